@@ -1,0 +1,208 @@
+package lock
+
+import "github.com/lockproof/lockproof/model/amqp"
+
+// Acquiring (guidelines, "Acquiring a Lock"): look at A[L] and B[L] for L from 1 upward until a slot
+// does not exist or has no holder; claim that one by declaring B[L]. Looking never breaks a channel;
+// only the race between looking and declaring does, and that is what the two stages are for.
+
+var acquireSteps = map[Phase]step{
+	Scanning: {
+		probes: func(p *Protocol, m *Machine) int { return 2 * p.window(m) },
+		probe: func(p *Protocol, m *Machine, i int) amqp.Queue {
+			slot := int(m.Slot) + i/2
+			if i%2 == 0 {
+				return p.Layout.A[slot]
+			}
+			return p.Layout.B[slot]
+		},
+		decide: scanned,
+	},
+	ScanningA: {
+		probes: one,
+		probe:  func(p *Protocol, m *Machine, _ int) amqp.Queue { return p.Layout.A[m.Slot] },
+		decide: func(p *Protocol, m *Machine) {
+			if !m.seen(0) {
+				p.finish(m, Result{Outcome: Failed, Reason: Full})
+				return
+			}
+			p.enter(m, ScanningB)
+		},
+		refused: probed,
+	},
+	ScanningB: {
+		probes: one,
+		probe:  func(p *Protocol, m *Machine, _ int) amqp.Queue { return p.holder(m.Slot) },
+		decide: func(p *Protocol, m *Machine) {
+			if m.seen(0) {
+				p.advance(m, 1)
+				return
+			}
+			p.enter(m, Claiming)
+		},
+		refused: probed,
+	},
+	Claiming: {
+		lead: 1,
+		command: func(p *Protocol, m *Machine, _ int) amqp.Command {
+			return amqp.Command{Method: amqp.QueueDeclare, Queue: p.holder(m.Slot), Flags: amqp.Exclusive, Args: p.holderArguments()}
+		},
+		// The verifying probe may be written right behind the declare: where the declare fails, the
+		// channel is closed and the probe is ignored.
+		probes: func(p *Protocol, _ *Machine) int {
+			if p.confirming() && p.pipeline() > 0 {
+				return 1
+			}
+			return 0
+		},
+		probe:   func(p *Protocol, m *Machine, _ int) amqp.Queue { return p.Layout.A[m.Slot] },
+		decide:  claimed,
+		refused: locked,
+	},
+	Confirming: {
+		probes:  one,
+		probe:   func(p *Protocol, m *Machine, _ int) amqp.Queue { return p.Layout.A[m.Slot] },
+		decide:  func(p *Protocol, m *Machine) { p.confirmed(m, m.seen(0)) },
+		refused: probed,
+	},
+	Withdrawing: {
+		lead:    1,
+		command: deleteHolder,
+		decide: func(p *Protocol, m *Machine) {
+			p.finish(m, Result{Outcome: Failed, Reason: Withdrawn, Slot: m.Slot})
+		},
+		refused: locked,
+	},
+	ChoosingSlot: {},
+	ChoosingSkew: {},
+}
+
+// scanning is the phase in which a scan goes on.
+func (p *Protocol) scanning() Phase {
+	switch {
+	case p.Kind == Mutex:
+		return ScanningB
+	case p.pipeline() > 0:
+		return Scanning
+	}
+	return ScanningA
+}
+
+// slots is the largest slot number a scan may reach.
+func (p *Protocol) slots() int {
+	if p.Kind == Semaphore {
+		return p.Layout.Slots
+	}
+	return 1
+}
+
+// window is how many slots the batch at hand probes.
+func (p *Protocol) window(m *Machine) int {
+	return min(p.pipeline(), p.slots()-int(m.Slot)+1)
+}
+
+// holder is the queue that a slot's holder has.
+func (p *Protocol) holder(slot uint8) amqp.Queue {
+	if p.Kind == Mutex {
+		return p.Layout.Mutex
+	}
+	return p.Layout.B[slot]
+}
+
+// holderArguments are the A queues' but for x-expires, which would take a held slot away: a probe is
+// not a use (BROKER-FACTS 17).
+func (p *Protocol) holderArguments() amqp.Arguments {
+	args := p.Options.Arguments
+	args.Has &^= amqp.HasExpires
+	args.Expires = 0
+	return args
+}
+
+// confirming reports whether a claim is verified before success is returned. A true mutex has
+// nothing to verify but the claim itself.
+func (p *Protocol) confirming() bool { return p.Options.VerifyFirst && p.Kind != Mutex }
+
+func scanned(p *Protocol, m *Machine) {
+	n := p.window(m)
+	for i := range n {
+		if !m.seen(2 * i) {
+			p.finish(m, Result{Outcome: Failed, Reason: Full})
+			return
+		}
+		if !m.seen(2*i + 1) {
+			m.Slot += uint8(i)
+			p.enter(m, Claiming)
+			return
+		}
+	}
+	p.advance(m, n)
+}
+
+// advance goes on with the scan n slots further.
+func (p *Protocol) advance(m *Machine, n int) {
+	if int(m.Slot)+n > p.slots() {
+		p.finish(m, Result{Outcome: Failed, Reason: Full})
+		return
+	}
+	m.Slot += uint8(n)
+	p.enter(m, p.scanning())
+}
+
+func claimed(p *Protocol, m *Machine) {
+	switch {
+	case !m.seen(0):
+		p.lost(m)
+	case !p.confirming():
+		p.confirmed(m, true)
+	case p.pipeline() > 0:
+		p.confirmed(m, m.seen(1))
+	default:
+		p.enter(m, Confirming)
+	}
+}
+
+// confirmed ends a claim: with success if the slot still exists, by giving it back if not.
+func (p *Protocol) confirmed(m *Machine, exists bool) {
+	if !exists {
+		p.enter(m, Withdrawing)
+		return
+	}
+	m.Held = m.Slot
+	p.finish(m, Result{Outcome: Done, Held: true, Slot: m.Slot})
+}
+
+// lost handles a claim that met RESOURCE_LOCKED: somebody else has the slot now. Where there is one
+// slot only, that is the answer.
+func (p *Protocol) lost(m *Machine) {
+	if p.Kind != Semaphore {
+		p.finish(m, Result{Outcome: Failed, Reason: Full})
+		return
+	}
+	m.Tries++
+	if int(m.Tries) > p.Options.Retries {
+		p.finish(m, Result{Outcome: Failed, Reason: GaveUp})
+		return
+	}
+	switch p.Options.Restart {
+	case RestartRandom:
+		// Slots below the one at hand were seen taken by this call: starting above them skips none.
+		p.enter(m, ChoosingSlot)
+		return
+	case RestartFirst:
+		m.Slot = 1
+	}
+	p.skew(m)
+}
+
+// skew lets a random time pass, if the options ask for it, before the scan goes on.
+func (p *Protocol) skew(m *Machine) {
+	if p.Options.Skew > 0 {
+		p.enter(m, ChoosingSkew)
+		return
+	}
+	p.enter(m, p.scanning())
+}
+
+func deleteHolder(p *Protocol, m *Machine, _ int) amqp.Command {
+	return amqp.Command{Method: amqp.QueueDelete, Queue: p.holder(m.Slot)}
+}

@@ -1,0 +1,108 @@
+package lock
+
+import "github.com/lockproof/lockproof/model/amqp"
+
+// maxRepairs bounds how often one operation mends a channel that broke for no reason of its own.
+const maxRepairs = 2
+
+var linkSteps = map[Phase]step{
+	Dialing: {
+		lead: 1,
+		command: func(*Protocol, *Machine, int) amqp.Command {
+			return amqp.Command{Method: amqp.ConnectionOpen}
+		},
+		decide: func(p *Protocol, m *Machine) {
+			m.Link, m.Phase, m.Answered = ChannelDown, Opening, 0
+		},
+	},
+	Opening: {
+		lead: 2,
+		command: func(p *Protocol, _ *Machine, i int) amqp.Command {
+			switch {
+			case i == 0:
+				return amqp.Command{Method: amqp.ChannelOpen}
+			case p.Options.Confirm == Transactions:
+				return amqp.Command{Method: amqp.TxSelect}
+			}
+			return amqp.Command{Method: amqp.ConfirmSelect}
+		},
+		decide: (*Protocol).repaired,
+	},
+}
+
+// repair opens what is closed, connection and channel or the channel alone, and goes on with
+// a phase: from its beginning, or with its decision only. NoPhase ends the operation with the result
+// that it has. What the batch at hand has seen is kept.
+func (p *Protocol) repair(m *Machine, then Phase, decided bool) {
+	m.Then, m.Decided, m.Answered = then, decided, 0
+	m.Phase = Opening
+	if m.Link == Down {
+		m.Phase = Dialing
+	}
+}
+
+// repaired goes on where the link broke.
+func (p *Protocol) repaired(m *Machine) {
+	m.Link = Up
+	then, decided := m.Then, m.Decided
+	m.Then, m.Decided = NoPhase, false
+	switch {
+	case then == NoPhase:
+		p.finish(m, m.Result)
+	case decided:
+		steps[then].decide(p, m)
+	default:
+		p.enter(m, then)
+	}
+}
+
+// channelClosed handles a channel that the broker closed: as an answer where the phase has one to
+// expect, as an accident elsewhere.
+func (p *Protocol) channelClosed(m *Machine, code amqp.Code) {
+	s := &steps[m.Phase]
+	if s.refused != nil && s.refused(p, m, code) {
+		p.repair(m, m.Phase, true)
+		return
+	}
+	m.Repairs++
+	if m.Repairs > maxRepairs {
+		p.disconnected(m, amqp.Reply{Kind: amqp.ChannelClosed})
+		return
+	}
+	p.repair(m, m.Phase, false)
+}
+
+// disconnected ends the operation: the connection is gone, or nothing was heard in time and it is
+// given up. Whatever was held on it, the client does not believe in any more.
+func (p *Protocol) disconnected(m *Machine, r amqp.Reply) {
+	at := m.Phase
+	if m.mending() {
+		at = m.Then
+	}
+	reason := Disconnected
+	if r.Kind == amqp.Lost {
+		reason = TimedOut
+	}
+	m.Link, m.Held, m.Mutex = Down, 0, false
+	switch {
+	case m.Op == Verify:
+		p.finish(m, Result{Outcome: Done, Reason: reason, Slot: m.Slot})
+	case m.Result.Outcome != Pending:
+		// The operation itself is over: what was left was to give back the administration mutex,
+		// which goes with the connection, or to open the link again.
+		p.finish(m, m.Result)
+	case harmless[at]:
+		p.finish(m, Result{Outcome: Failed, Reason: reason})
+	default:
+		p.finish(m, Result{Outcome: Unknown, Reason: reason, Slot: m.Slot})
+	}
+}
+
+// mending reports whether the machine is opening its link again.
+func (m *Machine) mending() bool { return m.Phase == Dialing || m.Phase == Opening }
+
+// harmless are the phases before which an operation has changed nothing.
+var harmless = [Phases]bool{
+	NoPhase: true, Scanning: true, ScanningA: true, ScanningB: true, ChoosingSlot: true, ChoosingSkew: true,
+	MutexProbing: true, MutexClaiming: true, Measuring: true, Polling: true,
+}

@@ -1,0 +1,166 @@
+package lock
+
+import "fmt"
+
+// Op is an operation: what a lock's user, or its administrator, calls.
+type Op uint8
+
+// The operations. Connect is the harness's own: it opens the connection and the channel that
+// a client works on, before the first operation.
+const (
+	NoOp Op = iota
+	Connect
+	Acquire
+	Verify
+	Release
+	Create
+	Add
+	Remove
+	Destroy
+	Count
+	Wait
+	ops
+)
+
+var opNames = [ops]string{
+	"none", "connect", "acquire", "verify", "release", "create", "add", "remove", "destroy", "count", "wait",
+}
+
+// String is the operation's name in histories and interfaces.
+func (o Op) String() string {
+	if o < ops {
+		return opNames[o]
+	}
+	return "unknown"
+}
+
+// OpNamed is the operation with that name.
+func OpNamed(name string) (Op, bool) {
+	for o, n := range opNames {
+		if n == name && o > 0 {
+			return Op(o), true
+		}
+	}
+	return NoOp, false
+}
+
+// Administrative reports whether the operation changes the slots of a semaphore. Counting and
+// waiting only look.
+func (o Op) Administrative() bool { return o >= Create && o <= Destroy }
+
+// Outcome is how an operation ended, in Jepsen's words.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Pending Outcome = iota // not over yet
+	Done                   // ok: it happened
+	Failed                 // fail: it certainly had no effect
+	Unknown                // info: it may have happened, and may still happen
+)
+
+var outcomeNames = [...]string{"pending", "ok", "fail", "info"}
+
+// String is Jepsen's word for the outcome.
+func (o Outcome) String() string { return outcomeNames[o] }
+
+// Reason says why an operation did not give what was asked for.
+type Reason uint8
+
+// The reasons.
+const (
+	NoReason     Reason = iota
+	Full                // acquire: every slot was seen taken, up to the first that does not exist
+	GaveUp              // acquire, wait: the last permitted attempt was lost; slots may be free
+	Withdrawn           // acquire: the slot went away between claiming and verifying it
+	Removed             // verify: the slot does not exist any more
+	Disconnected        // the connection was lost
+	Busy                // administration: the mutex was held by another until the last attempt
+	TimedOut            // no reply in time
+	Crashed             // the client died
+	reasons
+)
+
+var reasonNames = [reasons]string{
+	"", "full", "gave-up", "withdrawn", "removed", "disconnected", "busy", "timed-out", "crashed",
+}
+
+// String is the reason's name in a history's error field.
+func (r Reason) String() string {
+	if r < reasons {
+		return reasonNames[r]
+	}
+	return "unknown"
+}
+
+// ReasonNamed is the reason with that name; the empty name is no reason.
+func ReasonNamed(name string) (Reason, bool) {
+	for r, n := range reasonNames {
+		if n == name {
+			return Reason(r), true
+		}
+	}
+	return NoReason, false
+}
+
+// Result is how an operation ended and what it returned.
+type Result struct {
+	Outcome Outcome
+	Reason  Reason
+	// Held says, for acquire and verify with outcome ok, that the lock is held.
+	Held bool
+	// Slot is the slot acquired, verified, released, withdrawn or waited for.
+	Slot uint8
+	// Slots is what count returned.
+	Slots uint8
+}
+
+// Kind is a lock type of the guidelines.
+type Kind uint8
+
+// The lock types.
+const (
+	Semaphore       Kind = iota // persistent semaphore
+	Mutex                       // non-persistent or "true" mutex: one exclusive queue
+	PersistentMutex             // a semaphore with a single slot
+	kinds
+)
+
+var kindNames = [kinds]string{"semaphore", "mutex", "persistent-mutex"}
+
+// String is the lock type's name in interfaces.
+func (k Kind) String() string { return kindNames[k] }
+
+// KindNamed is the lock type with that name.
+func KindNamed(name string) (Kind, error) {
+	for k, n := range kindNames {
+		if n == name {
+			return Kind(k), nil
+		}
+	}
+	return 0, fmt.Errorf("lock type %q: expected one of %q", name, kindNames)
+}
+
+// Operations are those that the lock type offers, in the order of a session.
+func (k Kind) Operations() []Op {
+	switch k {
+	case Mutex:
+		return []Op{Acquire, Verify, Release}
+	case PersistentMutex:
+		return []Op{Create, Acquire, Verify, Release, Destroy, Count, Wait}
+	}
+	return []Op{Create, Acquire, Verify, Release, Add, Remove, Destroy, Count, Wait}
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (o Op) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (o *Op) UnmarshalText(text []byte) error {
+	op, ok := OpNamed(string(text))
+	if !ok {
+		return fmt.Errorf("operation %q: expected one of %q", text, opNames[Acquire:])
+	}
+	*o = op
+	return nil
+}

@@ -1,0 +1,90 @@
+package lock
+
+import "github.com/lockproof/lockproof/model/amqp"
+
+// Phase is what a machine is doing: each phase is one batch of commands and the decision that their
+// replies lead to.
+type Phase uint8
+
+// The phases.
+const (
+	NoPhase Phase = iota
+
+	Dialing // the link: link.go
+	Opening
+
+	Scanning // acquire: acquire.go
+	ScanningA
+	ScanningB
+	Claiming
+	Confirming
+	Withdrawing
+	ChoosingSlot
+	ChoosingSkew
+
+	Checking // verify: verify.go
+	Relinquishing
+
+	DeletingB // release: release.go
+	ClosingConnection
+	ClosingChannel
+
+	MutexProbing // administration: admin.go
+	MutexClaiming
+	MutexReleasing
+	Measuring
+	Pruning
+	Growing
+	Shrinking
+	Polling
+
+	Phases // how many there are
+)
+
+// step is what a phase does: a batch of plain commands followed by probes, and a decision.
+type step struct {
+	lead    int                                                // how many plain commands
+	command func(p *Protocol, m *Machine, i int) amqp.Command  // the i-th of them
+	probes  func(p *Protocol, m *Machine) int                  // how many probes
+	probe   func(p *Protocol, m *Machine, i int) amqp.Queue    // the i-th queue probed
+	decide  func(p *Protocol, m *Machine)                      // all replies are in
+	refused func(p *Protocol, m *Machine, code amqp.Code) bool // a channel error that is an answer
+}
+
+var steps [Phases]step
+
+func init() {
+	for _, part := range []map[Phase]step{linkSteps, acquireSteps, verifySteps, releaseSteps, adminSteps} {
+		for phase, s := range part {
+			if s.probes == nil {
+				s.probes = none
+			}
+			steps[phase] = s
+		}
+	}
+}
+
+func none(*Protocol, *Machine) int { return 0 }
+func one(*Protocol, *Machine) int  { return 1 }
+
+// size is how many commands the batch at hand has.
+func (p *Protocol) size(m *Machine) int {
+	s := &steps[m.Phase]
+	return s.lead + s.probes(p, m)*p.probeWidth()
+}
+
+// command is the i-th command of the batch at hand.
+func (p *Protocol) command(m *Machine, i int) amqp.Command {
+	s := &steps[m.Phase]
+	var cmd amqp.Command
+	if i < s.lead {
+		cmd = s.command(p, m, i)
+	} else {
+		cmd = p.probing(s.probe(p, m, (i-s.lead)/p.probeWidth()), (i-s.lead)%p.probeWidth())
+	}
+	cmd.Channel = uint16(m.Channel)
+	return cmd
+}
+
+// locked takes RESOURCE_LOCKED for an answer: the queue is another connection's.
+func locked(_ *Protocol, _ *Machine, code amqp.Code) bool { return code == amqp.ResourceLocked }

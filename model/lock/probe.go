@@ -1,0 +1,57 @@
+package lock
+
+import "github.com/lockproof/lockproof/model/amqp"
+
+// A probe asks whether a queue exists (guidelines, "Determining Queue Existence"). By publish it is
+// a transient mandatory message, which says so for other people's exclusive queues as well and
+// breaks nothing (BROKER-FACTS 1, 2 and 24). By passive declare a missing queue, or another's
+// exclusive one, breaks the channel (BROKER-FACTS 3 and 8).
+
+// probeWidth is how many commands a probe takes: in a transaction the return arrives with the commit
+// (BROKER-FACTS 18).
+func (p *Protocol) probeWidth() int {
+	if p.Options.Existence == ByPublish && p.Options.Confirm == Transactions {
+		return 2
+	}
+	return 1
+}
+
+// pipeline is how many slots a batch probes: 0 means that every reply is waited for. A passive
+// declare may break the channel, and what was written behind it would be lost.
+func (p *Protocol) pipeline() int {
+	if p.Options.Existence == ByPassive {
+		return 0
+	}
+	return p.Options.Pipeline
+}
+
+// probing is the i-th command of a probe.
+func (p *Protocol) probing(q amqp.Queue, i int) amqp.Command {
+	switch {
+	case p.Options.Existence == ByPassive:
+		return amqp.Command{Method: amqp.QueueDeclare, Queue: q, Flags: amqp.Passive}
+	case i == 1:
+		return amqp.Command{Method: amqp.TxCommit}
+	}
+	return amqp.Command{Method: amqp.BasicPublish, Queue: q, Flags: amqp.Mandatory}
+}
+
+// found reads the last reply of a probe. A nack means a full queue where the queue rejects publishes
+// (BROKER-FACTS 15); elsewhere a queue whose process died, which is no queue to rely on.
+func (p *Protocol) found(r amqp.Reply) bool {
+	if r.Kind == amqp.Nack {
+		return p.Options.Arguments.Overflow == amqp.RejectPublish
+	}
+	return r.Returned == 0
+}
+
+// probed takes the channel error of a passive declare for the answer that it is.
+func probed(p *Protocol, m *Machine, code amqp.Code) bool {
+	if p.Options.Existence != ByPassive {
+		return false
+	}
+	if code == amqp.ResourceLocked {
+		m.Seen |= 1 << m.Answered
+	}
+	return code == amqp.ResourceLocked || code == amqp.NotFound
+}

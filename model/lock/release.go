@@ -1,0 +1,40 @@
+package lock
+
+import "github.com/lockproof/lockproof/model/amqp"
+
+// Relinquishing (guidelines, "Relinquishing a Lock"): delete B[L], or close the connection. Closing
+// the channel, which the guidelines also offer, relinquishes nothing on RabbitMQ (BROKER-FACTS 10);
+// it is here to be proved wrong.
+
+var releaseSteps = map[Phase]step{
+	DeletingB: {lead: 1, command: deleteHolder, decide: released, refused: locked},
+	ClosingConnection: {
+		lead:    1,
+		command: func(*Protocol, *Machine, int) amqp.Command { return amqp.Command{Method: amqp.ConnectionClose} },
+		decide:  func(p *Protocol, m *Machine) { p.reopen(m, Down) },
+	},
+	ClosingChannel: {
+		lead:    1,
+		command: func(*Protocol, *Machine, int) amqp.Command { return amqp.Command{Method: amqp.ChannelClose} },
+		decide:  func(p *Protocol, m *Machine) { p.reopen(m, ChannelDown) },
+	},
+}
+
+// relinquishing is the phase that releases a slot.
+func (p *Protocol) relinquishing() Phase {
+	switch p.Options.Release {
+	case CloseConnection:
+		return ClosingConnection
+	case CloseChannel:
+		return ClosingChannel
+	}
+	return DeletingB
+}
+
+func released(p *Protocol, m *Machine) { p.finish(m, Result{Outcome: Done, Slot: m.Slot}) }
+
+// reopen opens again what releasing closed, so that the next acquire need not.
+func (p *Protocol) reopen(m *Machine, link Link) {
+	m.Link, m.Result = link, Result{Outcome: Done, Slot: m.Slot}
+	p.repair(m, NoPhase, false)
+}

@@ -1,0 +1,51 @@
+package lock
+
+import "github.com/lockproof/lockproof/model/amqp"
+
+// Target is a lock to be judged: the reference, or a variant.
+type Target struct {
+	Name string
+	Doc  string // one line
+	Kind Kind
+	// Breaks is the property that a mutant breaks; "" for a lock that should break none.
+	Breaks string
+	// Fix sets the options that make the target what it is, over those of a scenario. It may be nil.
+	Fix func(*Options)
+	// Naming is nil for the reference's, [Names].
+	Naming Naming
+	// Variant, where it is not nil, wraps the reference with a bug.
+	Variant func(*Protocol) Implementation
+}
+
+// Layout interns the names that the target gives to the queues of one lock.
+func (t *Target) Layout(names *amqp.Names, name string, slots int) *Layout {
+	naming := t.Naming
+	if naming == nil {
+		naming = Names
+	}
+	return NewLayout(names, naming, name, slots)
+}
+
+// Settled are the options of a scenario as the target runs with them.
+func (t *Target) Settled(o Options) Options {
+	if t.Fix != nil {
+		t.Fix(&o)
+	}
+	return o
+}
+
+// New makes the target's implementation for one lock.
+func (t *Target) New(o Options, layout *Layout) Implementation {
+	p := &Protocol{Kind: t.Kind, Options: t.Settled(o), Layout: layout}
+	if t.Variant != nil {
+		return t.Variant(p)
+	}
+	return p
+}
+
+// References are the reference locks, one of each type of the guidelines.
+var References = []*Target{
+	{Name: "semaphore", Kind: Semaphore, Doc: "persistent semaphore: A queues are slots, exclusive B queues are holders"},
+	{Name: "mutex", Kind: Mutex, Doc: "true mutex: one exclusive queue, no administration"},
+	{Name: "persistent-mutex", Kind: PersistentMutex, Doc: "persistent mutex: a semaphore with a single slot and the cheaper path that it allows"},
+}

@@ -1,0 +1,81 @@
+package scenario
+
+import "fmt"
+
+// Do is the kind of an action.
+type Do uint8
+
+// The actions: everything that can happen in a world, one at a time.
+const (
+	NoAction     Do = iota
+	Step            // the client's next command reaches the broker, and its reply the client
+	CrashBefore     // the client dies instead of sending its next command
+	CrashEffect     // its next command takes effect, and it dies before the reply
+	CrashReply      // it gets the reply to its next command and dies before doing anything with it
+	Detect          // the broker notices that the client's old connection is dead
+	Drop            // the broker drops the client's connection; the client does not know yet
+	ChannelError    // the broker closes the client's channel; the client does not know yet
+	Lose            // the client's next command takes effect, its reply never arrives
+	Pause           // the client stands still for Arg milliseconds
+	Advance         // Arg milliseconds pass
+	Restart         // the broker restarts
+	Choose          // the client's random option takes its Arg-th way
+	dos
+)
+
+var doNames = [dos]string{
+	"none", "step", "crash-before", "crash-effect", "crash-reply", "detect", "drop", "channel-error", "lose",
+	"pause", "advance", "restart", "choose",
+}
+
+// String is the action's name in files.
+func (d Do) String() string {
+	if d < dos {
+		return doNames[d]
+	}
+	return "unknown"
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (d Do) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (d *Do) UnmarshalText(text []byte) error {
+	for i, n := range doNames {
+		if n == string(text) && i > 0 {
+			*d = Do(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("action %q: expected one of %q", text, doNames[1:])
+}
+
+// Crash reports whether the action kills its client.
+func (d Do) Crash() bool { return d >= CrashBefore && d <= CrashReply }
+
+// Action is one choice made: what happens next.
+type Action struct {
+	Do     Do    `json:"do"`
+	Client uint8 `json:"client,omitzero"` // the client's number, from 1
+	// Late says of a crash and of a lost reply that the broker does not notice the dead connection
+	// until a Detect.
+	Late bool   `json:"late,omitzero"`
+	Arg  uint16 `json:"arg,omitzero"` // milliseconds, or the choice
+}
+
+// String is the action as a person would say it.
+func (a Action) String() string {
+	switch a.Do {
+	case Restart:
+		return "restart"
+	case Advance:
+		return fmt.Sprintf("advance %d ms", a.Arg)
+	case Pause, Choose:
+		return fmt.Sprintf("%s c%d %d", a.Do, a.Client, a.Arg)
+	}
+	s := fmt.Sprintf("%s c%d", a.Do, a.Client)
+	if a.Late {
+		s += " late"
+	}
+	return s
+}

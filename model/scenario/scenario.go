@@ -1,0 +1,103 @@
+package scenario
+
+import (
+	"fmt"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Bounds of a scenario, so that a world is a value of fixed size.
+const (
+	MaxClients = 8
+	MaxLocks   = 2
+	MaxSteps   = 600 // an execution that is not over by then has not made progress
+)
+
+// Scenario is one execution to be: target, options, workload, faults and schedule.
+type Scenario struct {
+	Target  string       `json:"target"`
+	Options lock.Options `json:"options"`
+	Locks   []Lock       `json:"locks"`
+	// Clients are numbered from 1 in their order here.
+	Clients  []Client `json:"clients"`
+	Faults   []Fault  `json:"faults,omitempty"`
+	Schedule Schedule `json:"schedule"`
+}
+
+// Lock is one lock of a scenario and the slots it has before the first step.
+type Lock struct {
+	Name  string `json:"name"`
+	Slots uint8  `json:"slots"`
+}
+
+// Client is one client's workload: operations called one after the other. Operations that make no
+// sense when their turn comes (acquire while holding, verify and release while not) are passed over.
+type Client struct {
+	Lock int         `json:"lock"` // which of the scenario's locks, from 0
+	Ops  []Operation `json:"ops"`
+}
+
+// Operation is one call: Arg is the number of slots of create, add and remove, and the slot of wait.
+type Operation struct {
+	Op  lock.Op `json:"op"`
+	Arg uint8   `json:"arg,omitzero"`
+}
+
+// Fault is something that goes wrong, planned: it happens when its client is about to send its At-th
+// command, counted from 1, or at the At-th step of the execution where it has no client.
+type Fault struct {
+	Do     Do     `json:"do"`
+	Client uint8  `json:"client,omitzero"`
+	At     uint16 `json:"at"`
+	Arg    uint16 `json:"arg,omitzero"` // milliseconds of Pause and Advance
+	// Delay, where it is not 0, makes the broker notice a dead connection that many steps later.
+	Delay uint16 `json:"delay,omitzero"`
+}
+
+// Strategy is how a schedule chooses among the clients that can go on.
+type Strategy uint8
+
+// The strategies.
+const (
+	// Random takes any client with equal probability at every step.
+	Random Strategy = iota
+	// PCT is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): the client of the
+	// highest priority runs, and at each of depth-1 drawn steps its priority drops below all others.
+	PCT
+	// Replay does what is written in Actions.
+	Replay
+)
+
+var strategyNames = [...]string{"random", "pct", "replay"}
+
+// String is the strategy's name.
+func (s Strategy) String() string { return strategyNames[s] }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (s Strategy) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (s *Strategy) UnmarshalText(text []byte) error {
+	for i, n := range strategyNames {
+		if n == string(text) {
+			*s = Strategy(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("strategy %q: expected one of %q", text, strategyNames)
+}
+
+// Schedule is the choices that turn a workload and faults into one execution.
+type Schedule struct {
+	Strategy Strategy `json:"strategy"`
+	// Choices decide every step of Random, and every random option: the i-th choice, modulo the
+	// number of ways there are. They are used again from the beginning when they run out.
+	Choices []uint8 `json:"choices,omitempty"`
+	// Priorities are the clients' of PCT, the highest first to run; Changes are the steps at
+	// which the running client's drops. There are depth-1 of them.
+	Priorities []uint8  `json:"priorities,omitempty"`
+	Changes    []uint16 `json:"changes,omitempty"`
+	// Actions are the whole execution of Replay, faults included. One that cannot be done when its
+	// turn comes is passed over.
+	Actions []Action `json:"actions,omitempty"`
+}
