@@ -1,0 +1,39 @@
+package scenario
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// Trace is one execution, step by step: what a scenario came to.
+type Trace struct {
+	Scenario Scenario
+	// Names are the queues that commands speak of.
+	Names *amqp.Names
+	// Setup are the steps that made the world before the first action: connections, and the slots
+	// that locks begin with.
+	Setup   []Taken
+	Steps   []Taken
+	History spec.History
+	// Violations are in the order in which they were seen.
+	Violations []Violation
+}
+
+// Taken is one action and what came of it.
+type Taken struct {
+	Action  Action
+	Time    int64        // virtual milliseconds since the beginning
+	Command amqp.Command // Method is NoMethod where the action sent none
+	Reply   amqp.Reply   // as the broker gave it, whether or not the client saw it
+	// First and Events are the part of the history that the action added: Events of them from
+	// index First on.
+	First, Events int
+	// Truth is what the broker has of each lock after the action.
+	Truth [MaxLocks]spec.Truth
+}
+
+// Violation is a property seen broken, and when.
+type Violation struct {
+	spec.Violation
+	Step int // index in Steps; len(Steps) is "when all was over"
+}
