@@ -1,0 +1,146 @@
+package broker
+
+import (
+	"math"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// noConsumer stands where basic.get took the message.
+const noConsumer = math.MaxUint64
+
+// delivered is a message that a channel has and has not acknowledged.
+type delivered struct {
+	message
+	tag      uint64
+	consumer uint64
+	queue    amqp.Queue // 0 once the queue is deleted
+	how      settlement // what its transaction will do with it
+}
+
+// settlement is what is done with a delivered message.
+type settlement uint8
+
+const (
+	acked settlement = iota
+	rejected
+	requeued
+)
+
+func settling(cmd amqp.Command) settlement {
+	switch {
+	case cmd.Method == amqp.BasicAck:
+		return acked
+	case cmd.Flags.Has(amqp.Requeue):
+		return requeued
+	}
+	return rejected
+}
+
+// acknowledge handles basic.ack and basic.nack, which have no reply: a tag that is unknown closes
+// the channel with 406, and the next command finds out. In a transaction the messages are settled
+// at the commit.
+func (b *Broker) acknowledge(on at, ch *channel, cmd amqp.Command) amqp.Reply {
+	from, to := ch.tagged(cmd.Number, cmd.Flags.Has(amqp.Multiple))
+	if from < 0 {
+		b.fail(on, amqp.PreconditionFailed)
+		return amqp.Reply{}
+	}
+	how := settling(cmd)
+	if ch.mode == transacting {
+		ch.tx.settle(ch.unacked[from:to], how)
+	} else {
+		b.settle(on, ch.unacked[from:to], how)
+	}
+	ch.unacked = slices.Delete(ch.unacked, from, to)
+	return amqp.Reply{}
+}
+
+// tagged is the range of unacknowledged messages that a tag stands for: one, or with multiple all up
+// to it, and tag 0 for all there are. It is negative for a tag that is not there.
+func (ch *channel) tagged(tag uint64, multiple bool) (from, to int) {
+	if tag == 0 && multiple {
+		return 0, len(ch.unacked)
+	}
+	i := slices.IndexFunc(ch.unacked, func(d delivered) bool { return d.tag == tag })
+	switch {
+	case i < 0:
+		return -1, -1
+	case multiple:
+		return 0, i + 1
+	}
+	return i, i + 1
+}
+
+// settle does with messages what was asked for, and hands on what became ready or possible by it.
+func (b *Broker) settle(on at, messages []delivered, how settlement) {
+	for _, d := range messages {
+		b.settleOne(on, d, how)
+	}
+	for _, d := range messages {
+		if d.queue != 0 {
+			q := &b.queues[d.queue]
+			q.trim()
+			q.ready.dropExpired(b.now)
+			b.serve(q, d.queue)
+		}
+	}
+}
+
+func (b *Broker) settleOne(on at, d delivered, how settlement) {
+	if d.queue == 0 {
+		return
+	}
+	q := &b.queues[d.queue]
+	q.unacked--
+	if how == requeued {
+		d.mark |= redelivered
+		q.ready.insert(d.message)
+	}
+	q.replenish(on, d.consumer)
+}
+
+// replenish gives a consumer credit for a message that it has settled.
+func (q *queue) replenish(on at, number uint64) {
+	i := q.consumer(on, number)
+	if i < 0 || !q.consumers[i].limited {
+		return
+	}
+	c := q.consumers[i]
+	c.credit++
+	if !c.blocked {
+		q.consumers[i] = c
+		return
+	}
+	c.blocked = false
+	q.consumers = append(slices.Delete(q.consumers, i, i+1), c)
+}
+
+// requeueAll makes ready again all that a channel has not acknowledged, in a transaction or out of
+// it. Losing it is a use of the queue that it came from.
+func (b *Broker) requeueAll(on at) {
+	ch := &b.conns[on.conn-1].channels[on.number]
+	ch.rollback()
+	for _, d := range ch.unacked {
+		if d.queue != 0 {
+			b.touch(&b.queues[d.queue])
+		}
+	}
+	b.settle(on, ch.unacked, requeued)
+	ch.unacked = ch.unacked[:0]
+}
+
+// forget detaches a channel's messages from a queue.
+func (ch *channel) forget(id amqp.Queue) {
+	for i := range ch.unacked {
+		if ch.unacked[i].queue == id {
+			ch.unacked[i].queue = 0
+		}
+	}
+	for i := range ch.tx.settled {
+		if ch.tx.settled[i].queue == id {
+			ch.tx.settled[i].queue = 0
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package broker
+
+import "math"
+
+// never is the deadline of what does not expire.
+const never = math.MaxInt64
+
+// message is one message in a queue. Its position decides where it goes back to.
+type message struct {
+	position uint64
+	id       uint64 // its identity, the publisher's
+	deadline int64
+	mark     mark
+}
+
+type mark uint8
+
+const (
+	persistent mark = 1 << iota
+	redelivered
+)
+
+// run is a message and those behind it that differ in position only: a queue that is probed by
+// publishing holds one run, however long (BROKER-FACTS 16).
+type run struct {
+	message
+	count uint64
+}
+
+func (r *run) end() uint64 { return r.position + r.count }
+
+// backlog is the ready messages of a queue, by position.
+type backlog struct {
+	runs  []run
+	head  int // runs before it are gone
+	depth int
+}
+
+func (l *backlog) reset() { l.runs, l.head, l.depth = l.runs[:0], 0, 0 }
+
+func (l *backlog) copyFrom(o *backlog) {
+	l.runs = append(l.runs[:0], o.runs[o.head:]...)
+	l.head, l.depth = 0, o.depth
+}
+
+// front is the first message; there is one.
+func (l *backlog) front() *run { return &l.runs[l.head] }
+
+// push puts a message behind all others.
+func (l *backlog) push(m message) {
+	l.depth++
+	if n := len(l.runs); n > l.head {
+		last := &l.runs[n-1]
+		next := last.message
+		next.position = last.end()
+		if next == m {
+			last.count++
+			return
+		}
+	}
+	l.runs = append(l.runs, run{m, 1})
+}
+
+// pop takes the first message.
+func (l *backlog) pop() message {
+	first := l.front()
+	m := first.message
+	first.position++
+	first.count--
+	l.depth--
+	if first.count == 0 {
+		l.skip()
+	}
+	return m
+}
+
+// skip forgets the first run. The space before the head is reused once it is half of all.
+func (l *backlog) skip() {
+	l.head++
+	if 2*l.head >= len(l.runs) {
+		n := copy(l.runs, l.runs[l.head:])
+		l.runs, l.head = l.runs[:n], 0
+	}
+}
+
+// insert puts a message back to its position.
+func (l *backlog) insert(m message) {
+	i := l.head
+	for i < len(l.runs) && l.runs[i].end() <= m.position {
+		i++
+	}
+	l.depth++
+	if i < len(l.runs) && l.runs[i].position < m.position {
+		l.split(i, m.position)
+		i++
+	}
+	l.runs = append(l.runs, run{})
+	copy(l.runs[i+1:], l.runs[i:])
+	l.runs[i] = run{m, 1}
+}
+
+// split cuts a run in two at a position inside it.
+func (l *backlog) split(i int, position uint64) {
+	l.runs = append(l.runs, run{})
+	copy(l.runs[i+1:], l.runs[i:])
+	left, right := &l.runs[i], &l.runs[i+1]
+	right.position = position
+	right.count -= position - left.position
+	left.count = position - left.position
+}
+
+// dropExpired drops what has expired at the head. What has expired behind a message that has not
+// stays, as in a classic queue.
+func (l *backlog) dropExpired(now int64) {
+	for l.depth > 0 && l.front().deadline <= now {
+		l.depth -= int(l.front().count)
+		l.skip()
+	}
+}
+
+// dropTransient drops what a restart of the broker loses.
+func (l *backlog) dropTransient() {
+	kept := l.runs[:0]
+	l.depth = 0
+	for _, r := range l.runs[l.head:] {
+		if r.mark&persistent != 0 {
+			kept = append(kept, r)
+			l.depth += int(r.count)
+		}
+	}
+	l.runs, l.head = kept, 0
+}

@@ -1,0 +1,130 @@
+package broker
+
+import "github.com/lockproof/lockproof/model/amqp"
+
+// Options are the behaviours in which versions differ. The zero value is RabbitMQ 3.10.8.
+type Options struct {
+	// TransientRefused closes the connection, with 541, that declares a queue neither durable nor
+	// exclusive, as RabbitMQ 4.3 does unless told otherwise.
+	TransientRefused bool
+}
+
+// Broker is one broker node. It is not safe for concurrent use.
+type Broker struct {
+	names  *amqp.Names
+	opts   Options
+	now    int64
+	queues []queue      // by amqp.Queue; grows when a name is first used
+	conns  []connection // by Conn-1
+}
+
+// New returns a broker without queues or connections. Names may be interned later too.
+func New(names *amqp.Names, opts Options) *Broker {
+	return &Broker{names: names, opts: opts}
+}
+
+// Reset makes the broker as new, at time 0, and keeps its memory.
+func (b *Broker) Reset() {
+	b.now = 0
+	for i := range b.queues {
+		b.queues[i].reset()
+	}
+	for i := range b.conns {
+		b.conns[i].reset()
+	}
+}
+
+// Apply answers one command on a channel of a connection.
+//
+// On a channel that the broker closed, each command but channel.open is answered with ChannelClosed
+// and the same code again: a real broker ignores what was written behind the failing command, and
+// the client finds the channel.close in its place. On a channel that was never open, or that the
+// client closed itself, a command ends the connection with 504 CHANNEL_ERROR; so does opening one
+// that is open. On a connection that is not there the answer is ConnectionClosed.
+func (b *Broker) Apply(c Conn, cmd amqp.Command) amqp.Reply {
+	if !b.Alive(c) {
+		return amqp.Reply{Kind: amqp.ConnectionClosed}
+	}
+	switch cmd.Method {
+	case amqp.ConnectionOpen:
+		return ok
+	case amqp.ConnectionClose:
+		b.Disconnect(c)
+		return ok
+	case amqp.ChannelOpen:
+		return b.openChannel(c, cmd.Channel)
+	}
+	ch := b.channel(at{c, cmd.Channel})
+	if ch == nil {
+		return b.endConnection(c, amqp.ChannelError)
+	}
+	if ch.state == broken {
+		return amqp.Reply{Kind: amqp.ChannelClosed, Code: ch.code}
+	}
+	r := b.dispatch(at{c, cmd.Channel}, ch, cmd)
+	if ch.returned > 0 && r.Kind != amqp.NoReply && !r.Closed() {
+		r.Code, r.Returned, ch.returned = amqp.NoRoute, ch.returned, 0
+	}
+	return r
+}
+
+var ok = amqp.Reply{Kind: amqp.OK}
+
+// dispatch hands a command on an open channel to its method.
+func (b *Broker) dispatch(on at, ch *channel, cmd amqp.Command) amqp.Reply {
+	switch cmd.Method {
+	case amqp.BasicPublish:
+		return b.publish(ch, cmd)
+	case amqp.QueueDeclare:
+		return b.declare(on, cmd)
+	case amqp.QueueDelete:
+		return b.delete(on, cmd)
+	case amqp.QueuePurge:
+		return b.purge(on, cmd)
+	case amqp.QueueBind:
+		return b.bind(on, cmd)
+	case amqp.ConfirmSelect:
+		return b.selectMode(on, ch, confirming)
+	case amqp.TxSelect:
+		return b.selectMode(on, ch, transacting)
+	case amqp.TxCommit:
+		return b.commit(on, ch)
+	case amqp.TxRollback:
+		return b.rollback(on, ch)
+	case amqp.BasicGet:
+		return b.get(on, ch, cmd)
+	case amqp.BasicConsume:
+		return b.consume(on, ch, cmd)
+	case amqp.BasicCancel:
+		return b.cancel(on, cmd)
+	case amqp.BasicQos:
+		ch.prefetch = uint16(cmd.Number)
+		return ok
+	case amqp.BasicAck, amqp.BasicNack:
+		return b.acknowledge(on, ch, cmd)
+	case amqp.ChannelClose:
+		b.endChannel(on, closed, 0)
+		return ok
+	}
+	return b.endConnection(on.conn, amqp.NotImplemented)
+}
+
+// Exists reports whether a queue exists.
+func (b *Broker) Exists(q amqp.Queue) bool { return int(q) < len(b.queues) && b.queues[q].exists }
+
+// Owner is the connection that has a queue exclusively, 0 where there is none. An exclusive queue
+// belongs to a connection, not to the channel that declared it (BROKER-FACTS 10 and 13).
+func (b *Broker) Owner(q amqp.Queue) Conn {
+	if !b.Exists(q) {
+		return 0
+	}
+	return b.queues[q].owner
+}
+
+// Depth is how many messages of a queue are ready: neither delivered nor expired.
+func (b *Broker) Depth(q amqp.Queue) int {
+	if !b.Exists(q) {
+		return 0
+	}
+	return b.queues[q].ready.depth
+}

@@ -1,0 +1,97 @@
+package broker
+
+import "github.com/lockproof/lockproof/model/amqp"
+
+// Conn is the number of a connection. 0 is none.
+type Conn uint16
+
+// connection is a connection that is there, or a place for one.
+type connection struct {
+	alive    bool
+	channels []channel // by number
+	outbox   []amqp.Delivery
+}
+
+func (c *connection) reset() {
+	c.alive = false
+	c.outbox = c.outbox[:0]
+	for i := range c.channels {
+		c.channels[i].reset(closed, 0)
+	}
+}
+
+// Connect opens a connection and returns its number, the lowest that is free.
+func (b *Broker) Connect() Conn {
+	for i := range b.conns {
+		if !b.conns[i].alive {
+			b.conns[i].alive = true
+			return Conn(i + 1)
+		}
+	}
+	b.conns = append(b.conns, connection{alive: true})
+	return Conn(len(b.conns))
+}
+
+// Alive reports whether the broker has the connection.
+func (b *Broker) Alive(c Conn) bool {
+	return c > 0 && int(c) <= len(b.conns) && b.conns[c-1].alive
+}
+
+// Disconnect is the broker seeing a connection end, by a close, a closed socket or a missed
+// heartbeat: channels go, what they had not acknowledged is ready again, exclusive queues are
+// deleted (BROKER-FACTS 11, 12 and 20).
+func (b *Broker) Disconnect(c Conn) {
+	if !b.Alive(c) {
+		return
+	}
+	channels := b.conns[c-1].channels
+	for n := range channels {
+		b.dropConsumers(at{c, uint16(n)})
+	}
+	for n := range channels {
+		b.requeueAll(at{c, uint16(n)})
+	}
+	for q := range b.queues {
+		if b.queues[q].owner == c {
+			b.drop(amqp.Queue(q))
+		}
+	}
+	b.conns[c-1].reset()
+}
+
+// endConnection answers a command with a connection error.
+func (b *Broker) endConnection(c Conn, code amqp.Code) amqp.Reply {
+	b.Disconnect(c)
+	return amqp.Reply{Kind: amqp.ConnectionClosed, Code: code}
+}
+
+// Deliveries appends to buf what the consumers of a connection were sent since the last call.
+func (b *Broker) Deliveries(c Conn, buf []amqp.Delivery) []amqp.Delivery {
+	if !b.Alive(c) {
+		return buf
+	}
+	conn := &b.conns[c-1]
+	buf = append(buf, conn.outbox...)
+	conn.outbox = conn.outbox[:0]
+	return buf
+}
+
+func (c *connection) copyFrom(o *connection) {
+	c.alive = o.alive
+	c.outbox = append(c.outbox[:0], o.outbox...)
+	c.channels = grow(c.channels, len(o.channels))
+	for i := range o.channels {
+		c.channels[i].copyFrom(&o.channels[i])
+	}
+	for i := len(o.channels); i < len(c.channels); i++ {
+		c.channels[i].reset(closed, 0)
+	}
+}
+
+// grow makes a slice of places long enough. Places are never given up: they keep their memory.
+func grow[E any](s []E, n int) []E {
+	if n > len(s) {
+		s = append(s, make([]E, n-len(s))...)
+	}
+	return s
+}

@@ -1,0 +1,159 @@
+package broker
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// consumer is a consumer of a queue. Consumers are known by their number on their channel.
+type consumer struct {
+	on        at
+	number    uint64
+	noAck     bool
+	exclusive bool
+	limited   bool   // by a prefetch count
+	blocked   bool   // its turn came while it had no credit
+	credit    uint32 // messages it may be sent before it acknowledges one
+}
+
+// consume answers basic.consume.
+func (b *Broker) consume(on at, ch *channel, cmd amqp.Command) amqp.Reply {
+	if b.consumes(on, cmd.Number) {
+		return b.endConnection(on.conn, amqp.NotAllowed)
+	}
+	q, code := b.accessible(on.conn, cmd.Queue)
+	if code != 0 {
+		return b.fail(on, code)
+	}
+	c := consumer{on: on, number: cmd.Number, noAck: cmd.Flags.Has(amqp.NoAck), exclusive: cmd.Flags.Has(amqp.Exclusive)}
+	if len(q.consumers) > 0 && (c.exclusive || q.consumers[0].exclusive) {
+		return b.fail(on, amqp.AccessRefused)
+	}
+	if !c.noAck && ch.prefetch > 0 {
+		c.limited, c.credit = true, uint32(ch.prefetch)
+	}
+	q.consumers = append(q.consumers, c)
+	b.serve(q, cmd.Queue)
+	return ok
+}
+
+// consumes reports whether the channel has a consumer of that number.
+func (b *Broker) consumes(on at, number uint64) bool {
+	for i := range b.queues {
+		if b.queues[i].consumer(on, number) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// consumer is the index of a channel's consumer, -1 where there is none.
+func (q *queue) consumer(on at, number uint64) int {
+	for i := range q.consumers {
+		if q.consumers[i].on == on && q.consumers[i].number == number {
+			return i
+		}
+	}
+	return -1
+}
+
+// cancel answers basic.cancel. What the consumer has not acknowledged stays the channel's; cancelling
+// one that is not there is no error.
+func (b *Broker) cancel(on at, cmd amqp.Command) amqp.Reply {
+	for id := range b.queues {
+		q := &b.queues[id]
+		if i := q.consumer(on, cmd.Number); i >= 0 {
+			q.consumers = slices.Delete(q.consumers, i, i+1)
+			b.consumerGone(amqp.Queue(id))
+			break
+		}
+	}
+	return ok
+}
+
+// dropConsumers ends the consumers of a channel.
+func (b *Broker) dropConsumers(on at) {
+	for id := range b.queues {
+		q := &b.queues[id]
+		before := len(q.consumers)
+		if before == 0 {
+			continue
+		}
+		q.consumers = slices.DeleteFunc(q.consumers, func(c consumer) bool { return c.on == on })
+		if len(q.consumers) < before {
+			b.consumerGone(amqp.Queue(id))
+		}
+	}
+}
+
+// consumerGone deletes a queue that is deleted with its last consumer. For others the loss of the
+// last consumer is a use.
+func (b *Broker) consumerGone(id amqp.Queue) {
+	q := &b.queues[id]
+	if q.autoDelete && len(q.consumers) == 0 {
+		b.drop(id)
+		return
+	}
+	b.touch(q)
+}
+
+// serve sends ready messages to the consumers of a queue in turn. One whose turn comes without
+// credit stands aside until it has acknowledged something, and then queues up at the end.
+func (b *Broker) serve(q *queue, id amqp.Queue) {
+	for turn := 0; q.ready.depth > 0 && turn < len(q.consumers); {
+		c := q.consumers[turn]
+		switch {
+		case c.blocked:
+			turn++
+			continue
+		case c.limited && c.credit == 0:
+			c.blocked = true
+		default:
+			if c.limited {
+				c.credit--
+			}
+			b.deliver(q, id, c)
+		}
+		q.consumers = append(slices.Delete(q.consumers, turn, turn+1), c)
+	}
+}
+
+// deliver sends the first ready message to a consumer.
+func (b *Broker) deliver(q *queue, id amqp.Queue, c consumer) {
+	conn := &b.conns[c.on.conn-1]
+	ch := &conn.channels[c.on.number]
+	m := b.hand(q, id, ch, c.number, c.noAck)
+	conn.outbox = append(conn.outbox, amqp.Delivery{
+		Channel: c.on.number, Consumer: c.number, Tag: ch.tag, Message: m.id, Redelivered: m.mark&redelivered != 0,
+	})
+}
+
+// hand takes the first ready message from a queue for a channel, under the channel's next tag.
+func (b *Broker) hand(q *queue, id amqp.Queue, ch *channel, consumer uint64, noAck bool) message {
+	m := q.ready.pop()
+	q.ready.dropExpired(b.now)
+	ch.tag++
+	if !noAck {
+		ch.unacked = append(ch.unacked, delivered{tag: ch.tag, queue: id, consumer: consumer, message: m})
+		q.unacked++
+	}
+	return m
+}
+
+// get answers basic.get. It is a use of the queue.
+func (b *Broker) get(on at, ch *channel, cmd amqp.Command) amqp.Reply {
+	q, code := b.accessible(on.conn, cmd.Queue)
+	if code != 0 {
+		return b.fail(on, code)
+	}
+	b.touch(q)
+	if q.ready.depth == 0 {
+		return amqp.Reply{Kind: amqp.GetEmpty}
+	}
+	m := b.hand(q, cmd.Queue, ch, noConsumer, cmd.Flags.Has(amqp.NoAck))
+	return amqp.Reply{
+		Kind: amqp.GetOK, Messages: uint32(q.ready.depth), Number: ch.tag,
+		Message: m.id, Redelivered: m.mark&redelivered != 0,
+	}
+}

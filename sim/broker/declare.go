@@ -1,0 +1,121 @@
+package broker
+
+import "github.com/lockproof/lockproof/model/amqp"
+
+// declare answers queue.declare.
+func (b *Broker) declare(on at, cmd amqp.Command) amqp.Reply {
+	if cmd.Flags.Has(amqp.Passive) {
+		return b.declarePassive(on, cmd.Queue)
+	}
+	if b.names.Reserved(cmd.Queue) {
+		return b.fail(on, amqp.AccessRefused) // BROKER-FACTS 19
+	}
+	wanted := wantedBy(on.conn, cmd)
+	q := b.place(cmd.Queue)
+	if q.exists {
+		if code := q.differs(wanted); code != 0 {
+			return b.fail(on, code)
+		}
+		b.touch(q)
+		return q.counted()
+	}
+	return b.create(on, q, cmd.Queue, wanted)
+}
+
+// declarePassive answers a passive declare. It is a use even where it is refused: RabbitMQ counts
+// before it checks who asks.
+func (b *Broker) declarePassive(on at, id amqp.Queue) amqp.Reply {
+	if q := b.place(id); q.exists {
+		b.touch(q)
+	}
+	q, code := b.accessible(on.conn, id)
+	if code != 0 {
+		return b.fail(on, code)
+	}
+	return q.counted()
+}
+
+// create makes a queue that does not exist.
+func (b *Broker) create(on at, q *queue, id amqp.Queue, wanted properties) amqp.Reply {
+	switch {
+	case id == 0: // a name of the broker's choice is beyond the model
+		return b.endConnection(on.conn, amqp.NotImplemented)
+	case wanted.args.Has&amqp.HasExpires != 0 && wanted.args.Expires == 0:
+		return b.fail(on, amqp.PreconditionFailed)
+	case b.opts.TransientRefused && !wanted.durable && wanted.owner == 0:
+		return b.endConnection(on.conn, amqp.InternalError)
+	}
+	q.exists, q.properties, q.used = true, wanted, b.now
+	return ok
+}
+
+// wantedBy is what a command asks for. Exclusive queues are not durable, whatever is asked for; an
+// argument that is not given has no value.
+func wantedBy(c Conn, cmd amqp.Command) properties {
+	p := properties{durable: cmd.Flags.Has(amqp.Durable), autoDelete: cmd.Flags.Has(amqp.AutoDelete), args: cmd.Args}
+	if cmd.Flags.Has(amqp.Exclusive) {
+		p.owner, p.durable = c, false
+	}
+	if p.args.Has&amqp.HasOverflow == 0 {
+		p.args.Overflow = 0
+	}
+	if p.args.Has&amqp.HasMaxLength == 0 {
+		p.args.MaxLength = 0
+	}
+	if p.args.Has&amqp.HasExpires == 0 {
+		p.args.Expires = 0
+	}
+	if p.args.Has&amqp.HasMessageTTL == 0 {
+		p.args.MessageTTL = 0
+	}
+	return p
+}
+
+// differs says why a queue can't be declared again this way: 405 where exclusiveness differs in any
+// direction (BROKER-FACTS 4 and 6), 406 for all else (BROKER-FACTS 7).
+func (p properties) differs(wanted properties) amqp.Code {
+	switch {
+	case p.owner != wanted.owner:
+		return amqp.ResourceLocked
+	case p != wanted:
+		return amqp.PreconditionFailed
+	}
+	return 0
+}
+
+// delete answers queue.delete. A queue that does not exist is deleted already (BROKER-FACTS 9).
+func (b *Broker) delete(on at, cmd amqp.Command) amqp.Reply {
+	q, code := b.accessible(on.conn, cmd.Queue)
+	switch {
+	case code == amqp.NotFound:
+		return ok
+	case code != 0:
+		return b.fail(on, code)
+	case cmd.Flags.Has(amqp.IfUnused) && len(q.consumers) > 0,
+		cmd.Flags.Has(amqp.IfEmpty) && q.ready.depth > 0:
+		return b.fail(on, amqp.PreconditionFailed)
+	}
+	r := amqp.Reply{Kind: amqp.OK, Messages: uint32(q.ready.depth)}
+	b.drop(cmd.Queue)
+	return r
+}
+
+// purge answers queue.purge: ready messages go, unacknowledged ones don't.
+func (b *Broker) purge(on at, cmd amqp.Command) amqp.Reply {
+	q, code := b.accessible(on.conn, cmd.Queue)
+	if code != 0 {
+		return b.fail(on, code)
+	}
+	r := amqp.Reply{Kind: amqp.OK, Messages: uint32(q.ready.depth)}
+	q.ready.reset()
+	return r
+}
+
+// bind answers queue.bind. With the default exchange only, a binding carries no message; what is
+// left of it is the checks.
+func (b *Broker) bind(on at, cmd amqp.Command) amqp.Reply {
+	if _, code := b.accessible(on.conn, cmd.Queue); code != 0 {
+		return b.fail(on, code)
+	}
+	return ok
+}

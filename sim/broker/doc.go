@@ -1,0 +1,12 @@
+// Package broker is an AMQP 0-9-1 broker as a value: a state, and commands that turn it into the next
+// state and a reply. It has no clock, goroutine or randomness of its own, so the same commands give
+// the same replies everywhere; it can be copied, compared and hashed, so a search can rewind it.
+//
+// It answers as RabbitMQ does, default exchange only. What that means is measured, not read up: the
+// tests of adapters/rabbitmq run each row of BROKER-FACTS.md, and random sequences of commands, on
+// this broker and on a real one, and expect equal replies.
+//
+// The broker knows connections and channels by number. A connection's number is free again as soon
+// as the broker has seen its end, so whoever speaks for a client that does not know of that yet must
+// remember that its number is no longer its own.
+package broker

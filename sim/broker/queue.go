@@ -1,0 +1,82 @@
+package broker
+
+import "github.com/lockproof/lockproof/model/amqp"
+
+// queue is a queue that exists, or a place for one.
+type queue struct {
+	properties
+	exists    bool
+	used      int64  // when it was last used, in the sense of x-expires
+	next      uint64 // position of the next message
+	unacked   int    // messages delivered or got, not acknowledged
+	ready     backlog
+	consumers []consumer
+}
+
+// properties are what a queue is declared with, and must be declared with again.
+type properties struct {
+	durable    bool
+	autoDelete bool
+	owner      Conn // exclusive to it; 0 is nobody
+	args       amqp.Arguments
+}
+
+func (q *queue) reset() {
+	*q = queue{ready: q.ready, consumers: q.consumers[:0]}
+	q.ready.reset()
+}
+
+func (q *queue) copyFrom(o *queue) {
+	ready, consumers := q.ready, append(q.consumers[:0], o.consumers...)
+	ready.copyFrom(&o.ready)
+	*q = *o
+	q.ready, q.consumers = ready, consumers
+}
+
+// counted is a reply with a queue's counters.
+func (q *queue) counted() amqp.Reply {
+	return amqp.Reply{Kind: amqp.OK, Messages: uint32(q.ready.depth), Consumers: uint32(len(q.consumers))}
+}
+
+// place is the queue's entry, existing or not. A place is valid until a name is used for the first
+// time.
+func (b *Broker) place(id amqp.Queue) *queue {
+	if int(id) >= len(b.queues) {
+		b.queues = grow(b.queues, max(int(id), b.names.Len())+1)
+	}
+	return &b.queues[id]
+}
+
+// accessible looks up a queue for a connection. Anything but declaring or publishing to another
+// connection's exclusive queue is refused with 405 (BROKER-FACTS 3 and 4), and a queue that does not
+// exist is 404 (BROKER-FACTS 8).
+func (b *Broker) accessible(c Conn, id amqp.Queue) (*queue, amqp.Code) {
+	q := b.place(id)
+	switch {
+	case !q.exists:
+		return nil, amqp.NotFound
+	case q.owner != 0 && q.owner != c:
+		return nil, amqp.ResourceLocked
+	}
+	return q, 0
+}
+
+// drop deletes a queue with all that it holds. Messages delivered and not acknowledged are settled
+// with nothing.
+func (b *Broker) drop(id amqp.Queue) {
+	q := &b.queues[id]
+	if q.unacked > 0 {
+		b.forget(id)
+	}
+	q.reset()
+}
+
+// forget detaches unacknowledged messages from a queue that is being deleted: a later queue of that
+// name has nothing to do with them.
+func (b *Broker) forget(id amqp.Queue) {
+	for i := range b.conns {
+		for n := range b.conns[i].channels {
+			b.conns[i].channels[n].forget(id)
+		}
+	}
+}

@@ -1,0 +1,22 @@
+package broker
+
+import "github.com/lockproof/lockproof/model/amqp"
+
+// Restart is the broker going down and coming up again: connections and exclusive queues are gone,
+// transient queues as well, and of durable queues the persistent messages stay.
+func (b *Broker) Restart() {
+	for i := range b.conns {
+		b.Disconnect(Conn(i + 1))
+	}
+	for id := range b.queues {
+		q := &b.queues[id]
+		switch {
+		case !q.exists:
+		case !q.durable:
+			b.drop(amqp.Queue(id))
+		default:
+			q.ready.dropTransient()
+			b.touch(q)
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package broker
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// CopyFrom makes the broker equal to another, reusing its own memory.
+func (b *Broker) CopyFrom(o *Broker) {
+	b.names, b.opts, b.now = o.names, o.opts, o.now
+	b.queues = grow(b.queues, len(o.queues))
+	for i := range o.queues {
+		b.queues[i].copyFrom(&o.queues[i])
+	}
+	for i := len(o.queues); i < len(b.queues); i++ {
+		b.queues[i].reset()
+	}
+	b.conns = grow(b.conns, len(o.conns))
+	for i := range o.conns {
+		b.conns[i].copyFrom(&o.conns[i])
+	}
+	for i := len(o.conns); i < len(b.conns); i++ {
+		b.conns[i].reset()
+	}
+}
+
+// Equal reports whether two brokers are in the same state, in the sense of [Broker.AppendState].
+func (b *Broker) Equal(o *Broker) bool {
+	var x, y [1024]byte
+	return bytes.Equal(b.AppendState(x[:0]), o.AppendState(y[:0]))
+}
+
+// AppendState appends the state to buf: brokers of equal state append equal bytes, and brokers of
+// different state different ones. Of time it has what is left until each deadline and not what the
+// clock shows, and of messages their order and not how many there have been, so that brokers that
+// will answer alike are alike. Names and options are not part of it.
+func (b *Broker) AppendState(buf []byte) []byte {
+	for i := range b.queues {
+		if b.queues[i].exists {
+			buf = binary.AppendUvarint(buf, uint64(i))
+			buf = b.appendQueue(buf, &b.queues[i])
+		}
+	}
+	buf = append(buf, 0) // no queue
+	for i := range b.conns {
+		if b.conns[i].alive {
+			buf = binary.AppendUvarint(buf, uint64(i+1))
+			buf = b.appendConnection(buf, &b.conns[i])
+		}
+	}
+	return append(buf, 0) // no connection
+}
+
+func (b *Broker) appendQueue(buf []byte, q *queue) []byte {
+	buf = append(buf, bits(q.durable, q.autoDelete), byte(q.args.Has), byte(q.args.Overflow))
+	buf = appendUvarints(buf, uint64(q.owner), uint64(q.args.MaxLength), uint64(q.args.Expires), uint64(q.args.MessageTTL))
+	buf = b.appendDeadline(buf, q.expires())
+	buf = b.appendBacklog(buf, &q.ready)
+	buf = binary.AppendUvarint(buf, uint64(len(q.consumers)))
+	buf = appendConsumers(buf, q.consumers, false)
+	return appendConsumers(buf, q.consumers, true)
+}
+
+// appendBacklog writes equal neighbours as one, however they came to be.
+func (b *Broker) appendBacklog(buf []byte, l *backlog) []byte {
+	runs := l.runs[l.head:]
+	for i := 0; i < len(runs); {
+		r := runs[i]
+		for i++; i < len(runs) && runs[i].alike(&r.message); i++ {
+			r.count += runs[i].count
+		}
+		buf = appendUvarints(buf, r.count, r.id, uint64(r.mark))
+		buf = b.appendDeadline(buf, r.deadline)
+	}
+	return append(buf, 0) // no message
+}
+
+// alike reports whether messages differ in position only.
+func (m *message) alike(o *message) bool {
+	return m.id == o.id && m.mark == o.mark && m.deadline == o.deadline
+}
+
+// appendConsumers writes those whose turn will come, or those who stand aside: how the two are
+// interleaved makes no difference.
+func appendConsumers(buf []byte, consumers []consumer, blocked bool) []byte {
+	for i := range consumers {
+		if c := &consumers[i]; c.blocked == blocked {
+			buf = append(buf, bits(c.noAck, c.exclusive, c.limited, c.blocked))
+			buf = appendUvarints(buf, uint64(c.on.conn), uint64(c.on.number), c.number, uint64(c.credit))
+		}
+	}
+	return buf
+}
+
+func (b *Broker) appendConnection(buf []byte, c *connection) []byte {
+	for n := range c.channels {
+		if ch := &c.channels[n]; ch.state != closed {
+			buf = binary.AppendUvarint(buf, uint64(n))
+			buf = b.appendChannel(buf, ch)
+		}
+	}
+	buf = append(buf, 0) // no channel
+	buf = binary.AppendUvarint(buf, uint64(len(c.outbox)))
+	for _, d := range c.outbox {
+		buf = appendUvarints(buf, uint64(d.Channel), d.Consumer, d.Tag, d.Message, uint64(bits(d.Redelivered)))
+	}
+	return buf
+}
+
+func (b *Broker) appendChannel(buf []byte, ch *channel) []byte {
+	buf = append(buf, byte(ch.state), byte(ch.mode))
+	buf = appendUvarints(buf, uint64(ch.code), uint64(ch.prefetch), uint64(ch.returned), ch.tag)
+	buf = binary.AppendUvarint(buf, uint64(len(ch.unacked)))
+	for i := range ch.unacked {
+		buf = b.appendDelivered(buf, &ch.unacked[i])
+	}
+	buf = binary.AppendUvarint(buf, uint64(len(ch.tx.publishes)))
+	for _, p := range ch.tx.publishes {
+		buf = appendUvarints(buf, uint64(p.queue), uint64(p.flags), uint64(p.expiration), p.id)
+	}
+	buf = binary.AppendUvarint(buf, uint64(len(ch.tx.settled)))
+	for i := range ch.tx.settled {
+		buf = b.appendDelivered(buf, &ch.tx.settled[i])
+		buf = append(buf, byte(ch.tx.settled[i].how))
+	}
+	return buf
+}
+
+func (b *Broker) appendDelivered(buf []byte, d *delivered) []byte {
+	buf = appendUvarints(buf, d.tag, uint64(d.queue), d.consumer)
+	if d.queue == 0 {
+		return buf
+	}
+	buf = appendUvarints(buf, d.id, uint64(d.mark), b.ahead(d))
+	return b.appendDeadline(buf, d.deadline)
+}
+
+// ahead is how many messages of its queue, ready or not, are before a delivered one: what is left of
+// its position.
+func (b *Broker) ahead(d *delivered) uint64 {
+	n := b.queues[d.queue].ready.before(d.position)
+	for i := range b.conns {
+		for k := range b.conns[i].channels {
+			n += b.conns[i].channels[k].before(d)
+		}
+	}
+	return n
+}
+
+func (l *backlog) before(position uint64) uint64 {
+	n := uint64(0)
+	for i := l.head; i < len(l.runs) && l.runs[i].position < position; i++ {
+		n += min(l.runs[i].count, position-l.runs[i].position)
+	}
+	return n
+}
+
+func (ch *channel) before(d *delivered) uint64 {
+	n := uint64(0)
+	for i := range ch.unacked {
+		if o := &ch.unacked[i]; o.queue == d.queue && o.position < d.position {
+			n++
+		}
+	}
+	for i := range ch.tx.settled {
+		if o := &ch.tx.settled[i]; o.queue == d.queue && o.position < d.position {
+			n++
+		}
+	}
+	return n
+}
+
+// appendDeadline writes what is left of a time, 0 for all of it.
+func (b *Broker) appendDeadline(buf []byte, deadline int64) []byte {
+	if deadline == never {
+		return append(buf, 0)
+	}
+	return binary.AppendUvarint(buf, uint64(max(deadline-b.now, 0))+1)
+}
+
+func appendUvarints(buf []byte, values ...uint64) []byte {
+	for _, v := range values {
+		buf = binary.AppendUvarint(buf, v)
+	}
+	return buf
+}
+
+func bits(values ...bool) byte {
+	var n byte
+	for i, v := range values {
+		if v {
+			n |= 1 << i
+		}
+	}
+	return n
+}
