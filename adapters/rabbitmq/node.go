@@ -1,0 +1,155 @@
+//go:build unix
+
+package rabbitmq
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	nodeStartLimit = 90 * time.Second // for a node to be ready; on an idle machine it takes 3 to 6 s
+	nodeStopLimit  = 20 * time.Second // for a node to end in good order; it takes about 1 s
+)
+
+// node is a private RabbitMQ: an installed rabbitmq-server, run on loopback ports of its own with
+// everything it reads and writes in one temporary directory, beside an epmd of its own (the process
+// that Erlang's nodes find one another by, which would otherwise be started for the whole machine
+// and stay).
+type node struct {
+	programs programs
+	dir      string
+	ports    ports
+	console  *os.File // what the programs print
+	janitor  *janitor
+	epmd     *exec.Cmd
+	server   *server
+}
+
+// StartNode starts a private RabbitMQ from the rabbitmq-server that is installed, whatever the
+// environment says. Without one, the error is [ErrNoBroker].
+func StartNode(ctx context.Context, o Options) (_ *Broker, err error) {
+	programs, err := findPrograms()
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("starting a private RabbitMQ with %s: %w", programs.server, err)
+		}
+	}()
+	o.logf("starting a private RabbitMQ with %s", programs.server)
+
+	n := &node{programs: programs}
+	defer func() {
+		if err != nil {
+			_ = n.stop()
+		}
+	}()
+	if err := n.prepare(ctx); err != nil {
+		return nil, err
+	}
+	version, err := n.boot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Broker{URL: n.url(), Version: version, Origin: "a private node of " + programs.server, own: n}, nil
+}
+
+// prepare makes what every start of the node shares: the janitor first, so that nothing after it
+// can be left behind.
+func (n *node) prepare(ctx context.Context) (err error) {
+	if n.dir, err = os.MkdirTemp("", "lockproof-node-"); err != nil {
+		return err
+	}
+	if n.janitor, err = hire(n.dir); err != nil {
+		return err
+	}
+	if n.console, err = os.Create(n.path("console.log")); err != nil {
+		return err
+	}
+	if n.ports, err = freePorts(); err != nil {
+		return err
+	}
+	if err := n.configure(); err != nil {
+		return err
+	}
+	return n.startEpmd(ctx)
+}
+
+// startEpmd starts the epmd that this node registers with. It leads the process group that the
+// janitor ends.
+func (n *node) startEpmd(ctx context.Context) error {
+	n.epmd = n.command(n.programs.epmd)
+	n.epmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := n.epmd.Start(); err != nil {
+		return err
+	}
+	if err := n.janitor.watch(n.epmd.Process.Pid); err != nil {
+		return err
+	}
+	return awaitPort(ctx, n.ports.epmd)
+}
+
+// boot starts the server and waits until it takes connections.
+func (n *node) boot(ctx context.Context) (version string, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, nodeStartLimit, fmt.Errorf("it was not ready after %s", nodeStartLimit))
+	defer cancel()
+	if n.server, err = startServer(n.command(n.programs.server), n.epmd.Process.Pid); err != nil {
+		return "", err
+	}
+	version, err = awaitReady(ctx, n.url(), n.server.ended)
+	if err != nil {
+		return "", fmt.Errorf("%w; the last it said: %s", err, n.lastWords())
+	}
+	return version, nil
+}
+
+func (n *node) restart(ctx context.Context) error {
+	if err := n.server.end(); err != nil {
+		return err
+	}
+	_, err := n.boot(ctx)
+	return err
+}
+
+// stop is the way out of every state that a node can be in, half-started ones too. What is about to
+// be removed need not end in good order.
+func (n *node) stop() (err error) {
+	if n.janitor != nil {
+		err = n.janitor.dismiss()
+	}
+	if n.epmd != nil && n.epmd.Process != nil {
+		_ = syscall.Kill(-n.epmd.Process.Pid, syscall.SIGKILL) // should the janitor have died before us
+		_ = n.epmd.Wait()                                      // not earlier: reaped, its group's number could become another's
+	}
+	if n.server != nil {
+		<-n.server.ended
+	}
+	if n.console != nil {
+		_ = n.console.Close()
+	}
+	if n.janitor == nil || err != nil {
+		err = os.RemoveAll(n.dir)
+	}
+	return err
+}
+
+func (n *node) url() string {
+	return fmt.Sprintf("amqp://guest:guest@127.0.0.1:%d/%%2F", n.ports.amqp)
+}
+
+func (n *node) path(name string) string { return filepath.Join(n.dir, name) }
+
+// lastWords is the last line that the server printed.
+func (n *node) lastWords() string {
+	text, _ := os.ReadFile(n.console.Name())
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}

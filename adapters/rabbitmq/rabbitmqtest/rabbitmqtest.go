@@ -1,0 +1,83 @@
+// Package rabbitmqtest gives tests a real RabbitMQ, and skips them where there is none.
+//
+// With LOCKPROOF_REQUIRE_BROKER=1 in the environment, a test that would be skipped fails instead.
+package rabbitmqtest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+)
+
+// EnvRequire names the environment variable that makes a missing broker a failure.
+const EnvRequire = "LOCKPROOF_REQUIRE_BROKER"
+
+// localURL is where a RabbitMQ that was installed and left as it is can be found.
+const localURL = "amqp://guest:guest@127.0.0.1:5672/%2F"
+
+const (
+	lookLimit  = 2 * time.Second // for a broker at localURL to answer
+	startLimit = 3 * time.Minute // for one of our own to be ready; an image may have to be pulled
+)
+
+// URL is the address of a RabbitMQ that tests share, with one another and maybe with other programs:
+// name queues so that nothing collides, and remove them. It is the one that LOCKPROOF_AMQP_URL
+// names, else the one on this machine's usual port, else one that is started for this test binary
+// and stopped when its process ends.
+func URL(t testing.TB) string {
+	t.Helper()
+	b, err := shared()
+	if err != nil {
+		unavailable(t, err)
+	}
+	return b.URL
+}
+
+// Private is a RabbitMQ for this test alone, a private node whatever the environment says, which
+// may be restarted. It is stopped at the end of the test.
+func Private(t testing.TB) *rabbitmq.Broker {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
+	defer cancel()
+	b, err := rabbitmq.StartNode(ctx, rabbitmq.Options{Log: func(line string) { t.Log(line) }})
+	if err != nil {
+		unavailable(t, err)
+	}
+	t.Cleanup(func() {
+		if err := b.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// shared is the broker behind URL. Nobody stops it: what was started for us ends with our process,
+// and that is the only moment at which no test can want it any more.
+var shared = sync.OnceValues(func() (*rabbitmq.Broker, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
+	defer cancel()
+	if os.Getenv(rabbitmq.EnvURL) == "" {
+		ctx, cancel := context.WithTimeout(ctx, lookLimit)
+		defer cancel()
+		if b, err := rabbitmq.Start(ctx, rabbitmq.Options{URL: localURL}); err == nil && strings.HasPrefix(b.Version, "RabbitMQ ") {
+			return b, nil
+		}
+	}
+	return rabbitmq.Start(ctx, rabbitmq.Options{})
+})
+
+// unavailable skips a test because there is no broker. A broker that is there but does not work, or
+// one that has to be there, fails it.
+func unavailable(t testing.TB, err error) {
+	t.Helper()
+	if errors.Is(err, rabbitmq.ErrNoBroker) && os.Getenv(EnvRequire) != "1" {
+		t.Skip(err)
+	}
+	t.Fatal(err)
+}

@@ -1,0 +1,62 @@
+package rabbitmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+const (
+	greetLimit = 5 * time.Second        // for one connection to be opened
+	firstPause = 20 * time.Millisecond  // between the first two attempts to connect
+	longPause  = 250 * time.Millisecond // between later ones
+)
+
+// greet opens a connection, asks the broker what it is, and closes the connection again.
+func greet(ctx context.Context, url string) (version string, err error) {
+	conn, err := amqp.DialConfig(url, amqp.Config{Dial: dialer(ctx)})
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	product, _ := conn.Properties["product"].(string)
+	number, _ := conn.Properties["version"].(string)
+	return product + " " + number, nil
+}
+
+// dialer is amqp091-go's own dialer, except that it obeys ctx.
+func dialer(ctx context.Context) func(network, addr string) (net.Conn, error) {
+	return func(network, addr string) (net.Conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, greetLimit)
+		defer cancel()
+		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		deadline, _ := ctx.Deadline()
+		return conn, conn.SetDeadline(deadline) // for the handshake; amqp091-go clears it after
+	}
+}
+
+// errEnded says that the broker's process ended while it was being waited for.
+var errEnded = errors.New("it ended before it was ready")
+
+// awaitReady tries to connect until a connection is made, ctx is done, or ended is closed.
+func awaitReady(ctx context.Context, url string, ended <-chan struct{}) (version string, err error) {
+	for pause := firstPause; ; pause = min(2*pause, longPause) {
+		if version, err = greet(ctx, url); err == nil {
+			return version, nil
+		}
+		select {
+		case <-time.After(pause):
+		case <-ended:
+			return "", errEnded
+		case <-ctx.Done():
+			return "", fmt.Errorf("%w, and still: %w", context.Cause(ctx), err)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package rabbitmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+)
+
+// EnvURL names the environment variable that says where a RabbitMQ is.
+const EnvURL = "LOCKPROOF_AMQP_URL"
+
+// ErrNoBroker is what [Start] returns when there is no RabbitMQ and nothing to start one with.
+var ErrNoBroker = errors.New("no RabbitMQ: set " + EnvURL + " or pass --broker amqp://user:password@host:5672/%2F, install rabbitmq-server, or run Docker")
+
+// missing says that one of the things that a broker can be started with is not there.
+type missing string
+
+func (m missing) Error() string        { return string(m) }
+func (m missing) Is(target error) bool { return target == ErrNoBroker }
+
+// Options say which broker to use.
+type Options struct {
+	// URL is the address of a broker that runs already. Empty means the one that LOCKPROOF_AMQP_URL
+	// names, and without that a broker of our own.
+	URL string
+
+	// Log is told what is being started and why something was passed over, one line a call. Nil
+	// means nobody is told.
+	Log func(string)
+}
+
+func (o Options) logf(format string, args ...any) {
+	if o.Log != nil {
+		o.Log(fmt.Sprintf(format, args...))
+	}
+}
+
+// address is the URL that was asked for, and who asked; both empty when nobody did.
+func (o Options) address() (url, asker string) {
+	if o.URL != "" {
+		return o.URL, "--broker"
+	}
+	if url = os.Getenv(EnvURL); url != "" {
+		return url, EnvURL
+	}
+	return "", ""
+}
+
+// Broker is a RabbitMQ that is ready for clients.
+type Broker struct {
+	URL     string // where; the virtual host is always written out, %2F for the default one
+	Version string // what it calls itself, such as "RabbitMQ 3.10.8"
+	Origin  string // where it came from, for people to read
+
+	mu  sync.Mutex // one Restart or Stop at a time
+	own owned      // nil when somebody else started it, or it was stopped
+}
+
+// owned is a broker that we started.
+type owned interface {
+	// restart ends the broker in good order, starts it again with what it kept on disk, and waits
+	// until it is ready at its old address.
+	restart(ctx context.Context) error
+	// stop ends the broker and removes every trace of it.
+	stop() error
+}
+
+// Start finds a broker or starts one: the URL that was asked for, else a container, else a private
+// node. A broker that was started lives until Stop, which the caller owes it, or until the process
+// ends, in whatever way; ctx bounds the starting alone.
+func Start(ctx context.Context, o Options) (*Broker, error) {
+	if url, asker := o.address(); url != "" {
+		return connectTo(ctx, url, asker)
+	}
+	failure := ErrNoBroker
+	for _, start := range []func(context.Context, Options) (*Broker, error){StartContainer, StartNode} {
+		b, err := start(ctx, o)
+		if err == nil || ctx.Err() != nil {
+			return b, err
+		}
+		o.logf("%v", err)
+		if !errors.Is(err, ErrNoBroker) {
+			failure = err // what is there but does not work is worth more words than what is missing
+		}
+	}
+	return nil, failure
+}
+
+// connectTo makes sure that the broker somebody named is there.
+func connectTo(ctx context.Context, address, asker string) (*Broker, error) {
+	url, err := checkURL(address)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", asker, err)
+	}
+	version, err := greet(ctx, url)
+	if err != nil {
+		return nil, fmt.Errorf("%s: connecting to %s: %w; start a broker there, or leave %s out", asker, redact(url), err, asker)
+	}
+	return &Broker{URL: url, Version: version, Origin: "the broker that " + asker + " names"}, nil
+}
+
+// CanRestart reports whether Restart can work: whether we started this broker.
+func (b *Broker) CanRestart() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.own != nil
+}
+
+// Restart stops the broker in good order and starts it again, as an administrator would: what is
+// durable stays, every connection is lost. When it returns nil the broker is ready, at the same URL.
+func (b *Broker) Restart(ctx context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.own == nil {
+		return fmt.Errorf("restarting %s (%s): only a broker that was started here can be restarted; leave --broker and %s out", redact(b.URL), b.Origin, EnvURL)
+	}
+	if err := b.own.restart(ctx); err != nil {
+		return fmt.Errorf("restarting %s: %w", b.Origin, err)
+	}
+	return nil
+}
+
+// Stop ends the broker if we started it, and leaves any other alone. Stopping again does nothing.
+func (b *Broker) Stop() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.own == nil {
+		return nil
+	}
+	own := b.own
+	b.own = nil
+	if err := own.stop(); err != nil {
+		return fmt.Errorf("stopping %s: %w", b.Origin, err)
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package rabbitmq_test
+
+import (
+	"errors"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+)
+
+// The flag comes before the environment, and a broker of somebody else's is left as it is.
+func TestStartUsesTheBrokerThatIsNamed(t *testing.T) {
+	url := rabbitmqtest.URL(t)
+	t.Setenv(rabbitmq.EnvURL, "amqp://127.0.0.1:1")
+	b, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.URL != url || !strings.HasPrefix(b.Version, "RabbitMQ ") {
+		t.Errorf("got %s, %q; want %s", b.URL, b.Version, url)
+	}
+	if err := b.Restart(t.Context()); b.CanRestart() || err == nil || !strings.Contains(err.Error(), "only a broker that was started here") {
+		t.Errorf("restarting it: can %v, did: %v", b.CanRestart(), err)
+	}
+	if err := b.Stop(); err != nil {
+		t.Error(err)
+	}
+	connect(t, url)
+}
+
+// An address at which there is nothing is an error of that address: no other broker is looked for.
+func TestStartSaysWhoNamedABadBroker(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := "amqp://user:secret@" + l.Addr().String()
+	_ = l.Close()
+
+	for _, c := range []struct{ flag, env, want string }{
+		{flag: address, want: "--broker: connecting to amqp://user:xxxxx@" + l.Addr().String() + "/%2F: "},
+		{env: address, want: rabbitmq.EnvURL + ": connecting to "},
+		{flag: "http://x", env: address, want: `--broker: "http://x" is not the address of a broker`},
+		{env: "x", want: rabbitmq.EnvURL + `: "x" is not the address of a broker`},
+	} {
+		t.Setenv(rabbitmq.EnvURL, c.env)
+		_, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: c.flag})
+		if err == nil || errors.Is(err, rabbitmq.ErrNoBroker) || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("flag %q, environment %q: %v\nwant %q", c.flag, c.env, err, c.want)
+			continue
+		}
+		if strings.Contains(err.Error(), "secret") {
+			t.Errorf("shows the password: %v", err)
+		}
+	}
+}
