@@ -65,11 +65,14 @@ func (p *Protocol) channelClosed(m *Machine, code amqp.Code) {
 		return
 	}
 	m.Repairs++
-	if m.Repairs > maxRepairs {
+	switch {
+	case m.Repairs > maxRepairs:
 		p.disconnected(m, amqp.Reply{Kind: amqp.ChannelClosed})
-		return
+	case m.mending():
+		p.repair(m, m.Then, m.Decided)
+	default:
+		p.repair(m, m.Phase, false)
 	}
-	p.repair(m, m.Phase, false)
 }
 
 // disconnected ends the operation: the connection is gone, or nothing was heard in time and it is

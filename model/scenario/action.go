@@ -11,7 +11,7 @@ const (
 	Step            // the client's next command reaches the broker, and its reply the client
 	CrashBefore     // the client dies instead of sending its next command
 	CrashEffect     // its next command takes effect, and it dies before the reply
-	CrashReply      // it gets the reply to its next command and dies before doing anything with it
+	CrashReply      // it gets the reply to its next command, returns if that was the last, and dies
 	Detect          // the broker notices that the client's old connection is dead
 	Drop            // the broker drops the client's connection; the client does not know yet
 	ChannelError    // the broker closes the client's channel; the client does not know yet

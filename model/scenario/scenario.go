@@ -93,8 +93,8 @@ type Schedule struct {
 	// Choices decide every step of Random, and every random option: the i-th choice, modulo the
 	// number of ways there are. They are used again from the beginning when they run out.
 	Choices []uint8 `json:"choices,omitempty"`
-	// Priorities are the clients' of PCT, the highest first to run; Changes are the steps at
-	// which the running client's drops. There are depth-1 of them.
+	// Priorities are PCT's: the numbers of the clients, the one with the highest priority first.
+	// Changes are the steps at which the running client's priority drops: depth-1 of them.
 	Priorities []uint8  `json:"priorities,omitempty"`
 	Changes    []uint16 `json:"changes,omitempty"`
 	// Actions are the whole execution of Replay, faults included. One that cannot be done when its

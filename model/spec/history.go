@@ -79,6 +79,10 @@ const AnySlot = 0
 
 // Event is an invocation, a completion, or an occurrence. Events of one process alternate between
 // invocation and completion; one without completion never returned.
+//
+// A process is one connection of one client: a client that connects again goes on as a new process,
+// as in Jepsen, so that Gone means one connection and what was held on it. Client c of n is process
+// c, then c+n, c+2n and so on; imported histories number as they like.
 type Event struct {
 	Time    int64 // nanoseconds since the beginning of the run; virtual in simulations
 	Process int32 // the client's number, from 1 (0 is allowed in imported histories); or Nemesis

@@ -1,0 +1,289 @@
+package spec
+
+import (
+	"math/bits"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// MaxClients and MaxLocks bound what one monitor watches, so that it is a value of fixed size.
+const (
+	MaxClients = 8
+	MaxLocks   = 2
+)
+
+// Monitor watches one execution of which the broker's truth is known and finds the properties that
+// it violates. It is a plain value: copying it forks the watch. Every method is one thing that
+// happened; the world calls them in order.
+//
+// Beside the properties it keeps a witness of linearizability: as long as every operation can be
+// placed at a moment at which the truth allowed it, that placement is a linearization and no search
+// is needed. Once Witnessed is false the history has to be checked by itself.
+type Monitor struct {
+	Found     PropertySet // properties seen violated
+	Exercised PropertySet // properties that had something to judge
+	Witnessed bool        // truth is a linearization so far, under scan failure
+	Strict    bool        // and under strict failure as well
+	Overlap   int64       // longest overlap of a stale belief with another's, in virtual milliseconds
+	Overlaps  int32       // the same in commands
+
+	fresh   [4]Violation // recorded since TakeNew
+	freshly uint8
+	kind    lock.Kind
+	retries uint8
+	shared  bool
+	n       uint8
+	now     int64
+	clients [MaxClients]watch
+	locks   [MaxLocks]lockWatch
+}
+
+// watch is what is known of one client.
+type watch struct {
+	op        lock.Op
+	lock      uint8
+	arg       uint8
+	alive     bool // it has not crashed
+	connected bool // the broker has the connection that it believes in
+	believed  uint8
+	gone      bool  // believed is removed at some moment since it was granted
+	since     int64 // when its stale belief began to overlap with another's; 0 is not at all
+	steps     int32 // commands since then
+	left      uint8 // the slot it believed to hold when it crashed
+
+	// Sets of what was true at some moment of the call at hand.
+	existed uint16 // the slot existed
+	absent  uint16 // the slot did not exist
+	busy    uint16 // the slot was taken or did not exist
+	empty   uint16 // nobody had the slot
+	granted uint16 // the slot was granted to this client by this call
+	held    uint16 // the slot existed and was this client's
+	claimed uint16 // the same, granted by this call
+	counts  uint16 // bit n: there were n slots
+	full    bool   // every slot was taken
+	raced   bool   // another acquire was under way
+	waited  bool   // somebody was administering, or died doing so
+	stale   bool   // the connection was dropped already when the call began
+	grown   uint8  // slots that this call added
+	shrunk  uint8
+	working bool // it has touched A queues
+	cut     bool // somebody else administered meanwhile
+	alone   bool // no other administrative operation so far
+	deleted bool // this call removed a slot
+
+	linked  bool // the link was up when the call began
+	refused uint8
+	mended  uint8 // channels that broke for whatever reason
+	cost    Cost
+}
+
+// lockWatch is what is known of one lock.
+type lockWatch struct {
+	truth    Truth
+	expected int8 // how many slots there should be; -1 is unknown
+}
+
+// Cost is what one operation took.
+type Cost struct {
+	Commands    uint16
+	Trips       uint16 // round trips: batches written before waiting
+	Replies     uint16 // round trips if every reply were waited for
+	Channels    uint8  // channels opened
+	Connections uint8  // connections opened
+}
+
+// Reset begins a new execution of n clients of locks of one kind, with the options that bound them.
+func (m *Monitor) Reset(kind lock.Kind, o *lock.Options, n int, locks []Truth) {
+	*m = Monitor{
+		kind: kind, retries: uint8(o.Retries), shared: o.Connection == lock.SharedConnection, n: uint8(n),
+		Witnessed: true, Strict: true,
+	}
+	for i := range m.clients[:n] {
+		m.clients[i].alive, m.clients[i].connected = true, true
+	}
+	for i := range locks {
+		m.locks[i] = lockWatch{truth: locks[i], expected: int8(locks[i].Count())}
+	}
+}
+
+// violate records a violation.
+func (m *Monitor) violate(p Property, client, other, slot uint8, detail string) {
+	m.Exercised = m.Exercised.With(p)
+	if m.Found.Has(p) {
+		return
+	}
+	m.Found = m.Found.With(p)
+	v := Violation{Property: p, Client: client, Other: other, Slot: slot, Detail: detail}
+	if client > 0 {
+		v.Lock = m.clients[client-1].lock
+	}
+	if int(m.freshly) < len(m.fresh) {
+		m.fresh[m.freshly] = v
+		m.freshly++
+	}
+}
+
+// TakeNew are the violations recorded since the last call. The slice is good until the next one is.
+func (m *Monitor) TakeNew() []Violation {
+	n := m.freshly
+	m.freshly = 0
+	return m.fresh[:n]
+}
+
+func (m *Monitor) exercise(p Property) { m.Exercised = m.Exercised.With(p) }
+
+// require violates a property unless the condition holds.
+func (m *Monitor) require(p Property, ok bool, client, other, slot uint8, detail string) {
+	m.exercise(p)
+	if !ok {
+		m.violate(p, client, other, slot, detail)
+	}
+}
+
+// doubt gives up the witness of linearizability: the history will be searched.
+func (m *Monitor) doubt() { m.Witnessed, m.Strict = false, false }
+
+// Begin is an invocation by client c of lock l.
+func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
+	w := &m.clients[c-1]
+	*w = watch{
+		op: op, lock: l, arg: arg, alive: w.alive, connected: w.connected || w.believed == 0, believed: w.believed, gone: w.gone,
+		since: w.since, steps: w.steps, linked: linked, alone: true,
+		stale: w.believed > 0 && !w.connected,
+	}
+	if op == lock.Release {
+		w.arg, w.believed = w.believed, 0
+	}
+	if op == lock.Verify {
+		w.arg = w.believed
+	}
+	m.meet(c, w)
+	m.look(c, w)
+}
+
+// meet tells operations that are under way of one that begins.
+func (m *Monitor) meet(c uint8, w *watch) {
+	for i := range m.clients[:m.n] {
+		o := &m.clients[i]
+		if uint8(i)+1 == c || o.lock != w.lock {
+			continue
+		}
+		if o.op == lock.Acquire && w.op == lock.Acquire {
+			o.raced, w.raced = true, true
+		}
+		if o.op.Administrative() && w.op.Administrative() {
+			o.alone, w.alone, o.waited, w.waited = false, false, true, true
+		}
+	}
+}
+
+// look adds what is true now to what was true at some moment of a call.
+func (m *Monitor) look(c uint8, w *watch) {
+	t := &m.locks[w.lock].truth
+	w.existed |= t.Exists
+	w.absent |= AllSlots &^ t.Exists
+	w.busy |= AllSlots &^ t.Free()
+	w.empty |= AllSlots &^ t.Taken
+	w.counts |= 1 << bits.OnesCount16(t.Exists)
+	w.full = w.full || t.Free() == 0
+	w.waited = w.waited || m.administered(t)
+	mine := t.owned(m.owner(c))
+	w.held |= t.Exists & mine
+	w.claimed |= t.Exists & mine & w.granted
+}
+
+// administered reports whether somebody has good reason to hold the administration mutex: they are
+// administering, or dead without the broker knowing.
+func (m *Monitor) administered(t *Truth) bool {
+	switch {
+	case t.Admin == 0:
+		return false
+	case t.Admin&Ghost != 0:
+		return true
+	}
+	o := &m.clients[t.Admin-1]
+	return !o.alive || o.op.Administrative()
+}
+
+// owner is the client that stands for a client's connection: the first, where all share one.
+func (m *Monitor) owner(c uint8) uint8 {
+	if m.shared {
+		return 1
+	}
+	return c
+}
+
+// owned is the set of slots that a client's connection has.
+func (t *Truth) owned(c uint8) (set uint16) {
+	for s := uint16(1); s <= Slots; s++ {
+		if t.Owner[s] == c {
+			set |= 1 << s
+		}
+	}
+	return set
+}
+
+// At sets the time, in virtual milliseconds.
+func (m *Monitor) At(now int64) { m.now = now }
+
+// Command is a command that reached the broker, sent by client c on behalf of its operation.
+func (m *Monitor) Command(c uint8, cmd amqp.Command, reply amqp.Reply, confirms bool) {
+	w := &m.clients[c-1]
+	w.cost.Commands++
+	if !cmd.Pipelined {
+		w.cost.Trips++
+	}
+	if cmd.Replies(confirms) {
+		w.cost.Replies++
+	}
+	switch cmd.Method {
+	case amqp.ChannelOpen:
+		w.cost.Channels++
+	case amqp.ConnectionOpen:
+		w.cost.Connections++
+	}
+	m.require(MinimalDriver, minimal[cmd.Method], c, 0, 0, "")
+	if reply.Kind == amqp.ChannelClosed {
+		w.mended++
+		if reply.Code == amqp.ResourceLocked && cmd.Method == amqp.QueueDeclare && cmd.Flags.Has(amqp.Exclusive) {
+			w.refused++
+		}
+	}
+	for i := range m.clients[:m.n] {
+		if o := &m.clients[i]; o.since > 0 {
+			o.steps++
+		}
+	}
+	if w.op == lock.Acquire && w.refused > 0 {
+		m.require(Progress, w.refused <= m.retries+1, c, 0, 0, "acquire goes on after its last permitted attempt")
+	}
+}
+
+// minimal are the methods that every driver must have (guidelines, "Limitation Tolerance"), and the
+// transactions that may stand in for confirms.
+var minimal = [...]bool{
+	amqp.ConnectionOpen: true, amqp.ConnectionClose: true, amqp.ChannelOpen: true, amqp.ChannelClose: true,
+	amqp.ConfirmSelect: true, amqp.TxSelect: true, amqp.TxCommit: true,
+	amqp.QueueDeclare: true, amqp.QueueDelete: true, amqp.BasicPublish: true,
+	amqp.BasicQos: false,
+}
+
+// Touch is a command of client c on an A queue.
+func (m *Monitor) Touch(c uint8) {
+	w := &m.clients[c-1]
+	if !w.op.Administrative() {
+		return
+	}
+	m.require(AdminExclusion, !w.cut, c, 0, 0, "")
+	w.working = true
+	for i := range m.clients[:m.n] {
+		o := &m.clients[i]
+		if uint8(i)+1 != c && o.lock == w.lock && o.alive && o.working {
+			o.cut = true
+		}
+	}
+}
+
+// Misnamed is a command of client c on a queue that is also another lock's.
+func (m *Monitor) Misnamed(c uint8) { m.violate(NameSafety, c, 0, 0, "") }

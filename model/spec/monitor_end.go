@@ -1,0 +1,220 @@
+package spec
+
+import "github.com/lockproof/lockproof/model/lock"
+
+// End is the completion of client c's operation. held is the slot it believes to hold from here on,
+// and connected says that the broker has its connection.
+func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
+	w := &m.clients[c-1]
+	switch w.op {
+	case lock.Acquire:
+		m.acquired(c, w, r)
+		if held > 0 {
+			w.connected, w.gone, w.since = connected, m.locks[w.lock].truth.Exists&(1<<held) == 0, 0
+		}
+	case lock.Verify:
+		m.verified(c, w, r)
+	case lock.Release:
+		m.released(c, w, r)
+	case lock.Count:
+		if r.Outcome == lock.Done {
+			m.require(ExactCount, w.counts&(1<<r.Slots) != 0, c, 0, r.Slots, "")
+			m.confirm(w.counts&(1<<r.Slots) != 0)
+		}
+	case lock.Wait:
+		m.confirm(r.Outcome != lock.Done || w.empty&(1<<r.Slot) != 0)
+	default:
+		m.administrationEnded(c, w, r)
+	}
+	w.believed = held
+	l := w.lock
+	w.op, w.working = lock.NoOp, false
+	m.exclude(l)
+	m.settle(l, c)
+	m.leaks(c, w)
+}
+
+// confirm keeps the witness of linearizability only if the condition holds.
+func (m *Monitor) confirm(ok bool) {
+	if !ok {
+		m.doubt()
+	}
+}
+
+func (m *Monitor) acquired(c uint8, w *watch, r lock.Result) {
+	s := r.Slot
+	bit := uint16(1) << s
+	m.cheapAcquire(c, w, r)
+	switch {
+	case r.Outcome == lock.Done && r.Held:
+		m.exercise(MutualExclusion)
+		m.require(NoPhantomSlot, w.existed&bit != 0, c, 0, s, "")
+		t := &m.locks[w.lock].truth
+		if owned := t.Owner[s] == m.owner(c); owned && w.existed&bit != 0 {
+			m.require(RemovalDrains, w.claimed&bit != 0, c, 0, s, "granted after it was removed")
+		}
+		m.confirm(w.claimed&bit != 0 && w.granted == bit && t.Owner[s] == m.owner(c))
+	case r.Reason == lock.Full:
+		m.confirm(w.busy == AllSlots && w.granted == 0)
+		m.Strict = m.Strict && w.full
+	case r.Reason == lock.Withdrawn:
+		t := &m.locks[w.lock].truth
+		m.confirm(w.granted == bit && w.absent&bit != 0 && t.Owner[s] != m.owner(c))
+	case r.Reason == lock.GaveUp:
+		m.require(Progress, w.raced, c, 0, 0, "acquire gave up though nobody raced it")
+		m.confirm(w.granted == 0)
+	case r.Outcome == lock.Failed:
+		m.confirm(w.granted == 0)
+	}
+	m.exercise(Progress)
+}
+
+func (m *Monitor) verified(c uint8, w *watch, r lock.Result) {
+	s := w.arg
+	bit := uint16(1) << s
+	m.cheapVerify(c, w, r)
+	t := &m.locks[w.lock].truth
+	if w.stale {
+		m.require(StaleBeliefEnds, !r.Held, c, 0, s, "")
+	}
+	switch {
+	case r.Outcome == lock.Done && r.Held:
+		m.require(HonestVerify, w.held&bit != 0 || t.Owner[s] == 0 && t.Exists&t.Taken&bit != 0, c, 0, s, "")
+		m.confirm(w.held&bit != 0 && t.Owner[s] == m.owner(c))
+	case r.Reason == lock.Removed:
+		m.confirm(w.absent&bit != 0 && t.Owner[s] != m.owner(c))
+	}
+}
+
+func (m *Monitor) released(c uint8, w *watch, r lock.Result) {
+	s := w.arg
+	if r.Outcome != lock.Done || s == 0 {
+		return
+	}
+	t := &m.locks[w.lock].truth
+	bit := uint16(1) << s
+	left := t.Owner[s] == m.owner(c) && !(m.shared && m.rival(w.lock, c, s) > 0)
+	orphan := t.Taken&bit != 0 && t.Owner[s] == 0 && !m.wanted(w.lock, s)
+	m.require(EffectiveRelease, !left && !orphan && !w.deleted, c, 0, s, "")
+	m.confirm(!left && !orphan)
+}
+
+// administrationEnded compares what an administrative operation did with what it was asked for.
+func (m *Monitor) administrationEnded(c uint8, w *watch, r lock.Result) {
+	k := &m.locks[w.lock]
+	m.exercise(AdminExclusion)
+	switch r.Outcome {
+	case lock.Failed:
+		if r.Reason == lock.Busy {
+			m.require(Progress, w.waited, c, 0, 0, "busy though nobody is administering")
+		}
+		m.confirm(w.grown == 0 && w.shrunk == 0)
+		return
+	case lock.Unknown:
+		k.expected = -1
+		return
+	}
+	m.confirm(m.did(w))
+	if !w.alone || k.expected < 0 {
+		k.expected = -1
+		return
+	}
+	switch w.op {
+	case lock.Create:
+		k.expected = max(k.expected, int8(w.arg))
+	case lock.Add:
+		k.expected += int8(w.arg)
+	case lock.Remove:
+		k.expected = max(0, k.expected-int8(w.arg))
+	case lock.Destroy:
+		k.expected = 0
+	}
+}
+
+// did reports whether the slots that a call added and removed are those it was asked for.
+func (m *Monitor) did(w *watch) bool {
+	switch w.op {
+	case lock.Create:
+		return w.shrunk == 0 && w.counts>>w.arg != 0
+	case lock.Add:
+		return w.shrunk == 0 && w.grown == w.arg
+	case lock.Remove:
+		return w.grown == 0 && (w.shrunk == w.arg || w.shrunk < w.arg && w.counts&1 != 0)
+	}
+	return w.grown == 0 && w.counts&1 != 0
+}
+
+// leaks looks for what an idle client still has on the broker beside what it holds.
+func (m *Monitor) leaks(c uint8, w *watch) {
+	t := &m.locks[w.lock].truth
+	m.exercise(NoLeak)
+	if m.shared {
+		return
+	}
+	extra := t.owned(c)
+	if w.believed > 0 {
+		extra &^= 1 << w.believed
+	}
+	if extra != 0 {
+		m.violate(NoLeak, c, 0, firstSlot(extra), "a B queue is left behind")
+	}
+	if t.Admin == c {
+		m.violate(NoLeak, c, 0, 0, "the administration mutex is left behind")
+	}
+}
+
+func firstSlot(set uint16) uint8 {
+	for s := uint8(1); s <= Slots; s++ {
+		if set&(1<<s) != 0 {
+			return s
+		}
+	}
+	return 0
+}
+
+// cheapAcquire judges the cost of an acquire: without lost races at most a probe of A and of B for
+// every slot looked at, the claim and its verification; with them, a channel for each that broke.
+func (m *Monitor) cheapAcquire(c uint8, w *watch, r lock.Result) {
+	if !w.linked || r.Outcome == lock.Unknown || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
+		return
+	}
+	ok := w.cost.Connections == 0 && w.cost.Channels <= w.mended
+	if w.mended == 0 && r.Reason != lock.Withdrawn {
+		ok = ok && int(w.cost.Trips) <= AcquireBudget(r, firstMissing(w.existed))
+	}
+	m.require(CheapAcquire, ok, c, 0, r.Slot, "")
+}
+
+// firstMissing is how many slots a scan may have had to look at.
+func firstMissing(existed uint16) int {
+	t := Truth{Exists: existed}
+	return t.Count()
+}
+
+// AcquireBudget is the most round trips that an acquire may take that met no RESOURCE_LOCKED: two
+// probes for every slot up to the one acquired, the declare and the verifying probe; where all of
+// slots are taken, the probes and the one that finds no further slot.
+func AcquireBudget(r lock.Result, slots int) int {
+	if r.Held {
+		return 2*int(r.Slot) + 2
+	}
+	return 2*slots + 1
+}
+
+// cheapVerify judges the cost of a verify: one round trip, and one more to give up a removed slot.
+func (m *Monitor) cheapVerify(c uint8, w *watch, r lock.Result) {
+	if !w.linked || r.Outcome == lock.Unknown || w.mended > 0 || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
+		return
+	}
+	budget := uint16(1)
+	if !r.Held {
+		budget = 2
+	}
+	m.require(CheapVerify, w.cost.Trips <= budget && w.cost.Channels == 0 && w.cost.Connections == 0, c, 0, r.Slot, "")
+}
+
+// Spent is what client c's operation at hand has cost so far, and how many claims it lost.
+func (m *Monitor) Spent(c uint8) (Cost, int) {
+	w := &m.clients[c-1]
+	return w.cost, int(w.refused)
+}

@@ -1,0 +1,243 @@
+package spec
+
+import "github.com/lockproof/lockproof/model/lock"
+
+// SetTruth tells what the broker has of a lock after something changed it: a command of client c, or
+// something that happened to the broker (c is 0).
+func (m *Monitor) SetTruth(l, c uint8, t *Truth) {
+	old := m.locks[l].truth
+	m.locks[l].truth = *t
+	if old.Exists != t.Exists {
+		m.slotsChanged(c, &old, t)
+	}
+	m.ownersChanged(c, &old, t)
+	for i := range m.clients[:m.n] {
+		w := &m.clients[i]
+		if w.lock == l && w.op != lock.NoOp {
+			m.look(uint8(i)+1, w)
+		}
+		if w.lock == l && w.believed > 0 && t.Exists&(1<<w.believed) == 0 {
+			w.gone = true
+		}
+	}
+	m.exclude(l)
+	m.settle(l, c)
+}
+
+// slotsChanged attributes A queues that came and went to the operation that did it.
+func (m *Monitor) slotsChanged(c uint8, old, t *Truth) {
+	if !t.Contiguous() {
+		m.doubt()
+	}
+	if c == 0 {
+		m.doubt()
+		return
+	}
+	w := &m.clients[c-1]
+	if !w.op.Administrative() {
+		w.deleted = true
+		m.doubt()
+		return
+	}
+	if t.Exists&^old.Exists != 0 {
+		w.grown++
+	} else {
+		w.shrunk++
+	}
+}
+
+// ownersChanged follows who has the B queues.
+func (m *Monitor) ownersChanged(c uint8, old, t *Truth) {
+	for s := uint8(1); s <= Slots; s++ {
+		was, is := old.Owner[s], t.Owner[s]
+		if is == 0 && t.Taken&(1<<s) != 0 {
+			m.doubt() // a B queue that is nobody's own
+		}
+		if was == is || was&^Ghost == is&^Ghost {
+			continue
+		}
+		if was != 0 && was&Ghost == 0 {
+			m.ownerLost(c, was, s)
+		}
+		if is != 0 {
+			m.ownerGained(c, is, s)
+		}
+	}
+}
+
+// ownerLost is a holder whose B queue went away while its connection is alive: only its own release,
+// verification or withdrawal may do that.
+func (m *Monitor) ownerLost(c, was, s uint8) {
+	w := &m.clients[was-1]
+	if c > 0 && m.owner(c) == was {
+		w = &m.clients[c-1]
+	}
+	own := w.op == lock.Release || w.op == lock.Verify || w.op == lock.Acquire
+	if !w.connected || (c > 0 && m.owner(c) == was && own) {
+		return
+	}
+	m.doubt()
+	if w.believed == s {
+		m.violate(RemovalDrains, was, c, s, "the holder lost the slot without releasing it")
+	}
+}
+
+// ownerGained is a slot granted.
+func (m *Monitor) ownerGained(c, is, s uint8) {
+	if c == 0 || m.owner(c) != is || m.clients[c-1].op != lock.Acquire {
+		m.doubt()
+		return
+	}
+	m.clients[c-1].granted |= 1 << s
+}
+
+// exclude looks for two who hold one slot: two who were told so, or one who was told and another to
+// whom the broker granted it. A belief whose connection the broker has dropped can overlap under any
+// lock without fencing; that is measured.
+func (m *Monitor) exclude(l uint8) {
+	t := &m.locks[l].truth
+	for i := range m.clients[:m.n] {
+		w := &m.clients[i]
+		if w.lock != l || w.believed == 0 {
+			continue
+		}
+		c, s := uint8(i)+1, w.believed
+		other := m.rival(l, c, s)
+		if owner := t.Owner[s] &^ Ghost; other == 0 && owner != 0 && owner != m.owner(c) {
+			other = owner
+		}
+		switch {
+		case !w.connected:
+			m.overlap(w, other != 0)
+		case other != 0:
+			m.violate(MutualExclusion, c, other, s, "")
+			if w.gone || m.clients[other-1].gone {
+				m.violate(NoFalseHold, c, other, s, "")
+			}
+		}
+	}
+}
+
+// rival is another client that believes to hold the slot on a connection that the broker has.
+func (m *Monitor) rival(l, c, s uint8) uint8 {
+	for i := range m.clients[:m.n] {
+		o := &m.clients[i]
+		if uint8(i)+1 != c && o.lock == l && o.believed == s && o.connected {
+			return uint8(i) + 1
+		}
+	}
+	return 0
+}
+
+// overlap measures how long a stale belief stands beside another's grant.
+func (m *Monitor) overlap(w *watch, now bool) {
+	if now && w.since == 0 {
+		w.since, w.steps = max(1, m.now), 0
+	}
+	if w.since > 0 {
+		m.Overlap = max(m.Overlap, m.now-w.since)
+		m.Overlaps = max(m.Overlaps, w.steps)
+	}
+	if !now {
+		w.since = 0
+	}
+}
+
+// settle judges the slots of a lock while nobody administers it.
+func (m *Monitor) settle(l, c uint8) {
+	if m.kind == lock.Mutex {
+		return
+	}
+	for i := range m.clients[:m.n] {
+		w := &m.clients[i]
+		if w.lock == l && w.alive && w.op.Administrative() {
+			return
+		}
+	}
+	k := &m.locks[l]
+	count := int8(k.truth.Count())
+	switch {
+	case !k.truth.Contiguous():
+		m.violate(ContiguousSlots, c, 0, uint8(count+1), "there is a hole")
+	case k.expected >= 0 && k.expected != count:
+		m.violate(ContiguousSlots, c, 0, 0, "there are more or fewer slots than administered")
+	}
+	m.exercise(ContiguousSlots)
+	k.expected = count
+}
+
+// Crash is a client that died. What it was doing may have happened or not.
+func (m *Monitor) Crash(c uint8) {
+	w := &m.clients[c-1]
+	w.alive, w.left, w.believed, w.op, w.working, w.since = false, w.believed, 0, lock.NoOp, false, 0
+	if w.lock < MaxLocks {
+		m.locks[w.lock].expected = -1
+	}
+}
+
+// Gone is a connection that ended, as the broker saw: the one under which client c was granted what
+// it holds, or another of its connections.
+func (m *Monitor) Gone(c uint8, granted bool) {
+	if granted {
+		m.clients[c-1].connected = false
+	}
+}
+
+// Freed judges what is left of a client's slot once the broker has noticed its crash; the truth is
+// that after the connection's end.
+func (m *Monitor) Freed(c uint8) {
+	w := &m.clients[c-1]
+	if w.alive || w.left == 0 {
+		return
+	}
+	s, t := w.left, &m.locks[w.lock].truth
+	w.left = 0
+	stuck := t.Owner[s]&^Ghost == m.owner(c) && !m.shared
+	if t.Owner[s] == 0 && t.Taken&(1<<s) != 0 && !m.wanted(w.lock, s) {
+		stuck = true
+	}
+	m.require(CrashFrees, !stuck, c, 0, s, "")
+}
+
+// wanted reports whether anybody alive may have a B queue that is nobody's own.
+func (m *Monitor) wanted(l, s uint8) bool {
+	for i := range m.clients[:m.n] {
+		w := &m.clients[i]
+		if w.lock == l && w.alive && (w.believed == s || w.op == lock.Acquire) {
+			return true
+		}
+	}
+	return false
+}
+
+// Restarted tells what the broker has of a lock after a restart.
+func (m *Monitor) Restarted(l uint8, t *Truth) {
+	k := &m.locks[l]
+	kept := k.truth.Exists == t.Exists && t.Taken == 0
+	m.require(SurvivesRestart, kept, 0, 0, 0, "")
+	for i := range m.clients[:m.n] {
+		if m.clients[i].lock == l {
+			m.clients[i].connected = false
+		}
+	}
+	k.expected = -1
+	m.SetTruth(l, 0, t)
+}
+
+// Leftover is a queue that holds messages, or should not be there, when all is over.
+func (m *Monitor) Leftover(detail string) { m.violate(NoLeak, 0, 0, 0, detail) }
+
+// Unfinished is an operation that is not over though the execution ended.
+func (m *Monitor) Unfinished(c uint8) {
+	m.violate(Progress, c, 0, 0, "the operation does not end")
+}
+
+// Believed reports whether a client alive believes to hold a slot.
+func (m *Monitor) Believed(l, s uint8) bool {
+	for i := range m.clients[:m.n] {
+		if w := &m.clients[i]; w.lock == l && w.alive && w.believed == s {
+			return true
+		}
+	}
+	return false
+}

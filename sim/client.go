@@ -1,0 +1,242 @@
+package sim
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim/broker"
+)
+
+// Ready reports whether a client has something to do and is not standing still.
+func (w *World) Ready(c uint8) bool {
+	cl := &w.clients[c-1]
+	if cl.dead || cl.wake > w.now {
+		return false
+	}
+	return cl.busy || w.upcoming(c)
+}
+
+// upcoming passes over operations that make no sense now and reports whether one is left.
+func (w *World) upcoming(c uint8) bool {
+	cl := &w.clients[c-1]
+	ops := w.scenario.Clients[c-1].Ops
+	for ; int(cl.next) < len(ops); cl.next++ {
+		if sensible(ops[cl.next].Op, cl.machine.Held > 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// sensible reports whether an operation may be called: one acquires only what one does not hold, and
+// verifies and releases only what one does.
+func sensible(op lock.Op, holding bool) bool {
+	switch op {
+	case lock.Acquire:
+		return !holding
+	case lock.Verify, lock.Release:
+		return holding
+	}
+	return true
+}
+
+// begin invokes the client's next operation, if none is under way.
+func (w *World) begin(c uint8) {
+	cl, impl := w.client(c)
+	if cl.busy {
+		return
+	}
+	op := w.scenario.Clients[c-1].Ops[cl.next]
+	cl.next++
+	cl.busy = true
+	linked := cl.machine.Link != lock.Down
+	cl.process = w.process(c, cl.incarnation)
+	if !linked {
+		cl.process = w.process(c, cl.incarnation+1)
+	}
+	arg := op.Arg
+	if op.Op == lock.Verify || op.Op == lock.Release {
+		arg = cl.machine.Held
+	}
+	w.Monitor.Begin(c, w.lockOf(c), op.Op, arg, linked)
+	w.record.invoke(w, c, op.Op, arg)
+	impl.Start(&cl.machine, op.Op, op.Arg)
+	w.complete(c)
+}
+
+// complete ends the client's operation once its machine is done.
+func (w *World) complete(c uint8) {
+	cl, _ := w.client(c)
+	if !cl.busy || !cl.machine.Done() {
+		return
+	}
+	cl.busy = false
+	r := cl.machine.Result
+	if r.Held && cl.machine.Op == lock.Acquire {
+		cl.grant = cl.conn
+	}
+	w.record.complete(w, c, r)
+	w.Costs.add(c, cl.machine.Op, r, &w.Monitor)
+	w.Monitor.End(c, r, cl.machine.Held, cl.conn != 0)
+}
+
+// step has the client's next command reach the broker. How much of that the client lives to see is
+// the action's.
+func (w *World) step(c uint8, do scenario.Do, late bool) {
+	w.begin(c)
+	cl, impl := w.client(c)
+	if !cl.busy {
+		return
+	}
+	cmd := impl.Next(&cl.machine)
+	reply := w.send(c, cmd)
+	w.record.exchange(cmd, reply)
+	switch do {
+	case scenario.CrashEffect:
+		w.crash(c, late)
+		return
+	case scenario.Lose:
+		reply = amqp.Reply{Kind: amqp.Lost}
+	}
+	impl.Apply(&cl.machine, reply)
+	if cl.machine.Link == lock.Down {
+		w.abandon(c, late)
+	}
+	w.complete(c)
+	if do == scenario.CrashReply {
+		w.crash(c, late)
+	}
+}
+
+// send carries a command to the broker and what it changed to the monitor.
+func (w *World) send(c uint8, cmd amqp.Command) amqp.Reply {
+	cl := &w.clients[c-1]
+	cl.sent++
+	if cmd.Method == amqp.ConnectionOpen {
+		w.open(c)
+		reply := amqp.Reply{Kind: amqp.OK}
+		w.Monitor.Command(c, cmd, reply, false)
+		return reply
+	}
+	if cl.conn == 0 {
+		return amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced}
+	}
+	reply := w.broker.Apply(cl.conn, cmd)
+	w.Monitor.Command(c, cmd, reply, cl.confirms)
+	switch cmd.Method {
+	case amqp.ConfirmSelect:
+		cl.confirms = true
+	case amqp.ConnectionClose:
+		w.end(cl.conn)
+	case amqp.ChannelOpen:
+		cl.confirms = false
+	default:
+		w.touch(c, cmd, reply)
+	}
+	return reply
+}
+
+// open makes a connection for the client; one that it still has, it closes.
+func (w *World) open(c uint8) {
+	cl := &w.clients[c-1]
+	if w.sharing() && w.shared != 0 {
+		cl.conn = w.shared
+		return
+	}
+	if cl.conn != 0 {
+		w.end(cl.conn)
+	}
+	cl.conn = w.broker.Connect()
+	cl.incarnation++
+	if w.sharing() {
+		w.shared = cl.conn
+	}
+	for int(cl.conn) >= len(w.owners) {
+		w.owners = append(w.owners, 0)
+	}
+	w.owners[cl.conn] = c
+}
+
+// process is the number by which a history knows one connection of a client.
+func (w *World) process(c uint8, incarnation int32) int32 {
+	return int32(c) + (incarnation-1)*int32(len(w.clients))
+}
+
+// touch tells the monitor of a command on a lock's queue.
+func (w *World) touch(c uint8, cmd amqp.Command, reply amqp.Reply) {
+	if cmd.Queue == 0 {
+		return
+	}
+	m := &w.setting.meaning[cmd.Queue]
+	if !m.known {
+		return
+	}
+	if m.collides {
+		w.Monitor.Misnamed(c)
+	}
+	if m.role == lock.RoleA {
+		w.Monitor.Touch(c)
+	}
+	if (cmd.Method == amqp.QueueDeclare && !cmd.Flags.Has(amqp.Passive) || cmd.Method == amqp.QueueDelete) && reply.Kind == amqp.OK {
+		w.changed(m.lock, c)
+	}
+}
+
+// end is a connection that the broker sees ending.
+func (w *World) end(conn broker.Conn) {
+	w.broker.Disconnect(conn)
+	for i := range w.clients {
+		cl := &w.clients[i]
+		if cl.conn != conn {
+			continue
+		}
+		cl.conn = 0
+		w.gone(uint8(i+1), w.process(uint8(i+1), cl.incarnation), true)
+	}
+	if conn == w.shared {
+		w.shared = 0
+	}
+}
+
+// gone notes that the broker saw one of a client's connections end.
+func (w *World) gone(c uint8, process int32, granted bool) {
+	w.Monitor.Gone(c, granted)
+	w.record.world(w, spec.Gone, process)
+	for l := range w.setting.layouts {
+		w.changed(uint8(l), 0)
+	}
+	w.Monitor.Freed(c)
+}
+
+// abandon closes what is left of a connection that its client has given up; late, the broker does not
+// notice yet.
+func (w *World) abandon(c uint8, late bool) {
+	cl := &w.clients[c-1]
+	conn := cl.conn
+	if conn == 0 || w.sharing() && !cl.dead {
+		return
+	}
+	if !late || w.sharing() {
+		w.end(conn)
+		return
+	}
+	cl.conn = 0
+	w.ghosts = append(w.ghosts, ghost{conn: conn, client: c, process: w.process(c, cl.incarnation)})
+	for l := range w.setting.layouts {
+		w.changed(uint8(l), 0)
+	}
+}
+
+// crash kills a client.
+func (w *World) crash(c uint8, late bool) {
+	cl := &w.clients[c-1]
+	process := w.process(c, cl.incarnation)
+	if cl.busy {
+		process = cl.process
+	}
+	cl.dead, cl.busy = true, false
+	w.record.world(w, spec.Crash, process)
+	w.Monitor.Crash(c)
+	w.abandon(c, late)
+}

@@ -1,0 +1,103 @@
+package sim
+
+import (
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// Situation is an operation and how it went, as far as that decides what it may cost.
+type Situation uint8
+
+// The situations.
+const (
+	AcquireFirst  Situation = iota // slot 1 acquired, no race lost
+	AcquireLater                   // a higher slot acquired, no race lost
+	AcquireRaced                   // a slot acquired after RESOURCE_LOCKED
+	AcquireFull                    // every slot taken, no race lost
+	AcquireOther                   // full, withdrawn or given up after races
+	VerifyHeld                     // the slot is held
+	VerifyRemoved                  // it is not
+	ReleaseOK
+	CreateOK
+	AddOK
+	RemoveOK
+	DestroyOK
+	CountOK
+	WaitOK
+	Situations // how many there are
+)
+
+var situationNames = [Situations]string{
+	"acquire slot 1", "acquire a later slot", "acquire after a lost race", "acquire, all taken",
+	"acquire, withdrawn or given up", "verify, held", "verify, not held", "release", "create", "add",
+	"remove", "destroy", "count", "wait",
+}
+
+// String is the situation in words.
+func (s Situation) String() string { return situationNames[s] }
+
+// Tally adds up one situation's costs.
+type Tally struct {
+	Count int
+	Sum   [5]int // commands, round trips, replies, channels, connections
+	Max   [5]int
+}
+
+// Costs adds up what operations took, by situation. The zero value is ready to use; a nil one adds
+// nothing.
+type Costs [Situations]Tally
+
+// Merge adds another sum.
+func (cs *Costs) Merge(o *Costs) {
+	for i := range cs {
+		cs[i].Count += o[i].Count
+		for k := range cs[i].Sum {
+			cs[i].Sum[k] += o[i].Sum[k]
+			cs[i].Max[k] = max(cs[i].Max[k], o[i].Max[k])
+		}
+	}
+}
+
+// add counts one operation that is over, unless its connection broke: what a reconnect costs is not
+// the operation's.
+func (cs *Costs) add(c uint8, op lock.Op, r lock.Result, m *spec.Monitor) {
+	cost, lost := m.Spent(c)
+	if cs == nil || r.Outcome == lock.Unknown || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut || cost.Connections > 0 {
+		return
+	}
+	t := &cs[situation(op, r, lost)]
+	t.Count++
+	for k, n := range [...]int{int(cost.Commands), int(cost.Trips), int(cost.Replies), int(cost.Channels), int(cost.Connections)} {
+		t.Sum[k] += n
+		t.Max[k] = max(t.Max[k], n)
+	}
+}
+
+func situation(op lock.Op, r lock.Result, lost int) Situation {
+	switch op {
+	case lock.Acquire:
+		return acquiring(r, lost)
+	case lock.Verify:
+		if r.Held {
+			return VerifyHeld
+		}
+		return VerifyRemoved
+	case lock.Release:
+		return ReleaseOK
+	}
+	return CreateOK + Situation(op-lock.Create)
+}
+
+func acquiring(r lock.Result, lost int) Situation {
+	switch {
+	case r.Held && lost > 0:
+		return AcquireRaced
+	case r.Held && r.Slot == 1:
+		return AcquireFirst
+	case r.Held:
+		return AcquireLater
+	case r.Reason == lock.Full && lost == 0:
+		return AcquireFull
+	}
+	return AcquireOther
+}

@@ -1,0 +1,8 @@
+// Package sim is a deterministic world: clients, a broker, faults and virtual time. A scenario goes
+// in, an execution comes out, byte for byte the same on every run and every machine. The wall clock,
+// goroutines and the order of maps stay out of it.
+//
+// The world moves by actions, one at a time ([World.Do]): a client's next command reaches the broker
+// and its reply the client; a client dies; a connection drops; time passes. What is chosen next is
+// the schedule's business ([Run]): at random, by priorities, or as recorded.
+package sim

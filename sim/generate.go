@@ -1,0 +1,231 @@
+package sim
+
+import (
+	"math/bits"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Space is what scenarios are drawn from.
+type Space struct {
+	Target *lock.Target
+	// Fixed options are not drawn: name and value.
+	Fixed [][2]string
+	// Strategies are those to draw from; none is all of Random and PCT.
+	Strategies []scenario.Strategy
+	// Depth is PCT's depth parameter, at least 1: one more than the priority changes. 0 draws it
+	// from 1 to 4.
+	Depth int
+}
+
+// Scenarios draws scenarios: workload, options, fault plan and schedule, the whole of it before the
+// first step, so that rapid's shrinking acts on all.
+func Scenarios(space Space) *rapid.Generator[scenario.Scenario] {
+	return rapid.Custom(func(t *rapid.T) scenario.Scenario {
+		d := draw{t}
+		s := scenario.Scenario{Target: space.Target.Name}
+		d.options(&space, &s)
+		d.locks(&s, space.Target.Kind)
+		d.clients(&s, space.Target.Kind)
+		d.faults(&s)
+		d.schedule(&s, &space)
+		return s
+	})
+}
+
+// draw is what a generator's parts have in common. Numbers are put together from single bits: rapid's
+// integers prefer small ones, which a fair schedule must not.
+type draw struct{ t *rapid.T }
+
+var coin = rapid.Bool()
+
+// bits is a number of n bits, every one as likely.
+func (d draw) bits(n int) (v int) {
+	for range n {
+		v <<= 1
+		if coin.Draw(d.t, "bit") {
+			v |= 1
+		}
+	}
+	return v
+}
+
+// below is a number from 0 to n-1, very nearly every one as likely.
+func (d draw) below(n int) int {
+	if n&(n-1) == 0 {
+		return d.bits(bits.Len(uint(n)) - 1)
+	}
+	return d.bits(bits.Len(uint(n))+4) % n
+}
+
+// options draws those that are safe: whatever they are, the reference must hold.
+func (d draw) options(space *Space, s *scenario.Scenario) {
+	s.Options = lock.DefaultOptions()
+	o := &s.Options
+	o.Overshoot = max(0, d.bits(2)-1)
+	o.Restart = []string{lock.RestartFirst, lock.RestartFirst, lock.RestartStay, lock.RestartRandom}[d.bits(2)]
+	o.Retries = d.bits(2)
+	o.AdminRetries = d.bits(2)
+	o.Polls = d.bits(2)
+	o.Pipeline = []int{0, 1, 2, 4}[d.bits(2)]
+	if d.bits(3) == 7 {
+		o.Confirm = lock.Transactions
+	}
+	if d.bits(2) == 3 {
+		o.Release = lock.CloseConnection
+	}
+	if d.bits(2) == 3 {
+		o.Skew = 1 + d.bits(2)
+	}
+	switch d.bits(3) {
+	case 6:
+		o.Arguments = amqp.Arguments{Has: amqp.HasMessageTTL}
+	case 7:
+		o.Arguments.Has |= amqp.HasOverflow
+		o.Arguments.Overflow = amqp.RejectPublish
+	}
+	for _, f := range space.Fixed {
+		if err := o.Set(f[0], f[1]); err != nil {
+			panic("sim: fixed option: " + err.Error()) // the caller checked it
+		}
+	}
+	if space.Target.Fix != nil {
+		space.Target.Fix(o)
+	}
+}
+
+// lookalikes are pairs of names whose queues a careless naming confuses.
+var lookalikes = [][2]string{
+	{"jobs", "jobs-1"}, {"jobs", "jobs-1-A"}, {"jobs", "jobs-1-B"}, {"jobs", "jobs-admin"},
+}
+
+func (d draw) locks(s *scenario.Scenario, kind lock.Kind) {
+	s.Locks = append(s.Locks, scenario.Lock{Name: "jobs", Slots: d.slots(kind)})
+	if d.bits(3) == 7 {
+		pair := lookalikes[d.bits(2)]
+		s.Locks = append(s.Locks, scenario.Lock{Name: pair[1], Slots: d.slots(kind)})
+	}
+}
+
+// slots is how many a lock has at the beginning.
+func (d draw) slots(kind lock.Kind) uint8 {
+	switch kind {
+	case lock.Mutex:
+		return 0
+	case lock.PersistentMutex:
+		return uint8(min(1, d.bits(2)))
+	}
+	return []uint8{1, 1, 2, 2, 2, 3, 3, 0}[d.bits(3)]
+}
+
+// clients draws the workload: two to four who use the locks, and up to two who administer them.
+func (d draw) clients(s *scenario.Scenario, kind lock.Kind) {
+	for range 2 + d.below(3) {
+		s.Clients = append(s.Clients, scenario.Client{Lock: d.below(len(s.Locks)), Ops: d.using()})
+	}
+	if kind == lock.Mutex {
+		return
+	}
+	for range []int{0, 1, 1, 2}[d.bits(2)] {
+		s.Clients = append(s.Clients, scenario.Client{Lock: d.below(len(s.Locks)), Ops: d.administering(kind)})
+	}
+}
+
+func (d draw) using() []scenario.Operation {
+	ops := make([]scenario.Operation, 2+d.bits(2))
+	for i := range ops {
+		ops[i].Op = []lock.Op{lock.Acquire, lock.Acquire, lock.Verify, lock.Release}[d.bits(2)]
+	}
+	return ops
+}
+
+func (d draw) administering(kind lock.Kind) []scenario.Operation {
+	ops := make([]scenario.Operation, 1+d.bits(1))
+	for i := range ops {
+		op := &ops[i]
+		if kind == lock.PersistentMutex {
+			op.Op, op.Arg = []lock.Op{lock.Create, lock.Destroy, lock.Count, lock.Wait}[d.bits(2)], 1
+			continue
+		}
+		op.Op = []lock.Op{lock.Add, lock.Remove, lock.Remove, lock.Count, lock.Destroy, lock.Create, lock.Wait, lock.Add}[d.bits(3)]
+		switch op.Op {
+		case lock.Add, lock.Remove:
+			op.Arg = uint8(1 + d.bits(1))
+		case lock.Create, lock.Wait:
+			op.Arg = uint8(1 + d.below(3))
+		}
+	}
+	return ops
+}
+
+// faults draws the fault plan: none in half of the scenarios.
+func (d draw) faults(s *scenario.Scenario) {
+	for range max(0, d.bits(2)-1) {
+		f := scenario.Fault{Do: faultKinds[d.below(len(faultKinds))], At: uint16(1 + d.bits(4))}
+		switch f.Do {
+		case scenario.Restart:
+			f.At += uint16(d.bits(4))
+		case scenario.Advance:
+			f.At, f.Arg = f.At+uint16(d.bits(4)), uint16(1+d.bits(9))
+		default:
+			f.Client = uint8(1 + d.below(len(s.Clients)))
+			if d.bits(1) == 1 {
+				f.Delay = uint16(1 + d.bits(4))
+			}
+		}
+		if f.Do == scenario.Pause {
+			f.Arg = uint16(1 + d.bits(5))
+		}
+		s.Faults = append(s.Faults, f)
+	}
+}
+
+var faultKinds = []scenario.Do{
+	scenario.CrashBefore, scenario.CrashEffect, scenario.CrashReply, scenario.Drop, scenario.Drop,
+	scenario.ChannelError, scenario.Lose, scenario.Pause, scenario.Restart, scenario.Advance,
+}
+
+// Bounds of what a schedule draws: random choices before they are used again, and the steps among
+// which PCT spreads its changes.
+const (
+	choicesDrawn = 48
+	stepsSpread  = 64
+)
+
+func (d draw) schedule(s *scenario.Scenario, space *Space) {
+	strategies := space.Strategies
+	if len(strategies) == 0 {
+		strategies = []scenario.Strategy{scenario.Random, scenario.PCT}
+	}
+	sched := &s.Schedule
+	sched.Strategy = strategies[d.below(len(strategies))]
+	if sched.Strategy == scenario.Random {
+		sched.Choices = d.choices(choicesDrawn)
+		return
+	}
+	sched.Choices = d.choices(4) // for random options
+	for c := range s.Clients {
+		sched.Priorities = slices.Insert(sched.Priorities, d.below(c+1), uint8(c+1))
+	}
+	depth := space.Depth
+	if depth == 0 {
+		depth = 1 + d.bits(2)
+	}
+	for range depth - 1 {
+		sched.Changes = append(sched.Changes, uint16(1+d.below(stepsSpread)))
+	}
+	slices.Sort(sched.Changes)
+}
+
+func (d draw) choices(n int) []uint8 {
+	c := make([]uint8, n)
+	for i := range c {
+		c[i] = uint8(d.bits(5))
+	}
+	return c
+}

@@ -1,0 +1,87 @@
+package sim
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// record is what is kept of an execution: its history always, its steps where somebody will read them.
+type record struct {
+	events     []spec.Event
+	tracing    bool
+	setup      []scenario.Taken
+	steps      []scenario.Taken
+	violations []scenario.Violation
+	found      spec.PropertySet
+	now        scenario.Taken
+}
+
+func (r *record) reset() {
+	r.events, r.setup, r.steps, r.violations = r.events[:0], r.setup[:0], r.steps[:0], r.violations[:0]
+	r.found = 0
+}
+
+// setUp notes a command from before the first action.
+func (r *record) setUp(c uint8, cmd amqp.Command, reply amqp.Reply) {
+	if r.tracing {
+		r.setup = append(r.setup, scenario.Taken{Action: scenario.Action{Do: scenario.Step, Client: c}, Command: cmd, Reply: reply})
+	}
+}
+
+// begin and end bracket an action.
+func (r *record) begin(a scenario.Action) {
+	if r.tracing {
+		r.now = scenario.Taken{Action: a, First: len(r.events)}
+	}
+}
+
+func (r *record) end(w *World) {
+	if !r.tracing {
+		return
+	}
+	r.now.Time, r.now.Events, r.now.Truth = w.now, len(r.events)-r.now.First, w.truth
+	r.steps = append(r.steps, r.now)
+	r.judge(w, len(r.steps)-1)
+}
+
+// judge notes which properties were found violated since the last step.
+func (r *record) judge(w *World, step int) {
+	for _, v := range w.Monitor.TakeNew() {
+		r.violations = append(r.violations, scenario.Violation{Violation: v, Step: step})
+	}
+}
+
+// exchange notes the command and reply of the action at hand.
+func (r *record) exchange(cmd amqp.Command, reply amqp.Reply) {
+	if r.tracing {
+		r.now.Command, r.now.Reply = cmd, reply
+	}
+}
+
+func (r *record) invoke(w *World, c uint8, op lock.Op, arg uint8) {
+	e := spec.Event{Time: w.now * 1e6, Process: w.clients[c-1].process, Lock: uint16(w.lockOf(c)), Type: spec.Invoke, F: spec.F(op)}
+	switch op {
+	case lock.Verify, lock.Release, lock.Wait:
+		e.Slot = uint16(arg)
+	case lock.Create, lock.Add, lock.Remove:
+		e.Slots = uint16(arg)
+	}
+	r.events = append(r.events, e)
+}
+
+var eventTypes = [...]spec.EventType{lock.Done: spec.OK, lock.Failed: spec.Fail, lock.Unknown: spec.Info}
+
+func (r *record) complete(w *World, c uint8, res lock.Result) {
+	cl := &w.clients[c-1]
+	r.events = append(r.events, spec.Event{
+		Time: w.now * 1e6, Process: cl.process, Lock: uint16(w.lockOf(c)), Type: eventTypes[res.Outcome],
+		F: spec.F(cl.machine.Op), Slot: uint16(res.Slot), Slots: uint16(res.Slots), Held: res.Held, Reason: res.Reason,
+	})
+}
+
+// world notes an occurrence that is no client's doing.
+func (r *record) world(w *World, f spec.F, process int32) {
+	r.events = append(r.events, spec.Event{Time: w.now * 1e6, Process: spec.Nemesis, Target: process, Type: spec.Info, F: f})
+}

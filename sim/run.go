@@ -1,0 +1,57 @@
+package sim
+
+import (
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// Runner runs scenarios, one after the other, in one world that it uses again. It is not safe for
+// concurrent use.
+type Runner struct {
+	World
+	plan schedule
+}
+
+// Run carries out a scenario and tells how many steps it took; what came of it is in the Monitor and
+// in History until the next one. It does not judge what needs the whole history: see Judge.
+func (r *Runner) Run(target *lock.Target, s *scenario.Scenario) int {
+	r.reset(target, s)
+	r.plan.reset(s)
+	steps := 0
+	for steps < scenario.MaxSteps {
+		a, ok := r.plan.next(&r.World)
+		if !ok {
+			break
+		}
+		if r.Can(a) {
+			r.Do(a)
+			steps++
+		}
+	}
+	if steps == scenario.MaxSteps || r.quiet() {
+		r.audit()
+	}
+	r.record.judge(&r.World, steps)
+	return steps
+}
+
+// quiet reports whether nobody has anything left to do, and the broker nothing to notice.
+func (w *World) quiet() bool {
+	for i := range w.clients {
+		cl := &w.clients[i]
+		if !cl.dead && (cl.busy || w.upcoming(uint8(i+1))) {
+			return false
+		}
+	}
+	return len(w.ghosts) == 0
+}
+
+// History is the history of the execution at hand. Its events are good until the next run.
+func (w *World) History() spec.History {
+	h := spec.History{Kind: w.setting.target.Kind, Locks: w.setting.locks, Events: w.record.events}
+	for _, l := range w.scenario.Locks {
+		h.Slots = append(h.Slots, int(l.Slots))
+	}
+	return h
+}

@@ -1,0 +1,136 @@
+package sim
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim/broker"
+)
+
+// World is clients, a broker and what watches them, at one moment of an execution.
+type World struct {
+	setting  setting
+	scenario *scenario.Scenario
+	broker   *broker.Broker
+	now      int64 // virtual milliseconds
+	shared   broker.Conn
+	clients  []client
+	ghosts   []ghost
+	owners   []uint8 // by connection: the client's number
+	truth    [scenario.MaxLocks]spec.Truth
+	// Monitor watches the execution, and Costs adds up what operations took.
+	Monitor spec.Monitor
+	Costs   *Costs
+
+	record record
+}
+
+// client is one client: its machine, its connection, and how far its workload is.
+type client struct {
+	machine lock.Machine
+	conn    broker.Conn // 0 once the broker has dropped it, known to the client or not
+	grant   broker.Conn // the connection under which it was granted what it believes to hold
+	// process is the one that its operation at hand, or the last one, goes by in the history;
+	// incarnation counts its connections.
+	process     int32
+	incarnation int32
+	next        uint8  // index of its next operation
+	sent        uint16 // commands sent
+	dead        bool
+	busy        bool // an operation is under way
+	confirms    bool // its channel confirms publishes
+	wake        int64
+}
+
+// ghost is a connection that is dead while the broker has not noticed.
+type ghost struct {
+	conn    broker.Conn
+	client  uint8
+	process int32
+}
+
+// reset begins a scenario's execution: the locks have their slots and the clients are connected.
+func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
+	names := w.names()
+	w.setting.settle(target, s)
+	if w.names() != names {
+		w.broker = broker.New(w.names(), broker.Options{})
+	} else {
+		w.broker.Reset()
+	}
+	w.scenario, w.now, w.shared = s, 0, 0
+	w.ghosts, w.owners = w.ghosts[:0], w.owners[:0]
+	w.truth = [scenario.MaxLocks]spec.Truth{}
+	w.record.reset()
+	w.furnish()
+	w.clients = w.clients[:0]
+	w.clients = append(w.clients, make([]client, len(s.Clients))...)
+	for i := range w.clients {
+		w.connect(uint8(i + 1))
+	}
+	for l := range w.setting.layouts {
+		w.survey(uint8(l))
+	}
+	w.Monitor.Reset(target.Kind, &w.setting.options, len(w.clients), w.truth[:len(w.setting.layouts)])
+}
+
+// names are the queues of the plan at hand.
+func (w *World) names() *amqp.Names {
+	if w.setting.plan == nil {
+		return nil
+	}
+	return w.setting.names
+}
+
+// furnish declares the slots that the locks begin with, as their administrator would have.
+func (w *World) furnish() {
+	conn := w.broker.Connect()
+	w.tell(conn, amqp.Command{Method: amqp.ChannelOpen, Channel: 1})
+	for i, layout := range w.setting.layouts {
+		cmd := amqp.Command{Method: amqp.QueueDeclare, Channel: 1, Args: w.setting.options.Arguments}
+		if w.setting.options.Durable {
+			cmd.Flags = amqp.Durable
+		}
+		for s := uint8(1); s <= w.scenario.Locks[i].Slots; s++ {
+			cmd.Queue = layout.A[s]
+			w.tell(conn, cmd)
+		}
+	}
+	w.tell(conn, amqp.Command{Method: amqp.ConnectionClose})
+	w.broker.Disconnect(conn)
+}
+
+// tell has the broker carry out a command that no client's machine asked for.
+func (w *World) tell(conn broker.Conn, cmd amqp.Command) {
+	reply := w.broker.Apply(conn, cmd)
+	w.record.setUp(0, cmd, reply)
+}
+
+// connect opens a client's connection and channel before the first action.
+func (w *World) connect(c uint8) {
+	cl, impl := w.client(c)
+	cl.machine.Channel = 1
+	if w.sharing() {
+		cl.machine.Channel = c
+	}
+	impl.Start(&cl.machine, lock.Connect, 0)
+	for !cl.machine.Done() {
+		cmd := impl.Next(&cl.machine)
+		reply := w.send(c, cmd)
+		w.record.setUp(c, cmd, reply)
+		impl.Apply(&cl.machine, reply)
+	}
+	cl.sent = 0
+}
+
+// client is a client by number, and the implementation that it runs.
+func (w *World) client(c uint8) (*client, lock.Implementation) {
+	return &w.clients[c-1], w.setting.kinds[w.lockOf(c)]
+}
+
+// lockOf is which lock a client uses.
+func (w *World) lockOf(c uint8) uint8 { return uint8(w.scenario.Clients[c-1].Lock) }
+
+// sharing reports whether all clients use one connection, a channel each.
+func (w *World) sharing() bool { return w.setting.options.Connection == lock.SharedConnection }
