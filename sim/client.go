@@ -77,6 +77,7 @@ func (w *World) complete(c uint8) {
 		cl.grant = cl.conn
 	}
 	w.record.complete(w, c, r)
+	w.Seen.result(cl.machine.Op, r)
 	w.Costs.add(c, cl.machine.Op, r, &w.Monitor)
 	w.Monitor.End(c, r, cl.machine.Held, cl.conn != 0)
 }
@@ -92,6 +93,7 @@ func (w *World) step(c uint8, do scenario.Do, late bool) {
 	cmd := impl.Next(&cl.machine)
 	reply := w.send(c, cmd)
 	w.record.exchange(cmd, reply)
+	w.Seen.reply(reply)
 	switch do {
 	case scenario.CrashEffect:
 		w.crash(c, late)

@@ -38,6 +38,7 @@ func (w *World) Can(a scenario.Action) bool {
 // that let time pass as many as they say.
 func (w *World) Do(a scenario.Action) {
 	w.record.begin(a)
+	w.Seen.action(a)
 	w.pass(1)
 	c := a.Client
 	switch a.Do {

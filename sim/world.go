@@ -22,6 +22,8 @@ type World struct {
 	// Monitor watches the execution, and Costs adds up what operations took.
 	Monitor spec.Monitor
 	Costs   *Costs
+	// Seen is what has happened in the execution at hand.
+	Seen Seen
 
 	record record
 }
@@ -59,7 +61,10 @@ func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 	} else {
 		w.broker.Reset()
 	}
-	w.scenario, w.now, w.shared = s, 0, 0
+	w.scenario, w.now, w.shared, w.Seen = s, 0, 0, 0
+	if len(s.Locks) > 1 {
+		w.Seen.add(SawTwoLocks)
+	}
 	w.ghosts, w.owners = w.ghosts[:0], w.owners[:0]
 	w.truth = [scenario.MaxLocks]spec.Truth{}
 	w.record.reset()

@@ -25,6 +25,7 @@ type Monitor struct {
 	Exercised PropertySet // properties that had something to judge
 	Witnessed bool        // truth is a linearization so far, under scan failure
 	Strict    bool        // and under strict failure as well
+	Checks    *Counts     // how often each property was put to the test, if somebody counts
 	Overlap   int64       // longest overlap of a stale belief with another's, in virtual milliseconds
 	Overlaps  int32       // the same in commands
 
@@ -38,6 +39,9 @@ type Monitor struct {
 	clients [MaxClients]watch
 	locks   [MaxLocks]lockWatch
 }
+
+// Counts has a number for every property.
+type Counts [PropertyCount]int
 
 // watch is what is known of one client.
 type watch struct {
@@ -97,7 +101,7 @@ type Cost struct {
 func (m *Monitor) Reset(kind lock.Kind, o *lock.Options, n int, locks []Truth) {
 	*m = Monitor{
 		kind: kind, retries: uint8(o.Retries), shared: o.Connection == lock.SharedConnection, n: uint8(n),
-		Witnessed: true, Strict: true,
+		Checks: m.Checks, Witnessed: true, Strict: true,
 	}
 	for i := range m.clients[:n] {
 		m.clients[i].alive, m.clients[i].connected = true, true
@@ -109,7 +113,7 @@ func (m *Monitor) Reset(kind lock.Kind, o *lock.Options, n int, locks []Truth) {
 
 // violate records a violation.
 func (m *Monitor) violate(p Property, client, other, slot uint8, detail string) {
-	m.Exercised = m.Exercised.With(p)
+	m.exercise(p)
 	if m.Found.Has(p) {
 		return
 	}
@@ -131,14 +135,20 @@ func (m *Monitor) TakeNew() []Violation {
 	return m.fresh[:n]
 }
 
-func (m *Monitor) exercise(p Property) { m.Exercised = m.Exercised.With(p) }
+func (m *Monitor) exercise(p Property) {
+	m.Exercised = m.Exercised.With(p)
+	if m.Checks != nil {
+		m.Checks[p]++
+	}
+}
 
 // require violates a property unless the condition holds.
 func (m *Monitor) require(p Property, ok bool, client, other, slot uint8, detail string) {
-	m.exercise(p)
-	if !ok {
-		m.violate(p, client, other, slot, detail)
+	if ok {
+		m.exercise(p)
+		return
 	}
+	m.violate(p, client, other, slot, detail)
 }
 
 // doubt gives up the witness of linearizability: the history will be searched.

@@ -1,0 +1,92 @@
+package sim
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Sighting is something that must happen in some executions, or a run says less than it seems to.
+type Sighting uint8
+
+// The sightings.
+const (
+	SawCrash Sighting = iota
+	SawLateDetection
+	SawDrop
+	SawChannelError
+	SawLostReply
+	SawPause
+	SawTime
+	SawRestart
+	SawLostRace
+	SawFull
+	SawGaveUp
+	SawWithdrawn
+	SawRemoved
+	SawDisconnected
+	SawBusy
+	SawRandomOption
+	SawTwoLocks
+	Sightings // how many there are
+)
+
+var sightingNames = [Sightings]string{
+	"client crash", "dead connection noticed late", "connection dropped by the broker", "channel error",
+	"lost reply", "pause", "time passing", "broker restart", "RESOURCE_LOCKED", "acquire: full", "acquire: gave up",
+	"acquire: withdrawn", "verify: removed", "verify: disconnected", "administration: busy", "random option", "two locks",
+}
+
+// String is the sighting in words.
+func (s Sighting) String() string { return sightingNames[s] }
+
+// Seen is a set of sightings.
+type Seen uint32
+
+// Has reports whether a sighting is in the set.
+func (s Seen) Has(k Sighting) bool { return s&(1<<k) != 0 }
+
+func (s *Seen) add(k Sighting) { *s |= 1 << k }
+
+var seenDoing = map[scenario.Do]Sighting{
+	scenario.CrashBefore: SawCrash, scenario.CrashEffect: SawCrash, scenario.CrashReply: SawCrash,
+	scenario.Detect: SawLateDetection, scenario.Drop: SawDrop, scenario.ChannelError: SawChannelError,
+	scenario.Lose: SawLostReply, scenario.Pause: SawPause, scenario.Advance: SawTime, scenario.Restart: SawRestart,
+	scenario.Choose: SawRandomOption,
+}
+
+func (s *Seen) action(a scenario.Action) {
+	if a.Do == scenario.Step {
+		return
+	}
+	if k, ok := seenDoing[a.Do]; ok {
+		s.add(k)
+	}
+}
+
+func (s *Seen) reply(r amqp.Reply) {
+	if r.Code == amqp.ResourceLocked {
+		s.add(SawLostRace)
+	}
+}
+
+func (s *Seen) result(op lock.Op, r lock.Result) {
+	switch r.Reason {
+	case lock.Full:
+		s.add(SawFull)
+	case lock.GaveUp:
+		if op == lock.Acquire {
+			s.add(SawGaveUp)
+		}
+	case lock.Withdrawn:
+		s.add(SawWithdrawn)
+	case lock.Removed:
+		s.add(SawRemoved)
+	case lock.Disconnected:
+		if op == lock.Verify {
+			s.add(SawDisconnected)
+		}
+	case lock.Busy:
+		s.add(SawBusy)
+	}
+}
