@@ -50,6 +50,7 @@ func (w *World) begin(c uint8) {
 	op := w.scenario.Clients[c-1].Ops[cl.next]
 	cl.next++
 	cl.busy = true
+	cl.called++
 	linked := cl.machine.Link != lock.Down
 	cl.process = w.process(c, cl.incarnation)
 	if !linked {

@@ -38,6 +38,23 @@ func Scenarios(space Space) *rapid.Generator[scenario.Scenario] {
 	})
 }
 
+// Source gives the scenarios of one seed: the i-th is the same on every machine.
+type Source struct {
+	scenarios *rapid.Generator[scenario.Scenario]
+	seed      uint64
+}
+
+// NewSource draws from a space by a seed.
+func NewSource(space Space, seed uint64) *Source {
+	return &Source{Scenarios(space), seed}
+}
+
+// Scenario is the i-th scenario.
+func (s *Source) Scenario(i int) scenario.Scenario {
+	const golden = 0x9E3779B97F4A7C15 // spreads neighbouring seeds far apart
+	return s.scenarios.Example(int(s.seed*golden + uint64(i)))
+}
+
 // draw is what a generator's parts have in common. Numbers are put together from single bits: rapid's
 // integers prefer small ones, which a fair schedule must not.
 type draw struct{ t *rapid.T }

@@ -7,6 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim/broker"
 )
 
 // setting is what does not change during an execution.
@@ -15,6 +16,7 @@ type setting struct {
 	options lock.Options
 	kinds   []lock.Implementation // by lock
 	*plan
+	plans []*plan // those made so far
 }
 
 // plan is the queues of a scenario's locks. It depends on the target's naming and the locks' names only.
@@ -24,6 +26,7 @@ type plan struct {
 	names   *amqp.Names
 	layouts []*lock.Layout
 	meaning []meaning // by queue
+	broker  *broker.Broker
 }
 
 // meaning is what a queue is for.
@@ -34,9 +37,12 @@ type meaning struct {
 	collides   bool // it is another lock's, or has another role, as well
 }
 
+// plansKept bounds how many plans a world keeps for scenarios to come.
+const plansKept = 16
+
 // fits reports whether the plan serves a scenario.
 func (p *plan) fits(target *lock.Target, locks []scenario.Lock) bool {
-	return p != nil && p.target == target &&
+	return p.target == target &&
 		slices.EqualFunc(p.locks, locks, func(name string, l scenario.Lock) bool { return name == l.Name })
 }
 
@@ -49,6 +55,7 @@ func newPlan(target *lock.Target, locks []scenario.Lock) *plan {
 		p.layouts = append(p.layouts, layout)
 		p.learn(uint8(i), layout)
 	}
+	p.broker = broker.New(p.names, broker.Options{})
 	return p
 }
 
@@ -76,9 +83,16 @@ func (p *plan) learn(l uint8, layout *lock.Layout) {
 
 // settle makes the setting that of a scenario.
 func (s *setting) settle(target *lock.Target, sc *scenario.Scenario) {
-	if !s.plan.fits(target, sc.Locks) {
-		s.plan = newPlan(target, sc.Locks)
+	i := slices.IndexFunc(s.plans, func(p *plan) bool { return p.fits(target, sc.Locks) })
+	if i < 0 {
+		if len(s.plans) == plansKept {
+			s.plans = s.plans[:0]
+		}
+		i = len(s.plans)
+		s.plans = append(s.plans, newPlan(target, sc.Locks))
 	}
+	s.plan = s.plans[i]
+	s.broker.Reset()
 	s.target, s.options = target, target.Settled(sc.Options)
 	s.kinds = s.kinds[:0]
 	for _, layout := range s.layouts {

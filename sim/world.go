@@ -39,6 +39,7 @@ type client struct {
 	incarnation int32
 	next        uint8  // index of its next operation
 	sent        uint16 // commands sent
+	called      uint16 // operations called
 	dead        bool
 	busy        bool // an operation is under way
 	confirms    bool // its channel confirms publishes
@@ -54,13 +55,8 @@ type ghost struct {
 
 // reset begins a scenario's execution: the locks have their slots and the clients are connected.
 func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
-	names := w.names()
 	w.setting.settle(target, s)
-	if w.names() != names {
-		w.broker = broker.New(w.names(), broker.Options{})
-	} else {
-		w.broker.Reset()
-	}
+	w.broker = w.setting.broker
 	w.scenario, w.now, w.shared, w.Seen = s, 0, 0, 0
 	if len(s.Locks) > 1 {
 		w.Seen.add(SawTwoLocks)
@@ -78,14 +74,6 @@ func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 		w.survey(uint8(l))
 	}
 	w.Monitor.Reset(target.Kind, &w.setting.options, len(w.clients), w.truth[:len(w.setting.layouts)])
-}
-
-// names are the queues of the plan at hand.
-func (w *World) names() *amqp.Names {
-	if w.setting.plan == nil {
-		return nil
-	}
-	return w.setting.names
 }
 
 // furnish declares the slots that the locks begin with, as their administrator would have.
@@ -127,6 +115,22 @@ func (w *World) connect(c uint8) {
 		impl.Apply(&cl.machine, reply)
 	}
 	cl.sent = 0
+}
+
+// Sent is how many commands clients have sent since they were connected.
+func (w *World) Sent() (n int) {
+	for i := range w.clients {
+		n += int(w.clients[i].sent)
+	}
+	return n
+}
+
+// Called is how many operations were called.
+func (w *World) Called() (n int) {
+	for i := range w.clients {
+		n += int(w.clients[i].called)
+	}
+	return n
 }
 
 // client is a client by number, and the implementation that it runs.
