@@ -96,6 +96,8 @@ func (p *Protocol) disconnected(m *Machine, r amqp.Reply) {
 		p.finish(m, m.Result)
 	case harmless[at]:
 		p.finish(m, Result{Outcome: Failed, Reason: reason})
+	case m.Op.Administrative():
+		p.finish(m, Result{Outcome: Unknown, Reason: reason})
 	default:
 		p.finish(m, Result{Outcome: Unknown, Reason: reason, Slot: m.Slot})
 	}

@@ -109,7 +109,8 @@ type Result struct {
 	Reason  Reason
 	// Held says, for acquire and verify with outcome ok, that the lock is held.
 	Held bool
-	// Slot is the slot acquired, verified, released, withdrawn or waited for.
+	// Slot is the slot acquired, verified, released, withdrawn or waited for; of an acquire whose
+	// outcome is unknown, the one it was claiming.
 	Slot uint8
 	// Slots is what count returned.
 	Slots uint8
