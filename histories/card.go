@@ -1,0 +1,192 @@
+package histories
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// WriteCard prints a report for a person: what was run, each property with its verdict and how often
+// it was put to the test, each violation with the command that repeats it, what operations cost, and
+// what never happened.
+func WriteCard(w io.Writer, r *Report, s Style) error {
+	var b strings.Builder
+	for _, part := range [][]line{
+		cardHead(r, s), cardProperties(r, s), cardEfficiency(r, s), cardNotes(r, s), cardTotal(r),
+	} {
+		if len(part) == 0 {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		for _, l := range part {
+			s.paint(&b, l)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func cardHead(r *Report, s Style) []line {
+	head := []line{{{"lockproof " + r.Tool, dim}, {" · ", dim}, {printable(r.Target), bold}}}
+	if r.Doc != "" {
+		for _, text := range wrap(printable(r.Doc), s.width()) {
+			head = append(head, line{{text: text}})
+		}
+	}
+	for _, text := range wrap(howMuch(r), s.width()) {
+		head = append(head, line{{text, dim}})
+	}
+	if r.Interrupted {
+		head = append(head, line{{"interrupted: this is what was found until then", yellow}})
+	}
+	return head
+}
+
+// howMuch is what was run, in a sentence.
+func howMuch(r *Report) string {
+	var parts []string
+	executions := plural(r.Scenarios, "execution")
+	switch r.Mode {
+	case Sampled:
+		parts = append(parts, fmt.Sprintf("%s sampled from seed %d", executions, r.Seed))
+	case Visited:
+		parts = append(parts, "every execution visited of "+r.Bounds)
+	case Stressed:
+		parts = append(parts, executions+" as they happened")
+	case Replayed:
+		parts = append(parts, "one execution replayed from "+printable(r.Source))
+	case Recorded:
+		parts = append(parts, "the history "+printable(r.Source))
+	}
+	if r.Broker != "" {
+		parts[0] += " on " + printable(r.Broker)
+	}
+	if r.Elapsed > 0 {
+		parts[0] += " in " + took(r.Elapsed)
+	}
+	if r.Commands > 0 {
+		parts = append(parts, plural(r.Commands, "command"))
+	}
+	if r.Operations > 0 {
+		parts = append(parts, plural(r.Operations, "operation"))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// took is a duration as a person reads it.
+func took(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", max(1, d.Milliseconds()))
+	case d < 100*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+var verdictMarks = map[Verdict]span{
+	Proved: {"✓ proved", green}, Passed: {"✓ passed", green}, Violated: {"✗ violated", red}, Skipped: {"– skipped", yellow},
+}
+
+// minSentence is the narrowest column that sentences are still worth printing in.
+const minSentence = 44
+
+func cardProperties(r *Report, s Style) []line {
+	t := table{right: []bool{false, false, true}}
+	for i := range r.Properties {
+		p := &r.Properties[i]
+		verdict, _ := r.Verdict(p)
+		checked := ""
+		if verdict != Skipped {
+			checked = grouped(p.Checked) + " ×"
+		}
+		t.add(verdictMarks[verdict], span{p.Property.String(), plain}, span{checked, plain})
+	}
+	var out []line
+	for i, l := range t.lines(2) {
+		p := &r.Properties[i]
+		said, ink := remark(r, p)
+		if margin := l.width() + 2; s.width()-margin >= minSentence || ink != dim {
+			out = append(out, beside(l, strings.Fields(said), ink, margin, max(s.width()-margin, 24))...)
+		} else {
+			out = append(out, l)
+		}
+		out = append(out, violation(p, s)...)
+	}
+	return out
+}
+
+// beside puts words on the right of a line, from a margin on.
+func beside(l line, words []string, ink ink, margin, width int) []line {
+	var out []line
+	for _, part := range fill(words, " ", width) {
+		out = append(out, append(l.pad(margin), span{part, ink}))
+		l = nil
+	}
+	return out
+}
+
+// remark is what stands beside a verdict: the property's sentence, or why there is no verdict.
+func remark(r *Report, p *PropertyResult) (string, ink) {
+	verdict, reason := r.Verdict(p)
+	if verdict == Skipped {
+		return printable(reason), yellow
+	}
+	said := spec.Properties[p.Property].Sentence
+	if p.Note != "" {
+		said += " (" + p.Note + ")"
+	}
+	if verdict == Violated {
+		return said, plain
+	}
+	return said, dim
+}
+
+// violation is what the card tells of a counterexample, under its property.
+func violation(p *PropertyResult, s Style) []line {
+	f := p.Violation
+	if f == nil {
+		return nil
+	}
+	const indent = 14
+	var out []line
+	for _, text := range wrap(printable(f.Detail), s.width()-indent) {
+		out = append(out, line{{text: strings.Repeat(" ", indent)}, {text, red}})
+	}
+	where := "counterexample of " + plural(f.Steps, "step")
+	if f.Scenario > 0 {
+		where += fmt.Sprintf(", first seen in execution %s", grouped(f.Scenario))
+	}
+	out = append(out, line{{text: strings.Repeat(" ", indent)}, {where, dim}})
+	if f.Command != "" {
+		out = append(out, line{{text: strings.Repeat(" ", indent)}, {"see it: ", dim}, {printable(f.Command), bold}})
+	}
+	return out
+}
+
+// cardTotal is the last line: the verdicts counted.
+func cardTotal(r *Report) []line {
+	if len(r.Properties) == 0 {
+		return nil
+	}
+	counts := make(map[Verdict]int)
+	for i := range r.Properties {
+		verdict, _ := r.Verdict(&r.Properties[i])
+		counts[verdict]++
+	}
+	out := line{{plural(len(r.Properties), "property") + ": ", bold}}
+	sep := ""
+	for _, v := range []Verdict{Proved, Passed, Violated, Skipped} {
+		if counts[v] == 0 {
+			continue
+		}
+		out = append(out, span{text: sep}, span{fmt.Sprintf("%d %s", counts[v], v), verdictMarks[v].ink})
+		sep = ", "
+	}
+	return []line{out}
+}

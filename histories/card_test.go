@@ -1,0 +1,90 @@
+package histories
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+var rewrite = flag.Bool("rewrite", false, "rewrite the expected output in testdata")
+
+// golden compares output with a file of testdata/histories.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("..", "testdata", "histories", name)
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; got\n%s\nwant\n%s", path, got, want)
+	}
+}
+
+func spread(counts ...int) (s Spread) {
+	for _, n := range counts {
+		s.Add(n)
+	}
+	return s
+}
+
+// sampleReport has every kind of verdict that a sample can have.
+func sampleReport() *Report {
+	r := &Report{
+		Tool: "0.1.0", Target: "semaphore", Doc: "persistent semaphore: A queues are slots, exclusive B queues are holders",
+		Mode: Sampled, Broker: "the simulated broker", Seed: 1, Strength: "scan",
+		Scenarios: 10000, Steps: 412034, Commands: 398114, Operations: 61020, Elapsed: 3217 * time.Millisecond,
+		Efficiency: []EfficiencyRow{
+			{Operation: "acquire", Situation: "uncontended, slot 1", Count: 1204, Commands: spread(6), RoundTrips: spread(2), Unpipelined: spread(6), Channels: spread(0), Connections: spread(0), Budget: &Budget{RoundTrips: 4}},
+			{Operation: "acquire", Situation: "full, 3 slots", Count: 310, Commands: spread(7, 8), RoundTrips: spread(2, 5, 2), Unpipelined: spread(7, 8), Channels: spread(0, 1), Connections: spread(0), Budget: &Budget{RoundTrips: -1}},
+			{Operation: "verify", Count: 20120, Commands: spread(1), RoundTrips: spread(1), Unpipelined: spread(1), Channels: spread(0), Connections: spread(0), Budget: &Budget{RoundTrips: 1}},
+			{Operation: "release", Count: 18400, Commands: spread(1), RoundTrips: spread(1), Unpipelined: spread(1), Channels: spread(0), Connections: spread(0)},
+		},
+		Stale:     Overlap{Commands: 14, Time: 350 * time.Millisecond, Scenarios: 212},
+		Exercised: []Exercise{{"crash", 4210}, {"restart", 880}, {"RESOURCE_LOCKED", 3201}, {"full", 2999}, {"gave-up", 0}, {"expiry", 0}},
+	}
+	for p := range spec.PropertyCount {
+		r.Properties = append(r.Properties, PropertyResult{Property: p, Evidence: spec.Properties[p].Evidence, Checked: 100 + 9871*int(p), Scenarios: 10000})
+	}
+	r.Properties[spec.Linearizable].Note = "scan"
+	r.Properties[spec.SurvivesRestart].Checked = 0
+	r.Properties[spec.NoLeak].Skip = "the target offers no destroy"
+	r.Properties[spec.HonestVerify].Violation = &Found{
+		Detail: "verify told c2 that it holds slot 1 of jobs, which the broker has given to c1",
+		Steps:  9, Scenario: 1207, File: "counterexamples/honest-verify.json",
+		Command: "lockproof replay counterexamples/honest-verify.json", Diagram: "…",
+	}
+	return r
+}
+
+func TestCard(t *testing.T) {
+	proved := sampleReport()
+	proved.Mode, proved.Bounds, proved.Elapsed = Visited, "3 clients, 2 rounds, 1 crash", 0
+	for name, c := range map[string]struct {
+		report *Report
+		style  Style
+	}{
+		"card-100.txt":    {sampleReport(), Style{Width: 100}},
+		"card-120.txt":    {sampleReport(), Style{Width: 120}},
+		"card-80.txt":     {sampleReport(), Style{Width: 80}},
+		"card-color.txt":  {sampleReport(), Style{Width: 100, Color: true}},
+		"card-proved.txt": {proved, Style{Width: 120}},
+	} {
+		var b strings.Builder
+		if err := WriteCard(&b, c.report, c.style); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name, b.String())
+	}
+}

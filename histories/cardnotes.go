@@ -1,0 +1,71 @@
+package histories
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// cardNotes is what stands in the margin of the verdicts: what they rest on, how long a stale belief
+// lasted, what happened and what never did.
+func cardNotes(r *Report, s Style) []line {
+	var out []line
+	for e := spec.FromHistory; e <= spec.FromCommands; e++ {
+		if names := restingOn(r, e); len(names) > 0 {
+			out = append(out, labelled("from "+evidenceWord(e), names, plain, s)...)
+		}
+	}
+	if o := r.Stale; o.Scenarios > 0 {
+		out = append(out, labelled("stale belief", strings.Fields(fmt.Sprintf(
+			"beside another's grant for up to %s, %s; in %s. Not a violation: no lock without fencing can exclude it.",
+			plural(o.Commands, "command"), took(o.Time), plural(o.Scenarios, "execution"))), plain, s)...)
+	}
+	var seen, never []string
+	for _, e := range r.Exercised {
+		if e.Scenarios == 0 {
+			never = append(never, e.Name)
+			continue
+		}
+		seen = append(seen, fmt.Sprintf("%s %s", e.Name, grouped(e.Scenarios)))
+	}
+	if len(seen) > 0 {
+		out = append(out, labelled("exercised", list(seen), plain, s)...)
+	}
+	if len(never) > 0 {
+		out = append(out, labelled("never", list(never), yellow, s)...)
+	}
+	return out
+}
+
+// restingOn are the properties whose verdict rests on that evidence.
+func restingOn(r *Report, e spec.Evidence) []string {
+	var names []string
+	for i := range r.Properties {
+		p := &r.Properties[i]
+		if verdict, _ := r.Verdict(p); verdict != Skipped && p.Evidence == e {
+			names = append(names, p.Property.String())
+		}
+	}
+	return list(names)
+}
+
+func evidenceWord(e spec.Evidence) string { return [...]string{"history", "broker", "commands"}[e] }
+
+// list sets items apart, each one word for wrapping.
+func list(items []string) []string {
+	var words []string
+	for i, item := range items {
+		if i < len(items)-1 {
+			item += " ·"
+		}
+		words = append(words, printable(item))
+	}
+	return words
+}
+
+// labelled is a paragraph with a label in the margin.
+func labelled(label string, words []string, ink ink, s Style) []line {
+	const margin = 17
+	return beside(line{{text: "  "}, {label, dim}}, words, ink, margin, s.width()-margin)
+}

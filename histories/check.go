@@ -1,0 +1,150 @@
+package histories
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// The checks of what a file may say but a world cannot be: each gives the place and the reason.
+
+func checkCounterexample(f *counterexampleFile) (jsontext.Pointer, error) {
+	s := &f.Scenario
+	if at, err := checkScenario(s); err != nil {
+		return "/scenario" + at, err
+	}
+	if s.Schedule.Strategy != scenario.Replay {
+		return "/scenario/schedule/strategy", fmt.Errorf("found %q, expected %q: a counterexample has every action written down", s.Schedule.Strategy, scenario.Replay)
+	}
+	if steps := len(s.Schedule.Actions) + 1; f.Violation.Step < 1 || f.Violation.Step > steps {
+		return "/violation/step", outside(f.Violation.Step, 1, steps)
+	}
+	for _, c := range []struct {
+		name  string
+		value uint8
+		most  int
+	}{
+		{"client", f.Violation.Client, len(s.Clients)},
+		{"other", f.Violation.Other, len(s.Clients)},
+		{"lock", f.Violation.Lock, len(s.Locks) - 1},
+		{"slot", f.Violation.Slot, spec.Slots},
+	} {
+		if int(c.value) > c.most {
+			return jsontext.Pointer("/violation").AppendToken(c.name), outside(int(c.value), 0, c.most)
+		}
+	}
+	return "", nil
+}
+
+func checkScenario(s *scenario.Scenario) (jsontext.Pointer, error) {
+	if s.Target == "" {
+		return "/target", fmt.Errorf("missing, expected the name of a target")
+	}
+	if n := len(s.Locks); n < 1 || n > scenario.MaxLocks {
+		return "/locks", fmt.Errorf("found %s, expected 1 to %d", plural(n, "lock"), scenario.MaxLocks)
+	}
+	for i, l := range s.Locks {
+		at := item("/locks", i)
+		if err := lock.CheckName(l.Name); err != nil {
+			return at.AppendToken("name"), err
+		}
+		if i > 0 && l.Name == s.Locks[0].Name {
+			return at.AppendToken("name"), fmt.Errorf("found %q a second time, expected names that differ", l.Name)
+		}
+		if l.Slots > spec.Slots {
+			return at.AppendToken("slots"), outside(int(l.Slots), 0, spec.Slots)
+		}
+	}
+	if at, err := checkClients(s); err != nil {
+		return at, err
+	}
+	if at, err := checkFaults(s); err != nil {
+		return at, err
+	}
+	return checkActions(s)
+}
+
+func checkClients(s *scenario.Scenario) (jsontext.Pointer, error) {
+	if n := len(s.Clients); n < 1 || n > scenario.MaxClients {
+		return "/clients", fmt.Errorf("found %s, expected 1 to %d", plural(n, "client"), scenario.MaxClients)
+	}
+	for i, c := range s.Clients {
+		at := item("/clients", i)
+		if c.Lock < 0 || c.Lock >= len(s.Locks) {
+			return at.AppendToken("lock"), outside(c.Lock, 0, len(s.Locks)-1)
+		}
+		if len(c.Ops) > scenario.MaxSteps {
+			return at.AppendToken("ops"), fmt.Errorf("found %s, expected at most %d", plural(len(c.Ops), "operation"), scenario.MaxSteps)
+		}
+		for j, op := range c.Ops {
+			at := item(at.AppendToken("ops"), j)
+			if op.Op == lock.NoOp {
+				return at.AppendToken("op"), fmt.Errorf("missing, expected an operation")
+			}
+			if low, most := arguments(op.Op); int(op.Arg) < low || int(op.Arg) > most {
+				return at.AppendToken("arg"), outside(int(op.Arg), low, most)
+			}
+		}
+	}
+	return "", nil
+}
+
+// arguments is the range of an operation's argument.
+func arguments(op lock.Op) (low, most int) {
+	switch op {
+	case lock.Create, lock.Add, lock.Remove, lock.Wait:
+		return 1, spec.Slots
+	}
+	return 0, 0
+}
+
+func checkFaults(s *scenario.Scenario) (jsontext.Pointer, error) {
+	for i, f := range s.Faults {
+		if at, err := checkActor(item("/faults", i), f.Do, f.Client, s); err != nil {
+			return at, err
+		}
+	}
+	return "", nil
+}
+
+func checkActions(s *scenario.Scenario) (jsontext.Pointer, error) {
+	const list = jsontext.Pointer("/schedule/actions")
+	if n := len(s.Schedule.Actions); n > scenario.MaxSteps {
+		return list, fmt.Errorf("found %s, expected at most %d", plural(n, "action"), scenario.MaxSteps)
+	}
+	for i, a := range s.Schedule.Actions {
+		if at, err := checkActor(item(list, i), a.Do, a.Client, s); err != nil {
+			return at, err
+		}
+	}
+	return "", nil
+}
+
+// checkActor checks what is done and who does it: the broker and time have no client's number.
+func checkActor(at jsontext.Pointer, do scenario.Do, client uint8, s *scenario.Scenario) (jsontext.Pointer, error) {
+	if do == scenario.NoAction {
+		return at.AppendToken("do"), fmt.Errorf("missing, expected an action")
+	}
+	low, most := 1, len(s.Clients)
+	if do == scenario.Restart || do == scenario.Advance {
+		low, most = 0, 0
+	}
+	if int(client) < low || int(client) > most {
+		return at.AppendToken("client"), outside(int(client), low, most)
+	}
+	return "", nil
+}
+
+func item(at jsontext.Pointer, i int) jsontext.Pointer { return at.AppendToken(strconv.Itoa(i)) }
+
+func outside(found, low, most int) error {
+	if low == most {
+		return fmt.Errorf("found %d, expected %d", found, low)
+	}
+	return fmt.Errorf("found %d, expected %d to %d", found, low, most)
+}

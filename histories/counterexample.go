@@ -1,0 +1,151 @@
+package histories
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// Counterexample is an execution that violates a property, in one file that replays with nothing
+// else.
+type Counterexample struct {
+	Tool     string // lockproof's version
+	Property spec.Property
+	// Scenario has the target, its options, the workload, and the whole execution as actions.
+	Scenario scenario.Scenario
+	// Violation is what was seen, and when: its Step counts from 0, and is the number of actions for
+	// what was seen when all was over.
+	Violation scenario.Violation
+	Origin    Origin
+	// Transcript tells the execution to people, a step a line. Replaying does not look at it.
+	Transcript []string
+}
+
+// Origin is what found a counterexample.
+type Origin struct {
+	Seed     uint64 `json:"seed"`
+	Scenario int    `json:"scenario,omitzero"` // the execution that first showed it, counted from 1
+	Command  string `json:"command,omitzero"`  // what was typed
+}
+
+// The format of counterexamples. Files of other versions are refused.
+const (
+	counterexampleFormat  = "counterexample"
+	counterexampleVersion = 1
+	maxCounterexample     = 4 << 20 // bytes; one of the most steps has a tenth of that
+)
+
+// counterexampleFile is the file as JSON. Steps, clients and slots count from 1, locks from 0.
+type counterexampleFile struct {
+	Lockproof  string            `json:"lockproof"`
+	Version    int               `json:"version"`
+	Tool       string            `json:"tool"`
+	Property   string            `json:"property"`
+	Sentence   string            `json:"sentence"`
+	Violation  violationFile     `json:"violation"`
+	Found      Origin            `json:"found"`
+	Scenario   scenario.Scenario `json:"scenario"`
+	Transcript []string          `json:"transcript,omitempty"`
+}
+
+type violationFile struct {
+	Step   int    `json:"step"` // one more than there are actions: when all was over
+	Client uint8  `json:"client,omitzero"`
+	Other  uint8  `json:"other,omitzero"`
+	Lock   uint8  `json:"lock,omitzero"`
+	Slot   uint8  `json:"slot,omitzero"`
+	Detail string `json:"detail"`
+}
+
+// FileName is what a counterexample's file is called: one property of one target has one file.
+func FileName(property spec.Property, target string) string {
+	safe := func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}
+	return strings.Map(safe, target) + "." + property.String() + ".json"
+}
+
+// Save writes the counterexample to a file, whole or not at all. A counterexample that is there
+// already is replaced; anything else is not.
+func (c *Counterexample) Save(path string) error {
+	if old, err := os.ReadFile(path); err == nil && !isCounterexample(old) {
+		return fmt.Errorf("%s: not written, since the file that is there is no counterexample: move it away", path)
+	}
+	data, err := c.Encode()
+	if err != nil {
+		return fmt.Errorf("counterexample %s: %w", path, err)
+	}
+	return Replace(path, func(w io.Writer) error { _, err := w.Write(data); return err })
+}
+
+// Encode is the counterexample as it stands in its file.
+func (c *Counterexample) Encode() ([]byte, error) {
+	v := c.Violation
+	data, err := json.Marshal(counterexampleFile{
+		Lockproof: counterexampleFormat, Version: counterexampleVersion, Tool: c.Tool,
+		Property: c.Property.String(), Sentence: spec.Properties[c.Property].Sentence,
+		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail},
+		Found:     c.Origin, Scenario: c.Scenario, Transcript: c.Transcript,
+	}, json.Deterministic(true))
+	if err != nil {
+		return nil, err
+	}
+	return pretty(data, 100)
+}
+
+// LoadCounterexample reads a counterexample's file.
+func LoadCounterexample(path string) (*Counterexample, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxCounterexample+1))
+	if err != nil {
+		return nil, err
+	}
+	return DecodeCounterexample(path, data)
+}
+
+// DecodeCounterexample reads a counterexample; the name is what errors call it. An error is one line:
+// where, what was found, what was expected.
+func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
+	doc := document{name: name, data: data}
+	if len(data) > maxCounterexample {
+		return nil, fmt.Errorf("%s: more than %d MB: expected a counterexample, which is smaller", name, maxCounterexample>>20)
+	}
+	if err := doc.head(counterexampleFormat, counterexampleVersion); err != nil {
+		return nil, err
+	}
+	f := counterexampleFile{Scenario: scenario.Scenario{Options: lock.DefaultOptions()}}
+	if err := doc.decode(&f); err != nil {
+		return nil, err
+	}
+	property, err := spec.PropertyNamed(f.Property)
+	if err != nil {
+		return nil, doc.fail("/property", err)
+	}
+	if at, err := checkCounterexample(&f); err != nil {
+		return nil, doc.fail(at, err)
+	}
+	v := f.Violation
+	return &Counterexample{
+		Tool: f.Tool, Property: property, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
+		Violation: scenario.Violation{Step: v.Step - 1, Violation: spec.Violation{
+			Property: property, Lock: v.Lock, Client: v.Client, Other: v.Other, Slot: v.Slot, Detail: v.Detail}},
+	}, nil
+}
+
+func isCounterexample(data []byte) bool {
+	return (&document{data: data}).head(counterexampleFormat, 0) == nil
+}

@@ -1,0 +1,105 @@
+package histories
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+func sampleCounterexample() *Counterexample {
+	t := lockedTaken()
+	return &Counterexample{
+		Tool: "0.1.0", Property: spec.MutualExclusion, Scenario: t.Scenario, Violation: t.Violations[0],
+		Origin: Origin{Seed: 1, Scenario: 17, Command: "lockproof prove resource-locked-is-success"}, Transcript: Transcript(t),
+	}
+}
+
+func TestCounterexampleRoundTrip(t *testing.T) {
+	c := sampleCounterexample()
+	data, err := c.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "counterexample.json", string(data))
+	back, err := DecodeCounterexample("counterexample.json", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(back, c) {
+		t.Errorf("read back\n%+v\nwant\n%+v", back, c)
+	}
+}
+
+// TestCounterexampleErrors walks the files of counterexamples that are wrong, and compares what is
+// said of them.
+func TestCounterexampleErrors(t *testing.T) {
+	files, err := filepath.Glob("../testdata/histories/bad/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files", err)
+	}
+	var said strings.Builder
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = DecodeCounterexample(filepath.Base(path), data)
+		if err == nil {
+			t.Errorf("%s: no error", path)
+			continue
+		}
+		said.WriteString(err.Error() + "\n")
+	}
+	golden(t, "bad/counterexamples.txt", said.String())
+}
+
+func TestSaveCounterexample(t *testing.T) {
+	c := sampleCounterexample()
+	path := filepath.Join(t.TempDir(), FileName(c.Property, "exec: ./my lock"))
+	for range 2 { // the second replaces the first
+		if err := c.Save(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := LoadCounterexample(path); err != nil {
+		t.Error(err)
+	}
+	other := filepath.Join(filepath.Dir(path), "notes.json")
+	if err := os.WriteFile(other, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Save(other); err == nil {
+		t.Error("something else was overwritten")
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 2 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+func FuzzDecodeCounterexample(f *testing.F) {
+	data, err := sampleCounterexample().Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := DecodeCounterexample("fuzz", data)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("an error of several lines: %q", err)
+			}
+			return
+		}
+		again, err := c.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := DecodeCounterexample("again", again); err != nil {
+			t.Errorf("what was written does not read: %v\n%s", err, again)
+		}
+	})
+}

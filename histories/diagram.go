@@ -1,0 +1,271 @@
+package histories
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// Draw draws an execution for a terminal as a space-time diagram: time goes down, a line a step. The
+// columns are what each client knows, what goes over the wire, and what the broker has; a step's
+// command leads from its client's column to the wire. Where a property is seen broken, a rule marks
+// the moment.
+func Draw(w io.Writer, t *scenario.Trace, s Style) error {
+	d := layOut(tell(t), s)
+	var b strings.Builder
+	for _, l := range title(t, s) {
+		s.paint(&b, l)
+	}
+	lines := d.lines()
+	for _, l := range append(lines, legend(text(lines), s)...) {
+		s.paint(&b, l)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// title says what was run.
+func title(t *scenario.Trace, s Style) []line {
+	words := []string{printable(t.Scenario.Target)}
+	for _, l := range t.Scenario.Locks {
+		words = append(words, fmt.Sprintf("%s with %s", printable(l.Name), plural(int(l.Slots), "slot")))
+	}
+	for _, o := range t.Scenario.Options.Changed() {
+		words = append(words, o[0]+"="+o[1])
+	}
+	var out []line
+	for i, text := range fill(list(words), " ", s.width()) {
+		if name := words[0]; i == 0 && strings.HasPrefix(text, name) {
+			out = append(out, line{{name, bold}, {text[len(name):], dim}})
+			continue
+		}
+		out = append(out, line{{text, dim}})
+	}
+	return append(out, nil)
+}
+
+// drawing is a story with its columns measured.
+type drawing struct {
+	*story
+	style Style
+	// compact says that the columns of the clients have no room for words, which then stand beside
+	// the command.
+	compact bool
+	// The widths of the columns. There is one for the time only where virtual time passes.
+	step  int
+	time  int
+	lane  []int
+	wire  int
+	state int
+}
+
+const (
+	gap      = 2
+	leader   = 2 // "▸ "
+	minWire  = 36
+	minState = 14
+	roomy    = 50 // room for the longest of the usual commands with its reply
+)
+
+// layOut measures a story's columns. Where there is no room, the words of the clients' columns move to
+// the wire's, and that is wrapped.
+func layOut(s *story, style Style) *drawing {
+	d := &drawing{story: s, style: style}
+	d.measure()
+	if d.fit() < min(d.wire, roomy) {
+		d.compact = true
+		d.measure()
+	}
+	d.wire = max(min(d.wire, d.fit()), minWire)
+	return d
+}
+
+// measure takes the columns' natural widths.
+func (d *drawing) measure() {
+	d.lane = make([]int, d.clients)
+	for c := range d.lane {
+		d.lane[c] = utf8.RuneCountInString(clientName(c + 1))
+	}
+	for i := range d.moments {
+		m := &d.moments[i]
+		d.step = max(d.step, len(strconv.Itoa(m.step)))
+		if m.time > 0 {
+			d.time = max(d.time, len(strconv.FormatInt(m.time, 10)))
+		}
+		d.wire = max(d.wire, utf8.RuneCountInString(strings.Join(d.words(m), " ")))
+		for _, l := range d.broker(m, 1<<10) {
+			d.state = max(d.state, utf8.RuneCountInString(l))
+		}
+		for c := range d.lane {
+			for _, label := range d.labels(m, c+1) {
+				d.lane[c] = max(d.lane[c], utf8.RuneCountInString(label))
+			}
+		}
+	}
+	d.state = min(d.state, max(minState, d.style.width()/4))
+}
+
+// fit is the room that is left for the wire's column.
+func (d *drawing) fit() int {
+	used := 2 + d.step + gap + leader + gap + d.state
+	if d.time > 0 {
+		used += gap + d.time
+	}
+	for _, n := range d.lane {
+		used += n + gap
+	}
+	return d.style.width() - used
+}
+
+func (d *drawing) lines() []line {
+	out := d.head()
+	before := moment{time: -1}
+	for i := range d.moments {
+		m := &d.moments[i]
+		out = append(out, d.row(m, &before)...)
+		out = append(out, d.rule(m)...)
+		before = *m
+	}
+	return out
+}
+
+func (d *drawing) head() []line {
+	l := d.margin("step", "ms")
+	for c := range d.lane {
+		l = append(l, line{{clientName(c + 1), clientInk(c + 1)}}.pad(d.lane[c]+gap)...)
+	}
+	l = append(l, line{{text: "  "}, {"command → reply", dim}}.pad(leader+d.wire+gap)...)
+	name := "broker"
+	if len(d.locks) == 1 {
+		name = printable(d.locks[0])
+	}
+	return []line{append(l, span{name, dim})}
+}
+
+// margin is the column of the step's number, and that of the time.
+func (d *drawing) margin(step, ms string) line {
+	text := fmt.Sprintf("%*s", 2+d.step, step)
+	if d.time > 0 {
+		text += fmt.Sprintf("%*s", gap+d.time, ms)
+	}
+	return line{{text + strings.Repeat(" ", gap), dim}}
+}
+
+// row is one step: one line, and more where a cell needs them. What the broker has is said where it
+// changed, and where a property is broken.
+func (d *drawing) row(m, before *moment) []line {
+	wire := fill(d.words(m), " ", d.wire)
+	state, ink := d.broker(m, d.state), plain
+	if slices.Equal(before.truth, m.truth) && len(m.broken) == 0 {
+		state, ink = nil, dim
+	}
+	height := max(len(wire), len(state))
+	for c := range d.lane {
+		height = max(height, len(d.labels(m, c+1)))
+	}
+	var out []line
+	for i := range height {
+		l := d.margin("", "")
+		if i == 0 {
+			l = d.number(m, before)
+		}
+		l = append(l, d.lanes(m, i)...)
+		l = append(l, line{{at(wire, i), d.ink(m)}}.pad(d.wire+gap)...)
+		cell := at(state, i)
+		if state == nil {
+			cell = "│"
+		}
+		out = append(out, append(l, span{cell, ink}))
+	}
+	return out
+}
+
+// number is the margin of a step's first line.
+func (d *drawing) number(m, before *moment) line {
+	step, ms := "", ""
+	if m.step > 0 {
+		step = strconv.Itoa(m.step)
+	}
+	if m.time != before.time {
+		ms = strconv.FormatInt(m.time, 10)
+	}
+	l := d.margin(step, ms)
+	if len(m.broken) > 0 {
+		return line{{"✗", red}, {l[0].text[1:], plain}}
+	}
+	return l
+}
+
+func (d *drawing) ink(m *moment) ink {
+	switch {
+	case len(m.broken) > 0:
+		return red
+	case m.fault:
+		return yellow
+	}
+	return plain
+}
+
+// words is what the wire's column says.
+func (d *drawing) words(m *moment) []string {
+	switch {
+	case m.step == 0:
+		return nil
+	case d.compact:
+		return m.sentence()
+	}
+	return m.wire()
+}
+
+// broker is what the broker has, by line; where there are several locks, each on its own.
+func (d *drawing) broker(m *moment, width int) []string {
+	var out []string
+	for i := range m.truth {
+		parts := stateWords(&m.truth[i], d.kind)
+		if len(m.truth) > 1 {
+			parts[0] = printable(d.locks[i]) + " " + parts[0]
+		}
+		out = append(out, fill(parts, "  ", width)...)
+	}
+	return out
+}
+
+// rule marks the moment at which properties are seen broken.
+func (d *drawing) rule(m *moment) []line {
+	if len(m.broken) == 0 {
+		return nil
+	}
+	width := 2 + d.step + gap
+	out := []line{{{strings.Repeat("━", min(d.style.width(), d.style.width()-d.fit()+d.wire)), red}}}
+	for _, v := range m.broken {
+		text := v.Property.String() + ": " + spec.Properties[v.Property].Sentence
+		out = append(out, beside(line{{"✗", red}}, strings.Fields(text), red, width, d.style.width()-width)...)
+		out = append(out, beside(nil, strings.Fields(printable(v.Detail)), plain, width, d.style.width()-width)...)
+	}
+	return append(out, out[0])
+}
+
+func clientName(client int) string { return fmt.Sprintf("c%d", client) }
+
+// at is the i-th of some lines, and nothing beyond.
+func at(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return ""
+}
+
+// text is what lines say, without ink.
+func text(lines []line) string {
+	var b strings.Builder
+	for _, l := range lines {
+		Style{}.paint(&b, l)
+	}
+	return b.String()
+}

@@ -1,0 +1,143 @@
+package histories
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The library is the standard one's own next version, encoding/json/v2: it is strict, and its errors
+// say where.
+
+// document is a JSON file that is read strictly.
+type document struct {
+	name string
+	data []byte
+}
+
+// head checks what every file of lockproof's begins with. Version 0 stands for any.
+func (d *document) head(format string, version int) error {
+	var head struct {
+		Lockproof string `json:"lockproof"`
+		Version   int    `json:"version"`
+	}
+	if err := json.Unmarshal(d.data, &head); err != nil {
+		return d.explain(err)
+	}
+	if head.Lockproof != format {
+		return d.fail("/lockproof", fmt.Errorf("found %q, expected %q", head.Lockproof, format))
+	}
+	if version != 0 && head.Version != version {
+		return d.fail("/version", fmt.Errorf("found version %d, expected %d", head.Version, version))
+	}
+	return nil
+}
+
+// decode reads the whole document into a value; fields that the value does not have are errors.
+func (d *document) decode(v any) error {
+	if err := json.Unmarshal(d.data, v, json.RejectUnknownMembers(true)); err != nil {
+		return d.explain(err)
+	}
+	return nil
+}
+
+// fail is an error at a place of the document.
+func (d *document) fail(at jsontext.Pointer, err error) error {
+	return d.wrong(d.locate(at), at, err.Error())
+}
+
+func (d *document) wrong(offset int64, at jsontext.Pointer, what string) error {
+	line := 1 + bytes.Count(d.data[:min(int(offset), len(d.data))], []byte("\n"))
+	where := fmt.Sprintf("%s:%d: ", printable(d.name), line)
+	if at != "" {
+		where += printable(string(at)) + ": "
+	}
+	what, _, _ = strings.Cut(what, "\n")
+	return errors.New(where + printable(what))
+}
+
+// explain turns an error of the library into one line with a place in it.
+func (d *document) explain(err error) error {
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		return d.wrong(syntax.ByteOffset, syntax.JSONPointer, fmt.Sprintf("%v: expected well-formed JSON", syntax.Err))
+	}
+	var semantic *json.SemanticError
+	if !errors.As(err, &semantic) {
+		return d.wrong(0, "", err.Error())
+	}
+	what := ""
+	switch {
+	case errors.Is(semantic.Err, json.ErrUnknownName):
+		what = fmt.Sprintf("unknown field, expected one of %s", strings.Join(fields(semantic.GoType), ", "))
+	case semantic.Err != nil && !errors.Is(semantic.Err, strconv.ErrRange) && !errors.Is(semantic.Err, strconv.ErrSyntax):
+		what = semantic.Err.Error()
+	default:
+		what = fmt.Sprintf("found %s, expected %s", found(semantic), expected(semantic.GoType))
+	}
+	return d.wrong(semantic.ByteOffset, semantic.JSONPointer, what)
+}
+
+// found is what stands in the document, in words.
+func found(e *json.SemanticError) string {
+	if v := string(e.JSONValue); v != "" && len(v) < 60 {
+		return v
+	}
+	if word, ok := map[jsontext.Kind]string{
+		'n': "null", 't': "true", 'f': "false", '"': "a string", '0': "a number", '{': "an object", '[': "an array",
+	}[e.JSONKind]; ok {
+		return word
+	}
+	return "something else"
+}
+
+// expected is what would have fitted, in words.
+func expected(t reflect.Type) string {
+	if t == nil {
+		return "another kind of value"
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "an array"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32:
+		return fmt.Sprintf("a number from 0 to %d", uint64(1)<<t.Bits()-1)
+	}
+	return "a whole number"
+}
+
+// fields are the names that a struct has in JSON.
+func fields(t reflect.Type) []string {
+	var names []string
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+// locate is where the value at a pointer begins, or that of its nearest parent that is there.
+func (d *document) locate(at jsontext.Pointer) int64 {
+	dec := jsontext.NewDecoder(bytes.NewReader(d.data))
+	best, depth := int64(0), -1
+	for {
+		if _, err := dec.ReadToken(); err != nil {
+			return best
+		}
+		p := dec.StackPointer()
+		if n := len(p); n > depth && (p == at || p.Contains(at)) {
+			best, depth = dec.InputOffset(), n
+		}
+	}
+}

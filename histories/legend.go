@@ -1,0 +1,36 @@
+package histories
+
+import "regexp"
+
+// signs are what a diagram's marks mean, each with what gives its presence away.
+var signs = []struct {
+	find          *regexp.Regexp
+	mark, meaning string
+}{
+	{regexp.MustCompile("[┏┗]"), "┏ ┗", "call and return"},
+	{regexp.MustCompile("╺"), "╺", "both in one step"},
+	{regexp.MustCompile("[│┃├┣╎╏][0-9]"), "│1", "believes it holds slot 1"},
+	{regexp.MustCompile("[│┃├┣╎╏]•"), "│•", "believes it holds a slot"},
+	{regexp.MustCompile("[╎╏]"), "╎", "connection gone, unknown to the client"},
+	{regexp.MustCompile("╳"), "╳", "crash"},
+	{regexp.MustCompile("┊"), "┊", "dead, unknown to the broker"},
+	{regexp.MustCompile("[0-9]:A"), "1:A", "slot 1 exists"},
+	{regexp.MustCompile("[0-9]:–"), "1:–", "it does not"},
+	{regexp.MustCompile("B←c"), "B←c1", "c1's connection holds it"},
+	{regexp.MustCompile("[0-9]:(A )?B( |\n)"), "B", "nobody's exclusively"},
+}
+
+// legend explains the marks that were drawn.
+func legend(drawn string, s Style) []line {
+	var items []string
+	for _, sign := range signs {
+		if sign.find.MatchString(drawn) {
+			items = append(items, sign.mark+" "+sign.meaning)
+		}
+	}
+	var out []line
+	for _, text := range fill(list(items), " ", s.width()) {
+		out = append(out, line{{text, dim}})
+	}
+	return out
+}

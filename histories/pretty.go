@@ -1,0 +1,68 @@
+package histories
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// pretty lays JSON out for people: a value that fits on the rest of its line stands there, another
+// has a line for each of its parts.
+func pretty(data []byte, width int) ([]byte, error) {
+	var b bytes.Buffer
+	if err := layOutValue(&b, data, 0, 0, width); err != nil {
+		return nil, err
+	}
+	b.WriteByte('\n')
+	return b.Bytes(), nil
+}
+
+// layOutValue writes one value that begins at a column, in parts indented to a depth.
+func layOutValue(b *bytes.Buffer, data jsontext.Value, column, depth, width int) error {
+	flat := data.Clone()
+	if err := flat.Format(jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true)); err != nil {
+		return err
+	}
+	if kind := flat.Kind(); depth > 0 && column+utf8.RuneCount(flat) <= width || kind != '{' && kind != '[' {
+		b.Write(flat)
+		return nil
+	}
+	return layOutParts(b, data, depth, width)
+}
+
+func layOutParts(b *bytes.Buffer, data jsontext.Value, depth, width int) error {
+	dec := jsontext.NewDecoder(bytes.NewReader(data))
+	open, err := dec.ReadToken()
+	if err != nil {
+		return err
+	}
+	b.WriteString(open.String())
+	margin := append([]byte("\n"), bytes.Repeat([]byte("  "), depth+1)...)
+	for first := true; dec.PeekKind() != '}' && dec.PeekKind() != ']'; first = false {
+		if !first {
+			b.WriteByte(',')
+		}
+		b.Write(margin)
+		column := len(margin)
+		if open.Kind() == '{' {
+			name, err := dec.ReadValue()
+			if err != nil {
+				return err
+			}
+			b.Write(name)
+			b.WriteString(": ")
+			column += len(name) + 2
+		}
+		part, err := dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		if err := layOutValue(b, part, column, depth+1, width); err != nil {
+			return err
+		}
+	}
+	b.Write(margin[:len(margin)-2])
+	b.WriteByte("}]"[map[jsontext.Kind]int{'{': 0, '[': 1}[open.Kind()]])
+	return nil
+}

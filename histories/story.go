@@ -1,0 +1,232 @@
+package histories
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// story is an execution in words: what the terminal's diagram, the page's and the transcript share.
+type story struct {
+	clients int
+	kind    lock.Kind
+	locks   []string // their names
+	moments []moment
+}
+
+// moment is one step of an execution. The first moment of a story is step 0, the state before it.
+type moment struct {
+	step  int
+	time  int64 // virtual milliseconds
+	actor int   // the client that acts, from 1; 0 is the broker, or time
+	calls []call
+	// command and reply are what was sent and what came back; said is what else happened.
+	command, reply, said string
+
+	fault bool   // it is something that goes wrong, or time
+	sweep bool   // it happens to everybody at once
+	fate  string // a mark on the acting client's lane: it died, or the broker saw that it had
+
+	lanes  []lane       // by client, after the step
+	truth  []spec.Truth // by lock: what the broker has after the step
+	broken []scenario.Violation
+}
+
+// call is an operation that began, ended, or both, in one step.
+type call struct {
+	client     int
+	lock       int
+	begin, end string // in words; "" for what was not in this step
+	bad        bool   // it ended without an answer
+}
+
+// lane is how a client stands.
+type lane struct {
+	calling bool // an operation is under way
+	held    int  // the slot it believes to hold; 0 is none, -1 is one without a number
+	dead    bool
+	haunted bool // dead, and the broker still has its connection
+	cut     bool // its connection is gone and it does not know
+}
+
+// tell makes a story of a trace.
+func tell(t *scenario.Trace) *story {
+	s := &story{clients: len(t.Scenario.Clients), kind: t.History.Kind}
+	for _, l := range t.Scenario.Locks {
+		s.locks = append(s.locks, l.Name)
+	}
+	first := moment{lanes: make([]lane, s.clients)}
+	if n := len(t.Setup); n > 0 {
+		first.look(t, &t.Setup[n-1])
+		s.moments = append(s.moments, first)
+	}
+	lanes := first.lanes
+	for i := range t.Steps {
+		m := momentOf(t, i, lanes)
+		lanes = m.lanes
+		s.moments = append(s.moments, m)
+	}
+	for _, v := range t.Violations {
+		s.mark(v)
+	}
+	return s
+}
+
+// mark puts a violation where it was seen; one that was seen when all was over goes to the end.
+func (s *story) mark(v scenario.Violation) {
+	i := slices.IndexFunc(s.moments, func(m moment) bool { return m.step == v.Step+1 })
+	if i < 0 {
+		end := s.last()
+		s.moments = append(s.moments, moment{said: "when all is over", step: v.Step + 1, time: end.time, lanes: end.lanes, truth: end.truth})
+		i = len(s.moments) - 1
+	}
+	s.moments[i].broken = append(s.moments[i].broken, v)
+}
+
+func (s *story) last() moment {
+	if len(s.moments) == 0 {
+		return moment{lanes: make([]lane, s.clients)}
+	}
+	return s.moments[len(s.moments)-1]
+}
+
+func momentOf(t *scenario.Trace, i int, before []lane) moment {
+	taken := &t.Steps[i]
+	a := taken.Action
+	m := moment{
+		step: i + 1, time: taken.Time, actor: int(a.Client), lanes: slices.Clone(before),
+		said: actionWords(a), fault: a.Do != scenario.Step && a.Do != scenario.Choose, sweep: a.Do == scenario.Restart || a.Do == scenario.Advance,
+	}
+	if taken.Command.Method != amqp.NoMethod {
+		m.command = commandWords(taken.Command, t.Names)
+		m.reply = replyWords(taken.Reply)
+	}
+	m.act(a, taken.Reply)
+	for _, e := range t.History.Events[taken.First : taken.First+taken.Events] {
+		m.see(e)
+	}
+	m.look(t, taken)
+	return m
+}
+
+// act changes the lanes as an action does by itself.
+func (m *moment) act(a scenario.Action, r amqp.Reply) {
+	if a.Do == scenario.Restart {
+		for i := range m.lanes {
+			m.lanes[i].cut = !m.lanes[i].dead
+			m.lanes[i].haunted = false
+		}
+		return
+	}
+	if a.Client == 0 || int(a.Client) > len(m.lanes) {
+		return
+	}
+	l := &m.lanes[a.Client-1]
+	switch {
+	case a.Do.Crash():
+		*l, m.fate = lane{dead: true, haunted: a.Late}, "╳"
+	case a.Do == scenario.Detect:
+		l.haunted, m.fate = false, "┴"
+	case a.Do == scenario.Drop:
+		l.cut = true
+	case r.Kind == amqp.ConnectionClosed || r.Kind == amqp.Lost:
+		l.cut = false
+	}
+}
+
+// see takes in an event of the history: calls, and what clients believe after them.
+func (m *moment) see(e spec.Event) {
+	client := int(e.Process)
+	if client < 1 || client > len(m.lanes) {
+		return
+	}
+	l := &m.lanes[client-1]
+	if e.Type == spec.Invoke {
+		m.calls = append(m.calls, call{client: client, lock: int(e.Lock), begin: invocationWords(e)})
+		l.calling = !l.dead
+		if e.F.Op() == lock.Release {
+			l.held = 0
+		}
+		return
+	}
+	l.calling = false
+	switch op := e.F.Op(); {
+	case op == lock.Acquire && e.Type == spec.OK && e.Held:
+		l.held = int(e.Slot)
+		if e.Slot == spec.AnySlot {
+			l.held = -1
+		}
+	case op == lock.Verify && e.Type == spec.OK && !e.Held, e.Reason == lock.Disconnected, e.Reason == lock.TimedOut:
+		l.held = 0
+	}
+	end, bad := completionWords(e), e.Type == spec.Info
+	if n := len(m.calls); n > 0 && m.calls[n-1].client == client && m.calls[n-1].end == "" {
+		m.calls[n-1].end, m.calls[n-1].bad = end, bad
+		return
+	}
+	m.calls = append(m.calls, call{client: client, lock: int(e.Lock), end: end, bad: bad})
+}
+
+// look takes in what the broker has after the step.
+func (m *moment) look(t *scenario.Trace, taken *scenario.Taken) {
+	for i := range t.Scenario.Locks {
+		m.truth = append(m.truth, taken.Truth[i])
+	}
+}
+
+// wire is the step's command and reply, and what else happened, in words: what must not be broken
+// over two lines is one word.
+func (m *moment) wire() []string {
+	words := strings.Fields(m.command)
+	if m.reply != "" {
+		words = append(words, "→ "+m.reply)
+	}
+	if m.said != "" && len(words) > 0 {
+		words[len(words)-1] += ";"
+	}
+	return append(words, strings.Fields(m.said)...)
+}
+
+// words is a call: "acquire", "holds 1", or "verify: held" where it began and ended in one step.
+func (c *call) words() string { return strings.Trim(c.begin+": "+c.end, ": ") }
+
+// sentence is all of a step in words: who called what, what went over the wire, what it came to.
+func (m *moment) sentence() []string {
+	var words, ends []string
+	if m.actor > 0 && m.command != "" {
+		words = append(words, clientName(m.actor))
+	}
+	for i := range m.calls {
+		c := &m.calls[i]
+		if c.begin != "" {
+			words = append(words, c.begin+":")
+		}
+		if c.end != "" {
+			ends = append(ends, "⇒ "+c.end)
+		}
+	}
+	return slices.Concat(words, m.wire(), ends)
+}
+
+// Transcript is an execution in plain sentences, a step a line: for people who read the file of
+// a counterexample without the tool.
+func Transcript(t *scenario.Trace) []string {
+	var lines []string
+	s := tell(t)
+	for i := range s.moments {
+		m := &s.moments[i]
+		if m.step == 0 {
+			continue
+		}
+		text := strings.Join(m.sentence(), " ")
+		for _, v := range m.broken {
+			text += " ✗ " + v.Property.String()
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}

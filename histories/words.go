@@ -1,0 +1,205 @@
+package histories
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// commandWords is a command as AMQP says it, short: "declare jobs-1-B exclusive". Probes are
+// mandatory publishes; what is worth a word is a publish that is not.
+func commandWords(c amqp.Command, names *amqp.Names) string {
+	queue := printable(names.Name(c.Queue))
+	switch c.Method {
+	case amqp.QueueDeclare:
+		return "declare " + queue + flagWords(c.Flags, amqp.Passive, amqp.Exclusive, amqp.Durable, amqp.AutoDelete)
+	case amqp.QueueDelete:
+		return "delete " + queue + flagWords(c.Flags, amqp.IfUnused, amqp.IfEmpty)
+	case amqp.QueuePurge:
+		return "purge " + queue
+	case amqp.QueueBind:
+		return "bind " + queue
+	case amqp.BasicPublish:
+		words := "publish " + queue + flagWords(c.Flags, amqp.Persistent)
+		if !c.Flags.Has(amqp.Mandatory) {
+			words += " not mandatory"
+		}
+		return words
+	case amqp.BasicGet:
+		return "get " + queue + flagWords(c.Flags, amqp.NoAck)
+	case amqp.BasicConsume:
+		return "consume " + queue + flagWords(c.Flags, amqp.NoAck, amqp.Exclusive)
+	case amqp.BasicAck, amqp.BasicNack, amqp.BasicCancel, amqp.BasicQos:
+		return fmt.Sprintf("%s %d%s", c.Method, c.Number, flagWords(c.Flags, amqp.Multiple, amqp.Requeue))
+	}
+	return c.Method.String()
+}
+
+var flagNames = map[amqp.Flags]string{
+	amqp.Passive: "passive", amqp.Durable: "durable", amqp.Exclusive: "exclusive", amqp.AutoDelete: "auto-delete",
+	amqp.Persistent: "persistent", amqp.NoAck: "no-ack", amqp.IfUnused: "if-unused", amqp.IfEmpty: "if-empty",
+	amqp.Multiple: "multiple", amqp.Requeue: "requeue",
+}
+
+func flagWords(set amqp.Flags, flags ...amqp.Flags) string {
+	words := ""
+	for _, f := range flags {
+		if set.Has(f) {
+			words += " " + flagNames[f]
+		}
+	}
+	return words
+}
+
+// replyWords is a reply as the broker gave it; "" where none was due. The ack that follows a return
+// is not worth a word (BROKER-FACTS 1).
+func replyWords(r amqp.Reply) string {
+	switch r.Kind {
+	case amqp.NoReply:
+		return ""
+	case amqp.ChannelClosed:
+		return r.Code.String()
+	case amqp.ConnectionClosed:
+		if r.Code == 0 {
+			return "connection gone"
+		}
+		return "connection closed, " + r.Code.String()
+	case amqp.Lost:
+		return "no reply"
+	case amqp.GetOK:
+		return fmt.Sprintf("message %d", r.Message)
+	case amqp.GetEmpty:
+		return "empty"
+	}
+	if r.Returned > 0 {
+		if r.Kind == amqp.Ack {
+			return "NO_ROUTE"
+		}
+		return r.Kind.String() + ", NO_ROUTE"
+	}
+	return r.Kind.String()
+}
+
+// invocationWords is a call: "acquire", "add 2", "wait for slot 3".
+func invocationWords(e spec.Event) string {
+	switch e.F.Op() {
+	case lock.Create, lock.Add, lock.Remove:
+		return fmt.Sprintf("%s %d", e.F, e.Slots)
+	case lock.Wait:
+		return fmt.Sprintf("wait %d", e.Slot)
+	}
+	return e.F.String()
+}
+
+// completionWords is what a call came to: "holds 1", "full", "not held", "3 slots", "unknown: timed-out".
+func completionWords(e spec.Event) string {
+	switch {
+	case e.Type == spec.Info:
+		return strings.TrimSuffix("unknown: "+e.Reason.String(), ": ")
+	case e.Type == spec.Fail && e.Reason == lock.NoReason:
+		return "failed"
+	case e.Type == spec.Fail:
+		return e.Reason.String()
+	}
+	switch e.F.Op() {
+	case lock.Acquire:
+		if e.Held {
+			return strings.TrimSpace("holds " + slotWord(e.Slot))
+		}
+		return "not held"
+	case lock.Verify:
+		if e.Held {
+			return "held"
+		}
+		return "not held"
+	case lock.Count:
+		return plural(int(e.Slots), "slot")
+	}
+	return "ok"
+}
+
+// slotWord is a slot's number, and nothing for a slot that has none.
+func slotWord(slot uint16) string {
+	if slot == spec.AnySlot {
+		return ""
+	}
+	return fmt.Sprint(slot)
+}
+
+// actionWords says what happened in a step that is more, or other, than a command and its reply.
+func actionWords(a scenario.Action) string {
+	late := ""
+	if a.Late {
+		late = "; the broker does not notice"
+	}
+	switch a.Do {
+	case scenario.CrashBefore:
+		return fmt.Sprintf("c%d crashes%s", a.Client, late)
+	case scenario.CrashEffect:
+		return fmt.Sprintf("c%d crashes before the reply%s", a.Client, late)
+	case scenario.CrashReply:
+		return fmt.Sprintf("c%d crashes after the reply%s", a.Client, late)
+	case scenario.Lose:
+		return "the reply is lost" + late
+	case scenario.Detect:
+		return fmt.Sprintf("the broker notices that c%d's old connection is dead", a.Client)
+	case scenario.Drop:
+		return fmt.Sprintf("the broker drops c%d's connection; c%d does not know", a.Client, a.Client)
+	case scenario.ChannelError:
+		return fmt.Sprintf("the broker closes c%d's channel; c%d does not know", a.Client, a.Client)
+	case scenario.Pause:
+		return fmt.Sprintf("c%d stands still for %d ms", a.Client, a.Arg)
+	case scenario.Advance:
+		return fmt.Sprintf("%d ms pass", a.Arg)
+	case scenario.Restart:
+		return "the broker restarts: connections and exclusive queues are gone"
+	case scenario.Choose:
+		return fmt.Sprintf("c%d chooses: way %d", a.Client, a.Arg)
+	}
+	return ""
+}
+
+// stateWords is what the broker has of a lock, slot by slot: "1:A B←c2", "2:A". A slot that is missing below another
+// is a hole, "2:–"; a B queue that nobody owns exclusively has no arrow.
+func stateWords(t *spec.Truth, kind lock.Kind) []string {
+	var parts []string
+	for slot := 1; slot <= spec.Slots; slot++ {
+		exists, taken := t.Exists>>slot&1 == 1, t.Taken>>slot&1 == 1
+		if !exists && !taken && (t.Exists|t.Taken)>>slot == 0 {
+			break
+		}
+		parts = append(parts, slotState(slot, exists, taken, t.Owner[slot], kind))
+	}
+	if t.Admin != 0 {
+		parts = append(parts, fmt.Sprintf("admin←c%d", t.Admin))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "no slots")
+	}
+	return parts
+}
+
+func slotState(slot int, exists, taken bool, owner uint8, kind lock.Kind) string {
+	var queues []string
+	if exists && kind != lock.Mutex {
+		queues = append(queues, "A")
+	}
+	if taken {
+		b := "B"
+		if owner != 0 {
+			b = fmt.Sprintf("B←c%d", owner)
+		}
+		queues = append(queues, b)
+	}
+	if len(queues) == 0 {
+		queues = []string{"–"}
+	}
+	if kind == lock.Mutex {
+		return strings.Replace(queues[0], "B", "held", 1)
+	}
+	return fmt.Sprintf("%d:%s", slot, strings.Join(queues, " "))
+}
