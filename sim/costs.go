@@ -36,11 +36,45 @@ var situationNames = [Situations]string{
 // String is the situation in words.
 func (s Situation) String() string { return situationNames[s] }
 
-// Tally adds up one situation's costs.
+// What a tally counts.
+const (
+	Commands = iota
+	Trips    // round trips
+	Replies  // round trips if every reply were waited for
+	Channels // opened
+	Connections
+	Measures // how many there are
+)
+
+// Tally adds up one situation's costs, by measure.
 type Tally struct {
-	Count int
-	Sum   [5]int // commands, round trips, replies, channels, connections
-	Max   [5]int
+	Count         int
+	Sum, Min, Max [Measures]int
+}
+
+func (t *Tally) add(cost [Measures]int) {
+	for k, n := range cost {
+		if t.Count == 0 || n < t.Min[k] {
+			t.Min[k] = n
+		}
+		t.Sum[k] += n
+		t.Max[k] = max(t.Max[k], n)
+	}
+	t.Count++
+}
+
+func (t *Tally) merge(o *Tally) {
+	if o.Count == 0 {
+		return
+	}
+	for k := range o.Sum {
+		if t.Count == 0 || o.Min[k] < t.Min[k] {
+			t.Min[k] = o.Min[k]
+		}
+		t.Sum[k] += o.Sum[k]
+		t.Max[k] = max(t.Max[k], o.Max[k])
+	}
+	t.Count += o.Count
 }
 
 // Costs adds up what operations took, by situation. The zero value is ready to use; a nil one adds
@@ -50,27 +84,20 @@ type Costs [Situations]Tally
 // Merge adds another sum.
 func (cs *Costs) Merge(o *Costs) {
 	for i := range cs {
-		cs[i].Count += o[i].Count
-		for k := range cs[i].Sum {
-			cs[i].Sum[k] += o[i].Sum[k]
-			cs[i].Max[k] = max(cs[i].Max[k], o[i].Max[k])
-		}
+		cs[i].merge(&o[i])
 	}
 }
 
-// add counts one operation that is over, unless its connection broke: what a reconnect costs is not
-// the operation's.
+// add counts one operation that is over, unless a fault broke its connection or channel: what mending
+// those costs is not the operation's.
 func (cs *Costs) add(c uint8, op lock.Op, r lock.Result, m *spec.Monitor) {
-	cost, lost := m.Spent(c)
-	if cs == nil || r.Outcome == lock.Unknown || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut || cost.Connections > 0 {
+	cost, lost, broken := m.Spent(c)
+	if cs == nil || broken || r.Outcome == lock.Unknown || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut || cost.Connections > 0 {
 		return
 	}
-	t := &cs[situation(op, r, lost)]
-	t.Count++
-	for k, n := range [...]int{int(cost.Commands), int(cost.Trips), int(cost.Replies), int(cost.Channels), int(cost.Connections)} {
-		t.Sum[k] += n
-		t.Max[k] = max(t.Max[k], n)
-	}
+	cs[situation(op, r, lost)].add([Measures]int{
+		int(cost.Commands), int(cost.Trips), int(cost.Replies), int(cost.Channels), int(cost.Connections),
+	})
 }
 
 func situation(op lock.Op, r lock.Result, lost int) Situation {

@@ -30,6 +30,13 @@ func (r *record) setUp(c uint8, cmd amqp.Command, reply amqp.Reply) {
 	}
 }
 
+// furnished notes what the broker has before the first action.
+func (r *record) furnished(truth [scenario.MaxLocks]spec.Truth) {
+	if r.tracing {
+		r.setup[len(r.setup)-1].Truth = truth
+	}
+}
+
 // begin and end bracket an action.
 func (r *record) begin(a scenario.Action) {
 	if r.tracing {

@@ -73,6 +73,7 @@ func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 	for l := range w.setting.layouts {
 		w.survey(uint8(l))
 	}
+	w.record.furnished(w.truth)
 	w.Monitor.Reset(target.Kind, &w.setting.options, len(w.clients), w.truth[:len(w.setting.layouts)])
 }
 

@@ -256,6 +256,7 @@ func (m *Monitor) Command(c uint8, cmd amqp.Command, reply amqp.Reply, confirms 
 	m.require(MinimalDriver, minimal[cmd.Method], c, 0, 0, "")
 	if reply.Kind == amqp.ChannelClosed {
 		w.mended++
+		w.broken = w.broken || reply.Code != amqp.ResourceLocked && reply.Code != amqp.NotFound
 		if reply.Code == amqp.ResourceLocked && cmd.Method == amqp.QueueDeclare && cmd.Flags.Has(amqp.Exclusive) {
 			w.refused++
 		}

@@ -213,8 +213,9 @@ func (m *Monitor) cheapVerify(c uint8, w *watch, r lock.Result) {
 	m.require(CheapVerify, w.cost.Trips <= budget && w.cost.Channels == 0 && w.cost.Connections == 0, c, 0, r.Slot, "")
 }
 
-// Spent is what client c's operation at hand has cost so far, and how many claims it lost.
-func (m *Monitor) Spent(c uint8) (Cost, int) {
+// Spent is what client c's operation at hand has cost so far, how many claims it lost, and whether
+// a channel broke that was no answer.
+func (m *Monitor) Spent(c uint8) (cost Cost, lost int, broken bool) {
 	w := &m.clients[c-1]
-	return w.cost, int(w.refused)
+	return w.cost, int(w.refused), w.broken
 }

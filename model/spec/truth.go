@@ -32,13 +32,3 @@ func (t *Truth) Contiguous() bool { return t.Exists>>1 == 1<<t.Count()-1 }
 
 // AllSlots is the set of every slot that truth is kept of.
 const AllSlots uint16 = 1<<(Slots+1) - 2
-
-// Violation is one property seen broken.
-type Violation struct {
-	Property Property
-	Lock     uint8
-	Client   uint8 // whose step or answer broke it, from 1; 0 is the broker
-	Other    uint8 // the other client concerned; 0 is none
-	Slot     uint8 // the slot concerned; 0 is none
-	Detail   string
-}
