@@ -79,6 +79,7 @@ type watch struct {
 	linked  bool // the link was up when the call began
 	refused uint8
 	mended  uint8 // channels that broke for whatever reason
+	broken  bool  // one of them for no reason of the operation\'s
 	cost    Cost
 }
 
