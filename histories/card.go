@@ -141,6 +141,9 @@ func remark(r *Report, p *PropertyResult) (string, ink) {
 	if p.Note != "" {
 		said += " (" + p.Note + ")"
 	}
+	if p.Undecided > 0 {
+		return said + "; undecided: " + grouped(p.Undecided), yellow
+	}
 	if verdict == Violated {
 		return said, plain
 	}

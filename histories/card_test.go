@@ -1,6 +1,7 @@
 package histories
 
 import (
+	"encoding/xml"
 	"flag"
 	"os"
 	"path/filepath"
@@ -58,12 +59,13 @@ func sampleReport() *Report {
 		r.Properties = append(r.Properties, PropertyResult{Property: p, Evidence: spec.Properties[p].Evidence, Checked: 100 + 9871*int(p), Scenarios: 10000})
 	}
 	r.Properties[spec.Linearizable].Note = "scan"
+	r.Properties[spec.Linearizable].Undecided = 3
 	r.Properties[spec.SurvivesRestart].Checked = 0
 	r.Properties[spec.NoLeak].Skip = "the target offers no destroy"
 	r.Properties[spec.HonestVerify].Violation = &Found{
 		Detail: "verify told c2 that it holds slot 1 of jobs, which the broker has given to c1",
 		Steps:  9, Scenario: 1207, File: "counterexamples/honest-verify.json",
-		Command: "lockproof replay counterexamples/honest-verify.json", Diagram: "…",
+		Command: "lockproof replay counterexamples/honest-verify.json", Diagram: "step  c1 ]]> \x1b[31m c2\n",
 	}
 	return r
 }
@@ -86,5 +88,46 @@ func TestCard(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden(t, name, b.String())
+	}
+}
+
+func TestReportFiles(t *testing.T) {
+	var b strings.Builder
+	if err := WriteJSON(&b, sampleReport()); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "report.json", b.String())
+	b.Reset()
+	if err := WriteJUnit(&b, sampleReport()); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "report.xml", b.String())
+	if err := xml.Unmarshal([]byte(b.String()), new(junitSuites)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestVerdict holds the report to its words: a sample proves nothing, and nothing was not put to the
+// test and passed.
+func TestVerdict(t *testing.T) {
+	found := &Found{}
+	for _, c := range []struct {
+		report Report
+		result PropertyResult
+		want   Verdict
+	}{
+		{Report{Mode: Sampled}, PropertyResult{Checked: 1 << 40}, Passed},
+		{Report{Mode: Visited}, PropertyResult{Checked: 1}, Proved},
+		{Report{Mode: Visited, Interrupted: true}, PropertyResult{Checked: 1}, Passed},
+		{Report{Mode: Visited}, PropertyResult{Checked: 1, Undecided: 1}, Passed},
+		{Report{Mode: Visited}, PropertyResult{}, Skipped},
+		{Report{Mode: Sampled}, PropertyResult{}, Skipped},
+		{Report{Mode: Sampled}, PropertyResult{Checked: 1, Skip: "not offered"}, Skipped},
+		{Report{Mode: Visited}, PropertyResult{Checked: 9, Violation: found}, Violated},
+		{Report{Mode: Recorded}, PropertyResult{Violation: found}, Violated},
+	} {
+		if got, _ := c.report.Verdict(&c.result); got != c.want {
+			t.Errorf("%+v %+v: %s, want %s", c.report, c.result, got, c.want)
+		}
 	}
 }

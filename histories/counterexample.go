@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -96,11 +97,11 @@ func (c *Counterexample) Encode() ([]byte, error) {
 		Property: c.Property.String(), Sentence: spec.Properties[c.Property].Sentence,
 		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail},
 		Found:     c.Origin, Scenario: c.Scenario, Transcript: c.Transcript,
-	}, json.Deterministic(true))
+	}, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return nil, err
 	}
-	return pretty(data, 100)
+	return pretty(data)
 }
 
 // LoadCounterexample reads a counterexample's file.

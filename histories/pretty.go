@@ -7,11 +7,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// prettyWidth is how long a line may be.
+const prettyWidth = 100
+
 // pretty lays JSON out for people: a value that fits on the rest of its line stands there, another
 // has a line for each of its parts.
-func pretty(data []byte, width int) ([]byte, error) {
+func pretty(data []byte) ([]byte, error) {
 	var b bytes.Buffer
-	if err := layOutValue(&b, data, 0, 0, width); err != nil {
+	if err := layOutValue(&b, data, 0, 0); err != nil {
 		return nil, err
 	}
 	b.WriteByte('\n')
@@ -19,19 +22,19 @@ func pretty(data []byte, width int) ([]byte, error) {
 }
 
 // layOutValue writes one value that begins at a column, in parts indented to a depth.
-func layOutValue(b *bytes.Buffer, data jsontext.Value, column, depth, width int) error {
+func layOutValue(b *bytes.Buffer, data jsontext.Value, column, depth int) error {
 	flat := data.Clone()
 	if err := flat.Format(jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true)); err != nil {
 		return err
 	}
-	if kind := flat.Kind(); depth > 0 && column+utf8.RuneCount(flat) <= width || kind != '{' && kind != '[' {
+	if kind := flat.Kind(); depth > 0 && column+utf8.RuneCount(flat) <= prettyWidth || kind != '{' && kind != '[' {
 		b.Write(flat)
 		return nil
 	}
-	return layOutParts(b, data, depth, width)
+	return layOutParts(b, data, depth)
 }
 
-func layOutParts(b *bytes.Buffer, data jsontext.Value, depth, width int) error {
+func layOutParts(b *bytes.Buffer, data jsontext.Value, depth int) error {
 	dec := jsontext.NewDecoder(bytes.NewReader(data))
 	open, err := dec.ReadToken()
 	if err != nil {
@@ -58,7 +61,7 @@ func layOutParts(b *bytes.Buffer, data jsontext.Value, depth, width int) error {
 		if err != nil {
 			return err
 		}
-		if err := layOutValue(b, part, column, depth+1, width); err != nil {
+		if err := layOutValue(b, part, column, depth+1); err != nil {
 			return err
 		}
 	}

@@ -78,6 +78,9 @@ type PropertyResult struct {
 	Checked int
 	// Scenarios is in how many executions that was.
 	Scenarios int
+	// Undecided is how often it could not be told whether the property held, such as for a history
+	// too large to decide. Those are not among Checked.
+	Undecided int
 	// Skip says why the property was not judged; "" where it was.
 	Skip string
 	// Note is something the reader must know to understand the verdict, such as "scan"; may be "".
@@ -194,7 +197,7 @@ func (r *Report) Verdict(p *PropertyResult) (Verdict, string) {
 		return Skipped, p.Skip
 	case p.Checked == 0:
 		return Skipped, NeverExercised
-	case r.Mode == Visited && !r.Interrupted:
+	case r.Mode == Visited && !r.Interrupted && p.Undecided == 0:
 		return Proved, ""
 	}
 	return Passed, ""

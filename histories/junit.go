@@ -1,0 +1,126 @@
+package histories
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// junitSuites is the XML that continuous integration reads: a suite a target, a case a property.
+type junitSuites struct {
+	XMLName xml.Name   `xml:"testsuites"`
+	Suite   junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name       string          `xml:"name,attr"`
+	Tests      int             `xml:"tests,attr"`
+	Failures   int             `xml:"failures,attr"`
+	Errors     int             `xml:"errors,attr"`
+	Skipped    int             `xml:"skipped,attr"`
+	Time       string          `xml:"time,attr,omitempty"`
+	Properties []junitProperty `xml:"properties>property"`
+	Cases      []junitCase     `xml:"testcase"`
+}
+
+type junitProperty struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
+}
+
+type junitCase struct {
+	Class   string        `xml:"classname,attr"`
+	Name    string        `xml:"name,attr"`
+	Failure *junitFailure `xml:"failure"`
+	Skipped *junitSkipped `xml:"skipped"`
+	Output  *junitOutput  `xml:"system-out"`
+}
+
+type junitFailure struct {
+	Type    string `xml:"type,attr"`
+	Message string `xml:"message,attr"`
+	Text    string `xml:",cdata"`
+}
+
+type junitSkipped struct {
+	Message string `xml:"message,attr"`
+}
+
+type junitOutput struct {
+	Text string `xml:",cdata"`
+}
+
+// WriteJUnit writes a report as JUnit's XML: a violated property is a failure with its execution
+// drawn, one that was not judged is skipped with the reason.
+func WriteJUnit(w io.Writer, r *Report) error {
+	s := junitSuite{Name: legal("lockproof " + r.Target), Tests: len(r.Properties)}
+	if r.Elapsed > 0 {
+		s.Time = strconv.FormatFloat(r.Elapsed.Seconds(), 'f', 3, 64)
+	}
+	for _, p := range [][2]string{
+		{"tool", r.Tool}, {"mode", string(r.Mode)}, {"broker", r.Broker}, {"source", r.Source}, {"seed", fmt.Sprint(r.Seed)},
+		{"strength", r.Strength}, {"bounds", r.Bounds}, {"scenarios", fmt.Sprint(r.Scenarios)}, {"interrupted", fmt.Sprint(r.Interrupted)},
+	} {
+		if p[1] != "" {
+			s.Properties = append(s.Properties, junitProperty{p[0], legal(p[1])})
+		}
+	}
+	for i := range r.Properties {
+		c := r.testCase(&r.Properties[i])
+		if c.Failure != nil {
+			s.Failures++
+		}
+		if c.Skipped != nil {
+			s.Skipped++
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	data, err := xml.MarshalIndent(junitSuites{Suite: s}, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, xml.Header+string(data)+"\n")
+	return err
+}
+
+func (r *Report) testCase(p *PropertyResult) junitCase {
+	c := junitCase{Class: legal("lockproof." + r.Target), Name: p.Property.String()}
+	switch verdict, reason := r.Verdict(p); verdict {
+	case Violated:
+		c.Failure = &junitFailure{Type: string(verdict), Message: legal(p.Violation.Detail), Text: legal(p.story())}
+	case Skipped:
+		c.Skipped = &junitSkipped{Message: legal(reason)}
+	default:
+		c.Output = &junitOutput{Text: fmt.Sprintf("%s: %s; checked %s times, from %s",
+			verdict, spec.Properties[p.Property].Sentence, grouped(p.Checked), p.Evidence)}
+	}
+	return c
+}
+
+// story is a violation in full, for a reader who has nothing but this.
+func (p *PropertyResult) story() string {
+	v := p.Violation
+	lines := []string{p.Property.String() + ": " + spec.Properties[p.Property].Sentence, v.Detail}
+	if v.Command != "" {
+		lines = append(lines, "see it: "+v.Command)
+	}
+	if v.Diagram != "" {
+		lines = append(lines, "", v.Diagram)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// legal is text without the characters that XML cannot have.
+func legal(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t', r == '\n', r >= 0x20 && r <= 0xD7FF, r >= 0xE000 && r < 0xFFFD, r >= 0x10000 && r <= 0x10FFFF:
+			return r
+		}
+		return -1
+	}, text)
+}

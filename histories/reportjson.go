@@ -1,0 +1,164 @@
+package histories
+
+import (
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// The format of reports.
+const (
+	reportFormat  = "report"
+	reportVersion = 1
+)
+
+// reportFile is a report as JSON. Its fields are those of [Report] and mean the same.
+type reportFile struct {
+	Lockproof   string         `json:"lockproof"`
+	Version     int            `json:"version"`
+	Tool        string         `json:"tool"`
+	Target      string         `json:"target"`
+	Doc         string         `json:"doc,omitempty"`
+	Kind        string         `json:"kind"`
+	Mode        Mode           `json:"mode"`
+	Broker      string         `json:"broker,omitempty"`
+	Source      string         `json:"source,omitempty"`
+	Seed        uint64         `json:"seed,omitzero"`
+	Strength    string         `json:"strength,omitempty"`
+	Bounds      string         `json:"bounds,omitempty"`
+	Holds       bool           `json:"holds"`
+	Interrupted bool           `json:"interrupted"`
+	Scenarios   int            `json:"scenarios"`
+	Steps       int            `json:"steps"`
+	Commands    int            `json:"commands"`
+	Operations  int            `json:"operations"`
+	Seconds     float64        `json:"seconds,omitzero"`
+	Properties  []propertyFile `json:"properties"`
+	Efficiency  []rowFile      `json:"efficiency"`
+	Stale       staleFile      `json:"stale_belief"`
+	Exercised   []exerciseFile `json:"exercised"`
+}
+
+type propertyFile struct {
+	Property  string     `json:"property"`
+	Sentence  string     `json:"sentence"`
+	Verdict   Verdict    `json:"verdict"`
+	Reason    string     `json:"reason,omitempty"` // of skipped
+	Evidence  string     `json:"evidence"`
+	Checked   int        `json:"checked"`
+	Scenarios int        `json:"scenarios"`
+	Undecided int        `json:"undecided,omitzero"`
+	Note      string     `json:"note,omitempty"`
+	Violation *foundFile `json:"violation,omitempty"`
+}
+
+type foundFile struct {
+	Detail         string `json:"detail"`
+	Steps          int    `json:"steps"`
+	Scenario       int    `json:"scenario,omitzero"`
+	Counterexample string `json:"counterexample,omitempty"`
+	Command        string `json:"command,omitempty"`
+}
+
+type rowFile struct {
+	Operation   string      `json:"operation"`
+	Situation   string      `json:"situation,omitempty"`
+	Count       int         `json:"count"`
+	Commands    spreadFile  `json:"commands"`
+	RoundTrips  spreadFile  `json:"round_trips"`
+	Unpipelined spreadFile  `json:"unpipelined_round_trips"`
+	Channels    spreadFile  `json:"channels_opened"`
+	Connections spreadFile  `json:"connections_opened"`
+	Budget      *budgetFile `json:"budget,omitempty"`
+	Within      bool        `json:"within"`
+}
+
+type spreadFile struct {
+	Min  int     `json:"min"`
+	Mean float64 `json:"mean"`
+	Max  int     `json:"max"`
+}
+
+// budgetFile leaves out what has no limit.
+type budgetFile struct {
+	RoundTrips  *int `json:"round_trips,omitempty"`
+	Channels    *int `json:"channels_opened,omitempty"`
+	Connections *int `json:"connections_opened,omitempty"`
+}
+
+type staleFile struct {
+	Commands     int   `json:"commands"`
+	Milliseconds int64 `json:"milliseconds"`
+	Scenarios    int   `json:"scenarios"`
+}
+
+type exerciseFile struct {
+	Name      string `json:"name"`
+	Scenarios int    `json:"scenarios"`
+}
+
+// WriteJSON writes a report for programs.
+func WriteJSON(w io.Writer, r *Report) error {
+	f := reportFile{
+		Lockproof: reportFormat, Version: reportVersion, Tool: r.Tool,
+		Target: r.Target, Doc: r.Doc, Kind: r.Kind.String(), Mode: r.Mode, Broker: r.Broker, Source: r.Source,
+		Seed: r.Seed, Strength: r.Strength, Bounds: r.Bounds, Holds: r.Holds(), Interrupted: r.Interrupted,
+		Scenarios: r.Scenarios, Steps: r.Steps, Commands: r.Commands, Operations: r.Operations,
+		Seconds: r.Elapsed.Seconds(),
+		Stale:   staleFile{r.Stale.Commands, r.Stale.Time.Milliseconds(), r.Stale.Scenarios},
+	}
+	for i := range r.Properties {
+		f.Properties = append(f.Properties, r.property(&r.Properties[i]))
+	}
+	for i := range r.Efficiency {
+		f.Efficiency = append(f.Efficiency, r.Efficiency[i].file())
+	}
+	for _, e := range r.Exercised {
+		f.Exercised = append(f.Exercised, exerciseFile(e))
+	}
+	data, err := json.Marshal(f, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return err
+	}
+	if data, err = pretty(data); err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+func (r *Report) property(p *PropertyResult) propertyFile {
+	verdict, reason := r.Verdict(p)
+	f := propertyFile{
+		Property: p.Property.String(), Sentence: spec.Properties[p.Property].Sentence, Verdict: verdict, Reason: reason,
+		Evidence: p.Evidence.String(), Checked: p.Checked, Scenarios: p.Scenarios, Undecided: p.Undecided, Note: p.Note,
+	}
+	if v := p.Violation; v != nil {
+		f.Violation = &foundFile{v.Detail, v.Steps, v.Scenario, v.File, v.Command}
+	}
+	return f
+}
+
+func (e *EfficiencyRow) file() rowFile {
+	f := rowFile{
+		Operation: e.Operation, Situation: e.Situation, Count: e.Count,
+		Commands: e.Commands.file(), RoundTrips: e.RoundTrips.file(), Unpipelined: e.Unpipelined.file(),
+		Channels: e.Channels.file(), Connections: e.Connections.file(), Within: e.Within(),
+	}
+	if b := e.Budget; b != nil {
+		f.Budget = &budgetFile{limit(b.RoundTrips), limit(b.Channels), limit(b.Connections)}
+	}
+	return f
+}
+
+func (s Spread) file() spreadFile { return spreadFile{s.Min, s.Mean(), s.Max} }
+
+func limit(n int) *int {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}
