@@ -1,0 +1,112 @@
+package rabbitmq
+
+import (
+	"encoding/binary"
+	"strconv"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// bindExchange is what queue.bind binds to: nothing can be bound to the default exchange.
+const bindExchange = "amq.direct"
+
+// call makes a command a call of amqp091-go, and its result a reply.
+func (c *Conn) call(ch *channel, cmd amqp.Command) (amqp.Reply, error) {
+	done := amqp.Reply{Kind: amqp.OK}
+	queue := c.names.Name(cmd.Queue)
+	switch cmd.Method {
+	case amqp.ChannelClose:
+		return done, ch.Close()
+	case amqp.ConfirmSelect:
+		err := ch.Confirm(false)
+		ch.confirming = ch.confirming || err == nil
+		return done, err
+	case amqp.TxSelect:
+		return done, ch.Tx()
+	case amqp.TxCommit:
+		return done, ch.TxCommit()
+	case amqp.TxRollback:
+		return done, ch.TxRollback()
+	case amqp.QueueDeclare:
+		return ch.declare(queue, cmd)
+	case amqp.QueueDelete:
+		n, err := ch.QueueDelete(queue, cmd.Flags.Has(amqp.IfUnused), cmd.Flags.Has(amqp.IfEmpty), false)
+		return amqp.Reply{Kind: amqp.OK, Messages: uint32(n)}, err
+	case amqp.QueuePurge:
+		n, err := ch.QueuePurge(queue, false)
+		return amqp.Reply{Kind: amqp.OK, Messages: uint32(n)}, err
+	case amqp.QueueBind:
+		return done, ch.QueueBind(queue, queue, bindExchange, false, nil)
+	case amqp.BasicPublish:
+		_, err := c.publish(ch, cmd)
+		return amqp.Reply{}, err
+	case amqp.BasicGet:
+		return ch.get(queue, cmd)
+	case amqp.BasicConsume:
+		return done, c.consume(ch, queue, cmd)
+	case amqp.BasicCancel:
+		return done, ch.Cancel(strconv.FormatUint(cmd.Number, 10), false)
+	case amqp.BasicQos:
+		return done, ch.Qos(int(cmd.Number), 0, false)
+	case amqp.BasicAck:
+		return amqp.Reply{}, ch.Ack(cmd.Number, cmd.Flags.Has(amqp.Multiple))
+	case amqp.BasicNack:
+		return amqp.Reply{}, ch.Nack(cmd.Number, cmd.Flags.Has(amqp.Multiple), cmd.Flags.Has(amqp.Requeue))
+	}
+	panic("rabbitmq: no such command: " + cmd.Method.String())
+}
+
+func (ch *channel) declare(queue string, cmd amqp.Command) (amqp.Reply, error) {
+	declare := ch.QueueDeclare
+	if cmd.Flags.Has(amqp.Passive) {
+		declare = ch.QueueDeclarePassive
+	}
+	q, err := declare(queue, cmd.Flags.Has(amqp.Durable), cmd.Flags.Has(amqp.AutoDelete),
+		cmd.Flags.Has(amqp.Exclusive), false, table(cmd.Args))
+	return amqp.Reply{Kind: amqp.OK, Messages: uint32(q.Messages), Consumers: uint32(q.Consumers)}, err
+}
+
+// table is the arguments as RabbitMQ names them.
+func table(a amqp.Arguments) amqp091.Table {
+	t := amqp091.Table{}
+	if a.Has&amqp.HasMaxLength != 0 {
+		t[amqp091.QueueMaxLenArg] = int64(a.MaxLength)
+	}
+	if a.Has&amqp.HasExpires != 0 {
+		t[amqp091.QueueTTLArg] = int64(a.Expires)
+	}
+	if a.Has&amqp.HasMessageTTL != 0 {
+		t[amqp091.QueueMessageTTLArg] = int64(a.MessageTTL)
+	}
+	if a.Has&amqp.HasOverflow != 0 {
+		t[amqp091.QueueOverflowArg] = amqp091.QueueOverflowDropHead
+		if a.Overflow == amqp.RejectPublish {
+			t[amqp091.QueueOverflowArg] = amqp091.QueueOverflowRejectPublish
+		}
+	}
+	return t
+}
+
+func (ch *channel) get(queue string, cmd amqp.Command) (amqp.Reply, error) {
+	d, some, err := ch.Get(queue, cmd.Flags.Has(amqp.NoAck))
+	if !some {
+		return amqp.Reply{Kind: amqp.GetEmpty}, err
+	}
+	return amqp.Reply{
+		Kind: amqp.GetOK, Messages: d.MessageCount, Number: d.DeliveryTag,
+		Message: identity(d.Body), Redelivered: d.Redelivered,
+	}, err
+}
+
+// A message's identity travels as its body.
+
+func body(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }
+
+func identity(body []byte) uint64 {
+	if len(body) != 8 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(body)
+}

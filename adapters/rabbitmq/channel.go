@@ -1,0 +1,103 @@
+package rabbitmq
+
+import (
+	"errors"
+	"time"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// maxReturns is how many messages may come back before they are counted, which is done after every
+// command. amqp091-go waits when there is no room, and then drops them.
+const maxReturns = 1 << 12
+
+// channel is a channel that was opened and not closed by us.
+type channel struct {
+	*amqp091.Channel
+	returns    chan amqp091.Return
+	closes     chan *amqp091.Error
+	confirming bool
+	returned   uint16    // messages returned since the last reply
+	broken     amqp.Code // why the broker closed it, as far as we have been told
+}
+
+func (c *Conn) openChannel(number uint16) amqp.Reply {
+	ch := &channel{}
+	err := c.patiently(func() (err error) {
+		ch.Channel, err = c.conn.Channel()
+		return err
+	})
+	if err != nil {
+		return c.failure(nil, err)
+	}
+	ch.returns = ch.NotifyReturn(make(chan amqp091.Return, maxReturns))
+	ch.closes = ch.NotifyClose(make(chan *amqp091.Error, 1))
+	c.channels[number] = ch
+	return amqp.Reply{Kind: amqp.OK}
+}
+
+// doOn sends one command on a channel that was opened.
+func (c *Conn) doOn(ch *channel, cmd amqp.Command) amqp.Reply {
+	if ch.broken != 0 {
+		return amqp.Reply{Kind: amqp.ChannelClosed, Code: ch.broken}
+	}
+	if ch.IsClosed() {
+		return c.failure(ch, amqp091.ErrClosed)
+	}
+	var reply amqp.Reply
+	err := c.patiently(func() (err error) {
+		reply, err = c.call(ch, cmd)
+		return err
+	})
+	if err != nil {
+		return c.failure(ch, err)
+	}
+	ch.collect(nil, func(amqp091.Return) { ch.returned++ })
+	if reply.Kind != amqp.NoReply && ch.returned > 0 {
+		reply.Code, reply.Returned, ch.returned = amqp.NoRoute, ch.returned, 0
+	}
+	if cmd.Method == amqp.ChannelClose {
+		delete(c.channels, cmd.Channel)
+	}
+	return reply
+}
+
+// failure is the reply behind an error on a channel, or on the connection where there is none.
+func (c *Conn) failure(ch *channel, err error) amqp.Reply {
+	if c.gaveUp.Load() {
+		c.conn = nil
+		return amqp.Reply{Kind: amqp.Lost}
+	}
+	var e *amqp091.Error
+	said := errors.As(err, &e) && e.Server
+	if !said && ch != nil && !c.conn.IsClosed() {
+		e, said = c.reason(ch.closes)
+	}
+	if said && e.Recover && ch != nil { // a soft error, by the specification, is the channel's
+		ch.broken = amqp.Code(e.Code)
+		return amqp.Reply{Kind: amqp.ChannelClosed, Code: ch.broken}
+	}
+	if !said {
+		e, said = c.reason(c.closes)
+	}
+	c.Kill()
+	c.conn = nil
+	reply := amqp.Reply{Kind: amqp.ConnectionClosed}
+	if said && e.Server {
+		reply.Code = amqp.Code(e.Code)
+	}
+	return reply
+}
+
+// reason waits for what the broker said when it closed something. amqp091-go calls it closed a moment
+// before it passes the reason on.
+func (c *Conn) reason(closes <-chan *amqp091.Error) (*amqp091.Error, bool) {
+	select {
+	case e := <-closes:
+		return e, e != nil
+	case <-time.After(c.dialer.Timeout):
+		return nil, false
+	}
+}

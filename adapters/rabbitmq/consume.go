@@ -1,0 +1,78 @@
+package rabbitmq
+
+import (
+	"strconv"
+	"sync"
+	"time"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// inbox is what consumers were sent, in the order of its arrival at each of them.
+type inbox struct {
+	mu         sync.Mutex
+	deliveries []amqp.Delivery
+	arrived    chan struct{} // has room for one: something did
+}
+
+func newInbox() *inbox { return &inbox{arrived: make(chan struct{}, 1)} }
+
+func (in *inbox) put(d amqp.Delivery) {
+	in.mu.Lock()
+	in.deliveries = append(in.deliveries, d)
+	in.mu.Unlock()
+	select {
+	case in.arrived <- struct{}{}:
+	default:
+	}
+}
+
+// take appends what is there to buf.
+func (in *inbox) take(buf []amqp.Delivery) []amqp.Delivery {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	buf = append(buf, in.deliveries...)
+	in.deliveries = in.deliveries[:0]
+	return buf
+}
+
+// consume starts a consumer, whose deliveries go to the inbox until it ends.
+func (c *Conn) consume(ch *channel, queue string, cmd amqp.Command) error {
+	deliveries, err := ch.Consume(queue, strconv.FormatUint(cmd.Number, 10),
+		cmd.Flags.Has(amqp.NoAck), cmd.Flags.Has(amqp.Exclusive), false, false, nil)
+	if err != nil {
+		return err
+	}
+	go receive(c.inbox, cmd, deliveries)
+	return nil
+}
+
+func receive(in *inbox, consume amqp.Command, deliveries <-chan amqp091.Delivery) {
+	for d := range deliveries {
+		in.put(amqp.Delivery{
+			Channel: consume.Channel, Consumer: consume.Number, Tag: d.DeliveryTag,
+			Message: identity(d.Body), Redelivered: d.Redelivered,
+		})
+	}
+}
+
+// Deliveries appends to buf what consumers were sent since the last call, waiting until there are
+// at least n, but not longer than for a reply. Those of one consumer are in their order; how those
+// of several are interleaved says nothing.
+func (c *Conn) Deliveries(n int, buf []amqp.Delivery) []amqp.Delivery {
+	have := len(buf)
+	timeout := time.After(c.dialer.Timeout)
+	for {
+		buf = c.inbox.take(buf)
+		if len(buf)-have >= n {
+			return buf
+		}
+		select {
+		case <-c.inbox.arrived:
+		case <-timeout:
+			return buf
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package rabbitmq_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write into testdata/facts.txt what the real broker answers")
+
+const factsFile = "testdata/facts.txt"
+
+// fact is one transcript of the file.
+type fact struct {
+	title string
+	names amqp.Names
+	steps []expectation
+}
+
+// expectation is a step and what it comes to.
+type expectation struct {
+	step
+	outcome string
+	line    int
+}
+
+// Each fact holds for the simulated broker and, where there is one, for a real RabbitMQ.
+func TestFacts(t *testing.T) {
+	facts := readFacts(t)
+	if *rewrite {
+		playAll(t, facts)
+		writeFacts(t, facts)
+	}
+	t.Run("simulated", func(t *testing.T) {
+		for _, f := range facts {
+			t.Run(f.title, func(t *testing.T) { f.compare(t, f.play(newSimulated(&f.names))) })
+		}
+	})
+	t.Run("real", func(t *testing.T) {
+		got := playAll(t, facts)
+		for i, f := range facts {
+			t.Run(f.title, func(t *testing.T) { f.compare(t, got[i]) })
+		}
+	})
+}
+
+// playAll plays facts on a real broker, at once: most of it is waiting.
+func playAll(t *testing.T, facts []*fact) [][]string {
+	url := rabbitmqtest.URL(t)
+	got, errs := make([][]string, len(facts)), make([]error, len(facts))
+	var all sync.WaitGroup
+	for i, f := range facts {
+		all.Go(func() { got[i], errs[i] = f.playReal("facts", url) })
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	if *rewrite {
+		for i, f := range facts {
+			for k := range f.steps {
+				f.steps[k].outcome = got[i][k]
+			}
+		}
+	}
+	return got
+}
+
+// A transcript says nothing if so much more time than asked for passes between its moments.
+const (
+	maxLate  = 250 * time.Millisecond
+	attempts = 5
+)
+
+// playReal plays a fact on a real broker, again if the machine was too slow for its times.
+func (f *fact) playReal(prefix, url string) ([]string, error) {
+	for range attempts {
+		w, err := newReal(prefix, url, &f.names)
+		if err != nil {
+			return nil, err
+		}
+		got := f.play(w)
+		if err := w.end(); err != nil {
+			return nil, err
+		}
+		if w.late <= maxLate {
+			return got, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: played %d times, and each time the machine stood still for more than %v", f.title, attempts, maxLate)
+}
+
+func (f *fact) compare(t *testing.T, got []string) {
+	for i, s := range f.steps {
+		if got[i] != s.outcome {
+			t.Errorf("%s:%d: %s\n got %s\nwant %s", factsFile, s.line, s.text(&f.names), got[i], s.outcome)
+		}
+	}
+}
+
+// play runs all steps, each client being connected beforehand.
+func (f *fact) play(w side) []string {
+	var got []string
+	for c := range clients {
+		w.do(c, []amqp.Command{{Method: amqp.ConnectionOpen}})
+		w.do(c, []amqp.Command{{Method: amqp.ChannelOpen, Channel: 1}})
+	}
+	for rest := f.steps; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].cmd.Pipelined {
+			n++
+		}
+		got = append(got, run(w, rest[:n])...)
+		rest = rest[n:]
+	}
+	return got
+}
+
+// run runs steps that are written together.
+func run(w side, steps []expectation) []string {
+	first := steps[0]
+	if *rewrite && (first.event == receive || first.counts()) {
+		w.advance(200) // until all that was asked for is done: nobody knows yet what that comes to
+	}
+	var batch []amqp.Command
+	for _, s := range steps {
+		batch = append(batch, s.cmd)
+	}
+	got := outcome(w, first.step, batch, first.outcome)
+	for deadline := time.Now().Add(patience); first.counts() && !*rewrite && got[0] != first.outcome && time.Now().Before(deadline); {
+		got = outcome(w, first.step, batch, first.outcome)
+	}
+	for len(got) < len(steps) {
+		got = append(got, "ignored")
+	}
+	return got
+}
+
+// counts reports whether a step asks for counters. RabbitMQ's queues answer that before they do what
+// they were told earlier, by the same channel too, so it is asked until it is right.
+func (s step) counts() bool {
+	return s.cmd.Method == amqp.QueueDeclare && s.cmd.Flags.Has(amqp.Passive)
+}
+
+// countDeliveries is how many deliveries an outcome speaks of.
+func countDeliveries(outcome string) int {
+	if outcome == "" || outcome == nothing {
+		return 0
+	}
+	return strings.Count(outcome, ";") + 1
+}
+
+// readFacts reads the file of transcripts.
+func readFacts(t *testing.T) []*fact {
+	text, err := os.ReadFile(factsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var facts []*fact
+	for i, line := range strings.Split(string(text), "\n") {
+		title, is := strings.CutPrefix(line, "## ")
+		switch {
+		case is:
+			facts = append(facts, &fact{title: title})
+		case line == "", strings.HasPrefix(line, "#"):
+		default:
+			f := facts[len(facts)-1]
+			before, outcome, _ := strings.Cut(line, " -> ")
+			s, err := parseStep(before, &f.names)
+			if err != nil {
+				t.Fatalf("%s:%d: %v", factsFile, i+1, err)
+			}
+			f.steps = append(f.steps, expectation{s, outcome, i + 1})
+		}
+	}
+	return facts
+}
+
+// writeFacts writes outcomes into the file and leaves all else in it as it is.
+func writeFacts(t *testing.T, facts []*fact) {
+	text, err := os.ReadFile(factsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	for _, f := range facts {
+		for _, s := range f.steps {
+			lines[s.line-1] = s.text(&f.names)
+			if s.outcome != "" {
+				lines[s.line-1] += " -> " + s.outcome
+			}
+		}
+	}
+	if err := os.WriteFile(factsFile, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println("wrote", factsFile)
+}
