@@ -5,6 +5,7 @@ package rabbitmq
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +32,9 @@ type node struct {
 	epmd     *exec.Cmd
 	server   *server
 }
+
+// ports are what a node listens on.
+type ports struct{ amqp, dist, epmd int }
 
 // StartNode starts a private RabbitMQ from the rabbitmq-server that is installed, whatever the
 // environment says. Without one, the error is [ErrNoBroker].
@@ -74,9 +78,11 @@ func (n *node) prepare(ctx context.Context) (err error) {
 	if n.console, err = os.Create(n.path("console.log")); err != nil {
 		return err
 	}
-	if n.ports, err = freePorts(); err != nil {
+	first, err := freePorts()
+	if err != nil {
 		return err
 	}
+	n.ports = ports{amqp: first, dist: first + 1, epmd: first + 2}
 	if err := n.configure(); err != nil {
 		return err
 	}
@@ -95,6 +101,23 @@ func (n *node) startEpmd(ctx context.Context) error {
 		return err
 	}
 	return awaitPort(ctx, n.ports.epmd)
+}
+
+// awaitPort waits until something listens on a port.
+func awaitPort(ctx context.Context, port int) error {
+	ctx, cancel := context.WithTimeout(ctx, greetLimit)
+	defer cancel()
+	for {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", loopback(port))
+		if err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-time.After(firstPause):
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for epmd: %w", err)
+		}
+	}
 }
 
 // boot starts the server and waits until it takes connections.

@@ -4,8 +4,6 @@ package rabbitmq_test
 
 import (
 	"context"
-	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,14 +12,11 @@ import (
 	"testing"
 	"time"
 
-	amqp "github.com/rabbitmq/amqp091-go"
-
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 )
 
-// A restart is a real one: what is durable stays, what is not does not, and the URL is the same. And
-// when the node is stopped, no process, port or directory of it is left.
+// A node can be restarted, and when it is stopped, no process, port or directory of it is left.
 func TestNodeRestartsAndLeavesNothing(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	b := rabbitmqtest.Private(t)
@@ -29,25 +24,7 @@ func TestNodeRestartsAndLeavesNothing(t *testing.T) {
 		t.Errorf("a private node is %q and can restart: %v", b.Version, b.CanRestart())
 	}
 
-	client := connect(t, b.URL)
-	declare := func(name string, durable, exclusive bool) {
-		t.Helper()
-		if _, err := client.QueueDeclare(name, durable, false, exclusive, false, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	declare("durable", true, false)
-	declare("transient", false, false)
-	declare("exclusive", false, true)
-
-	if err := b.Restart(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]bool{"durable": true, "transient": false, "exclusive": false} {
-		if got := queueExists(t, b.URL, name); got != want {
-			t.Errorf("after the restart, the %s queue exists: %v, want %v", name, got, want)
-		}
-	}
+	wantRealRestart(t, b)
 
 	if runtime.GOOS == "linux" && len(processesOf(os.Getenv("TMPDIR"))) < 2 {
 		t.Error("this test does not see the processes that it is about")
@@ -72,33 +49,6 @@ func TestNodeStartIsAbandoned(t *testing.T) {
 		t.Skip("a node started within a second")
 	}
 	wantNothingLeft(t, os.Getenv("TMPDIR"), "")
-}
-
-// connect opens a connection and a channel for the length of a test.
-func connect(t *testing.T, url string) *amqp.Channel {
-	t.Helper()
-	conn, err := amqp.Dial(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	ch, err := conn.Channel()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ch
-}
-
-func queueExists(t *testing.T, url, name string) bool {
-	t.Helper()
-	_, err := connect(t, url).QueueDeclarePassive(name, false, false, false, false, nil)
-	if refusal, ok := err.(*amqp.Error); ok && refusal.Code == amqp.NotFound {
-		return false
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return true
 }
 
 // wantNothingLeft waits, because what is killed needs a moment to go.
@@ -129,18 +79,6 @@ func processesOf(dir string) (left []string) {
 		if strings.Contains(string(args)+string(env), filepath.Join(dir, "lockproof-node-")) {
 			left = append(left, proc+": "+strings.ReplaceAll(string(args), "\x00", " "))
 		}
-	}
-	return left
-}
-
-func listenersAt(address string) (left []string) {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return nil
-	}
-	if conn, err := net.DialTimeout("tcp", u.Host, time.Second); err == nil {
-		_ = conn.Close()
-		left = append(left, u.Host)
 	}
 	return left
 }

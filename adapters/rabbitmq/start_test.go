@@ -3,8 +3,12 @@ package rabbitmq_test
 import (
 	"errors"
 	"net"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
@@ -55,4 +59,67 @@ func TestStartSaysWhoNamedABadBroker(t *testing.T) {
 			t.Errorf("shows the password: %v", err)
 		}
 	}
+}
+
+// wantRealRestart: what is durable stays, what is not does not, and the URL is the same.
+func wantRealRestart(t *testing.T, b *rabbitmq.Broker) {
+	t.Helper()
+	client := connect(t, b.URL)
+	declare := func(name string, durable, exclusive bool) {
+		t.Helper()
+		if _, err := client.QueueDeclare(name, durable, false, exclusive, false, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	declare("durable", true, false)
+	declare("transient", false, false)
+	declare("exclusive", false, true)
+
+	if err := b.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"durable": true, "transient": false, "exclusive": false} {
+		if got := queueExists(t, b.URL, name); got != want {
+			t.Errorf("after the restart, the %s queue exists: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// connect opens a connection and a channel for the length of a test.
+func connect(t *testing.T, url string) *amqp.Channel {
+	t.Helper()
+	conn, err := amqp.Dial(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	ch, err := conn.Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ch
+}
+
+func queueExists(t *testing.T, url, name string) bool {
+	t.Helper()
+	_, err := connect(t, url).QueueDeclarePassive(name, false, false, false, false, nil)
+	if refusal, ok := err.(*amqp.Error); ok && refusal.Code == amqp.NotFound {
+		return false
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return true
+}
+
+func listenersAt(address string) (left []string) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	if conn, err := net.DialTimeout("tcp", u.Host, time.Second); err == nil {
+		_ = conn.Close()
+		left = append(left, u.Host)
+	}
+	return left
 }

@@ -1,0 +1,31 @@
+package rabbitmq_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+)
+
+// Without Docker this is skipped even where a broker is required: any other broker will do there.
+func TestContainerRestartsAndStops(t *testing.T) {
+	b, err := rabbitmq.StartContainer(t.Context(), rabbitmq.Options{Log: func(line string) { t.Log(line) }})
+	if errors.Is(err, rabbitmq.ErrNoBroker) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Stop() })
+	if !b.CanRestart() || !strings.HasPrefix(b.Version, "RabbitMQ ") {
+		t.Errorf("a container is %q and can restart: %v", b.Version, b.CanRestart())
+	}
+	wantRealRestart(t, b)
+	if err := b.Stop(); err != nil {
+		t.Error(err)
+	}
+	if left := listenersAt(b.URL); len(left) > 0 {
+		t.Error("still listening: ", left)
+	}
+}
