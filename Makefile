@@ -1,0 +1,38 @@
+# What there is to do here. `make` alone lists it.
+
+RACE        ?=
+FUZZTIME    ?= 30s
+STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+prove: ## prove the reference semaphore on the simulated broker
+	go run ./cmd/lockproof prove
+
+mutants: ## show that the prover finds the bug in every mutant
+	go run ./cmd/lockproof mutants
+
+test: ## run all tests, on a real RabbitMQ too if there is one
+	go test $(RACE) ./...
+
+race: ## the same with the race detector
+	$(MAKE) test RACE=-race
+
+lint: ## check the form of the code
+	@unformatted=$$(gofmt -l .) && if [ -n "$$unformatted" ]; then echo "not gofmt'ed:" $$unformatted; exit 1; fi
+	go vet ./...
+	go run $(STATICCHECK) ./...
+
+bench: ## run the benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## fuzz every parser for FUZZTIME each
+	@listed=$$(go test -list '^Fuzz' ./...) || { echo "$$listed"; exit 1; }; \
+	echo "$$listed" | awk '/^Fuzz/ { names[++n] = $$1 } /^ok/ { while (n) print $$2, names[n--] }' | \
+	while read -r package name; do \
+		echo "$$package $$name"; \
+		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null || exit 1; \
+	done
+
+.PHONY: help prove mutants test race lint bench fuzz
