@@ -28,9 +28,16 @@ func golden(t *testing.T, name, got string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got != string(want) {
-		t.Errorf("%s differs; got\n%s\nwant\n%s", path, got, want)
+	if got == string(want) {
+		return
 	}
+	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+	for i := range gotLines {
+		if line := at(wantLines, i); gotLines[i] != line {
+			t.Fatalf("%s:%d: got\n%s\nwant\n%s\n(go test -rewrite takes it as it is)", path, i+1, gotLines[i], line)
+		}
+	}
+	t.Fatalf("%s: got %d lines, want %d", path, len(gotLines), len(wantLines))
 }
 
 func spread(counts ...int) (s Spread) {

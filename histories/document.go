@@ -17,8 +17,9 @@ import (
 
 // document is a JSON file that is read strictly.
 type document struct {
-	name string
-	data []byte
+	name   string
+	data   []byte
+	before int // lines that stand before the data in its file
 }
 
 // head checks what every file of lockproof's begins with. Version 0 stands for any.
@@ -53,7 +54,7 @@ func (d *document) fail(at jsontext.Pointer, err error) error {
 }
 
 func (d *document) wrong(offset int64, at jsontext.Pointer, what string) error {
-	line := 1 + bytes.Count(d.data[:min(int(offset), len(d.data))], []byte("\n"))
+	line := d.before + 1 + bytes.Count(d.data[:min(int(offset), len(d.data))], []byte("\n"))
 	where := fmt.Sprintf("%s:%d: ", printable(d.name), line)
 	if at != "" {
 		where += printable(string(at)) + ": "

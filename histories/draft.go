@@ -1,0 +1,145 @@
+package histories
+
+import (
+	"fmt"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// draft is an event as a file says it, before it is known to make sense.
+type draft struct {
+	event spec.Event
+	index int64
+	has   part
+}
+
+// part is a set of what an event's file said.
+type part uint16
+
+const (
+	hasIndex part = 1 << iota
+	hasType
+	hasProcess
+	hasF
+	hasValue
+	hasTime
+	hasError
+	hasLock
+	hasSlot
+	hasSlots
+	hasHeld
+	hasClient
+)
+
+// fieldError says which field is wrong, and how.
+type fieldError struct {
+	field, found, expected string
+}
+
+func (e *fieldError) Error() string {
+	what := "found " + printable(e.found) + ", expected " + e.expected
+	if e.field == "" {
+		return what
+	}
+	return e.field + ": " + what
+}
+
+func wrong(field, found, expected string, args ...any) error {
+	return &fieldError{field, found, fmt.Sprintf(expected, args...)}
+}
+
+// MaxProcess is the largest number of a process in a history. Jepsen gives a client a new number
+// after every operation of unknown outcome, so that numbers can be large.
+const MaxProcess = 1<<24 - 1
+
+// ledger follows a history event by event and says which one makes no sense after those before it.
+type ledger struct {
+	last int64    // the last index
+	busy []spec.F // by process: what it is calling; 0 is nothing
+}
+
+func newLedger() ledger { return ledger{last: minTime} }
+
+// post checks a draft and takes it into account.
+func (l *ledger) post(d *draft) error {
+	e := &d.event
+	switch missing := (hasType | hasProcess | hasF) &^ d.has; {
+	case missing&hasType != 0:
+		return wrong("type", "nothing", "invoke, ok, fail or info")
+	case missing&hasProcess != 0:
+		return wrong("process", "nothing", "a client's number, or nemesis")
+	case missing&hasF != 0:
+		return wrong("f", "nothing", "an operation")
+	}
+	if d.has&hasIndex != 0 {
+		if d.index <= l.last {
+			return wrong("index", fmt.Sprint(d.index), "more than %d, the index before it", l.last)
+		}
+		l.last = d.index
+	}
+	if e.Process == spec.Nemesis {
+		return d.occurrence()
+	}
+	if err := d.operation(); err != nil {
+		return err
+	}
+	return l.turn(e)
+}
+
+// turn checks that invocations and completions of a process take turns.
+func (l *ledger) turn(e *spec.Event) error {
+	for int(e.Process) >= len(l.busy) {
+		l.busy = append(l.busy, make([]spec.F, int(e.Process)+1)...)
+	}
+	calling := &l.busy[e.Process]
+	switch {
+	case e.Type == spec.Invoke && *calling != 0:
+		return wrong("type", "invoke", "ok, fail or info: process %d is still in %s", e.Process, *calling)
+	case e.Type == spec.Invoke:
+		*calling = e.F
+	case *calling == 0:
+		return wrong("type", e.Type.String(), "invoke: process %d calls nothing", e.Process)
+	case *calling != e.F:
+		return wrong("f", e.F.String(), "%s, which process %d is in", *calling, e.Process)
+	default:
+		*calling = 0
+	}
+	return nil
+}
+
+// occurrence checks an event of the world.
+func (d *draft) occurrence() error {
+	e := &d.event
+	switch {
+	case e.F < spec.Crash:
+		return wrong("f", e.F.String(), "crash, gone, pause or restart, since nemesis is no client")
+	case e.Type != spec.Info:
+		return wrong("type", e.Type.String(), "info, since nemesis calls nothing")
+	case e.F != spec.Restart && d.has&hasClient == 0:
+		return wrong("value", "no client", "the client's number, as client")
+	}
+	return nil
+}
+
+// operation checks an event of a client: that it says what its operation needs.
+func (d *draft) operation() error {
+	e := &d.event
+	op := e.F.Op()
+	switch {
+	case op == lock.NoOp:
+		return wrong("f", e.F.String(), "an operation, since process %d is a client", e.Process)
+	case e.Type == spec.OK && op == lock.Acquire:
+		// Jepsen's acquire says no more than ok when the lock is held.
+		e.Held = e.Held || d.has&hasHeld == 0
+	case e.Type == spec.OK && op == lock.Verify && d.has&hasHeld == 0:
+		return wrong("value", "no answer", "whether the lock is held, as held")
+	case e.Type == spec.OK && op == lock.Count && d.has&hasSlots == 0:
+		return wrong("value", "no number", "the number counted, as slots")
+	case e.Type == spec.Invoke && op == lock.Wait && d.has&hasSlot == 0:
+		return wrong("value", "no slot", "the slot that is waited for, as slot")
+	case e.Type == spec.Invoke && (op == lock.Create || op == lock.Add || op == lock.Remove) && d.has&hasSlots == 0:
+		return wrong("value", "no number", "how many slots, as slots")
+	}
+	return nil
+}

@@ -1,0 +1,325 @@
+package histories
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// Jepsen keeps a history as EDN: a map for each event, one after the other, or in one vector; in
+// newer versions tagged as a record.
+//
+//	{:type :invoke, :f :acquire, :value nil, :process 0, :time 12345, :index 0}
+//	#jepsen.history.Op{:index 1, :time 23456, :type :ok, :process 0, :f :acquire, :value nil}
+//
+// Locks in Jepsen have permits, not numbered slots: unless the value is a map with our words (slot,
+// slots, held), an event speaks of any slot. What the nemesis did to somebody else's system is
+// evidence of nothing that lockproof knows and is passed over; its own occurrences are keywords of
+// the namespace lockproof.
+
+// synonyms are other words for operations and reasons that Jepsen's tests use.
+var (
+	fSynonyms      = map[string]spec.F{"lock": spec.F(lock.Acquire), "unlock": spec.F(lock.Release)}
+	reasonSynonyms = map[string]lock.Reason{"timeout": lock.TimedOut}
+)
+
+// namespace is that of our occurrences.
+const namespace = "lockproof/"
+
+// EDNReader reads a history from EDN, event by event.
+type EDNReader struct {
+	Header Header
+	Notes  Notes // what was passed over so far
+
+	name   string
+	forms  formScanner
+	inside bool // the vector that has all events
+	locks  words[uint16]
+	ledger ledger
+}
+
+// NewEDNReader begins to read a history, whose name is for errors. EDN does not say which locks it is
+// about: it is taken for what is assumed.
+func NewEDNReader(r io.Reader, name string, assumed Header) *EDNReader {
+	return &EDNReader{
+		Header: assumed, name: name, forms: formScanner{in: bufio.NewReaderSize(r, 1<<16), line: 1, known: make(map[string]string)},
+		locks: assumed.vocabulary(), ledger: newLedger(),
+	}
+}
+
+// Read reads the next event, and gives [io.EOF] after the last. Other errors are one line: file, line,
+// field, what was found, what was expected.
+func (r *EDNReader) Read(e *spec.Event) error {
+	for {
+		line, f, err := r.next()
+		if err == io.EOF {
+			return err
+		}
+		var d draft
+		known := false
+		if err == nil {
+			known, err = r.event(&f, &d)
+		}
+		if err == nil && known {
+			err = r.ledger.post(&d)
+		}
+		if err != nil {
+			return atLine(r.name, line, err)
+		}
+		if known {
+			*e = d.event
+			return nil
+		}
+		r.Notes.Ignored++
+	}
+}
+
+// next reads the next form, and says where it begins, or where it fails.
+func (r *EDNReader) next() (int, form, error) {
+	s := &r.forms
+	s.room = maxForm
+	c := s.blank(0)
+	for (c == '[' || c == '(') && !r.inside || (c == ']' || c == ')') && r.inside {
+		r.inside = !r.inside
+		s.take()
+		c = s.blank(0)
+	}
+	switch {
+	case s.err != nil:
+		return s.line, form{}, s.err
+	case c == 0 && !r.inside:
+		return s.line, form{}, io.EOF
+	}
+	line := s.line
+	if f := s.form(0); s.err == nil {
+		return line, f, nil
+	}
+	return s.line, form{}, s.err
+}
+
+// event makes sense of a map, and reports false for what is passed over.
+func (r *EDNReader) event(f *form, d *draft) (known bool, err error) {
+	if f.kind != mapForm {
+		return false, wrong("", f.String(), "an event: a map of EDN, or an object of JSON")
+	}
+	if err := r.process(f.get("process"), d); err != nil {
+		return false, err
+	}
+	if d.event.Process == spec.Nemesis {
+		return r.occurrence(f, d)
+	}
+	for _, read := range []func(*form, *draft) error{r.numbers, r.words, r.value, r.reason} {
+		if err := read(f, d); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// process is a client, if it has a number.
+func (r *EDNReader) process(f *form, d *draft) error {
+	if f == nil {
+		return nil // the ledger says what is missing
+	}
+	d.has |= hasProcess
+	d.event.Process = spec.Nemesis
+	if f.kind != numberForm {
+		return nil
+	}
+	n, ok := f.integer()
+	if !ok || n < 0 || n > MaxProcess {
+		return wrong("process", f.String(), "a client's number from 0 to %d, or :nemesis", MaxProcess)
+	}
+	d.event.Process = int32(n)
+	return nil
+}
+
+// numbers are the index and the time; Jepsen leaves both out, or nil, in histories made by hand.
+func (r *EDNReader) numbers(event *form, d *draft) error {
+	for _, n := range []struct {
+		name string
+		part part
+		to   *int64
+	}{{"index", hasIndex, &d.index}, {"time", hasTime, &d.event.Time}} {
+		f := event.get(n.name)
+		if f == nil || f.is("nil") {
+			continue
+		}
+		var ok bool
+		if *n.to, ok = f.integer(); !ok {
+			return wrong(n.name, f.String(), "a whole number")
+		}
+		d.has |= n.part
+	}
+	return nil
+}
+
+func (r *EDNReader) words(event *form, d *draft) error {
+	var ok bool
+	if f := event.get("type"); f != nil {
+		d.has |= hasType
+		if d.event.Type, ok = types.find([]byte(f.text)); !ok {
+			return wrong("type", f.String(), "%s", types.expected)
+		}
+	}
+	if f := event.get("f"); f != nil {
+		d.has |= hasF
+		if d.event.F, ok = fs.find([]byte(f.text)); !ok {
+			if d.event.F, ok = fSynonyms[f.text]; !ok {
+				return wrong("f", f.String(), "an operation: %s", fs.expected)
+			}
+		}
+	}
+	if f := event.get("lock"); f != nil {
+		d.has |= hasLock
+		if d.event.Lock, ok = r.locks.find([]byte(f.text)); !ok {
+			return wrong("lock", f.String(), "%s", r.locks.expected)
+		}
+	}
+	return nil
+}
+
+// value is what an operation was given or gave back, where it is in our words, or plainly yes or no.
+func (r *EDNReader) value(event *form, d *draft) error {
+	f := event.get("value")
+	if f == nil || f.is("nil") {
+		return nil
+	}
+	if f.is("true") || f.is("false") {
+		d.has |= hasHeld
+		d.event.Held = f.text == "true"
+		return nil
+	}
+	before := d.has
+	for i := 0; f.kind == mapForm && i < len(f.items); i += 2 {
+		if err := d.detail(f.items[i].text, &f.items[i+1]); err != nil {
+			return err
+		}
+	}
+	if d.has == before {
+		r.Notes.Values++
+	}
+	return nil
+}
+
+// detail takes in one part of a value.
+func (d *draft) detail(name string, f *form) error {
+	switch name {
+	case "held":
+		if !f.is("true") && !f.is("false") {
+			return wrong("held", f.String(), "true or false")
+		}
+		d.has |= hasHeld
+		d.event.Held = f.text == "true"
+	case "slot", "slots":
+		n, ok := f.integer()
+		if !ok || n < 0 || n > maxSlot {
+			return wrong(name, f.String(), "a whole number from 0 to %d", maxSlot)
+		}
+		if name == "slot" {
+			d.has |= hasSlot
+			d.event.Slot = uint16(n)
+			return nil
+		}
+		d.has |= hasSlots
+		d.event.Slots = uint16(n)
+	}
+	return nil
+}
+
+// reason is an error in our words; other words are no reason. Jepsen often puts them into a vector
+// with more about it.
+func (r *EDNReader) reason(event *form, d *draft) error {
+	f := event.get("error")
+	if f == nil || f.is("nil") {
+		return nil
+	}
+	if f.kind == listForm && len(f.items) > 0 {
+		f = &f.items[0]
+	}
+	reason, ok := reasons.find([]byte(f.text))
+	if !ok {
+		reason, ok = reasonSynonyms[f.text]
+	}
+	if !ok {
+		r.Notes.Unexplained++
+	}
+	d.event.Reason = reason
+	return nil
+}
+
+// occurrence is something of ours that happened to the world, or nothing.
+func (r *EDNReader) occurrence(event *form, d *draft) (known bool, err error) {
+	f := event.get("f")
+	if f == nil || !strings.HasPrefix(f.text, namespace) {
+		return false, nil
+	}
+	name := strings.TrimPrefix(f.text, namespace)
+	if d.event.F, known = fs.find([]byte(name)); !known {
+		return false, wrong("f", f.String(), "%s before crash, gone, pause or restart", ":"+namespace)
+	}
+	d.has |= hasType | hasF
+	d.event.Type = spec.Info
+	if value := event.get("value"); value != nil && value.kind == mapForm {
+		for i := 0; i < len(value.items); i += 2 {
+			n, ok := value.items[i+1].integer()
+			if value.items[i].text == "client" && ok && n >= 0 && n <= MaxProcess {
+				d.has |= hasClient
+				d.event.Target = int32(n)
+			}
+		}
+	}
+	return true, r.numbers(event, d)
+}
+
+// WriteEDN writes a history as Jepsen's EDN, an event a line. Which locks it is about is lost.
+func WriteEDN(w io.Writer, h *spec.History) error {
+	out := bufio.NewWriterSize(w, 1<<16)
+	for i := range h.Events {
+		e := &h.Events[i]
+		process, f := fmt.Sprint(e.Process), ":"+e.F.String()
+		if e.Process == spec.Nemesis {
+			process, f = ":nemesis", ":"+namespace+e.F.String()
+		}
+		more := ""
+		if e.Reason != lock.NoReason {
+			more += ", :error :" + e.Reason.String()
+		}
+		if len(h.Locks) > 1 && e.Process != spec.Nemesis {
+			more += ", :lock " + quotedEDN(h.Locks[e.Lock])
+		}
+		// What cannot be written is told by Flush.
+		fmt.Fprintf(out, "{:index %d, :type :%s, :process %s, :f %s, :value %s, :time %d%s}\n",
+			i, e.Type, process, f, ednValue(e), e.Time, more)
+	}
+	return out.Flush()
+}
+
+func ednValue(e *spec.Event) string {
+	var parts []string
+	has := valueOf(e)
+	if has&hasSlot != 0 {
+		parts = append(parts, fmt.Sprintf(":slot %d", e.Slot))
+	}
+	if has&hasSlots != 0 {
+		parts = append(parts, fmt.Sprintf(":slots %d", e.Slots))
+	}
+	if has&hasHeld != 0 {
+		parts = append(parts, fmt.Sprintf(":held %t", e.Held))
+	}
+	if has&hasClient != 0 {
+		parts = append(parts, fmt.Sprintf(":client %d", e.Target))
+	}
+	if parts == nil {
+		return "nil"
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+func quotedEDN(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(text) + `"`
+}

@@ -1,0 +1,134 @@
+package histories
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// Header says what a history is of.
+type Header struct {
+	Kind  lock.Kind
+	Locks []Named
+}
+
+// Named is a lock of a history and the slots that it had before the first event.
+type Named struct {
+	Name  string `json:"name"`
+	Slots int    `json:"slots"`
+}
+
+// Unnamed is what a history without a header is taken for: Jepsen's mutex.
+var Unnamed = Header{Kind: lock.Mutex, Locks: []Named{{Name: "lock", Slots: 1}}}
+
+// Notes are what was passed over in a history of somebody else's.
+type Notes struct {
+	Ignored     int // occurrences that mean nothing to a lock, such as partitions
+	Unexplained int // errors in other words than ours: such a failure claims no more than that
+	Values      int // values other than slots: such an event speaks of any slot
+}
+
+// HeaderOf is the header of a history.
+func HeaderOf(h *spec.History) Header {
+	header := Header{Kind: h.Kind}
+	for i, name := range h.Locks {
+		header.Locks = append(header.Locks, Named{name, h.Slots[i]})
+	}
+	return header
+}
+
+func (h *Header) history() *spec.History {
+	out := &spec.History{Kind: h.Kind}
+	for _, l := range h.Locks {
+		out.Locks, out.Slots = append(out.Locks, l.Name), append(out.Slots, l.Slots)
+	}
+	return out
+}
+
+// LoadHistory reads a history from a file: JSON Lines, or Jepsen's EDN. One that does not say what it
+// is of is taken for what is assumed.
+func LoadHistory(path string, assumed Header) (*spec.History, Notes, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, Notes{}, err
+	}
+	defer f.Close()
+	return ReadHistory(f, path, assumed)
+}
+
+// ReadHistory reads a history; the name is what errors call it. An error is one line: where, which
+// field, what was found, what was expected.
+func ReadHistory(r io.Reader, name string, assumed Header) (*spec.History, Notes, error) {
+	in := bufio.NewReaderSize(r, 1<<18)
+	var next func(*spec.Event) error
+	notes := new(Notes)
+	h := assumed.history()
+	if looksLikeJSON(in) {
+		reader, err := NewReader(in, name, assumed)
+		if err != nil {
+			return nil, Notes{}, err
+		}
+		next, h = reader.Read, reader.Header.history()
+	} else {
+		reader := NewEDNReader(in, name, assumed)
+		next, notes = reader.Read, &reader.Notes
+	}
+	var e spec.Event
+	for {
+		if err := next(&e); err == io.EOF {
+			return h, *notes, nil
+		} else if err != nil {
+			return nil, *notes, err
+		}
+		h.Events = append(h.Events, e)
+	}
+}
+
+// looksLikeJSON tells JSON from EDN by what follows the first brace.
+func looksLikeJSON(in *bufio.Reader) bool {
+	start, _ := in.Peek(1 << 10)
+	start = bytes.TrimLeft(start, "[ \t\r\n")
+	if len(start) == 0 {
+		return true // nothing at all is an empty history
+	}
+	rest := bytes.TrimLeft(start[1:], " \t\r\n")
+	return start[0] == '{' && (len(rest) == 0 || rest[0] == '"' || rest[0] == '}')
+}
+
+// atLine puts the place before an error.
+func atLine(name string, line int, err error) error {
+	return errors.New(printable(name) + ":" + strconv.Itoa(line) + ": " + err.Error())
+}
+
+// check says what is wrong with a header; the field is named as in JSON.
+func (h *Header) check() error {
+	if len(h.Locks) == 0 || len(h.Locks) > maxLocks {
+		return wrong("locks", plural(len(h.Locks), "lock"), "1 to %d", maxLocks)
+	}
+	for i, l := range h.Locks {
+		if err := lock.CheckName(l.Name); err != nil {
+			return fmt.Errorf("locks: %w", err)
+		}
+		if slices.ContainsFunc(h.Locks[:i], func(o Named) bool { return o.Name == l.Name }) {
+			return wrong("locks", strconv.Quote(l.Name)+" a second time", "names that differ")
+		}
+		if l.Slots < 0 || l.Slots > maxSlot {
+			return wrong("slots", strconv.Itoa(l.Slots), "0 to %d", maxSlot)
+		}
+	}
+	return nil
+}
+
+// The bounds of a history that need not be a simulated one.
+const (
+	maxSlot  = 1<<16 - 1
+	maxLocks = 1 << 10
+)

@@ -1,0 +1,142 @@
+package histories
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// randomHistory is well-formed, and has all that a history can have.
+func randomHistory(seed uint64, n int) *spec.History {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	h := &spec.History{Kind: lock.Semaphore, Locks: []string{"jobs", "mails \"é\\\n"}, Slots: []int{3, 0}}
+	calling := make(map[int32]spec.F)
+	for i := range n {
+		e := spec.Event{Time: int64(i) * 1000, Process: int32(rng.IntN(30))}
+		switch f := calling[e.Process]; {
+		case rng.IntN(50) == 0:
+			e.Process, e.Type, e.F = spec.Nemesis, spec.Info, spec.Crash+spec.F(rng.IntN(4))
+			if e.F != spec.Restart {
+				e.Target = int32(rng.IntN(30))
+			}
+		case f == 0:
+			e.F = spec.F(lock.Acquire) + spec.F(rng.IntN(int(lock.Wait-lock.Acquire)+1))
+			e.Lock, e.Slot, e.Slots = uint16(rng.IntN(2)), uint16(rng.IntN(5)), uint16(rng.IntN(3))
+			calling[e.Process] = e.F
+		default:
+			e.F, e.Type, e.Lock = f, spec.EventType(1+rng.IntN(3)), uint16(rng.IntN(2))
+			e.Slot, e.Slots, e.Held = uint16(rng.IntN(5)), uint16(rng.IntN(3)), rng.IntN(2) == 0
+			if e.Type != spec.OK {
+				e.Reason = lock.Reason(rng.IntN(9))
+			}
+			calling[e.Process] = 0
+		}
+		h.Events = append(h.Events, e)
+	}
+	return h
+}
+
+func TestHistoryRoundTrip(t *testing.T) {
+	for seed := range uint64(50) {
+		h := randomHistory(seed, 300)
+		for name, write := range map[string]func(io.Writer, *spec.History) error{"JSON Lines": WriteHistory, "EDN": WriteEDN} {
+			var b bytes.Buffer
+			if err := write(&b, h); err != nil {
+				t.Fatal(err)
+			}
+			back, notes, err := ReadHistory(bytes.NewReader(b.Bytes()), name, HeaderOf(h))
+			if err != nil || notes != (Notes{}) {
+				t.Fatalf("%s: %v, %+v", name, err, notes)
+			}
+			for i := range h.Events {
+				if i < len(back.Events) && back.Events[i] != h.Events[i] {
+					t.Fatalf("%s: event %d reads back as %+v, was %+v", name, i, back.Events[i], h.Events[i])
+				}
+			}
+			if !reflect.DeepEqual(back, h) {
+				t.Fatalf("%s: reads back with %d events for %d, as %s", name, len(back.Events), len(h.Events), back.Kind)
+			}
+		}
+	}
+}
+
+// TestImport walks the recorded histories and compares what is read with the same in JSON Lines.
+func TestImport(t *testing.T) {
+	files, err := filepath.Glob("../testdata/histories/*.edn")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files", err)
+	}
+	for _, path := range files {
+		h, notes, err := LoadHistory(path, Unnamed)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		var b strings.Builder
+		if err := WriteHistory(&b, h); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, strings.TrimSuffix(filepath.Base(path), "edn")+"jsonl", b.String())
+		again, _, err := ReadHistory(strings.NewReader(b.String()), path, Header{})
+		if err != nil || !reflect.DeepEqual(again, h) {
+			t.Errorf("%s: reads back differently: %v", path, err)
+		}
+		t.Logf("%s: %d events, %+v", path, len(h.Events), notes)
+	}
+}
+
+// TestHistoryErrors has one history that is wrong in each paragraph of a file, and compares what is
+// said of it.
+func TestHistoryErrors(t *testing.T) {
+	for _, name := range []string{"jsonl", "edn"} {
+		data, err := os.ReadFile("../testdata/histories/bad/" + name + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said strings.Builder
+		for paragraph := range strings.SplitSeq(string(data), "\n\n") {
+			h, _, err := ReadHistory(strings.NewReader(paragraph), name, Unnamed)
+			if err == nil {
+				t.Errorf("no error, but %+v, in\n%s", h, paragraph)
+				continue
+			}
+			said.WriteString(strings.TrimSpace(paragraph) + "\n    " + err.Error() + "\n\n")
+		}
+		golden(t, "bad/"+name+"-said.txt", said.String())
+	}
+}
+
+func TestReadLongLine(t *testing.T) {
+	_, _, err := ReadHistory(strings.NewReader("{\"type\":\"invoke\",\"process\":1,\"f\":\"acquire\"}\n"+strings.Repeat(" ", maxLine+1)), "long", Unnamed)
+	if err == nil || !strings.Contains(err.Error(), "long:2: found more than 1 MB") {
+		t.Error(err)
+	}
+	_, _, err = ReadHistory(strings.NewReader("{:a \""+strings.Repeat(" ", maxForm)), "long", Unnamed)
+	if err == nil || !strings.Contains(err.Error(), "more than 4 MB") {
+		t.Error(err)
+	}
+}
+
+// TestReadFails hands on what a disk says.
+func TestReadFails(t *testing.T) {
+	broken := errors.New("broken disk")
+	for _, start := range []string{"", "{\"type\":\"invoke\",\"process\":1,\"f\":\"acquire\"}\n", "{:type :invoke, "} {
+		_, _, err := ReadHistory(io.MultiReader(strings.NewReader(start), failing{broken}), "disk", Unnamed)
+		if err == nil || !strings.Contains(err.Error(), "broken disk") {
+			t.Errorf("%q: %v", start, err)
+		}
+	}
+}
+
+type failing struct{ error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.error }

@@ -1,0 +1,227 @@
+package histories
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"math"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// A history in JSON Lines has a header and then one event a line, with Jepsen's field names:
+//
+//	{"lockproof":"history","version":1,"kind":"semaphore","locks":[{"name":"jobs","slots":2}]}
+//	{"index":0,"type":"invoke","process":1,"f":"acquire","value":null,"time":1000000}
+//	{"index":1,"type":"ok","process":1,"f":"acquire","value":{"slot":1,"held":true},"time":4000000}
+//	{"index":2,"type":"info","process":"nemesis","f":"gone","value":{"client":1},"time":5000000}
+//
+//   - index is optional; where it is given, it grows.
+//   - type is invoke, ok (it happened), fail (it certainly did not) or info (nobody knows).
+//   - process is a client's number, or "nemesis" for what no client did.
+//   - f is acquire, verify, release, create, add, remove, destroy, count or wait; of nemesis, crash
+//     (a client died), gone (the broker saw its connection end), pause or restart.
+//   - value has what the operation was given or gave back, in the words of the adapters' interface:
+//     slot, slots (how many), held; of nemesis, client.
+//   - time is in nanoseconds and for people: what came first is said by the order of the lines.
+//   - error is the reason of a fail or an info: full, gave-up, withdrawn, removed, disconnected,
+//     busy, timed-out or crashed.
+//   - lock is the name of the lock, and may be left out for the first one.
+//
+// The header may be left out where the caller knows what it would say. Nothing else may stand in
+// a line: a misspelt field would weaken the check without a word.
+
+// The format of histories. Files of other versions are refused.
+const (
+	historyFormat  = "history"
+	historyVersion = 1
+	maxLine        = 1 << 20 // bytes
+	minTime        = -math.MaxInt64
+	nemesis        = "nemesis"
+)
+
+// headerFile is the first line.
+type headerFile struct {
+	Lockproof string  `json:"lockproof"`
+	Version   int     `json:"version"`
+	Kind      string  `json:"kind"`
+	Locks     []Named `json:"locks"`
+}
+
+// Reader reads a history from JSON Lines, event by event.
+type Reader struct {
+	Header Header
+
+	name    string
+	lines   *bufio.Scanner
+	line    int
+	pending bool // a line was read and is not an event yet
+	locks   words[uint16]
+	ledger  ledger
+	scanner scanner
+}
+
+// NewReader begins to read a history, whose name is for errors. One without a header is taken for
+// what is assumed.
+func NewReader(r io.Reader, name string, assumed Header) (*Reader, error) {
+	reader := &Reader{Header: assumed, name: name, lines: bufio.NewScanner(r), locks: assumed.vocabulary(), ledger: newLedger()}
+	reader.lines.Buffer(make([]byte, 1<<16), maxLine)
+	if err := reader.next(); err == io.EOF {
+		return reader, nil
+	} else if err != nil {
+		return nil, err
+	}
+	if !bytes.Contains(reader.lines.Bytes(), []byte(`"lockproof"`)) {
+		reader.pending = true
+		return reader, nil
+	}
+	return reader, reader.readHeader()
+}
+
+// next goes to the next line that is not empty.
+func (r *Reader) next() error {
+	if r.pending {
+		r.pending = false
+		return nil
+	}
+	for r.lines.Scan() {
+		r.line++
+		if len(bytes.TrimSpace(r.lines.Bytes())) > 0 {
+			return nil
+		}
+	}
+	if err := r.lines.Err(); err == bufio.ErrTooLong {
+		return atLine(r.name, r.line+1, wrong("", "more than 1 MB", "an event on a line"))
+	} else if err != nil {
+		return atLine(r.name, r.line+1, err)
+	}
+	return io.EOF
+}
+
+func (r *Reader) readHeader() error {
+	doc := document{name: r.name, data: r.lines.Bytes(), before: r.line - 1}
+	if err := doc.head(historyFormat, historyVersion); err != nil {
+		return err
+	}
+	var f headerFile
+	if err := doc.decode(&f); err != nil {
+		return err
+	}
+	kind, err := lock.KindNamed(f.Kind)
+	if err != nil {
+		return doc.fail("/kind", err)
+	}
+	r.Header = Header{Kind: kind, Locks: f.Locks}
+	if err := r.Header.check(); err != nil {
+		return atLine(r.name, r.line, err)
+	}
+	r.locks = r.Header.vocabulary()
+	return nil
+}
+
+// Read reads the next event, and gives [io.EOF] after the last. Other errors are one line: file, line,
+// field, what was found, what was expected.
+func (r *Reader) Read(e *spec.Event) error {
+	if err := r.next(); err != nil {
+		return err
+	}
+	var d draft
+	r.scanner.reset(r.lines.Bytes())
+	r.event(&d)
+	err := r.scanner.err
+	if err == nil {
+		err = r.ledger.post(&d)
+	}
+	if err != nil {
+		return atLine(r.name, r.line, err)
+	}
+	*e = d.event
+	return nil
+}
+
+// event reads the line at hand.
+func (r *Reader) event(d *draft) {
+	s := &r.scanner
+	e := &d.event
+	for ok := s.enter(); ok; ok = s.more() {
+		switch string(s.key()) {
+		case "index":
+			d.begin(hasIndex, "index", s)
+			d.index = s.integer(minTime, math.MaxInt64)
+		case "type":
+			d.begin(hasType, "type", s)
+			e.Type = pick(s, &types)
+		case "process":
+			d.begin(hasProcess, "process", s)
+			e.Process = process(s)
+		case "f":
+			d.begin(hasF, "f", s)
+			e.F = pick(s, &fs)
+		case "value":
+			d.begin(hasValue, "value", s)
+			value(s, d)
+		case "time":
+			d.begin(hasTime, "time", s)
+			e.Time = s.integer(minTime, math.MaxInt64)
+		case "error":
+			d.begin(hasError, "error", s)
+			if !s.null() {
+				e.Reason = pick(s, &reasons)
+			}
+		case "lock":
+			d.begin(hasLock, "lock", s)
+			e.Lock = pick(s, &r.locks)
+		default:
+			s.unknown("index, type, process, f, value, time, error or lock")
+		}
+	}
+	s.end()
+}
+
+// begin notes that a part of the event is there; it must not be there twice.
+func (d *draft) begin(p part, field string, s *scanner) {
+	s.field = field
+	if d.has&p != 0 {
+		s.fail("each field once")
+	}
+	d.has |= p
+}
+
+// process reads a client's number, or the word for no client.
+func process(s *scanner) int32 {
+	if s.peek() != '"' {
+		return int32(s.integer(0, MaxProcess))
+	}
+	if at := s.at; string(s.text()) != nemesis {
+		s.at = at
+		s.fail("a client's number, or \"nemesis\"")
+	}
+	return spec.Nemesis
+}
+
+// value reads what an operation was given or gave back.
+func value(s *scanner, d *draft) {
+	if s.null() {
+		return
+	}
+	e := &d.event
+	for ok := s.enter(); ok; ok = s.more() {
+		switch string(s.key()) {
+		case "slot":
+			d.begin(hasSlot, "slot", s)
+			e.Slot = uint16(s.integer(0, maxSlot))
+		case "slots":
+			d.begin(hasSlots, "slots", s)
+			e.Slots = uint16(s.integer(0, maxSlot))
+		case "held":
+			d.begin(hasHeld, "held", s)
+			e.Held = s.truth()
+		case "client":
+			d.begin(hasClient, "client", s)
+			e.Target = int32(s.integer(0, MaxProcess))
+		default:
+			s.unknown("slot, slots, held or client")
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package histories
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// Writer writes a history as JSON Lines, event by event, so that it is on disk before it is judged.
+type Writer struct {
+	out   *bufio.Writer
+	locks [][]byte // their names, quoted
+	index int64
+	line  []byte
+}
+
+// NewWriter writes a history's header. What is written is out after [Writer.Flush].
+func NewWriter(w io.Writer, h Header) (*Writer, error) {
+	out := &Writer{out: bufio.NewWriterSize(w, 1<<16)}
+	for _, l := range h.Locks {
+		name, err := jsontext.AppendQuote(nil, l.Name)
+		if err != nil {
+			return nil, err
+		}
+		out.locks = append(out.locks, name)
+	}
+	head, err := json.Marshal(headerFile{historyFormat, historyVersion, h.Kind.String(), h.Locks})
+	if err != nil {
+		return nil, err
+	}
+	_, err = out.out.Write(append(head, '\n'))
+	return out, err
+}
+
+// WriteHistory writes a whole history as JSON Lines.
+func WriteHistory(w io.Writer, h *spec.History) error {
+	out, err := NewWriter(w, HeaderOf(h))
+	if err != nil {
+		return err
+	}
+	for i := range h.Events {
+		if err := out.Write(&h.Events[i]); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+// Write writes the next event.
+func (w *Writer) Write(e *spec.Event) error {
+	b := append(w.line[:0], `{"index":`...)
+	b = strconv.AppendInt(b, w.index, 10)
+	b = append(append(b, `,"type":"`...), e.Type.String()...)
+	b = append(b, `","process":`...)
+	if e.Process == spec.Nemesis {
+		b = append(b, `"nemesis"`...)
+	} else {
+		b = strconv.AppendInt(b, int64(e.Process), 10)
+	}
+	b = append(append(b, `,"f":"`...), e.F.String()...)
+	b = appendValue(append(b, `","value":`...), e)
+	b = strconv.AppendInt(append(b, `,"time":`...), e.Time, 10)
+	if e.Reason != lock.NoReason {
+		b = append(append(append(b, `,"error":"`...), e.Reason.String()...), '"')
+	}
+	if len(w.locks) > 1 && e.Process != spec.Nemesis {
+		b = append(append(b, `,"lock":`...), w.locks[e.Lock]...)
+	}
+	w.line = append(b, '}', '\n')
+	w.index++
+	_, err := w.out.Write(w.line)
+	return err
+}
+
+// Flush puts out what was written.
+func (w *Writer) Flush() error { return w.out.Flush() }
+
+// appendValue writes what an operation was given or gave back: what its event has, and what its
+// reader would miss.
+func appendValue(b []byte, e *spec.Event) []byte {
+	parts := valueOf(e)
+	if parts == 0 {
+		return append(b, "null"...)
+	}
+	sep := byte('{')
+	field := func(name string) {
+		b = append(append(b, sep, '"'), name...)
+		b = append(b, '"', ':')
+		sep = ','
+	}
+	if parts&hasSlot != 0 {
+		field("slot")
+		b = strconv.AppendInt(b, int64(e.Slot), 10)
+	}
+	if parts&hasSlots != 0 {
+		field("slots")
+		b = strconv.AppendInt(b, int64(e.Slots), 10)
+	}
+	if parts&hasHeld != 0 {
+		field("held")
+		b = strconv.AppendBool(b, e.Held)
+	}
+	if parts&hasClient != 0 {
+		field("client")
+		b = strconv.AppendInt(b, int64(e.Target), 10)
+	}
+	return append(b, '}')
+}
+
+// valueOf are the parts of an event that its value has.
+func valueOf(e *spec.Event) part {
+	var parts part
+	op := e.F.Op()
+	if e.Slot != spec.AnySlot || op == lock.Wait {
+		parts |= hasSlot
+	}
+	if e.Slots != 0 || op == lock.Count && e.Type == spec.OK || op.Administrative() && op != lock.Destroy && e.Type == spec.Invoke {
+		parts |= hasSlots
+	}
+	if e.Held || e.Type == spec.OK && (op == lock.Acquire || op == lock.Verify) {
+		parts |= hasHeld
+	}
+	if e.Target != 0 || e.F >= spec.Crash && e.F != spec.Restart {
+		parts |= hasClient
+	}
+	return parts
+}

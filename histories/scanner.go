@@ -1,0 +1,255 @@
+package histories
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// scanner reads one line of JSON, piece by piece. It is written by hand because reading is most of
+// what checking a long history takes: it is several times as fast as what fills structs.
+//
+// The first thing that is not as expected stops it: everything after that is empty.
+type scanner struct {
+	line []byte
+	at   int
+	err  error
+	// field is what is being read, and name is where its name is: for errors.
+	field string
+	name  int
+}
+
+// reset begins another line.
+func (s *scanner) reset(line []byte) { *s = scanner{line: line} }
+
+// peek is the next character that is no blank, and 0 at the end or after an error.
+func (s *scanner) peek() byte {
+	if s.at < len(s.line) && s.line[s.at] > ' ' {
+		return s.line[s.at]
+	}
+	return s.blank()
+}
+
+func (s *scanner) blank() byte {
+	for ; s.at < len(s.line); s.at++ {
+		switch c := s.line[s.at]; c {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// enter reads the beginning of an object and reports whether it has a first field; more, whether
+// there is another.
+//
+//	for ok := s.enter(); ok; ok = s.more() {
+//		switch string(s.key()) { … }
+//	}
+func (s *scanner) enter() bool {
+	if s.peek() != '{' {
+		s.fail("an object")
+		return false
+	}
+	s.at++
+	if s.peek() == '}' {
+		s.at++
+		return false
+	}
+	return true
+}
+
+func (s *scanner) more() bool {
+	switch s.peek() {
+	case ',':
+		s.at++
+		return true
+	case '}':
+		s.at++
+	default:
+		s.field = ""
+		s.fail("a comma or a closing brace")
+	}
+	return false
+}
+
+// key reads a field's name.
+func (s *scanner) key() []byte {
+	s.peek()
+	s.field, s.name = "", s.at
+	name := s.text()
+	if s.peek() != ':' {
+		s.fail("a colon")
+		return nil
+	}
+	s.at++
+	return name
+}
+
+// text reads a string. It is valid until the next line.
+func (s *scanner) text() []byte {
+	if s.peek() != '"' {
+		s.fail("a string")
+		return nil
+	}
+	begin := s.at + 1
+	i := begin
+	for i < len(s.line) && !special[s.line[i]] {
+		i++
+	}
+	if i == len(s.line) || s.line[i] != '"' {
+		return s.escaped()
+	}
+	s.at = i + 1
+	return s.line[begin:i]
+}
+
+// special are the characters that end the plain part of a string.
+var special = func() (is [256]bool) {
+	for c := range is {
+		is[c] = c < ' ' || c >= 0x80 || c == '"' || c == '\\'
+	}
+	return is
+}()
+
+// escaped reads a string that has more than plain characters.
+func (s *scanner) escaped() []byte {
+	begin := s.at
+	for s.at++; s.at < len(s.line) && s.line[s.at] != '"'; s.at++ {
+		if s.line[s.at] == '\\' {
+			s.at++
+		}
+	}
+	if s.at >= len(s.line) {
+		s.fail("a closing quote")
+		return nil
+	}
+	s.at++
+	text, err := jsontext.AppendUnquote(nil, s.line[begin:s.at])
+	if err != nil {
+		s.at = begin
+		s.fail("a string of JSON")
+	}
+	return text
+}
+
+// pick reads a word of a table.
+func pick[T any](s *scanner, table *words[T]) T {
+	begin := s.at
+	v, ok := table.find(s.text())
+	if !ok && s.err == nil {
+		s.at = begin
+		s.fail(table.expected)
+	}
+	return v
+}
+
+// unknown stops at the field whose name was read last.
+func (s *scanner) unknown(expected string) {
+	s.at = s.name
+	s.fail("one of the fields " + expected)
+}
+
+// integer reads a whole number between two bounds.
+func (s *scanner) integer(low, high int64) int64 {
+	c := s.peek()
+	begin := s.at
+	negative := c == '-'
+	if negative {
+		s.at++
+	}
+	digits := s.at
+	var n uint64
+	for s.at < len(s.line) && s.line[s.at]-'0' <= 9 && s.at-digits < 19 {
+		n = n*10 + uint64(s.line[s.at]-'0')
+		s.at++
+	}
+	v := int64(n)
+	if negative {
+		v = -v
+	}
+	if s.at == digits || s.at-digits > 1 && s.line[digits] == '0' || n > math.MaxInt64 || v < low || v > high || !s.ended() {
+		s.at = begin
+		s.fail(wholeNumber(low, high))
+		return 0
+	}
+	return v
+}
+
+func wholeNumber(low, high int64) string {
+	if high == math.MaxInt64 {
+		return "a whole number of 64 bits"
+	}
+	return "a whole number from " + strconv.FormatInt(low, 10) + " to " + strconv.FormatInt(high, 10)
+}
+
+// ended reports whether a number or a word is over.
+func (s *scanner) ended() bool {
+	if s.at == len(s.line) {
+		return true
+	}
+	switch s.line[s.at] {
+	case ',', '}', ']', ' ', '\t', '\r', '\n':
+		return true
+	}
+	return false
+}
+
+// null reads a null, if there is one.
+func (s *scanner) null() bool { return s.word("null") }
+
+// truth reads true or false.
+func (s *scanner) truth() bool {
+	switch {
+	case s.word("true"):
+		return true
+	case s.word("false"):
+	default:
+		s.fail("true or false")
+	}
+	return false
+}
+
+func (s *scanner) word(word string) bool {
+	s.peek()
+	if len(s.line)-s.at < len(word) || string(s.line[s.at:s.at+len(word)]) != word {
+		return false
+	}
+	s.at += len(word)
+	return true
+}
+
+// end checks that nothing follows.
+func (s *scanner) end() {
+	if s.peek() != 0 || s.err == nil && s.at < len(s.line) {
+		s.field = ""
+		s.fail("the end of the line")
+	}
+}
+
+// fail stops at what is here, which should be something else.
+func (s *scanner) fail(expected string) {
+	if s.err == nil {
+		s.err = &fieldError{s.field, s.found(), expected}
+		s.line, s.at = nil, 0
+	}
+}
+
+// found is what stands here, for errors: a word, a string, or as much as makes it out.
+func (s *scanner) found() string {
+	const most = 24
+	rest := s.line[min(s.at, len(s.line)):]
+	if len(rest) == 0 {
+		return "the end of the line"
+	}
+	n := 1
+	for n < len(rest) && n < most && rest[n] != ',' && rest[n] != '}' {
+		n++
+	}
+	if n == most {
+		return string(rest[:n]) + "…"
+	}
+	return string(rest[:n])
+}

@@ -1,0 +1,126 @@
+package histories
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// FuzzJSONLines compares the hand-written reader with the library: what it takes for an event is
+// a JSON object that says the same.
+func FuzzJSONLines(f *testing.F) {
+	f.Add([]byte(`{"index":0,"type":"ok","process":1,"f":"acquire","value":{"slot":1,"held":true},"time":4000000,"error":"full"}`))
+	f.Add([]byte(`{"type":"info","process":"nemesis","f":"gone","value":{"client":1},"time":-5, "lock": "lo\u0063k"}`))
+	f.Add([]byte(`{"lockproof":"history","version":1,"kind":"semaphore","locks":[{"name":"jobs","slots":2}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if _, _, err := ReadHistory(bytes.NewReader(data), "fuzz", Unnamed); err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("an error of several lines: %q", err)
+		}
+		r := Reader{locks: Unnamed.vocabulary()}
+		r.scanner.reset(data)
+		var d draft
+		if r.event(&d); r.scanner.err != nil {
+			return
+		}
+		var said struct {
+			Index, Time    int64
+			Type, F, Error string
+			Lock           *string
+			Process        jsontext.Value
+			Value          struct {
+				Slot, Slots uint16
+				Held        bool
+				Client      int32
+			}
+		}
+		err := json.Unmarshal(data, &said, json.RejectUnknownMembers(true), json.MatchCaseInsensitiveNames(true))
+		if err != nil {
+			t.Fatalf("%s\nis an event, but %v", data, err)
+		}
+		e := d.event
+		if d.index != said.Index || e.Time != said.Time || d.has&hasF != 0 && e.F.String() != said.F ||
+			d.has&hasType != 0 && e.Type.String() != said.Type || e.Reason.String() != said.Error ||
+			e.Slot != said.Value.Slot || e.Slots != said.Value.Slots || e.Held != said.Value.Held || e.Target != said.Value.Client {
+			t.Errorf("%s\nread as %+v", data, d)
+		}
+	})
+}
+
+func FuzzEDN(f *testing.F) {
+	f.Add([]byte("{:type :invoke, :f :acquire, :value nil, :process 0, :time 12345, :index 0}\n#jepsen.history.Op{:index 1 :type :ok :process 0 :f :lock :value [1 2]}"))
+	f.Add([]byte(`[{:process :nemesis :f :lockproof/gone :value {:client 1}} #_ {:a ##NaN} ; no` + "\n" + `{:type :info :process 2N, :f :unlock, :error [:timeout "\u00e9\"" #inst "2026"]}]`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r := NewEDNReader(bytes.NewReader(data), "fuzz", Unnamed)
+		h := Unnamed.history()
+		var e spec.Event
+		err := r.Read(&e)
+		for ; err == nil; err = r.Read(&e) {
+			h.Events = append(h.Events, e)
+		}
+		if strings.Contains(err.Error(), "\n") {
+			t.Errorf("an error of several lines: %q", err)
+		}
+		var b bytes.Buffer
+		if err := WriteEDN(&b, h); err != nil {
+			t.Fatal(err)
+		}
+		back, _, err := ReadHistory(bytes.NewReader(b.Bytes()), "again", Unnamed)
+		if err != nil && len(h.Events) > 0 || err == nil && len(back.Events) != len(h.Events) {
+			t.Errorf("what was written does not read: %v\n%s", err, b.Bytes())
+		}
+	})
+}
+
+func BenchmarkReadHistory(b *testing.B) { benchmarkRead(b, WriteHistory) }
+func BenchmarkReadEDN(b *testing.B)     { benchmarkRead(b, WriteEDN) }
+
+// longHistory is one of the usual kind: thirty clients acquire and release.
+func longHistory(events int) *spec.History {
+	h := &spec.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{30}}
+	for i := range events {
+		round, client := i/30, int32(i%30+1)
+		e := spec.Event{Time: int64(i) * 1_000_003, Process: client, F: spec.F(lock.Acquire)}
+		if round%4 > 1 {
+			e.F, e.Slot = spec.F(lock.Release), uint16(client)
+		}
+		if round%2 == 1 {
+			e.Type, e.Slot, e.Held = spec.OK, uint16(client), round%4 == 1
+		}
+		h.Events = append(h.Events, e)
+	}
+	return h
+}
+
+func benchmarkRead(b *testing.B, write func(io.Writer, *spec.History) error) {
+	const events = 100_000
+	h := longHistory(events)
+	var file bytes.Buffer
+	if err := write(&file, h); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(file.Len()))
+	for b.Loop() {
+		if _, _, err := ReadHistory(bytes.NewReader(file.Bytes()), "bench", HeaderOf(h)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(events)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
+}
+
+func BenchmarkWriteHistory(b *testing.B) {
+	const events = 100_000
+	h := longHistory(events)
+	for b.Loop() {
+		if err := WriteHistory(io.Discard, h); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(events)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
+}

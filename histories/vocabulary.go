@@ -1,0 +1,71 @@
+package histories
+
+import (
+	"strings"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// words are the words that a field of a history can have, and what they stand for.
+type words[T any] struct {
+	list     []word[T]
+	values   map[string]T // where there are so many that looking through the list takes longer
+	expected string       // all of them, for errors
+}
+
+type word[T any] struct {
+	text  string
+	value T
+}
+
+const fewWords = 16
+
+// find is what a word stands for.
+func (w *words[T]) find(text []byte) (T, bool) {
+	if w.values != nil {
+		v, ok := w.values[string(text)]
+		return v, ok
+	}
+	for i := range w.list {
+		if w.list[i].text == string(text) {
+			return w.list[i].value, true
+		}
+	}
+	var none T
+	return none, false
+}
+
+// vocabulary asks for the names of the numbers from 0 on; those that name nothing are left out.
+func vocabulary[T ~uint8 | ~uint16](count int, name func(T) string) words[T] {
+	var w words[T]
+	var names []string
+	for i := range count {
+		if text := name(T(i)); text != "" && text != "none" && text != "unknown" {
+			w.list = append(w.list, word[T]{text, T(i)})
+			names = append(names, text)
+		}
+	}
+	if len(names) > fewWords {
+		w.values = make(map[string]T)
+		for _, word := range w.list {
+			w.values[word.text] = word.value
+		}
+	}
+	w.expected = strings.Join(names, ", ")
+	if n := len(names) - 1; n > 0 {
+		w.expected = strings.Join(names[:n], ", ") + " or " + names[n]
+	}
+	return w
+}
+
+var (
+	types   = vocabulary(int(spec.Info)+1, spec.EventType.String)
+	fs      = vocabulary(1<<8, spec.F.String)
+	reasons = vocabulary(1<<8, lock.Reason.String)
+)
+
+// vocabulary has the names of the locks.
+func (h *Header) vocabulary() words[uint16] {
+	return vocabulary(len(h.Locks), func(i uint16) string { return h.Locks[i].Name })
+}
