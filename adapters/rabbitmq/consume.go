@@ -59,11 +59,11 @@ func receive(in *inbox, consume amqp.Command, deliveries <-chan amqp091.Delivery
 }
 
 // Deliveries appends to buf what consumers were sent since the last call, waiting until there are
-// at least n, but not longer than for a reply. Those of one consumer are in their order; how those
-// of several are interleaved says nothing.
-func (c *Conn) Deliveries(n int, buf []amqp.Delivery) []amqp.Delivery {
+// at least n, but not longer than that. Those of one consumer are in their order; how those of
+// several are interleaved says nothing.
+func (c *Conn) Deliveries(n int, patience time.Duration, buf []amqp.Delivery) []amqp.Delivery {
 	have := len(buf)
-	timeout := time.After(c.dialer.Timeout)
+	timeout := time.After(patience)
 	for {
 		buf = c.inbox.take(buf)
 		if len(buf)-have >= n {

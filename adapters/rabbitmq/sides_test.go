@@ -116,16 +116,18 @@ type real struct {
 	names  *amqp.Names
 	queues int // that steps have; behind them are the marks
 	conns  [clients]*rabbitmq.Conn
-	owned  [clients]map[amqp.Queue]bool // what is exclusive to each, its mark too
+	owned  [clients]map[amqp.Queue]bool // what is exclusive to each, its mark too; nil while not connected
 	again  func() error                 // restarts the broker
 	late   time.Duration                // how much more time has passed than was asked for
 	err    error                        // what went wrong with playing, first
+
+	patience time.Duration
 }
 
 // newReal makes a side whose queues have a prefix that no other has. names are the queues as steps
 // have them.
 func newReal(prefix, url string, names *amqp.Names) (*real, error) {
-	w := &real{url: url, names: new(amqp.Names), queues: names.Len()}
+	w := &real{url: url, names: new(amqp.Names), queues: names.Len(), patience: patience}
 	prefix = fmt.Sprintf("lockproof.%s.%x.", prefix, serial.Add(1)+uint64(time.Now().UnixNano()))
 	for i := range w.queues {
 		q := amqp.Queue(i + 1)
@@ -180,16 +182,24 @@ const marker = spare + 1
 func (w *real) do(client int, batch []amqp.Command) []amqp.Reply {
 	replies := w.conns[client].Do(batch)
 	for i, r := range replies {
-		switch cmd := batch[i]; {
+		cmd := batch[i]
+		switch {
+		case r.Kind == amqp.ConnectionClosed, cmd.Method == amqp.ConnectionClose:
+			w.owned[client] = nil
 		case r.Kind != amqp.OK:
-		case cmd.Method == amqp.ConnectionOpen:
+		case cmd.Method == amqp.ConnectionOpen && w.owned[client] == nil:
 			w.owned[client] = map[amqp.Queue]bool{}
 			w.do(client, []amqp.Command{
 				{Method: amqp.ChannelOpen, Channel: marker},
 				{Method: amqp.QueueDeclare, Channel: marker, Queue: w.mark(client), Flags: amqp.Exclusive},
 			})
-		case cmd.Method == amqp.QueueDeclare && cmd.Flags.Has(amqp.Exclusive):
-			w.owned[client][cmd.Queue] = true
+		case cmd.Method == amqp.QueueDeclare && !cmd.Flags.Has(amqp.Passive):
+			for _, owned := range w.owned {
+				delete(owned, cmd.Queue)
+			}
+			if cmd.Flags.Has(amqp.Exclusive) {
+				w.owned[client][cmd.Queue] = true
+			}
 		}
 	}
 	return replies
@@ -198,31 +208,33 @@ func (w *real) do(client int, batch []amqp.Command) []amqp.Reply {
 // kill waits until nothing that was exclusive to the connection is left.
 func (w *real) kill(client int) {
 	w.conns[client].Kill()
-	w.conns[client].Do([]amqp.Command{{Method: amqp.ChannelOpen, Channel: spare}}) // finds out
+	w.conns[client].Do([]amqp.Command{{Method: amqp.BasicQos, Channel: marker}}) // finds out
 	for q := range w.owned[client] {
 		w.eventually("a killed connection's queue is gone", func() bool {
-			w.do(observer, []amqp.Command{{Method: amqp.ChannelOpen, Channel: marker + 1}})
-			r := w.do(observer, []amqp.Command{{Method: amqp.QueueDeclare, Channel: marker + 1, Queue: q, Flags: amqp.Passive}})[0]
-			return r.Code == amqp.NotFound
+			return w.conns[observer].Do([]amqp.Command{
+				{Method: amqp.ChannelOpen, Channel: marker + 1},
+				{Method: amqp.QueueDeclare, Channel: marker + 1, Queue: q, Flags: amqp.Passive},
+			})[1].Code == amqp.NotFound
 		})
 	}
+	w.owned[client] = nil
 }
 
-// patience is how long the real broker is waited for.
+// patience is how long the real broker is waited for, unless a side says otherwise.
 const patience = 5 * time.Second
 
 // eventually waits until something holds.
 func (w *real) eventually(what string, holds func() bool) {
-	for deadline := time.Now().Add(patience); !holds(); {
+	for deadline := time.Now().Add(w.patience); !holds(); {
 		if time.Now().After(deadline) {
-			w.fail(fmt.Errorf("not within %v: %s", patience, what))
+			w.fail(fmt.Errorf("not within %v: %s", w.patience, what))
 			return
 		}
 	}
 }
 
 func (w *real) deliveries(client, n int) []amqp.Delivery {
-	return sorted(w.conns[client].Deliveries(n, nil))
+	return sorted(w.conns[client].Deliveries(n, w.patience, nil))
 }
 
 // advance lets time pass for real.

@@ -67,7 +67,7 @@ func (s step) text(names *amqp.Names) string {
 	if s.event != command {
 		return w.String() + " " + eventNames[s.event]
 	}
-	if s.cmd.Channel != 1 {
+	if s.cmd.Channel > 1 {
 		fmt.Fprintf(&w, ".%d", s.cmd.Channel)
 	}
 	if s.cmd.Pipelined {

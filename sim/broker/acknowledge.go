@@ -28,7 +28,7 @@ const (
 	requeued
 )
 
-func settling(cmd amqp.Command) settlement {
+func settling(cmd *amqp.Command) settlement {
 	switch {
 	case cmd.Method == amqp.BasicAck:
 		return acked
@@ -41,7 +41,7 @@ func settling(cmd amqp.Command) settlement {
 // acknowledge handles basic.ack and basic.nack, which have no reply: a tag that is unknown closes
 // the channel with 406, and the next command finds out. In a transaction the messages are settled
 // at the commit.
-func (b *Broker) acknowledge(on at, ch *channel, cmd amqp.Command) amqp.Reply {
+func (b *Broker) acknowledge(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	from, to := ch.tagged(cmd.Number, cmd.Flags.Has(amqp.Multiple))
 	if from < 0 {
 		b.fail(on, amqp.PreconditionFailed)

@@ -39,7 +39,7 @@ type backlog struct {
 func (l *backlog) reset() { l.runs, l.head, l.depth = l.runs[:0], 0, 0 }
 
 func (l *backlog) copyFrom(o *backlog) {
-	l.runs = append(l.runs[:0], o.runs[o.head:]...)
+	l.runs = refill(l.runs, o.runs[o.head:])
 	l.head, l.depth = 0, o.depth
 }
 

@@ -61,7 +61,7 @@ func (b *Broker) Apply(c Conn, cmd amqp.Command) amqp.Reply {
 	if ch.state == broken {
 		return amqp.Reply{Kind: amqp.ChannelClosed, Code: ch.code}
 	}
-	r := b.dispatch(at{c, cmd.Channel}, ch, cmd)
+	r := b.dispatch(at{c, cmd.Channel}, ch, &cmd)
 	if ch.returned > 0 && r.Kind != amqp.NoReply && !r.Closed() {
 		r.Code, r.Returned, ch.returned = amqp.NoRoute, ch.returned, 0
 	}
@@ -71,7 +71,7 @@ func (b *Broker) Apply(c Conn, cmd amqp.Command) amqp.Reply {
 var ok = amqp.Reply{Kind: amqp.OK}
 
 // dispatch hands a command on an open channel to its method.
-func (b *Broker) dispatch(on at, ch *channel, cmd amqp.Command) amqp.Reply {
+func (b *Broker) dispatch(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	switch cmd.Method {
 	case amqp.BasicPublish:
 		return b.publish(ch, cmd)

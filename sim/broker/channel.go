@@ -27,26 +27,31 @@ const (
 )
 
 type channel struct {
+	channelRecord
+	unacked []delivered
+	tx      transaction
+}
+
+// channelRecord is what a channel has of fixed size.
+type channelRecord struct {
 	state    channelState
 	mode     channelMode
 	code     amqp.Code // why it is broken
 	prefetch uint16    // of consumers to come
 	returned uint16    // messages returned since the last reply
 	tag      uint64    // the last delivery tag
-	unacked  []delivered
-	tx       transaction
 }
 
 func (ch *channel) reset(state channelState, code amqp.Code) {
-	*ch = channel{state: state, code: code, unacked: ch.unacked[:0], tx: ch.tx}
+	ch.channelRecord = channelRecord{state: state, code: code}
+	ch.unacked = ch.unacked[:0]
 	ch.tx.reset()
 }
 
 func (ch *channel) copyFrom(o *channel) {
-	unacked, tx := append(ch.unacked[:0], o.unacked...), ch.tx
-	tx.copyFrom(&o.tx)
-	*ch = *o
-	ch.unacked, ch.tx = unacked, tx
+	ch.channelRecord = o.channelRecord
+	ch.unacked = refill(ch.unacked, o.unacked)
+	ch.tx.copyFrom(&o.tx)
 }
 
 // channel is the channel if it is open or broken.

@@ -77,8 +77,14 @@ func (b *Broker) Deliveries(c Conn, buf []amqp.Delivery) []amqp.Delivery {
 }
 
 func (c *connection) copyFrom(o *connection) {
-	c.alive = o.alive
-	c.outbox = append(c.outbox[:0], o.outbox...)
+	if !o.alive {
+		if c.alive {
+			c.reset()
+		}
+		return
+	}
+	c.alive = true
+	c.outbox = refill(c.outbox, o.outbox)
 	c.channels = grow(c.channels, len(o.channels))
 	for i := range o.channels {
 		c.channels[i].copyFrom(&o.channels[i])
@@ -94,4 +100,12 @@ func grow[E any](s []E, n int) []E {
 		s = append(s, make([]E, n-len(s))...)
 	}
 	return s
+}
+
+// refill copies a slice into the memory of another.
+func refill[E any](s, from []E) []E {
+	if len(s)+len(from) == 0 {
+		return s
+	}
+	return append(s[:0], from...)
 }

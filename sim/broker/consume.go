@@ -18,7 +18,7 @@ type consumer struct {
 }
 
 // consume answers basic.consume.
-func (b *Broker) consume(on at, ch *channel, cmd amqp.Command) amqp.Reply {
+func (b *Broker) consume(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	if b.consumes(on, cmd.Number) {
 		return b.endConnection(on.conn, amqp.NotAllowed)
 	}
@@ -60,7 +60,7 @@ func (q *queue) consumer(on at, number uint64) int {
 
 // cancel answers basic.cancel. What the consumer has not acknowledged stays the channel's; cancelling
 // one that is not there is no error.
-func (b *Broker) cancel(on at, cmd amqp.Command) amqp.Reply {
+func (b *Broker) cancel(on at, cmd *amqp.Command) amqp.Reply {
 	for id := range b.queues {
 		q := &b.queues[id]
 		if i := q.consumer(on, cmd.Number); i >= 0 {
@@ -142,7 +142,7 @@ func (b *Broker) hand(q *queue, id amqp.Queue, ch *channel, consumer uint64, noA
 }
 
 // get answers basic.get. It is a use of the queue.
-func (b *Broker) get(on at, ch *channel, cmd amqp.Command) amqp.Reply {
+func (b *Broker) get(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	q, code := b.accessible(on.conn, cmd.Queue)
 	if code != 0 {
 		return b.fail(on, code)

@@ -3,7 +3,7 @@ package broker
 import "github.com/lockproof/lockproof/model/amqp"
 
 // declare answers queue.declare.
-func (b *Broker) declare(on at, cmd amqp.Command) amqp.Reply {
+func (b *Broker) declare(on at, cmd *amqp.Command) amqp.Reply {
 	if cmd.Flags.Has(amqp.Passive) {
 		return b.declarePassive(on, cmd.Queue)
 	}
@@ -51,7 +51,7 @@ func (b *Broker) create(on at, q *queue, id amqp.Queue, wanted properties) amqp.
 
 // wantedBy is what a command asks for. Exclusive queues are not durable, whatever is asked for; an
 // argument that is not given has no value.
-func wantedBy(c Conn, cmd amqp.Command) properties {
+func wantedBy(c Conn, cmd *amqp.Command) properties {
 	p := properties{durable: cmd.Flags.Has(amqp.Durable), autoDelete: cmd.Flags.Has(amqp.AutoDelete), args: cmd.Args}
 	if cmd.Flags.Has(amqp.Exclusive) {
 		p.owner, p.durable = c, false
@@ -84,7 +84,7 @@ func (p properties) differs(wanted properties) amqp.Code {
 }
 
 // delete answers queue.delete. A queue that does not exist is deleted already (BROKER-FACTS 9).
-func (b *Broker) delete(on at, cmd amqp.Command) amqp.Reply {
+func (b *Broker) delete(on at, cmd *amqp.Command) amqp.Reply {
 	q, code := b.accessible(on.conn, cmd.Queue)
 	switch {
 	case code == amqp.NotFound:
@@ -101,7 +101,7 @@ func (b *Broker) delete(on at, cmd amqp.Command) amqp.Reply {
 }
 
 // purge answers queue.purge: ready messages go, unacknowledged ones don't.
-func (b *Broker) purge(on at, cmd amqp.Command) amqp.Reply {
+func (b *Broker) purge(on at, cmd *amqp.Command) amqp.Reply {
 	q, code := b.accessible(on.conn, cmd.Queue)
 	if code != 0 {
 		return b.fail(on, code)
@@ -113,7 +113,7 @@ func (b *Broker) purge(on at, cmd amqp.Command) amqp.Reply {
 
 // bind answers queue.bind. With the default exchange only, a binding carries no message; what is
 // left of it is the checks.
-func (b *Broker) bind(on at, cmd amqp.Command) amqp.Reply {
+func (b *Broker) bind(on at, cmd *amqp.Command) amqp.Reply {
 	if _, code := b.accessible(on.conn, cmd.Queue); code != 0 {
 		return b.fail(on, code)
 	}

@@ -5,7 +5,7 @@ import "github.com/lockproof/lockproof/model/amqp"
 // publish answers basic.publish on the default exchange. Where the channel is in confirm mode the
 // answer is the confirm; a mandatory message without a queue is returned first (BROKER-FACTS 1). In
 // a transaction nothing happens before the commit (BROKER-FACTS 18).
-func (b *Broker) publish(ch *channel, cmd amqp.Command) amqp.Reply {
+func (b *Broker) publish(ch *channel, cmd *amqp.Command) amqp.Reply {
 	if ch.mode == transacting {
 		ch.tx.publishes = append(ch.tx.publishes, publishing(cmd))
 		return amqp.Reply{}
@@ -28,7 +28,7 @@ type publication struct {
 	id         uint64
 }
 
-func publishing(cmd amqp.Command) publication {
+func publishing(cmd *amqp.Command) publication {
 	return publication{cmd.Queue, cmd.Flags, cmd.Expiration, cmd.Number}
 }
 

@@ -4,13 +4,18 @@ import "github.com/lockproof/lockproof/model/amqp"
 
 // queue is a queue that exists, or a place for one.
 type queue struct {
-	properties
-	exists    bool
-	used      int64  // when it was last used, in the sense of x-expires
-	next      uint64 // position of the next message
-	unacked   int    // messages delivered or got, not acknowledged
+	queueRecord
 	ready     backlog
 	consumers []consumer
+}
+
+// queueRecord is what a queue has of fixed size. It is zero where there is no queue.
+type queueRecord struct {
+	properties
+	exists  bool
+	used    int64  // when it was last used, in the sense of x-expires
+	next    uint64 // position of the next message
+	unacked int    // messages delivered or got, not acknowledged
 }
 
 // properties are what a queue is declared with, and must be declared with again.
@@ -22,15 +27,21 @@ type properties struct {
 }
 
 func (q *queue) reset() {
-	*q = queue{ready: q.ready, consumers: q.consumers[:0]}
+	q.queueRecord = queueRecord{}
 	q.ready.reset()
+	q.consumers = q.consumers[:0]
 }
 
 func (q *queue) copyFrom(o *queue) {
-	ready, consumers := q.ready, append(q.consumers[:0], o.consumers...)
-	ready.copyFrom(&o.ready)
-	*q = *o
-	q.ready, q.consumers = ready, consumers
+	if !o.exists {
+		if q.exists {
+			q.reset()
+		}
+		return
+	}
+	q.queueRecord = o.queueRecord
+	q.ready.copyFrom(&o.ready)
+	q.consumers = refill(q.consumers, o.consumers)
 }
 
 // counted is a reply with a queue's counters.

@@ -37,28 +37,39 @@ func (b *Broker) Equal(o *Broker) bool {
 func (b *Broker) AppendState(buf []byte) []byte {
 	for i := range b.queues {
 		if b.queues[i].exists {
-			buf = binary.AppendUvarint(buf, uint64(i))
+			buf = put(buf, uint64(i))
 			buf = b.appendQueue(buf, &b.queues[i])
 		}
 	}
 	buf = append(buf, 0) // no queue
 	for i := range b.conns {
 		if b.conns[i].alive {
-			buf = binary.AppendUvarint(buf, uint64(i+1))
+			buf = put(buf, uint64(i+1))
 			buf = b.appendConnection(buf, &b.conns[i])
 		}
 	}
 	return append(buf, 0) // no connection
 }
 
+// Whatever is rarely there has a bit that says whether it is.
+
 func (b *Broker) appendQueue(buf []byte, q *queue) []byte {
-	buf = append(buf, bits(q.durable, q.autoDelete), byte(q.args.Has), byte(q.args.Overflow))
-	buf = appendUvarints(buf, uint64(q.owner), uint64(q.args.MaxLength), uint64(q.args.Expires), uint64(q.args.MessageTTL))
-	buf = b.appendDeadline(buf, q.expires())
+	buf = append(buf, bits(q.durable, q.autoDelete, q.owner != 0, q.args.Has != 0, len(q.consumers) > 0))
+	if q.owner != 0 {
+		buf = put(buf, uint64(q.owner))
+	}
+	if q.args.Has != 0 {
+		buf = append(buf, byte(q.args.Has), byte(q.args.Overflow))
+		buf = put(buf, uint64(q.args.MaxLength), uint64(q.args.Expires), uint64(q.args.MessageTTL))
+		buf = b.appendDeadline(buf, q.expires())
+	}
 	buf = b.appendBacklog(buf, &q.ready)
-	buf = binary.AppendUvarint(buf, uint64(len(q.consumers)))
-	buf = appendConsumers(buf, q.consumers, false)
-	return appendConsumers(buf, q.consumers, true)
+	if len(q.consumers) > 0 {
+		buf = put(buf, uint64(len(q.consumers)))
+		buf = appendConsumers(buf, q.consumers, false)
+		buf = appendConsumers(buf, q.consumers, true)
+	}
+	return buf
 }
 
 // appendBacklog writes equal neighbours as one, however they came to be.
@@ -69,7 +80,7 @@ func (b *Broker) appendBacklog(buf []byte, l *backlog) []byte {
 		for i++; i < len(runs) && runs[i].alike(&r.message); i++ {
 			r.count += runs[i].count
 		}
-		buf = appendUvarints(buf, r.count, r.id, uint64(r.mark))
+		buf = put(buf, r.count, r.id, uint64(r.mark))
 		buf = b.appendDeadline(buf, r.deadline)
 	}
 	return append(buf, 0) // no message
@@ -86,7 +97,7 @@ func appendConsumers(buf []byte, consumers []consumer, blocked bool) []byte {
 	for i := range consumers {
 		if c := &consumers[i]; c.blocked == blocked {
 			buf = append(buf, bits(c.noAck, c.exclusive, c.limited, c.blocked))
-			buf = appendUvarints(buf, uint64(c.on.conn), uint64(c.on.number), c.number, uint64(c.credit))
+			buf = put(buf, uint64(c.on.conn), uint64(c.on.number), c.number, uint64(c.credit))
 		}
 	}
 	return buf
@@ -95,43 +106,61 @@ func appendConsumers(buf []byte, consumers []consumer, blocked bool) []byte {
 func (b *Broker) appendConnection(buf []byte, c *connection) []byte {
 	for n := range c.channels {
 		if ch := &c.channels[n]; ch.state != closed {
-			buf = binary.AppendUvarint(buf, uint64(n))
+			buf = put(buf, uint64(n))
 			buf = b.appendChannel(buf, ch)
 		}
 	}
 	buf = append(buf, 0) // no channel
-	buf = binary.AppendUvarint(buf, uint64(len(c.outbox)))
+	buf = put(buf, uint64(len(c.outbox)))
 	for _, d := range c.outbox {
-		buf = appendUvarints(buf, uint64(d.Channel), d.Consumer, d.Tag, d.Message, uint64(bits(d.Redelivered)))
+		buf = append(buf, bits(d.Redelivered))
+		buf = put(buf, uint64(d.Channel), d.Consumer, d.Tag, d.Message)
 	}
 	return buf
 }
 
 func (b *Broker) appendChannel(buf []byte, ch *channel) []byte {
-	buf = append(buf, byte(ch.state), byte(ch.mode))
-	buf = appendUvarints(buf, uint64(ch.code), uint64(ch.prefetch), uint64(ch.returned), ch.tag)
-	buf = binary.AppendUvarint(buf, uint64(len(ch.unacked)))
+	if ch.state == broken {
+		return put(append(buf, byte(broken)), uint64(ch.code))
+	}
+	used := ch.tag > 0 || len(ch.tx.publishes) > 0
+	buf = append(buf, byte(ch.state), byte(ch.mode), bits(ch.prefetch > 0, ch.returned > 0, used))
+	if ch.prefetch > 0 {
+		buf = put(buf, uint64(ch.prefetch))
+	}
+	if ch.returned > 0 {
+		buf = put(buf, uint64(ch.returned))
+	}
+	if used {
+		buf = b.appendMessages(buf, ch)
+	}
+	return buf
+}
+
+// appendMessages writes what a channel holds: messages it was sent, and its transaction.
+func (b *Broker) appendMessages(buf []byte, ch *channel) []byte {
+	buf = put(buf, ch.tag, uint64(len(ch.unacked)))
 	for i := range ch.unacked {
 		buf = b.appendDelivered(buf, &ch.unacked[i])
 	}
-	buf = binary.AppendUvarint(buf, uint64(len(ch.tx.publishes)))
-	for _, p := range ch.tx.publishes {
-		buf = appendUvarints(buf, uint64(p.queue), uint64(p.flags), uint64(p.expiration), p.id)
-	}
-	buf = binary.AppendUvarint(buf, uint64(len(ch.tx.settled)))
+	buf = put(buf, uint64(len(ch.tx.settled)))
 	for i := range ch.tx.settled {
-		buf = b.appendDelivered(buf, &ch.tx.settled[i])
 		buf = append(buf, byte(ch.tx.settled[i].how))
+		buf = b.appendDelivered(buf, &ch.tx.settled[i])
+	}
+	buf = put(buf, uint64(len(ch.tx.publishes)))
+	for _, p := range ch.tx.publishes {
+		buf = put(buf, uint64(p.queue), uint64(p.flags), uint64(p.expiration), p.id)
 	}
 	return buf
 }
 
 func (b *Broker) appendDelivered(buf []byte, d *delivered) []byte {
-	buf = appendUvarints(buf, d.tag, uint64(d.queue), d.consumer)
+	buf = put(buf, d.tag, uint64(d.queue), d.consumer)
 	if d.queue == 0 {
 		return buf
 	}
-	buf = appendUvarints(buf, d.id, uint64(d.mark), b.ahead(d))
+	buf = put(buf, d.id, uint64(d.mark), b.ahead(d))
 	return b.appendDeadline(buf, d.deadline)
 }
 
@@ -141,7 +170,8 @@ func (b *Broker) ahead(d *delivered) uint64 {
 	n := b.queues[d.queue].ready.before(d.position)
 	for i := range b.conns {
 		for k := range b.conns[i].channels {
-			n += b.conns[i].channels[k].before(d)
+			ch := &b.conns[i].channels[k]
+			n += before(ch.unacked, d) + before(ch.tx.settled, d)
 		}
 	}
 	return n
@@ -155,15 +185,10 @@ func (l *backlog) before(position uint64) uint64 {
 	return n
 }
 
-func (ch *channel) before(d *delivered) uint64 {
+func before(messages []delivered, d *delivered) uint64 {
 	n := uint64(0)
-	for i := range ch.unacked {
-		if o := &ch.unacked[i]; o.queue == d.queue && o.position < d.position {
-			n++
-		}
-	}
-	for i := range ch.tx.settled {
-		if o := &ch.tx.settled[i]; o.queue == d.queue && o.position < d.position {
+	for i := range messages {
+		if o := &messages[i]; o.queue == d.queue && o.position < d.position {
 			n++
 		}
 	}
@@ -175,12 +200,17 @@ func (b *Broker) appendDeadline(buf []byte, deadline int64) []byte {
 	if deadline == never {
 		return append(buf, 0)
 	}
-	return binary.AppendUvarint(buf, uint64(max(deadline-b.now, 0))+1)
+	return put(buf, uint64(max(deadline-b.now, 0))+1)
 }
 
-func appendUvarints(buf []byte, values ...uint64) []byte {
+// put appends numbers. Nearly all of them are small.
+func put(buf []byte, values ...uint64) []byte {
 	for _, v := range values {
-		buf = binary.AppendUvarint(buf, v)
+		if v < 0x80 {
+			buf = append(buf, byte(v))
+		} else {
+			buf = binary.AppendUvarint(buf, v)
+		}
 	}
 	return buf
 }

@@ -16,8 +16,8 @@ type transaction struct {
 func (tx *transaction) reset() { tx.publishes, tx.settled = tx.publishes[:0], tx.settled[:0] }
 
 func (tx *transaction) copyFrom(o *transaction) {
-	tx.publishes = append(tx.publishes[:0], o.publishes...)
-	tx.settled = append(tx.settled[:0], o.settled...)
+	tx.publishes = refill(tx.publishes, o.publishes)
+	tx.settled = refill(tx.settled, o.settled)
 }
 
 // settle keeps acknowledgements for the commit.

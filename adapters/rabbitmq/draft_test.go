@@ -1,0 +1,145 @@
+package rabbitmq_test
+
+import (
+	"fmt"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// What the random sequences are made of.
+const (
+	queues   = 2 // q1 and q2; and one whose name is reserved
+	channels = 2 // of each client
+)
+
+var queueNames = []string{"q1", "q2", "amq.q"}
+
+func newNames() *amqp.Names {
+	names := new(amqp.Names)
+	for _, name := range queueNames {
+		names.Intern(name)
+	}
+	return names
+}
+
+// methods has each method as often as it should be tried, the simplest first: that is where
+// shrinking leads.
+var methods = weighted(
+	weight{amqp.QueueDeclare, 16}, weight{amqp.BasicPublish, 24}, weight{amqp.QueueDelete, 2},
+	weight{amqp.BasicGet, 8}, weight{amqp.BasicAck, 8}, weight{amqp.BasicNack, 8},
+	weight{amqp.BasicConsume, 8}, weight{amqp.BasicCancel, 3}, weight{amqp.BasicQos, 4},
+	weight{amqp.ConfirmSelect, 4}, weight{amqp.TxSelect, 3}, weight{amqp.TxCommit, 4}, weight{amqp.TxRollback, 2},
+	weight{amqp.QueuePurge, 1}, weight{amqp.QueueBind, 1},
+	weight{amqp.ChannelOpen, 2}, weight{amqp.ChannelClose, 3}, weight{amqp.ConnectionClose, 1}, weight{amqp.NoMethod, 1},
+)
+
+type weight struct {
+	method amqp.Method
+	times  int
+}
+
+func weighted(weights ...weight) []amqp.Method {
+	var all []amqp.Method
+	for _, w := range weights {
+		for range w.times {
+			all = append(all, w.method)
+		}
+	}
+	return all
+}
+
+// draft is a step as it is drawn. What is sent depends on how things are by then: see [match.adapt].
+type draft struct {
+	step
+	sensible bool // it is to be turned into something that has a point
+}
+
+// GoString is what rapid shows.
+func (d draft) GoString() string { return fmt.Sprintf("%q", d.text(newNames())) }
+
+// drafts are sequences of them: slices of slices, so as to be long enough.
+var drafts = rapid.Map(rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(drawStep), 1, 12), 1, 12),
+	func(parts [][]draft) []draft { return slices.Concat(parts...) })
+
+func drawStep(t *rapid.T) draft {
+	cmd := amqp.Command{Method: rapid.SampledFrom(methods).Draw(t, "method")}
+	s := draft{sensible: rapid.IntRange(0, 9).Draw(t, "sensible") > 0}
+	s.client = rapid.IntRange(1, clients-1).Draw(t, "client")
+	cmd.Channel = uint16(rapid.IntRange(1, channels).Draw(t, "channel"))
+	switch cmd.Method {
+	case amqp.NoMethod:
+		s.event = kill
+		return s
+	case amqp.QueueDeclare:
+		cmd.Queue = drawQueue(t, len(queueNames))
+		cmd.Flags = rapid.SampledFrom(declareFlags).Draw(t, "flags")
+		cmd.Args = rapid.SampledFrom(arguments).Draw(t, "arguments")
+	case amqp.QueueDelete:
+		cmd.Queue, cmd.Flags = drawQueue(t, queues), drawFlags(t, amqp.IfUnused, amqp.IfEmpty)
+	case amqp.QueuePurge, amqp.QueueBind:
+		cmd.Queue = drawQueue(t, queues)
+	case amqp.BasicPublish:
+		cmd.Queue = drawQueue(t, queues)
+		cmd.Flags = drawFlags(t, amqp.Mandatory, amqp.Persistent, amqp.Expiring)
+		if cmd.Flags.Has(amqp.Expiring) {
+			cmd.Expiration = rapid.SampledFrom([]uint32{0, 600_000}).Draw(t, "expiration")
+		}
+		cmd.Pipelined = rapid.Bool().Draw(t, "pipelined")
+	case amqp.BasicGet:
+		cmd.Queue, cmd.Flags = drawQueue(t, queues), drawFlags(t, amqp.NoAck)
+	case amqp.BasicConsume:
+		cmd.Queue, cmd.Flags = drawQueue(t, queues), drawFlags(t, amqp.NoAck, amqp.Exclusive)
+		cmd.Number = rapid.Uint64Range(1, 3).Draw(t, "consumer")
+	case amqp.BasicCancel:
+		cmd.Number = rapid.Uint64Range(1, 3).Draw(t, "consumer")
+	case amqp.BasicQos:
+		cmd.Number = rapid.Uint64Range(0, 2).Draw(t, "prefetch")
+	case amqp.BasicAck:
+		cmd.Number, cmd.Flags = rapid.Uint64Range(0, 6).Draw(t, "tag"), drawFlags(t, amqp.Multiple)
+	case amqp.BasicNack:
+		cmd.Number, cmd.Flags = rapid.Uint64Range(0, 6).Draw(t, "tag"), drawFlags(t, amqp.Multiple, amqp.Requeue)
+	}
+	s.cmd = cmd
+	return s
+}
+
+func drawQueue(t *rapid.T, n int) amqp.Queue {
+	return amqp.Queue(rapid.IntRange(1, n).Draw(t, "queue"))
+}
+
+func drawFlags(t *rapid.T, flags ...amqp.Flags) amqp.Flags {
+	var set amqp.Flags
+	for _, f := range flags {
+		if rapid.Bool().Draw(t, "flag") {
+			set |= f
+		}
+	}
+	return set
+}
+
+// declareFlags are the flags of queue.declare that are tried.
+var declareFlags = []amqp.Flags{
+	0, 0, 0, 0, amqp.Exclusive, amqp.Exclusive, amqp.Durable, amqp.Durable, amqp.Passive, amqp.AutoDelete,
+	amqp.Exclusive | amqp.Durable, amqp.Exclusive | amqp.AutoDelete, amqp.Durable | amqp.AutoDelete,
+	amqp.Passive | amqp.Exclusive,
+}
+
+// arguments are the sets of queue arguments that are tried. Times are none at all or longer than any
+// test: what lies between them needs a clock, and is left to the facts.
+var arguments = []amqp.Arguments{
+	{}, {}, {}, {}, {}, {},
+	{Has: amqp.HasMaxLength},
+	{Has: amqp.HasMaxLength, MaxLength: 1},
+	{Has: amqp.HasMaxLength, MaxLength: 2},
+	{Has: amqp.HasMaxLength | amqp.HasOverflow, MaxLength: 1},
+	{Has: amqp.HasMaxLength | amqp.HasOverflow, Overflow: amqp.RejectPublish},
+	{Has: amqp.HasMaxLength | amqp.HasOverflow, MaxLength: 1, Overflow: amqp.RejectPublish},
+	{Has: amqp.HasMessageTTL},
+	{Has: amqp.HasMessageTTL, MessageTTL: 600_000},
+	{Has: amqp.HasExpires, Expires: 600_000},
+	{Has: amqp.HasExpires},
+	{Has: amqp.HasOverflow, Overflow: amqp.RejectPublish},
+}

@@ -1,0 +1,420 @@
+package rabbitmq_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// match plays the same steps on the simulated broker and on another side, and expects the same of
+// both: replies, deliveries, and after each step the counters of every queue.
+type match struct {
+	names    *amqp.Names
+	sim      *simulated
+	other    side
+	clients  [clients]clientState
+	patience time.Duration               // how long the other side may take to come to the same
+	lines    []string                    // the transcript
+	message  uint64                      // the last one published
+	declares map[amqp.Queue]amqp.Command // how each queue was last declared
+}
+
+// clientState is what the client knows of its connection, as far as it decides what can be sent.
+type clientState struct {
+	up       bool
+	channels [spare + 1]channelState
+}
+
+type channelState struct {
+	state     state
+	confirms  bool
+	prefetch  uint64
+	consuming amqp.Queue // the queue that it has consumers of
+	consumers []amqp.Command
+	tags      []uint64 // of messages that it has
+	holds     bool     // it may have messages, or consumers that will have some
+	stale     bool     // it may have messages of a queue that was deleted
+}
+
+type state uint8
+
+const (
+	closed state = iota
+	open
+	broken
+)
+
+// disagreement is a step that came to different things.
+type disagreement struct{ lines []string }
+
+func (d *disagreement) Error() string {
+	return fmt.Sprintf("the brokers disagree after %d steps:\n%s", len(d.lines)-1, strings.Join(d.lines, "\n"))
+}
+
+func newMatch(other side, patience time.Duration) *match {
+	names := newNames()
+	m := &match{names: names, sim: newSimulated(names), other: other, patience: patience, declares: map[amqp.Queue]amqp.Command{}}
+	for _, w := range []side{m.sim, other} {
+		for c := range clients {
+			w.do(c, []amqp.Command{{Method: amqp.ConnectionOpen}})
+		}
+		w.do(observer, []amqp.Command{{Method: amqp.ChannelOpen, Channel: spare}})
+		for c := 1; c < clients; c++ {
+			w.do(c, []amqp.Command{{Method: amqp.ChannelOpen, Channel: 1}})
+			w.do(c, []amqp.Command{{Method: amqp.ConfirmSelect, Channel: 1}})
+			w.do(c, []amqp.Command{{Method: amqp.ChannelOpen, Channel: spare}})
+		}
+	}
+	for c := 1; c < clients; c++ {
+		m.clients[c].up = true
+		m.clients[c].channels[1] = channelState{state: open, confirms: true}
+	}
+	return m
+}
+
+// play plays a whole sequence, then puts everything away.
+func (m *match) play(drawn []draft) error {
+	for i := 0; i < len(drawn); i++ {
+		s, sensible := m.adapt(drawn[i])
+		if !sensible {
+			continue
+		}
+		batch := []step{s}
+		for m.pipelines(s) && i+1 < len(drawn) && drawn[i+1].cmd.Pipelined {
+			i++
+			next := drawn[i].step
+			next.client, next.cmd.Channel = s.client, s.cmd.Channel
+			m.identify(&next)
+			batch = append(batch, next)
+		}
+		if err := m.step(batch...); err != nil {
+			return err
+		}
+	}
+	return m.putAway()
+}
+
+// adapt makes of a draft a step that can be sent now, and whose outcome is decided. The second result
+// is false where there is none.
+func (m *match) adapt(d draft) (step, bool) {
+	s, c := d.step, &m.clients[d.client]
+	s.cmd.Pipelined = false
+	if !c.up {
+		return step{client: s.client, cmd: amqp.Command{Method: amqp.ConnectionOpen}}, true
+	}
+	if s.event == kill || s.cmd.Method == amqp.ConnectionClose {
+		return s, c.endsInOrder()
+	}
+	ch := &c.channels[s.cmd.Channel]
+	if s.cmd.Method == amqp.ChannelOpen {
+		return s, ch.state != open // amqp091-go can't open it twice
+	}
+	if ch.state == closed || ch.state == broken && d.sensible {
+		return step{client: s.client, cmd: amqp.Command{Method: amqp.ChannelOpen, Channel: s.cmd.Channel}}, true
+	}
+	if d.sensible && ch.state == open {
+		m.improve(&s.cmd, ch)
+	}
+	if ch.stale && settles(s.cmd.Method) {
+		// RabbitMQ knows a message by its queue's name and the position in it: an acknowledgement
+		// for a queue that was deleted strikes the one that has its name now.
+		return step{client: s.client, cmd: amqp.Command{Method: amqp.ChannelClose, Channel: s.cmd.Channel}}, true
+	}
+	if s.cmd.Method == amqp.BasicConsume && !ch.mayConsume(s.cmd, c) {
+		return s, false
+	}
+	m.identify(&s)
+	return s, true
+}
+
+// settles reports whether a method tells queues what has become of messages.
+func settles(m amqp.Method) bool {
+	return m == amqp.BasicAck || m == amqp.BasicNack || m == amqp.TxCommit
+}
+
+// improve makes it likelier that a command finds what it is for, by putting another in its place that
+// leads there.
+func (m *match) improve(cmd *amqp.Command, ch *channelState) {
+	switch cmd.Method {
+	case amqp.BasicAck, amqp.BasicNack:
+		if n := len(ch.tags); n > 0 {
+			cmd.Number = ch.tags[cmd.Number%uint64(n)]
+			return
+		}
+		*cmd = amqp.Command{Method: amqp.BasicGet, Channel: cmd.Channel, Queue: anyQueue(cmd)}
+	case amqp.BasicCancel:
+		if n := len(ch.consumers); n > 0 {
+			cmd.Number = ch.consumers[cmd.Number%uint64(n)].Number
+			return
+		}
+		*cmd = amqp.Command{Method: amqp.BasicConsume, Channel: cmd.Channel, Queue: anyQueue(cmd), Number: cmd.Number}
+	case amqp.TxCommit, amqp.TxRollback:
+		if !ch.confirms {
+			return
+		}
+		*cmd = amqp.Command{Method: amqp.BasicPublish, Channel: cmd.Channel, Queue: anyQueue(cmd)}
+	case amqp.QueueDeclare:
+		cmd.Queue = (cmd.Queue-1)%queues + 1
+		if m.sim.Exists(cmd.Queue) {
+			cmd.Flags, cmd.Args = m.declares[cmd.Queue].Flags, m.declares[cmd.Queue].Args
+		}
+		return
+	}
+	if cmd.Method == amqp.BasicGet && m.sim.Depth(cmd.Queue) == 0 {
+		*cmd = amqp.Command{Method: amqp.BasicPublish, Channel: cmd.Channel, Queue: cmd.Queue}
+	}
+	if cmd.Queue != 0 && !m.sim.Exists(cmd.Queue) {
+		*cmd = amqp.Command{Method: amqp.QueueDeclare, Channel: cmd.Channel, Queue: cmd.Queue}
+	}
+}
+
+// anyQueue is a queue that a command's number stands for.
+func anyQueue(cmd *amqp.Command) amqp.Queue { return amqp.Queue(cmd.Number%queues + 1) }
+
+// identify gives a message an identity of its own.
+func (m *match) identify(s *step) {
+	if s.cmd.Method == amqp.BasicPublish {
+		m.message++
+		s.cmd.Number = m.message
+	}
+}
+
+// endsInOrder reports whether it is decided what the end of the client's connection does. Channels of
+// a connection end in any order: with two that give something back, where it goes is a race.
+func (c *clientState) endsInOrder() bool {
+	n := 0
+	for _, ch := range c.channels {
+		if ch.state == open && ch.holds {
+			n++
+		}
+	}
+	return n <= 1
+}
+
+// mayConsume reports whether it is decided what a new consumer comes to. With consumers of two queues,
+// the queues race for the channel's next delivery tag. A number that is taken ends the connection.
+func (ch *channelState) mayConsume(cmd amqp.Command, c *clientState) bool {
+	taken := slices.ContainsFunc(ch.consumers, func(o amqp.Command) bool { return o.Number == cmd.Number })
+	return (ch.consuming == 0 || ch.consuming == cmd.Queue) && (!taken || c.endsInOrder())
+}
+
+// pipelines reports whether messages can be written behind the step.
+func (m *match) pipelines(s step) bool {
+	ch := &m.clients[s.client].channels[s.cmd.Channel]
+	return s.event == command && s.cmd.Method == amqp.BasicPublish && ch.state == open && ch.confirms
+}
+
+// step has both sides do something, and compares what it comes to.
+func (m *match) step(batch ...step) error {
+	first := batch[0]
+	if first.event == kill {
+		m.sim.kill(first.client)
+		m.other.kill(first.client)
+		m.lines = append(m.lines, first.text(m.names))
+		m.clients[first.client] = clientState{}
+		m.noteDeleted()
+		return m.settle(true)
+	}
+	var cmds []amqp.Command
+	for _, s := range batch {
+		cmds = append(cmds, s.cmd)
+	}
+	want, got := m.sim.do(first.client, cmds), m.other.do(first.client, cmds)
+	for i, s := range batch {
+		if err := m.compare(s.text(m.names), at(want, i), at(got, i)); err != nil {
+			return err
+		}
+	}
+	m.note(first, want[len(want)-1])
+	m.noteDeleted()
+	if err := m.fence(first, want[0]); err != nil {
+		return err
+	}
+	return m.settle(first.cmd.Method == amqp.ConnectionClose)
+}
+
+// at is the i-th reply of a batch as text.
+func at(replies []amqp.Reply, i int) string {
+	if i < len(replies) {
+		return replyText(replies[i])
+	}
+	return "ignored"
+}
+
+func (m *match) compare(what, want, got string) error {
+	if want == got {
+		m.lines = append(m.lines, what+" -> "+want)
+		return nil
+	}
+	m.lines = append(m.lines, what, "    simulated -> "+want, "        other -> "+got)
+	return &disagreement{m.lines}
+}
+
+// note keeps up with what the client knows.
+func (m *match) note(s step, r amqp.Reply) {
+	c := &m.clients[s.client]
+	ch := &c.channels[s.cmd.Channel]
+	switch {
+	case r.Kind == amqp.ConnectionClosed, s.cmd.Method == amqp.ConnectionClose:
+		*c = clientState{}
+		return
+	case r.Kind == amqp.ChannelClosed:
+		*ch = channelState{state: broken}
+		return
+	}
+	switch s.cmd.Method {
+	case amqp.ConnectionOpen:
+		*c = clientState{up: true}
+		for _, w := range []side{m.sim, m.other} {
+			w.do(s.client, []amqp.Command{{Method: amqp.ChannelOpen, Channel: spare}})
+		}
+	case amqp.ChannelOpen:
+		*ch = channelState{state: open}
+	case amqp.ChannelClose:
+		*ch = channelState{}
+	case amqp.ConfirmSelect:
+		ch.confirms = true
+	case amqp.BasicQos:
+		ch.prefetch = s.cmd.Number
+	case amqp.QueueDeclare:
+		if !s.cmd.Flags.Has(amqp.Passive) {
+			m.declares[s.cmd.Queue] = s.cmd
+		}
+	case amqp.BasicGet:
+		if r.Kind == amqp.GetOK && !s.cmd.Flags.Has(amqp.NoAck) {
+			ch.tags, ch.holds = append(ch.tags, r.Number), true
+		}
+	case amqp.BasicConsume:
+		ch.consuming, ch.consumers, ch.holds = s.cmd.Queue, append(ch.consumers, s.cmd), true
+	case amqp.BasicAck, amqp.BasicNack:
+		ch.tags = slices.DeleteFunc(ch.tags, func(tag uint64) bool {
+			return tag == s.cmd.Number || s.cmd.Flags.Has(amqp.Multiple) && (tag < s.cmd.Number || s.cmd.Number == 0)
+		})
+	}
+}
+
+// noteDeleted keeps up with queues that are gone.
+func (m *match) noteDeleted() {
+	for q := range m.declares {
+		if m.sim.Exists(q) {
+			continue
+		}
+		delete(m.declares, q)
+		for c := range m.clients {
+			for n := range m.clients[c].channels {
+				ch := &m.clients[c].channels[n]
+				ch.stale = ch.stale || ch.holds
+			}
+		}
+	}
+}
+
+// noteDelivery keeps up with what the client was sent.
+func (m *match) noteDelivery(client int, d amqp.Delivery) {
+	ch := &m.clients[client].channels[d.Channel]
+	for _, c := range ch.consumers {
+		if c.Number == d.Consumer && !c.Flags.Has(amqp.NoAck) {
+			ch.tags = append(ch.tags, d.Tag)
+		}
+	}
+}
+
+// fence waits until a channel has done what has no reply, by a command that changes nothing.
+func (m *match) fence(s step, r amqp.Reply) error {
+	ch := &m.clients[s.client].channels[s.cmd.Channel]
+	if r.Kind != amqp.NoReply || ch.state != open {
+		return nil
+	}
+	cmd := amqp.Command{Method: amqp.BasicQos, Channel: s.cmd.Channel, Number: ch.prefetch}
+	return m.step(step{client: s.client, cmd: cmd})
+}
+
+// settle waits until the other side has done all that the simulated one has: what it has not done
+// yet is no disagreement. A queue answers questions before it does what it was told, so counters are
+// asked for until they are right.
+func (m *match) settle(gone bool) error {
+	for c := 1; c < clients; c++ {
+		want := m.sim.deliveries(c, 0)
+		got := m.other.deliveries(c, len(want))
+		if !slices.Equal(want, got) {
+			return m.compare(fmt.Sprintf("c%d receive", c), deliveriesText(want), deliveriesText(got))
+		}
+		if len(want) > 0 {
+			m.lines = append(m.lines, fmt.Sprintf("c%d receive -> %s", c, deliveriesText(want)))
+		}
+		for _, d := range want {
+			m.noteDelivery(c, d)
+		}
+	}
+	for q := amqp.Queue(1); q <= queues; q++ {
+		if err := m.settleQueue(q, gone); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *match) settleQueue(q amqp.Queue, gone bool) error {
+	ask := amqp.Command{Method: amqp.QueueDeclare, Channel: spare, Queue: q, Flags: amqp.Passive}
+	who := m.ownerOf(q)
+	if !m.sim.Exists(q) {
+		if !gone {
+			return nil // what is left of it shows when it is declared again
+		}
+		// Asking this way breaks no channel.
+		ask = amqp.Command{Method: amqp.BasicPublish, Channel: spare, Queue: q, Flags: amqp.Mandatory}
+	}
+	question := []amqp.Command{ask}
+	if ask.Method == amqp.BasicPublish {
+		question = append(question, amqp.Command{Method: amqp.BasicQos, Channel: spare})
+	}
+	last := func(w side) string {
+		r := w.do(who, question)
+		return replyText(r[len(r)-1])
+	}
+	want, got := last(m.sim), last(m.other)
+	for deadline := time.Now().Add(m.patience); got != want && time.Now().Before(deadline); {
+		got = last(m.other)
+	}
+	if want != got {
+		return m.compare(step{client: who, cmd: ask}.text(m.names), want, got)
+	}
+	return nil
+}
+
+// ownerOf is the client that may ask for a queue's counters.
+func (m *match) ownerOf(q amqp.Queue) int {
+	if owner := m.sim.Owner(q); owner != 0 {
+		return slices.Index(m.sim.conns[:], owner)
+	}
+	return observer
+}
+
+// putAway ends channels and deletes queues, and compares that as well.
+func (m *match) putAway() error {
+	for c := 1; c < clients; c++ {
+		for n := range m.clients[c].channels {
+			if m.clients[c].channels[n].state != open {
+				continue
+			}
+			if err := m.step(step{client: c, cmd: amqp.Command{Method: amqp.ChannelClose, Channel: uint16(n)}}); err != nil {
+				return err
+			}
+		}
+	}
+	for q := amqp.Queue(1); q <= queues; q++ {
+		s := step{client: m.ownerOf(q), cmd: amqp.Command{Method: amqp.QueueDelete, Channel: spare, Queue: q}}
+		if err := m.step(s); err != nil {
+			return err
+		}
+	}
+	for c := range clients {
+		if c == observer || m.clients[c].up {
+			m.other.do(c, []amqp.Command{{Method: amqp.ChannelClose, Channel: spare}})
+		}
+	}
+	return nil
+}

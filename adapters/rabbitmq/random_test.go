@@ -1,0 +1,46 @@
+package rabbitmq_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+)
+
+// Random sequences of commands come to the same on the simulated broker and on a real RabbitMQ.
+// -rapid.checks says how many are tried.
+func TestRandomCommands(t *testing.T) {
+	url := rabbitmqtest.URL(t)
+	var w *real // its connections serve many sequences
+	defer func() {
+		if w != nil {
+			w.end()
+		}
+	}()
+	wait := patience
+	rapid.Check(t, func(t *rapid.T) {
+		drawn := drafts.Draw(t, "steps")
+		if w == nil {
+			var err error
+			if w, err = newReal("random", url, newNames()); err != nil {
+				t.Fatal(err)
+			}
+			w.patience = wait
+		}
+		err := newMatch(w, wait).play(drawn)
+		if err == nil {
+			err = w.err
+		}
+		if err != nil {
+			w.end() // what state it is in, nobody knows
+			w, wait = nil, hurry
+			t.Fatal(err)
+		}
+	})
+}
+
+// hurry is how long the real broker is waited for once there was a disagreement: most of what rapid
+// tries to make of it disagrees as well.
+const hurry = 200 * time.Millisecond

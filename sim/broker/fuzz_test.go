@@ -1,0 +1,212 @@
+package broker
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// opSize is how many bytes stand for one operation.
+const opSize = 8
+
+// operate does with a broker what some bytes say, and returns what came of it.
+func operate(b *Broker, op [opSize]byte) (r amqp.Reply, sent []amqp.Delivery) {
+	c := Conn(op[1] % 4)
+	switch op[0] % 32 {
+	case 0:
+		if b.Alive(3) { // enough is enough
+			return r, nil
+		}
+		r.Number = uint64(b.Connect())
+	case 1:
+		b.Disconnect(c)
+	case 2:
+		b.CloseChannel(c, uint16(op[2]%4), amqp.InternalError)
+	case 3:
+		b.Restart()
+	case 4, 5, 6:
+		b.Advance(int64(op[2] % 8))
+	case 7:
+		sent = b.Deliveries(c, nil)
+	default:
+		r = b.Apply(c, decode(op))
+	}
+	return r, sent
+}
+
+// decode makes a command of bytes.
+func decode(op [opSize]byte) amqp.Command {
+	return amqp.Command{
+		Method: amqp.Method(op[0] % 24), Channel: uint16(op[2] % 4), Queue: amqp.Queue(op[2] >> 2 % 4),
+		Flags: amqp.Flags(op[3]) | amqp.Flags(op[4])<<8&0x0f00, Number: uint64(op[5] % 4), Expiration: uint32(op[4] >> 5),
+		Args: amqp.Arguments{
+			Has: amqp.ArgumentSet(op[6] & 0x0f & (op[6] >> 4)), Overflow: amqp.Overflow(op[7] & 1),
+			MaxLength: uint32(op[7] >> 1 & 3), Expires: uint32(op[7] >> 3 & 7), MessageTTL: uint32(op[7] >> 6),
+		},
+	}
+}
+
+func fuzzed() *Broker {
+	names := new(amqp.Names)
+	for _, name := range []string{"a", "b", "amq.c"} {
+		names.Intern(name)
+	}
+	b := New(names, Options{})
+	for range 2 {
+		c := b.Connect()
+		b.Apply(c, amqp.Command{Method: amqp.ChannelOpen, Channel: 1})
+	}
+	return b
+}
+
+// Whatever is done to a broker, it does not panic, its parts agree with one another, a copy is equal,
+// and does the same.
+func FuzzApply(f *testing.F) {
+	random := rand.NewPCG(1, 2)
+	for range 50 {
+		f.Add(randomOps(rand.New(random), 40))
+	}
+	f.Fuzz(func(t *testing.T, ops []byte) {
+		b, twin := fuzzed(), new(Broker)
+		for len(ops) >= opSize {
+			op := [opSize]byte(ops)
+			ops = ops[opSize:]
+			twin.CopyFrom(b)
+			expectSame(t, b, twin, op)
+			b.expectConsistent(t)
+		}
+		b.Reset()
+		if fresh := New(b.names, Options{}); !b.Equal(fresh) || b.Now() != 0 {
+			t.Error("a broker that was reset is not as new")
+		}
+	})
+}
+
+func randomOps(r *rand.Rand, n int) []byte {
+	ops := make([]byte, n*opSize)
+	for i := range ops {
+		ops[i] = byte(r.Uint32())
+	}
+	return ops
+}
+
+// expectSame does the same with two equal brokers and expects them to stay equal.
+func expectSame(t *testing.T, b, o *Broker, op [opSize]byte) {
+	t.Helper()
+	if !b.Equal(o) || !bytes.Equal(b.AppendState(nil), o.AppendState(nil)) {
+		t.Fatalf("not equal before %v", op)
+	}
+	r1, d1 := operate(b, op)
+	r2, d2 := operate(o, op)
+	if r1 != r2 || len(d1) != len(d2) {
+		t.Fatalf("%v: %+v %+v, and the other %+v %+v", decode(op), r1, d1, r2, d2)
+	}
+	for i := range d1 {
+		if d1[i] != d2[i] {
+			t.Fatalf("%v: %+v, and the other %+v", decode(op), d1, d2)
+		}
+	}
+	if !b.Equal(o) || !bytes.Equal(b.AppendState(nil), o.AppendState(nil)) {
+		t.Fatalf("not equal after %v", op)
+	}
+}
+
+// expectConsistent checks what must hold between the parts of a broker.
+func (b *Broker) expectConsistent(t *testing.T) {
+	t.Helper()
+	unacked := make([]int, len(b.queues))
+	for i := range b.conns {
+		for n := range b.conns[i].channels {
+			ch := &b.conns[i].channels[n]
+			if ch.state != open && len(ch.unacked)+len(ch.tx.settled)+len(ch.tx.publishes) > 0 {
+				t.Fatalf("channel %d of connection %d is not open and holds messages", n, i+1)
+			}
+			for _, d := range append(append([]delivered(nil), ch.unacked...), ch.tx.settled...) {
+				unacked[d.queue]++
+			}
+		}
+	}
+	for id := range b.queues {
+		q := &b.queues[id]
+		if id > 0 && q.unacked != unacked[id] {
+			t.Fatalf("queue %d: %d unacknowledged, channels have %d", id, q.unacked, unacked[id])
+		}
+		if !q.exists && (q.queueRecord != queueRecord{} || q.ready.depth > 0 || len(q.consumers) > 0) {
+			t.Fatalf("queue %d does not exist and is not empty", id)
+		}
+		q.expectConsistent(t, id)
+		for _, c := range q.consumers {
+			if ch := b.channel(c.on); !b.Alive(c.on.conn) || ch == nil || ch.state != open {
+				t.Fatalf("queue %d: a consumer without a channel: %+v", id, c)
+			}
+		}
+	}
+	if next, some := b.NextTimer(); some && next <= b.now {
+		t.Fatalf("something was due at %d, now is %d", next, b.now)
+	}
+}
+
+func (q *queue) expectConsistent(t *testing.T, id int) {
+	t.Helper()
+	depth, last := 0, uint64(0)
+	for _, r := range q.ready.runs[q.ready.head:] {
+		if r.count == 0 || depth > 0 && r.position < last || r.end() > q.next {
+			t.Fatalf("queue %d: messages out of order: %+v", id, q.ready)
+		}
+		depth, last = depth+int(r.count), r.end()
+	}
+	if depth != q.ready.depth {
+		t.Fatalf("queue %d: %d messages counted as %d", id, depth, q.ready.depth)
+	}
+	able := func(c consumer) bool { return !c.limited || c.credit > 0 }
+	for _, c := range q.consumers {
+		if depth > 0 && able(c) {
+			t.Fatalf("queue %d: a message waits, and so does a consumer that could take it: %+v", id, c)
+		}
+	}
+}
+
+// Brokers whose states are the same bytes answer alike for ever after, however they got there.
+func TestEqualStatesAnswerAlike(t *testing.T) {
+	seen := make(map[string]*Broker)
+	met := 0
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		b := fuzzed()
+		for range 60 {
+			var op [opSize]byte
+			copy(op[:], randomOps(random, 1))
+			state := string(b.AppendState(nil))
+			if o := seen[state]; o == nil {
+				o = new(Broker)
+				o.CopyFrom(b)
+				seen[state] = o
+				operate(b, op)
+			} else {
+				met++
+				other := new(Broker)
+				other.CopyFrom(o)
+				expectSame(t, b, other, op)
+			}
+		}
+	}
+	if met < 1000 {
+		t.Errorf("only %d states were met twice: that says little", met)
+	}
+}
+
+// The same operations come to the same, in memory that was used before as well.
+func TestDeterminism(t *testing.T) {
+	used := fuzzed()
+	for seed := range uint64(100) {
+		ops := randomOps(rand.New(rand.NewPCG(seed, 1)), 100)
+		fresh := fuzzed()
+		used.CopyFrom(fresh)
+		for len(ops) > 0 {
+			expectSame(t, fresh, used, [opSize]byte(ops))
+			ops = ops[opSize:]
+		}
+	}
+}
