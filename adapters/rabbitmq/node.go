@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -124,12 +123,15 @@ func awaitPort(ctx context.Context, port int) error {
 func (n *node) boot(ctx context.Context) (version string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, nodeStartLimit, fmt.Errorf("it was not ready after %s", nodeStartLimit))
 	defer cancel()
-	if n.server, err = startServer(n.command(n.programs.server), n.epmd.Process.Pid); err != nil {
+	started, err := startServer(n.command(n.programs.server), n.epmd.Process.Pid)
+	if err != nil {
 		return "", err
 	}
+	n.server = started
 	version, err = awaitReady(ctx, n.url(), n.server.ended)
 	if err != nil {
-		return "", fmt.Errorf("%w; the last it said: %s", err, n.lastWords())
+		printed, _ := os.ReadFile(n.console.Name())
+		return "", fmt.Errorf("%w; it said: %s", err, complaint(string(printed)))
 	}
 	return version, nil
 }
@@ -169,10 +171,3 @@ func (n *node) url() string {
 }
 
 func (n *node) path(name string) string { return filepath.Join(n.dir, name) }
-
-// lastWords is the last line that the server printed.
-func (n *node) lastWords() string {
-	text, _ := os.ReadFile(n.console.Name())
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
-}

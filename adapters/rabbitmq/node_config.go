@@ -44,6 +44,7 @@ func (n *node) environment() []string {
 
 		fmt.Sprintf("ERL_EPMD_PORT=%d", n.ports.epmd),
 		"ERL_EPMD_ADDRESS=127.0.0.1",
+		"ERL_CRASH_DUMP_SECONDS=0", // no dump: it takes seconds, and goes with the directory
 		"ERL_FLAGS=" + strings.Join([]string{
 			"-start_epmd false", // ours runs; one that an Erlang starts would outlive us
 			"-kernel inet_dist_use_interface {127,0,0,1}",

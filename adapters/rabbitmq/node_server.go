@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -41,4 +43,22 @@ func (s *server) end() error {
 		<-s.ended
 		return fmt.Errorf("it did not end within %s of being told to, and was killed", nodeStopLimit)
 	}
+}
+
+const complaintLimit = 500 // characters; Erlang's can go on for pages
+
+// bootFailure is how RabbitMQ says why it does not start: a sentence, or an Erlang term of many lines.
+var bootFailure = regexp.MustCompile(`(?m)^(ERROR: .*|Error during startup: (?s:.*?)\n\n)`)
+
+// complaint picks from all that a server printed what is worth showing when it did not come up.
+func complaint(printed string) string {
+	said := oneLine(bootFailure.FindString(printed))
+	if said == "" {
+		lines := strings.Split(strings.TrimSpace(printed), "\n")
+		said = oneLine(lines[len(lines)-1])
+	}
+	if said == "" {
+		return "nothing"
+	}
+	return said[:min(len(said), complaintLimit)]
 }
