@@ -1,0 +1,157 @@
+package rabbitmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// ReplayOptions says how a trace is replayed. The zero value has the defaults.
+type ReplayOptions struct {
+	// Prefix is what the names of queues begin with on the broker; "" is one that nobody else uses.
+	Prefix string
+	// Patience bounds the wait for the broker to notice by itself what it was not told: a connection
+	// that ended without a goodbye, a queue whose time is over. 0 means 10 seconds.
+	Patience time.Duration
+	// Progress is told before each step how many were taken, and of how many. It may be nil.
+	Progress func(taken, of int)
+}
+
+const defaultPatience = 10 * time.Second
+
+// Replay takes the steps of a trace, which the simulator made of a scenario of the target, on a real
+// RabbitMQ: command by command in the recorded order, each client on a connection of its own (or on
+// a channel of the one connection that all share, where that is the scenario's option). It ends at
+// the first step that does not come to what was recorded.
+//
+// Compared are, of every command, the whole reply: its class, code, counters and returned messages;
+// and after every step whether each slot's A and B queue and the administration mutex exist, and
+// whether B queues and the mutex are exclusive to a connection. Since a client's machine is
+// a function of the replies it is given, equal replies are the same execution. Not compared are:
+//
+//   - the code with which a channel or connection is closed by a fault: the simulator's are its own
+//     invention;
+//   - which connection has an exclusive queue (other than by the replies that clients get), and
+//     whether a queue with x-expires is exclusive: asking would be a use, and keep it alive;
+//   - how many messages a queue holds, other than by the counters in replies;
+//   - time, unless a queue or message of the trace expires by it. Then a virtual millisecond lasts
+//     longer on the broker, and every x-expires and TTL with it: see [timeScale].
+//
+// Faults are carried out so:
+//
+//   - a client's death and a dropped connection close the client's socket without a goodbye. Where
+//     the broker is late to notice, the socket stays open, unused, until it does: from the broker's
+//     side a half-open connection looks no different;
+//   - a lost reply is read and thrown away;
+//   - a channel error is provoked by asking, on the client's channel, for a queue that does not exist;
+//   - a restart is a real one; where the broker can't be restarted, the replay is skipped.
+//
+// Queues get a prefix of their own, so that a broker may be shared, and are deleted at the end,
+// whatever it is.
+func Replay(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Trace, o ReplayOptions) (r *Replayed, err error) {
+	r = &Replayed{Broker: b.Version, trace: t}
+	if restarts(t) && !b.CanRestart() {
+		r.Skipped = fmt.Sprintf("the trace restarts the broker, and %s was not started here", b.Origin)
+		return r, nil
+	}
+	if o.Prefix == "" {
+		o.Prefix = newPrefix()
+	}
+	if o.Patience == 0 {
+		o.Patience = defaultPatience
+	}
+	p, err := newPlayer(ctx, b, target, t, o)
+	if err != nil {
+		return r, fmt.Errorf("replaying on %s: %w", b.Version, err)
+	}
+	defer func() {
+		if untidy := p.end(); err == nil {
+			err = untidy
+		}
+	}()
+	for i := range t.Setup {
+		if r.Disagreement, err = p.step(ctx, &t.Setup[i], i+1 == len(t.Setup)); err != nil || r.Disagreement != nil {
+			return r.failed(SetupStep, err)
+		}
+	}
+	for i := range t.Steps {
+		if o.Progress != nil {
+			o.Progress(i, len(t.Steps))
+		}
+		if r.Disagreement, err = p.step(ctx, &t.Steps[i], true); err != nil || r.Disagreement != nil {
+			return r.failed(i, err)
+		}
+		r.Agreed++
+	}
+	return r, nil
+}
+
+func restarts(t *scenario.Trace) bool {
+	return slices.ContainsFunc(t.Steps, func(s scenario.Taken) bool { return s.Action.Do == scenario.Restart })
+}
+
+// step takes one step and compares what it came to. Setup has truth after its last step only.
+func (p *player) step(ctx context.Context, s *scenario.Taken, truth bool) (*Disagreement, error) {
+	if err := p.pace.await(ctx, s.Time); err != nil {
+		return nil, err
+	}
+	got, err := p.take(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if got = p.excuse(s, got); got != s.Reply {
+		return &Disagreement{Taken: s, What: "reply", Expected: replyWords(s.Reply), Got: replyWords(got)}, nil
+	}
+	if !truth {
+		return nil, nil
+	}
+	w, has, err := p.settled(ctx, s)
+	if w == nil || err != nil {
+		return nil, err
+	}
+	what := "queue " + p.trace.Names.Name(w.queue)
+	return &Disagreement{Taken: s, What: what, Expected: w.expected(&s.Truth).String(), Got: has.String()}, nil
+}
+
+// excuse takes the recorded code for that of a close which a fault brought about.
+func (p *player) excuse(s *scenario.Taken, got amqp.Reply) amqp.Reply {
+	c := &p.clients[s.Action.Client]
+	if got.Kind == amqp.ConnectionClosed && c.line.cut || got.Kind == amqp.ChannelClosed && c.provoked {
+		got.Code = s.Reply.Code
+	}
+	return got
+}
+
+// pollPause is the time between two looks at a broker that has something to notice.
+const pollPause = time.Millisecond
+
+// settled compares what the broker has with the truth after a step, and returns a queue that is
+// otherwise, if one is. Where the broker learns of the step in its own time, it is asked until it
+// agrees or patience is over.
+func (p *player) settled(ctx context.Context, s *scenario.Taken) (*watched, presence, error) {
+	patience, cancel := context.WithTimeout(ctx, p.options.Patience)
+	defer cancel()
+	for {
+		w, has, err := p.observer.compare(p.queues, &s.Truth)
+		if w == nil || err != nil || !p.unannounced(s) || patience.Err() != nil {
+			return w, has, errors.Join(err, ctx.Err())
+		}
+		sleep(patience, pollPause)
+	}
+}
+
+// sleep lets time pass, unless ctx is done earlier.
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

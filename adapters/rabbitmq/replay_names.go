@@ -1,0 +1,30 @@
+package rabbitmq
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// maxName is how long a queue's name may be, in bytes.
+const maxName = 255
+
+// newPrefix is what the names of one run's queues begin with on a broker that is shared.
+func newPrefix() string { return "lockproof." + strings.ToLower(rand.Text()[:10]) + "." }
+
+// prefixed is the same names under the same numbers, with a prefix before each: what was equal stays
+// equal, what was not does not, and none is the broker's own any more.
+func prefixed(names *amqp.Names, prefix string) (*amqp.Names, error) {
+	out := new(amqp.Names)
+	for q := range names.Len() {
+		name := names.Name(amqp.Queue(q + 1))
+		if len(prefix+name) > maxName {
+			return nil, fmt.Errorf("queue %q: its name has %d bytes, and %d at most leave room for the prefix that is put before it; use a shorter lock name",
+				name, len(name), maxName-len(prefix))
+		}
+		out.Intern(prefix + name)
+	}
+	return out, nil
+}

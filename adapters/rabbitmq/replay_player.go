@@ -1,0 +1,198 @@
+package rabbitmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// player is the clients of a trace on a real broker. What becomes of their connections it reads from
+// the trace's history: an event Gone is the moment at which the broker sees one end.
+type player struct {
+	broker   *Broker
+	trace    *scenario.Trace
+	options  ReplayOptions
+	names    *amqp.Names // the trace's numbers, this run's names
+	nowhere  amqp.Queue  // a queue that never exists
+	pace     pace
+	declared map[amqp.Queue]amqp.ArgumentSet
+	queues   []watched
+	observer *observer
+	clients  []seat          // by number; 0 is whoever made the slots that locks begin with
+	lines    map[int32]*line // connections that the broker has, by process
+	opened   []*line         // all
+}
+
+// seat is one client.
+type seat struct {
+	line     *line
+	opened   int32  // connections that it opened, or joined
+	channel  uint16 // the channel that it works on
+	up       bool   // that channel is open
+	provoked bool   // a fault closed it
+}
+
+// line is a connection, and whether a fault or its own end cut it.
+type line struct {
+	*Conn
+	cut bool
+}
+
+func newPlayer(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Trace, o ReplayOptions) (*player, error) {
+	names, err := prefixed(t.Names, o.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	p := &player{
+		broker: b, trace: t, options: o, names: names, nowhere: names.Intern("nowhere." + o.Prefix), pace: newPace(t),
+		clients: make([]seat, len(t.Scenario.Clients)+1), lines: make(map[int32]*line),
+	}
+	p.declared = declared(t)
+	p.queues = watchlist(target, t, p.declared)
+	return p, p.observe(ctx)
+}
+
+// observe opens the connection that the broker is looked at from.
+func (p *player) observe(ctx context.Context) (err error) {
+	p.observer, err = newObserver(ctx, p.broker.URL, p.names)
+	return err
+}
+
+// take does what a step says and returns the reply to its command.
+func (p *player) take(ctx context.Context, s *scenario.Taken) (reply amqp.Reply, err error) {
+	switch s.Action.Do {
+	case scenario.ChannelError:
+		err = p.breakChannel(&p.clients[s.Action.Client])
+	case scenario.Restart:
+		err = p.restart(ctx)
+	}
+	if err == nil && s.Command.Method != amqp.NoMethod {
+		reply, err = p.send(ctx, s)
+	}
+	p.bury(s)
+	return reply, err
+}
+
+func (p *player) send(ctx context.Context, s *scenario.Taken) (amqp.Reply, error) {
+	c, cmd := &p.clients[s.Action.Client], s.Command
+	if c.line == nil || cmd.Method == amqp.ConnectionOpen {
+		p.bury(s) // what the client had until now
+		if err := p.open(ctx, s.Action.Client); err != nil {
+			return amqp.Reply{}, err
+		}
+	}
+	if cmd.Method == amqp.ConnectionOpen {
+		return amqp.Reply{Kind: amqp.OK}, nil
+	}
+	reply := c.line.Do([]amqp.Command{p.pace.stretched(cmd)})[0]
+	switch {
+	case cmd.Method == amqp.ChannelOpen && reply.Kind == amqp.OK:
+		c.channel, c.up, c.provoked = cmd.Channel, true, false
+	case cmd.Method == amqp.ChannelClose, reply.Closed():
+		c.up = false
+	}
+	return reply, nil
+}
+
+// open makes a connection for a client, or has it join the one that all share.
+func (p *player) open(ctx context.Context, number uint8) error {
+	c := &p.clients[number]
+	l := p.shared()
+	if l == nil || number == 0 {
+		conn, err := Dial(ctx, p.broker.URL, p.names)
+		if err != nil {
+			return err
+		}
+		l = &line{Conn: conn}
+		p.opened = append(p.opened, l)
+	}
+	c.line, c.up, c.provoked = l, false, false
+	c.opened++
+	if number > 0 {
+		p.lines[p.process(number)] = l
+	}
+	return nil
+}
+
+// process is the number by which the trace's history knows a client's connection (see [spec.Event]).
+func (p *player) process(number uint8) int32 {
+	return int32(number) + (p.clients[number].opened-1)*int32(len(p.clients)-1)
+}
+
+// shared is the connection that all clients share, where they do and it is there.
+func (p *player) shared() *line {
+	if p.trace.Scenario.Options.Connection != lock.SharedConnection {
+		return nil
+	}
+	for _, l := range p.lines {
+		if !l.cut {
+			return l
+		}
+	}
+	return nil
+}
+
+// breakChannel has the broker close a client's channel behind its back.
+func (p *player) breakChannel(c *seat) error {
+	if !c.up {
+		return nil
+	}
+	r := c.line.Do([]amqp.Command{{Method: amqp.QueueDeclare, Channel: c.channel, Queue: p.nowhere, Flags: amqp.Passive}})[0]
+	if r.Kind != amqp.ChannelClosed {
+		return fmt.Errorf("provoking a channel error: expected %s, got %s", amqp.ChannelClosed, replyWords(r))
+	}
+	c.up, c.provoked = false, true
+	return nil
+}
+
+// bury closes the sockets of the connections that the broker sees end in a step.
+func (p *player) bury(s *scenario.Taken) {
+	for _, e := range p.trace.History.Events[s.First : s.First+s.Events] {
+		if l := p.lines[e.Target]; e.F == spec.Gone && l != nil {
+			l.cut = true
+			l.Kill()
+			delete(p.lines, e.Target)
+		}
+	}
+}
+
+// unannounced reports whether a step does something to the broker that nobody tells it.
+func (p *player) unannounced(s *scenario.Taken) bool {
+	for _, e := range p.trace.History.Events[s.First : s.First+s.Events] {
+		if e.F == spec.Gone || e.F == spec.Restart {
+			return true
+		}
+	}
+	return p.pace.timed
+}
+
+// restart restarts the broker, which ends every connection.
+func (p *player) restart(ctx context.Context) error {
+	for _, l := range p.lines {
+		l.cut = true
+	}
+	clear(p.lines)
+	if err := p.broker.Restart(ctx); err != nil {
+		return err
+	}
+	return p.observe(ctx)
+}
+
+// end closes every connection and deletes every queue, whatever has happened.
+func (p *player) end() error {
+	var err error
+	for _, l := range p.opened {
+		err = errors.Join(err, l.Close())
+	}
+	if p.observer != nil {
+		err = errors.Join(err, p.observer.Close())
+	}
+	return errors.Join(err, sweep(p.broker.URL, p.names, slices.Sorted(maps.Keys(p.declared))))
+}

@@ -1,0 +1,121 @@
+package rabbitmq
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Replayed is what a trace came to on a real RabbitMQ.
+type Replayed struct {
+	Broker string // what it calls itself, such as "RabbitMQ 3.10.8"
+	// Skipped says why nothing was replayed; "" where it was.
+	Skipped string
+	// Agreed is how many steps, from the first, came to what was recorded.
+	Agreed int
+	// Disagreement is the step that did not, the last that was taken; nil if there is none.
+	Disagreement *Disagreement
+
+	trace *scenario.Trace
+}
+
+// SetupStep is the number of a step before the first.
+const SetupStep = -1
+
+// Disagreement is where a real RabbitMQ and the simulated broker part.
+type Disagreement struct {
+	Step     int // index in the trace's steps; SetupStep is before the first
+	Taken    *scenario.Taken
+	What     string // "reply", or the queue
+	Expected string // as recorded
+	Got      string
+}
+
+// failed is the result when a replay ends at a step.
+func (r *Replayed) failed(step int, err error) (*Replayed, error) {
+	if r.Disagreement != nil {
+		r.Disagreement.Step = step
+	}
+	if err != nil {
+		err = fmt.Errorf("replaying on %s, %s: %w", r.Broker, stepWords(step), err)
+	}
+	return r, err
+}
+
+// Agrees reports whether the whole trace came to what was recorded.
+func (r *Replayed) Agrees() bool {
+	return r.Skipped == "" && r.Disagreement == nil && r.Agreed == len(r.trace.Steps)
+}
+
+// Reproduces reports whether a violation of the trace was seen on the real broker: every step agreed
+// up to the one that shows it, so that it was the same execution.
+func (r *Replayed) Reproduces(v scenario.Violation) bool {
+	return r.Skipped == "" && r.Agreed >= min(v.Step+1, len(r.trace.Steps)) && (v.Step < len(r.trace.Steps) || r.Agrees())
+}
+
+// String says in a few lines what came of the replay, and of each violation in the trace.
+func (r *Replayed) String() string {
+	if r.Skipped != "" {
+		return fmt.Sprintf("not replayed on %s: %s", r.Broker, r.Skipped)
+	}
+	lines := []string{r.agreement()}
+	for _, v := range r.trace.Violations {
+		word := "reproduced"
+		if !r.Reproduces(v) {
+			word = "not reproduced"
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s: %s", v.Property, word, v.Explain()))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (r *Replayed) agreement() string {
+	d, of := r.Disagreement, len(r.trace.Steps)
+	switch {
+	case d != nil:
+		return fmt.Sprintf("%s disagrees at %s (%s): %s: expected %s, got %s",
+			r.Broker, stepWords(d.Step), d.command(r.trace.Names), d.What, d.Expected, d.Got)
+	case r.Agreed < of:
+		return fmt.Sprintf("%s agrees so far: %d of %d steps", r.Broker, r.Agreed, of)
+	}
+	return fmt.Sprintf("%s agrees: the same replies and the same queues in all of %d steps", r.Broker, of)
+}
+
+// command is what was done in the step.
+func (d *Disagreement) command(names *amqp.Names) string {
+	words := d.Taken.Action.String()
+	if cmd := d.Taken.Command; cmd.Method != amqp.NoMethod {
+		words += ": " + strings.TrimSpace(cmd.Method.String()+" "+names.Name(cmd.Queue))
+	}
+	return words
+}
+
+// stepWords is a step as people count.
+func stepWords(step int) string {
+	if step == SetupStep {
+		return "setting up"
+	}
+	return fmt.Sprintf("step %d", step+1)
+}
+
+// replyWords is a reply with all that is compared.
+func replyWords(r amqp.Reply) string {
+	words := r.Kind.String()
+	if r.Code != 0 {
+		words += " " + r.Code.String()
+	}
+	for _, n := range []struct {
+		of    string
+		count uint64
+	}{
+		{"returned", uint64(r.Returned)}, {"messages", uint64(r.Messages)}, {"consumers", uint64(r.Consumers)},
+		{"delivery tag", r.Number}, {"message", r.Message},
+	} {
+		if n.count > 0 {
+			words += fmt.Sprintf(", %s %d", n.of, n.count)
+		}
+	}
+	return words
+}

@@ -1,0 +1,40 @@
+package rabbitmq
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// sweepLimit bounds the deletion of a run's queues.
+const sweepLimit = 20 * time.Second
+
+// sweep deletes queues, whether or not they exist. Those of connections that have only just been cut
+// it waits for.
+func sweep(url string, names *amqp.Names, queues []amqp.Queue) error {
+	ctx, cancel := context.WithTimeout(context.Background(), sweepLimit)
+	defer cancel()
+	o, err := newObserver(ctx, url, names)
+	if err != nil {
+		return fmt.Errorf("deleting the queues of a run: %w", err)
+	}
+	defer o.Close()
+	for _, q := range queues {
+		for {
+			r := o.ask(amqp.Command{Method: amqp.QueueDelete, Queue: q})
+			if r.Kind == amqp.OK {
+				break
+			}
+			if r.Code != amqp.ResourceLocked || ctx.Err() != nil {
+				return fmt.Errorf("deleting queue %s: got %s; it is left behind", names.Name(q), replyWords(r))
+			}
+			if err := o.ready(); err != nil {
+				return err
+			}
+			sleep(ctx, pollPause)
+		}
+	}
+	return nil
+}
