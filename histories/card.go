@@ -14,21 +14,24 @@ import (
 // what never happened.
 func WriteCard(w io.Writer, r *Report, s Style) error {
 	var b strings.Builder
-	for _, part := range [][]line{
-		cardHead(r, s), cardProperties(r, s), cardEfficiency(r, s), cardNotes(r, s), cardTotal(r),
-	} {
-		if len(part) == 0 {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte('\n')
-		}
-		for _, l := range part {
-			s.paint(&b, l)
-		}
+	for _, l := range cardLines(r, s) {
+		s.paint(&b, l)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func cardLines(r *Report, s Style) []line {
+	var out []line
+	for _, part := range [][]line{
+		cardHead(r, s), cardProperties(r, s), cardEfficiency(r, s), cardNotes(r, s), cardTotal(r),
+	} {
+		if len(part) > 0 && len(out) > 0 {
+			out = append(out, nil)
+		}
+		out = append(out, part...)
+	}
+	return out
 }
 
 func cardHead(r *Report, s Style) []line {

@@ -32,22 +32,29 @@ func Draw(w io.Writer, t *scenario.Trace, s Style) error {
 
 // title says what was run.
 func title(t *scenario.Trace, s Style) []line {
-	words := []string{printable(t.Scenario.Target)}
-	for _, l := range t.Scenario.Locks {
-		words = append(words, fmt.Sprintf("%s with %s", printable(l.Name), plural(int(l.Slots), "slot")))
-	}
-	for _, o := range t.Scenario.Options.Changed() {
-		words = append(words, o[0]+"="+o[1])
-	}
+	target := printable(t.Scenario.Target)
+	words := append([]string{target + " ·"}, settings(&t.Scenario)...)
 	var out []line
-	for i, text := range fill(list(words), " ", s.width()) {
-		if name := words[0]; i == 0 && strings.HasPrefix(text, name) {
-			out = append(out, line{{name, bold}, {text[len(name):], dim}})
+	for i, text := range fill(words, " ", s.width()) {
+		if i == 0 && strings.HasPrefix(text, target) {
+			out = append(out, line{{target, bold}, {text[len(target):], dim}})
 			continue
 		}
 		out = append(out, line{{text, dim}})
 	}
 	return append(out, nil)
+}
+
+// settings are a scenario's locks, and its options that are not the defaults.
+func settings(s *scenario.Scenario) []string {
+	var items []string
+	for _, l := range s.Locks {
+		items = append(items, fmt.Sprintf("%s with %s", l.Name, plural(int(l.Slots), "slot")))
+	}
+	for _, o := range s.Options.Changed() {
+		items = append(items, o[0]+"="+o[1])
+	}
+	return list(items)
 }
 
 // drawing is a story with its columns measured.

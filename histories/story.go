@@ -36,6 +36,12 @@ type moment struct {
 	broken []scenario.Violation
 }
 
+// The marks of a client's fate.
+const (
+	died    = "╳"
+	noticed = "┴" // by the broker
+)
+
 // call is an operation that began, ended, or both, in one step.
 type call struct {
 	client     int
@@ -128,22 +134,23 @@ func (m *moment) act(a scenario.Action, r amqp.Reply) {
 	l := &m.lanes[a.Client-1]
 	switch {
 	case a.Do.Crash():
-		*l, m.fate = lane{dead: true, haunted: a.Late}, "╳"
+		*l, m.fate = lane{dead: true, haunted: a.Late}, died
 	case a.Do == scenario.Detect:
-		l.haunted, m.fate = false, "┴"
+		l.haunted, m.fate = false, noticed
 	case a.Do == scenario.Drop:
 		l.cut = true
-	case r.Kind == amqp.ConnectionClosed || r.Kind == amqp.Lost:
-		l.cut = false
+	case r.Kind == amqp.ConnectionClosed || a.Do == scenario.Lose:
+		l.cut, l.held = false, 0
 	}
 }
 
 // see takes in an event of the history: calls, and what clients believe after them.
 func (m *moment) see(e spec.Event) {
-	client := int(e.Process)
-	if client < 1 || client > len(m.lanes) {
+	if e.Process < 1 {
 		return
 	}
+	// A client has a new number for each of its connections: those of the others lie between.
+	client := (int(e.Process)-1)%len(m.lanes) + 1
 	l := &m.lanes[client-1]
 	if e.Type == spec.Invoke {
 		m.calls = append(m.calls, call{client: client, lock: int(e.Lock), begin: invocationWords(e)})

@@ -115,7 +115,7 @@ func completionWords(e spec.Event) string {
 		if e.Held {
 			return "held"
 		}
-		return "not held"
+		return strings.TrimSuffix("not held: "+e.Reason.String(), ": ")
 	case lock.Count:
 		return plural(int(e.Slots), "slot")
 	}

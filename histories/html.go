@@ -1,0 +1,116 @@
+package histories
+
+import (
+	"embed"
+	"fmt"
+	"html"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+//go:embed page
+var pageFiles embed.FS
+
+var pageTemplate = template.Must(template.ParseFS(pageFiles, "page/page.html"))
+
+// Page is what a page shows: one file that needs nothing else, no network either.
+type Page struct {
+	Report     *Report // the card; nil for none
+	Executions []Execution
+}
+
+// Execution is one execution of a page.
+type Execution struct {
+	Trace *scenario.Trace
+	// Command repeats it; may be empty.
+	Command string
+	// Porcupine is the page that porcupine.Visualize wrote of its history; may be empty.
+	Porcupine []byte
+}
+
+// pageData is what the template sees.
+type pageData struct {
+	Tool, Title string
+	Style       template.CSS
+	Card        template.HTML
+	Executions  []executionData
+}
+
+type executionData struct {
+	Target, Settings, Command, Note string
+	Broken, Sentences, Details      []string
+	Diagram, Linearization          template.HTML
+}
+
+// WritePage writes a page. The same page is the same bytes.
+func WritePage(w io.Writer, p *Page) error {
+	style, err := pageFiles.ReadFile("page/page.css")
+	if err != nil {
+		return err
+	}
+	// The templates' HTML is what this package made itself, with every text escaped.
+	data := pageData{Title: "an execution", Style: template.CSS(style)}
+	if r := p.Report; r != nil {
+		data.Tool, data.Title = r.Tool, r.Target
+		data.Card = template.HTML(inked(cardLines(r, Style{Width: 150})))
+	}
+	for i := range p.Executions {
+		x := &p.Executions[i]
+		if p.Report == nil && i == 0 {
+			data.Title = x.Trace.Scenario.Target
+		}
+		data.Executions = append(data.Executions, x.data())
+	}
+	return pageTemplate.Execute(w, data)
+}
+
+func (x *Execution) data() executionData {
+	d := executionData{
+		Target: x.Trace.Scenario.Target, Command: x.Command, Settings: strings.Join(settings(&x.Trace.Scenario), " "),
+		Diagram: template.HTML(drawSVG(tell(x.Trace))),
+	}
+	for _, v := range x.Trace.Violations {
+		d.Broken = append(d.Broken, v.Property.String())
+		d.Sentences = append(d.Sentences, spec.Properties[v.Property].Sentence)
+		d.Details = append(d.Details, v.Detail)
+	}
+	switch size := len(x.Porcupine); {
+	case size > maxPorcupine:
+		d.Note = fmt.Sprintf("Porcupine's page of this history has %d MB and was left out.", size>>20)
+	case size > 0:
+		d.Linearization = template.HTML(framed(steady(x.Porcupine)))
+	}
+	return d
+}
+
+// maxPorcupine is the largest page of porcupine's that is embedded: a browser does not show a larger
+// one in reasonable time.
+const maxPorcupine = 16 << 20
+
+// framed is a page inside a page, where its scripts can reach nothing outside. Porcupine's measures
+// its texts while it loads, so it must not load before it is shown.
+func framed(page []byte) string {
+	return `<iframe loading="lazy" sandbox="allow-scripts" title="porcupine" srcdoc="` + html.EscapeString(string(page)) + `"></iframe>`
+}
+
+var inkClasses = map[ink]string{bold: "b", dim: "d", red: "r", green: "g", yellow: "y"}
+
+// inked is lines for a terminal as HTML.
+func inked(lines []line) string {
+	var b strings.Builder
+	for _, l := range lines {
+		for _, s := range l {
+			text := html.EscapeString(s.text)
+			if class, ok := inkClasses[s.ink]; ok {
+				text = `<span class="` + class + `">` + text + `</span>`
+			}
+			b.WriteString(text)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

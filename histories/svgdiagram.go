@@ -1,0 +1,274 @@
+package histories
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// The measures of the page's diagram, in pixels.
+const (
+	margin    = 20
+	rowHeight = 28
+	slotWidth = 44
+)
+
+// svgDiagram is a story with the places of its columns and rows.
+type svgDiagram struct {
+	*story
+	canvas
+	rows  []int // y of each moment's middle
+	lanes []int // x of each client's line
+	slots []int // x of each lock's first slot
+	most  []int // the largest slot of each lock that is ever there
+	admin []int // x of each lock's administration mutex
+	words int   // x of what goes over the wire
+}
+
+// drawSVG draws a space-time diagram: time goes down. A client's line is thick while it calls, and
+// banded while it believes that it holds a slot; its commands lead to the broker, where a slot is
+// a bar, filled with the colour of the client whose connection has it.
+func drawSVG(s *story) string {
+	d := &svgDiagram{story: s}
+	d.placeRows()
+	d.placeColumns()
+	for i := range s.moments {
+		d.background(i)
+	}
+	for l := range s.locks {
+		for slot := 1; slot <= d.most[l]; slot++ {
+			d.slot(l, slot)
+		}
+		d.holders(d.runs(administrator, l), d.admin[l])
+	}
+	for i := range s.moments {
+		d.clientLines(i)
+	}
+	for i := range s.moments {
+		d.moment(i)
+	}
+	d.heads()
+	return d.String()
+}
+
+// placeRows leaves room under a row for the properties that it breaks.
+func (d *svgDiagram) placeRows() {
+	y := 2*rowHeight + rowHeight/2
+	for i := range d.moments {
+		d.rows = append(d.rows, y)
+		y += rowHeight * (1 + len(d.moments[i].broken))
+	}
+	d.height = y
+}
+
+// placeColumns makes a client's column as wide as what it ever says.
+func (d *svgDiagram) placeColumns() {
+	x := margin + 40
+	for c := 1; c <= d.clients; c++ {
+		d.lanes = append(d.lanes, x)
+		widest := textWidth(clientName(c))
+		for i := range d.moments {
+			for _, call := range d.moments[i].calls {
+				if call.client == c {
+					widest = max(widest, textWidth(call.words()))
+				}
+			}
+		}
+		x += 12 + widest + 2*margin
+	}
+	x += margin
+	for l := range d.locks {
+		d.slots = append(d.slots, x)
+		d.most = append(d.most, d.largest(l))
+		x += d.most[l] * slotWidth
+		d.admin = append(d.admin, x)
+		if d.runs(administrator, l) != nil {
+			x += slotWidth
+		}
+		x = max(x, d.slots[l]+textWidth(d.locks[l])) + margin
+	}
+	d.words = x
+}
+
+// largest is the largest slot of a lock that is ever there.
+func (d *svgDiagram) largest(lock int) int {
+	most := 1
+	for i := range d.moments {
+		t := &d.moments[i].truth[lock]
+		for slot := most + 1; slot <= spec.Slots; slot++ {
+			if (t.Exists|t.Taken)>>slot&1 == 1 {
+				most = slot
+			}
+		}
+	}
+	return most
+}
+
+// run is a stretch of rows in which a lock's truth says the same.
+type run struct{ from, to, value int }
+
+// runs are the stretches in which what is asked for is not 0.
+func (d *svgDiagram) runs(what func(*spec.Truth) int, lock int) []run {
+	var runs []run
+	last := 0
+	for i := range d.moments {
+		value := what(&d.moments[i].truth[lock])
+		switch {
+		case value == 0:
+		case value == last:
+			runs[len(runs)-1].to = i
+		default:
+			runs = append(runs, run{i, i, value})
+		}
+		last = value
+	}
+	return runs
+}
+
+func administrator(t *spec.Truth) int { return int(t.Admin) }
+
+// span is the top and the height of a run.
+func (d *svgDiagram) span(r run) (y, height int) {
+	y = d.rows[r.from] - rowHeight/2
+	return y, d.rows[r.to] + rowHeight/2 - y
+}
+
+// nobody is the owner of a B queue that is nobody's exclusively.
+const nobody = -1
+
+// slot draws one slot of the broker's: an outline while it exists, filled while it has a holder.
+func (d *svgDiagram) slot(l, slot int) {
+	x := d.slots[l] + (slot-1)*slotWidth
+	exists := func(t *spec.Truth) int { return int(t.Exists >> slot & 1) }
+	owner := func(t *spec.Truth) int {
+		switch {
+		case t.Taken>>slot&1 == 0:
+			return 0
+		case t.Owner[slot] == 0:
+			return nobody
+		}
+		return int(t.Owner[slot])
+	}
+	for _, r := range d.runs(exists, l) {
+		y, height := d.span(r)
+		d.rect("slot", "", x-15, y+2, 30, height-4)
+	}
+	d.holders(d.runs(owner, l), x)
+}
+
+// holders draw who has a queue.
+func (d *svgDiagram) holders(runs []run, x int) {
+	for _, r := range runs {
+		color, name := "var(--soft)", "B"
+		if r.value != nobody {
+			color, name = clientColor(r.value), clientName(r.value)
+		}
+		y, height := d.span(r)
+		d.rect("taken", color, x-11, y+4, 22, height-8)
+		d.centered("owner", "", x, d.rows[r.from], name)
+	}
+}
+
+func (d *svgDiagram) heads() {
+	for c, x := range d.lanes {
+		d.text("bold", clientColor(c+1), x-4, rowHeight/2, clientName(c+1))
+	}
+	for l, name := range d.locks {
+		d.text("head", "", d.slots[l]-15, rowHeight/2, name)
+		for slot := 1; slot <= d.most[l] && d.kind != lock.Mutex; slot++ {
+			d.centered("head", "", d.slots[l]+(slot-1)*slotWidth, 3*rowHeight/2, strconv.Itoa(slot))
+		}
+		if d.runs(administrator, l) != nil {
+			d.centered("head", "", d.admin[l], 3*rowHeight/2, "admin")
+		}
+	}
+	d.text("head", "", d.words, rowHeight/2, "command → reply")
+}
+
+// background colours a row in which something went wrong.
+func (d *svgDiagram) background(i int) {
+	m := &d.moments[i]
+	class := "event"
+	if len(m.broken) > 0 {
+		class = "band"
+	} else if !m.fault {
+		return
+	}
+	d.wide(class, d.rows[i]-rowHeight/2, (1+len(m.broken))*rowHeight)
+}
+
+// clientLines draw the clients' lines through a row: up to its middle as they were, from there on as
+// they are.
+func (d *svgDiagram) clientLines(i int) {
+	m, before, y := &d.moments[i], &d.moments[max(0, i-1)], d.rows[i]
+	for c, x := range d.lanes {
+		d.clientLine(before.lanes[c], c+1, x, y-rowHeight/2, y)
+		d.clientLine(m.lanes[c], c+1, x, y, y+rowHeight/2)
+	}
+}
+
+func (d *svgDiagram) clientLine(l lane, client, x, y1, y2 int) {
+	color, class := clientColor(client), "idle"
+	if l.held != 0 {
+		d.line("holds", color, x, y1, x, y2)
+	}
+	switch {
+	case l.haunted:
+		class += " haunted"
+	case l.dead:
+		return
+	case l.calling:
+		class = "busy"
+	}
+	if l.cut {
+		class += " cut"
+	}
+	d.line(class, color, x, y1, x, y2)
+}
+
+// moment draws what happens in a row, and what that breaks.
+func (d *svgDiagram) moment(i int) {
+	m, y := &d.moments[i], d.rows[i]
+	class := ""
+	if m.fault {
+		class = "warn"
+	}
+	if len(m.broken) > 0 {
+		class = "bad"
+	}
+	if m.step > 0 {
+		d.text("soft", "", margin, y, strconv.Itoa(m.step))
+	}
+	d.text(class, "", d.words, y, strings.Join(m.wire(), " "))
+	if m.actor > 0 && m.command != "" {
+		x := d.lanes[m.actor-1]
+		d.arrow(x+d.labelled(m), y, d.slots[0]-margin)
+		d.dot(clientColor(m.actor), x, y, 4)
+	}
+	for j := range m.calls {
+		c := &m.calls[j]
+		d.text("", clientColor(c.client), d.lanes[c.client-1]+12, y, c.words())
+	}
+	switch m.fate {
+	case died:
+		d.cross(d.lanes[m.actor-1], y)
+	case noticed:
+		d.line("noticed", "", d.lanes[m.actor-1]-6, y, d.lanes[m.actor-1]+6, y)
+	}
+	for j, v := range m.broken {
+		d.text("bad", "", margin, y+(j+1)*rowHeight, "✗ "+v.Property.String()+": "+v.Detail)
+	}
+}
+
+// labelled is the room that the acting client's words take beside its line.
+func (d *svgDiagram) labelled(m *moment) int {
+	room := 8
+	for i := range m.calls {
+		if m.calls[i].client == m.actor {
+			room = max(room, 12+textWidth(m.calls[i].words())+6)
+		}
+	}
+	return room
+}
