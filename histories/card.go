@@ -41,7 +41,7 @@ func cardHead(r *Report, s Style) []line {
 			head = append(head, line{{text: text}})
 		}
 	}
-	for _, text := range wrap(howMuch(r), s.width()) {
+	for _, text := range fill(list(howMuch(r)), " ", s.width()) {
 		head = append(head, line{{text, dim}})
 	}
 	if r.Interrupted {
@@ -50,8 +50,8 @@ func cardHead(r *Report, s Style) []line {
 	return head
 }
 
-// howMuch is what was run, in a sentence.
-func howMuch(r *Report) string {
+// howMuch is what was run.
+func howMuch(r *Report) []string {
 	var parts []string
 	executions := plural(r.Scenarios, "execution")
 	switch r.Mode {
@@ -78,7 +78,7 @@ func howMuch(r *Report) string {
 	if r.Operations > 0 {
 		parts = append(parts, plural(r.Operations, "operation"))
 	}
-	return strings.Join(parts, " · ")
+	return parts
 }
 
 // took is a duration as a person reads it.

@@ -32,7 +32,6 @@ func checkCounterexample(f *counterexampleFile) (jsontext.Pointer, error) {
 		{"client", f.Violation.Client, len(s.Clients)},
 		{"other", f.Violation.Other, len(s.Clients)},
 		{"lock", f.Violation.Lock, len(s.Locks) - 1},
-		{"slot", f.Violation.Slot, spec.Slots},
 	} {
 		if int(c.value) > c.most {
 			return jsontext.Pointer("/violation").AppendToken(c.name), outside(int(c.value), 0, c.most)

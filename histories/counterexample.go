@@ -62,7 +62,9 @@ type violationFile struct {
 	Other  uint8  `json:"other,omitzero"`
 	Lock   uint8  `json:"lock,omitzero"`
 	Slot   uint8  `json:"slot,omitzero"`
-	Detail string `json:"detail"`
+	Detail string `json:"detail,omitempty"`
+	// Explanation is for people: reading makes it anew.
+	Explanation string `json:"explanation"`
 }
 
 // FileName is what a counterexample's file is called: one property of one target has one file.
@@ -95,7 +97,7 @@ func (c *Counterexample) Encode() ([]byte, error) {
 	data, err := json.Marshal(counterexampleFile{
 		Lockproof: counterexampleFormat, Version: counterexampleVersion, Tool: c.Tool,
 		Property: c.Property.String(), Sentence: spec.Properties[c.Property].Sentence,
-		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail},
+		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail, Explanation: v.Explain()},
 		Found:     c.Origin, Scenario: c.Scenario, Transcript: c.Transcript,
 	}, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {

@@ -3,10 +3,8 @@ package histories
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
@@ -57,95 +55,22 @@ func settings(s *scenario.Scenario) []string {
 	return list(items)
 }
 
-// drawing is a story with its columns measured.
-type drawing struct {
-	*story
-	style Style
-	// compact says that the columns of the clients have no room for words, which then stand beside
-	// the command.
-	compact bool
-	// The widths of the columns. There is one for the time only where virtual time passes.
-	step  int
-	time  int
-	lane  []int
-	wire  int
-	state int
-}
-
-const (
-	gap      = 2
-	leader   = 2 // "▸ "
-	minWire  = 36
-	minState = 14
-	roomy    = 50 // room for the longest of the usual commands with its reply
-)
-
-// layOut measures a story's columns. Where there is no room, the words of the clients' columns move to
-// the wire's, and that is wrapped.
-func layOut(s *story, style Style) *drawing {
-	d := &drawing{story: s, style: style}
-	d.measure()
-	if d.fit() < min(d.wire, roomy) {
-		d.compact = true
-		d.measure()
-	}
-	d.wire = max(min(d.wire, d.fit()), minWire)
-	return d
-}
-
-// measure takes the columns' natural widths.
-func (d *drawing) measure() {
-	d.lane = make([]int, d.clients)
-	for c := range d.lane {
-		d.lane[c] = utf8.RuneCountInString(clientName(c + 1))
-	}
-	for i := range d.moments {
-		m := &d.moments[i]
-		d.step = max(d.step, len(strconv.Itoa(m.step)))
-		if m.time > 0 {
-			d.time = max(d.time, len(strconv.FormatInt(m.time, 10)))
-		}
-		d.wire = max(d.wire, utf8.RuneCountInString(strings.Join(d.words(m), " ")))
-		for _, l := range d.broker(m, 1<<10) {
-			d.state = max(d.state, utf8.RuneCountInString(l))
-		}
-		for c := range d.lane {
-			for _, label := range d.labels(m, c+1) {
-				d.lane[c] = max(d.lane[c], utf8.RuneCountInString(label))
-			}
-		}
-	}
-	d.state = min(d.state, max(minState, d.style.width()/4))
-}
-
-// fit is the room that is left for the wire's column.
-func (d *drawing) fit() int {
-	used := 2 + d.step + gap + leader + gap + d.state
-	if d.time > 0 {
-		used += gap + d.time
-	}
-	for _, n := range d.lane {
-		used += n + gap
-	}
-	return d.style.width() - used
-}
-
 func (d *drawing) lines() []line {
 	out := d.head()
-	before := moment{time: -1}
+	var before *moment
 	for i := range d.moments {
 		m := &d.moments[i]
-		out = append(out, d.row(m, &before)...)
+		out = append(out, d.row(m, before)...)
 		out = append(out, d.rule(m)...)
-		before = *m
+		before = m
 	}
 	return out
 }
 
 func (d *drawing) head() []line {
 	l := d.margin("step", "ms")
-	for c := range d.lane {
-		l = append(l, line{{clientName(c + 1), clientInk(c + 1)}}.pad(d.lane[c]+gap)...)
+	for i, client := range d.cast {
+		l = append(l, line{{clientName(client), clientInk(client)}}.pad(d.lane[i]+gap)...)
 	}
 	l = append(l, line{{text: "  "}, {"command → reply", dim}}.pad(leader+d.wire+gap)...)
 	name := "broker"
@@ -164,42 +89,39 @@ func (d *drawing) margin(step, ms string) line {
 	return line{{text + strings.Repeat(" ", gap), dim}}
 }
 
-// row is one step: one line, and more where a cell needs them. What the broker has is said where it
-// changed, and where a property is broken.
+// row is one step: one line, and more where a cell needs them.
 func (d *drawing) row(m, before *moment) []line {
 	wire := fill(d.words(m), " ", d.wire)
-	state, ink := d.broker(m, d.state), plain
-	if slices.Equal(before.truth, m.truth) && len(m.broken) == 0 {
-		state, ink = nil, dim
-	}
+	state := d.broker(m, before, d.state)
 	height := max(len(wire), len(state))
-	for c := range d.lane {
-		height = max(height, len(d.labels(m, c+1)))
+	for _, client := range d.cast {
+		height = max(height, len(d.labels(m, client)))
 	}
 	var out []line
 	for i := range height {
 		l := d.margin("", "")
 		if i == 0 {
-			l = d.number(m, before)
+			l = d.number(m)
 		}
 		l = append(l, d.lanes(m, i)...)
 		l = append(l, line{{at(wire, i), d.ink(m)}}.pad(d.wire+gap)...)
-		cell := at(state, i)
+		cell := span{at(state, i), plain}
 		if state == nil {
-			cell = "│"
+			cell = span{"│", dim}
 		}
-		out = append(out, append(l, span{cell, ink}))
+		out = append(out, append(l, cell))
 	}
 	return out
 }
 
-// number is the margin of a step's first line.
-func (d *drawing) number(m, before *moment) line {
+// number is the margin of a step's first line. The time is worth a word where more of it passed than
+// a command takes.
+func (d *drawing) number(m *moment) line {
 	step, ms := "", ""
 	if m.step > 0 {
 		step = strconv.Itoa(m.step)
 	}
-	if m.time != before.time {
+	if m.leap {
 		ms = strconv.FormatInt(m.time, 10)
 	}
 	l := d.margin(step, ms)
@@ -230,10 +152,14 @@ func (d *drawing) words(m *moment) []string {
 	return m.wire()
 }
 
-// broker is what the broker has, by line; where there are several locks, each on its own.
-func (d *drawing) broker(m *moment, width int) []string {
+// broker is what the broker has of the locks in which that changed, and of all where a property is
+// broken; where there are several, each on a line of its own.
+func (d *drawing) broker(m, before *moment, width int) []string {
 	var out []string
 	for i := range m.truth {
+		if len(m.broken) == 0 && before != nil && m.truth[i] == before.truth[i] {
+			continue
+		}
 		parts := stateWords(&m.truth[i], d.kind)
 		if len(m.truth) > 1 {
 			parts[0] = printable(d.locks[i]) + " " + parts[0]
@@ -253,7 +179,7 @@ func (d *drawing) rule(m *moment) []line {
 	for _, v := range m.broken {
 		text := v.Property.String() + ": " + spec.Properties[v.Property].Sentence
 		out = append(out, beside(line{{"✗", red}}, strings.Fields(text), red, width, d.style.width()-width)...)
-		out = append(out, beside(nil, strings.Fields(printable(v.Detail)), plain, width, d.style.width()-width)...)
+		out = append(out, beside(nil, strings.Fields(printable(v.Explain())), plain, width, d.style.width()-width)...)
 	}
 	return append(out, out[0])
 }

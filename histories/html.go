@@ -76,7 +76,7 @@ func (x *Execution) data() executionData {
 	for _, v := range x.Trace.Violations {
 		d.Broken = append(d.Broken, v.Property.String())
 		d.Sentences = append(d.Sentences, spec.Properties[v.Property].Sentence)
-		d.Details = append(d.Details, v.Detail)
+		d.Details = append(d.Details, v.Explain())
 	}
 	switch size := len(x.Porcupine); {
 	case size > maxPorcupine:

@@ -14,8 +14,7 @@ func (d *drawing) lanes(m *moment, i int) line {
 	if i == 0 && m.sweep {
 		fill = "╌"
 	}
-	for c := range d.lane {
-		client := c + 1
+	for c, client := range d.cast {
 		text := d.cell(m, client, i)
 		l = append(l, span{text, clientInk(client)})
 		rest := d.lane[c] + gap - utf8.RuneCountInString(text)

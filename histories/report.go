@@ -212,3 +212,13 @@ func (r *Report) Holds() bool {
 	}
 	return true
 }
+
+// Result is what was found out about a property, or nil.
+func (r *Report) Result(p spec.Property) *PropertyResult {
+	for i := range r.Properties {
+		if r.Properties[i].Property == p {
+			return &r.Properties[i]
+		}
+	}
+	return nil
+}

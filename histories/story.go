@@ -13,6 +13,7 @@ import (
 // story is an execution in words: what the terminal's diagram, the page's and the transcript share.
 type story struct {
 	clients int
+	cast    []int // the clients that something happens to
 	kind    lock.Kind
 	locks   []string // their names
 	moments []moment
@@ -27,6 +28,7 @@ type moment struct {
 	// command and reply are what was sent and what came back; said is what else happened.
 	command, reply, said string
 
+	leap  bool   // more time passed than a command takes
 	fault bool   // it is something that goes wrong, or time
 	sweep bool   // it happens to everybody at once
 	fate  string // a mark on the acting client's lane: it died, or the broker saw that it had
@@ -70,16 +72,30 @@ func tell(t *scenario.Trace) *story {
 		first.look(t, &t.Setup[n-1])
 		s.moments = append(s.moments, first)
 	}
-	lanes := first.lanes
+	before := first
 	for i := range t.Steps {
-		m := momentOf(t, i, lanes)
-		lanes = m.lanes
+		m := momentOf(t, i, before.lanes)
+		m.leap = m.time > before.time+1
 		s.moments = append(s.moments, m)
+		before = m
 	}
 	for _, v := range t.Violations {
 		s.mark(v)
 	}
+	s.choose()
 	return s
+}
+
+// choose finds the cast.
+func (s *story) choose() {
+	for client := 1; client <= s.clients; client++ {
+		acts := func(m moment) bool {
+			return m.actor == client || slices.ContainsFunc(m.calls, func(c call) bool { return c.client == client })
+		}
+		if slices.ContainsFunc(s.moments, acts) {
+			s.cast = append(s.cast, client)
+		}
+	}
 }
 
 // mark puts a violation where it was seen; one that was seen when all was over goes to the end.

@@ -19,12 +19,12 @@ const (
 type svgDiagram struct {
 	*story
 	canvas
-	rows  []int // y of each moment's middle
-	lanes []int // x of each client's line
-	slots []int // x of each lock's first slot
-	most  []int // the largest slot of each lock that is ever there
-	admin []int // x of each lock's administration mutex
-	words int   // x of what goes over the wire
+	rows  []int       // y of each moment's middle
+	lanes map[int]int // x of each client's line
+	slots []int       // x of each lock's first slot
+	most  []int       // the largest slot of each lock that is ever there
+	admin []int       // x of each lock's administration mutex
+	words int         // x of what goes over the wire
 }
 
 // drawSVG draws a space-time diagram: time goes down. A client's line is thick while it calls, and
@@ -66,8 +66,9 @@ func (d *svgDiagram) placeRows() {
 // placeColumns makes a client's column as wide as what it ever says.
 func (d *svgDiagram) placeColumns() {
 	x := margin + 40
-	for c := 1; c <= d.clients; c++ {
-		d.lanes = append(d.lanes, x)
+	d.lanes = make(map[int]int)
+	for _, c := range d.cast {
+		d.lanes[c] = x
 		widest := textWidth(clientName(c))
 		for i := range d.moments {
 			for _, call := range d.moments[i].calls {
@@ -172,8 +173,8 @@ func (d *svgDiagram) holders(runs []run, x int) {
 }
 
 func (d *svgDiagram) heads() {
-	for c, x := range d.lanes {
-		d.text("bold", clientColor(c+1), x-4, rowHeight/2, clientName(c+1))
+	for _, c := range d.cast {
+		d.text("bold", clientColor(c), d.lanes[c]-4, rowHeight/2, clientName(c))
 	}
 	for l, name := range d.locks {
 		d.text("head", "", d.slots[l]-15, rowHeight/2, name)
@@ -203,14 +204,14 @@ func (d *svgDiagram) background(i int) {
 // they are.
 func (d *svgDiagram) clientLines(i int) {
 	m, before, y := &d.moments[i], &d.moments[max(0, i-1)], d.rows[i]
-	for c, x := range d.lanes {
-		d.clientLine(before.lanes[c], c+1, x, y-rowHeight/2, y)
-		d.clientLine(m.lanes[c], c+1, x, y, y+rowHeight/2)
+	for _, c := range d.cast {
+		d.clientLine(before.lanes[c-1], c, y-rowHeight/2, y)
+		d.clientLine(m.lanes[c-1], c, y, y+rowHeight/2)
 	}
 }
 
-func (d *svgDiagram) clientLine(l lane, client, x, y1, y2 int) {
-	color, class := clientColor(client), "idle"
+func (d *svgDiagram) clientLine(l lane, client, y1, y2 int) {
+	x, color, class := d.lanes[client], clientColor(client), "idle"
 	if l.held != 0 {
 		d.line("holds", color, x, y1, x, y2)
 	}
@@ -243,22 +244,22 @@ func (d *svgDiagram) moment(i int) {
 	}
 	d.text(class, "", d.words, y, strings.Join(m.wire(), " "))
 	if m.actor > 0 && m.command != "" {
-		x := d.lanes[m.actor-1]
+		x := d.lanes[m.actor]
 		d.arrow(x+d.labelled(m), y, d.slots[0]-margin)
 		d.dot(clientColor(m.actor), x, y, 4)
 	}
 	for j := range m.calls {
 		c := &m.calls[j]
-		d.text("", clientColor(c.client), d.lanes[c.client-1]+12, y, c.words())
+		d.text("", clientColor(c.client), d.lanes[c.client]+12, y, c.words())
 	}
 	switch m.fate {
 	case died:
-		d.cross(d.lanes[m.actor-1], y)
+		d.cross(d.lanes[m.actor], y)
 	case noticed:
-		d.line("noticed", "", d.lanes[m.actor-1]-6, y, d.lanes[m.actor-1]+6, y)
+		d.line("noticed", "", d.lanes[m.actor]-6, y, d.lanes[m.actor]+6, y)
 	}
 	for j, v := range m.broken {
-		d.text("bad", "", margin, y+(j+1)*rowHeight, "✗ "+v.Property.String()+": "+v.Detail)
+		d.text("bad", "", margin, y+(j+1)*rowHeight, "✗ "+v.Property.String()+": "+v.Explain())
 	}
 }
 

@@ -100,7 +100,6 @@ func lockedTaken() *scenario.Trace {
 	s.step(2, s.claim(1), locked, end(2, lock.Acquire, spec.OK, 1, true, 0))
 	s.Violations = []scenario.Violation{{Step: 6, Violation: spec.Violation{
 		Property: spec.MutualExclusion, Client: 2, Other: 1, Slot: 1,
-		Detail: "c2 was told that it holds slot 1 of jobs, which the broker has given to c1",
 	}}}
 	return &s.Trace
 }
@@ -138,7 +137,7 @@ func faults() *scenario.Trace {
 		begin(2, lock.Release), end(2, lock.Release, spec.Info, 1, false, lock.Disconnected))
 	s.do(scenario.Action{Do: scenario.Advance, Arg: 1000}, amqp.Command{}, amqp.Reply{})
 	s.Violations = []scenario.Violation{{Step: len(s.Steps), Violation: spec.Violation{
-		Property: spec.NoLeak, Detail: "queue jobs-1-A is still there"}}}
+		Property: spec.NoLeak, Detail: "the queue jobs-1-A is left behind"}}}
 	return &s.Trace
 }
 
