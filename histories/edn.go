@@ -46,7 +46,7 @@ type EDNReader struct {
 // about: it is taken for what is assumed.
 func NewEDNReader(r io.Reader, name string, assumed Header) *EDNReader {
 	return &EDNReader{
-		Header: assumed, name: name, forms: formScanner{in: bufio.NewReaderSize(r, 1<<16), line: 1, known: make(map[string]string)},
+		Header: assumed, name: name, forms: newFormScanner(r),
 		locks: assumed.vocabulary(), ledger: newLedger(),
 	}
 }
@@ -127,14 +127,13 @@ func (r *EDNReader) process(f *form, d *draft) error {
 	}
 	d.has |= hasProcess
 	d.event.Process = spec.Nemesis
-	if f.kind != numberForm {
+	if f.kind != integerForm && f.kind != numberForm {
 		return nil
 	}
-	n, ok := f.integer()
-	if !ok || n < 0 || n > MaxProcess {
+	if f.kind != integerForm || f.number < 0 || f.number > MaxProcess {
 		return wrong("process", f.String(), "a client's number from 0 to %d, or :nemesis", MaxProcess)
 	}
-	d.event.Process = int32(n)
+	d.event.Process = int32(f.number)
 	return nil
 }
 
@@ -149,10 +148,10 @@ func (r *EDNReader) numbers(event *form, d *draft) error {
 		if f == nil || f.is("nil") {
 			continue
 		}
-		var ok bool
-		if *n.to, ok = f.integer(); !ok {
-			return wrong(n.name, f.String(), "a whole number")
+		if f.kind != integerForm {
+			return wrong(n.name, f.String(), "a whole number of 64 bits")
 		}
+		*n.to = f.number
 		d.has |= n.part
 	}
 	return nil
@@ -216,17 +215,16 @@ func (d *draft) detail(name string, f *form) error {
 		d.has |= hasHeld
 		d.event.Held = f.text == "true"
 	case "slot", "slots":
-		n, ok := f.integer()
-		if !ok || n < 0 || n > maxSlot {
+		if f.kind != integerForm || f.number < 0 || f.number > maxSlot {
 			return wrong(name, f.String(), "a whole number from 0 to %d", maxSlot)
 		}
 		if name == "slot" {
 			d.has |= hasSlot
-			d.event.Slot = uint16(n)
+			d.event.Slot = uint16(f.number)
 			return nil
 		}
 		d.has |= hasSlots
-		d.event.Slots = uint16(n)
+		d.event.Slots = uint16(f.number)
 	}
 	return nil
 }
@@ -266,10 +264,10 @@ func (r *EDNReader) occurrence(event *form, d *draft) (known bool, err error) {
 	d.event.Type = spec.Info
 	if value := event.get("value"); value != nil && value.kind == mapForm {
 		for i := 0; i < len(value.items); i += 2 {
-			n, ok := value.items[i+1].integer()
-			if value.items[i].text == "client" && ok && n >= 0 && n <= MaxProcess {
+			client := &value.items[i+1]
+			if value.items[i].text == "client" && client.kind == integerForm && client.number >= 0 && client.number <= MaxProcess {
 				d.has |= hasClient
-				d.event.Target = int32(n)
+				d.event.Target = int32(client.number)
 			}
 		}
 	}

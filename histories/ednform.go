@@ -1,7 +1,7 @@
 package histories
 
 import (
-	"bufio"
+	"bytes"
 	"io"
 	"strconv"
 	"strings"
@@ -13,9 +13,10 @@ import (
 
 // form is one value of EDN.
 type form struct {
-	kind  formKind
-	text  string // of all that is no collection; a keyword without its colon
-	items []form // of a collection; a map has keys and values by turns
+	kind   formKind
+	text   string // of what is neither collection nor integer; a keyword without its colon
+	number int64  // of an integer
+	items  []form // of a collection; a map has keys and values by turns
 }
 
 type formKind uint8
@@ -23,7 +24,8 @@ type formKind uint8
 const (
 	symbolForm formKind = iota // also nil, true and false
 	keywordForm
-	numberForm
+	integerForm
+	numberForm // any other
 	textForm
 	listForm // a list, a vector or a set
 	mapForm
@@ -41,20 +43,13 @@ func (f *form) get(keyword string) *form {
 
 func (f *form) is(symbol string) bool { return f.kind == symbolForm && f.text == symbol }
 
-// integer is the form as a whole number.
-func (f *form) integer() (int64, bool) {
-	if f.kind != numberForm {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(strings.TrimSuffix(f.text, "N"), 10, 64)
-	return n, err == nil
-}
-
 // String is the form for errors.
 func (f *form) String() string {
 	switch f.kind {
 	case keywordForm:
 		return ":" + f.text
+	case integerForm:
+		return strconv.FormatInt(f.number, 10)
 	case textForm:
 		return strconv.Quote(f.text)
 	case listForm:
@@ -74,52 +69,73 @@ const (
 // formScanner reads forms one after the other. The first thing that is not as expected stops it:
 // everything after that is empty.
 type formScanner struct {
-	in   *bufio.Reader
-	line int
-	room int // bytes left for the form at hand
-	err  error
+	in      io.Reader
+	buf     []byte
+	at, end int // what is read and not used yet
+	line    int
+	room    int // bytes that may still be read for the form at hand
+	err     error
 	// text is what is being read, and known are the words read so far: a history has few.
 	text  []byte
 	known map[string]string
+	// event is the memory of the outermost form, which is gone once the next is read.
+	event []form
+}
+
+func newFormScanner(in io.Reader) formScanner {
+	return formScanner{in: in, buf: make([]byte, 1<<16), line: 1, known: make(map[string]string)}
 }
 
 // peek is the next character, and 0 at the end or after an error.
 func (s *formScanner) peek() byte {
-	ahead, err := s.in.Peek(1)
-	switch {
-	case err == io.EOF:
-	case err != nil:
-		s.stop(err)
-	case s.room <= 0:
+	if s.at < s.end || s.fill() {
+		return s.buf[s.at]
+	}
+	return 0
+}
+
+// fill reads more and reports whether there is any.
+func (s *formScanner) fill() bool {
+	if s.room <= 0 {
 		s.stop(wrong("", "a value of more than 4 MB", "an event"))
 	}
-	if s.err != nil || len(ahead) == 0 {
-		return 0
+	s.end = copy(s.buf, s.buf[s.at:s.end])
+	s.at = 0
+	for s.err == nil {
+		n, err := s.in.Read(s.buf[s.end:])
+		s.end, s.room = s.end+n, s.room-n
+		if n > 0 {
+			return true
+		}
+		if err == io.EOF {
+			return false
+		}
+		if err != nil {
+			s.stop(err)
+		}
 	}
-	return ahead[0]
+	return false
 }
 
 // peeks reports whether two characters come next.
 func (s *formScanner) peeks(two string) bool {
-	ahead, _ := s.in.Peek(2)
-	return s.err == nil && string(ahead) == two
+	return (s.end-s.at >= 2 || s.fill()) && s.end-s.at >= 2 && string(s.buf[s.at:s.at+2]) == two
 }
 
 // take goes past the character that was peeked at.
 func (s *formScanner) take() {
-	c, err := s.in.ReadByte()
-	if err != nil {
+	if s.at == s.end {
 		return
 	}
-	s.room--
-	if c == '\n' {
+	if s.buf[s.at] == '\n' {
 		s.line++
 	}
+	s.at++
 }
 
 func (s *formScanner) stop(err error) {
 	if s.err == nil {
-		s.err = err
+		s.err, s.at, s.end = err, 0, 0
 	}
 }
 
@@ -136,7 +152,7 @@ func (s *formScanner) fail(expected string) {
 func (s *formScanner) blank(depth int) byte {
 	for {
 		switch c := s.peek(); {
-		case strings.IndexByte(" \t\r\n\f,", c) >= 0 && c != 0:
+		case c == ' ' || c == ',' || c >= '\t' && c <= '\r':
 			s.take()
 		case c == ';':
 			for c := s.peek(); c != '\n' && c != 0; c = s.peek() {
@@ -187,6 +203,10 @@ func (s *formScanner) form(depth int) form {
 // collection reads forms up to the closing character.
 func (s *formScanner) collection(kind formKind, closing byte, depth int) form {
 	f := form{kind: kind}
+	if depth == 0 {
+		f.items = s.event[:0]
+		defer func() { s.event = f.items }()
+	}
 	s.take()
 	for s.blank(depth+1) != closing {
 		if s.err != nil {
@@ -231,7 +251,7 @@ func (s *formScanner) quoted() form {
 			return form{}
 		case '"':
 			s.take()
-			return form{kind: textForm, text: s.interned()}
+			return form{kind: textForm, text: s.interned(s.text)}
 		case '\\':
 			s.take()
 			c = unescaped(s.peek())
@@ -251,32 +271,40 @@ func unescaped(c byte) byte {
 // token reads what stands without blanks: a keyword, a number, a symbol, a character.
 func (s *formScanner) token() form {
 	s.text = s.text[:0]
-	for c := s.peek(); c != 0; c = s.peek() {
-		if strings.IndexByte(" \t\r\n\f,()[]{}\";", c) >= 0 && string(s.text) != `\` {
-			break
-		}
+	for c := s.peek(); c != 0 && (!ends[c] || string(s.text) == `\`); c = s.peek() {
 		s.take()
 		s.text = append(s.text, c)
 	}
-	text := s.interned()
-	digits := strings.TrimLeft(text, "+-")
+	digits := bytes.TrimLeft(s.text, "+-")
 	switch {
-	case text == "":
-	case text[0] == ':':
-		return form{kind: keywordForm, text: text[1:]}
-	case text[0] == '\\':
-		return form{kind: textForm, text: text[1:]}
-	case digits != "" && digits[0] >= '0' && digits[0] <= '9':
-		return form{kind: numberForm, text: text}
+	case len(s.text) == 0:
+		return form{}
+	case len(digits) > 0 && digits[0] >= '0' && digits[0] <= '9':
+		if n, err := strconv.ParseInt(string(bytes.TrimSuffix(s.text, []byte("N"))), 10, 64); err == nil {
+			return form{kind: integerForm, number: n}
+		}
+		return form{kind: numberForm, text: string(s.text)}
+	case s.text[0] == ':':
+		return form{kind: keywordForm, text: s.interned(s.text[1:])}
+	case s.text[0] == '\\':
+		return form{kind: textForm, text: string(s.text[1:])}
 	}
-	return form{text: text}
+	return form{text: s.interned(s.text)}
 }
 
-// interned is what was read: the same string where it was read before.
-func (s *formScanner) interned() string {
-	text, ok := s.known[string(s.text)]
+// ends are the characters that end a token.
+var ends = func() (is [256]bool) {
+	for _, c := range []byte(" \t\r\n\f\v,()[]{}\";") {
+		is[c] = true
+	}
+	return is
+}()
+
+// interned is a word as a string: the same one where it was read before.
+func (s *formScanner) interned(word []byte) string {
+	text, ok := s.known[string(word)]
 	if !ok {
-		text = string(s.text)
+		text = string(word)
 		if len(text) < 16 && len(s.known) < 1<<10 {
 			s.known[text] = text
 		}
