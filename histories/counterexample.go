@@ -22,7 +22,7 @@ type Counterexample struct {
 	// Scenario has the target, its options, the workload, and the whole execution as actions.
 	Scenario scenario.Scenario
 	// Violation is what was seen, and when: its Step counts from 0, and is the number of actions for
-	// what was seen when all was over.
+	// what was seen when all was over. Its Detail is what happened, in one line.
 	Violation scenario.Violation
 	Origin    Origin
 	// Transcript tells the execution to people, a step a line. Replaying does not look at it.
@@ -62,9 +62,7 @@ type violationFile struct {
 	Other  uint8  `json:"other,omitzero"`
 	Lock   uint8  `json:"lock,omitzero"`
 	Slot   uint8  `json:"slot,omitzero"`
-	Detail string `json:"detail,omitempty"`
-	// Explanation is for people: reading makes it anew.
-	Explanation string `json:"explanation"`
+	Detail string `json:"detail"`
 }
 
 // FileName is what a counterexample's file is called: one property of one target has one file.
@@ -97,7 +95,7 @@ func (c *Counterexample) Encode() ([]byte, error) {
 	data, err := json.Marshal(counterexampleFile{
 		Lockproof: counterexampleFormat, Version: counterexampleVersion, Tool: c.Tool,
 		Property: c.Property.String(), Sentence: spec.Properties[c.Property].Sentence,
-		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail, Explanation: v.Explain()},
+		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail},
 		Found:     c.Origin, Scenario: c.Scenario, Transcript: c.Transcript,
 	}, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 func sampleCounterexample() *Counterexample {
 	t := lockedTaken()
+	t.Violations[0].Detail = t.Violations[0].Explain()
 	return &Counterexample{
 		Tool: "0.1.0", Property: spec.MutualExclusion, Scenario: t.Scenario, Violation: t.Violations[0],
 		Origin: Origin{Seed: 1, Scenario: 17, Command: "lockproof prove resource-locked-is-success"}, Transcript: Transcript(t),
