@@ -1,0 +1,103 @@
+package rabbitmq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// StressConfig says what is done to a real RabbitMQ.
+type StressConfig struct {
+	Target  *lock.Target // nil is the reference semaphore
+	Options lock.Options // of the target, whose own prevail; [lock.DefaultOptions] are the safe ones
+	Slots   int          // that the lock begins with; a true mutex has none
+	Clients int          // that acquire, at least 1
+	Admins  int          // that administer, now and then; a true mutex has none
+	Rounds  int          // each of which all clients begin at one instant
+	// Verifies is how often a client verifies, at most, before it releases what it acquired.
+	Verifies int
+	// Crashes is the share of operations in which, or after which, a client dies, from 0 to 1: its
+	// socket is closed without a goodbye. It goes on as a new process with a new connection.
+	Crashes float64
+	// Restarts is how often the broker is restarted in the course of the rounds. It has to be one
+	// that can be.
+	Restarts int
+	// Seed decides what clients choose to do. What comes of it is decided by time.
+	Seed uint64
+	// Prefix is what the names of queues begin with on the broker; "" is one that nobody else uses.
+	Prefix string
+	// Progress is told before each round how many there were, and of how many. It may be nil, and is
+	// not called by two goroutines at once.
+	Progress func(rounds, of int)
+}
+
+// check says what is wrong with a configuration.
+func (c *StressConfig) check(b *Broker) error {
+	switch {
+	case c.Clients < 1 || c.Admins < 0 || c.Rounds < 1:
+		return fmt.Errorf("stress with %d clients, %d administrators, %d rounds: expected at least 1, 0 and 1", c.Clients, c.Admins, c.Rounds)
+	case c.Slots < 0 || c.Slots+c.Admins >= lock.MaxSlots:
+		return fmt.Errorf("stress with %d slots and %d administrators: expected fewer than %d together", c.Slots, c.Admins, lock.MaxSlots)
+	case c.Target.Kind != lock.Semaphore && c.Slots > 1:
+		return fmt.Errorf("stress with %d slots: expected at most 1 of a %s", c.Slots, c.Target.Kind)
+	case c.Target.Kind == lock.Mutex && c.Admins > 0:
+		return fmt.Errorf("stress with %d administrators: expected none of a %s", c.Admins, c.Target.Kind)
+	case c.Verifies < 0 || c.Crashes < 0 || c.Crashes > 1 || c.Restarts < 0 || c.Restarts > c.Rounds:
+		return fmt.Errorf("stress with %d verifies, %v crashes, %d restarts: expected at least 0, 0 to 1, and 0 to the number of rounds", c.Verifies, c.Crashes, c.Restarts)
+	case c.Target.Settled(c.Options).Connection == lock.SharedConnection:
+		return errors.New("stress with connection=shared: expected own; one connection for all clients is for scenarios and their replay")
+	case c.Restarts > 0 && !b.CanRestart():
+		return fmt.Errorf("stress with %d restarts: %s was not started here and can't be restarted; leave the broker's address out, or ask for no restart", c.Restarts, b.Origin)
+	}
+	return nil
+}
+
+// Stress has clients use a lock on a real RabbitMQ, each over a connection of its own, as close to
+// simultaneously as possible: all of them begin each round at one instant. In a round a client
+// acquires, verifies a few times, and releases; an administrator adds, removes, creates or counts.
+// The machines are those of the simulator.
+//
+// What they saw is returned as a history in real-time order, by a monotonic clock: an invocation is
+// recorded before its first command is written, a completion after its last reply was read.
+// Processes are numbered as [spec.Event] says. Of the world it tells:
+//
+//   - Crash, a process that died: just before its socket is closed; where the broker closed it, or
+//     stopped answering, just before it was last heard of.
+//   - Gone, once it is certain that the broker has dropped all that the connection had (see
+//     [undertaker]). It did so at some moment since the Crash, queue by queue.
+//   - Restart, once the broker is up again and before anybody connects to it.
+//
+// A broker that disappears ends operations as the machines see it: as fail where nothing was
+// changed, as info elsewhere. If it does not come back, the run ends.
+//
+// History and statistics are what the run found, also when it ended with an error, that of ctx for
+// one; they are nil only if it could not begin. Every queue is deleted and every connection closed
+// by then.
+func Stress(ctx context.Context, b *Broker, c StressConfig) (*spec.History, *StressStats, error) {
+	if c.Target == nil {
+		c.Target = lock.References[0]
+	}
+	if err := c.check(b); err != nil {
+		return nil, nil, err
+	}
+	s, err := newStress(b, c)
+	if err != nil {
+		return nil, nil, fmt.Errorf("stress on %s: %w", b.Version, err)
+	}
+	if err = s.furnish(ctx); err == nil {
+		err = s.run(ctx)
+	}
+	if untidy := sweep(b.URL, s.names, s.queues()); err == nil {
+		err = untidy
+	}
+	if s.panicked != nil {
+		panic(s.panicked)
+	}
+	if err != nil {
+		err = fmt.Errorf("stress on %s: %w", b.Version, err)
+	}
+	return s.recorder.history(&c), s.stats(), err
+}

@@ -1,0 +1,111 @@
+package rabbitmq
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// stressLine is one connection of a client, and so one process of the history.
+type stressLine struct {
+	*Conn
+	run     *stress
+	process int32
+	owned   map[amqp.Queue]bool // exclusive queues that it has, or may yet get
+	asking  bool                // an exclusive queue was asked for, and no answer came
+	heard   int64               // by the recorder's clock, just before what was last answered
+}
+
+// markerChannel is the channel on which a connection declares the queue that tells of its end.
+const markerChannel = 2
+
+// dial opens the connection of a process, with its marker.
+func (s *stress) dial(ctx context.Context, process int32) (*stressLine, error) {
+	names, err := s.marked(process)
+	if err != nil {
+		return nil, err
+	}
+	began := s.recorder.now()
+	conn, err := s.connect(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	replies := conn.Do([]amqp.Command{
+		{Method: amqp.ChannelOpen, Channel: markerChannel},
+		{Method: amqp.QueueDeclare, Channel: markerChannel, Queue: s.marker(), Flags: amqp.Exclusive},
+	})
+	if r := replies[len(replies)-1]; len(replies) < 2 || r.Kind != amqp.OK {
+		conn.Kill()
+		return nil, fmt.Errorf("declaring a queue: expected ok, got %s", replyWords(r))
+	}
+	return &stressLine{Conn: conn, run: s, process: process, owned: make(map[amqp.Queue]bool), heard: began}, nil
+}
+
+// marked is the names of the run, and that of a process's marker.
+func (s *stress) marked(process int32) (*amqp.Names, error) {
+	names, err := prefixed(s.names, "")
+	if err == nil {
+		names.Intern(s.markerName(process))
+	}
+	return names, err
+}
+
+func (s *stress) markerName(process int32) string {
+	return fmt.Sprintf("%sprocess.%d", s.config.Prefix, process)
+}
+
+// marker is a process's marker, in its own names.
+func (s *stress) marker() amqp.Queue { return amqp.Queue(s.names.Len() + 1) }
+
+// do sends commands and keeps track of the exclusive queues that come of them.
+func (l *stressLine) do(batch []amqp.Command) []amqp.Reply {
+	asked, now := time.Now(), l.run.recorder.now()
+	replies := l.Do(batch)
+	for i, r := range replies {
+		l.note(batch[i], r, asked)
+	}
+	if last := replies[len(replies)-1].Kind; last != amqp.ConnectionClosed && last != amqp.Lost {
+		l.heard = now
+	}
+	return replies
+}
+
+// note is told of a command that was answered, or that may have been carried out all the same.
+func (l *stressLine) note(cmd amqp.Command, r amqp.Reply, asked time.Time) {
+	switch {
+	case cmd.Method == amqp.QueueDelete && r.Kind == amqp.OK:
+		delete(l.owned, cmd.Queue)
+	case cmd.Method != amqp.QueueDeclare || !cmd.Flags.Has(amqp.Exclusive):
+	case r.Kind == amqp.OK:
+		l.owned[cmd.Queue] = true
+		l.run.undertaker.granted(cmd.Queue, asked)
+	case r.Kind != amqp.ChannelClosed:
+		l.owned[cmd.Queue], l.asking = true, true
+	}
+}
+
+// maxCrashDelay bounds the time from the writing of a client's last batch to its death, in
+// microseconds: an exchange takes a few hundred.
+const maxCrashDelay = 1000
+
+// crash has the client die while a batch is under way, if there is one: before, in the midst of or
+// after its effect. What the client goes on as knows nothing of the life before.
+func (c *stressClient) crash(batch []amqp.Command) {
+	c.tally.crashes++
+	line, died := c.line, make(chan struct{})
+	time.AfterFunc(time.Duration(c.random.IntN(maxCrashDelay))*time.Microsecond, func() {
+		defer close(died)
+		c.recorder.world(spec.Crash, line.process)
+		line.Kill()
+	})
+	if len(batch) > 0 {
+		line.do(batch)
+	}
+	<-died
+	c.abandon()
+	c.machine = lock.Machine{Channel: stressChannel}
+}

@@ -1,0 +1,177 @@
+package rabbitmq
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// stress is a run.
+type stress struct {
+	broker     *Broker
+	config     StressConfig
+	layout     *lock.Layout
+	names      *amqp.Names // as they are on the broker
+	lock       lock.Implementation
+	recorder   recorder
+	undertaker *undertaker
+	clients    []*stressClient
+	barrier    *barrier
+	restarting sync.RWMutex // held by those who connect; a restart has it alone
+	restarts   int
+	elapsed    time.Duration
+
+	crew     sync.WaitGroup
+	stop     context.CancelCauseFunc
+	panics   sync.Once
+	panicked any // the first panic of a goroutine
+}
+
+// stressLock is the lock's name in histories.
+const stressLock = "jobs"
+
+func newStress(b *Broker, c StressConfig) (*stress, error) {
+	if c.Prefix == "" {
+		c.Prefix = newPrefix()
+	}
+	names := new(amqp.Names)
+	// Each administrator adds one slot at most before it removes one, so there are enough names.
+	s := &stress{broker: b, config: c, layout: c.Target.Layout(names, stressLock, max(1, c.Slots)+c.Admins)}
+	s.lock = c.Target.New(c.Options, s.layout)
+	s.barrier = newBarrier(int(s.members()))
+	var err error
+	if s.names, err = prefixed(names, c.Prefix); err != nil {
+		return nil, err
+	}
+	s.undertaker = newUndertaker(s)
+	return s, nil
+}
+
+// queues are all that there can be.
+func (s *stress) queues() []amqp.Queue {
+	all := make([]amqp.Queue, s.names.Len())
+	for i := range all {
+		all[i] = amqp.Queue(i + 1)
+	}
+	return all
+}
+
+// furnish declares the slots that the lock begins with, as its administrator would have.
+func (s *stress) furnish(ctx context.Context) error {
+	o, err := newObserver(ctx, s.broker.URL, s.names)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	options := s.config.Target.Settled(s.config.Options)
+	for slot := 1; slot <= s.config.Slots && s.config.Target.Kind != lock.Mutex; slot++ {
+		cmd := amqp.Command{Method: amqp.QueueDeclare, Queue: s.layout.A[slot], Args: options.Arguments}
+		if options.Durable {
+			cmd.Flags = amqp.Durable
+		}
+		if r := o.ask(cmd); r.Kind != amqp.OK {
+			return fmt.Errorf("declaring slot %d: expected ok, got %s", slot, replyWords(r))
+		}
+	}
+	return nil
+}
+
+// run has everybody work until all rounds are over, ctx is, or the broker is lost.
+func (s *stress) run(ctx context.Context) error {
+	ctx, s.stop = context.WithCancelCause(ctx)
+	defer s.stop(nil)
+	s.barrier.begin = func(round int) { s.begin(ctx, round) }
+	s.recorder.began = time.Now()
+	buried := make(chan struct{})
+	go func() {
+		defer close(buried)
+		defer s.rescue()
+		s.undertaker.work(ctx)
+	}()
+	for i := range int(s.members()) {
+		s.clients = append(s.clients, newStressClient(s, i))
+	}
+	for _, c := range s.clients {
+		s.hire(func() { c.work(ctx) })
+	}
+	s.crew.Wait()
+	s.elapsed = time.Since(s.recorder.began)
+	s.undertaker.rest()
+	<-buried
+	return context.Cause(ctx)
+}
+
+// members is how many clients there are, those who administer among them.
+func (s *stress) members() int32 { return int32(s.config.Clients + s.config.Admins) }
+
+// begin is called by the last client that is ready for a round.
+func (s *stress) begin(ctx context.Context, round int) {
+	if s.config.Progress != nil {
+		s.config.Progress(round, s.config.Rounds)
+	}
+	every := s.config.Rounds / (s.config.Restarts + 1)
+	if due := s.config.Restarts > 0 && round > 0 && round%max(1, every) == 0; due && s.restarts < s.config.Restarts {
+		s.restarts++
+		s.hire(func() { s.restart(ctx) })
+	}
+}
+
+// restart restarts the broker under its clients. Those who lose their connections wait until it is up.
+func (s *stress) restart(ctx context.Context) {
+	s.restarting.Lock()
+	defer s.restarting.Unlock()
+	if err := s.broker.Restart(ctx); err != nil {
+		s.stop(err)
+		return
+	}
+	s.recorder.world(spec.Restart, spec.Nemesis)
+}
+
+// hire has a goroutine work for the run.
+func (s *stress) hire(work func()) {
+	s.crew.Add(1)
+	go func() {
+		defer s.crew.Done()
+		defer s.rescue()
+		work()
+	}()
+}
+
+// rescue ends the run when one of its goroutines panics, so that it is put away before the panic
+// goes on.
+func (s *stress) rescue() {
+	if p := recover(); p != nil {
+		s.stop(fmt.Errorf("panic: %v", p))
+		s.panics.Do(func() { s.panicked = fmt.Sprintf("%v\n%s", p, debug.Stack()) })
+	}
+}
+
+// connectLimit bounds how long a client tries to connect to a broker that does not answer.
+const connectLimit = 5 * time.Second
+
+// connect opens a connection, once the broker is up if it is being restarted.
+func (s *stress) connect(ctx context.Context, names *amqp.Names) (*Conn, error) {
+	s.restarting.RLock()
+	defer s.restarting.RUnlock()
+	ctx, cancel := context.WithTimeout(ctx, connectLimit)
+	defer cancel()
+	for pause := firstPause; ; pause = min(2*pause, longPause) {
+		conn, err := Dial(ctx, s.broker.URL, names)
+		if err == nil || ctx.Err() != nil {
+			return conn, err
+		}
+		sleep(ctx, pause)
+	}
+}
+
+// choices is the source of what one of the run's goroutines chooses.
+func (s *stress) choices(who int) *rand.Rand {
+	return rand.New(rand.NewPCG(s.config.Seed, uint64(who)))
+}
