@@ -17,6 +17,7 @@ var signs = []struct {
 	{regexp.MustCompile("[0-9]:A"), "1:A", "slot 1 exists"},
 	{regexp.MustCompile("[0-9]:–"), "1:–", "it does not"},
 	{regexp.MustCompile("B←c"), "B←c1", "c1's connection holds it"},
+	{regexp.MustCompile("←c[0-9]+†"), "†", "a connection that c1 does not use any more"},
 	{regexp.MustCompile("[0-9]:(A )?B( |\n)"), "B", "nobody's exclusively"},
 }
 

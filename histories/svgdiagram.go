@@ -164,7 +164,7 @@ func (d *svgDiagram) holders(runs []run, x int) {
 	for _, r := range runs {
 		color, name := "var(--soft)", "B"
 		if r.value != nobody {
-			color, name = clientColor(r.value), clientName(r.value)
+			color, name = clientColor(r.value&^int(spec.Ghost)), ownerName(uint8(r.value))
 		}
 		y, height := d.span(r)
 		d.rect("taken", color, x-11, y+4, 22, height-8)

@@ -175,12 +175,20 @@ func stateWords(t *spec.Truth, kind lock.Kind) []string {
 		parts = append(parts, slotState(slot, exists, taken, t.Owner[slot], kind))
 	}
 	if t.Admin != 0 {
-		parts = append(parts, fmt.Sprintf("admin←c%d", t.Admin))
+		parts = append(parts, "admin←"+ownerName(t.Admin))
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "no slots")
 	}
 	return parts
+}
+
+// ownerName is who has a queue; a dagger marks a connection that its client does not use any more.
+func ownerName(owner uint8) string {
+	if owner&spec.Ghost != 0 {
+		return clientName(int(owner&^spec.Ghost)) + "†"
+	}
+	return clientName(int(owner))
 }
 
 func slotState(slot int, exists, taken bool, owner uint8, kind lock.Kind) string {
@@ -191,7 +199,7 @@ func slotState(slot int, exists, taken bool, owner uint8, kind lock.Kind) string
 	if taken {
 		b := "B"
 		if owner != 0 {
-			b = fmt.Sprintf("B←c%d", owner)
+			b = "B←" + ownerName(owner)
 		}
 		queues = append(queues, b)
 	}

@@ -1,0 +1,62 @@
+package histories_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// TestMinimise: of a scenario in which two particular actions matter, in their order, those two are
+// left, with the clients that do them and nothing else.
+func TestMinimise(t *testing.T) {
+	s := scenario.Scenario{
+		Target: "semaphore", Options: lock.DefaultOptions(),
+		Locks:    []scenario.Lock{{Name: "jobs", Slots: 3}, {Name: "other", Slots: 1}},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay},
+	}
+	for range 4 {
+		s.Clients = append(s.Clients, scenario.Client{Ops: make([]scenario.Operation, 3)})
+	}
+	for i := range 60 {
+		s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Do: scenario.Step, Client: uint8(1 + i%4)})
+	}
+	s.Schedule.Actions[20] = scenario.Action{Do: scenario.CrashBefore, Client: 1, Late: true}
+	s.Schedule.Actions[41] = scenario.Action{Do: scenario.Restart}
+	if err := s.Options.Set("pipeline", "4"); err != nil {
+		t.Fatal(err)
+	}
+	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
+		actions := s.Schedule.Actions
+		crash := slices.IndexFunc(actions, func(a scenario.Action) bool { return a.Do == scenario.CrashBefore })
+		restart := slices.IndexFunc(actions, func(a scenario.Action) bool { return a.Do == scenario.Restart })
+		if crash < 0 || restart < crash {
+			return nil, false
+		}
+		return actions[:restart+1], true
+	}
+	least := histories.Minimise(s, attempt, func(string) bool { return true }, 10_000)
+	want := []scenario.Action{{Do: scenario.CrashBefore, Client: 1}, {Do: scenario.Restart}}
+	if !slices.Equal(least.Schedule.Actions, want) {
+		t.Errorf("actions left: %v", least.Schedule.Actions)
+	}
+	if len(least.Clients) != 1 || len(least.Clients[0].Ops) != 0 || len(least.Locks) != 1 || least.Locks[0].Slots != 0 {
+		t.Errorf("left: clients %v, locks %v", least.Clients, least.Locks)
+	}
+	if left := least.Options.Changed(); len(left) != 0 {
+		t.Errorf("options left: %v", left)
+	}
+}
+
+// TestMinimiseKeepsFixedOptions: an option that was asked for is not changed.
+func TestMinimiseKeepsFixedOptions(t *testing.T) {
+	s := scenario.Scenario{Options: lock.DefaultOptions(), Schedule: scenario.Schedule{Actions: []scenario.Action{{Do: scenario.Restart}}}}
+	s.Options.Order = lock.Ascending
+	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) { return s.Schedule.Actions, true }
+	least := histories.Minimise(s, attempt, func(name string) bool { return name != "order" }, 100)
+	if least.Options.Order != lock.Ascending {
+		t.Error("the fixed option was changed")
+	}
+}
