@@ -6,6 +6,7 @@ import (
 	"html"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/lockproof/lockproof/model/scenario"
@@ -41,10 +42,13 @@ type pageData struct {
 }
 
 type executionData struct {
-	Target, Settings, Command, Note string
-	Broken, Sentences, Details      []string
-	Diagram, Linearization          template.HTML
+	Target, Settings, Note string
+	Commands               []string
+	Broken                 []brokenData
+	Diagram, Linearization template.HTML
 }
+
+type brokenData struct{ Property, Sentence, Explanation string }
 
 // WritePage writes a page. The same page is the same bytes.
 func WritePage(w io.Writer, p *Page) error {
@@ -54,35 +58,44 @@ func WritePage(w io.Writer, p *Page) error {
 	}
 	// The templates' HTML is what this package made itself, with every text escaped.
 	data := pageData{Title: "an execution", Style: template.CSS(style)}
+	if len(p.Executions) > 0 {
+		data.Title = p.Executions[0].Trace.Scenario.Target
+	}
 	if r := p.Report; r != nil {
 		data.Tool, data.Title = r.Tool, r.Target
 		data.Card = template.HTML(inked(cardLines(r, Style{Width: 150})))
 	}
 	for i := range p.Executions {
-		x := &p.Executions[i]
-		if p.Report == nil && i == 0 {
-			data.Title = x.Trace.Scenario.Target
-		}
-		data.Executions = append(data.Executions, x.data())
+		data.add(&p.Executions[i])
 	}
 	return pageTemplate.Execute(w, data)
 }
 
-func (x *Execution) data() executionData {
-	d := executionData{
-		Target: x.Trace.Scenario.Target, Command: x.Command, Settings: strings.Join(settings(&x.Trace.Scenario), " "),
-		Diagram: template.HTML(drawSVG(tell(x.Trace))),
+// add shows an execution; one that is shown already, since it violates several properties, gets
+// another command to repeat it.
+func (d *pageData) add(x *Execution) {
+	diagram := template.HTML(drawSVG(tell(x.Trace)))
+	i := slices.IndexFunc(d.Executions, func(e executionData) bool { return e.Diagram == diagram })
+	if i < 0 {
+		i = len(d.Executions)
+		d.Executions = append(d.Executions, x.data(diagram))
 	}
+	if x.Command != "" {
+		d.Executions[i].Commands = append(d.Executions[i].Commands, x.Command)
+	}
+}
+
+func (x *Execution) data(diagram template.HTML) executionData {
+	s := &x.Trace.Scenario
+	d := executionData{Target: s.Target, Settings: strings.Join(settings(s), " "), Diagram: diagram}
 	for _, v := range x.Trace.Violations {
-		d.Broken = append(d.Broken, v.Property.String())
-		d.Sentences = append(d.Sentences, spec.Properties[v.Property].Sentence)
-		d.Details = append(d.Details, v.Explain())
+		d.Broken = append(d.Broken, brokenData{v.Property.String(), spec.Properties[v.Property].Sentence, v.Explain()})
 	}
 	switch size := len(x.Porcupine); {
 	case size > maxPorcupine:
 		d.Note = fmt.Sprintf("Porcupine's page of this history has %d MB and was left out.", size>>20)
 	case size > 0:
-		d.Linearization = template.HTML(framed(steady(x.Porcupine)))
+		d.Linearization = template.HTML(framed(embeddable(x.Porcupine)))
 	}
 	return d
 }
@@ -91,10 +104,9 @@ func (x *Execution) data() executionData {
 // one in reasonable time.
 const maxPorcupine = 16 << 20
 
-// framed is a page inside a page, where its scripts can reach nothing outside. Porcupine's measures
-// its texts while it loads, so it must not load before it is shown.
+// framed is a page inside a page, where its scripts can reach nothing outside.
 func framed(page []byte) string {
-	return `<iframe loading="lazy" sandbox="allow-scripts" title="porcupine" srcdoc="` + html.EscapeString(string(page)) + `"></iframe>`
+	return `<iframe sandbox="allow-scripts" title="porcupine" srcdoc="` + html.EscapeString(string(page)) + `"></iframe>`
 }
 
 var inkClasses = map[ink]string{bold: "b", dim: "d", red: "r", green: "g", yellow: "y"}

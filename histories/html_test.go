@@ -35,13 +35,13 @@ func TestWritePage(t *testing.T) {
 	}
 }
 
-// TestSteady has porcupine list the same in two orders.
-func TestSteady(t *testing.T) {
+// TestEmbeddable has porcupine list the same in two orders.
+func TestEmbeddable(t *testing.T) {
 	const (
 		one = `<script> const data = {"Partitions":[{"History":[{"ClientId":1,"Description":"</script>"}],"PartialLinearizations":[[{"Index":1,"StateDescription":"b"}],[{"Index":0,"StateDescription":"a"}]],"Largest":{"0":1,"1":0}}],"Annotations":[]}` + "\n</script>"
 		two = `<script> const data = {"Annotations":[],"Partitions":[{"History":[{"ClientId":1,"Description":"</script>"}],"PartialLinearizations":[[{"Index":0,"StateDescription":"a"}],[{"Index":1,"StateDescription":"b"}]],"Largest":{"0":0,"1":1}}]}` + "\n</script>"
 	)
-	first, second := steady([]byte(one)), steady([]byte(two))
+	first, second := embeddable([]byte(one)), embeddable([]byte(two))
 	if !bytes.Equal(first, second) {
 		t.Errorf("the pages differ:\n%s\n%s", first, second)
 	}
@@ -49,7 +49,7 @@ func TestSteady(t *testing.T) {
 		t.Errorf("the script ends %d times in\n%s", n, first)
 	}
 	for _, other := range []string{"", "const data = ", "const data = []\n", "const data = {\"More\":1}\n", "no data"} {
-		if got := steady([]byte(other)); string(got) != other {
+		if got := embeddable([]byte(other)); string(got) != other {
 			t.Errorf("%q became %q", other, got)
 		}
 	}

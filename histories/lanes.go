@@ -81,7 +81,7 @@ func (l lane) glyph() string {
 	switch {
 	case l.held > 0:
 		held = fmt.Sprint(l.held)
-	case l.held < 0:
+	case l.held == unnumbered:
 		held = "•"
 	}
 	switch {

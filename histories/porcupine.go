@@ -8,17 +8,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Porcupine lists partial linearizations in the order of a Go map, so that its page of one history
-// differs from run to run.
+// Porcupine's page needs two changes before it can stand in another: it lists partial linearizations
+// in the order of a Go map, so that the page of one history differs from run to run; and it measures
+// its texts while it loads, which inside another page may be before anything has a size.
 
 var (
 	dataBegins = []byte("const data = ")
 	dataEnds   = []byte("\n")
+	renders    = []byte("render(data)\n")
+	rendersIn  = []byte("requestAnimationFrame(() => render(data))\n")
 )
 
-// steady is porcupine's page with its partial linearizations in one order, always the same. A page
-// that is not as expected stays as it is.
-func steady(page []byte) []byte {
+// embeddable is porcupine's page with those changes. A page that is not as expected stays as it is.
+func embeddable(page []byte) []byte {
 	before, rest, ok := bytes.Cut(page, dataBegins)
 	if !ok {
 		return page
@@ -39,6 +41,7 @@ func steady(page []byte) []byte {
 	if err != nil {
 		return page
 	}
+	after = bytes.Replace(after, renders, rendersIn, 1)
 	return slices.Concat(before, dataBegins, data, dataEnds, after)
 }
 

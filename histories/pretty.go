@@ -2,6 +2,8 @@ package histories
 
 import (
 	"bytes"
+	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -34,6 +36,7 @@ func layOutValue(b *bytes.Buffer, data jsontext.Value, column, depth int) error 
 	return layOutParts(b, data, depth)
 }
 
+// layOutParts writes an object or an array, each of its parts on lines of its own.
 func layOutParts(b *bytes.Buffer, data jsontext.Value, depth int) error {
 	dec := jsontext.NewDecoder(bytes.NewReader(data))
 	open, err := dec.ReadToken()
@@ -41,21 +44,20 @@ func layOutParts(b *bytes.Buffer, data jsontext.Value, depth int) error {
 		return err
 	}
 	b.WriteString(open.String())
-	margin := append([]byte("\n"), bytes.Repeat([]byte("  "), depth+1)...)
+	margin := "\n" + strings.Repeat("  ", depth+1)
 	for first := true; dec.PeekKind() != '}' && dec.PeekKind() != ']'; first = false {
 		if !first {
 			b.WriteByte(',')
 		}
-		b.Write(margin)
+		b.WriteString(margin)
 		column := len(margin)
 		if open.Kind() == '{' {
 			name, err := dec.ReadValue()
 			if err != nil {
 				return err
 			}
-			b.Write(name)
-			b.WriteString(": ")
-			column += len(name) + 2
+			fmt.Fprintf(b, "%s: ", name)
+			column += len(name) + len(": ")
 		}
 		part, err := dec.ReadValue()
 		if err != nil {
@@ -65,7 +67,7 @@ func layOutParts(b *bytes.Buffer, data jsontext.Value, depth int) error {
 			return err
 		}
 	}
-	b.Write(margin[:len(margin)-2])
-	b.WriteByte("}]"[map[jsontext.Kind]int{'{': 0, '[': 1}[open.Kind()]])
-	return nil
+	end, err := dec.ReadToken()
+	b.WriteString(strings.TrimSuffix(margin, "  ") + end.String())
+	return err
 }

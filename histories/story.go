@@ -2,7 +2,6 @@ package histories
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
@@ -47,19 +46,20 @@ const (
 // call is an operation that began, ended, or both, in one step.
 type call struct {
 	client     int
-	lock       int
 	begin, end string // in words; "" for what was not in this step
-	bad        bool   // it ended without an answer
 }
 
 // lane is how a client stands.
 type lane struct {
 	calling bool // an operation is under way
-	held    int  // the slot it believes to hold; 0 is none, -1 is one without a number
+	held    int  // the slot it believes to hold; 0 is none
 	dead    bool
 	haunted bool // dead, and the broker still has its connection
 	cut     bool // its connection is gone and it does not know
 }
+
+// unnumbered is a held slot of which no number is known.
+const unnumbered = -1
 
 // tell makes a story of a trace.
 func tell(t *scenario.Trace) *story {
@@ -111,7 +111,7 @@ func (s *story) mark(v scenario.Violation) {
 
 func (s *story) last() moment {
 	if len(s.moments) == 0 {
-		return moment{lanes: make([]lane, s.clients)}
+		return moment{lanes: make([]lane, s.clients), truth: make([]spec.Truth, len(s.locks))}
 	}
 	return s.moments[len(s.moments)-1]
 }
@@ -162,36 +162,42 @@ func (m *moment) act(a scenario.Action, r amqp.Reply) {
 
 // see takes in an event of the history: calls, and what clients believe after them.
 func (m *moment) see(e spec.Event) {
-	if e.Process < 1 {
+	if e.Process < 1 || len(m.lanes) == 0 {
 		return
 	}
 	// A client has a new number for each of its connections: those of the others lie between.
 	client := (int(e.Process)-1)%len(m.lanes) + 1
-	l := &m.lanes[client-1]
 	if e.Type == spec.Invoke {
-		m.calls = append(m.calls, call{client: client, lock: int(e.Lock), begin: invocationWords(e)})
-		l.calling = !l.dead
-		if e.F.Op() == lock.Release {
-			l.held = 0
-		}
+		m.calls = append(m.calls, call{client: client, begin: invocationWords(e)})
+	} else {
+		m.end(client, completionWords(e))
+	}
+	if l := &m.lanes[client-1]; !l.dead {
+		l.believe(e)
+	}
+}
+
+// end ends the call that the client is in: in this step, where it began in it.
+func (m *moment) end(client int, words string) {
+	if n := len(m.calls); n > 0 && m.calls[n-1].client == client && m.calls[n-1].end == "" {
+		m.calls[n-1].end = words
 		return
 	}
-	l.calling = false
+	m.calls = append(m.calls, call{client: client, end: words})
+}
+
+// believe changes what the client believes. Who begins to release does not believe any more.
+func (l *lane) believe(e spec.Event) {
+	l.calling = e.Type == spec.Invoke
 	switch op := e.F.Op(); {
-	case op == lock.Acquire && e.Type == spec.OK && e.Held:
+	case l.calling && op != lock.Release:
+	case e.Type == spec.OK && e.Held && e.Slot == spec.AnySlot:
+		l.held = unnumbered
+	case e.Type == spec.OK && e.Held:
 		l.held = int(e.Slot)
-		if e.Slot == spec.AnySlot {
-			l.held = -1
-		}
-	case op == lock.Verify && e.Type == spec.OK && !e.Held, e.Reason == lock.Disconnected, e.Reason == lock.TimedOut:
+	case op == lock.Release, e.Type == spec.OK && op == lock.Verify, e.Reason == lock.Disconnected, e.Reason == lock.TimedOut:
 		l.held = 0
 	}
-	end, bad := completionWords(e), e.Type == spec.Info
-	if n := len(m.calls); n > 0 && m.calls[n-1].client == client && m.calls[n-1].end == "" {
-		m.calls[n-1].end, m.calls[n-1].bad = end, bad
-		return
-	}
-	m.calls = append(m.calls, call{client: client, lock: int(e.Lock), end: end, bad: bad})
 }
 
 // look takes in what the broker has after the step.
@@ -199,57 +205,4 @@ func (m *moment) look(t *scenario.Trace, taken *scenario.Taken) {
 	for i := range t.Scenario.Locks {
 		m.truth = append(m.truth, taken.Truth[i])
 	}
-}
-
-// wire is the step's command and reply, and what else happened, in words: what must not be broken
-// over two lines is one word.
-func (m *moment) wire() []string {
-	words := strings.Fields(m.command)
-	if m.reply != "" {
-		words = append(words, "→ "+m.reply)
-	}
-	if m.said != "" && len(words) > 0 {
-		words[len(words)-1] += ";"
-	}
-	return append(words, strings.Fields(m.said)...)
-}
-
-// words is a call: "acquire", "holds 1", or "verify: held" where it began and ended in one step.
-func (c *call) words() string { return strings.Trim(c.begin+": "+c.end, ": ") }
-
-// sentence is all of a step in words: who called what, what went over the wire, what it came to.
-func (m *moment) sentence() []string {
-	var words, ends []string
-	if m.actor > 0 && m.command != "" {
-		words = append(words, clientName(m.actor))
-	}
-	for i := range m.calls {
-		c := &m.calls[i]
-		if c.begin != "" {
-			words = append(words, c.begin+":")
-		}
-		if c.end != "" {
-			ends = append(ends, "⇒ "+c.end)
-		}
-	}
-	return slices.Concat(words, m.wire(), ends)
-}
-
-// Transcript is an execution in plain sentences, a step a line: for people who read the file of
-// a counterexample without the tool.
-func Transcript(t *scenario.Trace) []string {
-	var lines []string
-	s := tell(t)
-	for i := range s.moments {
-		m := &s.moments[i]
-		if m.step == 0 {
-			continue
-		}
-		text := strings.Join(m.sentence(), " ")
-		for _, v := range m.broken {
-			text += " ✗ " + v.Property.String()
-		}
-		lines = append(lines, text)
-	}
-	return lines
 }

@@ -136,8 +136,8 @@ func (d *svgDiagram) span(r run) (y, height int) {
 	return y, d.rows[r.to] + rowHeight/2 - y
 }
 
-// nobody is the owner of a B queue that is nobody's exclusively.
-const nobody = -1
+// nobody is the owner of a B queue that is nobody's exclusively: as a client's number, 0.
+const nobody = 1 << 8
 
 // slot draws one slot of the broker's: an outline while it exists, filled while it has a holder.
 func (d *svgDiagram) slot(l, slot int) {
@@ -159,15 +159,18 @@ func (d *svgDiagram) slot(l, slot int) {
 	d.holders(d.runs(owner, l), x)
 }
 
-// holders draw who has a queue.
+// holders draw who has a queue: paler, on a connection that its client does not use any more.
 func (d *svgDiagram) holders(runs []run, x int) {
 	for _, r := range runs {
-		color, name := "var(--soft)", "B"
-		if r.value != nobody {
-			color, name = clientColor(r.value&^int(spec.Ghost)), ownerName(uint8(r.value))
+		class, color, name, owner := "taken", "var(--soft)", "B", uint8(r.value)
+		if owner != 0 {
+			color, name = clientColor(int(owner&^spec.Ghost)), ownerName(owner)
+		}
+		if owner&spec.Ghost != 0 {
+			class = "ghost"
 		}
 		y, height := d.span(r)
-		d.rect("taken", color, x-11, y+4, 22, height-8)
+		d.rect(class, color, x-11, y+4, 22, height-8)
 		d.centered("owner", "", x, d.rows[r.from], name)
 	}
 }

@@ -109,7 +109,7 @@ func faults() *scenario.Trace {
 	s := newScript("semaphore", lock.Semaphore, 2,
 		ops(lock.Acquire, lock.Verify), ops(lock.Acquire, lock.Release), []scenario.Operation{{Op: lock.Remove, Arg: 1}, {Op: lock.Count}})
 	s.step(1, s.probe(s.layout.A[1]), ack, begin(1, lock.Acquire))
-	s.grant(1, 1)
+	s.grant(1, 1|spec.Ghost)
 	s.do(scenario.Action{Do: scenario.CrashEffect, Client: 1, Late: true}, s.claim(1), okay, spec.Event{Process: spec.Nemesis, F: spec.Crash, Target: 1, Type: spec.Info})
 	s.step(2, s.probe(s.layout.A[1]), ack, begin(2, lock.Acquire))
 	s.step(2, s.claim(1), locked)

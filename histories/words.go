@@ -192,22 +192,21 @@ func ownerName(owner uint8) string {
 }
 
 func slotState(slot int, exists, taken bool, owner uint8, kind lock.Kind) string {
-	var queues []string
-	if exists && kind != lock.Mutex {
-		queues = append(queues, "A")
+	holder := ""
+	if owner != 0 {
+		holder = "←" + ownerName(owner)
 	}
-	if taken {
-		b := "B"
-		if owner != 0 {
-			b = "B←" + ownerName(owner)
-		}
-		queues = append(queues, b)
+	switch {
+	case kind == lock.Mutex && taken:
+		return "held" + holder
+	case kind == lock.Mutex:
+		return "free"
+	case exists && taken:
+		return fmt.Sprintf("%d:A B%s", slot, holder)
+	case taken:
+		return fmt.Sprintf("%d:B%s", slot, holder)
+	case exists:
+		return fmt.Sprintf("%d:A", slot)
 	}
-	if len(queues) == 0 {
-		queues = []string{"–"}
-	}
-	if kind == lock.Mutex {
-		return strings.Replace(queues[0], "B", "held", 1)
-	}
-	return fmt.Sprintf("%d:%s", slot, strings.Join(queues, " "))
+	return fmt.Sprintf("%d:–", slot)
 }
