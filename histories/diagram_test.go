@@ -16,6 +16,7 @@ func TestDraw(t *testing.T) {
 		"diagram-violation-color.txt": {lockedTaken(), Style{Width: 100, Color: true}},
 		"diagram-violation-60.txt":    {lockedTaken(), Style{Width: 60}},
 		"diagram-faults.txt":          {faults(), Style{Width: 110}},
+		"diagram-mutex.txt":           {mutex(), Style{}},
 		"diagram-crowd.txt":           {crowd(), Style{Width: 100}},
 	} {
 		var b strings.Builder

@@ -141,6 +141,18 @@ func faults() *scenario.Trace {
 	return &s.Trace
 }
 
+// mutex has the one queue of a true mutex, and slots without numbers.
+func mutex() *scenario.Trace {
+	s := newScript("mutex", lock.Mutex, 1, ops(lock.Acquire, lock.Release), ops(lock.Acquire))
+	claim := amqp.Command{Method: amqp.QueueDeclare, Queue: s.layout.Mutex, Flags: amqp.Exclusive}
+	s.grant(1, 1)
+	s.step(1, claim, okay, begin(1, lock.Acquire), end(1, lock.Acquire, spec.OK, spec.AnySlot, true, 0))
+	s.step(2, s.probe(s.layout.Mutex), ack, begin(2, lock.Acquire), end(2, lock.Acquire, spec.Fail, 0, false, lock.Full))
+	s.grant(1, 0)
+	s.step(1, amqp.Command{Method: amqp.QueueDelete, Queue: s.layout.Mutex}, okay, begin(1, lock.Release), end(1, lock.Release, spec.OK, 0, false, 0))
+	return &s.Trace
+}
+
 // crowd has more clients than a terminal has room for.
 func crowd() *scenario.Trace {
 	var clients [][]scenario.Operation
