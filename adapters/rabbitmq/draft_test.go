@@ -25,16 +25,28 @@ func newNames() *amqp.Names {
 	return names
 }
 
-// methods has each method as often as it should be tried, the simplest first: that is where
-// shrinking leads.
-var methods = weighted(
-	weight{amqp.QueueDeclare, 16}, weight{amqp.BasicPublish, 24}, weight{amqp.QueueDelete, 2},
-	weight{amqp.BasicGet, 8}, weight{amqp.BasicAck, 8}, weight{amqp.BasicNack, 8},
-	weight{amqp.BasicConsume, 8}, weight{amqp.BasicCancel, 3}, weight{amqp.BasicQos, 4},
-	weight{amqp.ConfirmSelect, 4}, weight{amqp.TxSelect, 3}, weight{amqp.TxCommit, 4}, weight{amqp.TxRollback, 2},
-	weight{amqp.QueuePurge, 1}, weight{amqp.QueueBind, 1},
-	weight{amqp.ChannelOpen, 2}, weight{amqp.ChannelClose, 3}, weight{amqp.ConnectionClose, 1}, weight{amqp.NoMethod, 1},
-)
+// A mix has each method as often as it should be tried, the simplest first: that is where shrinking
+// leads.
+var mixes = [][]amqp.Method{
+	weighted(
+		weight{amqp.QueueDeclare, 16}, weight{amqp.BasicPublish, 24}, weight{amqp.QueueDelete, 2},
+		weight{amqp.BasicGet, 8}, weight{amqp.BasicAck, 8}, weight{amqp.BasicNack, 8},
+		weight{amqp.BasicConsume, 8}, weight{amqp.BasicCancel, 3}, weight{amqp.BasicQos, 4},
+		weight{amqp.ConfirmSelect, 4}, weight{amqp.TxSelect, 3}, weight{amqp.TxCommit, 4}, weight{amqp.TxRollback, 2},
+		weight{amqp.QueuePurge, 1}, weight{amqp.QueueBind, 1},
+		weight{amqp.ChannelOpen, 2}, weight{amqp.ChannelClose, 3}, weight{amqp.ConnectionClose, 1}, weight{amqp.NoMethod, 1},
+	),
+	weighted( // consumers that compete
+		weight{amqp.QueueDeclare, 1}, weight{amqp.BasicPublish, 24}, weight{amqp.BasicQos, 6},
+		weight{amqp.BasicConsume, 10}, weight{amqp.BasicAck, 14}, weight{amqp.BasicNack, 6}, weight{amqp.BasicGet, 2},
+		weight{amqp.BasicCancel, 2}, weight{amqp.ChannelClose, 2},
+	),
+	weighted( // transactions
+		weight{amqp.QueueDeclare, 6}, weight{amqp.BasicPublish, 24}, weight{amqp.QueueDelete, 3},
+		weight{amqp.TxSelect, 8}, weight{amqp.TxCommit, 12}, weight{amqp.TxRollback, 2}, weight{amqp.BasicGet, 4},
+		weight{amqp.BasicAck, 6}, weight{amqp.BasicNack, 6}, weight{amqp.ChannelClose, 4}, weight{amqp.ChannelOpen, 4},
+	),
+}
 
 type weight struct {
 	method amqp.Method
@@ -60,38 +72,58 @@ type draft struct {
 // GoString is what rapid shows.
 func (d draft) GoString() string { return fmt.Sprintf("%q", d.text(newNames())) }
 
-// drafts are sequences of them: slices of slices, so as to be long enough.
-var drafts = rapid.Map(rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(drawStep), 1, 12), 1, 12),
-	func(parts [][]draft) []draft { return slices.Concat(parts...) })
+// drafts are sequences of them. Some keep to one queue, or to one channel of each client: there is
+// more to meet.
+var drafts = rapid.Custom(func(t *rapid.T) []draft {
+	d := drawer{
+		methods:  rapid.SampledFrom(mixes).Draw(t, "mix"),
+		queues:   rapid.IntRange(1, queues).Draw(t, "queues"),
+		channels: rapid.IntRange(1, channels).Draw(t, "channels"),
+	}
+	// Slices of slices, so as to be long enough.
+	parts := rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(d.draw), 1, 12), 1, 12).Draw(t, "parts")
+	return slices.Concat(parts...)
+})
 
-func drawStep(t *rapid.T) draft {
-	cmd := amqp.Command{Method: rapid.SampledFrom(methods).Draw(t, "method")}
+// drawer draws drafts.
+type drawer struct {
+	methods          []amqp.Method
+	queues, channels int
+}
+
+func (d drawer) queue(t *rapid.T) amqp.Queue {
+	return amqp.Queue(rapid.IntRange(1, d.queues).Draw(t, "queue"))
+}
+
+// draw draws one. Without a method it is a kill.
+func (d drawer) draw(t *rapid.T) draft {
+	cmd := amqp.Command{Method: rapid.SampledFrom(d.methods).Draw(t, "method")}
 	s := draft{sensible: rapid.IntRange(0, 9).Draw(t, "sensible") > 0}
 	s.client = rapid.IntRange(1, clients-1).Draw(t, "client")
-	cmd.Channel = uint16(rapid.IntRange(1, channels).Draw(t, "channel"))
+	cmd.Channel = uint16(rapid.IntRange(1, d.channels).Draw(t, "channel"))
 	switch cmd.Method {
 	case amqp.NoMethod:
 		s.event = kill
 		return s
 	case amqp.QueueDeclare:
-		cmd.Queue = drawQueue(t, len(queueNames))
+		cmd.Queue = amqp.Queue(rapid.IntRange(1, len(queueNames)).Draw(t, "queue"))
 		cmd.Flags = rapid.SampledFrom(declareFlags).Draw(t, "flags")
 		cmd.Args = rapid.SampledFrom(arguments).Draw(t, "arguments")
 	case amqp.QueueDelete:
-		cmd.Queue, cmd.Flags = drawQueue(t, queues), drawFlags(t, amqp.IfUnused, amqp.IfEmpty)
+		cmd.Queue, cmd.Flags = d.queue(t), drawFlags(t, amqp.IfUnused, amqp.IfEmpty)
 	case amqp.QueuePurge, amqp.QueueBind:
-		cmd.Queue = drawQueue(t, queues)
+		cmd.Queue = d.queue(t)
 	case amqp.BasicPublish:
-		cmd.Queue = drawQueue(t, queues)
+		cmd.Queue = d.queue(t)
 		cmd.Flags = drawFlags(t, amqp.Mandatory, amqp.Persistent, amqp.Expiring)
 		if cmd.Flags.Has(amqp.Expiring) {
 			cmd.Expiration = rapid.SampledFrom([]uint32{0, 600_000}).Draw(t, "expiration")
 		}
 		cmd.Pipelined = rapid.Bool().Draw(t, "pipelined")
 	case amqp.BasicGet:
-		cmd.Queue, cmd.Flags = drawQueue(t, queues), drawFlags(t, amqp.NoAck)
+		cmd.Queue, cmd.Flags = d.queue(t), drawFlags(t, amqp.NoAck)
 	case amqp.BasicConsume:
-		cmd.Queue, cmd.Flags = drawQueue(t, queues), drawFlags(t, amqp.NoAck, amqp.Exclusive)
+		cmd.Queue, cmd.Flags = d.queue(t), drawFlags(t, amqp.NoAck, amqp.Exclusive)
 		cmd.Number = rapid.Uint64Range(1, 3).Draw(t, "consumer")
 	case amqp.BasicCancel:
 		cmd.Number = rapid.Uint64Range(1, 3).Draw(t, "consumer")
@@ -104,10 +136,6 @@ func drawStep(t *rapid.T) draft {
 	}
 	s.cmd = cmd
 	return s
-}
-
-func drawQueue(t *rapid.T, n int) amqp.Queue {
-	return amqp.Queue(rapid.IntRange(1, n).Draw(t, "queue"))
 }
 
 func drawFlags(t *rapid.T, flags ...amqp.Flags) amqp.Flags {

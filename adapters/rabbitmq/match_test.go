@@ -31,6 +31,7 @@ type clientState struct {
 type channelState struct {
 	state     state
 	confirms  bool
+	transacts bool
 	prefetch  uint64
 	consuming amqp.Queue // the queue that it has consumers of
 	consumers []amqp.Command
@@ -144,20 +145,27 @@ func (m *match) improve(cmd *amqp.Command, ch *channelState) {
 			cmd.Number = ch.tags[cmd.Number%uint64(n)]
 			return
 		}
-		*cmd = amqp.Command{Method: amqp.BasicGet, Channel: cmd.Channel, Queue: anyQueue(cmd)}
+		*cmd = amqp.Command{Method: amqp.BasicGet, Channel: cmd.Channel, Queue: 1}
 	case amqp.BasicCancel:
 		if n := len(ch.consumers); n > 0 {
 			cmd.Number = ch.consumers[cmd.Number%uint64(n)].Number
 			return
 		}
-		*cmd = amqp.Command{Method: amqp.BasicConsume, Channel: cmd.Channel, Queue: anyQueue(cmd), Number: cmd.Number}
+		*cmd = amqp.Command{Method: amqp.BasicConsume, Channel: cmd.Channel, Queue: 1, Number: cmd.Number}
 	case amqp.TxCommit, amqp.TxRollback:
-		if !ch.confirms {
+		if ch.transacts {
 			return
 		}
-		*cmd = amqp.Command{Method: amqp.BasicPublish, Channel: cmd.Channel, Queue: anyQueue(cmd)}
+		cmd.Method = amqp.TxSelect
+		fallthrough
+	case amqp.TxSelect:
+		if ch.confirms {
+			cmd.Method = amqp.ChannelClose
+		}
 	case amqp.QueueDeclare:
-		cmd.Queue = (cmd.Queue-1)%queues + 1
+		if m.names.Reserved(cmd.Queue) {
+			cmd.Queue = 1
+		}
 		if m.sim.Exists(cmd.Queue) {
 			cmd.Flags, cmd.Args = m.declares[cmd.Queue].Flags, m.declares[cmd.Queue].Args
 		}
@@ -166,13 +174,10 @@ func (m *match) improve(cmd *amqp.Command, ch *channelState) {
 	if cmd.Method == amqp.BasicGet && m.sim.Depth(cmd.Queue) == 0 {
 		*cmd = amqp.Command{Method: amqp.BasicPublish, Channel: cmd.Channel, Queue: cmd.Queue}
 	}
-	if cmd.Queue != 0 && !m.sim.Exists(cmd.Queue) {
+	if cmd.Queue != 0 && !m.sim.Exists(cmd.Queue) && !cmd.Flags.Has(amqp.Mandatory) {
 		*cmd = amqp.Command{Method: amqp.QueueDeclare, Channel: cmd.Channel, Queue: cmd.Queue}
 	}
 }
-
-// anyQueue is a queue that a command's number stands for.
-func anyQueue(cmd *amqp.Command) amqp.Queue { return amqp.Queue(cmd.Number%queues + 1) }
 
 // identify gives a message an identity of its own.
 func (m *match) identify(s *step) {
@@ -277,6 +282,8 @@ func (m *match) note(s step, r amqp.Reply) {
 		*ch = channelState{}
 	case amqp.ConfirmSelect:
 		ch.confirms = true
+	case amqp.TxSelect:
+		ch.transacts = true
 	case amqp.BasicQos:
 		ch.prefetch = s.cmd.Number
 	case amqp.QueueDeclare:

@@ -1,22 +1,19 @@
 package broker
 
 import (
-	"math"
+	"cmp"
 	"slices"
 
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// noConsumer stands where basic.get took the message.
-const noConsumer = math.MaxUint64
-
 // delivered is a message that a channel has and has not acknowledged.
 type delivered struct {
 	message
-	tag      uint64
-	consumer uint64
-	queue    amqp.Queue // 0 once the queue is deleted
-	how      settlement // what its transaction will do with it
+	tag   uint64
+	taker uint64     // the consumer's number plus 1, or 0 for basic.get
+	queue amqp.Queue // 0 once the queue is deleted
+	how   settlement // what its transaction will do with it
 }
 
 // settlement is what is done with a delivered message.
@@ -73,37 +70,52 @@ func (ch *channel) tagged(tag uint64, multiple bool) (from, to int) {
 	return i, i + 1
 }
 
-// settle does with messages what was asked for, and hands on what became ready or possible by it.
+// settle does with messages what was asked for. RabbitMQ tells each queue consumer by consumer, what
+// basic.get took first, and what becomes ready by one may be gone again before the next.
 func (b *Broker) settle(on at, messages []delivered, how settlement) {
-	for _, d := range messages {
-		b.settleOne(on, d, how)
-	}
-	for _, d := range messages {
-		if d.queue != 0 {
-			q := &b.queues[d.queue]
-			q.trim()
-			q.ready.dropExpired(b.now)
-			b.serve(q, d.queue)
+	slices.SortStableFunc(messages, func(x, y delivered) int {
+		return cmp.Or(cmp.Compare(x.queue, y.queue), cmp.Compare(x.taker, y.taker))
+	})
+	for len(messages) > 0 {
+		n := 1
+		for n < len(messages) && messages[n].queue == messages[0].queue && messages[n].taker == messages[0].taker {
+			n++
 		}
+		b.settleAtOnce(on, messages[:n], how)
+		messages = messages[n:]
 	}
 }
 
-func (b *Broker) settleOne(on at, d delivered, how settlement) {
-	if d.queue == 0 {
+// settleAtOnce settles messages of one queue, and hands on what became ready or possible by it.
+func (b *Broker) settleAtOnce(on at, messages []delivered, how settlement) {
+	id := messages[0].queue
+	if id == 0 {
 		return
 	}
-	q := &b.queues[d.queue]
+	q := &b.queues[id]
+	for _, d := range messages {
+		q.settle(on, d, how)
+	}
+	q.trim()
+	q.ready.dropExpired(b.now)
+	b.serve(q, id)
+}
+
+func (q *queue) settle(on at, d delivered, how settlement) {
 	q.unacked--
 	if how == requeued {
 		d.mark |= redelivered
 		q.ready.insert(d.message)
 	}
-	q.replenish(on, d.consumer)
+	q.replenish(on, d.taker)
 }
 
 // replenish gives a consumer credit for a message that it has settled.
-func (q *queue) replenish(on at, number uint64) {
-	i := q.consumer(on, number)
+func (q *queue) replenish(on at, taker uint64) {
+	if taker == 0 {
+		return
+	}
+	i := q.consumer(on, taker-1)
 	if i < 0 || !q.consumers[i].limited {
 		return
 	}
@@ -122,7 +134,9 @@ func (q *queue) replenish(on at, number uint64) {
 func (b *Broker) requeueAll(on at) {
 	ch := &b.conns[on.conn-1].channels[on.number]
 	ch.rollback()
-	for _, d := range ch.unacked {
+	for i := range ch.unacked {
+		d := &ch.unacked[i]
+		d.taker = 0 // so that each queue gets all of its messages at once
 		if d.queue != 0 {
 			b.touch(&b.queues[d.queue])
 		}

@@ -123,19 +123,19 @@ func (b *Broker) serve(q *queue, id amqp.Queue) {
 func (b *Broker) deliver(q *queue, id amqp.Queue, c consumer) {
 	conn := &b.conns[c.on.conn-1]
 	ch := &conn.channels[c.on.number]
-	m := b.hand(q, id, ch, c.number, c.noAck)
+	m := b.hand(q, id, ch, c.number+1, c.noAck)
 	conn.outbox = append(conn.outbox, amqp.Delivery{
 		Channel: c.on.number, Consumer: c.number, Tag: ch.tag, Message: m.id, Redelivered: m.mark&redelivered != 0,
 	})
 }
 
 // hand takes the first ready message from a queue for a channel, under the channel's next tag.
-func (b *Broker) hand(q *queue, id amqp.Queue, ch *channel, consumer uint64, noAck bool) message {
+func (b *Broker) hand(q *queue, id amqp.Queue, ch *channel, taker uint64, noAck bool) message {
 	m := q.ready.pop()
 	q.ready.dropExpired(b.now)
 	ch.tag++
 	if !noAck {
-		ch.unacked = append(ch.unacked, delivered{tag: ch.tag, queue: id, consumer: consumer, message: m})
+		ch.unacked = append(ch.unacked, delivered{tag: ch.tag, queue: id, taker: taker, message: m})
 		q.unacked++
 	}
 	return m
@@ -151,7 +151,7 @@ func (b *Broker) get(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	if q.ready.depth == 0 {
 		return amqp.Reply{Kind: amqp.GetEmpty}
 	}
-	m := b.hand(q, cmd.Queue, ch, noConsumer, cmd.Flags.Has(amqp.NoAck))
+	m := b.hand(q, cmd.Queue, ch, 0, cmd.Flags.Has(amqp.NoAck))
 	return amqp.Reply{
 		Kind: amqp.GetOK, Messages: uint32(q.ready.depth), Number: ch.tag,
 		Message: m.id, Redelivered: m.mark&redelivered != 0,

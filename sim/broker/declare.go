@@ -83,11 +83,12 @@ func (p properties) differs(wanted properties) amqp.Code {
 	return 0
 }
 
-// delete answers queue.delete. A queue that does not exist is deleted already (BROKER-FACTS 9).
+// delete answers queue.delete. A queue that does not exist is deleted already (BROKER-FACTS 9), but
+// one without a name is an error.
 func (b *Broker) delete(on at, cmd *amqp.Command) amqp.Reply {
 	q, code := b.accessible(on.conn, cmd.Queue)
 	switch {
-	case code == amqp.NotFound:
+	case code == amqp.NotFound && cmd.Queue != 0:
 		return ok
 	case code != 0:
 		return b.fail(on, code)

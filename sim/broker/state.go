@@ -156,7 +156,7 @@ func (b *Broker) appendMessages(buf []byte, ch *channel) []byte {
 }
 
 func (b *Broker) appendDelivered(buf []byte, d *delivered) []byte {
-	buf = put(buf, d.tag, uint64(d.queue), d.consumer)
+	buf = put(buf, d.tag, uint64(d.queue), d.taker)
 	if d.queue == 0 {
 		return buf
 	}
