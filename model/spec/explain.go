@@ -1,0 +1,91 @@
+package spec
+
+import "fmt"
+
+// failed is the finding that no state was left at the event at hand, the answer of a call.
+func (w *sweep) failed(k int32) Finding {
+	c := &w.r.calls[k]
+	f := Finding{Decision: Illegal, Event: int(w.now), Slot: int(c.slot), How: byFastCheck, Why: w.why(c)}
+	if w.incomplete {
+		f = Finding{Event: -1, How: byFastCheck, Why: "there are too many ways to explain it"}
+	}
+	return f
+}
+
+// why says in one line what is wrong with an answer, by the example of the last state given up.
+func (w *sweep) why(c *call) string {
+	who, st, slot := w.r.who(c), w.dead, int32(c.slot)
+	switch c.effect {
+	case takes:
+		return who + " was granted " + w.whyNot(st, c)
+	case findsFull:
+		return who + " was told that the lock is full " + w.when(c) + w.whyNotFull(st, c)
+	case findsHeld:
+		return fmt.Sprintf("%s was told that it holds slot %d %s%s", who, slot, w.when(c), w.whyNotHeld(st, c))
+	case leaves:
+		return fmt.Sprintf("%s was told that slot %d is removed %s, but it existed all the while", who, slot, w.when(c))
+	case findsCount:
+		return fmt.Sprintf("%s counted %d slots %s, but there were %d", who, c.n, w.when(c), st.slots)
+	case findsFree:
+		return fmt.Sprintf("%s was told that nobody has slot %d %s, but %s had it all the while",
+			who, slot, w.when(c), w.holder(st, slot))
+	case claims:
+		return fmt.Sprintf("%s withdrew from slot %d %s, but at no moment was it free and then gone", who, slot, w.when(c))
+	case adds, creates, removes, destroys:
+		return fmt.Sprintf("%s's %s cannot have happened as a whole %s", who, w.r.operation(c), w.when(c))
+	}
+	return fmt.Sprintf("%s's %s is about slot %d %s, which it did not have", who, w.r.operation(c), slot, w.when(c))
+}
+
+// whyNot is why a slot cannot have been granted.
+func (w *sweep) whyNot(st *state, c *call) string {
+	slot := int32(c.slot)
+	what := fmt.Sprintf("slot %d %s", slot, w.when(c))
+	switch h := st.cells[slot].holder; {
+	case !st.existed(slot, c.inv):
+		return what + ", but it did not exist at any moment of the call"
+	case h != none && w.r.calls[h].effect == takes:
+		return fmt.Sprintf("%s, but %s had it: it was granted at event %d and not given back", what, w.holder(st, slot), w.r.calls[h].ret)
+	}
+	return what + ", but it was there and free at no moment of the call"
+}
+
+func (w *sweep) whyNotFull(st *state, c *call) string {
+	for s := int32(1); s <= st.slots; s++ {
+		if st.covers(s, c.inv) {
+			return fmt.Sprintf(", but slot %d was free all the while", s)
+		}
+	}
+	return ", but at no moment of the call every slot was taken"
+}
+
+func (w *sweep) whyNotHeld(st *state, c *call) string {
+	switch {
+	case w.r.calls[c.link].traits.has(lost):
+		return ", but its connection had ended before"
+	case !st.existed(int32(c.slot), c.inv):
+		return ", but the slot did not exist at any moment of the call"
+	}
+	return ", but it had lost it"
+}
+
+// holder names the client that has a slot.
+func (w *sweep) holder(st *state, slot int32) string {
+	if h := st.cells[slot].holder; h != none {
+		return w.r.who(&w.r.calls[h])
+	}
+	return "somebody"
+}
+
+// when is the events of a call.
+func (w *sweep) when(c *call) string {
+	return fmt.Sprintf("(events %d to %d)", c.inv, c.ret)
+}
+
+// who names the client of a call.
+func (r *resolver) who(c *call) string {
+	return fmt.Sprintf("c%d", r.clients.list[c.client].process)
+}
+
+// operation names what a call is.
+func (r *resolver) operation(c *call) string { return r.h.Events[c.inv].F.String() }

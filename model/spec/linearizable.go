@@ -1,0 +1,133 @@
+package spec
+
+import (
+	"fmt"
+	"time"
+)
+
+// Strength is what an acquire that failed because the lock was full is taken to promise.
+type Strength uint8
+
+// The strengths.
+const (
+	// Scan is what the guidelines' algorithm can promise, as it looks at slot by slot: each slot was
+	// taken, or did not exist, at some moment of the call.
+	Scan Strength = iota
+	// Strict is that at one moment of the call every slot was taken.
+	Strict
+)
+
+var strengthNames = [...]string{"scan", "strict"}
+
+// String is the strength's name.
+func (s Strength) String() string { return strengthNames[s] }
+
+// StrengthNamed is the strength with that name.
+func StrengthNamed(name string) (Strength, error) {
+	for s, n := range strengthNames {
+		if n == name {
+			return Strength(s), nil
+		}
+	}
+	return 0, fmt.Errorf("strength %q: expected one of %q", name, strengthNames)
+}
+
+// Decision is what a check of a history came to. Nothing is claimed by default.
+type Decision uint8
+
+// The decisions.
+const (
+	Undecided Decision = iota // the reason is in Why
+	Legal
+	Illegal
+)
+
+// String is the decision in one word.
+func (d Decision) String() string { return [...]string{"undecided", "legal", "illegal"}[d] }
+
+// LinearizableOptions are the choices that checking a history leaves open.
+type LinearizableOptions struct {
+	Strength Strength
+	// Permits is how many there are of a lock whose history does not name slots ([AnySlot]); 0 is the
+	// number of slots that the history begins with. A mutex has one.
+	Permits int
+	// Timeout is how long porcupine may take over a lock that the fast check leaves undecided; 0 is
+	// [DefaultTimeout].
+	Timeout time.Duration
+}
+
+// DefaultTimeout is how long porcupine may take over one lock.
+const DefaultTimeout = 2 * time.Second
+
+// Finding is what checking the linearizability of a history came to. A history of several locks is
+// as good as the worst of them.
+type Finding struct {
+	Decision Decision
+	// Lock is the one concerned, where there is one to point at.
+	Lock int
+	// Event is the index of the event at which no explanation of the history was left; -1 if there
+	// always was one, or the event is not known.
+	Event int
+	Slot  int    // the slot concerned; 0 is none
+	Why   string // one line for people; empty for Legal
+	How   string // what decided: "fast check" or "porcupine"
+}
+
+// What can decide.
+const (
+	byFastCheck = "fast check"
+	byPorcupine = "porcupine"
+)
+
+// CheckLinearizable decides whether a history is a linearizable history of the sequential
+// specification; [Specification] says what that is.
+func CheckLinearizable(h *History, o LinearizableOptions) Finding {
+	return new(Checker).Linearizable(h, o)
+}
+
+// Checker checks histories one after the other in memory that it uses again. The zero value is ready.
+// It is not safe for concurrent use.
+type Checker struct {
+	resolver resolver
+	sweep    sweep
+	permits  permits
+}
+
+// Linearizable is [CheckLinearizable].
+func (c *Checker) Linearizable(h *History, o LinearizableOptions) Finding {
+	sum := Finding{Decision: Legal, Event: -1, How: byFastCheck}
+	for l := range h.Locks {
+		f := c.lock(h, l, o)
+		if f.Decision == Illegal {
+			return f
+		}
+		if f.Decision == Undecided && sum.Decision == Legal {
+			sum = f
+		}
+	}
+	return sum
+}
+
+// lock checks one lock of a history: the fast check first, then porcupine for what it leaves.
+func (c *Checker) lock(h *History, l int, o LinearizableOptions) Finding {
+	if err := c.resolver.resolve(h, l, o.Permits); err != nil {
+		return Finding{Lock: l, Event: err.Event, Why: err.Error(), How: byFastCheck}
+	}
+	if c.resolver.inconsistent() {
+		return Finding{Lock: l, Event: -1, Why: "some operations name slots and others do not", How: byFastCheck}
+	}
+	f := c.fast(o.Strength)
+	if f.Decision == Undecided {
+		f = c.slow(f, o)
+	}
+	f.Lock = l
+	return f
+}
+
+// fast checks the lock that the resolver has at hand.
+func (c *Checker) fast(s Strength) Finding {
+	if c.resolver.unnamed {
+		return c.permits.run(&c.resolver, s)
+	}
+	return c.sweep.run(&c.resolver, s)
+}

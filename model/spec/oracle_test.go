@@ -1,0 +1,70 @@
+package spec
+
+import (
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+var histories = flag.Int("histories", 4000, "how many random histories the fast check and porcupine are compared on")
+
+// oracleTime is how long porcupine may take over one history of the tests.
+const oracleTime = 200 * time.Millisecond
+
+// decide is what the fast check says, and porcupine, of the specification as it reads and of the one
+// that is made easier to check.
+func decide(t *testing.T, c *Checker, h *History, s Strength, permits int) (Finding, []porcupine.CheckResult) {
+	t.Helper()
+	if err := c.resolver.resolve(h, 0, permits); err != nil {
+		t.Fatal(err)
+	}
+	if c.resolver.inconsistent() {
+		return Finding{Why: "inconsistent"}, make([]porcupine.CheckResult, 2)
+	}
+	f := c.fast(s)
+	p := c.resolver.decomposed(s)
+	model := p.Model()
+	model.Partition = nil
+	plain := porcupine.CheckOperationsTimeout(model, p.Operations(), oracleTime)
+	return f, []porcupine.CheckResult{plain, c.resolver.specify(s).Check(oracleTime)}
+}
+
+func disagree(f Finding, results []porcupine.CheckResult) bool {
+	says := map[porcupine.CheckResult]bool{}
+	for _, r := range results {
+		says[r] = true
+	}
+	says[porcupine.Ok] = says[porcupine.Ok] || f.Decision == Legal
+	says[porcupine.Illegal] = says[porcupine.Illegal] || f.Decision == Illegal
+	return says[porcupine.Ok] && says[porcupine.Illegal]
+}
+
+func TestFastCheckAgreesWithPorcupine(t *testing.T) {
+	var c Checker
+	var counts [3][3]int
+	reasons := map[string]int{}
+	for i := 0; counts[0][0]+i < *histories; i++ {
+		seed := uint64(i)
+		choose := bySeed(seed)
+		h := drawHistory(choose, drawAny(choose))
+		if Validate(h) != nil {
+			continue
+		}
+		for s := Scan; s <= Strict; s++ {
+			f, r := decide(t, &c, h, s, 0)
+			counts[f.Decision][map[porcupine.CheckResult]int{porcupine.Ok: 1, porcupine.Illegal: 2}[r[1]]]++
+			if f.Decision == Undecided {
+				reasons[f.Why]++
+			}
+			if !disagree(f, r) {
+				continue
+			}
+			least := shrink(h, func(h *History) bool { return disagree(decide(t, &c, h, s, 0)) })
+			f, r = decide(t, &c, least, s, 0)
+			t.Fatalf("seed %d, %s: the fast check says %s (%s), porcupine %s:\n%s", seed, s, f.Decision, f.Why, r, tell(least))
+		}
+	}
+	t.Logf("undecided %v legal %v illegal %v, by porcupine's unknown, ok, illegal; %v", counts[0], counts[1], counts[2], reasons)
+}

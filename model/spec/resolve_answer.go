@@ -1,0 +1,175 @@
+package spec
+
+import "github.com/lockproof/lockproof/model/lock"
+
+// answer takes a completed operation for what it says of the lock.
+func (r *resolver) answer(c *client, k *call, e *Event) {
+	switch op := e.F.Op(); op {
+	case lock.Acquire:
+		r.acquired(c, k, e)
+	case lock.Verify:
+		r.verified(c, k, e)
+	case lock.Release:
+		r.released(c, k, e)
+	case lock.Count:
+		if e.Type == OK {
+			k.effect, k.n, r.named = findsCount, e.Slots, true
+		}
+	case lock.Wait:
+		if e.Type == OK && k.slot != AnySlot {
+			k.effect, r.named, r.knotty = findsFree, true, true
+		}
+	case lock.Create, lock.Add, lock.Remove, lock.Destroy:
+		r.administered(k, e)
+	}
+}
+
+func (r *resolver) acquired(c *client, k *call, e *Event) {
+	switch {
+	case e.Type == OK:
+		r.granted(c, k)
+	case e.Reason == lock.Full:
+		k.effect = findsFull
+	case e.Reason == lock.Withdrawn && k.slot == AnySlot:
+		// Nothing tells which slot others saw taken.
+	case e.Reason == lock.Withdrawn && c.gone != none:
+		// What it had, it lost with its connection.
+		k.effect, k.ret, c.asked, r.named = mayTake, c.gone, true, true
+	case e.Reason == lock.Withdrawn:
+		k.effect, r.named, r.knotty = claims, true, true
+	}
+}
+
+// granted is an acquire that was answered with yes.
+func (r *resolver) granted(c *client, k *call) {
+	k.effect = takes
+	k.link, c.grants = c.grants, c.call
+	r.unnamed = r.unnamed || k.slot == AnySlot
+	r.named = r.named || k.slot != AnySlot
+	r.follow(k, c.call)
+	if c.gone != none {
+		// Whether it was granted before the connection ended or on one made anew, by which the
+		// history knows its client from then on, nothing tells.
+		k.traits |= torn
+		r.setAdrift(k, c.gone)
+		r.torn = append(r.torn, c.call)
+		r.knotty = true
+	}
+}
+
+// follow notes which take of a slot follows which.
+func (r *resolver) follow(k *call, i int32) {
+	for int(k.slot) >= len(r.last) {
+		r.last = append(r.last, make([]int32, int(k.slot)+1-len(r.last))...)
+	}
+	k.after = r.last[k.slot] - 1
+	r.last[k.slot] = i + 1
+}
+
+// setAdrift notes that what a call took may be lost from an event on, whatever else happens.
+func (r *resolver) setAdrift(k *call, from int32) {
+	k.exit = min(k.exit, from)
+	k.traits |= adrift
+	k.traits &^= leaving
+	if k.exit < k.ret && k.effect == takes {
+		k.traits |= torn
+		r.knotty = true
+	}
+}
+
+func (r *resolver) verified(c *client, k *call, e *Event) {
+	if e.Type != OK {
+		return
+	}
+	g := r.grant(c, k.slot)
+	switch {
+	case e.Held:
+		r.about(c, k, g, findsHeld)
+		if c.gone != none {
+			k.traits |= torn
+		}
+		r.knotty = r.knotty || c.gone != none || g != none && r.calls[g].exit != endless
+	case g == none || disconnecting(e.Reason):
+		// It knows no slot that it could have given up; or it has it until its connection ends.
+	case e.Reason == lock.Removed && r.calls[g].exit == endless && r.calls[g].traits&(lost|torn) == 0:
+		r.about(c, k, g, leaves)
+		r.named = true
+		r.calls[g].exit = k.inv
+		r.calls[g].traits |= leaving
+		r.drop(c, g)
+	case e.Reason == lock.Removed:
+		// It may have lost the slot before: that it saw it gone is not asked for.
+		r.about(c, k, g, frees)
+		r.named = true
+		r.mayEnd(&r.calls[g], k.inv)
+		r.drop(c, g)
+	default:
+		// It says no and does not say why: whether it gave the slot up is not known.
+		r.setAdrift(&r.calls[g], k.inv)
+	}
+}
+
+func (r *resolver) released(c *client, k *call, e *Event) {
+	if e.Type != OK {
+		return
+	}
+	g := r.grant(c, k.slot)
+	r.about(c, k, g, frees)
+	if g != none {
+		r.mayEnd(&r.calls[g], k.inv)
+		r.drop(c, g)
+	}
+}
+
+// mayEnd notes that a call gives back, from an event on, what grant g took. If it may have been given
+// up before, provided that it was seen gone, that proviso is dropped: there is one exit only.
+func (r *resolver) mayEnd(g *call, from int32) {
+	if g.traits.has(leaving) {
+		r.setAdrift(g, g.exit)
+	}
+	g.exit = min(g.exit, from)
+}
+
+// about makes a call one about the slot that grant g took. Without one, only an unanswered acquire
+// of the client can have taken it; or one that was granted on a connection of another number.
+func (r *resolver) about(c *client, k *call, g int32, what effect) {
+	k.link = g
+	switch {
+	case g != none:
+		k.effect, k.slot = what, r.calls[g].slot
+	case c.asked:
+		k.effect, k.traits, r.unproven = what, k.traits|unproven, true
+	case c.excused || r.foreign(k.slot):
+	default:
+		k.effect = impossible
+	}
+}
+
+// foreign reports whether a client may have a slot that it acquired under another number.
+func (r *resolver) foreign(slot uint16) bool {
+	for _, g := range r.torn {
+		if r.calls[g].slot == slot || slot == AnySlot {
+			return true
+		}
+	}
+	return false
+}
+
+// grant is the client's latest call by which it may have a slot, or any if slot is [AnySlot].
+func (r *resolver) grant(c *client, slot uint16) int32 {
+	for g := c.grants; g != none; g = r.calls[g].link {
+		if s := r.calls[g].slot; s == slot || slot == AnySlot || s == AnySlot {
+			return g
+		}
+	}
+	return none
+}
+
+// drop forgets a grant of the client that is over.
+func (r *resolver) drop(c *client, g int32) {
+	at := &c.grants
+	for *at != g {
+		at = &r.calls[*at].link
+	}
+	*at = r.calls[g].link
+}

@@ -1,0 +1,117 @@
+package spec
+
+import "github.com/lockproof/lockproof/model/lock"
+
+// world is something that happened to the world. It is the evidence that bounds what was not
+// answered.
+func (r *resolver) world(i int32, e *Event) {
+	switch e.F {
+	case Crash:
+		if ci := r.clients.find(e.Target); ci != none {
+			r.doubt(&r.clients.list[ci])
+		}
+	case Gone:
+		r.witnessed = true
+		if ci := r.clients.find(e.Target); ci != none {
+			r.at[i] = goneOf(ci)
+			r.ended(i, &r.clients.list[ci])
+		}
+	case Restart:
+		r.witnessed = true
+		r.at[i] = restarted
+		for ci := range r.clients.list {
+			r.ended(i, &r.clients.list[ci])
+		}
+	}
+}
+
+// ended is the end of a client's connection: what it had is free, and what it asked for and was not
+// answered cannot happen any more.
+func (r *resolver) ended(i int32, c *client) {
+	if c.inv != none && c.gone == none {
+		c.gone = i
+	}
+	for g := c.grants; g != none; g = r.calls[g].link {
+		r.calls[g].traits |= lost
+	}
+	for p := c.pending; p != none; p = r.pending[p].next {
+		k := &r.calls[r.pending[p].call]
+		k.ret = i
+		r.bounded(k)
+	}
+	c.pending = none
+	c.asked, c.excused = false, c.excused || c.asked
+}
+
+// bounded notes that a call without an answer cannot happen any more.
+func (r *resolver) bounded(k *call) {
+	if op := r.h.Events[k.inv].F.Op(); op.Administrative() {
+		r.admin.end(op, 0, false)
+	}
+}
+
+// doubt notes that a client may have lost its connection: without evidence of when, it may have been
+// at any moment.
+func (r *resolver) doubt(c *client) {
+	for g := c.grants; g != none; g = r.calls[g].link {
+		r.doubtful = append(r.doubtful, g)
+	}
+}
+
+// unanswered is the client's operation under way that ends without an answer.
+func (r *resolver) unanswered(c *client) {
+	if c.call == none {
+		c.inv = none
+		return
+	}
+	k := &r.calls[c.call]
+	k.traits |= partial
+	r.unknown(c, k)
+	if c.gone != none {
+		k.ret = c.gone
+		r.bounded(k)
+	}
+	if k.effect == noEffect {
+		r.at[k.inv] = none
+	} else if k.ret == endless {
+		r.pending = append(r.pending, pending{call: c.call, next: c.pending})
+		c.pending = int32(len(r.pending) - 1)
+	}
+	c.inv, c.call = none, none
+}
+
+// unknown is what an operation without an answer may have done.
+func (r *resolver) unknown(c *client, k *call) {
+	switch op := r.h.Events[k.inv].F.Op(); op {
+	case lock.Acquire:
+		k.effect, c.asked = mayTake, true
+	case lock.Verify, lock.Release:
+		r.perhapsLost(c, k, op)
+	case lock.Create, lock.Add, lock.Remove, lock.Destroy:
+		k.effect = adminEffects[op]
+		r.moved, r.knotty = true, true
+	}
+}
+
+// perhapsLost is a verify or release without an answer: its slot may be given up.
+func (r *resolver) perhapsLost(c *client, k *call, op lock.Op) {
+	g := r.grant(c, k.slot)
+	if g == none {
+		if op == lock.Release && c.asked {
+			k.effect, k.traits, r.unproven = frees, k.traits|unproven, true
+		}
+		return
+	}
+	k.link, k.slot = g, r.calls[g].slot
+	t := &r.calls[g]
+	if op == lock.Release {
+		k.effect = frees
+		r.mayEnd(t, k.inv)
+		return
+	}
+	if t.exit == endless {
+		k.effect = leaves
+		t.exit = k.inv
+		t.traits |= leaving
+	}
+}

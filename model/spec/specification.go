@@ -1,0 +1,129 @@
+package spec
+
+import (
+	"io"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// Specification is what one lock of a history has to be a linearizable history of, in the form that
+// porcupine takes.
+//
+// The lock has a number C of slots, numbered 1 to C without a hole, each held by nobody or by one
+// client. The only slot of a mutex always exists. An operation has its effect at moments between its
+// invocation and its answer:
+//
+//   - acquire, ok: at one moment the slot exists and nobody holds it; from then on the client does.
+//   - acquire, full: Strict, at one moment every slot that exists is held; Scan, each slot is held or
+//     does not exist at some moment.
+//   - acquire, gave up or failed for another reason: nothing. Others may have held every slot or not.
+//   - acquire, withdrawn: at three moments, in this order, nobody holds the slot and the client takes
+//     it; the slot does not exist; the client gives it back. In between others see it held.
+//   - verify, held: at one moment the slot exists and the client holds it.
+//   - verify, removed: at two moments, in this order, the slot does not exist; the client gives it
+//     up. A no for want of a connection says nothing, and the slot stays held until the connection's
+//     end; after a no without a reason it may be given up or not.
+//   - release, ok: the client gives the slot back. Where it may have lost it before, nothing happens.
+//     A client may also verify and release what only an unanswered acquire of its own can have taken.
+//   - count: at one moment there are so many slots. wait: at one moment nobody holds the slot.
+//   - add and remove: so many times, one slot more or one less, if there is one. create: for i from 1
+//     to n, slot i is added if there are i-1. destroy: one less, until there is none. Each step has
+//     its own moment: administration is not atomic.
+//
+// An operation that failed had no effect. One without an answer may have its effect at any moment
+// from its invocation on, in part (an administrative one up to any step), or never; an acquire may
+// take any one slot.
+//
+// Evidence bounds that. When the connection of a process ends ([Gone]; [Restart] ends all), its slots
+// are free at that moment, and what it asked for and has no answer to cannot happen any more. A crash
+// alone frees nothing: the broker has not noticed. An acquire that says yes although its connection
+// ended in its course may have been granted before, or after on another connection: what it was
+// granted may be lost at any moment from the end on, and whoever verifies or releases that slot
+// without an acquire of their own is believed.
+//
+// A history without any such evidence does not tell when connections ended. In it, what an
+// unanswered acquire took may be lost at any moment, and so may what a client was granted that
+// crashed or, later, had an answer for want of a connection.
+//
+// Where acquires name no slot ([AnySlot]), there are permits that are all alike: acquire, ok takes one
+// if there is one left, and release gives one of the client's own back. With several, nobody can say
+// that each was seen taken: under Scan, full says nothing.
+type Specification struct {
+	r        *resolver
+	strength Strength
+	units    []unit
+	ticks    ticks
+	mixed    bool    // administrative operations overlap
+	stages   int     // calls that have a stage
+	stage    []int32 // by call: its place among them; or none
+	cuts     []cut
+}
+
+// Specify states what one lock of a history has to satisfy. The history must be well-formed.
+func Specify(h *History, lock int, o LinearizableOptions) (*Specification, error) {
+	r := new(resolver)
+	if err := r.resolve(h, lock, o.Permits); err != nil {
+		return nil, err
+	}
+	return r.specify(o.Strength), nil
+}
+
+func (r *resolver) specify(s Strength) *Specification {
+	p := r.decomposed(s)
+	p.tighten()
+	p.cuts = p.cut()
+	return p
+}
+
+// decomposed is a specification as it reads, without what makes it easier to check.
+func (r *resolver) decomposed(s Strength) *Specification {
+	p := &Specification{r: r, strength: s, ticks: newTicks(r), mixed: r.mixes()}
+	p.number()
+	for k := range r.calls {
+		p.decompose(int32(k))
+	}
+	for i, at := range r.at {
+		if at < none {
+			p.ended(int32(i), at)
+		}
+	}
+	return p
+}
+
+// Operations are the history's, decomposed into units that have their effect at one moment each.
+func (p *Specification) Operations() []porcupine.Operation {
+	ops := make([]porcupine.Operation, len(p.units))
+	for i := range p.units {
+		u := &p.units[i]
+		ops[i] = porcupine.Operation{ClientId: p.lane(u), Input: u, Output: u, Call: u.from, Return: u.to}
+	}
+	return ops
+}
+
+// Model is the sequential specification of those operations.
+func (p *Specification) Model() porcupine.Model {
+	return porcupine.Model{
+		Partition: p.partition,
+		Init:      func() any { return p.initial() },
+		Step: func(state, input, _ any) (bool, any) {
+			next, ok := p.apply(state.(lockState), input.(*unit))
+			return ok, next
+		},
+		DescribeOperation: func(input, _ any) string { return p.describe(input.(*unit)) },
+		DescribeState:     func(state any) string { return p.describeState(state.(lockState)) },
+	}
+}
+
+// Check has porcupine decide. A timeout of 0 is none.
+func (p *Specification) Check(timeout time.Duration) porcupine.CheckResult {
+	return porcupine.CheckOperationsTimeout(p.Model(), p.Operations(), timeout)
+}
+
+// Visualize writes a page that shows the history and, as far as porcupine came in the time given, how
+// it can be linearized.
+func (p *Specification) Visualize(w io.Writer, timeout time.Duration) error {
+	model, ops := p.Model(), p.Operations()
+	_, info := porcupine.CheckOperationsVerbose(model, ops, timeout)
+	return porcupine.Visualize(model, info, w)
+}
