@@ -1,8 +1,6 @@
 package histories
 
 import (
-	"bufio"
-	"fmt"
 	"io"
 	"strings"
 
@@ -272,52 +270,4 @@ func (r *EDNReader) occurrence(event *form, d *draft) (known bool, err error) {
 		}
 	}
 	return true, r.numbers(event, d)
-}
-
-// WriteEDN writes a history as Jepsen's EDN, an event a line. Which locks it is about is lost.
-func WriteEDN(w io.Writer, h *spec.History) error {
-	out := bufio.NewWriterSize(w, 1<<16)
-	for i := range h.Events {
-		e := &h.Events[i]
-		process, f := fmt.Sprint(e.Process), ":"+e.F.String()
-		if e.Process == spec.Nemesis {
-			process, f = ":nemesis", ":"+namespace+e.F.String()
-		}
-		more := ""
-		if e.Reason != lock.NoReason {
-			more += ", :error :" + e.Reason.String()
-		}
-		if len(h.Locks) > 1 && e.Process != spec.Nemesis {
-			more += ", :lock " + quotedEDN(h.Locks[e.Lock])
-		}
-		// What cannot be written is told by Flush.
-		fmt.Fprintf(out, "{:index %d, :type :%s, :process %s, :f %s, :value %s, :time %d%s}\n",
-			i, e.Type, process, f, ednValue(e), e.Time, more)
-	}
-	return out.Flush()
-}
-
-func ednValue(e *spec.Event) string {
-	var parts []string
-	has := valueOf(e)
-	if has&hasSlot != 0 {
-		parts = append(parts, fmt.Sprintf(":slot %d", e.Slot))
-	}
-	if has&hasSlots != 0 {
-		parts = append(parts, fmt.Sprintf(":slots %d", e.Slots))
-	}
-	if has&hasHeld != 0 {
-		parts = append(parts, fmt.Sprintf(":held %t", e.Held))
-	}
-	if has&hasClient != 0 {
-		parts = append(parts, fmt.Sprintf(":client %d", e.Target))
-	}
-	if parts == nil {
-		return "nil"
-	}
-	return "{" + strings.Join(parts, ", ") + "}"
-}
-
-func quotedEDN(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(text) + `"`
 }
