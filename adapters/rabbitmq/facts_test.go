@@ -5,11 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/model/amqp"
 )
@@ -35,41 +37,53 @@ type expectation struct {
 // Each fact holds for the simulated broker and, where there is one, for a real RabbitMQ.
 func TestFacts(t *testing.T) {
 	facts := readFacts(t)
-	if *rewrite {
-		playAll(t, facts)
-		writeFacts(t, facts)
-	}
 	t.Run("simulated", func(t *testing.T) {
 		for _, f := range facts {
 			t.Run(f.title, func(t *testing.T) { f.compare(t, f.play(newSimulated(&f.names))) })
 		}
 	})
 	t.Run("real", func(t *testing.T) {
-		got := playAll(t, facts)
-		for i, f := range facts {
-			t.Run(f.title, func(t *testing.T) { f.compare(t, got[i]) })
+		facts := slices.DeleteFunc(readFacts(t), (*fact).restarts)
+		expectFacts(t, facts, playAll(t, facts, &rabbitmq.Broker{URL: rabbitmqtest.URL(t)}))
+	})
+	t.Run("restarted", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("starting a RabbitMQ and restarting it takes a while")
+		}
+		facts := slices.DeleteFunc(readFacts(t), func(f *fact) bool { return !f.restarts() })
+		b := rabbitmqtest.Private(t)
+		for _, f := range facts {
+			expectFacts(t, []*fact{f}, playAll(t, []*fact{f}, b))
 		}
 	})
 }
 
+// expectFacts compares what facts came to, or writes it down.
+func expectFacts(t *testing.T, facts []*fact, got [][]string) {
+	if *rewrite {
+		writeFacts(t, facts, got)
+		return
+	}
+	for i, f := range facts {
+		t.Run(f.title, func(t *testing.T) { f.compare(t, got[i]) })
+	}
+}
+
+// restarts reports whether the broker is restarted.
+func (f *fact) restarts() bool {
+	return slices.ContainsFunc(f.steps, func(s expectation) bool { return s.event == restart })
+}
+
 // playAll plays facts on a real broker, at once: most of it is waiting.
-func playAll(t *testing.T, facts []*fact) [][]string {
-	url := rabbitmqtest.URL(t)
+func playAll(t *testing.T, facts []*fact, b *rabbitmq.Broker) [][]string {
 	got, errs := make([][]string, len(facts)), make([]error, len(facts))
 	var all sync.WaitGroup
 	for i, f := range facts {
-		all.Go(func() { got[i], errs[i] = f.playReal("facts", url) })
+		all.Go(func() { got[i], errs[i] = f.playReal(b) })
 	}
 	all.Wait()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
-	}
-	if *rewrite {
-		for i, f := range facts {
-			for k := range f.steps {
-				f.steps[k].outcome = got[i][k]
-			}
-		}
 	}
 	return got
 }
@@ -81,12 +95,13 @@ const (
 )
 
 // playReal plays a fact on a real broker, again if the machine was too slow for its times.
-func (f *fact) playReal(prefix, url string) ([]string, error) {
+func (f *fact) playReal(b *rabbitmq.Broker) ([]string, error) {
 	for range attempts {
-		w, err := newReal(prefix, url, &f.names)
+		w, err := newReal("facts", b.URL, &f.names)
 		if err != nil {
 			return nil, err
 		}
+		w.again = b.Restart
 		got := f.play(w)
 		if err := w.end(); err != nil {
 			return nil, err
@@ -185,22 +200,21 @@ func readFacts(t *testing.T) []*fact {
 }
 
 // writeFacts writes outcomes into the file and leaves all else in it as it is.
-func writeFacts(t *testing.T, facts []*fact) {
+func writeFacts(t *testing.T, facts []*fact, got [][]string) {
 	text, err := os.ReadFile(factsFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(string(text), "\n")
-	for _, f := range facts {
-		for _, s := range f.steps {
+	for i, f := range facts {
+		for k, s := range f.steps {
 			lines[s.line-1] = s.text(&f.names)
-			if s.outcome != "" {
-				lines[s.line-1] += " -> " + s.outcome
+			if got[i][k] != "" {
+				lines[s.line-1] += " -> " + got[i][k]
 			}
 		}
 	}
 	if err := os.WriteFile(factsFile, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Println("wrote", factsFile)
 }

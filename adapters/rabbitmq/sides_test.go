@@ -117,7 +117,7 @@ type real struct {
 	queues int // that steps have; behind them are the marks
 	conns  [clients]*rabbitmq.Conn
 	owned  [clients]map[amqp.Queue]bool // what is exclusive to each, its mark too; nil while not connected
-	again  func() error                 // restarts the broker
+	again  func(context.Context) error  // restarts the broker
 	late   time.Duration                // how much more time has passed than was asked for
 	err    error                        // what went wrong with playing, first
 
@@ -244,4 +244,7 @@ func (w *real) advance(ms int64) {
 	w.late = max(w.late, time.Since(begin)-d)
 }
 
-func (w *real) restart() { w.fail(w.again()) }
+func (w *real) restart() {
+	w.fail(w.again(context.Background()))
+	w.owned = [clients]map[amqp.Queue]bool{}
+}

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/lockproof/lockproof/model/amqp"
@@ -11,10 +12,16 @@ import (
 type delivered struct {
 	message
 	tag   uint64
-	taker uint64     // the consumer's number plus 1, or 0 for basic.get
+	taker uint64     // the consumer's number plus 1, or byGet
 	queue amqp.Queue // 0 once the queue is deleted
 	how   settlement // what its transaction will do with it
 }
+
+// Takers that are no consumers.
+const (
+	byGet  = 0              // basic.get
+	nobody = math.MaxUint64 // whoever it was is gone
+)
 
 // settlement is what is done with a delivered message.
 type settlement uint8
@@ -70,20 +77,25 @@ func (ch *channel) tagged(tag uint64, multiple bool) (from, to int) {
 	return i, i + 1
 }
 
-// settle does with messages what was asked for. RabbitMQ tells each queue consumer by consumer, what
-// basic.get took first, and what becomes ready by one may be gone again before the next.
+// settle does with messages what was asked for. RabbitMQ tells each queue taker by taker: one message
+// after the other that basic.get took, then consumer by consumer. What becomes ready by one may be
+// gone again before the next.
 func (b *Broker) settle(on at, messages []delivered, how settlement) {
 	slices.SortStableFunc(messages, func(x, y delivered) int {
 		return cmp.Or(cmp.Compare(x.queue, y.queue), cmp.Compare(x.taker, y.taker))
 	})
 	for len(messages) > 0 {
 		n := 1
-		for n < len(messages) && messages[n].queue == messages[0].queue && messages[n].taker == messages[0].taker {
+		for n < len(messages) && messages[n].goesWith(&messages[0]) {
 			n++
 		}
 		b.settleAtOnce(on, messages[:n], how)
 		messages = messages[n:]
 	}
+}
+
+func (d *delivered) goesWith(o *delivered) bool {
+	return d.queue == o.queue && d.taker == o.taker && d.taker != byGet
 }
 
 // settleAtOnce settles messages of one queue, and hands on what became ready or possible by it.
@@ -112,7 +124,7 @@ func (q *queue) settle(on at, d delivered, how settlement) {
 
 // replenish gives a consumer credit for a message that it has settled.
 func (q *queue) replenish(on at, taker uint64) {
-	if taker == 0 {
+	if taker == byGet {
 		return
 	}
 	i := q.consumer(on, taker-1)
@@ -136,7 +148,7 @@ func (b *Broker) requeueAll(on at) {
 	ch.rollback()
 	for i := range ch.unacked {
 		d := &ch.unacked[i]
-		d.taker = 0 // so that each queue gets all of its messages at once
+		d.taker = nobody // so that each queue gets all of its messages at once
 		if d.queue != 0 {
 			b.touch(&b.queues[d.queue])
 		}

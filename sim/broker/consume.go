@@ -151,7 +151,7 @@ func (b *Broker) get(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	if q.ready.depth == 0 {
 		return amqp.Reply{Kind: amqp.GetEmpty}
 	}
-	m := b.hand(q, cmd.Queue, ch, 0, cmd.Flags.Has(amqp.NoAck))
+	m := b.hand(q, cmd.Queue, ch, byGet, cmd.Flags.Has(amqp.NoAck))
 	return amqp.Reply{
 		Kind: amqp.GetOK, Messages: uint32(q.ready.depth), Number: ch.tag,
 		Message: m.id, Redelivered: m.mark&redelivered != 0,
