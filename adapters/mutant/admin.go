@@ -1,0 +1,105 @@
+package mutant
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+var administering = []*lock.Target{
+	{
+		Name: "no-admin-mutex", Breaks: "admin-exclusion",
+		Doc: "administrators do not take the administration mutex",
+		Fix: func(o *lock.Options) { o.AdminMutex = false },
+	},
+	{
+		Name: "admin-mutex-shared", Breaks: "admin-exclusion",
+		Doc: "the administration mutex is not declared exclusive: two may declare it at once",
+		Variant: with(bug{write: func(p *lock.Protocol, _ *lock.Machine, c *amqp.Command) {
+			if c.Method == amqp.QueueDeclare && c.Queue == p.Layout.Admin {
+				c.Flags &^= amqp.Exclusive
+			}
+		}}),
+	},
+	{
+		Name: "admin-mutex-kept", Breaks: "no-leak",
+		Doc: "the administration mutex is not released when an administrative operation ends in an error",
+		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+			if m.Mutex && m.Repairs > 0 {
+				m.Mutex = false
+				end(m, lock.Result{Outcome: lock.Unknown, Reason: lock.Disconnected})
+			}
+		}}),
+	},
+	{
+		Name: "admin-mutex-early", Breaks: "admin-exclusion",
+		Doc: "the administration mutex is released before the last delete-ok",
+		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+			switch {
+			case m.Phase == lock.Shrinking && m.Slot == m.Last && m.Mutex:
+				enter(m, lock.MutexReleasing)
+			case m.Idle() && m.Result.Outcome == lock.Pending:
+				enter(m, lock.Shrinking)
+			}
+		}}),
+	},
+	{
+		Name: "count-free-only", Breaks: "exact-count",
+		Doc: "count stops at the first slot that somebody holds",
+		Fix: func(o *lock.Options) { o.Pipeline = 0 },
+		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+			switch {
+			case m.Op != lock.Count || m.Answered > 0:
+			case m.Phase == lock.Measuring && m.Slot > 1: // the slot before is there: who has it?
+				m.Slot--
+				enter(m, lock.ScanningB)
+			case m.Phase == lock.Claiming: // nobody
+				m.Slot++
+				enter(m, lock.Measuring)
+			case m.Phase == lock.ScanningA: // somebody
+				end(m, lock.Result{Outcome: lock.Done, Slots: m.Slot - 2})
+			}
+		}}),
+	},
+	{
+		Name: "count-off-by-one", Breaks: "exact-count",
+		Doc: "count returns the number of the first queue that is missing",
+		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+			if m.Op == lock.Count && m.Result.Outcome == lock.Done {
+				m.Result.Slots++
+			}
+		}}),
+	},
+	{
+		Name: "add-last-only", Breaks: "contiguous-slots",
+		Doc: "add declares A[C+X] only, as the guidelines read",
+		Fix: func(o *lock.Options) { o.AddReading = lock.Literal },
+	},
+	{
+		Name: "remove-one-more", Breaks: "contiguous-slots",
+		Doc: "remove deletes from C down to C-X, as the guidelines read: one slot too many",
+		Fix: func(o *lock.Options) { o.RemoveReading = lock.Literal },
+	},
+	{
+		Name: "ascending-removal", Breaks: "contiguous-slots",
+		Doc: "remove deletes upward and nobody overshoots: one that dies half-way leaves a hole",
+		Fix: func(o *lock.Options) { o.Order, o.Overshoot = lock.Ascending, 0 },
+	},
+	{
+		Name: "wait-for-slot", Breaks: "linearizable",
+		Doc: "wait looks at the A queue: it says that the holder of a removed slot is gone while it is not",
+		Variant: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+			if m.Phase == lock.Polling && c.Queue != 0 {
+				c.Queue = p.Layout.A[m.Arg]
+			}
+		}}),
+	},
+	{
+		Name: "wait-tires", Breaks: "linearizable",
+		Doc: "wait returns after its last look as if the holder were gone",
+		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+			if m.Op == lock.Wait && m.Result.Reason == lock.GaveUp {
+				m.Result.Outcome, m.Result.Reason = lock.Done, lock.NoReason
+			}
+		}}),
+	},
+}

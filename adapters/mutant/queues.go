@@ -1,0 +1,74 @@
+package mutant
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+var queues = []*lock.Target{
+	{
+		Name: "holder-shared", Breaks: "mutual-exclusion",
+		Doc:     "B queues are not declared exclusive: two may declare one at once",
+		Variant: with(declaring(0)),
+	},
+	{
+		Name: "holder-auto-delete", Breaks: "crash-frees",
+		Doc:     "B queues are declared auto-delete instead of exclusive: without a consumer they never go",
+		Variant: with(declaring(amqp.AutoDelete)),
+	},
+	{
+		Name: "holder-durable", Breaks: "survives-restart",
+		Doc:     "B queues are declared durable instead of exclusive: after a restart they are still there",
+		Variant: with(declaring(amqp.Durable)),
+	},
+	{
+		Name: "holder-expires", Breaks: "removal-drains",
+		Doc: "B queues have x-expires, against holders that hang: a probe is not a use",
+		Variant: with(bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+			if declaresHolder(m, c) {
+				c.Args.Has, c.Args.Expires = c.Args.Has|amqp.HasExpires, 100
+			}
+		}}),
+	},
+	{
+		Name: "slots-transient", Breaks: "survives-restart",
+		Doc: "A queues are not durable: a broker restart takes them away",
+		Fix: func(o *lock.Options) { o.Durable = false },
+	},
+	{
+		Name: "slots-expire", Breaks: "contiguous-slots",
+		Doc: "A queues have x-expires, against slots that are forgotten: a probe is not a use",
+		Fix: func(o *lock.Options) {
+			o.Arguments.Has, o.Arguments.Expires = o.Arguments.Has|amqp.HasExpires, 200
+		},
+	},
+	{
+		Name: "probes-pile-up", Breaks: "no-leak",
+		Doc: "queues have no limit: the probes' messages stay in them",
+		Fix: func(o *lock.Options) { o.Arguments = amqp.Arguments{} },
+	},
+	{
+		Name: "one-connection", Breaks: "mutual-exclusion",
+		Doc: "all clients of a process share one connection: what is exclusive to it is all theirs",
+		Fix: func(o *lock.Options) { o.Connection = lock.SharedConnection },
+	},
+	{
+		Name: "mutex-shared", Kind: lock.Mutex, Breaks: "mutual-exclusion",
+		Doc:     "the true mutex is not declared exclusive",
+		Variant: with(declaring(0)),
+	},
+	{
+		Name: "mutex-auto-delete", Kind: lock.Mutex, Breaks: "crash-frees",
+		Doc:     "the true mutex is declared auto-delete instead of exclusive",
+		Variant: with(declaring(amqp.AutoDelete)),
+	},
+}
+
+// declaring declares B queues with other flags than exclusive.
+func declaring(flags amqp.Flags) bug {
+	return bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+		if declaresHolder(m, c) {
+			c.Flags = flags
+		}
+	}}
+}

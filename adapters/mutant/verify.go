@@ -1,0 +1,112 @@
+package mutant
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+var verifying = []*lock.Target{
+	{
+		Name: "verify-asks-nobody", Breaks: "stale-belief-ends",
+		Doc: "verify looks at the driver's own idea of the connection and sends nothing",
+		Variant: with(bug{start: func(_ *lock.Protocol, m *lock.Machine) {
+			if m.Phase == lock.Checking {
+				end(m, lock.Result{Outcome: lock.Done, Held: true, Slot: m.Slot})
+			}
+		}}),
+	},
+	{
+		Name: "verify-connection-only", Breaks: "honest-verify",
+		Doc: "verify sees that the broker answers, and does not look at what",
+		Variant: with(bug{read: func(_ *lock.Protocol, m *lock.Machine, r *amqp.Reply) {
+			if m.Phase == lock.Checking {
+				r.Returned = 0
+			}
+		}}),
+	},
+	{
+		Name: "verify-reconnects", Breaks: "stale-belief-ends",
+		Doc: "verify runs on a driver that connects again by itself, and finds the slot there",
+		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+			if m.Op == lock.Verify && m.Result.Reason == lock.Disconnected {
+				m.Held = m.Slot
+				redial(m, lock.Checking)
+			}
+		}}),
+	},
+	{
+		Name: "verify-grace", Breaks: "no-false-hold",
+		Doc: "verify gives a removed slot up, and lets its user finish before it says so: next time",
+		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+			if m.Op == lock.Verify && m.Result.Reason == lock.Removed {
+				granted(m)
+			}
+		}}),
+	},
+	{
+		Name: "verify-holder-only", Breaks: "honest-verify",
+		Doc: "verify looks whether the B queue is there, not whether the slot is",
+		Variant: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+			if m.Phase == lock.Checking && c.Queue != 0 {
+				c.Queue = p.Layout.B[m.Slot]
+			}
+		}}),
+	},
+	{
+		Name: "verify-unrouted", Breaks: "honest-verify",
+		Doc: "verify publishes without the mandatory flag: nothing is ever returned",
+		Variant: with(bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+			if m.Phase == lock.Checking {
+				c.Flags &^= amqp.Mandatory
+			}
+		}}),
+	},
+	{
+		Name: "verify-next-slot", Breaks: "linearizable",
+		Doc: "verify looks at the slot after its own, and gives its own up if that is not there",
+		Variant: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+			if m.Phase == lock.Checking && c.Queue != 0 {
+				c.Queue = p.Layout.A[m.Slot+1]
+			}
+		}}),
+	},
+	{
+		Name: "verify-keeps-holder", Breaks: "no-leak",
+		Doc: "verify says that a removed slot is not held any more, and keeps its B queue",
+		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+			if m.Phase == lock.Relinquishing {
+				end(m, lock.Result{Outcome: lock.Done, Reason: lock.Removed, Slot: m.Slot})
+			}
+		}}),
+	},
+	{
+		Name: "verify-twice", Breaks: "cheap-verify",
+		Doc: "verify makes sure by asking twice",
+		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+			if m.Op == lock.Verify && m.Result.Held && m.Tries == 0 {
+				m.Tries, m.Result = 1, lock.Result{}
+				enter(m, lock.Checking)
+			}
+		}}),
+	},
+	{
+		Name: "verify-new-channel", Breaks: "cheap-verify",
+		Doc: "verify asks on a channel of its own",
+		Variant: with(bug{start: func(_ *lock.Protocol, m *lock.Machine) {
+			if m.Phase == lock.Checking {
+				m.Then, m.Link, m.Phase = m.Phase, lock.ChannelDown, lock.Opening
+				m.Channel++
+			}
+		}}),
+	},
+	{
+		Name: "mutex-verify-reconnects", Kind: lock.Mutex, Breaks: "honest-verify",
+		Doc: "the true mutex is verified on a driver that connects again by itself: somebody has it",
+		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+			if m.Op == lock.Verify && m.Result.Reason == lock.Disconnected {
+				m.Held = m.Slot
+				redial(m, lock.Checking)
+			}
+		}}),
+	},
+}
