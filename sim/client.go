@@ -101,6 +101,7 @@ func (w *World) step(c uint8, do scenario.Do, late bool) {
 		return
 	case scenario.Lose:
 		reply = amqp.Reply{Kind: amqp.Lost}
+		w.Monitor.Lost(c)
 	}
 	impl.Apply(&cl.machine, reply)
 	if cl.machine.Link == lock.Down {
@@ -127,12 +128,12 @@ func (w *World) send(c uint8, cmd amqp.Command) amqp.Reply {
 	}
 	reply := w.broker.Apply(cl.conn, cmd)
 	w.Monitor.Command(c, cmd, reply, cl.confirms)
-	switch cmd.Method {
-	case amqp.ConfirmSelect:
+	switch {
+	case cmd.Method == amqp.ConnectionClose || reply.Kind == amqp.ConnectionClosed:
+		w.end(cl.conn, c)
+	case cmd.Method == amqp.ConfirmSelect:
 		cl.confirms = true
-	case amqp.ConnectionClose:
-		w.end(cl.conn)
-	case amqp.ChannelOpen:
+	case cmd.Method == amqp.ChannelOpen:
 		cl.confirms = false
 	default:
 		w.touch(c, cmd, reply)
@@ -140,15 +141,18 @@ func (w *World) send(c uint8, cmd amqp.Command) amqp.Reply {
 	return reply
 }
 
-// open makes a connection for the client; one that it still has, it closes.
+// open makes a connection for the client; one that it still has, it closes. Where all share one, it
+// closes the channel that it had on it.
 func (w *World) open(c uint8) {
 	cl := &w.clients[c-1]
 	if w.sharing() && w.shared != 0 {
 		cl.conn = w.shared
+		cl.incarnation++
+		w.broker.CloseChannel(cl.conn, uint16(cl.machine.Channel), amqp.ConnectionForced)
 		return
 	}
 	if cl.conn != 0 {
-		w.end(cl.conn)
+		w.end(cl.conn, c)
 	}
 	cl.conn = w.broker.Connect()
 	cl.incarnation++
@@ -159,6 +163,9 @@ func (w *World) open(c uint8) {
 		w.owners = append(w.owners, 0)
 	}
 	w.owners[cl.conn] = c
+	if w.sharing() {
+		w.owners[cl.conn] = 1 // who stands for all
+	}
 }
 
 // process is the number by which a history knows one connection of a client.
@@ -177,17 +184,21 @@ func (w *World) touch(c uint8, cmd amqp.Command, reply amqp.Reply) {
 	}
 	if m.collides {
 		w.Monitor.Misnamed(c)
+	} else {
+		w.Monitor.Touch(c, m.role, m.slot, cmd, reply)
 	}
-	if m.role == lock.RoleA {
-		w.Monitor.Touch(c)
+	if (cmd.Method != amqp.QueueDeclare || cmd.Flags.Has(amqp.Passive)) && cmd.Method != amqp.QueueDelete || reply.Kind != amqp.OK {
+		return
 	}
-	if (cmd.Method == amqp.QueueDeclare && !cmd.Flags.Has(amqp.Passive) || cmd.Method == amqp.QueueDelete) && reply.Kind == amqp.OK {
-		w.changed(m.lock, c)
+	for l := range w.setting.layouts {
+		if m.collides || m.lock == uint8(l) {
+			w.changed(uint8(l), c)
+		}
 	}
 }
 
-// end is a connection that the broker sees ending.
-func (w *World) end(conn broker.Conn) {
+// end is a connection that the broker sees ending, by a client's doing or by its own (0).
+func (w *World) end(conn broker.Conn, by uint8) {
 	w.broker.Disconnect(conn)
 	for i := range w.clients {
 		cl := &w.clients[i]
@@ -195,7 +206,8 @@ func (w *World) end(conn broker.Conn) {
 			continue
 		}
 		cl.conn = 0
-		w.gone(uint8(i+1), w.process(uint8(i+1), cl.incarnation), true)
+		w.gone(uint8(i+1), w.process(uint8(i+1), cl.incarnation), true, by == uint8(i+1))
+		w.Monitor.Freed(uint8(i + 1))
 	}
 	if conn == w.shared {
 		w.shared = 0
@@ -203,13 +215,12 @@ func (w *World) end(conn broker.Conn) {
 }
 
 // gone notes that the broker saw one of a client's connections end.
-func (w *World) gone(c uint8, process int32, granted bool) {
-	w.Monitor.Gone(c, granted)
+func (w *World) gone(c uint8, process int32, granted, own bool) {
+	w.Monitor.Gone(c, granted, own)
 	w.record.world(w, spec.Gone, process)
 	for l := range w.setting.layouts {
 		w.changed(uint8(l), 0)
 	}
-	w.Monitor.Freed(c)
 }
 
 // abandon closes what is left of a connection that its client has given up; late, the broker does not
@@ -221,7 +232,7 @@ func (w *World) abandon(c uint8, late bool) {
 		return
 	}
 	if !late || w.sharing() {
-		w.end(conn)
+		w.end(conn, c)
 		return
 	}
 	cl.conn = 0

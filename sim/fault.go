@@ -52,7 +52,7 @@ func (w *World) Do(a scenario.Action) {
 		w.clients[c-1].wake = w.now + int64(a.Arg)
 		w.record.world(w, spec.Pause, w.process(c, w.clients[c-1].incarnation))
 	case scenario.Drop:
-		w.end(w.clients[c-1].conn)
+		w.end(w.clients[c-1].conn, 0)
 	case scenario.ChannelError:
 		w.broker.CloseChannel(w.clients[c-1].conn, uint16(w.clients[c-1].machine.Channel), amqp.InternalError)
 	case scenario.Detect:
@@ -98,8 +98,9 @@ func (w *World) detect(c uint8) {
 		}
 		w.ghosts = slices.Delete(w.ghosts, i, i+1)
 		w.broker.Disconnect(g.conn)
-		w.gone(c, g.process, w.clients[c-1].grant == g.conn && w.clients[c-1].conn == 0)
+		w.gone(c, g.process, w.clients[c-1].grant == g.conn && w.clients[c-1].conn == 0, true)
 	}
+	w.Monitor.Freed(c)
 }
 
 // restart stops the broker and starts it again: connections end, and with them exclusive queues;

@@ -32,7 +32,9 @@ type Monitor struct {
 	fresh   [4]Violation // recorded since TakeNew
 	freshly uint8
 	kind    lock.Kind
-	retries uint8
+	retries uint8 // the bounds of the options: claims, administration mutex, polls
+	tries   uint8
+	polls   uint16
 	shared  bool
 	n       uint8
 	now     int64
@@ -51,10 +53,12 @@ type watch struct {
 	alive     bool // it has not crashed
 	connected bool // the broker has the connection that it believes in
 	believed  uint8
+	yielded   bool  // it gave that up by itself in the call at hand, which has yet to say so
 	gone      bool  // believed is removed at some moment since it was granted
 	since     int64 // when its stale belief began to overlap with another's; 0 is not at all
 	steps     int32 // commands since then
 	left      uint8 // the slot it believed to hold when it crashed
+	dropped   bool  // its connection was lost, not by its own doing, and it has not opened another
 
 	// Sets of what was true at some moment of the call at hand.
 	existed uint16 // the slot existed
@@ -66,7 +70,6 @@ type watch struct {
 	claimed uint16 // the same, granted by this call
 	counts  uint16 // bit n: there were n slots
 	full    bool   // every slot was taken
-	raced   bool   // another acquire was under way
 	waited  bool   // somebody was administering, or died doing so
 	stale   bool   // the connection was dropped already when the call began
 	grown   uint8  // slots that this call added
@@ -76,11 +79,15 @@ type watch struct {
 	alone   bool // no other administrative operation so far
 	deleted bool // this call removed a slot
 
-	linked  bool // the link was up when the call began
-	refused uint8
-	mended  uint8 // channels that broke for whatever reason
-	broken  bool  // one of them for no reason of the operation\'s
-	cost    Cost
+	linked   bool   // the link was up when the call began
+	troubled bool   // the link broke, not by its own doing, or a reply was lost
+	declared uint16 // slots whose B queue this call declared
+	refused  uint8  // claims that met RESOURCE_LOCKED
+	asked    uint16 // looks at what it waits for: the administration mutex, or a B queue
+	mended   uint8  // channels that broke for whatever reason
+	broken   bool   // one of them for no reason of the operation's
+	wasted   bool   // one of them for no better reason than the operation's own
+	cost     Cost
 }
 
 // lockWatch is what is known of one lock.
@@ -101,7 +108,8 @@ type Cost struct {
 // Reset begins a new execution of n clients of locks of one kind, with the options that bound them.
 func (m *Monitor) Reset(kind lock.Kind, o *lock.Options, n int, locks []Truth) {
 	*m = Monitor{
-		kind: kind, retries: uint8(o.Retries), shared: o.Connection == lock.SharedConnection, n: uint8(n),
+		kind: kind, retries: uint8(o.Retries), tries: uint8(o.AdminRetries), polls: uint16(o.Polls),
+		shared: o.Connection == lock.SharedConnection, n: uint8(n),
 		Checks: m.Checks, Witnessed: true, Strict: true,
 	}
 	for i := range m.clients[:n] {
@@ -160,8 +168,8 @@ func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 	w := &m.clients[c-1]
 	*w = watch{
 		op: op, lock: l, arg: arg, alive: w.alive, connected: w.connected || w.believed == 0, believed: w.believed, gone: w.gone,
-		since: w.since, steps: w.steps, linked: linked, alone: true,
-		stale: w.believed > 0 && !w.connected,
+		since: w.since, steps: w.steps, linked: linked, alone: true, dropped: w.dropped,
+		stale: w.believed > 0 && !w.connected, troubled: w.dropped,
 	}
 	if op == lock.Release {
 		w.arg, w.believed = w.believed, 0
@@ -173,15 +181,12 @@ func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 	m.look(c, w)
 }
 
-// meet tells operations that are under way of one that begins.
+// meet tells administrative operations that are under way of one that begins.
 func (m *Monitor) meet(c uint8, w *watch) {
 	for i := range m.clients[:m.n] {
 		o := &m.clients[i]
 		if uint8(i)+1 == c || o.lock != w.lock {
 			continue
-		}
-		if o.op == lock.Acquire && w.op == lock.Acquire {
-			o.raced, w.raced = true, true
 		}
 		if o.op.Administrative() && w.op.Administrative() {
 			o.alone, w.alone, o.waited, w.waited = false, false, true, true
@@ -253,11 +258,13 @@ func (m *Monitor) Command(c uint8, cmd amqp.Command, reply amqp.Reply, confirms 
 		w.cost.Channels++
 	case amqp.ConnectionOpen:
 		w.cost.Connections++
+		w.dropped = false
 	}
 	m.require(MinimalDriver, minimal[cmd.Method], c, 0, 0, "")
 	if reply.Kind == amqp.ChannelClosed {
 		w.mended++
 		w.broken = w.broken || reply.Code != amqp.ResourceLocked && reply.Code != amqp.NotFound
+		w.troubled = w.troubled || reply.Code == amqp.InternalError
 		if reply.Code == amqp.ResourceLocked && cmd.Method == amqp.QueueDeclare && cmd.Flags.Has(amqp.Exclusive) {
 			w.refused++
 		}
@@ -267,9 +274,7 @@ func (m *Monitor) Command(c uint8, cmd amqp.Command, reply amqp.Reply, confirms 
 			o.steps++
 		}
 	}
-	if w.op == lock.Acquire && w.refused > 0 {
-		m.require(Progress, w.refused <= m.retries+1, c, 0, 0, "acquire goes on after its last permitted attempt")
-	}
+	m.bound(c, w)
 }
 
 // minimal are the methods that every driver must have (guidelines, "Limitation Tolerance"), and the
@@ -281,12 +286,43 @@ var minimal = [...]bool{
 	amqp.BasicQos: false,
 }
 
-// Touch is a command of client c on an A queue.
-func (m *Monitor) Touch(c uint8) {
-	w := &m.clients[c-1]
-	if !w.op.Administrative() {
-		return
+// bound judges the attempts of an operation at a claim, or at the administration mutex.
+func (m *Monitor) bound(c uint8, w *watch) {
+	switch {
+	case w.refused == 0:
+	case w.op == lock.Acquire:
+		m.require(Progress, w.refused <= m.retries+1, c, 0, 0, "acquire goes on after its last permitted attempt")
+	case w.op.Administrative():
+		m.require(Progress, w.refused <= m.tries+1, c, 0, 0, "an administrator goes on after its last permitted attempt")
 	}
+}
+
+// Touch is a command of client c on a queue that a lock has for this role, and for slot s.
+func (m *Monitor) Touch(c uint8, role lock.Role, s uint8, cmd amqp.Command, reply amqp.Reply) {
+	w := &m.clients[c-1]
+	declare := cmd.Method == amqp.QueueDeclare && !cmd.Flags.Has(amqp.Passive)
+	claim := declare && (role == lock.RoleB || role == lock.RoleMutex)
+	switch {
+	case reply.Kind == amqp.ChannelClosed:
+		raced := claim && reply.Code == amqp.ResourceLocked && w.empty&(1<<s) != 0
+		w.wasted = w.wasted || reply.Code != amqp.InternalError && !raced
+	case claim:
+		w.declared |= 1 << s
+	case declare || cmd.Method == amqp.QueueDelete:
+	case w.op == lock.Wait && role == lock.RoleB:
+		w.asked++
+		m.require(Progress, w.asked <= m.polls+1+uint16(w.mended), c, 0, s, "wait goes on after its last permitted look")
+	case w.op.Administrative() && role == lock.RoleAdmin:
+		w.asked++
+		m.require(Progress, w.asked <= uint16(m.tries)+1+uint16(w.mended), c, 0, 0, "an administrator goes on after its last permitted attempt")
+	}
+	if role == lock.RoleA && w.op.Administrative() {
+		m.administer(c, w)
+	}
+}
+
+// administer is an administrative operation that touches an A queue.
+func (m *Monitor) administer(c uint8, w *watch) {
 	m.require(AdminExclusion, !w.cut, c, 0, 0, "")
 	w.working = true
 	for i := range m.clients[:m.n] {
@@ -296,6 +332,9 @@ func (m *Monitor) Touch(c uint8) {
 		}
 	}
 }
+
+// Lost is a reply that client c never gets.
+func (m *Monitor) Lost(c uint8) { m.clients[c-1].troubled = true }
 
 // Misnamed is a command of client c on a queue that is also another lock's.
 func (m *Monitor) Misnamed(c uint8) { m.violate(NameSafety, c, 0, 0, "") }

@@ -6,6 +6,9 @@ import "github.com/lockproof/lockproof/model/lock"
 // and connected says that the broker has its connection.
 func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 	w := &m.clients[c-1]
+	if r.Outcome == lock.Unknown || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
+		m.require(Progress, w.troubled, c, 0, 0, "the operation fails though nothing went wrong")
+	}
 	switch w.op {
 	case lock.Acquire:
 		m.acquired(c, w, r)
@@ -28,7 +31,7 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 	}
 	w.believed = held
 	l := w.lock
-	w.op, w.working = lock.NoOp, false
+	w.op, w.working, w.yielded = lock.NoOp, false, false
 	m.exclude(l)
 	m.settle(l, c)
 	m.leaks(c, w)
@@ -50,18 +53,21 @@ func (m *Monitor) acquired(c uint8, w *watch, r lock.Result) {
 		m.exercise(MutualExclusion)
 		m.require(NoPhantomSlot, w.existed&bit != 0, c, 0, s, "")
 		t := &m.locks[w.lock].truth
-		if owned := t.Owner[s] == m.owner(c); owned && w.existed&bit != 0 {
+		if owned := t.Owner[s] == c; owned && !m.shared && w.existed&bit != 0 {
 			m.require(RemovalDrains, w.claimed&bit != 0, c, 0, s, "granted after it was removed")
 		}
 		m.confirm(w.claimed&bit != 0 && w.granted == bit && t.Owner[s] == m.owner(c))
 	case r.Reason == lock.Full:
-		m.confirm(w.busy == AllSlots && w.granted == 0)
+		passed := firstSlot(AllSlots &^ w.busy)
+		m.require(Progress, passed == 0, c, 0, passed, "acquire did not find a slot that was free all along")
+		m.confirm(passed == 0 && w.granted == 0)
 		m.Strict = m.Strict && w.full
 	case r.Reason == lock.Withdrawn:
 		t := &m.locks[w.lock].truth
+		m.require(Progress, w.absent&bit != 0, c, 0, s, "acquire withdrew from a slot that was there all along")
 		m.confirm(w.granted == bit && w.absent&bit != 0 && t.Owner[s] != m.owner(c))
 	case r.Reason == lock.GaveUp:
-		m.require(Progress, w.raced, c, 0, 0, "acquire gave up though nobody raced it")
+		m.require(Progress, w.refused > m.retries, c, 0, 0, "acquire gave up before its last permitted attempt")
 		m.confirm(w.granted == 0)
 	case r.Outcome == lock.Failed:
 		m.confirm(w.granted == 0)
@@ -79,7 +85,8 @@ func (m *Monitor) verified(c uint8, w *watch, r lock.Result) {
 	}
 	switch {
 	case r.Outcome == lock.Done && r.Held:
-		m.require(HonestVerify, w.held&bit != 0 || t.Owner[s] == 0 && t.Exists&t.Taken&bit != 0, c, 0, s, "")
+		kept := t.Owner[s] == m.owner(c) || w.dropped // a connection lost since was there when it was asked
+		m.require(HonestVerify, w.held&bit != 0 && kept || t.Owner[s] == 0 && t.Exists&t.Taken&bit != 0, c, 0, s, "")
 		m.confirm(w.held&bit != 0 && t.Owner[s] == m.owner(c))
 	case r.Reason == lock.Removed:
 		m.confirm(w.absent&bit != 0 && t.Owner[s] != m.owner(c))
@@ -93,7 +100,7 @@ func (m *Monitor) released(c uint8, w *watch, r lock.Result) {
 	}
 	t := &m.locks[w.lock].truth
 	bit := uint16(1) << s
-	left := t.Owner[s] == m.owner(c) && !(m.shared && m.rival(w.lock, c, s) > 0)
+	left := t.Owner[s] == m.owner(c) && !(m.shared && (w.empty&bit != 0 || m.rival(w.lock, c, s) > 0))
 	orphan := t.Taken&bit != 0 && t.Owner[s] == 0 && !m.wanted(w.lock, s)
 	m.require(EffectiveRelease, !left && !orphan && !w.deleted, c, 0, s, "")
 	m.confirm(!left && !orphan)
@@ -178,10 +185,11 @@ func (m *Monitor) cheapAcquire(c uint8, w *watch, r lock.Result) {
 	if !w.linked || r.Outcome == lock.Unknown || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
 		return
 	}
-	ok := w.cost.Connections == 0 && w.cost.Channels <= w.mended
-	if w.mended == 0 && r.Reason != lock.Withdrawn {
-		ok = ok && int(w.cost.Trips) <= AcquireBudget(r, firstMissing(w.existed))
+	budget := AcquireBudget(r, firstMissing(w.existed))
+	if w.mended > 0 || w.declared != 0 && !r.Held {
+		budget = (int(w.mended) + 1) * (2*firstMissing(w.existed) + 4) // all of it again for each
 	}
+	ok := w.cost.Connections == 0 && w.cost.Channels <= w.mended && !w.wasted && int(w.cost.Trips) <= budget
 	m.require(CheapAcquire, ok, c, 0, r.Slot, "")
 }
 
@@ -203,14 +211,14 @@ func AcquireBudget(r lock.Result, slots int) int {
 
 // cheapVerify judges the cost of a verify: one round trip, and one more to give up a removed slot.
 func (m *Monitor) cheapVerify(c uint8, w *watch, r lock.Result) {
-	if !w.linked || r.Outcome == lock.Unknown || w.mended > 0 || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
+	if !w.linked || r.Outcome == lock.Unknown || w.mended > 0 && !w.wasted || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
 		return
 	}
 	budget := uint16(1)
 	if !r.Held {
 		budget = 2
 	}
-	m.require(CheapVerify, w.cost.Trips <= budget && w.cost.Channels == 0 && w.cost.Connections == 0, c, 0, r.Slot, "")
+	m.require(CheapVerify, w.cost.Trips <= budget && w.cost.Channels == 0 && w.cost.Connections == 0 && !w.wasted, c, 0, r.Slot, "")
 }
 
 // Spent is what client c's operation at hand has cost so far, how many claims it lost, and whether

@@ -74,6 +74,7 @@ func (m *Monitor) ownerLost(c, was, s uint8) {
 	}
 	own := w.op == lock.Release || w.op == lock.Verify || w.op == lock.Acquire
 	if !w.connected || (c > 0 && m.owner(c) == was && own) {
+		w.yielded = w.yielded || w.op == lock.Verify && w.believed == s
 		return
 	}
 	m.doubt()
@@ -98,7 +99,7 @@ func (m *Monitor) exclude(l uint8) {
 	t := &m.locks[l].truth
 	for i := range m.clients[:m.n] {
 		w := &m.clients[i]
-		if w.lock != l || w.believed == 0 {
+		if w.lock != l || w.believed == 0 || w.yielded {
 			continue
 		}
 		c, s := uint8(i)+1, w.believed
@@ -111,18 +112,24 @@ func (m *Monitor) exclude(l uint8) {
 			m.overlap(w, other != 0)
 		case other != 0:
 			m.violate(MutualExclusion, c, other, s, "")
-			if w.gone || m.clients[other-1].gone {
+			if m.renewed(t, c, other, s) {
 				m.violate(NoFalseHold, c, other, s, "")
 			}
 		}
 	}
 }
 
+// renewed reports whether a slot was removed and added again between the grants of two who hold it.
+func (m *Monitor) renewed(t *Truth, c, other, s uint8) bool {
+	o := &m.clients[other-1]
+	return t.Exists&(1<<s) != 0 && m.clients[c-1].gone != (o.believed == s && o.gone)
+}
+
 // rival is another client that believes to hold the slot on a connection that the broker has.
 func (m *Monitor) rival(l, c, s uint8) uint8 {
 	for i := range m.clients[:m.n] {
 		o := &m.clients[i]
-		if uint8(i)+1 != c && o.lock == l && o.believed == s && o.connected {
+		if uint8(i)+1 != c && o.lock == l && o.believed == s && o.connected && !o.yielded {
 			return uint8(i) + 1
 		}
 	}
@@ -176,10 +183,14 @@ func (m *Monitor) Crash(c uint8) {
 }
 
 // Gone is a connection that ended, as the broker saw: the one under which client c was granted what
-// it holds, or another of its connections.
-func (m *Monitor) Gone(c uint8, granted bool) {
+// it holds, or another of its connections; own says that the client ended it itself.
+func (m *Monitor) Gone(c uint8, granted, own bool) {
+	w := &m.clients[c-1]
 	if granted {
-		m.clients[c-1].connected = false
+		w.connected = false
+	}
+	if granted && !own {
+		w.dropped, w.troubled = true, true
 	}
 }
 
@@ -203,7 +214,7 @@ func (m *Monitor) Freed(c uint8) {
 func (m *Monitor) wanted(l, s uint8) bool {
 	for i := range m.clients[:m.n] {
 		w := &m.clients[i]
-		if w.lock == l && w.alive && (w.believed == s || w.op == lock.Acquire) {
+		if w.lock == l && w.alive && (w.believed == s || w.op == lock.Acquire && w.declared&(1<<s) != 0) {
 			return true
 		}
 	}
@@ -217,7 +228,7 @@ func (m *Monitor) Restarted(l uint8, t *Truth) {
 	m.require(SurvivesRestart, kept, 0, 0, 0, "")
 	for i := range m.clients[:m.n] {
 		if m.clients[i].lock == l {
-			m.clients[i].connected = false
+			m.Gone(uint8(i)+1, true, false)
 		}
 	}
 	k.expected = -1
