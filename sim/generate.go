@@ -16,10 +16,10 @@ type Space struct {
 	Target *lock.Target
 	// Fixed options are not drawn: name and value.
 	Fixed [][2]string
-	// Strategies are those to draw from; none is all of Random and PCT.
+	// Strategies are those to draw from; none is Random three times in four, and PCT.
 	Strategies []scenario.Strategy
 	// Depth is PCT's depth parameter, at least 1: one more than the priority changes. 0 draws it
-	// from 1 to 4.
+	// from 2 to 5.
 	Depth int
 }
 
@@ -87,12 +87,9 @@ func (d draw) options(space *Space, s *scenario.Scenario) {
 	o.Overshoot = max(0, d.bits(2)-1)
 	o.Restart = []string{lock.RestartFirst, lock.RestartFirst, lock.RestartStay, lock.RestartRandom}[d.bits(2)]
 	o.Retries = d.bits(2)
-	o.AdminRetries = d.bits(2)
-	o.Polls = d.bits(2)
+	o.AdminRetries = d.bits(3)
+	o.Polls = d.bits(3)
 	o.Pipeline = []int{0, 1, 2, 4}[d.bits(2)]
-	if d.bits(3) == 7 {
-		o.Confirm = lock.Transactions
-	}
 	if d.bits(2) == 3 {
 		o.Release = lock.CloseConnection
 	}
@@ -106,6 +103,10 @@ func (d draw) options(space *Space, s *scenario.Scenario) {
 		o.Arguments.Has |= amqp.HasOverflow
 		o.Arguments.Overflow = amqp.RejectPublish
 	}
+	// A commit fails with what it publishes to a queue that rejects it: the two don't go together.
+	if d.bits(3) == 7 && o.Arguments.Overflow != amqp.RejectPublish {
+		o.Confirm = lock.Transactions
+	}
 	for _, f := range space.Fixed {
 		if err := o.Set(f[0], f[1]); err != nil {
 			panic("sim: fixed option: " + err.Error()) // the caller checked it
@@ -118,7 +119,7 @@ func (d draw) options(space *Space, s *scenario.Scenario) {
 
 // lookalikes are pairs of names whose queues a careless naming confuses.
 var lookalikes = [][2]string{
-	{"jobs", "jobs-1"}, {"jobs", "jobs-1-A"}, {"jobs", "jobs-1-B"}, {"jobs", "jobs-admin"},
+	{"jobs", "jobs-1"}, {"jobs", "jobs-1-A"}, {"jobs", "jobs-admin"}, {"jobs", "jobs1"},
 }
 
 func (d draw) locks(s *scenario.Scenario, kind lock.Kind) {
@@ -143,54 +144,83 @@ func (d draw) slots(kind lock.Kind) uint8 {
 // clients draws the workload: two to four who use the locks, and up to two who administer them.
 func (d draw) clients(s *scenario.Scenario, kind lock.Kind) {
 	for range 2 + d.below(3) {
-		s.Clients = append(s.Clients, scenario.Client{Lock: d.below(len(s.Locks)), Ops: d.using()})
+		s.Clients = append(s.Clients, scenario.Client{Lock: d.below(len(s.Locks)), Ops: d.using(kind)})
 	}
 	if kind == lock.Mutex {
 		return
 	}
-	for range []int{0, 1, 1, 2}[d.bits(2)] {
-		s.Clients = append(s.Clients, scenario.Client{Lock: d.below(len(s.Locks)), Ops: d.administering(kind)})
+	for range []int{0, 1, 2, 2}[d.bits(2)] {
+		l := d.below(len(s.Locks))
+		s.Clients = append(s.Clients, scenario.Client{Lock: l, Ops: d.administering(kind, s.Locks[l].Slots)})
 	}
 }
 
-func (d draw) using() []scenario.Operation {
-	ops := make([]scenario.Operation, 2+d.bits(2))
+func (d draw) using(kind lock.Kind) []scenario.Operation {
+	const a, v, r = lock.Acquire, lock.Verify, lock.Release
+	n := 3 + d.bits(2)
+	if kind == lock.Mutex {
+		n += 4 // they are short
+	}
+	ops := make([]scenario.Operation, n)
 	for i := range ops {
-		ops[i].Op = []lock.Op{lock.Acquire, lock.Acquire, lock.Verify, lock.Release}[d.bits(2)]
+		ops[i].Op = []lock.Op{a, a, a, v, v, v, r, r}[d.bits(3)]
 	}
 	return ops
 }
 
-func (d draw) administering(kind lock.Kind) []scenario.Operation {
-	ops := make([]scenario.Operation, 1+d.bits(1))
-	for i := range ops {
-		op := &ops[i]
-		if kind == lock.PersistentMutex {
-			op.Op, op.Arg = []lock.Op{lock.Create, lock.Destroy, lock.Count, lock.Wait}[d.bits(2)], 1
-			continue
-		}
-		op.Op = []lock.Op{lock.Add, lock.Remove, lock.Remove, lock.Count, lock.Destroy, lock.Create, lock.Wait, lock.Add}[d.bits(3)]
-		switch op.Op {
+// administering draws an administrator's workload: a session and its arguments.
+func (d draw) administering(kind lock.Kind, slots uint8) (ops []scenario.Operation) {
+	session := sessions[d.bits(4)]
+	if kind == lock.PersistentMutex {
+		session = sessionsOfOne[d.bits(3)]
+	}
+	n := 1 + d.bits(1)
+	for _, op := range session {
+		o := scenario.Operation{Op: op}
+		switch op {
 		case lock.Add, lock.Remove:
-			op.Arg = uint8(1 + d.bits(1))
-		case lock.Create, lock.Wait:
-			op.Arg = uint8(1 + d.below(3))
+			o.Arg = uint8(n)
+		case lock.Create:
+			o.Arg = uint8(1 + d.below(3))
+		case lock.Wait: // for one of those that are removed first
+			o.Arg = uint8(max(1, int(slots)-d.bits(1)))
 		}
+		if kind == lock.PersistentMutex {
+			o.Arg = 1
+		}
+		ops = append(ops, o)
 	}
 	return ops
 }
 
-// faults draws the fault plan: none in half of the scenarios.
+// What administrators do in a row. A slot that was removed is waited for, or added again.
+var (
+	sessions = [16][]lock.Op{
+		{lock.Remove}, {lock.Add}, {lock.Count}, {lock.Wait}, {lock.Destroy}, {lock.Create},
+		{lock.Remove, lock.Add}, {lock.Remove, lock.Wait}, {lock.Remove, lock.Wait, lock.Add}, {lock.Remove, lock.Remove},
+		{lock.Add, lock.Add}, {lock.Add, lock.Remove}, {lock.Add, lock.Count},
+		{lock.Destroy, lock.Wait}, {lock.Destroy, lock.Create}, {lock.Create, lock.Count},
+	}
+	sessionsOfOne = [8][]lock.Op{
+		{lock.Destroy}, {lock.Create}, {lock.Count}, {lock.Wait}, {lock.Destroy, lock.Wait},
+		{lock.Destroy, lock.Create}, {lock.Destroy, lock.Create}, {lock.Create, lock.Destroy},
+	}
+)
+
+// faults draws the fault plan: none in a quarter of the scenarios.
 func (d draw) faults(s *scenario.Scenario) {
-	for range max(0, d.bits(2)-1) {
-		f := scenario.Fault{Do: faultKinds[d.below(len(faultKinds))], At: uint16(1 + d.bits(4))}
+	for range []int{0, 1, 2, 2}[d.bits(2)] {
+		f := scenario.Fault{Do: faultKinds[d.below(len(faultKinds))], At: uint16(1 + d.bits(3))}
+		if d.bits(1) == 1 {
+			f.At += uint16(d.bits(3))
+		}
 		switch f.Do {
 		case scenario.Restart:
 			f.At += uint16(d.bits(4))
 		case scenario.Advance:
 			f.At, f.Arg = f.At+uint16(d.bits(4)), uint16(1+d.bits(9))
 		default:
-			f.Client = uint8(1 + d.below(len(s.Clients)))
+			f.Client = uint8(min(len(s.Clients), 1+d.below(len(s.Clients)+1)))
 			if d.bits(1) == 1 {
 				f.Delay = uint16(1 + d.bits(4))
 			}
@@ -203,21 +233,22 @@ func (d draw) faults(s *scenario.Scenario) {
 }
 
 var faultKinds = []scenario.Do{
-	scenario.CrashBefore, scenario.CrashEffect, scenario.CrashReply, scenario.Drop, scenario.Drop,
-	scenario.ChannelError, scenario.Lose, scenario.Pause, scenario.Restart, scenario.Advance,
+	scenario.CrashBefore, scenario.CrashEffect, scenario.CrashEffect, scenario.CrashReply, scenario.CrashReply,
+	scenario.Drop, scenario.Drop, scenario.Drop, scenario.Drop, scenario.ChannelError, scenario.ChannelError,
+	scenario.Lose, scenario.Lose, scenario.Pause, scenario.Restart, scenario.Advance,
 }
 
 // Bounds of what a schedule draws: random choices before they are used again, and the steps among
 // which PCT spreads its changes.
 const (
 	choicesDrawn = 48
-	stepsSpread  = 64
+	stepsSpread  = 48
 )
 
 func (d draw) schedule(s *scenario.Scenario, space *Space) {
 	strategies := space.Strategies
 	if len(strategies) == 0 {
-		strategies = []scenario.Strategy{scenario.Random, scenario.PCT}
+		strategies = []scenario.Strategy{scenario.Random, scenario.Random, scenario.Random, scenario.PCT}
 	}
 	sched := &s.Schedule
 	sched.Strategy = strategies[d.below(len(strategies))]
@@ -231,7 +262,7 @@ func (d draw) schedule(s *scenario.Scenario, space *Space) {
 	}
 	depth := space.Depth
 	if depth == 0 {
-		depth = 1 + d.bits(2)
+		depth = 2 + d.bits(2)
 	}
 	for range depth - 1 {
 		sched.Changes = append(sched.Changes, uint16(1+d.below(stepsSpread)))
