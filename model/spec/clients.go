@@ -6,6 +6,7 @@ type client struct {
 	inv     int32 // the event of its invocation that is not completed; or none
 	call    int32 // the call of that invocation, if it is about the lock at hand; or none
 	gone    int32 // the first event since then at which its connection ended; or none
+	ended   bool  // its connection ended before that
 	grants  int32 // the latest call by which it may have a slot; the ones before follow by link
 	pending int32 // its latest call without an answer (pendings); or none
 	asked   bool  // an acquire of it was not answered and may have taken a slot

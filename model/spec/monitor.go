@@ -336,5 +336,6 @@ func (m *Monitor) administer(c uint8, w *watch) {
 // Lost is a reply that client c never gets.
 func (m *Monitor) Lost(c uint8) { m.clients[c-1].troubled = true }
 
-// Misnamed is a command of client c on a queue that is also another lock's.
-func (m *Monitor) Misnamed(c uint8) { m.violate(NameSafety, c, 0, 0, "") }
+// Named is a command of client c on a queue, where there are others' locks as well: alone says that
+// it is no other's.
+func (m *Monitor) Named(c uint8, alone bool) { m.require(NameSafety, alone, c, 0, 0, "") }

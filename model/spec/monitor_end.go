@@ -48,6 +48,9 @@ func (m *Monitor) acquired(c uint8, w *watch, r lock.Result) {
 	s := r.Slot
 	bit := uint16(1) << s
 	m.cheapAcquire(c, w, r)
+	if m.heldOver(w.lock) {
+		m.exercise(NoFalseHold)
+	}
 	switch {
 	case r.Outcome == lock.Done && r.Held:
 		m.exercise(MutualExclusion)
@@ -73,6 +76,18 @@ func (m *Monitor) acquired(c uint8, w *watch, r lock.Result) {
 		m.confirm(w.granted == 0)
 	}
 	m.exercise(Progress)
+}
+
+// heldOver reports whether somebody still believes in a slot that was removed and added again: what an
+// acquire must not be misled by.
+func (m *Monitor) heldOver(l uint8) bool {
+	for i := range m.clients[:m.n] {
+		w := &m.clients[i]
+		if w.lock == l && w.gone && w.believed > 0 && m.locks[l].truth.Exists&(1<<w.believed) != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *Monitor) verified(c uint8, w *watch, r lock.Result) {

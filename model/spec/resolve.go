@@ -21,7 +21,7 @@ type resolver struct {
 
 	witnessed bool    // the history tells of connections that ended
 	doubtful  []int32 // takes that a history which does not tell may have lost at any moment
-	torn      []int32 // takes in whose course the connection ended
+	strays    []int32 // takes on connections that are not known
 	unproven  bool    // a call is
 
 	named  bool // some operation named its slot
@@ -71,7 +71,7 @@ func (r *resolver) begin(h *History, l, permits int) {
 	r.clients.reset()
 	*r = resolver{
 		h: h, lock: l, kind: h.Kind, clients: r.clients, calls: r.calls[:0], at: r.at[:0], pending: r.pending[:0],
-		doubtful: r.doubtful[:0], torn: r.torn[:0], disturbed: r.disturbed[:0], last: r.last,
+		doubtful: r.doubtful[:0], strays: r.strays[:0], disturbed: r.disturbed[:0], last: r.last,
 	}
 	switch {
 	case l == noLock:
@@ -116,6 +116,7 @@ func (r *resolver) invoke(i, ci int32) *Malformed {
 	if c.inv != none {
 		return unexpected(r.h, i, c.inv)
 	}
+	c.ended = c.ended || c.gone != none
 	c.inv, c.gone, c.call = i, none, none
 	if int(e.Lock) != r.lock {
 		return nil

@@ -47,14 +47,22 @@ func (r *resolver) granted(c *client, k *call) {
 	r.unnamed = r.unnamed || k.slot == AnySlot
 	r.named = r.named || k.slot != AnySlot
 	r.follow(k, c.call)
-	if c.gone != none {
-		// Whether it was granted before the connection ended or on one made anew, by which the
-		// history knows its client from then on, nothing tells.
-		k.traits |= torn
+	r.stray(c, k)
+}
+
+// stray is a grant to a client whose connection ended before the answer. It may have been granted
+// before that; or on a connection made anew, by whose number the history knows its client from then
+// on, so that nothing tells when that one ended.
+func (r *resolver) stray(c *client, k *call) {
+	switch {
+	case c.ended:
+		r.setAdrift(k, k.inv)
+	case c.gone != none:
 		r.setAdrift(k, c.gone)
-		r.torn = append(r.torn, c.call)
-		r.knotty = true
+	default:
+		return
 	}
+	r.strays = append(r.strays, c.call)
 }
 
 // follow notes which take of a slot follows which.
@@ -147,7 +155,7 @@ func (r *resolver) about(c *client, k *call, g int32, what effect) {
 
 // foreign reports whether a client may have a slot that it acquired under another number.
 func (r *resolver) foreign(slot uint16) bool {
-	for _, g := range r.torn {
+	for _, g := range r.strays {
 		if r.calls[g].slot == slot || slot == AnySlot {
 			return true
 		}

@@ -28,7 +28,10 @@ func (r *resolver) world(i int32, e *Event) {
 // ended is the end of a client's connection: what it had is free, and what it asked for and was not
 // answered cannot happen any more.
 func (r *resolver) ended(i int32, c *client) {
-	if c.inv != none && c.gone == none {
+	switch {
+	case c.inv == none:
+		c.ended = true
+	case c.gone == none:
 		c.gone = i
 	}
 	for g := c.grants; g != none; g = r.calls[g].link {
@@ -85,6 +88,9 @@ func (r *resolver) unknown(c *client, k *call) {
 	switch op := r.h.Events[k.inv].F.Op(); op {
 	case lock.Acquire:
 		k.effect, c.asked = mayTake, true
+		if c.ended {
+			r.setAdrift(k, k.inv) // if it took a slot, then on a connection made anew
+		}
 	case lock.Verify, lock.Release:
 		r.perhapsLost(c, k, op)
 	case lock.Create, lock.Add, lock.Remove, lock.Destroy:

@@ -35,12 +35,13 @@ import (
 // from its invocation on, in part (an administrative one up to any step), or never; an acquire may
 // take any one slot.
 //
-// Evidence bounds that. When the connection of a process ends ([Gone]; [Restart] ends all), its slots
-// are free at that moment, and what it asked for and has no answer to cannot happen any more. A crash
-// alone frees nothing: the broker has not noticed. An acquire that says yes although its connection
-// ended in its course may have been granted before, or after on another connection: what it was
-// granted may be lost at any moment from the end on, and whoever verifies or releases that slot
-// without an acquire of their own is believed.
+// Evidence bounds that. A process is one connection of a client, which goes on as another process if
+// it connects anew. When the connection ends ([Gone]; [Restart] ends all), the slots that it has are
+// free at that moment, and what was asked for on it and not answered cannot happen any more. A crash
+// alone frees nothing: the broker has not noticed. An acquire that is answered with yes after its
+// process's connection has ended was granted before that, or on another connection: what it was
+// granted may be lost at any moment from then on, and whoever verifies or releases that slot without
+// an acquire of their own is believed.
 //
 // A history without any such evidence does not tell when connections ended. In it, what an
 // unanswered acquire took may be lost at any moment, and so may what a client was granted that
