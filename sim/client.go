@@ -79,7 +79,7 @@ func (w *World) complete(c uint8) {
 	}
 	w.record.complete(w, c, r)
 	w.Seen.result(cl.machine.Op, r)
-	w.Costs.add(c, cl.machine.Op, r, &w.Monitor)
+	w.count(c, cl.machine.Op, r)
 	w.Monitor.End(c, r, cl.machine.Held, cl.conn != 0)
 }
 
@@ -182,9 +182,10 @@ func (w *World) touch(c uint8, cmd amqp.Command, reply amqp.Reply) {
 	if !m.known {
 		return
 	}
-	if m.collides {
-		w.Monitor.Misnamed(c)
-	} else {
+	if len(w.setting.layouts) > 1 {
+		w.Monitor.Named(c, !m.collides)
+	}
+	if !m.collides {
 		w.Monitor.Touch(c, m.role, m.slot, cmd, reply)
 	}
 	if (cmd.Method != amqp.QueueDeclare || cmd.Flags.Has(amqp.Passive)) && cmd.Method != amqp.QueueDelete || reply.Kind != amqp.OK {

@@ -5,126 +5,14 @@ import (
 	"github.com/lockproof/lockproof/model/spec"
 )
 
-// Situation is an operation and how it went, as far as that decides what it may cost.
-type Situation uint8
-
-// The situations.
-const (
-	AcquireFirst  Situation = iota // slot 1 acquired, no race lost
-	AcquireLater                   // a higher slot acquired, no race lost
-	AcquireRaced                   // a slot acquired after RESOURCE_LOCKED
-	AcquireFull                    // every slot taken, no race lost
-	AcquireOther                   // full, withdrawn or given up after races
-	VerifyHeld                     // the slot is held
-	VerifyRemoved                  // it is not
-	ReleaseOK
-	CreateOK
-	AddOK
-	RemoveOK
-	DestroyOK
-	CountOK
-	WaitOK
-	Situations // how many there are
-)
-
-var situationNames = [Situations]string{
-	"acquire slot 1", "acquire a later slot", "acquire after a lost race", "acquire, all taken",
-	"acquire, withdrawn or given up", "verify, held", "verify, not held", "release", "create", "add",
-	"remove", "destroy", "count", "wait",
-}
-
-// String is the situation in words.
-func (s Situation) String() string { return situationNames[s] }
-
-// What a tally counts.
-const (
-	Commands = iota
-	Trips    // round trips
-	Replies  // round trips if every reply were waited for
-	Channels // opened
-	Connections
-	Measures // how many there are
-)
-
-// Tally adds up one situation's costs, by measure.
-type Tally struct {
-	Count         int
-	Sum, Min, Max [Measures]int
-}
-
-func (t *Tally) add(cost [Measures]int) {
-	for k, n := range cost {
-		if t.Count == 0 || n < t.Min[k] {
-			t.Min[k] = n
-		}
-		t.Sum[k] += n
-		t.Max[k] = max(t.Max[k], n)
-	}
-	t.Count++
-}
-
-func (t *Tally) merge(o *Tally) {
-	if o.Count == 0 {
+// count adds up what client c's operation took, unless a fault broke its connection or channel: what
+// mending those takes is not the operation's.
+func (w *World) count(c uint8, op lock.Op, r lock.Result) {
+	cost, lost, broken := w.Monitor.Spent(c)
+	if w.Costs == nil || broken || r.Outcome == lock.Unknown || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut || cost.Connections > 0 {
 		return
 	}
-	for k := range o.Sum {
-		if t.Count == 0 || o.Min[k] < t.Min[k] {
-			t.Min[k] = o.Min[k]
-		}
-		t.Sum[k] += o.Sum[k]
-		t.Max[k] = max(t.Max[k], o.Max[k])
-	}
-	t.Count += o.Count
-}
-
-// Costs adds up what operations took, by situation. The zero value is ready to use; a nil one adds
-// nothing.
-type Costs [Situations]Tally
-
-// Merge adds another sum.
-func (cs *Costs) Merge(o *Costs) {
-	for i := range cs {
-		cs[i].merge(&o[i])
-	}
-}
-
-// add counts one operation that is over, unless a fault broke its connection or channel: what mending
-// those costs is not the operation's.
-func (cs *Costs) add(c uint8, op lock.Op, r lock.Result, m *spec.Monitor) {
-	cost, lost, broken := m.Spent(c)
-	if cs == nil || broken || r.Outcome == lock.Unknown || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut || cost.Connections > 0 {
-		return
-	}
-	cs[situation(op, r, lost)].add([Measures]int{
+	w.Costs.Add(op, r, lost, [spec.Measures]int{
 		int(cost.Commands), int(cost.Trips), int(cost.Replies), int(cost.Channels), int(cost.Connections),
 	})
-}
-
-func situation(op lock.Op, r lock.Result, lost int) Situation {
-	switch op {
-	case lock.Acquire:
-		return acquiring(r, lost)
-	case lock.Verify:
-		if r.Held {
-			return VerifyHeld
-		}
-		return VerifyRemoved
-	case lock.Release:
-		return ReleaseOK
-	}
-	return CreateOK + Situation(op-lock.Create)
-}
-
-func acquiring(r lock.Result, lost int) Situation {
-	switch {
-	case r.Held && lost > 0:
-		return AcquireRaced
-	case r.Held && r.Slot == 1:
-		return AcquireFirst
-	case r.Held:
-		return AcquireLater
-	case r.Reason == lock.Full && lost == 0:
-		return AcquireFull
-	}
-	return AcquireOther
 }

@@ -19,9 +19,9 @@ type World struct {
 	ghosts   []ghost
 	owners   []uint8 // by connection: the client's number
 	truth    [scenario.MaxLocks]spec.Truth
-	// Monitor watches the execution, and Costs adds up what operations took.
+	// Monitor watches the execution. Costs adds up what operations took; nil adds nothing.
 	Monitor spec.Monitor
-	Costs   *Costs
+	Costs   *spec.Costs
 	// Seen is what has happened in the execution at hand.
 	Seen Seen
 

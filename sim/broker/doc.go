@@ -6,6 +6,10 @@
 // tests of adapters/rabbitmq run each row of BROKER-FACTS.md, and random sequences of commands, on
 // this broker and on a real one, and expect equal replies.
 //
+// It has the classic queues of one virtual host. It has no exchanges but the default one, no names of
+// its own choosing for queues, no prefetch count for a whole channel, no dead letters and no
+// notification of consumers whose queue is deleted.
+//
 // The broker knows connections and channels by number. A connection's number is free again as soon
 // as the broker has seen its end, so whoever speaks for a client that does not know of that yet must
 // remember that its number is no longer its own.

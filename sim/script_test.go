@@ -1,0 +1,142 @@
+package sim_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write what the world does into the scripts")
+
+// TestScripts walks testdata: each file is a scenario and what came of it. Above the line of dashes
+// stand, one to a line,
+//
+//	target NAME
+//	option NAME VALUE
+//	slots N
+//	client OPERATION[:ARGUMENT] …
+//	ACTION cN [ARGUMENT] [late] [×TIMES]
+//
+// and below it the execution as the diagram shows it. -rewrite writes that part.
+func TestScripts(t *testing.T) {
+	files, _ := filepath.Glob("testdata/*.txt")
+	if len(files) == 0 {
+		t.Fatal("no scripts in testdata")
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			script, _, _ := strings.Cut(string(data), dashes)
+			target, s := parse(t, script)
+			var r sim.Runner
+			var got strings.Builder
+			got.WriteString(script + dashes)
+			if err := histories.Draw(&got, r.Trace(target, s, spec.Scan), histories.Style{Width: 120}); err != nil {
+				t.Fatal(err)
+			}
+			if *rewrite {
+				if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if got.String() != string(data) {
+				t.Errorf("%s differs from what the world does (rerun with -rewrite to accept):\n%s", file, got.String())
+			}
+		})
+	}
+}
+
+const dashes = "----\n"
+
+func parse(t *testing.T, script string) (*lock.Target, *scenario.Scenario) {
+	target := lock.References[0]
+	s := &scenario.Scenario{
+		Target: target.Name, Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs"}},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay},
+	}
+	for line := range strings.Lines(script) {
+		field := strings.Fields(line)
+		if len(field) == 0 || field[0] == "#" {
+			continue
+		}
+		switch field[0] {
+		case "target":
+			for _, ref := range lock.References {
+				if ref.Name == field[1] {
+					target, s.Target = ref, ref.Name
+				}
+			}
+		case "option":
+			if err := s.Options.Set(field[1], field[2]); err != nil {
+				t.Fatal(err)
+			}
+		case "slots":
+			s.Locks[0].Slots = uint8(number(t, field[1]))
+		case "client":
+			s.Clients = append(s.Clients, scenario.Client{Ops: operations(t, field[1:])})
+		default:
+			s.Schedule.Actions = append(s.Schedule.Actions, actions(t, field)...)
+		}
+	}
+	return target, s
+}
+
+func operations(t *testing.T, words []string) (ops []scenario.Operation) {
+	for _, w := range words {
+		name, arg, _ := strings.Cut(w, ":")
+		op, ok := lock.OpNamed(name)
+		if !ok {
+			t.Fatalf("operation %q", name)
+		}
+		o := scenario.Operation{Op: op}
+		if arg != "" {
+			o.Arg = uint8(number(t, arg))
+		}
+		ops = append(ops, o)
+	}
+	return ops
+}
+
+func actions(t *testing.T, words []string) (actions []scenario.Action) {
+	var a scenario.Action
+	if err := a.Do.UnmarshalText([]byte(words[0])); err != nil {
+		t.Fatal(err)
+	}
+	times := 1
+	for _, w := range words[1:] {
+		switch {
+		case w == "late":
+			a.Late = true
+		case strings.HasPrefix(w, "c"):
+			a.Client = uint8(number(t, w[1:]))
+		case strings.HasPrefix(w, "×"):
+			times = number(t, strings.TrimPrefix(w, "×"))
+		default:
+			a.Arg = uint16(number(t, w))
+		}
+	}
+	for range times {
+		actions = append(actions, a)
+	}
+	return actions
+}
+
+func number(t *testing.T, word string) int {
+	n, err := strconv.Atoi(word)
+	if err != nil {
+		t.Fatal(fmt.Errorf("number: %w", err))
+	}
+	return n
+}

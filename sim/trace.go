@@ -1,0 +1,52 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// Trace carries out a scenario and keeps every step of it. The violations found include those that
+// only the whole history shows.
+func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength spec.Strength) *scenario.Trace {
+	r.record.tracing = true
+	defer func() { r.record.tracing = false }()
+	r.Run(target, s)
+	t := &scenario.Trace{
+		Scenario: *s, Names: r.setting.names, Setup: slices.Clone(r.record.setup), Steps: slices.Clone(r.record.steps),
+		History: r.History(), Violations: slices.Clone(r.record.violations),
+	}
+	t.History.Events = slices.Clone(t.History.Events)
+	t.Scenario.Options = r.setting.options
+	if f := r.linearizable(strength); f.Decision == spec.Illegal {
+		t.Violations = append(t.Violations, scenario.Violation{
+			Violation: spec.Violation{Property: spec.Linearizable, Lock: uint8(f.Lock), Slot: uint8(f.Slot), Detail: f.Why},
+			Step:      stepOf(t, f.Event),
+		})
+	}
+	return t
+}
+
+// stepOf is the step that added an event to the history; an event of no step is everybody's last.
+func stepOf(t *scenario.Trace, event int) int {
+	for i, s := range t.Steps {
+		if event >= s.First && event < s.First+s.Events {
+			return i
+		}
+	}
+	return len(t.Steps) - 1
+}
+
+// Replay is a scenario whose schedule is the actions that a trace took: it needs no choices and no
+// fault plan any more.
+func Replay(t *scenario.Trace) scenario.Scenario {
+	s := t.Scenario
+	s.Faults = nil
+	s.Schedule = scenario.Schedule{Strategy: scenario.Replay}
+	for _, step := range t.Steps {
+		s.Schedule.Actions = append(s.Schedule.Actions, step.Action)
+	}
+	return s
+}
