@@ -144,9 +144,9 @@ func clone(s scenario.Scenario) scenario.Scenario {
 	return s
 }
 
-// clients leaves out one client after the other.
+// clients leaves out one client after the other. A scenario has at least one.
 func (m *minimiser) clients() {
-	for c := len(m.best.Clients); c >= 1; c-- {
+	for c := len(m.best.Clients); c >= 1 && len(m.best.Clients) > 1; c-- {
 		s := clone(m.best)
 		removeClient(&s, c)
 		m.try(s)

@@ -52,7 +52,7 @@ func TestMinimise(t *testing.T) {
 
 // TestMinimiseKeepsFixedOptions: an option that was asked for is not changed.
 func TestMinimiseKeepsFixedOptions(t *testing.T) {
-	s := scenario.Scenario{Options: lock.DefaultOptions(), Schedule: scenario.Schedule{Actions: []scenario.Action{{Do: scenario.Restart}}}}
+	s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Actions: []scenario.Action{{Do: scenario.Restart}}}}
 	s.Options.Order = lock.Ascending
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) { return s.Schedule.Actions, true }
 	least := histories.Minimise(s, attempt, func(name string) bool { return name != "order" }, 100)

@@ -57,7 +57,7 @@ func (m *minimiser) edits() []func(*scenario.Scenario) bool {
 	edits := []func(*scenario.Scenario) bool{func(*scenario.Scenario) bool { return true }}
 	add := func(edit func(*scenario.Scenario) bool) { edits = append(edits, edit) }
 	for c := range m.best.Clients {
-		add(func(s *scenario.Scenario) bool { removeClient(s, c+1); return true })
+		add(func(s *scenario.Scenario) bool { removeClient(s, c+1); return len(s.Clients) > 0 })
 		for i := range m.best.Clients[c].Ops {
 			add(func(s *scenario.Scenario) bool {
 				s.Clients[c].Ops = slices.Delete(s.Clients[c].Ops, i, i+1)
@@ -84,9 +84,6 @@ func redraw(s *scenario.Scenario, random *rand.Rand) []scenario.Action {
 		if a.Do != scenario.Step && a.Do != scenario.Choose {
 			faults = append(faults, a)
 		}
-	}
-	if len(s.Clients) == 0 {
-		return faults
 	}
 	options := s.Options.Restart == lock.RestartRandom || s.Options.Skew > 0
 	total := 2*len(s.Schedule.Actions) + 8

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+func mutantsCommand() *cobra.Command {
+	var seed uint64
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "mutants [NAME…]",
+		Short: "prove the prover: every mutant must be found out",
+		Long: `Runs every mutant (the reference with one bug each) until the property that it was made
+to break is seen broken, and prints how many scenarios that took and how many steps the
+minimised counterexample has. A mutant that survives is a failure of the prover.`,
+		RunE: func(c *cobra.Command, args []string) error { return killAll(c, args, seed, limit) },
+	}
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "what decides every scenario")
+	cmd.Flags().IntVar(&limit, "scenarios", lockproof.MutantLimit, "how many a mutant may survive")
+	return cmd
+}
+
+func killAll(c *cobra.Command, names []string, seed uint64, limit int) error {
+	if limit < 1 {
+		return fmt.Errorf("--scenarios %d: expected at least 1", limit)
+	}
+	mutants, err := chosen(names)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "  mutant\tbreaks\tscenarios\tsteps\talso seen broken")
+	killed, line := 0, newProgress()
+	for i, m := range mutants {
+		line.say("%d of %d mutants, %s", i, len(mutants), m.Name)
+		k, err := lockproof.Kill(c.Context(), m, seed, limit)
+		if err != nil {
+			return err
+		}
+		if c.Context().Err() != nil {
+			break
+		}
+		if k.Scenarios > 0 {
+			killed++
+		}
+		fmt.Fprintln(w, killedRow(k))
+	}
+	line.done()
+	w.Flush()
+	fmt.Fprintf(c.OutOrStdout(), "\n%d mutants: %d killed by the property they break, seed %d, at most %d scenarios each\n", len(mutants), killed, seed, limit)
+	switch {
+	case c.Context().Err() != nil:
+		return errInterrupted
+	case killed < len(mutants):
+		return errViolated
+	}
+	return nil
+}
+
+// chosen are the mutants by name, or all.
+func chosen(names []string) ([]*lock.Target, error) {
+	if len(names) == 0 {
+		return lockproof.Mutants(), nil
+	}
+	var out []*lock.Target
+	for _, name := range names {
+		t, err := lockproof.TargetNamed(name)
+		if err != nil {
+			return nil, err
+		}
+		if t.Breaks == "" {
+			return nil, fmt.Errorf("target %q is no mutant: `lockproof prove %s` judges it", name, name)
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func killedRow(k *lockproof.Killed) string {
+	var also []string
+	for _, p := range k.Also {
+		also = append(also, p.String())
+	}
+	if k.Scenarios == 0 {
+		return fmt.Sprintf("✗ %s\t%s\tsurvives\t\t%s", k.Mutant.Name, k.Property, strings.Join(also, " "))
+	}
+	return fmt.Sprintf("✓ %s\t%s\t%d\t%d\t%s", k.Mutant.Name, k.Property, k.Scenarios, len(k.Trace.Steps), strings.Join(also, " "))
+}

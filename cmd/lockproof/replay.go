@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/histories"
+)
+
+// simulated is what --on calls the simulated broker.
+const simulated = "simulated"
+
+// onFlags say on what broker.
+type onFlags struct{ on, broker string }
+
+func (f *onFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.on, "on", simulated, "the broker: simulated, rabbitmq (found or started), or an amqp:// address")
+	cmd.Flags().StringVar(&f.broker, "broker", "", "the amqp:// address of a RabbitMQ; the same as --on")
+}
+
+// real reports whether a real broker is asked for, and its address if one is named.
+func (f *onFlags) real() (url string, real bool) {
+	switch {
+	case f.broker != "":
+		return f.broker, true
+	case f.on == simulated:
+		return "", false
+	case f.on == "rabbitmq":
+		return "", true
+	}
+	return f.on, true
+}
+
+// start finds or starts the broker that is asked for.
+func (f *onFlags) start(c *cobra.Command) (*rabbitmq.Broker, error) {
+	url, _ := f.real()
+	return rabbitmq.Start(c.Context(), rabbitmq.Options{URL: url, Log: tell})
+}
+
+func replayCommand() *cobra.Command {
+	var on onFlags
+	var html string
+	cmd := &cobra.Command{
+		Use:   "replay FILE",
+		Short: "carry out a counterexample again, on the simulator or on a real RabbitMQ",
+		Long: `Carries out the steps of a counterexample on the simulated broker and draws them. With
+--on rabbitmq or --on amqp://… every command is sent to a real RabbitMQ as well, in the
+same order, and what it says is compared with the simulation step by step.
+
+The exit code is 1 if the property is violated again, and 0 if it is not.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			ce, err := histories.LoadCounterexample(args[0])
+			if err != nil {
+				return err
+			}
+			r, err := lockproof.Replay(ce)
+			if err != nil {
+				return err
+			}
+			if err := histories.Draw(c.OutOrStdout(), r.Trace, style()); err != nil {
+				return err
+			}
+			fmt.Fprintln(c.OutOrStdout())
+			if html != "" {
+				if err := histories.Replace(html, func(w io.Writer) error { return r.WritePage(w) }); err != nil {
+					return fmt.Errorf("--html: %w", err)
+				}
+			}
+			if _, real := on.real(); real {
+				return replayReal(c, &on, ce, r)
+			}
+			return verdict(c.OutOrStdout(), ce, r.Violation != nil, "the simulated broker")
+		},
+	}
+	on.register(cmd)
+	cmd.Flags().StringVar(&html, "html", "", "write the diagram and the history as one HTML `FILE`")
+	return cmd
+}
+
+// verdict says whether the property was violated again.
+func verdict(w io.Writer, ce *histories.Counterexample, violated bool, broker string) error {
+	if !violated {
+		fmt.Fprintf(w, "%s is not violated on %s\n", ce.Property, broker)
+		return nil
+	}
+	fmt.Fprintf(w, "%s is violated on %s: %s\n", ce.Property, broker, ce.Violation.Detail)
+	return errViolated
+}
+
+// replayReal carries out the counterexample on a real broker.
+func replayReal(c *cobra.Command, on *onFlags, ce *histories.Counterexample, r *lockproof.Replayed) error {
+	broker, err := on.start(c)
+	if err != nil {
+		return err
+	}
+	defer broker.Stop()
+	real, err := rabbitmq.Replay(c.Context(), broker, r.Target, r.Trace, rabbitmq.ReplayOptions{})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(c.OutOrStdout(), real)
+	if real.Skipped != "" {
+		return fmt.Errorf("replaying on %s: skipped: %s", broker.Version, real.Skipped)
+	}
+	if r.Violation == nil || !real.Reproduces(*r.Violation) {
+		return nil
+	}
+	return errViolated
+}

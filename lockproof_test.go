@@ -1,0 +1,137 @@
+package lockproof_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+var rewrite = flag.Bool("rewrite", false, "find the counterexamples in testdata again and write them")
+
+// TestReferenceHolds: every property of every reference lock is put to the test and holds.
+func TestReferenceHolds(t *testing.T) {
+	for _, target := range lock.References {
+		t.Run(target.Name, func(t *testing.T) {
+			res, err := lockproof.Prove(t.Context(), lockproof.Config{Target: target, Scenarios: 20_000, Seed: 7})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range res.Report.Properties {
+				p := &res.Report.Properties[i]
+				if verdict, reason := res.Report.Verdict(p); verdict != histories.Passed {
+					t.Errorf("%s is %s %s", p.Property, verdict, reason)
+				}
+			}
+		})
+	}
+}
+
+// TestDeterminism: the same configuration gives the same report and the same counterexamples, with
+// however many workers.
+func TestDeterminism(t *testing.T) {
+	var before []byte
+	for _, workers := range []int{1, 2, 5} {
+		res, err := lockproof.Prove(t.Context(), lockproof.Config{
+			Target: target(t, "locked-is-success"), Scenarios: 3000, Seed: 3, Workers: workers,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Report.Elapsed = 0
+		var out bytes.Buffer
+		if err := histories.WriteJSON(&out, res.Report); err != nil {
+			t.Fatal(err)
+		}
+		for _, ce := range res.Counterexamples("test") {
+			data, err := ce.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			out.Write(data)
+		}
+		if before != nil && !bytes.Equal(before, out.Bytes()) {
+			t.Errorf("%d workers find something else", workers)
+		}
+		before = out.Bytes()
+	}
+}
+
+// TestInterrupted: what was found until then is kept, and said to be incomplete.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	res, err := lockproof.Prove(ctx, lockproof.Config{Progress: func(lockproof.Progress) { cancel() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := res.Report; !r.Interrupted || r.Scenarios == 0 || r.Scenarios == lockproof.DefaultScenarios {
+		t.Errorf("interrupted %v after %d scenarios", r.Interrupted, r.Scenarios)
+	}
+}
+
+// TestCounterexamples walks testdata/counterexamples: the shortest execution found of every mutant
+// still violates the property that the mutant breaks, at its last step. -rewrite finds them anew.
+func TestCounterexamples(t *testing.T) {
+	for _, m := range lockproof.Mutants() {
+		t.Run(m.Name, func(t *testing.T) {
+			p, err := spec.PropertyNamed(m.Breaks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join("testdata", "counterexamples", histories.FileName(p, m.Name))
+			if *rewrite {
+				find(t, m, p, file)
+			}
+			ce, err := histories.LoadCounterexample(file)
+			if err != nil {
+				t.Fatalf("%v (rerun with -rewrite to find it)", err)
+			}
+			r, err := lockproof.Replay(ce)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Violation == nil {
+				t.Fatalf("%s does not violate %s any more", file, p)
+			}
+			if got, want := strings.Join(histories.Transcript(r.Trace), "\n"), strings.Join(ce.Transcript, "\n"); got != want {
+				t.Errorf("replayed:\n%s\nwritten:\n%s", got, want)
+			}
+		})
+	}
+}
+
+// find looks for a mutant's counterexample from the first seed and writes it.
+func find(t *testing.T, m *lock.Target, p spec.Property, file string) {
+	res, err := lockproof.Prove(t.Context(), lockproof.Config{
+		Target: m, Seed: 1, Scenarios: lockproof.MutantLimit, Until: spec.PropertySet(0).With(p),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, ce := range res.Counterexamples(fmt.Sprintf("lockproof mutants %s", m.Name)) {
+		if err := ce.Save(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func target(t *testing.T, name string) *lock.Target {
+	target, err := lockproof.TargetNamed(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return target
+}

@@ -1,0 +1,47 @@
+package lockproof
+
+import (
+	"context"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// MutantLimit is how many scenarios a mutant may survive.
+const MutantLimit = 2000
+
+// Killed is what became of one mutant.
+type Killed struct {
+	Mutant   *lock.Target
+	Property spec.Property // the one that it was made to break
+	// Scenarios is how many it took to see it broken; 0 means that it was not, within the limit.
+	Scenarios int
+	// Also are the other properties that were seen broken by then.
+	Also  []spec.Property
+	Trace *scenario.Trace // the minimised execution that breaks Property; nil if none does
+}
+
+// Kill runs a mutant until the property that it was made to break is seen broken.
+func Kill(ctx context.Context, mutant *lock.Target, seed uint64, limit int) (*Killed, error) {
+	p, err := spec.PropertyNamed(mutant.Breaks)
+	if err != nil {
+		return nil, err
+	}
+	res, err := Prove(ctx, Config{Target: mutant, Seed: seed, Scenarios: limit, Until: spec.PropertySet(0).With(p)})
+	if err != nil {
+		return nil, err
+	}
+	k := &Killed{Mutant: mutant, Property: p, Trace: res.Traces[p]}
+	for i := range res.Report.Properties {
+		r := &res.Report.Properties[i]
+		switch {
+		case r.Violation == nil:
+		case r.Property == p:
+			k.Scenarios = r.Violation.Scenario
+		default:
+			k.Also = append(k.Also, r.Property)
+		}
+	}
+	return k, nil
+}

@@ -1,0 +1,93 @@
+package lockproof
+
+import (
+	"strings"
+	"time"
+
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// report says what a sample came to.
+func (c *Config) report(s *sample, traces map[spec.Property]*scenario.Trace) *histories.Report {
+	r := &histories.Report{
+		Tool: Version, Target: c.Target.Name, Doc: c.Target.Doc, Kind: c.Target.Kind, Mode: histories.Sampled,
+		Broker: "the simulated broker", Seed: c.Seed, Strength: c.Strength.String(),
+		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations,
+		Efficiency: efficiency(&s.costs),
+		Stale: histories.Overlap{
+			Commands: int(s.overlapCommands), Time: time.Duration(s.overlap) * time.Millisecond, Scenarios: s.overlaps,
+		},
+	}
+	applicable := spec.Applicable(c.Target.Kind)
+	for p := range spec.PropertyCount {
+		if applicable.Has(p) {
+			r.Properties = append(r.Properties, c.result(p, s, traces[p]))
+		}
+	}
+	for k := range sim.Sightings {
+		r.Exercised = append(r.Exercised, histories.Exercise{Name: k.String(), Scenarios: s.seen[k]})
+	}
+	return r
+}
+
+// result says what a sample came to for one property.
+func (c *Config) result(p spec.Property, s *sample, t *scenario.Trace) histories.PropertyResult {
+	r := histories.PropertyResult{
+		Property: p, Evidence: spec.Properties[p].Evidence, Checked: s.checks[p], Scenarios: s.exercised[p],
+	}
+	if p == spec.Linearizable {
+		r.Note, r.Undecided = c.Strength.String(), s.undecided
+	}
+	if s.first[p] == 0 {
+		return r
+	}
+	r.Violation = &histories.Found{Scenario: s.first[p]}
+	if t != nil {
+		v, _ := violationOf(t, p)
+		r.Violation.Steps, r.Violation.Detail, r.Violation.Diagram = len(t.Steps), v.Explain(), drawn(t)
+	}
+	return r
+}
+
+// drawn is an execution as plain text.
+func drawn(t *scenario.Trace) string {
+	var b strings.Builder
+	histories.Draw(&b, t, histories.Style{}) // a strings.Builder takes everything
+	return b.String()
+}
+
+// budgets are what operations may cost, where that is limited. An acquire of a later slot, or one
+// that finds all taken, is judged slot by slot by the property cheap-acquire.
+var budgets = map[spec.Situation]histories.Budget{
+	spec.AcquireFirst: {RoundTrips: 4, Channels: 0, Connections: 0},
+	spec.AcquireFull:  {RoundTrips: -1, Channels: 0, Connections: 0},
+	spec.VerifyHeld:   {RoundTrips: 1, Channels: 0, Connections: 0},
+}
+
+// efficiency is what operations cost, as the report tells of it.
+func efficiency(costs *spec.Costs) []histories.EfficiencyRow {
+	var rows []histories.EfficiencyRow
+	for k := range spec.Situations {
+		t := &costs[k]
+		if t.Count == 0 {
+			continue
+		}
+		row := histories.EfficiencyRow{
+			Operation: k.String(), Count: t.Count,
+			Commands: spread(t, spec.Commands), RoundTrips: spread(t, spec.Trips), Unpipelined: spread(t, spec.Replies),
+			Channels: spread(t, spec.Channels), Connections: spread(t, spec.Connections),
+		}
+		if b, ok := budgets[k]; ok {
+			row.Budget = &b
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func spread(t *spec.Tally, measure int) histories.Spread {
+	return histories.Spread{Count: t.Count, Sum: t.Sum[measure], Min: t.Min[measure], Max: t.Max[measure]}
+}
