@@ -235,10 +235,15 @@ func newRelay(t *testing.T, broker string) *relay {
 				return
 			}
 			go r.pass(server, client, func(n int) { r.sent.Add(int64(n)) })
-			go r.pass(client, server, func(int) { r.hold.RLock(); r.hold.RUnlock() })
+			go r.pass(client, server, r.wait)
 		}
 	}()
 	return r
+}
+
+func (r *relay) wait(int) {
+	r.hold.RLock()
+	defer r.hold.RUnlock()
 }
 
 // pass copies from one socket to another, calling back before each write.

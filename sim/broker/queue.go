@@ -83,7 +83,9 @@ func (b *Broker) drop(id amqp.Queue) {
 }
 
 // forget detaches unacknowledged messages from a queue that is being deleted: a later queue of that
-// name has nothing to do with them.
+// name has nothing to do with them. RabbitMQ 3.10.8 differs, by mistake it seems: it knows a message by
+// its queue's name and the position in it, so that an acknowledgement may strike a message of the later
+// queue.
 func (b *Broker) forget(id amqp.Queue) {
 	for i := range b.conns {
 		for n := range b.conns[i].channels {
