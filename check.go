@@ -39,12 +39,15 @@ func Check(h *spec.History, o CheckOptions) (*histories.Report, error) {
 	return r, nil
 }
 
+// notShown is why a property is skipped that takes what the broker had, or what was sent.
+const notShown = "not shown by a history alone: judged on the simulated broker"
+
 // fromHistory is what a history says of a property.
 func fromHistory(p spec.Property, v spec.HistoryVerdict, judged bool) histories.PropertyResult {
 	r := histories.PropertyResult{Property: p, Evidence: spec.FromHistory, Checked: v.Checked, Scenarios: 1}
 	switch {
 	case !judged:
-		r.Skip = "a history alone does not show it: it takes " + spec.Properties[p].Evidence.String()
+		r.Skip = notShown
 	case v.Decision == spec.Undecided:
 		r.Checked, r.Undecided, r.Skip = 0, 1, v.Why
 	case v.Decision == spec.Illegal:

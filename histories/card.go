@@ -3,6 +3,8 @@ package histories
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,9 +102,15 @@ var verdictMarks = map[Verdict]span{
 const minSentence = 44
 
 func cardProperties(r *Report, s Style) []line {
-	t := table{right: []bool{false, false, true}}
+	var told []*PropertyResult
+	together := skippedTogether(r)
 	for i := range r.Properties {
-		p := &r.Properties[i]
+		if p := &r.Properties[i]; together[p.Skip] == nil || p.Violation != nil {
+			told = append(told, p)
+		}
+	}
+	t := table{right: []bool{false, false, true}}
+	for _, p := range told {
 		verdict, _ := r.Verdict(p)
 		checked := ""
 		if verdict != Skipped {
@@ -112,7 +120,7 @@ func cardProperties(r *Report, s Style) []line {
 	}
 	var out []line
 	for i, l := range t.lines(2) {
-		p := &r.Properties[i]
+		p := told[i]
 		said, ink := remark(r, p)
 		if margin := l.width() + 2; s.width()-margin >= minSentence || ink != dim {
 			out = append(out, beside(l, strings.Fields(said), ink, margin, max(s.width()-margin, 24))...)
@@ -121,7 +129,28 @@ func cardProperties(r *Report, s Style) []line {
 		}
 		out = append(out, violation(p, s)...)
 	}
+	for _, reason := range slices.Sorted(maps.Keys(together)) {
+		out = append(out, beside(line{{text: "  "}, verdictMarks[Skipped]}, list(together[reason]), plain, indent, s.width()-indent)...)
+		out = append(out, beside(nil, strings.Fields(printable(reason)), yellow, indent, s.width()-indent)...)
+	}
 	return out
+}
+
+// indent is where the names of properties begin, and what is said of a violation.
+const indent = 14
+
+// skippedTogether are the properties that are told of in one go, by reason: where many were skipped for
+// the same one, it is said once.
+func skippedTogether(r *Report) map[string][]string {
+	const many = 4
+	together := make(map[string][]string)
+	for i := range r.Properties {
+		if p := &r.Properties[i]; p.Skip != "" && p.Violation == nil {
+			together[p.Skip] = append(together[p.Skip], p.Property.String())
+		}
+	}
+	maps.DeleteFunc(together, func(_ string, names []string) bool { return len(names) < many })
+	return together
 }
 
 // beside puts words on the right of a line, from a margin on.
@@ -159,16 +188,17 @@ func violation(p *PropertyResult, s Style) []line {
 	if f == nil {
 		return nil
 	}
-	const indent = 14
 	var out []line
 	for _, text := range wrap(printable(f.Detail), s.width()-indent) {
 		out = append(out, line{{text: strings.Repeat(" ", indent)}, {text, red}})
 	}
-	where := "counterexample of " + plural(f.Steps, "step")
-	if f.Scenario > 0 {
-		where += fmt.Sprintf(", first seen in execution %s", grouped(f.Scenario))
+	if f.Steps > 0 {
+		where := "counterexample of " + plural(f.Steps, "step")
+		if f.Scenario > 0 {
+			where += fmt.Sprintf(", first seen in execution %s", grouped(f.Scenario))
+		}
+		out = append(out, line{{text: strings.Repeat(" ", indent)}, {where, dim}})
 	}
-	out = append(out, line{{text: strings.Repeat(" ", indent)}, {where, dim}})
 	if f.Command != "" {
 		out = append(out, line{{text: strings.Repeat(" ", indent)}, {"see it: ", dim}, {printable(f.Command), bold}})
 	}
