@@ -22,6 +22,10 @@ type StressConfig struct {
 	// Crashes is the share of operations in which, or after which, a client dies, from 0 to 1: its
 	// socket is closed without a goodbye. It goes on as a new process with a new connection.
 	Crashes float64
+	// InFlight has clients die while a command of theirs is under way, too, and not only between
+	// commands. RabbitMQ 3.10.8 then breaks every lock: if a connection dies just as it declares an
+	// exclusive queue, two others may be given that queue (seen 201 times in 1,500).
+	InFlight bool
 	// Restarts is how often the broker is restarted in the course of the rounds. It has to be one
 	// that can be.
 	Restarts int
@@ -65,7 +69,7 @@ func (c *StressConfig) check(b *Broker) error {
 // Processes are numbered as [spec.Event] says. Of the world it tells:
 //
 //   - Crash, a process that died: just before its socket is closed; where the broker closed it, or
-//     stopped answering, just before it was last heard of.
+//     stopped answering, just before the last command that was answered.
 //   - Gone, once it is certain that the broker has dropped all that the connection had (see
 //     [undertaker]). It did so at some moment since the Crash, queue by queue.
 //   - Restart, once the broker is up again and before anybody connects to it.

@@ -156,24 +156,6 @@ func (c *stressClient) connected(ctx context.Context) {
 	c.drive(ctx, -1)
 }
 
-// lose gives up a connection that was closed by the broker, or on which it did not answer in time.
-func (c *stressClient) lose() {
-	if c.line != nil {
-		c.tally.dropped++
-		c.recorder.since(c.line.heard, spec.Crash, c.line.process)
-		c.abandon()
-	}
-}
-
-// abandon closes what is left of a connection that the client has given up.
-func (c *stressClient) abandon() {
-	if c.line != nil {
-		c.line.Kill()
-		c.undertaker.bury(c.line)
-		c.line = nil
-	}
-}
-
 // hangUp closes the connection in good order, at the end.
 func (c *stressClient) hangUp() {
 	if c.line != nil {

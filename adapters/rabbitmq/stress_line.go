@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/model/amqp"
-	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // stressLine is one connection of a client, and so one process of the history.
@@ -16,7 +14,7 @@ type stressLine struct {
 	run     *stress
 	process int32
 	owned   map[amqp.Queue]bool // exclusive queues that it has, or may yet get
-	asking  bool                // an exclusive queue was asked for, and no answer came
+	asking  bool                // a command was not answered that may yet make or delete a queue
 	heard   int64               // by the recorder's clock, just before what was last answered
 }
 
@@ -25,6 +23,8 @@ const markerChannel = 2
 
 // dial opens the connection of a process, with its marker.
 func (s *stress) dial(ctx context.Context, process int32) (*stressLine, error) {
+	s.restarting.RLock()
+	defer s.restarting.RUnlock()
 	names, err := s.marked(process)
 	if err != nil {
 		return nil, err
@@ -74,38 +74,26 @@ func (l *stressLine) do(batch []amqp.Command) []amqp.Reply {
 	return replies
 }
 
-// note is told of a command that was answered, or that may have been carried out all the same.
+// note is told of a command that was answered, or that may have been carried out all the same. One
+// that deletes what the connection has does nothing that its end does not do.
 func (l *stressLine) note(cmd amqp.Command, r amqp.Reply, asked time.Time) {
+	claims := cmd.Method == amqp.QueueDeclare && cmd.Flags.Has(amqp.Exclusive)
 	switch {
-	case cmd.Method == amqp.QueueDelete && r.Kind == amqp.OK:
-		delete(l.owned, cmd.Queue)
-	case cmd.Method != amqp.QueueDeclare || !cmd.Flags.Has(amqp.Exclusive):
-	case r.Kind == amqp.OK:
+	case r.Kind == amqp.ChannelClosed:
+	case r.Kind == amqp.OK && claims:
 		l.owned[cmd.Queue] = true
-		l.run.undertaker.granted(cmd.Queue, asked)
-	case r.Kind != amqp.ChannelClosed:
+		if l.alive() {
+			l.run.undertaker.granted(cmd.Queue, asked)
+		}
+	case r.Kind == amqp.OK && cmd.Method == amqp.QueueDelete:
+		delete(l.owned, cmd.Queue)
+	case r.Kind == amqp.OK:
+	case claims:
 		l.owned[cmd.Queue], l.asking = true, true
+	case cmd.Method == amqp.QueueDeclare, cmd.Method == amqp.QueueDelete && !l.owned[cmd.Queue]:
+		l.asking = true
 	}
 }
 
-// maxCrashDelay bounds the time from the writing of a client's last batch to its death, in
-// microseconds: an exchange takes a few hundred.
-const maxCrashDelay = 1000
-
-// crash has the client die while a batch is under way, if there is one: before, in the midst of or
-// after its effect. What the client goes on as knows nothing of the life before.
-func (c *stressClient) crash(batch []amqp.Command) {
-	c.tally.crashes++
-	line, died := c.line, make(chan struct{})
-	time.AfterFunc(time.Duration(c.random.IntN(maxCrashDelay))*time.Microsecond, func() {
-		defer close(died)
-		c.recorder.world(spec.Crash, line.process)
-		line.Kill()
-	})
-	if len(batch) > 0 {
-		line.do(batch)
-	}
-	<-died
-	c.abandon()
-	c.machine = lock.Machine{Channel: stressChannel}
-}
+// alive reports whether the connection is not known to have ended.
+func (l *stressLine) alive() bool { return l.conn != nil && !l.conn.IsClosed() }

@@ -156,10 +156,8 @@ func (s *stress) rescue() {
 // connectLimit bounds how long a client tries to connect to a broker that does not answer.
 const connectLimit = 5 * time.Second
 
-// connect opens a connection, once the broker is up if it is being restarted.
+// connect opens a connection. The caller holds restarting, so that the broker is up.
 func (s *stress) connect(ctx context.Context, names *amqp.Names) (*Conn, error) {
-	s.restarting.RLock()
-	defer s.restarting.RUnlock()
 	ctx, cancel := context.WithTimeout(ctx, connectLimit)
 	defer cancel()
 	for pause := firstPause; ; pause = min(2*pause, longPause) {

@@ -2,6 +2,8 @@ package rabbitmq
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,20 +12,24 @@ import (
 )
 
 // undertaker finds out when the broker has dropped all that a dead connection had, and has it
-// recorded. It asks from a connection of its own, and takes nothing for certain but this:
+// recorded: later than it happened, never earlier. An exclusive queue that a connection had when it
+// died is dropped for certain when
 //
-//  1. The connection's marker is gone, a queue exclusive to it that it declared when it was opened.
-//     A queue goes that way only once the broker's process for the connection has ended. What was
-//     still on its way from the client is not read any more. A declare that was being carried out
-//     may make its queue even so, for the instant that it takes to see that its owner has ended:
-//     where one was not answered, aftermath is let pass.
-//  2. Each other exclusive queue that it had, or may have got by its last, unanswered commands, is
-//     gone as well: they go one by one, in no order. Either the broker says so, or it gave the queue
-//     to another connection that asked for it after the marker was seen gone. (That somebody else
-//     asked earlier and was given it proves nothing: the dead one's command might have come after.)
+//   - the broker says that it does not exist, to the undertaker, who asks on a connection of its own;
+//   - or the broker answers somebody else that it is theirs now. (They have it still when they read
+//     that, so it was not theirs before the dead one had it.)
 //
-// The record comes later than what it tells of, never earlier. Where there is no evidence before
-// noticeLimit, there is no record.
+// A command that was on its way when the connection died may be carried out later, and a queue that
+// was seen gone become the dead one's after all. So where a command was not answered that could do
+// such a thing, evidence counts only if it was asked for after
+//
+//   - the connection's marker is gone, a queue exclusive to it that was declared when it was opened:
+//     the broker's process for the connection has ended, and reads nothing more;
+//   - and aftermath has passed: a declare that was being carried out just then may make its queue
+//     even so, for the instant that it takes to see that its owner has ended.
+//
+// Exclusive queues go one by one, in no order: the marker tells nothing of the others. Where there
+// is no evidence before noticeLimit, nothing is recorded.
 type undertaker struct {
 	*stress
 	names    *amqp.Names // the run's, and those of markers; the undertaker's goroutine's own
@@ -31,20 +37,18 @@ type undertaker struct {
 	wake     chan struct{} // has room for one
 
 	mu      sync.Mutex
-	deaths  []*death // that were not looked into
+	deaths  []*death // of which nothing is certain yet
 	over    bool     // there will be no more
-	grants  map[amqp.Queue]time.Time
 	noticed int
 }
 
 // death is a connection that is dead.
 type death struct {
 	process int32
-	since   time.Time
-	marker  amqp.Queue
-	dropped time.Time // from when on the connection gets no queue any more; zero before that is known
-	owned   map[amqp.Queue]bool
-	asking  bool
+	died    time.Time
+	owned   map[amqp.Queue]bool // exclusive queues that may still be there
+	asking  bool                // a command that was not answered may be carried out later
+	settled time.Time           // from when on none is; zero before that is known
 }
 
 // noticeLimit bounds the time in which a broker notices a closed socket; it takes some milliseconds.
@@ -55,31 +59,37 @@ const aftermath = 20 * time.Millisecond
 
 func newUndertaker(s *stress) *undertaker {
 	names, _ := prefixed(s.names, "") // they fit, as they did before
-	return &undertaker{stress: s, names: names, wake: make(chan struct{}, 1), grants: make(map[amqp.Queue]time.Time)}
+	return &undertaker{stress: s, names: names, wake: make(chan struct{}, 1)}
 }
 
-// bury is told of a connection whose socket was closed.
+// bury is told of a connection that is given up, before its socket is closed.
 func (u *undertaker) bury(l *stressLine) {
+	d := &death{process: l.process, died: time.Now(), owned: l.owned, asking: l.asking}
 	u.mu.Lock()
-	u.deaths = append(u.deaths, &death{process: l.process, since: time.Now(), owned: l.owned, asking: l.asking})
-	u.mu.Unlock()
+	defer u.mu.Unlock()
+	u.deaths = append(u.deaths, d)
+	u.conclude()
 	u.rouse()
 }
 
-// granted is told of an exclusive queue that a connection was given, and when it began to ask.
+// granted is told of an exclusive queue that a connection was given and still has, and when it began
+// to ask.
 func (u *undertaker) granted(q amqp.Queue, asked time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if asked.After(u.grants[q]) {
-		u.grants[q] = asked
+	for _, d := range u.deaths {
+		if d.counts(asked) {
+			delete(d.owned, q)
+		}
 	}
+	u.conclude()
 }
 
 // rest says that nobody dies any more.
 func (u *undertaker) rest() {
 	u.mu.Lock()
+	defer u.mu.Unlock()
 	u.over = true
-	u.mu.Unlock()
 	u.rouse()
 }
 
@@ -90,18 +100,36 @@ func (u *undertaker) rouse() {
 	}
 }
 
+// conclude records what has become certain, and gives up what has not for too long.
+func (u *undertaker) conclude() {
+	now := time.Now()
+	u.deaths = slices.DeleteFunc(u.deaths, func(d *death) bool {
+		certain := len(d.owned) == 0 && d.counts(now)
+		if certain {
+			u.recorder.world(spec.Gone, d.process)
+			u.noticed++
+		}
+		return certain || now.Sub(d.died) > noticeLimit
+	})
+}
+
+// counts reports whether evidence does that was asked for at a moment.
+func (d *death) counts(asked time.Time) bool {
+	return !d.asking || !d.settled.IsZero() && asked.After(d.settled)
+}
+
 // work looks into deaths until there are no more, or ctx is done.
 func (u *undertaker) work(ctx context.Context) {
 	defer u.hangUp()
-	var open []*death
 	for ctx.Err() == nil {
-		u.mu.Lock()
-		open, u.deaths = append(open, u.deaths...), nil
-		over := u.over
-		u.mu.Unlock()
-		open = u.inquire(ctx, open)
+		deaths, over := u.open()
+		for _, d := range deaths {
+			if err := u.inquire(ctx, d); err != nil {
+				u.hangUp() // perhaps the broker is being restarted
+			}
+		}
 		switch {
-		case len(open) > 0:
+		case len(deaths) > 0:
 			sleep(ctx, pollPause)
 		case over:
 			return
@@ -114,74 +142,49 @@ func (u *undertaker) work(ctx context.Context) {
 	}
 }
 
-// inquire looks into deaths and returns those of which nothing is certain yet.
-func (u *undertaker) inquire(ctx context.Context, deaths []*death) (open []*death) {
-	for _, d := range deaths {
-		certain, err := u.certain(ctx, d)
-		if err != nil {
-			u.hangUp() // perhaps the broker is being restarted
-		}
-		switch {
-		case certain:
-			u.recorder.world(spec.Gone, d.process)
-			u.noticed++
-		case time.Since(d.since) < noticeLimit:
-			open = append(open, d)
-		}
-	}
-	return open
-}
-
-// certain reports whether the broker has dropped all that a dead connection had.
-func (u *undertaker) certain(ctx context.Context, d *death) (bool, error) {
-	if err := u.ready(ctx); err != nil {
-		return false, err
-	}
-	if dropped, err := u.dropped(d); !dropped || err != nil {
-		return false, err
-	}
-	for q := range d.owned {
-		if u.regranted(q, d.dropped) {
-			delete(d.owned, q)
-			continue
-		}
-		if has, err := u.observer.look(&watched{queue: q}); has == exclusive || err != nil {
-			return false, err
-		}
-		delete(d.owned, q)
-	}
-	return true, nil
-}
-
-// dropped reports whether the broker has ended the connection, so that it gets no queue any more.
-func (u *undertaker) dropped(d *death) (bool, error) {
-	if d.dropped.IsZero() {
-		if d.marker == 0 {
-			d.marker = u.names.Intern(u.markerName(d.process))
-		}
-		if has, err := u.observer.look(&watched{queue: d.marker}); has != absent || err != nil {
-			return false, err
-		}
-		d.dropped = time.Now()
-		if d.asking {
-			d.dropped = d.dropped.Add(aftermath)
-		}
-	}
-	return time.Now().After(d.dropped), nil
-}
-
-// regranted reports whether a queue was given to somebody who asked after a moment.
-func (u *undertaker) regranted(q amqp.Queue, after time.Time) bool {
+// open is the deaths to look into, and whether they are the last.
+func (u *undertaker) open() ([]*death, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.grants[q].After(after)
+	u.conclude()
+	return slices.Clone(u.deaths), u.over
 }
 
-func (u *undertaker) hangUp() {
-	if u.observer != nil {
-		u.observer.Close()
-		u.observer = nil
+// inquire asks the broker for what a dead connection had.
+func (u *undertaker) inquire(ctx context.Context, d *death) error {
+	if err := u.ready(ctx); err != nil {
+		return err
 	}
+	if d.asking && d.settled.IsZero() {
+		return u.inquireMarker(d)
+	}
+	u.mu.Lock()
+	queues := slices.Collect(maps.Keys(d.owned))
+	u.mu.Unlock()
+	for _, q := range queues {
+		asked := time.Now()
+		has, err := u.observer.look(&watched{queue: q})
+		if err != nil {
+			return err
+		}
+		if has != exclusive && d.counts(asked) {
+			u.mu.Lock()
+			delete(d.owned, q)
+			u.mu.Unlock()
+		}
+	}
+	return nil
+}
+
+func (u *undertaker) inquireMarker(d *death) error {
+	marker := u.names.Intern(u.markerName(d.process))
+	has, err := u.observer.look(&watched{queue: marker})
+	if err == nil && has == absent {
+		u.mu.Lock()
+		d.settled = time.Now().Add(aftermath)
+		u.mu.Unlock()
+	}
+	return err
 }
 
 // ready makes sure that there is a connection to ask from.
@@ -189,10 +192,19 @@ func (u *undertaker) ready(ctx context.Context) error {
 	if u.observer != nil {
 		return nil
 	}
+	u.restarting.RLock()
+	defer u.restarting.RUnlock()
 	conn, err := u.connect(ctx, u.names)
 	if err != nil {
 		return err
 	}
 	u.observer = &observer{conn}
 	return u.observer.ready()
+}
+
+func (u *undertaker) hangUp() {
+	if u.observer != nil {
+		u.observer.Close()
+		u.observer = nil
+	}
 }

@@ -1,0 +1,248 @@
+package rabbitmq_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// Whatever befalls the reference locks on the simulated broker befalls them on a real RabbitMQ.
+func TestReplayReferences(t *testing.T) {
+	b := sharedBroker(t)
+	for _, target := range lock.References {
+		t.Run(target.Name, func(t *testing.T) {
+			source := sim.NewSource(sim.Space{Target: target}, 1)
+			for i := range 12 {
+				tr := trace(target, withoutRestart(source.Scenario(i)))
+				got, err := rabbitmq.Replay(t.Context(), b, target, tr, rabbitmq.ReplayOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !got.Agrees() {
+					t.Errorf("scenario %d: %v", i, got)
+				}
+			}
+		})
+	}
+}
+
+// A restart of the simulated broker is one of a real node.
+func TestReplayRestart(t *testing.T) {
+	b := rabbitmqtest.Private(t)
+	target := lock.References[0]
+	tr := trace(target, find(t, target, func(tr *scenario.Trace) bool { return actions(tr, scenario.Restart) == 1 }))
+	got, err := rabbitmq.Replay(t.Context(), b, target, tr, rabbitmq.ReplayOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.Agrees() {
+		t.Error(got)
+	}
+}
+
+// What is wrong with a lock on the simulated broker is wrong on a real one.
+func TestReplayReproduces(t *testing.T) {
+	b := sharedBroker(t)
+	for _, test := range []struct {
+		name   string
+		breaks spec.Property
+		target lock.Target
+	}{
+		{"release by closing the channel", spec.EffectiveRelease, lock.Target{Fix: func(o *lock.Options) { o.Release = lock.CloseChannel }}},
+		{"RESOURCE_LOCKED is success", spec.MutualExclusion, lock.Target{Variant: newLockedIsSuccess}},
+		{"one connection for all", spec.MutualExclusion, lock.Target{Fix: func(o *lock.Options) { o.Connection = lock.SharedConnection }}},
+		{"slots that expire", spec.ContiguousSlots, lock.Target{Fix: func(o *lock.Options) {
+			o.Arguments.Has, o.Arguments.Expires = o.Arguments.Has|amqp.HasExpires, 20
+		}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			tr := trace(&test.target, find(t, &test.target, func(tr *scenario.Trace) bool {
+				return violated(tr, test.breaks) != nil && actions(tr, scenario.Restart) == 0
+			}))
+			got, err := rabbitmq.Replay(t.Context(), b, &test.target, tr, rabbitmq.ReplayOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !got.Agrees() || !got.Reproduces(*violated(tr, test.breaks)) {
+				t.Error(got)
+			}
+			if want := test.breaks.String() + ": reproduced"; !strings.Contains(got.String(), want) {
+				t.Errorf("%q does not say %q", got, want)
+			}
+		})
+	}
+}
+
+// A reply or a queue that is not as recorded is told, and nothing after it is taken.
+func TestReplayDisagrees(t *testing.T) {
+	b := sharedBroker(t)
+	target := lock.References[0]
+	tr := trace(target, find(t, target, func(tr *scenario.Trace) bool {
+		return len(tr.Steps) > 20 && actions(tr, scenario.Step) == len(tr.Steps)
+	}))
+	for _, test := range []struct {
+		name   string
+		tamper func(*scenario.Taken)
+		want   string
+	}{
+		{"reply", func(s *scenario.Taken) { s.Reply = amqp.Reply{Kind: amqp.GetEmpty} }, "reply: expected get-empty, got "},
+		{"truth", func(s *scenario.Taken) { s.Truth[0].Exists = 0 }, "queue jobs-1-A: expected that it does not exist, got that it exists"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bad := *tr
+			bad.Steps = slices.Clone(tr.Steps)
+			test.tamper(&bad.Steps[10])
+			bad.Violations = []scenario.Violation{{Step: 9}, {Step: 10}}
+			got, err := rabbitmq.Replay(t.Context(), b, target, &bad, rabbitmq.ReplayOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Agreed != 10 || got.Disagreement == nil || got.Disagreement.Step != 10 {
+				t.Errorf("after %d steps: %v", got.Agreed, got)
+			}
+			if !got.Reproduces(bad.Violations[0]) || got.Reproduces(bad.Violations[1]) {
+				t.Errorf("does not end at the disagreement: %v", got)
+			}
+			if !strings.Contains(got.String(), "disagrees at step 11") || !strings.Contains(got.String(), test.want) {
+				t.Errorf("%q does not say %q", got, test.want)
+			}
+		})
+	}
+}
+
+// A replay that is interrupted leaves nothing behind.
+func TestReplayInterrupted(t *testing.T) {
+	b := sharedBroker(t)
+	target := lock.References[0]
+	tr := trace(target, find(t, target, func(tr *scenario.Trace) bool {
+		return len(tr.Steps) > 20 && tr.Steps[15].Truth[0].Taken != 0 && actions(tr, scenario.Restart) == 0
+	}))
+	ctx, cancel := context.WithCancel(t.Context())
+	got, err := rabbitmq.Replay(ctx, b, target, tr, rabbitmq.ReplayOptions{
+		Prefix: "interrupted.",
+		Progress: func(taken, _ int) {
+			if taken == 16 {
+				cancel()
+			}
+		},
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, error %v", got, err)
+	}
+	for q := range tr.Names.Len() {
+		if name := "interrupted." + tr.Names.Name(amqp.Queue(q+1)); exists(t, b, name) {
+			t.Errorf("queue %s is left behind", name)
+		}
+	}
+}
+
+// A broker that somebody else started is not restarted.
+func TestReplaySkipped(t *testing.T) {
+	b := sharedBroker(t)
+	target := lock.References[0]
+	tr := trace(target, find(t, target, func(tr *scenario.Trace) bool { return actions(tr, scenario.Restart) > 0 }))
+	got, err := rabbitmq.Replay(t.Context(), b, target, tr, rabbitmq.ReplayOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Agrees() || !strings.Contains(got.String(), "not replayed") {
+		t.Error(got)
+	}
+}
+
+// sharedBroker is a broker that can't be restarted.
+func sharedBroker(t *testing.T) *rabbitmq.Broker {
+	t.Helper()
+	b, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: rabbitmqtest.URL(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func trace(target *lock.Target, s scenario.Scenario) *scenario.Trace {
+	return new(sim.Runner).Trace(target, &s, spec.Scan)
+}
+
+// find is a scenario whose trace is as wanted: the shortest of a few.
+func find(t *testing.T, target *lock.Target, wanted func(*scenario.Trace) bool) (best scenario.Scenario) {
+	t.Helper()
+	const enough, limit = 5, 2000
+	source := sim.NewSource(sim.Space{Target: target}, 1)
+	found, least := 0, scenario.MaxSteps
+	for i := 0; i < limit && found < enough; i++ {
+		s := source.Scenario(i)
+		if tr := trace(target, s); wanted(tr) {
+			found++
+			if len(tr.Steps) < least {
+				best, least = s, len(tr.Steps)
+			}
+		}
+	}
+	if found == 0 {
+		t.Fatalf("none of %d scenarios is as wanted", limit)
+	}
+	return best
+}
+
+func withoutRestart(s scenario.Scenario) scenario.Scenario {
+	s.Faults = slices.DeleteFunc(s.Faults, func(f scenario.Fault) bool { return f.Do == scenario.Restart })
+	return s
+}
+
+func actions(tr *scenario.Trace, do scenario.Do) (n int) {
+	for _, s := range tr.Steps {
+		if s.Action.Do == do {
+			n++
+		}
+	}
+	return n
+}
+
+func violated(tr *scenario.Trace, p spec.Property) *scenario.Violation {
+	for i := range tr.Violations {
+		if tr.Violations[i].Property == p {
+			return &tr.Violations[i]
+		}
+	}
+	return nil
+}
+
+// lockedIsSuccess takes RESOURCE_LOCKED for success.
+type lockedIsSuccess struct{ *lock.Protocol }
+
+func newLockedIsSuccess(p *lock.Protocol) lock.Implementation { return lockedIsSuccess{p} }
+
+func (v lockedIsSuccess) Apply(m *lock.Machine, r amqp.Reply) {
+	v.Protocol.Apply(m, r)
+	if m.Then == lock.Claiming && m.Decided {
+		m.Seen = ^uint32(0)
+	}
+}
+
+// exists asks a broker for a queue.
+func exists(t *testing.T, b *rabbitmq.Broker, queue string) bool {
+	t.Helper()
+	names := new(amqp.Names)
+	conn, err := rabbitmq.Dial(t.Context(), b.URL, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	replies := conn.Do([]amqp.Command{
+		{Method: amqp.ChannelOpen, Channel: 1},
+		{Method: amqp.QueueDeclare, Channel: 1, Queue: names.Intern(queue), Flags: amqp.Passive},
+	})
+	return replies[1].Code != amqp.NotFound
+}

@@ -1,0 +1,54 @@
+package rabbitmq
+
+import (
+	"time"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// crash has the client die, in flight while it waits for the replies to a batch. What it goes on as
+// knows nothing of the life before.
+func (c *stressClient) crash(batch []amqp.Command) {
+	c.tally.crashes++
+	if c.config.InFlight && len(batch) > 0 {
+		c.crashInFlight(batch)
+	} else {
+		c.recorder.world(spec.Crash, c.line.process)
+	}
+	c.abandon()
+	c.machine = lock.Machine{Channel: stressChannel}
+}
+
+// maxCrashDelay bounds the time from the writing of a client's last batch to its death, in
+// microseconds: an exchange takes a few hundred.
+const maxCrashDelay = 1000
+
+// crashInFlight closes the client's socket before, in the midst of or after the effect of a batch.
+func (c *stressClient) crashInFlight(batch []amqp.Command) {
+	died := make(chan struct{})
+	time.AfterFunc(time.Duration(c.random.IntN(maxCrashDelay))*time.Microsecond, func() {
+		defer close(died)
+		c.recorder.world(spec.Crash, c.line.process)
+		c.line.Kill()
+	})
+	c.line.do(batch)
+	<-died
+}
+
+// lose gives up a connection that was closed by the broker, or on which it did not answer in time.
+func (c *stressClient) lose() {
+	if c.line != nil {
+		c.tally.dropped++
+		c.recorder.since(c.line.heard, spec.Crash, c.line.process)
+		c.abandon()
+	}
+}
+
+// abandon closes what is left of a connection that the client has given up.
+func (c *stressClient) abandon() {
+	c.undertaker.bury(c.line)
+	c.line.Kill()
+	c.line = nil
+}

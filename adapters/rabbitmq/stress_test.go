@@ -1,0 +1,250 @@
+package rabbitmq_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/pprof"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// The reference locks hold under stress.
+func TestStressReferences(t *testing.T) {
+	b := sharedBroker(t)
+	for _, target := range lock.References {
+		t.Run(target.Name, func(t *testing.T) {
+			c := stressConfig(target)
+			h, stats, err := rabbitmq.Stress(t.Context(), b, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantLegal(t, h)
+			if stats.Rounds != c.Rounds || stats.Operations != answers(h) || stats.Commands < stats.Operations {
+				t.Errorf("%+v of a history with %d answers", stats, answers(h))
+			}
+			for _, cost := range stats.Costs {
+				if cost.Situation == "verify, held" && (cost.RoundTrips.Max != 1 || cost.Channels.Max != 0) {
+					t.Errorf("%+v", cost)
+				}
+			}
+		})
+	}
+}
+
+// What is wrong with a lock shows under stress.
+func TestStressFinds(t *testing.T) {
+	b := sharedBroker(t)
+	for name, variant := range map[string]func(*lock.Protocol) lock.Implementation{
+		"RESOURCE_LOCKED is success": newLockedIsSuccess,
+		"holders are not exclusive":  newHolderShared,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := stressConfig(&lock.Target{Variant: variant})
+			h, _, err := rabbitmq.Stress(t.Context(), b, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f := spec.CheckLinearizable(h, spec.LinearizableOptions{}); f.Decision != spec.Illegal {
+				t.Errorf("%+v", f)
+			}
+		})
+	}
+}
+
+// Of every client that dies it is recorded when its connection is certain to be gone, and that it
+// did nothing more.
+func TestStressCrashes(t *testing.T) {
+	b := sharedBroker(t)
+	for name, inFlight := range map[string]bool{"between commands": false, "in flight": true} {
+		t.Run(name, func(t *testing.T) {
+			c := stressConfig(lock.References[0])
+			c.Crashes, c.InFlight = 0.1, inFlight
+			h, stats, err := rabbitmq.Stress(t.Context(), b, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if dead := deaths(t, h); stats.Crashes == 0 || dead != stats.Crashes || stats.Noticed != stats.Crashes {
+				t.Errorf("%+v, and %d dead processes", stats, dead)
+			}
+			if !inFlight { // where clients die in flight, RabbitMQ 3.10.8 gives queues away twice
+				wantLegal(t, h)
+			}
+		})
+	}
+}
+
+// deaths counts the processes that crashed. Each must do nothing more, and be seen gone once.
+func deaths(t *testing.T, h *spec.History) int {
+	t.Helper()
+	if err := spec.Validate(h); err != nil {
+		t.Error(err)
+	}
+	last := make(map[int32]spec.F)
+	for i, e := range h.Events {
+		switch {
+		case e.F == spec.Gone && last[e.Target] != spec.Crash, e.F == spec.Crash && last[e.Target] != 0:
+			t.Errorf("event %d: %s of process %d, after %v", i, e.F, e.Target, last[e.Target])
+		case e.F == spec.Gone || e.F == spec.Crash:
+			last[e.Target] = e.F
+		case last[e.Process] != 0:
+			t.Errorf("event %d: %+v of a dead process", i, e)
+		}
+	}
+	return len(last)
+}
+
+// Clients go on when the broker is restarted under them. When it disappears, the run ends with what
+// it has found.
+func TestStressLosesBroker(t *testing.T) {
+	b := rabbitmqtest.Private(t)
+	t.Run("for a while", func(t *testing.T) {
+		c := stressConfig(lock.References[0])
+		c.Restarts = 1
+		h, stats, err := rabbitmq.Stress(t.Context(), b, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantLegal(t, h)
+		if stats.Restarts != 1 || stats.Rounds != c.Rounds {
+			t.Errorf("%+v", stats)
+		}
+	})
+	t.Run("for good", func(t *testing.T) {
+		c := stressConfig(lock.References[0])
+		c.Progress = func(rounds, _ int) {
+			if rounds == 5 {
+				if err := b.Stop(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		h, stats, err := rabbitmq.Stress(t.Context(), b, c)
+		if err == nil || !strings.Contains(err.Error(), "lost the broker") {
+			t.Error(err)
+		}
+		wantLegal(t, h)
+		if stats.Rounds < 5 || stats.Operations == 0 {
+			t.Errorf("%+v", stats)
+		}
+	})
+}
+
+// A run that is interrupted, or one of whose goroutines panics, leaves nothing behind.
+func TestStressEnds(t *testing.T) {
+	b := sharedBroker(t)
+	for name, end := range map[string]func(context.CancelFunc){
+		"interrupted": func(cancel context.CancelFunc) { cancel() },
+		"panic":       func(context.CancelFunc) { panic("on purpose") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			c := stressConfig(lock.References[0])
+			c.Prefix = fmt.Sprintf("%s.%d.", name, time.Now().UnixNano())
+			c.Progress = func(rounds, _ int) {
+				if rounds == 10 {
+					end(cancel)
+				}
+			}
+			h, err := stressed(ctx, b, c)
+			if name == "interrupted" && (!errors.Is(err, context.Canceled) || len(h.Events) == 0) {
+				t.Errorf("%d events, error %v", len(h.Events), err)
+			}
+			if name == "panic" && !strings.HasPrefix(err.Error(), "on purpose") {
+				t.Error(err)
+			}
+			if exists(t, b, c.Prefix+"jobs-1-A") {
+				t.Error("a queue is left behind")
+			}
+			var goroutines strings.Builder
+			pprof.Lookup("goroutine").WriteTo(&goroutines, 2)
+			if strings.Contains(goroutines.String(), "rabbitmq.(*stress") {
+				t.Errorf("a goroutine is left behind:\n%s", &goroutines)
+			}
+		})
+	}
+}
+
+// stressed is a run whose panic is an error.
+func stressed(ctx context.Context, b *rabbitmq.Broker, c rabbitmq.StressConfig) (h *spec.History, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	h, _, err = rabbitmq.Stress(ctx, b, c)
+	return h, err
+}
+
+func TestStressConfig(t *testing.T) {
+	b := sharedBroker(t)
+	for want, wrong := range map[string]func(*rabbitmq.StressConfig){
+		"with 0 clients":                          func(c *rabbitmq.StressConfig) { c.Clients = 0 },
+		"expected fewer than 250 together":        func(c *rabbitmq.StressConfig) { c.Slots = 249 },
+		"expected at most 1 of a mutex":           func(c *rabbitmq.StressConfig) { c.Target, c.Slots = lock.References[1], 2 },
+		"with 1 administrators: expected none":    func(c *rabbitmq.StressConfig) { c.Target, c.Slots = lock.References[1], 0 },
+		"2 crashes":                               func(c *rabbitmq.StressConfig) { c.Crashes = 2 },
+		"with connection=shared: expected own":    func(c *rabbitmq.StressConfig) { c.Options.Connection = lock.SharedConnection },
+		"not started here and can't be restarted": func(c *rabbitmq.StressConfig) { c.Restarts = 1 },
+	} {
+		c := stressConfig(lock.References[0])
+		c.Admins = 1
+		wrong(&c)
+		h, stats, err := rabbitmq.Stress(t.Context(), b, c)
+		if h != nil || stats != nil || err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+}
+
+// stressConfig is a short run.
+func stressConfig(target *lock.Target) rabbitmq.StressConfig {
+	c := rabbitmq.StressConfig{
+		Target: target, Options: lock.DefaultOptions(), Slots: 2, Clients: 5, Admins: 1, Rounds: 25, Verifies: 2, Seed: 1,
+	}
+	switch target.Kind {
+	case lock.PersistentMutex:
+		c.Slots = 1
+	case lock.Mutex:
+		c.Slots, c.Admins = 0, 0
+	}
+	return c
+}
+
+func wantLegal(t *testing.T, h *spec.History) {
+	t.Helper()
+	if f := spec.CheckLinearizable(h, spec.LinearizableOptions{}); f.Decision != spec.Legal {
+		t.Errorf("%+v", f)
+	}
+}
+
+// answers is how many operations of a history were answered.
+func answers(h *spec.History) (n int) {
+	for _, e := range h.Events {
+		if e.Process != spec.Nemesis && e.Type != spec.Invoke {
+			n++
+		}
+	}
+	return n
+}
+
+// holderShared does not declare B queues exclusive.
+type holderShared struct{ *lock.Protocol }
+
+func newHolderShared(p *lock.Protocol) lock.Implementation { return holderShared{p} }
+
+func (v holderShared) Next(m *lock.Machine) amqp.Command {
+	c := v.Protocol.Next(m)
+	if m.Phase == lock.Claiming && c.Flags.Has(amqp.Exclusive) {
+		c.Flags = 0
+	}
+	return c
+}
