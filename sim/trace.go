@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"slices"
-
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
@@ -15,10 +13,10 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength spec.
 	defer func() { r.record.tracing = false }()
 	r.Run(target, s)
 	t := &scenario.Trace{
-		Scenario: *s, Names: r.setting.names, Setup: slices.Clone(r.record.setup), Steps: slices.Clone(r.record.steps),
-		History: r.History(), Violations: slices.Clone(r.record.violations),
+		Scenario: *s, Names: r.setting.names, Setup: kept(r.record.setup), Steps: kept(r.record.steps),
+		History: r.History(), Violations: kept(r.record.violations),
 	}
-	t.History.Events = slices.Clone(t.History.Events)
+	t.History.Events = kept(t.History.Events)
 	t.Scenario.Options = r.setting.options
 	if f := r.linearizable(strength); f.Decision == spec.Illegal {
 		t.Violations = append(t.Violations, scenario.Violation{
@@ -28,6 +26,9 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength spec.
 	}
 	return t
 }
+
+// kept copies what the next run will overwrite; nothing is nil, whatever came before.
+func kept[T any](s []T) []T { return append([]T(nil), s...) }
 
 // stepOf is the step that added an event to the history; an event of no step is everybody's last.
 func stepOf(t *scenario.Trace, event int) int {

@@ -1,0 +1,102 @@
+package sim_test
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// TestDeterminism: every seed twice, in a fresh world and in one that has run others before, gives the
+// same trace, byte for byte as well.
+func TestDeterminism(t *testing.T) {
+	for _, target := range lock.References {
+		source := sim.NewSource(sim.Space{Target: target}, 11)
+		again := sim.NewSource(sim.Space{Target: target}, 11)
+		var used sim.Runner
+		for i := range 300 {
+			var fresh sim.Runner
+			a, b := source.Scenario(i), again.Scenario(i)
+			one, two := fresh.Trace(target, &a, spec.Scan), used.Trace(target, &b, spec.Scan)
+			if !reflect.DeepEqual(one, two) || !bytes.Equal(drawn(t, one), drawn(t, two)) {
+				t.Fatalf("%s, scenario %d: another trace the second time", target.Name, i)
+			}
+		}
+	}
+}
+
+// TestReplay: the actions of a trace, carried out as they are, give the same steps and history.
+func TestReplay(t *testing.T) {
+	target := lock.References[0]
+	source := sim.NewSource(sim.Space{Target: target}, 12)
+	var r sim.Runner
+	for i := range 500 {
+		s := source.Scenario(i)
+		first := r.Trace(target, &s, spec.Scan)
+		again := sim.Replay(first)
+		second := r.Trace(target, &again, spec.Scan)
+		if !reflect.DeepEqual(first.Steps, second.Steps) || !reflect.DeepEqual(first.History, second.History) {
+			t.Fatalf("scenario %d goes otherwise when it is replayed", i)
+		}
+	}
+}
+
+// TestEverythingHappens: in a modest number of scenarios everything that can happen does, so that no
+// fault and no outcome is there in name only.
+func TestEverythingHappens(t *testing.T) {
+	target := lock.References[0]
+	source := sim.NewSource(sim.Space{Target: target}, 13)
+	var r sim.Runner
+	var seen sim.Seen
+	var exercised spec.PropertySet
+	for i := range 3000 {
+		s := source.Scenario(i)
+		r.Run(target, &s)
+		seen |= r.Seen
+		exercised |= r.Monitor.Exercised
+	}
+	for k := range sim.Sightings {
+		if !seen.Has(k) {
+			t.Errorf("never: %s", k)
+		}
+	}
+	for p := range spec.PropertyCount {
+		if p != spec.Linearizable && !exercised.Has(p) {
+			t.Errorf("never put to the test: %s", p)
+		}
+	}
+}
+
+// TestPCT: the client of the highest priority runs until its priority drops, and then the next.
+func TestPCT(t *testing.T) {
+	s := scenario.Scenario{
+		Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 3}},
+		Schedule: scenario.Schedule{Strategy: scenario.PCT, Priorities: []uint8{2, 3, 1}, Changes: []uint16{3}},
+	}
+	for range 3 {
+		s.Clients = append(s.Clients, scenario.Client{Ops: []scenario.Operation{{Op: lock.Count}}})
+	}
+	var r sim.Runner
+	var order []uint8
+	for _, step := range r.Trace(lock.References[0], &s, spec.Scan).Steps {
+		if n := len(order); n == 0 || order[n-1] != step.Action.Client {
+			order = append(order, step.Action.Client)
+		}
+	}
+	if want := []uint8{2, 3, 1, 2}; !reflect.DeepEqual(order, want) {
+		t.Errorf("clients ran in the order %v, expected %v", order, want)
+	}
+}
+
+func drawn(t *testing.T, trace *scenario.Trace) []byte {
+	var b bytes.Buffer
+	if err := histories.Draw(&b, trace, histories.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
