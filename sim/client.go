@@ -54,7 +54,7 @@ func (w *World) begin(c uint8) {
 	linked := cl.machine.Link != lock.Down
 	cl.process = w.process(c, cl.incarnation)
 	if !linked {
-		cl.process = w.process(c, cl.incarnation+1)
+		cl.process = w.process(c, w.next(c))
 	}
 	arg := op.Arg
 	if op.Op == lock.Verify || op.Op == lock.Release {
@@ -146,16 +146,18 @@ func (w *World) send(c uint8, cmd amqp.Command) amqp.Reply {
 func (w *World) open(c uint8) {
 	cl := &w.clients[c-1]
 	if w.sharing() && w.shared != 0 {
+		cl.incarnation = w.next(c)
 		cl.conn = w.shared
-		cl.incarnation++
 		w.broker.CloseChannel(cl.conn, uint16(cl.machine.Channel), amqp.ConnectionForced)
+		w.record.move(w, c)
 		return
 	}
 	if cl.conn != 0 {
 		w.end(cl.conn, c)
 	}
+	cl.incarnation = w.next(c)
 	cl.conn = w.broker.Connect()
-	cl.incarnation++
+	w.record.move(w, c)
 	if w.sharing() {
 		w.shared = cl.conn
 	}
@@ -166,6 +168,16 @@ func (w *World) open(c uint8) {
 	if w.sharing() {
 		w.owners[cl.conn] = 1 // who stands for all
 	}
+}
+
+// next is the incarnation of a client that connects again: the same where all share a connection that
+// is still there.
+func (w *World) next(c uint8) int32 {
+	cl := &w.clients[c-1]
+	if w.sharing() && cl.conn != 0 && cl.conn == w.shared {
+		return cl.incarnation
+	}
+	return cl.incarnation + 1
 }
 
 // process is the number by which a history knows one connection of a client.

@@ -75,7 +75,17 @@ func (r *record) invoke(w *World, c uint8, op lock.Op, arg uint8) {
 	case lock.Create, lock.Add, lock.Remove:
 		e.Slots = uint16(arg)
 	}
+	w.clients[c-1].invoked = len(r.events)
 	r.events = append(r.events, e)
+}
+
+// move has an acquire that opens a connection on its way belong to that one: what it is granted goes
+// with it.
+func (r *record) move(w *World, c uint8) {
+	if cl := &w.clients[c-1]; cl.busy && cl.machine.Op == lock.Acquire {
+		cl.process = w.process(c, cl.incarnation)
+		r.events[cl.invoked].Process = cl.process
+	}
 }
 
 var eventTypes = [...]spec.EventType{lock.Done: spec.OK, lock.Failed: spec.Fail, lock.Unknown: spec.Info}

@@ -37,6 +37,7 @@ type client struct {
 	// incarnation counts its connections.
 	process     int32
 	incarnation int32
+	invoked     int    // index of the event that invoked its operation
 	next        uint8  // index of its next operation
 	sent        uint16 // commands sent
 	called      uint16 // operations called

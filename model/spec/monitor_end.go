@@ -115,7 +115,7 @@ func (m *Monitor) released(c uint8, w *watch, r lock.Result) {
 	}
 	t := &m.locks[w.lock].truth
 	bit := uint16(1) << s
-	left := t.Owner[s] == m.owner(c) && !(m.shared && (w.empty&bit != 0 || m.rival(w.lock, c, s) > 0))
+	left := t.Owner[s]&^Ghost == m.owner(c) && !(m.shared && (w.empty&bit != 0 || m.rival(w.lock, c, s) > 0))
 	orphan := t.Taken&bit != 0 && t.Owner[s] == 0 && !m.wanted(w.lock, s)
 	m.require(EffectiveRelease, !left && !orphan && !w.deleted, c, 0, s, "")
 	m.confirm(!left && !orphan)
@@ -133,6 +133,7 @@ func (m *Monitor) administrationEnded(c uint8, w *watch, r lock.Result) {
 		m.confirm(w.grown == 0 && w.shrunk == 0)
 		return
 	case lock.Unknown:
+		m.confirm(m.within(w))
 		k.expected = -1
 		return
 	}
@@ -151,6 +152,20 @@ func (m *Monitor) administrationEnded(c uint8, w *watch, r lock.Result) {
 	case lock.Destroy:
 		k.expected = 0
 	}
+}
+
+// within reports whether the slots that a call added and removed so far are among those that it was
+// asked for.
+func (m *Monitor) within(w *watch) bool {
+	switch w.op {
+	case lock.Create:
+		return w.shrunk == 0 && w.grown <= w.arg
+	case lock.Add:
+		return w.shrunk == 0 && w.grown <= w.arg
+	case lock.Remove:
+		return w.grown == 0 && w.shrunk <= w.arg
+	}
+	return w.grown == 0
 }
 
 // did reports whether the slots that a call added and removed are those it was asked for.

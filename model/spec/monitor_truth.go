@@ -72,9 +72,13 @@ func (m *Monitor) ownerLost(c, was, s uint8) {
 	if c > 0 && m.owner(c) == was {
 		w = &m.clients[c-1]
 	}
-	own := w.op == lock.Release || w.op == lock.Verify || w.op == lock.Acquire
-	if !w.connected || (c > 0 && m.owner(c) == was && own) {
-		w.yielded = w.yielded || w.op == lock.Verify && w.believed == s
+	own := c > 0 && m.owner(c) == was
+	switch {
+	case !w.connected || own && (w.op == lock.Release || w.op == lock.Acquire):
+		return
+	case own && w.op == lock.Verify:
+		w.yielded = w.yielded || w.believed == s
+		m.confirm(w.absent&(1<<s) != 0)
 		return
 	}
 	m.doubt()
@@ -176,6 +180,9 @@ func (m *Monitor) settle(l, c uint8) {
 // Crash is a client that died. What it was doing may have happened or not.
 func (m *Monitor) Crash(c uint8) {
 	w := &m.clients[c-1]
+	if w.op.Administrative() {
+		m.confirm(m.within(w))
+	}
 	w.alive, w.left, w.believed, w.op, w.working, w.since = false, w.believed, 0, lock.NoOp, false, 0
 	if w.lock < MaxLocks {
 		m.locks[w.lock].expected = -1
