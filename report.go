@@ -16,7 +16,7 @@ func (c *Config) report(s *sample, traces map[spec.Property]*scenario.Trace) *hi
 		Tool: Version, Target: c.Target.Name, Doc: c.Target.Doc, Kind: c.Target.Kind, Mode: histories.Sampled,
 		Broker: "the simulated broker", Seed: c.Seed, Strength: c.Strength.String(),
 		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations,
-		Efficiency: efficiency(&s.costs),
+		Efficiency: Efficiency(&s.costs),
 		Stale: histories.Overlap{
 			Commands: int(s.overlapCommands), Time: time.Duration(s.overlap) * time.Millisecond, Scenarios: s.overlaps,
 		},
@@ -67,8 +67,8 @@ var budgets = map[spec.Situation]histories.Budget{
 	spec.VerifyHeld:   {RoundTrips: 1, Channels: 0, Connections: 0},
 }
 
-// efficiency is what operations cost, as the report tells of it.
-func efficiency(costs *spec.Costs) []histories.EfficiencyRow {
+// Efficiency is what operations cost, as a report tells of it.
+func Efficiency(costs *spec.Costs) []histories.EfficiencyRow {
 	var rows []histories.EfficiencyRow
 	for k := range spec.Situations {
 		t := &costs[k]

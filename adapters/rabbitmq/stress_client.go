@@ -21,7 +21,7 @@ type stressClient struct {
 	opened  int32       // connections so far
 	added   bool        // a slot that it added may be there
 	bill    bill        // what the operation at hand took
-	tally   tally
+	tally   StressStats // of this client alone
 }
 
 // stressChannel is the channel that clients work on.

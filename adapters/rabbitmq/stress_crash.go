@@ -11,7 +11,7 @@ import (
 // crash has the client die, in flight while it waits for the replies to a batch. What it goes on as
 // knows nothing of the life before.
 func (c *stressClient) crash(batch []amqp.Command) {
-	c.tally.crashes++
+	c.tally.Crashes++
 	if c.config.InFlight && len(batch) > 0 {
 		c.crashInFlight(batch)
 	} else {
@@ -40,7 +40,7 @@ func (c *stressClient) crashInFlight(batch []amqp.Command) {
 // lose gives up a connection that was closed by the broker, or on which it did not answer in time.
 func (c *stressClient) lose() {
 	if c.line != nil {
-		c.tally.dropped++
+		c.tally.Dropped++
 		c.recorder.since(c.line.heard, spec.Crash, c.line.process)
 		c.abandon()
 	}

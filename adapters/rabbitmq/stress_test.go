@@ -30,10 +30,8 @@ func TestStressReferences(t *testing.T) {
 			if stats.Rounds != c.Rounds || stats.Operations != answers(h) || stats.Commands < stats.Operations {
 				t.Errorf("%+v of a history with %d answers", stats, answers(h))
 			}
-			for _, cost := range stats.Costs {
-				if cost.Situation == "verify, held" && (cost.RoundTrips.Max != 1 || cost.Channels.Max != 0) {
-					t.Errorf("%+v", cost)
-				}
+			if cost := &stats.Costs[spec.VerifyHeld]; cost.Count > 0 && (cost.Max[spec.Trips] != 1 || cost.Max[spec.Channels] != 0) {
+				t.Errorf("verify costs %+v", cost)
 			}
 		})
 	}

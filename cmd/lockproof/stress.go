@@ -84,7 +84,11 @@ func (f *proveFlags) stress(c *cobra.Command, cfg lockproof.Config) error {
 	}
 	report.Target, report.Doc, report.Mode = cfg.Target.Name, cfg.Target.Doc, histories.Stressed
 	report.Broker, report.Scenarios, report.Commands, report.Elapsed = broker.Version, stats.Rounds, stats.Commands, stats.Elapsed
-	report.Efficiency = stressCosts(stats)
+	report.Efficiency = lockproof.Efficiency(&stats.Costs)
+	report.Exercised = []histories.Exercise{
+		{Name: "client crash", Scenarios: stats.Crashes}, {Name: "connection dropped by the broker", Scenarios: stats.Dropped},
+		{Name: "broker restart", Scenarios: stats.Restarts},
+	}
 	report.Interrupted = c.Context().Err() != nil
 	return f.write(c, &lockproof.Result{Report: report})
 }
@@ -98,5 +102,3 @@ func (f *proveFlags) keep(h *spec.History, target string) (string, error) {
 	err := histories.Replace(path, func(w io.Writer) error { return histories.WriteHistory(w, h) })
 	return path, err
 }
-
-func stressCosts(stats *rabbitmq.StressStats) []histories.EfficiencyRow { return nil }
