@@ -86,7 +86,7 @@ func (d draw) options(space *Space, s *scenario.Scenario) {
 	o := &s.Options
 	o.Overshoot = max(0, d.bits(2)-1)
 	o.Restart = []string{lock.RestartFirst, lock.RestartFirst, lock.RestartStay, lock.RestartRandom}[d.bits(2)]
-	o.Retries = d.bits(2)
+	o.Retries = []int{0, 0, 1, 3}[d.bits(2)]
 	o.AdminRetries = d.bits(3)
 	o.Polls = d.bits(3)
 	o.Pipeline = []int{0, 1, 2, 4}[d.bits(2)]
@@ -197,9 +197,9 @@ func (d draw) administering(kind lock.Kind, slots uint8) (ops []scenario.Operati
 var (
 	sessions = [16][]lock.Op{
 		{lock.Remove}, {lock.Add}, {lock.Count}, {lock.Wait}, {lock.Destroy}, {lock.Create},
-		{lock.Remove, lock.Add}, {lock.Remove, lock.Wait}, {lock.Remove, lock.Wait, lock.Add}, {lock.Remove, lock.Remove},
-		{lock.Add, lock.Add}, {lock.Add, lock.Remove}, {lock.Add, lock.Count},
-		{lock.Destroy, lock.Wait}, {lock.Destroy, lock.Create}, {lock.Create, lock.Count},
+		{lock.Remove, lock.Add}, {lock.Remove, lock.Add}, {lock.Remove, lock.Add}, {lock.Remove, lock.Wait, lock.Add},
+		{lock.Remove, lock.Wait}, {lock.Destroy, lock.Create}, {lock.Destroy, lock.Create}, {lock.Destroy, lock.Wait},
+		{lock.Add, lock.Remove}, {lock.Add, lock.Count},
 	}
 	sessionsOfOne = [8][]lock.Op{
 		{lock.Destroy}, {lock.Create}, {lock.Count}, {lock.Wait}, {lock.Destroy, lock.Wait},
@@ -207,9 +207,9 @@ var (
 	}
 )
 
-// faults draws the fault plan: none in a quarter of the scenarios.
+// faults draws the fault plan: up to three, none in a quarter of the scenarios.
 func (d draw) faults(s *scenario.Scenario) {
-	for range []int{0, 1, 2, 2}[d.bits(2)] {
+	for range d.bits(2) {
 		f := scenario.Fault{Do: faultKinds[d.below(len(faultKinds))], At: uint16(1 + d.bits(3))}
 		if d.bits(1) == 1 {
 			f.At += uint16(d.bits(3))

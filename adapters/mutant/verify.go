@@ -35,10 +35,10 @@ var verifying = []*lock.Target{
 		}}),
 	},
 	{
-		Name: "verify-grace", Breaks: "no-false-hold",
-		Doc: "verify gives a removed slot up, and lets its user finish before it says so: next time",
+		Name: "gives-up-silently", Breaks: "no-false-hold",
+		Doc: "verify, and the verifying in acquire, gives a removed slot up, and forgets to say no",
 		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
-			if m.Op == lock.Verify && m.Result.Reason == lock.Removed {
+			if m.Result.Reason == lock.Removed || m.Result.Reason == lock.Withdrawn {
 				granted(m)
 			}
 		}}),
