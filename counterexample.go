@@ -22,7 +22,7 @@ func (r *Result) Counterexamples(command string) []*histories.Counterexample {
 			continue
 		}
 		ce := &histories.Counterexample{
-			Tool: Version, Property: p.Property, Scenario: sim.Replay(t), Transcript: histories.Transcript(t),
+			Tool: Version, Property: p.Property, Strength: r.Strength, Scenario: sim.Replay(t), Transcript: histories.Transcript(t),
 			Origin: histories.Origin{Seed: r.Report.Seed, Scenario: p.Violation.Scenario, Command: command},
 		}
 		ce.Violation, _ = violationOf(t, p.Property)
@@ -56,7 +56,7 @@ func Replay(ce *histories.Counterexample) (*Replayed, error) {
 		return nil, fmt.Errorf("counterexample: %w", err)
 	}
 	var r sim.Runner
-	t := &Replayed{Target: target, Trace: r.Trace(target, &ce.Scenario, spec.Scan)}
+	t := &Replayed{Target: target, Trace: r.Trace(target, &ce.Scenario, ce.Strength)}
 	if v, ok := violationOf(t.Trace, ce.Property); ok {
 		t.Violation = &v
 	}

@@ -62,6 +62,8 @@ const DefaultScenarios = 100_000
 // Result is what a run came to.
 type Result struct {
 	Report *histories.Report
+	// Strength is what a failed acquire was taken to promise.
+	Strength spec.Strength
 	// Traces are the minimised executions that violate a property, by property.
 	Traces map[spec.Property]*scenario.Trace
 }
@@ -82,7 +84,7 @@ func Prove(ctx context.Context, c Config) (*Result, error) {
 		enough: c.enough, tell: c.tell,
 	}
 	sum := run.run(timed, c.Workers)
-	res := &Result{Traces: make(map[spec.Property]*scenario.Trace)}
+	res := &Result{Strength: c.Strength, Traces: make(map[spec.Property]*scenario.Trace)}
 	for p := range spec.PropertyCount {
 		if i := sum.first[p]; i > 0 && (c.Until == 0 || c.Until.Has(p)) {
 			s := run.source.Scenario(i - 1)
@@ -148,7 +150,7 @@ func (c *Config) tell(s *sample) {
 }
 
 // minimisingTries bounds how many scenarios are tried to make one counterexample smaller.
-const minimisingTries = 20_000
+const minimisingTries = 60_000
 
 // shortest is the smallest execution found that violates a property, beginning from a scenario that
 // does.

@@ -19,6 +19,8 @@ import (
 type Counterexample struct {
 	Tool     string // lockproof's version
 	Property spec.Property
+	// Strength is what a failed acquire was taken to promise.
+	Strength spec.Strength
 	// Scenario has the target, its options, the workload, and the whole execution as actions.
 	Scenario scenario.Scenario
 	// Violation is what was seen, and when: its Step counts from 0, and is the number of actions for
@@ -50,6 +52,7 @@ type counterexampleFile struct {
 	Tool       string            `json:"tool"`
 	Property   string            `json:"property"`
 	Sentence   string            `json:"sentence"`
+	Strength   string            `json:"strength,omitzero"` // scan where it is left out
 	Violation  violationFile     `json:"violation"`
 	Found      Origin            `json:"found"`
 	Scenario   scenario.Scenario `json:"scenario"`
@@ -92,7 +95,12 @@ func (c *Counterexample) Save(path string) error {
 // Encode is the counterexample as it stands in its file.
 func (c *Counterexample) Encode() ([]byte, error) {
 	v := c.Violation
+	strength := ""
+	if c.Strength != spec.Scan {
+		strength = c.Strength.String()
+	}
 	data, err := json.Marshal(counterexampleFile{
+		Strength:  strength,
 		Lockproof: counterexampleFormat, Version: counterexampleVersion, Tool: c.Tool,
 		Property: c.Property.String(), Sentence: spec.Properties[c.Property].Sentence,
 		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail},
@@ -136,12 +144,18 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 	if err != nil {
 		return nil, doc.fail("/property", err)
 	}
+	strength := spec.Scan
+	if f.Strength != "" {
+		if strength, err = spec.StrengthNamed(f.Strength); err != nil {
+			return nil, doc.fail("/strength", err)
+		}
+	}
 	if at, err := checkCounterexample(&f); err != nil {
 		return nil, doc.fail(at, err)
 	}
 	v := f.Violation
 	return &Counterexample{
-		Tool: f.Tool, Property: property, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
+		Tool: f.Tool, Property: property, Strength: strength, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
 		Violation: scenario.Violation{Step: v.Step - 1, Violation: spec.Violation{
 			Property: property, Lock: v.Lock, Client: v.Client, Other: v.Other, Slot: v.Slot, Detail: v.Detail}},
 	}, nil

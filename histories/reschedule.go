@@ -9,7 +9,7 @@ import (
 )
 
 // schedulesTried is how many schedules of a smaller workload are tried.
-const schedulesTried = 60
+const schedulesTried = 150
 
 // longWait, in milliseconds, is tried in place of many steps that only let time pass.
 const longWait = 512

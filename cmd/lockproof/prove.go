@@ -47,7 +47,7 @@ clients at once, as fast as they can, and the recorded history is judged.`,
 	flags.StringVar(&f.strategy, "strategy", "", "how schedules are drawn: random or pct (default both)")
 	flags.IntVar(&f.depth, "depth", 0, "PCT's depth (default drawn from 1 to 4)")
 	flags.BoolVar(&f.strict, "strict", false, "a failed acquire promises that at one moment every slot was taken")
-	flags.StringArrayVarP(&f.options, "option", "o", nil, "fix an option, as name=value; `lockproof list options` shows them")
+	flags.StringArrayVarP(&f.options, "option", "o", nil, "fix an option, as `NAME=VALUE`; the command list shows them")
 	flags.IntVar(&f.workers, "workers", 0, "how many run at once (default one a processor); the result is the same")
 	f.onFlags.register(cmd)
 	f.stressFlags.register(cmd)
