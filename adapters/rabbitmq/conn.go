@@ -46,7 +46,7 @@ func (d Dialer) Dial(ctx context.Context, url string, names *amqp.Names) (*Conn,
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{dialer: d, url: url, names: names, inbox: newInbox()}
+	c := &Conn{dialer: d, url: url, names: names}
 	if err := c.open(ctx); err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w; is a RabbitMQ running there?", redact(url), err)
 	}
@@ -58,11 +58,12 @@ type Conn struct {
 	dialer   Dialer
 	url      string
 	names    *amqp.Names
-	conn     *amqp091.Connection      // nil once it is known to be gone
-	closes   chan *amqp091.Error      // why it went, if the broker said
-	channels map[uint16]*channel      // by the number that commands use; amqp091-go allots its own
-	sent     uint64                   // messages published, to tell them apart
-	gaveUp   atomic.Bool              // a reply did not come in time
+	conn     *amqp091.Connection // nil once it is known to be gone
+	closes   chan *amqp091.Error // why it went, if the broker said
+	channels map[uint16]*channel // by the number that commands use; amqp091-go allots its own
+	sent     uint64              // messages published, to tell them apart
+	gaveUp   atomic.Bool         // a reply did not come in time
+	killed   atomic.Bool
 	socket   atomic.Pointer[net.Conn] // what Kill closes
 	inbox    *inbox
 }
@@ -85,14 +86,16 @@ func (c *Conn) open(ctx context.Context) error {
 		return err
 	}
 	c.conn, c.closes = conn, conn.NotifyClose(make(chan *amqp091.Error, 1))
-	c.channels = make(map[uint16]*channel)
+	c.channels, c.inbox = make(map[uint16]*channel), newInbox()
 	c.gaveUp.Store(false)
+	c.killed.Store(false)
 	return nil
 }
 
 // Kill closes the socket without a goodbye, as a crash does. It may be called while a command is
 // under way, from another goroutine. What the broker has of the connection it finds out by itself.
 func (c *Conn) Kill() {
+	c.killed.Store(true)
 	if socket := c.socket.Load(); socket != nil {
 		(*socket).Close()
 	}
@@ -100,7 +103,8 @@ func (c *Conn) Kill() {
 
 // Close closes the connection in good order. It is no error if the connection is gone.
 func (c *Conn) Close() error {
-	if c.conn == nil {
+	if !c.up() {
+		c.conn = nil
 		return nil
 	}
 	err := c.patiently(c.conn.Close)
@@ -154,14 +158,15 @@ func (c *Conn) do(cmd amqp.Command) amqp.Reply {
 	if cmd.Method == amqp.ConnectionOpen {
 		return c.reopen()
 	}
-	if c.conn == nil {
+	if !c.up() {
+		c.conn = nil
 		return amqp.Reply{Kind: amqp.ConnectionClosed}
 	}
 	ch := c.channels[cmd.Channel]
 	switch {
 	case cmd.Method == amqp.ConnectionClose:
 		return c.goodbye()
-	case cmd.Method == amqp.ChannelOpen && (ch == nil || ch.broken != 0):
+	case cmd.Method == amqp.ChannelOpen && (ch == nil || ch.IsClosed()):
 		return c.openChannel(cmd.Channel)
 	case cmd.Method == amqp.ChannelOpen, ch == nil:
 		c.Kill()
@@ -171,9 +176,13 @@ func (c *Conn) do(cmd amqp.Command) amqp.Reply {
 	return c.doOn(ch, cmd)
 }
 
+// up reports whether the connection is there as far as we are concerned. What the broker had to say
+// when it closed it may be still to be read.
+func (c *Conn) up() bool { return c.conn != nil && !c.killed.Load() }
+
 // reopen answers connection.open.
 func (c *Conn) reopen() amqp.Reply {
-	if c.conn != nil && !c.conn.IsClosed() {
+	if c.up() && !c.conn.IsClosed() {
 		return amqp.Reply{Kind: amqp.OK}
 	}
 	if err := c.open(context.Background()); err != nil {

@@ -94,6 +94,10 @@ func TestConnKill(t *testing.T) {
 	if got := conn.Do([]amqp.Command{{Method: amqp.QueueDelete, Channel: 1, Queue: q}}); got[0] != (amqp.Reply{Kind: amqp.ConnectionClosed}) {
 		t.Errorf("got %v on a killed connection", got)
 	}
+	if got := conn.Do([]amqp.Command{{Method: amqp.ConnectionOpen}}); got[0] != (amqp.Reply{Kind: amqp.OK}) {
+		t.Errorf("got %v, expected to be connected again", got)
+	}
+	conn.Kill()
 	if err := conn.Close(); err != nil {
 		t.Error(err)
 	}

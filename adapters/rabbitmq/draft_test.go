@@ -123,7 +123,7 @@ func (d drawer) draw(t *rapid.T) draft {
 	case amqp.BasicGet:
 		cmd.Queue, cmd.Flags = d.queue(t), drawFlags(t, amqp.NoAck)
 	case amqp.BasicConsume:
-		cmd.Queue, cmd.Flags = d.queue(t), drawFlags(t, amqp.NoAck, amqp.Exclusive)
+		cmd.Queue, cmd.Flags = d.queue(t), rapid.SampledFrom(consumeFlags).Draw(t, "flags")
 		cmd.Number = rapid.Uint64Range(1, 3).Draw(t, "consumer")
 	case amqp.BasicCancel:
 		cmd.Number = rapid.Uint64Range(1, 3).Draw(t, "consumer")
@@ -154,6 +154,9 @@ var declareFlags = []amqp.Flags{
 	amqp.Exclusive | amqp.Durable, amqp.Exclusive | amqp.AutoDelete, amqp.Durable | amqp.AutoDelete,
 	amqp.Passive | amqp.Exclusive,
 }
+
+// consumeFlags are the flags of basic.consume that are tried.
+var consumeFlags = []amqp.Flags{0, 0, 0, 0, 0, amqp.NoAck, amqp.NoAck, amqp.Exclusive}
 
 // arguments are the sets of queue arguments that are tried. Times are none at all or longer than any
 // test: what lies between them needs a clock, and is left to the facts.

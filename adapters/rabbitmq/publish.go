@@ -34,7 +34,7 @@ func (c *Conn) publish(ch *channel, cmd amqp.Command) (published, error) {
 // which may be written without waiting.
 func (c *Conn) confirmable(batch []amqp.Command) int {
 	ch := c.channels[batch[0].Channel]
-	if c.conn == nil || ch == nil || !ch.confirming || ch.broken != 0 {
+	if !c.up() || ch == nil || !ch.confirming || ch.broken != 0 {
 		return 0
 	}
 	n := 0
