@@ -59,6 +59,7 @@ type watch struct {
 	steps     int32 // commands since then
 	left      uint8 // the slot it believed to hold when it crashed
 	dropped   bool  // its connection was lost, not by its own doing, and it has not opened another
+	moved     bool  // it has opened another since it was granted what it believes to hold
 
 	// Sets of what was true at some moment of the call at hand.
 	existed uint16 // the slot existed
@@ -66,8 +67,10 @@ type watch struct {
 	busy    uint16 // the slot was taken or did not exist
 	empty   uint16 // nobody had the slot
 	granted uint16 // the slot was granted to this client by this call
+	mine    uint16 // the slot was this client's
 	held    uint16 // the slot existed and was this client's
 	claimed uint16 // the same, granted by this call
+	undone  uint16 // the slot did not exist and was this client's, granted by this call
 	counts  uint16 // bit n: there were n slots
 	full    bool   // every slot was taken
 	waited  bool   // somebody was administering, or died doing so
@@ -169,6 +172,7 @@ func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 	*w = watch{
 		op: op, lock: l, arg: arg, alive: w.alive, connected: w.connected || w.believed == 0, believed: w.believed, gone: w.gone,
 		since: w.since, steps: w.steps, linked: linked, alone: true, dropped: w.dropped,
+		moved: w.moved && w.believed > 0,
 		stale: w.believed > 0 && !w.connected, troubled: w.dropped,
 	}
 	if op == lock.Release {
@@ -205,8 +209,10 @@ func (m *Monitor) look(c uint8, w *watch) {
 	w.full = w.full || t.Free() == 0
 	w.waited = w.waited || m.administered(t)
 	mine := t.owned(m.owner(c))
+	w.mine |= mine
 	w.held |= t.Exists & mine
 	w.claimed |= t.Exists & mine & w.granted
+	w.undone |= w.granted & mine &^ t.Exists
 }
 
 // administered reports whether somebody has good reason to hold the administration mutex: they are
@@ -258,7 +264,7 @@ func (m *Monitor) Command(c uint8, cmd amqp.Command, reply amqp.Reply, confirms 
 		w.cost.Channels++
 	case amqp.ConnectionOpen:
 		w.cost.Connections++
-		w.dropped = false
+		w.dropped, w.moved = false, true
 	}
 	m.require(MinimalDriver, minimal[cmd.Method], c, 0, 0, "")
 	if reply.Kind == amqp.ChannelClosed {

@@ -6,13 +6,14 @@ import "github.com/lockproof/lockproof/model/lock"
 // and connected says that the broker has its connection.
 func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 	w := &m.clients[c-1]
-	if r.Outcome == lock.Unknown || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
+	if r.Outcome != lock.Done && !answers[r.Reason] || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
 		m.require(Progress, w.troubled, c, 0, 0, "the operation fails though nothing went wrong")
 	}
 	switch w.op {
 	case lock.Acquire:
 		m.acquired(c, w, r)
 		if held > 0 {
+			w.moved = false
 			w.connected, w.gone, w.since = connected, m.locks[w.lock].truth.Exists&(1<<held) == 0, 0
 		}
 	case lock.Verify:
@@ -25,6 +26,9 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 			m.confirm(w.counts&(1<<r.Slots) != 0)
 		}
 	case lock.Wait:
+		if r.Reason == lock.GaveUp {
+			m.require(Progress, w.asked > m.polls, c, 0, r.Slot, "wait gave up before its last permitted look")
+		}
 		m.confirm(r.Outcome != lock.Done || w.empty&(1<<r.Slot) != 0)
 	default:
 		m.administrationEnded(c, w, r)
@@ -36,6 +40,9 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 	m.settle(l, c)
 	m.leaks(c, w)
 }
+
+// answers are the reasons for which an operation may fail while all is well.
+var answers = [...]bool{lock.Full: true, lock.GaveUp: true, lock.Withdrawn: true, lock.Busy: true, lock.Crashed: false}
 
 // confirm keeps the witness of linearizability only if the condition holds.
 func (m *Monitor) confirm(ok bool) {
@@ -68,7 +75,7 @@ func (m *Monitor) acquired(c uint8, w *watch, r lock.Result) {
 	case r.Reason == lock.Withdrawn:
 		t := &m.locks[w.lock].truth
 		m.require(Progress, w.absent&bit != 0, c, 0, s, "acquire withdrew from a slot that was there all along")
-		m.confirm(w.granted == bit && w.absent&bit != 0 && t.Owner[s] != m.owner(c))
+		m.confirm(w.granted == bit && w.undone&bit != 0 && t.Owner[s] != m.owner(c))
 	case r.Reason == lock.GaveUp:
 		m.require(Progress, w.refused > m.retries, c, 0, 0, "acquire gave up before its last permitted attempt")
 		m.confirm(w.granted == 0)
@@ -105,20 +112,23 @@ func (m *Monitor) verified(c uint8, w *watch, r lock.Result) {
 		m.confirm(w.held&bit != 0 && t.Owner[s] == m.owner(c))
 	case r.Reason == lock.Removed:
 		m.confirm(w.absent&bit != 0 && t.Owner[s] != m.owner(c))
+	case r.Outcome == lock.Failed:
+		m.confirm(!w.yielded)
 	}
 }
 
 func (m *Monitor) released(c uint8, w *watch, r lock.Result) {
 	s := w.arg
-	if r.Outcome != lock.Done || s == 0 {
-		return
-	}
 	t := &m.locks[w.lock].truth
 	bit := uint16(1) << s
+	if r.Outcome != lock.Done || s == 0 {
+		m.confirm(r.Outcome != lock.Failed || w.mine&bit == 0 || t.Owner[s] == m.owner(c))
+		return
+	}
 	left := t.Owner[s]&^Ghost == m.owner(c) && !(m.shared && (w.empty&bit != 0 || m.rival(w.lock, c, s) > 0))
 	orphan := t.Taken&bit != 0 && t.Owner[s] == 0 && !m.wanted(w.lock, s)
 	m.require(EffectiveRelease, !left && !orphan && !w.deleted, c, 0, s, "")
-	m.confirm(!left && !orphan)
+	m.confirm(!left && !orphan && (w.mine&bit != 0 || w.stale && !w.moved))
 }
 
 // administrationEnded compares what an administrative operation did with what it was asked for.
@@ -129,6 +139,7 @@ func (m *Monitor) administrationEnded(c uint8, w *watch, r lock.Result) {
 	case lock.Failed:
 		if r.Reason == lock.Busy {
 			m.require(Progress, w.waited, c, 0, 0, "busy though nobody is administering")
+			m.require(Progress, w.asked > uint16(m.tries) || w.refused > m.tries, c, 0, 0, "busy before the last permitted attempt")
 		}
 		m.confirm(w.grown == 0 && w.shrunk == 0)
 		return

@@ -39,7 +39,8 @@ func (m *Monitor) slotsChanged(c uint8, old, t *Truth) {
 		m.doubt()
 		return
 	}
-	if t.Exists&^old.Exists != 0 {
+	if added := t.Exists &^ old.Exists; added != 0 {
+		m.confirm(w.op != lock.Create || added>>(w.arg+1) == 0)
 		w.grown++
 	} else {
 		w.shrunk++
