@@ -7,10 +7,12 @@ type client struct {
 	call    int32 // the call of that invocation, if it is about the lock at hand; or none
 	gone    int32 // the first event since then at which its connection ended; or none
 	ended   bool  // its connection ended before that
+	died    bool  // it crashed before its connection ended
+	late    bool  // it appeared after a restart, which may have ended its connection
 	grants  int32 // the latest call by which it may have a slot; the ones before follow by link
 	pending int32 // its latest call without an answer (pendings); or none
-	asked   bool  // an acquire of it was not answered and may have taken a slot
-	excused bool  // what it took may be lost, as its connection has ended since
+	heard   int32 // the last event at which it had an answer
+	asked   int32 // its latest acquire that was not answered; or none
 }
 
 // clients numbers the processes of a history in the order in which they appear.
@@ -18,6 +20,7 @@ type clients struct {
 	list   []client
 	dense  []int32 // by process: its index in list, plus 1
 	sparse map[int32]int32
+	late   bool // the broker has restarted
 }
 
 // denseProcesses bounds the numbers of processes that are looked up by index.
@@ -30,6 +33,7 @@ func (t *clients) reset() {
 		}
 	}
 	clear(t.sparse)
+	t.late = false
 	t.list = t.list[:0]
 }
 
@@ -50,7 +54,9 @@ func (t *clients) index(process int32) int32 {
 		return i
 	}
 	i := int32(len(t.list))
-	t.list = append(t.list, client{process: process, inv: none, call: none, gone: none, grants: none, pending: none})
+	t.list = append(t.list, client{
+		process: process, inv: none, call: none, gone: none, grants: none, pending: none, asked: none, late: t.late,
+	})
 	if process >= denseProcesses {
 		if t.sparse == nil {
 			t.sparse = make(map[int32]int32)

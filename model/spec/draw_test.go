@@ -162,9 +162,12 @@ func (w *world) complete(a *actor) {
 
 // begin invokes an operation.
 func (w *world) begin(a *actor, f lock.Op, slot, slots int) *doing {
-	if a.gone && !w.reuse && a.slot == 0 {
-		w.next++
-		a.process, a.gone = w.next, false
+	if a.gone && a.slot == 0 {
+		a.gone = false
+		if !w.reuse {
+			w.next++
+			a.process = w.next
+		}
 	}
 	e := Event{Type: Invoke, Process: a.process, F: F(f), Slot: uint16(slot), Slots: uint16(slots)}
 	a.op = &doing{inv: e, answer: Event{Type: OK, Slot: uint16(slot)}}
@@ -288,7 +291,10 @@ func (w *world) stale(a *actor) {
 		op.answer.Reason = lock.Disconnected
 	} else {
 		op := w.begin(a, lock.Release, w.named(s), 0)
-		op.answer.Type = []EventType{OK, Info}[w.c.below(2)]
+		op.answer.Type = []EventType{Info, OK}[w.c.below(2)]
+		if w.blind {
+			op.answer = Event{Type: Info, Reason: lock.Disconnected}
+		}
 	}
 	a.slot = 0
 }
@@ -441,12 +447,15 @@ func (w *world) administer(a *actor) {
 		if w.kind == lock.PersistentMutex {
 			x = 1
 		}
-		i := 0
-		w.repeat(w.begin(a, f, 0, x), x, func() {
-			if i++; w.n == i-1 {
-				w.n = i
-			}
-		})
+		op := w.begin(a, f, 0, x)
+		for i := range x {
+			op.moments = append(op.moments, func() bool {
+				if w.n == i {
+					w.n++
+				}
+				return w.n > i
+			})
+		}
 	case lock.Destroy:
 		op := w.begin(a, f, 0, 0)
 		op.moments = []func() bool{func() bool { w.n = max(0, w.n-1); return w.n == 0 }}

@@ -5,11 +5,10 @@ import "fmt"
 // failed is the finding that no state was left at the event at hand, the answer of a call.
 func (w *sweep) failed(k int32) Finding {
 	c := &w.r.calls[k]
-	f := Finding{Decision: Illegal, Event: int(w.now), Slot: int(c.slot), How: byFastCheck, Why: w.why(c)}
 	if w.incomplete {
-		f = Finding{Event: -1, How: byFastCheck, Why: "there are too many ways to explain it"}
+		return tooMany
 	}
-	return f
+	return Finding{Decision: Illegal, Event: int(w.now), Slot: int(c.slot), How: byFastCheck, Why: w.why(c)}
 }
 
 // why says in one line what is wrong with an answer, by the example of the last state given up.

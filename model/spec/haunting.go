@@ -98,9 +98,11 @@ func (g *haunting) expire(w *sweep) {
 	g.phantoms = g.phantoms[:n]
 }
 
-// collect appends the phantoms that may take a slot in a state, each once if there are several alike.
+// collect appends the phantoms that may take a slot in a state, each once if there are several alike:
+// first the one that would keep it longest, as most often whoever had it did so until it was taken
+// again.
 func (g *haunting) collect(w *sweep, st *state, slot int32) {
-	due := g.due(w, slot)
+	due, from := g.due(w, slot), len(g.offers)
 	if k := g.faithful[slot]; k != none && due == endless {
 		g.offers = append(g.offers, offer{call: k, kind: none})
 	}
@@ -111,8 +113,12 @@ func (g *haunting) collect(w *sweep, st *state, slot int32) {
 	}
 	for _, p := range g.phantoms {
 		c := &w.r.calls[p.call]
-		if st.used&p.bit == 0 && (c.slot == AnySlot || int32(c.slot) == slot) && min(c.ret, c.exit) < due {
-			g.offers = append(g.offers, offer{call: p.call, bit: p.bit, kind: none})
+		if st.used&p.bit != 0 || c.slot != AnySlot && int32(c.slot) != slot || min(c.ret, c.exit) >= due {
+			continue
+		}
+		g.offers = append(g.offers, offer{call: p.call, bit: p.bit, kind: none})
+		for i := len(g.offers) - 1; i > from && w.r.calls[g.offers[i-1].call].ret < c.ret; i-- {
+			g.offers[i], g.offers[i-1] = g.offers[i-1], g.offers[i]
 		}
 	}
 }

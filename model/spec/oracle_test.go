@@ -68,3 +68,21 @@ func TestFastCheckAgreesWithPorcupine(t *testing.T) {
 	}
 	t.Logf("undecided %v legal %v illegal %v, by porcupine's unknown, ok, illegal; %v", counts[0], counts[1], counts[2], reasons)
 }
+
+// What a lock does is a linearizable history of it: nothing is called wrong that is not.
+func TestDrawnHistoriesAreLegal(t *testing.T) {
+	var c Checker
+	for i := range *histories {
+		choose := bySeed(uint64(i))
+		d := drawAny(choose)
+		d.corrupts, d.blind = 0, false
+		s := Scan
+		if d.atomic || d.unnamed {
+			s = Strict
+		}
+		h := drawHistory(choose, d)
+		if f := c.Linearizable(h, LinearizableOptions{Strength: s}); f.Decision != Legal {
+			t.Fatalf("seed %d, %s: %+v\n%s", i, s, f, tell(h))
+		}
+	}
+}

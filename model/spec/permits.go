@@ -57,6 +57,17 @@ func (p *permits) drop(k int32) {
 	p.held = remove(p.held, k)
 }
 
+// lose takes a permit from one that may be without it by now, if there is one.
+func (p *permits) lose() bool {
+	for _, k := range p.held {
+		if c := &p.r.calls[k]; c.traits.has(adrift) && c.exit <= p.now {
+			p.drop(k)
+			return true
+		}
+	}
+	return false
+}
+
 // disconnect is the end of a client's connection, or of all.
 func (p *permits) disconnect(at int32) {
 	if len(p.held) < p.r.permits {
@@ -101,6 +112,9 @@ func (p *permits) verify(c, g *call) (Decision, string) {
 // one was left, just before that or later, as it may have been without it since.
 func (p *permits) take(k int32, c *call) (Decision, string) {
 	left := p.r.permits - len(p.held)
+	if left <= 0 && p.lose() {
+		left++
+	}
 	if left > 0 {
 		p.room = p.now
 	}

@@ -20,9 +20,10 @@ type resolver struct {
 	permits int  // how many of those there are
 
 	witnessed bool    // the history tells of connections that ended
-	doubtful  []int32 // takes that a history which does not tell may have lost at any moment
+	doubtful  []doubt // what a history which does not tell may have lost
 	strays    []int32 // takes on connections that are not known
 	unproven  bool    // a call is
+	adrift    bool    // a call is
 
 	named  bool // some operation named its slot
 	admin  admins
@@ -37,6 +38,11 @@ type resolver struct {
 type pending struct {
 	call int32
 	next int32 // the client's one before
+}
+
+// doubt is a call that may have lost what it took at any moment from an event on.
+type doubt struct {
+	call, from int32
 }
 
 // What an event without a call can be.
@@ -61,7 +67,7 @@ func (r *resolver) resolve(h *History, l, permits int) *Malformed {
 		}
 	}
 	for i := range r.clients.list {
-		r.unanswered(&r.clients.list[i])
+		r.unanswered(&r.clients.list[i], lock.NoReason)
 	}
 	r.finish()
 	return nil
@@ -140,8 +146,11 @@ func (r *resolver) complete(i int32, c *client) *Malformed {
 	if inv := &r.h.Events[c.inv]; inv.F != e.F || inv.Lock != e.Lock {
 		return unexpected(r.h, i, c.inv)
 	}
-	if disconnecting(e.Reason) {
+	switch {
+	case disconnecting(e.Reason):
 		r.doubt(c)
+	case e.Type != Info:
+		c.heard = i
 	}
 	if c.call == none {
 		c.inv = none
@@ -152,7 +161,7 @@ func (r *resolver) complete(i int32, c *client) *Malformed {
 		k.slot = s
 	}
 	if e.Type == Info {
-		r.unanswered(c)
+		r.unanswered(c, e.Reason)
 		return nil
 	}
 	k.ret = i
@@ -196,6 +205,9 @@ func (r *resolver) finish() {
 	if !r.witnessed {
 		r.looseEnds()
 	}
+	if r.adrift {
+		r.forgive()
+	}
 	r.classify()
 }
 
@@ -219,17 +231,24 @@ func (r *resolver) number() {
 }
 
 // looseEnds is for a history that does not tell which connections ended: what may be lost with one
-// may be lost at any moment.
+// may be lost at any moment since its client last had an answer.
 func (r *resolver) looseEnds() {
-	for _, k := range r.doubtful {
-		r.setAdrift(&r.calls[k], r.calls[k].inv)
+	for _, d := range r.doubtful {
+		r.setAdrift(&r.calls[d.call], d.from)
 	}
 	for i := range r.calls {
-		switch k := &r.calls[i]; {
-		case k.effect == mayTake:
+		if k := &r.calls[i]; k.effect == mayTake {
 			r.setAdrift(k, k.inv)
-		case k.effect == leaves && r.calls[k.link].traits.has(adrift):
-			k.effect = frees // it need not have seen its slot gone
+		}
+	}
+}
+
+// forgive is for verifies that saw their slot gone: one that may have been without it before need not
+// have seen that.
+func (r *resolver) forgive() {
+	for i := range r.calls {
+		if k := &r.calls[i]; k.effect == leaves && r.calls[k.link].traits.has(adrift) {
+			k.effect = frees
 		}
 	}
 }

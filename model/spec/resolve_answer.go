@@ -34,7 +34,7 @@ func (r *resolver) acquired(c *client, k *call, e *Event) {
 		// Nothing tells which slot others saw taken.
 	case e.Reason == lock.Withdrawn && c.gone != none:
 		// What it had, it lost with its connection.
-		k.effect, k.ret, c.asked, r.named = mayTake, c.gone, true, true
+		k.effect, k.ret, c.asked, r.named = mayTake, c.gone, c.call, true
 	case e.Reason == lock.Withdrawn:
 		k.effect, r.named, r.knotty = claims, true, true
 	}
@@ -50,16 +50,16 @@ func (r *resolver) granted(c *client, k *call) {
 	r.stray(c, k)
 }
 
-// stray is a grant to a client whose connection ended before the answer. It may have been granted
-// before that; or on a connection made anew, by whose number the history knows its client from then
-// on, so that nothing tells when that one ended.
+// stray is a grant to a client whose connection ended before the answer, or may have. It may have
+// been granted before that; or on a connection made anew, by whose number the history knows its
+// client from then on, so that nothing tells when that one ended.
 func (r *resolver) stray(c *client, k *call) {
 	switch {
 	case c.ended:
 		r.setAdrift(k, k.inv)
 	case c.gone != none:
 		r.setAdrift(k, c.gone)
-	default:
+	case !c.late:
 		return
 	}
 	r.strays = append(r.strays, c.call)
@@ -78,6 +78,7 @@ func (r *resolver) follow(k *call, i int32) {
 func (r *resolver) setAdrift(k *call, from int32) {
 	k.exit = min(k.exit, from)
 	k.traits |= adrift
+	r.adrift = true
 	k.traits &^= leaving
 	if k.exit < k.ret && k.effect == takes {
 		k.traits |= torn
@@ -86,35 +87,40 @@ func (r *resolver) setAdrift(k *call, from int32) {
 }
 
 func (r *resolver) verified(c *client, k *call, e *Event) {
-	if e.Type != OK {
-		return
-	}
 	g := r.grant(c, k.slot)
 	switch {
+	case e.Type != OK:
 	case e.Held:
 		r.about(c, k, g, findsHeld)
 		if c.gone != none {
 			k.traits |= torn
 		}
 		r.knotty = r.knotty || c.gone != none || g != none && r.calls[g].exit != endless
-	case g == none || disconnecting(e.Reason):
-		// It knows no slot that it could have given up; or it has it until its connection ends.
-	case e.Reason == lock.Removed && r.calls[g].exit == endless && r.calls[g].traits&(lost|torn) == 0:
-		r.about(c, k, g, leaves)
-		r.named = true
-		r.calls[g].exit = k.inv
-		r.calls[g].traits |= leaving
-		r.drop(c, g)
+	case disconnecting(e.Reason):
+		// It has its slot until its connection ends.
+	case g == none:
+		r.perhapsFreed(c, k)
 	case e.Reason == lock.Removed:
-		// It may have lost the slot before: that it saw it gone is not asked for.
-		r.about(c, k, g, frees)
-		r.named = true
-		r.mayEnd(&r.calls[g], k.inv)
-		r.drop(c, g)
+		r.gaveUp(c, k, g)
 	default:
 		// It says no and does not say why: whether it gave the slot up is not known.
 		r.setAdrift(&r.calls[g], k.inv)
 	}
+}
+
+// gaveUp is a verify that saw its slot gone. One that may have been without it before need not have.
+func (r *resolver) gaveUp(c *client, k *call, g int32) {
+	r.named = true
+	t := &r.calls[g]
+	if t.exit == endless && t.traits&(lost|torn) == 0 {
+		r.about(c, k, g, leaves)
+		t.exit = k.inv
+		t.traits |= leaving
+	} else {
+		r.about(c, k, g, frees)
+		r.mayEnd(t, k.inv)
+	}
+	r.drop(c, g)
 }
 
 func (r *resolver) released(c *client, k *call, e *Event) {
@@ -145,18 +151,35 @@ func (r *resolver) about(c *client, k *call, g int32, what effect) {
 	switch {
 	case g != none:
 		k.effect, k.slot = what, r.calls[g].slot
-	case c.asked:
+	case c.asked != none:
 		k.effect, k.traits, r.unproven = what, k.traits|unproven, true
-	case c.excused || r.foreign(k.slot):
+		if what == frees && (c.ended || c.gone != none) {
+			k.traits |= partial // it may have lost it before
+		}
+	case r.foreign(c, k.slot):
 	default:
 		k.effect = impossible
 	}
 }
 
-// foreign reports whether a client may have a slot that it acquired under another number.
-func (r *resolver) foreign(slot uint16) bool {
-	for _, g := range r.strays {
-		if r.calls[g].slot == slot || slot == AnySlot {
+// perhapsFreed is a call that may have given back a slot of which no grant is known.
+func (r *resolver) perhapsFreed(c *client, k *call) {
+	if c.asked == none {
+		r.foreign(c, k.slot)
+		return
+	}
+	k.effect, k.traits, r.unproven = frees, k.traits|unproven|partial, true
+}
+
+// foreign reports whether a client may have a slot that it acquired under another number. If so, the
+// history does not tell when it loses it.
+func (r *resolver) foreign(c *client, slot uint16) bool {
+	for i := len(r.strays) - 1; i >= 0; i-- {
+		g := &r.calls[r.strays[i]]
+		if other := &r.clients.list[g.client] != c; other && (g.slot == slot || slot == AnySlot) {
+			if !g.traits.has(adrift) {
+				r.setAdrift(g, g.inv)
+			}
 			return true
 		}
 	}
@@ -166,9 +189,14 @@ func (r *resolver) foreign(slot uint16) bool {
 // grant is the client's latest call by which it may have a slot, or any if slot is [AnySlot].
 func (r *resolver) grant(c *client, slot uint16) int32 {
 	for g := c.grants; g != none; g = r.calls[g].link {
-		if s := r.calls[g].slot; s == slot || slot == AnySlot || s == AnySlot {
-			return g
+		s := r.calls[g].slot
+		if s != slot && slot != AnySlot && s != AnySlot {
+			continue
 		}
+		if c.asked > g && r.calls[g].traits&(lost|adrift) != 0 {
+			return none // it may have it by a later acquire, which was not answered
+		}
+		return g
 	}
 	return none
 }

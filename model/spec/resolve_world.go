@@ -8,19 +8,36 @@ func (r *resolver) world(i int32, e *Event) {
 	switch e.F {
 	case Crash:
 		if ci := r.clients.find(e.Target); ci != none {
-			r.doubt(&r.clients.list[ci])
+			c := &r.clients.list[ci]
+			c.died = c.died || c.gone == none
+			r.doubt(c)
 		}
 	case Gone:
 		r.witnessed = true
-		if ci := r.clients.find(e.Target); ci != none {
-			r.at[i] = goneOf(ci)
-			r.ended(i, &r.clients.list[ci])
+		ci := r.clients.find(e.Target)
+		if ci == none {
+			r.unheardOf(i, e.Target)
+			return
 		}
+		r.at[i] = goneOf(ci)
+		r.ended(i, &r.clients.list[ci])
 	case Restart:
-		r.witnessed = true
+		r.witnessed, r.clients.late = true, true
 		r.at[i] = restarted
 		for ci := range r.clients.list {
 			r.ended(i, &r.clients.list[ci])
+		}
+	}
+}
+
+// unheardOf is the end of a connection that no operation went by. A stray grant may have been on it.
+func (r *resolver) unheardOf(i, process int32) {
+	if process >= 0 {
+		r.clients.list[r.clients.index(process)].ended = true
+	}
+	for _, g := range r.strays {
+		if k := &r.calls[g]; k.exit == endless {
+			r.setAdrift(k, i)
 		}
 	}
 }
@@ -43,7 +60,6 @@ func (r *resolver) ended(i int32, c *client) {
 		r.bounded(k)
 	}
 	c.pending = none
-	c.asked, c.excused = false, c.excused || c.asked
 }
 
 // bounded notes that a call without an answer cannot happen any more.
@@ -53,16 +69,20 @@ func (r *resolver) bounded(k *call) {
 	}
 }
 
-// doubt notes that a client may have lost its connection: without evidence of when, it may have been
-// at any moment.
+// doubt notes that a client may have lost its connection, as it crashed, was told so or was not
+// answered: without evidence of when, it may have been at any moment.
 func (r *resolver) doubt(c *client) {
 	for g := c.grants; g != none; g = r.calls[g].link {
-		r.doubtful = append(r.doubtful, g)
+		r.doubtful = append(r.doubtful, doubt{call: g, from: max(c.heard, r.calls[g].ret)})
 	}
 }
 
-// unanswered is the client's operation under way that ends without an answer.
-func (r *resolver) unanswered(c *client) {
+// unanswered is the client's operation under way that ends without an answer, for a reason if one is
+// told.
+func (r *resolver) unanswered(c *client, why lock.Reason) {
+	if c.inv != none {
+		r.doubt(c)
+	}
 	if c.call == none {
 		c.inv = none
 		return
@@ -70,27 +90,35 @@ func (r *resolver) unanswered(c *client) {
 	k := &r.calls[c.call]
 	k.traits |= partial
 	r.unknown(c, k)
-	if c.gone != none {
+	switch {
+	case k.effect == noEffect:
+		r.at[k.inv] = none
+	case k.effect == mayTake && c.elsewhere(why):
+		r.setAdrift(k, k.inv)
+	case c.gone != none:
 		k.ret = c.gone
 		r.bounded(k)
-	}
-	if k.effect == noEffect {
-		r.at[k.inv] = none
-	} else if k.ret == endless {
+	default:
 		r.pending = append(r.pending, pending{call: c.call, next: c.pending})
 		c.pending = int32(len(r.pending) - 1)
 	}
 	c.inv, c.call = none, none
 }
 
+// elsewhere reports whether a client may have gone on with its operation on another connection: the
+// one that it had is gone, it was alive then, and nothing tells that it gave up for that reason.
+func (c *client) elsewhere(why lock.Reason) bool {
+	if c.ended {
+		return true
+	}
+	return c.gone != none && !c.died && !disconnecting(why)
+}
+
 // unknown is what an operation without an answer may have done.
 func (r *resolver) unknown(c *client, k *call) {
 	switch op := r.h.Events[k.inv].F.Op(); op {
 	case lock.Acquire:
-		k.effect, c.asked = mayTake, true
-		if c.ended {
-			r.setAdrift(k, k.inv) // if it took a slot, then on a connection made anew
-		}
+		k.effect, c.asked = mayTake, c.call
 	case lock.Verify, lock.Release:
 		r.perhapsLost(c, k, op)
 	case lock.Create, lock.Add, lock.Remove, lock.Destroy:
@@ -103,9 +131,7 @@ func (r *resolver) unknown(c *client, k *call) {
 func (r *resolver) perhapsLost(c *client, k *call, op lock.Op) {
 	g := r.grant(c, k.slot)
 	if g == none {
-		if op == lock.Release && c.asked {
-			k.effect, k.traits, r.unproven = frees, k.traits|unproven, true
-		}
+		r.perhapsFreed(c, k)
 		return
 	}
 	k.link, k.slot = g, r.calls[g].slot

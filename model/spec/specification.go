@@ -37,15 +37,17 @@ import (
 //
 // Evidence bounds that. A process is one connection of a client, which goes on as another process if
 // it connects anew. When the connection ends ([Gone]; [Restart] ends all), the slots that it has are
-// free at that moment, and what was asked for on it and not answered cannot happen any more. A crash
-// alone frees nothing: the broker has not noticed. An acquire that is answered with yes after its
+// free at that moment, and what was asked for on it and not answered cannot happen any more; but if
+// its client was alive then and is not known to have given up for that reason, its acquire may have
+// gone on on another connection. A crash alone frees nothing: the broker has not noticed. An acquire that is answered with yes after its
 // process's connection has ended was granted before that, or on another connection: what it was
 // granted may be lost at any moment from then on, and whoever verifies or releases that slot without
 // an acquire of their own is believed.
 //
 // A history without any such evidence does not tell when connections ended. In it, what an
-// unanswered acquire took may be lost at any moment, and so may what a client was granted that
-// crashed or, later, had an answer for want of a connection.
+// unanswered acquire took may be lost at any moment; and what a client was granted that crashed, was
+// told that its connection is lost, or was left without an answer, at any moment since the last answer
+// that it had.
 //
 // Where acquires name no slot ([AnySlot]), there are permits that are all alike: acquire, ok takes one
 // if there is one left, and release gives one of the client's own back. With several, nobody can say

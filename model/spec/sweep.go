@@ -24,8 +24,10 @@ type sweep struct {
 	staged   []stagedCall
 	free     []int32 // stage numbers not in use
 	stages   int32   // stage numbers
+	restless []int32 // holders whose moment to lose their slot is open
 	haunting haunting
 
+	limit      int // how many states are kept
 	work       int
 	incomplete bool // states were left out: that none is left proves nothing
 }
@@ -35,16 +37,22 @@ type stagedCall struct {
 	call, stage int32
 }
 
-// Bounds of the search. Where they are met, the check decides Legal or nothing.
+// Bounds of the search. Where they are met, states are left out, and the check decides Legal or
+// nothing. It is narrow first: the explanation that is tried first is most often the right one.
 const (
-	maxStates = 1024    // states kept at once
-	maxWork   = 1 << 20 // states made, beside four for each event
+	narrow  = 8        // states kept from event to event, at first
+	wide    = 512      // and if that is not enough
+	most    = 2 * wide // states at one event
+	maxWork = 1 << 21  // states made and compared, beside four for each event
 )
 
 // unproved is the finding for histories in which an unanswered acquire must have had an effect.
 var unproved = Finding{
 	Event: -1, How: byFastCheck, Why: "a slot is verified or released that only an unanswered acquire can have taken",
 }
+
+// tooMany is the finding where the bounds are met.
+var tooMany = Finding{Event: -1, How: byFastCheck, Why: "there are too many ways to explain it"}
 
 // run checks the lock that a resolver has at hand.
 func (w *sweep) run(r *resolver, s Strength) Finding {
@@ -54,7 +62,17 @@ func (w *sweep) run(r *resolver, s Strength) Finding {
 	case r.slots > sweepSlots:
 		return Finding{Event: -1, How: byFastCheck, Why: "there are too many slots"}
 	}
+	f := w.walk(r, s, narrow)
+	if f.Decision == Undecided {
+		f = w.walk(r, s, wide)
+	}
+	return f
+}
+
+// walk goes through the events, keeping so many states.
+func (w *sweep) walk(r *resolver, s Strength, keep int) Finding {
 	w.reset(r, s)
+	w.limit = keep
 	for i, k := range r.at {
 		w.now = int32(i)
 		switch {
@@ -69,7 +87,7 @@ func (w *sweep) run(r *resolver, s Strength) Finding {
 			return w.failed(k)
 		}
 		if w.work > maxWork+4*i {
-			return Finding{Event: -1, How: byFastCheck, Why: "there are too many ways to explain it"}
+			return tooMany
 		}
 	}
 	return Finding{Decision: Legal, Event: -1, How: byFastCheck}
@@ -82,7 +100,7 @@ func (w *sweep) reset(r *resolver, s Strength) {
 	w.pool = append(w.pool, w.states...)
 	w.r, w.strength, w.now, w.states, w.dead = r, s, none, w.states[:0], nil
 	w.waiting, w.fulls, w.staged, w.free, w.stages = w.waiting[:0], 0, w.staged[:0], w.free[:0], 0
-	w.work, w.incomplete = 0, false
+	w.restless, w.work, w.incomplete = w.restless[:0], 0, false
 	for len(w.queues) <= r.slots {
 		w.queues = append(w.queues, nil)
 	}
@@ -115,6 +133,9 @@ func (w *sweep) begin(k int32, c *call) {
 	}
 	if c.staged() {
 		w.stage(k)
+	}
+	if c.traits.has(openExit) {
+		w.restless = append(w.restless, k)
 	}
 }
 
@@ -191,9 +212,9 @@ func (w *sweep) close(k int32, c *call) {
 		}
 	case findsFull:
 		w.fulls--
-		w.waiting = remove(w.waiting, k)
+		w.stopWaiting(k)
 	case findsHeld, findsCount, findsFree, leaves, claims:
-		w.waiting = remove(w.waiting, k)
+		w.stopWaiting(k)
 	}
 	if c.staged() {
 		w.unstage(k)
@@ -208,6 +229,17 @@ func remove(list []int32, k int32) []int32 {
 		}
 	}
 	return list
+}
+
+func (w *sweep) stopWaiting(k int32) {
+	last := len(w.waiting) - 1
+	for i := last; i >= 0; i-- {
+		if w.waiting[i] == k {
+			w.waiting[i] = w.waiting[last]
+			w.waiting = w.waiting[:last]
+			return
+		}
+	}
 }
 
 func (w *sweep) unstage(k int32) {
@@ -261,7 +293,7 @@ func (w *sweep) expire() {
 	}
 	for i := len(w.waiting) - 1; i >= 0; i-- {
 		if k := w.waiting[i]; w.r.calls[k].ret == w.now {
-			w.waiting = remove(w.waiting, k)
+			w.stopWaiting(k)
 		}
 	}
 }

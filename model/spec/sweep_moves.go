@@ -2,7 +2,7 @@ package spec
 
 // careful reports whether there may be more to try at an event than what is best for everybody.
 func (w *sweep) careful() bool {
-	return w.r.knotty || w.strength == Strict && w.fulls > 0 && w.haunting.some
+	return len(w.staged) > 0 || len(w.restless) > 0 || w.strength == Strict && w.fulls > 0 && w.haunting.some
 }
 
 // explore adds every state that steps of the calls under way lead to.
@@ -13,7 +13,7 @@ func (w *sweep) explore() {
 		for _, s := range w.staged {
 			w.step(st, &w.r.calls[s.call], s)
 		}
-		if w.r.knotty {
+		if len(w.restless) > 0 {
 			w.give(st)
 		}
 		if w.strength == Strict && w.fulls > 0 {
@@ -116,7 +116,8 @@ func (w *sweep) add(st *state) {
 			return
 		}
 	}
-	if len(w.states) == maxStates {
+	w.work += len(w.states)
+	if len(w.states) >= most {
 		w.incomplete = true
 		w.pool = append(w.pool, st)
 		return
@@ -124,11 +125,37 @@ func (w *sweep) add(st *state) {
 	w.states = append(w.states, st)
 }
 
-// merge gives up states that are dominated by others.
+// calm forgets holders whose moment to lose their slot is open, but have none any more in any state.
+func (w *sweep) calm() {
+	n := 0
+	for _, k := range w.restless {
+		if c := &w.r.calls[k]; c.effect == mayTake || c.ret > w.now || w.holds(k, c) {
+			w.restless[n] = k
+			n++
+		}
+	}
+	w.restless = w.restless[:n]
+}
+
+// holds reports whether a call has its slot in some state.
+func (w *sweep) holds(k int32, c *call) bool {
+	for _, st := range w.states {
+		if st.cells[c.slot].holder == k {
+			return true
+		}
+	}
+	return false
+}
+
+// merge gives up states that are dominated by others, and the last ones if there are too many.
 func (w *sweep) merge() {
+	if len(w.restless) > 0 {
+		w.calm()
+	}
 	if len(w.states) < 2 {
 		return
 	}
+	w.work += len(w.states)
 	since := w.horizon()
 	n := 0
 	for i, st := range w.states {
@@ -140,6 +167,11 @@ func (w *sweep) merge() {
 		n++
 	}
 	w.states = w.states[:n]
+	if n > w.limit {
+		w.incomplete = true
+		w.pool = append(w.pool, w.states[w.limit:]...)
+		w.states = w.states[:w.limit]
+	}
 }
 
 // dominated reports whether the i-th state is dominated by one that is kept, the first n, or by one
@@ -169,7 +201,10 @@ func (w *sweep) horizon() int32 {
 
 // dominates reports whether whatever is true in another state later on will be true in this one.
 func (st *state) dominates(o *state, since int32) bool {
-	if st.slots != o.slots || st.used != o.used || st.spent != o.spent || earlier(st.full, o.full, since) {
+	if st.slots != o.slots || st.used&^o.used != 0 || earlier(st.full, o.full, since) {
+		return false
+	}
+	if st.spent[keeping] > o.spent[keeping] || st.spent[losing] > o.spent[losing] {
 		return false
 	}
 	for i := range st.stage {
