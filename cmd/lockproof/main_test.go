@@ -32,7 +32,7 @@ func TestCommandLines(t *testing.T) {
 		{"prove --scenarios 300 --out " + dir, exitHolds, "19 properties: "},
 		{"prove mutex --scenarios 300 --json", exitHolds, `"mutual-exclusion"`},
 		{"prove locked-is-success --scenarios 300 --out " + dir, exitViolated, "lockproof replay "},
-		{"replay " + filepath.Join(dir, "locked-is-success.mutual-exclusion.json"), exitViolated, "c1 and c2 hold slot 1 at once"},
+		{"replay " + filepath.Join(dir, "locked-is-success.mutual-exclusion.json"), exitViolated, " hold slot 1 at once"},
 		{"mutants release-forgets", exitHolds, "1 killed"},
 		{"mutants admin-mutex-early --scenarios 1", exitViolated, "survives"},
 

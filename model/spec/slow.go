@@ -20,7 +20,11 @@ func (c *Checker) slow(f Finding, o LinearizableOptions) Finding {
 	if len(c.resolver.calls) > slowCalls {
 		return tooLarge(f)
 	}
-	p := c.resolver.specify(o.Strength)
+	// Some of porcupine's goroutines may go on after it has answered: what they look at is not used
+	// again.
+	r := c.resolver
+	c.resolver = resolver{}
+	p := r.specify(o.Strength)
 	if !p.small() {
 		return tooLarge(f)
 	}
