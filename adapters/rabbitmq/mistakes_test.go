@@ -86,9 +86,9 @@ const readable = 10
 
 // A broker that is wrong is found out, and the example is one that a person can read.
 func TestMistakesAreFound(t *testing.T) {
-	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
-		t.Fatal(err)
-	}
+	set(t, "rapid.nofailfile", "true")
+	set(t, "rapid.checks", "1000") // the first that fails is the last
+	set(t, "rapid.seed", "1")      // whether a mistake is found must not be a matter of luck
 	for _, m := range mistakes {
 		t.Run(m.name, func(t *testing.T) {
 			var found *disagreement
@@ -107,6 +107,16 @@ func TestMistakesAreFound(t *testing.T) {
 			}
 		})
 	}
+}
+
+// set sets a flag for one test.
+func set(t *testing.T, name, value string) {
+	f := flag.Lookup(name)
+	before := f.Value.String()
+	if err := f.Value.Set(value); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Value.Set(before) })
 }
 
 // fails reports whether rapid finds a property violated, with what it found last being the smallest.

@@ -57,22 +57,23 @@ func TestReplayReproduces(t *testing.T) {
 		name   string
 		breaks spec.Property
 		target lock.Target
+		timed  bool // by real time, which a busy machine may be late with
 	}{
-		{"release by closing the channel", spec.EffectiveRelease, lock.Target{Fix: func(o *lock.Options) { o.Release = lock.CloseChannel }}},
-		{"RESOURCE_LOCKED is success", spec.MutualExclusion, lock.Target{Variant: newLockedIsSuccess}},
-		{"one connection for all", spec.MutualExclusion, lock.Target{Fix: func(o *lock.Options) { o.Connection = lock.SharedConnection }}},
+		{"release by closing the channel", spec.EffectiveRelease, lock.Target{Fix: func(o *lock.Options) { o.Release = lock.CloseChannel }}, false},
+		{"RESOURCE_LOCKED is success", spec.MutualExclusion, lock.Target{Variant: newLockedIsSuccess}, false},
+		{"one connection for all", spec.MutualExclusion, lock.Target{Fix: func(o *lock.Options) { o.Connection = lock.SharedConnection }}, false},
 		{"slots that expire", spec.ContiguousSlots, lock.Target{Fix: func(o *lock.Options) {
 			o.Arguments.Has, o.Arguments.Expires = o.Arguments.Has|amqp.HasExpires, 20
-		}}},
+		}}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			tr := trace(&test.target, find(t, &test.target, func(tr *scenario.Trace) bool {
 				return violated(tr, test.breaks) != nil && actions(tr, scenario.Restart) == 0
 			}))
-			got, err := rabbitmq.Replay(t.Context(), b, &test.target, tr, rabbitmq.ReplayOptions{})
-			if err != nil {
-				t.Fatal(err)
+			got := replay(t, b, &test.target, tr)
+			for tries := 1; !got.Agrees() && test.timed && tries < 5; tries++ {
+				got = replay(t, b, &test.target, tr)
 			}
 			if !got.Agrees() || !got.Reproduces(*violated(tr, test.breaks)) {
 				t.Error(got)
@@ -82,6 +83,15 @@ func TestReplayReproduces(t *testing.T) {
 			}
 		})
 	}
+}
+
+func replay(t *testing.T, b *rabbitmq.Broker, target *lock.Target, tr *scenario.Trace) *rabbitmq.Replayed {
+	t.Helper()
+	got, err := rabbitmq.Replay(t.Context(), b, target, tr, rabbitmq.ReplayOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
 }
 
 // A reply or a queue that is not as recorded is told, and nothing after it is taken.
