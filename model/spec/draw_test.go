@@ -78,10 +78,15 @@ type world struct {
 	n      int     // slots
 	holder []int32 // by slot: process
 	all    []*actor
-	limbo  []func() bool // effects of what was given up that may still come
-	dead   map[int32]bool
+	limbo  []limbo // effects of what was given up that may still come
 	next   int32
 	h      History
+}
+
+// limbo is what may still come of an operation that its process gave up.
+type limbo struct {
+	process int32
+	come    func() bool
 }
 
 // actor is one client.
@@ -101,10 +106,11 @@ type doing struct {
 	answer  Event
 }
 
+// mostSlots is from where on none are added any more.
 const mostSlots = 5
 
 func drawHistory(c chooser, d drawn) *History {
-	w := &world{drawn: d, c: c, n: d.slots, holder: make([]int32, mostSlots+2), dead: map[int32]bool{}}
+	w := &world{drawn: d, c: c, n: d.slots, holder: make([]int32, 64)}
 	w.h = History{Kind: d.kind, Locks: []string{"jobs"}, Slots: []int{d.slots}}
 	if d.kind == lock.Mutex {
 		w.h.Slots[0], w.n = 0, 1
@@ -134,7 +140,7 @@ func (w *world) step() {
 	}
 	if len(w.limbo) > 0 && w.c.below(6) == 0 {
 		i := w.c.below(len(w.limbo))
-		if w.limbo[i]() {
+		if w.limbo[i].come() {
 			w.limbo = slices.Delete(w.limbo, i, i+1)
 		}
 		return
@@ -215,22 +221,19 @@ func (w *world) fault() {
 
 // leave lets what is left of an operation come later, or never.
 func (w *world) leave(a *actor) {
-	op, process := a.op, a.process
+	op := a.op
 	if op.inv.F.Op() == lock.Release || a.slot > 0 && op.inv.F.Op() == lock.Verify {
 		a.slot = 0
 	}
 	if w.c.below(2) == 0 {
 		return
 	}
-	w.limbo = append(w.limbo, func() bool {
-		if w.dead[process] || len(op.moments) == 0 {
-			return true
-		}
-		if op.moments[0]() {
+	w.limbo = append(w.limbo, limbo{a.process, func() bool {
+		if len(op.moments) > 0 && op.moments[0]() {
 			op.moments = op.moments[1:]
 		}
 		return len(op.moments) == 0
-	})
+	}})
 }
 
 // end frees what a process has and ends what it was doing.
@@ -240,7 +243,7 @@ func (w *world) end(process int32) {
 			w.holder[s] = 0
 		}
 	}
-	w.dead[process] = true
+	w.limbo = slices.DeleteFunc(w.limbo, func(l limbo) bool { return l.process == process })
 	for _, a := range w.all {
 		if a.process != process {
 			continue
@@ -253,9 +256,6 @@ func (w *world) end(process int32) {
 				a.op.answer = Event{Type: OK, Reason: lock.Disconnected, Slot: a.op.inv.Slot}
 			}
 			a.slot = 0
-		}
-		if w.reuse {
-			w.dead[process] = false
 		}
 	}
 }
@@ -357,21 +357,21 @@ func (w *world) withdraw(op *doing, process int32) {
 	if w.unnamed || w.kind != lock.Semaphore {
 		return
 	}
-	missed := false
+	claimed, missed := false, false
 	op.moments = []func() bool{
 		func() bool {
 			if w.holder[s] == 0 {
-				w.holder[s] = process
+				w.holder[s], claimed = process, true
 				op.answer = Event{Type: Fail, Reason: lock.Withdrawn, Slot: uint16(s)}
 			}
 			return true
 		},
 		func() bool {
 			missed = w.n < s
-			return missed || w.holder[s] != process
+			return missed || !claimed
 		},
 		func() bool {
-			if w.holder[s] == process && missed {
+			if claimed && w.holder[s] == process {
 				w.holder[s] = 0
 			}
 			return true
@@ -440,7 +440,7 @@ func (w *world) administer(a *actor) {
 		if w.n+x > mostSlots {
 			return
 		}
-		w.repeat(w.begin(a, f, 0, x), x, func() { w.n = min(w.n+1, mostSlots) })
+		w.repeat(w.begin(a, f, 0, x), x, func() { w.n++ })
 	case lock.Remove:
 		w.repeat(w.begin(a, f, 0, x), x, func() { w.n = max(0, w.n-1) })
 	case lock.Create:

@@ -86,7 +86,7 @@ func TestDrawnHistoriesAreLegal(t *testing.T) {
 			s = Strict
 		}
 		h := drawHistory(choose, d)
-		if f := c.Linearizable(h, LinearizableOptions{Strength: s}); f.Decision != Legal {
+		if f := c.Linearizable(h, LinearizableOptions{Strength: s, Timeout: oracleTime}); f.Decision == Illegal {
 			t.Fatalf("seed %d, %s: %+v\n%s", i, s, f, tell(h))
 		}
 	}

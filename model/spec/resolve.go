@@ -25,10 +25,11 @@ type resolver struct {
 	unproven  bool    // a call is
 	adrift    bool    // a call is
 
-	named  bool // some operation named its slot
-	admin  admins
-	moved  bool // the number of slots may change
-	knotty bool // there are calls whose moment has to be chosen
+	named   bool // some operation named its slot
+	admin   admins
+	moved   bool // the number of slots may change
+	shrinks bool // it may become less
+	knotty  bool // there are calls whose moment has to be chosen
 
 	last      []int32 // by slot: the latest take, plus 1
 	disturbed disturbances
@@ -203,6 +204,11 @@ func (r *resolver) finish() {
 		}
 	}
 	if !r.witnessed {
+		for _, d := range r.doubtful {
+			r.setAdrift(&r.calls[d.call], d.from)
+		}
+	}
+	if !r.witnessed || r.shrinks {
 		r.looseEnds()
 	}
 	if r.adrift {
@@ -230,12 +236,9 @@ func (r *resolver) number() {
 	}
 }
 
-// looseEnds is for a history that does not tell which connections ended: what may be lost with one
-// may be lost at any moment since its client last had an answer.
+// looseEnds lets unanswered acquires lose what they took: in a history that does not tell when
+// connections ended, and in one in which slots are removed, as they may have seen theirs gone.
 func (r *resolver) looseEnds() {
-	for _, d := range r.doubtful {
-		r.setAdrift(&r.calls[d.call], d.from)
-	}
 	for i := range r.calls {
 		if k := &r.calls[i]; k.effect == mayTake {
 			r.setAdrift(k, k.inv)

@@ -49,7 +49,13 @@ var adminEffects = [...]effect{
 func (r *resolver) administered(k *call, e *Event) {
 	r.admin.end(e.F.Op(), int(k.n), e.Type == OK)
 	if e.Type == OK {
-		k.effect = adminEffects[e.F.Op()]
-		r.moved, r.knotty = true, true
+		r.changes(k, e.F.Op())
 	}
+}
+
+// changes notes that a call changes the number of slots, or may.
+func (r *resolver) changes(k *call, op lock.Op) {
+	k.effect = adminEffects[op]
+	r.moved, r.knotty = true, true
+	r.shrinks = r.shrinks || k.effect == removes || k.effect == destroys
 }

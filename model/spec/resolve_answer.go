@@ -78,11 +78,10 @@ func (r *resolver) follow(k *call, i int32) {
 func (r *resolver) setAdrift(k *call, from int32) {
 	k.exit = min(k.exit, from)
 	k.traits |= adrift
-	r.adrift = true
+	r.adrift, r.knotty = true, true
 	k.traits &^= leaving
 	if k.exit < k.ret && k.effect == takes {
 		k.traits |= torn
-		r.knotty = true
 	}
 }
 
@@ -99,7 +98,7 @@ func (r *resolver) verified(c *client, k *call, e *Event) {
 	case disconnecting(e.Reason):
 		// It has its slot until its connection ends.
 	case g == none:
-		r.perhapsFreed(c, k)
+		r.perhapsFreed(c, k, e.Reason)
 	case e.Reason == lock.Removed:
 		r.gaveUp(c, k, g)
 	default:
@@ -149,6 +148,8 @@ func (r *resolver) mayEnd(g *call, from int32) {
 func (r *resolver) about(c *client, k *call, g int32, what effect) {
 	k.link = g
 	switch {
+	case g != none && c.asked > g && c.gone != none && what == findsHeld:
+		// It may have lost it in the course of the call, or have it by a later acquire.
 	case g != none:
 		k.effect, k.slot = what, r.calls[g].slot
 	case c.asked != none:
@@ -162,13 +163,17 @@ func (r *resolver) about(c *client, k *call, g int32, what effect) {
 	}
 }
 
-// perhapsFreed is a call that may have given back a slot of which no grant is known.
-func (r *resolver) perhapsFreed(c *client, k *call) {
+// perhapsFreed is a call that may have given back a slot of which no grant is known: in its course, if
+// it saw it gone, or whenever else.
+func (r *resolver) perhapsFreed(c *client, k *call, why lock.Reason) {
 	if c.asked == none {
 		r.foreign(c, k.slot)
 		return
 	}
 	k.effect, k.traits, r.unproven = frees, k.traits|unproven|partial, true
+	if why != lock.Removed {
+		k.ret = endless
+	}
 }
 
 // foreign reports whether a client may have a slot that it acquired under another number. If so, the
@@ -193,7 +198,7 @@ func (r *resolver) grant(c *client, slot uint16) int32 {
 		if s != slot && slot != AnySlot && s != AnySlot {
 			continue
 		}
-		if c.asked > g && r.calls[g].traits&(lost|adrift) != 0 {
+		if c.asked > g && c.gone == none && r.calls[g].traits&(lost|adrift) != 0 {
 			return none // it may have it by a later acquire, which was not answered
 		}
 		return g

@@ -122,8 +122,7 @@ func (r *resolver) unknown(c *client, k *call) {
 	case lock.Verify, lock.Release:
 		r.perhapsLost(c, k, op)
 	case lock.Create, lock.Add, lock.Remove, lock.Destroy:
-		k.effect = adminEffects[op]
-		r.moved, r.knotty = true, true
+		r.changes(k, op)
 	}
 }
 
@@ -131,7 +130,7 @@ func (r *resolver) unknown(c *client, k *call) {
 func (r *resolver) perhapsLost(c *client, k *call, op lock.Op) {
 	g := r.grant(c, k.slot)
 	if g == none {
-		r.perhapsFreed(c, k)
+		r.perhapsFreed(c, k, lock.NoReason)
 		return
 	}
 	k.link, k.slot = g, r.calls[g].slot

@@ -32,8 +32,9 @@ import (
 //     its own moment: administration is not atomic.
 //
 // An operation that failed had no effect. One without an answer may have its effect at any moment
-// from its invocation on, in part (an administrative one up to any step), or never; an acquire may
-// take any one slot.
+// from its invocation on, in part (an administrative one up to any step), or never. An acquire may
+// take any one slot, or the one that its end names; where slots are removed, it may give it back at
+// any moment, as it may have seen it gone.
 //
 // Evidence bounds that. A process is one connection of a client, which goes on as another process if
 // it connects anew. When the connection ends ([Gone]; [Restart] ends all), the slots that it has are

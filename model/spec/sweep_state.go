@@ -90,7 +90,7 @@ func (w *sweep) settle(st *state, slot int32) {
 	}
 	c, k := &st.cells[slot], w.queues[slot][0]
 	switch after := w.r.calls[k].after; {
-	case after != none && w.r.calls[after].ret > w.now:
+	case after != none && w.r.calls[after].ret >= w.now:
 	case c.holder == none:
 		w.occupy(st, slot, k)
 	case c.holder != k && w.leaving(st, slot) && !w.r.calls[c.holder].traits.has(openExit):
