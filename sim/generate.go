@@ -220,7 +220,7 @@ func (d draw) faults(s *scenario.Scenario) {
 		case scenario.Advance:
 			f.At, f.Arg = f.At+uint16(d.bits(4)), uint16(1+d.bits(9))
 		default:
-			f.Client = uint8(min(len(s.Clients), 1+d.below(len(s.Clients)+1)))
+			f.Client = uint8(min(len(s.Clients), 1+d.below(len(s.Clients)+2)))
 			if d.bits(1) == 1 {
 				f.Delay = uint16(1 + d.bits(4))
 			}

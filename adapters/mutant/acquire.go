@@ -1,16 +1,13 @@
 package mutant
 
 import (
-	"slices"
-
-	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
 var acquiring = []*lock.Target{
 	{
 		Name: "no-second-probe", Breaks: "removal-drains",
-		Doc: "acquire returns the slot it claimed without looking whether the slot is still there",
+		Doc: "acquire returns the slot that it claimed without looking whether it is still there",
 		Fix: func(o *lock.Options) { o.VerifyFirst = false },
 	},
 	{
@@ -23,39 +20,30 @@ var acquiring = []*lock.Target{
 		}}),
 	},
 	{
-		Name: "probe-is-claim", Breaks: "mutual-exclusion",
-		Doc: "acquire returns the first slot that nobody holds, without claiming it",
+		Name: "locked-is-full", Breaks: "progress",
+		Doc: "acquire takes one RESOURCE_LOCKED for a full semaphore, whatever the other slots are",
 		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
-			if m.Phase == lock.Claiming {
-				granted(m)
+			if m.Op == lock.Acquire && m.Tries > 0 && m.Link == lock.Up {
+				end(m, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
 			}
 		}}),
 	},
 	{
-		Name: "no-route-is-existence", Breaks: "no-phantom-slot",
-		Doc: "NO_ROUTE is read as \"exists\" for A queues: acquire claims slots that nobody made",
-		Fix: func(o *lock.Options) { o.Confirm = lock.Confirms },
-		Variant: with(bug{read: func(p *lock.Protocol, m *lock.Machine, r *amqp.Reply) {
-			if isSlot(p, p.Next(m).Queue) {
-				r.Returned = 0
-			}
-		}}),
+		Name: "probe-is-claim", Breaks: "mutual-exclusion",
+		Doc:     "acquire returns the first slot that nobody holds, and claims nothing",
+		Variant: with(probeIsClaim),
 	},
 	{
 		Name: "claim-unseen", Breaks: "cheap-acquire",
-		Doc: "acquire claims every slot in turn without looking first whether somebody holds it",
-		Fix: func(o *lock.Options) { o.Pipeline = 0 },
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
-			if m.Phase == lock.ScanningB {
-				enter(m, lock.Claiming)
-			}
-		}}),
+		Doc:     "acquire claims slot after slot without looking first whether somebody holds it",
+		Fix:     func(o *lock.Options) { o.Pipeline = 0 },
+		Variant: with(claimUnseen),
 	},
 	{
 		Name: "scan-from-two", Breaks: "progress",
-		Doc: "acquire counts slots from 0 and queues from 1: it never looks at the first slot",
+		Doc: "acquire counts from 0 and the queues from 1: it never looks at the first slot",
 		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
-			if m.Phase == lock.Scanning && m.Slot == 1 || m.Phase == lock.ScanningA && m.Slot == 1 {
+			if (m.Phase == lock.Scanning || m.Phase == lock.ScanningA) && m.Slot == 1 {
 				m.Slot = 2
 			}
 		}}),
@@ -83,7 +71,7 @@ var acquiring = []*lock.Target{
 		Name: "reconnects", Breaks: "cheap-acquire",
 		Doc: "acquire opens a connection of its own every time",
 		Variant: with(bug{start: func(_ *lock.Protocol, m *lock.Machine) {
-			if m.Op == lock.Acquire && m.Link == lock.Up {
+			if beginning(m, lock.Acquire) {
 				redial(m, m.Phase)
 			}
 		}}),
@@ -92,15 +80,23 @@ var acquiring = []*lock.Target{
 		Name: "channel-each", Breaks: "cheap-acquire",
 		Doc: "acquire opens a channel of its own every time",
 		Variant: with(bug{start: func(_ *lock.Protocol, m *lock.Machine) {
-			if m.Op == lock.Acquire && m.Link == lock.Up {
-				m.Then, m.Link, m.Phase = m.Phase, lock.ChannelDown, lock.Opening
-				m.Channel++
+			if beginning(m, lock.Acquire) {
+				rechannel(m, m.Phase)
+			}
+		}}),
+	},
+	{
+		Name: "claim-survives", Breaks: "mutual-exclusion",
+		Doc: "acquire runs on a driver that connects again by itself, and trusts the claim that it made before",
+		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+			if broke(m, lock.Acquire) && m.Result.Outcome == lock.Unknown {
+				redial(m, lock.Confirming)
 			}
 		}}),
 	},
 	{
 		Name: "leaks-on-withdrawal", Breaks: "no-leak",
-		Doc: "acquire reports that the slot went away, and keeps the B queue with which it had claimed it",
+		Doc: "acquire sees that its slot went away, says so, and keeps the B queue with which it had claimed it",
 		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Phase == lock.Withdrawing {
 				end(m, lock.Result{Outcome: lock.Failed, Reason: lock.Withdrawn, Slot: m.Slot})
@@ -111,32 +107,42 @@ var acquiring = []*lock.Target{
 		Name: "timeout-is-refusal", Breaks: "no-leak",
 		Doc: "acquire takes a claim that was not answered in time for one that was refused, and goes on",
 		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
-			if m.Op == lock.Acquire && m.Result.Reason == lock.TimedOut {
+			if m.Op == lock.Acquire && m.Result.Outcome == lock.Unknown && m.Result.Reason == lock.TimedOut {
 				m.Link = lock.Up
-				m.Result = lock.Result{Outcome: lock.Failed, Reason: lock.Full}
+				end(m, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
 			}
 		}}),
 	},
 	{
 		Name: "mutex-probe-is-claim", Kind: lock.Mutex, Breaks: "mutual-exclusion",
-		Doc: "the true mutex is taken by seeing that nobody has it",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
-			if m.Phase == lock.Claiming {
-				granted(m)
-			}
-		}}),
+		Doc:     "the true mutex is taken by seeing that nobody has it",
+		Variant: with(probeIsClaim),
+	},
+	{
+		Name: "mutex-claim-unseen", Kind: lock.Mutex, Breaks: "cheap-acquire",
+		Doc:     "the true mutex is claimed without looking first: whoever does not get it loses a channel",
+		Variant: with(claimUnseen),
 	},
 	{
 		Name: "persistent-mutex-unseen", Kind: lock.PersistentMutex, Breaks: "no-phantom-slot",
-		Doc: "the persistent mutex takes the cheaper path too far: it never looks whether the slot is there",
-		Fix: func(o *lock.Options) { o.VerifyFirst = false },
-		Variant: with(bug{start: func(_ *lock.Protocol, m *lock.Machine) {
-			if m.Op == lock.Acquire && m.Link == lock.Up {
-				enter(m, lock.Claiming)
+		Doc: "the persistent mutex cuts corners: acquire never looks whether the slot is there",
+		Fix: func(o *lock.Options) { o.Pipeline, o.VerifyFirst = 0, false },
+		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+			if m.Phase == lock.ScanningA {
+				enter(m, lock.ScanningB)
 			}
 		}}),
 	},
 }
 
-// isSlot reports whether a queue is one of the lock's A queues.
-func isSlot(p *lock.Protocol, q amqp.Queue) bool { return slices.Contains(p.Layout.A, q) }
+var probeIsClaim = bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+	if m.Phase == lock.Claiming {
+		believe(m)
+	}
+}}
+
+var claimUnseen = bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+	if m.Phase == lock.ScanningB {
+		enter(m, lock.Claiming)
+	}
+}}

@@ -14,15 +14,24 @@ var administering = []*lock.Target{
 	{
 		Name: "admin-mutex-shared", Breaks: "admin-exclusion",
 		Doc: "the administration mutex is not declared exclusive: two may declare it at once",
-		Variant: with(bug{write: func(p *lock.Protocol, _ *lock.Machine, c *amqp.Command) {
-			if c.Method == amqp.QueueDeclare && c.Queue == p.Layout.Admin {
+		Variant: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+			if m.Phase == lock.MutexClaiming {
 				c.Flags &^= amqp.Exclusive
 			}
 		}}),
 	},
 	{
+		Name: "admin-goes-on", Breaks: "admin-exclusion",
+		Doc: "an administrator who can't get the administration mutex goes on without it",
+		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+			if m.Result.Reason == lock.Busy {
+				enter(m, lock.Measuring)
+			}
+		}}),
+	},
+	{
 		Name: "admin-mutex-kept", Breaks: "no-leak",
-		Doc: "the administration mutex is not released when an administrative operation ends in an error",
+		Doc: "the administration mutex is not given back when an operation ends in an error",
 		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Mutex && m.Repairs > 0 {
 				m.Mutex = false
@@ -32,15 +41,30 @@ var administering = []*lock.Target{
 	},
 	{
 		Name: "admin-mutex-early", Breaks: "admin-exclusion",
-		Doc: "the administration mutex is released before the last delete-ok",
+		Doc: "the administration mutex is given back before the last delete-ok",
 		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			switch {
 			case m.Phase == lock.Shrinking && m.Slot == m.Last && m.Mutex:
 				enter(m, lock.MutexReleasing)
-			case m.Idle() && m.Result.Outcome == lock.Pending:
+			case m.Idle() && m.Result.Outcome == lock.Pending: // given back, and nothing said yet
 				enter(m, lock.Shrinking)
 			}
 		}}),
+	},
+	{
+		Name: "add-last-only", Breaks: "contiguous-slots",
+		Doc: "add declares A[C+X] only, as the guidelines read",
+		Fix: func(o *lock.Options) { o.AddReading = lock.Literal },
+	},
+	{
+		Name: "remove-one-more", Breaks: "contiguous-slots",
+		Doc: "remove deletes from C down to C-X, as the guidelines read: one slot too many",
+		Fix: func(o *lock.Options) { o.RemoveReading = lock.Literal },
+	},
+	{
+		Name: "ascending-removal", Breaks: "contiguous-slots",
+		Doc: "remove deletes upward and nobody overshoots: what dies half-way leaves a hole",
+		Fix: func(o *lock.Options) { o.Order, o.Overshoot = lock.Ascending, 0 },
 	},
 	{
 		Name: "count-free-only", Breaks: "exact-count",
@@ -70,25 +94,10 @@ var administering = []*lock.Target{
 		}}),
 	},
 	{
-		Name: "add-last-only", Breaks: "contiguous-slots",
-		Doc: "add declares A[C+X] only, as the guidelines read",
-		Fix: func(o *lock.Options) { o.AddReading = lock.Literal },
-	},
-	{
-		Name: "remove-one-more", Breaks: "contiguous-slots",
-		Doc: "remove deletes from C down to C-X, as the guidelines read: one slot too many",
-		Fix: func(o *lock.Options) { o.RemoveReading = lock.Literal },
-	},
-	{
-		Name: "ascending-removal", Breaks: "contiguous-slots",
-		Doc: "remove deletes upward and nobody overshoots: one that dies half-way leaves a hole",
-		Fix: func(o *lock.Options) { o.Order, o.Overshoot = lock.Ascending, 0 },
-	},
-	{
 		Name: "wait-for-slot", Breaks: "linearizable",
-		Doc: "wait looks at the A queue: it says that the holder of a removed slot is gone while it is not",
+		Doc: "wait looks at the A queue: the holder of a removed slot seems to be gone while it is not",
 		Variant: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
-			if m.Phase == lock.Polling && c.Queue != 0 {
+			if probes(m, lock.Polling, c) {
 				c.Queue = p.Layout.A[m.Arg]
 			}
 		}}),
@@ -98,7 +107,17 @@ var administering = []*lock.Target{
 		Doc: "wait returns after its last look as if the holder were gone",
 		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Op == lock.Wait && m.Result.Reason == lock.GaveUp {
-				m.Result.Outcome, m.Result.Reason = lock.Done, lock.NoReason
+				end(m, lock.Result{Outcome: lock.Done, Slot: m.Arg})
+			}
+		}}),
+	},
+	{
+		Name: "wait-forever", Breaks: "progress",
+		Doc: "wait looks until the holder is gone, be it never",
+		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+			if m.Op == lock.Wait && m.Result.Reason == lock.GaveUp {
+				m.Tries = 0
+				enter(m, lock.Polling)
 			}
 		}}),
 	},

@@ -7,27 +7,18 @@ import (
 
 var driving = []*lock.Target{
 	{
-		Name: "probe-by-get", Breaks: "minimal-driver",
-		Doc: "probes are basic.get: a driver that can't get can't lock",
-		Fix: func(o *lock.Options) { o.Existence = lock.ByPassive },
-		Variant: with(bug{write: func(_ *lock.Protocol, _ *lock.Machine, c *amqp.Command) {
-			if c.Flags.Has(amqp.Passive) {
-				c.Method, c.Flags = amqp.BasicGet, amqp.NoAck
-			}
-		}}),
-	},
-	{
-		Name: "verify-by-purge", Breaks: "minimal-driver",
-		Doc: "verify purges the A queue: that it exists is seen on the way",
-		Variant: with(bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
-			if m.Phase == lock.Checking && c.Method == amqp.BasicPublish {
-				c.Method, c.Flags = amqp.QueuePurge, 0
+		Name: "no-route-is-existence", Breaks: "no-phantom-slot",
+		Doc: "NO_ROUTE is read as \"exists\" where slots are looked for: acquire claims what nobody made",
+		Fix: func(o *lock.Options) { o.Confirm = lock.Confirms },
+		Variant: with(bug{read: func(p *lock.Protocol, m *lock.Machine, r *amqp.Reply) {
+			if isSlot(p, p.Next(m).Queue) {
+				r.Returned = 0
 			}
 		}}),
 	},
 	{
 		Name: "return-ignored", Breaks: "progress",
-		Doc: "a confirm is taken for existence: nobody listens for returned messages",
+		Doc: "a confirm is taken for existence: nobody listens for messages that are returned",
 		Variant: with(bug{read: func(_ *lock.Protocol, _ *lock.Machine, r *amqp.Reply) {
 			r.Returned = 0
 		}}),
@@ -41,13 +32,47 @@ var driving = []*lock.Target{
 	},
 	{
 		Name: "nack-is-absence", Breaks: "linearizable",
-		Doc: "a nack is taken for \"no such queue\" though the queue rejects what it has no room for",
+		Doc: "a nack is taken for \"no such queue\", though the queue only rejects what it has no room for",
 		Fix: func(o *lock.Options) {
 			o.Arguments = amqp.Arguments{Has: amqp.HasMaxLength | amqp.HasOverflow, Overflow: amqp.RejectPublish}
 		},
 		Variant: with(bug{read: func(_ *lock.Protocol, _ *lock.Machine, r *amqp.Reply) {
 			if r.Kind == amqp.Nack {
 				r.Kind, r.Returned = amqp.Ack, 1
+			}
+		}}),
+	},
+	{
+		Name: "probe-by-declare", Breaks: "contiguous-slots",
+		Doc: "slots are looked for by declaring them, and forgetting that this makes them",
+		Fix: func(o *lock.Options) { o.Existence = lock.ByPassive },
+		Variant: with(bug{write: func(p *lock.Protocol, _ *lock.Machine, c *amqp.Command) {
+			if c.Flags.Has(amqp.Passive) && isSlot(p, c.Queue) {
+				c.Flags, c.Args = amqp.Durable, p.Options.Arguments
+			}
+		}}),
+	},
+	{
+		Name: "probe-by-passive-declare", Breaks: "cheap-acquire",
+		Doc: "probes are passive declares: every queue that is not there, or is another's, breaks the channel",
+		Fix: func(o *lock.Options) { o.Existence = lock.ByPassive },
+	},
+	{
+		Name: "probe-by-get", Breaks: "minimal-driver",
+		Doc: "probes are basic.get: a driver that can't get can't lock",
+		Fix: func(o *lock.Options) { o.Existence = lock.ByPassive },
+		Variant: with(bug{write: func(_ *lock.Protocol, _ *lock.Machine, c *amqp.Command) {
+			if c.Flags.Has(amqp.Passive) {
+				c.Method, c.Flags = amqp.BasicGet, amqp.NoAck
+			}
+		}}),
+	},
+	{
+		Name: "verify-by-purge", Breaks: "minimal-driver",
+		Doc: "verify purges the A queue of probes, and sees on the way that it exists",
+		Variant: with(bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+			if probes(m, lock.Checking, c) {
+				c.Method, c.Flags = amqp.QueuePurge, 0
 			}
 		}}),
 	},

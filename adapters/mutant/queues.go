@@ -9,23 +9,23 @@ var queues = []*lock.Target{
 	{
 		Name: "holder-shared", Breaks: "mutual-exclusion",
 		Doc:     "B queues are not declared exclusive: two may declare one at once",
-		Variant: with(declaring(0)),
+		Variant: with(claimingWith(0)),
 	},
 	{
 		Name: "holder-auto-delete", Breaks: "crash-frees",
-		Doc:     "B queues are declared auto-delete instead of exclusive: without a consumer they never go",
-		Variant: with(declaring(amqp.AutoDelete)),
+		Doc:     "B queues are auto-delete instead of exclusive: without a consumer they never go",
+		Variant: with(claimingWith(amqp.AutoDelete)),
 	},
 	{
 		Name: "holder-durable", Breaks: "survives-restart",
-		Doc:     "B queues are declared durable instead of exclusive: after a restart they are still there",
-		Variant: with(declaring(amqp.Durable)),
+		Doc:     "B queues are durable instead of exclusive: after a restart there are holders",
+		Variant: with(claimingWith(amqp.Durable)),
 	},
 	{
 		Name: "holder-expires", Breaks: "removal-drains",
 		Doc: "B queues have x-expires, against holders that hang: a probe is not a use",
 		Variant: with(bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
-			if declaresHolder(m, c) {
+			if claims(m, c) {
 				c.Args.Has, c.Args.Expires = c.Args.Has|amqp.HasExpires, 100
 			}
 		}}),
@@ -43,6 +43,15 @@ var queues = []*lock.Target{
 		},
 	},
 	{
+		Name: "slots-exclusive", Breaks: "contiguous-slots",
+		Doc: "A queues are declared exclusive: they go with the administrator's connection",
+		Variant: with(bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+			if m.Phase == lock.Growing {
+				c.Flags = amqp.Exclusive
+			}
+		}}),
+	},
+	{
 		Name: "probes-pile-up", Breaks: "no-leak",
 		Doc: "queues have no limit: the probes' messages stay in them",
 		Fix: func(o *lock.Options) { o.Arguments = amqp.Arguments{} },
@@ -55,19 +64,19 @@ var queues = []*lock.Target{
 	{
 		Name: "mutex-shared", Kind: lock.Mutex, Breaks: "mutual-exclusion",
 		Doc:     "the true mutex is not declared exclusive",
-		Variant: with(declaring(0)),
+		Variant: with(claimingWith(0)),
 	},
 	{
 		Name: "mutex-auto-delete", Kind: lock.Mutex, Breaks: "crash-frees",
-		Doc:     "the true mutex is declared auto-delete instead of exclusive",
-		Variant: with(declaring(amqp.AutoDelete)),
+		Doc:     "the true mutex is auto-delete instead of exclusive",
+		Variant: with(claimingWith(amqp.AutoDelete)),
 	},
 }
 
-// declaring declares B queues with other flags than exclusive.
-func declaring(flags amqp.Flags) bug {
+// claimingWith declares B queues, or the true mutex, with other flags than exclusive.
+func claimingWith(flags amqp.Flags) bug {
 	return bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
-		if declaresHolder(m, c) {
+		if claims(m, c) {
 			c.Flags = flags
 		}
 	}}

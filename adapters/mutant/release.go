@@ -18,25 +18,23 @@ var releasing = []*lock.Target{
 	},
 	{
 		Name: "release-forgets", Breaks: "effective-release",
-		Doc: "release forgets the slot and tells the broker nothing",
-		Variant: with(bug{start: func(_ *lock.Protocol, m *lock.Machine) {
-			if m.Op == lock.Release {
-				end(m, lock.Result{Outcome: lock.Done, Slot: m.Slot})
-			}
-		}}),
+		Doc:     "release forgets the slot and tells the broker nothing",
+		Variant: with(releaseForgets),
 	},
 	{
 		Name: "release-closes-channel", Breaks: "effective-release",
-		Doc: "release closes the channel, as the guidelines suggest: RabbitMQ keeps the B queue for the connection",
+		Doc: "release closes the channel, as the guidelines suggest: the B queue is the connection's, and stays",
 		Fix: func(o *lock.Options) { o.Release = lock.CloseChannel },
 	},
 	{
 		Name: "mutex-release-forgets", Kind: lock.Mutex, Breaks: "effective-release",
-		Doc: "the true mutex is released by forgetting it",
-		Variant: with(bug{start: func(_ *lock.Protocol, m *lock.Machine) {
-			if m.Op == lock.Release {
-				end(m, lock.Result{Outcome: lock.Done, Slot: m.Slot})
-			}
-		}}),
+		Doc:     "the true mutex is released by forgetting it",
+		Variant: with(releaseForgets),
 	},
 }
+
+var releaseForgets = bug{start: func(_ *lock.Protocol, m *lock.Machine) {
+	if beginning(m, lock.Release) {
+		end(m, lock.Result{Outcome: lock.Done, Slot: m.Slot})
+	}
+}}

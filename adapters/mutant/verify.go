@@ -8,10 +8,10 @@ import (
 var verifying = []*lock.Target{
 	{
 		Name: "verify-asks-nobody", Breaks: "stale-belief-ends",
-		Doc: "verify looks at the driver's own idea of the connection and sends nothing",
+		Doc: "verify asks the driver whether the connection is open, and nobody else",
 		Variant: with(bug{start: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Phase == lock.Checking {
-				end(m, lock.Result{Outcome: lock.Done, Held: true, Slot: m.Slot})
+				believe(m)
 			}
 		}}),
 	},
@@ -25,39 +25,20 @@ var verifying = []*lock.Target{
 		}}),
 	},
 	{
-		Name: "verify-reconnects", Breaks: "stale-belief-ends",
-		Doc: "verify runs on a driver that connects again by itself, and finds the slot there",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
-			if m.Op == lock.Verify && m.Result.Reason == lock.Disconnected {
-				m.Held = m.Slot
-				redial(m, lock.Checking)
-			}
-		}}),
-	},
-	{
-		Name: "gives-up-silently", Breaks: "no-false-hold",
-		Doc: "verify, and the verifying in acquire, gives a removed slot up, and forgets to say no",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
-			if m.Result.Reason == lock.Removed || m.Result.Reason == lock.Withdrawn {
-				granted(m)
+		Name: "verify-unrouted", Breaks: "honest-verify",
+		Doc: "verify publishes without the mandatory flag: nothing is ever returned",
+		Variant: with(bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+			if probes(m, lock.Checking, c) {
+				c.Flags &^= amqp.Mandatory
 			}
 		}}),
 	},
 	{
 		Name: "verify-holder-only", Breaks: "honest-verify",
-		Doc: "verify looks whether the B queue is there, not whether the slot is",
+		Doc: "verify looks whether its B queue is there, not whether the slot is",
 		Variant: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
-			if m.Phase == lock.Checking && c.Queue != 0 {
+			if probes(m, lock.Checking, c) {
 				c.Queue = p.Layout.B[m.Slot]
-			}
-		}}),
-	},
-	{
-		Name: "verify-unrouted", Breaks: "honest-verify",
-		Doc: "verify publishes without the mandatory flag: nothing is ever returned",
-		Variant: with(bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
-			if m.Phase == lock.Checking {
-				c.Flags &^= amqp.Mandatory
 			}
 		}}),
 	},
@@ -65,10 +46,15 @@ var verifying = []*lock.Target{
 		Name: "verify-next-slot", Breaks: "linearizable",
 		Doc: "verify looks at the slot after its own, and gives its own up if that is not there",
 		Variant: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
-			if m.Phase == lock.Checking && c.Queue != 0 {
+			if probes(m, lock.Checking, c) {
 				c.Queue = p.Layout.A[m.Slot+1]
 			}
 		}}),
+	},
+	{
+		Name: "verify-reconnects", Breaks: "stale-belief-ends",
+		Doc:     "verify runs on a driver that connects again by itself, and finds the slot there",
+		Variant: with(verifyReconnects),
 	},
 	{
 		Name: "verify-keeps-holder", Breaks: "no-leak",
@@ -80,11 +66,20 @@ var verifying = []*lock.Target{
 		}}),
 	},
 	{
+		Name: "gives-up-silently", Breaks: "no-false-hold",
+		Doc: "verify, and acquire where it verifies, gives a removed slot up and forgets to say no",
+		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+			if m.Result.Reason == lock.Removed || m.Result.Reason == lock.Withdrawn {
+				believe(m)
+			}
+		}}),
+	},
+	{
 		Name: "verify-twice", Breaks: "cheap-verify",
 		Doc: "verify makes sure by asking twice",
 		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Op == lock.Verify && m.Result.Held && m.Tries == 0 {
-				m.Tries, m.Result = 1, lock.Result{}
+				m.Tries = 1
 				enter(m, lock.Checking)
 			}
 		}}),
@@ -94,19 +89,20 @@ var verifying = []*lock.Target{
 		Doc: "verify asks on a channel of its own",
 		Variant: with(bug{start: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Phase == lock.Checking {
-				m.Then, m.Link, m.Phase = m.Phase, lock.ChannelDown, lock.Opening
-				m.Channel++
+				rechannel(m, lock.Checking)
 			}
 		}}),
 	},
 	{
 		Name: "mutex-verify-reconnects", Kind: lock.Mutex, Breaks: "honest-verify",
-		Doc: "the true mutex is verified on a driver that connects again by itself: somebody has it",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
-			if m.Op == lock.Verify && m.Result.Reason == lock.Disconnected {
-				m.Held = m.Slot
-				redial(m, lock.Checking)
-			}
-		}}),
+		Doc:     "the true mutex is verified on a driver that connects again by itself: somebody has it",
+		Variant: with(verifyReconnects),
 	},
 }
+
+var verifyReconnects = bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+	if broke(m, lock.Verify) {
+		m.Held = m.Slot
+		redial(m, lock.Checking)
+	}
+}}

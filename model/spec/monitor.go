@@ -207,7 +207,7 @@ func (m *Monitor) look(c uint8, w *watch) {
 	w.empty |= AllSlots &^ t.Taken
 	w.counts |= 1 << bits.OnesCount16(t.Exists)
 	w.full = w.full || t.Free() == 0
-	w.waited = w.waited || m.administered(t)
+	w.waited = w.waited || m.administered(w.lock, t)
 	mine := t.owned(m.owner(c))
 	w.mine |= mine
 	w.held |= t.Exists & mine
@@ -217,15 +217,20 @@ func (m *Monitor) look(c uint8, w *watch) {
 
 // administered reports whether somebody has good reason to hold the administration mutex: they are
 // administering, or dead without the broker knowing.
-func (m *Monitor) administered(t *Truth) bool {
+func (m *Monitor) administered(l uint8, t *Truth) bool {
 	switch {
 	case t.Admin == 0:
 		return false
 	case t.Admin&Ghost != 0:
 		return true
 	}
-	o := &m.clients[t.Admin-1]
-	return !o.alive || o.op.Administrative()
+	for i := range m.clients[:m.n] {
+		o := &m.clients[i]
+		if m.owner(uint8(i)+1) == t.Admin && (!o.alive || o.op.Administrative() && o.lock == l) {
+			return true
+		}
+	}
+	return false
 }
 
 // owner is the client that stands for a client's connection: the first, where all share one.
@@ -270,9 +275,11 @@ func (m *Monitor) Command(c uint8, cmd amqp.Command, reply amqp.Reply, confirms 
 	if reply.Kind == amqp.ChannelClosed {
 		w.mended++
 		w.broken = w.broken || reply.Code != amqp.ResourceLocked && reply.Code != amqp.NotFound
-		w.troubled = w.troubled || reply.Code == amqp.InternalError
-		if reply.Code == amqp.ResourceLocked && cmd.Method == amqp.QueueDeclare && cmd.Flags.Has(amqp.Exclusive) {
-			w.refused++
+		if reply.Code == amqp.InternalError {
+			w.troubled = true
+			if cmd.Method == amqp.TxCommit && w.asked > 0 {
+				w.asked-- // that look told nothing
+			}
 		}
 	}
 	for i := range m.clients[:m.n] {
@@ -280,7 +287,6 @@ func (m *Monitor) Command(c uint8, cmd amqp.Command, reply amqp.Reply, confirms 
 			o.steps++
 		}
 	}
-	m.bound(c, w)
 }
 
 // minimal are the methods that every driver must have (guidelines, "Limitation Tolerance"), and the
@@ -295,7 +301,6 @@ var minimal = [...]bool{
 // bound judges the attempts of an operation at a claim, or at the administration mutex.
 func (m *Monitor) bound(c uint8, w *watch) {
 	switch {
-	case w.refused == 0:
 	case w.op == lock.Acquire:
 		m.require(Progress, w.refused <= m.retries+1, c, 0, 0, "acquire goes on after its last permitted attempt")
 	case w.op.Administrative():
@@ -308,22 +313,33 @@ func (m *Monitor) Touch(c uint8, role lock.Role, s uint8, cmd amqp.Command, repl
 	w := &m.clients[c-1]
 	declare := cmd.Method == amqp.QueueDeclare && !cmd.Flags.Has(amqp.Passive)
 	claim := declare && (role == lock.RoleB || role == lock.RoleMutex)
-	switch {
-	case reply.Kind == amqp.ChannelClosed:
+	if declare && role != lock.RoleA && reply.Code == amqp.ResourceLocked {
+		w.refused++
+		m.bound(c, w)
+	}
+	if reply.Kind == amqp.ChannelClosed {
 		raced := claim && reply.Code == amqp.ResourceLocked && w.empty&(1<<s) != 0
 		w.wasted = w.wasted || reply.Code != amqp.InternalError && !raced
-	case claim:
+	} else if claim {
 		w.declared |= 1 << s
-	case declare || cmd.Method == amqp.QueueDelete:
-	case w.op == lock.Wait && role == lock.RoleB:
-		w.asked++
-		m.require(Progress, w.asked <= m.polls+1+uint16(w.mended), c, 0, s, "wait goes on after its last permitted look")
-	case w.op.Administrative() && role == lock.RoleAdmin:
-		w.asked++
-		m.require(Progress, w.asked <= uint16(m.tries)+1+uint16(w.mended), c, 0, 0, "an administrator goes on after its last permitted attempt")
+	}
+	if !declare && cmd.Method != amqp.QueueDelete && reply.Code != amqp.InternalError {
+		m.asks(c, w, role, s)
 	}
 	if role == lock.RoleA && w.op.Administrative() {
 		m.administer(c, w)
+	}
+}
+
+// asks judges how often an operation looks at what it waits for.
+func (m *Monitor) asks(c uint8, w *watch, role lock.Role, s uint8) {
+	switch {
+	case w.op == lock.Wait && role == lock.RoleB:
+		w.asked++
+		m.require(Progress, w.asked <= m.polls+1, c, 0, s, "wait goes on after its last permitted look")
+	case w.op.Administrative() && role == lock.RoleAdmin:
+		w.asked++
+		m.require(Progress, w.asked <= uint16(m.tries)+1, c, 0, 0, "an administrator goes on after its last permitted attempt")
 	}
 }
 

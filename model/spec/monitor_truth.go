@@ -183,11 +183,9 @@ func (m *Monitor) Crash(c uint8) {
 	w := &m.clients[c-1]
 	if w.op.Administrative() {
 		m.confirm(m.within(w))
-	}
-	w.alive, w.left, w.believed, w.op, w.working, w.since = false, w.believed, 0, lock.NoOp, false, 0
-	if w.lock < MaxLocks {
 		m.locks[w.lock].expected = -1
 	}
+	w.alive, w.left, w.believed, w.op, w.working, w.since = false, w.believed, 0, lock.NoOp, false, 0
 }
 
 // Gone is a connection that ended, as the broker saw: the one under which client c was granted what
@@ -235,9 +233,7 @@ func (m *Monitor) Restarted(l uint8, t *Truth) {
 	kept := k.truth.Exists == t.Exists && t.Taken == 0
 	m.require(SurvivesRestart, kept, 0, 0, 0, "")
 	for i := range m.clients[:m.n] {
-		if m.clients[i].lock == l {
-			m.Gone(uint8(i)+1, true, false)
-		}
+		m.Gone(uint8(i)+1, true, false)
 	}
 	k.expected = -1
 	m.SetTruth(l, 0, t)

@@ -1,0 +1,19 @@
+package mutant
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// All are the mutants, by theme.
+var All = slices.Concat(acquiring, verifying, releasing, administering, queues, names, driving)
+
+// Named is the mutant with that name, or nil.
+func Named(name string) *lock.Target {
+	i := slices.IndexFunc(All, func(t *lock.Target) bool { return t.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return All[i]
+}
