@@ -87,7 +87,7 @@ var Properties = [PropertyCount]Description{
 	SurvivesRestart: {"survives-restart", "after a broker restart the slots are there and no holder is",
 		"\"A\" and \"B\" Queues: A queues persist, B queues are exclusive", FromTruth},
 	Progress: {"progress", "a free slot is found; retries are bounded; nothing waits for what nobody does",
-		"Acquiring a Lock, step 6", FromHistory},
+		"Acquiring a Lock, step 6", FromTruth},
 	CheapAcquire: {"cheap-acquire", "acquire stays within its round trips, opens no channel but to mend one, and never reconnects",
 		"Lock Requirements, cheap to acquire", FromCommands},
 	CheapVerify: {"cheap-verify", "verify takes one round trip and opens nothing",
