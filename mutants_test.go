@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/spec"
 )
 
-var seeds = flag.Int("seeds", 2, "from how many seeds each mutant has to be killed")
+var seeds = flag.Int("seeds", 1, "from how many seeds each mutant has to be killed")
 
 // TestMutantsAreKilled: every mutant is found out, by the property that it was made to break, within
 // the limit, from any seed; and every property has a mutant.
