@@ -22,7 +22,7 @@ import (
 //     it; the slot does not exist; the client gives it back. In between others see it held.
 //   - verify, held: at one moment the slot exists and the client holds it.
 //   - verify, removed: at two moments, in this order, the slot does not exist; the client gives it
-//     up. A no for want of a connection says nothing, and the slot stays held until the connection's
+//     up. One that may have lost it before is asked nothing. A no for want of a connection says nothing, and the slot stays held until the connection's
 //     end; after a no without a reason it may be given up or not.
 //   - release, ok: the client gives the slot back. Where it may have lost it before, nothing happens.
 //     A client may also verify and release what only an unanswered acquire of its own can have taken.
