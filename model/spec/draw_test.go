@@ -123,7 +123,8 @@ func drawHistory(c chooser, d drawn) *History {
 		w.step()
 	}
 	for range d.corrupts {
-		corrupt(c, &w.h)
+		for tries := 0; tries < 10 && !corrupt(c, &w.h); tries++ {
+		}
 	}
 	return &w.h
 }
@@ -481,10 +482,11 @@ func (w *world) repeat(op *doing, n int, effect func()) {
 	}
 }
 
-// corrupt changes a history a little; it may stay legal, or become malformed.
-func corrupt(c chooser, h *History) {
+// corrupt changes a history a little, or reports that it did not; it may stay legal, or become
+// malformed.
+func corrupt(c chooser, h *History) bool {
 	if len(h.Events) < 4 {
-		return
+		return false
 	}
 	i := c.below(len(h.Events))
 	e := &h.Events[i]
@@ -500,8 +502,9 @@ func corrupt(c chooser, h *History) {
 	case e.Type == OK || e.Type == Fail:
 		lie(c, e)
 	default:
-		corrupt(c, h)
+		return false
 	}
+	return true
 }
 
 // lie gives an operation another answer.

@@ -2,41 +2,81 @@ package spec
 
 import (
 	"testing"
+	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// FuzzCheck: whatever events a history has, in turn or not, checking it ends without a panic; what is
-// no history is refused with the event that is wrong.
-func FuzzCheck(f *testing.F) {
-	f.Add([]byte("acquire and release"), false)
-	f.Add([]byte{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9}, true)
-	f.Fuzz(func(t *testing.T, data []byte, strict bool) {
-		h := events(byBytes{&data})
-		o := LinearizableOptions{Timeout: oracleTime}
-		if strict {
-			o.Strength = Strict
-		}
-		if Validate(h) == nil {
-			CheckHistory(h, o)
-		} else if CheckLinearizable(h, o).Decision == Legal {
-			t.Error("legal, but no history")
-		}
-	})
-}
-
-// events are some that have nothing to do with one another.
-func events(c chooser) *History {
-	h := &History{Kind: lock.Kind(c.below(3)), Locks: []string{"jobs"}, Slots: []int{c.below(4)}}
-	for range c.below(12) {
+// anyEvents reads events from bytes, whatever they are; most are malformed.
+func anyEvents(data []byte) *History {
+	c := byBytes{&data}
+	h := &History{Kind: lock.Kind(c.below(3)), Locks: []string{"jobs", "mails"}, Slots: []int{c.below(4), c.below(4)}}
+	for len(data) > 0 && len(h.Events) < 60 {
 		e := Event{
-			Process: int32(c.below(4)), Type: EventType(c.below(4)), F: F(c.below(int(lock.Wait) + 2)), Slot: uint16(c.below(4)),
-			Slots: uint16(c.below(3)), Reason: lock.Reason(c.below(int(lock.Crashed) + 1)), Held: c.below(2) == 1,
+			Process: int32(c.below(5) - 1), Target: int32(c.below(5)), Lock: uint16(c.below(2)), Slot: uint16(c.below(5)),
+			Slots: uint16(c.below(4)), Type: EventType(c.below(4)), F: F(c.below(12)), Reason: lock.Reason(c.below(9)),
+			Held: c.below(2) == 0,
 		}
-		if c.below(5) == 0 {
-			e.Process, e.Target, e.Type, e.F = Nemesis, e.Process, Info, Crash+F(c.below(4))
+		if e.Process == Nemesis {
+			e.Type, e.F = Info, Crash+F(c.below(4))
 		}
 		h.Events = append(h.Events, e)
 	}
 	return h
 }
+
+// mend makes events well-formed by leaving out what does not fit.
+func mend(h *History) {
+	for {
+		err, ok := Validate(h).(*Malformed)
+		if !ok {
+			return
+		}
+		if e := &h.Events[err.Event]; e.F == F(lock.Acquire) && e.Type == OK && !e.Held {
+			e.Held = true
+			continue
+		}
+		h.Events = append(h.Events[:err.Event], h.Events[err.Event+1:]...)
+	}
+}
+
+// FuzzCheck looks for events on which a check panics.
+func FuzzCheck(f *testing.F) {
+	f.Add([]byte{0, 1, 1, 2, 0, 0, 0, 0, 0, 2, 0, 0})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		h := anyEvents(data)
+		err := Validate(h)
+		o := LinearizableOptions{Strength: Strength(len(data) % 2), Timeout: 20 * time.Millisecond}
+		if found := CheckLinearizable(h, o); err != nil && found.Decision != Undecided {
+			t.Errorf("%v, but %+v", err, found)
+		}
+		mend(h)
+		CheckLinearizable(h, o)
+		CheckHistory(h, o)
+		for l := range h.Locks {
+			if p, err := Specify(h, l, o); err == nil {
+				p.Check(o.Timeout)
+			}
+		}
+	})
+}
+
+// agrees is the oracle as a property, which shrinks what it finds.
+func agrees(t *rapid.T) {
+	data := rapid.SliceOfN(rapid.Byte(), 0, 400).Draw(t, "choices")
+	c := byBytes{&data}
+	h := drawHistory(c, drawAny(c))
+	mend(h)
+	for s := Scan; s <= Strict; s++ {
+		var checker Checker
+		if f, r := decide(t, &checker, h, s, 0); disagree(f, r) {
+			t.Fatalf("%s: the fast check says %s (%s), porcupine %s:\n%s", s, f.Decision, f.Why, r, tell(h))
+		}
+	}
+}
+
+func TestFastCheckAgreesWithPorcupineShrinking(t *testing.T) { rapid.Check(t, agrees) }
+
+func FuzzAgreement(f *testing.F) { f.Fuzz(rapid.MakeFuzz(agrees)) }

@@ -101,8 +101,12 @@ func (c *Checker) Linearizable(h *History, o LinearizableOptions) Finding {
 		if f.Decision == Illegal {
 			return f
 		}
-		if f.Decision == Undecided && sum.Decision == Legal {
+		switch {
+		case sum.Decision == Undecided:
+		case f.Decision == Undecided:
 			sum = f
+		case f.How == byPorcupine:
+			sum.How = byPorcupine
 		}
 	}
 	return sum

@@ -16,9 +16,15 @@ var (
 // oracleTime is how long porcupine may take over one history of the tests.
 const oracleTime = 200 * time.Millisecond
 
+// failer is a test, of testing or of rapid.
+type failer interface {
+	Helper()
+	Fatal(...any)
+}
+
 // decide is what the fast check says, and porcupine, of the specification as it reads and of the one
 // that is made easier to check.
-func decide(t *testing.T, c *Checker, h *History, s Strength, permits int) (Finding, []porcupine.CheckResult) {
+func decide(t failer, c *Checker, h *History, s Strength, permits int) (Finding, []porcupine.CheckResult) {
 	t.Helper()
 	if err := c.resolver.resolve(h, 0, permits); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,367 @@
+package spec
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Small histories of one semaphore and what is said of them. A line "why" ends the legal ones.
+var told = []struct {
+	name  string
+	kind  lock.Kind
+	slots int
+	text  string
+	why   string // what is said of the history; "" if it is legal
+	event int
+	only  Strength // from which strength on it is said
+}{
+	{
+		name: "two hold one slot", slots: 2,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			c2 acquire
+			c2 ok acquire 1`,
+		why: "c2 was granted slot 1 (events 2 to 3), but c1 had it: it was granted at event 1 and not given back", event: 3,
+	},
+	{
+		name: "a release and an acquire overlap", slots: 1,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			c1 release 1
+			c2 acquire
+			c2 ok acquire 1
+			c1 ok release 1`,
+	},
+	{
+		name: "a slot that does not exist", slots: 2,
+		text: `
+			c1 acquire
+			c1 ok acquire 3`,
+		why: "c1 was granted slot 3 (events 0 to 1), but it did not exist at any moment of the call", event: 1,
+	},
+	{
+		name: "a free slot was overlooked", slots: 2,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			c2 acquire
+			c2 fail acquire full`,
+		why: "c2 was told that the lock is full (events 2 to 3), but slot 2 was free all the while", event: 3,
+	},
+	{
+		name: "each slot was taken, but never all", slots: 2,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			c2 acquire
+			c1 release 1
+			c1 ok release 1
+			c3 acquire
+			c3 ok acquire 2
+			c2 fail acquire full`,
+		why: "c2 was told that the lock is full (events 2 to 7), but at no moment of the call every slot was taken", event: 7, only: Strict,
+	},
+	{
+		name: "giving up says nothing", slots: 2,
+		text: `
+			c1 acquire
+			c1 fail acquire gave-up`,
+	},
+	{
+		name: "an unanswered acquire explains a full lock", slots: 1,
+		text: `
+			c1 acquire
+			crash c1
+			c2 acquire
+			c2 fail acquire full`,
+	},
+	{
+		name: "but not once its connection is gone", slots: 1,
+		text: `
+			c1 acquire
+			crash c1
+			gone c1
+			c2 acquire
+			c2 fail acquire full`,
+		why: "c2 was told that the lock is full (events 3 to 4), but slot 1 was free all the while", event: 4,
+	},
+	{
+		name: "a crash frees nothing yet", slots: 1,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			crash c1
+			c2 acquire
+			c2 ok acquire 1
+			gone c1`,
+		why: "c2 was granted slot 1 (events 3 to 4), but c1 had it: it was granted at event 1 and not given back", event: 4,
+	},
+	{
+		name: "the end of the connection does", slots: 1,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			gone c1
+			c2 acquire
+			c2 ok acquire 1
+			c1 verify 1
+			c1 ok verify 1 disconnected`,
+	},
+	{
+		name: "a stale belief is confirmed", slots: 1,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			gone c1
+			c1 verify 1
+			c1 ok verify 1`,
+		why: "c1 was told that it holds slot 1 (events 3 to 4), but its connection had ended before", event: 4,
+	},
+	{
+		name: "a removed slot is verified", slots: 1,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			c2 remove 1
+			c2 ok remove
+			c1 verify 1
+			c1 ok verify 1`,
+		why: "c1 was told that it holds slot 1 (events 4 to 5), but the slot did not exist at any moment of the call", event: 5,
+	},
+	{
+		name: "a slot is said to be removed that is not", slots: 1,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			c1 verify 1
+			c1 ok verify 1 removed`,
+		why: "c1 was told that slot 1 is removed (events 2 to 3), but it existed all the while", event: 3,
+	},
+	{
+		name: "a wrong count", slots: 2,
+		text: `
+			c1 count
+			c1 ok count 3`,
+		why: "c1 counted 3 slots (events 0 to 1), but there were 2", event: 1,
+	},
+	{
+		name: "a count in the middle of a removal", slots: 4,
+		text: `
+			c1 remove 2
+			c2 count
+			c2 ok count 3
+			c1 ok remove`,
+	},
+	{
+		name: "a wait that did not", slots: 1,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			c2 wait 1
+			c2 ok wait 1`,
+		why: "c2 was told that nobody has slot 1 (events 2 to 3), but c1 had it all the while", event: 3,
+	},
+	{
+		name: "withdrawing from a slot that nobody removes", slots: 1,
+		text: `
+			c1 acquire
+			c1 fail acquire 1 withdrawn`,
+		why: "c1 withdrew from slot 1 (events 0 to 1), but at no moment was it free and then gone", event: 1,
+	},
+	{
+		name: "a claim that is withdrawn is seen", slots: 1,
+		text: `
+			c1 remove 1
+			c2 acquire
+			c3 acquire
+			c3 fail acquire full
+			c1 ok remove
+			c2 fail acquire 1 withdrawn`,
+	},
+	{
+		name: "a hole", slots: 0,
+		text: `
+			c1 create 2
+			c2 acquire
+			c2 ok acquire 2
+			c2 release 2
+			c2 ok release 2
+			c3 acquire
+			c3 ok acquire 1
+			c3 count
+			c3 ok count 0
+			c1 ok create`,
+		why: "c3 counted 0 slots (events 7 to 8), but there were 2", event: 8,
+	},
+	{
+		name: "somebody else's slot is released", slots: 1,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			c2 release 1
+			c2 ok release 1`,
+		why: "c2's release is about slot 1 (events 2 to 3), which it did not have", event: 3,
+	},
+	{
+		name: "a mutex is not removed", kind: lock.Mutex,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			c1 verify 1
+			c1 ok verify 1 removed`,
+		why: "c1 was told that slot 1 is removed (events 2 to 3), but it existed all the while", event: 3,
+	},
+	{
+		name: "permits", slots: 2,
+		text: `
+			c1 acquire
+			c1 ok acquire
+			c2 acquire
+			c2 ok acquire
+			c1 release
+			c3 acquire
+			c3 ok acquire
+			c4 acquire
+			c4 ok acquire`,
+		why: "c4 was granted a permit at event 8, but all 2 were held", event: 8,
+	},
+	{
+		name: "an unanswered release frees only once", kind: lock.Mutex,
+		text: `
+			c1 acquire
+			c1 ok acquire
+			c1 release
+			c1 info release timed-out
+			c2 acquire
+			c2 ok acquire
+			c3 acquire
+			c3 ok acquire`,
+		why: "c3 was granted slot 1 (events 6 to 7), but c2 had it: it was granted at event 5 and not given back", event: 7,
+	},
+}
+
+func TestFindings(t *testing.T) {
+	for _, c := range told {
+		t.Run(c.name, func(t *testing.T) {
+			h := script(t, c.kind, c.slots, c.text)
+			for s := Scan; s <= Strict; s++ {
+				f := CheckLinearizable(h, LinearizableOptions{Strength: s})
+				want := Finding{Decision: Legal, Event: -1, How: byFastCheck}
+				if c.why != "" && s >= c.only {
+					want = Finding{Decision: Illegal, Event: c.event, Slot: f.Slot, Why: c.why, How: byFastCheck}
+				}
+				if f != want {
+					t.Errorf("%s: %+v, expected %+v", s, f, want)
+				}
+			}
+		})
+	}
+}
+
+// What only an unanswered acquire explains is left to porcupine.
+func TestPorcupineDecides(t *testing.T) {
+	const text = `
+		c1 acquire
+		c1 info acquire timed-out
+		c1 release 1
+		c1 ok release 1
+		c2 acquire
+		c2 ok acquire 1
+		gone c9`
+	f := CheckLinearizable(script(t, lock.Mutex, 0, text), LinearizableOptions{})
+	if f != (Finding{Decision: Legal, Event: -1, How: byPorcupine}) {
+		t.Errorf("%+v", f)
+	}
+	f = CheckLinearizable(script(t, lock.Mutex, 0, text+"\nc3 acquire\nc3 ok acquire 1"), LinearizableOptions{})
+	want := Finding{Decision: Illegal, Event: 8, Slot: 1, How: byPorcupine,
+		Why: "no order of the operations explains the answer to c3's acquire (event 8)"}
+	if f != want {
+		t.Errorf("%+v, expected %+v", f, want)
+	}
+}
+
+// porcupine alone does not answer for so many clients, some of whom are never answered.
+func TestCrowdIsAnswered(t *testing.T) {
+	for _, evidence := range []bool{true, false} {
+		for s := Scan; s <= Strict; s++ {
+			h := crowd(1000, 30, 8, 0.01, evidence)
+			if f := CheckLinearizable(h, LinearizableOptions{Strength: s}); f.Decision != Legal || f.How != byFastCheck {
+				t.Errorf("evidence %v, %s: %+v", evidence, s, f)
+			}
+		}
+	}
+}
+
+// One answer in a long history is made wrong: a slot is granted that somebody has.
+func TestNeedleIsFound(t *testing.T) {
+	h := crowd(20_000, 30, 8, 0.01, true)
+	for i := len(h.Events) / 2; ; i++ {
+		e := &h.Events[i]
+		if e.F != F(lock.Acquire) || e.Type != OK {
+			continue
+		}
+		e.Slot = e.Slot%8 + 1
+		f := CheckLinearizable(h, LinearizableOptions{})
+		if f.Decision != Illegal || f.Event < i-100 || f.Event > i+100 || f.How != byFastCheck {
+			t.Errorf("event %d was made wrong: %+v", i, f)
+		}
+		return
+	}
+}
+
+func TestSeveralLocks(t *testing.T) {
+	h := script(t, lock.Semaphore, 1, `
+		c1 acquire
+		c1 ok acquire 1
+		c2 acquire
+		c2 ok acquire 1`)
+	h.Locks, h.Slots = append(h.Locks, "mails"), append(h.Slots, 1)
+	h.Events[2].Lock, h.Events[3].Lock = 1, 1
+	if f := CheckLinearizable(h, LinearizableOptions{}); f.Decision != Legal {
+		t.Errorf("each lock by itself is fine: %+v", f)
+	}
+	h.Events[3].Slot = 2
+	if f := CheckLinearizable(h, LinearizableOptions{}); f.Decision != Illegal || f.Lock != 1 {
+		t.Errorf("the second lock has no slot 2: %+v", f)
+	}
+}
+
+func TestNamesAndNumbersDoNotMix(t *testing.T) {
+	h := script(t, lock.Semaphore, 2, `
+		c1 acquire
+		c1 ok acquire
+		c2 acquire
+		c2 ok acquire 2`)
+	if f := CheckLinearizable(h, LinearizableOptions{}); f.Decision != Undecided || !strings.Contains(f.Why, "name slots") {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestCheckerUsesItsMemoryAgain(t *testing.T) {
+	var all []*History
+	for i := range uint64(50) {
+		choose := bySeed(i)
+		d := drawAny(choose)
+		d.corrupts, d.blind = 0, false
+		all = append(all, drawHistory(choose, d))
+	}
+	var c Checker
+	check := func() {
+		for _, h := range all {
+			if err := c.resolver.resolve(h, 0, 0); err != nil {
+				t.Fatal(err)
+			}
+			c.fast(Scan)
+		}
+	}
+	for range 20 {
+		check()
+	}
+	if n := testing.AllocsPerRun(10, check); n > 0 {
+		t.Errorf("%.0f allocations for %d histories", n, len(all))
+	}
+}
