@@ -127,6 +127,12 @@ func (m *match) adapt(d draft) (step, bool) {
 	if s.cmd.Method == amqp.BasicConsume && !ch.mayConsume(s.cmd, c) {
 		return s, false
 	}
+	if s.cmd.Method == amqp.BasicGet && m.declares[s.cmd.Queue].Args.Has&amqp.HasMaxLength != 0 {
+		// When a channel ends, what its consumers had is ready again at once, but what basic.get took
+		// only some moments later. That can be waited for where it shows in the counters, which it
+		// does not where something is dropped for it.
+		s.cmd.Flags |= amqp.NoAck
+	}
 	m.identify(&s)
 	return s, true
 }
