@@ -376,7 +376,7 @@ func simple(h *History) bool {
 
 func TestPorcupineAgreesWithBruteForce(t *testing.T) {
 	var counts [3]int
-	for i := range *histories {
+	for i := range 4 * *histories {
 		choose := bySeed(uint64(*firstSeed + i))
 		d := drawAny(choose)
 		d.steps, d.unnamed, d.blind, d.reuse = 8+choose.below(24), false, false, false

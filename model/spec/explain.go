@@ -52,10 +52,18 @@ func (w *sweep) whyNot(st *state, c *call) string {
 func (w *sweep) whyNotFull(st *state, c *call) string {
 	for s := int32(1); s <= st.slots; s++ {
 		if st.covers(s, c.inv) {
-			return fmt.Sprintf(", but slot %d was free all the while", s)
+			return fmt.Sprintf(", but slot %d was free all the while%s", s, w.unhaunted())
 		}
 	}
 	return ", but at no moment of the call every slot was taken"
+}
+
+// unhaunted is what there is to say of unanswered acquires.
+func (w *sweep) unhaunted() string {
+	if w.haunting.some {
+		return ", and no unanswered acquire can have had it"
+	}
+	return ""
 }
 
 func (w *sweep) whyNotHeld(st *state, c *call) string {

@@ -87,7 +87,7 @@ var told = []struct {
 			gone c1
 			c2 acquire
 			c2 fail acquire full`,
-		why: "c2 was told that the lock is full (events 3 to 4), but slot 1 was free all the while", event: 4,
+		why: "c2 was told that the lock is full (events 3 to 4), but slot 1 was free all the while, and no unanswered acquire can have had it", event: 4,
 	},
 	{
 		name: "a crash frees nothing yet", slots: 1,
@@ -242,6 +242,121 @@ var told = []struct {
 			c3 ok acquire`,
 		why: "c3 was granted slot 1 (events 6 to 7), but c2 had it: it was granted at event 5 and not given back", event: 7,
 	},
+	{
+		name: "a create that a removal cuts short", slots: 0,
+		text: `
+			c1 create 2
+			c2 count
+			c2 ok count 1
+			c2 remove 1
+			c2 ok remove
+			c2 count
+			c2 ok count 0
+			c1 ok create`,
+		why: "c1's create cannot have happened as a whole (events 0 to 7)", event: 7,
+	},
+	{
+		name: "one unanswered acquire does not take two slots", slots: 2,
+		text: `
+			c1 acquire
+			crash c1
+			c2 acquire
+			c2 fail acquire full`,
+		why: "c2 was told that the lock is full (events 2 to 3), but slot 1 was free all the while, and no unanswered acquire can have had it", event: 3,
+	},
+	{
+		name: "nor one after the other", slots: 2,
+		text: `
+			c1 acquire
+			crash c1
+			c2 acquire
+			c2 ok acquire 1
+			c3 acquire
+			c3 fail acquire full
+			c2 release 1
+			c2 ok release 1
+			c3 acquire
+			c3 ok acquire 2
+			c4 acquire
+			c4 fail acquire full
+			gone c1`,
+		why: "c3 was told that the lock is full (events 4 to 5), but slot 2 was free all the while, and no unanswered acquire can have had it", event: 5,
+	},
+	{
+		name: "nor any but the one that it names", slots: 2,
+		text: `
+			c1 acquire
+			c1 info acquire 1 timed-out
+			c2 acquire
+			c2 ok acquire 1
+			c3 acquire
+			c3 fail acquire full
+			gone c1`,
+		why: "c3 was told that the lock is full (events 4 to 5), but slot 2 was free all the while, and no unanswered acquire can have had it", event: 5,
+	},
+	{
+		name: "an administrator's end ends its work", slots: 1,
+		text: `
+			c1 remove 1
+			crash c1
+			gone c1
+			c2 count
+			c2 ok count 1
+			c2 count
+			c2 ok count 0`,
+		why: "c2 counted 0 slots (events 5 to 6), but there were 1", event: 6,
+	},
+	{
+		name: "a withdrawal before an acquire that began earlier", slots: 1,
+		text: `
+			c1 acquire
+			c3 wait 1
+			c3 ok wait 1
+			c2 acquire
+			c4 remove 1
+			c4 ok remove
+			c4 add 1
+			c1 fail acquire 1 withdrawn
+			c2 ok acquire 1
+			c4 ok add`,
+	},
+	{
+		name: "a withdrawal from a slot that somebody has", slots: 1,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			c2 acquire
+			c3 remove 1
+			c3 ok remove
+			c2 fail acquire 1 withdrawn`,
+		why: "c2 withdrew from slot 1 (events 2 to 5), but at no moment was it free and then gone", event: 5,
+	},
+	{
+		name: "an acquire after one that overlaps a wait", slots: 0, kind: lock.PersistentMutex,
+		text: `
+			c2 acquire
+			c1 wait 1
+			c1 ok wait 1
+			c1 create 1
+			c3 acquire
+			c2 ok acquire 1
+			c2 release 1
+			c1 ok create
+			c3 ok acquire 1
+			c2 ok release 1`,
+	},
+	{
+		name: "a permit until the end of its connection", slots: 2,
+		text: `
+			c1 acquire
+			c1 ok acquire
+			c2 acquire
+			c3 acquire
+			c3 ok acquire
+			gone c2
+			c2 ok acquire`,
+		why: "c2 was granted a permit at event 6, but all 2 were held", event: 6,
+	},
 }
 
 func TestFindings(t *testing.T) {
@@ -256,6 +371,9 @@ func TestFindings(t *testing.T) {
 				}
 				if f != want {
 					t.Errorf("%s: %+v, expected %+v", s, f, want)
+				}
+				if f, r := decide(t, new(Checker), h, s, 0); disagree(f, r) {
+					t.Errorf("%s: porcupine says %s", s, r)
 				}
 			}
 		})

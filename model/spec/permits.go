@@ -70,9 +70,6 @@ func (p *permits) lose() bool {
 
 // disconnect is the end of a client's connection, or of all.
 func (p *permits) disconnect(at int32) {
-	if len(p.held) < p.r.permits {
-		p.room = p.now
-	}
 	for i := len(p.held) - 1; i >= 0; i-- {
 		if k := p.held[i]; at == restarted || p.r.calls[k].client == clientOf(at) {
 			p.drop(k)

@@ -56,11 +56,8 @@ type cut struct {
 	state lockState
 }
 
-// cutSize is how many events there are between cuts, at least.
-const cutSize = 32
-
-// cut finds the moments at which the history can be cut.
-func (p *Specification) cut() (cuts []cut) {
+// cut finds the moments at which the history can be cut, so many events apart at least.
+func (p *Specification) cut(apart int) (cuts []cut) {
 	if p.r.unnamed {
 		return nil // which permit an acquire took is not known
 	}
@@ -81,7 +78,7 @@ func (p *Specification) cut() (cuts []cut) {
 			state = p.settled(state, at)
 			under--
 		}
-		if under == 0 && i+1-last >= cutSize {
+		if under == 0 && i+1-last >= apart {
 			last = i + 1
 			cuts = append(cuts, cut{event: int32(last), state: state})
 		}

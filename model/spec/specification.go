@@ -76,9 +76,12 @@ func Specify(h *History, lock int, o LinearizableOptions) (*Specification, error
 func (r *resolver) specify(s Strength) *Specification {
 	p := r.decomposed(s)
 	p.tighten()
-	p.cuts = p.cut()
+	p.cuts = p.cut(cutSize)
 	return p
 }
+
+// cutSize is how many events there are between cuts, at least.
+const cutSize = 32
 
 // decomposed is a specification as it reads, without what makes it easier to check.
 func (r *resolver) decomposed(s Strength) *Specification {

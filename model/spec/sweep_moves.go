@@ -9,7 +9,6 @@ func (w *sweep) careful() bool {
 func (w *sweep) explore() {
 	for i := 0; i < len(w.states); i++ {
 		st := w.states[i]
-		w.witness(st)
 		for _, s := range w.staged {
 			w.step(st, &w.r.calls[s.call], s)
 		}
