@@ -1,0 +1,21 @@
+package frame
+
+import "fmt"
+
+// Code is a reply code.
+type Code uint16
+
+// String is the code with its name, such as "405 RESOURCE_LOCKED".
+func (c Code) String() string { return fmt.Sprintf("%d %s", uint16(c), c.Name()) }
+
+// Error is what is wrong with bytes that were received, with the code to close the connection with.
+type Error struct {
+	Code Code
+	Text string // without the code's name
+}
+
+func (e *Error) Error() string { return e.Code.String() + ": " + e.Text }
+
+func errorf(code Code, format string, args ...any) *Error {
+	return &Error{code, fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,198 @@
+package frame
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"math"
+)
+
+// MaxDepth is how deep tables and arrays may be in one another.
+const MaxDepth = 32
+
+// Table is a field table as it stands on the wire, without its length. The zero value is empty. One
+// that was read is well-formed; one that is made grows by [Table.With].
+type Table []byte
+
+// Decimal is a number with Scale decimal places.
+type Decimal struct {
+	Scale uint8
+	Value int32
+}
+
+// Array is a field array as it stands on the wire, without its length.
+type Array []byte
+
+// checkTable reports whether bytes are a table.
+func checkTable(b []byte, depth int) bool {
+	r := reader{b: b}
+	for len(r.b) > 0 {
+		r.take(int(r.octet()))
+		r.checkValue(depth)
+	}
+	return !r.failed
+}
+
+func checkArray(b []byte, depth int) bool {
+	r := reader{b: b}
+	for len(r.b) > 0 {
+		r.checkValue(depth)
+	}
+	return !r.failed
+}
+
+// checkValue takes a value with its type.
+func (r *reader) checkValue(depth int) {
+	switch kind := r.octet(); kind {
+	case 'F':
+		inner := r.counted()
+		r.failed = r.failed || depth >= MaxDepth || !checkTable(inner, depth+1)
+	case 'A':
+		inner := r.counted()
+		r.failed = r.failed || depth >= MaxDepth || !checkArray(inner, depth+1)
+	case 'S', 'x':
+		r.counted()
+	default:
+		n, known := sizes[kind]
+		r.take(n)
+		r.failed = r.failed || !known
+	}
+	if r.failed {
+		r.b = nil
+	}
+}
+
+// sizes are those of values of fixed size, by their types in RabbitMQ's dialect.
+var sizes = map[uint8]int{
+	'V': 0, 't': 1, 'b': 1, 'B': 1, 's': 2, 'u': 2, 'I': 4, 'i': 4, 'f': 4, 'D': 5, 'l': 8, 'L': 8, 'T': 8, 'd': 8,
+}
+
+// Timestamp is a time in seconds since 1970.
+type Timestamp uint64
+
+// All are the fields in their order. A value is a bool, int8 to int64, uint8 to uint32, float32,
+// float64, Decimal, Timestamp, string, []byte, Table, Array, or nil for void. Those that have bytes
+// share them with the table.
+func (t Table) All() iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		r := reader{b: t}
+		for len(r.b) > 0 {
+			if name := r.shortstr(); !yield(name, r.value()) {
+				return
+			}
+		}
+	}
+}
+
+// Lookup is the value of a field, and whether there is one.
+func (t Table) Lookup(name string) (any, bool) {
+	for n, value := range t.All() {
+		if n == name {
+			return value, true
+		}
+	}
+	return nil, false
+}
+
+// All are the values in their order; see [Table.All].
+func (a Array) All() iter.Seq[any] {
+	return func(yield func(any) bool) {
+		r := reader{b: a}
+		for len(r.b) > 0 {
+			if !yield(r.value()) {
+				return
+			}
+		}
+	}
+}
+
+// value takes a value with its type.
+func (r *reader) value() any {
+	switch r.octet() {
+	case 't':
+		return r.octet() != 0
+	case 'b':
+		return int8(r.octet())
+	case 'B':
+		return r.octet()
+	case 's':
+		return int16(r.short())
+	case 'u':
+		return r.short()
+	case 'I':
+		return int32(r.long())
+	case 'i':
+		return r.long()
+	case 'l', 'L':
+		return int64(r.longlong())
+	case 'f':
+		return math.Float32frombits(r.long())
+	case 'd':
+		return math.Float64frombits(r.longlong())
+	case 'D':
+		return Decimal{r.octet(), int32(r.long())}
+	case 'T':
+		return Timestamp(r.longlong())
+	case 'S':
+		return r.longstr()
+	case 'x':
+		return r.counted()
+	case 'F':
+		return Table(r.counted())
+	case 'A':
+		return Array(r.counted())
+	}
+	return nil
+}
+
+// With is the table with one field more. Values are of the types that [Table.All] has; another one,
+// or a name beyond 255 bytes, is the programmer's mistake and panics.
+func (t Table) With(name string, value any) Table {
+	if len(name) > 255 {
+		panic(fmt.Sprintf("frame: a field's name of %d bytes", len(name)))
+	}
+	return appendValue(appendShortstr(t, name), value)
+}
+
+// With is the array with one value more; see [Table.With].
+func (a Array) With(value any) Array { return appendValue(a, value) }
+
+func appendValue(b []byte, value any) []byte {
+	switch v := value.(type) {
+	case nil:
+		return append(b, 'V')
+	case bool:
+		return appendBits(append(b, 't'), v)
+	case int8:
+		return append(b, 'b', byte(v))
+	case uint8:
+		return append(b, 'B', v)
+	case int16:
+		return appendShort(append(b, 's'), uint16(v))
+	case uint16:
+		return appendShort(append(b, 'u'), v)
+	case int32:
+		return appendLong(append(b, 'I'), uint32(v))
+	case uint32:
+		return appendLong(append(b, 'i'), v)
+	case int64:
+		return appendLonglong(append(b, 'l'), uint64(v))
+	case float32:
+		return appendLong(append(b, 'f'), math.Float32bits(v))
+	case float64:
+		return appendLonglong(append(b, 'd'), math.Float64bits(v))
+	case Decimal:
+		return binary.BigEndian.AppendUint32(append(b, 'D', v.Scale), uint32(v.Value))
+	case Timestamp:
+		return appendLonglong(append(b, 'T'), uint64(v))
+	case string:
+		return appendLongstr(append(b, 'S'), v)
+	case []byte:
+		return append(appendLong(append(b, 'x'), uint32(len(v))), v...)
+	case Table:
+		return appendTable(append(b, 'F'), v)
+	case Array:
+		return append(appendLong(append(b, 'A'), uint32(len(v))), v...)
+	}
+	panic(fmt.Sprintf("frame: a field table has no type for %T", value))
+}
