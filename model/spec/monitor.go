@@ -36,6 +36,7 @@ type Monitor struct {
 	polls   uint16
 	shared  bool
 	n       uint8
+	ended   uint8 // the owners whose connections have ended at this moment
 	now     int64
 	clients [MaxClients]watch
 	locks   [MaxLocks]lockWatch
@@ -250,5 +251,5 @@ func (t *Truth) owned(c uint8) (set uint16) {
 	return set
 }
 
-// At sets the time, in virtual milliseconds.
-func (m *Monitor) At(now int64) { m.now = now }
+// At sets the time, in virtual milliseconds: a new moment begins.
+func (m *Monitor) At(now int64) { m.now, m.ended = now, 0 }

@@ -57,7 +57,7 @@ func (m *Monitor) ownersChanged(c uint8, old, t *Truth) {
 		if was == is || was&^Ghost == is&^Ghost {
 			continue
 		}
-		if was != 0 && was&Ghost == 0 {
+		if was != 0 {
 			m.ownerLost(c, was, s)
 		}
 		if is != 0 {
@@ -66,16 +66,24 @@ func (m *Monitor) ownersChanged(c uint8, old, t *Truth) {
 	}
 }
 
-// ownerLost is a holder whose B queue went away while its connection is alive: only its own release,
-// verification or withdrawal may do that.
+// ownerLost is a holder whose B queue went away. While its connection is there for the broker, only its
+// own release, verification or withdrawal may do that.
 func (m *Monitor) ownerLost(c, was, s uint8) {
+	ghost := was&Ghost != 0
+	was &^= Ghost
+	if m.ended&(1<<(was-1)) != 0 {
+		return
+	}
 	w := &m.clients[was-1]
-	if c > 0 && m.owner(c) == was {
+	own := !ghost && c > 0 && m.owner(c) == was
+	if own {
 		w = &m.clients[c-1]
 	}
-	own := c > 0 && m.owner(c) == was
 	switch {
-	case !w.connected || own && (w.op == lock.Release || w.op == lock.Acquire):
+	case own && (w.op == lock.Release || w.op == lock.Acquire):
+		return
+	case ghost || !w.connected:
+		m.doubt()
 		return
 	case own && w.op == lock.Verify:
 		w.yielded = w.yielded || w.believed == s
@@ -192,6 +200,7 @@ func (m *Monitor) Crash(c uint8) {
 // it holds, or another of its connections; own says that the client ended it itself.
 func (m *Monitor) Gone(c uint8, granted, own bool) {
 	w := &m.clients[c-1]
+	m.ended |= 1 << (m.owner(c) - 1)
 	if granted {
 		w.connected = false
 	}

@@ -1,0 +1,34 @@
+package spec
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// What a dead client holds goes with its connection. If it goes in any other way, no history tells
+// why, and the execution is not its own witness.
+func TestWitnessWantsAReasonForALoss(t *testing.T) {
+	const slot = 1 << 1
+	free := Truth{Exists: slot}
+	held := Truth{Exists: slot, Taken: slot, Owner: [Slots + 1]uint8{1: 1}}
+	haunted := Truth{Exists: slot, Taken: slot, Owner: [Slots + 1]uint8{1: 1 | Ghost}}
+	for _, noticed := range []bool{true, false} {
+		var m Monitor
+		m.Reset(lock.Semaphore, &lock.Options{}, 2, []Truth{free})
+		m.At(1)
+		m.Begin(1, 0, lock.Acquire, 0, true)
+		m.SetTruth(0, 1, &held)
+		m.End(1, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, 1, true)
+		m.Crash(1)
+		m.SetTruth(0, 0, &haunted)
+		m.At(2)
+		if noticed {
+			m.Gone(1, true, true)
+		}
+		m.SetTruth(0, 0, &free)
+		if m.Witnessed != noticed {
+			t.Errorf("the broker noticed %v, witnessed %v", noticed, m.Witnessed)
+		}
+	}
+}
