@@ -68,7 +68,7 @@ func newBrute(h *History, strict bool) *brute {
 			if e.Slot != AnySlot {
 				a.slot = int(e.Slot)
 			}
-			if e.Type != Info {
+			if e.Type != Info && !(e.F == F(lock.Verify) && disconnecting(e.Reason)) {
 				a.ret = i
 			}
 			if a.f == lock.Count {
@@ -297,7 +297,7 @@ func (b *brute) grant(k int, a *act) int {
 		switch {
 		case o.f == lock.Acquire:
 			return g
-		case o.f == lock.Release, o.f == lock.Verify && !o.e.Held && b.grant(g, o) >= 0:
+		case o.f == lock.Release, o.f == lock.Verify && o.e.Reason == lock.Removed && b.grant(g, o) >= 0:
 			return -1
 		}
 	}
@@ -358,7 +358,7 @@ func simple(h *History) bool {
 			ended[e.Target], told = true, true
 		case op == lock.Add, op == lock.Create:
 			slots += int(e.Slots)
-		case op == lock.Verify && e.Type != Invoke && !(e.Type == OK && (e.Held || e.Reason == lock.Removed)):
+		case op == lock.Verify && e.Type == OK && !e.Held && e.Reason != lock.Removed && !disconnecting(e.Reason):
 			return false
 		case op == lock.Release && e.Type == Info:
 			return false

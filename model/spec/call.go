@@ -34,8 +34,6 @@ const (
 	partial
 	// adrift: what it took may be lost at any moment from exit on, without any call or event.
 	adrift
-	// leaving: what it took may be lost from exit on only once the slot was seen gone.
-	leaving
 	// unproven: it is about a slot that only an unanswered acquire of its client can have taken.
 	unproven
 	// lost: its client's connection has ended since.
@@ -62,11 +60,16 @@ type call struct {
 	link     int32 // findsHeld, leaves, frees: the call that took the slot; takes: its client's one before
 	after    int32 // takes: the call that takes the slot before, in the order of answers; or none
 	exit     int32 // takes, mayTake: the event from which on the slot may be free again; or endless
+	quit     int32 // takes: the same, provided that the slot did not exist at some moment since
 	slot     uint16
 	n        uint16 // how many slots
 	effect   effect
 	traits   traits
 }
+
+// ends is the event from which on the slot that a call took may be free again for any reason, or
+// endless.
+func (c *call) ends() int32 { return min(c.exit, c.quit) }
 
 // staged reports whether a call takes effect in steps, or at a moment that has to be chosen.
 func (c *call) staged() bool {

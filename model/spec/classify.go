@@ -53,7 +53,7 @@ func (r *resolver) classify() {
 				k.traits |= openExit
 			}
 		case frees, leaves:
-			if k.link != none && r.disturbed.overlap(k.slot, r.calls[k.link].exit, k.ret) {
+			if k.link != none && r.disturbed.overlap(k.slot, r.calls[k.link].ends(), k.ret) {
 				r.calls[k.link].traits |= openExit
 			}
 		case findsHeld:
@@ -67,7 +67,7 @@ func (r *resolver) classifyHeld(k *call) {
 	if k.link == none {
 		return
 	}
-	if g := &r.calls[k.link]; g.exit < k.ret || k.traits.has(torn) {
+	if g := &r.calls[k.link]; g.ends() < k.ret || k.traits.has(torn) {
 		k.traits |= open
 		g.traits |= openExit
 	}

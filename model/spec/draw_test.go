@@ -78,6 +78,7 @@ type world struct {
 	n      int     // slots
 	holder []int32 // by slot: process
 	all    []*actor
+	ghosts []int32 // connections that their clients gave up and the broker still has
 	limbo  []limbo // effects of what was given up that may still come
 	next   int32
 	h      History
@@ -193,9 +194,13 @@ func (w *world) fault() {
 			}
 			w.world(Crash, a.process)
 		}
-	case 1, 2: // its connection ends
-		w.end(a.process)
-		w.world(Gone, a.process)
+	case 1, 2: // its connection ends, or one that was given up
+		process := a.process
+		if n := len(w.ghosts); n > 0 && w.c.below(2) == 0 {
+			process, w.ghosts = w.ghosts[n-1], w.ghosts[:n-1]
+		}
+		w.end(process)
+		w.world(Gone, process)
 	case 3:
 		if w.c.below(4) == 0 {
 			for _, a := range w.all {
@@ -204,20 +209,30 @@ func (w *world) fault() {
 			for s := range w.holder {
 				w.holder[s] = 0
 			}
-			w.limbo = nil
+			w.limbo, w.ghosts = nil, nil
 			w.world(Restart, Nemesis)
 		}
-	default: // it gives up what it is doing
+	default:
 		if a.op != nil && !a.dead {
-			w.leave(a)
-			e := Event{Type: Info, Process: a.process, F: a.op.inv.F, Reason: lock.TimedOut}
-			if w.c.below(3) == 0 {
-				e.Slot = a.op.answer.Slot
-			}
-			a.op = nil
-			w.emit(e)
+			w.giveUp(a)
 		}
 	}
+}
+
+// giveUp has a client not wait for its answer any more. A verify that does says no, and its client
+// goes on on another connection.
+func (w *world) giveUp(a *actor) {
+	w.leave(a)
+	e := Event{Type: Info, Process: a.process, F: a.op.inv.F, Reason: lock.TimedOut}
+	switch {
+	case a.op.inv.F.Op() == lock.Verify && w.c.below(2) == 0:
+		e.Type, e.Slot = OK, a.op.inv.Slot
+		a.gone, w.ghosts = true, append(w.ghosts, a.process)
+	case w.c.below(3) == 0:
+		e.Slot = a.op.answer.Slot
+	}
+	a.op = nil
+	w.emit(e)
 }
 
 // leave lets what is left of an operation come later, or never.

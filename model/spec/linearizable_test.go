@@ -346,6 +346,96 @@ var told = []struct {
 			c2 ok release 1`,
 	},
 	{
+		name: "a verify that ran out of time gave a removed slot up", slots: 1,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			c2 remove 1
+			c2 ok remove
+			c1 verify 1
+			c1 ok verify 1 timed-out
+			c2 wait 1
+			c2 ok wait 1
+			gone c1`,
+	},
+	{
+		name: "and may yet do so", slots: 1,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			c2 remove 1
+			c1 verify 1
+			c1 ok verify 1 disconnected
+			c2 ok remove
+			c2 add 1
+			c2 ok add
+			c3 acquire
+			c3 fail acquire full
+			c4 acquire
+			c4 ok acquire 1
+			gone c1`,
+	},
+	{
+		name: "but not one that is there all the while", slots: 2,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			c2 remove 1
+			c2 ok remove
+			c1 verify 1
+			c1 ok verify 1 timed-out
+			c2 wait 1
+			c2 ok wait 1
+			gone c1`,
+		why: "c2 was told that nobody has slot 1 (events 6 to 7), but c1 had it all the while", event: 7,
+	},
+	{
+		name: "nor one that was back when it was asked", slots: 1,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			c2 remove 1
+			c2 ok remove
+			c2 add 1
+			c2 ok add
+			c1 verify 1
+			c1 ok verify 1 timed-out
+			c3 acquire
+			c3 ok acquire 1
+			gone c1`,
+		why: "c3 was granted slot 1 (events 8 to 9), but c1 had it: it was granted at event 1 and not given back", event: 9,
+	},
+	{
+		name: "a verify after one without an answer says removed", slots: 1,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			c1 verify 1
+			c1 info verify 1 timed-out
+			c1 verify 1
+			c1 ok verify 1 removed
+			c2 remove 1
+			c2 ok remove
+			gone c1`,
+		why: "c1 was told that slot 1 is removed (events 4 to 5), but it existed all the while", event: 5,
+	},
+	{
+		name: "a release after a verify without an answer", slots: 1,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			c1 verify 1
+			c1 info verify 1 timed-out
+			c2 acquire
+			c2 ok acquire 1
+			c1 release 1
+			c1 ok release 1
+			c2 remove 1
+			c2 ok remove
+			gone c1`,
+		why: "c2 was granted slot 1 (events 4 to 5), but c1 had it: it was granted at event 1 and not given back", event: 5,
+	},
+	{
 		name: "a permit until the end of its connection", slots: 2,
 		text: `
 			c1 acquire

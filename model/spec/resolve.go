@@ -23,7 +23,6 @@ type resolver struct {
 	doubtful  []doubt // what a history which does not tell may have lost
 	strays    []int32 // takes on connections that are not known
 	unproven  bool    // a call is
-	adrift    bool    // a call is
 
 	named   bool // some operation named its slot
 	admin   admins
@@ -131,7 +130,8 @@ func (r *resolver) invoke(i, ci int32) *Malformed {
 	c.call = int32(len(r.calls))
 	r.at[i] = c.call
 	r.calls = append(r.calls, call{
-		inv: i, ret: endless, client: ci, link: none, after: none, exit: endless, slot: r.slot(e), n: e.Slots,
+		inv: i, ret: endless, client: ci, link: none, after: none, exit: endless, quit: endless,
+		slot: r.slot(e), n: e.Slots,
 	})
 	if e.F.Op().Administrative() {
 		r.admin.begin(e.F.Op(), int(e.Slots))
@@ -161,7 +161,7 @@ func (r *resolver) complete(i int32, c *client) *Malformed {
 	if s := r.slot(e); s != AnySlot {
 		k.slot = s
 	}
-	if e.Type == Info {
+	if e.Type == Info || e.F.Op() == lock.Verify && disconnecting(e.Reason) {
 		r.unanswered(c, e.Reason)
 		return nil
 	}
@@ -211,8 +211,8 @@ func (r *resolver) finish() {
 	if !r.witnessed || r.shrinks {
 		r.looseEnds()
 	}
-	if r.adrift {
-		r.forgive()
+	if !r.shrinks {
+		r.lasting()
 	}
 	r.classify()
 }
@@ -246,12 +246,14 @@ func (r *resolver) looseEnds() {
 	}
 }
 
-// forgive is for verifies that saw their slot gone: one that may have been without it before need not
-// have seen that.
-func (r *resolver) forgive() {
+// lasting is for histories in which no slot is removed: nobody saw theirs gone, and a verify without
+// an answer gave nothing up.
+func (r *resolver) lasting() {
 	for i := range r.calls {
-		if k := &r.calls[i]; k.effect == leaves && r.calls[k.link].traits.has(adrift) {
-			k.effect = frees
+		k := &r.calls[i]
+		k.quit = endless
+		if k.effect == leaves && k.traits.has(partial) {
+			k.effect, r.at[k.inv] = noEffect, none
 		}
 	}
 }

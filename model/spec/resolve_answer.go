@@ -78,8 +78,7 @@ func (r *resolver) follow(k *call, i int32) {
 func (r *resolver) setAdrift(k *call, from int32) {
 	k.exit = min(k.exit, from)
 	k.traits |= adrift
-	r.adrift, r.knotty = true, true
-	k.traits &^= leaving
+	r.knotty = true
 	if k.exit < k.ret && k.effect == takes {
 		k.traits |= torn
 	}
@@ -94,9 +93,7 @@ func (r *resolver) verified(c *client, k *call, e *Event) {
 		if c.gone != none {
 			k.traits |= torn
 		}
-		r.knotty = r.knotty || c.gone != none || g != none && r.calls[g].exit != endless
-	case disconnecting(e.Reason):
-		// It has its slot until its connection ends.
+		r.knotty = r.knotty || c.gone != none || g != none && r.calls[g].ends() != endless
 	case g == none:
 		r.perhapsFreed(c, k, e.Reason)
 	case e.Reason == lock.Removed:
@@ -107,18 +104,11 @@ func (r *resolver) verified(c *client, k *call, e *Event) {
 	}
 }
 
-// gaveUp is a verify that saw its slot gone. One that may have been without it before need not have.
+// gaveUp is a verify that saw its slot gone.
 func (r *resolver) gaveUp(c *client, k *call, g int32) {
 	r.named = true
-	t := &r.calls[g]
-	if t.exit == endless && t.traits&(lost|torn) == 0 {
-		r.about(c, k, g, leaves)
-		t.exit = k.inv
-		t.traits |= leaving
-	} else {
-		r.about(c, k, g, frees)
-		r.mayEnd(t, k.inv)
-	}
+	r.about(c, k, g, leaves)
+	r.calls[g].quit = min(r.calls[g].quit, k.inv)
 	r.drop(c, g)
 }
 
@@ -129,18 +119,9 @@ func (r *resolver) released(c *client, k *call, e *Event) {
 	g := r.grant(c, k.slot)
 	r.about(c, k, g, frees)
 	if g != none {
-		r.mayEnd(&r.calls[g], k.inv)
+		r.calls[g].exit = min(r.calls[g].exit, k.inv)
 		r.drop(c, g)
 	}
-}
-
-// mayEnd notes that a call gives back, from an event on, what grant g took. If it may have been given
-// up before, provided that it was seen gone, that proviso is dropped: there is one exit only.
-func (r *resolver) mayEnd(g *call, from int32) {
-	if g.traits.has(leaving) {
-		r.setAdrift(g, g.exit)
-	}
-	g.exit = min(g.exit, from)
 }
 
 // about makes a call one about the slot that grant g took. Without one, only an unanswered acquire

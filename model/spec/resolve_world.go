@@ -126,23 +126,26 @@ func (r *resolver) unknown(c *client, k *call) {
 	}
 }
 
-// perhapsLost is a verify or release without an answer: its slot may be given up.
+// perhapsLost is a verify or release without an answer: its slot may be given up, by a verify only if
+// it saw it gone.
 func (r *resolver) perhapsLost(c *client, k *call, op lock.Op) {
 	g := r.grant(c, k.slot)
-	if g == none {
+	switch {
+	case g == none && op == lock.Release:
 		r.perhapsFreed(c, k, lock.NoReason)
 		return
-	}
-	k.link, k.slot = g, r.calls[g].slot
-	t := &r.calls[g]
-	if op == lock.Release {
-		k.effect = frees
-		r.mayEnd(t, k.inv)
+	case g == none:
+		r.foreign(c, k.slot) // and what an unanswered acquire took is adrift where slots are removed
 		return
 	}
-	if t.exit == endless {
+	t := &r.calls[g]
+	k.link, k.slot = g, t.slot
+	switch {
+	case op == lock.Release:
+		k.effect = frees
+		t.exit = min(t.exit, k.inv)
+	case !c.ended:
 		k.effect = leaves
-		t.exit = k.inv
-		t.traits |= leaving
+		t.quit = min(t.quit, k.inv)
 	}
 }

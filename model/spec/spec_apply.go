@@ -73,9 +73,9 @@ func (p *Specification) mayTake(s lockState, u *unit) lockState {
 	return s
 }
 
-// miss sees that a slot does not exist.
+// miss sees that a slot does not exist. Whoever is without theirs already need not have seen that.
 func (p *Specification) miss(s lockState, u *unit) (lockState, bool) {
-	if s.stage(u.stage) != u.at || u.slot <= s.slots {
+	if s.stage(u.stage) != u.at || u.slot <= s.slots && s.slotOf(u.grant) > 0 {
 		return s, u.partial
 	}
 	return s.staged(u.stage, u.at+1), true

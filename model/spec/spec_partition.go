@@ -31,11 +31,11 @@ func (p *Specification) tighten() {
 			continue
 		}
 		g := &p.r.calls[k.after]
-		if g.exit == endless || g.traits&(torn|adrift|lost) != 0 {
+		if g.ends() == endless || g.traits&(torn|adrift|lost) != 0 {
 			continue
 		}
-		from[int32(i)] = p.ticks.of(g.exit)
-		if f := give[k.after] - 1; f != none && p.r.calls[f].inv == g.exit {
+		from[int32(i)] = p.ticks.of(g.ends())
+		if f := give[k.after] - 1; f != none && p.r.calls[f].inv == g.ends() {
 			to[f] = p.ticks.of(k.ret)
 		}
 	}

@@ -22,8 +22,9 @@ import (
 //     it; the slot does not exist; the client gives it back. In between others see it held.
 //   - verify, held: at one moment the slot exists and the client holds it.
 //   - verify, removed: at two moments, in this order, the slot does not exist; the client gives it
-//     up. One that may have lost it before is asked nothing. A no for want of a connection says nothing, and the slot stays held until the connection's
-//     end; after a no without a reason it may be given up or not.
+//     up. Where it may have lost it before, nothing is asked. A no for want of a connection, or for
+//     want of time, is a verify without an answer; after a no without a reason the slot may be given
+//     up or not.
 //   - release, ok: the client gives the slot back. Where it may have lost it before, nothing happens.
 //     A client may also verify and release what only an unanswered acquire of its own can have taken.
 //   - count: at one moment there are so many slots. wait: at one moment nobody holds the slot.
@@ -32,7 +33,8 @@ import (
 //     its own moment: administration is not atomic.
 //
 // An operation that failed had no effect. One without an answer may have its effect at any moment
-// from its invocation on, in part (an administrative one up to any step), or never. An acquire may
+// from its invocation on, in part (an administrative one up to any step), or never. So may a verify
+// give up its slot, but not before a moment at which the slot does not exist. An acquire may
 // take any one slot, or the one that its end names; where slots are removed, it may give it back at
 // any moment, as it may have seen it gone.
 //

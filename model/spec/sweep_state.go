@@ -102,10 +102,7 @@ func (w *sweep) settle(st *state, slot int32) {
 // leaving reports whether the holder of a slot may be without it from now on.
 func (w *sweep) leaving(st *state, slot int32) bool {
 	h := &w.r.calls[st.cells[slot].holder]
-	if h.exit > w.now {
-		return false
-	}
-	return !h.traits.has(leaving) || st.missed(slot, h.exit)
+	return h.exit <= w.now || h.quit <= w.now && st.missed(slot, h.quit)
 }
 
 // missed reports whether a slot did not exist at some moment since an event.
@@ -161,7 +158,7 @@ func (w *sweep) answers(st *state, k int32, c *call) bool {
 		}
 		return st.cells[slot].holder == c.link && st.existed(slot, c.inv)
 	case leaves:
-		return st.cells[slot].holder != c.link || st.missed(slot, c.inv)
+		return st.cells[slot].holder != c.link || w.leaving(st, slot)
 	case findsCount:
 		return int32(c.n) == st.slots || int(c.n) < len(st.left) && st.left[c.n] > c.inv
 	case findsFree:
