@@ -10,6 +10,8 @@ import (
 // record is what is kept of an execution: its history always, its steps where somebody will read them.
 type record struct {
 	events     []spec.Event
+	silent     bool // not even that
+	noting     bool // what the action at hand sent
 	tracing    bool
 	setup      []scenario.Taken
 	steps      []scenario.Taken
@@ -62,12 +64,15 @@ func (r *record) judge(w *World, step int) {
 
 // exchange notes the command and reply of the action at hand.
 func (r *record) exchange(cmd amqp.Command, reply amqp.Reply) {
-	if r.tracing {
+	if r.tracing || r.noting {
 		r.now.Command, r.now.Reply = cmd, reply
 	}
 }
 
 func (r *record) invoke(w *World, c uint8, op lock.Op, arg uint8) {
+	if r.silent {
+		return
+	}
 	e := spec.Event{Time: w.now * 1e6, Process: w.clients[c-1].process, Lock: uint16(w.lockOf(c)), Type: spec.Invoke, F: spec.F(op)}
 	switch op {
 	case lock.Verify, lock.Release, lock.Wait:
@@ -82,7 +87,7 @@ func (r *record) invoke(w *World, c uint8, op lock.Op, arg uint8) {
 // move has an acquire that opens a connection on its way belong to that one: what it is granted goes
 // with it.
 func (r *record) move(w *World, c uint8) {
-	if cl := &w.clients[c-1]; cl.busy && cl.machine.Op == lock.Acquire {
+	if cl := &w.clients[c-1]; !r.silent && cl.busy && cl.machine.Op == lock.Acquire {
 		cl.process = w.process(c, cl.incarnation)
 		r.events[cl.invoked].Process = cl.process
 	}
@@ -91,6 +96,9 @@ func (r *record) move(w *World, c uint8) {
 var eventTypes = [...]spec.EventType{lock.Done: spec.OK, lock.Failed: spec.Fail, lock.Unknown: spec.Info}
 
 func (r *record) complete(w *World, c uint8, res lock.Result) {
+	if r.silent {
+		return
+	}
 	cl := &w.clients[c-1]
 	r.events = append(r.events, spec.Event{
 		Time: w.now * 1e6, Process: cl.process, Lock: uint16(w.lockOf(c)), Type: eventTypes[res.Outcome],
@@ -100,5 +108,8 @@ func (r *record) complete(w *World, c uint8, res lock.Result) {
 
 // world notes an occurrence that is no client's doing.
 func (r *record) world(w *World, f spec.F, process int32) {
+	if r.silent {
+		return
+	}
 	r.events = append(r.events, spec.Event{Time: w.now * 1e6, Process: spec.Nemesis, Target: process, Type: spec.Info, F: f})
 }

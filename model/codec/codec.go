@@ -1,0 +1,74 @@
+// Package codec writes the fields of a value as bytes and reads them back. A type says once which
+// fields it has, in what order; the same lines then write it and read it, so that the two can't drift
+// apart.
+package codec
+
+import "encoding/binary"
+
+// Coder writes values, or reads what a coder has written.
+type Coder struct {
+	buf     []byte
+	reading bool
+}
+
+// Write returns a coder that appends to buf.
+func Write(buf []byte) Coder { return Coder{buf: buf} }
+
+// Read returns a coder that reads what was written into buf. Reading more than was written panics: the
+// bytes are the program's own.
+func Read(buf []byte) Coder { return Coder{buf: buf, reading: true} }
+
+// Bytes is what was written, or is left to read.
+func (c *Coder) Bytes() []byte { return c.buf }
+
+// Reading reports whether values are read.
+func (c *Coder) Reading() bool { return c.reading }
+
+// Byte writes or reads one byte.
+func Byte[T ~uint8](c *Coder, p *T) {
+	if c.reading {
+		*p, c.buf = T(c.buf[0]), c.buf[1:]
+		return
+	}
+	c.buf = append(c.buf, byte(*p))
+}
+
+// Bool writes or reads a truth value.
+func Bool(c *Coder, p *bool) {
+	var b uint8
+	if *p {
+		b = 1
+	}
+	Byte(c, &b)
+	*p = b != 0
+}
+
+// Bools writes or reads up to eight truth values as one byte.
+func Bools(c *Coder, ps ...*bool) {
+	var b uint8
+	for i, p := range ps {
+		if *p {
+			b |= 1 << i
+		}
+	}
+	Byte(c, &b)
+	for i, p := range ps {
+		*p = b&(1<<i) != 0
+	}
+}
+
+// Number writes or reads a number that is not negative. Small ones take little space.
+func Number[T ~uint16 | ~uint32 | ~uint64 | ~int | ~int32 | ~int64](c *Coder, p *T) {
+	if c.reading {
+		v, n := binary.Uvarint(c.buf)
+		*p, c.buf = T(v), c.buf[n:]
+		return
+	}
+	c.buf = binary.AppendUvarint(c.buf, uint64(*p))
+}
+
+// Length writes or reads how many elements follow, and returns it.
+func Length(c *Coder, n int) int {
+	Number(c, &n)
+	return n
+}

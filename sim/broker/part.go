@@ -1,0 +1,187 @@
+package broker
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/codec"
+)
+
+// A broker's state comes apart into what is everybody's and what is a connection's own. Whoever
+// stores many states that differ in a part stores the parts. Consumers and messages that wait for an
+// acknowledgement are not stored: no lock has any.
+
+// CodeCommon writes, or reads into a broker without queues, the queues that are no connection's own.
+func (b *Broker) CodeCommon(c *codec.Coder) { b.codeQueues(c, 0) }
+
+// CodeConnection writes a connection, or reads one that the broker does not have: its channels and the
+// queues that are exclusive to it.
+func (b *Broker) CodeConnection(c *codec.Coder, conn Conn) {
+	for int(conn) > len(b.conns) {
+		b.conns = append(b.conns, connection{})
+	}
+	b.conns[conn-1].alive = true
+	b.codeChannels(c, conn)
+	b.codeQueues(c, conn)
+}
+
+// CodeOwned writes the queues that are exclusive to a connection.
+func (b *Broker) CodeOwned(c *codec.Coder, conn Conn) { b.codeQueues(c, conn) }
+
+// Owns reports whether a connection has queues exclusively.
+func (b *Broker) Owns(conn Conn) bool {
+	for i := range b.queues {
+		if b.queues[i].exists && b.queues[i].owner == conn {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *Broker) codeChannels(c *codec.Coder, conn Conn) {
+	channels := b.conns[conn-1].channels
+	for n := codec.Length(c, opened(channels)); n > 0; n-- {
+		number := n
+		if !c.Reading() {
+			number = nthOpen(channels, n)
+		}
+		codec.Number(c, &number)
+		b.conns[conn-1].channels = grow(b.conns[conn-1].channels, number+1)
+		channels = b.conns[conn-1].channels
+		channels[number].encode(c)
+	}
+}
+
+// opened is how many channels are not closed.
+func opened(channels []channel) (n int) {
+	for i := range channels {
+		if channels[i].state != closed {
+			n++
+		}
+	}
+	return n
+}
+
+// nthOpen is the number of the n-th channel that is not closed, from 1.
+func nthOpen(channels []channel, n int) int {
+	for i := range channels {
+		if channels[i].state == closed {
+			continue
+		}
+		if n--; n == 0 {
+			return i
+		}
+	}
+	panic("broker: no such channel")
+}
+
+func (ch *channel) encode(c *codec.Coder) {
+	if len(ch.unacked) > 0 || len(ch.tx.settled) > 0 {
+		panic("broker: a channel with unacknowledged messages is not stored")
+	}
+	codec.Byte(c, &ch.state)
+	codec.Byte(c, &ch.mode)
+	codec.Number(c, &ch.code)
+	codec.Number(c, &ch.prefetch)
+	codec.Number(c, &ch.returned)
+	codec.Number(c, &ch.tag)
+	n := codec.Length(c, len(ch.tx.publishes))
+	if c.Reading() {
+		ch.tx.publishes = append(ch.tx.publishes[:0], make([]publication, n)...)
+	}
+	for i := range ch.tx.publishes {
+		p := &ch.tx.publishes[i]
+		codec.Number(c, &p.queue)
+		codec.Number(c, &p.flags)
+		codec.Number(c, &p.expiration)
+		codec.Number(c, &p.id)
+	}
+}
+
+// codeQueues writes or reads the queues of one owner.
+func (b *Broker) codeQueues(c *codec.Coder, owner Conn) {
+	if !c.Reading() {
+		for id := range b.queues {
+			if q := &b.queues[id]; q.exists && q.owner == owner {
+				codec.Number(c, &id)
+				b.codeQueue(c, q)
+			}
+		}
+		none := 0
+		codec.Number(c, &none)
+		return
+	}
+	for {
+		var id amqp.Queue
+		if codec.Number(c, &id); id == 0 {
+			return
+		}
+		q := b.place(id)
+		q.exists, q.owner = true, owner
+		b.codeQueue(c, q)
+	}
+}
+
+func (b *Broker) codeQueue(c *codec.Coder, q *queue) {
+	if len(q.consumers) > 0 || q.unacked > 0 {
+		panic("broker: a queue with consumers is not stored")
+	}
+	codec.Bools(c, &q.durable, &q.autoDelete)
+	codec.Byte(c, &q.args.Has)
+	if q.args.Has != 0 {
+		codec.Byte(c, &q.args.Overflow)
+		codec.Number(c, &q.args.MaxLength)
+		codec.Number(c, &q.args.Expires)
+		codec.Number(c, &q.args.MessageTTL)
+	}
+	if q.args.Has&amqp.HasExpires != 0 {
+		idle := b.now - q.used
+		codec.Number(c, &idle)
+		q.used = b.now - idle
+	}
+	b.codeBacklog(c, q)
+}
+
+// codeBacklog writes equal neighbours as one, however they came to be.
+func (b *Broker) codeBacklog(c *codec.Coder, q *queue) {
+	l := &q.ready
+	if !c.Reading() {
+		runs := l.runs[l.head:]
+		for i := 0; i < len(runs); {
+			r := runs[i]
+			for i++; i < len(runs) && runs[i].alike(&r.message); i++ {
+				r.count += runs[i].count
+			}
+			b.codeRun(c, &r)
+		}
+		var last run
+		b.codeRun(c, &last)
+		return
+	}
+	l.reset()
+	q.next = 0
+	for {
+		r := run{message: message{position: q.next}}
+		if b.codeRun(c, &r); r.count == 0 {
+			return
+		}
+		l.runs = append(l.runs, r)
+		l.depth += int(r.count)
+		q.next += r.count
+	}
+}
+
+func (b *Broker) codeRun(c *codec.Coder, r *run) {
+	if codec.Number(c, &r.count); r.count == 0 {
+		return
+	}
+	codec.Number(c, &r.id)
+	codec.Byte(c, &r.mark)
+	left := int64(0) // until it expires, plus 1
+	if r.deadline != never {
+		left = max(r.deadline-b.now, 0) + 1
+	}
+	codec.Number(c, &left)
+	r.deadline = never
+	if left > 0 {
+		r.deadline = b.now + left - 1
+	}
+}

@@ -1,0 +1,166 @@
+package sim
+
+import (
+	"github.com/lockproof/lockproof/model/codec"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim/broker"
+)
+
+// An image is a state of the world in parts: what is everybody's, and one part for each client: its
+// machine, its connections with the queues that are exclusive to them, and what the monitor knows of
+// it. Nothing in a part names another client, so that clients may change places, and nothing in it
+// depends on how the world came to be there: executions that lead to alike worlds give equal images.
+
+// codeShared writes or reads what is everybody's.
+func (w *World) codeShared(c *codec.Coder) {
+	w.Monitor.CodeShared(c, len(w.setting.layouts))
+	w.broker.CodeCommon(c)
+	if !w.sharing() {
+		return
+	}
+	there := w.shared != 0
+	if codec.Bool(c, &there); there {
+		w.shared = 1
+		w.broker.CodeConnection(c, w.shared)
+	}
+}
+
+// codeClient writes or reads one client.
+func (w *World) codeClient(c *codec.Coder, n uint8) {
+	cl := &w.clients[n-1]
+	connected := cl.conn != 0
+	codec.Bools(c, &cl.dead, &cl.busy, &cl.confirms, &connected)
+	codec.Byte(c, &cl.next)
+	if !cl.dead {
+		cl.machine.Code(c)
+		left := max(0, cl.wake-w.now)
+		codec.Number(c, &left)
+		cl.wake = w.now + left
+	}
+	w.Monitor.CodeClient(c, n)
+	if connected {
+		w.codeConnection(c, n)
+	}
+	w.codeGhosts(c, n)
+}
+
+// codeConnection writes or reads the connection that a client uses.
+func (w *World) codeConnection(c *codec.Coder, n uint8) {
+	cl := &w.clients[n-1]
+	granted := cl.grant == cl.conn
+	codec.Bool(c, &granted)
+	if w.sharing() {
+		cl.conn = w.shared
+	} else {
+		if c.Reading() {
+			cl.conn = broker.Conn(n)
+			w.own(cl.conn, n)
+		}
+		w.broker.CodeConnection(c, cl.conn)
+	}
+	if c.Reading() && granted {
+		cl.grant = cl.conn
+	}
+}
+
+// codeGhosts writes or reads a client's connections that are dead while the broker has not noticed.
+func (w *World) codeGhosts(c *codec.Coder, n uint8) {
+	if c.Reading() {
+		for i := codec.Length(c, 0); i > 0; i-- {
+			w.haunt(c, n)
+		}
+		return
+	}
+	count := 0
+	for i := range w.ghosts {
+		if w.ghosts[i].client == n {
+			count++
+		}
+	}
+	codec.Length(c, count)
+	for i := range w.ghosts {
+		if g := &w.ghosts[i]; g.client == n {
+			granted := w.clients[n-1].grant == g.conn
+			codec.Bool(c, &granted)
+			w.broker.CodeConnection(c, g.conn)
+		}
+	}
+}
+
+// haunt reads one of them.
+func (w *World) haunt(c *codec.Coder, n uint8) {
+	var granted bool
+	codec.Bool(c, &granted)
+	conn := broker.Conn(len(w.clients) + len(w.ghosts) + 1)
+	w.own(conn, n)
+	w.broker.CodeConnection(c, conn)
+	w.ghosts = append(w.ghosts, ghost{conn: conn, client: n, process: int32(n)})
+	if granted {
+		w.clients[n-1].grant = conn
+	}
+}
+
+// own notes whose a connection is.
+func (w *World) own(conn broker.Conn, n uint8) {
+	for int(conn) >= len(w.owners) {
+		w.owners = append(w.owners, 0)
+	}
+	w.owners[conn] = n
+}
+
+// normal drops from the world what can make no difference any more.
+func (w *World) normal() {
+	for i := range w.clients {
+		cl := &w.clients[i]
+		switch {
+		case cl.dead:
+			cl.machine, cl.next, cl.confirms, cl.wake = lock.Machine{}, 0, false, 0
+		case !cl.busy:
+			cl.machine = lock.Machine{Link: cl.machine.Link, Channel: cl.machine.Channel, Held: cl.machine.Held}
+			w.upcoming(uint8(i + 1)) // passes over what makes no sense now
+		}
+		if cl.conn == 0 {
+			cl.confirms = false
+		}
+		if cl.machine.Held == 0 && !w.haunted(cl.grant) && !cl.busy {
+			cl.grant = 0
+		}
+	}
+}
+
+func (w *World) haunted(conn broker.Conn) bool {
+	for i := range w.ghosts {
+		if w.ghosts[i].conn == conn {
+			return true
+		}
+	}
+	return false
+}
+
+// load makes the world that of an image.
+func (w *World) load(shared []byte, clients [][]byte) {
+	w.broker.Reset()
+	w.now, w.shared, w.Seen = 0, 0, 0
+	w.ghosts = w.ghosts[:0]
+	clear(w.owners)
+	w.record.reset()
+	clear(w.clients)
+	c := codec.Read(shared)
+	w.codeShared(&c)
+	for i, part := range clients {
+		cl := &w.clients[i]
+		cl.incarnation, cl.process = 1, int32(i+1)
+		c := codec.Read(part)
+		w.codeClient(&c, uint8(i+1))
+	}
+	if w.sharing() && w.shared != 0 {
+		w.own(w.shared, 1)
+	}
+	w.truth = [scenario.MaxLocks]spec.Truth{}
+	for l := range w.setting.layouts {
+		w.survey(uint8(l))
+	}
+	w.Monitor.Resume(w.truth[:len(w.setting.layouts)])
+}

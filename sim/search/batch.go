@@ -1,0 +1,250 @@
+package search
+
+import (
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// batch collects the states that a worker comes to, so that the set of those seen is asked about many
+// at once: most of its time goes into waiting for memory.
+type batch struct {
+	*search
+	*worker
+	fps    []uint64
+	states []uint32
+	fresh  []bool
+	block  []uint32 // new states, for the next level
+	blocks [][]uint32
+	stats  Stats
+	found  spec.PropertySet
+	to     []uint32
+}
+
+const batchStates = 256
+
+// expand adds the successors of a state.
+func (b *batch) expand(t []uint32) {
+	w := b.worker
+	b.stats.Expanded++
+	if !w.alone {
+		b.outright(t)
+		return
+	}
+	n := 0
+	from, until := 1, w.stride
+	if c := w.choosing(t); c > 0 {
+		from, until = c, c+1
+	}
+	for c := from; c < until; c++ {
+		if w.again(t, c) {
+			continue
+		}
+		moves := w.of(t, c)
+		for i := range moves {
+			b.follow(t, c, &moves[i])
+		}
+		n += len(moves)
+	}
+	if w.worldly {
+		n += b.carryOut(t, 0)
+	}
+	if n == 0 {
+		b.stats.Final++
+		b.violated(w.final(t))
+	}
+}
+
+// follow adds the state that a move leads to.
+func (b *batch) follow(t []uint32, c int, m *move) {
+	w := b.worker
+	b.count(m)
+	b.to = append(b.to[:0], t...)
+	w.apply(b.to, t, c, m)
+	w.settle(b.to, nil)
+	b.add(b.to)
+}
+func (b *batch) add(t []uint32) {
+	b.fps = append(b.fps, b.worker.fingerprint(t))
+	b.states = append(b.states, t...)
+	if len(b.fps) == batchStates {
+		b.flush()
+	}
+}
+
+// outright expands a state in the world itself, where nothing can be looked up.
+func (b *batch) outright(t []uint32) {
+	n := 0
+	for c := range b.worker.stride {
+		if c == 0 || !b.worker.again(t, c) {
+			n += b.carryOut(t, c)
+		}
+	}
+	if n == 0 {
+		b.stats.Final++
+		b.violated(b.worker.judged(t))
+	}
+}
+
+// carryOut adds the states that a client's actions lead to, or the broker's (0), and tells how many
+// actions there are.
+func (b *batch) carryOut(t []uint32, c int) int {
+	w := b.worker
+	w.enter(t)
+	w.acts = w.sys.Actions(c, w.acts[:0])
+	for i, a := range w.acts {
+		if i > 0 {
+			w.enter(t)
+		}
+		m, _ := w.take(a)
+		b.count(&m)
+		b.to = append(b.to[:0], t...)
+		w.read(b.to)
+		b.add(b.to)
+	}
+	return len(w.acts)
+}
+
+// count takes a move into the numbers.
+func (b *batch) count(m *move) {
+	b.stats.Transitions++
+	b.stats.Operations[m.op]++
+	if m.found != 0 {
+		b.violated(m.found)
+	}
+	if m.completed && b.worker.shared.get(m.shared).doubt {
+		b.stats.Doubted++
+	}
+}
+
+func (b *batch) violated(p spec.PropertySet) { b.found |= p }
+
+// flush asks which of the states collected are new.
+func (b *batch) flush() {
+	if cap(b.fresh) < len(b.fps) {
+		b.fresh = make([]bool, batchStates)
+	}
+	stride := b.worker.stride
+	b.seen.insert(b.fps, b.states, b.fresh[:len(b.fps)])
+	for i, fresh := range b.fresh[:len(b.fps)] {
+		if fresh {
+			b.block = append(b.block, b.states[i*stride:(i+1)*stride]...)
+			if len(b.block) >= blockStates*stride {
+				b.blocks = append(b.blocks, b.block)
+				b.block = make([]uint32, 0, blockStates*stride)
+			}
+		}
+	}
+	b.fps, b.states = b.fps[:0], b.states[:0]
+}
+
+// close hands over what the level has come to.
+func (b *batch) close() {
+	if len(b.block) > 0 {
+		b.blocks = append(b.blocks, b.block)
+	}
+	s := b.search
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.out = append(s.out, b.blocks...)
+	r := &s.res
+	for p := range spec.PropertyCount {
+		if b.found.Has(p) && !r.Found.Has(p) {
+			r.At[p] = r.Depth + 1
+		}
+	}
+	r.Found |= b.found
+	r.Transitions += b.stats.Transitions
+	r.Expanded += b.stats.Expanded
+	r.Final += b.stats.Final
+	r.Doubted += b.stats.Doubted
+	for i, n := range b.stats.Operations {
+		r.Operations[i] += n
+	}
+}
+
+// again reports whether a client's moves come to the same as those of one before it.
+func (w *worker) again(t []uint32, c int) bool {
+	for d := 1; d < c; d++ {
+		if t[d] == t[c] && w.class[d] == w.class[c] {
+			return true
+		}
+	}
+	return false
+}
+
+// choosing is a client that chooses next, where that may go before everything else, or 0.
+func (w *worker) choosing(t []uint32) int {
+	if !w.red.Local {
+		return 0
+	}
+	for c := 1; c < w.stride; c++ {
+		if w.clients.get(t[c]).foot.Choosing {
+			return c
+		}
+	}
+	return 0
+}
+
+// maxSettling bounds how many steps are taken at once: who goes on for ever by itself must be seen to.
+const maxSettling = 64
+
+// settle has clients go on with what concerns nobody else.
+func (w *worker) settle(t []uint32, took func(scenario.Action)) {
+	if !w.red.Local && !w.red.Order {
+		return
+	}
+	for n := 0; n < maxSettling; n++ {
+		c, m := w.unnoticed(t)
+		if m == nil {
+			return
+		}
+		if took != nil {
+			a := m.action
+			a.Client = uint8(c)
+			took(a)
+		}
+		w.apply(t, t, c, m)
+	}
+}
+
+// unnoticed is a client's next command that nobody else can notice or change the answer to.
+func (w *worker) unnoticed(t []uint32) (int, *move) {
+	for c := 1; c < w.stride; c++ {
+		foot := &w.clients.get(t[c]).foot
+		if !(w.red.Local && foot.Private) && !(w.red.Order && foot.Reads != 0 && !w.disturbable(t, c)) {
+			continue
+		}
+		m := &w.of(t, c)[0]
+		if !m.visible && m.found == 0 && m.shared == t[0] && (m.client != t[c] || m.reaches) {
+			return c, m
+		}
+	}
+	return 0, nil
+}
+
+// disturbable reports whether somebody else may change what a client is about to look at.
+func (w *worker) disturbable(t []uint32, c int) bool {
+	reads := w.clients.get(t[c]).foot.Reads
+	for d := 1; d < w.stride; d++ {
+		if d != c && w.clients.get(t[d]).foot.Writes&reads != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// final judges a state in which nothing can happen any more.
+func (w *worker) final(t []uint32) spec.PropertySet {
+	key := memoKey{uint64(t[0]), w.rest(t, 0)}
+	if v, ok := w.done.find(key); ok {
+		return spec.PropertySet(v)
+	}
+	found := w.judged(t)
+	w.done.add(key, uint32(found))
+	return found
+}
+
+func (w *worker) judged(t []uint32) spec.PropertySet {
+	w.enter(t)
+	return w.sys.Finish()
+}

@@ -1,0 +1,67 @@
+package search
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// Coverage is what the executions visited have exercised.
+type Coverage struct {
+	Exercised spec.PropertySet
+	Results   map[Ending]bool
+	Replies   map[Answer]bool
+	Actions   [32]bool // by scenario.Do
+}
+
+// Ending is an operation and how it ended.
+type Ending struct {
+	Op     lock.Op
+	Result lock.Outcome
+	Held   bool
+	Reason lock.Reason
+}
+
+// Answer is an operation's command and a broker's reply to it.
+type Answer struct {
+	Op       lock.Op
+	Method   amqp.Method
+	Kind     amqp.ReplyKind
+	Code     amqp.Code
+	Returned bool
+}
+
+func (c *Coverage) note(a scenario.Action, out *sim.Outcome) {
+	if c.Results == nil {
+		c.Results, c.Replies = make(map[Ending]bool), make(map[Answer]bool)
+	}
+	c.Exercised |= out.Exercised
+	c.Actions[a.Do] = true
+	if out.Completed {
+		r := out.Result
+		c.Results[Ending{out.Op, r.Outcome, r.Held, r.Reason}] = true
+	}
+	if out.Command.Method != amqp.NoMethod {
+		r := out.Reply
+		c.Replies[Answer{out.Op, out.Command.Method, r.Kind, r.Code, r.Returned > 0}] = true
+	}
+}
+
+// Merge adds what another worker has covered.
+func (c *Coverage) Merge(o *Coverage) {
+	if c.Results == nil {
+		c.Results, c.Replies = make(map[Ending]bool), make(map[Answer]bool)
+	}
+	c.Exercised |= o.Exercised
+	for k := range o.Results {
+		c.Results[k] = true
+	}
+	for k := range o.Replies {
+		c.Replies[k] = true
+	}
+	for i, seen := range o.Actions {
+		c.Actions[i] = c.Actions[i] || seen
+	}
+}

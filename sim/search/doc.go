@@ -1,0 +1,12 @@
+// Package search visits every execution of a bounded configuration: breadth first, every interleaving
+// of the clients' commands, every placement of the faults, every way of a random option. What it
+// visits is the world of package sim, the same that runs scenarios; there is no second model.
+//
+// It is fast for one reason. A state falls into parts: what is everybody's, and one part for each
+// client. There are few parts and very many ways to put them together. So each part is stored once and
+// known by a number, a state is a handful of numbers, and what an action does is worked out in the
+// world once for each combination of what it can depend on, and looked up from then on
+// ([sim.System.Independent] says what that is). The fingerprint of a state is the sum of its parts'
+// fingerprints, so that it costs next to nothing, and so that states in which clients of one workload
+// have changed places have the same: symmetry comes for free.
+package search

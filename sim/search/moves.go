@@ -1,0 +1,243 @@
+package search
+
+import (
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// move is one action in one situation, and what it leads to.
+type move struct {
+	action    scenario.Action // Client is set by whoever takes it
+	shared    uint32          // the parts that follow
+	client    uint32
+	effect    uint32 // what it does to others, if it reaches them
+	found     spec.PropertySet
+	op        lock.Op
+	visible   bool // to others
+	completed bool // its operation is over
+	reaches   bool // it may change what the monitor remembers of others
+}
+
+// worker visits states. What it has worked out it keeps for itself; parts it shares with others.
+type worker struct {
+	*plan
+	sys     *sim.System
+	table   memo   // what an action depends on -> its moves
+	lists   []span // of moves, by memo value
+	moves   []move // by id
+	effects map[sim.Effect]uint32
+	other   other  // what an effect does to another client's part
+	done    memo   // what a final state is judged from -> what it violates
+	buf     []byte // scratch
+	load    [][]byte
+	acts    []scenario.Action
+	cover   Coverage
+	moved   [8]uint32
+}
+
+type span struct{ from, to uint32 }
+
+// plan is what the workers of a search have in common.
+type plan struct {
+	bounds  sim.Bounds
+	red     Reductions
+	stride  int // of a state: the shared part and one for each client
+	class   []byte
+	shared  *parts
+	clients *parts
+	alone   bool // moves depend on views only
+	worldly bool // things happen that are no client's doing
+}
+
+func newPlan(b sim.Bounds, red Reductions) *plan {
+	p := &plan{bounds: b, red: red, stride: len(b.Clients) + 1, shared: newParts(), clients: newParts()}
+	p.alone = sim.NewSystem(b).Independent()
+	p.worldly = b.Faults.Restarts > 0
+	p.class = make([]byte, p.stride)
+	for i := range b.Clients {
+		p.class[i+1] = byte(i)
+		for k := range i {
+			if p.red.Symmetry && sameWorkload(&b.Clients[k], &b.Clients[i]) {
+				p.class[i+1] = p.class[k+1]
+				break
+			}
+		}
+	}
+	return p
+}
+
+func sameWorkload(a, b *scenario.Client) bool {
+	if a.Lock != b.Lock || len(a.Ops) != len(b.Ops) {
+		return false
+	}
+	for i := range a.Ops {
+		if a.Ops[i] != b.Ops[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *plan) worker() *worker {
+	return &worker{plan: p, sys: sim.NewSystem(p.bounds), load: make([][]byte, p.stride-1), effects: make(map[sim.Effect]uint32)}
+}
+
+// initial is the initial state.
+func (w *worker) initial() []uint32 {
+	w.sys.Reset()
+	t := make([]uint32, w.stride)
+	w.read(t)
+	return t
+}
+
+// enter makes the world that of a state.
+func (w *worker) enter(t []uint32) {
+	for c := 1; c < w.stride; c++ {
+		w.load[c-1] = []byte(w.clients.image(t[c])[1:])
+	}
+	w.sys.Load([]byte(w.shared.image(t[0])), w.load)
+}
+
+// read is the state that the world is in.
+func (w *worker) read(t []uint32) {
+	t[0] = w.sharedPart()
+	for c := 1; c < w.stride; c++ {
+		t[c] = w.clientPart(c)
+	}
+}
+
+func (w *worker) sharedPart() uint32 {
+	w.buf = w.sys.Shared(w.buf[:0])
+	return w.shared.intern(w.buf, func() part { return part{doubt: !w.sys.Witnessed()} })
+}
+
+func (w *worker) clientPart(c int) uint32 {
+	w.buf = w.sys.Client(c, append(w.buf[:0], w.class[c]))
+	return w.clients.intern(w.buf, func() part {
+		return part{view: hashBytes(w.sys.View(c, nil)), foot: w.sys.Footprint(c)}
+	})
+}
+
+// fingerprint is the sum of the parts'. States that differ in the places of clients of one workload
+// have the same.
+func (w *worker) fingerprint(t []uint32) uint64 {
+	sum := mix(w.shared.get(t[0]).hash)
+	for _, id := range t[1:] {
+		sum += w.clients.get(id).hash
+	}
+	return mix(sum) | 1
+}
+
+// rest is what a client's moves depend on beside its own part and the shared one: the others' views.
+func (w *worker) rest(t []uint32, c int) uint64 {
+	sum := uint64(0)
+	for d := 1; d < w.stride; d++ {
+		if d != c {
+			sum += w.clients.get(t[d]).view
+		}
+	}
+	return sum
+}
+
+// of are the moves of a client in a state.
+func (w *worker) of(t []uint32, c int) []move {
+	key := memoKey{uint64(t[0])<<32 | uint64(t[c]), w.rest(t, c)}
+	at, ok := w.table.find(key)
+	if !ok {
+		at = uint32(len(w.lists))
+		w.lists = append(w.lists, w.workOut(t, c))
+		w.table.add(key, at)
+	}
+	l := w.lists[at]
+	return w.moves[l.from:l.to]
+}
+
+// workOut has the world carry out every action of a client.
+func (w *worker) workOut(t []uint32, c int) span {
+	from := uint32(len(w.moves))
+	w.enter(t)
+	acts := w.sys.Actions(c, nil)
+	for i, a := range acts {
+		if i > 0 {
+			w.enter(t)
+		}
+		m, out := w.take(a)
+		m.client = w.clientPart(c)
+		m.reaches = m.visible || m.op.Administrative() || w.disturbs(t, c)
+		if m.reaches {
+			m.effect = w.number(out.Effect)
+			w.note(t, c, m.effect)
+		}
+		w.moves = append(w.moves, m)
+	}
+	return span{from, uint32(len(w.moves))}
+}
+
+// take carries out an action in the world at hand.
+func (w *worker) take(a scenario.Action) (move, *sim.Outcome) {
+	out := w.sys.Take(a)
+	w.cover.note(a, &out)
+	return move{
+		action: a, shared: w.sharedPart(), found: out.Found, op: out.Op, visible: out.Visible, completed: out.Completed,
+	}, &out
+}
+
+// number numbers an effect. Many moves have the same.
+func (w *worker) number(e sim.Effect) uint32 {
+	id, ok := w.effects[e]
+	if !ok {
+		id = uint32(len(w.effects))
+		w.effects[e] = id
+	}
+	return id
+}
+
+// disturbs reports whether the action just taken changed a client other than c.
+func (w *worker) disturbs(t []uint32, c int) bool {
+	for d := 1; d < w.stride; d++ {
+		if d != c && w.clientPart(d) != t[d] {
+			return true
+		}
+	}
+	return false
+}
+
+// note remembers what the action just taken, of client c, did to the others.
+func (w *worker) note(t []uint32, c int, id uint32) {
+	for d := 1; d < w.stride; d++ {
+		if d != c {
+			w.other.set(id, t[d], w.clientPart(d))
+		}
+	}
+}
+
+// apply is the state that a move of client c leads to. It may be t itself.
+func (w *worker) apply(to, t []uint32, c int, m *move) {
+	if m.reaches {
+		for d := 1; d < w.stride; d++ {
+			if d == c {
+				continue
+			}
+			id, ok := w.other.get(m.effect, t[d])
+			if !ok {
+				w.enter(t)
+				a := m.action
+				a.Client = uint8(c)
+				w.sys.Take(a)
+				w.note(t, c, m.effect)
+				id, _ = w.other.get(m.effect, t[d])
+			}
+			w.moved[d-1] = id
+		}
+		for d := 1; d < w.stride; d++ {
+			if d != c {
+				to[d] = w.moved[d-1]
+			}
+		}
+	} else {
+		copy(to, t)
+	}
+	to[0], to[c] = m.shared, m.client
+}

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package search
+
+func newSlots(n int) []uint64 { return make([]uint64, n) }
+
+func freeSlots([]uint64) {}

@@ -1,0 +1,120 @@
+package search
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/lockproof/lockproof/sim"
+)
+
+// part is what the search wants to know of a part at every step.
+type part struct {
+	hash  uint64 // of the part: a state's fingerprint is made of them
+	view  uint64 // of what others may see of it
+	foot  sim.Footprint
+	doubt bool // a shared part: the execution is no witness of linearizability
+}
+
+// parts numbers the parts of states. It is safe for concurrent use.
+type parts struct {
+	shards [64]shard
+	n      atomic.Uint32
+	chunks [1 << 14]atomic.Pointer[chunk]
+	grow   sync.Mutex
+	bytes  atomic.Int64
+}
+
+type shard struct {
+	mu  sync.Mutex
+	ids map[string]uint32
+}
+
+// A chunk is not moved once it is made.
+const (
+	chunkBits = 12
+	chunkSize = 1 << chunkBits
+)
+
+type chunk struct {
+	parts [chunkSize]part
+	image [chunkSize]string
+}
+
+func newParts() *parts {
+	p := new(parts)
+	for i := range p.shards {
+		p.shards[i].ids = make(map[string]uint32)
+	}
+	return p
+}
+
+// intern is the number of a part. describe is asked about one that is new.
+func (p *parts) intern(image []byte, describe func() part) uint32 {
+	h := hashBytes(image)
+	s := &p.shards[h>>58]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if id, ok := s.ids[string(image)]; ok {
+		return id
+	}
+	d := describe()
+	d.hash = h
+	id := p.n.Add(1) - 1
+	c := p.chunk(id)
+	c.parts[id%chunkSize], c.image[id%chunkSize] = d, string(image)
+	s.ids[c.image[id%chunkSize]] = id
+	p.bytes.Add(int64(len(image)) + partOverhead)
+	return id
+}
+
+// partOverhead is about what a part takes beside its image: its description, and its place in a map.
+const partOverhead = 112
+
+// chunk is where a part is; it is made if need be.
+func (p *parts) chunk(id uint32) *chunk {
+	at := &p.chunks[id>>chunkBits]
+	if c := at.Load(); c != nil {
+		return c
+	}
+	p.grow.Lock()
+	defer p.grow.Unlock()
+	if at.Load() == nil {
+		at.Store(new(chunk))
+	}
+	return at.Load()
+}
+
+// get is a part by number.
+func (p *parts) get(id uint32) *part { return &p.chunks[id>>chunkBits].Load().parts[id%chunkSize] }
+
+// image is a part as it was written.
+func (p *parts) image(id uint32) string { return p.chunks[id>>chunkBits].Load().image[id%chunkSize] }
+
+// full reports whether there is hardly room for more parts.
+func (p *parts) full() bool { return p.n.Load() > (1<<14-16)*chunkSize }
+
+// hashBytes is a fingerprint of a part, the same on every machine.
+func hashBytes(b []byte) uint64 {
+	h := uint64(len(b)) * 0x9E3779B97F4A7C15
+	for len(b) >= 8 {
+		v := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+		h = mix(h ^ v)
+		b = b[8:]
+	}
+	last := uint64(0)
+	for i, c := range b {
+		last |= uint64(c) << (8 * i)
+	}
+	return mix(mix(h^last) + 0x2545F4914F6CDD1D)
+}
+
+// mix is a permutation of 64 bits that spreads every one of them (the finalizer of MurmurHash3, with
+// the constants of SplitMix64).
+func mix(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xBF58476D1CE4E5B9
+	x ^= x >> 27
+	x *= 0x94D049BB133111EB
+	return x ^ x>>31
+}

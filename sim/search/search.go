@@ -1,0 +1,204 @@
+package search
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// Reductions leave out executions that differ from others in nothing that is judged.
+type Reductions struct {
+	// Symmetry takes states for one in which clients of one workload have changed places.
+	Symmetry bool
+	// Order has a client that only looks at what nobody can change any more go on before anybody else.
+	Order bool
+	// Local has a client go on at once with commands that touch no queue, and choose at once.
+	Local bool
+}
+
+// AllReductions is every reduction.
+var AllReductions = Reductions{Symmetry: true, Order: true, Local: true}
+
+// Options say how to search.
+type Options struct {
+	Reductions Reductions
+	// Workers is how many search at once; 0 is one for each processor. What is found does not depend
+	// on it.
+	Workers int
+	// Depth ends the search after so many levels; 0 is no bound.
+	Depth int
+	// Memory ends the search when about so many bytes are in use; 0 is no bound.
+	Memory int64
+	// First ends the search at the first level that has a violation.
+	First bool
+	// Progress is told at times how far the search is. It may be nil.
+	Progress func(*Stats)
+}
+
+// Stats are the numbers of a search.
+type Stats struct {
+	States      int64
+	Transitions int64
+	Expanded    int64
+	Depth       int   // levels finished
+	Queue       int64 // states that were not expanded
+	Widest      int64
+	Final       int64 // states in which nothing can happen any more
+	Doubted     int64 // operations ended in executions that are not their own witness
+	Parts       [2]int
+	TableBytes  int64
+	QueueBytes  int64 // at most
+	MoveBytes   int64
+	Operations  [16]int64 // transitions by operation
+}
+
+// Stop says why a search ended before everything was visited.
+type Stop uint8
+
+// The reasons.
+const (
+	Finished Stop = iota
+	AtDepth
+	AtMemory
+	AtViolation
+	Interrupted
+)
+
+// Result is what a search came to.
+type Result struct {
+	Stats
+	Stop     Stop
+	Found    spec.PropertySet
+	Coverage Coverage
+	At       [spec.PropertyCount]int // the level at which it was seen violated
+}
+
+// search is one search under way.
+type search struct {
+	*plan
+	opts    Options
+	seen    visited
+	ctx     context.Context
+	level   [][]uint32 // blocks of states
+	queued  int64
+	next    atomic.Int64 // the next block of the level to expand
+	stop    atomic.Uint32
+	mu      sync.Mutex
+	out     [][]uint32
+	res     Result
+	workers []*worker
+}
+
+// blockStates is how many states a worker takes at a time.
+const blockStates = 512
+
+// Run searches until everything was visited, a bound was reached, or ctx is over.
+func Run(ctx context.Context, b sim.Bounds, opts Options) *Result {
+	if opts.Workers == 0 {
+		opts.Workers = runtime.GOMAXPROCS(0)
+	}
+	s := &search{plan: newPlan(b, opts.Reductions.suited(&b)), opts: opts, seen: newFingerprints(), ctx: ctx}
+	for range opts.Workers {
+		s.workers = append(s.workers, s.plan.worker())
+	}
+	s.begin()
+	for s.queued > 0 && s.stop.Load() == 0 {
+		s.step()
+	}
+	return s.finish()
+}
+
+// suited are the reductions that the bounds permit. A fault in the middle of a connection can tell
+// apart what is otherwise alike, as it depends on when it happens.
+func (r Reductions) suited(b *sim.Bounds) Reductions {
+	f := b.Faults
+	if f.Drops+f.ChannelErrors+f.Lost+f.Restarts > 0 || !sim.NewSystem(*b).Independent() {
+		r.Order, r.Local = false, false
+	}
+	if b.Options.Connection == lock.SharedConnection {
+		r.Symmetry = false
+	}
+	return r
+}
+
+func (s *search) begin() {
+	w := s.workers[0]
+	t := w.initial()
+	w.settle(t, nil)
+	s.seen.insert([]uint64{w.fingerprint(t)}, t, make([]bool, 1))
+	s.level, s.queued = [][]uint32{t}, 1
+}
+
+// step expands one level.
+func (s *search) step() {
+	s.next.Store(0)
+	s.out = nil
+	var wg sync.WaitGroup
+	for _, w := range s.workers {
+		wg.Go(func() { s.expand(w) })
+	}
+	wg.Wait()
+	s.res.Depth++
+	s.level, s.queued = s.out, 0
+	for _, b := range s.level {
+		s.queued += int64(len(b) / s.stride)
+	}
+	s.res.Widest = max(s.res.Widest, s.queued)
+	switch {
+	case s.ctx.Err() != nil:
+		s.halt(Interrupted)
+	case s.opts.First && s.res.Found != 0:
+		s.halt(AtViolation)
+	case s.opts.Depth > 0 && s.res.Depth >= s.opts.Depth && s.queued > 0:
+		s.halt(AtDepth)
+	}
+}
+
+func (s *search) halt(why Stop) { s.stop.CompareAndSwap(0, uint32(why)) }
+
+// expand works on blocks of the level until none is left.
+func (s *search) expand(w *worker) {
+	b := batch{search: s, worker: w}
+	for s.stop.Load() == 0 {
+		i := s.next.Add(1) - 1
+		if i >= int64(len(s.level)) {
+			break
+		}
+		block := s.level[i]
+		for at := 0; at < len(block); at += s.stride {
+			b.expand(block[at : at+s.stride])
+		}
+		s.check()
+	}
+	b.flush()
+	b.close()
+}
+
+// check ends the search when memory runs out, or nobody wants it any more.
+func (s *search) check() {
+	if s.ctx.Err() != nil {
+		s.halt(Interrupted)
+	}
+	if s.clients.full() || s.opts.Memory > 0 && s.seen.size()+s.clients.bytes.Load() > s.opts.Memory {
+		s.halt(AtMemory)
+	}
+}
+
+func (s *search) finish() *Result {
+	r := &s.res
+	r.Stop = Stop(s.stop.Load())
+	r.States = s.seen.count()
+	r.Queue = s.queued
+	r.TableBytes = s.seen.size()
+	r.Parts = [2]int{int(s.shared.n.Load()), int(s.clients.n.Load())}
+	for _, w := range s.workers {
+		r.Coverage.Merge(&w.cover)
+		r.MoveBytes += int64(w.table.size() + w.other.size() + cap(w.moves)*48 + cap(w.lists)*8)
+	}
+	return r
+}

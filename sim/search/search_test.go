@@ -1,0 +1,57 @@
+package search
+
+import (
+	"context"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// standard is the configuration that searches are compared on: clients that acquire and release so many
+// times, administrators that remove a slot and add one.
+func standard(clients, rounds, admins, slots, crashes int) sim.Bounds {
+	b := sim.Bounds{
+		Target: lock.References[0], Options: lock.DefaultOptions(),
+		Locks:      []scenario.Lock{{Name: "jobs", Slots: uint8(slots)}},
+		Faults:     sim.FaultBounds{Crashes: crashes},
+		Properties: spec.Applicable(lock.Semaphore),
+	}
+	for range clients {
+		var c scenario.Client
+		for range rounds {
+			c.Ops = append(c.Ops, scenario.Operation{Op: lock.Acquire}, scenario.Operation{Op: lock.Release})
+		}
+		b.Clients = append(b.Clients, c)
+	}
+	for range admins {
+		b.Clients = append(b.Clients, scenario.Client{Ops: []scenario.Operation{{Op: lock.Remove, Arg: 1}, {Op: lock.Add, Arg: 1}}})
+	}
+	return b
+}
+
+// TestCounts pins how many states there are: a search that silently visits fewer must fail.
+func TestCounts(t *testing.T) {
+	for _, c := range []struct {
+		name                    string
+		red                     Reductions
+		states, moves, diameter int64
+	}{
+		{"none", Reductions{}, 11160, 57439, 35},
+		{"symmetry", Reductions{Symmetry: true}, 5681, 28910, 35},
+		{"all", AllReductions, 3617, 19904, 28},
+	} {
+		for _, workers := range []int{1, 2} {
+			r := Run(context.Background(), standard(2, 1, 1, 2, 1), Options{Workers: workers, Reductions: c.red})
+			if r.Found != 0 || r.Stop != Finished {
+				t.Errorf("%s: found %b, stopped %d", c.name, r.Found, r.Stop)
+			}
+			if r.States != c.states || r.Transitions != c.moves || int64(r.Depth) != c.diameter {
+				t.Errorf("%s, %d workers: %d states, %d transitions, %d levels; want %d, %d, %d",
+					c.name, workers, r.States, r.Transitions, r.Depth, c.states, c.moves, c.diameter)
+			}
+		}
+	}
+}

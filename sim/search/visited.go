@@ -1,0 +1,92 @@
+package search
+
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+)
+
+// visited is the set of states that were seen. It is safe for concurrent use.
+type visited interface {
+	// insert adds states, by fingerprint and by parts, and marks those that are new.
+	insert(fps []uint64, states []uint32, fresh []bool)
+	// ready makes room for more; nobody inserts meanwhile.
+	ready()
+	size() int64 // bytes
+	count() int64
+}
+
+// fingerprints keeps 64 bits a state: open addressing with linear probing in one table without
+// locks, at most four fifths full. A fingerprint's place grows with its value, so that the table grows
+// by one pass over the old one.
+type fingerprints struct {
+	grow  sync.RWMutex
+	slots []uint64
+	n     atomic.Int64
+}
+
+// firstSlots is the size of a new table.
+const firstSlots = 1 << 16
+
+func newFingerprints() *fingerprints { return &fingerprints{slots: newSlots(firstSlots)} }
+
+func (f *fingerprints) insert(fps []uint64, _ []uint32, fresh []bool) {
+	if f.n.Load()+int64(len(fps)) > int64(len(f.slots))/5*4 {
+		f.ready()
+	}
+	f.grow.RLock()
+	defer f.grow.RUnlock()
+	for _, fp := range fps { // these loads overlap; the probes below find their lines in the cache
+		_ = atomic.LoadUint64(&f.slots[f.place(fp)])
+	}
+	added := 0
+	for i, fp := range fps {
+		fresh[i] = f.add(fp)
+		if fresh[i] {
+			added++
+		}
+	}
+	f.n.Add(int64(added))
+}
+
+// place is where a fingerprint is looked for first.
+func (f *fingerprints) place(fp uint64) uint64 {
+	hi, _ := bits.Mul64(fp, uint64(len(f.slots)))
+	return hi
+}
+
+func (f *fingerprints) add(fp uint64) bool {
+	for at := f.place(fp); ; {
+		switch v := atomic.LoadUint64(&f.slots[at]); v {
+		case fp:
+			return false
+		case 0:
+			if atomic.CompareAndSwapUint64(&f.slots[at], 0, fp) {
+				return true
+			}
+			continue // somebody was faster: look again
+		}
+		if at++; at == uint64(len(f.slots)) {
+			at = 0
+		}
+	}
+}
+
+func (f *fingerprints) ready() {
+	f.grow.Lock()
+	defer f.grow.Unlock()
+	if f.n.Load() < int64(len(f.slots))/10*7 {
+		return
+	}
+	old := f.slots
+	f.slots = newSlots(len(old) / 5 * 8)
+	for _, fp := range old {
+		if fp != 0 {
+			f.add(fp)
+		}
+	}
+	freeSlots(old)
+}
+
+func (f *fingerprints) size() int64  { return int64(len(f.slots)) * 8 }
+func (f *fingerprints) count() int64 { return f.n.Load() }

@@ -1,0 +1,308 @@
+package sim
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/codec"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// System is the world as a transition system, for those who visit all of it: a state is an image, in
+// parts, and an action leads from one to the next. It is the same world that runs scenarios. A system
+// is not safe for concurrent use; several may be made of one [Bounds].
+type System struct {
+	world  World
+	bounds Bounds
+	start  scenario.Scenario
+	left   FaultBounds // faults that may still happen
+	view   []byte
+}
+
+// Outcome is what an action came to, beside the next state.
+type Outcome struct {
+	Found     spec.PropertySet // violated by it
+	Exercised spec.PropertySet // judged by it
+	Command   amqp.Command     // Method is NoMethod where the action sent none
+	Reply     amqp.Reply
+	Op        lock.Op     // the operation that it was part of
+	Completed bool        // the operation is over
+	Result    lock.Result // if it is
+	// Visible says that others may see a difference: in what the broker has of the locks, or in what
+	// the client believes.
+	Visible bool
+	// Effect is what the monitor's memory of others depends on: equal effects do the same to a client.
+	Effect Effect
+}
+
+// Effect is what others notice of an action.
+type Effect struct {
+	Before, After spec.Sight
+	Op            lock.Op
+	Method        amqp.Method
+	Queue         amqp.Queue
+	Reply         amqp.ReplyKind
+}
+
+// NewSystem makes the transition system of bounds that were checked.
+func NewSystem(b Bounds) *System {
+	s := &System{bounds: b, start: b.Scenario()}
+	s.world.record.silent = true
+	s.Reset()
+	return s
+}
+
+// Reset goes back to the initial state.
+func (s *System) Reset() {
+	s.world.reset(s.bounds.Target, &s.start)
+	s.left = s.bounds.Faults
+	s.settle()
+}
+
+// Clients is how many clients there are, and so parts of an image beside the shared one.
+func (s *System) Clients() int { return len(s.world.clients) }
+
+// Load goes to a state.
+func (s *System) Load(shared []byte, clients [][]byte) {
+	c := codec.Read(shared)
+	s.codeBudget(&c)
+	s.world.load(c.Bytes(), clients)
+}
+
+// Shared appends the part of the state that is everybody's.
+func (s *System) Shared(buf []byte) []byte {
+	c := codec.Write(buf)
+	s.codeBudget(&c)
+	s.world.codeShared(&c)
+	return c.Bytes()
+}
+
+// Client appends a client's part of the state.
+func (s *System) Client(n int, buf []byte) []byte {
+	c := codec.Write(buf)
+	s.world.codeClient(&c, uint8(n))
+	return c.Bytes()
+}
+
+func (s *System) codeBudget(c *codec.Coder) {
+	for _, n := range []*int{&s.left.Crashes, &s.left.Drops, &s.left.ChannelErrors, &s.left.Lost, &s.left.Restarts} {
+		codec.Number(c, n)
+	}
+	s.left.Late, s.left.CleanCrashes = s.bounds.Faults.Late, s.bounds.Faults.CleanCrashes
+}
+
+// View appends what of a client can make a difference to the others: the queues that it has, what it
+// believes, and whether it administers.
+func (s *System) View(n int, buf []byte) []byte {
+	w := &s.world
+	cl := &w.clients[n-1]
+	c := codec.Write(buf)
+	w.Monitor.CodeView(&c, uint8(n))
+	codec.Bool(&c, &cl.dead)
+	if cl.conn != 0 && !w.sharing() {
+		w.broker.CodeOwned(&c, cl.conn)
+	}
+	for i := range w.ghosts {
+		if g := &w.ghosts[i]; g.client == uint8(n) {
+			haunted := true
+			codec.Bool(&c, &haunted)
+			w.broker.CodeOwned(&c, g.conn)
+		}
+	}
+	return c.Bytes()
+}
+
+// Independent reports whether an action of one client depends on no more of the others than their
+// views, and changes no more of them than the monitor's memory. Where time passes, all are connected
+// by it; where a connection is shared, by that.
+func (s *System) Independent() bool {
+	w := &s.world
+	return !w.sharing() && !timed(&w.setting.options) && len(w.setting.layouts) == 1
+}
+
+// Actions appends what a client can do, and what can happen to it; client 0 is the broker. Faults that
+// come to the same as another action followed by a fault are left out: to die with the reply in hand is
+// to die before the next command.
+func (s *System) Actions(n int, buf []scenario.Action) []scenario.Action {
+	if n == 0 {
+		return s.worldly(buf)
+	}
+	w, c := &s.world, uint8(n)
+	cl, impl := w.client(c)
+	if cl.dead {
+		return s.detection(c, buf)
+	}
+	if w.Ready(c) {
+		ways := 0
+		if cl.busy {
+			ways = impl.Choices(&cl.machine)
+		}
+		for i := range ways {
+			buf = append(buf, scenario.Action{Do: scenario.Choose, Client: c, Arg: uint16(i)})
+		}
+		if ways == 0 {
+			buf = append(buf, scenario.Action{Do: scenario.Step, Client: c})
+			buf = s.interruptions(c, buf)
+		}
+	}
+	return s.detection(c, s.mishaps(c, buf))
+}
+
+// interruptions are faults in the middle of a client's next command.
+func (s *System) interruptions(c uint8, buf []scenario.Action) []scenario.Action {
+	if s.left.Crashes > 0 && !s.left.CleanCrashes {
+		buf = append(buf, scenario.Action{Do: scenario.CrashEffect, Client: c, Late: s.left.Late})
+	}
+	if s.left.Lost > 0 {
+		buf = append(buf, scenario.Action{Do: scenario.Lose, Client: c})
+		if s.left.Late {
+			buf = append(buf, scenario.Action{Do: scenario.Lose, Client: c, Late: true})
+		}
+	}
+	return buf
+}
+
+// mishaps are faults between two commands of a client. What befalls one that has nothing and wants
+// nothing more makes no difference.
+func (s *System) mishaps(c uint8, buf []scenario.Action) []scenario.Action {
+	cl := &s.world.clients[c-1]
+	if !cl.busy && !s.world.upcoming(c) && !s.world.owns(c) {
+		return buf
+	}
+	if s.left.Crashes > 0 {
+		buf = append(buf, scenario.Action{Do: scenario.CrashBefore, Client: c, Late: s.left.Late})
+	}
+	if s.left.Drops > 0 && cl.conn != 0 {
+		buf = append(buf, scenario.Action{Do: scenario.Drop, Client: c})
+	}
+	if s.left.ChannelErrors > 0 && cl.conn != 0 {
+		buf = append(buf, scenario.Action{Do: scenario.ChannelError, Client: c})
+	}
+	return buf
+}
+
+func (s *System) detection(c uint8, buf []scenario.Action) []scenario.Action {
+	for i := range s.world.ghosts {
+		if s.world.ghosts[i].client == c {
+			return append(buf, scenario.Action{Do: scenario.Detect, Client: c})
+		}
+	}
+	return buf
+}
+
+// worldly is what happens to no client in particular: the broker restarts, time passes up to the next
+// moment that matters.
+func (s *System) worldly(buf []scenario.Action) []scenario.Action {
+	if s.left.Restarts > 0 {
+		buf = append(buf, scenario.Action{Do: scenario.Restart})
+	}
+	if next := s.world.nextMoment(); next > 0 {
+		buf = append(buf, scenario.Action{Do: scenario.Advance, Arg: uint16(min(next-1, 1<<16-1))})
+	}
+	return buf
+}
+
+// nextMoment is how long it takes until somebody wakes up or something expires, or 0.
+func (w *World) nextMoment() int64 {
+	least := int64(0)
+	sooner := func(t int64) {
+		if t > 0 && (least == 0 || t < least) {
+			least = t
+		}
+	}
+	if at, due := w.broker.NextTimer(); due {
+		sooner(at - w.broker.Now())
+	}
+	for i := range w.clients {
+		if cl := &w.clients[i]; !cl.dead && (cl.busy || w.upcoming(uint8(i+1))) {
+			sooner(cl.wake - w.now)
+		}
+	}
+	return least
+}
+
+// owns reports whether a client has queues or a belief that its end would change.
+func (w *World) owns(c uint8) bool {
+	cl := &w.clients[c-1]
+	if cl.machine.Held > 0 {
+		return true
+	}
+	if cl.conn == 0 || w.sharing() {
+		return false
+	}
+	return w.broker.Owns(cl.conn)
+}
+
+// Take carries out one of the Actions.
+func (s *System) Take(a scenario.Action) Outcome {
+	w := &s.world
+	before := w.truth
+	sight := w.Monitor.Sight(a.Client)
+	var view []byte
+	if a.Client > 0 {
+		s.view = s.View(int(a.Client), s.view[:0])
+		view = s.view
+	}
+	w.record.now.Command, w.record.now.Reply = amqp.Command{}, amqp.Reply{}
+	w.record.noting = true
+	w.Monitor.Found, w.Monitor.Exercised = 0, 0
+	w.Do(a)
+	s.spend(a.Do)
+	out := Outcome{
+		Found: w.Monitor.Found & s.bounds.Properties, Exercised: w.Monitor.Exercised & s.bounds.Properties,
+		Command: w.record.now.Command, Reply: w.record.now.Reply,
+	}
+	if a.Client > 0 {
+		cl := &w.clients[a.Client-1]
+		out.Op = cl.machine.Op
+		out.Completed = !cl.busy && !cl.dead && cl.machine.Done()
+		out.Result = cl.machine.Result
+	}
+	out.Effect = Effect{sight, w.Monitor.Sight(a.Client), out.Op, out.Command.Method, out.Command.Queue, out.Reply.Kind}
+	s.settle()
+	out.Visible = w.truth != before || out.Completed || a.Do != scenario.Step && a.Do != scenario.Choose
+	if !out.Visible {
+		after := s.View(int(a.Client), nil)
+		out.Visible = string(view) != string(after)
+	}
+	return out
+}
+
+func (s *System) spend(do scenario.Do) {
+	switch {
+	case do.Crash():
+		s.left.Crashes--
+	case do == scenario.Drop:
+		s.left.Drops--
+	case do == scenario.ChannelError:
+		s.left.ChannelErrors--
+	case do == scenario.Lose:
+		s.left.Lost--
+	case do == scenario.Restart:
+		s.left.Restarts--
+	}
+}
+
+// settle brings the state into its normal form.
+func (s *System) settle() {
+	s.world.normal()
+	s.world.Monitor.Forget(s.bounds.Properties, s.bounds.Strength)
+}
+
+// Witnessed reports whether the execution is its own witness of linearizability so far.
+func (s *System) Witnessed() bool {
+	return s.world.Monitor.Strict || s.world.Monitor.Witnessed && s.bounds.Strength == spec.Scan
+}
+
+// Finish judges a state in which nothing can happen any more: what is left behind, and who is not done.
+func (s *System) Finish() spec.PropertySet {
+	w := &s.world
+	w.Monitor.Found = 0
+	for c := range w.clients {
+		if cl := &w.clients[c]; !cl.dead && (cl.busy || w.upcoming(uint8(c+1))) {
+			w.Monitor.Unfinished(uint8(c + 1))
+		}
+	}
+	w.audit()
+	return w.Monitor.Found & s.bounds.Properties
+}
