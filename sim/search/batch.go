@@ -81,7 +81,7 @@ func (b *batch) outright(t []uint32) {
 	}
 	if n == 0 {
 		b.stats.Final++
-		b.violated(b.worker.judged(t))
+		b.violated(b.worker.judge(t))
 	}
 }
 
@@ -239,12 +239,12 @@ func (w *worker) final(t []uint32) spec.PropertySet {
 	if v, ok := w.done.find(key); ok {
 		return spec.PropertySet(v)
 	}
-	found := w.judged(t)
+	found := w.judge(t)
 	w.done.add(key, uint32(found))
 	return found
 }
 
-func (w *worker) judged(t []uint32) spec.PropertySet {
+func (w *worker) judge(t []uint32) spec.PropertySet {
 	w.enter(t)
 	return w.sys.Finish()
 }
