@@ -32,3 +32,25 @@ func TestWitnessWantsAReasonForALoss(t *testing.T) {
 		}
 	}
 }
+
+// Where two share a connection, either can delete the other's B queue. Neither's history tells of it.
+func TestWitnessKnowsWhoseTheLossIs(t *testing.T) {
+	const slot = 1 << 1
+	free := Truth{Exists: slot}
+	held := Truth{Exists: slot, Taken: slot, Owner: [Slots + 1]uint8{1: 1}}
+	for _, op := range []lock.Op{lock.Acquire, lock.Verify, lock.Release} {
+		var m Monitor
+		m.Reset(lock.Semaphore, &lock.Options{Connection: lock.SharedConnection}, 2, []Truth{free})
+		m.Begin(1, 0, lock.Acquire, 0, true)
+		m.SetTruth(0, 1, &held)
+		m.End(1, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, 1, true)
+		m.Begin(2, 0, op, 0, true)
+		if !m.Witnessed {
+			t.Fatal("nothing is wrong yet")
+		}
+		m.SetTruth(0, 2, &free)
+		if m.Witnessed {
+			t.Errorf("%s takes another's slot away, and the witness does not see it", op)
+		}
+	}
+}

@@ -67,7 +67,8 @@ func (m *Monitor) ownersChanged(c uint8, old, t *Truth) {
 }
 
 // ownerLost is a holder whose B queue went away. While its connection is there for the broker, only its
-// own release, verification or withdrawal may do that.
+// own release, verification or withdrawal may do that, and only to what it was granted: others may have
+// theirs on the same connection.
 func (m *Monitor) ownerLost(c, was, s uint8) {
 	ghost := was&Ghost != 0
 	was &^= Ghost
@@ -80,14 +81,18 @@ func (m *Monitor) ownerLost(c, was, s uint8) {
 		w = &m.clients[c-1]
 	}
 	switch {
-	case own && (w.op == lock.Release || w.op == lock.Acquire):
+	case own && w.op == lock.Acquire:
+		m.confirm(w.granted&(1<<s) != 0)
+		return
+	case own && w.op == lock.Release:
+		m.confirm(w.arg == s)
 		return
 	case ghost || !w.connected:
 		m.doubt()
 		return
 	case own && w.op == lock.Verify:
 		w.yielded = w.yielded || w.believed == s
-		m.confirm(w.absent&(1<<s) != 0)
+		m.confirm(w.arg == s && w.absent&(1<<s) != 0)
 		return
 	}
 	m.doubt()
