@@ -1,0 +1,101 @@
+package lockproof_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+func calls(ops ...scenario.Operation) []scenario.Operation { return ops }
+
+func call(op lock.Op) scenario.Operation { return scenario.Operation{Op: op} }
+
+func callN(op lock.Op, n uint8) scenario.Operation { return scenario.Operation{Op: op, Arg: n} }
+
+// rooms are configurations small enough to be visited at once, one for each kind of thing that can go
+// wrong.
+var rooms = map[string]lockproof.Exploration{
+	"clients":     {Clients: 2, Rounds: 1, Slots: 1},
+	"probing":     {Clients: 1, Rounds: 1, Slots: 1, Calls: calls(call(lock.Acquire))},
+	"two slots":   {Clients: 2, Rounds: 1, Slots: 2, Calls: calls(call(lock.Acquire))},
+	"crash":       {Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Crashes: 1, Late: true}},
+	"drop":        {Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Drops: 1}},
+	"lost reply":  {Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Lost: 1}},
+	"restart":     {Clients: 1, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Restarts: 1}},
+	"no retries":  {Clients: 2, Rounds: 1, Slots: 2, Calls: calls(call(lock.Acquire)), Options: [][2]string{{"retries", "0"}}},
+	"removal":     {Clients: 1, Rounds: 1, Admins: 1, Slots: 1, AdminCalls: calls(callN(lock.Remove, 1))},
+	"renewal":     {Clients: 2, Rounds: 1, Admins: 1, Slots: 1, Calls: calls(call(lock.Acquire), call(lock.Verify))},
+	"three":       {Clients: 3, Rounds: 1, Slots: 2, Calls: calls(call(lock.Acquire)), Options: [][2]string{{"retries", "0"}}},
+	"in a row":    {Clients: 2, Rounds: 1, Slots: 1, Calls: calls(call(lock.Acquire)), Options: [][2]string{{"pipeline", "1"}}},
+	"two admins":  {Admins: 2, Rounds: 1, Slots: 1, Options: [][2]string{{"admin-retries", "0"}}},
+	"admins only": {Admins: 2, Rounds: 1, AdminCalls: calls(callN(lock.Remove, 1)), Options: [][2]string{{"admin-retries", "0"}, {"pipeline", "2"}}},
+	"of two":      {Admins: 1, Rounds: 1, Slots: 2, AdminCalls: calls(callN(lock.Remove, 1))},
+	"two removed": {Admins: 1, Rounds: 1, Slots: 2, AdminCalls: calls(callN(lock.Remove, 2)), Faults: sim.FaultBounds{Crashes: 1}},
+	"two added":   {Admins: 1, Rounds: 1, AdminCalls: calls(callN(lock.Add, 2)), Faults: sim.FaultBounds{Crashes: 1}},
+	"broken link": {Admins: 1, Rounds: 1, Slots: 1, AdminCalls: calls(callN(lock.Remove, 1)), Faults: sim.FaultBounds{ChannelErrors: 1}},
+	"counting":    {Clients: 1, Rounds: 1, Admins: 1, Slots: 1, AdminCalls: calls(call(lock.Count)), Calls: calls(call(lock.Acquire))},
+	"waiting":     {Clients: 1, Rounds: 1, Admins: 1, Slots: 1, AdminCalls: calls(callN(lock.Remove, 1), callN(lock.Wait, 1)), Calls: calls(call(lock.Acquire)), Options: [][2]string{{"polls", "0"}}},
+	"look-alikes": {Clients: 2, Rounds: 1, Names: []string{"jobs", "jobs1"}, Calls: calls(call(lock.Acquire))},
+	"namesakes":   {Clients: 2, Rounds: 1, Names: []string{"jobs", "jobs-1-A"}, Calls: calls(call(lock.Acquire))},
+	"idle broker": {Clients: 1, Admins: 1, Rounds: 1, Slots: 1, AdminCalls: calls(call(lock.Count))},
+}
+
+// TestExploreMutants: what sampling finds, visiting finds too, in no more steps.
+func TestExploreMutants(t *testing.T) {
+	for _, target := range lockproof.Mutants() {
+		t.Run(target.Name, func(t *testing.T) {
+			t.Parallel()
+			p, err := spec.PropertyNamed(target.Breaks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sampled, err := histories.LoadCounterexample(filepath.Join("testdata", "counterexamples", histories.FileName(p, target.Name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			best, where := 0, ""
+			for name, room := range rooms {
+				steps := visit(t, target, room, p)
+				if steps > 0 && (best == 0 || steps < best) {
+					best, where = steps, name
+				}
+			}
+			want := len(sampled.Scenario.Schedule.Actions)
+			t.Logf("%s in %d steps (%s); sampling: %d", p, best, where, want)
+			if best == 0 || best > want {
+				t.Errorf("%s: %d steps; sampling found %d", p, best, want)
+			}
+		})
+	}
+}
+
+// visit is how many steps a violation takes in a room, or 0.
+func visit(t *testing.T, target *lock.Target, e lockproof.Exploration, p spec.Property) int {
+	e.Target, e.Properties = target, 1<<p
+	e.Options = append([][2]string{{"pipeline", "0"}}, e.Options...)
+	e.Search = search.Options{Reductions: search.AllReductions, First: p != spec.Linearizable, Workers: 1}
+	if target.Kind == lock.Mutex {
+		e.Admins = 0
+	}
+	if target.Kind != lock.Semaphore && e.AdminCalls != nil {
+		e.AdminCalls = nil
+	}
+	if e.Clients+e.Admins == 0 {
+		return 0
+	}
+	x, err := lockproof.Explore(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tr := x.Traces[p]; tr != nil {
+		return len(tr.Steps)
+	}
+	return 0
+}

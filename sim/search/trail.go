@@ -1,0 +1,188 @@
+package search
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// Trails finds, for each of some properties, the actions of an execution that violates it: the first
+// that breadth-first search comes to, so that no other takes fewer turns. It visits the states again,
+// alone and in an order that is always the same, and remembers how it came to each: what a search that
+// is after states only has no memory for.
+//
+// illegal judges the history of an execution by itself. It is asked where an operation ends and the
+// execution is not its own witness of linearizability; at most so many times as maxJudged.
+func Trails(ctx context.Context, b sim.Bounds, red Reductions, want spec.PropertySet, illegal func([]scenario.Action) bool) (map[spec.Property][]scenario.Action, int) {
+	t := &trail{
+		worker: newPlan(b, red.suited(&b)).worker(), seen: newFingerprints(), want: want, illegal: illegal,
+		found: make(map[spec.Property][]scenario.Action),
+	}
+	t.begin()
+	for len(t.level) > 0 && t.want != 0 && ctx.Err() == nil {
+		t.step(ctx)
+	}
+	return t.found, t.judged
+}
+
+// maxJudged bounds how many histories are judged one by one.
+const maxJudged = 20_000
+
+// trail is a search that remembers how it came to each state.
+type trail struct {
+	*worker
+	seen    *fingerprints
+	want    spec.PropertySet
+	illegal func([]scenario.Action) bool
+	found   map[spec.Property][]scenario.Action
+	judged  int
+
+	links []link   // by state, in the order in which they were found
+	level []uint32 // states of the level: parts, stride by stride
+	first int      // the number of the level's first state
+	next  []uint32
+	to    []uint32
+	at    uint32 // the state being expanded
+}
+
+// link says how a state was first come to.
+type link struct {
+	parent uint32
+	client uint8
+	move   uint8 // index among the client's moves
+}
+
+func (t *trail) begin() {
+	t.level = t.initial()
+	t.settle(t.level, nil)
+	t.add(t.level, link{})
+	t.next = nil
+}
+
+// add notes a state, if it is new, and reports whether it is.
+func (t *trail) add(state []uint32, l link) bool {
+	var fresh [1]bool
+	t.seen.insert([]uint64{t.fingerprint(state)}, state, fresh[:])
+	if fresh[0] {
+		t.links = append(t.links, l)
+		t.next = append(t.next, state...)
+	}
+	return fresh[0]
+}
+
+func (t *trail) step(ctx context.Context) {
+	n := len(t.level) / t.stride
+	for i := range n {
+		if t.want == 0 || i%1024 == 0 && ctx.Err() != nil {
+			return
+		}
+		t.at = uint32(t.first + i)
+		t.expand(t.level[i*t.stride : (i+1)*t.stride])
+	}
+	t.first += n
+	t.level, t.next = t.next, t.level[:0]
+}
+
+func (t *trail) expand(state []uint32) {
+	from, until := 0, t.stride
+	if c := t.choosing(state); c > 0 {
+		from, until = c, c+1
+	}
+	n := 0
+	for c := from; c < until; c++ {
+		if c > 0 && t.again(state, c) || c == 0 && !t.worldly && t.alone {
+			continue
+		}
+		for i := range t.ways(state, c) {
+			t.follow(state, c, i)
+			n++
+		}
+	}
+	if n == 0 {
+		t.violated(t.judgement(state), func() []scenario.Action { return t.path(t.at) })
+	}
+}
+
+// judgement is what a state violates in which nothing can happen any more.
+func (t *trail) judgement(state []uint32) spec.PropertySet {
+	if t.alone {
+		return t.final(state)
+	}
+	return t.worker.judge(state)
+}
+
+// ways is how many actions a client has, or the broker (0).
+func (t *trail) ways(state []uint32, c int) int {
+	if t.alone && c > 0 {
+		return len(t.of(state, c))
+	}
+	t.enter(state)
+	return len(t.sys.Actions(c, t.acts[:0]))
+}
+
+// take is the state that the i-th action leads to, in t.to.
+func (t *trail) take(state []uint32, c, i int) move {
+	t.to = append(t.to[:0], state...)
+	if t.alone && c > 0 {
+		m := t.of(state, c)[i]
+		m.action.Client = uint8(c)
+		t.apply(t.to, state, c, &m)
+		return m
+	}
+	t.enter(state)
+	t.acts = t.sys.Actions(c, t.acts[:0])
+	m, _ := t.worker.take(t.acts[i])
+	t.read(t.to)
+	return m
+}
+
+func (t *trail) follow(state []uint32, c, i int) {
+	m := t.take(state, c, i)
+	path := func() []scenario.Action { return append(t.path(t.at), m.action) }
+	t.violated(m.found, path)
+	t.settle(t.to, nil)
+	fresh := t.add(t.to, link{t.at, uint8(c), uint8(i)})
+	if !fresh || !m.completed || !t.want.Has(spec.Linearizable) || !t.shared.get(m.shared).doubt || t.judged == maxJudged {
+		return
+	}
+	t.judged++
+	if actions := path(); t.illegal(actions) {
+		t.violated(1<<spec.Linearizable, func() []scenario.Action { return actions })
+	}
+}
+
+// violated keeps the way to the first violation of each property.
+func (t *trail) violated(found spec.PropertySet, path func() []scenario.Action) {
+	found &= t.want
+	for p := range spec.PropertyCount {
+		if found.Has(p) {
+			t.found[p] = path()
+		}
+	}
+	t.want &^= found
+}
+
+// path is the actions that lead to a state.
+func (t *trail) path(at uint32) []scenario.Action {
+	var links []link
+	for ; at > 0; at = t.links[at].parent {
+		links = append(links, t.links[at])
+	}
+	slices.Reverse(links)
+	var actions []scenario.Action
+	note := func(a scenario.Action) { actions = append(actions, a) }
+	to := t.to
+	t.to = nil
+	state := t.initial()
+	t.settle(state, note)
+	for _, l := range links {
+		note(t.take(state, int(l.client), int(l.move)).action)
+		copy(state, t.to)
+		t.settle(state, note)
+	}
+	t.to = to
+	return actions
+}
