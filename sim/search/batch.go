@@ -129,7 +129,7 @@ func (b *batch) flush() {
 		if fresh {
 			b.block = append(b.block, b.states[i*stride:(i+1)*stride]...)
 			if len(b.block) >= blockStates*stride {
-				b.blocks = append(b.blocks, b.block)
+				b.keep()
 				b.block = make([]uint32, 0, blockStates*stride)
 			}
 		}
@@ -140,7 +140,7 @@ func (b *batch) flush() {
 // close hands over what the level has come to.
 func (b *batch) close() {
 	if len(b.block) > 0 {
-		b.blocks = append(b.blocks, b.block)
+		b.keep()
 	}
 	s := b.search
 	s.mu.Lock()

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"sync/atomic"
+
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
@@ -35,6 +37,8 @@ type worker struct {
 	acts    []scenario.Action
 	cover   Coverage
 	moved   [8]uint32
+	sights  sights       // where nothing is hashed
+	bytes   atomic.Int64 // that all this takes
 }
 
 type span struct{ from, to uint32 }
@@ -47,8 +51,9 @@ type plan struct {
 	class   []byte
 	shared  *parts
 	clients *parts
-	alone   bool // moves depend on views only
-	worldly bool // things happen that are no client's doing
+	alone   bool   // moves depend on views only
+	worldly bool   // things happen that are no client's doing
+	views   *views // nil where views are hashed
 }
 
 func newPlan(b sim.Bounds, red Reductions) *plan {
@@ -81,7 +86,7 @@ func sameWorkload(a, b *scenario.Client) bool {
 }
 
 func (p *plan) worker() *worker {
-	return &worker{plan: p, sys: sim.NewSystem(p.bounds), load: make([][]byte, p.stride-1), effects: make(map[sim.Effect]uint32)}
+	return &worker{plan: p, sys: sim.NewSystem(p.bounds), load: make([][]byte, p.stride-1), effects: make(map[sim.Effect]uint32), sights: make(sights)}
 }
 
 // initial is the initial state.
@@ -116,7 +121,7 @@ func (w *worker) sharedPart() uint32 {
 func (w *worker) clientPart(c int) uint32 {
 	w.buf = w.sys.Client(c, append(w.buf[:0], w.class[c]))
 	return w.clients.intern(w.buf, func() part {
-		return part{view: hashBytes(w.sys.View(c, nil)), foot: w.sys.Footprint(c)}
+		return part{view: w.view(c), foot: w.sys.Footprint(c)}
 	})
 }
 
@@ -130,8 +135,14 @@ func (w *worker) fingerprint(t []uint32) uint64 {
 	return mix(sum) | 1
 }
 
+// fingerprintBits is how many bits of a fingerprint tell states apart.
+const fingerprintBits = 63
+
 // rest is what a client's moves depend on beside its own part and the shared one: the others' views.
 func (w *worker) rest(t []uint32, c int) uint64 {
+	if w.views != nil {
+		return w.exactRest(t, c)
+	}
 	sum := uint64(0)
 	for d := 1; d < w.stride; d++ {
 		if d != c {

@@ -30,9 +30,16 @@ type Options struct {
 	// Workers is how many search at once; 0 is one for each processor. What is found does not depend
 	// on it.
 	Workers int
+	// Storage is how the states seen are remembered.
+	Storage Storage
+	// Array is the size of the array of Bits, in bytes, and Hashes how many bits a state has in it. 0 is
+	// the default.
+	Array  int64
+	Hashes int
 	// Depth ends the search after so many levels; 0 is no bound.
 	Depth int
-	// Memory ends the search when about so many bytes are in use; 0 is no bound.
+	// Memory ends the search when about so many bytes are in use, by the states seen and those to be
+	// expanded, by parts and by look-up tables; 0 is no bound.
 	Memory int64
 	// First ends the search at the first level that has a violation.
 	First bool
@@ -46,14 +53,15 @@ type Stats struct {
 	Transitions int64
 	Expanded    int64
 	Depth       int   // levels finished
-	Queue       int64 // states that were not expanded
+	Queue       int64 // states seen that were not expanded
 	Widest      int64
 	Final       int64 // states in which nothing can happen any more
 	Doubted     int64 // operations ended in executions that are not their own witness
 	Parts       [2]int
-	TableBytes  int64
-	QueueBytes  int64 // at most
-	MoveBytes   int64
+	TableBytes  int64 // for the states seen
+	QueueBytes  int64 // for those to be expanded, at most
+	PartBytes   int64
+	MoveBytes   int64     // for what was worked out
 	Operations  [16]int64 // transitions by operation
 }
 
@@ -72,10 +80,11 @@ const (
 // Result is what a search came to.
 type Result struct {
 	Stats
-	Stop     Stop
-	Found    spec.PropertySet
-	Coverage Coverage
-	At       [spec.PropertyCount]int // the level at which it was seen violated
+	Stop      Stop
+	Found     spec.PropertySet
+	Coverage  Coverage
+	Certainty Certainty
+	At        [spec.PropertyCount]int // the level at which it was seen violated
 }
 
 // search is one search under way.
@@ -84,14 +93,18 @@ type search struct {
 	opts    Options
 	seen    visited
 	ctx     context.Context
-	level   [][]uint32 // blocks of states
-	queued  int64
+	level   [][]uint32   // blocks of states
+	queued  int64        // states in it
 	next    atomic.Int64 // the next block of the level to expand
 	stop    atomic.Uint32
 	mu      sync.Mutex
-	out     [][]uint32
+	out     [][]uint32 // blocks of the next level
 	res     Result
 	workers []*worker
+	earlier float64 // what look-ups may have missed before the search was resumed
+
+	queueBytes atomic.Int64 // that blocks take, and the most they took
+	queueMost  atomic.Int64
 }
 
 // blockStates is how many states a worker takes at a time.
@@ -102,7 +115,11 @@ func Run(ctx context.Context, b sim.Bounds, opts Options) *Result {
 	if opts.Workers == 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &search{plan: newPlan(b, opts.Reductions.suited(&b)), opts: opts, seen: newFingerprints(), ctx: ctx}
+	s := &search{plan: newPlan(b, opts.Reductions.suited(&b)), opts: opts, ctx: ctx}
+	if opts.Storage == Exact {
+		s.views = &views{ids: make(map[string]uint64)}
+	}
+	s.seen = newVisited(s.plan, &opts)
 	for range opts.Workers {
 		s.workers = append(s.workers, s.plan.worker())
 	}
@@ -132,36 +149,51 @@ func (s *search) begin() {
 	w.settle(t, nil)
 	s.seen.insert([]uint64{w.fingerprint(t)}, t, make([]bool, 1))
 	s.level, s.queued = [][]uint32{t}, 1
+	s.queueBytes.Add(int64(cap(t)) * 4)
 }
 
-// step expands one level.
+// step expands a level, or as much of it as there is time and memory for.
 func (s *search) step() {
 	s.next.Store(0)
-	s.out = nil
 	var wg sync.WaitGroup
 	for _, w := range s.workers {
 		wg.Go(func() { s.expand(w) })
 	}
 	wg.Wait()
-	s.res.Depth++
-	s.level, s.queued = s.out, 0
-	for _, b := range s.level {
-		s.queued += int64(len(b) / s.stride)
+	s.level = s.level[min(int(s.next.Load()), len(s.level)):]
+	if len(s.level) == 0 {
+		s.descend()
 	}
-	s.res.Widest = max(s.res.Widest, s.queued)
+	s.queued = states(s.level, s.stride) + states(s.out, s.stride)
+}
+
+// descend goes on to the next level.
+func (s *search) descend() {
+	s.res.Depth++
+	s.level, s.out = s.out, nil
+	n := states(s.level, s.stride)
+	s.res.Widest = max(s.res.Widest, n)
 	switch {
 	case s.ctx.Err() != nil:
 		s.halt(Interrupted)
 	case s.opts.First && s.res.Found != 0:
 		s.halt(AtViolation)
-	case s.opts.Depth > 0 && s.res.Depth >= s.opts.Depth && s.queued > 0:
+	case s.opts.Depth > 0 && s.res.Depth >= s.opts.Depth:
 		s.halt(AtDepth)
 	}
 }
 
+// states is how many states there are in blocks.
+func states(blocks [][]uint32, stride int) (n int64) {
+	for _, b := range blocks {
+		n += int64(len(b) / stride)
+	}
+	return n
+}
+
 func (s *search) halt(why Stop) { s.stop.CompareAndSwap(0, uint32(why)) }
 
-// expand works on blocks of the level until none is left.
+// expand works on blocks of the level until none is left. A block that was begun is finished.
 func (s *search) expand(w *worker) {
 	b := batch{search: s, worker: w}
 	for s.stop.Load() == 0 {
@@ -173,6 +205,8 @@ func (s *search) expand(w *worker) {
 		for at := 0; at < len(block); at += s.stride {
 			b.expand(block[at : at+s.stride])
 		}
+		s.drop(i)
+		w.weigh()
 		s.check()
 	}
 	b.flush()
@@ -184,21 +218,24 @@ func (s *search) check() {
 	if s.ctx.Err() != nil {
 		s.halt(Interrupted)
 	}
-	if s.clients.full() || s.opts.Memory > 0 && s.seen.size()+s.clients.bytes.Load() > s.opts.Memory {
+	if s.exhausted() {
 		s.halt(AtMemory)
 	}
 }
 
 func (s *search) finish() *Result {
 	r := &s.res
-	r.Stop = Stop(s.stop.Load())
-	r.States = s.seen.count()
-	r.Queue = s.queued
-	r.TableBytes = s.seen.size()
+	if s.queued > 0 { // otherwise everything was visited, whatever else was reached with it
+		r.Stop = Stop(s.stop.Load())
+	}
+	r.States, r.Queue = s.seen.count(), s.queued
+	r.QueueBytes, r.TableBytes, r.PartBytes = s.queueMost.Load(), s.seen.size(), s.shared.bytes.Load()+s.clients.bytes.Load()
 	r.Parts = [2]int{int(s.shared.n.Load()), int(s.clients.n.Load())}
 	for _, w := range s.workers {
 		r.Coverage.Merge(&w.cover)
-		r.MoveBytes += int64(w.table.size() + w.other.size() + cap(w.moves)*48 + cap(w.lists)*8)
+		r.MoveBytes += w.bytes.Load()
 	}
+	r.Certainty = s.certainty()
+	s.seen.free()
 	return r
 }

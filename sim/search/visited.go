@@ -10,10 +10,10 @@ import (
 type visited interface {
 	// insert adds states, by fingerprint and by parts, and marks those that are new.
 	insert(fps []uint64, states []uint32, fresh []bool)
-	// ready makes room for more; nobody inserts meanwhile.
-	ready()
-	size() int64 // bytes
+	size() int64    // bytes
+	growing() int64 // bytes more that it takes to grow, if that is about to happen
 	count() int64
+	free() // it is not used any more
 }
 
 // fingerprints keeps 64 bits a state: open addressing with linear probing in one table without
@@ -90,3 +90,12 @@ func (f *fingerprints) ready() {
 
 func (f *fingerprints) size() int64  { return int64(len(f.slots)) * 8 }
 func (f *fingerprints) count() int64 { return f.n.Load() }
+func (f *fingerprints) free()        { freeSlots(f.slots) }
+
+// growing is the new table, beside which the old one stays until all is moved.
+func (f *fingerprints) growing() int64 {
+	if f.n.Load() < int64(len(f.slots))/4*3 {
+		return 0
+	}
+	return f.size() / 5 * 8
+}

@@ -1,0 +1,69 @@
+package search
+
+import (
+	"math"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+)
+
+// bitArray remembers a state by some bits of one array: those that its fingerprint names. A state of
+// which all are set already is taken for seen, rightly or not.
+type bitArray struct {
+	words  []uint64
+	hashes int
+	set    atomic.Int64 // bits set
+	n      atomic.Int64
+	// Two workers that come to one state at once must not both find it new: they meet at a lock.
+	locks [256]sync.Mutex
+}
+
+// newBitArray makes an array of so many bytes; 0 is the default of both.
+func newBitArray(bytes int64, hashes int) *bitArray {
+	if bytes <= 0 {
+		bytes = DefaultArray
+	}
+	if hashes <= 0 {
+		hashes = DefaultHashes
+	}
+	return &bitArray{words: newSlots(int((bytes + 7) / 8)), hashes: hashes}
+}
+
+func (a *bitArray) insert(fps []uint64, _ []uint32, fresh []bool) {
+	for i, fp := range fps {
+		fresh[i] = a.add(fp)
+	}
+}
+
+// add sets a state's bits. They lie apart by a second hash, as in double hashing.
+func (a *bitArray) add(fp uint64) bool {
+	l := &a.locks[fp>>56]
+	l.Lock()
+	defer l.Unlock()
+	fresh := false
+	step := mix(fp + 0x9E3779B97F4A7C15)
+	for range a.hashes {
+		at, _ := bits.Mul64(fp, uint64(len(a.words))*64)
+		if bit := uint64(1) << (at % 64); atomic.OrUint64(&a.words[at/64], bit)&bit == 0 {
+			fresh = true
+			a.set.Add(1)
+		}
+		fp += step
+	}
+	if fresh {
+		a.n.Add(1)
+	}
+	return fresh
+}
+
+// coverage estimates how many of the states that the search comes to it would take for new, were all as
+// full as it is now.
+func (a *bitArray) coverage() float64 {
+	fill := float64(a.set.Load()) / float64(len(a.words)*64)
+	return 1 - math.Pow(fill, float64(a.hashes))
+}
+
+func (a *bitArray) size() int64    { return int64(len(a.words)) * 8 }
+func (a *bitArray) count() int64   { return a.n.Load() }
+func (a *bitArray) growing() int64 { return 0 }
+func (a *bitArray) free()          { freeSlots(a.words) }

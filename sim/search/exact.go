@@ -1,0 +1,122 @@
+package search
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// tuple is a state: the number of the shared part and one for each client.
+type tuple [scenario.MaxClients + 1]uint32
+
+// exact keeps states whole: their parts by number, clients of one workload in the order of their
+// numbers.
+type exact struct {
+	stride int
+	class  []byte
+	n      atomic.Int64
+	bytes  atomic.Int64
+	shards [64]exactShard
+}
+
+// exactShard is a table by itself: open addressing, linear probing, at most three quarters full.
+type exactShard struct {
+	mu    sync.Mutex
+	slots []uint32 // stride by stride, each number plus 1; 0 is free
+	n     int
+}
+
+// firstTuples is the size of a new shard.
+const firstTuples = 64
+
+func newExact(p *plan) *exact {
+	e := &exact{stride: p.stride, class: p.class}
+	for i := range e.shards {
+		e.shards[i].slots = make([]uint32, firstTuples*e.stride)
+		e.bytes.Add(int64(4 * firstTuples * e.stride))
+	}
+	return e
+}
+
+func (e *exact) insert(_ []uint64, states []uint32, fresh []bool) {
+	for i := range fresh {
+		fresh[i] = e.add(e.canonical(states[i*e.stride : (i+1)*e.stride]))
+	}
+}
+
+func (e *exact) add(t tuple) bool {
+	slot := t[:e.stride]
+	h := hashTuple(slot)
+	s := &e.shards[h>>58]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if 4*(s.n+1)*e.stride > 3*len(s.slots) {
+		e.bytes.Add(int64(4 * len(s.slots)))
+		s.double(e.stride)
+	}
+	if !s.put(h, slot) {
+		return false
+	}
+	s.n++
+	e.n.Add(1)
+	return true
+}
+
+// canonical is a state as it is kept.
+func (e *exact) canonical(state []uint32) (t tuple) {
+	copy(t[:], state)
+	for c := 2; c < e.stride; c++ {
+		for at, d := c, c-1; d > 0; d-- { // those of one workload need not be neighbours
+			if e.class[d] == e.class[at] && t[d] > t[at] {
+				t[d], t[at] = t[at], t[d]
+				at = d
+			}
+		}
+	}
+	for i := range t[:e.stride] {
+		t[i]++
+	}
+	return t
+}
+
+// hashTuple says where to look.
+func hashTuple(t []uint32) (h uint64) {
+	for _, n := range t {
+		h = mix(h ^ uint64(n))
+	}
+	return h
+}
+
+// put adds what is not there yet, and reports whether it was not.
+func (s *exactShard) put(h uint64, t []uint32) bool {
+	n := uint64(len(s.slots) / len(t))
+	for at := h % n; ; at = (at + 1) % n {
+		slot := s.slots[at*uint64(len(t)):][:len(t)]
+		switch {
+		case slot[0] == 0:
+			copy(slot, t)
+			return true
+		case slices.Equal(slot, t):
+			return false
+		}
+	}
+}
+
+func (s *exactShard) double(stride int) {
+	old := s.slots
+	s.slots = make([]uint32, 2*len(old))
+	for t := range slices.Chunk(old, stride) {
+		if t[0] != 0 {
+			s.put(hashTuple(t), t)
+		}
+	}
+}
+
+func (e *exact) size() int64  { return e.bytes.Load() }
+func (e *exact) count() int64 { return e.n.Load() }
+func (e *exact) free()        {} // the garbage collector's
+
+// growing is little: one shard grows at a time.
+func (e *exact) growing() int64 { return e.size() / int64(len(e.shards)) }

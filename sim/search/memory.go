@@ -1,0 +1,50 @@
+package search
+
+import (
+	"unsafe"
+
+	"github.com/lockproof/lockproof/sim"
+)
+
+// memory is about how many bytes the search takes: the states seen, those to be expanded, the parts, and
+// what the workers have worked out.
+func (s *search) memory() int64 {
+	n := s.seen.size() + s.shared.bytes.Load() + s.clients.bytes.Load() + s.queueBytes.Load()
+	for _, w := range s.workers {
+		n += w.bytes.Load()
+	}
+	return n
+}
+
+// exhausted reports whether the memory allowed is used up, or would be by the next growth of the set of
+// states; or parts have run out of numbers.
+func (s *search) exhausted() bool {
+	if s.clients.full() || s.shared.full() {
+		return true
+	}
+	return s.opts.Memory > 0 && s.memory()+s.seen.growing() > s.opts.Memory
+}
+
+// weigh notes how much a worker's tables take.
+func (w *worker) weigh() {
+	n := w.table.size() + w.other.size() + w.done.size()
+	n += cap(w.moves)*int(unsafe.Sizeof(move{})) + cap(w.lists)*int(unsafe.Sizeof(span{}))
+	n += 2 * len(w.effects) * int(unsafe.Sizeof(sim.Effect{}))
+	n += 2 * len(w.sights) * 8 * len(tuple{})
+	w.bytes.Store(int64(n))
+}
+
+// keep has the states collected make a block of the next level.
+func (b *batch) keep() {
+	b.blocks = append(b.blocks, b.block)
+	now := b.queueBytes.Add(int64(cap(b.block)) * 4)
+	for most := b.queueMost.Load(); now > most && !b.queueMost.CompareAndSwap(most, now); {
+		most = b.queueMost.Load()
+	}
+}
+
+// drop forgets a block of the level that was expanded.
+func (s *search) drop(i int64) {
+	s.queueBytes.Add(-int64(cap(s.level[i])) * 4)
+	s.level[i] = nil
+}

@@ -1,0 +1,107 @@
+package search
+
+import (
+	"fmt"
+	"math"
+)
+
+// Storage says how the states that were seen are remembered.
+type Storage uint8
+
+// The ways.
+const (
+	// Fingerprints keeps 64 bits of each state. States with the same fingerprint are taken for one.
+	Fingerprints Storage = iota
+	// Exact keeps every state whole, and looks nothing up by a hash alone: nothing is missed.
+	Exact
+	// Bits keeps a few bits of each state in one array of fixed size, as Spin does with -DBITSTATE: for
+	// spaces beyond memory. States are missed, the more the fuller the array is.
+	Bits
+)
+
+var storageNames = [...]string{"fingerprints", "exact", "bits"}
+
+// String is the way's name.
+func (s Storage) String() string { return storageNames[s] }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (s Storage) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (s *Storage) UnmarshalText(text []byte) error {
+	for i, n := range storageNames {
+		if n == string(text) {
+			*s = Storage(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("storage %q: expected one of %q", text, storageNames)
+}
+
+// What Options leave out of Bits.
+const (
+	DefaultArray  = 64 << 20
+	DefaultHashes = 3
+)
+
+// newVisited is the set that the options ask for.
+func newVisited(p *plan, o *Options) visited {
+	switch o.Storage {
+	case Exact:
+		return newExact(p)
+	case Bits:
+		return newBitArray(o.Array, o.Hashes)
+	}
+	return newFingerprints()
+}
+
+// Certainty says how likely it is that a state was missed of those that the search came to.
+type Certainty struct {
+	Storage Storage
+	// Missed is an upper bound of the probability that any state at all was missed, for a hash as good
+	// as random: 0 for Exact, 1 for Bits, which is meant to miss some.
+	Missed float64
+	// Coverage is 1, but for Bits: the estimated part of the states come to that were taken for new, as
+	// far as the array is filled at the end. States that only a missed one leads to are not in it.
+	Coverage float64
+}
+
+// String is the certainty in words.
+func (c Certainty) String() string {
+	switch c.Storage {
+	case Exact:
+		return "every state kept whole: none is missed"
+	case Bits:
+		return fmt.Sprintf("an estimated %.4g%% of the states come to were visited", 100*c.Coverage)
+	}
+	return fmt.Sprintf("the probability that a state was missed is below %.1g", c.Missed)
+}
+
+// certainty adds up what may have been missed.
+func (s *search) certainty() Certainty {
+	c := Certainty{Storage: s.opts.Storage, Coverage: 1}
+	switch seen := s.seen.(type) {
+	case *exact:
+	case *bitArray:
+		c.Missed, c.Coverage = 1, seen.coverage()
+	default:
+		c.Missed = min(1, birthday(seen.count(), fingerprintBits)+s.lookups())
+	}
+	return c
+}
+
+// lookups bounds the probability that two situations of a client were taken for one because the sums of
+// the others' views were alike.
+func (s *search) lookups() float64 {
+	p := s.earlier
+	for _, w := range s.workers {
+		p += birthday(int64(w.table.n), 64) + birthday(int64(w.done.n), 64)
+	}
+	return p
+}
+
+// birthday bounds the probability that any two of n random numbers of so many bits are equal: the
+// number of pairs by the probability of one.
+func birthday(n int64, bits int) float64 {
+	return math.Ldexp(float64(n)*float64(max(0, n-1))/2, -bits)
+}
