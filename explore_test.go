@@ -19,32 +19,39 @@ func call(op lock.Op) scenario.Operation { return scenario.Operation{Op: op} }
 
 func callN(op lock.Op, n uint8) scenario.Operation { return scenario.Operation{Op: op, Arg: n} }
 
+// room is a configuration with a name.
+type room struct {
+	name string
+	lockproof.Exploration
+}
+
 // rooms are configurations small enough to be visited at once, one for each kind of thing that can go
 // wrong.
-var rooms = map[string]lockproof.Exploration{
-	"clients":     {Clients: 2, Rounds: 1, Slots: 1},
-	"probing":     {Clients: 1, Rounds: 1, Slots: 1, Calls: calls(call(lock.Acquire))},
-	"two slots":   {Clients: 2, Rounds: 1, Slots: 2, Calls: calls(call(lock.Acquire))},
-	"crash":       {Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Crashes: 1, Late: true}},
-	"drop":        {Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Drops: 1}},
-	"lost reply":  {Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Lost: 1}},
-	"restart":     {Clients: 1, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Restarts: 1}},
-	"no retries":  {Clients: 2, Rounds: 1, Slots: 2, Calls: calls(call(lock.Acquire)), Options: [][2]string{{"retries", "0"}}},
-	"removal":     {Clients: 1, Rounds: 1, Admins: 1, Slots: 1, AdminCalls: calls(callN(lock.Remove, 1))},
-	"renewal":     {Clients: 2, Rounds: 1, Admins: 1, Slots: 1, Calls: calls(call(lock.Acquire), call(lock.Verify))},
-	"three":       {Clients: 3, Rounds: 1, Slots: 2, Calls: calls(call(lock.Acquire)), Options: [][2]string{{"retries", "0"}}},
-	"in a row":    {Clients: 2, Rounds: 1, Slots: 1, Calls: calls(call(lock.Acquire)), Options: [][2]string{{"pipeline", "1"}}},
-	"two admins":  {Admins: 2, Rounds: 1, Slots: 1, Options: [][2]string{{"admin-retries", "0"}}},
-	"admins only": {Admins: 2, Rounds: 1, AdminCalls: calls(callN(lock.Remove, 1)), Options: [][2]string{{"admin-retries", "0"}, {"pipeline", "2"}}},
-	"of two":      {Admins: 1, Rounds: 1, Slots: 2, AdminCalls: calls(callN(lock.Remove, 1))},
-	"two removed": {Admins: 1, Rounds: 1, Slots: 2, AdminCalls: calls(callN(lock.Remove, 2)), Faults: sim.FaultBounds{Crashes: 1}},
-	"two added":   {Admins: 1, Rounds: 1, AdminCalls: calls(callN(lock.Add, 2)), Faults: sim.FaultBounds{Crashes: 1}},
-	"broken link": {Admins: 1, Rounds: 1, Slots: 1, AdminCalls: calls(callN(lock.Remove, 1)), Faults: sim.FaultBounds{ChannelErrors: 1}},
-	"counting":    {Clients: 1, Rounds: 1, Admins: 1, Slots: 1, AdminCalls: calls(call(lock.Count)), Calls: calls(call(lock.Acquire))},
-	"waiting":     {Clients: 1, Rounds: 1, Admins: 1, Slots: 1, AdminCalls: calls(callN(lock.Remove, 1), callN(lock.Wait, 1)), Calls: calls(call(lock.Acquire)), Options: [][2]string{{"polls", "0"}}},
-	"look-alikes": {Clients: 2, Rounds: 1, Names: []string{"jobs", "jobs1"}, Calls: calls(call(lock.Acquire))},
-	"namesakes":   {Clients: 2, Rounds: 1, Names: []string{"jobs", "jobs-1-A"}, Calls: calls(call(lock.Acquire))},
-	"idle broker": {Clients: 1, Admins: 1, Rounds: 1, Slots: 1, AdminCalls: calls(call(lock.Count))},
+var rooms = []room{
+	{"clients", lockproof.Exploration{Clients: 2, Rounds: 1, Slots: 1}},
+	{"probing", lockproof.Exploration{Clients: 1, Rounds: 1, Slots: 1, Calls: calls(call(lock.Acquire))}},
+	{"two slots", lockproof.Exploration{Clients: 2, Rounds: 1, Slots: 2, Calls: calls(call(lock.Acquire))}},
+	{"crash", lockproof.Exploration{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Crashes: 1, Late: true}}},
+	{"drop", lockproof.Exploration{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Drops: 1}}},
+	{"lost reply", lockproof.Exploration{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Lost: 1}}},
+	{"restart", lockproof.Exploration{Clients: 1, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Restarts: 1}}},
+	{"no retries", lockproof.Exploration{Clients: 2, Rounds: 1, Slots: 2, Calls: calls(call(lock.Acquire)), Options: [][2]string{{"retries", "0"}}}},
+	{"removal", lockproof.Exploration{Clients: 1, Rounds: 1, Admins: 1, Slots: 1, AdminCalls: calls(callN(lock.Remove, 1))}},
+	{"renewal", lockproof.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 1, Calls: calls(call(lock.Acquire), call(lock.Verify))}},
+	{"three", lockproof.Exploration{Clients: 3, Rounds: 1, Slots: 2, Calls: calls(call(lock.Acquire)), Options: [][2]string{{"retries", "0"}}}},
+	{"in a row", lockproof.Exploration{Clients: 2, Rounds: 1, Slots: 1, Calls: calls(call(lock.Acquire)), Options: [][2]string{{"pipeline", "1"}}}},
+	{"two admins", lockproof.Exploration{Admins: 2, Rounds: 1, Slots: 1, Options: [][2]string{{"admin-retries", "0"}}}},
+	{"admins only", lockproof.Exploration{Admins: 2, Rounds: 1, AdminCalls: calls(callN(lock.Remove, 1)), Options: [][2]string{{"admin-retries", "0"}, {"pipeline", "2"}}}},
+	{"of two", lockproof.Exploration{Admins: 1, Rounds: 1, Slots: 2, AdminCalls: calls(callN(lock.Remove, 1))}},
+	{"two removed", lockproof.Exploration{Admins: 1, Rounds: 1, Slots: 2, AdminCalls: calls(callN(lock.Remove, 2)), Faults: sim.FaultBounds{Crashes: 1}}},
+	{"one added", lockproof.Exploration{Admins: 1, Rounds: 1, AdminCalls: calls(callN(lock.Add, 1)), Faults: sim.FaultBounds{Crashes: 1, Late: true}}},
+	{"two added", lockproof.Exploration{Admins: 1, Rounds: 1, AdminCalls: calls(callN(lock.Add, 2)), Faults: sim.FaultBounds{Crashes: 1}}},
+	{"broken link", lockproof.Exploration{Admins: 1, Rounds: 1, Slots: 1, AdminCalls: calls(callN(lock.Remove, 1)), Faults: sim.FaultBounds{ChannelErrors: 1}}},
+	{"counting", lockproof.Exploration{Clients: 1, Rounds: 1, Admins: 1, Slots: 1, AdminCalls: calls(call(lock.Count)), Calls: calls(call(lock.Acquire))}},
+	{"waiting", lockproof.Exploration{Clients: 1, Rounds: 1, Admins: 1, Slots: 1, AdminCalls: calls(callN(lock.Remove, 1), callN(lock.Wait, 1)), Calls: calls(call(lock.Acquire)), Options: [][2]string{{"polls", "0"}}}},
+	{"look-alikes", lockproof.Exploration{Clients: 2, Rounds: 1, Names: []string{"jobs", "jobs1"}, Calls: calls(call(lock.Acquire))}},
+	{"namesakes", lockproof.Exploration{Clients: 2, Rounds: 1, Names: []string{"jobs", "jobs-1-A"}, Calls: calls(call(lock.Acquire))}},
+	{"idle broker", lockproof.Exploration{Clients: 1, Admins: 1, Rounds: 1, Slots: 1, AdminCalls: calls(call(lock.Count))}},
 }
 
 // TestExploreMutants: what sampling finds, visiting finds too, in no more steps.
@@ -60,18 +67,18 @@ func TestExploreMutants(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			best, where := 0, ""
-			for name, room := range rooms {
-				steps := visit(t, target, room, p)
+			want, best := len(sampled.Scenario.Schedule.Actions), 0
+			for _, room := range rooms {
+				steps := visit(t, target, room.Exploration, p)
 				if steps > 0 && (best == 0 || steps < best) {
-					best, where = steps, name
+					best = steps
+				}
+				if steps > 0 && steps <= want {
+					t.Logf("%s in %d steps (%s); sampling: %d", p, steps, room.name, want)
+					return
 				}
 			}
-			want := len(sampled.Scenario.Schedule.Actions)
-			t.Logf("%s in %d steps (%s); sampling: %d", p, best, where, want)
-			if best == 0 || best > want {
-				t.Errorf("%s: %d steps; sampling found %d", p, best, want)
-			}
+			t.Errorf("%s: %d steps at least; sampling found %d", p, best, want)
 		})
 	}
 }
