@@ -185,7 +185,7 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *histories.Report {
 	r := &histories.Report{
 		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: histories.Visited,
 		Broker: "the simulated broker", Strength: e.Strength.String(), Bounds: e.String(),
-		Interrupted: found.Stop == search.Interrupted,
+		Interrupted: found.Stop == search.Interrupted, Space: spaceOf(b, found, e.Search.Reductions),
 	}
 	for p := range spec.PropertyCount {
 		if !b.Properties.Has(p) {

@@ -26,7 +26,7 @@ func WriteCard(w io.Writer, r *Report, s Style) error {
 func cardLines(r *Report, s Style) []line {
 	var out []line
 	for _, part := range [][]line{
-		cardHead(r, s), cardProperties(r, s), cardEfficiency(r, s), cardNotes(r, s), cardTotal(r),
+		cardHead(r, s), cardProperties(r, s), cardSpace(r, s), cardEfficiency(r, s), cardNotes(r, s), cardTotal(r),
 	} {
 		if len(part) > 0 && len(out) > 0 {
 			out = append(out, nil)
@@ -43,7 +43,11 @@ func cardHead(r *Report, s Style) []line {
 			head = append(head, line{{text: text}})
 		}
 	}
-	for _, text := range fill(list(howMuch(r)), " ", s.width()) {
+	words := list(howMuch(r))
+	if r.Mode == Visited { // the bounds are more than a line has room for
+		words = strings.Fields(strings.Join(words, " "))
+	}
+	for _, text := range fill(words, " ", s.width()) {
 		head = append(head, line{{text, dim}})
 	}
 	if r.Interrupted {
@@ -60,7 +64,11 @@ func howMuch(r *Report) []string {
 	case Sampled:
 		parts = append(parts, fmt.Sprintf("%s sampled from seed %d", executions, r.Seed))
 	case Visited:
-		parts = append(parts, "every execution visited of "+r.Bounds)
+		what := "every execution visited"
+		if !r.everything() {
+			what = "executions visited, not all of them,"
+		}
+		parts = append(parts, what+" of "+r.Bounds)
 	case Stressed:
 		parts = append(parts, executions+" as they happened")
 	case Replayed:

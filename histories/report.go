@@ -25,6 +25,8 @@ type Report struct {
 	Strength string
 	// Bounds says within what a Visited run visited everything, such as "3 clients, 2 rounds".
 	Bounds string
+	// Space is what such a run visited; nil for others.
+	Space *Space
 
 	Scenarios  int // executions run
 	Steps      int // actions in all of them
@@ -197,10 +199,15 @@ func (r *Report) Verdict(p *PropertyResult) (Verdict, string) {
 		return Skipped, p.Skip
 	case p.Checked == 0:
 		return Skipped, NeverExercised
-	case r.Mode == Visited && !r.Interrupted && p.Undecided == 0:
+	case r.everything() && p.Undecided == 0:
 		return Proved, ""
 	}
 	return Passed, ""
+}
+
+// everything reports whether every execution within the bounds was visited.
+func (r *Report) everything() bool {
+	return r.Mode == Visited && !r.Interrupted && (r.Space == nil || r.Space.Cut == "")
 }
 
 // Holds reports whether no property is violated.

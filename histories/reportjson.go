@@ -40,6 +40,44 @@ type reportFile struct {
 	Efficiency  []rowFile      `json:"efficiency"`
 	Stale       staleFile      `json:"stale_belief"`
 	Exercised   []exerciseFile `json:"exercised"`
+	Space       *spaceFile     `json:"space,omitempty"`
+}
+
+type spaceFile struct {
+	States      int         `json:"states"`
+	Transitions int         `json:"transitions"`
+	Diameter    int         `json:"diameter"`
+	Branching   float64     `json:"branching"`
+	Final       int         `json:"final"`
+	Queue       int         `json:"queue"`
+	Bytes       int         `json:"bytes_per_state"`
+	Reductions  []string    `json:"reductions"`
+	Missed      float64     `json:"probability_of_a_missed_state"`
+	Cut         string      `json:"cut,omitempty"`
+	Operations  []countFile `json:"transitions_by_operation"`
+	Covered     []string    `json:"covered"`
+	NotCovered  []string    `json:"not_covered"`
+}
+
+type countFile struct {
+	Name   string `json:"name"`
+	Number int    `json:"number"`
+}
+
+// spaceOf is what was visited, as JSON.
+func spaceOf(s *Space) *spaceFile {
+	if s == nil {
+		return nil
+	}
+	f := &spaceFile{
+		States: s.States, Transitions: s.Transitions, Diameter: s.Diameter, Branching: s.Branching(), Final: s.Final,
+		Queue: s.Queue, Bytes: s.Bytes, Reductions: s.Reductions, Missed: s.Missed, Cut: s.Cut,
+		Covered: s.Covered, NotCovered: s.NotCovered,
+	}
+	for _, o := range s.Operations {
+		f.Operations = append(f.Operations, countFile(o))
+	}
+	return f
 }
 
 type propertyFile struct {
@@ -116,6 +154,7 @@ func WriteJSON(w io.Writer, r *Report) error {
 	for i := range r.Efficiency {
 		f.Efficiency = append(f.Efficiency, r.Efficiency[i].file())
 	}
+	f.Space = spaceOf(r.Space)
 	for _, e := range r.Exercised {
 		f.Exercised = append(f.Exercised, exerciseFile(e))
 	}
