@@ -1,0 +1,161 @@
+package search
+
+import (
+	"context"
+	"encoding/binary"
+	"flag"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+var configurations = flag.Int("configurations", 120, "on how many random configurations the reductions are compared")
+
+// TestReductions: on random small configurations of the reference and of mutants, the search finds what
+// a plain one finds that has no parts, looks nothing up, hashes nothing and reduces nothing; and each
+// reduction leaves out no violation.
+func TestReductions(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	compared, violated, saved := 0, 0, map[Reductions]int64{}
+	for compared < *configurations {
+		b := drawBounds(r)
+		want, ok := plainly(b, 6000)
+		if !ok {
+			continue // too large
+		}
+		compared++
+		if want.Found != 0 {
+			violated++
+		}
+		for _, red := range []Reductions{{}, {Symmetry: true}, {Order: true}, {Local: true}, AllReductions} {
+			got := Run(context.Background(), b, Options{Reductions: red, Workers: 1})
+			saved[red] += want.States - got.States
+			if got.Found != want.Found || (got.Doubted > 0) != (want.Doubted > 0) {
+				t.Errorf("configuration %d, %s, %v %+v: %+v finds %b, %d doubted; plainly %b, %d",
+					compared, b.Target.Name, b.Clients, b.Faults, red, got.Found, got.Doubted, want.Found, want.Doubted)
+			}
+			if red == (Reductions{}) && (got.States != want.States || got.Transitions != want.Transitions) {
+				t.Errorf("configuration %d, %s, %v %+v: %d states and %d transitions; plainly %d and %d",
+					compared, b.Target.Name, b.Clients, b.Faults, got.States, got.Transitions, want.States, want.Transitions)
+			}
+		}
+	}
+	t.Logf("%d configurations, %d of them with violations; states saved: %v", compared, violated, saved)
+	for red, n := range saved {
+		if red != (Reductions{}) && n <= 0 {
+			t.Errorf("%+v saves no state at all", red)
+		}
+	}
+}
+
+// plainly visits every state in the simplest way there is: whole images in a map.
+func plainly(b sim.Bounds, most int) (Result, bool) {
+	var r Result
+	s := sim.NewSystem(b)
+	n := s.Clients()
+	image := func() string {
+		parts := binary.AppendUvarint(nil, 0)
+		for c := 0; c <= n; c++ {
+			part := s.Shared(nil)
+			if c > 0 {
+				part = s.Client(c, nil)
+			}
+			parts = append(binary.AppendUvarint(parts, uint64(len(part))), part...)
+		}
+		return string(parts)
+	}
+	load := func(image string) {
+		rest := []byte(image)[1:]
+		var parts [][]byte
+		for range n + 1 {
+			size, k := binary.Uvarint(rest)
+			parts = append(parts, rest[k:k+int(size)])
+			rest = rest[k+int(size):]
+		}
+		s.Load(parts[0], parts[1:])
+	}
+	queue := []string{image()}
+	seen := map[string]bool{queue[0]: true}
+	for ; len(queue) > 0; queue = queue[1:] {
+		load(queue[0])
+		var actions []scenario.Action
+		for c := 0; c <= n; c++ {
+			actions = s.Actions(c, actions)
+		}
+		if len(actions) == 0 {
+			r.Found |= s.Finish()
+		}
+		for _, a := range actions {
+			load(queue[0])
+			out := s.Take(a)
+			r.Transitions++
+			r.Found |= out.Found
+			if out.Completed && !s.Witnessed() {
+				r.Doubted++
+			}
+			if next := image(); !seen[next] {
+				seen[next] = true
+				queue = append(queue, next)
+			}
+		}
+		if len(seen) > most {
+			return r, false
+		}
+	}
+	r.States = int64(len(seen))
+	return r, true
+}
+
+// drawBounds draws a small configuration.
+func drawBounds(r *rand.Rand) sim.Bounds {
+	targets := slices.Concat(lock.References, mutant.All)
+	b := sim.Bounds{Target: targets[r.IntN(len(targets))], Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: uint8(r.IntN(3))}}}
+	if r.IntN(3) == 0 {
+		b.Target = lock.References[r.IntN(len(lock.References))]
+	}
+	o := &b.Options
+	o.Pipeline, o.Retries, o.AdminRetries, o.Polls, o.Overshoot = r.IntN(3), r.IntN(2), r.IntN(2), r.IntN(2), r.IntN(2)
+	o.VerifyFirst, o.AdminMutex = r.IntN(4) > 0, r.IntN(4) > 0
+	o.Restart = []string{lock.RestartFirst, lock.RestartStay, lock.RestartRandom}[r.IntN(3)]
+	o.Release = []string{lock.DeleteB, lock.DeleteB, lock.CloseConnection, lock.CloseChannel}[r.IntN(4)]
+	o.Existence = []string{lock.ByPublish, lock.ByPublish, lock.ByPassive}[r.IntN(3)]
+	o.Order = []string{lock.Descending, lock.Ascending}[r.IntN(2)]
+	b.Options = b.Target.Settled(b.Options)
+	for n := 1 + r.IntN(3); n > 0; n-- {
+		b.Clients = append(b.Clients, drawClient(r, b.Target.Kind))
+	}
+	if r.IntN(2) == 0 { // the same once more: something to be symmetric
+		b.Clients = append(b.Clients, b.Clients[0])
+	}
+	f := &b.Faults
+	f.Crashes, f.Late = r.IntN(2), r.IntN(2) == 0
+	switch r.IntN(8) {
+	case 0:
+		f.Drops = 1
+	case 1:
+		f.ChannelErrors = 1
+	case 2:
+		f.Lost = 1
+	case 3:
+		f.Restarts = 1
+	}
+	b.Properties = spec.Applicable(b.Target.Kind)
+	if r.IntN(3) == 0 {
+		b.Properties &= spec.PropertySet(r.Uint32())
+	}
+	return b
+}
+
+func drawClient(r *rand.Rand, k lock.Kind) (c scenario.Client) {
+	ops := k.Operations()
+	for n := 1 + r.IntN(3); n > 0; n-- {
+		c.Ops = append(c.Ops, scenario.Operation{Op: ops[r.IntN(len(ops))], Arg: 1})
+	}
+	return c
+}
