@@ -294,6 +294,9 @@ func (s *System) Witnessed() bool {
 	return s.world.Monitor.Strict || s.world.Monitor.Witnessed && s.bounds.Strength == spec.Scan
 }
 
+// Slots is the set of slots that the first lock has: bit s is slot s.
+func (s *System) Slots() uint16 { return s.world.truth[0].Exists }
+
 // Finish judges a state in which nothing can happen any more: what is left behind, and who is not done.
 func (s *System) Finish() spec.PropertySet {
 	w := &s.world

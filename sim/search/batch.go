@@ -246,5 +246,6 @@ func (w *worker) final(t []uint32) spec.PropertySet {
 
 func (w *worker) judge(t []uint32) spec.PropertySet {
 	w.enter(t)
+	w.cover.end(w.sys.Slots())
 	return w.sys.Finish()
 }

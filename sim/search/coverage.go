@@ -14,6 +14,9 @@ type Coverage struct {
 	Results   map[Ending]bool
 	Replies   map[Answer]bool
 	Actions   [32]bool // by scenario.Do
+	// Ends are the sets of slots that the first lock has in states in which nothing can happen any more:
+	// bit s is slot s.
+	Ends map[uint16]bool
 }
 
 // Ending is an operation and how it ended.
@@ -49,6 +52,13 @@ func (c *Coverage) note(a scenario.Action, out *sim.Outcome) {
 	}
 }
 
+func (c *Coverage) end(slots uint16) {
+	if c.Ends == nil {
+		c.Ends = make(map[uint16]bool)
+	}
+	c.Ends[slots] = true
+}
+
 // Merge adds what another worker has covered.
 func (c *Coverage) Merge(o *Coverage) {
 	if c.Results == nil {
@@ -60,6 +70,9 @@ func (c *Coverage) Merge(o *Coverage) {
 	}
 	for k := range o.Replies {
 		c.Replies[k] = true
+	}
+	for slots := range o.Ends {
+		c.end(slots)
 	}
 	for i, seen := range o.Actions {
 		c.Actions[i] = c.Actions[i] || seen
