@@ -17,7 +17,6 @@ type batch struct {
 	blocks [][]uint32
 	stats  Stats
 	found  spec.PropertySet
-	to     []uint32
 }
 
 const batchStates = 256
@@ -35,15 +34,20 @@ func (b *batch) expand(t []uint32) {
 	if c := w.choosing(t); c > 0 {
 		from, until = c, c+1
 	}
+	// All of them are looked up before the first is followed, so that waits for memory overlap.
+	var lists [scenario.MaxClients + 1]span
 	for c := from; c < until; c++ {
-		if w.again(t, c) {
-			continue
+		if !w.again(t, c) {
+			lists[c] = w.lookUp(t, c)
 		}
-		moves := w.of(t, c)
-		for i := range moves {
-			b.follow(t, c, &moves[i])
+	}
+	sum := w.sum(t)
+	for c := from; c < until; c++ {
+		l := lists[c]
+		for id := l.from; id < l.to; id++ {
+			b.follow(t, sum, c, &w.moves[id])
 		}
-		n += len(moves)
+		n += int(l.to - l.from)
 	}
 	if w.worldly {
 		n += b.carryOut(t, 0)
@@ -55,17 +59,22 @@ func (b *batch) expand(t []uint32) {
 }
 
 // follow adds the state that a move leads to.
-func (b *batch) follow(t []uint32, c int, m *move) {
+func (b *batch) follow(t []uint32, sum uint64, c int, m *move) {
 	w := b.worker
 	b.count(m)
-	b.to = append(b.to[:0], t...)
-	w.apply(b.to, t, c, m)
-	w.settle(b.to, nil)
-	b.add(b.to)
-}
-func (b *batch) add(t []uint32) {
-	b.fps = append(b.fps, b.worker.fingerprint(t))
 	b.states = append(b.states, t...)
+	to := b.states[len(b.states)-len(t):]
+	spared := w.apply(to, t, c, m)
+	if settled := w.settle(to, nil); spared && !settled {
+		b.add(finish(sum + m.delta))
+		return
+	}
+	b.add(w.fingerprint(to))
+}
+
+// add notes the fingerprint of the state written last.
+func (b *batch) add(fp uint64) {
+	b.fps = append(b.fps, fp)
 	if len(b.fps) == batchStates {
 		b.flush()
 	}
@@ -97,9 +106,10 @@ func (b *batch) carryOut(t []uint32, c int) int {
 		}
 		m, _ := w.take(a)
 		b.count(&m)
-		b.to = append(b.to[:0], t...)
-		w.read(b.to)
-		b.add(b.to)
+		b.states = append(b.states, t...)
+		to := b.states[len(b.states)-len(t):]
+		w.read(to)
+		b.add(w.fingerprint(to))
 	}
 	return len(w.acts)
 }
@@ -111,7 +121,7 @@ func (b *batch) count(m *move) {
 	if m.found != 0 {
 		b.violated(m.found)
 	}
-	if m.completed && b.worker.shared.get(m.shared).doubt {
+	if m.doubted {
 		b.stats.Doubted++
 	}
 }
@@ -188,15 +198,15 @@ func (w *worker) choosing(t []uint32) int {
 // maxSettling bounds how many steps are taken at once: who goes on for ever by itself must be seen to.
 const maxSettling = 64
 
-// settle has clients go on with what concerns nobody else.
-func (w *worker) settle(t []uint32, took func(scenario.Action)) {
+// settle has clients go on with what concerns nobody else, and reports whether there was any.
+func (w *worker) settle(t []uint32, took func(scenario.Action)) bool {
 	if !w.red.Local && !w.red.Order {
-		return
+		return false
 	}
 	for n := 0; n < maxSettling; n++ {
 		c, m := w.unnoticed(t)
 		if m == nil {
-			return
+			return n > 0
 		}
 		if took != nil {
 			a := m.action
@@ -205,6 +215,7 @@ func (w *worker) settle(t []uint32, took func(scenario.Action)) {
 		}
 		w.apply(t, t, c, m)
 	}
+	return true
 }
 
 // unnoticed is a client's next command that nobody else can notice or change the answer to.

@@ -6,60 +6,89 @@ import "math/bits"
 // sum of the hashes of the others' views.
 type memoKey struct{ own, rest uint64 }
 
+// entry is a place of a table: key and number side by side, so that both come from memory at once.
+type entry struct {
+	memoKey
+	val uint32 // plus 1; 0 is free
+}
+
 // memo is a table from keys to numbers: open addressing, linear probing, never more than two thirds
 // full.
 type memo struct {
-	keys []memoKey
-	vals []uint32 // plus 1; 0 is free
-	n    int
+	entries []entry
+	n       int
 }
 
-func (m *memo) slot(k memoKey) int {
-	at := int(mix(k.own^bits.RotateLeft64(k.rest, 23))) & (len(m.keys) - 1)
-	for m.vals[at] != 0 && m.keys[at] != k {
-		at = (at + 1) & (len(m.keys) - 1)
+func (m *memo) slot(k memoKey) *entry {
+	at := int(mix(k.own^bits.RotateLeft64(k.rest, 23))) & (len(m.entries) - 1)
+	for m.entries[at].val != 0 && m.entries[at].memoKey != k {
+		at = (at + 1) & (len(m.entries) - 1)
 	}
-	return at
+	return &m.entries[at]
 }
 
 func (m *memo) find(k memoKey) (uint32, bool) {
 	if m.n == 0 {
 		return 0, false
 	}
-	v := m.vals[m.slot(k)]
+	v := m.slot(k).val
 	return v - 1, v != 0
 }
 
 func (m *memo) add(k memoKey, v uint32) {
-	if 3*m.n >= 2*len(m.keys) {
-		old := *m
-		size := max(1024, 2*len(old.keys))
-		m.keys, m.vals = make([]memoKey, size), make([]uint32, size)
-		for i, v := range old.vals {
-			if v != 0 {
-				at := m.slot(old.keys[i])
-				m.keys[at], m.vals[at] = old.keys[i], v
+	if 3*m.n >= 2*len(m.entries) {
+		old := m.entries
+		m.entries = make([]entry, max(1024, 2*len(old)))
+		for _, e := range old {
+			if e.val != 0 {
+				*m.slot(e.memoKey) = e
 			}
 		}
 	}
-	at := m.slot(k)
-	m.keys[at], m.vals[at] = k, v+1
+	*m.slot(k) = entry{k, v + 1}
 	m.n++
 }
 
 // size is the memory that the table takes, in bytes.
-func (m *memo) size() int { return len(m.keys) * 20 }
+func (m *memo) size() int { return len(m.entries) * 24 }
 
-// other is a table of what moves do to other clients' parts.
-type other struct{ memo }
-
-func (o *other) get(move, part uint32) (uint32, bool) {
-	return o.find(memoKey{own: uint64(move)<<32 | uint64(part)})
+// other is a table of what effects do to other clients' parts. Most leave most parts as they are: that
+// is a bit.
+type other struct {
+	memo
+	inert []bitset // by effect: the parts that it leaves as they are
+	words int      // that these sets take
 }
 
-func (o *other) set(move, part, to uint32) {
-	k := memoKey{own: uint64(move)<<32 | uint64(part)}
+func (o *other) size() int { return o.memo.size() + 8*o.words }
+
+func (o *other) get(effect, part uint32) (uint32, bool) {
+	if o.inert[effect].has(part) {
+		return part, true
+	}
+	return o.find(memoKey{own: uint64(effect)<<32 | uint64(part)})
+}
+
+func (o *other) set(effect, part, to uint32) {
+	if part == to {
+		o.words += o.inert[effect].add(part)
+		return
+	}
+	k := memoKey{own: uint64(effect)<<32 | uint64(part)}
 	if _, ok := o.find(k); !ok {
 		o.add(k, to)
 	}
+}
+
+// bitset is a set of small numbers.
+type bitset []uint64
+
+func (s bitset) has(n uint32) bool { return int(n/64) < len(s) && s[n/64]>>(n%64)&1 != 0 }
+
+// add adds a number and tells how many words the set has grown by.
+func (s *bitset) add(n uint32) int {
+	more := max(0, int(n/64)+1-len(*s))
+	*s = append(*s, make([]uint64, more)...)
+	(*s)[n/64] |= 1 << (n % 64)
+	return more
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/lockproof/lockproof/model/lock"
@@ -11,24 +12,26 @@ import (
 
 // move is one action in one situation, and what it leads to.
 type move struct {
-	action    scenario.Action // Client is set by whoever takes it
-	shared    uint32          // the parts that follow
-	client    uint32
-	effect    uint32 // what it does to others, if it reaches them
-	found     spec.PropertySet
-	op        lock.Op
-	visible   bool // to others
-	completed bool // its operation is over
-	reaches   bool // it may change what the monitor remembers of others
+	action  scenario.Action // Client is set by whoever takes it
+	shared  uint32          // the parts that follow
+	client  uint32
+	effect  uint32 // what it does to others, if it reaches them
+	found   spec.PropertySet
+	op      lock.Op
+	visible bool   // to others
+	doubted bool   // its operation is over, in an execution that is not its own witness
+	delta   uint64 // of the sum that a fingerprint is made of, where others are left as they are
+	reaches bool   // it may change what the monitor remembers of others
 }
 
 // worker visits states. What it has worked out it keeps for itself; parts it shares with others.
 type worker struct {
 	*plan
 	sys     *sim.System
-	table   memo   // what an action depends on -> its moves
-	lists   []span // of moves, by memo value
-	moves   []move // by id
+	table   memo                // what an action depends on -> its moves
+	lists   []span              // of moves, by memo value
+	known   map[uint64][]uint32 // the lists of one shared part and one client's
+	moves   []move              // by id
 	effects map[sim.Effect]uint32
 	other   other  // what an effect does to another client's part
 	done    memo   // what a final state is judged from -> what it violates
@@ -86,7 +89,10 @@ func sameWorkload(a, b *scenario.Client) bool {
 }
 
 func (p *plan) worker() *worker {
-	return &worker{plan: p, sys: sim.NewSystem(p.bounds), load: make([][]byte, p.stride-1), effects: make(map[sim.Effect]uint32), sights: make(sights)}
+	return &worker{
+		plan: p, sys: sim.NewSystem(p.bounds), load: make([][]byte, p.stride-1),
+		known: make(map[uint64][]uint32), effects: make(map[sim.Effect]uint32), sights: make(sights),
+	}
 }
 
 // initial is the initial state.
@@ -127,13 +133,17 @@ func (w *worker) clientPart(c int) uint32 {
 
 // fingerprint is the sum of the parts'. States that differ in the places of clients of one workload
 // have the same.
-func (w *worker) fingerprint(t []uint32) uint64 {
+func (w *worker) fingerprint(t []uint32) uint64 { return finish(w.sum(t)) }
+
+func (w *worker) sum(t []uint32) uint64 {
 	sum := mix(w.shared.get(t[0]).hash)
 	for _, id := range t[1:] {
 		sum += w.clients.get(id).hash
 	}
-	return mix(sum) | 1
+	return sum
 }
+
+func finish(sum uint64) uint64 { return mix(sum) | 1 }
 
 // fingerprintBits is how many bits of a fingerprint tell states apart.
 const fingerprintBits = 63
@@ -154,15 +164,34 @@ func (w *worker) rest(t []uint32, c int) uint64 {
 
 // of are the moves of a client in a state.
 func (w *worker) of(t []uint32, c int) []move {
+	l := w.lookUp(t, c)
+	return w.moves[l.from:l.to]
+}
+
+// lookUp says where they are.
+func (w *worker) lookUp(t []uint32, c int) span {
 	key := memoKey{uint64(t[0])<<32 | uint64(t[c]), w.rest(t, c)}
 	at, ok := w.table.find(key)
 	if !ok {
-		at = uint32(len(w.lists))
-		w.lists = append(w.lists, w.workOut(t, c))
+		at = w.list(key.own, w.workOut(t, c))
 		w.table.add(key, at)
 	}
-	l := w.lists[at]
-	return w.moves[l.from:l.to]
+	return w.lists[at]
+}
+
+// list numbers the moves just worked out. What a client can do depends on the others much more seldom
+// than it may: a list that there is already is kept once, and few lists stay in the cache.
+func (w *worker) list(own uint64, l span) uint32 {
+	for _, id := range w.known[own] {
+		if o := w.lists[id]; slices.Equal(w.moves[o.from:o.to], w.moves[l.from:l.to]) {
+			w.moves = w.moves[:l.from]
+			return id
+		}
+	}
+	id := uint32(len(w.lists))
+	w.lists = append(w.lists, l)
+	w.known[own] = append(w.known[own], id)
+	return id
 }
 
 // workOut has the world carry out every action of a client.
@@ -176,6 +205,8 @@ func (w *worker) workOut(t []uint32, c int) span {
 		}
 		m, out := w.take(a)
 		m.client = w.clientPart(c)
+		m.delta = mix(w.shared.get(m.shared).hash) - mix(w.shared.get(t[0]).hash) +
+			w.clients.get(m.client).hash - w.clients.get(t[c]).hash
 		m.reaches = m.visible || m.op.Administrative() || w.disturbs(t, c)
 		if m.reaches {
 			m.effect = w.number(out.Effect)
@@ -190,9 +221,9 @@ func (w *worker) workOut(t []uint32, c int) span {
 func (w *worker) take(a scenario.Action) (move, *sim.Outcome) {
 	out := w.sys.Take(a)
 	w.cover.note(a, &out)
-	return move{
-		action: a, shared: w.sharedPart(), found: out.Found, op: out.Op, visible: out.Visible, completed: out.Completed,
-	}, &out
+	m := move{action: a, shared: w.sharedPart(), found: out.Found, op: out.Op, visible: out.Visible}
+	m.doubted = out.Completed && w.shared.get(m.shared).doubt
+	return m, &out
 }
 
 // number numbers an effect. Many moves have the same.
@@ -201,6 +232,7 @@ func (w *worker) number(e sim.Effect) uint32 {
 	if !ok {
 		id = uint32(len(w.effects))
 		w.effects[e] = id
+		w.other.inert = append(w.other.inert, nil)
 	}
 	return id
 }
@@ -224,31 +256,50 @@ func (w *worker) note(t []uint32, c int, id uint32) {
 	}
 }
 
-// apply is the state that a move of client c leads to. It may be t itself.
-func (w *worker) apply(to, t []uint32, c int, m *move) {
-	if m.reaches {
-		for d := 1; d < w.stride; d++ {
-			if d == c {
-				continue
-			}
-			id, ok := w.other.get(m.effect, t[d])
-			if !ok {
-				w.enter(t)
-				a := m.action
-				a.Client = uint8(c)
-				w.sys.Take(a)
-				w.note(t, c, m.effect)
-				id, _ = w.other.get(m.effect, t[d])
-			}
-			w.moved[d-1] = id
-		}
-		for d := 1; d < w.stride; d++ {
-			if d != c {
-				to[d] = w.moved[d-1]
-			}
-		}
-	} else {
+// apply is the state that a move of client c leads to. It may be t itself. It reports whether the others
+// are as they were.
+func (w *worker) apply(to, t []uint32, c int, m *move) bool {
+	spared := !m.reaches || w.spares(t, c, m.effect)
+	if spared {
 		copy(to, t)
+	} else {
+		w.reach(to, t, c, m)
 	}
 	to[0], to[c] = m.shared, m.client
+	return spared
+}
+
+// spares reports whether an effect is known to leave the clients other than c as they are.
+func (w *worker) spares(t []uint32, c int, effect uint32) bool {
+	set := w.other.inert[effect]
+	for d := 1; d < len(t); d++ {
+		if d != c && !set.has(t[d]) {
+			return false
+		}
+	}
+	return true
+}
+
+// reach is what a move makes of the clients other than c.
+func (w *worker) reach(to, t []uint32, c int, m *move) {
+	for d := 1; d < w.stride; d++ {
+		if d == c {
+			continue
+		}
+		id, ok := w.other.get(m.effect, t[d])
+		if !ok {
+			w.enter(t)
+			a := m.action
+			a.Client = uint8(c)
+			w.sys.Take(a)
+			w.note(t, c, m.effect)
+			id, _ = w.other.get(m.effect, t[d])
+		}
+		w.moved[d-1] = id
+	}
+	for d := 1; d < w.stride; d++ {
+		if d != c {
+			to[d] = w.moved[d-1]
+		}
+	}
 }

@@ -145,7 +145,7 @@ func (t *trail) follow(state []uint32, c, i int) {
 	t.violated(m.found, path)
 	t.settle(t.to, nil)
 	fresh := t.add(t.to, link{t.at, uint8(c), uint8(i)})
-	if !fresh || !m.completed || !t.want.Has(spec.Linearizable) || !t.shared.get(m.shared).doubt || t.judged == maxJudged {
+	if !fresh || !m.doubted || !t.want.Has(spec.Linearizable) || t.judged == maxJudged {
 		return
 	}
 	t.judged++
