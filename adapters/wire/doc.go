@@ -1,2 +1,12 @@
-// Package wire is AMQP 0-9-1 for other people's clients.
+// Package wire is AMQP 0-9-1 for other people's clients: a [Server] that unmodified clients connect to,
+// with a broker behind it and a gate in between.
+//
+// The goroutine of each connection decodes what its client sends and submits it, command by command and
+// in order, to the [Gate]. A gate lets a [Command] through when it likes, from whichever goroutine; the
+// [Backend] carries it out; what the broker answers comes back to the gate as an [Answer], which it
+// sends, keeps or loses. With [Through], the gate that is always open, this is a plain broker or proxy.
+//
+// There are two backends. [Simulated] is the broker of package sim/broker, the same value as everywhere;
+// this package gives it names, bodies and texts, and no opinion on queues of its own. [Proxy] is a real
+// RabbitMQ, to which every client has a connection of its own.
 package wire

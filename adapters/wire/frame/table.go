@@ -196,3 +196,7 @@ func appendValue(b []byte, value any) []byte {
 	}
 	panic(fmt.Sprintf("frame: a field table has no type for %T", value))
 }
+
+// ParseTable reads a table without its length, as the response of the mechanism AMQPLAIN is. It shares
+// memory with the bytes.
+func ParseTable(b []byte) (Table, bool) { return b, checkTable(b, 0) }

@@ -1,0 +1,249 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+)
+
+// Bounds.
+const (
+	// MaxFrame is the largest frame that is offered and taken, in bytes with its overhead.
+	MaxFrame = 128 << 10
+	// maxFrameTaken is the largest frame taken where the broker behind us has agreed to anything.
+	maxFrameTaken = 16 << 20
+	// MaxParked is how many commands of one connection wait at the gate before no more is read from it.
+	MaxParked = 1024
+	// maxUnread is how many bytes a client may leave unread before no more is read from it.
+	maxUnread = 1 << 20
+	// handshakeLimit is how long a client may take for each step before it is logged in, and goodbyeLimit
+	// how long it may take to hang up in the end.
+	handshakeLimit = 10 * time.Second
+	goodbyeLimit   = 2 * time.Second
+)
+
+// errUnknownProtocol is why a client was sent away that speaks something else.
+var errUnknownProtocol = errors.New("the client does not speak AMQP 0-9-1")
+
+// source is what the frames' reader reads from: the socket, with a limit on how long it is silent.
+type source struct{ c *Conn }
+
+func (s source) Read(b []byte) (int, error) {
+	c := s.c
+	if limit := c.readLimit.Load(); limit > 0 {
+		c.socket.SetReadDeadline(time.Now().Add(time.Duration(limit)))
+	}
+	n, err := c.socket.Read(b)
+	c.mu.Lock()
+	c.counts.In.Bytes += n
+	c.mu.Unlock()
+	return n, err
+}
+
+// serve reads what the client sends until it is gone, and then sees that all goroutines end.
+func (c *Conn) serve() {
+	gate := c.Server.gate
+	c.readLimit.Store(int64(handshakeLimit))
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		c.write()
+	}()
+	gate.Opened(c)
+	err := c.read()
+	c.mu.Lock()
+	c.gone = true
+	if c.counts.Opened > 0 {
+		c.counts.Closed = 1
+	}
+	c.freed.Broadcast()
+	c.mu.Unlock()
+	c.out.finish()
+	<-written
+	c.socket.Close()
+	gate.ClientGone(c, err)
+	c.Server.forget(c)
+}
+
+// write writes until the outbox ends.
+func (c *Conn) write() {
+	err := c.out.run(c.socket, func() {
+		c.mu.Lock()
+		c.counts.HeartbeatsOut++
+		c.counts.Out.add(1, frame.Overhead)
+		c.mu.Unlock()
+	})
+	signal(c.out.room)
+	if half, ok := c.socket.(interface{ CloseWrite() error }); ok && err == nil {
+		half.CloseWrite()
+	}
+	// Closing a socket with something left to read would take back what was just written.
+	c.readLimit.Store(0)
+	c.socket.SetReadDeadline(time.Now().Add(goodbyeLimit))
+}
+
+// read reads until the client is gone or has to go.
+func (c *Conn) read() error {
+	header, err := c.in.ReadHeader()
+	if err != nil {
+		return fmt.Errorf("reading the protocol's header: %w", err)
+	}
+	if header != frame.ProtocolHeader {
+		c.out.add(func(b []byte) []byte { return append(b, frame.ProtocolHeader[:]...) })
+		c.HangUp()
+		c.rest()
+		return errUnknownProtocol
+	}
+	session, err := c.Server.config.Backend.Connect(c)
+	if err != nil {
+		return err
+	}
+	c.begin(session)
+	a := assembler{keep: c.Server.config.Backend.Verbatim(), limit: c.Server.config.MaxMessage}
+	for {
+		f, err := c.in.Next()
+		var m *Message
+		if err == nil {
+			m, err = c.take(&a, f)
+		}
+		switch r := asRefusal(err); {
+		case r != nil:
+			c.refuse(r)
+			return r
+		case err != nil:
+			return err
+		case m != nil:
+			c.arrive(m)
+		}
+	}
+}
+
+// asRefusal is an error as the reason to close the connection, nil where it is the socket's.
+func asRefusal(err error) *refusal {
+	if e, ok := errors.AsType[*frame.Error](err); ok {
+		return refused(e)
+	}
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return r
+	}
+	return nil
+}
+
+// take counts a frame and puts it to the message that it belongs to.
+func (c *Conn) take(a *assembler, f frame.Frame) (*Message, error) {
+	c.mu.Lock()
+	c.counts.In.Frames++
+	if f.Type == frame.FrameHeartbeat {
+		c.counts.HeartbeatsIn++
+	}
+	c.mu.Unlock()
+	if f.Type == frame.FrameHeartbeat {
+		c.session.Heartbeat()
+		return nil, nil
+	}
+	return a.add(f)
+}
+
+// arrive hands a command to the gate, or past it.
+func (c *Conn) arrive(m *Message) {
+	if tune, ok := m.Method.(*frame.ConnectionTuneOk); ok {
+		c.frameMax.Store(int64(tune.FrameMax))
+		c.in.Max = int(min(tune.FrameMax-1, maxFrameTaken-1)) + 1 // 0 is no limit
+	}
+	cmd := &Command{Message: *m, Conn: c}
+	c.mu.Lock()
+	c.counts.received(m)
+	gated := c.ledger.arrived(cmd)
+	if gated {
+		c.parked++
+		if cmd.Replies && c.ledger.awaited == 1 {
+			c.counts.RoundTrips++
+		}
+	}
+	c.mu.Unlock()
+	if !gated {
+		c.past(cmd)
+		return
+	}
+	c.Server.gate.Arrived(cmd)
+	c.mu.Lock()
+	for c.parked >= MaxParked && !c.released {
+		c.freed.Wait()
+	}
+	c.mu.Unlock()
+	for c.out.waiting() > maxUnread {
+		<-c.out.room
+	}
+}
+
+// past hands to the broker what is no business of the gate's.
+func (c *Conn) past(cmd *Command) {
+	c.mu.Lock()
+	pass := !c.released
+	c.mu.Unlock()
+	if pass {
+		c.session.Handle(cmd)
+		c.drain()
+	}
+}
+
+// begin takes the broker's side of the connection.
+func (c *Conn) begin(session Session) {
+	c.mu.Lock()
+	c.session = session
+	released := c.released
+	c.mu.Unlock()
+	if released { // while it was being made
+		session.Close()
+	}
+	c.drain()
+}
+
+// refuse closes the connection for what the client has sent. The broker sees its end.
+func (c *Conn) refuse(r *refusal) {
+	c.mu.Lock()
+	if !c.ledger.closing {
+		c.answer(r.connectionClose())
+	}
+	c.mu.Unlock()
+	c.drain()
+	c.Release()
+	c.rest()
+	c.mu.Lock()
+	c.events = append(c.events, event{end: r})
+	c.mu.Unlock()
+	c.drain()
+}
+
+// connectionClose is how a client is told.
+func (r *refusal) connectionClose() Message {
+	return Message{Method: &frame.ConnectionClose{
+		ReplyCode: uint16(r.code), ReplyText: r.fullText(), ClassID: r.method.Class(), MethodID: r.method.Method(),
+	}}
+}
+
+// rest reads on without listening until the client has understood that the connection is over.
+func (c *Conn) rest() {
+	c.readLimit.Store(0)
+	c.socket.SetReadDeadline(time.Now().Add(goodbyeLimit))
+	for {
+		f, err := c.in.Next()
+		if err == nil && f.Type == frame.FrameMethod {
+			m, _ := frame.ReadMethod(f.Payload)
+			switch m.(type) {
+			case *frame.ConnectionCloseOk, *frame.ConnectionClose:
+				return
+			}
+		}
+		if err == nil {
+			continue
+		}
+		if _, bad := errors.AsType[*frame.Error](err); bad {
+			io.Copy(io.Discard, c.socket)
+		}
+		return
+	}
+}

@@ -1,0 +1,123 @@
+package wire
+
+import (
+	"net"
+	"sync"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+)
+
+// outbox is what is to be written to a socket. Whoever adds to it does not wait for the socket.
+type outbox struct {
+	limit int           // bytes beyond which the other side is taken for dead
+	kick  chan struct{} // something has changed
+	room  chan struct{} // something was written
+
+	mu        sync.Mutex
+	buf       []byte
+	heartbeat time.Duration // written when nothing else was for so long; 0 is never
+	finishing bool          // nothing more will be added
+	stopped   bool
+}
+
+func newOutbox(limit int) *outbox {
+	return &outbox{limit: limit, kick: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+}
+
+// add appends to what is to be written. It reports whether there was room.
+func (o *outbox) add(appendTo func([]byte) []byte) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.finishing || o.stopped {
+		return true
+	}
+	o.buf = appendTo(o.buf)
+	signal(o.kick)
+	return len(o.buf) <= o.limit
+}
+
+// beat has a heartbeat written whenever nothing else was for so long.
+func (o *outbox) beat(every time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.heartbeat = every
+	signal(o.kick)
+}
+
+// finish ends the outbox when all is written, stop at once.
+func (o *outbox) finish() { o.end(&o.finishing) }
+func (o *outbox) stop()   { o.end(&o.stopped) }
+
+func (o *outbox) end(how *bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	*how = true
+	signal(o.kick)
+}
+
+// waiting is how many bytes are to be written.
+func (o *outbox) waiting() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.stopped {
+		return 0
+	}
+	return len(o.buf)
+}
+
+// signal sets a flag that somebody may wait for.
+func signal(flag chan struct{}) {
+	select {
+	case flag <- struct{}{}:
+	default:
+	}
+}
+
+// run writes until the outbox ends or the socket does. It reports how many heartbeats it made.
+func (o *outbox) run(socket net.Conn, beaten func()) error {
+	var spare []byte
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		o.mu.Lock()
+		out, every, finishing, stopped := o.buf, o.heartbeat, o.finishing, o.stopped
+		o.buf = spare[:0]
+		o.mu.Unlock()
+		if stopped {
+			return nil
+		}
+		if len(out) > 0 {
+			if _, err := socket.Write(out); err != nil {
+				o.stop()
+				return err
+			}
+			signal(o.room)
+			spare = reusable(out)
+			continue
+		}
+		if finishing {
+			return nil
+		}
+		spare = out
+		if every > 0 {
+			timer.Reset(every)
+		}
+		select {
+		case <-o.kick:
+		case <-timer.C:
+			if every > 0 {
+				beaten()
+				o.add(frame.AppendHeartbeat)
+			}
+		}
+	}
+}
+
+// reusable is a buffer that may be used again: not one that an exceptionally large message has left.
+func reusable(b []byte) []byte {
+	if cap(b) > 1<<18 {
+		return nil
+	}
+	return b
+}

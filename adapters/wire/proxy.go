@@ -1,0 +1,104 @@
+package wire
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+)
+
+// Proxy is a real broker as a [Backend]: each client has a connection of its own to it, its login
+// included, and what either side says is passed on as it is, one method at a time.
+//
+// A command that passes the gate has been written to the broker, and has taken effect by the time at
+// which it is answered. One that is not answered may take effect later than the next command of another
+// connection. Heartbeats pass in both directions without the gate: while a client is held at it, both
+// sides are as alive as they are.
+type Proxy struct {
+	// Address is the broker's host and port.
+	Address string
+	// Timeout bounds how long connecting to it takes; 0 means 5 seconds.
+	Timeout time.Duration
+}
+
+// Verbatim is true: what clients send is passed on as it is.
+func (p *Proxy) Verbatim() bool { return true }
+
+// Connect connects to the broker.
+func (p *Proxy) Connect(c *Conn) (Session, error) {
+	timeout := p.Timeout
+	if timeout == 0 {
+		timeout = 5 * time.Second
+	}
+	socket, err := net.DialTimeout("tcp", p.Address, timeout)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the broker behind the proxy: %w; is it running?", err)
+	}
+	x := &proxySession{c: c, socket: socket, out: newOutbox(c.Server.config.MaxUnread)}
+	x.out.add(func(b []byte) []byte { return append(b, frame.ProtocolHeader[:]...) })
+	c.Server.tasks.Go(x.write)
+	c.Server.tasks.Go(x.read)
+	return x, nil
+}
+
+// proxySession is a connection to a real broker.
+type proxySession struct {
+	c      *Conn
+	socket net.Conn
+	out    *outbox
+}
+
+// Handle passes a command on.
+func (x *proxySession) Handle(cmd *Command) {
+	if _, ok := cmd.Method.(*frame.ConnectionTuneOk); ok {
+		x.c.Heartbeats(0) // the broker minds them, and the client
+	}
+	x.out.add(func(b []byte) []byte { return append(b, cmd.Verbatim...) })
+}
+
+// Heartbeat passes a heartbeat on.
+func (x *proxySession) Heartbeat() { x.out.add(frame.AppendHeartbeat) }
+
+// Close closes the connection to the broker without a goodbye, when what has passed is written.
+func (x *proxySession) Close() { x.out.finish() }
+
+func (x *proxySession) write() {
+	x.out.run(x.socket, func() {})
+	x.socket.Close()
+}
+
+// read passes on what the broker says until it has said all.
+func (x *proxySession) read() {
+	err := x.relay()
+	x.out.stop()
+	x.c.End(err)
+	x.c.Flush()
+}
+
+func (x *proxySession) relay() error {
+	in := frame.NewReader(x.socket, maxFrameTaken)
+	a := assembler{keep: true, limit: x.c.Server.config.MaxMessage}
+	for {
+		f, err := in.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("reading from the broker behind the proxy: %w", err)
+		}
+		if f.Type == frame.FrameHeartbeat {
+			x.c.heartbeat()
+			continue
+		}
+		m, err := a.add(f)
+		if err != nil {
+			return fmt.Errorf("reading from the broker behind the proxy: %w", err)
+		}
+		if m != nil {
+			x.c.Answer(*m)
+			x.c.Flush()
+		}
+	}
+}

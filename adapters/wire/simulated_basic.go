@@ -1,0 +1,181 @@
+package wire
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// onBasic handles the methods of class basic but for publishing.
+func (x *simSession) onBasic(ch *simChannel, m frame.Method) *refusal {
+	switch m := m.(type) {
+	case *frame.BasicGet:
+		return x.get(ch, m)
+	case *frame.BasicConsume:
+		return x.consume(ch, m)
+	case *frame.BasicCancel:
+		return x.cancel(ch, m)
+	case *frame.BasicQos:
+		return x.qos(ch, m)
+	case *frame.BasicAck:
+		return x.settle(ch, amqp.Command{Method: amqp.BasicAck, Number: m.DeliveryTag}, m.Multiple, false)
+	case *frame.BasicNack:
+		return x.settle(ch, amqp.Command{Method: amqp.BasicNack, Number: m.DeliveryTag}, m.Multiple, m.Requeue)
+	case *frame.BasicReject:
+		return x.settle(ch, amqp.Command{Method: amqp.BasicNack, Number: m.DeliveryTag}, false, m.Requeue)
+	case *frame.BasicRecover:
+		err := x.recover(ch, m.Requeue)
+		if err == nil {
+			x.answer(ch.number, &frame.BasicRecoverOk{})
+		}
+		return err
+	case *frame.BasicRecoverAsync:
+		return x.recover(ch, m.Requeue)
+	}
+	return unimplemented()
+}
+
+func (x *simSession) get(ch *simChannel, m *frame.BasicGet) *refusal {
+	name, err := ch.shortcut(m.Queue)
+	if err != nil {
+		return err
+	}
+	cmd := amqp.Command{Method: amqp.BasicGet, Queue: x.s.queues.lookup(name)}
+	if m.NoAck {
+		cmd.Flags = amqp.NoAck
+	}
+	r, code := x.apply(ch, cmd)
+	switch {
+	case code != 0:
+		return aboutQueue(code, name)
+	case r.Kind == amqp.GetEmpty:
+		x.answer(ch.number, &frame.BasicGetEmpty{})
+		return nil
+	}
+	says := x.s.messages.get(r.Message)
+	x.say(Message{Channel: ch.number, Content: says.content, Method: &frame.BasicGetOk{
+		DeliveryTag: r.Number, Redelivered: r.Redelivered, Exchange: says.exchange, RoutingKey: says.key, MessageCount: r.Messages,
+	}})
+	return nil
+}
+
+func (x *simSession) qos(ch *simChannel, m *frame.BasicQos) *refusal {
+	switch {
+	case m.PrefetchSize != 0:
+		return refusef(frame.NotImplemented, "prefetch_size!=0 (%d)", m.PrefetchSize)
+	case m.Global && m.PrefetchCount != 0:
+		return unsupported("basic.qos with the flag global: leave it out, for a count for each consumer")
+	}
+	cmd := amqp.Command{Method: amqp.BasicQos, Number: uint64(m.PrefetchCount)}
+	return x.do(ch, cmd, false, &frame.BasicQosOk{}, "")
+}
+
+// settle handles basic.ack, nack and reject, which are not answered: the model tells of a tag that is
+// not known by what has become of the channel.
+func (x *simSession) settle(ch *simChannel, cmd amqp.Command, multiple, requeue bool) *refusal {
+	if multiple {
+		cmd.Flags |= amqp.Multiple
+	}
+	if requeue {
+		cmd.Flags |= amqp.Requeue
+	}
+	x.apply(ch, cmd)
+	if code := x.s.broker.Broken(x.conn, ch.number); code != 0 {
+		return refusef(frame.Code(code), "unknown delivery tag %d", cmd.Number)
+	}
+	return nil
+}
+
+// recover makes ready again all that the channel has not acknowledged.
+func (x *simSession) recover(ch *simChannel, requeue bool) *refusal {
+	switch {
+	case !requeue:
+		return refusef(frame.NotImplemented, "requeue=false")
+	case ch.mode == frame.TxSelectID:
+		return unsupported("basic.recover in a transaction")
+	}
+	return x.settle(ch, amqp.Command{Method: amqp.BasicNack}, true, true)
+}
+
+// consume handles basic.consume.
+func (x *simSession) consume(ch *simChannel, m *frame.BasicConsume) *refusal {
+	name, err := ch.shortcut(m.Queue)
+	if err != nil {
+		return err
+	}
+	w := &simConsumer{session: x, channel: ch, tag: m.ConsumerTag, name: name, queue: x.s.queues.lookup(name)}
+	if w.tag == "" {
+		w.tag = x.s.generated("amq.ctag-")
+	}
+	x.s.named++
+	w.number = uint64(x.s.named)
+	if slices.ContainsFunc(ch.consumers, func(o *simConsumer) bool { return o.tag == w.tag }) {
+		return refusef(frame.NotAllowed, "attempt to reuse consumer tag '%s'", w.tag)
+	}
+	cmd := amqp.Command{Method: amqp.BasicConsume, Queue: w.queue, Number: w.number}
+	if m.NoAck {
+		cmd.Flags |= amqp.NoAck
+	}
+	if m.Exclusive {
+		cmd.Flags |= amqp.Exclusive
+	}
+	if _, code := x.apply(ch, cmd); code != 0 {
+		return aboutQueue(code, name)
+	}
+	ch.consumers = append(ch.consumers, w)
+	x.s.watched = append(x.s.watched, w)
+	if !m.NoWait {
+		x.answer(ch.number, &frame.BasicConsumeOk{ConsumerTag: w.tag})
+	}
+	return nil
+}
+
+// cancel handles basic.cancel. Cancelling a consumer that is not there is no error.
+func (x *simSession) cancel(ch *simChannel, m *frame.BasicCancel) *refusal {
+	i := slices.IndexFunc(ch.consumers, func(w *simConsumer) bool { return w.tag == m.ConsumerTag })
+	if i >= 0 {
+		w := ch.consumers[i]
+		x.apply(ch, amqp.Command{Method: amqp.BasicCancel, Number: w.number})
+		ch.consumers = slices.Delete(ch.consumers, i, i+1)
+		x.s.unwatch(w)
+	}
+	if !m.NoWait {
+		x.answer(ch.number, &frame.BasicCancelOk{ConsumerTag: m.ConsumerTag})
+	}
+	return nil
+}
+
+// unwatch forgets a consumer.
+func (s *Simulated) unwatch(w *simConsumer) {
+	if i := slices.Index(s.watched, w); i >= 0 {
+		s.watched = slices.Delete(s.watched, i, i+1)
+	}
+}
+
+// cancelled tells a client of a consumer whose queue is gone.
+func (x *simSession) cancelled(w *simConsumer) {
+	w.channel.consumers = slices.DeleteFunc(w.channel.consumers, func(o *simConsumer) bool { return o == w })
+	if x.cancelNotify {
+		x.answer(w.channel.number, &frame.BasicCancel{ConsumerTag: w.tag, NoWait: true})
+	}
+}
+
+// deliver sends what the model has sent to the connection's consumers.
+func (x *simSession) deliver() {
+	x.s.buf = x.s.broker.Deliveries(x.conn, x.s.buf[:0])
+	for _, d := range x.s.buf {
+		ch := x.channels[d.Channel]
+		if ch == nil {
+			continue
+		}
+		i := slices.IndexFunc(ch.consumers, func(w *simConsumer) bool { return w.number == d.Consumer })
+		if i < 0 {
+			continue
+		}
+		says := x.s.messages.get(d.Message)
+		x.say(Message{Channel: d.Channel, Content: says.content, Method: &frame.BasicDeliver{
+			ConsumerTag: ch.consumers[i].tag, DeliveryTag: d.Tag, Redelivered: d.Redelivered, Exchange: says.exchange, RoutingKey: says.key,
+		}})
+	}
+}

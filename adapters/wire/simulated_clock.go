@@ -1,0 +1,41 @@
+package wire
+
+import (
+	"context"
+	"time"
+)
+
+// FollowClock has the broker's time pass as real time does, from now on and until the context ends. It
+// is called before the first client connects, if at all.
+func (s *Simulated) FollowClock(ctx context.Context) {
+	s.mu.Lock()
+	s.clock = &clock{began: time.Now(), first: s.broker.Now(), kick: make(chan struct{}, 1)}
+	s.mu.Unlock()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.clock.kick:
+		case <-timer.C:
+			s.do(func() {})
+		}
+		timer.Reset(s.untilNext())
+	}
+}
+
+// idle is how long nothing needs to happen where no timer is set.
+const idle = time.Hour
+
+// untilNext is how long nothing will change by itself.
+func (s *Simulated) untilNext() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next, any := s.broker.NextTimer()
+	if !any {
+		return idle
+	}
+	now := s.broker.Now() + s.clock.since(s.broker.Now())
+	return time.Duration(max(next-now, 0)) * time.Millisecond
+}

@@ -1,0 +1,104 @@
+package wire
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// publish handles basic.publish.
+func (x *simSession) publish(ch *simChannel, m *frame.BasicPublish, c *frame.Content) *refusal {
+	cmd := amqp.Command{Method: amqp.BasicPublish, Queue: x.s.queues.lookup(m.RoutingKey)}
+	if err := x.checkPublish(m, c, &cmd); err != nil {
+		return err
+	}
+	cmd.Number = x.s.messages.put(m, c, x.s.broker)
+	if cmd.Number == 0 {
+		return refusef(frame.ResourceError, "the simulated broker keeps at most %d bytes of messages", x.s.messages.limit)
+	}
+	if ch.mode == frame.TxSelectID {
+		if m.Mandatory {
+			ch.mandatory = append(ch.mandatory, pendingReturn{m, c, cmd.Queue})
+		}
+	} else if m.Mandatory && !x.s.broker.Exists(cmd.Queue) {
+		x.giveBack(ch, m, c)
+	}
+	r, code := x.apply(ch, cmd)
+	if code != 0 {
+		return refusef(code, "")
+	}
+	x.confirm(ch, r)
+	return nil
+}
+
+// confirm answers a message where the channel has confirms.
+func (x *simSession) confirm(ch *simChannel, r amqp.Reply) {
+	switch r.Kind {
+	case amqp.Ack:
+		ch.published++
+		x.answer(ch.number, &frame.BasicAck{DeliveryTag: ch.published})
+	case amqp.Nack: // with these bits from RabbitMQ; nothing before it is unconfirmed
+		ch.published++
+		x.answer(ch.number, &frame.BasicNack{DeliveryTag: ch.published, Multiple: true, Requeue: true})
+	}
+}
+
+// giveBack returns a mandatory message that no queue took.
+func (x *simSession) giveBack(ch *simChannel, m *frame.BasicPublish, c *frame.Content) {
+	x.say(Message{Channel: ch.number, Content: c, Method: &frame.BasicReturn{
+		ReplyCode: uint16(frame.NoRoute), ReplyText: frame.NoRoute.Name(), Exchange: m.Exchange, RoutingKey: m.RoutingKey,
+	}})
+}
+
+// checkPublish looks at what the model does not, and completes the command.
+func (x *simSession) checkPublish(m *frame.BasicPublish, c *frame.Content, cmd *amqp.Command) *refusal {
+	switch p := &c.Properties; {
+	case m.Immediate:
+		return refusef(frame.NotImplemented, "immediate=true")
+	case m.Exchange != "" && !predeclared(m.Exchange):
+		return noExchange(m.Exchange)
+	case m.Exchange != "":
+		return unsupported("basic.publish to exchange '%s': only the default exchange leads to queues", m.Exchange)
+	case p.Has&frame.HasUserID != 0 && p.UserID != x.user:
+		return refusef(frame.PreconditionFailed, "user_id property set to '%s' but authenticated user was '%s'", p.UserID, x.user)
+	case p.Has&frame.HasExpiration != 0:
+		ms, why := expiration(p.Expiration)
+		if why != "" {
+			return refusef(frame.PreconditionFailed, "invalid expiration '%s': %s", p.Expiration, why)
+		}
+		cmd.Flags |= amqp.Expiring
+		cmd.Expiration = ms
+	}
+	if c.Properties.DeliveryMode == 2 {
+		cmd.Flags |= amqp.Persistent
+	}
+	if m.Mandatory {
+		cmd.Flags |= amqp.Mandatory
+	}
+	return nil
+}
+
+// expiration reads the property, or says what is wrong with it in RabbitMQ's terms.
+func expiration(s string) (ms uint32, why string) {
+	digits := strings.TrimLeft(s, "+-")
+	n := len(digits) - len(strings.TrimLeft(digits, "0123456789"))
+	sign := len(s) - len(digits)
+	if n == 0 || sign > 1 {
+		return 0, "no_integer"
+	}
+	if rest := digits[n:]; rest != "" {
+		return 0, fmt.Sprintf("{leftover_string,%q}", rest)
+	}
+	v, err := strconv.ParseInt(s, 10, 64)
+	if v < 0 {
+		return 0, fmt.Sprintf("{value_negative,%s}", s)
+	}
+	if err != nil || v > math.MaxUint32 {
+		v = math.MaxUint32
+	}
+	return uint32(v), ""
+}

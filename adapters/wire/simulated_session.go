@@ -1,0 +1,284 @@
+package wire
+
+import (
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/sim/broker"
+)
+
+// simSession is a client's connection to the simulated broker.
+type simSession struct {
+	s            *Simulated
+	c            *Conn
+	state        sessionState
+	conn         broker.Conn // the model's number of it; 0 while it has none
+	user         string
+	cancelNotify bool // the client wants to know when its consumers' queues are gone
+	channelMax   uint16
+	channels     map[uint16]*simChannel
+}
+
+// sessionState is how far a connection has come.
+type sessionState uint8
+
+const (
+	starting sessionState = iota // start-ok is to come
+	tuning                       // tune-ok
+	opening                      // open
+	running
+	ending // connection.close was sent
+	ended
+)
+
+// simChannel is what a channel has that the model has not.
+type simChannel struct {
+	number    uint16
+	closing   bool // channel.close was sent
+	mode      frame.ID
+	queue     string // the one declared last
+	published uint64 // messages, in confirm mode
+	prefetch  uint16
+	mandatory []pendingReturn // messages of the transaction
+	consumers []*simConsumer
+}
+
+// pendingReturn is a message of a transaction that comes back if its queue is not there at the commit.
+type pendingReturn struct {
+	publish *frame.BasicPublish
+	content *frame.Content
+	queue   amqp.Queue
+}
+
+// simConsumer is a consumer. The model knows it by its number on its channel.
+type simConsumer struct {
+	session *simSession
+	channel *simChannel
+	tag     string
+	number  uint64
+	queue   amqp.Queue
+	name    string
+}
+
+// Heartbeat does nothing: that the client is there is seen by what it sends.
+func (x *simSession) Heartbeat() {}
+
+// Close ends the connection in the model.
+func (x *simSession) Close() { x.s.do(x.disconnect) }
+
+// disconnect has the model see the end of the connection.
+func (x *simSession) disconnect() {
+	x.state = ended
+	if x.conn == 0 {
+		return
+	}
+	x.s.broker.Disconnect(x.conn)
+	x.leave()
+}
+
+// leave gives up the model's number.
+func (x *simSession) leave() {
+	if x.conn == 0 {
+		return
+	}
+	for _, ch := range x.channels {
+		x.forget(ch)
+	}
+	x.s.sessions[x.conn-1] = nil
+	x.conn, x.channels = 0, nil
+}
+
+// Handle carries out a command.
+func (x *simSession) Handle(cmd *Command) { x.s.do(func() { x.handle(cmd) }) }
+
+func (x *simSession) handle(cmd *Command) {
+	var err *refusal
+	switch {
+	case x.state == ended:
+		return
+	case x.state == ending:
+		x.goodbye(cmd)
+		return
+	case x.state != running:
+		err = x.handshake(cmd)
+	case cmd.Channel == 0:
+		err = x.onConnection(cmd)
+	default:
+		err = x.onChannel(cmd)
+	}
+	if err != nil {
+		err.method = cmd.Method.ID()
+		x.refuse(err, cmd.Channel)
+	}
+}
+
+// goodbye is what counts after the connection was closed.
+func (x *simSession) goodbye(cmd *Command) {
+	switch cmd.Method.(type) {
+	case *frame.ConnectionClose:
+		x.answer(0, &frame.ConnectionCloseOk{})
+	case *frame.ConnectionCloseOk:
+	default:
+		return
+	}
+	x.end()
+}
+
+func (x *simSession) end() {
+	x.state = ended
+	x.c.End(nil)
+	x.s.spoken = append(x.s.spoken, x.c)
+}
+
+// answer sends a method.
+func (x *simSession) answer(channel uint16, m frame.Method) {
+	x.say(Message{Channel: channel, Method: m})
+}
+
+func (x *simSession) say(m Message) {
+	x.c.Answer(m)
+	if n := len(x.s.spoken); n == 0 || x.s.spoken[n-1] != x.c {
+		x.s.spoken = append(x.s.spoken, x.c)
+	}
+}
+
+// refuse closes the channel, or the connection for what is a hard error.
+func (x *simSession) refuse(err *refusal, channel uint16) {
+	if err.code.Hard() || channel == 0 {
+		x.over(err)
+		return
+	}
+	x.closeChannel(x.channels[channel], err)
+}
+
+// closeChannel closes a channel, in the model as well where that has not done so.
+func (x *simSession) closeChannel(ch *simChannel, err *refusal) {
+	x.s.broker.CloseChannel(x.conn, ch.number, amqp.Code(err.code))
+	x.forget(ch)
+	ch.closing = true
+	x.answer(ch.number, &frame.ChannelClose{
+		ReplyCode: uint16(err.code), ReplyText: err.fullText(), ClassID: err.method.Class(), MethodID: err.method.Method(),
+	})
+}
+
+// over closes the connection.
+func (x *simSession) over(err *refusal) {
+	if x.conn != 0 {
+		x.s.broker.Disconnect(x.conn)
+		x.leave()
+	}
+	x.state = ending
+	x.say(err.connectionClose())
+}
+
+// forget drops what is kept of a channel's consumers and transaction. The model has done so itself.
+func (x *simSession) forget(ch *simChannel) {
+	for _, w := range ch.consumers {
+		x.s.unwatch(w)
+	}
+	ch.consumers, ch.mandatory = nil, nil
+}
+
+// onConnection handles a method of the connection's own.
+func (x *simSession) onConnection(cmd *Command) *refusal {
+	switch cmd.Method.(type) {
+	case *frame.ConnectionClose:
+		x.s.broker.Apply(x.conn, amqp.Command{Method: amqp.ConnectionClose})
+		x.leave()
+		x.answer(0, &frame.ConnectionCloseOk{})
+		x.end()
+		return nil
+	case *frame.ConnectionUpdateSecret:
+		return unsupported("connection.update-secret: users have passwords here, not tokens that run out")
+	}
+	return refusef(frame.ChannelError, "unexpected method in connection state running")
+}
+
+// onChannel handles a method on a channel.
+func (x *simSession) onChannel(cmd *Command) *refusal {
+	ch := x.channels[cmd.Channel]
+	if ch != nil && ch.closing {
+		switch cmd.Method.(type) {
+		case *frame.ChannelClose:
+			x.answer(cmd.Channel, &frame.ChannelCloseOk{})
+			delete(x.channels, cmd.Channel)
+		case *frame.ChannelCloseOk:
+			delete(x.channels, cmd.Channel)
+		}
+		return nil
+	}
+	_, opens := cmd.Method.(*frame.ChannelOpen)
+	switch {
+	case ch == nil && !opens:
+		return refusef(frame.ChannelError, "expected 'channel.open'")
+	case ch != nil && opens:
+		return refusef(frame.ChannelError, "second 'channel.open' seen")
+	case opens:
+		return x.openChannel(cmd.Channel)
+	}
+	return x.dispatch(ch, cmd)
+}
+
+func (x *simSession) openChannel(number uint16) *refusal {
+	if number > x.channelMax {
+		return refusef(frame.ChannelError, "channel number %d is larger than the %d agreed on", number, x.channelMax)
+	}
+	x.s.broker.Apply(x.conn, amqp.Command{Method: amqp.ChannelOpen, Channel: number})
+	x.channels[number] = &simChannel{number: number}
+	x.answer(number, &frame.ChannelOpenOk{})
+	return nil
+}
+
+// dispatch hands a method on an open channel to whatever it is about.
+func (x *simSession) dispatch(ch *simChannel, cmd *Command) *refusal {
+	switch m := cmd.Method.(type) {
+	case *frame.ChannelClose:
+		x.s.broker.Apply(x.conn, amqp.Command{Method: amqp.ChannelClose, Channel: ch.number})
+		x.forget(ch)
+		delete(x.channels, ch.number)
+		x.answer(ch.number, &frame.ChannelCloseOk{})
+		return nil
+	case *frame.ChannelFlow:
+		if !m.Active {
+			return refusef(frame.NotImplemented, "active=false")
+		}
+		x.answer(ch.number, &frame.ChannelFlowOk{Active: true})
+		return nil
+	case *frame.ConfirmSelect, *frame.TxSelect, *frame.TxCommit, *frame.TxRollback:
+		return x.onMode(ch, cmd.Method)
+	case *frame.BasicPublish:
+		return x.publish(ch, m, cmd.Content)
+	}
+	switch cmd.Method.ID().Class() {
+	case frame.QueueDeclareID.Class():
+		return x.onQueue(ch, cmd.Method)
+	case frame.ExchangeDeclareID.Class():
+		return x.onExchange(ch, cmd.Method)
+	case frame.BasicGetID.Class():
+		return x.onBasic(ch, cmd.Method)
+	}
+	return unimplemented()
+}
+
+// unimplemented is what RabbitMQ says to methods that a client can't send.
+func unimplemented() *refusal { return refusef(frame.CommandInvalid, "unimplemented method") }
+
+// apply puts a command to the model. The text of an error is the caller's business.
+func (x *simSession) apply(ch *simChannel, cmd amqp.Command) (amqp.Reply, frame.Code) {
+	cmd.Channel = ch.number
+	r := x.s.broker.Apply(x.conn, cmd)
+	if r.Closed() {
+		return r, frame.Code(r.Code)
+	}
+	return r, 0
+}
+
+// do is apply for what has no arguments, answered by a method without any.
+func (x *simSession) do(ch *simChannel, cmd amqp.Command, noWait bool, ok frame.Method, why string) *refusal {
+	if _, code := x.apply(ch, cmd); code != 0 {
+		return refusef(code, "%s", why)
+	}
+	if !noWait {
+		x.answer(ch.number, ok)
+	}
+	return nil
+}
