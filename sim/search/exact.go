@@ -14,6 +14,7 @@ type tuple [scenario.MaxClients + 1]uint32
 // exact keeps states whole: their parts by number, clients of one workload in the order of their
 // numbers.
 type exact struct {
+	plan   *plan
 	stride int
 	class  []byte
 	n      atomic.Int64
@@ -32,7 +33,7 @@ type exactShard struct {
 const firstTuples = 64
 
 func newExact(p *plan) *exact {
-	e := &exact{stride: p.stride, class: p.class}
+	e := &exact{plan: p, stride: p.stride, class: p.class}
 	for i := range e.shards {
 		e.shards[i].slots = make([]uint32, firstTuples*e.stride)
 		e.bytes.Add(int64(4 * firstTuples * e.stride))

@@ -48,3 +48,11 @@ func (s *search) drop(i int64) {
 	s.queueBytes.Add(-int64(cap(s.level[i])) * 4)
 	s.level[i] = nil
 }
+
+// blockBytes is what blocks take.
+func blockBytes(blocks [][]uint32) (n int64) {
+	for _, b := range blocks {
+		n += int64(cap(b)) * 4
+	}
+	return n
+}

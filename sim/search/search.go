@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/spec"
@@ -43,6 +44,12 @@ type Options struct {
 	Memory int64
 	// First ends the search at the first level that has a violation.
 	First bool
+	// Checkpoint is the file in which the search is left when it ends before everything was visited, and
+	// after every so much time, if Every is not 0. Resume is a checkpoint to go on from: of the same
+	// bounds, reductions and storage; Workers, Depth, Memory and First may differ.
+	Checkpoint string
+	Every      time.Duration
+	Resume     string
 	// Progress is told at times how far the search is. It may be nil.
 	Progress func(*Stats)
 }
@@ -75,6 +82,7 @@ const (
 	AtMemory
 	AtViolation
 	Interrupted
+	Refused // it did not begin: the checkpoint to go on from is none of this search, see Result.Err
 )
 
 // Result is what a search came to.
@@ -84,7 +92,9 @@ type Result struct {
 	Found     spec.PropertySet
 	Coverage  Coverage
 	Certainty Certainty
-	At        [spec.PropertyCount]int // the level at which it was seen violated
+	// Err is why a checkpoint could not be read, or the last one not be written.
+	Err error
+	At  [spec.PropertyCount]int // the level at which it was seen violated
 }
 
 // search is one search under way.
@@ -97,6 +107,8 @@ type search struct {
 	queued  int64        // states in it
 	next    atomic.Int64 // the next block of the level to expand
 	stop    atomic.Uint32
+	pause   atomic.Bool // for a checkpoint
+	saved   time.Time   // when the last one was written
 	mu      sync.Mutex
 	out     [][]uint32 // blocks of the next level
 	res     Result
@@ -112,10 +124,31 @@ const blockStates = 512
 
 // Run searches until everything was visited, a bound was reached, or ctx is over.
 func Run(ctx context.Context, b sim.Bounds, opts Options) *Result {
+	s := newSearch(ctx, b, opts)
+	if opts.Resume == "" {
+		s.begin()
+	} else if err := s.resume(opts.Resume); err != nil {
+		s.seen.free()
+		return &Result{Stop: Refused, Err: err}
+	}
+	s.bounded()
+	for s.queued > 0 && s.stop.Load() == 0 {
+		s.step()
+		if s.pause.Load() && s.stop.Load() == 0 {
+			s.save()
+		}
+	}
+	if s.queued > 0 && opts.Checkpoint != "" {
+		s.save()
+	}
+	return s.finish()
+}
+
+func newSearch(ctx context.Context, b sim.Bounds, opts Options) *search {
 	if opts.Workers == 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &search{plan: newPlan(b, opts.Reductions.suited(&b)), opts: opts, ctx: ctx}
+	s := &search{plan: newPlan(b, opts.Reductions.suited(&b)), opts: opts, ctx: ctx, saved: time.Now()}
 	if opts.Storage == Exact {
 		s.views = &views{ids: make(map[string]uint64)}
 	}
@@ -123,11 +156,7 @@ func Run(ctx context.Context, b sim.Bounds, opts Options) *Result {
 	for range opts.Workers {
 		s.workers = append(s.workers, s.plan.worker())
 	}
-	s.begin()
-	for s.queued > 0 && s.stop.Load() == 0 {
-		s.step()
-	}
-	return s.finish()
+	return s
 }
 
 // suited are the reductions that the bounds permit. A fault in the middle of a connection can tell
@@ -155,6 +184,7 @@ func (s *search) begin() {
 // step expands a level, or as much of it as there is time and memory for.
 func (s *search) step() {
 	s.next.Store(0)
+	s.pause.Store(false)
 	var wg sync.WaitGroup
 	for _, w := range s.workers {
 		wg.Go(func() { s.expand(w) })
@@ -171,8 +201,12 @@ func (s *search) step() {
 func (s *search) descend() {
 	s.res.Depth++
 	s.level, s.out = s.out, nil
-	n := states(s.level, s.stride)
-	s.res.Widest = max(s.res.Widest, n)
+	s.res.Widest = max(s.res.Widest, states(s.level, s.stride))
+	s.bounded()
+}
+
+// bounded ends the search between two levels.
+func (s *search) bounded() {
 	switch {
 	case s.ctx.Err() != nil:
 		s.halt(Interrupted)
@@ -196,7 +230,7 @@ func (s *search) halt(why Stop) { s.stop.CompareAndSwap(0, uint32(why)) }
 // expand works on blocks of the level until none is left. A block that was begun is finished.
 func (s *search) expand(w *worker) {
 	b := batch{search: s, worker: w}
-	for s.stop.Load() == 0 {
+	for s.stop.Load() == 0 && !s.pause.Load() {
 		i := s.next.Add(1) - 1
 		if i >= int64(len(s.level)) {
 			break
@@ -213,13 +247,17 @@ func (s *search) expand(w *worker) {
 	b.close()
 }
 
-// check ends the search when memory runs out, or nobody wants it any more.
+// check ends the search when memory runs out, or nobody wants it any more, and has it stand still for a
+// checkpoint.
 func (s *search) check() {
 	if s.ctx.Err() != nil {
 		s.halt(Interrupted)
 	}
 	if s.exhausted() {
 		s.halt(AtMemory)
+	}
+	if s.due() {
+		s.pause.Store(true)
 	}
 }
 

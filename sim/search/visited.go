@@ -14,6 +14,8 @@ type visited interface {
 	growing() int64 // bytes more that it takes to grow, if that is about to happen
 	count() int64
 	free() // it is not used any more
+	save(*encoder)
+	restore(*decoder) // into one that is empty
 }
 
 // fingerprints keeps 64 bits a state: open addressing with linear probing in one table without

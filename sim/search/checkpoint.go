@@ -1,0 +1,142 @@
+package search
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// A checkpoint is a search between two blocks of states: magic, version, the configuration and how far
+// it is as JSON, each after its length; then parts, views, blocks and the states seen; and the SHA-256
+// of all that. Numbers are little-endian. What the workers have looked up is worked out again.
+const (
+	checkpointMagic   = "lockproof search\n"
+	checkpointVersion = 1
+)
+
+// configuration is what a checkpoint belongs to: whoever goes on must search the same.
+type configuration struct {
+	Target     string
+	Options    lock.Options
+	Locks      []scenario.Lock
+	Clients    []scenario.Client
+	Faults     sim.FaultBounds
+	Properties []string
+	Strength   spec.Strength
+	Reductions Reductions
+	Storage    Storage
+	Array      int64
+	Hashes     int
+}
+
+func (s *search) configuration() configuration {
+	b := &s.bounds
+	c := configuration{
+		Target: b.Target.Name, Options: b.Options, Locks: b.Locks, Clients: b.Clients, Faults: b.Faults,
+		Strength: b.Strength, Reductions: s.red, Storage: s.opts.Storage,
+	}
+	for p := range spec.PropertyCount {
+		if b.Properties.Has(p) {
+			c.Properties = append(c.Properties, p.String())
+		}
+	}
+	if a, ok := s.seen.(*bitArray); ok {
+		c.Array, c.Hashes = a.size(), a.hashes
+	}
+	return c
+}
+
+// progress is how far a search is.
+type progress struct {
+	Stats   Stats
+	Found   spec.PropertySet
+	At      [spec.PropertyCount]int
+	Covered covered
+	Lookups float64 // see search.lookups
+}
+
+// covered is [Coverage] without maps, of which the keys could not be written.
+type covered struct {
+	Exercised spec.PropertySet
+	Results   []Ending
+	Replies   []Answer
+	Actions   []bool
+}
+
+func (s *search) progress() progress {
+	for _, w := range s.workers {
+		s.res.Coverage.Merge(&w.cover)
+	}
+	c := &s.res.Coverage
+	p := progress{Stats: s.res.Stats, Found: s.res.Found, At: s.res.At, Lookups: s.lookups()}
+	p.Stats.QueueBytes = s.queueMost.Load()
+	p.Covered = covered{Exercised: c.Exercised, Actions: c.Actions[:]}
+	for e := range c.Results {
+		p.Covered.Results = append(p.Covered.Results, e)
+	}
+	for a := range c.Replies {
+		p.Covered.Replies = append(p.Covered.Replies, a)
+	}
+	return p
+}
+
+// due reports whether it is time for a checkpoint.
+func (s *search) due() bool {
+	return s.opts.Checkpoint != "" && s.opts.Every > 0 && time.Since(s.saved) >= s.opts.Every
+}
+
+// save writes a checkpoint. One that cannot be written does not end the search.
+func (s *search) save() {
+	s.res.Err = s.write(s.opts.Checkpoint)
+	s.saved = time.Now()
+}
+
+// write writes the whole file under another name first, so that at no moment there is half of one.
+func (s *search) write(path string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("writing the checkpoint %s: %w: choose a place with room that can be written to", path, err)
+		}
+	}()
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails once it has its name
+	err = s.encode(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// encode writes the checkpoint.
+func (s *search) encode(out io.Writer) error {
+	e := newEncoder(out)
+	e.bytes([]byte(checkpointMagic))
+	e.u32(checkpointVersion)
+	e.json(s.configuration())
+	e.json(s.progress())
+	s.shared.save(e)
+	s.clients.save(e)
+	if s.views != nil {
+		s.views.save(e)
+	}
+	e.blocks(s.level, s.stride)
+	e.blocks(s.out, s.stride)
+	s.seen.save(e)
+	return e.close()
+}

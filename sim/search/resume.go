@@ -1,0 +1,143 @@
+package search
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+)
+
+// What a checkpoint can be refused for.
+var (
+	errNoCheckpoint = errors.New("not a checkpoint of a search: give the file that was written by one")
+	errDamaged      = errors.New("cut off or damaged: restore it from a copy, or start anew without it")
+)
+
+// resume goes on from a checkpoint.
+func (s *search) resume(path string) error {
+	f, err := os.Open(path)
+	if err == nil {
+		defer f.Close()
+		err = s.decode(f)
+	}
+	if err != nil {
+		return fmt.Errorf("resuming from the checkpoint %s: %w", path, err)
+	}
+	return nil
+}
+
+// decode reads a checkpoint, twice: only what is whole is looked into.
+func (s *search) decode(in io.ReadSeeker) error {
+	left, err := verify(in)
+	if err != nil {
+		return err
+	}
+	d := &decoder{r: in, left: left}
+	if err := s.sameAs(d); err != nil {
+		return err
+	}
+	var p progress
+	if json.Unmarshal(d.blob(), &p) != nil {
+		return errDamaged
+	}
+	s.shared.restore(d)
+	s.clients.restore(d)
+	if s.views != nil {
+		s.views.restore(d)
+	}
+	s.level, s.out = s.readBlocks(d), s.readBlocks(d)
+	s.seen.restore(d)
+	s.queued = states(s.level, s.stride) + states(s.out, s.stride)
+	if d.err != nil || d.left != 0 || s.seen.count() != p.Stats.Expanded+s.queued {
+		return errDamaged
+	}
+	s.adopt(&p)
+	return s.familiar()
+}
+
+// verify reads the file to its end, tells whether it is what was written, and goes back to the first
+// byte after the magic. left is how many bytes there are from there, without the digest.
+func verify(in io.ReadSeeker) (left int64, err error) {
+	size, err := in.Seek(0, io.SeekEnd)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	magic := make([]byte, len(checkpointMagic))
+	if _, err := io.ReadFull(in, magic); err != nil || string(magic) != checkpointMagic {
+		return 0, errNoCheckpoint
+	}
+	left = size - int64(len(magic)) - sha256.Size
+	if left < 4 {
+		return 0, errDamaged
+	}
+	sum := sha256.New()
+	sum.Write(magic)
+	if _, err := io.CopyN(sum, in, left); err != nil {
+		return 0, err
+	}
+	want := make([]byte, sha256.Size)
+	if _, err := io.ReadFull(in, want); err != nil {
+		return 0, err
+	}
+	if !bytes.Equal(sum.Sum(nil), want) {
+		return 0, errDamaged
+	}
+	_, err = in.Seek(int64(len(magic)), io.SeekStart)
+	return left, err
+}
+
+// sameAs reports an error if the checkpoint is not this search's.
+func (s *search) sameAs(d *decoder) error {
+	if v := d.u32(); v != checkpointVersion {
+		return fmt.Errorf("version %d, and this program reads %d: go on with the program that wrote it, or start anew", v, checkpointVersion)
+	}
+	data, err := json.Marshal(s.configuration())
+	if err != nil {
+		return err
+	}
+	var here, there map[string]json.RawMessage
+	if json.Unmarshal(data, &here) != nil || json.Unmarshal(d.blob(), &there) != nil {
+		return errDamaged
+	}
+	for _, k := range slices.Sorted(maps.Keys(here)) {
+		if !bytes.Equal(here[k], there[k]) {
+			return fmt.Errorf("it is another search's: %s is %s there and %s here: give the same configuration, or start anew", k, there[k], here[k])
+		}
+	}
+	return nil
+}
+
+// adopt goes on with the numbers of the search that was interrupted.
+func (s *search) adopt(p *progress) {
+	s.res.Stats, s.res.Found, s.res.At, s.earlier = p.Stats, p.Found, p.At, p.Lookups
+	c := Coverage{Exercised: p.Covered.Exercised, Results: make(map[Ending]bool), Replies: make(map[Answer]bool)}
+	copy(c.Actions[:], p.Covered.Actions)
+	for _, e := range p.Covered.Results {
+		c.Results[e] = true
+	}
+	for _, a := range p.Covered.Replies {
+		c.Replies[a] = true
+	}
+	s.res.Coverage.Merge(&c)
+	s.queueBytes.Store(blockBytes(s.level) + blockBytes(s.out))
+	s.queueMost.Store(p.Stats.QueueBytes)
+}
+
+// familiar reports an error if the initial state is not among those read: parts are written otherwise
+// by another version of the program.
+func (s *search) familiar() error {
+	n, m := s.shared.n.Load(), s.clients.n.Load()
+	s.workers[0].initial()
+	if s.shared.n.Load() != n || s.clients.n.Load() != m {
+		return errors.New("the program that wrote it writes states otherwise: go on with that one, or start anew")
+	}
+	return nil
+}

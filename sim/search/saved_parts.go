@@ -1,0 +1,72 @@
+package search
+
+import (
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// save writes the parts in the order of their numbers.
+func (p *parts) save(e *encoder) {
+	n := p.n.Load()
+	e.u32(n)
+	for id := range n {
+		d := p.get(id)
+		e.blob([]byte(p.image(id)))
+		e.u64(d.view)
+		e.bytes([]byte{flags(d.foot.Choosing, d.foot.Private, d.doubt), byte(d.foot.Reads), byte(d.foot.Writes)})
+	}
+}
+
+// flags are truth values as bits.
+func flags(of ...bool) (b byte) {
+	for i, set := range of {
+		if set {
+			b |= 1 << i
+		}
+	}
+	return b
+}
+
+// restore reads the parts that save wrote.
+func (p *parts) restore(d *decoder) {
+	n := d.fits(uint64(d.u32()), 4+1+8+3)
+	for id := 0; id < n && d.err == nil; id++ {
+		image := d.blob()
+		view := d.u64()
+		var b [3]byte
+		d.read(b[:])
+		if d.err != nil || len(image) == 0 || p.full() {
+			d.err = errDamaged
+			return
+		}
+		got := p.intern(image, func() part {
+			return part{view: view, doubt: b[0]&4 != 0, foot: sim.Footprint{
+				Choosing: b[0]&1 != 0, Private: b[0]&2 != 0, Reads: lock.Roles(b[1]), Writes: lock.Roles(b[2]),
+			}}
+		})
+		if got != uint32(id) { // it was there twice
+			d.err = errDamaged
+		}
+	}
+}
+
+// save writes the views in the order of their numbers.
+func (v *views) save(e *encoder) {
+	byNumber := make([]string, len(v.ids))
+	for view, id := range v.ids {
+		byNumber[id] = view
+	}
+	e.u32(uint32(len(byNumber)))
+	for _, view := range byNumber {
+		e.blob([]byte(view))
+	}
+}
+
+func (v *views) restore(d *decoder) {
+	n := d.fits(uint64(d.u32()), 4)
+	for id := 0; id < n && d.err == nil; id++ {
+		if v.number(d.blob()) != uint64(id) {
+			d.err = errDamaged
+		}
+	}
+}

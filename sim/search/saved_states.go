@@ -1,0 +1,109 @@
+package search
+
+import (
+	"math/bits"
+	"slices"
+)
+
+func (e *encoder) blocks(blocks [][]uint32, stride int) {
+	e.u64(uint64(states(blocks, stride)))
+	for _, b := range blocks {
+		e.tuple(b)
+	}
+}
+
+// readBlocks reads states.
+func (s *search) readBlocks(d *decoder) (blocks [][]uint32) {
+	n := d.count(4 * s.stride)
+	for n > 0 && d.err == nil {
+		b := make([]uint32, min(n, blockStates)*s.stride)
+		for at := 0; at < len(b); at += s.stride {
+			d.tuple(b[at:at+s.stride], s.plan)
+		}
+		blocks = append(blocks, b)
+		n -= len(b) / s.stride
+	}
+	return blocks
+}
+
+// tuple reads a state: every part must be there, and a client's be one of its workload.
+func (d *decoder) tuple(t []uint32, p *plan) {
+	for i := range t {
+		t[i] = d.u32()
+	}
+	if d.err != nil {
+		return
+	}
+	ok := t[0] < p.shared.n.Load()
+	for c := 1; c < len(t) && ok; c++ {
+		ok = t[c] < p.clients.n.Load() && p.clients.image(t[c])[0] == p.class[c]
+	}
+	if !ok {
+		d.err = errDamaged
+	}
+}
+
+func (f *fingerprints) save(e *encoder) {
+	e.u64(uint64(f.n.Load()))
+	for _, fp := range f.slots {
+		if fp != 0 {
+			e.u64(fp)
+		}
+	}
+}
+
+func (f *fingerprints) restore(d *decoder) {
+	n := d.count(8)
+	freeSlots(f.slots)
+	f.slots = newSlots(max(firstSlots, n/2*3))
+	for i := 0; i < n && d.err == nil; i++ {
+		if fp := d.u64(); fp == 0 || !f.add(fp) {
+			d.err = errDamaged
+		}
+	}
+	f.n.Store(int64(n))
+}
+
+func (x *exact) save(e *encoder) {
+	e.u64(uint64(x.n.Load()))
+	for i := range x.shards {
+		for t := range slices.Chunk(x.shards[i].slots, x.stride) {
+			if t[0] != 0 {
+				for _, n := range t {
+					e.u32(n - 1)
+				}
+			}
+		}
+	}
+}
+
+func (x *exact) restore(d *decoder) {
+	n := d.count(4 * x.stride)
+	t := make([]uint32, x.stride)
+	for i := 0; i < n && d.err == nil; i++ {
+		d.tuple(t, x.plan)
+		if d.err == nil && !x.add(x.canonical(t)) {
+			d.err = errDamaged
+		}
+	}
+}
+
+func (a *bitArray) save(e *encoder) {
+	e.u64(uint64(a.n.Load()))
+	for _, w := range a.words {
+		e.u64(w)
+	}
+}
+
+func (a *bitArray) restore(d *decoder) {
+	a.n.Store(int64(d.u64()))
+	set := 0
+	for i := range a.words {
+		if d.err != nil {
+			return
+		}
+		a.words[i] = d.u64()
+		set += bits.OnesCount64(a.words[i])
+	}
+	a.set.Store(int64(set))
+}
