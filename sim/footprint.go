@@ -43,13 +43,12 @@ func (s *System) Footprint(n int) Footprint {
 }
 
 // writes are the queues of the operations that are left, and those that would go with a connection if
-// it were lost: if the bounds have faults at all, however few are left, as a footprint is worked out once
-// for a part, whatever the rest of the state is.
+// it were lost.
 func (s *System) writes(c uint8, impl lock.Implementation) (set lock.Roles) {
 	w := &s.world
 	cl := &w.clients[c-1]
 	for q := range w.setting.meaning {
-		if o := w.broker.Owner(amqp.Queue(q)); o != 0 && int(o) < len(w.owners) && w.owners[o] == c && (o != cl.conn || s.bounds.Faults != FaultBounds{}) {
+		if o := w.broker.Owner(amqp.Queue(q)); o != 0 && int(o) < len(w.owners) && w.owners[o] == c && (o != cl.conn || s.left != FaultBounds{}) {
 			set |= w.roleOf(amqp.Queue(q))
 		}
 	}

@@ -31,6 +31,9 @@ type Outcome struct {
 	// Visible says that others may see a difference: in what the broker has of the locks, or in what
 	// the client believes.
 	Visible bool
+	// Timed says that time matters from now on: something will expire. It can be a variant's doing that
+	// no option tells of.
+	Timed bool
 	// Effect is what the monitor's memory of others depends on: equal effects do the same to a client.
 	Effect Effect
 }
@@ -259,8 +262,9 @@ func (s *System) Take(a scenario.Action) Outcome {
 		out.Result = cl.machine.Result
 	}
 	out.Effect = Effect{sight, w.Monitor.Sight(a.Client), out.Op, out.Command.Method, out.Command.Queue, out.Reply.Kind}
+	_, out.Timed = w.broker.NextTimer()
 	s.settle()
-	out.Visible = w.truth != before || out.Completed || a.Do != scenario.Step && a.Do != scenario.Choose
+	out.Visible = w.truth != before || sight.Witnessed != w.Monitor.Witnessed || sight.Strict != w.Monitor.Strict || out.Completed || a.Do != scenario.Step && a.Do != scenario.Choose
 	if !out.Visible {
 		after := s.View(int(a.Client), nil)
 		out.Visible = string(view) != string(after)

@@ -62,11 +62,12 @@ type Sight struct {
 	Mutex, Administered     [MaxLocks]bool // the administration mutex is taken, and with good reason
 	Administering, Touching bool           // the client at hand administers, and has touched A queues
 	Alive                   bool
+	Witnessed, Strict       bool // while it is, more is remembered
 }
 
 // Sight is what can be noticed now, of client c among others.
 func (m *Monitor) Sight(c uint8) Sight {
-	var s Sight
+	s := Sight{Witnessed: m.Witnessed, Strict: m.Strict}
 	for l := range m.locks {
 		t := &m.locks[l].truth
 		s.Exists[l], s.Taken[l], s.Mutex[l] = t.Exists, t.Taken, t.Admin != 0

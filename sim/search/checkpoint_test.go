@@ -47,23 +47,21 @@ func same(t *testing.T, name string, got, want *Result) {
 // TestResume interrupts a search after every so many blocks, until it is through: nothing is lost, and
 // nothing is done twice.
 func TestResume(t *testing.T) {
-	b := hasty()
-	b.Faults.Crashes = 0
 	for _, storage := range []Storage{Fingerprints, Exact, Bits} {
 		for _, workers := range []int{1, 2} {
 			o := Options{Reductions: Reductions{Symmetry: true}, Workers: workers, Storage: storage, Array: 1 << 20}
-			want := Run(context.Background(), b, o)
+			want := Run(context.Background(), hasty(), o)
 			if want.Found == 0 {
 				t.Fatal("nothing is violated")
 			}
-			for _, blocks := range []int{0, 3, 13} {
+			for _, blocks := range []int{0, 2, 7, 19} {
 				o.Resume = ""
 				o.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
-				got := Run(newCountdown(blocks), b, o)
+				got := Run(newCountdown(blocks), hasty(), o)
 				parts := 1
 				for ; got.Stop == Interrupted; parts++ {
 					o.Resume = o.Checkpoint
-					got = Run(newCountdown(4*blocks+14), b, o)
+					got = Run(newCountdown(4*blocks+9), hasty(), o)
 				}
 				if parts < 2 {
 					t.Errorf("%d blocks: not interrupted", blocks)

@@ -29,14 +29,10 @@ func (s *search) exhausted() bool {
 func (w *worker) weigh() {
 	n := w.table.size() + w.other.size() + w.done.size()
 	n += cap(w.moves)*int(unsafe.Sizeof(move{})) + cap(w.lists)*int(unsafe.Sizeof(span{}))
-	n += len(w.known)*listBytes + 4*len(w.lists)
 	n += 2 * len(w.effects) * int(unsafe.Sizeof(sim.Effect{}))
 	n += 2 * len(w.sights) * 8 * len(tuple{})
 	w.bytes.Store(int64(n))
 }
-
-// listBytes is about what an entry of worker.known takes, beside the lists themselves.
-const listBytes = 64
 
 // keep has the states collected make a block of the next level.
 func (b *batch) keep() {

@@ -54,9 +54,10 @@ type plan struct {
 	class   []byte
 	shared  *parts
 	clients *parts
-	alone   bool   // moves depend on views only
-	worldly bool   // things happen that are no client's doing
-	views   *views // nil where views are hashed
+	alone   bool        // moves depend on views only
+	worldly bool        // things happen that are no client's doing
+	views   *views      // nil where views are hashed
+	timed   atomic.Bool // time matters after all, so that moves depend on more than views
 }
 
 func newPlan(b sim.Bounds, red Reductions) *plan {
@@ -221,6 +222,9 @@ func (w *worker) workOut(t []uint32, c int) span {
 func (w *worker) take(a scenario.Action) (move, *sim.Outcome) {
 	out := w.sys.Take(a)
 	w.cover.note(a, &out)
+	if out.Timed && w.alone {
+		w.timed.Store(true)
+	}
 	m := move{action: a, shared: w.sharedPart(), found: out.Found, op: out.Op, visible: out.Visible}
 	m.doubted = out.Completed && w.shared.get(m.shared).doubt
 	return m, &out

@@ -52,6 +52,8 @@ type Options struct {
 	Resume     string
 	// Progress is told at times how far the search is. It may be nil.
 	Progress func(*Stats)
+
+	outright bool // look nothing up, and reduce nothing that time could tell apart
 }
 
 // Stats are the numbers of a search.
@@ -134,6 +136,11 @@ func Run(ctx context.Context, b sim.Bounds, opts Options) *Result {
 	s.bounded()
 	for s.queued > 0 && s.stop.Load() == 0 {
 		s.step()
+		if s.timed.Load() {
+			s.seen.free()
+			opts.outright = true
+			return Run(ctx, b, opts)
+		}
 		if s.pause.Load() && s.stop.Load() == 0 {
 			s.save()
 		}
@@ -149,6 +156,7 @@ func newSearch(ctx context.Context, b sim.Bounds, opts Options) *search {
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
 	s := &search{plan: newPlan(b, opts.Reductions.suited(&b)), opts: opts, ctx: ctx, saved: time.Now()}
+	s.slow(opts.outright)
 	if opts.Storage == Exact {
 		s.views = &views{ids: make(map[string]uint64)}
 	}

@@ -19,6 +19,7 @@ func TestStorages(t *testing.T) {
 		red           Reductions
 		states, moves int64
 	}{
+		{"crash", standard(2, 1, 1, 2, 1), Reductions{}, 11160, 57439},
 		{"crash", standard(2, 1, 1, 2, 1), Reductions{Symmetry: true}, 5681, 28910},
 		{"alike", alike, Reductions{}, 9288, 23481},
 		{"alike", alike, Reductions{Symmetry: true}, 1637, 3989},

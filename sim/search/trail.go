@@ -17,15 +17,29 @@ import (
 // illegal judges the history of an execution by itself. It is asked where an operation ends and the
 // execution is not its own witness of linearizability; at most so many times as maxJudged.
 func Trails(ctx context.Context, b sim.Bounds, red Reductions, want spec.PropertySet, illegal func([]scenario.Action) bool) (map[spec.Property][]scenario.Action, int) {
-	t := &trail{
-		worker: newPlan(b, red.suited(&b)).worker(), seen: newFingerprints(), want: want, illegal: illegal,
-		found: make(map[spec.Property][]scenario.Action),
-	}
-	t.begin()
-	for len(t.level) > 0 && t.want != 0 && ctx.Err() == nil {
-		t.step(ctx)
+	t := newTrail(b, red, want, illegal, false)
+	if t.run(ctx); t.timed.Load() && t.alone {
+		t = newTrail(b, red, want, illegal, true)
+		t.run(ctx)
 	}
 	return t.found, t.judged
+}
+
+func newTrail(b sim.Bounds, red Reductions, want spec.PropertySet, illegal func([]scenario.Action) bool, outright bool) *trail {
+	p := newPlan(b, red.suited(&b))
+	p.slow(outright)
+	return &trail{
+		worker: p.worker(), seen: newFingerprints(), want: want, illegal: illegal,
+		found: make(map[spec.Property][]scenario.Action),
+	}
+}
+
+func (t *trail) run(ctx context.Context) {
+	defer t.seen.free()
+	t.begin()
+	for len(t.level) > 0 && t.want != 0 && ctx.Err() == nil && !(t.timed.Load() && t.alone) {
+		t.step(ctx)
+	}
 }
 
 // maxJudged bounds how many histories are judged one by one.
