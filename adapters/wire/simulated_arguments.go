@@ -11,14 +11,15 @@ import (
 // declaration is queue.declare in the model's terms.
 func declaration(m *frame.QueueDeclare, name string) (amqp.Command, *refusal) {
 	cmd := amqp.Command{Method: amqp.QueueDeclare}
-	for flag, set := range map[amqp.Flags]bool{
-		amqp.Passive: m.Passive, amqp.Durable: m.Durable, amqp.Exclusive: m.Exclusive, amqp.AutoDelete: m.AutoDelete,
-	} {
+	for i, set := range [...]bool{m.Passive, m.Durable, m.Exclusive, m.AutoDelete} {
 		if set {
-			cmd.Flags |= flag
+			cmd.Flags |= [...]amqp.Flags{amqp.Passive, amqp.Durable, amqp.Exclusive, amqp.AutoDelete}[i]
 		}
 	}
 	if m.Passive {
+		return cmd, nil
+	}
+	if len(m.Arguments) == 0 {
 		return cmd, nil
 	}
 	for _, a := range queueArguments {

@@ -26,6 +26,11 @@ var greeting = &frame.ConnectionStart{
 
 // handshake handles what comes before the connection is open.
 func (x *simSession) handshake(cmd *Command) *refusal {
+	state := [...]string{starting: "starting", tuning: "tuning", opening: "opening"}[x.state]
+	unexpected := refusef(frame.ChannelError, "unexpected method in connection state %s", state)
+	if cmd.Channel != 0 {
+		return unexpected
+	}
 	switch m := cmd.Method.(type) {
 	case *frame.ConnectionStartOk:
 		if x.state == starting {
@@ -44,8 +49,7 @@ func (x *simSession) handshake(cmd *Command) *refusal {
 		x.end()
 		return nil
 	}
-	state := [...]string{starting: "starting", tuning: "tuning", opening: "opening"}[x.state]
-	return refusef(frame.ChannelError, "unexpected method in connection state %s", state)
+	return unexpected
 }
 
 // login checks name and password.

@@ -50,9 +50,15 @@ func (ch *simChannel) shortcut(name string) (string, *refusal) {
 	return name, nil
 }
 
+// endsOfLines are left out of the names of queues, as RabbitMQ does.
+var endsOfLines = strings.NewReplacer("\r", "", "\n", "")
+
 // declare handles queue.declare.
 func (x *simSession) declare(ch *simChannel, m *frame.QueueDeclare) *refusal {
-	name := strings.NewReplacer("\r", "", "\n", "").Replace(m.Queue)
+	name := m.Queue
+	if strings.ContainsAny(name, "\r\n") {
+		name = endsOfLines.Replace(name)
+	}
 	cmd, err := declaration(m, name)
 	if err != nil {
 		return err

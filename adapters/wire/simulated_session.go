@@ -143,11 +143,12 @@ func (x *simSession) say(m Message) {
 
 // refuse closes the channel, or the connection for what is a hard error.
 func (x *simSession) refuse(err *refusal, channel uint16) {
-	if err.code.Hard() || channel == 0 {
+	ch := x.channels[channel]
+	if err.code.Hard() || ch == nil {
 		x.over(err)
 		return
 	}
-	x.closeChannel(x.channels[channel], err)
+	x.closeChannel(ch, err)
 }
 
 // closeChannel closes a channel, in the model as well where that has not done so.
