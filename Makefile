@@ -2,10 +2,11 @@
 
 RACE        ?=
 FUZZTIME    ?= 30s
+SPINFLAGS   ?=
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 prove: ## prove the reference semaphore on the simulated broker
 	go run ./cmd/lockproof prove
@@ -27,6 +28,9 @@ lint: ## check the form of the code
 bench: ## run the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
 
+bench-spin: ## compare the exhaustive search with Spin, side by side (SPINFLAGS=-spin-long: at greater length)
+	go test -count 1 -run '^TestSpin$$' -v -timeout 1h ./sim/search -spin $(SPINFLAGS)
+
 fuzz: ## fuzz every parser for FUZZTIME each
 	@listed=$$(go test -list '^Fuzz' ./...) || { echo "$$listed"; exit 1; }; \
 	echo "$$listed" | awk '/^Fuzz/ { names[++n] = $$1 } /^ok/ { while (n) print $$2, names[n--] }' | \
@@ -35,4 +39,4 @@ fuzz: ## fuzz every parser for FUZZTIME each
 		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null || exit 1; \
 	done
 
-.PHONY: help prove mutants test race lint bench fuzz
+.PHONY: help prove mutants test race lint bench bench-spin fuzz
