@@ -1,0 +1,121 @@
+package search
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// WalkOptions say how to walk.
+type WalkOptions struct {
+	// Seed and the number of a walk decide it completely.
+	Seed  uint64
+	Walks int // 0 is [DefaultWalks]
+	// Steps bounds one walk; 0 is [scenario.MaxSteps].
+	Steps int
+	// Workers is how many walk at once; 0 is one for each processor. What is found does not depend on it.
+	Workers int
+}
+
+// DefaultWalks is how many walks there are unless somebody says.
+const DefaultWalks = 10_000
+
+// Walked is what random walks came to. It is a sample: what it has not found may be there nevertheless.
+type Walked struct {
+	Walks   int64
+	Steps   int64
+	Longest int
+	Cut     int64 // walks that were not over after so many steps as they may have
+	States  int64 // different ones that were come to, clients of one workload taken for each other
+	Doubted int64 // operations ended in executions that are not their own witness
+	Found   spec.PropertySet
+	// First has, for each property found violated, the actions of the first walk that does, up to there.
+	First    map[spec.Property][]scenario.Action
+	Coverage Coverage
+}
+
+// Walk takes random executions of bounds, from the initial state until nothing can happen any more. It
+// looks up what a search does, and so is as fast; it needs no memory for where it has to go yet, and so
+// gets into the depth of spaces that are too large to be visited.
+func Walk(ctx context.Context, b sim.Bounds, opts WalkOptions) *Walked {
+	if opts.Walks == 0 {
+		opts.Walks = DefaultWalks
+	}
+	if opts.Steps == 0 {
+		opts.Steps = scenario.MaxSteps
+	}
+	if opts.Workers == 0 {
+		opts.Workers = runtime.GOMAXPROCS(0)
+	}
+	w := &walks{
+		plan: newPlan(b, Reductions{Symmetry: true}.suited(&b)), opts: opts, seen: newFingerprints(),
+		first: make(map[spec.Property]int64),
+	}
+	defer w.seen.free()
+	var wg sync.WaitGroup
+	for range opts.Workers {
+		wg.Go(func() { w.walk(ctx) })
+	}
+	wg.Wait()
+	w.res.States = w.seen.count()
+	w.trace()
+	return &w.res
+}
+
+// walks is random walks under way.
+type walks struct {
+	*plan
+	opts  WalkOptions
+	seen  *fingerprints
+	next  atomic.Int64 // the number of the next walk
+	mu    sync.Mutex
+	res   Walked
+	first map[spec.Property]int64 // the first walk that violates it
+}
+
+// walk takes walks until there were enough.
+func (s *walks) walk(ctx context.Context) {
+	k := newWalker(s)
+	for ctx.Err() == nil {
+		i := s.next.Add(1) - 1
+		if i >= int64(s.opts.Walks) {
+			break
+		}
+		k.run(i)
+		k.look()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &s.res
+	r.Walks += k.res.Walks
+	r.Steps += k.res.Steps
+	r.Longest = max(r.Longest, k.res.Longest)
+	r.Cut += k.res.Cut
+	r.Doubted += k.res.Doubted
+	r.Found |= k.res.Found
+	r.Coverage.Merge(&k.cover)
+	for p, i := range k.first {
+		if j, ok := s.first[p]; !ok || i < j {
+			s.first[p] = i
+		}
+	}
+}
+
+// trace takes the first walk that violates each property once more, to say how.
+func (s *walks) trace() {
+	s.res.First = make(map[spec.Property][]scenario.Action)
+	k := newWalker(s)
+	k.noting = true
+	for p := range spec.PropertyCount {
+		if i, ok := s.first[p]; ok {
+			k.until, k.took = spec.PropertySet(0).With(p), nil
+			k.run(i)
+			s.res.First[p] = k.took
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package search
+
+import (
+	"context"
+	"reflect"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// TestWalkRepeats takes the same walks twice, and by more than one worker.
+func TestWalkRepeats(t *testing.T) {
+	o := WalkOptions{Seed: 7, Walks: 400, Workers: 1}
+	want := Walk(context.Background(), hasty(), o)
+	if want.Walks != 400 || want.Steps < 4000 || want.Cut != 0 || want.States < 500 || want.Found == 0 {
+		t.Fatalf("%+v", want)
+	}
+	for _, workers := range []int{1, 2} {
+		o.Workers = workers
+		if got := Walk(context.Background(), hasty(), o); !reflect.DeepEqual(got, want) {
+			t.Errorf("%d workers: %+v, want %+v", workers, got, want)
+		}
+	}
+	o.Seed = 8
+	if got := Walk(context.Background(), hasty(), o); got.Steps == want.Steps && got.States == want.States {
+		t.Errorf("another seed makes no difference: %+v", got)
+	}
+}
+
+// TestWalkStaysInside compares walks with the search of the same bounds: they come to no state that it
+// does not, and with enough of them to nearly all.
+func TestWalkStaysInside(t *testing.T) {
+	for _, faults := range []sim.FaultBounds{{}, {Crashes: 1, Late: true}, {Drops: 1}, {Restarts: 1}, {Lost: 1}} {
+		b := standard(2, 1, 0, 1, 0)
+		b.Faults = faults
+		whole := Run(context.Background(), b, Options{Reductions: Reductions{Symmetry: true}, Workers: 1})
+		r := Walk(context.Background(), b, WalkOptions{Seed: 1, Walks: 4000, Workers: 1})
+		if r.States > whole.States || 10*r.States < 9*whole.States {
+			t.Errorf("%v: %d states of %d", faults, r.States, whole.States)
+		}
+		if r.Found&^whole.Found != 0 || r.Coverage.Exercised&^whole.Coverage.Exercised != 0 {
+			t.Errorf("%v: found %b and exercised %b, where the search has %b and %b", faults, r.Found, r.Coverage.Exercised, whole.Found, whole.Coverage.Exercised)
+		}
+	}
+}
+
+// TestWalkOutright walks where nothing can be looked up: time passes, and a connection is shared.
+func TestWalkOutright(t *testing.T) {
+	b := standard(2, 1, 0, 1, 0)
+	b.Options.Skew = 2
+	r := Walk(context.Background(), b, WalkOptions{Seed: 1, Walks: 200, Workers: 1})
+	if r.Found != 0 || r.Cut != 0 || !r.Coverage.Actions[scenario.Advance] {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestWalkActions takes the actions told for a violation in the world by itself: the last of them
+// violates it.
+func TestWalkActions(t *testing.T) {
+	r := Walk(context.Background(), hasty(), WalkOptions{Seed: 3, Walks: 400})
+	if len(r.First) == 0 {
+		t.Fatal("nothing is violated")
+	}
+	for p, actions := range r.First {
+		sys := sim.NewSystem(hasty())
+		var found spec.PropertySet
+		for i, a := range actions {
+			if found.Has(p) {
+				t.Errorf("%s is violated by the first %d of %d actions", p, i, len(actions))
+			}
+			found |= sys.Take(a).Found
+		}
+		if found |= sys.Finish(); !found.Has(p) {
+			t.Errorf("%s: not violated by %v", p, actions)
+		}
+	}
+}
+
+// TestWalkEnds ends walks by a bound of their length, and all of them when nobody wants them any more.
+func TestWalkEnds(t *testing.T) {
+	r := Walk(context.Background(), hasty(), WalkOptions{Walks: 50, Steps: 5})
+	if r.Cut != 50 || r.Steps != 250 || r.Longest != 5 {
+		t.Errorf("%+v", r)
+	}
+	if r := Walk(newCountdown(10), hasty(), WalkOptions{Walks: 50}); r.Walks != 10 {
+		t.Errorf("%d walks", r.Walks)
+	}
+}
+
+// BenchmarkWalk tells how many steps are taken a second.
+func BenchmarkWalk(b *testing.B) {
+	steps := int64(0)
+	for b.Loop() {
+		steps += Walk(context.Background(), standard(3, 2, 1, 2, 1), WalkOptions{Walks: 100_000, Workers: 1}).Steps
+	}
+	b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
+}

@@ -1,0 +1,179 @@
+package search
+
+import (
+	"math/rand/v2"
+
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// walker takes one walk after the other.
+type walker struct {
+	*worker
+	opts   *WalkOptions
+	seen   *fingerprints
+	rng    rand.PCG
+	start  []uint32
+	t      []uint32
+	to     []uint32
+	list   []scenario.Action // what the client in question can do
+	fps    []uint64          // of the states of the walk
+	fresh  []bool
+	res    Walked
+	first  map[spec.Property]int64
+	until  spec.PropertySet // ends the walk
+	noting bool             // in took
+	took   []scenario.Action
+}
+
+func newWalker(s *walks) *walker {
+	w := s.plan.worker()
+	return &walker{worker: w, opts: &s.opts, seen: s.seen, start: w.initial(), first: make(map[spec.Property]int64)}
+}
+
+// run takes a walk.
+func (k *walker) run(number int64) {
+	k.rng.Seed(k.opts.Seed, uint64(number))
+	k.t, k.fps = append(k.t[:0], k.start...), k.fps[:0]
+	steps, found := 0, spec.PropertySet(0)
+	for found&k.until == 0 {
+		k.fps = append(k.fps, k.fingerprint(k.t))
+		if steps == k.opts.Steps {
+			k.res.Cut++
+			break
+		}
+		c, i := k.choose()
+		if i < 0 {
+			found |= k.end()
+			break
+		}
+		found |= k.follow(c, i)
+		steps++
+	}
+	k.res.Walks++
+	k.res.Steps += int64(steps)
+	k.res.Longest = max(k.res.Longest, steps)
+	k.res.Found |= found
+	for p := range spec.PropertyCount {
+		if _, known := k.first[p]; found.Has(p) && !known {
+			k.first[p] = number
+		}
+	}
+}
+
+// look adds the states of the walk to those seen.
+func (k *walker) look() {
+	if len(k.fresh) < len(k.fps) {
+		k.fresh = make([]bool, len(k.fps))
+	}
+	k.seen.insert(k.fps, nil, k.fresh[:len(k.fps)])
+}
+
+// A fault is taken with a probability of one in rarely wherever there is one to take, so that they are
+// spread over a walk.
+const rarely = 16
+
+// choose draws who goes on and which of its moves it makes; the broker is client 0. The move is -1 if
+// nothing can happen any more. Clients that can't go on are passed over. Where nobody can but by a
+// fault, such as the detection of a dead connection or the passing of time, that is what happens.
+func (k *walker) choose() (c, i int) {
+	last, fault := -1, -1
+	from := k.draw(k.stride)
+	for n := range k.stride {
+		c := (from + n) % k.stride
+		k.possible(c)
+		i, certain := k.pick()
+		if certain {
+			return c, i
+		}
+		if i >= 0 && last < 0 {
+			last, fault = c, i
+		}
+	}
+	return last, fault
+}
+
+// pick draws one of the actions of a client. If they are all faults it may be passed over.
+func (k *walker) pick() (i int, certain bool) {
+	ways := 0
+	for _, a := range k.list {
+		if a.Do == scenario.Step || a.Do == scenario.Choose {
+			ways++
+		}
+	}
+	faults := len(k.list) - ways
+	unlucky := faults > 0 && k.draw(rarely) == 0
+	switch {
+	case len(k.list) == 0:
+		return -1, false
+	case ways > 0 && !unlucky:
+		return k.nth(k.draw(ways), true), true
+	}
+	return k.nth(k.draw(faults), false), unlucky
+}
+
+// nth is the index of the n-th of the ways, or of the faults.
+func (k *walker) nth(n int, way bool) int {
+	for i, a := range k.list {
+		if (a.Do == scenario.Step || a.Do == scenario.Choose) != way {
+			continue
+		}
+		if n--; n < 0 {
+			return i
+		}
+	}
+	panic("search: fewer actions than were counted")
+}
+
+// draw is a number below n.
+func (k *walker) draw(n int) int { return int(k.rng.Uint64() % uint64(n)) }
+
+// possible lists what a client can do.
+func (k *walker) possible(c int) {
+	k.list = k.list[:0]
+	switch {
+	case c > 0 && k.alone:
+		for _, m := range k.of(k.t, c) {
+			k.list = append(k.list, m.action)
+		}
+	case c > 0 || k.worldly || !k.alone:
+		k.enter(k.t)
+		k.list = k.sys.Actions(c, k.list)
+	}
+}
+
+// follow makes a client's move and tells what it violates.
+func (k *walker) follow(c, i int) spec.PropertySet {
+	if c == 0 || !k.alone {
+		k.possible(c)
+		a := k.list[i]
+		m, _ := k.take(a)
+		k.read(k.t)
+		return k.made(a, &m)
+	}
+	m := k.of(k.t, c)[i]
+	a := m.action
+	a.Client = uint8(c)
+	k.to = append(k.to[:0], k.t...)
+	k.apply(k.to, k.t, c, &m)
+	k.t, k.to = k.to, k.t
+	return k.made(a, &m)
+}
+
+func (k *walker) made(a scenario.Action, m *move) spec.PropertySet {
+	if k.noting {
+		k.took = append(k.took, a)
+	}
+	if m.doubted {
+		k.res.Doubted++
+	}
+	return m.found
+}
+
+// end judges the last state of a walk.
+func (k *walker) end() spec.PropertySet {
+	if k.alone {
+		return k.final(k.t)
+	}
+	return k.judge(k.t)
+}
