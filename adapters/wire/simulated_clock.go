@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// FollowClock has the broker's time pass as real time does, from now on and until the context ends. It
-// is called before the first client connects, if at all.
+// FollowClock has the broker's time pass as real time does, from now on and until the context ends.
+// There is one call of it, if any.
 func (s *Simulated) FollowClock(ctx context.Context) {
 	s.mu.Lock()
 	s.clock = &clock{began: time.Now(), first: s.broker.Now(), kick: make(chan struct{}, 1)}
