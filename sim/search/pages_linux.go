@@ -18,5 +18,12 @@ func newSlots(n int) []uint64 {
 
 // freeSlots gives the memory back.
 func freeSlots(s []uint64) {
-	_ = syscall.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*8)) // not ours if make made it
+	_ = syscall.Munmap(bytesOf(s)) // not ours if make made it
 }
+
+// dropSlots gives back what a part of it takes, before the whole is freed.
+func dropSlots(s []uint64) {
+	_ = syscall.Madvise(bytesOf(s), syscall.MADV_DONTNEED) // otherwise it stays until then
+}
+
+func bytesOf(s []uint64) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*8) }

@@ -2,6 +2,7 @@ package search
 
 import (
 	"math/bits"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -82,22 +83,29 @@ func (f *fingerprints) ready() {
 	}
 	old := f.slots
 	f.slots = newSlots(len(old) / 5 * 8)
-	for _, fp := range old {
-		if fp != 0 {
-			f.add(fp)
+	for chunk := range slices.Chunk(old, dropChunk) {
+		for _, fp := range chunk {
+			if fp != 0 {
+				f.add(fp)
+			}
 		}
+		dropSlots(chunk)
 	}
 	freeSlots(old)
 }
+
+// dropChunk is how much of an old table is moved at a time: places grow with values, so that the new table
+// fills from its beginning while the old one goes, and the two never take much more than the new one alone.
+const dropChunk = 1 << 18
 
 func (f *fingerprints) size() int64  { return int64(len(f.slots)) * 8 }
 func (f *fingerprints) count() int64 { return f.n.Load() }
 func (f *fingerprints) free()        { freeSlots(f.slots) }
 
-// growing is the new table, beside which the old one stays until all is moved.
+// growing is how much larger the new table is. The old one goes while it is moved.
 func (f *fingerprints) growing() int64 {
 	if f.n.Load() < int64(len(f.slots))/4*3 {
 		return 0
 	}
-	return f.size() / 5 * 8
+	return f.size() / 5 * 3
 }
