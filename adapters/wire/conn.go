@@ -24,17 +24,18 @@ type Conn struct {
 	frameMax  atomic.Int64 // as agreed on; 0 for no limit
 	readLimit atomic.Int64 // nanoseconds without a byte after which the client is dead; 0 is never
 
-	mu       sync.Mutex
-	freed    sync.Cond // parked has become less, or the client is gone
-	parked   int       // commands at the gate
-	ledger   ledger
-	counts   Counts
-	user     string
-	events   []event // of the broker, to be shown to the gate
-	draining bool
-	released bool // the broker has seen the end
-	gone     bool // nothing more comes from the client
-	over     bool // the broker has ended it
+	mu          sync.Mutex
+	freed       sync.Cond // parked has become less, or the client is gone
+	parked      int       // commands at the gate, and their size
+	parkedBytes int
+	ledger      ledger
+	counts      Counts
+	user        string
+	events      []event // of the broker, to be shown to the gate
+	draining    bool
+	released    bool // the broker has seen the end
+	gone        bool // nothing more comes from the client
+	over        bool // the broker has ended it
 }
 
 // event is something that the broker does: an answer, or the end of the connection.
@@ -201,6 +202,7 @@ func (c *Conn) passing(cmd *Command) bool {
 	}
 	cmd.passed = true
 	c.parked--
+	c.parkedBytes -= cmd.Bytes
 	c.freed.Signal()
 	return !c.released
 }

@@ -17,6 +17,8 @@ const (
 	maxFrameTaken = 16 << 20
 	// MaxParked is how many commands of one connection wait at the gate before no more is read from it.
 	MaxParked = 1024
+	// maxParkedBytes is the same in bytes of content.
+	maxParkedBytes = 64 << 20
 	// maxUnread is how many bytes a client may leave unread before no more is read from it.
 	maxUnread = 1 << 20
 	// handshakeLimit is how long a client may take for each step before it is logged in, and goodbyeLimit
@@ -159,6 +161,7 @@ func (c *Conn) arrive(m *Message) {
 	gated := c.ledger.arrived(cmd)
 	if gated {
 		c.parked++
+		c.parkedBytes += m.Bytes
 		if cmd.Replies && c.ledger.awaited == 1 {
 			c.counts.RoundTrips++
 		}
@@ -170,7 +173,7 @@ func (c *Conn) arrive(m *Message) {
 	}
 	c.Server.gate.Arrived(cmd)
 	c.mu.Lock()
-	for c.parked >= MaxParked && !c.released {
+	for (c.parked >= MaxParked || c.parkedBytes > maxParkedBytes) && !c.released {
 		c.freed.Wait()
 	}
 	c.mu.Unlock()
@@ -242,6 +245,7 @@ func (c *Conn) rest() {
 			continue
 		}
 		if _, bad := errors.AsType[*frame.Error](err); bad {
+			c.HangUp() // where frames begin is not known any more, nor what the client says
 			io.Copy(io.Discard, c.socket)
 		}
 		return

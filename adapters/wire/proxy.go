@@ -55,7 +55,10 @@ func (x *proxySession) Handle(cmd *Command) {
 	if _, ok := cmd.Method.(*frame.ConnectionTuneOk); ok {
 		x.c.Heartbeats(0) // the broker minds them, and the client
 	}
-	x.out.add(func(b []byte) []byte { return append(b, cmd.Verbatim...) })
+	fits := x.out.add(func(b []byte) []byte { return append(b, cmd.Verbatim...) })
+	if !fits { // the broker does not read
+		x.socket.Close()
+	}
 }
 
 // Heartbeat passes a heartbeat on.

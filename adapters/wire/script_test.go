@@ -107,6 +107,29 @@ func TestScripts(t *testing.T) {
 	}
 }
 
+// TestDeterminism: two brokers that are told the same answer the same, in the names that they make up too.
+func TestDeterminism(t *testing.T) {
+	var runs [2][]string
+	for i := range runs {
+		server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{})})
+		for _, s := range append(scripts, unsupported...) {
+			runs[i] = append(runs[i], perform(t, server.Addr().String(), "q-", s)...)
+		}
+	}
+	differ(t, "the second", runs[1], runs[0])
+}
+
+// TestUnsupported: what the simulated broker does not have it says it does not have.
+func TestUnsupported(t *testing.T) {
+	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{})})
+	for _, s := range unsupported {
+		lines := perform(t, server.Addr().String(), "q-", s)
+		if last := lines[len(lines)-1]; !strings.Contains(last, "NOT_IMPLEMENTED - lockproof's simulated broker does not have") {
+			t.Errorf("%s: %s", s.name, last)
+		}
+	}
+}
+
 // differ tells the first line in which a transcript is not as it should be.
 func differ(t *testing.T, name string, got, want []string) {
 	t.Helper()

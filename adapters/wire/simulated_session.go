@@ -35,9 +35,8 @@ type simChannel struct {
 	number    uint16
 	closing   bool // channel.close was sent
 	mode      frame.ID
-	queue     string // the one declared last
-	published uint64 // messages, in confirm mode
-	prefetch  uint16
+	queue     string          // the one declared last
+	published uint64          // messages, in confirm mode
 	mandatory []pendingReturn // messages of the transaction
 	consumers []*simConsumer
 }

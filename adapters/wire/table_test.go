@@ -285,6 +285,22 @@ var scripts = []script{
 	{"closing the connection", []step{{who: "a1", method: exclusiveX}, {who: "a0", method: &ConnectionClose{ReplyCode: 200}}, {who: "b1", method: passiveX}}},
 }
 
+// unsupported is what a real broker takes and the simulated one refuses.
+var unsupported = []script{
+	{"a new secret", []step{{who: "a0", method: &ConnectionUpdateSecret{NewSecret: "s", Reason: "r"}}}},
+	{"an exchange", []step{{who: "a1", method: &ExchangeDeclare{Exchange: "$x", Type: "direct"}}}},
+	{"an exchange bound to another", []step{{who: "a1", method: &ExchangeBind{Destination: "amq.topic", Source: "amq.direct"}}}},
+	{"publishing to an exchange", []step{{who: "a1", method: &BasicPublish{Exchange: "amq.direct"}, wait: []ID{ConnectionCloseID}}}},
+	{"a quorum queue", []step{{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: with("x-queue-type", "quorum")}}}},
+	{"dead letters", []step{{who: "a1", method: &QueueDeclare{Queue: "$x", Arguments: with("x-dead-letter-exchange", "")}}}},
+	{"a prefetch count for a channel", []step{{who: "a1", method: &BasicQos{PrefetchCount: 1, Global: true}}}},
+	{"recovering in a transaction", []step{{who: "a1", method: &TxSelect{}}, {who: "a1", method: &BasicRecover{Requeue: true}}}},
+	{"names that the broker makes up", []step{
+		{who: "a1", method: &QueueDeclare{Exclusive: true}}, {who: "a1", method: &BasicConsume{}},
+		{who: "a1", method: &ConnectionUpdateSecret{}, wait: []ID{ConnectionCloseID}}, {who: "b0", method: &ConnectionUpdateSecret{}},
+	}},
+}
+
 var longName = func() string {
 	b := make([]byte, 255)
 	for i := range b {
