@@ -135,6 +135,7 @@ func (s *search) encode(out io.Writer) error {
 	if s.views != nil {
 		s.views.save(e)
 	}
+	s.links().save(e)
 	e.blocks(s.level, s.stride)
 	e.blocks(s.out, s.stride)
 	s.seen.save(e)

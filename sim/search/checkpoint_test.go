@@ -39,6 +39,9 @@ func same(t *testing.T, name string, got, want *Result) {
 	if a.Exercised != b.Exercised || a.Actions != b.Actions || !maps.Equal(a.Results, b.Results) || !maps.Equal(a.Replies, b.Replies) {
 		t.Errorf("%s: covered %+v, want %+v", name, a, b)
 	}
+	if got.Cycles != want.Cycles {
+		t.Errorf("%s: %s cycles, want %s", name, got.Cycles, want.Cycles)
+	}
 	if got.Err != nil {
 		t.Errorf("%s: %v", name, got.Err)
 	}
@@ -199,4 +202,27 @@ func FuzzCheckpoint(f *testing.F) {
 			s.seen.free()
 		}
 	})
+}
+
+// TestResumeLinks has a search that was resumed know of every link between parts, those before too.
+func TestResumeLinks(t *testing.T) {
+	through := func(s *search) links {
+		defer s.seen.free()
+		for s.queued > 0 {
+			s.step()
+		}
+		return s.links()
+	}
+	whole := newSearch(context.Background(), hasty(), Options{Workers: 1})
+	whole.begin()
+	want := len(through(whole))
+	o := Options{Workers: 1, Depth: 25, Checkpoint: filepath.Join(t.TempDir(), "checkpoint")}
+	Run(context.Background(), hasty(), o)
+	rest := newSearch(context.Background(), hasty(), Options{Workers: 1})
+	if err := rest.resume(o.Checkpoint); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(through(rest)); got != want || len(rest.linked) == 0 {
+		t.Errorf("%d links, want %d", got, want)
+	}
 }

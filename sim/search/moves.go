@@ -41,6 +41,7 @@ type worker struct {
 	cover   Coverage
 	moved   [8]uint32
 	sights  sights       // where nothing is hashed
+	carried links        // what clients became where nothing is looked up
 	bytes   atomic.Int64 // that all this takes
 }
 
@@ -92,7 +93,7 @@ func sameWorkload(a, b *scenario.Client) bool {
 func (p *plan) worker() *worker {
 	return &worker{
 		plan: p, sys: sim.NewSystem(p.bounds), load: make([][]byte, p.stride-1),
-		known: make(map[uint64][]uint32), effects: make(map[sim.Effect]uint32), sights: make(sights),
+		known: make(map[uint64][]uint32), effects: make(map[sim.Effect]uint32), sights: make(sights), carried: make(links),
 	}
 }
 

@@ -50,6 +50,7 @@ func (s *search) decode(in io.ReadSeeker) error {
 	if s.views != nil {
 		s.views.restore(d)
 	}
+	s.linked = readLinks(d, s.plan)
 	s.level, s.out = s.readBlocks(d), s.readBlocks(d)
 	s.seen.restore(d)
 	s.queued = states(s.level, s.stride) + states(s.out, s.stride)

@@ -1,6 +1,9 @@
 package search
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/sim"
 )
@@ -69,4 +72,26 @@ func (v *views) restore(d *decoder) {
 			d.err = errDamaged
 		}
 	}
+}
+
+// save writes the links in order, so that a checkpoint is always the same.
+func (l links) save(e *encoder) {
+	e.u32(uint32(len(l)))
+	for _, k := range slices.Sorted(maps.Keys(l)) {
+		e.u64(k)
+	}
+}
+
+// readLinks reads what save wrote: every part must be there.
+func readLinks(d *decoder, p *plan) links {
+	l := make(links)
+	for n := d.fits(uint64(d.u32()), 8); n > 0; n-- {
+		k := d.u64()
+		if max(uint32(k>>32), uint32(k)) >= p.clients.n.Load() {
+			d.err = errDamaged
+			break
+		}
+		l[k] = struct{}{}
+	}
+	return l
 }

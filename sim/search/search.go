@@ -94,6 +94,9 @@ type Result struct {
 	Found     spec.PropertySet
 	Coverage  Coverage
 	Certainty Certainty
+	// Cycles is what is known of executions without an end, and Livelock a fair one.
+	Cycles   Cycles
+	Livelock *Lasso
 	// Err is why a checkpoint could not be read, or the last one not be written.
 	Err error
 	At  [spec.PropertyCount]int // the level at which it was seen violated
@@ -115,6 +118,7 @@ type search struct {
 	out     [][]uint32 // blocks of the next level
 	res     Result
 	workers []*worker
+	linked  links   // what parts were seen to become before the search was resumed
 	earlier float64 // what look-ups may have missed before the search was resumed
 
 	queueBytes atomic.Int64 // that blocks take, and the most they took
@@ -158,7 +162,7 @@ func newSearch(ctx context.Context, b sim.Bounds, opts Options) *search {
 	s := &search{plan: newPlan(b, opts.Reductions.suited(&b)), opts: opts, ctx: ctx, saved: time.Now()}
 	s.slow(opts.outright)
 	if opts.Storage == Exact {
-		s.views = &views{ids: make(map[string]uint64)}
+		s.views = newViews()
 	}
 	s.seen = newVisited(s.plan, &opts)
 	for range opts.Workers {
@@ -283,5 +287,6 @@ func (s *search) finish() *Result {
 	}
 	r.Certainty = s.certainty()
 	s.seen.free()
+	r.Cycles, r.Livelock = s.cycles()
 	return r
 }

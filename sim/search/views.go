@@ -11,6 +11,8 @@ type views struct {
 	ids map[string]uint64
 }
 
+func newViews() *views { return &views{ids: make(map[string]uint64)} }
+
 func (v *views) number(view []byte) uint64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()

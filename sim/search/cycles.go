@@ -1,0 +1,54 @@
+package search
+
+import "github.com/lockproof/lockproof/model/scenario"
+
+// Cycles says what is known of the cycles among the states. As operations begin and end only so many
+// times, whoever goes round in one does not get on: a cycle that a fair schedule can follow for ever is
+// a livelock, or a retry without a bound.
+type Cycles uint8
+
+// What can be known.
+const (
+	// CyclesUnknown is: not everything was visited, or there was no memory left to look.
+	CyclesUnknown Cycles = iota
+	// NoCycles is: every execution comes to an end.
+	NoCycles
+	// UnfairCycles are there, but each only while somebody is never let go on who always could.
+	UnfairCycles
+	// FairCycles are there: see Result.Livelock.
+	FairCycles
+)
+
+var cyclesNames = [...]string{"unknown", "none", "unfair", "fair"}
+
+// String is one word for it.
+func (c Cycles) String() string { return cyclesNames[c] }
+
+// Lasso is an execution that does not end: what leads to a cycle, and once around.
+type Lasso struct {
+	Prefix, Cycle []scenario.Action
+}
+
+// cycles looks for cycles once everything was visited.
+func (s *search) cycles() (Cycles, *Lasso) {
+	switch {
+	case s.queued > 0 || s.opts.Storage == Bits:
+		return CyclesUnknown, nil
+	case s.links().acyclic():
+		return NoCycles, nil
+	}
+	whole := newPlan(s.bounds, Reductions{})
+	if s.views != nil {
+		whole.views = newViews()
+	}
+	return whole.lasso(s.ctx, s.opts.Memory)
+}
+
+// spends reports whether an action uses up one of the faults allowed. It can't be part of a cycle.
+func spends(do scenario.Do) bool {
+	switch do {
+	case scenario.Drop, scenario.ChannelError, scenario.Lose, scenario.Restart:
+		return true
+	}
+	return do.Crash()
+}

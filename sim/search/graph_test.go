@@ -1,0 +1,96 @@
+package search
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// TestComponents compares components with what can be reached from where, on random graphs.
+func TestComponents(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		n := 1 + rng.IntN(8)
+		l := make(links)
+		reach := make([][]bool, n) // by one edge or more
+		for i := range reach {
+			reach[i] = make([]bool, n)
+		}
+		l.add(uint32(n-1), 0) // so that every node is in the graph
+		for range rng.IntN(2 * n) {
+			l.add(uint32(rng.IntN(n)), uint32(rng.IntN(n)))
+		}
+		for k := range l {
+			reach[k>>32][uint32(k)] = true
+		}
+		for k := range n {
+			for i := range n {
+				for j := range n {
+					reach[i][j] = reach[i][j] || reach[i][k] && reach[k][j]
+				}
+			}
+		}
+		of, cyclic := l.graph().components()
+		for i := range n {
+			if cyclic[of[i]-1] != reach[i][i] {
+				t.Fatalf("%v: node %d on a cycle: %v", l, i, reach[i][i])
+			}
+			for j := range n {
+				if i != j && (of[i] == of[j]) != (reach[i][j] && reach[j][i]) {
+					t.Fatalf("%v: nodes %d and %d in one component: %v", l, i, j, of)
+				}
+			}
+		}
+	}
+}
+
+// TestPartsAndStates compares what the parts alone say of cycles with the states themselves: where the
+// parts show that there is none there is none, with every reduction. The states are as many as the
+// search finds without any.
+func TestPartsAndStates(t *testing.T) {
+	var all []sim.Bounds
+	for _, f := range []sim.FaultBounds{{}, {Crashes: 1, Late: true}, {Drops: 1}, {ChannelErrors: 1}, {Lost: 1, Late: true}, {Restarts: 1}} {
+		b := standard(2, 1, 0, 1, 0)
+		b.Faults = f
+		all = append(all, b)
+	}
+	skewed, shared, random := standard(2, 1, 0, 1, 0), standard(2, 1, 0, 1, 0), standard(2, 1, 0, 2, 0)
+	skewed.Options.Skew = 2
+	shared.Options.Connection = lock.SharedConnection
+	random.Options.Restart = lock.RestartRandom
+	all = append(all, skewed, shared, random, standard(1, 1, 1, 1, 1), hasty())
+	for i, b := range all {
+		whole := Run(context.Background(), b, Options{Workers: 1})
+		g, ok := newStateGraph(context.Background(), newPlan(b, Reductions{}), 0)
+		if !ok || int64(g.count()) != whole.States {
+			t.Fatalf("%d: %d states, want %d", i, g.count(), whole.States)
+		}
+		_, cyclic := g.components()
+		for _, red := range []Reductions{{}, {Symmetry: true}, AllReductions} {
+			s := newSearch(context.Background(), b, Options{Reductions: red, Workers: 1})
+			s.begin()
+			for s.queued > 0 {
+				s.step()
+			}
+			if !s.links().acyclic() || slices.Contains(cyclic, true) {
+				t.Errorf("%d, %v: the parts say %v, the states %v", i, red, s.links().acyclic(), !slices.Contains(cyclic, true))
+			}
+			s.seen.free()
+		}
+	}
+}
+
+// TestStateGraphBounds has the states not be looked at with too little memory, or once nobody wants it.
+func TestStateGraphBounds(t *testing.T) {
+	p := newPlan(hasty(), Reductions{})
+	if c, _ := p.lasso(context.Background(), 1<<12); c != CyclesUnknown {
+		t.Errorf("with little memory: %s", c)
+	}
+	if c, _ := p.lasso(newCountdown(1), 0); c != CyclesUnknown {
+		t.Errorf("interrupted: %s", c)
+	}
+}

@@ -1,0 +1,151 @@
+package search
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// lasso looks for a cycle among the states themselves that is fair, weakly: whoever can go on in all of
+// its states does so in one of them. The faults need not happen, but what follows from them does: that
+// a dead connection is noticed, and that time passes.
+func (p *plan) lasso(ctx context.Context, memory int64) (Cycles, *Lasso) {
+	g, ok := newStateGraph(ctx, p, memory)
+	if !ok {
+		return CyclesUnknown, nil
+	}
+	f := fairness{stateGraph: g}
+	var cyclic []bool
+	f.of, cyclic = g.components()
+	f.judge(cyclic)
+	for n := range uint32(g.count()) { // breadth first: the first one is the nearest
+		if f.fair[f.of[n]] {
+			return FairCycles, &Lasso{Prefix: f.path(n), Cycle: f.around(n)}
+		}
+	}
+	if slices.Contains(cyclic, true) {
+		return UnfairCycles, nil
+	}
+	return NoCycles, nil
+}
+
+// turns is a set of those who have to be let go on: bit c for client c, 0 for the passing of time, and
+// bit 16+c for the detection of c's dead connection.
+type turns uint32
+
+func turn(a scenario.Action) turns {
+	switch a.Do {
+	case scenario.Step, scenario.Choose, scenario.Advance:
+		return 1 << a.Client
+	case scenario.Detect:
+		return 1 << (16 + a.Client)
+	}
+	return 0
+}
+
+// fairness judges components. Their numbers begin with 1.
+type fairness struct {
+	*stateGraph
+	of   []uint32
+	fair []bool
+	can  []turns // who can go on, by state of a component with a cycle
+}
+
+// judge finds the components with a fair cycle. One that goes along all edges of a component is as fair
+// as any in it can be.
+func (f *fairness) judge(cyclic []bool) {
+	f.fair = append([]bool{false}, cyclic...)
+	f.can = make([]turns, f.count())
+	must, goes := make([]turns, len(f.fair)), make([]turns, len(f.fair))
+	for i := range must {
+		must[i] = ^turns(0)
+	}
+	for n := range uint32(f.count()) {
+		c := f.of[n]
+		if !f.fair[c] {
+			continue
+		}
+		can, within := f.turns(n)
+		f.can[n] = can
+		must[c] &= can
+		goes[c] |= within
+	}
+	for c := range f.fair {
+		f.fair[c] = f.fair[c] && must[c]&^goes[c] == 0
+	}
+}
+
+// turns are those who can go on in a state, and those who can without leaving its component.
+func (f *fairness) turns(n uint32) (can, within turns) {
+	for i, m := range f.moves(n) {
+		can |= turn(m.action)
+		if f.of[f.edges(n)[i]] == f.of[n] {
+			within |= turn(m.action)
+		}
+	}
+	return can, within
+}
+
+// path is how a state was first come to.
+func (f *fairness) path(n uint32) []scenario.Action {
+	var back []scenario.Action
+	for n != 0 {
+		up := f.parent[n]
+		back = append(back, f.moves(up)[slices.Index(f.edges(up), n)].action)
+		n = up
+	}
+	slices.Reverse(back)
+	return back
+}
+
+// around is a way from a state back to itself, within its component, on which everybody goes on, or
+// comes by a state in which they can't.
+func (f *fairness) around(from uint32) []scenario.Action {
+	var way []scenario.Action
+	at, left := from, f.can[from]
+	for left != 0 || at != from {
+		leg, end := f.leg(at, func(m taken, to uint32) bool {
+			return left == 0 && to == from || left&turn(m.action) != 0 || left&^f.can[to] != 0
+		})
+		for _, a := range leg {
+			left &^= turn(a)
+		}
+		way, at = append(way, leg...), end
+		left &= f.can[at]
+	}
+	return way
+}
+
+// leg is the shortest way, within the component, whose last move is a good one, and where it ends.
+func (f *fairness) leg(from uint32, good func(taken, uint32) bool) ([]scenario.Action, uint32) {
+	type come struct {
+		by   uint32
+		edge int
+	}
+	seen := map[uint32]come{from: {}}
+	queue := []uint32{from}
+	for len(queue) > 0 {
+		n := queue[0]
+		queue = queue[1:]
+		for i, m := range f.moves(n) {
+			to := f.edges(n)[i]
+			if f.of[to] != f.of[n] {
+				continue
+			}
+			if good(m, to) {
+				way := []scenario.Action{m.action}
+				for ; n != from; n = seen[n].by {
+					way = append(way, f.moves(seen[n].by)[seen[n].edge].action)
+				}
+				slices.Reverse(way)
+				return way, to
+			}
+			if _, ok := seen[to]; !ok {
+				seen[to] = come{n, i}
+				queue = append(queue, to)
+			}
+		}
+	}
+	panic("search: a component that is not strongly connected")
+}

@@ -1,0 +1,117 @@
+package search
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// stateGraph is every state and every move, with nothing reduced: who makes a move matters for fairness,
+// and who waits for whom does. It is made only where there may be a cycle.
+type stateGraph struct {
+	*worker
+	graph
+	states []uint32 // stride by stride, breadth first
+	parent []uint32 // the state by which each was come to first
+	index  []uint32 // a table from states to their numbers plus 1, at most half full
+	steps  []taken  // scratch
+}
+
+// taken is a move from a state: who does what, and the state after it.
+type taken struct {
+	action scenario.Action
+	to     tuple
+}
+
+// newStateGraph visits the states, unless more memory would be needed than allowed, or ctx is over.
+func newStateGraph(ctx context.Context, p *plan, memory int64) (*stateGraph, bool) {
+	g := &stateGraph{worker: p.worker(), index: make([]uint32, 1<<12)}
+	g.number(g.initial(), 0)
+	for n := uint32(0); int(n) < g.count(); n++ {
+		g.first = append(g.first, len(g.to))
+		for _, s := range g.moves(n) {
+			g.to = append(g.to, g.number(s.to[:g.stride], n))
+		}
+		if n%1024 == 0 && (ctx.Err() != nil || memory > 0 && g.size() > memory) {
+			return nil, false
+		}
+	}
+	g.first = append(g.first, len(g.to))
+	return g, true
+}
+
+func (g *stateGraph) count() int { return len(g.states) / g.stride }
+
+// size is about the memory that it takes, and will take to be searched for components.
+func (g *stateGraph) size() int64 {
+	return int64(4*(cap(g.states)+cap(g.parent)+cap(g.index)+cap(g.to))+8*cap(g.first)) + int64(40*g.count())
+}
+
+func (g *stateGraph) state(n uint32) []uint32 { return g.states[int(n)*g.stride:][:g.stride] }
+
+// number is the number of a state, which is come to from another.
+func (g *stateGraph) number(t []uint32, from uint32) uint32 {
+	if 2*g.count() >= len(g.index) {
+		g.index = make([]uint32, 2*len(g.index))
+		for n := range uint32(g.count()) {
+			g.index[g.find(g.state(n))] = n + 1
+		}
+	}
+	at := g.find(t)
+	if g.index[at] == 0 {
+		g.states = append(g.states, t...)
+		g.parent = append(g.parent, from)
+		g.index[at] = uint32(g.count())
+	}
+	return g.index[at] - 1
+}
+
+// find is the place of a state in the index.
+func (g *stateGraph) find(t []uint32) int {
+	at := int(hashTuple(t)) & (len(g.index) - 1)
+	for g.index[at] != 0 && !slices.Equal(g.state(g.index[at]-1), t) {
+		at = (at + 1) & (len(g.index) - 1)
+	}
+	return at
+}
+
+// moves are all moves from a state, always in the same order. They are good until the next call.
+func (g *stateGraph) moves(n uint32) []taken {
+	var t tuple
+	copy(t[:], g.state(n))
+	state := t[:g.stride]
+	g.steps = g.steps[:0]
+	for c := range g.stride {
+		switch {
+		case c > 0 && g.alone:
+			g.lookedUp(state, c)
+		case g.worldly || !g.alone:
+			g.carriedOut(state, c)
+		}
+	}
+	return g.steps
+}
+
+func (g *stateGraph) lookedUp(t []uint32, c int) {
+	moves := g.of(t, c)
+	for i := range moves {
+		s := taken{action: moves[i].action}
+		s.action.Client = uint8(c)
+		g.apply(s.to[:g.stride], t, c, &moves[i])
+		g.steps = append(g.steps, s)
+	}
+}
+
+func (g *stateGraph) carriedOut(t []uint32, c int) {
+	g.enter(t)
+	for i, a := range g.sys.Actions(c, nil) {
+		if i > 0 {
+			g.enter(t)
+		}
+		s := taken{action: a}
+		g.take(a)
+		g.read(s.to[:g.stride])
+		g.steps = append(g.steps, s)
+	}
+}
