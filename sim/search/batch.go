@@ -74,6 +74,10 @@ func (b *batch) follow(t []uint32, sum uint64, c int, m *move) {
 
 // add notes the fingerprint of the state written last.
 func (b *batch) add(fp uint64) {
+	if b.recent != nil && b.recent.met(fp) {
+		b.states = b.states[:len(b.states)-b.worker.stride]
+		return
+	}
 	b.fps = append(b.fps, fp)
 	if len(b.fps) == batchStates {
 		b.flush()

@@ -42,6 +42,7 @@ type worker struct {
 	moved   [8]uint32
 	sights  sights       // where nothing is hashed
 	carried links        // what clients became where nothing is looked up
+	recent  *recent      // nil where states with one fingerprint are not taken for one
 	bytes   atomic.Int64 // that all this takes
 }
 
@@ -91,10 +92,14 @@ func sameWorkload(a, b *scenario.Client) bool {
 }
 
 func (p *plan) worker() *worker {
-	return &worker{
+	w := &worker{
 		plan: p, sys: sim.NewSystem(p.bounds), load: make([][]byte, p.stride-1),
 		known: make(map[uint64][]uint32), effects: make(map[sim.Effect]uint32), sights: make(sights), carried: make(links),
 	}
+	if p.views == nil {
+		w.recent = new(recent)
+	}
+	return w
 }
 
 // initial is the initial state.
@@ -108,9 +113,9 @@ func (w *worker) initial() []uint32 {
 // enter makes the world that of a state.
 func (w *worker) enter(t []uint32) {
 	for c := 1; c < w.stride; c++ {
-		w.load[c-1] = []byte(w.clients.image(t[c])[1:])
+		w.load[c-1] = w.clients.bytesOf(t[c])[1:]
 	}
-	w.sys.Load([]byte(w.shared.image(t[0])), w.load)
+	w.sys.Load(w.shared.bytesOf(t[0]), w.load)
 }
 
 // read is the state that the world is in.

@@ -109,3 +109,17 @@ func (f *fingerprints) growing() int64 {
 	}
 	return f.size() / 5 * 3
 }
+
+// recent is fingerprints that were met lately. Commands of two clients lead to the same state in either
+// order: a third of all states come again soon, and need not be asked about.
+type recent [1 << recentBits]uint64
+
+const recentBits = 11
+
+// met reports whether a fingerprint was met lately. It is from now on.
+func (r *recent) met(fp uint64) bool {
+	at := &r[fp>>(64-recentBits)]
+	known := *at == fp
+	*at = fp
+	return known
+}
