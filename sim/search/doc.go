@@ -9,4 +9,8 @@
 // ([sim.System.Independent] says what that is). The fingerprint of a state is the sum of its parts'
 // fingerprints, so that it costs next to nothing, and so that states in which clients of one workload
 // have changed places have the same: symmetry comes for free.
+//
+// [Run] visits; what it remembers of a state is a matter of [Storage], and where it is interrupted it can
+// go on from a checkpoint. It also tells whether executions can go on for ever ([Cycles]). [Walk] takes
+// random executions where there are too many to visit.
 package search

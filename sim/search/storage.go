@@ -72,9 +72,9 @@ func (c Certainty) String() string {
 	case Exact:
 		return "every state kept whole: none is missed"
 	case Bits:
-		return fmt.Sprintf("an estimated %.4g%% of the states come to were visited", 100*c.Coverage)
+		return fmt.Sprintf("an estimated %.2g of the states come to were missed", 1-c.Coverage)
 	}
-	return fmt.Sprintf("the probability that a state was missed is below %.1g", c.Missed)
+	return fmt.Sprintf("the probability that a state was missed is below %.2g", 1.05*c.Missed) // rounded up
 }
 
 // certainty adds up what may have been missed.

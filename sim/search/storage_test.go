@@ -58,6 +58,21 @@ func TestCertainty(t *testing.T) {
 	}
 }
 
+func TestCertaintyString(t *testing.T) {
+	for _, c := range []struct {
+		of   Certainty
+		want string
+	}{
+		{Certainty{Storage: Exact, Coverage: 1}, "every state kept whole: none is missed"},
+		{Certainty{Missed: 1.2e-6, Coverage: 1}, "the probability that a state was missed is below 1.3e-06"},
+		{Certainty{Storage: Bits, Missed: 1, Coverage: 0.99998}, "an estimated 2e-05 of the states come to were missed"},
+	} {
+		if got := c.of.String(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
 func TestBirthday(t *testing.T) {
 	for _, c := range []struct {
 		n    int64
