@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockproof/lockproof/histories"
@@ -162,12 +163,12 @@ func (x *Explored) trace(ctx context.Context, b *sim.Bounds, red search.Reductio
 		attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
 			return sim.Violating(r.Trace(b.Target, s, b.Strength), p)
 		}
-		if _, shown := attempt(&s); !shown {
+		least := histories.Minimise(s, attempt, func(string) bool { return false }, minimisingTries)
+		x.Traces[p] = r.Trace(b.Target, &least, b.Strength)
+		if _, shown := violationOf(x.Traces[p], p); !shown {
 			return fmt.Errorf("exploring %s: an execution of %d actions violates %s in the search and not when it is replayed: this is a fault of lockproof; please report it",
 				b.Target.Name, len(actions), p)
 		}
-		least := histories.Minimise(s, attempt, func(string) bool { return false }, minimisingTries)
-		x.Traces[p] = r.Trace(b.Target, &least, b.Strength)
 	}
 	return nil
 }
@@ -209,14 +210,14 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *histories.Report {
 
 // String is the configuration in words.
 func (e *Exploration) String() string {
-	out := counted(e.Clients, "client")
+	var out []string
 	if e.Clients > 0 {
-		out += ", " + counted(e.Rounds, "round")
+		out = append(out, counted(e.Clients, "client"), counted(e.Rounds, "round"))
 	}
 	if e.Admins > 0 {
-		out += ", " + counted(e.Admins, "administrator")
+		out = append(out, counted(e.Admins, "administrator"))
 	}
-	return out + ", " + counted(e.Slots, "slot") + ", " + e.Faults.String()
+	return strings.Join(append(out, counted(e.Slots, "slot"), e.Faults.String()), ", ")
 }
 
 func counted(n int, what string) string {

@@ -137,14 +137,14 @@ func endingName(e search.Ending) string {
 // answer is a reply of the broker's that locks are made to meet.
 type answer struct {
 	name   string
-	method amqp.Method
+	method amqp.Method // NoMethod is any
 	code   amqp.Code
 	back   bool // a message is returned
 }
 
 var answers = []answer{
 	{"queue found", amqp.BasicPublish, 0, false},
-	{"NO_ROUTE", amqp.BasicPublish, amqp.NoRoute, true},
+	{"NO_ROUTE", amqp.NoMethod, amqp.NoRoute, true},
 	{"commit", amqp.TxCommit, 0, false},
 	{"declare-ok", amqp.QueueDeclare, 0, false},
 	{"RESOURCE_LOCKED", amqp.QueueDeclare, amqp.ResourceLocked, false},
@@ -152,5 +152,5 @@ var answers = []answer{
 }
 
 func (a answer) fits(o search.Answer) bool {
-	return o.Method == a.method && o.Code == a.code && o.Returned == a.back
+	return (a.method == amqp.NoMethod || o.Method == a.method) && o.Code == a.code && o.Returned == a.back
 }

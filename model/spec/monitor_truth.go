@@ -45,6 +45,7 @@ func (m *Monitor) slotsChanged(c uint8, old, t *Truth) {
 	} else {
 		w.shrunk++
 	}
+	m.confirm(m.within(w)) // others see it before the operation is over
 }
 
 // ownersChanged follows who has the B queues.

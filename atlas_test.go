@@ -1,0 +1,121 @@
+package lockproof_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/histories"
+)
+
+// TestAtlas answers every question again: a verdict that changes, a counterexample that becomes longer
+// or shorter, another number of states, fails.
+func TestAtlas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the atlas, which takes half a minute")
+	}
+	a, err := lockproof.Atlas(t.Context(), lockproof.AtlasConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, got := filepath.Join("testdata", "atlas.txt"), verdicts(a)
+	if *rewrite {
+		keep(t, a)
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := strings.Split(string(want), "\n")
+	for i, line := range strings.Split(got, "\n") {
+		if i >= len(wanted) || line != wanted[i] {
+			t.Fatalf("%s:%d: got\n%s\nwant\n%s\n(go test . -run TestAtlas -rewrite takes it as it is)", file, i+1, line, strings.Join(wanted[min(i, len(wanted)):min(i+1, len(wanted))], ""))
+		}
+	}
+}
+
+// verdicts is what must not change unnoticed.
+func verdicts(a *histories.Atlas) string {
+	var b strings.Builder
+	for _, q := range a.Questions {
+		for _, r := range q.Rows {
+			fmt.Fprintf(&b, "%d. %s: %d states, in the end %s\n", q.Number, r.Setting, r.Space.States, strings.Join(r.Ends, " "))
+			for _, v := range r.Verdicts {
+				fmt.Fprintf(&b, "    %s %s", v.Verdict, v.Property)
+				if v.Steps > 0 {
+					fmt.Fprintf(&b, " in %d", v.Steps)
+				}
+				fmt.Fprintln(&b)
+			}
+		}
+	}
+	fmt.Fprintf(&b, "%d of %d combinations proved\n", a.Needed.Proved, a.Needed.Tried)
+	for _, o := range a.Needed.Smallest {
+		fmt.Fprintf(&b, "    %s:", o.Option)
+		for _, v := range o.Lost {
+			fmt.Fprintf(&b, " %s in %d", v.Property, v.Steps)
+		}
+		fmt.Fprintln(&b)
+	}
+	return b.String()
+}
+
+// kept is where the counterexamples of the atlas are.
+var kept = filepath.Join("testdata", "counterexamples", "atlas")
+
+func keep(t *testing.T, a *histories.Atlas) {
+	if err := os.RemoveAll(kept); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(kept, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, ce := range a.Counterexamples() {
+		if err := ce.Save(filepath.Join(kept, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestAtlasOnRabbitMQ replays the kept counterexamples on the simulated broker and, step by step, on
+// a real one: both show the same.
+func TestAtlasOnRabbitMQ(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(kept, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no counterexamples in %s: %v", kept, err)
+	}
+	broker := rabbitmqtest.Private(t) // one that may be restarted
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			ce, err := histories.LoadCounterexample(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := lockproof.Replay(ce)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Violation == nil {
+				t.Fatalf("%s is not violated any more", ce.Property)
+			}
+			real, err := rabbitmq.Replay(t.Context(), broker, r.Target, r.Trace, rabbitmq.ReplayOptions{})
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case real.Skipped != "":
+				t.Skip("skipped:", real.Skipped)
+			case !real.Reproduces(*r.Violation):
+				t.Error(real)
+			}
+		})
+	}
+}

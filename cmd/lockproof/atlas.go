@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// atlasFlags are what `atlas` is told.
+type atlasFlags struct {
+	questions           []int
+	json                bool
+	markdown, html, out string
+	onFlags
+}
+
+func atlasCommand() *cobra.Command {
+	var f atlasFlags
+	cmd := &cobra.Command{
+		Use:   "atlas",
+		Short: "answer the guidelines' open questions",
+		Long: `Answers the questions that the guidelines leave open: for each, configurations of which
+every execution is visited, the verdict on every property, the shortest counterexamples,
+and the command that repeats it. Then it looks for the smallest set of options under
+which all properties are proved.
+
+With --on rabbitmq or --on amqp://… each counterexample is replayed step by step on a
+real RabbitMQ.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	flags := cmd.Flags()
+	flags.IntSliceVar(&f.questions, "question", nil, "answer only these, by number")
+	flags.BoolVar(&f.json, "json", false, "print the atlas as JSON")
+	flags.StringVar(&f.markdown, "markdown", "", "write it as Markdown to a `FILE`")
+	flags.StringVar(&f.html, "html", "", "write it as one HTML `FILE`")
+	flags.StringVar(&f.out, "out", "", "write the counterexamples to a `DIRECTORY`")
+	f.onFlags.register(cmd)
+	return cmd
+}
+
+func (f *atlasFlags) run(c *cobra.Command) error {
+	line := newProgress()
+	cfg := lockproof.AtlasConfig{Questions: f.questions, Progress: func(what string) { line.say("%s", what) }}
+	if _, real := f.real(); real {
+		broker, err := f.start(c)
+		if err != nil {
+			return err
+		}
+		defer broker.Stop()
+		cfg.Broker = broker.Version
+		cfg.Confirm = func(t *scenario.Trace, target *lock.Target, v scenario.Violation) (string, error) {
+			return confirm(c, broker, t, target, v)
+		}
+	}
+	a, err := lockproof.Atlas(c.Context(), cfg)
+	line.done()
+	if err != nil {
+		return err
+	}
+	return f.write(c, a)
+}
+
+// confirm says what a real broker makes of a counterexample.
+func confirm(c *cobra.Command, broker *rabbitmq.Broker, t *scenario.Trace, target *lock.Target, v scenario.Violation) (string, error) {
+	r, err := rabbitmq.Replay(c.Context(), broker, target, t, rabbitmq.ReplayOptions{})
+	switch {
+	case err != nil:
+		return "", err
+	case r.Skipped != "":
+		return "skipped: " + r.Skipped, nil
+	case r.Reproduces(v):
+		return "RabbitMQ agrees", nil
+	}
+	return "RabbitMQ differs: " + r.String(), nil
+}
+
+func (f *atlasFlags) write(c *cobra.Command, a *histories.Atlas) error {
+	for _, o := range []struct {
+		flag, file string
+		write      func(io.Writer, *histories.Atlas) error
+	}{{"--markdown", f.markdown, histories.WriteAtlasMarkdown}, {"--html", f.html, histories.WriteAtlasPage}} {
+		if o.file == "" {
+			continue
+		}
+		if err := histories.Replace(o.file, func(w io.Writer) error { return o.write(w, a) }); err != nil {
+			return fmt.Errorf("%s: %w", o.flag, err)
+		}
+	}
+	if err := f.save(a); err != nil {
+		return err
+	}
+	if f.json {
+		return histories.WriteAtlasJSON(c.OutOrStdout(), a)
+	}
+	return histories.WriteAtlas(c.OutOrStdout(), a, style())
+}
+
+func (f *atlasFlags) save(a *histories.Atlas) error {
+	if f.out == "" {
+		return nil
+	}
+	if err := os.MkdirAll(f.out, 0o755); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	for name, ce := range a.Counterexamples() {
+		if err := ce.Save(filepath.Join(f.out, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

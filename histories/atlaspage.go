@@ -1,0 +1,66 @@
+package histories
+
+import (
+	"html/template"
+	"io"
+)
+
+var atlasTemplate = template.Must(template.ParseFS(pageFiles, "page/atlas.html"))
+
+// atlasData is what the template sees.
+type atlasData struct {
+	Tool, Broker string
+	Style        template.CSS
+	Questions    []questionData
+	Needed       *Needed
+}
+
+type questionData struct {
+	Number      int
+	Ask, Answer string
+	Rows        []rowData
+}
+
+type rowData struct {
+	Setting, Bounds, States, Command, Proved, Cost string
+	Ends, Seen                                     []string
+	Broken                                         []drawnVerdict
+}
+
+type drawnVerdict struct {
+	AtlasVerdict
+	Diagram template.HTML
+}
+
+// WriteAtlasPage writes an atlas as one HTML page that needs nothing else.
+func WriteAtlasPage(w io.Writer, a *Atlas) error {
+	style, err := pageFiles.ReadFile("page/page.css")
+	if err != nil {
+		return err
+	}
+	data := atlasData{Tool: a.Tool, Broker: a.Broker, Style: template.CSS(style), Needed: a.Needed}
+	for i := range a.Questions {
+		q := &a.Questions[i]
+		d := questionData{Number: q.Number, Ask: q.Ask, Answer: q.Answer}
+		for k := range q.Rows {
+			d.Rows = append(d.Rows, q.Rows[k].data())
+		}
+		data.Questions = append(data.Questions, d)
+	}
+	return atlasTemplate.Execute(w, data)
+}
+
+func (r *AtlasRow) data() rowData {
+	d := rowData{
+		Setting: r.Setting, Bounds: r.Bounds, Command: r.Command, Proved: r.counts(Proved, Passed), Cost: r.cost(),
+		Ends: r.Ends, Seen: r.Seen,
+	}
+	if r.Space != nil {
+		d.States = plural(r.Space.States, "state")
+	}
+	for _, v := range r.Violated() {
+		// The diagram is what this package drew itself, with every text escaped.
+		d.Broken = append(d.Broken, drawnVerdict{v, template.HTML(drawSVG(tell(v.Trace)))})
+	}
+	return d
+}
