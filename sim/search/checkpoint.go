@@ -34,13 +34,16 @@ type configuration struct {
 	Storage    Storage
 	Array      int64
 	Hashes     int
+	// Outright says that nothing is looked up. That turns out on the way: whoever goes on follows.
+	Outright bool
 }
 
 func (s *search) configuration() configuration {
 	b := &s.bounds
 	c := configuration{
 		Target: b.Target.Name, Options: b.Options, Locks: b.Locks, Clients: b.Clients, Faults: b.Faults,
-		Strength: b.Strength, Reductions: s.red, Storage: s.opts.Storage,
+		Strength: b.Strength, Reductions: s.opts.Reductions.suited(b),
+		Storage: s.opts.Storage, Outright: s.opts.outright,
 	}
 	for p := range spec.PropertyCount {
 		if b.Properties.Has(p) {

@@ -38,6 +38,7 @@ func (s *search) cycles() (Cycles, *Lasso) {
 		return NoCycles, nil
 	}
 	whole := newPlan(s.bounds, Reductions{})
+	whole.slow(s.opts.outright)
 	if s.views != nil {
 		whole.views = newViews()
 	}

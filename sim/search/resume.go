@@ -95,7 +95,7 @@ func verify(in io.ReadSeeker) (left int64, err error) {
 	return left, err
 }
 
-// sameAs reports an error if the checkpoint is not this search's.
+// sameAs reports an error if the checkpoint is not this search's. What turned out on the way is taken over.
 func (s *search) sameAs(d *decoder) error {
 	if v := d.u32(); v != checkpointVersion {
 		return fmt.Errorf("version %d, and this program reads %d: go on with the program that wrote it, or start anew", v, checkpointVersion)
@@ -108,6 +108,11 @@ func (s *search) sameAs(d *decoder) error {
 	if json.Unmarshal(data, &here) != nil || json.Unmarshal(d.blob(), &there) != nil {
 		return errDamaged
 	}
+	if json.Unmarshal(there["Outright"], &s.opts.outright) != nil {
+		return errDamaged
+	}
+	s.slow(s.opts.outright)
+	delete(here, "Outright")
 	for _, k := range slices.Sorted(maps.Keys(here)) {
 		if !bytes.Equal(here[k], there[k]) {
 			return fmt.Errorf("it is another search's: %s is %s there and %s here: give the same configuration, or start anew", k, there[k], here[k])

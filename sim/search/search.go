@@ -142,7 +142,7 @@ func Run(ctx context.Context, b sim.Bounds, opts Options) *Result {
 		s.step()
 		if s.timed.Load() {
 			s.seen.free()
-			opts.outright = true
+			opts.outright, opts.Resume = true, "" // what was looked up until now can't be relied on
 			return Run(ctx, b, opts)
 		}
 		if s.pause.Load() && s.stop.Load() == 0 {

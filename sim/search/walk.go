@@ -52,19 +52,32 @@ func Walk(ctx context.Context, b sim.Bounds, opts WalkOptions) *Walked {
 	if opts.Workers == 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
+	w := newWalks(b, opts, false)
+	if w.run(ctx); w.timed.Load() && w.alone {
+		w = newWalks(b, opts, true)
+		w.run(ctx)
+	}
+	return &w.res
+}
+
+func newWalks(b sim.Bounds, opts WalkOptions, outright bool) *walks {
 	w := &walks{
 		plan: newPlan(b, Reductions{Symmetry: true}.suited(&b)), opts: opts, seen: newFingerprints(),
 		first: make(map[spec.Property]int64),
 	}
-	defer w.seen.free()
+	w.slow(outright)
+	return w
+}
+
+func (s *walks) run(ctx context.Context) {
+	defer s.seen.free()
 	var wg sync.WaitGroup
-	for range opts.Workers {
-		wg.Go(func() { w.walk(ctx) })
+	for range s.opts.Workers {
+		wg.Go(func() { s.walk(ctx) })
 	}
 	wg.Wait()
-	w.res.States = w.seen.count()
-	w.trace()
-	return &w.res
+	s.res.States = s.seen.count()
+	s.trace()
 }
 
 // walks is random walks under way.
@@ -81,7 +94,7 @@ type walks struct {
 // walk takes walks until there were enough.
 func (s *walks) walk(ctx context.Context) {
 	k := newWalker(s)
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && !(s.timed.Load() && s.alone) {
 		i := s.next.Add(1) - 1
 		if i >= int64(s.opts.Walks) {
 			break
