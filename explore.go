@@ -34,6 +34,10 @@ type Exploration struct {
 	Properties spec.PropertySet
 	Strength   spec.Strength
 	Search     search.Options
+	// Walks, where it is not 0, takes so many random executions instead of visiting all; Seed decides
+	// them.
+	Walks int
+	Seed  uint64
 }
 
 // DefaultCalls is what a client and an administrator of a lock type call, unless something else is
@@ -52,7 +56,7 @@ func DefaultCalls(k lock.Kind) (client, admin []scenario.Operation) {
 // Explored is what an exploration came to.
 type Explored struct {
 	Result
-	Search *search.Result
+	Search *search.Result // nil where executions were sampled
 }
 
 // Explore visits every execution of a configuration, judges every one, and finds the shortest that
@@ -63,14 +67,51 @@ func Explore(ctx context.Context, e Exploration) (*Explored, error) {
 		return nil, err
 	}
 	began := time.Now()
-	found := search.Run(ctx, b, e.Search)
-	out := &Explored{Search: found, Result: Result{Strength: e.Strength, Traces: make(map[spec.Property]*scenario.Trace)}}
-	if err := out.trace(ctx, &b, e.Search.Reductions); err != nil {
+	x := &Explored{Result: Result{Strength: e.Strength, Traces: make(map[spec.Property]*scenario.Trace)}}
+	if e.Walks > 0 {
+		err = x.sample(ctx, &e, &b)
+	} else {
+		err = x.visit(ctx, &e, &b)
+	}
+	if err != nil {
 		return nil, err
 	}
-	out.Report = e.report(&b, out)
-	out.Report.Elapsed = time.Since(began)
-	return out, nil
+	x.Report.Elapsed = time.Since(began)
+	return x, nil
+}
+
+// visit visits everything.
+func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) error {
+	x.Search = search.Run(ctx, *b, e.Search)
+	if x.Search.Err != nil {
+		return x.Search.Err
+	}
+	want := x.Search.Found
+	if x.Search.Doubted > 0 {
+		want = want.With(spec.Linearizable)
+	}
+	if want != 0 {
+		trails, _ := search.Trails(ctx, *b, e.Search.Reductions, want, illegal(b))
+		if err := x.shorten(b, trails); err != nil {
+			return err
+		}
+	}
+	if err := x.goRound(b); err != nil {
+		return err
+	}
+	x.Report = e.report(b, x)
+	return nil
+}
+
+// sample takes random executions.
+func (x *Explored) sample(ctx context.Context, e *Exploration, b *sim.Bounds) error {
+	w := search.Walk(ctx, *b, search.WalkOptions{Seed: e.Seed, Walks: e.Walks, Workers: e.Search.Workers})
+	if err := x.shorten(b, w.First); err != nil {
+		return err
+	}
+	x.Report = e.sampled(b, x, w)
+	x.Report.Interrupted = ctx.Err() != nil
+	return nil
 }
 
 // Bounds is the configuration, filled in and checked.
@@ -140,36 +181,52 @@ func (e *Exploration) workload(b *sim.Bounds) {
 	}
 }
 
-// trace finds a short execution for each property that is violated, and judges histories one by one
-// where the executions are not their own witnesses.
-func (x *Explored) trace(ctx context.Context, b *sim.Bounds, red search.Reductions) error {
-	want := x.Search.Found
-	if x.Search.Doubted > 0 {
-		want = want.With(spec.Linearizable)
-	}
-	if want == 0 {
-		return nil
-	}
+// illegal judges the history of an execution by itself.
+func illegal(b *sim.Bounds) func([]scenario.Action) bool {
 	var r sim.Runner
-	illegal := func(actions []scenario.Action) bool {
+	return func(actions []scenario.Action) bool {
 		s := replaying(b, actions)
 		r.Run(b.Target, &s)
 		found, _ := r.Judge(b.Strength)
 		return found.Has(spec.Linearizable)
 	}
-	trails, _ := search.Trails(ctx, *b, red, want, illegal)
+}
+
+// shorten makes the shortest counterexamples it can of executions that violate something.
+func (x *Explored) shorten(b *sim.Bounds, trails map[spec.Property][]scenario.Action) error {
+	var r sim.Runner
 	for p, actions := range trails {
-		s := replaying(b, actions)
 		attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
 			return sim.Violating(r.Trace(b.Target, s, b.Strength), p)
 		}
-		least := histories.Minimise(s, attempt, func(string) bool { return false }, minimisingTries)
+		least := histories.Minimise(replaying(b, actions), attempt, func(string) bool { return false }, minimisingTries)
 		x.Traces[p] = r.Trace(b.Target, &least, b.Strength)
 		if _, shown := violationOf(x.Traces[p], p); !shown {
 			return fmt.Errorf("exploring %s: an execution of %d actions violates %s in the search and not when it is replayed: this is a fault of lockproof; please report it",
 				b.Target.Name, len(actions), p)
 		}
 	}
+	return nil
+}
+
+// goRound makes a counterexample of an execution that goes round in a cycle for ever: round and round,
+// until it is long enough for anybody to see that it does not end.
+func (x *Explored) goRound(b *sim.Bounds) error {
+	l := x.Search.Livelock
+	if l == nil || !b.Properties.Has(spec.Progress) || x.Traces[spec.Progress] != nil {
+		return nil
+	}
+	actions := slices.Clone(l.Prefix)
+	for len(actions) < scenario.MaxSteps {
+		actions = append(actions, l.Cycle...)
+	}
+	var r sim.Runner
+	s := replaying(b, actions)
+	t := r.Trace(b.Target, &s, b.Strength)
+	if _, shown := violationOf(t, spec.Progress); !shown {
+		return fmt.Errorf("exploring %s: a cycle of %d actions ends when it is replayed: this is a fault of lockproof; please report it", b.Target.Name, len(l.Cycle))
+	}
+	x.Traces[spec.Progress] = t
 	return nil
 }
 
@@ -196,12 +253,56 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *histories.Report {
 		if found.Coverage.Exercised.Has(p) || p == spec.Linearizable {
 			res.Checked = int(found.States)
 		}
-		if p == spec.Linearizable {
+		switch p {
+		case spec.Linearizable:
 			res.Note, res.Undecided = e.Strength.String(), int(found.Doubted)
+		case spec.Progress:
+			res.Note = cycling[found.Cycles]
 		}
-		if t := x.Traces[p]; t != nil {
-			v, _ := violationOf(t, p)
-			res.Violation = &histories.Found{Steps: len(t.Steps), Detail: v.Explain(), Diagram: drawn(t)}
+		res.Violation = x.found(p)
+		r.Properties = append(r.Properties, res)
+	}
+	return r
+}
+
+// cycling says what is known of executions that do not end.
+var cycling = [...]string{
+	search.CyclesUnknown: "whether every execution ends was not looked at",
+	search.NoCycles:      "every execution ends",
+	search.UnfairCycles:  "every fair execution ends",
+	search.FairCycles:    "some execution never ends",
+}
+
+// found is a violation as the report tells of it, or nil.
+func (x *Explored) found(p spec.Property) *histories.Found {
+	t := x.Traces[p]
+	if t == nil {
+		return nil
+	}
+	v, _ := violationOf(t, p)
+	out := &histories.Found{Steps: len(t.Steps), Detail: v.Explain(), Diagram: drawn(t)}
+	if x.Search != nil && p == spec.Progress && len(t.Steps) >= scenario.MaxSteps {
+		out.Detail += fmt.Sprintf(": after %d steps a cycle of %d goes round for ever", len(x.Search.Livelock.Prefix), len(x.Search.Livelock.Cycle))
+	}
+	return out
+}
+
+// sampled says what random executions came to.
+func (e *Exploration) sampled(b *sim.Bounds, x *Explored, w *search.Walked) *histories.Report {
+	r := &histories.Report{
+		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: histories.Sampled, Seed: e.Seed,
+		Broker: "the simulated broker, of " + e.String(), Strength: e.Strength.String(), Scenarios: int(w.Walks), Steps: int(w.Steps),
+	}
+	for p := range spec.PropertyCount {
+		if !b.Properties.Has(p) {
+			continue
+		}
+		res := histories.PropertyResult{Property: p, Evidence: spec.Properties[p].Evidence, Violation: x.found(p)}
+		if w.Coverage.Exercised.Has(p) || p == spec.Linearizable {
+			res.Checked = int(w.Walks)
+		}
+		if p == spec.Linearizable {
+			res.Note, res.Undecided = e.Strength.String(), int(w.Doubted)
 		}
 		r.Properties = append(r.Properties, res)
 	}

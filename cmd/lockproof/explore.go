@@ -24,6 +24,7 @@ type exploreFlags struct {
 	reduce            string
 	storage           string
 	memory            int
+	array             int64
 	strict            bool
 	outputFlags
 }
@@ -84,7 +85,13 @@ func (f *exploreFlags) searching(cmd *cobra.Command) {
 	flags.IntVar(&f.Search.Depth, "depth", 0, "end the search after so many levels")
 	flags.IntVar(&f.memory, "memory", 8192, "end the search at about so many `MiB`")
 	flags.StringVar(&f.storage, "storage", "fingerprints", "how states are kept: fingerprints, exact or bits")
+	flags.Int64Var(&f.array, "array", 64, "the size of the array of --storage bits, in `MiB`")
 	flags.BoolVar(&f.Search.First, "first", false, "end the search at the first violation")
+	flags.StringVar(&f.Search.Checkpoint, "checkpoint", "", "leave the search in a `FILE` when it ends early")
+	flags.DurationVar(&f.Search.Every, "every", 0, "write the checkpoint also after every so much time, such as 10m")
+	flags.StringVar(&f.Search.Resume, "resume", "", "go on from a checkpoint `FILE`")
+	flags.IntVar(&f.Walks, "simulate", 0, "take so many random executions instead of visiting all")
+	flags.Uint64Var(&f.Seed, "seed", 1, "what decides the random executions")
 }
 
 func (f *exploreFlags) run(c *cobra.Command, args []string) error {
@@ -101,6 +108,9 @@ func (f *exploreFlags) run(c *cobra.Command, args []string) error {
 	line.done()
 	if err != nil {
 		return err
+	}
+	if res.Report.Interrupted && f.Search.Checkpoint != "" {
+		tell("the search can go on with --resume " + f.Search.Checkpoint)
 	}
 	return f.write(c, &res.Result)
 }
@@ -139,7 +149,10 @@ func (f *exploreFlags) settle(args []string) (err error) {
 	if f.Search.Reductions, err = reductions(f.reduce); err != nil {
 		return err
 	}
-	f.Search.Memory = int64(f.memory) << 20
+	f.Search.Memory, f.Search.Array = int64(f.memory)<<20, f.array<<20
+	if f.Search.Every > 0 && f.Search.Checkpoint == "" {
+		return fmt.Errorf("--every %s: there is no checkpoint to write; --checkpoint names one", f.Search.Every)
+	}
 	return nil
 }
 
