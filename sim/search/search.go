@@ -50,7 +50,7 @@ type Options struct {
 	Checkpoint string
 	Every      time.Duration
 	Resume     string
-	// Progress is told at times how far the search is. It may be nil.
+	// Progress is told about every second how far the search is, and at the end. It may be nil.
 	Progress func(*Stats)
 
 	outright bool // look nothing up, and reduce nothing that time could tell apart
@@ -112,8 +112,9 @@ type search struct {
 	queued  int64        // states in it
 	next    atomic.Int64 // the next block of the level to expand
 	stop    atomic.Uint32
-	pause   atomic.Bool // for a checkpoint
+	pause   atomic.Bool // for a checkpoint, or to tell how far it is
 	saved   time.Time   // when the last one was written
+	told    time.Time
 	mu      sync.Mutex
 	out     [][]uint32 // blocks of the next level
 	res     Result
@@ -145,7 +146,8 @@ func Run(ctx context.Context, b sim.Bounds, opts Options) *Result {
 			opts.outright, opts.Resume = true, "" // what was looked up until now can't be relied on
 			return Run(ctx, b, opts)
 		}
-		if s.pause.Load() && s.stop.Load() == 0 {
+		s.tell(false)
+		if s.due() && s.stop.Load() == 0 {
 			s.save()
 		}
 	}
@@ -159,7 +161,7 @@ func newSearch(ctx context.Context, b sim.Bounds, opts Options) *search {
 	if opts.Workers == 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &search{plan: newPlan(b, opts.Reductions.suited(&b)), opts: opts, ctx: ctx, saved: time.Now()}
+	s := &search{plan: newPlan(b, opts.Reductions.suited(&b)), opts: opts, ctx: ctx, saved: time.Now(), told: time.Now()}
 	s.slow(opts.outright)
 	if opts.Storage == Exact {
 		s.views = newViews()
@@ -268,7 +270,7 @@ func (s *search) check() {
 	if s.exhausted() {
 		s.halt(AtMemory)
 	}
-	if s.due() {
+	if s.due() || s.telling() {
 		s.pause.Store(true)
 	}
 }
@@ -278,12 +280,10 @@ func (s *search) finish() *Result {
 	if s.queued > 0 { // otherwise everything was visited, whatever else was reached with it
 		r.Stop = Stop(s.stop.Load())
 	}
-	r.States, r.Queue = s.seen.count(), s.queued
-	r.QueueBytes, r.TableBytes, r.PartBytes = s.queueMost.Load(), s.seen.size(), s.shared.bytes.Load()+s.clients.bytes.Load()
-	r.Parts = [2]int{int(s.shared.n.Load()), int(s.clients.n.Load())}
+	s.tell(true)
+	s.measure()
 	for _, w := range s.workers {
 		r.Coverage.Merge(&w.cover)
-		r.MoveBytes += w.bytes.Load()
 	}
 	r.Certainty = s.certainty()
 	s.seen.free()

@@ -1,0 +1,31 @@
+package search
+
+import "time"
+
+// tellEvery is how often somebody who wants to know is told how far the search is.
+const tellEvery = time.Second
+
+// tell says how far the search is, if somebody wants to know and it is time or the end.
+func (s *search) tell(end bool) {
+	if s.opts.Progress == nil || !end && !s.telling() {
+		return
+	}
+	s.measure()
+	s.opts.Progress(&s.res.Stats)
+	s.told = time.Now()
+}
+
+// telling reports whether it is time.
+func (s *search) telling() bool { return s.opts.Progress != nil && time.Since(s.told) >= tellEvery }
+
+// measure brings the numbers up to date that workers do not add to.
+func (s *search) measure() {
+	r := &s.res
+	r.States, r.Queue = s.seen.count(), s.queued
+	r.QueueBytes, r.TableBytes, r.PartBytes = s.queueMost.Load(), s.seen.size(), s.shared.bytes.Load()+s.clients.bytes.Load()
+	r.Parts = [2]int{int(s.shared.n.Load()), int(s.clients.n.Load())}
+	r.MoveBytes = 0
+	for _, w := range s.workers {
+		r.MoveBytes += w.bytes.Load()
+	}
+}
