@@ -1,0 +1,57 @@
+package foreign
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Client is one client of a foreign lock: a sequential process, or something that behaves like one.
+type Client interface {
+	// Initialize tells it the broker's address and which lock it will use, before the first call.
+	Initialize(ctx context.Context, in Setup) (About, error)
+	// Call carries out one operation. One call at a time. An error is for a client that broke the
+	// protocol or died; what an operation came to is in the result (ok, fail or info, as its Outcome).
+	// When ctx is done, Call returns soon, and what the operation came to is unknown.
+	Call(ctx context.Context, op lock.Op, params Params) (lock.Result, error)
+	// Kill ends it as a crash would: at once, without a goodbye. It may be called while Call is under
+	// way, which then returns.
+	Kill() error
+	// Pause and Continue stop it and let it go on; [ErrUnsupported] where it can't be.
+	Pause() error
+	Continue() error
+	// Close ends it in good order and gives back what it takes. It may follow Kill.
+	Close() error
+}
+
+// Starter makes clients, numbered from 1. A client that was killed is replaced by a new one, of the
+// same number.
+type Starter interface {
+	Start(ctx context.Context, number int) (Client, error)
+}
+
+// Setup is what a client is told before the first call.
+type Setup struct {
+	Client  string         // its name: c1, c2, …
+	Lock    lock.Kind      // the type of the locks that it will use
+	URL     string         // where the broker is
+	Options map[string]any // the target's own, as its user gave them
+}
+
+// About is what a client says of itself. Operations that it does not list are never called.
+type About struct {
+	Name       string
+	Locks      []lock.Kind
+	Operations []lock.Op
+}
+
+// Params are an operation's arguments: the lock's name, how many slots (create, add, remove), and which
+// one (verify, release, wait).
+type Params struct {
+	Name        string
+	Slots, Slot int
+}
+
+// ErrUnsupported is the answer of a client that can't be paused.
+var ErrUnsupported = errors.New("this client cannot do that")
