@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
@@ -37,7 +38,7 @@ func (s *search) decode(in io.ReadSeeker) error {
 	if err != nil {
 		return err
 	}
-	d := &decoder{r: in, left: left}
+	d := &decoder{r: bufio.NewReaderSize(in, 1<<16), left: left}
 	if err := s.sameAs(d); err != nil {
 		return err
 	}
