@@ -100,8 +100,7 @@ func (s *System) View(n int, buf []byte) []byte {
 	w := &s.world
 	cl := &w.clients[n-1]
 	c := codec.Write(buf)
-	w.Monitor.CodeView(&c, uint8(n))
-	codec.Bool(&c, &cl.dead)
+	w.Monitor.CodeView(&c, uint8(n), s.bounds.Properties)
 	if cl.conn != 0 && !w.sharing() {
 		w.broker.CodeOwned(&c, cl.conn)
 	}
@@ -122,6 +121,9 @@ func (s *System) Independent() bool {
 	w := &s.world
 	return !w.sharing() && !timed(&w.setting.options) && len(w.setting.layouts) == 1
 }
+
+// Forgetful reports whether no client's part changes by what others do, but for its queues.
+func (s *System) Forgetful() bool { return spec.Forgetful(s.bounds.Properties) }
 
 // Actions appends what a client can do, and what can happen to it; client 0 is the broker. Faults that
 // come to the same as another action followed by a fault are left out: to die with the reply in hand is

@@ -46,14 +46,34 @@ func (w *watch) encode(c *codec.Coder) {
 	codec.Byte(c, &w.cost.Connections)
 }
 
-// CodeView writes what can make a difference to other clients of what the monitor knows of one.
-func (m *Monitor) CodeView(c *codec.Coder, client uint8) {
-	w := m.clients[client-1]
-	administers, acquires := w.op.Administrative(), w.op == lock.Acquire
-	codec.Bools(c, &w.alive, &w.connected, &w.yielded, &w.gone, &w.working, &administers, &acquires)
+// CodeView writes what can make a difference to other clients of what the monitor knows of one, as far as
+// the properties that are kept ask for it.
+func (m *Monitor) CodeView(c *codec.Coder, client uint8, keep PropertySet) {
+	w, wanted := m.clients[client-1], wanted(keep)
+	if w.believed == 0 {
+		w.connected, w.gone = false, false
+	}
+	administers := w.op.Administrative() && wanted&(ofAdmins|ofWaiting) != 0
+	acquires := w.op == lock.Acquire && wanted&ofDamage != 0
+	alive := w.alive && (administers || w.believed > 0 || wanted&ofWaiting != 0)
+	codec.Bools(c, &alive, &w.connected, &w.yielded, &w.gone, &w.working, &administers, &acquires)
 	codec.Byte(c, &w.lock)
 	codec.Byte(c, &w.believed)
 	codec.Number(c, &w.declared)
+}
+
+// Forgetful reports whether nothing that one client does is remembered of another, as no property that
+// is kept asks for it.
+func Forgetful(keep PropertySet) bool { return wanted(keep) == 0 }
+
+// wanted is what the monitor has to remember for some properties.
+func wanted(keep PropertySet) (all memory) {
+	for p, n := range needs {
+		if keep.Has(Property(p)) {
+			all |= n
+		}
+	}
+	return all
 }
 
 // Sight is what clients notice of each other and of the locks.
@@ -152,14 +172,9 @@ func (m *Monitor) Forget(keep PropertySet, strength Strength) {
 	if !m.Witnessed {
 		keep &^= 1 << Linearizable
 	}
-	wanted := memory(0)
-	for p, n := range needs {
-		if keep.Has(Property(p)) {
-			wanted |= n
-		}
-	}
+	memory := wanted(keep)
 	for i := range m.clients[:m.n] {
-		m.clients[i].forget(wanted, m)
+		m.clients[i].forget(memory, m)
 	}
 	for i := range m.locks {
 		if !keep.Has(ContiguousSlots) {

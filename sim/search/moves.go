@@ -50,22 +50,24 @@ type span struct{ from, to uint32 }
 
 // plan is what the workers of a search have in common.
 type plan struct {
-	bounds  sim.Bounds
-	red     Reductions
-	stride  int // of a state: the shared part and one for each client
-	class   []byte
-	shared  *parts
-	clients *parts
-	alone   bool        // moves depend on views only
-	worldly bool        // things happen that are no client's doing
-	views   *views      // nil where views are hashed
-	timed   atomic.Bool // time matters after all, so that moves depend on more than views
+	bounds    sim.Bounds
+	red       Reductions
+	stride    int // of a state: the shared part and one for each client
+	class     []byte
+	shared    *parts
+	clients   *parts
+	alone     bool        // moves depend on views only
+	forgetful bool        // no client's part changes by what others do, but for its queues
+	worldly   bool        // things happen that are no client's doing
+	views     *views      // nil where views are hashed
+	timed     atomic.Bool // time matters after all, so that moves depend on more than views
 }
 
 func newPlan(b sim.Bounds, red Reductions) *plan {
 	p := &plan{bounds: b, red: red, stride: len(b.Clients) + 1, shared: newParts(), clients: newParts()}
 	p.alone = sim.NewSystem(b).Independent()
 	p.worldly = b.Faults.Restarts > 0
+	p.forgetful = sim.NewSystem(b).Forgetful()
 	p.class = make([]byte, p.stride)
 	for i := range b.Clients {
 		p.class[i+1] = byte(i)
@@ -214,7 +216,7 @@ func (w *worker) workOut(t []uint32, c int) span {
 		m.client = w.clientPart(c)
 		m.delta = mix(w.shared.get(m.shared).hash) - mix(w.shared.get(t[0]).hash) +
 			w.clients.get(m.client).hash - w.clients.get(t[c]).hash
-		m.reaches = m.visible || m.op.Administrative() || w.disturbs(t, c)
+		m.reaches = !w.forgetful && (m.visible || m.op.Administrative()) || w.disturbs(t, c)
 		if m.reaches {
 			m.effect = w.number(out.Effect)
 			w.note(t, c, m.effect)

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"fmt"
 	"syscall"
 	"unsafe"
 )
@@ -10,7 +11,7 @@ import (
 func newSlots(n int) []uint64 {
 	mem, err := syscall.Mmap(-1, 0, n*8, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
-		return make([]uint64, n)
+		panic(fmt.Sprintf("search: no memory for a table of %d MiB: %v; a bound of memory ends a search in time", n>>17, err))
 	}
 	_ = syscall.Madvise(mem, syscall.MADV_HUGEPAGE) // without them it is only slower
 	return unsafe.Slice((*uint64)(unsafe.Pointer(&mem[0])), n)
@@ -18,7 +19,7 @@ func newSlots(n int) []uint64 {
 
 // freeSlots gives the memory back.
 func freeSlots(s []uint64) {
-	_ = syscall.Munmap(bytesOf(s)) // not ours if make made it
+	_ = syscall.Munmap(bytesOf(s))
 }
 
 // dropSlots gives back what a part of it takes, before the whole is freed.
