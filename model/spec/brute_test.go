@@ -401,7 +401,7 @@ func TestPorcupineAgreesWithBruteForce(t *testing.T) {
 				} else {
 					counts[1]++
 				}
-				r := p.Check(oracleTime)
+				r, _ := p.Check(oracleSteps)
 				return r == porcupine.Ok && !legal || r == porcupine.Illegal && legal
 			}
 			if wrong(h) {

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -48,7 +47,7 @@ func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		h := anyEvents(data)
 		err := Validate(h)
-		o := LinearizableOptions{Strength: Strength(len(data) % 2), Timeout: 20 * time.Millisecond}
+		o := LinearizableOptions{Strength: Strength(len(data) % 2), Steps: 1 << 13}
 		if found := CheckLinearizable(h, o); err != nil && found.Decision != Undecided {
 			t.Errorf("%v, but %+v", err, found)
 		}
@@ -57,7 +56,7 @@ func FuzzCheck(f *testing.F) {
 		CheckHistory(h, o)
 		for l := range h.Locks {
 			if p, err := Specify(h, l, o); err == nil {
-				p.Check(o.Timeout)
+				p.Check(o.Steps)
 			}
 		}
 	})

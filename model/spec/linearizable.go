@@ -1,9 +1,6 @@
 package spec
 
-import (
-	"fmt"
-	"time"
-)
+import "fmt"
 
 // Strength is what an acquire that failed because the lock was full is taken to promise.
 type Strength uint8
@@ -51,13 +48,10 @@ type LinearizableOptions struct {
 	// Permits is how many there are of a lock whose history does not name slots ([AnySlot]); 0 is the
 	// number of slots that the history begins with. A mutex has one.
 	Permits int
-	// Timeout is how long porcupine may take over a lock that the fast check leaves undecided; 0 is
-	// [DefaultTimeout].
-	Timeout time.Duration
+	// Steps is how many porcupine may take over a lock that the fast check leaves undecided; 0 is
+	// [DefaultSteps].
+	Steps int
 }
-
-// DefaultTimeout is how long porcupine may take over one lock.
-const DefaultTimeout = 2 * time.Second
 
 // Finding is what checking the linearizability of a history came to. A history of several locks is
 // as good as the worst of them.

@@ -3,7 +3,6 @@ package spec
 import (
 	"flag"
 	"testing"
-	"time"
 
 	"github.com/anishathalye/porcupine"
 )
@@ -13,8 +12,8 @@ var (
 	firstSeed = flag.Int("seed", 0, "the seed of the first of them")
 )
 
-// oracleTime is how long porcupine may take over one history of the tests.
-const oracleTime = 200 * time.Millisecond
+// oracleSteps is how many steps porcupine may take over one history of the tests.
+const oracleSteps = 1 << 16
 
 // failer is a test, of testing or of rapid.
 type failer interface {
@@ -33,7 +32,7 @@ func decide(t failer, c *Checker, h *History, s Strength, permits int) (Finding,
 		return Finding{Why: "inconsistent"}, make([]porcupine.CheckResult, 2)
 	}
 	f := c.fast(s)
-	// Some of porcupine's goroutines may go on after it has answered: what they look at is theirs.
+	// The specification keeps what it looks at.
 	r := new(resolver)
 	if err := r.resolve(h, 0, permits); err != nil {
 		t.Fatal(err)
@@ -41,8 +40,10 @@ func decide(t failer, c *Checker, h *History, s Strength, permits int) (Finding,
 	p := r.decomposed(s)
 	model := p.Model()
 	model.Partition = nil
-	plain := porcupine.CheckOperationsTimeout(model, p.Operations(), oracleTime)
-	return f, []porcupine.CheckResult{plain, r.specify(s).Check(oracleTime)}
+	steps := oracleSteps
+	plain := checkSteps(model, p.Operations(), &steps)
+	parted, _ := r.specify(s).Check(oracleSteps)
+	return f, []porcupine.CheckResult{plain, parted}
 }
 
 func disagree(f Finding, results []porcupine.CheckResult) bool {
@@ -95,7 +96,7 @@ func TestDrawnHistoriesAreLegal(t *testing.T) {
 			s = Strict
 		}
 		h := drawHistory(choose, d)
-		if f := c.Linearizable(h, LinearizableOptions{Strength: s, Timeout: oracleTime}); f.Decision == Illegal {
+		if f := c.Linearizable(h, LinearizableOptions{Strength: s, Steps: oracleSteps}); f.Decision == Illegal {
 			t.Fatalf("seed %d, %s: %+v\n%s", i, s, f, tell(h))
 		}
 	}

@@ -3,7 +3,6 @@ package spec
 import (
 	"fmt"
 	"sort"
-	"time"
 
 	"github.com/anishathalye/porcupine"
 )
@@ -15,31 +14,33 @@ const (
 	slowEndless = 40   // units among them that never return
 )
 
-// slow has porcupine decide what the fast check left undecided.
+// DefaultSteps is how many steps porcupine may take over one lock: a second or two.
+const DefaultSteps = 1 << 19
+
+// slow has porcupine decide what the fast check left undecided. Its work is bounded by steps and not
+// by time: what is decided is the same on every machine, however busy it is.
 func (c *Checker) slow(f Finding, o LinearizableOptions) Finding {
 	if len(c.resolver.calls) > slowCalls {
 		return tooLarge(f)
 	}
-	// Some of porcupine's goroutines may go on after it has answered: what they look at is not used
-	// again.
 	r := c.resolver
-	c.resolver = resolver{}
+	c.resolver = resolver{} // the specification keeps what it looks at
 	p := r.specify(o.Strength)
 	if !p.small() {
 		return tooLarge(f)
 	}
-	limit := o.Timeout
-	if limit == 0 {
-		limit = DefaultTimeout
+	steps := o.Steps
+	if steps == 0 {
+		steps = DefaultSteps
 	}
-	began := time.Now()
-	switch p.Check(limit) {
+	res, left := p.Check(steps)
+	switch res {
 	case porcupine.Ok:
 		return Finding{Decision: Legal, Event: -1, How: byPorcupine}
 	case porcupine.Illegal:
-		return p.illegal(o, limit-time.Since(began))
+		return p.illegal(o, left)
 	}
-	f.Why += fmt.Sprintf("; and porcupine did not answer within %s", limit)
+	f.Why += fmt.Sprintf("; and porcupine did not answer within %d steps", steps)
 	return f
 }
 
@@ -64,23 +65,23 @@ func (p *Specification) small() bool {
 	return true
 }
 
-// illegal is the finding of a history that is, with the event from which on it is: beginnings of a
-// history explain less and less as they grow.
-func (p *Specification) illegal(o LinearizableOptions, limit time.Duration) Finding {
+// illegal is the finding of a history that is, with the event from which on it is, if the steps that
+// are left suffice: beginnings of a history explain less and less as they grow.
+func (p *Specification) illegal(o LinearizableOptions, steps int) Finding {
 	f := Finding{Decision: Illegal, Event: -1, How: byPorcupine, Why: "no order of the operations explains the answers"}
-	end := time.Now().Add(limit)
 	known := true
 	n := sort.Search(len(p.r.h.Events), func(n int) bool {
-		r, left := p.beginning(n, o), time.Until(end)
-		if left <= 0 {
-			known = false
+		if !known {
 			return true
 		}
-		res := r.Check(left)
-		known = known && res != porcupine.Unknown
+		res, left := p.beginning(n, o).Check(steps)
+		known, steps = res != porcupine.Unknown, left
 		return res == porcupine.Illegal
 	})
-	if e := &p.r.h.Events[n-1]; known && e.Process != Nemesis {
+	if !known {
+		return f
+	}
+	if e := &p.r.h.Events[n-1]; e.Process != Nemesis {
 		f.Event, f.Slot = n-1, int(e.Slot)
 		f.Why = fmt.Sprintf("no order of the operations explains the answer to c%d's %s (event %d)", e.Process, e.F, n-1)
 	}

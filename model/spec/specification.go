@@ -124,9 +124,38 @@ func (p *Specification) Model() porcupine.Model {
 	}
 }
 
-// Check has porcupine decide. A timeout of 0 is none.
-func (p *Specification) Check(timeout time.Duration) porcupine.CheckResult {
-	return porcupine.CheckOperationsTimeout(p.Model(), p.Operations(), timeout)
+// Check has porcupine decide in so many steps at most, and tells how many are left. It looks at no
+// clock and at one part after the other, so that it comes to the same on every machine.
+func (p *Specification) Check(steps int) (res porcupine.CheckResult, left int) {
+	model := p.Model()
+	model.Partition = nil
+	for _, part := range p.partition(p.Operations()) {
+		if res = checkSteps(model, part, &steps); res != porcupine.Ok {
+			return res, steps
+		}
+	}
+	return porcupine.Ok, steps
+}
+
+// checkSteps has porcupine decide whether operations that are checked together fit a model, in so many
+// steps of the model at most. Without any left nothing is possible: porcupine goes back all the way
+// that it came, and ends.
+func checkSteps(model porcupine.Model, ops []porcupine.Operation, steps *int) porcupine.CheckResult {
+	step := model.Step
+	model.Step = func(state, input, output any) (bool, any) {
+		if *steps == 0 {
+			return false, state
+		}
+		*steps--
+		return step(state, input, output)
+	}
+	switch ok := porcupine.CheckOperations(model, ops); {
+	case ok:
+		return porcupine.Ok
+	case *steps == 0:
+		return porcupine.Unknown
+	}
+	return porcupine.Illegal
 }
 
 // Visualize writes a page that shows the history and, as far as porcupine came in the time given, how
