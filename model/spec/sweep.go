@@ -27,7 +27,7 @@ type sweep struct {
 	restless []int32 // holders whose moment to lose their slot is open
 	haunting haunting
 
-	limit      int // how many states are kept
+	effort     effort
 	work       int
 	incomplete bool // states were left out: that none is left proves nothing
 }
@@ -37,14 +37,21 @@ type stagedCall struct {
 	call, stage int32
 }
 
-// Bounds of the search. Where they are met, states are left out, and the check decides Legal or
-// nothing. It is narrow first: the explanation that is tried first is most often the right one.
-const (
-	narrow  = 8        // states kept from event to event, at first
-	wide    = 512      // and if that is not enough
-	most    = 2 * wide // states at one event
-	maxWork = 1 << 21  // states made and compared, beside four for each event
-)
+// effort bounds the search. Where a bound is met, states are left out, and the check decides Legal or
+// nothing.
+type effort struct {
+	keep int // states kept from event to event
+	most int // states at one event
+	work int // states made and compared, beside four for each event
+}
+
+// efforts are what is tried, in turn, until one decides: the explanation that is tried first is most
+// often the right one, and a history that takes the last is one in some thousands.
+var efforts = [...]effort{
+	{keep: 8, most: 1 << 10, work: 1 << 21},
+	{keep: 1 << 9, most: 1 << 10, work: 1 << 21},
+	{keep: 1 << 11, most: 1 << 12, work: 1 << 24},
+}
 
 // unproved is the finding for histories in which an unanswered acquire must have had an effect.
 var unproved = Finding{
@@ -62,17 +69,17 @@ func (w *sweep) run(r *resolver, s Strength) Finding {
 	case r.slots > sweepSlots:
 		return Finding{Event: -1, How: byFastCheck, Why: "there are too many slots"}
 	}
-	f := w.walk(r, s, narrow)
-	if f.Decision == Undecided {
-		f = w.walk(r, s, wide)
+	f := tooMany
+	for i := 0; i < len(efforts) && f.Decision == Undecided; i++ {
+		f = w.walk(r, s, efforts[i])
 	}
 	return f
 }
 
-// walk goes through the events, keeping so many states.
-func (w *sweep) walk(r *resolver, s Strength, keep int) Finding {
+// walk goes through the events with so much effort.
+func (w *sweep) walk(r *resolver, s Strength, e effort) Finding {
 	w.reset(r, s)
-	w.limit = keep
+	w.effort = e
 	for i, k := range r.at {
 		w.now = int32(i)
 		switch {
@@ -86,7 +93,7 @@ func (w *sweep) walk(r *resolver, s Strength, keep int) Finding {
 		if len(w.states) == 0 {
 			return w.failed(k)
 		}
-		if w.work > maxWork+4*i {
+		if w.work > w.effort.work+4*i {
 			return tooMany
 		}
 	}

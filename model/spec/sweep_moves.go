@@ -116,7 +116,7 @@ func (w *sweep) add(st *state) {
 		}
 	}
 	w.work += len(w.states)
-	if len(w.states) >= most {
+	if len(w.states) >= w.effort.most {
 		w.incomplete = true
 		w.pool = append(w.pool, st)
 		return
@@ -166,10 +166,10 @@ func (w *sweep) merge() {
 		n++
 	}
 	w.states = w.states[:n]
-	if n > w.limit {
+	if keep := w.effort.keep; n > keep {
 		w.incomplete = true
-		w.pool = append(w.pool, w.states[w.limit:]...)
-		w.states = w.states[:w.limit]
+		w.pool = append(w.pool, w.states[keep:]...)
+		w.states = w.states[:keep]
 	}
 }
 
