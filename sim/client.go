@@ -22,23 +22,11 @@ func (w *World) upcoming(c uint8) bool {
 	cl := &w.clients[c-1]
 	ops := w.scenario.Clients[c-1].Ops
 	for ; int(cl.next) < len(ops); cl.next++ {
-		if sensible(ops[cl.next].Op, cl.machine.Held > 0) {
+		if scenario.Sensible(ops[cl.next].Op, cl.machine.Held > 0) {
 			return true
 		}
 	}
 	return false
-}
-
-// sensible reports whether an operation may be called: one acquires only what one does not hold, and
-// verifies and releases only what one does.
-func sensible(op lock.Op, holding bool) bool {
-	switch op {
-	case lock.Acquire:
-		return !holding
-	case lock.Verify, lock.Release:
-		return holding
-	}
-	return true
 }
 
 // begin invokes the client's next operation, if none is under way.
@@ -191,20 +179,20 @@ func (w *World) touch(c uint8, cmd amqp.Command, reply amqp.Reply) {
 		return
 	}
 	m := &w.setting.meaning[cmd.Queue]
-	if !m.known {
+	if !m.Known {
 		return
 	}
 	if len(w.setting.layouts) > 1 {
-		w.Monitor.Named(c, !m.collides)
+		w.Monitor.Named(c, !m.Collides)
 	}
-	if !m.collides {
-		w.Monitor.Touch(c, m.role, m.slot, cmd, reply)
+	if !m.Collides {
+		w.Monitor.Touch(c, m.Role, m.Slot, cmd, reply)
 	}
 	if (cmd.Method != amqp.QueueDeclare || cmd.Flags.Has(amqp.Passive)) && cmd.Method != amqp.QueueDelete || reply.Kind != amqp.OK {
 		return
 	}
 	for l := range w.setting.layouts {
-		if m.collides || m.lock == uint8(l) {
+		if m.Collides || m.Lock == uint8(l) {
 			w.changed(uint8(l), c)
 		}
 	}

@@ -144,9 +144,9 @@ func (w *World) leftover(q amqp.Queue) string {
 		return ""
 	case w.broker.Depth(q) > 0:
 		return "messages are left in a queue"
-	case m.role == lock.RoleA && m.slot == 0:
+	case m.Role == lock.RoleA && m.Slot == 0:
 		return "a queue is left that is no slot's"
-	case m.role != lock.RoleA && w.broker.Owner(q) == 0 && !w.Monitor.Believed(m.lock, m.slot):
+	case m.Role != lock.RoleA && w.broker.Owner(q) == 0 && !w.Monitor.Believed(m.Lock, m.Slot):
 		return "a queue is left that is nobody's"
 	}
 	return ""

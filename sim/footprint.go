@@ -69,8 +69,8 @@ func (s *System) writes(c uint8, impl lock.Implementation) (set lock.Roles) {
 }
 
 func (w *World) roleOf(q amqp.Queue) lock.Roles {
-	if int(q) >= len(w.setting.meaning) || !w.setting.meaning[q].known {
+	if int(q) >= len(w.setting.meaning) || !w.setting.meaning[q].Known {
 		return lock.AllRoles
 	}
-	return 1 << w.setting.meaning[q].role
+	return 1 << w.setting.meaning[q].Role
 }

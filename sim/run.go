@@ -10,17 +10,17 @@ import (
 // concurrent use.
 type Runner struct {
 	World
-	plan schedule
+	plan scenario.Plan
 }
 
 // Run carries out a scenario and tells how many steps it took; what came of it is in the Monitor and
 // in History until the next one. It does not judge what needs the whole history: see Judge.
 func (r *Runner) Run(target *lock.Target, s *scenario.Scenario) int {
 	r.reset(target, s)
-	r.plan.reset(s)
+	r.plan.Reset(s)
 	steps := 0
 	for steps < scenario.MaxSteps {
-		a, ok := r.plan.next(&r.World)
+		a, ok := r.plan.Next(&r.World)
 		if !ok {
 			break
 		}

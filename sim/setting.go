@@ -25,16 +25,8 @@ type plan struct {
 	locks   []string
 	names   *amqp.Names
 	layouts []*lock.Layout
-	meaning []meaning // by queue
+	meaning lock.Meanings
 	broker  *broker.Broker
-}
-
-// meaning is what a queue is for.
-type meaning struct {
-	lock, slot uint8
-	role       lock.Role
-	known      bool
-	collides   bool // it is another lock's, or has another role, as well
 }
 
 // plansKept bounds how many plans a world keeps for scenarios to come.
@@ -53,32 +45,10 @@ func newPlan(target *lock.Target, locks []scenario.Lock) *plan {
 		layout := target.Layout(p.names, l.Name, spec.Slots)
 		p.locks = append(p.locks, l.Name)
 		p.layouts = append(p.layouts, layout)
-		p.learn(uint8(i), layout)
+		p.meaning.Learn(uint8(i), target.Kind, layout, p.names)
 	}
 	p.broker = broker.New(p.names, broker.Options{})
 	return p
-}
-
-// learn notes what a lock's queues are for.
-func (p *plan) learn(l uint8, layout *lock.Layout) {
-	p.meaning = append(p.meaning, make([]meaning, p.names.Len()+1-len(p.meaning))...)
-	note := func(q amqp.Queue, role lock.Role, slot int) {
-		m := &p.meaning[q]
-		if m.known {
-			m.collides = true
-			return
-		}
-		*m = meaning{lock: l, slot: uint8(slot), role: role, known: true}
-	}
-	if p.target.Kind == lock.Mutex {
-		note(layout.Mutex, lock.RoleMutex, 1)
-		return
-	}
-	for s := 0; s <= layout.Slots; s++ {
-		note(layout.A[s], lock.RoleA, s)
-		note(layout.B[s], lock.RoleB, s)
-	}
-	note(layout.Admin, lock.RoleAdmin, 0)
 }
 
 // settle makes the setting that of a scenario.

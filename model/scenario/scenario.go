@@ -43,6 +43,18 @@ type Operation struct {
 	Arg uint8   `json:"arg,omitzero"`
 }
 
+// Sensible reports whether an operation may be called: one acquires only what one does not hold, and
+// verifies and releases only what one does.
+func Sensible(op lock.Op, holding bool) bool {
+	switch op {
+	case lock.Acquire:
+		return !holding
+	case lock.Verify, lock.Release:
+		return holding
+	}
+	return true
+}
+
 // Fault is something that goes wrong, planned: it happens when its client is about to send its At-th
 // command, counted from 1, or at the At-th step of the execution where it has no client.
 type Fault struct {

@@ -1,0 +1,37 @@
+package lock
+
+import "github.com/lockproof/lockproof/model/amqp"
+
+// Meaning is what a queue is for.
+type Meaning struct {
+	Lock, Slot uint8
+	Role       Role
+	Known      bool
+	Collides   bool // it is another lock's, or has another role, as well
+}
+
+// Meanings says what queues are for, by their numbers.
+type Meanings []Meaning
+
+// Learn notes what the queues of lock number l are for. names are those that the layout's were
+// interned in.
+func (ms *Meanings) Learn(l uint8, kind Kind, layout *Layout, names *amqp.Names) {
+	*ms = append(*ms, make([]Meaning, names.Len()+1-len(*ms))...)
+	note := func(q amqp.Queue, role Role, slot int) {
+		m := &(*ms)[q]
+		if m.Known {
+			m.Collides = true
+			return
+		}
+		*m = Meaning{Lock: l, Slot: uint8(slot), Role: role, Known: true}
+	}
+	if kind == Mutex {
+		note(layout.Mutex, RoleMutex, 1)
+		return
+	}
+	for s := 0; s <= layout.Slots; s++ {
+		note(layout.A[s], RoleA, s)
+		note(layout.B[s], RoleB, s)
+	}
+	note(layout.Admin, RoleAdmin, 0)
+}

@@ -1,0 +1,151 @@
+package scenario
+
+// World is what a [Plan] has to know of the world for which it chooses. Clients are numbered from 1.
+type World interface {
+	// Ready reports whether a client has something to do and is not standing still.
+	Ready(c uint8) bool
+	// SentBy is how many commands a client has sent so far.
+	SentBy(c uint8) uint16
+	// Ways is how many ways a random option of a client leaves open now, 0 for none.
+	Ways(c uint8) int
+	// Undetected is a client of which the broker has a dead connection, 0 for none.
+	Undetected() uint8
+	// Wake is in how many milliseconds the first of those who stand still goes on, 0 for never.
+	Wake() int64
+}
+
+// Plan chooses what happens next, as a scenario's schedule says: faults when they are due, otherwise
+// the next command of a client that the strategy picks.
+type Plan struct {
+	s        *Scenario
+	step     int
+	choice   int // choices used so far
+	change   int // priority changes so far
+	replayed int
+	done     uint64 // faults that have happened
+	detect   [MaxClients]int
+	priority [MaxClients]int
+	ready    []uint8
+}
+
+// Reset begins a scenario.
+func (p *Plan) Reset(s *Scenario) {
+	*p = Plan{s: s, ready: p.ready[:0]}
+	for i, c := range s.Schedule.Priorities {
+		if c > 0 && int(c) <= len(p.priority) {
+			p.priority[c-1] = len(s.Schedule.Priorities) - i
+		}
+	}
+}
+
+// Next is the next action, or false when nothing is left to happen.
+func (p *Plan) Next(w World) (Action, bool) {
+	if p.s.Schedule.Strategy == Replay {
+		return p.replay()
+	}
+	p.step++
+	if a, ok := p.due(); ok {
+		return a, true
+	}
+	p.ready = p.ready[:0]
+	for c := range p.s.Clients {
+		if w.Ready(uint8(c + 1)) {
+			p.ready = append(p.ready, uint8(c+1))
+		}
+	}
+	if len(p.ready) == 0 {
+		return idle(w)
+	}
+	return p.act(w, p.pick()), true
+}
+
+func (p *Plan) replay() (Action, bool) {
+	if p.replayed == len(p.s.Schedule.Actions) {
+		return Action{}, false
+	}
+	p.replayed++
+	return p.s.Schedule.Actions[p.replayed-1], true
+}
+
+// due is a fault that is no client's, or a dead connection that the broker notices now.
+func (p *Plan) due() (Action, bool) {
+	for c, at := range p.detect[:len(p.s.Clients)] {
+		if at > 0 && at <= p.step {
+			p.detect[c] = 0
+			return Action{Do: Detect, Client: uint8(c + 1)}, true
+		}
+	}
+	for i := range p.s.Faults {
+		f := &p.s.Faults[i]
+		if f.Client == 0 && int(f.At) <= p.step && p.done&(1<<i) == 0 {
+			p.done |= 1 << i
+			return Action{Do: f.Do, Arg: f.Arg}, true
+		}
+	}
+	return Action{}, false
+}
+
+// idle is what happens when nobody can go on: dead connections are noticed, and time passes for those
+// who stand still.
+func idle(w World) (Action, bool) {
+	if c := w.Undetected(); c > 0 {
+		return Action{Do: Detect, Client: c}, true
+	}
+	wake := w.Wake()
+	return Action{Do: Advance, Arg: uint16(wake)}, wake > 0
+}
+
+// pick is the client that goes on.
+func (p *Plan) pick() uint8 {
+	if p.s.Schedule.Strategy == Random {
+		return p.ready[p.choose(len(p.ready))]
+	}
+	best := p.ready[0]
+	for _, c := range p.ready {
+		if p.priority[c-1] > p.priority[best-1] {
+			best = c
+		}
+	}
+	changes := p.s.Schedule.Changes
+	if p.change < len(changes) && int(changes[p.change]) <= p.step {
+		p.change++
+		p.priority[best-1] = -p.change
+		return p.pick()
+	}
+	return best
+}
+
+// choose takes one of n ways by the schedule's next choice.
+func (p *Plan) choose(n int) int {
+	choices := p.s.Schedule.Choices
+	if len(choices) == 0 {
+		return 0
+	}
+	p.choice++
+	return int(choices[(p.choice-1)%len(choices)]) % n
+}
+
+// act is what a client does next: what it wants, or the fault that is planned for it.
+func (p *Plan) act(w World, c uint8) Action {
+	if n := w.Ways(c); n > 0 {
+		return Action{Do: Choose, Client: c, Arg: uint16(p.choose(n))}
+	}
+	for i := range p.s.Faults {
+		f := &p.s.Faults[i]
+		if f.Client == c && f.At <= w.SentBy(c)+1 && p.done&(1<<i) == 0 {
+			p.done |= 1 << i
+			return p.fault(f)
+		}
+	}
+	return Action{Do: Step, Client: c}
+}
+
+// fault is a planned fault as an action.
+func (p *Plan) fault(f *Fault) Action {
+	a := Action{Do: f.Do, Client: f.Client, Arg: f.Arg}
+	if f.Delay > 0 && (f.Do.Crash() || f.Do == Lose) {
+		a.Late = true
+		p.detect[f.Client-1] = p.step + int(f.Delay)
+	}
+	return a
+}
