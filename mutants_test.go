@@ -8,23 +8,16 @@ import (
 	"github.com/lockproof/lockproof/model/spec"
 )
 
-var seeds = flag.Int("seeds", 1, "from how many seeds each mutant has to be killed")
+var seeds = flag.Int("seeds", 2, "from how many seeds each mutant has to be killed")
 
 // TestMutantsAreKilled: every mutant is found out, by the property that it was made to break, within
-// the limit, from any seed; and every property has a mutant.
+// the limit, from any seed.
 func TestMutantsAreKilled(t *testing.T) {
-	broken := spec.PropertySet(0)
-	names := make(map[string]bool)
 	for _, m := range lockproof.Mutants() {
 		p, err := spec.PropertyNamed(m.Breaks)
 		if err != nil {
 			t.Fatalf("%s: %v", m.Name, err)
 		}
-		broken = broken.With(p)
-		if names[m.Name] {
-			t.Errorf("two mutants are called %s", m.Name)
-		}
-		names[m.Name] = true
 		t.Run(m.Name, func(t *testing.T) {
 			worst := 0
 			for seed := range uint64(*seeds) {
@@ -42,10 +35,5 @@ func TestMutantsAreKilled(t *testing.T) {
 			}
 			t.Logf("killed by %s within %d scenarios from each of %d seeds", p, worst, *seeds)
 		})
-	}
-	for p := range spec.PropertyCount {
-		if !broken.Has(p) {
-			t.Errorf("no mutant breaks %s", p)
-		}
 	}
 }
