@@ -10,7 +10,7 @@ import (
 type Footprint struct {
 	// Choosing says that a random option has to be chosen next: that concerns nobody else.
 	Choosing bool
-	// Private says that the next command goes on with an operation and touches no queue; Reads are the
+	// Private says that the next command touches no queue; Reads are the
 	// queues of one that only looks. Both are unset where neither is the case.
 	Private bool
 	Reads   lock.Roles
@@ -24,14 +24,23 @@ func (s *System) Footprint(n int) Footprint {
 	w := &s.world
 	cl, impl := w.client(uint8(n))
 	f.Writes = s.writes(uint8(n), impl)
+	m := cl.machine
 	switch {
-	case cl.dead || !cl.busy || cl.wake > w.now:
+	case cl.dead || cl.wake > w.now:
 		return f
-	case impl.Choices(&cl.machine) > 0:
-		f.Choosing = true
+	case !cl.busy && (!s.Forgetful() || !w.upcoming(uint8(n))):
+		return f // where calls are remembered, it matters when they begin
+	case !cl.busy:
+		op := w.scenario.Clients[n-1].Ops[cl.next]
+		impl.Start(&m, op.Op, op.Arg)
+	}
+	switch {
+	case m.Done():
+		return f
+	case impl.Choices(&m) > 0:
+		f.Choosing = cl.busy
 		return f
 	}
-	m := cl.machine
 	switch cmd := impl.Next(&m); {
 	case cmd.Method == amqp.ChannelOpen, cmd.Method == amqp.ConfirmSelect, cmd.Method == amqp.TxSelect:
 		f.Private = true

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
 )
@@ -225,9 +226,11 @@ func (w *worker) settle(t []uint32, took func(scenario.Action)) bool {
 
 // unnoticed is a client's next command that nobody else can notice or change the answer to.
 func (w *worker) unnoticed(t []uint32) (int, *move) {
+	once, twice := w.written(t)
 	for c := 1; c < w.stride; c++ {
 		foot := &w.clients.get(t[c]).foot
-		if !(w.red.Local && foot.Private) && !(w.red.Order && foot.Reads != 0 && !w.disturbable(t, c)) {
+		others := once&^foot.Writes | twice
+		if !(w.red.Local && foot.Private) && !(w.red.Order && foot.Reads != 0 && foot.Reads&others == 0) {
 			continue
 		}
 		m := &w.of(t, c)[0]
@@ -238,15 +241,14 @@ func (w *worker) unnoticed(t []uint32) (int, *move) {
 	return 0, nil
 }
 
-// disturbable reports whether somebody else may change what a client is about to look at.
-func (w *worker) disturbable(t []uint32, c int) bool {
-	reads := w.clients.get(t[c]).foot.Reads
-	for d := 1; d < w.stride; d++ {
-		if d != c && w.clients.get(t[d]).foot.Writes&reads != 0 {
-			return true
-		}
+// written are the queues that somebody may write from now on, and those that two may.
+func (w *worker) written(t []uint32) (once, twice lock.Roles) {
+	for _, id := range t[1:] {
+		writes := w.clients.get(id).foot.Writes
+		twice |= once & writes
+		once |= writes
 	}
-	return false
+	return once, twice
 }
 
 // final judges a state in which nothing can happen any more.

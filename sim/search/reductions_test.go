@@ -146,8 +146,11 @@ func drawBounds(r *rand.Rand) sim.Bounds {
 		f.Restarts = 1
 	}
 	b.Properties = spec.Applicable(b.Target.Kind)
-	if r.IntN(3) == 0 {
+	switch r.IntN(6) {
+	case 0, 1:
 		b.Properties &= spec.PropertySet(r.Uint32())
+	case 2: // nothing to remember
+		b.Properties = 1<<spec.MutualExclusion | 1<<spec.MinimalDriver | 1<<spec.NameSafety
 	}
 	return b
 }
