@@ -1,0 +1,67 @@
+package wire
+
+import (
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// Model is the message in the model's terms; its method is none where the model has not got it. queue
+// numbers the names of queues, the empty one among them: what that stands for, the broker knows.
+func (m *Message) Model(queue func(name string) amqp.Queue) amqp.Command {
+	cmd := amqp.Command{Channel: m.Channel}
+	if m.Channel == 0 {
+		switch m.Method.(type) {
+		case *frame.ConnectionOpen:
+			cmd.Method = amqp.ConnectionOpen
+		case *frame.ConnectionClose:
+			cmd.Method = amqp.ConnectionClose
+		}
+		return cmd
+	}
+	switch f := m.Method.(type) {
+	case *frame.QueueDeclare:
+		cmd, _ = declaration(f, f.Queue)
+		cmd.Channel, cmd.Queue = m.Channel, queue(f.Queue)
+	case *frame.QueueDelete:
+		cmd.Method, cmd.Queue = amqp.QueueDelete, queue(f.Queue)
+	case *frame.QueuePurge:
+		cmd.Method, cmd.Queue = amqp.QueuePurge, queue(f.Queue)
+	case *frame.QueueBind:
+		cmd.Method, cmd.Queue = amqp.QueueBind, queue(f.Queue)
+	case *frame.BasicPublish:
+		cmd.Method, cmd.Flags = amqp.BasicPublish, flagsOf(f, m.Content)
+		if f.Exchange == "" {
+			cmd.Queue = queue(f.RoutingKey)
+		}
+	case *frame.BasicGet:
+		cmd.Method, cmd.Queue = amqp.BasicGet, queue(f.Queue)
+	case *frame.BasicConsume:
+		cmd.Method, cmd.Queue = amqp.BasicConsume, queue(f.Queue)
+	case *frame.BasicAck:
+		cmd.Method, cmd.Number = amqp.BasicAck, f.DeliveryTag
+	case *frame.BasicNack:
+		cmd.Method, cmd.Number = amqp.BasicNack, f.DeliveryTag
+	case *frame.BasicReject:
+		cmd.Method, cmd.Number = amqp.BasicNack, f.DeliveryTag
+	default:
+		cmd.Method = plain[m.Method.ID()]
+	}
+	return cmd
+}
+
+// plain are the methods of which nothing but their name matters.
+var plain = map[frame.ID]amqp.Method{
+	frame.ChannelOpenID: amqp.ChannelOpen, frame.ChannelCloseID: amqp.ChannelClose, frame.ConfirmSelectID: amqp.ConfirmSelect,
+	frame.TxSelectID: amqp.TxSelect, frame.TxCommitID: amqp.TxCommit, frame.TxRollbackID: amqp.TxRollback,
+	frame.BasicCancelID: amqp.BasicCancel, frame.BasicQosID: amqp.BasicQos,
+}
+
+func flagsOf(m *frame.BasicPublish, c *frame.Content) (flags amqp.Flags) {
+	if m.Mandatory {
+		flags |= amqp.Mandatory
+	}
+	if c != nil && c.Properties.DeliveryMode == 2 {
+		flags |= amqp.Persistent
+	}
+	return flags
+}
