@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"flag"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -19,7 +20,8 @@ var configurations = flag.Int("configurations", 120, "on how many random configu
 
 // TestReductions: on random small configurations of the reference and of mutants, the search finds what
 // a plain one finds that has no parts, looks nothing up, hashes nothing and reduces nothing; and each
-// reduction leaves out no violation.
+// reduction leaves out no violation, no way in which an operation can end, and no set of slots that can
+// be left.
 func TestReductions(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	compared, violated, saved := 0, 0, map[Reductions]int64{}
@@ -36,6 +38,10 @@ func TestReductions(t *testing.T) {
 		for _, red := range []Reductions{{}, {Symmetry: true}, {Order: true}, {Local: true}, AllReductions} {
 			got := Run(context.Background(), b, Options{Reductions: red, Workers: 1})
 			saved[red] += want.States - got.States
+			if !maps.Equal(got.Coverage.Results, want.Coverage.Results) || !maps.Equal(got.Coverage.Ends, want.Coverage.Ends) {
+				t.Errorf("configuration %d, %s, %v %+v: with %+v operations end as %v, the slots as %v; plainly %v, %v",
+					compared, b.Target.Name, b.Clients, b.Faults, red, got.Coverage.Results, got.Coverage.Ends, want.Coverage.Results, want.Coverage.Ends)
+			}
 			if got.Found != want.Found || (got.Doubted > 0) != (want.Doubted > 0) {
 				t.Errorf("configuration %d, %s, %v %+v: %+v finds %b, %d doubted; plainly %b, %d",
 					compared, b.Target.Name, b.Clients, b.Faults, red, got.Found, got.Doubted, want.Found, want.Doubted)
@@ -90,12 +96,14 @@ func plainly(b sim.Bounds, most int) (Result, bool) {
 		}
 		if len(actions) == 0 {
 			r.Found |= s.Finish()
+			r.Coverage.end(s.Slots())
 		}
 		for _, a := range actions {
 			load(queue[0])
 			out := s.Take(a)
 			r.Transitions++
 			r.Found |= out.Found
+			r.Coverage.note(a, &out)
 			if out.Completed && !s.Witnessed() {
 				r.Doubted++
 			}
