@@ -118,6 +118,10 @@ func (c *Config) check() error {
 			return err
 		}
 	}
+	o = c.Target.Settled(o)
+	if err := o.Check(); err != nil {
+		return err
+	}
 	if c.Scenarios < 0 {
 		return fmt.Errorf("scenarios %d: expected at least 1", c.Scenarios)
 	}

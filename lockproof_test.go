@@ -66,6 +66,19 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
+// TestOptionsTogether: options that cannot be had together are refused before anything is run.
+func TestOptionsTogether(t *testing.T) {
+	both := [][2]string{{"overflow", "reject-publish"}, {"confirm", "transactions"}}
+	const want = "overflow=reject-publish and confirm=transactions"
+	if _, err := lockproof.Prove(t.Context(), lockproof.Config{Options: both}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("prove: %v", err)
+	}
+	explore := lockproof.Exploration{Options: both, Clients: 1, Rounds: 1, Slots: 1}
+	if _, err := lockproof.Explore(t.Context(), explore); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("explore: %v", err)
+	}
+}
+
 // TestInterrupted: what was found until then is kept, and said to be incomplete.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

@@ -44,6 +44,9 @@ func checkScenario(s *scenario.Scenario) (jsontext.Pointer, error) {
 	if s.Target == "" {
 		return "/target", fmt.Errorf("missing, expected the name of a target")
 	}
+	if err := s.Options.Check(); err != nil {
+		return "/options", err
+	}
 	if n := len(s.Locks); n < 1 || n > scenario.MaxLocks {
 		return "/locks", fmt.Errorf("found %s, expected 1 to %d", plural(n, "lock"), scenario.MaxLocks)
 	}

@@ -63,6 +63,9 @@ func (f FaultBounds) String() string {
 
 // Check reports what is wrong with the bounds.
 func (b *Bounds) Check() error {
+	if err := b.Options.Check(); err != nil {
+		return err
+	}
 	switch {
 	case len(b.Clients) == 0 || len(b.Clients) > scenario.MaxClients:
 		return fmt.Errorf("%d clients: expected 1 to %d, administrators included", len(b.Clients), scenario.MaxClients)

@@ -103,10 +103,22 @@ func (d draw) options(space *Space, s *scenario.Scenario) {
 		o.Arguments.Has |= amqp.HasOverflow
 		o.Arguments.Overflow = amqp.RejectPublish
 	}
-	// A commit fails with what it publishes to a queue that rejects it: the two don't go together.
-	if d.bits(3) == 7 && o.Arguments.Overflow != amqp.RejectPublish {
+	if d.bits(3) == 7 {
 		o.Confirm = lock.Transactions
 	}
+	space.settle(o)
+	// Of two that don't go together, the one that was drawn gives way.
+	if o.Check() != nil {
+		o.Confirm = lock.Confirms
+		space.settle(o)
+	}
+	if o.Check() != nil {
+		o.Arguments.Has, o.Arguments.Overflow = o.Arguments.Has&^amqp.HasOverflow, amqp.DropHead
+	}
+}
+
+// settle sets the options that are not drawn.
+func (space *Space) settle(o *lock.Options) {
 	for _, f := range space.Fixed {
 		if err := o.Set(f[0], f[1]); err != nil {
 			panic("sim: fixed option: " + err.Error()) // the caller checked it

@@ -41,6 +41,10 @@ type StressConfig struct {
 
 // check says what is wrong with a configuration.
 func (c *StressConfig) check(b *Broker) error {
+	options := c.Target.Settled(c.Options)
+	if err := options.Check(); err != nil {
+		return fmt.Errorf("stress with %w", err)
+	}
 	switch {
 	case c.Clients < 1 || c.Admins < 0 || c.Rounds < 1:
 		return fmt.Errorf("stress with %d clients, %d administrators, %d rounds: expected at least 1, 0 and 1", c.Clients, c.Admins, c.Rounds)
@@ -52,7 +56,7 @@ func (c *StressConfig) check(b *Broker) error {
 		return fmt.Errorf("stress with %d administrators: expected none of a %s", c.Admins, c.Target.Kind)
 	case c.Verifies < 0 || c.Crashes < 0 || c.Crashes > 1 || c.Restarts < 0 || c.Restarts > c.Rounds:
 		return fmt.Errorf("stress with %d verifies, %v crashes, %d restarts: expected at least 0, 0 to 1, and 0 to the number of rounds", c.Verifies, c.Crashes, c.Restarts)
-	case c.Target.Settled(c.Options).Connection == lock.SharedConnection:
+	case options.Connection == lock.SharedConnection:
 		return errors.New("stress with connection=shared: expected own; one connection for all clients is for scenarios and their replay")
 	case c.Restarts > 0 && !b.CanRestart():
 		return fmt.Errorf("stress with %d restarts: %s was not started here and can't be restarted; leave the broker's address out, or ask for no restart", c.Restarts, b.Origin)

@@ -2,6 +2,7 @@ package lock
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -111,6 +112,16 @@ func (o *Options) Set(name, value string) error {
 	}
 	if err := OptionTable[i].Set(o, value); err != nil {
 		return fmt.Errorf("option %s: %w", name, err)
+	}
+	return nil
+}
+
+// Check reports options that cannot be had together, whatever each is for itself.
+func (o *Options) Check() error {
+	rejects := o.Arguments.Has&amqp.HasMaxLength != 0 && o.Arguments.Overflow == amqp.RejectPublish
+	if rejects && o.Confirm == Transactions && o.Existence == ByPublish {
+		return errors.New("options overflow=reject-publish and confirm=transactions: a commit fails with every probe " +
+			"that a full queue rejects; choose overflow=drop-head or confirm=confirms")
 	}
 	return nil
 }

@@ -1,0 +1,33 @@
+package lock_test
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Two options are refused together only where one keeps the other from ever working.
+func TestOptionsTogether(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		options [][2]string
+		refused bool
+	}{
+		{"the defaults", nil, false},
+		{"rejecting", [][2]string{{"overflow", "reject-publish"}}, false},
+		{"committing", [][2]string{{"confirm", "transactions"}}, false},
+		{"both", [][2]string{{"overflow", "reject-publish"}, {"confirm", "transactions"}}, true},
+		{"both, where no queue is ever full", [][2]string{{"overflow", "reject-publish"}, {"confirm", "transactions"}, {"max-length", "none"}}, false},
+		{"both, where nothing is published", [][2]string{{"overflow", "reject-publish"}, {"confirm", "transactions"}, {"existence", "passive"}}, false},
+	} {
+		o := lock.DefaultOptions()
+		for _, s := range c.options {
+			if err := o.Set(s[0], s[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := o.Check(); (err != nil) != c.refused {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
