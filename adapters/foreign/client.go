@@ -53,5 +53,9 @@ type Params struct {
 	Slots, Slot int
 }
 
+// ErrDied is, somewhere in it, the error of a call whose client ended by itself. What the operation came to
+// is unknown then. Any other error is a client that broke the protocol, with which there is no going on.
+var ErrDied = errors.New("the client ended by itself")
+
 // ErrUnsupported is the answer of a client that can't be paused.
 var ErrUnsupported = errors.New("this client cannot do that")
