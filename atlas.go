@@ -106,9 +106,7 @@ func (c *AtlasConfig) visit(ctx context.Context, r *row) (*histories.AtlasRow, e
 		}
 		out.Verdicts = append(out.Verdicts, v)
 	}
-	for _, ce := range x.Counterexamples(e.Command()) {
-		out.Counterexamples = append(out.Counterexamples, ce)
-	}
+	out.Counterexamples = x.Counterexamples(e.Command())
 	return out, nil
 }
 
