@@ -137,14 +137,34 @@ func (b *brute) closure(scenes map[string]*scene, i int) map[string]*scene {
 				continue
 			}
 			for _, next := range b.step(s, k) {
-				if key := next.key(); scenes[key] == nil {
-					scenes[key] = next
-					todo = append(todo, next)
-				}
+				todo = visit(scenes, todo, next)
+			}
+		}
+		for slot, k := range s.holder {
+			if k > 0 && b.leaving(b.acts[k-1].process, i) {
+				next := s.clone()
+				next.holder[slot] = 0
+				todo = visit(scenes, todo, next)
 			}
 		}
 	}
 	return scenes
+}
+
+// visit adds a scene, if it is new.
+func visit(scenes map[string]*scene, todo []*scene, s *scene) []*scene {
+	key := s.key()
+	if scenes[key] != nil {
+		return todo
+	}
+	scenes[key] = s
+	return append(todo, s)
+}
+
+// leaving reports whether a process may lose what it has before event i: it crashed before, and its
+// end is told late.
+func (b *brute) leaving(process int32, i int) bool {
+	return b.h.GoneLate && slices.ContainsFunc(b.h.Events[:i], func(e Event) bool { return e.F == Crash && e.Target == process })
 }
 
 // event is what an event makes of a scene, or nil if it contradicts it.

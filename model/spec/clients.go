@@ -8,6 +8,7 @@ type client struct {
 	gone    int32 // the first event since then at which its connection ended; or none
 	ended   bool  // its connection ended before that
 	died    bool  // it crashed before its connection ended
+	crashed int32 // where its connection ends at any moment from its crash on: that event; or endless
 	late    bool  // it appeared after a restart, which may have ended its connection
 	grants  int32 // the latest call by which it may have a slot; the ones before follow by link
 	pending int32 // its latest call without an answer (pendings); or none
@@ -55,7 +56,7 @@ func (t *clients) index(process int32) int32 {
 	}
 	i := int32(len(t.list))
 	t.list = append(t.list, client{
-		process: process, inv: none, call: none, gone: none, grants: none, pending: none, asked: none, late: t.late,
+		process: process, inv: none, call: none, gone: none, grants: none, pending: none, asked: none, crashed: endless, late: t.late,
 	})
 	if process >= denseProcesses {
 		if t.sparse == nil {

@@ -43,6 +43,7 @@ type drawn struct {
 	atomic   bool // acquires look at all slots at once
 	unnamed  bool
 	blind    bool // connections' ends are not recorded
+	late     bool // the end of a crashed client's connection is recorded when it is seen
 	reuse    bool // a client that lost its connection goes on under its number
 	corrupts int  // changes made to the history afterwards
 }
@@ -68,6 +69,7 @@ func drawAny(c chooser) drawn {
 	if c.below(3) > 0 {
 		d.corrupts = 1 + c.below(4)
 	}
+	d.late = c.below(4) == 0
 	return d
 }
 
@@ -79,6 +81,8 @@ type world struct {
 	holder []int32 // by slot: process
 	all    []*actor
 	ghosts []int32 // connections that their clients gave up and the broker still has
+	dying  []int32 // connections of crashed clients that have not ended
+	ended  []int32 // those that have, which nobody has seen yet
 	limbo  []limbo // effects of what was given up that may still come
 	next   int32
 	h      History
@@ -112,7 +116,7 @@ const mostSlots = 5
 
 func drawHistory(c chooser, d drawn) *History {
 	w := &world{drawn: d, c: c, n: d.slots, holder: make([]int32, 64)}
-	w.h = History{Kind: d.kind, Locks: []string{"jobs"}, Slots: []int{d.slots}}
+	w.h = History{Kind: d.kind, Locks: []string{"jobs"}, Slots: []int{d.slots}, GoneLate: d.late}
 	if d.kind == lock.Mutex {
 		w.h.Slots[0], w.n = 0, 1
 	}
@@ -138,6 +142,10 @@ func (w *world) emit(e Event) {
 func (w *world) step() {
 	if w.c.below(100) < w.faults {
 		w.fault()
+		return
+	}
+	if w.late && w.c.below(4) == 0 {
+		w.pass()
 		return
 	}
 	if len(w.limbo) > 0 && w.c.below(6) == 0 {
@@ -193,6 +201,7 @@ func (w *world) fault() {
 				w.leave(a)
 			}
 			w.world(Crash, a.process)
+			w.dying = append(w.dying, a.process)
 		}
 	case 1, 2: // its connection ends, or one that was given up
 		process := a.process
@@ -216,6 +225,18 @@ func (w *world) fault() {
 		if a.op != nil && !a.dead {
 			w.giveUp(a)
 		}
+	}
+}
+
+// pass ends the connection of a crashed client, or has the end of one seen.
+func (w *world) pass() {
+	if n := len(w.ended); n > 0 && w.c.below(2) == 0 {
+		w.world(Gone, w.ended[n-1])
+		w.ended = w.ended[:n-1]
+	} else if n := len(w.dying); n > 0 {
+		w.end(w.dying[n-1])
+		w.ended = append(w.ended, w.dying[n-1])
+		w.dying = w.dying[:n-1]
 	}
 }
 

@@ -99,8 +99,11 @@ type Event struct {
 // History is a run as its clients saw it. Events are in real-time order: an event's index is its
 // place, and no two happen at once.
 type History struct {
-	Kind   lock.Kind
-	Locks  []string // the names that Event.Lock numbers
-	Slots  []int    // by lock: how many slots there were before the first event
-	Events []Event
+	Kind  lock.Kind
+	Locks []string // the names that Event.Lock numbers
+	Slots []int    // by lock: how many slots there were before the first event
+	// GoneLate says that Gone is when the end of a crashed client's connection was seen, from outside:
+	// the broker ended it at moments since the Crash, slot by slot. Left out, it did so just then.
+	GoneLate bool
+	Events   []Event
 }

@@ -11,6 +11,7 @@ func (r *resolver) world(i int32, e *Event) {
 			c := &r.clients.list[ci]
 			c.died = c.died || c.gone == none
 			r.doubt(c)
+			r.crashed(i, c)
 		}
 	case Gone:
 		r.witnessed = true
@@ -26,6 +27,23 @@ func (r *resolver) world(i int32, e *Event) {
 		r.at[i] = restarted
 		for ci := range r.clients.list {
 			r.ended(i, &r.clients.list[ci])
+		}
+	}
+}
+
+// crashed lets a client lose what it has, or may have, from now on: where the end of its connection
+// is told too late, it may have been at any moment since.
+func (r *resolver) crashed(i int32, c *client) {
+	if !r.h.GoneLate || c.crashed != endless {
+		return
+	}
+	c.crashed = i
+	for g := c.grants; g != none; g = r.calls[g].link {
+		r.setAdrift(&r.calls[g], i)
+	}
+	for p := c.pending; p != none; p = r.pending[p].next {
+		if k := &r.calls[r.pending[p].call]; k.effect == mayTake {
+			r.setAdrift(k, i)
 		}
 	}
 }
@@ -90,6 +108,9 @@ func (r *resolver) unanswered(c *client, why lock.Reason) {
 	k := &r.calls[c.call]
 	k.traits |= partial
 	r.unknown(c, k)
+	if k.effect == mayTake && c.crashed != endless {
+		r.setAdrift(k, c.crashed)
+	}
 	switch {
 	case k.effect == noEffect:
 		r.at[k.inv] = none

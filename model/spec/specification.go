@@ -47,6 +47,10 @@ import (
 // granted may be lost at any moment from then on, and whoever verifies or releases that slot without
 // an acquire of their own is believed.
 //
+// Where Gone is told late ([History.GoneLate]), a client that crashed before may lose each slot at any
+// moment from its crash on, and what it had asked for may happen until it is gone: but it has nothing
+// from then on.
+//
 // A history without any such evidence does not tell when connections ended. In it, what an
 // unanswered acquire took may be lost at any moment; and what a client was granted that crashed, was
 // told that its connection is lost, or was left without an answer, at any moment since the last answer
