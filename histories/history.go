@@ -18,6 +18,8 @@ import (
 type Header struct {
 	Kind  lock.Kind
 	Locks []Named
+	// GoneLate is that of [spec.History].
+	GoneLate bool
 }
 
 // Named is a lock of a history and the slots that it had before the first event.
@@ -38,7 +40,7 @@ type Notes struct {
 
 // HeaderOf is the header of a history.
 func HeaderOf(h *spec.History) Header {
-	header := Header{Kind: h.Kind}
+	header := Header{Kind: h.Kind, GoneLate: h.GoneLate}
 	for i, name := range h.Locks {
 		header.Locks = append(header.Locks, Named{name, h.Slots[i]})
 	}
@@ -46,7 +48,7 @@ func HeaderOf(h *spec.History) Header {
 }
 
 func (h *Header) history() *spec.History {
-	out := &spec.History{Kind: h.Kind}
+	out := &spec.History{Kind: h.Kind, GoneLate: h.GoneLate}
 	for _, l := range h.Locks {
 		out.Locks, out.Slots = append(out.Locks, l.Name), append(out.Slots, l.Slots)
 	}

@@ -47,6 +47,7 @@ type headerFile struct {
 	Version   int     `json:"version"`
 	Kind      string  `json:"kind"`
 	Locks     []Named `json:"locks"`
+	GoneLate  bool    `json:"gone-late,omitzero"` // the moments of "gone" are those at which it was seen
 }
 
 // Reader reads a history from JSON Lines, event by event.
@@ -112,7 +113,7 @@ func (r *Reader) readHeader() error {
 	if err != nil {
 		return doc.fail("/kind", err)
 	}
-	r.Header = Header{Kind: kind, Locks: f.Locks}
+	r.Header = Header{Kind: kind, Locks: f.Locks, GoneLate: f.GoneLate}
 	if err := r.Header.check(); err != nil {
 		return atLine(r.name, r.line, err)
 	}

@@ -30,7 +30,7 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 		}
 		out.locks = append(out.locks, name)
 	}
-	head, err := json.Marshal(headerFile{historyFormat, historyVersion, h.Kind.String(), h.Locks})
+	head, err := json.Marshal(headerFile{historyFormat, historyVersion, h.Kind.String(), h.Locks, h.GoneLate})
 	if err != nil {
 		return nil, err
 	}

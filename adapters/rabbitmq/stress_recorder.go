@@ -70,5 +70,7 @@ func (r *recorder) world(f spec.F, process int32) {
 
 // history is what was recorded.
 func (r *recorder) history(c *StressConfig) *spec.History {
-	return &spec.History{Kind: c.Target.Kind, Locks: []string{stressLock}, Slots: []int{c.Slots}, Events: r.events}
+	return &spec.History{
+		Kind: c.Target.Kind, Locks: []string{stressLock}, Slots: []int{c.Slots}, GoneLate: true, Events: r.events,
+	}
 }
