@@ -126,6 +126,8 @@ func momentOf(t *scenario.Trace, i int, before []lane) moment {
 	if taken.Command.Method != amqp.NoMethod {
 		m.command = commandWords(taken.Command, t.Names)
 		m.reply = replyWords(taken.Reply)
+	} else if taken.Other != "" {
+		m.command, m.reply = taken.Other, replyWords(taken.Reply)
 	}
 	m.act(a, taken.Reply)
 	for _, e := range t.History.Events[taken.First : taken.First+taken.Events] {

@@ -21,7 +21,7 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength spec.
 	if f := r.linearizable(strength); f.Decision == spec.Illegal {
 		t.Violations = append(t.Violations, scenario.Violation{
 			Violation: spec.Violation{Property: spec.Linearizable, Lock: uint8(f.Lock), Slot: uint8(f.Slot), Detail: f.Why},
-			Step:      stepOf(t, f.Event),
+			Step:      t.StepOf(f.Event),
 		})
 	}
 	return t
@@ -29,16 +29,6 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength spec.
 
 // kept copies what the next run will overwrite; nothing is nil, whatever came before.
 func kept[T any](s []T) []T { return append([]T(nil), s...) }
-
-// stepOf is the step that added an event to the history; an event of no step is everybody's last.
-func stepOf(t *scenario.Trace, event int) int {
-	for i, s := range t.Steps {
-		if event >= s.First && event < s.First+s.Events {
-			return i
-		}
-	}
-	return len(t.Steps) - 1
-}
 
 // Replay is a scenario whose schedule is the actions that a trace took: it needs no choices and no
 // fault plan any more.

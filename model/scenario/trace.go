@@ -25,6 +25,7 @@ type Taken struct {
 	Time    int64        // virtual milliseconds since the beginning
 	Command amqp.Command // Method is NoMethod where the action sent none
 	Reply   amqp.Reply   // as the broker gave it, whether or not the client saw it
+	Other   string       // the name of a method that the model does not have; Command has none then
 	// First and Events are the part of the history that the action added: Events of them from
 	// index First on.
 	First, Events int
@@ -36,4 +37,14 @@ type Taken struct {
 type Violation struct {
 	spec.Violation
 	Step int // index in Steps; len(Steps) is "when all was over"
+}
+
+// StepOf is the step that added an event to the history; an event of no step is everybody's last.
+func (t *Trace) StepOf(event int) int {
+	for i, s := range t.Steps {
+		if event >= s.First && event < s.First+s.Events {
+			return i
+		}
+	}
+	return len(t.Steps) - 1
 }

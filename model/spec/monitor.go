@@ -35,6 +35,7 @@ type Monitor struct {
 	tries   uint8
 	polls   uint16
 	shared  bool
+	unbound bool // those are not known
 	n       uint8
 	ended   uint8 // the owners whose connections have ended at this moment
 	now     int64
@@ -122,6 +123,10 @@ func (m *Monitor) Reset(kind lock.Kind, o *lock.Options, n int, locks []Truth) {
 		m.locks[i] = lockWatch{truth: locks[i], expected: int8(locks[i].Count())}
 	}
 }
+
+// Unbound says that the options which bound the attempts of operations are not known: how often one tries
+// is not judged, and giving up is not until somebody was in the way.
+func (m *Monitor) Unbound() { m.unbound = true }
 
 // violate records a violation.
 func (m *Monitor) violate(p Property, client, other, slot uint8, detail string) {

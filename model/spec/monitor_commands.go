@@ -52,6 +52,7 @@ var minimal = [...]bool{
 // bound judges the attempts of an operation at a claim, or at the administration mutex.
 func (m *Monitor) bound(c uint8, w *watch) {
 	switch {
+	case m.unbound:
 	case w.op == lock.Acquire:
 		m.require(Progress, w.refused <= m.retries+1, c, 0, 0, "acquire goes on after its last permitted attempt")
 	case w.op.Administrative():
@@ -85,6 +86,7 @@ func (m *Monitor) Touch(c uint8, role lock.Role, s uint8, cmd amqp.Command, repl
 // asks judges how often an operation looks at what it waits for.
 func (m *Monitor) asks(c uint8, w *watch, role lock.Role, s uint8) {
 	switch {
+	case m.unbound:
 	case w.op == lock.Wait && role == lock.RoleB:
 		w.asked++
 		m.require(Progress, w.asked <= m.polls+1, c, 0, s, "wait goes on after its last permitted look")

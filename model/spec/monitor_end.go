@@ -26,7 +26,7 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 			m.confirm(w.counts&(1<<r.Slots) != 0)
 		}
 	case lock.Wait:
-		if r.Reason == lock.GaveUp {
+		if r.Reason == lock.GaveUp && !m.unbound {
 			m.require(Progress, w.asked > m.polls, c, 0, r.Slot, "wait gave up before its last permitted look")
 		}
 		m.confirm(r.Outcome != lock.Done || w.empty&(1<<r.Slot) != 0)
@@ -77,7 +77,7 @@ func (m *Monitor) acquired(c uint8, w *watch, r lock.Result) {
 		m.require(Progress, w.absent&bit != 0, c, 0, s, "acquire withdrew from a slot that was there all along")
 		m.confirm(w.granted == bit && w.undone&bit != 0 && t.Owner[s] != m.owner(c))
 	case r.Reason == lock.GaveUp:
-		m.require(Progress, w.refused > m.retries, c, 0, 0, "acquire gave up before its last permitted attempt")
+		m.require(Progress, w.refused > m.retries || m.unbound && w.refused > 0, c, 0, 0, "acquire gave up before its last permitted attempt")
 		m.confirm(w.granted == 0)
 	case r.Outcome == lock.Failed:
 		m.confirm(w.granted == 0)
@@ -139,7 +139,7 @@ func (m *Monitor) administrationEnded(c uint8, w *watch, r lock.Result) {
 	case lock.Failed:
 		if r.Reason == lock.Busy {
 			m.require(Progress, w.waited, c, 0, 0, "busy though nobody is administering")
-			m.require(Progress, w.asked > uint16(m.tries) || w.refused > m.tries, c, 0, 0, "busy before the last permitted attempt")
+			m.require(Progress, w.asked > uint16(m.tries) || w.refused > m.tries || m.unbound, c, 0, 0, "busy before the last permitted attempt")
 		}
 		m.confirm(w.grown == 0 && w.shrunk == 0)
 		return

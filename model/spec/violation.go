@@ -14,6 +14,9 @@ type Violation struct {
 
 // Explain says in one line what happened.
 func (v Violation) Explain() string {
+	if v.Detail != "" && (v.Property == MutualExclusion || v.Property == StaleBeliefEnds) { // a history tells of it
+		return v.Detail
+	}
 	c, s := fmt.Sprintf("c%d", v.Client), fmt.Sprintf("slot %d", v.Slot)
 	switch v.Property {
 	case MutualExclusion:
