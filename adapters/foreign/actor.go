@@ -1,0 +1,230 @@
+package foreign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// actor is a client by number: whoever plays it now, its address, and its connections.
+type actor struct {
+	stage  *Stage
+	number int
+	server *wire.Server
+	client Client
+	about  About
+	cancel context.CancelFunc // of its calls
+
+	// What the gate and its calls change, under the stage's mu.
+	links   []*link
+	current *link           // the connection that it opened last, nil once it knows that it has none
+	parked  []*wire.Command // in the order in which they came
+	calling bool
+	answer  *answer // of the call that is over and was not looked at
+	asleep  bool    // it was waited for in vain, and nothing has come since
+	paused  bool
+	keeps   bool // it has a connection while it is idle
+	shaken  bool // something has happened to it that the next scenario must not find
+}
+
+// answer is what a call came to.
+type answer struct {
+	result lock.Result
+	err    error
+}
+
+// ready sees that somebody plays the actor, connected and idle.
+func (a *actor) ready(ctx context.Context) error {
+	fresh := a.client == nil
+	if fresh {
+		client, err := a.stage.config.Starter.Start(ctx, a.number)
+		if err != nil {
+			return err
+		}
+		a.client, a.shaken = client, true
+		about, err := client.Initialize(ctx, Setup{
+			Client: a.name(), Lock: a.stage.config.Kind, URL: a.server.URL(), Options: a.stage.config.Options,
+		})
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(about.Locks, a.stage.config.Kind) {
+			return fmt.Errorf("%s offers the lock types %v: expected %s among them", about.Name, about.Locks, a.stage.config.Kind)
+		}
+		a.about = about
+	}
+	if !a.shaken {
+		return nil
+	}
+	a.shaken = false
+	err := a.warm(ctx, fresh)
+	if !fresh && (errors.Is(err, errNotWarm) || errors.Is(err, ErrDied)) {
+		if err = a.kill(); err == nil {
+			err = a.ready(ctx)
+		}
+	}
+	return err
+}
+
+func (a *actor) name() string { return fmt.Sprintf("c%d", a.number) }
+
+// warm has the client acquire a lock that nobody uses, so that the connection is there that it works on:
+// again after a fault, which it may have to see first. Clients that keep no connection are as good as
+// those that have one; what they do the first time, they are taken to do always.
+func (a *actor) warm(ctx context.Context, first bool) error {
+	if !slices.Contains(a.about.Operations, lock.Acquire) {
+		return nil
+	}
+	for range warmings {
+		params := Params{Name: fmt.Sprintf("warm.c%d", a.number)}
+		r, err := a.do(ctx, lock.Acquire, params)
+		if err == nil && r.Held {
+			params.Slot = int(r.Slot)
+			_, err = a.do(ctx, lock.Release, params)
+		}
+		if err != nil {
+			return err
+		}
+		a.stage.mu.Lock()
+		connected := a.current != nil
+		a.stage.mu.Unlock()
+		if first {
+			a.keeps = connected
+		}
+		if connected == a.keeps {
+			return nil
+		}
+	}
+	return errNotWarm
+}
+
+// warmings is how often a client may be called before it is back to what it was at first.
+const warmings = 3
+
+// errNotWarm is a client that does not recover from a fault, and has to be replaced.
+var errNotWarm = errors.New("the client does not connect again")
+
+// do carries out an operation outside of a scenario, while the gate is open.
+func (a *actor) do(ctx context.Context, op lock.Op, params Params) (lock.Result, error) {
+	a.call(op, params)
+	over, err := a.stage.wait(ctx, startLimit, func() bool { return !a.calling })
+	if err != nil {
+		return lock.Result{}, err
+	}
+	if !over {
+		return lock.Result{}, fmt.Errorf("%s %s by client %d is not over after %v", op, params.Name, a.number, startLimit)
+	}
+	answer := a.take()
+	return answer.result, answer.err
+}
+
+// take takes the answer of a call that is over.
+func (a *actor) take() *answer {
+	a.stage.mu.Lock()
+	defer a.stage.mu.Unlock()
+	answer := a.answer
+	a.answer = nil
+	return answer
+}
+
+// call begins an operation.
+func (a *actor) call(op lock.Op, params Params) {
+	s, client := a.stage, a.client
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.mu.Lock()
+	a.calling, a.asleep, a.cancel = true, false, cancel
+	s.mu.Unlock()
+	s.tasks.Go(func() {
+		defer cancel()
+		r, err := client.Call(ctx, op, params)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if a.client != client { // it was killed meanwhile, and nobody waits for it any more
+			return
+		}
+		a.calling, a.answer = false, &answer{r, err}
+		s.cue()
+	})
+}
+
+// kill ends the client as a crash does. Its connections are cut; what the broker gets to know of that is
+// the caller's business.
+func (a *actor) kill() error {
+	client := a.client
+	if client == nil {
+		return nil
+	}
+	s := a.stage
+	s.mu.Lock()
+	a.client, a.calling, a.answer, a.current, a.asleep = nil, false, nil, nil, false
+	a.discard(func(*wire.Command) bool { return true })
+	links := slices.Clone(a.links)
+	s.mu.Unlock()
+	for _, l := range links {
+		l.conn.Cut()
+	}
+	err := client.Kill()
+	if a.cancel != nil {
+		a.cancel()
+	}
+	return errors.Join(err, client.Close())
+}
+
+// discard forgets commands at the gate. mu is held.
+func (a *actor) discard(which func(*wire.Command) bool) {
+	a.parked = slices.DeleteFunc(a.parked, func(c *wire.Command) bool {
+		if which(c) {
+			c.Discard()
+			return true
+		}
+		return false
+	})
+}
+
+// leave notes that a connection is not the one that the client works on any more. mu is held.
+func (a *actor) leave(l *link) {
+	if a.current == l {
+		a.current = nil
+	}
+}
+
+// forget lets go of a connection of which both ends are gone. mu is held.
+func (a *actor) forget(l *link) {
+	a.leave(l)
+	delete(a.stage.links, l.conn)
+	a.links = slices.DeleteFunc(a.links, func(o *link) bool { return o == l })
+}
+
+// quiet reports whether the client needs not be waited for: it has something at the gate, and what it
+// was answered last has been sent; or it is not calling. mu is held.
+func (a *actor) quiet() bool {
+	if a.client == nil || a.asleep || a.paused {
+		return true
+	}
+	for _, l := range a.links {
+		if l.unheard > l.waiting() {
+			return false
+		}
+	}
+	return !a.calling || slices.ContainsFunc(a.parked, func(c *wire.Command) bool { return c.Replies })
+}
+
+// brisk reports whether more of the same may be on its way: a single message that is to be confirmed. mu
+// is held.
+func (a *actor) brisk() bool {
+	return len(a.parked) == 1 && a.parked[0].Replies && a.parked[0].Method.ID() == frame.BasicPublishID
+}
+
+// waiting is how many of a connection's unanswered commands can't be answered: none, unless nobody
+// listens any more.
+func (l *link) waiting() int {
+	if l.deaf || l.cut || l.released {
+		return l.unheard
+	}
+	return 0
+}

@@ -1,0 +1,68 @@
+package foreign_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+func TestReferenceHolds(t *testing.T) {
+	for _, target := range lock.References {
+		t.Run(target.Name, func(t *testing.T) {
+			stage := newStage(t, target, nil)
+			source := sim.NewSource(sim.Space{Target: target}, 7)
+			var u foreign.Uncontrolled
+			var seen spec.PropertySet
+			for i := range 60 {
+				sc := stage.Playable(source.Scenario(i))
+				x, err := stage.Run(t.Context(), &sc)
+				if err != nil {
+					t.Fatalf("scenario %d: %v", i, err)
+				}
+				u.Add(x.Uncontrolled)
+				seen |= x.Exercised
+				if x.Found != 0 {
+					t.Fatalf("scenario %d: %v violated\n%s", i, x.Violations, draw(x))
+				}
+			}
+			t.Log(u.Words())
+			t.Logf("%b", seen)
+		})
+	}
+}
+
+func newStage(t testing.TB, target *lock.Target, edit func(*foreign.Config)) *foreign.Stage {
+	t.Helper()
+	c := foreign.Config{Starter: machines{target, target.Settled(lock.DefaultOptions())}, Kind: target.Kind}
+	if edit != nil {
+		edit(&c)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	stage, err := foreign.NewStage(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := stage.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return stage
+}
+
+func draw(x *foreign.Execution) string {
+	var b strings.Builder
+	histories.Draw(&b, x.Trace, histories.Style{})
+	return b.String()
+}
+
+var _ = mutant.All

@@ -1,0 +1,90 @@
+package foreign
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// record is what is kept of a run.
+type record struct {
+	events     []spec.Event
+	setup      []scenario.Taken
+	steps      []scenario.Taken
+	violations []scenario.Violation
+	now        scenario.Taken
+	timed      bool  // what the broker has can change by itself
+	trouble    error // what went wrong with clients that does not matter to the run
+}
+
+// furnished notes what the broker has before the first action.
+func (r *record) furnished(truth [scenario.MaxLocks]spec.Truth) {
+	r.setup = []scenario.Taken{{Action: scenario.Action{Do: scenario.Step}, Truth: truth}}
+}
+
+// begin begins an action, at a virtual time.
+func (r *record) begin(a scenario.Action, now int64) {
+	r.now = scenario.Taken{Action: a, Time: now, First: len(r.events)}
+}
+
+// exchange notes the command and reply of the action at hand.
+func (r *record) exchange(cmd *wire.Command, m amqp.Command, reply amqp.Reply) {
+	r.now.Command, r.now.Reply = m, reply
+	if m.Method == amqp.NoMethod {
+		r.now.Other = cmd.Method.ID().String()
+	}
+}
+
+// finish ends an action, and takes in which violations the monitor has seen.
+func (r *run) finish() {
+	rec := &r.record
+	rec.now.Time, rec.now.Events, rec.now.Truth = r.now, len(rec.events)-rec.now.First, r.truth
+	if !r.naming.known {
+		rec.now.Truth = [scenario.MaxLocks]spec.Truth{}
+	}
+	rec.steps = append(rec.steps, rec.now)
+	r.found(len(rec.steps) - 1)
+}
+
+// found takes in the violations seen since the last call, as far as the monitor can be believed.
+func (r *run) found(step int) {
+	for _, v := range r.monitor.TakeNew() {
+		if r.judgeable().Has(v.Property) {
+			r.record.violations = append(r.record.violations, scenario.Violation{Violation: v, Step: step})
+		}
+	}
+}
+
+// plain reports whether nothing has happened but steps.
+func (r *record) plain() bool {
+	return !slices.ContainsFunc(r.steps, func(t scenario.Taken) bool { return t.Action.Do != scenario.Step })
+}
+
+func (r *record) invoke(w *run, c uint8) {
+	p := &w.players[c-1]
+	e := spec.Event{
+		Time: w.now * 1e6, Process: p.process, Lock: uint16(w.sc.Clients[c-1].Lock), Type: spec.Invoke, F: spec.F(p.op),
+	}
+	switch p.op {
+	case lock.Verify, lock.Release, lock.Wait:
+		e.Slot = uint16(p.arg)
+	case lock.Create, lock.Add, lock.Remove:
+		e.Slots = uint16(p.arg)
+	}
+	p.invoked = len(r.events)
+	r.events = append(r.events, e)
+}
+
+var eventTypes = [...]spec.EventType{lock.Pending: spec.Info, lock.Done: spec.OK, lock.Failed: spec.Fail, lock.Unknown: spec.Info}
+
+func (r *record) complete(w *run, c uint8, res lock.Result) {
+	p := &w.players[c-1]
+	r.events = append(r.events, spec.Event{
+		Time: w.now * 1e6, Process: p.process, Lock: uint16(w.sc.Clients[c-1].Lock), Type: eventTypes[res.Outcome],
+		F: spec.F(p.op), Slot: uint16(res.Slot), Slots: uint16(res.Slots), Held: res.Held, Reason: res.Reason,
+	})
+}

@@ -1,0 +1,422 @@
+package foreign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// Execution is what a scenario came to.
+type Execution struct {
+	*scenario.Trace
+	// Found are the properties seen violated, Exercised those that had something to judge.
+	Found, Exercised spec.PropertySet
+	// Undecided says that the history was too large to decide linearizability.
+	Undecided    bool
+	Sent, Called int // commands, operations
+	// Overlap is how long a stale belief stood beside another's, in virtual milliseconds, and Overlaps
+	// the same in commands.
+	Overlap  int64
+	Overlaps int32
+	// Uncontrolled is what clients did that the schedule did not decide.
+	Uncontrolled Uncontrolled
+}
+
+// chooser decides what happens next, or says that nothing is left to.
+type chooser interface {
+	Next(scenario.World) (scenario.Action, bool)
+}
+
+// run is one scenario being played.
+type run struct {
+	*Stage
+	ctx     context.Context
+	sc      *scenario.Scenario
+	book    *book
+	prefix  string
+	players []player
+	ghosts  []*link
+	now     int64 // virtual milliseconds
+	truth   [scenario.MaxLocks]spec.Truth
+	monitor spec.Monitor
+	record  record
+}
+
+// player is an actor in a run.
+type player struct {
+	*actor
+	next        int // index of its next operation
+	called      int
+	sent        uint16
+	held        uint8 // the slot that it believes to hold
+	grant       *link // the connection under which it was granted that
+	incarnation int32 // connections so far
+	process     int32 // that of the operation at hand, or of the last one
+	invoked     int   // index of the event that invoked it
+	op          lock.Op
+	arg         uint8
+	busy        bool
+	dead        bool
+	troubled    bool // something went wrong with its connection since the operation began
+	stale       bool // its connection was lost, not by its own doing, since it was granted what it holds
+	refused     bool // a claim met RESOURCE_LOCKED
+	wake        int64
+}
+
+// Run plays a scenario. The error is for a run that could not be made; see [Client.Call].
+func (s *Stage) Run(ctx context.Context, sc *scenario.Scenario) (*Execution, error) {
+	var plan scenario.Plan
+	plan.Reset(sc)
+	return s.play(ctx, sc, &plan)
+}
+
+// play plays a scenario with whoever chooses.
+func (s *Stage) play(ctx context.Context, sc *scenario.Scenario, choose chooser) (*Execution, error) {
+	r, err := s.begin(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	s.gate(false)
+	over, err := r.act(choose)
+	if err == nil && over {
+		r.audit()
+	}
+	err = errors.Join(err, r.end(over && err == nil))
+	if err != nil {
+		return nil, err
+	}
+	return r.execution(), nil
+}
+
+// begin sets the stage: clients are there and connected, and the locks have their slots.
+func (s *Stage) begin(ctx context.Context, sc *scenario.Scenario) (*run, error) {
+	if len(sc.Clients) > scenario.MaxClients || len(sc.Locks) > scenario.MaxLocks {
+		return nil, fmt.Errorf("a scenario with %d clients and %d locks: expected at most %d and %d",
+			len(sc.Clients), len(sc.Locks), scenario.MaxClients, scenario.MaxLocks)
+	}
+	if err := s.cast(ctx, len(sc.Clients)); err != nil {
+		return nil, err
+	}
+	s.runs++
+	s.unruled = Uncontrolled{}
+	r := &run{Stage: s, ctx: ctx, sc: sc, book: s.book(sc.Locks), prefix: s.place("")}
+	for i := range sc.Clients {
+		p := player{actor: s.actors[i+1]}
+		if p.current != nil {
+			p.incarnation = 1
+			p.current.process = r.processOf(uint8(i+1), 1)
+			p.current.channels = p.current.channels[:0]
+		}
+		p.process = r.processOf(uint8(i+1), max(1, p.incarnation))
+		r.players = append(r.players, p)
+	}
+	if s.config.Kind != lock.Mutex {
+		for _, l := range sc.Locks {
+			if l.Slots == 0 {
+				continue
+			}
+			if _, err := s.actors[0].do(ctx, lock.Create, Params{Name: s.place(l.Name), Slots: int(l.Slots)}); err != nil {
+				return nil, fmt.Errorf("making lock %s with %d slots: %w", l.Name, l.Slots, err)
+			}
+		}
+	}
+	r.watch()
+	return r, nil
+}
+
+// act has the chooser's actions happen until nothing is left to. over says that everybody has done what
+// there was to do.
+func (r *run) act(choose chooser) (over bool, err error) {
+	for len(r.record.steps) < scenario.MaxSteps {
+		a, ok := choose.Next(r)
+		if !ok {
+			late, err := r.late()
+			if err != nil {
+				return false, err
+			}
+			if !late {
+				return r.done(), nil
+			}
+			continue
+		}
+		if !r.Can(a) {
+			r.unruled.Unplayed++
+			continue
+		}
+		if err := r.do(a); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// late waits for those who are still at it though nobody can go on. It is false where there are none;
+// an operation that does not end is given up.
+func (r *run) late() (bool, error) {
+	stuck := func() bool {
+		for i := range r.players {
+			if p := &r.players[i]; p.busy && p.calling && len(p.parked) == 0 {
+				return true
+			}
+		}
+		return false
+	}
+	r.mu.Lock()
+	waiting := stuck()
+	r.mu.Unlock()
+	if !waiting {
+		return false, nil
+	}
+	came, err := r.wait(r.ctx, r.config.Limit, func() bool {
+		for i := range r.players {
+			if p := &r.players[i]; len(p.parked) > 0 || p.answer != nil {
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		return false, err
+	}
+	r.record.begin(scenario.Action{Do: scenario.Advance}, r.now)
+	if !came {
+		r.giveUp()
+	}
+	err = r.settle()
+	r.finish()
+	return true, err
+}
+
+// giveUp ends the operations that never do. Whoever called them is ended as well.
+func (r *run) giveUp() {
+	for i := range r.players {
+		p := &r.players[i]
+		if !p.busy || !p.calling {
+			continue
+		}
+		r.unruled.Hung++
+		r.monitor.Unfinished(uint8(i + 1))
+		r.conclude(p, uint8(i+1), lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut})
+		r.crash(uint8(i+1), false)
+	}
+}
+
+// done reports whether nobody has anything left to do, and the broker nothing to notice.
+func (r *run) done() bool {
+	for i := range r.players {
+		p := &r.players[i]
+		if !p.dead && (p.busy || r.upcoming(p, uint8(i+1))) {
+			return false
+		}
+	}
+	return len(r.ghosts) == 0
+}
+
+// settle waits until every client is at the gate, or done with its operation, and takes in what is over.
+func (r *run) settle() error {
+	all := func(quiet func(*actor) bool) func() bool {
+		return func() bool {
+			for i := range r.players {
+				if !quiet(r.players[i].actor) {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	calm, err := r.wait(r.ctx, r.config.Patience, all(func(a *actor) bool { return a.quiet() || len(a.parked) > 0 }))
+	if err != nil {
+		return err
+	}
+	if calm { // a command without an answer keeps nobody from going on
+		if calm, err = r.wait(r.ctx, grace, all((*actor).quiet)); err != nil {
+			return err
+		}
+		if !calm {
+			r.unruled.Unanswered++
+		}
+	} else {
+		r.mu.Lock()
+		for i := range r.players {
+			if a := r.players[i].actor; !a.quiet() {
+				a.asleep = true
+				r.unruled.Thought++
+			}
+		}
+		r.mu.Unlock()
+	}
+	r.mu.Lock()
+	doubtful := false
+	for i := range r.players {
+		p := &r.players[i]
+		doubtful = doubtful || p.answer != nil && p.answer.result.Outcome == lock.Unknown && len(p.links) > 0
+	}
+	r.mu.Unlock()
+	if doubtful { // who gives up may be closing its socket
+		r.wait(r.ctx, grace, func() bool { return false })
+	}
+	return r.collect()
+}
+
+// grace is how long is waited for what a client does behind a command that it gets no answer to.
+const grace = 5 * time.Millisecond
+
+// collect takes in which operations are over, and which connections clients have closed.
+func (r *run) collect() error {
+	r.mu.Lock()
+	var hung []*link
+	var over []uint8
+	for i := range r.players {
+		p := &r.players[i]
+		for _, l := range p.links {
+			if l.hungUp && !l.ghost {
+				hung = append(hung, l)
+			}
+		}
+		if p.answer != nil {
+			over = append(over, uint8(i+1))
+		}
+	}
+	r.mu.Unlock()
+	for _, l := range hung {
+		r.hangUp(l)
+	}
+	for _, c := range over {
+		if err := r.complete(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hangUp is a client that has closed its socket.
+func (r *run) hangUp(l *link) {
+	if !l.released && l.opened {
+		r.unruled.HungUp++
+		r.lose(l, uint8(l.actor.number), true)
+	}
+	l.conn.Release()
+	r.mu.Lock()
+	l.actor.forget(l)
+	r.mu.Unlock()
+}
+
+// end opens the gate and clears the stage. all says that the scenario has come to its end, so that what
+// is left behind then is left for good.
+func (r *run) end(all bool) error {
+	clean := all && len(r.sc.Faults) == 0 && r.record.plain()
+	r.leaveStage()
+	r.gate(true)
+	var errs []error
+	for i := range r.players {
+		p := &r.players[i]
+		if p.dead || p.held == 0 || !all {
+			p.shaken = p.shaken || p.held > 0
+			continue
+		}
+		name := r.place(r.sc.Locks[r.sc.Clients[i].Lock].Name)
+		res, err := p.do(r.ctx, lock.Release, Params{Name: name, Slot: int(p.held)})
+		if errors.Is(err, ErrDied) {
+			r.unruled.Died++
+			err = p.kill()
+		}
+		clean = clean && res.Outcome == lock.Done
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	for _, l := range r.sc.Locks {
+		if r.config.Kind == lock.Mutex || !r.supports(lock.Destroy) {
+			clean = false
+			continue
+		}
+		res, err := r.actors[0].do(r.ctx, lock.Destroy, Params{Name: r.place(l.Name)})
+		if err != nil {
+			return fmt.Errorf("destroying lock %s: %w", l.Name, err)
+		}
+		clean = clean && res.Outcome == lock.Done
+	}
+	r.sweep(clean)
+	return nil
+}
+
+// leaveStage ends what is under way, and cuts the connections that the broker has dropped.
+func (r *run) leaveStage() {
+	for i := range r.players {
+		p := &r.players[i]
+		if p.busy || p.dead {
+			p.kill()
+			p.shaken = true
+			continue
+		}
+		r.mu.Lock()
+		for _, l := range p.links {
+			if l.released && l.opened && !l.cut {
+				l.cut, p.shaken = true, true
+				p.leave(l)
+				l.conn.Cut()
+			}
+			l.broken, l.deaf = 0, false
+		}
+		r.mu.Unlock()
+		if p.paused {
+			p.wakeUp()
+		}
+	}
+	for _, l := range r.ghosts {
+		l.conn.Release()
+		r.mu.Lock()
+		l.ghost, l.released = false, true
+		r.mu.Unlock()
+	}
+	r.ghosts = nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.players {
+		for _, l := range append([]*link(nil), r.players[i].links...) {
+			if l.hungUp {
+				l.actor.forget(l)
+			}
+		}
+	}
+}
+
+// sweep deletes what queues are left. clean says that there should be none.
+func (r *run) sweep(clean bool) {
+	var left []string
+	var owners []*wire.Conn
+	r.broker.Look(func(v wire.Sight) {
+		for name := range v.Queues() {
+			if len(name) < len(r.prefix) || name[:len(r.prefix)] != r.prefix {
+				continue
+			}
+			left = append(left, name)
+			if owner := v.Owner(name); owner != nil {
+				owners = append(owners, owner)
+			}
+		}
+	})
+	for _, name := range left {
+		if clean {
+			r.monitor.Leftover("after everything was released and destroyed, " + name[len(r.prefix):] + " is left")
+		}
+		r.broker.Delete(name)
+	}
+	r.mu.Lock()
+	for _, c := range owners {
+		if l := r.links[c]; l != nil {
+			l.actor.shaken = true
+		}
+	}
+	r.mu.Unlock()
+	for _, c := range owners {
+		c.Cut()
+	}
+}

@@ -1,0 +1,225 @@
+package foreign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// Config says whose clients run, and how patient one is with them. Starter alone must be given.
+type Config struct {
+	Starter Starter
+	Kind    lock.Kind
+	Options map[string]any // the target's own, handed to every client
+	Name    string         // of the target, in reports; "" is what its clients call themselves
+	// Strength is what a failed acquire is taken to promise.
+	Strength spec.Strength
+	// Patience is how long a client whose operation is under way may send nothing before the others go
+	// on without it; 0 is 2 seconds.
+	Patience time.Duration
+	// Limit is how long an operation may take while nobody else has anything left to do; then it is taken
+	// for one that never returns. 0 is 5 seconds.
+	Limit time.Duration
+	// Costs adds up what operations took; nil adds nothing.
+	Costs *spec.Costs
+	// Checks counts how often each property was put to the test; nil counts nothing.
+	Checks *spec.Counts
+}
+
+const (
+	defaultPatience = 2 * time.Second
+	defaultLimit    = 5 * time.Second
+	// startLimit is how long starting a client, or an operation outside of a scenario, may take.
+	startLimit = 30 * time.Second
+)
+
+// Stage runs scenarios on a foreign lock, one after the other, with the same clients. It is not safe for
+// concurrent use.
+type Stage struct {
+	config  Config
+	broker  *wire.Simulated
+	stop    context.CancelFunc
+	ctx     context.Context // of all calls
+	tasks   sync.WaitGroup  // calls under way
+	actors  []*actor        // by number; 0 is the custodian, who sets and clears the stage
+	naming  naming
+	books   []*book
+	runs    int
+	unruled Uncontrolled // of the run at hand
+	measure bool
+
+	// What the gate knows, under mu. wake says that it has changed.
+	mu       sync.Mutex
+	wake     chan struct{}
+	open     bool // everything passes
+	links    map[*wire.Conn]*link
+	step     exchange // the command that passes
+	listener func(*wire.Command)
+}
+
+// NewStage starts the first client, looks whether it does what is to be seen of a lock at all, and how
+// it names its queues.
+func NewStage(ctx context.Context, c Config) (*Stage, error) {
+	if c.Patience == 0 {
+		c.Patience = defaultPatience
+	}
+	if c.Limit == 0 {
+		c.Limit = defaultLimit
+	}
+	s := &Stage{
+		config: c, broker: wire.NewSimulated(wire.SimulatedOptions{}), wake: make(chan struct{}, 1), open: true,
+		links: make(map[*wire.Conn]*link),
+	}
+	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	err := s.cast(ctx, 0)
+	if err == nil {
+		err = s.rehearse(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// About is what the clients say of themselves.
+func (s *Stage) About() About { return s.actors[0].about }
+
+// Truthful reports whether queues have the names of the guidelines, so that what the broker has of a
+// lock can be told.
+func (s *Stage) Truthful() bool { return s.naming.known }
+
+// Measure has the runs to come tell which commands were written in one go, by waiting a moment for more
+// before a message passes that is to be confirmed. What operations cost is judged in such runs alone.
+func (s *Stage) Measure(on bool) { s.measure = on }
+
+// Close ends all clients and the broker.
+func (s *Stage) Close() error {
+	s.gate(true)
+	var errs []error
+	for _, a := range s.actors {
+		if a.client != nil {
+			errs = append(errs, a.client.Close())
+		}
+	}
+	s.stop()
+	s.tasks.Wait()
+	for _, a := range s.actors {
+		errs = append(errs, a.server.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// cast sees that there is a client of each number up to n, connected and idle.
+func (s *Stage) cast(ctx context.Context, n int) error {
+	for len(s.actors) <= n {
+		a := &actor{stage: s, number: len(s.actors)}
+		server, err := wire.Listen("127.0.0.1:0", wire.Config{Backend: s.broker, Gate: &gate{stage: s, actor: a}})
+		if err != nil {
+			return err
+		}
+		a.server = server
+		s.actors = append(s.actors, a)
+	}
+	for _, a := range s.actors[:n+1] {
+		if err := a.ready(ctx); err != nil {
+			return fmt.Errorf("client %d: %w", a.number, err)
+		}
+	}
+	return nil
+}
+
+// cue says that something has changed.
+func (s *Stage) cue() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// gate opens or closes the gate. What waits there when it opens, passes.
+func (s *Stage) gate(open bool) {
+	s.mu.Lock()
+	s.open = open
+	var waiting []*wire.Command
+	if open {
+		for _, a := range s.actors {
+			waiting = append(waiting, a.parked...)
+			a.parked = nil
+		}
+	}
+	s.mu.Unlock()
+	for _, c := range waiting {
+		c.Pass()
+	}
+}
+
+// wait waits until a condition holds, which is looked at under mu whenever something has changed. It is
+// false if that takes longer than it may.
+func (s *Stage) wait(ctx context.Context, limit time.Duration, holds func() bool) (bool, error) {
+	var late <-chan time.Time
+	for {
+		s.mu.Lock()
+		ok := holds()
+		s.mu.Unlock()
+		if ok {
+			return true, nil
+		}
+		if late == nil {
+			timer := time.NewTimer(limit)
+			defer timer.Stop()
+			late = timer.C
+		}
+		select {
+		case <-s.wake:
+		case <-late:
+			return false, nil
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
+}
+
+// place is what scenario.Scenario calls a lock, as it is called in one run.
+func (s *Stage) place(name string) string { return fmt.Sprintf("r%d.%s", s.runs, name) }
+
+// supports reports whether the clients offer an operation.
+func (s *Stage) supports(op lock.Op) bool {
+	for _, o := range s.About().Operations {
+		if o == op {
+			return true
+		}
+	}
+	return false
+}
+
+// Playable leaves out of a scenario what the target's clients don't offer, and what is not for them to
+// choose: the reference's options.
+func (s *Stage) Playable(sc scenario.Scenario) scenario.Scenario {
+	sc.Target, sc.Options = s.target(), lock.DefaultOptions()
+	clients := make([]scenario.Client, len(sc.Clients))
+	for i, c := range sc.Clients {
+		clients[i].Lock = c.Lock
+		for _, op := range c.Ops {
+			if s.supports(op.Op) {
+				clients[i].Ops = append(clients[i].Ops, op)
+			}
+		}
+	}
+	sc.Clients = clients
+	return sc
+}
+
+// target is what the target is called.
+func (s *Stage) target() string {
+	if s.config.Name != "" {
+		return s.config.Name
+	}
+	return s.About().Name
+}

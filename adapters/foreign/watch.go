@@ -1,0 +1,309 @@
+package foreign
+
+import (
+	"errors"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// watch has the monitor begin.
+func (r *run) watch() {
+	r.survey()
+	r.record.furnished(r.truth)
+	o := lock.DefaultOptions()
+	r.monitor.Checks = r.config.Checks
+	r.monitor.Reset(r.config.Kind, &o, len(r.players), r.truth[:len(r.sc.Locks)])
+	r.monitor.Unbound()
+}
+
+// model is a command in the model's terms, with the names of traces.
+func (r *run) model(cmd *wire.Command, channel uint16) amqp.Command {
+	m := cmd.Model(func(name string) amqp.Queue {
+		if len(name) >= len(r.prefix) && name[:len(r.prefix)] == r.prefix {
+			name = name[len(r.prefix):]
+		}
+		if name == "" {
+			return 0
+		}
+		return r.book.names.Intern(name)
+	})
+	m.Channel, m.Pipelined = channel, cmd.Pipelined
+	return m
+}
+
+// told tells the monitor of a command that reached the broker, and what it changed.
+func (r *run) told(c uint8, l *link, cmd *wire.Command, m amqp.Command, reply amqp.Reply) {
+	p := &r.players[c-1]
+	if m.Method == amqp.ConnectionOpen {
+		r.opened(c, l)
+	}
+	r.monitor.Command(c, m, reply, cmd.Replies)
+	switch {
+	case m.Method == amqp.ConnectionClose || reply.Kind == amqp.ConnectionClosed:
+		if !l.released {
+			r.lose(l, c, true)
+		}
+	case reply.Kind == amqp.ChannelClosed && reply.Code != amqp.ResourceLocked && reply.Code != amqp.NotFound:
+		p.troubled = true
+	}
+	if reply.Code == amqp.ResourceLocked {
+		p.refused = true
+	}
+	r.touch(c, m, reply)
+}
+
+// opened is a client that has a further connection.
+func (r *run) opened(c uint8, l *link) {
+	p := &r.players[c-1]
+	p.incarnation++
+	l.process = r.processOf(c, p.incarnation)
+	if p.busy && p.op == lock.Acquire { // what it is granted goes with it
+		p.process = l.process
+		r.record.events[p.invoked].Process = l.process
+	}
+}
+
+// touch tells the monitor of a command on a lock's queue.
+func (r *run) touch(c uint8, m amqp.Command, reply amqp.Reply) {
+	mean := r.book.mean(m.Queue)
+	if m.Args.Has&(amqp.HasExpires|amqp.HasMessageTTL) != 0 {
+		r.record.timed = true
+	}
+	if r.naming.known && mean.Known {
+		if len(r.sc.Locks) > 1 {
+			r.monitor.Named(c, !mean.Collides)
+		}
+		if !mean.Collides {
+			r.monitor.Touch(c, mean.Role, mean.Slot, m, reply)
+		}
+	}
+	if m.Method == amqp.QueueDeclare && !m.Flags.Has(amqp.Passive) || m.Method == amqp.QueueDelete {
+		r.changed(c)
+	}
+}
+
+// changed tells the monitor what the broker has of the locks, where it is something else than before.
+func (r *run) changed(c uint8) {
+	before := r.truth
+	r.survey()
+	for l := range r.sc.Locks {
+		if r.truth[l] != before[l] {
+			r.monitor.SetTruth(uint8(l), c, &r.truth[l])
+		}
+	}
+}
+
+// survey looks up what the broker has of the locks. Where that can't be told, every slot is said to
+// exist: what is judged then does not look at it.
+func (r *run) survey() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.naming.known {
+		for l := range r.sc.Locks {
+			r.truth[l] = spec.Truth{Exists: spec.AllSlots}
+		}
+		return
+	}
+	r.broker.Look(func(v wire.Sight) {
+		for l, layout := range r.book.layouts {
+			r.truth[l] = r.surveyed(v, layout)
+		}
+	})
+}
+
+func (r *run) surveyed(v wire.Sight, layout *lock.Layout) (t spec.Truth) {
+	name := func(q amqp.Queue) string { return r.prefix + r.book.names.Name(q) }
+	holder := func(q amqp.Queue, s uint8) {
+		if v.Exists(name(q)) {
+			t.Taken |= 1 << s
+			t.Owner[s] = r.ownerOf(v.Owner(name(q)))
+		}
+	}
+	if r.config.Kind == lock.Mutex {
+		t.Exists = 1 << 1
+		holder(layout.Mutex, 1)
+		return t
+	}
+	for s := uint8(1); s <= spec.Slots; s++ {
+		if v.Exists(name(layout.A[s])) {
+			t.Exists |= 1 << s
+		}
+		holder(layout.B[s], s)
+	}
+	t.Admin = r.ownerOf(v.Owner(name(layout.Admin)))
+	return t
+}
+
+// ownerOf is the client whose connection that is. mu is held.
+func (r *run) ownerOf(c *wire.Conn) uint8 {
+	l := r.links[c]
+	if l == nil || l.actor.number == 0 || l.actor.number > len(r.players) {
+		return 0
+	}
+	if l.ghost {
+		return uint8(l.actor.number) | spec.Ghost
+	}
+	return uint8(l.actor.number)
+}
+
+// complete ends a client's operation.
+func (r *run) complete(c uint8) error {
+	p := &r.players[c-1]
+	answer := p.take()
+	if answer == nil || !p.busy {
+		return nil
+	}
+	if answer.err != nil && !errors.Is(answer.err, ErrDied) {
+		return answer.err
+	}
+	if answer.err != nil {
+		r.unruled.Died++
+		r.conclude(p, c, lock.Result{Outcome: lock.Unknown, Reason: lock.Crashed})
+		r.crash(c, false)
+		return nil
+	}
+	r.conclude(p, c, r.interpret(p, answer.result))
+	return nil
+}
+
+// interpret adds to a result what its client did not say: the slot that was asked about, and why the
+// answer is no.
+func (r *run) interpret(p *player, res lock.Result) lock.Result {
+	switch p.op {
+	case lock.Verify, lock.Release, lock.Wait:
+		res.Slot = p.arg
+	case lock.Acquire:
+		if res.Outcome == lock.Done && !res.Held {
+			res.Outcome = lock.Failed
+		}
+		if res.Held && res.Slot == 0 && r.config.Kind != lock.Semaphore {
+			res.Slot = 1
+		}
+	}
+	if res.Reason == lock.NoReason {
+		res.Reason = r.reason(p, res)
+	}
+	return res
+}
+
+// reason is why an operation did not give what was asked for, as far as that can be seen from outside.
+func (r *run) reason(p *player, res lock.Result) lock.Reason {
+	switch {
+	case p.op == lock.Verify && res.Outcome == lock.Done && !res.Held:
+		if p.stale {
+			return lock.Disconnected
+		}
+		return lock.Removed
+	case res.Outcome != lock.Failed:
+		return lock.NoReason
+	case p.op == lock.Acquire && p.troubled:
+		return lock.Disconnected
+	case p.op == lock.Acquire && p.refused:
+		return lock.GaveUp
+	case p.op == lock.Acquire:
+		return lock.Full
+	case p.op == lock.Wait:
+		return lock.GaveUp
+	case p.op.Administrative() && !p.troubled:
+		return lock.Busy
+	}
+	return lock.NoReason
+}
+
+// conclude records how a client's operation ended.
+func (r *run) conclude(p *player, c uint8, res lock.Result) {
+	p.busy = false
+	r.mu.Lock()
+	now := p.current
+	r.mu.Unlock()
+	switch {
+	case p.op == lock.Acquire && res.Outcome == lock.Done:
+		p.held, p.stale = min(res.Slot, spec.Slots), false
+		p.grant = r.granted(p, c)
+		now = p.grant
+	case p.op == lock.Release || p.op == lock.Verify && res.Outcome == lock.Done && !res.Held:
+		p.held, p.grant = 0, nil
+	}
+	r.record.complete(r, c, res)
+	r.bill(c, res)
+	res.Slot = min(res.Slot, spec.Slots)
+	r.monitor.End(c, res, p.held, now != nil && !now.released)
+}
+
+// granted is the connection that has what a client was just told that it holds.
+func (r *run) granted(p *player, c uint8) *link {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	owner := p.current
+	if !r.naming.known {
+		return owner
+	}
+	layout := r.book.layouts[r.sc.Clients[c-1].Lock]
+	q := layout.Mutex
+	if r.config.Kind != lock.Mutex {
+		q = layout.B[p.held]
+	}
+	r.broker.Look(func(v wire.Sight) {
+		if l := r.links[v.Owner(r.prefix+r.book.names.Name(q))]; l != nil && l.actor == p.actor {
+			owner = l
+		}
+	})
+	return owner
+}
+
+// bill adds up what an operation took, unless a fault broke its connection or channel.
+func (r *run) bill(c uint8, res lock.Result) {
+	cost, lost, broken := r.monitor.Spent(c)
+	if r.config.Costs == nil || !r.measure || broken || res.Outcome == lock.Unknown || r.players[c-1].troubled || cost.Connections > 0 {
+		return
+	}
+	r.config.Costs.Add(r.players[c-1].op, res, lost, [spec.Measures]int{
+		int(cost.Commands), int(cost.Trips), int(cost.Replies), int(cost.Channels), int(cost.Connections),
+	})
+}
+
+// audit looks for what is left behind once nobody has anything left to do.
+func (r *run) audit() {
+	if !r.naming.known {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.broker.Look(func(v wire.Sight) {
+		for q := 1; q < len(r.book.meaning); q++ {
+			if detail := r.leftover(v, amqp.Queue(q)); detail != "" {
+				r.monitor.Leftover(detail)
+				return
+			}
+		}
+	})
+}
+
+// leftover says what is wrong with a queue that is there, or "".
+func (r *run) leftover(v wire.Sight, q amqp.Queue) string {
+	m, name := r.book.mean(q), r.prefix+r.book.names.Name(q)
+	switch {
+	case !m.Known || !v.Exists(name):
+		return ""
+	case v.Depth(name) > 0:
+		return "messages are left in a queue"
+	case m.Role == lock.RoleA && m.Slot == 0:
+		return "a queue is left that is no slot's"
+	case m.Role != lock.RoleA && v.Owner(name) == nil && !r.monitor.Believed(m.Lock, m.Slot):
+		return "a queue is left that is nobody's"
+	}
+	return ""
+}
+
+// event notes an occurrence that is no client's doing.
+func (r *run) event(f spec.F, process int32) {
+	r.record.events = append(r.record.events, spec.Event{
+		Time: r.now * 1e6, Process: spec.Nemesis, Target: process, Type: spec.Info, F: f,
+	})
+}
+
+var _ scenario.World = (*run)(nil)
