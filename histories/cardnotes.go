@@ -35,6 +35,9 @@ func cardNotes(r *Report, s Style) []line {
 	if len(never) > 0 {
 		out = append(out, labelled("never", list(never), yellow, s)...)
 	}
+	if len(r.Uncontrolled) > 0 {
+		out = append(out, labelled("not controlled", list(r.Uncontrolled), yellow, s)...)
+	}
 	return out
 }
 

@@ -27,6 +27,10 @@ type Counterexample struct {
 	// what was seen when all was over. Its Detail is what happened, in one line.
 	Violation scenario.Violation
 	Origin    Origin
+	// Exec is the command of a target that is somebody else's program, and Kind the lock type that it was
+	// taken for; "" is a target of ours.
+	Exec string
+	Kind lock.Kind
 	// Transcript tells the execution to people, a step a line. Replaying does not look at it.
 	Transcript []string
 }
@@ -55,6 +59,8 @@ type counterexampleFile struct {
 	Strength   string            `json:"strength,omitzero"` // scan where it is left out
 	Violation  violationFile     `json:"violation"`
 	Found      Origin            `json:"found"`
+	Exec       string            `json:"exec,omitzero"`
+	Lock       string            `json:"lock,omitzero"` // with exec
 	Scenario   scenario.Scenario `json:"scenario"`
 	Transcript []string          `json:"transcript,omitempty"`
 }
@@ -99,8 +105,12 @@ func (c *Counterexample) Encode() ([]byte, error) {
 	if c.Strength != spec.Scan {
 		strength = c.Strength.String()
 	}
+	kind := ""
+	if c.Exec != "" {
+		kind = c.Kind.String()
+	}
 	data, err := json.Marshal(counterexampleFile{
-		Strength:  strength,
+		Strength: strength, Exec: c.Exec, Lock: kind,
 		Lockproof: counterexampleFormat, Version: counterexampleVersion, Tool: c.Tool,
 		Property: c.Property.String(), Sentence: spec.Properties[c.Property].Sentence,
 		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail},
@@ -150,12 +160,18 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 			return nil, doc.fail("/strength", err)
 		}
 	}
+	kind := lock.Semaphore
+	if f.Exec != "" {
+		if kind, err = lock.KindNamed(f.Lock); err != nil {
+			return nil, doc.fail("/lock", err)
+		}
+	}
 	if at, err := checkCounterexample(&f); err != nil {
 		return nil, doc.fail(at, err)
 	}
 	v := f.Violation
 	return &Counterexample{
-		Tool: f.Tool, Property: property, Strength: strength, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
+		Exec: f.Exec, Kind: kind, Tool: f.Tool, Property: property, Strength: strength, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
 		Violation: scenario.Violation{Step: v.Step - 1, Violation: spec.Violation{
 			Property: property, Lock: v.Lock, Client: v.Client, Other: v.Other, Slot: v.Slot, Detail: v.Detail}},
 	}, nil

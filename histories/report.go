@@ -44,6 +44,9 @@ type Report struct {
 	// Exercised are the things that must sometimes happen, so that a run in which nothing happened
 	// does not pass for a good one.
 	Exercised []Exercise
+	// Uncontrolled is what the target's clients did that no schedule decided, each with how often. It is
+	// left out for targets that do nothing by themselves.
+	Uncontrolled []string
 }
 
 // Mode is how a run's executions were chosen, and so how much its verdicts can claim.

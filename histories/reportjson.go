@@ -17,30 +17,31 @@ const (
 
 // reportFile is a report as JSON. Its fields are those of [Report] and mean the same.
 type reportFile struct {
-	Lockproof   string         `json:"lockproof"`
-	Version     int            `json:"version"`
-	Tool        string         `json:"tool"`
-	Target      string         `json:"target"`
-	Doc         string         `json:"doc,omitempty"`
-	Kind        string         `json:"kind"`
-	Mode        Mode           `json:"mode"`
-	Broker      string         `json:"broker,omitempty"`
-	Source      string         `json:"source,omitempty"`
-	Seed        uint64         `json:"seed,omitzero"`
-	Strength    string         `json:"strength,omitempty"`
-	Bounds      string         `json:"bounds,omitempty"`
-	Holds       bool           `json:"holds"`
-	Interrupted bool           `json:"interrupted"`
-	Scenarios   int            `json:"scenarios"`
-	Steps       int            `json:"steps"`
-	Commands    int            `json:"commands"`
-	Operations  int            `json:"operations"`
-	Seconds     float64        `json:"seconds,omitzero"`
-	Properties  []propertyFile `json:"properties"`
-	Efficiency  []rowFile      `json:"efficiency"`
-	Stale       staleFile      `json:"stale_belief"`
-	Exercised   []exerciseFile `json:"exercised"`
-	Space       *spaceFile     `json:"space,omitempty"`
+	Lockproof    string         `json:"lockproof"`
+	Version      int            `json:"version"`
+	Tool         string         `json:"tool"`
+	Target       string         `json:"target"`
+	Doc          string         `json:"doc,omitempty"`
+	Kind         string         `json:"kind"`
+	Mode         Mode           `json:"mode"`
+	Broker       string         `json:"broker,omitempty"`
+	Source       string         `json:"source,omitempty"`
+	Seed         uint64         `json:"seed,omitzero"`
+	Strength     string         `json:"strength,omitempty"`
+	Bounds       string         `json:"bounds,omitempty"`
+	Holds        bool           `json:"holds"`
+	Interrupted  bool           `json:"interrupted"`
+	Scenarios    int            `json:"scenarios"`
+	Steps        int            `json:"steps"`
+	Commands     int            `json:"commands"`
+	Operations   int            `json:"operations"`
+	Seconds      float64        `json:"seconds,omitzero"`
+	Properties   []propertyFile `json:"properties"`
+	Efficiency   []rowFile      `json:"efficiency"`
+	Stale        staleFile      `json:"stale_belief"`
+	Exercised    []exerciseFile `json:"exercised"`
+	Uncontrolled []string       `json:"uncontrolled,omitempty"`
+	Space        *spaceFile     `json:"space,omitempty"`
 }
 
 type spaceFile struct {
@@ -145,8 +146,9 @@ func WriteJSON(w io.Writer, r *Report) error {
 		Target: r.Target, Doc: r.Doc, Kind: r.Kind.String(), Mode: r.Mode, Broker: r.Broker, Source: r.Source,
 		Seed: r.Seed, Strength: r.Strength, Bounds: r.Bounds, Holds: r.Holds(), Interrupted: r.Interrupted,
 		Scenarios: r.Scenarios, Steps: r.Steps, Commands: r.Commands, Operations: r.Operations,
-		Seconds: r.Elapsed.Seconds(),
-		Stale:   staleFile{r.Stale.Commands, r.Stale.Time.Milliseconds(), r.Stale.Scenarios},
+		Seconds:      r.Elapsed.Seconds(),
+		Uncontrolled: r.Uncontrolled,
+		Stale:        staleFile{r.Stale.Commands, r.Stale.Time.Milliseconds(), r.Stale.Scenarios},
 	}
 	for i := range r.Properties {
 		f.Properties = append(f.Properties, r.property(&r.Properties[i]))

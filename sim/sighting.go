@@ -90,3 +90,18 @@ func (s *Seen) result(op lock.Op, r lock.Result) {
 		s.add(SawBusy)
 	}
 }
+
+// Sighted is what has happened in an execution, whoever's clients they were.
+func Sighted(t *scenario.Trace) (seen Seen) {
+	if len(t.Scenario.Locks) > 1 {
+		seen.add(SawTwoLocks)
+	}
+	for i := range t.Steps {
+		seen.action(t.Steps[i].Action)
+		seen.reply(t.Steps[i].Reply)
+	}
+	for _, e := range t.History.Events {
+		seen.result(e.F.Op(), lock.Result{Reason: e.Reason})
+	}
+	return seen
+}
