@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -209,6 +210,9 @@ func (r *run) deliver(c uint8, cmd *wire.Command, deaf bool) *link {
 	p.parked = p.parked[1:]
 	known := l.knows(cmd.Channel)
 	released, broken := l.released, l.broken != 0 && l.broken == cmd.Channel
+	if broken && cmd.Method.ID() == frame.ChannelOpenID { // it is closed as it is
+		l.broken, broken = 0, false
+	}
 	if !released {
 		l.deaf = deaf
 		if l.opened && cmd.Channel == 0 && p.current != l && p.current != nil && !p.current.cut {

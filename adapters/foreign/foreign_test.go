@@ -2,6 +2,7 @@ package foreign_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ func TestReferenceHolds(t *testing.T) {
 			source := sim.NewSource(sim.Space{Target: target}, 7)
 			var u foreign.Uncontrolled
 			var seen spec.PropertySet
-			for i := range 60 {
+			for i := range 600 {
 				sc := stage.Playable(source.Scenario(i))
 				x, err := stage.Run(t.Context(), &sc)
 				if err != nil {
@@ -65,4 +66,59 @@ func draw(x *foreign.Execution) string {
 	return b.String()
 }
 
-var _ = mutant.All
+// TestMutantsAreCaught has the suite that proves the prover run behind real sockets.
+func TestMutantsAreCaught(t *testing.T) {
+	for _, target := range mutant.All {
+		t.Run(target.Name, func(t *testing.T) {
+			p, err := spec.PropertyNamed(target.Breaks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stage := newStage(t, target, nil)
+			source := sim.NewSource(sim.Space{Target: target}, 7)
+			for i := range 400 {
+				sc := stage.Playable(source.Scenario(i))
+				stage.Measure(p == spec.CheapAcquire || p == spec.CheapVerify)
+				x, err := stage.Run(t.Context(), &sc)
+				if err != nil {
+					t.Fatalf("scenario %d: %v", i, err)
+				}
+				if x.Found.Has(p) {
+					return
+				}
+			}
+			t.Logf("MISSED %s %v truthful=%v", target.Name, p, stage.Truthful())
+		})
+	}
+}
+
+// TestSameSeedSameOrder plays every scenario twice: a client that does nothing by itself sends the same
+// commands in the same order, is told the same, and is judged the same.
+func TestSameSeedSameOrder(t *testing.T) {
+	for _, target := range lock.References {
+		t.Run(target.Name, func(t *testing.T) {
+			source := sim.NewSource(sim.Space{Target: target}, 3)
+			var traces [2][]string
+			for turn := range traces {
+				stage := newStage(t, target, nil)
+				for i := range 60 {
+					if turn == 1 {
+						i = 59 - i // what was played before makes no difference
+					}
+					sc := stage.Playable(source.Scenario(i))
+					x, err := stage.Run(t.Context(), &sc)
+					if err != nil {
+						t.Fatal(err)
+					}
+					traces[turn] = append(traces[turn], draw(x))
+				}
+			}
+			slices.Reverse(traces[1])
+			for i := range traces[0] {
+				if traces[0][i] != traces[1][i] {
+					t.Errorf("scenario %d came to two executions:\n%s\n%s", i, traces[0][i], traces[1][i])
+				}
+			}
+		})
+	}
+}

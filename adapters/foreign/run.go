@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/wire"
@@ -255,7 +256,8 @@ func (r *run) settle() error {
 	doubtful := false
 	for i := range r.players {
 		p := &r.players[i]
-		doubtful = doubtful || p.answer != nil && p.answer.result.Outcome == lock.Unknown && len(p.links) > 0
+		doubtful = doubtful || p.answer != nil && len(p.links) > 0 &&
+			(p.answer.result.Outcome == lock.Unknown || p.answer.result.Outcome != lock.Done && p.troubled)
 	}
 	r.mu.Unlock()
 	if doubtful { // who gives up may be closing its socket
@@ -311,13 +313,93 @@ func (r *run) hangUp(l *link) {
 // is left behind then is left for good.
 func (r *run) end(all bool) error {
 	clean := all && len(r.sc.Faults) == 0 && r.record.plain()
-	r.leaveStage()
+	r.resolve()
 	r.gate(true)
-	var errs []error
+	if err := r.finishCalls(); err != nil {
+		return err
+	}
+	released, err := r.releaseAll()
+	if err != nil {
+		return err
+	}
+	destroyed, err := r.destroyAll()
+	if err != nil {
+		return err
+	}
+	r.sweep(clean && released && destroyed)
+	return nil
+}
+
+// resolve lets clients know of what they don't yet: who was paused goes on, and connections are cut that
+// the broker has dropped. What the broker has not noticed, it does.
+func (r *run) resolve() {
+	for _, l := range r.ghosts {
+		l.conn.Release()
+		r.mu.Lock()
+		l.ghost, l.released = false, true
+		r.mu.Unlock()
+	}
+	r.ghosts = nil
 	for i := range r.players {
 		p := &r.players[i]
-		if p.dead || p.held == 0 || !all {
-			p.shaken = p.shaken || p.held > 0
+		p.shaken = p.shaken || p.dead
+		if p.paused {
+			p.wakeUp()
+		}
+		r.mu.Lock()
+		for _, l := range slices.Clone(p.links) {
+			if l.released && l.opened && !l.cut {
+				l.cut, p.shaken = true, true
+				p.leave(l)
+				l.conn.Cut()
+			}
+			l.broken = 0
+			if l.hungUp {
+				p.forget(l)
+			}
+		}
+		r.mu.Unlock()
+	}
+}
+
+// finishCalls waits for operations that the scenario left in their midst. Clients that don't come to an
+// end are replaced.
+func (r *run) finishCalls() error {
+	for i := range r.players {
+		p := &r.players[i]
+		if !p.busy {
+			continue
+		}
+		over, err := r.wait(r.ctx, r.config.Limit, func() bool { return !p.calling })
+		if err != nil {
+			return err
+		}
+		answer := p.take()
+		switch {
+		case !over || answer == nil:
+			r.unruled.Hung++
+			err = p.kill()
+		case errors.Is(answer.err, ErrDied):
+			r.unruled.Died++
+			err = p.kill()
+		case answer.err != nil:
+			err = answer.err
+		case p.op == lock.Acquire && answer.result.Held:
+			p.held = answer.result.Slot
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// releaseAll has clients release what they hold. It is false if one did not do that.
+func (r *run) releaseAll() (all bool, err error) {
+	all = true
+	for i := range r.players {
+		p := &r.players[i]
+		if p.client == nil || p.held == 0 {
 			continue
 		}
 		name := r.place(r.sc.Locks[r.sc.Clients[i].Lock].Name)
@@ -326,66 +408,31 @@ func (r *run) end(all bool) error {
 			r.unruled.Died++
 			err = p.kill()
 		}
-		clean = clean && res.Outcome == lock.Done
-		errs = append(errs, err)
-	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	for _, l := range r.sc.Locks {
-		if r.config.Kind == lock.Mutex || !r.supports(lock.Destroy) {
-			clean = false
-			continue
-		}
-		res, err := r.actors[0].do(r.ctx, lock.Destroy, Params{Name: r.place(l.Name)})
 		if err != nil {
-			return fmt.Errorf("destroying lock %s: %w", l.Name, err)
+			return false, err
 		}
-		clean = clean && res.Outcome == lock.Done
+		all = all && res.Outcome == lock.Done
 	}
-	r.sweep(clean)
-	return nil
+	return all, nil
 }
 
-// leaveStage ends what is under way, and cuts the connections that the broker has dropped.
-func (r *run) leaveStage() {
-	for i := range r.players {
-		p := &r.players[i]
-		if p.busy || p.dead {
-			p.kill()
-			p.shaken = true
-			continue
-		}
-		r.mu.Lock()
-		for _, l := range p.links {
-			if l.released && l.opened && !l.cut {
-				l.cut, p.shaken = true, true
-				p.leave(l)
-				l.conn.Cut()
-			}
-			l.broken, l.deaf = 0, false
-		}
-		r.mu.Unlock()
-		if p.paused {
-			p.wakeUp()
-		}
+// destroyAll has the custodian destroy the locks. It is false if that can't be done, or was not.
+func (r *run) destroyAll() (all bool, err error) {
+	if r.config.Kind == lock.Mutex {
+		return true, nil
 	}
-	for _, l := range r.ghosts {
-		l.conn.Release()
-		r.mu.Lock()
-		l.ghost, l.released = false, true
-		r.mu.Unlock()
+	if !r.supports(lock.Destroy) {
+		return false, nil
 	}
-	r.ghosts = nil
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i := range r.players {
-		for _, l := range append([]*link(nil), r.players[i].links...) {
-			if l.hungUp {
-				l.actor.forget(l)
-			}
+	all = true
+	for _, l := range r.sc.Locks {
+		res, err := r.actors[0].do(r.ctx, lock.Destroy, Params{Name: r.place(l.Name)})
+		if err != nil {
+			return false, fmt.Errorf("destroying lock %s: %w", l.Name, err)
 		}
+		all = all && res.Outcome == lock.Done
 	}
+	return all, nil
 }
 
 // sweep deletes what queues are left. clean says that there should be none.
