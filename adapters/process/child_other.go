@@ -1,0 +1,27 @@
+//go:build !unix
+
+package process
+
+import (
+	"errors"
+	"os"
+	"time"
+)
+
+// child is a running program where there are process groups and signals; here there is none.
+type child struct {
+	stdin, stdout, stderr *os.File
+	ended                 chan struct{}
+	how                   string
+}
+
+func startChild(string, string, []string) (*child, error) {
+	return nil, errors.New("programs are run as clients on Unix systems only")
+}
+
+func (c *child) kill()                         {}
+func (c *child) terminate()                    {}
+func (c *child) pause()                        {}
+func (c *child) resume()                       {}
+func (c *child) endsWithin(time.Duration) bool { return true }
+func (c *child) release()                      {}
