@@ -66,6 +66,9 @@ type Result struct {
 	Strength spec.Strength
 	// Traces are the minimised executions that violate a property, by property.
 	Traces map[spec.Property]*scenario.Trace
+
+	exec string // the command of somebody else's program, and the type that it was taken for
+	kind lock.Kind
 }
 
 // Prove runs scenarios until they are done or ctx is over, and judges them. The error is for a run

@@ -3,7 +3,6 @@ package foreign
 import (
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
@@ -175,8 +174,8 @@ func (r *run) takeStep(c uint8, do scenario.Do, late bool) error {
 	if cmd == nil { // it needed none
 		return nil
 	}
-	if r.measure {
-		if _, err := r.wait(r.ctx, burst, func() bool { return !p.brisk() }); err != nil {
+	if r.burst > 0 {
+		if _, err := r.wait(r.ctx, r.burst, func() bool { return !p.brisk() }); err != nil {
 			return err
 		}
 	}
@@ -197,9 +196,6 @@ func (r *run) takeStep(c uint8, do scenario.Do, late bool) error {
 	}
 	return nil
 }
-
-// burst is how long is waited for a message that was written right behind another.
-const burst = 2 * time.Millisecond
 
 // deliver has a command pass, and tells the monitor what it came to. deaf says that the answer is lost.
 func (r *run) deliver(c uint8, cmd *wire.Command, deaf bool) *link {

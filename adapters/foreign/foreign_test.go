@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
 	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
@@ -22,8 +23,9 @@ func TestReferenceHolds(t *testing.T) {
 			source := sim.NewSource(sim.Space{Target: target}, 7)
 			var u foreign.Uncontrolled
 			var seen spec.PropertySet
-			for i := range 600 {
+			for i := range 200 {
 				sc := stage.Playable(source.Scenario(i))
+				stage.Measure(time.Duration((i%4)/3) * foreign.Stare / 4)
 				x, err := stage.Run(t.Context(), &sc)
 				if err != nil {
 					t.Fatalf("scenario %d: %v", i, err)
@@ -42,7 +44,7 @@ func TestReferenceHolds(t *testing.T) {
 
 func newStage(t testing.TB, target *lock.Target, edit func(*foreign.Config)) *foreign.Stage {
 	t.Helper()
-	c := foreign.Config{Starter: machines{target, target.Settled(lock.DefaultOptions())}, Kind: target.Kind}
+	c := foreign.Config{Starter: foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}, Kind: target.Kind}
 	if edit != nil {
 		edit(&c)
 	}
@@ -78,7 +80,9 @@ func TestMutantsAreCaught(t *testing.T) {
 			source := sim.NewSource(sim.Space{Target: target}, 7)
 			for i := range 400 {
 				sc := stage.Playable(source.Scenario(i))
-				stage.Measure(p == spec.CheapAcquire || p == spec.CheapVerify)
+				if foreign.Measured.Has(p) {
+					stage.Measure(foreign.Glance)
+				}
 				x, err := stage.Run(t.Context(), &sc)
 				if err != nil {
 					t.Fatalf("scenario %d: %v", i, err)

@@ -11,6 +11,9 @@ const Nameless = "queue names do not follow the guidelines' naming"
 // fromCommands are the properties that can be judged whatever queues are called.
 var fromCommands = spec.PropertySet(0).With(spec.CheapAcquire).With(spec.CheapVerify).With(spec.MinimalDriver)
 
+// Measured are those that are judged where commands are told apart that were written in one go.
+const Measured = spec.PropertySet(1<<spec.CheapAcquire | 1<<spec.CheapVerify)
+
 // fromHistory are those of which the history says something.
 var fromHistory = spec.PropertySet(0).With(spec.Linearizable).With(spec.MutualExclusion).With(spec.StaleBeliefEnds).With(spec.Progress)
 
@@ -29,8 +32,8 @@ func (r *run) judgeable() spec.PropertySet {
 	if !r.naming.known {
 		all &= fromCommands
 	}
-	if !r.measure {
-		all &^= spec.PropertySet(0).With(spec.CheapAcquire).With(spec.CheapVerify)
+	if r.burst == 0 {
+		all &^= Measured
 	}
 	return all
 }

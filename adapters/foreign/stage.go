@@ -53,7 +53,7 @@ type Stage struct {
 	books   []*book
 	runs    int
 	unruled Uncontrolled // of the run at hand
-	measure bool
+	burst   time.Duration
 
 	// What the gate knows, under mu. wake says that it has changed.
 	mu       sync.Mutex
@@ -95,9 +95,17 @@ func (s *Stage) About() About { return s.actors[0].about }
 // lock can be told.
 func (s *Stage) Truthful() bool { return s.naming.known }
 
-// Measure has the runs to come tell which commands were written in one go, by waiting a moment for more
-// before a message passes that is to be confirmed. What operations cost is judged in such runs alone.
-func (s *Stage) Measure(on bool) { s.measure = on }
+// Measure has the runs to come tell which commands were written in one go, by waiting so long for more
+// before a message passes that is to be confirmed; 0 is not at all. What operations cost is judged in such
+// runs alone. On a busy machine commands take their time, so what seems to cost too much after a
+// [Glance] deserves a [Stare].
+func (s *Stage) Measure(burst time.Duration) { s.burst = burst }
+
+// How long to look for what was written right behind a message.
+const (
+	Glance = 2 * time.Millisecond
+	Stare  = 40 * time.Millisecond
+)
 
 // Close ends all clients and the broker.
 func (s *Stage) Close() error {

@@ -258,7 +258,7 @@ func (r *run) granted(p *player, c uint8) *link {
 // bill adds up what an operation took, unless a fault broke its connection or channel.
 func (r *run) bill(c uint8, res lock.Result) {
 	cost, lost, broken := r.monitor.Spent(c)
-	if r.config.Costs == nil || !r.measure || broken || res.Outcome == lock.Unknown || r.players[c-1].troubled || cost.Connections > 0 {
+	if r.config.Costs == nil || r.burst == 0 || broken || res.Outcome == lock.Unknown || r.players[c-1].troubled || cost.Connections > 0 {
 		return
 	}
 	r.config.Costs.Add(r.players[c-1].op, res, lost, [spec.Measures]int{

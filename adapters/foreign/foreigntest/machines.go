@@ -1,4 +1,5 @@
-package foreign_test
+// Package foreigntest has clients of known virtue for tests of package foreign.
+package foreigntest
 
 import (
 	"context"
@@ -11,19 +12,20 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// machines starts clients that are a target of ours over amqp091-go: real sockets, and a protocol of
+// Machines starts clients that are a target of ours over amqp091-go: real sockets, and a protocol of
 // which it is known what is wrong with it.
-type machines struct {
-	target  *lock.Target
-	options lock.Options
+type Machines struct {
+	Target  *lock.Target
+	Options lock.Options
 }
 
-func (s machines) Start(context.Context, int) (foreign.Client, error) {
-	return &machineClient{machines: s, names: new(amqp.Names), layouts: make(map[string]*lock.Layout)}, nil
+// Start implements [foreign.Starter].
+func (s Machines) Start(context.Context, int) (foreign.Client, error) {
+	return &machineClient{Machines: s, names: new(amqp.Names), layouts: make(map[string]*lock.Layout)}, nil
 }
 
 type machineClient struct {
-	machines
+	Machines
 	url     string
 	names   *amqp.Names
 	layouts map[string]*lock.Layout
@@ -38,17 +40,17 @@ var errKilled = errors.New("killed")
 
 func (c *machineClient) Initialize(_ context.Context, in foreign.Setup) (foreign.About, error) {
 	c.url = in.URL
-	return foreign.About{Name: c.target.Name, Locks: []lock.Kind{c.target.Kind}, Operations: c.target.Kind.Operations()}, nil
+	return foreign.About{Name: c.Target.Name, Locks: []lock.Kind{c.Target.Kind}, Operations: c.Target.Kind.Operations()}, nil
 }
 
 func (c *machineClient) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
 	layout := c.layouts[p.Name]
 	if layout == nil {
 		clear(c.layouts)
-		layout = c.target.Layout(c.names, p.Name, 12)
+		layout = c.Target.Layout(c.names, p.Name, 12)
 		c.layouts[p.Name] = layout
 	}
-	impl := c.target.New(c.options, layout)
+	impl := c.Target.New(c.Options, layout)
 	m := &c.machine
 	m.Channel = 1
 	if op == lock.Verify || op == lock.Release {

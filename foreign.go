@@ -1,0 +1,308 @@
+package lockproof
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// ForeignConfig says whose lock to prove, and how thoroughly. Starter alone must be given.
+type ForeignConfig struct {
+	// Starter makes clients of the lock.
+	Starter foreign.Starter
+	// Exec is the command behind it, for counterexamples; "" where there is none.
+	Exec string
+	// Name is what the target is called; "" is what its clients call themselves.
+	Name string
+	// Kind is the type that the lock is taken for.
+	Kind lock.Kind
+	// Options are the target's own.
+	Options map[string]any
+	// Seed decides every scenario.
+	Seed uint64
+	// Scenarios is how many are run; 0 is [DefaultForeignScenarios].
+	Scenarios int
+	// Time ends the run earlier; 0 is no limit.
+	Time time.Duration
+	// Strategies are how schedules are drawn; none is all of them. Depth is PCT's; 0 draws it.
+	Strategies []scenario.Strategy
+	Depth      int
+	// Strength is what a failed acquire is taken to promise.
+	Strength spec.Strength
+	// Workers is how many scenarios run at once, each with clients of its own; 0 is one for each
+	// processor.
+	Workers int
+	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds.
+	Patience time.Duration
+	// Until ends the run once one of these properties was seen violated, and has only their executions
+	// minimised. Empty runs on, and minimises all.
+	Until spec.PropertySet
+	// Progress is told now and then how far the run is. It may be nil.
+	Progress func(Progress)
+}
+
+// DefaultForeignScenarios is how many scenarios a run has that does not say.
+const DefaultForeignScenarios = 2000
+
+// foreignTries bounds how many scenarios are tried to make one counterexample smaller.
+const foreignTries = 1000
+
+// measuredEvery is how often a scenario tells what operations cost, which takes more time.
+const measuredEvery = 10
+
+// ProveForeign runs scenarios with anybody's clients until they are done or ctx is over, and judges them.
+// Their commands reach the simulated broker in the order that the schedule says. The error is for a run
+// that could not be made: a client that can't be started, or that breaks the protocol.
+func ProveForeign(ctx context.Context, c ForeignConfig) (*Result, error) {
+	if c.Scenarios < 0 || c.Depth < 0 || c.Depth > 64 {
+		return nil, fmt.Errorf("%d scenarios of depth %d: expected at least 1, and at most 64", c.Scenarios, c.Depth)
+	}
+	c.Scenarios = cmp.Or(c.Scenarios, DefaultForeignScenarios)
+	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
+	began := time.Now()
+	run := foreignRun{ForeignConfig: c, source: c.source()}
+	timed, cancel := deadline(ctx, c.Time)
+	defer cancel()
+	traces, err := run.run(timed, ctx)
+	if err != nil {
+		return nil, err
+	}
+	res := &Result{Strength: c.Strength, Traces: traces, exec: c.Exec, kind: c.Kind}
+	res.Report = run.report(traces)
+	res.Report.Elapsed = time.Since(began)
+	res.Report.Interrupted = ctx.Err() != nil
+	return res, nil
+}
+
+// source gives the scenarios: those of the reference lock of the same type.
+func (c *ForeignConfig) source() *sim.Source {
+	for _, t := range lock.References {
+		if t.Kind == c.Kind {
+			return sim.NewSource(sim.Space{Target: t, Strategies: c.Strategies, Depth: c.Depth}, c.Seed)
+		}
+	}
+	panic("lockproof: no reference lock is a " + c.Kind.String())
+}
+
+// foreignRun is a run over the scenarios of one seed, shared by its workers.
+type foreignRun struct {
+	ForeignConfig
+	source *sim.Source
+
+	next      atomic.Int64
+	stop      atomic.Bool
+	mu        sync.Mutex
+	sum       sample
+	about     foreign.About
+	judgeable spec.PropertySet
+	free      foreign.Uncontrolled
+	wild      int // scenarios that were not controlled altogether
+}
+
+// run has stages play until all scenarios are done, enough was seen, or timed is over; then, while ctx is
+// not, executions that violate something are made smaller.
+func (f *foreignRun) run(timed, ctx context.Context) (map[spec.Property]*scenario.Trace, error) {
+	stages := make([]*foreign.Stage, min(f.Workers, f.Scenarios))
+	parts := make([]sample, len(stages))
+	errs := make([]error, len(stages))
+	var wg sync.WaitGroup
+	for i := range stages {
+		wg.Go(func() {
+			if stages[i], errs[i] = foreign.NewStage(ctx, f.stage(&parts[i])); errs[i] == nil {
+				errs[i] = f.work(timed, stages[i])
+			}
+		})
+	}
+	wg.Wait()
+	for i := range parts {
+		f.sum.costs.Merge(&parts[i].costs)
+		for p, n := range parts[i].checks {
+			f.sum.checks[p] += n
+		}
+	}
+	traces := make(map[spec.Property]*scenario.Trace)
+	if errors.Join(errs...) == nil {
+		traces, errs = f.shortest(ctx, stages)
+	}
+	for _, s := range stages {
+		if s != nil {
+			errs = append(errs, s.Close())
+		}
+	}
+	return traces, errors.Join(errs...)
+}
+
+// stage is what a worker's stage is made of.
+func (f *foreignRun) stage(part *sample) foreign.Config {
+	return foreign.Config{
+		Starter: f.Starter, Kind: f.Kind, Options: f.Options, Name: f.Name, Strength: f.Strength,
+		Patience: f.Patience, Costs: &part.costs, Checks: &part.checks,
+	}
+}
+
+// work plays scenarios until there are none left.
+func (f *foreignRun) work(ctx context.Context, stage *foreign.Stage) error {
+	f.mu.Lock()
+	f.about, f.judgeable = stage.About(), stage.Judgeable()
+	f.mu.Unlock()
+	for !f.stop.Load() && ctx.Err() == nil {
+		i := int(f.next.Add(1) - 1)
+		if i >= f.Scenarios {
+			return nil
+		}
+		x, err := f.play(ctx, stage, i)
+		switch {
+		case ctx.Err() != nil: // it was cut short
+			return nil
+		case err != nil:
+			f.stop.Store(true)
+			return fmt.Errorf("scenario %d: %w", i+1, err)
+		}
+		f.take(i, x)
+	}
+	return nil
+}
+
+// play plays the i-th scenario. What seems to cost too much is looked at again, more patiently.
+func (f *foreignRun) play(ctx context.Context, stage *foreign.Stage, i int) (*foreign.Execution, error) {
+	sc := stage.Playable(f.source.Scenario(i))
+	stage.Measure(0)
+	if i%measuredEvery == 0 {
+		stage.Measure(foreign.Glance)
+	}
+	x, err := stage.Run(ctx, &sc)
+	if err == nil && x.Found&foreign.Measured != 0 {
+		stage.Measure(foreign.Stare)
+		return stage.Run(ctx, &sc)
+	}
+	return x, err
+}
+
+// take adds an execution to what was found.
+func (f *foreignRun) take(i int, x *foreign.Execution) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sum.addForeign(i, x)
+	f.free.Add(x.Uncontrolled)
+	if !x.Uncontrolled.Free() {
+		f.wild++
+	}
+	if x.Found&f.Until != 0 {
+		f.stop.Store(true)
+	}
+	if f.Progress != nil {
+		p := Progress{Scenarios: f.sum.scenarios, Of: f.Scenarios}
+		for _, i := range f.sum.first {
+			if i > 0 {
+				p.Violated++
+			}
+		}
+		f.Progress(p)
+	}
+}
+
+// addForeign takes in an execution of somebody else's clients.
+func (s *sample) addForeign(i int, x *foreign.Execution) {
+	s.scenarios++
+	s.steps += len(x.Steps)
+	s.commands += x.Sent
+	s.operations += x.Called
+	if x.Undecided {
+		s.undecided++
+	}
+	for p := range spec.PropertyCount {
+		if x.Exercised.Has(p) {
+			s.exercised[p]++
+		}
+		if x.Found.Has(p) && (s.first[p] == 0 || i+1 < s.first[p]) {
+			s.first[p] = i + 1
+		}
+	}
+	seen := sim.Sighted(x.Trace)
+	for k := range sim.Sightings {
+		if seen.Has(k) {
+			s.seen[k]++
+		}
+	}
+	if x.Overlap > 0 {
+		s.overlaps++
+	}
+	s.overlap = max(s.overlap, x.Overlap)
+	s.overlapCommands = max(s.overlapCommands, x.Overlaps)
+}
+
+// shortest are the smallest executions found that violate a property, each by one of the stages.
+func (f *foreignRun) shortest(ctx context.Context, stages []*foreign.Stage) (map[spec.Property]*scenario.Trace, []error) {
+	traces, errs := make(map[spec.Property]*scenario.Trace), make([]error, len(stages))
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for w, stage := range stages {
+		wg.Go(func() {
+			for p := spec.Property(next.Add(1) - 1); p < spec.PropertyCount; p = spec.Property(next.Add(1) - 1) {
+				if f.sum.first[p] == 0 || f.Until != 0 && !f.Until.Has(p) || ctx.Err() != nil {
+					continue
+				}
+				t, err := f.minimise(ctx, stage, p)
+				errs[w] = errors.Join(errs[w], err)
+				f.mu.Lock()
+				if t != nil {
+					traces[p] = t
+				}
+				f.mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return traces, errs
+}
+
+// minimise makes the first execution that violates a property smaller.
+func (f *foreignRun) minimise(ctx context.Context, stage *foreign.Stage, p spec.Property) (*scenario.Trace, error) {
+	x, err := f.play(ctx, stage, f.sum.first[p]-1)
+	if err != nil || ctx.Err() != nil {
+		return nil, quietly(ctx, err)
+	}
+	stage.Measure(0)
+	if foreign.Measured.Has(p) {
+		stage.Measure(foreign.Stare)
+	}
+	var trouble error
+	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
+		if trouble != nil || ctx.Err() != nil {
+			return nil, false
+		}
+		x, err := stage.Run(ctx, s)
+		if trouble = err; err != nil {
+			return nil, false
+		}
+		return sim.Violating(x.Trace, p)
+	}
+	least := histories.Minimise(sim.Replay(x.Trace), attempt, func(string) bool { return false }, foreignTries)
+	if trouble != nil || ctx.Err() != nil {
+		return x.Trace, quietly(ctx, trouble)
+	}
+	if x, err = stage.Run(ctx, &least); err != nil {
+		return nil, quietly(ctx, err)
+	}
+	return x.Trace, nil
+}
+
+// quietly is an error that is not the doing of whoever ended the run.
+func quietly(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,73 @@
+package lockproof
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// report says what the run came to.
+func (f *foreignRun) report(traces map[spec.Property]*scenario.Trace) *histories.Report {
+	s := &f.sum
+	r := &histories.Report{
+		Tool: Version, Target: f.Name, Doc: f.Exec, Kind: f.Kind, Mode: histories.Sampled,
+		Broker: "the simulated broker, through the gate", Seed: f.Seed, Strength: f.Strength.String(),
+		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations,
+		Efficiency: Efficiency(&s.costs),
+		Stale: histories.Overlap{
+			Commands: int(s.overlapCommands), Time: time.Duration(s.overlap) * time.Millisecond, Scenarios: s.overlaps,
+		},
+		Uncontrolled: f.free.Words(),
+	}
+	if r.Target == "" {
+		r.Target = f.about.Name
+	}
+	if f.wild > 0 {
+		r.Uncontrolled = append(r.Uncontrolled, fmt.Sprintf("of %d executions, %d were not decided by their schedule alone", s.scenarios, f.wild))
+	}
+	applicable := spec.Applicable(f.Kind)
+	judge := Config{Strength: f.Strength}
+	for p := range spec.PropertyCount {
+		if !applicable.Has(p) {
+			continue
+		}
+		result := judge.result(p, s, traces[p])
+		result.Skip = f.skip(p)
+		r.Properties = append(r.Properties, result)
+	}
+	for k := range sim.Sightings {
+		if k != sim.SawRandomOption { // what clients draw is their own
+			r.Exercised = append(r.Exercised, histories.Exercise{Name: k.String(), Scenarios: s.seen[k]})
+		}
+	}
+	return r
+}
+
+// shownBy are the operations without which a property has nothing to show itself by.
+var shownBy = map[spec.Property][]lock.Op{
+	spec.MutualExclusion: {lock.Acquire}, spec.NoPhantomSlot: {lock.Acquire}, spec.CheapAcquire: {lock.Acquire},
+	spec.HonestVerify: {lock.Verify}, spec.StaleBeliefEnds: {lock.Verify}, spec.CheapVerify: {lock.Verify},
+	spec.EffectiveRelease: {lock.Release}, spec.ExactCount: {lock.Count},
+	spec.NoFalseHold: {lock.Remove, lock.Add}, spec.RemovalDrains: {lock.Remove},
+}
+
+// skip is why a property is not judged, "" where it is.
+func (f *foreignRun) skip(p spec.Property) string {
+	if !f.judgeable.Has(p) {
+		return foreign.Nameless
+	}
+	for _, op := range shownBy[p] {
+		offered := op == lock.Remove && slices.Contains(f.about.Operations, lock.Destroy) || slices.Contains(f.about.Operations, op)
+		if !offered && slices.Contains(f.Kind.Operations(), op) {
+			return fmt.Sprintf("the target does not offer %s", op)
+		}
+	}
+	return ""
+}
