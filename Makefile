@@ -1,6 +1,5 @@
 # What there is to do here. `make` alone lists it.
 
-RACE        ?=
 FUZZTIME    ?= 30s
 SPINFLAGS   ?=
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -15,10 +14,10 @@ mutants: ## show that the prover finds the bug in every mutant
 	go run ./cmd/lockproof mutants
 
 test: ## run all tests, on a real RabbitMQ too if there is one
-	go test $(RACE) ./...
+	go test ./...
 
-race: ## the same with the race detector
-	$(MAKE) test RACE=-race
+race: ## run the short tests with the race detector
+	go test -race -short ./...
 
 lint: ## check the form of the code
 	@unformatted=$$(gofmt -l .) && if [ -n "$$unformatted" ]; then echo "not gofmt'ed:" $$unformatted; exit 1; fi

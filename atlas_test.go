@@ -89,6 +89,9 @@ func keep(t *testing.T, a *histories.Atlas) {
 // TestAtlasOnRabbitMQ replays the kept counterexamples on the simulated broker and, step by step, on
 // a real one: both show the same.
 func TestAtlasOnRabbitMQ(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the replay of the atlas")
+	}
 	files, err := filepath.Glob(filepath.Join(kept, "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no counterexamples in %s: %v", kept, err)

@@ -56,6 +56,9 @@ var rooms = []room{
 
 // TestExploreMutants: what sampling finds, visiting finds too, in no more steps.
 func TestExploreMutants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the visiting of every mutant")
+	}
 	for _, target := range lockproof.Mutants() {
 		t.Run(target.Name, func(t *testing.T) {
 			t.Parallel()

@@ -13,6 +13,9 @@ var seeds = flag.Int("seeds", 2, "from how many seeds each mutant has to be kill
 // TestMutantsAreKilled: every mutant is found out, by the property that it was made to break, within
 // the limit, from any seed.
 func TestMutantsAreKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the killing of every mutant")
+	}
 	for _, m := range lockproof.Mutants() {
 		p, err := spec.PropertyNamed(m.Breaks)
 		if err != nil {

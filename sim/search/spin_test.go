@@ -59,6 +59,9 @@ type run struct {
 
 // TestSpin compares how many states and transitions there are, and with -spin how fast either is.
 func TestSpin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out Spin")
+	}
 	for _, tool := range []string{"spin", "gcc"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("NOT COMPARED: there is no %s on this machine (Debian: apt-get install spin gcc)", tool)
