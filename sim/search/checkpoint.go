@@ -42,7 +42,7 @@ func (s *search) configuration() configuration {
 	b := &s.bounds
 	c := configuration{
 		Target: b.Target.Name, Options: b.Options, Locks: b.Locks, Clients: b.Clients, Faults: b.Faults,
-		Strength: b.Strength, Reductions: s.opts.Reductions.suited(b),
+		Strength: b.Strength, Reductions: s.opts.Reductions.For(b),
 		Storage: s.opts.Storage, Outright: s.opts.outright,
 	}
 	for p := range spec.PropertyCount {

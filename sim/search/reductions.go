@@ -1,9 +1,35 @@
 package search
 
-import "github.com/lockproof/lockproof/sim"
+import (
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/sim"
+)
 
-// For are the reductions that bounds permit, of those that are asked for.
-func (r Reductions) For(b *sim.Bounds) Reductions { return r.suited(b) }
+// Reductions leave out executions that differ from others in nothing that is judged.
+type Reductions struct {
+	// Symmetry takes states for one in which clients of one workload have changed places.
+	Symmetry bool
+	// Order has a client that only looks at what nobody can change any more go on before anybody else.
+	Order bool
+	// Local has a client go on at once with commands that touch no queue, and choose at once.
+	Local bool
+}
+
+// AllReductions is every reduction.
+var AllReductions = Reductions{Symmetry: true, Order: true, Local: true}
+
+// For are the reductions that bounds permit, of those that are asked for. A fault in the middle of
+// a connection can tell apart what is otherwise alike, as it depends on when it happens.
+func (r Reductions) For(b *sim.Bounds) Reductions {
+	f := b.Faults
+	if f.Drops+f.ChannelErrors+f.Lost+f.Restarts > 0 || !sim.NewSystem(*b).Independent() {
+		r.Order, r.Local = false, false
+	}
+	if b.Options.Connection == lock.SharedConnection {
+		r.Symmetry = false
+	}
+	return r
+}
 
 // slow has a plan look nothing up, if it must: where time turns out to matter though no option says so.
 func (p *plan) slow(must bool) {

@@ -7,23 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
-
-// Reductions leave out executions that differ from others in nothing that is judged.
-type Reductions struct {
-	// Symmetry takes states for one in which clients of one workload have changed places.
-	Symmetry bool
-	// Order has a client that only looks at what nobody can change any more go on before anybody else.
-	Order bool
-	// Local has a client go on at once with commands that touch no queue, and choose at once.
-	Local bool
-}
-
-// AllReductions is every reduction.
-var AllReductions = Reductions{Symmetry: true, Order: true, Local: true}
 
 // Options say how to search.
 type Options struct {
@@ -161,7 +147,7 @@ func newSearch(ctx context.Context, b sim.Bounds, opts Options) *search {
 	if opts.Workers == 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &search{plan: newPlan(b, opts.Reductions.suited(&b)), opts: opts, ctx: ctx, saved: time.Now(), told: time.Now()}
+	s := &search{plan: newPlan(b, opts.Reductions.For(&b)), opts: opts, ctx: ctx, saved: time.Now(), told: time.Now()}
 	s.slow(opts.outright)
 	if opts.Storage == Exact {
 		s.views = newViews()
@@ -171,19 +157,6 @@ func newSearch(ctx context.Context, b sim.Bounds, opts Options) *search {
 		s.workers = append(s.workers, s.plan.worker())
 	}
 	return s
-}
-
-// suited are the reductions that the bounds permit. A fault in the middle of a connection can tell
-// apart what is otherwise alike, as it depends on when it happens.
-func (r Reductions) suited(b *sim.Bounds) Reductions {
-	f := b.Faults
-	if f.Drops+f.ChannelErrors+f.Lost+f.Restarts > 0 || !sim.NewSystem(*b).Independent() {
-		r.Order, r.Local = false, false
-	}
-	if b.Options.Connection == lock.SharedConnection {
-		r.Symmetry = false
-	}
-	return r
 }
 
 func (s *search) begin() {

@@ -26,7 +26,7 @@ func Trails(ctx context.Context, b sim.Bounds, red Reductions, want spec.Propert
 }
 
 func newTrail(b sim.Bounds, red Reductions, want spec.PropertySet, illegal func([]scenario.Action) bool, outright bool) *trail {
-	p := newPlan(b, red.suited(&b))
+	p := newPlan(b, red.For(&b))
 	p.slow(outright)
 	return &trail{
 		worker: p.worker(), seen: newFingerprints(), want: want, illegal: illegal,

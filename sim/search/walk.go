@@ -62,7 +62,7 @@ func Walk(ctx context.Context, b sim.Bounds, opts WalkOptions) *Walked {
 
 func newWalks(b sim.Bounds, opts WalkOptions, outright bool) *walks {
 	w := &walks{
-		plan: newPlan(b, Reductions{Symmetry: true}.suited(&b)), opts: opts, seen: newFingerprints(),
+		plan: newPlan(b, Reductions{Symmetry: true}.For(&b)), opts: opts, seen: newFingerprints(),
 		first: make(map[spec.Property]int64),
 	}
 	w.slow(outright)
