@@ -46,7 +46,9 @@ func (a *actor) ready(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		a.stage.mu.Lock()
 		a.client, a.shaken = client, true
+		a.stage.mu.Unlock()
 		about, err := client.Initialize(ctx, Setup{
 			Client: a.name(), Lock: a.stage.config.Kind, URL: a.server.URL(), Options: a.stage.config.Options,
 		})
@@ -164,6 +166,9 @@ func (a *actor) kill() error {
 	a.client, a.calling, a.answer, a.current, a.asleep = nil, false, nil, nil, false
 	a.discard(func(*wire.Command) bool { return true })
 	links := slices.Clone(a.links)
+	for _, l := range links {
+		l.cut = true
+	}
 	s.mu.Unlock()
 	for _, l := range links {
 		l.conn.Cut()

@@ -83,7 +83,7 @@ func (r *run) Can(a scenario.Action) bool {
 	case scenario.CrashBefore, scenario.Pause:
 		return !p.dead
 	case scenario.Drop, scenario.ChannelError:
-		return !p.dead && slices.ContainsFunc(p.links, func(l *link) bool { return l.opened && !l.released })
+		return !p.dead && len(r.open(p)) > 0
 	case scenario.Detect:
 		return slices.ContainsFunc(r.ghosts, func(l *link) bool { return l.actor == p.actor })
 	}
@@ -294,7 +294,7 @@ func (r *run) gone(l *link) {
 func (r *run) loseReply(c uint8, l *link, late bool) {
 	r.monitor.Lost(c)
 	r.players[c-1].troubled, r.players[c-1].stale = true, true
-	if !l.released {
+	if r.has(l) {
 		if late {
 			r.haunt(l)
 		} else {
@@ -328,6 +328,13 @@ func (r *run) lose(l *link, c uint8, own bool) {
 	r.event(spec.Gone, l.process)
 	r.changed(0)
 	r.monitor.Freed(c)
+}
+
+// has reports whether the broker has a connection.
+func (r *run) has(l *link) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return l.opened && !l.released
 }
 
 // open are a client's connections that the broker has and the client did not give up.

@@ -144,6 +144,7 @@ func (g *gate) BrokerGone(c *wire.Conn, _ error) {
 	s.mu.Lock()
 	if l := s.links[c]; l != nil {
 		l.cut = true
+		g.actor.leave(l)
 	}
 	s.mu.Unlock()
 	c.HangUp()

@@ -29,6 +29,9 @@ func (s *Stage) rehearse(ctx context.Context) error {
 			return fmt.Errorf("%s does not offer create: there is no way to make a lock to prove", s.target())
 		}
 		slots = 1
+		if s.config.Kind == lock.Semaphore {
+			slots = 2
+		}
 		if _, err := custodian.do(ctx, lock.Create, Params{Name: rehearsal, Slots: slots}); err != nil {
 			return err
 		}
@@ -37,8 +40,10 @@ func (s *Stage) rehearse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.Held {
-		s.naming.learn(s.config.Kind, declared, s.exists)
+	if s.naming.learn(s.config.Kind, slots, declared, s.exists); r.Held {
+		if s.config.Kind != lock.Mutex { // who holds it must be seen as well
+			s.naming.known = s.naming.known && s.exists(lock.Names(rehearsal, lock.RoleB, max(1, int(r.Slot))))
+		}
 		if _, err = custodian.do(ctx, lock.Release, Params{Name: rehearsal, Slot: int(r.Slot)}); err != nil {
 			return err
 		}
@@ -63,21 +68,19 @@ func (s *Stage) exists(name string) (there bool) {
 }
 
 // learn takes the names of the queues that were declared while the lock was made and acquired.
-func (n *naming) learn(kind lock.Kind, declared map[string]bool, exists func(string) bool) {
-	a, b := lock.Names(rehearsal, lock.RoleA, 1), lock.Names(rehearsal, lock.RoleB, 1)
-	if kind != lock.Mutex {
-		n.known = exists(a) && exists(b)
+func (n *naming) learn(kind lock.Kind, slots int, declared map[string]bool, exists func(string) bool) {
+	n.known = kind != lock.Mutex
+	for slot := 1; slot <= slots; slot++ {
+		n.known = n.known && exists(lock.Names(rehearsal, lock.RoleA, slot))
 	}
 	for name, exclusive := range declared {
-		if !exclusive || name == a || name == b || !strings.Contains(name, rehearsal) {
-			continue
-		}
 		pattern := strings.ReplaceAll(name, rehearsal, lockHere)
 		switch {
-		case kind != lock.Mutex:
-			n.admin = one(n.admin, pattern)
-		case exists(name):
+		case pattern == name || strings.HasSuffix(name, "-A") || strings.HasSuffix(name, "-B"):
+		case kind == lock.Mutex && exists(name):
 			n.mutex, n.known = one(n.mutex, pattern), true
+		case kind != lock.Mutex && exclusive:
+			n.admin = one(n.admin, pattern)
 		}
 	}
 }

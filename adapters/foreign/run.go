@@ -43,7 +43,8 @@ type run struct {
 	prefix  string
 	players []player
 	ghosts  []*link
-	now     int64 // virtual milliseconds
+	buried  []*wire.Conn // of which the broker is to see the end
+	now     int64        // virtual milliseconds
 	truth   [scenario.MaxLocks]spec.Truth
 	monitor spec.Monitor
 	record  record
@@ -107,16 +108,12 @@ func (s *Stage) begin(ctx context.Context, sc *scenario.Scenario) (*run, error) 
 	s.runs++
 	s.unruled = Uncontrolled{}
 	r := &run{Stage: s, ctx: ctx, sc: sc, book: s.book(sc.Locks), prefix: s.place("")}
-	for i := range sc.Clients {
-		p := player{actor: s.actors[i+1]}
-		if p.current != nil {
-			p.incarnation = 1
-			p.current.process = r.processOf(uint8(i+1), 1)
-			p.current.channels = p.current.channels[:0]
-		}
-		p.process = r.processOf(uint8(i+1), max(1, p.incarnation))
-		r.players = append(r.players, p)
+	r.players = make([]player, len(sc.Clients))
+	s.mu.Lock()
+	for i := range r.players {
+		r.players[i] = r.enter(uint8(i + 1))
 	}
+	s.mu.Unlock()
 	if s.config.Kind != lock.Mutex {
 		for _, l := range sc.Locks {
 			if l.Slots == 0 {
@@ -127,8 +124,33 @@ func (s *Stage) begin(ctx context.Context, sc *scenario.Scenario) (*run, error) 
 			}
 		}
 	}
+	if err := r.clear(); err != nil {
+		return nil, err
+	}
 	r.watch()
 	return r, nil
+}
+
+// clear waits until sockets are closed that nobody uses any more.
+func (r *run) clear() error {
+	_, err := r.wait(r.ctx, r.config.Patience, func() bool {
+		for _, a := range r.actors {
+			if slices.ContainsFunc(a.links, func(l *link) bool { return l.cut }) {
+				return false
+			}
+		}
+		return true
+	})
+	return err
+}
+
+// enter is an actor at the beginning of a run. mu is held.
+func (r *run) enter(c uint8) player {
+	p := player{actor: r.actors[c], process: r.processOf(c, 1)}
+	if l := p.current; l != nil {
+		p.incarnation, l.process, l.channels = 1, r.processOf(c, 1), l.channels[:0]
+	}
+	return p
 }
 
 // act has the chooser's actions happen until nothing is left to. over says that everybody has done what
@@ -152,6 +174,11 @@ func (r *run) act(choose chooser) (over bool, err error) {
 		}
 		if err := r.do(a); err != nil {
 			return false, err
+		}
+	}
+	for i := range r.players { // an execution that is not over by then has not made progress
+		if r.players[i].busy {
+			r.monitor.Unfinished(uint8(i + 1))
 		}
 	}
 	return false, nil
@@ -299,7 +326,7 @@ func (r *run) collect() error {
 
 // hangUp is a client that has closed its socket.
 func (r *run) hangUp(l *link) {
-	if !l.released && l.opened {
+	if r.has(l) {
 		r.unruled.HungUp++
 		r.lose(l, uint8(l.actor.number), true)
 	}
@@ -315,6 +342,10 @@ func (r *run) end(all bool) error {
 	clean := all && len(r.sc.Faults) == 0 && r.record.plain()
 	r.resolve()
 	r.gate(true)
+	r.bury()
+	for _, c := range r.buried {
+		c.Release()
+	}
 	if err := r.finishCalls(); err != nil {
 		return err
 	}
@@ -354,11 +385,23 @@ func (r *run) resolve() {
 				l.conn.Cut()
 			}
 			l.broken = 0
-			if l.hungUp {
-				p.forget(l)
-			}
 		}
 		r.mu.Unlock()
+	}
+}
+
+// bury lets go of connections whose clients have hung up, those of clients among them who don't play.
+func (r *run) bury() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.actors {
+		for _, l := range slices.Clone(a.links) {
+			if l.hungUp {
+				l.released = true
+				a.forget(l)
+				r.buried = append(r.buried, l.conn)
+			}
+		}
 	}
 }
 
@@ -370,13 +413,14 @@ func (r *run) finishCalls() error {
 		if !p.busy {
 			continue
 		}
-		over, err := r.wait(r.ctx, r.config.Limit, func() bool { return !p.calling })
+		over, err := r.wait(r.ctx, r.lenience, func() bool { return !p.calling })
 		if err != nil {
 			return err
 		}
 		answer := p.take()
 		switch {
 		case !over || answer == nil:
+			r.lenience = max(r.lenience/2, leastLenience) // others like it may come
 			r.unruled.Hung++
 			err = p.kill()
 		case errors.Is(answer.err, ErrDied):
@@ -393,6 +437,9 @@ func (r *run) finishCalls() error {
 	}
 	return nil
 }
+
+// leastLenience is how long is always waited for operations that are to come to their end by themselves.
+const leastLenience = 50 * time.Millisecond
 
 // releaseAll has clients release what they hold. It is false if one did not do that.
 func (r *run) releaseAll() (all bool, err error) {
@@ -459,7 +506,8 @@ func (r *run) sweep(clean bool) {
 	r.mu.Lock()
 	for _, c := range owners {
 		if l := r.links[c]; l != nil {
-			l.actor.shaken = true
+			l.actor.shaken, l.cut = true, true
+			l.actor.leave(l)
 		}
 	}
 	r.mu.Unlock()

@@ -54,6 +54,9 @@ type Stage struct {
 	runs    int
 	unruled Uncontrolled // of the run at hand
 	burst   time.Duration
+	// lenience is how long operations may take to come to their end after a scenario that left them in
+	// their midst: less and less, where they don't.
+	lenience time.Duration
 
 	// What the gate knows, under mu. wake says that it has changed.
 	mu       sync.Mutex
@@ -75,7 +78,7 @@ func NewStage(ctx context.Context, c Config) (*Stage, error) {
 	}
 	s := &Stage{
 		config: c, broker: wire.NewSimulated(wire.SimulatedOptions{}), wake: make(chan struct{}, 1), open: true,
-		links: make(map[*wire.Conn]*link),
+		links: make(map[*wire.Conn]*link), lenience: c.Patience,
 	}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	err := s.cast(ctx, 0)

@@ -44,7 +44,7 @@ func (r *run) told(c uint8, l *link, cmd *wire.Command, m amqp.Command, reply am
 	r.monitor.Command(c, m, reply, cmd.Replies)
 	switch {
 	case m.Method == amqp.ConnectionClose || reply.Kind == amqp.ConnectionClosed:
-		if !l.released {
+		if r.has(l) {
 			r.lose(l, c, true)
 		}
 	case reply.Kind == amqp.ChannelClosed && reply.Code != amqp.ResourceLocked && reply.Code != amqp.NotFound:
@@ -231,7 +231,7 @@ func (r *run) conclude(p *player, c uint8, res lock.Result) {
 	r.record.complete(r, c, res)
 	r.bill(c, res)
 	res.Slot = min(res.Slot, spec.Slots)
-	r.monitor.End(c, res, p.held, now != nil && !now.released)
+	r.monitor.End(c, res, p.held, now != nil && r.has(now))
 }
 
 // granted is the connection that has what a client was just told that it holds.
