@@ -23,6 +23,8 @@ type Client struct {
 	closing sync.Once
 	ignored bool // it went on when its input had ended
 
+	abandoned chan *Reply // to a call that was given up before it was answered
+
 	mu       sync.Mutex
 	number   int    // of the last call
 	last     string // the last call's method
@@ -93,13 +95,31 @@ func (c *Client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.R
 	return out, nil
 }
 
-// Do makes one call of any method and waits for its answer. The error is a [*Breach], a [*Death], or the
-// context's.
+// Do makes one call of any method and waits for its answer. A call before it that was given up is waited
+// for first. The error is a [*Breach], a [*Death], or the context's.
 func (c *Client) Do(ctx context.Context, method string, parameters any) (*Reply, error) {
+	if c.child == nil {
+		return nil, fmt.Errorf("%s: call of %s before initialize", c.name, method)
+	}
+	if c.abandoned != nil {
+		if _, err := c.await(ctx, c.abandoned); err != nil {
+			return nil, err
+		}
+		c.abandoned = nil
+	}
 	answer, err := c.send(method, parameters)
 	if err != nil {
 		return nil, err
 	}
+	r, err := c.await(ctx, answer)
+	if err != nil {
+		c.abandoned = answer
+	}
+	return r, err
+}
+
+// await waits for the answer to a call.
+func (c *Client) await(ctx context.Context, answer chan *Reply) (*Reply, error) {
 	select {
 	case r := <-answer:
 		return r, nil
@@ -120,34 +140,31 @@ var errKilled = errors.New("the client was ended")
 
 // send writes a call. What becomes of one that can't be written, the reader will find out.
 func (c *Client) send(method string, parameters any) (chan *Reply, error) {
-	if c.child == nil {
-		return nil, fmt.Errorf("%s: call of %s before initialize", c.name, method)
-	}
-	c.mu.Lock()
-	select {
-	case <-c.settled:
-		c.mu.Unlock()
-		return nil, c.fate
-	default:
-	}
-	if c.waiting != nil {
-		defer c.mu.Unlock()
-		return nil, fmt.Errorf("%s: call of %s while %s is under way: expected one at a time", c.name, method, c.last)
-	}
-	line, err := json.Marshal(Request{"2.0", c.number + 1, method, parameters})
-	if err != nil || len(line) > MaxRequest {
-		defer c.mu.Unlock()
-		return nil, errors.Join(fmt.Errorf("%s: call of %s with %d bytes: expected at most %d", c.name, method, len(line), MaxRequest), err)
-	}
-	c.number++
-	c.last = method
 	answer := make(chan *Reply, 1)
-	c.waiting = answer
-	c.mu.Unlock()
-	if _, err := c.child.stdin.Write(append(line, '\n')); err != nil && !c.child.endsWithin(exitLimit) {
+	line, err := c.begin(method, parameters, answer)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.child.stdin.Write(line); err != nil && !c.child.endsWithin(exitLimit) {
 		c.child.kill()
 	}
 	return answer, nil
+}
+
+// begin notes that a call is under way, and gives it as it is written.
+func (c *Client) begin(method string, parameters any, answer chan *Reply) ([]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fate != nil {
+		return nil, c.fate
+	}
+	line, err := json.Marshal(Request{"2.0", c.number + 1, method, parameters})
+	if err != nil || len(line) > MaxRequest {
+		return nil, errors.Join(fmt.Errorf("%s: call of %s with %d bytes: expected at most %d", c.name, method, len(line), MaxRequest), err)
+	}
+	c.number++
+	c.last, c.waiting = method, answer
+	return append(line, '\n'), nil
 }
 
 // exitLimit is how long a program may take to end that has closed its standard input or output.

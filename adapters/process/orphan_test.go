@@ -1,6 +1,7 @@
 package process_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -15,17 +16,27 @@ const parent = "parent"
 func init() {
 	roles[parent] = func() {
 		s := starter("has a child")
-		s.Stderr = os.Stderr
+		said := make(chan []byte, 1)
+		s.Stderr = relay(said)
 		c := s.Client("c1")
 		if _, err := c.Initialize(context.Background(), setup); err != nil {
 			complain(err.Error())
 			os.Exit(1)
 		}
+		os.Stderr.Write(<-said)
 		if os.Getenv("THEN") == "panic" {
 			panic("as bugs do")
 		}
 		hang()
 	}
+}
+
+// relay is a channel as a writer.
+type relay chan []byte
+
+func (r relay) Write(p []byte) (int, error) {
+	r <- bytes.Clone(p)
+	return len(p), nil
 }
 
 // When we die, of whatever cause, our clients and their children do.
