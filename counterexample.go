@@ -22,7 +22,7 @@ func (r *Result) Counterexamples(command string) []*histories.Counterexample {
 			continue
 		}
 		ce := &histories.Counterexample{
-			Exec: r.exec, Kind: r.kind, Tool: Version, Property: p.Property, Strength: r.Strength, Scenario: sim.Replay(t), Transcript: histories.Transcript(t),
+			Exec: r.exec, Kind: r.kind, ExecOptions: r.options, Tool: Version, Property: p.Property, Strength: r.Strength, Scenario: sim.Replay(t), Transcript: histories.Transcript(t),
 			Origin: histories.Origin{Seed: r.Report.Seed, Scenario: p.Violation.Scenario, Command: command},
 		}
 		ce.Violation, _ = violationOf(t, p.Property)

@@ -29,7 +29,7 @@ type ForeignConfig struct {
 	// Kind is the type that the lock is taken for.
 	Kind lock.Kind
 	// Options are the target's own.
-	Options map[string]any
+	Options map[string]string
 	// Seed decides every scenario.
 	Seed uint64
 	// Scenarios is how many are run; 0 is [DefaultForeignScenarios].
@@ -79,7 +79,7 @@ func ProveForeign(ctx context.Context, c ForeignConfig) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	res := &Result{Strength: c.Strength, Traces: traces, exec: c.Exec, kind: c.Kind}
+	res := &Result{Strength: c.Strength, Traces: traces, exec: c.Exec, kind: c.Kind, options: c.Options}
 	res.Report = run.report(traces)
 	res.Report.Elapsed = time.Since(began)
 	res.Report.Interrupted = ctx.Err() != nil
@@ -147,7 +147,7 @@ func (f *foreignRun) run(timed, ctx context.Context) (map[spec.Property]*scenari
 // stage is what a worker's stage is made of.
 func (f *foreignRun) stage(part *sample) foreign.Config {
 	return foreign.Config{
-		Starter: f.Starter, Kind: f.Kind, Options: f.Options, Name: f.Name, Strength: f.Strength,
+		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Strength: f.Strength,
 		Patience: f.Patience, Costs: &part.costs, Checks: &part.checks,
 	}
 }
@@ -305,4 +305,37 @@ func quietly(ctx context.Context, err error) error {
 		return nil
 	}
 	return err
+}
+
+// told is options as clients are told them.
+func told(options map[string]string) map[string]any {
+	out := make(map[string]any, len(options))
+	for name, value := range options {
+		out[name] = value
+	}
+	return out
+}
+
+// ReplayForeign carries out a counterexample of somebody else's lock again, on the simulated broker.
+// starter makes its clients: see [histories.Counterexample].
+func ReplayForeign(ctx context.Context, ce *histories.Counterexample, starter foreign.Starter) (_ *Replayed, err error) {
+	stage, err := foreign.NewStage(ctx, foreign.Config{
+		Starter: starter, Kind: ce.Kind, Options: told(ce.ExecOptions), Name: ce.Scenario.Target, Strength: ce.Strength,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, stage.Close()) }()
+	if foreign.Measured.Has(ce.Property) {
+		stage.Measure(foreign.Stare)
+	}
+	x, err := stage.Run(ctx, &ce.Scenario)
+	if err != nil {
+		return nil, err
+	}
+	r := &Replayed{Trace: x.Trace}
+	if v, ok := violationOf(x.Trace, ce.Property); ok {
+		r.Violation = &v
+	}
+	return r, nil
 }

@@ -67,8 +67,10 @@ type Result struct {
 	// Traces are the minimised executions that violate a property, by property.
 	Traces map[spec.Property]*scenario.Trace
 
-	exec string // the command of somebody else's program, and the type that it was taken for
-	kind lock.Kind
+	// Of somebody else's program: its command, the type that it was taken for, and its options.
+	exec    string
+	kind    lock.Kind
+	options map[string]string
 }
 
 // Prove runs scenarios until they are done or ctx is over, and judges them. The error is for a run

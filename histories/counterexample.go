@@ -31,6 +31,8 @@ type Counterexample struct {
 	// taken for; "" is a target of ours.
 	Exec string
 	Kind lock.Kind
+	// ExecOptions are the program's own, which it is told at the beginning.
+	ExecOptions map[string]string
 	// Transcript tells the execution to people, a step a line. Replaying does not look at it.
 	Transcript []string
 }
@@ -61,6 +63,7 @@ type counterexampleFile struct {
 	Found      Origin            `json:"found"`
 	Exec       string            `json:"exec,omitzero"`
 	Lock       string            `json:"lock,omitzero"` // with exec
+	ExecOpts   map[string]string `json:"exec_options,omitempty"`
 	Scenario   scenario.Scenario `json:"scenario"`
 	Transcript []string          `json:"transcript,omitempty"`
 }
@@ -110,7 +113,7 @@ func (c *Counterexample) Encode() ([]byte, error) {
 		kind = c.Kind.String()
 	}
 	data, err := json.Marshal(counterexampleFile{
-		Strength: strength, Exec: c.Exec, Lock: kind,
+		Strength: strength, Exec: c.Exec, Lock: kind, ExecOpts: c.ExecOptions,
 		Lockproof: counterexampleFormat, Version: counterexampleVersion, Tool: c.Tool,
 		Property: c.Property.String(), Sentence: spec.Properties[c.Property].Sentence,
 		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail},
@@ -171,7 +174,7 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 	}
 	v := f.Violation
 	return &Counterexample{
-		Exec: f.Exec, Kind: kind, Tool: f.Tool, Property: property, Strength: strength, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
+		Exec: f.Exec, Kind: kind, ExecOptions: f.ExecOpts, Tool: f.Tool, Property: property, Strength: strength, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
 		Violation: scenario.Violation{Step: v.Step - 1, Violation: spec.Violation{
 			Property: property, Lock: v.Lock, Client: v.Client, Other: v.Other, Slot: v.Slot, Detail: v.Detail}},
 	}, nil

@@ -21,6 +21,7 @@ type proveFlags struct {
 	strict    bool
 	options   []string
 	workers   int
+	execFlags
 	stressFlags
 	onFlags
 	outputFlags
@@ -36,7 +37,11 @@ on the simulated broker, judges every property, and prints the card. What violat
 a property is minimised and written as a counterexample that replays.
 
 With --on rabbitmq or --on amqp://… the target runs on a real RabbitMQ instead: many
-clients at once, as fast as they can, and the recorded history is judged.`,
+clients at once, as fast as they can, and the recorded history is judged.
+
+With --exec anybody's lock is judged, in any language: the command is run for each
+client and called over its standard input and output, and what it sends to the broker
+waits until the schedule lets it through.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
@@ -49,6 +54,7 @@ clients at once, as fast as they can, and the recorded history is judged.`,
 	flags.BoolVar(&f.strict, "strict", false, "a failed acquire promises that at one moment every slot was taken")
 	flags.StringArrayVarP(&f.options, "option", "o", nil, "fix an option, as `NAME=VALUE`; the command list shows them")
 	flags.IntVar(&f.workers, "workers", 0, "how many run at once (default one a processor); the result is the same")
+	f.execFlags.register(cmd)
 	f.onFlags.register(cmd)
 	f.stressFlags.register(cmd)
 	f.outputFlags.register(cmd)
@@ -56,6 +62,9 @@ clients at once, as fast as they can, and the recorded history is judged.`,
 }
 
 func (f *proveFlags) run(c *cobra.Command, args []string) error {
+	if f.exec != "" {
+		return f.foreign(c, args)
+	}
 	cfg, err := f.config(args)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/process"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/histories"
 )
@@ -58,7 +59,7 @@ The exit code is 1 if the property is violated again, and 0 if it is not.`,
 			if err != nil {
 				return err
 			}
-			r, err := lockproof.Replay(ce)
+			r, err := replaySimulated(c, &on, ce)
 			if err != nil {
 				return err
 			}
@@ -80,6 +81,18 @@ The exit code is 1 if the property is violated again, and 0 if it is not.`,
 	on.register(cmd)
 	cmd.Flags().StringVar(&html, "html", "", "write the diagram and the history as one HTML `FILE`")
 	return cmd
+}
+
+// replaySimulated carries out a counterexample on the simulated broker, with a target of ours or with
+// somebody else's program.
+func replaySimulated(c *cobra.Command, on *onFlags, ce *histories.Counterexample) (*lockproof.Replayed, error) {
+	if ce.Exec == "" {
+		return lockproof.Replay(ce)
+	}
+	if _, real := on.real(); real {
+		return nil, fmt.Errorf("--on: the order of commands of %q is decided at the gate of the simulated broker: leave --on out", ce.Exec)
+	}
+	return lockproof.ReplayForeign(c.Context(), ce, &process.Starter{Command: ce.Exec, Stderr: c.ErrOrStderr()})
 }
 
 // verdict says whether the property was violated again.
