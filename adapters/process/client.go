@@ -75,7 +75,7 @@ func (c *Client) Initialize(ctx context.Context, in foreign.Setup) (foreign.Abou
 
 // Call carries out one operation.
 func (c *Client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
-	r, err := c.Do(ctx, op.String(), paramsOf(op, p))
+	r, err := c.Do(ctx, op.String(), ParamsOf(op, p))
 	switch {
 	case errors.Is(err, errKilled):
 		return lock.Result{Outcome: lock.Unknown, Reason: lock.Crashed}, nil
@@ -83,12 +83,8 @@ func (c *Client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.R
 		return lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}, nil
 	case err != nil:
 		return lock.Result{}, err
-	case r.Error != nil && r.Error.Code == CodeFailed:
-		return lock.Result{Outcome: lock.Failed, Slot: uint8(p.Slot)}, nil
-	case r.Error != nil:
-		return lock.Result{Outcome: lock.Unknown, Slot: uint8(p.Slot)}, nil
 	}
-	out, err := resultOf(op, p, r.Result)
+	out, err := Outcome(op, p, r)
 	if err != nil {
 		return out, c.breach(err.Error())
 	}

@@ -58,8 +58,8 @@ type params struct {
 	Slot  int    `json:"slot,omitzero"`
 }
 
-// paramsOf are the parameters that an operation takes, and no others.
-func paramsOf(op lock.Op, p foreign.Params) params {
+// ParamsOf are the parameters that an operation takes, and no others, as they are written.
+func ParamsOf(op lock.Op, p foreign.Params) any {
 	out := params{Name: p.Name}
 	switch op {
 	case lock.Create, lock.Add, lock.Remove:
@@ -123,6 +123,17 @@ func aboutOf(result jsontext.Value) (foreign.About, error) {
 		return about, errors.New(`has no "operations": expected at least acquire and release`)
 	}
 	return about, nil
+}
+
+// Outcome is what an operation came to by its answer. The error is for an answer that can't be one.
+func Outcome(op lock.Op, p foreign.Params, r *Reply) (lock.Result, error) {
+	switch {
+	case r.Error != nil && r.Error.Code == CodeFailed:
+		return lock.Result{Outcome: lock.Failed, Slot: uint8(p.Slot)}, nil
+	case r.Error != nil:
+		return lock.Result{Outcome: lock.Unknown, Slot: uint8(p.Slot)}, nil
+	}
+	return resultOf(op, p, r.Result)
 }
 
 // resultOf reads what an operation came to that was not refused.

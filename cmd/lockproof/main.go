@@ -72,6 +72,6 @@ made, 3 interrupted.`,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), checkCommand(), mutantsCommand(), listCommand(), brokerCommand(), versionCommand())
+	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), checkCommand(), mutantsCommand(), listCommand(), brokerCommand(), adapterCheckCommand(), versionCommand())
 	return root
 }

@@ -36,6 +36,10 @@ func TestCommandLines(t *testing.T) {
 		{"mutants release-forgets", exitHolds, "1 killed"},
 		{"mutants admin-mutex-early --scenarios 1", exitViolated, "survives"},
 
+		{"adapter-check --exec cat", exitViolated, "expected answers only"},
+
+		{"adapter-check", exitCannot, "--exec is missing"},
+		{"adapter-check --exec cat --lock sofa", exitCannot, `lock type "sofa"`},
 		{"frobnicate", exitCannot, `unknown command "frobnicate"`},
 		{"prove nothing-like-it", exitCannot, `target "nothing-like-it" is not known`},
 		{"prove --seed x", exitCannot, `invalid argument "x" for "--seed"`},

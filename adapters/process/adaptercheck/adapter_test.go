@@ -1,0 +1,144 @@
+package adaptercheck_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// role is the environment variable that makes this test binary an adapter, and says which.
+const role = "ADAPTERCHECK_TEST_ROLE"
+
+func command(name string) string {
+	return fmt.Sprintf("%s='%s' GORACE=atexit_sleep_ms=0 exec '%s'", role, name, os.Args[0])
+}
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(role); name != "" {
+		(&adapter{role: name}).run()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// adapter is a mutex in as few lines as one can be: who can declare an exclusive queue holds it. What is
+// wrong with it is its role.
+type adapter struct {
+	role string
+	conn *amqp.Connection
+	ch   *amqp.Channel
+	held bool
+	made bool
+}
+
+type params struct{ Name, URL, Lock string }
+
+func (a *adapter) run() {
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		var call struct {
+			ID     int
+			Method string
+			Params params
+		}
+		if err := json.Unmarshal(in.Bytes(), &call); err != nil {
+			panic(err)
+		}
+		if a.role == "slow" && call.Method == "verify" {
+			a.stay()
+		}
+		if a.role == "chatty" && call.Method == "acquire" {
+			fmt.Println("acquiring", call.Params.Name)
+		}
+		fmt.Printf("{\"jsonrpc\":\"2.0\",\"id\":%d,%s}\n", call.ID, a.answer(call.Method, call.Params))
+	}
+	switch {
+	case a.role == "deaf":
+		a.stay()
+	case a.role == "tidy" && a.held:
+		a.release("jobs")
+	}
+}
+
+// stay goes on until it is killed.
+func (a *adapter) stay() {
+	signal.Ignore(syscall.SIGTERM)
+	<-make(chan struct{})
+}
+
+func (a *adapter) answer(method string, p params) string {
+	switch method {
+	case "initialize":
+		return a.initialize(p)
+	case "acquire":
+		if a.held = a.acquire(p.Name); a.held {
+			return `"result":{"held":true,"slot":1}`
+		}
+		return `"result":{"held":false}`
+	case "verify":
+		return fmt.Sprintf(`"result":{"held":%v}`, a.held)
+	case "release":
+		a.release(p.Name)
+		return `"result":{}`
+	case "create", "destroy":
+		a.made = method == "create"
+		return `"result":{}`
+	case "count":
+		if a.made {
+			return `"result":{"slots":1}`
+		}
+		return `"result":{"slots":0}`
+	}
+	if a.role == "accepts everything" {
+		return `"result":{}`
+	}
+	return `"error":{"code":-32601,"message":"no such method"}`
+}
+
+func (a *adapter) initialize(p params) string {
+	if a.role != "elsewhere" {
+		var err error
+		if a.conn, err = amqp.Dial(p.URL); err != nil {
+			panic(err)
+		}
+	}
+	operations := `"acquire","verify","release"`
+	switch a.role {
+	case "persistent":
+		operations += `,"create","destroy","count"`
+	case "modest":
+		operations = `"acquire","release"`
+	}
+	locks := `"mutex"`
+	if a.role == "persistent" {
+		locks += `,"persistent-mutex"`
+	}
+	return fmt.Sprintf(`"result":{"name":"tiny","locks":[%s],"operations":[%s]}`, locks, operations)
+}
+
+func (a *adapter) acquire(name string) bool {
+	if a.role == "greedy" || a.role == "elsewhere" {
+		return true
+	}
+	if a.ch == nil {
+		a.ch, _ = a.conn.Channel()
+	}
+	if _, err := a.ch.QueueDeclare(name, false, false, true, false, nil); err != nil {
+		a.ch = nil
+		return false
+	}
+	return true
+}
+
+func (a *adapter) release(name string) {
+	a.held = false
+	if a.ch != nil {
+		_, _ = a.ch.QueueDelete(name, false, false, false)
+	}
+}
