@@ -201,6 +201,7 @@ func (a *actor) leave(l *link) {
 // forget lets go of a connection of which both ends are gone. mu is held.
 func (a *actor) forget(l *link) {
 	a.leave(l)
+	a.discard(func(c *wire.Command) bool { return c.Conn == l.conn })
 	delete(a.stage.links, l.conn)
 	a.links = slices.DeleteFunc(a.links, func(o *link) bool { return o == l })
 }

@@ -304,7 +304,8 @@ func (r *run) collect() error {
 	for i := range r.players {
 		p := &r.players[i]
 		for _, l := range p.links {
-			if l.hungUp && !l.ghost {
+			left := slices.ContainsFunc(p.parked, func(c *wire.Command) bool { return c.Conn == l.conn })
+			if l.hungUp && !l.ghost && (l.released || !left) { // what it has sent before is still on its way
 				hung = append(hung, l)
 			}
 		}
