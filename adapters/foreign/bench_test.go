@@ -1,0 +1,47 @@
+package foreign_test
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// BenchmarkScenarios is how many scenarios pass the gate in a second: three clients of a Go library
+// behind real sockets, about 40 commands.
+func BenchmarkScenarios(b *testing.B) {
+	const a, v, r = lock.Acquire, lock.Verify, lock.Release
+	ops := []scenario.Operation{{Op: a}, {Op: v}, {Op: r}, {Op: a}, {Op: v}, {Op: r}}
+	sc := scenario.Scenario{
+		Locks:    []scenario.Lock{{Name: "jobs", Slots: 2}},
+		Clients:  []scenario.Client{{Ops: ops}, {Ops: ops}, {Ops: ops}},
+		Schedule: scenario.Schedule{Choices: []uint8{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5}},
+	}
+	target := lock.References[0]
+	play := func(b *testing.B, next func() bool, stage *foreign.Stage) (commands int) {
+		for next() {
+			x, err := stage.Run(b.Context(), &sc)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			commands += x.Sent
+		}
+		return commands
+	}
+	o := lock.DefaultOptions()
+	o.Pipeline = 0
+	edit := func(c *foreign.Config) { c.Starter = foreigntest.Machines{Target: target, Options: o} }
+	b.Run("one", func(b *testing.B) {
+		stage := newStage(b, target, edit)
+		n := play(b, b.Loop, stage)
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "scenarios/s")
+		b.ReportMetric(float64(n)/float64(b.N), "commands/scenario")
+	})
+	b.Run("parallel", func(b *testing.B) {
+		b.RunParallel(func(pb *testing.PB) { play(b, pb.Next, newStage(b, target, edit)) })
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "scenarios/s")
+	})
+}
