@@ -5,7 +5,7 @@ have x-max-length 0, so that the messages that ask whether they exist do not pil
 """
 
 import pika
-from pika.exceptions import AMQPConnectionError, ChannelClosedByBroker, UnroutableError
+from pika.exceptions import AMQPConnectionError, ChannelClosedByBroker, ChannelWrongStateError, UnroutableError
 
 RESOURCE_LOCKED = 405
 EMPTY = {"x-max-length": 0}
@@ -14,6 +14,11 @@ TRANSIENT = pika.BasicProperties(delivery_mode=1)
 
 class Busy(Exception):
     """Nothing was done, because others were in the way until the last attempt."""
+
+
+def is_locked(error):
+    """Whether the broker closed the channel because a queue is another connection's."""
+    return isinstance(error, ChannelClosedByBroker) and error.reply_code == RESOURCE_LOCKED
 
 
 class Session:
@@ -46,14 +51,15 @@ class Session:
         self.connection = None
 
     def command(self, send):
-        """Send a command. A channel that the broker closes is opened again, and the command repeated
+        """Send a command. A channel that the broker has closed is opened again, and the command repeated
         unless it was the reason."""
         for repairs in range(self.REPAIRS + 1):
             try:
+                if not self.channel.is_open:
+                    self.open_channel()
                 return send(self.channel)
-            except ChannelClosedByBroker as closed:
-                self.open_channel()
-                if closed.reply_code == RESOURCE_LOCKED or repairs == self.REPAIRS:
+            except (ChannelClosedByBroker, ChannelWrongStateError) as closed:
+                if is_locked(closed) or repairs == self.REPAIRS:
                     raise
             except AMQPConnectionError:
                 self.lost()
@@ -72,7 +78,7 @@ class Session:
         try:
             self.command(lambda ch: ch.queue_declare(queue, exclusive=True, arguments=EMPTY))
         except ChannelClosedByBroker as closed:
-            if closed.reply_code != RESOURCE_LOCKED:
+            if not is_locked(closed):
                 raise
             return False
         return True
@@ -82,7 +88,7 @@ class Session:
         try:
             self.command(lambda ch: ch.queue_delete(queue))
         except ChannelClosedByBroker as closed:
-            if closed.reply_code != RESOURCE_LOCKED:
+            if not is_locked(closed):
                 raise
 
 

@@ -1,8 +1,8 @@
 """The same semaphore with one bug each, of the kind that people really make."""
 
-from pika.exceptions import AMQPConnectionError, AMQPError, ChannelClosedByBroker, UnroutableError
+from pika.exceptions import AMQPConnectionError, AMQPError, UnroutableError
 
-from amqp_locks import EMPTY, RESOURCE_LOCKED, TRANSIENT, Busy, Semaphore, Session
+from amqp_locks import TRANSIENT, Busy, Semaphore, Session
 
 
 class NotMandatory(Session):
@@ -50,14 +50,12 @@ class ReleaseClosesChannel(Semaphore):
 class NoCleanup(Session):
     """After RESOURCE_LOCKED the channel is closed, and nobody opens it again."""
 
-    def claim(self, queue):
+    def command(self, send):
         try:
-            self.channel.queue_declare(queue, exclusive=True, arguments=EMPTY)
-        except ChannelClosedByBroker as closed:
-            if closed.reply_code != RESOURCE_LOCKED:
-                raise
-            return False
-        return True
+            return send(self.channel)
+        except AMQPConnectionError:
+            self.lost()
+            raise
 
 
 class ErrorsAreFull(Semaphore):
