@@ -57,7 +57,7 @@ type ForeignConfig struct {
 const DefaultForeignScenarios = 2000
 
 // foreignTries bounds how many scenarios are tried to make one counterexample smaller.
-const foreignTries = 1000
+const foreignTries = 400
 
 // measuredEvery is how often a scenario tells what operations cost, which takes more time.
 const measuredEvery = 10

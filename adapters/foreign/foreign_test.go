@@ -2,6 +2,8 @@ package foreign_test
 
 import (
 	"context"
+	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +45,40 @@ func TestReferenceHolds(t *testing.T) {
 				t.Errorf("never exercised: %b", missing)
 			}
 		})
+	}
+}
+
+// TestNothingIsLeft ends a stage in the midst of everything, and looks for what is left behind.
+func TestNothingIsLeft(t *testing.T) {
+	before := runtime.NumGoroutine()
+	target := lock.References[0]
+	for i := range 10 {
+		stage, err := foreign.NewStage(t.Context(), foreign.Config{
+			Starter: foreigntest.Machines{Target: target, Options: lock.DefaultOptions()}, Kind: target.Kind,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*5*time.Millisecond)
+		source := sim.NewSource(sim.Space{Target: target}, uint64(i))
+		for err = nil; err == nil; {
+			sc := stage.Playable(source.Scenario(i))
+			_, err = stage.Run(ctx, &sc)
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		cancel()
+		if err := stage.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for runtime.NumGoroutine() > before && time.Now().Before(deadline) {
+		runtime.Gosched()
+	}
+	if n := runtime.NumGoroutine(); n > before {
+		t.Errorf("%d goroutines before, %d after", before, n)
 	}
 }
 

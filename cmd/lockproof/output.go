@@ -92,8 +92,17 @@ func (f *outputFlags) print(w io.Writer, r *histories.Report) error {
 	return histories.WriteCard(w, r, style())
 }
 
-// commandLine is what was typed, for the record of a counterexample.
-func commandLine() string { return strings.Join(append([]string{"lockproof"}, os.Args[1:]...), " ") }
+// commandLine is what was typed, for the record of a counterexample, and as a shell takes it.
+func commandLine() string {
+	words := []string{"lockproof"}
+	for _, arg := range os.Args[1:] {
+		if arg == "" || strings.ContainsAny(arg, " \t\n'\"\\$&|;<>()*?[]{}~#!`") {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
+}
 
 // pairs are options as name=value.
 func pairs(options []string) ([][2]string, error) {
