@@ -1,0 +1,184 @@
+package golang
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Lock is one client of locks, with a connection of its own to the broker. Its methods are called one at
+// a time. An error leaves open whether the call had an effect, unless ErrNoEffect is in it.
+type Lock interface {
+	// Acquire tries to get a slot of a lock: its number, counted from 1, or 0 if all are taken.
+	Acquire(ctx context.Context, name string) (slot int, err error)
+	// Verify tells whether this client still holds a slot. That its connection is gone is an answer, not
+	// an error.
+	Verify(ctx context.Context, name string, slot int) (held bool, err error)
+	// Release gives a slot back.
+	Release(ctx context.Context, name string, slot int) error
+	// Close gives back what the client itself takes: its connection.
+	Close() error
+}
+
+// Administrator is a Lock that can say how many slots a lock has. One that is none is taken for a mutex.
+type Administrator interface {
+	Lock
+	// Create makes a lock with that many slots; Destroy takes them all away.
+	Create(ctx context.Context, name string, slots int) error
+	Destroy(ctx context.Context, name string) error
+	// Count is how many slots a lock has, held or not.
+	Count(ctx context.Context, name string) (slots int, err error)
+}
+
+// Resizer is an Administrator that can change the number of slots later.
+type Resizer interface {
+	Administrator
+	Add(ctx context.Context, name string, slots int) error
+	Remove(ctx context.Context, name string, slots int) error
+}
+
+// Waiter is a Lock that can wait until nobody holds a slot.
+type Waiter interface {
+	Lock
+	Wait(ctx context.Context, name string, slot int) error
+}
+
+// ErrNoEffect is, somewhere in it, the error of a call that certainly had no effect.
+var ErrNoEffect = errors.New("no effect")
+
+// New makes a client, connected to the broker at an AMQP URL. The context ends when the client does.
+type New func(ctx context.Context, url string) (Lock, error)
+
+// Starter starts clients by a constructor. It implements [foreign.Starter].
+type Starter struct {
+	Name string
+	New  New
+}
+
+// Start makes a client. It is constructed with the first call, which says where the broker is.
+func (s Starter) Start(context.Context, int) (foreign.Client, error) {
+	c := &client{starter: s}
+	c.ctx, c.end = context.WithCancel(context.Background())
+	return c, nil
+}
+
+type client struct {
+	starter Starter
+	lock    Lock // nil until it is made
+	ctx     context.Context
+	end     context.CancelFunc
+	ended   bool // by Kill
+	busy    chan struct{}
+}
+
+// Initialize makes the client and looks what it can do.
+func (c *client) Initialize(_ context.Context, in foreign.Setup) (foreign.About, error) {
+	made, err := c.starter.New(c.ctx, in.URL)
+	if err != nil {
+		return foreign.About{}, fmt.Errorf("making client %s: %w", in.Client, err)
+	}
+	c.lock = made
+	about := foreign.About{Name: c.starter.Name, Locks: []lock.Kind{in.Lock}, Operations: []lock.Op{lock.Acquire, lock.Verify, lock.Release}}
+	if _, ok := made.(Administrator); ok {
+		about.Operations = append(about.Operations, lock.Create, lock.Destroy, lock.Count)
+	}
+	if _, ok := made.(Resizer); ok {
+		about.Operations = append(about.Operations, lock.Add, lock.Remove)
+	}
+	if _, ok := made.(Waiter); ok {
+		about.Operations = append(about.Operations, lock.Wait)
+	}
+	return about, nil
+}
+
+// Call carries out one operation, and leaves it where it is when ctx is done. The next call waits for it.
+func (c *client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
+	if c.busy != nil {
+		select {
+		case <-c.busy:
+		case <-ctx.Done():
+			return lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}, nil
+		}
+	}
+	var r lock.Result
+	var err error
+	busy := make(chan struct{})
+	c.busy = busy
+	go func() {
+		defer close(busy)
+		r, err = c.call(ctx, op, p)
+	}()
+	select {
+	case <-busy:
+		return r, err
+	case <-ctx.Done():
+		return lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}, nil
+	}
+}
+
+func (c *client) call(ctx context.Context, op lock.Op, p foreign.Params) (r lock.Result, err error) {
+	r = lock.Result{Outcome: lock.Done, Slot: uint8(p.Slot)}
+	var n int
+	switch op {
+	case lock.Acquire:
+		n, err = c.lock.Acquire(ctx, p.Name)
+		r.Held, r.Slot = n > 0, uint8(n)
+	case lock.Verify:
+		r.Held, err = c.lock.Verify(ctx, p.Name, p.Slot)
+	case lock.Release:
+		err = c.lock.Release(ctx, p.Name, p.Slot)
+	case lock.Create:
+		err = c.lock.(Administrator).Create(ctx, p.Name, p.Slots)
+	case lock.Destroy:
+		err = c.lock.(Administrator).Destroy(ctx, p.Name)
+	case lock.Count:
+		n, err = c.lock.(Administrator).Count(ctx, p.Name)
+		r.Slots = uint8(n)
+	case lock.Add:
+		err = c.lock.(Resizer).Add(ctx, p.Name, p.Slots)
+	case lock.Remove:
+		err = c.lock.(Resizer).Remove(ctx, p.Name, p.Slots)
+	case lock.Wait:
+		err = c.lock.(Waiter).Wait(ctx, p.Name, p.Slot)
+	default:
+		return r, fmt.Errorf("call of %s: the client does not offer it", op)
+	}
+	switch {
+	case n < 0 || n > lock.MaxSlots:
+		return r, fmt.Errorf("%s %s returned %d: expected 0 to %d", op, p.Name, n, lock.MaxSlots)
+	case errors.Is(err, ErrNoEffect):
+		return lock.Result{Outcome: lock.Failed, Slot: uint8(p.Slot)}, nil
+	case err != nil:
+		return lock.Result{Outcome: lock.Unknown, Slot: uint8(p.Slot)}, nil
+	}
+	return r, nil
+}
+
+// Kill is all of a crash that there can be: its connections are cut by whoever calls it.
+func (c *client) Kill() error {
+	c.ended = true
+	c.end()
+	return nil
+}
+
+// Pause is not to be had.
+func (c *client) Pause() error { return foreign.ErrUnsupported }
+
+// Continue has nothing to do.
+func (c *client) Continue() error { return nil }
+
+// Close closes the client. One that was killed has lost its connections, and what it says to that is of
+// no interest.
+func (c *client) Close() error {
+	c.end()
+	if c.lock == nil {
+		return nil
+	}
+	if err := c.lock.Close(); err != nil && !c.ended {
+		return fmt.Errorf("closing: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package amqplocks_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/lockproof/lockproof"
+	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
+)
+
+// TestSemaphore: the semaphore has every property that it can be judged by.
+func TestSemaphore(t *testing.T) {
+	lockproof.Test(t, with(amqplocks.NoBug))
+}
+
+// TestBug judges the semaphore with the bug that the environment names, and fails.
+func TestBug(t *testing.T) {
+	bug := amqplocks.Bug(os.Getenv("BUG"))
+	if bug == amqplocks.NoBug {
+		t.Skip("to see it fail, name a bug: BUG=release-closes-channel go test -run TestBug")
+	}
+	lockproof.Test(t, with(bug))
+}
+
+// with makes clients for lockproof.
+func with(bug amqplocks.Bug) func(context.Context, string) (lockproof.Lock, error) {
+	return func(ctx context.Context, url string) (lockproof.Lock, error) {
+		c, err := amqplocks.NewWith(ctx, url, bug)
+		return client{c}, err
+	}
+}
+
+// client says which errors leave everything as it was: the library's word for that is ErrBusy.
+type client struct{ *amqplocks.Client }
+
+func (c client) Acquire(ctx context.Context, name string) (int, error) {
+	slot, err := c.Client.Acquire(ctx, name)
+	return slot, certain(err)
+}
+
+func (c client) Create(ctx context.Context, name string, slots int) error {
+	return certain(c.Client.Create(ctx, name, slots))
+}
+
+func (c client) Add(ctx context.Context, name string, slots int) error {
+	return certain(c.Client.Add(ctx, name, slots))
+}
+
+func (c client) Remove(ctx context.Context, name string, slots int) error {
+	return certain(c.Client.Remove(ctx, name, slots))
+}
+
+func (c client) Destroy(ctx context.Context, name string) error {
+	return certain(c.Client.Destroy(ctx, name))
+}
+
+func (c client) Wait(ctx context.Context, name string, slot int) error {
+	return certain(c.Client.Wait(ctx, name, slot))
+}
+
+func certain(err error) error {
+	if errors.Is(err, amqplocks.ErrBusy) {
+		return errors.Join(lockproof.ErrNoEffect, err)
+	}
+	return err
+}
