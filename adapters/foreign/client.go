@@ -21,7 +21,8 @@ type Client interface {
 	// Pause and Continue stop it and let it go on; [ErrUnsupported] where it can't be.
 	Pause() error
 	Continue() error
-	// Close ends it in good order and gives back what it takes. It may follow Kill.
+	// Close ends it in good order and gives back what it takes. It may follow Kill; otherwise it is not
+	// called while Call is under way.
 	Close() error
 }
 

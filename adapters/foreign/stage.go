@@ -115,7 +115,13 @@ func (s *Stage) Close() error {
 	s.gate(true)
 	var errs []error
 	for _, a := range s.actors {
-		if a.client != nil {
+		s.mu.Lock()
+		calling := a.calling
+		s.mu.Unlock()
+		switch {
+		case calling:
+			errs = append(errs, a.kill())
+		case a.client != nil:
 			errs = append(errs, a.client.Close())
 		}
 	}
