@@ -28,7 +28,7 @@ type session struct {
 	ch      *amqp.Channel
 	returns chan amqp.Return
 	broken  chan *amqp.Error // closed with the channel
-	held    map[string]int // slot by semaphore; good for this connection only
+	held    map[string]int   // slot by semaphore; good for this connection only
 }
 
 // repairs is how often a command is sent again because its channel broke for no reason of its own.
