@@ -77,9 +77,9 @@ func TestExploreFindsRace(t *testing.T) {
 // before which began.
 func essence(x *foreign.Execution) string {
 	type call struct {
-		process, number  int32
-		said             string
-		begun, over, nth int
+		process, number int32
+		said            string
+		begun, over     int
 	}
 	var calls []*call
 	open := make(map[int32]*call)
