@@ -3,14 +3,12 @@ package lockproof
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/golang"
-	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/spec"
@@ -75,13 +73,10 @@ func TestWith(t *testing.T, c TestConfig) {
 		replayTest(t, path, starter)
 		return
 	}
-	kind, err := c.kind(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	res, err := c.prove(t, starter, lock.Semaphore)
+	if c.Kind == nil && errors.Is(err, golang.ErrNoAdministrator) {
+		res, err = c.prove(t, starter, lock.Mutex)
 	}
-	res, err := ProveForeign(t.Context(), ForeignConfig{
-		Starter: starter, Name: t.Name(), Kind: kind, Seed: max(1, c.Seed), Scenarios: c.scenarios(), Until: c.Judge,
-	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,25 +104,14 @@ func (c *TestConfig) scenarios() int {
 	return DefaultTestScenarios
 }
 
-// kind is what the lock is taken for.
-func (c *TestConfig) kind(ctx context.Context) (_ lock.Kind, err error) {
+// prove judges the lock as what it is said to be, or else as that kind.
+func (c *TestConfig) prove(t *testing.T, starter golang.Starter, kind lock.Kind) (*Result, error) {
 	if c.Kind != nil {
-		return *c.Kind, nil
+		kind = *c.Kind
 	}
-	server, err := wire.Listen("127.0.0.1:0", wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{})})
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, server.Close()) }()
-	client, err := c.New(ctx, server.URL())
-	if err != nil {
-		return 0, fmt.Errorf("making a client: %w", err)
-	}
-	kind := lock.Mutex
-	if _, ok := client.(Administrator); ok {
-		kind = lock.Semaphore
-	}
-	return kind, client.Close()
+	return ProveForeign(t.Context(), ForeignConfig{
+		Starter: starter, Name: t.Name(), Kind: kind, Seed: max(1, c.Seed), Scenarios: c.scenarios(), Until: c.Judge,
+	})
 }
 
 // judgeTest is the subtest of a property.

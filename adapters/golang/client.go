@@ -49,6 +49,9 @@ type Waiter interface {
 // ErrNoEffect is, somewhere in it, the error of a call that certainly had no effect.
 var ErrNoEffect = errors.New("no effect")
 
+// ErrNoAdministrator is the error of a lock with slots whose client is no Administrator.
+var ErrNoAdministrator = errors.New("no Administrator: expected Create, Destroy and Count besides what a mutex has")
+
 // New makes a client, connected to the broker at an AMQP URL. The context ends when the client does.
 type New func(ctx context.Context, url string) (Lock, error)
 
@@ -82,7 +85,11 @@ func (c *client) Initialize(_ context.Context, in foreign.Setup) (foreign.About,
 	}
 	c.lock = made
 	about := foreign.About{Name: c.starter.Name, Locks: []lock.Kind{in.Lock}, Operations: []lock.Op{lock.Acquire, lock.Verify, lock.Release}}
-	if _, ok := made.(Administrator); ok {
+	_, admin := made.(Administrator)
+	if !admin && in.Lock != lock.Mutex {
+		return about, fmt.Errorf("%T is %w", made, ErrNoAdministrator)
+	}
+	if admin {
 		about.Operations = append(about.Operations, lock.Create, lock.Destroy, lock.Count)
 	}
 	if _, ok := made.(Resizer); ok {

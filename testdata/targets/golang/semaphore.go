@@ -13,9 +13,9 @@ type Client struct{ *session }
 func New(ctx context.Context, url string) (*Client, error) { return NewWith(ctx, url, NoBug) }
 
 // NewWith makes a client with a bug.
-func NewWith(ctx context.Context, url string, bug Bug) (*Client, error) {
-	s, err := dialing(ctx, url, bug)
-	return &Client{s}, err
+func NewWith(_ context.Context, url string, bug Bug) (*Client, error) {
+	s := &session{url: url, bug: bug}
+	return &Client{s}, s.connect()
 }
 
 // Bounds.
@@ -114,7 +114,7 @@ func (c *Client) Release(_ context.Context, name string, slot int) error {
 
 // Close closes the connection, and with it releases what is held.
 func (c *Client) Close() error {
-	if c.conn == nil || c.conn.IsClosed() || c.bug == SharedConnection {
+	if c.conn == nil || c.conn.IsClosed() {
 		return nil
 	}
 	return c.conn.Close()

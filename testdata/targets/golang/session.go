@@ -6,7 +6,6 @@
 package amqplocks
 
 import (
-	"context"
 	"errors"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -40,19 +39,12 @@ func (s *session) connect() error {
 		return nil
 	}
 	s.held = make(map[string]int)
-	conn, err := s.dial()
+	conn, err := amqp.Dial(s.url)
 	if err != nil {
 		return errors.Join(ErrLost, err)
 	}
 	s.conn, s.ch = conn, nil
 	return s.open()
-}
-
-func (s *session) dial() (*amqp.Connection, error) {
-	if s.bug == SharedConnection {
-		return shared(s.url)
-	}
-	return amqp.Dial(s.url)
 }
 
 // open sees that there is an open channel.
@@ -118,6 +110,8 @@ func (s *session) exists(queue string) (bool, error) {
 		select {
 		case <-c.Done():
 		case <-s.broken:
+		}
+		if !c.Acked() { // the channel was closed, and with it what was to be confirmed
 			return ErrClosed
 		}
 		there = true
@@ -161,10 +155,4 @@ func (s *session) declare(queue string) error {
 		_, err := ch.QueueDeclare(queue, true, false, false, false, empty)
 		return err
 	})
-}
-
-// dialing is New's way to the broker.
-func dialing(_ context.Context, url string, bug Bug) (*session, error) {
-	s := &session{url: url, bug: bug}
-	return s, s.connect()
 }
