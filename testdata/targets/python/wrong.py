@@ -48,7 +48,12 @@ class ReleaseClosesChannel(Semaphore):
 
 
 class NoCleanup(Session):
-    """After RESOURCE_LOCKED the channel is closed, and nobody opens it again."""
+    """After RESOURCE_LOCKED the channel is closed, and nobody opens it again before the next call."""
+
+    def connect(self):
+        super().connect()
+        if not self.channel.is_open:
+            self.open_channel()
 
     def command(self, send):
         try:
