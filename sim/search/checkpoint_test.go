@@ -50,6 +50,9 @@ func same(t *testing.T, name string, got, want *Result) {
 // TestResume interrupts a search after every so many blocks, until it is through: nothing is lost, and
 // nothing is done twice.
 func TestResume(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out resuming in every way of storage")
+	}
 	for _, storage := range []Storage{Fingerprints, Exact, Bits} {
 		for _, workers := range []int{1, 2} {
 			o := Options{Reductions: Reductions{Symmetry: true}, Workers: workers, Storage: storage, Array: 1 << 20}
