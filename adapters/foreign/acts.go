@@ -391,7 +391,7 @@ func (r *run) breakChannel(c uint8) {
 	cmd := p.first()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p.shaken, p.troubled = true, true
+	p.shaken = true
 	l := p.current
 	if cmd != nil {
 		l = r.links[cmd.Conn]
@@ -469,7 +469,7 @@ func (r *run) invoke(c uint8) {
 	r.mu.Lock()
 	linked := p.current != nil
 	r.mu.Unlock()
-	p.busy, p.troubled, p.refused, p.op, p.arg = true, false, false, op.Op, op.Arg
+	p.busy, p.troubled, p.refused, p.claimed, p.withdrawn, p.op, p.arg = true, false, false, 0, 0, op.Op, op.Arg
 	p.process = r.processOf(c, max(1, p.incarnation))
 	if !linked && p.incarnation > 0 {
 		p.process = r.processOf(c, p.incarnation+1)

@@ -65,9 +65,11 @@ type player struct {
 	arg         uint8
 	busy        bool
 	dead        bool
-	troubled    bool // something went wrong with its connection since the operation began
-	stale       bool // its connection was lost, not by its own doing, since it was granted what it holds
-	refused     bool // a claim met RESOURCE_LOCKED
+	troubled    bool  // something went wrong with its connection since the operation began
+	stale       bool  // its connection was lost, not by its own doing, since it was granted what it holds
+	refused     bool  // a claim met RESOURCE_LOCKED
+	claimed     uint8 // the slot whose holder's queue the operation declared last
+	withdrawn   uint8 // the slot that it gave back again
 	wake        int64
 }
 

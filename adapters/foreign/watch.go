@@ -53,7 +53,20 @@ func (r *run) told(c uint8, l *link, cmd *wire.Command, m amqp.Command, reply am
 	if reply.Code == amqp.ResourceLocked {
 		p.refused = true
 	}
+	if what := r.book.mean(m.Queue); what.Known && what.Role == lock.RoleB && reply.Kind == amqp.OK {
+		p.holds(m.Method, what.Slot)
+	}
 	r.touch(c, m, reply)
+}
+
+// holds notes that the operation has declared or deleted the queue of a slot's holder.
+func (p *player) holds(do amqp.Method, slot uint8) {
+	switch {
+	case do == amqp.QueueDeclare:
+		p.claimed = slot
+	case do == amqp.QueueDelete && p.claimed == slot:
+		p.claimed, p.withdrawn = 0, slot
+	}
 }
 
 // opened is a client that has a further connection.
@@ -179,6 +192,9 @@ func (r *run) interpret(p *player, res lock.Result) lock.Result {
 	case lock.Acquire:
 		if res.Outcome == lock.Done && !res.Held {
 			res.Outcome = lock.Failed
+		}
+		if res.Outcome == lock.Failed && p.withdrawn > 0 {
+			res.Slot, res.Reason = p.withdrawn, lock.Withdrawn
 		}
 		if res.Held && res.Slot == 0 && r.config.Kind != lock.Semaphore {
 			res.Slot = 1
