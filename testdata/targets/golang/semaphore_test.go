@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/model/spec"
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
@@ -15,13 +16,24 @@ func TestSemaphore(t *testing.T) {
 	lockproof.Test(t, with(amqplocks.NoBug))
 }
 
-// TestBug judges the semaphore with the bug that the environment names, and fails.
+// breaks are the bugs, each with the property that it breaks.
+var breaks = map[amqplocks.Bug]spec.Property{
+	amqplocks.NotMandatory:         spec.Linearizable,
+	amqplocks.ReturnIgnored:        spec.Linearizable,
+	amqplocks.VerifyReconnects:     spec.StaleBeliefEnds,
+	amqplocks.ReleaseClosesChannel: spec.EffectiveRelease,
+	amqplocks.LockedIsSuccess:      spec.MutualExclusion,
+}
+
+// TestBug judges the semaphore with the bug that the environment names, by the property that it breaks,
+// and fails.
 func TestBug(t *testing.T) {
 	bug := amqplocks.Bug(os.Getenv("BUG"))
-	if bug == amqplocks.NoBug {
+	property, known := breaks[bug]
+	if !known {
 		t.Skip("to see it fail, name a bug: BUG=release-closes-channel go test -run TestBug")
 	}
-	lockproof.Test(t, with(bug))
+	lockproof.TestWith(t, lockproof.TestConfig{New: with(bug), Judge: spec.PropertySet(0).With(property)})
 }
 
 // with makes clients for lockproof.
