@@ -19,7 +19,7 @@ test: ## run all tests, on a real RabbitMQ too if there is one
 	go test $(PACKAGES)
 
 race: ## run the short tests with the race detector
-	go test -race -short $(PACKAGES)
+	go test -race -short ./...
 
 lint: ## check the form of the code
 	@unformatted=$$(gofmt -l .) && if [ -n "$$unformatted" ]; then echo "not gofmt'ed:" $$unformatted; exit 1; fi

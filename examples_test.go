@@ -52,14 +52,14 @@ var examples = []example{
 // Locks written in other languages, as they are: the correct ones hold, and each wrong one violates the
 // property that its bug breaks, in an execution that replays.
 func TestExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the examples in other languages")
+	}
 	for _, e := range examples {
 		t.Run(e.folder, func(t *testing.T) {
 			e.need(t)
 			t.Run("check", e.check)
 			t.Run("holds", e.holds)
-			if testing.Short() {
-				return
-			}
 			for bug, property := range e.breaks {
 				t.Run(bug, func(t *testing.T) { e.violates(t, bug, property) })
 			}
@@ -108,11 +108,7 @@ func (e *example) starter(t *testing.T, bug string) *process.Starter {
 }
 
 func (e *example) holds(t *testing.T) {
-	scenarios := 100
-	if testing.Short() {
-		scenarios = 30
-	}
-	res := e.prove(t, "", 1, scenarios, 0)
+	res := e.prove(t, "", 1, 100, 0)
 	for _, p := range res.Report.Properties {
 		if p.Violation != nil {
 			t.Errorf("%s is violated: %s\n%s", p.Property, p.Violation.Detail, p.Violation.Diagram)
