@@ -118,7 +118,7 @@ func (e *example) holds(t *testing.T) {
 
 // exampleSeeds is how many are tried. A driver that does not always do the same may keep what was seen once from
 // being seen again.
-const exampleSeeds = 3
+const exampleSeeds = 6
 
 func (e *example) violates(t *testing.T, bug string, property spec.Property) {
 	for seed := range uint64(exampleSeeds) {
