@@ -93,21 +93,33 @@ func (c *AtlasConfig) visit(ctx context.Context, r *row) (*histories.AtlasRow, e
 		Cost: c.cost(r.costly(e)), Seen: mishaps(x.Report.Space.Covered),
 	}
 	for _, res := range x.Report.Properties {
-		v := histories.AtlasVerdict{Property: res.Property}
-		v.Verdict, _ = x.Report.Verdict(&res)
+		verdict, _ := x.Report.Verdict(&res)
+		v := histories.AtlasVerdict{Property: res.Property, Verdict: verdict}
 		if t := x.Traces[res.Property]; t != nil {
-			violation, _ := violationOf(t, res.Property)
-			v.Steps, v.Detail, v.Trace = len(t.Steps), violation.Explain(), t
-			if c.Confirm != nil {
-				if v.Real, err = c.Confirm(t, e.Target, violation); err != nil {
-					return nil, err
-				}
+			v = lostIn(t, res.Property)
+			if v.Real, err = c.confirm(t, e.Target, res.Property); err != nil {
+				return nil, err
 			}
 		}
 		out.Verdicts = append(out.Verdicts, v)
 	}
 	out.Counterexamples = x.Counterexamples(e.Command())
 	return out, nil
+}
+
+// lostIn is the verdict on a property that an execution violates.
+func lostIn(t *scenario.Trace, p spec.Property) histories.AtlasVerdict {
+	v, _ := violationOf(t, p)
+	return histories.AtlasVerdict{Property: p, Verdict: histories.Violated, Steps: len(t.Steps), Detail: v.Explain(), Trace: t}
+}
+
+// confirm is what a real broker shows of a violation, "" if none is asked.
+func (c *AtlasConfig) confirm(t *scenario.Trace, target *lock.Target, p spec.Property) (string, error) {
+	if c.Confirm == nil {
+		return "", nil
+	}
+	v, _ := violationOf(t, p)
+	return c.Confirm(t, target, v)
 }
 
 // settled is the row's exploration, complete.
@@ -220,13 +232,7 @@ func (c *AtlasConfig) cost(e *Exploration) []histories.EfficiencyRow {
 
 // includes reports whether an exploration calls the operation of a situation.
 func (e *Exploration) includes(situation string) bool {
-	calls, admin := DefaultCalls(e.Target.Kind)
-	if e.Calls != nil {
-		calls = e.Calls
-	}
-	if e.AdminCalls != nil {
-		admin = e.AdminCalls
-	}
+	calls, admin := e.called()
 	called := func(o scenario.Operation) bool { return strings.HasPrefix(situation, o.Op.String()) }
 	return e.Clients > 0 && slices.ContainsFunc(calls, called) || e.Admins > 0 && slices.ContainsFunc(admin, called)
 }

@@ -152,8 +152,7 @@ func loses(ctx context.Context, comb combination, first bool) ([]histories.Atlas
 			if t == nil || slices.ContainsFunc(out, func(v histories.AtlasVerdict) bool { return v.Property == p }) {
 				continue
 			}
-			v, _ := violationOf(t, p)
-			out = append(out, histories.AtlasVerdict{Property: p, Verdict: histories.Violated, Steps: len(t.Steps), Detail: v.Explain(), Trace: t})
+			out = append(out, lostIn(t, p))
 		}
 	}
 	return out, ctx.Err()

@@ -165,14 +165,20 @@ func (e *Exploration) locks(b *sim.Bounds) error {
 	return nil
 }
 
-func (e *Exploration) workload(b *sim.Bounds) {
-	calls, admin := DefaultCalls(e.Target.Kind)
+// called is what a client and an administrator call: what is asked for, or the usual.
+func (e *Exploration) called() (client, admin []scenario.Operation) {
+	client, admin = DefaultCalls(e.Target.Kind)
 	if e.Calls != nil {
-		calls = e.Calls
+		client = e.Calls
 	}
 	if e.AdminCalls != nil {
 		admin = e.AdminCalls
 	}
+	return client, admin
+}
+
+func (e *Exploration) workload(b *sim.Bounds) {
+	calls, admin := e.called()
 	for i := range e.Clients {
 		b.Clients = append(b.Clients, scenario.Client{Lock: i % len(b.Locks), Ops: slices.Repeat(calls, e.Rounds)})
 	}
@@ -243,26 +249,32 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *histories.Report {
 	r := &histories.Report{
 		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: histories.Visited,
 		Broker: "the simulated broker", Strength: e.Strength.String(), Bounds: e.String(),
-		Interrupted: found.Stop == search.Interrupted, Space: spaceOf(b, found, e.Search.Reductions),
+		Interrupted: found.Stop == search.Interrupted, Space: spaceOf(b, found),
 	}
+	r.Properties = x.judged(b, &found.Coverage, found.States, found.Doubted)
+	if p := r.Result(spec.Progress); p != nil {
+		p.Note = cycling[found.Cycles]
+	}
+	return r
+}
+
+// judged are the properties and what was found out about each, by looking at so many states or
+// executions.
+func (x *Explored) judged(b *sim.Bounds, c *search.Coverage, looked, doubted int64) (out []histories.PropertyResult) {
 	for p := range spec.PropertyCount {
 		if !b.Properties.Has(p) {
 			continue
 		}
-		res := histories.PropertyResult{Property: p, Evidence: spec.Properties[p].Evidence}
-		if found.Coverage.Exercised.Has(p) || p == spec.Linearizable {
-			res.Checked = int(found.States)
+		res := histories.PropertyResult{Property: p, Evidence: spec.Properties[p].Evidence, Violation: x.found(p)}
+		if c.Exercised.Has(p) || p == spec.Linearizable {
+			res.Checked = int(looked)
 		}
-		switch p {
-		case spec.Linearizable:
-			res.Note, res.Undecided = e.Strength.String(), int(found.Doubted)
-		case spec.Progress:
-			res.Note = cycling[found.Cycles]
+		if p == spec.Linearizable {
+			res.Note, res.Undecided = b.Strength.String(), int(doubted)
 		}
-		res.Violation = x.found(p)
-		r.Properties = append(r.Properties, res)
+		out = append(out, res)
 	}
-	return r
+	return out
 }
 
 // cycling says what is known of executions that do not end.
@@ -289,24 +301,11 @@ func (x *Explored) found(p spec.Property) *histories.Found {
 
 // sampled says what random executions came to.
 func (e *Exploration) sampled(b *sim.Bounds, x *Explored, w *search.Walked) *histories.Report {
-	r := &histories.Report{
+	return &histories.Report{
 		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: histories.Sampled, Seed: e.Seed,
 		Broker: "the simulated broker, of " + e.String(), Strength: e.Strength.String(), Scenarios: int(w.Walks), Steps: int(w.Steps),
+		Properties: x.judged(b, &w.Coverage, w.Walks, w.Doubted),
 	}
-	for p := range spec.PropertyCount {
-		if !b.Properties.Has(p) {
-			continue
-		}
-		res := histories.PropertyResult{Property: p, Evidence: spec.Properties[p].Evidence, Violation: x.found(p)}
-		if w.Coverage.Exercised.Has(p) || p == spec.Linearizable {
-			res.Checked = int(w.Walks)
-		}
-		if p == spec.Linearizable {
-			res.Note, res.Undecided = e.Strength.String(), int(w.Doubted)
-		}
-		r.Properties = append(r.Properties, res)
-	}
-	return r
 }
 
 // String is the configuration in words.

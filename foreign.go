@@ -127,10 +127,7 @@ func (f *foreignRun) run(timed, ctx context.Context) (map[spec.Property]*scenari
 	}
 	wg.Wait()
 	for i := range parts {
-		f.sum.costs.Merge(&parts[i].costs)
-		for p, n := range parts[i].checks {
-			f.sum.checks[p] += n
-		}
+		f.sum.merge(&parts[i]) // costs and checks: all else is in the sum already
 	}
 	traces := make(map[spec.Property]*scenario.Trace)
 	if errors.Join(errs...) == nil {
@@ -208,13 +205,7 @@ func (f *foreignRun) take(i int, x *foreign.Execution) {
 		f.stop.Store(true)
 	}
 	if f.Progress != nil {
-		p := Progress{Scenarios: f.sum.scenarios, Of: f.Scenarios}
-		for _, i := range f.sum.first {
-			if i > 0 {
-				p.Violated++
-			}
-		}
-		f.Progress(p)
+		f.Progress(f.sum.progress(f.Scenarios))
 	}
 }
 
@@ -227,25 +218,8 @@ func (s *sample) addForeign(i int, x *foreign.Execution) {
 	if x.Undecided {
 		s.undecided++
 	}
-	for p := range spec.PropertyCount {
-		if x.Exercised.Has(p) {
-			s.exercised[p]++
-		}
-		if x.Found.Has(p) && (s.first[p] == 0 || i+1 < s.first[p]) {
-			s.first[p] = i + 1
-		}
-	}
-	seen := sim.Sighted(x.Trace)
-	for k := range sim.Sightings {
-		if seen.Has(k) {
-			s.seen[k]++
-		}
-	}
-	if x.Overlap > 0 {
-		s.overlaps++
-	}
-	s.overlap = max(s.overlap, x.Overlap)
-	s.overlapCommands = max(s.overlapCommands, x.Overlaps)
+	s.note(i, x.Exercised, x.Found, sim.Sighted(x.Trace))
+	s.stale(x.Overlap, x.Overlaps)
 }
 
 // shortest are the smallest executions found that violate a property, each by one of the stages.

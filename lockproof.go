@@ -149,13 +149,7 @@ func (c *Config) tell(s *sample) {
 	if c.Progress == nil {
 		return
 	}
-	p := Progress{Scenarios: s.scenarios, Of: c.Scenarios}
-	for _, i := range s.first {
-		if i > 0 {
-			p.Violated++
-		}
-	}
-	c.Progress(p)
+	c.Progress(s.progress(c.Scenarios))
 }
 
 // minimisingTries bounds how many scenarios are tried to make one counterexample smaller.

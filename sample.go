@@ -44,6 +44,12 @@ func (s *sample) add(i, steps int, r *sim.Runner, strength spec.Strength) {
 		exercised = exercised.With(spec.Linearizable)
 		s.checks[spec.Linearizable]++
 	}
+	s.note(i, exercised, found, r.Seen)
+	s.stale(r.Monitor.Overlap, r.Monitor.Overlaps)
+}
+
+// note takes in what the i-th execution put to the test, violated, and came to.
+func (s *sample) note(i int, exercised, found spec.PropertySet, seen sim.Seen) {
 	for p := range spec.PropertyCount {
 		if exercised.Has(p) {
 			s.exercised[p]++
@@ -53,15 +59,31 @@ func (s *sample) add(i, steps int, r *sim.Runner, strength spec.Strength) {
 		}
 	}
 	for k := range sim.Sightings {
-		if r.Seen.Has(k) {
+		if seen.Has(k) {
 			s.seen[k]++
 		}
 	}
-	if r.Monitor.Overlap > 0 {
+}
+
+// stale takes in how long a stale belief stood beside another's grant in an execution, in virtual
+// milliseconds and in commands.
+func (s *sample) stale(overlap int64, commands int32) {
+	if overlap > 0 {
 		s.overlaps++
 	}
-	s.overlap = max(s.overlap, r.Monitor.Overlap)
-	s.overlapCommands = max(s.overlapCommands, r.Monitor.Overlaps)
+	s.overlap = max(s.overlap, overlap)
+	s.overlapCommands = max(s.overlapCommands, commands)
+}
+
+// progress is how far a run is.
+func (s *sample) progress(of int) Progress {
+	p := Progress{Scenarios: s.scenarios, Of: of}
+	for _, i := range s.first {
+		if i > 0 {
+			p.Violated++
+		}
+	}
+	return p
 }
 
 // merge adds another sample, of other scenarios.

@@ -14,7 +14,7 @@ import (
 )
 
 // spaceOf is what a search has visited, as a report tells of it.
-func spaceOf(b *sim.Bounds, r *search.Result, red search.Reductions) *histories.Space {
+func spaceOf(b *sim.Bounds, r *search.Result) *histories.Space {
 	s := &histories.Space{
 		States: int(r.States), Transitions: int(r.Transitions), Diameter: r.Depth, Final: int(r.Final), Queue: int(r.Queue),
 		Missed: r.Certainty.Missed, Certainty: r.Certainty.String(), Cut: cut(r),
@@ -23,7 +23,7 @@ func spaceOf(b *sim.Bounds, r *search.Result, red search.Reductions) *histories.
 	for _, k := range []struct {
 		on   bool
 		name string
-	}{{red.For(b).Symmetry, "symmetry"}, {red.For(b).Order, "partial order"}, {red.For(b).Local, "local steps"}} {
+	}{{r.Reductions.Symmetry, "symmetry"}, {r.Reductions.Order, "partial order"}, {r.Reductions.Local, "local steps"}} {
 		if k.on {
 			s.Reductions = append(s.Reductions, k.name)
 		}

@@ -64,10 +64,11 @@ type plan struct {
 }
 
 func newPlan(b sim.Bounds, red Reductions) *plan {
-	p := &plan{bounds: b, red: red, stride: len(b.Clients) + 1, shared: newParts(), clients: newParts()}
-	p.alone = sim.NewSystem(b).Independent()
-	p.worldly = b.Faults.Restarts > 0
-	p.forgetful = sim.NewSystem(b).Forgetful()
+	sys := sim.NewSystem(b)
+	p := &plan{
+		bounds: b, red: red, stride: len(b.Clients) + 1, shared: newParts(), clients: newParts(),
+		alone: sys.Independent(), forgetful: sys.Forgetful(), worldly: b.Faults.Restarts > 0,
+	}
 	p.class = make([]byte, p.stride)
 	for i := range b.Clients {
 		p.class[i+1] = byte(i)
@@ -82,15 +83,7 @@ func newPlan(b sim.Bounds, red Reductions) *plan {
 }
 
 func sameWorkload(a, b *scenario.Client) bool {
-	if a.Lock != b.Lock || len(a.Ops) != len(b.Ops) {
-		return false
-	}
-	for i := range a.Ops {
-		if a.Ops[i] != b.Ops[i] {
-			return false
-		}
-	}
-	return true
+	return a.Lock == b.Lock && slices.Equal(a.Ops, b.Ops)
 }
 
 func (p *plan) worker() *worker {

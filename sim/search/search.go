@@ -80,6 +80,8 @@ type Result struct {
 	Found     spec.PropertySet
 	Coverage  Coverage
 	Certainty Certainty
+	// Reductions are those that were used: what the bounds permit of those that were asked for.
+	Reductions Reductions
 	// Cycles is what is known of executions without an end, and Livelock a fair one.
 	Cycles   Cycles
 	Livelock *Lasso
@@ -258,7 +260,7 @@ func (s *search) finish() *Result {
 	for _, w := range s.workers {
 		r.Coverage.Merge(&w.cover)
 	}
-	r.Certainty = s.certainty()
+	r.Certainty, r.Reductions = s.certainty(), s.red
 	s.seen.free()
 	r.Cycles, r.Livelock = s.cycles()
 	return r
