@@ -124,7 +124,7 @@ var unseen = map[string]string{
 // TestMutantsAreCaught has the suite that proves the prover run behind real sockets.
 func TestMutantsAreCaught(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes half a minute")
+		t.Skip("skipped: -short leaves out the mutants behind the gate, which take half a minute")
 	}
 	for _, target := range mutant.All {
 		t.Run(target.Name, func(t *testing.T) {
