@@ -28,9 +28,12 @@ type actor struct {
 	answer  *answer // of the call that is over and was not looked at
 	asleep  bool    // it was waited for in vain, and nothing has come since
 	paused  bool
-	keeps   bool // it has a connection while it is idle
-	shaken  bool // something has happened to it that the next scenario must not find
+	keeps   stance // how it stands when it is idle and nothing has happened to it
+	shaken  bool   // something has happened to it that the next scenario must not find
 }
+
+// stance is what a client has of the broker while it is idle.
+type stance struct{ connections, channels int }
 
 // answer is what a call came to.
 type answer struct {
@@ -60,7 +63,7 @@ func (a *actor) ready(ctx context.Context) error {
 		}
 		a.about = about
 	}
-	if !a.shaken {
+	if !a.shaken && a.stance() == a.keeps {
 		return nil
 	}
 	a.shaken = false
@@ -75,9 +78,10 @@ func (a *actor) ready(ctx context.Context) error {
 
 func (a *actor) name() string { return fmt.Sprintf("c%d", a.number) }
 
-// warm has the client acquire a lock that nobody uses, so that the connection is there that it works on:
-// again after a fault, which it may have to see first. Clients that keep no connection are as good as
-// those that have one; what they do the first time, they are taken to do always.
+// warm has the client acquire a lock that nobody uses, so that the connection and the channels are there
+// that it works on: again after a fault, which it may have to see first, or after a channel was closed that
+// it opens when it needs it. Clients that keep no connection are as good as those that have one; what they
+// do the first time, they are taken to do always.
 func (a *actor) warm(ctx context.Context, first bool) error {
 	if !slices.Contains(a.about.Operations, lock.Acquire) {
 		return nil
@@ -92,24 +96,36 @@ func (a *actor) warm(ctx context.Context, first bool) error {
 		if err != nil {
 			return err
 		}
-		a.stage.mu.Lock()
-		connected := a.current != nil
-		a.stage.mu.Unlock()
+		now := a.stance()
 		if first {
-			a.keeps = connected
+			a.keeps = now
 		}
-		if connected == a.keeps {
+		if now == a.keeps {
 			return nil
 		}
 	}
 	return errNotWarm
 }
 
+// stance is what the client has of the broker now.
+func (a *actor) stance() (now stance) {
+	a.stage.mu.Lock()
+	defer a.stage.mu.Unlock()
+	for _, l := range a.links {
+		if l.opened && !l.cut {
+			counts := l.conn.Counts()
+			now.connections++
+			now.channels += counts.ChannelsOpened - counts.ChannelsClosed
+		}
+	}
+	return now
+}
+
 // warmings is how often a client may be called before it is back to what it was at first.
 const warmings = 3
 
-// errNotWarm is a client that does not recover from a fault, and has to be replaced.
-var errNotWarm = errors.New("the client does not connect again")
+// errNotWarm is a client that does not recover from what has happened to it, and has to be replaced.
+var errNotWarm = errors.New("the client does not get back to where it was at first")
 
 // do carries out an operation outside of a scenario, while the gate is open.
 func (a *actor) do(ctx context.Context, op lock.Op, params Params) (lock.Result, error) {
