@@ -206,7 +206,7 @@ func (r *run) deliver(c uint8, cmd *wire.Command, deaf bool) *link {
 	p.parked = p.parked[1:]
 	known := l.knows(cmd.Channel)
 	released, broken := l.released, l.broken != 0 && l.broken == cmd.Channel
-	if broken && cmd.Method.ID() == frame.ChannelOpenID { // it is closed as it is
+	if id := cmd.Method.ID(); broken && (id == frame.ChannelOpenID || id == frame.ChannelCloseID) { // it is closed as it is
 		l.broken, broken = 0, false
 	}
 	if !released {
