@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -61,7 +62,7 @@ func Replay(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Tra
 		return r, nil
 	}
 	if o.Prefix == "" {
-		o.Prefix = newPrefix()
+		o.Prefix = stress.Prefix()
 	}
 	if o.Patience == 0 {
 		o.Patience = defaultPatience

@@ -1,18 +1,13 @@
 package rabbitmq
 
 import (
-	"crypto/rand"
 	"fmt"
-	"strings"
 
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
 // maxName is how long a queue's name may be, in bytes.
 const maxName = 255
-
-// newPrefix is what the names of one run's queues begin with on a broker that is shared.
-func newPrefix() string { return "lockproof." + strings.ToLower(rand.Text()[:10]) + "." }
 
 // prefixed is the same names under the same numbers, with a prefix before each: what was equal stays
 // equal, what was not does not, and none is the broker's own any more.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/spec"
 )
@@ -13,15 +14,8 @@ import (
 type StressConfig struct {
 	Target  *lock.Target // nil is the reference semaphore
 	Options lock.Options // of the target, whose own prevail; [lock.DefaultOptions] are the safe ones
-	Slots   int          // that the lock begins with; a true mutex has none
-	Clients int          // that acquire, at least 1
-	Admins  int          // that administer, now and then; a true mutex has none
-	Rounds  int          // each of which all clients begin at one instant
-	// Verifies is how often a client verifies, at most, before it releases what it acquired.
-	Verifies int
-	// Crashes is the share of operations in which, or after which, a client dies, from 0 to 1: its
-	// socket is closed without a goodbye. It goes on as a new process with a new connection.
-	Crashes float64
+	// Load is how much is done to it. A client that dies has its socket closed without a goodbye.
+	stress.Load
 	// InFlight has clients die while a command of theirs is under way, too, and not only between
 	// commands. RabbitMQ 3.10.8 then breaks every lock: where a connection dies just as it declares
 	// an exclusive queue, its clean-up may delete the queue of the one who was given it next, and
@@ -30,13 +24,8 @@ type StressConfig struct {
 	// Restarts is how often the broker is restarted in the course of the rounds. It has to be one
 	// that can be.
 	Restarts int
-	// Seed decides what clients choose to do. What comes of it is decided by time.
-	Seed uint64
 	// Prefix is what the names of queues begin with on the broker; "" is one that nobody else uses.
 	Prefix string
-	// Progress is told before each round how many there were, and of how many. It may be nil, and is
-	// not called by two goroutines at once.
-	Progress func(rounds, of int)
 }
 
 // check says what is wrong with a configuration.
@@ -45,17 +34,12 @@ func (c *StressConfig) check(b *Broker) error {
 	if err := options.Check(); err != nil {
 		return fmt.Errorf("stress with %w", err)
 	}
+	if err := c.Load.Check(c.Target.Kind); err != nil {
+		return err
+	}
 	switch {
-	case c.Clients < 1 || c.Admins < 0 || c.Rounds < 1:
-		return fmt.Errorf("stress with %d clients, %d administrators, %d rounds: expected at least 1, 0 and 1", c.Clients, c.Admins, c.Rounds)
-	case c.Slots < 0 || c.Slots+c.Admins >= lock.MaxSlots:
-		return fmt.Errorf("stress with %d slots and %d administrators: expected fewer than %d together", c.Slots, c.Admins, lock.MaxSlots)
-	case c.Target.Kind != lock.Semaphore && c.Slots > 1:
-		return fmt.Errorf("stress with %d slots: expected at most 1 of a %s", c.Slots, c.Target.Kind)
-	case c.Target.Kind == lock.Mutex && c.Admins > 0:
-		return fmt.Errorf("stress with %d administrators: expected none of a %s", c.Admins, c.Target.Kind)
-	case c.Verifies < 0 || c.Crashes < 0 || c.Crashes > 1 || c.Restarts < 0 || c.Restarts > c.Rounds:
-		return fmt.Errorf("stress with %d verifies, %v crashes, %d restarts: expected at least 0, 0 to 1, and 0 to the number of rounds", c.Verifies, c.Crashes, c.Restarts)
+	case c.Restarts < 0 || c.Restarts > c.Rounds:
+		return fmt.Errorf("stress with %d restarts: expected 0 to the number of rounds", c.Restarts)
 	case options.Connection == lock.SharedConnection:
 		return errors.New("stress with connection=shared: expected own; one connection for all clients is for scenarios and their replay")
 	case c.Restarts > 0 && !b.CanRestart():
@@ -108,5 +92,5 @@ func Stress(ctx context.Context, b *Broker, c StressConfig) (*spec.History, *Str
 	if err != nil {
 		err = fmt.Errorf("stress on %s: %w", b.Version, err)
 	}
-	return s.recorder.history(&c), s.stats(), err
+	return s.recorder.History(c.Target.Kind, c.Slots), s.stats(), err
 }

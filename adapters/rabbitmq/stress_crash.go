@@ -15,7 +15,7 @@ func (c *stressClient) crash(batch []amqp.Command) {
 	if c.config.InFlight && len(batch) > 0 {
 		c.crashInFlight(batch)
 	} else {
-		c.recorder.world(spec.Crash, c.line.process)
+		c.recorder.World(spec.Crash, c.line.process)
 	}
 	c.abandon()
 	c.machine = lock.Machine{Channel: stressChannel}
@@ -28,9 +28,9 @@ const maxCrashDelay = 1000
 // crashInFlight closes the client's socket before, in the midst of or after the effect of a batch.
 func (c *stressClient) crashInFlight(batch []amqp.Command) {
 	died := make(chan struct{})
-	time.AfterFunc(time.Duration(c.random.IntN(maxCrashDelay))*time.Microsecond, func() {
+	time.AfterFunc(time.Duration(c.part.Random.IntN(maxCrashDelay))*time.Microsecond, func() {
 		defer close(died)
-		c.recorder.world(spec.Crash, c.line.process)
+		c.recorder.World(spec.Crash, c.line.process)
 		c.line.Kill()
 	})
 	c.line.do(batch)
@@ -41,7 +41,7 @@ func (c *stressClient) crashInFlight(batch []amqp.Command) {
 func (c *stressClient) lose() {
 	if c.line != nil {
 		c.tally.Dropped++
-		c.recorder.since(c.line.heard, spec.Crash, c.line.process)
+		c.recorder.Since(c.line.heard, spec.Crash, c.line.process)
 		c.abandon()
 	}
 }

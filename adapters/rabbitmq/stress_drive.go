@@ -33,7 +33,7 @@ func (c *stressClient) drive(ctx context.Context, fatal int) bool {
 
 // choose takes one way that a random option leaves open.
 func (c *stressClient) choose(ctx context.Context, ways int) {
-	c.lock.Choose(&c.machine, c.random.IntN(ways))
+	c.lock.Choose(&c.machine, c.part.Random.IntN(ways))
 	if c.machine.Sleep > 0 {
 		sleep(ctx, time.Duration(c.machine.Sleep)*time.Millisecond)
 		c.machine.Sleep = 0
@@ -82,7 +82,7 @@ func (c *stressClient) send(ctx context.Context, batch []amqp.Command) []amqp.Re
 		replies = c.line.do(batch)
 		if batch[0].Method == amqp.ConnectionClose && replies[0].Kind == amqp.OK {
 			// By the time close-ok is here, everything is dropped (BROKER-FACTS 11).
-			c.recorder.world(spec.Gone, c.line.process)
+			c.recorder.World(spec.Gone, c.line.process)
 			c.line = nil
 		}
 	}

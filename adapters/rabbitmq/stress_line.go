@@ -11,7 +11,7 @@ import (
 // stressLine is one connection of a client, and so one process of the history.
 type stressLine struct {
 	*Conn
-	run     *stress
+	run     *stressRun
 	process int32
 	owned   map[amqp.Queue]bool // exclusive queues that it has, or may yet get
 	asking  bool                // a command was not answered that may yet make or delete a queue
@@ -22,14 +22,14 @@ type stressLine struct {
 const markerChannel = 2
 
 // dial opens the connection of a process, with its marker.
-func (s *stress) dial(ctx context.Context, process int32) (*stressLine, error) {
+func (s *stressRun) dial(ctx context.Context, process int32) (*stressLine, error) {
 	s.restarting.RLock()
 	defer s.restarting.RUnlock()
 	names, err := s.marked(process)
 	if err != nil {
 		return nil, err
 	}
-	began := s.recorder.now()
+	began := s.recorder.Now()
 	conn, err := s.connect(ctx, names)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (s *stress) dial(ctx context.Context, process int32) (*stressLine, error) {
 }
 
 // marked is the names of the run, and that of a process's marker.
-func (s *stress) marked(process int32) (*amqp.Names, error) {
+func (s *stressRun) marked(process int32) (*amqp.Names, error) {
 	names, err := prefixed(s.names, "")
 	if err == nil {
 		names.Intern(s.markerName(process))
@@ -54,16 +54,16 @@ func (s *stress) marked(process int32) (*amqp.Names, error) {
 	return names, err
 }
 
-func (s *stress) markerName(process int32) string {
+func (s *stressRun) markerName(process int32) string {
 	return fmt.Sprintf("%sprocess.%d", s.config.Prefix, process)
 }
 
 // marker is a process's marker, in its own names.
-func (s *stress) marker() amqp.Queue { return amqp.Queue(s.names.Len() + 1) }
+func (s *stressRun) marker() amqp.Queue { return amqp.Queue(s.names.Len() + 1) }
 
 // do sends commands and keeps track of the exclusive queues that come of them.
 func (l *stressLine) do(batch []amqp.Command) []amqp.Reply {
-	asked, now := time.Now(), l.run.recorder.now()
+	asked, now := time.Now(), l.run.recorder.Now()
 	replies := l.Do(batch)
 	for i, r := range replies {
 		l.note(batch[i], r, asked)

@@ -3,27 +3,27 @@ package rabbitmq
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"runtime/debug"
 	"sync"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/spec"
 )
 
-// stress is a run.
-type stress struct {
+// stressRun is a run.
+type stressRun struct {
 	broker     *Broker
 	config     StressConfig
 	layout     *lock.Layout
 	names      *amqp.Names // as they are on the broker
 	lock       lock.Implementation
-	recorder   recorder
+	recorder   stress.Recorder
 	undertaker *undertaker
 	clients    []*stressClient
-	barrier    *barrier
+	barrier    *stress.Barrier
 	restarting sync.RWMutex // held by those who connect; a restart has it alone
 	restarts   int
 	elapsed    time.Duration
@@ -34,18 +34,14 @@ type stress struct {
 	panicked any // the first panic of a goroutine
 }
 
-// stressLock is the lock's name in histories.
-const stressLock = "jobs"
-
-func newStress(b *Broker, c StressConfig) (*stress, error) {
+func newStress(b *Broker, c StressConfig) (*stressRun, error) {
 	if c.Prefix == "" {
-		c.Prefix = newPrefix()
+		c.Prefix = stress.Prefix()
 	}
 	names := new(amqp.Names)
-	// Each administrator adds one slot at most before it removes one, so there are enough names.
-	s := &stress{broker: b, config: c, layout: c.Target.Layout(names, stressLock, max(1, c.Slots)+c.Admins)}
+	s := &stressRun{broker: b, config: c, layout: c.Target.Layout(names, stress.Lock, c.MaxSlots())}
 	s.lock = c.Target.New(c.Options, s.layout)
-	s.barrier = newBarrier(int(s.members()))
+	s.barrier = s.config.Barrier()
 	var err error
 	if s.names, err = prefixed(names, c.Prefix); err != nil {
 		return nil, err
@@ -55,7 +51,7 @@ func newStress(b *Broker, c StressConfig) (*stress, error) {
 }
 
 // queues are all that there can be.
-func (s *stress) queues() []amqp.Queue {
+func (s *stressRun) queues() []amqp.Queue {
 	all := make([]amqp.Queue, s.names.Len())
 	for i := range all {
 		all[i] = amqp.Queue(i + 1)
@@ -64,7 +60,7 @@ func (s *stress) queues() []amqp.Queue {
 }
 
 // furnish declares the slots that the lock begins with, as its administrator would have.
-func (s *stress) furnish(ctx context.Context) error {
+func (s *stressRun) furnish(ctx context.Context) error {
 	o, err := newObserver(ctx, s.broker.URL, s.names)
 	if err != nil {
 		return err
@@ -84,38 +80,32 @@ func (s *stress) furnish(ctx context.Context) error {
 }
 
 // run has everybody work until all rounds are over, ctx is, or the broker is lost.
-func (s *stress) run(ctx context.Context) error {
+func (s *stressRun) run(ctx context.Context) error {
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
-	s.barrier.begin = func(round int) { s.begin(ctx, round) }
-	s.recorder.began = time.Now()
+	s.barrier.Begin = func(round int) { s.begin(ctx, round) }
+	s.recorder.Begin()
 	buried := make(chan struct{})
 	go func() {
 		defer close(buried)
 		defer s.rescue()
 		s.undertaker.work(ctx)
 	}()
-	for i := range int(s.members()) {
-		s.clients = append(s.clients, newStressClient(s, i))
+	for i := range s.config.Members() {
+		s.clients = append(s.clients, newStressClient(s, int32(i+1)))
 	}
 	for _, c := range s.clients {
 		s.hire(func() { c.work(ctx) })
 	}
 	s.crew.Wait()
-	s.elapsed = time.Since(s.recorder.began)
+	s.elapsed = time.Duration(s.recorder.Now())
 	s.undertaker.rest()
 	<-buried
 	return context.Cause(ctx)
 }
 
-// members is how many clients there are, those who administer among them.
-func (s *stress) members() int32 { return int32(s.config.Clients + s.config.Admins) }
-
 // begin is called by the last client that is ready for a round.
-func (s *stress) begin(ctx context.Context, round int) {
-	if s.config.Progress != nil {
-		s.config.Progress(round, s.config.Rounds)
-	}
+func (s *stressRun) begin(ctx context.Context, round int) {
 	every := s.config.Rounds / (s.config.Restarts + 1)
 	if due := s.config.Restarts > 0 && round > 0 && round%max(1, every) == 0; due && s.restarts < s.config.Restarts {
 		s.restarts++
@@ -124,18 +114,18 @@ func (s *stress) begin(ctx context.Context, round int) {
 }
 
 // restart restarts the broker under its clients. Those who lose their connections wait until it is up.
-func (s *stress) restart(ctx context.Context) {
+func (s *stressRun) restart(ctx context.Context) {
 	s.restarting.Lock()
 	defer s.restarting.Unlock()
 	if err := s.broker.Restart(ctx); err != nil {
 		s.stop(err)
 		return
 	}
-	s.recorder.world(spec.Restart, spec.Nemesis)
+	s.recorder.World(spec.Restart, spec.Nemesis)
 }
 
 // hire has a goroutine work for the run.
-func (s *stress) hire(work func()) {
+func (s *stressRun) hire(work func()) {
 	s.crew.Add(1)
 	go func() {
 		defer s.crew.Done()
@@ -146,7 +136,7 @@ func (s *stress) hire(work func()) {
 
 // rescue ends the run when one of its goroutines panics, so that it is put away before the panic
 // goes on.
-func (s *stress) rescue() {
+func (s *stressRun) rescue() {
 	if p := recover(); p != nil {
 		s.stop(fmt.Errorf("panic: %v", p))
 		s.panics.Do(func() { s.panicked = fmt.Sprintf("%v\n%s", p, debug.Stack()) })
@@ -157,7 +147,7 @@ func (s *stress) rescue() {
 const connectLimit = 5 * time.Second
 
 // connect opens a connection. The caller holds restarting, so that the broker is up.
-func (s *stress) connect(ctx context.Context, names *amqp.Names) (*Conn, error) {
+func (s *stressRun) connect(ctx context.Context, names *amqp.Names) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectLimit)
 	defer cancel()
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
@@ -167,9 +157,4 @@ func (s *stress) connect(ctx context.Context, names *amqp.Names) (*Conn, error) 
 		}
 		sleep(ctx, pause)
 	}
-}
-
-// choices is the source of what one of the run's goroutines chooses.
-func (s *stress) choices(who int) *rand.Rand {
-	return rand.New(rand.NewPCG(s.config.Seed, uint64(who)))
 }

@@ -33,8 +33,8 @@ func (s *StressStats) settle(op lock.Op, r lock.Result, b *bill) {
 }
 
 // stats adds up what everybody did.
-func (s *stress) stats() *StressStats {
-	out := &StressStats{Elapsed: s.elapsed, Restarts: s.restarts, Rounds: s.barrier.round, Noticed: s.undertaker.noticed}
+func (s *stressRun) stats() *StressStats {
+	out := &StressStats{Elapsed: s.elapsed, Restarts: s.restarts, Rounds: s.barrier.Rounds(), Noticed: s.undertaker.noticed}
 	for _, c := range s.clients {
 		out.Operations += c.tally.Operations
 		out.Commands += c.tally.Commands

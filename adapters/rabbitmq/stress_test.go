@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/spec"
@@ -205,16 +206,8 @@ func TestStressConfig(t *testing.T) {
 
 // stressConfig is a short run.
 func stressConfig(target *lock.Target) rabbitmq.StressConfig {
-	c := rabbitmq.StressConfig{
-		Target: target, Options: lock.DefaultOptions(), Slots: 2, Clients: 5, Admins: 1, Rounds: 25, Verifies: 2, Seed: 1,
-	}
-	switch target.Kind {
-	case lock.PersistentMutex:
-		c.Slots = 1
-	case lock.Mutex:
-		c.Slots, c.Admins = 0, 0
-	}
-	return c
+	load := stress.Load{Slots: 2, Clients: 5, Admins: 1, Rounds: 25, Verifies: 2, Seed: 1}
+	return rabbitmq.StressConfig{Target: target, Options: lock.DefaultOptions(), Load: load.Fit(target.Kind)}
 }
 
 func wantLegal(t *testing.T, h *spec.History) {

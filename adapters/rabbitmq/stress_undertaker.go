@@ -31,7 +31,7 @@ import (
 // Exclusive queues go one by one, in no order: the marker tells nothing of the others. Where there
 // is no evidence before noticeLimit, nothing is recorded.
 type undertaker struct {
-	*stress
+	*stressRun
 	names    *amqp.Names // the run's, and those of markers; the undertaker's goroutine's own
 	observer *observer
 	wake     chan struct{} // has room for one
@@ -57,9 +57,9 @@ const noticeLimit = 10 * time.Second
 // aftermath is many times what a broker takes to carry out a declare.
 const aftermath = 20 * time.Millisecond
 
-func newUndertaker(s *stress) *undertaker {
+func newUndertaker(s *stressRun) *undertaker {
 	names, _ := prefixed(s.names, "") // they fit, as they did before
-	return &undertaker{stress: s, names: names, wake: make(chan struct{}, 1)}
+	return &undertaker{stressRun: s, names: names, wake: make(chan struct{}, 1)}
 }
 
 // bury is told of a connection that is given up, before its socket is closed.
@@ -106,7 +106,7 @@ func (u *undertaker) conclude() {
 	u.deaths = slices.DeleteFunc(u.deaths, func(d *death) bool {
 		certain := len(d.owned) == 0 && d.counts(now)
 		if certain {
-			u.recorder.world(spec.Gone, d.process)
+			u.recorder.World(spec.Gone, d.process)
 			u.noticed++
 		}
 		return certain || now.Sub(d.died) > noticeLimit

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/spec"
@@ -32,7 +33,14 @@ func (f *stressFlags) register(cmd *cobra.Command) {
 	flags.IntVar(&f.restarts, "restarts", 0, "on a real broker that is started here: how often it is restarted")
 }
 
-// config is the stress that fits a target: a mutex has one slot and no administration.
+// load is how much is done to the broker.
+func (f *stressFlags) load(seed uint64) stress.Load {
+	return stress.Load{
+		Slots: f.slots, Clients: f.clients, Admins: f.admins, Rounds: f.rounds, Verifies: 2, Crashes: f.crashes, Seed: seed,
+	}
+}
+
+// stressConfig is the stress that fits a target.
 func (f *proveFlags) stressConfig(cfg *lockproof.Config) (rabbitmq.StressConfig, error) {
 	o := lock.DefaultOptions()
 	for _, opt := range cfg.Options {
@@ -40,17 +48,9 @@ func (f *proveFlags) stressConfig(cfg *lockproof.Config) (rabbitmq.StressConfig,
 			return rabbitmq.StressConfig{}, err
 		}
 	}
-	s := rabbitmq.StressConfig{
-		Target: cfg.Target, Options: o, Slots: f.stressFlags.slots, Clients: f.stressFlags.clients, Admins: f.admins,
-		Rounds: f.rounds, Verifies: 2, Crashes: f.crashes, Restarts: f.restarts, Seed: f.seed,
-	}
-	switch cfg.Target.Kind {
-	case lock.Mutex:
-		s.Slots, s.Admins = 0, 0
-	case lock.PersistentMutex:
-		s.Slots = min(s.Slots, 1)
-	}
-	return s, nil
+	return rabbitmq.StressConfig{
+		Target: cfg.Target, Options: o, Load: f.load(f.seed).Fit(cfg.Target.Kind), Restarts: f.restarts,
+	}, nil
 }
 
 // stress has the target used on a real broker, by many clients at once, and judges what they saw.

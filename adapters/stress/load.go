@@ -1,0 +1,77 @@
+package stress
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Load says how much is done to a broker.
+type Load struct {
+	Slots   int // that the lock begins with; a true mutex has none
+	Clients int // that acquire, at least 1
+	Admins  int // that administer, now and then; a true mutex has none
+	Rounds  int // each of which all clients begin at one instant
+	// Verifies is how often a client verifies, at most, before it releases what it acquired.
+	Verifies int
+	// Crashes is the share of operations in which, or after which, a client dies, from 0 to 1. It goes on
+	// as a new process with a new connection.
+	Crashes float64
+	// Seed decides what clients choose to do. What comes of it is decided by time.
+	Seed uint64
+	// Progress is told before each round how many there were, and of how many. It may be nil, and is
+	// not called by two goroutines at once.
+	Progress func(rounds, of int)
+}
+
+// Fit is as much of the load as a lock type can bear: a true mutex has no slots that can be made, and no
+// lock but a semaphore has more than one.
+func (l Load) Fit(kind lock.Kind) Load {
+	switch kind {
+	case lock.Mutex:
+		l.Slots, l.Admins = 0, 0
+	case lock.PersistentMutex:
+		l.Slots = min(l.Slots, 1)
+	}
+	return l
+}
+
+// Check says what is wrong with the load of a lock of that type.
+func (l *Load) Check(kind lock.Kind) error {
+	switch {
+	case l.Clients < 1 || l.Admins < 0 || l.Rounds < 1:
+		return fmt.Errorf("stress with %d clients, %d administrators, %d rounds: expected at least 1, 0 and 1", l.Clients, l.Admins, l.Rounds)
+	case l.Slots < 0 || l.Slots+l.Admins >= lock.MaxSlots:
+		return fmt.Errorf("stress with %d slots and %d administrators: expected fewer than %d together", l.Slots, l.Admins, lock.MaxSlots)
+	case kind != lock.Semaphore && l.Slots > 1:
+		return fmt.Errorf("stress with %d slots: expected at most 1 of a %s", l.Slots, kind)
+	case kind == lock.Mutex && l.Admins > 0:
+		return fmt.Errorf("stress with %d administrators: expected none of a %s", l.Admins, kind)
+	case l.Verifies < 0 || !(l.Crashes >= 0 && l.Crashes <= 1):
+		return fmt.Errorf("stress with %d verifies, %v crashes: expected at least 0, and 0 to 1", l.Verifies, l.Crashes)
+	}
+	return nil
+}
+
+// Members is how many clients there are, those who administer among them: they have the last numbers.
+func (l *Load) Members() int { return l.Clients + l.Admins }
+
+// MaxSlots is the largest number that a slot can get: each administrator adds one at most before it removes
+// one.
+func (l *Load) MaxSlots() int { return max(1, l.Slots) + l.Admins }
+
+// Process is the number by which a history knows one life of a client, both counted from 1: see [spec.Event].
+func (l *Load) Process(client, life int32) int32 { return client + (life-1)*int32(l.Members()) }
+
+// Choices is the source of what a client chooses.
+func (l *Load) Choices(client int32) *rand.Rand {
+	return rand.New(rand.NewPCG(l.Seed, uint64(client-1)))
+}
+
+// progress tells how far the run is.
+func (l *Load) progress(round int) {
+	if l.Progress != nil {
+		l.Progress(round, l.Rounds)
+	}
+}
