@@ -11,6 +11,17 @@ import (
 // sweepLimit bounds the deletion of a run's queues.
 const sweepLimit = 20 * time.Second
 
+// Sweep deletes queues by their names, whether or not they exist. Those of connections that have only just been
+// cut it waits for.
+func (b *Broker) Sweep(queues []string) error {
+	names := new(amqp.Names)
+	numbers := make([]amqp.Queue, len(queues))
+	for i, name := range queues {
+		numbers[i] = names.Intern(name)
+	}
+	return sweep(b.URL, names, numbers)
+}
+
 // sweep deletes queues, whether or not they exist. Those of connections that have only just been cut
 // it waits for.
 func sweep(url string, names *amqp.Names, queues []amqp.Queue) error {
