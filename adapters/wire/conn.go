@@ -212,6 +212,7 @@ func (c *Conn) passing(cmd *Command) bool {
 func (c *Conn) Heartbeats(every time.Duration) {
 	c.out.beat(every / 2)
 	c.readLimit.Store(int64(2 * every))
+	c.socket.SetReadDeadline(time.Time{}) // what was left of the handshake's
 }
 
 // heartbeat passes on a heartbeat of the broker's.

@@ -21,10 +21,8 @@ const (
 	maxParkedBytes = 64 << 20
 	// maxUnread is how many bytes a client may leave unread before no more is read from it.
 	maxUnread = 1 << 20
-	// handshakeLimit is how long a client may take for each step before it is logged in, and goodbyeLimit
-	// how long it may take to hang up in the end.
-	handshakeLimit = 10 * time.Second
-	goodbyeLimit   = 2 * time.Second
+	// goodbyeLimit is how long a client may take to hang up in the end.
+	goodbyeLimit = 2 * time.Second
 )
 
 // errUnknownProtocol is why a client was sent away that speaks something else.
@@ -48,7 +46,7 @@ func (s source) Read(b []byte) (int, error) {
 // serve reads what the client sends until it is gone, and then sees that all goroutines end.
 func (c *Conn) serve() {
 	gate := c.Server.gate
-	c.readLimit.Store(int64(handshakeLimit))
+	c.readLimit.Store(int64(c.Server.config.MaxHandshake))
 	written := make(chan struct{})
 	go func() {
 		defer close(written)

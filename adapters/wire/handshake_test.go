@@ -3,6 +3,7 @@ package wire_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/adapters/wire"
@@ -80,4 +81,19 @@ func TestEmptyVirtualHost(t *testing.T) {
 	p.expect(ConnectionTuneID)
 	p.send(0, &ConnectionTuneOk{ChannelMax: 10, FrameMax: 4096}, &ConnectionOpen{})
 	p.expect(ConnectionOpenOkID)
+}
+
+// TestSilence: a client that says nothing before it is logged in is cut off, and one that wants no
+// heartbeats and is silent afterwards is not.
+func TestSilence(t *testing.T) {
+	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{}), MaxHandshake: 100 * time.Millisecond})
+	quiet := dial(t, server.Addr().String()).login()
+	stranger := dial(t, server.Addr().String())
+	stranger.write(ProtocolHeader[:])
+	stranger.expect(ConnectionStartID)
+	if m, err := stranger.next(); err == nil {
+		t.Fatalf("expected the end of the connection, got %s", stranger.text(m))
+	}
+	quiet.send(1, &ChannelOpen{})
+	quiet.expect(ChannelOpenOkID)
 }

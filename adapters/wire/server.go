@@ -20,6 +20,8 @@ type Config struct {
 	// MaxConnections is how many connections there may be at once, 0 for 10,000. One more is closed at
 	// once.
 	MaxConnections int
+	// MaxHandshake is how long a client may take for each step before it is logged in; 0 means 10 seconds.
+	MaxHandshake time.Duration
 	// MaxUnread is how many bytes a client may leave unread before it is cut off; 0 means 256 MiB.
 	MaxUnread int
 }
@@ -49,6 +51,9 @@ func Listen(address string, config Config) (*Server, error) {
 	}
 	if config.MaxConnections == 0 {
 		config.MaxConnections = 10_000
+	}
+	if config.MaxHandshake == 0 {
+		config.MaxHandshake = 10 * time.Second
 	}
 	if config.MaxUnread == 0 {
 		config.MaxUnread = 256 << 20
