@@ -38,7 +38,18 @@ func cardNotes(r *Report, s Style) []line {
 	if len(r.Uncontrolled) > 0 {
 		out = append(out, labelled("not controlled", list(r.Uncontrolled), yellow, s)...)
 	}
+	if len(r.Wire) > 0 {
+		out = append(out, labelled("over the wire", list(counted(r.Wire)), plain, s)...)
+	}
 	return out
+}
+
+// counted are counts in words.
+func counted(counts []Count) (words []string) {
+	for _, c := range counts {
+		words = append(words, fmt.Sprintf("%s %s", c.Name, grouped(c.Number)))
+	}
+	return words
 }
 
 // restingOn are the properties whose verdict rests on that evidence.

@@ -79,13 +79,21 @@ type violationFile struct {
 
 // FileName is what a counterexample's file is called: one property of one target has one file.
 func FileName(property spec.Property, target string) string {
+	return safeName(target) + "." + property.String() + ".json"
+}
+
+// HistoryName is what the file of a target's history is called.
+func HistoryName(target string) string { return safeName(target) + ".history.jsonl" }
+
+// safeName is a target's name as part of a file's, on every system.
+func safeName(target string) string {
 	safe := func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
 			return r
 		}
 		return '-'
 	}
-	return strings.Map(safe, target) + "." + property.String() + ".json"
+	return strings.Map(safe, target)
 }
 
 // Save writes the counterexample to a file, whole or not at all. A counterexample that is there

@@ -47,6 +47,8 @@ type Report struct {
 	// Uncontrolled is what the target's clients did that no schedule decided, each with how often. It is
 	// left out for targets that do nothing by themselves.
 	Uncontrolled []string
+	// Wire is what went over the wire, by name, where that was seen but not by operation.
+	Wire []Count
 }
 
 // Mode is how a run's executions were chosen, and so how much its verdicts can claim.

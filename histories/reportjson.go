@@ -41,6 +41,7 @@ type reportFile struct {
 	Stale        staleFile      `json:"stale_belief"`
 	Exercised    []exerciseFile `json:"exercised"`
 	Uncontrolled []string       `json:"uncontrolled,omitempty"`
+	Wire         []countFile    `json:"wire,omitempty"`
 	Space        *spaceFile     `json:"space,omitempty"`
 }
 
@@ -75,10 +76,15 @@ func spaceOf(s *Space) *spaceFile {
 		Queue: s.Queue, Bytes: s.Bytes, Reductions: s.Reductions, Missed: s.Missed, Cut: s.Cut,
 		Covered: s.Covered, NotCovered: s.NotCovered,
 	}
-	for _, o := range s.Operations {
-		f.Operations = append(f.Operations, countFile(o))
-	}
+	f.Operations = countsOf(s.Operations)
 	return f
+}
+
+func countsOf(counts []Count) (files []countFile) {
+	for _, c := range counts {
+		files = append(files, countFile(c))
+	}
+	return files
 }
 
 type propertyFile struct {
@@ -147,8 +153,8 @@ func WriteJSON(w io.Writer, r *Report) error {
 		Seed: r.Seed, Strength: r.Strength, Bounds: r.Bounds, Holds: r.Holds(), Interrupted: r.Interrupted,
 		Scenarios: r.Scenarios, Steps: r.Steps, Commands: r.Commands, Operations: r.Operations,
 		Seconds:      r.Elapsed.Seconds(),
-		Uncontrolled: r.Uncontrolled,
-		Stale:        staleFile{r.Stale.Commands, r.Stale.Time.Milliseconds(), r.Stale.Scenarios},
+		Uncontrolled: r.Uncontrolled, Wire: countsOf(r.Wire),
+		Stale: staleFile{r.Stale.Commands, r.Stale.Time.Milliseconds(), r.Stale.Scenarios},
 	}
 	for i := range r.Properties {
 		f.Properties = append(f.Properties, r.property(&r.Properties[i]))

@@ -57,11 +57,7 @@ func cardSpace(r *Report, s Style) []line {
 		out = append(out, labelled("reduced by", list(sp.Reductions), plain, s)...)
 	}
 	out = append(out, labelled("certainty", strings.Fields(sp.Certainty), plain, s)...)
-	var ops []string
-	for _, o := range sp.Operations {
-		ops = append(ops, fmt.Sprintf("%s %s", o.Name, grouped(o.Number)))
-	}
-	out = append(out, labelled("transitions", list(ops), plain, s)...)
+	out = append(out, labelled("transitions", list(counted(sp.Operations)), plain, s)...)
 	out = append(out, labelled("covered", list(sp.Covered), plain, s)...)
 	if len(sp.NotCovered) > 0 {
 		out = append(out, labelled("not covered", list(sp.NotCovered), yellow, s)...)
