@@ -102,11 +102,10 @@ func Stress(ctx context.Context, c StressConfig) (*spec.History, *StressStats, e
 		}
 		s.proxy = proxy
 	}
-	err := s.furnish(ctx)
-	if err != nil {
-		return nil, nil, errors.Join(err, s.clear(ctx))
+	if err := s.furnish(ctx); err != nil {
+		return nil, nil, errors.Join(err, s.sweep())
 	}
-	err = s.run(ctx)
+	err := s.run(ctx)
 	if untidy := s.clear(ctx); err == nil {
 		err = untidy
 	}
@@ -145,8 +144,8 @@ func (s *stressRun) furnish(ctx context.Context) error {
 	return s.custody(ctx, op, s.config.Slots)
 }
 
-// clear takes the lock away, also when the run was interrupted: by a client, and then whatever is left of
-// queues that have the guidelines' names.
+// clear takes the lock away, also when the run was interrupted. What its clients can't do is of no interest where it
+// is swept up after them.
 func (s *stressRun) clear(ctx context.Context) error {
 	op := lock.Destroy
 	if s.config.Kind == lock.Mutex {
@@ -155,6 +154,14 @@ func (s *stressRun) clear(ctx context.Context) error {
 	err := s.custody(context.WithoutCancel(ctx), op, 0)
 	if s.config.Sweep == nil {
 		return err
+	}
+	return s.sweep()
+}
+
+// sweep deletes what may be left of queues that have the guidelines' names, if there is somebody who does.
+func (s *stressRun) sweep() error {
+	if s.config.Sweep == nil {
+		return nil
 	}
 	names := new(amqp.Names)
 	lock.NewLayout(names, lock.Names, s.lock, s.config.MaxSlots())

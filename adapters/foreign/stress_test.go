@@ -34,8 +34,8 @@ func TestStressHolds(t *testing.T) {
 				c.Proxy, c.Crashes = proxied, 0.05
 				h, stats := stressed(t, c)
 				wantDecision(t, h, spec.Legal)
-				if stats.Rounds != c.Rounds || stats.Operations != answers(h) || stats.Crashes == 0 || stats.Crashes != crashes(h) {
-					t.Errorf("%+v of a history with %d answers and %d crashes", stats, answers(h), crashes(h))
+				if n := len(durations(h)); stats.Rounds != c.Rounds || stats.Operations != n || stats.Crashes == 0 || stats.Crashes != crashes(h) {
+					t.Errorf("%+v of a history with %d answers and %d crashes", stats, n, crashes(h))
 				}
 				if counts := stats.Wire; proxied && (counts.Opened < stats.Crashes || counts.Method(frame.BasicPublishID).Received == 0 && target.Kind != lock.Mutex) {
 					t.Errorf("through the proxies went %+v", counts)
@@ -197,16 +197,7 @@ func wantDecision(t *testing.T, h *spec.History, want spec.Decision) {
 	}
 }
 
-// answers is how many operations of a history came to an end, and crashes how many processes.
-func answers(h *spec.History) (n int) {
-	for _, e := range h.Events {
-		if e.Process != spec.Nemesis && e.Type != spec.Invoke {
-			n++
-		}
-	}
-	return n
-}
-
+// crashes is how many processes died.
 func crashes(h *spec.History) (n int) {
 	for _, e := range h.Events {
 		if e.F == spec.Crash {

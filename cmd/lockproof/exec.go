@@ -30,7 +30,7 @@ func (f *proveFlags) foreign(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("%q beside --exec: expected one of a target's name and a command", args[0])
 	}
-	if _, real := f.real(); real {
+	if _, real := f.real(); real && f.way == "" {
 		return fmt.Errorf("--exec with --on: the schedule is decided at the gate of the simulated broker: leave --on out")
 	}
 	cfg, err := f.config(nil)
@@ -51,6 +51,9 @@ func (f *proveFlags) foreign(c *cobra.Command, args []string) error {
 	options := make(map[string]string)
 	for _, o := range cfg.Options {
 		options[o[0]] = o[1]
+	}
+	if f.way != "" {
+		return f.stressForeign(c, kind, options, cfg.Strength)
 	}
 	line := newProgress()
 	res, err := lockproof.ProveForeign(c.Context(), lockproof.ForeignConfig{

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -41,7 +42,8 @@ clients at once, as fast as they can, and the recorded history is judged.
 
 With --exec anybody's lock is judged, in any language: the command is run for each
 client and called over its standard input and output, and what it sends to the broker
-waits until the schedule lets it through.`,
+waits until the schedule lets it through. With --stress there is no schedule, and a real
+broker is asked for by --on: many clients at once, as fast as they can.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
@@ -64,6 +66,9 @@ waits until the schedule lets it through.`,
 func (f *proveFlags) run(c *cobra.Command, args []string) error {
 	if f.exec != "" {
 		return f.foreign(c, args)
+	}
+	if f.way != "" {
+		return errors.New("--stress without --exec: a target of ours is always put under stress on a real broker: leave --stress out, or name a command")
 	}
 	cfg, err := f.config(args)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 type stressFlags struct {
 	clients, admins, slots, rounds, restarts int
 	crashes                                  float64
+	way                                      string // of somebody else's clients to the broker; "" is no stress
 }
 
 func (f *stressFlags) register(cmd *cobra.Command) {
@@ -30,6 +31,7 @@ func (f *stressFlags) register(cmd *cobra.Command) {
 	flags.IntVar(&f.slots, "slots", 2, "on a real broker: slots to begin with")
 	flags.IntVar(&f.rounds, "rounds", 200, "on a real broker: how often all begin at one instant")
 	flags.Float64Var(&f.crashes, "crashes", 0.02, "on a real broker: the share of operations in which a client dies")
+	flags.StringVar(&f.way, "stress", "", "with --exec, no schedule: many clients at once on a real broker, `straight` or through a proxy that counts (proxy)")
 	flags.IntVar(&f.restarts, "restarts", 0, "on a real broker that is started here: how often it is restarted")
 }
 
@@ -98,7 +100,7 @@ func (f *proveFlags) keep(h *spec.History, target string) (string, error) {
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return "", fmt.Errorf("history: %w; --out names another directory", err)
 	}
-	path := filepath.Join(f.out, target+".history.jsonl")
+	path := filepath.Join(f.out, histories.HistoryName(target))
 	err := histories.Replace(path, func(w io.Writer) error { return histories.WriteHistory(w, h) })
 	return path, err
 }

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/process"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// checkStress says what is wrong with what was asked of somebody else's clients under stress.
+func (f *proveFlags) checkStress() error {
+	_, real := f.real()
+	switch {
+	case f.way != "straight" && f.way != "proxy":
+		return fmt.Errorf("--stress %q: expected straight or proxy", f.way)
+	case !real:
+		return errors.New("--stress without a real broker: expected --on rabbitmq or --on amqp://…")
+	case f.restarts > 0:
+		return fmt.Errorf("--restarts %d with --exec: expected none; only targets of ours are told that the broker is gone", f.restarts)
+	}
+	return nil
+}
+
+// stressForeign has somebody else's program used on a real broker, by many clients at once, and judges what
+// they saw.
+func (f *proveFlags) stressForeign(c *cobra.Command, kind lock.Kind, options map[string]string, strength spec.Strength) error {
+	if err := f.checkStress(); err != nil {
+		return err
+	}
+	broker, err := f.start(c)
+	if err != nil {
+		return err
+	}
+	defer broker.Stop()
+	line := newProgress()
+	load := f.load(f.seed).Fit(kind)
+	load.Progress = func(rounds, of int) { line.say("round %d of %d on %s", rounds, of, broker.Version) }
+	told := make(map[string]any)
+	for name, value := range options {
+		told[name] = value
+	}
+	res, err := lockproof.StressForeign(c.Context(), lockproof.StressConfig{
+		StressConfig: foreign.StressConfig{
+			Starter: &process.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Kind: kind, Options: told, URL: broker.URL,
+			Proxy: f.way == "proxy", Load: load, Limit: f.limit(c), Sweep: broker.Sweep,
+		},
+		Exec: f.exec, Broker: broker.Version, Strength: strength, Keep: f.keep,
+	})
+	line.done()
+	if err != nil {
+		return err
+	}
+	return f.write(c, res)
+}
+
+// limit is how long an operation may take under stress: --patience, if it is given. On a busy broker clients are
+// slower than at the gate.
+func (f *proveFlags) limit(c *cobra.Command) time.Duration {
+	if c.Flags().Changed("patience") {
+		return f.patience
+	}
+	return 0
+}

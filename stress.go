@@ -1,0 +1,111 @@
+package lockproof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// StressConfig says whose lock to put under stress on which broker, how, and how much.
+type StressConfig struct {
+	foreign.StressConfig
+	// Exec is the command behind the clients, for the report; "" where there is none.
+	Exec string
+	// Name is what the target is called; "" is what its clients call themselves.
+	Name string
+	// Broker is what the broker calls itself, for the report: "RabbitMQ 3.10.8".
+	Broker string
+	// Strength is what a failed acquire is taken to promise.
+	Strength spec.Strength
+	// Keep is given the history of a target before it is judged, so that it is there whatever happens next,
+	// and says where it has put it. It may be nil.
+	Keep func(h *spec.History, target string) (source string, err error)
+}
+
+// StressForeign has anybody's clients use a lock on a real broker, all at once, and judges the history of it:
+// see [foreign.Stress] for what is done and what is claimed. A run that ctx ends is judged as far as it came.
+// Any other error is for a run that could not be made: a client that can't be started, or that breaks the
+// protocol.
+func StressForeign(ctx context.Context, c StressConfig) (*Result, error) {
+	h, stats, err := foreign.Stress(ctx, c.StressConfig)
+	if h == nil {
+		return nil, err
+	}
+	if c.Name == "" {
+		c.Name = stats.Name
+	}
+	source := ""
+	if c.Keep != nil {
+		var lost error
+		if source, lost = c.Keep(h, c.Name); lost != nil {
+			return nil, errors.Join(err, lost)
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	report, err := Check(h, CheckOptions{Strength: c.Strength, Source: source})
+	if err != nil {
+		return nil, fmt.Errorf("the history of %s: %w", c.Name, err)
+	}
+	c.tell(report, stats)
+	report.Interrupted = ctx.Err() != nil
+	return &Result{Report: report, Strength: c.Strength}, nil
+}
+
+// unseen is said of a verdict that would be worth more if it had been seen what clients send.
+const unseen = "why an acquire got nothing was not seen"
+
+// tell adds to a report of the history what is known of the run.
+func (c *StressConfig) tell(r *histories.Report, stats *foreign.StressStats) {
+	r.Target, r.Doc, r.Mode = c.Name, c.Exec, histories.Stressed
+	r.Broker, r.Scenarios, r.Elapsed = c.Broker+", straight", stats.Rounds, stats.Elapsed
+	r.Exercised = []histories.Exercise{
+		{Name: "client crash", Scenarios: stats.Crashes}, {Name: "client that ended by itself", Scenarios: stats.Died},
+		{Name: "operation that took too long", Scenarios: stats.Late}, {Name: "unknown outcome", Scenarios: stats.Unclear},
+	}
+	if stats.Wire != nil {
+		r.Broker, r.Wire = c.Broker+", through the proxy", overWire(stats.Wire)
+		r.Commands = received(stats.Wire)
+	}
+	for i := range r.Properties {
+		p := &r.Properties[i]
+		if p.Property == spec.Linearizable && stats.Wire == nil {
+			p.Note = unseen
+		}
+		if p.Violation != nil && r.Source != "" {
+			p.Violation.Command = "lockproof check " + r.Source
+		}
+	}
+}
+
+// received is how many methods clients have sent.
+func received(counts *wire.Counts) (n int) {
+	for _, m := range counts.Used() {
+		n += m.Received
+	}
+	return n
+}
+
+// ofLogin are the methods by which a connection comes and goes, which are told of as connections.
+var ofLogin = map[frame.ID]bool{
+	frame.ConnectionStartOkID: true, frame.ConnectionTuneOkID: true, frame.ConnectionOpenID: true,
+	frame.ConnectionCloseID: true, frame.ConnectionCloseOkID: true,
+}
+
+// overWire is what clients have sent, method by method.
+func overWire(counts *wire.Counts) []histories.Count {
+	out := []histories.Count{{Name: "connections", Number: counts.Opened}, {Name: "round trips", Number: counts.RoundTrips}}
+	for id, m := range counts.Used() {
+		if !ofLogin[id] {
+			out = append(out, histories.Count{Name: id.String(), Number: m.Received})
+		}
+	}
+	return out
+}
