@@ -44,6 +44,19 @@ func TestStressGolang(t *testing.T) {
 	})
 }
 
+// A lock that connects anew for each acquire is not blamed for it.
+func TestStressReconnects(t *testing.T) {
+	for _, proxy := range []bool{false, true} {
+		r := stressReport(t, golang.Starter{Name: "reconnecting", New: func(ctx context.Context, url string) (golang.Lock, error) {
+			c, err := amqplocks.New(ctx, url)
+			return &reconnecting{Client: c, url: url}, err
+		}}, 0, proxy)
+		if !r.Holds() {
+			t.Errorf("proxy %v: %+v", proxy, r.Properties)
+		}
+	}
+}
+
 // stressBothWays puts a lock under stress, as it is and with a bug. limit is how long an operation may take, 0 for the
 // usual.
 func stressBothWays(t *testing.T, limit time.Duration, starter func(t *testing.T, bug string) foreign.Starter) {
@@ -106,4 +119,21 @@ func (h *hanging) Acquire(ctx context.Context, name string) (int, error) {
 		err = errors.Join(golang.ErrNoEffect, err)
 	}
 	return slot, err
+}
+
+// reconnecting is a client of the example in Go with a connection for each acquire.
+type reconnecting struct {
+	*amqplocks.Client
+	url string
+}
+
+func (r *reconnecting) Acquire(ctx context.Context, name string) (int, error) {
+	if err := r.Client.Close(); err != nil {
+		return 0, err
+	}
+	var err error
+	if r.Client, err = amqplocks.New(ctx, r.url); err != nil {
+		return 0, errors.Join(golang.ErrNoEffect, err)
+	}
+	return r.Client.Acquire(ctx, name)
 }

@@ -75,8 +75,9 @@ func (s *StressStats) add(o *StressStats) {
 //   - Why an acquire got nothing is unknown, and says nothing of the lock. Through the proxy it is seen what was
 //     sent for it: one that did nothing but ask which queues exist found all slots taken.
 //   - Why a verify says no is unknown: its client may have given the slot up or not.
-//   - A client that connects anew in mid-life goes on as the same process, as nothing in the history depends
-//     on its connections.
+//   - Connections are not told of. A client that connects anew while it holds nothing goes on as the same process.
+//     One whose connection ended while it holds a slot would be blamed for what it could not know: nothing here
+//     ends one but a crash, so the broker must not be restarted meanwhile.
 //
 // Clients are killed while no operation of theirs is under way, as far as they answer in time: where a
 // connection dies just as it declares an exclusive queue, RabbitMQ 3.10.8 may delete the queue of whoever has it
