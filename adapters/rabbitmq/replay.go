@@ -107,7 +107,7 @@ func (p *player) step(ctx context.Context, s *scenario.Taken, truth bool) (*Disa
 		return nil, err
 	}
 	if got = p.excuse(s, got); got != s.Reply {
-		return &Disagreement{Taken: s, What: "reply", Expected: replyWords(s.Reply), Got: replyWords(got)}, nil
+		return &Disagreement{Taken: s, What: "reply", Expected: s.Reply.String(), Got: got.String()}, nil
 	}
 	if !truth {
 		return nil, nil

@@ -123,7 +123,7 @@ func newObserver(ctx context.Context, url string, names *amqp.Names) (*observer,
 func (o *observer) ready() error {
 	for _, m := range []amqp.Method{amqp.ChannelOpen, amqp.ConfirmSelect} {
 		if r := o.ask(amqp.Command{Method: m}); r.Kind != amqp.OK {
-			return fmt.Errorf("looking at queues: %s: expected ok, got %s", m, replyWords(r))
+			return fmt.Errorf("looking at queues: %s: expected ok, got %s", m, r)
 		}
 	}
 	return nil
@@ -153,7 +153,7 @@ func (o *observer) look(w *watched) (presence, error) {
 		r := o.ask(amqp.Command{Method: amqp.BasicPublish, Queue: w.queue, Flags: amqp.Mandatory | amqp.Expiring})
 		switch {
 		case r.Kind != amqp.Ack && r.Kind != amqp.Nack:
-			return 0, fmt.Errorf("looking at queue %s: got %s", o.names.Name(w.queue), replyWords(r))
+			return 0, fmt.Errorf("looking at queue %s: got %s", o.names.Name(w.queue), r)
 		case r.Returned > 0:
 			return absent, nil
 		}
@@ -168,5 +168,5 @@ func (o *observer) look(w *watched) (presence, error) {
 	case r.Kind == amqp.ChannelClosed && r.Code == amqp.ResourceLocked:
 		return exclusive, o.ready()
 	}
-	return 0, fmt.Errorf("looking at queue %s: got %s", o.names.Name(w.queue), replyWords(r))
+	return 0, fmt.Errorf("looking at queue %s: got %s", o.names.Name(w.queue), r)
 }

@@ -146,7 +146,7 @@ func (p *player) breakChannel(c *seat) error {
 	}
 	r := c.line.Do([]amqp.Command{{Method: amqp.QueueDeclare, Channel: c.channel, Queue: p.nowhere, Flags: amqp.Passive}})[0]
 	if r.Kind != amqp.ChannelClosed {
-		return fmt.Errorf("provoking a channel error: expected %s, got %s", amqp.ChannelClosed, replyWords(r))
+		return fmt.Errorf("provoking a channel error: expected %s, got %s", amqp.ChannelClosed, r)
 	}
 	c.up, c.provoked = false, true
 	return nil

@@ -99,23 +99,3 @@ func stepWords(step int) string {
 	}
 	return fmt.Sprintf("step %d", step+1)
 }
-
-// replyWords is a reply with all that is compared.
-func replyWords(r amqp.Reply) string {
-	words := r.Kind.String()
-	if r.Code != 0 {
-		words += " " + r.Code.String()
-	}
-	for _, n := range []struct {
-		of    string
-		count uint64
-	}{
-		{"returned", uint64(r.Returned)}, {"messages", uint64(r.Messages)}, {"consumers", uint64(r.Consumers)},
-		{"delivery tag", r.Number}, {"message", r.Message},
-	} {
-		if n.count > 0 {
-			words += fmt.Sprintf(", %s %d", n.of, n.count)
-		}
-	}
-	return words
-}

@@ -40,7 +40,7 @@ func (s *stressRun) dial(ctx context.Context, process int32) (*stressLine, error
 	})
 	if r := replies[len(replies)-1]; len(replies) < 2 || r.Kind != amqp.OK {
 		conn.Kill()
-		return nil, fmt.Errorf("declaring a queue: expected ok, got %s", replyWords(r))
+		return nil, fmt.Errorf("declaring a queue: expected ok, got %s", r)
 	}
 	return &stressLine{Conn: conn, run: s, process: process, owned: make(map[amqp.Queue]bool), heard: began}, nil
 }

@@ -73,7 +73,7 @@ func (s *stressRun) furnish(ctx context.Context) error {
 			cmd.Flags = amqp.Durable
 		}
 		if r := o.ask(cmd); r.Kind != amqp.OK {
-			return fmt.Errorf("declaring slot %d: expected ok, got %s", slot, replyWords(r))
+			return fmt.Errorf("declaring slot %d: expected ok, got %s", slot, r)
 		}
 	}
 	return nil

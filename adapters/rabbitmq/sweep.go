@@ -39,7 +39,7 @@ func sweep(url string, names *amqp.Names, queues []amqp.Queue) error {
 				break
 			}
 			if r.Code != amqp.ResourceLocked || ctx.Err() != nil {
-				return fmt.Errorf("deleting queue %s: got %s; it is left behind", names.Name(q), replyWords(r))
+				return fmt.Errorf("deleting queue %s: got %s; it is left behind", names.Name(q), r)
 			}
 			if err := o.ready(); err != nil {
 				return err

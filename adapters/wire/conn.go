@@ -96,6 +96,9 @@ func (c *Conn) Answer(m Message) {
 func (c *Conn) answer(m Message) {
 	a := &Answer{Message: m, Conn: c}
 	c.ledger.answered(a)
+	if w, ok := c.session.(witness); ok {
+		w.answered(a)
+	}
 	c.events = append(c.events, event{answer: a})
 }
 

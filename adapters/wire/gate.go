@@ -139,6 +139,10 @@ type Session interface {
 	Close()
 }
 
+// witness is a session that looks at what its broker answers, before the gate does. The connection is locked
+// then.
+type witness interface{ answered(*Answer) }
+
 // isAnswer says by a method's index whether it answers another one.
 var isAnswer = func() (answer [len(frame.IDs)]bool) {
 	for i, id := range frame.IDs {

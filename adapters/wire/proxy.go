@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/amqp"
 )
 
 // Proxy is a real broker as a [Backend]: each client has a connection of its own to it, its login
@@ -28,6 +30,11 @@ func (p *Proxy) Verbatim() bool { return true }
 
 // Connect connects to the broker.
 func (p *Proxy) Connect(c *Conn) (Session, error) {
+	return p.connect(c, func(error) {})
+}
+
+// connect connects to the broker. ended is called when that has ended the connection.
+func (p *Proxy) connect(c *Conn, ended func(error)) (*proxySession, error) {
 	timeout := p.Timeout
 	if timeout == 0 {
 		timeout = 5 * time.Second
@@ -36,7 +43,7 @@ func (p *Proxy) Connect(c *Conn) (Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the broker behind the proxy: %w; is it running?", err)
 	}
-	x := &proxySession{c: c, socket: socket, out: newOutbox(c.Server.config.MaxUnread)}
+	x := &proxySession{c: c, socket: socket, out: newOutbox(c.Server.config.MaxUnread), ended: ended, over: make(chan struct{})}
 	x.out.add(func(b []byte) []byte { return append(b, frame.ProtocolHeader[:]...) })
 	c.Server.tasks.Go(x.write)
 	c.Server.tasks.Go(x.read)
@@ -45,9 +52,13 @@ func (p *Proxy) Connect(c *Conn) (Session, error) {
 
 // proxySession is a connection to a real broker.
 type proxySession struct {
-	c      *Conn
-	socket net.Conn
-	out    *outbox
+	c       *Conn
+	socket  net.Conn
+	out     *outbox
+	ended   func(error)
+	over    chan struct{} // closed when the broker will say nothing more
+	running atomic.Bool   // the connection is open
+	leaving atomic.Bool   // the client is gone, and the broker is being told
 }
 
 // Handle passes a command on.
@@ -67,6 +78,27 @@ func (x *proxySession) Heartbeat() { x.out.add(frame.AppendHeartbeat) }
 // Close closes the connection to the broker without a goodbye, when what has passed is written.
 func (x *proxySession) Close() { x.out.finish() }
 
+// leave closes the connection to the broker in good order, on behalf of a client that did not, and waits
+// until the broker has dropped what it had. It is false if that takes longer than it may.
+func (x *proxySession) leave(limit time.Duration) bool {
+	defer x.out.finish()
+	if !x.running.Load() {
+		return true
+	}
+	x.leaving.Store(true)
+	x.out.add(func(b []byte) []byte {
+		return frame.AppendMethod(b, 0, &frame.ConnectionClose{ReplyCode: uint16(amqp.ReplySuccess), ReplyText: "the client is gone"})
+	})
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	select {
+	case <-x.over:
+		return true
+	case <-late.C:
+		return false
+	}
+}
+
 func (x *proxySession) write() {
 	x.out.run(x.socket, func() {})
 	x.socket.Close()
@@ -76,6 +108,10 @@ func (x *proxySession) write() {
 func (x *proxySession) read() {
 	err := x.relay()
 	x.out.stop()
+	if !x.leaving.Load() {
+		x.ended(err)
+	}
+	close(x.over)
 	x.c.End(err)
 	x.c.Flush()
 }
@@ -99,9 +135,14 @@ func (x *proxySession) relay() error {
 		if err != nil {
 			return fmt.Errorf("reading from the broker behind the proxy: %w", err)
 		}
-		if m != nil {
+		switch {
+		case m == nil:
+		case !x.leaving.Load():
+			x.running.Store(x.running.Load() || m.Method.ID() == frame.ConnectionOpenOkID)
 			x.c.Answer(*m)
 			x.c.Flush()
+		case m.Method.ID() == frame.ConnectionCloseOkID || m.Method.ID() == frame.ConnectionCloseID:
+			return nil
 		}
 	}
 }

@@ -43,7 +43,7 @@ type Simulated struct {
 	sessions []*simSession // by broker.Conn-1; nil where there is none
 	watched  []*simConsumer
 	named    int // names made up for queues and consumers
-	spoken   []*Conn
+	spoken   []listener
 	buf      []amqp.Delivery
 }
 
@@ -71,7 +71,7 @@ func (s *Simulated) Verbatim() bool { return false }
 // Connect greets a client.
 func (s *Simulated) Connect(c *Conn) (Session, error) {
 	c.Answer(Message{Method: greeting})
-	return &simSession{s: s, c: c, state: starting}, nil
+	return &simSession{s: s, c: c, to: c, state: starting}, nil
 }
 
 // do does something with the broker, then lets clients know what it has come to.
@@ -124,8 +124,8 @@ func (s *Simulated) View(look func(b *broker.Broker, queue func(name string) amq
 }
 
 // CloseChannel closes a client's channel, as a broker does that has an error of its own. A channel
-// that is not open stays as it is.
-func (s *Simulated) CloseChannel(c *Conn, channel uint16, code amqp.Code) {
+// that is not open stays as it is, and the answer is false.
+func (s *Simulated) CloseChannel(c *Conn, channel uint16, code amqp.Code) (closed bool) {
 	s.do(func() {
 		i := slices.IndexFunc(s.sessions, func(x *simSession) bool { return x != nil && x.c == c })
 		if i < 0 {
@@ -133,8 +133,10 @@ func (s *Simulated) CloseChannel(c *Conn, channel uint16, code amqp.Code) {
 		}
 		if ch := s.sessions[i].channels[channel]; ch != nil && !ch.closing {
 			s.sessions[i].closeChannel(ch, &refusal{code: frame.Code(code), text: "closed by the schedule"})
+			closed = true
 		}
 	})
+	return closed
 }
 
 // Restart has the broker go down and come up again: clients are told that their connections are over,

@@ -71,7 +71,7 @@ func (x *simSession) login(m *frame.ConnectionStartOk) *refusal {
 		return nil
 	}
 	x.user, x.cancelNotify, x.state = user, wanted("consumer_cancel_notify"), tuning
-	x.c.LoggedIn(user)
+	x.to.LoggedIn(user)
 	x.answer(0, &frame.ConnectionTune{ChannelMax: channelMax, FrameMax: MaxFrame, Heartbeat: uint16(max(x.s.opts.Heartbeat, 0) / time.Second)})
 	return nil
 }
@@ -104,7 +104,7 @@ func (x *simSession) tune(m *frame.ConnectionTuneOk) *refusal {
 		return nil
 	}
 	x.channelMax, x.state = m.ChannelMax, opening
-	x.c.Heartbeats(time.Duration(m.Heartbeat) * time.Second)
+	x.to.Heartbeats(time.Duration(m.Heartbeat) * time.Second)
 	return nil
 }
 

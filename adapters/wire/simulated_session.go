@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"time"
+
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/sim/broker"
@@ -9,13 +11,23 @@ import (
 // simSession is a client's connection to the simulated broker.
 type simSession struct {
 	s            *Simulated
-	c            *Conn
+	c            *Conn    // whose it is
+	to           listener // who hears what the broker says to it: c, where nobody stands between
 	state        sessionState
 	conn         broker.Conn // the model's number of it; 0 while it has none
 	user         string
 	cancelNotify bool // the client wants to know when its consumers' queues are gone
 	channelMax   uint16
 	channels     map[uint16]*simChannel
+}
+
+// listener is told what a broker says on a connection, by the methods of [Conn] that are for backends.
+type listener interface {
+	Answer(Message)
+	End(error)
+	Flush()
+	LoggedIn(user string)
+	Heartbeats(every time.Duration)
 }
 
 // sessionState is how far a connection has come.
@@ -124,8 +136,8 @@ func (x *simSession) goodbye(cmd *Command) {
 
 func (x *simSession) end() {
 	x.state = ended
-	x.c.End(nil)
-	x.s.spoken = append(x.s.spoken, x.c)
+	x.to.End(nil)
+	x.s.spoken = append(x.s.spoken, x.to)
 }
 
 // answer sends a method.
@@ -134,9 +146,9 @@ func (x *simSession) answer(channel uint16, m frame.Method) {
 }
 
 func (x *simSession) say(m Message) {
-	x.c.Answer(m)
-	if n := len(x.s.spoken); n == 0 || x.s.spoken[n-1] != x.c {
-		x.s.spoken = append(x.s.spoken, x.c)
+	x.to.Answer(m)
+	if n := len(x.s.spoken); n == 0 || x.s.spoken[n-1] != x.to {
+		x.s.spoken = append(x.s.spoken, x.to)
 	}
 }
 

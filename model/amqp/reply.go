@@ -1,5 +1,7 @@
 package amqp
 
+import "fmt"
+
 // ReplyKind is the class of a reply.
 type ReplyKind uint8
 
@@ -116,6 +118,26 @@ type Reply struct {
 
 // Closed reports whether the reply says that the channel, or the connection under it, is gone.
 func (r Reply) Closed() bool { return r.Kind == ChannelClosed || r.Kind == ConnectionClosed }
+
+// String is the reply in words.
+func (r Reply) String() string {
+	words := r.Kind.String()
+	if r.Code != 0 {
+		words += " " + r.Code.String()
+	}
+	for _, n := range []struct {
+		of    string
+		count uint64
+	}{
+		{"returned", uint64(r.Returned)}, {"messages", uint64(r.Messages)}, {"consumers", uint64(r.Consumers)},
+		{"delivery tag", r.Number}, {"message", r.Message},
+	} {
+		if n.count > 0 {
+			words += fmt.Sprintf(", %s %d", n.of, n.count)
+		}
+	}
+	return words
+}
 
 // Delivery is a message that the broker sends to a consumer on its own.
 type Delivery struct {

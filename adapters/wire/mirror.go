@@ -1,0 +1,95 @@
+package wire
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// Mirror is a real broker as a [Backend], and beside it a simulated one that is told the same. Clients are
+// answered by the real one; what it has of queues is looked up in the other, which is right as long as both
+// answer alike. Where they don't, [Mirror.Disagreement] says so.
+//
+// Commands go to the real broker one at a time, whatever connection they are on: one that is answered has
+// been answered, and so has taken effect, when [Command.Pass] returns. The end of a connection is told to
+// it by connection.close, because a socket that is merely closed it notices some milliseconds later, and
+// nobody knows when it has dropped what the connection had.
+//
+// Time stands still in the simulated broker, so queues or messages that expire are an occasion to
+// disagree; and so are queues that the broker is to name.
+type Mirror struct {
+	proxy  Proxy
+	shadow *Simulated
+	turn   sync.Mutex // of who talks to the real broker
+
+	mu           sync.Mutex
+	disagreement string
+}
+
+// answerLimit is how long a real broker may take for an answer.
+const answerLimit = 5 * time.Second
+
+// NewMirror is a mirror of the broker behind a proxy.
+func NewMirror(p *Proxy) *Mirror {
+	return &Mirror{proxy: *p, shadow: NewSimulated(SimulatedOptions{})}
+}
+
+// Verbatim is true: what clients send is passed on as it is.
+func (m *Mirror) Verbatim() bool { return true }
+
+// Look shows what the broker should have.
+func (m *Mirror) Look(look func(Sight)) { m.shadow.Look(look) }
+
+// Disagreement is how the two brokers first came to disagree, in words, "" while they have not.
+func (m *Mirror) Disagreement() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.disagreement
+}
+
+func (m *Mirror) disagree(format string, args ...any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.disagreement == "" {
+		m.disagreement = fmt.Sprintf(format, args...)
+	}
+}
+
+// Forget deletes a queue from what the broker is thought to have: somebody else has deleted it.
+func (m *Mirror) Forget(name string) { m.shadow.Delete(name) }
+
+// Connect connects to the real broker.
+func (m *Mirror) Connect(c *Conn) (_ Session, err error) {
+	x := &mirrorSession{mirror: m, expected: make(map[uint64]amqp.Reply), answer: make(chan struct{}, 1)}
+	x.shadow = &simSession{s: m.shadow, c: c, to: x, state: opening, channelMax: channelMax}
+	x.real, err = m.proxy.connect(c, x.ended)
+	return x, err
+}
+
+// CloseChannel has the broker close a client's channel for an error: that of acknowledging what was never
+// delivered. A channel that is not open stays as it is, and the answer is false.
+func (m *Mirror) CloseChannel(c *Conn, channel uint16, code amqp.Code) bool {
+	x, ok := c.session.(*mirrorSession)
+	if !ok {
+		return false
+	}
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	if !m.shadow.CloseChannel(c, channel, code) {
+		return false
+	}
+	x.exchange("to close a channel", func(a *Answer) bool {
+		return a.Channel == channel && a.Method.ID() == frame.ChannelCloseID
+	}, func() {
+		x.real.out.add(func(b []byte) []byte {
+			return frame.AppendMethod(b, channel, &frame.BasicAck{DeliveryTag: neverDelivered})
+		})
+	})
+	return true
+}
+
+// neverDelivered is the number of no message.
+const neverDelivered = 1 << 62

@@ -1,0 +1,149 @@
+package wire
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// mirrorSession is a connection to both brokers.
+type mirrorSession struct {
+	mirror *Mirror
+	real   *proxySession
+	shadow *simSession
+
+	mu       sync.Mutex
+	ledger   ledger                // of what the simulated one was told
+	expected map[uint64]amqp.Reply // what it answered, by the command's number
+	awaits   func(*Answer) bool    // the answer that the real one owes; nil where it owes none
+	answer   chan struct{}         // that has come
+}
+
+// Handle tells a command to both, and waits until it is answered.
+func (x *mirrorSession) Handle(cmd *Command) {
+	x.mirror.turn.Lock()
+	defer x.mirror.turn.Unlock()
+	x.imitate(cmd)
+	if !cmd.Replies {
+		x.real.Handle(cmd)
+		return
+	}
+	x.exchange("to "+cmd.Method.ID().String(), func(a *Answer) bool { return slices.Contains(a.Settles, cmd) }, func() { x.real.Handle(cmd) })
+}
+
+// exchange sends something to the real broker, and waits for the answer.
+func (x *mirrorSession) exchange(what string, answers func(*Answer) bool, send func()) {
+	x.mu.Lock()
+	x.awaits = answers
+	x.mu.Unlock()
+	send()
+	late := time.NewTimer(answerLimit)
+	defer late.Stop()
+	select {
+	case <-x.answer:
+		return
+	case <-x.real.over:
+	case <-late.C:
+		x.mirror.disagree("the real broker gives no answer %s within %v", what, answerLimit)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.awaits = nil
+	select { // it may have come in the end
+	case <-x.answer:
+	default:
+	}
+}
+
+// imitate tells a command to the simulated broker. Logging in is between the client and the real one.
+func (x *mirrorSession) imitate(cmd *Command) {
+	twin := *cmd
+	switch m := cmd.Method.(type) {
+	case *frame.ConnectionStartOk:
+		x.shadow.user, _, _ = credentials(m)
+		return
+	case *frame.ConnectionTuneOk:
+		if m.ChannelMax > 0 {
+			x.shadow.channelMax = m.ChannelMax
+		}
+		return
+	case *frame.ConnectionOpen:
+		twin.Method = &frame.ConnectionOpen{VirtualHost: "/"}
+	default:
+		if cmd.Channel == 0 && isAnswer[m.ID().Index()] {
+			return
+		}
+	}
+	x.mu.Lock()
+	if x.ledger.arrived(&twin) {
+		x.ledger.passing(&twin)
+		twin.Number = cmd.Number
+	}
+	x.mu.Unlock()
+	x.shadow.Handle(&twin)
+}
+
+// Heartbeat passes a heartbeat on.
+func (x *mirrorSession) Heartbeat() { x.real.Heartbeat() }
+
+// Close ends the connection on both, and waits until the real broker has dropped what it had.
+func (x *mirrorSession) Close() {
+	x.mirror.turn.Lock()
+	defer x.mirror.turn.Unlock()
+	x.shadow.Close()
+	if !x.real.leave(answerLimit) {
+		x.mirror.disagree("the real broker does not close a connection within %v", answerLimit)
+	}
+}
+
+// ended is told that the real broker has ended the connection.
+func (x *mirrorSession) ended(err error) {
+	x.mirror.shadow.do(func() {
+		if x.shadow.state == running {
+			x.mirror.disagree("the real broker has ended a connection that there is no reason to end: %v", err)
+		}
+	})
+}
+
+// answered compares what the real broker answers. A channel that it was made to close, it closes for its
+// own reasons.
+func (x *mirrorSession) answered(a *Answer) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.awaits != nil && x.awaits(a) {
+		x.awaits = nil
+		x.answer <- struct{}{}
+	}
+	for _, c := range a.Settles {
+		want, known := x.expected[c.Number]
+		delete(x.expected, c.Number)
+		switch alone := len(a.Settles) == 1; {
+		case c.Method.ID() == frame.ConnectionCloseID: // there is but one answer to it, however often it comes
+		case !known && a.Reply.Closed(): // it was on its way, or held at the gate
+		case !known:
+			x.mirror.disagree("the real broker answers %s, the simulated one does not", c.Method.ID())
+		case want.Kind != a.Reply.Kind || alone && want != a.Reply:
+			x.mirror.disagree("to %s the real broker answers %s, the simulated one %s", c.Method.ID(), a.Reply, want)
+		}
+	}
+}
+
+// Answer takes what the simulated broker answers.
+func (x *mirrorSession) Answer(m Message) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	a := &Answer{Message: m}
+	x.ledger.answered(a)
+	for _, c := range a.Settles {
+		x.expected[c.Number] = a.Reply
+	}
+}
+
+// End, Flush, LoggedIn and Heartbeats are of no interest from a broker that no client hears.
+func (x *mirrorSession) End(error)                {}
+func (x *mirrorSession) Flush()                   {}
+func (x *mirrorSession) LoggedIn(string)          {}
+func (x *mirrorSession) Heartbeats(time.Duration) {}

@@ -1,0 +1,102 @@
+package wire_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// mirror is a mirror of the real broker, and a server before it.
+func mirror(t *testing.T, gate wire.Gate) (*wire.Mirror, *wire.Server) {
+	m := wire.NewMirror(&wire.Proxy{Address: hostOf(t, rabbitmqtest.URL(t))})
+	return m, serve(t, wire.Config{Backend: m, Gate: gate})
+}
+
+// TestMirror: through a mirror clients see the real broker, and the simulated one beside it agrees.
+func TestMirror(t *testing.T) {
+	real := hostOf(t, rabbitmqtest.URL(t))
+	run := time.Now().UnixNano()
+	for i, s := range scripts {
+		t.Run(s.name, func(t *testing.T) {
+			m, server := mirror(t, nil)
+			want := perform(t, real, fmt.Sprintf("wire-%d-%d-", run, i), s)
+			differ(t, "mirror", perform(t, server.Addr().String(), fmt.Sprintf("wire-%d-%d-m-", run, i), s), want)
+			if d := m.Disagreement(); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// TestMirrorEnd: when the broker was told of a connection's end, it has dropped what the connection had.
+func TestMirrorEnd(t *testing.T) {
+	gate := newHolding(opening...)
+	m, server := mirror(t, gate)
+	queue := queueName(t)
+	declare := &frame.QueueDeclare{Queue: queue, Exclusive: true}
+	for range 20 {
+		p := dial(t, server.Addr().String()).login()
+		p.send(1, &frame.ChannelOpen{}, declare)
+		c := <-gate.commands
+		c.Pass()
+		if a := <-gate.answers; a.Reply.Kind != amqp.OK {
+			t.Fatalf("declaring the queue: %s", a.Reply)
+		}
+		m.Look(func(v wire.Sight) {
+			if v.Owner(queue) != c.Conn {
+				t.Error("the queue is not seen as the client's")
+			}
+		})
+		p.socket.Close()
+		(<-gate.gone).Release()
+	}
+	if d := m.Disagreement(); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestMirrorChannelError: the real broker closes a channel when the schedule says so.
+func TestMirrorChannelError(t *testing.T) {
+	gate := newHolding(opening...)
+	m, server := mirror(t, gate)
+	p := dial(t, server.Addr().String()).login()
+	p.send(1, &frame.ChannelOpen{}, &frame.QueueDeclare{Queue: queueName(t)})
+	held := <-gate.commands
+	held.Discard()
+	if !m.CloseChannel(held.Conn, 1, amqp.PreconditionFailed) {
+		t.Error("the channel is not known to be open")
+	}
+	if a := <-gate.answers; a.Reply.Code != amqp.PreconditionFailed {
+		t.Errorf("got %s", a.Reply)
+	}
+	if m.CloseChannel(held.Conn, 1, amqp.PreconditionFailed) {
+		t.Error("the channel is closed twice")
+	}
+	if d := m.Disagreement(); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestMirrorDisagrees: what happens behind the mirror's back is noticed.
+func TestMirrorDisagrees(t *testing.T) {
+	m, server := mirror(t, nil)
+	queue := queueName(t)
+	p, stranger := dial(t, server.Addr().String()).login(), dial(t, hostOf(t, rabbitmqtest.URL(t))).login()
+	p.send(1, &frame.ChannelOpen{}, &frame.QueueDeclare{Queue: queue})
+	p.expect(frame.ChannelOpenOkID)
+	p.expect(frame.QueueDeclareOkID)
+	stranger.send(1, &frame.ChannelOpen{}, &frame.QueueDelete{Queue: queue})
+	stranger.expect(frame.ChannelOpenOkID)
+	stranger.expect(frame.QueueDeleteOkID)
+	p.send(1, &frame.QueueDeclare{Queue: queue, Passive: true})
+	p.expect(frame.ChannelCloseID)
+	if d := m.Disagreement(); !strings.Contains(d, "queue.declare") || !strings.Contains(d, "404 NOT_FOUND") {
+		t.Errorf("got %q", d)
+	}
+}
