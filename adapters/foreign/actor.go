@@ -52,8 +52,12 @@ func (a *actor) ready(ctx context.Context) error {
 		a.stage.mu.Lock()
 		a.client, a.shaken = client, true
 		a.stage.mu.Unlock()
+		url, err := a.stage.urlFor(a.server)
+		if err != nil {
+			return err
+		}
 		about, err := client.Initialize(ctx, Setup{
-			Client: a.name(), Lock: a.stage.config.Kind, URL: a.server.URL(), Options: a.stage.config.Options,
+			Client: a.name(), Lock: a.stage.config.Kind, URL: url, Options: a.stage.config.Options,
 		})
 		if err != nil {
 			return err
@@ -61,7 +65,7 @@ func (a *actor) ready(ctx context.Context) error {
 		if !slices.Contains(about.Locks, a.stage.config.Kind) {
 			return fmt.Errorf("%s offers the lock types %v: expected %s among them", about.Name, about.Locks, a.stage.config.Kind)
 		}
-		a.about = about
+		a.about, a.stage.about = about, about
 	}
 	if !a.shaken && a.stance() == a.keeps {
 		return nil
@@ -87,7 +91,7 @@ func (a *actor) warm(ctx context.Context, first bool) error {
 		return nil
 	}
 	for range warmings {
-		params := Params{Name: fmt.Sprintf("warm.c%d", a.number)}
+		params := Params{Name: fmt.Sprintf("%swarm.c%d", a.stage.prefix, a.number)}
 		r, err := a.do(ctx, lock.Acquire, params)
 		if err == nil && r.Held {
 			params.Slot = int(r.Slot)

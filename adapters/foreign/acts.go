@@ -71,7 +71,7 @@ func (r *run) upcoming(p *player, c uint8) bool {
 // Can reports whether an action is possible now.
 func (r *run) Can(a scenario.Action) bool {
 	if a.Do == scenario.Restart || a.Do == scenario.Advance {
-		return a.Client == 0
+		return a.Client == 0 && r.playable(scenario.Fault{Do: a.Do})
 	}
 	if a.Client == 0 || int(a.Client) > len(r.players) {
 		return false

@@ -51,6 +51,11 @@ func (g *gate) Arrived(c *wire.Command) {
 	s, a := g.stage, g.actor
 	s.mu.Lock()
 	l := s.links[c.Conn]
+	if !s.open && l.cut { // it was on its way when the connection broke
+		s.mu.Unlock()
+		c.Discard()
+		return
+	}
 	if !s.open {
 		a.parked = append(a.parked, c)
 		a.asleep = false

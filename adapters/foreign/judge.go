@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"slices"
+
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
 )
@@ -29,7 +31,7 @@ func (s *Stage) Judgeable() spec.PropertySet {
 // judgeable are those that the monitor can be believed in.
 func (r *run) judgeable() spec.PropertySet {
 	all := spec.Applicable(r.config.Kind)
-	if !r.naming.known {
+	if !r.known() {
 		all &= fromCommands
 	}
 	if r.burst == 0 {
@@ -38,16 +40,23 @@ func (r *run) judgeable() spec.PropertySet {
 	return all
 }
 
+// known reports whether what the broker has of the lock is known, and was all the time.
+func (r *run) known() bool { return r.naming.known && r.disagreement == "" }
+
 // execution is what the run came to.
 func (r *run) execution() *Execution {
 	r.found(len(r.record.steps))
+	if r.disagreement != "" {
+		r.unruled.Disagreed++
+		r.record.violations = slices.DeleteFunc(r.record.violations, func(v scenario.Violation) bool { return !r.judgeable().Has(v.Property) })
+	}
 	x := &Execution{
 		Trace: &scenario.Trace{
 			Scenario: *r.sc, Names: r.book.names, Setup: r.record.setup, Steps: r.record.steps, Violations: r.record.violations,
 			History: spec.History{Kind: r.config.Kind, Events: r.record.events},
 		},
 		Found: r.monitor.Found & r.judgeable(), Exercised: r.monitor.Exercised & r.judgeable(),
-		Uncontrolled: r.unruled,
+		Uncontrolled: r.unruled, Disagreement: r.disagreement,
 	}
 	for _, l := range r.sc.Locks {
 		x.History.Locks = append(x.History.Locks, l.Name)
@@ -57,7 +66,7 @@ func (r *run) execution() *Execution {
 		x.Sent += int(r.players[i].sent)
 		x.Called += r.players[i].called
 	}
-	if r.naming.known {
+	if r.known() {
 		x.Overlap, x.Overlaps = r.monitor.Overlap, r.monitor.Overlaps
 	}
 	r.judge(x)
@@ -69,7 +78,7 @@ func (r *run) judge(x *Execution) {
 	o := spec.LinearizableOptions{Strength: r.config.Strength}
 	switch m := &r.monitor; {
 	case x.Called == 0:
-	case !r.naming.known:
+	case !r.known():
 		for _, v := range spec.CheckHistory(&x.History, o) {
 			r.verdict(x, v)
 		}

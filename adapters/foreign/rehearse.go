@@ -10,12 +10,10 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// rehearsal is the lock by which it is found out how queues are named.
-const rehearsal = "rehearsal"
-
 // rehearse has the custodian use a lock alone, to learn what its queues are called.
 func (s *Stage) rehearse(ctx context.Context) error {
 	custodian := s.actors[0]
+	rehearsal := s.prefix + "rehearsal"
 	declared := make(map[string]bool) // and whether exclusively
 	s.listen(func(c *wire.Command) {
 		if m, ok := c.Method.(*frame.QueueDeclare); ok && !m.Passive {
@@ -40,7 +38,7 @@ func (s *Stage) rehearse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.naming.learn(s.config.Kind, slots, declared, s.exists); r.Held {
+	if s.naming.learn(s.config.Kind, rehearsal, slots, declared, s.exists); r.Held {
 		if s.config.Kind != lock.Mutex { // who holds it must be seen as well
 			s.naming.known = s.naming.known && s.exists(lock.Names(rehearsal, lock.RoleB, max(1, int(r.Slot))))
 		}
@@ -67,8 +65,8 @@ func (s *Stage) exists(name string) (there bool) {
 	return there
 }
 
-// learn takes the names of the queues that were declared while the lock was made and acquired.
-func (n *naming) learn(kind lock.Kind, slots int, declared map[string]bool, exists func(string) bool) {
+// learn takes the names of the queues that were declared while a lock was made and acquired.
+func (n *naming) learn(kind lock.Kind, rehearsal string, slots int, declared map[string]bool, exists func(string) bool) {
 	n.known = kind != lock.Mutex
 	for slot := 1; slot <= slots; slot++ {
 		n.known = n.known && exists(lock.Names(rehearsal, lock.RoleA, slot))

@@ -27,6 +27,9 @@ type Execution struct {
 	Overlaps int32
 	// Uncontrolled is what clients did that the schedule did not decide.
 	Uncontrolled Uncontrolled
+	// Disagreement is how a real broker first did something else than the simulated one, "" where it did not.
+	// Then only the history is judged, and what commands alone show.
+	Disagreement string
 }
 
 // chooser decides what happens next, or says that nothing is left to.
@@ -40,7 +43,7 @@ type run struct {
 	ctx     context.Context
 	sc      *scenario.Scenario
 	book    *book
-	prefix  string
+	here    string // what names begin with in this run
 	players []player
 	ghosts  []*link
 	buried  []*wire.Conn // of which the broker is to see the end
@@ -48,6 +51,8 @@ type run struct {
 	truth   [scenario.MaxLocks]spec.Truth
 	monitor spec.Monitor
 	record  record
+	// disagreement is [Execution.Disagreement].
+	disagreement string
 }
 
 // player is an actor in a run.
@@ -95,7 +100,10 @@ func (s *Stage) play(ctx context.Context, sc *scenario.Scenario, choose chooser)
 	if err != nil {
 		return nil, err
 	}
-	return r.execution(), nil
+	if r.disagreement = r.broker.disagreement(); r.disagreement != "" {
+		err = s.strike()
+	}
+	return r.execution(), err
 }
 
 // begin sets the stage: clients are there and connected, and the locks have their slots.
@@ -109,7 +117,7 @@ func (s *Stage) begin(ctx context.Context, sc *scenario.Scenario) (*run, error) 
 	}
 	s.runs++
 	s.unruled = Uncontrolled{}
-	r := &run{Stage: s, ctx: ctx, sc: sc, book: s.book(sc.Locks), prefix: s.place("")}
+	r := &run{Stage: s, ctx: ctx, sc: sc, book: s.book(sc.Locks), here: s.place("")}
 	r.players = make([]player, len(sc.Clients))
 	s.mu.Lock()
 	for i := range r.players {
@@ -360,8 +368,7 @@ func (r *run) end(all bool) error {
 	if err != nil {
 		return err
 	}
-	r.sweep(clean && released && destroyed)
-	return nil
+	return r.sweep(clean && released && destroyed)
 }
 
 // resolve lets clients know of what they don't yet: who was paused goes on, and connections are cut that
@@ -486,25 +493,12 @@ func (r *run) destroyAll() (all bool, err error) {
 }
 
 // sweep deletes what queues are left. clean says that there should be none.
-func (r *run) sweep(clean bool) {
-	var left []string
-	var owners []*wire.Conn
-	r.broker.Look(func(v wire.Sight) {
-		for name := range v.Queues() {
-			if len(name) < len(r.prefix) || name[:len(r.prefix)] != r.prefix {
-				continue
-			}
-			left = append(left, name)
-			if owner := v.Owner(name); owner != nil {
-				owners = append(owners, owner)
-			}
-		}
-	})
+func (r *run) sweep(clean bool) error {
+	left, owners := r.left(r.here)
 	for _, name := range left {
 		if clean {
-			r.monitor.Leftover("after everything was released and destroyed, " + name[len(r.prefix):] + " is left")
+			r.monitor.Leftover("after everything was released and destroyed, " + name[len(r.here):] + " is left")
 		}
-		r.broker.Delete(name)
 	}
 	r.mu.Lock()
 	for _, c := range owners {
@@ -514,7 +508,10 @@ func (r *run) sweep(clean bool) {
 		}
 	}
 	r.mu.Unlock()
-	for _, c := range owners {
-		c.Cut()
+	for _, c := range owners { // exclusive queues go with them
+		if c != nil {
+			c.Cut()
+		}
 	}
+	return r.broker.remove(slices.DeleteFunc(left, func(name string) bool { return owners[name] != nil }))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,7 +19,11 @@ type Config struct {
 	Starter Starter
 	Kind    lock.Kind
 	Options map[string]any // the target's own, handed to every client
-	Name    string         // of the target, in reports; "" is what its clients call themselves
+	// URL is where a real RabbitMQ is that stands behind the gate, and Sweep deletes queues from it; "" is the
+	// simulated broker. A real one is not restarted, and no time passes for it but its own.
+	URL   string
+	Sweep func(queues []string) error
+	Name  string // of the target, in reports; "" is what its clients call themselves
 	// Strength is what a failed acquire is taken to promise.
 	Strength spec.Strength
 	// Patience is how long a client whose operation is under way may send nothing before the others go
@@ -44,11 +49,13 @@ const (
 // concurrent use.
 type Stage struct {
 	config  Config
-	broker  *wire.Simulated
+	broker  broker
+	prefix  string // of the names of all queues
 	stop    context.CancelFunc
 	ctx     context.Context // of all calls
 	tasks   sync.WaitGroup  // calls under way
 	actors  []*actor        // by number; 0 is the custodian, who sets and clears the stage
+	about   About
 	naming  naming
 	books   []*book
 	runs    int
@@ -77,11 +84,13 @@ func NewStage(ctx context.Context, c Config) (*Stage, error) {
 		c.Limit = defaultLimit
 	}
 	s := &Stage{
-		config: c, broker: wire.NewSimulated(wire.SimulatedOptions{}), wake: make(chan struct{}, 1), open: true,
-		links: make(map[*wire.Conn]*link), lenience: c.Patience,
+		config: c, wake: make(chan struct{}, 1), open: true, links: make(map[*wire.Conn]*link), lenience: c.Patience,
 	}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	err := s.cast(ctx, 0)
+	err := s.engage()
+	if err == nil {
+		err = s.cast(ctx, 0)
+	}
 	if err == nil {
 		err = s.rehearse(ctx)
 	}
@@ -92,7 +101,7 @@ func NewStage(ctx context.Context, c Config) (*Stage, error) {
 }
 
 // About is what the clients say of themselves.
-func (s *Stage) About() About { return s.actors[0].about }
+func (s *Stage) About() About { return s.about }
 
 // Truthful reports whether queues have the names of the guidelines, so that what the broker has of a
 // lock can be told.
@@ -110,8 +119,16 @@ const (
 	Stare  = 40 * time.Millisecond
 )
 
-// Close ends all clients and the broker.
+// Close ends all clients, and the broker or what they have left on it.
 func (s *Stage) Close() error {
+	err := s.dismiss()
+	s.stop()
+	s.tasks.Wait()
+	return err
+}
+
+// dismiss ends all clients and clears the broker.
+func (s *Stage) dismiss() error {
 	s.gate(true)
 	var errs []error
 	for _, a := range s.actors {
@@ -125,12 +142,13 @@ func (s *Stage) Close() error {
 			errs = append(errs, a.client.Close())
 		}
 	}
-	s.stop()
-	s.tasks.Wait()
 	for _, a := range s.actors {
 		errs = append(errs, a.server.Close())
 	}
-	return errors.Join(errs...)
+	s.mu.Lock()
+	s.actors, s.links = nil, make(map[*wire.Conn]*link)
+	s.mu.Unlock()
+	return errors.Join(append(errs, s.clean())...)
 }
 
 // cast sees that there is a client of each number up to n, connected and idle.
@@ -204,7 +222,7 @@ func (s *Stage) wait(ctx context.Context, limit time.Duration, holds func() bool
 }
 
 // place is what scenario.Scenario calls a lock, as it is called in one run.
-func (s *Stage) place(name string) string { return fmt.Sprintf("r%d.%s", s.runs, name) }
+func (s *Stage) place(name string) string { return fmt.Sprintf("%sr%d.%s", s.prefix, s.runs, name) }
 
 // supports reports whether the clients offer an operation.
 func (s *Stage) supports(op lock.Op) bool {
@@ -230,6 +248,7 @@ func (s *Stage) Playable(sc scenario.Scenario) scenario.Scenario {
 		}
 	}
 	sc.Clients = clients
+	sc.Faults = slices.DeleteFunc(slices.Clone(sc.Faults), func(f scenario.Fault) bool { return !s.playable(f) })
 	return sc
 }
 

@@ -27,6 +27,8 @@ type Uncontrolled struct {
 	Unpaused int
 	// Unplayed is how many of a schedule's actions were not possible when their turn came.
 	Unplayed int
+	// Disagreed is how many executions a real broker did something else in than the simulated one.
+	Disagreed int
 }
 
 // Add adds other counts.
@@ -39,26 +41,28 @@ func (u *Uncontrolled) Add(o Uncontrolled) {
 // Free reports whether the schedule decided everything that was to be decided. What is pipelined, or
 // sent on a second connection, still reaches the broker when it is chosen.
 func (u *Uncontrolled) Free() bool {
-	return u.Thought+u.Hung+u.Unanswered+u.Idle+u.HungUp+u.Died == 0
+	return u.Thought+u.Hung+u.Unanswered+u.Idle+u.HungUp+u.Died+u.Disagreed == 0
 }
 
-func (u *Uncontrolled) fields() [10]*int {
-	return [10]*int{
+func (u *Uncontrolled) fields() [11]*int {
+	return [11]*int{
 		&u.Thought, &u.Hung, &u.Unanswered, &u.Idle, &u.Pipelined, &u.Connections, &u.HungUp, &u.Died, &u.Unpaused, &u.Unplayed,
+		&u.Disagreed,
 	}
 }
 
-func (u *Uncontrolled) counts() (n [10]int) {
+func (u *Uncontrolled) counts() (n [11]int) {
 	for i, f := range u.fields() {
 		n[i] = *f
 	}
 	return n
 }
 
-var uncontrolledWords = [10]string{
+var uncontrolledWords = [11]string{
 	"clients that sent nothing for longer than patience", "operations that did not end", "commands without an answer",
 	"commands outside of operations", "pipelined commands", "further connections", "sockets closed without a goodbye",
 	"clients that ended by themselves", "pauses at the gate alone", "actions that were not possible",
+	"executions in which the real broker did something else than the simulated one",
 }
 
 // Words are the counts that are not zero, in words.

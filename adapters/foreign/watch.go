@@ -23,8 +23,8 @@ func (r *run) watch() {
 // model is a command in the model's terms, with the names of traces.
 func (r *run) model(cmd *wire.Command, channel uint16) amqp.Command {
 	m := cmd.Model(func(name string) amqp.Queue {
-		if len(name) >= len(r.prefix) && name[:len(r.prefix)] == r.prefix {
-			name = name[len(r.prefix):]
+		if len(name) >= len(r.here) && name[:len(r.here)] == r.here {
+			name = name[len(r.here):]
 		}
 		if name == "" {
 			return 0
@@ -129,7 +129,7 @@ func (r *run) survey() {
 }
 
 func (r *run) surveyed(v wire.Sight, layout *lock.Layout) (t spec.Truth) {
-	name := func(q amqp.Queue) string { return r.prefix + r.book.names.Name(q) }
+	name := func(q amqp.Queue) string { return r.here + r.book.names.Name(q) }
 	holder := func(q amqp.Queue, s uint8) {
 		if v.Exists(name(q)) {
 			t.Taken |= 1 << s
@@ -264,7 +264,7 @@ func (r *run) granted(p *player, c uint8) *link {
 		q = layout.B[p.held]
 	}
 	r.broker.Look(func(v wire.Sight) {
-		if l := r.links[v.Owner(r.prefix+r.book.names.Name(q))]; l != nil && l.actor == p.actor {
+		if l := r.links[v.Owner(r.here+r.book.names.Name(q))]; l != nil && l.actor == p.actor {
 			owner = l
 		}
 	})
@@ -301,7 +301,7 @@ func (r *run) audit() {
 
 // leftover says what is wrong with a queue that is there, or "".
 func (r *run) leftover(v wire.Sight, q amqp.Queue) string {
-	m, name := r.book.mean(q), r.prefix+r.book.names.Name(q)
+	m, name := r.book.mean(q), r.here+r.book.names.Name(q)
 	switch {
 	case !m.Known || !v.Exists(name):
 		return ""

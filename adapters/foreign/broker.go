@@ -1,0 +1,129 @@
+package foreign
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// broker is what stands behind the gate.
+type broker interface {
+	wire.Backend
+	// Look shows what it has, as far as that is known: see disagreement.
+	Look(func(wire.Sight))
+	// CloseChannel closes a channel as a broker does that has an error of its own.
+	CloseChannel(c *wire.Conn, channel uint16, code amqp.Code) bool
+	// Advance lets virtual milliseconds pass.
+	Advance(ms int64)
+	// Restart stops it and starts it again.
+	Restart()
+	// remove deletes queues that are nobody's exclusively.
+	remove(queues []string) error
+	// disagreement says why what it shows may be wrong, "" where it is right.
+	disagreement() string
+}
+
+// simulatedBroker is the simulated broker, which shows what it has.
+type simulatedBroker struct{ *wire.Simulated }
+
+func (b simulatedBroker) remove(queues []string) error {
+	for _, q := range queues {
+		b.Delete(q)
+	}
+	return nil
+}
+
+func (b simulatedBroker) disagreement() string { return "" }
+
+// realBroker is a real RabbitMQ, which others may use at the same time.
+type realBroker struct {
+	*wire.Mirror
+	sweep func(queues []string) error
+}
+
+// Advance does nothing: its time passes by itself.
+func (b realBroker) Advance(int64) {}
+
+// Restart is not ours to do.
+func (b realBroker) Restart() {}
+
+func (b realBroker) remove(queues []string) error {
+	if len(queues) == 0 || b.sweep == nil {
+		return nil
+	}
+	for _, q := range queues {
+		b.Forget(q)
+	}
+	return b.sweep(queues)
+}
+
+func (b realBroker) disagreement() string { return b.Disagreement() }
+
+// engage finds the broker that a stage is to have, and what names begin with on it.
+func (s *Stage) engage() error {
+	if s.config.URL == "" {
+		s.broker = simulatedBroker{wire.NewSimulated(wire.SimulatedOptions{})}
+		return nil
+	}
+	proxy, err := wire.ProxyTo(s.config.URL)
+	if err != nil {
+		return err
+	}
+	s.prefix, s.broker = stress.Prefix(), realBroker{wire.NewMirror(proxy), s.config.Sweep}
+	return nil
+}
+
+// real reports whether the broker is a real one.
+func (s *Stage) real() bool { return s.config.URL != "" }
+
+// playable reports whether a fault can be made on the broker.
+func (s *Stage) playable(f scenario.Fault) bool { return f.Do != scenario.Restart || !s.real() }
+
+// strike ends everybody, and has new clients begin with a new broker: what is known of this one may be wrong.
+func (s *Stage) strike() error {
+	if err := s.dismiss(); err != nil {
+		return err
+	}
+	return s.engage()
+}
+
+// urlFor is where a client finds the broker.
+func (s *Stage) urlFor(server *wire.Server) (string, error) {
+	if s.real() {
+		return server.URLFor(s.config.URL)
+	}
+	return server.URL(), nil
+}
+
+// clean deletes all that this stage has left on a broker that others use as well.
+func (s *Stage) clean() error {
+	if !s.real() || s.broker == nil {
+		return nil
+	}
+	left, _ := s.left(s.prefix)
+	if err := s.broker.remove(left); err != nil {
+		return fmt.Errorf("clearing the broker: %w", err)
+	}
+	return nil
+}
+
+// left are the queues whose names begin with something, in order, and the connections that have them
+// exclusively, nil where nobody does.
+func (s *Stage) left(prefix string) (names []string, owners map[string]*wire.Conn) {
+	owners = make(map[string]*wire.Conn)
+	s.broker.Look(func(v wire.Sight) {
+		for name := range v.Queues() {
+			if strings.HasPrefix(name, prefix) {
+				names = append(names, name)
+				owners[name] = v.Owner(name)
+			}
+		}
+	})
+	slices.Sort(names)
+	return names, owners
+}
