@@ -124,7 +124,7 @@ func (e *example) violates(t *testing.T, bug string, property spec.Property) {
 	for seed := range uint64(exampleSeeds) {
 		res := e.prove(t, bug, seed+1, 400, spec.PropertySet(0).With(property))
 		for _, ce := range res.Counterexamples("") {
-			r, err := lockproof.ReplayForeign(t.Context(), ce, e.starter(t, bug))
+			r, err := lockproof.ReplayForeign(t.Context(), ce, e.starter(t, bug), lockproof.ForeignBroker{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,6 +45,8 @@ type ForeignConfig struct {
 	// Workers is how many scenarios run at once, each with clients of its own; 0 is one for each
 	// processor.
 	Workers int
+	// On is the broker behind the gate; the zero value is the simulated one.
+	On ForeignBroker
 	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds.
 	Patience time.Duration
 	// Until ends the run once one of these properties was seen violated, and has only their executions
@@ -51,6 +54,24 @@ type ForeignConfig struct {
 	Until spec.PropertySet
 	// Progress is told now and then how far the run is. It may be nil.
 	Progress func(Progress)
+}
+
+// ForeignBroker is a real broker behind the gate.
+type ForeignBroker struct {
+	// URL is where it is, an address that begins with amqp://. "" is the simulated broker.
+	URL string
+	// Version is what it calls itself, for the report: "RabbitMQ 3.10.8".
+	Version string
+	// Sweep deletes queues from it, whether or not they exist: those that the clients have left.
+	Sweep func(queues []string) error
+}
+
+// String is what the broker is called.
+func (b ForeignBroker) String() string {
+	if b.URL == "" {
+		return "the simulated broker"
+	}
+	return b.Version
 }
 
 // DefaultForeignScenarios is how many scenarios a run has that does not say.
@@ -63,8 +84,8 @@ const foreignTries = 400
 const measuredEvery = 10
 
 // ProveForeign runs scenarios with anybody's clients until they are done or ctx is over, and judges them.
-// Their commands reach the simulated broker in the order that the schedule says. The error is for a run
-// that could not be made: a client that can't be started, or that breaks the protocol.
+// Their commands reach the broker in the order that the schedule says. The error is for a run that could not
+// be made: a client that can't be started, or that breaks the protocol.
 func ProveForeign(ctx context.Context, c ForeignConfig) (*Result, error) {
 	if c.Scenarios < 0 || c.Depth < 0 || c.Depth > 64 {
 		return nil, fmt.Errorf("%d scenarios of depth %d: expected at least 1, and at most 64", c.Scenarios, c.Depth)
@@ -109,6 +130,8 @@ type foreignRun struct {
 	judgeable spec.PropertySet
 	free      foreign.Uncontrolled
 	wild      int // scenarios that were not controlled altogether
+	// disagreement is how a real broker first did something else than the simulated one.
+	disagreement string
 }
 
 // run has stages play until all scenarios are done, enough was seen, or timed is over; then, while ctx is
@@ -150,7 +173,7 @@ func (f *foreignRun) run(timed, ctx context.Context) (map[spec.Property]*scenari
 func (f *foreignRun) stage(part *sample) foreign.Config {
 	return foreign.Config{
 		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Strength: f.Strength,
-		Patience: f.Patience, Costs: &part.costs, Checks: &part.checks,
+		URL: f.On.URL, Sweep: f.On.Sweep, Patience: f.Patience, Costs: &part.costs, Checks: &part.checks,
 	}
 }
 
@@ -198,6 +221,7 @@ func (f *foreignRun) take(i int, x *foreign.Execution) {
 	defer f.mu.Unlock()
 	f.sum.addForeign(i, x)
 	f.free.Add(x.Uncontrolled)
+	f.disagreement = cmp.Or(f.disagreement, x.Disagreement)
 	if !x.Uncontrolled.Free() {
 		f.wild++
 	}
@@ -307,11 +331,16 @@ func told(options map[string]string) map[string]any {
 	return out
 }
 
-// ReplayForeign carries out a counterexample of somebody else's lock again, on the simulated broker.
-// starter makes its clients: see [histories.Counterexample].
-func ReplayForeign(ctx context.Context, ce *histories.Counterexample, starter foreign.Starter) (_ *Replayed, err error) {
+// ReplayForeign carries out a counterexample of somebody else's lock again. starter makes its clients: see
+// [histories.Counterexample]. A real broker is not restarted, and where it does something else than the simulated
+// one, that is an error.
+func ReplayForeign(ctx context.Context, ce *histories.Counterexample, starter foreign.Starter, on ForeignBroker) (_ *Replayed, err error) {
+	if on.URL != "" && restarts(&ce.Scenario) {
+		return nil, fmt.Errorf("replaying on %s: skipped: the execution restarts the broker, which can't be done behind the gate; leave --on out", on)
+	}
 	stage, err := foreign.NewStage(ctx, foreign.Config{
 		Starter: starter, Kind: ce.Kind, Options: told(ce.ExecOptions), Name: ce.Scenario.Target, Strength: ce.Strength,
+		URL: on.URL, Sweep: on.Sweep,
 	})
 	if err != nil {
 		return nil, err
@@ -324,9 +353,18 @@ func ReplayForeign(ctx context.Context, ce *histories.Counterexample, starter fo
 	if err != nil {
 		return nil, err
 	}
+	if x.Disagreement != "" {
+		return nil, fmt.Errorf("replaying on %s: it does something else than the simulated broker: %s", on, x.Disagreement)
+	}
 	r := &Replayed{Trace: x.Trace}
 	if v, ok := violationOf(x.Trace, ce.Property); ok {
 		r.Violation = &v
 	}
 	return r, nil
+}
+
+// restarts reports whether the broker is restarted in a scenario.
+func restarts(sc *scenario.Scenario) bool {
+	return slices.ContainsFunc(sc.Faults, func(f scenario.Fault) bool { return f.Do == scenario.Restart }) ||
+		slices.ContainsFunc(sc.Schedule.Actions, func(a scenario.Action) bool { return a.Do == scenario.Restart })
 }

@@ -18,7 +18,7 @@ func (f *foreignRun) report(traces map[spec.Property]*scenario.Trace) *histories
 	s := &f.sum
 	r := &histories.Report{
 		Tool: Version, Target: f.Name, Doc: f.Exec, Kind: f.Kind, Mode: histories.Sampled,
-		Broker: "the simulated broker, through the gate", Seed: f.Seed, Strength: f.Strength.String(),
+		Broker: f.On.String() + ", through the gate", Seed: f.Seed, Strength: f.Strength.String(),
 		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations,
 		Efficiency: Efficiency(&s.costs),
 		Stale: histories.Overlap{
@@ -31,6 +31,9 @@ func (f *foreignRun) report(traces map[spec.Property]*scenario.Trace) *histories
 	}
 	if f.wild > 0 {
 		r.Uncontrolled = append(r.Uncontrolled, fmt.Sprintf("of %d executions, %d were not decided by their schedule alone", s.scenarios, f.wild))
+	}
+	if f.disagreement != "" {
+		r.Uncontrolled = append(r.Uncontrolled, "the first time: "+f.disagreement)
 	}
 	applicable := spec.Applicable(f.Kind)
 	judge := Config{Strength: f.Strength}

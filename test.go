@@ -160,7 +160,7 @@ func replayTest(t *testing.T, path string, starter golang.Starter) {
 	if ce.Scenario.Target != t.Name() {
 		t.Skipf("%s is a counterexample of %s", path, ce.Scenario.Target)
 	}
-	r, err := ReplayForeign(t.Context(), ce, starter)
+	r, err := ReplayForeign(t.Context(), ce, starter, ForeignBroker{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,9 +30,6 @@ func (f *proveFlags) foreign(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("%q beside --exec: expected one of a target's name and a command", args[0])
 	}
-	if _, real := f.real(); real && f.way == "" {
-		return fmt.Errorf("--exec with --on: the schedule is decided at the gate of the simulated broker: leave --on out")
-	}
 	cfg, err := f.config(nil)
 	if err != nil {
 		return err
@@ -55,11 +52,16 @@ func (f *proveFlags) foreign(c *cobra.Command, args []string) error {
 	if f.way != "" {
 		return f.stressForeign(c, kind, options, cfg.Strength)
 	}
+	on, stop, err := f.behindGate(c)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	line := newProgress()
 	res, err := lockproof.ProveForeign(c.Context(), lockproof.ForeignConfig{
 		Starter: &process.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Options: options,
 		Seed: f.seed, Scenarios: scenarios, Time: f.time, Strategies: cfg.Strategies, Depth: f.depth, Strength: cfg.Strength,
-		Workers: f.workers, Patience: f.patience,
+		Workers: f.workers, Patience: f.patience, On: on,
 		Progress: func(p lockproof.Progress) {
 			line.say("%d of %d scenarios, %d properties violated", p.Scenarios, p.Of, p.Violated)
 		},

@@ -42,6 +42,18 @@ func (f *onFlags) start(c *cobra.Command) (*rabbitmq.Broker, error) {
 	return rabbitmq.Start(c.Context(), rabbitmq.Options{URL: url, Log: tell})
 }
 
+// behindGate is the broker that the gate is to stand before. The caller calls stop.
+func (f *onFlags) behindGate(c *cobra.Command) (on lockproof.ForeignBroker, stop func(), err error) {
+	if _, real := f.real(); !real {
+		return on, func() {}, nil
+	}
+	broker, err := f.start(c)
+	if err != nil {
+		return on, nil, err
+	}
+	return lockproof.ForeignBroker{URL: broker.URL, Version: broker.Version, Sweep: broker.Sweep}, func() { broker.Stop() }, nil
+}
+
 func replayCommand() *cobra.Command {
 	var on onFlags
 	var html string
@@ -52,6 +64,10 @@ func replayCommand() *cobra.Command {
 --on rabbitmq or --on amqp://… every command is sent to a real RabbitMQ as well, in the
 same order, and what it says is compared with the simulation step by step.
 
+A counterexample of a program that was judged with --exec has the program run again, and its
+commands reach the broker in the recorded order: the simulated one, or a real RabbitMQ
+behind the gate, which is compared with it at every reply.
+
 The exit code is 1 if the property is violated again, and 0 if it is not.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -59,18 +75,15 @@ The exit code is 1 if the property is violated again, and 0 if it is not.`,
 			if err != nil {
 				return err
 			}
-			r, err := replaySimulated(c, &on, ce)
+			if ce.Exec != "" {
+				return replayForeign(c, &on, ce, html)
+			}
+			r, err := lockproof.Replay(ce)
 			if err != nil {
 				return err
 			}
-			if err := histories.Draw(c.OutOrStdout(), r.Trace, style()); err != nil {
+			if err := show(c, r, html); err != nil {
 				return err
-			}
-			fmt.Fprintln(c.OutOrStdout())
-			if html != "" {
-				if err := histories.Replace(html, func(w io.Writer) error { return r.WritePage(w) }); err != nil {
-					return fmt.Errorf("--html: %w", err)
-				}
 			}
 			if _, real := on.real(); real {
 				return replayReal(c, &on, ce, r)
@@ -83,16 +96,37 @@ The exit code is 1 if the property is violated again, and 0 if it is not.`,
 	return cmd
 }
 
-// replaySimulated carries out a counterexample on the simulated broker, with a target of ours or with
-// somebody else's program.
-func replaySimulated(c *cobra.Command, on *onFlags, ce *histories.Counterexample) (*lockproof.Replayed, error) {
-	if ce.Exec == "" {
-		return lockproof.Replay(ce)
+// show draws what a replay came to, on the terminal and, where one is asked for, as a page.
+func show(c *cobra.Command, r *lockproof.Replayed, html string) error {
+	if err := histories.Draw(c.OutOrStdout(), r.Trace, style()); err != nil {
+		return err
 	}
-	if _, real := on.real(); real {
-		return nil, fmt.Errorf("--on: the order of commands of %q is decided at the gate of the simulated broker: leave --on out", ce.Exec)
+	fmt.Fprintln(c.OutOrStdout())
+	if html == "" {
+		return nil
 	}
-	return lockproof.ReplayForeign(c.Context(), ce, &process.Starter{Command: ce.Exec, Stderr: c.ErrOrStderr()})
+	if err := histories.Replace(html, func(w io.Writer) error { return r.WritePage(w) }); err != nil {
+		return fmt.Errorf("--html: %w", err)
+	}
+	return nil
+}
+
+// replayForeign carries out a counterexample of somebody else's program, whose commands wait at the gate of
+// the simulated broker or of a real one.
+func replayForeign(c *cobra.Command, on *onFlags, ce *histories.Counterexample, html string) error {
+	broker, stop, err := on.behindGate(c)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	r, err := lockproof.ReplayForeign(c.Context(), ce, &process.Starter{Command: ce.Exec, Stderr: c.ErrOrStderr()}, broker)
+	if err != nil {
+		return err
+	}
+	if err := show(c, r, html); err != nil {
+		return err
+	}
+	return verdict(c.OutOrStdout(), ce, r.Violation != nil, broker.String())
 }
 
 // verdict says whether the property was violated again.
