@@ -443,9 +443,7 @@ func (r *run) restart() {
 		l.conn.Release()
 	}
 	r.ghosts = nil
-	for _, a := range r.actors { // those who don't play are told at once
-		a.shaken = true
-	}
+	r.cutIdle()
 	r.broker.Restart()
 	r.event(spec.Restart, spec.Nemesis)
 	r.survey()
@@ -454,6 +452,29 @@ func (r *run) restart() {
 	}
 	for i := range r.players {
 		r.monitor.Freed(uint8(i + 1))
+	}
+}
+
+// cutIdle cuts the connections of those who don't play. They may not look at them for long, and would not
+// answer if they were told.
+func (r *run) cutIdle() {
+	var cut []*link
+	r.mu.Lock()
+	for _, a := range r.actors {
+		if a.number > 0 && a.number <= len(r.players) {
+			continue
+		}
+		a.shaken = true
+		for _, l := range a.links {
+			l.cut, l.released = true, true
+			a.leave(l)
+			cut = append(cut, l)
+		}
+	}
+	r.mu.Unlock()
+	for _, l := range cut {
+		l.conn.Release()
+		l.conn.Cut()
 	}
 }
 

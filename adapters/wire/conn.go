@@ -5,6 +5,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/wire/frame"
@@ -17,6 +18,7 @@ type Conn struct {
 	Number uint64
 
 	socket  net.Conn
+	raw     syscall.RawConn // of the socket, nil where it has none
 	in      *frame.Reader
 	out     *outbox
 	session Session // set once, before the first command

@@ -37,6 +37,7 @@ func (s source) Read(b []byte) (int, error) {
 		c.socket.SetReadDeadline(time.Now().Add(time.Duration(limit)))
 	}
 	n, err := c.socket.Read(b)
+	quickAck(c.raw)
 	c.mu.Lock()
 	c.counts.In.Bytes += n
 	c.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/wire/frame"
@@ -138,6 +139,9 @@ func (s *Server) take(socket net.Conn) {
 	s.accepted++
 	c := &Conn{Server: s, Number: s.accepted, socket: socket, out: newOutbox(s.config.MaxUnread)}
 	c.in, c.freed.L = frame.NewReader(source{c}, MaxFrame), &c.mu
+	if tcp, ok := socket.(syscall.Conn); ok {
+		c.raw, _ = tcp.SyscallConn()
+	}
 	s.conns[c] = struct{}{}
 	s.tasks.Go(c.serve)
 }

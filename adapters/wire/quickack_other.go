@@ -1,0 +1,8 @@
+//go:build !linux
+
+package wire
+
+import "syscall"
+
+// quickAck does nothing: other systems have no such option, or need none.
+func quickAck(syscall.RawConn) {}
