@@ -290,9 +290,14 @@ func (f *foreignRun) minimise(ctx context.Context, stage *foreign.Stage, p spec.
 		if trouble = err; err != nil {
 			return nil, false
 		}
-		return sim.Violating(x.Trace, p)
+		actions, shown := sim.Violating(x.Trace, p)
+		if shown {
+			stage.Bound(len(actions)) // what takes longer is not smaller
+		}
+		return actions, shown
 	}
 	least := histories.Minimise(sim.Replay(x.Trace), attempt, func(string) bool { return false }, foreignTries)
+	stage.Bound(0)
 	if trouble != nil || ctx.Err() != nil {
 		return x.Trace, quietly(ctx, trouble)
 	}

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -18,13 +20,34 @@ type Attempt func(*scenario.Scenario) (actions []scenario.Action, shown bool)
 // best it found: no single part of that can be left out, and no drawn schedule of a workload with
 // a part less does with fewer steps.
 func Minimise(s scenario.Scenario, attempt Attempt, free func(option string) bool, tries int) scenario.Scenario {
-	m := minimiser{best: s, attempt: attempt, free: free, left: tries, random: rand.New(rand.NewPCG(1, 1))}
+	m := minimiser{best: s, attempt: remembered(attempt), free: free, left: tries, random: rand.New(rand.NewPCG(1, 1))}
 	if !m.try(s) {
 		return s
 	}
 	for m.reduce(); m.reschedule(); m.reduce() {
 	}
 	return m.best
+}
+
+// remembered is an attempt that carries out each scenario once: others may lead to it again and again.
+func remembered(attempt Attempt) Attempt {
+	type outcome struct {
+		actions []scenario.Action
+		shown   bool
+	}
+	known := make(map[string]outcome)
+	return func(s *scenario.Scenario) ([]scenario.Action, bool) {
+		key, err := json.Marshal(s)
+		if err != nil {
+			panic("histories: a scenario can't be written down: " + err.Error())
+		}
+		o, ok := known[string(key)]
+		if !ok {
+			o.actions, o.shown = attempt(s)
+			known[string(key)] = outcome{slices.Clone(o.actions), o.shown}
+		}
+		return o.actions, o.shown
+	}
 }
 
 // reduce leaves out parts until none can be.

@@ -167,6 +167,9 @@ func (r *run) enter(c uint8) player {
 // there was to do.
 func (r *run) act(choose chooser) (over bool, err error) {
 	for len(r.record.steps) < scenario.MaxSteps {
+		if r.bound > 0 && len(r.record.steps) >= r.bound {
+			return false, nil
+		}
 		a, ok := choose.Next(r)
 		if !ok {
 			late, err := r.late()

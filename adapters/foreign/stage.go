@@ -61,6 +61,7 @@ type Stage struct {
 	runs    int
 	unruled Uncontrolled // of the run at hand
 	burst   time.Duration
+	bound   int // of steps
 	// lenience is how long operations may take to come to their end after a scenario that left them in
 	// their midst: less and less, where they don't.
 	lenience time.Duration
@@ -112,6 +113,9 @@ func (s *Stage) Truthful() bool { return s.naming.known }
 // runs alone. On a busy machine commands take their time, so what seems to cost too much after a
 // [Glance] deserves a [Stare].
 func (s *Stage) Measure(burst time.Duration) { s.burst = burst }
+
+// Bound has the runs to come end after so many steps, whatever is left to do; 0 is [scenario.MaxSteps].
+func (s *Stage) Bound(steps int) { s.bound = steps }
 
 // How long to look for what was written right behind a message.
 const (
