@@ -1,6 +1,8 @@
 package lockproof_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,15 +10,22 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/golang"
 	"github.com/lockproof/lockproof/adapters/process"
 	"github.com/lockproof/lockproof/adapters/process/adaptercheck"
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
+	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
-// example is a target in testdata/targets that is a program.
+// example is a target in testdata/targets.
 type example struct {
 	folder string
-	// command runs its adapter; the name of a bug may follow.
+	// command runs its adapter, if it is a program; the name of a bug may follow.
 	command string
 	// probe succeeds where there is all that it needs, and install says how that gets there.
 	probe, install string
@@ -25,6 +34,16 @@ type example struct {
 }
 
 var examples = []example{
+	{
+		folder: "golang", probe: "true",
+		breaks: map[string]spec.Property{
+			"not-mandatory":          spec.Linearizable,
+			"return-ignored":         spec.Linearizable,
+			"verify-reconnects":      spec.StaleBeliefEnds,
+			"release-closes-channel": spec.EffectiveRelease,
+			"locked-is-success":      spec.MutualExclusion,
+		},
+	},
 	{
 		folder: "python", command: "exec /usr/bin/python3 adapter.py",
 		probe: "/usr/bin/python3 -c 'import pika'", install: "apt-get install python3-pika",
@@ -49,22 +68,37 @@ var examples = []example{
 	},
 }
 
-// Locks written in other languages, as they are: the correct ones hold, and each wrong one violates the
-// property that its bug breaks, in an execution that replays.
+// Locks in several languages, as they are, on the simulated broker and on a real RabbitMQ behind the gate: the
+// correct ones hold, and each wrong one violates the property that its bug breaks, in an execution that replays.
 func TestExamples(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped: -short leaves out the examples in other languages")
+		t.Skip("skipped: -short leaves out the examples in several languages")
 	}
 	for _, e := range examples {
 		t.Run(e.folder, func(t *testing.T) {
 			e.need(t)
 			t.Run("check", e.check)
-			t.Run("holds", e.holds)
-			for bug, property := range e.breaks {
-				t.Run(bug, func(t *testing.T) { e.violates(t, bug, property) })
+			for name, on := range map[string]func(t *testing.T) lockproof.ForeignBroker{"simulated": simulated, "rabbitmq": real} {
+				t.Run(name, func(t *testing.T) {
+					on := on(t)
+					t.Run("holds", func(t *testing.T) { e.holds(t, on) })
+					for bug, property := range e.breaks {
+						t.Run(bug, func(t *testing.T) { e.violates(t, on, bug, property) })
+					}
+				})
 			}
 		})
 	}
+}
+
+func simulated(*testing.T) (b lockproof.ForeignBroker) { return b }
+
+func real(t *testing.T) lockproof.ForeignBroker {
+	b, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: rabbitmqtest.URL(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lockproof.ForeignBroker{URL: b.URL, Version: b.Version, Sweep: b.Sweep}
 }
 
 func (e *example) dir() string { return filepath.Join("testdata", "targets", e.folder) }
@@ -84,6 +118,9 @@ func (e *example) need(t *testing.T) {
 }
 
 func (e *example) check(t *testing.T) {
+	if e.command == "" {
+		t.Skip("skipped: it is no program")
+	}
 	var out strings.Builder
 	p := adaptercheck.Printer{Out: &out}
 	green, err := adaptercheck.Run(t.Context(), adaptercheck.Config{Command: e.command, Dir: e.dir(), Stderr: t.Output()}, p.Step)
@@ -93,9 +130,9 @@ func (e *example) check(t *testing.T) {
 }
 
 // prove judges the example, with a bug or without.
-func (e *example) prove(t *testing.T, bug string, seed uint64, scenarios int, until spec.PropertySet) *lockproof.Result {
+func (e *example) prove(t *testing.T, on lockproof.ForeignBroker, bug string, scenarios int, until spec.PropertySet) *lockproof.Result {
 	res, err := lockproof.ProveForeign(t.Context(), lockproof.ForeignConfig{
-		Starter: e.starter(t, bug), Seed: seed, Scenarios: scenarios, Until: until,
+		Starter: e.starter(t, bug), On: on, Seed: 1, Scenarios: scenarios, Until: until,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -103,12 +140,53 @@ func (e *example) prove(t *testing.T, bug string, seed uint64, scenarios int, un
 	return res
 }
 
-func (e *example) starter(t *testing.T, bug string) *process.Starter {
+func (e *example) starter(t testing.TB, bug string) foreign.Starter {
+	if e.command == "" {
+		return golang.Starter{Name: "golang example", New: func(ctx context.Context, url string) (golang.Lock, error) {
+			c, err := amqplocks.NewWith(ctx, url, amqplocks.Bug(bug))
+			return certain{c}, err
+		}}
+	}
 	return &process.Starter{Command: strings.TrimSpace(e.command + " " + bug), Dir: e.dir(), Stderr: t.Output()}
 }
 
-func (e *example) holds(t *testing.T) {
-	res := e.prove(t, "", 1, 100, 0)
+// certain says which calls of the example in Go certainly had no effect.
+type certain struct{ *amqplocks.Client }
+
+func noEffect(err error) error {
+	if errors.Is(err, amqplocks.ErrBusy) {
+		err = errors.Join(golang.ErrNoEffect, err)
+	}
+	return err
+}
+
+func (c certain) Acquire(ctx context.Context, name string) (int, error) {
+	slot, err := c.Client.Acquire(ctx, name)
+	return slot, noEffect(err)
+}
+
+func (c certain) Create(ctx context.Context, name string, slots int) error {
+	return noEffect(c.Client.Create(ctx, name, slots))
+}
+
+func (c certain) Add(ctx context.Context, name string, slots int) error {
+	return noEffect(c.Client.Add(ctx, name, slots))
+}
+
+func (c certain) Remove(ctx context.Context, name string, slots int) error {
+	return noEffect(c.Client.Remove(ctx, name, slots))
+}
+
+func (c certain) Destroy(ctx context.Context, name string) error {
+	return noEffect(c.Client.Destroy(ctx, name))
+}
+
+func (c certain) Wait(ctx context.Context, name string, slot int) error {
+	return noEffect(c.Client.Wait(ctx, name, slot))
+}
+
+func (e *example) holds(t *testing.T, on lockproof.ForeignBroker) {
+	res := e.prove(t, on, "", 100, 0)
 	for _, p := range res.Report.Properties {
 		if p.Violation != nil {
 			t.Errorf("%s is violated: %s\n%s", p.Property, p.Violation.Detail, p.Violation.Diagram)
@@ -116,24 +194,40 @@ func (e *example) holds(t *testing.T) {
 	}
 }
 
-// exampleSeeds is how many are tried. A driver that does not always do the same may keep what was seen once from
-// being seen again.
-const exampleSeeds = 6
-
-func (e *example) violates(t *testing.T, bug string, property spec.Property) {
-	for seed := range uint64(exampleSeeds) {
-		res := e.prove(t, bug, seed+1, 400, spec.PropertySet(0).With(property))
-		for _, ce := range res.Counterexamples("") {
-			r, err := lockproof.ReplayForeign(t.Context(), ce, e.starter(t, bug), lockproof.ForeignBroker{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if ce.Property == property && r.Violation != nil {
-				t.Logf("first seen in execution %d of seed %d: %s", ce.Origin.Scenario, seed+1, r.Violation.Explain())
-				return
-			}
-		}
-		t.Logf("seed %d: no counterexample of %s that replays, in %d executions", seed+1, property, res.Report.Scenarios)
+// violates judges the example with a bug. On the simulated broker that is done twice: one seed gives one
+// counterexample.
+func (e *example) violates(t *testing.T, on lockproof.ForeignBroker, bug string, property spec.Property) {
+	found := e.counterexample(t, on, bug, property)
+	if on.URL != "" {
+		return
 	}
-	t.Errorf("%s is not violated", property)
+	if again := e.counterexample(t, on, bug, property); again != found {
+		t.Errorf("one seed, two counterexamples:\n%s\n%s", found, again)
+	}
+}
+
+// counterexample looks for one, and draws what its replay comes to, which must violate the property again.
+func (e *example) counterexample(t *testing.T, on lockproof.ForeignBroker, bug string, property spec.Property) string {
+	res := e.prove(t, on, bug, 400, spec.PropertySet(0).With(property))
+	found := res.Counterexamples("")
+	if len(found) != 1 {
+		t.Fatalf("%s is not violated in %d executions", property, res.Report.Scenarios)
+	}
+	r, err := lockproof.ReplayForeign(t.Context(), found[0], e.starter(t, bug), on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Violation == nil {
+		t.Fatalf("the counterexample does not replay:\n%s", drawn(t, r.Trace))
+	}
+	t.Logf("first seen in execution %d: %s", found[0].Origin.Scenario, r.Violation.Explain())
+	return drawn(t, r.Trace)
+}
+
+func drawn(t *testing.T, x *scenario.Trace) string {
+	var b strings.Builder
+	if err := histories.Draw(&b, x, histories.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
