@@ -31,7 +31,7 @@ func TestReferenceHolds(t *testing.T) {
 			}
 			for i := range n {
 				sc := stage.Playable(source.Scenario(i))
-				stage.Measure(time.Duration((i%4)/3) * foreign.Stare / 4)
+				stage.Measure(time.Duration((i%4)/3) * foreign.Stare)
 				x, err := stage.Run(t.Context(), &sc)
 				if err != nil {
 					t.Fatalf("scenario %d: %v", i, err)

@@ -16,7 +16,7 @@ import (
 // step, whatever befalls the clients.
 func TestRealBroker(t *testing.T) {
 	url := rabbitmqtest.URL(t)
-	n := 200
+	n := 60
 	if testing.Short() {
 		n = 20
 	}
