@@ -33,6 +33,9 @@ type example struct {
 	breaks map[string]spec.Property
 }
 
+// sharedConnection is a bug that clients in one process alone can have.
+const sharedConnection = "shared-connection"
+
 var examples = []example{
 	{
 		folder: "golang", probe: "true",
@@ -42,6 +45,7 @@ var examples = []example{
 			"verify-reconnects":      spec.StaleBeliefEnds,
 			"release-closes-channel": spec.EffectiveRelease,
 			"locked-is-success":      spec.MutualExclusion,
+			sharedConnection:         spec.MutualExclusion,
 		},
 	},
 	{
@@ -131,9 +135,11 @@ func (e *example) check(t *testing.T) {
 
 // prove judges the example, with a bug or without.
 func (e *example) prove(t *testing.T, on lockproof.ForeignBroker, bug string, scenarios int, until spec.PropertySet) *lockproof.Result {
-	res, err := lockproof.ProveForeign(t.Context(), lockproof.ForeignConfig{
-		Starter: e.starter(t, bug), On: on, Seed: 1, Scenarios: scenarios, Until: until,
-	})
+	c := lockproof.ForeignConfig{Starter: e.starter(t, bug), On: on, Seed: 1, Scenarios: scenarios, Until: until}
+	if bug == sharedConnection {
+		c.Workers = 1
+	}
+	res, err := lockproof.ProveForeign(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +148,12 @@ func (e *example) prove(t *testing.T, on lockproof.ForeignBroker, bug string, sc
 
 func (e *example) starter(t testing.TB, bug string) foreign.Starter {
 	if e.command == "" {
+		pool := new(amqplocks.Pool)
 		return golang.Starter{Name: "golang example", New: func(ctx context.Context, url string) (golang.Lock, error) {
+			if bug == sharedConnection {
+				c, err := pool.New(ctx, url)
+				return certain{c}, err
+			}
 			c, err := amqplocks.NewWith(ctx, url, amqplocks.Bug(bug))
 			return certain{c}, err
 		}}

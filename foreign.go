@@ -43,7 +43,7 @@ type ForeignConfig struct {
 	// Strength is what a failed acquire is taken to promise.
 	Strength spec.Strength
 	// Workers is how many scenarios run at once, each with clients of its own; 0 is one for each
-	// processor.
+	// processor. Clients that share something in one process take 1.
 	Workers int
 	// On is the broker behind the gate; the zero value is the simulated one.
 	On ForeignBroker
@@ -129,7 +129,8 @@ type foreignRun struct {
 	about     foreign.About
 	judgeable spec.PropertySet
 	free      foreign.Uncontrolled
-	wild      int // scenarios that were not controlled altogether
+	sharing   bool // clients share a connection
+	wild      int  // scenarios that were not controlled altogether
 	// disagreement is how a real broker first did something else than the simulated one.
 	disagreement string
 }
@@ -180,7 +181,7 @@ func (f *foreignRun) stage(part *sample) foreign.Config {
 // work plays scenarios until there are none left.
 func (f *foreignRun) work(ctx context.Context, stage *foreign.Stage) error {
 	f.mu.Lock()
-	f.about, f.judgeable = stage.About(), stage.Judgeable()
+	f.about, f.judgeable, f.sharing = stage.About(), stage.Judgeable(), stage.Sharing()
 	f.mu.Unlock()
 	for !f.stop.Load() && ctx.Err() == nil {
 		i := int(f.next.Add(1) - 1)

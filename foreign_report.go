@@ -32,6 +32,9 @@ func (f *foreignRun) report(traces map[spec.Property]*scenario.Trace) *histories
 	if f.wild > 0 {
 		r.Uncontrolled = append(r.Uncontrolled, fmt.Sprintf("of %d executions, %d were not decided by their schedule alone", s.scenarios, f.wild))
 	}
+	if f.sharing {
+		r.Uncontrolled = append(r.Uncontrolled, "clients share a connection: what befalls one would befall all, so there were no faults")
+	}
 	if f.disagreement != "" {
 		r.Uncontrolled = append(r.Uncontrolled, "the first time: "+f.disagreement)
 	}

@@ -41,6 +41,9 @@ type TestConfig struct {
 	Seed uint64
 	// Scenarios is how many are run; 0 is [DefaultTestScenarios], or [ShortTestScenarios] under -short.
 	Scenarios int
+	// Workers is how many scenarios run at once, each with clients of its own; 0 is one for each processor.
+	// Clients that share something, such as a connection, take 1.
+	Workers int
 	// Judge is which properties are subtests; empty is all of them.
 	Judge spec.PropertySet
 }
@@ -110,7 +113,7 @@ func (c *TestConfig) prove(t *testing.T, starter golang.Starter, kind lock.Kind)
 		kind = *c.Kind
 	}
 	return ProveForeign(t.Context(), ForeignConfig{
-		Starter: starter, Name: t.Name(), Kind: kind, Seed: max(1, c.Seed), Scenarios: c.scenarios(), Until: c.Judge,
+		Starter: starter, Name: t.Name(), Kind: kind, Seed: max(1, c.Seed), Scenarios: c.scenarios(), Workers: c.Workers, Until: c.Judge,
 	})
 }
 

@@ -22,6 +22,7 @@ type actor struct {
 
 	// What the gate and its calls change, under the stage's mu.
 	links   []*link
+	host    *actor          // at whose address its commands come: its own, unless clients share a connection
 	current *link           // the connection that it opened last, nil once it knows that it has none
 	parked  []*wire.Command // in the order in which they came
 	calling bool
@@ -67,7 +68,8 @@ func (a *actor) ready(ctx context.Context) error {
 		}
 		a.about, a.stage.about = about, about
 	}
-	if !a.shaken && a.stance() == a.keeps {
+	sharing := a.stage.Sharing() // then whose channels are whose is not known
+	if !a.shaken && !sharing && a.stance() == a.keeps {
 		return nil
 	}
 	a.shaken = false
@@ -104,7 +106,7 @@ func (a *actor) warm(ctx context.Context, first bool) error {
 		if first {
 			a.keeps = now
 		}
-		if now == a.keeps {
+		if now == a.keeps || a.stage.Sharing() && now.connections == a.keeps.connections {
 			return nil
 		}
 	}
@@ -184,7 +186,7 @@ func (a *actor) kill() error {
 	s := a.stage
 	s.mu.Lock()
 	a.client, a.calling, a.answer, a.current, a.asleep = nil, false, nil, nil, false
-	a.discard(func(*wire.Command) bool { return true })
+	a.parked = discard(a.parked, func(*wire.Command) bool { return true })
 	links := slices.Clone(a.links)
 	for _, l := range links {
 		l.cut = true
@@ -200,9 +202,9 @@ func (a *actor) kill() error {
 	return errors.Join(err, client.Close())
 }
 
-// discard forgets commands at the gate. mu is held.
-func (a *actor) discard(which func(*wire.Command) bool) {
-	a.parked = slices.DeleteFunc(a.parked, func(c *wire.Command) bool {
+// discard forgets commands at the gate.
+func discard(parked []*wire.Command, which func(*wire.Command) bool) []*wire.Command {
+	return slices.DeleteFunc(parked, func(c *wire.Command) bool {
 		if which(c) {
 			c.Discard()
 			return true
@@ -211,17 +213,26 @@ func (a *actor) discard(which func(*wire.Command) bool) {
 	})
 }
 
-// leave notes that a connection is not the one that the client works on any more. mu is held.
-func (a *actor) leave(l *link) {
-	if a.current == l {
-		a.current = nil
+// discard forgets commands at the gate, whoever has sent them. mu is held.
+func (s *Stage) discard(which func(*wire.Command) bool) {
+	for _, a := range s.actors {
+		a.parked = discard(a.parked, which)
+	}
+}
+
+// leave notes that a connection is not the one that its clients work on any more. mu is held.
+func (s *Stage) leave(l *link) {
+	for _, a := range s.actors {
+		if a.current == l {
+			a.current = nil
+		}
 	}
 }
 
 // forget lets go of a connection of which both ends are gone. mu is held.
 func (a *actor) forget(l *link) {
-	a.leave(l)
-	a.discard(func(c *wire.Command) bool { return c.Conn == l.conn })
+	a.stage.leave(l)
+	a.stage.discard(func(c *wire.Command) bool { return c.Conn == l.conn })
 	delete(a.stage.links, l.conn)
 	a.links = slices.DeleteFunc(a.links, func(o *link) bool { return o == l })
 }

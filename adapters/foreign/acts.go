@@ -47,11 +47,11 @@ func (r *run) Wake() int64 {
 	return max(0, wake-r.now)
 }
 
-// first is the client's first command at the gate.
+// first is the client's first command at the gate, unless somebody else's has to pass before it.
 func (a *actor) first() *wire.Command {
 	a.stage.mu.Lock()
 	defer a.stage.mu.Unlock()
-	if len(a.parked) == 0 {
+	if len(a.parked) == 0 || !a.parked[0].Foremost() {
 		return nil
 	}
 	return a.parked[0]
@@ -70,8 +70,11 @@ func (r *run) upcoming(p *player, c uint8) bool {
 
 // Can reports whether an action is possible now.
 func (r *run) Can(a scenario.Action) bool {
+	if !r.playable(a.Do) {
+		return false
+	}
 	if a.Do == scenario.Restart || a.Do == scenario.Advance {
-		return a.Client == 0 && r.playable(scenario.Fault{Do: a.Do})
+		return a.Client == 0
 	}
 	if a.Client == 0 || int(a.Client) > len(r.players) {
 		return false
@@ -209,6 +212,9 @@ func (r *run) deliver(c uint8, cmd *wire.Command, deaf bool) *link {
 	if id := cmd.Method.ID(); broken && (id == frame.ChannelOpenID || id == frame.ChannelCloseID) { // it is closed as it is
 		l.broken, broken = 0, false
 	}
+	if r.shared {
+		p.current = l
+	}
 	if !released {
 		l.deaf = deaf
 		if l.opened && cmd.Channel == 0 && p.current != l && p.current != nil && !p.current.cut {
@@ -216,7 +222,7 @@ func (r *run) deliver(c uint8, cmd *wire.Command, deaf bool) *link {
 		}
 		l.passing(cmd)
 	}
-	if cmd.Pipelined {
+	if cmd.Pipelined && !r.shared { // what others have sent on the connection says nothing
 		r.unruled.Pipelined++
 	}
 	r.step = exchange{command: cmd}
@@ -277,9 +283,9 @@ func (l *link) knows(channel uint16) uint16 {
 func (r *run) cutOff(l *link) {
 	r.mu.Lock()
 	l.cut = true
-	l.actor.leave(l)
+	r.leave(l)
 	l.actor.shaken = true
-	l.actor.discard(func(c *wire.Command) bool { return c.Conn == l.conn })
+	r.Stage.discard(func(c *wire.Command) bool { return c.Conn == l.conn })
 	r.mu.Unlock()
 	l.conn.Cut()
 	r.gone(l)
@@ -315,17 +321,30 @@ func (r *run) haunt(l *link) {
 
 // lose is the broker seeing the end of a connection; own says that it is the client's own doing.
 func (r *run) lose(l *link, c uint8, own bool) {
-	p := &r.players[c-1]
 	r.mu.Lock()
-	granted := p.grant == l || p.grant == nil && (p.current == nil || p.current == l)
 	l.released, l.ghost = true, false
 	r.mu.Unlock()
 	l.conn.Release()
+	for i := range r.players {
+		if p := &r.players[i]; p.number == int(c) {
+			r.bereave(p, l, l.process, own)
+		} else if r.shared && p.current == l {
+			r.bereave(p, l, p.process, false)
+		}
+	}
+}
+
+// bereave is a client losing a connection, which histories know as a process of its.
+func (r *run) bereave(p *player, l *link, process int32, own bool) {
+	c := uint8(p.number)
+	r.mu.Lock()
+	granted := p.grant == l || p.grant == nil && (p.current == nil || p.current == l)
+	r.mu.Unlock()
 	if !own {
 		p.troubled, p.stale = true, p.stale || p.held > 0 && granted
 	}
 	r.monitor.Gone(c, granted, own)
-	r.event(spec.Gone, l.process)
+	r.event(spec.Gone, process)
 	r.changed(0)
 	r.monitor.Freed(c)
 }
@@ -467,7 +486,7 @@ func (r *run) cutIdle() {
 		a.shaken = true
 		for _, l := range a.links {
 			l.cut, l.released = true, true
-			a.leave(l)
+			r.leave(l)
 			cut = append(cut, l)
 		}
 	}

@@ -81,8 +81,17 @@ func (s *Stage) engage() error {
 // real reports whether the broker is a real one.
 func (s *Stage) real() bool { return s.config.URL != "" }
 
-// playable reports whether a fault can be made on the broker.
-func (s *Stage) playable(f scenario.Fault) bool { return f.Do != scenario.Restart || !s.real() }
+// playable reports whether something can be made to happen: a real broker is not restarted, and where clients
+// share a connection what befalls one befalls all.
+func (s *Stage) playable(do scenario.Do) bool {
+	switch do {
+	case scenario.Step, scenario.Advance, scenario.Detect:
+		return true
+	case scenario.Restart:
+		return !s.real() && !s.Sharing()
+	}
+	return !s.Sharing()
+}
 
 // strike ends everybody, and has new clients begin with a new broker: what is known of this one may be wrong.
 func (s *Stage) strike() error {

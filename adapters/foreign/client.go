@@ -58,5 +58,9 @@ type Params struct {
 // is unknown then. Any other error is a client that broke the protocol, with which there is no going on.
 var ErrDied = errors.New("the client ended by itself")
 
+// ErrElsewhere is the error of a stage whose client sends nothing to the address that it was given.
+var ErrElsewhere = errors.New("the client sends nothing to the broker at the address that it was given: " +
+	"expected it to connect there; clients that share a connection take one worker, since others would share it too")
+
 // ErrUnsupported is the answer of a client that can't be paused.
 var ErrUnsupported = errors.New("this client cannot do that")

@@ -184,3 +184,26 @@ func TestSameSeedSameOrder(t *testing.T) {
 		})
 	}
 }
+
+// mute is a client that never speaks to a broker.
+type mute struct{ foreign.Client }
+
+func (mute) Start(context.Context, int) (foreign.Client, error) { return mute{}, nil }
+
+func (mute) Initialize(context.Context, foreign.Setup) (foreign.About, error) {
+	return foreign.About{Name: "mute", Locks: []lock.Kind{lock.Mutex}, Operations: []lock.Op{lock.Acquire, lock.Release}}, nil
+}
+
+func (mute) Call(context.Context, lock.Op, foreign.Params) (lock.Result, error) {
+	return lock.Result{Outcome: lock.Done}, nil
+}
+
+func (mute) Close() error { return nil }
+
+// TestElsewhere: a client that does not use the address that it is given can't be judged, and is told why.
+func TestElsewhere(t *testing.T) {
+	_, err := foreign.NewStage(t.Context(), foreign.Config{Starter: mute{}, Kind: lock.Mutex})
+	if !errors.Is(err, foreign.ErrElsewhere) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -48,9 +48,9 @@ func (g *gate) Opened(c *wire.Conn) {
 
 // Arrived parks a command, or lets it pass while the gate is open.
 func (g *gate) Arrived(c *wire.Command) {
-	s, a := g.stage, g.actor
+	s := g.stage
 	s.mu.Lock()
-	l := s.links[c.Conn]
+	a, l := s.sender(g.actor), s.links[c.Conn]
 	if !s.open && l.cut { // it was on its way when the connection broke
 		s.mu.Unlock()
 		c.Discard()
@@ -79,7 +79,7 @@ func (l *link) passing(c *wire.Command) {
 		l.actor.current = l
 	case frame.ConnectionCloseID:
 		l.cut = true
-		l.actor.leave(l)
+		l.actor.stage.leave(l)
 	}
 	if c.Replies {
 		l.unheard++
@@ -114,13 +114,15 @@ func (g *gate) heard(l *link, a *wire.Answer) {
 	}
 	switch a.Method.(type) {
 	case *frame.ChannelClose:
-		g.actor.discard(func(c *wire.Command) bool { return c.Conn == a.Conn && c.Channel == a.Channel })
+		s.discard(func(c *wire.Command) bool { return c.Conn == a.Conn && c.Channel == a.Channel })
 	case *frame.ConnectionClose:
 		l.cut = true
-		g.actor.leave(l)
-		g.actor.discard(func(c *wire.Command) bool { return c.Conn == a.Conn })
+		s.leave(l)
+		s.discard(func(c *wire.Command) bool { return c.Conn == a.Conn })
 	}
-	g.actor.asleep = false
+	for _, o := range s.actors {
+		o.asleep = o.asleep && o.host != g.actor
+	}
 	s.cue()
 }
 
@@ -149,7 +151,7 @@ func (g *gate) BrokerGone(c *wire.Conn, _ error) {
 	s.mu.Lock()
 	if l := s.links[c]; l != nil {
 		l.cut = true
-		g.actor.leave(l)
+		s.leave(l)
 	}
 	s.mu.Unlock()
 	c.HangUp()

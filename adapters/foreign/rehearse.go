@@ -15,7 +15,9 @@ func (s *Stage) rehearse(ctx context.Context) error {
 	custodian := s.actors[0]
 	rehearsal := s.prefix + "rehearsal"
 	declared := make(map[string]bool) // and whether exclusively
+	heard := 0
 	s.listen(func(c *wire.Command) {
+		heard++
 		if m, ok := c.Method.(*frame.QueueDeclare); ok && !m.Passive {
 			declared[m.Queue] = declared[m.Queue] || m.Exclusive
 		}
@@ -37,6 +39,9 @@ func (s *Stage) rehearse(ctx context.Context) error {
 	r, err := custodian.do(ctx, lock.Acquire, Params{Name: rehearsal})
 	if err != nil {
 		return err
+	}
+	if heard == 0 {
+		return fmt.Errorf("acquiring %s: %w", rehearsal, ErrElsewhere)
 	}
 	if s.naming.learn(s.config.Kind, rehearsal, slots, declared, s.exists); r.Held {
 		if s.config.Kind != lock.Mutex { // who holds it must be seen as well

@@ -51,6 +51,7 @@ type run struct {
 	truth   [scenario.MaxLocks]spec.Truth
 	monitor spec.Monitor
 	record  record
+	shared  bool // the connection, by all
 	// disagreement is [Execution.Disagreement].
 	disagreement string
 }
@@ -117,7 +118,7 @@ func (s *Stage) begin(ctx context.Context, sc *scenario.Scenario) (*run, error) 
 	}
 	s.runs++
 	s.unruled = Uncontrolled{}
-	r := &run{Stage: s, ctx: ctx, sc: sc, book: s.book(sc.Locks), here: s.place("")}
+	r := &run{Stage: s, ctx: ctx, sc: sc, book: s.book(sc.Locks), here: s.place(""), shared: s.Sharing()}
 	r.players = make([]player, len(sc.Clients))
 	s.mu.Lock()
 	for i := range r.players {
@@ -157,6 +158,10 @@ func (r *run) clear() error {
 // enter is an actor at the beginning of a run. mu is held.
 func (r *run) enter(c uint8) player {
 	p := player{actor: r.actors[c], process: r.processOf(c, 1)}
+	if r.shared && p.host != p.actor {
+		p.current = p.host.current
+		return p
+	}
 	if l := p.current; l != nil {
 		p.incarnation, l.process, l.channels = 1, r.processOf(c, 1), l.channels[:0]
 	}
@@ -394,7 +399,7 @@ func (r *run) resolve() {
 		for _, l := range slices.Clone(p.links) {
 			if l.released && l.opened && !l.cut {
 				l.cut, p.shaken = true, true
-				p.leave(l)
+				r.leave(l)
 				l.conn.Cut()
 			}
 			l.broken = 0
@@ -498,6 +503,9 @@ func (r *run) destroyAll() (all bool, err error) {
 // sweep deletes what queues are left. clean says that there should be none.
 func (r *run) sweep(clean bool) error {
 	left, owners := r.left(r.here)
+	if r.shared { // the connection stays
+		left, owners = r.unshared(left, owners), nil
+	}
 	for _, name := range left {
 		if clean {
 			r.monitor.Leftover("after everything was released and destroyed, " + name[len(r.here):] + " is left")
@@ -507,7 +515,7 @@ func (r *run) sweep(clean bool) error {
 	for _, c := range owners {
 		if l := r.links[c]; l != nil {
 			l.actor.shaken, l.cut = true, true
-			l.actor.leave(l)
+			r.leave(l)
 		}
 	}
 	r.mu.Unlock()

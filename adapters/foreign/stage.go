@@ -95,6 +95,9 @@ func NewStage(ctx context.Context, c Config) (*Stage, error) {
 	if err == nil {
 		err = s.rehearse(ctx)
 	}
+	if err == nil {
+		err = s.cast(ctx, 1) // whether clients share a connection is seen when there are two
+	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -159,6 +162,7 @@ func (s *Stage) dismiss() error {
 func (s *Stage) cast(ctx context.Context, n int) error {
 	for len(s.actors) <= n {
 		a := &actor{stage: s, number: len(s.actors)}
+		a.host = a
 		server, err := wire.Listen("127.0.0.1:0", wire.Config{Backend: s.broker, Gate: &gate{stage: s, actor: a}})
 		if err != nil {
 			return err
@@ -252,7 +256,7 @@ func (s *Stage) Playable(sc scenario.Scenario) scenario.Scenario {
 		}
 	}
 	sc.Clients = clients
-	sc.Faults = slices.DeleteFunc(slices.Clone(sc.Faults), func(f scenario.Fault) bool { return !s.playable(f) })
+	sc.Faults = slices.DeleteFunc(slices.Clone(sc.Faults), func(f scenario.Fault) bool { return !s.playable(f.Do) })
 	return sc
 }
 

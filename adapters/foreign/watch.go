@@ -15,6 +15,9 @@ func (r *run) watch() {
 	r.survey()
 	r.record.furnished(r.truth)
 	o := lock.DefaultOptions()
+	if r.shared {
+		o.Connection = lock.SharedConnection
+	}
 	r.monitor.Checks = r.config.Checks
 	r.monitor.Reset(r.config.Kind, &o, len(r.players), r.truth[:len(r.sc.Locks)])
 	r.monitor.Unbound()
@@ -154,6 +157,9 @@ func (r *run) surveyed(v wire.Sight, layout *lock.Layout) (t spec.Truth) {
 // ownerOf is the client whose connection that is. mu is held.
 func (r *run) ownerOf(c *wire.Conn) uint8 {
 	l := r.links[c]
+	if r.shared && l != nil { // the first stands for all
+		return 1
+	}
 	if l == nil || l.actor.number == 0 || l.actor.number > len(r.players) {
 		return 0
 	}

@@ -82,6 +82,13 @@ func (c *Command) Pass() {
 	c.Conn.drain()
 }
 
+// Foremost reports whether all that the client had sent on the channel before it has passed.
+func (c *Command) Foremost() bool {
+	c.Conn.mu.Lock()
+	defer c.Conn.mu.Unlock()
+	return c.Conn.ledger.foremost(c)
+}
+
 // Discard forgets the command: it never reached the broker. That happens to whatever is on its way
 // when a connection breaks; a client whose connection goes on would never see an answer.
 func (c *Command) Discard() { c.Conn.passing(c) }

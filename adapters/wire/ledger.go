@@ -128,6 +128,12 @@ func (l *ledger) abandon() []*Command {
 	return all
 }
 
+// foremost reports whether no command waits before another on its channel.
+func (l *ledger) foremost(c *Command) bool {
+	ch := l.channels[c.Channel]
+	return ch == nil || len(ch.parked) == 0 || ch.parked[0] == c || !slices.Contains(ch.parked, c)
+}
+
 // passing takes a command off the gate. It reports whether the command was waiting there in its turn.
 func (l *ledger) passing(c *Command) bool {
 	ch := l.channels[c.Channel]

@@ -42,12 +42,20 @@ func (v Sight) Queues() iter.Seq[string] {
 	}
 }
 
-// Delete deletes a queue that is nobody's exclusively, as a client would.
+// Delete deletes a queue, as its owner would if somebody has it exclusively.
 func (s *Simulated) Delete(name string) {
 	s.do(func() {
-		conn := s.broker.Connect()
-		s.broker.Apply(conn, amqp.Command{Method: amqp.ChannelOpen, Channel: 1})
-		s.broker.Apply(conn, amqp.Command{Method: amqp.QueueDelete, Channel: 1, Queue: s.queues.lookup(name)})
-		s.broker.Disconnect(conn)
+		queue := s.queues.lookup(name)
+		conn := s.broker.Owner(queue)
+		if conn == 0 {
+			conn = s.broker.Connect()
+			defer s.broker.Disconnect(conn)
+		}
+		for _, do := range []amqp.Method{amqp.ChannelOpen, amqp.QueueDelete, amqp.ChannelClose} {
+			s.broker.Apply(conn, amqp.Command{Method: do, Channel: spareChannel, Queue: queue})
+		}
 	})
 }
+
+// spareChannel is one that no client can have.
+const spareChannel = channelMax + 1

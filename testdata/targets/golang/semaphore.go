@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	amqp "github.com/rabbitmq/amqp091-go"
 )
 
 // Client is one client of semaphores. It is not safe for concurrent use.
@@ -14,7 +16,7 @@ func New(ctx context.Context, url string) (*Client, error) { return NewWith(ctx,
 
 // NewWith makes a client with a bug.
 func NewWith(_ context.Context, url string, bug Bug) (*Client, error) {
-	s := &session{url: url, bug: bug}
+	s := &session{url: url, dial: amqp.Dial, bug: bug}
 	return &Client{s}, s.connect()
 }
 

@@ -23,7 +23,11 @@ var breaks = map[amqplocks.Bug]spec.Property{
 	amqplocks.VerifyReconnects:     spec.StaleBeliefEnds,
 	amqplocks.ReleaseClosesChannel: spec.EffectiveRelease,
 	amqplocks.LockedIsSuccess:      spec.MutualExclusion,
+	sharedConnection:               spec.MutualExclusion,
 }
+
+// sharedConnection is the bug of a Pool.
+const sharedConnection = amqplocks.Bug("shared-connection")
 
 // TestBug judges the semaphore with the bug that the environment names, by the property that it breaks,
 // and fails.
@@ -33,13 +37,26 @@ func TestBug(t *testing.T) {
 	if !known {
 		t.Skip("to see it fail, name a bug: BUG=release-closes-channel go test -run TestBug")
 	}
-	lockproof.TestWith(t, lockproof.TestConfig{New: with(bug), Judge: spec.PropertySet(0).With(property)})
+	c := lockproof.TestConfig{New: with(bug), Judge: spec.PropertySet(0).With(property)}
+	if bug == sharedConnection { // clients that are judged at the same time would share it too
+		c.New, c.Workers = shared(), 1
+	}
+	lockproof.TestWith(t, c)
 }
 
 // with makes clients for lockproof.
 func with(bug amqplocks.Bug) func(context.Context, string) (lockproof.Lock, error) {
 	return func(ctx context.Context, url string) (lockproof.Lock, error) {
 		c, err := amqplocks.NewWith(ctx, url, bug)
+		return client{c}, err
+	}
+}
+
+// shared makes clients that share a connection.
+func shared() func(context.Context, string) (lockproof.Lock, error) {
+	var pool amqplocks.Pool
+	return func(ctx context.Context, url string) (lockproof.Lock, error) {
+		c, err := pool.New(ctx, url)
 		return client{c}, err
 	}
 }

@@ -22,6 +22,7 @@ var ErrClosed = errors.New("the channel was closed before the confirm came")
 // session is one connection with one channel in confirm mode.
 type session struct {
 	url     string
+	dial    func(url string) (*amqp.Connection, error)
 	bug     Bug
 	conn    *amqp.Connection
 	ch      *amqp.Channel
@@ -39,7 +40,7 @@ func (s *session) connect() error {
 		return nil
 	}
 	s.held = make(map[string]int)
-	conn, err := amqp.Dial(s.url)
+	conn, err := s.dial(s.url)
 	if err != nil {
 		return errors.Join(ErrLost, err)
 	}
