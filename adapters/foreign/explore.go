@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/bits"
@@ -27,18 +28,23 @@ type ExploreOptions struct {
 // only in the order of steps that don't depend on each other, it visits one. Faults are not part of it.
 //
 // Steps depend on each other if they are one client's; if they are about the same queue, unless both
-// publish or both declare passively; if one ends an operation and the other begins one, which is what a
-// history can tell apart; and if one ends a connection. That is right for the broker's model as far as
-// queues have no bounds that a message more or less decides on.
+// publish or both declare passively; if both touch queues in administrative operations; if one ends a connection,
+// or does what is not known; and if one ends an operation, makes a queue or deletes one, and the other does
+// one of these or begins an operation. The last is what properties look at: they are judged by what the broker
+// has from the beginning of an operation to its end, and by which was over before which began. So whatever
+// properties an execution violates, one that is visited violates as well.
 //
-// It is complete if every client did the same whenever it was told the same, and nothing by itself.
+// It is complete if every client did the same whenever it was told the same, and nothing by itself, and if
+// nothing depended on what the reduction does not look at; [Exploration.Incomplete] says if that was seen.
 func (s *Stage) Explore(ctx context.Context, sc scenario.Scenario, o ExploreOptions, visit func(*Execution)) (*Exploration, error) {
 	sc.Faults, sc.Schedule = nil, scenario.Schedule{Strategy: scenario.Replay}
 	e := explorer{naive: o.Naive}
+	s.listen(e.overhear)
+	defer s.listen(nil)
 	sum := new(Exploration)
 	for more := true; more; more = e.backtrack() {
 		if sum.Runs+sum.Blocked == o.Runs {
-			sum.Incomplete = fmt.Sprintf("only %d runs were allowed", o.Runs)
+			sum.Incomplete = cmp.Or(sum.Incomplete, fmt.Sprintf("only %d runs were allowed", o.Runs))
 			return sum, nil
 		}
 		e.depth, e.cut = 0, false
@@ -47,14 +53,8 @@ func (s *Stage) Explore(ctx context.Context, sc scenario.Scenario, o ExploreOpti
 			return sum, err
 		}
 		e.learn(x)
-		switch {
-		case e.astray:
-			sum.Incomplete = "a client did something else than before in the same situation"
-		case !x.Uncontrolled.Free():
-			sum.Incomplete = "clients did things that no schedule decides"
-		case len(x.Steps) >= scenario.MaxSteps:
-			sum.Incomplete = fmt.Sprintf("an execution is longer than %d steps", scenario.MaxSteps)
-		}
+		e.shared = s.Sharing()
+		sum.Incomplete = cmp.Or(sum.Incomplete, e.missing(x))
 		if e.cut {
 			sum.Blocked++
 			continue
@@ -71,7 +71,9 @@ type explorer struct {
 	path   []*node
 	depth  int
 	cut    bool // nothing new was left to do
-	astray bool
+	astray bool // a client did not do what it did before
+	shared bool // clients share a connection
+	beyond beyond
 }
 
 // node is a state on the path, and the step that was chosen there. Sets of clients are bits.
@@ -79,36 +81,44 @@ type node struct {
 	enabled, todo, done uint16
 	asleep              map[uint8]label // steps whose executions were seen, by client
 	chosen              uint8
+	at                  int   // index of the step among those of the execution
 	label               label // of the step chosen, once it was taken
 	known               bool
 }
 
+// missing is why an execution does not stand for all that are equivalent to it, or others like it are not
+// visited; "" where neither is so.
+func (e *explorer) missing(x *Execution) string {
+	switch {
+	case !x.Uncontrolled.Free():
+		return "clients did things that no schedule decides"
+	case e.shared:
+		return "clients share a connection, which keeps their commands in the order in which they were written"
+	case e.astray:
+		return "a client did something else than before in the same situation"
+	case len(x.Steps) >= scenario.MaxSteps:
+		return fmt.Sprintf("an execution is longer than %d steps", scenario.MaxSteps)
+	case e.naive:
+		return ""
+	}
+	return e.beyond.why()
+}
+
 // Next implements chooser: the path again, and then on.
 func (e *explorer) Next(w scenario.World) (scenario.Action, bool) {
-	if e.depth < len(e.path) {
-		e.depth++
-		return scenario.Action{Do: scenario.Step, Client: e.path[e.depth-1].chosen}, true
-	}
 	r := w.(*run)
-	n := &node{asleep: make(map[uint8]label)}
-	for c := range r.players {
-		if r.Ready(uint8(c + 1)) {
-			n.enabled |= 1 << (c + 1)
+	if e.depth < len(e.path) {
+		n := e.path[e.depth]
+		if e.astray = e.astray || n.at != len(r.record.steps) || !r.Ready(n.chosen); e.astray {
+			return scenario.Action{}, false
 		}
+		e.depth++
+		return scenario.Action{Do: scenario.Step, Client: n.chosen}, true
 	}
+	n := e.arrive(r)
 	if n.enabled == 0 || len(e.path) == scenario.MaxSteps {
 		return scenario.Action{}, false
 	}
-	if len(e.path) > 0 && !e.naive {
-		last := e.path[len(e.path)-1]
-		e.note(last, labelOf(&r.record.steps[len(e.path)-1], r.record.events))
-		for c, l := range last.asleep {
-			if !depend(&l, &last.label) {
-				n.asleep[c] = l
-			}
-		}
-	}
-	n.todo = n.enabled &^ n.sleepers()
 	if n.todo == 0 {
 		e.cut = true
 		return scenario.Action{}, false
@@ -120,6 +130,27 @@ func (e *explorer) Next(w scenario.World) (scenario.Action, bool) {
 	e.path = append(e.path, n)
 	e.depth++
 	return scenario.Action{Do: scenario.Step, Client: n.chosen}, true
+}
+
+// arrive is the state in which the path has come to its end.
+func (e *explorer) arrive(r *run) *node {
+	n := &node{asleep: make(map[uint8]label), at: len(r.record.steps)}
+	for c := range r.players {
+		if r.Ready(uint8(c + 1)) {
+			n.enabled |= 1 << (c + 1)
+		}
+	}
+	if len(e.path) > 0 && !e.naive {
+		last := e.path[len(e.path)-1]
+		e.note(last, labelOf(r.record.steps, last.at, r.record.events, len(r.players)))
+		for c, l := range last.asleep {
+			if !depend(&l, &last.label) {
+				n.asleep[c] = l
+			}
+		}
+	}
+	n.todo = n.enabled &^ n.sleepers()
+	return n
 }
 
 func (n *node) sleepers() (set uint16) {
@@ -139,9 +170,13 @@ func (e *explorer) note(n *node, l label) {
 // learn finds out from an execution which steps might as well have come in another order, and has that
 // tried.
 func (e *explorer) learn(x *Execution) {
-	e.astray = e.astray || len(x.Steps) < len(e.path)
-	for i := range e.path[:min(len(e.path), len(x.Steps))] {
-		e.note(e.path[i], labelOf(&x.Steps[i], x.History.Events))
+	e.beyond.look(x.Steps)
+	for i, n := range e.path {
+		if n.at >= len(x.Steps) {
+			e.astray = true
+			return
+		}
+		e.note(e.path[i], labelOf(x.Steps, n.at, x.History.Events, len(x.Scenario.Clients)))
 	}
 	if e.naive {
 		return

@@ -3,6 +3,7 @@ package foreign_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/foreign"
@@ -13,59 +14,127 @@ import (
 	"github.com/lockproof/lockproof/model/spec"
 )
 
-// TestExploreLosesNothing compares the reduction with every order of commands: the histories are the
-// same, as far as they differ in what they say, and the runs are fewer.
+// TestExploreLosesNothing compares the reduction with every order of commands, of correct locks and of wrong
+// ones: the same histories, as far as they differ in what they say, each with the same properties violated and
+// put to the test; and fewer runs.
 func TestExploreLosesNothing(t *testing.T) {
-	use := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}
-	for _, k := range []struct {
-		target  *lock.Target
-		slots   uint8
-		clients []scenario.Client
-	}{
-		{lock.References[1], 0, []scenario.Client{{Ops: use}, {Ops: use}}},
-		{lock.References[0], 1, []scenario.Client{{Ops: use[:1]}, {Ops: use[:1]}}},
-		{lock.References[0], 1, []scenario.Client{{Ops: use[:1]}, {Ops: []scenario.Operation{{Op: lock.Count}}}}},
-	} {
-		stage := newStage(t, k.target, func(c *foreign.Config) {
-			o := lock.DefaultOptions()
-			o.Pipeline, o.AdminMutex = 0, false
-			c.Starter = foreigntest.Machines{Target: k.target, Options: o}
-		})
-		sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: k.slots}}, Clients: k.clients}
-		var histories [2]map[string]int
-		var runs [2]*foreign.Exploration
-		for i := range runs {
-			histories[i] = make(map[string]int)
-			var err error
-			runs[i], err = stage.Explore(t.Context(), sc, foreign.ExploreOptions{Runs: 3000, Naive: i == 1}, func(x *foreign.Execution) {
-				histories[i][essence(x)]++
-				if x.Found != 0 {
-					t.Errorf("%v", x.Violations)
-				}
+	for i, k := range reduced {
+		t.Run(fmt.Sprintf("%s/%d", k.target.Name, i), func(t *testing.T) {
+			if testing.Short() && i >= 3 {
+				t.Skip("skipped: -short leaves out all but the smallest")
+			}
+			stage := newStage(t, k.target, func(c *foreign.Config) {
+				o := lock.DefaultOptions()
+				o.Pipeline, o.AdminMutex = 0, !k.unguarded
+				c.Starter = foreigntest.Machines{Target: k.target, Options: k.target.Settled(o)}
 			})
-			if err != nil {
-				t.Fatal(err)
+			sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: k.slots}}}
+			for _, ops := range k.clients {
+				sc.Clients = append(sc.Clients, scenario.Client{Ops: ops})
 			}
-			if runs[i].Incomplete != "" {
-				t.Errorf("%s: %s", k.target.Name, runs[i].Incomplete)
+			less, found := outcomes(t, stage, sc, false)
+			all, _ := outcomes(t, stage, sc, true)
+			for said := range all.outcomes {
+				if !less.outcomes[said] {
+					t.Errorf("the reduction loses an outcome:\n%s", said)
+				}
 			}
-		}
-		if len(histories[0]) != len(histories[1]) {
-			t.Errorf("%s: %d histories, and %d by every order", k.target.Name, len(histories[0]), len(histories[1]))
-		}
-		if runs[0].Runs+runs[0].Blocked >= runs[1].Runs {
-			t.Errorf("%s: %+v is not less than %+v", k.target.Name, runs[0], runs[1])
-		}
-		t.Logf("%s: %d histories by %d runs and %d blocked, instead of %d", k.target.Name, len(histories[0]), runs[0].Runs, runs[0].Blocked, runs[1].Runs)
+			if len(less.outcomes) != len(all.outcomes) {
+				t.Errorf("%d outcomes, and %d by every order", len(less.outcomes), len(all.outcomes))
+			}
+			if less.Runs+less.Blocked > all.Runs {
+				t.Errorf("%+v is more than %+v", less.Exploration, all.Exploration)
+			}
+			if found != k.found {
+				t.Errorf("violated: %b, expected %b", found, k.found)
+			}
+			t.Logf("%d outcomes by %d runs and %d blocked, instead of %d", len(less.outcomes), less.Runs, less.Blocked, all.Runs)
+		})
 	}
+}
+
+var (
+	acquire = scenario.Operation{Op: lock.Acquire}
+	verify  = scenario.Operation{Op: lock.Verify}
+	release = scenario.Operation{Op: lock.Release}
+	count   = scenario.Operation{Op: lock.Count}
+	add     = scenario.Operation{Op: lock.Add, Arg: 1}
+	remove  = scenario.Operation{Op: lock.Remove, Arg: 1}
+)
+
+// reduced are locks, what is done with them, and what is lost by that: few enough orders for each to be taken.
+var reduced = []struct {
+	target    *lock.Target
+	unguarded bool // administrators use no mutex
+	slots     uint8
+	clients   [][]scenario.Operation
+	found     spec.PropertySet
+}{
+	{lock.References[1], false, 0, [][]scenario.Operation{{acquire, release}, {acquire, release}}, 0},
+	{lock.References[0], true, 1, [][]scenario.Operation{{acquire}, {acquire}}, 0},
+	{lock.References[0], true, 1, [][]scenario.Operation{{acquire}, {count}}, 0},
+	{lock.References[0], false, 1, [][]scenario.Operation{{acquire, verify}, {remove}}, 0},
+	{lock.References[0], false, 1, [][]scenario.Operation{{count}, {add}}, 0},
+	{lock.References[0], true, 1, [][]scenario.Operation{{add}, {remove}}, of(spec.ContiguousSlots, spec.AdminExclusion, spec.NoLeak)},
+	{mutant.Named("locked-is-success"), false, 1, [][]scenario.Operation{{acquire, release}, {acquire}}, of(spec.MutualExclusion, spec.Linearizable)},
+	{mutant.Named("probe-is-claim"), false, 1, [][]scenario.Operation{{acquire, verify}, {acquire}}, of(spec.MutualExclusion, spec.Linearizable)},
+	{mutant.Named("no-second-probe"), false, 1, [][]scenario.Operation{{acquire, verify}, {remove}}, of(spec.RemovalDrains)},
+	{mutant.Named("leaks-on-withdrawal"), false, 1, [][]scenario.Operation{{acquire}, {remove}}, of(spec.NoLeak)},
+	{mutant.Named("scan-from-two"), false, 2, [][]scenario.Operation{{acquire}, {remove}}, of(spec.Linearizable, spec.Progress)},
+	{mutant.Named("verify-holder-only"), false, 1, [][]scenario.Operation{{acquire, verify}, {remove}}, of(spec.Linearizable, spec.HonestVerify)},
+	{mutant.Named("release-deletes-slot"), false, 1, [][]scenario.Operation{{acquire, release}, {acquire}}, of(spec.Linearizable, spec.ContiguousSlots, spec.EffectiveRelease, spec.NoLeak)},
+	{mutant.Named("no-admin-mutex"), false, 1, [][]scenario.Operation{{add}, {remove}}, of(spec.ContiguousSlots, spec.AdminExclusion, spec.NoLeak)},
+	{mutant.Named("add-last-only"), false, 0, [][]scenario.Operation{{{Op: lock.Add, Arg: 2}}, {acquire}}, of(spec.Linearizable, spec.ContiguousSlots, spec.NoLeak, spec.Progress)},
+	{mutant.Named("count-free-only"), false, 1, [][]scenario.Operation{{count}, {acquire, release}}, of(spec.Linearizable, spec.ExactCount)},
+	{mutant.Named("mutex-probe-is-claim"), false, 0, [][]scenario.Operation{{acquire, verify, release}, {acquire, verify, release}}, of(spec.MutualExclusion, spec.Linearizable)},
+}
+
+func of(properties ...spec.Property) (set spec.PropertySet) {
+	for _, p := range properties {
+		set = set.With(p)
+	}
+	return set
+}
+
+// visited is what an exploration has come to, with all that its executions have said.
+type visited struct {
+	*foreign.Exploration
+	outcomes map[string]bool
+}
+
+// outcomes visits a scenario completely.
+func outcomes(t *testing.T, stage *foreign.Stage, sc scenario.Scenario, naive bool) (v visited, found spec.PropertySet) {
+	v.outcomes = make(map[string]bool)
+	var err error
+	v.Exploration, err = stage.Explore(t.Context(), sc, foreign.ExploreOptions{Runs: 4000, Naive: naive}, func(x *foreign.Execution) {
+		v.outcomes[essence(x)+names("violates", x.Found)+names("puts to the test", x.Exercised)] = true
+		found |= x.Found
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Incomplete != "" {
+		t.Fatalf("naive %v, %d runs: %s", naive, v.Runs, v.Incomplete)
+	}
+	return v, found
+}
+
+// names are properties by their names.
+func names(what string, set spec.PropertySet) string {
+	text := what
+	for p := range spec.PropertyCount {
+		if set.Has(p) {
+			text += " " + p.String()
+		}
+	}
+	return text + "\n"
 }
 
 // TestExploreFindsRace visits a lock that misses a race until it has met it.
 func TestExploreFindsRace(t *testing.T) {
-	i := slices.IndexFunc(mutant.All, func(m *lock.Target) bool { return m.Name == "locked-is-success" })
-	stage := newStage(t, mutant.All[i], nil)
-	acquire := scenario.Client{Ops: []scenario.Operation{{Op: lock.Acquire}}}
-	sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{acquire, acquire}}
+	stage := newStage(t, mutant.Named("locked-is-success"), nil)
+	one := scenario.Client{Ops: []scenario.Operation{acquire}}
+	sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{one, one}}
 	var found spec.PropertySet
 	e, err := stage.Explore(t.Context(), sc, foreign.ExploreOptions{Runs: 1000}, func(x *foreign.Execution) { found |= x.Found })
 	if err != nil || e.Incomplete != "" || !found.Has(spec.MutualExclusion) {
@@ -108,4 +177,31 @@ func essence(x *foreign.Execution) string {
 		text += "\n"
 	}
 	return text
+}
+
+// TestExploreIncomplete: where the reduction would leave out too much, or runs end too early, that is said.
+func TestExploreIncomplete(t *testing.T) {
+	for _, k := range []struct {
+		target *lock.Target
+		runs   int
+		says   string
+	}{
+		{lock.References[0], 3, "only 3 runs"},
+		{mutant.Named("holder-expires"), 1000, "expires"}, // what clients declare
+		{mutant.Named("slots-expire"), 1000, "expires"},   // what is there before they begin
+		{mutant.Named("probe-by-get"), 1000, "consumed"},
+	} {
+		stage := newStage(t, k.target, nil)
+		sc := scenario.Scenario{
+			Locks:   []scenario.Lock{{Name: "jobs", Slots: 1}},
+			Clients: []scenario.Client{{Ops: []scenario.Operation{acquire}}, {Ops: []scenario.Operation{acquire}}},
+		}
+		e, err := stage.Explore(t.Context(), sc, foreign.ExploreOptions{Runs: k.runs}, func(*foreign.Execution) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(e.Incomplete, k.says) || e.Runs+e.Blocked > k.runs {
+			t.Errorf("%s: %+v; expected %q", k.target.Name, *e, k.says)
+		}
+	}
 }

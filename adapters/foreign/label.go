@@ -13,28 +13,54 @@ type label struct {
 	passive        bool
 	queue          amqp.Queue
 	reply          amqp.ReplyKind
+	code           amqp.Code
 	begins, ends   bool // an operation
-	closes, opaque bool // a connection; what the model does not have
+	administers    bool // it touches a queue in an administrative operation
+	closes, opaque bool // a connection; what it does is not known
 }
 
-func labelOf(t *scenario.Taken, events []spec.Event) label {
+// labelOf labels the i-th step of an execution of so many clients.
+func labelOf(steps []scenario.Taken, i int, events []spec.Event, clients int) label {
+	t := &steps[i]
 	c := &t.Command
 	l := label{
-		client: t.Action.Client, method: c.Method, passive: c.Flags.Has(amqp.Passive), queue: c.Queue, reply: t.Reply.Kind,
-		closes: c.Method == amqp.ConnectionClose || t.Reply.Kind == amqp.ConnectionClosed, opaque: t.Other != "",
+		client: t.Action.Client, method: c.Method, passive: c.Flags.Has(amqp.Passive), queue: c.Queue, reply: t.Reply.Kind, code: t.Reply.Code,
+		closes: c.Method == amqp.ConnectionClose || t.Reply.Kind == amqp.ConnectionClosed, opaque: t.Other != "" || opaque(c),
 	}
 	for _, e := range events[t.First : t.First+t.Events] {
 		l.begins = l.begins || e.Type == spec.Invoke
 		l.ends = l.ends || e.Type != spec.Invoke && e.Process != spec.Nemesis
 		l.closes = l.closes || e.Process == spec.Nemesis
 	}
+	for at := t.First + t.Events - 1; at >= 0; at-- {
+		if e := &events[at]; e.Type == spec.Invoke && (int(e.Process)-1)%clients+1 == int(l.client) {
+			l.administers = c.Queue != 0 && e.F.Op().Administrative()
+			break
+		}
+	}
 	return l
 }
 
-// depend reports whether the order of two steps makes a difference.
+// opaque reports whether a command may do more than what one sees of it: a transaction's commit does what came
+// before it, and messages go elsewhere than to the queue that they name.
+func opaque(c *amqp.Command) bool {
+	switch c.Method {
+	case amqp.NoMethod, amqp.ConnectionOpen, amqp.ConnectionClose, amqp.ChannelOpen, amqp.ChannelClose, amqp.ConfirmSelect, amqp.TxSelect:
+		return false
+	case amqp.BasicPublish, amqp.QueueDeclare, amqp.QueueDelete:
+		return c.Queue == 0
+	}
+	return true
+}
+
+// depend reports whether the order of two steps makes a difference: to the broker or to clients, or to a
+// property. Properties look at what the broker has while an operation is under way, and at who is told what
+// before whom.
 func depend(a, b *label) bool {
 	switch {
-	case a.client == b.client, a.closes, b.closes, a.opaque, b.opaque, a.begins && b.ends, a.ends && b.begins:
+	case a.client == b.client, a.closes, b.closes, a.opaque, b.opaque:
+		return true
+	case a.turns() && b.sees(), a.sees() && b.turns(), a.administers && b.administers:
 		return true
 	case a.queue != b.queue || a.queue == 0:
 		return false
@@ -47,3 +73,13 @@ func depend(a, b *label) bool {
 func (l *label) reads() bool {
 	return l.method == amqp.BasicPublish || l.method == amqp.QueueDeclare && l.passive
 }
+
+// turns reports whether the step changes what all can be judged by: which queues there are and whose, or who
+// believes to hold what.
+func (l *label) turns() bool {
+	writes := l.method == amqp.QueueDeclare && !l.passive || l.method == amqp.QueueDelete
+	return l.ends || writes && l.reply == amqp.OK
+}
+
+// sees reports whether somebody is judged by what there is at the step.
+func (l *label) sees() bool { return l.begins || l.turns() }

@@ -47,6 +47,7 @@ func (c *machineClient) Call(ctx context.Context, op lock.Op, p foreign.Params) 
 	layout := c.layouts[p.Name]
 	if layout == nil {
 		clear(c.layouts)
+		*c.names = amqp.Names{} // there is a bound to how many it can number, and each run has new ones
 		layout = c.Target.Layout(c.names, p.Name, 12)
 		c.layouts[p.Name] = layout
 	}
