@@ -26,7 +26,7 @@ func WriteCard(w io.Writer, r *Report, s Style) error {
 func cardLines(r *Report, s Style) []line {
 	var out []line
 	for _, part := range [][]line{
-		cardHead(r, s), cardProperties(r, s), cardSpace(r, s), cardEfficiency(r, s), cardNotes(r, s), cardTotal(r),
+		cardHead(r, s), cardProperties(r, s), cardSpace(r, s), cardRuns(r, s), cardEfficiency(r, s), cardNotes(r, s), cardTotal(r),
 	} {
 		if len(part) > 0 && len(out) > 0 {
 			out = append(out, nil)

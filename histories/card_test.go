@@ -80,6 +80,8 @@ func sampleReport() *Report {
 func TestCard(t *testing.T) {
 	proved := sampleReport()
 	proved.Mode, proved.Bounds, proved.Elapsed = Visited, "3 clients, 2 rounds, 1 crash", 0
+	cut := sampleReport()
+	cut.Mode, cut.Bounds, cut.Runs = Visited, "2 clients, 1 round", &Runs{Whole: 4990, Blocked: 10, Incomplete: "only 5000 runs were allowed"}
 	for name, c := range map[string]struct {
 		report *Report
 		style  Style
@@ -89,6 +91,7 @@ func TestCard(t *testing.T) {
 		"card-80.txt":     {sampleReport(), Style{Width: 80}},
 		"card-color.txt":  {sampleReport(), Style{Width: 100, Color: true}},
 		"card-proved.txt": {proved, Style{Width: 120}},
+		"card-runs.txt":   {cut, Style{Width: 100}},
 	} {
 		var b strings.Builder
 		if err := WriteCard(&b, c.report, c.style); err != nil {
@@ -126,6 +129,8 @@ func TestVerdict(t *testing.T) {
 		{Report{Mode: Sampled}, PropertyResult{Checked: 1 << 40}, Passed},
 		{Report{Mode: Visited}, PropertyResult{Checked: 1}, Proved},
 		{Report{Mode: Visited, Interrupted: true}, PropertyResult{Checked: 1}, Passed},
+		{Report{Mode: Visited, Runs: &Runs{Whole: 1}}, PropertyResult{Checked: 1}, Proved},
+		{Report{Mode: Visited, Runs: &Runs{Whole: 1, Incomplete: "a bound"}}, PropertyResult{Checked: 1}, Passed},
 		{Report{Mode: Visited}, PropertyResult{Checked: 1, Undecided: 1}, Passed},
 		{Report{Mode: Visited}, PropertyResult{}, Skipped},
 		{Report{Mode: Sampled}, PropertyResult{}, Skipped},

@@ -25,8 +25,11 @@ type Report struct {
 	Strength string
 	// Bounds says within what a Visited run visited everything, such as "3 clients, 2 rounds".
 	Bounds string
-	// Space is what such a run visited; nil for others.
+	// Space is what such a run visited; nil for others, and where Runs says it.
 	Space *Space
+	// Runs is what a Visited run visited whose executions were run one by one, from their beginning, with no
+	// states kept; nil for others.
+	Runs *Runs
 
 	Scenarios  int // executions run
 	Steps      int // actions in all of them
@@ -212,7 +215,7 @@ func (r *Report) Verdict(p *PropertyResult) (Verdict, string) {
 
 // everything reports whether every execution within the bounds was visited.
 func (r *Report) everything() bool {
-	return r.Mode == Visited && !r.Interrupted && (r.Space == nil || r.Space.Cut == "")
+	return r.Mode == Visited && !r.Interrupted && (r.Space == nil || r.Space.Cut == "") && (r.Runs == nil || r.Runs.Incomplete == "")
 }
 
 // Holds reports whether no property is violated.

@@ -43,6 +43,13 @@ type reportFile struct {
 	Uncontrolled []string       `json:"uncontrolled,omitempty"`
 	Wire         []countFile    `json:"wire,omitempty"`
 	Space        *spaceFile     `json:"space,omitempty"`
+	Runs         *runsFile      `json:"runs,omitempty"`
+}
+
+type runsFile struct {
+	Whole      int    `json:"whole"`
+	Blocked    int    `json:"blocked"`
+	Incomplete string `json:"incomplete,omitempty"`
 }
 
 type spaceFile struct {
@@ -162,7 +169,7 @@ func WriteJSON(w io.Writer, r *Report) error {
 	for i := range r.Efficiency {
 		f.Efficiency = append(f.Efficiency, r.Efficiency[i].file())
 	}
-	f.Space = spaceOf(r.Space)
+	f.Space, f.Runs = spaceOf(r.Space), (*runsFile)(r.Runs)
 	for _, e := range r.Exercised {
 		f.Exercised = append(f.Exercised, exerciseFile(e))
 	}
