@@ -109,12 +109,16 @@ func ProveForeign(ctx context.Context, c ForeignConfig) (*Result, error) {
 
 // source gives the scenarios: those of the reference lock of the same type.
 func (c *ForeignConfig) source() *sim.Source {
-	for _, t := range lock.References {
-		if t.Kind == c.Kind {
-			return sim.NewSource(sim.Space{Target: t, Strategies: c.Strategies, Depth: c.Depth}, c.Seed)
-		}
+	return sim.NewSource(sim.Space{Target: referenceOf(c.Kind), Strategies: c.Strategies, Depth: c.Depth}, c.Seed)
+}
+
+// referenceOf is the reference lock of a type.
+func referenceOf(k lock.Kind) *lock.Target {
+	i := slices.IndexFunc(lock.References, func(t *lock.Target) bool { return t.Kind == k })
+	if i < 0 {
+		panic("lockproof: no reference lock is a " + k.String())
 	}
-	panic("lockproof: no reference lock is a " + c.Kind.String())
+	return lock.References[i]
 }
 
 // foreignRun is a run over the scenarios of one seed, shared by its workers.
@@ -128,6 +132,7 @@ type foreignRun struct {
 	sum       sample
 	about     foreign.About
 	judgeable spec.PropertySet
+	exploring bool // every order of commands is visited; no fault happens, and no cost is measured
 	free      foreign.Uncontrolled
 	sharing   bool // clients share a connection
 	wild      int  // scenarios that were not controlled altogether
@@ -155,7 +160,7 @@ func (f *foreignRun) run(timed, ctx context.Context) (map[spec.Property]*scenari
 	}
 	traces := make(map[spec.Property]*scenario.Trace)
 	if errors.Join(errs...) == nil {
-		traces, errs = f.shortest(ctx, stages)
+		traces, errs = f.shortest(ctx, stages, f.first)
 	}
 	for _, s := range stages {
 		if s != nil {
@@ -180,9 +185,7 @@ func (f *foreignRun) stage(part *sample) foreign.Config {
 
 // work plays scenarios until there are none left.
 func (f *foreignRun) work(ctx context.Context, stage *foreign.Stage) error {
-	f.mu.Lock()
-	f.about, f.judgeable, f.sharing = stage.About(), stage.Judgeable(), stage.Sharing()
-	f.mu.Unlock()
+	f.meet(stage)
 	for !f.stop.Load() && ctx.Err() == nil {
 		i := int(f.next.Add(1) - 1)
 		if i >= f.Scenarios {
@@ -199,6 +202,13 @@ func (f *foreignRun) work(ctx context.Context, stage *foreign.Stage) error {
 		f.take(i, x)
 	}
 	return nil
+}
+
+// meet takes in whose lock it is.
+func (f *foreignRun) meet(stage *foreign.Stage) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.about, f.judgeable, f.sharing = stage.About(), stage.Judgeable(), stage.Sharing()
 }
 
 // play plays the i-th scenario. What seems to cost too much is looked at again, more patiently.
@@ -247,8 +257,16 @@ func (s *sample) addForeign(i int, x *foreign.Execution) {
 	s.stale(x.Overlap, x.Overlaps)
 }
 
+// firstSeen gives the execution that first violated a property, which the stage may have to play again.
+type firstSeen func(ctx context.Context, stage *foreign.Stage, p spec.Property) (*foreign.Execution, error)
+
+// first is the execution of the scenario that did.
+func (f *foreignRun) first(ctx context.Context, stage *foreign.Stage, p spec.Property) (*foreign.Execution, error) {
+	return f.play(ctx, stage, f.sum.first[p]-1)
+}
+
 // shortest are the smallest executions found that violate a property, each by one of the stages.
-func (f *foreignRun) shortest(ctx context.Context, stages []*foreign.Stage) (map[spec.Property]*scenario.Trace, []error) {
+func (f *foreignRun) shortest(ctx context.Context, stages []*foreign.Stage, first firstSeen) (map[spec.Property]*scenario.Trace, []error) {
 	traces, errs := make(map[spec.Property]*scenario.Trace), make([]error, len(stages))
 	var wg sync.WaitGroup
 	var next atomic.Int64
@@ -258,7 +276,7 @@ func (f *foreignRun) shortest(ctx context.Context, stages []*foreign.Stage) (map
 				if f.sum.first[p] == 0 || f.Until != 0 && !f.Until.Has(p) || ctx.Err() != nil {
 					continue
 				}
-				t, err := f.minimise(ctx, stage, p)
+				t, err := f.minimise(ctx, stage, p, first)
 				errs[w] = errors.Join(errs[w], err)
 				f.mu.Lock()
 				if t != nil {
@@ -273,8 +291,8 @@ func (f *foreignRun) shortest(ctx context.Context, stages []*foreign.Stage) (map
 }
 
 // minimise makes the first execution that violates a property smaller.
-func (f *foreignRun) minimise(ctx context.Context, stage *foreign.Stage, p spec.Property) (*scenario.Trace, error) {
-	x, err := f.play(ctx, stage, f.sum.first[p]-1)
+func (f *foreignRun) minimise(ctx context.Context, stage *foreign.Stage, p spec.Property, first firstSeen) (*scenario.Trace, error) {
+	x, err := first(ctx, stage, p)
 	if err != nil || ctx.Err() != nil {
 		return nil, quietly(ctx, err)
 	}

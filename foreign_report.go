@@ -49,7 +49,7 @@ func (f *foreignRun) report(traces map[spec.Property]*scenario.Trace) *histories
 		r.Properties = append(r.Properties, result)
 	}
 	for k := range sim.Sightings {
-		if k != sim.SawRandomOption { // what clients draw is their own
+		if k != sim.SawRandomOption && (s.seen[k] > 0 || !f.exploring || !k.Faulty()) { // what clients draw is their own
 			r.Exercised = append(r.Exercised, histories.Exercise{Name: k.String(), Scenarios: s.seen[k]})
 		}
 	}
@@ -64,10 +64,16 @@ var shownBy = map[spec.Property][]lock.Op{
 	spec.NoFalseHold: {lock.Remove, lock.Add}, spec.RemovalDrains: {lock.Remove},
 }
 
+// unmeasured is why an exploration does not judge what operations cost.
+const unmeasured = "which commands were written in one go is not told apart while exploring: prove measures costs"
+
 // skip is why a property is not judged, "" where it is.
 func (f *foreignRun) skip(p spec.Property) string {
-	if !f.judgeable.Has(p) {
+	switch {
+	case !f.judgeable.Has(p):
 		return foreign.Nameless
+	case f.exploring && foreign.Measured.Has(p):
+		return unmeasured
 	}
 	for _, op := range shownBy[p] {
 		offered := op == lock.Remove && slices.Contains(f.about.Operations, lock.Destroy) || slices.Contains(f.about.Operations, op)

@@ -40,6 +40,9 @@ var sightingNames = [Sightings]string{
 // String is the sighting in words.
 func (s Sighting) String() string { return sightingNames[s] }
 
+// Faulty reports whether it is a fault, or does not come without one.
+func (s Sighting) Faulty() bool { return s <= SawRestart || s == SawDisconnected }
+
 // Seen is a set of sightings.
 type Seen uint32
 
