@@ -25,30 +25,53 @@ func (f *execFlags) register(cmd *cobra.Command) {
 	flags.DurationVar(&f.patience, "patience", 2*time.Second, "with --exec, how long a client may send nothing before the others go on without it")
 }
 
-// foreign judges somebody else's program.
-func (f *proveFlags) foreign(c *cobra.Command, args []string) error {
+// kind is the type that the program's lock is taken for.
+func (f *execFlags) kind() (lock.Kind, error) {
+	kind, err := lock.KindNamed(f.lockType)
+	if err != nil {
+		return 0, fmt.Errorf("--lock-type: %w", err)
+	}
+	if f.patience <= 0 {
+		return 0, fmt.Errorf("--patience %v: expected more than nothing", f.patience)
+	}
+	return kind, nil
+}
+
+// alone refuses a target of ours beside the program.
+func (f *execFlags) alone(args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("%q beside --exec: expected one of a target's name and a command", args[0])
+	}
+	return nil
+}
+
+// told is a list of options as the program is told them.
+func told(options [][2]string) map[string]string {
+	out := make(map[string]string)
+	for _, o := range options {
+		out[o[0]] = o[1]
+	}
+	return out
+}
+
+// foreign judges somebody else's program.
+func (f *proveFlags) foreign(c *cobra.Command, args []string) error {
+	if err := f.alone(args); err != nil {
+		return err
 	}
 	cfg, err := f.config(nil)
 	if err != nil {
 		return err
 	}
-	kind, err := lock.KindNamed(f.lockType)
+	kind, err := f.kind()
 	if err != nil {
-		return fmt.Errorf("--lock-type: %w", err)
-	}
-	if f.patience <= 0 {
-		return fmt.Errorf("--patience %v: expected more than nothing", f.patience)
+		return err
 	}
 	scenarios := f.scenarios
 	if !c.Flags().Changed("scenarios") {
 		scenarios = lockproof.DefaultForeignScenarios
 	}
-	options := make(map[string]string)
-	for _, o := range cfg.Options {
-		options[o[0]] = o[1]
-	}
+	options := told(cfg.Options)
 	if f.way != "" {
 		return f.stressForeign(c, kind, options, cfg.Strength)
 	}

@@ -26,6 +26,8 @@ type exploreFlags struct {
 	memory            int
 	array             int64
 	strict            bool
+	runs              int
+	execFlags
 	outputFlags
 }
 
@@ -43,13 +45,20 @@ execution that violates it, which replays.
 A client calls acquire, verify and release, so many rounds of them; an administrator
 removes a slot and adds one. --calls and --admin-calls say otherwise, such as
 "acquire,release" or "add:2,count". A pause is not a fault here: every order of commands
-includes every pause.`,
+includes every pause.
+
+With --exec anybody's lock is visited, in any language: the command is run for each
+client, and every order in which the clients' commands can reach the broker is run from
+its beginning, one of each that differ only in what makes no difference. There are no
+faults then, and, unless said otherwise, 2 clients, 1 slot and no administrator.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	f.workload(cmd)
 	f.faults(cmd)
 	f.searching(cmd)
+	f.execFlags.register(cmd)
+	cmd.Flags().IntVar(&f.runs, "runs", lockproof.DefaultForeignRuns, "with --exec, how many executions are run at most")
 	f.outputFlags.register(cmd)
 	return cmd
 }
@@ -95,6 +104,12 @@ func (f *exploreFlags) searching(cmd *cobra.Command) {
 }
 
 func (f *exploreFlags) run(c *cobra.Command, args []string) error {
+	if f.exec != "" {
+		return f.foreign(c, args)
+	}
+	if err := given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "runs", "lock-type", "patience"); err != nil {
+		return err
+	}
 	if err := f.settle(args); err != nil {
 		return err
 	}
@@ -124,13 +139,7 @@ func (f *exploreFlags) settle(args []string) (err error) {
 	if f.Target, err = lockproof.TargetNamed(name); err != nil {
 		return err
 	}
-	if f.Exploration.Options, err = pairs(f.options); err != nil {
-		return err
-	}
-	if f.Calls, err = operations("--calls", f.calls); err != nil {
-		return err
-	}
-	if f.AdminCalls, err = operations("--admin-calls", f.adminCalls); err != nil {
+	if err := f.called(); err != nil {
 		return err
 	}
 	for _, name := range f.properties {
@@ -139,9 +148,6 @@ func (f *exploreFlags) settle(args []string) (err error) {
 			return err
 		}
 		f.Properties = f.Properties.With(p)
-	}
-	if f.strict {
-		f.Strength = spec.Strict
 	}
 	if err := f.Search.Storage.UnmarshalText([]byte(f.storage)); err != nil {
 		return fmt.Errorf("--storage: %w", err)
@@ -152,6 +158,31 @@ func (f *exploreFlags) settle(args []string) (err error) {
 	f.Search.Memory, f.Search.Array = int64(f.memory)<<20, f.array<<20
 	if f.Search.Every > 0 && f.Search.Checkpoint == "" {
 		return fmt.Errorf("--every %s: there is no checkpoint to write; --checkpoint names one", f.Search.Every)
+	}
+	return nil
+}
+
+// called reads who calls what, with which options, and what is expected of it.
+func (f *exploreFlags) called() (err error) {
+	if f.strict {
+		f.Strength = spec.Strict
+	}
+	if f.Exploration.Options, err = pairs(f.options); err != nil {
+		return err
+	}
+	if f.Calls, err = operations("--calls", f.calls); err != nil {
+		return err
+	}
+	f.AdminCalls, err = operations("--admin-calls", f.adminCalls)
+	return err
+}
+
+// given refuses flags that make no sense, and says why.
+func given(c *cobra.Command, why string, flags ...string) error {
+	for _, name := range flags {
+		if c.Flags().Changed(name) {
+			return fmt.Errorf("--%s %s", name, why)
+		}
 	}
 	return nil
 }

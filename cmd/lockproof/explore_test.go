@@ -1,0 +1,42 @@
+package main
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestExploreExec visits the example in Python from the command line: the correct one completely, and one that is
+// wrong, whose counterexample replays.
+func TestExploreExec(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the examples in several languages")
+	}
+	const python = "/usr/bin/python3"
+	if out, err := exec.Command(python, "-c", "import pika").CombinedOutput(); err != nil {
+		t.Skipf("NOT TESTED: %v; %s; it takes apt-get install python3-pika", err, out)
+	}
+	dir := t.TempDir()
+	adapter := "exec " + python + " ../../testdata/targets/python/adapter.py"
+	found := filepath.Join(dir, "python-example--locked-is-success.mutual-exclusion.json")
+	for _, step := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"explore", "--exec", adapter}, exitHolds, "every execution visited"},
+		{[]string{"explore", "--exec", adapter, "--runs", "5"}, exitHolds, "only 5 runs were allowed, so that nothing is proved"},
+		{[]string{"explore", "--exec", adapter + " locked-is-success"}, exitViolated, "lockproof replay " + found},
+		{[]string{"replay", found}, exitViolated, " hold slot 1 at once"},
+	} {
+		var out, errs bytes.Buffer
+		if step.args[0] == "explore" {
+			step.args = append(step.args, "--out", dir)
+		}
+		if code := run(step.args, &out, &errs); code != step.code || !strings.Contains(out.String(), step.says) {
+			t.Errorf("%q: exit code %d, expected %d and %q\n%s%s", step.args, code, step.code, step.says, out.String(), errs.String())
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/process"
+)
+
+// foreign visits the executions of somebody else's program.
+func (f *exploreFlags) foreign(c *cobra.Command, args []string) error {
+	if err := f.alone(args); err != nil {
+		return err
+	}
+	if err := f.fit(c); err != nil {
+		return err
+	}
+	kind, err := f.kind()
+	if err != nil {
+		return err
+	}
+	if err := f.called(); err != nil {
+		return err
+	}
+	line := newProgress()
+	res, err := lockproof.ExploreForeign(c.Context(), lockproof.ForeignExploreConfig{
+		Starter: &process.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind,
+		Options: told(f.Exploration.Options), Clients: f.Clients, Rounds: f.Rounds, Admins: f.Admins, Slots: f.Slots, Names: f.Names,
+		Calls: f.Calls, AdminCalls: f.AdminCalls, Runs: f.runs, Strength: f.Strength, Patience: f.patience,
+		Progress: func(p lockproof.Progress) {
+			line.say("%d executions, at most %d, %d properties violated", p.Scenarios, p.Of, p.Violated)
+		},
+	})
+	line.done()
+	if err != nil {
+		return err
+	}
+	return f.write(c, res)
+}
+
+// fit has the configuration be one that other people's clients can be taken through, and refuses the rest.
+func (f *exploreFlags) fit(c *cobra.Command) error {
+	err := given(c, "with --exec: faults are no part of an exploration of a command's clients; leave it out, or have prove draw them",
+		"crashes", "drops", "channel-errors", "lost", "restarts", "late")
+	if err == nil {
+		err = given(c, "with --exec: no states are kept of a command's clients, each execution is run from its beginning; leave it out, --runs is the bound",
+			"reduce", "workers", "depth", "memory", "storage", "array", "first", "checkpoint", "every", "resume")
+	}
+	if err == nil {
+		err = given(c, "with --exec: all properties are judged; leave it out", "property")
+	}
+	if err == nil {
+		err = given(c, "with --exec: nothing is drawn; leave it out, or use prove", "simulate", "seed")
+	}
+	if err == nil && f.runs < 1 {
+		err = fmt.Errorf("--runs %d: expected at least 1", f.runs)
+	}
+	if !c.Flags().Changed("admins") {
+		f.Admins = 0
+	}
+	if !c.Flags().Changed("slots") {
+		f.Slots = 1
+	}
+	return err
+}
