@@ -13,6 +13,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim/search"
 )
 
 // ForeignExploreConfig says of whose lock to visit which executions. Starter, Rounds, and Clients or Admins must
@@ -47,7 +48,7 @@ type ForeignExploreConfig struct {
 }
 
 // DefaultForeignRuns is how many executions an exploration has at most that does not say.
-const DefaultForeignRuns = 5000
+const DefaultForeignRuns = 10_000
 
 // ExploreForeign visits every order in which the commands of anybody's clients can reach the simulated broker,
 // one of each that differ only in the order of what makes no difference, and judges every execution. Nothing is
@@ -157,6 +158,9 @@ func (f *foreignExploration) report(traces map[spec.Property]*scenario.Trace) *h
 	r := f.foreignRun.report(traces)
 	r.Mode = histories.Visited
 	r.Runs = &histories.Runs{Whole: f.runs.Runs, Blocked: f.runs.Blocked, Incomplete: f.runs.Incomplete}
+	if f.runs.Incomplete == "" { // none was cut off
+		r.Result(spec.Progress).Note = cycling[search.NoCycles]
+	}
 	return r
 }
 
