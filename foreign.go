@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -93,7 +94,7 @@ func ProveForeign(ctx context.Context, c ForeignConfig) (*Result, error) {
 	c.Scenarios = cmp.Or(c.Scenarios, DefaultForeignScenarios)
 	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
 	began := time.Now()
-	run := foreignRun{ForeignConfig: c, source: c.source()}
+	run := foreignRun{ForeignConfig: c, source: c.source(), traffic: make(foreign.Traffic)}
 	timed, cancel := deadline(ctx, c.Time)
 	defer cancel()
 	traces, err := run.run(timed, ctx)
@@ -134,6 +135,8 @@ type foreignRun struct {
 	judgeable spec.PropertySet
 	exploring bool // every order of commands is visited; no fault happens, and no cost is measured
 	free      foreign.Uncontrolled
+	wire      wire.Counts
+	traffic   foreign.Traffic
 	sharing   bool // clients share a connection
 	wild      int  // scenarios that were not controlled altogether
 	// disagreement is how a real broker first did something else than the simulated one.
@@ -160,6 +163,9 @@ func (f *foreignRun) run(timed, ctx context.Context) (map[spec.Property]*scenari
 	}
 	traces := make(map[spec.Property]*scenario.Trace)
 	if errors.Join(errs...) == nil {
+		for _, s := range stages {
+			f.measured(s)
+		}
 		traces, errs = f.shortest(ctx, stages, f.first)
 	}
 	for _, s := range stages {
@@ -173,6 +179,13 @@ func (f *foreignRun) run(timed, ctx context.Context) (map[spec.Property]*scenari
 		}
 	}
 	return traces, nil
+}
+
+// measured takes in what went over the wire of a stage.
+func (f *foreignRun) measured(s *foreign.Stage) {
+	counts := s.Wire()
+	f.wire.Add(&counts)
+	f.traffic.Merge(s.Traffic())
 }
 
 // stage is what a worker's stage is made of.

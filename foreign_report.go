@@ -24,7 +24,7 @@ func (f *foreignRun) report(traces map[spec.Property]*scenario.Trace) *histories
 		Stale: histories.Overlap{
 			Commands: int(s.overlapCommands), Time: time.Duration(s.overlap) * time.Millisecond, Scenarios: s.overlaps,
 		},
-		Uncontrolled: f.free.Words(),
+		Uncontrolled: f.free.Words(), Wire: overWire(&f.wire), Traffic: trafficOf(f.Kind, f.traffic),
 	}
 	if r.Target == "" {
 		r.Target = f.about.Name
@@ -54,6 +54,20 @@ func (f *foreignRun) report(traces map[spec.Property]*scenario.Trace) *histories
 		}
 	}
 	return r
+}
+
+// trafficOf is what operations took on the wire, for the report.
+func trafficOf(kind lock.Kind, t foreign.Traffic) (out []histories.Traffic) {
+	for _, op := range kind.Operations() {
+		if o := t[op]; o.Calls > 0 {
+			each := func(n int) float64 { return float64(n) / float64(o.Calls) }
+			out = append(out, histories.Traffic{
+				Operation: op.String(), Calls: o.Calls, Frames: each(o.Sent.Frames), Bytes: each(o.Sent.Bytes),
+				Back: each(o.Replied.Frames), BytesBack: each(o.Replied.Bytes),
+			})
+		}
+	}
+	return out
 }
 
 // shownBy are the operations without which a property has nothing to show itself by.

@@ -41,7 +41,18 @@ func cardNotes(r *Report, s Style) []line {
 	if len(r.Wire) > 0 {
 		out = append(out, labelled("over the wire", list(counted(r.Wire)), plain, s)...)
 	}
+	if len(r.Traffic) > 0 {
+		out = append(out, labelled("a call sends", list(traffic(r.Traffic)), plain, s)...)
+	}
 	return out
+}
+
+// traffic is what operations took in words: sent, and got back.
+func traffic(all []Traffic) (words []string) {
+	for _, t := range all {
+		words = append(words, fmt.Sprintf("%s %.1f frames, %.0f bytes (back: %.1f, %.0f)", t.Operation, t.Frames, t.Bytes, t.Back, t.BytesBack))
+	}
+	return words
 }
 
 // counted are counts in words.

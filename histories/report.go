@@ -52,6 +52,8 @@ type Report struct {
 	Uncontrolled []string
 	// Wire is what went over the wire, by name, where that was seen but not by operation.
 	Wire []Count
+	// Traffic is what single operations took on the wire, where that was seen.
+	Traffic []Traffic
 }
 
 // Mode is how a run's executions were chosen, and so how much its verdicts can claim.
@@ -185,6 +187,16 @@ type Overlap struct {
 	Commands  int           // sent by anyone meanwhile
 	Time      time.Duration // virtual, on the simulated broker
 	Scenarios int           // in how many executions there was one
+}
+
+// Traffic is what an operation took on the wire, on average: frames and bytes that the client sent, and that the
+// broker sent back.
+type Traffic struct {
+	Operation    string
+	Calls        int
+	Frames, Back float64
+	Bytes        float64
+	BytesBack    float64
 }
 
 // Exercise is something that happened in a number of executions: "crash", "restart",

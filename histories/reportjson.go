@@ -42,6 +42,7 @@ type reportFile struct {
 	Exercised    []exerciseFile `json:"exercised"`
 	Uncontrolled []string       `json:"uncontrolled,omitempty"`
 	Wire         []countFile    `json:"wire,omitempty"`
+	Traffic      []trafficFile  `json:"traffic,omitempty"`
 	Space        *spaceFile     `json:"space,omitempty"`
 	Runs         *runsFile      `json:"runs,omitempty"`
 }
@@ -147,6 +148,15 @@ type staleFile struct {
 	Scenarios    int   `json:"scenarios"`
 }
 
+type trafficFile struct {
+	Operation  string  `json:"operation"`
+	Calls      int     `json:"calls"`
+	FramesSent float64 `json:"frames_sent"`
+	FramesBack float64 `json:"frames_back"`
+	BytesSent  float64 `json:"bytes_sent"`
+	BytesBack  float64 `json:"bytes_back"`
+}
+
 type exerciseFile struct {
 	Name      string `json:"name"`
 	Scenarios int    `json:"scenarios"`
@@ -168,6 +178,9 @@ func WriteJSON(w io.Writer, r *Report) error {
 	}
 	for i := range r.Efficiency {
 		f.Efficiency = append(f.Efficiency, r.Efficiency[i].file())
+	}
+	for _, t := range r.Traffic {
+		f.Traffic = append(f.Traffic, trafficFile{t.Operation, t.Calls, t.Frames, t.Back, t.Bytes, t.BytesBack})
 	}
 	f.Space, f.Runs = spaceOf(r.Space), (*runsFile)(r.Runs)
 	for _, e := range r.Exercised {

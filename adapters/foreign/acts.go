@@ -525,6 +525,9 @@ func (r *run) invoke(c uint8) {
 	case lock.Create, lock.Add, lock.Remove:
 		params.Slots = int(op.Arg)
 	}
+	if r.burst > 0 {
+		p.before = p.server.Counts()
+	}
 	r.monitor.Begin(c, uint8(l), op.Op, p.arg, linked)
 	if op.Op == lock.Release {
 		p.held = 0

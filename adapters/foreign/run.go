@@ -77,6 +77,7 @@ type player struct {
 	claimed     uint8 // the slot whose holder's queue the operation declared last
 	withdrawn   uint8 // the slot that it gave back again
 	wake        int64
+	before      wire.Counts // what had gone over its connections when the operation began, in measured runs
 }
 
 // Run plays a scenario. The error is for a run that could not be made; see [Client.Call].

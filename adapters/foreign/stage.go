@@ -62,6 +62,8 @@ type Stage struct {
 	unruled Uncontrolled // of the run at hand
 	burst   time.Duration
 	bound   int // of steps
+	traffic Traffic
+	past    wire.Counts // of servers that were closed
 	// lenience is how long operations may take to come to their end after a scenario that left them in
 	// their midst: less and less, where they don't.
 	lenience time.Duration
@@ -86,6 +88,7 @@ func NewStage(ctx context.Context, c Config) (*Stage, error) {
 	}
 	s := &Stage{
 		config: c, wake: make(chan struct{}, 1), open: true, links: make(map[*wire.Conn]*link), lenience: c.Patience,
+		traffic: make(Traffic),
 	}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	err := s.engage()
@@ -151,6 +154,8 @@ func (s *Stage) dismiss() error {
 	}
 	for _, a := range s.actors {
 		errs = append(errs, a.server.Close())
+		counts := a.server.Counts()
+		s.past.Add(&counts)
 	}
 	s.mu.Lock()
 	s.actors, s.links = nil, make(map[*wire.Conn]*link)

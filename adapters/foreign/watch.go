@@ -286,6 +286,10 @@ func (r *run) bill(c uint8, res lock.Result) {
 	r.config.Costs.Add(r.players[c-1].op, res, lost, [spec.Measures]int{
 		int(cost.Commands), int(cost.Trips), int(cost.Replies), int(cost.Channels), int(cost.Connections),
 	})
+	if !r.shared {
+		after := r.players[c-1].server.Counts()
+		r.traffic.add(r.players[c-1].op, &r.players[c-1].before, &after)
+	}
 }
 
 // audit looks for what is left behind once nobody has anything left to do.
