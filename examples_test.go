@@ -17,8 +17,10 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
@@ -82,6 +84,7 @@ func TestExamples(t *testing.T) {
 		t.Run(e.folder, func(t *testing.T) {
 			e.need(t)
 			t.Run("check", e.check)
+			t.Run("repeats", e.repeats)
 			for name, on := range map[string]func(t *testing.T) lockproof.ForeignBroker{"simulated": simulated, "rabbitmq": real} {
 				t.Run(name, func(t *testing.T) {
 					on := on(t)
@@ -130,6 +133,37 @@ func (e *example) check(t *testing.T) {
 	green, err := adaptercheck.Run(t.Context(), adaptercheck.Config{Command: e.command, Dir: e.dir(), Stderr: t.Output()}, p.Step)
 	if err != nil || !green {
 		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+// repeats plays scenarios twice, with different clients and the other way round: what was played before makes no
+// difference.
+func (e *example) repeats(t *testing.T) {
+	source := sim.NewSource(sim.Space{Target: lock.References[0]}, 5)
+	var executions [2][20]string
+	for turn := range executions {
+		stage, err := foreign.NewStage(t.Context(), foreign.Config{Starter: e.starter(t, "locked-is-success"), Kind: lock.Semaphore})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stage.Close()
+		for k := range executions[turn] {
+			i := k
+			if turn == 1 {
+				i = len(executions[turn]) - 1 - k
+			}
+			sc := stage.Playable(source.Scenario(i))
+			x, err := stage.Run(t.Context(), &sc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			executions[turn][i] = drawn(t, x.Trace)
+		}
+	}
+	for i := range executions[0] {
+		if executions[0][i] != executions[1][i] {
+			t.Errorf("scenario %d came to two executions:\n%s\n%s", i, executions[0][i], executions[1][i])
+		}
 	}
 }
 

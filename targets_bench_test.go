@@ -10,6 +10,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
 )
 
 // BenchmarkControlled is how many scenarios of the examples the gate controls in a second on the simulated
@@ -63,5 +65,43 @@ func BenchmarkControlled(b *testing.B) {
 			b.ReportMetric(float64(took[len(took)/2].Microseconds()), "median-µs/scenario")
 			b.ReportMetric(float64(commands)/float64(len(took)), "commands/scenario")
 		})
+	}
+}
+
+// BenchmarkFirstViolation is how long it takes from nothing until an execution of an example with a bug violates
+// the property that the bug breaks, its clients' start included: the median.
+func BenchmarkFirstViolation(b *testing.B) {
+	for _, e := range examples {
+		for bug, property := range e.breaks {
+			b.Run(e.folder+"/"+bug, func(b *testing.B) {
+				source := sim.NewSource(sim.Space{Target: lock.References[0]}, 1)
+				var took []time.Duration
+				for b.Loop() {
+					began := time.Now()
+					firstViolation(b, &e, bug, property, source)
+					took = append(took, time.Since(began))
+				}
+				slices.Sort(took)
+				b.ReportMetric(took[len(took)/2].Seconds(), "median-s")
+			})
+		}
+	}
+}
+
+func firstViolation(b *testing.B, e *example, bug string, property spec.Property, source *sim.Source) {
+	stage, err := foreign.NewStage(b.Context(), foreign.Config{Starter: e.starter(b, bug), Kind: lock.Semaphore})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer stage.Close()
+	for i := 0; ; i++ {
+		sc := stage.Playable(source.Scenario(i))
+		x, err := stage.Run(b.Context(), &sc)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if x.Found.Has(property) {
+			return
+		}
 	}
 }
