@@ -134,8 +134,10 @@ type foreignRun struct {
 	about     foreign.About
 	judgeable spec.PropertySet
 	exploring bool // every order of commands is visited; no fault happens, and no cost is measured
+	tries     int
 	free      foreign.Uncontrolled
 	wire      wire.Counts
+	agreed    int // replies on which a real broker and the simulated one agreed
 	traffic   foreign.Traffic
 	sharing   bool // clients share a connection
 	wild      int  // scenarios that were not controlled altogether
@@ -186,6 +188,7 @@ func (f *foreignRun) measured(s *foreign.Stage) {
 	counts := s.Wire()
 	f.wire.Add(&counts)
 	f.traffic.Merge(s.Traffic())
+	f.agreed += s.Agreed()
 }
 
 // stage is what a worker's stage is made of.
@@ -318,6 +321,7 @@ func (f *foreignRun) minimise(ctx context.Context, stage *foreign.Stage, p spec.
 		if trouble != nil || ctx.Err() != nil {
 			return nil, false
 		}
+		f.trying()
 		x, err := stage.Run(ctx, s)
 		if trouble = err; err != nil {
 			return nil, false
@@ -346,6 +350,18 @@ func (f *foreignRun) minimise(ctx context.Context, stage *foreign.Stage, p spec.
 		return x.Trace, nil
 	}
 	return nil, nil
+}
+
+// trying tells of one more scenario that is tried to make a counterexample smaller.
+func (f *foreignRun) trying() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tries++
+	if f.Progress != nil {
+		p := f.sum.progress(f.Scenarios)
+		p.Tries = f.tries
+		f.Progress(p)
+	}
 }
 
 // showings is how often an execution is tried again that violated a property once.

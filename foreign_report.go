@@ -26,6 +26,9 @@ func (f *foreignRun) report(traces map[spec.Property]*scenario.Trace) *histories
 		},
 		Uncontrolled: f.free.Words(), Wire: overWire(&f.wire), Traffic: trafficOf(f.Kind, f.traffic),
 	}
+	if f.On.URL != "" {
+		r.Wire = append(r.Wire, histories.Count{Name: "replies as the simulated broker's", Number: f.agreed})
+	}
 	if r.Target == "" {
 		r.Target = f.about.Name
 	}

@@ -54,6 +54,7 @@ type Config struct {
 type Progress struct {
 	Scenarios, Of int
 	Violated      int // properties
+	Tries         int // scenarios tried to make counterexamples smaller, where that takes long
 }
 
 // DefaultScenarios is how many scenarios a run has that does not say.

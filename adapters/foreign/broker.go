@@ -24,8 +24,10 @@ type broker interface {
 	Restart()
 	// remove deletes queues that are nobody's exclusively.
 	remove(queues []string) error
-	// disagreement says why what it shows may be wrong, "" where it is right.
+	// disagreement says why what it shows may be wrong, "" where it is right, and agreed on how many replies that
+	// rests, where it takes comparing.
 	disagreement() string
+	agreed() int
 }
 
 // simulatedBroker is the simulated broker, which shows what it has.
@@ -39,6 +41,7 @@ func (b simulatedBroker) remove(queues []string) error {
 }
 
 func (b simulatedBroker) disagreement() string { return "" }
+func (b simulatedBroker) agreed() int          { return 0 }
 
 // realBroker is a real RabbitMQ, which others may use at the same time.
 type realBroker struct {
@@ -63,6 +66,7 @@ func (b realBroker) remove(queues []string) error {
 }
 
 func (b realBroker) disagreement() string { return b.Disagreement() }
+func (b realBroker) agreed() int          { return b.Agreed() }
 
 // engage finds the broker that a stage is to have, and what names begin with on it.
 func (s *Stage) engage() error {
@@ -81,6 +85,9 @@ func (s *Stage) engage() error {
 // real reports whether the broker is a real one.
 func (s *Stage) real() bool { return s.config.URL != "" }
 
+// Agreed is on how many replies a real broker and the simulated one have agreed.
+func (s *Stage) Agreed() int { return s.agreed + s.broker.agreed() }
+
 // playable reports whether something can be made to happen: a real broker is not restarted, and where clients
 // share a connection what befalls one befalls all.
 func (s *Stage) playable(do scenario.Do) bool {
@@ -98,6 +105,7 @@ func (s *Stage) strike() error {
 	if err := s.dismiss(); err != nil {
 		return err
 	}
+	s.agreed += s.broker.agreed()
 	return s.engage()
 }
 

@@ -63,6 +63,7 @@ type Stage struct {
 	burst   time.Duration
 	bound   int // of steps
 	traffic Traffic
+	agreed  int         // replies of brokers before this one, see Agreed
 	past    wire.Counts // of servers that were closed
 	// lenience is how long operations may take to come to their end after a scenario that left them in
 	// their midst: less and less, where they don't.

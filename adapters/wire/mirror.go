@@ -26,6 +26,7 @@ type Mirror struct {
 	turn   sync.Mutex // of who talks to the real broker
 
 	mu           sync.Mutex
+	agreed       int
 	disagreement string
 }
 
@@ -48,6 +49,19 @@ func (m *Mirror) Disagreement() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.disagreement
+}
+
+// Agreed is how many replies were compared and equal.
+func (m *Mirror) Agreed() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.agreed
+}
+
+func (m *Mirror) agree() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.agreed++
 }
 
 func (m *Mirror) disagree(format string, args ...any) {

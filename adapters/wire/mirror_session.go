@@ -127,6 +127,8 @@ func (x *mirrorSession) answered(a *Answer) {
 			x.mirror.disagree("the real broker answers %s, the simulated one does not", c.Method.ID())
 		case want.Kind != a.Reply.Kind || alone && want != a.Reply:
 			x.mirror.disagree("to %s the real broker answers %s, the simulated one %s", c.Method.ID(), a.Reply, want)
+		default:
+			x.mirror.agree()
 		}
 	}
 }

@@ -27,8 +27,8 @@ func TestMirror(t *testing.T) {
 			m, server := mirror(t, nil)
 			want := perform(t, real, fmt.Sprintf("wire-%d-%d-", run, i), s)
 			differ(t, "mirror", perform(t, server.Addr().String(), fmt.Sprintf("wire-%d-%d-m-", run, i), s), want)
-			if d := m.Disagreement(); d != "" {
-				t.Error(d)
+			if d := m.Disagreement(); d != "" || m.Agreed() == 0 {
+				t.Error(d, m.Agreed(), "replies agreed")
 			}
 		})
 	}

@@ -86,6 +86,10 @@ func (f *proveFlags) foreign(c *cobra.Command, args []string) error {
 		Seed: f.seed, Scenarios: scenarios, Time: f.time, Strategies: cfg.Strategies, Depth: f.depth, Strength: cfg.Strength,
 		Workers: f.workers, Patience: f.patience, On: on,
 		Progress: func(p lockproof.Progress) {
+			if p.Tries > 0 {
+				line.say("%d properties violated; making executions smaller, try %d", p.Violated, p.Tries)
+				return
+			}
 			line.say("%d of %d scenarios, %d properties violated", p.Scenarios, p.Of, p.Violated)
 		},
 	})
