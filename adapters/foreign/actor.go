@@ -46,27 +46,9 @@ type answer struct {
 func (a *actor) ready(ctx context.Context) error {
 	fresh := a.client == nil
 	if fresh {
-		client, err := a.stage.config.Starter.Start(ctx, a.number)
-		if err != nil {
+		if err := a.hire(ctx); err != nil {
 			return err
 		}
-		a.stage.mu.Lock()
-		a.client, a.shaken = client, true
-		a.stage.mu.Unlock()
-		url, err := a.stage.urlFor(a.server)
-		if err != nil {
-			return err
-		}
-		about, err := client.Initialize(ctx, Setup{
-			Client: a.name(), Lock: a.stage.config.Kind, URL: url, Options: a.stage.config.Options,
-		})
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(about.Locks, a.stage.config.Kind) {
-			return fmt.Errorf("%s offers the lock types %v: expected %s among them", about.Name, about.Locks, a.stage.config.Kind)
-		}
-		a.about, a.stage.about = about, about
 	}
 	sharing := a.stage.Sharing() // then whose channels are whose is not known
 	if !a.shaken && !sharing && a.stance() == a.keeps {
@@ -82,7 +64,24 @@ func (a *actor) ready(ctx context.Context) error {
 	return err
 }
 
-func (a *actor) name() string { return fmt.Sprintf("c%d", a.number) }
+// hire starts a client to play the actor.
+func (a *actor) hire(ctx context.Context) error {
+	s := a.stage
+	url, err := s.urlFor(a.server)
+	if err != nil {
+		return err
+	}
+	client, err := s.config.Starter.Start(ctx, a.number)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	a.client, a.shaken = client, true
+	s.mu.Unlock()
+	a.about, err = introduce(ctx, client, Setup{Client: nameOf(a.number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
+	s.about = a.about
+	return err
+}
 
 // warm has the client acquire a lock that nobody uses, so that the connection and the channels are there
 // that it works on: again after a fault, which it may have to see first, or after a channel was closed that

@@ -3,6 +3,8 @@ package foreign
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -45,6 +47,18 @@ type About struct {
 	Name       string
 	Locks      []lock.Kind
 	Operations []lock.Op
+}
+
+// nameOf is what a client is called.
+func nameOf(number int) string { return fmt.Sprintf("c%d", number) }
+
+// introduce makes the first call of a client, and looks whether it offers the lock that it is wanted for.
+func introduce(ctx context.Context, c Client, in Setup) (About, error) {
+	about, err := c.Initialize(ctx, in)
+	if err == nil && !slices.Contains(about.Locks, in.Lock) {
+		err = fmt.Errorf("%s offers the lock types %v: expected %s among them", about.Name, about.Locks, in.Lock)
+	}
+	return about, err
 }
 
 // Params are an operation's arguments: the lock's name, how many slots (create, add, remove), and which

@@ -40,12 +40,7 @@ func (s *stressRun) begin(ctx context.Context, number int, process int32, proxy 
 	}
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	l.about, err = l.client.Initialize(ctx, Setup{
-		Client: fmt.Sprintf("c%d", number), Lock: s.config.Kind, URL: url, Options: s.config.Options,
-	})
-	if err == nil && !slices.Contains(l.about.Locks, s.config.Kind) {
-		err = fmt.Errorf("%s offers the lock types %v: expected %s among them", l.about.Name, l.about.Locks, s.config.Kind)
-	}
+	l.about, err = introduce(ctx, l.client, Setup{Client: nameOf(number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
 	return l, err
 }
 
