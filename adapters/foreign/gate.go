@@ -51,7 +51,7 @@ func (g *gate) Arrived(c *wire.Command) {
 	s := g.stage
 	s.mu.Lock()
 	a, l := s.sender(g.actor), s.links[c.Conn]
-	if !s.open && l.cut { // it was on its way when the connection broke
+	if !s.open && (l.cut || c.Void()) { // it was on its way when the connection or the channel broke
 		s.mu.Unlock()
 		c.Discard()
 		return

@@ -174,7 +174,9 @@ func (s *Stage) cast(ctx context.Context, n int) error {
 			return err
 		}
 		a.server = server
+		s.mu.Lock()
 		s.actors = append(s.actors, a)
+		s.mu.Unlock()
 	}
 	for _, a := range s.actors[:n+1] {
 		if err := a.ready(ctx); err != nil {

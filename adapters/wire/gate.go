@@ -67,6 +67,7 @@ type Command struct {
 	// Replies says that the broker answers it with something that the client waits for.
 	Replies bool
 
+	channel *ledgerChannel
 	confirm uint64 // its number among the messages to be confirmed on its channel, from 1
 	passed  bool
 }
@@ -87,6 +88,15 @@ func (c *Command) Foremost() bool {
 	c.Conn.mu.Lock()
 	defer c.Conn.mu.Unlock()
 	return c.Conn.ledger.foremost(c)
+}
+
+// Void reports whether its channel or connection has been closed by the broker since the client has sent it, so that
+// it comes to nothing.
+func (c *Command) Void() bool {
+	c.Conn.mu.Lock()
+	defer c.Conn.mu.Unlock()
+	l := &c.Conn.ledger
+	return l.closing || c.channel.closing || l.channels[c.Channel] != c.channel
 }
 
 // Discard forgets the command: it never reached the broker. That happens to whatever is on its way

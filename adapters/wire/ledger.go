@@ -47,6 +47,7 @@ func (l *ledger) arrived(c *Command) bool {
 		return false
 	}
 	l.number++
+	c.channel = ch
 	c.Number, c.Pipelined = l.number, l.awaited > 0
 	c.Replies = id.IsSync() && !frame.NoWait(c.Method)
 	switch {
