@@ -94,7 +94,7 @@ func ProveForeign(ctx context.Context, c ForeignConfig) (*Result, error) {
 	c.Scenarios = cmp.Or(c.Scenarios, DefaultForeignScenarios)
 	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
 	began := time.Now()
-	run := foreignRun{ForeignConfig: c, source: c.source(), traffic: make(foreign.Traffic)}
+	run := foreignRun{ForeignConfig: c, source: c.source()}
 	timed, cancel := deadline(ctx, c.Time)
 	defer cancel()
 	traces, err := run.run(timed, ctx)
@@ -187,6 +187,9 @@ func (f *foreignRun) run(timed, ctx context.Context) (map[spec.Property]*scenari
 func (f *foreignRun) measured(s *foreign.Stage) {
 	counts := s.Wire()
 	f.wire.Add(&counts)
+	if f.traffic == nil {
+		f.traffic = make(foreign.Traffic)
+	}
 	f.traffic.Merge(s.Traffic())
 	f.agreed += s.Agreed()
 }

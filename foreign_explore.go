@@ -120,6 +120,7 @@ func (f *foreignExploration) visit(ctx context.Context, stage *foreign.Stage, sc
 	var err error
 	f.runs, err = stage.Explore(ctx, sc, foreign.ExploreOptions{Runs: f.Scenarios}, f.saw)
 	f.sum.merge(part)
+	f.measured(stage)
 	if ctx.Err() != nil {
 		f.runs.Incomplete = cmp.Or(f.runs.Incomplete, "it was interrupted")
 		return f.asSeen(), nil
