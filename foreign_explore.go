@@ -171,7 +171,7 @@ func (f *foreignExploration) bounds(e *Exploration, sc *scenario.Scenario) strin
 	if f.runs.Incomplete != "" {
 		return said
 	}
-	return said + ": every order of these commands, up to equivalence, for clients that do the same whenever they are told the same,"
+	return said + ": up to equivalence, and for clients that do the same whenever they are told the same, every order of these commands"
 }
 
 // workload is who calls what, in words.
