@@ -55,6 +55,7 @@ func TestExploreForeign(t *testing.T) {
 		{"semaphore", 2, 1, 0, 48, "mutual-exclusion linearizable no-phantom-slot honest-verify contiguous-slots removal-drains effective-release no-leak progress minimal-driver"},
 		{"semaphore", 1, 1, 1, 339, "mutual-exclusion linearizable no-phantom-slot honest-verify contiguous-slots admin-exclusion removal-drains effective-release no-leak progress minimal-driver"},
 		{"mutex", 2, 1, 0, 18, "mutual-exclusion linearizable honest-verify effective-release no-leak progress minimal-driver"},
+		{"persistent-mutex", 2, 1, 0, 38, "mutual-exclusion linearizable no-phantom-slot honest-verify contiguous-slots removal-drains effective-release no-leak progress minimal-driver"},
 	} {
 		if testing.Short() && k.runs > 100 {
 			continue // it takes a second
