@@ -107,5 +107,8 @@ func overWire(counts *wire.Counts) []histories.Count {
 			out = append(out, histories.Count{Name: id.String(), Number: m.Received})
 		}
 	}
+	if counts.HeartbeatsIn > 0 { // they pass whoever is held at the gate
+		out = append(out, histories.Count{Name: "heartbeats", Number: counts.HeartbeatsIn})
+	}
 	return out
 }
