@@ -42,7 +42,10 @@ func (s *Stage) lodge(at *actor) {
 			called = a
 		}
 	}
-	if called != nil && called != at && len(called.links) == 0 {
+	switch {
+	case called == at: // it has one of its own after all
+		at.host = at
+	case called != nil && len(called.links) == 0:
 		called.host = at
 	}
 }
