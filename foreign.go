@@ -51,7 +51,8 @@ type ForeignConfig struct {
 	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds.
 	Patience time.Duration
 	// Until ends the run once one of these properties was seen violated, and has only their executions
-	// minimised. Empty runs on, and minimises all.
+	// minimised; what operations cost is not measured unless one of them asks for it. Empty runs on, and
+	// minimises all.
 	Until spec.PropertySet
 	// Progress is told now and then how far the run is. It may be nil.
 	Progress func(Progress)
@@ -135,6 +136,7 @@ type foreignRun struct {
 	judgeable spec.PropertySet
 	exploring bool // every order of commands is visited; no fault happens, and no cost is measured
 	tries     int
+	dear      spec.PropertySet // of those that are measured: what was seen violated for certain
 	free      foreign.Uncontrolled
 	wire      wire.Counts
 	agreed    int // replies on which a real broker and the simulated one agreed
@@ -230,17 +232,34 @@ func (f *foreignRun) meet(stage *foreign.Stage) {
 	f.about, f.judgeable, f.sharing = stage.About(), stage.Judgeable(), stage.Sharing()
 }
 
+// unexpected reports whether something seems to cost too much that was not seen for certain to do so before.
+func (f *foreignRun) unexpected(found spec.PropertySet) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return found&foreign.Measured&^f.dear != 0
+}
+
+// expect notes what was seen for certain.
+func (f *foreignRun) expect(found spec.PropertySet) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.dear |= found & foreign.Measured
+}
+
 // play plays the i-th scenario. What seems to cost too much is looked at again, more patiently.
 func (f *foreignRun) play(ctx context.Context, stage *foreign.Stage, i int) (*foreign.Execution, error) {
 	sc := stage.Playable(f.source.Scenario(i))
 	stage.Measure(0)
-	if i%measuredEvery == 0 {
+	if i%measuredEvery == 0 && (f.Until == 0 || f.Until&foreign.Measured != 0) {
 		stage.Measure(foreign.Glance)
 	}
 	x, err := stage.Run(ctx, &sc)
-	if err == nil && x.Found&foreign.Measured != 0 {
-		stage.Measure(foreign.Stare)
-		return stage.Run(ctx, &sc)
+	if err != nil || !f.unexpected(x.Found) {
+		return x, err
+	}
+	stage.Measure(foreign.Stare)
+	if x, err = stage.Run(ctx, &sc); err == nil {
+		f.expect(x.Found)
 	}
 	return x, err
 }
@@ -317,7 +336,7 @@ func (f *foreignRun) minimise(ctx context.Context, stage *foreign.Stage, p spec.
 	}
 	stage.Measure(0)
 	if foreign.Measured.Has(p) {
-		stage.Measure(foreign.Stare)
+		stage.Measure(foreign.Look)
 	}
 	var trouble error
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
@@ -339,6 +358,9 @@ func (f *foreignRun) minimise(ctx context.Context, stage *foreign.Stage, p spec.
 	stage.Bound(0)
 	if trouble != nil || ctx.Err() != nil {
 		return x.Trace, quietly(ctx, trouble)
+	}
+	if foreign.Measured.Has(p) {
+		stage.Measure(foreign.Stare)
 	}
 	for range showings { // clients that do things by themselves may need more than one
 		y, err := stage.Run(ctx, &least)

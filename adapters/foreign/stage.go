@@ -127,7 +127,8 @@ func (s *Stage) Bound(steps int) { s.bound = steps }
 // How long to look for what was written right behind a message.
 const (
 	Glance = 2 * time.Millisecond
-	Stare  = 10 * time.Millisecond
+	Look   = 10 * time.Millisecond
+	Stare  = 40 * time.Millisecond
 )
 
 // Close ends all clients, and the broker or what they have left on it.
