@@ -118,9 +118,8 @@ func (a *actor) stance() (now stance) {
 	defer a.stage.mu.Unlock()
 	for _, l := range a.links {
 		if l.opened && !l.cut {
-			counts := l.conn.Counts()
 			now.connections++
-			now.channels += counts.ChannelsOpened - counts.ChannelsClosed
+			now.channels += l.conn.Channels()
 		}
 	}
 	return now

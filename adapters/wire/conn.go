@@ -63,6 +63,19 @@ func (c *Conn) Counts() Counts {
 	return c.counts
 }
 
+// Channels is how many channels are open: those that the broker has closed are not, whether or not the client
+// has said that it knows.
+func (c *Conn) Channels() (open int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, ch := range c.ledger.channels {
+		if ch.open && !ch.closing {
+			open++
+		}
+	}
+	return open
+}
+
 // Cut closes the client's socket at once. What was sent and not written yet is lost.
 func (c *Conn) Cut() {
 	c.out.stop()

@@ -17,6 +17,7 @@ type ledger struct {
 type ledgerChannel struct {
 	confirming bool
 	confirm    uint64     // number of the last message to be confirmed
+	open       bool       // the broker has said that it is
 	closing    bool       // the broker has closed it; the client has not said that it knows
 	parked     []*Command // at the gate
 	pending    []*Command // without an answer
@@ -69,6 +70,9 @@ func (l *ledger) arrived(c *Command) bool {
 func (l *ledger) answered(a *Answer) {
 	ch := l.channel(a.Channel)
 	switch m := a.Method.(type) {
+	case *frame.ChannelOpenOk:
+		ch.open = true
+		a.Settles = ch.settled(a.Method.ID())
 	case *frame.BasicReturn:
 		ch.returned++
 		return
