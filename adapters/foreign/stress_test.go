@@ -88,7 +88,9 @@ func TestStressTrouble(t *testing.T) {
 			c := stressConfig(t, lock.References[0])
 			clients := c.Starter.(*clients)
 			clients.often, clients.trouble = often, trouble
-			c.Limit = 400 * time.Millisecond
+			if name == "hangs" {
+				c.Limit = 400 * time.Millisecond
+			}
 			h, stats, err := foreign.Stress(t.Context(), c)
 			if name == "breach" != errors.Is(err, breach) || name != "breach" && err != nil {
 				t.Fatal(err)

@@ -94,23 +94,40 @@ const (
 	attempts = 5
 )
 
-// playReal plays a fact on a real broker, again if the machine was too slow for its times.
-func (f *fact) playReal(b *rabbitmq.Broker) ([]string, error) {
+// playReal plays a fact on a real broker, again if the machine was too slow for its times. A broker that is slow
+// itself shows in nothing but that what should have expired has not.
+func (f *fact) playReal(b *rabbitmq.Broker) (got []string, err error) {
 	for range attempts {
 		w, err := newReal("facts", b.URL, &f.names)
 		if err != nil {
 			return nil, err
 		}
 		w.again = b.Restart
-		got := f.play(w)
+		played := f.play(w)
 		if err := w.end(); err != nil {
 			return nil, err
 		}
-		if w.late <= maxLate {
+		if w.late > maxLate {
+			continue
+		}
+		if got = played; *rewrite || !f.takesTime() || f.right(got) {
 			return got, nil
 		}
 	}
+	if got != nil {
+		return got, nil
+	}
 	return nil, fmt.Errorf("%s: played %d times, and each time the machine stood still for more than %v", f.title, attempts, maxLate)
+}
+
+// takesTime reports whether time has to pass in the fact.
+func (f *fact) takesTime() bool {
+	return slices.ContainsFunc(f.steps, func(s expectation) bool { return s.event == advance })
+}
+
+// right reports whether everything came to what is expected.
+func (f *fact) right(got []string) bool {
+	return slices.EqualFunc(f.steps, got, func(s expectation, got string) bool { return s.outcome == got })
 }
 
 func (f *fact) compare(t *testing.T, got []string) {
