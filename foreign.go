@@ -13,7 +13,6 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/wire"
-	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
@@ -78,9 +77,6 @@ func (b ForeignBroker) String() string {
 
 // DefaultForeignScenarios is how many scenarios a run has that does not say.
 const DefaultForeignScenarios = 2000
-
-// foreignTries bounds how many scenarios are tried to make one counterexample smaller.
-const foreignTries = 400
 
 // measuredEvery is how often a scenario tells what operations cost, which takes more time.
 const measuredEvery = 10
@@ -303,103 +299,6 @@ func (f *foreignRun) first(ctx context.Context, stage *foreign.Stage, p spec.Pro
 	return f.play(ctx, stage, f.sum.first[p]-1)
 }
 
-// shortest are the smallest executions found that violate a property, each by one of the stages.
-func (f *foreignRun) shortest(ctx context.Context, stages []*foreign.Stage, first firstSeen) (map[spec.Property]*scenario.Trace, []error) {
-	traces, errs := make(map[spec.Property]*scenario.Trace), make([]error, len(stages))
-	var wg sync.WaitGroup
-	var next atomic.Int64
-	for w, stage := range stages {
-		wg.Go(func() {
-			for p := spec.Property(next.Add(1) - 1); p < spec.PropertyCount; p = spec.Property(next.Add(1) - 1) {
-				if f.sum.first[p] == 0 || f.Until != 0 && !f.Until.Has(p) || ctx.Err() != nil {
-					continue
-				}
-				t, err := f.minimise(ctx, stage, p, first)
-				errs[w] = errors.Join(errs[w], err)
-				f.mu.Lock()
-				if t != nil {
-					traces[p] = t
-				}
-				f.mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
-	return traces, errs
-}
-
-// minimise makes the first execution that violates a property smaller.
-func (f *foreignRun) minimise(ctx context.Context, stage *foreign.Stage, p spec.Property, first firstSeen) (*scenario.Trace, error) {
-	x, err := first(ctx, stage, p)
-	if err != nil || ctx.Err() != nil {
-		return nil, quietly(ctx, err)
-	}
-	stage.Measure(0)
-	if foreign.Measured.Has(p) {
-		stage.Measure(foreign.Look)
-	}
-	var trouble error
-	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
-		if trouble != nil || ctx.Err() != nil {
-			return nil, false
-		}
-		f.trying()
-		x, err := stage.Run(ctx, s)
-		if trouble = err; err != nil {
-			return nil, false
-		}
-		actions, shown := sim.Violating(x.Trace, p)
-		if shown {
-			stage.Bound(len(actions)) // what takes longer is not smaller
-		}
-		return actions, shown
-	}
-	least := histories.Minimise(sim.Replay(x.Trace), attempt, func(string) bool { return false }, foreignTries)
-	stage.Bound(0)
-	if trouble != nil || ctx.Err() != nil {
-		return x.Trace, quietly(ctx, trouble)
-	}
-	if foreign.Measured.Has(p) {
-		stage.Measure(foreign.Stare)
-	}
-	for range showings { // clients that do things by themselves may need more than one
-		y, err := stage.Run(ctx, &least)
-		if err != nil {
-			return nil, quietly(ctx, err)
-		}
-		if y.Found.Has(p) {
-			return y.Trace, nil
-		}
-	}
-	if x.Found.Has(p) {
-		return x.Trace, nil
-	}
-	return nil, nil
-}
-
-// trying tells of one more scenario that is tried to make a counterexample smaller.
-func (f *foreignRun) trying() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.tries++
-	if f.Progress != nil {
-		p := f.sum.progress(f.Scenarios)
-		p.Tries = f.tries
-		f.Progress(p)
-	}
-}
-
-// showings is how often an execution is tried again that violated a property once.
-const showings = 5
-
-// quietly is an error that is not the doing of whoever ended the run.
-func quietly(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
-}
-
 // told is options as clients are told them.
 func told(options map[string]string) map[string]any {
 	out := make(map[string]any, len(options))
@@ -407,42 +306,4 @@ func told(options map[string]string) map[string]any {
 		out[name] = value
 	}
 	return out
-}
-
-// ReplayForeign carries out a counterexample of somebody else's lock again. starter makes its clients: see
-// [histories.Counterexample]. A real broker is not restarted, and where it does something else than the simulated
-// one, that is an error.
-func ReplayForeign(ctx context.Context, ce *histories.Counterexample, starter foreign.Starter, on ForeignBroker) (_ *Replayed, err error) {
-	if on.URL != "" && restarts(&ce.Scenario) {
-		return nil, fmt.Errorf("replaying on %s: skipped: the execution restarts the broker, which can't be done behind the gate; leave --on out", on)
-	}
-	stage, err := foreign.NewStage(ctx, foreign.Config{
-		Starter: starter, Kind: ce.Kind, Options: told(ce.ExecOptions), Name: ce.Scenario.Target, Strength: ce.Strength,
-		URL: on.URL, Sweep: on.Sweep,
-	})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, stage.Close()) }()
-	if foreign.Measured.Has(ce.Property) {
-		stage.Measure(foreign.Stare)
-	}
-	x, err := stage.Run(ctx, &ce.Scenario)
-	if err != nil {
-		return nil, err
-	}
-	if x.Disagreement != "" {
-		return nil, fmt.Errorf("replaying on %s: it does something else than the simulated broker: %s", on, x.Disagreement)
-	}
-	r := &Replayed{Trace: x.Trace}
-	if v, ok := violationOf(x.Trace, ce.Property); ok {
-		r.Violation = &v
-	}
-	return r, nil
-}
-
-// restarts reports whether the broker is restarted in a scenario.
-func restarts(sc *scenario.Scenario) bool {
-	return slices.ContainsFunc(sc.Faults, func(f scenario.Fault) bool { return f.Do == scenario.Restart }) ||
-		slices.ContainsFunc(sc.Schedule.Actions, func(a scenario.Action) bool { return a.Do == scenario.Restart })
 }

@@ -111,10 +111,6 @@ func NewStage(ctx context.Context, c Config) (*Stage, error) {
 // About is what the clients say of themselves.
 func (s *Stage) About() About { return s.about }
 
-// Truthful reports whether queues have the names of the guidelines, so that what the broker has of a
-// lock can be told.
-func (s *Stage) Truthful() bool { return s.naming.known }
-
 // Measure has the runs to come tell which commands were written in one go, by waiting so long for more
 // before a message passes that is to be confirmed; 0 is not at all. What operations cost is judged in such
 // runs alone. On a busy machine commands take their time, so what seems to cost too much after a
