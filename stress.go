@@ -50,6 +50,9 @@ func StressForeign(ctx context.Context, c StressConfig) (*Result, error) {
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
+	if stats.Wire != nil && stats.Wire.Opened == 0 {
+		return nil, fmt.Errorf("stress of %s through the proxy: %w", c.Name, foreign.ErrElsewhere)
+	}
 	report, err := Check(h, CheckOptions{Strength: c.Strength, Source: source})
 	if err != nil {
 		return nil, fmt.Errorf("the history of %s: %w", c.Name, err)

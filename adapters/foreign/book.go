@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -17,6 +18,8 @@ type book struct {
 	names   *amqp.Names
 	layouts []*lock.Layout
 	meaning lock.Meanings
+	// into is where a lock's name begins in a queue's; what is not in it, has it in front.
+	into map[amqp.Queue]int
 }
 
 // booksKept bounds how many books are kept for scenarios to come, and namesKept how many names one has.
@@ -37,10 +40,12 @@ func (s *Stage) book(locks []scenario.Lock) *book {
 	if len(s.books) == booksKept {
 		s.books = s.books[1:]
 	}
-	b := &book{locks: slices.Clone(locks), names: new(amqp.Names)}
+	b := &book{locks: slices.Clone(locks), names: new(amqp.Names), into: make(map[amqp.Queue]int)}
 	for i, l := range locks {
 		layout := lock.NewLayout(b.names, s.naming.name, l.Name, spec.Slots)
 		b.layouts = append(b.layouts, layout)
+		b.into[layout.Admin] = max(0, strings.Index(s.naming.admin, lockHere))
+		b.into[layout.Mutex] = max(0, strings.Index(s.naming.mutex, lockHere))
 		b.meaning.Learn(uint8(i), s.config.Kind, layout, b.names)
 	}
 	s.books = append(s.books, b)
@@ -53,6 +58,28 @@ func (b *book) mean(q amqp.Queue) lock.Meaning {
 		return b.meaning[q]
 	}
 	return lock.Meaning{}
+}
+
+// traced is what a queue is called in traces: without what makes a lock's name another one in each run. A
+// name that does not tell whose queue it is may be another one in each run, too; it is told by when it was first
+// used.
+func (r *run) traced(name string) string {
+	switch {
+	case name == "" || r.before[name]:
+		return name
+	case strings.Contains(name, r.here):
+		return strings.Replace(name, r.here, "", 1)
+	}
+	if r.aliases[name] == "" {
+		r.aliases[name] = fmt.Sprintf("queue %d", len(r.aliases)+1)
+	}
+	return r.aliases[name]
+}
+
+// actual is what one of a lock's queues is called on the broker.
+func (r *run) actual(q amqp.Queue) string {
+	name, i := r.book.names.Name(q), r.book.into[q]
+	return name[:i] + r.here + name[i:]
 }
 
 // naming is how the target names its queues. Slots and holders are recognised where they have the

@@ -3,7 +3,6 @@ package foreign
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/adapters/wire"
@@ -122,20 +121,31 @@ func (s *Stage) clean() error {
 	if !s.real() || s.broker == nil {
 		return nil
 	}
-	left, _ := s.left(s.prefix)
+	left, _ := s.left(nil)
 	if err := s.broker.remove(left); err != nil {
 		return fmt.Errorf("clearing the broker: %w", err)
 	}
 	return nil
 }
 
-// left are the queues whose names begin with something, in order, and the connections that have them
-// exclusively, nil where nobody does.
-func (s *Stage) left(prefix string) (names []string, owners map[string]*wire.Conn) {
+// there are the queues that clients have made, all that the broker is known to have.
+func (s *Stage) there() map[string]bool {
+	all := make(map[string]bool)
+	s.broker.Look(func(v wire.Sight) {
+		for name := range v.Queues() {
+			all[name] = true
+		}
+	})
+	return all
+}
+
+// left are the queues that there were not before, in order, and the connections that have them exclusively,
+// nil where nobody does.
+func (s *Stage) left(before map[string]bool) (names []string, owners map[string]*wire.Conn) {
 	owners = make(map[string]*wire.Conn)
 	s.broker.Look(func(v wire.Sight) {
 		for name := range v.Queues() {
-			if strings.HasPrefix(name, prefix) {
+			if !before[name] {
 				names = append(names, name)
 				owners[name] = v.Owner(name)
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockproof/lockproof/model/lock"
@@ -156,13 +157,13 @@ func (r *run) destroyAll() (all bool, err error) {
 
 // sweep deletes what queues are left. clean says that there should be none.
 func (r *run) sweep(clean bool) error {
-	left, owners := r.left(r.here)
+	left, owners := r.left(r.before)
 	if r.shared { // the connection stays
 		left, owners = r.unshared(left, owners), nil
 	}
 	for _, name := range left {
-		if clean {
-			r.monitor.Leftover("after everything was released and destroyed, " + name[len(r.here):] + " is left")
+		if clean && strings.Contains(name, r.here) {
+			r.monitor.Leftover("after everything was released and destroyed, " + r.traced(name) + " is left")
 		}
 	}
 	r.mu.Lock()

@@ -3,6 +3,7 @@ package foreign
 import (
 	"slices"
 
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
 )
@@ -40,6 +41,15 @@ func (r *run) judgeable() spec.PropertySet {
 	return all
 }
 
+// guessless takes back what was concluded from what the broker was thought to have.
+func (r *run) guessless() {
+	for i := range r.record.events {
+		if e := &r.record.events[i]; e.Reason == lock.GaveUp {
+			e.Reason = lock.NoReason
+		}
+	}
+}
+
 // known reports whether what the broker has of the lock is known, and was all the time.
 func (r *run) known() bool { return r.naming.known && r.disagreement == "" }
 
@@ -48,6 +58,7 @@ func (r *run) execution() *Execution {
 	r.found(len(r.record.steps))
 	if r.disagreement != "" {
 		r.unruled.Disagreed++
+		r.guessless()
 		r.record.violations = slices.DeleteFunc(r.record.violations, func(v scenario.Violation) bool { return !r.judgeable().Has(v.Property) })
 	}
 	x := &Execution{

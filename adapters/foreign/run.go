@@ -43,7 +43,9 @@ type run struct {
 	ctx     context.Context
 	sc      *scenario.Scenario
 	book    *book
-	here    string // what names begin with in this run
+	here    string            // what lock names begin with in this run
+	before  map[string]bool   // the queues that there were before it
+	aliases map[string]string // of queues whose names don't tell whose they are
 	players []player
 	ghosts  []*link
 	buried  []*wire.Conn // of which the broker is to see the end
@@ -119,7 +121,8 @@ func (s *Stage) begin(ctx context.Context, sc *scenario.Scenario) (*run, error) 
 	}
 	s.runs++
 	s.unruled = Uncontrolled{}
-	r := &run{Stage: s, ctx: ctx, sc: sc, book: s.book(sc.Locks), here: s.place(""), shared: s.Sharing()}
+	r := &run{Stage: s, ctx: ctx, sc: sc, book: s.book(sc.Locks), here: s.place(""), shared: s.Sharing(), aliases: make(map[string]string)}
+	r.before = s.there()
 	r.players = make([]player, len(sc.Clients))
 	s.mu.Lock()
 	for i := range r.players {

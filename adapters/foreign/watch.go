@@ -13,7 +13,9 @@ import (
 // watch has the monitor begin.
 func (r *run) watch() {
 	r.survey()
-	r.record.furnished(r.truth)
+	if r.naming.known {
+		r.record.furnished(r.truth)
+	}
 	o := lock.DefaultOptions()
 	if r.shared {
 		o.Connection = lock.SharedConnection
@@ -26,13 +28,10 @@ func (r *run) watch() {
 // model is a command in the model's terms, with the names of traces.
 func (r *run) model(cmd *wire.Command, channel uint16) amqp.Command {
 	m := cmd.Model(func(name string) amqp.Queue {
-		if len(name) >= len(r.here) && name[:len(r.here)] == r.here {
-			name = name[len(r.here):]
-		}
 		if name == "" {
 			return 0
 		}
-		return r.book.names.Intern(name)
+		return r.book.names.Intern(r.traced(name))
 	})
 	m.Channel, m.Pipelined = channel, cmd.Pipelined
 	return m
@@ -132,7 +131,7 @@ func (r *run) survey() {
 }
 
 func (r *run) surveyed(v wire.Sight, layout *lock.Layout) (t spec.Truth) {
-	name := func(q amqp.Queue) string { return r.here + r.book.names.Name(q) }
+	name := r.actual
 	holder := func(q amqp.Queue, s uint8) {
 		if v.Exists(name(q)) {
 			t.Taken |= 1 << s
@@ -224,6 +223,8 @@ func (r *run) reason(p *player, res lock.Result) lock.Reason {
 		return lock.NoReason
 	case p.op == lock.Acquire && p.troubled:
 		return lock.Disconnected
+	case p.op == lock.Acquire && p.refused && !r.naming.known: // by who holds it, or by who claimed it just then?
+		return lock.NoReason
 	case p.op == lock.Acquire && p.refused:
 		return lock.GaveUp
 	case p.op == lock.Acquire:
@@ -270,7 +271,7 @@ func (r *run) granted(p *player, c uint8) *link {
 		q = layout.B[p.held]
 	}
 	r.broker.Look(func(v wire.Sight) {
-		if l := r.links[v.Owner(r.here+r.book.names.Name(q))]; l != nil && l.actor == p.actor {
+		if l := r.links[v.Owner(r.actual(q))]; l != nil && l.actor == p.actor {
 			owner = l
 		}
 	})
@@ -311,7 +312,7 @@ func (r *run) audit() {
 
 // leftover says what is wrong with a queue that is there, or "".
 func (r *run) leftover(v wire.Sight, q amqp.Queue) string {
-	m, name := r.book.mean(q), r.here+r.book.names.Name(q)
+	m, name := r.book.mean(q), r.actual(q)
 	switch {
 	case !m.Known || !v.Exists(name):
 		return ""

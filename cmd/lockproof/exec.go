@@ -59,6 +59,11 @@ func (f *proveFlags) foreign(c *cobra.Command, args []string) error {
 	if err := f.alone(args); err != nil {
 		return err
 	}
+	for _, name := range []string{"clients", "admins", "slots", "rounds", "crashes", "restarts"} {
+		if c.Flags().Changed(name) && f.way == "" {
+			return fmt.Errorf("--%s with --exec: expected --stress beside it; the gate's scenarios are drawn from the seed", name)
+		}
+	}
 	cfg, err := f.config(nil)
 	if err != nil {
 		return err

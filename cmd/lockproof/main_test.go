@@ -51,6 +51,8 @@ func TestCommandLines(t *testing.T) {
 		{"prove --time soon", exitCannot, "invalid duration"},
 		{"prove --on http://127.0.0.1/", exitCannot, "amqp"},
 		{"prove --on amqp://guest:guest@127.0.0.1:1/", exitCannot, "connecting to amqp://"},
+		{"prove --lock-type mutex", exitCannot, "--lock-type without --exec"},
+		{"prove --exec cat --rounds 5", exitCannot, "--rounds with --exec: expected --stress"},
 		{"prove --stress proxy", exitCannot, "--stress without --exec"},
 		{"prove --exec cat --stress proxy", exitCannot, "--stress without a real broker"},
 		{"prove --exec cat --stress fast --on rabbitmq", exitCannot, "expected straight or proxy"},
