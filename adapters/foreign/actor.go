@@ -139,7 +139,8 @@ func (a *actor) do(ctx context.Context, op lock.Op, params Params) (lock.Result,
 		return lock.Result{}, err
 	}
 	if !over {
-		return lock.Result{}, fmt.Errorf("%s %s by client %d is not over after %v", op, params.Name, a.number, startLimit)
+		return lock.Result{}, fmt.Errorf("%s %s by client %d, whom nobody disturbs, is not over after %v: does it wait for something? `lockproof adapter-check` looks at single calls",
+			op, params.Name, a.number, startLimit)
 	}
 	answer := a.take()
 	return answer.result, answer.err

@@ -34,7 +34,7 @@ Exit codes: 0 all green, 1 something is red, 2 the check could not be made.`,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	cmd.Flags().StringVar(&f.exec, "exec", "", "the `COMMAND` that starts a client, as a shell takes it")
-	cmd.Flags().StringVar(&f.lock, "lock", lock.Semaphore.String(), "the `TYPE` of lock: semaphore, mutex or persistent-mutex")
+	cmd.Flags().StringVar(&f.lock, "lock-type", lock.Semaphore.String(), "the `TYPE` of lock: semaphore, mutex or persistent-mutex")
 	cmd.Flags().DurationVar(&f.limit, "limit", adaptercheck.DefaultLimit, "how long a call may take")
 	return cmd
 }

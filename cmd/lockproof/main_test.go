@@ -39,7 +39,7 @@ func TestCommandLines(t *testing.T) {
 		{"adapter-check --exec cat", exitViolated, "expected answers only"},
 
 		{"adapter-check", exitCannot, "--exec is missing"},
-		{"adapter-check --exec cat --lock sofa", exitCannot, `lock type "sofa"`},
+		{"adapter-check --exec cat --lock-type sofa", exitCannot, `lock type "sofa"`},
 		{"frobnicate", exitCannot, `unknown command "frobnicate"`},
 		{"prove nothing-like-it", exitCannot, `target "nothing-like-it" is not known`},
 		{"prove --seed x", exitCannot, `invalid argument "x" for "--seed"`},
