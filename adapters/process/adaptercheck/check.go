@@ -116,7 +116,7 @@ func (w *walk) begin(p *player) {
 	s.Came = fmt.Sprintf("%s: %s; %s", about.Name, words(about.Locks), words(about.Operations))
 	if !slices.Contains(about.Locks, w.Kind) {
 		s.Mark, s.Expected = Red, fmt.Sprintf("%s among its locks", w.Kind)
-		s.Advice = "name it in \"locks\", or say by --lock which type to check"
+		s.Advice = "name it in \"locks\", or say by --lock-type which one to check"
 		w.lost = true
 	}
 	w.report(s)
