@@ -114,7 +114,7 @@ func (r *run) replied(cmd *wire.Command) amqp.Reply {
 
 // knows is the number of a channel in traces: channels count from 1, in the order in which they are used.
 func (l *link) knows(channel uint16) uint16 {
-	if channel == 0 || l == nil { // a connection that is gone is nobody's
+	if channel == 0 {
 		return channel
 	}
 	i := slices.Index(l.channels, channel)

@@ -45,7 +45,7 @@ func (f *adapterCheckFlags) run(c *cobra.Command) error {
 	}
 	kind, err := lock.KindNamed(f.lock)
 	if err != nil {
-		return fmt.Errorf("--lock: %w", err)
+		return fmt.Errorf("--lock-type: %w", err)
 	}
 	out := adaptercheck.Printer{Out: c.OutOrStdout(), Color: style().Color}
 	config := adaptercheck.Config{Command: f.exec, Kind: kind, Limit: f.limit, Stderr: c.ErrOrStderr()}

@@ -59,9 +59,10 @@ func (f *proveFlags) foreign(c *cobra.Command, args []string) error {
 	if err := f.alone(args); err != nil {
 		return err
 	}
-	for _, name := range []string{"clients", "admins", "slots", "rounds", "crashes", "restarts"} {
-		if c.Flags().Changed(name) && f.way == "" {
-			return fmt.Errorf("--%s with --exec: expected --stress beside it; the gate's scenarios are drawn from the seed", name)
+	if f.way == "" {
+		why := "with --exec: expected --stress beside it; the gate's scenarios are drawn from the seed"
+		if err := given(c, why, "clients", "admins", "slots", "rounds", "crashes", "restarts"); err != nil {
+			return err
 		}
 	}
 	cfg, err := f.config(nil)

@@ -67,10 +67,8 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 	if f.exec != "" {
 		return f.foreign(c, args)
 	}
-	for _, name := range []string{"lock-type", "patience"} {
-		if c.Flags().Changed(name) {
-			return fmt.Errorf("--%s without --exec: expected the command of the lock that is meant", name)
-		}
+	if err := given(c, "without --exec: expected the command of the lock that is meant", "lock-type", "patience"); err != nil {
+		return err
 	}
 	if f.way != "" {
 		return errors.New("--stress without --exec: a target of ours is always put under stress on a real broker: leave --stress out, or name a command")
