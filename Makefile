@@ -1,9 +1,12 @@
 # What there is to do here. `make` alone lists it.
 
-# The examples of targets are in testdata, which ./... leaves out.
-PACKAGES    := ./... ./testdata/targets/golang
+# The examples of targets are in testdata, which ./... leaves out, and so is the tool that injects bugs.
+PACKAGES    := ./... ./testdata/targets/golang/... ./testdata/mutate
 FUZZTIME    ?= 30s
 SPINFLAGS   ?=
+MUTATE_N    ?= 300
+MUTATE_SEED ?= 1
+MUTATEFLAGS ?=
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 help: ## list the targets
@@ -16,10 +19,10 @@ mutants: ## show that the prover finds the bug in every mutant
 	go run ./cmd/lockproof mutants
 
 test: ## run all tests, on a real RabbitMQ too if there is one
-	go test $(PACKAGES)
+	go test -timeout 20m $(PACKAGES)
 
 race: ## run the short tests with the race detector
-	go test -race -short ./...
+	go test -timeout 20m -race -short ./...
 
 lint: ## check the form of the code
 	@unformatted=$$(gofmt -l .) && if [ -n "$$unformatted" ]; then echo "not gofmt'ed:" $$unformatted; exit 1; fi
@@ -32,6 +35,9 @@ bench: ## run the benchmarks
 bench-spin: ## compare the exhaustive search with Spin, side by side (SPINFLAGS=-spin-long: at greater length)
 	go test -count 1 -run '^TestSpin$$' -v -timeout 1h ./sim/search -spin $(SPINFLAGS)
 
+mutate: ## inject MUTATE_N single bugs into lockproof and list those that the short tests do not notice
+	go run ./testdata/mutate -n $(MUTATE_N) -seed $(MUTATE_SEED) $(MUTATEFLAGS)
+
 fuzz: ## fuzz every parser for FUZZTIME each
 	@listed=$$(go test -list '^Fuzz' ./...) || { echo "$$listed"; exit 1; }; \
 	echo "$$listed" | awk '/^Fuzz/ { names[++n] = $$1 } /^ok/ { while (n) print $$2, names[n--] }' | \
@@ -40,4 +46,4 @@ fuzz: ## fuzz every parser for FUZZTIME each
 		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null || exit 1; \
 	done
 
-.PHONY: help prove mutants test race lint bench bench-spin fuzz
+.PHONY: help prove mutants test race lint bench bench-spin mutate fuzz

@@ -48,9 +48,14 @@ type AtlasConfig struct {
 	Broker string
 }
 
-// Atlas answers the open questions.
+// Atlas answers the open questions. One that ended early, since ctx is over or for the error that is returned with it,
+// has what was visited until then, and says what is missing.
 func Atlas(ctx context.Context, c AtlasConfig) (*histories.Atlas, error) {
+	if unknown := slices.IndexFunc(c.Questions, func(n int) bool { return n < 1 || n > len(questions) }); unknown >= 0 {
+		return nil, fmt.Errorf("question %d: expected 1 to %d", c.Questions[unknown], len(questions))
+	}
 	out := &histories.Atlas{Tool: Version, Broker: c.Broker}
+	var failed error
 	for i := range questions {
 		q := &questions[i]
 		if len(c.Questions) > 0 && !slices.Contains(c.Questions, q.number) {
@@ -58,27 +63,45 @@ func Atlas(ctx context.Context, c AtlasConfig) (*histories.Atlas, error) {
 		}
 		answered := histories.Question{Number: q.number, Ask: q.ask, Answer: q.answer}
 		for k := range q.rows {
-			if err := ctx.Err(); err != nil {
-				return out, err
+			var r *histories.AtlasRow
+			if failed == nil {
+				r, failed = c.row(ctx, q, &q.rows[k])
 			}
-			if c.Progress != nil {
-				c.Progress(fmt.Sprintf("question %d: %s", q.number, q.rows[k].setting))
-			}
-			r, err := c.visit(ctx, &q.rows[k])
-			if err != nil {
-				return out, fmt.Errorf("atlas, question %d, %s: %w", q.number, q.rows[k].setting, err)
+			if failed != nil {
+				answered.Missing = append(answered.Missing, q.rows[k].setting)
+				continue
 			}
 			answered.Rows = append(answered.Rows, *r)
 		}
 		out.Questions = append(out.Questions, answered)
 	}
 	if len(c.Questions) == 0 {
-		var err error
-		if out.Needed, err = c.needed(ctx); err != nil {
-			return out, err
+		if failed == nil {
+			out.Needed, failed = c.needed(ctx)
+		}
+		if failed != nil {
+			out.Missing = "what no lock can do without"
 		}
 	}
-	return out, ctx.Err()
+	return out, failed
+}
+
+// row visits a row. The error is that of ctx, too.
+func (c *AtlasConfig) row(ctx context.Context, q *question, r *row) (*histories.AtlasRow, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if c.Progress != nil {
+		c.Progress(fmt.Sprintf("question %d: %s", q.number, r.setting))
+	}
+	out, err := c.visit(ctx, r)
+	if err == nil {
+		err = ctx.Err() // it may not have been visited to its end
+	}
+	if err != nil {
+		return nil, fmt.Errorf("atlas, question %d, %s: %w", q.number, r.setting, err)
+	}
+	return out, nil
 }
 
 // visit explores a row.
@@ -89,14 +112,14 @@ func (c *AtlasConfig) visit(ctx context.Context, r *row) (*histories.AtlasRow, e
 		return nil, err
 	}
 	out := &histories.AtlasRow{
-		Setting: r.setting, Bounds: x.Report.Bounds, Command: e.Command(), Space: x.Report.Space, Ends: ends(x.Search.Coverage.Ends),
+		Setting: r.setting, Bounds: e.String(), Command: e.Command(), Space: x.Report.Space, Ends: ends(x.Search.Coverage.Ends),
 		Cost: c.cost(r.costly(e)), Seen: mishaps(x.Report.Space.Covered),
 	}
 	for _, res := range x.Report.Properties {
 		verdict, _ := x.Report.Verdict(&res)
 		v := histories.AtlasVerdict{Property: res.Property, Verdict: verdict}
 		if t := x.Traces[res.Property]; t != nil {
-			v = lostIn(t, res.Property)
+			v = x.lost(res.Property)
 			if v.Real, err = c.confirm(t, e.Target, res.Property); err != nil {
 				return nil, err
 			}
@@ -107,10 +130,13 @@ func (c *AtlasConfig) visit(ctx context.Context, r *row) (*histories.AtlasRow, e
 	return out, nil
 }
 
-// lostIn is the verdict on a property that an execution violates.
-func lostIn(t *scenario.Trace, p spec.Property) histories.AtlasVerdict {
+// lost is the verdict on a property that is violated.
+func (x *Explored) lost(p spec.Property) histories.AtlasVerdict {
+	t := x.Traces[p]
 	v, _ := violationOf(t, p)
-	return histories.AtlasVerdict{Property: p, Verdict: histories.Violated, Steps: len(t.Steps), Detail: v.Explain(), Trace: t}
+	return histories.AtlasVerdict{
+		Property: p, Verdict: histories.Violated, Steps: len(t.Steps), Least: x.Least.Has(p), Detail: v.Explain(), Trace: t,
+	}
 }
 
 // confirm is what a real broker shows of a violation, "" if none is asked.

@@ -1,6 +1,7 @@
 package lockproof
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
@@ -32,9 +34,22 @@ var dimensions = []dimension{
 // an administrator, with a crash and without.
 var needRooms = []Exploration{
 	{Clients: 1, Admins: 2, Rounds: 1, Slots: 2, Calls: ops(acquire, verify), AdminCalls: swap},
+	{Clients: 1, Admins: 2, Rounds: 1, Slots: 1, Calls: ops(acquire), InTurn: [][]scenario.Operation{ops(addOne), ops(removeOne)}},
 	{Clients: 2, Admins: 1, Rounds: 1, Slots: 2, Calls: session, AdminCalls: swap},
 	{Clients: 1, Admins: 1, Rounds: 1, Slots: 2, Calls: ops(acquire, verify), AdminCalls: ops(do(lock.Remove, 2)), Faults: sim.FaultBounds{Crashes: 1}},
 	{Clients: 1, Admins: 2, Rounds: 1, Slots: 1, Calls: ops(acquire, verify), AdminCalls: swap, Faults: sim.FaultBounds{Crashes: 1, Late: true}},
+}
+
+// asked is what clients and administrators call.
+func (e *Exploration) asked() string {
+	admins := []string{spelled(e.AdminCalls)}
+	if len(e.InTurn) > 0 {
+		admins = nil
+		for _, calls := range e.InTurn {
+			admins = append(admins, spelled(calls))
+		}
+	}
+	return spelled(e.Calls) + " beside " + strings.Join(admins, " and ")
 }
 
 // combination is one value for each dimension, by index.
@@ -55,7 +70,7 @@ func (c *AtlasConfig) needed(ctx context.Context) (*histories.Needed, error) {
 	all := combinations()
 	out := &histories.Needed{Tried: len(all)}
 	for _, r := range needRooms {
-		out.Bounds += "; " + r.String()
+		out.Bounds += "; " + r.String() + ": " + r.asked()
 	}
 	out.Bounds = strings.TrimPrefix(out.Bounds, "; ")
 	for i, comb := range all {
@@ -72,13 +87,7 @@ func (c *AtlasConfig) needed(ctx context.Context) (*histories.Needed, error) {
 	}
 	least := smallest(all, lost)
 	for _, d := range least {
-		dropped := make(combination, len(dimensions))
-		for i := range dropped {
-			if !slices.Contains(least, i) || i == d {
-				dropped[i] = len(dimensions[i].values) - 1
-			}
-		}
-		v, err := loses(ctx, dropped, false)
+		v, err := without(ctx, all, least, d)
 		if err != nil {
 			return nil, err
 		}
@@ -89,6 +98,26 @@ func (c *AtlasConfig) needed(ctx context.Context) (*histories.Needed, error) {
 			out.Free = append(out.Free, d.option+": "+strings.Join(d.values, ", "))
 		}
 	}
+	return out, nil
+}
+
+// without is what is violated where one of the options that are needed is dropped, whatever is chosen of
+// those that make no difference.
+func without(ctx context.Context, all []combination, needed []int, dropped int) ([]histories.AtlasVerdict, error) {
+	var out []histories.AtlasVerdict
+	for _, comb := range all {
+		if comb[dropped] == 0 || slices.ContainsFunc(needed, func(i int) bool { return i != dropped && comb[i] != 0 }) {
+			continue
+		}
+		lost, err := loses(ctx, comb, false)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range lost {
+			out = withFewest(out, v)
+		}
+	}
+	slices.SortFunc(out, func(a, b histories.AtlasVerdict) int { return cmp.Compare(a.Property, b.Property) })
 	return out, nil
 }
 
@@ -148,12 +177,25 @@ func loses(ctx context.Context, comb combination, first bool) ([]histories.Atlas
 			return nil, err
 		}
 		for p := range spec.PropertyCount {
-			t := x.Traces[p]
-			if t == nil || slices.ContainsFunc(out, func(v histories.AtlasVerdict) bool { return v.Property == p }) {
-				continue
+			if x.Traces[p] != nil {
+				out = withFewest(out, x.lost(p))
 			}
-			out = append(out, lostIn(t, p))
 		}
 	}
 	return out, ctx.Err()
+}
+
+// withFewest adds a verdict, or keeps the one of its property that takes fewer steps. No other has fewer
+// if that is known of both.
+func withFewest(all []histories.AtlasVerdict, v histories.AtlasVerdict) []histories.AtlasVerdict {
+	i := slices.IndexFunc(all, func(o histories.AtlasVerdict) bool { return o.Property == v.Property })
+	if i < 0 {
+		return append(all, v)
+	}
+	least := all[i].Least && v.Least
+	if v.Steps < all[i].Steps {
+		all[i] = v
+	}
+	all[i].Least = least
+	return all
 }

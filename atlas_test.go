@@ -1,6 +1,8 @@
 package lockproof_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +13,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
 )
 
 // TestAtlas answers every question again: a verdict that changes, a counterexample that becomes longer
@@ -52,7 +56,7 @@ func verdicts(a *histories.Atlas) string {
 			for _, v := range r.Verdicts {
 				fmt.Fprintf(&b, "    %s %s", v.Verdict, v.Property)
 				if v.Steps > 0 {
-					fmt.Fprintf(&b, " in %d", v.Steps)
+					fmt.Fprintf(&b, " in %s", v.AtMost())
 				}
 				fmt.Fprintln(&b)
 			}
@@ -62,7 +66,7 @@ func verdicts(a *histories.Atlas) string {
 	for _, o := range a.Needed.Smallest {
 		fmt.Fprintf(&b, "    %s:", o.Option)
 		for _, v := range o.Lost {
-			fmt.Fprintf(&b, " %s in %d", v.Property, v.Steps)
+			fmt.Fprintf(&b, " %s in %s", v.Property, v.AtMost())
 		}
 		fmt.Fprintln(&b)
 	}
@@ -83,6 +87,60 @@ func keep(t *testing.T, a *histories.Atlas) {
 		if err := ce.Save(filepath.Join(kept, name)); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestAtlasEndsEarly: what was visited is there, whatever ended the run, and what is missing is said.
+func TestAtlasEndsEarly(t *testing.T) {
+	lost := errors.New("the broker is gone")
+	for name, end := range map[string]func(c *lockproof.AtlasConfig, cancel func()){
+		"interrupted": func(c *lockproof.AtlasConfig, cancel func()) {
+			visits := 0
+			c.Progress = func(string) {
+				if visits++; visits == 3 {
+					cancel()
+				}
+			}
+		},
+		"the broker is lost": func(c *lockproof.AtlasConfig, _ func()) {
+			asked := 0
+			c.Confirm = func(*scenario.Trace, *lock.Target, scenario.Violation) (string, error) {
+				if asked++; asked == 2 {
+					return "", lost
+				}
+				return "RabbitMQ agrees", nil
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			c := lockproof.AtlasConfig{Questions: []int{1, 2, 3}}
+			end(&c, cancel)
+			a, err := lockproof.Atlas(ctx, c)
+			if !errors.Is(err, context.Canceled) && !errors.Is(err, lost) {
+				t.Fatal(err)
+			}
+			rows, missing := 0, 0
+			for _, q := range a.Questions {
+				rows, missing = rows+len(q.Rows), missing+len(q.Missing)
+			}
+			if len(a.Questions) != 3 || rows == 0 || missing == 0 || a.Complete() {
+				t.Errorf("%d questions, %d rows, %d missing", len(a.Questions), rows, missing)
+			}
+			var b strings.Builder
+			if err := histories.WriteAtlas(&b, a, histories.Style{Width: 160}); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []string{fmt.Sprintf("ended early: %d of %d configurations", rows, rows+missing), a.Questions[0].Rows[0].Setting, a.Questions[2].Missing[0]} {
+				if !strings.Contains(b.String(), want) {
+					t.Errorf("it does not say %q:\n%s", want, b.String())
+				}
+			}
+			if strings.Contains(b.String(), a.Questions[2].Answer) {
+				t.Errorf("a question is answered of which nothing was visited:\n%s", b.String())
+			}
+		})
 	}
 }
 

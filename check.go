@@ -1,6 +1,8 @@
 package lockproof
 
 import (
+	"fmt"
+
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/spec"
 )
@@ -13,6 +15,11 @@ type CheckOptions struct {
 	// Permits is how many there are of a lock whose history names no slots; 0 is the number of slots
 	// that it begins with.
 	Permits int
+	// Properties are those to judge; empty is all that apply.
+	Properties spec.PropertySet
+	// Releases is who may release a lock, and Failed what a release that failed says of who called it.
+	Releases spec.Releases
+	Failed   spec.FailedRelease
 }
 
 // Check judges a recorded history: linearizability, and the other properties as far as a history
@@ -26,17 +33,30 @@ func Check(h *spec.History, o CheckOptions) (*histories.Report, error) {
 		Strength: o.Strength.String(), Scenarios: 1, Operations: operations(h),
 	}
 	judged := make(map[spec.Property]spec.HistoryVerdict)
-	for _, v := range spec.CheckHistory(h, spec.LinearizableOptions{Strength: o.Strength, Permits: o.Permits}) {
+	for _, v := range spec.CheckHistory(h, spec.LinearizableOptions{Strength: o.Strength, Permits: o.Permits, Releases: o.Releases, Failed: o.Failed}) {
 		judged[v.Property] = v
 	}
-	applicable := spec.Applicable(h.Kind)
+	asked := judgedOf(spec.Applicable(h.Kind), o.Properties)
 	for p := range spec.PropertyCount {
-		if applicable.Has(p) {
+		if asked.Has(p) {
 			v, ok := judged[p]
-			r.Properties = append(r.Properties, fromHistory(p, v, ok))
+			res := fromHistory(p, v, ok)
+			res.Note = o.note(p)
+			r.Properties = append(r.Properties, res)
 		}
 	}
 	return r, nil
+}
+
+// note is the reading that a property was judged by.
+func (o *CheckOptions) note(p spec.Property) string {
+	switch p {
+	case spec.Linearizable:
+		return fmt.Sprintf("%s; releases by others: %s", o.Strength, o.Releases)
+	case spec.MutualExclusion:
+		return fmt.Sprintf("releases by others: %s; a failed release %s a belief", o.Releases, o.Failed)
+	}
+	return ""
 }
 
 // notShown is why a property is skipped that takes what the broker had, or what was sent.
@@ -49,7 +69,7 @@ func fromHistory(p spec.Property, v spec.HistoryVerdict, judged bool) histories.
 	case !judged:
 		r.Skip = notShown
 	case v.Decision == spec.Undecided:
-		r.Checked, r.Undecided, r.Skip = 0, 1, v.Why
+		r.Checked, r.Undecided, r.Unclear = 0, 1, v.Why
 	case v.Decision == spec.Illegal:
 		r.Violation = &histories.Found{Detail: v.Why}
 	}

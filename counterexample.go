@@ -17,19 +17,42 @@ func (r *Result) Counterexamples(command string) []*histories.Counterexample {
 	var out []*histories.Counterexample
 	for i := range r.Report.Properties {
 		p := &r.Report.Properties[i]
-		t := r.Traces[p.Property]
-		if t == nil || p.Violation == nil {
-			continue
+		if t := r.Traces[p.Property]; t != nil && p.Violation != nil {
+			ce := r.counterexample(p.Property, t, p.Violation)
+			ce.Origin.Command = command
+			out = append(out, ce)
 		}
-		ce := &histories.Counterexample{
-			Exec: r.exec, Kind: r.kind, ExecOptions: r.options, Tool: Version, Property: p.Property, Strength: r.Strength, Scenario: sim.Replay(t), Transcript: histories.Transcript(t),
-			Origin: histories.Origin{Seed: r.Report.Seed, Scenario: p.Violation.Scenario, Command: command},
-		}
-		ce.Violation, _ = violationOf(t, p.Property)
-		ce.Violation.Detail = ce.Violation.Explain()
-		out = append(out, ce)
 	}
 	return out
+}
+
+// labels are what all counterexamples of a run say.
+type labels struct {
+	strength spec.Strength
+	origin   histories.Origin // of no execution in particular
+	// Of somebody else's program: its command, the type that it was taken for, and its options.
+	exec    string
+	kind    lock.Kind
+	options map[string]string
+}
+
+// counterexample is an execution that violates a property, as it is written.
+func (l *labels) counterexample(p spec.Property, t *scenario.Trace, found *histories.Found) *histories.Counterexample {
+	ce := &histories.Counterexample{
+		Exec: l.exec, Kind: l.kind, ExecOptions: l.options, Tool: Version, Property: p, Strength: l.strength,
+		Scenario: sim.Replay(t), Transcript: histories.Transcript(t), Suspected: found.Suspected, Tries: found.Tries,
+		Origin: l.origin,
+	}
+	ce.Origin.Scenario = found.Scenario
+	ce.Violation, _ = violationOf(t, p)
+	ce.Violation.Detail = ce.Violation.Explain()
+	return ce
+}
+
+// foundIn is what a trace shows of a violation, as the report tells of it.
+func foundIn(t *scenario.Trace, p spec.Property) *histories.Found {
+	v, _ := violationOf(t, p)
+	return &histories.Found{Steps: len(t.Steps), Detail: v.Explain(), Diagram: drawn(t)}
 }
 
 // violationOf is the first violation of a property in a trace.
@@ -47,6 +70,8 @@ type Replayed struct {
 	Trace  *scenario.Trace
 	// Violation is what the counterexample is kept for, as it was seen this time; nil if it was not.
 	Violation *scenario.Violation
+	// Tries is how often that was, of how many times it was tried, where clients are somebody else's.
+	Tries histories.Tries
 }
 
 // Replay carries out a counterexample on the simulated broker.

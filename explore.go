@@ -3,6 +3,7 @@ package lockproof
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,18 +23,28 @@ type Exploration struct {
 	// Options are those that differ from the defaults, by name and value.
 	Options [][2]string
 	// Clients call the operations of Calls, so many Rounds of them; administrators those of AdminCalls.
+	// Where Clients or Admins is [AnyNumber], there is any number of them, each goes through its calls again and
+	// again, whatever Rounds says, and faults may be of any number as well.
 	Clients, Rounds, Admins, Slots int
 	// Names are the locks'; none is one lock called jobs. Where there are two, clients and
 	// administrators use them in turn.
 	Names []string
 	// Calls and AdminCalls are what one client, or administrator, calls; nil is [DefaultCalls].
 	Calls, AdminCalls []scenario.Operation
-	Faults            sim.FaultBounds
+	// InTurn, where it is not nil, is what administrators call instead: the first of them the first, and so
+	// on, and from the beginning again.
+	InTurn [][]scenario.Operation
+	Faults sim.FaultBounds
+	// MostSlots, for any number of clients, is how many slots there may be at once: executions are followed up
+	// to the moment at which there would be more. 0 is as many as there are at first.
+	MostSlots int
 	// Properties are those to judge; 0 is all that apply. The fewer they are, the fewer states there
 	// are to tell apart.
 	Properties spec.PropertySet
 	Strength   spec.Strength
 	Search     search.Options
+	// ViewsProgress is told about every second how far a search for any number of clients is. It may be nil.
+	ViewsProgress func(*search.AnyStats)
 	// Walks, where it is not 0, takes so many random executions instead of visiting all; Seed decides
 	// them.
 	Walks int
@@ -56,18 +67,34 @@ func DefaultCalls(k lock.Kind) (client, admin []scenario.Operation) {
 // Explored is what an exploration came to.
 type Explored struct {
 	Result
-	Search *search.Result // nil where executions were sampled
+	// Search is nil where executions were sampled. Its Err, where there is one, is a checkpoint that could not be
+	// written.
+	Search *search.Result
+	// Least are the properties that no execution within the bounds violates in fewer steps than the
+	// counterexample, however few the slots and calls are.
+	Least spec.PropertySet
+
+	judgedAlone int // histories that were judged one by one
 }
 
-// Explore visits every execution of a configuration, judges every one, and finds the shortest that
-// violate something. The error is for a configuration that makes no sense.
+// Explore visits every execution of a configuration, judges every one, and finds short ones that violate
+// something, the shortest where that can be told. The error is for a configuration that makes no sense.
 func Explore(ctx context.Context, e Exploration) (*Explored, error) {
+	began := time.Now()
+	if e.any() {
+		x, err := exploreAny(ctx, &e)
+		if err == nil {
+			x.Report.Elapsed = time.Since(began)
+		}
+		return x, err
+	}
 	b, err := e.Bounds()
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	x := &Explored{Result: Result{Strength: e.Strength, Traces: make(map[spec.Property]*scenario.Trace)}}
+	x := &Explored{Result: Result{
+		Strength: e.Strength, Traces: make(map[spec.Property]*scenario.Trace), labels: labels{strength: e.Strength, origin: e.origin()},
+	}}
 	if e.Walks > 0 {
 		err = x.sample(ctx, &e, &b)
 	} else {
@@ -83,7 +110,7 @@ func Explore(ctx context.Context, e Exploration) (*Explored, error) {
 // visit visits everything.
 func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) error {
 	x.Search = search.Run(ctx, *b, e.Search)
-	if x.Search.Err != nil {
+	if x.Search.Stop == search.Refused {
 		return x.Search.Err
 	}
 	want := x.Search.Found
@@ -91,9 +118,13 @@ func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) err
 		want = want.With(spec.Linearizable)
 	}
 	if want != 0 {
-		trails, _ := search.Trails(ctx, *b, e.Search.Reductions, want, illegal(b))
-		if err := x.shorten(b, trails); err != nil {
+		if err := x.shorten(ctx, b, x.trails(ctx, e, b, want)); err != nil {
 			return err
+		}
+		if !e.Search.First {
+			if err := x.least(ctx, b); err != nil {
+				return err
+			}
 		}
 	}
 	if err := x.goRound(b); err != nil {
@@ -103,10 +134,26 @@ func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) err
 	return nil
 }
 
+// trails are executions that violate the properties wanted. What the search has found is not lost where ctx is over: it
+// is looked for all the same, which takes no longer than finding it did with one worker.
+func (x *Explored) trails(ctx context.Context, e *Exploration, b *sim.Bounds, want spec.PropertySet) map[spec.Property][]scenario.Action {
+	trails, judged := search.Trails(ctx, *b, e.Search.Reductions, want, illegal(b))
+	x.judgedAlone = judged
+	left := x.Search.Found
+	for p := range trails {
+		left &^= 1 << p
+	}
+	if left != 0 && ctx.Err() != nil {
+		found, _ := search.Trails(context.WithoutCancel(ctx), *b, e.Search.Reductions, left, illegal(b))
+		maps.Copy(trails, found)
+	}
+	return trails
+}
+
 // sample takes random executions.
 func (x *Explored) sample(ctx context.Context, e *Exploration, b *sim.Bounds) error {
 	w := search.Walk(ctx, *b, search.WalkOptions{Seed: e.Seed, Walks: e.Walks, Workers: e.Search.Workers})
-	if err := x.shorten(b, w.First); err != nil {
+	if err := x.shorten(ctx, b, w.First); err != nil {
 		return err
 	}
 	x.Report = e.sampled(b, x, w)
@@ -149,16 +196,22 @@ func (e *Exploration) Bounds() (sim.Bounds, error) {
 
 func (e *Exploration) locks(b *sim.Bounds) error {
 	slots := e.Slots
-	if e.Target.Kind != lock.Semaphore {
+	switch e.Target.Kind {
+	case lock.PersistentMutex:
 		slots = min(slots, 1)
+	case lock.Mutex: // its one queue is the holder's
+		slots = 0
 	}
 	names := e.Names
 	if len(names) == 0 {
 		names = []string{"jobs"}
 	}
-	for _, name := range names {
+	for i, name := range names {
 		if err := lock.CheckName(name); err != nil {
 			return err
+		}
+		if slices.Contains(names[:i], name) {
+			return fmt.Errorf("two locks are called %s: expected names that differ", name)
 		}
 		b.Locks = append(b.Locks, scenario.Lock{Name: name, Slots: uint8(slots)})
 	}
@@ -183,6 +236,9 @@ func (e *Exploration) workload(b *sim.Bounds) {
 		b.Clients = append(b.Clients, scenario.Client{Lock: i % len(b.Locks), Ops: slices.Repeat(calls, e.Rounds)})
 	}
 	for i := range e.Admins {
+		if len(e.InTurn) > 0 {
+			admin = e.InTurn[i%len(e.InTurn)]
+		}
 		b.Clients = append(b.Clients, scenario.Client{Lock: i % len(b.Locks), Ops: admin})
 	}
 }
@@ -199,20 +255,30 @@ func illegal(b *sim.Bounds) func([]scenario.Action) bool {
 }
 
 // shorten makes the shortest counterexamples it can of executions that violate something.
-func (x *Explored) shorten(b *sim.Bounds, trails map[spec.Property][]scenario.Action) error {
+func (x *Explored) shorten(ctx context.Context, b *sim.Bounds, trails map[spec.Property][]scenario.Action) error {
 	var r sim.Runner
 	for p, actions := range trails {
-		attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
-			return sim.Violating(r.Trace(b.Target, s, b.Strength), p)
+		t, err := shortened(ctx, &r, b, p, actions)
+		if err != nil {
+			return err
 		}
-		least := histories.Minimise(replaying(b, actions), attempt, func(string) bool { return false }, minimisingTries)
-		x.Traces[p] = r.Trace(b.Target, &least, b.Strength)
-		if _, shown := violationOf(x.Traces[p], p); !shown {
-			return fmt.Errorf("exploring %s: an execution of %d actions violates %s in the search and not when it is replayed: this is a fault of lockproof; please report it",
-				b.Target.Name, len(actions), p)
-		}
+		x.Traces[p] = t
 	}
 	return nil
+}
+
+// shortened is the shortest counterexample that can be made of an execution that violates a property.
+func shortened(ctx context.Context, r *sim.Runner, b *sim.Bounds, p spec.Property, actions []scenario.Action) (*scenario.Trace, error) {
+	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
+		return sim.Violating(r.Trace(b.Target, s, b.Strength), p)
+	}
+	least := histories.Minimise(ctx, replaying(b, actions), attempt, func(string) bool { return false }, minimisingTries)
+	t := r.Trace(b.Target, &least, b.Strength)
+	if _, shown := violationOf(t, p); !shown {
+		return nil, fmt.Errorf("exploring %s: an execution of %d actions violates %s in the search and not when it is replayed: this is a fault of lockproof; please report it",
+			b.Target.Name, len(actions), p)
+	}
+	return t, nil
 }
 
 // goRound makes a counterexample of an execution that goes round in a cycle for ever: round and round,
@@ -248,7 +314,7 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *histories.Report {
 	found := x.Search
 	r := &histories.Report{
 		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: histories.Visited,
-		Broker: "the simulated broker", Strength: e.Strength.String(), Bounds: e.String(),
+		Broker: simulated, Strength: e.Strength.String(), Bounds: e.described(), Fixed: assigned(e.Options),
 		Interrupted: found.Stop == search.Interrupted, Space: spaceOf(b, found),
 	}
 	r.Properties = x.judged(b, &found.Coverage, found.States, found.Doubted)
@@ -271,6 +337,7 @@ func (x *Explored) judged(b *sim.Bounds, c *search.Coverage, looked, doubted int
 		}
 		if p == spec.Linearizable {
 			res.Note, res.Undecided = b.Strength.String(), int(doubted)
+			res.Unclear = fmt.Sprintf("no linearization was constructed for %s; of their histories, %d were judged", counted(int(doubted), "operation"), x.judgedAlone)
 		}
 		out = append(out, res)
 	}
@@ -291,8 +358,8 @@ func (x *Explored) found(p spec.Property) *histories.Found {
 	if t == nil {
 		return nil
 	}
-	v, _ := violationOf(t, p)
-	out := &histories.Found{Steps: len(t.Steps), Detail: v.Explain(), Diagram: drawn(t)}
+	out := foundIn(t, p)
+	out.Least = x.Least.Has(p)
 	if x.Search != nil && p == spec.Progress && len(t.Steps) >= scenario.MaxSteps {
 		out.Detail += fmt.Sprintf(": after %d steps a cycle of %d goes round for ever", len(x.Search.Livelock.Prefix), len(x.Search.Livelock.Cycle))
 	}
@@ -303,7 +370,7 @@ func (x *Explored) found(p spec.Property) *histories.Found {
 func (e *Exploration) sampled(b *sim.Bounds, x *Explored, w *search.Walked) *histories.Report {
 	return &histories.Report{
 		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: histories.Sampled, Seed: e.Seed,
-		Broker: "the simulated broker, of " + e.String(), Strength: e.Strength.String(), Scenarios: int(w.Walks), Steps: int(w.Steps),
+		Broker: simulated, Strength: e.Strength.String(), Bounds: e.described(), Fixed: assigned(e.Options), Scenarios: int(w.Walks), Steps: int(w.Steps),
 		Properties: x.judged(b, &w.Coverage, w.Walks, w.Doubted),
 	}
 }
@@ -311,18 +378,69 @@ func (e *Exploration) sampled(b *sim.Bounds, x *Explored, w *search.Walked) *his
 // String is the configuration in words.
 func (e *Exploration) String() string {
 	var out []string
-	if e.Clients > 0 {
+	switch {
+	case e.any():
+		out = append(out, counted(e.Clients, "client"), counted(AnyNumber, "round"))
+	case e.Clients > 0:
 		out = append(out, counted(e.Clients, "client"), counted(e.Rounds, "round"))
 	}
-	if e.Admins > 0 {
+	if e.Admins != 0 {
 		out = append(out, counted(e.Admins, "administrator"))
 	}
-	return strings.Join(append(out, counted(e.Slots, "slot"), e.Faults.String()), ", ")
+	if slots := e.slots(); slots != "" {
+		out = append(out, slots)
+	}
+	return strings.Join(append(out, e.Faults.String()), ", ")
+}
+
+// slots is what the locks have at first, in words.
+func (e *Exploration) slots() string {
+	kind := lock.Semaphore
+	if e.Target != nil {
+		kind = e.Target.Kind
+	}
+	switch {
+	case kind == lock.Semaphore:
+		return counted(e.Slots, "slot")
+	case kind == lock.PersistentMutex && e.Slots == 0:
+		return "not created yet"
+	}
+	return ""
+}
+
+// origin is what counterexamples say of the run.
+func (e *Exploration) origin() histories.Origin {
+	o := histories.Origin{Broker: simulated, Bounds: e.described(), Options: assigned(e.Options)}
+	if e.Walks > 0 {
+		o.Seed = e.Seed
+	}
+	return o
+}
+
+// described is the configuration in words, with what is called on which locks where that is not the usual.
+func (e *Exploration) described() string {
+	var calls []string
+	if e.Calls != nil && e.Clients > 0 {
+		calls = append(calls, "clients call "+spelled(e.Calls))
+	}
+	if e.AdminCalls != nil && e.Admins > 0 {
+		calls = append(calls, "administrators call "+spelled(e.AdminCalls))
+	}
+	if len(e.Names) > 0 {
+		calls = append(calls, "locks "+strings.Join(e.Names, " and "))
+	}
+	if len(calls) == 0 {
+		return e.String()
+	}
+	return e.String() + " (" + strings.Join(calls, "; ") + ")"
 }
 
 func counted(n int, what string) string {
-	if n == 1 {
+	switch n {
+	case 1:
 		return "1 " + what
+	case AnyNumber:
+		return "any number of " + what + "s"
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }

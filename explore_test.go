@@ -1,7 +1,9 @@
 package lockproof_test
 
 import (
+	"context"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/lockproof/lockproof"
@@ -108,4 +110,92 @@ func visit(t *testing.T, target *lock.Target, e lockproof.Exploration, p spec.Pr
 		return len(tr.Steps)
 	}
 	return 0
+}
+
+// fading is a context that is over once it was asked so many times whether it is.
+type fading struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (f *fading) Err() error {
+	if f.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestExploreInterrupted: whenever a search is interrupted, the violations that it has found are shown with executions.
+func TestExploreInterrupted(t *testing.T) {
+	target, err := lockproof.TargetNamed("locked-is-success")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, found := int64(1), 0; found < 3; n++ {
+		ctx := &fading{Context: t.Context()}
+		ctx.left.Store(n)
+		x, err := lockproof.Explore(ctx, lockproof.Exploration{Target: target, Clients: 3, Rounds: 1, Slots: 1, Search: search.Options{Workers: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.Search.Stop == search.Finished {
+			t.Fatal("it was never interrupted with something found")
+		}
+		for p := range spec.PropertyCount {
+			if !x.Search.Found.Has(p) {
+				continue
+			}
+			found++
+			if r := x.Report.Result(p); x.Traces[p] == nil || r.Violation == nil || !x.Report.Interrupted {
+				t.Errorf("interrupted after %d looks: %s was found and is not shown", n, p)
+			}
+		}
+	}
+}
+
+// TestExploreCheckpointLost: a checkpoint that can't be written takes nothing away from what was found.
+func TestExploreCheckpointLost(t *testing.T) {
+	x, err := lockproof.Explore(t.Context(), lockproof.Exploration{Clients: 2, Rounds: 1, Slots: 1, Search: search.Options{
+		Depth: 3, Checkpoint: filepath.Join(t.TempDir(), "no such directory", "checkpoint"),
+	}})
+	if err != nil || x.Report == nil || x.Search.Err == nil {
+		t.Errorf("%+v, %v", x, err)
+	}
+}
+
+// TestExploreMutex: a right mutex is accused of nothing, whatever the number of slots that others have.
+func TestExploreMutex(t *testing.T) {
+	target, err := lockproof.TargetNamed("mutex")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for slots := range 3 {
+		x, err := lockproof.Explore(t.Context(), lockproof.Exploration{Target: target, Clients: 2, Rounds: 1, Slots: slots})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range x.Report.Properties {
+			p := &x.Report.Properties[i]
+			if v, _ := x.Report.Verdict(p); v != histories.Proved && v != histories.Skipped {
+				t.Errorf("%d slots: %s is %s", slots, p.Property, v)
+			}
+		}
+	}
+}
+
+// TestLeast: a number of steps is called the least only where it is, and never for linearizability.
+func TestLeast(t *testing.T) {
+	x, err := lockproof.Explore(t.Context(), lockproof.Exploration{
+		Admins: 2, Rounds: 1, Slots: 2, AdminCalls: calls(callN(lock.Remove, 1), callN(lock.Add, 1), call(lock.Count)),
+		Options: [][2]string{{"admin-mutex", "false"}, {"pipeline", "0"}}, Search: search.Options{Reductions: search.AllReductions},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, want := range map[spec.Property]int{spec.AdminExclusion: 3, spec.ContiguousSlots: 6, spec.ExactCount: 7, spec.Linearizable: 7} {
+		found := x.Report.Result(p).Violation
+		if found == nil || found.Steps != want || found.Least != (p != spec.Linearizable) {
+			t.Errorf("%s: %+v, expected %d steps", p, found, want)
+		}
+	}
 }

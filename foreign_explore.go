@@ -38,11 +38,17 @@ type ForeignExploreConfig struct {
 	Calls, AdminCalls []scenario.Operation
 	// Runs is how many executions are run at most; 0 is [DefaultForeignRuns].
 	Runs int
+	// First ends the exploration at the first execution that violates something.
+	First bool
+	// Properties are those to judge; empty is all that apply.
+	Properties spec.PropertySet
 	// Strength is what a failed acquire is taken to promise.
 	Strength spec.Strength
 	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds. Where
 	// one does that, the exploration is not complete.
 	Patience time.Duration
+	// Found is told of violations; see [ForeignConfig].
+	Found func(*histories.Counterexample)
 	// Progress is told after every execution how far the exploration is. It may be nil.
 	Progress func(Progress)
 }
@@ -71,19 +77,22 @@ func ExploreForeign(ctx context.Context, c ForeignExploreConfig) (_ *Result, err
 	}
 	began := time.Now()
 	run := foreignExploration{foreignRun: foreignRun{ForeignConfig: c.config(), exploring: true}}
-	var part sample
-	stage, err := foreign.NewStage(ctx, run.stage(&part))
+	run.labels = run.ForeignConfig.labels()
+	run.labels.origin.Bounds = e.described()
+	var cancel context.CancelFunc
+	run.allowed, cancel = allow(ctx, 0)
+	defer cancel()
+	w, err := run.worker(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, stage.Close()) }()
-	sc := stage.Playable(bounds.Scenario())
-	traces, err := run.visit(ctx, stage, sc, &part)
-	if err != nil {
+	defer func() { err = errors.Join(err, w.stage.Close()) }()
+	sc := w.stage.Playable(bounds.Scenario())
+	if err := run.visit(ctx, w, sc); err != nil {
 		return nil, err
 	}
-	res := &Result{Strength: c.Strength, Traces: traces, exec: c.Exec, kind: c.Kind, options: c.Options}
-	res.Report = run.report(traces)
+	res := run.result()
+	res.Report = run.report()
 	res.Report.Bounds = run.bounds(&e, &sc)
 	res.Report.Elapsed = time.Since(began)
 	res.Report.Interrupted = ctx.Err() != nil
@@ -100,67 +109,58 @@ func (c *ForeignExploreConfig) exploration() Exploration {
 
 // config is the configuration of a run that plays the executions.
 func (c *ForeignExploreConfig) config() ForeignConfig {
-	return ForeignConfig{
+	out := ForeignConfig{
 		Starter: c.Starter, Exec: c.Exec, Name: c.Name, Kind: c.Kind, Options: c.Options,
-		Scenarios: cmp.Or(c.Runs, DefaultForeignRuns), Strength: c.Strength, Patience: c.Patience, Progress: c.Progress,
+		Scenarios: cmp.Or(c.Runs, DefaultForeignRuns), Properties: judgedOf(spec.ApplicableExternal(c.Kind), c.Properties), Strength: c.Strength,
+		Patience: c.Patience, Found: c.Found, Progress: c.Progress,
 	}
+	if c.First {
+		out.Until = out.Properties
+	}
+	return out
 }
 
 // foreignExploration is a run that visits the executions of one scenario.
 type foreignExploration struct {
 	foreignRun
-	shown map[spec.Property]*foreign.Execution // the first that violates it
-	runs  *foreign.Exploration
+	runs *foreign.Exploration
 }
+
+// errEnough ends an exploration in good order.
+var errEnough = errors.New("enough was seen")
 
 // visit visits the executions of a scenario, and makes those smaller that violate something.
-func (f *foreignExploration) visit(ctx context.Context, stage *foreign.Stage, sc scenario.Scenario, part *sample) (map[spec.Property]*scenario.Trace, error) {
-	f.meet(stage)
-	f.shown = make(map[spec.Property]*foreign.Execution)
-	var err error
-	f.runs, err = stage.Explore(ctx, sc, foreign.ExploreOptions{Runs: f.Scenarios}, f.saw)
-	f.sum.merge(part)
-	f.measured(stage)
+func (f *foreignExploration) visit(ctx context.Context, w *foreignWorker, sc scenario.Scenario) (err error) {
+	f.runs, err = w.stage.Explore(ctx, sc, foreign.ExploreOptions{Runs: f.Scenarios}, func(x *foreign.Execution) error {
+		if err := w.examine(ctx, f.sum.scenarios, x); err != nil || !f.stop.Load() {
+			return err
+		}
+		return errEnough
+	})
+	f.measured(w)
+	if err == errEnough {
+		f.runs.Incomplete, err = cmp.Or(f.runs.Incomplete, "it ended at the first violation"), nil
+	}
 	if ctx.Err() != nil {
 		f.runs.Incomplete = cmp.Or(f.runs.Incomplete, "it was interrupted")
-		return f.asSeen(), nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	f.meet(stage) // that clients share a connection may not be seen before they run
-	traces, errs := f.shortest(ctx, []*foreign.Stage{stage}, func(_ context.Context, _ *foreign.Stage, p spec.Property) (*foreign.Execution, error) {
-		return f.shown[p], nil
-	})
-	return traces, errors.Join(errs...)
-}
-
-// asSeen are the executions that violate something as they are, for which there was no time.
-func (f *foreignExploration) asSeen() map[spec.Property]*scenario.Trace {
-	traces := make(map[spec.Property]*scenario.Trace)
-	for p, x := range f.shown {
-		traces[p] = x.Trace
-	}
-	return traces
-}
-
-// saw takes in an execution.
-func (f *foreignExploration) saw(x *foreign.Execution) {
-	f.take(f.sum.scenarios, x)
-	for p := range spec.PropertyCount {
-		if x.Found.Has(p) && f.shown[p] == nil {
-			f.shown[p] = x
-		}
-	}
+	w.meet() // that clients share a connection may not be seen before they run
+	return f.shrink(ctx, []*foreignWorker{w})
 }
 
 // report says what the exploration came to.
-func (f *foreignExploration) report(traces map[spec.Property]*scenario.Trace) *histories.Report {
-	r := f.foreignRun.report(traces)
+func (f *foreignExploration) report() *histories.Report {
+	r := f.foreignRun.report()
 	r.Mode = histories.Visited
 	r.Runs = &histories.Runs{Whole: f.runs.Runs, Blocked: f.runs.Blocked, Incomplete: f.runs.Incomplete}
 	if f.runs.Incomplete == "" { // none was cut off
-		r.Result(spec.Progress).Note = cycling[search.NoCycles]
+		if p := r.Result(spec.Progress); p != nil {
+			p.Note = cycling[search.NoCycles]
+		}
 	}
 	return r
 }

@@ -2,23 +2,23 @@ package lockproof
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
 // report says what the run came to.
-func (f *foreignRun) report(traces map[spec.Property]*scenario.Trace) *histories.Report {
+func (f *foreignRun) report() *histories.Report {
 	s := &f.sum
 	r := &histories.Report{
 		Tool: Version, Target: f.Name, Doc: f.Exec, Kind: f.Kind, Mode: histories.Sampled,
-		Broker: f.On.String() + ", through the gate", Seed: f.Seed, Strength: f.Strength.String(),
+		Broker: f.On.String() + gated, Seed: f.Seed, Strength: f.Strength.String(), Bounds: f.Shape.String(), Fixed: byName(f.Options),
 		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations,
 		Efficiency: Efficiency(&s.costs),
 		Stale: histories.Overlap{
@@ -38,17 +38,25 @@ func (f *foreignRun) report(traces map[spec.Property]*scenario.Trace) *histories
 	if f.sharing {
 		r.Uncontrolled = append(r.Uncontrolled, "clients share a connection: what befalls one would befall all, so there were no faults")
 	}
+	if f.free.Died >= maxCrashes {
+		r.Uncontrolled = append(r.Uncontrolled, fmt.Sprintf("clients ended by themselves %d times: the run was ended there", f.free.Died))
+	}
 	if f.disagreement != "" {
 		r.Uncontrolled = append(r.Uncontrolled, "the first time: "+f.disagreement)
 	}
-	applicable := spec.Applicable(f.Kind)
 	judge := Config{Strength: f.Strength}
 	for p := range spec.PropertyCount {
-		if !applicable.Has(p) {
+		if !f.Properties.Has(p) {
 			continue
 		}
-		result := judge.result(p, s, traces[p])
+		result := judge.result(p, s)
 		result.Skip = f.skip(p)
+		if d := f.findings[p]; d != nil {
+			result.Violation = d.found(p)
+		}
+		if f.fromHistory.Has(p) {
+			result.Evidence = spec.FromHistory
+		}
 		r.Properties = append(r.Properties, result)
 	}
 	for k := range sim.Sightings {
@@ -57,6 +65,14 @@ func (f *foreignRun) report(traces map[spec.Property]*scenario.Trace) *histories
 		}
 	}
 	return r
+}
+
+// byName is options as they are typed, in the order of their names.
+func byName[V any](options map[string]V) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		out = append(out, fmt.Sprintf("%s=%v", name, options[name]))
+	}
+	return out
 }
 
 // trafficOf is what operations took on the wire, for the report.
@@ -87,8 +103,8 @@ const unmeasured = "which commands were written in one go is not told apart whil
 // skip is why a property is not judged, "" where it is.
 func (f *foreignRun) skip(p spec.Property) string {
 	switch {
-	case !f.judgeable.Has(p):
-		return foreign.Nameless
+	case f.unjudged[p] != "":
+		return f.unjudged[p]
 	case f.exploring && foreign.Measured.Has(p):
 		return unmeasured
 	}

@@ -13,81 +13,118 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// foreignTries bounds how many scenarios are tried to make one counterexample smaller.
-const foreignTries = 400
+// How many scenarios are tried to make one counterexample smaller: with the same clients for one after the other,
+// and with fresh ones for each, which takes many times as long.
+const (
+	foreignTries = 400
+	freshTries   = 100
+)
 
-// shortest are the smallest executions found that violate a property, each by one of the stages.
-func (f *foreignRun) shortest(ctx context.Context, stages []*foreign.Stage, first firstSeen) (map[spec.Property]*scenario.Trace, []error) {
-	traces, errs := make(map[spec.Property]*scenario.Trace), make([]error, len(stages))
+// shrink makes smaller what was reproduced, the gravest first, each by one of the workers.
+func (f *foreignRun) shrink(ctx context.Context, workers []*foreignWorker) error {
+	queue, errs := f.shrinkable().BySeverity(), make([]error, len(workers))
 	var wg sync.WaitGroup
 	var next atomic.Int64
-	for w, stage := range stages {
+	for i, w := range workers {
 		wg.Go(func() {
-			for p := spec.Property(next.Add(1) - 1); p < spec.PropertyCount; p = spec.Property(next.Add(1) - 1) {
-				if f.sum.first[p] == 0 || f.Until != 0 && !f.Until.Has(p) || ctx.Err() != nil {
-					continue
-				}
-				t, err := f.minimise(ctx, stage, p, first)
-				errs[w] = errors.Join(errs[w], err)
-				f.mu.Lock()
-				if t != nil {
-					traces[p] = t
-				}
-				f.mu.Unlock()
+			for k := int(next.Add(1) - 1); k < len(queue); k = int(next.Add(1) - 1) {
+				time, cancel := f.allowed.portion(len(queue)-k, len(workers))
+				s := shrinking{foreignWorker: w, ctx: ctx, time: time, property: queue[k]}
+				errs[i] = errors.Join(errs[i], quietly(ctx, s.run()))
+				cancel()
 			}
 		})
 	}
 	wg.Wait()
-	return traces, errs
+	return errors.Join(errs...)
 }
 
-// minimise makes the first execution that violates a property smaller.
-func (f *foreignRun) minimise(ctx context.Context, stage *foreign.Stage, p spec.Property, first firstSeen) (*scenario.Trace, error) {
-	x, err := first(ctx, stage, p)
-	if err != nil || ctx.Err() != nil {
-		return nil, quietly(ctx, err)
+// shrinking is one counterexample that is made smaller.
+type shrinking struct {
+	*foreignWorker
+	ctx, time context.Context // time ends it between two executions, ctx in their midst
+	property  spec.Property
+
+	renewed bool // each execution has fresh clients
+	shown   bool // one has violated the property
+	trouble error
+}
+
+// run tries with the same clients for one scenario after the other, which is fast. What they carry from one to the
+// next may make something small that is not so by itself: if fresh clients don't show it, it is done again with
+// fresh ones each time.
+func (s *shrinking) run() error {
+	for _, s.renewed = range []bool{false, true} {
+		least := s.least()
+		if s.shown && s.trouble == nil && s.confirmed(&least) {
+			return nil
+		}
+		if s.trouble != nil || s.time.Err() != nil {
+			break
+		}
 	}
-	stage.Measure(0)
-	if foreign.Measured.Has(p) {
-		stage.Measure(foreign.Look)
+	return s.trouble
+}
+
+// least is the smallest scenario that was seen to violate the property, if one was.
+func (s *shrinking) least() scenario.Scenario {
+	defer s.stage.Bound(0)
+	tries := foreignTries
+	if s.renewed {
+		tries = freshTries
 	}
-	var trouble error
-	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
-		if trouble != nil || ctx.Err() != nil {
+	s.shown = false
+	return histories.Minimise(s.time, sim.Replay(s.findings[s.property].trace), s.attempt, func(string) bool { return false }, tries)
+}
+
+// attempt is a [histories.Attempt]. The scenario to begin with is tried several times.
+func (s *shrinking) attempt(sc *scenario.Scenario) ([]scenario.Action, bool) {
+	tries := 1
+	if !s.shown {
+		tries = reproductions
+	}
+	for range tries {
+		if s.trouble != nil || s.time.Err() != nil {
 			return nil, false
 		}
-		f.trying()
-		x, err := stage.Run(ctx, s)
-		if trouble = err; err != nil {
+		x := s.try(sc)
+		if s.trouble != nil {
 			return nil, false
 		}
-		actions, shown := sim.Violating(x.Trace, p)
-		if shown {
-			stage.Bound(len(actions)) // what takes longer is not smaller
-		}
-		return actions, shown
-	}
-	least := histories.Minimise(sim.Replay(x.Trace), attempt, func(string) bool { return false }, foreignTries)
-	stage.Bound(0)
-	if trouble != nil || ctx.Err() != nil {
-		return x.Trace, quietly(ctx, trouble)
-	}
-	if foreign.Measured.Has(p) {
-		stage.Measure(foreign.Stare)
-	}
-	for range showings { // clients that do things by themselves may need more than one
-		y, err := stage.Run(ctx, &least)
-		if err != nil {
-			return nil, quietly(ctx, err)
-		}
-		if y.Found.Has(p) {
-			return y.Trace, nil
+		if actions, shown := sim.Violating(x.Trace, s.property); shown {
+			s.shown = true
+			if len(actions) == len(sc.Schedule.Actions) { // what takes longer is not smaller
+				s.stage.Bound(len(actions))
+			}
+			return actions, true
 		}
 	}
-	if x.Found.Has(p) {
-		return x.Trace, nil
+	return nil, false
+}
+
+// try carries out a scenario.
+func (s *shrinking) try(sc *scenario.Scenario) (x *foreign.Execution) {
+	s.trying()
+	if s.renewed {
+		if s.trouble = s.stage.Renew(s.ctx); s.trouble != nil {
+			return nil
+		}
 	}
-	return nil, nil
+	if s.stage.Measure(0); foreign.Measured.Has(s.property) {
+		s.stage.Measure(foreign.Look)
+	}
+	x, s.trouble = s.stage.Run(s.ctx, sc)
+	return x
+}
+
+// confirmed reports whether fresh clients have shown it, and keeps it then.
+func (s *shrinking) confirmed(sc *scenario.Scenario) (shown bool) {
+	first := s.findings[s.property].scenario
+	_, s.trouble = s.reproduce(s.ctx, s.time, sc, spec.PropertySet(0).With(s.property), func(p spec.Property, t *scenario.Trace, try int) {
+		shown = true
+		s.keep(p, reproduced(first, t, try))
+	})
+	return shown
 }
 
 // trying tells of one more scenario that is tried to make a counterexample smaller.
@@ -101,9 +138,6 @@ func (f *foreignRun) trying() {
 		f.Progress(p)
 	}
 }
-
-// showings is how often an execution is tried again that violated a property once.
-const showings = 5
 
 // quietly is an error that is not the doing of whoever ended the run.
 func quietly(ctx context.Context, err error) error {

@@ -21,6 +21,9 @@ import (
 // Version is the version of the tool, in reports and counterexamples.
 const Version = "0.1.0"
 
+// simulated is what our own broker is called.
+const simulated = "the simulated broker"
+
 // Config says what to prove and how thoroughly.
 type Config struct {
 	// Target is the lock to judge; nil is the reference semaphore.
@@ -32,20 +35,29 @@ type Config struct {
 	Seed uint64
 	// Scenarios is how many are run; 0 is [DefaultScenarios].
 	Scenarios int
-	// Time ends the run earlier; 0 is no limit. How many scenarios fit is then the machine's doing.
+	// Time ends the run earlier, minimising included; see [MinimisingShare]. How many scenarios fit is then the
+	// machine's doing. 0 is no limit.
 	Time time.Duration
 	// Strategies are how schedules are drawn; none is all of them.
 	Strategies []scenario.Strategy
 	// Depth is PCT's depth parameter; 0 draws it.
 	Depth int
+	// Shape is what of the workload and the faults is not drawn.
+	Shape sim.Shape
+	// Properties are those to judge; empty is all that apply.
+	Properties spec.PropertySet
 	// Strength is what a failed acquire is taken to promise.
 	Strength spec.Strength
 	// Workers is how many run scenarios at once; 0 is one for each processor. It does not change
 	// the result.
 	Workers int
 	// Until ends the run once one of these properties was seen violated, and has only their
-	// executions minimised. Empty runs on, and minimises all.
+	// executions minimised. Empty runs on, and minimises all. What is run then does not depend on
+	// Workers either.
 	Until spec.PropertySet
+	// Found is told of each violation at once, as it was first seen, and again when its execution is as small as it
+	// gets. The last of a property is that of the result. The next call waits for it. It may be nil.
+	Found func(*histories.Counterexample)
 	// Progress is told now and then how far the run is. It may be nil.
 	Progress func(Progress)
 }
@@ -68,10 +80,7 @@ type Result struct {
 	// Traces are the minimised executions that violate a property, by property.
 	Traces map[spec.Property]*scenario.Trace
 
-	// Of somebody else's program: its command, the type that it was taken for, and its options.
-	exec    string
-	kind    lock.Kind
-	options map[string]string
+	labels
 }
 
 // Prove runs scenarios until they are done or ctx is over, and judges them. The error is for a run
@@ -82,21 +91,12 @@ func Prove(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	began := time.Now()
-	space := sim.Space{Target: c.Target, Fixed: c.Options, Strategies: c.Strategies, Depth: c.Depth}
-	timed, cancel := deadline(ctx, c.Time)
+	space := sim.Space{Target: c.Target, Fixed: c.Options, Strategies: c.Strategies, Depth: c.Depth, Shape: c.Shape}
+	allowed, cancel := allow(ctx, c.Time)
 	defer cancel()
-	run := sampling{
-		target: c.Target, source: sim.NewSource(space, c.Seed), strength: c.Strength, limit: c.Scenarios,
-		enough: c.enough, tell: c.tell,
-	}
-	sum := run.run(timed, c.Workers)
-	res := &Result{Strength: c.Strength, Traces: make(map[spec.Property]*scenario.Trace)}
-	for p := range spec.PropertyCount {
-		if i := sum.first[p]; i > 0 && (c.Until == 0 || c.Until.Has(p)) {
-			s := run.source.Scenario(i - 1)
-			res.Traces[p] = c.shortest(&s, p)
-		}
-	}
+	run := sampling{Config: c, source: sim.NewSource(space, c.Seed), allowed: allowed, labels: labels{strength: c.Strength, origin: c.origin()}}
+	sum := run.run()
+	res := &Result{Strength: c.Strength, Traces: run.minimise(), labels: run.labels}
 	res.Report = c.report(sum, res.Traces)
 	res.Report.Elapsed = time.Since(began)
 	res.Report.Interrupted = ctx.Err() != nil
@@ -114,7 +114,21 @@ func (c Config) filled() Config {
 	if c.Workers == 0 {
 		c.Workers = runtime.GOMAXPROCS(0)
 	}
+	c.Properties = judgedOf(spec.Applicable(c.Target.Kind), c.Properties)
 	return c
+}
+
+// origin is what counterexamples say of the run.
+func (c *Config) origin() histories.Origin {
+	return histories.Origin{Seed: c.Seed, Broker: simulated, Options: assigned(c.Options)}
+}
+
+// judgedOf are the properties to judge of those that apply: the ones that were asked for, or all.
+func judgedOf(applicable, asked spec.PropertySet) spec.PropertySet {
+	if asked == 0 {
+		return applicable
+	}
+	return asked & applicable
 }
 
 func (c *Config) check() error {
@@ -128,6 +142,9 @@ func (c *Config) check() error {
 	if err := o.Check(); err != nil {
 		return err
 	}
+	if err := c.Shape.Check(c.Target.Kind); err != nil {
+		return err
+	}
 	if c.Scenarios < 0 {
 		return fmt.Errorf("scenarios %d: expected at least 1", c.Scenarios)
 	}
@@ -135,43 +152,4 @@ func (c *Config) check() error {
 		return fmt.Errorf("depth %d: expected 1 to 64, or 0 to draw it", c.Depth)
 	}
 	return nil
-}
-
-func (c *Config) enough(s *sample) bool {
-	for p, i := range s.first {
-		if i > 0 && c.Until.Has(spec.Property(p)) {
-			return true
-		}
-	}
-	return false
-}
-
-func (c *Config) tell(s *sample) {
-	if c.Progress == nil {
-		return
-	}
-	c.Progress(s.progress(c.Scenarios))
-}
-
-// minimisingTries bounds how many scenarios are tried to make one counterexample smaller.
-const minimisingTries = 60_000
-
-// shortest is the smallest execution found that violates a property, beginning from a scenario that
-// does.
-func (c *Config) shortest(s *scenario.Scenario, p spec.Property) *scenario.Trace {
-	var r sim.Runner
-	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
-		return sim.Violating(r.Trace(c.Target, s, c.Strength), p)
-	}
-	free := func(option string) bool {
-		for _, f := range c.Options {
-			if f[0] == option {
-				return false
-			}
-		}
-		return true
-	}
-	first := sim.Replay(r.Trace(c.Target, s, c.Strength))
-	least := histories.Minimise(first, attempt, free, minimisingTries)
-	return r.Trace(c.Target, &least, c.Strength)
 }

@@ -66,6 +66,33 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
+// TestUntil: a run that ends at the first violation has run the same with however many workers, and judges no more than
+// it is asked to.
+func TestUntil(t *testing.T) {
+	asked := spec.PropertySet(0).With(spec.MutualExclusion).With(spec.CheapAcquire).With(spec.NoLeak)
+	var before string
+	for _, workers := range []int{1, 2, 5} {
+		res, err := lockproof.Prove(t.Context(), lockproof.Config{
+			Target: target(t, "locked-is-success"), Scenarios: 20_000, Seed: 3, Workers: workers, Properties: asked, Until: asked,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := res.Report; r.Scenarios >= 20_000 || len(r.Properties) != 3 || r.Result(spec.MutualExclusion).Violation == nil || len(res.Traces) > 3 {
+			t.Errorf("%d workers: %d scenarios, %d properties, %d traces", workers, r.Scenarios, len(r.Properties), len(res.Traces))
+		}
+		res.Report.Elapsed = 0
+		var out strings.Builder
+		if err := histories.WriteJSON(&out, res.Report); err != nil {
+			t.Fatal(err)
+		}
+		if before != "" && before != out.String() {
+			t.Errorf("%d workers have run something else", workers)
+		}
+		before = out.String()
+	}
+}
+
 // TestOptionsTogether: options that cannot be had together are refused before anything is run.
 func TestOptionsTogether(t *testing.T) {
 	both := [][2]string{{"overflow", "reject-publish"}, {"confirm", "transactions"}}

@@ -17,7 +17,7 @@ func (r *Result) WritePage(w io.Writer) error {
 	for i := range r.Report.Properties {
 		p := &r.Report.Properties[i]
 		if t := r.Traces[p.Property]; t != nil {
-			page.Executions = append(page.Executions, execution(t, p.Violation.Command))
+			page.Executions = append(page.Executions, execution(t, p.Violation.Command, p.Violation.Reproduced()))
 		}
 	}
 	return histories.WritePage(w, &page)
@@ -26,15 +26,15 @@ func (r *Result) WritePage(w io.Writer) error {
 // WritePage writes the execution, with porcupine's picture of its history, as one HTML page that
 // needs nothing else.
 func (r *Replayed) WritePage(w io.Writer) error {
-	return histories.WritePage(w, &histories.Page{Executions: []histories.Execution{execution(r.Trace, "")}})
+	return histories.WritePage(w, &histories.Page{Executions: []histories.Execution{execution(r.Trace, "", "")}})
 }
 
 // picturing bounds how long porcupine may take over one picture.
 const picturing = 5 * time.Second
 
 // execution is a trace as a page shows it. Where porcupine has nothing to show, the page does without.
-func execution(t *scenario.Trace, command string) histories.Execution {
-	x := histories.Execution{Trace: t, Command: command}
+func execution(t *scenario.Trace, command, again string) histories.Execution {
+	x := histories.Execution{Trace: t, Command: command, Again: again}
 	lock := 0
 	if len(t.Violations) > 0 {
 		lock = int(t.Violations[0].Lock)

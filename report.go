@@ -14,17 +14,21 @@ import (
 func (c *Config) report(s *sample, traces map[spec.Property]*scenario.Trace) *histories.Report {
 	r := &histories.Report{
 		Tool: Version, Target: c.Target.Name, Doc: c.Target.Doc, Kind: c.Target.Kind, Mode: histories.Sampled,
-		Broker: "the simulated broker", Seed: c.Seed, Strength: c.Strength.String(),
+		Broker: simulated, Seed: c.Seed, Strength: c.Strength.String(), Bounds: c.Shape.String(), Fixed: assigned(c.Options),
 		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations,
 		Efficiency: Efficiency(&s.costs),
 		Stale: histories.Overlap{
 			Commands: int(s.overlapCommands), Time: time.Duration(s.overlap) * time.Millisecond, Scenarios: s.overlaps,
 		},
 	}
-	applicable := spec.Applicable(c.Target.Kind)
 	for p := range spec.PropertyCount {
-		if applicable.Has(p) {
-			r.Properties = append(r.Properties, c.result(p, s, traces[p]))
+		if c.Properties.Has(p) {
+			result := c.result(p, s)
+			if t := traces[p]; t != nil {
+				result.Violation = foundIn(t, p)
+				result.Violation.Scenario = s.first[p]
+			}
+			r.Properties = append(r.Properties, result)
 		}
 	}
 	for k := range sim.Sightings {
@@ -33,23 +37,23 @@ func (c *Config) report(s *sample, traces map[spec.Property]*scenario.Trace) *hi
 	return r
 }
 
-// result says what a sample came to for one property.
-func (c *Config) result(p spec.Property, s *sample, t *scenario.Trace) histories.PropertyResult {
+// result says what a sample came to for one property, but for its violation.
+func (c *Config) result(p spec.Property, s *sample) histories.PropertyResult {
 	r := histories.PropertyResult{
-		Property: p, Evidence: spec.Properties[p].Evidence, Checked: s.checks[p], Scenarios: s.exercised[p],
+		Property: p, Evidence: spec.Properties[p].Evidence, Checked: s.checks[p], Scenarios: s.exercised[p], Violating: s.violating[p],
 	}
 	if p == spec.Linearizable {
 		r.Note, r.Undecided = c.Strength.String(), s.undecided
 	}
-	if s.first[p] == 0 {
-		return r
-	}
-	r.Violation = &histories.Found{Scenario: s.first[p]}
-	if t != nil {
-		v, _ := violationOf(t, p)
-		r.Violation.Steps, r.Violation.Detail, r.Violation.Diagram = len(t.Steps), v.Explain(), drawn(t)
-	}
 	return r
+}
+
+// assigned are options as they are typed.
+func assigned(options [][2]string) (out []string) {
+	for _, o := range options {
+		out = append(out, o[0]+"="+o[1])
+	}
+	return out
 }
 
 // drawn is an execution as plain text.

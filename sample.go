@@ -1,12 +1,10 @@
 package lockproof
 
 import (
-	"context"
+	"math/bits"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
@@ -22,6 +20,7 @@ type sample struct {
 	checks                                 spec.Counts             // how often each property was put to the test
 	exercised                              [spec.PropertyCount]int // in how many scenarios
 	first                                  [spec.PropertyCount]int // the first scenario that violates it, from 1; 0 is none
+	violating                              [spec.PropertyCount]int // in how many scenarios it is violated
 	seen                                   [sim.Sightings]int      // in how many scenarios
 	costs                                  spec.Costs
 	overlap                                int64 // longest stale belief beside another's, in virtual milliseconds
@@ -30,8 +29,9 @@ type sample struct {
 }
 
 // add takes in the execution that a runner has just finished.
-func (s *sample) add(i, steps int, r *sim.Runner, strength spec.Strength) {
+func (s *sample) add(i, steps int, r *sim.Runner, strength spec.Strength, judged spec.PropertySet) {
 	found, undecided := r.Judge(strength)
+	found &= judged
 	s.scenarios++
 	s.steps += steps
 	s.commands += r.Sent()
@@ -54,7 +54,11 @@ func (s *sample) note(i int, exercised, found spec.PropertySet, seen sim.Seen) {
 		if exercised.Has(p) {
 			s.exercised[p]++
 		}
-		if found.Has(p) && (s.first[p] == 0 || i+1 < s.first[p]) {
+		if !found.Has(p) {
+			continue
+		}
+		s.violating[p]++
+		if s.first[p] == 0 || i+1 < s.first[p] {
 			s.first[p] = i + 1
 		}
 	}
@@ -75,15 +79,19 @@ func (s *sample) stale(overlap int64, commands int32) {
 	s.overlapCommands = max(s.overlapCommands, commands)
 }
 
-// progress is how far a run is.
-func (s *sample) progress(of int) Progress {
-	p := Progress{Scenarios: s.scenarios, Of: of}
-	for _, i := range s.first {
+// violated are the properties seen violated.
+func (s *sample) violated() (set spec.PropertySet) {
+	for p, i := range s.first {
 		if i > 0 {
-			p.Violated++
+			set = set.With(spec.Property(p))
 		}
 	}
-	return p
+	return set
+}
+
+// progress is how far a run is.
+func (s *sample) progress(of int) Progress {
+	return Progress{Scenarios: s.scenarios, Of: of, Violated: bits.OnesCount32(uint32(s.violated()))}
 }
 
 // merge adds another sample, of other scenarios.
@@ -100,6 +108,7 @@ func (s *sample) merge(o *sample) {
 	for p := range spec.PropertyCount {
 		s.checks[p] += o.checks[p]
 		s.exercised[p] += o.exercised[p]
+		s.violating[p] += o.violating[p]
 		if o.first[p] > 0 && (s.first[p] == 0 || o.first[p] < s.first[p]) {
 			s.first[p] = o.first[p]
 		}
@@ -111,62 +120,80 @@ func (s *sample) merge(o *sample) {
 
 // sampling is a run over the scenarios of one seed, shared by its workers.
 type sampling struct {
-	target   *lock.Target
-	source   *sim.Source
-	strength spec.Strength
-	limit    int // scenarios
-	enough   func(*sample) bool
-	tell     func(*sample)
+	Config
+	labels
+	source  *sim.Source
+	allowed allowance
 
 	block atomic.Int64
 	stop  atomic.Bool
 	mu    sync.Mutex
 	sum   sample
+	taken int             // blocks in the sum: the first ones
+	early map[int]*sample // blocks that are done before one in front of them
 }
 
-// run works with so many workers until all scenarios are done, enough was seen, or ctx is over.
-func (s *sampling) run(ctx context.Context, workers int) *sample {
+// run works until all scenarios are done, enough was seen, or the time for that is over.
+func (s *sampling) run() *sample {
 	var wg sync.WaitGroup
-	for range max(1, workers) {
-		wg.Go(func() { s.work(ctx) })
+	for range max(1, s.Workers) {
+		wg.Go(s.work)
 	}
 	wg.Wait()
 	return &s.sum
 }
 
-func (s *sampling) work(ctx context.Context) {
+func (s *sampling) work() {
 	var r sim.Runner
-	for !s.stop.Load() && ctx.Err() == nil {
-		from := int(s.block.Add(1)-1) * blockSize
-		if from >= s.limit {
+	for !s.stop.Load() && s.allowed.whole.Err() == nil {
+		block := int(s.block.Add(1) - 1)
+		from := block * blockSize
+		if from >= s.Scenarios {
 			return
 		}
 		part := new(sample)
 		r.Costs, r.Monitor.Checks = &part.costs, &part.checks
-		for i := from; i < min(from+blockSize, s.limit); i++ {
+		for i := from; i < min(from+blockSize, s.Scenarios); i++ {
 			sc := s.source.Scenario(i)
-			part.add(i, r.Run(s.target, &sc), &r, s.strength)
+			part.add(i, r.Run(s.Target, &sc), &r, s.Strength, s.Properties)
 		}
-		s.take(part)
+		s.take(block, part)
 	}
 }
 
-func (s *sampling) take(part *sample) {
+// take takes in a block of scenarios in its turn. What comes behind the block in which enough was seen is left out, so
+// that the result does not depend on who was faster.
+func (s *sampling) take(block int, part *sample) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sum.merge(part)
-	if s.enough != nil && s.enough(&s.sum) {
+	if s.early == nil {
+		s.early = make(map[int]*sample)
+	}
+	s.early[block] = part
+	for next := s.early[s.taken]; next != nil && !s.enough(); next = s.early[s.taken] {
+		delete(s.early, s.taken)
+		s.taken++
+		s.add(next)
+	}
+	if s.enough() || s.allowed.spent(s.sum.violated() != 0) {
 		s.stop.Store(true)
 	}
-	if s.tell != nil {
-		s.tell(&s.sum)
+	if s.Progress != nil {
+		s.Progress(s.sum.progress(s.Scenarios))
 	}
 }
 
-// deadline is a context that ends when the time that a run may take is over; 0 is no limit.
-func deadline(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	if d <= 0 {
-		return context.WithCancel(ctx)
+// enough reports whether a violation was seen that ends the run.
+func (s *sampling) enough() bool { return s.sum.violated()&s.Until != 0 }
+
+// add adds a part, and tells of what was not seen violated before.
+func (s *sampling) add(part *sample) {
+	before := s.sum.violated()
+	s.sum.merge(part)
+	if s.Found == nil {
+		return
 	}
-	return context.WithTimeout(ctx, d)
+	for _, p := range (s.sum.violated() &^ before).BySeverity() {
+		s.told(p, s.firstSeen(p))
+	}
 }

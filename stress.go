@@ -23,15 +23,17 @@ type StressConfig struct {
 	Broker string
 	// Strength is what a failed acquire is taken to promise.
 	Strength spec.Strength
+	// Properties are those to judge; empty is all that apply.
+	Properties spec.PropertySet
 	// Keep is given the history of a target before it is judged, so that it is there whatever happens next,
 	// and says where it has put it. It may be nil.
 	Keep func(h *spec.History, target string) (source string, err error)
 }
 
 // StressForeign has anybody's clients use a lock on a real broker, all at once, and judges the history of it:
-// see [foreign.Stress] for what is done and what is claimed. A run that ctx ends is judged as far as it came.
-// Any other error is for a run that could not be made: a client that can't be started, or that breaks the
-// protocol.
+// see [foreign.Stress] for what is done and what is claimed. The error is for a run that could not be made, or ended
+// early: ctx, a client that can't be started, or one that breaks the protocol. What was seen until then is judged, and
+// the result stands beside the error; it is nil where there was nothing to be seen.
 func StressForeign(ctx context.Context, c StressConfig) (*Result, error) {
 	h, stats, err := foreign.Stress(ctx, c.StressConfig)
 	if h == nil {
@@ -42,24 +44,20 @@ func StressForeign(ctx context.Context, c StressConfig) (*Result, error) {
 	}
 	source := ""
 	if c.Keep != nil {
-		var lost error
-		if source, lost = c.Keep(h, c.Name); lost != nil {
-			return nil, errors.Join(err, lost)
-		}
+		var unkept error
+		source, unkept = c.Keep(h, c.Name)
+		err = errors.Join(err, unkept)
 	}
-	if err != nil && ctx.Err() == nil {
-		return nil, err
+	if stats.Wire != nil && stats.Wire.Opened == 0 && ctx.Err() == nil {
+		return nil, errors.Join(fmt.Errorf("stress of %s through the proxy: %w", c.Name, foreign.ErrElsewhere), err)
 	}
-	if stats.Wire != nil && stats.Wire.Opened == 0 {
-		return nil, fmt.Errorf("stress of %s through the proxy: %w", c.Name, foreign.ErrElsewhere)
-	}
-	report, err := Check(h, CheckOptions{Strength: c.Strength, Source: source})
-	if err != nil {
-		return nil, fmt.Errorf("the history of %s: %w", c.Name, err)
+	report, unjudged := Check(h, CheckOptions{Strength: c.Strength, Source: source, Properties: c.Properties})
+	if unjudged != nil {
+		return nil, errors.Join(fmt.Errorf("the history of %s: %w", c.Name, unjudged), err)
 	}
 	c.tell(report, stats)
-	report.Interrupted = ctx.Err() != nil
-	return &Result{Report: report, Strength: c.Strength}, nil
+	report.Interrupted = stats.Rounds < c.Rounds || ctx.Err() != nil
+	return &Result{Report: report, Strength: c.Strength}, err
 }
 
 // unseen is said of a verdict that would be worth more if it had been seen what clients send.
@@ -73,6 +71,7 @@ func (c *StressConfig) tell(r *histories.Report, stats *foreign.StressStats) {
 		{Name: "client crash", Scenarios: stats.Crashes}, {Name: "client that ended by itself", Scenarios: stats.Died},
 		{Name: "operation that took too long", Scenarios: stats.Late}, {Name: "unknown outcome", Scenarios: stats.Unclear},
 	}
+	r.Fixed, r.Bounds = byName(c.Options), c.Load.Words(c.Kind)
 	if stats.Wire != nil {
 		r.Broker, r.Wire = c.Broker+", through the proxy", overWire(stats.Wire)
 		r.Commands = received(stats.Wire)

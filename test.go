@@ -1,8 +1,10 @@
 package lockproof
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +48,9 @@ type TestConfig struct {
 	Workers int
 	// Judge is which properties are subtests; empty is all of them.
 	Judge spec.PropertySet
+	// Require is which properties fail the test where they are not judged; empty is none. That nothing at all is
+	// judged always fails it.
+	Require spec.PropertySet
 }
 
 // How many scenarios Test runs that is not told.
@@ -76,24 +81,28 @@ func TestWith(t *testing.T, c TestConfig) {
 		replayTest(t, path, starter)
 		return
 	}
-	res, err := c.prove(t, starter, lock.Semaphore)
+	files := testFiles{test: t.Name(), judge: c.Judge, paths: make(map[spec.Property]string)}
+	res, err := c.prove(t, starter, lock.Semaphore, &files)
 	if c.Kind == nil && errors.Is(err, golang.ErrNoAdministrator) {
-		res, err = c.prove(t, starter, lock.Mutex)
+		res, err = c.prove(t, starter, lock.Mutex, &files)
+	}
+	if files.err != nil {
+		t.Error(files.err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := saveTest(t.Name(), res)
-	if err != nil {
-		t.Error(err)
+	r := res.Report
+	r.Required = c.Require
+	for i := range r.Properties {
+		p := &r.Properties[i]
+		t.Run(spec.Properties[p.Property].Name, func(t *testing.T) { judgeTest(t, r, p, files.paths[p.Property]) })
 	}
-	for i := range res.Report.Properties {
-		if p := &res.Report.Properties[i]; c.Judge == 0 || c.Judge.Has(p.Property) {
-			t.Run(spec.Properties[p.Property].Name, func(t *testing.T) { judgeTest(t, res.Report, p, files[p.Property]) })
-		}
+	if !r.Judged() {
+		t.Error("nothing was judged: every property was skipped")
 	}
-	if len(res.Report.Uncontrolled) > 0 {
-		t.Log("not controlled:", strings.Join(res.Report.Uncontrolled, "; "))
+	if len(r.Uncontrolled) > 0 {
+		t.Log("not controlled:", strings.Join(r.Uncontrolled, "; "))
 	}
 }
 
@@ -108,12 +117,14 @@ func (c *TestConfig) scenarios() int {
 }
 
 // prove judges the lock as what it is said to be, or else as that kind.
-func (c *TestConfig) prove(t *testing.T, starter golang.Starter, kind lock.Kind) (*Result, error) {
+func (c *TestConfig) prove(t *testing.T, starter golang.Starter, kind lock.Kind, files *testFiles) (*Result, error) {
 	if c.Kind != nil {
 		kind = *c.Kind
 	}
 	return ProveForeign(t.Context(), ForeignConfig{
-		Starter: starter, Name: t.Name(), Kind: kind, Seed: max(1, c.Seed), Scenarios: c.scenarios(), Workers: c.Workers, Until: c.Judge,
+		Starter: starter, Name: t.Name(), Kind: kind, Seed: max(1, c.Seed), Scenarios: c.scenarios(), Workers: c.Workers,
+		Properties: c.Judge, Until: c.Judge,
+		Found: files.save,
 	})
 }
 
@@ -121,12 +132,18 @@ func (c *TestConfig) prove(t *testing.T, starter golang.Starter, kind lock.Kind)
 func judgeTest(t *testing.T, r *histories.Report, p *histories.PropertyResult, file string) {
 	t.Helper()
 	verdict, why := r.Verdict(p)
-	switch verdict {
-	case histories.Skipped:
+	switch {
+	case r.Owes(p):
+		t.Errorf("%s and must not be: %s", verdict, why)
+	case verdict == histories.Skipped:
 		t.Skip(why)
-	case histories.Violated:
+	case p.Violation != nil:
 		v := p.Violation
-		t.Errorf("%s: violated in scenario %d of seed %d\n%s\n\n%s", p.Property, v.Scenario, r.Seed, v.Detail, v.Diagram)
+		said := fmt.Sprintf("%s: %s in scenario %d of seed %d", p.Property, verdict, v.Scenario, r.Seed)
+		if again := v.Reproduced(); again != "" {
+			said += ", " + again
+		}
+		t.Errorf("%s\n%s\n\n%s", said, v.Detail, v.Diagram)
 		if file != "" {
 			root, _, _ := strings.Cut(t.Name(), "/")
 			t.Errorf("replay it by\n%s=%s go test -run '^%s$' .", ReplayVariable, file, root)
@@ -136,21 +153,27 @@ func judgeTest(t *testing.T, r *histories.Report, p *histories.PropertyResult, f
 	}
 }
 
-// saveTest writes the counterexamples of a test.
-func saveTest(name string, res *Result) (map[spec.Property]string, error) {
-	files := make(map[spec.Property]string)
-	for _, ce := range res.Counterexamples("go test -run " + name) {
-		dir := filepath.Join("testdata", "lockproof")
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return files, err
-		}
-		path := filepath.Join(dir, histories.FileName(ce.Property, strings.ReplaceAll(name, "/", "-")))
-		if err := ce.Save(path); err != nil {
-			return files, err
-		}
-		files[ce.Property] = path
+// testFiles are the files of a test's counterexamples, by property.
+type testFiles struct {
+	test  string
+	judge spec.PropertySet
+	paths map[spec.Property]string
+	err   error // the first
+}
+
+// save writes a counterexample as soon as it is known, so that it is there however the test ends.
+func (f *testFiles) save(ce *histories.Counterexample) {
+	if f.judge != 0 && !f.judge.Has(ce.Property) {
+		return
 	}
-	return files, nil
+	dir := filepath.Join("testdata", "lockproof")
+	path := filepath.Join(dir, histories.FileName(ce.Property, strings.ReplaceAll(f.test, "/", "-")))
+	ce.Origin.Command = "go test -run " + f.test
+	if err := errors.Join(os.MkdirAll(dir, 0o755), ce.Save(path)); err != nil {
+		f.err = cmp.Or(f.err, err)
+		return
+	}
+	f.paths[ce.Property] = path
 }
 
 // replayTest carries out a counterexample again, if it is this test's.
@@ -168,7 +191,7 @@ func replayTest(t *testing.T, path string, starter golang.Starter) {
 		t.Fatal(err)
 	}
 	if r.Violation == nil {
-		t.Logf("%s holds in this execution\n%s", ce.Property, drawn(r.Trace))
+		t.Logf("%s holds in this execution, carried out %d times\n%s", ce.Property, r.Tries.Of, drawn(r.Trace))
 		return
 	}
 	t.Errorf("%s: violated again\n%s\n\n%s", ce.Property, r.Violation.Explain(), drawn(r.Trace))

@@ -1,12 +1,18 @@
 package lockproof_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/spec"
+	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
 // What lockproof.Test finds wrong with a lock is a failing subtest of the property that the bug breaks,
@@ -26,6 +32,7 @@ func TestTestFails(t *testing.T) {
 		"verify-reconnects":      "stale-belief-ends",
 		"release-closes-channel": "effective-release",
 		"locked-is-success":      "mutual-exclusion",
+		"locked-is-panic":        "no-crash",
 	} {
 		t.Run(bug, func(t *testing.T) {
 			dir := t.TempDir()
@@ -56,4 +63,27 @@ func failing(t *testing.T, binary, dir string, env ...string) string {
 		t.Fatalf("it passes:\n%s", out)
 	}
 	return string(out)
+}
+
+// envNothing has TestNothingIsJudged be the test that judges nothing, instead of running it.
+const envNothing = "LOCKPROOF_TEST_NOTHING"
+
+// A test in which every property is skipped fails, and so does a property that is required and was skipped.
+func TestNothingIsJudged(t *testing.T) {
+	if os.Getenv(envNothing) != "" {
+		never := spec.PropertySet(0).With(spec.NoFalseHold)
+		lockproof.TestWith(t, lockproof.TestConfig{
+			New:   func(ctx context.Context, url string) (lockproof.Lock, error) { return amqplocks.New(ctx, url) },
+			Judge: never, Require: never, Scenarios: 1, Workers: 1,
+		})
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestNothingIsJudged$", "-test.v")
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), envNothing+"=1")
+	out, err := cmd.CombinedOutput()
+	said := string(out)
+	if err == nil || !strings.Contains(said, "nothing was judged: every property was skipped") ||
+		!strings.Contains(said, "skipped and must not be: "+histories.NeverExercised) {
+		t.Errorf("%v\n%s", err, said)
+	}
 }

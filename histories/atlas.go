@@ -2,6 +2,7 @@ package histories
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lockproof/lockproof/model/scenario"
@@ -15,14 +16,47 @@ type Atlas struct {
 	Questions []Question
 	// Needed are the options that no property can do without, found by trying all combinations.
 	Needed *Needed
+	// Missing is what was not come to, besides configurations, where the run ended early; "" otherwise.
+	Missing string
+}
+
+// Complete reports whether all that was asked for is there.
+func (a *Atlas) Complete() bool {
+	return a.Missing == "" && !slices.ContainsFunc(a.Questions, func(q Question) bool { return len(q.Missing) > 0 })
+}
+
+// shortfall says of an atlas that ended early how much of it there is; "" of one that is complete.
+func (a *Atlas) shortfall() string {
+	if a.Complete() {
+		return ""
+	}
+	rows, all := 0, 0
+	for i := range a.Questions {
+		rows, all = rows+len(a.Questions[i].Rows), all+len(a.Questions[i].Rows)+len(a.Questions[i].Missing)
+	}
+	text := fmt.Sprintf("This ended early: %d of %s were visited", rows, plural(all, "configuration"))
+	if a.Missing != "" {
+		text += ", and " + a.Missing + " is missing"
+	}
+	return text + "."
 }
 
 // Question is an open question and its answer.
 type Question struct {
 	Number int
 	Ask    string
-	Answer string // one sentence of conclusion
+	Answer string // one sentence of conclusion, from all rows
 	Rows   []AtlasRow
+	// Missing are the settings of the rows that were not visited. Without them there is no answer.
+	Missing []string
+}
+
+// conclusion is the answer, or what is missing for it.
+func (q *Question) conclusion() string {
+	if len(q.Missing) == 0 {
+		return q.Answer
+	}
+	return "Not answered, since the run ended early. Missing: " + strings.Join(q.Missing, "; ") + "."
 }
 
 // AtlasRow is one configuration, visited.
@@ -43,10 +77,27 @@ type AtlasRow struct {
 type AtlasVerdict struct {
 	Property spec.Property
 	Verdict  Verdict
-	Steps    int // of the shortest counterexample
+	Steps    int  // of the counterexample
+	Least    bool // none has fewer, within the bounds
 	Detail   string
 	Trace    *scenario.Trace // the execution; nil if there is none
 	Real     string          // what a real broker shows; "" if none was asked
+}
+
+// inSteps is how many steps the violation takes, in words.
+func (v *AtlasVerdict) inSteps() string {
+	if v.Least {
+		return "in " + plural(v.Steps, "step")
+	}
+	return "in at most " + plural(v.Steps, "step")
+}
+
+// AtMost is the same as a number, as tables have it: "6", or "≤ 6" where fewer may do.
+func (v AtlasVerdict) AtMost() string {
+	if v.Least {
+		return fmt.Sprint(v.Steps)
+	}
+	return fmt.Sprintf("≤ %d", v.Steps)
 }
 
 // Needed is what a search over combinations of options came to.

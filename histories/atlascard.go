@@ -21,6 +21,11 @@ func atlasLines(a *Atlas, s Style) []line {
 	if a.Broker != "" {
 		out = append(out, line{{"counterexamples replayed on " + printable(a.Broker), dim}})
 	}
+	if short := a.shortfall(); short != "" {
+		for _, text := range wrap(printable(short), s.width()) {
+			out = append(out, line{{text, yellow}})
+		}
+	}
 	for i := range a.Questions {
 		out = append(out, nil)
 		out = append(out, questionLines(&a.Questions[i], s)...)
@@ -38,7 +43,11 @@ func questionLines(q *Question, s Style) []line {
 	for i := range q.Rows {
 		out = append(out, rowLines(&q.Rows[i], s)...)
 	}
-	return append(out, beside(line{{text: "  "}, {"→", dim}}, strings.Fields(q.Answer), plain, margin, s.width()-margin)...)
+	ink := plain
+	if len(q.Missing) > 0 {
+		ink = yellow
+	}
+	return append(out, beside(line{{text: "  "}, {"→", dim}}, strings.Fields(printable(q.conclusion())), ink, margin, s.width()-margin)...)
 }
 
 func rowLines(r *AtlasRow, s Style) []line {
@@ -50,13 +59,13 @@ func rowLines(r *AtlasRow, s Style) []line {
 	head := line{{text: "    "}, mark, {" " + printable(r.Setting), plain}, {"  " + r.Bounds, dim}}
 	out := []line{head}
 	for _, v := range r.Violated() {
-		text := fmt.Sprintf("%s violated in %s: %s", v.Property, plural(v.Steps, "step"), printable(v.Detail))
+		text := fmt.Sprintf("%s violated %s: %s", v.Property, v.inSteps(), printable(v.Detail))
 		if v.Real != "" {
 			text += "; " + v.Real
 		}
 		out = append(out, beside(nil, strings.Fields(text), red, margin, s.width()-margin)...)
 	}
-	said := []string{r.counts(Proved, Passed)}
+	said := []string{r.counts(Proved, Passed, Undecided)}
 	if r.Space != nil {
 		said = append(said, plural(r.Space.States, "state"))
 	}
@@ -88,7 +97,7 @@ func neededLines(n *Needed, s Style) []line {
 	for _, o := range n.Smallest {
 		var lost []string
 		for _, v := range o.Lost {
-			lost = append(lost, fmt.Sprintf("%s in %s", v.Property, plural(v.Steps, "step")))
+			lost = append(lost, fmt.Sprintf("%s %s", v.Property, v.inSteps()))
 		}
 		out = append(out, beside(line{{text: "    "}, {o.Option, bold}}, strings.Fields("without it: "+strings.Join(lost, ", ")), red, 24, s.width()-24)...)
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // The format of atlases.
@@ -20,13 +21,16 @@ type atlasFile struct {
 	Broker    string         `json:"broker,omitempty"`
 	Questions []questionFile `json:"questions"`
 	Needed    *neededFile    `json:"needed,omitempty"`
+	Complete  bool           `json:"complete"`
+	Missing   string         `json:"missing,omitempty"`
 }
 
 type questionFile struct {
-	Number int            `json:"number"`
-	Ask    string         `json:"question"`
-	Answer string         `json:"answer"`
-	Rows   []atlasRowFile `json:"rows"`
+	Number  int            `json:"number"`
+	Ask     string         `json:"question"`
+	Answer  string         `json:"answer,omitempty"` // not without all rows
+	Rows    []atlasRowFile `json:"rows"`
+	Missing []string       `json:"missing,omitempty"`
 }
 
 type atlasRowFile struct {
@@ -44,6 +48,7 @@ type verdictFile struct {
 	Property string  `json:"property"`
 	Verdict  Verdict `json:"verdict"`
 	Steps    int     `json:"steps,omitzero"`
+	Least    bool    `json:"least,omitzero"`
 	Detail   string  `json:"detail,omitempty"`
 	Real     string  `json:"real_broker,omitempty"`
 }
@@ -63,10 +68,13 @@ type neededOptionFile struct {
 
 // WriteAtlasJSON writes an atlas for programs.
 func WriteAtlasJSON(w io.Writer, a *Atlas) error {
-	f := atlasFile{Lockproof: atlasFormat, Version: atlasVersion, Tool: a.Tool, Broker: a.Broker}
+	f := atlasFile{Lockproof: atlasFormat, Version: atlasVersion, Tool: a.Tool, Broker: a.Broker, Complete: a.Complete(), Missing: a.Missing}
 	for i := range a.Questions {
 		q := &a.Questions[i]
-		file := questionFile{Number: q.Number, Ask: q.Ask, Answer: q.Answer}
+		file := questionFile{Number: q.Number, Ask: q.Ask, Answer: q.Answer, Missing: q.Missing}
+		if len(q.Missing) > 0 {
+			file.Answer = ""
+		}
 		for k := range q.Rows {
 			file.Rows = append(file.Rows, q.Rows[k].file())
 		}
@@ -78,7 +86,7 @@ func WriteAtlasJSON(w io.Writer, a *Atlas) error {
 			f.Needed.Smallest = append(f.Needed.Smallest, neededOptionFile{o.Option, verdictFiles(o.Lost)})
 		}
 	}
-	data, err := json.Marshal(f)
+	data, err := json.Marshal(f, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return err
 	}
@@ -102,7 +110,7 @@ func (r *AtlasRow) file() atlasRowFile {
 
 func verdictFiles(vs []AtlasVerdict) (out []verdictFile) {
 	for _, v := range vs {
-		out = append(out, verdictFile{v.Property.String(), v.Verdict, v.Steps, v.Detail, v.Real})
+		out = append(out, verdictFile{v.Property.String(), v.Verdict, v.Steps, v.Least, v.Detail, v.Real})
 	}
 	return out
 }

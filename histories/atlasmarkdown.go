@@ -4,14 +4,19 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/lockproof/lockproof/histories/safetext"
 )
 
 // WriteAtlasMarkdown writes an atlas as Markdown tables.
 func WriteAtlasMarkdown(w io.Writer, a *Atlas) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# The guidelines' open questions, answered\n\nlockproof %s. Every execution within the bounds was visited; each counterexample is a shortest one.\n", a.Tool)
+	fmt.Fprintf(&b, "# The guidelines' open questions, answered\n\nlockproof %s. Every execution within the bounds was visited; no counterexample is shorter, but where ≤ stands before its steps.\n", a.Tool)
 	if a.Broker != "" {
 		fmt.Fprintf(&b, "Counterexamples were replayed, step by step, on %s.\n", cell(a.Broker))
+	}
+	if short := a.shortfall(); short != "" {
+		fmt.Fprintf(&b, "\n**%s**\n", short)
 	}
 	for i := range a.Questions {
 		a.Questions[i].markdown(&b, a.Broker != "")
@@ -19,13 +24,13 @@ func WriteAtlasMarkdown(w io.Writer, a *Atlas) error {
 	if a.Needed != nil {
 		a.Needed.markdown(&b)
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(safetext.NewWriter(w), b.String())
 	return err
 }
 
 func (q *Question) markdown(b *strings.Builder, real bool) {
-	fmt.Fprintf(b, "\n## %d. %s\n\n%s\n\n", q.Number, q.Ask, q.Answer)
-	head, rule := "| setting | bounds | violated (steps) | proved | slots in the end | commands/round trips |", "| --- | --- | --- | --- | --- | --- |"
+	fmt.Fprintf(b, "\n## %d. %s\n\n%s\n\n", q.Number, q.Ask, q.conclusion())
+	head, rule := "| setting | bounds | violated (steps) | proved, or undecided | slots in the end | commands/round trips |", "| --- | --- | --- | --- | --- | --- |"
 	if real {
 		head, rule = head+" real broker |", rule+" --- |"
 	}
@@ -33,7 +38,7 @@ func (q *Question) markdown(b *strings.Builder, real bool) {
 	fmt.Fprintln(b, rule)
 	for i := range q.Rows {
 		r := &q.Rows[i]
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |", cell(r.Setting), cell(r.Bounds), cell(r.violations()), cell(r.counts(Proved)),
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |", cell(r.Setting), cell(r.Bounds), cell(r.violations()), cell(r.counts(Proved, Undecided)),
 			cell(strings.Join(r.Ends, " ")), cell(r.cost()))
 		if real {
 			fmt.Fprintf(b, " %s |", cell(r.real()))
@@ -50,7 +55,7 @@ func (q *Question) markdown(b *strings.Builder, real bool) {
 func (r *AtlasRow) violations() string {
 	var out []string
 	for _, v := range r.Violated() {
-		out = append(out, fmt.Sprintf("%s (%d)", v.Property, v.Steps))
+		out = append(out, fmt.Sprintf("%s (%s)", v.Property, v.AtMost()))
 	}
 	return strings.Join(out, ", ")
 }
@@ -65,5 +70,7 @@ func (n *Needed) markdown(b *strings.Builder) {
 	fmt.Fprintf(b, "\nNo difference makes: %s.\n", strings.Join(n.Free, "; "))
 }
 
-// cell is text that does not end a table's cell.
-func cell(text string) string { return strings.ReplaceAll(printable(text), "|", "\\|") }
+// cell is text that neither ends a table's cell nor is HTML.
+func cell(text string) string { return inCell.Replace(printable(text)) }
+
+var inCell = strings.NewReplacer("|", "\\|", "<", "&lt;", "&", "&amp;")

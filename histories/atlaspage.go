@@ -3,6 +3,8 @@ package histories
 import (
 	"html/template"
 	"io"
+
+	"github.com/lockproof/lockproof/histories/safetext"
 )
 
 var atlasTemplate = template.Must(template.ParseFS(pageFiles, "page/atlas.html"))
@@ -10,6 +12,7 @@ var atlasTemplate = template.Must(template.ParseFS(pageFiles, "page/atlas.html")
 // atlasData is what the template sees.
 type atlasData struct {
 	Tool, Broker string
+	Shortfall    string
 	Style        template.CSS
 	Questions    []questionData
 	Needed       *Needed
@@ -22,9 +25,9 @@ type questionData struct {
 }
 
 type rowData struct {
-	Setting, Bounds, States, Command, Proved, Cost string
-	Ends, Seen                                     []string
-	Broken                                         []drawnVerdict
+	Setting, Bounds, States, Command, Proved, Undecided, Cost string
+	Ends, Seen                                                []string
+	Broken                                                    []drawnVerdict
 }
 
 type drawnVerdict struct {
@@ -38,21 +41,21 @@ func WriteAtlasPage(w io.Writer, a *Atlas) error {
 	if err != nil {
 		return err
 	}
-	data := atlasData{Tool: a.Tool, Broker: a.Broker, Style: template.CSS(style), Needed: a.Needed}
+	data := atlasData{Tool: a.Tool, Broker: a.Broker, Shortfall: a.shortfall(), Style: template.CSS(style), Needed: a.Needed}
 	for i := range a.Questions {
 		q := &a.Questions[i]
-		d := questionData{Number: q.Number, Ask: q.Ask, Answer: q.Answer}
+		d := questionData{Number: q.Number, Ask: q.Ask, Answer: q.conclusion()}
 		for k := range q.Rows {
 			d.Rows = append(d.Rows, q.Rows[k].data())
 		}
 		data.Questions = append(data.Questions, d)
 	}
-	return atlasTemplate.Execute(w, data)
+	return atlasTemplate.Execute(safetext.NewWriter(w), data)
 }
 
 func (r *AtlasRow) data() rowData {
 	d := rowData{
-		Setting: r.Setting, Bounds: r.Bounds, Command: r.Command, Proved: r.counts(Proved, Passed), Cost: r.cost(),
+		Setting: r.Setting, Bounds: r.Bounds, Command: r.Command, Proved: r.counts(Proved, Passed), Undecided: r.counts(Undecided), Cost: r.cost(),
 		Ends: r.Ends, Seen: r.Seen,
 	}
 	if r.Space != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/lockproof/lockproof/model/spec"
 )
@@ -26,7 +27,7 @@ func WriteCard(w io.Writer, r *Report, s Style) error {
 func cardLines(r *Report, s Style) []line {
 	var out []line
 	for _, part := range [][]line{
-		cardHead(r, s), cardProperties(r, s), cardSpace(r, s), cardRuns(r, s), cardEfficiency(r, s), cardNotes(r, s), cardTotal(r),
+		cardHead(r, s), cardProperties(r, s), cardSpace(r, s), cardViews(r, s), cardRuns(r, s), cardEfficiency(r, s), cardNotes(r, s), append(cardTotal(r), cardMissing(r, s)...),
 	} {
 		if len(part) > 0 && len(out) > 0 {
 			out = append(out, nil)
@@ -44,11 +45,17 @@ func cardHead(r *Report, s Style) []line {
 		}
 	}
 	words := list(howMuch(r))
-	if r.Mode == Visited { // the bounds are more than a line has room for
+	if r.Bounds != "" { // the bounds are more than a line has room for
 		words = strings.Fields(strings.Join(words, " "))
 	}
 	for _, text := range fill(words, " ", s.width()) {
 		head = append(head, line{{text, dim}})
+	}
+	if len(r.Fixed) > 0 {
+		head = append(head, beside(line{{"with ", dim}}, list(r.Fixed), plain, len("with "), s.width()-len("with "))...)
+	}
+	if r.Command != "" {
+		head = append(head, line{{"repeat it: ", dim}, {printable(r.Command), plain}})
 	}
 	if r.Interrupted {
 		head = append(head, line{{"interrupted: this is what was found until then", yellow}})
@@ -62,15 +69,18 @@ func howMuch(r *Report) []string {
 	executions := plural(r.Scenarios, "execution")
 	switch r.Mode {
 	case Sampled:
-		parts = append(parts, fmt.Sprintf("%s sampled from seed %d", executions, r.Seed))
+		parts = append(parts, fmt.Sprintf("%s%s sampled from seed %d", executions, r.within(), r.Seed))
 	case Visited:
 		what := "every execution visited"
 		if !r.everything() {
 			what = "executions visited, not all of them,"
 		}
-		parts = append(parts, what+" of "+r.Bounds)
+		parts = append(parts, what+r.within())
 	case Stressed:
 		parts = append(parts, executions+" as they happened")
+		if r.Bounds != "" {
+			parts = append(parts, printable(r.Bounds))
+		}
 	case Replayed:
 		parts = append(parts, "one execution replayed from "+printable(r.Source))
 	case Recorded:
@@ -91,6 +101,14 @@ func howMuch(r *Report) []string {
 	return parts
 }
 
+// within is of what the executions are, in words.
+func (r *Report) within() string {
+	if r.Bounds == "" {
+		return ""
+	}
+	return " of " + printable(r.Bounds)
+}
+
 // took is a duration as a person reads it.
 func took(d time.Duration) string {
 	switch {
@@ -103,7 +121,8 @@ func took(d time.Duration) string {
 }
 
 var verdictMarks = map[Verdict]span{
-	Proved: {"✓ proved", green}, Passed: {"✓ passed", green}, Violated: {"✗ violated", red}, Skipped: {"– skipped", yellow},
+	Proved: {"✓ proved", green}, Passed: {"✓ passed", green}, Violated: {"✗ violated", red},
+	Suspected: {"? suspected", red}, Undecided: {"? undecided", yellow}, Skipped: {"– skipped", yellow},
 }
 
 // minSentence is the narrowest column that sentences are still worth printing in.
@@ -111,6 +130,7 @@ const minSentence = 44
 
 func cardProperties(r *Report, s Style) []line {
 	var told []*PropertyResult
+	indent := indentOf(r)
 	together := skippedTogether(r)
 	for i := range r.Properties {
 		if p := &r.Properties[i]; together[p.Skip] == nil || p.Violation != nil {
@@ -118,6 +138,9 @@ func cardProperties(r *Report, s Style) []line {
 		}
 	}
 	t := table{right: []bool{false, false, true}}
+	if len(told) > 0 {
+		t.add(span{"  verdict", dim}, span{"property", dim}, span{"checked", dim})
+	}
 	for _, p := range told {
 		verdict, _ := r.Verdict(p)
 		checked := ""
@@ -128,14 +151,18 @@ func cardProperties(r *Report, s Style) []line {
 	}
 	var out []line
 	for i, l := range t.lines(2) {
-		p := told[i]
+		if i == 0 {
+			out = append(out, l)
+			continue
+		}
+		p := told[i-1]
 		said, ink := remark(r, p)
 		if margin := l.width() + 2; s.width()-margin >= minSentence || ink != dim {
 			out = append(out, beside(l, strings.Fields(said), ink, margin, max(s.width()-margin, 24))...)
 		} else {
 			out = append(out, l)
 		}
-		out = append(out, violation(p, s)...)
+		out = append(out, r.violation(p, indent, s)...)
 	}
 	for _, reason := range slices.Sorted(maps.Keys(together)) {
 		out = append(out, beside(line{{text: "  "}, verdictMarks[Skipped]}, list(together[reason]), plain, indent, s.width()-indent)...)
@@ -144,8 +171,15 @@ func cardProperties(r *Report, s Style) []line {
 	return out
 }
 
-// indent is where the names of properties begin, and what is said of a violation.
-const indent = 14
+// indentOf is where the names of properties begin, and what is said of a violation.
+func indentOf(r *Report) int {
+	widest := len("violated") + 2
+	for i := range r.Properties {
+		verdict, _ := r.Verdict(&r.Properties[i])
+		widest = max(widest, utf8.RuneCountInString(verdictMarks[verdict].text))
+	}
+	return widest + 4
+}
 
 // skippedTogether are the properties that are told of in one go, by reason: where many were skipped for
 // the same one, it is said once.
@@ -181,17 +215,17 @@ func remark(r *Report, p *PropertyResult) (string, ink) {
 	if p.Note != "" {
 		said += " (" + p.Note + ")"
 	}
-	if p.Undecided > 0 {
-		return said + "; undecided: " + grouped(p.Undecided), yellow
-	}
-	if verdict == Violated {
+	switch {
+	case verdict == Undecided:
+		return said + "; " + printable(reason), yellow
+	case p.Violation != nil:
 		return said, plain
 	}
 	return said, dim
 }
 
 // violation is what the card tells of a counterexample, under its property.
-func violation(p *PropertyResult, s Style) []line {
+func (r *Report) violation(p *PropertyResult, indent int, s Style) []line {
 	f := p.Violation
 	if f == nil {
 		return nil
@@ -200,12 +234,10 @@ func violation(p *PropertyResult, s Style) []line {
 	for _, text := range wrap(printable(f.Detail), s.width()-indent) {
 		out = append(out, line{{text: strings.Repeat(" ", indent)}, {text, red}})
 	}
-	if f.Steps > 0 {
-		where := "counterexample of " + plural(f.Steps, "step")
-		if f.Scenario > 0 {
-			where += fmt.Sprintf(", first seen in execution %s", grouped(f.Scenario))
+	if where := r.where(p); where != "" {
+		for _, text := range wrap(where, s.width()-indent) {
+			out = append(out, line{{text: strings.Repeat(" ", indent)}, {text, dim}})
 		}
-		out = append(out, line{{text: strings.Repeat(" ", indent)}, {where, dim}})
 	}
 	if f.Command != "" {
 		out = append(out, line{{text: strings.Repeat(" ", indent)}, {"see it: ", dim}, {printable(f.Command), bold}})
@@ -225,7 +257,7 @@ func cardTotal(r *Report) []line {
 	}
 	out := line{{plural(len(r.Properties), "property") + ": ", bold}}
 	sep := ""
-	for _, v := range []Verdict{Proved, Passed, Violated, Skipped} {
+	for _, v := range []Verdict{Proved, Passed, Violated, Suspected, Undecided, Skipped} {
 		if counts[v] == 0 {
 			continue
 		}

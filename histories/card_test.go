@@ -52,6 +52,7 @@ func sampleReport() *Report {
 	r := &Report{
 		Tool: "0.1.0", Target: "semaphore", Doc: "persistent semaphore: A queues are slots, exclusive B queues are holders",
 		Mode: Sampled, Broker: "the simulated broker", Seed: 1, Strength: "scan",
+		Command: "lockproof prove --scenarios 10000 -o retries=0 -o link=tx", Fixed: []string{"retries=0", "link=tx"},
 		Scenarios: 10000, Steps: 412034, Commands: 398114, Operations: 61020, Elapsed: 3217 * time.Millisecond,
 		Efficiency: []EfficiencyRow{
 			{Operation: "acquire", Situation: "uncontended, slot 1", Count: 1204, Commands: spread(6), RoundTrips: spread(2), Unpipelined: spread(6), Channels: spread(0), Connections: spread(0), Budget: &Budget{RoundTrips: 4}},
@@ -69,6 +70,7 @@ func sampleReport() *Report {
 	r.Properties[spec.Linearizable].Undecided = 3
 	r.Properties[spec.SurvivesRestart].Checked = 0
 	r.Properties[spec.NoLeak].Skip = "the target offers no destroy"
+	r.Properties[spec.HonestVerify].Violating = 12
 	r.Properties[spec.HonestVerify].Violation = &Found{
 		Detail: "verify told c2 that it holds slot 1 of jobs, which the broker has given to c1",
 		Steps:  9, Scenario: 1207, File: "counterexamples/honest-verify.json",
@@ -131,7 +133,10 @@ func TestVerdict(t *testing.T) {
 		{Report{Mode: Visited, Interrupted: true}, PropertyResult{Checked: 1}, Passed},
 		{Report{Mode: Visited, Runs: &Runs{Whole: 1}}, PropertyResult{Checked: 1}, Proved},
 		{Report{Mode: Visited, Runs: &Runs{Whole: 1, Incomplete: "a bound"}}, PropertyResult{Checked: 1}, Passed},
-		{Report{Mode: Visited}, PropertyResult{Checked: 1, Undecided: 1}, Passed},
+		{Report{Mode: Visited}, PropertyResult{Checked: 1, Undecided: 1}, Undecided},
+		{Report{Mode: Sampled}, PropertyResult{Checked: 1 << 40, Undecided: 1}, Undecided},
+		{Report{Mode: Recorded}, PropertyResult{Undecided: 1}, Undecided},
+		{Report{Mode: Sampled}, PropertyResult{Undecided: 1, Violation: found}, Violated},
 		{Report{Mode: Visited}, PropertyResult{}, Skipped},
 		{Report{Mode: Sampled}, PropertyResult{}, Skipped},
 		{Report{Mode: Sampled}, PropertyResult{Checked: 1, Skip: "not offered"}, Skipped},

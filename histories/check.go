@@ -37,12 +37,29 @@ func checkCounterexample(f *counterexampleFile) (jsontext.Pointer, error) {
 			return jsontext.Pointer("/violation").AppendToken(c.name), outside(int(c.value), 0, c.most)
 		}
 	}
+	return checkTries(f)
+}
+
+// checkTries checks how often a violation was seen again: what was, is not suspected.
+func checkTries(f *counterexampleFile) (jsontext.Pointer, error) {
+	t := f.Tries
+	switch {
+	case t.Of < 0:
+		return "/tries/of", fmt.Errorf("found %d, expected no negative number", t.Of)
+	case t.Shown < 0 || t.Shown > t.Of:
+		return "/tries/reproduced", outside(t.Shown, 0, t.Of)
+	case f.Suspected && t.Shown > 0:
+		return "/suspected", fmt.Errorf("found true, expected false: it was reproduced")
+	}
 	return "", nil
 }
 
 func checkScenario(s *scenario.Scenario) (jsontext.Pointer, error) {
 	if s.Target == "" {
 		return "/target", fmt.Errorf("missing, expected the name of a target")
+	}
+	if s.Steps < 0 || s.Steps > scenario.MostSteps {
+		return "/steps", outside(s.Steps, 0, scenario.MostSteps)
 	}
 	if err := s.Options.Check(); err != nil {
 		return "/options", err
@@ -116,8 +133,8 @@ func checkFaults(s *scenario.Scenario) (jsontext.Pointer, error) {
 
 func checkActions(s *scenario.Scenario) (jsontext.Pointer, error) {
 	const list = jsontext.Pointer("/schedule/actions")
-	if n := len(s.Schedule.Actions); n > scenario.MaxSteps {
-		return list, fmt.Errorf("found %s, expected at most %d", plural(n, "action"), scenario.MaxSteps)
+	if n, limit := len(s.Schedule.Actions), s.StepLimit(); n > limit {
+		return list, fmt.Errorf("found %s, expected at most %d", plural(n, "action"), limit)
 	}
 	for i, a := range s.Schedule.Actions {
 		if at, err := checkActor(item(list, i), a.Do, a.Client, s); err != nil {

@@ -2,6 +2,7 @@ package histories
 
 import (
 	"fmt"
+	"hash/fnv"
 	"io"
 	"os"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/lockproof/lockproof/histories/outfile"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
@@ -27,6 +29,9 @@ type Counterexample struct {
 	// what was seen when all was over. Its Detail is what happened, in one line.
 	Violation scenario.Violation
 	Origin    Origin
+	// Suspected and Tries are those of [Found].
+	Suspected bool
+	Tries     Tries
 	// Exec is the command of a target that is somebody else's program, and Kind the lock type that it was
 	// taken for; "" is a target of ours.
 	Exec string
@@ -37,11 +42,14 @@ type Counterexample struct {
 	Transcript []string
 }
 
-// Origin is what found a counterexample.
+// Origin is what found a counterexample: the run, and the execution.
 type Origin struct {
-	Seed     uint64 `json:"seed"`
-	Scenario int    `json:"scenario,omitzero"` // the execution that first showed it, counted from 1
-	Command  string `json:"command,omitzero"`  // what was typed
+	Seed     uint64   `json:"seed"`
+	Scenario int      `json:"scenario,omitzero"` // the execution that first showed it, counted from 1
+	Command  string   `json:"command,omitzero"`  // what was typed
+	Broker   string   `json:"broker,omitzero"`   // as in [Report]
+	Bounds   string   `json:"bounds,omitzero"`   // as in [Report]
+	Options  []string `json:"options,omitempty"` // that were fixed, as name=value
 }
 
 // The format of counterexamples. Files of other versions are refused.
@@ -61,6 +69,8 @@ type counterexampleFile struct {
 	Strength   string            `json:"strength,omitzero"` // scan where it is left out
 	Violation  violationFile     `json:"violation"`
 	Found      Origin            `json:"found"`
+	Suspected  bool              `json:"suspected,omitzero"`
+	Tries      Tries             `json:"tries,omitzero"`
 	Exec       string            `json:"exec,omitzero"`
 	Lock       string            `json:"lock,omitzero"` // with exec
 	ExecOpts   map[string]string `json:"exec_options,omitempty"`
@@ -77,9 +87,29 @@ type violationFile struct {
 	Detail string `json:"detail"`
 }
 
-// FileName is what a counterexample's file is called: one property of one target has one file.
-func FileName(property spec.Property, target string) string {
-	return safeName(target) + "." + property.String() + ".json"
+// FileName is what a counterexample's file is called: one property of one target, with the options that were fixed, has
+// one file.
+func FileName(property spec.Property, target string, options ...string) string {
+	name := safeName(target) + "."
+	if len(options) > 0 {
+		name += optionsName(options) + "."
+	}
+	return name + property.String() + ".json"
+}
+
+// maxOptionsName is how long options may be in a file's name, in bytes.
+const maxOptionsName = 40
+
+// optionsName is options as part of a file's name. What a name cannot say is told apart by a hash.
+func optionsName(options []string) string {
+	said := strings.Join(options, "_")
+	name := safeName(said)
+	if len(name) <= maxOptionsName && name == strings.ReplaceAll(said, "=", "-") {
+		return name
+	}
+	h := fnv.New32a()
+	fmt.Fprintf(h, "%q", options)
+	return fmt.Sprintf("%.*s-%08x", maxOptionsName, name, h.Sum32())
 }
 
 // HistoryName is what the file of a target's history is called.
@@ -106,7 +136,7 @@ func (c *Counterexample) Save(path string) error {
 	if err != nil {
 		return fmt.Errorf("counterexample %s: %w", path, err)
 	}
-	return Replace(path, func(w io.Writer) error { _, err := w.Write(data); return err })
+	return outfile.Write(path, func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
 // Encode is the counterexample as it stands in its file.
@@ -125,7 +155,7 @@ func (c *Counterexample) Encode() ([]byte, error) {
 		Lockproof: counterexampleFormat, Version: counterexampleVersion, Tool: c.Tool,
 		Property: c.Property.String(), Sentence: spec.Properties[c.Property].Sentence,
 		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail},
-		Found:     c.Origin, Scenario: c.Scenario, Transcript: c.Transcript,
+		Found:     c.Origin, Suspected: c.Suspected, Tries: c.Tries, Scenario: c.Scenario, Transcript: c.Transcript,
 	}, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return nil, err
@@ -183,6 +213,7 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 	v := f.Violation
 	return &Counterexample{
 		Exec: f.Exec, Kind: kind, ExecOptions: f.ExecOpts, Tool: f.Tool, Property: property, Strength: strength, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
+		Suspected: f.Suspected, Tries: f.Tries,
 		Violation: scenario.Violation{Step: v.Step - 1, Violation: spec.Violation{
 			Property: property, Lock: v.Lock, Client: v.Client, Other: v.Other, Slot: v.Slot, Detail: v.Detail}},
 	}, nil

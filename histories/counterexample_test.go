@@ -15,7 +15,8 @@ func sampleCounterexample() *Counterexample {
 	t.Violations[0].Detail = t.Violations[0].Explain()
 	return &Counterexample{
 		Tool: "0.1.0", Property: spec.MutualExclusion, Scenario: t.Scenario, Violation: t.Violations[0],
-		Origin: Origin{Seed: 1, Scenario: 17, Command: "lockproof prove resource-locked-is-success"}, Transcript: Transcript(t),
+		Origin: Origin{Seed: 1, Scenario: 17, Command: "lockproof prove resource-locked-is-success -o retries=0",
+			Broker: "the simulated broker", Bounds: "2 clients", Options: []string{"retries=0"}}, Transcript: Transcript(t),
 	}
 }
 

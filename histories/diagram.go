@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
 )
@@ -31,7 +32,7 @@ func Draw(w io.Writer, t *scenario.Trace, s Style) error {
 // title says what was run.
 func title(t *scenario.Trace, s Style) []line {
 	target := printable(t.Scenario.Target)
-	words := append([]string{target + " ·"}, settings(&t.Scenario)...)
+	words := append([]string{target + " ·"}, settings(t)...)
 	var out []line
 	for i, text := range fill(words, " ", s.width()) {
 		if i == 0 && strings.HasPrefix(text, target) {
@@ -43,13 +44,20 @@ func title(t *scenario.Trace, s Style) []line {
 	return append(out, nil)
 }
 
-// settings are a scenario's locks, and its options that are not the defaults.
-func settings(s *scenario.Scenario) []string {
+// settings are an execution's locks, and its options that are not the defaults.
+func settings(t *scenario.Trace) []string {
 	var items []string
-	for _, l := range s.Locks {
-		items = append(items, fmt.Sprintf("%s with %s", l.Name, plural(int(l.Slots), "slot")))
+	for _, l := range t.Scenario.Locks {
+		switch kind := t.History.Kind; {
+		case kind == lock.Semaphore:
+			items = append(items, fmt.Sprintf("%s with %s", l.Name, plural(int(l.Slots), "slot")))
+		case kind == lock.PersistentMutex && l.Slots == 0:
+			items = append(items, l.Name+", not created yet")
+		default: // it has no slots to speak of
+			items = append(items, l.Name)
+		}
 	}
-	for _, o := range s.Options.Changed() {
+	for _, o := range t.Scenario.Options.Changed() {
 		items = append(items, o[0]+"="+o[1])
 	}
 	return list(items)

@@ -113,10 +113,10 @@ func (d *draft) occurrence() error {
 	e := &d.event
 	switch {
 	case e.F < spec.Crash:
-		return wrong("f", e.F.String(), "crash, gone, pause or restart, since nemesis is no client")
+		return wrong("f", e.F.String(), "crash, gone, pause, restart or other, since nemesis is no client")
 	case e.Type != spec.Info:
 		return wrong("type", e.Type.String(), "info, since nemesis calls nothing")
-	case e.F != spec.Restart && d.has&hasClient == 0:
+	case e.F != spec.Restart && e.F != spec.Other && d.has&hasClient == 0:
 		return wrong("value", "no client", "the client's number, as client")
 	}
 	return nil

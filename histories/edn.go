@@ -16,8 +16,8 @@ import (
 //
 // Locks in Jepsen have permits, not numbered slots: unless the value is a map with our words (slot,
 // slots, held), an event speaks of any slot. What the nemesis did to somebody else's system is
-// evidence of nothing that lockproof knows and is passed over; its own occurrences are keywords of
-// the namespace lockproof.
+// evidence of nothing that lockproof knows, and only counts, so that events have Jepsen's numbers; its
+// own occurrences are keywords of the namespace lockproof.
 
 // synonyms are other words for operations and reasons that Jepsen's tests use.
 var (
@@ -52,28 +52,31 @@ func NewEDNReader(r io.Reader, name string, assumed Header) *EDNReader {
 // Read reads the next event, and gives [io.EOF] after the last. Other errors are one line: file, line,
 // field, what was found, what was expected.
 func (r *EDNReader) Read(e *spec.Event) error {
-	for {
-		line, f, err := r.next()
-		if err == io.EOF {
-			return err
-		}
-		var d draft
-		known := false
-		if err == nil {
-			known, err = r.event(&f, &d)
-		}
-		if err == nil && known {
-			err = r.ledger.post(&d)
-		}
-		if err != nil {
-			return atLine(r.name, line, err)
-		}
-		if known {
-			*e = d.event
-			return nil
-		}
-		r.Notes.Ignored++
+	line, f, err := r.next()
+	if err == io.EOF {
+		return err
 	}
+	var d draft
+	known := false
+	if err == nil {
+		known, err = r.event(&f, &d)
+	}
+	if err == nil && known {
+		err = r.ledger.post(&d)
+	}
+	if err != nil {
+		return atLine(r.name, line, err)
+	}
+	if *e = d.event; !known {
+		r.Notes.Ignored++
+		*e = d.passedOver()
+	}
+	return nil
+}
+
+// passedOver is what stands for an event that means nothing.
+func (d *draft) passedOver() spec.Event {
+	return spec.Event{Time: d.event.Time, Process: spec.Nemesis, Type: spec.Info, F: spec.Other}
 }
 
 // next reads the next form, and says where it begins, or where it fails.
@@ -250,13 +253,16 @@ func (r *EDNReader) reason(event *form, d *draft) error {
 
 // occurrence is something of ours that happened to the world, or nothing.
 func (r *EDNReader) occurrence(event *form, d *draft) (known bool, err error) {
+	if f := event.get("time"); f != nil && f.kind == integerForm {
+		d.event.Time = f.number
+	}
 	f := event.get("f")
 	if f == nil || !strings.HasPrefix(f.text, namespace) {
 		return false, nil
 	}
 	name := strings.TrimPrefix(f.text, namespace)
 	if d.event.F, known = fs.find([]byte(name)); !known {
-		return false, wrong("f", f.String(), "%s before crash, gone, pause or restart", ":"+namespace)
+		return false, wrong("f", f.String(), "%s before crash, gone, pause, restart or other", ":"+namespace)
 	}
 	d.has |= hasType | hasF
 	d.event.Type = spec.Info

@@ -18,8 +18,8 @@ import (
 type Header struct {
 	Kind  lock.Kind
 	Locks []Named
-	// GoneLate is that of [spec.History].
-	GoneLate bool
+	// GoneLate and GoneMayFree are those of [spec.History].
+	GoneLate, GoneMayFree bool
 }
 
 // Named is a lock of a history and the slots that it had before the first event.
@@ -40,7 +40,7 @@ type Notes struct {
 
 // HeaderOf is the header of a history.
 func HeaderOf(h *spec.History) Header {
-	header := Header{Kind: h.Kind, GoneLate: h.GoneLate}
+	header := Header{Kind: h.Kind, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree}
 	for i, name := range h.Locks {
 		header.Locks = append(header.Locks, Named{name, h.Slots[i]})
 	}
@@ -48,14 +48,14 @@ func HeaderOf(h *spec.History) Header {
 }
 
 func (h *Header) history() *spec.History {
-	out := &spec.History{Kind: h.Kind, GoneLate: h.GoneLate}
+	out := &spec.History{Kind: h.Kind, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree}
 	for _, l := range h.Locks {
 		out.Locks, out.Slots = append(out.Locks, l.Name), append(out.Slots, l.Slots)
 	}
 	return out
 }
 
-// LoadHistory reads a history from a file: JSON Lines, or Jepsen's EDN. One that does not say what it
+// LoadHistory reads a history from a file: JSON Lines, an array of JSON, or Jepsen's EDN. One that does not say what it
 // is of is taken for what is assumed.
 func LoadHistory(path string, assumed Header) (*spec.History, Notes, error) {
 	f, err := os.Open(path)
@@ -94,12 +94,18 @@ func ReadHistory(r io.Reader, name string, assumed Header) (*spec.History, Notes
 	}
 }
 
-// looksLikeJSON tells JSON from EDN by what follows the first brace.
+// looksLikeJSON tells JSON from EDN by what follows the first brace, in an array too.
 func looksLikeJSON(in *bufio.Reader) bool {
 	start, _ := in.Peek(1 << 10)
 	start = bytes.TrimLeft(start, "[ \t\r\n")
 	if len(start) == 0 {
 		return true // nothing at all is an empty history
+	}
+	if start[0] == '[' {
+		start = bytes.TrimLeft(start[1:], " \t\r\n")
+		if len(start) == 0 || start[0] == ']' {
+			return true // an empty array
+		}
 	}
 	rest := bytes.TrimLeft(start[1:], " \t\r\n")
 	return start[0] == '{' && (len(rest) == 0 || rest[0] == '"' || rest[0] == '}')

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockproof/lockproof/histories/safetext"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
 )
@@ -29,6 +30,8 @@ type Execution struct {
 	Trace *scenario.Trace
 	// Command repeats it; may be empty.
 	Command string
+	// Again is how often it was seen again, where that is worth telling; see [Found.Reproduced].
+	Again string
 	// Porcupine is the page that porcupine.Visualize wrote of its history; may be empty.
 	Porcupine []byte
 }
@@ -43,6 +46,7 @@ type pageData struct {
 
 type executionData struct {
 	Target, Settings, Note string
+	Again                  string
 	Commands               []string
 	Broken                 []brokenData
 	Diagram, Linearization template.HTML
@@ -68,7 +72,7 @@ func WritePage(w io.Writer, p *Page) error {
 	for i := range p.Executions {
 		data.add(&p.Executions[i])
 	}
-	return pageTemplate.Execute(w, data)
+	return pageTemplate.Execute(safetext.NewWriter(w), data)
 }
 
 // add shows an execution; one that is shown already, since it violates several properties, gets
@@ -87,7 +91,7 @@ func (d *pageData) add(x *Execution) {
 
 func (x *Execution) data(diagram template.HTML) executionData {
 	s := &x.Trace.Scenario
-	d := executionData{Target: s.Target, Settings: strings.Join(settings(s), " "), Diagram: diagram}
+	d := executionData{Target: s.Target, Settings: strings.Join(settings(x.Trace), " "), Again: x.Again, Diagram: diagram}
 	for _, v := range x.Trace.Violations {
 		d.Broken = append(d.Broken, brokenData{v.Property.String(), spec.Properties[v.Property].Sentence, v.Explain()})
 	}
@@ -116,7 +120,7 @@ func inked(lines []line) string {
 	var b strings.Builder
 	for _, l := range lines {
 		for _, s := range l {
-			text := html.EscapeString(s.text)
+			text := html.EscapeString(printable(s.text))
 			if class, ok := inkClasses[s.ink]; ok {
 				text = `<span class="` + class + `">` + text + `</span>`
 			}

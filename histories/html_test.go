@@ -45,6 +45,9 @@ func TestEmbeddable(t *testing.T) {
 	if !bytes.Equal(first, second) {
 		t.Errorf("the pages differ:\n%s\n%s", first, second)
 	}
+	if !bytes.Contains(first, []byte(`"Largest":{"0":0,"1":1}`)) {
+		t.Errorf("which linearization an operation is part of first is not as they are sorted:\n%s", first)
+	}
 	if n := bytes.Count(first, []byte("</script>")); n != 1 || !bytes.Contains(first, []byte(`"ClientId":1`)) {
 		t.Errorf("the script ends %d times in\n%s", n, first)
 	}

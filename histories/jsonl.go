@@ -21,7 +21,7 @@ import (
 //   - type is invoke, ok (it happened), fail (it certainly did not) or info (nobody knows).
 //   - process is a client's number, or "nemesis" for what no client did.
 //   - f is acquire, verify, release, create, add, remove, destroy, count or wait; of nemesis, crash
-//     (a client died), gone (the broker saw its connection end), pause or restart.
+//     (a client died), gone (the broker saw its connection end), pause, restart, or other (which only counts).
 //   - value has what the operation was given or gave back, in the words of the adapters' interface:
 //     slot, slots (how many), held; of nemesis, client.
 //   - time is in nanoseconds and for people: what came first is said by the order of the lines.
@@ -29,7 +29,8 @@ import (
 //     busy, timed-out or crashed.
 //   - lock is the name of the lock, and may be left out for the first one.
 //
-// The header may be left out where the caller knows what it would say. Nothing else may stand in
+// One array of such objects, over as many lines as it likes, is read as well. The header may be left out
+// where the caller knows what it would say. Nothing else may stand in
 // a line: a misspelt field would weaken the check without a word.
 
 // The format of histories. Files of other versions are refused.
@@ -48,6 +49,7 @@ type headerFile struct {
 	Kind      string  `json:"kind"`
 	Locks     []Named `json:"locks"`
 	GoneLate  bool    `json:"gone-late,omitzero"` // the moments of "gone" are those at which it was seen
+	MayFree   bool    `json:"gone-may-free,omitzero"`
 }
 
 // Reader reads a history from JSON Lines, event by event.
@@ -57,7 +59,8 @@ type Reader struct {
 	name    string
 	lines   *bufio.Scanner
 	line    int
-	pending bool // a line was read and is not an event yet
+	array   *elements // where it is an array; nil for JSON Lines
+	pending bool      // a line was read and is not an event yet
 	locks   words[uint16]
 	ledger  ledger
 	scanner scanner
@@ -66,8 +69,13 @@ type Reader struct {
 // NewReader begins to read a history, whose name is for errors. One without a header is taken for
 // what is assumed.
 func NewReader(r io.Reader, name string, assumed Header) (*Reader, error) {
-	reader := &Reader{Header: assumed, name: name, lines: bufio.NewScanner(r), locks: assumed.vocabulary(), ledger: newLedger()}
+	in := bufio.NewReader(r)
+	reader := &Reader{Header: assumed, name: name, lines: bufio.NewScanner(in), locks: assumed.vocabulary(), ledger: newLedger()}
 	reader.lines.Buffer(make([]byte, 1<<16), maxLine)
+	if start, _ := in.Peek(1 << 10); bytes.HasPrefix(bytes.TrimLeft(start, " \t\r\n"), []byte{'['}) {
+		reader.array = &elements{at: 1}
+		reader.lines.Split(reader.array.split)
+	}
 	if err := reader.next(); err == io.EOF {
 		return reader, nil
 	} else if err != nil {
@@ -88,12 +96,17 @@ func (r *Reader) next() error {
 	}
 	for r.lines.Scan() {
 		r.line++
+		if r.array != nil {
+			r.line = r.array.line
+		}
 		if len(bytes.TrimSpace(r.lines.Bytes())) > 0 {
 			return nil
 		}
 	}
 	if err := r.lines.Err(); err == bufio.ErrTooLong {
 		return atLine(r.name, r.line+1, wrong("", "more than 1 MB", "an event on a line"))
+	} else if err != nil && r.array != nil {
+		return atLine(r.name, r.array.line, err)
 	} else if err != nil {
 		return atLine(r.name, r.line+1, err)
 	}
@@ -113,7 +126,7 @@ func (r *Reader) readHeader() error {
 	if err != nil {
 		return doc.fail("/kind", err)
 	}
-	r.Header = Header{Kind: kind, Locks: f.Locks, GoneLate: f.GoneLate}
+	r.Header = Header{Kind: kind, Locks: f.Locks, GoneLate: f.GoneLate, GoneMayFree: f.MayFree}
 	if err := r.Header.check(); err != nil {
 		return atLine(r.name, r.line, err)
 	}

@@ -30,7 +30,7 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 		}
 		out.locks = append(out.locks, name)
 	}
-	head, err := json.Marshal(headerFile{historyFormat, historyVersion, h.Kind.String(), h.Locks, h.GoneLate})
+	head, err := json.Marshal(headerFile{historyFormat, historyVersion, h.Kind.String(), h.Locks, h.GoneLate, h.GoneMayFree})
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func valueOf(e *spec.Event) part {
 	if e.Held || e.Type == spec.OK && (op == lock.Acquire || op == lock.Verify) {
 		parts |= hasHeld
 	}
-	if e.Target != 0 || e.F >= spec.Crash && e.F != spec.Restart {
+	if e.Target != 0 || e.F >= spec.Crash && e.F != spec.Restart && e.F != spec.Other {
 		parts |= hasClient
 	}
 	return parts

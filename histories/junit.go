@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lockproof/lockproof/histories/safetext"
 	"github.com/lockproof/lockproof/model/spec"
 )
 
@@ -36,6 +37,7 @@ type junitCase struct {
 	Class   string        `xml:"classname,attr"`
 	Name    string        `xml:"name,attr"`
 	Failure *junitFailure `xml:"failure"`
+	Error   *junitError   `xml:"error"`
 	Skipped *junitSkipped `xml:"skipped"`
 	Output  *junitOutput  `xml:"system-out"`
 }
@@ -46,6 +48,12 @@ type junitFailure struct {
 	Text    string `xml:",cdata"`
 }
 
+// junitError is of an answer that is missing: neither a failure nor a success.
+type junitError struct {
+	Type    string `xml:"type,attr"`
+	Message string `xml:"message,attr"`
+}
+
 type junitSkipped struct {
 	Message string `xml:"message,attr"`
 }
@@ -54,45 +62,72 @@ type junitOutput struct {
 	Text string `xml:",cdata"`
 }
 
-// WriteJUnit writes a report as JUnit's XML: a violated property is a failure with its execution
-// drawn, one that was not judged is skipped with the reason.
+// WriteJUnit writes a report as JUnit's XML: a violated or suspected property is a failure with its
+// execution drawn, one that was not judged is skipped with the reason. One that is undecided, or required and not
+// judged, is an error; so is a run that was interrupted, or judged nothing, as a case of its own.
 func WriteJUnit(w io.Writer, r *Report) error {
-	s := junitSuite{Name: legal("lockproof " + r.Target), Tests: len(r.Properties)}
+	s := junitSuite{Name: legal("lockproof " + r.Target)}
 	if r.Elapsed > 0 {
 		s.Time = strconv.FormatFloat(r.Elapsed.Seconds(), 'f', 3, 64)
 	}
 	for _, p := range [][2]string{
-		{"tool", r.Tool}, {"mode", string(r.Mode)}, {"broker", r.Broker}, {"source", r.Source}, {"seed", fmt.Sprint(r.Seed)},
+		{"tool", r.Tool}, {"mode", string(r.Mode)}, {"broker", r.Broker}, {"source", r.Source}, {"command", r.Command},
+		{"options", strings.Join(r.Fixed, " ")}, {"seed", fmt.Sprint(r.Seed)},
 		{"strength", r.Strength}, {"bounds", r.Bounds}, {"scenarios", fmt.Sprint(r.Scenarios)}, {"interrupted", fmt.Sprint(r.Interrupted)},
+		{"outcome", string(r.Outcome())},
 	} {
 		if p[1] != "" {
 			s.Properties = append(s.Properties, junitProperty{p[0], legal(p[1])})
 		}
 	}
 	for i := range r.Properties {
-		c := r.testCase(&r.Properties[i])
-		if c.Failure != nil {
-			s.Failures++
-		}
-		if c.Skipped != nil {
-			s.Skipped++
-		}
-		s.Cases = append(s.Cases, c)
+		s.add(r.testCase(&r.Properties[i]))
+	}
+	if c, is := r.runCase(s.Errors); is {
+		s.add(c)
 	}
 	data, err := xml.MarshalIndent(junitSuites{Suite: s}, "", "  ")
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, xml.Header+string(data)+"\n")
+	_, err = io.WriteString(safetext.NewWriter(w), xml.Header+string(data)+"\n")
 	return err
+}
+
+// add takes in a case.
+func (s *junitSuite) add(c junitCase) {
+	switch {
+	case c.Failure != nil:
+		s.Failures++
+	case c.Error != nil:
+		s.Errors++
+	case c.Skipped != nil:
+		s.Skipped++
+	}
+	s.Tests++
+	s.Cases = append(s.Cases, c)
+}
+
+// runCase is the run as a case of its own, where it is no success for a reason that no property's case says.
+func (r *Report) runCase(said int) (c junitCase, is bool) {
+	c = junitCase{Class: legal("lockproof." + r.Target), Name: "run"}
+	switch outcome := r.Outcome(); {
+	case outcome == OutcomeInterrupted:
+		c.Error = &junitError{string(outcome), "the run ended before it had done what was asked"}
+	case outcome == OutcomeInconclusive && said == 0:
+		c.Error = &junitError{string(outcome), legal(strings.Join(r.Missing(), "; "))}
+	}
+	return c, c.Error != nil
 }
 
 func (r *Report) testCase(p *PropertyResult) junitCase {
 	c := junitCase{Class: legal("lockproof." + r.Target), Name: p.Property.String()}
-	switch verdict, reason := r.Verdict(p); verdict {
-	case Violated:
-		c.Failure = &junitFailure{Type: string(verdict), Message: legal(p.Violation.Detail), Text: legal(p.story())}
-	case Skipped:
+	switch verdict, reason := r.Verdict(p); {
+	case p.Violation != nil:
+		c.Failure = &junitFailure{Type: string(verdict), Message: legal(r.told(p)), Text: legal(r.story(p))}
+	case r.Owes(p):
+		c.Error = &junitError{string(OutcomeInconclusive), legal(r.missing(p))}
+	case verdict == Skipped:
 		c.Skipped = &junitSkipped{Message: legal(reason)}
 	default:
 		c.Output = &junitOutput{Text: fmt.Sprintf("%s: %s; checked %s times, from %s",
@@ -102,9 +137,9 @@ func (r *Report) testCase(p *PropertyResult) junitCase {
 }
 
 // story is a violation in full, for a reader who has nothing but this.
-func (p *PropertyResult) story() string {
+func (r *Report) story(p *PropertyResult) string {
 	v := p.Violation
-	lines := []string{p.Property.String() + ": " + spec.Properties[p.Property].Sentence, v.Detail}
+	lines := []string{p.Property.String() + ": " + spec.Properties[p.Property].Sentence, r.told(p)}
 	if v.Command != "" {
 		lines = append(lines, "see it: "+v.Command)
 	}

@@ -1,6 +1,7 @@
 package histories
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 
@@ -16,11 +17,11 @@ type Attempt func(*scenario.Scenario) (actions []scenario.Action, shown bool)
 
 // Minimise looks for the smallest scenario that still shows something: fewest steps first, then
 // fewest clients, faults, context switches and unusual options. The scenario's schedule must be
-// Replay. free tells which options may be changed. It tries at most tries scenarios and returns the
-// best it found: no single part of that can be left out, and no drawn schedule of a workload with
-// a part less does with fewer steps.
-func Minimise(s scenario.Scenario, attempt Attempt, free func(option string) bool, tries int) scenario.Scenario {
-	m := minimiser{best: s, attempt: remembered(attempt), free: free, left: tries, random: rand.New(rand.NewPCG(1, 1))}
+// Replay. free tells which options may be changed. It tries at most tries scenarios, as long as ctx is not over,
+// and returns the best it found. If that was time enough, no single part of it can be left out, and no drawn
+// schedule of a workload with a part less does with fewer steps.
+func Minimise(ctx context.Context, s scenario.Scenario, attempt Attempt, free func(option string) bool, tries int) scenario.Scenario {
+	m := minimiser{ctx: ctx, best: s, attempt: remembered(attempt), free: free, left: tries, random: rand.New(rand.NewPCG(1, 1))}
 	if !m.try(s) {
 		return s
 	}
@@ -67,6 +68,7 @@ func (m *minimiser) reduce() {
 }
 
 type minimiser struct {
+	ctx     context.Context
 	best    scenario.Scenario
 	cost    [7]int
 	attempt Attempt
@@ -75,23 +77,43 @@ type minimiser struct {
 	random  *rand.Rand // for reschedule; always the same sequence
 }
 
-// try keeps a candidate if it shows the same and is smaller.
+// try keeps a candidate if it shows the same and is smaller: what it did after that is left out if it then still
+// does, for what comes later may be a reason.
 func (m *minimiser) try(s scenario.Scenario) bool {
-	if m.left == 0 {
-		return false
-	}
-	m.left--
-	actions, shown := m.attempt(&s)
+	actions, shown := m.carryOut(&s)
 	if !shown {
 		return false
 	}
-	s.Schedule.Actions = slices.Clone(actions)
-	cost := weigh(&s)
-	if m.cost != [7]int{} && slices.Compare(cost[:], m.cost[:]) >= 0 {
+	cut := s
+	cut.Schedule.Actions = slices.Clone(actions)
+	if m.lighter(&cut) && !slices.Equal(actions, s.Schedule.Actions) {
+		if _, shown := m.carryOut(&cut); shown {
+			s = cut
+		}
+	}
+	if !m.lighter(&s) {
 		return false
 	}
-	m.best, m.cost = s, cost
+	m.best, m.cost = s, weigh(&s)
 	return true
+}
+
+// carryOut is an attempt, as long as any are left.
+func (m *minimiser) carryOut(s *scenario.Scenario) (actions []scenario.Action, shown bool) {
+	if m.ctx.Err() != nil {
+		m.left = 0
+	}
+	if m.left == 0 {
+		return nil, false
+	}
+	m.left--
+	return m.attempt(s)
+}
+
+// lighter reports whether a candidate is smaller than the best.
+func (m *minimiser) lighter(s *scenario.Scenario) bool {
+	cost := weigh(s)
+	return m.cost == [7]int{} || slices.Compare(cost[:], m.cost[:]) < 0
 }
 
 // shift tries a candidate that makes operations shorter: as it is, then with some of each client's

@@ -1,6 +1,7 @@
 package histories_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -37,7 +38,7 @@ func TestMinimise(t *testing.T) {
 		}
 		return actions[:restart+1], true
 	}
-	least := histories.Minimise(s, attempt, func(string) bool { return true }, 10_000)
+	least := histories.Minimise(t.Context(), s, attempt, func(string) bool { return true }, 10_000)
 	want := []scenario.Action{{Do: scenario.CrashBefore, Client: 1}, {Do: scenario.Restart}}
 	if !slices.Equal(least.Schedule.Actions, want) {
 		t.Errorf("actions left: %v", least.Schedule.Actions)
@@ -55,8 +56,50 @@ func TestMinimiseKeepsFixedOptions(t *testing.T) {
 	s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Actions: []scenario.Action{{Do: scenario.Restart}}}}
 	s.Options.Order = lock.Ascending
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) { return s.Schedule.Actions, true }
-	least := histories.Minimise(s, attempt, func(name string) bool { return name != "order" }, 100)
+	least := histories.Minimise(t.Context(), s, attempt, func(name string) bool { return name != "order" }, 100)
 	if least.Options.Order != lock.Ascending {
 		t.Error("the fixed option was changed")
+	}
+}
+
+// TestMinimiseEndsEarly: once its time is over nothing is tried any more, and the best that was found until then is
+// the result.
+func TestMinimiseEndsEarly(t *testing.T) {
+	s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Strategy: scenario.Replay}}
+	for range 60 {
+		s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Do: scenario.Step, Client: 1})
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	tried, smallest := 0, len(s.Schedule.Actions)
+	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
+		if tried++; tried == 4 {
+			stop()
+		}
+		smallest = min(smallest, len(s.Schedule.Actions))
+		return s.Schedule.Actions, true
+	}
+	least := histories.Minimise(ctx, s, attempt, func(string) bool { return true }, 10_000)
+	if tried != 4 || len(least.Schedule.Actions) != smallest || smallest == 60 {
+		t.Errorf("%d scenarios tried, %d actions left, the least tried has %d", tried, len(least.Schedule.Actions), smallest)
+	}
+}
+
+// TestMinimiseKeepsWhatFollows: what comes after the moment at which something showed is left out only if it still
+// shows then.
+func TestMinimiseKeepsWhatFollows(t *testing.T) {
+	s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Strategy: scenario.Replay}}
+	for range 20 {
+		s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Do: scenario.Step, Client: 1})
+	}
+	s.Schedule.Actions[4].Do, s.Schedule.Actions[15].Do = scenario.CrashBefore, scenario.Restart
+	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) { // seen at the crash, and only if a restart follows
+		actions := s.Schedule.Actions
+		crash := slices.IndexFunc(actions, func(a scenario.Action) bool { return a.Do == scenario.CrashBefore })
+		restart := slices.IndexFunc(actions, func(a scenario.Action) bool { return a.Do == scenario.Restart })
+		return actions[:crash+1], crash >= 0 && restart > crash
+	}
+	least := histories.Minimise(t.Context(), s, attempt, func(string) bool { return false }, 1000)
+	if _, shown := attempt(&least); !shown || len(least.Schedule.Actions) != 2 {
+		t.Errorf("shown %v by %v", shown, least.Schedule.Actions)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/lockproof/lockproof/histories/safetext"
 )
 
 // prettyWidth is how long a line may be.
@@ -20,7 +22,7 @@ func pretty(data []byte) ([]byte, error) {
 		return nil, err
 	}
 	b.WriteByte('\n')
-	return b.Bytes(), nil
+	return safetext.JSON(b.Bytes()), nil
 }
 
 // layOutValue writes one value that begins at a column, in parts indented to a depth.

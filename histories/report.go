@@ -1,6 +1,7 @@
 package histories
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/lockproof/lockproof/model/lock"
@@ -19,14 +20,20 @@ type Report struct {
 	Broker string
 	// Source is the file judged, of Recorded and Replayed.
 	Source string
+	// Command is what was typed, as a shell takes it: it repeats the run. "" where nothing was typed.
+	Command string
+	// Fixed are the options that the run was told, as name=value. The others were drawn, or are as usual.
+	Fixed []string
 	// Seed repeats a Sampled run; other modes leave it 0.
 	Seed uint64
 	// Strength is what a failed acquire was taken to promise: "scan" or "strict".
 	Strength string
-	// Bounds says within what a Visited run visited everything, such as "3 clients, 2 rounds".
+	// Bounds says of what the executions are, such as "3 clients, 2 rounds"; "" where all that was drawn, or is not known.
 	Bounds string
 	// Space is what such a run visited; nil for others, and where Runs says it.
 	Space *Space
+	// Views is what a Visited run of any number of clients visited; nil for others.
+	Views *Views
 	// Runs is what a Visited run visited whose executions were run one by one, from their beginning, with no
 	// states kept; nil for others.
 	Runs *Runs
@@ -42,6 +49,8 @@ type Report struct {
 
 	// Properties are in the order they are shown in. A property that is not here is not shown.
 	Properties []PropertyResult
+	// Required are the properties that must be judged for the run to be conclusive.
+	Required   spec.PropertySet
 	Efficiency []EfficiencyRow
 	Stale      Overlap
 	// Exercised are the things that must sometimes happen, so that a run in which nothing happened
@@ -76,7 +85,11 @@ const (
 	Proved   Verdict = "proved"
 	Passed   Verdict = "passed"
 	Violated Verdict = "violated"
-	Skipped  Verdict = "skipped"
+	// Suspected is what was seen, and what fresh clients did not show again. It counts as a violation.
+	Suspected Verdict = "suspected"
+	// Undecided is what was judged, and without an answer within the bounds.
+	Undecided Verdict = "undecided"
+	Skipped   Verdict = "skipped"
 )
 
 // PropertyResult is one property and what was found out about it. Its verdict is not stored but
@@ -90,25 +103,19 @@ type PropertyResult struct {
 	Checked int
 	// Scenarios is in how many executions that was.
 	Scenarios int
+	// Violating is in how many executions it was seen violated; 0 where they were not counted.
+	Violating int
 	// Undecided is how often it could not be told whether the property held, such as for a history
 	// too large to decide. Those are not among Checked.
 	Undecided int
+	// Unclear says why it could not be told; "" where Undecided is 0, or the number says it all.
+	Unclear string
 	// Skip says why the property was not judged; "" where it was.
 	Skip string
 	// Note is something the reader must know to understand the verdict, such as "scan"; may be "".
 	Note string
 	// Violation is the first violation found, or nil.
 	Violation *Found
-}
-
-// Found is a violation as the report tells of it.
-type Found struct {
-	Detail   string // what happened, in one line
-	Steps    int    // the minimised counterexample's length
-	Scenario int    // the execution that first showed it, counted from 1; 0 is not known
-	File     string // where the counterexample is; "" if it was not written
-	Command  string // what repeats it
-	Diagram  string // the execution, drawn in plain text; for JUnit
 }
 
 // EfficiencyRow is what one operation cost in one situation.
@@ -209,17 +216,19 @@ type Exercise struct {
 // NeverExercised is the reason given for a property that no execution put to the test.
 const NeverExercised = "never exercised: no execution put it to the test"
 
-// Verdict is what the report says of a property, and the reason where it is skipped. Only a run that
-// visited everything proves, and one violation outweighs any number of executions without.
+// Verdict is what the report says of a property, and the reason where it is skipped or undecided. Only a run
+// that visited everything proves, and one violation outweighs any number of executions without.
 func (r *Report) Verdict(p *PropertyResult) (Verdict, string) {
 	switch {
 	case p.Violation != nil:
-		return Violated, ""
+		return p.Violation.verdict(), ""
 	case p.Skip != "":
 		return Skipped, p.Skip
+	case p.Undecided > 0:
+		return Undecided, p.unclear()
 	case p.Checked == 0:
 		return Skipped, NeverExercised
-	case r.everything() && p.Undecided == 0:
+	case r.everything():
 		return Proved, ""
 	}
 	return Passed, ""
@@ -230,14 +239,12 @@ func (r *Report) everything() bool {
 	return r.Mode == Visited && !r.Interrupted && (r.Space == nil || r.Space.Cut == "") && (r.Runs == nil || r.Runs.Incomplete == "")
 }
 
-// Holds reports whether no property is violated.
-func (r *Report) Holds() bool {
-	for i := range r.Properties {
-		if r.Properties[i].Violation != nil {
-			return false
-		}
+// unclear is why it could not be told whether a property holds.
+func (p *PropertyResult) unclear() string {
+	if p.Unclear != "" {
+		return p.Unclear
 	}
-	return true
+	return fmt.Sprintf("%s of %s could not be decided", grouped(p.Undecided), plural(p.Undecided+p.Checked, "history"))
 }
 
 // Result is what was found out about a property, or nil.

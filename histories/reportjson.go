@@ -26,10 +26,15 @@ type reportFile struct {
 	Mode         Mode           `json:"mode"`
 	Broker       string         `json:"broker,omitempty"`
 	Source       string         `json:"source,omitempty"`
+	Command      string         `json:"command,omitempty"`
+	Options      []string       `json:"options,omitempty"` // that were fixed, as name=value
 	Seed         uint64         `json:"seed,omitzero"`
 	Strength     string         `json:"strength,omitempty"`
 	Bounds       string         `json:"bounds,omitempty"`
-	Holds        bool           `json:"holds"`
+	Holds        bool           `json:"holds"` // the outcome is that
+	Outcome      Outcome        `json:"outcome"`
+	Missing      []string       `json:"missing,omitempty"` // of inconclusive
+	Required     []string       `json:"required,omitempty"`
 	Interrupted  bool           `json:"interrupted"`
 	Scenarios    int            `json:"scenarios"`
 	Steps        int            `json:"steps"`
@@ -44,6 +49,7 @@ type reportFile struct {
 	Wire         []countFile    `json:"wire,omitempty"`
 	Traffic      []trafficFile  `json:"traffic,omitempty"`
 	Space        *spaceFile     `json:"space,omitempty"`
+	Views        *viewsFile     `json:"views,omitempty"`
 	Runs         *runsFile      `json:"runs,omitempty"`
 }
 
@@ -75,6 +81,15 @@ type countFile struct {
 }
 
 // spaceOf is what was visited, as JSON.
+// viewsFile is [Views] as it is written.
+type viewsFile struct {
+	Searches int `json:"searches"`
+	Contexts int `json:"contexts"`
+	Views    int `json:"views"`
+	Parts    int `json:"clientParts"`
+	Holders  int `json:"holders"`
+}
+
 func spaceOf(s *Space) *spaceFile {
 	if s == nil {
 		return nil
@@ -99,10 +114,11 @@ type propertyFile struct {
 	Property  string     `json:"property"`
 	Sentence  string     `json:"sentence"`
 	Verdict   Verdict    `json:"verdict"`
-	Reason    string     `json:"reason,omitempty"` // of skipped
+	Reason    string     `json:"reason,omitempty"` // of skipped and undecided
 	Evidence  string     `json:"evidence"`
 	Checked   int        `json:"checked"`
 	Scenarios int        `json:"scenarios"`
+	Violating int        `json:"violating_scenarios,omitzero"`
 	Undecided int        `json:"undecided,omitzero"`
 	Note      string     `json:"note,omitempty"`
 	Violation *foundFile `json:"violation,omitempty"`
@@ -111,9 +127,11 @@ type propertyFile struct {
 type foundFile struct {
 	Detail         string `json:"detail"`
 	Steps          int    `json:"steps"`
+	Least          bool   `json:"least,omitzero"`
 	Scenario       int    `json:"scenario,omitzero"`
 	Counterexample string `json:"counterexample,omitempty"`
 	Command        string `json:"command,omitempty"`
+	Tries          *Tries `json:"tries,omitempty"`
 }
 
 type rowFile struct {
@@ -167,11 +185,15 @@ func WriteJSON(w io.Writer, r *Report) error {
 	f := reportFile{
 		Lockproof: reportFormat, Version: reportVersion, Tool: r.Tool,
 		Target: r.Target, Doc: r.Doc, Kind: r.Kind.String(), Mode: r.Mode, Broker: r.Broker, Source: r.Source,
-		Seed: r.Seed, Strength: r.Strength, Bounds: r.Bounds, Holds: r.Holds(), Interrupted: r.Interrupted,
+		Command: r.Command, Options: r.Fixed,
+		Seed: r.Seed, Strength: r.Strength, Bounds: r.Bounds, Outcome: r.Outcome(), Required: r.Required.Names(), Interrupted: r.Interrupted,
 		Scenarios: r.Scenarios, Steps: r.Steps, Commands: r.Commands, Operations: r.Operations,
 		Seconds:      r.Elapsed.Seconds(),
 		Uncontrolled: r.Uncontrolled, Wire: countsOf(r.Wire),
 		Stale: staleFile{r.Stale.Commands, r.Stale.Time.Milliseconds(), r.Stale.Scenarios},
+	}
+	if f.Holds = f.Outcome == OutcomeHolds; f.Outcome == OutcomeInconclusive {
+		f.Missing = r.Missing()
 	}
 	for i := range r.Properties {
 		f.Properties = append(f.Properties, r.property(&r.Properties[i]))
@@ -182,6 +204,7 @@ func WriteJSON(w io.Writer, r *Report) error {
 	for _, t := range r.Traffic {
 		f.Traffic = append(f.Traffic, trafficFile{t.Operation, t.Calls, t.Frames, t.Back, t.Bytes, t.BytesBack})
 	}
+	f.Views = (*viewsFile)(r.Views)
 	f.Space, f.Runs = spaceOf(r.Space), (*runsFile)(r.Runs)
 	for _, e := range r.Exercised {
 		f.Exercised = append(f.Exercised, exerciseFile(e))
@@ -201,10 +224,13 @@ func (r *Report) property(p *PropertyResult) propertyFile {
 	verdict, reason := r.Verdict(p)
 	f := propertyFile{
 		Property: p.Property.String(), Sentence: spec.Properties[p.Property].Sentence, Verdict: verdict, Reason: reason,
-		Evidence: p.Evidence.String(), Checked: p.Checked, Scenarios: p.Scenarios, Undecided: p.Undecided, Note: p.Note,
+		Evidence: p.Evidence.String(), Checked: p.Checked, Scenarios: p.Scenarios, Violating: p.Violating, Undecided: p.Undecided, Note: p.Note,
 	}
 	if v := p.Violation; v != nil {
-		f.Violation = &foundFile{v.Detail, v.Steps, v.Scenario, v.File, v.Command}
+		f.Violation = &foundFile{v.Detail, v.Steps, v.Least, v.Scenario, v.File, v.Command, nil}
+		if v.Tries.Of > 0 {
+			f.Violation.Tries = &v.Tries
+		}
 	}
 	return f
 }

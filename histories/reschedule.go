@@ -39,7 +39,7 @@ func (m *minimiser) reschedule() bool {
 
 // settle minimises the actions of a candidate, and keeps it if it is smaller then.
 func (m *minimiser) settle(s scenario.Scenario) bool {
-	sub := minimiser{attempt: m.attempt, free: m.free, left: m.left}
+	sub := minimiser{ctx: m.ctx, attempt: m.attempt, free: m.free, left: m.left}
 	shown := sub.try(s)
 	if shown {
 		sub.actions()
@@ -97,5 +97,5 @@ func redraw(s *scenario.Scenario, random *rand.Rand) []scenario.Action {
 			out = append(out, scenario.Action{Do: scenario.Choose, Client: c, Arg: uint16(random.IntN(2))})
 		}
 	}
-	return out[:min(len(out), scenario.MaxSteps)]
+	return out[:min(len(out), s.StepLimit())]
 }

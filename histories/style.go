@@ -3,8 +3,9 @@ package histories
 import (
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/lockproof/lockproof/histories/safetext"
 )
 
 // Style says what text is drawn on.
@@ -68,7 +69,7 @@ func (s Style) paint(w *strings.Builder, l line) {
 		l = l[:len(l)-1]
 	}
 	for i, p := range l {
-		text := p.text
+		text := printable(p.text)
 		if i == len(l)-1 {
 			text = strings.TrimRight(text, " ")
 		}
@@ -120,18 +121,9 @@ func fill(words []string, sep string, width int) []string {
 	return lines
 }
 
-// printable is text from outside as it may be shown: what could move a terminal's cursor is escaped.
-func printable(text string) string {
-	clean := true
-	for _, r := range text {
-		clean = clean && unicode.IsPrint(r) && r != utf8.RuneError
-	}
-	if clean {
-		return text
-	}
-	quoted := strconv.QuoteToGraphic(text)
-	return quoted[1 : len(quoted)-1]
-}
+// printable is text from outside as it may be shown. Lines are made safe again when they are painted; what is escaped
+// before that is measured as it will be.
+func printable(text string) string { return safetext.Escape(text) }
 
 // grouped is a number with its digits in threes.
 func grouped(n int) string {

@@ -148,6 +148,9 @@ func actionWords(a scenario.Action) string {
 	case scenario.Detect:
 		return fmt.Sprintf("the broker notices that c%d's old connection is dead", a.Client)
 	case scenario.Drop:
+		if a.Arg > 0 {
+			return fmt.Sprintf("the broker drops connection %d of c%d's; c%d does not know", a.Arg, a.Client, a.Client)
+		}
 		return fmt.Sprintf("the broker drops c%d's connection; c%d does not know", a.Client, a.Client)
 	case scenario.ChannelError:
 		return fmt.Sprintf("the broker closes c%d's channel; c%d does not know", a.Client, a.Client)

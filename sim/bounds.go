@@ -19,10 +19,15 @@ type Bounds struct {
 	Locks   []scenario.Lock
 	Clients []scenario.Client
 	Faults  FaultBounds
+	// Forever has every client begin its operations again when it is done with them.
+	Forever bool
 	// Properties are those to judge. What only others are judged from is not part of a state.
 	Properties spec.PropertySet
 	// Strength is what a failed acquire is taken to promise.
 	Strength spec.Strength
+	// Every says that clients also die in ways that come to the same as two other actions: with a reply in
+	// hand, or noticed at once where the broker may be late. Executions are then as short as they can be.
+	Every bool
 }
 
 // FaultBounds says how many faults of each kind one execution may have.
@@ -37,6 +42,9 @@ type FaultBounds struct {
 	CleanCrashes bool
 }
 
+// AnyNumber, in place of a number of faults, sets no bound to them.
+const AnyNumber = -1
+
 // String is the bounds in words, for those that are not zero.
 func (f FaultBounds) String() string {
 	out := ""
@@ -49,6 +57,8 @@ func (f FaultBounds) String() string {
 		{f.Restarts, "broker restart", "broker restarts"},
 	} {
 		switch {
+		case k.n == AnyNumber:
+			out += ", any number of " + k.plural
 		case k.n == 1:
 			out += ", 1 " + k.one
 		case k.n > 1:
@@ -59,6 +69,11 @@ func (f FaultBounds) String() string {
 		return "no faults"
 	}
 	return out[2:]
+}
+
+// numbers are the bounds that are numbers.
+func (f *FaultBounds) numbers() [5]*int {
+	return [...]*int{&f.Crashes, &f.Drops, &f.ChannelErrors, &f.Lost, &f.Restarts}
 }
 
 // Check reports what is wrong with the bounds.
@@ -78,13 +93,13 @@ func (b *Bounds) Check() error {
 		}
 	}
 	for i, c := range b.Clients {
-		if len(c.Ops) == 0 || len(c.Ops) > 200 {
-			return fmt.Errorf("client %d calls %d operations: expected 1 to 200", i+1, len(c.Ops))
+		if len(c.Ops) == 0 || len(c.Ops) > scenario.MaxOperations {
+			return fmt.Errorf("client %d calls %d operations: expected 1 to %d", i+1, len(c.Ops), scenario.MaxOperations)
 		}
 	}
-	f := b.Faults
-	for _, n := range []int{f.Crashes, f.Drops, f.ChannelErrors, f.Lost, f.Restarts} {
-		if n < 0 || n > 100 {
+	for _, n := range b.Faults.numbers() {
+		n := *n
+		if n != AnyNumber && (n < 0 || n > 100) {
 			return fmt.Errorf("%d faults of a kind: expected 0 to 100", n)
 		}
 	}

@@ -21,9 +21,16 @@ func (w *World) Ready(c uint8) bool {
 func (w *World) upcoming(c uint8) bool {
 	cl := &w.clients[c-1]
 	ops := w.scenario.Clients[c-1].Ops
-	for ; int(cl.next) < len(ops); cl.next++ {
-		if scenario.Sensible(ops[cl.next].Op, cl.machine.Held > 0) {
+	for turns := 0; turns <= len(ops)+1; turns++ {
+		switch {
+		case int(cl.next) < len(ops) && scenario.Sensible(ops[cl.next].Op, cl.machine.Held > 0):
 			return true
+		case int(cl.next) < len(ops):
+			cl.next++
+		case w.forever:
+			cl.next = 0
+		default:
+			return false
 		}
 	}
 	return false

@@ -71,7 +71,11 @@ func (s *System) writes(c uint8, impl lock.Implementation) (set lock.Roles) {
 	if cl.busy {
 		set |= known.Writes(cl.machine.Op)
 	}
-	for _, op := range w.scenario.Clients[c-1].Ops[cl.next:] {
+	next := int(cl.next)
+	if w.forever {
+		next = 0
+	}
+	for _, op := range w.scenario.Clients[c-1].Ops[next:] {
 		set |= known.Writes(op.Op)
 	}
 	return set

@@ -21,19 +21,23 @@ type Space struct {
 	// Depth is PCT's depth parameter, at least 1: one more than the priority changes. 0 draws it
 	// from 2 to 5.
 	Depth int
+	// Shape is what of the workload and the faults is not drawn. It must have been checked.
+	Shape Shape
 }
 
 // Scenarios draws scenarios: workload, options, fault plan and schedule, the whole of it before the
 // first step, so that rapid's shrinking acts on all.
 func Scenarios(space Space) *rapid.Generator[scenario.Scenario] {
 	return rapid.Custom(func(t *rapid.T) scenario.Scenario {
-		d := draw{t}
+		d := draw{t, &space.Shape}
 		s := scenario.Scenario{Target: space.Target.Name}
 		d.options(&space, &s)
 		d.locks(&s, space.Target.Kind)
 		d.clients(&s, space.Target.Kind)
 		d.faults(&s)
+		d.shapedFaults(&s, space.Target.Kind)
 		d.schedule(&s, &space)
+		s.Steps = d.shape.steps(&s)
 		return s
 	})
 }
@@ -57,7 +61,10 @@ func (s *Source) Scenario(i int) scenario.Scenario {
 
 // draw is what a generator's parts have in common. Numbers are put together from single bits: rapid's
 // integers prefer small ones, which a fair schedule must not.
-type draw struct{ t *rapid.T }
+type draw struct {
+	t     *rapid.T
+	shape *Shape
+}
 
 var coin = rapid.Bool()
 
@@ -144,6 +151,9 @@ func (d draw) locks(s *scenario.Scenario, kind lock.Kind) {
 
 // slots is how many a lock has at the beginning.
 func (d draw) slots(kind lock.Kind) uint8 {
+	if d.shape.Slots != nil {
+		return uint8(*d.shape.Slots)
+	}
 	switch kind {
 	case lock.Mutex:
 		return 0
@@ -155,13 +165,13 @@ func (d draw) slots(kind lock.Kind) uint8 {
 
 // clients draws the workload: two to four who use the locks, and up to two who administer them.
 func (d draw) clients(s *scenario.Scenario, kind lock.Kind) {
-	for range 2 + d.below(3) {
+	for range d.shape.clients(func() int { return 2 + d.below(3) }) {
 		s.Clients = append(s.Clients, scenario.Client{Lock: d.below(len(s.Locks)), Ops: d.using(kind)})
 	}
 	if kind == lock.Mutex {
 		return
 	}
-	for range []int{0, 1, 2, 2}[d.bits(2)] {
+	for range d.shape.admins(len(s.Clients), func() int { return []int{0, 1, 2, 2}[d.bits(2)] }) {
 		l := d.below(len(s.Locks))
 		s.Clients = append(s.Clients, scenario.Client{Lock: l, Ops: d.administering(kind, s.Locks[l].Slots)})
 	}
@@ -169,6 +179,9 @@ func (d draw) clients(s *scenario.Scenario, kind lock.Kind) {
 
 func (d draw) using(kind lock.Kind) []scenario.Operation {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
+	if d.shape.Rounds != nil {
+		return d.rounds(*d.shape.Rounds)
+	}
 	n := 3 + d.bits(2)
 	if kind == lock.Mutex {
 		n += 4 // they are short
@@ -176,6 +189,18 @@ func (d draw) using(kind lock.Kind) []scenario.Operation {
 	ops := make([]scenario.Operation, n)
 	for i := range ops {
 		ops[i].Op = []lock.Op{a, a, a, v, v, v, r, r}[d.bits(3)]
+	}
+	return ops
+}
+
+// rounds draws so many times an acquire, up to two verifies, and a release.
+func (d draw) rounds(n int) (ops []scenario.Operation) {
+	for range n {
+		ops = append(ops, scenario.Operation{Op: lock.Acquire})
+		for range d.below(3) {
+			ops = append(ops, scenario.Operation{Op: lock.Verify})
+		}
+		ops = append(ops, scenario.Operation{Op: lock.Release})
 	}
 	return ops
 }
@@ -219,7 +244,8 @@ var (
 	}
 )
 
-// faults draws the fault plan: up to three, none in a quarter of the scenarios.
+// faults draws the fault plan: up to three, none in a quarter of the scenarios. Those whose number is fixed are
+// left out.
 func (d draw) faults(s *scenario.Scenario) {
 	for range d.bits(2) {
 		f := scenario.Fault{Do: faultKinds[d.below(len(faultKinds))], At: uint16(1 + d.bits(3))}
@@ -233,29 +259,39 @@ func (d draw) faults(s *scenario.Scenario) {
 			f.At, f.Arg = f.At+uint16(d.bits(4)), uint16(1+d.bits(9))
 		default:
 			f.Client = uint8(min(len(s.Clients), 1+d.below(len(s.Clients)+2)))
-			if d.bits(1) == 1 {
-				f.Delay = uint16(1 + d.bits(4))
-			}
+			f.Delay = d.delay()
 		}
 		if f.Do == scenario.Pause {
 			f.Arg = uint16(1 + d.bits(5))
 		}
+		if f.Do.Crash() && d.shape.Crashes != nil || f.Do == scenario.Restart && d.shape.Restarts != nil {
+			continue
+		}
+		f.At += d.later(s)
 		s.Faults = append(s.Faults, f)
 	}
 }
 
+// delay draws how late the broker notices a dead connection, half of the times at once.
+func (d draw) delay() uint16 {
+	if d.bits(1) == 1 {
+		return uint16(1 + d.bits(4))
+	}
+	return 0
+}
+
+// faultKinds are drawn each as often as it stands here. Crashes come first.
 var faultKinds = []scenario.Do{
 	scenario.CrashBefore, scenario.CrashEffect, scenario.CrashEffect, scenario.CrashReply, scenario.CrashReply,
 	scenario.Drop, scenario.Drop, scenario.Drop, scenario.Drop, scenario.ChannelError, scenario.ChannelError,
 	scenario.Lose, scenario.Lose, scenario.Pause, scenario.Restart, scenario.Advance,
 }
 
-// Bounds of what a schedule draws: random choices before they are used again, and the steps among
+const crashKinds = 5 // of faultKinds
+
+// stepsSpread is how many random choices a usual schedule draws before they are used again, and the steps among
 // which PCT spreads its changes.
-const (
-	choicesDrawn = 48
-	stepsSpread  = 48
-)
+const stepsSpread = 48
 
 func (d draw) schedule(s *scenario.Scenario, space *Space) {
 	strategies := space.Strategies
@@ -265,7 +301,7 @@ func (d draw) schedule(s *scenario.Scenario, space *Space) {
 	sched := &s.Schedule
 	sched.Strategy = strategies[d.below(len(strategies))]
 	if sched.Strategy == scenario.Random {
-		sched.Choices = d.choices(choicesDrawn)
+		sched.Choices = d.choices(d.spread(s))
 		return
 	}
 	sched.Choices = d.choices(4) // for random options
@@ -277,7 +313,7 @@ func (d draw) schedule(s *scenario.Scenario, space *Space) {
 		depth = 2 + d.bits(2)
 	}
 	for range depth - 1 {
-		sched.Changes = append(sched.Changes, uint16(1+d.below(stepsSpread)))
+		sched.Changes = append(sched.Changes, uint16(1+d.below(d.spread(s))))
 	}
 	slices.Sort(sched.Changes)
 }

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/lockproof/lockproof/model/codec"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -112,6 +114,9 @@ func (w *World) own(conn broker.Conn, n uint8) {
 
 // normal drops from the world what can make no difference any more.
 func (w *World) normal() {
+	if w.forever {
+		w.forgetEmpty()
+	}
 	for i := range w.clients {
 		cl := &w.clients[i]
 		switch {
@@ -127,6 +132,32 @@ func (w *World) normal() {
 		if cl.machine.Held == 0 && !w.haunted(cl.grant) && !cl.busy {
 			cl.grant = 0
 		}
+	}
+}
+
+// forgetEmpty drops half-open connections that have nothing and on which nothing was granted: their end
+// makes no difference, and a client that goes on for ever may come to have any number of them.
+func (w *World) forgetEmpty() {
+	w.ghosts = slices.DeleteFunc(w.ghosts, func(g ghost) bool {
+		if w.broker.Owns(g.conn) || w.believes(g) {
+			return false
+		}
+		w.disown(g)
+		w.broker.Disconnect(g.conn)
+		return true
+	})
+}
+
+// believes reports whether its client believes to hold what it was granted on a half-open connection.
+func (w *World) believes(g ghost) bool {
+	cl := &w.clients[g.client-1]
+	return cl.grant == g.conn && cl.machine.Held > 0
+}
+
+// disown has a client forget that anything was granted on a half-open connection.
+func (w *World) disown(g ghost) {
+	if cl := &w.clients[g.client-1]; cl.grant == g.conn {
+		cl.grant = 0
 	}
 }
 

@@ -10,21 +10,20 @@ import (
 // too large to decide.
 func (r *Runner) Judge(strength spec.Strength) (found spec.PropertySet, undecided bool) {
 	found = r.Monitor.Found
-	switch r.linearizable(strength).Decision {
-	case spec.Illegal:
-		found = found.With(spec.Linearizable)
-	case spec.Undecided:
-		undecided = true
-	}
-	return found, undecided
-}
-
-func (r *Runner) linearizable(strength spec.Strength) spec.Finding {
-	if r.Monitor.Strict || r.Monitor.Witnessed && strength == spec.Scan {
-		return spec.Finding{Decision: spec.Legal, Event: -1}
+	if r.witnessed(strength) {
+		return found, false
 	}
 	h := r.History()
-	return spec.CheckLinearizable(&h, spec.LinearizableOptions{Strength: strength})
+	f := spec.CheckLinearizable(&h, spec.LinearizableOptions{Strength: strength})
+	if f.Decision == spec.Illegal {
+		found = found.With(spec.Linearizable)
+	}
+	return found, f.Decision == spec.Undecided
+}
+
+// witnessed reports whether the execution at hand is its own witness of linearizability.
+func (r *Runner) witnessed(strength spec.Strength) bool {
+	return r.Monitor.Strict || r.Monitor.Witnessed && strength == spec.Scan
 }
 
 // Violating is the actions of a trace up to the moment at which a property was seen violated, and

@@ -18,8 +18,8 @@ type Runner struct {
 func (r *Runner) Run(target *lock.Target, s *scenario.Scenario) int {
 	r.reset(target, s)
 	r.plan.Reset(s)
-	steps := 0
-	for steps < scenario.MaxSteps {
+	steps, limit := 0, s.StepLimit()
+	for steps < limit {
 		a, ok := r.plan.Next(&r.World)
 		if !ok {
 			break
@@ -29,7 +29,7 @@ func (r *Runner) Run(target *lock.Target, s *scenario.Scenario) int {
 			steps++
 		}
 	}
-	if steps == scenario.MaxSteps || r.quiet() {
+	if steps == limit || r.quiet() {
 		r.audit()
 	}
 	r.record.judge(&r.World, steps)
@@ -49,7 +49,7 @@ func (w *World) quiet() bool {
 
 // History is the history of the execution at hand. Its events are good until the next run.
 func (w *World) History() spec.History {
-	h := spec.History{Kind: w.setting.target.Kind, Locks: w.setting.locks, Events: w.record.events}
+	h := spec.History{Kind: w.setting.target.Kind, Locks: w.setting.locks, Clients: len(w.clients), Events: w.record.events}
 	for _, l := range w.scenario.Locks {
 		h.Slots = append(h.Slots, int(l.Slots))
 	}

@@ -64,6 +64,7 @@ func (s *setting) settle(target *lock.Target, sc *scenario.Scenario) {
 	s.plan = s.plans[i]
 	s.broker.Reset()
 	s.target, s.options = target, target.Settled(sc.Options)
+	s.broker.Configure(broker.Options{RoutedAtPublish: s.options.TxRouting == lock.AtPublish})
 	s.kinds = s.kinds[:0]
 	for _, layout := range s.layouts {
 		s.kinds = append(s.kinds, target.New(sc.Options, layout))

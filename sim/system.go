@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/codec"
 	"github.com/lockproof/lockproof/model/lock"
@@ -58,7 +60,13 @@ func NewSystem(b Bounds) *System {
 // Reset goes back to the initial state.
 func (s *System) Reset() {
 	s.world.reset(s.bounds.Target, &s.start)
+	s.world.forever = s.bounds.Forever
 	s.left = s.bounds.Faults
+	for _, n := range s.left.numbers() {
+		if *n == AnyNumber {
+			*n = 1 // always one more
+		}
+	}
 	s.settle()
 }
 
@@ -88,7 +96,7 @@ func (s *System) Client(n int, buf []byte) []byte {
 }
 
 func (s *System) codeBudget(c *codec.Coder) {
-	for _, n := range []*int{&s.left.Crashes, &s.left.Drops, &s.left.ChannelErrors, &s.left.Lost, &s.left.Restarts} {
+	for _, n := range s.left.numbers() {
 		codec.Number(c, n)
 	}
 	s.left.Late, s.left.CleanCrashes = s.bounds.Faults.Late, s.bounds.Faults.CleanCrashes
@@ -125,9 +133,9 @@ func (s *System) Independent() bool {
 // Forgetful reports whether no client's part changes by what others do, but for its queues.
 func (s *System) Forgetful() bool { return spec.Forgetful(s.bounds.Properties) }
 
-// Actions appends what a client can do, and what can happen to it; client 0 is the broker. Faults that
-// come to the same as another action followed by a fault are left out: to die with the reply in hand is
-// to die before the next command.
+// Actions appends what a client can do, and what can happen to it; client 0 is the broker. Unless
+// [Bounds.Every] asks for them, faults that come to the same as another action followed by a fault are
+// left out: to die with the reply in hand is to die before the next command.
 func (s *System) Actions(n int, buf []scenario.Action) []scenario.Action {
 	if n == 0 {
 		return s.worldly(buf)
@@ -156,7 +164,10 @@ func (s *System) Actions(n int, buf []scenario.Action) []scenario.Action {
 // interruptions are faults in the middle of a client's next command.
 func (s *System) interruptions(c uint8, buf []scenario.Action) []scenario.Action {
 	if s.left.Crashes > 0 && !s.left.CleanCrashes {
-		buf = append(buf, scenario.Action{Do: scenario.CrashEffect, Client: c, Late: s.left.Late})
+		buf = s.crash(buf, scenario.CrashEffect, c)
+	}
+	if s.left.Crashes > 0 && s.bounds.Every {
+		buf = s.crash(buf, scenario.CrashReply, c)
 	}
 	if s.left.Lost > 0 {
 		buf = append(buf, scenario.Action{Do: scenario.Lose, Client: c})
@@ -175,7 +186,7 @@ func (s *System) mishaps(c uint8, buf []scenario.Action) []scenario.Action {
 		return buf
 	}
 	if s.left.Crashes > 0 {
-		buf = append(buf, scenario.Action{Do: scenario.CrashBefore, Client: c, Late: s.left.Late})
+		buf = s.crash(buf, scenario.CrashBefore, c)
 	}
 	if s.left.Drops > 0 && cl.conn != 0 {
 		buf = append(buf, scenario.Action{Do: scenario.Drop, Client: c})
@@ -184,6 +195,14 @@ func (s *System) mishaps(c uint8, buf []scenario.Action) []scenario.Action {
 		buf = append(buf, scenario.Action{Do: scenario.ChannelError, Client: c})
 	}
 	return buf
+}
+
+// crash appends a client's death.
+func (s *System) crash(buf []scenario.Action, how scenario.Do, c uint8) []scenario.Action {
+	if s.left.Late && s.bounds.Every {
+		buf = append(buf, scenario.Action{Do: how, Client: c})
+	}
+	return append(buf, scenario.Action{Do: how, Client: c, Late: s.left.Late})
 }
 
 func (s *System) detection(c uint8, buf []scenario.Action) []scenario.Action {
@@ -275,19 +294,88 @@ func (s *System) Take(a scenario.Action) Outcome {
 }
 
 func (s *System) spend(do scenario.Do) {
+	bound, left := &s.bounds.Faults, &s.left
 	switch {
 	case do.Crash():
-		s.left.Crashes--
+		less(&left.Crashes, bound.Crashes)
 	case do == scenario.Drop:
-		s.left.Drops--
+		less(&left.Drops, bound.Drops)
 	case do == scenario.ChannelError:
-		s.left.ChannelErrors--
+		less(&left.ChannelErrors, bound.ChannelErrors)
 	case do == scenario.Lose:
-		s.left.Lost--
+		less(&left.Lost, bound.Lost)
 	case do == scenario.Restart:
-		s.left.Restarts--
+		less(&left.Restarts, bound.Restarts)
 	}
 }
+
+// less takes one fault from those that are left of a number that is bounded.
+func less(left *int, bound int) {
+	if bound != AnyNumber {
+		*left--
+	}
+}
+
+// Holds reports whether a client has something that nobody else can have: a queue exclusively, also by a
+// half-open connection, or a slot that it was granted on a connection that the broker still has.
+func (s *System) Holds(n int) bool {
+	w := &s.world
+	cl := &w.clients[n-1]
+	if w.Monitor.Holds(uint8(n)) || cl.conn != 0 && w.broker.Owns(cl.conn) {
+		return true
+	}
+	for i := range w.ghosts {
+		if g := &w.ghosts[i]; g.client == uint8(n) && w.broker.Owns(g.conn) {
+			return true
+		}
+	}
+	return false
+}
+
+// Abandoned gives the half-open connections that a client does not know of any more, each as the part of a client
+// that died and left it. The client at hand is without them from then on, so that its part tells of its new life
+// only, or of its death: nothing that happens to those connections makes a difference to it.
+func (s *System) Abandoned(n int) (parts [][]byte) {
+	w := &s.world
+	w.ghosts = slices.DeleteFunc(w.ghosts, func(g ghost) bool {
+		if g.client != uint8(n) || w.believes(g) || w.Monitor.Left(uint8(n)) {
+			return false
+		}
+		w.disown(g)
+		parts = append(parts, s.halfOpen(g))
+		return true
+	})
+	return parts
+}
+
+// halfOpen is the part of a client that died and left a half-open connection.
+func (s *System) halfOpen(g ghost) []byte {
+	c := codec.Write(nil)
+	dead, no, next := true, false, uint8(0)
+	codec.Bools(&c, &dead, &no, &no, &no)
+	codec.Byte(&c, &next)
+	s.world.Monitor.CodeDead(&c, g.client)
+	codec.Length(&c, 1)
+	codec.Bool(&c, &no) // nothing was granted on it that anybody believes in
+	s.world.broker.CodeConnection(&c, g.conn)
+	return c.Bytes()
+}
+
+// Audit judges a state in which no operation is under way: what is left behind.
+func (s *System) Audit() spec.PropertySet {
+	w := &s.world
+	w.Monitor.Found = 0
+	w.audit()
+	return w.Monitor.Found & s.bounds.Properties
+}
+
+// Quiet reports whether no client has an operation under way.
+func (s *System) Quiet() bool {
+	return !slices.ContainsFunc(s.world.clients, func(cl client) bool { return cl.busy })
+}
+
+// Busy reports whether a client has an operation under way.
+func (s *System) Busy(n int) bool { return s.world.clients[n-1].busy }
 
 // settle brings the state into its normal form.
 func (s *System) settle() {

@@ -18,7 +18,11 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength spec.
 	}
 	t.History.Events = kept(t.History.Events)
 	t.Scenario.Options = r.setting.options
-	if f := r.linearizable(strength); f.Decision == spec.Illegal {
+	t.Number()
+	if r.witnessed(strength) {
+		return t
+	}
+	if f := spec.CheckLinearizable(&t.History, spec.LinearizableOptions{Strength: strength}); f.Decision == spec.Illegal {
 		t.Violations = append(t.Violations, scenario.Violation{
 			Violation: spec.Violation{Property: spec.Linearizable, Lock: uint8(f.Lock), Slot: uint8(f.Slot), Detail: f.Why},
 			Step:      t.StepOf(f.Event),

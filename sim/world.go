@@ -25,7 +25,8 @@ type World struct {
 	// Seen is what has happened in the execution at hand.
 	Seen Seen
 
-	record record
+	forever bool // workloads begin again
+	record  record
 }
 
 // client is one client: its machine, its connection, and how far its workload is.

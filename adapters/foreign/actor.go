@@ -27,9 +27,12 @@ type actor struct {
 	parked  []*wire.Command // in the order in which they came
 	calling bool
 	answer  *answer // of the call that is over and was not looked at
+	doing   lock.Op // what it was called for last
+	silent  int     // commands that it has sent and nobody answers
 	asleep  bool    // it was waited for in vain, and nothing has come since
 	paused  bool
 	keeps   stance // how it stands when it is idle and nothing has happened to it
+	harmed  bool   // its connections were cut or dropped, so that it may fail to close them
 	shaken  bool   // something has happened to it that the next scenario must not find
 }
 
@@ -43,7 +46,25 @@ type answer struct {
 }
 
 // ready sees that somebody plays the actor, connected and idle.
-func (a *actor) ready(ctx context.Context) error {
+// One that ends by itself is replaced, a few times.
+func (a *actor) ready(ctx context.Context) (err error) {
+	for range startTries {
+		if err = a.begin(ctx); !errors.Is(err, ErrDied) {
+			return err
+		}
+		a.stage.fallen = err
+		if err := a.kill(); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// startTries is how many clients in a row may end by themselves before they have carried out anything.
+const startTries = 3
+
+// begin has a client be there, connected and idle.
+func (a *actor) begin(ctx context.Context) error {
 	fresh := a.client == nil
 	if fresh {
 		if err := a.hire(ctx); err != nil {
@@ -56,9 +77,9 @@ func (a *actor) ready(ctx context.Context) error {
 	}
 	a.shaken = false
 	err := a.warm(ctx, fresh)
-	if !fresh && (errors.Is(err, errNotWarm) || errors.Is(err, ErrDied)) {
+	if !fresh && errors.Is(err, errNotWarm) {
 		if err = a.kill(); err == nil {
-			err = a.ready(ctx)
+			err = a.begin(ctx)
 		}
 	}
 	return err
@@ -76,7 +97,7 @@ func (a *actor) hire(ctx context.Context) error {
 		return err
 	}
 	s.mu.Lock()
-	a.client, a.shaken = client, true
+	a.client, a.shaken, a.harmed = client, true, false
 	s.mu.Unlock()
 	a.about, err = introduce(ctx, client, Setup{Client: nameOf(a.number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
 	s.about = a.about
@@ -133,14 +154,21 @@ var errNotWarm = errors.New("the client does not get back to where it was at fir
 
 // do carries out an operation outside of a scenario, while the gate is open.
 func (a *actor) do(ctx context.Context, op lock.Op, params Params) (lock.Result, error) {
+	s := a.stage
+	s.mu.Lock()
+	before := a.silent
+	s.mu.Unlock()
 	a.call(op, params)
-	over, err := a.stage.wait(ctx, startLimit, func() bool { return !a.calling })
+	over, err := s.wait(ctx, startLimit, func() bool { return !a.calling })
 	if err != nil {
 		return lock.Result{}, err
 	}
 	if !over {
 		return lock.Result{}, fmt.Errorf("%s %s by client %d, whom nobody disturbs, is not over after %v: does it wait for something? `lockproof adapter-check` looks at single calls",
 			op, params.Name, a.number, startLimit)
+	}
+	if _, err := s.wait(ctx, grace, func() bool { return a.silent > before || !s.mute[op] }); err != nil {
+		return lock.Result{}, err
 	}
 	answer := a.take()
 	return answer.result, answer.err
@@ -160,7 +188,7 @@ func (a *actor) call(op lock.Op, params Params) {
 	s, client := a.stage, a.client
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.mu.Lock()
-	a.calling, a.asleep, a.cancel = true, false, cancel
+	a.calling, a.asleep, a.cancel, a.doing = true, false, cancel, op
 	s.mu.Unlock()
 	s.tasks.Go(func() {
 		defer cancel()

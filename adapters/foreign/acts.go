@@ -17,8 +17,18 @@ func (r *run) Ready(c uint8) bool {
 	return p.first() != nil || !p.busy && r.upcoming(p, c)
 }
 
-// SentBy implements [scenario.World].
-func (r *run) SentBy(c uint8) uint16 { return r.players[c-1].sent }
+// SentBy implements [scenario.World]. Scenarios are drawn for locks that take a few commands an operation. Where the
+// design is not known, more of one operation do not count, and one without any counts: so faults come in all
+// operations, however many commands they take.
+func (r *run) SentBy(c uint8) uint16 {
+	if r.naming.known {
+		return r.players[c-1].sent
+	}
+	return r.players[c-1].weight
+}
+
+// mostCounted is how many commands of one operation count where the design is not known.
+const mostCounted = 3
 
 // Ways implements [scenario.World]: what a client draws by itself is its own business.
 func (r *run) Ways(uint8) int { return 0 }
@@ -92,6 +102,7 @@ func (r *run) Can(a scenario.Action) bool {
 // do carries out one action, which must be possible. As in package sim, every action takes a virtual
 // millisecond.
 func (r *run) do(a scenario.Action) error {
+	a = r.which(a)
 	r.record.begin(a, r.now+1)
 	r.pass(1)
 	c := a.Client
@@ -104,7 +115,7 @@ func (r *run) do(a scenario.Action) error {
 	case scenario.Pause:
 		r.pause(c, int64(a.Arg))
 	case scenario.Drop:
-		r.drop(c)
+		r.drop(c, int(a.Arg))
 	case scenario.ChannelError:
 		r.breakChannel(c)
 	case scenario.Detect:
@@ -176,7 +187,10 @@ func (r *run) invoke(c uint8) {
 	r.mu.Lock()
 	linked := p.current != nil
 	r.mu.Unlock()
-	p.busy, p.troubled, p.refused, p.claimed, p.withdrawn, p.op, p.arg = true, false, false, 0, 0, op.Op, op.Arg
+	p.busy, p.refused, p.claimed, p.withdrawn, p.op, p.arg = true, false, 0, 0, op.Op, op.Arg
+	p.troubled, p.cutOff = p.severed && (r.several || !linked), false
+	p.counted, p.weight = 0, p.weight+1
+	p.shifted, p.tail = p.shifted && op.Op != lock.Acquire, nil
 	p.process = r.processOf(c, max(1, p.incarnation))
 	if !linked && p.incarnation > 0 {
 		p.process = r.processOf(c, p.incarnation+1)
@@ -196,6 +210,9 @@ func (r *run) invoke(c uint8) {
 		p.before = p.server.Counts()
 	}
 	r.monitor.Begin(c, uint8(l), op.Op, p.arg, linked)
+	if p.troubled {
+		r.monitor.Lost(c)
+	}
 	if op.Op == lock.Release {
 		p.held = 0
 	}

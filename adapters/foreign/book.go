@@ -86,6 +86,8 @@ func (r *run) actual(q amqp.Queue) string {
 // guidelines' names; what the guidelines leave open is learnt.
 type naming struct {
 	known bool
+	why   string // it is not
+	used  string // the methods that clients use beside those of a minimal driver, "" where they use none
 	admin string // the administration mutex, with lockHere for the lock's name; "" if there is none
 	mutex string // likewise the queue of a true mutex
 }

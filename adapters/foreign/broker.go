@@ -3,6 +3,7 @@ package foreign
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/adapters/wire"
@@ -46,6 +47,35 @@ func (b simulatedBroker) agreed() int          { return 0 }
 type realBroker struct {
 	*wire.Mirror
 	sweep func(queues []string) error
+	notes Notes
+	noted *noted
+}
+
+// Notes keeps account of what clients make on a real broker, so that it can be deleted at the end, or later, should we be
+// killed.
+type Notes interface {
+	// Note is told of a queue or an exchange before it is made; the other name is "".
+	Note(queue, exchange string)
+	// Forget is told of queues that are known to be gone.
+	Forget(queues []string)
+}
+
+// noted is the queues that clients have declared since they were last looked through.
+type noted struct {
+	mu     sync.Mutex
+	queues map[string]bool
+}
+
+// take notes what a client is about to declare.
+func (n *noted) take(queue string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.queues == nil {
+		n.queues = make(map[string]bool)
+	}
+	if queue != "" {
+		n.queues[queue] = true
+	}
 }
 
 // Advance does nothing: its time passes by itself.
@@ -55,13 +85,35 @@ func (b realBroker) Advance(int64) {}
 func (b realBroker) Restart() {}
 
 func (b realBroker) remove(queues []string) error {
-	if len(queues) == 0 || b.sweep == nil {
-		return nil
+	if len(queues) > 0 && b.sweep != nil {
+		for _, q := range queues {
+			b.Forget(q)
+		}
+		if err := b.sweep(queues); err != nil {
+			return err
+		}
 	}
-	for _, q := range queues {
-		b.Forget(q)
+	b.settle()
+	return nil
+}
+
+// settle takes back the notes of queues that clients have deleted themselves, where it is known which there are.
+func (b realBroker) settle() {
+	if b.notes == nil || b.Disagreement() != "" {
+		return
 	}
-	return b.sweep(queues)
+	b.noted.mu.Lock()
+	defer b.noted.mu.Unlock()
+	var gone []string
+	b.Look(func(v wire.Sight) {
+		for name := range b.noted.queues {
+			if !v.Exists(name) {
+				gone = append(gone, name)
+				delete(b.noted.queues, name)
+			}
+		}
+	})
+	b.notes.Forget(gone)
 }
 
 func (b realBroker) disagreement() string { return b.Disagreement() }
@@ -69,6 +121,7 @@ func (b realBroker) agreed() int          { return b.Agreed() }
 
 // engage finds the broker that a stage is to have, and what names begin with on it.
 func (s *Stage) engage() error {
+	s.runs, s.lenience = 0, s.config.Patience
 	if s.config.URL == "" {
 		s.broker = simulatedBroker{wire.NewSimulated(wire.SimulatedOptions{})}
 		return nil
@@ -77,7 +130,15 @@ func (s *Stage) engage() error {
 	if err != nil {
 		return err
 	}
-	s.prefix, s.broker = stress.Prefix(), realBroker{wire.NewMirror(proxy), s.config.Sweep}
+	real := realBroker{sweep: s.config.Sweep, notes: s.config.Notes, noted: new(noted)}
+	if real.notes != nil {
+		proxy.Declaring = func(queue, exchange string) {
+			real.noted.take(queue)
+			real.notes.Note(queue, exchange)
+		}
+	}
+	real.Mirror = wire.NewMirror(proxy, s.config.Version)
+	s.prefix, s.broker = stress.Prefix(), real
 	return nil
 }
 
@@ -101,10 +162,12 @@ func (s *Stage) playable(do scenario.Do) bool {
 
 // strike ends everybody, and has new clients begin with a new broker: what is known of this one may be wrong.
 func (s *Stage) strike() error {
+	s.cutShort = true // nobody is asked to go: that takes its time
 	if err := s.dismiss(); err != nil {
 		return err
 	}
 	s.agreed += s.broker.agreed()
+	s.cutShort = false
 	return s.engage()
 }
 

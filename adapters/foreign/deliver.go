@@ -7,6 +7,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
 )
 
 // takeStep has the client's next command reach the broker, and calls its next operation first where none
@@ -32,6 +33,9 @@ func (r *run) takeStep(c uint8, do scenario.Do, late bool) error {
 		r.unruled.Idle++
 	}
 	l := r.deliver(c, cmd, do == scenario.CrashEffect || do == scenario.Lose)
+	if l == nil {
+		return nil
+	}
 	switch do {
 	case scenario.CrashEffect:
 		r.crash(c, late)
@@ -46,11 +50,20 @@ func (r *run) takeStep(c uint8, do scenario.Do, late bool) error {
 	return nil
 }
 
-// deliver has a command pass, and tells the monitor what it came to. deaf says that the answer is lost.
+// deliver has a client's first command pass, and tells the monitor what it came to. deaf says that the answer is
+// lost. There is no connection where the command is not at the gate any more: its connection has been closed for what
+// the client has sent since.
 func (r *run) deliver(c uint8, cmd *wire.Command, deaf bool) *link {
 	p := &r.players[c-1]
-	p.sent++
 	r.mu.Lock()
+	if len(p.parked) == 0 || p.parked[0] != cmd {
+		r.mu.Unlock()
+		return nil
+	}
+	p.sent++
+	if p.counted++; p.counted > 1 && p.counted <= mostCounted { // the first counts as the operation does
+		p.weight++
+	}
 	l := r.links[cmd.Conn]
 	p.parked = p.parked[1:]
 	known := l.knows(cmd.Channel)
@@ -76,6 +89,8 @@ func (r *run) deliver(c uint8, cmd *wire.Command, deaf bool) *link {
 	model := r.model(cmd, known)
 	switch {
 	case released: // the client sees now that the broker is gone
+		p.troubled, p.severed = true, true
+		r.monitor.Lost(c)
 		cmd.Discard()
 		r.cutOff(l)
 		r.record.exchange(cmd, model, amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced})
@@ -93,6 +108,9 @@ func (r *run) deliver(c uint8, cmd *wire.Command, deaf bool) *link {
 	}
 	r.record.exchange(cmd, model, reply)
 	r.told(c, l, cmd, model, reply)
+	if broken && !r.naming.known { // what it had by that channel may be free
+		r.event(spec.Gone, l.process)
+	}
 	return l
 }
 

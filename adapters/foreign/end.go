@@ -53,7 +53,7 @@ func (r *run) resolve() {
 		r.mu.Lock()
 		for _, l := range slices.Clone(p.links) {
 			if l.released && l.opened && !l.cut {
-				l.cut, p.shaken = true, true
+				l.cut, p.shaken, p.harmed = true, true, true
 				r.leave(l)
 				l.conn.Cut()
 			}
@@ -97,7 +97,7 @@ func (r *run) finishCalls() error {
 			r.unruled.Hung++
 			err = p.kill()
 		case errors.Is(answer.err, ErrDied):
-			r.unruled.Died++
+			r.crashed(uint8(p.number), answer.err)
 			err = p.kill()
 		case answer.err != nil:
 			err = answer.err
@@ -125,7 +125,7 @@ func (r *run) releaseAll() (all bool, err error) {
 		name := r.place(r.sc.Locks[r.sc.Clients[i].Lock].Name)
 		res, err := p.do(r.ctx, lock.Release, Params{Name: name, Slot: int(p.held)})
 		if errors.Is(err, ErrDied) {
-			r.unruled.Died++
+			r.crashed(uint8(p.number), err)
 			err = p.kill()
 		}
 		if err != nil {
@@ -141,12 +141,16 @@ func (r *run) destroyAll() (all bool, err error) {
 	if r.config.Kind == lock.Mutex {
 		return true, nil
 	}
-	if !r.supports(lock.Destroy) {
+	if !r.supports(lock.Destroy) || r.actors[0].client == nil {
 		return false, nil
 	}
 	all = true
 	for _, l := range r.sc.Locks {
 		res, err := r.actors[0].do(r.ctx, lock.Destroy, Params{Name: r.place(l.Name)})
+		if errors.Is(err, ErrDied) {
+			r.crashed(0, err)
+			return false, r.actors[0].kill()
+		}
 		if err != nil {
 			return false, fmt.Errorf("destroying lock %s: %w", l.Name, err)
 		}
@@ -169,7 +173,7 @@ func (r *run) sweep(clean bool) error {
 	r.mu.Lock()
 	for _, c := range owners {
 		if l := r.links[c]; l != nil {
-			l.actor.shaken, l.cut = true, true
+			l.actor.shaken, l.actor.harmed, l.cut = true, true, true
 			r.leave(l)
 		}
 	}

@@ -36,11 +36,11 @@ type ExploreOptions struct {
 //
 // It is complete if every client did the same whenever it was told the same, and nothing by itself, and if
 // nothing depended on what the reduction does not look at; [Exploration.Incomplete] says if that was seen.
-func (s *Stage) Explore(ctx context.Context, sc scenario.Scenario, o ExploreOptions, visit func(*Execution)) (*Exploration, error) {
+//
+// visit may use the stage for other runs. Its error ends the exploration.
+func (s *Stage) Explore(ctx context.Context, sc scenario.Scenario, o ExploreOptions, visit func(*Execution) error) (*Exploration, error) {
 	sc.Faults, sc.Schedule = nil, scenario.Schedule{Strategy: scenario.Replay}
 	e := explorer{naive: o.Naive}
-	s.listen(e.overhear)
-	defer s.listen(nil)
 	sum := new(Exploration)
 	for more := true; more; more = e.backtrack() {
 		if sum.Runs+sum.Blocked == o.Runs {
@@ -48,7 +48,9 @@ func (s *Stage) Explore(ctx context.Context, sc scenario.Scenario, o ExploreOpti
 			return sum, nil
 		}
 		e.depth, e.cut = 0, false
+		s.listen(e.overhear)
 		x, err := s.play(ctx, &sc, &e)
+		s.listen(nil)
 		if err != nil {
 			return sum, err
 		}
@@ -60,7 +62,9 @@ func (s *Stage) Explore(ctx context.Context, sc scenario.Scenario, o ExploreOpti
 			continue
 		}
 		sum.Runs++
-		visit(x)
+		if err := visit(x); err != nil {
+			return sum, err
+		}
 	}
 	return sum, nil
 }

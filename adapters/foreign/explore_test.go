@@ -106,9 +106,10 @@ type visited struct {
 func outcomes(t *testing.T, stage *foreign.Stage, sc scenario.Scenario, naive bool) (v visited, found spec.PropertySet) {
 	v.outcomes = make(map[string]bool)
 	var err error
-	v.Exploration, err = stage.Explore(t.Context(), sc, foreign.ExploreOptions{Runs: 4000, Naive: naive}, func(x *foreign.Execution) {
+	v.Exploration, err = stage.Explore(t.Context(), sc, foreign.ExploreOptions{Runs: 4000, Naive: naive}, func(x *foreign.Execution) error {
 		v.outcomes[essence(x)+names("violates", x.Found)+names("puts to the test", x.Exercised)] = true
 		found |= x.Found
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +137,7 @@ func TestExploreFindsRace(t *testing.T) {
 	one := scenario.Client{Ops: []scenario.Operation{acquire}}
 	sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{one, one}}
 	var found spec.PropertySet
-	e, err := stage.Explore(t.Context(), sc, foreign.ExploreOptions{Runs: 1000}, func(x *foreign.Execution) { found |= x.Found })
+	e, err := stage.Explore(t.Context(), sc, foreign.ExploreOptions{Runs: 1000}, func(x *foreign.Execution) error { found |= x.Found; return nil })
 	if err != nil || e.Incomplete != "" || !found.Has(spec.MutualExclusion) {
 		t.Errorf("%+v, %v: %b", e, err, found)
 	}
@@ -196,7 +197,7 @@ func TestExploreIncomplete(t *testing.T) {
 			Locks:   []scenario.Lock{{Name: "jobs", Slots: 1}},
 			Clients: []scenario.Client{{Ops: []scenario.Operation{acquire}}, {Ops: []scenario.Operation{acquire}}},
 		}
-		e, err := stage.Explore(t.Context(), sc, foreign.ExploreOptions{Runs: k.runs}, func(*foreign.Execution) {})
+		e, err := stage.Explore(t.Context(), sc, foreign.ExploreOptions{Runs: k.runs}, func(*foreign.Execution) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}

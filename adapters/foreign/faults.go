@@ -2,8 +2,10 @@ package foreign
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
 )
 
@@ -26,7 +28,7 @@ func (r *run) cutOff(l *link) {
 	r.mu.Lock()
 	l.cut = true
 	r.leave(l)
-	l.actor.shaken = true
+	l.actor.shaken, l.actor.harmed = true, true
 	r.Stage.discard(func(c *wire.Command) bool { return c.Conn == l.conn })
 	r.mu.Unlock()
 	l.conn.Cut()
@@ -41,12 +43,13 @@ func (r *run) gone(l *link) {
 // loseReply is a reply that never arrives: the connection breaks on its way.
 func (r *run) loseReply(c uint8, l *link, late bool) {
 	r.monitor.Lost(c)
-	r.players[c-1].troubled, r.players[c-1].stale = true, true
+	p := &r.players[c-1]
+	p.troubled, p.stale, p.shifted, p.cutOff, p.severed = true, true, true, true, true
 	if r.has(l) {
 		if late {
 			r.haunt(l)
 		} else {
-			r.lose(l, c, true)
+			r.lose(l, c, byFault)
 		}
 	}
 	r.cutOff(l)
@@ -61,34 +64,56 @@ func (r *run) haunt(l *link) {
 	r.changed(0)
 }
 
-// lose is the broker seeing the end of a connection; own says that it is the client's own doing.
-func (r *run) lose(l *link, c uint8, own bool) {
+// ending is why a connection ends.
+type ending uint8
+
+const (
+	byItself ending = iota // its client has ended it, or had it ended by what it did
+	byFault                // it was taken from its client, who knows, or is dead
+	byBroker               // the broker dropped it, and its client does not know yet
+)
+
+// lose is the broker seeing the end of a connection.
+func (r *run) lose(l *link, c uint8, why ending) {
 	r.mu.Lock()
 	l.released, l.ghost = true, false
 	r.mu.Unlock()
 	l.conn.Release()
 	for i := range r.players {
 		if p := &r.players[i]; p.number == int(c) {
-			r.bereave(p, l, l.process, own)
+			r.bereave(p, l, l.process, why)
 		} else if r.shared && p.current == l {
-			r.bereave(p, l, p.process, false)
+			r.bereave(p, l, p.process, byBroker)
 		}
 	}
 }
 
-// bereave is a client losing a connection, which histories know as a process of its.
-func (r *run) bereave(p *player, l *link, process int32, own bool) {
+// bereave is a client losing a connection, which histories know as a process of its. Where the design is not known,
+// what it gives up by ending a connection itself it has to know: that frees nothing, as far as it was told.
+func (r *run) bereave(p *player, l *link, process int32, why ending) {
 	c := uint8(p.number)
 	r.mu.Lock()
 	granted := p.grant == l || p.grant == nil && (p.current == nil || p.current == l)
 	r.mu.Unlock()
-	if !own {
-		p.troubled, p.stale = true, p.stale || p.held > 0 && granted
+	if p.shifted = true; why == byBroker {
+		p.troubled, p.severed, p.stale = true, true, p.stale || p.held > 0 && granted
+		p.cutOff = p.cutOff || p.busy
 	}
-	r.monitor.Gone(c, granted, own)
-	r.event(spec.Gone, process)
+	r.monitor.Gone(c, granted, why != byBroker)
+	if r.naming.known || why != byItself || p.dead {
+		r.event(spec.Gone, process)
+	}
 	r.changed(0)
-	r.monitor.Freed(c)
+	if !r.remains(p) {
+		r.monitor.Freed(c)
+	}
+}
+
+// remains reports whether the broker still has a connection of a client.
+func (r *run) remains(p *player) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(p.links, func(l *link) bool { return l.opened && !l.released })
 }
 
 // crash kills a client.
@@ -112,18 +137,35 @@ func (r *run) crash(c uint8, late bool) {
 		if late {
 			r.haunt(l)
 		} else {
-			r.lose(l, c, true)
+			r.lose(l, c, byFault)
 		}
 	}
 }
 
-// drop has the broker drop a client's connections. The client does not know yet.
-func (r *run) drop(c uint8) {
+// drop has the broker drop one of a client's connections, in the order in which they were opened, or all where
+// that is 0. The client does not know yet.
+func (r *run) drop(c uint8, which int) {
 	p := &r.players[c-1]
-	p.shaken = true
-	for _, l := range r.open(p) {
-		r.lose(l, c, false)
+	p.shaken, p.harmed = true, true
+	for i, l := range r.open(p) {
+		if which == 0 || which == i+1 {
+			r.lose(l, c, byBroker)
+		}
 	}
+}
+
+// which is the action as it is carried out: a drop takes one of the connections that there are, or all where there
+// is but one.
+func (r *run) which(a scenario.Action) scenario.Action {
+	if a.Do != scenario.Drop || a.Arg == 0 {
+		return a
+	}
+	if n := uint16(len(r.open(&r.players[a.Client-1]))); n > 1 {
+		a.Arg = (a.Arg-1)%n + 1
+	} else {
+		a.Arg = 0
+	}
+	return a
 }
 
 // breakChannel has the broker close a channel of the client's, which finds out when it next uses it: the
@@ -133,7 +175,7 @@ func (r *run) breakChannel(c uint8) {
 	cmd := p.first()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p.shaken = true
+	p.shaken, p.harmed = true, true
 	l := p.current
 	if cmd != nil {
 		l = r.links[cmd.Conn]
@@ -156,7 +198,7 @@ func (r *run) detect(c uint8) {
 			rest = append(rest, l)
 			continue
 		}
-		r.lose(l, c, true)
+		r.lose(l, c, byFault)
 		r.mu.Lock()
 		if l.hungUp {
 			l.actor.forget(l)
@@ -172,7 +214,9 @@ func (r *run) restart() {
 	var all []*link
 	for i := range r.players {
 		p := &r.players[i]
-		p.shaken, p.troubled, p.stale = true, true, p.held > 0
+		p.harmed = true
+		p.shaken, p.troubled, p.severed, p.shifted, p.stale = true, true, true, true, p.held > 0
+		p.cutOff = p.cutOff || p.busy
 		for _, l := range p.links {
 			if !l.released {
 				l.released, l.ghost = true, false
@@ -206,7 +250,7 @@ func (r *run) cutIdle() {
 		if a.number > 0 && a.number <= len(r.players) {
 			continue
 		}
-		a.shaken = true
+		a.shaken, a.harmed = true, true
 		for _, l := range a.links {
 			l.cut, l.released = true, true
 			r.leave(l)

@@ -118,11 +118,14 @@ func draw(x *foreign.Execution) string {
 
 // unseen are mutants whose bug can't be seen from outside, or is not met there.
 var unseen = map[string]string{
-	"retries-forever":    "how often a client means to retry is not known",
-	"timeout-is-refusal": "a reply is lost with its connection, so that nobody waits for it in vain",
-	"one-connection":     "each client is a process of its own",
-	"mandatory-left-out": "no slot is ever made, so there are no names to know the lock by; its history shows it",
-	"names-run-together": "its queues don't have the names by which one would know whose they are",
+	"mutex-claim-unseen":    "somebody else's mutex may ask by claiming",
+	"mutex-release-forgets": "its queue is not seen to go after release, so that the history decides",
+	"mutex-auto-delete":     "its queue is not exclusive, so that the history decides",
+	"retries-forever":       "how often a client means to retry is not known",
+	"timeout-is-refusal":    "a reply is lost with its connection, so that nobody waits for it in vain",
+	"one-connection":        "each client is a process of its own",
+	"mandatory-left-out":    "no slot is ever made, so there are no names to know the lock by; its history shows it",
+	"names-run-together":    "its queues don't have the names by which one would know whose they are",
 }
 
 // TestMutantsAreCaught has the suite that proves the prover run behind real sockets.

@@ -1,6 +1,12 @@
 package foreign
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
@@ -27,6 +33,9 @@ type link struct {
 	ghost    bool     // given up or dead, and the broker has not noticed
 	hungUp   bool     // the client has closed its socket
 	unheard  int      // commands that have passed and are not answered
+	// passage is held by whoever has commands of the connection pass while the gate is open: the connection
+	// itself, or who opens the gate.
+	passage sync.Mutex
 }
 
 // exchange is a command and what it was answered.
@@ -51,6 +60,10 @@ func (g *gate) Arrived(c *wire.Command) {
 	s := g.stage
 	s.mu.Lock()
 	a, l := s.sender(g.actor), s.links[c.Conn]
+	if !c.Replies {
+		a.silent++
+		s.mute[a.doing] = true
+	}
 	if !s.open && (l.cut || c.Void()) { // it was on its way when the connection or the channel broke
 		s.mu.Unlock()
 		c.Discard()
@@ -63,23 +76,54 @@ func (g *gate) Arrived(c *wire.Command) {
 		s.mu.Unlock()
 		return
 	}
-	l.passing(c)
-	if s.listener != nil {
-		s.listener(c)
-	}
 	s.mu.Unlock()
-	c.Pass()
+	s.passAll(l, c)
 }
 
-// passing notes what a command does to its connection. mu is held.
+// passAll has all commands of a connection pass that wait at the open gate, in the order in which they came, and
+// behind them one that comes just then.
+func (s *Stage) passAll(l *link, last ...*wire.Command) {
+	l.passage.Lock()
+	defer l.passage.Unlock()
+	s.mu.Lock()
+	all := append(s.takeParked(l), last...)
+	for _, c := range all {
+		l.passing(c)
+		if s.listener != nil {
+			s.listener(c)
+		}
+	}
+	s.mu.Unlock()
+	for _, c := range all {
+		c.Pass()
+	}
+}
+
+// takeParked takes a connection's commands off the gate, whoever has sent them. mu is held.
+func (s *Stage) takeParked(l *link) (all []*wire.Command) {
+	for _, a := range s.actors {
+		a.parked = slices.DeleteFunc(a.parked, func(c *wire.Command) bool {
+			mine := c.Conn == l.conn
+			if mine {
+				all = append(all, c)
+			}
+			return mine
+		})
+	}
+	slices.SortFunc(all, func(a, b *wire.Command) int { return cmp.Compare(a.Number, b.Number) })
+	return all
+}
+
+// passing notes what a command does to its connection that has been taken off the gate. mu is held.
 func (l *link) passing(c *wire.Command) {
 	switch c.Method.ID() {
 	case frame.ConnectionOpenID:
 		l.opened = true
 		l.actor.current = l
 	case frame.ConnectionCloseID:
-		l.cut = true
+		l.cut = true // what the client has sent behind it means nothing
 		l.actor.stage.leave(l)
+		l.actor.stage.discard(func(o *wire.Command) bool { return o.Conn == c.Conn })
 	}
 	if c.Replies {
 		l.unheard++
@@ -95,12 +139,22 @@ func (g *gate) Answered(a *wire.Answer) {
 	if l != nil {
 		g.heard(l, a)
 	}
+	open := s.open
 	s.mu.Unlock()
-	if deaf {
+	switch {
+	case deaf:
 		a.Lose()
-		return
+	case open || !joins(a) || !a.Withhold():
+		a.Send()
 	}
-	a.Send()
+}
+
+// joins reports whether a confirm is to be sent together with the next one, if the client has written another
+// message without waiting for it. RabbitMQ does so now and then. Here it is every other confirm, so that an
+// execution has both kinds and is the same every time.
+func joins(a *wire.Answer) bool {
+	ack, ok := a.Method.(*frame.BasicAck)
+	return ok && ack.DeliveryTag%2 == 1
 }
 
 // heard notes an answer. mu is held.
@@ -128,9 +182,12 @@ func (g *gate) heard(l *link, a *wire.Answer) {
 
 // ClientGone notes that a client has hung up. What the broker gets to know of that, and when, is the
 // run's business while there is one.
-func (g *gate) ClientGone(c *wire.Conn, _ error) {
+func (g *gate) ClientGone(c *wire.Conn, err error) {
 	s := g.stage
 	s.mu.Lock()
+	if errors.Is(err, wire.ErrBound) && s.excess == nil {
+		s.excess = fmt.Errorf("client %d was cut off, and nothing that it did can be judged: %w", g.actor.number, err)
+	}
 	l := s.links[c]
 	l.hungUp = true
 	release := s.open || l.released || !l.opened

@@ -8,9 +8,6 @@ import (
 	"github.com/lockproof/lockproof/model/spec"
 )
 
-// Nameless is why a property is skipped that takes what the broker has of a lock.
-const Nameless = "queue names do not follow the guidelines' naming"
-
 // fromCommands are the properties that can be judged whatever queues are called.
 var fromCommands = spec.PropertySet(0).With(spec.CheapAcquire).With(spec.CheapVerify).With(spec.MinimalDriver)
 
@@ -18,23 +15,52 @@ var fromCommands = spec.PropertySet(0).With(spec.CheapAcquire).With(spec.CheapVe
 const Measured = spec.PropertySet(1<<spec.CheapAcquire | 1<<spec.CheapVerify)
 
 // fromHistory are those of which the history says something.
-var fromHistory = spec.PropertySet(0).With(spec.Linearizable).With(spec.MutualExclusion).With(spec.StaleBeliefEnds).With(spec.Progress)
+var fromHistory = spec.PropertySet(0).With(spec.Linearizable).With(spec.MutualExclusion).With(spec.StaleBeliefEnds).With(spec.Progress).With(spec.NoCrash)
 
 // Judgeable are the properties that can be judged of the target.
 func (s *Stage) Judgeable() spec.PropertySet {
-	all := spec.Applicable(s.config.Kind)
-	if !s.naming.known {
-		all &= fromCommands | fromHistory
+	all := spec.ApplicableExternal(s.config.Kind)
+	for p := range spec.PropertyCount {
+		if s.Unjudged(p) != "" {
+			all &^= 1 << p
+		}
 	}
 	return all
 }
 
+// FromHistory are the properties that are judged by the history alone, as what the broker has of the lock is not known.
+func (s *Stage) FromHistory() spec.PropertySet {
+	if s.naming.known {
+		return spec.PropertySet(0).With(spec.Linearizable)
+	}
+	return fromHistory
+}
+
+// Unjudged is why a property cannot be judged of the target, "" where it can. It says what was seen.
+func (s *Stage) Unjudged(p spec.Property) string {
+	n := &s.naming
+	switch other := n.used != "" && (!n.known || s.config.Kind == lock.Mutex); {
+	case p == spec.MinimalDriver && other:
+		return "asked of the guidelines' design, and this one is another: it uses " + n.used
+	case n.known || fromHistory.Has(p):
+		return ""
+	case fromCommands.Has(p) && n.used != "":
+		return "the budget is that of the guidelines' design, and this one is another: it uses " + n.used
+	case fromCommands.Has(p):
+		return ""
+	case s.config.Kind == lock.Mutex:
+		return "what holds the lock on the broker is not known, so that the history decides: " + n.why
+	}
+	return n.why
+}
+
 // judgeable are those that the monitor can be believed in.
 func (r *run) judgeable() spec.PropertySet {
-	all := spec.Applicable(r.config.Kind)
+	all := spec.ApplicableExternal(r.config.Kind)
 	if !r.known() {
-		all &= fromCommands
+		all &= fromCommands.With(spec.NoCrash)
 	}
+	all &= r.Judgeable()
 	if r.burst == 0 {
 		all &^= Measured
 	}
@@ -46,6 +72,63 @@ func (r *run) guessless() {
 	for i := range r.record.events {
 		if e := &r.record.events[i]; e.Reason == lock.GaveUp {
 			e.Reason = lock.NoReason
+		}
+	}
+}
+
+// loose reports whether the end of a connection may free what its client holds, and need not: the design is not
+// known, or by which of several connections a client holds what.
+func (r *run) loose() bool { return !r.naming.known || r.several }
+
+// loosen has the history speak of clients instead of connections.
+func (r *run) loosen(h *spec.History) {
+	h.GoneMayFree = true
+	n := int32(len(r.players))
+	client := func(process int32) int32 { return (process-1)%n + 1 }
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Process != spec.Nemesis:
+			e.Process = client(e.Process)
+		case e.Target > 0:
+			e.Target = client(e.Target)
+		}
+	}
+	if !r.naming.known {
+		r.record.crowded()
+	}
+}
+
+// crowded takes nothing for full whose acquire may have been in another's way: one that was under way and got
+// nothing either; or any, where the broker refused what it claimed.
+func (r *record) crowded() {
+	type attempt struct {
+		client        int32
+		inv, ret      int
+		held, refused bool
+	}
+	var all []attempt
+	under := make(map[int32]int) // by client: its attempt
+	for i := range r.events {
+		e := &r.events[i]
+		switch {
+		case e.Process == spec.Nemesis || e.F.Op() != lock.Acquire:
+		case e.Type == spec.Invoke:
+			under[e.Process] = len(all)
+			all = append(all, attempt{client: e.Process, inv: i, ret: len(r.events)})
+		default:
+			a := &all[under[e.Process]]
+			a.ret, a.held, a.refused = i, e.Held, slices.Contains(r.refused, i)
+		}
+	}
+	for _, a := range all {
+		if a.ret == len(r.events) || r.events[a.ret].Reason != lock.Full {
+			continue
+		}
+		if slices.ContainsFunc(all, func(o attempt) bool {
+			return o.client != a.client && o.inv < a.ret && o.ret > a.inv && (a.refused || !o.held)
+		}) {
+			r.events[a.ret].Reason = lock.NoReason
 		}
 	}
 }
@@ -64,15 +147,22 @@ func (r *run) execution() *Execution {
 	x := &Execution{
 		Trace: &scenario.Trace{
 			Scenario: *r.sc, Names: r.book.names, Setup: r.record.setup, Steps: r.record.steps, Violations: r.record.violations,
-			History: spec.History{Kind: r.config.Kind, Events: r.record.events},
+			History: spec.History{Kind: r.config.Kind, Clients: len(r.sc.Clients), Events: r.record.events},
 		},
 		Found: r.monitor.Found & r.judgeable(), Exercised: r.monitor.Exercised & r.judgeable(),
 		Uncontrolled: r.unruled, Disagreement: r.disagreement,
+	}
+	for _, v := range x.Violations {
+		x.Found = x.Found.With(v.Property)
 	}
 	for _, l := range r.sc.Locks {
 		x.History.Locks = append(x.History.Locks, l.Name)
 		x.History.Slots = append(x.History.Slots, int(l.Slots))
 	}
+	if r.loose() {
+		r.loosen(&x.History)
+	}
+	x.Number()
 	for i := range r.players {
 		x.Sent += int(r.players[i].sent)
 		x.Called += r.players[i].called

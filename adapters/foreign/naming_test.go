@@ -121,7 +121,7 @@ func TestNaming(t *testing.T) {
 			}
 			ops := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}
 			sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: ops}, {Ops: ops}}}
-			e, err := stage.Explore(t.Context(), sc, foreign.ExploreOptions{Runs: 100}, func(*foreign.Execution) {})
+			e, err := stage.Explore(t.Context(), sc, foreign.ExploreOptions{Runs: 100}, func(*foreign.Execution) error { return nil })
 			if err != nil || e.Incomplete != "" || e.Runs != 10 {
 				t.Errorf("%v, %+v", err, e)
 			}

@@ -2,7 +2,10 @@ package foreign_test
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
@@ -12,6 +15,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -104,5 +108,119 @@ func TestRealDisagreement(t *testing.T) {
 		if x.Disagreement == "" || x.Uncontrolled.Disagreed != 1 {
 			t.Errorf("no disagreement: %+v", x.Uncontrolled)
 		}
+	}
+}
+
+// hoarder is a client that makes a queue and an exchange of its own beside each lock that it acquires, and keeps them.
+type hoarder struct {
+	*amqplocks.Client
+	ch *amqp091.Channel
+}
+
+func (h hoarder) Acquire(ctx context.Context, name string) (int, error) {
+	if _, err := h.ch.QueueDeclare(name+".waiting", true, false, false, false, nil); err != nil {
+		return 0, err
+	}
+	if err := h.ch.ExchangeDeclare(name+".events", "fanout", true, false, false, false, nil); err != nil {
+		return 0, err
+	}
+	return h.Client.Acquire(ctx, name)
+}
+
+// made is what was noted of what clients were about to make.
+type made struct {
+	*rabbitmq.Broker
+	mu        sync.Mutex
+	queues    []string
+	exchanges []string
+}
+
+func (m *made) Note(queue, exchange string) {
+	m.Broker.Note(queue, exchange)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if queue != "" {
+		m.queues = append(m.queues, queue)
+	} else {
+		m.exchanges = append(m.exchanges, exchange)
+	}
+}
+
+// TestRealLeavesNothing: whatever queues and exchanges clients make behind the gate, or through the proxies of a stress
+// test, they are gone in the end.
+func TestRealLeavesNothing(t *testing.T) {
+	url := rabbitmqtest.URL(t)
+	starter := golang.Starter{Name: "hoarder", New: func(ctx context.Context, url string) (golang.Lock, error) {
+		c, err := amqplocks.New(ctx, url)
+		if err != nil {
+			return nil, err
+		}
+		conn, err := amqp091.Dial(url)
+		if err != nil {
+			return nil, err
+		}
+		ch, err := conn.Channel()
+		return hoarder{c, ch}, err
+	}}
+	for way, use := range map[string]func(t *testing.T, m *made){
+		"gate": func(t *testing.T, m *made) {
+			stage, err := foreign.NewStage(t.Context(), foreign.Config{URL: url, Sweep: m.Sweep, Notes: m, Kind: lock.Semaphore, Starter: starter})
+			if err != nil {
+				t.Fatal(err)
+			}
+			acquire := []scenario.Operation{{Op: lock.Acquire}}
+			sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{{Ops: acquire}, {Ops: acquire}}}
+			for range 2 {
+				if _, err := stage.Run(t.Context(), &sc); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := stage.Close(); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"proxies": func(t *testing.T, m *made) {
+			load := stress.Load{Slots: 1, Clients: 3, Rounds: 3, Seed: 1}
+			if _, _, err := foreign.Stress(t.Context(), foreign.StressConfig{
+				URL: url, Sweep: m.Sweep, Notes: m, Kind: lock.Semaphore, Starter: starter, Proxy: true, Load: load,
+			}); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(way, func(t *testing.T) {
+			m := &made{Broker: &rabbitmq.Broker{URL: url}}
+			if _, err := m.Register(t.Context(), func(err error) { t.Error(err) }); err != nil {
+				t.Fatal(err)
+			}
+			use(t, m)
+			if err := m.Stop(); err != nil {
+				t.Fatal(err)
+			}
+			if len(m.exchanges) == 0 || !slices.ContainsFunc(m.queues, func(q string) bool { return strings.HasSuffix(q, ".waiting") }) {
+				t.Errorf("noted %q and %q", m.queues, m.exchanges)
+			}
+			wantAbsent(t, url, m.queues)
+			for _, exchange := range m.exchanges {
+				wantNoExchange(t, url, exchange)
+			}
+		})
+	}
+}
+
+// wantNoExchange looks for an exchange that must not be there.
+func wantNoExchange(t *testing.T, url, exchange string) {
+	conn, err := amqp091.Dial(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	ch, err := conn.Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var closed *amqp091.Error
+	if err = ch.ExchangeDeclarePassive(exchange, "fanout", true, false, false, false, nil); !errors.As(err, &closed) || closed.Code != amqp091.NotFound {
+		t.Errorf("exchange %s: %v; it must not exist", exchange, err)
 	}
 }

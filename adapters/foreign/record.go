@@ -16,6 +16,7 @@ type record struct {
 	setup      []scenario.Taken
 	steps      []scenario.Taken
 	violations []scenario.Violation
+	refused    []int // the events that end an acquire whose claim was refused
 	now        scenario.Taken
 	timed      bool  // what the broker has can change by itself
 	trouble    error // what went wrong with clients that does not matter to the run
@@ -83,6 +84,9 @@ var eventTypes = [...]spec.EventType{lock.Pending: spec.Info, lock.Done: spec.OK
 
 func (r *record) complete(w *run, c uint8, res lock.Result) {
 	p := &w.players[c-1]
+	if p.op == lock.Acquire && p.refused {
+		r.refused = append(r.refused, len(r.events))
+	}
 	r.events = append(r.events, spec.Event{
 		Time: w.now * 1e6, Process: p.process, Lock: uint16(w.sc.Clients[c-1].Lock), Type: eventTypes[res.Outcome],
 		F: spec.F(p.op), Slot: uint16(res.Slot), Slots: uint16(res.Slots), Held: res.Held, Reason: res.Reason,

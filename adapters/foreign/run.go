@@ -53,7 +53,9 @@ type run struct {
 	truth   [scenario.MaxLocks]spec.Truth
 	monitor spec.Monitor
 	record  record
-	shared  bool // the connection, by all
+	owners  [scenario.MaxLocks][spec.Slots + 1]*link // who has a slot, or had it last
+	shared  bool                                     // the connection, by all
+	several bool                                     // a client had connections at once
 	// disagreement is [Execution.Disagreement].
 	disagreement string
 }
@@ -64,22 +66,28 @@ type player struct {
 	next        int // index of its next operation
 	called      int
 	sent        uint16
-	held        uint8 // the slot that it believes to hold
-	grant       *link // the connection under which it was granted that
-	incarnation int32 // connections so far
-	process     int32 // that of the operation at hand, or of the last one
-	invoked     int   // index of the event that invoked it
+	weight      uint16 // the same, without those that do not count; see SentBy
+	counted     int    // how many of its operation count
+	held        uint8  // the slot that it believes to hold
+	grant       *link  // the connection under which it was granted that
+	incarnation int32  // connections so far
+	process     int32  // that of the operation at hand, or of the last one
+	invoked     int    // index of the event that invoked it
 	op          lock.Op
 	arg         uint8
 	busy        bool
 	dead        bool
 	troubled    bool  // something went wrong with its connection since the operation began
 	stale       bool  // its connection was lost, not by its own doing, since it was granted what it holds
-	refused     bool  // a claim met RESOURCE_LOCKED
+	cutOff      bool  // a connection was taken from it since the operation began
+	severed     bool  // one was, and it has opened none since
+	shifted     bool  // a connection or channel of its ended, however, since it last began to acquire
+	refused     bool  // a claim met RESOURCE_LOCKED or ACCESS_REFUSED
 	claimed     uint8 // the slot whose holder's queue the operation declared last
 	withdrawn   uint8 // the slot that it gave back again
 	wake        int64
-	before      wire.Counts // what had gone over its connections when the operation began, in measured runs
+	tail        *wire.Command // the last one that was at the gate when its operation was answered
+	before      wire.Counts   // what had gone over its connections when the operation began, in measured runs
 }
 
 // Run plays a scenario. The error is for a run that could not be made; see [Client.Call].
@@ -89,19 +97,30 @@ func (s *Stage) Run(ctx context.Context, sc *scenario.Scenario) (*Execution, err
 	return s.play(ctx, sc, &plan)
 }
 
-// play plays a scenario with whoever chooses.
-func (s *Stage) play(ctx context.Context, sc *scenario.Scenario, choose chooser) (*Execution, error) {
+// play plays a scenario with whoever chooses. Clients of a run that was cut short are replaced before the next.
+func (s *Stage) play(ctx context.Context, sc *scenario.Scenario, choose chooser) (_ *Execution, err error) {
+	if s.cutShort {
+		if err := s.Renew(ctx); err != nil {
+			return nil, err
+		}
+	}
+	defer func() { s.cutShort = err != nil }()
 	r, err := s.begin(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
 	s.gate(false)
-	over, err := r.act(choose)
-	if err == nil && over {
+	over, err := r.tellFallen(), error(nil)
+	if over { // without its locks there is nothing to carry out
+		over, err = r.act(choose)
+	}
+	if err != nil { // nobody goes on from here
+		return nil, err
+	}
+	if over {
 		r.audit()
 	}
-	err = errors.Join(err, r.end(over && err == nil))
-	if err != nil {
+	if err := r.end(over); err != nil {
 		return nil, err
 	}
 	if r.disagreement = r.broker.disagreement(); r.disagreement != "" {
@@ -129,21 +148,35 @@ func (s *Stage) begin(ctx context.Context, sc *scenario.Scenario) (*run, error) 
 		r.players[i] = r.enter(uint8(i + 1))
 	}
 	s.mu.Unlock()
-	if s.config.Kind != lock.Mutex {
-		for _, l := range sc.Locks {
-			if l.Slots == 0 {
-				continue
-			}
-			if _, err := s.actors[0].do(ctx, lock.Create, Params{Name: s.place(l.Name), Slots: int(l.Slots)}); err != nil {
-				return nil, fmt.Errorf("making lock %s with %d slots: %w", l.Name, l.Slots, err)
-			}
-		}
+	for i := range r.players {
+		r.several = r.several || !r.shared && len(r.open(&r.players[i])) > 1
+	}
+	if err := r.createAll(); err != nil {
+		return nil, err
 	}
 	if err := r.clear(); err != nil {
 		return nil, err
 	}
 	r.watch()
 	return r, nil
+}
+
+// createAll has the custodian make the locks with their slots.
+func (r *run) createAll() error {
+	for _, l := range r.sc.Locks {
+		if r.config.Kind == lock.Mutex || l.Slots == 0 {
+			continue
+		}
+		_, err := r.actors[0].do(r.ctx, lock.Create, Params{Name: r.place(l.Name), Slots: int(l.Slots)})
+		if errors.Is(err, ErrDied) {
+			r.fallen = err
+			return r.actors[0].kill()
+		}
+		if err != nil {
+			return fmt.Errorf("making lock %s with %d slots: %w", l.Name, l.Slots, err)
+		}
+	}
+	return nil
 }
 
 // clear waits until sockets are closed that nobody uses any more.
@@ -175,7 +208,7 @@ func (r *run) enter(c uint8) player {
 // act has the chooser's actions happen until nothing is left to. over says that everybody has done what
 // there was to do.
 func (r *run) act(choose chooser) (over bool, err error) {
-	for len(r.record.steps) < scenario.MaxSteps {
+	for limit := r.sc.StepLimit(); len(r.record.steps) < limit; {
 		if r.bound > 0 && len(r.record.steps) >= r.bound {
 			return false, nil
 		}
@@ -200,7 +233,7 @@ func (r *run) act(choose chooser) (over bool, err error) {
 	}
 	for i := range r.players { // an execution that is not over by then has not made progress
 		if r.players[i].busy {
-			r.monitor.Unfinished(uint8(i + 1))
+			r.unfinished(uint8(i + 1))
 		}
 	}
 	return false, nil
@@ -251,10 +284,33 @@ func (r *run) giveUp() {
 			continue
 		}
 		r.unruled.Hung++
-		r.monitor.Unfinished(uint8(i + 1))
+		r.unfinished(uint8(i + 1))
 		r.conclude(p, uint8(i+1), lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut})
 		r.crash(uint8(i+1), false)
 	}
+}
+
+// unfinished is an operation that does not end. Where the design is not known, it may wait for whoever holds the
+// lock: there it is one that should have, as nothing has gone wrong and nobody else holds anything or is at work.
+func (r *run) unfinished(c uint8) {
+	r.monitor.Unfinished(c)
+	if r.naming.known {
+		return
+	}
+	for i := range r.players {
+		if p := &r.players[i]; i != int(c)-1 && (p.busy || p.held > 0) {
+			return
+		}
+	}
+	for _, e := range r.record.events {
+		if e.Process == spec.Nemesis || e.Type == spec.Info {
+			return
+		}
+	}
+	r.record.violations = append(r.record.violations, scenario.Violation{
+		Violation: spec.Violation{Property: spec.Progress, Client: c, Detail: "the operation does not end though nobody holds the lock"},
+		Step:      len(r.record.steps),
+	})
 }
 
 // done reports whether nobody has anything left to do, and the broker nothing to notice.
@@ -309,10 +365,40 @@ func (r *run) settle() error {
 			(p.answer.result.Outcome == lock.Unknown || p.answer.result.Outcome != lock.Done && p.troubled)
 	}
 	r.mu.Unlock()
+	if err := r.follow(); err != nil {
+		return err
+	}
 	if doubtful { // who gives up may be closing its socket
 		r.wait(r.ctx, grace, func() bool { return false })
 	}
 	return r.collect()
+}
+
+// follow waits for what operations that are over have sent without waiting for an answer, where clients were seen to
+// do so: it may still be on its way to the gate.
+func (r *run) follow() error {
+	if r.naming.known {
+		return nil
+	}
+	_, err := r.wait(r.ctx, grace, func() bool {
+		for i := range r.players {
+			if p := &r.players[i]; p.busy && p.answer != nil && p.tail == nil && r.mute[p.op] && len(p.parked) == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	return err
+}
+
+// trails reports whether an operation that was answered has sent something before that is still at the gate. Where
+// the design is not known, it is over only when that has reached the broker: what gives a lock back may have no
+// answer. mu is held.
+func (r *run) trails(p *player) bool {
+	if n := len(p.parked); n > 0 && p.tail == nil && !r.naming.known {
+		p.tail = p.parked[n-1]
+	}
+	return slices.Contains(p.parked, p.tail)
 }
 
 // grace is how long is waited for what a client does behind a command that it gets no answer to.
@@ -331,7 +417,7 @@ func (r *run) collect() error {
 				hung = append(hung, l)
 			}
 		}
-		if p.answer != nil {
+		if p.answer != nil && !r.trails(p) {
 			over = append(over, uint8(i+1))
 		}
 	}
@@ -351,7 +437,7 @@ func (r *run) collect() error {
 func (r *run) hangUp(l *link) {
 	if r.has(l) {
 		r.unruled.HungUp++
-		r.lose(l, uint8(l.actor.number), true)
+		r.lose(l, uint8(l.actor.number), byItself)
 	}
 	l.conn.Release()
 	r.mu.Lock()

@@ -23,7 +23,11 @@ type Config struct {
 	// simulated broker. A real one is not restarted, and no time passes for it but its own.
 	URL   string
 	Sweep func(queues []string) error
-	Name  string // of the target, in reports; "" is what its clients call themselves
+	// Notes keeps account of what clients make on a real broker; nil keeps none.
+	Notes Notes
+	// Version is what a real broker calls itself: the simulated one beside it is to be like that.
+	Version string
+	Name    string // of the target, in reports; "" is what its clients call themselves
 	// Strength is what a failed acquire is taken to promise.
 	Strength spec.Strength
 	// Patience is how long a client whose operation is under way may send nothing before the others go
@@ -68,15 +72,24 @@ type Stage struct {
 	// lenience is how long operations may take to come to their end after a scenario that left them in
 	// their midst: less and less, where they don't.
 	lenience time.Duration
+	// fallen is how a client ended by itself in a call outside of a run, until a run tells of it.
+	fallen error
+	// cutShort says that a run was not brought to its end: whoever took part in it may still be in its midst.
+	cutShort bool
 
 	// What the gate knows, under mu. wake says that it has changed.
 	mu       sync.Mutex
 	wake     chan struct{}
 	open     bool // everything passes
 	links    map[*wire.Conn]*link
-	step     exchange // the command that passes
+	mute     map[lock.Op]bool // the operations in which clients send what nobody answers
+	step     exchange         // the command that passes
 	listener func(*wire.Command)
+	excess   error // of a client that took more than it may; nil while none did
 }
+
+// maxConnections is how many connections a client may have at once.
+const maxConnections = 256
 
 // NewStage starts the first client, looks whether it does what is to be seen of a lock at all, and how
 // it names its queues.
@@ -88,24 +101,48 @@ func NewStage(ctx context.Context, c Config) (*Stage, error) {
 		c.Limit = defaultLimit
 	}
 	s := &Stage{
-		config: c, wake: make(chan struct{}, 1), open: true, links: make(map[*wire.Conn]*link), lenience: c.Patience,
-		traffic: make(Traffic),
+		config: c, wake: make(chan struct{}, 1), open: true, links: make(map[*wire.Conn]*link), traffic: make(Traffic),
 	}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	err := s.engage()
 	if err == nil {
-		err = s.cast(ctx, 0)
-	}
-	if err == nil {
-		err = s.rehearse(ctx)
-	}
-	if err == nil {
-		err = s.cast(ctx, 1) // whether clients share a connection is seen when there are two
+		err = s.start(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// start starts the first clients and learns from them what is to be known before a run.
+func (s *Stage) start(ctx context.Context) error {
+	s.mu.Lock()
+	s.mute, s.excess = make(map[lock.Op]bool), nil
+	s.mu.Unlock()
+	s.naming = naming{}
+	heard := s.overhear()
+	err := s.cast(ctx, 0)
+	if err == nil {
+		err = s.rehearse(ctx, heard)
+	}
+	if err == nil {
+		err = s.cast(ctx, 1) // whether clients share a connection is seen when there are two
+	}
+	if err == nil {
+		err = s.rehearseAgain(ctx)
+	}
+	return err
+}
+
+// Renew ends all clients and starts new ones with a broker of their own, as [NewStage] does: nothing that was
+// done before reaches the runs to come.
+func (s *Stage) Renew(ctx context.Context) error {
+	if err := s.strike(); err != nil {
+		return err
+	}
+	err := s.start(ctx)
+	s.cutShort = err != nil
+	return err
 }
 
 // About is what the clients say of themselves.
@@ -117,7 +154,7 @@ func (s *Stage) About() About { return s.about }
 // [Glance] deserves a [Stare].
 func (s *Stage) Measure(burst time.Duration) { s.burst = burst }
 
-// Bound has the runs to come end after so many steps, whatever is left to do; 0 is [scenario.MaxSteps].
+// Bound has the runs to come end after so many steps, whatever is left to do; 0 is [scenario.Scenario.StepLimit].
 func (s *Stage) Bound(steps int) { s.bound = steps }
 
 // How long to look for what was written right behind a message.
@@ -135,19 +172,23 @@ func (s *Stage) Close() error {
 	return err
 }
 
-// dismiss ends all clients and clears the broker.
+// dismiss ends all clients and clears the broker. Who may be in the midst of a run is killed.
 func (s *Stage) dismiss() error {
-	s.gate(true)
+	if !s.cutShort { // saying goodbye may take commands
+		s.gate(true)
+	}
 	var errs []error
 	for _, a := range s.actors {
 		s.mu.Lock()
 		calling := a.calling
 		s.mu.Unlock()
 		switch {
-		case calling:
+		case calling || s.cutShort:
 			errs = append(errs, a.kill())
 		case a.client != nil:
-			errs = append(errs, a.client.Close())
+			if err := a.client.Close(); !a.harmed {
+				errs = append(errs, err)
+			}
 		}
 	}
 	for _, a := range s.actors {
@@ -156,7 +197,7 @@ func (s *Stage) dismiss() error {
 		s.past.Add(&counts)
 	}
 	s.mu.Lock()
-	s.actors, s.links = nil, make(map[*wire.Conn]*link)
+	s.actors, s.links, s.open = nil, make(map[*wire.Conn]*link), true
 	s.mu.Unlock()
 	return errors.Join(append(errs, s.clean())...)
 }
@@ -166,7 +207,9 @@ func (s *Stage) cast(ctx context.Context, n int) error {
 	for len(s.actors) <= n {
 		a := &actor{stage: s, number: len(s.actors)}
 		a.host = a
-		server, err := wire.Listen("127.0.0.1:0", wire.Config{Backend: s.broker, Gate: &gate{stage: s, actor: a}})
+		server, err := wire.Listen("127.0.0.1:0", wire.Config{
+			Backend: s.broker, Gate: &gate{stage: s, actor: a}, MaxConnections: maxConnections, MaxHandshake: startLimit,
+		})
 		if err != nil {
 			return err
 		}
@@ -195,29 +238,28 @@ func (s *Stage) cue() {
 func (s *Stage) gate(open bool) {
 	s.mu.Lock()
 	s.open = open
-	var waiting []*wire.Command
+	var links []*link
 	if open {
 		for _, a := range s.actors {
-			waiting = append(waiting, a.parked...)
-			a.parked = nil
+			links = append(links, a.links...)
 		}
 	}
 	s.mu.Unlock()
-	for _, c := range waiting {
-		c.Pass()
+	for _, l := range links {
+		s.passAll(l)
 	}
 }
 
 // wait waits until a condition holds, which is looked at under mu whenever something has changed. It is
-// false if that takes longer than it may.
+// false if that takes longer than it may, and an error where a client has taken more than it may.
 func (s *Stage) wait(ctx context.Context, limit time.Duration, holds func() bool) (bool, error) {
 	var late <-chan time.Time
 	for {
 		s.mu.Lock()
-		ok := holds()
+		ok, excess := holds(), s.excess
 		s.mu.Unlock()
-		if ok {
-			return true, nil
+		if ok || excess != nil {
+			return ok, excess
 		}
 		if late == nil {
 			timer := time.NewTimer(limit)
@@ -262,6 +304,11 @@ func (s *Stage) Playable(sc scenario.Scenario) scenario.Scenario {
 	}
 	sc.Clients = clients
 	sc.Faults = slices.DeleteFunc(slices.Clone(sc.Faults), func(f scenario.Fault) bool { return !s.playable(f.Do) })
+	for i := range sc.Faults {
+		if f := &sc.Faults[i]; f.Do == scenario.Drop && f.Arg == 0 { // which of its connections
+			f.Arg, f.Delay = f.Delay, 0
+		}
+	}
 	return sc
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/stress"
@@ -29,8 +30,12 @@ type StressConfig struct {
 	// its client is killed. 0 is 10 seconds.
 	Limit time.Duration
 	// Sweep deletes queues from the broker whether or not they exist: those that have the guidelines' names,
-	// whatever the clients have left. It may be nil; then there is left what they leave.
+	// whatever the clients have left, and through the proxy all that they have declared. It may be nil; then there is
+	// left what they leave.
 	Sweep func(queues []string) error
+	// Notes keeps account of what clients make on the broker: through the proxy all of it, otherwise no more than what
+	// Sweep is told. It may be nil.
+	Notes Notes
 }
 
 // defaultStressLimit is generous: a client that is killed in the midst of an operation tells nothing any more.
@@ -89,7 +94,7 @@ func (s *StressStats) add(o *StressStats) {
 // ended by then.
 func Stress(ctx context.Context, c StressConfig) (*spec.History, *StressStats, error) {
 	if err := c.Load.Check(c.Kind); err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("stress with %w", err)
 	}
 	if c.Limit == 0 {
 		c.Limit = defaultStressLimit
@@ -101,15 +106,16 @@ func Stress(ctx context.Context, c StressConfig) (*spec.History, *StressStats, e
 		if err != nil {
 			return nil, nil, err
 		}
+		proxy.Declaring = s.declaring
 		s.proxy = proxy
+	}
+	for _, q := range s.usual() {
+		s.note(q, "")
 	}
 	if err := s.furnish(ctx); err != nil {
 		return nil, nil, errors.Join(err, s.sweep())
 	}
-	err := s.run(ctx)
-	if untidy := s.clear(ctx); err == nil {
-		err = untidy
-	}
+	err := errors.Join(s.run(ctx), s.clear(ctx))
 	return s.recorder.History(c.Kind, c.Slots), s.stats(), err
 }
 
@@ -152,23 +158,58 @@ func (s *stressRun) clear(ctx context.Context) error {
 	if s.config.Kind == lock.Mutex {
 		op = lock.NoOp
 	}
-	err := s.custody(context.WithoutCancel(ctx), op, 0)
+	tidying := context.WithoutCancel(ctx)
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		tidying, cancel = context.WithTimeout(tidying, interruptedLimit)
+		defer cancel()
+	}
+	err := s.custody(tidying, op, 0)
 	if s.config.Sweep == nil {
 		return err
 	}
 	return s.sweep()
 }
 
-// sweep deletes what may be left of queues that have the guidelines' names, if there is somebody who does.
+// interruptedLimit is how long a client may take to destroy the lock after an interrupt, when somebody waits.
+const interruptedLimit = 5 * time.Second
+
+// sweep deletes what may be left, if there is somebody who does: queues that have the guidelines' names, and what was seen.
 func (s *stressRun) sweep() error {
 	if s.config.Sweep == nil {
 		return nil
 	}
+	s.declared.mu.Lock()
+	defer s.declared.mu.Unlock()
+	queues := s.usual()
+	for name := range s.declared.queues {
+		if s.config.Notes != nil || stress.Marked(name) { // otherwise it may have been there before
+			queues = append(queues, name)
+		}
+	}
+	slices.Sort(queues)
+	return s.config.Sweep(slices.Compact(queues))
+}
+
+// usual are the queues that the lock has by the guidelines.
+func (s *stressRun) usual() []string {
 	names := new(amqp.Names)
 	lock.NewLayout(names, lock.Names, s.lock, s.config.MaxSlots())
 	queues := make([]string, names.Len())
 	for i := range queues {
 		queues[i] = names.Name(amqp.Queue(i + 1))
 	}
-	return s.config.Sweep(queues)
+	return queues
+}
+
+// declaring is told what clients are about to make.
+func (s *stressRun) declaring(queue, exchange string) {
+	s.note(queue, exchange)
+	s.declared.take(queue)
+}
+
+func (s *stressRun) note(queue, exchange string) {
+	if s.config.Notes != nil {
+		s.config.Notes.Note(queue, exchange)
+	}
 }

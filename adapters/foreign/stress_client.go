@@ -18,6 +18,7 @@ type stressClient struct {
 	life    *life // nil between two lives
 	lives   int32 // so far
 	held    uint8 // the slot that it believes to hold; 0 is none
+	cut     bool  // the end of the run has left an operation of its without an answer
 	tally   StressStats
 	wire    wire.Counts // of lives that are over
 	trouble error       // with ending clients
@@ -26,7 +27,6 @@ type stressClient struct {
 // work takes part in every round.
 func (c *stressClient) work(ctx context.Context) {
 	defer c.barrier.Leave()
-	defer c.leave(false)
 	for range c.config.Rounds {
 		if err := c.ready(ctx); err != nil {
 			c.stop(err)
@@ -90,7 +90,7 @@ func (c *stressClient) Call(ctx context.Context, op lock.Op, slots uint8) lock.O
 		c.stop(fmt.Errorf("client %d: %w", c.part.Number, err))
 		fallthrough
 	case r.Outcome == lock.Unknown && ctx.Err() != nil:
-		c.leave(true)
+		c.cut = true
 		return lock.Pending
 	case err != nil:
 		c.tally.Died++

@@ -16,6 +16,7 @@ type stressRun struct {
 	lock     string // its name on the broker
 	name     string // what clients call what they are
 	proxy    *wire.Proxy
+	declared noted // by clients, as far as that was seen
 	recorder stress.Recorder
 	barrier  *stress.Barrier
 	clients  []*stressClient
@@ -37,6 +38,10 @@ func (s *stressRun) run(ctx context.Context) error {
 	}
 	crew.Wait()
 	s.elapsed = time.Duration(s.recorder.Now())
+	for _, c := range s.clients { // not earlier: whoever works could be given what another one's end has freed
+		crew.Go(func() { c.leave(c.cut) })
+	}
+	crew.Wait()
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}

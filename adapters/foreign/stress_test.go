@@ -127,9 +127,29 @@ func TestStressInterrupted(t *testing.T) {
 	}
 }
 
+// Clients that the end of the run finds at work end when nobody works any more: a right lock gives what they held to
+// somebody else, and would be blamed for it.
+func TestStressInterruptedAtWork(t *testing.T) {
+	for range 10 {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := stressConfig(t, lock.References[0])
+		c.Slots, c.Admins = 1, 0
+		clients := c.Starter.(*clients)
+		clients.often, clients.trouble = 30, func(context.Context) (lock.Result, error) {
+			cancel()
+			return lock.Result{Outcome: lock.Unknown}, nil
+		}
+		h, _, err := foreign.Stress(ctx, c)
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		wantDecision(t, h, spec.Legal)
+	}
+}
+
 func TestStressConfig(t *testing.T) {
 	for want, wrong := range map[string]func(*foreign.StressConfig){
-		"with 0 clients":        func(c *foreign.StressConfig) { c.Clients = 0 },
+		"clients 0":             func(c *foreign.StressConfig) { c.Clients = 0 },
 		"begins with amqp://":   func(c *foreign.StressConfig) { c.Proxy, c.URL = true, "amqps://127.0.0.1/" },
 		"offers the lock types": func(c *foreign.StressConfig) { c.Kind, c.Slots = lock.PersistentMutex, 1 },
 	} {

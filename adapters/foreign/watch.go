@@ -2,6 +2,8 @@ package foreign
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/amqp"
@@ -47,14 +49,13 @@ func (r *run) told(c uint8, l *link, cmd *wire.Command, m amqp.Command, reply am
 	switch {
 	case m.Method == amqp.ConnectionClose || reply.Kind == amqp.ConnectionClosed:
 		if r.has(l) {
-			r.lose(l, c, true)
+			r.lose(l, c, byItself)
 		}
-	case reply.Kind == amqp.ChannelClosed && reply.Code != amqp.ResourceLocked && reply.Code != amqp.NotFound:
+	case reply.Kind == amqp.ChannelClosed && !reply.Code.Refusal() && reply.Code != amqp.NotFound:
 		p.troubled = true
 	}
-	if reply.Code == amqp.ResourceLocked {
-		p.refused = true
-	}
+	p.refused = p.refused || reply.Kind == amqp.ChannelClosed && reply.Code.Refusal()
+	p.shifted = p.shifted || reply.Kind == amqp.ChannelClosed || m.Method == amqp.ChannelClose
 	if what := r.book.mean(m.Queue); what.Known && what.Role == lock.RoleB && reply.Kind == amqp.OK {
 		p.holds(m.Method, what.Slot)
 	}
@@ -75,6 +76,8 @@ func (p *player) holds(do amqp.Method, slot uint8) {
 func (r *run) opened(c uint8, l *link) {
 	p := &r.players[c-1]
 	p.incarnation++
+	p.severed = false
+	r.several = r.several || !r.shared && len(r.open(p)) > 1
 	l.process = r.processOf(c, p.incarnation)
 	if p.busy && p.op == lock.Acquire { // what it is granted goes with it
 		p.process = l.process
@@ -96,9 +99,21 @@ func (r *run) touch(c uint8, m amqp.Command, reply amqp.Reply) {
 			r.monitor.Touch(c, mean.Role, mean.Slot, m, reply)
 		}
 	}
-	if m.Method == amqp.QueueDeclare && !m.Flags.Has(amqp.Passive) || m.Method == amqp.QueueDelete {
+	if changes(m, reply) {
 		r.changed(c)
 	}
+}
+
+// changes reports whether a command may change which queues there are, or whose: one that is deleted with its last
+// consumer goes with that one's channel, too.
+func changes(m amqp.Command, reply amqp.Reply) bool {
+	switch m.Method {
+	case amqp.QueueDeclare:
+		return !m.Flags.Has(amqp.Passive) || reply.Kind == amqp.ChannelClosed
+	case amqp.QueueDelete, amqp.BasicCancel, amqp.ChannelClose:
+		return true
+	}
+	return reply.Kind == amqp.ChannelClosed
 }
 
 // changed tells the monitor what the broker has of the locks, where it is something else than before.
@@ -125,17 +140,20 @@ func (r *run) survey() {
 	}
 	r.broker.Look(func(v wire.Sight) {
 		for l, layout := range r.book.layouts {
-			r.truth[l] = r.surveyed(v, layout)
+			r.truth[l] = r.surveyed(v, layout, &r.owners[l])
 		}
 	})
 }
 
-func (r *run) surveyed(v wire.Sight, layout *lock.Layout) (t spec.Truth) {
+// surveyed is what the broker has of a lock. Who has a slot is noted among its owners.
+func (r *run) surveyed(v wire.Sight, layout *lock.Layout, owners *[spec.Slots + 1]*link) (t spec.Truth) {
 	name := r.actual
 	holder := func(q amqp.Queue, s uint8) {
 		if v.Exists(name(q)) {
+			conn := v.Owner(name(q))
 			t.Taken |= 1 << s
-			t.Owner[s] = r.ownerOf(v.Owner(name(q)))
+			t.Owner[s] = r.ownerOf(conn)
+			owners[s] = r.links[conn]
 		}
 	}
 	if r.config.Kind == lock.Mutex {
@@ -179,24 +197,52 @@ func (r *run) complete(c uint8) error {
 		return answer.err
 	}
 	if answer.err != nil {
-		r.unruled.Died++
+		r.crashed(c, answer.err)
 		r.conclude(p, c, lock.Result{Outcome: lock.Unknown, Reason: lock.Crashed})
 		r.crash(c, false)
 		return nil
 	}
+	r.monitor.Crashless(c, false, "")
 	r.conclude(p, c, r.interpret(p, answer.result))
 	return nil
 }
 
+// crashed is a call of client c, or of the one that makes and destroys the locks (0), that ended its client.
+func (r *run) crashed(c uint8, err error) {
+	r.unruled.Died++
+	r.monitor.Crashless(c, true, strings.TrimPrefix(err.Error(), nameOf(int(c))+", "))
+	if c > 0 {
+		r.monitor.Lost(c) // what its call came to is a consequence
+	}
+}
+
+// tellFallen tells of a client that ended by itself before the run, and reports whether the locks are there.
+func (r *run) tellFallen() (ready bool) {
+	if err := r.fallen; err != nil {
+		r.fallen = nil
+		r.crashed(0, err)
+	}
+	return r.config.Kind == lock.Mutex || r.actors[0].client != nil
+}
+
 // interpret adds to a result what its client did not say: the slot that was asked about, and why the
-// answer is no.
+// answer is no. A client whose connection broke while it acquired cannot know that it got nothing; nor can one that
+// has given up a connection release, before the broker knows of that, what it holds by it.
 func (r *run) interpret(p *player, res lock.Result) lock.Result {
 	switch p.op {
-	case lock.Verify, lock.Release, lock.Wait:
+	case lock.Verify, lock.Wait:
 		res.Slot = p.arg
+	case lock.Release:
+		if res.Slot = p.arg; res.Outcome == lock.Done && r.haunted(p) {
+			r.monitor.Lost(uint8(p.number))
+			res.Outcome, res.Reason = lock.Unknown, lock.Disconnected
+		}
 	case lock.Acquire:
 		if res.Outcome == lock.Done && !res.Held {
 			res.Outcome = lock.Failed
+			if p.cutOff {
+				res.Outcome, res.Reason = lock.Unknown, lock.Disconnected
+			}
 		}
 		if res.Outcome == lock.Failed && p.withdrawn > 0 {
 			res.Slot, res.Reason = p.withdrawn, lock.Withdrawn
@@ -211,11 +257,19 @@ func (r *run) interpret(p *player, res lock.Result) lock.Result {
 	return res
 }
 
+// haunted reports whether what a client holds may be had by a connection that it has given up.
+func (r *run) haunted(p *player) bool {
+	return slices.ContainsFunc(r.ghosts, func(l *link) bool { return l == p.grant || !r.naming.known && l.actor == p.actor })
+}
+
 // reason is why an operation did not give what was asked for, as far as that can be seen from outside.
 func (r *run) reason(p *player, res lock.Result) lock.Reason {
 	switch {
 	case p.op == lock.Verify && res.Outcome == lock.Done && !res.Held:
-		if p.stale {
+		switch {
+		case r.loose() && (p.shifted || r.record.timed), !p.stale && p.troubled: // it may have lost it, or given it up for that
+			return lock.NoReason
+		case p.stale:
 			return lock.Disconnected
 		}
 		return lock.Removed
@@ -223,9 +277,7 @@ func (r *run) reason(p *player, res lock.Result) lock.Reason {
 		return lock.NoReason
 	case p.op == lock.Acquire && p.troubled:
 		return lock.Disconnected
-	case p.op == lock.Acquire && p.refused && !r.naming.known: // by who holds it, or by who claimed it just then?
-		return lock.NoReason
-	case p.op == lock.Acquire && p.refused:
+	case p.op == lock.Acquire && p.refused && r.naming.known:
 		return lock.GaveUp
 	case p.op == lock.Acquire:
 		return lock.Full
@@ -257,7 +309,7 @@ func (r *run) conclude(p *player, c uint8, res lock.Result) {
 	r.monitor.End(c, res, p.held, now != nil && r.has(now))
 }
 
-// granted is the connection that has what a client was just told that it holds.
+// granted is the connection that has what a client was just told that it holds, or had it last.
 func (r *run) granted(p *player, c uint8) *link {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -265,16 +317,9 @@ func (r *run) granted(p *player, c uint8) *link {
 	if !r.naming.known {
 		return owner
 	}
-	layout := r.book.layouts[r.sc.Clients[c-1].Lock]
-	q := layout.Mutex
-	if r.config.Kind != lock.Mutex {
-		q = layout.B[p.held]
+	if l := r.owners[r.sc.Clients[c-1].Lock][p.held]; l != nil && l.actor == p.actor {
+		return l
 	}
-	r.broker.Look(func(v wire.Sight) {
-		if l := r.links[v.Owner(r.actual(q))]; l != nil && l.actor == p.actor {
-			owner = l
-		}
-	})
 	return owner
 }
 

@@ -79,7 +79,11 @@ type client struct {
 
 // Initialize makes the client and looks what it can do.
 func (c *client) Initialize(_ context.Context, in foreign.Setup) (foreign.About, error) {
-	made, err := c.starter.New(c.ctx, in.URL)
+	var made Lock
+	err := guarded("New", func() (err error) {
+		made, err = c.starter.New(c.ctx, in.URL)
+		return err
+	})
 	if err != nil {
 		return foreign.About{}, fmt.Errorf("making client %s: %w", in.Client, err)
 	}
@@ -116,7 +120,10 @@ func (c *client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.R
 	c.busy = busy
 	go func() {
 		defer close(busy)
-		r, err = c.call(ctx, op, p)
+		err = guarded(fmt.Sprintf("%s %s", op, p.Name), func() (err error) {
+			r, err = c.call(ctx, op, p)
+			return err
+		})
 	}()
 	select {
 	case <-busy:
@@ -184,7 +191,7 @@ func (c *client) Close() error {
 	if c.lock == nil {
 		return nil
 	}
-	if err := c.lock.Close(); err != nil && !c.ended {
+	if err := guarded("Close", c.lock.Close); err != nil && !c.ended {
 		return fmt.Errorf("closing: %w", err)
 	}
 	return nil

@@ -56,6 +56,9 @@ func TestSuite(t *testing.T) {
 		covered = covered.With(p)
 	}
 	for p := range spec.PropertyCount {
+		if p == spec.NoCrash { // a state machine cannot crash: see the examples of external targets
+			continue
+		}
 		if !covered.Has(p) {
 			t.Errorf("no mutant breaks %s", p)
 		}

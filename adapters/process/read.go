@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/lockproof/lockproof/histories/safetext"
 )
 
 // copyAll is io.Copy without the shortcuts of files, which know nothing of deadlines.
@@ -49,7 +51,7 @@ func (c *Client) take(line []byte) error {
 	case c.waiting == nil:
 		return fmt.Errorf("answered %s: expected nothing, because no call was under way", quoted(string(line)))
 	case id != strconv.Itoa(c.number):
-		return fmt.Errorf(`answered with "id":%s: expected "id":%d, that of the call under way (%s)`, id, c.number, c.last)
+		return fmt.Errorf(`answered with "id":%s: expected "id":%d, that of the call under way (%s)`, safetext.Escape(id), c.number, c.last)
 	}
 	c.waiting <- r
 	c.waiting, c.answered = nil, c.number

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/histories/safetext"
 )
 
 // Starter starts clients from a command line. It implements [foreign.Starter].
@@ -19,8 +20,8 @@ type Starter struct {
 	Dir string
 	// Env is added to our own environment, as NAME=value.
 	Env []string
-	// Stderr is where the clients' standard error is shown, up to a bound for each process; nil shows it
-	// nowhere. Writes to it come one at a time.
+	// Stderr is where the clients' standard error is shown, up to a bound for each process and without
+	// controls; nil shows it nowhere. Writes to it come one at a time.
 	Stderr io.Writer
 	// Limit is how long a program may take to answer the first call; 0 is DefaultLimit.
 	Limit time.Duration
@@ -42,7 +43,7 @@ func (s *Starter) Start(_ context.Context, number int) (foreign.Client, error) {
 func (s *Starter) Client(name string) *Client {
 	c := &Client{starter: s, name: name, last: "start", settled: make(chan struct{})}
 	if s.Stderr != nil {
-		c.stderr.to = s
+		c.stderr.to = safetext.NewWriter(s)
 	}
 	return c
 }

@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -14,10 +15,10 @@ const (
 	shownBytes = 1 << 18 // of one process; what follows is counted and dropped
 )
 
-// complaint is a client's standard error: passed on to the user up to a bound, its last lines kept for a
+// complaint is a client's standard error: shown to the user up to a bound, its last lines kept for a
 // diagnosis.
 type complaint struct {
-	to    io.Writer // nil shows nothing
+	to    io.Writer // takes what may be shown; nil shows nothing
 	shown int
 
 	mu    sync.Mutex
@@ -58,7 +59,7 @@ func (c *complaint) show(p []byte) {
 	c.shown += len(p)
 	_, _ = c.to.Write(p)
 	if c.shown > shownBytes {
-		_, _ = io.WriteString(c.to, "\n(no more of this client's standard error is shown)\n")
+		_, _ = fmt.Fprintf(c.to, "\n(more than %d bytes: no more of this client's standard error is shown)\n", shownBytes)
 	}
 }
 

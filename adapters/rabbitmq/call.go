@@ -9,9 +9,6 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// bindExchange is what queue.bind binds to: nothing can be bound to the default exchange.
-const bindExchange = "amq.direct"
-
 // call makes a command a call of amqp091-go, and its result a reply.
 func (c *Conn) call(ch *channel, cmd amqp.Command) (amqp.Reply, error) {
 	done := amqp.Reply{Kind: amqp.OK}
@@ -37,8 +34,8 @@ func (c *Conn) call(ch *channel, cmd amqp.Command) (amqp.Reply, error) {
 	case amqp.QueuePurge:
 		n, err := ch.QueuePurge(queue, false)
 		return amqp.Reply{Kind: amqp.OK, Messages: uint32(n)}, err
-	case amqp.QueueBind:
-		return done, ch.QueueBind(queue, queue, bindExchange, false, nil)
+	case amqp.QueueBind, amqp.QueueUnbind, amqp.ExchangeDeclare, amqp.ExchangeDelete, amqp.ExchangeBind, amqp.ExchangeUnbind:
+		return done, ch.route(queue, c.names.Routing(cmd.Route), cmd)
 	case amqp.BasicPublish:
 		_, err := c.publish(ch, cmd)
 		return amqp.Reply{}, err
@@ -66,6 +63,42 @@ func (ch *channel) declare(queue string, cmd amqp.Command) (amqp.Reply, error) {
 	q, err := declare(queue, cmd.Flags.Has(amqp.Durable), cmd.Flags.Has(amqp.AutoDelete),
 		cmd.Flags.Has(amqp.Exclusive), false, table(cmd.Args))
 	return amqp.Reply{Kind: amqp.OK, Messages: uint32(q.Messages), Consumers: uint32(q.Consumers)}, err
+}
+
+// route has an exchange or a binding made or removed.
+func (ch *channel) route(queue string, r amqp.Routing, cmd amqp.Command) error {
+	switch cmd.Method {
+	case amqp.QueueBind:
+		return ch.QueueBind(queue, r.Key, r.Exchange, false, headers(r.Headers))
+	case amqp.QueueUnbind:
+		return ch.QueueUnbind(queue, r.Key, r.Exchange, headers(r.Headers))
+	case amqp.ExchangeBind:
+		return ch.ExchangeBind(r.Destination, r.Key, r.Exchange, false, headers(r.Headers))
+	case amqp.ExchangeUnbind:
+		return ch.ExchangeUnbind(r.Destination, r.Key, r.Exchange, false, headers(r.Headers))
+	case amqp.ExchangeDelete:
+		return ch.ExchangeDelete(r.Exchange, cmd.Flags.Has(amqp.IfUnused), false)
+	}
+	declare := ch.ExchangeDeclare
+	if cmd.Flags.Has(amqp.Passive) {
+		declare = ch.ExchangeDeclarePassive
+	}
+	arguments := amqp091.Table{}
+	if r.Alternate != "" {
+		arguments["alternate-exchange"] = r.Alternate
+	}
+	return declare(r.Exchange, r.Type, cmd.Flags.Has(amqp.Durable), cmd.Flags.Has(amqp.AutoDelete), cmd.Flags.Has(amqp.Internal), false, arguments)
+}
+
+// headers are a message's headers, or a binding's arguments.
+func headers(h amqp.Headers) amqp091.Table {
+	t := amqp091.Table{}
+	for name, value := range h.All() {
+		if t[name] = any(value); value == amqp.Present {
+			t[name] = nil
+		}
+	}
+	return t
 }
 
 // table is the arguments as RabbitMQ names them.

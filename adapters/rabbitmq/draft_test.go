@@ -22,7 +22,42 @@ func newNames() *amqp.Names {
 	for _, name := range queueNames {
 		names.Intern(name)
 	}
+	for _, set := range [][]amqp.Routing{declarings, bindings, joinings, publishings} {
+		for _, r := range set {
+			names.InternRoute(r)
+		}
+	}
 	return names
+}
+
+// What commands say of exchanges. There are three of their own, and those that every broker has.
+var (
+	exchangeNames = []string{"x", "y", "z"}
+	keys          = []string{"a", "a.b", "*.b", "#", ""}
+	headers       = []amqp.Headers{
+		"", amqp.NewHeaders(map[string]string{"h": "1"}), amqp.NewHeaders(map[string]string{"h": amqp.Present, "i": "2", "x-match": "any"}),
+	}
+
+	declarings, bindings, joinings, publishings = routings()
+)
+
+// routings are what exchanges are declared with, bound to queues and to one another by, and published to with.
+func routings() (declarings, bindings, joinings, publishings []amqp.Routing) {
+	for i, x := range append(exchangeNames, "amq.topic") {
+		for k, kind := range []string{"direct", "fanout", "topic", "headers"} {
+			declarings = append(declarings, amqp.Routing{Exchange: x, Type: kind, Alternate: []string{"", "", "", "y"}[(i+k)%4]})
+		}
+		for _, key := range keys {
+			for _, h := range headers {
+				bindings = append(bindings, amqp.Routing{Exchange: x, Key: key, Headers: h})
+				publishings = append(publishings, amqp.Routing{Exchange: x, Key: key, Headers: h})
+			}
+			for _, to := range exchangeNames {
+				joinings = append(joinings, amqp.Routing{Exchange: x, Destination: to, Key: key})
+			}
+		}
+	}
+	return declarings, bindings, joinings, publishings
 }
 
 // A mix has each method as often as it should be tried, the simplest first: that is where shrinking
@@ -33,7 +68,7 @@ var mixes = [][]amqp.Method{
 		weight{amqp.BasicGet, 8}, weight{amqp.BasicAck, 8}, weight{amqp.BasicNack, 8},
 		weight{amqp.BasicConsume, 8}, weight{amqp.BasicCancel, 3}, weight{amqp.BasicQos, 4},
 		weight{amqp.ConfirmSelect, 4}, weight{amqp.TxSelect, 3}, weight{amqp.TxCommit, 4}, weight{amqp.TxRollback, 2},
-		weight{amqp.QueuePurge, 1}, weight{amqp.QueueBind, 1},
+		weight{amqp.QueuePurge, 1}, weight{amqp.QueueBind, 1}, weight{amqp.QueueUnbind, 1}, weight{amqp.ExchangeDeclare, 1},
 		weight{amqp.ChannelOpen, 2}, weight{amqp.ChannelClose, 3}, weight{amqp.ConnectionClose, 1}, weight{amqp.NoMethod, 1},
 	),
 	weighted( // consumers that compete
@@ -45,6 +80,12 @@ var mixes = [][]amqp.Method{
 		weight{amqp.QueueDeclare, 6}, weight{amqp.BasicPublish, 24}, weight{amqp.QueueDelete, 3},
 		weight{amqp.TxSelect, 8}, weight{amqp.TxCommit, 12}, weight{amqp.TxRollback, 2}, weight{amqp.BasicGet, 4},
 		weight{amqp.BasicAck, 6}, weight{amqp.BasicNack, 6}, weight{amqp.ChannelClose, 4}, weight{amqp.ChannelOpen, 4},
+	),
+	weighted( // exchanges
+		weight{amqp.QueueDeclare, 4}, weight{amqp.ExchangeDeclare, 8}, weight{amqp.QueueBind, 12}, weight{amqp.BasicPublish, 24},
+		weight{amqp.ExchangeBind, 8}, weight{amqp.QueueUnbind, 3}, weight{amqp.ExchangeUnbind, 3}, weight{amqp.ExchangeDelete, 2},
+		weight{amqp.QueueDelete, 2}, weight{amqp.TxSelect, 1}, weight{amqp.TxCommit, 2}, weight{amqp.BasicConsume, 1},
+		weight{amqp.BasicCancel, 1}, weight{amqp.ChannelClose, 1}, weight{amqp.NoMethod, 1},
 	),
 }
 
@@ -80,6 +121,7 @@ var drafts = rapid.Custom(func(t *rapid.T) []draft {
 		queues:   rapid.IntRange(1, queues).Draw(t, "queues"),
 		channels: rapid.IntRange(1, channels).Draw(t, "channels"),
 	}
+	d.routed = slices.Contains(d.methods, amqp.ExchangeBind)
 	// Slices of slices, so as to be long enough.
 	parts := rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(d.draw), 1, 12), 1, 12).Draw(t, "parts")
 	return slices.Concat(parts...)
@@ -89,6 +131,7 @@ var drafts = rapid.Custom(func(t *rapid.T) []draft {
 type drawer struct {
 	methods          []amqp.Method
 	queues, channels int
+	routed           bool // messages go to exchanges too
 }
 
 func (d drawer) queue(t *rapid.T) amqp.Queue {
@@ -111,8 +154,16 @@ func (d drawer) draw(t *rapid.T) draft {
 		cmd.Args = rapid.SampledFrom(arguments).Draw(t, "arguments")
 	case amqp.QueueDelete:
 		cmd.Queue, cmd.Flags = d.queue(t), drawFlags(t, amqp.IfUnused, amqp.IfEmpty)
-	case amqp.QueuePurge, amqp.QueueBind:
+	case amqp.QueuePurge:
 		cmd.Queue = d.queue(t)
+	case amqp.QueueBind, amqp.QueueUnbind:
+		cmd.Queue, cmd.Route = d.queue(t), drawRoute(t, bindings)
+	case amqp.ExchangeBind, amqp.ExchangeUnbind:
+		cmd.Route = drawRoute(t, joinings)
+	case amqp.ExchangeDeclare:
+		cmd.Flags, cmd.Route = rapid.SampledFrom(exchangeFlags).Draw(t, "flags"), drawRoute(t, declarings)
+	case amqp.ExchangeDelete:
+		cmd.Flags, cmd.Route = drawFlags(t, amqp.IfUnused), drawRoute(t, declarings)
 	case amqp.BasicPublish:
 		cmd.Queue = d.queue(t)
 		cmd.Flags = drawFlags(t, amqp.Mandatory, amqp.Persistent, amqp.Expiring)
@@ -120,6 +171,9 @@ func (d drawer) draw(t *rapid.T) draft {
 			cmd.Expiration = rapid.SampledFrom([]uint32{0, 600_000}).Draw(t, "expiration")
 		}
 		cmd.Pipelined = rapid.Bool().Draw(t, "pipelined")
+		if d.routed && rapid.Bool().Draw(t, "routed") {
+			cmd.Queue, cmd.Route = 0, drawRoute(t, publishings)
+		}
 	case amqp.BasicGet:
 		cmd.Queue, cmd.Flags = d.queue(t), drawFlags(t, amqp.NoAck)
 	case amqp.BasicConsume:
@@ -147,6 +201,16 @@ func drawFlags(t *rapid.T, flags ...amqp.Flags) amqp.Flags {
 	}
 	return set
 }
+
+func drawRoute(t *rapid.T, of []amqp.Routing) amqp.Route {
+	return drawnNames.InternRoute(rapid.SampledFrom(of).Draw(t, "routing"))
+}
+
+// drawnNames have the numbers that all names of drafts have.
+var drawnNames = newNames()
+
+// exchangeFlags are the flags of exchange.declare that are tried.
+var exchangeFlags = []amqp.Flags{0, 0, 0, 0, amqp.AutoDelete, amqp.AutoDelete, amqp.Durable, amqp.Internal, amqp.Passive}
 
 // declareFlags are the flags of queue.declare that are tried.
 var declareFlags = []amqp.Flags{

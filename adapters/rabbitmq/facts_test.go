@@ -14,6 +14,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/sim/broker"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write into testdata/facts.txt what the real broker answers")
@@ -23,6 +24,7 @@ const factsFile = "testdata/facts.txt"
 // fact is one transcript of the file.
 type fact struct {
 	title string
+	like  string // the version for which it holds, in parentheses at the end of the title; "" is all
 	names amqp.Names
 	steps []expectation
 }
@@ -39,12 +41,19 @@ func TestFacts(t *testing.T) {
 	facts := readFacts(t)
 	t.Run("simulated", func(t *testing.T) {
 		for _, f := range facts {
-			t.Run(f.title, func(t *testing.T) { f.compare(t, f.play(newSimulated(&f.names))) })
+			t.Run(f.title, func(t *testing.T) {
+				for _, version := range versions {
+					if f.about(version) {
+						f.compare(t, f.play(newSimulated(&f.names, broker.Like(version))))
+					}
+				}
+			})
 		}
 	})
 	t.Run("real", func(t *testing.T) {
-		facts := slices.DeleteFunc(readFacts(t), (*fact).restarts)
-		expectFacts(t, facts, playAll(t, facts, &rabbitmq.Broker{URL: rabbitmqtest.URL(t)}))
+		b := rabbitmqtest.Shared(t)
+		facts := slices.DeleteFunc(readFacts(t), func(f *fact) bool { return f.restarts() || !f.about(b.Version) })
+		expectFacts(t, facts, playAll(t, facts, &rabbitmq.Broker{URL: b.URL}))
 	})
 	t.Run("restarted", func(t *testing.T) {
 		if testing.Short() {
@@ -56,6 +65,14 @@ func TestFacts(t *testing.T) {
 			expectFacts(t, []*fact{f}, playAll(t, []*fact{f}, b))
 		}
 	})
+}
+
+// versions are those that the simulated broker can be like, as far as facts were measured.
+var versions = []string{"RabbitMQ 3.10", "RabbitMQ 4.0"}
+
+// about reports whether a fact holds for a version.
+func (f *fact) about(version string) bool {
+	return f.like == "" || broker.Like(f.like) == broker.Like(version)
 }
 
 // expectFacts compares what facts came to, or writes it down.
@@ -201,7 +218,11 @@ func readFacts(t *testing.T) []*fact {
 		title, is := strings.CutPrefix(line, "## ")
 		switch {
 		case is:
-			facts = append(facts, &fact{title: title})
+			f := &fact{title: title}
+			if i := strings.LastIndex(title, "(RabbitMQ "); i >= 0 {
+				f.like = strings.Trim(title[i:], "()")
+			}
+			facts = append(facts, f)
 		case line == "", strings.HasPrefix(line, "#"):
 		default:
 			f := facts[len(facts)-1]

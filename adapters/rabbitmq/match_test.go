@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/sim/broker"
 )
 
 // match plays the same steps on the simulated broker and on another side, and expects the same of
@@ -20,6 +21,7 @@ type match struct {
 	lines    []string                    // the transcript
 	message  uint64                      // the last one published
 	declares map[amqp.Queue]amqp.Command // how each queue was last declared
+	counters map[amqp.Queue]string       // what each queue's were when they were last noted; nil if they are not
 }
 
 // clientState is what the client knows of its connection, as far as it decides what can be sent.
@@ -55,25 +57,35 @@ func (d *disagreement) Error() string {
 	return fmt.Sprintf("the brokers disagree after %d steps:\n%s", len(d.lines)-1, strings.Join(d.lines, "\n"))
 }
 
-func newMatch(other side, patience time.Duration) *match {
+func newMatch(other side, like broker.Options, patience time.Duration) *match {
 	names := newNames()
-	m := &match{names: names, sim: newSimulated(names), other: other, patience: patience, declares: map[amqp.Queue]amqp.Command{}}
+	m := &match{names: names, sim: newSimulated(names, like), other: other, patience: patience, declares: map[amqp.Queue]amqp.Command{}}
 	for _, w := range []side{m.sim, other} {
-		for c := range clients {
-			w.do(c, []amqp.Command{{Method: amqp.ConnectionOpen}})
-		}
-		w.do(observer, []amqp.Command{{Method: amqp.ChannelOpen, Channel: spare}})
-		for c := 1; c < clients; c++ {
-			w.do(c, []amqp.Command{{Method: amqp.ChannelOpen, Channel: 1}})
-			w.do(c, []amqp.Command{{Method: amqp.ConfirmSelect, Channel: 1}})
-			w.do(c, []amqp.Command{{Method: amqp.ChannelOpen, Channel: spare}})
-		}
+		connectAll(w)
 	}
 	for c := 1; c < clients; c++ {
 		m.clients[c].up = true
 		m.clients[c].channels[1] = channelState{state: open, confirms: true}
 	}
 	return m
+}
+
+// connectAll connects all clients, each but the observer with a channel for the steps, and all with a spare
+// one.
+func connectAll(w side) {
+	for c := range clients {
+		w.do(c, []amqp.Command{{Method: amqp.ConnectionOpen}})
+	}
+	openSpare(w, observer)
+	for c := 1; c < clients; c++ {
+		w.do(c, []amqp.Command{{Method: amqp.ChannelOpen, Channel: 1}})
+		w.do(c, []amqp.Command{{Method: amqp.ConfirmSelect, Channel: 1}})
+		openSpare(w, c)
+	}
+}
+
+func openSpare(w side, client int) {
+	w.do(client, []amqp.Command{{Method: amqp.ChannelOpen, Channel: spare}})
 }
 
 // play plays a whole sequence, then puts everything away.
@@ -177,12 +189,42 @@ func (m *match) improve(cmd *amqp.Command, ch *channelState) {
 		}
 		return
 	}
+	m.improveRoute(cmd)
 	if cmd.Method == amqp.BasicGet && m.sim.Depth(cmd.Queue) == 0 {
 		*cmd = amqp.Command{Method: amqp.BasicPublish, Channel: cmd.Channel, Queue: cmd.Queue}
 	}
 	if cmd.Queue != 0 && !m.sim.Exists(cmd.Queue) && !cmd.Flags.Has(amqp.Mandatory) {
 		*cmd = amqp.Command{Method: amqp.QueueDeclare, Channel: cmd.Channel, Queue: cmd.Queue}
 	}
+}
+
+// improveRoute makes it likelier that the exchanges of a command are there, and that one is declared again as it
+// is.
+func (m *match) improveRoute(cmd *amqp.Command) {
+	r := m.names.Routing(cmd.Route)
+	if cmd.Method == amqp.ExchangeDeclare {
+		if x, exists := m.sim.Exchange(r.Exchange); exists {
+			r.Type, r.Alternate = x.Type, x.Alternate
+			cmd.Flags, cmd.Route = exchangeFlagsOf(x), m.names.InternRoute(r)
+		}
+		return
+	}
+	for _, name := range []string{r.Destination, r.Exchange} {
+		if _, exists := m.sim.Exchange(name); name != "" && !exists {
+			declare := slices.IndexFunc(declarings, func(d amqp.Routing) bool { return d.Exchange == name })
+			*cmd = amqp.Command{Method: amqp.ExchangeDeclare, Channel: cmd.Channel, Route: m.names.InternRoute(declarings[declare+len(m.lines)%4])}
+		}
+	}
+}
+
+// exchangeFlagsOf are the flags that an exchange was declared with.
+func exchangeFlagsOf(x broker.Exchange) (set amqp.Flags) {
+	for flag, is := range map[amqp.Flags]bool{amqp.Durable: x.Durable, amqp.AutoDelete: x.AutoDelete, amqp.Internal: x.Internal} {
+		if is {
+			set |= flag
+		}
+	}
+	return set
 }
 
 // identify gives a message an identity of its own.
@@ -280,7 +322,7 @@ func (m *match) note(s step, r amqp.Reply) {
 	case amqp.ConnectionOpen:
 		*c = clientState{up: true}
 		for _, w := range []side{m.sim, m.other} {
-			w.do(s.client, []amqp.Command{{Method: amqp.ChannelOpen, Channel: spare}})
+			openSpare(w, s.client)
 		}
 	case amqp.ChannelOpen:
 		*ch = channelState{state: open}
@@ -392,8 +434,13 @@ func (m *match) settleQueue(q amqp.Queue, gone bool) error {
 	for deadline := time.Now().Add(m.patience); got != want && time.Now().Before(deadline); {
 		got = last(m.other)
 	}
+	what := step{client: who, cmd: ask}.text(m.names)
 	if want != got {
-		return m.compare(step{client: who, cmd: ask}.text(m.names), want, got)
+		return m.compare(what, want, got)
+	}
+	if m.counters != nil && ask.Method == amqp.QueueDeclare && m.counters[q] != want {
+		m.counters[q] = want
+		m.lines = append(m.lines, what+" -> "+want)
 	}
 	return nil
 }
@@ -421,6 +468,12 @@ func (m *match) putAway() error {
 	for q := amqp.Queue(1); q <= queues; q++ {
 		s := step{client: m.ownerOf(q), cmd: amqp.Command{Method: amqp.QueueDelete, Channel: spare, Queue: q}}
 		if err := m.step(s); err != nil {
+			return err
+		}
+	}
+	for _, name := range exchangeNames {
+		route := m.names.InternRoute(amqp.Routing{Exchange: name, Type: "direct"})
+		if err := m.step(step{client: observer, cmd: amqp.Command{Method: amqp.ExchangeDelete, Channel: spare, Route: route}}); err != nil {
 			return err
 		}
 	}

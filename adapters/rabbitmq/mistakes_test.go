@@ -65,6 +65,20 @@ var mistakes = []mistake{
 			}
 			return r
 		}},
+	{"what is unbound stays bound",
+		func(w *simulated, c broker.Conn, cmd amqp.Command) amqp.Reply {
+			if cmd.Method == amqp.QueueUnbind {
+				return amqp.Reply{Kind: amqp.OK}
+			}
+			return w.Apply(c, cmd)
+		}},
+	{"an exchange stays when its last binding goes",
+		func(w *simulated, c broker.Conn, cmd amqp.Command) amqp.Reply {
+			if cmd.Method == amqp.ExchangeDeclare {
+				cmd.Flags &^= amqp.AutoDelete
+			}
+			return w.Apply(c, cmd)
+		}},
 	{"what is put back is lost",
 		func(w *simulated, c broker.Conn, cmd amqp.Command) amqp.Reply {
 			if cmd.Method == amqp.BasicNack {
@@ -93,9 +107,9 @@ func TestMistakesAreFound(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			var found *disagreement
 			if !fails(func(t *rapid.T) {
-				wrong := newSimulated(newNames())
+				wrong := newSimulated(newNames(), broker.Options{})
 				wrong.apply = func(c broker.Conn, cmd amqp.Command) amqp.Reply { return m.apply(wrong, c, cmd) }
-				if err := newMatch(wrong, 0).play(drafts.Draw(t, "steps")); err != nil {
+				if err := newMatch(wrong, broker.Options{}, 0).play(drafts.Draw(t, "steps")); err != nil {
 					found = err.(*disagreement)
 					t.Fatal(err)
 				}

@@ -24,6 +24,9 @@ func TestNodeRestartsAndLeavesNothing(t *testing.T) {
 		t.Errorf("a private node is %q and can restart: %v", b.Version, b.CanRestart())
 	}
 
+	if !strings.HasSuffix(b.String(), " (started)") {
+		t.Errorf("it is called %q", b.String())
+	}
 	wantRealRestart(t, b)
 
 	if runtime.GOOS == "linux" && len(processesOf(os.Getenv("TMPDIR"))) < 2 {

@@ -25,8 +25,13 @@ func (c *Conn) publish(ch *channel, cmd amqp.Command) (published, error) {
 	if cmd.Flags.Has(amqp.Expiring) {
 		m.Expiration = strconv.FormatUint(uint64(cmd.Expiration), 10)
 	}
-	confirmation, err := ch.PublishWithDeferredConfirmWithContext(context.Background(),
-		amqp091.DefaultExchange, c.names.Name(cmd.Queue), cmd.Flags.Has(amqp.Mandatory), false, m)
+	exchange, key := amqp091.DefaultExchange, c.names.Name(cmd.Queue)
+	if cmd.Route != 0 {
+		r := c.names.Routing(cmd.Route)
+		exchange, key, m.Headers = r.Exchange, r.Key, headers(r.Headers)
+	}
+	confirmation, err := ch.PublishWithDeferredConfirmWithContext(context.Background(), exchange, key,
+		cmd.Flags.Has(amqp.Mandatory), false, m)
 	return published{DeferredConfirmation: confirmation}, err
 }
 

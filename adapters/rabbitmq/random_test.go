@@ -7,12 +7,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/sim/broker"
 )
 
 // Random sequences of commands come to the same on the simulated broker and on a real RabbitMQ.
 // -rapid.checks says how many are tried.
 func TestRandomCommands(t *testing.T) {
-	url := rabbitmqtest.URL(t)
+	b := rabbitmqtest.Shared(t)
 	var w *real // its connections serve many sequences
 	defer func() {
 		if w != nil {
@@ -24,12 +25,12 @@ func TestRandomCommands(t *testing.T) {
 		drawn := drafts.Draw(t, "steps")
 		if w == nil {
 			var err error
-			if w, err = newReal("random", url, newNames()); err != nil {
+			if w, err = newReal("random", b.URL, newNames()); err != nil {
 				t.Fatal(err)
 			}
 			w.patience = wait
 		}
-		err := newMatch(w, wait).play(drawn)
+		err := newMatch(w, broker.Like(b.Version), wait).play(drawn)
 		if err == nil {
 			err = w.err
 		}

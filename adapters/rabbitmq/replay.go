@@ -11,6 +11,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim/broker"
 )
 
 // ReplayOptions says how a trace is replayed. The zero value has the defaults.
@@ -61,6 +62,10 @@ func Replay(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Tra
 		r.Skipped = fmt.Sprintf("the trace restarts the broker, and %s was not started here", b.Origin)
 		return r, nil
 	}
+	if routing := target.Settled(t.Scenario.Options).TxRouting; commits(t) && broker.Like(b.Version).RoutedAtPublish != (routing == lock.AtPublish) {
+		r.Skipped = fmt.Sprintf("the trace has transactions as with tx-routing=%s, and %s routes them otherwise", routing, b.Version)
+		return r, nil
+	}
 	if o.Prefix == "" {
 		o.Prefix = stress.Prefix()
 	}
@@ -71,11 +76,7 @@ func Replay(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Tra
 	if err != nil {
 		return r, fmt.Errorf("replaying on %s: %w", b.Version, err)
 	}
-	defer func() {
-		if untidy := p.end(); err == nil {
-			err = untidy
-		}
-	}()
+	defer func() { err = errors.Join(err, p.end()) }()
 	for i := range t.Setup {
 		if r.Disagreement, err = p.step(ctx, &t.Setup[i], i+1 == len(t.Setup)); err != nil || r.Disagreement != nil {
 			return r.failed(SetupStep, err)
@@ -95,6 +96,11 @@ func Replay(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Tra
 
 func restarts(t *scenario.Trace) bool {
 	return slices.ContainsFunc(t.Steps, func(s scenario.Taken) bool { return s.Action.Do == scenario.Restart })
+}
+
+// commits reports whether there are transactions in a trace.
+func commits(t *scenario.Trace) bool {
+	return slices.ContainsFunc(t.Steps, func(s scenario.Taken) bool { return s.Command.Method == amqp.TxCommit })
 }
 
 // step takes one step and compares what it came to. Setup has truth after its last step only.

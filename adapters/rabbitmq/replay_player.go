@@ -56,6 +56,7 @@ func newPlayer(ctx context.Context, b *Broker, target *lock.Target, t *scenario.
 	}
 	p.declared = declared(t)
 	p.queues = watchlist(target, t, p.declared)
+	b.note(p.names, slices.Collect(maps.Keys(p.declared)))
 	return p, p.observe(ctx)
 }
 
@@ -194,5 +195,5 @@ func (p *player) end() error {
 	if p.observer != nil {
 		err = errors.Join(err, p.observer.Close())
 	}
-	return errors.Join(err, sweep(p.broker.URL, p.names, slices.Sorted(maps.Keys(p.declared))))
+	return errors.Join(err, p.broker.sweep(p.names, slices.Sorted(maps.Keys(p.declared))))
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -62,8 +63,8 @@ type simulated struct {
 	apply func(broker.Conn, amqp.Command) amqp.Reply
 }
 
-func newSimulated(names *amqp.Names) *simulated {
-	b := broker.New(names, broker.Options{})
+func newSimulated(names *amqp.Names, like broker.Options) *simulated {
+	b := broker.New(names, like)
 	return &simulated{Broker: b, apply: b.Apply}
 }
 
@@ -113,6 +114,7 @@ func sorted(d []amqp.Delivery) []amqp.Delivery {
 // real is a side that is a real RabbitMQ.
 type real struct {
 	url    string
+	prefix string // of its names
 	names  *amqp.Names
 	queues int // that steps have; behind them are the marks
 	conns  [clients]*rabbitmq.Conn
@@ -127,8 +129,8 @@ type real struct {
 // newReal makes a side whose queues have a prefix that no other has. names are the queues as steps
 // have them.
 func newReal(prefix, url string, names *amqp.Names) (*real, error) {
-	w := &real{url: url, names: new(amqp.Names), queues: names.Len(), patience: patience}
 	prefix = fmt.Sprintf("lockproof.%s.%x.", prefix, serial.Add(1)+uint64(time.Now().UnixNano()))
+	w := &real{url: url, prefix: prefix, names: new(amqp.Names), queues: names.Len(), patience: patience}
 	for i := range w.queues {
 		q := amqp.Queue(i + 1)
 		if names.Reserved(q) {
@@ -139,6 +141,15 @@ func newReal(prefix, url string, names *amqp.Names) (*real, error) {
 	}
 	for i := range clients {
 		w.names.Intern(fmt.Sprint(prefix, "mark.", i))
+	}
+	for i := range names.Routes() {
+		r := names.Routing(amqp.Route(i + 1))
+		for _, exchange := range []*string{&r.Exchange, &r.Destination, &r.Alternate} {
+			if *exchange != "" && !strings.HasPrefix(*exchange, "amq.") {
+				*exchange = prefix + *exchange
+			}
+		}
+		w.names.InternRoute(r)
 	}
 	for i := range w.conns {
 		var err error
@@ -165,6 +176,11 @@ func (w *real) end() error {
 	w.do(observer, []amqp.Command{{Method: amqp.ChannelOpen, Channel: spare}})
 	for q := range w.queues {
 		w.do(observer, []amqp.Command{{Method: amqp.QueueDelete, Channel: spare, Queue: amqp.Queue(q + 1)}})
+	}
+	for r := range w.names.Routes() {
+		if strings.HasPrefix(w.names.Routing(amqp.Route(r+1)).Exchange, w.prefix) {
+			w.do(observer, []amqp.Command{{Method: amqp.ExchangeDelete, Channel: spare, Route: amqp.Route(r + 1)}})
+		}
 	}
 	w.fail(w.conns[observer].Close())
 	return w.err

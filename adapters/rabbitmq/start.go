@@ -1,6 +1,7 @@
 package rabbitmq
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 const EnvURL = "LOCKPROOF_AMQP_URL"
 
 // ErrNoBroker is what [Start] returns when there is no RabbitMQ and nothing to start one with.
-var ErrNoBroker = errors.New("no RabbitMQ: set " + EnvURL + " or pass --broker amqp://user:password@host:5672/%2F, install rabbitmq-server, or run Docker")
+var ErrNoBroker = errors.New("no RabbitMQ: set " + EnvURL + " or pass --on amqp://user:password@host:5672/%2F, install rabbitmq-server, or run Docker")
 
 // missing says that one of the things that a broker can be started with is not there.
 type missing string
@@ -22,9 +23,12 @@ func (m missing) Is(target error) bool { return target == ErrNoBroker }
 
 // Options say which broker to use.
 type Options struct {
-	// URL is the address of a broker that runs already. Empty means the one that LOCKPROOF_AMQP_URL
-	// names, and without that a broker of our own.
-	URL string
+	// URL is the address of a broker that runs already, and Flag where it was given, for errors. Empty means the
+	// one that LOCKPROOF_AMQP_URL names, and without that one at 127.0.0.1:5672, or else a broker of our own.
+	URL, Flag string
+
+	// Restarts says that the broker will be restarted: one that is merely found is passed over.
+	Restarts bool
 
 	// Log is told what is being started and why something was passed over, one line a call. Nil
 	// means nobody is told.
@@ -40,7 +44,7 @@ func (o Options) logf(format string, args ...any) {
 // address is the URL that was asked for, and who asked; both empty when nobody did.
 func (o Options) address() (url, asker string) {
 	if o.URL != "" {
-		return o.URL, "--broker"
+		return o.URL, cmp.Or(o.Flag, "the address given")
 	}
 	if url = os.Getenv(EnvURL); url != "" {
 		return url, EnvURL
@@ -53,9 +57,12 @@ type Broker struct {
 	URL     string // where; the virtual host is always written out, %2F for the default one
 	Version string // what it calls itself, such as "RabbitMQ 3.10.8"
 	Origin  string // where it came from, for people to read
+	Found   bool   // nobody named it: it was at the usual address
 
-	mu  sync.Mutex // one Restart or Stop at a time
-	own owned      // nil when somebody else started it, or it was stopped
+	mu         sync.Mutex    // one Restart or Stop at a time
+	own        owned         // nil when somebody else started it, or it was stopped
+	registered *registration // nil where it keeps no account of this run
+	registry   string        // another registry's name, for tests; "" is the usual one
 }
 
 // owned is a broker that we started.
@@ -67,15 +74,32 @@ type owned interface {
 	stop() error
 }
 
-// Start finds a broker or starts one: the URL that was asked for, else a container, else a private
-// node. A broker that was started lives until Stop, which the caller owes it, or until the process
+// String is the broker as reports have it: what it calls itself, where it is, and how we came by it if nobody named
+// it.
+func (b *Broker) String() string {
+	said := b.Version + " at " + address(b.URL)
+	switch {
+	case b.CanRestart():
+		return said + " (started)"
+	case b.Found:
+		return said + " (found)"
+	}
+	return said
+}
+
+// Start finds a broker or starts one: the URL that was asked for, else what answers on this machine, else a
+// container, else a private node. A broker that was started lives until Stop, which the caller owes it, or until the process
 // ends, in whatever way; ctx bounds the starting alone.
 func Start(ctx context.Context, o Options) (*Broker, error) {
 	if url, asker := o.address(); url != "" {
 		return connectTo(ctx, url, asker)
 	}
 	failure := ErrNoBroker
-	for _, start := range []func(context.Context, Options) (*Broker, error){StartContainer, StartNode} {
+	ways := []func(context.Context, Options) (*Broker, error){find, StartContainer, StartNode}
+	if o.Restarts {
+		ways = ways[1:]
+	}
+	for _, start := range ways {
 		b, err := start(ctx, o)
 		if err == nil || ctx.Err() != nil {
 			return b, err
@@ -96,7 +120,7 @@ func connectTo(ctx context.Context, address, asker string) (*Broker, error) {
 	}
 	version, err := greet(ctx, url)
 	if err != nil {
-		return nil, fmt.Errorf("%s: connecting to %s: %w; start a broker there, or leave %s out", asker, redact(url), err, asker)
+		return nil, fmt.Errorf("%s: connecting to %s: %w; or leave %s out", asker, redact(url), unreached(err), asker)
 	}
 	return &Broker{URL: url, Version: version, Origin: "the broker that " + asker + " names"}, nil
 }
@@ -114,7 +138,7 @@ func (b *Broker) Restart(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.own == nil {
-		return fmt.Errorf("restarting %s (%s): only a broker that was started here can be restarted; leave --broker and %s out", redact(b.URL), b.Origin, EnvURL)
+		return fmt.Errorf("restarting %s (%s): only a broker that was started here can be restarted; have one started by --on rabbitmq, with %s left out", redact(b.URL), b.Origin, EnvURL)
 	}
 	if err := b.own.restart(ctx); err != nil {
 		return fmt.Errorf("restarting %s: %w", b.Origin, err)
@@ -122,10 +146,17 @@ func (b *Broker) Restart(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the broker if we started it, and leaves any other alone. Stopping again does nothing.
+// Stop ends the broker if we started it, and leaves any other alone, but for what was noted and has not been deleted.
+// Stopping again does nothing.
 func (b *Broker) Stop() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if r := b.registered; r != nil {
+		b.registered = nil
+		if err := r.leave(); err != nil {
+			return fmt.Errorf("tidying up on %s: %w", b.Version, err)
+		}
+	}
 	if b.own == nil {
 		return nil
 	}

@@ -44,13 +44,13 @@ func TestStartSaysWhoNamedABadBroker(t *testing.T) {
 	_ = l.Close()
 
 	for _, c := range []struct{ flag, env, want string }{
-		{flag: address, want: "--broker: connecting to amqp://user:xxxxx@" + l.Addr().String() + "/%2F: "},
+		{flag: address, want: "--on: connecting to amqp://user:xxxxx@" + l.Addr().String() + "/%2F: nobody listens there"},
 		{env: address, want: rabbitmq.EnvURL + ": connecting to "},
-		{flag: "http://x", env: address, want: `--broker: "http://x" is not the address of a broker`},
+		{flag: "http://x", env: address, want: `--on: "http://x" is not the address of a broker`},
 		{env: "x", want: rabbitmq.EnvURL + `: "x" is not the address of a broker`},
 	} {
 		t.Setenv(rabbitmq.EnvURL, c.env)
-		_, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: c.flag})
+		_, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: c.flag, Flag: "--on"})
 		if err == nil || errors.Is(err, rabbitmq.ErrNoBroker) || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("flag %q, environment %q: %v\nwant %q", c.flag, c.env, err, c.want)
 			continue
@@ -58,6 +58,72 @@ func TestStartSaysWhoNamedABadBroker(t *testing.T) {
 		if strings.Contains(err.Error(), "secret") {
 			t.Errorf("shows the password: %v", err)
 		}
+	}
+}
+
+// Nobody there, somebody else there, and a broker that does not let us in are told apart, and the password is not shown.
+func TestStartSaysWhatIsWrongWithAnAddress(t *testing.T) {
+	good, err := url.Parse(rabbitmqtest.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := *good
+	wrong.User = url.UserPassword("guest", "not-the-secret")
+	nowhere := *good
+	nowhere.Path, nowhere.RawPath = "/no-such-host", ""
+	for address, want := range map[string]string{
+		wrong.String():   "the broker there refuses the user name or the password",
+		nowhere.String(): "the broker there has no such virtual host",
+		"amqp://guest:not-the-secret@" + impostor(t): "expected a broker that speaks AMQP 0-9-1 there",
+	} {
+		_, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: address, Flag: "--broker"})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "--broker: ") || strings.Contains(err.Error(), "not-the-secret") {
+			t.Errorf("%s: %v, want %q", address, err, want)
+		}
+	}
+}
+
+// impostor is where somebody listens who speaks something else.
+func impostor(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
+			_ = conn.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// The broker that answers at the usual address is taken before one is started, unless it is to be restarted, and is
+// called found.
+func TestStartFindsTheUsualBroker(t *testing.T) {
+	const usual = "127.0.0.1:5672"
+	if !strings.Contains(rabbitmqtest.URL(t), "guest:guest@"+usual+"/%2F") {
+		t.Skip("skipped: there is no RabbitMQ at " + usual)
+	}
+	t.Setenv(rabbitmq.EnvURL, "")
+	b, err := rabbitmq.Start(t.Context(), rabbitmq.Options{Log: func(line string) { t.Error(line) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := b.Version + " at " + usual + " (found)"; !b.Found || b.CanRestart() || b.String() != want {
+		t.Errorf("found %v, can be restarted %v, %q, want %q", b.Found, b.CanRestart(), b.String(), want)
+	}
+	named, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: b.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := b.Version + " at " + usual; named.String() != want {
+		t.Errorf("%q, want %q", named.String(), want)
 	}
 }
 

@@ -35,15 +35,15 @@ func (c *StressConfig) check(b *Broker) error {
 		return fmt.Errorf("stress with %w", err)
 	}
 	if err := c.Load.Check(c.Target.Kind); err != nil {
-		return err
+		return fmt.Errorf("stress with %w", err)
 	}
 	switch {
 	case c.Restarts < 0 || c.Restarts > c.Rounds:
-		return fmt.Errorf("stress with %d restarts: expected 0 to the number of rounds", c.Restarts)
+		return fmt.Errorf("stress with restarts %d: expected 0 to the number of rounds", c.Restarts)
 	case options.Connection == lock.SharedConnection:
 		return errors.New("stress with connection=shared: expected own; one connection for all clients is for scenarios and their replay")
 	case c.Restarts > 0 && !b.CanRestart():
-		return fmt.Errorf("stress with %d restarts: %s was not started here and can't be restarted; leave the broker's address out, or ask for no restart", c.Restarts, b.Origin)
+		return fmt.Errorf("stress with restarts %d: %s was not started here and can't be restarted; have one started by --on rabbitmq, or ask for no restart", c.Restarts, b.Origin)
 	}
 	return nil
 }
@@ -80,17 +80,17 @@ func Stress(ctx context.Context, b *Broker, c StressConfig) (*spec.History, *Str
 	if err != nil {
 		return nil, nil, fmt.Errorf("stress on %s: %w", b.Version, err)
 	}
+	b.note(s.names, s.queues())
 	if err = s.furnish(ctx); err == nil {
 		err = s.run(ctx)
 	}
-	if untidy := sweep(b.URL, s.names, s.queues()); err == nil {
-		err = untidy
-	}
+	untidy := b.sweep(s.names, s.queues())
 	if s.panicked != nil {
 		panic(s.panicked)
 	}
 	if err != nil {
 		err = fmt.Errorf("stress on %s: %w", b.Version, err)
 	}
+	err = errors.Join(err, untidy)
 	return s.recorder.History(c.Target.Kind, c.Slots), s.stats(), err
 }

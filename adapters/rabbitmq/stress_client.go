@@ -33,7 +33,6 @@ func newStressClient(s *stressRun, number int32) *stressClient {
 // work takes part in every round.
 func (c *stressClient) work(ctx context.Context) {
 	defer c.barrier.Leave()
-	defer c.hangUp()
 	for range c.config.Rounds {
 		c.connected(ctx)
 		if !c.barrier.Await(ctx) {
@@ -112,7 +111,7 @@ func (c *stressClient) connected(ctx context.Context) {
 	c.drive(ctx, -1)
 }
 
-// hangUp closes the connection in good order, at the end.
+// hangUp closes the connection in good order, when nobody works any more: whoever did could be given what it held.
 func (c *stressClient) hangUp() {
 	if c.line != nil {
 		c.line.Close()

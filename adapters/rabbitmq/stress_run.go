@@ -98,6 +98,9 @@ func (s *stressRun) run(ctx context.Context) error {
 		s.hire(func() { c.work(ctx) })
 	}
 	s.crew.Wait()
+	for _, c := range s.clients {
+		c.hangUp()
+	}
 	s.elapsed = time.Duration(s.recorder.Now())
 	s.undertaker.rest()
 	<-buried

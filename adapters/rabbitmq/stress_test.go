@@ -186,11 +186,11 @@ func stressed(ctx context.Context, b *rabbitmq.Broker, c rabbitmq.StressConfig) 
 func TestStressConfig(t *testing.T) {
 	b := sharedBroker(t)
 	for want, wrong := range map[string]func(*rabbitmq.StressConfig){
-		"with 0 clients":                          func(c *rabbitmq.StressConfig) { c.Clients = 0 },
-		"expected fewer than 250 together":        func(c *rabbitmq.StressConfig) { c.Slots = 249 },
+		"with clients 0":                          func(c *rabbitmq.StressConfig) { c.Clients = 0 },
+		"slots 249: expected 0 to 248":            func(c *rabbitmq.StressConfig) { c.Slots = 249 },
 		"expected at most 1 of a mutex":           func(c *rabbitmq.StressConfig) { c.Target, c.Slots = lock.References[1], 2 },
-		"with 1 administrators: expected none":    func(c *rabbitmq.StressConfig) { c.Target, c.Slots = lock.References[1], 0 },
-		"2 crashes":                               func(c *rabbitmq.StressConfig) { c.Crashes = 2 },
+		"with admins 1: a mutex":                  func(c *rabbitmq.StressConfig) { c.Target, c.Slots = lock.References[1], 0 },
+		"crashes 2: ":                             func(c *rabbitmq.StressConfig) { c.Crashes = 2 },
 		"with connection=shared: expected own":    func(c *rabbitmq.StressConfig) { c.Options.Connection = lock.SharedConnection },
 		"not started here and can't be restarted": func(c *rabbitmq.StressConfig) { c.Restarts = 1 },
 	} {

@@ -3,6 +3,7 @@ package rabbitmq
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lockproof/lockproof/model/amqp"
@@ -14,12 +15,31 @@ const sweepLimit = 20 * time.Second
 // Sweep deletes queues by their names, whether or not they exist. Those of connections that have only just been
 // cut it waits for.
 func (b *Broker) Sweep(queues []string) error {
+	queues = slices.DeleteFunc(slices.Clone(queues), b.theirs) // what was there before this run is not ours
 	names := new(amqp.Names)
 	numbers := make([]amqp.Queue, len(queues))
 	for i, name := range queues {
 		numbers[i] = names.Intern(name)
 	}
-	return sweep(b.URL, names, numbers)
+	return b.sweep(names, numbers)
+}
+
+// note notes queues that are about to be made.
+func (b *Broker) note(names *amqp.Names, queues []amqp.Queue) {
+	for _, q := range queues {
+		b.Note(names.Name(q), "")
+	}
+}
+
+// sweep deletes queues, whether or not they exist.
+func (b *Broker) sweep(names *amqp.Names, queues []amqp.Queue) error {
+	if err := sweep(b.URL, names, queues); err != nil {
+		return err
+	}
+	for _, q := range queues {
+		b.Forget([]string{names.Name(q)})
+	}
+	return nil
 }
 
 // sweep deletes queues, whether or not they exist. Those of connections that have only just been cut

@@ -45,7 +45,7 @@ var flagNames = []struct {
 	{amqp.Passive, "passive"}, {amqp.Durable, "durable"}, {amqp.Exclusive, "exclusive"},
 	{amqp.AutoDelete, "auto-delete"}, {amqp.Mandatory, "mandatory"}, {amqp.Persistent, "persistent"},
 	{amqp.NoAck, "no-ack"}, {amqp.IfUnused, "if-unused"}, {amqp.IfEmpty, "if-empty"},
-	{amqp.Multiple, "multiple"}, {amqp.Requeue, "requeue"},
+	{amqp.Multiple, "multiple"}, {amqp.Requeue, "requeue"}, {amqp.Internal, "internal"},
 }
 
 // numberNames say what a command's number is.
@@ -82,7 +82,7 @@ func (s step) text(names *amqp.Names) string {
 			w.WriteString(" " + f.name)
 		}
 	}
-	for _, p := range parameters(&s.cmd) {
+	for _, p := range parameters(&s.cmd, names) {
 		if p.given {
 			fmt.Fprintf(&w, " %s=%s", p.name, p.get())
 		}
@@ -98,7 +98,7 @@ type parameter struct {
 	set   func(string) error
 }
 
-func parameters(cmd *amqp.Command) []parameter {
+func parameters(cmd *amqp.Command, names *amqp.Names) []parameter {
 	number := func(name string, given bool, at *uint32, set func()) parameter {
 		return parameter{name, given, func() string { return strconv.FormatUint(uint64(*at), 10) }, func(s string) error {
 			n, err := strconv.ParseUint(s, 10, 32)
@@ -110,7 +110,7 @@ func parameters(cmd *amqp.Command) []parameter {
 	argument := func(name string, has amqp.ArgumentSet, at *uint32) parameter {
 		return number(name, cmd.Args.Has&has != 0, at, func() { cmd.Args.Has |= has })
 	}
-	return []parameter{
+	return append(routeParameters(cmd, names), []parameter{
 		argument("x-max-length", amqp.HasMaxLength, &cmd.Args.MaxLength),
 		{"x-overflow", cmd.Args.Has&amqp.HasOverflow != 0,
 			func() string { return []string{"drop-head", "reject-publish"}[cmd.Args.Overflow] },
@@ -130,7 +130,57 @@ func parameters(cmd *amqp.Command) []parameter {
 				cmd.Number, err = strconv.ParseUint(s, 10, 64)
 				return err
 			}},
+	}...)
+}
+
+// routeParameters are those of exchanges.
+func routeParameters(cmd *amqp.Command, names *amqp.Names) []parameter {
+	text := func(name string, at func(*amqp.Routing) *string) parameter {
+		r := names.Routing(cmd.Route)
+		return parameter{name, *at(&r) != "", func() string { return *at(&r) }, func(s string) error {
+			*at(&r) = s
+			cmd.Route = names.InternRoute(r)
+			return nil
+		}}
 	}
+	return []parameter{
+		text("exchange", func(r *amqp.Routing) *string { return &r.Exchange }),
+		text("type", func(r *amqp.Routing) *string { return &r.Type }),
+		text("alternate", func(r *amqp.Routing) *string { return &r.Alternate }),
+		text("to", func(r *amqp.Routing) *string { return &r.Destination }),
+		text("key", func(r *amqp.Routing) *string { return &r.Key }),
+		{"headers", names.Routing(cmd.Route).Headers != "", func() string { return headersText(names.Routing(cmd.Route).Headers) },
+			func(s string) error {
+				r := names.Routing(cmd.Route)
+				r.Headers = parseHeaders(s)
+				cmd.Route = names.InternRoute(r)
+				return nil
+			}},
+	}
+}
+
+// Headers are written as a:1,b:2, with * for any value.
+
+func headersText(h amqp.Headers) string {
+	var words []string
+	for name, value := range h.All() {
+		if value == amqp.Present {
+			value = "*"
+		}
+		words = append(words, name+":"+value)
+	}
+	return strings.Join(words, ",")
+}
+
+func parseHeaders(s string) amqp.Headers {
+	values := make(map[string]string)
+	for _, word := range strings.Split(s, ",") {
+		name, value, _ := strings.Cut(word, ":")
+		if values[name] = value; value == "*" {
+			values[name] = amqp.Present
+		}
+	}
+	return amqp.NewHeaders(values)
 }
 
 // parseStep reads a line without its outcome, interning the queues it names.
@@ -183,7 +233,7 @@ func parseWord(cmd *amqp.Command, word string, names *amqp.Names) error {
 		cmd.Queue = names.Intern(word)
 		return nil
 	}
-	for _, p := range parameters(cmd) {
+	for _, p := range parameters(cmd, names) {
 		if p.name == name {
 			return p.set(value)
 		}

@@ -37,19 +37,43 @@ func (l Load) Fit(kind lock.Kind) Load {
 	return l
 }
 
-// Check says what is wrong with the load of a lock of that type.
+// Words is the load of a lock of that type in words.
+func (l Load) Words(kind lock.Kind) string {
+	out := fmt.Sprintf("%d clients that acquire", l.Clients)
+	if l.Admins > 0 {
+		out += fmt.Sprintf(", %d that administer", l.Admins)
+	}
+	if kind == lock.Semaphore {
+		out += fmt.Sprintf(", %d slots at first", l.Slots)
+	}
+	return out + fmt.Sprintf(", %d rounds, crashes in %g of operations, choices from seed %d", l.Rounds, l.Crashes, l.Seed)
+}
+
+// Bounds of a load: of what a broker has connections for, and so that processes can be numbered.
+const (
+	maxMembers = 1000
+	maxRounds  = 1_000_000
+)
+
+// Check says what is wrong with the load of a lock of that type. The error begins with the name of what is.
 func (l *Load) Check(kind lock.Kind) error {
 	switch {
-	case l.Clients < 1 || l.Admins < 0 || l.Rounds < 1:
-		return fmt.Errorf("stress with %d clients, %d administrators, %d rounds: expected at least 1, 0 and 1", l.Clients, l.Admins, l.Rounds)
-	case l.Slots < 0 || l.Slots+l.Admins >= lock.MaxSlots:
-		return fmt.Errorf("stress with %d slots and %d administrators: expected fewer than %d together", l.Slots, l.Admins, lock.MaxSlots)
+	case l.Clients < 1 || l.Clients > maxMembers:
+		return fmt.Errorf("clients %d: expected 1 to %d", l.Clients, maxMembers)
+	case l.Admins < 0 || l.Admins > maxMembers:
+		return fmt.Errorf("admins %d: expected 0 to %d", l.Admins, maxMembers)
+	case l.Rounds < 1 || l.Rounds > maxRounds:
+		return fmt.Errorf("rounds %d: expected 1 to %d", l.Rounds, maxRounds)
 	case kind != lock.Semaphore && l.Slots > 1:
-		return fmt.Errorf("stress with %d slots: expected at most 1 of a %s", l.Slots, kind)
+		return fmt.Errorf("slots %d: expected at most 1 of a %s", l.Slots, kind)
 	case kind == lock.Mutex && l.Admins > 0:
-		return fmt.Errorf("stress with %d administrators: expected none of a %s", l.Admins, kind)
-	case l.Verifies < 0 || !(l.Crashes >= 0 && l.Crashes <= 1):
-		return fmt.Errorf("stress with %d verifies, %v crashes: expected at least 0, and 0 to 1", l.Verifies, l.Crashes)
+		return fmt.Errorf("admins %d: a mutex has no administration; leave it out", l.Admins)
+	case l.Slots < 0 || l.Slots+l.Admins >= lock.MaxSlots:
+		return fmt.Errorf("slots %d: expected 0 to %d beside %d administrators, who add one each", l.Slots, lock.MaxSlots-1-l.Admins, l.Admins)
+	case l.Verifies < 0:
+		return fmt.Errorf("verifies %d: expected at least 0", l.Verifies)
+	case !(l.Crashes >= 0 && l.Crashes <= 1):
+		return fmt.Errorf("crashes %v: expected a share of operations, 0 to 1", l.Crashes)
 	}
 	return nil
 }

@@ -25,6 +25,9 @@ type Conn struct {
 
 	frameMax  atomic.Int64 // as agreed on; 0 for no limit
 	readLimit atomic.Int64 // nanoseconds without a byte after which the client is dead; 0 is never
+	readEnd   atomic.Int64 // when no more is read from it, in nanoseconds since 1970; 0 is never
+	surplus   bool         // it is one more connection than there may be
+	tuned     bool         // the client has said how large frames may be
 
 	mu          sync.Mutex
 	freed       sync.Cond // parked has become less, or the client is gone
@@ -33,11 +36,14 @@ type Conn struct {
 	ledger      ledger
 	counts      Counts
 	user        string
-	events      []event // of the broker, to be shown to the gate
+	events      []event              // of the broker, to be shown to the gate
+	more        bool                 // the client has sent something that is still to be read
+	withheld    map[uint16][]*Answer // confirms to be sent with the next one, by channel
 	draining    bool
-	released    bool // the broker has seen the end
-	gone        bool // nothing more comes from the client
-	over        bool // the broker has ended it
+	released    bool  // the broker has seen the end
+	gone        bool  // nothing more comes from the client
+	over        bool  // the broker has ended it
+	excess      error // why it was cut off, nil where it was not
 }
 
 // event is something that the broker does: an answer, or the end of the connection.
@@ -110,11 +116,17 @@ func (c *Conn) Answer(m Message) {
 
 func (c *Conn) answer(m Message) {
 	a := &Answer{Message: m, Conn: c}
+	closing := c.ledger.channel(m.Channel).closing
 	c.ledger.answered(a)
 	if w, ok := c.session.(witness); ok {
 		w.answered(a)
 	}
 	c.events = append(c.events, event{answer: a})
+	if m.Method.ID() == frame.ChannelCloseID && !closing { // what waits at the gate never reaches the broker
+		for range c.ledger.channel(m.Channel).crossing() {
+			c.answer(Message{Channel: m.Channel, Method: &frame.ChannelCloseOk{}})
+		}
+	}
 }
 
 // End is for backends: the broker has ended the connection, after all that it has answered. As with
@@ -167,26 +179,36 @@ func (c *Conn) drain() {
 func (c *Conn) send(a *Answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	a.settle()
+	if c.gone {
+		return
+	}
+	c.writeAnswer(a)
+}
+
+// settle notes that the answer is dealt with. mu is held.
+func (a *Answer) settle() {
 	if a.done {
 		panic("wire: an answer was sent that was sent or lost before")
 	}
 	a.done = true
-	c.ledger.awaited -= len(a.Settles)
-	if c.gone {
-		return
+	a.Conn.ledger.awaited -= len(a.Settles)
+}
+
+// writeOut puts a message into the outbox. mu is held.
+func (c *Conn) writeOut(m *Message) {
+	if m.Method.ID() == frame.ConnectionCloseID { // the client has so long to say that it knows
+		c.readFor(goodbyeLimit)
 	}
-	if a.Method.ID() == frame.ConnectionCloseID { // the client has so long to say that it knows
-		c.readLimit.Store(int64(goodbyeLimit))
-		c.socket.SetReadDeadline(time.Now().Add(goodbyeLimit))
-	}
-	fits := c.out.add(func(b []byte) []byte {
+	err := c.out.add(func(b []byte) []byte {
 		before := len(b)
-		b = a.appendTo(b, int(c.frameMax.Load()))
-		a.Bytes = len(b) - before
+		b = m.appendTo(b, int(c.frameMax.Load()))
+		m.Bytes = len(b) - before
 		return b
 	})
-	c.counts.sent(&a.Message)
-	if !fits { // the client does not read
+	c.counts.sent(m)
+	if err != nil { // the client does not read
+		c.excess = err
 		c.Cut()
 	}
 }
@@ -212,23 +234,38 @@ func (m *Message) appendTo(b []byte, frameMax int) []byte {
 func (c *Conn) passing(cmd *Command) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !c.ledger.foremost(cmd) {
+		panic(fmt.Sprintf("wire: %s passed before what the client had sent on the channel before it", cmd))
+	}
+	c.leaves(cmd)
+	return !c.released && !cmd.void()
+}
+
+// discarded takes a command off the gate that goes nowhere.
+func (c *Conn) discarded(cmd *Command) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leaves(cmd)
+}
+
+// leaves takes a command off the gate. mu is held.
+func (c *Conn) leaves(cmd *Command) {
 	if cmd.passed {
 		panic(fmt.Sprintf("wire: %s passed twice", cmd))
 	}
-	if !c.ledger.passing(cmd) {
-		panic(fmt.Sprintf("wire: %s passed before what the client had sent on the channel before it", cmd))
-	}
+	c.ledger.leaves(cmd)
 	cmd.passed = true
 	c.parked--
 	c.parkedBytes -= cmd.Bytes
+	c.Server.budget.give(cmd.Bytes)
 	c.freed.Signal()
-	return !c.released
 }
 
 // Heartbeats is for backends: the client was promised a sign of life every so often, and has promised
 // one. Twice the interval without one, and it is taken for dead. 0 is none.
 func (c *Conn) Heartbeats(every time.Duration) {
 	c.out.beat(every / 2)
+	c.readEnd.Store(0)
 	c.readLimit.Store(int64(2 * every))
 	c.socket.SetReadDeadline(time.Time{}) // what was left of the handshake's
 }

@@ -9,32 +9,38 @@ import (
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 )
 
-// Bounds.
-const (
-	// MaxFrame is the largest frame that is offered and taken, in bytes with its overhead.
-	MaxFrame = 128 << 10
-	// maxFrameTaken is the largest frame taken where the broker behind us has agreed to anything.
-	maxFrameTaken = 16 << 20
-	// MaxParked is how many commands of one connection wait at the gate before no more is read from it.
-	MaxParked = 1024
-	// maxParkedBytes is the same in bytes of content.
-	maxParkedBytes = 64 << 20
-	// maxUnread is how many bytes a client may leave unread before no more is read from it.
-	maxUnread = 1 << 20
-	// goodbyeLimit is how long a client may take to hang up in the end.
-	goodbyeLimit = 2 * time.Second
-)
-
 // errUnknownProtocol is why a client was sent away that speaks something else.
 var errUnknownProtocol = errors.New("the client does not speak AMQP 0-9-1")
+
+// setDeadline sets until when the client may be silent, at most until it has to be done.
+func (c *Conn) setDeadline(end int64) {
+	limit := c.readLimit.Load()
+	if limit > 0 {
+		limit += time.Now().UnixNano()
+	}
+	if end > 0 && (limit == 0 || end < limit) {
+		limit = end
+	}
+	if limit > 0 {
+		c.socket.SetReadDeadline(time.Unix(0, limit))
+	}
+}
+
+// readFor has the client read from for so long at most, however much it sends.
+func (c *Conn) readFor(limit time.Duration) {
+	c.readEnd.Store(time.Now().Add(limit).UnixNano())
+	c.setDeadline(c.readEnd.Load())
+}
 
 // source is what the frames' reader reads from: the socket, with a limit on how long it is silent.
 type source struct{ c *Conn }
 
 func (s source) Read(b []byte) (int, error) {
 	c := s.c
-	if limit := c.readLimit.Load(); limit > 0 {
-		c.socket.SetReadDeadline(time.Now().Add(time.Duration(limit)))
+	for again := true; again; {
+		end := c.readEnd.Load()
+		c.setDeadline(end)
+		again = c.readEnd.Load() != end
 	}
 	n, err := c.socket.Read(b)
 	quickAck(c.raw)
@@ -47,7 +53,7 @@ func (s source) Read(b []byte) (int, error) {
 // serve reads what the client sends until it is gone, and then sees that all goroutines end.
 func (c *Conn) serve() {
 	gate := c.Server.gate
-	c.readLimit.Store(int64(c.Server.config.MaxHandshake))
+	c.readFor(c.Server.config.MaxHandshake)
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
@@ -56,6 +62,9 @@ func (c *Conn) serve() {
 	gate.Opened(c)
 	err := c.read()
 	c.mu.Lock()
+	if c.excess != nil {
+		err = c.excess
+	}
 	c.gone = true
 	if c.counts.Opened > 0 {
 		c.counts.Closed = 1
@@ -82,8 +91,7 @@ func (c *Conn) write() {
 		half.CloseWrite()
 	}
 	// Closing a socket with something left to read would take back what was just written.
-	c.readLimit.Store(0)
-	c.socket.SetReadDeadline(time.Now().Add(goodbyeLimit))
+	c.readFor(goodbyeLimit)
 }
 
 // read reads until the client is gone or has to go.
@@ -103,8 +111,10 @@ func (c *Conn) read() error {
 		return err
 	}
 	c.begin(session)
-	a := assembler{keep: c.Server.config.Backend.Verbatim(), limit: c.Server.config.MaxMessage}
+	a := assembler{keep: c.Server.config.Backend.Verbatim(), limit: c.Server.config.MaxMessage, budget: &c.Server.budget}
+	defer a.drop()
 	for {
+		c.relent()
 		f, err := c.in.Next()
 		var m *Message
 		if err == nil {
@@ -112,12 +122,16 @@ func (c *Conn) read() error {
 		}
 		switch r := asRefusal(err); {
 		case r != nil:
+			a.drop()
 			c.refuse(r)
 			return r
 		case err != nil:
 			return err
 		case m != nil:
-			c.arrive(m)
+			if r := c.arrive(m); r != nil {
+				c.refuse(r)
+				return r
+			}
 		}
 	}
 }
@@ -137,6 +151,7 @@ func asRefusal(err error) *refusal {
 func (c *Conn) take(a *assembler, f frame.Frame) (*Message, error) {
 	c.mu.Lock()
 	c.counts.In.Frames++
+	c.more = c.in.Buffered() > 0
 	if f.Type == frame.FrameHeartbeat {
 		c.counts.HeartbeatsIn++
 	}
@@ -149,10 +164,11 @@ func (c *Conn) take(a *assembler, f frame.Frame) (*Message, error) {
 }
 
 // arrive hands a command to the gate, or past it.
-func (c *Conn) arrive(m *Message) {
-	if tune, ok := m.Method.(*frame.ConnectionTuneOk); ok {
-		c.frameMax.Store(int64(tune.FrameMax))
-		c.in.Max = int(min(tune.FrameMax-1, maxFrameTaken-1)) + 1 // 0 is no limit
+func (c *Conn) arrive(m *Message) *refusal {
+	c.tune(m.Method)
+	if r := c.refuseOpen(m.Method); r != nil {
+		r.method = m.Method.ID()
+		return r
 	}
 	cmd := &Command{Message: *m, Conn: c}
 	c.mu.Lock()
@@ -168,7 +184,12 @@ func (c *Conn) arrive(m *Message) {
 	c.mu.Unlock()
 	if !gated {
 		c.past(cmd)
-		return
+		return nil
+	}
+	if r := c.Server.budget.take(m.Bytes); r != nil {
+		c.Server.budget.give(m.Bytes)
+		r.method = m.Method.ID()
+		return r
 	}
 	c.Server.gate.Arrived(cmd)
 	c.mu.Lock()
@@ -179,6 +200,20 @@ func (c *Conn) arrive(m *Message) {
 	for c.out.waiting() > maxUnread {
 		<-c.out.room
 	}
+	return nil
+}
+
+// tune takes the size of frames that the client has agreed to, once.
+func (c *Conn) tune(m frame.Method) {
+	ok, is := m.(*frame.ConnectionTuneOk)
+	if !is || c.tuned {
+		return
+	}
+	c.tuned = true
+	if size := int64(ok.FrameMax); size > 0 {
+		c.frameMax.Store(max(size, frame.FrameMinSize))
+	}
+	c.in.Max = int(min(ok.FrameMax-1, maxFrameTaken-1)) + 1 // 0 is no limit
 }
 
 // past hands to the broker what is no business of the gate's.
@@ -229,8 +264,7 @@ func (r *refusal) connectionClose() Message {
 
 // rest reads on without listening until the client has understood that the connection is over.
 func (c *Conn) rest() {
-	c.readLimit.Store(0)
-	c.socket.SetReadDeadline(time.Now().Add(goodbyeLimit))
+	c.readFor(goodbyeLimit)
 	for {
 		f, err := c.in.Next()
 		if err == nil && f.Type == frame.FrameMethod {

@@ -4,9 +4,12 @@
 // The goroutine of each connection decodes what its client sends and submits it, command by command and
 // in order, to the [Gate]. A gate lets a [Command] through when it likes, from whichever goroutine; the
 // [Backend] carries it out; what the broker answers comes back to the gate as an [Answer], which it
-// sends, keeps or loses. With [Through], the gate that is always open, this is a plain broker or proxy.
+// sends, keeps or loses, or has a confirm wait for the next one, which then stands for both. With [Through], the
+// gate that is always open, this is a plain broker or proxy; with [Together], one that confirms several messages at
+// once.
 //
 // There are two backends. [Simulated] is the broker of package sim/broker, the same value as everywhere;
-// this package gives it names, bodies and texts, and no opinion on queues of its own. [Proxy] is a real
-// RabbitMQ, to which every client has a connection of its own.
+// this package gives it names, bodies and texts, and no opinion on queues and exchanges of its own. [Proxy]
+// is a real RabbitMQ, to which every client has a connection of its own. What clients see of the two is
+// compared script by script, and by the tests that come with amqp091-go.
 package wire

@@ -75,7 +75,8 @@ type Command struct {
 // Pass lets the command through to the broker. With the simulated broker, it has taken effect when
 // Pass returns, and what the broker answers is on its way to [Gate.Answered]; with a real one, it has
 // been written. Commands of one channel pass in the order in which they arrived; anything else, and
-// passing twice, panics. Once the broker has seen the connection's end, a command goes nowhere.
+// passing twice, panics. Once the broker has seen the connection's end or closed the channel, a command goes
+// nowhere; a channel.close has been answered by then.
 func (c *Command) Pass() {
 	if c.Conn.passing(c) {
 		c.Conn.session.Handle(c)
@@ -96,12 +97,12 @@ func (c *Command) Void() bool {
 	c.Conn.mu.Lock()
 	defer c.Conn.mu.Unlock()
 	l := &c.Conn.ledger
-	return l.closing || c.channel.closing || l.channels[c.Channel] != c.channel
+	return l.closing || c.void() || l.channels[c.Channel] != c.channel
 }
 
 // Discard forgets the command: it never reached the broker. That happens to whatever is on its way
-// when a connection breaks; a client whose connection goes on would never see an answer.
-func (c *Command) Discard() { c.Conn.passing(c) }
+// when a connection breaks, in whatever order; a client whose connection goes on would never see an answer.
+func (c *Command) Discard() { c.Conn.discarded(c) }
 
 // String is the command as one line.
 func (c *Command) String() string {

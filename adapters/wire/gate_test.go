@@ -59,7 +59,7 @@ func backends(t *testing.T) map[string]wire.Backend {
 	return map[string]wire.Backend{
 		"simulated": wire.NewSimulated(wire.SimulatedOptions{}),
 		"proxy":     &wire.Proxy{Address: hostOf(t, rabbitmqtest.URL(t))},
-		"mirror":    wire.NewMirror(&wire.Proxy{Address: hostOf(t, rabbitmqtest.URL(t))}),
+		"mirror":    wire.NewMirror(&wire.Proxy{Address: hostOf(t, rabbitmqtest.URL(t))}, rabbitmqtest.Shared(t).Version),
 	}
 }
 

@@ -86,7 +86,7 @@ func TestEmptyVirtualHost(t *testing.T) {
 // TestSilence: a client that says nothing before it is logged in is cut off, and one that wants no
 // heartbeats and is silent afterwards is not.
 func TestSilence(t *testing.T) {
-	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{}), MaxHandshake: 100 * time.Millisecond})
+	server := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{}), MaxHandshake: time.Second})
 	quiet := dial(t, server.Addr().String()).login()
 	stranger := dial(t, server.Addr().String())
 	stranger.write(ProtocolHeader[:])

@@ -38,12 +38,16 @@ func (l *ledger) channel(number uint16) *ledgerChannel {
 
 // arrived notes a command. It reports whether it is one for the gate.
 func (l *ledger) arrived(c *Command) bool {
+	if l.closing {
+		c.passed = true
+		return false
+	}
 	ch := l.channel(c.Channel)
 	id := c.Method.ID()
 	if id == frame.ChannelCloseOkID && ch.closing {
 		delete(l.channels, c.Channel)
 	}
-	if isAnswer[id.Index()] || ch.closing || l.closing {
+	if isAnswer[id.Index()] || ch.closing {
 		c.passed = true
 		return false
 	}
@@ -90,10 +94,24 @@ func (l *ledger) answered(a *Answer) {
 		a.Settles = ch.settled(a.Method.ID())
 	}
 	a.Reply = replyOf(a.Method, ch)
-	if a.Method.ID() == frame.ChannelCloseOkID {
+	if a.Method.ID() == frame.ChannelCloseOkID && !ch.closing { // else the client has yet to say that it knows
 		delete(l.channels, a.Channel)
 	}
 }
+
+// crossing is how many of the commands at the gate close the channel. The broker has closed it before they
+// came, and answers them all the same.
+func (ch *ledgerChannel) crossing() (n int) {
+	for _, c := range ch.parked {
+		if c.Method.ID() == frame.ChannelCloseID {
+			n++
+		}
+	}
+	return n
+}
+
+// void reports whether the broker has closed the command's channel since the client has sent it.
+func (c *Command) void() bool { return c.channel != nil && c.channel.closing }
 
 // confirmed takes the messages that a confirm stands for.
 func (ch *ledgerChannel) confirmed(tag uint64, multiple bool) []*Command {
@@ -139,18 +157,9 @@ func (l *ledger) foremost(c *Command) bool {
 	return ch == nil || len(ch.parked) == 0 || ch.parked[0] == c || !slices.Contains(ch.parked, c)
 }
 
-// passing takes a command off the gate. It reports whether the command was waiting there in its turn.
-func (l *ledger) passing(c *Command) bool {
-	ch := l.channels[c.Channel]
-	if ch == nil {
-		return true // the channel is gone, and what was said on it with it
+// leaves takes a command off the gate, if its channel is still there.
+func (l *ledger) leaves(c *Command) {
+	if ch := l.channels[c.Channel]; ch != nil {
+		ch.parked = slices.DeleteFunc(ch.parked, func(o *Command) bool { return o == c })
 	}
-	i := slices.Index(ch.parked, c)
-	if i > 0 {
-		return false
-	}
-	if i == 0 {
-		ch.parked = slices.Delete(ch.parked, 0, 1)
-	}
-	return true
 }

@@ -21,6 +21,7 @@ type Message struct {
 type assembler struct {
 	keep    bool // frames are kept as they are
 	limit   int  // bytes of content that may be incomplete at once, on all channels
+	budget  *budget
 	held    int
 	partial map[uint16]*partial // methods whose content is not all there, by channel
 }
@@ -57,7 +58,7 @@ func (a *assembler) add(f frame.Frame) (*Message, error) {
 		return nil, nil
 	}
 	if p.Content != nil {
-		a.held -= len(p.Content.Body)
+		a.give(len(p.Content.Body))
 		delete(a.partial, f.Channel)
 	}
 	return &p.Message, nil
@@ -100,7 +101,7 @@ func (a *assembler) header(p *partial, f frame.Frame) error {
 		return p.refuse(frame.UnexpectedFrame, "expected content header for class %d, got one for class %d instead", frame.ContentClass, h.Class)
 	}
 	if h.Size > uint64(a.limit) {
-		return p.refuse(frame.ResourceError, "message size %d is larger than the %d bytes taken", h.Size, a.limit)
+		return p.refuseBeyond("message size %d is larger than the %d bytes taken", h.Size, a.limit)
 	}
 	p.header, p.size, p.Content.Properties = true, h.Size, h.Properties
 	return nil
@@ -115,11 +116,31 @@ func (a *assembler) body(p *partial, f frame.Frame) error {
 	case uint64(len(p.Content.Body)+len(f.Payload)) > p.size:
 		return p.refuse(frame.FrameError, "content of %d bytes, more than the %d announced", len(p.Content.Body)+len(f.Payload), p.size)
 	case a.held+len(f.Payload) > a.limit:
-		return p.refuse(frame.ResourceError, "more than %d bytes of content are incomplete", a.limit)
+		return p.refuseBeyond("more than %d bytes of content are incomplete", a.limit)
 	}
 	a.held += len(f.Payload)
+	if r := a.budget.take(len(f.Payload)); r != nil {
+		r.method = p.Method.ID()
+		return r
+	}
 	p.Content.Body = append(p.Content.Body, f.Payload...)
 	return nil
+}
+
+// give gives back the bytes of content that are complete, or never will be.
+func (a *assembler) give(bytes int) {
+	a.held -= bytes
+	a.budget.give(bytes)
+}
+
+// drop gives back all that is incomplete.
+func (a *assembler) drop() { a.give(a.held) }
+
+// refuseBeyond refuses content that is more than a bound allows.
+func (p *partial) refuseBeyond(format string, args ...any) error {
+	r := exceeds(frame.ResourceError, format, args...)
+	r.method = p.Method.ID()
+	return r
 }
 
 func (p *partial) refuse(code frame.Code, format string, args ...any) error {
@@ -131,6 +152,7 @@ type refusal struct {
 	code   frame.Code
 	text   string
 	method frame.ID // the method that was at fault, 0 where none was
+	bound  bool     // it was one too many, or too large
 }
 
 func (r *refusal) Error() string { return r.fullText() }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/sim/broker"
 )
 
 // Mirror is a real broker as a [Backend], and beside it a simulated one that is told the same. Clients are
@@ -33,9 +34,10 @@ type Mirror struct {
 // answerLimit is how long a real broker may take for an answer.
 const answerLimit = 5 * time.Second
 
-// NewMirror is a mirror of the broker behind a proxy.
-func NewMirror(p *Proxy) *Mirror {
-	return &Mirror{proxy: *p, shadow: NewSimulated(SimulatedOptions{})}
+// NewMirror is a mirror of the broker behind a proxy. The simulated one is like the version that it calls
+// itself, such as "RabbitMQ 4.0.5".
+func NewMirror(p *Proxy, version string) *Mirror {
+	return &Mirror{proxy: *p, shadow: NewSimulated(SimulatedOptions{Broker: broker.Like(version)})}
 }
 
 // Verbatim is true: what clients send is passed on as it is.

@@ -79,7 +79,7 @@ func (x *mirrorSession) imitate(cmd *Command) {
 	}
 	x.mu.Lock()
 	if x.ledger.arrived(&twin) {
-		x.ledger.passing(&twin)
+		x.ledger.leaves(&twin)
 		twin.Number = cmd.Number
 	}
 	x.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 
 // mirror is a mirror of the real broker, and a server before it.
 func mirror(t *testing.T, gate wire.Gate) (*wire.Mirror, *wire.Server) {
-	m := wire.NewMirror(&wire.Proxy{Address: hostOf(t, rabbitmqtest.URL(t))})
+	m := wire.NewMirror(&wire.Proxy{Address: hostOf(t, rabbitmqtest.URL(t))}, rabbitmqtest.Shared(t).Version)
 	return m, serve(t, wire.Config{Backend: m, Gate: gate})
 }
 

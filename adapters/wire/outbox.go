@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -10,9 +11,10 @@ import (
 
 // outbox is what is to be written to a socket. Whoever adds to it does not wait for the socket.
 type outbox struct {
-	limit int           // bytes beyond which the other side is taken for dead
-	kick  chan struct{} // something has changed
-	room  chan struct{} // something was written
+	limit  int // bytes beyond which the other side is taken for dead
+	budget *budget
+	kick   chan struct{} // something has changed
+	room   chan struct{} // something was written
 
 	mu        sync.Mutex
 	buf       []byte
@@ -21,20 +23,27 @@ type outbox struct {
 	stopped   bool
 }
 
-func newOutbox(limit int) *outbox {
-	return &outbox{limit: limit, kick: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+func newOutbox(s *Server) *outbox {
+	return &outbox{limit: s.config.MaxUnread, budget: &s.budget, kick: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
-// add appends to what is to be written. It reports whether there was room.
-func (o *outbox) add(appendTo func([]byte) []byte) bool {
+// add appends to what is to be written. The error is for more than there is room for.
+func (o *outbox) add(appendTo func([]byte) []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.finishing || o.stopped {
-		return true
+		return nil
 	}
+	before := len(o.buf)
 	o.buf = appendTo(o.buf)
 	signal(o.kick)
-	return len(o.buf) <= o.limit
+	if r := o.budget.take(len(o.buf) - before); r != nil && len(o.buf) > maxUnread { // not who reads
+		return r
+	}
+	if len(o.buf) > o.limit {
+		return fmt.Errorf("more than %d bytes are left unread: %w", o.limit, ErrBound)
+	}
+	return nil
 }
 
 // beat has a heartbeat written whenever nothing else was for so long.
@@ -77,6 +86,7 @@ func signal(flag chan struct{}) {
 // run writes until the outbox ends or the socket does. It reports how many heartbeats it made.
 func (o *outbox) run(socket net.Conn, beaten func()) error {
 	var spare []byte
+	defer o.drop()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
@@ -88,7 +98,9 @@ func (o *outbox) run(socket net.Conn, beaten func()) error {
 			return nil
 		}
 		if len(out) > 0 {
-			if _, err := socket.Write(out); err != nil {
+			_, err := socket.Write(out)
+			o.budget.give(len(out))
+			if err != nil {
 				o.stop()
 				return err
 			}
@@ -112,6 +124,14 @@ func (o *outbox) run(socket net.Conn, beaten func()) error {
 			}
 		}
 	}
+}
+
+// drop gives up what is not going to be written.
+func (o *outbox) drop() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.budget.give(len(o.buf))
+	o.buf, o.stopped = nil, true
 }
 
 // reusable is a buffer that may be used again: not one that an exceptionally large message has left.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +24,16 @@ type Proxy struct {
 	Address string
 	// Timeout bounds how long connecting to it takes; 0 means 5 seconds.
 	Timeout time.Duration
+	// Declaring is told of each queue or exchange that a client declares and that its connection's end does not delete,
+	// before the broker is; of a queue that the broker names, as soon as it has. The other name is "". It may be nil.
+	Declaring func(queue, exchange string)
+}
+
+// declaring tells of a queue or an exchange.
+func (p *Proxy) declaring(queue, exchange string) {
+	if p.Declaring != nil {
+		p.Declaring(queue, exchange)
+	}
 }
 
 // Verbatim is true: what clients send is passed on as it is.
@@ -43,7 +54,7 @@ func (p *Proxy) connect(c *Conn, ended func(error)) (*proxySession, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the broker behind the proxy: %w; is it running?", err)
 	}
-	x := &proxySession{c: c, socket: socket, out: newOutbox(c.Server.config.MaxUnread), ended: ended, over: make(chan struct{})}
+	x := &proxySession{proxy: p, c: c, socket: socket, out: newOutbox(c.Server), ended: ended, over: make(chan struct{})}
 	x.out.add(func(b []byte) []byte { return append(b, frame.ProtocolHeader[:]...) })
 	c.Server.tasks.Go(x.write)
 	c.Server.tasks.Go(x.read)
@@ -52,6 +63,7 @@ func (p *Proxy) connect(c *Conn, ended func(error)) (*proxySession, error) {
 
 // proxySession is a connection to a real broker.
 type proxySession struct {
+	proxy   *Proxy
 	c       *Conn
 	socket  net.Conn
 	out     *outbox
@@ -59,6 +71,7 @@ type proxySession struct {
 	over    chan struct{} // closed when the broker will say nothing more
 	running atomic.Bool   // the connection is open
 	leaving atomic.Bool   // the client is gone, and the broker is being told
+	naming  sync.Map      // by channel: the client has left it to the broker to name a queue
 }
 
 // Handle passes a command on.
@@ -66,9 +79,36 @@ func (x *proxySession) Handle(cmd *Command) {
 	if _, ok := cmd.Method.(*frame.ConnectionTuneOk); ok {
 		x.c.Heartbeats(0) // the broker minds them, and the client
 	}
-	fits := x.out.add(func(b []byte) []byte { return append(b, cmd.Verbatim...) })
-	if !fits { // the broker does not read
+	x.look(cmd)
+	if err := x.out.add(func(b []byte) []byte { return append(b, cmd.Verbatim...) }); err != nil { // the broker does not read
 		x.socket.Close()
+	}
+}
+
+// look looks for what a command makes that outlives the connection.
+func (x *proxySession) look(cmd *Command) {
+	switch m := cmd.Method.(type) {
+	case *frame.QueueDeclare:
+		switch {
+		case m.Passive || m.Exclusive:
+		case m.Queue == "":
+			x.naming.Store(cmd.Channel, true)
+		default:
+			x.proxy.declaring(m.Queue, "")
+		}
+	case *frame.ExchangeDeclare:
+		if !m.Passive && m.Exchange != "" {
+			x.proxy.declaring("", m.Exchange)
+		}
+	}
+}
+
+// lookBack looks for the name that the broker has given a queue.
+func (x *proxySession) lookBack(m *Message) {
+	if ok, is := m.Method.(*frame.QueueDeclareOk); is {
+		if _, asked := x.naming.LoadAndDelete(m.Channel); asked {
+			x.proxy.declaring(ok.Queue, "")
+		}
 	}
 }
 
@@ -118,7 +158,8 @@ func (x *proxySession) read() {
 
 func (x *proxySession) relay() error {
 	in := frame.NewReader(x.socket, maxFrameTaken)
-	a := assembler{keep: true, limit: x.c.Server.config.MaxMessage}
+	a := assembler{keep: true, limit: x.c.Server.config.MaxMessage, budget: &x.c.Server.budget}
+	defer a.drop()
 	for {
 		f, err := in.Next()
 		if err == io.EOF {
@@ -139,6 +180,7 @@ func (x *proxySession) relay() error {
 		case m == nil:
 		case !x.leaving.Load():
 			x.running.Store(x.running.Load() || m.Method.ID() == frame.ConnectionOpenOkID)
+			x.lookBack(m)
 			x.c.Answer(*m)
 			x.c.Flush()
 		case m.Method.ID() == frame.ConnectionCloseOkID || m.Method.ID() == frame.ConnectionCloseID:

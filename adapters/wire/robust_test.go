@@ -165,23 +165,80 @@ func TestDeaf(t *testing.T) {
 	}
 }
 
-// FuzzServer: whatever a client says after the protocol's header, the server neither panics nor keeps
-// anything of it.
+// tardy is a gate that lets commands through when the next one comes, or the client is gone, and forgets every
+// third of them. What it is answered, it sends at once.
+type tardy struct {
+	wire.Through
+	mu   sync.Mutex
+	last *wire.Command
+	n    int
+}
+
+func (g *tardy) Arrived(c *wire.Command) {
+	g.mu.Lock()
+	before := g.last
+	g.last = c
+	g.n++
+	forget := g.n%3 == 0
+	g.mu.Unlock()
+	if before == nil {
+		return
+	}
+	if forget {
+		before.Discard()
+	} else {
+		before.Pass()
+	}
+}
+
+func (g *tardy) ClientGone(c *wire.Conn, _ error) {
+	g.mu.Lock()
+	last := g.last
+	g.last = nil
+	g.mu.Unlock()
+	if last != nil {
+		last.Pass()
+	}
+	c.Release()
+}
+
+// FuzzServer: whatever a client says after the protocol's header, or once it has logged in, the server neither
+// panics nor keeps anything of it, whether or not its commands wait at a gate.
 func FuzzServer(f *testing.F) {
 	said := session()[len(ProtocolHeader):]
-	f.Add(said)
-	f.Add(said[:len(said)/2])
-	f.Add(append(said[:len(said):len(said)], 9, 0, 1, 0, 0, 0, 0, FrameEnd))
-	f.Add([]byte{FrameBody, 0, 1, 0xff, 0xff, 0xff, 0xff})
-	f.Fuzz(func(t *testing.T, said []byte) {
+	f.Add(said, false, false)
+	f.Add(said[:len(said)/2], false, true)
+	f.Add(append(said[:len(said):len(said)], 9, 0, 1, 0, 0, 0, 0, FrameEnd), false, true)
+	f.Add([]byte{FrameBody, 0, 1, 0xff, 0xff, 0xff, 0xff}, false, false)
+	f.Add(AppendMethod(nil, 0, &QueueDeclare{Queue: "q"}), true, true)
+	f.Add(AppendMethod(nil, 0, &ConnectionTuneOk{ChannelMax: 1, FrameMax: Overhead}), true, false)
+	f.Add(AppendMethod(AppendMethod(nil, 0, &ConnectionClose{}), 1, &QueueDeclare{Queue: "q"}), true, true)
+	f.Add(AppendMethod(AppendMethod(nil, 9, &ChannelOpen{}), 9, &ChannelClose{}), true, true)
+	f.Add(AppendHeartbeat(AppendHeartbeat(nil)), true, false)
+	f.Add(AppendMethod(nil, 1, &BasicPublish{RoutingKey: "q"}), true, true)
+	f.Fuzz(func(t *testing.T, said []byte, within, gated bool) {
 		checkGoroutines(t)
-		server, err := wire.Listen("127.0.0.1:0", wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{})})
-		must(t, err)
+		config := wire.Config{
+			Backend:    wire.NewSimulated(wire.SimulatedOptions{MaxMessages: 1 << 20}),
+			MaxMessage: 1 << 16, MaxHeld: 1 << 17, MaxUnread: 1 << 17, MaxHandshake: time.Second,
+		}
+		if gated {
+			config.Gate = new(tardy)
+		}
+		server, err := wire.Listen("127.0.0.1:0", config)
+		if err != nil {
+			t.Skip(err) // there are only so many ports
+		}
 		defer server.Close()
 		socket, err := net.Dial("tcp", server.Addr().String())
-		must(t, err)
+		if err != nil {
+			t.Skip(err)
+		}
 		defer socket.Close()
 		socket.Write(ProtocolHeader[:])
+		if within {
+			socket.Write(session()[len(ProtocolHeader):])
+		}
 		socket.Write(said)
 		socket.(*net.TCPConn).CloseWrite()
 		socket.SetReadDeadline(time.Now().Add(patience))

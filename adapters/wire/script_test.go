@@ -15,7 +15,7 @@ import (
 // step is something that one of several clients does.
 type step struct {
 	who     string // "a1": client a, on channel 1
-	method  Method
+	method  Method // nil where it only waits
 	content *Content
 	wait    []ID // what to wait for, where the method is not answered or by something else
 }
@@ -43,6 +43,10 @@ func perform(t *testing.T, address, prefix string, s script) []string {
 			peers[st.who[0]] = p
 		}
 		channel := uint16(st.who[1] - '0')
+		if st.method == nil {
+			lines = append(lines, p.until(channel, st.wait...)...)
+			continue
+		}
 		if channel > 0 && !opened[st.who] && st.method.ID() != ChannelOpenID && !strings.HasSuffix(st.who, "!") {
 			opened[st.who] = true
 			p.send(channel, &ChannelOpen{})
@@ -75,7 +79,19 @@ func perform(t *testing.T, address, prefix string, s script) []string {
 	for _, p := range peers {
 		p.logout()
 	}
+	tidy(t, address, prefix)
 	return lines
+}
+
+// tidy deletes what a script may have left.
+func tidy(t *testing.T, address, prefix string) {
+	p := dial(t, address)
+	p.prefix = prefix
+	p.login().send(1, &ChannelOpen{}, &QueueDelete{Queue: "$x"}, &QueueDelete{Queue: "$y"}, &ExchangeDelete{Exchange: "$x"}, &ExchangeDelete{Exchange: "$y"})
+	for range 2 {
+		p.expect(ExchangeDeleteOkID)
+	}
+	p.logout()
 }
 
 // answers are the methods that answer one.

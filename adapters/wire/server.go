@@ -15,15 +15,20 @@ import (
 type Config struct {
 	Backend Backend
 	Gate    Gate // nil means Through
+	// What clients may take of us, and end with an [ErrBound] that names the bound. 0 is the default.
+	//
 	// MaxMessage is how many bytes of content a client may send in one message, and have incomplete on
-	// all channels of a connection; 0 means RabbitMQ's 128 MiB.
+	// all channels of a connection ([DefaultMaxMessage]).
 	MaxMessage int
-	// MaxConnections is how many connections there may be at once, 0 for 10,000. One more is closed at
-	// once.
+	// MaxHeld is how many bytes may be on their way from and to all clients: incomplete, at the gate, or not yet
+	// written ([DefaultMaxHeld]).
+	MaxHeld int
+	// MaxConnections is how many connections there may be at once ([DefaultMaxConnections]). One more is not
+	// opened, and as many again are closed at once.
 	MaxConnections int
-	// MaxHandshake is how long a client may take for each step before it is logged in; 0 means 10 seconds.
+	// MaxHandshake is how long a client may take until its connection is tuned ([DefaultMaxHandshake]).
 	MaxHandshake time.Duration
-	// MaxUnread is how many bytes a client may leave unread before it is cut off; 0 means 256 MiB.
+	// MaxUnread is how many bytes a client may leave unread before it is cut off ([DefaultMaxUnread]).
 	MaxUnread int
 }
 
@@ -34,6 +39,7 @@ type Server struct {
 	gate     Gate
 	listener net.Listener
 	tasks    sync.WaitGroup
+	budget   budget
 
 	mu       sync.Mutex
 	conns    map[*Conn]struct{} // those of which one end is there
@@ -47,26 +53,13 @@ func Listen(address string, config Config) (*Server, error) {
 	if config.Backend == nil {
 		panic("wire: a server without a backend")
 	}
-	if config.MaxMessage == 0 {
-		config.MaxMessage = 128 << 20
-	}
-	if config.MaxConnections == 0 {
-		config.MaxConnections = 10_000
-	}
-	if config.MaxHandshake == 0 {
-		config.MaxHandshake = 10 * time.Second
-	}
-	if config.MaxUnread == 0 {
-		config.MaxUnread = 256 << 20
-	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("taking connections: %w; another program may have the port, and port 0 picks a free one", err)
 	}
+	config = config.withDefaults()
 	s := &Server{config: config, gate: config.Gate, listener: listener, conns: make(map[*Conn]struct{})}
-	if s.gate == nil {
-		s.gate = Through{}
-	}
+	s.budget.bound = config.MaxHeld
 	s.tasks.Go(s.accept)
 	return s, nil
 }
@@ -132,12 +125,12 @@ func (s *Server) accept() {
 func (s *Server) take(socket net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || len(s.conns) >= s.config.MaxConnections {
+	if s.closed || len(s.conns) >= 2*s.config.MaxConnections {
 		socket.Close()
 		return
 	}
 	s.accepted++
-	c := &Conn{Server: s, Number: s.accepted, socket: socket, out: newOutbox(s.config.MaxUnread)}
+	c := &Conn{Server: s, Number: s.accepted, socket: socket, out: newOutbox(s), surplus: len(s.conns) >= s.config.MaxConnections}
 	c.in, c.freed.L = frame.NewReader(source{c}, MaxFrame), &c.mu
 	if tcp, ok := socket.(syscall.Conn); ok {
 		c.raw, _ = tcp.SyscallConn()

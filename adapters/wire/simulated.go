@@ -29,9 +29,8 @@ type SimulatedOptions struct {
 // one virtual host, called "/" or "". Its time stands still but for [Simulated.Advance], unless
 // [Simulated.FollowClock] has it run.
 //
-// What the model does not have is refused with 540 and a text that says so: exchanges other than the
-// default one as a way to queues, a prefetch count for a whole channel, dead letters, queues of other
-// types.
+// What the model does not have is refused with 540 and a text that says so: a prefetch count for a whole
+// channel, dead letters, direct replies, copies by CC and BCC, queues of other types.
 type Simulated struct {
 	opts  SimulatedOptions
 	clock *clock // nil while time is moved by Advance
@@ -131,7 +130,7 @@ func (s *Simulated) CloseChannel(c *Conn, channel uint16, code amqp.Code) (close
 		if i < 0 {
 			return
 		}
-		if ch := s.sessions[i].channels[channel]; ch != nil && !ch.closing {
+		if ch := s.sessions[i].channels[channel]; ch != nil && ch.closing == 0 {
 			s.sessions[i].closeChannel(ch, &refusal{code: frame.Code(code), text: "closed by the schedule"})
 			closed = true
 		}

@@ -3,12 +3,14 @@ package wire
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/sim/broker"
 )
 
-// declaration is queue.declare in the model's terms.
+// declaration is queue.declare in the model's terms. The refusal says why no queue can be made that way.
 func declaration(m *frame.QueueDeclare, name string) (amqp.Command, *refusal) {
 	cmd := amqp.Command{Method: amqp.QueueDeclare}
 	for i, set := range [...]bool{m.Passive, m.Durable, m.Exclusive, m.AutoDelete} {
@@ -33,7 +35,7 @@ func declaration(m *frame.QueueDeclare, name string) (amqp.Command, *refusal) {
 		}
 	}
 	for _, a := range beyond {
-		if value, given := m.Arguments.Lookup(a); given && !(a == "x-queue-type" && value == "classic") {
+		if _, given := lookupArgument(m.Arguments, a); given {
 			return cmd, unsupported("queue.declare with the argument '%s'", a)
 		}
 	}
@@ -46,7 +48,25 @@ var beyond = []string{
 	"x-single-active-consumer",
 }
 
-// queueArguments are the arguments that the model has, in the order in which RabbitMQ compares them.
+// comparedArguments are those that must be the same when a queue is declared again, in the order in which RabbitMQ
+// compares them.
+var comparedArguments = []string{
+	"x-expires", "x-message-ttl", "x-dead-letter-exchange", "x-dead-letter-routing-key", "x-max-length",
+	"x-max-length-bytes", "x-max-priority", "x-overflow", "x-queue-mode", "x-queue-version",
+	"x-single-active-consumer", "x-queue-type", "x-queue-master-locator",
+}
+
+// lookupArgument is an argument's value. The type of queue that there is otherwise counts as not given.
+func lookupArgument(t frame.Table, name string) (value any, given bool) {
+	value, given = t.Lookup(name)
+	if name == "x-queue-type" && value == "classic" {
+		return nil, false
+	}
+	return value, given
+}
+
+// queueArguments are the arguments that the model has, or that make no difference to it, in the order in which
+// RabbitMQ checks them.
 var queueArguments = []struct {
 	name string
 	take func(value any, args *amqp.Arguments) (why string)
@@ -83,11 +103,30 @@ var queueArguments = []struct {
 			if _, text := v.(string); text {
 				return "invalid_overflow"
 			}
-			return fmt.Sprintf("{unacceptable_type,%s}", typeName(v))
+			return unacceptable(v)
 		}
 		return ""
 	}},
+	{"x-queue-mode", func(v any, _ *amqp.Arguments) string {
+		mode, text := v.(string)
+		switch {
+		case !text:
+			return unacceptable(v)
+		case mode != "default" && mode != "lazy":
+			return fmt.Sprintf("\"unsupported queue mode '%s'\"", mode)
+		}
+		return ""
+	}},
+	{"x-queue-version", func(v any, _ *amqp.Arguments) string {
+		n, why := natural(v)
+		if why == "" && n != 1 && n != 2 {
+			why = fmt.Sprintf("\"unsupported queue version '%d'\"", n)
+		}
+		return why
+	}},
 }
+
+func unacceptable(value any) string { return fmt.Sprintf("{unacceptable_type,%s}", typeName(value)) }
 
 // natural is a number that is not negative, or what RabbitMQ says of what is none.
 func natural(value any) (int64, string) {
@@ -168,6 +207,49 @@ func typeName(value any) string {
 	return "array"
 }
 
+// compared is how the values of an argument are told apart: as they are where there are two, else by their types.
+func compared(now any, given bool, before any, had bool) (received, current string) {
+	if given && had {
+		return "'" + valueText(now) + "'", "'" + valueText(before) + "'"
+	}
+	text := func(v any, given bool) string {
+		if !given {
+			return "none"
+		}
+		return fmt.Sprintf("the value '%s' of type '%s'", valueText(v), typeName(v))
+	}
+	return text(now, given), text(before, had)
+}
+
+// valueText is a value as RabbitMQ writes it.
+func valueText(value any) string {
+	text := fmt.Sprint(value)
+	switch value.(type) {
+	case float32, float64:
+		if !strings.ContainsAny(text, ".e") {
+			text += ".0"
+		}
+	}
+	return text
+}
+
+// inequivalentExchange says in which way an exchange was declared otherwise before.
+func inequivalentExchange(now *frame.ExchangeDeclare, name string, before *broker.Exchange) string {
+	for _, f := range []struct{ arg, now, before string }{
+		{"type", now.Type, before.Type},
+		{"durable", fmt.Sprint(now.Durable), fmt.Sprint(before.Durable)},
+		{"auto_delete", fmt.Sprint(now.AutoDelete), fmt.Sprint(before.AutoDelete)},
+		{"internal", fmt.Sprint(now.Internal), fmt.Sprint(before.Internal)},
+	} {
+		if f.now != f.before {
+			return fmt.Sprintf("inequivalent arg '%s' for exchange '%s' in vhost '/': received '%s' but current is '%s'", f.arg, name, f.now, f.before)
+		}
+	}
+	v, given := now.Arguments.Lookup(alternateArgument)
+	received, current := compared(v, given, before.Alternate, before.Alternate != "")
+	return fmt.Sprintf("inequivalent arg '%s' for exchange '%s' in vhost '/': received %s but current is %s", alternateArgument, name, received, current)
+}
+
 // inequivalent says in which way a queue was declared otherwise before.
 func inequivalent(name string, now, before *frame.QueueDeclare) string {
 	arg := func(name, queue, received, current string) string {
@@ -181,17 +263,24 @@ func inequivalent(name string, now, before *frame.QueueDeclare) string {
 	case now.AutoDelete != before.AutoDelete:
 		return arg("auto_delete", name, fmt.Sprintf("'%t'", now.AutoDelete), fmt.Sprintf("'%t'", before.AutoDelete))
 	}
-	for _, a := range queueArguments {
-		v, given := now.Arguments.Lookup(a.name)
-		w, had := before.Arguments.Lookup(a.name)
-		switch {
-		case given && had && fmt.Sprint(v) != fmt.Sprint(w):
-			return arg(a.name, name, fmt.Sprintf("'%v'", v), fmt.Sprintf("'%v'", w))
-		case given && !had:
-			return arg(a.name, name, fmt.Sprintf("the value '%v' of type '%s'", v, typeName(v)), "none")
-		case had && !given:
-			return arg(a.name, name, "none", fmt.Sprintf("the value '%v' of type '%s'", w, typeName(w)))
+	differing, received, current := differingArgument(now.Arguments, before.Arguments)
+	return arg(differing, name, received, current)
+}
+
+// differingArgument is the first argument in which a queue was declared otherwise before, "" where there is none.
+func differingArgument(now, before frame.Table) (name, received, current string) {
+	if len(now) == 0 && len(before) == 0 {
+		return "", "", ""
+	}
+	for _, name := range comparedArguments {
+		v, given := lookupArgument(now, name)
+		w, had := lookupArgument(before, name)
+		if received, current := compared(v, given, w, had); received != current {
+			return name, received, current
 		}
 	}
-	return fmt.Sprintf("inequivalent args for queue '%s' in vhost '/'", name)
+	return "", "", ""
 }
+
+// otherwise are arguments that no queue has.
+const otherwise amqp.ArgumentSet = 1 << 7

@@ -100,6 +100,9 @@ func (x *simSession) recover(ch *simChannel, requeue bool) *refusal {
 
 // consume handles basic.consume.
 func (x *simSession) consume(ch *simChannel, m *frame.BasicConsume) *refusal {
+	if m.Queue == directReply {
+		return unsupported("direct replies")
+	}
 	name, err := ch.shortcut(m.Queue)
 	if err != nil {
 		return err
@@ -112,6 +115,9 @@ func (x *simSession) consume(ch *simChannel, m *frame.BasicConsume) *refusal {
 	w.number = uint64(x.s.named)
 	if slices.ContainsFunc(ch.consumers, func(o *simConsumer) bool { return o.tag == w.tag }) {
 		return refusef(frame.NotAllowed, "attempt to reuse consumer tag '%s'", w.tag)
+	}
+	if len(ch.consumers) >= maxConsumers {
+		return exceeds(frame.NotAllowed, "reached maximum (%d) of consumers per channel", maxConsumers)
 	}
 	cmd := amqp.Command{Method: amqp.BasicConsume, Queue: w.queue, Number: w.number}
 	if m.NoAck {

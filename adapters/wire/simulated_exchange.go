@@ -1,46 +1,64 @@
 package wire
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// onExchange handles the methods of class exchange: those that are there may be declared again, none
-// can be made.
+// onExchange handles the methods of class exchange.
 func (x *simSession) onExchange(ch *simChannel, m frame.Method) *refusal {
 	switch m := m.(type) {
 	case *frame.ExchangeDeclare:
 		return x.declareExchange(ch, m)
 	case *frame.ExchangeDelete:
-		switch {
-		case m.Exchange == "":
-			return onDefaultExchange()
-		case predeclared(m.Exchange):
-			return refusef(frame.AccessRefused, "deletion of system exchange '%s' in vhost '/' not allowed", m.Exchange)
-		case !m.NoWait:
-			x.answer(ch.number, &frame.ExchangeDeleteOk{})
-		}
-		return nil
+		return x.deleteExchange(ch, m)
 	case *frame.ExchangeBind:
-		return x.bindExchange(m.Destination, m.Source)
+		b := &bindingOf{ch: ch, method: amqp.ExchangeBind, ok: &frame.ExchangeBindOk{}, noWait: m.NoWait, arguments: m.Arguments,
+			routing: amqp.Routing{Exchange: m.Source, Destination: m.Destination, Key: m.RoutingKey}}
+		return x.route(b)
 	case *frame.ExchangeUnbind:
-		return x.bindExchange(m.Destination, m.Source)
+		b := &bindingOf{ch: ch, method: amqp.ExchangeUnbind, ok: &frame.ExchangeUnbindOk{}, noWait: m.NoWait, arguments: m.Arguments,
+			routing: amqp.Routing{Exchange: m.Source, Destination: m.Destination, Key: m.RoutingKey}}
+		return x.route(b)
 	}
 	return unimplemented()
 }
 
 func (x *simSession) declareExchange(ch *simChannel, m *frame.ExchangeDeclare) *refusal {
-	switch {
-	case m.Exchange == "":
-		return onDefaultExchange()
-	case predeclared(m.Exchange):
-	case m.Passive:
-		return noExchange(m.Exchange)
-	case strings.HasPrefix(m.Exchange, "amq."):
-		return refusef(frame.AccessRefused, "exchange name '%s' contains reserved prefix 'amq.*'", m.Exchange)
+	name := withoutEnds(m.Exchange)
+	cmd := amqp.Command{Method: amqp.ExchangeDeclare}
+	for i, set := range [...]bool{m.Passive, m.Durable, m.AutoDelete, m.Internal} {
+		if set {
+			cmd.Flags |= [...]amqp.Flags{amqp.Passive, amqp.Durable, amqp.AutoDelete, amqp.Internal}[i]
+		}
+	}
+	alternate, given := m.Arguments.Lookup(alternateArgument)
+	_, text := alternate.(string)
+	before, existed := x.s.broker.Exchange(name)
+	if given && !text && !existed && !m.Passive {
+		return refusef(frame.PreconditionFailed, "invalid type '%s' for arg '%s' in exchange '%s' in vhost '/'", typeName(alternate), alternateArgument, name)
+	}
+	r := amqp.Routing{Exchange: name, Type: m.Type}
+	if given {
+		r.Alternate = headerText(alternate)
+	}
+	cmd.Route = x.s.queues.route(r)
+	switch _, code := x.apply(ch, cmd); code {
+	case 0:
+	case frame.CommandInvalid:
+		return refusef(code, "unknown exchange type '%s'", m.Type)
+	case frame.NotFound:
+		return noExchange(name)
+	case frame.AccessRefused:
+		if name == "" {
+			return onDefaultExchange()
+		}
+		return refusef(code, "exchange name '%s' contains reserved prefix 'amq.*'", name)
 	default:
-		return unsupported("exchange '%s': there are only those that every broker has", m.Exchange)
+		return refusef(code, "%s", inequivalentExchange(m, name, &before))
 	}
 	if !m.NoWait {
 		x.answer(ch.number, &frame.ExchangeDeclareOk{})
@@ -48,14 +66,112 @@ func (x *simSession) declareExchange(ch *simChannel, m *frame.ExchangeDeclare) *
 	return nil
 }
 
-func (x *simSession) bindExchange(destination, source string) *refusal {
-	switch {
-	case destination == "" || source == "":
-		return onDefaultExchange()
-	case !predeclared(source):
-		return noExchange(source)
-	case !predeclared(destination):
-		return noExchange(destination)
+// alternateArgument is the one argument of an exchange.
+const alternateArgument = "alternate-exchange"
+
+func (x *simSession) deleteExchange(ch *simChannel, m *frame.ExchangeDelete) *refusal {
+	name := withoutEnds(m.Exchange)
+	cmd := amqp.Command{Method: amqp.ExchangeDelete, Route: x.s.queues.route(amqp.Routing{Exchange: name})}
+	if m.IfUnused {
+		cmd.Flags = amqp.IfUnused
 	}
-	return unsupported("bindings from exchange to exchange")
+	switch _, code := x.apply(ch, cmd); {
+	case code == frame.PreconditionFailed:
+		return refusef(code, "exchange '%s' in vhost '/' in use", name)
+	case code != 0 && name == "":
+		return onDefaultExchange()
+	case code != 0:
+		return refusef(code, "deletion of system exchange '%s' in vhost '/' not allowed", name)
+	case !m.NoWait:
+		x.answer(ch.number, &frame.ExchangeDeleteOk{})
+	}
+	return nil
+}
+
+// bindingOf is a binding to be made or removed, of a queue or of another exchange.
+type bindingOf struct {
+	ch        *simChannel
+	method    amqp.Method
+	queue     string // where it is one's
+	routing   amqp.Routing
+	arguments frame.Table
+	ok        frame.Method
+	noWait    bool
+}
+
+// route makes or removes a binding.
+func (x *simSession) route(b *bindingOf) *refusal {
+	r := &b.routing
+	r.Exchange, r.Destination, r.Headers = withoutEnds(r.Exchange), withoutEnds(r.Destination), headersOf(b.arguments)
+	cmd := amqp.Command{Method: b.method, Route: x.s.queues.route(*r)}
+	if b.queue != "" {
+		cmd.Queue = x.s.queues.lookup(b.queue)
+	}
+	if _, code := x.apply(b.ch, cmd); code != 0 {
+		return x.notBound(code, b)
+	}
+	if !b.noWait {
+		x.answer(b.ch.number, b.ok)
+	}
+	return nil
+}
+
+// notBound says why a binding can't be made or removed.
+func (x *simSession) notBound(code frame.Code, b *bindingOf) *refusal {
+	_, there := x.s.broker.Exchange(b.routing.Exchange)
+	switch {
+	case code == frame.AccessRefused:
+		return onDefaultExchange()
+	case code == frame.PreconditionFailed:
+		how, _ := b.arguments.Lookup("x-match")
+		if _, text := how.(string); !text {
+			return refusef(code, "Invalid x-match field type %s (value %v); expected longstr", typeName(how), how)
+		}
+		return refusef(code, "Invalid x-match field value <<\"%s\">>; expected all, any, all-with-x, or any-with-x", how)
+	case code == frame.NotFound && !there:
+		return noExchange(b.routing.Exchange)
+	case code == frame.NotFound && b.queue == "":
+		return noExchange(b.routing.Destination)
+	}
+	return aboutQueue(code, b.queue)
+}
+
+// endsOfLines are left out of names, as RabbitMQ does.
+var endsOfLines = strings.NewReplacer("\r", "", "\n", "")
+
+func withoutEnds(name string) string {
+	if strings.ContainsAny(name, "\r\n") {
+		return endsOfLines.Replace(name)
+	}
+	return name
+}
+
+// headersOf are headers in the model's terms. Numbers are equal whatever their types, and nothing else is.
+func headersOf(t frame.Table) amqp.Headers {
+	if len(t) == 0 {
+		return ""
+	}
+	values := make(map[string]string)
+	for name, value := range t.All() {
+		values[name] = headerText(value)
+	}
+	return amqp.NewHeaders(values)
+}
+
+// headerText is a value as a text that is that of no other.
+func headerText(value any) string {
+	if n, ok := integer(value); ok {
+		return fmt.Sprint(amqp.Present, "number ", n)
+	}
+	switch v := value.(type) {
+	case nil:
+		return amqp.Present
+	case string:
+		return v
+	case float32:
+		return fmt.Sprint(amqp.Present, "number ", float64(v))
+	case float64:
+		return fmt.Sprint(amqp.Present, "number ", v)
+	}
+	return fmt.Sprintf("%s%s %v", amqp.Present, typeName(value), value)
 }

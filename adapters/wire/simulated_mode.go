@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"slices"
+
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
 )
@@ -36,7 +38,7 @@ func (x *simSession) commit(ch *simChannel) *refusal {
 	pending := ch.mandatory
 	ch.mandatory = nil
 	for _, p := range pending {
-		if !x.s.broker.Exists(p.queue) {
+		if !slices.ContainsFunc(p.queues, x.s.broker.Exists) {
 			x.giveBack(ch, p.publish, p.content)
 		}
 	}

@@ -12,20 +12,31 @@ import (
 
 // publish handles basic.publish.
 func (x *simSession) publish(ch *simChannel, m *frame.BasicPublish, c *frame.Content) *refusal {
-	cmd := amqp.Command{Method: amqp.BasicPublish, Queue: x.s.queues.lookup(m.RoutingKey)}
+	cmd := amqp.Command{Method: amqp.BasicPublish}
 	if err := x.checkPublish(m, c, &cmd); err != nil {
 		return err
+	}
+	if m.Exchange == "" {
+		cmd.Queue = x.s.queues.lookup(m.RoutingKey)
+	} else {
+		cmd.Route = x.s.queues.route(amqp.Routing{Exchange: withoutEnds(m.Exchange), Key: m.RoutingKey, Headers: headersOf(c.Properties.Headers)})
 	}
 	cmd.Number = x.s.messages.put(m, c, x.s.broker)
 	if cmd.Number == 0 {
 		return refusef(frame.ResourceError, "the simulated broker keeps at most %d bytes of messages", x.s.messages.limit)
 	}
-	if ch.mode == frame.TxSelectID {
-		if m.Mandatory {
-			ch.mandatory = append(ch.mandatory, pendingReturn{m, c, cmd.Queue})
+	if m.Mandatory {
+		switch reached := x.s.broker.Reach(&cmd); {
+		case ch.mode == frame.TxSelectID:
+			if cmd.Route == 0 && !x.s.opts.Broker.RoutedAtPublish {
+				reached = append(reached[:0], cmd.Queue)
+			}
+			if len(reached) == 0 || !x.s.opts.Broker.RoutedAtPublish {
+				ch.mandatory = append(ch.mandatory, pendingReturn{m, c, reached})
+			}
+		case len(reached) == 0:
+			x.giveBack(ch, m, c)
 		}
-	} else if m.Mandatory && !x.s.broker.Exists(cmd.Queue) {
-		x.giveBack(ch, m, c)
 	}
 	r, code := x.apply(ch, cmd)
 	if code != 0 {
@@ -56,13 +67,18 @@ func (x *simSession) giveBack(ch *simChannel, m *frame.BasicPublish, c *frame.Co
 
 // checkPublish looks at what the model does not, and completes the command.
 func (x *simSession) checkPublish(m *frame.BasicPublish, c *frame.Content, cmd *amqp.Command) *refusal {
+	exchange, there := x.s.broker.Exchange(withoutEnds(m.Exchange))
 	switch p := &c.Properties; {
 	case m.Immediate:
 		return refusef(frame.NotImplemented, "immediate=true")
-	case m.Exchange != "" && !predeclared(m.Exchange):
+	case m.Exchange != "" && !there:
 		return noExchange(m.Exchange)
-	case m.Exchange != "":
-		return unsupported("basic.publish to exchange '%s': only the default exchange leads to queues", m.Exchange)
+	case exchange.Internal:
+		return refusef(frame.AccessRefused, "cannot publish to internal exchange '%s' in vhost '/'", m.Exchange)
+	case p.Has&frame.HasHeaders != 0 && copied(p.Headers):
+		return unsupported("messages with the headers CC and BCC, by which RabbitMQ routes copies")
+	case p.Has&frame.HasReplyTo != 0 && p.ReplyTo == directReply:
+		return unsupported("direct replies")
 	case p.Has&frame.HasUserID != 0 && p.UserID != x.user:
 		return refusef(frame.PreconditionFailed, "user_id property set to '%s' but authenticated user was '%s'", p.UserID, x.user)
 	case p.Has&frame.HasExpiration != 0:
@@ -81,6 +97,19 @@ func (x *simSession) checkPublish(m *frame.BasicPublish, c *frame.Content, cmd *
 	}
 	return nil
 }
+
+// copied reports whether headers say where copies of the message go.
+func copied(headers frame.Table) bool {
+	for name := range headers.All() {
+		if name == "CC" || name == "BCC" {
+			return true
+		}
+	}
+	return false
+}
+
+// directReply is the name of no queue, by which RabbitMQ's clients answer one another without one.
+const directReply = "amq.rabbitmq.reply-to"
 
 // expiration reads the property, or says what is wrong with it in RabbitMQ's terms.
 func expiration(s string) (ms uint32, why string) {

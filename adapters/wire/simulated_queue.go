@@ -28,13 +28,11 @@ func (x *simSession) onQueue(ch *simChannel, m frame.Method) *refusal {
 		}
 		return nil
 	case *frame.QueueBind:
-		return x.bind(ch, m)
+		return x.bind(&bindingOf{ch: ch, method: amqp.QueueBind, ok: &frame.QueueBindOk{}, noWait: m.NoWait, arguments: m.Arguments,
+			queue: m.Queue, routing: amqp.Routing{Exchange: m.Exchange, Key: m.RoutingKey}})
 	case *frame.QueueUnbind:
-		if m.Exchange == "" {
-			return onDefaultExchange()
-		}
-		x.answer(ch.number, &frame.QueueUnbindOk{}) // RabbitMQ does not look whether there was a binding
-		return nil
+		return x.bind(&bindingOf{ch: ch, method: amqp.QueueUnbind, ok: &frame.QueueUnbindOk{}, arguments: m.Arguments,
+			queue: m.Queue, routing: amqp.Routing{Exchange: m.Exchange, Key: m.RoutingKey}})
 	}
 	return unimplemented()
 }
@@ -50,33 +48,17 @@ func (ch *simChannel) shortcut(name string) (string, *refusal) {
 	return name, nil
 }
 
-// endsOfLines are left out of the names of queues, as RabbitMQ does.
-var endsOfLines = strings.NewReplacer("\r", "", "\n", "")
-
 // declare handles queue.declare.
 func (x *simSession) declare(ch *simChannel, m *frame.QueueDeclare) *refusal {
-	name := m.Queue
-	if strings.ContainsAny(name, "\r\n") {
-		name = endsOfLines.Replace(name)
+	name := withoutEnds(m.Queue)
+	if name == "" && !m.Passive {
+		name = x.s.generated("amq.gen-")
 	}
-	cmd, err := declaration(m, name)
+	existed := x.s.broker.Exists(x.s.queues.lookup(name))
+	cmd, err := x.declaration(m, name)
 	if err != nil {
 		return err
 	}
-	switch {
-	case m.Passive:
-		cmd.Queue = x.s.queues.lookup(name)
-	case strings.HasPrefix(name, "amq."):
-		return refusef(frame.AccessRefused, "queue name '%s' contains reserved prefix 'amq.*'", name)
-	default:
-		if name == "" {
-			name = x.s.generated("amq.gen-")
-		}
-		if cmd.Queue = x.s.queues.enter(name); cmd.Queue == 0 {
-			return refusef(frame.ResourceError, "the simulated broker has no room for one more queue")
-		}
-	}
-	existed := x.s.broker.Exists(cmd.Queue)
 	r, code := x.apply(ch, cmd)
 	if code != 0 {
 		return x.notDeclared(code, name, cmd.Queue, m)
@@ -89,6 +71,29 @@ func (x *simSession) declare(ch *simChannel, m *frame.QueueDeclare) *refusal {
 		x.answer(ch.number, &frame.QueueDeclareOk{Queue: name, MessageCount: r.Messages, ConsumerCount: r.Consumers})
 	}
 	return nil
+}
+
+// declaration is a queue.declare in the model's terms.
+func (x *simSession) declaration(m *frame.QueueDeclare, name string) (amqp.Command, *refusal) {
+	cmd, err := declaration(m, name)
+	cmd.Queue = x.s.queues.lookup(name)
+	switch {
+	case m.Passive:
+		return cmd, nil
+	case strings.HasPrefix(withoutEnds(m.Queue), "amq."):
+		return cmd, refusef(frame.AccessRefused, "queue name '%s' contains reserved prefix 'amq.*'", name)
+	case x.s.broker.Exists(cmd.Queue): // what matters then is whether it was declared otherwise
+		if a, _, _ := differingArgument(m.Arguments, x.s.queues.places[cmd.Queue].declared.Arguments); a != "" {
+			cmd.Args.Has |= otherwise
+		}
+		return cmd, nil
+	case err != nil:
+		return cmd, err
+	}
+	if cmd.Queue = x.s.queues.enter(name); cmd.Queue == 0 {
+		return cmd, refusef(frame.ResourceError, "the simulated broker has at most %d queues at once", maxQueues)
+	}
+	return cmd, nil
 }
 
 func (x *simSession) notDeclared(code frame.Code, name string, id amqp.Queue, m *frame.QueueDeclare) *refusal {
@@ -108,13 +113,15 @@ func (x *simSession) delete(ch *simChannel, m *frame.QueueDelete) *refusal {
 		return err
 	}
 	cmd := amqp.Command{Method: amqp.QueueDelete, Queue: x.s.queues.lookup(name)}
-	why := "queue '%s' in vhost '/' not empty"
+	why := "queue '%s' in vhost '/' in use"
 	if m.IfUnused {
 		cmd.Flags |= amqp.IfUnused
-		why = "queue '%s' in vhost '/' in use"
 	}
 	if m.IfEmpty {
 		cmd.Flags |= amqp.IfEmpty
+		if x.s.broker.Depth(cmd.Queue) > 0 { // which is looked at first
+			why = "queue '%s' in vhost '/' not empty"
+		}
 	}
 	r, code := x.apply(ch, cmd)
 	switch {
@@ -128,24 +135,14 @@ func (x *simSession) delete(ch *simChannel, m *frame.QueueDelete) *refusal {
 	return nil
 }
 
-// bind handles queue.bind. What is bound gets no message by it: publishing to another exchange than the
-// default one is refused.
-func (x *simSession) bind(ch *simChannel, m *frame.QueueBind) *refusal {
-	name, err := ch.shortcut(m.Queue)
-	switch {
-	case err != nil:
+// bind handles queue.bind and queue.unbind. An empty key, with an empty name for the queue declared last,
+// stands for that name.
+func (x *simSession) bind(b *bindingOf) (err *refusal) {
+	if b.queue == "" && b.routing.Key == "" {
+		b.routing.Key = b.ch.queue
+	}
+	if b.queue, err = b.ch.shortcut(withoutEnds(b.queue)); err != nil {
 		return err
-	case m.Exchange == "":
-		return onDefaultExchange()
 	}
-	_, code := x.apply(ch, amqp.Command{Method: amqp.QueueBind, Queue: x.s.queues.lookup(name)})
-	switch {
-	case code != 0:
-		return aboutQueue(code, name)
-	case !predeclared(m.Exchange):
-		return noExchange(m.Exchange)
-	case !m.NoWait:
-		x.answer(ch.number, &frame.QueueBindOk{})
-	}
-	return nil
+	return x.route(b)
 }

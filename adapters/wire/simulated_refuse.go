@@ -2,7 +2,6 @@ package wire
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 )
@@ -29,11 +28,6 @@ func aboutQueue(code frame.Code, name string) *refusal {
 		return refusef(code, "queue '%s' in vhost '/' in exclusive use", name)
 	}
 	return refusef(code, "queue '%s' in vhost '/'", name)
-}
-
-// predeclared reports whether an exchange is there on every broker.
-func predeclared(exchange string) bool {
-	return slices.Contains([]string{"", "amq.direct", "amq.fanout", "amq.topic", "amq.headers", "amq.match", "amq.rabbitmq.trace"}, exchange)
 }
 
 func noExchange(name string) *refusal {

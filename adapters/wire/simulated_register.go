@@ -2,7 +2,6 @@ package wire
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
@@ -61,7 +60,7 @@ func (r *register) enter(name string) amqp.Queue {
 	switch n := len(r.free); {
 	case n > 0:
 		id, r.free = r.free[n-1], r.free[:n-1]
-	case r.names.Len() < math.MaxUint16:
+	case r.names.Len() < maxQueues:
 		id = r.names.Intern(fmt.Sprintf("queue %d", r.names.Len()))
 		r.places = append(r.places, place{})
 	default:
@@ -69,6 +68,13 @@ func (r *register) enter(name string) amqp.Queue {
 	}
 	r.ids[name], r.places[id] = id, place{name: name}
 	return id
+}
+
+// route is the number of what the next command says of exchanges. The one before it may have had the same:
+// brokers don't keep them.
+func (r *register) route(of amqp.Routing) amqp.Route {
+	r.names.ForgetRoutes()
+	return r.names.InternRoute(of)
 }
 
 // clean forgets names whose queues are gone. Which numbers are free next depends on the numbers alone.
@@ -80,5 +86,5 @@ func (r *register) clean() {
 			r.free = append(r.free, id)
 		}
 	}
-	r.sweep = max(1024, min(2*len(r.ids), math.MaxUint16-1))
+	r.sweep = max(1024, min(2*len(r.ids), maxQueues-1))
 }

@@ -45,7 +45,7 @@ const (
 // simChannel is what a channel has that the model has not.
 type simChannel struct {
 	number    uint16
-	closing   bool // channel.close was sent
+	closing   int // channel.close that were sent and that the client has not said it knows of
 	mode      frame.ID
 	queue     string          // the one declared last
 	published uint64          // messages, in confirm mode
@@ -53,11 +53,11 @@ type simChannel struct {
 	consumers []*simConsumer
 }
 
-// pendingReturn is a message of a transaction that comes back if its queue is not there at the commit.
+// pendingReturn is a message of a transaction that comes back if none of its queues is there at the commit.
 type pendingReturn struct {
 	publish *frame.BasicPublish
 	content *frame.Content
-	queue   amqp.Queue
+	queues  []amqp.Queue // that it was for
 }
 
 // simConsumer is a consumer. The model knows it by its number on its channel.
@@ -166,7 +166,7 @@ func (x *simSession) refuse(err *refusal, channel uint16) {
 func (x *simSession) closeChannel(ch *simChannel, err *refusal) {
 	x.s.broker.CloseChannel(x.conn, ch.number, amqp.Code(err.code))
 	x.forget(ch)
-	ch.closing = true
+	ch.closing++
 	x.answer(ch.number, &frame.ChannelClose{
 		ReplyCode: uint16(err.code), ReplyText: err.fullText(), ClassID: err.method.Class(), MethodID: err.method.Method(),
 	})
@@ -200,7 +200,8 @@ func (x *simSession) onConnection(cmd *Command) *refusal {
 		x.end()
 		return nil
 	case *frame.ConnectionUpdateSecret:
-		return unsupported("connection.update-secret: users have passwords here, not tokens that run out")
+		x.answer(0, &frame.ConnectionUpdateSecretOk{}) // users have passwords, not tokens that run out
+		return nil
 	}
 	return refusef(frame.ChannelError, "unexpected method in connection state running")
 }
@@ -208,16 +209,6 @@ func (x *simSession) onConnection(cmd *Command) *refusal {
 // onChannel handles a method on a channel.
 func (x *simSession) onChannel(cmd *Command) *refusal {
 	ch := x.channels[cmd.Channel]
-	if ch != nil && ch.closing {
-		switch cmd.Method.(type) {
-		case *frame.ChannelClose:
-			x.answer(cmd.Channel, &frame.ChannelCloseOk{})
-			delete(x.channels, cmd.Channel)
-		case *frame.ChannelCloseOk:
-			delete(x.channels, cmd.Channel)
-		}
-		return nil
-	}
 	_, opens := cmd.Method.(*frame.ChannelOpen)
 	switch {
 	case ch == nil && !opens:
@@ -226,8 +217,50 @@ func (x *simSession) onChannel(cmd *Command) *refusal {
 		return refusef(frame.ChannelError, "second 'channel.open' seen")
 	case opens:
 		return x.openChannel(cmd.Channel)
+	case ch.closing > 0:
+		x.onClosing(ch, cmd)
+		return nil
 	}
 	return x.dispatch(ch, cmd)
+}
+
+// onClosing handles a method on a channel that the broker has closed. The client may have closed it at the
+// same time: that is answered, but the channel is gone only when the client says that it knows.
+func (x *simSession) onClosing(ch *simChannel, cmd *Command) {
+	switch cmd.Method.(type) {
+	case *frame.ChannelClose:
+		x.answer(cmd.Channel, &frame.ChannelCloseOk{})
+	case *frame.ChannelCloseOk:
+		if ch.closing--; ch.closing == 0 {
+			delete(x.channels, cmd.Channel)
+		}
+	default:
+		if name, uses := usedQueue(cmd.Method); uses { // what it stands for is looked up all the same
+			if _, err := ch.shortcut(name); err != nil {
+				err.method = cmd.Method.ID()
+				x.closeChannel(ch, err)
+			}
+		}
+	}
+}
+
+// usedQueue is the name in a method that uses a queue, or the one declared last where it is empty.
+func usedQueue(m frame.Method) (name string, uses bool) {
+	switch m := m.(type) {
+	case *frame.QueueDelete:
+		return m.Queue, true
+	case *frame.QueuePurge:
+		return m.Queue, true
+	case *frame.QueueBind:
+		return m.Queue, true
+	case *frame.QueueUnbind:
+		return m.Queue, true
+	case *frame.BasicGet:
+		return m.Queue, true
+	case *frame.BasicConsume:
+		return m.Queue, true
+	}
+	return "", false
 }
 
 func (x *simSession) openChannel(number uint16) *refusal {

@@ -35,7 +35,8 @@ Exit codes: 0 all green, 1 something is red, 2 the check could not be made.`,
 	}
 	cmd.Flags().StringVar(&f.exec, "exec", "", "the `COMMAND` that starts a client, as a shell takes it")
 	cmd.Flags().StringVar(&f.lock, "lock-type", lock.Semaphore.String(), "the `TYPE` of lock: semaphore, mutex or persistent-mutex")
-	cmd.Flags().DurationVar(&f.limit, "limit", adaptercheck.DefaultLimit, "how long a call may take")
+	f.limit = adaptercheck.DefaultLimit
+	cmd.Flags().Var(span{&f.limit}, "limit", "how long a call may take")
 	return cmd
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -29,8 +28,9 @@ func atlasCommand() *cobra.Command {
 		Use:   "atlas",
 		Short: "answer the guidelines' open questions",
 		Long: `Answers the questions that the guidelines leave open: for each, configurations of which
-every execution is visited, the verdict on every property, the shortest counterexamples,
-and the command that repeats it. Then it looks for the smallest set of options under
+every execution is visited, the verdict on every property, short counterexamples, and
+the command that repeats it. A number of steps is the least there is with no more slots
+and calls; where that is not known, it says "at most". Then it looks for the smallest set of options under
 which all properties are proved.
 
 With --on rabbitmq or --on amqp://… each counterexample is replayed step by step on a
@@ -49,25 +49,27 @@ real RabbitMQ.`,
 }
 
 func (f *atlasFlags) run(c *cobra.Command) error {
+	if err := f.onFlags.check(c); err != nil {
+		return err
+	}
 	line := newProgress()
 	cfg := lockproof.AtlasConfig{Questions: f.questions, Progress: func(what string) { line.say("%s", what) }}
 	if _, real := f.real(); real {
-		broker, err := f.start(c)
+		broker, err := f.start(c, false)
 		if err != nil {
 			return err
 		}
-		defer broker.Stop()
-		cfg.Broker = broker.Version
+		cfg.Broker = broker.String()
 		cfg.Confirm = func(t *scenario.Trace, target *lock.Target, v scenario.Violation) (string, error) {
 			return confirm(c, broker, t, target, v)
 		}
 	}
 	a, err := lockproof.Atlas(c.Context(), cfg)
 	line.done()
-	if err != nil {
-		return err
+	if a == nil {
+		return fmt.Errorf("--%w", err)
 	}
-	return f.write(c, a)
+	return all(err, f.write(c, a))
 }
 
 // confirm says what a real broker makes of a counterexample.
@@ -84,38 +86,29 @@ func confirm(c *cobra.Command, broker *rabbitmq.Broker, t *scenario.Trace, targe
 	return "RabbitMQ differs: " + r.String(), nil
 }
 
+// write writes what there is of an atlas. The error is for what could not be written.
 func (f *atlasFlags) write(c *cobra.Command, a *histories.Atlas) error {
-	for _, o := range []struct {
-		flag, file string
-		write      func(io.Writer, *histories.Atlas) error
-	}{{"--markdown", f.markdown, histories.WriteAtlasMarkdown}, {"--html", f.html, histories.WriteAtlasPage}} {
-		if o.file == "" {
-			continue
-		}
-		if err := histories.Replace(o.file, func(w io.Writer) error { return o.write(w, a) }); err != nil {
-			return fmt.Errorf("%s: %w", o.flag, err)
-		}
-	}
-	if err := f.save(a); err != nil {
-		return err
-	}
+	unsaved := f.save(a)
+	return all(f.print(c.OutOrStdout(), a), unsaved,
+		writeFile("--markdown", f.markdown, func(w io.Writer) error { return histories.WriteAtlasMarkdown(w, a) }),
+		writeFile("--html", f.html, func(w io.Writer) error { return histories.WriteAtlasPage(w, a) }),
+	)
+}
+
+func (f *atlasFlags) print(w io.Writer, a *histories.Atlas) error {
 	if f.json {
-		return histories.WriteAtlasJSON(c.OutOrStdout(), a)
+		return histories.WriteAtlasJSON(w, a)
 	}
-	return histories.WriteAtlas(c.OutOrStdout(), a, style())
+	return histories.WriteAtlas(w, a, style())
 }
 
 func (f *atlasFlags) save(a *histories.Atlas) error {
 	if f.out == "" {
 		return nil
 	}
-	if err := os.MkdirAll(f.out, 0o755); err != nil {
-		return fmt.Errorf("--out: %w", err)
-	}
+	var errs []error
 	for name, ce := range a.Counterexamples() {
-		if err := ce.Save(filepath.Join(f.out, name)); err != nil {
-			return err
-		}
+		errs = append(errs, saveIn(f.out, filepath.Join(f.out, name), ce))
 	}
-	return nil
+	return all(errs...)
 }

@@ -46,3 +46,21 @@ func TestBroker(t *testing.T) {
 		t.Errorf("does not say that a channel was opened: %q", text)
 	}
 }
+
+// TestBrokerListensHere: an address that other machines can reach needs a flag of its own, and the error says which.
+func TestBrokerListensHere(t *testing.T) {
+	for listen, here := range map[string]bool{
+		"127.0.0.1:0": true, "127.8.8.8:0": true, "[::1]:0": true, "localhost:0": true,
+		":0": false, "0.0.0.0:0": false, "[::]:0": false, "192.0.2.1:0": false, "example.com:0": false,
+	} {
+		if err := (&brokerFlags{listen: listen}).local(); (err == nil) != here || err != nil && !strings.Contains(err.Error(), "--listen-anywhere") {
+			t.Errorf("%s: %v", listen, err)
+		}
+		if err := (&brokerFlags{listen: listen, anywhere: true}).local(); err != nil {
+			t.Errorf("%s with --listen-anywhere: %v", listen, err)
+		}
+	}
+	if err := (&brokerFlags{listen: "5673"}).local(); err == nil || !strings.Contains(err.Error(), "port") {
+		t.Errorf("no port: %v", err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/adapters/process"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
 )
 
 // execFlags say whose program is judged.
@@ -22,7 +23,8 @@ func (f *execFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.exec, "exec", "", "judge the lock behind this `COMMAND`, run once for each client")
 	flags.StringVar(&f.lockType, "lock-type", "semaphore", "with --exec, what it is: semaphore, mutex or persistent-mutex")
-	flags.DurationVar(&f.patience, "patience", 2*time.Second, "with --exec, how long a client may send nothing before the others go on without it")
+	f.patience = 2 * time.Second
+	flags.Var(span{&f.patience}, "patience", "with --exec, how long a client may send nothing before the others go on without it")
 }
 
 // kind is the type that the program's lock is taken for.
@@ -30,9 +32,6 @@ func (f *execFlags) kind() (lock.Kind, error) {
 	kind, err := lock.KindNamed(f.lockType)
 	if err != nil {
 		return 0, fmt.Errorf("--lock-type: %w", err)
-	}
-	if f.patience <= 0 {
-		return 0, fmt.Errorf("--patience %v: expected more than nothing", f.patience)
 	}
 	return kind, nil
 }
@@ -59,12 +58,6 @@ func (f *proveFlags) foreign(c *cobra.Command, args []string) error {
 	if err := f.alone(args); err != nil {
 		return err
 	}
-	if f.way == "" {
-		why := "with --exec: expected --stress beside it; the gate's scenarios are drawn from the seed"
-		if err := given(c, why, "clients", "admins", "slots", "rounds", "crashes", "restarts"); err != nil {
-			return err
-		}
-	}
 	cfg, err := f.config(nil)
 	if err != nil {
 		return err
@@ -73,24 +66,34 @@ func (f *proveFlags) foreign(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	applicable := spec.ApplicableExternal(kind)
+	if f.way != "" { // the history alone is judged
+		applicable = spec.Applicable(kind)
+	}
+	if err := f.judge(&cfg, applicable, kind); err != nil {
+		return err
+	}
 	scenarios := f.scenarios
 	if !c.Flags().Changed("scenarios") {
 		scenarios = lockproof.DefaultForeignScenarios
 	}
 	options := told(cfg.Options)
 	if f.way != "" {
-		return f.stressForeign(c, kind, options, cfg.Strength)
+		return f.stressForeign(c, kind, options, &cfg)
 	}
-	on, stop, err := f.behindGate(c)
+	shape, err := f.shape(c, kind)
 	if err != nil {
 		return err
 	}
-	defer stop()
+	on, err := f.behindGate(c)
+	if err != nil {
+		return err
+	}
 	line := newProgress()
 	res, err := lockproof.ProveForeign(c.Context(), lockproof.ForeignConfig{
 		Starter: &process.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Options: options,
-		Seed: f.seed, Scenarios: scenarios, Time: f.time, Strategies: cfg.Strategies, Depth: f.depth, Strength: cfg.Strength,
-		Workers: f.workers, Patience: f.patience, On: on,
+		Seed: f.seed, Scenarios: scenarios, Time: f.time, Strategies: cfg.Strategies, Depth: f.depth, Shape: shape,
+		Properties: cfg.Properties, Until: cfg.Until, Strength: cfg.Strength, Workers: f.workers, Patience: f.patience, On: on, Found: f.found,
 		Progress: func(p lockproof.Progress) {
 			if p.Tries > 0 {
 				line.say("%d properties violated; making executions smaller, try %d", p.Violated, p.Tries)

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,7 +23,7 @@ type exploreFlags struct {
 	lockproof.Exploration
 	calls, adminCalls string
 	options           []string
-	properties        []string
+	property          properties
 	reduce            string
 	storage           string
 	memory            int
@@ -39,13 +42,18 @@ func exploreCommand() *cobra.Command {
 		Short: "visit every execution of a bounded configuration",
 		Long: `Visits every reachable state of a configuration: every order of the clients' commands,
 every placement of the faults, every choice of a random option. A property that holds
-in all of them is proved within these bounds; one that does not is shown with a shortest
-execution that violates it, which replays.
+in all of them is proved within these bounds; one that does not is shown with a short
+execution that violates it, which replays. Where no execution with as many slots and
+calls, or fewer, violates it in fewer steps, the card says so.
 
 A client calls acquire, verify and release, so many rounds of them; an administrator
 removes a slot and adds one. --calls and --admin-calls say otherwise, such as
 "acquire,release" or "add:2,count". A pause is not a fault here: every order of commands
 includes every pause.
+
+With --clients any there is any number of clients, each going through its calls again and
+again: what is proved then holds for every number of clients, rounds and, where a fault's
+number is any as well, faults (any number of crashes, unless --crashes says otherwise).
 
 With --exec anybody's lock is visited, in any language: the command is run for each
 client, and every order in which the clients' commands can reach the broker is run from
@@ -58,17 +66,19 @@ faults then, and, unless said otherwise, 2 clients, 1 slot and no administrator.
 	f.faults(cmd)
 	f.searching(cmd)
 	f.execFlags.register(cmd)
-	cmd.Flags().IntVar(&f.runs, "runs", lockproof.DefaultForeignRuns, "with --exec, how many executions are run at most")
+	f.runs = lockproof.DefaultForeignRuns
+	cmd.Flags().Var(number[int]{&f.runs, 1, manyScenarios}, "runs", "with --exec, how many executions are run at most")
 	f.outputFlags.register(cmd)
 	return cmd
 }
 
 func (f *exploreFlags) workload(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.IntVar(&f.Clients, "clients", f.Clients, "how many clients")
-	flags.IntVar(&f.Rounds, "rounds", f.Rounds, "how often each goes through its calls")
-	flags.IntVar(&f.Admins, "admins", f.Admins, "how many administrators")
-	flags.IntVar(&f.Slots, "slots", f.Slots, "how many slots there are at first")
+	flags.Var(orAny{number[int]{&f.Clients, 0, scenario.MaxClients}}, "clients", "how many clients, or any number of them")
+	flags.Var(number[int]{&f.Rounds, 1, 100}, "rounds", "how often each goes through its calls")
+	flags.Var(orAny{number[int]{&f.Admins, 0, scenario.MaxClients}}, "admins", "how many administrators, or any number of them")
+	flags.Var(number[int]{&f.Slots, 0, spec.Slots - 1}, "slots", "how many slots there are at first")
+	flags.Var(number[int]{&f.MostSlots, 1, spec.Slots - 1}, "most-slots", "with any number of clients, how many slots there may be at once (default as many as at first)")
 	flags.StringArrayVar(&f.Names, "lock", nil, "the `NAME` of a lock (default jobs); given twice, clients use the two in turn")
 	flags.StringVar(&f.calls, "calls", "", "what a client calls, such as `acquire,release`")
 	flags.StringVar(&f.adminCalls, "admin-calls", "", "what an administrator calls, such as `remove:1,wait:1`")
@@ -77,29 +87,30 @@ func (f *exploreFlags) workload(cmd *cobra.Command) {
 
 func (f *exploreFlags) faults(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.IntVar(&f.Faults.Crashes, "crashes", f.Faults.Crashes, "how many clients may die, before a command or after its effect")
-	flags.IntVar(&f.Faults.Drops, "drops", 0, "how many connections the broker may drop")
-	flags.IntVar(&f.Faults.ChannelErrors, "channel-errors", 0, "how many channels the broker may close")
-	flags.IntVar(&f.Faults.Lost, "lost", 0, "how many replies may be lost")
-	flags.IntVar(&f.Faults.Restarts, "restarts", 0, "how often the broker may restart")
+	flags.Var(orAny{number[int]{&f.Faults.Crashes, 0, 100}}, "crashes", "how many clients may die, before a command or after its effect")
+	flags.Var(orAny{number[int]{&f.Faults.Drops, 0, 100}}, "drops", "how many connections the broker may drop")
+	flags.Var(orAny{number[int]{&f.Faults.ChannelErrors, 0, 100}}, "channel-errors", "how many channels the broker may close")
+	flags.Var(orAny{number[int]{&f.Faults.Lost, 0, 100}}, "lost", "how many replies may be lost")
+	flags.Var(orAny{number[int]{&f.Faults.Restarts, 0, 100}}, "restarts", "how often the broker may restart")
 	flags.BoolVar(&f.Faults.Late, "late", f.Faults.Late, "the broker may notice a dead connection at any later moment")
 }
 
 func (f *exploreFlags) searching(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.properties, "property", nil, "judge only this property; may be given several times")
+	flags.Var(&f.property, "property", "judge only these properties, with commas")
 	flags.BoolVar(&f.strict, "strict", false, "a failed acquire promises that at one moment every slot was taken")
 	flags.StringVar(&f.reduce, "reduce", "symmetry,order,local", "which reductions to use, or none")
-	flags.IntVar(&f.Search.Workers, "workers", 0, "how many search at once (default one a processor); the result is the same")
-	flags.IntVar(&f.Search.Depth, "depth", 0, "end the search after so many levels")
-	flags.IntVar(&f.memory, "memory", 8192, "end the search at about so many `MiB`")
+	flags.Var(number[int]{&f.Search.Workers, 1, manyWorkers}, "workers", "how many search at once (default one a processor); the result is the same")
+	flags.Var(number[int]{&f.Search.Depth, 1, 1 << 30}, "depth", "end the search after so many levels")
+	f.memory, f.array = 8192, 64
+	flags.Var(number[int]{&f.memory, 1, manyMiB}, "memory", "end the search at about so many `MiB`")
 	flags.StringVar(&f.storage, "storage", "fingerprints", "how states are kept: fingerprints, exact or bits")
-	flags.Int64Var(&f.array, "array", 64, "the size of the array of --storage bits, in `MiB`")
+	flags.Var(number[int64]{&f.array, 1, manyMiB}, "array", "the size of the array of --storage bits, in `MiB`")
 	flags.BoolVar(&f.Search.First, "first", false, "end the search at the first violation")
 	flags.StringVar(&f.Search.Checkpoint, "checkpoint", "", "leave the search in a `FILE` when it ends early")
-	flags.DurationVar(&f.Search.Every, "every", 0, "write the checkpoint also after every so much time, such as 10m")
+	flags.Var(span{&f.Search.Every}, "every", "write the checkpoint also after every so much time, such as 10m")
 	flags.StringVar(&f.Search.Resume, "resume", "", "go on from a checkpoint `FILE`")
-	flags.IntVar(&f.Walks, "simulate", 0, "take so many random executions instead of visiting all")
+	flags.Var(number[int]{&f.Walks, 1, manyScenarios}, "simulate", "take so many random executions instead of visiting all")
 	flags.Uint64Var(&f.Seed, "seed", 1, "what decides the random executions")
 }
 
@@ -107,10 +118,10 @@ func (f *exploreFlags) run(c *cobra.Command, args []string) error {
 	if f.exec != "" {
 		return f.foreign(c, args)
 	}
-	if err := given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "runs", "lock-type", "patience"); err != nil {
+	if err := f.unused(c); err != nil {
 		return err
 	}
-	if err := f.settle(args); err != nil {
+	if err := f.settle(c, args); err != nil {
 		return err
 	}
 	line, began := newProgress(), time.Now()
@@ -119,19 +130,73 @@ func (f *exploreFlags) run(c *cobra.Command, args []string) error {
 			short(int64(float64(s.States)/max(time.Since(began).Seconds(), 0.001))), short(s.Queue), s.Depth,
 			(s.TableBytes+s.QueueBytes+s.PartBytes+s.MoveBytes)>>20)
 	}
+	f.ViewsProgress = func(s *search.AnyStats) {
+		line.say("%s views, %s contexts, %d client parts, %d to look at, %d MiB", short(s.Views), short(s.Contexts), s.Parts[1], s.Pending, s.Bytes>>20)
+	}
 	res, err := lockproof.Explore(c.Context(), f.Exploration)
 	line.done()
 	if err != nil {
 		return err
 	}
-	if res.Report.Interrupted && f.Search.Checkpoint != "" {
+	var unsaved error
+	if res.Search != nil {
+		unsaved = res.Search.Err
+	}
+	if res.Report.Interrupted && f.Search.Checkpoint != "" && unsaved == nil {
 		tell("the search can go on with --resume " + f.Search.Checkpoint)
 	}
-	return f.write(c, &res.Result)
+	return f.write(c, &res.Result, unsaved)
+}
+
+// unused refuses the flags that have nothing to decide beside the others.
+func (f *exploreFlags) unused(c *cobra.Command) error {
+	err := given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "runs", "lock-type", "patience")
+	if f.Clients == lockproof.AnyNumber || f.Admins == lockproof.AnyNumber {
+		return cmp.Or(err, given(c, "with --clients any: clients go on for ever and views are kept, not states; leave it out",
+			"rounds", "reduce", "depth", "storage", "array", "checkpoint", "every", "resume", "simulate", "seed"))
+	}
+	err = cmp.Or(err, given(c, "without --clients any: there are as many slots as administrators make; leave it out", "most-slots"))
+	if faults := f.Faults; slices.Contains([]int{faults.Crashes, faults.Drops, faults.ChannelErrors, faults.Lost, faults.Restarts}, lockproof.AnyNumber) {
+		return errors.New("any number of faults: only any number of clients has them; give a number, or --clients any")
+	}
+	if f.Walks > 0 {
+		return cmp.Or(err, given(c, "with --simulate: random executions are taken and no states are kept; leave it out",
+			"reduce", "depth", "memory", "storage", "array", "first", "checkpoint", "every", "resume"))
+	}
+	err = cmp.Or(err, given(c, "without --simulate: nothing is drawn where all is visited; leave it out, or have --simulate", "seed"))
+	if f.storage != "bits" {
+		err = cmp.Or(err, given(c, "without --storage bits: there is no array; leave it out, or have --storage bits", "array"))
+	}
+	if f.Search.Checkpoint == "" {
+		err = cmp.Or(err, given(c, "without --checkpoint: there is none to write; leave it out, or name a file", "every"))
+	}
+	return err
+}
+
+// callers refuses what is said of clients and administrators of which there are none, and of slots that a lock can't
+// have.
+func (f *exploreFlags) callers(c *cobra.Command, kind lock.Kind) error {
+	var err error
+	if f.Clients == 0 {
+		err = given(c, "without clients: nobody calls it; leave it out, or have --clients", "calls", "rounds")
+	}
+	if f.Admins == 0 {
+		err = cmp.Or(err, given(c, "without administrators: nobody calls it; leave it out, or have --admins", "admin-calls"))
+	}
+	if kind != lock.Semaphore && f.Slots > 1 {
+		err = cmp.Or(err, given(c, fmt.Sprintf("%d: a %s has one; leave it out", f.Slots, kind), "slots"))
+	}
+	if len(f.Names) > scenario.MaxLocks {
+		err = cmp.Or(err, given(c, fmt.Sprintf("given %d times: expected at most %d", len(f.Names), scenario.MaxLocks), "lock"))
+	}
+	if len(f.Names) == 2 && f.Names[0] == f.Names[1] {
+		err = cmp.Or(err, given(c, fmt.Sprintf("%s given twice: expected two names that differ", f.Names[0]), "lock"))
+	}
+	return err
 }
 
 // settle reads what is given in words.
-func (f *exploreFlags) settle(args []string) (err error) {
+func (f *exploreFlags) settle(c *cobra.Command, args []string) (err error) {
 	name := "semaphore"
 	if len(args) == 1 {
 		name = args[0]
@@ -142,12 +207,18 @@ func (f *exploreFlags) settle(args []string) (err error) {
 	if err := f.called(); err != nil {
 		return err
 	}
-	for _, name := range f.properties {
-		p, err := spec.PropertyNamed(name)
-		if err != nil {
-			return err
-		}
-		f.Properties = f.Properties.With(p)
+	kind := f.Target.Kind
+	if kind == lock.Mutex && !c.Flags().Changed("admins") {
+		f.Admins = 0
+	}
+	if err := f.callers(c, kind); err != nil {
+		return err
+	}
+	if f.Properties, err = f.property.judged(spec.Applicable(kind), kind); err != nil {
+		return err
+	}
+	if err := f.demand(f.Properties, kind); err != nil {
+		return err
 	}
 	if err := f.Search.Storage.UnmarshalText([]byte(f.storage)); err != nil {
 		return fmt.Errorf("--storage: %w", err)
@@ -155,10 +226,10 @@ func (f *exploreFlags) settle(args []string) (err error) {
 	if f.Search.Reductions, err = reductions(f.reduce); err != nil {
 		return err
 	}
-	f.Search.Memory, f.Search.Array = int64(f.memory)<<20, f.array<<20
-	if f.Search.Every > 0 && f.Search.Checkpoint == "" {
-		return fmt.Errorf("--every %s: there is no checkpoint to write; --checkpoint names one", f.Search.Every)
+	if f.storage == "bits" && f.array > int64(f.memory) {
+		return fmt.Errorf("--array %d: expected at most as many MiB as --memory allows, %d", f.array, f.memory)
 	}
+	f.Search.Memory, f.Search.Array = int64(f.memory)<<20, f.array<<20
 	return nil
 }
 
@@ -175,16 +246,6 @@ func (f *exploreFlags) called() (err error) {
 	}
 	f.AdminCalls, err = operations("--admin-calls", f.adminCalls)
 	return err
-}
-
-// given refuses flags that make no sense, and says why.
-func given(c *cobra.Command, why string, flags ...string) error {
-	for _, name := range flags {
-		if c.Flags().Changed(name) {
-			return fmt.Errorf("--%s %s", name, why)
-		}
-	}
-	return nil
 }
 
 // reductions are the reductions by name.

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/adapters/process"
+	"github.com/lockproof/lockproof/model/spec"
 )
 
 // foreign visits the executions of somebody else's program.
@@ -24,11 +23,22 @@ func (f *exploreFlags) foreign(c *cobra.Command, args []string) error {
 	if err := f.called(); err != nil {
 		return err
 	}
+	if err := f.callers(c, kind); err != nil {
+		return err
+	}
+	judged, err := f.property.judged(spec.ApplicableExternal(kind), kind)
+	if err != nil {
+		return err
+	}
+	if err := f.demand(judged, kind); err != nil {
+		return err
+	}
 	line := newProgress()
 	res, err := lockproof.ExploreForeign(c.Context(), lockproof.ForeignExploreConfig{
 		Starter: &process.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind,
 		Options: told(f.Exploration.Options), Clients: f.Clients, Rounds: f.Rounds, Admins: f.Admins, Slots: f.Slots, Names: f.Names,
-		Calls: f.Calls, AdminCalls: f.AdminCalls, Runs: f.runs, Strength: f.Strength, Patience: f.patience,
+		Calls: f.Calls, AdminCalls: f.AdminCalls, Runs: f.runs, First: f.Search.First,
+		Properties: judged, Strength: f.Strength, Patience: f.patience, Found: f.found,
 		Progress: func(p lockproof.Progress) {
 			line.say("%d executions, at most %d, %d properties violated", p.Scenarios, p.Of, p.Violated)
 		},
@@ -42,20 +52,18 @@ func (f *exploreFlags) foreign(c *cobra.Command, args []string) error {
 
 // fit has the configuration be one that other people's clients can be taken through, and refuses the rest.
 func (f *exploreFlags) fit(c *cobra.Command) error {
-	err := given(c, "with --exec: faults are no part of an exploration of a command's clients; leave it out, or have prove draw them",
+	err := given(c, "without --clients any: a command's clients are a number; leave it out", "most-slots")
+	if err != nil {
+		return err
+	}
+	err = given(c, "with --exec: faults are no part of an exploration of a command's clients; leave it out, or have prove draw them",
 		"crashes", "drops", "channel-errors", "lost", "restarts", "late")
 	if err == nil {
 		err = given(c, "with --exec: no states are kept of a command's clients, each execution is run from its beginning; leave it out, --runs is the bound",
-			"reduce", "workers", "depth", "memory", "storage", "array", "first", "checkpoint", "every", "resume")
-	}
-	if err == nil {
-		err = given(c, "with --exec: all properties are judged; leave it out", "property")
+			"reduce", "workers", "depth", "memory", "storage", "array", "checkpoint", "every", "resume")
 	}
 	if err == nil {
 		err = given(c, "with --exec: nothing is drawn; leave it out, or use prove", "simulate", "seed")
-	}
-	if err == nil && f.runs < 1 {
-		err = fmt.Errorf("--runs %d: expected at least 1", f.runs)
 	}
 	if !c.Flags().Changed("admins") {
 		f.Admins = 0

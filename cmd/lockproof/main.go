@@ -4,72 +4,114 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"strings"
+	"slices"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
-)
 
-// Exit codes.
-const (
-	exitHolds       = 0
-	exitViolated    = 1
-	exitCannot      = 2 // the run could not be made
-	exitInterrupted = 3
-)
-
-// How a run that was made can end otherwise than well.
-var (
-	errViolated    = errors.New("violated")
-	errInterrupted = errors.New("interrupted")
+	"github.com/lockproof/lockproof/histories/safetext"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run carries out a command line and returns the exit code.
 func run(args []string, out, errs io.Writer) int {
-	// The first interrupt ends the run in good order, the second at once.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible()
 	defer stop()
-	context.AfterFunc(ctx, stop)
 	root := rootCommand()
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errs)
-	err := root.ExecuteContext(ctx)
-	switch {
-	case err == nil:
-		return exitHolds
-	case errors.Is(err, errViolated):
-		return exitViolated
-	case errors.Is(err, errInterrupted) || ctx.Err() != nil:
-		return exitInterrupted
+	var end ending
+	err := root.ExecuteContext(context.WithValue(ctx, endingKey{}, &end))
+	err = all(err, end.close())
+	for _, trouble := range troubles(err) {
+		fmt.Fprintln(errs, "lockproof:", safetext.OneLine(trouble.Error()))
 	}
-	fmt.Fprintln(errs, "lockproof:", oneLine(err))
-	return exitCannot
+	return exitCode(err, ctx.Err() != nil)
 }
 
-// oneLine is an error as people get it: one line.
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+// ending is what is to be done when a command has ended.
+type ending []func() error
+
+type endingKey struct{}
+
+// atEnd has something done when the command has ended. What goes wrong then is told with the rest.
+func atEnd(c *cobra.Command, do func() error) {
+	end := c.Context().Value(endingKey{}).(*ending)
+	*end = append(*end, do)
+}
+
+func (e ending) close() error {
+	var errs []error
+	for _, do := range slices.Backward(e) {
+		errs = append(errs, do())
+	}
+	return all(errs...)
+}
+
+// interruptible is a context that the first interrupt ends, so that the run ends in good order; the second ends the
+// program at once. So does the end of the terminal, unless nohup says otherwise. A reader that is gone, such as head,
+// makes writing fail and ends nothing: there may be files to be written yet.
+func interruptible() (context.Context, func()) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	asked, stop := signal.NotifyContext(context.Background(), signals...)
+	ctx, cancel := context.WithCancel(context.Background()) // canceled, whatever the signal is called
+	gone := make(chan os.Signal, 1)
+	signal.Notify(gone, syscall.SIGPIPE)
+	said := make(chan struct{})
+	context.AfterFunc(asked, func() {
+		cancel()
+		stop()
+		select {
+		case <-said:
+		case <-time.After(patience):
+			tell("interrupted: the run is being ended in good order; once more ends it at once")
+		}
+	})
+	return ctx, func() {
+		close(said)
+		stop()
+		signal.Stop(gone)
+	}
+}
+
+// patience is how long an interrupted run may go on before it is said why.
+const patience = time.Second
 
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "lockproof",
-		Short: "decides whether a distributed lock is correct and cheap, and shows the shortest execution in which it is not",
+		Short: "decides whether a distributed lock is correct and cheap, and shows the shortest execution found in which it is not",
 		Long: `lockproof decides whether a distributed lock or semaphore is correct and cheap, and
 shows the shortest execution found in which it is not.
 
-Exit codes: 0 all properties hold, 1 a property is violated, 2 the run could not be
-made, 3 interrupted.`,
+Exit codes: 0 everything judged holds, and everything that --require names was judged;
+1 a property is violated or suspected; 2 the run could not be made; 3 interrupted;
+4 inconclusive: nothing was judged, a property that --require names was skipped, or one
+is undecided. Where several are true, the first of 1, 3, 2, 4 is told: a file that could
+not be written is an error of its own, and hides no violation. Files are tried before the
+run.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if err := notEmpty(c); err != nil {
+				return err
+			}
+			return tryOutputs(c)
+		},
+
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), checkCommand(), mutantsCommand(), listCommand(), brokerCommand(), adapterCheckCommand(), versionCommand())

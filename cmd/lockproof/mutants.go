@@ -13,7 +13,7 @@ import (
 
 func mutantsCommand() *cobra.Command {
 	var seed uint64
-	var limit int
+	limit := lockproof.MutantLimit
 	cmd := &cobra.Command{
 		Use:   "mutants [NAME…]",
 		Short: "prove the prover: every mutant must be found out",
@@ -23,14 +23,11 @@ minimised counterexample has. A mutant that survives is a failure of the prover.
 		RunE: func(c *cobra.Command, args []string) error { return killAll(c, args, seed, limit) },
 	}
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "what decides every scenario")
-	cmd.Flags().IntVar(&limit, "scenarios", lockproof.MutantLimit, "how many a mutant may survive")
+	cmd.Flags().Var(number[int]{&limit, 1, manyScenarios}, "scenarios", "how many a mutant may survive")
 	return cmd
 }
 
 func killAll(c *cobra.Command, names []string, seed uint64, limit int) error {
-	if limit < 1 {
-		return fmt.Errorf("--scenarios %d: expected at least 1", limit)
-	}
 	mutants, err := chosen(names)
 	if err != nil {
 		return err

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +13,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/process"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/safetext"
 )
 
 // simulated is what --on calls the simulated broker.
@@ -36,27 +40,61 @@ func (f *onFlags) real() (url string, real bool) {
 	return f.on, true
 }
 
-// start finds or starts the broker that is asked for.
-func (f *onFlags) start(c *cobra.Command) (*rabbitmq.Broker, error) {
-	url, _ := f.real()
-	return rabbitmq.Start(c.Context(), rabbitmq.Options{URL: url, Log: tell})
+// check refuses two brokers.
+func (f *onFlags) check(c *cobra.Command) error {
+	if c.Flags().Changed("on") && f.broker != "" {
+		return errors.New("--broker beside --on: they say the same; give one of them")
+	}
+	return nil
 }
 
-// behindGate is the broker that the gate is to stand before. The caller calls stop.
-func (f *onFlags) behindGate(c *cobra.Command) (on lockproof.ForeignBroker, stop func(), err error) {
-	if _, real := f.real(); !real {
-		return on, func() {}, nil
+// start finds or starts the broker that is asked for. It is stopped when the command has ended. One that others use as
+// well keeps account of what is made there; should it take us for dead, the command's context ends.
+// One that is to be restarted is started here.
+func (f *onFlags) start(c *cobra.Command, restarts bool) (*rabbitmq.Broker, error) {
+	url, _ := f.real()
+	flag := "--on"
+	if f.broker != "" {
+		flag = "--broker"
 	}
-	broker, err := f.start(c)
+	b, err := rabbitmq.Start(c.Context(), rabbitmq.Options{URL: url, Flag: flag, Restarts: restarts, Log: tell})
 	if err != nil {
-		return on, nil, err
+		return nil, err
 	}
-	return lockproof.ForeignBroker{URL: broker.URL, Version: broker.Version, Sweep: broker.Sweep}, func() { broker.Stop() }, nil
+	atEnd(c, b.Stop)
+	if b.CanRestart() { // it is ours, and gone with us
+		return b, nil
+	}
+	ctx, cancel := context.WithCancel(c.Context())
+	tidied, err := b.Register(ctx, func(error) { cancel() }) // Stop says why
+	switch {
+	case c.Context().Err() != nil:
+		return nil, c.Context().Err()
+	case err != nil:
+		tell(err.Error() + "; what a killed run leaves there stays")
+	case tidied > 0:
+		tell(fmt.Sprintf("deleted what %d killed runs had left on %s", tidied, b.Version))
+	}
+	c.SetContext(ctx)
+	return b, nil
+}
+
+// behindGate is the broker that the gate is to stand before.
+func (f *onFlags) behindGate(c *cobra.Command) (on lockproof.ForeignBroker, err error) {
+	if _, real := f.real(); !real {
+		return on, nil
+	}
+	broker, err := f.start(c, false)
+	if err != nil {
+		return on, err
+	}
+	return lockproof.ForeignBroker{URL: broker.URL, Version: broker.Version, Name: broker.String(), Sweep: broker.Sweep, Notes: broker}, nil
 }
 
 func replayCommand() *cobra.Command {
 	var on onFlags
 	var html string
+	var trusted bool
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "carry out a counterexample again, on the simulator or on a real RabbitMQ",
@@ -68,91 +106,116 @@ A counterexample of a program that was judged with --exec has the program run ag
 commands reach the broker in the recorded order: the simulated one, or a real RabbitMQ
 behind the gate, which is compared with it at every reply.
 
-The exit code is 1 if the property is violated again, and 0 if it is not.`,
+That program is whatever command the file names, with all that you may do. So it is shown
+and run only if you say so: on a terminal you are asked, elsewhere --run-exec says it.
+
+A program is tried up to five times, with new processes each time, until it shows the
+violation. The exit code is 1 if the property is violated again, and 0 if it is not.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := on.check(c); err != nil {
+				return err
+			}
 			ce, err := histories.LoadCounterexample(args[0])
 			if err != nil {
 				return err
 			}
 			if ce.Exec != "" {
+				if err := permit(c, ce.Exec, trusted, args[0]); err != nil {
+					return err
+				}
 				return replayForeign(c, &on, ce, html)
 			}
 			r, err := lockproof.Replay(ce)
 			if err != nil {
 				return err
 			}
-			if err := show(c, r, html); err != nil {
-				return err
-			}
+			unshown := show(c, r, html)
 			if _, real := on.real(); real {
-				return replayReal(c, &on, ce, r)
+				return all(replayReal(c, &on, ce, r), unshown)
 			}
-			return verdict(c.OutOrStdout(), ce, r.Violation != nil, "the simulated broker")
+			return all(verdict(c.OutOrStdout(), ce, r, "the simulated broker"), unshown)
 		},
 	}
 	on.register(cmd)
 	cmd.Flags().StringVar(&html, "html", "", "write the diagram and the history as one HTML `FILE`")
+	cmd.Flags().BoolVar(&trusted, "run-exec", false, "run the program that the file names, if it names one")
 	return cmd
 }
 
-// show draws what a replay came to, on the terminal and, where one is asked for, as a page.
-func show(c *cobra.Command, r *lockproof.Replayed, html string) error {
-	if err := histories.Draw(c.OutOrStdout(), r.Trace, style()); err != nil {
-		return err
-	}
-	fmt.Fprintln(c.OutOrStdout())
-	if html == "" {
+// permit shows the command that a file has us run, and is an error unless the user wants that.
+func permit(c *cobra.Command, command string, trusted bool, file string) error {
+	shown := safetext.Escape(command)
+	if trusted {
+		tell("running " + shown)
 		return nil
 	}
-	if err := histories.Replace(html, func(w io.Writer) error { return r.WritePage(w) }); err != nil {
-		return fmt.Errorf("--html: %w", err)
+	if !interactive() {
+		return fmt.Errorf("%s names a program, which is not run unless you say so: %s; if you trust it, type: lockproof replay --run-exec %s", file, shown, quote(file))
 	}
-	return nil
+	yes, err := ask(c.Context(), os.Stdin, c.ErrOrStderr(), fmt.Sprintf("%s names a program:\n\n    %s\n\nRun it? [y/N] ", safetext.Escape(file), shown))
+	if err == nil && !yes {
+		err = errors.New("the program was not run")
+	}
+	return err
+}
+
+// show draws what a replay came to, on the terminal and, where one is asked for, as a page. The error is for what could
+// not be written, and changes nothing about the verdict.
+func show(c *cobra.Command, r *lockproof.Replayed, html string) error {
+	undrawn := histories.Draw(c.OutOrStdout(), r.Trace, style())
+	fmt.Fprintln(c.OutOrStdout())
+	return all(undrawn, writeFile("--html", html, r.WritePage))
 }
 
 // replayForeign carries out a counterexample of somebody else's program, whose commands wait at the gate of
 // the simulated broker or of a real one.
 func replayForeign(c *cobra.Command, on *onFlags, ce *histories.Counterexample, html string) error {
-	broker, stop, err := on.behindGate(c)
+	broker, err := on.behindGate(c)
 	if err != nil {
 		return err
 	}
-	defer stop()
 	r, err := lockproof.ReplayForeign(c.Context(), ce, &process.Starter{Command: ce.Exec, Stderr: c.ErrOrStderr()}, broker)
 	if err != nil {
 		return err
 	}
-	if err := show(c, r, html); err != nil {
-		return err
-	}
-	return verdict(c.OutOrStdout(), ce, r.Violation != nil, broker.String())
+	unshown := show(c, r, html)
+	return all(verdict(c.OutOrStdout(), ce, r, broker.String()), unshown)
 }
 
-// verdict says whether the property was violated again.
-func verdict(w io.Writer, ce *histories.Counterexample, violated bool, broker string) error {
-	if !violated {
-		fmt.Fprintf(w, "%s is not violated on %s\n", ce.Property, broker)
-		return nil
+// verdict says whether the property was violated again. What was only ever seen once is shown as it was then.
+func verdict(w io.Writer, ce *histories.Counterexample, r *lockproof.Replayed, broker string) error {
+	again := ""
+	if r.Tries.Of > 1 {
+		again = fmt.Sprintf(", in %d of %d tries", r.Tries.Shown, r.Tries.Of)
 	}
-	fmt.Fprintf(w, "%s is violated on %s: %s\n", ce.Property, broker, ce.Violation.Detail)
-	return errViolated
+	if r.Violation != nil {
+		fmt.Fprintf(w, "%s is violated on %s%s: %s\n", ce.Property, safetext.Escape(broker), again, safetext.Escape(r.Violation.Explain()))
+		return errViolated
+	}
+	fmt.Fprintf(w, "%s is not violated on %s%s\n", ce.Property, safetext.Escape(broker), again)
+	if ce.Suspected {
+		fmt.Fprintf(w, "\nit is suspected since this was seen: %s\n", safetext.Escape(ce.Violation.Detail))
+		for _, line := range ce.Transcript {
+			fmt.Fprintln(w, " ", safetext.Escape(line))
+		}
+	}
+	return nil
 }
 
 // replayReal carries out the counterexample on a real broker.
 func replayReal(c *cobra.Command, on *onFlags, ce *histories.Counterexample, r *lockproof.Replayed) error {
-	broker, err := on.start(c)
+	broker, err := on.start(c, ce.Scenario.Restarts())
 	if err != nil {
 		return err
 	}
-	defer broker.Stop()
 	real, err := rabbitmq.Replay(c.Context(), broker, r.Target, r.Trace, rabbitmq.ReplayOptions{})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(c.OutOrStdout(), real)
+	fmt.Fprintln(safetext.NewWriter(c.OutOrStdout()), real)
 	if real.Skipped != "" {
-		return fmt.Errorf("replaying on %s: skipped: %s", broker.Version, real.Skipped)
+		return fmt.Errorf("replaying on %s: skipped: %s", broker, real.Skipped)
 	}
 	if r.Violation == nil || !real.Reproduces(*r.Violation) {
 		return nil

@@ -11,36 +11,35 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/process"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // checkStress says what is wrong with what was asked of somebody else's clients under stress.
-func (f *proveFlags) checkStress() error {
+func (f *proveFlags) checkStress(c *cobra.Command) error {
 	_, real := f.real()
 	switch {
 	case f.way != "straight" && f.way != "proxy":
 		return fmt.Errorf("--stress %q: expected straight or proxy", f.way)
 	case !real:
 		return errors.New("--stress without a real broker: expected --on rabbitmq or --on amqp://…")
-	case f.restarts > 0:
-		return fmt.Errorf("--restarts %d with --exec: expected none; only targets of ours are told that the broker is gone", f.restarts)
 	}
-	return nil
+	return given(c, "with --exec: expected none; only targets of ours are told that the broker is gone", "restarts")
 }
 
 // stressForeign has somebody else's program used on a real broker, by many clients at once, and judges what
 // they saw.
-func (f *proveFlags) stressForeign(c *cobra.Command, kind lock.Kind, options map[string]string, strength spec.Strength) error {
-	if err := f.checkStress(); err != nil {
-		return err
-	}
-	broker, err := f.start(c)
+func (f *proveFlags) stressForeign(c *cobra.Command, kind lock.Kind, options map[string]string, cfg *lockproof.Config) error {
+	load, err := f.load(c, kind, f.seed)
 	if err != nil {
 		return err
 	}
-	defer broker.Stop()
+	broker, err := f.start(c, false)
+	if err != nil {
+		return err
+	}
+	if f.way == "straight" && !broker.CanRestart() {
+		tell("straight, so that it is not seen what the clients make: what has other names than the guidelines' stays on " + broker.Version)
+	}
 	line := newProgress()
-	load := f.load(f.seed).Fit(kind)
 	load.Progress = func(rounds, of int) { line.say("round %d of %d on %s", rounds, of, broker.Version) }
 	told := make(map[string]any)
 	for name, value := range options {
@@ -49,15 +48,15 @@ func (f *proveFlags) stressForeign(c *cobra.Command, kind lock.Kind, options map
 	res, err := lockproof.StressForeign(c.Context(), lockproof.StressConfig{
 		StressConfig: foreign.StressConfig{
 			Starter: &process.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Kind: kind, Options: told, URL: broker.URL,
-			Proxy: f.way == "proxy", Load: load, Limit: f.limit(c), Sweep: broker.Sweep,
+			Proxy: f.way == "proxy", Load: load, Limit: f.limit(c), Sweep: broker.Sweep, Notes: broker,
 		},
-		Exec: f.exec, Broker: broker.Version, Strength: strength, Keep: f.keep,
+		Exec: f.exec, Broker: broker.String(), Strength: cfg.Strength, Properties: cfg.Properties, Keep: f.keep,
 	})
 	line.done()
-	if err != nil {
+	if res == nil {
 		return err
 	}
-	return f.write(c, res)
+	return f.write(c, res, err)
 }
 
 // limit is how long an operation may take under stress: --patience, if it is given. On a busy broker clients are

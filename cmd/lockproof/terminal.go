@@ -1,13 +1,18 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"fmt"
+	"io"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
 
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/safetext"
 )
 
 // style is what standard output can show.
@@ -22,6 +27,29 @@ func style() histories.Style {
 	}
 	_, plain := os.LookupEnv("NO_COLOR")
 	return histories.Style{Width: min(width, 160), Color: !plain}
+}
+
+// interactive reports whether somebody is there who can be asked.
+func interactive() bool {
+	return term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd()))
+}
+
+// ask asks a question and reports whether the answer is yes. Whatever is not yes is no; ctx ends the waiting.
+func ask(ctx context.Context, in io.Reader, out io.Writer, question string) (bool, error) {
+	if _, err := fmt.Fprint(out, question); err != nil {
+		return false, err
+	}
+	answered := make(chan string, 1)
+	go func() {
+		answer, _ := bufio.NewReader(in).ReadString('\n')
+		answered <- strings.ToLower(strings.TrimSpace(answer))
+	}()
+	select {
+	case answer := <-answered:
+		return answer == "y" || answer == "yes", nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
 }
 
 // progress writes a line on a terminal's standard error that keeps changing, and nothing in a pipe.
@@ -40,7 +68,7 @@ func (p *progress) say(format string, args ...any) {
 		return
 	}
 	p.last = time.Now()
-	fmt.Fprintf(os.Stderr, "\r\x1b[K"+format, args...)
+	fmt.Fprint(os.Stderr, "\r\x1b[K", safetext.OneLine(fmt.Sprintf(format, args...)))
 }
 
 // done takes the line away.
@@ -51,4 +79,4 @@ func (p *progress) done() {
 }
 
 // tell writes a line about what is going on.
-func tell(line string) { fmt.Fprintln(os.Stderr, "lockproof:", line) }
+func tell(line string) { fmt.Fprintln(os.Stderr, "lockproof:", safetext.OneLine(line)) }

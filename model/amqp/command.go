@@ -25,19 +25,25 @@ const (
 	BasicAck
 	BasicNack
 	BasicQos
-	methods
+	QueueUnbind
+	ExchangeDeclare
+	ExchangeDelete
+	ExchangeBind
+	ExchangeUnbind
+	Methods // how many there are, with none
 )
 
-var methodNames = [methods]string{
+var methodNames = [Methods]string{
 	"none", "connection.open", "connection.close", "channel.open", "channel.close", "confirm.select",
 	"tx.select", "tx.commit", "tx.rollback", "queue.declare", "queue.delete", "queue.purge",
 	"queue.bind", "basic.publish", "basic.get", "basic.consume", "basic.cancel", "basic.ack",
-	"basic.nack", "basic.qos",
+	"basic.nack", "basic.qos", "queue.unbind", "exchange.declare", "exchange.delete", "exchange.bind",
+	"exchange.unbind",
 }
 
 // String is the method's name in the specification, such as "queue.declare".
 func (m Method) String() string {
-	if m < methods {
+	if m < Methods {
 		return methodNames[m]
 	}
 	return "unknown"
@@ -70,6 +76,7 @@ const (
 	Multiple
 	Requeue
 	Expiring // the message carries an expiration property
+	Internal // of exchange.declare: clients can't publish to it
 )
 
 // Has reports whether all the given bits are set.
@@ -120,6 +127,8 @@ type Command struct {
 	Number uint64
 	// Expiration is the message's own time to live in milliseconds, with the flag Expiring.
 	Expiration uint32
+	// Route says which exchange a command is about, and where messages go from there.
+	Route Route
 }
 
 // Replies reports whether the broker answers the command with something the client waits for.

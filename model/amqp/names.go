@@ -5,11 +5,13 @@ import "strings"
 // Queue is the name of a queue, interned in a [Names]. The zero value is no queue.
 type Queue uint16
 
-// Names interns queue names. Interning is not safe for concurrent use; looking up is, once all names
-// are there. The zero value is ready to use.
+// Names interns queue names and routings. Interning is not safe for concurrent use; looking up is, once all
+// names are there. The zero value is ready to use.
 type Names struct {
-	ids   map[string]Queue
-	names []string
+	ids      map[string]Queue
+	names    []string
+	routeIDs map[Routing]Route
+	routes   []Routing
 }
 
 // Intern returns the number of a name, giving it the next one when it is new.

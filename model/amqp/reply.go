@@ -61,6 +61,10 @@ const (
 	InternalError      Code = 541
 )
 
+// Refusal reports whether a channel was closed because a queue, or its messages, are somebody else's: that is an
+// answer, and nothing that went wrong.
+func (c Code) Refusal() bool { return c == ResourceLocked || c == AccessRefused }
+
 // String is the code with its name in the specification, such as "405 RESOURCE_LOCKED".
 func (c Code) String() string {
 	switch c {

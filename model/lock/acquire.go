@@ -184,8 +184,9 @@ func (p *Protocol) lost(m *Machine) {
 		return
 	}
 	switch p.Options.Restart {
-	case RestartRandom:
-		// Slots below the one at hand were seen taken by this call: starting above them skips none.
+	case RestartRandom, RestartAny:
+		// Slots below the one at hand were seen taken by this call: starting at one of them, or at the one
+		// at hand, skips none. Any other number may.
 		p.enter(m, ChoosingSlot)
 		return
 	case RestartFirst:

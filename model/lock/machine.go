@@ -140,6 +140,9 @@ func (p *Protocol) finish(m *Machine, r Result) {
 func (p *Protocol) Choices(m *Machine) int {
 	switch m.Phase {
 	case ChoosingSlot:
+		if p.Options.Restart == RestartAny {
+			return p.slots()
+		}
 		return int(m.Slot)
 	case ChoosingSkew:
 		return p.Options.Skew + 1

@@ -23,12 +23,16 @@ const (
 	RestartFirst  = "first"
 	RestartStay   = "stay"
 	RestartRandom = "random"
+	RestartAny    = "any"
 
 	Intended = "intended"
 	Literal  = "literal"
 
 	Confirms     = "confirms"
 	Transactions = "transactions"
+
+	AtCommit  = "commit"
+	AtPublish = "publish"
 
 	DeleteB         = "delete"
 	CloseConnection = "close-connection"
@@ -38,7 +42,8 @@ const (
 	SharedConnection = "shared"
 )
 
-// Options are the choices that the guidelines leave open. [DefaultOptions] are the safe ones.
+// Options are the choices that the guidelines leave open, and one in which brokers differ (TxRouting).
+// [DefaultOptions] are the safe ones.
 type Options struct {
 	Order         string // in which A queues are deleted
 	Overshoot     int    // T of the guidelines: how many slots beyond the last are pruned as well
@@ -52,6 +57,7 @@ type Options struct {
 	AddReading    string // literal: add declares A[C+X] only
 	RemoveReading string // literal: remove deletes from C down to C-X, destroy down to 0
 	Confirm       string // what tells that a probing publish was handled
+	TxRouting     string // when a transaction's messages are routed: the broker's choice, not the lock's
 	Durable       bool   // A queues survive a broker restart
 	Arguments     amqp.Arguments
 	Release       string // how a held slot is relinquished
@@ -65,7 +71,7 @@ func DefaultOptions() Options {
 	return Options{
 		Order: Descending, AdminMutex: true, AdminRetries: 3, Existence: ByPublish, VerifyFirst: true,
 		Restart: RestartFirst, Retries: 3, AddReading: Intended, RemoveReading: Intended,
-		Confirm: Confirms, Durable: true, Release: DeleteB, Pipeline: 2, Polls: 3, Connection: OwnConnection,
+		Confirm: Confirms, TxRouting: AtCommit, Durable: true, Release: DeleteB, Pipeline: 2, Polls: 3, Connection: OwnConnection,
 		Arguments: amqp.Arguments{Has: amqp.HasMaxLength},
 	}
 }
@@ -87,12 +93,13 @@ var OptionTable = []Option{
 	number("admin-retries", "attempts at the administration mutex after the first", 100, func(o *Options) *int { return &o.AdminRetries }),
 	word("existence", "how a queue's existence is determined", func(o *Options) *string { return &o.Existence }, ByPublish, ByPassive),
 	toggle("verify-first", "acquire verifies before it returns success", func(o *Options) *bool { return &o.VerifyFirst }),
-	word("restart", "where the scan goes on after RESOURCE_LOCKED", func(o *Options) *string { return &o.Restart }, RestartFirst, RestartStay, RestartRandom),
+	word("restart", "where the scan goes on after RESOURCE_LOCKED: at slot 1, at the one at hand, at a random one up to that, or at any number at random", func(o *Options) *string { return &o.Restart }, RestartFirst, RestartStay, RestartRandom, RestartAny),
 	number("retries", "attempts at claiming a slot after the first that met RESOURCE_LOCKED", 100, func(o *Options) *int { return &o.Retries }),
 	number("skew", "largest random delay before such an attempt, in milliseconds", 200, func(o *Options) *int { return &o.Skew }),
 	word("add-reading", "intended declares A[C+1] to A[C+X]; literal declares A[C+X] only", func(o *Options) *string { return &o.AddReading }, Intended, Literal),
 	word("remove-reading", "intended deletes X slots; literal deletes from C down to C-X, destroying down to 0", func(o *Options) *string { return &o.RemoveReading }, Intended, Literal),
 	word("confirm", "what tells that a probing publish was handled", func(o *Options) *string { return &o.Confirm }, Confirms, Transactions),
+	word("tx-routing", "when the broker routes a transaction's messages: at the commit as RabbitMQ 3, when published as RabbitMQ 4", func(o *Options) *string { return &o.TxRouting }, AtCommit, AtPublish),
 	toggle("durable", "A queues survive a broker restart", func(o *Options) *bool { return &o.Durable }),
 	argument("max-length", amqp.HasMaxLength, "x-max-length of A and B queues; 0 keeps probes from piling up", func(a *amqp.Arguments) *uint32 { return &a.MaxLength }),
 	overflowOption,

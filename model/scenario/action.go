@@ -13,7 +13,7 @@ const (
 	CrashEffect     // its next command takes effect, and it dies before the reply
 	CrashReply      // it gets the reply to its next command, returns if that was the last, and dies
 	Detect          // the broker notices that the client's old connection is dead
-	Drop            // the broker drops the client's connection; the client does not know yet
+	Drop            // the broker drops the client's connections, or one of them; the client does not know yet
 	ChannelError    // the broker closes the client's channel; the client does not know yet
 	Lose            // the client's next command takes effect, its reply never arrives
 	Pause           // the client stands still for Arg milliseconds
@@ -59,8 +59,9 @@ type Action struct {
 	Client uint8 `json:"client,omitzero"` // the client's number, from 1
 	// Late says of a crash and of a lost reply that the broker does not notice the dead connection
 	// until a Detect.
-	Late bool   `json:"late,omitzero"`
-	Arg  uint16 `json:"arg,omitzero"` // milliseconds, or the choice
+	Late bool `json:"late,omitzero"`
+	// Arg is milliseconds, or the choice; of Drop, which of the client's connections, 0 for all.
+	Arg uint16 `json:"arg,omitzero"`
 }
 
 // String is the action as a person would say it.
@@ -74,6 +75,9 @@ func (a Action) String() string {
 		return fmt.Sprintf("%s c%d %d", a.Do, a.Client, a.Arg)
 	}
 	s := fmt.Sprintf("%s c%d", a.Do, a.Client)
+	if a.Do == Drop && a.Arg > 0 {
+		s += fmt.Sprintf(" connection %d", a.Arg)
+	}
 	if a.Late {
 		s += " late"
 	}

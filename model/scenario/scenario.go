@@ -1,7 +1,9 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -10,7 +12,11 @@ import (
 const (
 	MaxClients = 8
 	MaxLocks   = 2
-	MaxSteps   = 600 // an execution that is not over by then has not made progress
+	MaxSteps   = 600 // an execution that is not over by then has not made progress, unless its scenario says more
+	// MostSteps is the most that a scenario may say.
+	MostSteps = 60_000
+	// MaxOperations is how many operations one client calls at most.
+	MaxOperations = 200
 )
 
 // Scenario is one execution to be: target, options, workload, faults and schedule.
@@ -22,6 +28,17 @@ type Scenario struct {
 	Clients  []Client `json:"clients"`
 	Faults   []Fault  `json:"faults,omitempty"`
 	Schedule Schedule `json:"schedule"`
+	// Steps is how many steps the execution may take, where a large workload needs more than MaxSteps; 0 is that.
+	Steps int `json:"steps,omitzero"`
+}
+
+// StepLimit is how many steps the execution may take.
+func (s *Scenario) StepLimit() int { return cmp.Or(s.Steps, MaxSteps) }
+
+// Restarts reports whether the broker is restarted.
+func (s *Scenario) Restarts() bool {
+	return slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Do == Restart }) ||
+		slices.ContainsFunc(s.Schedule.Actions, func(a Action) bool { return a.Do == Restart })
 }
 
 // Lock is one lock of a scenario and the slots it has before the first step.
@@ -61,7 +78,9 @@ type Fault struct {
 	Do     Do     `json:"do"`
 	Client uint8  `json:"client,omitzero"`
 	At     uint16 `json:"at"`
-	Arg    uint16 `json:"arg,omitzero"` // milliseconds of Pause and Advance
+	// Arg is the milliseconds of Pause and Advance; of Drop, which of the client's connections, counted from 1 in
+	// the order in which they were opened and again from the first; 0 is all.
+	Arg uint16 `json:"arg,omitzero"`
 	// Delay, where it is not 0, makes the broker notice a dead connection that many steps later.
 	Delay uint16 `json:"delay,omitzero"`
 }

@@ -39,6 +39,16 @@ type Violation struct {
 	Step int // index in Steps; len(Steps) is "when all was over"
 }
 
+// Number has the history speak of the trace's steps.
+func (t *Trace) Number() {
+	t.History.Steps = make([]int32, len(t.History.Events))
+	for i, s := range t.Steps {
+		for k := s.First; k < min(s.First+s.Events, len(t.History.Steps)); k++ {
+			t.History.Steps[k] = int32(i + 1)
+		}
+	}
+}
+
 // StepOf is the step that added an event to the history; an event of no step is everybody's last.
 func (t *Trace) StepOf(event int) int {
 	for i, s := range t.Steps {

@@ -136,10 +136,10 @@ func BenchmarkSmall(b *testing.B) {
 	for b.Loop() {
 		h := all[i%len(all)]
 		i++
-		if err := c.resolver.resolve(h, 0, 0); err != nil {
+		if err := c.resolver.resolve(h, 0, LinearizableOptions{}); err != nil {
 			b.Fatal(err)
 		}
-		if f := c.fast(Scan); f.Decision == Illegal {
+		if f := c.fast(LinearizableOptions{}); f.Decision == Illegal {
 			b.Fatalf("%+v", f)
 		}
 	}

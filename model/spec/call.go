@@ -15,6 +15,7 @@ const (
 	findsHeld                // verify that said held
 	leaves                   // verify that saw the slot gone and gave it up
 	frees                    // release
+	freesAny                 // release, by anyone
 	findsCount               // count
 	findsFree                // wait: nobody has the slot
 	adds                     // the administrative operations, each in single steps

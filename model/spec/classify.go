@@ -67,7 +67,7 @@ func (r *resolver) classifyHeld(k *call) {
 	if k.link == none {
 		return
 	}
-	if g := &r.calls[k.link]; g.ends() < k.ret || k.traits.has(torn) {
+	if g := &r.calls[k.link]; g.ends() <= k.ret || k.traits.has(torn) {
 		k.traits |= open
 		g.traits |= openExit
 	}

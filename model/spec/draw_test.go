@@ -43,6 +43,7 @@ type drawn struct {
 	atomic   bool // acquires look at all slots at once
 	unnamed  bool
 	blind    bool // connections' ends are not recorded
+	loose    bool // the end of a connection frees what its client has, or does not
 	late     bool // the end of a crashed client's connection is recorded when it is seen
 	reuse    bool // a client that lost its connection goes on under its number
 	corrupts int  // changes made to the history afterwards
@@ -70,6 +71,7 @@ func drawAny(c chooser) drawn {
 		d.corrupts = 1 + c.below(4)
 	}
 	d.late = c.below(4) == 0
+	d.loose = c.below(3) == 0
 	return d
 }
 
@@ -79,6 +81,7 @@ type world struct {
 	c      chooser
 	n      int     // slots
 	holder []int32 // by slot: process
+	taken  []int   // by slot: how often it was
 	all    []*actor
 	ghosts []int32 // connections that their clients gave up and the broker still has
 	dying  []int32 // connections of crashed clients that have not ended
@@ -115,8 +118,8 @@ type doing struct {
 const mostSlots = 5
 
 func drawHistory(c chooser, d drawn) *History {
-	w := &world{drawn: d, c: c, n: d.slots, holder: make([]int32, 64)}
-	w.h = History{Kind: d.kind, Locks: []string{"jobs"}, Slots: []int{d.slots}, GoneLate: d.late}
+	w := &world{drawn: d, c: c, n: d.slots, holder: make([]int32, 64), taken: make([]int, 64)}
+	w.h = History{Kind: d.kind, Locks: []string{"jobs"}, Slots: []int{d.slots}, GoneLate: d.late, GoneMayFree: d.loose}
 	if d.kind == lock.Mutex {
 		w.h.Slots[0], w.n = 0, 1
 	}
@@ -180,7 +183,7 @@ func (w *world) complete(a *actor) {
 func (w *world) begin(a *actor, f lock.Op, slot, slots int) *doing {
 	if a.gone && a.slot == 0 {
 		a.gone = false
-		if !w.reuse {
+		if !w.reuse && !w.loose {
 			w.next++
 			a.process = w.next
 		}
@@ -215,10 +218,10 @@ func (w *world) fault() {
 			for _, a := range w.all {
 				w.end(a.process)
 			}
-			for s := range w.holder {
-				w.holder[s] = 0
+			if !w.loose {
+				clear(w.holder)
+				w.limbo, w.ghosts = nil, nil
 			}
-			w.limbo, w.ghosts = nil, nil
 			w.world(Restart, Nemesis)
 		}
 	default:
@@ -265,7 +268,7 @@ func (w *world) leave(a *actor) {
 	if w.c.below(2) == 0 {
 		return
 	}
-	w.limbo = append(w.limbo, limbo{a.process, func() bool {
+	w.limbo = append(w.limbo, limbo{process: a.process, come: func() bool {
 		if len(op.moments) > 0 && op.moments[0]() {
 			op.moments = op.moments[1:]
 		}
@@ -275,6 +278,10 @@ func (w *world) leave(a *actor) {
 
 // end frees what a process has and ends what it was doing.
 func (w *world) end(process int32) {
+	if w.loose {
+		w.loosen(process)
+		return
+	}
 	for s, p := range w.holder {
 		if p == process {
 			w.holder[s] = 0
@@ -297,6 +304,31 @@ func (w *world) end(process int32) {
 	}
 }
 
+// loosen is the end of a connection that frees what its client has: at once, later, or never. What the client
+// was doing goes on on another one.
+func (w *world) loosen(process int32) {
+	for s, p := range w.holder {
+		if p != process {
+			continue
+		}
+		switch w.c.below(3) {
+		case 0:
+			w.holder[s] = 0
+		case 1:
+			taken := w.taken[s]
+			w.limbo = append(w.limbo, limbo{process: process, come: func() bool {
+				if w.holder[s] == process && w.taken[s] == taken {
+					w.holder[s] = 0
+				}
+				return true
+			}})
+		}
+	}
+	for _, a := range w.all {
+		a.gone = a.gone || a.process == process
+	}
+}
+
 func (w *world) world(f F, process int32) {
 	if w.blind && f != Crash {
 		return
@@ -309,7 +341,7 @@ func (w *world) invoke(a *actor) {
 	switch {
 	case a.admin:
 		w.administer(a)
-	case a.slot > 0 && a.gone:
+	case a.slot > 0 && a.gone && !w.loose:
 		w.stale(a)
 	case a.slot == 0 || w.c.below(8) == 0:
 		w.acquire(a)
@@ -336,6 +368,23 @@ func (w *world) stale(a *actor) {
 	a.slot = 0
 }
 
+// reclaim has a client ask for its slot, and claim it anew where it was lost.
+func (w *world) reclaim(a *actor) {
+	s, process := a.slot, a.process
+	op := w.begin(a, lock.Verify, s, 0)
+	a.gone = false
+	op.moments = []func() bool{func() bool {
+		op.answer.Held = w.n >= s && (w.holder[s] == process || w.holder[s] == 0)
+		if op.answer.Held {
+			w.holder[s] = process
+			w.taken[s]++
+		} else if a.op == op {
+			a.slot = 0
+		}
+		return true
+	}}
+}
+
 func (w *world) named(slot int) int {
 	if w.unnamed {
 		return AnySlot
@@ -350,6 +399,7 @@ func (w *world) acquire(a *actor) {
 	var look func() bool
 	grant := func(s int) {
 		w.holder[s] = process
+		w.taken[s]++
 		if a.op == op {
 			a.slot = s
 		}
@@ -417,6 +467,10 @@ func (w *world) withdraw(op *doing, process int32) {
 }
 
 func (w *world) verify(a *actor) {
+	if w.loose {
+		w.reclaim(a)
+		return
+	}
 	s, process := a.slot, a.process
 	op := w.begin(a, lock.Verify, s, 0)
 	op.moments = []func() bool{func() bool {

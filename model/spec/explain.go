@@ -1,6 +1,10 @@
 package spec
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
 
 // failed is the finding that no state was left at the event at hand, the answer of a call.
 func (w *sweep) failed(k int32) Finding {
@@ -16,6 +20,9 @@ func (w *sweep) why(c *call) string {
 	who, st, slot := w.r.who(c), w.dead, int32(c.slot)
 	switch c.effect {
 	case takes:
+		if w.r.h.Events[c.inv].F.Op() == lock.Verify {
+			return who + " was told that it holds " + w.whyNot(st, c)
+		}
 		return who + " was granted " + w.whyNot(st, c)
 	case findsFull:
 		return who + " was told that the lock is full " + w.when(c) + w.whyNotFull(st, c)
@@ -44,7 +51,7 @@ func (w *sweep) whyNot(st *state, c *call) string {
 	case !st.existed(slot, c.inv):
 		return what + ", but it did not exist at any moment of the call"
 	case h != none && w.r.calls[h].effect == takes:
-		return fmt.Sprintf("%s, but %s had it: it was granted at event %d and not given back", what, w.holder(st, slot), w.r.calls[h].ret)
+		return fmt.Sprintf("%s, but %s had it: it was granted at %s and not given back", what, w.holder(st, slot), w.r.h.moment(int(w.r.calls[h].ret)))
 	}
 	return what + ", but it was there and free at no moment of the call"
 }
@@ -84,14 +91,14 @@ func (w *sweep) holder(st *state, slot int32) string {
 	return "somebody"
 }
 
-// when is the events of a call.
+// when is the time of a call.
 func (w *sweep) when(c *call) string {
-	return fmt.Sprintf("(events %d to %d)", c.inv, c.ret)
+	return "(" + w.r.h.moments(int(c.inv), int(c.ret)) + ")"
 }
 
 // who names the client of a call.
 func (r *resolver) who(c *call) string {
-	return fmt.Sprintf("c%d", r.clients.list[c.client].process)
+	return r.h.who(r.clients.list[c.client].process)
 }
 
 // operation names what a call is.

@@ -47,7 +47,7 @@ func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		h := anyEvents(data)
 		err := Validate(h)
-		o := LinearizableOptions{Strength: Strength(len(data) % 2), Steps: 1 << 13}
+		o := LinearizableOptions{Strength: Strength(len(data) % 2), Releases: Releases(len(data) / 2 % 2), Steps: 1 << 13}
 		if found := CheckLinearizable(h, o); err != nil && found.Decision != Undecided {
 			t.Errorf("%v, but %+v", err, found)
 		}
@@ -68,10 +68,10 @@ func agrees(t *rapid.T) {
 	c := byBytes{&data}
 	h := drawHistory(c, drawAny(c))
 	mend(h)
-	for s := Scan; s <= Strict; s++ {
+	for _, o := range readings {
 		var checker Checker
-		if f, r := decide(t, &checker, h, s, 0); disagree(f, r) {
-			t.Fatalf("%s: the fast check says %s (%s), porcupine %s:\n%s", s, f.Decision, f.Why, r, tell(h))
+		if f, r := decide(t, &checker, h, o); disagree(f, r) {
+			t.Fatalf("%+v: the fast check says %s (%s), search and porcupine %s:\n%s", o, f.Decision, f.Why, r, tell(h))
 		}
 	}
 }

@@ -75,7 +75,7 @@ func TestGoneLate(t *testing.T) {
 					if f := CheckLinearizable(h, LinearizableOptions{Strength: s}); f.Decision != want {
 						t.Errorf("late %v, %s: %+v, expected %s", late, s, f, want)
 					}
-					if legal, _ := newBrute(h, s == Strict).legal(); legal != (want == Legal) {
+					if legal, _ := newBrute(h, LinearizableOptions{Strength: s}).legal(); legal != (want == Legal) {
 						t.Errorf("late %v, %s: by brute force legal %v, expected %s", late, s, legal, want)
 					}
 				}

@@ -39,9 +39,10 @@ const (
 	Gone                  // the broker saw client Target's connection die: its exclusive queues are gone
 	Restart               // the broker restarted: every connection and every exclusive queue is gone
 	Pause                 // client Target stood still
+	Other                 // something that means nothing to a lock; it has its place among the events
 )
 
-var worldNames = map[F]string{Crash: "crash", Gone: "gone", Restart: "restart", Pause: "pause"}
+var worldNames = map[F]string{Crash: "crash", Gone: "gone", Restart: "restart", Pause: "pause", Other: "other"}
 
 // String is the name in histories.
 func (f F) String() string {
@@ -105,5 +106,16 @@ type History struct {
 	// GoneLate says that Gone is when the end of a crashed client's connection was seen, from outside:
 	// the broker ended it at moments since the Crash, slot by slot. Left out, it did so just then.
 	GoneLate bool
-	Events   []Event
+	// GoneMayFree says that the design of the lock is not known: the end of a connection, or of one of its
+	// channels, may free what its process holds, and need not. A process is then a client, whatever it has
+	// connected and however often, and Gone is the end of one of its connections or channels. Left out, Gone
+	// frees.
+	GoneMayFree bool
+	// Clients is how many clients there are, where processes are numbered as [Event] says: then people are told of
+	// clients. 0 is not known, and they are told of processes.
+	Clients int
+	// Steps are those of the execution, from 1, in which the events happened, where it is shown step by step. People
+	// are told of them, instead of the numbers of events. 0 is no step; nil where there are none.
+	Steps  []int32
+	Events []Event
 }

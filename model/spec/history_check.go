@@ -20,17 +20,21 @@ type HistoryVerdict struct {
 //
 //   - linearizable, as [CheckLinearizable] does;
 //   - mutual-exclusion, by beliefs: a client believes from the acquire that was told yes until it calls
-//     release, is told no by verify, dies, or its connection is gone. What overlaps after that is no
-//     violation;
-//   - stale-belief-ends: no verify that was called after the connection was gone says held;
+//     release, calls a verify that does not say held, dies, or its connection is gone. What overlaps after that
+//     is no violation. Options say whether a release that fails ends the belief all the same
+//     ([FailedRelease]), and whether others' releases do ([ByAnyone]). An acquire in whose course the connection ended must not be told yes while another
+//     believed all along;
+//   - stale-belief-ends: no verify that was called after the connection was gone says held. Where that need not
+//     free anything ([History.GoneMayFree]), none does while another believes all along; and one that says held
+//     is believed as an acquire is;
 //   - progress: nobody gives up an acquire, or finds administration busy, while nobody else is at it.
 //
 // What they leave unsaid takes the broker's truth; a history that passes is not a proof.
 func CheckHistory(h *History, o LinearizableOptions) []HistoryVerdict {
 	f := CheckLinearizable(h, o)
 	w := witness{
-		h: h, permits: o.Permits, processes: make(map[int32]*seen),
-		believers: make(map[place][]int32), working: make(map[work]*crew),
+		h: h, options: o, processes: make(map[int32]*seen),
+		believers: make(map[place][]belief), open: make(map[place][]grant), working: make(map[work]*crew),
 	}
 	for p := range w.verdicts {
 		w.verdicts[p] = HistoryVerdict{Property: judgedByHistory[p], Decision: Legal, Event: -1}
@@ -48,9 +52,10 @@ var judgedByHistory = [...]Property{MutualExclusion, StaleBeliefEnds, Progress}
 // witness reads a history and notes who believes what.
 type witness struct {
 	h          *History
-	permits    int
+	options    LinearizableOptions
 	processes  map[int32]*seen
-	believers  map[place][]int32
+	believers  map[place][]belief
+	open       map[place][]grant
 	working    map[work]*crew
 	operations int
 	verdicts   [len(judgedByHistory)]HistoryVerdict
@@ -58,6 +63,23 @@ type witness struct {
 
 // place is a slot of a lock.
 type place struct{ lock, slot uint16 }
+
+// belief is a process that was told that it holds a slot.
+type belief struct {
+	process int32
+	since   int  // the event that told it so
+	asking  bool // it is verifying that, so that it may have found out that it is over
+}
+
+// grant is a yes that was told while others were verifying what they believed. Those of them who are told that
+// it is true have believed all along.
+type grant struct {
+	event   int
+	process int32
+	slot    uint16
+	others  []int32 // who believed then, for certain
+	asking  []int32
+}
 
 // work is what operations do that can be in each other's way.
 type work struct {
@@ -77,8 +99,10 @@ type seen struct {
 	company   bool // somebody else was at the same already
 	gone      bool // its connection ended
 	since     bool // and had when the operation under way began
+	ended     bool // it ended in the course of that
 	believing bool
 	at        place
+	yielded   bool // it believed when it called the release under way
 }
 
 // judge notes that a property was put to the test.
@@ -134,12 +158,12 @@ func (w *witness) world(e *Event) {
 	switch e.F {
 	case Restart:
 		for p, s := range w.processes {
-			s.gone = true
+			s.gone, s.ended = true, true
 			w.doubt(p, s)
 		}
 	case Gone:
 		s := w.process(e.Target)
-		s.gone = true
+		s.gone, s.ended = true, true
 		w.doubt(e.Target, s)
 	case Crash:
 		w.doubt(e.Target, w.process(e.Target))
@@ -150,16 +174,36 @@ func (w *witness) world(e *Event) {
 func (w *witness) doubt(p int32, s *seen) {
 	if s.believing {
 		s.believing = false
-		w.believers[s.at] = slices.DeleteFunc(w.believers[s.at], func(q int32) bool { return q == p })
+		w.believers[s.at] = slices.DeleteFunc(w.believers[s.at], func(b belief) bool { return b.process == p })
+		w.answered(p, s.at, false)
+	}
+}
+
+// believe has a process believe from an event on.
+func (w *witness) believe(i int, p int32, s *seen, at place) {
+	s.believing, s.at = true, at
+	s.gone = s.gone && !w.h.GoneMayFree
+	w.believers[at] = append(w.believers[at], belief{process: p, since: i})
+}
+
+// ask notes that a process asks whether what it believes is true, or has been told so.
+func (w *witness) ask(p int32, s *seen, asking bool) {
+	for i, b := range w.believers[s.at] {
+		if s.believing && b.process == p {
+			w.believers[s.at][i].asking = asking
+		}
 	}
 }
 
 func (w *witness) invoked(i int, e *Event) {
 	w.operations++
 	s := w.process(e.Process)
-	s.invoked, s.since, s.company = i, s.gone, false
-	if e.F.Op() == lock.Release {
-		w.doubt(e.Process, s)
+	s.invoked, s.since, s.ended, s.company = i, s.gone, false, false
+	switch e.F.Op() {
+	case lock.Release:
+		w.released(e, s)
+	case lock.Verify:
+		w.ask(e.Process, s, true)
 	}
 	if c := w.crew(e); c != nil {
 		s.company = c.under > 0
@@ -179,43 +223,146 @@ func (w *witness) completed(i int, e *Event) {
 	}
 	switch op := e.F.Op(); {
 	case op == lock.Acquire && e.Type == OK && e.Held:
-		w.exclude(i, e)
-		s.believing, s.at = true, place{e.Lock, e.Slot}
-		w.believers[s.at] = append(w.believers[s.at], e.Process)
+		w.acquired(i, e, s)
 	case op == lock.Acquire && e.Reason == lock.GaveUp:
-		w.judge(Progress, company, i, "c%d's acquire gave up (event %d) though nobody else was acquiring", e.Process, i)
-	case op == lock.Verify && e.Type == OK:
-		if s.since {
-			w.judge(StaleBeliefEnds, !e.Held, i, "c%d was told that it holds %s (event %d), but its connection was gone before it asked", e.Process, slotName(e.Slot), i)
-		}
-		if !e.Held {
-			w.doubt(e.Process, s)
-		}
+		w.judge(Progress, company, i, "%s's acquire gave up (%s) though nobody else was acquiring", w.h.who(e.Process), w.h.moment(i))
+	case op == lock.Verify:
+		w.verified(i, e, s)
+	case op == lock.Release && e.Type == Fail && s.yielded && w.options.Failed == KeepsBelief:
+		w.kept(i, e, s)
 	case e.Reason == lock.Busy:
-		w.judge(Progress, company, i, "c%d found administration busy (event %d) though nobody else was administering", e.Process, i)
+		w.judge(Progress, company, i, "%s found administration busy (%s) though nobody else was administering", w.h.who(e.Process), w.h.moment(i))
 	}
 }
 
-// exclude looks for others who believe in what was just granted.
-func (w *witness) exclude(i int, e *Event) {
-	holders := w.believers[place{e.Lock, e.Slot}]
-	limit, other := 0, int32(0)
-	if e.Slot == AnySlot {
-		limit = w.limit(e.Lock) - 1
+// released is a release that is called: its client believes no more, or somebody else does not whose lock
+// it may be.
+func (w *witness) released(e *Event, s *seen) {
+	s.yielded = s.believing
+	if s.believing || w.options.Releases == ByHolder {
+		w.doubt(e.Process, s)
+		return
 	}
-	if len(holders) > 0 {
-		other = holders[0]
+	if all := w.believers[place{e.Lock, e.Slot}]; len(all) > 0 {
+		w.doubt(all[0].process, w.process(all[0].process))
 	}
-	w.judge(MutualExclusion, len(holders) <= limit, i, "c%d was told that it holds %s (event %d), and c%d holds it", e.Process, slotName(e.Slot), i, other)
 }
 
-// limit is how many may hold a lock whose history names no slots.
-func (w *witness) limit(l uint16) int {
+// kept is a release that failed, whose client goes on believing.
+func (w *witness) kept(i int, e *Event, s *seen) {
+	others := w.believing(s.at, i)
+	ok := len(others) < w.limit(s.at.lock, s.at)
+	w.judge(MutualExclusion, ok, i, "c%d still holds %s, since its release failed (event %d), and c%d was told that it holds it", e.Process, slotName(s.at.slot), i, first(others))
+	w.believe(i, e.Process, s, s.at)
+}
+
+// acquired is an acquire that was told yes.
+func (w *witness) acquired(i int, e *Event, s *seen) {
+	at := place{e.Lock, e.Slot}
+	if s.ended { // it may be over by now
+		w.exclude(i, e, at, s.invoked)
+		return
+	}
+	w.exclude(i, e, at, i)
+	w.believe(i, e.Process, s, at)
+}
+
+// verified is a verify that is over.
+func (w *witness) verified(i int, e *Event, s *seen) {
+	held := e.Type == OK && e.Held
+	at := place{e.Lock, e.Slot}
+	if w.h.Kind != lock.Semaphore && s.at.slot != AnySlot { // it need not be named
+		at.slot = s.at.slot
+	}
+	if e.Type == OK && s.since {
+		w.stale(i, e, s, at)
+	}
+	w.answered(e.Process, s.at, held && s.believing)
+	if !held && (e.Type == OK || w.h.GoneMayFree) {
+		w.doubt(e.Process, s)
+	}
+	w.ask(e.Process, s, false)
+}
+
+// answered settles what was told others while a process was verifying: held says that it believed all along.
+func (w *witness) answered(p int32, at place, held bool) {
+	all := w.open[at]
+	for i := range all {
+		g := &all[i]
+		k := slices.Index(g.asking, p)
+		if k < 0 {
+			continue
+		}
+		g.asking = slices.Delete(g.asking, k, k+1)
+		if !held {
+			continue
+		}
+		g.others = append(g.others, p)
+		w.exclusive(g, at)
+	}
+	w.open[at] = slices.DeleteFunc(all, func(g grant) bool { return len(g.asking) == 0 })
+}
+
+// stale judges a verify that was called after its client's connection was gone.
+func (w *witness) stale(i int, e *Event, s *seen, at place) {
+	if !w.h.GoneMayFree {
+		w.judge(StaleBeliefEnds, !e.Held, i, "%s was told that it holds %s (%s), but its connection was gone before it asked", w.h.who(e.Process), slotName(e.Slot), w.h.moment(i))
+		return
+	}
+	rivals := w.believing(at, s.invoked)
+	ok := !e.Held || len(rivals) < w.limit(e.Lock, at)
+	w.judge(StaleBeliefEnds, ok, i, "%s was told that it holds %s (%s), but its connection had been gone, and %s held it all the while", w.h.who(e.Process), slotName(e.Slot), w.h.moment(i), w.h.who(first(rivals)))
+	if e.Held && !s.ended {
+		w.exclude(i, e, at, i)
+		w.believe(i, e.Process, s, at)
+	}
+}
+
+// exclude looks for others who believe in what was just granted, and did so before an event.
+func (w *witness) exclude(i int, e *Event, at place, before int) {
+	g := grant{event: i, process: e.Process, slot: e.Slot, others: w.believing(at, before)}
+	for _, b := range w.believers[at] {
+		if b.since < before && b.asking && b.process != e.Process {
+			g.asking = append(g.asking, b.process)
+		}
+	}
+	if w.exclusive(&g, at) && len(g.asking) > 0 {
+		w.open[at] = append(w.open[at], g)
+	}
+}
+
+// exclusive judges a yes by those who believed then.
+func (w *witness) exclusive(g *grant, at place) bool {
+	ok := len(g.others) < w.limit(at.lock, at)
+	w.judge(MutualExclusion, ok, g.event, "%s was told that it holds %s (%s), and %s holds it", w.h.who(g.process), slotName(g.slot), w.h.moment(g.event), w.h.who(first(g.others)))
+	return ok
+}
+
+// believing are the processes that have believed in something for certain since before an event.
+func (w *witness) believing(at place, before int) (all []int32) {
+	for _, b := range w.believers[at] {
+		if b.since < before && !b.asking {
+			all = append(all, b.process)
+		}
+	}
+	return all
+}
+
+// first is the first of some processes, or 0.
+func first(processes []int32) int32 {
+	if len(processes) == 0 {
+		return 0
+	}
+	return processes[0]
+}
+
+// limit is how many may hold a slot, or a lock whose history names none.
+func (w *witness) limit(l uint16, at place) int {
 	switch {
-	case w.h.Kind != lock.Semaphore:
+	case w.h.Kind != lock.Semaphore || at.slot != AnySlot:
 		return 1
-	case w.permits > 0:
-		return w.permits
+	case w.options.Permits > 0:
+		return w.options.Permits
 	}
 	return w.h.Slots[l]
 }

@@ -72,6 +72,20 @@ var told = []struct {
 			c1 fail acquire gave-up`,
 	},
 	{
+		name: "a slot is there and held for a moment only, before the end of which nothing is known", slots: 3,
+		text: `
+			c3 acquire
+			c2 destroy
+			c4 acquire
+			c3 ok acquire 1
+			c2 ok destroy
+			c3 verify 1
+			c2 create 2
+			c3 ok verify 1
+			c3 release 1
+			c4 ok acquire 1`,
+	},
+	{
 		name: "an unanswered acquire explains a full lock", slots: 1,
 		text: `
 			c1 acquire
@@ -462,7 +476,7 @@ func TestFindings(t *testing.T) {
 				if f != want {
 					t.Errorf("%s: %+v, expected %+v", s, f, want)
 				}
-				if f, r := decide(t, new(Checker), h, s, 0); disagree(f, r) {
+				if f, r := decide(t, new(Checker), h, LinearizableOptions{Strength: s}); disagree(f, r) {
 					t.Errorf("%s: porcupine says %s", s, r)
 				}
 			}
@@ -470,8 +484,8 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// What only an unanswered acquire explains is left to porcupine.
-func TestPorcupineDecides(t *testing.T) {
+// What only an unanswered acquire explains is left to the search.
+func TestSearchDecides(t *testing.T) {
 	const text = `
 		c1 acquire
 		c1 info acquire timed-out
@@ -481,11 +495,11 @@ func TestPorcupineDecides(t *testing.T) {
 		c2 ok acquire 1
 		gone c9`
 	f := CheckLinearizable(script(t, lock.Mutex, 0, text), LinearizableOptions{})
-	if f != (Finding{Decision: Legal, Event: -1, How: byPorcupine}) {
+	if f != (Finding{Decision: Legal, Event: -1, How: bySearch}) {
 		t.Errorf("%+v", f)
 	}
 	f = CheckLinearizable(script(t, lock.Mutex, 0, text+"\nc3 acquire\nc3 ok acquire 1"), LinearizableOptions{})
-	want := Finding{Decision: Illegal, Event: 8, Slot: 1, How: byPorcupine,
+	want := Finding{Decision: Illegal, Event: 8, Slot: 1, How: bySearch,
 		Why: "no order of the operations explains the answer to c3's acquire (event 8)"}
 	if f != want {
 		t.Errorf("%+v, expected %+v", f, want)
@@ -560,10 +574,10 @@ func TestCheckerUsesItsMemoryAgain(t *testing.T) {
 	var c Checker
 	check := func() {
 		for _, h := range all {
-			if err := c.resolver.resolve(h, 0, 0); err != nil {
+			if err := c.resolver.resolve(h, 0, LinearizableOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			c.fast(Scan)
+			c.fast(LinearizableOptions{})
 		}
 	}
 	for range 20 {

@@ -19,6 +19,16 @@ func (m *Monitor) CodeShared(c *codec.Coder, locks int) {
 // CodeClient writes or reads what the monitor knows of a client.
 func (m *Monitor) CodeClient(c *codec.Coder, client uint8) { m.clients[client-1].encode(c) }
 
+// Left reports whether it is still to be judged that what a dead client had becomes free.
+func (m *Monitor) Left(c uint8) bool { return m.clients[c-1].left > 0 }
+
+// CodeDead writes what the monitor knows of somebody who died and is of no more interest: a client of the
+// same lock as the one at hand.
+func (m *Monitor) CodeDead(c *codec.Coder, client uint8) {
+	dead := watch{lock: m.clients[client-1].lock, connected: true}
+	dead.encode(c)
+}
+
 func (w *watch) encode(c *codec.Coder) {
 	codec.Byte(c, &w.op)
 	codec.Byte(c, &w.lock)
@@ -60,6 +70,12 @@ func (m *Monitor) CodeView(c *codec.Coder, client uint8, keep PropertySet) {
 	codec.Byte(c, &w.lock)
 	codec.Byte(c, &w.believed)
 	codec.Number(c, &w.declared)
+}
+
+// Holds reports whether a client believes to hold a slot on a connection that the broker has.
+func (m *Monitor) Holds(c uint8) bool {
+	w := &m.clients[c-1]
+	return w.believed > 0 && w.connected
 }
 
 // Forgetful reports whether nothing that one client does is remembered of another, as no property that

@@ -1,6 +1,9 @@
 package spec
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -25,12 +28,10 @@ func (m *Monitor) Command(c uint8, cmd amqp.Command, reply amqp.Reply, confirms 
 	m.require(MinimalDriver, minimal[cmd.Method], c, 0, 0, "")
 	if reply.Kind == amqp.ChannelClosed {
 		w.mended++
-		w.broken = w.broken || reply.Code != amqp.ResourceLocked && reply.Code != amqp.NotFound
-		if reply.Code == amqp.InternalError {
-			w.troubled = true
-			if cmd.Method == amqp.TxCommit && w.asked > 0 {
-				w.asked-- // that look told nothing
-			}
+		w.broken = w.broken || !reply.Code.Refusal() && reply.Code != amqp.NotFound
+		w.troubled = w.troubled || reply.Code == amqp.InternalError
+		if cmd.Method == amqp.TxCommit && w.asked > 0 {
+			w.asked-- // that look told nothing
 		}
 	}
 	for i := range m.clients[:m.n] {
@@ -42,12 +43,14 @@ func (m *Monitor) Command(c uint8, cmd amqp.Command, reply amqp.Reply, confirms 
 
 // minimal are the methods that every driver must have (guidelines, "Limitation Tolerance"), and the
 // transactions that may stand in for confirms.
-var minimal = [...]bool{
+var minimal = [amqp.Methods]bool{
 	amqp.ConnectionOpen: true, amqp.ConnectionClose: true, amqp.ChannelOpen: true, amqp.ChannelClose: true,
 	amqp.ConfirmSelect: true, amqp.TxSelect: true, amqp.TxCommit: true,
 	amqp.QueueDeclare: true, amqp.QueueDelete: true, amqp.BasicPublish: true,
-	amqp.BasicQos: false,
 }
+
+// Minimal reports whether a method is one that every driver must have.
+func Minimal(m amqp.Method) bool { return minimal[m] }
 
 // bound judges the attempts of an operation at a claim, or at the administration mutex.
 func (m *Monitor) bound(c uint8, w *watch) {
@@ -111,6 +114,12 @@ func (m *Monitor) administer(c uint8, w *watch) {
 // Lost is a reply that client c never gets.
 func (m *Monitor) Lost(c uint8) { m.clients[c-1].troubled = true }
 
+// Crashless reports what became of client c's call, or of one outside of the execution (c is 0), that it was still
+// there for: crashed says that it was not, and why.
+func (m *Monitor) Crashless(c uint8, crashed bool, why string) {
+	m.require(NoCrash, !crashed, c, 0, 0, why)
+}
+
 // Named is a command of client c on a queue, where there are others' locks as well: alone says that
 // it is no other's.
 func (m *Monitor) Named(c uint8, alone bool) { m.require(NameSafety, alone, c, 0, 0, "") }
@@ -125,8 +134,8 @@ func (m *Monitor) cheapAcquire(c uint8, w *watch, r lock.Result) {
 	if w.mended > 0 || w.declared != 0 && !r.Held {
 		budget = (int(w.mended) + 1) * (2*firstMissing(w.existed) + 4) // all of it again for each
 	}
-	ok := w.cost.Connections == 0 && w.cost.Channels <= w.mended && !w.wasted && int(w.cost.Trips) <= budget
-	m.require(CheapAcquire, ok, c, 0, r.Slot, "")
+	wasted := w.wasted && !(m.unbound && m.kind == lock.Mutex) // there a claim may be the only question asked
+	m.afford(CheapAcquire, c, r.Slot, allowed{trips: budget, channels: int(w.mended), sound: !wasted})
 }
 
 // firstMissing is how many slots a scan may have had to look at.
@@ -150,11 +159,54 @@ func (m *Monitor) cheapVerify(c uint8, w *watch, r lock.Result) {
 	if !w.linked || r.Outcome == lock.Unknown || w.mended > 0 && !w.wasted || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
 		return
 	}
-	budget := uint16(1)
+	budget := 1
 	if !r.Held {
 		budget = 2
 	}
-	m.require(CheapVerify, w.cost.Trips <= budget && w.cost.Channels == 0 && w.cost.Connections == 0 && !w.wasted, c, 0, r.Slot, "")
+	m.afford(CheapVerify, c, r.Slot, allowed{trips: budget, sound: !w.wasted})
+}
+
+// allowed is what an operation may cost whose connection is up when it begins: no other connection in any case.
+type allowed struct {
+	trips, channels int
+	sound           bool // no channel was broken by a command of its own, or it may be
+}
+
+// afford requires that client c's operation at hand has not cost more than it may.
+func (m *Monitor) afford(p Property, c, slot uint8, a allowed) {
+	cost := &m.clients[c-1].cost
+	ok := cost.Connections == 0 && int(cost.Channels) <= a.channels && a.sound && int(cost.Trips) <= a.trips
+	detail := ""
+	if !ok && !m.Found.Has(p) { // it is not worth the time else
+		detail = a.exceeded(cost)
+	}
+	m.require(p, ok, c, 0, slot, detail)
+}
+
+// exceeded is what cost too much: measured, and allowed.
+func (a allowed) exceeded(cost *Cost) string {
+	var parts []string
+	if n := int(cost.Trips); n > a.trips {
+		parts = append(parts, fmt.Sprintf("took %s, at most %d allowed", counted(n, "round trip"), a.trips))
+	}
+	if n := int(cost.Channels); n > a.channels {
+		parts = append(parts, fmt.Sprintf("opened %s, at most %d allowed", counted(n, "channel"), a.channels))
+	}
+	if n := int(cost.Connections); n > 0 {
+		parts = append(parts, fmt.Sprintf("reconnected: it opened %s, though it had one when it began", counted(n, "connection")))
+	}
+	if !a.sound {
+		parts = append(parts, "broke a channel by a command of its own")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// counted is so many things, in words.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Spent is what client c's operation at hand has cost so far, how many claims it lost, and whether

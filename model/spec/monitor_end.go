@@ -14,7 +14,9 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 		m.acquired(c, w, r)
 		if held > 0 {
 			w.moved = false
-			w.connected, w.gone, w.since = connected, m.locks[w.lock].truth.Exists&(1<<held) == 0, 0
+			// What was never granted did not go with its connection.
+			w.connected = connected || w.mine&(1<<held) == 0
+			w.gone, w.since = m.locks[w.lock].truth.Exists&(1<<held) == 0, 0
 		}
 	case lock.Verify:
 		m.verified(c, w, r)

@@ -54,3 +54,40 @@ func TestWitnessKnowsWhoseTheLossIs(t *testing.T) {
 		}
 	}
 }
+
+// An acquire that is told yes and was never granted anything is no stale belief, whatever became of its connection;
+// one that was granted a slot and lost it with its connection before the answer is.
+func TestWhatWasNeverGrantedIsNotStale(t *testing.T) {
+	const slot = 1 << 1
+	free := Truth{Exists: slot}
+	owned := func(c uint8) *Truth {
+		return &Truth{Exists: slot, Taken: slot, Owner: [Slots + 1]uint8{1: c}}
+	}
+	yes := lock.Result{Outcome: lock.Done, Held: true, Slot: 1}
+	for _, granted := range []bool{true, false} {
+		var m Monitor
+		m.Reset(lock.Mutex, &lock.Options{}, 2, []Truth{free})
+		m.At(1)
+		m.Begin(1, 0, lock.Acquire, 0, true)
+		if granted {
+			m.SetTruth(0, 1, owned(1))
+		}
+		m.At(2)
+		m.Gone(1, true, false)
+		m.SetTruth(0, 0, &free)
+		m.At(3)
+		m.Begin(2, 0, lock.Acquire, 0, true)
+		m.SetTruth(0, 2, owned(2))
+		m.End(2, yes, 1, true)
+		m.At(4)
+		m.End(1, yes, 1, false)
+		if found := m.Found.Has(MutualExclusion); found == granted {
+			t.Errorf("granted %v, mutual-exclusion violated %v", granted, found)
+		}
+		m.Begin(1, 0, lock.Verify, 1, false)
+		m.End(1, yes, 1, false)
+		if found := m.Found.Has(HonestVerify); !found {
+			t.Errorf("granted %v, and verify says held: honest-verify holds", granted)
+		}
+	}
+}

@@ -210,7 +210,7 @@ func (m *Monitor) Gone(c uint8, granted, own bool) {
 	if granted {
 		w.connected = false
 	}
-	if granted && !own {
+	if !own {
 		w.dropped, w.troubled = true, true
 	}
 }

@@ -89,7 +89,7 @@ func (p *permits) end(k int32, c *call) (Decision, string) {
 			return Undecided, "whether all permits were held at one moment"
 		}
 	case impossible:
-		return Illegal, fmt.Sprintf("%s's %s at event %d is about a permit that it did not have", p.r.who(c), p.r.operation(c), c.ret)
+		return Illegal, fmt.Sprintf("%s's %s at %s is about a permit that it did not have", p.r.who(c), p.r.operation(c), p.r.h.moment(int(c.ret)))
 	}
 	return Legal, ""
 }
@@ -100,7 +100,7 @@ func (p *permits) verify(c, g *call) (Decision, string) {
 	case g.exit < c.ret:
 		return Undecided, "a permit that may have been given back is verified"
 	case g.traits.has(lost) && !c.traits.has(torn) && !slices.Contains(p.held, c.link):
-		return Illegal, fmt.Sprintf("%s was told at event %d that it holds a permit, but its connection had ended before", p.r.who(c), c.ret)
+		return Illegal, fmt.Sprintf("%s was told at %s that it holds a permit, but its connection had ended before", p.r.who(c), p.r.h.moment(int(c.ret)))
 	}
 	return Legal, ""
 }
@@ -120,7 +120,7 @@ func (p *permits) take(k int32, c *call) (Decision, string) {
 		p.held = append(p.held, k)
 	case left > 0 || c.traits.has(torn) && p.room >= c.exit:
 	default:
-		return Illegal, fmt.Sprintf("%s was granted a permit at event %d, but all %d were held", p.r.who(c), c.ret, p.r.permits)
+		return Illegal, fmt.Sprintf("%s was granted a permit at %s, but all %d were held", p.r.who(c), p.r.h.moment(int(c.ret)), p.r.permits)
 	}
 	return Legal, ""
 }

@@ -30,6 +30,7 @@ const (
 	CheapVerify
 	MinimalDriver
 	NameSafety
+	NoCrash
 	PropertyCount // how many there are
 )
 
@@ -96,6 +97,8 @@ var Properties = [PropertyCount]Description{
 		"Limitation Tolerance", FromCommands},
 	NameSafety: {"name-safety", "no lock's queue is another's",
 		"\"A\" and \"B\" Queues: names that cannot collide", FromCommands},
+	NoCrash: {"no-crash", "no call makes the client panic, exit or throw",
+		"Lock Requirements: \"as correct as possible\"", FromHistory},
 }
 
 // String is the property's name.
@@ -125,9 +128,23 @@ func (s PropertySet) Has(p Property) bool { return s&(1<<p) != 0 }
 // With is the set and one property more.
 func (s PropertySet) With(p Property) PropertySet { return s | 1<<p }
 
+// Names are the properties of the set by name, in the order of the card.
+func (s PropertySet) Names() (names []string) {
+	for p := range PropertyCount {
+		if s.Has(p) {
+			names = append(names, p.String())
+		}
+	}
+	return names
+}
+
+// ApplicableExternal are the properties that mean something for somebody else's lock of a type: a state machine
+// cannot crash, a program can.
+func ApplicableExternal(k lock.Kind) PropertySet { return Applicable(k).With(NoCrash) }
+
 // Applicable are the properties that mean something for a lock type.
 func Applicable(k lock.Kind) PropertySet {
-	all := PropertySet(1<<PropertyCount - 1)
+	all := PropertySet(1<<PropertyCount-1) &^ (1 << NoCrash)
 	if k != lock.Mutex {
 		return all
 	}

@@ -19,6 +19,8 @@ type resolver struct {
 	unnamed bool // slots are permits without numbers
 	permits int  // how many of those there are
 
+	releases Releases
+
 	witnessed bool    // the history tells of connections that ended
 	doubtful  []doubt // what a history which does not tell may have lost
 	strays    []int32 // takes on connections that are not known
@@ -56,11 +58,11 @@ func clientOf(at int32) int32 { return restarted - 1 - at }
 
 // resolve resolves one lock of a history. With noLock it only sees whether the history is
 // well-formed.
-func (r *resolver) resolve(h *History, l, permits int) *Malformed {
+func (r *resolver) resolve(h *History, l int, o LinearizableOptions) *Malformed {
 	if err := checkShape(h); err != nil {
 		return err
 	}
-	r.begin(h, l, permits)
+	r.begin(h, l, o)
 	for i := range h.Events {
 		if err := r.event(int32(i)); err != nil {
 			return err
@@ -73,7 +75,7 @@ func (r *resolver) resolve(h *History, l, permits int) *Malformed {
 	return nil
 }
 
-func (r *resolver) begin(h *History, l, permits int) {
+func (r *resolver) begin(h *History, l int, o LinearizableOptions) {
 	r.clients.reset()
 	*r = resolver{
 		h: h, lock: l, kind: h.Kind, clients: r.clients, calls: r.calls[:0], at: r.at[:0], pending: r.pending[:0],
@@ -88,9 +90,10 @@ func (r *resolver) begin(h *History, l, permits int) {
 	}
 	clear(r.last)
 	r.permits = r.first
-	if permits > 0 && h.Kind != lock.Mutex {
-		r.permits = permits
+	if o.Permits > 0 && h.Kind != lock.Mutex {
+		r.permits = o.Permits
 	}
+	r.releases = o.Releases
 	r.admin.reset(r.first)
 	if cap(r.at) < len(h.Events) {
 		r.at = make([]int32, 0, len(h.Events))
@@ -122,7 +125,7 @@ func (r *resolver) invoke(i, ci int32) *Malformed {
 	if c.inv != none {
 		return unexpected(r.h, i, c.inv)
 	}
-	c.ended = c.ended || c.gone != none
+	c.ended = c.ended || c.gone != none && !r.h.GoneMayFree
 	c.inv, c.gone, c.call = i, none, none
 	if int(e.Lock) != r.lock {
 		return nil
@@ -208,7 +211,7 @@ func (r *resolver) finish() {
 			r.setAdrift(&r.calls[d.call], d.from)
 		}
 	}
-	if !r.witnessed || r.shrinks {
+	if !r.witnessed || r.shrinks || r.h.GoneMayFree {
 		r.looseEnds()
 	}
 	if !r.shrinks {
@@ -236,8 +239,8 @@ func (r *resolver) number() {
 	}
 }
 
-// looseEnds lets unanswered acquires lose what they took: in a history that does not tell when
-// connections ended, and in one in which slots are removed, as they may have seen theirs gone.
+// looseEnds lets unanswered acquires lose what they took: in a history that does not tell when connections
+// ended, or what their end frees; and in one in which slots are removed, as they may have seen theirs gone.
 func (r *resolver) looseEnds() {
 	for i := range r.calls {
 		if k := &r.calls[i]; k.effect == mayTake {

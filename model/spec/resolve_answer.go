@@ -62,6 +62,9 @@ func (r *resolver) stray(c *client, k *call) {
 	case !c.late:
 		return
 	}
+	if r.h.GoneMayFree { // its client goes on under its number
+		return
+	}
 	r.strays = append(r.strays, c.call)
 }
 
@@ -84,10 +87,18 @@ func (r *resolver) setAdrift(k *call, from int32) {
 	}
 }
 
+// verified is a verify that was answered. Where the end of a connection may free a slot and need not, one that
+// says held after such an end takes the slot as an acquire does: its client had it still, and may be said to
+// have lost it just then, or has claimed it anew.
 func (r *resolver) verified(c *client, k *call, e *Event) {
 	g := r.grant(c, k.slot)
 	switch {
+	case e.Type != OK && r.h.GoneMayFree && g != none:
+		r.setAdrift(&r.calls[g], k.inv)
 	case e.Type != OK:
+	case e.Held && r.h.GoneMayFree && g != none && r.calls[g].traits.has(adrift):
+		r.drop(c, g)
+		r.granted(c, k)
 	case e.Held:
 		r.about(c, k, g, findsHeld)
 		if c.gone != none {
@@ -117,9 +128,22 @@ func (r *resolver) released(c *client, k *call, e *Event) {
 		return
 	}
 	g := r.grant(c, k.slot)
+	if r.releases == ByAnyone {
+		r.releasedByAnyone(c, k, g)
+		return
+	}
 	r.about(c, k, g, frees)
 	if g != none {
 		r.calls[g].exit = min(r.calls[g].exit, k.inv)
+		r.drop(c, g)
+	}
+}
+
+// releasedByAnyone is a release of whatever is held, though it be the client's by grant g.
+func (r *resolver) releasedByAnyone(c *client, k *call, g int32) {
+	k.effect = freesAny
+	if g != none {
+		k.slot = max(k.slot, r.calls[g].slot)
 		r.drop(c, g)
 	}
 }

@@ -15,6 +15,10 @@ func (r *resolver) world(i int32, e *Event) {
 		}
 	case Gone:
 		r.witnessed = true
+		if r.h.GoneMayFree {
+			r.perhapsEnded(i, e.Target)
+			return
+		}
 		ci := r.clients.find(e.Target)
 		if ci == none {
 			r.unheardOf(i, e.Target)
@@ -23,7 +27,14 @@ func (r *resolver) world(i int32, e *Event) {
 		r.at[i] = goneOf(ci)
 		r.ended(i, &r.clients.list[ci])
 	case Restart:
-		r.witnessed, r.clients.late = true, true
+		r.witnessed = true
+		if r.h.GoneMayFree {
+			for ci := range r.clients.list {
+				r.perhapsEnded(i, r.clients.list[ci].process)
+			}
+			return
+		}
+		r.clients.late = true
 		r.at[i] = restarted
 		for ci := range r.clients.list {
 			r.ended(i, &r.clients.list[ci])
@@ -45,6 +56,21 @@ func (r *resolver) crashed(i int32, c *client) {
 		if k := &r.calls[r.pending[p].call]; k.effect == mayTake {
 			r.setAdrift(k, i)
 		}
+	}
+}
+
+// perhapsEnded is the end of a connection that may free what its client has, and need not.
+func (r *resolver) perhapsEnded(i, process int32) {
+	ci := r.clients.find(process)
+	if ci == none {
+		return
+	}
+	c := &r.clients.list[ci]
+	if c.inv != none && c.gone == none {
+		c.gone = i
+	}
+	for g := c.grants; g != none; g = r.calls[g].link {
+		r.setAdrift(&r.calls[g], i)
 	}
 }
 
@@ -114,6 +140,7 @@ func (r *resolver) unanswered(c *client, why lock.Reason) {
 	switch {
 	case k.effect == noEffect:
 		r.at[k.inv] = none
+	case r.h.GoneMayFree: // nothing bounds it: its client may have gone on on another connection
 	case k.effect == mayTake && c.elsewhere(why):
 		r.setAdrift(k, k.inv)
 	case c.gone != none:
@@ -152,6 +179,9 @@ func (r *resolver) unknown(c *client, k *call) {
 func (r *resolver) perhapsLost(c *client, k *call, op lock.Op) {
 	g := r.grant(c, k.slot)
 	switch {
+	case op == lock.Release && r.releases == ByAnyone:
+		k.effect = freesAny
+		return
 	case g == none && op == lock.Release:
 		r.perhapsFreed(c, k, lock.NoReason)
 		return
@@ -161,7 +191,12 @@ func (r *resolver) perhapsLost(c *client, k *call, op lock.Op) {
 	}
 	t := &r.calls[g]
 	k.link, k.slot = g, t.slot
+	if r.h.GoneMayFree {
+		r.setAdrift(t, k.inv)
+	}
 	switch {
+	case op == lock.Verify && r.h.GoneMayFree: // it may have claimed it anew
+		k.effect = mayTake
 	case op == lock.Release:
 		k.effect = frees
 		t.exit = min(t.exit, k.inv)

@@ -13,6 +13,7 @@ import (
 //	c1 acquire            an invocation; with the slot, or how many, where there is one
 //	c1 ok acquire 2       an answer; of acquire and verify, ok with a slot is yes
 //	c1 fail acquire full  one with a reason
+//	c1 ok verify 2 no     no, without a reason
 //	gone c1               something that happened to a client, or to the broker
 func script(t testing.TB, kind lock.Kind, slots int, text string) *History {
 	t.Helper()
@@ -52,7 +53,12 @@ func scriptEvent(words []string) (e Event, err error) {
 		return e, fmt.Errorf("no operation %q", words[0])
 	}
 	e.F = F(op)
+	no := false
 	for _, word := range words[1:] {
+		if word == "no" {
+			no = true
+			continue
+		}
 		if why, ok := lock.ReasonNamed(word); ok {
 			e.Reason = why
 			continue
@@ -67,6 +73,6 @@ func scriptEvent(words []string) (e Event, err error) {
 			e.Slot = uint16(n)
 		}
 	}
-	e.Held = e.Type == OK && e.Reason == lock.NoReason && (op == lock.Acquire || op == lock.Verify)
+	e.Held = e.Type == OK && e.Reason == lock.NoReason && !no && (op == lock.Acquire || op == lock.Verify)
 	return e, nil
 }

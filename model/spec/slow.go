@@ -3,22 +3,20 @@ package spec
 import (
 	"fmt"
 	"sort"
-
-	"github.com/anishathalye/porcupine"
 )
 
-// Bounds of what is put to porcupine: what is larger, it would not answer.
+// Bounds of what is searched: what is larger would take too much memory.
 const (
 	slowCalls   = 20000
 	slowUnits   = 5000 // units that are checked together
-	slowEndless = 40   // units among them that never return
+	slowEndless = 400  // units among them that never return
 )
 
-// DefaultSteps is how many steps porcupine may take over one lock: a second or two.
+// DefaultSteps is how many steps the search may take over one lock: a second or two.
 const DefaultSteps = 1 << 19
 
-// slow has porcupine decide what the fast check left undecided. Its work is bounded by steps and not
-// by time: what is decided is the same on every machine, however busy it is.
+// slow searches for an order that explains what the fast check left undecided. Its work is bounded by
+// steps and not by time: what is decided is the same on every machine, however busy it is.
 func (c *Checker) slow(f Finding, o LinearizableOptions) Finding {
 	if len(c.resolver.calls) > slowCalls {
 		return tooLarge(f)
@@ -35,21 +33,21 @@ func (c *Checker) slow(f Finding, o LinearizableOptions) Finding {
 	}
 	res, left := p.Check(steps)
 	switch res {
-	case porcupine.Ok:
-		return Finding{Decision: Legal, Event: -1, How: byPorcupine}
-	case porcupine.Illegal:
+	case Legal:
+		return Finding{Decision: Legal, Event: -1, How: bySearch}
+	case Illegal:
 		return p.illegal(o, left)
 	}
-	f.Why += fmt.Sprintf("; and porcupine did not answer within %d steps", steps)
+	f.Why += fmt.Sprintf("; and the search for an order was not over after %d steps", steps)
 	return f
 }
 
 func tooLarge(f Finding) Finding {
-	f.Why += "; and the history is too large for porcupine"
+	f.Why += "; and the history is too large to search for an order"
 	return f
 }
 
-// small reports whether porcupine can be expected to answer.
+// small reports whether the search can be expected to come to an end.
 func (p *Specification) small() bool {
 	for _, part := range p.partition(p.Operations()) {
 		pending := 0
@@ -68,22 +66,22 @@ func (p *Specification) small() bool {
 // illegal is the finding of a history that is, with the event from which on it is, if the steps that
 // are left suffice: beginnings of a history explain less and less as they grow.
 func (p *Specification) illegal(o LinearizableOptions, steps int) Finding {
-	f := Finding{Decision: Illegal, Event: -1, How: byPorcupine, Why: "no order of the operations explains the answers"}
+	f := Finding{Decision: Illegal, Event: -1, How: bySearch, Why: "no order of the operations explains the answers"}
 	known := true
 	n := sort.Search(len(p.r.h.Events), func(n int) bool {
 		if !known {
 			return true
 		}
 		res, left := p.beginning(n, o).Check(steps)
-		known, steps = res != porcupine.Unknown, left
-		return res == porcupine.Illegal
+		known, steps = res != Undecided, left
+		return res == Illegal
 	})
 	if !known {
 		return f
 	}
 	if e := &p.r.h.Events[n-1]; e.Process != Nemesis {
 		f.Event, f.Slot = n-1, int(e.Slot)
-		f.Why = fmt.Sprintf("no order of the operations explains the answer to c%d's %s (event %d)", e.Process, e.F, n-1)
+		f.Why = fmt.Sprintf("no order of the operations explains the answer to %s's %s (%s)", p.r.h.who(e.Process), e.F, p.r.h.moment(n-1))
 	}
 	return f
 }
@@ -93,7 +91,7 @@ func (p *Specification) beginning(n int, o LinearizableOptions) *Specification {
 	h := *p.r.h
 	h.Events = h.Events[:n]
 	r := new(resolver)
-	if err := r.resolve(&h, p.r.lock, o.Permits); err != nil {
+	if err := r.resolve(&h, p.r.lock, o); err != nil {
 		panic("spec: a beginning is malformed: " + err.Error()) // the whole was not
 	}
 	return r.specify(o.Strength)

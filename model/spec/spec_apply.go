@@ -18,6 +18,8 @@ func (p *Specification) apply(s lockState, u *unit) (lockState, bool) {
 		return p.give(s, u)
 	case doFree, doLose:
 		return p.without(s, u.grant), true
+	case doFreeAny:
+		return p.freeAny(s, u)
 	case doFreeOwn:
 		return p.freeOwn(s, u)
 	case doEnd:
@@ -106,6 +108,24 @@ func (p *Specification) own(s *lockState, u *unit) int {
 		}
 	}
 	return 0
+}
+
+// freeAny frees a slot that anybody holds; of permits, the client's own first.
+func (p *Specification) freeAny(s lockState, u *unit) (lockState, bool) {
+	slot := 0
+	for n := len(s.holders) / holderSize; n > 0; n-- {
+		k := s.holder(n)
+		if k == none || u.slot != AnySlot && u.slot != n {
+			continue
+		}
+		if slot == 0 || p.r.calls[k].client == u.client {
+			slot = n
+		}
+	}
+	if slot == 0 {
+		return s, u.partial
+	}
+	return s.held(slot, none), true
 }
 
 func (p *Specification) freeOwn(s lockState, u *unit) (lockState, bool) {

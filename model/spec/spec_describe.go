@@ -10,7 +10,7 @@ import (
 
 var doFormats = map[do]string{
 	doTake: "acquire: slot %d", doMayTake: "acquire, unanswered: slot %d?", doClaim: "acquire: claims slot %d",
-	doMiss: "slot %d is gone", doGive: "gives slot %d up", doFree: "release: slot %d", doFreeOwn: "release: slot %d",
+	doMiss: "slot %d is gone", doGive: "gives slot %d up", doFree: "release: slot %d", doFreeAny: "release: slot %d, whoever has it", doFreeOwn: "release: slot %d",
 	doLose: "slot %d may be lost", doBusy: "full: slot %d is taken or gone", doHeld: "verify: holds slot %d",
 	doHeldOwn: "verify: holds slot %d", doVacant: "wait: nobody has slot %d", doEnd: "connection gone: slot %d",
 }
@@ -43,7 +43,7 @@ func (p *Specification) whose(u *unit) string {
 	if u.client == none {
 		return ""
 	}
-	return fmt.Sprintf("c%d ", p.r.clients.list[u.client].process)
+	return p.r.h.who(p.r.clients.list[u.client].process) + " "
 }
 
 // describeState says who holds what.

@@ -113,6 +113,8 @@ func (p *Specification) settled(s lockState, k int32) lockState {
 		return s.held(int(c.slot), k)
 	case frees, leaves:
 		return p.without(s, c.link)
+	case freesAny:
+		s, _ = p.freeAny(s, &unit{slot: int(c.slot), client: c.client})
 	case adds:
 		s.slots += n
 	case creates:
@@ -182,7 +184,7 @@ func (p *Specification) bySlot(ops []porcupine.Operation) [][]porcupine.Operatio
 // local reports whether a unit looks at its slot only, and changes nothing else.
 func (p *Specification) local(u *unit) bool {
 	switch u.do {
-	case doTake, doBusy, doHeld, doVacant, doFree, doLose, doEnd:
+	case doTake, doBusy, doHeld, doVacant, doFree, doFreeAny, doLose, doEnd:
 		return u.slot != AnySlot && (u.grant == none || p.r.calls[u.grant].slot != AnySlot)
 	case doMayTake:
 		return p.r.calls[u.call].slot != AnySlot

@@ -10,6 +10,7 @@ const (
 	doMiss    // see that a slot does not exist
 	doGive    // give back a slot that was seen gone
 	doFree    // release
+	doFreeAny // release of what anybody holds
 	doFreeOwn // release what an unanswered acquire took
 	doLose    // lose what may be lost
 	doFull    // see every slot held
@@ -115,6 +116,8 @@ func (p *Specification) only(c *call) do {
 		return doFreeOwn
 	case c.effect == frees:
 		return doFree
+	case c.effect == freesAny:
+		return doFreeAny
 	case c.effect == findsHeld && own:
 		return doHeldOwn
 	case c.effect == findsHeld:

@@ -27,6 +27,8 @@ import (
 //     up or not.
 //   - release, ok: the client gives the slot back. Where it may have lost it before, nothing happens.
 //     A client may also verify and release what only an unanswered acquire of its own can have taken.
+//     Where anyone may release ([ByAnyone]), at one moment somebody holds the slot, and nobody does from
+//     then on; of permits, the client's own go first.
 //   - count: at one moment there are so many slots. wait: at one moment nobody holds the slot.
 //   - add and remove: so many times, one slot more or one less, if there is one. create: for i from 1
 //     to n, slot i is added if there are i-1. destroy: one less, until there is none. Each step has
@@ -51,6 +53,13 @@ import (
 // moment from its crash on, and what it had asked for may happen until it is gone: but it has nothing
 // from then on.
 //
+// Where the design of the lock is not known ([History.GoneMayFree]), a process is a client. When one of its
+// connections ends, or all do, what it has may be lost at any moment from then on, and need not be; what it had
+// asked for may still happen. Likewise, from its invocation on, what an unanswered acquire took, and what a
+// verify was about that said neither held nor removed; one without an answer may have taken it anew. A verify that says held
+// after that: at one moment the slot exists, and the client holds it or takes it, as nobody does. It loses it no
+// more, until another connection ends.
+//
 // A history without any such evidence does not tell when connections ended. In it, what an
 // unanswered acquire took may be lost at any moment; and what a client was granted that crashed, was
 // told that its connection is lost, or was left without an answer, at any moment since the last answer
@@ -73,7 +82,7 @@ type Specification struct {
 // Specify states what one lock of a history has to satisfy. The history must be well-formed.
 func Specify(h *History, lock int, o LinearizableOptions) (*Specification, error) {
 	r := new(resolver)
-	if err := r.resolve(h, lock, o.Permits); err != nil {
+	if err := r.resolve(h, lock, o); err != nil {
 		return nil, err
 	}
 	return r.specify(o.Strength), nil
@@ -128,38 +137,15 @@ func (p *Specification) Model() porcupine.Model {
 	}
 }
 
-// Check has porcupine decide in so many steps at most, and tells how many are left. It looks at no
-// clock and at one part after the other, so that it comes to the same on every machine.
-func (p *Specification) Check(steps int) (res porcupine.CheckResult, left int) {
-	model := p.Model()
-	model.Partition = nil
+// Check decides in so many steps at most, and tells how many are left. It looks at no clock and at one
+// part after the other, so that it comes to the same on every machine.
+func (p *Specification) Check(steps int) (d Decision, left int) {
 	for _, part := range p.partition(p.Operations()) {
-		if res = checkSteps(model, part, &steps); res != porcupine.Ok {
-			return res, steps
+		if d = p.linearize(part, &steps); d != Legal {
+			return d, steps
 		}
 	}
-	return porcupine.Ok, steps
-}
-
-// checkSteps has porcupine decide whether operations that are checked together fit a model, in so many
-// steps of the model at most. Without any left nothing is possible: porcupine goes back all the way
-// that it came, and ends.
-func checkSteps(model porcupine.Model, ops []porcupine.Operation, steps *int) porcupine.CheckResult {
-	step := model.Step
-	model.Step = func(state, input, output any) (bool, any) {
-		if *steps == 0 {
-			return false, state
-		}
-		*steps--
-		return step(state, input, output)
-	}
-	switch ok := porcupine.CheckOperations(model, ops); {
-	case ok:
-		return porcupine.Ok
-	case *steps == 0:
-		return porcupine.Unknown
-	}
-	return porcupine.Illegal
+	return Legal, steps
 }
 
 // Visualize writes a page that shows the history and, as far as porcupine came in the time given, how

@@ -174,7 +174,7 @@ func (w *sweep) merge() {
 }
 
 // dominated reports whether the i-th state is dominated by one that is kept, the first n, or by one
-// that follows.
+// that follows. Of equal ones the last is kept.
 func (w *sweep) dominated(st *state, i, n int, since int32) bool {
 	for _, o := range w.states[:n] {
 		if o.dominates(st, since) {
@@ -182,7 +182,7 @@ func (w *sweep) dominated(st *state, i, n int, since int32) bool {
 		}
 	}
 	for _, o := range w.states[i+1:] {
-		if o.dominates(st, since) && !st.dominates(o, since) {
+		if o.dominates(st, since) {
 			return true
 		}
 	}
@@ -203,7 +203,7 @@ func (st *state) dominates(o *state, since int32) bool {
 	if st.slots != o.slots || st.used&^o.used != 0 || earlier(st.full, o.full, since) {
 		return false
 	}
-	if st.spent[keeping] > o.spent[keeping] || st.spent[losing] > o.spent[losing] {
+	if st.spent[losing] > o.spent[losing] { // those that keep their slots are among the holders
 		return false
 	}
 	for i := range st.stage {

@@ -24,7 +24,7 @@ func (m *Malformed) Error() string {
 // Validate reports whether a history is well-formed: processes alternate between invocations and
 // their completions, and occurrences of the world are the nemesis's. The error is a [*Malformed].
 func Validate(h *History) error {
-	if err := new(resolver).resolve(h, noLock, 0); err != nil {
+	if err := new(resolver).resolve(h, noLock, LinearizableOptions{}); err != nil {
 		return err
 	}
 	return nil

@@ -40,15 +40,23 @@ func (v Violation) Explain() string {
 	case SurvivesRestart:
 		return "after the restart there are slots missing, or holders left"
 	case CheapAcquire:
-		return fmt.Sprintf("%s's acquire costs more than it may", c)
+		return fmt.Sprintf("%s's acquire %s", c, v.overspent())
 	case CheapVerify:
-		return fmt.Sprintf("%s's verify costs more than it may", c)
+		return fmt.Sprintf("%s's verify %s", c, v.overspent())
 	case MinimalDriver:
 		return fmt.Sprintf("%s uses a method that a minimal driver need not have", c)
 	case NameSafety:
 		return fmt.Sprintf("%s uses a queue that is also another lock's", c)
 	}
 	return v.about(c, s)
+}
+
+// overspent is what cost too much.
+func (v Violation) overspent() string {
+	if v.Detail == "" {
+		return "costs more than it may"
+	}
+	return v.Detail
 }
 
 // about is the detail with those whom it concerns.

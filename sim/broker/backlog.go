@@ -38,11 +38,6 @@ type backlog struct {
 
 func (l *backlog) reset() { l.runs, l.head, l.depth = l.runs[:0], 0, 0 }
 
-func (l *backlog) copyFrom(o *backlog) {
-	l.runs = refill(l.runs, o.runs[o.head:])
-	l.head, l.depth = 0, o.depth
-}
-
 // front is the first message; there is one.
 func (l *backlog) front() *run { return &l.runs[l.head] }
 

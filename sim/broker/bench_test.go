@@ -91,32 +91,3 @@ func BenchmarkReconnect(b *testing.B) {
 		world.Apply(conns[0], amqp.Command{Method: amqp.ChannelOpen, Channel: 1})
 	}
 }
-
-func BenchmarkCopyFrom(b *testing.B) {
-	world, _, _ := lockWorld()
-	other := broker.New(nil, broker.Options{})
-	b.ReportAllocs()
-	for b.Loop() {
-		other.CopyFrom(world)
-	}
-}
-
-func BenchmarkAppendState(b *testing.B) {
-	world, _, _ := lockWorld()
-	var buf []byte
-	b.ReportAllocs()
-	for b.Loop() {
-		buf = world.AppendState(buf[:0])
-	}
-	b.ReportMetric(float64(len(buf)), "state-B")
-}
-
-func BenchmarkEqual(b *testing.B) {
-	world, _, _ := lockWorld()
-	other := broker.New(nil, broker.Options{})
-	other.CopyFrom(world)
-	b.ReportAllocs()
-	for b.Loop() {
-		world.Equal(other)
-	}
-}

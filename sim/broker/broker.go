@@ -7,15 +7,21 @@ type Options struct {
 	// TransientRefused closes the connection, with 541, that declares a queue neither durable nor
 	// exclusive, as RabbitMQ 4.3 does unless told otherwise.
 	TransientRefused bool
+	// RoutedAtPublish looks the queues of a transaction's messages up when they are published, as
+	// RabbitMQ does since 4.0, and not when they are committed. A message whose queue was there and is
+	// gone by the commit fails it with 406, also where a new queue has the name.
+	RoutedAtPublish bool
 }
 
 // Broker is one broker node. It is not safe for concurrent use.
 type Broker struct {
-	names  *amqp.Names
-	opts   Options
-	now    int64
-	queues []queue      // by amqp.Queue; grows when a name is first used
-	conns  []connection // by Conn-1
+	names   *amqp.Names
+	opts    Options
+	now     int64
+	queues  []queue      // by amqp.Queue; grows when a name is first used
+	conns   []connection // by Conn-1
+	routing *routing     // nil until a client declares an exchange or binds something
+	gone    []uint32     // by amqp.Queue, where RoutedAtPublish: how many queues of that name were deleted
 }
 
 // New returns a broker without queues or connections. Names may be interned later too.
@@ -23,14 +29,21 @@ func New(names *amqp.Names, opts Options) *Broker {
 	return &Broker{names: names, opts: opts}
 }
 
+// Configure changes the options. What was published in a transaction before is routed by the old ones.
+func (b *Broker) Configure(opts Options) { b.opts = opts }
+
 // Reset makes the broker as new, at time 0, and keeps its memory.
 func (b *Broker) Reset() {
 	b.now = 0
+	clear(b.gone)
 	for i := range b.queues {
 		b.queues[i].reset()
 	}
 	for i := range b.conns {
 		b.conns[i].reset()
+	}
+	if b.routing != nil {
+		b.routing.reset()
 	}
 }
 
@@ -74,15 +87,21 @@ var ok = amqp.Reply{Kind: amqp.OK}
 func (b *Broker) dispatch(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	switch cmd.Method {
 	case amqp.BasicPublish:
-		return b.publish(ch, cmd)
+		return b.publish(on, ch, cmd)
 	case amqp.QueueDeclare:
 		return b.declare(on, cmd)
 	case amqp.QueueDelete:
 		return b.delete(on, cmd)
 	case amqp.QueuePurge:
 		return b.purge(on, cmd)
-	case amqp.QueueBind:
+	case amqp.QueueBind, amqp.ExchangeBind:
 		return b.bind(on, cmd)
+	case amqp.QueueUnbind, amqp.ExchangeUnbind:
+		return b.unbind(on, cmd)
+	case amqp.ExchangeDeclare:
+		return b.declareExchange(on, cmd)
+	case amqp.ExchangeDelete:
+		return b.deleteExchange(on, cmd)
 	case amqp.ConfirmSelect:
 		return b.selectMode(on, ch, confirming)
 	case amqp.TxSelect:

@@ -48,12 +48,6 @@ func (ch *channel) reset(state channelState, code amqp.Code) {
 	ch.tx.reset()
 }
 
-func (ch *channel) copyFrom(o *channel) {
-	ch.channelRecord = o.channelRecord
-	ch.unacked = refill(ch.unacked, o.unacked)
-	ch.tx.copyFrom(&o.tx)
-}
-
 // channel is the channel if it is open or broken.
 func (b *Broker) channel(on at) *channel {
 	channels := b.conns[on.conn-1].channels

@@ -76,36 +76,10 @@ func (b *Broker) Deliveries(c Conn, buf []amqp.Delivery) []amqp.Delivery {
 	return buf
 }
 
-func (c *connection) copyFrom(o *connection) {
-	if !o.alive {
-		if c.alive {
-			c.reset()
-		}
-		return
-	}
-	c.alive = true
-	c.outbox = refill(c.outbox, o.outbox)
-	c.channels = grow(c.channels, len(o.channels))
-	for i := range o.channels {
-		c.channels[i].copyFrom(&o.channels[i])
-	}
-	for i := len(o.channels); i < len(c.channels); i++ {
-		c.channels[i].reset(closed, 0)
-	}
-}
-
 // grow makes a slice of places long enough. Places are never given up: they keep their memory.
 func grow[E any](s []E, n int) []E {
 	if n > len(s) {
 		s = append(s, make([]E, n-len(s))...)
 	}
 	return s
-}
-
-// refill copies a slice into the memory of another.
-func refill[E any](s, from []E) []E {
-	if len(s)+len(from) == 0 {
-		return s
-	}
-	return append(s[:0], from...)
 }

@@ -111,12 +111,3 @@ func (b *Broker) purge(on at, cmd *amqp.Command) amqp.Reply {
 	q.ready.reset()
 	return r
 }
-
-// bind answers queue.bind. With the default exchange only, a binding carries no message; what is
-// left of it is the checks.
-func (b *Broker) bind(on at, cmd *amqp.Command) amqp.Reply {
-	if _, code := b.accessible(on.conn, cmd.Queue); code != 0 {
-		return b.fail(on, code)
-	}
-	return ok
-}

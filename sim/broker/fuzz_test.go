@@ -8,6 +8,9 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
+// routes is how many routings there are.
+const routes = 30
+
 // opSize is how many bytes stand for one operation.
 const opSize = 8
 
@@ -39,8 +42,8 @@ func operate(b *Broker, op [opSize]byte) (r amqp.Reply, sent []amqp.Delivery) {
 // decode makes a command of bytes.
 func decode(op [opSize]byte) amqp.Command {
 	return amqp.Command{
-		Method: amqp.Method(op[0] % 24), Channel: uint16(op[2] % 4), Queue: amqp.Queue(op[2] >> 2 % 4),
-		Flags: amqp.Flags(op[3]) | amqp.Flags(op[4])<<8&0x0f00, Number: uint64(op[5] % 4), Expiration: uint32(op[4] >> 5),
+		Method: amqp.Method(op[0] % 26), Route: amqp.Route(op[5] >> 2 % (routes + 1)), Channel: uint16(op[2] % 4), Queue: amqp.Queue(op[2] >> 2 % 4),
+		Flags: amqp.Flags(op[3]) | amqp.Flags(op[4])<<8&0x1f00, Number: uint64(op[5] % 4), Expiration: uint32(op[4] >> 5),
 		Args: amqp.Arguments{
 			Has: amqp.ArgumentSet(op[6] & 0x0f & (op[6] >> 4)), Overflow: amqp.Overflow(op[7] & 1),
 			MaxLength: uint32(op[7] >> 1 & 3), Expires: uint32(op[7] >> 3 & 7), MessageTTL: uint32(op[7] >> 6),
@@ -48,12 +51,18 @@ func decode(op [opSize]byte) amqp.Command {
 	}
 }
 
-func fuzzed() *Broker {
+func fuzzed(opts Options) *Broker {
 	names := new(amqp.Names)
 	for _, name := range []string{"a", "b", "amq.c"} {
 		names.Intern(name)
 	}
-	b := New(names, Options{})
+	for n := range routes {
+		names.InternRoute(amqp.Routing{
+			Exchange: []string{"", "amq.direct", "x", "y", "z"}[n%5], Destination: []string{"", "x", "y"}[n%3],
+			Type: []string{"direct", "topic", "fanout"}[n/5%3], Alternate: []string{"", "x"}[n/15%2], Key: []string{"", "k"}[n/7%2],
+		})
+	}
+	b := New(names, opts)
 	for range 2 {
 		c := b.Connect()
 		b.Apply(c, amqp.Command{Method: amqp.ChannelOpen, Channel: 1})
@@ -67,9 +76,10 @@ func FuzzApply(f *testing.F) {
 	random := rand.NewPCG(1, 2)
 	for range 50 {
 		f.Add(randomOps(rand.New(random), 40))
+		f.Add(append(randomOps(rand.New(random), 40), 0))
 	}
 	f.Fuzz(func(t *testing.T, ops []byte) {
-		b, twin := fuzzed(), new(Broker)
+		b, twin := fuzzed(Options{RoutedAtPublish: len(ops)%2 == 1}), new(Broker)
 		for len(ops) >= opSize {
 			op := [opSize]byte(ops)
 			ops = ops[opSize:]
@@ -78,7 +88,7 @@ func FuzzApply(f *testing.F) {
 			b.expectConsistent(t)
 		}
 		b.Reset()
-		if fresh := New(b.names, Options{}); !b.Equal(fresh) || b.Now() != 0 {
+		if fresh := New(b.names, b.opts); !b.Equal(fresh) || b.Now() != 0 {
 			t.Error("a broker that was reset is not as new")
 		}
 	})
@@ -170,11 +180,17 @@ func (q *queue) expectConsistent(t *testing.T, id int) {
 
 // Brokers whose states are the same bytes answer alike for ever after, however they got there.
 func TestEqualStatesAnswerAlike(t *testing.T) {
+	for _, opts := range []Options{{}, {RoutedAtPublish: true}} {
+		expectAlike(t, opts)
+	}
+}
+
+func expectAlike(t *testing.T, opts Options) {
 	seen := make(map[string]*Broker)
 	met := 0
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		b := fuzzed()
+		b := fuzzed(opts)
 		for range 60 {
 			var op [opSize]byte
 			copy(op[:], randomOps(random, 1))
@@ -199,10 +215,10 @@ func TestEqualStatesAnswerAlike(t *testing.T) {
 
 // The same operations come to the same, in memory that was used before as well.
 func TestDeterminism(t *testing.T) {
-	used := fuzzed()
+	used := fuzzed(Options{})
 	for seed := range uint64(100) {
 		ops := randomOps(rand.New(rand.NewPCG(seed, 1)), 100)
-		fresh := fuzzed()
+		fresh := fuzzed(Options{})
 		used.CopyFrom(fresh)
 		for len(ops) > 0 {
 			expectSame(t, fresh, used, [opSize]byte(ops))

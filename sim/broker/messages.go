@@ -54,7 +54,7 @@ func (b *Broker) Broken(c Conn, number uint16) amqp.Code {
 	if !b.Alive(c) {
 		return 0
 	}
-	if ch := b.channel(at{c, number}); ch != nil && ch.state == broken {
+	if ch := b.channel(at{c, number}); ch != nil {
 		return ch.code
 	}
 	return 0

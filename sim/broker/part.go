@@ -6,11 +6,33 @@ import (
 )
 
 // A broker's state comes apart into what is everybody's and what is a connection's own. Whoever
-// stores many states that differ in a part stores the parts. Consumers and messages that wait for an
-// acknowledgement are not stored: no lock has any.
+// stores many states that differ in a part stores the parts. Consumers, messages that wait for an
+// acknowledgement, exchanges and bindings are not stored: no lock has any.
 
-// CodeCommon writes, or reads into a broker without queues, the queues that are no connection's own.
-func (b *Broker) CodeCommon(c *codec.Coder) { b.codeQueues(c, 0) }
+// CodeCommon writes, or reads into a broker without queues, the queues that are no connection's own, and
+// how many were deleted where that matters.
+func (b *Broker) CodeCommon(c *codec.Coder) {
+	if b.routing != nil && len(b.routing.exchanges)+len(b.routing.bindings) > 0 {
+		panic("broker: exchanges and bindings are not stored")
+	}
+	b.codeQueues(c, 0)
+	if b.opts.RoutedAtPublish {
+		b.codeGone(c)
+	}
+}
+
+// codeGone writes or reads how many queues of each name were deleted.
+func (b *Broker) codeGone(c *codec.Coder) {
+	n := len(b.gone)
+	for n > 0 && b.gone[n-1] == 0 {
+		n--
+	}
+	n = codec.Length(c, n)
+	b.gone = grow(b.gone, n)
+	for i := range b.gone[:n] {
+		codec.Number(c, &b.gone[i])
+	}
+}
 
 // CodeConnection writes a connection, or reads one that the broker does not have: its channels and the
 // queues that are exclusive to it.
@@ -93,6 +115,7 @@ func (ch *channel) encode(c *codec.Coder) {
 		codec.Number(c, &p.flags)
 		codec.Number(c, &p.expiration)
 		codec.Number(c, &p.id)
+		codec.Number(c, &p.dest)
 	}
 }
 
@@ -167,6 +190,11 @@ func (b *Broker) codeBacklog(c *codec.Coder, q *queue) {
 		l.depth += int(r.count)
 		q.next += r.count
 	}
+}
+
+// alike reports whether messages differ in position only.
+func (m *message) alike(o *message) bool {
+	return m.id == o.id && m.mark == o.mark && m.deadline == o.deadline
 }
 
 func (b *Broker) codeRun(c *codec.Coder, r *run) {

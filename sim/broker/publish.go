@@ -2,15 +2,42 @@ package broker
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// publish answers basic.publish on the default exchange. Where the channel is in confirm mode the
-// answer is the confirm; a mandatory message without a queue is returned first (BROKER-FACTS 1). In
-// a transaction nothing happens before the commit (BROKER-FACTS 18).
-func (b *Broker) publish(ch *channel, cmd *amqp.Command) amqp.Reply {
+// publish answers basic.publish. Where the channel is in confirm mode the answer is the confirm; a
+// mandatory message without a queue is returned first (BROKER-FACTS 1). In a transaction nothing
+// happens before the commit (BROKER-FACTS 18).
+func (b *Broker) publish(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
+	if cmd.Route != 0 {
+		return b.publishTo(on, ch, cmd)
+	}
 	if ch.mode == transacting {
-		ch.tx.publishes = append(ch.tx.publishes, publishing(cmd))
+		ch.tx.publishes = append(ch.tx.publishes, b.resolve(publishing(cmd))...)
 		return amqp.Reply{}
 	}
-	accepted := b.route(ch, publishing(cmd))
+	return ch.confirm(b.route(ch, publishing(cmd)))
+}
+
+// publishTo is publish to another exchange than the default one. Which queues it leads to is looked up
+// now, in a transaction too. Where it fails, the next command finds out, as with acknowledgements, unless
+// a confirm is waited for.
+func (b *Broker) publishTo(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
+	if code := b.publishable(b.names.Routing(cmd.Route).Exchange); code != 0 {
+		mode := ch.mode
+		r := b.fail(on, code)
+		if mode != confirming {
+			return amqp.Reply{}
+		}
+		return r
+	}
+	copies := copiesOf(publishing(cmd), b.Reach(cmd))
+	if ch.mode == transacting {
+		ch.tx.publishes = append(ch.tx.publishes, b.resolve(copies...)...)
+		return amqp.Reply{}
+	}
+	return ch.confirm(b.route(ch, copies...))
+}
+
+// confirm answers a message that was routed.
+func (ch *channel) confirm(accepted bool) amqp.Reply {
 	switch {
 	case ch.mode == plain:
 		return amqp.Reply{}
@@ -26,27 +53,55 @@ type publication struct {
 	flags      amqp.Flags
 	expiration uint32
 	id         uint64
+	dest       destination // in a transaction
 }
+
+// joined says that a publication is one more copy of the message before it.
+const joined amqp.Flags = 1 << 15
 
 func publishing(cmd *amqp.Command) publication {
-	return publication{cmd.Queue, cmd.Flags, cmd.Expiration, cmd.Number}
+	return publication{queue: cmd.Queue, flags: cmd.Flags, expiration: cmd.Expiration, id: cmd.Number}
 }
 
-// route hands a message to its queue, or returns it. It does not matter whose the queue is
-// (BROKER-FACTS 2). It reports whether no queue rejected it.
-func (b *Broker) route(ch *channel, p publication) bool {
-	q := b.place(p.queue)
-	if !q.exists {
-		if p.flags.Has(amqp.Mandatory) {
-			ch.returned++
+// copiesOf is a message for each of several queues; for none there is one that has no queue.
+func copiesOf(p publication, queues []amqp.Queue) []publication {
+	p.queue = 0
+	copies := []publication{p}
+	for i, q := range queues {
+		p.queue = q
+		if i == 0 {
+			copies[0] = p
+			p.flags |= joined
+		} else {
+			copies = append(copies, p)
 		}
-		return true
 	}
-	if q.args.Overflow == amqp.RejectPublish && q.overflows(1) {
-		return false // BROKER-FACTS 15
+	return copies
+}
+
+// route hands the copies of a message to their queues, or returns it where there is none. It does not
+// matter whose the queues are (BROKER-FACTS 2). It reports whether no queue rejected it.
+func (b *Broker) route(ch *channel, copies ...publication) (accepted bool) {
+	found := false
+	accepted = true
+	for _, p := range copies {
+		q := b.place(p.queue)
+		switch {
+		case b.lost(&p):
+			accepted = false
+		case !q.exists, p.dest == nowhere:
+			continue
+		case q.args.Overflow == amqp.RejectPublish && q.overflows(1):
+			accepted = false // BROKER-FACTS 15
+		default:
+			b.enqueue(q, p)
+		}
+		found = true
 	}
-	b.enqueue(q, p)
-	return true
+	if !found && copies[0].flags.Has(amqp.Mandatory) {
+		ch.returned++
+	}
+	return accepted
 }
 
 // enqueue puts a message into a queue. A consumer that can take it gets it before length and expiry

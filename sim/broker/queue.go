@@ -32,18 +32,6 @@ func (q *queue) reset() {
 	q.consumers = q.consumers[:0]
 }
 
-func (q *queue) copyFrom(o *queue) {
-	if !o.exists {
-		if q.exists {
-			q.reset()
-		}
-		return
-	}
-	q.queueRecord = o.queueRecord
-	q.ready.copyFrom(&o.ready)
-	q.consumers = refill(q.consumers, o.consumers)
-}
-
 // counted is a reply with a queue's counters.
 func (q *queue) counted() amqp.Reply {
 	return amqp.Reply{Kind: amqp.OK, Messages: uint32(q.ready.depth), Consumers: uint32(len(q.consumers))}
@@ -80,6 +68,13 @@ func (b *Broker) drop(id amqp.Queue) {
 		b.forget(id)
 	}
 	q.reset()
+	if b.opts.RoutedAtPublish {
+		b.gone = grow(b.gone, int(id)+1)
+		b.gone[id]++
+	}
+	if b.routing != nil {
+		b.routing.unbindAll(func(x *binding) bool { return x.queue == id })
+	}
 }
 
 // forget detaches unacknowledged messages from a queue that is being deleted: a later queue of that

@@ -13,6 +13,9 @@ func (b *Broker) Restart() {
 	for i := range b.conns {
 		b.Disconnect(Conn(i + 1))
 	}
+	if b.routing != nil {
+		b.routing.restart(b)
+	}
 	for id := range b.queues {
 		q := &b.queues[id]
 		switch {

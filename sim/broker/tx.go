@@ -15,11 +15,6 @@ type transaction struct {
 
 func (tx *transaction) reset() { tx.publishes, tx.settled = tx.publishes[:0], tx.settled[:0] }
 
-func (tx *transaction) copyFrom(o *transaction) {
-	tx.publishes = refill(tx.publishes, o.publishes)
-	tx.settled = refill(tx.settled, o.settled)
-}
-
 // settle keeps acknowledgements for the commit.
 func (tx *transaction) settle(messages []delivered, how settlement) {
 	for _, d := range messages {
@@ -28,16 +23,58 @@ func (tx *transaction) settle(messages []delivered, how settlement) {
 	}
 }
 
-// commit answers tx.commit: the messages go to their queues, which are looked up now and not when
-// they were published, then the acknowledgements are done. A message that a queue rejects fails the
-// commit with 406, and undoes nothing.
+// destination is which queue a message of a transaction goes to: the one of its name at the commit (0),
+// none, or the one that was there when it was published, by how many others of that name came before.
+type destination uint32
+
+const (
+	whenCommitted destination = iota
+	nowhere
+	firstOfName
+)
+
+// resolve routes messages of a transaction, if the options ask for that before the commit.
+func (b *Broker) resolve(copies ...publication) []publication {
+	for i := range copies {
+		if b.opts.RoutedAtPublish {
+			copies[i].dest = b.destinationOf(copies[i].queue)
+		}
+	}
+	return copies
+}
+
+// destinationOf is that of a message that is routed now.
+func (b *Broker) destinationOf(id amqp.Queue) destination {
+	switch {
+	case !b.Exists(id):
+		return nowhere
+	case int(id) >= len(b.gone):
+		return firstOfName
+	}
+	return firstOfName + destination(b.gone[id])
+}
+
+// lost reports whether the queue that a message was routed to is gone.
+func (b *Broker) lost(p *publication) bool {
+	return p.dest >= firstOfName && p.dest != b.destinationOf(p.queue)
+}
+
+// commit answers tx.commit: the messages go to their queues, then the acknowledgements are done. Whether
+// a queue exists is looked up now and not when the message was published, unless the options say
+// otherwise. A message that a queue rejects, or that was routed to a queue that is gone, fails the commit
+// with 406, and undoes nothing.
 func (b *Broker) commit(on at, ch *channel) amqp.Reply {
 	if ch.mode != transacting {
 		return b.fail(on, amqp.PreconditionFailed)
 	}
 	accepted := true
-	for _, p := range ch.tx.publishes {
-		accepted = b.route(ch, p) && accepted
+	for all := ch.tx.publishes; len(all) > 0; {
+		n := 1
+		for n < len(all) && all[n].flags.Has(joined) {
+			n++
+		}
+		accepted = b.route(ch, all[:n]...) && accepted
+		all = all[n:]
 	}
 	b.settleGroups(on, ch.tx.settled)
 	ch.tx.reset()

@@ -3,10 +3,9 @@ package search
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"time"
 
+	"github.com/lockproof/lockproof/histories/outfile"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
@@ -101,29 +100,12 @@ func (s *search) save() {
 	s.saved = time.Now()
 }
 
-// write writes the whole file under another name first, so that at no moment there is half of one.
-func (s *search) write(path string) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("writing the checkpoint %s: %w: choose a place with room that can be written to", path, err)
-		}
-	}()
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
+// write writes the checkpoint, so that at no moment there is half of one.
+func (s *search) write(path string) error {
+	if err := outfile.Write(path, s.encode); err != nil {
+		return fmt.Errorf("the checkpoint %w", err)
 	}
-	defer os.Remove(f.Name()) // fails once it has its name
-	err = s.encode(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return nil
 }
 
 // encode writes the checkpoint.

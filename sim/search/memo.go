@@ -92,3 +92,59 @@ func (s *bitset) add(n uint32) int {
 	(*s)[n/64] |= 1 << (n % 64)
 	return more
 }
+
+// merge adds another set and reports whether that has more than was there.
+func (s *bitset) merge(o bitset) (more bool) {
+	if len(o) > len(*s) {
+		*s = append(*s, make([]uint64, len(o)-len(*s))...)
+	}
+	for i, word := range o {
+		more = more || word&^(*s)[i] != 0
+		(*s)[i] |= word
+	}
+	return more
+}
+
+// count is how many numbers are in the set.
+func (s bitset) count() (n int) {
+	for _, word := range s {
+		n += bits.OnesCount64(word)
+	}
+	return n
+}
+
+// all yields the numbers in the set, ascending.
+func (s bitset) all(yield func(uint32) bool) {
+	for i, word := range s {
+		for ; word != 0; word &= word - 1 {
+			if !yield(uint32(64*i + bits.TrailingZeros64(word))) {
+				return
+			}
+		}
+	}
+}
+
+// without is the set of what is in it and not in another.
+func (s bitset) without(o bitset) bitset {
+	out := make(bitset, len(s))
+	for i, word := range s {
+		if i < len(o) {
+			word &^= o[i]
+		}
+		out[i] = word
+	}
+	return out
+}
+
+// and yields the numbers that are in two sets, ascending.
+func (s bitset) and(o bitset) func(func(uint32) bool) {
+	return func(yield func(uint32) bool) {
+		for i := range min(len(s), len(o)) {
+			for word := s[i] & o[i]; word != 0; word &= word - 1 {
+				if !yield(uint32(64*i + bits.TrailingZeros64(word))) {
+					return
+				}
+			}
+		}
+	}
+}

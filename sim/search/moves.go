@@ -67,7 +67,7 @@ func newPlan(b sim.Bounds, red Reductions) *plan {
 	sys := sim.NewSystem(b)
 	p := &plan{
 		bounds: b, red: red, stride: len(b.Clients) + 1, shared: newParts(), clients: newParts(),
-		alone: sys.Independent(), forgetful: sys.Forgetful(), worldly: b.Faults.Restarts > 0,
+		alone: sys.Independent(), forgetful: sys.Forgetful(), worldly: b.Faults.Restarts != 0,
 	}
 	p.class = make([]byte, p.stride)
 	for i := range b.Clients {

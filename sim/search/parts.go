@@ -13,7 +13,10 @@ type part struct {
 	hash  uint64 // of the part: a state's fingerprint is made of them
 	view  uint64 // of what others may see of it
 	foot  sim.Footprint
-	doubt bool // a shared part: the execution is no witness of linearizability
+	doubt bool  // a shared part: the execution is no witness of linearizability
+	slots uint8 // a shared part: how many slots there are
+	busy  bool  // a client's part: an operation is under way
+	holds bool  // a client's part: it is followed by itself, see RunAny
 }
 
 // parts numbers the parts of states. It is safe for concurrent use.
@@ -66,6 +69,15 @@ func (p *parts) intern(image []byte, describe func() part) uint32 {
 	s.ids[c.image[id%chunkSize]] = id
 	p.bytes.Add(int64(len(image)) + partOverhead)
 	return id
+}
+
+// find is the number of a part that there is already.
+func (p *parts) find(image []byte) (id uint32, ok bool) {
+	s := &p.shards[hashBytes(image)>>58]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id, ok = s.ids[string(image)]
+	return id, ok
 }
 
 // partOverhead is about what a part takes beside its image: its description, and its place in a map.

@@ -1,13 +1,11 @@
 package search
 
-import (
-	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/sim"
-)
+import "github.com/lockproof/lockproof/sim"
 
 // Reductions leave out executions that differ from others in nothing that is judged.
 type Reductions struct {
-	// Symmetry takes states for one in which clients of one workload have changed places.
+	// Symmetry takes states for one in which clients of one workload have changed places. Those that share
+	// a connection have a channel each, and never are alike.
 	Symmetry bool
 	// Order has a client that only looks at what nobody can change any more go on before anybody else.
 	Order bool
@@ -22,11 +20,8 @@ var AllReductions = Reductions{Symmetry: true, Order: true, Local: true}
 // a connection can tell apart what is otherwise alike, as it depends on when it happens.
 func (r Reductions) For(b *sim.Bounds) Reductions {
 	f := b.Faults
-	if f.Drops+f.ChannelErrors+f.Lost+f.Restarts > 0 || !sim.NewSystem(*b).Independent() {
+	if f.Drops|f.ChannelErrors|f.Lost|f.Restarts != 0 || b.Forever || !sim.NewSystem(*b).Independent() {
 		r.Order, r.Local = false, false
-	}
-	if b.Options.Connection == lock.SharedConnection {
-		r.Symmetry = false
 	}
 	return r
 }

@@ -70,7 +70,9 @@ const (
 	AtMemory
 	AtViolation
 	Interrupted
-	Refused // it did not begin: the checkpoint to go on from is none of this search, see Result.Err
+	Refused   // it did not begin: the checkpoint to go on from is none of this search, see Result.Err
+	AtHolders // of RunAny: more clients hold something at once than a world has room for
+	Unsound   // of RunAny: something that it relies on does not hold, see AnyResult.Err
 )
 
 // Result is what a search came to.

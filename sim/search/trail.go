@@ -25,6 +25,45 @@ func Trails(ctx context.Context, b sim.Bounds, red Reductions, want spec.Propert
 	return t.found, t.judged
 }
 
+// Short is what a search for a short execution came to.
+type Short struct {
+	Actions []scenario.Action // nil if none was found
+	Certain bool              // none is shorter
+	States  int               // that were visited
+}
+
+// Shorter looks for an execution of fewer than n actions that violates a property, the shortest, by
+// visiting all of them, unreduced but for symmetry, with every way to die. Beyond so many states it gives
+// up. Linearizability, which states do not tell, is beyond it.
+func Shorter(ctx context.Context, b sim.Bounds, p spec.Property, n, states int) (s Short) {
+	b.Every = true
+	for _, outright := range []bool{false, true} {
+		t := newTrail(b, Reductions{Symmetry: true}, 1<<p, nil, outright)
+		s.Certain = t.upTo(ctx, n, states)
+		s.States += len(t.links)
+		if s.Actions = t.found[p]; len(s.Actions) >= n {
+			s.Actions = nil
+		}
+		if !t.timed.Load() || !t.alone {
+			break
+		}
+	}
+	return s
+}
+
+// upTo takes so many steps, and reports whether it got that far.
+func (t *trail) upTo(ctx context.Context, depth, states int) bool {
+	defer t.seen.free()
+	t.begin()
+	for ; depth > 0 && len(t.level) > 0 && t.want != 0; depth-- {
+		t.step(ctx)
+		if ctx.Err() != nil || len(t.links) > states {
+			return false
+		}
+	}
+	return true
+}
+
 func newTrail(b sim.Bounds, red Reductions, want spec.PropertySet, illegal func([]scenario.Action) bool, outright bool) *trail {
 	p := newPlan(b, red.For(&b))
 	p.slow(outright)
@@ -37,7 +76,7 @@ func newTrail(b sim.Bounds, red Reductions, want spec.PropertySet, illegal func(
 func (t *trail) run(ctx context.Context) {
 	defer t.seen.free()
 	t.begin()
-	for len(t.level) > 0 && t.want != 0 && ctx.Err() == nil && !(t.timed.Load() && t.alone) {
+	for len(t.level) > 0 && t.want != 0 && !(t.most > 0 && len(t.links) > t.most) && ctx.Err() == nil && !(t.timed.Load() && t.alone) {
 		t.step(ctx)
 	}
 }
@@ -52,6 +91,7 @@ type trail struct {
 	want    spec.PropertySet
 	illegal func([]scenario.Action) bool
 	found   map[spec.Property][]scenario.Action
+	longer  spec.PropertySet // found by an action that follows a state of the level: one that ends there is shorter
 	judged  int
 
 	links []link   // by state, in the order in which they were found
@@ -60,6 +100,11 @@ type trail struct {
 	next  []uint32
 	to    []uint32
 	at    uint32 // the state being expanded
+
+	// within, where it is not nil, says which states to go on from; most, where it is not 0, bounds how many
+	// there may be.
+	within func(state []uint32) bool
+	most   int
 }
 
 // link says how a state was first come to.
@@ -80,6 +125,9 @@ func (t *trail) begin() {
 func (t *trail) add(state []uint32, l link) bool {
 	var fresh [1]bool
 	t.seen.insert([]uint64{t.fingerprint(state)}, state, fresh[:])
+	if fresh[0] && t.within != nil && !t.within(state) {
+		return false
+	}
 	if fresh[0] {
 		t.links = append(t.links, l)
 		t.next = append(t.next, state...)
@@ -90,13 +138,13 @@ func (t *trail) add(state []uint32, l link) bool {
 func (t *trail) step(ctx context.Context) {
 	n := len(t.level) / t.stride
 	for i := range n {
-		if t.want == 0 || i%1024 == 0 && ctx.Err() != nil {
+		if t.want|t.longer == 0 || t.most > 0 && len(t.links) > t.most || i%1024 == 0 && ctx.Err() != nil {
 			return
 		}
 		t.at = uint32(t.first + i)
 		t.expand(t.level[i*t.stride : (i+1)*t.stride])
 	}
-	t.first += n
+	t.first, t.longer = t.first+n, 0
 	t.level, t.next = t.next, t.level[:0]
 }
 
@@ -111,17 +159,25 @@ func (t *trail) expand(state []uint32) {
 			continue
 		}
 		for i := range t.ways(state, c) {
-			t.follow(state, c, i)
-			n++
+			if n++; t.want != 0 {
+				t.follow(state, c, i)
+			}
 		}
 	}
-	if n == 0 {
-		t.violated(t.judgement(state), func() []scenario.Action { return t.path(t.at) })
+	if n == 0 || t.bounds.Forever {
+		t.ended(t.judgement(state))
 	}
 }
 
 // judgement is what a state violates in which nothing can happen any more.
+// Where workloads go on for ever, it is one in which no operation is under way.
 func (t *trail) judgement(state []uint32) spec.PropertySet {
+	if t.bounds.Forever {
+		if t.enter(state); t.sys.Quiet() {
+			return t.sys.Audit()
+		}
+		return 0
+	}
 	if t.alone {
 		return t.final(state)
 	}
@@ -168,9 +224,23 @@ func (t *trail) follow(state []uint32, c, i int) {
 	}
 }
 
-// violated keeps the way to the first violation of each property.
+// violated keeps the way to the first violation of each property by an action that follows a state of the
+// level.
 func (t *trail) violated(found spec.PropertySet, path func() []scenario.Action) {
 	found &= t.want
+	t.keep(found, path)
+	t.longer |= found
+}
+
+// ended keeps the way to a state of the level in which nothing can happen any more, where it violates
+// something.
+func (t *trail) ended(found spec.PropertySet) {
+	found &= t.want | t.longer
+	t.keep(found, func() []scenario.Action { return t.path(t.at) })
+	t.longer &^= found
+}
+
+func (t *trail) keep(found spec.PropertySet, path func() []scenario.Action) {
 	for p := range spec.PropertyCount {
 		if found.Has(p) {
 			t.found[p] = path()

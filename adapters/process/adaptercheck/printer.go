@@ -3,6 +3,8 @@ package adaptercheck
 import (
 	"fmt"
 	"io"
+
+	"github.com/lockproof/lockproof/histories/safetext"
 )
 
 // Printer prints the steps of a check as they come, and then how many there were of each kind.
@@ -25,7 +27,7 @@ func (p *Printer) Step(s Step) {
 	if p.Color {
 		mark = "\x1b[" + markColors[s.Mark] + "m" + mark + "\x1b[m"
 	}
-	fmt.Fprintf(p.Out, "%s  %s  %-26s  %s\n", mark, s.Client, s.What, s.Came)
+	fmt.Fprintf(p.Out, "%s  %s  %-26s  %s\n", mark, s.Client, s.What, safetext.Escape(s.Came))
 	if s.Expected != "" {
 		fmt.Fprintf(p.Out, "             expected: %s\n", s.Expected)
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,13 +17,7 @@ import (
 // EnvRequire names the environment variable that makes a missing broker a failure.
 const EnvRequire = "LOCKPROOF_REQUIRE_BROKER"
 
-// localURL is where a RabbitMQ that was installed and left as it is can be found.
-const localURL = "amqp://guest:guest@127.0.0.1:5672/%2F"
-
-const (
-	lookLimit  = 2 * time.Second // for a broker at localURL to answer
-	startLimit = 3 * time.Minute // for one of our own to be ready; an image may have to be pulled
-)
+const startLimit = 3 * time.Minute // for a broker of our own to be ready; an image may have to be pulled
 
 // URL is the address of a RabbitMQ that tests share, with one another and maybe with other programs:
 // name queues so that nothing collides, and remove them. It is the one that LOCKPROOF_AMQP_URL
@@ -32,11 +25,17 @@ const (
 // and stopped when its process ends.
 func URL(t testing.TB) string {
 	t.Helper()
+	return Shared(t).URL
+}
+
+// Shared is the RabbitMQ whose address is [URL].
+func Shared(t testing.TB) *rabbitmq.Broker {
+	t.Helper()
 	b, err := shared()
 	if err != nil {
 		unavailable(t, err)
 	}
-	return b.URL
+	return b
 }
 
 // Private is a RabbitMQ for this test alone, a private node whatever the environment says, which
@@ -62,13 +61,6 @@ func Private(t testing.TB) *rabbitmq.Broker {
 var shared = sync.OnceValues(func() (*rabbitmq.Broker, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
-	if os.Getenv(rabbitmq.EnvURL) == "" {
-		ctx, cancel := context.WithTimeout(ctx, lookLimit)
-		defer cancel()
-		if b, err := rabbitmq.Start(ctx, rabbitmq.Options{URL: localURL}); err == nil && strings.HasPrefix(b.Version, "RabbitMQ ") {
-			return b, nil
-		}
-	}
 	return rabbitmq.Start(ctx, rabbitmq.Options{})
 })
 

@@ -18,4 +18,9 @@ const (
 	ReleaseClosesChannel Bug = "release-closes-channel"
 	// LockedIsSuccess takes RESOURCE_LOCKED for "it is there already".
 	LockedIsSuccess Bug = "locked-is-success"
+	// LockedIsPanic takes RESOURCE_LOCKED for what cannot happen, and panics.
+	LockedIsPanic Bug = "locked-is-panic"
+	// ConfirmUnread reads the confirm of the probe before this one first, and leaves this one's to the next: it
+	// goes on before it is answered, and takes another's answer for its own.
+	ConfirmUnread Bug = "confirm-unread"
 )

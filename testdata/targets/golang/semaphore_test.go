@@ -23,6 +23,7 @@ var breaks = map[amqplocks.Bug]spec.Property{
 	amqplocks.VerifyReconnects:     spec.StaleBeliefEnds,
 	amqplocks.ReleaseClosesChannel: spec.EffectiveRelease,
 	amqplocks.LockedIsSuccess:      spec.MutualExclusion,
+	amqplocks.LockedIsPanic:        spec.NoCrash,
 	sharedConnection:               spec.MutualExclusion,
 }
 

@@ -6,6 +6,7 @@
 package amqplocks
 
 import (
+	"cmp"
 	"errors"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -27,8 +28,9 @@ type session struct {
 	conn    *amqp.Connection
 	ch      *amqp.Channel
 	returns chan amqp.Return
-	broken  chan *amqp.Error // closed with the channel
-	held    map[string]int   // slot by semaphore; good for this connection only
+	broken  chan *amqp.Error           // closed with the channel
+	unread  *amqp.DeferredConfirmation // of the last probe, with the bug ConfirmUnread
+	held    map[string]int             // slot by semaphore; good for this connection only
 }
 
 // repairs is how often a command is sent again because its channel broke for no reason of its own.
@@ -60,7 +62,8 @@ func (s *session) open() error {
 	if err := ch.Confirm(false); err != nil {
 		return s.lost(err)
 	}
-	s.ch, s.returns, s.broken = ch, ch.NotifyReturn(make(chan amqp.Return, 1)), ch.NotifyClose(make(chan *amqp.Error, 1))
+	s.ch, s.unread = ch, nil
+	s.returns, s.broken = ch.NotifyReturn(make(chan amqp.Return, 1)), ch.NotifyClose(make(chan *amqp.Error, 1))
 	return nil
 }
 
@@ -108,6 +111,7 @@ func (s *session) exists(queue string) (bool, error) {
 		if err != nil {
 			return err
 		}
+		c = s.awaited(c)
 		select {
 		case <-c.Done():
 		case <-s.broken:
@@ -126,12 +130,25 @@ func (s *session) exists(queue string) (bool, error) {
 	return there, err
 }
 
+// awaited is the confirm that a probe waits for: its own.
+func (s *session) awaited(own *amqp.DeferredConfirmation) *amqp.DeferredConfirmation {
+	if s.bug != ConfirmUnread {
+		return own
+	}
+	before := s.unread
+	s.unread = own
+	return cmp.Or(before, own)
+}
+
 // claim declares a queue exclusively. It is false if it is another connection's.
 func (s *session) claim(queue string) (bool, error) {
 	err := s.command(func(ch *amqp.Channel) error {
 		_, err := ch.QueueDeclare(queue, false, false, true, false, empty)
 		return err
 	})
+	if locked(err) && s.bug == LockedIsPanic {
+		panic("a queue that nobody has is locked: " + queue)
+	}
 	if locked(err) {
 		return s.bug == LockedIsSuccess, nil
 	}

@@ -64,12 +64,12 @@ class Adapter:
         return {}
 
 
-METHODS = {name for name in vars(Adapter) if not name.startswith("_") and name != "semaphore"}
+Adapter.METHODS = {name for name in vars(Adapter) if not name.startswith("_") and name != "semaphore"}
 
 
 def answer(adapter, call):
     """What becomes of a call: a result, or an error that says whether it may have happened."""
-    if call["method"] not in METHODS:
+    if call["method"] not in adapter.METHODS:
         return {"error": {"code": NO_SUCH_METHOD, "message": f"no method {call['method']}"}}
     try:
         return {"result": getattr(adapter, call["method"])(**call["params"])}
@@ -79,12 +79,11 @@ def answer(adapter, call):
         return {"error": {"code": UNKNOWN, "message": repr(trouble)}}
 
 
-def main():
-    adapter = Adapter(sys.argv[1] if len(sys.argv) > 1 else None)
+def serve(adapter):
     for line in sys.stdin:  # its end means stop, releasing nothing
         call = json.loads(line)
         print(json.dumps({"jsonrpc": "2.0", "id": call["id"], **answer(adapter, call)}), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    serve(Adapter(sys.argv[1] if len(sys.argv) > 1 else None))

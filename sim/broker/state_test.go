@@ -3,26 +3,8 @@ package broker
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 )
-
-// CopyFrom makes the broker equal to another, reusing its own memory.
-func (b *Broker) CopyFrom(o *Broker) {
-	b.names, b.opts, b.now = o.names, o.opts, o.now
-	b.queues = grow(b.queues, len(o.queues))
-	for i := range o.queues {
-		b.queues[i].copyFrom(&o.queues[i])
-	}
-	for i := len(o.queues); i < len(b.queues); i++ {
-		b.queues[i].reset()
-	}
-	b.conns = grow(b.conns, len(o.conns))
-	for i := range o.conns {
-		b.conns[i].copyFrom(&o.conns[i])
-	}
-	for i := len(o.conns); i < len(b.conns); i++ {
-		b.conns[i].reset()
-	}
-}
 
 // Equal reports whether two brokers are in the same state, in the sense of [Broker.AppendState].
 func (b *Broker) Equal(o *Broker) bool {
@@ -48,7 +30,28 @@ func (b *Broker) AppendState(buf []byte) []byte {
 			buf = b.appendConnection(buf, &b.conns[i])
 		}
 	}
+	if b.routing != nil && len(b.routing.exchanges)+len(b.routing.bindings) > 0 {
+		buf = b.routing.appendState(put(buf, noConnection))
+	}
 	return append(buf, 0) // no connection
+}
+
+// noConnection is the number of none, and stands before the exchanges.
+const noConnection = math.MaxUint16 + 1
+
+func (r *routing) appendState(buf []byte) []byte {
+	buf = put(buf, uint64(len(r.exchanges)), uint64(len(r.bindings)))
+	for i := range r.exchanges {
+		x := &r.exchanges[i]
+		buf = append(buf, bits(x.Durable, x.AutoDelete, x.Internal))
+		buf = putText(buf, x.name, x.Type, x.Alternate)
+	}
+	for i := range r.bindings {
+		x := &r.bindings[i]
+		buf = put(buf, uint64(x.queue))
+		buf = putText(buf, x.source, x.destination, x.key, string(x.headers))
+	}
+	return buf
 }
 
 // Whatever is rarely there has a bit that says whether it is.
@@ -84,11 +87,6 @@ func (b *Broker) appendBacklog(buf []byte, l *backlog) []byte {
 		buf = b.appendDeadline(buf, r.deadline)
 	}
 	return append(buf, 0) // no message
-}
-
-// alike reports whether messages differ in position only.
-func (m *message) alike(o *message) bool {
-	return m.id == o.id && m.mark == o.mark && m.deadline == o.deadline
 }
 
 // appendConsumers writes those whose turn will come, or those who stand aside: how the two are
@@ -150,7 +148,8 @@ func (b *Broker) appendMessages(buf []byte, ch *channel) []byte {
 	}
 	buf = put(buf, uint64(len(ch.tx.publishes)))
 	for _, p := range ch.tx.publishes {
-		buf = put(buf, uint64(p.queue), uint64(p.flags), uint64(p.expiration), p.id)
+		buf = put(buf, uint64(p.queue), uint64(p.flags), uint64(p.expiration), p.id, uint64(min(p.dest, firstOfName)))
+		buf = append(buf, bits(b.lost(&p)))
 	}
 	return buf
 }
@@ -211,6 +210,14 @@ func put(buf []byte, values ...uint64) []byte {
 		} else {
 			buf = binary.AppendUvarint(buf, v)
 		}
+	}
+	return buf
+}
+
+// putText appends texts with their lengths.
+func putText(buf []byte, texts ...string) []byte {
+	for _, s := range texts {
+		buf = append(put(buf, uint64(len(s))), s...)
 	}
 	return buf
 }

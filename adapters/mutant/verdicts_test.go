@@ -1,0 +1,91 @@
+package mutant_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+var rewrite = flag.Bool("rewrite", false, "take the verdicts as they are")
+
+// verdictsOn is on how many scenarios of each lock the verdicts are held.
+const verdictsOn = 120
+
+// TestVerdicts holds what is judged, and found, of each lock on the same scenarios against a file: how
+// often each property was judged and violated, and the first violation in words. Whatever changes a
+// line has changed a verdict, or the evidence for it. -rewrite takes the verdicts as they are.
+func TestVerdicts(t *testing.T) {
+	const path = "testdata/verdicts.txt"
+	var out strings.Builder
+	for _, target := range slices.Concat(lock.References, mutant.All) {
+		verdicts(&out, target)
+	}
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, was := strings.Split(out.String(), "\n"), strings.Split(string(want), "\n")
+	target := ""
+	for i, line := range got {
+		if name, is := strings.CutPrefix(line, "## "); is {
+			target = name
+		}
+		if i >= len(was) || line != was[i] {
+			t.Fatalf("%s:%d: %s:\n got %s\nwant %s\n(go test -rewrite takes it as it is)", path, i+1, target, line, slices.Concat(was, got)[i])
+		}
+	}
+	if len(was) != len(got) {
+		t.Errorf("%s has %d lines, want %d", path, len(was), len(got))
+	}
+}
+
+// verdicts writes what comes of one lock's scenarios.
+func verdicts(out *strings.Builder, target *lock.Target) {
+	var r sim.Runner
+	var judged, violated [spec.PropertyCount]int
+	var first [spec.PropertyCount]string
+	var checks spec.Counts
+	r.Monitor.Checks = &checks
+	source := sim.NewSource(sim.Space{Target: target}, 5)
+	witnessed, strict, overlap, overlaps := 0, 0, int64(0), int32(0)
+	for i := range verdictsOn {
+		s := source.Scenario(i)
+		tr := r.Trace(target, &s, spec.Scan)
+		for p := range spec.PropertyCount {
+			if r.Monitor.Exercised.Has(p) {
+				judged[p]++
+			}
+		}
+		for _, v := range tr.Violations {
+			if violated[v.Property]++; first[v.Property] == "" {
+				first[v.Property] = fmt.Sprintf("; first in scenario %d, step %d: %s", i, v.Step, v.Explain())
+			}
+		}
+		if r.Monitor.Witnessed {
+			witnessed++
+		}
+		if r.Monitor.Strict {
+			strict++
+		}
+		overlap, overlaps = max(overlap, r.Monitor.Overlap), max(overlaps, r.Monitor.Overlaps)
+	}
+	fmt.Fprintf(out, "## %s\nwitnessed %d, strictly %d, longest overlap %d ms and %d commands\n", target.Name, witnessed, strict, overlap, overlaps)
+	for p := range spec.PropertyCount {
+		if checks[p] > 0 || violated[p] > 0 {
+			fmt.Fprintf(out, "%s: judged %d times in %d scenarios, violated in %d%s\n", p, checks[p], judged[p], violated[p], first[p])
+		}
+	}
+}

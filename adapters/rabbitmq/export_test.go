@@ -1,0 +1,19 @@
+package rabbitmq
+
+// InRegistry is the broker with a registry of a test's own.
+func (b *Broker) InRegistry(name string) *Broker {
+	b.registry = name
+	return b
+}
+
+// Noted is how many notes this run has on the broker.
+func (b *Broker) Noted() int {
+	r := b.registered
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	q, err := r.notes.QueueDeclarePassive(r.entry.notes(), true, false, false, false, nil)
+	if err != nil {
+		panic(err)
+	}
+	return q.Messages
+}

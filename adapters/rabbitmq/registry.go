@@ -1,0 +1,270 @@
+package rabbitmq
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/adapters/stress"
+)
+
+// A run that is killed leaves on the broker what it has made. AMQP does not tell which queues there are, so runs on a
+// broker that others use as well keep a registry there, by which the next one finds what a killed one has left:
+//
+//   - the queue lockproof.registry has an entry for each run, which says what its own queues' names begin with;
+//   - the run's queue "alive" is exclusive to a connection of its, so that it is gone as soon as the run is;
+//   - its queue "notes" names the queues and exchanges that it or its clients are about to make, before they do.
+//
+// A run is dead if its alive is gone, and still gone after a while; who can declare that name has it alone, so that two
+// never tidy up after the same run. A run that loses its connection loses the proof that it lives, and has to end.
+// Names that do not carry the mark may be somebody else's: what was there before is never deleted, and the rest only by
+// who is alone.
+
+// registryQueue has an entry for each run.
+const registryQueue = "lockproof.registry"
+
+// deadFor is how long a run must seem dead before another one tidies up after it.
+const deadFor = time.Second
+
+// registryHeartbeat has the broker wait long for a run that stands still, such as on a laptop that sleeps. A connection
+// whose program has ended it notices at once.
+const registryHeartbeat = time.Minute
+
+// entry is a run in the registry.
+type entry struct {
+	Lockproof string    `json:"lockproof"` // entryFormat
+	Mark      string    `json:"mark"`      // what the run's own queues' names begin with
+	Began     time.Time `json:"began"`
+}
+
+const entryFormat = "run 1"
+
+func (e *entry) alive() string { return e.Mark + "alive" }
+func (e *entry) notes() string { return e.Mark + "notes" }
+
+// thing is what can be left on a broker: one of the two.
+type thing struct {
+	Queue    string `json:"queue,omitempty"`
+	Exchange string `json:"exchange,omitempty"`
+}
+
+// marked reports whether the thing can be nobody's but lockproof's.
+func (t thing) marked() bool { return stress.Marked(t.Queue + t.Exchange) }
+
+// registration is this run in the registry.
+type registration struct {
+	entry
+	registry string // the queue
+	conn     *amqp091.Connection
+
+	mu      sync.Mutex
+	notes   *amqp091.Channel
+	kept    map[thing]bool // that may be there, by our doing
+	before  map[thing]bool // that were there before
+	noted   int            // notes on the broker
+	closing bool
+	lost    error
+}
+
+// Register enters this run in the registry of the broker, tidies up after runs that are dead, and says after how many.
+// Until Stop, what is noted is deleted by whoever comes next, should we be killed. lost is called if the run must end:
+// the broker takes it for dead.
+func (b *Broker) Register(ctx context.Context, lost func(error)) (tidied int, err error) {
+	r := &registration{
+		entry: entry{entryFormat, stress.Prefix(), time.Now().UTC()}, registry: cmp.Or(b.registry, registryQueue),
+		kept: make(map[thing]bool), before: make(map[thing]bool),
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("keeping account on the broker of what is made there: %w", err)
+		}
+	}()
+	if r.conn, err = amqp091.DialConfig(b.URL, amqp091.Config{Heartbeat: registryHeartbeat, Dial: dialer(ctx)}); err != nil {
+		return 0, err
+	}
+	if err := r.enter(ctx); err != nil {
+		return 0, errors.Join(err, r.conn.Close())
+	}
+	go r.watch(lost)
+	b.mu.Lock()
+	b.registered = r
+	b.mu.Unlock()
+	return r.tidy(ctx)
+}
+
+// enter makes the entry: first what proves that we live, last what names are noted in.
+func (r *registration) enter(ctx context.Context) (err error) {
+	if r.notes, err = r.conn.Channel(); err != nil {
+		return err
+	}
+	if _, err = r.notes.QueueDeclare(r.alive(), false, false, true, false, nil); err != nil {
+		return err
+	}
+	if err = r.publishEntry(ctx); err != nil {
+		return err
+	}
+	_, err = r.notes.QueueDeclare(r.entry.notes(), true, false, false, false, nil)
+	return err
+}
+
+// publishEntry writes the entry, and waits until the broker has it.
+func (r *registration) publishEntry(ctx context.Context) error {
+	ch, err := r.conn.Channel()
+	if err != nil {
+		return err
+	}
+	defer ch.Close()
+	if _, err := ch.QueueDeclare(r.registry, true, false, false, false, nil); err != nil {
+		return err
+	}
+	if err := ch.Confirm(false); err != nil {
+		return err
+	}
+	body, err := json.Marshal(r.entry)
+	if err != nil {
+		return err
+	}
+	confirm, err := ch.PublishWithDeferredConfirmWithContext(ctx, "", r.registry, false, false, message(body))
+	if err != nil {
+		return err
+	}
+	if ok, err := confirm.WaitContext(ctx); err != nil || !ok {
+		return errors.Join(errors.New("the broker did not take the entry"), err)
+	}
+	return nil
+}
+
+func message(body []byte) amqp091.Publishing {
+	return amqp091.Publishing{DeliveryMode: amqp091.Persistent, ContentType: "application/json", Body: body}
+}
+
+// watch tells of the loss of the connection.
+func (r *registration) watch(lost func(error)) {
+	why := <-r.conn.NotifyClose(make(chan *amqp091.Error, 1))
+	r.mu.Lock()
+	closing := r.closing
+	if !closing {
+		r.lost = fmt.Errorf("the broker took this run for dead, so that another may tidy up after it: %w; run it again", cmpError(why))
+	}
+	err := r.lost
+	r.mu.Unlock()
+	if !closing {
+		lost(err)
+	}
+}
+
+// cmpError is why a connection was closed, where that was said.
+func cmpError(why *amqp091.Error) error {
+	if why == nil {
+		return amqp091.ErrClosed
+	}
+	return why
+}
+
+// note writes down a thing that is about to be made, unless it was there before. The broker has the note before it has
+// whatever is written to it after this returns, as far as a killed program's words reach it at all.
+func (r *registration) note(t thing) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.kept[t] || r.before[t] {
+		return
+	}
+	if !t.marked() && r.exists(t) {
+		r.before[t] = true
+		return
+	}
+	r.kept[t] = true
+	r.write(t)
+	if r.noted > 2*len(r.kept)+notesKept {
+		r.rewrite()
+	}
+}
+
+// notesKept is how many notes of what is gone are not worth throwing away.
+const notesKept = 1000
+
+// write writes a note. Where that fails the connection is lost, and the run ends. mu is held.
+func (r *registration) write(t thing) {
+	body, err := json.Marshal(t)
+	if err == nil && r.notes.Publish("", r.entry.notes(), false, false, message(body)) == nil {
+		r.noted++
+	}
+}
+
+// rewrite notes what there may be anew, and throws older notes away. mu is held.
+func (r *registration) rewrite() {
+	older := r.noted
+	for t := range r.kept {
+		r.write(t)
+	}
+	for range older {
+		if _, ok, err := r.notes.Get(r.entry.notes(), true); err != nil || !ok {
+			return
+		}
+		r.noted--
+	}
+}
+
+// exists reports whether a thing is there, as far as can be told. mu is held.
+func (r *registration) exists(t thing) bool {
+	ch, err := r.conn.Channel()
+	if err != nil {
+		return true
+	}
+	defer ch.Close()
+	if t.Queue != "" {
+		_, err = ch.QueueDeclarePassive(t.Queue, false, false, false, false, nil)
+	} else {
+		err = ch.ExchangeDeclarePassive(t.Exchange, "direct", false, false, false, false, nil)
+	}
+	var closed *amqp091.Error
+	return !errors.As(err, &closed) || closed.Code != amqp091.NotFound
+}
+
+// forget takes back notes of things that are gone. What is left of them on the broker does no harm.
+func (r *registration) forget(queues []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, q := range queues {
+		delete(r.kept, thing{Queue: q})
+	}
+}
+
+// Note is told of a queue or an exchange before it is made, so that it is deleted at the end, or by the next run, should
+// this one be killed. What is there already is not.
+func (b *Broker) Note(queue, exchange string) {
+	if r := b.registration(); r != nil {
+		r.note(thing{queue, exchange})
+	}
+}
+
+// Forget is told of queues that are known to be gone.
+func (b *Broker) Forget(queues []string) {
+	if r := b.registration(); r != nil {
+		r.forget(queues)
+	}
+}
+
+// registration is this run in the broker's registry, nil where it is in none.
+func (b *Broker) registration() *registration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.registered
+}
+
+// theirs reports whether a queue was there before us.
+func (b *Broker) theirs(queue string) bool {
+	r := b.registration()
+	if r == nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.before[thing{Queue: queue}]
+}

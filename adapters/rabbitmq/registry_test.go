@@ -1,0 +1,204 @@
+package rabbitmq_test
+
+import (
+	"errors"
+	"testing"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/adapters/wire"
+)
+
+// registryTest is a broker with a registry of its own, and a channel to look at it.
+type registryTest struct {
+	t        *testing.T
+	url      string
+	registry string
+	conn     *amqp091.Connection
+}
+
+func newRegistryTest(t *testing.T) *registryTest {
+	url := rabbitmqtest.URL(t)
+	conn, err := amqp091.Dial(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &registryTest{t, url, stress.Prefix() + "registry", conn}
+	t.Cleanup(func() {
+		r.do(func(ch *amqp091.Channel) error { _, err := ch.QueueDelete(r.registry, false, false, false); return err })
+		conn.Close()
+	})
+	return r
+}
+
+func (r *registryTest) do(what func(*amqp091.Channel) error) error {
+	ch, err := r.conn.Channel()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer ch.Close()
+	return what(ch)
+}
+
+// register enters a run at an address.
+func (r *registryTest) register(url string, lost func(error)) (b *rabbitmq.Broker, tidied int) {
+	r.t.Helper()
+	b = (&rabbitmq.Broker{URL: url}).InRegistry(r.registry)
+	tidied, err := b.Register(r.t.Context(), lost)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return b, tidied
+}
+
+func (r *registryTest) stop(b *rabbitmq.Broker) {
+	r.t.Helper()
+	if err := b.Stop(); err != nil {
+		r.t.Error(err)
+	}
+}
+
+func (r *registryTest) declare(queue string) {
+	r.t.Helper()
+	if err := r.do(func(ch *amqp091.Channel) error {
+		_, err := ch.QueueDeclare(queue, true, false, false, false, nil)
+		return err
+	}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// exists looks for a queue, or an exchange.
+func (r *registryTest) exists(queue, exchange string) bool {
+	r.t.Helper()
+	err := r.do(func(ch *amqp091.Channel) (err error) {
+		if queue != "" {
+			_, err = ch.QueueDeclarePassive(queue, false, false, false, false, nil)
+		} else {
+			err = ch.ExchangeDeclarePassive(exchange, "fanout", false, false, false, false, nil)
+		}
+		return err
+	})
+	var closed *amqp091.Error
+	if err != nil && (!errors.As(err, &closed) || closed.Code != amqp091.NotFound) {
+		r.t.Fatal(err)
+	}
+	return err == nil
+}
+
+// entries is how many there are in the registry that nobody looks at.
+func (r *registryTest) entries() (n int) {
+	r.t.Helper()
+	if err := r.do(func(ch *amqp091.Channel) error {
+		q, err := ch.QueueDeclarePassive(r.registry, false, false, false, false, nil)
+		n = q.Messages
+		return err
+	}); err != nil {
+		r.t.Fatal(err)
+	}
+	return n
+}
+
+// TestRegistryTidies: what a killed run has left, the next one deletes; what a run that is alive has made, or what
+// somebody else had before, it does not.
+func TestRegistryTidies(t *testing.T) {
+	r := newRegistryTest(t)
+	proxy, err := wire.ProxyTo(r.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := wire.Listen("127.0.0.1:0", wire.Config{Backend: proxy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, err := server.URLFor(r.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := make(chan error, 1)
+	killed, _ := r.register(url, func(err error) { lost <- err })
+	alive, tidied := r.register(r.url, func(err error) { t.Error(err) })
+	if tidied != 0 {
+		t.Errorf("tidied up after %d runs, of which none is dead", tidied)
+	}
+	left, exchange, kept, theirs := stress.Prefix()+"left", stress.Prefix()+"exchange", stress.Prefix()+"kept", "theirs."+r.registry[10:40]
+	r.declare(theirs)
+	defer r.do(func(ch *amqp091.Channel) error { _, err := ch.QueueDelete(theirs, false, false, false); return err })
+	killed.Note(left, "")
+	killed.Note("", exchange)
+	killed.Note(theirs, "")
+	alive.Note(kept, "")
+	r.declare(left)
+	r.declare(kept)
+	if err := r.do(func(ch *amqp091.Channel) error {
+		return ch.ExchangeDeclare(exchange, "fanout", true, false, false, false, nil)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	server.Close() // as the kernel does with a killed program's sockets
+	if err := <-lost; err == nil || killed.Stop() == nil {
+		t.Error("a run that the broker takes for dead is not told")
+	}
+
+	next, tidied := r.register(r.url, func(err error) { t.Error(err) })
+	if tidied != 1 || r.exists(left, "") || r.exists("", exchange) || !r.exists(kept, "") || !r.exists(theirs, "") {
+		t.Errorf("tidied up after %d runs; left %v, exchange %v, kept %v, theirs %v", tidied, r.exists(left, ""), r.exists("", exchange), r.exists(kept, ""), r.exists(theirs, ""))
+	}
+	r.stop(next)
+	r.stop(alive)
+	if r.exists(kept, "") || r.entries() != 0 {
+		t.Errorf("runs that have ended leave %d entries; kept %v", r.entries(), r.exists(kept, ""))
+	}
+}
+
+// TestRegistryUnmarked: a name that may be somebody else's as well is deleted by who is alone.
+func TestRegistryUnmarked(t *testing.T) {
+	r := newRegistryTest(t)
+	first, _ := r.register(r.url, func(error) {})
+	second, _ := r.register(r.url, func(error) {})
+	both := "both." + r.registry[10:40]
+	first.Note(both, "")
+	r.declare(both)
+	second.Note(both, "")
+	r.stop(first)
+	if !r.exists(both, "") {
+		t.Fatal("deleted while another run uses it")
+	}
+	if err := second.Sweep([]string{both}); err != nil || !r.exists(both, "") {
+		t.Errorf("deleted by who has not made it: %v", err)
+	}
+	r.stop(second)
+	third, tidied := r.register(r.url, func(error) {})
+	if tidied != 1 || r.exists(both, "") {
+		t.Errorf("tidied up after %d runs, exists %v", tidied, r.exists(both, ""))
+	}
+	r.stop(third)
+	if n := r.entries(); n != 0 {
+		t.Errorf("%d entries are left", n)
+	}
+}
+
+// TestRegistryForgets: notes of what is gone do not pile up.
+func TestRegistryForgets(t *testing.T) {
+	r := newRegistryTest(t)
+	b, _ := r.register(r.url, func(error) {})
+	stays := stress.Prefix() + "stays"
+	b.Note(stays, "")
+	r.declare(stays)
+	prefix := stress.Prefix()
+	for i := range 2500 {
+		name := prefix + string(rune('a'+i%26)) + string(rune('a'+i/26%26)) + string(rune('a'+i/676))
+		b.Note(name, "")
+		b.Forget([]string{name})
+	}
+	if n := b.Noted(); n == 0 || n > 1100 {
+		t.Errorf("%d notes of one queue that is there", n)
+	}
+	r.stop(b)
+	if r.exists(stays, "") {
+		t.Error("a queue is left that was noted before the others")
+	}
+}

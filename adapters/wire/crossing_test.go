@@ -1,0 +1,112 @@
+package wire_test
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/adapters/wire"
+	. "github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+var closeIt = &ChannelClose{ReplyCode: 200}
+
+// crossings are what a client may have written behind a command for which the broker closes the channel,
+// before it has heard of that. (An open ends the connection, but RabbitMQ's two goodbyes come in any order.)
+var crossings = []struct {
+	name   string
+	behind []Method
+	comes  int  // messages that answer all of it
+	twice  bool // the broker closes it twice, and what RabbitMQ makes of the client's second close-ok is a race
+}{
+	{"nothing", nil, 1, false},
+	{"a close", []Method{closeIt}, 2, false},
+	{"a command and a close", []Method{passiveX, closeIt}, 2, false},
+	{"a close and a command", []Method{closeIt, passiveX}, 2, false},
+	{"two closes", []Method{closeIt, closeIt}, 3, false},
+	{"a command on the queue declared last, where there is none", []Method{&QueueDelete{}, closeIt}, 3, true},
+	{"a declare without a name", []Method{&QueueDeclare{}, closeIt}, 2, false},
+}
+
+// TestCrossing: a client's channel.close that crosses the broker's is answered, as RabbitMQ does, and the
+// connection goes on: whatever else was on its way is ignored, until the client has said that it knows.
+func TestCrossing(t *testing.T) {
+	real := hostOf(t, rabbitmqtest.URL(t))
+	for _, c := range crossings {
+		t.Run(c.name, func(t *testing.T) {
+			want := cross(t, real, c.behind, c.comes, !c.twice)
+			for name, backend := range backends(t) {
+				differ(t, name, cross(t, serve(t, wire.Config{Backend: backend}).Addr().String(), c.behind, c.comes, !c.twice), want)
+				if m, ok := backend.(*wire.Mirror); ok && !c.twice && m.Disagreement() != "" {
+					t.Error(m.Disagreement())
+				}
+			}
+		})
+	}
+}
+
+// cross has a channel closed from both ends, and says what a client is answered then, and afterwards if that is asked
+// for.
+func cross(t *testing.T, address string, behind []Method, comes int, afterwards bool) (lines []string) {
+	p := dial(t, address).login()
+	p.prefix = "nowhere-"
+	p.send(1, &ChannelOpen{})
+	p.expect(ChannelOpenOkID)
+	p.send(1, append([]Method{passiveX}, behind...)...)
+	for range comes {
+		m, err := p.next()
+		if err != nil {
+			return append(lines, ending(err))
+		}
+		lines = append(lines, p.text(m))
+	}
+	if !afterwards {
+		return lines
+	}
+	defer p.logout()
+	p.send(1, &ChannelOpen{}, &BasicQos{})
+	return append(lines, p.until(1, BasicQosOkID)...)
+}
+
+// TestCrossingAtTheGate: so it is where the client's channel.close waits at the gate when the broker closes
+// the channel. It has been answered then, before the client uses the channel's number again.
+func TestCrossingAtTheGate(t *testing.T) {
+	for name, backend := range backends(t) {
+		t.Run(name, func(t *testing.T) {
+			gate := newHolding(opening...)
+			p := dial(t, serve(t, wire.Config{Backend: backend, Gate: gate}).Addr().String()).login()
+			p.prefix = "nowhere-"
+			p.send(1, &ChannelOpen{}, passiveX, closeIt)
+			passive, held := <-gate.commands, <-gate.commands
+			passive.Pass()
+			p.expect(ChannelOpenOkID)
+			for _, want := range []ID{ChannelCloseID, ChannelCloseOkID} {
+				m, err := p.next()
+				if err != nil || m.method.ID() != want {
+					t.Fatalf("expected %s, got %v, %v", want, m, err)
+				}
+			}
+			p.send(1, &ChannelOpen{}, &QueueDeclare{Queue: queueName(t), Exclusive: true})
+			p.expect(ChannelOpenOkID)
+			declare := <-gate.commands
+			held.Pass() // goes nowhere
+			declare.Pass()
+			if a := <-gate.answers; len(a.Settles) != 1 || a.Settles[0] != declare || a.Reply.Kind != amqp.OK {
+				t.Errorf("the channel's number is used again, and a declare on it is answered %s", a.Reply)
+			} else {
+				a.Send()
+			}
+			p.expect(QueueDeclareOkID)
+		})
+	}
+}
+
+// TestClosedTwice: a client that was told twice that its channel is closed, and says twice that it knows, can open
+// it again.
+func TestClosedTwice(t *testing.T) {
+	address := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{})}).Addr().String()
+	lines := cross(t, address, []Method{&QueueDelete{}, closeIt}, 3, true)
+	if last := lines[len(lines)-1]; last != "1 basic.qos-ok {}" {
+		t.Errorf("at last: %s", last)
+	}
+}

@@ -1,0 +1,87 @@
+package histories
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Found is a violation as the report tells of it.
+type Found struct {
+	Detail   string // what happened, in one line
+	Steps    int    // the execution's length: the counterexample's, or that of what was recorded
+	Least    bool   // no execution within the bounds that were visited violates the property in fewer steps
+	Scenario int    // the execution that first showed it, counted from 1; 0 is not known
+	File     string // where the counterexample is; "" if it was not written
+	Command  string // what repeats it
+	Diagram  string // the execution, drawn in plain text; for JUnit
+	// Suspected says that fresh clients did not show it again, or were not asked to: the execution is the one
+	// recorded when it was seen.
+	Suspected bool
+	// Tries is how often fresh clients were asked; the zero value is not at all, as for targets that do the same
+	// each time.
+	Tries Tries
+}
+
+// Tries is how often fresh clients have shown a violation again, of so many times that they were asked to.
+type Tries struct {
+	Shown int `json:"reproduced"`
+	Of    int `json:"of"`
+}
+
+func (f *Found) verdict() Verdict {
+	if f.Suspected {
+		return Suspected
+	}
+	return Violated
+}
+
+// Reproduced is how often the violation was seen again, in words; "" where each try showed it.
+func (f *Found) Reproduced() string {
+	switch {
+	case f.Suspected && f.Tries.Of == 0:
+		return "not tried again on fresh clients"
+	case f.Tries.Shown == f.Tries.Of:
+		return ""
+	}
+	return fmt.Sprintf("reproduced in %d of %s on fresh clients", f.Tries.Shown, plural(f.Tries.Of, "try"))
+}
+
+// told is what happened, in how many executions, and how often it was seen again.
+func (r *Report) told(p *PropertyResult) string {
+	f := p.Violation
+	if asides := nonempty([]string{r.often(p), f.Reproduced()}); len(asides) > 0 {
+		return f.Detail + " (" + strings.Join(asides, "; ") + ")"
+	}
+	return f.Detail
+}
+
+// often is in how many executions a property was seen violated, in words; "" where they were not counted.
+func (r *Report) often(p *PropertyResult) string {
+	if p.Violating == 0 {
+		return ""
+	}
+	seen := "violated"
+	if p.Violation.Suspected {
+		seen = "seen"
+	}
+	return fmt.Sprintf("%s in %s of %s", seen, grouped(p.Violating), plural(r.Scenarios, "execution"))
+}
+
+// where is the execution and how it was come by, in words; "" where there is none.
+func (r *Report) where(p *PropertyResult) string {
+	f := p.Violation
+	if f.Steps == 0 {
+		return r.often(p)
+	}
+	out := "counterexample of " + plural(f.Steps, "step")
+	if f.Suspected {
+		out = "recorded execution of " + plural(f.Steps, "step")
+	}
+	if f.Least {
+		out += ", and none has fewer"
+	}
+	if f.Scenario > 0 {
+		out += ", first seen in execution " + grouped(f.Scenario)
+	}
+	return strings.Join(nonempty([]string{r.often(p), out, f.Reproduced()}), "; ")
+}

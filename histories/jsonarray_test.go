@@ -1,0 +1,108 @@
+package histories
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// asArray is JSON Lines as one array, each object over several lines.
+func asArray(lines string) string {
+	var objects []string
+	for line := range strings.Lines(lines) {
+		if line = strings.TrimSpace(line); line != "" {
+			objects = append(objects, strings.Replace(line, "{", "{\n  ", 1))
+		}
+	}
+	return " [\n" + strings.Join(objects, " ,\n\t") + "\r\n] \n"
+}
+
+// TestJSONArray: an array says the same as its objects on lines of their own, with a header and without,
+// however it is cut into reads.
+func TestJSONArray(t *testing.T) {
+	const header = `{"lockproof":"history","version":1,"kind":"semaphore","locks":[{"name":"jobs","slots":2}]}`
+	const events = `
+		{"type":"invoke","process":1,"f":"acquire","value":null}
+		{"type":"ok","process":1,"f":"acquire","value":{"slot":1,"held":true}}
+		{"type":"info","process":"nemesis","f":"gone","value":{"client":1}}`
+	for _, lines := range []string{"", events, header, header + events} {
+		want, _, err := ReadHistory(strings.NewReader(lines), "lines", Unnamed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := ReadHistory(&slowly{strings.NewReader(asArray(lines))}, "array", Unnamed)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s\nas an array: %+v, %v", lines, got, err)
+		}
+	}
+}
+
+// slowly reads a byte at a time.
+type slowly struct{ *strings.Reader }
+
+func (s *slowly) Read(p []byte) (int, error) { return s.Reader.Read(p[:min(1, len(p))]) }
+
+// TestLongArray: an event of an array is bounded as a line is; the array is not.
+func TestLongArray(t *testing.T) {
+	event := `{"type":"invoke","process":%,"f":"acquire"}` + strings.Repeat(" ", 1000)
+	var all []string
+	for range 2 * maxLine / len(event) {
+		all = append(all, strings.Replace(event, "%", "1", 1), `{"type":"fail","process":1,"f":"acquire"}`)
+	}
+	h, _, err := ReadHistory(strings.NewReader("["+strings.Join(all, ",")+"]"), "long", Unnamed)
+	if err != nil || len(h.Events) != len(all) {
+		t.Errorf("%v", err)
+	}
+	_, _, err = ReadHistory(strings.NewReader(`[{"type":`+strings.Repeat(" ", maxLine+1)+`"ok"}]`), "long", Unnamed)
+	if err == nil || !strings.Contains(err.Error(), "more than 1 MB") {
+		t.Error(err)
+	}
+}
+
+// FuzzJSONArray: whatever is read as JSON Lines is read the same as an array, and what an array says, its
+// events say that are written on lines of their own.
+func FuzzJSONArray(f *testing.F) {
+	f.Add([]byte(`[{"type":"invoke","process":1,"f":"acquire"}, {"type":"ok","process":1,"f":"acquire","value":{"slot":1}}]`))
+	f.Add([]byte(`{"type":"invoke","process":1,"f":"acquire"}`))
+	f.Add([]byte(`[[],{"type":"in]v\"oke"}]`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		h, _, err := ReadHistory(bytes.NewReader(data), "fuzz", Unnamed)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("an error of several lines: %q", err)
+			}
+			return
+		}
+		var lines bytes.Buffer
+		if err := WriteHistory(&lines, h); err != nil {
+			t.Fatal(err)
+		}
+		again, _, err := ReadHistory(strings.NewReader(asArray(lines.String())), "again", Unnamed)
+		if err != nil || !reflect.DeepEqual(again, h) {
+			t.Errorf("%s\nreads as %+v\nand as an array as %+v: %v", data, h, again, err)
+		}
+	})
+}
+
+// TestEventNumbers: an event has the number that Jepsen gives it, whatever its nemesis did before.
+func TestEventNumbers(t *testing.T) {
+	const text = `{:index 0 :process :nemesis :type :info :f :start-partition :time 1}
+		{:index 1 :process 0 :type :invoke :f :acquire}
+		{:index 2 :process :nemesis :type :info :f :stop-partition :value [:isolated {"n1" #{"n2"}}]}
+		{:index 3 :process 0 :type :ok :f :acquire}`
+	h, notes, err := ReadHistory(strings.NewReader(text), "jepsen", Unnamed)
+	if err != nil || len(h.Events) != 4 || notes.Ignored != 2 {
+		t.Fatalf("%+v, %+v, %v", h, notes, err)
+	}
+	for i, e := range h.Events {
+		if (e.F == spec.Other) != (i%2 == 0) {
+			t.Errorf("event %d: %+v", i, e)
+		}
+	}
+	if err := spec.Validate(h); err != nil {
+		t.Error(err)
+	}
+}

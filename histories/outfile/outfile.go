@@ -1,0 +1,216 @@
+// Package outfile writes the files that are asked for, and tries before a run whether they can be written. Where a
+// regular file stands, or nothing, a file is written whole or not at all: whoever reads it meanwhile, and whatever
+// goes wrong, finds what was there before. Anything else, such as a device or a pipe, is written to, and a link leads
+// where it led.
+package outfile
+
+import (
+	"bufio"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Write writes a file.
+func Write(path string, write func(io.Writer) error) error {
+	p, err := find(path)
+	if err == nil && p.beside {
+		err = p.replace(write)
+	} else if err == nil {
+		err = p.fill(write)
+	}
+	return failed(path, err)
+}
+
+// Try reports why a file can't be written, and leaves everything as it is. What can be known before is the place; there
+// may still be no room.
+func Try(path string) error {
+	p, err := find(path)
+	switch {
+	case err != nil:
+	case p.beside:
+		err = tryBeside(p.path)
+	case p.stream == nil && p.info != nil:
+		err = writable(path)
+	}
+	return failed(path, err)
+}
+
+// TryDirectory is Try of files in a directory, which need not be there yet.
+func TryDirectory(path string) error {
+	at := filepath.Clean(path)
+	for {
+		info, err := os.Stat(at)
+		switch {
+		case err == nil && !info.IsDir():
+			return failed(path, fmt.Errorf("%s is no directory", at))
+		case err == nil:
+			return failed(path, tryBeside(filepath.Join(at, "file")))
+		case !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at):
+			return failed(path, err)
+		}
+		at = filepath.Dir(at)
+	}
+}
+
+func failed(path string, err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) && at.Path == path {
+		err = fmt.Errorf("%s: %w", at.Op, at.Err) // the path is said anyway
+	}
+	if err != nil {
+		err = fmt.Errorf("%q can't be written: %w; name a place that can be written to", path, err)
+	}
+	return err
+}
+
+// place is where a file is to be.
+type place struct {
+	path   string      // without links, where that can be told
+	info   fs.FileInfo // nil where nothing stands
+	beside bool        // another file is written beside it and takes its place
+	stream *os.File    // our own standard output or error, where it is that
+}
+
+// find looks what stands at a path.
+func find(path string) (place, error) {
+	if path == "" || os.IsPathSeparator(path[len(path)-1]) {
+		return place{}, errors.New("it is no file's name")
+	}
+	info, err := os.Stat(path)
+	p := place{path: path, info: info}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		_, err := os.Lstat(path)
+		p.info, p.beside = nil, err != nil // otherwise a link to what is not there yet
+		return p, nil
+	case err != nil:
+		return p, err
+	case info.IsDir():
+		return p, errors.New("it is a directory")
+	}
+	for _, f := range []*os.File{os.Stdout, os.Stderr} {
+		if own, err := f.Stat(); err == nil && os.SameFile(own, info) {
+			p.stream = f
+			return p, nil
+		}
+	}
+	if info.Mode()&fs.ModeSocket != 0 {
+		return p, errors.New("it is a socket")
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil && info.Mode().IsRegular() {
+		at, err := os.Stat(real)
+		p.path, p.beside = real, err == nil && os.SameFile(at, info)
+	}
+	return p, nil
+}
+
+// replace writes the file under another name and moves it to its place. Where a file stands that can't be replaced but
+// can be written to, such as one that is mounted there, it is written to.
+func (p *place) replace(write func(io.Writer) error) (err error) {
+	sweep(p.path)
+	f, err := create(p.path, p.perm())
+	if err != nil && p.info != nil && writable(p.path) == nil {
+		return p.fill(write)
+	}
+	if err != nil {
+		return err
+	}
+	if err = put(f, write, f.Sync); err == nil && p.info != nil {
+		err = os.Chmod(f.Name(), p.perm()) // whatever the umask
+	}
+	if err == nil {
+		if err = os.Rename(f.Name(), p.path); err == nil {
+			return nil
+		}
+		if p.info != nil && p.fill(write) == nil {
+			err = nil
+		}
+	}
+	return errors.Join(err, os.Remove(f.Name()))
+}
+
+// fill writes to what stands there.
+func (p *place) fill(write func(io.Writer) error) error {
+	if p.stream != nil {
+		b := bufio.NewWriterSize(p.stream, bufferSize)
+		return errors.Join(write(b), b.Flush())
+	}
+	flags := os.O_WRONLY | os.O_CREATE
+	if p.info == nil || p.info.Mode().IsRegular() {
+		flags |= os.O_TRUNC
+	}
+	f, err := os.OpenFile(p.path, flags, 0o666)
+	if err != nil {
+		return err
+	}
+	return put(f, write, func() error { return nil })
+}
+
+// bufferSize is how many bytes are written at once.
+const bufferSize = 1 << 16
+
+// put writes to a file, calls synced, and closes it.
+func put(f *os.File, write func(io.Writer) error, synced func() error) error {
+	b := bufio.NewWriterSize(f, bufferSize)
+	err := write(b)
+	if err == nil {
+		err = b.Flush()
+	}
+	if err == nil {
+		err = synced()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// create makes a file beside another one.
+func create(path string, perm fs.FileMode) (*os.File, error) {
+	return os.OpenFile(beside(path, rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+}
+
+// perm is who may read and write the file: those who could before.
+func (p *place) perm() fs.FileMode {
+	if p.info != nil {
+		return p.info.Mode().Perm()
+	}
+	return 0o666
+}
+
+// beside is what files are called that are about to take a file's place.
+func beside(path, mark string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lockproof-"+mark)
+}
+
+func tryBeside(path string) error {
+	f, err := create(path, 0o600)
+	if err != nil {
+		if _, missing := os.Stat(path); missing == nil && writable(path) == nil {
+			return nil
+		}
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// abandoned is how old a file is, at least, that a run has left which was killed while it wrote: none takes so long.
+const abandoned = time.Hour
+
+// sweep removes what is left of such runs.
+func sweep(path string) {
+	dir, prefix := filepath.Split(beside(path, ""))
+	entries, _ := os.ReadDir(filepath.Clean(dir))
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), prefix) || !e.Type().IsRegular() {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > abandoned {
+			_ = os.Remove(dir + e.Name()) // another run may have done so
+		}
+	}
+}

@@ -1,0 +1,121 @@
+// Package safetext makes text from outside safe to show: names in files, what adapters print, what brokers say.
+// It is the one place that decides which characters reach a terminal or a document. All others are written as Go
+// writes them in strings, such as \x1b and \u202e: controls (C0, C1, DEL), which could move a terminal's cursor or
+// answer for the user; overrides of the direction of writing and whatever else has no shape of its own, by which a
+// text could be read as another one; and bytes that are no UTF-8.
+package safetext
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Escape is text as it may be shown, in one line. What is safe stays as it is: escaping twice changes nothing.
+func Escape(text string) string {
+	if i := unsafeAt(text, ""); i < len(text) {
+		return string(appendEscaped([]byte(text[:i]), text[i:], ""))
+	}
+	return text
+}
+
+// OneLine is text as it may be shown, with each run of blanks and ends of lines made one blank.
+func OneLine(text string) string { return Escape(strings.Join(strings.Fields(text), " ")) }
+
+// JSON is a JSON text that means the same, in which unsafe characters are written as \u and four digits. They can
+// stand in strings alone, and there they may be written so.
+func JSON(data []byte) []byte {
+	text := string(data)
+	if unsafeAt(text, blanks) == len(text) {
+		return data
+	}
+	out := make([]byte, 0, len(data)+64)
+	for _, r := range text {
+		switch {
+		case safe(r, blanks):
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			high, low := (r-0x10000)>>10+0xd800, (r-0x10000)&0x3ff+0xdc00
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
+}
+
+// NewWriter is a writer that hands on what may be shown, line by line as it comes. Ends of lines and tabs stay.
+func NewWriter(to io.Writer) io.Writer { return &writer{to: to} }
+
+// writer keeps the beginning of a character, or of an end of a line, whose rest has not come yet.
+type writer struct {
+	to   io.Writer
+	held []byte
+}
+
+// blanks are the controls that documents of many lines are made with.
+const blanks = "\n\t"
+
+// Write hands on what may be shown. It takes all or fails.
+func (w *writer) Write(p []byte) (int, error) {
+	text := string(w.held) + string(p)
+	whole := len(text) - incomplete(text)
+	w.held = append(w.held[:0], text[whole:]...)
+	if _, err := w.to.Write(appendEscaped(nil, strings.ReplaceAll(text[:whole], "\r\n", "\n"), blanks)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// incomplete is how many bytes at the end of a text may mean something else once more of it has come.
+func incomplete(text string) int {
+	if strings.HasSuffix(text, "\r") {
+		return 1
+	}
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
+			if utf8.FullRuneInString(tail) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// safe reports whether a character has a shape of its own, or is one of some others.
+func safe(r rune, others string) bool {
+	return strconv.IsGraphic(r) || strings.ContainsRune(others, r)
+}
+
+// unsafeAt is where the first character is that is not safe, the text's length if all are.
+func unsafeAt(text, others string) int {
+	for i, r := range text {
+		if !safe(r, others) || r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)) {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// appendEscaped appends text with what is not safe escaped.
+func appendEscaped(out []byte, text, others string) []byte {
+	for len(text) > 0 {
+		n := unsafeAt(text, others)
+		out, text = append(out, text[:n]...), text[n:]
+		if text == "" {
+			break
+		}
+		r, size := utf8.DecodeRuneInString(text)
+		if r == utf8.RuneError {
+			out = fmt.Appendf(out, `\x%02x`, text[0])
+		} else {
+			quoted := strconv.QuoteRuneToGraphic(r)
+			out = append(out, quoted[1:len(quoted)-1]...)
+		}
+		text = text[size:]
+	}
+	return out
+}

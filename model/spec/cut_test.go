@@ -1,0 +1,89 @@
+package spec
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// What makes a history easier to check for porcupine changes nothing of what it says: intervals that are
+// tightened, and cuts at every quiet moment, many more than are made else.
+func TestCutsMakeNoDifference(t *testing.T) {
+	cuts := 0
+	for seed := range uint64(1500) {
+		choose := bySeed(seed)
+		d := drawAny(choose)
+		d.steps = min(d.steps, 30)
+		h := drawHistory(choose, d)
+		if Validate(h) != nil {
+			continue
+		}
+		for s := Scan; s <= Strict; s++ {
+			r := new(resolver)
+			if r.resolve(h, 0, LinearizableOptions{}) != nil || r.inconsistent() {
+				continue
+			}
+			p := r.decomposed(s)
+			want := byPorcupine(p, [][]porcupine.Operation{p.Operations()})
+			p.tighten()
+			p.cuts = p.cut(1)
+			cuts += len(p.cuts)
+			got := byPorcupine(p, p.partition(p.Operations()))
+			if got != want && got != Undecided && want != Undecided {
+				t.Fatalf("seed %d, %s: %s in parts, %s as a whole:\n%s", seed, s, got, want, tell(h))
+			}
+		}
+	}
+	if cuts < 1000 {
+		t.Errorf("only %d cuts were made: that says little", cuts)
+	}
+}
+
+// More unanswered acquires than the fast check tells apart make it say nothing, not something wrong: here only
+// the last of them can have had the slot.
+func TestMoreUnansweredThanCanBeTold(t *testing.T) {
+	const many = 70
+	var text strings.Builder
+	for c := range many {
+		fmt.Fprintf(&text, "c%d acquire\nc%d info acquire timed-out\n", c+10, c+10)
+	}
+	fmt.Fprintf(&text, "c1 acquire\nc1 fail acquire full\ngone c%d\nc2 acquire\nc2 ok acquire 1\n", many+9)
+	for c := range many - 1 {
+		fmt.Fprintf(&text, "gone c%d\n", c+10)
+	}
+	h := script(t, lock.Semaphore, 1, text.String())
+	if err := Validate(h); err != nil {
+		t.Fatal(err)
+	}
+	for s := Scan; s <= Strict; s++ {
+		if f := CheckLinearizable(h, LinearizableOptions{Strength: s}); f.Decision == Illegal {
+			t.Errorf("%s: illegal by %s: %s", s, f.How, f.Why)
+		}
+	}
+}
+
+// A holder of a permit that crashed may be without it at any moment since, where the ends of connections
+// are told when they are seen: another may have it before that is told, and not before the crash.
+func TestPermitOfACrashed(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		late       bool
+		want       Decision
+	}{
+		{"told late", "c1 acquire\nc1 ok acquire\ncrash c1\nc2 acquire\nc2 ok acquire\ngone c1\n", true, Legal},
+		{"told in time", "c1 acquire\nc1 ok acquire\ncrash c1\nc2 acquire\nc2 ok acquire\ngone c1\n", false, Illegal},
+		{"told before", "c1 acquire\nc1 ok acquire\ncrash c1\ngone c1\nc2 acquire\nc2 ok acquire\n", false, Legal},
+		{"not crashed yet", "c1 acquire\nc1 ok acquire\nc2 acquire\nc2 ok acquire\ncrash c1\ngone c1\n", true, Illegal},
+		{"two after one crash", "c1 acquire\nc1 ok acquire\ncrash c1\nc2 acquire\nc2 ok acquire\nc3 acquire\nc3 ok acquire\ngone c1\n", true, Illegal},
+	} {
+		h := script(t, lock.Semaphore, 1, c.text)
+		h.GoneLate = c.late
+		if f := CheckLinearizable(h, LinearizableOptions{}); f.Decision != c.want {
+			t.Errorf("%s: %s by %s: %s; want %s", c.name, f.Decision, f.How, f.Why, c.want)
+		}
+	}
+}

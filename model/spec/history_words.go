@@ -1,0 +1,39 @@
+package spec
+
+import "fmt"
+
+// who names a process: as the client that it is, where that is known.
+func (h *History) who(process int32) string {
+	if h.Clients > 0 && process > 0 {
+		process = (process-1)%int32(h.Clients) + 1
+	}
+	return fmt.Sprintf("c%d", process)
+}
+
+// moment says when an event was: by its step, where that is known.
+func (h *History) moment(event int) string {
+	if step := h.stepOf(event); step > 0 {
+		return fmt.Sprintf("step %d", step)
+	}
+	return fmt.Sprintf("event %d", event)
+}
+
+// moments is the time from one event to another.
+func (h *History) moments(from, to int) string {
+	first, last := h.stepOf(from), h.stepOf(to)
+	switch {
+	case first == 0 || last == 0:
+		return fmt.Sprintf("events %d to %d", from, to)
+	case first == last:
+		return fmt.Sprintf("step %d", first)
+	}
+	return fmt.Sprintf("steps %d to %d", first, last)
+}
+
+// stepOf is the step of an event; 0 is not known.
+func (h *History) stepOf(event int) int32 {
+	if event < 0 || event >= len(h.Steps) {
+		return 0
+	}
+	return h.Steps[event]
+}

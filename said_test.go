@@ -1,0 +1,75 @@
+package lockproof_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// TestViolatingCounted: a report says in how many executions each property is violated, the same number however many
+// work at once, and a counterexample says of which run it is.
+func TestViolatingCounted(t *testing.T) {
+	const scenarios = 2000
+	target := target(t, "locked-is-success")
+	fixed, said := [][2]string{{"retries", "0"}}, []string{"retries=0"}
+	source := sim.NewSource(sim.Space{Target: target, Fixed: fixed}, 3)
+	var want [spec.PropertyCount]int
+	var r sim.Runner
+	for i := range scenarios {
+		sc := source.Scenario(i)
+		r.Run(target, &sc)
+		found, _ := r.Judge(spec.Scan)
+		for p := range spec.PropertyCount {
+			if found.Has(p) {
+				want[p]++
+			}
+		}
+	}
+	if want[spec.MutualExclusion] < 2 {
+		t.Fatalf("%d executions violate mutual-exclusion: too few to tell", want[spec.MutualExclusion])
+	}
+	for _, workers := range []int{1, 4} {
+		res, err := lockproof.Prove(t.Context(), lockproof.Config{Target: target, Options: fixed, Seed: 3, Scenarios: scenarios, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range res.Report.Properties {
+			if p.Violating != want[p.Property] {
+				t.Errorf("%d workers: %s is violated in %d executions, want %d", workers, p.Property, p.Violating, want[p.Property])
+			}
+		}
+		if !reflect.DeepEqual(res.Report.Fixed, said) {
+			t.Errorf("the report's options: %v", res.Report.Fixed)
+		}
+		ce := res.Counterexamples("lockproof prove")[0]
+		if o := ce.Origin; o.Seed != 3 || o.Broker != "the simulated broker" || !reflect.DeepEqual(o.Options, said) {
+			t.Errorf("the counterexample is of %+v", o)
+		}
+	}
+}
+
+// TestBoundsSaid: what an exploration is of is said with what was called, and in the words of the lock type.
+func TestBoundsSaid(t *testing.T) {
+	for _, c := range []struct {
+		lockproof.Exploration
+		want string
+	}{
+		{lockproof.Exploration{Clients: 1, Rounds: 1, Slots: 2}, "1 client, 1 round, 2 slots, no faults"},
+		{lockproof.Exploration{Clients: 2, Rounds: 1, Slots: 1, Admins: 1, Calls: calls(call(lock.Acquire)), AdminCalls: calls(callN(lock.Add, 2)), Names: []string{"a", "b"}},
+			"2 clients, 1 round, 1 administrator, 1 slot, no faults (clients call acquire; administrators call add:2; locks a and b)"},
+		{lockproof.Exploration{Target: lock.References[1], Clients: 1, Rounds: 1, Slots: 2}, "1 client, 1 round, no faults"},
+		{lockproof.Exploration{Target: lock.References[2], Clients: 1, Rounds: 1}, "1 client, 1 round, not created yet, no faults"},
+	} {
+		res, err := lockproof.Explore(t.Context(), c.Exploration)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Report.Bounds != c.want {
+			t.Errorf("said %q, want %q", res.Report.Bounds, c.want)
+		}
+	}
+}

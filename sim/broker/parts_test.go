@@ -1,0 +1,250 @@
+package broker
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/codec"
+)
+
+// storable are the methods after which a broker still can be stored: nobody has an unacknowledged message.
+// unsettled are those that it takes for that.
+var (
+	storable = []amqp.Method{
+		amqp.ChannelOpen, amqp.ChannelClose, amqp.ConfirmSelect, amqp.TxSelect, amqp.TxSelect, amqp.TxCommit, amqp.TxRollback,
+		amqp.QueueDeclare, amqp.QueueDeclare, amqp.QueueDelete, amqp.QueuePurge,
+		amqp.BasicPublish, amqp.BasicPublish, amqp.BasicPublish, amqp.BasicPublish, amqp.BasicPublish, amqp.BasicPublish, amqp.BasicQos,
+	}
+	unsettled = []amqp.Method{amqp.BasicGet, amqp.BasicConsume, amqp.BasicAck, amqp.BasicNack, amqp.BasicCancel}
+	everyday  = slices.Concat(storable, unsettled, unsettled)
+	// givenBack are those by which messages come back to where they were.
+	givenBack = []amqp.Method{amqp.BasicPublish, amqp.BasicGet, amqp.BasicGet, amqp.BasicNack, amqp.BasicAck, amqp.TxSelect, amqp.TxRollback, amqp.ChannelClose, amqp.QueueDeclare}
+)
+
+// lively does with all of some brokers the same that makes sense most of the time, and returns what they
+// said. Messages have so many identities.
+func lively(random *rand.Rand, ids int, methods []amqp.Method, brokers ...*Broker) (cmd amqp.Command, replies []amqp.Reply) {
+	conn := Conn(1 + random.IntN(2))
+	cmd = decode([opSize]byte(randomOps(random, 1)))
+	cmd.Method, cmd.Route, cmd.Queue, cmd.Channel = methods[random.IntN(len(methods))], 0, amqp.Queue(1+random.IntN(2)), uint16(1+random.IntN(2))
+	if random.IntN(4) > 0 {
+		cmd.Args, cmd.Flags = amqp.Arguments{}, cmd.Flags&(amqp.NoAck|amqp.Persistent|amqp.Mandatory)
+	}
+	if cmd.Method == amqp.BasicPublish {
+		cmd.Number = uint64(random.IntN(ids))
+	}
+	if ch := brokers[0].channel(at{conn, cmd.Channel}); ch == nil || ch.state != open {
+		cmd.Method = amqp.ChannelOpen
+	}
+	for _, b := range brokers {
+		for !b.Alive(conn) {
+			b.Connect()
+		}
+		replies = append(replies, b.Apply(conn, cmd))
+	}
+	return cmd, replies
+}
+
+// stored is a broker that was written down in parts and read again.
+func stored(b *Broker) *Broker {
+	read := New(b.names, b.opts)
+	read.now = b.now
+	w := codec.Write(nil)
+	b.CodeCommon(&w)
+	r := codec.Read(w.Bytes())
+	read.CodeCommon(&r)
+	for i := range b.conns {
+		if conn := Conn(i + 1); b.Alive(conn) {
+			w := codec.Write(nil)
+			b.CodeConnection(&w, conn)
+			r := codec.Read(w.Bytes())
+			read.CodeConnection(&r, conn)
+		}
+	}
+	return read
+}
+
+// A broker that was stored in parts and read again is equal to what it was, and does the same.
+func TestParts(t *testing.T) {
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 3))
+		b := fuzzed(Options{})
+		for range 60 {
+			read := stored(b)
+			if !bytes.Equal(read.AppendState(nil), b.AppendState(nil)) {
+				t.Fatalf("seed %d: stored and read, the broker is another", seed)
+			}
+			if ms := int64(random.IntN(60)); ms < 8 {
+				b.Advance(ms)
+				read.Advance(ms)
+				continue
+			}
+			if cmd, r := lively(random, 3, storable, b, read); r[0] != r[1] {
+				t.Fatalf("seed %d: %+v is answered with %+v after the broker was stored, else with %+v", seed, cmd, r[1], r[0])
+			}
+		}
+	}
+}
+
+// A copy does the same as what it was made of, also one that was something else before; and so does
+// any broker whose state is the same bytes. What a broker's parts say of one another stays true.
+func TestCopies(t *testing.T) {
+	seen := make(map[string]*Broker)
+	twin, met := new(Broker), 0
+	for seed := range uint64(600) {
+		random := rand.New(rand.NewPCG(seed, 5))
+		opts := Options{RoutedAtPublish: seed%4 > 1}
+		b := fuzzed(opts)
+		for range 40 {
+			twin.CopyFrom(b)
+			state := fmt.Sprint(opts, string(b.AppendState(nil)))
+			other := new(Broker)
+			if o := seen[state]; o != nil {
+				met++
+				other.CopyFrom(o)
+			} else {
+				other.CopyFrom(b)
+				seen[state] = new(Broker)
+				seen[state].CopyFrom(b)
+			}
+			cmd, r := lively(random, 3, [][]amqp.Method{everyday, givenBack}[seed%2], b, twin, other)
+			if ms := int64(random.IntN(30)); ms < 4 {
+				for _, x := range []*Broker{b, twin, other} {
+					x.Advance(ms)
+				}
+			}
+			if r[0] != r[1] || r[0] != r[2] {
+				t.Fatalf("seed %d: %+v is answered with %+v, by a copy with %+v, by one of the same state with %+v", seed, cmd, r[0], r[1], r[2])
+			}
+			conn := Conn(1 + random.IntN(2))
+			sent := b.Deliveries(conn, nil)
+			if !slices.Equal(sent, twin.Deliveries(conn, nil)) || !slices.Equal(sent, other.Deliveries(conn, nil)) {
+				t.Fatalf("seed %d: after %+v, others deliver otherwise than %+v", seed, cmd, sent)
+			}
+			if !b.Equal(twin) || !b.Equal(other) {
+				t.Fatalf("seed %d: after %+v, equal brokers are not", seed, cmd)
+			}
+			b.expectConsistent(t)
+		}
+	}
+	if met < 1000 {
+		t.Errorf("only %d states were met twice: that says little", met)
+	}
+}
+
+// Whatever message a broker can still give to anybody, it says that it has: those in queues, in transactions, with
+// consumers, and those that nobody has acknowledged yet.
+func TestAppendMessages(t *testing.T) {
+	given := 0
+	for seed := range uint64(1000) {
+		random := rand.New(rand.NewPCG(seed, 4))
+		b := fuzzed(Options{})
+		for range 80 {
+			lively(random, 1000, everyday, b)
+		}
+		has := b.AppendMessages(nil)
+		for _, id := range drain(b) {
+			given++
+			if !slices.Contains(has, id) {
+				t.Fatalf("seed %d: message %d is there, and AppendMessages knows only %d", seed, id, has)
+			}
+		}
+	}
+	if given < 1000 {
+		t.Errorf("only %d messages were there: that says little", given)
+	}
+}
+
+// drain takes everything out of a broker.
+func drain(b *Broker) (ids []uint64) {
+	for i := range b.conns {
+		conn := Conn(i + 1)
+		for _, d := range b.Deliveries(conn, nil) {
+			ids = append(ids, d.Message)
+		}
+		for n := range b.conns[i].channels {
+			b.Apply(conn, amqp.Command{Method: amqp.TxCommit, Channel: uint16(n)})
+		}
+		for n := range b.conns[i].channels {
+			b.CloseChannel(conn, uint16(n), amqp.InternalError) // what it has not acknowledged goes back
+		}
+	}
+	for q := range b.queues {
+		conn := max(1, b.Owner(amqp.Queue(q)))
+		for b.Alive(conn) && b.Exists(amqp.Queue(q)) {
+			b.Apply(conn, amqp.Command{Method: amqp.ChannelOpen, Channel: 1})
+			r := b.Apply(conn, amqp.Command{Method: amqp.BasicGet, Channel: 1, Queue: amqp.Queue(q), Flags: amqp.NoAck})
+			if r.Kind != amqp.GetOK {
+				break
+			}
+			ids = append(ids, r.Message)
+		}
+	}
+	return ids
+}
+
+// A transaction is settled when it is committed, or rolled back, or over.
+func TestSettled(t *testing.T) {
+	publish := amqp.Command{Method: amqp.BasicPublish, Channel: 1, Queue: 1}
+	for _, end := range []amqp.Method{amqp.TxCommit, amqp.TxRollback, amqp.ChannelClose} {
+		b := fuzzed(Options{})
+		b.Apply(1, amqp.Command{Method: amqp.QueueDeclare, Channel: 1, Queue: 1})
+		b.Apply(1, amqp.Command{Method: amqp.TxSelect, Channel: 1})
+		if !b.Settled() {
+			t.Error("nothing was published yet, and it is not settled")
+		}
+		b.Apply(1, publish)
+		if b.Settled() {
+			t.Errorf("before %s: settled", end)
+		}
+		b.Apply(1, amqp.Command{Method: end, Channel: 1})
+		if !b.Settled() {
+			t.Errorf("after %s: not settled", end)
+		}
+	}
+}
+
+// A queue that expires does so after it was not used for a while: what counts as use (BROKER-FACTS) puts
+// it off, and publishing does not.
+func TestUsePutsExpiryOff(t *testing.T) {
+	on := func(m amqp.Method) amqp.Command { return amqp.Command{Method: m, Channel: 1, Queue: 1, Number: 1} }
+	expiring := on(amqp.QueueDeclare)
+	expiring.Args = amqp.Arguments{Has: amqp.HasExpires, Expires: 10}
+	passive := on(amqp.QueueDeclare)
+	passive.Flags = amqp.Passive
+	for name, c := range map[string]struct {
+		before, use []amqp.Command
+		gone        int64 // when it expires, the use being at 8
+	}{
+		"nothing":               {nil, nil, 10},
+		"publish":               {nil, []amqp.Command{on(amqp.BasicPublish)}, 10},
+		"declare":               {nil, []amqp.Command{expiring}, 18},
+		"declare passively":     {nil, []amqp.Command{passive}, 18},
+		"get":                   {nil, []amqp.Command{on(amqp.BasicGet)}, 18},
+		"cancel":                {[]amqp.Command{on(amqp.BasicConsume)}, []amqp.Command{on(amqp.BasicCancel)}, 18},
+		"give back by closing":  {[]amqp.Command{on(amqp.BasicPublish), on(amqp.BasicGet)}, []amqp.Command{on(amqp.ChannelClose)}, 18},
+		"close with nothing":    {nil, []amqp.Command{on(amqp.ChannelClose)}, 10},
+		"give back by refusing": {[]amqp.Command{on(amqp.BasicPublish), on(amqp.BasicGet)}, []amqp.Command{{Method: amqp.BasicNack, Channel: 1, Number: 1, Flags: amqp.Requeue}}, 10},
+	} {
+		b := fuzzed(Options{})
+		b.Apply(1, expiring)
+		for _, cmd := range c.before {
+			b.Apply(1, cmd)
+		}
+		b.Advance(8)
+		for _, cmd := range c.use {
+			b.Apply(1, cmd)
+		}
+		b.Advance(c.gone - 8 - 1)
+		if !b.Exists(1) {
+			t.Errorf("%s: it is gone before %d", name, c.gone)
+		}
+		if b.Advance(1); b.Exists(1) {
+			t.Errorf("%s: it is there at %d", name, c.gone)
+		}
+	}
+}

@@ -1,0 +1,16 @@
+package broker
+
+import "fmt"
+
+// Like are the options of a version, by what it calls itself, such as "RabbitMQ 4.0.5". Any other name
+// has those of RabbitMQ 3.10.8.
+func Like(version string) Options {
+	var major, minor int
+	if n, _ := fmt.Sscanf(version, "RabbitMQ %d.%d", &major, &minor); n < 2 {
+		return Options{}
+	}
+	return Options{
+		TransientRefused: major > 4 || major == 4 && minor >= 3,
+		RoutedAtPublish:  major >= 4,
+	}
+}

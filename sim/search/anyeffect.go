@@ -1,0 +1,107 @@
+package search
+
+import (
+	"sync"
+
+	"github.com/lockproof/lockproof/sim"
+)
+
+// effectTable numbers effects and knows what each does to the parts of those who watch. It is safe for
+// concurrent use.
+type effectTable struct {
+	mu   sync.RWMutex
+	ids  map[sim.Effect]uint32
+	list []*influence
+}
+
+// influence is what an effect makes of the parts of others.
+type influence struct {
+	mu    sync.RWMutex
+	inert bitset // parts that it leaves as they are
+	known bitset
+	to    map[uint32]uint32
+}
+
+func (t *effectTable) number(e sim.Effect) uint32 {
+	t.mu.RLock()
+	id, ok := t.ids[e]
+	t.mu.RUnlock()
+	if ok {
+		return id
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if id, ok := t.ids[e]; ok {
+		return id
+	}
+	id = uint32(len(t.list))
+	t.list = append(t.list, &influence{to: make(map[uint32]uint32)})
+	t.ids[e] = id
+	return id
+}
+
+func (t *effectTable) at(id uint32) *influence {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.list[id]
+}
+
+// set notes what the effect makes of a part. It is false if it was seen to make something else of it, and
+// so is no effect that others could be told of.
+func (f *influence) set(part, to uint32) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.known.has(part) {
+		return f.of(part) == to
+	}
+	f.known.add(part)
+	if part == to {
+		f.inert.add(part)
+	} else {
+		f.to[part] = to
+	}
+	return true
+}
+
+// of is what the effect makes of a part that is known. mu is held.
+func (f *influence) of(part uint32) uint32 {
+	if f.inert.has(part) {
+		return part
+	}
+	return f.to[part]
+}
+
+// get is what the effect makes of a part, if that is known.
+func (f *influence) get(part uint32) (uint32, bool) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if !f.known.has(part) {
+		return 0, false
+	}
+	return f.of(part), true
+}
+
+// unknown are the parts of a set of which it is not known what the effect makes of them.
+func (f *influence) unknown(set bitset) bitset {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return set.without(f.known)
+}
+
+// image is what the effect makes of a set of parts, which must be known; same says that it is the set itself.
+func (f *influence) image(set bitset) (out bitset, same bool) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	moved := set.without(f.inert)
+	same = true
+	for part := range moved.all {
+		if same {
+			out, same = set.without(moved), false
+		}
+		out.add(f.to[part])
+	}
+	if same {
+		return set, true
+	}
+	return out, false
+}

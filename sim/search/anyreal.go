@@ -1,0 +1,123 @@
+package search
+
+import (
+	"context"
+
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// Real looks for executions of real clients, so many of each kind of which there is any number, that violate
+// properties of which the abstraction has a violation. It visits no more than so many states, and only those
+// from whose contexts a violation can be reached. It returns the actions of a shortest one for each property that
+// it found, and whether everything was visited: then no execution of so many clients violates the others.
+//
+// illegal judges the history of an execution by itself, see [Trails].
+func (r *AnyResult) Real(ctx context.Context, want spec.PropertySet, clients, states int, illegal func([]scenario.Action) bool) (map[spec.Property][]scenario.Action, bool) {
+	s := r.search
+	t := newTrail(r.Bounds(clients), Reductions{Symmetry: true}, want, illegal, false)
+	t.most = states
+	p, towards := projection{anySearch: s, each: clients}, s.towards(want)
+	t.within = func(state []uint32) bool {
+		g, _ := p.project(t.worker, state)
+		return towards[g]
+	}
+	t.run(ctx)
+	return t.found, len(t.level) == 0 && ctx.Err() == nil
+}
+
+// Bounds is the configuration with so many clients of each kind of which there is any number.
+func (r *AnyResult) Bounds(each int) sim.Bounds {
+	s := r.search
+	b := s.bounds
+	b.Clients = append([]scenario.Client(nil), s.bounds.Clients[:s.fixed]...)
+	for _, c := range s.bounds.Clients[s.fixed:] {
+		for range each {
+			b.Clients = append(b.Clients, c)
+		}
+	}
+	return b
+}
+
+// towards are the contexts from which one can be reached in which a property is violated: all of them for
+// linearizability, which histories are judged for one by one where its witness was lost.
+func (s *anySearch) towards(want spec.PropertySet) map[*anyContext]bool {
+	back := make(map[*anyContext][]*anyContext)
+	for _, g := range s.contexts.list {
+		for i := range g.steps {
+			back[g.steps[i].to] = append(back[g.steps[i].to], g)
+		}
+		for _, to := range g.restarted {
+			back[to] = append(back[to], g)
+		}
+	}
+	reach := make(map[*anyContext]bool)
+	var todo []*anyContext
+	for p := range spec.PropertyCount {
+		for _, g := range s.contexts.list {
+			if want.Has(p) && (s.found[p][g] || p == spec.Linearizable) {
+				todo = append(todo, g)
+			}
+		}
+	}
+	for len(todo) > 0 {
+		g := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if !reach[g] {
+			reach[g] = true
+			todo = append(todo, back[g]...)
+		}
+	}
+	return reach
+}
+
+// projection finds the views of states of real clients.
+type projection struct {
+	*anySearch
+	each              int // clients of each kind of which there is any number
+	holders, watchers []uint32
+	buf               []byte
+}
+
+// project is the context of a worker's state, and the parts of those who watch it; nil if the search has not
+// come to it.
+func (p *projection) project(w *worker, state []uint32) (*anyContext, []uint32) {
+	w.enter(state)
+	p.holders, p.watchers = p.holders[:0], p.watchers[:0]
+	for c := 1; c < w.stride; c++ {
+		class := byte(c - 1)
+		if c > p.fixed {
+			class = byte(p.fixed + (c-1-p.fixed)/p.each)
+		}
+		for _, image := range w.sys.Abandoned(c) {
+			if !p.place(append([]byte{byte(p.fixed)}, image...)) {
+				return nil, nil
+			}
+		}
+		p.buf = w.sys.Client(c, append(p.buf[:0], class))
+		if !p.place(p.buf) {
+			return nil, nil
+		}
+	}
+	p.buf = w.sys.Shared(p.buf[:0])
+	shared, ok := p.shared.find(p.buf)
+	if !ok {
+		return nil, nil
+	}
+	return p.contexts.find(shared, p.holders), p.watchers
+}
+
+// place puts a part among the holders or those who watch. It is false if the search has not come to it.
+func (p *projection) place(image []byte) bool {
+	id, ok := p.clients.find(image)
+	switch {
+	case !ok:
+		return false
+	case p.clients.get(id).holds:
+		p.holders = append(p.holders, id)
+	default:
+		p.watchers = append(p.watchers, id)
+	}
+	return true
+}

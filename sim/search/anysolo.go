@@ -1,0 +1,97 @@
+package search
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Solo is what becomes of a client that runs alone from any moment on: everybody else stands still, and
+// nothing goes wrong any more.
+type Solo struct {
+	Known bool // it was looked at: only where the views are closed
+	Steps int  // the most that it takes to the end of the operation at hand
+	// Endless says that there is a moment from which an operation does not end, though nobody is in the way.
+	Endless bool
+}
+
+// soloClient is a client in a context.
+type soloClient struct {
+	g    *anyContext
+	part uint32
+}
+
+// solo looks at every client in every context. It needs the one worker.
+func (w *anyWorker) solo() (out Solo) {
+	out.Known = true
+	lengths := make(map[*anyContext][]uint16) // by rank of the client: steps, plus 1; inProgress while they are counted
+	at := func(c soloClient) *uint16 {
+		of := lengths[c.g]
+		if of == nil {
+			of = make([]uint16, c.g.seen.count()+len(c.g.holders))
+			lengths[c.g] = of
+		}
+		if i := slices.Index(c.g.holders, c.part); i >= 0 {
+			return &of[i]
+		}
+		return &of[len(c.g.holders)+c.g.seen.rank(c.part)]
+	}
+	var run func(soloClient) uint16
+	run = func(c soloClient) uint16 {
+		n := at(c)
+		switch {
+		case *n == inProgress:
+			out.Endless = true
+			return 1
+		case *n > 0:
+			return *n
+		}
+		*n = inProgress
+		longest := uint16(0)
+		for _, next := range w.alone(c) {
+			steps := uint16(1)
+			if w.clients.get(next.part).busy {
+				steps += run(next) - 1
+			}
+			longest = max(longest, steps)
+		}
+		*n = longest + 1
+		return *n
+	}
+	for _, g := range w.contexts.list {
+		for _, h := range g.holders {
+			out.Steps = max(out.Steps, int(run(soloClient{g, h}))-1)
+		}
+		for p := range g.seen.all {
+			out.Steps = max(out.Steps, int(run(soloClient{g, p}))-1)
+		}
+	}
+	return out
+}
+
+// inProgress marks a client whose steps are being counted.
+const inProgress = 1<<16 - 1
+
+// alone is where a client's own next step leads, by every way of a random option.
+func (w *anyWorker) alone(c soloClient) (next []soloClient) {
+	others := c.g.holders
+	if i := slices.Index(others, c.part); i >= 0 {
+		others = slices.Delete(slices.Clone(others), i, i+1)
+	}
+	for _, m := range w.moves(c.g.shared, c.part, others, 0) {
+		if m.action.Do == scenario.Step || m.action.Do == scenario.Choose {
+			to, _ := w.leads(&takenIn{c.g.shared, among(c.part, others, 0), m}, others)
+			next = append(next, soloClient{to, m.own})
+		}
+	}
+	return next
+}
+
+// rank is how many numbers less than n are in the set.
+func (s bitset) rank(n uint32) (rank int) {
+	for i := range n / 64 {
+		rank += bits.OnesCount64(s[i])
+	}
+	return rank + bits.OnesCount64(s[n/64]&(1<<(n%64)-1))
+}

@@ -1,0 +1,62 @@
+package search
+
+import (
+	"context"
+	"maps"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// TestNothingLeftOut: what happens in the middle of a connection depends on when it does, and so does
+// everything where clients share a connection, where time passes, and where there are two locks. Nothing
+// is left out then, whatever reductions are asked for. No two clients are alike where they could be taken
+// for one another.
+func TestNothingLeftOut(t *testing.T) {
+	one := func(op lock.Op) scenario.Client {
+		return scenario.Client{Ops: []scenario.Operation{{Op: op, Arg: 1}}}
+	}
+	user := scenario.Client{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}, {Op: lock.Release}}}
+	for name, change := range map[string]func(b *sim.Bounds){
+		"drop":          func(b *sim.Bounds) { b.Faults.Drops = 1 },
+		"channel error": func(b *sim.Bounds) { b.Faults.ChannelErrors = 1 },
+		"lost reply":    func(b *sim.Bounds) { b.Faults.Lost = 1 },
+		"restart":       func(b *sim.Bounds) { b.Faults.Restarts = 1 },
+		"one connection": func(b *sim.Bounds) {
+			b.Options.Connection = lock.SharedConnection
+			b.Clients = []scenario.Client{one(lock.Acquire), one(lock.Acquire)}
+		},
+		"one connection, only looking": func(b *sim.Bounds) {
+			b.Options.Connection = lock.SharedConnection
+			b.Properties = 1 << spec.MutualExclusion // nothing to remember of a call: its first look concerns nobody
+			b.Clients = []scenario.Client{one(lock.Count), one(lock.Count)}
+		},
+		"time": func(b *sim.Bounds) {
+			b.Options.Skew = 2
+			b.Clients = []scenario.Client{one(lock.Acquire), one(lock.Count)}
+		},
+		"two locks": func(b *sim.Bounds) {
+			b.Locks = append(b.Locks, scenario.Lock{Name: "mails", Slots: 1})
+			b.Clients = []scenario.Client{one(lock.Count), one(lock.Acquire)}
+			b.Clients[0].Lock = 1
+		},
+	} {
+		b := standard(0, 0, 0, 1, 0)
+		b.Clients = []scenario.Client{user, one(lock.Count)}
+		change(&b)
+		want, ok := plainly(b, 20_000)
+		if !ok {
+			t.Fatalf("%s: too many states", name)
+		}
+		got := Run(context.Background(), b, Options{Reductions: AllReductions, Workers: 1})
+		if got.States != want.States || got.Transitions != want.Transitions {
+			t.Errorf("%s: %d states and %d transitions; plainly %d and %d", name, got.States, got.Transitions, want.States, want.Transitions)
+		}
+		if !maps.Equal(got.Coverage.Results, want.Coverage.Results) || !maps.Equal(got.Coverage.Ends, want.Coverage.Ends) {
+			t.Errorf("%s: operations end as %v, the slots as %v; plainly %v, %v", name, got.Coverage.Results, got.Coverage.Ends, want.Coverage.Results, want.Coverage.Ends)
+		}
+	}
+}

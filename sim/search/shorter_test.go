@@ -1,0 +1,84 @@
+package search
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// TestShorter: what is found is as short as any, and certainly so: the same as without any reduction.
+func TestShorter(t *testing.T) {
+	remove := scenario.Operation{Op: lock.Remove, Arg: 1}
+	add := scenario.Operation{Op: lock.Add, Arg: 1}
+	acquire := scenario.Operation{Op: lock.Acquire}
+	for _, c := range []struct {
+		name     string
+		property spec.Property
+		steps    int
+		slots    uint8
+		option   [2]string
+		faults   sim.FaultBounds
+		clients  [][]scenario.Operation
+	}{
+		{"two administrators", spec.ContiguousSlots, 10, 2, [2]string{"admin-mutex", "false"}, sim.FaultBounds{}, [][]scenario.Operation{{remove, add}, {remove, add}}},
+		{"one adds and one removes", spec.Progress, 7, 1, [2]string{"admin-mutex", "false"}, sim.FaultBounds{}, [][]scenario.Operation{{acquire}, {add}, {remove}}},
+		{"a death", spec.ContiguousSlots, 7, 3, [2]string{"order", "ascending"}, sim.FaultBounds{Crashes: 1, Late: true}, [][]scenario.Operation{{{Op: lock.Remove, Arg: 2}}}},
+		{"a scan from any number", spec.Progress, 10, 2, [2]string{"restart", "any"}, sim.FaultBounds{}, [][]scenario.Operation{{acquire}, {acquire}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := sim.Bounds{
+				Target: lock.References[0], Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: c.slots}},
+				Faults: c.faults, Properties: 1 << c.property,
+			}
+			b.Options.Pipeline = 0
+			if err := b.Options.Set(c.option[0], c.option[1]); err != nil {
+				t.Fatal(err)
+			}
+			for _, ops := range c.clients {
+				b.Clients = append(b.Clients, scenario.Client{Ops: ops})
+			}
+			if s := Shorter(t.Context(), b, c.property, scenario.MaxSteps, 1<<20); len(s.Actions) != c.steps || !s.Certain {
+				t.Fatalf("%d steps, certain %v; expected %d", len(s.Actions), s.Certain, c.steps)
+			}
+			if s := Shorter(t.Context(), b, c.property, c.steps, 1<<20); s.Actions != nil || !s.Certain {
+				t.Errorf("%d steps after %d, certain %v", len(s.Actions), c.steps, s.Certain)
+			}
+			if Shorter(t.Context(), b, c.property, c.steps, 2).Certain {
+				t.Error("two states are enough to be certain")
+			}
+			b.Every = true
+			plain, _ := Trails(t.Context(), b, Reductions{}, 1<<c.property, nil)
+			if len(plain[c.property]) != c.steps {
+				t.Errorf("%d steps without reductions, expected %d", len(plain[c.property]), c.steps)
+			}
+		})
+	}
+}
+
+// TestDeathIsOneStep: a client that dies with a reply in hand, noticed at once, takes one step.
+func TestDeathIsOneStep(t *testing.T) {
+	b := sim.Bounds{
+		Target: lock.References[0], Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},
+		Faults: sim.FaultBounds{Crashes: 1, Late: true}, Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}}}},
+		Properties: spec.Applicable(lock.Semaphore),
+	}
+	for _, every := range []bool{false, true} {
+		b.Every = every
+		want := map[scenario.Action]bool{
+			{Do: scenario.CrashReply, Client: 1}: every, {Do: scenario.CrashReply, Client: 1, Late: true}: every,
+			{Do: scenario.CrashBefore, Client: 1}: every, {Do: scenario.CrashBefore, Client: 1, Late: true}: true,
+		}
+		got := make(map[scenario.Action]bool)
+		for _, a := range sim.NewSystem(b).Actions(1, nil) {
+			got[a] = true
+		}
+		for a, there := range want {
+			if got[a] != there {
+				t.Errorf("every %v: %s is there: %v", every, a, got[a])
+			}
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package search
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"math/bits"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+var rewrite = flag.Bool("rewrite", false, "take the numbers of states as they are")
+
+// small is a configuration with a name, that is visited in no time.
+type small struct {
+	name   string
+	target string
+	slots  int
+	change func(*sim.Bounds)
+	calls  [][]scenario.Operation
+}
+
+func op(o lock.Op, arg uint8) scenario.Operation { return scenario.Operation{Op: o, Arg: arg} }
+
+var (
+	user  = []scenario.Operation{op(lock.Acquire, 0), op(lock.Verify, 0), op(lock.Release, 0)}
+	taker = []scenario.Operation{op(lock.Acquire, 0)}
+	admin = []scenario.Operation{op(lock.Remove, 1), op(lock.Add, 1)}
+)
+
+// smalls have everything that can happen in one of them: every fault, every operation, options that bring
+// time, chance, one connection for all, and two locks.
+var smalls = []small{
+	{"two users", "semaphore", 1, nil, [][]scenario.Operation{user, user}},
+	{"a crash, seen late", "semaphore", 1, func(b *sim.Bounds) { b.Faults.Crashes, b.Faults.Late = 1, true }, [][]scenario.Operation{user, taker}},
+	{"a crash, seen at once", "semaphore", 1, func(b *sim.Bounds) { b.Faults.Crashes = 1 }, [][]scenario.Operation{user, taker}},
+	{"a clean crash", "semaphore", 1, func(b *sim.Bounds) { b.Faults.Crashes, b.Faults.CleanCrashes = 1, true }, [][]scenario.Operation{user, taker}},
+	{"a drop", "semaphore", 1, func(b *sim.Bounds) { b.Faults.Drops = 1 }, [][]scenario.Operation{user, taker}},
+	{"a channel error", "semaphore", 1, func(b *sim.Bounds) { b.Faults.ChannelErrors = 1 }, [][]scenario.Operation{user, taker}},
+	{"a lost reply, late", "semaphore", 1, func(b *sim.Bounds) { b.Faults.Lost, b.Faults.Late = 1, true }, [][]scenario.Operation{user, taker}},
+	{"a restart", "semaphore", 1, func(b *sim.Bounds) { b.Faults.Restarts = 1 }, [][]scenario.Operation{user, taker}},
+	{"two faults", "mutex", 1, func(b *sim.Bounds) { b.Faults.Crashes, b.Faults.Lost = 1, 1 }, [][]scenario.Operation{user, taker}},
+	{"administration", "semaphore", 1, nil, [][]scenario.Operation{user, admin}},
+	{"two administrators", "semaphore", 2, func(b *sim.Bounds) { b.Faults.Crashes = 1 }, [][]scenario.Operation{admin[:1], admin[1:]}},
+	{"counting and waiting", "semaphore", 1, nil, [][]scenario.Operation{taker, {op(lock.Count, 0), op(lock.Remove, 1), op(lock.Wait, 1)}}},
+	{"made and unmade", "persistent-mutex", 0, nil, [][]scenario.Operation{{op(lock.Create, 1), op(lock.Destroy, 0)}, user}},
+	{"chance", "semaphore", 2, func(b *sim.Bounds) { b.Options.Restart = lock.RestartRandom }, [][]scenario.Operation{taker, taker}},
+	{"time", "semaphore", 1, func(b *sim.Bounds) { b.Options.Skew = 2 }, [][]scenario.Operation{taker, user}},
+	{"one connection", "semaphore", 1, func(b *sim.Bounds) { b.Options.Connection = lock.SharedConnection }, [][]scenario.Operation{user, taker}},
+	{"one connection, and a crash", "one-connection", 1, func(b *sim.Bounds) { b.Faults.Crashes = 1 }, [][]scenario.Operation{taker, taker}},
+	{"one connection, and a drop", "one-connection", 1, func(b *sim.Bounds) { b.Faults.Drops = 1 }, [][]scenario.Operation{taker, taker}},
+	{"two locks", "semaphore", 1, func(b *sim.Bounds) {
+		b.Locks = append(b.Locks, scenario.Lock{Name: "mails", Slots: 1})
+		b.Clients[1].Lock = 1
+	}, [][]scenario.Operation{taker, taker}},
+	{"expiry", "holder-expires", 1, nil, [][]scenario.Operation{user, taker}},
+	{"slots that expire", "slots-expire", 1, nil, [][]scenario.Operation{user}},
+	{"for ever", "retries-forever", 1, nil, [][]scenario.Operation{taker, taker}},
+	{"waiting for ever", "wait-forever", 1, nil, [][]scenario.Operation{taker, {op(lock.Remove, 1), op(lock.Wait, 1)}}},
+	{"doubts", "first-slot-only", 2, nil, [][]scenario.Operation{taker, taker}},
+	{"closing the channel", "release-closes-channel", 1, nil, [][]scenario.Operation{user, taker}},
+	{"transactions", "semaphore", 1, func(b *sim.Bounds) { b.Options.Confirm = lock.Transactions }, [][]scenario.Operation{user, taker}},
+	{"passive declares, in a row", "semaphore", 2, func(b *sim.Bounds) { b.Options.Existence, b.Options.Pipeline = lock.ByPassive, 2 }, [][]scenario.Operation{taker, taker}},
+	{"three alike", "mutex", 1, nil, [][]scenario.Operation{taker, taker, taker}},
+}
+
+func (r *small) bounds(t *testing.T) sim.Bounds {
+	b := standard(0, 0, 0, r.slots, 0)
+	b.Target = mutant.Named(r.target)
+	for _, ref := range lock.References {
+		if ref.Name == r.target {
+			b.Target = ref
+		}
+	}
+	if b.Target == nil {
+		t.Fatal("no target", r.target)
+	}
+	for _, ops := range r.calls {
+		b.Clients = append(b.Clients, scenario.Client{Ops: ops})
+	}
+	if r.change != nil {
+		r.change(&b)
+	}
+	b.Options = b.Target.Settled(b.Options)
+	b.Properties = spec.Applicable(b.Target.Kind)
+	if err := b.Check(); err != nil {
+		t.Fatalf("%s: %v", r.name, err)
+	}
+	return b
+}
+
+// TestSmallConfigurations holds what visiting every execution of small configurations comes to against a file: the
+// numbers of states and of all else, what is found and at which level, and how executions that violate
+// something go. A search that silently visits fewer, or a world in which something cannot happen any
+// more, changes a line. -rewrite takes the numbers as they are.
+func TestSmallConfigurations(t *testing.T) {
+	const path = "testdata/small.txt"
+	var out strings.Builder
+	for i := range smalls {
+		smalls[i].tell(t, &out)
+	}
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); got != string(want) {
+		was, is := strings.Split(string(want), "\n"), strings.Split(got, "\n")
+		for i := range is {
+			if i >= len(was) || is[i] != was[i] {
+				t.Fatalf("%s:%d: got\n%s\nwant\n%s\n(go test -rewrite takes it as it is)", path, i+1, is[i], slices.Concat(was, is)[i])
+			}
+		}
+		t.Fatalf("%s is longer than what was found", path)
+	}
+}
+
+func (r *small) tell(t *testing.T, out *strings.Builder) {
+	b := r.bounds(t)
+	fmt.Fprintf(out, "## %s: %s\n", r.name, b.Target.Name)
+	for _, red := range []Reductions{{}, AllReductions} {
+		x := Run(context.Background(), b, Options{Reductions: red, Workers: 1})
+		fmt.Fprintf(out, "%d states, %d transitions, %d levels, at most %d wide, %d final, %d in doubt, parts %d, cycles %v, stop %d\n",
+			x.States, x.Transitions, x.Depth, x.Widest, x.Final, x.Doubted, x.Parts, x.Cycles, x.Stop)
+		for p := range spec.PropertyCount {
+			if x.Found.Has(p) {
+				fmt.Fprintf(out, "%s at level %d\n", p, x.At[p])
+			}
+		}
+		if x.Livelock != nil {
+			fmt.Fprintf(out, "for ever: %v, then %v\n", x.Livelock.Prefix, x.Livelock.Cycle)
+		}
+		trails, _ := Trails(context.Background(), b, red, x.Found, func([]scenario.Action) bool { return false })
+		for _, p := range slices.Sorted(maps.Keys(trails)) {
+			fmt.Fprintf(out, "%s: %v\n", p, trails[p])
+		}
+		var actions []string
+		for do, taken := range x.Coverage.Actions {
+			if taken {
+				actions = append(actions, scenario.Do(do).String())
+			}
+		}
+		fmt.Fprintf(out, "exercised %d properties, actions %v, %d results, %d replies, slots in the end %v\n",
+			bits.OnesCount32(uint32(x.Coverage.Exercised)), actions, len(x.Coverage.Results), len(x.Coverage.Replies), slices.Sorted(maps.Keys(x.Coverage.Ends)))
+	}
+}

@@ -1,0 +1,207 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// Shape fixes what is otherwise drawn of a workload and of its faults. A nil field is drawn; the zero value draws
+// all.
+type Shape struct {
+	Clients *int // that acquire
+	Admins  *int // that administer
+	Slots   *int // that each lock begins with
+	// Rounds is how often each client acquires, verifies up to twice, and releases.
+	Rounds *int
+	// Crashes is the share of operations in which a client dies, from 0 to 1.
+	Crashes *float64
+	// Restarts is how often the broker restarts.
+	Restarts *int
+}
+
+// Bounds of a shape: so that an operation's number fits in a byte, and so that a plan can hold all faults.
+const (
+	maxRounds   = 50
+	maxRestarts = 8
+)
+
+// addedEach is how many slots an administrator adds, at most, before anybody removes one.
+const addedEach = 2
+
+// Check says what is wrong with the shape for a lock type. The error begins with the name of what is.
+func (h *Shape) Check(kind lock.Kind) error {
+	clients, admins := fixed(h.Clients, 1), fixed(h.Admins, 0)
+	switch {
+	case clients < 1 || clients > scenario.MaxClients:
+		return fmt.Errorf("clients %d: expected 1 to %d, administrators included", clients, scenario.MaxClients)
+	case admins != 0 && kind == lock.Mutex:
+		return fmt.Errorf("admins %d: a mutex has no administration; leave it out", admins)
+	case admins < 0 || admins > scenario.MaxClients-clients:
+		return fmt.Errorf("admins %d: expected 0 to %d, of at most %d clients altogether", admins, scenario.MaxClients-clients, scenario.MaxClients)
+	}
+	switch slots, most := fixed(h.Slots, 0), mostSlots(kind, admins); {
+	case slots < 0 || slots > most:
+		return fmt.Errorf("slots %d: expected 0 to %d of a %s with administrators: %d", slots, most, kind, admins)
+	}
+	return h.checkFaults()
+}
+
+func (h *Shape) checkFaults() error {
+	rounds, crashes, restarts := fixed(h.Rounds, 1), fixed(h.Crashes, 0), fixed(h.Restarts, 0)
+	switch {
+	case rounds < 1 || rounds > maxRounds:
+		return fmt.Errorf("rounds %d: expected 1 to %d", rounds, maxRounds)
+	case !(crashes >= 0 && crashes <= 1):
+		return fmt.Errorf("crashes %v: expected a share of operations, 0 to 1", crashes)
+	case restarts < 0 || restarts > maxRestarts:
+		return fmt.Errorf("restarts %d: expected 0 to %d", restarts, maxRestarts)
+	}
+	return nil
+}
+
+// String is what is fixed, in words; "" is nothing.
+func (h *Shape) String() string {
+	var out []string
+	for _, k := range []struct {
+		n    *int
+		noun string
+	}{{h.Clients, "client"}, {h.Admins, "administrator"}, {h.Slots, "slot"}, {h.Rounds, "round"}, {h.Restarts, "broker restart"}} {
+		switch {
+		case k.n == nil:
+		case *k.n == 1:
+			out = append(out, "1 "+k.noun)
+		default:
+			out = append(out, fmt.Sprintf("%d %ss", *k.n, k.noun))
+		}
+	}
+	if h.Crashes != nil {
+		out = append(out, fmt.Sprintf("a crash in %v of operations", *h.Crashes))
+	}
+	return strings.Join(out, ", ")
+}
+
+// mostSlots is how many slots a lock of that type can begin with, so that its administrators can add theirs.
+func mostSlots(kind lock.Kind, admins int) int {
+	switch kind {
+	case lock.Mutex:
+		return 0
+	case lock.PersistentMutex:
+		return 1
+	}
+	return min(spec.Slots-1, spec.Slots-addedEach*admins)
+}
+
+// fixed is a value, or another where it is left open.
+func fixed[T any](value *T, open T) T {
+	if value == nil {
+		return open
+	}
+	return *value
+}
+
+// clients is how many clients there are: as is fixed, or as is drawn, as far as there is room.
+func (h *Shape) clients(drawn func() int) int {
+	if h.Clients != nil {
+		return *h.Clients
+	}
+	return min(drawn(), scenario.MaxClients-fixed(h.Admins, 0))
+}
+
+// admins is how many administrators there are beside so many clients.
+func (h *Shape) admins(clients int, drawn func() int) int {
+	if h.Admins != nil {
+		return *h.Admins
+	}
+	return min(drawn(), scenario.MaxClients-clients, (spec.Slots-fixed(h.Slots, 0))/addedEach)
+}
+
+// shapedFaults draws the crashes and restarts whose number is fixed.
+func (d draw) shapedFaults(s *scenario.Scenario, kind lock.Kind) {
+	if share := fixed(d.shape.Crashes, 0); share > 0 {
+		for c := range s.Clients {
+			if at := d.dying(s.Clients[c].Ops, kind, share); at > 0 {
+				f := scenario.Fault{Do: faultKinds[d.below(crashKinds)], Client: uint8(c + 1), At: uint16(at)}
+				f.Delay = d.delay()
+				s.Faults = append(s.Faults, f)
+			}
+		}
+	}
+	for range fixed(d.shape.Restarts, 0) {
+		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Restart, At: uint16(1 + d.below(d.spread(s)))})
+	}
+}
+
+// dying draws the command at which a client dies, 0 for none: each operation is as likely to be its last.
+func (d draw) dying(ops []scenario.Operation, kind lock.Kind, share float64) int {
+	sent, holding := 0, false
+	for _, o := range ops {
+		if !scenario.Sensible(o.Op, holding) {
+			continue
+		}
+		if o.Op == lock.Acquire || o.Op == lock.Release {
+			holding = o.Op == lock.Acquire
+		}
+		commands := usualCommands(o.Op, kind)
+		if d.chance(share) {
+			return sent + 1 + d.below(commands)
+		}
+		sent += commands
+	}
+	return 0
+}
+
+// usualCommands is how many commands an operation takes in the usual case.
+func usualCommands(op lock.Op, kind lock.Kind) int {
+	switch {
+	case op == lock.Verify || op == lock.Release || kind == lock.Mutex:
+		return 1
+	}
+	return 6
+}
+
+// chance is true that often, of all draws.
+func (d draw) chance(share float64) bool {
+	const fine = 20 // bits
+	return float64(d.bits(fine)) < share*(1<<fine)
+}
+
+// stepsEach is how many steps an operation may take on average where a workload is not drawn: many times what the
+// reference takes when eight clients are in each other's way.
+const stepsEach = 50
+
+// steps is how many steps an execution may take, 0 for as many as usual.
+func (h *Shape) steps(s *scenario.Scenario) int {
+	if h.Clients == nil && h.Admins == nil && h.Slots == nil && h.Rounds == nil {
+		return 0
+	}
+	return min(max(scenario.MaxSteps, operations(s)*stepsEach), scenario.MostSteps)
+}
+
+func operations(s *scenario.Scenario) (n int) {
+	for i := range s.Clients {
+		n += len(s.Clients[i].Ops)
+	}
+	return n
+}
+
+// spread is among how many steps faults and PCT's changes are drawn, and how many random choices there are before
+// they are used again: more where rounds make for longer executions.
+func (d draw) spread(s *scenario.Scenario) int {
+	const most = 1000
+	if d.shape.Rounds == nil {
+		return stepsSpread
+	}
+	return min(max(stepsSpread, 4*operations(s)), most)
+}
+
+// later draws how much later than usual a fault may come where rounds make for longer executions.
+func (d draw) later(s *scenario.Scenario) uint16 {
+	if d.shape.Rounds == nil {
+		return 0
+	}
+	return uint16(d.below(d.spread(s) / len(s.Clients)))
+}

@@ -1,0 +1,11 @@
+// Mutate injects single bugs into lockproof and reports those that its short tests do not notice.
+//
+// Every bug is one change: a condition negated, a statement left out, < for <=, a constant one off.
+// All bugs of a sample are compiled into one copy of the module, each behind a switch, and an environment
+// variable turns one of them on: building takes as long as it does for one bug. The copy's tests are run
+// once without any bug, one by one, to see which of them come by which bug; each bug is then given to
+// those only, of its own package first and the quickest first. The checkout is never written to.
+//
+// A seed and a size determine the sample; results are kept beside the copy, so that a run that was ended
+// goes on where it was. What makes no difference is listed in equivalent.txt, with the reason.
+package main

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+)
+
+// maxSurvivors is how many of a hundred bugs may survive.
+const maxSurvivors = 3
+
+func main() {
+	var o options
+	flag.IntVar(&o.size, "n", 300, "how many bugs to inject, in equal parts for each area; 0 is all")
+	flag.Uint64Var(&o.seed, "seed", 1, "the seed of the sample")
+	flag.StringVar(&o.area, "area", "", "inject into this area only: broker, monitor, checker, search, readers, minimiser or reports")
+	flag.StringVar(&o.only, "only", "", "inject only the bugs whose description contains this")
+	flag.StringVar(&o.tests, "tests", "", "give the bugs to the tests of these packages only: folders, with commas between them")
+	flag.StringVar(&o.again, "again", "", "inject only what survived according to this results file of an earlier run")
+	flag.StringVar(&o.dir, "dir", "", "where the copy and the results are kept (default: one place for each sample, below the temporary directory)")
+	flag.IntVar(&o.workers, "workers", 2, "how many bugs are tried at a time")
+	flag.DurationVar(&o.limit, "limit", 2*time.Minute, "how long a test may take; with a bug, a quarter of that and ten times what it took without")
+	flag.DurationVar(&o.most, "for", 0, "end after this time, to be gone on with later; 0 is no bound")
+	flag.Parse()
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	if o.most > 0 {
+		ctx, cancel = context.WithTimeout(ctx, o.most)
+		defer cancel()
+	}
+	begin := time.Now()
+	s, err := run(ctx, ".", o)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		fmt.Fprintln(os.Stderr, "mutate: ended before the first bug was tried: the same command goes on")
+		os.Exit(exitUntried)
+	default:
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(2)
+	}
+	s.print(os.Stdout)
+	fmt.Printf("%v, results in %s\n", time.Since(begin).Round(time.Second), s.results)
+	os.Exit(s.code())
+}
+
+// options are the flags.
+type options struct {
+	size            int
+	seed            uint64
+	area, only, dir string
+	again, tests    string
+	workers         int
+	limit, most     time.Duration
+}
+
+// run takes the sample of the module in a folder, builds it and tries each of its bugs.
+func run(ctx context.Context, dir string, o options) (*summary, error) {
+	m, err := openModule(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := readEquivalents(m.root + "/testdata/mutate/equivalent.txt")
+	if err != nil {
+		return nil, err
+	}
+	bugs, err := m.bugs()
+	if err != nil {
+		return nil, err
+	}
+	s := &summary{points: len(bugs), stale: listed.stale(bugs)}
+	chosen, err := m.choose(bugs, o)
+	if err != nil {
+		return nil, err
+	}
+	w, err := openWorkshop(ctx, m, chosen, o)
+	if err != nil {
+		return nil, err
+	}
+	defer w.close()
+	s.results = w.results.path
+	err = w.try(ctx, chosen, listed)
+	s.count(chosen, listed, w.results)
+	s.left = w.left
+	return s, err
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// toy is a module with code whose bugs are known to be noticed, or not.
+var toy = map[string]string{
+	"go.mod": "module example.com/toy\n\ngo 1.26\n",
+	"sim/broker/toy.go": `package broker // in an area
+
+// Less is held on two pairs, none of them equal.
+func Less(a, b int) bool { return a < b }
+
+// Count is held, and never ends if nothing is counted down.
+func Count(n int) (sum int) {
+	for n > 0 {
+		n--
+		sum++
+	}
+	return sum
+}
+
+// Unused is held by nobody.
+func Unused(list []string) []string {
+	list = append(list, "more")
+	return list
+}
+`,
+	"sim/broker/toy_test.go": `package broker
+
+import "testing"
+
+func TestToy(t *testing.T) {
+	if !Less(1, 2) || Less(2, 1) {
+		t.Error("Less")
+	}
+}
+`,
+	"user/user.go": "package user\n\nimport \"example.com/toy/sim/broker\"\n\nfunc Three() int { return broker.Count(3) }\n",
+	"user/user_test.go": `package user
+
+import "testing"
+
+func TestThree(t *testing.T) {
+	if Three() != 3 {
+		t.Error("Three")
+	}
+}
+`,
+	"testdata/mutate/equivalent.txt": "# nothing\nsim/broker Unused: func Unused => return at once\n\tNobody calls it.\n",
+}
+
+// TestToyModule: what a module's tests notice is killed, by those of a dependant too, and by never ending; what they
+// do not is told, but for what is listed; and nothing in the module's folder changes.
+func TestToyModule(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("skipped: git is missing, which lists the files of a module: install it")
+	}
+	dir := t.TempDir()
+	for name, text := range toy {
+		if err := write(filepath.Join(dir, name), []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.Command("git", "-C", dir, "init", "-q").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	o := options{workers: 2, limit: 8 * time.Second, dir: filepath.Join(t.TempDir(), "work")}
+	s, err := run(t.Context(), dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i, b := range s.survivors {
+		got = append(got, string(s.outcomes[i])+": "+b.before+" => "+b.after)
+	}
+	slices.Sort(got)
+	want := []string{
+		"survived: func Less(a, b int) bool { return a < b } => func Less(a, b int) bool { return a <= b }",
+		`unreached: list = append(list, "more") => nothing`,
+	}
+	if !slices.Equal(got, want) || s.total.equivalent != 1 || s.total.untried != 0 || s.total.timedOut == 0 || s.total.killed == 0 {
+		t.Errorf("%+v, and what survives is\n%s\nwant\n%s", s.total, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	again, err := run(t.Context(), dir, o)
+	if err != nil || again.total != s.total {
+		t.Errorf("going on where nothing is left to be done comes to %+v after %+v: %v", again.total, s.total, err)
+	}
+	for name, text := range toy {
+		if data, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(data) != text {
+			t.Errorf("%s changed: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,351 @@
+// Package mutexes has mutexes on RabbitMQ of several designs, with amqp091-go, and some with a bug each.
+package mutexes
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// Design is how a mutex holds its lock.
+type Design interface {
+	// claim tries to get the lock.
+	claim(*Mutex, string) (bool, error)
+	// look asks the broker something that it answers only if what was claimed is still held.
+	look(*Mutex, string) error
+	// giveBack gives the lock back.
+	giveBack(*Mutex, string) error
+}
+
+// Mutex is one client of mutexes: a connection with a channel, and the lock that is held by it. It holds one at most,
+// and is not safe for concurrent use. Whatever goes wrong that is no answer, it gives the connection up, and with it
+// what it holds.
+type Mutex struct {
+	url    string
+	design Design
+	conn   *amqp.Connection
+	ch     *amqp.Channel
+	held   string
+	tag    uint64 // of the message that is the token
+}
+
+// New makes a client, connected to a broker.
+func New(_ context.Context, url string, d Design) (*Mutex, error) {
+	m := &Mutex{url: url, design: d}
+	return m, m.connect()
+}
+
+// connect connects unless connected. What was held went with the old connection.
+func (m *Mutex) connect() (err error) {
+	if m.conn != nil && !m.conn.IsClosed() {
+		return m.open()
+	}
+	m.held, m.ch = "", nil
+	if m.conn, err = amqp.Dial(m.url); err != nil {
+		return err
+	}
+	return m.open()
+}
+
+// open sees that there is an open channel.
+func (m *Mutex) open() (err error) {
+	if m.ch == nil || m.ch.IsClosed() {
+		m.ch, err = m.conn.Channel()
+	}
+	return err
+}
+
+// abandon gives the connection up: the broker frees what it holds.
+func (m *Mutex) abandon() {
+	m.held = ""
+	if m.conn != nil && !m.conn.IsClosed() {
+		m.conn.Close()
+	}
+}
+
+// refused reports whether the broker said no by closing the channel, with one of these codes. The channel is
+// opened again.
+func (m *Mutex) refused(err error, codes ...int) (bool, error) {
+	var closed *amqp.Error
+	if !errors.As(err, &closed) {
+		return false, err
+	}
+	for _, code := range codes {
+		if closed.Code == code {
+			return true, m.open()
+		}
+	}
+	return false, err
+}
+
+// Acquire tries to get a lock: 1 if it is held now, or 0.
+func (m *Mutex) Acquire(_ context.Context, name string) (int, error) {
+	err := m.connect()
+	if err != nil {
+		return 0, err
+	}
+	held, err := m.design.claim(m, name)
+	switch {
+	case err != nil:
+		m.abandon()
+	case held:
+		m.held = name
+		return 1, nil
+	}
+	return 0, err
+}
+
+// Verify reports whether the lock is still held.
+func (m *Mutex) Verify(_ context.Context, name string, _ int) (bool, error) {
+	if m.held != name {
+		return false, nil
+	}
+	if err := m.design.look(m, name); err != nil {
+		m.abandon()
+	}
+	return m.held == name, nil
+}
+
+// Release gives the lock back.
+func (m *Mutex) Release(_ context.Context, name string, _ int) error {
+	if m.held != name {
+		return nil
+	}
+	m.held = ""
+	if err := m.design.giveBack(m, name); err != nil {
+		m.abandon()
+	}
+	return nil
+}
+
+// Close closes the connection, and with it releases what is held. One that breaks meanwhile is as good as closed.
+func (m *Mutex) Close() error {
+	m.abandon()
+	return nil
+}
+
+// Queue is a mutex by an exclusive queue: whoever has it holds the lock.
+type Queue struct {
+	// ConnectionEach has a connection for each hold, whose end releases it.
+	ConnectionEach bool
+	// LockedIsSuccess is the bug that takes RESOURCE_LOCKED for "it is there already".
+	LockedIsSuccess bool
+	// ClosesChannel is the bug that closes the channel to release: the queue is the connection's, and stays.
+	ClosesChannel bool
+	// NotExclusive is the bug that declares the queue for all.
+	NotExclusive bool
+}
+
+func (q Queue) claim(m *Mutex, name string) (bool, error) {
+	_, err := m.ch.QueueDeclare(name+".lock", false, false, !q.NotExclusive, false, amqp.Table{"x-max-length": int32(0)})
+	if err == nil {
+		return true, nil
+	}
+	refused, err := m.refused(err, amqp.ResourceLocked)
+	if refused && q.ConnectionEach {
+		m.abandon()
+	}
+	return refused && q.LockedIsSuccess, err
+}
+
+func (q Queue) look(m *Mutex, name string) error {
+	_, err := m.ch.QueueDeclarePassive(name+".lock", false, false, !q.NotExclusive, false, nil)
+	return err
+}
+
+func (q Queue) giveBack(m *Mutex, name string) error {
+	switch {
+	case q.ConnectionEach:
+		return m.conn.Close()
+	case q.ClosesChannel:
+		return m.ch.Close()
+	}
+	_, err := m.ch.QueueDelete(name+".lock", false, false, false)
+	return err
+}
+
+// Token is a mutex by a message: whoever has the only one of a queue, unacknowledged, holds the lock. The first client
+// makes the queue and its message while it has an exclusive queue. Only when a third queue says that they are made
+// are they used: who died in between left nothing that counts.
+type Token struct {
+	// Subscribed has the message delivered instead of fetching it.
+	Subscribed bool
+	// Unguarded is the bug that lets two who find no token at the same time both make one.
+	Unguarded bool
+	// Acknowledged is the bug that acknowledges the message to release: it is gone for good.
+	Acknowledged bool
+	// FromMemory is the bug that asks nobody whether the lock is still held.
+	FromMemory bool
+}
+
+func (t Token) claim(m *Mutex, name string) (bool, error) {
+	made, err := t.made(m, name)
+	if err == nil && !made {
+		made, err = t.make(m, name)
+	}
+	if err != nil || !made {
+		return false, err
+	}
+	if t.Subscribed {
+		return t.subscribe(m, name)
+	}
+	d, held, err := m.ch.Get(name+".token", false)
+	m.tag = d.DeliveryTag
+	return held, err
+}
+
+// patience is how long a delivery is waited for.
+const patience = 20 * time.Millisecond
+
+func (t Token) subscribe(m *Mutex, name string) (bool, error) {
+	if err := m.ch.Qos(1, 0, false); err != nil {
+		return false, err
+	}
+	deliveries, err := m.ch.Consume(name+".token", "holder", false, false, false, false, nil)
+	if err != nil {
+		return false, err
+	}
+	held := false
+	select {
+	case d, ok := <-deliveries:
+		held, m.tag = ok, d.DeliveryTag
+	case <-time.After(patience):
+	}
+	if err := m.ch.Cancel("holder", false); err != nil {
+		return false, err
+	}
+	for d := range deliveries { // it came too late, or at the last moment
+		held, m.tag = true, d.DeliveryTag
+	}
+	return held, nil
+}
+
+func (t Token) made(m *Mutex, name string) (bool, error) {
+	_, err := m.ch.QueueDeclarePassive(name+".made", true, false, false, false, nil)
+	if err == nil {
+		return true, nil
+	}
+	_, err = m.refused(err, amqp.NotFound)
+	return false, err
+}
+
+func (t Token) make(m *Mutex, name string) (bool, error) {
+	if !t.Unguarded {
+		if _, err := m.ch.QueueDeclare(name+".making", false, false, true, false, nil); err != nil {
+			_, err = m.refused(err, amqp.ResourceLocked)
+			return false, err
+		}
+		made, err := t.made(m, name)
+		if err != nil {
+			return false, err
+		}
+		if made { // by somebody else meanwhile
+			return true, t.over(m, name)
+		}
+	}
+	if _, err := m.ch.QueueDeclare(name+".token", true, false, false, false, nil); err != nil {
+		return false, err
+	}
+	if !t.Unguarded {
+		if _, err := m.ch.QueuePurge(name+".token", false); err != nil {
+			return false, err
+		}
+	}
+	if err := t.put(m, name); err != nil {
+		return false, err
+	}
+	if _, err := m.ch.QueueDeclare(name+".made", true, false, false, false, nil); err != nil {
+		return false, err
+	}
+	return true, t.over(m, name)
+}
+
+func (t Token) over(m *Mutex, name string) error {
+	if t.Unguarded {
+		return nil
+	}
+	_, err := m.ch.QueueDelete(name+".making", false, false, false)
+	return err
+}
+
+func (t Token) put(m *Mutex, name string) error {
+	ch, err := m.conn.Channel()
+	if err != nil {
+		return err
+	}
+	if err := ch.Confirm(false); err != nil {
+		return err
+	}
+	broken := ch.NotifyClose(make(chan *amqp.Error, 1))
+	sent, err := ch.PublishWithDeferredConfirm("", name+".token", true, false, amqp.Publishing{DeliveryMode: amqp.Persistent})
+	if err != nil {
+		return err
+	}
+	select {
+	case <-sent.Done():
+	case <-broken:
+	}
+	if !sent.Acked() {
+		return errors.New("the token was not confirmed")
+	}
+	return ch.Close()
+}
+
+// look asks on the channel that has the message: as long as it is open, so does the client have that.
+func (t Token) look(m *Mutex, name string) error {
+	if t.FromMemory {
+		return nil
+	}
+	_, err := m.ch.QueueDeclarePassive(name+".token", true, false, false, false, nil)
+	return err
+}
+
+func (t Token) giveBack(m *Mutex, _ string) error {
+	if t.Acknowledged {
+		return m.ch.Ack(m.tag, false)
+	}
+	return m.ch.Nack(m.tag, false, true)
+}
+
+// Consumer is a mutex by an exclusive consumer: whoever consumes the lock's queue exclusively holds the lock.
+type Consumer struct {
+	// NotExclusive is the bug that forgets to say so: RabbitMQ serves consumers in turn.
+	NotExclusive bool
+	// NotCancelled is the bug that leaves the consumer to itself: the lock stays taken.
+	NotCancelled bool
+	// FromMemory is the bug that asks nobody whether the lock is still held.
+	FromMemory bool
+}
+
+func (c Consumer) claim(m *Mutex, name string) (bool, error) {
+	if _, err := m.ch.QueueDeclare(name+".lock", true, false, false, false, nil); err != nil {
+		return false, err
+	}
+	deliveries, err := m.ch.Consume(name+".lock", "holder", true, !c.NotExclusive, false, false, nil)
+	if err != nil {
+		_, err = m.refused(err, amqp.AccessRefused)
+		return false, err
+	}
+	go func() { // nothing is sent there
+		for range deliveries {
+		}
+	}()
+	return true, nil
+}
+
+func (c Consumer) look(m *Mutex, name string) error {
+	if c.FromMemory {
+		return nil
+	}
+	_, err := m.ch.QueueDeclarePassive(name+".lock", true, false, false, false, nil)
+	return err
+}
+
+func (c Consumer) giveBack(m *Mutex, _ string) error {
+	if c.NotCancelled {
+		return nil
+	}
+	return m.ch.Cancel("holder", false)
+}
