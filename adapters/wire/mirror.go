@@ -14,8 +14,9 @@ import (
 // answered by the real one; what it has of queues is looked up in the other, which is right as long as both
 // answer alike. Where they don't, [Mirror.Disagreement] says so.
 //
-// Commands go to the real broker one at a time, whatever connection they are on: one that is answered has
-// been answered, and so has taken effect, when [Command.Pass] returns. The end of a connection is told to
+// Commands go to the real broker one at a time, whatever connection they are on, and have taken effect when
+// [Command.Pass] returns: those that are answered have been, and behind one without an answer the broker is
+// asked something of no effect on the same channel. The end of a connection is told to
 // it by connection.close, because a socket that is merely closed it notices some milliseconds later, and
 // nobody knows when it has dropped what the connection had.
 //

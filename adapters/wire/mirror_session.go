@@ -22,13 +22,16 @@ type mirrorSession struct {
 	answer   chan struct{}         // that has come
 }
 
-// Handle tells a command to both, and waits until it is answered.
+// Handle tells a command to both, and waits until it is answered, or carried out if there is no answer to it.
 func (x *mirrorSession) Handle(cmd *Command) {
 	x.mirror.turn.Lock()
 	defer x.mirror.turn.Unlock()
 	x.imitate(cmd)
 	if !cmd.Replies {
 		x.real.Handle(cmd)
+		if cmd.channel != nil && !cmd.void() && cmd.Channel != 0 && !x.real.fence(cmd.Channel, answerLimit) {
+			x.mirror.disagree("the real broker does not carry out %s within %v", cmd.Method.ID(), answerLimit)
+		}
 		return
 	}
 	x.exchange("to "+cmd.Method.ID().String(), func(a *Answer) bool { return slices.Contains(a.Settles, cmd) }, func() { x.real.Handle(cmd) })

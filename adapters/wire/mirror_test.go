@@ -61,6 +61,51 @@ func TestMirrorEnd(t *testing.T) {
 	}
 }
 
+// TestMirrorUnanswered: what a client is not answered has taken effect as well when it has passed. Without asking the
+// broker for that, a message that one client gave back was missing for the other now and then.
+func TestMirrorUnanswered(t *testing.T) {
+	gate := newHolding(append(opening, frame.QueueDeclareID, frame.ConfirmSelectID, frame.BasicPublishID, frame.BasicGetID)...)
+	m, server := mirror(t, gate)
+	queue := queueName(t)
+	clients := []*peer{dial(t, server.Addr().String()).login(), dial(t, server.Addr().String()).login()}
+	for _, p := range clients {
+		p.send(1, &frame.ChannelOpen{})
+		p.expect(frame.ChannelOpenOkID)
+	}
+	clients[0].send(1, &frame.QueueDeclare{Queue: queue, AutoDelete: true}, &frame.ConfirmSelect{})
+	clients[0].publish(1, &frame.BasicPublish{RoutingKey: queue}, &frame.Content{Body: []byte("token")})
+	clients[0].expect(frame.QueueDeclareOkID)
+	clients[0].expect(frame.ConfirmSelectOkID)
+	clients[0].expect(frame.BasicAckID)
+	for i := range 400 {
+		p := clients[i%2]
+		p.send(1, &frame.BasicGet{Queue: queue})
+		p.expect(frame.BasicGetOkID)
+		p.send(1, &frame.BasicNack{DeliveryTag: uint64(i/2 + 1), Requeue: true})
+		(<-gate.commands).Pass()
+	}
+	if d := m.Disagreement(); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestMirrorFence: a client that is refused what has no answer, or asks for the flow itself, sees what it would without
+// the question behind its commands.
+func TestMirrorFence(t *testing.T) {
+	m, server := mirror(t, nil)
+	p := dial(t, server.Addr().String()).login()
+	p.send(1, &frame.ChannelOpen{}, &frame.BasicNack{DeliveryTag: 7})
+	p.expect(frame.ChannelOpenOkID)
+	p.expect(frame.ChannelCloseID)
+	p.send(1, &frame.ChannelOpen{}, &frame.ChannelFlow{Active: true}) // the peer has said that the channel is closed
+	p.expect(frame.ChannelOpenOkID)
+	p.expect(frame.ChannelFlowOkID)
+	p.logout()
+	if d := m.Disagreement(); d != "" {
+		t.Error(d)
+	}
+}
+
 // TestMirrorChannelError: the real broker closes a channel when the schedule says so.
 func TestMirrorChannelError(t *testing.T) {
 	gate := newHolding(opening...)

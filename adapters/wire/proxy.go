@@ -54,7 +54,7 @@ func (p *Proxy) connect(c *Conn, ended func(error)) (*proxySession, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the broker behind the proxy: %w; is it running?", err)
 	}
-	x := &proxySession{proxy: p, c: c, socket: socket, out: newOutbox(c.Server), ended: ended, over: make(chan struct{})}
+	x := &proxySession{proxy: p, c: c, socket: socket, out: newOutbox(c.Server), ended: ended, over: make(chan struct{}), past: make(chan struct{}, 1)}
 	x.out.add(func(b []byte) []byte { return append(b, frame.ProtocolHeader[:]...) })
 	c.Server.tasks.Go(x.write)
 	c.Server.tasks.Go(x.read)
@@ -72,6 +72,8 @@ type proxySession struct {
 	running atomic.Bool   // the connection is open
 	leaving atomic.Bool   // the client is gone, and the broker is being told
 	naming  sync.Map      // by channel: the client has left it to the broker to name a queue
+	fenced  atomic.Uint32 // the channel that fence waits for; 0 is none
+	past    chan struct{} // the broker has come to the fence
 }
 
 // Handle passes a command on.
@@ -139,6 +141,42 @@ func (x *proxySession) leave(limit time.Duration) bool {
 	}
 }
 
+// fence waits until the broker has carried out all that was sent on an open channel, or has closed it. Behind that
+// it is asked to let messages flow, as they do, and its answer is kept from the client. It is false if that takes
+// longer than it may.
+func (x *proxySession) fence(channel uint16, limit time.Duration) bool {
+	x.fenced.Store(uint32(channel))
+	x.out.add(func(b []byte) []byte { return frame.AppendMethod(b, channel, &frame.ChannelFlow{Active: true}) })
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	select {
+	case <-x.past:
+		return true
+	case <-x.over:
+		return true
+	case <-late.C:
+		return !x.fenced.CompareAndSwap(uint32(channel), 0)
+	}
+}
+
+// reached reports whether a method is the broker's answer at the fence. Where it has closed the channel or the
+// connection, no other will come.
+func (x *proxySession) reached(m *Message) (fence bool) {
+	switch m.Method.ID() {
+	case frame.ChannelFlowOkID:
+		fence = true
+	case frame.ChannelCloseID, frame.ConnectionCloseID:
+	default:
+		return false
+	}
+	at := x.fenced.Load()
+	if at == 0 || m.Channel != 0 && uint32(m.Channel) != at || !x.fenced.CompareAndSwap(at, 0) {
+		return false
+	}
+	x.past <- struct{}{}
+	return fence
+}
+
 func (x *proxySession) write() {
 	x.out.run(x.socket, func() {})
 	x.socket.Close()
@@ -177,7 +215,7 @@ func (x *proxySession) relay() error {
 			return fmt.Errorf("reading from the broker behind the proxy: %w", err)
 		}
 		switch {
-		case m == nil:
+		case m == nil, x.reached(m):
 		case !x.leaving.Load():
 			x.running.Store(x.running.Load() || m.Method.ID() == frame.ConnectionOpenOkID)
 			x.lookBack(m)

@@ -397,6 +397,8 @@ var scripts = []script{
 		{who: "a1", method: &ExchangeBind{Destination: "$nowhere", Source: "$x"}},
 		{who: "a1", method: &ExchangeBind{Destination: "$x", Source: "$nowhere"}},
 		{who: "a1", method: &ExchangeBind{Destination: "amq.topic", Source: "$x", Arguments: with("x-match", "none")}},
+		{who: "a1", method: &ExchangeBind{Destination: "$nowhere", Source: "$x", Arguments: with("x-match", "none")}},
+		{who: "a1", method: &QueueBind{Queue: "$nowhere", Exchange: "$x", Arguments: with("x-match", "none")}},
 		{who: "a1", method: &ExchangeUnbind{Destination: "$nowhere", Source: "$x"}},
 		{who: "a1", method: &ExchangeUnbind{Destination: "", Source: "$x"}},
 		{who: "a1", method: &ExchangeDelete{Exchange: "$x"}},

@@ -131,16 +131,12 @@ func (b *Broker) bind(on at, cmd *amqp.Command) amqp.Reply {
 	case code != 0:
 	case !exists:
 		code = amqp.NotFound
-	case to.queue != 0 && !b.place(to.queue).exists:
+	case !b.reaches(&to):
 		code = amqp.NotFound
 	case x.Type == "headers" && !matchable(r.Headers):
 		code = amqp.PreconditionFailed
 	case to.queue != 0:
 		_, code = b.accessible(on.conn, to.queue)
-	default:
-		if _, exists := b.Exchange(to.destination); !exists {
-			code = amqp.NotFound
-		}
 	}
 	if code != 0 {
 		return b.fail(on, code)
@@ -201,6 +197,15 @@ func (b *Broker) bindable(x *binding, cmd *amqp.Command) amqp.Code {
 		return amqp.NotFound
 	}
 	return 0
+}
+
+// reaches reports whether what a binding leads to is there.
+func (b *Broker) reaches(x *binding) bool {
+	if x.queue != 0 {
+		return b.place(x.queue).exists
+	}
+	_, exists := b.Exchange(x.destination)
+	return exists
 }
 
 func (r *routing) binding(x *binding) (int, bool) {
