@@ -52,7 +52,7 @@ func (l *labels) counterexample(p spec.Property, t *scenario.Trace, found *histo
 // foundIn is what a trace shows of a violation, as the report tells of it.
 func foundIn(t *scenario.Trace, p spec.Property) *histories.Found {
 	v, _ := violationOf(t, p)
-	return &histories.Found{Steps: len(t.Steps), Detail: v.Explain(), Diagram: drawn(t)}
+	return &histories.Found{Steps: len(t.Steps), Detail: v.Explain(), Errors: histories.Errors(t), Diagram: drawn(t)}
 }
 
 // violationOf is the first violation of a property in a trace.

@@ -234,6 +234,11 @@ func (r *Report) violation(p *PropertyResult, indent int, s Style) []line {
 	for _, text := range wrap(printable(f.Detail), s.width()-indent) {
 		out = append(out, line{{text: strings.Repeat(" ", indent)}, {text, red}})
 	}
+	for _, said := range f.Errors {
+		for _, text := range wrap(printable(said), s.width()-indent) {
+			out = append(out, line{{text: strings.Repeat(" ", indent)}, {text: text}})
+		}
+	}
 	if where := r.where(p); where != "" {
 		for _, text := range wrap(where, s.width()-indent) {
 			out = append(out, line{{text: strings.Repeat(" ", indent)}, {text, dim}})

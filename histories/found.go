@@ -7,13 +7,14 @@ import (
 
 // Found is a violation as the report tells of it.
 type Found struct {
-	Detail   string // what happened, in one line
-	Steps    int    // the execution's length: the counterexample's, or that of what was recorded
-	Least    bool   // no execution within the bounds that were visited violates the property in fewer steps
-	Scenario int    // the execution that first showed it, counted from 1; 0 is not known
-	File     string // where the counterexample is; "" if it was not written
-	Command  string // what repeats it
-	Diagram  string // the execution, drawn in plain text; for JUnit
+	Detail   string   // what happened, in one line
+	Steps    int      // the execution's length: the counterexample's, or that of what was recorded
+	Least    bool     // no execution within the bounds that were visited violates the property in fewer steps
+	Scenario int      // the execution that first showed it, counted from 1; 0 is not known
+	File     string   // where the counterexample is; "" if it was not written
+	Command  string   // what repeats it
+	Errors   []string // what the target's clients said of calls that failed, as in the diagram
+	Diagram  string   // the execution, drawn in plain text; for JUnit
 	// Suspected says that fresh clients did not show it again, or were not asked to: the execution is the one
 	// recorded when it was seen.
 	Suspected bool

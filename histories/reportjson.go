@@ -125,13 +125,14 @@ type propertyFile struct {
 }
 
 type foundFile struct {
-	Detail         string `json:"detail"`
-	Steps          int    `json:"steps"`
-	Least          bool   `json:"least,omitzero"`
-	Scenario       int    `json:"scenario,omitzero"`
-	Counterexample string `json:"counterexample,omitempty"`
-	Command        string `json:"command,omitempty"`
-	Tries          *Tries `json:"tries,omitempty"`
+	Detail         string   `json:"detail"`
+	Errors         []string `json:"errors,omitempty"` // what clients said of calls that failed
+	Steps          int      `json:"steps"`
+	Least          bool     `json:"least,omitzero"`
+	Scenario       int      `json:"scenario,omitzero"`
+	Counterexample string   `json:"counterexample,omitempty"`
+	Command        string   `json:"command,omitempty"`
+	Tries          *Tries   `json:"tries,omitempty"`
 }
 
 type rowFile struct {
@@ -227,7 +228,7 @@ func (r *Report) property(p *PropertyResult) propertyFile {
 		Evidence: p.Evidence.String(), Checked: p.Checked, Scenarios: p.Scenarios, Violating: p.Violating, Undecided: p.Undecided, Note: p.Note,
 	}
 	if v := p.Violation; v != nil {
-		f.Violation = &foundFile{v.Detail, v.Steps, v.Least, v.Scenario, v.File, v.Command, nil}
+		f.Violation = &foundFile{v.Detail, v.Errors, v.Steps, v.Least, v.Scenario, v.File, v.Command, nil}
 		if v.Tries.Of > 0 {
 			f.Violation.Tries = &v.Tries
 		}

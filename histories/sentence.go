@@ -14,10 +14,13 @@ func (m *moment) wire() []string {
 	if m.reply != "" {
 		words = append(words, "→ "+m.reply)
 	}
-	if m.said != "" && len(words) > 0 {
-		words[len(words)-1] += ";"
+	for _, more := range append([]string{m.said}, m.errors...) {
+		if more != "" && len(words) > 0 {
+			words[len(words)-1] += ";"
+		}
+		words = append(words, strings.Fields(more)...)
 	}
-	return append(words, strings.Fields(m.said)...)
+	return words
 }
 
 // words is a call: "acquire", "holds 1", or "verify: held" where it began and ended in one step.

@@ -26,6 +26,7 @@ type moment struct {
 	calls []call
 	// command and reply are what was sent and what came back; said is what else happened.
 	command, reply, said string
+	errors               []string // what clients said of calls that failed
 
 	leap  bool   // more time passed than a command takes
 	fault bool   // it is something that goes wrong, or time
@@ -130,8 +131,11 @@ func momentOf(t *scenario.Trace, i int, before []lane) moment {
 		m.command, m.reply = taken.Other, replyWords(taken.Reply)
 	}
 	m.act(a, taken.Reply)
-	for _, e := range t.History.Events[taken.First : taken.First+taken.Events] {
+	for i, e := range t.History.Events[taken.First : taken.First+taken.Events] {
 		m.see(e)
+		if said := t.Errors[taken.First+i]; said != "" {
+			m.errors = append(m.errors, errorWords(t, e, said))
+		}
 	}
 	m.look(t, taken)
 	return m
@@ -167,8 +171,7 @@ func (m *moment) see(e spec.Event) {
 	if e.Process < 1 || len(m.lanes) == 0 {
 		return
 	}
-	// A client has a new number for each of its connections: those of the others lie between.
-	client := (int(e.Process)-1)%len(m.lanes) + 1
+	client := clientOf(e, len(m.lanes))
 	if e.Type == spec.Invoke {
 		m.calls = append(m.calls, call{client: client, begin: invocationWords(e)})
 	} else {
@@ -178,6 +181,10 @@ func (m *moment) see(e spec.Event) {
 		l.believe(e)
 	}
 }
+
+// clientOf is the client of an event, of so many: one has a new number for each of its connections, and those of the
+// others lie between.
+func clientOf(e spec.Event, clients int) int { return (int(e.Process)-1)%clients + 1 }
 
 // end ends the call that the client is in: in this step, where it began in it.
 func (m *moment) end(client int, words string) {

@@ -2,6 +2,8 @@ package histories
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/lockproof/lockproof/model/amqp"
@@ -120,6 +122,26 @@ func completionWords(e spec.Event) string {
 		return plural(int(e.Slots), "slot")
 	}
 	return "ok"
+}
+
+// errorWords is what a client said of a call that failed: a quotation, in which nothing is left that a terminal obeys.
+func errorWords(t *scenario.Trace, e spec.Event, said string) string {
+	return fmt.Sprintf("c%d says of %s: %q", clientOf(e, len(t.Scenario.Clients)), e.F, said)
+}
+
+// maxErrors is how many errors of one execution are told of beside its diagram.
+const maxErrors = 3
+
+// Errors are what clients said of calls that failed in an execution, each once, with the step.
+func Errors(t *scenario.Trace) (all []string) {
+	seen := make(map[string]bool)
+	for _, i := range slices.Sorted(maps.Keys(t.Errors)) {
+		if said := t.Errors[i]; !seen[said] && len(all) < maxErrors {
+			seen[said] = true
+			all = append(all, fmt.Sprintf("%s (step %d)", errorWords(t, t.History.Events[i], said), t.StepOf(i)+1))
+		}
+	}
+	return all
 }
 
 // slotWord is a slot's number, and nothing for a slot that has none.

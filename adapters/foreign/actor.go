@@ -42,6 +42,7 @@ type stance struct{ connections, channels int }
 // answer is what a call came to.
 type answer struct {
 	result lock.Result
+	said   string // by the target, of an error
 	err    error
 }
 
@@ -193,12 +194,13 @@ func (a *actor) call(op lock.Op, params Params) {
 	s.tasks.Go(func() {
 		defer cancel()
 		r, err := client.Call(ctx, op, params)
+		said := explanation(client)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if a.client != client { // it was killed meanwhile, and nobody waits for it any more
 			return
 		}
-		a.calling, a.answer = false, &answer{r, err}
+		a.calling, a.answer = false, &answer{r, said, err}
 		s.cue()
 	})
 }

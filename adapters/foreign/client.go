@@ -28,6 +28,18 @@ type Client interface {
 	Close() error
 }
 
+// Explainer is a Client whose target gives its errors a text: what the last call, which is over, failed with. It is ""
+// for a call that did not fail. It is asked between calls.
+type Explainer interface{ Explanation() string }
+
+// explanation is what a client says of the call that is over.
+func explanation(c Client) string {
+	if e, ok := c.(Explainer); ok {
+		return e.Explanation()
+	}
+	return ""
+}
+
 // Starter makes clients, numbered from 1. A client that was killed is replaced by a new one, of the
 // same number.
 type Starter interface {

@@ -146,7 +146,8 @@ func (r *run) execution() *Execution {
 	}
 	x := &Execution{
 		Trace: &scenario.Trace{
-			Scenario: *r.sc, Names: r.book.names, Setup: r.record.setup, Steps: r.record.steps, Violations: r.record.violations,
+			Scenario: *r.sc, Names: r.book.names, Setup: r.record.setup, Steps: r.record.steps,
+			Violations: r.record.violations, Errors: r.record.errors,
 			History: spec.History{Kind: r.config.Kind, Clients: len(r.sc.Clients), Events: r.record.events},
 		},
 		Found: r.monitor.Found & r.judgeable(), Exercised: r.monitor.Exercised & r.judgeable(),

@@ -16,7 +16,8 @@ type record struct {
 	setup      []scenario.Taken
 	steps      []scenario.Taken
 	violations []scenario.Violation
-	refused    []int // the events that end an acquire whose claim was refused
+	errors     map[int]string // those of [scenario.Trace]
+	refused    []int          // the events that end an acquire whose claim was refused
 	now        scenario.Taken
 	timed      bool  // what the broker has can change by itself
 	trouble    error // what went wrong with clients that does not matter to the run
@@ -78,6 +79,23 @@ func (r *record) invoke(w *run, c uint8) {
 	}
 	p.invoked = len(r.events)
 	r.events = append(r.events, e)
+}
+
+// maxExplanation is how much of an error's text is kept, in characters.
+const maxExplanation = 200
+
+// explain keeps what the target said of the call that has just ended in an error.
+func (r *record) explain(said string) {
+	if said == "" {
+		return
+	}
+	if all := []rune(said); len(all) > maxExplanation {
+		said = string(all[:maxExplanation]) + "…"
+	}
+	if r.errors == nil {
+		r.errors = make(map[int]string)
+	}
+	r.errors[len(r.events)-1] = said
 }
 
 var eventTypes = [...]spec.EventType{lock.Pending: spec.Info, lock.Done: spec.OK, lock.Failed: spec.Fail, lock.Unknown: spec.Info}

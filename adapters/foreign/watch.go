@@ -204,6 +204,7 @@ func (r *run) complete(c uint8) error {
 	}
 	r.monitor.Crashless(c, false, "")
 	r.conclude(p, c, r.interpret(p, answer.result))
+	r.record.explain(answer.said)
 	return nil
 }
 

@@ -75,6 +75,7 @@ type client struct {
 	end     context.CancelFunc
 	ended   bool // by Kill
 	busy    chan struct{}
+	said    string // by the error of the last operation
 }
 
 // Initialize makes the client and looks what it can do.
@@ -114,26 +115,30 @@ func (c *client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.R
 			return lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}, nil
 		}
 	}
+	c.said = ""
 	var r lock.Result
+	var said string
 	var err error
 	busy := make(chan struct{})
 	c.busy = busy
 	go func() {
 		defer close(busy)
 		err = guarded(fmt.Sprintf("%s %s", op, p.Name), func() (err error) {
-			r, err = c.call(ctx, op, p)
+			r, said, err = c.call(ctx, op, p)
 			return err
 		})
 	}()
 	select {
 	case <-busy:
+		c.said = said
 		return r, err
 	case <-ctx.Done():
 		return lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}, nil
 	}
 }
 
-func (c *client) call(ctx context.Context, op lock.Op, p foreign.Params) (r lock.Result, err error) {
+// call carries out one operation. said is the error of one that failed, or of which it is not known.
+func (c *client) call(ctx context.Context, op lock.Op, p foreign.Params) (r lock.Result, said string, err error) {
 	r = lock.Result{Outcome: lock.Done, Slot: uint8(p.Slot)}
 	var n int
 	switch op {
@@ -158,18 +163,21 @@ func (c *client) call(ctx context.Context, op lock.Op, p foreign.Params) (r lock
 	case lock.Wait:
 		err = c.lock.(Waiter).Wait(ctx, p.Name, p.Slot)
 	default:
-		return r, fmt.Errorf("call of %s: the client does not offer it", op)
+		return r, "", fmt.Errorf("call of %s: the client does not offer it", op)
 	}
 	switch {
 	case n < 0 || n > lock.MaxSlots:
-		return r, fmt.Errorf("%s %s returned %d: expected 0 to %d", op, p.Name, n, lock.MaxSlots)
+		return r, "", fmt.Errorf("%s %s returned %d: expected 0 to %d", op, p.Name, n, lock.MaxSlots)
 	case errors.Is(err, ErrNoEffect):
-		return lock.Result{Outcome: lock.Failed, Slot: uint8(p.Slot)}, nil
+		return lock.Result{Outcome: lock.Failed, Slot: uint8(p.Slot)}, err.Error(), nil
 	case err != nil:
-		return lock.Result{Outcome: lock.Unknown, Slot: uint8(p.Slot)}, nil
+		return lock.Result{Outcome: lock.Unknown, Slot: uint8(p.Slot)}, err.Error(), nil
 	}
-	return r, nil
+	return r, "", nil
 }
+
+// Explanation is the error of the last operation. It implements [foreign.Explainer].
+func (c *client) Explanation() string { return c.said }
 
 // Kill is all of a crash that there can be: its connections are cut by whoever calls it.
 func (c *client) Kill() error {

@@ -23,6 +23,8 @@ type Client struct {
 	closing sync.Once
 	ignored bool // it went on when its input had ended
 
+	said string // by the answer to the last operation, if that was an error
+
 	abandoned chan *Reply // to a call that was given up before it was answered
 
 	mu       sync.Mutex
@@ -75,6 +77,7 @@ func (c *Client) Initialize(ctx context.Context, in foreign.Setup) (foreign.Abou
 
 // Call carries out one operation.
 func (c *Client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
+	c.said = ""
 	r, err := c.Do(ctx, op.String(), ParamsOf(op, p))
 	switch {
 	case errors.Is(err, errKilled):
@@ -88,8 +91,15 @@ func (c *Client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.R
 	if err != nil {
 		return out, c.breach(err.Error())
 	}
+	if r.Error != nil {
+		c.said = r.Error.Message
+	}
 	return out, nil
 }
+
+// Explanation is the message of the error that the last operation was answered with. It implements
+// [foreign.Explainer].
+func (c *Client) Explanation() string { return c.said }
 
 // Do makes one call of any method and waits for its answer. A call before it that was given up is waited
 // for first. The error is a [*Breach], a [*Death], or the context's.

@@ -115,8 +115,8 @@ func TestMisbehaviour(t *testing.T) {
 		{"dies of a signal", &process.Death{}, "c1, acquire: the process ended: "},
 		{"cut off", &process.Death{}, "exit status 0"},
 		{"closes its output", &process.Death{}, "it closed its standard output, went on, and was killed"},
-		{"fails", lock.Result{Outcome: lock.Failed}, ""},
-		{"does not know", lock.Result{Outcome: lock.Unknown}, ""},
+		{"fails", lock.Result{Outcome: lock.Failed}, "no"},
+		{"does not know", lock.Result{Outcome: lock.Unknown}, "timeout"},
 		{"full", lock.Result{Outcome: lock.Done}, ""},
 	} {
 		t.Run(test.role, func(t *testing.T) {
@@ -125,6 +125,9 @@ func TestMisbehaviour(t *testing.T) {
 			if want, ok := test.kind.(lock.Result); ok {
 				if err != nil || r != want {
 					t.Errorf("%+v %v, expected %+v", r, err, want)
+				}
+				if said := c.Explanation(); said != test.says {
+					t.Errorf("it said %q, expected %q", said, test.says)
 				}
 				return
 			}

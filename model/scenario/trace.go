@@ -17,6 +17,8 @@ type Trace struct {
 	History spec.History
 	// Violations are in the order in which they were seen.
 	Violations []Violation
+	// Errors are what somebody else's clients said of calls that failed, by the index of the event that ends the call.
+	Errors map[int]string
 }
 
 // Taken is one action and what came of it.
