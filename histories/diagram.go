@@ -133,15 +133,18 @@ func (d *drawing) number(m *moment) line {
 		ms = strconv.FormatInt(m.time, 10)
 	}
 	l := d.margin(step, ms)
-	if len(m.broken) > 0 {
-		return line{{"✗", red}, {l[0].text[1:], plain}}
+	switch {
+	case len(m.broken) > 0:
+		return line{{shows, red}, {l[0].text[1:], plain}}
+	case len(m.decides) > 0:
+		return line{{decided, red}, {l[0].text[1:], plain}}
 	}
 	return l
 }
 
 func (d *drawing) ink(m *moment) ink {
 	switch {
-	case len(m.broken) > 0:
+	case m.marked():
 		return red
 	case m.fault:
 		return yellow
@@ -186,7 +189,7 @@ func (d *drawing) rule(m *moment) []line {
 	out := []line{{{strings.Repeat("━", min(d.style.width(), d.style.width()-d.fit()+d.wire)), red}}}
 	for _, v := range m.broken {
 		text := v.Property.String() + ": " + spec.Properties[v.Property].Sentence
-		out = append(out, beside(line{{"✗", red}}, strings.Fields(text), red, width, d.style.width()-width)...)
+		out = append(out, beside(line{{shows, red}}, strings.Fields(text), red, width, d.style.width()-width)...)
 		out = append(out, beside(nil, strings.Fields(printable(v.Explain())), plain, width, d.style.width()-width)...)
 	}
 	return append(out, out[0])

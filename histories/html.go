@@ -52,7 +52,10 @@ type executionData struct {
 	Diagram, Linearization template.HTML
 }
 
-type brokenData struct{ Property, Sentence, Explanation string }
+type brokenData struct {
+	Property, Sentence, Explanation string
+	Decided                         int // the step, which is another than that at which it shows; 0 for none
+}
 
 // WritePage writes a page. The same page is the same bytes.
 func WritePage(w io.Writer, p *Page) error {
@@ -93,7 +96,7 @@ func (x *Execution) data(diagram template.HTML) executionData {
 	s := &x.Trace.Scenario
 	d := executionData{Target: s.Target, Settings: strings.Join(settings(x.Trace), " "), Again: x.Again, Diagram: diagram}
 	for _, v := range x.Trace.Violations {
-		d.Broken = append(d.Broken, brokenData{v.Property.String(), spec.Properties[v.Property].Sentence, v.Explain()})
+		d.Broken = append(d.Broken, brokenData{v.Property.String(), spec.Properties[v.Property].Sentence, v.Explain(), Decision(x.Trace, v)})
 	}
 	switch size := len(x.Porcupine); {
 	case size > maxPorcupine:

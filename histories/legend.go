@@ -7,6 +7,7 @@ var signs = []struct {
 	find          *regexp.Regexp
 	mark, meaning string
 }{
+	{regexp.MustCompile("(?m)^" + decided), decided, "where it was decided"},
 	{regexp.MustCompile("[┏┗]"), "┏ ┗", "call and return"},
 	{regexp.MustCompile("╺"), "╺", "both in one step"},
 	{regexp.MustCompile("[│┃├┣╎╏][0-9]"), "│1", "believes it holds slot 1"},

@@ -56,7 +56,10 @@ func Transcript(t *scenario.Trace) []string {
 		}
 		text := strings.Join(m.sentence(), " ")
 		for _, v := range m.broken {
-			text += " ✗ " + v.Property.String()
+			text += " " + shows + " " + v.Property.String()
+		}
+		for _, v := range m.decides {
+			text += " " + decided + " " + v.Property.String()
 		}
 		lines = append(lines, text)
 	}

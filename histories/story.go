@@ -36,12 +36,20 @@ type moment struct {
 	lanes  []lane       // by client, after the step
 	truth  []spec.Truth // by lock: what the broker has after the step
 	broken []scenario.Violation
+	// decides are those that were decided here, and show later.
+	decides []scenario.Violation
 }
 
 // The marks of a client's fate.
 const (
 	died    = "╳"
 	noticed = "┴" // by the broker
+)
+
+// The marks of a violation: where it shows, and where it was decided.
+const (
+	shows   = "✗"
+	decided = "▶"
 )
 
 // call is an operation that began, ended, or both, in one step.
@@ -82,6 +90,7 @@ func tell(t *scenario.Trace) *story {
 	}
 	for _, v := range t.Violations {
 		s.mark(v)
+		s.decide(v, Decision(t, v))
 	}
 	s.choose()
 	return s
@@ -109,6 +118,18 @@ func (s *story) mark(v scenario.Violation) {
 	}
 	s.moments[i].broken = append(s.moments[i].broken, v)
 }
+
+// decide puts a violation where it was decided, too.
+func (s *story) decide(v scenario.Violation, step int) {
+	for i := range s.moments {
+		if m := &s.moments[i]; step > 0 && m.step == step {
+			m.decides = append(m.decides, v)
+		}
+	}
+}
+
+// marked reports whether the step is one at which a violation was decided, or shows.
+func (m *moment) marked() bool { return len(m.broken) > 0 || len(m.decides) > 0 }
 
 func (s *story) last() moment {
 	if len(s.moments) == 0 {

@@ -112,7 +112,7 @@ func (d *svgDiagram) heads() {
 func (d *svgDiagram) background(i int) {
 	m := &d.moments[i]
 	class := "event"
-	if len(m.broken) > 0 {
+	if m.marked() {
 		class = "band"
 	} else if !m.fault {
 		return
@@ -156,11 +156,14 @@ func (d *svgDiagram) moment(i int) {
 	if m.fault {
 		class = "warn"
 	}
-	if len(m.broken) > 0 {
+	if m.marked() {
 		class = "bad"
 	}
 	if m.step > 0 {
 		d.text("soft", "", margin, y, strconv.Itoa(m.step))
+	}
+	if len(m.decides) > 0 {
+		d.text("bad", "", 2, y, decided)
 	}
 	d.text(class, "", d.words, y, strings.Join(m.wire(), " "))
 	if m.actor > 0 && m.command != "" {
