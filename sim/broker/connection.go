@@ -44,11 +44,8 @@ func (b *Broker) Disconnect(c Conn) {
 	if !b.Alive(c) {
 		return
 	}
-	channels := b.conns[c-1].channels
-	for n := range channels {
-		b.dropConsumers(at{c, uint16(n)})
-	}
-	for n := range channels {
+	b.dropConsumersOf(c)
+	for n := range b.conns[c-1].channels {
 		b.requeueAll(at{c, uint16(n)})
 	}
 	for q := range b.queues {

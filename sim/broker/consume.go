@@ -72,6 +72,16 @@ func (b *Broker) cancel(on at, cmd *amqp.Command) amqp.Reply {
 	return ok
 }
 
+// dropConsumersOf ends the consumers of a connection. Drivers number channels on and on, and few of them are open.
+func (b *Broker) dropConsumersOf(c Conn) {
+	channels := b.conns[c-1].channels
+	for n := range channels {
+		if channels[n].state == open {
+			b.dropConsumers(at{c, uint16(n)})
+		}
+	}
+}
+
 // dropConsumers ends the consumers of a channel.
 func (b *Broker) dropConsumers(on at) {
 	for id := range b.queues {

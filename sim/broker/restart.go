@@ -6,9 +6,7 @@ import "github.com/lockproof/lockproof/model/amqp"
 // transient queues as well, and of durable queues the persistent messages stay.
 func (b *Broker) Restart() {
 	for i := range b.conns { // first, so that nothing is delivered while it goes down
-		for n := range b.conns[i].channels {
-			b.dropConsumers(at{Conn(i + 1), uint16(n)})
-		}
+		b.dropConsumersOf(Conn(i + 1))
 	}
 	for i := range b.conns {
 		b.Disconnect(Conn(i + 1))
