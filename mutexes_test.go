@@ -124,7 +124,8 @@ func (m *mutex) scenarios(t *testing.T, short, long int) int {
 func TestRightMutexes(t *testing.T) {
 	for _, m := range rightMutexes {
 		t.Run(m.name, func(t *testing.T) {
-			t.Run("simulated", func(t *testing.T) { m.holds(t, simulated(t), m.scenarios(t, 60, 300)) })
+			t.Parallel()
+			t.Run("simulated", func(t *testing.T) { m.holds(t, simulated(t), m.scenarios(t, 60, 150)) })
 			t.Run("rabbitmq", func(t *testing.T) {
 				if testing.Short() {
 					t.Skip("skipped: -short leaves out the examples on a real broker")
@@ -132,7 +133,7 @@ func TestRightMutexes(t *testing.T) {
 				if m.named {
 					m.judged = byHistory
 				}
-				m.holds(t, real(t), 60)
+				m.holds(t, real(t), 40)
 			})
 		})
 	}
@@ -160,6 +161,7 @@ func (m *mutex) holds(t *testing.T, on lockproof.ForeignBroker, scenarios int) {
 func TestWrongMutexes(t *testing.T) {
 	for _, m := range wrongMutexes {
 		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
 			var breaks spec.PropertySet
 			for _, p := range m.breaks {
 				breaks = breaks.With(p)
