@@ -22,6 +22,7 @@ import (
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -99,13 +100,29 @@ func spoken(op lock.Op, r lock.Result) string {
 }
 
 // TestKilledRuns ends runs of prove --exec at random moments, by a signal that can be heard or by one that cannot:
-// what was seen is on disk, whole, and violates its property again; the card has what is on disk; no process is left.
+// what was seen is on disk, whole, and violates its property again; the card has what is on disk; no process is left,
+// and on a real broker the next run leaves nothing of it.
 func TestKilledRuns(t *testing.T) {
+	t.Run("simulated", func(t *testing.T) { killRuns(t, "", nil) })
+	t.Run("rabbitmq", func(t *testing.T) {
+		url := rabbitmqtest.URL(t)
+		d := &declared{names: make(map[[2]string]bool)}
+		killRuns(t, url, d)
+		tidyUp(t, url, d.names)
+	})
+}
+
+// killRuns ends runs on the simulated broker, or on a real one, and notes what they declare there.
+func killRuns(t *testing.T, url string, notes *declared) {
 	random := rand.New(rand.NewPCG(1, uint64(*kills)))
 	signals := []syscall.Signal{syscall.SIGKILL, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
+	through := ""
+	if notes != nil {
+		through = notes.listen(t, url)
+	}
 	files := 0
 	for i := range *kills {
-		r := killedRun{dir: t.TempDir(), signal: signals[i%len(signals)], seed: i + 1}
+		r := killedRun{dir: t.TempDir(), signal: signals[i%len(signals)], seed: i + 1, on: through}
 		// Half of the runs are ended some time after they began, and half after they have found something.
 		r.found, r.delay = i/len(signals)%2 == 0, time.Duration(random.Int64N(int64(2*time.Second)))
 		r.run(t)
@@ -121,12 +138,21 @@ type killedRun struct {
 	dir    string
 	signal syscall.Signal
 	seed   int
+	on     string        // the URL of a real broker, or ""
 	found  bool          // it is ended after it has found something
 	delay  time.Duration // and after so much time
 
 	family      string
 	out, errs   bytes.Buffer
 	interrupted bool // it has heard the signal, and ended by itself
+}
+
+// server is how the command is told of the broker.
+func (r *killedRun) server() []string {
+	if r.on == "" {
+		return nil
+	}
+	return []string{"--on", r.on}
 }
 
 // wrongAdapter is the command of an adapter of a lock that is wrong.
@@ -137,7 +163,8 @@ func wrongAdapter() string {
 func (r *killedRun) run(t *testing.T) {
 	t.Helper()
 	r.family = fmt.Sprintf("%d-%d", os.Getpid(), r.seed)
-	cmd := exec.Command(os.Args[0], "prove", "--exec", wrongAdapter(), "--scenarios", "400", "--seed", fmt.Sprint(r.seed), "--workers", "2", "--json", "--out", r.dir)
+	cmd := exec.Command(os.Args[0], append([]string{"prove", "--exec", wrongAdapter(), "--scenarios", "400",
+		"--seed", fmt.Sprint(r.seed), "--workers", "2", "--json", "--out", r.dir}, r.server()...)...)
 	cmd.Env = append(os.Environ(), asCommand+"=1", family+"="+r.family)
 	cmd.Stdout, cmd.Stderr = &r.out, &r.errs
 	if err := cmd.Start(); err != nil {
@@ -185,7 +212,7 @@ func (r *killedRun) check(t *testing.T) int {
 	files := r.files(t)
 	for _, path := range files {
 		var out, errs bytes.Buffer
-		if code := run([]string{"replay", "--run-exec", path}, &out, &errs); code != exitViolated {
+		if code := run(append([]string{"replay", "--run-exec", path}, r.server()...), &out, &errs); code != exitViolated {
 			t.Errorf("%v: %s: exit code %d\n%s%s", r.signal, path, code, out.String(), errs.String())
 		}
 	}
