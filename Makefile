@@ -21,6 +21,10 @@ mutants: ## show that the prover finds the bug in every mutant
 test: ## run all tests, on a real RabbitMQ too if there is one
 	go test -timeout 20m $(PACKAGES)
 
+pins: ## hold verdicts, counts and counterexamples against those that are kept, as fits while code is moved
+	go test -run 'TestPins|TestAtlas|TestCounterexamples$$|TestSmallConfigurations|TestVerdicts|TestFindings' . ./adapters/mutant ./model/spec ./sim/search
+	go test ./histories ./sim ./model/lock
+
 race: ## run the short tests with the race detector
 	go test -timeout 20m -race -short ./...
 
@@ -28,9 +32,13 @@ lint: ## check the form of the code
 	@unformatted=$$(gofmt -l .) && if [ -n "$$unformatted" ]; then echo "not gofmt'ed:" $$unformatted; exit 1; fi
 	go vet $(PACKAGES)
 	go run $(STATICCHECK) $(PACKAGES)
+	GOOS=js GOARCH=wasm go build ./model/... ./sim/... ./histories/...
 
 bench: ## run the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
+
+compare: ## run the main benchmarks of commit BASE and of this tree in turn, and compare them
+	.ci/compare $(BASE)
 
 bench-spin: ## compare the exhaustive search with Spin, side by side (SPINFLAGS=-spin-long: at greater length)
 	go test -count 1 -run '^TestSpin$$' -v -timeout 1h ./sim/search -spin $(SPINFLAGS)
@@ -46,4 +54,4 @@ fuzz: ## fuzz every parser for FUZZTIME each
 		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null || exit 1; \
 	done
 
-.PHONY: help prove mutants test race lint bench bench-spin mutate fuzz
+.PHONY: help prove mutants test pins race lint bench compare bench-spin mutate fuzz

@@ -10,6 +10,8 @@ import (
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
 )
 
 // BenchmarkProve is whole scenarios, drawn, run and judged by every property, on one core.
@@ -23,6 +25,27 @@ func BenchmarkProve(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "scenarios/s")
 			b.ReportMetric(float64(res.Report.Commands)/float64(b.N), "commands/scenario")
+		})
+	}
+}
+
+// BenchmarkExplore visits every state of one configuration on one core: with all reductions, and with none.
+func BenchmarkExplore(b *testing.B) {
+	for name, reductions := range map[string]search.Reductions{"reduced": search.AllReductions, "whole": {}} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			var states int64
+			for range b.N {
+				x, err := lockproof.Explore(b.Context(), lockproof.Exploration{
+					Clients: 2, Rounds: 1, Admins: 1, Slots: 2, Faults: sim.FaultBounds{Crashes: 1},
+					Search: search.Options{Reductions: reductions, Workers: 1},
+				})
+				if err != nil {
+					b.Fatal(err)
+				}
+				states += x.Search.States
+			}
+			b.ReportMetric(float64(states)/b.Elapsed().Seconds(), "states/s")
 		})
 	}
 }
