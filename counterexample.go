@@ -18,7 +18,11 @@ func (r *Result) Counterexamples(command string) []*histories.Counterexample {
 	for i := range r.Report.Properties {
 		p := &r.Report.Properties[i]
 		if t := r.Traces[p.Property]; t != nil && p.Violation != nil {
-			ce := r.counterexample(p.Property, t, p.Violation)
+			l := &r.labels
+			if other, ok := r.others[p.Property]; ok {
+				l = &other
+			}
+			ce := l.counterexample(p.Property, t, p.Violation)
 			ce.Origin.Command = command
 			out = append(out, ce)
 		}

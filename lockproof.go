@@ -55,6 +55,8 @@ type Config struct {
 	// executions minimised. Empty runs on, and minimises all. What is run then does not depend on
 	// Workers either.
 	Until spec.PropertySet
+	// Coverage has a [Part] tell which pairs of commands and states of the broker its executions come to.
+	Coverage bool
 	// Found is told of each violation at once, as it was first seen, and again when its execution is as small as it
 	// gets. The last of a property is that of the result. The next call waits for it. It may be nil.
 	Found func(*histories.Counterexample)
@@ -81,6 +83,7 @@ type Result struct {
 	Traces map[spec.Property]*scenario.Trace
 
 	labels
+	others map[spec.Property]labels // of violations that other scenarios than the first sort have shown; see [Conclude]
 }
 
 // Prove runs scenarios until they are done or ctx is over, and judges them. The error is for a run
@@ -91,16 +94,21 @@ func Prove(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	began := time.Now()
-	space := sim.Space{Target: c.Target, Fixed: c.Options, Strategies: c.Strategies, Depth: c.Depth, Shape: c.Shape}
 	allowed, cancel := allow(ctx, c.Time)
 	defer cancel()
-	run := sampling{Config: c, source: sim.NewSource(space, c.Seed), allowed: allowed, labels: labels{strength: c.Strength, origin: c.origin()}}
-	sum := run.run()
-	res := &Result{Strength: c.Strength, Traces: run.minimise(), labels: run.labels}
+	run := c.sampling(allowed)
+	sum := run.run(0, c.Scenarios)
+	res := &Result{Strength: c.Strength, Traces: run.minimise(sum.violated()), labels: run.labels}
 	res.Report = c.report(sum, res.Traces)
 	res.Report.Elapsed = time.Since(began)
 	res.Report.Interrupted = ctx.Err() != nil
 	return res, nil
+}
+
+// sampling is a run that has not begun.
+func (c *Config) sampling(allowed allowance) *sampling {
+	space := sim.Space{Target: c.Target, Fixed: c.Options, Strategies: c.Strategies, Depth: c.Depth, Shape: c.Shape}
+	return &sampling{Config: *c, source: sim.NewSource(space, c.Seed), allowed: allowed, labels: labels{strength: c.Strength, origin: c.origin()}}
 }
 
 // filled is the configuration with defaults for what was left out.

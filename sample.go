@@ -25,7 +25,8 @@ type sample struct {
 	costs                                  spec.Costs
 	overlap                                int64 // longest stale belief beside another's, in virtual milliseconds
 	overlapCommands                        int32
-	overlaps                               int // scenarios with one
+	overlaps                               int               // scenarios with one
+	covered                                map[sim.Point]int // the first scenario that comes to it, from 1; nil where that is not asked for
 }
 
 // add takes in the execution that a runner has just finished.
@@ -67,6 +68,17 @@ func (s *sample) note(i int, exercised, found spec.PropertySet, seen sim.Seen) {
 			s.seen[k]++
 		}
 	}
+}
+
+// coverAll takes in what the i-th execution was the first of its runner to come to.
+func (s *sample) coverAll(i int, c *sim.Coverage) {
+	if c == nil {
+		return
+	}
+	for _, point := range c.Points {
+		s.cover(point, i+1)
+	}
+	c.Points = c.Points[:0]
 }
 
 // stale takes in how long a stale belief stood beside another's grant in an execution, in virtual
@@ -116,6 +128,19 @@ func (s *sample) merge(o *sample) {
 	for k := range s.seen {
 		s.seen[k] += o.seen[k]
 	}
+	for point, i := range o.covered {
+		s.cover(point, i)
+	}
+}
+
+// cover takes in that a scenario comes to a point.
+func (s *sample) cover(point sim.Point, i int) {
+	if s.covered == nil {
+		s.covered = make(map[sim.Point]int)
+	}
+	if first := s.covered[point]; first == 0 || i < first {
+		s.covered[point] = i
+	}
 }
 
 // sampling is a run over the scenarios of one seed, shared by its workers.
@@ -125,16 +150,18 @@ type sampling struct {
 	source  *sim.Source
 	allowed allowance
 
-	block atomic.Int64
-	stop  atomic.Bool
-	mu    sync.Mutex
-	sum   sample
-	taken int             // blocks in the sum: the first ones
-	early map[int]*sample // blocks that are done before one in front of them
+	from, to int // the scenarios to run: those from one up to the other, without it
+	block    atomic.Int64
+	stop     atomic.Bool
+	mu       sync.Mutex
+	sum      sample
+	taken    int             // blocks in the sum: the first ones
+	early    map[int]*sample // blocks that are done before one in front of them
 }
 
-// run works until all scenarios are done, enough was seen, or the time for that is over.
-func (s *sampling) run() *sample {
+// run works until all scenarios from one number up to another are done, enough was seen, or the time for that is over.
+func (s *sampling) run(from, to int) *sample {
+	s.from, s.to = from, to
 	var wg sync.WaitGroup
 	for range max(1, s.Workers) {
 		wg.Go(s.work)
@@ -145,17 +172,21 @@ func (s *sampling) run() *sample {
 
 func (s *sampling) work() {
 	var r sim.Runner
+	if s.Coverage {
+		r.Coverage = new(sim.Coverage)
+	}
 	for !s.stop.Load() && s.allowed.whole.Err() == nil {
 		block := int(s.block.Add(1) - 1)
-		from := block * blockSize
-		if from >= s.Scenarios {
+		from := s.from + block*blockSize
+		if from >= s.to {
 			return
 		}
 		part := new(sample)
 		r.Costs, r.Monitor.Checks = &part.costs, &part.checks
-		for i := from; i < min(from+blockSize, s.Scenarios); i++ {
+		for i := from; i < min(from+blockSize, s.to); i++ {
 			sc := s.source.Scenario(i)
 			part.add(i, r.Run(s.Target, &sc), &r, s.Strength, s.Properties)
+			part.coverAll(i, r.Coverage)
 		}
 		s.take(block, part)
 	}
@@ -179,7 +210,7 @@ func (s *sampling) take(block int, part *sample) {
 		s.stop.Store(true)
 	}
 	if s.Progress != nil {
-		s.Progress(s.sum.progress(s.Scenarios))
+		s.Progress(s.sum.progress(s.to - s.from))
 	}
 }
 

@@ -13,11 +13,11 @@ import (
 // minimisingTries bounds how many scenarios are tried to make one counterexample smaller.
 const minimisingTries = 60_000
 
-// minimise gives the executions that violate something: the gravest is made smaller first. Those that nobody asked
+// minimise gives executions that violate some properties: the gravest is made smaller first. Those that nobody asked
 // for stay as they were first seen.
-func (s *sampling) minimise() map[spec.Property]*scenario.Trace {
+func (s *sampling) minimise(violated spec.PropertySet) map[spec.Property]*scenario.Trace {
 	traces := make(map[spec.Property]*scenario.Trace)
-	queue := s.sum.violated().BySeverity()
+	queue := violated.BySeverity()
 	for k, p := range queue {
 		first := s.firstSeen(p)
 		traces[p] = first

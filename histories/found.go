@@ -11,6 +11,7 @@ type Found struct {
 	Steps    int      // the execution's length: the counterexample's, or that of what was recorded
 	Least    bool     // no execution within the bounds that were visited violates the property in fewer steps
 	Scenario int      // the execution that first showed it, counted from 1; 0 is not known
+	Seed     uint64   // of that execution, where it is not the run's; 0 where it is
 	File     string   // where the counterexample is; "" if it was not written
 	Command  string   // what repeats it
 	Errors   []string // what the target's clients said of calls that failed, as in the diagram
@@ -83,6 +84,9 @@ func (r *Report) where(p *PropertyResult) string {
 	}
 	if f.Scenario > 0 {
 		out += ", first seen in execution " + grouped(f.Scenario)
+	}
+	if f.Seed > 0 {
+		out += fmt.Sprintf(" of seed %d", f.Seed)
 	}
 	return strings.Join(nonempty([]string{r.often(p), out, f.Reproduced()}), "; ")
 }

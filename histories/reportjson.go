@@ -130,6 +130,7 @@ type foundFile struct {
 	Steps          int      `json:"steps"`
 	Least          bool     `json:"least,omitzero"`
 	Scenario       int      `json:"scenario,omitzero"`
+	Seed           uint64   `json:"seed,omitzero"`
 	Counterexample string   `json:"counterexample,omitempty"`
 	Command        string   `json:"command,omitempty"`
 	Tries          *Tries   `json:"tries,omitempty"`
@@ -228,7 +229,7 @@ func (r *Report) property(p *PropertyResult) propertyFile {
 		Evidence: p.Evidence.String(), Checked: p.Checked, Scenarios: p.Scenarios, Violating: p.Violating, Undecided: p.Undecided, Note: p.Note,
 	}
 	if v := p.Violation; v != nil {
-		f.Violation = &foundFile{v.Detail, v.Errors, v.Steps, v.Least, v.Scenario, v.File, v.Command, nil}
+		f.Violation = &foundFile{v.Detail, v.Errors, v.Steps, v.Least, v.Scenario, v.Seed, v.File, v.Command, nil}
 		if v.Tries.Of > 0 {
 			f.Violation.Tries = &v.Tries
 		}

@@ -90,6 +90,9 @@ func (w *World) step(c uint8, do scenario.Do, late bool) {
 	reply := w.send(c, cmd)
 	w.record.exchange(cmd, reply)
 	w.Seen.reply(reply)
+	if w.Coverage != nil {
+		w.Coverage.command(c, w.class(cmd, reply))
+	}
 	switch do {
 	case scenario.CrashEffect:
 		w.crash(c, late)

@@ -12,6 +12,9 @@ func (w *World) changed(l, c uint8) {
 	w.survey(l)
 	if w.truth[l] != before {
 		w.Monitor.SetTruth(l, c, &w.truth[l])
+		if w.Coverage != nil {
+			w.Coverage.state(&w.truth[l])
+		}
 	}
 }
 

@@ -22,6 +22,8 @@ type World struct {
 	// Monitor watches the execution. Costs adds up what operations took; nil adds nothing.
 	Monitor spec.Monitor
 	Costs   *spec.Costs
+	// Coverage takes in what executions come to; nil takes in nothing.
+	Coverage *Coverage
 	// Seen is what has happened in the execution at hand.
 	Seen Seen
 
@@ -76,6 +78,9 @@ func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 		w.survey(uint8(l))
 	}
 	w.record.furnished(w.truth)
+	if w.Coverage != nil {
+		w.Coverage.begin()
+	}
 	w.Monitor.Reset(target.Kind, &w.setting.options, len(w.clients), w.truth[:len(w.setting.layouts)])
 }
 
