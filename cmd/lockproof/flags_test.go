@@ -47,6 +47,7 @@ const (
 	walking     = "with --simulate: random executions"
 	ofAny       = "without --clients any"
 	forEver     = "with --clients any"
+	noQueue     = "without --queue"
 	unreachable = "amqp://127.0.0.1:1"
 )
 
@@ -188,6 +189,31 @@ var sorts = map[string]sort{
 	"adapter-check": {base: "adapter-check --exec ADAPTER", need: "adapter", flags: map[string]use{
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "limit": {args: "--limit 5s", same: true},
 	}},
+	"campaign": {base: "campaign"},
+	"campaign run": {base: "campaign run DIR/night.json --dir DIR/queue --out DIR/ce", report: true, flags: map[string]use{
+		"dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other"},
+		"require": {args: "--require no-false-hold", base: "campaign run DIR/little.json --dir DIR/queue"}, "queue": {args: "--queue nats://127.0.0.1:1", base: "campaign run DIR/night.json", refused: "no server answers"},
+		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
+		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
+	}},
+	"campaign run --queue": {base: "campaign run DIR/night.json --queue nats://127.0.0.1:1", report: true, flags: map[string]use{
+		"dir": {args: "--dir DIR/other", refused: "beside --queue"}, "workers": {args: "--workers 0", refused: "no server answers"}, "out": {args: "--out DIR/other", refused: "no server answers"},
+		"require": {args: "--require sofa", refused: "sofa"}, "queue": {args: "--queue nats://nowhere.invalid:1", refused: "nowhere.invalid"},
+		"creds": {args: "--creds DIR/x", refused: "no such file"}, "nkey": {args: "--nkey DIR/x", refused: "no such file"}, "tlscert": {args: "--tlscert DIR/x", refused: "without --tlskey"},
+		"tlskey": {args: "--tlskey DIR/x", refused: "without --tlscert"}, "tlsca": {args: "--tlsca DIR/x", refused: "no such file"},
+		"json": {args: "--json", refused: "no server answers"}, "junit": {args: "--junit DIR/j.xml", refused: "no server answers"}, "html": {args: "--html DIR/h.html", refused: "no server answers"},
+	}},
+	"campaign work": {base: "campaign work --queue nats://127.0.0.1:1", flags: map[string]use{
+		"workers": {args: "--workers 0", refused: "expected a number"}, "queue": {args: "--queue nats://nowhere.invalid:1", refused: "nowhere.invalid"},
+		"creds": {args: "--creds DIR/x", refused: "no such file"}, "nkey": {args: "--nkey DIR/x", refused: "no such file"}, "tlscert": {args: "--tlscert DIR/x", refused: "without --tlskey"},
+		"tlskey": {args: "--tlskey DIR/x", refused: "without --tlscert"}, "tlsca": {args: "--tlsca DIR/x", refused: "no such file"},
+	}},
+	"campaign status": {base: "campaign status --dir DIR/done", flags: map[string]use{
+		"dir": {args: "--dir DIR/other", refused: "there is no campaign in"}, "json": {args: "--json"}, "watch": {args: "--watch", same: true},
+		"queue": {args: "--queue nats://127.0.0.1:1", base: "campaign status", refused: "no server answers"},
+		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
+		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
+	}},
 	"list": {base: "list properties"}, "version": {base: "version"},
 	"broker": {base: "broker", flags: map[string]use{ // it runs until it is interrupted: TestBroker
 		"listen": {args: "--listen nowhere", refused: "nowhere"}, "listen-anywhere": {args: "--listen-anywhere --listen nowhere", refused: "nowhere"},
@@ -201,14 +227,29 @@ var sorts = map[string]sort{
 func TestFlags(t *testing.T) {
 	covered := make(map[string]bool)
 	for name, s := range sorts {
-		covered[strings.Fields(s.base)[0]] = true
+		covered[commandOf(t, s.base).CommandPath()] = true
 		t.Run(name, func(t *testing.T) { s.run(t) })
 	}
-	for _, c := range rootCommand().Commands() {
-		if !covered[c.Name()] {
-			t.Errorf("no run of %s", c.Name())
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, c := range c.Commands() {
+			if !covered[c.CommandPath()] {
+				t.Errorf("no run of %s", c.CommandPath())
+			}
+			walk(c)
 		}
 	}
+	walk(rootCommand())
+}
+
+// commandOf is the command of a command line.
+func commandOf(t *testing.T, line string) *cobra.Command {
+	t.Helper()
+	command, _, err := rootCommand().Find(strings.Fields(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return command
 }
 
 func (s *sort) run(t *testing.T) {
@@ -223,10 +264,7 @@ func (s *sort) run(t *testing.T) {
 			}
 		}
 	}
-	command, _, err := rootCommand().Find(strings.Fields(s.base)[:1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	command := commandOf(t, s.base)
 	command.Flags().VisitAll(func(flag *pflag.Flag) {
 		if _, there := uses[flag.Name]; !there && flag.Name != "help" {
 			t.Errorf("nothing is said of --%s", flag.Name)
@@ -293,7 +331,13 @@ func come(t *testing.T, line, url string) outcome {
 		"held.jsonl": `{"type":"invoke","process":1,"f":"acquire"}` + "\n" + `{"type":"ok","process":1,"f":"acquire","value":{"slot":1,"held":true}}` + "\n",
 		"jobs.jsonl": `{"lockproof":"history","version":1,"kind":"semaphore","locks":[{"name":"jobs","slots":1}]}` + "\n" +
 			`{"type":"invoke","process":1,"f":"acquire"}` + "\n" + `{"type":"ok","process":1,"f":"acquire","value":{"slot":1,"held":true}}` + "\n",
+		"night.json":       `{"lockproof":"campaign","version":1,"name":"night","target":{"name":"reconnects"},"sample":{},"budget":{"executions":300},"shard":100}`,
+		"little.json":      `{"lockproof":"campaign","version":1,"name":"little","sample":{},"budget":{"executions":1}}`,
+		"done/status.json": `{"name":"night","shards":3,"done":3,"executions":300,"over":"all shards are done"}`,
 	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -114,6 +114,6 @@ run.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), checkCommand(), mutantsCommand(), listCommand(), brokerCommand(), adapterCheckCommand(), versionCommand())
+	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), checkCommand(), mutantsCommand(), campaignCommand(), listCommand(), brokerCommand(), adapterCheckCommand(), versionCommand())
 	return root
 }

@@ -1,0 +1,136 @@
+package campaign
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lockproof/lockproof"
+)
+
+// Manifest is what everybody who takes part in a campaign must agree on.
+type Manifest struct {
+	Plan   *Plan  `json:"plan"`
+	Tool   string `json:"tool"`             // lockproof's version
+	Build  string `json:"build"`            // and what it was built from
+	Target string `json:"target,omitempty"` // a hash of the target's command and files; "" of a target of ours, which is part of the build
+}
+
+// NewManifest is a plan's manifest here and now.
+func NewManifest(p *Plan) (*Manifest, error) {
+	build, err := build()
+	if err != nil {
+		return nil, fmt.Errorf("campaign %s: which build of lockproof this is can't be told: %w", p.Name, err)
+	}
+	target, err := p.Target.hash()
+	if err != nil {
+		return nil, fmt.Errorf("campaign %s: %w", p.Name, err)
+	}
+	return &Manifest{Plan: p, Tool: lockproof.Version, Build: build, Target: target}, nil
+}
+
+// build is what the program was built from: a commit, or a hash of the program where there were changes beside it.
+var build = sync.OnceValues(func() (string, error) {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		commit, clean := "", false
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				commit = s.Value
+			case "vcs.modified":
+				clean = s.Value == "false"
+			}
+		}
+		if commit != "" && clean {
+			return "commit " + commit, nil
+		}
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	sum, err := hashFile(path)
+	return "program " + sum, err
+})
+
+// hashFile is a hash of a file's content.
+func hashFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Target says what is judged.
+type Target struct {
+	// Name is a target of ours; left out, it is the reference semaphore.
+	Name string `json:"name,omitzero"`
+	// Exec is the command of somebody else's lock, instead, and Lock its type; left out, it is a semaphore.
+	Exec string `json:"exec,omitzero"`
+	Lock string `json:"lock,omitzero"`
+	// Options are what the command's clients are told.
+	Options map[string]string `json:"options,omitempty"`
+	// Files make up the target beside those that the command names: where they differ, it is another target.
+	Files []string `json:"files,omitempty"`
+	// Patience is how long a client may send nothing before the others go on without it.
+	Patience Duration `json:"patience,omitzero"`
+}
+
+// hash is a hash of the target's command, of the program that it begins with, and of the files that it names.
+func (t *Target) hash() (string, error) {
+	if t.Exec == "" {
+		return "", nil
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q\n", t.Exec, t.Lock)
+	var files []string
+	for i, word := range strings.Fields(t.Exec) {
+		word = strings.Trim(word, `'"`)
+		if path, err := exec.LookPath(word); err == nil && i == 0 {
+			word = path
+		}
+		if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
+			files = append(files, word)
+		}
+	}
+	for _, path := range slices.Concat(files, t.Files) {
+		sum, err := hashFile(path)
+		if err != nil {
+			return "", fmt.Errorf("the target's file: %w", err)
+		}
+		fmt.Fprintf(h, "%s\n", sum)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// differs says in what another manifest is of another campaign; "" where it is of the same.
+func (m *Manifest) differs(other *Manifest) string {
+	mine, errMine := json.Marshal(m.Plan, json.Deterministic(true))
+	theirs, errTheirs := json.Marshal(other.Plan, json.Deterministic(true))
+	switch {
+	case m.Tool != other.Tool:
+		return fmt.Sprintf("lockproof %s has begun it, and this is %s", other.Tool, m.Tool)
+	case m.Build != other.Build:
+		return "another build of lockproof has begun it"
+	case errMine != nil || errTheirs != nil || string(mine) != string(theirs):
+		return "it has another plan"
+	case m.Target != other.Target:
+		return "its target's command or files are others"
+	}
+	return ""
+}

@@ -1,0 +1,133 @@
+package campaign_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/lockproof/lockproof/campaign"
+	"github.com/lockproof/lockproof/campaign/natstest"
+)
+
+// refusal is how a campaign ends that cannot be run, in one line.
+func refusal(t *testing.T, server campaign.Server, p *campaign.Plan) string {
+	t.Helper()
+	_, err := campaign.Run(t.Context(), campaign.RunConfig{Plan: p, Server: server, Workers: 2})
+	if err == nil {
+		t.Fatal("expected it to be refused")
+	}
+	return err.Error()
+}
+
+func expect(t *testing.T, got string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(got, w) || strings.Contains(got, "\n") {
+			t.Errorf("%q: expected one line that says %q", got, w)
+		}
+	}
+}
+
+// TestNoServer: a server that does not answer, has no JetStream, or refuses us.
+func TestNoServer(t *testing.T) {
+	p := plan(t, sampling, "semaphore", 200, 20)
+	expect(t, refusal(t, campaign.Server{URL: "nats://user:secret@127.0.0.1:1"}, p), "127.0.0.1:1: no server answers")
+	if said := refusal(t, campaign.Server{URL: "nats://user:secret@127.0.0.1:1"}, p); strings.Contains(said, "secret") {
+		t.Errorf("%q tells the password", said)
+	}
+	expect(t, refusal(t, campaign.Server{URL: natstest.Start(t, "debug: false").URL}, p), "has no JetStream")
+	guarded := natstest.Start(t, `authorization: {user: alice, password: secret}`)
+	expect(t, refusal(t, campaign.Server{URL: guarded.URL}, p), "refuses the credentials")
+	expect(t, refusal(t, campaign.Server{URL: strings.Replace(guarded.URL, "//", "//alice:wrong@", 1)}, p), "refuses the credentials")
+	expect(t, refusal(t, campaign.Server{URL: guarded.URL, Creds: filepath.Join(t.TempDir(), "none")}, p), "credentials: ", "no such file")
+}
+
+// TestFullServer: a server without room, from the beginning or from some result on. Nothing is lost by it: with more room,
+// the campaign goes on.
+func TestFullServer(t *testing.T) {
+	server := natstest.Start(t, `jetstream: {store_dir: "`+t.TempDir()+`", max_file_store: 20K}`)
+	p := plan(t, sampling, "locked-is-success", 2000, 20)
+	expect(t, refusal(t, campaign.Server{URL: server.URL}, p), "the server has no room")
+}
+
+// TestAnotherCampaign: what is of another plan, or not a campaign at all, is left alone.
+func TestAnotherCampaign(t *testing.T) {
+	server := campaign.Server{URL: natstest.Start(t, "").URL}
+	p := plan(t, sampling, "semaphore", 200, 20)
+	if _, err := campaign.Run(t.Context(), campaign.RunConfig{Plan: p, Server: server, Workers: 1}); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, refusal(t, server, plan(t, sampling, "semaphore", 300, 20)), "another campaign night: it has another plan")
+	err := campaign.Work(t.Context(), campaign.WorkConfig{Server: server, Name: "day", Workers: 1})
+	expect(t, err.Error(), "there is no campaign day")
+
+	nc, err := nats.Connect(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "lockproof_stops", Subjects: []string{"somebody"}}); err != nil {
+		t.Fatal(err)
+	}
+	stops := plan(t, `{"lockproof": "campaign", "version": 1, "name": "stops", "sample": {}}`)
+	expect(t, refusal(t, server, stops), "the stream lockproof_stops is not lockproof's")
+}
+
+// TestAnotherBuild: who was built otherwise, or has another target, takes no part.
+func TestAnotherBuild(t *testing.T) {
+	server := campaign.Server{URL: natstest.Start(t, "").URL}
+	p := plan(t, sampling, "semaphore", 200, 20)
+	if _, err := campaign.Run(t.Context(), campaign.RunConfig{Plan: p, Server: server, Workers: 1}); err != nil {
+		t.Fatal(err)
+	}
+	nc, err := nats.Connect(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv, err := js.KeyValue(t.Context(), "lockproof_night")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for old, says := range map[string]string{`"build":"`: "another build of lockproof", `"tool":"`: "lockproof x0.1.0 has begun it"} {
+		entry, err := kv.Get(t.Context(), "manifest")
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := strings.Replace(string(entry.Value()), old, old+"x", 1)
+		if _, err := kv.PutString(t.Context(), "manifest", other); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, refusal(t, server, p), says)
+		expect(t, campaign.Work(context.Background(), campaign.WorkConfig{Server: server, Workers: 1}).Error(), says)
+		if _, err := kv.Put(t.Context(), "manifest", entry.Value()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestTwice: a campaign in a directory is run by one process at a time.
+func TestTwice(t *testing.T) {
+	server := campaign.Server{Dir: filepath.Join(t.TempDir(), "queue")}
+	p := plan(t, sampling, "semaphore", 2000, 20)
+	said := ""
+	_, err := campaign.Run(t.Context(), campaign.RunConfig{Plan: p, Server: server, Workers: 1, Watch: func(*campaign.Status) {
+		said = refusal(t, server, p)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, said, "is in use: the campaign is running already")
+}

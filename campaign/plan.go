@@ -1,0 +1,141 @@
+package campaign
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"regexp"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Plan is a campaign's file.
+type Plan struct {
+	Lockproof string `json:"lockproof"` // [Format]
+	Version   int    `json:"version"`   // [Version]
+	// Name is the campaign's: the names of everything that it has on a server carry it.
+	Name   string `json:"name"`
+	Target Target `json:"target,omitzero"`
+	// Sample is a seed's scenarios.
+	Sample *Sample `json:"sample,omitzero"`
+	Budget Budget  `json:"budget,omitzero"`
+	Stop   Stop    `json:"stop,omitzero"`
+	// Shard is how many scenarios or configurations are one shard; left out, it is chosen.
+	Shard int `json:"shard,omitzero"`
+	// Lease is how long a shard waits for a worker that shows no sign of life; left out, it is [DefaultLease].
+	Lease Duration `json:"lease,omitzero"`
+}
+
+// The format of campaign files.
+const (
+	Format  = "campaign"
+	Version = 1
+)
+
+// DefaultLease is how long a shard waits for a worker that shows no sign of life.
+const DefaultLease = 30 * time.Second
+
+// Bounds of a lease: a shorter one is over before a busy machine can say that it lives.
+const (
+	shortestLease = 500 * time.Millisecond
+	longestLease  = time.Hour
+)
+
+// Budget is what a campaign may take.
+type Budget struct {
+	// Executions is how many scenarios are run; left out, as many as `lockproof prove` has.
+	Executions int `json:"executions,omitzero"`
+	// Time ends the campaign earlier: what it has run for, without the time in which nobody ran it.
+	Time Duration `json:"time,omitzero"`
+}
+
+// Stop is when a campaign ends before its budget is spent.
+type Stop struct {
+	// Violation ends it once one of these properties is violated; "any" is each.
+	Violation []string `json:"violation,omitempty"`
+	// NoNewCoverage ends it once so many shards in a row came to nothing new.
+	NoNewCoverage int `json:"no_new_coverage,omitzero"`
+}
+
+// Duration is a length of time, written as 30s or 8h.
+type Duration time.Duration
+
+// MarshalText implements encoding.TextMarshaler.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	if err != nil || v <= 0 {
+		return fmt.Errorf("%q: expected a length of time such as 30s or 8h", text)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// maxPlan bounds a campaign's file: a table of many thousand configurations is smaller.
+const maxPlan = 8 << 20
+
+// Load reads a campaign's file.
+func Load(path string) (*Plan, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxPlan {
+		return nil, fmt.Errorf("%s: expected a campaign's file, of at most %d MB", path, maxPlan>>20)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, nil
+}
+
+// Decode reads a campaign's file. The error is one line.
+func Decode(data []byte) (*Plan, error) {
+	p := new(Plan)
+	if err := json.Unmarshal(data, p, json.RejectUnknownMembers(true)); err != nil {
+		return nil, err
+	}
+	return p, p.check()
+}
+
+var names = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+
+func (p *Plan) check() error {
+	switch {
+	case p.Lockproof != Format:
+		return fmt.Errorf("lockproof: found %q, expected %q", p.Lockproof, Format)
+	case p.Version != Version:
+		return fmt.Errorf("version: found %d, expected %d", p.Version, Version)
+	case p.Shard < 0:
+		return fmt.Errorf("shard %d: expected at least 1", p.Shard)
+	case p.Budget.Executions < 0:
+		return fmt.Errorf("budget: executions %d: expected at least 1", p.Budget.Executions)
+	case p.Stop.NoNewCoverage < 0:
+		return fmt.Errorf("stop: no_new_coverage %d: expected at least 1", p.Stop.NoNewCoverage)
+	case p.Lease != 0 && (p.lease() < shortestLease || p.lease() > longestLease):
+		return fmt.Errorf("lease %v: expected %v to %v", p.lease(), shortestLease, longestLease)
+	}
+	if err := checkName(p.Name); err != nil {
+		return err
+	}
+	_, err := p.job(Options{})
+	return err
+}
+
+// checkName says what is wrong with a campaign's name.
+func checkName(name string) error {
+	if !names.MatchString(name) {
+		return fmt.Errorf("name %q: expected up to 32 of the characters a-z, 0-9 and -, the first not a -", name)
+	}
+	return nil
+}
+
+func (p *Plan) lease() time.Duration { return cmp.Or(time.Duration(p.Lease), DefaultLease) }

@@ -1,0 +1,211 @@
+package campaign
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"github.com/go-json-experiment/json"
+	"strings"
+
+	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// Sample says which scenarios are drawn. What is left out is as `lockproof prove` has it.
+type Sample struct {
+	Seed       uint64   `json:"seed,omitzero"`        // 1 if it is left out
+	Options    []string `json:"options,omitempty"`    // fixed, as name=value
+	Strategy   string   `json:"strategy,omitzero"`    // random or pct
+	Depth      int      `json:"depth,omitzero"`       // PCT's
+	Strict     bool     `json:"strict,omitzero"`      // a failed acquire promises that at one moment every slot was taken
+	Properties []string `json:"properties,omitempty"` // to judge
+	Shape
+}
+
+// Shape is what is fixed of workload and faults.
+type Shape struct {
+	Clients  *int     `json:"clients,omitzero"`
+	Admins   *int     `json:"admins,omitzero"`
+	Slots    *int     `json:"slots,omitzero"`
+	Rounds   *int     `json:"rounds,omitzero"`
+	Crashes  *float64 `json:"crashes,omitzero"`
+	Restarts *int     `json:"restarts,omitzero"`
+}
+
+// Sizes of shards that are not given: about a second of one core's work, and no more of them than a server lists with
+// ease.
+const (
+	sampleShard = 100 * lockproof.PartUnit
+	mostShards  = 100_000
+)
+
+// sampleJob is a campaign over a seed's scenarios, of a target of ours.
+type sampleJob struct {
+	plan   *Plan
+	config lockproof.Config
+	limit  int // scenarios
+	size   int // of a shard
+	given  bool
+	sum    *lockproof.Part
+	stale  int // shards since the last that came to something new
+}
+
+func (p *Plan) sampleJob(o Options) (job, error) {
+	c, err := p.sampleConfig()
+	if err != nil {
+		return nil, err
+	}
+	c.Workers, c.Found, c.Coverage = 1, o.Found, p.Stop.NoNewCoverage > 0
+	j := &sampleJob{plan: p, config: c, limit: cmp.Or(p.Budget.Executions, lockproof.DefaultScenarios), sum: new(lockproof.Part)}
+	j.size = cmp.Or(p.Shard, max(sampleShard, units(j.limit/mostShards)))
+	if _, err := lockproof.ProvePart(context.Background(), c, 0, 0); err != nil {
+		return nil, fmt.Errorf("sample: %w", err)
+	}
+	return j, nil
+}
+
+// units is a number of scenarios, rounded up to where a part may end.
+func units(n int) int {
+	return (n + lockproof.PartUnit - 1) / lockproof.PartUnit * lockproof.PartUnit
+}
+
+// sampleConfig is the run of which shards are parts.
+func (p *Plan) sampleConfig() (c lockproof.Config, err error) {
+	s := p.Sample
+	c = lockproof.Config{Seed: cmp.Or(s.Seed, 1), Depth: s.Depth, Shape: s.shape()}
+	if c.Target, err = lockproof.TargetNamed(cmp.Or(p.Target.Name, "semaphore")); err != nil {
+		return c, err
+	}
+	for _, o := range s.Options {
+		name, value, ok := strings.Cut(o, "=")
+		if !ok {
+			return c, fmt.Errorf("sample: option %q: expected name=value", o)
+		}
+		c.Options = append(c.Options, [2]string{name, value})
+	}
+	if s.Strict {
+		c.Strength = spec.Strict
+	}
+	if s.Strategy != "" {
+		var strategy scenario.Strategy
+		if err := strategy.UnmarshalText([]byte(s.Strategy)); err != nil || strategy == scenario.Replay {
+			return c, fmt.Errorf("sample: strategy %q: expected random or pct", s.Strategy)
+		}
+		c.Strategies = []scenario.Strategy{strategy}
+	}
+	applicable := spec.Applicable(c.Target.Kind)
+	if c.Properties, err = properties(s.Properties, applicable); err != nil {
+		return c, fmt.Errorf("sample: %w", err)
+	}
+	c.Until, err = p.Stop.until(cmp.Or(c.Properties, applicable))
+	return c, err
+}
+
+// Judged are the properties that are judged, and the type of the lock.
+func (p *Plan) Judged() (spec.PropertySet, lock.Kind) {
+	c, err := p.sampleConfig()
+	if err != nil {
+		panic("campaign: the plan was not checked: " + err.Error())
+	}
+	return cmp.Or(c.Properties, spec.Applicable(c.Target.Kind)), c.Target.Kind
+}
+
+func (h *Shape) shape() sim.Shape {
+	return sim.Shape{Clients: h.Clients, Admins: h.Admins, Slots: h.Slots, Rounds: h.Rounds, Crashes: h.Crashes, Restarts: h.Restarts}
+}
+
+// properties are properties by name, which must be among those that apply; none is all of them.
+func properties(names []string, applicable spec.PropertySet) (set spec.PropertySet, err error) {
+	for _, name := range names {
+		p, err := spec.PropertyNamed(name)
+		if err != nil {
+			return 0, err
+		}
+		if !applicable.Has(p) {
+			return 0, fmt.Errorf("property %s: it is not judged here; leave it out", p)
+		}
+		set = set.With(p)
+	}
+	return set, nil
+}
+
+// until are the properties whose violation ends a campaign that judges some.
+func (s *Stop) until(judged spec.PropertySet) (spec.PropertySet, error) {
+	if len(s.Violation) == 1 && s.Violation[0] == "any" {
+		return judged, nil
+	}
+	set, err := properties(s.Violation, judged)
+	if err != nil {
+		return 0, fmt.Errorf("stop: violation: %w", err)
+	}
+	return set, nil
+}
+
+func (j *sampleJob) batch() (shards []Shard) {
+	if j.given {
+		return nil
+	}
+	j.given = true
+	for from := 0; from < j.limit; from += j.size {
+		shards = append(shards, Shard{Number: len(shards), From: from, To: min(from+j.size, j.limit)})
+	}
+	return shards
+}
+
+func (j *sampleJob) work(ctx context.Context, s Shard) (any, error) {
+	return lockproof.ProvePart(ctx, j.config, s.From, s.To)
+}
+
+func (j *sampleJob) take(_ Shard, result []byte) error {
+	part := new(lockproof.Part)
+	if err := json.Unmarshal(result, part); err != nil {
+		return err
+	}
+	covered := len(j.sum.Covered())
+	j.sum.Merge(part)
+	if j.stale++; len(j.sum.Covered()) > covered {
+		j.stale = 0
+	}
+	return nil
+}
+
+func (j *sampleJob) enough() string {
+	if broken := j.sum.Violated() & j.config.Until; broken != 0 {
+		return strings.Join(broken.Names(), ", ") + " violated"
+	}
+	if n := j.plan.Stop.NoNewCoverage; n > 0 && j.stale >= n {
+		return fmt.Sprintf("nothing new was covered in %d shards", j.stale)
+	}
+	return ""
+}
+
+func (j *sampleJob) progress() Progress {
+	return Progress{
+		Executions: j.sum.Scenarios(), Of: j.limit, Shards: (j.limit + j.size - 1) / j.size, Violated: j.sum.Violated().Names(),
+	}
+}
+
+func (j *sampleJob) conclude(ctx context.Context) (*Outcome, error) {
+	res, err := lockproof.Conclude(ctx, lockproof.Drawn{Config: j.config, Part: j.sum})
+	if err != nil {
+		return nil, err
+	}
+	return &Outcome{Result: res}, nil
+}
+
+// sofar does without making anything smaller, which would take long.
+func (j *sampleJob) sofar() *histories.Report {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	c := j.config
+	c.Found = nil
+	res, err := lockproof.Conclude(ctx, lockproof.Drawn{Config: c, Part: j.sum})
+	if err != nil {
+		return nil
+	}
+	return res.Report
+}

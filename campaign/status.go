@@ -1,0 +1,189 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/outfile"
+)
+
+// Status is how far a campaign is.
+type Status struct {
+	Name string `json:"name"`
+	Progress
+	Done        int     `json:"done"`        // shards
+	Running     int     `json:"running"`     // shards that workers have at this moment
+	Redelivered int     `json:"redelivered"` // how often a shard was given to a worker again
+	PerSecond   float64 `json:"per_second"`  // executions, since this run of it began
+	Seconds     float64 `json:"seconds"`     // the campaign has run for
+	Left        float64 `json:"left"`        // seconds until its end, at that rate; 0 is not known
+	Over        string  `json:"over,omitempty"`
+	// At is when that was so.
+	At time.Time `json:"at"`
+
+	sofar func() *histories.Report
+}
+
+// Report is what has been found so far, nil where there is nothing to show yet.
+func (s *Status) Report() *histories.Report {
+	if s.sofar == nil {
+		return nil
+	}
+	return s.sofar()
+}
+
+// String is the status in a line.
+func (s *Status) String() string {
+	out := []string{fmt.Sprintf("%d of %d shards", s.Done, s.Shards)}
+	if s.Over == "" {
+		out = append(out, fmt.Sprintf("%d running", s.Running))
+	}
+	out = append(out, fmt.Sprintf("%d redelivered", s.Redelivered), fmt.Sprintf("%d executions", s.Executions))
+	if s.PerSecond > 0 && s.Over == "" {
+		out = append(out, fmt.Sprintf("%.0f a second", s.PerSecond))
+	}
+	if len(s.Violated) > 0 {
+		out = append(out, "violated: "+strings.Join(s.Violated, " "))
+	} else {
+		out = append(out, "no violation")
+	}
+	switch {
+	case s.Over != "":
+		out = append(out, "over: "+s.Over)
+	case s.Left > 0:
+		out = append(out, "about "+time.Duration(s.Left*float64(time.Second)).Round(time.Second).String()+" left")
+	}
+	return strings.Join(out, ", ")
+}
+
+// WriteStatus writes a status as a line of JSON.
+func WriteStatus(w io.Writer, s *Status) error {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(data, '\n'))
+	return err
+}
+
+// telling is how often it is told how far a campaign is.
+const telling = time.Second
+
+// statusFile is where a campaign without a server's address has its status.
+const statusFile = "status.json"
+
+// tell tells how far the campaign is, now and then.
+func (r *run) tell() {
+	if time.Since(r.told) < telling {
+		return
+	}
+	if r.told.IsZero() {
+		r.found = r.job.progress().Executions
+	}
+	r.told = time.Now()
+	s := r.status()
+	if r.config.Watch != nil {
+		r.config.Watch(s)
+	}
+	r.leave(s)
+}
+
+// leave leaves the status where it is looked for. That is for people: should it fail, the campaign goes on.
+func (r *run) leave(s *Status) {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), asking)
+	defer cancel()
+	_, _ = r.state.Put(ctx, keyStatus, data)
+	_, _ = r.state.Put(ctx, keyElapsed, []byte(r.elapsed().String()))
+	if dir := r.config.Server.Dir; r.config.Server.URL == "" {
+		_ = outfile.Write(filepath.Join(dir, statusFile), func(w io.Writer) error { _, err := w.Write(data); return err })
+	}
+}
+
+func (r *run) status() *Status {
+	s := &Status{
+		Name: r.manifest.Plan.Name, Progress: r.job.progress(), Done: r.next + len(r.waiting), Redelivered: r.again,
+		Seconds: r.elapsed().Seconds(), At: time.Now(), sofar: r.job.sofar,
+	}
+	if took := time.Since(r.began).Seconds(); took > 0 {
+		s.PerSecond = float64(s.Executions-r.found) / took
+	}
+	if s.PerSecond > 0 && s.Of > s.Executions {
+		s.Left = float64(s.Of-s.Executions) / s.PerSecond
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), asking)
+	defer cancel()
+	if info, err := r.workers.Info(ctx); err == nil {
+		s.Running = info.NumAckPending
+		s.Redelivered += info.NumRedelivered
+	}
+	return s
+}
+
+// Look is the status of a campaign: of the only one on the server, where the name is "". Looking changes nothing.
+func Look(ctx context.Context, server Server, name string) (*Status, error) {
+	if server.URL == "" {
+		return lookIn(server.Dir)
+	}
+	q, err := join(ctx, server, name)
+	if err != nil {
+		return nil, err
+	}
+	defer q.close()
+	return q.look(ctx)
+}
+
+// look is the status as whoever runs the campaign has left it, and what has changed since then.
+func (q *Queue) look(ctx context.Context) (*Status, error) {
+	s := &Status{Name: q.manifest.Plan.Name}
+	data, err := q.noted(ctx, keyStatus)
+	if err != nil {
+		return nil, err
+	}
+	if data != nil {
+		if err := json.Unmarshal(data, s); err != nil {
+			return nil, fmt.Errorf("queue %s: the status of campaign %s can't be read: %w", q.name, s.Name, err)
+		}
+	}
+	over, err := q.noted(ctx, keyOver)
+	if err != nil {
+		return nil, err
+	}
+	s.Over = string(over)
+	err = q.persist(ctx, func(ctx context.Context) error {
+		results, err := q.stored.Info(ctx)
+		if err != nil {
+			return err
+		}
+		s.Done = int(results.State.Msgs)
+		info, err := q.workers.Info(ctx)
+		if err == nil {
+			s.Running = info.NumAckPending
+		}
+		return err
+	})
+	return s, err
+}
+
+func lookIn(dir string) (*Status, error) {
+	data, err := os.ReadFile(filepath.Join(dir, statusFile))
+	if err != nil {
+		return nil, fmt.Errorf("there is no campaign in %s: start it with lockproof campaign run, or give the server's --queue", dir)
+	}
+	s := new(Status)
+	if err := json.Unmarshal(data, s); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, statusFile), err)
+	}
+	return s, nil
+}

@@ -1,0 +1,178 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// WorkConfig says whose shards to carry out.
+type WorkConfig struct {
+	Server Server
+	// Name is the campaign's; "" is the only one on the server.
+	Name string
+	// Workers is how many shards are carried out at once; at least 1.
+	Workers int
+	Options
+	// Done is told when a shard is done, and how many that makes. It may be nil.
+	Done func(shards int)
+}
+
+// Work carries out shards of somebody's campaign until it is over, or ctx is. What it had begun then is given back.
+func Work(ctx context.Context, c WorkConfig) error {
+	q, err := join(ctx, c.Server, c.Name)
+	if err != nil {
+		return err
+	}
+	defer q.close()
+	j, err := q.manifest.Plan.job(c.Options)
+	if err != nil {
+		return err
+	}
+	var done atomic.Int64
+	return q.crew(ctx, j, c.Workers, func() {
+		if n := int(done.Add(1)); c.Done != nil {
+			c.Done(n)
+		}
+	})
+}
+
+// crew has so many workers carry out shards until the campaign is over, or one of them cannot go on.
+func (q *Queue) crew(ctx context.Context, j job, n int, done func()) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	host, _ := os.Hostname() // it is for people
+	var wg sync.WaitGroup
+	for i := range n {
+		w := worker{Queue: q, job: j, name: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), i+1), done: done}
+		wg.Go(func() {
+			if err := w.run(ctx); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// worker carries out one shard after the other.
+type worker struct {
+	*Queue
+	job  job
+	name string
+	done func()
+}
+
+// run carries out shards until the campaign is over.
+func (w *worker) run(ctx context.Context) error {
+	for {
+		message, err := w.next(ctx)
+		if err != nil {
+			return err
+		}
+		if message == nil {
+			why, err := w.noted(ctx, keyOver)
+			if err != nil || why != nil {
+				return err
+			}
+			continue
+		}
+		if err := w.carry(ctx, message); err != nil {
+			return err
+		}
+	}
+}
+
+// next is the next shard to carry out, nil where there is none for now.
+func (w *worker) next(ctx context.Context) (jetstream.Msg, error) {
+	var message jetstream.Msg
+	err := w.persist(ctx, func(context.Context) (err error) {
+		message, err = w.workers.Next(jetstream.FetchMaxWait(idle))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if errors.Is(err, jetstream.ErrNoMessages) || errors.Is(err, nats.ErrTimeout) {
+			return nil
+		}
+		return err
+	})
+	return message, err
+}
+
+// carry carries out a shard, unless that was done already, stores what it comes to, and only then says so.
+func (w *worker) carry(ctx context.Context, message jetstream.Msg) error {
+	var s Shard
+	if err := json.Unmarshal(message.Data(), &s); err != nil {
+		return fmt.Errorf("queue %s: a shard can't be read: %w", w.Queue.name, err)
+	}
+	done, err := w.Queue.done(ctx, s)
+	if err != nil {
+		return err
+	}
+	if done {
+		return w.acknowledge(message)
+	}
+	delivered := uint64(1)
+	if about, err := message.Metadata(); err == nil {
+		delivered = about.NumDelivered
+	}
+	began := time.Now()
+	stop := w.vouch(message)
+	result, err := w.job.work(ctx, s)
+	stop()
+	if err != nil {
+		return w.failed(ctx, s, message, err)
+	}
+	data, err := json.Marshal(result)
+	if err != nil {
+		return err
+	}
+	if _, err := w.store(ctx, s, &answer{
+		Shard: s.Number, Worker: w.name, Delivered: delivered, Seconds: time.Since(began).Seconds(), Result: data,
+	}); err != nil {
+		return err
+	}
+	w.done()
+	return w.acknowledge(message)
+}
+
+// acknowledge says that a shard is done. Should that not arrive, it is delivered again, and its result is there.
+func (w *worker) acknowledge(message jetstream.Msg) error {
+	_ = message.Ack()
+	return nil
+}
+
+// vouch says again and again that a shard's worker lives, until stop is called.
+func (w *worker) vouch(message jetstream.Msg) (stop func()) {
+	ticker, ended := time.NewTicker(w.manifest.Plan.lease()/4), make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-ticker.C:
+				_ = message.InProgress() // if the server is gone, the next may arrive
+			case <-ended:
+				return
+			}
+		}
+	}()
+	return func() { ticker.Stop(); close(ended) }
+}
+
+// failed tells why a shard could not be carried out, and gives it back. A shard that was interrupted can be.
+func (w *worker) failed(ctx context.Context, s Shard, message jetstream.Msg, err error) error {
+	_ = message.Nak() // otherwise it is delivered again when its lease is over
+	if ctx.Err() != nil {
+		_ = w.nc.FlushTimeout(asking)
+		return ctx.Err()
+	}
+	err = fmt.Errorf("shard %d: %w", s.Number, err)
+	return errors.Join(err, w.note(ctx, keyFailed, []byte(err.Error())))
+}

@@ -1,0 +1,287 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/campaign"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/outfile"
+)
+
+func campaignCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "campaign",
+		Short: "spread a long run over many workers and machines",
+		Long: `A campaign is a long run that is spread over workers: in this process, or on many
+machines. A file says what is judged, which scenarios there are, how long it may take, and
+when it stops. The work is cut into shards; whoever dies, and whatever is killed, each
+shard counts once, and the card is the one that a single machine would have printed.
+
+The queue is NATS JetStream: a server in this process without a port, or with --queue a
+server or cluster of yours.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	cmd.AddCommand(campaignRunCommand(), campaignWorkCommand(), campaignStatusCommand())
+	return cmd
+}
+
+// queueFlags say where a campaign's queue is.
+type queueFlags struct {
+	queue, creds, nkey, cert, key, ca string
+}
+
+func (f *queueFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.queue, "queue", "", "the `URL` of a NATS server with JetStream, such as nats://host:4222; with commas where there are several")
+	flags.StringVar(&f.creds, "creds", "", "with --queue, a user's credentials `FILE`")
+	flags.StringVar(&f.nkey, "nkey", "", "with --queue, a `FILE` with an NKey's seed")
+	flags.StringVar(&f.cert, "tlscert", "", "with --queue, a client's certificate `FILE`")
+	flags.StringVar(&f.key, "tlskey", "", "with --queue, the key `FILE` of --tlscert")
+	flags.StringVar(&f.ca, "tlsca", "", "with --queue, a `FILE` with the certificate authority that has signed the server's")
+}
+
+// check refuses flags that have nothing to decide.
+func (f *queueFlags) check(c *cobra.Command) error {
+	if f.queue == "" {
+		return given(c, "without --queue: the queue is in this process; leave it out, or name a server", "creds", "nkey", "tlscert", "tlskey", "tlsca")
+	}
+	if f.cert == "" {
+		return given(c, "without --tlscert: a key belongs to a certificate; give both", "tlskey")
+	}
+	if f.key == "" {
+		return given(c, "without --tlskey: a certificate takes its key; give both", "tlscert")
+	}
+	return nil
+}
+
+func (f *queueFlags) server(dir string) campaign.Server {
+	return campaign.Server{URL: f.queue, Dir: dir, Creds: f.creds, NKey: f.nkey, Cert: f.cert, Key: f.key, CA: f.ca}
+}
+
+// campaignRunFlags are what `campaign run` is told.
+type campaignRunFlags struct {
+	dir     string
+	workers int
+	queueFlags
+	outputFlags
+	paged time.Time // when the page was written last
+}
+
+func campaignRunCommand() *cobra.Command {
+	f := campaignRunFlags{workers: runtime.GOMAXPROCS(0)}
+	cmd := &cobra.Command{
+		Use:   "run FILE",
+		Short: "run a campaign, or go on with it",
+		Long: `Runs the campaign that a file describes, and prints its card at the end. If it was ended
+before, however that was, the same command goes on where it was left.
+
+Without --queue the campaign runs in this process, with its files in a directory. With
+--queue workers elsewhere take part as well: lockproof campaign work --queue URL.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.dir, "dir", "", "the `DIRECTORY` in which a campaign in this process keeps its files (default NAME.campaign)")
+	flags.Var(number[int]{&f.workers, 0, manyWorkers}, "workers", "how many work here at once (default one a processor); the result is the same. With --queue it may be 0")
+	f.queueFlags.register(cmd)
+	f.outputFlags.register(cmd)
+	return cmd
+}
+
+// check refuses flags that have nothing to decide.
+func (f *campaignRunFlags) check(c *cobra.Command) error {
+	if f.queue != "" {
+		return cmp.Or(given(c, "beside --queue: the server keeps the campaign's files; leave it out", "dir"), f.queueFlags.check(c))
+	}
+	if f.workers == 0 {
+		return errors.New("--workers 0 without --queue: nobody would work; give a number, or a server where others do")
+	}
+	return f.queueFlags.check(c)
+}
+
+func (f *campaignRunFlags) run(c *cobra.Command, path string) error {
+	if err := f.check(c); err != nil {
+		return err
+	}
+	plan, err := campaign.Load(path)
+	if err != nil {
+		return err
+	}
+	judged, kind := plan.Judged()
+	if err := f.demand(judged, kind); err != nil {
+		return err
+	}
+	line := newProgress()
+	out, err := campaign.Run(c.Context(), campaign.RunConfig{
+		Plan: plan, Server: f.server(cmp.Or(f.dir, plan.Name+".campaign")), Workers: f.workers,
+		Options: campaign.Options{Stderr: c.ErrOrStderr(), Found: f.found},
+		Watch: func(s *campaign.Status) {
+			line.say("%s", s)
+			f.page(s)
+		},
+	})
+	line.done()
+	if err != nil {
+		return err
+	}
+	if c.Context().Err() != nil {
+		tell("the same command goes on with the campaign")
+	}
+	return f.write(c, out.Result)
+}
+
+// paging is how often the page is written while a campaign runs.
+const paging = 10 * time.Second
+
+// page writes the page as far as the campaign is. What can't be written now is tried again when it is over, and said then.
+func (f *campaignRunFlags) page(s *campaign.Status) {
+	if f.html == "" || time.Since(f.paged) < paging {
+		return
+	}
+	f.paged = time.Now()
+	r := s.Report()
+	if r == nil {
+		return
+	}
+	r.Command, r.Source, r.Required = commandLine(), s.String(), f.required
+	_ = outfile.Write(f.html, func(w io.Writer) error { return histories.WritePage(w, &histories.Page{Report: r}) })
+}
+
+// campaignWorkFlags are what `campaign work` is told.
+type campaignWorkFlags struct {
+	workers int
+	queueFlags
+}
+
+func campaignWorkCommand() *cobra.Command {
+	f := campaignWorkFlags{workers: runtime.GOMAXPROCS(0)}
+	cmd := &cobra.Command{
+		Use:   "work [NAME]",
+		Short: "take part in a campaign",
+		Long: `Carries out shards of a campaign that runs elsewhere, until it is over. The name may be
+left out where there is one campaign on the server. This must be the same build of
+lockproof, and a target that is somebody else's command must be the same here, under the
+same name.
+
+It may be killed at any moment: what it was at is done by another.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
+	}
+	cmd.Flags().Var(number[int]{&f.workers, 1, manyWorkers}, "workers", "how many work here at once (default one a processor)")
+	f.queueFlags.register(cmd)
+	return cmd
+}
+
+func (f *campaignWorkFlags) run(c *cobra.Command, args []string) error {
+	if f.queue == "" {
+		return errors.New("--queue is missing: expected the URL of the campaign's server")
+	}
+	if err := f.queueFlags.check(c); err != nil {
+		return err
+	}
+	line, done := newProgress(), 0
+	err := campaign.Work(c.Context(), campaign.WorkConfig{
+		Server: f.server(""), Name: first(args), Workers: f.workers, Options: campaign.Options{Stderr: c.ErrOrStderr()},
+		Done: func(n int) {
+			done = n
+			line.say("%d shards done", n)
+		},
+	})
+	line.done()
+	if err == nil {
+		fmt.Fprintf(c.OutOrStdout(), "the campaign is over: %d shards were done here\n", done)
+	}
+	return err
+}
+
+// first is the first of some arguments, "" where there is none.
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// campaignStatusFlags are what `campaign status` is told.
+type campaignStatusFlags struct {
+	dir         string
+	json, watch bool
+	queueFlags
+}
+
+func campaignStatusCommand() *cobra.Command {
+	var f campaignStatusFlags
+	cmd := &cobra.Command{
+		Use:   "status [NAME]",
+		Short: "tell how far a campaign is",
+		Long: `Tells how far a campaign is: shards done, running and given out again, executions a
+second, violations so far, time left. The name may be left out where there is one campaign
+on the server. Looking changes nothing, and neither does it to stop looking.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.dir, "dir", "", "the `DIRECTORY` of a campaign without --queue (default NAME.campaign)")
+	flags.BoolVar(&f.json, "json", false, "print the status as JSON")
+	flags.BoolVar(&f.watch, "watch", false, "go on, with a line whenever something has changed, until the campaign is over")
+	f.queueFlags.register(cmd)
+	return cmd
+}
+
+// looking is how often a campaign is looked at that is watched.
+const looking = time.Second
+
+func (f *campaignStatusFlags) run(c *cobra.Command, args []string) error {
+	name := first(args)
+	switch {
+	case f.queue != "":
+		if err := given(c, "beside --queue: the server has the campaign; leave it out", "dir"); err != nil {
+			return err
+		}
+	case f.dir == "" && name == "":
+		return errors.New("--queue is missing: expected a campaign's name, its --dir, or the URL of its server")
+	case f.dir != "" && name != "":
+		return fmt.Errorf("%q beside --dir: a directory has one campaign; leave one of them out", name)
+	}
+	if err := f.queueFlags.check(c); err != nil {
+		return err
+	}
+	server := f.server(cmp.Or(f.dir, name+".campaign"))
+	for last := ""; ; {
+		s, err := campaign.Look(c.Context(), server, name)
+		if err != nil {
+			return err
+		}
+		if said := s.String(); said != last {
+			if err := f.print(c.OutOrStdout(), s); err != nil {
+				return err
+			}
+			last = said
+		}
+		if !f.watch || s.Over != "" {
+			return nil
+		}
+		select {
+		case <-time.After(looking):
+		case <-c.Context().Done():
+			return errInterrupted
+		}
+	}
+}
+
+// print prints a status in a line, as JSON or for people.
+func (f *campaignStatusFlags) print(w io.Writer, s *campaign.Status) error {
+	if f.json {
+		return campaign.WriteStatus(w, s)
+	}
+	_, err := fmt.Fprintf(w, "%s: %s\n", s.Name, s)
+	return err
+}
