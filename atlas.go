@@ -253,7 +253,7 @@ func (c *AtlasConfig) cost(e *Exploration) []histories.EfficiencyRow {
 		s := source.Scenario(i)
 		r.Run(e.Target, &s)
 	}
-	return slices.DeleteFunc(Efficiency(r.Costs), func(row histories.EfficiencyRow) bool { return !e.includes(row.Operation) })
+	return slices.DeleteFunc(Efficiency(r.Costs, e.Target.Kind), func(row histories.EfficiencyRow) bool { return !e.includes(row.Operation) })
 }
 
 // includes reports whether an exploration calls the operation of a situation.

@@ -20,7 +20,7 @@ func (f *foreignRun) report() *histories.Report {
 		Tool: Version, Target: f.Name, Doc: f.Exec, Kind: f.Kind, Mode: histories.Sampled,
 		Broker: f.On.String() + gated, Seed: f.Seed, Strength: f.Strength.String(), Bounds: f.Shape.String(), Fixed: byName(f.Options),
 		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations,
-		Efficiency: Efficiency(&s.costs),
+		Efficiency: Efficiency(&s.costs, f.Kind),
 		Stale: histories.Overlap{
 			Commands: int(s.overlapCommands), Time: time.Duration(s.overlap) * time.Millisecond, Scenarios: s.overlaps,
 		},
@@ -61,7 +61,7 @@ func (f *foreignRun) report() *histories.Report {
 	}
 	for k := range sim.Sightings {
 		if k != sim.SawRandomOption && (s.seen[k] > 0 || !f.exploring || !k.Faulty()) { // what clients draw is their own
-			r.Exercised = append(r.Exercised, histories.Exercise{Name: k.String(), Scenarios: s.seen[k]})
+			r.Exercised = append(r.Exercised, histories.Exercise{Name: k.Of(f.Kind), Scenarios: s.seen[k]})
 		}
 	}
 	return r

@@ -105,6 +105,7 @@ func (m *mutex) prove(t *testing.T, on lockproof.ForeignBroker, scenarios int, u
 	if err != nil {
 		t.Fatal(err)
 	}
+	speaksOfMutex(t, res)
 	return res
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
@@ -16,7 +17,7 @@ func (c *Config) report(s *sample, traces map[spec.Property]*scenario.Trace) *hi
 		Tool: Version, Target: c.Target.Name, Doc: c.Target.Doc, Kind: c.Target.Kind, Mode: histories.Sampled,
 		Broker: simulated, Seed: c.Seed, Strength: c.Strength.String(), Bounds: c.Shape.String(), Fixed: assigned(c.Options),
 		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations,
-		Efficiency: Efficiency(&s.costs),
+		Efficiency: Efficiency(&s.costs, c.Target.Kind),
 		Stale: histories.Overlap{
 			Commands: int(s.overlapCommands), Time: time.Duration(s.overlap) * time.Millisecond, Scenarios: s.overlaps,
 		},
@@ -32,7 +33,7 @@ func (c *Config) report(s *sample, traces map[spec.Property]*scenario.Trace) *hi
 		}
 	}
 	for k := range sim.Sightings {
-		r.Exercised = append(r.Exercised, histories.Exercise{Name: k.String(), Scenarios: s.seen[k]})
+		r.Exercised = append(r.Exercised, histories.Exercise{Name: k.Of(c.Target.Kind), Scenarios: s.seen[k]})
 	}
 	return r
 }
@@ -72,7 +73,7 @@ var budgets = map[spec.Situation]histories.Budget{
 }
 
 // Efficiency is what operations cost, as a report tells of it.
-func Efficiency(costs *spec.Costs) []histories.EfficiencyRow {
+func Efficiency(costs *spec.Costs, kind lock.Kind) []histories.EfficiencyRow {
 	var rows []histories.EfficiencyRow
 	for k := range spec.Situations {
 		t := &costs[k]
@@ -80,7 +81,7 @@ func Efficiency(costs *spec.Costs) []histories.EfficiencyRow {
 			continue
 		}
 		row := histories.EfficiencyRow{
-			Operation: k.String(), Count: t.Count,
+			Operation: k.Of(kind), Count: t.Count,
 			Commands: spread(t, spec.Commands), RoundTrips: spread(t, spec.Trips), Unpipelined: spread(t, spec.Replies),
 			Channels: spread(t, spec.Channels), Connections: spread(t, spec.Connections),
 		}

@@ -69,7 +69,7 @@ func covered(b *sim.Bounds, c *search.Coverage) (yes, no []string) {
 	for op := lock.Acquire; op <= lock.Wait; op++ {
 		if calls(b, op) {
 			for _, e := range endings(b, op) {
-				note(endingName(e), c.Results[e])
+				note(endingName(e, b.Target.Kind), c.Results[e])
 			}
 		}
 	}
@@ -124,12 +124,12 @@ func endings(b *sim.Bounds, op lock.Op) []search.Ending {
 	return out
 }
 
-func endingName(e search.Ending) string {
+func endingName(e search.Ending, kind lock.Kind) string {
 	switch {
 	case e.Held:
 		return e.Op.String() + ": held"
 	case e.Reason != lock.NoReason:
-		return fmt.Sprintf("%s: %s", e.Op, e.Reason)
+		return fmt.Sprintf("%s: %s", e.Op, e.Reason.Of(kind))
 	}
 	return e.Op.String() + ": ok"
 }

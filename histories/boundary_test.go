@@ -116,7 +116,7 @@ func TestCallWords(t *testing.T) {
 		"acquire": {F: spec.F(lock.Acquire), Slot: 3}, "add 2": {F: spec.F(lock.Add), Slots: 2}, "wait 3": {F: spec.F(lock.Wait), Slot: 3},
 		"create 1": {F: spec.F(lock.Create), Slots: 1}, "remove 4": {F: spec.F(lock.Remove), Slots: 4}, "destroy": {F: spec.F(lock.Destroy), Slots: 4},
 	} {
-		if got := invocationWords(e); got != want {
+		if got := invocationWords(e, lock.Semaphore); got != want {
 			t.Errorf("%+v: %q, want %q", e, got, want)
 		}
 	}
@@ -128,7 +128,7 @@ func TestCallWords(t *testing.T) {
 		for _, typ := range []spec.EventType{spec.OK, spec.Fail, spec.Info} {
 			for _, why := range []lock.Reason{lock.NoReason, lock.Full, lock.TimedOut} {
 				for _, held := range []bool{true, false} {
-					said.WriteString(op.String() + " " + typ.String() + " " + why.String() + ": " + completionWords(answer(op, typ, held, 1, 3, why)) + "\n")
+					said.WriteString(op.String() + " " + typ.String() + " " + why.String() + ": " + completionWords(answer(op, typ, held, 1, 3, why), lock.Semaphore) + "\n")
 				}
 			}
 		}

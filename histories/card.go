@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // WriteCard prints a report for a person: what was run, each property with its verdict and how often
@@ -211,7 +209,7 @@ func remark(r *Report, p *PropertyResult) (string, ink) {
 	if verdict == Skipped {
 		return printable(reason), yellow
 	}
-	said := spec.Properties[p.Property].Sentence
+	said := p.Property.Sentence(r.Kind)
 	if p.Note != "" {
 		said += " (" + p.Note + ")"
 	}

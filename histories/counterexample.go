@@ -153,7 +153,7 @@ func (c *Counterexample) Encode() ([]byte, error) {
 	data, err := json.Marshal(counterexampleFile{
 		Strength: strength, Exec: c.Exec, Lock: kind, ExecOpts: c.ExecOptions,
 		Lockproof: counterexampleFormat, Version: counterexampleVersion, Tool: c.Tool,
-		Property: c.Property.String(), Sentence: spec.Properties[c.Property].Sentence,
+		Property: c.Property.String(), Sentence: c.Property.Sentence(v.Kind),
 		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail},
 		Found:     c.Origin, Suspected: c.Suspected, Tries: c.Tries, Scenario: c.Scenario, Transcript: c.Transcript,
 	}, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
@@ -215,7 +215,7 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 		Exec: f.Exec, Kind: kind, ExecOptions: f.ExecOpts, Tool: f.Tool, Property: property, Strength: strength, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
 		Suspected: f.Suspected, Tries: f.Tries,
 		Violation: scenario.Violation{Step: v.Step - 1, Violation: spec.Violation{
-			Property: property, Lock: v.Lock, Client: v.Client, Other: v.Other, Slot: v.Slot, Detail: v.Detail}},
+			Property: property, Kind: kind, Lock: v.Lock, Client: v.Client, Other: v.Other, Slot: v.Slot, Detail: v.Detail}},
 	}, nil
 }
 

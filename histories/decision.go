@@ -130,10 +130,13 @@ func (d *decider) taken(before, after *spec.Truth) bool {
 // beliefs is why one of two believes to hold what the broker has as the other's: it lost it without knowing, or its
 // claim got nothing, or what somebody had already.
 func (d *decider) beliefs() int {
+	if d.Scenario.Options.Connection == lock.SharedConnection { // the broker has no idea who holds what
+		return d.answer(int(d.Steps[d.shows].Action.Client))
+	}
 	for _, c := range []int{d.client(), int(d.v.Other)} {
 		acquired := d.invoked(c, lock.Acquire)
 		owner := func(i int) bool { return int(d.truth(i).Owner[d.v.Slot]) == c }
-		if acquired < 0 || owner(d.shows) && d.Scenario.Options.Connection != lock.SharedConnection {
+		if acquired < 0 || owner(d.shows) {
 			continue
 		}
 		for i := d.shows; i > acquired; i-- {

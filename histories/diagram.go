@@ -8,7 +8,6 @@ import (
 
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // Draw draws an execution for a terminal as a space-time diagram: time goes down, a line a step. The
@@ -188,7 +187,7 @@ func (d *drawing) rule(m *moment) []line {
 	width := 2 + d.step + gap
 	out := []line{{{strings.Repeat("━", min(d.style.width(), d.style.width()-d.fit()+d.wire)), red}}}
 	for _, v := range m.broken {
-		text := v.Property.String() + ": " + spec.Properties[v.Property].Sentence
+		text := v.Property.String() + ": " + v.Property.Sentence(d.kind)
 		out = append(out, beside(line{{shows, red}}, strings.Fields(text), red, width, d.style.width()-width)...)
 		out = append(out, beside(nil, strings.Fields(printable(v.Explain())), plain, width, d.style.width()-width)...)
 	}

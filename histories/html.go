@@ -11,7 +11,6 @@ import (
 
 	"github.com/lockproof/lockproof/histories/safetext"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 //go:embed page
@@ -96,7 +95,7 @@ func (x *Execution) data(diagram template.HTML) executionData {
 	s := &x.Trace.Scenario
 	d := executionData{Target: s.Target, Settings: strings.Join(settings(x.Trace), " "), Again: x.Again, Diagram: diagram}
 	for _, v := range x.Trace.Violations {
-		d.Broken = append(d.Broken, brokenData{v.Property.String(), spec.Properties[v.Property].Sentence, v.Explain(), Decision(x.Trace, v)})
+		d.Broken = append(d.Broken, brokenData{v.Property.String(), v.Property.Sentence(x.Trace.History.Kind), v.Explain(), Decision(x.Trace, v)})
 	}
 	switch size := len(x.Porcupine); {
 	case size > maxPorcupine:

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/histories/safetext"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // junitSuites is the XML that continuous integration reads: a suite a target, a case a property.
@@ -131,7 +130,7 @@ func (r *Report) testCase(p *PropertyResult) junitCase {
 		c.Skipped = &junitSkipped{Message: legal(reason)}
 	default:
 		c.Output = &junitOutput{Text: fmt.Sprintf("%s: %s; checked %s times, from %s",
-			verdict, spec.Properties[p.Property].Sentence, grouped(p.Checked), p.Evidence)}
+			verdict, p.Property.Sentence(r.Kind), grouped(p.Checked), p.Evidence)}
 	}
 	return c
 }
@@ -139,7 +138,7 @@ func (r *Report) testCase(p *PropertyResult) junitCase {
 // story is a violation in full, for a reader who has nothing but this.
 func (r *Report) story(p *PropertyResult) string {
 	v := p.Violation
-	lines := []string{p.Property.String() + ": " + spec.Properties[p.Property].Sentence, r.told(p)}
+	lines := []string{p.Property.String() + ": " + p.Property.Sentence(r.Kind), r.told(p)}
 	if v.Command != "" {
 		lines = append(lines, "see it: "+v.Command)
 	}

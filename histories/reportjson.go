@@ -5,8 +5,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // The format of reports.
@@ -225,7 +223,7 @@ func WriteJSON(w io.Writer, r *Report) error {
 func (r *Report) property(p *PropertyResult) propertyFile {
 	verdict, reason := r.Verdict(p)
 	f := propertyFile{
-		Property: p.Property.String(), Sentence: spec.Properties[p.Property].Sentence, Verdict: verdict, Reason: reason,
+		Property: p.Property.String(), Sentence: p.Property.Sentence(r.Kind), Verdict: verdict, Reason: reason,
 		Evidence: p.Evidence.String(), Checked: p.Checked, Scenarios: p.Scenarios, Violating: p.Violating, Undecided: p.Undecided, Note: p.Note,
 	}
 	if v := p.Violation; v != nil {

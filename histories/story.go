@@ -153,7 +153,7 @@ func momentOf(t *scenario.Trace, i int, before []lane) moment {
 	}
 	m.act(a, taken.Reply)
 	for i, e := range t.History.Events[taken.First : taken.First+taken.Events] {
-		m.see(e)
+		m.see(e, t)
 		if said := t.Errors[taken.First+i]; said != "" {
 			m.errors = append(m.errors, errorWords(t, e, said))
 		}
@@ -188,18 +188,18 @@ func (m *moment) act(a scenario.Action, r amqp.Reply) {
 }
 
 // see takes in an event of the history: calls, and what clients believe after them.
-func (m *moment) see(e spec.Event) {
+func (m *moment) see(e spec.Event, t *scenario.Trace) {
 	if e.Process < 1 || len(m.lanes) == 0 {
 		return
 	}
 	client := clientOf(e, len(m.lanes))
 	if e.Type == spec.Invoke {
-		m.calls = append(m.calls, call{client: client, begin: invocationWords(e)})
+		m.calls = append(m.calls, call{client: client, begin: invocationWords(e, t.History.Kind)})
 	} else {
-		m.end(client, completionWords(e))
+		m.end(client, completionWords(e, t.History.Kind))
 	}
 	if l := &m.lanes[client-1]; !l.dead {
-		l.believe(e)
+		l.believe(e, t.History.Kind)
 	}
 }
 
@@ -217,11 +217,11 @@ func (m *moment) end(client int, words string) {
 }
 
 // believe changes what the client believes. Who begins to release does not believe any more.
-func (l *lane) believe(e spec.Event) {
+func (l *lane) believe(e spec.Event, kind lock.Kind) {
 	l.calling = e.Type == spec.Invoke
 	switch op := e.F.Op(); {
 	case l.calling && op != lock.Release:
-	case e.Type == spec.OK && e.Held && e.Slot == spec.AnySlot:
+	case e.Type == spec.OK && e.Held && (e.Slot == spec.AnySlot || kind != lock.Semaphore):
 		l.held = unnumbered
 	case e.Type == spec.OK && e.Held:
 		l.held = int(e.Slot)

@@ -98,7 +98,7 @@ func (d *svgDiagram) heads() {
 	}
 	for l, name := range d.locks {
 		d.text("head", "", d.slots[l]-15, rowHeight/2, name)
-		for slot := 1; slot <= d.most[l] && d.kind != lock.Mutex; slot++ {
+		for slot := 1; slot <= d.most[l] && d.kind == lock.Semaphore; slot++ {
 			d.centered("head", "", d.slots[l]+(slot-1)*slotWidth, 3*rowHeight/2, strconv.Itoa(slot))
 		}
 		if d.runs(administrator, l) != nil {

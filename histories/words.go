@@ -86,39 +86,44 @@ func replyWords(r amqp.Reply) string {
 	return r.Kind.String()
 }
 
-// invocationWords is a call: "acquire", "add 2", "wait for slot 3".
-func invocationWords(e spec.Event) string {
-	switch e.F.Op() {
-	case lock.Create, lock.Add, lock.Remove:
+// invocationWords is a call: "acquire", "add 2", "wait 3".
+func invocationWords(e spec.Event, kind lock.Kind) string {
+	switch op := e.F.Op(); {
+	case kind != lock.Semaphore: // there is one, whose number says nothing
+	case op == lock.Create, op == lock.Add, op == lock.Remove:
 		return fmt.Sprintf("%s %d", e.F, e.Slots)
-	case lock.Wait:
+	case op == lock.Wait:
 		return fmt.Sprintf("wait %d", e.Slot)
 	}
 	return e.F.String()
 }
 
 // completionWords is what a call came to: "holds 1", "full", "not held", "3 slots", "unknown: timed-out".
-func completionWords(e spec.Event) string {
+func completionWords(e spec.Event, kind lock.Kind) string {
+	reason := e.Reason.Of(kind)
 	switch {
 	case e.Type == spec.Info:
-		return strings.TrimSuffix("unknown: "+e.Reason.String(), ": ")
+		return strings.TrimSuffix("unknown: "+reason, ": ")
 	case e.Type == spec.Fail && e.Reason == lock.NoReason:
 		return "failed"
 	case e.Type == spec.Fail:
-		return e.Reason.String()
+		return reason
 	}
 	switch e.F.Op() {
 	case lock.Acquire:
 		if e.Held {
-			return strings.TrimSpace("holds " + slotWord(e.Slot))
+			return strings.TrimSpace("holds " + slotWord(e.Slot, kind))
 		}
 		return "not held"
 	case lock.Verify:
 		if e.Held {
 			return "held"
 		}
-		return strings.TrimSuffix("not held: "+e.Reason.String(), ": ")
+		return strings.TrimSuffix("not held: "+reason, ": ")
 	case lock.Count:
+		if kind != lock.Semaphore {
+			return fmt.Sprint(e.Slots)
+		}
 		return plural(int(e.Slots), "slot")
 	}
 	return "ok"
@@ -145,8 +150,8 @@ func Errors(t *scenario.Trace) (all []string) {
 }
 
 // slotWord is a slot's number, and nothing for a slot that has none.
-func slotWord(slot uint16) string {
-	if slot == spec.AnySlot {
+func slotWord(slot uint16, kind lock.Kind) string {
+	if slot == spec.AnySlot || kind != lock.Semaphore {
 		return ""
 	}
 	return fmt.Sprint(slot)
@@ -203,6 +208,9 @@ func stateWords(t *spec.Truth, kind lock.Kind) []string {
 		parts = append(parts, "admin←"+ownerName(t.Admin))
 	}
 	if len(parts) == 0 {
+		if kind != lock.Semaphore {
+			return []string{"not there"}
+		}
 		parts = append(parts, "no slots")
 	}
 	return parts
@@ -222,10 +230,8 @@ func slotState(slot int, exists, taken bool, owner uint8, kind lock.Kind) string
 		holder = "←" + ownerName(owner)
 	}
 	switch {
-	case kind == lock.Mutex && taken:
-		return "held" + holder
-	case kind == lock.Mutex:
-		return "free"
+	case kind != lock.Semaphore && slot == 1:
+		return mutexState(exists || kind == lock.Mutex, taken, holder)
 	case exists && taken:
 		return fmt.Sprintf("%d:A B%s", slot, holder)
 	case taken:
@@ -234,4 +240,17 @@ func slotState(slot int, exists, taken bool, owner uint8, kind lock.Kind) string
 		return fmt.Sprintf("%d:A", slot)
 	}
 	return fmt.Sprintf("%d:–", slot)
+}
+
+// mutexState is how a mutex stands: one that was destroyed may still have a holder.
+func mutexState(exists, taken bool, holder string) string {
+	switch {
+	case taken && !exists:
+		return "gone, held" + holder
+	case taken:
+		return "held" + holder
+	case exists:
+		return "free"
+	}
+	return "gone"
 }

@@ -40,6 +40,18 @@ var sightingNames = [Sightings]string{
 // String is the sighting in words.
 func (s Sighting) String() string { return sightingNames[s] }
 
+// Of is the sighting in words, for a lock of that type: a mutex has no slots that could be removed.
+func (s Sighting) Of(k lock.Kind) string {
+	switch {
+	case k == lock.Semaphore:
+	case s == SawFull:
+		return "acquire: taken"
+	case s == SawRemoved:
+		return "verify: gone"
+	}
+	return s.String()
+}
+
 // Faulty reports whether it is a fault, or does not come without one.
 func (s Sighting) Faulty() bool { return s <= SawRestart || s == SawDisconnected }
 

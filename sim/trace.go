@@ -24,7 +24,7 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength spec.
 	}
 	if f := spec.CheckLinearizable(&t.History, spec.LinearizableOptions{Strength: strength}); f.Decision == spec.Illegal {
 		t.Violations = append(t.Violations, scenario.Violation{
-			Violation: spec.Violation{Property: spec.Linearizable, Lock: uint8(f.Lock), Slot: uint8(f.Slot), Detail: f.Why},
+			Violation: spec.Violation{Property: spec.Linearizable, Kind: t.History.Kind, Lock: uint8(f.Lock), Slot: uint8(f.Slot), Detail: f.Why},
 			Step:      t.StepOf(f.Event),
 		})
 	}

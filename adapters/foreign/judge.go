@@ -211,7 +211,7 @@ func (r *run) verdict(x *Execution, v spec.HistoryVerdict) {
 	x.Found = x.Found.With(v.Property)
 	step := x.StepOf(v.Event)
 	x.Violations = append(x.Violations, scenario.Violation{Violation: spec.Violation{
-		Property: v.Property, Detail: v.Why, Client: x.clientOf(v),
+		Property: v.Property, Kind: x.History.Kind, Detail: v.Why, Client: x.clientOf(v),
 	}, Step: step})
 }
 

@@ -308,7 +308,7 @@ func (r *run) unfinished(c uint8) {
 		}
 	}
 	r.record.violations = append(r.record.violations, scenario.Violation{
-		Violation: spec.Violation{Property: spec.Progress, Client: c, Detail: "the operation does not end though nobody holds the lock"},
+		Violation: spec.Violation{Property: spec.Progress, Kind: r.config.Kind, Client: c, Detail: "the operation does not end though nobody holds the lock"},
 		Step:      len(r.record.steps),
 	})
 }

@@ -125,7 +125,7 @@ var acquiring = []*lock.Target{
 	},
 	{
 		Name: "persistent-mutex-unseen", Kind: lock.PersistentMutex, Breaks: "no-phantom-slot",
-		Doc: "the persistent mutex cuts corners: acquire never looks whether the slot is there",
+		Doc: "the persistent mutex cuts corners: acquire never looks whether it is there",
 		Fix: func(o *lock.Options) { o.Pipeline, o.VerifyFirst = 0, false },
 		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Phase == lock.ScanningA {

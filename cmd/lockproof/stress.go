@@ -52,7 +52,7 @@ func (f *proveFlags) stress(c *cobra.Command, cfg lockproof.Config) error {
 	}
 	report.Target, report.Doc, report.Mode = cfg.Target.Name, cfg.Target.Doc, histories.Stressed
 	report.Broker, report.Scenarios, report.Commands, report.Elapsed = broker.String(), stats.Rounds, stats.Commands, stats.Elapsed
-	report.Efficiency = lockproof.Efficiency(&stats.Costs)
+	report.Efficiency = lockproof.Efficiency(&stats.Costs, report.Kind)
 	report.Exercised = []histories.Exercise{
 		{Name: "client crash", Scenarios: stats.Crashes}, {Name: "connection dropped by the broker", Scenarios: stats.Dropped},
 		{Name: "broker restart", Scenarios: stats.Restarts},

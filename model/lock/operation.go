@@ -93,6 +93,18 @@ func (r Reason) String() string {
 	return "unknown"
 }
 
+// Of is the reason in words, for a lock of that type: what fills a semaphore takes a mutex.
+func (r Reason) Of(k Kind) string {
+	switch {
+	case k == Semaphore:
+	case r == Full:
+		return "taken"
+	case r == Removed:
+		return "gone"
+	}
+	return r.String()
+}
+
 // ReasonNamed is the reason with that name; the empty name is no reason.
 func ReasonNamed(name string) (Reason, bool) {
 	for r, n := range reasonNames {

@@ -47,5 +47,5 @@ func (t *Target) New(o Options, layout *Layout) Implementation {
 var References = []*Target{
 	{Name: "semaphore", Kind: Semaphore, Doc: "persistent semaphore: A queues are slots, exclusive B queues are holders"},
 	{Name: "mutex", Kind: Mutex, Doc: "true mutex: one exclusive queue, no administration"},
-	{Name: "persistent-mutex", Kind: PersistentMutex, Doc: "persistent mutex: a semaphore with a single slot and the cheaper path that it allows"},
+	{Name: "persistent-mutex", Kind: PersistentMutex, Doc: "persistent mutex: a semaphore of one, and the cheaper path that it allows"},
 }

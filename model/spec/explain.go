@@ -17,7 +17,7 @@ func (w *sweep) failed(k int32) Finding {
 
 // why says in one line what is wrong with an answer, by the example of the last state given up.
 func (w *sweep) why(c *call) string {
-	who, st, slot := w.r.who(c), w.dead, int32(c.slot)
+	who, st, slot, kind := w.r.who(c), w.dead, w.r.h.slotName(c.slot), w.r.h.Kind
 	switch c.effect {
 	case takes:
 		if w.r.h.Events[c.inv].F.Op() == lock.Verify {
@@ -25,28 +25,28 @@ func (w *sweep) why(c *call) string {
 		}
 		return who + " was granted " + w.whyNot(st, c)
 	case findsFull:
-		return who + " was told that the lock is full " + w.when(c) + w.whyNotFull(st, c)
+		return who + " was told that the lock is " + words(kind, "full ", "taken ") + w.when(c) + w.whyNotFull(st, c)
 	case findsHeld:
-		return fmt.Sprintf("%s was told that it holds slot %d %s%s", who, slot, w.when(c), w.whyNotHeld(st, c))
+		return fmt.Sprintf("%s was told that it holds %s %s%s", who, slot, w.when(c), w.whyNotHeld(st, c))
 	case leaves:
-		return fmt.Sprintf("%s was told that slot %d is removed %s, but it existed all the while", who, slot, w.when(c))
+		return fmt.Sprintf("%s was told that %s is %s %s, but it existed all the while", who, slot, words(kind, "removed", "gone"), w.when(c))
 	case findsCount:
-		return fmt.Sprintf("%s counted %d slots %s, but there were %d", who, c.n, w.when(c), st.slots)
+		return fmt.Sprintf("%s counted %s %s, but there were %d", who, words(kind, counted(int(c.n), "slot"), fmt.Sprint(c.n)), w.when(c), st.slots)
 	case findsFree:
-		return fmt.Sprintf("%s was told that nobody has slot %d %s, but %s had it all the while",
-			who, slot, w.when(c), w.holder(st, slot))
+		return fmt.Sprintf("%s was told that nobody has %s %s, but %s had it all the while",
+			who, slot, w.when(c), w.holder(st, int32(c.slot)))
 	case claims:
-		return fmt.Sprintf("%s withdrew from slot %d %s, but at no moment was it free and then gone", who, slot, w.when(c))
+		return fmt.Sprintf("%s withdrew from %s %s, but at no moment was it free and then gone", who, slot, w.when(c))
 	case adds, creates, removes, destroys:
 		return fmt.Sprintf("%s's %s cannot have happened as a whole %s", who, w.r.operation(c), w.when(c))
 	}
-	return fmt.Sprintf("%s's %s is about slot %d %s, which it did not have", who, w.r.operation(c), slot, w.when(c))
+	return fmt.Sprintf("%s's %s is about %s %s, which it did not have", who, w.r.operation(c), slot, w.when(c))
 }
 
 // whyNot is why a slot cannot have been granted.
 func (w *sweep) whyNot(st *state, c *call) string {
 	slot := int32(c.slot)
-	what := fmt.Sprintf("slot %d %s", slot, w.when(c))
+	what := fmt.Sprintf("%s %s", w.r.h.slotName(c.slot), w.when(c))
 	switch h := st.cells[slot].holder; {
 	case !st.existed(slot, c.inv):
 		return what + ", but it did not exist at any moment of the call"
@@ -59,10 +59,10 @@ func (w *sweep) whyNot(st *state, c *call) string {
 func (w *sweep) whyNotFull(st *state, c *call) string {
 	for s := int32(1); s <= st.slots; s++ {
 		if st.covers(s, c.inv) {
-			return fmt.Sprintf(", but slot %d was free all the while%s", s, w.unhaunted())
+			return fmt.Sprintf(", but %s was free all the while%s", words(w.r.h.Kind, fmt.Sprintf("slot %d", s), "it"), w.unhaunted())
 		}
 	}
-	return ", but at no moment of the call every slot was taken"
+	return words(w.r.h.Kind, ", but at no moment of the call every slot was taken", ", but at no moment of the call was it")
 }
 
 // unhaunted is what there is to say of unanswered acquires.
@@ -78,7 +78,7 @@ func (w *sweep) whyNotHeld(st *state, c *call) string {
 	case w.r.calls[c.link].traits.has(lost):
 		return ", but its connection had ended before"
 	case !st.existed(int32(c.slot), c.inv):
-		return ", but the slot did not exist at any moment of the call"
+		return ", but it did not exist at any moment of the call"
 	}
 	return ", but it had lost it"
 }

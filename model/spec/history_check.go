@@ -252,7 +252,7 @@ func (w *witness) released(e *Event, s *seen) {
 func (w *witness) kept(i int, e *Event, s *seen) {
 	others := w.believing(s.at, i)
 	ok := len(others) < w.limit(s.at.lock, s.at)
-	w.judge(MutualExclusion, ok, i, "c%d still holds %s, since its release failed (event %d), and c%d was told that it holds it", e.Process, slotName(s.at.slot), i, first(others))
+	w.judge(MutualExclusion, ok, i, "c%d still holds %s, since its release failed (event %d), and c%d was told that it holds it", e.Process, w.h.slotName(s.at.slot), i, first(others))
 	w.believe(i, e.Process, s, s.at)
 }
 
@@ -306,12 +306,12 @@ func (w *witness) answered(p int32, at place, held bool) {
 // stale judges a verify that was called after its client's connection was gone.
 func (w *witness) stale(i int, e *Event, s *seen, at place) {
 	if !w.h.GoneMayFree {
-		w.judge(StaleBeliefEnds, !e.Held, i, "%s was told that it holds %s (%s), but its connection was gone before it asked", w.h.who(e.Process), slotName(e.Slot), w.h.moment(i))
+		w.judge(StaleBeliefEnds, !e.Held, i, "%s was told that it holds %s (%s), but its connection was gone before it asked", w.h.who(e.Process), w.h.slotName(e.Slot), w.h.moment(i))
 		return
 	}
 	rivals := w.believing(at, s.invoked)
 	ok := !e.Held || len(rivals) < w.limit(e.Lock, at)
-	w.judge(StaleBeliefEnds, ok, i, "%s was told that it holds %s (%s), but its connection had been gone, and %s held it all the while", w.h.who(e.Process), slotName(e.Slot), w.h.moment(i), w.h.who(first(rivals)))
+	w.judge(StaleBeliefEnds, ok, i, "%s was told that it holds %s (%s), but its connection had been gone, and %s held it all the while", w.h.who(e.Process), w.h.slotName(e.Slot), w.h.moment(i), w.h.who(first(rivals)))
 	if e.Held && !s.ended {
 		w.exclude(i, e, at, i)
 		w.believe(i, e.Process, s, at)
@@ -334,7 +334,7 @@ func (w *witness) exclude(i int, e *Event, at place, before int) {
 // exclusive judges a yes by those who believed then.
 func (w *witness) exclusive(g *grant, at place) bool {
 	ok := len(g.others) < w.limit(at.lock, at)
-	w.judge(MutualExclusion, ok, g.event, "%s was told that it holds %s (%s), and %s holds it", w.h.who(g.process), slotName(g.slot), w.h.moment(g.event), w.h.who(first(g.others)))
+	w.judge(MutualExclusion, ok, g.event, "%s was told that it holds %s (%s), and %s holds it", w.h.who(g.process), w.h.slotName(g.slot), w.h.moment(g.event), w.h.who(first(g.others)))
 	return ok
 }
 
@@ -365,11 +365,4 @@ func (w *witness) limit(l uint16, at place) int {
 		return w.options.Permits
 	}
 	return w.h.Slots[l]
-}
-
-func slotName(slot uint16) string {
-	if slot == AnySlot {
-		return "the lock"
-	}
-	return fmt.Sprintf("slot %d", slot)
 }

@@ -144,7 +144,7 @@ var told = []struct {
 			c2 ok remove
 			c1 verify 1
 			c1 ok verify 1`,
-		why: "c1 was told that it holds slot 1 (events 4 to 5), but the slot did not exist at any moment of the call", event: 5,
+		why: "c1 was told that it holds slot 1 (events 4 to 5), but it did not exist at any moment of the call", event: 5,
 	},
 	{
 		name: "a slot is said to be removed that is not", slots: 1,
@@ -227,7 +227,7 @@ var told = []struct {
 			c1 ok acquire 1
 			c1 verify 1
 			c1 ok verify 1 removed`,
-		why: "c1 was told that slot 1 is removed (events 2 to 3), but it existed all the while", event: 3,
+		why: "c1 was told that the lock is gone (events 2 to 3), but it existed all the while", event: 3,
 	},
 	{
 		name: "permits", slots: 2,
@@ -254,7 +254,7 @@ var told = []struct {
 			c2 ok acquire
 			c3 acquire
 			c3 ok acquire`,
-		why: "c3 was granted slot 1 (events 6 to 7), but c2 had it: it was granted at event 5 and not given back", event: 7,
+		why: "c3 was granted the lock (events 6 to 7), but c2 had it: it was granted at event 5 and not given back", event: 7,
 	},
 	{
 		name: "a create that a removal cuts short", slots: 0,

@@ -135,7 +135,7 @@ func (m *Monitor) violate(p Property, client, other, slot uint8, detail string) 
 		return
 	}
 	m.Found = m.Found.With(p)
-	v := Violation{Property: p, Client: client, Other: other, Slot: slot, Detail: detail}
+	v := Violation{Property: p, Kind: m.kind, Client: client, Other: other, Slot: slot, Detail: detail}
 	if client > 0 {
 		v.Lock = m.clients[client-1].lock
 	}

@@ -66,17 +66,17 @@ func (m *Monitor) acquired(c uint8, w *watch, r lock.Result) {
 		m.require(NoPhantomSlot, w.existed&bit != 0, c, 0, s, "")
 		t := &m.locks[w.lock].truth
 		if owned := t.Owner[s] == c; owned && !m.shared && w.existed&bit != 0 {
-			m.require(RemovalDrains, w.claimed&bit != 0, c, 0, s, "granted after it was removed")
+			m.require(RemovalDrains, w.claimed&bit != 0, c, 0, s, words(m.kind, "granted after it was removed", "granted after it was destroyed"))
 		}
 		m.confirm(w.claimed&bit != 0 && w.granted == bit && t.Owner[s] == m.owner(c))
 	case r.Reason == lock.Full:
 		passed := firstSlot(AllSlots &^ w.busy)
-		m.require(Progress, passed == 0, c, 0, passed, "acquire did not find a slot that was free all along")
+		m.require(Progress, passed == 0, c, 0, passed, words(m.kind, "acquire did not find a slot that was free all along", "acquire did not get the lock though it was free all along"))
 		m.confirm(passed == 0 && w.granted == 0)
 		m.Strict = m.Strict && w.full
 	case r.Reason == lock.Withdrawn:
 		t := &m.locks[w.lock].truth
-		m.require(Progress, w.absent&bit != 0, c, 0, s, "acquire withdrew from a slot that was there all along")
+		m.require(Progress, w.absent&bit != 0, c, 0, s, words(m.kind, "acquire withdrew from a slot that was there all along", "acquire withdrew from the lock though it was there all along"))
 		m.confirm(w.granted == bit && w.undone&bit != 0 && t.Owner[s] != m.owner(c))
 	case r.Reason == lock.GaveUp:
 		m.require(Progress, w.refused > m.retries || m.unbound && w.refused > 0, c, 0, 0, "acquire gave up before its last permitted attempt")

@@ -86,7 +86,7 @@ func TestEvidence(t *testing.T) {
 		{"a holder robbed", func(m *Monitor) {
 			m.Begin(2, 0, lock.Acquire, 0, true)
 			m.SetTruth(0, 2, &Truth{Exists: 1 << 1})
-		}, Violation{Property: RemovalDrains, Client: 1, Other: 2, Slot: 1, Detail: "the holder lost the slot without releasing it"}},
+		}, Violation{Property: RemovalDrains, Client: 1, Other: 2, Slot: 1, Detail: "the holder lost it without releasing it"}},
 		{"two grants", func(m *Monitor) {
 			m.Begin(2, 0, lock.Acquire, 0, true)
 			m.SetTruth(0, 2, &Truth{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 2}})

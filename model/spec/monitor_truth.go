@@ -98,7 +98,7 @@ func (m *Monitor) ownerLost(c, was, s uint8) {
 	}
 	m.doubt()
 	if w.believed == s {
-		m.violate(RemovalDrains, was, c, s, "the holder lost the slot without releasing it")
+		m.violate(RemovalDrains, was, c, s, "the holder lost it without releasing it")
 	}
 }
 
@@ -184,9 +184,9 @@ func (m *Monitor) settle(l, c uint8) {
 	count := int8(k.truth.Count())
 	switch {
 	case !k.truth.Contiguous():
-		m.violate(ContiguousSlots, c, 0, uint8(count+1), "there is a hole")
+		m.violate(ContiguousSlots, c, 0, uint8(count+1), words(m.kind, "there is a hole", "the lock is there in part"))
 	case k.expected >= 0 && k.expected != count:
-		m.violate(ContiguousSlots, c, 0, 0, "there are more or fewer slots than administered")
+		m.violate(ContiguousSlots, c, 0, 0, words(m.kind, "there are more or fewer slots than administered", "the lock is there though it was destroyed, or is not though it was created"))
 	}
 	m.exercise(ContiguousSlots)
 	k.expected = count

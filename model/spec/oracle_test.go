@@ -2,8 +2,10 @@ package spec
 
 import (
 	"flag"
+	"io"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/anishathalye/porcupine"
 
@@ -154,6 +156,21 @@ func TestDrawnHistoriesAreLegal(t *testing.T) {
 		h := drawHistory(choose, d)
 		if f := c.Linearizable(h, LinearizableOptions{Strength: s, Steps: oracleSteps}); f.Decision == Illegal {
 			t.Fatalf("seed %d, %s: %+v\n%s", i, s, f, tell(h))
+		}
+	}
+}
+
+// TestVisualize: every history can be drawn, those among them in which no moment is left for an answer.
+func TestVisualize(t *testing.T) {
+	for seed := range uint64(300) {
+		choose := bySeed(seed)
+		h := drawHistory(choose, drawAny(choose))
+		p, err := Specify(h, 0, LinearizableOptions{})
+		if err != nil || len(p.units) > 30 {
+			continue
+		}
+		if err := p.Visualize(io.Discard, time.Second); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
 		}
 	}
 }

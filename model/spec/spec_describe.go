@@ -9,29 +9,29 @@ import (
 // What porcupine is told of operations and states reaches the page as HTML.
 
 var doFormats = map[do]string{
-	doTake: "acquire: slot %d", doMayTake: "acquire, unanswered: slot %d?", doClaim: "acquire: claims slot %d",
-	doMiss: "slot %d is gone", doGive: "gives slot %d up", doFree: "release: slot %d", doFreeAny: "release: slot %d, whoever has it", doFreeOwn: "release: slot %d",
-	doLose: "slot %d may be lost", doBusy: "full: slot %d is taken or gone", doHeld: "verify: holds slot %d",
-	doHeldOwn: "verify: holds slot %d", doVacant: "wait: nobody has slot %d", doEnd: "connection gone: slot %d",
+	doTake: "acquire: %s", doMayTake: "acquire, unanswered: %s?", doClaim: "acquire: claims %s",
+	doMiss: "%s is gone", doGive: "gives %s up", doFree: "release: %s", doFreeAny: "release: %s, whoever has it", doFreeOwn: "release: %s",
+	doLose: "%s may be lost", doBusy: "full: %s is taken or gone", doHeld: "verify: holds %s",
+	doHeldOwn: "verify: holds %s", doVacant: "wait: nobody has %s", doEnd: "connection gone: %s",
 }
 
 // describe says what a unit does.
 func (p *Specification) describe(u *unit) string {
 	if format, ok := doFormats[u.do]; ok {
-		return html.EscapeString(p.whose(u) + fmt.Sprintf(format, u.slot))
+		return html.EscapeString(p.whose(u) + fmt.Sprintf(format, p.r.h.slotName(uint16(u.slot))))
 	}
 	what := ""
 	switch u.do {
 	case doFull:
-		what = "full: every slot is taken"
+		what = words(p.r.h.Kind, "full: every slot is taken", "it is taken")
 	case doCount:
-		what = fmt.Sprintf("count: %d slots", u.n)
+		what = words(p.r.h.Kind, fmt.Sprintf("count: %d slots", u.n), fmt.Sprintf("count: %d", u.n))
 	case doSet:
 		return "the state so far: " + p.describeState(*u.set)
 	case doStop:
 		what = "connection gone: no more steps"
 	case doFail:
-		what = fmt.Sprintf("%s of slot %d, which it did not have", p.r.operation(&p.r.calls[u.call]), u.slot)
+		what = fmt.Sprintf("%s of %s, which it did not have", p.r.operation(&p.r.calls[u.call]), p.r.h.slotName(uint16(u.slot)))
 	default:
 		what = fmt.Sprintf("%s: step %d", p.r.operation(&p.r.calls[u.call]), u.at+1)
 	}
@@ -49,10 +49,14 @@ func (p *Specification) whose(u *unit) string {
 // describeState says who holds what.
 func (p *Specification) describeState(s lockState) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d slots", s.slots)
+	there := "there"
+	if s.slots == 0 {
+		there = "not there"
+	}
+	b.WriteString(words(p.r.h.Kind, fmt.Sprintf("%d slots", s.slots), there))
 	for slot := 1; slot <= len(s.holders)/holderSize; slot++ {
 		if k := s.holder(slot); k != none {
-			fmt.Fprintf(&b, ", %d: %s", slot, p.r.who(&p.r.calls[k]))
+			b.WriteString(words(p.r.h.Kind, fmt.Sprintf(", %d: ", slot), ", held by ") + p.r.who(&p.r.calls[k]))
 		}
 	}
 	return html.EscapeString(b.String())

@@ -152,6 +152,9 @@ func (p *Specification) Check(steps int) (d Decision, left int) {
 // it can be linearized.
 func (p *Specification) Visualize(w io.Writer, timeout time.Duration) error {
 	model, ops := p.Model(), p.Operations()
+	for i := range ops { // what no moment is left for ends before it begins: porcupine cannot draw that
+		ops[i].Return = max(ops[i].Call, ops[i].Return)
+	}
 	_, info := porcupine.CheckOperationsVerbose(model, ops, timeout)
 	return porcupine.Visualize(model, info, w)
 }

@@ -1,10 +1,15 @@
 package spec
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
 
 // Violation is one property seen broken.
 type Violation struct {
 	Property Property
+	Kind     lock.Kind // of the lock
 	Lock     uint8
 	Client   uint8  // whose step or answer broke it, from 1; 0 is the broker
 	Other    uint8  // the other client concerned; 0 is none
@@ -17,12 +22,12 @@ func (v Violation) Explain() string {
 	if v.Detail != "" && (v.Property == MutualExclusion || v.Property == StaleBeliefEnds) { // a history tells of it
 		return v.Detail
 	}
-	c, s := fmt.Sprintf("c%d", v.Client), fmt.Sprintf("slot %d", v.Slot)
+	c, s := fmt.Sprintf("c%d", v.Client), SlotName(v.Kind, int(v.Slot))
 	switch v.Property {
 	case MutualExclusion:
 		return fmt.Sprintf("c%d and %s hold %s at once", v.Other, c, s)
 	case NoFalseHold:
-		return fmt.Sprintf("c%d and %s hold %s, which was removed and added again", v.Other, c, s)
+		return fmt.Sprintf("c%d and %s hold %s, which was %s again", v.Other, c, s, words(v.Kind, "removed and added", "destroyed and created"))
 	case NoPhantomSlot:
 		return fmt.Sprintf("%s was granted %s, which did not exist at any moment of the call", c, s)
 	case HonestVerify:
@@ -30,7 +35,7 @@ func (v Violation) Explain() string {
 	case StaleBeliefEnds:
 		return fmt.Sprintf("%s was told that it holds %s though the broker had dropped its connection before it asked", c, s)
 	case ExactCount:
-		return fmt.Sprintf("%s counted %d slots, which was not right at any moment of the call", c, v.Slot)
+		return fmt.Sprintf("%s counted %s, which was not right at any moment of the call", c, words(v.Kind, fmt.Sprintf("%d slots", v.Slot), fmt.Sprint(v.Slot)))
 	case AdminExclusion:
 		return fmt.Sprintf("%s goes on administering after somebody else administered in between", c)
 	case EffectiveRelease:
@@ -38,7 +43,7 @@ func (v Violation) Explain() string {
 	case CrashFrees:
 		return fmt.Sprintf("%s crashed and the broker noticed, but %s is not free", c, s)
 	case SurvivesRestart:
-		return "after the restart there are slots missing, or holders left"
+		return words(v.Kind, "after the restart there are slots missing, or holders left", "after the restart the lock is missing, or a holder is left")
 	case CheapAcquire:
 		return fmt.Sprintf("%s's acquire %s", c, v.overspent())
 	case CheapVerify:
