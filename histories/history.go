@@ -20,6 +20,8 @@ type Header struct {
 	Locks []Named
 	// GoneLate and GoneMayFree are those of [spec.History].
 	GoneLate, GoneMayFree bool
+	// Clients is that of [spec.History].
+	Clients int
 }
 
 // Named is a lock of a history and the slots that it had before the first event.
@@ -40,7 +42,7 @@ type Notes struct {
 
 // HeaderOf is the header of a history.
 func HeaderOf(h *spec.History) Header {
-	header := Header{Kind: h.Kind, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree}
+	header := Header{Kind: h.Kind, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree, Clients: h.Clients}
 	for i, name := range h.Locks {
 		header.Locks = append(header.Locks, Named{name, h.Slots[i]})
 	}
@@ -48,7 +50,7 @@ func HeaderOf(h *spec.History) Header {
 }
 
 func (h *Header) history() *spec.History {
-	out := &spec.History{Kind: h.Kind, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree}
+	out := &spec.History{Kind: h.Kind, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree, Clients: h.Clients}
 	for _, l := range h.Locks {
 		out.Locks, out.Slots = append(out.Locks, l.Name), append(out.Slots, l.Slots)
 	}
@@ -131,6 +133,9 @@ func (h *Header) check() error {
 		if l.Slots < 0 || l.Slots > maxSlot {
 			return wrong("slots", strconv.Itoa(l.Slots), "0 to %d", maxSlot)
 		}
+	}
+	if h.Clients < 0 || h.Clients > MaxProcess {
+		return wrong("clients", strconv.Itoa(h.Clients), "0 to %d", MaxProcess)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func randomHistory(seed uint64, n int) *spec.History {
 func TestHistoryRoundTrip(t *testing.T) {
 	for seed := range uint64(50) {
 		h := randomHistory(seed, 300)
-		h.GoneLate, h.GoneMayFree = seed%2 == 1, seed%3 == 1
+		h.GoneLate, h.GoneMayFree, h.Clients = seed%2 == 1, seed%3 == 1, int(seed%4)
 		for name, write := range map[string]func(io.Writer, *spec.History) error{"JSON Lines": WriteHistory, "EDN": WriteEDN} {
 			var b bytes.Buffer
 			if err := write(&b, h); err != nil {

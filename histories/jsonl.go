@@ -50,6 +50,7 @@ type headerFile struct {
 	Locks     []Named `json:"locks"`
 	GoneLate  bool    `json:"gone-late,omitzero"` // the moments of "gone" are those at which it was seen
 	MayFree   bool    `json:"gone-may-free,omitzero"`
+	Clients   int     `json:"clients,omitzero"` // where client c of n is process c, c+n, c+2n and so on
 }
 
 // Reader reads a history from JSON Lines, event by event.
@@ -126,7 +127,7 @@ func (r *Reader) readHeader() error {
 	if err != nil {
 		return doc.fail("/kind", err)
 	}
-	r.Header = Header{Kind: kind, Locks: f.Locks, GoneLate: f.GoneLate, GoneMayFree: f.MayFree}
+	r.Header = Header{Kind: kind, Locks: f.Locks, GoneLate: f.GoneLate, GoneMayFree: f.MayFree, Clients: f.Clients}
 	if err := r.Header.check(); err != nil {
 		return atLine(r.name, r.line, err)
 	}

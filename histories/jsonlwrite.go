@@ -30,7 +30,7 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 		}
 		out.locks = append(out.locks, name)
 	}
-	head, err := json.Marshal(headerFile{historyFormat, historyVersion, h.Kind.String(), h.Locks, h.GoneLate, h.GoneMayFree})
+	head, err := json.Marshal(headerFile{historyFormat, historyVersion, h.Kind.String(), h.Locks, h.GoneLate, h.GoneMayFree, h.Clients})
 	if err != nil {
 		return nil, err
 	}

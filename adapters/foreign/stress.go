@@ -116,7 +116,7 @@ func Stress(ctx context.Context, c StressConfig) (*spec.History, *StressStats, e
 		return nil, nil, errors.Join(err, s.sweep())
 	}
 	err := errors.Join(s.run(ctx), s.clear(ctx))
-	return s.recorder.History(c.Kind, c.Slots), s.stats(), err
+	return s.recorder.History(c.Kind, &c.Load), s.stats(), err
 }
 
 // custody has a client of its own do something to the lock, or nothing, which is but a look at the client.

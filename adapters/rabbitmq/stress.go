@@ -92,5 +92,5 @@ func Stress(ctx context.Context, b *Broker, c StressConfig) (*spec.History, *Str
 		err = fmt.Errorf("stress on %s: %w", b.Version, err)
 	}
 	err = errors.Join(err, untidy)
-	return s.recorder.History(c.Target.Kind, c.Slots), s.stats(), err
+	return s.recorder.History(c.Target.Kind, &c.Load), s.stats(), err
 }

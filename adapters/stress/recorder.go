@@ -72,8 +72,10 @@ func (r *Recorder) World(f spec.F, process int32) {
 	r.add(spec.Event{Process: spec.Nemesis, Target: process, Type: spec.Info, F: f})
 }
 
-// History is what was recorded of a lock that began with so many slots, once nobody records any more. The end
+// History is what was recorded of a lock under a load, once nobody records any more. The end
 // of a crashed client's connection is taken to be seen late, if at all.
-func (r *Recorder) History(kind lock.Kind, slots int) *spec.History {
-	return &spec.History{Kind: kind, Locks: []string{Lock}, Slots: []int{slots}, GoneLate: true, Events: r.events}
+func (r *Recorder) History(kind lock.Kind, l *Load) *spec.History {
+	return &spec.History{
+		Kind: kind, Locks: []string{Lock}, Slots: []int{l.Slots}, Clients: l.Members(), GoneLate: true, Events: r.events,
+	}
 }

@@ -252,7 +252,8 @@ func (w *witness) released(e *Event, s *seen) {
 func (w *witness) kept(i int, e *Event, s *seen) {
 	others := w.believing(s.at, i)
 	ok := len(others) < w.limit(s.at.lock, s.at)
-	w.judge(MutualExclusion, ok, i, "c%d still holds %s, since its release failed (event %d), and c%d was told that it holds it", e.Process, w.h.slotName(s.at.slot), i, first(others))
+	w.judge(MutualExclusion, ok, i, "%s still holds %s, since its release failed (%s), and %s was told that it holds it",
+		w.h.who(e.Process), w.h.slotName(s.at.slot), w.h.moment(i), w.h.who(first(others)))
 	w.believe(i, e.Process, s, s.at)
 }
 

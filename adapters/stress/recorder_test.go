@@ -1,0 +1,29 @@
+package stress
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// TestClientsAreNamed: what is said of a recorded history calls clients by their numbers, not by those of the
+// processes that they go on as after they have died.
+func TestClientsAreNamed(t *testing.T) {
+	load := Load{Slots: 1, Clients: 3, Admins: 1}
+	var r Recorder
+	r.Begin()
+	for _, process := range []int32{load.Process(2, 4), load.Process(1, 3)} {
+		r.Invoke(process, lock.Acquire, 0)
+		r.Complete(process, lock.Acquire, lock.Result{Outcome: lock.Done, Held: true, Slot: 1})
+	}
+	for _, v := range spec.CheckHistory(r.History(lock.Semaphore, &load), spec.LinearizableOptions{}) {
+		if v.Decision != spec.Illegal {
+			continue
+		}
+		if !strings.Contains(v.Why, "c1") || !strings.Contains(v.Why, "c2") {
+			t.Errorf("%s: %s, expected it to be of c1 and c2", v.Property, v.Why)
+		}
+	}
+}
