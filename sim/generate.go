@@ -4,8 +4,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"pgregory.net/rapid"
-
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -25,54 +23,55 @@ type Space struct {
 	Shape Shape
 }
 
-// Scenarios draws scenarios: workload, options, fault plan and schedule, the whole of it before the
-// first step, so that rapid's shrinking acts on all.
-func Scenarios(space Space) *rapid.Generator[scenario.Scenario] {
-	return rapid.Custom(func(t *rapid.T) scenario.Scenario {
-		d := draw{t, &space.Shape}
-		s := scenario.Scenario{Target: space.Target.Name}
-		d.options(&space, &s)
-		d.locks(&s, space.Target.Kind)
-		d.clients(&s, space.Target.Kind)
-		d.faults(&s)
-		d.shapedFaults(&s, space.Target.Kind)
-		d.schedule(&s, &space)
-		s.Steps = d.shape.steps(&s)
-		return s
-	})
+// Coin is what scenarios are drawn from: one bit after the other. Tests let rapid flip it, which then shrinks what
+// was drawn.
+type Coin interface{ Flip() bool }
+
+// Draw draws a scenario: workload, options, fault plan and schedule, the whole of it before the first step, so that a
+// smaller scenario is one that less was drawn for.
+func Draw(space *Space, coin Coin) scenario.Scenario {
+	d := draw{coin, &space.Shape}
+	s := scenario.Scenario{Target: space.Target.Name}
+	d.options(space, &s)
+	d.locks(&s, space.Target.Kind)
+	d.clients(&s, space.Target.Kind)
+	d.faults(&s)
+	d.shapedFaults(&s, space.Target.Kind)
+	d.schedule(&s, space)
+	s.Steps = d.shape.steps(&s)
+	return s
 }
 
 // Source gives the scenarios of one seed: the i-th is the same on every machine.
 type Source struct {
-	scenarios *rapid.Generator[scenario.Scenario]
-	seed      uint64
+	space Space
+	seed  uint64
 }
 
 // NewSource draws from a space by a seed.
 func NewSource(space Space, seed uint64) *Source {
-	return &Source{Scenarios(space), seed}
+	return &Source{space, seed}
 }
 
 // Scenario is the i-th scenario.
 func (s *Source) Scenario(i int) scenario.Scenario {
 	const golden = 0x9E3779B97F4A7C15 // spreads neighbouring seeds far apart
-	return s.scenarios.Example(int(s.seed*golden + uint64(i)))
+	coin := newCoin(s.seed*golden + uint64(i))
+	return Draw(&s.space, &coin)
 }
 
-// draw is what a generator's parts have in common. Numbers are put together from single bits: rapid's
-// integers prefer small ones, which a fair schedule must not.
+// draw is what the parts of drawing have in common. Numbers are put together from single bits, so that every one
+// is as likely, whatever coin is flipped: a fair schedule must not prefer small ones.
 type draw struct {
-	t     *rapid.T
+	coin  Coin
 	shape *Shape
 }
-
-var coin = rapid.Bool()
 
 // bits is a number of n bits, every one as likely.
 func (d draw) bits(n int) (v int) {
 	for range n {
 		v <<= 1
-		if coin.Draw(d.t, "bit") {
+		if d.coin.Flip() {
 			v |= 1
 		}
 	}

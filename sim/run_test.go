@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -10,12 +11,35 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
+// rapidCoin has rapid flip.
+type rapidCoin struct{ t *rapid.T }
+
+var bit = rapid.Bool()
+
+func (c rapidCoin) Flip() bool { return bit.Draw(c.t, "bit") }
+
+// byRapid are the scenarios of a space as rapid draws them.
+func byRapid(space sim.Space) *rapid.Generator[scenario.Scenario] {
+	return rapid.Custom(func(t *rapid.T) scenario.Scenario { return sim.Draw(&space, rapidCoin{t}) })
+}
+
+// TestSourceIsRapids: a source gives the scenarios that rapid draws from the same numbers.
+func TestSourceIsRapids(t *testing.T) {
+	space := sim.Space{Target: lock.References[0]}
+	scenarios, source := byRapid(space), sim.NewSource(space, 0)
+	for i := range 1000 {
+		if got, want := source.Scenario(i), scenarios.Example(i); !reflect.DeepEqual(got, want) {
+			t.Fatalf("scenario %d:\n got %+v\nwant %+v", i, got, want)
+		}
+	}
+}
+
 // TestReferenceHolds: whatever rapid draws, the reference locks violate nothing, and every execution
 // is its own witness of linearizability.
 func TestReferenceHolds(t *testing.T) {
 	for _, target := range lock.References {
 		t.Run(target.Name, func(t *testing.T) {
-			scenarios := sim.Scenarios(sim.Space{Target: target})
+			scenarios := byRapid(sim.Space{Target: target})
 			var r sim.Runner
 			rapid.Check(t, func(t *rapid.T) {
 				s := scenarios.Draw(t, "scenario")
@@ -34,24 +58,24 @@ func TestReferenceHolds(t *testing.T) {
 // BenchmarkScenarios is a whole scenario: drawn, run, and watched by the monitor.
 func BenchmarkScenarios(b *testing.B) {
 	target := lock.References[0]
-	scenarios := sim.Scenarios(sim.Space{Target: target})
+	source := sim.NewSource(sim.Space{Target: target}, 1)
 	b.Run("draw", func(b *testing.B) {
 		b.ReportAllocs()
 		for i := range b.N {
-			scenarios.Example(i)
+			source.Scenario(i)
 		}
 	})
 	b.Run("run", func(b *testing.B) {
-		drawn := make([]scenario.Scenario, 1000)
-		for i := range drawn {
-			drawn[i] = scenarios.Example(i)
+		scenarios := make([]scenario.Scenario, 1000)
+		for i := range scenarios {
+			scenarios[i] = source.Scenario(i)
 		}
 		var r sim.Runner
 		steps := 0
 		b.ReportAllocs()
 		b.ResetTimer()
 		for i := range b.N {
-			steps += r.Run(target, &drawn[i%len(drawn)])
+			steps += r.Run(target, &scenarios[i%len(scenarios)])
 		}
 		b.ReportMetric(float64(steps)/float64(b.N), "steps/scenario")
 	})

@@ -1,0 +1,28 @@
+package sim
+
+import "math/bits"
+
+// coin flips by Bob Jenkins's small generator of 64 bits (burtleburtle.net/bob/rand/smallprng.html). It is the
+// generator that rapid has, so that a seed gives the scenarios that rapid would draw from it; a test holds them
+// equal. rapid itself stays out of programs: it registers flags and reads the environment wherever it is linked in.
+type coin struct{ a, b, c, d uint64 }
+
+func newCoin(seed uint64) coin {
+	x := coin{0xf1ea5eed, seed, seed, seed}
+	for range 20 {
+		x.next()
+	}
+	return x
+}
+
+func (x *coin) next() uint64 {
+	e := x.a - bits.RotateLeft64(x.b, 7)
+	x.a = x.b ^ bits.RotateLeft64(x.c, 13)
+	x.b = x.c + bits.RotateLeft64(x.d, 37)
+	x.c = x.d + e
+	x.d = e + x.a
+	return x.d
+}
+
+// Flip is the next bit.
+func (x *coin) Flip() bool { return x.next()&1 == 1 }
