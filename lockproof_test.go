@@ -162,6 +162,9 @@ func find(t *testing.T, m *lock.Target, p spec.Property, file string) {
 		t.Fatal(err)
 	}
 	for _, ce := range res.Counterexamples(fmt.Sprintf("lockproof mutants %s", m.Name)) {
+		if ce.Property != p {
+			continue
+		}
 		if err := ce.Save(file); err != nil {
 			t.Fatal(err)
 		}
