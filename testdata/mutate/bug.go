@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"regexp"
 	"slices"
@@ -34,6 +35,12 @@ func (b *bug) description() string {
 		d += fmt.Sprintf(" (%d)", b.occurrence)
 	}
 	return d
+}
+
+// rank is what the bugs of a seed are sorted by.
+func (b *bug) rank(seed uint64) []byte {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", seed, b.description()))
+	return sum[:]
 }
 
 // String is the description with the place.

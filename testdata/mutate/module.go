@@ -12,8 +12,6 @@ import (
 	"go/token"
 	"go/types"
 	"io"
-	"maps"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,6 +26,7 @@ type module struct {
 	packages []*source // that have an area
 	exports  map[string]string
 	fset     *token.FileSet
+	compiled types.Importer // of what is not checked here, read once
 }
 
 // source is one package.
@@ -80,6 +79,7 @@ func openModule(ctx context.Context, dir string) (*module, error) {
 			m.packages = append(m.packages, s)
 		}
 	}
+	m.compiled = importer.ForCompiler(m.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(m.exports[path]) })
 	for _, s := range m.packages {
 		if err := m.load(s); err != nil {
 			return nil, err
@@ -112,15 +112,14 @@ func (m *module) load(s *source) error {
 	}
 	s.info = &types.Info{Types: make(map[ast.Expr]types.TypeAndValue), Uses: make(map[*ast.Ident]types.Object)}
 	var err error
-	s.types, err = m.check(s.path, m.fset, s.files, s.info)
+	s.types, err = m.check(s.path, s.files, s.info)
 	return err
 }
 
 // check type-checks a package. It may import the switch.
-func (m *module) check(path string, fset *token.FileSet, files []*ast.File, info *types.Info) (*types.Package, error) {
-	compiled := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(m.exports[path]) })
-	conf := types.Config{Importer: withSwitch{compiled, m.switchPath()}}
-	return conf.Check(path, fset, files, info)
+func (m *module) check(path string, files []*ast.File, info *types.Info) (*types.Package, error) {
+	conf := types.Config{Importer: withSwitch{m.compiled, m.switchPath()}}
+	return conf.Check(path, m.fset, files, info)
 }
 
 // withSwitch imports the package of the switch, which the module itself does not have.
@@ -162,7 +161,9 @@ func (m *module) bugs() ([]*bug, error) {
 	return all, nil
 }
 
-// choose takes the sample: of each area so many bugs as of any other, as long as there are any.
+// choose takes the sample: of each area so many bugs as of any other, as long as there are any. Where a bug stands in
+// the order of a seed follows from its description alone, so that a change of the source leaves the rest of the sample
+// as it is.
 func (m *module) choose(all []*bug, o options) ([]*bug, error) {
 	wanted, err := o.wanted()
 	if err != nil {
@@ -174,9 +175,8 @@ func (m *module) choose(all []*bug, o options) ([]*bug, error) {
 			lists[b.area] = append(lists[b.area], b)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(lists)) {
-		r := rand.New(rand.NewPCG(o.seed, uint64(len(name))))
-		r.Shuffle(len(lists[name]), func(i, k int) { lists[name][i], lists[name][k] = lists[name][k], lists[name][i] })
+	for name := range lists {
+		slices.SortFunc(lists[name], func(a, b *bug) int { return bytes.Compare(a.rank(o.seed), b.rank(o.seed)) })
 	}
 	var chosen []*bug
 	for more := true; more; {
@@ -210,19 +210,12 @@ func (m *module) next(list []*bug) (*bug, []*bug) {
 
 // compiles reports whether a package compiles with a bug in it.
 func (m *module) compiles(b *bug) bool {
-	fset := token.NewFileSet()
-	files := make([]*ast.File, 0, len(b.source.files))
-	for _, n := range b.source.names {
-		text := b.source.text[n]
-		if n == b.name {
-			text = m.inject(text, []*bug{b})
-		}
-		f, err := parser.ParseFile(fset, n, text, parser.SkipObjectResolution)
-		if err != nil {
-			return false
-		}
-		files = append(files, f)
+	f, err := parser.ParseFile(m.fset, b.name, m.inject(b.source.text[b.name], []*bug{b}), parser.SkipObjectResolution)
+	if err != nil {
+		return false
 	}
-	_, err := m.check(b.source.path, fset, files, nil)
+	files := slices.Clone(b.source.files)
+	files[slices.Index(b.source.names, b.name)] = f
+	_, err = m.check(b.source.path, files, nil)
 	return err == nil
 }
