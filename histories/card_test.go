@@ -2,12 +2,15 @@ package histories
 
 import (
 	"encoding/xml"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/lockproof/lockproof/model/spec"
 )
@@ -116,6 +119,27 @@ func TestReportFiles(t *testing.T) {
 	golden(t, "report.xml", b.String())
 	if err := xml.Unmarshal([]byte(b.String()), new(junitSuites)); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestReportOfAnyNumber: what a search for any number of clients visited is on the card and in the file.
+func TestReportOfAnyNumber(t *testing.T) {
+	r := sampleReport()
+	r.Mode, r.Views = Visited, &Views{Searches: 2, Contexts: 7, Views: 281, Parts: 50, Holders: 1}
+	var card, file strings.Builder
+	if err := errors.Join(WriteCard(&card, r, Style{Width: 120}), WriteJSON(&file, r)); err != nil {
+		t.Fatal(err)
+	}
+	if want := "281 views · 7 contexts · 50 client parts · 1 client holding something at once"; !strings.Contains(card.String(), want) {
+		t.Errorf("%s\nlacks %q", card.String(), want)
+	}
+	var read struct{ Views Views }
+	if err := json.Unmarshal([]byte(file.String()), &read, json.MatchCaseInsensitiveNames(true)); err != nil {
+		t.Fatal(err)
+	}
+	read.Views.Parts = 50 // which is clientParts there
+	if read.Views != *r.Views || !strings.Contains(file.String(), `"clientParts": 50`) {
+		t.Errorf("%s\nreads as %+v", file.String(), read)
 	}
 }
 

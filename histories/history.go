@@ -96,18 +96,13 @@ func ReadHistory(r io.Reader, name string, assumed Header) (*spec.History, Notes
 	}
 }
 
-// looksLikeJSON tells JSON from EDN by what follows the first brace, in an array too.
+// looksLikeJSON tells JSON from EDN by what follows the first brace, in an array too. An empty array is the same
+// in both.
 func looksLikeJSON(in *bufio.Reader) bool {
 	start, _ := in.Peek(1 << 10)
 	start = bytes.TrimLeft(start, "[ \t\r\n")
 	if len(start) == 0 {
 		return true // nothing at all is an empty history
-	}
-	if start[0] == '[' {
-		start = bytes.TrimLeft(start[1:], " \t\r\n")
-		if len(start) == 0 || start[0] == ']' {
-			return true // an empty array
-		}
 	}
 	rest := bytes.TrimLeft(start[1:], " \t\r\n")
 	return start[0] == '{' && (len(rest) == 0 || rest[0] == '"' || rest[0] == '}')

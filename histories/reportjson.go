@@ -78,7 +78,6 @@ type countFile struct {
 	Number int    `json:"number"`
 }
 
-// spaceOf is what was visited, as JSON.
 // viewsFile is [Views] as it is written.
 type viewsFile struct {
 	Searches int `json:"searches"`
@@ -88,6 +87,7 @@ type viewsFile struct {
 	Holders  int `json:"holders"`
 }
 
+// spaceOf is what was visited, as JSON.
 func spaceOf(s *Space) *spaceFile {
 	if s == nil {
 		return nil

@@ -40,13 +40,16 @@ func (t *clients) reset() {
 
 // find is the index of a process, or none.
 func (t *clients) find(process int32) int32 {
-	if int(process) < len(t.dense) && process >= 0 {
-		return t.dense[process] - 1
+	if process >= denseProcesses {
+		if i, ok := t.sparse[process]; ok {
+			return i
+		}
+		return none
 	}
-	if i, ok := t.sparse[process]; ok {
-		return i
+	if process < 0 || int(process) >= len(t.dense) {
+		return none
 	}
-	return none
+	return t.dense[process] - 1
 }
 
 // index is the index of a process, which is added if it is new.

@@ -461,6 +461,52 @@ var told = []struct {
 			c2 ok acquire`,
 		why: "c2 was granted a permit at event 6, but all 2 were held", event: 6,
 	},
+	{
+		name: "a removal goes on where a slot is added after the last", slots: 1,
+		text: `
+			c1 remove 2
+			c2 count
+			c2 ok count 0
+			c2 add 1
+			c2 ok add
+			c2 count
+			c2 ok count 0
+			c1 ok remove`,
+	},
+	{
+		name: "a destruction does not", slots: 1,
+		text: `
+			c1 destroy
+			c2 count
+			c2 ok count 0
+			c1 ok destroy
+			c2 create 1
+			c2 ok create
+			c2 count
+			c2 ok count 0`,
+		why: "c2 counted 0 slots (events 6 to 7), but there were 1", event: 7,
+	},
+	{
+		name: "granted on a connection of another number, which ends", slots: 1,
+		text: `
+			restart
+			c1 acquire
+			c1 ok acquire 1
+			gone c9
+			c2 acquire
+			c2 ok acquire 1`,
+	},
+	{
+		name: "and does not end before the next is granted", slots: 1,
+		text: `
+			restart
+			c1 acquire
+			c1 ok acquire 1
+			c2 acquire
+			c2 ok acquire 1
+			gone c9`,
+		why: "c2 was granted slot 1 (events 3 to 4), but c1 had it: it was granted at event 2 and not given back", event: 4,
+	},
 }
 
 func TestFindings(t *testing.T) {
@@ -481,6 +527,41 @@ func TestFindings(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Which numbers processes go by makes no difference, be they as large as they may.
+func TestProcessNumbers(t *testing.T) {
+	for _, c := range told {
+		for _, distance := range []int32{denseProcesses - 3, denseProcesses, 1 << 30} {
+			h := script(t, c.kind, c.slots, c.text)
+			want := CheckLinearizable(h, LinearizableOptions{})
+			for i := range h.Events {
+				if e := &h.Events[i]; e.Process == Nemesis {
+					e.Target += distance
+				} else {
+					e.Process += distance
+				}
+			}
+			if got := CheckLinearizable(h, LinearizableOptions{}); got.Decision != want.Decision || got.Event != want.Event || got.How != want.How {
+				t.Errorf("%s, numbers %d larger: %+v, expected %+v", c.name, distance, got, want)
+			}
+		}
+	}
+}
+
+// Once everything is answered, the fast check remembers nothing of what was asked.
+func TestAnswersAreForgotten(t *testing.T) {
+	for _, c := range told {
+		var w Checker
+		if c.why != "" || strings.Contains(c.text, "crash") || strings.Contains(c.text, "gone") {
+			continue
+		}
+		f := w.Linearizable(script(t, c.kind, c.slots, c.text), LinearizableOptions{})
+		open := strings.Count(c.text, "\n") - 2*(strings.Count(c.text, " ok ")+strings.Count(c.text, " fail ")) - strings.Count(c.text, "restart")
+		if s := &w.sweep; open == 0 && (f.Decision != Legal || len(s.waiting)+len(s.staged)+s.fulls > 0) {
+			t.Errorf("%s: %s, waiting %v, in stages %v, full %d", c.name, f.Decision, s.waiting, s.staged, s.fulls)
+		}
 	}
 }
 

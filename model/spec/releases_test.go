@@ -91,3 +91,25 @@ func TestReadingsOfReleases(t *testing.T) {
 		})
 	}
 }
+
+// TestVerifiedWhereAnyoneReleases: a slot that is verified has to be there, and the client's own, whoever may have
+// released it.
+func TestVerifiedWhereAnyoneReleases(t *testing.T) {
+	const held = "c1 acquire\nc1 ok acquire 1\n"
+	for _, c := range []struct {
+		name, text string
+		want       Decision
+	}{
+		{"held", held + "c1 verify 1\nc1 ok verify 1\n", Legal},
+		{"removed", held + "c2 remove 1\nc2 ok remove\nc1 verify 1\nc1 ok verify 1\n", Illegal},
+		{"being removed", held + "c2 remove 1\nc1 verify 1\nc2 ok remove\nc1 ok verify 1\n", Legal},
+		{"released by another", held + "c2 release 1\nc2 ok release 1\nc1 verify 1\nc1 ok verify 1\n", Illegal},
+		{"another's", held + "c2 verify 1\nc2 ok verify 1\n", Illegal},
+	} {
+		h := script(t, lock.Semaphore, 1, c.text)
+		f, others := decide(t, new(Checker), h, LinearizableOptions{Releases: ByAnyone})
+		if others[0] != c.want || disagree(f, others) {
+			t.Errorf("%s: %s, expected %s", c.name, others, c.want)
+		}
+	}
+}

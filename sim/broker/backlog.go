@@ -78,30 +78,16 @@ func (l *backlog) skip() {
 	}
 }
 
-// insert puts a message back to its position.
+// insert puts a message back to its position, which is in no run since it was taken out.
 func (l *backlog) insert(m message) {
 	i := l.head
 	for i < len(l.runs) && l.runs[i].end() <= m.position {
 		i++
 	}
 	l.depth++
-	if i < len(l.runs) && l.runs[i].position < m.position {
-		l.split(i, m.position)
-		i++
-	}
 	l.runs = append(l.runs, run{})
 	copy(l.runs[i+1:], l.runs[i:])
 	l.runs[i] = run{m, 1}
-}
-
-// split cuts a run in two at a position inside it.
-func (l *backlog) split(i int, position uint64) {
-	l.runs = append(l.runs, run{})
-	copy(l.runs[i+1:], l.runs[i:])
-	left, right := &l.runs[i], &l.runs[i+1]
-	right.position = position
-	right.count -= position - left.position
-	left.count = position - left.position
 }
 
 // dropExpired drops what has expired at the head. What has expired behind a message that has not

@@ -38,8 +38,10 @@ func (w *worker) weigh() {
 func (b *batch) keep() {
 	b.blocks = append(b.blocks, b.block)
 	now := b.queueBytes.Add(int64(cap(b.block)) * 4)
-	for most := b.queueMost.Load(); now > most && !b.queueMost.CompareAndSwap(most, now); {
-		most = b.queueMost.Load()
+	for {
+		if most := b.queueMost.Load(); now <= most || b.queueMost.CompareAndSwap(most, now) {
+			return
+		}
 	}
 }
 

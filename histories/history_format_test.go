@@ -1,0 +1,87 @@
+package histories
+
+import (
+	"bufio"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// TestFormatIsSeen: what a history is written in is seen from how it begins.
+func TestFormatIsSeen(t *testing.T) {
+	for text, want := range map[string]bool{
+		"":                       true,
+		" \n":                    true,
+		`{"type":"invoke"}`:      true,
+		" {\n\t\"type\":\"ok\"}": true,
+		"{}":                     true,
+		"{":                      true,
+		`[{"type":"invoke"}]`:    true,
+		"[\r\n {\"a\":1}]":       true,
+		"{:type :invoke}":        false,
+		"[{:type :invoke}]":      false,
+		"[ { :type :invoke}]":    false,
+		`#"a"`:                   false,
+		`("a")`:                  false,
+		"; a comment":            false,
+		"INFO jepsen":            false,
+	} {
+		if got := looksLikeJSON(bufio.NewReader(strings.NewReader(text))); got != want {
+			t.Errorf("%q is JSON: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// TestEDNInPieces: EDN says the same however it is cut into reads, with all that begins with two characters.
+func TestEDNInPieces(t *testing.T) {
+	const text = `[#_ {:type :no} #jepsen.history.Op{:type :invoke, :f :acquire, :value nil, :process 0, :time 1} ; a comment
+		#_#_ 1 2 ^{:a 1} {:type :ok :f :acquire :process 0 :time 2 :value nil :more #{1 2} :nan ##NaN :var #'a :like #"a\"b" :c \space :d \} :s "\n\t\\\"é"}
+		{:type :info, :f :lockproof/gone, :process :nemesis, :value {:client 1}}]`
+	want, notes, err := ReadHistory(strings.NewReader(text), "whole", Unnamed)
+	if err != nil || len(want.Events) != 3 {
+		t.Fatalf("%+v, %+v, %v", want, notes, err)
+	}
+	got, _, err := ReadHistory(&slowly{strings.NewReader(text)}, "pieces", Unnamed)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("in pieces: %+v, %v", got, err)
+	}
+}
+
+// TestEDNNested: values are nested so deep, and no deeper.
+func TestEDNNested(t *testing.T) {
+	nested := func(depth int) string {
+		return "{:type :invoke :f :acquire :process 0 :more " + strings.Repeat("[", depth) + strings.Repeat("]", depth) + "}"
+	}
+	if _, _, err := ReadHistory(strings.NewReader(nested(maxDepth)), "deep", Unnamed); err != nil {
+		t.Error(err)
+	}
+	_, _, err := ReadHistory(strings.NewReader(nested(maxDepth+1)), "deep", Unnamed)
+	if err == nil || !strings.Contains(err.Error(), "values nested more than 64 deep") {
+		t.Error(err)
+	}
+}
+
+// TestObjectEnd: an object ends at its last brace, whatever stands in its strings.
+func TestObjectEnd(t *testing.T) {
+	for _, c := range []struct{ object, more string }{
+		{`{}`, ``},
+		{`{}`, `,{}`},
+		{`{"a":{"b":[1,2]}}`, `]`},
+		{`{"a":"}"}`, `,`},
+		{`{"a":"\"}"}`, `,{}`},
+		{`{"a":"\\"}`, `,{}`},
+		{`{"a":"]"}`, `]`},
+		{`[[],[{}]]`, `, 1`},
+		{`12`, `, 3`},
+		{`"a,b"`, `]`},
+	} {
+		if got := objectEnd([]byte(c.object + c.more)); got != len(c.object) && (c.more != "" || c.object[0] == '{') {
+			t.Errorf("%s ends after %d of %d", c.object+c.more, got, len(c.object))
+		}
+	}
+	for _, cut := range []string{`{`, `{"a":"}`, `{"a":"\`, `{"a":[}`, `"a,`, `12`} {
+		if got := objectEnd([]byte(cut)); got != 0 {
+			t.Errorf("%s, which is not all, ends after %d", cut, got)
+		}
+	}
+}

@@ -1,0 +1,18 @@
+package search
+
+import "testing"
+
+// TestDroppedMemoryIsEmpty: what is given back is empty when it is looked at again.
+func TestDroppedMemoryIsEmpty(t *testing.T) {
+	s := newSlots(1 << 12)
+	defer freeSlots(s)
+	for i := range s {
+		s[i] = 1
+	}
+	dropSlots(s)
+	for i, v := range s {
+		if v != 0 {
+			t.Fatalf("%d is still there at %d", v, i)
+		}
+	}
+}

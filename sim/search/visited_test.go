@@ -1,0 +1,140 @@
+package search
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// TestFingerprintsGrow: a table that grows forgets nothing and makes nothing up, also where two add to it at once.
+func TestFingerprintsGrow(t *testing.T) {
+	const all = 4 * firstSlots
+	f := newFingerprints()
+	defer f.free()
+	before := f.size()
+	var wg sync.WaitGroup
+	var added [2]int
+	for half := range added {
+		wg.Go(func() {
+			fps, fresh := make([]uint64, 64), make([]bool, 64)
+			for n := 0; n < all; n += len(fps) {
+				for i := range fps { // both halves add every number, from either end
+					k := n + i
+					if half == 1 {
+						k = all - 1 - k
+					}
+					fps[i] = mix(uint64(k) + 1)
+				}
+				f.insert(fps, nil, fresh)
+				for _, is := range fresh {
+					if is {
+						added[half]++
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if added[0]+added[1] != all || f.count() != all {
+		t.Errorf("%d and %d were new, %d are there, expected %d", added[0], added[1], f.count(), all)
+	}
+	if f.size() <= before || int64(all)*8 >= f.size() {
+		t.Errorf("%d bytes for %d numbers, after %d", f.size(), all, before)
+	}
+	fresh := make([]bool, 2)
+	if f.insert([]uint64{mix(1), mix(all + 1)}, nil, fresh); fresh[0] || !fresh[1] {
+		t.Errorf("the first again and one more: new %v", fresh)
+	}
+}
+
+// TestGrowthIsForeseen: before a table grows it says by how much.
+func TestGrowthIsForeseen(t *testing.T) {
+	f := newFingerprints()
+	defer f.free()
+	fresh, said, before := make([]bool, 16), int64(0), f.size()
+	for k := uint64(1); f.size() == before; k += 16 {
+		said = f.growing()
+		fps := make([]uint64, 16)
+		for i := range fps {
+			fps[i] = mix(k + uint64(i))
+		}
+		f.insert(fps, nil, fresh)
+	}
+	if grown := f.size() - before; said < grown-100 || said > grown+100 {
+		t.Errorf("it grew by %d bytes and said %d", grown, said)
+	}
+	if f.growing() != 0 {
+		t.Error("it says that it is about to grow again")
+	}
+}
+
+// TestTelling: who wants to know is told, but not all the time.
+func TestTelling(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		wants bool
+		told  time.Time
+		want  bool
+	}{
+		{"never told", true, time.Time{}, true},
+		{"told a moment ago, or later", true, time.Now().Add(time.Hour), false},
+		{"does not want to know", false, time.Time{}, false},
+	} {
+		s := &search{told: c.told}
+		if c.wants {
+			s.opts.Progress = func(*Stats) {}
+		}
+		if got := s.telling(); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestTrailsEndWithTheirTime: a search for executions ends when its time is over.
+func TestTrailsEndWithTheirTime(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	b := standard(2, 1, 0, 1, 0)
+	b.Target = mutant.Named("locked-is-success")
+	illegal := func([]scenario.Action) bool { return false }
+	if found, _ := Trails(over, b, AllReductions, 1<<spec.MutualExclusion, illegal); len(found) > 0 {
+		t.Errorf("found %v in no time", found)
+	}
+	if found, _ := Trails(t.Context(), b, AllReductions, 1<<spec.MutualExclusion, illegal); len(found) != 1 {
+		t.Errorf("found %v", found)
+	}
+	s := Shorter(over, b, spec.MutualExclusion, scenario.MaxSteps, 1<<20)
+	if s.Certain || s.Actions != nil {
+		t.Errorf("certain %v of %v in no time", s.Certain, s.Actions)
+	}
+}
+
+// TestAnyFaults pins how many contexts, views and parts there are where faults happen to any number of clients.
+func TestAnyFaults(t *testing.T) {
+	for _, c := range []struct {
+		name                   string
+		change                 func(*sim.FaultBounds)
+		props                  spec.PropertySet
+		contexts, views, parts int64
+	}{
+		{"restarts", func(f *sim.FaultBounds) { f.Restarts = sim.AnyNumber }, 1<<spec.MutualExclusion | 1<<spec.SurvivesRestart, 7, 602, 92},
+		{"drops", func(f *sim.FaultBounds) { f.Drops = sim.AnyNumber }, 1<<spec.MutualExclusion | 1<<spec.HonestVerify, 7, 609, 93},
+		{"lost replies", func(f *sim.FaultBounds) { f.Lost = sim.AnyNumber }, 1 << spec.MutualExclusion, 7, 287, 47},
+	} {
+		b := anyStandard(1, 0, c.props, false)
+		c.change(&b.Faults)
+		r := RunAny(t.Context(), b, AnyOptions{Workers: 1})
+		if r.Stop != Finished || r.Err != nil || r.Found != 0 {
+			t.Errorf("%s: stopped %d, %v, found %b", c.name, r.Stop, r.Err, r.Found)
+		}
+		if r.Contexts != c.contexts || r.Views != c.views || int64(r.Parts[1]) != c.parts {
+			t.Errorf("%s: %d contexts, %d views, %d parts", c.name, r.Contexts, r.Views, r.Parts[1])
+		}
+	}
+}
