@@ -143,6 +143,23 @@ func TestReportOfAnyNumber(t *testing.T) {
 	}
 }
 
+// TestSkippedTogether: a reason for which four properties or more were skipped is said once.
+func TestSkippedTogether(t *testing.T) {
+	for n := 3; n <= 5; n++ {
+		r := &Report{Mode: Visited}
+		for p := range spec.Property(n) {
+			r.Properties = append(r.Properties, PropertyResult{Property: p, Skip: "not offered"})
+		}
+		var card strings.Builder
+		if err := WriteCard(&card, r, Style{Width: 100}); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := strings.Count(card.String(), "not offered"), map[bool]int{true: 1, false: n}[n >= 4]; got != want {
+			t.Errorf("%d skipped: the reason is there %d times, want %d\n%s", n, got, want, card.String())
+		}
+	}
+}
+
 // TestVerdict holds the report to its words: a sample proves nothing, and nothing was not put to the
 // test and passed.
 func TestVerdict(t *testing.T) {

@@ -213,9 +213,6 @@ func removeClient(s *scenario.Scenario, c int) {
 func (m *minimiser) operations() {
 	for c := range m.best.Clients {
 		for i := len(m.best.Clients[c].Ops) - 1; i >= 0; i-- {
-			if i >= len(m.best.Clients[c].Ops) {
-				continue
-			}
 			s := clone(m.best)
 			s.Clients[c].Ops = slices.Delete(s.Clients[c].Ops, i, i+1)
 			m.try(s)
@@ -271,9 +268,7 @@ func (m *minimiser) details() {
 	}
 	for c := range m.best.Clients {
 		for i := range m.best.Clients[c].Ops {
-			if i < len(m.best.Clients[c].Ops) {
-				m.change(func(s *scenario.Scenario) bool { return lower(&s.Clients[c].Ops[i].Arg, 1) })
-			}
+			m.change(func(s *scenario.Scenario) bool { return lower(&s.Clients[c].Ops[i].Arg, 1) })
 		}
 	}
 	for i := range m.best.Schedule.Actions {

@@ -1,8 +1,10 @@
 package histories
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lockproof/lockproof/model/lock"
@@ -78,6 +80,59 @@ func TestTryCutsWhatIsSmaller(t *testing.T) {
 		m.try(clone(long))
 		if spent := 10 - m.left; spent != c.attempts || len(m.best.Schedule.Actions) != c.left {
 			t.Errorf("the best has %d steps: %d attempts and %d steps, expected %d and %d", c.best, spent, len(m.best.Schedule.Actions), c.attempts, c.left)
+		}
+	}
+}
+
+// TestEdits: a workload is made smaller by one client, one operation, one of an argument or one slot; or time is let
+// pass for long at the end.
+func TestEdits(t *testing.T) {
+	s := scenario.Scenario{
+		Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 2}, {Name: "mails"}},
+		Clients: []scenario.Client{
+			{Ops: []scenario.Operation{{Op: lock.Add, Arg: 2}, {Op: lock.Remove, Arg: 1}}},
+			{Ops: []scenario.Operation{{Op: lock.Acquire}}},
+		},
+		Schedule: scenario.Schedule{Actions: []scenario.Action{{Do: scenario.Step, Client: 1}, {Do: scenario.Step, Client: 2}}},
+	}
+	m := minimiser{best: s}
+	var got []string
+	for _, edit := range m.edits() {
+		e := clone(s)
+		if !edit(&e) {
+			got = append(got, "nothing")
+			continue
+		}
+		text := ""
+		for _, c := range e.Clients {
+			text += fmt.Sprint(c.Ops)
+		}
+		for _, l := range e.Locks {
+			text += fmt.Sprint(" ", l.Slots)
+		}
+		got = append(got, fmt.Sprint(text, " ", e.Schedule.Actions))
+	}
+	want := []string{
+		"[{add 2} {remove 1}][{acquire 0}] 2 0 [step c1 step c2]",
+		"[{acquire 0}] 2 0 [step c1]",
+		"[{remove 1}][{acquire 0}] 2 0 [step c1 step c2]",
+		"[{add 1} {remove 1}][{acquire 0}] 2 0 [step c1 step c2]",
+		"[{add 2}][{acquire 0}] 2 0 [step c1 step c2]",
+		"nothing",
+		"[{add 2} {remove 1}] 2 0 [step c1]",
+		"[{add 2} {remove 1}][] 2 0 [step c1 step c2]",
+		"nothing",
+		"[{add 2} {remove 1}][{acquire 0}] 2 0 [step c1 step c2 advance 512 ms]",
+		"[{add 2} {remove 1}][{acquire 0}] 1 0 [step c1 step c2]",
+		"nothing",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+	one := minimiser{best: scenario.Scenario{Clients: make([]scenario.Client, 1)}}
+	for i, edit := range one.edits() {
+		if e := clone(one.best); edit(&e) && len(e.Clients) == 0 {
+			t.Errorf("edit %d leaves nobody", i)
 		}
 	}
 }

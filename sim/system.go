@@ -99,7 +99,6 @@ func (s *System) codeBudget(c *codec.Coder) {
 	for _, n := range s.left.numbers() {
 		codec.Number(c, n)
 	}
-	s.left.Late, s.left.CleanCrashes = s.bounds.Faults.Late, s.bounds.Faults.CleanCrashes
 }
 
 // View appends what of a client can make a difference to the others: the queues that it has, what it

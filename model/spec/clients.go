@@ -68,7 +68,7 @@ func (t *clients) index(process int32) int32 {
 		t.sparse[process] = i
 		return i
 	}
-	for int(process) >= len(t.dense) {
+	if int(process) >= len(t.dense) {
 		t.dense = append(t.dense, make([]int32, max(16, int(process)+1-len(t.dense)))...)
 	}
 	t.dense[process] = i + 1

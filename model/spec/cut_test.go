@@ -66,6 +66,23 @@ func TestMoreUnansweredThanCanBeTold(t *testing.T) {
 	}
 }
 
+// Of more slots than the fast check has room for it says nothing, and the search decides.
+func TestMoreSlotsThanCanBeTold(t *testing.T) {
+	for slots, want := range map[int]Decision{sweepSlots: Legal, sweepSlots + 1: Undecided} {
+		h := script(t, lock.Semaphore, slots, "c1 acquire\nc1 ok acquire 1\n")
+		var c Checker
+		if err := c.resolver.resolve(h, 0, LinearizableOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if f := c.fast(LinearizableOptions{}); f.Decision != want || f.Event != -1 || (want == Undecided) != (f.Why == "there are too many slots") {
+			t.Errorf("%d slots: %+v", slots, f)
+		}
+		if f := c.Linearizable(h, LinearizableOptions{}); f.Decision != Legal {
+			t.Errorf("%d slots: %+v", slots, f)
+		}
+	}
+}
+
 // A holder of a permit that crashed may be without it at any moment since, where the ends of connections
 // are told when they are seen: another may have it before that is told, and not before the crash.
 func TestPermitOfACrashed(t *testing.T) {

@@ -91,3 +91,42 @@ func TestWhatWasNeverGrantedIsNotStale(t *testing.T) {
 		}
 	}
 }
+
+// What a half-open connection of a client's has, its own commands cannot take away: that goes when the broker notices.
+func TestWitnessOfAHalfOpenConnection(t *testing.T) {
+	haunted := Truth{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 1 | Ghost}}
+	for _, op := range []lock.Op{lock.Acquire, lock.Release, lock.Verify} {
+		for _, noticed := range []bool{false, true} {
+			m := holding()
+			m.At(1)
+			m.SetTruth(0, 0, &haunted)
+			m.Begin(1, 0, op, 0, true)
+			m.At(2)
+			if noticed {
+				m.Gone(1, true, false)
+			}
+			m.SetTruth(0, 1, &slotOne.free)
+			if m.Witnessed != noticed {
+				t.Errorf("%s, noticed %v: witnessed %v", op, noticed, m.Witnessed)
+			}
+		}
+	}
+}
+
+// A verify that gave the slot up and then fails has not said so: there is nothing in the history to explain the loss.
+func TestWitnessOfAFailedVerify(t *testing.T) {
+	for _, gaveUp := range []bool{false, true} {
+		m := holding()
+		m.Begin(2, 0, lock.Remove, 1, true)
+		m.SetTruth(0, 2, &Truth{Taken: 1 << 1, Owner: slotOne.held.Owner})
+		m.End(2, lock.Result{Outcome: lock.Done}, 0, true)
+		m.Begin(1, 0, lock.Verify, 0, true)
+		if gaveUp {
+			m.SetTruth(0, 1, &Truth{})
+		}
+		m.End(1, lock.Result{Outcome: lock.Failed, Reason: lock.TimedOut}, 1, true)
+		if m.Witnessed == gaveUp {
+			t.Errorf("gave it up %v, witnessed %v", gaveUp, m.Witnessed)
+		}
+	}
+}

@@ -87,3 +87,28 @@ func TestPrefetchConcernsAcknowledgements(t *testing.T) {
 		}
 	}
 }
+
+// A consumer with a prefetch count is sent one message more for each that it settles, and never more at once.
+func TestPrefetch(t *testing.T) {
+	for _, settle := range []amqp.Command{cmd(amqp.BasicAck, 0), cmd(amqp.BasicNack, 0)} {
+		for prefetch := 1; prefetch <= 2; prefetch++ {
+			b := fuzzed(Options{})
+			b.Apply(1, cmd(amqp.QueueDeclare, 0))
+			b.Apply(1, amqp.Command{Method: amqp.BasicQos, Channel: 1, Number: uint64(prefetch)})
+			b.Apply(1, cmd(amqp.BasicConsume, 0))
+			for range 6 {
+				b.Apply(2, cmd(amqp.BasicPublish, 0))
+			}
+			if n := len(b.Deliveries(1, nil)); n != prefetch {
+				t.Errorf("prefetch %d: %d messages at first", prefetch, n)
+			}
+			for tag := uint64(1); tag <= 3; tag++ {
+				settle.Number = tag
+				b.Apply(1, settle)
+				if n := len(b.Deliveries(1, nil)); n != 1 {
+					t.Errorf("prefetch %d: %d messages after one was settled", prefetch, n)
+				}
+			}
+		}
+	}
+}

@@ -46,7 +46,7 @@ func TestCertainty(t *testing.T) {
 	if c := run(Options{Storage: Exact}).Certainty; c.Missed != 0 || c.Coverage != 1 {
 		t.Errorf("exact: %+v", c)
 	}
-	if c := run(Options{}).Certainty; c.Missed <= birthday(11160, 64) || c.Missed > 1e-10 || c.Coverage != 1 {
+	if c := run(Options{}).Certainty; c.Missed <= birthday(11160, fingerprintBits) || c.Missed > 1e-10 || c.Coverage != 1 {
 		t.Errorf("fingerprints: %+v", c)
 	}
 	roomy, tight := run(Options{Storage: Bits, Array: 4 << 20}), run(Options{Storage: Bits, Array: 1 << 10})
