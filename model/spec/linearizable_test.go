@@ -523,7 +523,7 @@ func TestFindings(t *testing.T) {
 					t.Errorf("%s: %+v, expected %+v", s, f, want)
 				}
 				if f, r := decide(t, new(Checker), h, LinearizableOptions{Strength: s}); disagree(f, r) {
-					t.Errorf("%s: porcupine says %s", s, r)
+					t.Errorf("%s: porcupine says %v", s, r)
 				}
 			}
 		})

@@ -136,7 +136,7 @@ func TestFastCheckAgreesWithPorcupine(t *testing.T) {
 			}
 			least := shrink(h, func(h *History) bool { return disagree(decide(t, &c, h, o)) })
 			f, r = decide(t, &c, least, o)
-			t.Fatalf("seed %d, %+v: the fast check says %s (%s), search and porcupine %s:\n%s", seed, o, f.Decision, f.Why, r, tell(least))
+			t.Fatalf("seed %d, %+v: the fast check says %s (%s), search and porcupine %v:\n%s", seed, o, f.Decision, f.Why, r, tell(least))
 		}
 	}
 	t.Logf("undecided %v legal %v illegal %v, by the search's undecided, legal, illegal; %v", counts[0], counts[1], counts[2], reasons)

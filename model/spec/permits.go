@@ -99,10 +99,15 @@ func (p *permits) verify(c, g *call) (Decision, string) {
 	switch {
 	case g.exit < c.ret:
 		return Undecided, "a permit that may have been given back is verified"
-	case g.traits.has(lost) && !c.traits.has(torn) && !slices.Contains(p.held, c.link):
+	case g.traits.has(lost) && p.ended(c.client, g.ret, c.inv):
 		return Illegal, fmt.Sprintf("%s was told at %s that it holds a permit, but its connection had ended before", p.r.who(c), p.r.h.moment(int(c.ret)))
 	}
 	return Legal, ""
+}
+
+// ended reports whether a client's connection ended between two events.
+func (p *permits) ended(client, from, to int32) bool {
+	return slices.ContainsFunc(p.r.at[from:to], func(at int32) bool { return at == restarted || at == goneOf(client) })
 }
 
 // take has a permit from now on. One whose connection ended in its course needs only a moment at which

@@ -28,6 +28,8 @@ func TestPermits(t *testing.T) {
 		{"verified after the end of its connection", false, held + "gone c1\nc1 verify\nc1 ok verify\n", Illegal, Illegal},
 		{"verified while another is without", false, held + "gone c1\nc2 verify\nc2 ok verify\n", Legal, Legal},
 		{"verified as its connection ends", false, held + "c1 verify\ngone c1\nc1 ok verify\n", Legal, Legal},
+		{"verified after the end of its connection, while the next one ends", false,
+			held + "gone c1\nc1 verify\nrestart\nc1 ok verify\n", Illegal, Illegal},
 		{"released, and verified", false, held + "c1 release\nc1 ok release\nc1 verify\nc1 ok verify\n", Illegal, Illegal},
 		{"a release without an answer, and verified", false,
 			held + "c1 release\nc1 info release timed-out\nc1 verify\nc1 ok verify\ngone c9\n", Undecided, Undecided},
@@ -55,7 +57,7 @@ func TestPermits(t *testing.T) {
 					t.Errorf("%s: %s by the fast check: %s; want %s", s, f.Decision, f.Why, want)
 				}
 				if disagree(f, others) {
-					t.Errorf("%s: %s by the fast check, but %s by the others", s, f.Decision, others)
+					t.Errorf("%s: %s by the fast check, but %v by the others", s, f.Decision, others)
 				}
 			}
 		})

@@ -85,7 +85,7 @@ func TestReadingsOfReleases(t *testing.T) {
 					}
 				}
 				if _, r := decide(t, new(Checker), h, v.o); disagree(Finding{}, r) {
-					t.Errorf("%s: search and porcupine say %s", v.what, r)
+					t.Errorf("%s: search and porcupine say %v", v.what, r)
 				}
 			}
 		})
@@ -109,7 +109,7 @@ func TestVerifiedWhereAnyoneReleases(t *testing.T) {
 		h := script(t, lock.Semaphore, 1, c.text)
 		f, others := decide(t, new(Checker), h, LinearizableOptions{Releases: ByAnyone})
 		if others[0] != c.want || disagree(f, others) {
-			t.Errorf("%s: %s, expected %s", c.name, others, c.want)
+			t.Errorf("%s: %v, expected %s", c.name, others, c.want)
 		}
 	}
 }

@@ -62,7 +62,9 @@ func (p *Specification) cut(apart int) (cuts []cut) {
 		return nil // which permit an acquire took is not known
 	}
 	state, under, last := p.initial(), 0, 0
+	var held heldCount
 	for i, at := range p.r.at {
+		held.note(p.r, int32(i), at)
 		switch {
 		case at < none:
 			under -= p.bounded(int32(i))
@@ -78,12 +80,41 @@ func (p *Specification) cut(apart int) (cuts []cut) {
 			state = p.settled(state, at)
 			under--
 		}
+		if p.r.releases == ByAnyone && held != 0 {
+			continue // by whom is not known: answers need not come in the order in which it went from hand to hand
+		}
 		if under == 0 && i+1-last >= apart {
+			if p.r.releases == ByAnyone {
+				state = p.end(state, &unit{client: none})
+			}
 			last = i + 1
 			cuts = append(cuts, cut{event: int32(last), state: state})
 		}
 	}
 	return cuts
+}
+
+// heldCount is how many slots are held where anyone may release them, as far as answers tell; once that is not known
+// it is never 0 again, but for a restart.
+type heldCount int
+
+func (t *heldCount) note(r *resolver, i, at int32) {
+	const unknown = 1 << 30
+	switch {
+	case at == restarted:
+		*t = 0
+	case at < none:
+		if *t != 0 {
+			*t = unknown
+		}
+	case at == none || r.calls[at].inv == i:
+	case r.calls[at].effect == takes:
+		*t++
+	case r.calls[at].effect == freesAny:
+		*t--
+	case r.calls[at].effect == leaves:
+		*t = unknown
+	}
 }
 
 // opens is how much has to be over before a call is. What nobody can be certain of never is.
