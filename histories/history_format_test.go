@@ -2,9 +2,12 @@ package histories
 
 import (
 	"bufio"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/lockproof/lockproof/model/spec"
 )
 
 // TestFormatIsSeen: what a history is written in is seen from how it begins.
@@ -41,8 +44,12 @@ func TestEDNInPieces(t *testing.T) {
 	if err != nil || len(want.Events) != 3 {
 		t.Fatalf("%+v, %+v, %v", want, notes, err)
 	}
-	got, _, err := ReadHistory(&slowly{strings.NewReader(text)}, "pieces", Unnamed)
-	if err != nil || !reflect.DeepEqual(got, want) {
+	r, got := NewEDNReader(&slowly{strings.NewReader(text)}, "pieces", Unnamed), []spec.Event(nil)
+	var e spec.Event
+	for err = r.Read(&e); err == nil; err = r.Read(&e) {
+		got = append(got, e)
+	}
+	if err != io.EOF || !reflect.DeepEqual(got, want.Events) {
 		t.Errorf("in pieces: %+v, %v", got, err)
 	}
 }

@@ -587,6 +587,22 @@ func TestSearchDecides(t *testing.T) {
 	}
 }
 
+// A slot that an unanswered acquire took is verified with yes as long as it is there, and not once it is removed.
+func TestSearchDecidesWhatIsRemoved(t *testing.T) {
+	const taken, removed = "c1 acquire\nc1 info acquire timed-out\n", "c2 remove 1\nc2 ok remove\n"
+	for text, want := range map[string]Decision{
+		taken + "c1 verify 1\nc1 ok verify 1\n" + removed:                Legal,
+		taken + removed + "c1 verify 1\nc1 ok verify 1\n":                Illegal,
+		taken + "c2 remove 1\nc1 verify 1\nc2 ok remove\nc1 ok verify 1": Legal,
+	} {
+		h := script(t, lock.Semaphore, 1, text)
+		f, others := decide(t, new(Checker), h, LinearizableOptions{})
+		if f.Decision != Undecided || others[0] != want || disagree(f, others) {
+			t.Errorf("%s by the fast check, %v by others, expected %s:\n%s", f.Decision, others, want, text)
+		}
+	}
+}
+
 // porcupine alone does not answer for so many clients, some of whom are never answered.
 func TestCrowdIsAnswered(t *testing.T) {
 	for _, evidence := range []bool{true, false} {

@@ -171,20 +171,15 @@ func (w *anyWorker) restart(g *anyContext, all []uint32) {
 		out := sys.Take(a)
 		w.cover.note(a, &out)
 		w.violated(out.Found, g)
-		var then []uint32
-		var without bitset
+		var idle bitset // nobody holds anything after a restart
 		shared := w.sharedPart(sys)
 		for i, p := range all {
-			if now := w.part(sys, i+1, w.class(p)); w.clients.get(now).holds {
-				then = append(then, now)
-			} else {
-				without.add(now)
-			}
+			idle.add(w.part(sys, i+1, w.class(p)))
 		}
-		to := w.contexts.intern(nil, shared, then)
+		to := w.contexts.intern(nil, shared, nil)
 		if !slices.Contains(g.restarted, to) {
 			g.restarted = append(g.restarted, to)
 		}
-		w.arrive(to, without)
+		w.arrive(to, idle)
 	}
 }
