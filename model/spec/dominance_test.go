@@ -89,6 +89,20 @@ var dominance = []struct {
 			c2 ok acquire 2
 			c3 fail acquire full`,
 	},
+	{
+		name: "an unanswered acquire lost its slot at a moment that matters to a wait", slots: 3, strength: Strict,
+		text: `
+			c4 acquire
+			c2 acquire
+			c3 acquire
+			c3 ok acquire 1
+			c1 add 2
+			c3 acquire
+			c1 ok add
+			c1 wait 3
+			c3 fail acquire full
+			c1 ok wait 3`,
+	},
 }
 
 func TestDominance(t *testing.T) {
