@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
@@ -37,6 +38,9 @@ type machineClient struct {
 }
 
 var errKilled = errors.New("killed")
+
+// unhurried is how long a client waits for anything, so that it gives up nothing on a busy machine.
+const unhurried = 5 * time.Minute
 
 func (c *machineClient) Initialize(_ context.Context, in foreign.Setup) (foreign.About, error) {
 	c.url = in.URL
@@ -101,7 +105,7 @@ func (c *machineClient) connected(ctx context.Context, open bool) (*rabbitmq.Con
 		return nil, errKilled
 	}
 	if c.conn == nil && open {
-		conn, err := rabbitmq.Dialer{}.Dial(ctx, c.url, c.names)
+		conn, err := rabbitmq.Dialer{Heartbeat: unhurried, Timeout: unhurried}.Dial(ctx, c.url, c.names)
 		if err != nil {
 			return nil, nil
 		}
