@@ -219,7 +219,7 @@ func (r *killedRun) check(t *testing.T) int {
 	switch {
 	case r.interrupted:
 		r.checkCard(t, files)
-	case r.signal != syscall.SIGKILL:
+	case r.signal != syscall.SIGKILL && (len(files) > 0 || r.errs.Len() > 0): // else it was ended before it began
 		t.Errorf("%v: no card\n%s", r.signal, r.errs.String())
 	}
 	return len(files)
