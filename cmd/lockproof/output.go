@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -23,12 +24,15 @@ type outputFlags struct {
 	junit string
 	html  string
 	out   string
+	// command is whose flags these are.
+	command *cobra.Command
 	// require is what --require names, and required those among the properties that are judged.
 	require  properties
 	required spec.PropertySet
 }
 
 func (f *outputFlags) register(cmd *cobra.Command) {
+	f.command = cmd
 	f.registerReport(cmd)
 	cmd.Flags().StringVar(&f.out, "out", "counterexamples", "the `DIRECTORY` that counterexamples and recorded histories are written to; an earlier run's that this one has not found are moved aside")
 }
@@ -105,7 +109,7 @@ func (f *outputFlags) retire(r *histories.Report) error {
 		if verdict != histories.Passed && verdict != histories.Proved {
 			continue
 		}
-		path := filepath.Join(f.out, histories.FileName(p.Property, r.Target, r.Fixed...))
+		path := f.path(p.Property, r.Target, r.Fixed)
 		if _, err := histories.LoadCounterexample(path); err != nil { // there is none
 			continue
 		}
@@ -119,10 +123,27 @@ func (f *outputFlags) retire(r *histories.Report) error {
 	return all(errs...)
 }
 
+// bounds are the flags by which runs of one target differ in what may happen in them.
+var bounds = []string{
+	"clients", "admins", "slots", "most-slots", "rounds", "calls", "admin-calls", "lock",
+	"crashes", "drops", "channel-errors", "lost", "restarts", "late", "strict",
+}
+
+// path is the file of what violates a property: of each target, its options, and the bounds that were given, one.
+func (f *outputFlags) path(p spec.Property, target string, options []string) string {
+	named := slices.Clone(options)
+	for _, name := range bounds {
+		if flag := f.command.Flags().Lookup(name); flag != nil && flag.Changed {
+			named = append(named, name+"="+flag.Value.String())
+		}
+	}
+	return filepath.Join(f.out, histories.FileName(p, target, named...))
+}
+
 // keep writes a counterexample to where those of the run are.
 func (f *outputFlags) keep(ce *histories.Counterexample) (path string, err error) {
 	ce.Origin.Command = commandLine()
-	path = filepath.Join(f.out, histories.FileName(ce.Property, ce.Scenario.Target, ce.Origin.Options...))
+	path = f.path(ce.Property, ce.Scenario.Target, ce.Origin.Options)
 	return path, saveIn(f.out, path, ce)
 }
 

@@ -42,6 +42,10 @@ func TestFilesOfRuns(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "locked-is-success.retries-0.mutual-exclusion.json")); err != nil {
 		t.Error(err)
 	}
+	prove("prove locked-is-success --scenarios 300 --clients 2 --admins 0 --strict")
+	if _, err := os.Stat(filepath.Join(dir, "locked-is-success.clients-2_admins-0_strict-true.mutual-exclusion.json")); err != nil {
+		t.Error(err)
+	}
 	if again, err := os.ReadFile(plain); err != nil || !bytes.Equal(again, found) {
 		t.Errorf("a run with other options changed the file: %v", err)
 	}
