@@ -98,7 +98,7 @@ func TestTimeEndsBetweenExecutions(t *testing.T) {
 		whole, end := context.WithCancel(t.Context())
 		c := ForeignConfig{Starter: ending{machines, new(atomic.Int64), at, end}, Seed: 1, Scenarios: 1000, Workers: 1}
 		run := foreignRun{ForeignConfig: c, source: c.source(), labels: c.labels(), allowed: allowance{whole, whole}}
-		if err := run.run(t.Context()); err != nil {
+		if err := run.run(t.Context(), 0, run.Scenarios, true); err != nil {
 			t.Fatal(err)
 		}
 		if whole.Err() == nil || run.sum.scenarios == 0 || run.sum.scenarios == 1000 {

@@ -119,7 +119,7 @@ func (c *AtlasConfig) visit(ctx context.Context, r *row) (*histories.AtlasRow, e
 		verdict, _ := x.Report.Verdict(&res)
 		v := histories.AtlasVerdict{Property: res.Property, Verdict: verdict}
 		if t := x.Traces[res.Property]; t != nil {
-			v = x.lost(res.Property)
+			v = x.Lost(res.Property)
 			if v.Real, err = c.confirm(t, e.Target, res.Property); err != nil {
 				return nil, err
 			}
@@ -130,8 +130,8 @@ func (c *AtlasConfig) visit(ctx context.Context, r *row) (*histories.AtlasRow, e
 	return out, nil
 }
 
-// lost is the verdict on a property that is violated.
-func (x *Explored) lost(p spec.Property) histories.AtlasVerdict {
+// Lost is the verdict on a property that is violated.
+func (x *Explored) Lost(p spec.Property) histories.AtlasVerdict {
 	t := x.Traces[p]
 	v, _ := violationOf(t, p)
 	return histories.AtlasVerdict{

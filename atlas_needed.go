@@ -178,7 +178,7 @@ func loses(ctx context.Context, comb combination, first bool) ([]histories.Atlas
 		}
 		for p := range spec.PropertyCount {
 			if x.Traces[p] != nil {
-				out = withFewest(out, x.lost(p))
+				out = withFewest(out, x.Lost(p))
 			}
 		}
 	}

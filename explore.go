@@ -45,6 +45,9 @@ type Exploration struct {
 	Search     search.Options
 	// ViewsProgress is told about every second how far a search for any number of clients is. It may be nil.
 	ViewsProgress func(*search.AnyStats)
+	// Brief leaves executions that violate something as the search has found them: none is made shorter, and it is not
+	// looked whether a shorter one is.
+	Brief bool
 	// Walks, where it is not 0, takes so many random executions instead of visiting all; Seed decides
 	// them.
 	Walks int
@@ -117,7 +120,9 @@ func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) err
 	if x.Search.Doubted > 0 {
 		want = want.With(spec.Linearizable)
 	}
-	if want != 0 {
+	if want != 0 && e.Brief {
+		x.asFound(b, x.trails(ctx, e, b, want))
+	} else if want != 0 {
 		if err := x.shorten(ctx, b, x.trails(ctx, e, b, want)); err != nil {
 			return err
 		}
@@ -265,6 +270,15 @@ func (x *Explored) shorten(ctx context.Context, b *sim.Bounds, trails map[spec.P
 		x.Traces[p] = t
 	}
 	return nil
+}
+
+// asFound carries out executions that violate something as they were found.
+func (x *Explored) asFound(b *sim.Bounds, trails map[spec.Property][]scenario.Action) {
+	var r sim.Runner
+	for p, actions := range trails {
+		s := replaying(b, actions)
+		x.Traces[p] = r.Trace(b.Target, &s, b.Strength)
+	}
 }
 
 // shortened is the shortest counterexample that can be made of an execution that violates a property.

@@ -98,6 +98,22 @@ const measuredEvery = 10
 // Their commands reach the broker in the order that the schedule says. The error is for a run that could not
 // be made: a client that can't be started, or that breaks the protocol.
 func ProveForeign(ctx context.Context, c ForeignConfig) (*Result, error) {
+	began := time.Now()
+	run, err := c.run()
+	if err != nil {
+		return nil, err
+	}
+	var cancel context.CancelFunc
+	run.allowed, cancel = allow(ctx, c.Time)
+	defer cancel()
+	if err := run.run(ctx, 0, run.Scenarios, true); err != nil {
+		return nil, err
+	}
+	return run.concluded(ctx, began), nil
+}
+
+// run is the run, checked and with defaults for what was left out; it has not begun.
+func (c ForeignConfig) run() (*foreignRun, error) {
 	if c.Scenarios < 0 || c.Depth < 0 || c.Depth > 64 {
 		return nil, fmt.Errorf("%d scenarios of depth %d: expected at least 1, and at most 64", c.Scenarios, c.Depth)
 	}
@@ -107,19 +123,16 @@ func ProveForeign(ctx context.Context, c ForeignConfig) (*Result, error) {
 	c.Properties = judgedOf(spec.ApplicableExternal(c.Kind), c.Properties)
 	c.Scenarios = cmp.Or(c.Scenarios, DefaultForeignScenarios)
 	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
-	began := time.Now()
-	run := foreignRun{ForeignConfig: c, source: c.source(), labels: c.labels()}
-	var cancel context.CancelFunc
-	run.allowed, cancel = allow(ctx, c.Time)
-	defer cancel()
-	if err := run.run(ctx); err != nil {
-		return nil, err
-	}
-	res := run.result()
-	res.Report = run.report()
+	return &foreignRun{ForeignConfig: c, source: c.source(), labels: c.labels()}, nil
+}
+
+// concluded is what a run came to that began then.
+func (f *foreignRun) concluded(ctx context.Context, began time.Time) *Result {
+	res := f.result()
+	res.Report = f.report()
 	res.Report.Elapsed = time.Since(began)
 	res.Report.Interrupted = ctx.Err() != nil
-	return res, nil
+	return res
 }
 
 // labels are what its counterexamples say.

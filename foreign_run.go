@@ -21,20 +21,26 @@ type foreignRun struct {
 	source  *sim.Source
 	allowed allowance
 
-	next        atomic.Int64
-	stop        atomic.Bool
-	mu          sync.Mutex
+	next      atomic.Int64 // the scenario to play next
+	to        int          // it ends before this one
+	stop      atomic.Bool
+	mu        sync.Mutex
+	asked     [spec.PropertyCount]int // executions that fresh clients were asked to reproduce
+	doubtful  bool                    // they did not reproduce one
+	renewed   int                     // executions that had fresh clients because of that
+	exploring bool                    // every order of commands is visited; no fault happens, and no cost is measured
+	tries     int
+	dear      spec.PropertySet // of those that are measured: what was seen violated for certain
+	foreignSum
+}
+
+// foreignSum is what scenarios came to.
+type foreignSum struct {
 	sum         sample
 	findings    [spec.PropertyCount]*finding
-	asked       [spec.PropertyCount]int // executions that fresh clients were asked to reproduce
-	doubtful    bool                    // they did not reproduce one
-	renewed     int                     // executions that had fresh clients because of that
 	about       foreign.About
 	fromHistory spec.PropertySet         // what the history alone decides
 	unjudged    map[spec.Property]string // why not
-	exploring   bool                     // every order of commands is visited; no fault happens, and no cost is measured
-	tries       int
-	dear        spec.PropertySet // of those that are measured: what was seen violated for certain
 	free        foreign.Uncontrolled
 	wire        wire.Counts
 	agreed      int // replies on which a real broker and the simulated one agreed
@@ -45,10 +51,16 @@ type foreignRun struct {
 	disagreement string
 }
 
-// run has workers play until all scenarios are done, enough was found, or the time for that is over; then
-// executions that violate something are made smaller.
-func (f *foreignRun) run(ctx context.Context) error {
-	workers := make([]*foreignWorker, min(f.Workers, f.Scenarios))
+// run has workers play until all scenarios from one number up to another are done, enough was found, or the time for
+// that is over; then executions that violate something are made smaller, if that is wanted.
+func (f *foreignRun) run(ctx context.Context, from, to int, shrink bool) error {
+	f.next.Store(int64(from))
+	f.to = to
+	want := to - from
+	if shrink {
+		want = max(want, len(f.shrinkable().BySeverity()))
+	}
+	workers := make([]*foreignWorker, min(f.Workers, want))
 	errs := make([]error, len(workers))
 	var wg sync.WaitGroup
 	for i := range workers {
@@ -62,9 +74,11 @@ func (f *foreignRun) run(ctx context.Context) error {
 	wg.Wait()
 	workers = slices.DeleteFunc(workers, func(w *foreignWorker) bool { return w == nil })
 	for _, w := range workers {
-		f.measured(w)
+		if to > from {
+			f.measured(w)
+		}
 	}
-	if errors.Join(errs...) == nil {
+	if errors.Join(errs...) == nil && shrink {
 		errs = append(errs, f.shrink(ctx, workers))
 	}
 	for _, w := range workers {

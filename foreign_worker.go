@@ -49,7 +49,7 @@ func (w *foreignWorker) meet() {
 func (w *foreignWorker) work(ctx context.Context) error {
 	for !w.stop.Load() && !w.allowed.spent(w.foundAny()) {
 		i := int(w.next.Add(1) - 1)
-		if i >= w.Scenarios {
+		if i >= w.to {
 			return nil
 		}
 		x, err := w.play(ctx, i)

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Plan is a campaign's file.
+// Plan is a campaign's file. One of Sample, Configurations and Sweep says what its space is.
 type Plan struct {
 	Lockproof string `json:"lockproof"` // [Format]
 	Version   int    `json:"version"`   // [Version]
@@ -19,8 +19,14 @@ type Plan struct {
 	Target Target `json:"target,omitzero"`
 	// Sample is a seed's scenarios.
 	Sample *Sample `json:"sample,omitzero"`
-	Budget Budget  `json:"budget,omitzero"`
-	Stop   Stop    `json:"stop,omitzero"`
+	// Configurations are those to explore, each a row of a table.
+	Configurations []Configuration `json:"configurations,omitempty"`
+	// Sweep is every combination of options, sizes and faults, each a row of a table.
+	Sweep *Sweep `json:"sweep,omitzero"`
+	// Judge is what is judged in the rows of a table.
+	Judge  Judge  `json:"judge,omitzero"`
+	Budget Budget `json:"budget,omitzero"`
+	Stop   Stop   `json:"stop,omitzero"`
 	// Shard is how many scenarios or configurations are one shard; left out, it is chosen.
 	Shard int `json:"shard,omitzero"`
 	// Lease is how long a shard waits for a worker that shows no sign of life; left out, it is [DefaultLease].

@@ -56,6 +56,9 @@ func (o *Outcome) finish(took time.Duration, interrupted bool) {
 		o.Result.Report.Elapsed = took
 		o.Result.Report.Interrupted = interrupted
 	}
+	if o.Table != nil {
+		o.Table.Elapsed, o.Table.Interrupted = took, interrupted
+	}
 }
 
 // run is a campaign that is being run: it gives out shards, and takes in what they come to.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof"
-	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
@@ -43,6 +42,9 @@ const (
 	mostShards  = 100_000
 )
 
+// executions is the unit of campaigns over scenarios.
+const executions = "executions"
+
 // sampleJob is a campaign over a seed's scenarios, of a target of ours.
 type sampleJob struct {
 	plan   *Plan
@@ -76,7 +78,7 @@ func units(n int) int {
 // sampleConfig is the run of which shards are parts.
 func (p *Plan) sampleConfig() (c lockproof.Config, err error) {
 	s := p.Sample
-	c = lockproof.Config{Seed: cmp.Or(s.Seed, 1), Depth: s.Depth, Shape: s.shape()}
+	c = lockproof.Config{Seed: cmp.Or(s.Seed, 1), Depth: s.Depth, Shape: s.shape(), Strength: s.strength()}
 	if c.Target, err = lockproof.TargetNamed(cmp.Or(p.Target.Name, "semaphore")); err != nil {
 		return c, err
 	}
@@ -87,15 +89,8 @@ func (p *Plan) sampleConfig() (c lockproof.Config, err error) {
 		}
 		c.Options = append(c.Options, [2]string{name, value})
 	}
-	if s.Strict {
-		c.Strength = spec.Strict
-	}
-	if s.Strategy != "" {
-		var strategy scenario.Strategy
-		if err := strategy.UnmarshalText([]byte(s.Strategy)); err != nil || strategy == scenario.Replay {
-			return c, fmt.Errorf("sample: strategy %q: expected random or pct", s.Strategy)
-		}
-		c.Strategies = []scenario.Strategy{strategy}
+	if c.Strategies, err = s.strategies(); err != nil {
+		return c, err
 	}
 	applicable := spec.Applicable(c.Target.Kind)
 	if c.Properties, err = properties(s.Properties, applicable); err != nil {
@@ -105,13 +100,45 @@ func (p *Plan) sampleConfig() (c lockproof.Config, err error) {
 	return c, err
 }
 
-// Judged are the properties that are judged, and the type of the lock.
+func (s *Sample) strength() spec.Strength {
+	if s.Strict {
+		return spec.Strict
+	}
+	return spec.Scan
+}
+
+// strategies are how schedules are drawn; none is every way.
+func (s *Sample) strategies() ([]scenario.Strategy, error) {
+	if s.Strategy == "" {
+		return nil, nil
+	}
+	var strategy scenario.Strategy
+	if err := strategy.UnmarshalText([]byte(s.Strategy)); err != nil || strategy == scenario.Replay {
+		return nil, fmt.Errorf("sample: strategy %q: expected random or pct", s.Strategy)
+	}
+	return []scenario.Strategy{strategy}, nil
+}
+
+// Judged are the properties that are judged of scenarios, and the type of the lock; none of a table.
 func (p *Plan) Judged() (spec.PropertySet, lock.Kind) {
+	switch {
+	case p.Sample == nil:
+		return 0, 0
+	case p.Target.Exec != "":
+		c, err := p.externalConfig()
+		checked(err)
+		return cmp.Or(c.Properties, spec.ApplicableExternal(c.Kind)), c.Kind
+	}
 	c, err := p.sampleConfig()
+	checked(err)
+	return cmp.Or(c.Properties, spec.Applicable(c.Target.Kind)), c.Target.Kind
+}
+
+// checked panics where a plan was not checked.
+func checked(err error) {
 	if err != nil {
 		panic("campaign: the plan was not checked: " + err.Error())
 	}
-	return cmp.Or(c.Properties, spec.Applicable(c.Target.Kind)), c.Target.Kind
 }
 
 func (h *Shape) shape() sim.Shape {
@@ -145,15 +172,12 @@ func (s *Stop) until(judged spec.PropertySet) (spec.PropertySet, error) {
 	return set, nil
 }
 
-func (j *sampleJob) batch() (shards []Shard) {
+func (j *sampleJob) batch() []Shard {
 	if j.given {
 		return nil
 	}
 	j.given = true
-	for from := 0; from < j.limit; from += j.size {
-		shards = append(shards, Shard{Number: len(shards), From: from, To: min(from+j.size, j.limit)})
-	}
-	return shards
+	return cut(j.limit, j.size)
 }
 
 func (j *sampleJob) work(ctx context.Context, s Shard) (any, error) {
@@ -185,7 +209,8 @@ func (j *sampleJob) enough() string {
 
 func (j *sampleJob) progress() Progress {
 	return Progress{
-		Executions: j.sum.Scenarios(), Of: j.limit, Shards: (j.limit + j.size - 1) / j.size, Violated: j.sum.Violated().Names(),
+		Executions: j.sum.Scenarios(), Of: j.limit, Shards: (j.limit + j.size - 1) / j.size, Unit: executions,
+		Violated: j.sum.Violated().Names(),
 	}
 }
 
@@ -198,14 +223,14 @@ func (j *sampleJob) conclude(ctx context.Context) (*Outcome, error) {
 }
 
 // sofar does without making anything smaller, which would take long.
-func (j *sampleJob) sofar() *histories.Report {
+func (j *sampleJob) sofar() *Outcome {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	c := j.config
-	c.Found = nil
-	res, err := lockproof.Conclude(ctx, lockproof.Drawn{Config: c, Part: j.sum})
+	hasty := *j
+	hasty.config.Found = nil
+	out, err := hasty.conclude(ctx)
 	if err != nil {
 		return nil
 	}
-	return res.Report
+	return out
 }

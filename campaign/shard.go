@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/spec"
 )
 
 // Shard is one piece of a campaign's space.
@@ -23,6 +24,14 @@ type Shard struct {
 
 // key is what the shard's result is stored under.
 func (s Shard) key() string { return fmt.Sprintf("%09d", s.Number) }
+
+// cut cuts so many scenarios or configurations into shards of a size.
+func cut(n, size int) (shards []Shard) {
+	for from := 0; from < n; from += size {
+		shards = append(shards, Shard{Number: len(shards), From: from, To: min(from+size, n)})
+	}
+	return shards
+}
 
 // Options are what a worker needs besides the plan.
 type Options struct {
@@ -46,27 +55,44 @@ type job interface {
 	progress() Progress
 	// conclude makes the report. With a ctx that is over, it does so in haste.
 	conclude(ctx context.Context) (*Outcome, error)
-	// sofar is the report at this moment, where there is one to show.
-	sofar() *histories.Report
+	// sofar is what it has come to at this moment, in haste; nil where there is nothing to show.
+	sofar() *Outcome
 }
 
 // Progress is how far a campaign is.
 type Progress struct {
-	Executions int      `json:"executions"` // or configurations
+	Executions int      `json:"executions"` // or whatever the unit is
 	Of         int      `json:"of"`         // 0 is not known
+	Unit       string   `json:"unit"`       // executions, or configurations
 	Shards     int      `json:"shards"`     // in all, as far as is known
 	Violated   []string `json:"violated"`   // properties; or mutants that were found out
 }
 
 // Outcome is what a campaign came to: one of these.
 type Outcome struct {
-	Result *lockproof.Result // of scenarios
+	// Result is that of a campaign over scenarios.
+	Result *lockproof.Result
+	// Table is that of a campaign over configurations, and Counterexamples are the files of what it shows.
+	Table           *histories.Sweep
+	Counterexamples map[spec.Property]*histories.Counterexample
 }
 
 // job is the plan's sort of campaign. The error says what is wrong with the plan.
 func (p *Plan) job(o Options) (job, error) {
-	if p.Sample == nil {
-		return nil, errors.New("sample is missing: it says which scenarios are drawn")
+	spaces := 0
+	for _, there := range []bool{p.Sample != nil, len(p.Configurations) > 0, p.Sweep != nil} {
+		if there {
+			spaces++
+		}
+	}
+	if spaces != 1 {
+		return nil, errors.New("expected one of sample, configurations and sweep, which says what the space is")
+	}
+	switch {
+	case p.Sample == nil:
+		return p.tableJob(o)
+	case p.Target.Exec != "":
+		return p.externalJob(o)
 	}
 	return p.sampleJob(o)
 }

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/outfile"
 )
 
@@ -29,15 +29,20 @@ type Status struct {
 	// At is when that was so.
 	At time.Time `json:"at"`
 
-	sofar func() *histories.Report
+	sofar func() *Outcome
 }
 
-// Report is what has been found so far, nil where there is nothing to show yet.
-func (s *Status) Report() *histories.Report {
+// Sofar is what the campaign has come to at this moment, nil where there is nothing to show yet. Nothing of it was
+// made smaller.
+func (s *Status) Sofar() *Outcome {
 	if s.sofar == nil {
 		return nil
 	}
-	return s.sofar()
+	out := s.sofar()
+	if out != nil {
+		out.finish(time.Duration(s.Seconds*float64(time.Second)), true)
+	}
+	return out
 }
 
 // String is the status in a line.
@@ -46,7 +51,7 @@ func (s *Status) String() string {
 	if s.Over == "" {
 		out = append(out, fmt.Sprintf("%d running", s.Running))
 	}
-	out = append(out, fmt.Sprintf("%d redelivered", s.Redelivered), fmt.Sprintf("%d executions", s.Executions))
+	out = append(out, fmt.Sprintf("%d redelivered", s.Redelivered), fmt.Sprintf("%d %s", s.Executions, cmp.Or(s.Unit, executions)))
 	if s.PerSecond > 0 && s.Over == "" {
 		out = append(out, fmt.Sprintf("%.0f a second", s.PerSecond))
 	}

@@ -115,8 +115,7 @@ func (f *campaignRunFlags) run(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	judged, kind := plan.Judged()
-	if err := f.demand(judged, kind); err != nil {
+	if err := f.fit(c, plan); err != nil {
 		return err
 	}
 	line := newProgress()
@@ -135,7 +134,18 @@ func (f *campaignRunFlags) run(c *cobra.Command, path string) error {
 	if c.Context().Err() != nil {
 		tell("the same command goes on with the campaign")
 	}
+	if out.Table != nil {
+		return f.writeTable(c, out)
+	}
 	return f.write(c, out.Result)
+}
+
+// fit refuses flags that a plan has no use for.
+func (f *campaignRunFlags) fit(c *cobra.Command, plan *campaign.Plan) error {
+	if plan.Sample == nil {
+		return given(c, "with a table of configurations: it has verdicts for each; leave it out", "junit", "require")
+	}
+	return f.demand(plan.Judged())
 }
 
 // paging is how often the page is written while a campaign runs.
@@ -147,12 +157,44 @@ func (f *campaignRunFlags) page(s *campaign.Status) {
 		return
 	}
 	f.paged = time.Now()
-	r := s.Report()
-	if r == nil {
-		return
+	out := s.Sofar()
+	switch {
+	case out == nil:
+	case out.Table != nil:
+		out.Table.Command = commandLine()
+		_ = outfile.Write(f.html, func(w io.Writer) error { return histories.WriteSweepPage(w, out.Table) })
+	default:
+		out.Result.Report.Command, out.Result.Report.Required = commandLine(), f.required
+		_ = outfile.Write(f.html, func(w io.Writer) error { return histories.WritePage(w, &histories.Page{Report: out.Result.Report}) })
 	}
-	r.Command, r.Source, r.Required = commandLine(), s.String(), f.required
-	_ = outfile.Write(f.html, func(w io.Writer) error { return histories.WritePage(w, &histories.Page{Report: r}) })
+}
+
+// writeTable writes a table of configurations, counterexamples first.
+func (f *campaignRunFlags) writeTable(c *cobra.Command, out *campaign.Outcome) error {
+	t := out.Table
+	t.Command = commandLine()
+	var errs []error
+	for i := range t.Examples {
+		e := &t.Examples[i]
+		path, err := f.keep(out.Counterexamples[e.Property])
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		e.File, e.Command = path, "lockproof replay "+quote(path)
+	}
+	print := histories.WriteSweepJSON
+	if !f.json {
+		print = func(w io.Writer, t *histories.Sweep) error { return histories.WriteSweep(w, t, style()) }
+	}
+	errs = append(errs, print(c.OutOrStdout(), t), writeFile("--html", f.html, func(w io.Writer) error { return histories.WriteSweepPage(w, t) }))
+	switch {
+	case t.Interrupted:
+		errs = append(errs, errInterrupted)
+	case !t.Complete():
+		errs = append(errs, errInconclusive)
+	}
+	return all(errs...)
 }
 
 // campaignWorkFlags are what `campaign work` is told.

@@ -266,25 +266,11 @@ func reductions(names string) (r search.Reductions, err error) {
 	return r, nil
 }
 
-// operations are calls such as "acquire,remove:1".
+// operations are the calls that a flag lists.
 func operations(flag, list string) ([]scenario.Operation, error) {
-	if list == "" {
-		return nil, nil
-	}
-	var out []scenario.Operation
-	for _, item := range strings.Split(list, ",") {
-		name, arg, has := strings.Cut(item, ":")
-		var op scenario.Operation
-		if err := op.Op.UnmarshalText([]byte(name)); err != nil || op.Op == lock.Connect {
-			return nil, fmt.Errorf("%s %q: expected operations such as acquire or remove:1", flag, item)
-		}
-		takes := op.Op == lock.Create || op.Op == lock.Add || op.Op == lock.Remove || op.Op == lock.Wait
-		n, err := strconv.ParseUint(arg, 10, 8)
-		if takes != has || has && (err != nil || n < 1 || n > spec.Slots-1) {
-			return nil, fmt.Errorf("%s %q: create, add, remove and wait take a number from 1 to %d after a colon, others none", flag, item, spec.Slots-1)
-		}
-		op.Arg = uint8(n)
-		out = append(out, op)
+	out, err := lockproof.ParseCalls(list)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", flag, err)
 	}
 	return out, nil
 }

@@ -196,6 +196,13 @@ var sorts = map[string]sort{
 		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
 		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
 	}},
+	"campaign run of a table": {base: "campaign run DIR/table.json --dir DIR/queue --out DIR/ce", report: true, flags: map[string]use{
+		"dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other"},
+		"require": {args: "--require no-leak", refused: "with a table"}, "junit": {args: "--junit DIR/j.xml", refused: "with a table"},
+		"queue": {args: "--queue nats://127.0.0.1:1", base: "campaign run DIR/table.json", refused: "no server answers"},
+		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
+		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
+	}},
 	"campaign run --queue": {base: "campaign run DIR/night.json --queue nats://127.0.0.1:1", report: true, flags: map[string]use{
 		"dir": {args: "--dir DIR/other", refused: "beside --queue"}, "workers": {args: "--workers 0", refused: "no server answers"}, "out": {args: "--out DIR/other", refused: "no server answers"},
 		"require": {args: "--require sofa", refused: "sofa"}, "queue": {args: "--queue nats://nowhere.invalid:1", refused: "nowhere.invalid"},
@@ -331,8 +338,10 @@ func come(t *testing.T, line, url string) outcome {
 		"held.jsonl": `{"type":"invoke","process":1,"f":"acquire"}` + "\n" + `{"type":"ok","process":1,"f":"acquire","value":{"slot":1,"held":true}}` + "\n",
 		"jobs.jsonl": `{"lockproof":"history","version":1,"kind":"semaphore","locks":[{"name":"jobs","slots":1}]}` + "\n" +
 			`{"type":"invoke","process":1,"f":"acquire"}` + "\n" + `{"type":"ok","process":1,"f":"acquire","value":{"slot":1,"held":true}}` + "\n",
-		"night.json":       `{"lockproof":"campaign","version":1,"name":"night","target":{"name":"reconnects"},"sample":{},"budget":{"executions":300},"shard":100}`,
-		"little.json":      `{"lockproof":"campaign","version":1,"name":"little","sample":{},"budget":{"executions":1}}`,
+		"night.json":  `{"lockproof":"campaign","version":1,"name":"night","target":{"name":"reconnects"},"sample":{},"budget":{"executions":300},"shard":100}`,
+		"little.json": `{"lockproof":"campaign","version":1,"name":"little","sample":{},"budget":{"executions":1}}`,
+		"table.json": `{"lockproof":"campaign","version":1,"name":"table","target":{"name":"mutex"},
+			"sweep":{"options":[{"name":"release","values":["delete","close-channel"]}],"sizes":[{"clients":2}]}}`,
 		"done/status.json": `{"name":"night","shards":3,"done":3,"executions":300,"over":"all shards are done"}`,
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {

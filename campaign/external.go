@@ -1,0 +1,130 @@
+package campaign
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/process"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// externalShard is how many scenarios of somebody else's clients are a shard: some seconds of one core's work.
+const externalShard = 200
+
+// externalJob is a campaign over a seed's scenarios, of somebody else's lock at the gate.
+type externalJob struct {
+	plan   *Plan
+	config lockproof.ForeignConfig
+	limit  int // scenarios
+	size   int // of a shard
+	given  bool
+	sum    *lockproof.ForeignPart
+}
+
+func (p *Plan) externalJob(o Options) (job, error) {
+	c, err := p.externalConfig()
+	if err != nil {
+		return nil, err
+	}
+	c.Workers, c.Found = 1, o.Found
+	c.Starter = &process.Starter{Command: c.Exec, Stderr: o.Stderr}
+	j := &externalJob{plan: p, config: c, limit: cmp.Or(p.Budget.Executions, lockproof.DefaultForeignScenarios), sum: new(lockproof.ForeignPart)}
+	j.size = cmp.Or(p.Shard, externalShard)
+	if p.Stop.NoNewCoverage > 0 {
+		return nil, errors.New("stop: no_new_coverage: what somebody else's clients cover is not told; leave it out")
+	}
+	return j, nil
+}
+
+// externalConfig is the run of which shards are parts.
+func (p *Plan) externalConfig() (c lockproof.ForeignConfig, err error) {
+	s := p.Sample
+	switch {
+	case p.Target.Name != "":
+		return c, fmt.Errorf("target: name %q beside exec: expected one of them", p.Target.Name)
+	case len(s.Options) > 0:
+		return c, errors.New("sample: options: a command has its own; have options of the target instead")
+	}
+	c = lockproof.ForeignConfig{
+		Exec: p.Target.Exec, Options: p.Target.Options, Patience: time.Duration(p.Target.Patience), Seed: cmp.Or(s.Seed, 1), Depth: s.Depth,
+		Shape: s.shape(), Strength: s.strength(),
+	}
+	if c.Kind, err = lock.KindNamed(cmp.Or(p.Target.Lock, "semaphore")); err != nil {
+		return c, fmt.Errorf("target: lock: %w", err)
+	}
+	if c.Strategies, err = s.strategies(); err != nil {
+		return c, err
+	}
+	applicable := spec.ApplicableExternal(c.Kind)
+	if c.Properties, err = properties(s.Properties, applicable); err != nil {
+		return c, fmt.Errorf("sample: %w", err)
+	}
+	if err := c.Shape.Check(c.Kind); err != nil {
+		return c, fmt.Errorf("sample: %w", err)
+	}
+	c.Until, err = p.Stop.until(cmp.Or(c.Properties, applicable))
+	return c, err
+}
+
+func (j *externalJob) batch() []Shard {
+	if j.given {
+		return nil
+	}
+	j.given = true
+	return cut(j.limit, j.size)
+}
+
+func (j *externalJob) work(ctx context.Context, s Shard) (any, error) {
+	return lockproof.ProveForeignPart(ctx, j.config, s.From, s.To)
+}
+
+func (j *externalJob) take(_ Shard, result []byte) error {
+	part := new(lockproof.ForeignPart)
+	if err := json.Unmarshal(result, part); err != nil {
+		return err
+	}
+	j.sum.Merge(part)
+	return nil
+}
+
+func (j *externalJob) enough() string {
+	if broken := j.sum.Reproduced() & j.config.Until; broken != 0 {
+		return strings.Join(broken.Names(), ", ") + " violated"
+	}
+	return ""
+}
+
+func (j *externalJob) progress() Progress {
+	return Progress{
+		Executions: j.sum.Scenarios(), Of: j.limit, Shards: (j.limit + j.size - 1) / j.size, Unit: executions, Violated: j.sum.Violated().Names(),
+	}
+}
+
+// conclude has one worker's clients make smaller what was found.
+func (j *externalJob) conclude(ctx context.Context) (*Outcome, error) {
+	res, err := lockproof.ConcludeForeign(ctx, j.config, j.sum)
+	if err != nil {
+		return nil, err
+	}
+	return &Outcome{Result: res}, nil
+}
+
+func (j *externalJob) sofar() *Outcome {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	hasty := *j
+	hasty.config.Found = nil
+	out, err := hasty.conclude(ctx)
+	if err != nil {
+		return nil
+	}
+	return out
+}

@@ -1,0 +1,429 @@
+package campaign
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+// Configuration is one to explore: every execution of it is visited.
+type Configuration struct {
+	Name    string   `json:"name,omitzero"` // in the table; left out, it is the rest in words
+	Options []string `json:"options,omitempty"`
+	Size
+	Faults Faults `json:"faults,omitzero"`
+}
+
+// Size is who calls what.
+type Size struct {
+	Clients    int    `json:"clients,omitzero"`
+	Rounds     int    `json:"rounds,omitzero"` // 1 if it is left out
+	Admins     int    `json:"admins,omitzero"`
+	Slots      int    `json:"slots,omitzero"`
+	Calls      string `json:"calls,omitzero"`       // of a client, such as acquire,release
+	AdminCalls string `json:"admin_calls,omitzero"` // of an administrator, such as remove:1,add:1
+}
+
+// Faults are how many of each there may be.
+type Faults struct {
+	Crashes       int  `json:"crashes,omitzero"`
+	Drops         int  `json:"drops,omitzero"`
+	ChannelErrors int  `json:"channel_errors,omitzero"`
+	Lost          int  `json:"lost,omitzero"`
+	Restarts      int  `json:"restarts,omitzero"`
+	Prompt        bool `json:"prompt,omitzero"` // the broker notices a dead connection at once
+}
+
+// Sweep is every combination of values of options, sizes and faults. The first of each is the baseline, with which the
+// others are compared.
+type Sweep struct {
+	Options []Axis   `json:"options,omitempty"`
+	Sizes   []Size   `json:"sizes"`
+	Faults  []Faults `json:"faults,omitempty"` // none if they are left out
+}
+
+// Axis is an option and the values that it takes.
+type Axis struct {
+	Name   string   `json:"name"`
+	Values []string `json:"values"`
+}
+
+// Judge says what is judged in the configurations of a table.
+type Judge struct {
+	Properties []string `json:"properties,omitempty"`
+	Strict     bool     `json:"strict,omitzero"`
+	// Memory is how many MiB a search may take before it is ended; 1024 if it is left out.
+	Memory int `json:"memory,omitzero"`
+}
+
+const (
+	tableShard   = 8 // configurations
+	tableMemory  = 1024
+	mostRows     = 100_000
+	faultsAxis   = "faults"
+	sizeAxis     = "size"
+	nameAxis     = "configuration"
+	pipelineName = "pipeline"
+)
+
+// cell is a configuration with its values on the table's axes.
+type cell struct {
+	values []string
+	lockproof.Exploration
+}
+
+// tableJob is a campaign over a table of configurations.
+type tableJob struct {
+	plan  *Plan
+	found func(*histories.Counterexample)
+	sweep histories.Sweep // without rows that were not visited yet
+	cells []cell
+	rows  []*histories.SweepRow // by configuration; nil was not visited
+	given bool
+	taken int
+}
+
+func (p *Plan) tableJob(o Options) (job, error) {
+	target, err := lockproof.TargetNamed(cmp.Or(p.Target.Name, "semaphore"))
+	if err != nil {
+		return nil, err
+	}
+	if p.Target.Exec != "" {
+		return nil, errors.New("target: exec: configurations are explored of targets of ours; have sample for a command")
+	}
+	if len(p.Stop.Violation)+p.Stop.NoNewCoverage+p.Budget.Executions > 0 {
+		return nil, errors.New("stop and budget: executions: a table has as many configurations as it has; leave them out")
+	}
+	j := &tableJob{plan: p, found: o.Found}
+	applicable := spec.Applicable(target.Kind)
+	judged, err := properties(p.Judge.Properties, applicable)
+	if err != nil {
+		return nil, fmt.Errorf("judge: %w", err)
+	}
+	j.sweep = histories.Sweep{
+		Tool: lockproof.Version, Target: target.Name, Kind: target.Kind, Name: p.Name, Broker: "the simulated broker", Strength: p.Judge.strength().String(),
+	}
+	for q := range spec.PropertyCount {
+		if cmp.Or(judged, applicable).Has(q) {
+			j.sweep.Properties = append(j.sweep.Properties, q)
+		}
+	}
+	if p.Sweep != nil {
+		err = j.combine(target, p.Sweep)
+	} else {
+		err = j.list(target)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(j.cells) > mostRows {
+		return nil, fmt.Errorf("%d configurations: expected at most %d", len(j.cells), mostRows)
+	}
+	if len(j.cells) == 0 {
+		return nil, errors.New("sweep: no combination of these values can be had")
+	}
+	j.sweep.Of, j.rows = len(j.cells), make([]*histories.SweepRow, len(j.cells))
+	for i := range j.cells {
+		e := &j.cells[i].Exploration
+		e.Properties, e.Strength = judged, p.Judge.strength()
+		e.Search.Workers, e.Search.Memory, e.Search.Reductions = 1, int64(cmp.Or(p.Judge.Memory, tableMemory))<<20, search.AllReductions
+	}
+	return j, nil
+}
+
+func (j *Judge) strength() spec.Strength {
+	if j.Strict {
+		return spec.Strict
+	}
+	return spec.Scan
+}
+
+// list makes the rows of the configurations that are listed.
+func (j *tableJob) list(target *lock.Target) error {
+	j.sweep.Axes, j.sweep.Baseline = []string{nameAxis}, []string{""}
+	for i := range j.plan.Configurations {
+		c := &j.plan.Configurations[i]
+		e, err := c.exploration(target)
+		if err != nil {
+			return fmt.Errorf("configuration %d: %w", i+1, err)
+		}
+		name := c.Name
+		if name == "" {
+			name = strings.Join(append([]string{e.String()}, c.Options...), ", ")
+		}
+		j.cells = append(j.cells, cell{[]string{name}, e})
+	}
+	return nil
+}
+
+// exploration is the configuration, checked.
+func (c *Configuration) exploration(target *lock.Target) (e lockproof.Exploration, err error) {
+	e = lockproof.Exploration{
+		Target: target, Clients: c.Clients, Rounds: cmp.Or(c.Rounds, 1), Admins: c.Admins, Slots: c.Slots, Faults: c.Faults.bounds(),
+	}
+	if e.Calls, err = lockproof.ParseCalls(c.Calls); err != nil {
+		return e, fmt.Errorf("calls: %w", err)
+	}
+	if e.AdminCalls, err = lockproof.ParseCalls(c.AdminCalls); err != nil {
+		return e, fmt.Errorf("admin_calls: %w", err)
+	}
+	for _, o := range c.Options {
+		name, value, ok := strings.Cut(o, "=")
+		if !ok {
+			return e, fmt.Errorf("option %q: expected name=value", o)
+		}
+		e.Options = append(e.Options, [2]string{name, value})
+	}
+	// A step of an execution is then one command.
+	if !slices.ContainsFunc(e.Options, func(o [2]string) bool { return o[0] == pipelineName }) {
+		e.Options = append([][2]string{{pipelineName, "0"}}, e.Options...)
+	}
+	_, err = e.Bounds()
+	return e, err
+}
+
+func (f *Faults) bounds() sim.FaultBounds {
+	return sim.FaultBounds{
+		Crashes: f.Crashes, Drops: f.Drops, ChannelErrors: f.ChannelErrors, Lost: f.Lost, Restarts: f.Restarts, Late: !f.Prompt,
+	}
+}
+
+// combine makes the rows of every combination. Options that cannot be had together are left out, and counted.
+func (j *tableJob) combine(target *lock.Target, s *Sweep) error {
+	if len(s.Sizes) == 0 {
+		return errors.New("sweep: sizes are missing: expected at least one, such as {\"clients\": 2, \"slots\": 1}")
+	}
+	faults := s.Faults
+	if len(faults) == 0 {
+		faults = []Faults{{}}
+	}
+	var axes []Axis
+	for _, o := range s.Options {
+		if len(o.Values) == 0 {
+			return fmt.Errorf("sweep: option %s: expected at least one value", o.Name)
+		}
+		j.sweep.Axes, j.sweep.Baseline = append(j.sweep.Axes, o.Name), append(j.sweep.Baseline, o.Values[0])
+		axes = append(axes, o)
+	}
+	j.sweep.Axes = append(j.sweep.Axes, sizeAxis, faultsAxis)
+	j.sweep.Baseline = append(j.sweep.Baseline, s.Sizes[0].String(), faults[0].String())
+	return combinations(axes, nil, func(values []string) error {
+		c := Configuration{}
+		o := lock.DefaultOptions()
+		for i, v := range values {
+			if err := o.Set(axes[i].Name, v); err != nil {
+				return fmt.Errorf("sweep: %w", err)
+			}
+			c.Options = append(c.Options, axes[i].Name+"="+v)
+		}
+		if err := o.Check(); err != nil {
+			j.leaveOut(err.Error(), len(s.Sizes)*len(faults))
+			return nil
+		}
+		for _, size := range s.Sizes {
+			for _, f := range faults {
+				c.Size, c.Faults = size, f
+				e, err := c.exploration(target)
+				if err != nil {
+					return fmt.Errorf("sweep: %s: %w", size, err)
+				}
+				j.cells = append(j.cells, cell{append(slices.Clone(values), size.String(), f.String()), e})
+			}
+		}
+		return nil
+	})
+}
+
+// combinations calls f with every combination of values, the last axis changing first.
+func combinations(axes []Axis, values []string, f func([]string) error) error {
+	if len(values) == len(axes) {
+		return f(values)
+	}
+	for _, v := range axes[len(values)].Values {
+		if err := combinations(axes, append(values[:len(values):len(values)], v), f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *tableJob) leaveOut(why string, n int) {
+	i := slices.IndexFunc(j.sweep.LeftOut, func(c histories.Count) bool { return c.Name == why })
+	if i < 0 {
+		i = len(j.sweep.LeftOut)
+		j.sweep.LeftOut = append(j.sweep.LeftOut, histories.Count{Name: why})
+	}
+	j.sweep.LeftOut[i].Number += n
+}
+
+// String is the size in words, with blanks.
+func (s Size) String() string {
+	out := []string{plural(s.Clients, "client")}
+	if rounds := cmp.Or(s.Rounds, 1); rounds > 1 {
+		out = append(out, plural(rounds, "round"))
+	}
+	if s.Admins > 0 {
+		out = append(out, plural(s.Admins, "administrator"))
+	}
+	out = append(out, plural(s.Slots, "slot"))
+	for _, calls := range []string{s.Calls, s.AdminCalls} {
+		if calls != "" {
+			out = append(out, calls)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// String is the faults in words, with blanks.
+func (f Faults) String() string {
+	b := f.bounds()
+	return b.String()
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func (j *tableJob) batch() []Shard {
+	if j.given {
+		return nil
+	}
+	j.given = true
+	return cut(len(j.cells), cmp.Or(j.plan.Shard, tableShard))
+}
+
+// visited is what a configuration came to, as it is stored.
+type visited struct {
+	States   int                 `json:"states"`
+	Cut      string              `json:"cut,omitempty"`
+	Verdicts []histories.Verdict `json:"verdicts"`
+}
+
+func (j *tableJob) work(ctx context.Context, s Shard) (any, error) {
+	var out []visited
+	for i := s.From; i < s.To; i++ {
+		v, err := j.visit(ctx, j.cells[i].Exploration)
+		if err != nil {
+			return nil, fmt.Errorf("configuration %d: %w", i+1, err)
+		}
+		out = append(out, *v)
+	}
+	return out, nil
+}
+
+// visit explores a configuration. Its counterexamples are left as they are found: they are made short once, at the end.
+func (j *tableJob) visit(ctx context.Context, e lockproof.Exploration) (*visited, error) {
+	e.Brief = true
+	x, err := lockproof.Explore(ctx, e)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	v := &visited{States: x.Report.Space.States, Cut: x.Report.Space.Cut}
+	for _, p := range j.sweep.Properties {
+		verdict := histories.Skipped
+		if r := x.Report.Result(p); r != nil {
+			verdict, _ = x.Report.Verdict(r)
+		}
+		v.Verdicts = append(v.Verdicts, verdict)
+	}
+	return v, nil
+}
+
+func (j *tableJob) take(s Shard, result []byte) error {
+	var rows []visited
+	if err := json.Unmarshal(result, &rows); err != nil {
+		return err
+	}
+	if len(rows) != s.To-s.From {
+		return fmt.Errorf("it has %d configurations, expected %d", len(rows), s.To-s.From)
+	}
+	for i, v := range rows {
+		c := &j.cells[s.From+i]
+		j.rows[s.From+i] = &histories.SweepRow{Values: c.values, Command: c.Command(), States: v.States, Cut: v.Cut, Verdicts: v.Verdicts}
+		j.taken++
+	}
+	return nil
+}
+
+func (j *tableJob) enough() string { return "" }
+
+func (j *tableJob) progress() Progress {
+	size := cmp.Or(j.plan.Shard, tableShard)
+	return Progress{Executions: j.taken, Of: len(j.cells), Shards: (len(j.cells) + size - 1) / size, Unit: "configurations", Violated: j.violated()}
+}
+
+// violated are the properties that some configuration loses.
+func (j *tableJob) violated() (names []string) {
+	for k, p := range j.sweep.Properties {
+		if slices.ContainsFunc(j.rows, func(r *histories.SweepRow) bool { return r != nil && r.Verdicts[k] == histories.Violated }) {
+			names = append(names, p.String())
+		}
+	}
+	return names
+}
+
+// table is what was visited so far.
+func (j *tableJob) table() *histories.Sweep {
+	s := j.sweep
+	for _, r := range j.rows {
+		if r != nil {
+			s.Rows = append(s.Rows, *r)
+		}
+	}
+	return &s
+}
+
+// conclude makes a counterexample of each property that is lost, in the simplest configuration that loses it.
+func (j *tableJob) conclude(ctx context.Context) (*Outcome, error) {
+	out := &Outcome{Table: j.table(), Counterexamples: make(map[spec.Property]*histories.Counterexample)}
+	for _, p := range out.Table.Properties {
+		row := out.Table.Simplest(p)
+		if row < 0 || ctx.Err() != nil {
+			continue
+		}
+		i := slices.IndexFunc(j.cells, func(c cell) bool { return slices.Equal(c.values, out.Table.Rows[row].Values) })
+		if err := j.example(ctx, out, p, row, j.cells[i].Exploration); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// example explores a configuration again, to the shortest counterexample.
+func (j *tableJob) example(ctx context.Context, out *Outcome, p spec.Property, row int, e lockproof.Exploration) error {
+	x, err := lockproof.Explore(ctx, e)
+	if err != nil {
+		return err
+	}
+	for _, ce := range x.Counterexamples(e.Command()) {
+		if ce.Property != p {
+			continue
+		}
+		if j.found != nil {
+			j.found(ce)
+		}
+		out.Counterexamples[p] = ce
+		out.Table.Examples = append(out.Table.Examples, histories.SweepExample{AtlasVerdict: x.Lost(p), Row: row})
+	}
+	return nil
+}
+
+func (j *tableJob) sofar() *Outcome { return &Outcome{Table: j.table()} }
