@@ -47,6 +47,7 @@ type Effect struct {
 	Method        amqp.Method
 	Queue         amqp.Queue
 	Reply         amqp.ReplyKind
+	Restarted     bool // the broker was: all connections ended
 }
 
 // NewSystem makes the transition system of bounds that were checked.
@@ -281,7 +282,9 @@ func (s *System) Take(a scenario.Action) Outcome {
 		out.Completed = !cl.busy && !cl.dead && cl.machine.Done()
 		out.Result = cl.machine.Result
 	}
-	out.Effect = Effect{sight, w.Monitor.Sight(a.Client), out.Op, out.Command.Method, out.Command.Queue, out.Reply.Kind}
+	out.Effect = Effect{
+		sight, w.Monitor.Sight(a.Client), out.Op, out.Command.Method, out.Command.Queue, out.Reply.Kind, a.Do == scenario.Restart,
+	}
 	_, out.Timed = w.broker.NextTimer()
 	s.settle()
 	out.Visible = w.truth != before || sight.Witnessed != w.Monitor.Witnessed || sight.Strict != w.Monitor.Strict || out.Completed || a.Do != scenario.Step && a.Do != scenario.Choose

@@ -17,7 +17,12 @@ func (m *Monitor) CodeShared(c *codec.Coder, locks int) {
 }
 
 // CodeClient writes or reads what the monitor knows of a client.
-func (m *Monitor) CodeClient(c *codec.Coder, client uint8) { m.clients[client-1].encode(c) }
+func (m *Monitor) CodeClient(c *codec.Coder, client uint8) {
+	if c.Reading() {
+		m.clients[client-1] = watch{} // of what is read nothing is left that was there before
+	}
+	m.clients[client-1].encode(c)
+}
 
 // Left reports whether it is still to be judged that what a dead client had becomes free.
 func (m *Monitor) Left(c uint8) bool { return m.clients[c-1].left > 0 }

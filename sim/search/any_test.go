@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"math/bits"
+	"strings"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/mutant"
@@ -34,25 +35,125 @@ func TestAnyCounts(t *testing.T) {
 	for _, c := range []struct {
 		slots, admins          int
 		props                  spec.PropertySet
-		late                   bool
+		late, whole            bool
 		contexts, views, parts int
 	}{
-		{1, 0, all, false, 7, 281, 50},
-		{1, 1, mutex, true, 208, 12064, 84},
-		{2, 1, mutex, false, 1344, 99456, 106},
-		{1, 1, all, false, 632, 104640, 402},
+		{1, 0, all, false, false, 3, 127, 50},
+		{1, 0, all, false, true, 7, 287, 50},
+		{1, 1, mutex, true, false, 32, 2024, 84},
+		{1, 1, mutex, true, true, 208, 12490, 84},
+		{2, 1, mutex, false, false, 54, 4446, 106},
+		{1, 1, all, false, false, 49, 9602, 402},
 	} {
-		if testing.Short() && c.views > 50_000 {
+		b := anyStandard(c.slots, c.admins, c.props, c.late)
+		b.Whole = c.whole
+		r := RunAny(context.Background(), b, AnyOptions{})
+		if r.Stop != Finished || r.Err != nil || r.Found != 0 {
+			t.Errorf("%+v: stopped %d, %v, found %b", c, r.Stop, r.Err, r.Found)
+		}
+		if r.Contexts != int64(c.contexts) || r.Views != int64(c.views) || r.Parts[1] != c.parts {
+			t.Errorf("%+v: %d contexts, %d views, %d parts", c, r.Contexts, r.Views, r.Parts[1])
+		}
+	}
+}
+
+// TestAnyWorkers: what a search comes to, and where it ends early, does not depend on how many workers it has.
+func TestAnyWorkers(t *testing.T) {
+	crowd := anyStandard(3, 0, 1<<spec.MutualExclusion, false)
+	crowd.Target = mutant.Named("holder-shared")
+	broken := anyStandard(1, 0, 1<<spec.MutualExclusion, false)
+	broken.Target = mutant.Named("locked-is-success")
+	for name, c := range map[string]struct {
+		AnyBounds
+		AnyOptions
+		Stop
+	}{
+		"closed":                    {anyStandard(1, 1, 1<<spec.Progress, true), AnyOptions{}, Finished},
+		"first violation":           {broken, AnyOptions{First: true}, AtViolation},
+		"out of memory":             {anyStandard(2, 1, 1<<spec.ContiguousSlots, false), AnyOptions{Memory: 500_000}, AtMemory},
+		"more holders than a world": {crowd, AnyOptions{}, AtHolders},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var want *AnyResult
+			for _, workers := range []int{1, 2, 4} {
+				c.Workers = workers
+				r := RunAny(t.Context(), c.AnyBounds, c.AnyOptions)
+				if r.Stop != c.Stop {
+					t.Fatalf("%d workers: stopped %d, %v, after %+v", workers, r.Stop, r.Err, r.AnyStats)
+				}
+				if want == nil {
+					want = r
+				}
+				if r.AnyStats != want.AnyStats || r.Found != want.Found || r.Solo != want.Solo {
+					t.Errorf("%d workers: %+v, found %b, %+v\none: %+v, %b, %+v", workers, r.AnyStats, r.Found, r.Solo, want.AnyStats, want.Found, want.Solo)
+				}
+			}
+		})
+	}
+}
+
+// manyAdmins is a configuration in which any number of clients administers as well.
+func manyAdmins(props spec.PropertySet) AnyBounds {
+	b := anyStandard(1, 1, props, true)
+	b.Faults.Crashes = 0
+	b.Any = append(b.Any, b.Clients[0])
+	b.Clients = nil
+	return b
+}
+
+// TestAnyDependencies: a search that tells clients too little of each other notices, and proves nothing.
+func TestAnyDependencies(t *testing.T) {
+	for name, c := range map[string]struct {
+		AnyBounds
+		blind func(*anySearch)
+		want  string
+	}{
+		"nothing is seen": {anyStandard(2, 0, 1<<spec.MutualExclusion, false), func(s *anySearch) {
+			s.viewOf, s.thorough = func(*sim.System, int) []byte { return nil }, true
+		}, "another client"},
+		"who administers is not seen": {manyAdmins(1 << spec.ContiguousSlots), func(s *anySearch) {
+			s.viewOf = func(sys *sim.System, n int) []byte {
+				view := sys.View(n, nil)
+				view[0] = 0
+				return view
+			}
+		}, "comes to something else"},
+		"nothing is told": {manyAdmins(1 << spec.NoPhantomSlot), func(s *anySearch) {
+			s.effectOf = func(sim.Effect) sim.Effect { return sim.Effect{} }
+		}, "depends on more than is to be seen of it"},
+		"what became of slots is not told": {manyAdmins(1 << spec.NoPhantomSlot), func(s *anySearch) {
+			s.effectOf = func(e sim.Effect) sim.Effect {
+				e.Before.Exists, e.After.Exists = e.Before.Taken, e.After.Taken
+				e.Method, e.Queue, e.Reply = 0, 0, 0
+				return e
+			}
+		}, "depends on more than is to be seen of it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newAnySearch(t.Context(), c.AnyBounds, AnyOptions{})
+			if r := s.run(); r.Stop != Finished {
+				t.Fatalf("nothing is hidden: stopped %d, %v", r.Stop, r.Err)
+			}
+			s = newAnySearch(t.Context(), c.AnyBounds, AnyOptions{})
+			c.blind(s)
+			if r := s.run(); r.Stop != Unsound || !strings.Contains(r.Err.Error(), c.want) {
+				t.Errorf("stopped %d, %v, after %+v", r.Stop, r.Err, r.AnyStats)
+			}
+		})
+	}
+}
+
+// TestAnyThorough: every move comes to the same beside everybody who watches it, and none depends on two at once of
+// those who hold nothing.
+func TestAnyThorough(t *testing.T) {
+	for p := range spec.PropertyCount {
+		if testing.Short() && p != spec.Progress && p != spec.ContiguousSlots {
 			continue
 		}
-		for _, workers := range []int{1, 2} {
-			r := RunAny(context.Background(), anyStandard(c.slots, c.admins, c.props, c.late), AnyOptions{Workers: workers})
-			if r.Stop != Finished || r.Err != nil || r.Found != 0 {
-				t.Errorf("%+v: stopped %d, %v, found %b", c, r.Stop, r.Err, r.Found)
-			}
-			if r.Contexts != int64(c.contexts) || r.Views != int64(c.views) || r.Parts[1] != c.parts {
-				t.Errorf("%+v: %d contexts, %d views, %d parts", c, r.Contexts, r.Views, r.Parts[1])
-			}
+		s := newAnySearch(t.Context(), manyAdmins(1<<p), AnyOptions{})
+		s.thorough = true
+		if r := s.run(); r.Stop != Finished {
+			t.Errorf("%s: stopped %d, %v", p, r.Stop, r.Err)
 		}
 	}
 }
@@ -100,12 +201,12 @@ func (r *AnyResult) covers(clients, most int) (states, missed int) {
 			return false
 		}
 		states++
-		g, watchers := p.project(t.worker, state)
+		g, parts := p.project(t.worker, state)
 		if g == nil {
 			missed++
 			return true
 		}
-		for _, w := range watchers {
+		for _, w := range parts {
 			if !g.seen.has(w) {
 				missed++
 				break

@@ -27,6 +27,9 @@ type AnyBounds struct {
 	// Slots bounds how many slots there are at once: what would make more of them is not followed. 0 is as
 	// many as there are at first.
 	Slots int
+	// Whole has contexts know all of the parts of those who hold something, and not only what others may see of
+	// them. There are many more then, and fewer violations are seen that no execution has.
+	Whole bool
 	// Named says that the last of Clients stands for any of those of which there is any number, and is the
 	// only one whose actions are judged. As they are alike, nothing is lost by that; what is seen of it beside
 	// others is exact, so that fewer violations are seen that no execution has.
@@ -64,8 +67,8 @@ type AnyOptions struct {
 
 // AnyStats are the numbers of a search for any number of clients.
 type AnyStats struct {
-	Contexts int64 // what is shared, with the parts of all clients that hold something
-	Views    int64 // a context and the part of one client that holds nothing
+	Contexts int64 // what is shared, with what may be seen of all clients that hold something
+	Views    int64 // a context and a part that one client can have in it
 	Parts    [2]int
 	Steps    int64 // from context to context, each with what it does to those who watch
 	Rounds   int
@@ -99,7 +102,8 @@ type anySearch struct {
 	contexts contexts
 	effects  effectTable
 	dirty    []*anyContext
-	stop     atomic.Uint32
+	next     atomic.Int64 // the next of them to look at
+	stop     Stop
 	told     time.Time
 	mu       sync.Mutex
 	found    [spec.PropertyCount]map[*anyContext]bool // the contexts in which a step violates it
@@ -109,41 +113,70 @@ type anySearch struct {
 
 // anyPlan is what the workers of a search have in common.
 type anyPlan struct {
-	bounds  sim.Bounds // with one client of each class
-	slots   int
-	named   bool
+	bounds sim.Bounds // with one client of each class
+	slots  int
+	whole  bool
+	named  bool
+	// What tests put in place of what the search relies on: what others may see of a client, and what they are told of
+	// an action; and whether it is to see that every action comes to the same beside everybody who watches it, and that
+	// none depends on two others at once.
+	viewOf   func(sys *sim.System, n int) []byte
+	effectOf func(sim.Effect) sim.Effect
+	thorough bool
+
 	fixed   int // classes that are one client's alone, the first
 	shared  *parts
 	clients *parts
 	views   *views // what others may see of a client, by number; the first is that of who has not begun
+	roles   *roles
 }
 
 // RunAny visits an abstraction that covers every execution of any number of clients, unless it ends early:
-// every context, with every part that a client without anything can have beside it. See the package's
-// comment for what that proves.
+// every context, with every part that a client can have in it. See any-number-of-clients.md for what that proves.
+//
+// It goes in rounds, in each of which everything happens that can happen in the contexts that have something new. As
+// what is found in a round is looked at in the next, what there is after each does not depend on the workers.
 func RunAny(ctx context.Context, b AnyBounds, opts AnyOptions) *AnyResult {
+	s := newAnySearch(ctx, b, opts)
+	r := s.run()
+	return r
+}
+
+func (s *anySearch) run() *AnyResult {
+	workers := make([]*anyWorker, s.opts.Workers)
+	for i := range workers {
+		workers[i] = newAnyWorker(s)
+	}
+	workers[0].begin()
+	for s.collect(workers); len(s.dirty) > 0 && s.stop == Finished; s.collect(workers) {
+		s.round(workers)
+		s.check(workers)
+	}
+	return s.finish(workers)
+}
+
+func newAnySearch(ctx context.Context, b AnyBounds, opts AnyOptions) *anySearch {
 	if opts.Workers == 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
 	s := &anySearch{anyPlan: newAnyPlan(b), ctx: ctx, opts: opts, told: time.Now()}
 	s.contexts.ids = make(map[string]*anyContext)
 	s.effects.ids = make(map[sim.Effect]uint32)
-	workers := make([]*anyWorker, opts.Workers)
-	for i := range workers {
-		workers[i] = newAnyWorker(s)
-	}
-	workers[0].begin()
-	for s.collect(workers); len(s.dirty) > 0 && s.stop.Load() == 0; s.collect(workers) {
-		s.round(workers)
-		s.check()
-	}
-	return s.finish(workers)
+	return s
 }
 
 func newAnyPlan(b AnyBounds) *anyPlan {
-	p := &anyPlan{bounds: b.Bounds, fixed: len(b.Clients), shared: newParts(), clients: newParts(), views: newViews()}
+	p := &anyPlan{
+		bounds: b.Bounds, fixed: len(b.Clients), whole: b.Whole, named: b.Named,
+		shared: newParts(), clients: newParts(), views: newViews(), roles: &roles{ids: make(map[role]uint32)},
+	}
+	p.viewOf = func(sys *sim.System, n int) []byte { return sys.View(n, nil) }
+	p.effectOf = func(e sim.Effect) sim.Effect { return e }
 	p.bounds.Clients = slices.Concat(b.Clients, b.Any)
-	p.bounds.Forever, p.named = true, b.Named
+	p.bounds.Forever = true
+	if spec.Forgetful(b.Properties) {
+		p.effectOf = func(e sim.Effect) sim.Effect { return sim.Effect{Restarted: e.Restarted} }
+	}
 	if p.slots = b.Slots; p.slots == 0 {
 		p.slots = int(b.Locks[0].Slots)
 	}
@@ -153,51 +186,66 @@ func newAnyPlan(b AnyBounds) *anyPlan {
 	return p
 }
 
-// round has every context looked at that has something new. A context is always looked at by the same worker,
-// which keeps for itself what is the same in contexts that look alike.
+// round has every context looked at that has something new.
 func (s *anySearch) round(workers []*anyWorker) {
 	var wg sync.WaitGroup
-	for i, w := range workers {
+	s.next.Store(0)
+	for _, w := range workers {
 		wg.Go(func() {
-			for _, g := range s.dirty {
-				if int(g.id)%len(workers) == i && s.stop.Load() == 0 {
-					w.process(g)
+			for s.ctx.Err() == nil {
+				i := s.next.Add(1) - 1
+				if i >= int64(len(s.dirty)) {
+					return
 				}
+				w.process(s.dirty[i])
 			}
 		})
 	}
 	wg.Wait()
+	s.dirty = s.dirty[min(int(s.next.Load()), len(s.dirty)):]
 	s.res.Rounds++
 }
 
-// collect is what the workers have left to be looked at.
+// collect is what is to be looked at in the next round: what the workers have found, and what they did not come to.
 func (s *anySearch) collect(workers []*anyWorker) {
-	if s.stop.Load() != 0 {
-		return
-	}
-	s.dirty = s.dirty[:0]
+	s.dirty = slices.Clone(s.dirty)
 	for _, w := range workers {
 		s.dirty = append(s.dirty, w.dirty...)
 		w.dirty = w.dirty[:0]
 	}
 	slices.SortFunc(s.dirty, func(a, b *anyContext) int { return cmp.Compare(a.id, b.id) })
+	s.dirty = slices.Compact(s.dirty)
+	for _, g := range s.dirty {
+		g.admit()
+	}
 }
 
-// check ends the search when memory runs out, or nobody wants it any more.
-func (s *anySearch) check() {
-	switch {
-	case s.ctx.Err() != nil:
-		s.stop.CompareAndSwap(0, uint32(Interrupted))
-	case s.opts.First && s.violations() != 0:
-		s.stop.CompareAndSwap(0, uint32(AtViolation))
-	}
-	if s.opts.Memory > 0 || s.opts.Progress != nil && time.Since(s.told) >= tellEvery {
-		s.measure()
-		if s.opts.Memory > 0 && s.res.Bytes > s.opts.Memory {
-			s.stop.CompareAndSwap(0, uint32(AtMemory))
+// check ends the search between two rounds: where it can't go on, nobody wants it any more, or memory runs out.
+func (s *anySearch) check(workers []*anyWorker) {
+	crowded := false
+	for _, w := range workers {
+		crowded = crowded || w.crowded
+		if w.err != nil && (s.res.Err == nil || w.err.Error() < s.res.Err.Error()) {
+			s.res.Err = w.err
 		}
 	}
-	if s.opts.Progress != nil && time.Since(s.told) >= tellEvery {
+	telling := s.opts.Progress != nil && time.Since(s.told) >= tellEvery
+	if s.opts.Memory > 0 || telling {
+		s.measure()
+	}
+	switch {
+	case s.res.Err != nil:
+		s.stop = Unsound
+	case crowded:
+		s.stop = AtHolders
+	case s.ctx.Err() != nil:
+		s.stop = Interrupted
+	case s.opts.First && s.violations() != 0:
+		s.stop = AtViolation
+	case s.opts.Memory > 0 && s.res.Bytes > s.opts.Memory:
+		s.stop = AtMemory
+	}
+	if telling {
 		s.opts.Progress(&s.res.AnyStats)
 		s.told = time.Now()
 	}
@@ -206,16 +254,18 @@ func (s *anySearch) check() {
 // measure brings the numbers up to date.
 func (s *anySearch) measure() {
 	r := &s.res.AnyStats
-	r.Contexts, r.Views, r.Steps, r.Holders, r.Bytes = s.contexts.measure()
 	r.Parts = [2]int{int(s.shared.n.Load()), int(s.clients.n.Load())}
+	r.Contexts, r.Views, r.Steps, r.Holders, r.Bytes = s.contexts.measure(r.Parts[1])
 	r.Bytes += s.shared.bytes.Load() + s.clients.bytes.Load()
 	r.Doubted, r.Pending = s.doubted.Load(), len(s.dirty)
 }
 
 func (s *anySearch) finish(workers []*anyWorker) *AnyResult {
-	s.measure()
 	r := &s.res
-	r.Stop, r.search = Stop(s.stop.Load()), s
+	if r.search = s; len(s.dirty) > 0 || s.stop == Unsound || s.stop == AtHolders {
+		r.Stop = s.stop // otherwise everything was looked at, whatever else was reached with it
+	}
+	s.measure()
 	for _, w := range workers {
 		r.Coverage.Merge(&w.cover)
 	}

@@ -6,26 +6,26 @@ import (
 	"sync"
 )
 
-// anyContext is a context: what is shared, and the parts of all clients that hold something. Beside it stands
-// what is known of those who hold nothing: the parts that one of them can have.
+// anyContext is a context: what is shared, and what may be seen of all clients that hold something. With it goes what
+// is known of clients: the parts that one of them can have in it.
 type anyContext struct {
 	id      uint32
 	shared  uint32
-	holders []uint32 // parts, ascending
+	holders []uint32 // roles, ascending
 
-	mu      sync.Mutex
-	seen    bitset // parts that a client without anything can have
-	pending bool   // it is to be looked at
+	seen     bitset // parts that a client can have, but for those of incoming. It stays as it is for a round
+	mu       sync.Mutex
+	incoming bitset // found in the round at hand
+	pending  bool   // it is to be looked at in the next round
+	begun    bool   // it was looked at, or is in the round at hand
 
 	// What the worker has that looks at it.
 	done    bitset   // those of seen that were looked at
-	classes []uint64 // views among those, and for each a part that has it, plus 1
-	besides []uint32
-	begun   bool
+	besides []uint32 // a part, plus 1, for each view of those who hold nothing, but for that of which nothing may be seen
+	looked  bool
+	audited bool
 	steps   []step
-	// restarted is where a restart of the broker leads.
-	restarted []*anyContext
-	led       []int32 // by step of the aspect: the step that it is here, plus 1
+	index   map[outcome]int32 // of steps
 }
 
 // contexts numbers contexts. It is safe for concurrent use.
@@ -35,7 +35,7 @@ type contexts struct {
 	list []*anyContext
 }
 
-// key is how a context is known. holders are put in order.
+// contextKey is how a context is known. holders are put in order.
 func contextKey(buf []byte, shared uint32, holders []uint32) []byte {
 	slices.Sort(holders)
 	buf = binary.LittleEndian.AppendUint32(buf[:0], shared)
@@ -45,7 +45,7 @@ func contextKey(buf []byte, shared uint32, holders []uint32) []byte {
 	return buf
 }
 
-// intern is the context of these parts.
+// intern is the context of these holders.
 func (c *contexts) intern(key []byte, shared uint32, holders []uint32) *anyContext {
 	key = contextKey(key, shared, holders)
 	c.mu.RLock()
@@ -59,13 +59,13 @@ func (c *contexts) intern(key []byte, shared uint32, holders []uint32) *anyConte
 	if g := c.ids[string(key)]; g != nil {
 		return g
 	}
-	g = &anyContext{id: uint32(len(c.list)), shared: shared, holders: slices.Clone(holders)}
+	g = &anyContext{id: uint32(len(c.list)), shared: shared, holders: slices.Clone(holders), index: make(map[outcome]int32)}
 	c.list = append(c.list, g)
 	c.ids[string(key)] = g
 	return g
 }
 
-// find is the context of these parts if there is one, or nil.
+// find is the context of these holders if there is one, or nil.
 func (c *contexts) find(shared uint32, holders []uint32) *anyContext {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -74,29 +74,40 @@ func (c *contexts) find(shared uint32, holders []uint32) *anyContext {
 
 // contextBytes is about what a context takes beside its sets, and stepBytes what a step does.
 const (
-	contextBytes = 400
-	stepBytes    = 24
+	contextBytes = 600
+	stepBytes    = 240
 )
 
-func (c *contexts) measure() (n, views, steps int64, holders int, bytes int64) {
+// measure adds contexts up. What sets of parts take depends on how parts are numbered, and that on who was first: they
+// are counted as if each went up to the last of so many parts.
+func (c *contexts) measure(parts int) (n, views, steps int64, holders int, bytes int64) {
 	for _, g := range c.list {
 		views += int64(g.seen.count())
 		steps += int64(len(g.steps))
 		holders = max(holders, len(g.holders))
-		bytes += contextBytes + int64(8*(len(g.seen)+len(g.done))+stepBytes*len(g.steps)+4*len(g.led))
 	}
-	return int64(len(c.list)), views, steps, holders, bytes
+	n = int64(len(c.list))
+	return n, views, steps, holders, n*int64(contextBytes+3*parts/8) + steps*stepBytes
 }
 
-// join adds parts to those that can stand beside a context, and reports whether it has to be looked at from
-// now on, and was not to be before.
+// join adds parts to those that a client can have in a context, and reports whether it has to be looked at in the
+// next round, and was not to be before.
 func (g *anyContext) join(set bitset) bool {
+	more := set.exceeds(g.seen)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	more := g.seen.merge(set)
+	if more {
+		g.incoming.merge(set)
+	}
 	if !more && g.begun || g.pending {
 		return false
 	}
 	g.pending = true
 	return true
+}
+
+// admit takes those in who were found in the last round.
+func (g *anyContext) admit() {
+	g.seen.merge(g.incoming)
+	g.incoming, g.pending, g.begun = g.incoming[:0], false, true
 }

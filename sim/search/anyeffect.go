@@ -20,6 +20,7 @@ type influence struct {
 	inert bitset // parts that it leaves as they are
 	known bitset
 	to    map[uint32]uint32
+	roles map[uint32]uint32 // what it makes of who holds something, as contexts know it, plus 1
 }
 
 func (t *effectTable) number(e sim.Effect) uint32 {
@@ -35,7 +36,7 @@ func (t *effectTable) number(e sim.Effect) uint32 {
 		return id
 	}
 	id = uint32(len(t.list))
-	t.list = append(t.list, &influence{to: make(map[uint32]uint32)})
+	t.list = append(t.list, &influence{to: make(map[uint32]uint32), roles: make(map[uint32]uint32)})
 	t.ids[e] = id
 	return id
 }
@@ -46,8 +47,8 @@ func (t *effectTable) at(id uint32) *influence {
 	return t.list[id]
 }
 
-// set notes what the effect makes of a part. It is false if it was seen to make something else of it, and
-// so is no effect that others could be told of.
+// set notes what the effect makes of a part. It is false if it was seen to make something else of it: then others
+// are told too little by it.
 func (f *influence) set(part, to uint32) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -61,6 +62,16 @@ func (f *influence) set(part, to uint32) bool {
 		f.to[part] = to
 	}
 	return true
+}
+
+// cast notes what the effect makes of a role: another, plus 1, or 0, that nothing is held any more. It is false if it
+// was seen to make something else of it.
+func (f *influence) cast(role, to uint32) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	was, ok := f.roles[role]
+	f.roles[role] = to
+	return !ok || was == to
 }
 
 // of is what the effect makes of a part that is known. mu is held.
@@ -85,6 +96,9 @@ func (f *influence) get(part uint32) (uint32, bool) {
 func (f *influence) unknown(set bitset) bitset {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
+	if !set.exceeds(f.known) {
+		return nil
+	}
 	return set.without(f.known)
 }
 
@@ -92,16 +106,13 @@ func (f *influence) unknown(set bitset) bitset {
 func (f *influence) image(set bitset) (out bitset, same bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	moved := set.without(f.inert)
-	same = true
-	for part := range moved.all {
-		if same {
-			out, same = set.without(moved), false
-		}
-		out.add(f.to[part])
-	}
-	if same {
+	if !set.exceeds(f.inert) {
 		return set, true
+	}
+	moved := set.without(f.inert)
+	out = set.without(moved)
+	for part := range moved.all {
+		out.add(f.to[part])
 	}
 	return out, false
 }

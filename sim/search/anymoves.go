@@ -1,7 +1,6 @@
 package search
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -11,74 +10,76 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// situation is what a client's moves depend on: what is shared, its own part, what may be seen of those who
-// hold something, and what may be seen of one of those who hold nothing.
-type situation struct {
-	shared, own uint32
-	rest        uint32 // the views of the holders but itself, numbered
-	beside      uint64 // the view of another client, plus 1; 0 is that nobody is there
-}
-
-// anyMove is one action in one situation, and what it leads to.
+// anyMove is one action of somebody among others, and what it leads to.
 type anyMove struct {
 	action  scenario.Action
 	shared  uint32
-	own     uint32
+	own     uint32 // plus 1; 0 is the broker
 	left    abandoned
 	effect  uint32
 	found   spec.PropertySet
 	doubted bool
 }
 
-// abandoned are the parts of half-open connections that a move leaves, each plus 1; 0 is none.
+// same reports whether two are one action that comes to the same for whoever takes it and for all others.
+func (m *anyMove) same(o *anyMove) bool {
+	return m.action == o.action && m.own == o.own && m.shared == o.shared && m.left == o.left && m.effect == o.effect
+}
+
+// abandoned are the parts of half-open connections that a move leaves, each plus 1; 0 is none. There are at most two: of
+// the connection at hand, and of what was granted on an earlier one.
 type abandoned [2]uint32
+
+// takenIn is an action in a world, so that it can be carried out again beside others.
+type takenIn struct {
+	shared uint32
+	all    []uint32 // the parts of the world: that of who acts, if it is a client's doing, then others
+	move   anyMove
+}
+
+// first is the index of the first part that is not that of who acts.
+func (m *anyMove) first() int { return min(1, int(m.own)) }
 
 // anyWorker works out what happens in contexts.
 type anyWorker struct {
 	*anySearch
 	systems map[string]*sim.System // by the classes of their clients
-	memo    map[situation][]anyMove
-	rests   map[string]uint32
-	aspects map[uint64]*aspect // by what is shared, and what may be seen of holders
 	cover   Coverage
 	dirty   []*anyContext
-	then    []uint32
+	err     error     // which assumption of the search does not hold
+	bytes   int64     // that what was worked out takes
+	crowded bool      // there were more clients at once than a world has room for
+	now     []arrival // by step, while a context is looked at
 	key     []byte
 	buf     []byte
 	load    [][]byte
 }
 
 func newAnyWorker(s *anySearch) *anyWorker {
-	return &anyWorker{
-		anySearch: s, systems: make(map[string]*sim.System), memo: make(map[situation][]anyMove), rests: make(map[string]uint32),
-		aspects: make(map[uint64]*aspect), key: make([]byte, 0, 64),
-	}
+	return &anyWorker{anySearch: s, systems: make(map[string]*sim.System), key: make([]byte, 0, 64)}
 }
 
-// begin adds the initial context and who may stand beside it.
+// begin adds the initial context and the parts that clients have in it.
 func (w *anyWorker) begin() {
 	classes := make([]byte, w.fixed)
 	for i := range classes {
 		classes[i] = byte(i)
 	}
-	var initial []uint32
+	var initial bitset
 	for k := w.fixed; k < len(w.bounds.Clients); k++ { // the first view is that of who has not begun
 		sys := w.system(append(slices.Clone(classes), byte(k)))
 		sys.Reset()
-		initial = append(initial, w.part(sys, w.fixed+1, byte(k)))
+		initial.add(w.part(sys, w.fixed+1, byte(k)))
 	}
 	sys := w.system(classes)
 	sys.Reset()
 	var holders []uint32
 	for i := range w.fixed {
-		holders = append(holders, w.part(sys, i+1, byte(i)))
+		p := w.part(sys, i+1, byte(i))
+		initial.add(p)
+		holders = append(holders, w.clients.get(p).role)
 	}
-	c := w.contexts.intern(nil, w.sharedPart(sys), holders)
-	var set bitset
-	for _, p := range initial {
-		set.add(p)
-	}
-	w.arrive(c, set)
+	w.arrive(w.contexts.intern(nil, w.sharedPart(sys), holders), initial)
 }
 
 // system is a world of clients of these classes.
@@ -117,66 +118,42 @@ func (w *anyWorker) sharedPart(sys *sim.System) uint32 {
 func (w *anyWorker) part(sys *sim.System, n int, class byte) uint32 {
 	w.buf = sys.Client(n, append(w.buf[:0], class))
 	return w.clients.intern(w.buf, func() part {
-		return part{view: w.views.number(sys.View(n, nil)), holds: int(class) < w.fixed || sys.Holds(n), busy: sys.Busy(n)}
+		d := part{view: w.views.number(w.viewOf(sys, n)), holds: int(class) < w.fixed || sys.Holds(n), busy: sys.Busy(n)}
+		if d.holds {
+			r := role{class: class, view: d.view}
+			if w.whole || w.named && int(class) == w.fixed-1 {
+				r.part = string(w.buf)
+			}
+			d.role = w.roles.number(r)
+		}
+		return d
 	})
 }
 
 func (w *anyWorker) class(id uint32) byte { return w.clients.image(id)[0] }
 
-// rest numbers what may be seen of holders.
-func (w *anyWorker) rest(holders []uint32) uint32 {
-	var views [scenario.MaxClients]uint64
-	n := 0
-	for _, h := range holders {
-		views[n] = w.clients.get(h).view
-		n++
-	}
-	slices.Sort(views[:n])
-	key := w.buf[:0]
-	for _, v := range views[:n] {
-		key = binary.AppendUvarint(key, v)
-	}
-	w.buf = key
-	id, ok := w.rests[string(key)]
-	if !ok {
-		id = uint32(len(w.rests))
-		w.rests[string(key)] = id
-	}
-	return id
-}
-
-// moves are what a client can do beside these holders, and beside another client if beside is not 0: a part,
-// plus 1.
-func (w *anyWorker) moves(shared, own uint32, holders []uint32, beside uint32) []anyMove {
-	sit := situation{shared: shared, own: own, rest: w.rest(holders)}
-	if beside > 0 {
-		sit.beside = w.clients.get(beside-1).view + 1
-	}
-	m, ok := w.memo[sit]
-	if !ok {
-		m = w.workOut(shared, own, holders, beside)
-		w.memo[sit] = m
-	}
-	return m
-}
-
-// among lists the parts of a world: the client that acts, the holders beside it, and another, plus 1.
+// among lists the parts of a world: the client that acts, plus 1, the holders beside it, and another, plus 1.
 func among(own uint32, holders []uint32, beside uint32) []uint32 {
-	all := append(append(make([]uint32, 0, len(holders)+2), own), holders...)
+	all := make([]uint32, 0, len(holders)+2)
+	if own > 0 {
+		all = append(all, own-1)
+	}
+	all = append(all, holders...)
 	if beside > 0 {
 		all = append(all, beside-1)
 	}
 	return all
 }
 
-func (w *anyWorker) workOut(shared, own uint32, holders []uint32, beside uint32) (out []anyMove) {
+// moves are what a client can do, or the broker (0), beside these holders, and beside another client if beside is not
+// 0. Both are parts, plus 1. There is room left in the world for one more client, who watches.
+func (w *anyWorker) moves(shared, own uint32, holders []uint32, beside uint32) (out []anyMove) {
 	all := among(own, holders, beside)
 	if len(all) >= scenario.MaxClients {
-		w.stop.CompareAndSwap(0, uint32(AtHolders))
+		w.crowded = true
 		return nil
 	}
-	acts := w.enter(shared, all).Actions(1, nil)
-	for _, a := range acts {
+	for _, a := range w.enter(shared, all).Actions(min(1, int(own)), nil) {
 		if m := w.take(shared, all, a); !w.beyond(m.shared) {
 			out = append(out, m)
 		}
@@ -184,32 +161,62 @@ func (w *anyWorker) workOut(shared, own uint32, holders []uint32, beside uint32)
 	return out
 }
 
-// take carries out an action of the first of some clients, and notes what it does to the others.
+// take carries out an action of the first of some clients, or of the broker, and notes what it does to the others.
 func (w *anyWorker) take(shared uint32, all []uint32, a scenario.Action) anyMove {
 	sys := w.enter(shared, all)
 	out := sys.Take(a)
 	w.cover.note(a, &out)
-	m := anyMove{action: a, shared: w.sharedPart(sys), found: out.Found, effect: w.effects.number(out.Effect)}
-	m.doubted = out.Completed && w.anySearch.shared.get(m.shared).doubt
-	left := sys.Abandoned(1)
-	influence := w.effects.at(m.effect)
-	for i, id := range all {
-		now := w.part(sys, i+1, w.class(id))
-		if i == 0 {
-			m.own = now
-			continue
-		}
-		if was, is := w.clients.get(id), w.clients.get(now); was.holds != is.holds {
-			w.fail(fmt.Errorf("%v changes what another client holds", a))
-		}
-		if !influence.set(id, now) {
-			w.fail(fmt.Errorf("what %v does to another client depends on more than is to be seen of it", a))
-		}
+	if out.Timed {
+		w.fail(fmt.Errorf("after %v time makes a difference", a))
 	}
-	for i, image := range left { // one of the connection at hand, and one of what it was granted on
+	m := anyMove{action: a, shared: w.sharedPart(sys), found: out.Found, effect: w.effects.number(w.effectOf(out.Effect))}
+	m.doubted = out.Completed && w.bounds.Properties.Has(spec.Linearizable) && w.anySearch.shared.get(m.shared).doubt
+	var left [][]byte
+	if a.Client > 0 {
+		left = sys.Abandoned(1)
+		m.own = w.part(sys, 1, w.class(all[0])) + 1
+	}
+	does := w.effects.at(m.effect)
+	for i := m.first(); i < len(all); i++ {
+		w.affected(a, does, all[i], w.became(sys, i+1, all[i], does))
+	}
+	for i, image := range left {
 		m.left[i] = w.dead(m.shared, image) + 1
 	}
 	return m
+}
+
+// became is the number of the part that a client has after an action.
+func (w *anyWorker) became(sys *sim.System, n int, part uint32, does *influence) uint32 {
+	class := w.class(part)
+	if to, ok := does.get(part); ok { // most often it is that
+		if w.buf = sys.Client(n, append(w.buf[:0], class)); string(w.buf) == w.clients.image(to) {
+			return to
+		}
+	}
+	return w.part(sys, n, class)
+}
+
+// affected notes what an action has made of another client's part, and sees that this is what its effect always does,
+// to the client and to what others know of it.
+func (w *anyWorker) affected(a scenario.Action, does *influence, part, now uint32) {
+	was, is := w.clients.get(part), w.clients.get(now)
+	switch {
+	case was.holds != is.holds && a.Do != scenario.Restart:
+		w.fail(fmt.Errorf("%v changes what another client holds", a))
+	case !does.set(part, now):
+		w.fail(fmt.Errorf("what %v does to another client depends on more than is to be seen of it", a))
+	case was.holds && !does.cast(was.role, known(is)):
+		w.fail(fmt.Errorf("what others see of a client after %v depends on more than they saw of it before", a))
+	}
+}
+
+// known is what contexts know of a client: a role, plus 1, or 0 for one that holds nothing.
+func known(p *part) uint32 {
+	if p.holds {
+		return p.role + 1
+	}
+	return 0
 }
 
 // beyond reports whether there are more slots than are looked at.
@@ -226,40 +233,47 @@ func (w *anyWorker) dead(shared uint32, image []byte) uint32 {
 	return w.part(sys, 1, class)
 }
 
-// fail ends the search for an assumption of it that does not hold.
+// fail notes an assumption of the search that does not hold.
+// Of several, the one that is first in the order of words is told of, so that it is always the same.
 func (w *anyWorker) fail(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.res.Err == nil {
-		w.res.Err = err
+	if w.err == nil || err.Error() < w.err.Error() {
+		w.err = err
 	}
-	w.stop.CompareAndSwap(0, uint32(Unsound))
 }
 
 // after is what an action makes of another client's part.
 func (w *anyWorker) after(how *takenIn, part uint32) uint32 {
-	m := &how.move
-	does := w.effects.at(m.effect)
-	if to, ok := does.get(part); ok {
+	if to, ok := w.effects.at(how.move.effect).get(part); ok {
 		return to
 	}
-	all := how.all
-	if !slices.Contains(all[1:], part) {
-		all = append(slices.Clone(all), part)
-	}
-	if len(all) > scenario.MaxClients {
-		w.stop.CompareAndSwap(0, uint32(AtHolders))
+	return w.watched(how, part)
+}
+
+// watched is the same, seen by carrying the action out beside the client: it must come to what it was.
+func (w *anyWorker) watched(how *takenIn, part uint32) uint32 {
+	m := &how.move
+	n := w.take(how.shared, w.with(how, part), m.action)
+	to, ok := w.effects.at(m.effect).get(part)
+	if !n.same(m) || !ok {
+		w.fail(fmt.Errorf("%v comes to something else beside a client that looks alike, or of whom nothing may be seen", m.action))
 		return part
 	}
-	n := w.take(how.shared, all, m.action)
-	to, ok := w.effects.at(n.effect).get(part)
-	if n.own != m.own || n.shared != m.shared || n.left != m.left || !ok {
-		if to, ok := does.get(part); ok { // it depends on the other, beside whom it is worked out by itself
-			return to
-		}
-		w.fail(fmt.Errorf("%v comes to something else beside a client of whom nothing may be seen", m.action))
-		return part
-	}
-	does.set(part, to) // effects may be told apart by what no property asks for that is judged
 	return to
+}
+
+// with is the world of an action with another part in it: of a holder that is there, instead of the one that stands
+// for it; or of one more client.
+func (w *anyWorker) with(how *takenIn, part uint32) []uint32 {
+	all := slices.Clone(how.all)
+	others := all[how.move.first():]
+	if slices.Contains(others, part) {
+		return all
+	}
+	if d := w.clients.get(part); d.holds {
+		if i := slices.IndexFunc(others, func(o uint32) bool { return w.clients.get(o).role == d.role && w.clients.get(o).holds }); i >= 0 {
+			others[i] = part
+			return all
+		}
+	}
+	return append(all, part)
 }

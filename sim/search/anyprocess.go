@@ -1,118 +1,206 @@
 package search
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
-// step is an action of somebody in a context: where it leads, and what it does to those who watch.
+// step is an action in a context, by whoever can take it: where it leads, and what it does to those who watch.
 type step struct {
 	to   *anyContext
 	does *influence
+	by   uint32 // the holder that acts, a role plus 1, if nobody else has that role: it does not watch
 	how  *takenIn
+	// open are those who may watch beside those who hold something and those of whom nothing may be seen: somebody's
+	// action comes to the same beside them. all says that everybody may.
+	open []opening
+	all  bool
 }
 
-// takenIn is an action in a world, so that it can be carried out again beside others.
-type takenIn struct {
-	shared uint32
-	all    []uint32 // the parts of the world, that of who acts first
-	move   anyMove
+// opening is a view beside which an action comes to the same as beside nobody.
+type opening struct {
+	view uint64
+	how  *takenIn // an action of which that is so
 }
 
-// arrive adds parts to those that can stand beside a context.
+// outcome tells the steps of a context apart: two with the same lead to the same context, and do the same to all
+// others.
+type outcome struct {
+	shared, effect uint32
+	by, becomes    uint32 // roles, plus 1
+	left           abandoned
+	all            bool
+}
+
+// arrival is what is new of a step: who arrives by it, and who may watch it from now on.
+type arrival struct {
+	who  bitset
+	open []uint64
+}
+
+// arrive adds parts to those that a client can have in a context.
 func (w *anyWorker) arrive(g *anyContext, set bitset) {
 	if g.join(set) {
 		w.dirty = append(w.dirty, g)
 	}
 }
 
-// process has everything happen in a context that is new there: what those can do who have come, and what
-// others do meanwhile.
+// process has everything happen in a context that is new there: what those can do who have come, what others can do
+// beside them, and what becomes of them meanwhile.
 func (w *anyWorker) process(g *anyContext) {
-	g.mu.Lock()
-	g.pending = false
-	seen := slices.Clone(g.seen)
-	g.mu.Unlock()
-	now := news{fresh: seen.without(g.done), seen: seen, old: len(g.steps)}
-	now.besides = w.meet(g, now.fresh)
-	w.holdersAct(g, now.besides)
-	w.watchersAct(g, &now)
+	fresh, who, old := g.seen.without(g.done), w.cast(g), len(g.steps)
+	w.now = append(w.now[:0], make([]arrival, old)...)
+	news := w.meet(g, fresh)
+	for p := range g.seen.all {
+		if fresh.has(p) {
+			w.turn(g, &who, p+1, g.besides, true)
+		} else if len(news) > 0 {
+			w.turn(g, &who, p+1, news, false)
+		}
+	}
+	if w.bounds.Faults.Restarts != 0 && (!g.looked || len(news) > 0) {
+		w.turn(g, &who, 0, news, !g.looked)
+	}
 	for i := range g.steps {
-		watching := now.fresh
-		if i >= now.old {
-			watching = seen
+		watching := fresh
+		if i >= old {
+			watching = g.seen
 		}
-		w.pass(g, &g.steps[i], watching)
+		w.pass(g, &g.steps[i], who.watching(&g.steps[i], watching, w.now[i].open), w.now[i].who)
 	}
-	if w.bounds.Faults.Restarts != 0 {
-		w.restarts(g, now.fresh)
+	w.audit(g, &who)
+	if w.thorough {
+		w.besideTwo(g, &who)
 	}
-	if !g.begun {
-		w.audit(g)
-	}
-	g.begun, g.done = true, seen
+	g.looked, g.done = true, slices.Clone(g.seen)
 }
 
-// audit judges what is left behind where nobody who holds something has an operation under way. Others may
-// have one: what is found is looked for with real clients.
-func (w *anyWorker) audit(g *anyContext) {
-	if !slices.ContainsFunc(g.holders, func(h uint32) bool { return w.clients.get(h).busy }) {
-		w.violated(w.enter(g.shared, g.holders).Audit(), g)
-	}
-}
-
-// news is what a context has that was not there when it was looked at last: parts, steps, and those of whom
-// something may be seen that could be seen of nobody before: a part of each, plus 1.
-type news struct {
-	seen, fresh bitset
-	old         int // steps that were there before
-	besides     []uint32
-}
-
-// meet takes in what may be seen of those who have come.
+// meet takes in what may be seen of those who have come and hold nothing: a part, plus 1, for each view that nobody had
+// before.
 func (w *anyWorker) meet(g *anyContext, fresh bitset) (news []uint32) {
+	first := make(map[uint64]uint32)
 	for p := range fresh.all {
-		if view := w.clients.get(p).view; view != 0 && !slices.Contains(g.classes, view) {
-			g.classes, g.besides = append(g.classes, view), append(g.besides, p+1)
-			news = append(news, p+1)
+		d := w.clients.get(p)
+		if d.holds || d.view == 0 || slices.ContainsFunc(g.besides, func(b uint32) bool { return w.clients.get(b-1).view == d.view }) {
+			continue
+		}
+		if o, ok := first[d.view]; !ok || w.precedes(p, o-1) {
+			first[d.view] = p + 1
 		}
 	}
+	for _, part := range first {
+		news = append(news, part)
+	}
+	slices.Sort(news)
+	g.besides = append(g.besides, news...)
 	return news
 }
 
-// holdersAct has those act who hold something: alone, and beside those who have come.
-func (w *anyWorker) holdersAct(g *anyContext, besides []uint32) {
-	for i, h := range g.holders {
-		if i > 0 && h == g.holders[i-1] {
-			continue
+// turn adds the steps that a client can take, a part plus 1, or the broker (0): beside holders alone, and beside each of
+// some others, parts plus 1, where that comes to something else. fresh says that it has come only now.
+func (w *anyWorker) turn(g *anyContext, who *cast, own uint32, besides []uint32, fresh bool) {
+	by := uint32(0)
+	if own > 0 {
+		by = known(w.clients.get(own - 1))
+	}
+	others := who.beside(by)
+	if by > 0 && who.holder(by-1).count > 1 {
+		by = 0
+	}
+	alone := w.moves(g.shared, own, others, 0)
+	open := make([][]uint64, len(alone))
+	for _, b := range besides {
+		view := w.clients.get(b - 1).view
+		for _, m := range w.moves(g.shared, own, others, b) {
+			if i := slices.IndexFunc(alone, func(o anyMove) bool { return o.same(&m) }); i >= 0 {
+				open[i] = append(open[i], view)
+				w.note(g, own, &m)
+				continue
+			}
+			i := w.add(g, by, &takenIn{g.shared, among(own, others, b), m}, others, true)
+			w.happens(g, own, i, &m)
 		}
-		others := slices.Delete(slices.Clone(g.holders), i, i+1)
-		if !g.begun {
-			w.act(g, h, others, 0)
-		}
-		for _, b := range besides {
-			w.act(g, h, others, b)
+	}
+	for i := range alone {
+		if fresh || len(open[i]) > 0 {
+			how := &takenIn{g.shared, among(own, others, 0), alone[i]}
+			k := w.add(g, by, how, others, false)
+			g.steps[k].permit(how, open[i], &w.now[k])
+			w.happens(g, own, k, &alone[i])
 		}
 	}
 }
 
-// act adds the steps that a holder can take.
-func (w *anyWorker) act(g *anyContext, own uint32, others []uint32, beside uint32) {
-	moves := w.moves(g.shared, own, others, beside)
-	for i := range moves {
-		m := &moves[i]
-		how := &takenIn{g.shared, among(own, others, beside), *m}
-		to, left := w.leads(how, others)
-		w.arrive(to, left)
-		w.note(g, own, m)
-		does := w.effects.at(m.effect)
-		if !slices.ContainsFunc(g.steps, func(s step) bool { return s.to == to && s.does == does }) {
-			g.steps = append(g.steps, step{to, does, how})
+// add is the step of a context that an action is, by its index.
+func (w *anyWorker) add(g *anyContext, by uint32, how *takenIn, others []uint32, all bool) int32 {
+	m := &how.move
+	out := outcome{shared: m.shared, effect: m.effect, by: by, left: m.left, all: all}
+	if m.own > 0 {
+		out.becomes = known(w.clients.get(m.own - 1))
+	}
+	i, ok := g.index[out]
+	if !ok {
+		i = int32(len(g.steps))
+		g.index[out], g.steps = i, append(g.steps, step{to: w.leads(how, others), does: w.effects.at(m.effect), by: by, how: how, all: all})
+		w.now = append(w.now, arrival{})
+	}
+	return i
+}
+
+// permit has those with some views watch an action.
+func (s *step) permit(how *takenIn, views []uint64, now *arrival) {
+	for _, view := range views {
+		if !slices.ContainsFunc(s.open, func(o opening) bool { return o.view == view }) {
+			s.open, now.open = append(s.open, opening{view, how}), append(now.open, view)
 		}
 	}
 }
 
-// note takes a move into what was found. own is the part of who makes it:
+// beside is the action that somebody with a view watches.
+func (s *step) beside(view uint64) *takenIn {
+	for _, o := range s.open {
+		if o.view == view {
+			return o.how
+		}
+	}
+	return s.how
+}
+
+// happens notes that somebody, a part plus 1, makes a move.
+func (w *anyWorker) happens(g *anyContext, own uint32, i int32, m *anyMove) {
+	w.note(g, own, m)
+	if m.own > 0 {
+		w.now[i].who.add(m.own - 1)
+	}
+}
+
+// besideTwo sees that what a client's moves come to beside two others, they come to beside one of them: to what makes a
+// difference, if anything does.
+func (w *anyWorker) besideTwo(g *anyContext, who *cast) {
+	in := func(all []anyMove, m *anyMove) bool {
+		return slices.ContainsFunc(all, func(o anyMove) bool { return o.same(m) })
+	}
+	for p := range g.seen.all {
+		others := who.beside(known(w.clients.get(p)))
+		alone := w.moves(g.shared, p+1, others, 0)
+		for i, a := range g.besides {
+			first := w.moves(g.shared, p+1, others, a)
+			for _, b := range g.besides[:i] {
+				second := w.moves(g.shared, p+1, others, b)
+				for _, m := range w.moves(g.shared, p+1, append(slices.Clone(others), a-1), b) {
+					if one, two := in(first, &m), in(second, &m); !one && !two || in(alone, &m) && !(one && two) {
+						w.fail(fmt.Errorf("%v comes to something else beside two clients than beside either", m.action))
+					}
+				}
+			}
+		}
+	}
+}
+
+// note takes a move into what was found. own is the part of who makes it, plus 1:
 // who has a client that stands for it is not judged.
 func (w *anyWorker) note(g *anyContext, own uint32, m *anyMove) {
-	if w.named && int(w.class(own)) == w.fixed {
+	if w.named && own > 0 && int(w.class(own-1)) == w.fixed {
 		return
 	}
 	w.violated(m.found, g)
@@ -121,65 +209,70 @@ func (w *anyWorker) note(g *anyContext, own uint32, m *anyMove) {
 	}
 }
 
-// leads is the context that an action leads to, where the others hold something beside it, and who has
-// nothing any more.
-func (w *anyWorker) leads(how *takenIn, others []uint32) (to *anyContext, without bitset) {
-	then := w.then[:0]
-	for _, h := range others {
-		then = append(then, w.after(how, h))
-	}
-	m := &how.move
-	if w.clients.get(m.own).holds {
-		then = append(then, m.own)
-	} else {
-		without.add(m.own)
-	}
-	for _, part := range m.left {
-		if part > 0 {
-			then = append(then, part-1)
+// leads is the context that an action leads to, where the others hold something beside it.
+func (w *anyWorker) leads(how *takenIn, others []uint32) *anyContext {
+	var then []uint32
+	hold := func(part uint32) {
+		if d := w.clients.get(part); d.holds {
+			then = append(then, d.role)
 		}
 	}
-	w.then = then
-	return w.contexts.intern(w.key, m.shared, then), without
+	for _, h := range others {
+		hold(w.after(how, h))
+	}
+	m := &how.move
+	for _, part := range append(m.left[:], m.own) {
+		if part > 0 {
+			hold(part - 1)
+		}
+	}
+	return w.contexts.intern(w.key, m.shared, then)
 }
 
-// pass has those who watch a step be where it leads.
-func (w *anyWorker) pass(g *anyContext, s *step, watching bitset) {
-	for p := range s.does.unknown(watching).all {
-		if w.after(s.how, p); w.stop.Load() != 0 {
+// pass has those who watch a step be where it leads, with those who arrive by it.
+func (w *anyWorker) pass(g *anyContext, s *step, watching, arrivals bitset) {
+	unknown := s.does.unknown(watching)
+	if w.thorough {
+		unknown = watching
+	}
+	for p := range unknown.all {
+		w.watched(s.beside(w.clients.get(p).view), p)
+	}
+	for _, part := range s.how.move.left {
+		if part > 0 {
+			arrivals.add(part - 1)
+		}
+	}
+	set, same := s.does.image(watching)
+	if same && s.to == g && len(arrivals) == 0 {
+		return
+	}
+	if len(arrivals) > 0 {
+		set = slices.Clone(set)
+		set.merge(arrivals)
+	}
+	w.arrive(s.to, set)
+}
+
+// audit judges what is left behind where nobody who holds something has an operation under way. Others may
+// have one: what is found is looked for with real clients.
+func (w *anyWorker) audit(g *anyContext, who *cast) {
+	if g.audited {
+		return
+	}
+	var all []uint32
+	for _, h := range who.holders {
+		n := len(all)
+		for p := range h.parts.all {
+			if !w.clients.get(p).busy {
+				all = append(all, slices.Repeat([]uint32{p}, h.count)...)
+				break
+			}
+		}
+		if len(all) == n {
 			return
 		}
 	}
-	if set, same := s.does.image(watching); !same || s.to != g {
-		w.arrive(s.to, set)
-	}
-}
-
-// restarts has the broker restart: with it goes what clients hold.
-func (w *anyWorker) restarts(g *anyContext, fresh bitset) {
-	if !g.begun {
-		w.restart(g, g.holders)
-	}
-	for p := range fresh.all {
-		w.restart(g, slices.Concat(g.holders, []uint32{p}))
-	}
-}
-
-func (w *anyWorker) restart(g *anyContext, all []uint32) {
-	for _, a := range w.enter(g.shared, all).Actions(0, nil) {
-		sys := w.enter(g.shared, all)
-		out := sys.Take(a)
-		w.cover.note(a, &out)
-		w.violated(out.Found, g)
-		var idle bitset // nobody holds anything after a restart
-		shared := w.sharedPart(sys)
-		for i, p := range all {
-			idle.add(w.part(sys, i+1, w.class(p)))
-		}
-		to := w.contexts.intern(nil, shared, nil)
-		if !slices.Contains(g.restarted, to) {
-			g.restarted = append(g.restarted, to)
-		}
-		w.arrive(to, idle)
-	}
+	g.audited = true
+	w.violated(w.enter(g.shared, all).Audit(), g)
 }

@@ -48,9 +48,6 @@ func (s *anySearch) towards(want spec.PropertySet) map[*anyContext]bool {
 		for i := range g.steps {
 			back[g.steps[i].to] = append(back[g.steps[i].to], g)
 		}
-		for _, to := range g.restarted {
-			back[to] = append(back[to], g)
-		}
 	}
 	reach := make(map[*anyContext]bool)
 	var todo []*anyContext
@@ -75,16 +72,16 @@ func (s *anySearch) towards(want spec.PropertySet) map[*anyContext]bool {
 // projection finds the views of states of real clients.
 type projection struct {
 	*anySearch
-	each              int // clients of each kind of which there is any number
-	holders, watchers []uint32
-	buf               []byte
+	each           int // clients of each kind of which there is any number
+	holders, parts []uint32
+	buf            []byte
 }
 
-// project is the context of a worker's state, and the parts of those who watch it; nil if the search has not
+// project is the context of a worker's state, and the parts that clients have in it; nil if the search has not
 // come to it.
 func (p *projection) project(w *worker, state []uint32) (*anyContext, []uint32) {
 	w.enter(state)
-	p.holders, p.watchers = p.holders[:0], p.watchers[:0]
+	p.holders, p.parts = p.holders[:0], p.parts[:0]
 	for c := 1; c < w.stride; c++ {
 		class := byte(c - 1)
 		if c > p.fixed {
@@ -105,19 +102,18 @@ func (p *projection) project(w *worker, state []uint32) (*anyContext, []uint32) 
 	if !ok {
 		return nil, nil
 	}
-	return p.contexts.find(shared, p.holders), p.watchers
+	return p.contexts.find(shared, p.holders), p.parts
 }
 
-// place puts a part among the holders or those who watch. It is false if the search has not come to it.
+// place notes a client's part. It is false if the search has not come to it.
 func (p *projection) place(image []byte) bool {
 	id, ok := p.clients.find(image)
-	switch {
-	case !ok:
+	if !ok {
 		return false
-	case p.clients.get(id).holds:
-		p.holders = append(p.holders, id)
-	default:
-		p.watchers = append(p.watchers, id)
 	}
+	if d := p.clients.get(id); d.holds {
+		p.holders = append(p.holders, d.role)
+	}
+	p.parts = append(p.parts, id)
 	return true
 }

@@ -2,7 +2,6 @@ package search
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -26,16 +25,15 @@ type soloClient struct {
 func (w *anyWorker) solo() (out Solo) {
 	out.Known = true
 	lengths := make(map[*anyContext][]uint16) // by rank of the client: steps, plus 1; inProgress while they are counted
+	casts := make(map[*anyContext]*cast)
 	at := func(c soloClient) *uint16 {
 		of := lengths[c.g]
 		if of == nil {
-			of = make([]uint16, c.g.seen.count()+len(c.g.holders))
-			lengths[c.g] = of
+			of = make([]uint16, c.g.seen.count())
+			who := w.cast(c.g)
+			lengths[c.g], casts[c.g] = of, &who
 		}
-		if i := slices.Index(c.g.holders, c.part); i >= 0 {
-			return &of[i]
-		}
-		return &of[len(c.g.holders)+c.g.seen.rank(c.part)]
+		return &of[c.g.seen.rank(c.part)]
 	}
 	var run func(soloClient) uint16
 	run = func(c soloClient) uint16 {
@@ -49,7 +47,7 @@ func (w *anyWorker) solo() (out Solo) {
 		}
 		*n = inProgress
 		longest := uint16(0)
-		for _, next := range w.alone(c) {
+		for _, next := range w.alone(c, casts[c.g]) {
 			steps := uint16(1)
 			if w.clients.get(next.part).busy {
 				steps += run(next) - 1
@@ -60,9 +58,6 @@ func (w *anyWorker) solo() (out Solo) {
 		return *n
 	}
 	for _, g := range w.contexts.list {
-		for _, h := range g.holders {
-			out.Steps = max(out.Steps, int(run(soloClient{g, h}))-1)
-		}
 		for p := range g.seen.all {
 			out.Steps = max(out.Steps, int(run(soloClient{g, p}))-1)
 		}
@@ -74,15 +69,12 @@ func (w *anyWorker) solo() (out Solo) {
 const inProgress = 1<<16 - 1
 
 // alone is where a client's own next step leads, by every way of a random option.
-func (w *anyWorker) alone(c soloClient) (next []soloClient) {
-	others := c.g.holders
-	if i := slices.Index(others, c.part); i >= 0 {
-		others = slices.Delete(slices.Clone(others), i, i+1)
-	}
-	for _, m := range w.moves(c.g.shared, c.part, others, 0) {
+func (w *anyWorker) alone(c soloClient, who *cast) (next []soloClient) {
+	others := who.beside(known(w.clients.get(c.part)))
+	for _, m := range w.moves(c.g.shared, c.part+1, others, 0) {
 		if m.action.Do == scenario.Step || m.action.Do == scenario.Choose {
-			to, _ := w.leads(&takenIn{c.g.shared, among(c.part, others, 0), m}, others)
-			next = append(next, soloClient{to, m.own})
+			to := w.leads(&takenIn{c.g.shared, among(c.part+1, others, 0), m}, others)
+			next = append(next, soloClient{to, m.own - 1})
 		}
 	}
 	return next

@@ -105,6 +105,19 @@ func (s *bitset) merge(o bitset) (more bool) {
 	return more
 }
 
+// exceeds reports whether there is a number in the set that is not in another.
+func (s bitset) exceeds(o bitset) bool {
+	for i, word := range s {
+		if i < len(o) {
+			word &^= o[i]
+		}
+		if word != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // count is how many numbers are in the set.
 func (s bitset) count() (n int) {
 	for _, word := range s {
@@ -136,15 +149,11 @@ func (s bitset) without(o bitset) bitset {
 	return out
 }
 
-// and yields the numbers that are in two sets, ascending.
-func (s bitset) and(o bitset) func(func(uint32) bool) {
-	return func(yield func(uint32) bool) {
-		for i := range min(len(s), len(o)) {
-			for word := s[i] & o[i]; word != 0; word &= word - 1 {
-				if !yield(uint32(64*i + bits.TrailingZeros64(word))) {
-					return
-				}
-			}
-		}
+// and is the set of what is in both.
+func (s bitset) and(o bitset) bitset {
+	out := make(bitset, min(len(s), len(o)))
+	for i := range out {
+		out[i] = s[i] & o[i]
 	}
+	return out
 }

@@ -1,0 +1,123 @@
+package search
+
+import (
+	"slices"
+	"sync"
+)
+
+// role is what a context knows of a client that holds something: its kind, and what others may see of it. Where
+// contexts are whole, it is all of its part.
+type role struct {
+	class byte
+	view  uint64
+	part  string // "" where contexts have what is seen only
+}
+
+// roles numbers them. It is safe for concurrent use.
+type roles struct {
+	mu  sync.Mutex
+	ids map[role]uint32
+}
+
+func (r *roles) number(of role) uint32 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	id, ok := r.ids[of]
+	if !ok {
+		id = uint32(len(r.ids))
+		r.ids[of] = id
+	}
+	return id
+}
+
+// cast is who there is in a context: for each holder the parts that it can have, and the parts of those who hold
+// nothing.
+type cast struct {
+	holders []holder
+	plain   bitset            // but for those who hold nothing and of whom something may be seen
+	idle    map[uint64]bitset // those, by what may be seen of them
+}
+
+// holder is a role in a context, with so many clients that have it.
+type holder struct {
+	role  uint32
+	count int
+	parts bitset
+	one   uint32 // of the parts: it stands for all of them, as nobody else can tell them apart
+}
+
+// cast sorts the parts of a context.
+func (s *anySearch) cast(g *anyContext) (c cast) {
+	for i, r := range g.holders {
+		if i > 0 && r == g.holders[i-1] {
+			c.holders[len(c.holders)-1].count++
+		} else {
+			c.holders = append(c.holders, holder{role: r, count: 1})
+		}
+	}
+	for p := range g.seen.all {
+		d := s.clients.get(p)
+		if !d.holds && d.view != 0 {
+			if c.idle == nil {
+				c.idle = make(map[uint64]bitset)
+			}
+			set := c.idle[d.view]
+			set.add(p)
+			c.idle[d.view] = set
+			continue
+		}
+		if c.plain.add(p); !d.holds {
+			continue
+		}
+		h := c.holder(d.role)
+		if h.parts == nil || s.precedes(p, h.one) {
+			h.one = p
+		}
+		h.parts.add(p)
+	}
+	return c
+}
+
+// precedes puts parts in an order that does not depend on their numbers, and so not on who was first to come to them.
+func (s *anySearch) precedes(a, b uint32) bool { return s.clients.image(a) < s.clients.image(b) }
+
+// holder is the one in a role, or nil.
+func (c *cast) holder(role uint32) *holder {
+	i := slices.IndexFunc(c.holders, func(h holder) bool { return h.role == role })
+	if i < 0 {
+		return nil
+	}
+	return &c.holders[i]
+}
+
+// beside are a part for each holder but one of a role, which is a role plus 1; 0 is nobody's.
+func (c *cast) beside(role uint32) (parts []uint32) {
+	for _, h := range c.holders {
+		n := h.count
+		if h.role+1 == role {
+			n--
+		}
+		for range n {
+			parts = append(parts, h.one)
+		}
+	}
+	return parts
+}
+
+// watching are those of some parts that may watch a step, and all of those who may only now.
+func (c *cast) watching(s *step, some bitset, now []uint64) bitset {
+	if !s.all && len(c.idle) > 0 {
+		may := slices.Clone(c.plain)
+		for _, o := range s.open {
+			may.merge(c.idle[o.view])
+		}
+		some = some.and(may)
+		for _, view := range now {
+			some.merge(c.idle[view])
+		}
+	}
+	if s.by > 0 {
+		some = some.without(c.holder(s.by - 1).parts)
+	}
+	return some
+}
