@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -21,6 +22,12 @@ const AnyNumber = sim.AnyNumber
 const (
 	realClients = 5
 	realStates  = 1_000_000
+)
+
+// The cut-off is looked for with up to so many clients of each kind, for each search in at most so many states.
+const (
+	cutoffClients = 4
+	cutoffStates  = 200_000
 )
 
 // anyExploration is an exploration for any number of clients under way.
@@ -111,6 +118,7 @@ func (x *anyExploration) visit(group spec.PropertySet) error {
 		return fmt.Errorf("exploring %s for any number of clients: %w: it can be explored for a number of them", b.Target.Name, r.Err)
 	}
 	x.count(r)
+	x.cutoff(r)
 	for p := range spec.PropertyCount {
 		if group.Has(p) {
 			res, err := x.judge(r, p)
@@ -156,20 +164,33 @@ var anyCut = map[search.Stop]string{
 	search.AtHolders:   "the views are not closed: more clients hold something at once than a world has room for",
 }
 
+// closer are the ways to look closer where the abstraction has a violation that no execution was found to have, from
+// cheap to dear.
+var closer = []struct {
+	whole, named bool
+	note         string
+}{
+	{whole: true, note: "clients that hold something followed together"},
+	{whole: true, named: true, note: "clients that hold something followed together, with one that does not"},
+}
+
 // suspect looks for an execution of real clients that violates what the abstraction has a violation of; where
-// there is none, in an abstraction that follows one more client by itself.
+// there is none, it looks closer.
 func (x *anyExploration) suspect(r *search.AnyResult, p spec.Property, res histories.PropertyResult) (histories.PropertyResult, error) {
 	tried, err := x.real(r, p, &res)
 	if err != nil || res.Violation != nil {
 		return res, err
 	}
-	if p != spec.Linearizable {
+	for _, c := range closer {
 		b := x.bounds
-		b.Properties, b.Named, b.Clients = 1<<p, true, append(slices.Clone(b.Clients), b.Any[0])
-		closer := x.search(b)
-		x.count(closer)
-		if closer.Stop == search.Finished && closer.Err == nil && !closer.Found.Has(p) {
-			res.Note = "one client followed by itself"
+		b.Properties, b.Whole, b.Named = 1<<p, c.whole, c.named
+		if c.named {
+			b.Clients = append(slices.Clone(b.Clients), b.Any[0])
+		}
+		r := x.search(b)
+		x.count(r)
+		if r.Stop == search.Finished && !r.Found.Has(p) && (p != spec.Linearizable || r.Doubted == 0) {
+			res.Note = strings.TrimPrefix(res.Note+"; "+c.note, "; ")
 			return res, nil
 		}
 	}
@@ -223,4 +244,19 @@ func (x *anyExploration) count(r *search.AnyResult) {
 	v.Views += int(r.Views)
 	v.Parts = max(v.Parts, r.Parts[1])
 	v.Holders = max(v.Holders, r.Holders)
+}
+
+// cutoff takes in how many real clients reach all views of a search.
+func (x *anyExploration) cutoff(r *search.AnyResult) {
+	if r.Stop != search.Finished {
+		return
+	}
+	v, first := x.views, x.views.Tried == 0
+	c := r.Cutoff(x.ctx, cutoffClients, cutoffStates)
+	switch v.Tried = max(v.Tried, c.Tried); {
+	case c.Clients == 0 || !first && v.Cutoff == 0:
+		v.Cutoff = 0
+	default:
+		v.Cutoff = max(v.Cutoff, c.Clients)
+	}
 }

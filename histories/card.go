@@ -70,6 +70,9 @@ func howMuch(r *Report) []string {
 		parts = append(parts, fmt.Sprintf("%s%s sampled from seed %d", executions, r.within(), r.Seed))
 	case Visited:
 		what := "every execution visited"
+		if r.Views != nil {
+			what = "every execution covered"
+		}
 		if !r.everything() {
 			what = "executions visited, not all of them,"
 		}

@@ -85,6 +85,8 @@ type viewsFile struct {
 	Views    int `json:"views"`
 	Parts    int `json:"clientParts"`
 	Holders  int `json:"holders"`
+	Cutoff   int `json:"cutoff"`
+	Tried    int `json:"cutoffTried"`
 }
 
 // spaceOf is what was visited, as JSON.

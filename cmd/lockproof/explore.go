@@ -148,10 +148,15 @@ func (f *exploreFlags) run(c *cobra.Command, args []string) error {
 	return f.write(c, &res.Result, unsaved)
 }
 
+// ofAny reports whether there is any number of clients or administrators.
+func (f *exploreFlags) ofAny() bool {
+	return f.Clients == lockproof.AnyNumber || f.Admins == lockproof.AnyNumber
+}
+
 // unused refuses the flags that have nothing to decide beside the others.
 func (f *exploreFlags) unused(c *cobra.Command) error {
 	err := given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "runs", "lock-type", "patience")
-	if f.Clients == lockproof.AnyNumber || f.Admins == lockproof.AnyNumber {
+	if f.ofAny() {
 		return cmp.Or(err, given(c, "with --clients any: clients go on for ever and views are kept, not states; leave it out",
 			"rounds", "reduce", "depth", "storage", "array", "checkpoint", "every", "resume", "simulate", "seed"))
 	}
@@ -203,6 +208,9 @@ func (f *exploreFlags) settle(c *cobra.Command, args []string) (err error) {
 	}
 	if f.Target, err = lockproof.TargetNamed(name); err != nil {
 		return err
+	}
+	if f.ofAny() && !c.Flags().Changed("crashes") {
+		f.Faults.Crashes = lockproof.AnyNumber
 	}
 	if err := f.called(); err != nil {
 		return err

@@ -47,7 +47,6 @@ type anyWorker struct {
 	cover   Coverage
 	dirty   []*anyContext
 	err     error     // which assumption of the search does not hold
-	bytes   int64     // that what was worked out takes
 	crowded bool      // there were more clients at once than a world has room for
 	now     []arrival // by step, while a context is looked at
 	key     []byte

@@ -1,0 +1,67 @@
+package search
+
+import (
+	"context"
+	"math/bits"
+
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+)
+
+// Cutoff is the smallest number of real clients whose states already have all views.
+type Cutoff struct {
+	Clients int   // of each kind of which there is any number; 0 is that no number up to Tried was seen to have them all
+	Tried   int   // the most clients tried
+	Reached int64 // views that those have, as far as was looked
+}
+
+// Cutoff looks for it: for one client, then two, up to so many, in no more than so many states together, shortest
+// executions first. More clients reach what fewer reach, so that views reached once need not be reached again. It is for
+// views that are closed.
+func (r *AnyResult) Cutoff(ctx context.Context, clients, states int) (c Cutoff) {
+	reached := make(map[*anyContext]bitset)
+	for n := 1; n <= clients && c.Reached < r.Views && states > 0 && ctx.Err() == nil; n++ {
+		if len(r.Bounds(n).Clients) > scenario.MaxClients {
+			break
+		}
+		c.Tried = n
+		more, seen := r.reach(ctx, n, states, reached)
+		c.Reached, states = c.Reached+more, states-seen
+	}
+	if c.Reached == r.Views {
+		c.Clients = c.Tried
+	}
+	return c
+}
+
+// reach adds the views of so many real clients to those that were reached, and tells how many there were not before, and
+// how many states were visited.
+func (r *AnyResult) reach(ctx context.Context, clients, states int, reached map[*anyContext]bitset) (more int64, seen int) {
+	s := r.search
+	t := newTrail(r.Bounds(clients), Reductions{Symmetry: true}, ^spec.PropertySet(0), func([]scenario.Action) bool { return false }, false)
+	t.most = states
+	p := projection{anySearch: s, each: clients}
+	left := r.Views
+	for _, set := range reached {
+		left -= int64(set.count())
+	}
+	t.within = func(state []uint32) bool {
+		if t.enter(state); bits.OnesCount16(t.sys.Slots()) > s.slots {
+			return false
+		}
+		g, parts := p.project(t.worker, state)
+		set := reached[g]
+		for _, part := range parts {
+			if !set.has(part) {
+				set.add(part)
+				more++
+			}
+		}
+		if reached[g] = set; more == left {
+			t.want = 0 // nothing is left to be reached
+		}
+		return true
+	}
+	t.run(ctx)
+	return more, len(t.links)
+}
