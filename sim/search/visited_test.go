@@ -119,15 +119,17 @@ func TestTrailsEndWithTheirTime(t *testing.T) {
 func TestAnyFaults(t *testing.T) {
 	for _, c := range []struct {
 		name                   string
+		admins                 int
 		change                 func(*sim.FaultBounds)
 		props                  spec.PropertySet
 		contexts, views, parts int64
 	}{
-		{"restarts", func(f *sim.FaultBounds) { f.Restarts = sim.AnyNumber }, 1<<spec.MutualExclusion | 1<<spec.SurvivesRestart, 7, 602, 92},
-		{"drops", func(f *sim.FaultBounds) { f.Drops = sim.AnyNumber }, 1<<spec.MutualExclusion | 1<<spec.HonestVerify, 7, 609, 93},
-		{"lost replies", func(f *sim.FaultBounds) { f.Lost = sim.AnyNumber }, 1 << spec.MutualExclusion, 7, 287, 47},
+		{"restarts", 0, func(f *sim.FaultBounds) { f.Restarts = sim.AnyNumber }, 1<<spec.MutualExclusion | 1<<spec.SurvivesRestart, 3, 264, 92},
+		{"restarts beside an administrator", 1, func(f *sim.FaultBounds) { f.Restarts = sim.AnyNumber }, 1 << spec.SurvivesRestart, 18, 2624, 191},
+		{"drops", 0, func(f *sim.FaultBounds) { f.Drops = sim.AnyNumber }, 1<<spec.MutualExclusion | 1<<spec.HonestVerify, 3, 267, 93},
+		{"lost replies", 0, func(f *sim.FaultBounds) { f.Lost = sim.AnyNumber }, 1 << spec.MutualExclusion, 3, 129, 47},
 	} {
-		b := anyStandard(1, 0, c.props, false)
+		b := anyStandard(1, c.admins, c.props, false)
 		c.change(&b.Faults)
 		r := RunAny(t.Context(), b, AnyOptions{Workers: 1})
 		if r.Stop != Finished || r.Err != nil || r.Found != 0 {
