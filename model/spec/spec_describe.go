@@ -11,7 +11,7 @@ import (
 var doFormats = map[do]string{
 	doTake: "acquire: %s", doMayTake: "acquire, unanswered: %s?", doClaim: "acquire: claims %s",
 	doMiss: "%s is gone", doGive: "gives %s up", doFree: "release: %s", doFreeAny: "release: %s, whoever has it", doFreeOwn: "release: %s",
-	doLose: "%s may be lost", doBusy: "full: %s is taken or gone", doHeld: "verify: holds %s",
+	doLose: "%s may be lost", doBusy: "%s is taken or gone", doHeld: "verify: holds %s",
 	doHeldOwn: "verify: holds %s", doVacant: "wait: nobody has %s", doEnd: "connection gone: %s",
 }
 
