@@ -12,17 +12,22 @@ import (
 // maxSurvivors is how many of a hundred bugs may survive.
 const maxSurvivors = 3
 
+// nearby are the packages that bugs are injected into, and those whose tests are about nothing else. What only the
+// tests of whole programs notice, and those of servers and of other languages' clients, counts as not noticed: they
+// take minutes, and the fact that fails there is one to be stated where the bug is.
+const nearby = "sim/broker,sim,sim/search,model/spec,model/lock,histories,histories/safetext,adapters/mutant,adapters/rabbitmq"
+
 func main() {
 	var o options
 	flag.IntVar(&o.size, "n", 300, "how many bugs to inject, in equal parts for each area; 0 is all")
 	flag.Uint64Var(&o.seed, "seed", 1, "the seed of the sample")
 	flag.StringVar(&o.area, "area", "", "inject into this area only: broker, monitor, checker, search, readers, minimiser or reports")
 	flag.StringVar(&o.only, "only", "", "inject only the bugs whose description contains this")
-	flag.StringVar(&o.tests, "tests", "", "give the bugs to the tests of these packages only: folders, with commas between them")
+	flag.StringVar(&o.tests, "tests", nearby, "give the bugs to the tests of these packages only: folders, with commas between them; all of them if it is empty")
 	flag.StringVar(&o.again, "again", "", "inject only what survived according to this results file of an earlier run")
 	flag.StringVar(&o.dir, "dir", "", "where the copy and the results are kept (default: one place for each sample, below the temporary directory)")
 	flag.IntVar(&o.workers, "workers", 2, "how many bugs are tried at a time")
-	flag.DurationVar(&o.limit, "limit", 2*time.Minute, "how long a test may take; with a bug, a quarter of that and ten times what it took without")
+	flag.DurationVar(&o.limit, "limit", time.Minute, "how long a test may take of the processor; with a bug, a quarter of that and ten times what it took without")
 	flag.DurationVar(&o.most, "for", 0, "end after this time, to be gone on with later; 0 is no bound")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -18,9 +17,9 @@ import (
 type test struct {
 	Package string // its folder
 	Name    string
-	Took    time.Duration
-	Reaches []int // the bugs whose code it comes by
-	Fails   bool  // without any bug, and so it says nothing
+	Took    time.Duration // of the processor, so that it does not depend on what else the machine does
+	Reaches []int         // the bugs whose code it comes by
+	Fails   bool          // without any bug, and so it says nothing
 }
 
 func (t *test) String() string { return t.Package + "." + t.Name }
@@ -54,12 +53,11 @@ func (w *workshop) rehearse(ctx context.Context, t *test, bugs int) error {
 	if err := os.WriteFile(path, make([]byte, bugs+1), 0o644); err != nil {
 		return err
 	}
-	begin := time.Now()
-	verdict := w.run(ctx, []*test{t}, envReached+"="+path, w.options.limit)
+	verdict, took := w.run(ctx, []*test{t}, envReached+"="+path, w.options.limit)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	t.Took, t.Fails = time.Since(begin), verdict != passed
+	t.Took, t.Fails = took, verdict != passed
 	reached, err := os.ReadFile(path)
 	for i, b := range reached {
 		if b != 0 {
@@ -78,12 +76,18 @@ const (
 	hanging verdict = "hanging" // killed after its time
 )
 
-// run runs tests of one package, in one process, until one fails.
-func (w *workshop) run(ctx context.Context, tests []*test, env string, limit time.Duration) verdict {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+// waiting is how much longer than its time of the processor a test may take: one that waits for what never comes
+// takes none of that.
+const waiting = 4
+
+// run runs tests of one package, in one process, until one fails, and tells how long the processor was at it. The
+// limit is of that, too: what ends a bug's tests is not that the machine is busy.
+func (w *workshop) run(ctx context.Context, tests []*test, env string, limit time.Duration) (verdict, time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, waiting*limit)
 	defer cancel()
 	folder := tests[0].Package
-	c := exec.CommandContext(ctx, "sh", "-c", "ulimit -v "+strconv.Itoa(mostMemory>>10)+`; exec "$0" "$@"`,
+	bounds := fmt.Sprintf("ulimit -v %d -t %d", mostMemory>>10, int(limit.Seconds())+1)
+	c := exec.CommandContext(ctx, "sh", "-c", bounds+`; exec "$0" "$@"`,
 		w.binary(folder), "-test.short", "-test.failfast", "-test.timeout=0", "-test.run="+pattern(tests))
 	c.Dir = filepath.Join(w.dir, "src", folder)
 	c.Env = append(slices.DeleteFunc(os.Environ(), real), env)
@@ -91,13 +95,17 @@ func (w *workshop) run(ctx context.Context, tests []*test, env string, limit tim
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.WaitDelay = time.Second
 	out, err := c.CombinedOutput()
-	switch {
-	case ctx.Err() != nil:
-		return hanging
-	case err != nil, bytes.Contains(out, []byte("no tests to run")):
-		return failed
+	took := time.Duration(0)
+	if c.ProcessState != nil {
+		took = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	}
-	return passed
+	switch {
+	case ctx.Err() != nil, took >= limit:
+		return hanging, took
+	case err != nil, bytes.Contains(out, []byte("no tests to run")):
+		return failed, took
+	}
+	return passed, took
 }
 
 // pattern is what tells the test binary which tests to run. A part of a test is run by itself.

@@ -51,7 +51,7 @@ func (w *workshop) judge(ctx context.Context, b *bug) (result, bool) {
 		for _, t := range batch {
 			took += t.Took
 		}
-		v := w.run(ctx, batch, fmt.Sprintf("%s=%d", envBug, b.number), w.options.limit/4+10*took)
+		v, _ := w.run(ctx, batch, fmt.Sprintf("%s=%d", envBug, b.number), w.options.limit/4+10*took)
 		if ctx.Err() != nil {
 			return r, false
 		}
