@@ -597,7 +597,7 @@ func TestSearchDecidesWhatIsRemoved(t *testing.T) {
 	} {
 		h := script(t, lock.Semaphore, 1, text)
 		f, others := decide(t, new(Checker), h, LinearizableOptions{})
-		if f.Decision != Undecided || others[0] != want || disagree(f, others) {
+		if f.Decision != Undecided || f.Event != -1 || others[0] != want || disagree(f, others) {
 			t.Errorf("%s by the fast check, %v by others, expected %s:\n%s", f.Decision, others, want, text)
 		}
 	}

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"context"
 	"sync"
 	"testing"
@@ -71,6 +72,30 @@ func TestGrowthIsForeseen(t *testing.T) {
 	}
 	if f.growing() != 0 {
 		t.Error("it says that it is about to grow again")
+	}
+}
+
+// TestViewsAreKept: what may be seen of clients has the same numbers after it was written down and read.
+func TestViewsAreKept(t *testing.T) {
+	v, read := newViews(), newViews()
+	seen := []string{"", "holds 1", "holds 2", "administers"}
+	for _, view := range seen {
+		v.number([]byte(view))
+	}
+	var file bytes.Buffer
+	e := newEncoder(&file)
+	v.save(e)
+	if err := e.w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	d := &decoder{r: &file, left: int64(file.Len())}
+	if read.restore(d); d.err != nil || d.left != 0 {
+		t.Fatalf("%v, %d bytes left", d.err, d.left)
+	}
+	for i, view := range append(seen, "new") {
+		if got := read.number([]byte(view)); got != uint64(i) {
+			t.Errorf("%q is %d, was %d", view, got, i)
+		}
 	}
 }
 
