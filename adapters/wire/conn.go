@@ -38,6 +38,7 @@ type Conn struct {
 	user        string
 	events      []event              // of the broker, to be shown to the gate
 	more        bool                 // the client has sent something that is still to be read
+	progress    progress             // of whoever reads it
 	withheld    map[uint16][]*Answer // confirms to be sent with the next one, by channel
 	draining    bool
 	released    bool  // the broker has seen the end

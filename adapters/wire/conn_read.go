@@ -42,7 +42,7 @@ func (s source) Read(b []byte) (int, error) {
 		c.setDeadline(end)
 		again = c.readEnd.Load() != end
 	}
-	n, err := c.socket.Read(b)
+	n, err := c.receive(b)
 	quickAck(c.raw)
 	c.mu.Lock()
 	c.counts.In.Bytes += n
@@ -75,6 +75,7 @@ func (c *Conn) serve() {
 	<-written
 	c.socket.Close()
 	gate.ClientGone(c, err)
+	c.reads(readerDone)
 	c.Server.forget(c)
 }
 
@@ -192,15 +193,29 @@ func (c *Conn) arrive(m *Message) *refusal {
 		return r
 	}
 	c.Server.gate.Arrived(cmd)
+	c.hold()
+	return nil
+}
+
+// hold reads no further while too much of the client's waits at the gate, or too much is left unread by it.
+func (c *Conn) hold() {
+	full := func() bool { return (c.parked >= MaxParked || c.parkedBytes > maxParkedBytes) && !c.released }
 	c.mu.Lock()
-	for (c.parked >= MaxParked || c.parkedBytes > maxParkedBytes) && !c.released {
+	wait := full()
+	c.mu.Unlock()
+	if !wait && c.out.waiting() <= maxUnread {
+		return
+	}
+	c.reads(readerStalled)
+	c.mu.Lock()
+	for full() {
 		c.freed.Wait()
 	}
 	c.mu.Unlock()
 	for c.out.waiting() > maxUnread {
 		<-c.out.room
 	}
-	return nil
+	c.reads(readerBusy)
 }
 
 // tune takes the size of frames that the client has agreed to, once.
