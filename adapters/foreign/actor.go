@@ -28,12 +28,20 @@ type actor struct {
 	calling bool
 	answer  *answer // of the call that is over and was not looked at
 	doing   lock.Op // what it was called for last
-	silent  int     // commands that it has sent and nobody answers
 	asleep  bool    // it was waited for in vain, and nothing has come since
 	paused  bool
-	keeps   stance // how it stands when it is idle and nothing has happened to it
-	harmed  bool   // its connections were cut or dropped, so that it may fail to close them
-	shaken  bool   // something has happened to it that the next scenario must not find
+	// What it does that nobody tells it to; see follow.go.
+	method  frame.ID // of the command that the broker has answered last since it was called
+	since   int      // how much has come from it since
+	steady  bool     // it is carrying out an operation, and seems to wait for the reply to a command at the gate
+	cause   cause    // where it stands while it is carrying out none
+	turn    int      // how often that was another one
+	settled bool     // what it does there was waited for
+	late    int      // what of this run came when nothing was waited for
+
+	keeps  stance // how it stands when it is idle and nothing has happened to it
+	harmed bool   // its connections were cut or dropped, so that it may fail to close them
+	shaken bool   // something has happened to it that the next scenario must not find
 }
 
 // stance is what a client has of the broker while it is idle.
@@ -156,9 +164,6 @@ var errNotWarm = errors.New("the client does not get back to where it was at fir
 // do carries out an operation outside of a scenario, while the gate is open.
 func (a *actor) do(ctx context.Context, op lock.Op, params Params) (lock.Result, error) {
 	s := a.stage
-	s.mu.Lock()
-	before := a.silent
-	s.mu.Unlock()
 	a.call(op, params)
 	over, err := s.wait(ctx, startLimit, func() bool { return !a.calling })
 	if err != nil {
@@ -168,7 +173,7 @@ func (a *actor) do(ctx context.Context, op lock.Op, params Params) (lock.Result,
 		return lock.Result{}, fmt.Errorf("%s %s by client %d, whom nobody disturbs, is not over after %v: does it wait for something? `lockproof adapter-check` looks at single calls",
 			op, params.Name, a.number, startLimit)
 	}
-	if _, err := s.wait(ctx, grace, func() bool { return a.silent > before || !s.mute[op] }); err != nil {
+	if _, err := s.follow(ctx, a); err != nil {
 		return lock.Result{}, err
 	}
 	answer := a.take()
@@ -190,6 +195,7 @@ func (a *actor) call(op lock.Op, params Params) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.mu.Lock()
 	a.calling, a.asleep, a.cancel, a.doing = true, false, cancel, op
+	a.method, a.since, a.steady = 0, 0, false
 	s.mu.Unlock()
 	s.tasks.Go(func() {
 		defer cancel()
@@ -200,7 +206,7 @@ func (a *actor) call(op lock.Op, params Params) {
 		if a.client != client { // it was killed meanwhile, and nobody waits for it any more
 			return
 		}
-		a.calling, a.answer = false, &answer{r, said, err}
+		a.answers(r, said, err)
 		s.cue()
 	})
 }

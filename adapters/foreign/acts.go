@@ -190,7 +190,7 @@ func (r *run) invoke(c uint8) {
 	p.busy, p.refused, p.claimed, p.withdrawn, p.op, p.arg = true, false, 0, 0, op.Op, op.Arg
 	p.troubled, p.cutOff = p.severed && (r.several || !linked), false
 	p.counted, p.weight = 0, p.weight+1
-	p.shifted, p.tail = p.shifted && op.Op != lock.Acquire, nil
+	p.shifted, p.tail, p.trailed = p.shifted && op.Op != lock.Acquire, nil, 0
 	p.process = r.processOf(c, max(1, p.incarnation))
 	if !linked && p.incarnation > 0 {
 		p.process = r.processOf(c, p.incarnation+1)

@@ -29,9 +29,6 @@ func (r *run) takeStep(c uint8, do scenario.Do, late bool) error {
 			return err
 		}
 	}
-	if !p.busy {
-		r.unruled.Idle++
-	}
 	l := r.deliver(c, cmd, do == scenario.CrashEffect || do == scenario.Lose)
 	if l == nil {
 		return nil

@@ -60,15 +60,12 @@ func (g *gate) Arrived(c *wire.Command) {
 	s := g.stage
 	s.mu.Lock()
 	a, l := s.sender(g.actor), s.links[c.Conn]
-	if !c.Replies {
-		a.silent++
-		s.mute[a.doing] = true
-	}
 	if !s.open && (l.cut || c.Void()) { // it was on its way when the connection or the channel broke
 		s.mu.Unlock()
 		c.Discard()
 		return
 	}
+	a.sends(c)
 	if !s.open {
 		a.parked = append(a.parked, c)
 		a.asleep = false
@@ -166,6 +163,7 @@ func (g *gate) heard(l *link, a *wire.Answer) {
 			s.step.reply, s.step.answered = a.Reply, true
 		}
 	}
+	l.actor.hears(a)
 	switch a.Method.(type) {
 	case *frame.ChannelClose:
 		s.discard(func(c *wire.Command) bool { return c.Conn == a.Conn && c.Channel == a.Channel })
@@ -190,6 +188,9 @@ func (g *gate) ClientGone(c *wire.Conn, err error) {
 	}
 	l := s.links[c]
 	l.hungUp = true
+	if l.opened && !l.cut && !l.released {
+		g.actor.sends(nil)
+	}
 	release := s.open || l.released || !l.opened
 	if release {
 		l.released = true

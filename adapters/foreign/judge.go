@@ -144,6 +144,11 @@ func (r *run) execution() *Execution {
 		r.guessless()
 		r.record.violations = slices.DeleteFunc(r.record.violations, func(v scenario.Violation) bool { return !r.judgeable().Has(v.Property) })
 	}
+	r.mu.Lock()
+	for i := range r.players {
+		r.unruled.Idle += r.players[i].late
+	}
+	r.mu.Unlock()
 	x := &Execution{
 		Trace: &scenario.Trace{
 			Scenario: *r.sc, Names: r.book.names, Setup: r.record.setup, Steps: r.record.steps,

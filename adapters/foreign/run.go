@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
@@ -86,7 +86,8 @@ type player struct {
 	claimed     uint8 // the slot whose holder's queue the operation declared last
 	withdrawn   uint8 // the slot that it gave back again
 	wake        int64
-	tail        *wire.Command // the last one that was at the gate when its operation was answered
+	tail        *wire.Command // the last one that has to pass before its operation is over
+	trailed     int           // how often that was another one
 	before      wire.Counts   // what had gone over its connections when the operation began, in measured runs
 }
 
@@ -195,6 +196,7 @@ func (r *run) clear() error {
 // enter is an actor at the beginning of a run. mu is held.
 func (r *run) enter(c uint8) player {
 	p := player{actor: r.actors[c], process: r.processOf(c, 1)}
+	p.late = 0
 	if r.shared && p.host != p.actor {
 		p.current = p.host.current
 		return p
@@ -244,7 +246,7 @@ func (r *run) act(choose chooser) (over bool, err error) {
 func (r *run) late() (bool, error) {
 	stuck := func() bool {
 		for i := range r.players {
-			if p := &r.players[i]; p.busy && p.calling && len(p.parked) == 0 {
+			if p := &r.players[i]; p.busy && (p.calling || p.answer != nil) && len(p.parked) == 0 {
 				return true
 			}
 		}
@@ -340,13 +342,8 @@ func (r *run) settle() error {
 	if err != nil {
 		return err
 	}
-	if calm { // a command without an answer keeps nobody from going on
-		if calm, err = r.wait(r.ctx, grace, all((*actor).quiet)); err != nil {
-			return err
-		}
-		if !calm {
-			r.unruled.Unanswered++
-		}
+	if calm {
+		err = r.onward(all((*actor).quiet))
 	} else {
 		r.mu.Lock()
 		for i := range r.players {
@@ -357,52 +354,82 @@ func (r *run) settle() error {
 		}
 		r.mu.Unlock()
 	}
-	r.mu.Lock()
-	doubtful := false
-	for i := range r.players {
-		p := &r.players[i]
-		doubtful = doubtful || p.answer != nil && len(p.links) > 0 &&
-			(p.answer.result.Outcome == lock.Unknown || p.answer.result.Outcome != lock.Done && p.troubled)
-	}
-	r.mu.Unlock()
-	if err := r.follow(); err != nil {
+	if err != nil {
 		return err
 	}
-	if doubtful { // who gives up may be closing its socket
-		r.wait(r.ctx, grace, func() bool { return false })
+	if err := r.follow(); err != nil {
+		return err
 	}
 	return r.collect()
 }
 
-// follow waits for what operations that are over have sent without waiting for an answer, where clients were seen to
-// do so: it may still be on its way to the gate.
-func (r *run) follow() error {
-	if r.naming.known {
-		return nil
-	}
-	_, err := r.wait(r.ctx, grace, func() bool {
-		for i := range r.players {
-			if p := &r.players[i]; p.busy && p.answer != nil && p.tail == nil && r.mute[p.op] && len(p.parked) == 0 {
-				return false
-			}
-		}
-		return true
-	})
-	return err
+// rest is where a client may wait for something else than a reply: behind a command to which there is none.
+type rest struct {
+	op     lock.Op
+	method frame.ID
 }
 
-// trails reports whether an operation that was answered has sent something before that is still at the gate. Where
+// onward waits for those who go on behind a command without an answer: it keeps nobody from that. Who was waited for
+// in vain there before, is not waited for long.
+func (r *run) onward(quiet func() bool) error {
+	limit := r.config.Patience
+	r.mu.Lock()
+	for _, at := range r.resting() {
+		if r.rests[at] {
+			limit = grace
+		}
+	}
+	r.mu.Unlock()
+	calm, err := r.wait(r.ctx, limit, quiet)
+	if calm || err != nil {
+		return err
+	}
+	r.unruled.Unanswered++
+	r.mu.Lock()
+	for _, at := range r.resting() {
+		r.rests[at] = true
+	}
+	r.mu.Unlock()
+	return nil
+}
+
+// resting is where clients are that are not quiet. mu is held.
+func (r *run) resting() (all []rest) {
+	for i := range r.players {
+		if p := &r.players[i]; !p.quiet() && len(p.parked) > 0 {
+			all = append(all, rest{p.doing, p.parked[len(p.parked)-1].Method.ID()})
+		}
+	}
+	return all
+}
+
+// follow waits for what clients do without being told to.
+func (r *run) follow() error {
+	for i := range r.players {
+		for _, wait := range []func(context.Context, *actor) (bool, error){r.outrun, r.Stage.follow} {
+			came, err := wait(r.ctx, r.players[i].actor)
+			if err != nil {
+				return err
+			}
+			if !came {
+				r.unruled.Thought++
+			}
+		}
+	}
+	return nil
+}
+
+// trails reports whether an operation that was answered has sent something that is still at the gate. Where
 // the design is not known, it is over only when that has reached the broker: what gives a lock back may have no
 // answer. mu is held.
 func (r *run) trails(p *player) bool {
-	if n := len(p.parked); n > 0 && p.tail == nil && !r.naming.known {
+	n := len(p.parked)
+	if n > 0 && !r.naming.known && (p.tail == nil || p.trailed < mostCauses && !slices.Contains(p.parked, p.tail) && p.cause.op == 0) {
 		p.tail = p.parked[n-1]
+		p.trailed++
 	}
 	return slices.Contains(p.parked, p.tail)
 }
-
-// grace is how long is waited for what a client does behind a command that it gets no answer to.
-const grace = 5 * time.Millisecond
 
 // collect takes in which operations are over, and which connections clients have closed.
 func (r *run) collect() error {
@@ -417,7 +444,7 @@ func (r *run) collect() error {
 				hung = append(hung, l)
 			}
 		}
-		if p.answer != nil && !r.trails(p) {
+		if p.answer != nil && p.settled && !r.trails(p) {
 			over = append(over, uint8(i+1))
 		}
 	}

@@ -82,7 +82,8 @@ type Stage struct {
 	wake     chan struct{}
 	open     bool // everything passes
 	links    map[*wire.Conn]*link
-	mute     map[lock.Op]bool // the operations in which clients send what nobody answers
+	habits   map[cause]*habit // what clients do by themselves
+	rests    map[rest]bool    // where clients were waited for in vain
 	step     exchange         // the command that passes
 	listener func(*wire.Command)
 	excess   error // of a client that took more than it may; nil while none did
@@ -102,6 +103,7 @@ func NewStage(ctx context.Context, c Config) (*Stage, error) {
 	}
 	s := &Stage{
 		config: c, wake: make(chan struct{}, 1), open: true, links: make(map[*wire.Conn]*link), traffic: make(Traffic),
+		habits: make(map[cause]*habit), rests: make(map[rest]bool),
 	}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	err := s.engage()
@@ -117,7 +119,7 @@ func NewStage(ctx context.Context, c Config) (*Stage, error) {
 // start starts the first clients and learns from them what is to be known before a run.
 func (s *Stage) start(ctx context.Context) error {
 	s.mu.Lock()
-	s.mute, s.excess = make(map[lock.Op]bool), nil
+	s.excess = nil
 	s.mu.Unlock()
 	s.naming = naming{}
 	heard := s.overhear()

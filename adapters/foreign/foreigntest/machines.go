@@ -104,7 +104,11 @@ func (c *machineClient) connected(ctx context.Context, open bool) (*rabbitmq.Con
 	if c.killed {
 		return nil, errKilled
 	}
-	if c.conn == nil && open {
+	if open && c.conn != nil { // whatever becomes of the old one
+		c.conn.Close()
+		c.conn = nil
+	}
+	if open {
 		conn, err := rabbitmq.Dialer{Heartbeat: unhurried, Timeout: unhurried}.Dial(ctx, c.url, c.names)
 		if err != nil {
 			return nil, nil

@@ -1,0 +1,226 @@
+package foreign_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/golang"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
+)
+
+// leaving is a right mutex by an exclusive queue, on a connection for each hold. It releases by closing that connection,
+// and answers without waiting until that is closed.
+type leaving struct {
+	url string
+	// closes sees to it that what closes the connection is called, and returns when release is to answer. written
+	// is closed when the client has written that it closes the connection.
+	closes func(close func() error, written <-chan struct{})
+	hold   *amqp091.Connection
+	socket *toldSocket
+	tasks  sync.WaitGroup
+}
+
+// toldSocket tells when something was written to it.
+type toldSocket struct {
+	net.Conn
+	mu      sync.Mutex
+	written chan struct{} // closed at the next write; nil where nobody wants to know
+}
+
+func (s *toldSocket) Write(b []byte) (int, error) {
+	n, err := s.Conn.Write(b)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.written != nil {
+		close(s.written)
+		s.written = nil
+	}
+	return n, err
+}
+
+func (s *toldSocket) next() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.written = make(chan struct{})
+	return s.written
+}
+
+func (m *leaving) Acquire(_ context.Context, name string) (int, error) {
+	conn, err := amqp091.DialConfig(m.url, amqp091.Config{Dial: func(network, address string) (net.Conn, error) {
+		socket, err := net.Dial(network, address)
+		m.socket = &toldSocket{Conn: socket}
+		return m.socket, err
+	}})
+	if err != nil {
+		return 0, err
+	}
+	ch, err := conn.Channel()
+	if err == nil {
+		_, err = ch.QueueDeclare(name+".lock", false, false, true, false, nil)
+	}
+	if err == nil {
+		m.hold = conn
+		return 1, nil
+	}
+	if e, ok := errors.AsType[*amqp091.Error](err); ok && e.Code == amqp091.ResourceLocked {
+		err = nil
+	}
+	return 0, errors.Join(err, conn.Close())
+}
+
+func (m *leaving) Verify(context.Context, string, int) (bool, error) {
+	return m.hold != nil && !m.hold.IsClosed(), nil
+}
+
+func (m *leaving) Release(context.Context, string, int) error {
+	if hold := m.hold; hold != nil {
+		m.hold = nil
+		m.closes(hold.Close, m.socket.next())
+	}
+	return nil
+}
+
+func (m *leaving) Close() error {
+	m.tasks.Wait()
+	if m.hold != nil {
+		return m.hold.Close()
+	}
+	return nil
+}
+
+// soon waits for a while that is another each time, or not at all.
+func soon() {
+	if n := rand.IntN(4); n > 0 {
+		time.Sleep(time.Duration(n) * time.Millisecond)
+	}
+}
+
+// nacking is a right mutex by a token, which is given back by a basic.nack: there is no answer to wait for.
+type nacking struct{ *mutexes.Mutex }
+
+func (m nacking) Release(ctx context.Context, name string, slot int) error {
+	err := m.Mutex.Release(ctx, name, slot)
+	soon()
+	return err
+}
+
+// newLeaving starts clients that close their connections as they like.
+func newLeaving(t *testing.T, patience time.Duration, closes func(m *leaving, close func() error, written <-chan struct{})) *foreign.Stage {
+	return newLockStage(t, patience, func(_ context.Context, url string) (golang.Lock, error) {
+		m := &leaving{url: url}
+		m.closes = func(close func() error, written <-chan struct{}) { closes(m, close, written) }
+		return m, nil
+	})
+}
+
+func newLockStage(t *testing.T, patience time.Duration, start golang.New) *foreign.Stage {
+	t.Helper()
+	stage, err := foreign.NewStage(t.Context(), foreign.Config{
+		Kind: lock.Mutex, Starter: golang.Starter{Name: "leaving", New: start}, Patience: patience,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stage.Close() })
+	return stage
+}
+
+// compete is a scenario in which two clients use a mutex again and again.
+func compete(stage *foreign.Stage) scenario.Scenario {
+	ops := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}, {Op: lock.Acquire}, {Op: lock.Release}}
+	return stage.Playable(scenario.Scenario{
+		Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: ops}, {Ops: ops}},
+		Schedule: scenario.Schedule{Choices: []uint8{0, 0, 0, 0, 0, 1, 0, 1, 1, 0, 1, 1, 1}},
+	})
+}
+
+// sameAlways demands that a scenario comes to the same each time, which its schedule alone has decided.
+func sameAlways(t *testing.T, stage *foreign.Stage) {
+	t.Helper()
+	sc := compete(stage)
+	var first string
+	for i := range 50 {
+		x, err := stage.Run(t.Context(), &sc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !x.Uncontrolled.Free() {
+			t.Fatalf("execution %d is not controlled: %v\n%s", i, x.Uncontrolled.Words(), draw(x))
+		}
+		if i == 0 {
+			first = draw(x)
+		} else if got := draw(x); got != first {
+			t.Fatalf("execution %d is another than the first:\n%s\n%s", i, got, first)
+		}
+	}
+}
+
+// What a client has written before it answers is at the gate when the schedule chooses what is next, however soon it
+// answers.
+func TestWrittenBeforeTheAnswer(t *testing.T) {
+	t.Run("close", func(t *testing.T) {
+		sameAlways(t, newLeaving(t, 0, func(m *leaving, close func() error, written <-chan struct{}) {
+			m.tasks.Go(func() { close() })
+			<-written
+			soon()
+		}))
+	})
+	t.Run("nack", func(t *testing.T) {
+		sameAlways(t, newLockStage(t, 0, func(ctx context.Context, url string) (golang.Lock, error) {
+			m, err := mutexes.New(ctx, url, mutexes.Token{})
+			return nacking{m}, err
+		}))
+	})
+}
+
+// What a client sends by itself once it has answered is waited for, since it was seen to do so before.
+func TestSentAfterTheAnswer(t *testing.T) {
+	sameAlways(t, newLeaving(t, 0, func(m *leaving, close func() error, _ <-chan struct{}) {
+		m.tasks.Go(func() { soon(); close() })
+	}))
+}
+
+// What a client sends by itself at a time of its own choice, or now and then, makes an execution one that its
+// schedule does not decide.
+func TestSentAtAnyTime(t *testing.T) {
+	for name, sends := range map[string]func(calls int) bool{
+		"never":     func(calls int) bool { return calls < 8 },
+		"sometimes": func(calls int) bool { return calls%3 > 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			calls := 0
+			stage := newLeaving(t, 200*time.Millisecond, func(m *leaving, close func() error, _ <-chan struct{}) {
+				mu.Lock()
+				defer mu.Unlock()
+				calls++
+				if sends(calls) {
+					m.tasks.Go(func() { close() })
+				} else {
+					t.Cleanup(func() { close() })
+				}
+			})
+			sc := compete(stage)
+			for range 12 {
+				x, err := stage.Run(t.Context(), &sc)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !x.Uncontrolled.Free() {
+					return
+				}
+			}
+			t.Error("what a client leaves out of what it always did goes unsaid")
+		})
+	}
+}
