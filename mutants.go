@@ -2,6 +2,7 @@ package lockproof
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -22,17 +23,32 @@ type Killed struct {
 	Trace *scenario.Trace // the minimised execution that breaks Property; nil if none does
 }
 
-// Kill runs a mutant until the property that it was made to break is seen broken.
-func Kill(ctx context.Context, mutant *lock.Target, seed uint64, limit int) (*Killed, error) {
+// KillConfig is the run in which a mutant is to be found out by the property that it was made to break.
+func KillConfig(mutant *lock.Target, seed uint64, limit int) (Config, error) {
 	p, err := spec.PropertyNamed(mutant.Breaks)
 	if err != nil {
-		return nil, err
+		return Config{}, fmt.Errorf("target %s is no mutant: %w", mutant.Name, err)
 	}
-	res, err := Prove(ctx, Config{Target: mutant, Seed: seed, Scenarios: limit, Until: spec.PropertySet(0).With(p)})
+	return Config{Target: mutant, Seed: seed, Scenarios: limit, Until: spec.PropertySet(0).With(p)}, nil
+}
+
+// Kill runs a mutant until the property that it was made to break is seen broken.
+func Kill(ctx context.Context, mutant *lock.Target, seed uint64, limit int) (*Killed, error) {
+	c, err := KillConfig(mutant, seed, limit)
 	if err != nil {
 		return nil, err
 	}
-	k := &Killed{Mutant: mutant, Property: p, Trace: res.Traces[p]}
+	res, err := Prove(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return KilledBy(c, res), nil
+}
+
+// KilledBy is what became of a mutant in such a run.
+func KilledBy(c Config, res *Result) *Killed {
+	p := c.Until.BySeverity()[0]
+	k := &Killed{Mutant: c.Target, Property: p, Trace: res.Traces[p]}
 	for i := range res.Report.Properties {
 		r := &res.Report.Properties[i]
 		switch {
@@ -43,5 +59,5 @@ func Kill(ctx context.Context, mutant *lock.Target, seed uint64, limit int) (*Ki
 			k.Also = append(k.Also, r.Property)
 		}
 	}
-	return k, nil
+	return k
 }

@@ -60,6 +60,12 @@ func (p *Part) Progress(of int) Progress {
 	return Progress{Scenarios: p.scenarios, Of: of, Violated: bits.OnesCount32(uint32(p.violated()))}
 }
 
+// Scenario is the i-th scenario of the run, counted from 0. The configuration must be one that [ProvePart] takes.
+func (c Config) Scenario(i int) scenario.Scenario {
+	c = c.filled()
+	return c.sampling(allowance{}).source.Scenario(i)
+}
+
 // Drawn is scenarios of one space and one seed, and what they came to.
 type Drawn struct {
 	Config Config

@@ -165,7 +165,7 @@ func TestPlans(t *testing.T) {
 		`{"lockproof": "report"}`: `lockproof: found "report"`,
 		`{"lockproof": "campaign", "version": 9}`:                    "version: found 9",
 		`{"lockproof": "campaign", "version": 1, "name": "A night"}`: `name "A night"`,
-		head + `}`:                            "expected one of sample, configurations and sweep",
+		head + `}`:                            "expected one of sample, mutants, configurations and sweep",
 		head + `, "sample": {}, "colour": 1}`: "colour",
 		head + `, "sample": {}, "target": {"name": "sofa"}}`:      `target "sofa"`,
 		head + `, "sample": {"options": ["order"]}}`:              "expected name=value",

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Plan is a campaign's file. One of Sample, Configurations and Sweep says what its space is.
+// Plan is a campaign's file. One of Sample, Mutants, Configurations and Sweep says what its space is.
 type Plan struct {
 	Lockproof string `json:"lockproof"` // [Format]
 	Version   int    `json:"version"`   // [Version]
@@ -19,6 +19,8 @@ type Plan struct {
 	Target Target `json:"target,omitzero"`
 	// Sample is a seed's scenarios.
 	Sample *Sample `json:"sample,omitzero"`
+	// Mutants are those to be found out, by scenarios of a seed.
+	Mutants *Mutants `json:"mutants,omitzero"`
 	// Configurations are those to explore, each a row of a table.
 	Configurations []Configuration `json:"configurations,omitempty"`
 	// Sweep is every combination of options, sizes and faults, each a row of a table.

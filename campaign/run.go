@@ -56,6 +56,9 @@ func (o *Outcome) finish(took time.Duration, interrupted bool) {
 		o.Result.Report.Elapsed = took
 		o.Result.Report.Interrupted = interrupted
 	}
+	if o.Mutants != nil {
+		o.Mutants.Interrupted = interrupted
+	}
 	if o.Table != nil {
 		o.Table.Elapsed, o.Table.Interrupted = took, interrupted
 	}

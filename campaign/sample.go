@@ -22,6 +22,10 @@ type Sample struct {
 	Depth      int      `json:"depth,omitzero"`       // PCT's
 	Strict     bool     `json:"strict,omitzero"`      // a failed acquire promises that at one moment every slot was taken
 	Properties []string `json:"properties,omitempty"` // to judge
+	// Guided is the share of the executions that go where new coverage came from, and Generation after how many shards it
+	// is decided anew where that is.
+	Guided     float64 `json:"guided,omitzero"`
+	Generation int     `json:"generation,omitzero"`
 	Shape
 }
 
@@ -51,7 +55,10 @@ type sampleJob struct {
 	config lockproof.Config
 	limit  int // scenarios
 	size   int // of a shard
-	given  bool
+	guide  *guide
+	given  int // scenarios
+	number int // of the next shard
+	next   int // the next scenario of the whole space
 	sum    *lockproof.Part
 	stale  int // shards since the last that came to something new
 }
@@ -61,9 +68,12 @@ func (p *Plan) sampleJob(o Options) (job, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Workers, c.Found, c.Coverage = 1, o.Found, p.Stop.NoNewCoverage > 0
+	c.Workers, c.Found, c.Coverage = 1, o.Found, p.Stop.NoNewCoverage > 0 || p.Sample.Guided > 0
 	j := &sampleJob{plan: p, config: c, limit: cmp.Or(p.Budget.Executions, lockproof.DefaultScenarios), sum: new(lockproof.Part)}
 	j.size = cmp.Or(p.Shard, max(sampleShard, units(j.limit/mostShards)))
+	if j.guide, err = newGuide(p.Sample, c); err != nil {
+		return nil, err
+	}
 	if _, err := lockproof.ProvePart(context.Background(), c, 0, 0); err != nil {
 		return nil, fmt.Errorf("sample: %w", err)
 	}
@@ -172,33 +182,87 @@ func (s *Stop) until(judged spec.PropertySet) (spec.PropertySet, error) {
 	return set, nil
 }
 
-func (j *sampleJob) batch() []Shard {
-	if j.given {
+// batch is all shards; of a guided campaign, those of the next generation: first those of the whole space.
+func (j *sampleJob) batch() (shards []Shard) {
+	left := (j.limit - j.given + j.size - 1) / j.size
+	if j.plan.Sample.Guided == 0 {
+		for range left {
+			shards = append(shards, j.shard(0, &j.next))
+		}
+		return shards
+	}
+	n := min(left, j.guide.size)
+	if n == 0 {
 		return nil
 	}
-	j.given = true
-	return cut(j.limit, j.size)
+	allotted := j.guide.allot(n)
+	for range n - sum(allotted) {
+		shards = append(shards, j.shard(0, &j.next))
+	}
+	for i, n := range allotted {
+		for range n {
+			shards = append(shards, j.shard(i+1, &j.guide.spaces[i].next))
+		}
+	}
+	return shards
+}
+
+// shard is the next shard of a space, and next its next scenario.
+func (j *sampleJob) shard(of int, next *int) Shard {
+	n := min(j.size, j.limit-j.given)
+	s := Shard{Number: j.number, From: *next, To: *next + n, Of: of}
+	j.number++
+	j.given += n
+	*next += n
+	return s
+}
+
+// drawn is what a shard is drawn from.
+func (j *sampleJob) drawn(s Shard) (lockproof.Drawn, error) {
+	switch {
+	case s.Of == 0:
+		return lockproof.Drawn{Config: j.config, Part: j.sum}, nil
+	case s.Of > 0 && s.Of <= len(j.guide.spaces):
+		return j.guide.spaces[s.Of-1].drawn, nil
+	}
+	return lockproof.Drawn{}, fmt.Errorf("there is no space %d", s.Of)
 }
 
 func (j *sampleJob) work(ctx context.Context, s Shard) (any, error) {
-	return lockproof.ProvePart(ctx, j.config, s.From, s.To)
+	d, err := j.drawn(s)
+	if err != nil {
+		return nil, err
+	}
+	return lockproof.ProvePart(ctx, d.Config, s.From, s.To)
 }
 
-func (j *sampleJob) take(_ Shard, result []byte) error {
+func (j *sampleJob) take(s Shard, result []byte) error {
 	part := new(lockproof.Part)
 	if err := json.Unmarshal(result, part); err != nil {
 		return err
 	}
-	covered := len(j.sum.Covered())
-	j.sum.Merge(part)
-	if j.stale++; len(j.sum.Covered()) > covered {
+	d, err := j.drawn(s)
+	if err != nil {
+		return err
+	}
+	d.Part.Merge(part)
+	if j.stale++; j.guide.cover(part, s.Of, j.config.Scenario) {
 		j.stale = 0
 	}
 	return nil
 }
 
+// violated are the properties that were seen violated in any space.
+func (j *sampleJob) violated() spec.PropertySet {
+	set := j.sum.Violated()
+	for _, d := range j.guide.drawn() {
+		set |= d.Part.Violated()
+	}
+	return set
+}
+
 func (j *sampleJob) enough() string {
-	if broken := j.sum.Violated() & j.config.Until; broken != 0 {
+	if broken := j.violated() & j.config.Until; broken != 0 {
 		return strings.Join(broken.Names(), ", ") + " violated"
 	}
 	if n := j.plan.Stop.NoNewCoverage; n > 0 && j.stale >= n {
@@ -207,17 +271,29 @@ func (j *sampleJob) enough() string {
 	return ""
 }
 
+// executions is how many were taken in.
+func (j *sampleJob) executions() int {
+	n := j.sum.Scenarios()
+	for _, d := range j.guide.drawn() {
+		n += d.Part.Scenarios()
+	}
+	return n
+}
+
 func (j *sampleJob) progress() Progress {
 	return Progress{
-		Executions: j.sum.Scenarios(), Of: j.limit, Shards: (j.limit + j.size - 1) / j.size, Unit: executions,
-		Violated: j.sum.Violated().Names(),
+		Executions: j.executions(), Of: j.limit, Shards: (j.limit + j.size - 1) / j.size, Unit: executions, Violated: j.violated().Names(),
 	}
 }
 
 func (j *sampleJob) conclude(ctx context.Context) (*Outcome, error) {
-	res, err := lockproof.Conclude(ctx, lockproof.Drawn{Config: j.config, Part: j.sum})
+	res, err := lockproof.Conclude(ctx, lockproof.Drawn{Config: j.config, Part: j.sum}, j.guide.drawn()...)
 	if err != nil {
 		return nil, err
+	}
+	res.Report.Guided = j.guide.said(j.executions())
+	if j.config.Coverage {
+		res.Report.Covered = j.guide.counts()
 	}
 	return &Outcome{Result: res}, nil
 }

@@ -75,20 +75,32 @@ type Outcome struct {
 	// Table is that of a campaign over configurations, and Counterexamples are the files of what it shows.
 	Table           *histories.Sweep
 	Counterexamples map[spec.Property]*histories.Counterexample
+	// Mutants is that of a campaign over mutants.
+	Mutants *MutantsOutcome
+}
+
+// MutantsOutcome is what became of mutants, of each of which at most Limit scenarios of a seed were run.
+type MutantsOutcome struct {
+	Seed        uint64
+	Limit       int
+	Killed      []*lockproof.Killed
+	Interrupted bool
 }
 
 // job is the plan's sort of campaign. The error says what is wrong with the plan.
 func (p *Plan) job(o Options) (job, error) {
 	spaces := 0
-	for _, there := range []bool{p.Sample != nil, len(p.Configurations) > 0, p.Sweep != nil} {
+	for _, there := range []bool{p.Sample != nil, p.Mutants != nil, len(p.Configurations) > 0, p.Sweep != nil} {
 		if there {
 			spaces++
 		}
 	}
 	if spaces != 1 {
-		return nil, errors.New("expected one of sample, configurations and sweep, which says what the space is")
+		return nil, errors.New("expected one of sample, mutants, configurations and sweep, which says what the space is")
 	}
 	switch {
+	case p.Mutants != nil:
+		return p.mutantsJob(o)
 	case p.Sample == nil:
 		return p.tableJob(o)
 	case p.Target.Exec != "":

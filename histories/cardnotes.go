@@ -35,6 +35,12 @@ func cardNotes(r *Report, s Style) []line {
 	if len(never) > 0 {
 		out = append(out, labelled("never", list(never), yellow, s)...)
 	}
+	if len(r.Covered) > 0 {
+		out = append(out, labelled("covered", list(counted(r.Covered)), plain, s)...)
+	}
+	if len(r.Guided) > 0 {
+		out = append(out, labelled("guided", list(r.Guided), plain, s)...)
+	}
 	if len(r.Uncontrolled) > 0 {
 		out = append(out, labelled("not controlled", list(r.Uncontrolled), yellow, s)...)
 	}

@@ -56,6 +56,10 @@ type Report struct {
 	// Exercised are the things that must sometimes happen, so that a run in which nothing happened
 	// does not pass for a good one.
 	Exercised []Exercise
+	// Guided says which of the executions were drawn from narrower spaces, since new coverage came from there; none were
+	// where it is empty. Covered is what was covered, where that was looked at.
+	Guided  []string
+	Covered []Count
 	// Uncontrolled is what the target's clients did that no schedule decided, each with how often. It is
 	// left out for targets that do nothing by themselves.
 	Uncontrolled []string

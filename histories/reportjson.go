@@ -43,6 +43,8 @@ type reportFile struct {
 	Efficiency   []rowFile      `json:"efficiency"`
 	Stale        staleFile      `json:"stale_belief"`
 	Exercised    []exerciseFile `json:"exercised"`
+	Guided       []string       `json:"guided,omitempty"`
+	Covered      []countFile    `json:"covered,omitempty"`
 	Uncontrolled []string       `json:"uncontrolled,omitempty"`
 	Wire         []countFile    `json:"wire,omitempty"`
 	Traffic      []trafficFile  `json:"traffic,omitempty"`
@@ -190,7 +192,8 @@ func WriteJSON(w io.Writer, r *Report) error {
 		Command: r.Command, Options: r.Fixed,
 		Seed: r.Seed, Strength: r.Strength, Bounds: r.Bounds, Outcome: r.Outcome(), Required: r.Required.Names(), Interrupted: r.Interrupted,
 		Scenarios: r.Scenarios, Steps: r.Steps, Commands: r.Commands, Operations: r.Operations,
-		Seconds:      r.Elapsed.Seconds(),
+		Seconds: r.Elapsed.Seconds(),
+		Guided:  r.Guided, Covered: countsOf(r.Covered),
 		Uncontrolled: r.Uncontrolled, Wire: countsOf(r.Wire),
 		Stale: staleFile{r.Stale.Commands, r.Stale.Time.Milliseconds(), r.Stale.Scenarios},
 	}

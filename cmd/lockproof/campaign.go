@@ -134,14 +134,21 @@ func (f *campaignRunFlags) run(c *cobra.Command, path string) error {
 	if c.Context().Err() != nil {
 		tell("the same command goes on with the campaign")
 	}
-	if out.Table != nil {
+	switch {
+	case out.Table != nil:
 		return f.writeTable(c, out)
+	case out.Mutants != nil:
+		m := out.Mutants
+		return printKilled(c, m.Killed, len(m.Killed), m.Seed, m.Limit)
 	}
 	return f.write(c, out.Result)
 }
 
 // fit refuses flags that a plan has no use for.
 func (f *campaignRunFlags) fit(c *cobra.Command, plan *campaign.Plan) error {
+	if plan.Mutants != nil {
+		return given(c, "with mutants: there is a line for each, and nothing else; leave it out", "json", "junit", "html", "require", "out")
+	}
 	if plan.Sample == nil {
 		return given(c, "with a table of configurations: it has verdicts for each; leave it out", "junit", "require")
 	}

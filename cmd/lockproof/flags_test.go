@@ -203,6 +203,14 @@ var sorts = map[string]sort{
 		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
 		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
 	}},
+	"campaign run of mutants": {base: "campaign run DIR/mutants.json --dir DIR/queue", flags: map[string]use{
+		"dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other", refused: "with mutants"},
+		"require": {args: "--require no-leak", refused: "with mutants"}, "junit": {args: "--junit DIR/j.xml", refused: "with mutants"},
+		"json": {args: "--json", refused: "with mutants"}, "html": {args: "--html DIR/h.html", refused: "with mutants"},
+		"queue": {args: "--queue nats://127.0.0.1:1", base: "campaign run DIR/mutants.json", refused: "no server answers"},
+		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
+		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
+	}},
 	"campaign run --queue": {base: "campaign run DIR/night.json --queue nats://127.0.0.1:1", report: true, flags: map[string]use{
 		"dir": {args: "--dir DIR/other", refused: "beside --queue"}, "workers": {args: "--workers 0", refused: "no server answers"}, "out": {args: "--out DIR/other", refused: "no server answers"},
 		"require": {args: "--require sofa", refused: "sofa"}, "queue": {args: "--queue nats://nowhere.invalid:1", refused: "nowhere.invalid"},
@@ -342,6 +350,7 @@ func come(t *testing.T, line, url string) outcome {
 		"little.json": `{"lockproof":"campaign","version":1,"name":"little","sample":{},"budget":{"executions":1}}`,
 		"table.json": `{"lockproof":"campaign","version":1,"name":"table","target":{"name":"mutex"},
 			"sweep":{"options":[{"name":"release","values":["delete","close-channel"]}],"sizes":[{"clients":2}]}}`,
+		"mutants.json":     `{"lockproof":"campaign","version":1,"name":"mutants","mutants":{"only":["reconnects"]}}`,
 		"done/status.json": `{"name":"night","shards":3,"done":3,"executions":300,"over":"all shards are done"}`,
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {

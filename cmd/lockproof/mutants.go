@@ -32,9 +32,8 @@ func killAll(c *cobra.Command, names []string, seed uint64, limit int) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "  mutant\tbreaks\tscenarios\tsteps\talso seen broken")
-	killed, line := 0, newProgress()
+	var all []*lockproof.Killed
+	line := newProgress()
 	for i, m := range mutants {
 		line.say("%d of %d mutants, %s", i, len(mutants), m.Name)
 		k, err := lockproof.Kill(c.Context(), m, seed, limit)
@@ -44,18 +43,29 @@ func killAll(c *cobra.Command, names []string, seed uint64, limit int) error {
 		if c.Context().Err() != nil {
 			break
 		}
+		all = append(all, k)
+	}
+	line.done()
+	return printKilled(c, all, len(mutants), seed, limit)
+}
+
+// printKilled prints what became of mutants, of so many, and says how that ends the run.
+func printKilled(c *cobra.Command, all []*lockproof.Killed, of int, seed uint64, limit int) error {
+	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "  mutant\tbreaks\tscenarios\tsteps\talso seen broken")
+	killed := 0
+	for _, k := range all {
 		if k.Scenarios > 0 {
 			killed++
 		}
 		fmt.Fprintln(w, killedRow(k))
 	}
-	line.done()
 	w.Flush()
-	fmt.Fprintf(c.OutOrStdout(), "\n%d mutants: %d killed by the property they break, seed %d, at most %d scenarios each\n", len(mutants), killed, seed, limit)
+	fmt.Fprintf(c.OutOrStdout(), "\n%d mutants: %d killed by the property they break, seed %d, at most %d scenarios each\n", of, killed, seed, limit)
 	switch {
 	case c.Context().Err() != nil:
 		return errInterrupted
-	case killed < len(mutants):
+	case killed < of:
 		return errViolated
 	}
 	return nil

@@ -1,0 +1,231 @@
+package campaign
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// A guided campaign goes in generations. All shards of the first are of the whole space; of later ones, a share is of
+// narrower spaces, each as many as the last generation came to new points of coverage there: pairs of commands of
+// different clients, and states of the broker. A narrower space has a number of clients, a number of administrators and
+// a strategy, and a seed of its own, so that `lockproof prove` repeats what was drawn from it.
+
+// guide says which shards come next.
+type guide struct {
+	share   float64 // of the executions
+	size    int     // shards in a generation
+	spaces  []space
+	covered map[sim.Point]bool
+	fresh   []int // by space: the points that the last generation came to first
+	all     []int // and all generations
+	given   int   // shards
+	guided  int   // of them
+}
+
+// space is a narrower space than the campaign's.
+type space struct {
+	clients, admins int
+	strategy        scenario.Strategy
+	drawn           lockproof.Drawn
+	next            int // the next scenario
+}
+
+const (
+	generation    = 32  // shards
+	mostGuided    = 0.9 // of the executions: the rest shows where to go
+	guidedClients = 4
+	guidedAdmins  = 2
+)
+
+// newGuide makes a guide for scenarios of a run.
+func newGuide(s *Sample, c lockproof.Config) (*guide, error) {
+	if s.Guided < 0 || s.Guided > mostGuided {
+		return nil, fmt.Errorf("sample: guided %v: expected a share of the executions, 0 to %v", s.Guided, mostGuided)
+	}
+	if s.Generation < 0 || s.Generation > 0 && s.Guided == 0 {
+		return nil, fmt.Errorf("sample: generation %d: expected at least 1, with guided", s.Generation)
+	}
+	g := &guide{share: s.Guided, size: cmp.Or(s.Generation, generation), covered: make(map[sim.Point]bool)}
+	if g.share == 0 {
+		return g, nil
+	}
+	strategies := c.Strategies
+	if len(strategies) == 0 {
+		strategies = []scenario.Strategy{scenario.Random, scenario.PCT}
+	}
+	for _, clients := range values(s.Clients, 2, guidedClients) {
+		for _, admins := range values(s.Admins, 0, guidedAdmins) {
+			for _, strategy := range strategies {
+				g.add(c, space{clients: clients, admins: admins, strategy: strategy})
+			}
+		}
+	}
+	g.fresh, g.all = make([]int, len(g.spaces)), make([]int, len(g.spaces))
+	return g, nil
+}
+
+// values are those that a number takes: the one that is fixed, or from one to another.
+func values(fixed *int, from, to int) (out []int) {
+	if fixed != nil {
+		return []int{*fixed}
+	}
+	for n := from; n <= to; n++ {
+		out = append(out, n)
+	}
+	return out
+}
+
+// add adds a space, if the target has such.
+func (g *guide) add(c lockproof.Config, s space) {
+	if c.Target.Kind == lock.Mutex && s.admins > 0 {
+		return
+	}
+	c.Shape.Clients, c.Strategies = &s.clients, []scenario.Strategy{s.strategy}
+	if c.Target.Kind != lock.Mutex {
+		c.Shape.Admins = &s.admins
+	}
+	c.Depth = depthFor(s.strategy, c.Depth)
+	h := fnv.New32a()
+	fmt.Fprintf(h, "%d %d %d %v", c.Seed, s.clients, s.admins, s.strategy)
+	c.Seed = uint64(h.Sum32())
+	if c.Shape.Check(c.Target.Kind) != nil {
+		return
+	}
+	s.drawn = lockproof.Drawn{Config: c, Part: new(lockproof.Part)}
+	g.spaces = append(g.spaces, s)
+}
+
+// depthFor is PCT's depth for a strategy: another has none.
+func depthFor(s scenario.Strategy, depth int) int {
+	if s == scenario.PCT {
+		return depth
+	}
+	return 0
+}
+
+// cover takes in what a shard covers, and reports whether any of it is new. of is its space, from 1, or 0: then
+// scenario gives what was drawn.
+func (g *guide) cover(part *lockproof.Part, of int, scenario func(int) scenario.Scenario) (any bool) {
+	for point, first := range part.Covered() {
+		if g.covered[point] {
+			continue
+		}
+		g.covered[point], any = true, true
+		at := of - 1
+		if of == 0 && g.share > 0 {
+			sc := scenario(first - 1)
+			at = g.spaceOf(&sc)
+		}
+		if at >= 0 {
+			g.fresh[at]++
+			g.all[at]++
+		}
+	}
+	return any
+}
+
+// spaceOf is the space that a scenario might have been drawn from, -1 where there is none.
+func (g *guide) spaceOf(sc *scenario.Scenario) int {
+	admins := 0
+	for _, c := range sc.Clients {
+		if len(c.Ops) > 0 && !slices.Contains([]lock.Op{lock.Acquire, lock.Verify, lock.Release}, c.Ops[0].Op) {
+			admins++
+		}
+	}
+	return slices.IndexFunc(g.spaces, func(s space) bool {
+		return s.clients == len(sc.Clients)-admins && s.admins == admins && s.strategy == sc.Schedule.Strategy
+	})
+}
+
+// allot says how many of the next n shards are of which space. The rest is of the whole.
+func (g *guide) allot(n int) []int {
+	guided := min(n-1, int(g.share*float64(g.given+n))-g.guided)
+	weights := g.fresh
+	if sum(weights) == 0 {
+		weights = g.all
+	}
+	out := make([]int, len(g.spaces))
+	if total := sum(weights); total > 0 && guided > 0 {
+		left := guided
+		for i, w := range weights {
+			out[i] = guided * w / total
+			left -= out[i]
+		}
+		for _, i := range byRemainder(weights, guided, total)[:left] {
+			out[i]++
+		}
+		g.guided += guided
+	}
+	g.given += n
+	clear(g.fresh)
+	return out
+}
+
+// byRemainder are spaces in the order in which they get what is left over.
+func byRemainder(weights []int, n, total int) []int {
+	order := make([]int, len(weights))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(n*weights[b]%total, n*weights[a]%total) })
+	return order
+}
+
+func sum(counts []int) (n int) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+// drawn are the scenarios of the spaces from which some were drawn.
+func (g *guide) drawn() (out []lockproof.Drawn) {
+	for i := range g.spaces {
+		if g.spaces[i].drawn.Part.Scenarios() > 0 {
+			out = append(out, g.spaces[i].drawn)
+		}
+	}
+	return out
+}
+
+// said is what the card says of the shards that went where new coverage came from.
+func (g *guide) said(total int) (out []string) {
+	n := 0
+	for i := range g.spaces {
+		s := &g.spaces[i]
+		if drawn := s.drawn.Part.Scenarios(); drawn > 0 {
+			n += drawn
+			what := []string{plural(s.clients, "client")}
+			if s.admins > 0 {
+				what = append(what, plural(s.admins, "administrator"))
+			}
+			out = append(out, fmt.Sprintf("%d of %s by %s, seed %d", drawn, strings.Join(what, ", "), s.strategy, s.drawn.Config.Seed))
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return append([]string{fmt.Sprintf("%d of %d executions went where new coverage came from, the rest were of the whole space", n, total)}, out...)
+}
+
+// counts are how many points were covered, of each kind.
+func (g *guide) counts() []histories.Count {
+	states := 0
+	for point := range g.covered {
+		if point.IsState() {
+			states++
+		}
+	}
+	return []histories.Count{
+		{Name: "pairs of commands across clients", Number: len(g.covered) - states}, {Name: "states of the broker", Number: states},
+	}
+}

@@ -1,0 +1,140 @@
+package campaign
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Mutants says which mutants are to be found out.
+type Mutants struct {
+	Seed uint64   `json:"seed,omitzero"`  // 1 if it is left out
+	Only []string `json:"only,omitempty"` // all if it is left out
+}
+
+const mutantShard = 2 * lockproof.PartUnit // scenarios of one mutant
+
+// mutantsJob is a campaign over mutants: each is run until it is found out. It is over when all are.
+type mutantsJob struct {
+	plan    *Plan
+	mutants []mutant
+	limit   int // scenarios of each
+	size    int // of a shard
+	next    int // the next shard's number
+	from    int // the first scenario of the next shards
+}
+
+type mutant struct {
+	lockproof.Config
+	part *lockproof.Part
+}
+
+// dead reports whether the mutant was found out.
+func (m *mutant) dead() bool { return m.part.Violated()&m.Until != 0 }
+
+func (p *Plan) mutantsJob(Options) (job, error) {
+	switch {
+	case p.Target.Name != "" || p.Target.Exec != "":
+		return nil, errors.New("target beside mutants: they are targets themselves; leave it out")
+	case len(p.Stop.Violation)+p.Stop.NoNewCoverage > 0:
+		return nil, errors.New("stop: mutants are run until all are found out; leave it out")
+	}
+	j := &mutantsJob{plan: p, limit: cmp.Or(p.Budget.Executions, lockproof.MutantLimit), size: cmp.Or(p.Shard, mutantShard)}
+	targets := lockproof.Mutants()
+	if len(p.Mutants.Only) > 0 {
+		targets = nil
+		for _, name := range p.Mutants.Only {
+			t, err := lockproof.TargetNamed(name)
+			if err != nil {
+				return nil, fmt.Errorf("mutants: %w", err)
+			}
+			targets = append(targets, t)
+		}
+	}
+	for _, t := range targets {
+		if err := j.add(t); err != nil {
+			return nil, fmt.Errorf("mutants: %w", err)
+		}
+	}
+	return j, nil
+}
+
+func (j *mutantsJob) add(t *lock.Target) error {
+	c, err := lockproof.KillConfig(t, cmp.Or(j.plan.Mutants.Seed, 1), j.limit)
+	if err != nil {
+		return err
+	}
+	c.Workers = 1
+	j.mutants = append(j.mutants, mutant{c, new(lockproof.Part)})
+	return nil
+}
+
+// batch is the next scenarios of each mutant that lives.
+func (j *mutantsJob) batch() (shards []Shard) {
+	if j.from >= j.limit {
+		return nil
+	}
+	for i := range j.mutants {
+		if !j.mutants[i].dead() {
+			shards = append(shards, Shard{Number: j.next, From: j.from, To: min(j.from+j.size, j.limit), Of: i})
+			j.next++
+		}
+	}
+	j.from += j.size
+	return shards
+}
+
+func (j *mutantsJob) work(ctx context.Context, s Shard) (any, error) {
+	return lockproof.ProvePart(ctx, j.mutants[s.Of].Config, s.From, s.To)
+}
+
+func (j *mutantsJob) take(s Shard, result []byte) error {
+	part := new(lockproof.Part)
+	if err := json.Unmarshal(result, part); err != nil {
+		return err
+	}
+	j.mutants[s.Of].part.Merge(part)
+	return nil
+}
+
+func (j *mutantsJob) enough() string {
+	if slices.ContainsFunc(j.mutants, func(m mutant) bool { return !m.dead() }) {
+		return ""
+	}
+	return "all mutants are dead"
+}
+
+func (j *mutantsJob) progress() Progress {
+	p := Progress{Unit: executions, Shards: j.next}
+	for i := range j.mutants {
+		m := &j.mutants[i]
+		p.Executions += m.part.Scenarios()
+		if m.dead() {
+			p.Violated = append(p.Violated, m.Target.Name)
+		}
+	}
+	return p
+}
+
+func (j *mutantsJob) conclude(ctx context.Context) (*Outcome, error) {
+	out := &Outcome{Mutants: &MutantsOutcome{Seed: j.mutants[0].Seed, Limit: j.limit}}
+	for i := range j.mutants {
+		m := &j.mutants[i]
+		res, err := lockproof.Conclude(ctx, lockproof.Drawn{Config: m.Config, Part: m.part})
+		if err != nil {
+			return nil, err
+		}
+		out.Mutants.Killed = append(out.Mutants.Killed, lockproof.KilledBy(m.Config, res))
+	}
+	return out, nil
+}
+
+// sofar is nothing: there is no page of mutants.
+func (j *mutantsJob) sofar() *Outcome { return nil }
