@@ -118,6 +118,21 @@ func TestAnotherBuild(t *testing.T) {
 	}
 }
 
+// TestDelete: a campaign is deleted with all that it has on a server, and what is somebody else's is left alone.
+func TestDelete(t *testing.T) {
+	server := campaign.Server{URL: natstest.Start(t, "").URL}
+	for _, scenarios := range []int{200, 300} { // after it, another one may have the name
+		if _, err := campaign.Run(t.Context(), campaign.RunConfig{Plan: plan(t, sampling, "semaphore", scenarios, 50), Server: server, Workers: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if err := campaign.Delete(t.Context(), server, "night"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect(t, campaign.Delete(t.Context(), server, "night").Error(), "there is no campaign night")
+	expect(t, campaign.Delete(t.Context(), server, "*").Error(), `name "*"`)
+}
+
 // TestTwice: a campaign in a directory is run by one process at a time.
 func TestTwice(t *testing.T) {
 	server := campaign.Server{Dir: filepath.Join(t.TempDir(), "queue")}

@@ -246,13 +246,72 @@ func (q *Queue) only(ctx context.Context) (string, error) {
 	if err := list.Error(); err != nil {
 		return "", q.explain(err)
 	}
-	switch len(found) {
-	case 0:
+	if len(found) == 0 {
 		return "", fmt.Errorf("queue %s: there is no campaign: start one with lockproof campaign run", q.name)
-	case 1:
-		return found[0], nil
 	}
-	return "", fmt.Errorf("queue %s: there are the campaigns %s: name one of them", q.name, strings.Join(found, ", "))
+	if len(found) > 1 {
+		var err error
+		if found, err = q.unfinished(ctx, found); err != nil {
+			return "", err
+		}
+	}
+	if len(found) != 1 {
+		return "", fmt.Errorf("queue %s: there are %d campaigns that are not over %v: name one", q.name, len(found), found)
+	}
+	return found[0], nil
+}
+
+// unfinished are the campaigns among some that are not over.
+func (q *Queue) unfinished(ctx context.Context, found []string) (out []string, err error) {
+	for _, name := range found {
+		kv, err := q.js.KeyValue(ctx, base(name))
+		if err != nil {
+			return nil, q.explain(err)
+		}
+		_, err = kv.Get(ctx, keyOver)
+		if errors.Is(err, jetstream.ErrKeyNotFound) {
+			out = append(out, name)
+		} else if err != nil {
+			return nil, q.explain(err)
+		}
+	}
+	return out, nil
+}
+
+// Delete deletes what a campaign has on a server. What is not lockproof's is left alone.
+func Delete(ctx context.Context, server Server, name string) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	c, err := server.connect()
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	q := &Queue{connection: c, manifest: &Manifest{Plan: &Plan{Name: name}}}
+	ctx, cancel := context.WithTimeout(ctx, asking)
+	defer cancel()
+	found := false
+	for _, stream := range []string{base(name), "OBJ_" + base(name), "KV_" + resultsOf(name), "KV_" + base(name)} {
+		s, err := q.js.Stream(ctx, stream)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			continue
+		}
+		if err == nil {
+			if err := q.ours("stream", s.CachedInfo().Config.Description); err != nil {
+				return err
+			}
+			err = q.js.DeleteStream(ctx, stream)
+		}
+		if err != nil {
+			return q.explain(err)
+		}
+		found = true
+	}
+	if !found {
+		return fmt.Errorf("queue %s: there is no campaign %s", q.name, name)
+	}
+	return nil
 }
 
 // fill has the queue hold these shards and no others. Workers that are at work on one go on, and what they come to

@@ -45,6 +45,9 @@ func (s *Status) Sofar() *Outcome {
 	return out
 }
 
+// abandoned is after how long without news of a campaign nobody seems to run it.
+const abandoned = 10 * time.Second
+
 // String is the status in a line.
 func (s *Status) String() string {
 	out := []string{fmt.Sprintf("%d of %d shards", s.Done, s.Shards)}
@@ -63,6 +66,8 @@ func (s *Status) String() string {
 	switch {
 	case s.Over != "":
 		out = append(out, "over: "+s.Over)
+	case !s.At.IsZero() && time.Since(s.At) > abandoned:
+		out = append(out, "nobody has run it since "+s.At.Format(time.DateTime))
 	case s.Left > 0:
 		out = append(out, "about "+time.Duration(s.Left*float64(time.Second)).Round(time.Second).String()+" left")
 	}

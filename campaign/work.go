@@ -92,15 +92,13 @@ func (w *worker) run(ctx context.Context) error {
 }
 
 // next is the next shard to carry out, nil where there is none for now.
-func (w *worker) next(ctx context.Context) (jetstream.Msg, error) {
-	var message jetstream.Msg
-	err := w.persist(ctx, func(context.Context) (err error) {
-		message, err = w.workers.Next(jetstream.FetchMaxWait(idle))
-		if ctx.Err() != nil {
+func (w *worker) next(ctx context.Context) (message jetstream.Msg, err error) {
+	err = w.persist(ctx, func(ctx context.Context) (err error) {
+		waiting, cancel := context.WithTimeout(ctx, idle)
+		defer cancel()
+		message, err = w.workers.Next(jetstream.FetchContext(waiting))
+		if waiting.Err() != nil || errors.Is(err, jetstream.ErrNoMessages) || errors.Is(err, nats.ErrTimeout) {
 			return ctx.Err()
-		}
-		if errors.Is(err, jetstream.ErrNoMessages) || errors.Is(err, nats.ErrTimeout) {
-			return nil
 		}
 		return err
 	})

@@ -29,7 +29,7 @@ server or cluster of yours.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	cmd.AddCommand(campaignRunCommand(), campaignWorkCommand(), campaignStatusCommand())
+	cmd.AddCommand(campaignRunCommand(), campaignWorkCommand(), campaignStatusCommand(), campaignDeleteCommand())
 	return cmd
 }
 
@@ -333,4 +333,27 @@ func (f *campaignStatusFlags) print(w io.Writer, s *campaign.Status) error {
 	}
 	_, err := fmt.Fprintf(w, "%s: %s\n", s.Name, s)
 	return err
+}
+
+func campaignDeleteCommand() *cobra.Command {
+	var f queueFlags
+	cmd := &cobra.Command{
+		Use:   "delete NAME",
+		Short: "delete what a campaign has left on a server",
+		Long: `Deletes a campaign's shards and results from a server. Until then the campaign can be
+gone on with, or its card printed again, with lockproof campaign run. A campaign without
+--queue has a directory: delete that.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.queue == "" {
+				return errors.New("--queue is missing: expected the URL of the campaign's server")
+			}
+			if err := f.check(c); err != nil {
+				return err
+			}
+			return campaign.Delete(c.Context(), f.server(""), args[0])
+		},
+	}
+	f.register(cmd)
+	return cmd
 }

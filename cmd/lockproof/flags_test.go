@@ -223,6 +223,11 @@ var sorts = map[string]sort{
 		"creds": {args: "--creds DIR/x", refused: "no such file"}, "nkey": {args: "--nkey DIR/x", refused: "no such file"}, "tlscert": {args: "--tlscert DIR/x", refused: "without --tlskey"},
 		"tlskey": {args: "--tlskey DIR/x", refused: "without --tlscert"}, "tlsca": {args: "--tlsca DIR/x", refused: "no such file"},
 	}},
+	"campaign delete": {base: "campaign delete night --queue nats://127.0.0.1:1", flags: map[string]use{
+		"queue": {args: "--queue nats://nowhere.invalid:1", refused: "nowhere.invalid"},
+		"creds": {args: "--creds DIR/x", refused: "no such file"}, "nkey": {args: "--nkey DIR/x", refused: "no such file"}, "tlscert": {args: "--tlscert DIR/x", refused: "without --tlskey"},
+		"tlskey": {args: "--tlskey DIR/x", refused: "without --tlscert"}, "tlsca": {args: "--tlsca DIR/x", refused: "no such file"},
+	}},
 	"campaign status": {base: "campaign status --dir DIR/done", flags: map[string]use{
 		"dir": {args: "--dir DIR/other", refused: "there is no campaign in"}, "json": {args: "--json"}, "watch": {args: "--watch", same: true},
 		"queue": {args: "--queue nats://127.0.0.1:1", base: "campaign status", refused: "no server answers"},
