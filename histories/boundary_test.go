@@ -71,6 +71,8 @@ func TestKeysAreKeywords(t *testing.T) {
 		"{\"type\":\"invoke\",\"process\":\n0,\"f\":\"acquire\"}":                                                               "number",
 		"{\"type\":\"invoke\",\"process\":0\t,\"f\":\"acquire\" }":                                                              "",
 		`{"type":"invoke","process":0x,"f":"acquire"}`:                                                                          "number",
+		`{"type":"invoke","process":0 ,"f":"acquire"}`:                                                                          "",
+		"{\"type\":\"invoke\",\"process\":0\r,\"f\":\"acquire\",\"time\":5}":                                                    "",
 	} {
 		if err := read(text); wrong == "" && err != nil || wrong != "" && (err == nil || !strings.Contains(err.Error(), wrong)) {
 			t.Errorf("%q: %v, want %q", text, err, wrong)

@@ -215,3 +215,67 @@ func TestCostsAdded(t *testing.T) {
 		t.Errorf("%+v, expected %+v", sum[AcquireFirst], all[AcquireFirst])
 	}
 }
+
+// Slots are those that were administered, though none were.
+func TestSlotsOfNobody(t *testing.T) {
+	var m Monitor
+	m.Reset(lock.Semaphore, &lock.Options{}, 1, []Truth{{}})
+	m.Begin(1, 0, lock.Acquire, 0, true)
+	m.SetTruth(0, 1, &slotOne.free)
+	if !m.Found.Has(ContiguousSlots) {
+		t.Error("a slot came to be of which nobody was asked")
+	}
+}
+
+// What an acquire may cost that lost a race: all of it once more for each channel that broke.
+func TestCostOfLostRaces(t *testing.T) {
+	probe := amqp.Command{Method: amqp.BasicPublish}
+	declare := amqp.Command{Method: amqp.QueueDeclare, Pipelined: true}
+	locked := amqp.Reply{Kind: amqp.ChannelClosed, Code: amqp.ResourceLocked}
+	for lost := 1; lost <= 2; lost++ {
+		for slots := 1; slots <= 2; slots++ {
+			for over := range 2 {
+				var m Monitor
+				m.Reset(lock.Semaphore, &lock.Options{Retries: 3}, 2, []Truth{{Exists: 1<<(slots+1) - 2}})
+				m.Begin(1, 0, lock.Acquire, 0, true)
+				for range lost {
+					m.Command(1, declare, locked, false)
+					m.Touch(1, lock.RoleB, 1, declare, locked)
+				}
+				budget := (lost + 1) * (2*slots + 4)
+				for range budget + over {
+					m.Command(1, probe, amqp.Reply{}, false)
+				}
+				m.End(1, lock.Result{Outcome: lock.Failed, Reason: lock.Full}, 0, true)
+				if m.Found.Has(CheapAcquire) != (over > 0) {
+					t.Errorf("%d lost races, %d slots, %d over the budget of %d: found %b", lost, slots, over, budget, m.Found)
+				}
+			}
+		}
+	}
+}
+
+// A claim that meets a queue which was there all along breaks a channel for nothing; of a mutex of which nothing is
+// known it may be the only question asked.
+func TestClaimAsAQuestion(t *testing.T) {
+	declare := amqp.Command{Method: amqp.QueueDeclare}
+	locked := amqp.Reply{Kind: amqp.ChannelClosed, Code: amqp.ResourceLocked}
+	for _, c := range []struct {
+		kind    lock.Kind
+		unbound bool
+		cheap   bool
+	}{{lock.Mutex, true, true}, {lock.Mutex, false, false}, {lock.Semaphore, true, false}, {lock.Semaphore, false, false}} {
+		var m Monitor
+		m.Reset(c.kind, &lock.Options{Retries: 3}, 2, []Truth{{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 2}}})
+		if c.unbound {
+			m.Unbound()
+		}
+		m.Begin(1, 0, lock.Acquire, 0, true)
+		m.Command(1, declare, locked, false)
+		m.Touch(1, lock.RoleB, 1, declare, locked)
+		m.End(1, lock.Result{Outcome: lock.Failed, Reason: lock.Full}, 0, true)
+		if m.Found.Has(CheapAcquire) == c.cheap {
+			t.Errorf("%s, bounds unknown %v: found %b", c.kind, c.unbound, m.Found)
+		}
+	}
+}

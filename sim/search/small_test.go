@@ -70,6 +70,7 @@ var smalls = []small{
 	{"closing the channel", "release-closes-channel", 1, nil, [][]scenario.Operation{user, taker}},
 	{"transactions", "semaphore", 1, func(b *sim.Bounds) { b.Options.Confirm = lock.Transactions }, [][]scenario.Operation{user, taker}},
 	{"passive declares, in a row", "semaphore", 2, func(b *sim.Bounds) { b.Options.Existence, b.Options.Pipeline = lock.ByPassive, 2 }, [][]scenario.Operation{taker, taker}},
+	{"strictly", "semaphore", 2, func(b *sim.Bounds) { b.Strength = spec.Strict }, [][]scenario.Operation{user, user, taker}},
 	{"three alike", "mutex", 1, nil, [][]scenario.Operation{taker, taker, taker}},
 }
 

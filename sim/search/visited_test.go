@@ -165,3 +165,26 @@ func TestAnyFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestAnyReal: of what goes wrong with any number of clients real ones show the shortest execution, if there are enough
+// of them.
+func TestAnyReal(t *testing.T) {
+	b := anyStandard(1, 0, 1<<spec.MutualExclusion, false)
+	b.Target, b.Faults.Crashes = mutant.Named("locked-is-success"), 0
+	r := RunAny(t.Context(), b, AnyOptions{Workers: 1})
+	if !r.Found.Has(spec.MutualExclusion) {
+		t.Fatalf("found %b", r.Found)
+	}
+	illegal := func([]scenario.Action) bool { return false }
+	for clients, want := range []bool{1: false, 2: true} {
+		if clients == 0 {
+			continue
+		}
+		found, whole := r.Real(t.Context(), 1<<spec.MutualExclusion, clients, 1<<20, illegal)
+		plain, _ := Trails(t.Context(), r.Bounds(clients), Reductions{}, 1<<spec.MutualExclusion, illegal)
+		got := found[spec.MutualExclusion]
+		if (got != nil) != want || !want && !whole || len(got) != len(plain[spec.MutualExclusion]) {
+			t.Errorf("%d clients: %v, everything visited %v; without reductions %v", clients, got, whole, plain)
+		}
+	}
+}
