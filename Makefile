@@ -43,7 +43,7 @@ compare: ## run the main benchmarks of commit BASE and of this tree in turn, and
 bench-spin: ## compare the exhaustive search with Spin, side by side (SPINFLAGS=-spin-long: at greater length)
 	go test -count 1 -run '^TestSpin$$' -v -timeout 1h ./sim/search -spin $(SPINFLAGS)
 
-mutate: ## inject MUTATE_N single bugs into lockproof and list those that the short tests do not notice
+mutate: ## inject MUTATE_N single bugs into lockproof and list those that the short tests near them do not notice
 	go run ./testdata/mutate -n $(MUTATE_N) -seed $(MUTATE_SEED) $(MUTATEFLAGS)
 
 fuzz: ## fuzz every parser for FUZZTIME each
