@@ -54,6 +54,8 @@ includes every pause.
 With --clients any there is any number of clients, each going through its calls again and
 again: what is proved then holds for every number of clients, rounds and, where a fault's
 number is any as well, faults (any number of crashes, unless --crashes says otherwise).
+With --admins any there is any number of administrators, and as many slots at once as
+--most-slots says. The card tells how many real clients already reach all that was visited.
 
 With --exec anybody's lock is visited, in any language: the command is run for each
 client, and every order in which the clients' commands can reach the broker is run from

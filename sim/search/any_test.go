@@ -217,26 +217,3 @@ func (r *AnyResult) covers(clients, most int) (states, missed int) {
 	t.run(context.Background())
 	return states, missed
 }
-
-// TestAnyMutants: what each mutant breaks is found, in an execution of two or three real clients.
-func TestAnyMutants(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: -short leaves out the mutants")
-	}
-	for _, m := range mutant.All {
-		t.Run(m.Name, func(t *testing.T) {
-			breaks, err := spec.PropertyNamed(m.Breaks)
-			if err != nil {
-				t.Fatal(err)
-			}
-			admins := 1
-			if m.Kind != lock.Semaphore {
-				admins = 0
-			}
-			b := anyStandard(1, admins, 1<<breaks, false)
-			b.Target, b.Options = m, m.Settled(b.Options)
-			r := RunAny(context.Background(), b, AnyOptions{Memory: 1 << 27, First: true})
-			t.Logf("%s: stop %d, %v, found %b, %d doubted, %d contexts, %d views", m.Breaks, r.Stop, r.Err, r.Found, r.Doubted, r.Contexts, r.Views)
-		})
-	}
-}

@@ -1,0 +1,87 @@
+package lockproof_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+// beyondAny are the mutants that a search for any number of clients does not admit, and why.
+var beyondAny = map[string]string{
+	"one-connection":           "share a connection",
+	"holder-expires":           "time makes a difference",
+	"slots-expire":             "time makes a difference",
+	"admin-mutex-is-lock-name": "more than one lock",
+	"names-run-together":       "more than one lock",
+}
+
+// TestExploreAnyMutants: what exploring a number of clients finds, exploring any number of them finds too, in an execution
+// of real clients; or it is refused, and that is said.
+func TestExploreAnyMutants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the visiting of every mutant")
+	}
+	for _, target := range lockproof.Mutants() {
+		t.Run(target.Name, func(t *testing.T) {
+			p, err := spec.PropertyNamed(target.Breaks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			refused := ""
+			for _, room := range rooms {
+				e := ofAny(target, room.Exploration, p)
+				if e.Clients == 0 && e.Admins == 0 {
+					continue
+				}
+				x, err := lockproof.Explore(t.Context(), e)
+				switch {
+				case err != nil && refused == "":
+					refused = err.Error()
+				case err != nil:
+				case x.Traces[p] != nil:
+					t.Logf("%s in %d steps (%s)", p, len(x.Traces[p].Steps), room.name)
+					return
+				}
+			}
+			if why := beyondAny[target.Name]; why == "" || !strings.Contains(refused, why) {
+				t.Errorf("%s is not found; refused: %s", p, refused)
+			}
+		})
+	}
+}
+
+// ofAny is an exploration with any number of clients, or of administrators where there are no clients, and any number of
+// faults of each kind that it has.
+func ofAny(target *lock.Target, e lockproof.Exploration, p spec.Property) lockproof.Exploration {
+	e.Target, e.Properties, e.Rounds = target, 1<<p, 1
+	e.Options = append([][2]string{{"pipeline", "0"}}, e.Options...)
+	e.Search = search.Options{First: p != spec.Linearizable, Workers: 1, Memory: 1 << 28}
+	if target.Kind == lock.Mutex {
+		e.Admins = 0
+	}
+	if target.Kind != lock.Semaphore {
+		e.AdminCalls = nil
+	}
+	switch {
+	case e.Clients > 0:
+		e.Clients = lockproof.AnyNumber
+	case e.Admins > 0:
+		e.Admins = lockproof.AnyNumber
+	}
+	adds := func(o scenario.Operation) bool { return o.Op == lock.Add }
+	if e.MostSlots = e.Slots + 1; slices.ContainsFunc(e.AdminCalls, adds) {
+		e.MostSlots = e.Slots + 2
+	}
+	for _, n := range []*int{&e.Faults.Crashes, &e.Faults.Drops, &e.Faults.ChannelErrors, &e.Faults.Lost, &e.Faults.Restarts} {
+		if *n > 0 {
+			*n = lockproof.AnyNumber
+		}
+	}
+	return e
+}
