@@ -84,3 +84,62 @@ func TestErrorsAreShown(t *testing.T) {
 		t.Error("the page has the target's tag")
 	}
 }
+
+// excusing is a lock whose clients report an error that had no effect where others are told that the lock is full.
+type excusing struct{ foreign.Starter }
+
+func (s excusing) Start(ctx context.Context, number int) (foreign.Client, error) {
+	c, err := s.Starter.Start(ctx, number)
+	return excuser{c}, err
+}
+
+type excuser struct{ foreign.Client }
+
+func (c excuser) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
+	r, err := c.Client.Call(ctx, op, p)
+	if op == lock.Acquire && r.Outcome == lock.Failed {
+		r = lock.Result{Outcome: lock.Failed}
+	}
+	return r, err
+}
+
+// idle is a lock whose clients report an error that had no effect, whatever they are asked for.
+type idle struct{ foreign.Starter }
+
+func (s idle) Start(ctx context.Context, number int) (foreign.Client, error) {
+	c, err := s.Starter.Start(ctx, number)
+	return idler{c}, err
+}
+
+type idler struct{ foreign.Client }
+
+func (c idler) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
+	if op == lock.Acquire && strings.HasSuffix(p.Name, "jobs") {
+		return lock.Result{Outcome: lock.Failed}, nil
+	}
+	return c.Client.Call(ctx, op, p)
+}
+
+// TestErrorIsNotFull: an acquire that failed without effect does not say that the lock is full. It must have met
+// somebody or something, though.
+func TestErrorIsNotFull(t *testing.T) {
+	for _, target := range []*lock.Target{lock.References[0], lock.References[1]} {
+		machines := foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}
+		c := lockproof.ForeignConfig{Starter: excusing{machines}, Kind: target.Kind, Seed: 1, Scenarios: 60}
+		for _, p := range proveWith(t, c).Report.Properties {
+			if p.Violation != nil {
+				t.Errorf("%s: %s is violated: %s\n%s", target.Name, p.Property, p.Violation.Detail, p.Violation.Diagram)
+			}
+		}
+		c.Starter, c.Scenarios = idle{machines}, 5
+		res := proveWith(t, c)
+		for _, p := range res.Report.Properties {
+			if p.Violation != nil && p.Property != spec.Progress {
+				t.Errorf("%s that does nothing: %s is violated: %s\n%s", target.Name, p.Property, p.Violation.Detail, p.Violation.Diagram)
+			}
+		}
+		if res.Report.Result(spec.Progress).Violation == nil {
+			t.Errorf("%s that does nothing: progress is not violated", target.Name)
+		}
+	}
+}

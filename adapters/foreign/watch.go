@@ -239,8 +239,8 @@ func (r *run) interpret(p *player, res lock.Result) lock.Result {
 			res.Outcome, res.Reason = lock.Unknown, lock.Disconnected
 		}
 	case lock.Acquire:
-		if res.Outcome == lock.Done && !res.Held {
-			res.Outcome = lock.Failed
+		if res.Outcome == lock.Done && !res.Held { // an error says only that nothing came of it
+			res.Outcome, res.Reason = lock.Failed, r.refusal(p)
 			if p.cutOff {
 				res.Outcome, res.Reason = lock.Unknown, lock.Disconnected
 			}
@@ -278,16 +278,23 @@ func (r *run) reason(p *player, res lock.Result) lock.Reason {
 		return lock.NoReason
 	case p.op == lock.Acquire && p.troubled:
 		return lock.Disconnected
-	case p.op == lock.Acquire && p.refused && r.naming.known:
-		return lock.GaveUp
-	case p.op == lock.Acquire:
-		return lock.Full
 	case p.op == lock.Wait:
 		return lock.GaveUp
 	case p.op.Administrative() && !p.troubled:
 		return lock.Busy
 	}
 	return lock.NoReason
+}
+
+// refusal is why an acquire was answered with no.
+func (r *run) refusal(p *player) lock.Reason {
+	switch {
+	case p.troubled:
+		return lock.Disconnected
+	case p.refused && r.naming.known:
+		return lock.GaveUp
+	}
+	return lock.Full
 }
 
 // conclude records how a client's operation ended.

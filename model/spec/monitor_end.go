@@ -7,7 +7,7 @@ import "github.com/lockproof/lockproof/model/lock"
 func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 	w := &m.clients[c-1]
 	if r.Outcome != lock.Done && !answers[r.Reason] || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
-		m.require(Progress, w.troubled, c, 0, 0, "the operation fails though nothing went wrong")
+		m.require(Progress, w.troubled || w.hindered(r), c, 0, 0, "the operation fails though nothing went wrong")
 	}
 	switch w.op {
 	case lock.Acquire:
@@ -41,6 +41,11 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 	m.exclude(l)
 	m.settle(l, c)
 	m.leaks(c, w)
+}
+
+// hindered reports whether an acquire that says no more than that it failed may have met somebody else.
+func (w *watch) hindered(r lock.Result) bool {
+	return w.op == lock.Acquire && r.Reason == lock.NoReason && (w.refused > 0 || w.existed == 0 || w.existed&w.busy != 0)
 }
 
 // answers are the reasons for which an operation may fail while all is well.
