@@ -1,11 +1,13 @@
 package lockproof_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/spec"
@@ -84,4 +86,39 @@ func ofAny(target *lock.Target, e lockproof.Exploration, p spec.Property) lockpr
 		}
 	}
 	return e
+}
+
+// TestExploreAny: a card is the same whatever the workers, and tells of the cut-off; of a search that ended early, it does
+// not.
+func TestExploreAny(t *testing.T) {
+	for name, c := range map[string]struct {
+		e       lockproof.Exploration
+		cutoff  int
+		verdict histories.Verdict
+	}{
+		"closed": {lockproof.Exploration{Slots: 1, Properties: 1 << spec.MutualExclusion}, 2, histories.Proved},
+		"early":  {lockproof.Exploration{Slots: 1, Properties: 1 << spec.Progress, Admins: 1, Search: search.Options{Memory: 100_000}}, 0, histories.Undecided},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var want *histories.Report
+			for _, workers := range []int{1, 2, 4} {
+				e := c.e
+				e.Clients, e.Faults.Crashes, e.Search.Workers = lockproof.AnyNumber, lockproof.AnyNumber, workers
+				x, err := lockproof.Explore(t.Context(), e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := x.Report
+				if verdict, _ := r.Verdict(&r.Properties[0]); verdict != c.verdict || r.Views.Cutoff != c.cutoff {
+					t.Errorf("%s, cut-off %d, after %+v", verdict, r.Views.Cutoff, *r.Views)
+				}
+				if r.Elapsed = 0; want == nil {
+					want = r
+				}
+				if !reflect.DeepEqual(r, want) {
+					t.Errorf("%d workers: %+v\n%+v\none: %+v\n%+v", workers, *r, *r.Views, *want, *want.Views)
+				}
+			}
+		})
+	}
 }

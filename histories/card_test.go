@@ -125,20 +125,32 @@ func TestReportFiles(t *testing.T) {
 // TestReportOfAnyNumber: what a search for any number of clients visited is on the card and in the file.
 func TestReportOfAnyNumber(t *testing.T) {
 	r := sampleReport()
-	r.Mode, r.Views = Visited, &Views{Searches: 2, Contexts: 7, Views: 281, Parts: 50, Holders: 1}
+	r.Mode, r.Views = Visited, &Views{Searches: 2, Contexts: 7, Views: 281, Parts: 50, Holders: 1, Cutoff: 2, Tried: 2}
+	r.Bounds = "any number of clients, 1 slot"
 	var card, file strings.Builder
 	if err := errors.Join(WriteCard(&card, r, Style{Width: 120}), WriteJSON(&file, r)); err != nil {
 		t.Fatal(err)
 	}
-	if want := "281 views · 7 contexts · 50 client parts · 1 client holding something at once"; !strings.Contains(card.String(), want) {
-		t.Errorf("%s\nlacks %q", card.String(), want)
+	for _, want := range []string{
+		"every execution covered of any number of clients, 1 slot", "proved for     any number of clients, 1 slot",
+		"281 views · 7 contexts · 50 client parts · 1 client holding something at once",
+		"cut-off        every view is reached by executions of 2 clients of each kind",
+	} {
+		if !strings.Contains(card.String(), want) {
+			t.Errorf("%s\nlacks %q", card.String(), want)
+		}
+	}
+	for want, v := range map[string]Views{"not seen with up to 3 clients of each kind": {Tried: 3}, "not looked for": {}} {
+		if got := v.cutoff(); got != want {
+			t.Errorf("%+v: %q, want %q", v, got, want)
+		}
 	}
 	var read struct{ Views Views }
 	if err := json.Unmarshal([]byte(file.String()), &read, json.MatchCaseInsensitiveNames(true)); err != nil {
 		t.Fatal(err)
 	}
-	read.Views.Parts = 50 // which is clientParts there
-	if read.Views != *r.Views || !strings.Contains(file.String(), `"clientParts": 50`) {
+	read.Views.Parts, read.Views.Tried = 50, 2 // which are clientParts and cutoffTried there
+	if read.Views != *r.Views || !strings.Contains(file.String(), `"clientParts": 50`) || !strings.Contains(file.String(), `"cutoffTried": 2`) {
 		t.Errorf("%s\nreads as %+v", file.String(), read)
 	}
 }

@@ -40,3 +40,16 @@ func TestExploreExec(t *testing.T) {
 		}
 	}
 }
+
+// TestExploreAnyClients: where there is any number of clients, any number of them dies, unless something else is asked for.
+func TestExploreAnyClients(t *testing.T) {
+	for args, says := range map[string]string{
+		"explore mutex --clients any":             "proved for     any number of clients, any number of rounds, any number of crashes",
+		"explore mutex --clients any --crashes 1": "proved for     any number of clients, any number of rounds, 1 crash",
+	} {
+		var out, errs bytes.Buffer
+		if code := run(strings.Fields(args), &out, &errs); code != exitHolds || !strings.Contains(out.String(), says) {
+			t.Errorf("%s: exit code %d, without %q\n%s%s", args, code, says, out.String(), errs.String())
+		}
+	}
+}

@@ -217,3 +217,17 @@ func (r *AnyResult) covers(clients, most int) (states, missed int) {
 	t.run(context.Background())
 	return states, missed
 }
+
+// TestAnyCutoff: two real clients reach all views, one does not, and nobody does in fewer states than it takes.
+func TestAnyCutoff(t *testing.T) {
+	r := RunAny(t.Context(), anyStandard(1, 1, 1<<spec.MutualExclusion, true), AnyOptions{})
+	if c := r.Cutoff(t.Context(), 3, 100_000); c != (Cutoff{Clients: 2, Tried: 2, Reached: r.Views}) {
+		t.Errorf("%+v of %d views", c, r.Views)
+	}
+	if c := r.Cutoff(t.Context(), 1, 100_000); c.Clients != 0 || c.Tried != 1 || c.Reached >= r.Views {
+		t.Errorf("one client: %+v of %d views", c, r.Views)
+	}
+	if c := r.Cutoff(t.Context(), 3, 100); c.Clients != 0 || c.Reached == 0 || c.Reached >= r.Views {
+		t.Errorf("few states: %+v of %d views", c, r.Views)
+	}
+}
