@@ -157,7 +157,8 @@ func (x *Explored) trails(ctx context.Context, e *Exploration, b *sim.Bounds, wa
 
 // sample takes random executions.
 func (x *Explored) sample(ctx context.Context, e *Exploration, b *sim.Bounds) error {
-	w := search.Walk(ctx, *b, search.WalkOptions{Seed: e.Seed, Walks: e.Walks, Workers: e.Search.Workers})
+	w := search.Walk(ctx, *b, search.WalkOptions{Seed: e.Seed, Walks: e.Walks, Workers: e.Search.Workers, Illegal: illegal(b)})
+	x.judgedAlone = int(w.Judged)
 	if err := x.shorten(ctx, b, w.First); err != nil {
 		return err
 	}

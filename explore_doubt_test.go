@@ -10,8 +10,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// TestExploreJudgesDoubts: a lock that is wrong in what it answers alone is not proved linearizable. The
-// search has to come to every execution that is not its own witness, and to judge its history.
+// TestExploreJudgesDoubts: a lock that is wrong in what it answers alone is not proved linearizable, nor does it pass in
+// random executions. Those that are not their own witness have to be judged by their history.
 func TestExploreJudgesDoubts(t *testing.T) {
 	for name, e := range map[string]lockproof.Exploration{
 		"first-slot-only": {Clients: 2, Slots: 2, Calls: calls(call(lock.Acquire))},
@@ -26,18 +26,35 @@ func TestExploreJudgesDoubts(t *testing.T) {
 		}
 		e.Rounds, e.Properties = 1, 1<<spec.Linearizable
 		e.Search = search.Options{Reductions: search.AllReductions, Workers: 1}
-		x, err := lockproof.Explore(t.Context(), e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range x.Report.Properties {
-			r := &x.Report.Properties[i]
-			if v, _ := x.Report.Verdict(r); r.Property == spec.Linearizable && v != histories.Violated {
-				t.Errorf("%s: linearizable is %s, with %d operations that ended in doubt", name, v, x.Search.Doubted)
+		for _, e.Walks = range []int{0, 200} {
+			x, err := lockproof.Explore(t.Context(), e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := x.Report.Result(spec.Linearizable)
+			if v, _ := x.Report.Verdict(r); v != histories.Violated {
+				t.Errorf("%s, %d walks: linearizable is %s; %s", name, e.Walks, v, r.Unclear)
+			}
+			if x.Traces[spec.Linearizable] == nil {
+				t.Errorf("%s, %d walks: no execution shows it", name, e.Walks)
 			}
 		}
-		if x.Traces[spec.Linearizable] == nil {
-			t.Errorf("%s: no execution shows it", name)
-		}
+	}
+}
+
+// TestWalksJudgeDoubts: random executions that are not their own witness pass where their histories are linearizable.
+func TestWalksJudgeDoubts(t *testing.T) {
+	e := lockproof.Exploration{Clients: 2, Rounds: 1, Slots: 2, Walks: 200, Properties: 1 << spec.Linearizable}
+	var err error
+	if e.Target, err = lockproof.TargetNamed("locked-is-full"); err != nil {
+		t.Fatal(err)
+	}
+	x, err := lockproof.Explore(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := x.Report.Result(spec.Linearizable)
+	if v, _ := x.Report.Verdict(r); v == histories.Undecided {
+		t.Errorf("linearizable is %s: %s", v, r.Unclear)
 	}
 }

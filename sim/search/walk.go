@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -20,6 +21,9 @@ type WalkOptions struct {
 	Steps int
 	// Workers is how many walk at once; 0 is one for each processor. What is found does not depend on it.
 	Workers int
+	// Illegal judges the history of a walk that is not its own witness of linearizability. Where it is nil, nobody
+	// does.
+	Illegal func([]scenario.Action) bool
 }
 
 // DefaultWalks is how many walks there are unless somebody says.
@@ -32,8 +36,10 @@ type Walked struct {
 	Longest int
 	Cut     int64 // walks that were not over after so many steps as they may have
 	States  int64 // different ones that were come to, clients of one workload taken for each other
-	Doubted int64 // operations ended in executions that are not their own witness
-	Found   spec.PropertySet
+	// Doubted is how many operations ended in executions that are not their own witness of linearizability. It is 0
+	// where the histories of all of them were judged, and Judged is how many were.
+	Doubted, Judged int64
+	Found           spec.PropertySet
 	// First has, for each property found violated, the actions of the first walk that does, up to there.
 	First    map[spec.Property][]scenario.Action
 	Coverage Coverage
@@ -78,6 +84,9 @@ func (s *walks) run(ctx context.Context) {
 	wg.Wait()
 	s.res.States = s.seen.count()
 	s.trace()
+	if s.opts.Illegal != nil && s.bounds.Properties.Has(spec.Linearizable) {
+		s.judgeDoubtful(ctx)
+	}
 }
 
 // walks is random walks under way.
@@ -89,6 +98,8 @@ type walks struct {
 	mu    sync.Mutex
 	res   Walked
 	first map[spec.Property]int64 // the first walk that violates it
+	// doubtful are the walks that are not their own witness of linearizability.
+	doubtful []int64
 }
 
 // walk takes walks until there were enough.
@@ -112,6 +123,7 @@ func (s *walks) walk(ctx context.Context) {
 	r.Doubted += k.res.Doubted
 	r.Found |= k.res.Found
 	r.Coverage.Merge(&k.cover)
+	s.doubtful = append(s.doubtful, k.doubtful...)
 	for p, i := range k.first {
 		if j, ok := s.first[p]; !ok || i < j {
 			s.first[p] = i
@@ -131,4 +143,25 @@ func (s *walks) trace() {
 			s.res.First[p] = k.took
 		}
 	}
+}
+
+// judgeDoubtful takes the walks once more that are not their own witness, and judges their histories, until one is
+// illegal.
+func (s *walks) judgeDoubtful(ctx context.Context) {
+	slices.Sort(s.doubtful)
+	k := newWalker(s)
+	k.noting = true
+	for _, i := range s.doubtful {
+		if ctx.Err() != nil || s.res.Judged == maxJudged {
+			return
+		}
+		k.took = nil
+		k.run(i)
+		s.res.Judged++
+		if s.opts.Illegal(k.took) {
+			s.res.Found, s.res.First[spec.Linearizable] = s.res.Found.With(spec.Linearizable), k.took
+			return
+		}
+	}
+	s.res.Doubted = 0
 }

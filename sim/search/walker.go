@@ -24,6 +24,8 @@ type walker struct {
 	until  spec.PropertySet // ends the walk
 	noting bool             // in took
 	took   []scenario.Action
+	// doubtful are the walks that are not their own witness of linearizability.
+	doubtful []int64
 }
 
 func newWalker(s *walks) *walker {
@@ -35,7 +37,7 @@ func newWalker(s *walks) *walker {
 func (k *walker) run(number int64) {
 	k.rng.Seed(k.opts.Seed, uint64(number))
 	k.t, k.fps = append(k.t[:0], k.start...), k.fps[:0]
-	steps, found := 0, spec.PropertySet(0)
+	steps, found, doubted := 0, spec.PropertySet(0), k.res.Doubted
 	for found&k.until == 0 {
 		k.fps = append(k.fps, k.fingerprint(k.t))
 		if steps == k.opts.Steps {
@@ -54,6 +56,9 @@ func (k *walker) run(number int64) {
 	k.res.Steps += int64(steps)
 	k.res.Longest = max(k.res.Longest, steps)
 	k.res.Found |= found
+	if k.res.Doubted > doubted {
+		k.doubtful = append(k.doubtful, number)
+	}
 	for p := range spec.PropertyCount {
 		if _, known := k.first[p]; found.Has(p) && !known {
 			k.first[p] = number
