@@ -2,6 +2,7 @@ package campaign_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -46,12 +47,24 @@ func TestNoServer(t *testing.T) {
 	expect(t, refusal(t, campaign.Server{URL: guarded.URL, Creds: filepath.Join(t.TempDir(), "none")}, p), "credentials: ", "no such file")
 }
 
-// TestFullServer: a server without room, from the beginning or from some result on. Nothing is lost by it: with more room,
-// the campaign goes on.
+// TestFullServer: a server without room is told of in a line. Nothing is lost by it: with more room, the campaign goes
+// on, and comes to what one machine reports.
 func TestFullServer(t *testing.T) {
-	server := natstest.Start(t, `jetstream: {store_dir: "`+t.TempDir()+`", max_file_store: 20K}`)
-	p := plan(t, sampling, "locked-is-success", 2000, 20)
-	expect(t, refusal(t, campaign.Server{URL: server.URL}, p), "the server has no room")
+	store := t.TempDir()
+	with := func(room string) *natstest.Server {
+		return natstest.Start(t, fmt.Sprintf("jetstream: {store_dir: %q, max_file_store: %s}", store, room))
+	}
+	p := plan(t, sampling, "locked-is-success", 1000, 20)
+	little := with("40K")
+	expect(t, refusal(t, campaign.Server{URL: little.URL}, p), "the server has no room")
+	little.Kill()
+	out, err := campaign.Run(t.Context(), campaign.RunConfig{Plan: p, Server: campaign.Server{URL: with("64M").URL}, Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := card(t, out.Result), single(t, "locked-is-success", 1000); got != want {
+		t.Errorf("the campaign comes to\n%s\none machine to\n%s", got, want)
+	}
 }
 
 // TestAnotherCampaign: what is of another plan, or not a campaign at all, is left alone.
