@@ -159,7 +159,7 @@ func await(t *testing.T, server campaign.Server, results int) *campaign.Status {
 func TestAllIsKilled(t *testing.T) {
 	server := campaign.Server{Dir: filepath.Join(t.TempDir(), "queue")}
 	n := shards()
-	text := fmt.Sprintf(sampling, "locked-is-success", 20*n, 20)
+	text := fmt.Sprintf(sampling, "semaphore", 20*n, 20)
 	for range 4 {
 		p := process(t, "run", server, text)
 		time.Sleep(time.Duration(rand.IntN(400)) * time.Millisecond) // it is killed at a random moment, which may be before it has begun
@@ -169,7 +169,7 @@ func TestAllIsKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := card(t, out.Result), single(t, "locked-is-success", 20*n); got != want {
+	if got, want := card(t, out.Result), single(t, "semaphore", 20*n); got != want {
 		t.Fatalf("the campaign comes to\n%s\none machine to\n%s", got, want)
 	}
 }
@@ -178,7 +178,7 @@ func TestAllIsKilled(t *testing.T) {
 func TestWhoRunsItIsKilled(t *testing.T) {
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	n := shards()
-	text := fmt.Sprintf(sampling, "locked-is-success", 20*n, 20)
+	text := fmt.Sprintf(sampling, "semaphore", 20*n, 20)
 	first := process(t, "run", server, text)
 	await(t, server, 0)
 	gather(t, server)
@@ -188,7 +188,7 @@ func TestWhoRunsItIsKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := card(t, out.Result), single(t, "locked-is-success", 20*n); got != want {
+	if got, want := card(t, out.Result), single(t, "semaphore", 20*n); got != want {
 		t.Fatalf("the campaign comes to\n%s\none machine to\n%s", got, want)
 	}
 }

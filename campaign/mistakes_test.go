@@ -54,7 +54,7 @@ func TestFullServer(t *testing.T) {
 	with := func(room string) *natstest.Server {
 		return natstest.Start(t, fmt.Sprintf("jetstream: {store_dir: %q, max_file_store: %s}", store, room))
 	}
-	p := plan(t, sampling, "locked-is-success", 1000, 20)
+	p := plan(t, sampling, "semaphore", 1000, 20)
 	little := with("40K")
 	expect(t, refusal(t, campaign.Server{URL: little.URL}, p), "the server has no room")
 	little.Kill()
@@ -62,7 +62,7 @@ func TestFullServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := card(t, out.Result), single(t, "locked-is-success", 1000); got != want {
+	if got, want := card(t, out.Result), single(t, "semaphore", 1000); got != want {
 		t.Errorf("the campaign comes to\n%s\none machine to\n%s", got, want)
 	}
 }
