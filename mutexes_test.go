@@ -25,8 +25,6 @@ type mutex struct {
 	breaks []spec.Property
 	// late says that it takes many scenarios until a wrong one is found out.
 	late bool
-	// named says that the broker names a queue, which a real one does otherwise than the simulated one.
-	named bool
 }
 
 var (
@@ -43,7 +41,7 @@ var rightMutexes = []mutex{
 	{name: "ExclusiveQueue", judged: byTruth},
 	{name: "ConnectionForEachHold", judged: byTruth},
 	{name: "AutoDelete", judged: byTruth},
-	{name: "ReplyQueue", judged: byTruth, named: true},
+	{name: "ReplyQueue", judged: byTruth},
 	{name: "TwoConnections", judged: byTruth},
 	{name: "Token", judged: byHistory},
 	{name: "TransientToken", judged: byHistory},
@@ -130,9 +128,6 @@ func TestRightMutexes(t *testing.T) {
 			t.Run("rabbitmq", func(t *testing.T) {
 				if testing.Short() {
 					t.Skip("skipped: -short leaves out the examples on a real broker")
-				}
-				if m.named {
-					m.judged = byHistory
 				}
 				m.holds(t, real(t), 40)
 			})

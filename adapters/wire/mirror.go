@@ -21,7 +21,7 @@ import (
 // nobody knows when it has dropped what the connection had.
 //
 // Time stands still in the simulated broker, so queues or messages that expire are an occasion to
-// disagree; and so are queues that the broker is to name.
+// disagree. What the real broker is to name, it names first, and the other one likewise.
 type Mirror struct {
 	proxy  Proxy
 	shadow *Simulated

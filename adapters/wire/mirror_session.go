@@ -20,13 +20,20 @@ type mirrorSession struct {
 	expected map[uint64]amqp.Reply // what it answered, by the command's number
 	awaits   func(*Answer) bool    // the answer that the real one owes; nil where it owes none
 	answer   chan struct{}         // that has come
+	nameless *Command              // the simulated one is told of it when the real one has chosen a name
 }
 
 // Handle tells a command to both, and waits until it is answered, or carried out if there is no answer to it.
 func (x *mirrorSession) Handle(cmd *Command) {
 	x.mirror.turn.Lock()
 	defer x.mirror.turn.Unlock()
-	x.imitate(cmd)
+	if cmd.Replies && unnamed(cmd.Method) {
+		x.mu.Lock()
+		x.nameless = cmd
+		x.mu.Unlock()
+	} else {
+		x.imitate(cmd)
+	}
 	if !cmd.Replies {
 		x.real.Handle(cmd)
 		if cmd.channel != nil && !cmd.void() && cmd.Channel != 0 && !x.real.fence(cmd.Channel, answerLimit) {
@@ -59,6 +66,38 @@ func (x *mirrorSession) exchange(what string, answers func(*Answer) bool, send f
 	case <-x.answer:
 	default:
 	}
+}
+
+// unnamed reports whether the broker is to name something.
+func unnamed(m frame.Method) bool {
+	switch m := m.(type) {
+	case *frame.QueueDeclare:
+		return m.Queue == "" && !m.Passive
+	case *frame.BasicConsume:
+		return m.ConsumerTag == ""
+	}
+	return false
+}
+
+// nameAlike tells the simulated broker of a command that an answer settles, with the name that the real one has chosen.
+func (x *mirrorSession) nameAlike(a *Answer) {
+	x.mu.Lock()
+	cmd := x.nameless
+	if cmd == nil || !slices.Contains(a.Settles, cmd) {
+		x.mu.Unlock()
+		return
+	}
+	x.nameless = nil
+	x.mu.Unlock()
+	name := ""
+	switch m := a.Method.(type) {
+	case *frame.QueueDeclareOk:
+		name = m.Queue
+	case *frame.BasicConsumeOk:
+		name = m.ConsumerTag
+	}
+	x.mirror.shadow.do(func() { x.mirror.shadow.given = name })
+	x.imitate(cmd)
 }
 
 // imitate tells a command to the simulated broker. Logging in is between the client and the real one.
@@ -114,6 +153,7 @@ func (x *mirrorSession) ended(err error) {
 // answered compares what the real broker answers. A channel that it was made to close, it closes for its
 // own reasons.
 func (x *mirrorSession) answered(a *Answer) {
+	x.nameAlike(a)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.awaits != nil && x.awaits(a) {

@@ -89,6 +89,25 @@ func TestMirrorUnanswered(t *testing.T) {
 	}
 }
 
+// TestMirrorNames: what the real broker names, the simulated one knows by the same name.
+func TestMirrorNames(t *testing.T) {
+	m, server := mirror(t, nil)
+	p := dial(t, server.Addr().String()).login()
+	p.send(1, &frame.ChannelOpen{}, &frame.QueueDeclare{Exclusive: true})
+	p.expect(frame.ChannelOpenOkID)
+	queue := p.expect(frame.QueueDeclareOkID).(*frame.QueueDeclareOk).Queue
+	p.send(1, &frame.QueueDeclare{Queue: queue, Passive: true}, &frame.BasicConsume{Queue: queue, Exclusive: true})
+	p.expect(frame.QueueDeclareOkID)
+	tag := p.expect(frame.BasicConsumeOkID).(*frame.BasicConsumeOk).ConsumerTag
+	p.send(1, &frame.BasicCancel{ConsumerTag: tag}, &frame.BasicConsume{Queue: queue, Exclusive: true}, &frame.QueueDelete{Queue: queue})
+	p.expect(frame.BasicCancelOkID)
+	p.expect(frame.BasicConsumeOkID)
+	p.logout()
+	if d := m.Disagreement(); d != "" {
+		t.Error(d)
+	}
+}
+
 // TestMirrorFence: a client that is refused what has no answer, or asks for the flow itself, sees what it would without
 // the question behind its commands.
 func TestMirrorFence(t *testing.T) {

@@ -41,7 +41,8 @@ type Simulated struct {
 	messages store
 	sessions []*simSession // by broker.Conn-1; nil where there is none
 	watched  []*simConsumer
-	named    int // names made up for queues and consumers
+	named    int    // names made up for queues and consumers
+	given    string // the next one, if it is not to be made up
 	spoken   []listener
 	buf      []amqp.Delivery
 }
@@ -153,6 +154,10 @@ func (s *Simulated) Restart() {
 
 // generated is a name of the broker's choice, the same for the same commands.
 func (s *Simulated) generated(prefix string) string {
+	if given := s.given; given != "" {
+		s.given = ""
+		return given
+	}
 	s.named++
 	return fmt.Sprintf("%s%022d", prefix, s.named)
 }
