@@ -46,7 +46,7 @@ const (
 	idle       = time.Second     // a worker waits for a shard before it looks whether there are more
 )
 
-// names of what a campaign has on a server.
+// The names of what a campaign has on a server.
 func base(name string) string      { return mark + "_" + name }
 func subject(name string) string   { return mark + "." + name + ".shards" }
 func resultsOf(name string) string { return base(name) + "_results" }

@@ -116,7 +116,8 @@ func (w *worker) carry(ctx context.Context, message jetstream.Msg) error {
 		return err
 	}
 	if done {
-		return w.acknowledge(message)
+		acknowledge(message)
+		return nil
 	}
 	delivered := uint64(1)
 	if about, err := message.Metadata(); err == nil {
@@ -139,14 +140,12 @@ func (w *worker) carry(ctx context.Context, message jetstream.Msg) error {
 		return err
 	}
 	w.done()
-	return w.acknowledge(message)
+	acknowledge(message)
+	return nil
 }
 
 // acknowledge says that a shard is done. Should that not arrive, it is delivered again, and its result is there.
-func (w *worker) acknowledge(message jetstream.Msg) error {
-	_ = message.Ack()
-	return nil
-}
+func acknowledge(message jetstream.Msg) { _ = message.Ack() }
 
 // vouch says again and again that a shard's worker lives, until stop is called.
 func (w *worker) vouch(message jetstream.Msg) (stop func()) {
