@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/campaign"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 )
 
 // campaignFile writes a campaign's file.

@@ -10,8 +10,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/lockproof/lockproof/campaign"
-	"github.com/lockproof/lockproof/campaign/natstest"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign/natstest"
 )
 
 // refusal is how a campaign ends that cannot be run, in one line.

@@ -18,8 +18,8 @@ import (
 
 	"github.com/nats-io/nkeys"
 
-	"github.com/lockproof/lockproof/campaign"
-	"github.com/lockproof/lockproof/campaign/natstest"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign/natstest"
 )
 
 // TestSecureServer: a server that asks for an NKey and for a client's certificate takes ours, by NATS's usual files, and

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof"
-	"github.com/lockproof/lockproof/campaign"
-	"github.com/lockproof/lockproof/campaign/natstest"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign/natstest"
 )
 
 // BenchmarkThroughput compares campaigns of one, two and four workers with the same scenarios without a queue: how many

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/campaign"
-	"github.com/lockproof/lockproof/campaign/natstest"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign/natstest"
 )
 
 // asProcess is the environment variable that makes this test binary a process of a campaign: work or run.
