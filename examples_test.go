@@ -233,7 +233,7 @@ func (c certain) Wait(ctx context.Context, name string, slot int) error {
 }
 
 func (e *example) holds(t *testing.T, on lockproof.ForeignBroker) {
-	res := e.prove(t, on, "", 100, 0)
+	res := e.prove(t, on, "", 60, 0)
 	for _, p := range res.Report.Properties {
 		if p.Violation != nil {
 			t.Errorf("%s is violated: %s\n%s", p.Property, p.Violation.Detail, p.Violation.Diagram)

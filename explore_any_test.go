@@ -63,7 +63,7 @@ func TestExploreAnyMutants(t *testing.T) {
 func ofAny(target *lock.Target, e lockproof.Exploration, p spec.Property) lockproof.Exploration {
 	e.Target, e.Properties, e.Rounds = target, 1<<p, 1
 	e.Options = append([][2]string{{"pipeline", "0"}}, e.Options...)
-	e.Search = search.Options{First: p != spec.Linearizable, Workers: 1, Memory: 1 << 28}
+	e.Search = search.Options{First: p != spec.Linearizable, Workers: 1, Memory: 1 << 25}
 	if target.Kind == lock.Mutex {
 		e.Admins = 0
 	}

@@ -124,12 +124,12 @@ func TestRightMutexes(t *testing.T) {
 	for _, m := range rightMutexes {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			t.Run("simulated", func(t *testing.T) { m.holds(t, simulated(t), m.scenarios(t, 60, 150)) })
+			t.Run("simulated", func(t *testing.T) { m.holds(t, simulated(t), m.scenarios(t, 60, 60)) })
 			t.Run("rabbitmq", func(t *testing.T) {
 				if testing.Short() {
 					t.Skip("skipped: -short leaves out the examples on a real broker")
 				}
-				m.holds(t, real(t), 40)
+				m.holds(t, real(t), 20)
 			})
 		})
 	}
