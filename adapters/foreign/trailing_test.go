@@ -189,38 +189,3 @@ func TestSentAfterTheAnswer(t *testing.T) {
 		m.tasks.Go(func() { soon(); close() })
 	}))
 }
-
-// What a client sends by itself at a time of its own choice, or now and then, makes an execution one that its
-// schedule does not decide.
-func TestSentAtAnyTime(t *testing.T) {
-	for name, sends := range map[string]func(calls int) bool{
-		"never":     func(calls int) bool { return calls < 8 },
-		"sometimes": func(calls int) bool { return calls%3 > 0 },
-	} {
-		t.Run(name, func(t *testing.T) {
-			var mu sync.Mutex
-			calls := 0
-			stage := newLeaving(t, 200*time.Millisecond, func(m *leaving, close func() error, _ <-chan struct{}) {
-				mu.Lock()
-				defer mu.Unlock()
-				calls++
-				if sends(calls) {
-					m.tasks.Go(func() { close() })
-				} else {
-					t.Cleanup(func() { close() })
-				}
-			})
-			sc := compete(stage)
-			for range 12 {
-				x, err := stage.Run(t.Context(), &sc)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !x.Uncontrolled.Free() {
-					return
-				}
-			}
-			t.Error("what a client leaves out of what it always did goes unsaid")
-		})
-	}
-}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/model/lock"
@@ -73,9 +75,9 @@ type client struct {
 	lock    Lock // nil until it is made
 	ctx     context.Context
 	end     context.CancelFunc
-	ended   bool // by Kill
-	busy    chan struct{}
-	said    string // by the error of the last operation
+	ended   bool                          // by Kill
+	busy    atomic.Pointer[chan struct{}] // closed when the last call is over; nil before the first
+	said    string                        // by the error of the last operation
 }
 
 // Initialize makes the client and looks what it can do.
@@ -108,9 +110,9 @@ func (c *client) Initialize(_ context.Context, in foreign.Setup) (foreign.About,
 
 // Call carries out one operation, and leaves it where it is when ctx is done. The next call waits for it.
 func (c *client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
-	if c.busy != nil {
+	if before := c.busy.Load(); before != nil {
 		select {
-		case <-c.busy:
+		case <-*before:
 		case <-ctx.Done():
 			return lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}, nil
 		}
@@ -120,7 +122,7 @@ func (c *client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.R
 	var said string
 	var err error
 	busy := make(chan struct{})
-	c.busy = busy
+	c.busy.Store(&busy)
 	go func() {
 		defer close(busy)
 		err = guarded(fmt.Sprintf("%s %s", op, p.Name), func() (err error) {
@@ -192,12 +194,22 @@ func (c *client) Pause() error { return foreign.ErrUnsupported }
 // Continue has nothing to do.
 func (c *client) Continue() error { return nil }
 
+// closing is how long a call that was left where it is may take to come to its end before the client is closed all
+// the same: a lock is called for one thing at a time.
+const closing = time.Second
+
 // Close closes the client. One that was killed has lost its connections, and what it says to that is of
 // no interest.
 func (c *client) Close() error {
 	c.end()
 	if c.lock == nil {
 		return nil
+	}
+	if busy := c.busy.Load(); busy != nil {
+		select {
+		case <-*busy:
+		case <-time.After(closing):
+		}
 	}
 	if err := guarded("Close", c.lock.Close); err != nil && !c.ended {
 		return fmt.Errorf("closing: %w", err)
