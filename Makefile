@@ -2,6 +2,7 @@
 
 # The examples of targets are in testdata, which ./... leaves out, and so is the tool that injects bugs.
 PACKAGES    := ./... ./testdata/targets/golang/... ./testdata/mutate
+CONCURRENT  := ./adapters/foreign ./adapters/golang ./adapters/process/... ./adapters/stress ./adapters/wire ./sim/search ./cmd/lockproof/campaign
 FUZZTIME    ?= 30s
 SPINFLAGS   ?=
 MUTATE_N    ?= 300
@@ -25,8 +26,9 @@ pins: ## hold verdicts, counts and counterexamples against those that are kept, 
 	go test -run 'TestPins|TestAtlas|TestCounterexamples$$|TestSmallConfigurations|TestVerdicts|TestFindings' . ./adapters/mutant ./model/spec ./sim/search
 	go test ./histories ./sim ./model/lock
 
-race: ## run the short tests with the race detector
-	go test -timeout 20m -race -short ./...
+race: ## run the short tests of what runs at the same time with the race detector
+	go test -timeout 20m -race -short $(CONCURRENT)
+	go test -timeout 20m -race -short -run 'Prove|Until|Interrupted|EndsBetween|RightMutexes|StressReconnects' .
 
 lint: ## check the form of the code
 	@unformatted=$$(gofmt -l .) && if [ -n "$$unformatted" ]; then echo "not gofmt'ed:" $$unformatted; exit 1; fi
