@@ -2,7 +2,7 @@
 
 # The examples of targets are in testdata, which ./... leaves out, and so is the tool that injects bugs.
 PACKAGES    := ./... ./testdata/targets/golang/... ./testdata/mutate
-CONCURRENT  := ./adapters/foreign ./adapters/golang ./adapters/process/... ./adapters/stress ./adapters/wire ./sim/search ./cmd/lockproof/campaign
+CONCURRENT  := ./adapters/foreign ./adapters/golang ./adapters/process/... ./adapters/stress ./adapters/wire ./cmd/lockproof/campaign
 FUZZTIME    ?= 30s
 SPINFLAGS   ?=
 MUTATE_N    ?= 300
@@ -29,6 +29,7 @@ pins: ## hold verdicts, counts and counterexamples against those that are kept, 
 race: ## run the short tests of what runs at the same time with the race detector
 	go test -timeout 20m -race -short $(CONCURRENT)
 	go test -timeout 20m -race -short -run 'Prove|Until|Interrupted|EndsBetween|RightMutexes|StressReconnects' .
+	go test -timeout 20m -race -short -run 'Worker|Interrupt|Checkpoint|Resum|Walk' ./sim/search
 
 lint: ## check the form of the code
 	@unformatted=$$(gofmt -l .) && if [ -n "$$unformatted" ]; then echo "not gofmt'ed:" $$unformatted; exit 1; fi
