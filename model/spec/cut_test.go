@@ -46,6 +46,42 @@ func TestCutsMakeNoDifference(t *testing.T) {
 	}
 }
 
+// What administrative operations came to is not certain where any two of them overlap, be they neighbours or not.
+func TestOverlappingAdministration(t *testing.T) {
+	overlap := func(a, b *call) bool { return a.inv < b.ret && b.inv < a.ret }
+	var counts [2]int
+	for seed := range uint64(1000) {
+		choose := bySeed(seed)
+		h := drawHistory(choose, drawAny(choose))
+		r := new(resolver)
+		if r.resolve(h, 0, LinearizableOptions{}) != nil {
+			continue
+		}
+		var all []*call
+		for i := range r.calls {
+			switch c := &r.calls[i]; c.effect {
+			case adds, creates, removes, destroys:
+				all = append(all, c)
+			}
+		}
+		want := 0
+		for i, a := range all {
+			for _, b := range all[:i] {
+				if overlap(a, b) {
+					want = 1
+				}
+			}
+		}
+		counts[want]++
+		if got := r.mixes(); got != (want == 1) {
+			t.Fatalf("seed %d: overlapping administration is %v, want %v:\n%s", seed, got, want == 1, tell(h))
+		}
+	}
+	if min(counts[0], counts[1]) < 50 {
+		t.Errorf("%d histories without, %d with overlapping administration: that says little", counts[0], counts[1])
+	}
+}
+
 // More unanswered acquires than the fast check tells apart make it say nothing, not something wrong: here only
 // the last of them can have had the slot.
 func TestMoreUnansweredThanCanBeTold(t *testing.T) {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"math/bits"
 	"strings"
 	"testing"
@@ -229,5 +230,17 @@ func TestAnyCutoff(t *testing.T) {
 	}
 	if c := r.Cutoff(t.Context(), 3, 100); c.Clients != 0 || c.Reached == 0 || c.Reached >= r.Views {
 		t.Errorf("few states: %+v of %d views", c, r.Views)
+	}
+}
+
+// TestForemostError: of the assumptions that do not hold the same one is told, in whatever order they are seen.
+func TestForemostError(t *testing.T) {
+	a, b, again := errors.New("a"), errors.New("b"), errors.New("a")
+	for _, c := range []struct{ x, y, want error }{
+		{nil, nil, nil}, {a, nil, a}, {nil, a, a}, {a, b, a}, {b, a, a}, {a, again, a}, {again, a, again},
+	} {
+		if got := foremost(c.x, c.y); got != c.want {
+			t.Errorf("of %v and %v it is %v, want %v", c.x, c.y, got, c.want)
+		}
 	}
 }

@@ -225,9 +225,7 @@ func (s *anySearch) check(workers []*anyWorker) {
 	crowded := false
 	for _, w := range workers {
 		crowded = crowded || w.crowded
-		if w.err != nil && (s.res.Err == nil || w.err.Error() < s.res.Err.Error()) {
-			s.res.Err = w.err
-		}
+		s.res.Err = foremost(s.res.Err, w.err)
 	}
 	telling := s.opts.Progress != nil && time.Since(s.told) >= tellEvery
 	if s.opts.Memory > 0 || telling {

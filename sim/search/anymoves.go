@@ -233,11 +233,15 @@ func (w *anyWorker) dead(shared uint32, image []byte) uint32 {
 }
 
 // fail notes an assumption of the search that does not hold.
-// Of several, the one that is first in the order of words is told of, so that it is always the same.
-func (w *anyWorker) fail(err error) {
-	if w.err == nil || err.Error() < w.err.Error() {
-		w.err = err
+func (w *anyWorker) fail(err error) { w.err = foremost(w.err, err) }
+
+// foremost is the one of two errors that is told, either of which may be nil: the first in the order of their words,
+// so that it is the same however many workers there are.
+func foremost(a, b error) error {
+	if a == nil || b != nil && b.Error() < a.Error() {
+		return b
 	}
+	return a
 }
 
 // after is what an action makes of another client's part.
