@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // ended is the time of a run of which some parts are over.
@@ -108,8 +108,8 @@ func TestTimeEndsBetweenExecutions(t *testing.T) {
 			t.Errorf("ended at call %d: %v", at, run.free.Words())
 		}
 		for p, d := range run.findings {
-			if d != nil && (d.tries.Of == 0 || d.found(spec.Property(p)).Detail == "") {
-				t.Errorf("ended at call %d: %s was found and not tried again", at, spec.Property(p))
+			if d != nil && (d.tries.Of == 0 || d.found(property.Property(p)).Detail == "") {
+				t.Errorf("ended at call %d: %s was found and not tried again", at, property.Property(p))
 			}
 		}
 		if next := int(run.next.Load()); next != run.sum.scenarios {

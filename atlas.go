@@ -10,8 +10,9 @@ import (
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
 )
@@ -33,7 +34,7 @@ type row struct {
 	setting string // what distinguishes it from its neighbours
 	Exploration
 	// judge are the properties that the question is about; 0 is all that apply.
-	judge []spec.Property
+	judge []property.Property
 }
 
 // AtlasConfig says how an atlas is made.
@@ -131,7 +132,7 @@ func (c *AtlasConfig) visit(ctx context.Context, r *row) (*histories.AtlasRow, e
 }
 
 // Lost is the verdict on a property that is violated.
-func (x *Explored) Lost(p spec.Property) histories.AtlasVerdict {
+func (x *Explored) Lost(p property.Property) histories.AtlasVerdict {
 	t := x.Traces[p]
 	v, _ := violationOf(t, p)
 	return histories.AtlasVerdict{
@@ -140,7 +141,7 @@ func (x *Explored) Lost(p spec.Property) histories.AtlasVerdict {
 }
 
 // confirm is what a real broker shows of a violation, "" if none is asked.
-func (c *AtlasConfig) confirm(t *scenario.Trace, target *lock.Target, p spec.Property) (string, error) {
+func (c *AtlasConfig) confirm(t *scenario.Trace, target *lock.Target, p property.Property) (string, error) {
 	if c.Confirm == nil {
 		return "", nil
 	}
@@ -196,7 +197,7 @@ func (e *Exploration) Command() string {
 	for _, o := range e.Options {
 		args = append(args, "-o "+o[0]+"="+o[1])
 	}
-	for p := range spec.PropertyCount {
+	for p := range property.Count {
 		if e.Properties.Has(p) {
 			args = append(args, "--property "+p.String())
 		}
@@ -247,7 +248,7 @@ const costScenarios = 2000
 // cost is what operations take with a row's options, in drawn scenarios of many clients.
 func (c *AtlasConfig) cost(e *Exploration) []histories.EfficiencyRow {
 	var r sim.Runner
-	r.Costs = new(spec.Costs)
+	r.Costs = new(monitor.Costs)
 	source := sim.NewSource(sim.Space{Target: e.Target, Fixed: fixed(e)}, 1)
 	for i := range costScenarios {
 		s := source.Scenario(i)

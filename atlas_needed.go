@@ -9,8 +9,8 @@ import (
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
 )
@@ -176,7 +176,7 @@ func loses(ctx context.Context, comb combination, first bool) ([]histories.Atlas
 		if err != nil {
 			return nil, err
 		}
-		for p := range spec.PropertyCount {
+		for p := range property.Count {
 			if x.Traces[p] != nil {
 				out = withFewest(out, x.Lost(p))
 			}

@@ -5,8 +5,8 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -30,7 +30,7 @@ func do(op lock.Op, arg ...uint8) scenario.Operation {
 
 func ops(o ...scenario.Operation) []scenario.Operation { return o }
 
-func about(p ...spec.Property) []spec.Property { return p }
+func about(p ...property.Property) []property.Property { return p }
 
 // admins is administrators alone, who call the same.
 func admins(n, slots int, crashes int, calls []scenario.Operation, options ...string) Exploration {
@@ -92,7 +92,7 @@ func again(rounds int, e Exploration) Exploration {
 	return e
 }
 
-var slotsOnly = about(spec.ContiguousSlots, spec.AdminExclusion, spec.RemovalDrains, spec.ExactCount, spec.NoLeak, spec.Progress)
+var slotsOnly = about(property.ContiguousSlots, property.AdminExclusion, property.RemovalDrains, property.ExactCount, property.NoLeak, property.Progress)
 
 // questions are those of the design, in its order.
 var questions = []question{
@@ -136,17 +136,17 @@ var questions = []question{
 		{"verification, removed and added again", both(2, 1, noFaults, ops(acquire, verify), swap), nil},
 	}, "It is: without it a client is granted a slot that was removed between its look and its claim. It closes that window. What stays open is a removal after the verification: the client then holds a removed slot until its next verify, which the guidelines permit. The price is that a client may withdraw, while another was told that all is taken."},
 	{7, "After RESOURCE_LOCKED: restart at 1, stay, or start at random: cost, starvation, livelock, and is a retry limit needed?", []row{
-		{"restart at 1", clients(3, 2, noFaults, ops(acquire, release), "restart=first"), about(spec.Progress, spec.MutualExclusion, spec.Linearizable, spec.CheapAcquire)},
-		{"stay", clients(3, 2, noFaults, ops(acquire, release), "restart=stay"), about(spec.Progress, spec.MutualExclusion, spec.Linearizable, spec.CheapAcquire)},
-		{"start at random, up to the one at hand", clients(3, 2, noFaults, ops(acquire, release), "restart=random"), about(spec.Progress, spec.MutualExclusion, spec.Linearizable, spec.CheapAcquire)},
-		{"start at any number", clients(2, 2, noFaults, ops(acquire, release), "restart=any"), about(spec.Progress, spec.MutualExclusion, spec.Linearizable, spec.CheapAcquire)},
-		{"restart at 1, no retry", clients(3, 2, noFaults, ops(acquire, release), "restart=first", "retries=0"), about(spec.Progress, spec.MutualExclusion, spec.Linearizable, spec.CheapAcquire)},
-		{"restart at 1, one retry, three rounds", again(3, clients(3, 2, noFaults, ops(acquire, release), "restart=first", "retries=1")), about(spec.Progress)},
-		{"no limit", mutated("retries-forever", again(1, clients(3, 2, noFaults, ops(acquire), "retries=0"))), about(spec.Progress)},
+		{"restart at 1", clients(3, 2, noFaults, ops(acquire, release), "restart=first"), about(property.Progress, property.MutualExclusion, property.Linearizable, property.CheapAcquire)},
+		{"stay", clients(3, 2, noFaults, ops(acquire, release), "restart=stay"), about(property.Progress, property.MutualExclusion, property.Linearizable, property.CheapAcquire)},
+		{"start at random, up to the one at hand", clients(3, 2, noFaults, ops(acquire, release), "restart=random"), about(property.Progress, property.MutualExclusion, property.Linearizable, property.CheapAcquire)},
+		{"start at any number", clients(2, 2, noFaults, ops(acquire, release), "restart=any"), about(property.Progress, property.MutualExclusion, property.Linearizable, property.CheapAcquire)},
+		{"restart at 1, no retry", clients(3, 2, noFaults, ops(acquire, release), "restart=first", "retries=0"), about(property.Progress, property.MutualExclusion, property.Linearizable, property.CheapAcquire)},
+		{"restart at 1, one retry, three rounds", again(3, clients(3, 2, noFaults, ops(acquire, release), "restart=first", "retries=1")), about(property.Progress)},
+		{"no limit", mutated("retries-forever", again(1, clients(3, 2, noFaults, ops(acquire), "retries=0"))), about(property.Progress)},
 	}, "At 1, at the one at hand, or at random up to that: all three are correct and none livelocks, as whoever loses a race lost it to somebody who won. Any other number, which the guidelines permit, is not: a scan that goes on further up passes slots that it has not looked at, or that are free by now, and finds a lock full that is not. Staying is cheapest, since what was seen taken below need not be looked at again. One client can lose again and again while others acquire and release (starvation), so a limit is needed, and giving up must be told apart from \"full\"."},
 	{8, "Remove then add between two verifies: who believes what?", []row{
 		{"one slot, removed and added again", both(2, 1, noFaults, ops(acquire, verify, verify), swap), nil},
-		{"the same, and verify gives up in silence", mutated("gives-up-silently", both(2, 1, noFaults, ops(acquire, verify), swap)), about(spec.NoFalseHold, spec.MutualExclusion)},
+		{"the same, and verify gives up in silence", mutated("gives-up-silently", both(2, 1, noFaults, ops(acquire, verify), swap)), about(property.NoFalseHold, property.MutualExclusion)},
 	}, "The holder that verifies only after the slot is back never learns that it was gone, and that is safe: its B queue was there all along, so nobody else was granted the slot. Who verifies in between gives the slot up and says so."},
 	{9, "Relinquishing by closing the channel: does it relinquish?", []row{
 		{"close the channel", clients(2, 1, noFaults, session, "release=close-channel"), nil},
@@ -154,13 +154,13 @@ var questions = []question{
 		{"delete B", clients(2, 1, noFaults, session), nil},
 	}, "No. An exclusive queue belongs to the connection: after the channel is closed the slot is held as before, and nobody has it."},
 	{10, "Two lock clients on one connection.", []row{
-		{"one connection, a channel each", clients(2, 1, noFaults, ops(acquire), "connection=shared"), about(spec.MutualExclusion, spec.Linearizable)},
-		{"a connection each", clients(2, 1, noFaults, ops(acquire)), about(spec.MutualExclusion, spec.Linearizable)},
+		{"one connection, a channel each", clients(2, 1, noFaults, ops(acquire), "connection=shared"), about(property.MutualExclusion, property.Linearizable)},
+		{"a connection each", clients(2, 1, noFaults, ops(acquire)), about(property.MutualExclusion, property.Linearizable)},
 	}, "Both are told that they hold the slot: a queue is exclusive to the connection, and both are it. One connection can be one client only."},
 	{11, "A connection lost without anyone noticing: how long do two clients believe they hold one slot; what does a driver that reconnects by itself do to verify?", []row{
 		{"the broker drops a connection", clients(2, 1, oneDrop, session), nil},
 		{"the client dies, the broker is late", clients(2, 1, oneCrash, session), nil},
-		{"the driver reconnects in verify", mutated("verify-reconnects", clients(2, 1, oneDrop, session)), about(spec.StaleBeliefEnds, spec.HonestVerify, spec.MutualExclusion)},
+		{"the driver reconnects in verify", mutated("verify-reconnects", clients(2, 1, oneDrop, session)), about(property.StaleBeliefEnds, property.HonestVerify, property.MutualExclusion)},
 	}, "Until the next verify, however long that is: no lock without fencing can do better. A driver that reconnects by itself makes it for ever, as the A queue is there on any connection: verify must run on the connection that acquired."},
 	{12, "Probing by passive declare instead of publish: cost, and broken channels, when the queue is exclusive.", []row{
 		{"passive declare", both(2, 1, noFaults, session, swap, "existence=passive"), nil},
@@ -171,16 +171,16 @@ var questions = []question{
 		{"x-max-length 0", clients(2, 1, noFaults, session), nil},
 		{"x-max-length 0, reject-publish", clients(2, 1, noFaults, session, "overflow=reject-publish"), nil},
 		{"x-message-ttl 0", clients(2, 1, noFaults, session, "max-length=none", "message-ttl=0"), nil},
-		{"reject-publish, a nack taken for absence", mutated("nack-is-absence", clients(2, 1, noFaults, session)), about(spec.Linearizable)},
+		{"reject-publish, a nack taken for absence", mutated("nack-is-absence", clients(2, 1, noFaults, session)), about(property.Linearizable)},
 	}, "They pile up in A and B queues, for ever in A. x-max-length 0 drops them at no cost; a TTL of 0 does the same; reject-publish turns every answer into a nack, which then must be read as \"it exists\", and does not go together with transactions at all."},
 	{14, "Transient A queues and a broker restart; x-expires on A queues that are only published to.", []row{
 		{"transient", both(1, 1, oneRestart, session, ops(do(lock.Count)), "durable=false"), nil},
 		{"durable", both(1, 1, oneRestart, session, ops(do(lock.Count))), nil},
-		{"x-expires of 10 ms", clients(1, 1, noFaults, ops(acquire, verify), "expires=10"), about(spec.ContiguousSlots, spec.HonestVerify, spec.RemovalDrains)},
+		{"x-expires of 10 ms", clients(1, 1, noFaults, ops(acquire, verify), "expires=10"), about(property.ContiguousSlots, property.HonestVerify, property.RemovalDrains)},
 	}, "A restart takes transient slots away, and nobody told the holders. A probe by publish is not a use: a slot with x-expires goes away under clients that look at it all day."},
 	{15, "A client scanning past a hole: capacity lost, count understated, slots above the hole still granted?", []row{
-		{"an administrator dies half-way, clients acquire", both(2, 3, oneCrash, ops(acquire), ops(do(lock.Remove, 2)), "order=ascending"), about(spec.ContiguousSlots, spec.Progress, spec.NoPhantomSlot)},
-		{"count after a literal add 2", admins(1, 1, 0, ops(do(lock.Add, 2), do(lock.Count)), "add-reading=literal"), about(spec.ContiguousSlots, spec.ExactCount)},
+		{"an administrator dies half-way, clients acquire", both(2, 3, oneCrash, ops(acquire), ops(do(lock.Remove, 2)), "order=ascending"), about(property.ContiguousSlots, property.Progress, property.NoPhantomSlot)},
+		{"count after a literal add 2", admins(1, 1, 0, ops(do(lock.Add, 2), do(lock.Count)), "add-reading=literal"), about(property.ContiguousSlots, property.ExactCount)},
 	}, "A scan stops at the first slot that does not exist: slots above a hole are never granted, and count says so: it counts what can be acquired. The capacity is lost until somebody prunes or refills."},
 	{16, "Transactions instead of confirms: when does the return arrive?", []row{
 		{"transactions, RabbitMQ 3", both(2, 1, noFaults, session, swap, "confirm=transactions"), nil},
@@ -190,9 +190,9 @@ var questions = []question{
 		{"transactions, RabbitMQ 4, removed and added over and over", both(1, 1, noFaults, ops(acquire), overAndOver, "confirm=transactions", "tx-routing=publish"), nil},
 	}, "With the commit, before commit-ok: a probe is two commands. RabbitMQ 3 looks the queue up at the commit, and that is correct. RabbitMQ 4 does so when the message is published, and fails the commit with 406 if the queue is gone by then: the channel has to be opened again and the probe repeated, and whoever repeats it a few times only fails, though nothing went wrong, where a slot is removed and added as often. It costs a commit for every probe, and the probes of one round trip can't share one, as a return does not say which commit it belongs to."},
 	{17, "A semaphore whose name looks like another's queue.", []row{
-		{"jobs and jobs-1-A, names of the reference", named(clients(2, 1, noFaults, ops(acquire)), "jobs", "jobs-1-A"), about(spec.NameSafety, spec.MutualExclusion)},
-		{"jobs and jobs1, names without separators", mutated("names-run-together", named(clients(2, 1, noFaults, ops(acquire)), "jobs", "jobs1")), about(spec.NameSafety)},
-		{"the administration mutex has the lock's name", mutated("admin-mutex-is-lock-name", named(clients(2, 1, noFaults, ops(acquire)), "jobs", "jobs-1-A")), about(spec.NameSafety)},
+		{"jobs and jobs-1-A, names of the reference", named(clients(2, 1, noFaults, ops(acquire)), "jobs", "jobs-1-A"), about(property.NameSafety, property.MutualExclusion)},
+		{"jobs and jobs1, names without separators", mutated("names-run-together", named(clients(2, 1, noFaults, ops(acquire)), "jobs", "jobs1")), about(property.NameSafety)},
+		{"the administration mutex has the lock's name", mutated("admin-mutex-is-lock-name", named(clients(2, 1, noFaults, ops(acquire)), "jobs", "jobs-1-A")), about(property.NameSafety)},
 	}, "With the role at the end of every name, the administration mutex's too, no name reads in two ways. With the administration mutex under the semaphore's bare name, a semaphore called jobs-1-A has the slot of jobs for its mutex."},
 	{18, "Waiting on a holder of a slot that was not removed.", []row{
 		{"remove, then wait", both(2, 1, noFaults, session, ops(removeOne, do(lock.Wait, 1))), nil},

@@ -8,8 +8,8 @@ import (
 
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
 )
@@ -80,11 +80,11 @@ func BenchmarkCheck(b *testing.B) {
 
 // crowd is a history of clients that compete for 20 slots. One acquire in fifty is never answered: its
 // client dies, the broker notices, and it goes on as another process.
-func crowd(operations, clients int) *spec.History {
+func crowd(operations, clients int) *history.History {
 	const slots = 20
 	random := rand.New(rand.NewPCG(1, 1))
-	h := &spec.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{slots}}
-	say := func(e spec.Event) {
+	h := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{slots}}
+	say := func(e history.Event) {
 		e.Time = int64(len(h.Events)) * 1000
 		h.Events = append(h.Events, e)
 	}
@@ -100,7 +100,7 @@ func crowd(operations, clients int) *spec.History {
 		switch {
 		case !calling[c] && held[c] == 0:
 			operations--
-			say(spec.Event{Process: p, Type: spec.Invoke, F: spec.F(lock.Acquire)})
+			say(history.Event{Process: p, Type: history.Invoke, F: history.F(lock.Acquire)})
 			calling[c], full[c] = true, true
 			for s := 1; s <= slots; s++ {
 				if holder[s] == 0 {
@@ -110,21 +110,21 @@ func crowd(operations, clients int) *spec.History {
 			}
 		case !calling[c]:
 			operations--
-			say(spec.Event{Process: p, Type: spec.Invoke, F: spec.F(lock.Release), Slot: uint16(held[c])})
+			say(history.Event{Process: p, Type: history.Invoke, F: history.F(lock.Release), Slot: uint16(held[c])})
 			holder[held[c]], calling[c] = 0, true
 		case full[c]:
-			say(spec.Event{Process: p, Type: spec.Fail, F: spec.F(lock.Acquire), Reason: lock.Full})
+			say(history.Event{Process: p, Type: history.Fail, F: history.F(lock.Acquire), Reason: lock.Full})
 			calling[c], full[c] = false, false
 		case holder[held[c]] == c && random.IntN(50) == 0:
-			say(spec.Event{Process: spec.Nemesis, Target: p, Type: spec.Info, F: spec.Crash})
-			say(spec.Event{Process: spec.Nemesis, Target: p, Type: spec.Info, F: spec.Gone})
+			say(history.Event{Process: history.Nemesis, Target: p, Type: history.Info, F: history.Crash})
+			say(history.Event{Process: history.Nemesis, Target: p, Type: history.Info, F: history.Gone})
 			holder[held[c]], held[c], calling[c] = 0, 0, false
 			process[c] += int32(clients)
 		case holder[held[c]] == c:
-			say(spec.Event{Process: p, Type: spec.OK, F: spec.F(lock.Acquire), Slot: uint16(held[c]), Held: true})
+			say(history.Event{Process: p, Type: history.OK, F: history.F(lock.Acquire), Slot: uint16(held[c]), Held: true})
 			calling[c] = false
 		default:
-			say(spec.Event{Process: p, Type: spec.OK, F: spec.F(lock.Release), Slot: uint16(held[c])})
+			say(history.Event{Process: p, Type: history.OK, F: history.F(lock.Release), Slot: uint16(held[c])})
 			held[c], calling[c] = 0, false
 		}
 	}

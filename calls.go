@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // ParseCalls reads calls such as "acquire,remove:1"; none of "".
@@ -23,8 +23,8 @@ func ParseCalls(list string) (out []scenario.Operation, err error) {
 		}
 		takes := op.Op == lock.Create || op.Op == lock.Add || op.Op == lock.Remove || op.Op == lock.Wait
 		n, err := strconv.ParseUint(arg, 10, 8)
-		if takes != has || has && (err != nil || n < 1 || n > spec.Slots-1) {
-			return nil, fmt.Errorf("%q: create, add, remove and wait take a number from 1 to %d after a colon, others none", item, spec.Slots-1)
+		if takes != has || has && (err != nil || n < 1 || n > monitor.Slots-1) {
+			return nil, fmt.Errorf("%q: create, add, remove and wait take a number from 1 to %d after a colon, others none", item, monitor.Slots-1)
 		}
 		op.Arg = uint8(n)
 		out = append(out, op)

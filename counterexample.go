@@ -6,8 +6,8 @@ import (
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -32,7 +32,7 @@ func (r *Result) Counterexamples(command string) []*histories.Counterexample {
 
 // labels are what all counterexamples of a run say.
 type labels struct {
-	strength spec.Strength
+	strength property.Strength
 	origin   histories.Origin // of no execution in particular
 	// Of somebody else's program: its command, the type that it was taken for, and its options.
 	exec    string
@@ -41,7 +41,7 @@ type labels struct {
 }
 
 // counterexample is an execution that violates a property, as it is written.
-func (l *labels) counterexample(p spec.Property, t *scenario.Trace, found *histories.Found) *histories.Counterexample {
+func (l *labels) counterexample(p property.Property, t *scenario.Trace, found *histories.Found) *histories.Counterexample {
 	ce := &histories.Counterexample{
 		Exec: l.exec, Kind: l.kind, ExecOptions: l.options, Tool: Version, Property: p, Strength: l.strength,
 		Scenario: sim.Replay(t), Transcript: histories.Transcript(t), Suspected: found.Suspected, Tries: found.Tries,
@@ -54,13 +54,13 @@ func (l *labels) counterexample(p spec.Property, t *scenario.Trace, found *histo
 }
 
 // foundIn is what a trace shows of a violation, as the report tells of it.
-func foundIn(t *scenario.Trace, p spec.Property) *histories.Found {
+func foundIn(t *scenario.Trace, p property.Property) *histories.Found {
 	v, _ := violationOf(t, p)
 	return &histories.Found{Steps: len(t.Steps), Detail: v.Explain(), Errors: histories.Errors(t), Diagram: drawn(t)}
 }
 
 // violationOf is the first violation of a property in a trace.
-func violationOf(t *scenario.Trace, p spec.Property) (scenario.Violation, bool) {
+func violationOf(t *scenario.Trace, p property.Property) (scenario.Violation, bool) {
 	i := slices.IndexFunc(t.Violations, func(v scenario.Violation) bool { return v.Property == p })
 	if i < 0 {
 		return scenario.Violation{}, false

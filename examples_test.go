@@ -18,8 +18,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
@@ -32,7 +32,7 @@ type example struct {
 	// probe succeeds where there is all that it needs, and install says how that gets there.
 	probe, install string
 	// breaks are its bugs, each with the property that it breaks.
-	breaks map[string]spec.Property
+	breaks map[string]property.Property
 }
 
 // sharedConnection is a bug that clients in one process alone can have.
@@ -41,35 +41,35 @@ const sharedConnection = "shared-connection"
 var examples = []example{
 	{
 		folder: "golang", probe: "true",
-		breaks: map[string]spec.Property{
-			"not-mandatory":          spec.Linearizable,
-			"return-ignored":         spec.Linearizable,
-			"verify-reconnects":      spec.StaleBeliefEnds,
-			"release-closes-channel": spec.EffectiveRelease,
-			"locked-is-success":      spec.MutualExclusion,
-			sharedConnection:         spec.MutualExclusion,
+		breaks: map[string]property.Property{
+			"not-mandatory":          property.Linearizable,
+			"return-ignored":         property.Linearizable,
+			"verify-reconnects":      property.StaleBeliefEnds,
+			"release-closes-channel": property.EffectiveRelease,
+			"locked-is-success":      property.MutualExclusion,
+			sharedConnection:         property.MutualExclusion,
 		},
 	},
 	{
 		folder: "python", command: "exec /usr/bin/python3 adapter.py",
 		probe: "/usr/bin/python3 -c 'import pika'", install: "apt-get install python3-pika",
-		breaks: map[string]spec.Property{
-			"not-mandatory":          spec.Linearizable,
-			"return-ignored":         spec.Linearizable,
-			"verify-reconnects":      spec.StaleBeliefEnds,
-			"release-closes-channel": spec.EffectiveRelease,
-			"no-cleanup":             spec.Linearizable,
-			"locked-is-success":      spec.MutualExclusion,
+		breaks: map[string]property.Property{
+			"not-mandatory":          property.Linearizable,
+			"return-ignored":         property.Linearizable,
+			"verify-reconnects":      property.StaleBeliefEnds,
+			"release-closes-channel": property.EffectiveRelease,
+			"no-cleanup":             property.Linearizable,
+			"locked-is-success":      property.MutualExclusion,
 		},
 	},
 	{
 		folder: "node", command: "exec node adapter.js",
 		probe: "node -e 'require(\"amqplib\")'", install: "npm ci in testdata/targets/node",
-		breaks: map[string]spec.Property{
-			"return-ignored":         spec.Linearizable,
-			"verify-reconnects":      spec.StaleBeliefEnds,
-			"release-closes-channel": spec.EffectiveRelease,
-			"locked-is-success":      spec.MutualExclusion,
+		breaks: map[string]property.Property{
+			"return-ignored":         property.Linearizable,
+			"verify-reconnects":      property.StaleBeliefEnds,
+			"release-closes-channel": property.EffectiveRelease,
+			"locked-is-success":      property.MutualExclusion,
 		},
 	},
 }
@@ -170,7 +170,7 @@ func (e *example) repeats(t *testing.T) {
 }
 
 // prove judges the example, with a bug or without.
-func (e *example) prove(t *testing.T, on lockproof.ForeignBroker, bug string, scenarios int, until spec.PropertySet) *lockproof.Result {
+func (e *example) prove(t *testing.T, on lockproof.ForeignBroker, bug string, scenarios int, until property.Set) *lockproof.Result {
 	c := lockproof.ForeignConfig{Starter: e.starter(t, bug), On: on, Seed: 1, Scenarios: scenarios, Until: until}
 	if bug == sharedConnection {
 		c.Workers = 1
@@ -243,7 +243,7 @@ func (e *example) holds(t *testing.T, on lockproof.ForeignBroker) {
 
 // violates judges the example with a bug. On the simulated broker that is done twice for one that needs no processes:
 // one seed gives one counterexample. Of the others that is looked at without judging them, which is quicker.
-func (e *example) violates(t *testing.T, on lockproof.ForeignBroker, bug string, property spec.Property) {
+func (e *example) violates(t *testing.T, on lockproof.ForeignBroker, bug string, property property.Property) {
 	found := e.counterexample(t, on, bug, property)
 	if on.URL != "" || e.command != "" {
 		return
@@ -254,9 +254,9 @@ func (e *example) violates(t *testing.T, on lockproof.ForeignBroker, bug string,
 }
 
 // counterexample looks for one, and draws what its replay comes to, which must violate the property again.
-func (e *example) counterexample(t *testing.T, on lockproof.ForeignBroker, bug string, property spec.Property) string {
-	res := e.prove(t, on, bug, 400, spec.PropertySet(0).With(property))
-	found := counterexampleOf(t, res, property)
+func (e *example) counterexample(t *testing.T, on lockproof.ForeignBroker, bug string, p property.Property) string {
+	res := e.prove(t, on, bug, 400, property.Set(0).With(p))
+	found := counterexampleOf(t, res, p)
 	r, err := lockproof.ReplayForeign(t.Context(), found, e.starter(t, bug), on)
 	if err != nil {
 		t.Fatal(err)
@@ -269,7 +269,7 @@ func (e *example) counterexample(t *testing.T, on lockproof.ForeignBroker, bug s
 }
 
 // counterexampleOf is the result's counterexample of a property, which must not be suspected only.
-func counterexampleOf(t *testing.T, res *lockproof.Result, property spec.Property) *histories.Counterexample {
+func counterexampleOf(t *testing.T, res *lockproof.Result, property property.Property) *histories.Counterexample {
 	t.Helper()
 	for _, ce := range res.Counterexamples("") {
 		if ce.Property == property && !ce.Suspected {

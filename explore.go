@@ -10,8 +10,9 @@ import (
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
 )
@@ -40,8 +41,8 @@ type Exploration struct {
 	MostSlots int
 	// Properties are those to judge; 0 is all that apply. The fewer they are, the fewer states there
 	// are to tell apart.
-	Properties spec.PropertySet
-	Strength   spec.Strength
+	Properties property.Set
+	Strength   property.Strength
 	Search     search.Options
 	// ViewsProgress is told about every second how far a search for any number of clients is. It may be nil.
 	ViewsProgress func(*search.AnyStats)
@@ -75,7 +76,7 @@ type Explored struct {
 	Search *search.Result
 	// Least are the properties that no execution within the bounds violates in fewer steps than the
 	// counterexample, however few the slots and calls are.
-	Least spec.PropertySet
+	Least property.Set
 
 	judgedAlone int // histories that were judged one by one
 }
@@ -96,7 +97,7 @@ func Explore(ctx context.Context, e Exploration) (*Explored, error) {
 		return nil, err
 	}
 	x := &Explored{Result: Result{
-		Strength: e.Strength, Traces: make(map[spec.Property]*scenario.Trace), labels: labels{strength: e.Strength, origin: e.origin()},
+		Strength: e.Strength, Traces: make(map[property.Property]*scenario.Trace), labels: labels{strength: e.Strength, origin: e.origin()},
 	}}
 	if e.Walks > 0 {
 		err = x.sample(ctx, &e, &b)
@@ -118,7 +119,7 @@ func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) err
 	}
 	want := x.Search.Found
 	if x.Search.Doubted > 0 {
-		want = want.With(spec.Linearizable)
+		want = want.With(property.Linearizable)
 	}
 	if want != 0 && e.Brief {
 		x.asFound(b, x.trails(ctx, e, b, want))
@@ -141,7 +142,7 @@ func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) err
 
 // trails are executions that violate the properties wanted. What the search has found is not lost where ctx is over: it
 // is looked for all the same, which takes no longer than finding it did with one worker.
-func (x *Explored) trails(ctx context.Context, e *Exploration, b *sim.Bounds, want spec.PropertySet) map[spec.Property][]scenario.Action {
+func (x *Explored) trails(ctx context.Context, e *Exploration, b *sim.Bounds, want property.Set) map[property.Property][]scenario.Action {
 	trails, judged := search.Trails(ctx, *b, e.Search.Reductions, want, illegal(b))
 	x.judgedAlone = judged
 	left := x.Search.Found
@@ -174,10 +175,10 @@ func (e *Exploration) Bounds() (sim.Bounds, error) {
 	}
 	b := sim.Bounds{
 		Target: e.Target, Options: lock.DefaultOptions(), Faults: e.Faults, Strength: e.Strength,
-		Properties: e.Properties & spec.Applicable(e.Target.Kind),
+		Properties: e.Properties & property.Applicable(e.Target.Kind),
 	}
 	if e.Properties == 0 {
-		b.Properties = spec.Applicable(e.Target.Kind)
+		b.Properties = property.Applicable(e.Target.Kind)
 	}
 	for _, o := range e.Options {
 		if err := b.Options.Set(o[0], o[1]); err != nil {
@@ -186,8 +187,8 @@ func (e *Exploration) Bounds() (sim.Bounds, error) {
 	}
 	b.Options = e.Target.Settled(b.Options)
 	switch {
-	case e.Slots < 0 || e.Slots >= spec.Slots:
-		return b, fmt.Errorf("%d slots: expected 0 to %d", e.Slots, spec.Slots-1)
+	case e.Slots < 0 || e.Slots >= monitor.Slots:
+		return b, fmt.Errorf("%d slots: expected 0 to %d", e.Slots, monitor.Slots-1)
 	case e.Target.Kind == lock.Mutex && e.Admins > 0:
 		return b, fmt.Errorf("%d administrators: a mutex has no administration", e.Admins)
 	case e.Rounds < 1 || e.Clients < 0 || e.Admins < 0:
@@ -256,12 +257,12 @@ func illegal(b *sim.Bounds) func([]scenario.Action) bool {
 		s := replaying(b, actions)
 		r.Run(b.Target, &s)
 		found, _ := r.Judge(b.Strength)
-		return found.Has(spec.Linearizable)
+		return found.Has(property.Linearizable)
 	}
 }
 
 // shorten makes the shortest counterexamples it can of executions that violate something.
-func (x *Explored) shorten(ctx context.Context, b *sim.Bounds, trails map[spec.Property][]scenario.Action) error {
+func (x *Explored) shorten(ctx context.Context, b *sim.Bounds, trails map[property.Property][]scenario.Action) error {
 	var r sim.Runner
 	for p, actions := range trails {
 		t, err := shortened(ctx, &r, b, p, actions)
@@ -274,7 +275,7 @@ func (x *Explored) shorten(ctx context.Context, b *sim.Bounds, trails map[spec.P
 }
 
 // asFound carries out executions that violate something as they were found.
-func (x *Explored) asFound(b *sim.Bounds, trails map[spec.Property][]scenario.Action) {
+func (x *Explored) asFound(b *sim.Bounds, trails map[property.Property][]scenario.Action) {
 	var r sim.Runner
 	for p, actions := range trails {
 		s := replaying(b, actions)
@@ -283,7 +284,7 @@ func (x *Explored) asFound(b *sim.Bounds, trails map[spec.Property][]scenario.Ac
 }
 
 // shortened is the shortest counterexample that can be made of an execution that violates a property.
-func shortened(ctx context.Context, r *sim.Runner, b *sim.Bounds, p spec.Property, actions []scenario.Action) (*scenario.Trace, error) {
+func shortened(ctx context.Context, r *sim.Runner, b *sim.Bounds, p property.Property, actions []scenario.Action) (*scenario.Trace, error) {
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
 		return sim.Violating(r.Trace(b.Target, s, b.Strength), p)
 	}
@@ -300,7 +301,7 @@ func shortened(ctx context.Context, r *sim.Runner, b *sim.Bounds, p spec.Propert
 // until it is long enough for anybody to see that it does not end.
 func (x *Explored) goRound(b *sim.Bounds) error {
 	l := x.Search.Livelock
-	if l == nil || !b.Properties.Has(spec.Progress) || x.Traces[spec.Progress] != nil {
+	if l == nil || !b.Properties.Has(property.Progress) || x.Traces[property.Progress] != nil {
 		return nil
 	}
 	actions := slices.Clone(l.Prefix)
@@ -310,10 +311,10 @@ func (x *Explored) goRound(b *sim.Bounds) error {
 	var r sim.Runner
 	s := replaying(b, actions)
 	t := r.Trace(b.Target, &s, b.Strength)
-	if _, shown := violationOf(t, spec.Progress); !shown {
+	if _, shown := violationOf(t, property.Progress); !shown {
 		return fmt.Errorf("exploring %s: a cycle of %d actions ends when it is replayed: this is a fault of lockproof; please report it", b.Target.Name, len(l.Cycle))
 	}
-	x.Traces[spec.Progress] = t
+	x.Traces[property.Progress] = t
 	return nil
 }
 
@@ -333,7 +334,7 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *histories.Report {
 		Interrupted: found.Stop == search.Interrupted, Space: spaceOf(b, found),
 	}
 	r.Properties = x.judged(b, &found.Coverage, found.States, found.Doubted)
-	if p := r.Result(spec.Progress); p != nil {
+	if p := r.Result(property.Progress); p != nil {
 		p.Note = cycling[found.Cycles]
 	}
 	return r
@@ -342,15 +343,15 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *histories.Report {
 // judged are the properties and what was found out about each, by looking at so many states or
 // executions.
 func (x *Explored) judged(b *sim.Bounds, c *search.Coverage, looked, doubted int64) (out []histories.PropertyResult) {
-	for p := range spec.PropertyCount {
+	for p := range property.Count {
 		if !b.Properties.Has(p) {
 			continue
 		}
-		res := histories.PropertyResult{Property: p, Evidence: spec.Properties[p].Evidence, Violation: x.found(p)}
-		if c.Exercised.Has(p) || p == spec.Linearizable {
+		res := histories.PropertyResult{Property: p, Evidence: property.Properties[p].Evidence, Violation: x.found(p)}
+		if c.Exercised.Has(p) || p == property.Linearizable {
 			res.Checked = int(looked)
 		}
-		if p == spec.Linearizable {
+		if p == property.Linearizable {
 			res.Note, res.Undecided = b.Strength.String(), int(doubted)
 			res.Unclear = fmt.Sprintf("no linearization was constructed for %s; of their histories, %d were judged", counted(int(doubted), "operation"), x.judgedAlone)
 		}
@@ -368,14 +369,14 @@ var cycling = [...]string{
 }
 
 // found is a violation as the report tells of it, or nil.
-func (x *Explored) found(p spec.Property) *histories.Found {
+func (x *Explored) found(p property.Property) *histories.Found {
 	t := x.Traces[p]
 	if t == nil {
 		return nil
 	}
 	out := foundIn(t, p)
 	out.Least = x.Least.Has(p)
-	if x.Search != nil && p == spec.Progress && len(t.Steps) >= scenario.MaxSteps {
+	if x.Search != nil && p == property.Progress && len(t.Steps) >= scenario.MaxSteps {
 		out.Detail += fmt.Sprintf(": after %d steps a cycle of %d goes round for ever", len(x.Search.Livelock.Prefix), len(x.Search.Livelock.Cycle))
 	}
 	return out

@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
 )
@@ -37,7 +38,7 @@ type anyExploration struct {
 	bounds search.AnyBounds
 	report *histories.Report
 	views  *histories.Views
-	traces map[spec.Property]*scenario.Trace
+	traces map[property.Property]*scenario.Trace
 }
 
 // exploreAny visits an abstraction that covers every number of clients, once for each kind of thing that
@@ -47,7 +48,7 @@ func exploreAny(ctx context.Context, e *Exploration) (*Explored, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &anyExploration{Exploration: e, ctx: ctx, bounds: b, views: new(histories.Views), traces: make(map[spec.Property]*scenario.Trace)}
+	x := &anyExploration{Exploration: e, ctx: ctx, bounds: b, views: new(histories.Views), traces: make(map[property.Property]*scenario.Trace)}
 	x.report = &histories.Report{
 		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: histories.Visited,
 		Broker: "the simulated broker", Strength: e.Strength.String(), Bounds: e.String(), Views: x.views,
@@ -92,25 +93,25 @@ func (e *Exploration) anyBounds() (search.AnyBounds, error) {
 
 // together are properties in sets, those of one judged by one search: those for which nothing has to be
 // remembered of a client, and each of the others by itself.
-func together(all spec.PropertySet) (sets []spec.PropertySet) {
-	var free spec.PropertySet
-	for p := range spec.PropertyCount {
+func together(all property.Set) (sets []property.Set) {
+	var free property.Set
+	for p := range property.Count {
 		switch {
 		case !all.Has(p):
-		case spec.Forgetful(1 << p):
+		case monitor.Forgetful(1 << p):
 			free = free.With(p)
 		default:
 			sets = append(sets, 1<<p)
 		}
 	}
 	if free != 0 {
-		sets = append([]spec.PropertySet{free}, sets...)
+		sets = append([]property.Set{free}, sets...)
 	}
 	return sets
 }
 
 // visit judges some properties together.
-func (x *anyExploration) visit(group spec.PropertySet) error {
+func (x *anyExploration) visit(group property.Set) error {
 	b := x.bounds
 	b.Properties = group
 	r := x.search(b)
@@ -119,7 +120,7 @@ func (x *anyExploration) visit(group spec.PropertySet) error {
 	}
 	x.count(r)
 	x.cutoff(r)
-	for p := range spec.PropertyCount {
+	for p := range property.Count {
 		if group.Has(p) {
 			res, err := x.judge(r, p)
 			if err != nil {
@@ -136,21 +137,21 @@ func (x *anyExploration) search(b search.AnyBounds) *search.AnyResult {
 }
 
 // judge is what the search came to for one property.
-func (x *anyExploration) judge(r *search.AnyResult, p spec.Property) (histories.PropertyResult, error) {
-	res := histories.PropertyResult{Property: p, Evidence: spec.Properties[p].Evidence}
-	if r.Coverage.Exercised.Has(p) || p == spec.Linearizable && len(r.Coverage.Results) > 0 {
+func (x *anyExploration) judge(r *search.AnyResult, p property.Property) (histories.PropertyResult, error) {
+	res := histories.PropertyResult{Property: p, Evidence: property.Properties[p].Evidence}
+	if r.Coverage.Exercised.Has(p) || p == property.Linearizable && len(r.Coverage.Results) > 0 {
 		res.Checked = int(r.Views)
 	}
-	if p == spec.Linearizable {
+	if p == property.Linearizable {
 		res.Note = x.Strength.String()
 	}
-	doubted := p == spec.Linearizable && r.Doubted > 0
+	doubted := p == property.Linearizable && r.Doubted > 0
 	switch {
 	case r.Found.Has(p) || doubted:
 		return x.suspect(r, p, res)
 	case r.Stop != search.Finished:
 		res.Undecided, res.Unclear = 1, anyCut[r.Stop]
-	case p == spec.Progress && r.Solo.Known:
+	case p == property.Progress && r.Solo.Known:
 		res.Note = fmt.Sprintf("whoever runs alone from any moment on ends its operation in at most %s", counted(r.Solo.Steps, "command"))
 	}
 	return res, nil
@@ -176,7 +177,7 @@ var closer = []struct {
 
 // suspect looks for an execution of real clients that violates what the abstraction has a violation of; where
 // there is none, it looks closer.
-func (x *anyExploration) suspect(r *search.AnyResult, p spec.Property, res histories.PropertyResult) (histories.PropertyResult, error) {
+func (x *anyExploration) suspect(r *search.AnyResult, p property.Property, res histories.PropertyResult) (histories.PropertyResult, error) {
 	tried, err := x.real(r, p, &res)
 	if err != nil || res.Violation != nil {
 		return res, err
@@ -189,7 +190,7 @@ func (x *anyExploration) suspect(r *search.AnyResult, p spec.Property, res histo
 		}
 		r := x.search(b)
 		x.count(r)
-		if r.Stop == search.Finished && !r.Found.Has(p) && (p != spec.Linearizable || r.Doubted == 0) {
+		if r.Stop == search.Finished && !r.Found.Has(p) && (p != property.Linearizable || r.Doubted == 0) {
 			res.Note = strings.TrimPrefix(res.Note+"; "+c.note, "; ")
 			return res, nil
 		}
@@ -199,7 +200,7 @@ func (x *anyExploration) suspect(r *search.AnyResult, p spec.Property, res histo
 }
 
 // real looks for an execution of real clients, one of each kind, then one more, and says what was tried.
-func (x *anyExploration) real(r *search.AnyResult, p spec.Property, res *histories.PropertyResult) (tried string, err error) {
+func (x *anyExploration) real(r *search.AnyResult, p property.Property, res *histories.PropertyResult) (tried string, err error) {
 	for n := 1; n <= realClients && x.ctx.Err() == nil; n++ {
 		b := forLong(r.Bounds(n))
 		if len(b.Clients) > scenario.MaxClients {

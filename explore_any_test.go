@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim/search"
 )
 
@@ -31,7 +31,7 @@ func TestExploreAnyMutants(t *testing.T) {
 	}
 	for _, target := range lockproof.Mutants() {
 		t.Run(target.Name, func(t *testing.T) {
-			p, err := spec.PropertyNamed(target.Breaks)
+			p, err := property.Named(target.Breaks)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,10 +60,10 @@ func TestExploreAnyMutants(t *testing.T) {
 
 // ofAny is an exploration with any number of clients, or of administrators where there are no clients, and any number of
 // faults of each kind that it has.
-func ofAny(target *lock.Target, e lockproof.Exploration, p spec.Property) lockproof.Exploration {
+func ofAny(target *lock.Target, e lockproof.Exploration, p property.Property) lockproof.Exploration {
 	e.Target, e.Properties, e.Rounds = target, 1<<p, 1
 	e.Options = append([][2]string{{"pipeline", "0"}}, e.Options...)
-	e.Search = search.Options{First: p != spec.Linearizable, Workers: 1, Memory: 1 << 25}
+	e.Search = search.Options{First: p != property.Linearizable, Workers: 1, Memory: 1 << 25}
 	if target.Kind == lock.Mutex {
 		e.Admins = 0
 	}
@@ -96,8 +96,8 @@ func TestExploreAny(t *testing.T) {
 		cutoff  int
 		verdict histories.Verdict
 	}{
-		"closed": {lockproof.Exploration{Slots: 1, Properties: 1 << spec.MutualExclusion}, 2, histories.Proved},
-		"early":  {lockproof.Exploration{Slots: 1, Properties: 1 << spec.Progress, Admins: 1, Search: search.Options{Memory: 100_000}}, 0, histories.Undecided},
+		"closed": {lockproof.Exploration{Slots: 1, Properties: 1 << property.MutualExclusion}, 2, histories.Proved},
+		"early":  {lockproof.Exploration{Slots: 1, Properties: 1 << property.Progress, Admins: 1, Search: search.Options{Memory: 100_000}}, 0, histories.Undecided},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var want *histories.Report

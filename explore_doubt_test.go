@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim/search"
 )
 
@@ -24,18 +24,18 @@ func TestExploreJudgesDoubts(t *testing.T) {
 		if e.Target, err = lockproof.TargetNamed(name); err != nil {
 			t.Fatal(err)
 		}
-		e.Rounds, e.Properties = 1, 1<<spec.Linearizable
+		e.Rounds, e.Properties = 1, 1<<property.Linearizable
 		e.Search = search.Options{Reductions: search.AllReductions, Workers: 1}
 		for _, e.Walks = range []int{0, 200} {
 			x, err := lockproof.Explore(t.Context(), e)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := x.Report.Result(spec.Linearizable)
+			r := x.Report.Result(property.Linearizable)
 			if v, _ := x.Report.Verdict(r); v != histories.Violated {
 				t.Errorf("%s, %d walks: linearizable is %s; %s", name, e.Walks, v, r.Unclear)
 			}
-			if x.Traces[spec.Linearizable] == nil {
+			if x.Traces[property.Linearizable] == nil {
 				t.Errorf("%s, %d walks: no execution shows it", name, e.Walks)
 			}
 		}
@@ -44,7 +44,7 @@ func TestExploreJudgesDoubts(t *testing.T) {
 
 // TestWalksJudgeDoubts: random executions that are not their own witness pass where their histories are linearizable.
 func TestWalksJudgeDoubts(t *testing.T) {
-	e := lockproof.Exploration{Clients: 2, Rounds: 1, Slots: 2, Walks: 200, Properties: 1 << spec.Linearizable}
+	e := lockproof.Exploration{Clients: 2, Rounds: 1, Slots: 2, Walks: 200, Properties: 1 << property.Linearizable}
 	var err error
 	if e.Target, err = lockproof.TargetNamed("locked-is-full"); err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestWalksJudgeDoubts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := x.Report.Result(spec.Linearizable)
+	r := x.Report.Result(property.Linearizable)
 	if v, _ := x.Report.Verdict(r); v == histories.Undecided {
 		t.Errorf("linearizable is %s: %s", v, r.Unclear)
 	}

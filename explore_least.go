@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
 )
@@ -23,8 +23,8 @@ const (
 // shows no state tells: of linearizability no more is known than that.
 func (x *Explored) least(ctx context.Context, b *sim.Bounds) error {
 	rooms, all := smaller(b)
-	for p := range spec.PropertyCount {
-		if x.Traces[p] == nil || p == spec.Linearizable {
+	for p := range property.Count {
+		if x.Traces[p] == nil || p == property.Linearizable {
 			continue
 		}
 		certain, states := all, shorterStates
@@ -34,7 +34,7 @@ func (x *Explored) least(ctx context.Context, b *sim.Bounds) error {
 			if s.Actions == nil {
 				continue
 			}
-			if err := x.shorten(ctx, &rooms[i], map[spec.Property][]scenario.Action{p: s.Actions}); err != nil {
+			if err := x.shorten(ctx, &rooms[i], map[property.Property][]scenario.Action{p: s.Actions}); err != nil {
 				return err
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
 )
@@ -64,7 +64,7 @@ func TestExploreMutants(t *testing.T) {
 	for _, target := range lockproof.Mutants() {
 		t.Run(target.Name, func(t *testing.T) {
 			t.Parallel()
-			p, err := spec.PropertyNamed(target.Breaks)
+			p, err := property.Named(target.Breaks)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,10 +94,10 @@ func TestExploreMutants(t *testing.T) {
 }
 
 // visit is how many steps a violation takes in a room, or 0.
-func visit(t *testing.T, target *lock.Target, e lockproof.Exploration, p spec.Property) int {
+func visit(t *testing.T, target *lock.Target, e lockproof.Exploration, p property.Property) int {
 	e.Target, e.Properties = target, 1<<p
 	e.Options = append([][2]string{{"pipeline", "0"}}, e.Options...)
-	e.Search = search.Options{Reductions: search.AllReductions, First: p != spec.Linearizable, Workers: 1}
+	e.Search = search.Options{Reductions: search.AllReductions, First: p != property.Linearizable, Workers: 1}
 	if target.Kind == lock.Mutex {
 		e.Admins = 0
 	}
@@ -146,7 +146,7 @@ func TestExploreInterrupted(t *testing.T) {
 		if x.Search.Stop == search.Finished {
 			t.Fatal("it was never interrupted with something found")
 		}
-		for p := range spec.PropertyCount {
+		for p := range property.Count {
 			if !x.Search.Found.Has(p) {
 				continue
 			}
@@ -197,9 +197,9 @@ func TestLeast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for p, want := range map[spec.Property]int{spec.AdminExclusion: 3, spec.ContiguousSlots: 6, spec.ExactCount: 7, spec.Linearizable: 7} {
+	for p, want := range map[property.Property]int{property.AdminExclusion: 3, property.ContiguousSlots: 6, property.ExactCount: 7, property.Linearizable: 7} {
 		found := x.Report.Result(p).Violation
-		if found == nil || found.Steps != want || found.Least != (p != spec.Linearizable) {
+		if found == nil || found.Steps != want || found.Least != (p != property.Linearizable) {
 			t.Errorf("%s: %+v, expected %d steps", p, found, want)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -41,9 +41,9 @@ type ForeignConfig struct {
 	// Shape is what of the workload and the faults is not drawn.
 	Shape sim.Shape
 	// Properties are those to judge; empty is all that apply.
-	Properties spec.PropertySet
+	Properties property.Set
 	// Strength is what a failed acquire is taken to promise.
-	Strength spec.Strength
+	Strength property.Strength
 	// Workers is how many scenarios run at once, each with clients of its own; 0 is one for each
 	// processor. Clients that share something in one process take 1.
 	Workers int
@@ -54,7 +54,7 @@ type ForeignConfig struct {
 	// Until ends the run once one of these properties is violated, and has only their executions
 	// minimised; what operations cost is not measured unless one of them asks for it. Empty runs on, and
 	// minimises all.
-	Until spec.PropertySet
+	Until property.Set
 	// Found is told of each violation at once, as it was recorded, and again whenever more is known of it: whether
 	// fresh clients have reproduced it, and a smaller execution. The last of a property is that of the result.
 	// The next call waits for it. It may be nil.
@@ -120,7 +120,7 @@ func (c ForeignConfig) run() (*foreignRun, error) {
 	if err := c.Shape.Check(c.Kind); err != nil {
 		return nil, err
 	}
-	c.Properties = judgedOf(spec.ApplicableExternal(c.Kind), c.Properties)
+	c.Properties = judgedOf(property.ApplicableExternal(c.Kind), c.Properties)
 	c.Scenarios = cmp.Or(c.Scenarios, DefaultForeignScenarios)
 	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
 	return &foreignRun{ForeignConfig: c, source: c.source(), labels: c.labels()}, nil
@@ -143,10 +143,10 @@ func (c *ForeignConfig) labels() labels {
 
 // result is what the run came to, but for the report.
 func (f *foreignRun) result() *Result {
-	res := &Result{Strength: f.Strength, Traces: make(map[spec.Property]*scenario.Trace), labels: f.labels}
+	res := &Result{Strength: f.Strength, Traces: make(map[property.Property]*scenario.Trace), labels: f.labels}
 	for p, d := range f.findings {
 		if d != nil {
-			res.Traces[spec.Property(p)] = d.trace
+			res.Traces[property.Property(p)] = d.trace
 		}
 	}
 	return res

@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // complaining is a reference semaphore whose clients report that an acquire has failed when they hold the slot.
@@ -49,7 +49,7 @@ func TestErrorsAreShown(t *testing.T) {
 		Kind:    target.Kind, Seed: 1, Scenarios: 5,
 	})
 	const want = `c1 says of acquire: "acquire: \x1b[31mno reply</script>\nin time"`
-	found := res.Report.Result(spec.NoLeak).Violation
+	found := res.Report.Result(property.NoLeak).Violation
 	if found == nil || len(found.Errors) != 1 || !strings.HasPrefix(found.Errors[0], want) {
 		t.Fatalf("the violation tells %+v, expected %s", found, want)
 	}
@@ -134,11 +134,11 @@ func TestErrorIsNotFull(t *testing.T) {
 		c.Starter, c.Scenarios = idle{machines}, 5
 		res := proveWith(t, c)
 		for _, p := range res.Report.Properties {
-			if p.Violation != nil && p.Property != spec.Progress {
+			if p.Violation != nil && p.Property != property.Progress {
 				t.Errorf("%s that does nothing: %s is violated: %s\n%s", target.Name, p.Property, p.Violation.Detail, p.Violation.Diagram)
 			}
 		}
-		if res.Report.Result(spec.Progress).Violation == nil {
+		if res.Report.Result(property.Progress).Violation == nil {
 			t.Errorf("%s that does nothing: progress is not violated", target.Name)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim/search"
 )
 
@@ -41,9 +41,9 @@ type ForeignExploreConfig struct {
 	// First ends the exploration at the first execution that violates something.
 	First bool
 	// Properties are those to judge; empty is all that apply.
-	Properties spec.PropertySet
+	Properties property.Set
 	// Strength is what a failed acquire is taken to promise.
-	Strength spec.Strength
+	Strength property.Strength
 	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds. Where
 	// one does that, the exploration is not complete.
 	Patience time.Duration
@@ -111,7 +111,7 @@ func (c *ForeignExploreConfig) exploration() Exploration {
 func (c *ForeignExploreConfig) config() ForeignConfig {
 	out := ForeignConfig{
 		Starter: c.Starter, Exec: c.Exec, Name: c.Name, Kind: c.Kind, Options: c.Options,
-		Scenarios: cmp.Or(c.Runs, DefaultForeignRuns), Properties: judgedOf(spec.ApplicableExternal(c.Kind), c.Properties), Strength: c.Strength,
+		Scenarios: cmp.Or(c.Runs, DefaultForeignRuns), Properties: judgedOf(property.ApplicableExternal(c.Kind), c.Properties), Strength: c.Strength,
 		Patience: c.Patience, Found: c.Found, Progress: c.Progress,
 	}
 	if c.First {
@@ -158,7 +158,7 @@ func (f *foreignExploration) report() *histories.Report {
 	r.Mode = histories.Visited
 	r.Runs = &histories.Runs{Whole: f.runs.Runs, Blocked: f.runs.Blocked, Incomplete: f.runs.Incomplete}
 	if f.runs.Incomplete == "" { // none was cut off
-		if p := r.Result(spec.Progress); p != nil {
+		if p := r.Result(property.Progress); p != nil {
 			p.Note = cycling[search.NoCycles]
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // machines are clients that are a target of ours.
@@ -101,8 +101,8 @@ func TestExploreForeignBound(t *testing.T) {
 
 // TestExploreForeignFinds: what an order of commands violates is found, in an execution that replays.
 func TestExploreForeignFinds(t *testing.T) {
-	for name, property := range map[string]spec.Property{
-		"locked-is-success": spec.MutualExclusion, "release-forgets": spec.EffectiveRelease, "probe-is-claim": spec.MutualExclusion,
+	for name, property := range map[string]property.Property{
+		"locked-is-success": property.MutualExclusion, "release-forgets": property.EffectiveRelease, "probe-is-claim": property.MutualExclusion,
 	} {
 		starter, kind := machines(t, name)
 		res := exploreForeign(t, t.Context(), lockproof.ForeignExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Slots: 1})
@@ -111,7 +111,7 @@ func TestExploreForeignFinds(t *testing.T) {
 }
 
 // replays demands that a property is violated, by a counterexample that violates it again.
-func replays(t *testing.T, res *lockproof.Result, property spec.Property, starter foreign.Starter) {
+func replays(t *testing.T, res *lockproof.Result, property property.Property, starter foreign.Starter) {
 	t.Helper()
 	r, err := lockproof.ReplayForeign(t.Context(), counterexampleOf(t, res, property), starter, lockproof.ForeignBroker{})
 	if err != nil {
@@ -156,6 +156,6 @@ func TestExploreExample(t *testing.T) {
 		if r.Runs.Incomplete != "" || !strings.Contains(withVerdict(r, histories.Proved), "mutual-exclusion linearizable") {
 			t.Errorf("%+v; proved %s", *r.Runs, withVerdict(r, histories.Proved))
 		}
-		replays(t, explore("locked-is-success"), spec.MutualExclusion, e.starter(t, "locked-is-success"))
+		replays(t, explore("locked-is-success"), property.MutualExclusion, e.starter(t, "locked-is-success"))
 	}
 }

@@ -3,8 +3,8 @@ package lockproof
 import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // What an execution violates is a suspicion: clients that are used for one execution after the other may carry
@@ -58,7 +58,7 @@ func (d *finding) betters(other *finding) bool {
 }
 
 // found is the finding as the report tells of it.
-func (d *finding) found(p spec.Property) *histories.Found {
+func (d *finding) found(p property.Property) *histories.Found {
 	out := foundIn(d.trace, p)
 	out.Scenario, out.Suspected, out.Tries = d.scenario, d.suspected(), d.tries
 	return out
@@ -66,7 +66,7 @@ func (d *finding) found(p spec.Property) *histories.Found {
 
 // record takes in what the i-th execution violates, as it was recorded, and gives the properties that fresh clients
 // are to be asked for: no execution before it was reproduced. fresh says that its clients were.
-func (f *foreignRun) record(i int, x *foreign.Execution, fresh bool) (open spec.PropertySet) {
+func (f *foreignRun) record(i int, x *foreign.Execution, fresh bool) (open property.Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, p := range x.Found.BySeverity() {
@@ -84,14 +84,14 @@ func (f *foreignRun) record(i int, x *foreign.Execution, fresh bool) (open spec.
 }
 
 // keep takes in a finding, if it is better than the one that there is, and tells of it.
-func (f *foreignRun) keep(p spec.Property, d *finding) {
+func (f *foreignRun) keep(p property.Property, d *finding) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.keepLocked(p, d)
 }
 
 // keepLocked is keep for who holds mu.
-func (f *foreignRun) keepLocked(p spec.Property, d *finding) {
+func (f *foreignRun) keepLocked(p property.Property, d *finding) {
 	if !d.betters(f.findings[p]) {
 		return
 	}
@@ -105,9 +105,9 @@ func (f *foreignRun) keepLocked(p spec.Property, d *finding) {
 }
 
 // shrinkable are the properties whose executions are made smaller: what was reproduced. mu is held.
-func (f *foreignRun) shrinkable() (set spec.PropertySet) {
+func (f *foreignRun) shrinkable() (set property.Set) {
 	for p, d := range f.findings {
-		if p := spec.Property(p); d != nil && !d.suspected() && f.wanted().Has(p) {
+		if p := property.Property(p); d != nil && !d.suspected() && f.wanted().Has(p) {
 			set = set.With(p)
 		}
 	}

@@ -14,8 +14,9 @@ import (
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // ForeignPart is a [Part] of a run with somebody else's clients.
@@ -91,13 +92,13 @@ func (p *ForeignPart) Merge(o *ForeignPart) {
 func (p *ForeignPart) Scenarios() int { return p.sum.scenarios }
 
 // Violated are the properties that were seen violated.
-func (p *ForeignPart) Violated() spec.PropertySet { return p.sum.violated() }
+func (p *ForeignPart) Violated() property.Set { return p.sum.violated() }
 
 // Reproduced are those of them that fresh clients have shown again.
-func (p *ForeignPart) Reproduced() (set spec.PropertySet) {
-	for property, d := range p.findings {
+func (p *ForeignPart) Reproduced() (set property.Set) {
+	for i, d := range p.findings {
 		if d != nil && !d.suspected() {
-			set = set.With(spec.Property(property))
+			set = set.With(property.Property(i))
 		}
 	}
 	return set
@@ -106,10 +107,10 @@ func (p *ForeignPart) Reproduced() (set spec.PropertySet) {
 // foreignPartFile is a part as it is written. Its fields are those of foreignSum and mean the same.
 type foreignPartFile struct {
 	Sum          []byte // as JSON
-	Findings     map[spec.Property]findingFile
+	Findings     map[property.Property]findingFile
 	About        foreign.About
-	FromHistory  spec.PropertySet
-	Unjudged     map[spec.Property]string
+	FromHistory  property.Set
+	Unjudged     map[property.Property]string
 	Free         foreign.Uncontrolled
 	Wire         wire.Counts
 	Agreed       int
@@ -128,7 +129,7 @@ type findingFile struct {
 	Routes     []amqp.Routing
 	Setup      []scenario.Taken
 	Steps      []scenario.Taken
-	History    spec.History
+	History    history.History
 	Violations []scenario.Violation
 	Errors     map[int]string
 }
@@ -140,12 +141,12 @@ func (p *ForeignPart) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	f := foreignPartFile{
-		Sum: sum, Findings: make(map[spec.Property]findingFile), About: p.about, FromHistory: p.fromHistory, Unjudged: maps.Clone(p.unjudged),
+		Sum: sum, Findings: make(map[property.Property]findingFile), About: p.about, FromHistory: p.fromHistory, Unjudged: maps.Clone(p.unjudged),
 		Free: p.free, Wire: p.wire, Agreed: p.agreed, Traffic: p.traffic, Sharing: p.sharing, Wild: p.wild, Disagreement: p.disagreement,
 	}
-	for property, d := range p.findings {
+	for i, d := range p.findings {
 		if d != nil {
-			f.Findings[spec.Property(property)] = d.file()
+			f.Findings[property.Property(i)] = d.file()
 		}
 	}
 	var b bytes.Buffer

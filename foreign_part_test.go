@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // TestForeignPartsAddUp: parts of a run of somebody else's clients that were written, read and merged come to the
@@ -20,7 +20,7 @@ func TestForeignPartsAddUp(t *testing.T) {
 	c := lockproof.ForeignConfig{
 		Starter: foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}, Kind: target.Kind,
 		Seed: 1, Scenarios: 60, Workers: 1,
-		Properties: spec.PropertySet(0).With(spec.MutualExclusion).With(spec.HonestVerify).With(spec.Linearizable),
+		Properties: property.Set(0).With(property.MutualExclusion).With(property.HonestVerify).With(property.Linearizable),
 	}
 	whole, err := lockproof.ProveForeign(t.Context(), c)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // ReplayForeign carries out a counterexample of somebody else's lock again, with fresh clients each time, until they
@@ -27,7 +27,7 @@ func ReplayForeign(ctx context.Context, ce *histories.Counterexample, starter fo
 	defer func() { err = errors.Join(err, stage.Close()) }()
 	r := new(Replayed)
 	disagreement := ""
-	err = repeat(ctx, ctx, stage, &ce.Scenario, spec.PropertySet(0).With(ce.Property), func(x *foreign.Execution) bool {
+	err = repeat(ctx, ctx, stage, &ce.Scenario, property.Set(0).With(ce.Property), func(x *foreign.Execution) bool {
 		r.Trace, disagreement = x.Trace, x.Disagreement
 		r.Tries.Of++
 		if v, ok := violationOf(x.Trace, ce.Property); ok {

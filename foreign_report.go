@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -45,7 +45,7 @@ func (f *foreignRun) report() *histories.Report {
 		r.Uncontrolled = append(r.Uncontrolled, "the first time: "+f.disagreement)
 	}
 	judge := Config{Strength: f.Strength}
-	for p := range spec.PropertyCount {
+	for p := range property.Count {
 		if !f.Properties.Has(p) {
 			continue
 		}
@@ -55,7 +55,7 @@ func (f *foreignRun) report() *histories.Report {
 			result.Violation = d.found(p)
 		}
 		if f.fromHistory.Has(p) {
-			result.Evidence = spec.FromHistory
+			result.Evidence = property.FromHistory
 		}
 		r.Properties = append(r.Properties, result)
 	}
@@ -90,18 +90,18 @@ func trafficOf(kind lock.Kind, t foreign.Traffic) (out []histories.Traffic) {
 }
 
 // shownBy are the operations without which a property has nothing to show itself by.
-var shownBy = map[spec.Property][]lock.Op{
-	spec.MutualExclusion: {lock.Acquire}, spec.NoPhantomSlot: {lock.Acquire}, spec.CheapAcquire: {lock.Acquire},
-	spec.HonestVerify: {lock.Verify}, spec.StaleBeliefEnds: {lock.Verify}, spec.CheapVerify: {lock.Verify},
-	spec.EffectiveRelease: {lock.Release}, spec.ExactCount: {lock.Count},
-	spec.NoFalseHold: {lock.Remove, lock.Add}, spec.RemovalDrains: {lock.Remove},
+var shownBy = map[property.Property][]lock.Op{
+	property.MutualExclusion: {lock.Acquire}, property.NoPhantomSlot: {lock.Acquire}, property.CheapAcquire: {lock.Acquire},
+	property.HonestVerify: {lock.Verify}, property.StaleBeliefEnds: {lock.Verify}, property.CheapVerify: {lock.Verify},
+	property.EffectiveRelease: {lock.Release}, property.ExactCount: {lock.Count},
+	property.NoFalseHold: {lock.Remove, lock.Add}, property.RemovalDrains: {lock.Remove},
 }
 
 // unmeasured is why an exploration does not judge what operations cost.
 const unmeasured = "which commands were written in one go is not told apart while exploring: prove measures costs"
 
 // skip is why a property is not judged, "" where it is.
-func (f *foreignRun) skip(p spec.Property) string {
+func (f *foreignRun) skip(p property.Property) string {
 	switch {
 	case f.unjudged[p] != "":
 		return f.unjudged[p]

@@ -10,7 +10,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/wire"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -25,22 +25,22 @@ type foreignRun struct {
 	to        int          // it ends before this one
 	stop      atomic.Bool
 	mu        sync.Mutex
-	asked     [spec.PropertyCount]int // executions that fresh clients were asked to reproduce
-	doubtful  bool                    // they did not reproduce one
-	renewed   int                     // executions that had fresh clients because of that
-	exploring bool                    // every order of commands is visited; no fault happens, and no cost is measured
+	asked     [property.Count]int // executions that fresh clients were asked to reproduce
+	doubtful  bool                // they did not reproduce one
+	renewed   int                 // executions that had fresh clients because of that
+	exploring bool                // every order of commands is visited; no fault happens, and no cost is measured
 	tries     int
-	dear      spec.PropertySet // of those that are measured: what was seen violated for certain
+	dear      property.Set // of those that are measured: what was seen violated for certain
 	foreignSum
 }
 
 // foreignSum is what scenarios came to.
 type foreignSum struct {
 	sum         sample
-	findings    [spec.PropertyCount]*finding
+	findings    [property.Count]*finding
 	about       foreign.About
-	fromHistory spec.PropertySet         // what the history alone decides
-	unjudged    map[spec.Property]string // why not
+	fromHistory property.Set                 // what the history alone decides
+	unjudged    map[property.Property]string // why not
 	free        foreign.Uncontrolled
 	wire        wire.Counts
 	agreed      int // replies on which a real broker and the simulated one agreed
@@ -105,21 +105,21 @@ func (f *foreignRun) measured(w *foreignWorker) {
 }
 
 // unexpected reports whether something seems to cost too much that was not seen for certain to do so before.
-func (f *foreignRun) unexpected(found spec.PropertySet) bool {
+func (f *foreignRun) unexpected(found property.Set) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return found&foreign.Measured&^f.dear != 0
 }
 
 // expect notes what was seen for certain.
-func (f *foreignRun) expect(found spec.PropertySet) {
+func (f *foreignRun) expect(found property.Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.dear |= found & foreign.Measured
 }
 
 // wanted are the properties whose violations are made smaller: those that end the run, or all that are judged.
-func (f *foreignRun) wanted() spec.PropertySet {
+func (f *foreignRun) wanted() property.Set {
 	if f.Until != 0 {
 		return f.Until
 	}

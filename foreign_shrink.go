@@ -8,8 +8,8 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -43,7 +43,7 @@ func (f *foreignRun) shrink(ctx context.Context, workers []*foreignWorker) error
 type shrinking struct {
 	*foreignWorker
 	ctx, time context.Context // time ends it between two executions, ctx in their midst
-	property  spec.Property
+	property  property.Property
 
 	renewed bool // each execution has fresh clients
 	shown   bool // one has violated the property
@@ -120,7 +120,7 @@ func (s *shrinking) try(sc *scenario.Scenario) (x *foreign.Execution) {
 // confirmed reports whether fresh clients have shown it, and keeps it then.
 func (s *shrinking) confirmed(sc *scenario.Scenario) (shown bool) {
 	first := s.findings[s.property].scenario
-	_, s.trouble = s.reproduce(s.ctx, s.time, sc, spec.PropertySet(0).With(s.property), func(p spec.Property, t *scenario.Trace, try int) {
+	_, s.trouble = s.reproduce(s.ctx, s.time, sc, property.Set(0).With(s.property), func(p property.Property, t *scenario.Trace, try int) {
 		shown = true
 		s.keep(p, reproduced(first, t, try))
 	})

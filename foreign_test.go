@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // TestProveForeign proves the reference behind real sockets, and finds what is wrong with a variant,
@@ -24,7 +24,7 @@ func TestProveForeign(t *testing.T) {
 	var diagrams [2]string
 	for i := range diagrams {
 		res := proveForeign(t, "no-admin-mutex", 100)
-		found := res.Report.Result(spec.AdminExclusion).Violation
+		found := res.Report.Result(property.AdminExclusion).Violation
 		if found == nil {
 			t.Fatal("admin-exclusion is not violated")
 		}
@@ -44,7 +44,7 @@ func proveForeign(t *testing.T, name string, scenarios int) *lockproof.Result {
 	}
 	res, err := lockproof.ProveForeign(t.Context(), lockproof.ForeignConfig{
 		Starter: foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())},
-		Kind:    target.Kind, Seed: 1, Scenarios: scenarios, Until: spec.PropertySet(0).With(spec.AdminExclusion),
+		Kind:    target.Kind, Seed: 1, Scenarios: scenarios, Until: property.Set(0).With(property.AdminExclusion),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -38,9 +38,9 @@ func (f *foreignRun) worker(ctx context.Context) (*foreignWorker, error) {
 func (w *foreignWorker) meet() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.about, w.sharing, w.unjudged = w.stage.About(), w.stage.Sharing(), make(map[spec.Property]string)
+	w.about, w.sharing, w.unjudged = w.stage.About(), w.stage.Sharing(), make(map[property.Property]string)
 	w.fromHistory = w.stage.FromHistory()
-	for p := range spec.PropertyCount {
+	for p := range property.Count {
 		w.unjudged[p] = w.stage.Unjudged(p)
 	}
 }
@@ -112,9 +112,9 @@ func (w *foreignWorker) examine(ctx context.Context, i int, x *foreign.Execution
 
 // confirm has fresh clients carry out the i-th execution for the properties that it violates, and gives those that
 // they did not show.
-func (w *foreignWorker) confirm(ctx context.Context, i int, x *foreign.Execution, open spec.PropertySet) (spec.PropertySet, error) {
+func (w *foreignWorker) confirm(ctx context.Context, i int, x *foreign.Execution, open property.Set) (property.Set, error) {
 	sc := sim.Replay(x.Trace)
-	tried, err := w.reproduce(ctx, w.allowed.whole, &sc, open, func(p spec.Property, t *scenario.Trace, try int) {
+	tried, err := w.reproduce(ctx, w.allowed.whole, &sc, open, func(p property.Property, t *scenario.Trace, try int) {
 		open &^= 1 << p
 		w.keep(p, reproduced(i+1, t, try))
 	})
@@ -126,7 +126,7 @@ func (w *foreignWorker) confirm(ctx context.Context, i int, x *foreign.Execution
 
 // reproduce has fresh clients carry out a scenario until each of some properties was seen violated. shown is told
 // how, and at which try.
-func (w *foreignWorker) reproduce(ctx, time context.Context, sc *scenario.Scenario, want spec.PropertySet, shown func(p spec.Property, t *scenario.Trace, try int)) (tried int, err error) {
+func (w *foreignWorker) reproduce(ctx, time context.Context, sc *scenario.Scenario, want property.Set, shown func(p property.Property, t *scenario.Trace, try int)) (tried int, err error) {
 	if err := w.stage.Renew(ctx); err != nil {
 		return 0, err
 	}
@@ -143,7 +143,7 @@ func (w *foreignWorker) reproduce(ctx, time context.Context, sc *scenario.Scenar
 
 // repeat has clients that are fresh carry out a scenario that violates some properties, and then, while there is
 // time, others like them, until it is enough.
-func repeat(ctx, time context.Context, stage *foreign.Stage, sc *scenario.Scenario, want spec.PropertySet, enough func(*foreign.Execution) bool) error {
+func repeat(ctx, time context.Context, stage *foreign.Stage, sc *scenario.Scenario, want property.Set, enough func(*foreign.Execution) bool) error {
 	defer stage.Measure(0)
 	if stage.Measure(0); want&foreign.Measured != 0 {
 		stage.Measure(foreign.Stare)

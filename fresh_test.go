@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // worn is a reference semaphore whose clients go wrong by what they have been through: an acquire is then answered
@@ -95,9 +95,9 @@ func TestSuspected(t *testing.T) {
 func TestShrinkWithFreshClients(t *testing.T) {
 	starter := wornSemaphore(func(_ int, last lock.Result) bool { return full(last) })
 	res := proveWith(t, lockproof.ForeignConfig{
-		Starter: starter, Seed: 1, Scenarios: 60, Workers: 1, Until: spec.PropertySet(0).With(spec.MutualExclusion),
+		Starter: starter, Seed: 1, Scenarios: 60, Workers: 1, Until: property.Set(0).With(property.MutualExclusion),
 	})
-	ce := counterexampleOf(t, res, spec.MutualExclusion)
+	ce := counterexampleOf(t, res, property.MutualExclusion)
 	called := 0
 	for _, c := range ce.Scenario.Clients {
 		called += len(c.Ops)
@@ -176,8 +176,8 @@ func TestFoundAtOnce(t *testing.T) {
 // TestGravestFirst: mutual exclusion is what is made smaller first, and what is told of last is the result, for
 // somebody else's clients and for ours.
 func TestGravestFirst(t *testing.T) {
-	last := make(map[spec.Property]*histories.Counterexample)
-	var smaller []spec.Property
+	last := make(map[property.Property]*histories.Counterexample)
+	var smaller []property.Property
 	found := func(ce *histories.Counterexample) {
 		if before := last[ce.Property]; before != nil && len(ce.Transcript) < len(before.Transcript) {
 			smaller = append(smaller, ce.Property)
@@ -189,7 +189,7 @@ func TestGravestFirst(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(smaller) < 2 || smaller[0] != spec.MutualExclusion {
+		if len(smaller) < 2 || smaller[0] != property.MutualExclusion {
 			t.Errorf("made smaller: %v", smaller)
 		}
 		all := res.Counterexamples("")
@@ -203,7 +203,7 @@ func TestGravestFirst(t *testing.T) {
 		}
 	}
 	starter, kind := machines(t, "locked-is-success")
-	two := spec.PropertySet(0).With(spec.MutualExclusion).With(spec.Linearizable) // linearizable is seen first
+	two := property.Set(0).With(property.MutualExclusion).With(property.Linearizable) // linearizable is seen first
 	check(lockproof.ProveForeign(t.Context(), lockproof.ForeignConfig{Starter: starter, Kind: kind, Seed: 1, Scenarios: 30, Workers: 1, Until: two, Found: found}))
 	clear(last)
 	smaller = nil

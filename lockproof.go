@@ -13,8 +13,8 @@ import (
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -45,16 +45,16 @@ type Config struct {
 	// Shape is what of the workload and the faults is not drawn.
 	Shape sim.Shape
 	// Properties are those to judge; empty is all that apply.
-	Properties spec.PropertySet
+	Properties property.Set
 	// Strength is what a failed acquire is taken to promise.
-	Strength spec.Strength
+	Strength property.Strength
 	// Workers is how many run scenarios at once; 0 is one for each processor. It does not change
 	// the result.
 	Workers int
 	// Until ends the run once one of these properties was seen violated, and has only their
 	// executions minimised. Empty runs on, and minimises all. What is run then does not depend on
 	// Workers either.
-	Until spec.PropertySet
+	Until property.Set
 	// Coverage has a [Part] tell which pairs of commands and states of the broker its executions come to.
 	Coverage bool
 	// Found is told of each violation at once, as it was first seen, and again when its execution is as small as it
@@ -78,12 +78,12 @@ const DefaultScenarios = 100_000
 type Result struct {
 	Report *histories.Report
 	// Strength is what a failed acquire was taken to promise.
-	Strength spec.Strength
+	Strength property.Strength
 	// Traces are the minimised executions that violate a property, by property.
-	Traces map[spec.Property]*scenario.Trace
+	Traces map[property.Property]*scenario.Trace
 
 	labels
-	others map[spec.Property]labels // of violations that other scenarios than the first sort have shown; see [Conclude]
+	others map[property.Property]labels // of violations that other scenarios than the first sort have shown; see [Conclude]
 }
 
 // Prove runs scenarios until they are done or ctx is over, and judges them. The error is for a run
@@ -122,7 +122,7 @@ func (c Config) filled() Config {
 	if c.Workers == 0 {
 		c.Workers = runtime.GOMAXPROCS(0)
 	}
-	c.Properties = judgedOf(spec.Applicable(c.Target.Kind), c.Properties)
+	c.Properties = judgedOf(property.Applicable(c.Target.Kind), c.Properties)
 	return c
 }
 
@@ -132,7 +132,7 @@ func (c *Config) origin() histories.Origin {
 }
 
 // judgedOf are the properties to judge of those that apply: the ones that were asked for, or all.
-func judgedOf(applicable, asked spec.PropertySet) spec.PropertySet {
+func judgedOf(applicable, asked property.Set) property.Set {
 	if asked == 0 {
 		return applicable
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 var rewrite = flag.Bool("rewrite", false, "find the counterexamples in testdata again and write them")
@@ -69,7 +69,7 @@ func TestDeterminism(t *testing.T) {
 // TestUntil: a run that ends at the first violation has run the same with however many workers, and judges no more than
 // it is asked to.
 func TestUntil(t *testing.T) {
-	asked := spec.PropertySet(0).With(spec.MutualExclusion).With(spec.CheapAcquire).With(spec.NoLeak)
+	asked := property.Set(0).With(property.MutualExclusion).With(property.CheapAcquire).With(property.NoLeak)
 	var before string
 	for _, workers := range []int{1, 2, 5} {
 		res, err := lockproof.Prove(t.Context(), lockproof.Config{
@@ -78,7 +78,7 @@ func TestUntil(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := res.Report; r.Scenarios >= 20_000 || len(r.Properties) != 3 || r.Result(spec.MutualExclusion).Violation == nil || len(res.Traces) > 3 {
+		if r := res.Report; r.Scenarios >= 20_000 || len(r.Properties) != 3 || r.Result(property.MutualExclusion).Violation == nil || len(res.Traces) > 3 {
 			t.Errorf("%d workers: %d scenarios, %d properties, %d traces", workers, r.Scenarios, len(r.Properties), len(res.Traces))
 		}
 		res.Report.Elapsed = 0
@@ -124,7 +124,7 @@ func TestInterrupted(t *testing.T) {
 func TestCounterexamples(t *testing.T) {
 	for _, m := range lockproof.Mutants() {
 		t.Run(m.Name, func(t *testing.T) {
-			p, err := spec.PropertyNamed(m.Breaks)
+			p, err := property.Named(m.Breaks)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -151,9 +151,9 @@ func TestCounterexamples(t *testing.T) {
 }
 
 // find looks for a mutant's counterexample from the first seed and writes it.
-func find(t *testing.T, m *lock.Target, p spec.Property, file string) {
+func find(t *testing.T, m *lock.Target, p property.Property, file string) {
 	res, err := lockproof.Prove(t.Context(), lockproof.Config{
-		Target: m, Seed: 1, Scenarios: lockproof.MutantLimit, Until: spec.PropertySet(0).With(p),
+		Target: m, Seed: 1, Scenarios: lockproof.MutantLimit, Until: property.Set(0).With(p),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // MutantLimit is how many scenarios a mutant may survive.
@@ -15,21 +15,21 @@ const MutantLimit = 2000
 // Killed is what became of one mutant.
 type Killed struct {
 	Mutant   *lock.Target
-	Property spec.Property // the one that it was made to break
+	Property property.Property // the one that it was made to break
 	// Scenarios is how many it took to see it broken; 0 means that it was not, within the limit.
 	Scenarios int
 	// Also are the other properties that were seen broken by then.
-	Also  []spec.Property
+	Also  []property.Property
 	Trace *scenario.Trace // the minimised execution that breaks Property; nil if none does
 }
 
 // KillConfig is the run in which a mutant is to be found out by the property that it was made to break.
 func KillConfig(mutant *lock.Target, seed uint64, limit int) (Config, error) {
-	p, err := spec.PropertyNamed(mutant.Breaks)
+	p, err := property.Named(mutant.Breaks)
 	if err != nil {
 		return Config{}, fmt.Errorf("target %s is no mutant: %w", mutant.Name, err)
 	}
-	return Config{Target: mutant, Seed: seed, Scenarios: limit, Until: spec.PropertySet(0).With(p)}, nil
+	return Config{Target: mutant, Seed: seed, Scenarios: limit, Until: property.Set(0).With(p)}, nil
 }
 
 // Kill runs a mutant until the property that it was made to break is seen broken.

@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/process"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
 
@@ -20,16 +20,16 @@ type mutex struct {
 	name   string
 	design mutexes.Design
 	// judged are properties that have to be judged, not skipped.
-	judged []spec.Property
+	judged []property.Property
 	// breaks is what a wrong one violates, any of these.
-	breaks []spec.Property
+	breaks []property.Property
 	// late says that it takes many scenarios until a wrong one is found out.
 	late bool
 }
 
 var (
-	byTruth   = []spec.Property{spec.MutualExclusion, spec.Linearizable, spec.EffectiveRelease, spec.CrashFrees, spec.NoLeak}
-	byHistory = []spec.Property{spec.MutualExclusion, spec.Linearizable}
+	byTruth   = []property.Property{property.MutualExclusion, property.Linearizable, property.EffectiveRelease, property.CrashFrees, property.NoLeak}
+	byHistory = []property.Property{property.MutualExclusion, property.Linearizable}
 )
 
 var rightMutexes = []mutex{
@@ -50,33 +50,33 @@ var rightMutexes = []mutex{
 }
 
 var (
-	exclusion = []spec.Property{spec.MutualExclusion}
-	history   = []spec.Property{spec.Linearizable}
-	staleness = []spec.Property{spec.StaleBeliefEnds, spec.MutualExclusion}
+	exclusion = []property.Property{property.MutualExclusion}
+	byOrder   = []property.Property{property.Linearizable}
+	staleness = []property.Property{property.StaleBeliefEnds, property.MutualExclusion}
 )
 
 var wrongMutexes = []mutex{
 	{name: "locked is success", design: mutexes.Queue{LockedIsSuccess: true}, breaks: exclusion},
-	{name: "release closes channel", design: mutexes.Queue{ClosesChannel: true}, breaks: history},
+	{name: "release closes channel", design: mutexes.Queue{ClosesChannel: true}, breaks: byOrder},
 	{name: "queue is not exclusive", design: mutexes.Queue{NotExclusive: true}, breaks: exclusion},
 	{name: "token unguarded", design: mutexes.Token{Unguarded: true}, breaks: exclusion},
-	{name: "token acknowledged", design: mutexes.Token{Acknowledged: true}, breaks: history},
+	{name: "token acknowledged", design: mutexes.Token{Acknowledged: true}, breaks: byOrder},
 	{name: "token from memory", design: mutexes.Token{FromMemory: true}, breaks: staleness, late: true},
 	{name: "consumer is not exclusive", design: mutexes.Consumer{NotExclusive: true}, breaks: exclusion},
-	{name: "consumer not cancelled", design: mutexes.Consumer{NotCancelled: true}, breaks: history},
+	{name: "consumer not cancelled", design: mutexes.Consumer{NotCancelled: true}, breaks: byOrder},
 	{name: "consumer from memory", design: mutexes.Consumer{FromMemory: true}, breaks: staleness},
 	{name: "LockedIsSuccess", breaks: exclusion},
-	{name: "ReleaseClosesChannel", breaks: history},
-	{name: "ExclusiveFromMemory", breaks: []spec.Property{spec.StaleBeliefEnds}},
+	{name: "ReleaseClosesChannel", breaks: byOrder},
+	{name: "ExclusiveFromMemory", breaks: []property.Property{property.StaleBeliefEnds}},
 	{name: "ClaimsForMoment", breaks: exclusion},
 	{name: "Unguarded", breaks: exclusion},
-	{name: "Acknowledged", breaks: history},
+	{name: "Acknowledged", breaks: byOrder},
 	{name: "Republished", breaks: exclusion},
 	{name: "Reconnects", breaks: staleness},
 	{name: "TokenFromMemory", breaks: staleness},
 	{name: "NotExclusive", breaks: exclusion},
 	{name: "RefusedIsSuccess", breaks: exclusion},
-	{name: "NotCancelled", breaks: history},
+	{name: "NotCancelled", breaks: byOrder},
 	{name: "ConsumerFromMemory", breaks: staleness},
 }
 
@@ -95,7 +95,7 @@ func (m *mutex) starter(t *testing.T) foreign.Starter {
 	return &process.Starter{Command: "exec /usr/bin/python3 mutex_adapter.py " + m.name, Dir: e.dir(), Stderr: t.Output()}
 }
 
-func (m *mutex) prove(t *testing.T, on lockproof.ForeignBroker, scenarios int, until spec.PropertySet) *lockproof.Result {
+func (m *mutex) prove(t *testing.T, on lockproof.ForeignBroker, scenarios int, until property.Set) *lockproof.Result {
 	t.Helper()
 	res, err := lockproof.ProveForeign(t.Context(), lockproof.ForeignConfig{
 		Starter: m.starter(t), Kind: lock.Mutex, On: on, Seed: 1, Scenarios: scenarios, Until: until,
@@ -144,11 +144,11 @@ func (m *mutex) holds(t *testing.T, on lockproof.ForeignBroker, scenarios int) {
 		if slices.Contains(m.judged, p.Property) && (p.Skip != "" || p.Checked == 0) {
 			t.Errorf("%s is not judged: %s", p.Property, p.Skip)
 		}
-		if unknown := !slices.Contains(m.judged, spec.EffectiveRelease); unknown && p.Property == spec.EffectiveRelease && p.Skip == "" {
+		if unknown := !slices.Contains(m.judged, property.EffectiveRelease); unknown && p.Property == property.EffectiveRelease && p.Skip == "" {
 			t.Error("what takes the broker's truth is judged, though what holds the lock is not known")
 		}
 	}
-	if verdict, _ := res.Report.Verdict(res.Report.Result(spec.MutualExclusion)); verdict != histories.Passed {
+	if verdict, _ := res.Report.Verdict(res.Report.Result(property.MutualExclusion)); verdict != histories.Passed {
 		t.Errorf("mutual-exclusion: %s", verdict)
 	}
 }
@@ -158,7 +158,7 @@ func TestWrongMutexes(t *testing.T) {
 	for _, m := range wrongMutexes {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			var breaks spec.PropertySet
+			var breaks property.Set
 			for _, p := range m.breaks {
 				breaks = breaks.With(p)
 			}

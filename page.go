@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // WritePage writes the card, and every execution that violates a property with porcupine's picture of
@@ -39,7 +39,7 @@ func execution(t *scenario.Trace, command, again string) histories.Execution {
 	if len(t.Violations) > 0 {
 		lock = int(t.Violations[0].Lock)
 	}
-	if s, err := spec.Specify(&t.History, lock, spec.LinearizableOptions{}); err == nil {
+	if s, err := linear.Specify(&t.History, lock, linear.Options{}); err == nil {
 		var picture bytes.Buffer
 		if s.Visualize(&picture, picturing) == nil {
 			x.Porcupine = picture.Bytes()

@@ -10,8 +10,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -49,7 +50,7 @@ func (p *Part) Merge(o *Part) { p.merge(&o.sample) }
 func (p *Part) Scenarios() int { return p.scenarios }
 
 // Violated are the properties that were seen violated.
-func (p *Part) Violated() spec.PropertySet { return p.violated() }
+func (p *Part) Violated() property.Set { return p.violated() }
 
 // Covered are the points that were come to, each with the first scenario that comes to it, counted from 1. It is nil
 // where [Config].Coverage was not asked for.
@@ -79,7 +80,7 @@ func Conclude(ctx context.Context, d Drawn, further ...Drawn) (*Result, error) {
 	allowed, cancel := allow(ctx, 0)
 	defer cancel()
 	res := &Result{
-		Strength: d.Config.Strength, Traces: make(map[spec.Property]*scenario.Trace), others: make(map[spec.Property]labels),
+		Strength: d.Config.Strength, Traces: make(map[property.Property]*scenario.Trace), others: make(map[property.Property]labels),
 	}
 	sum := new(sample)
 	for i, d := range append([]Drawn{d}, further...) {
@@ -124,21 +125,21 @@ func (s *sample) follow(o *sample) {
 
 // partFile is a part as JSON. Its fields are those of a sample and mean the same.
 type partFile struct {
-	Scenarios       int                     `json:"scenarios"`
-	Steps           int                     `json:"steps"`
-	Commands        int                     `json:"commands"`
-	Operations      int                     `json:"operations"`
-	Undecided       int                     `json:"undecided"`
-	Checks          spec.Counts             `json:"checks"`
-	Exercised       [spec.PropertyCount]int `json:"exercised"`
-	First           [spec.PropertyCount]int `json:"first"`
-	Violating       [spec.PropertyCount]int `json:"violating"`
-	Seen            [sim.Sightings]int      `json:"seen"`
-	Costs           spec.Costs              `json:"costs"`
-	Overlap         int64                   `json:"overlap"`
-	OverlapCommands int32                   `json:"overlap_commands"`
-	Overlaps        int                     `json:"overlaps"`
-	Covered         [][2]int                `json:"covered,omitempty"` // points and scenarios, in the order of the points
+	Scenarios       int                 `json:"scenarios"`
+	Steps           int                 `json:"steps"`
+	Commands        int                 `json:"commands"`
+	Operations      int                 `json:"operations"`
+	Undecided       int                 `json:"undecided"`
+	Checks          monitor.Counts      `json:"checks"`
+	Exercised       [property.Count]int `json:"exercised"`
+	First           [property.Count]int `json:"first"`
+	Violating       [property.Count]int `json:"violating"`
+	Seen            [sim.Sightings]int  `json:"seen"`
+	Costs           monitor.Costs       `json:"costs"`
+	Overlap         int64               `json:"overlap"`
+	OverlapCommands int32               `json:"overlap_commands"`
+	Overlaps        int                 `json:"overlaps"`
+	Covered         [][2]int            `json:"covered,omitempty"` // points and scenarios, in the order of the points
 }
 
 // MarshalJSON implements json.Marshaler.

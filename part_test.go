@@ -9,7 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/histories"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // card is what a result shows, but for how long it took.
@@ -85,7 +85,7 @@ func TestPartsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := lockproof.Config{Target: target, Seed: 3, Scenarios: 4 * lockproof.PartUnit, Until: spec.PropertySet(0).With(spec.Progress)}
+	c := lockproof.Config{Target: target, Seed: 3, Scenarios: 4 * lockproof.PartUnit, Until: property.Set(0).With(property.Progress)}
 	whole, err := lockproof.Prove(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -160,12 +160,12 @@ func TestConcludeFollows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := res.Report.Result(spec.Progress).Violation
+	found := res.Report.Result(property.Progress).Violation
 	if found == nil || found.Seed != 77 || res.Report.Scenarios != 602 {
 		t.Fatalf("%+v in %d scenarios: expected it to be found with seed 77, in 602", found, res.Report.Scenarios)
 	}
 	for _, ce := range res.Counterexamples("") {
-		if ce.Property == spec.Progress && ce.Origin.Seed != 77 {
+		if ce.Property == property.Progress && ce.Origin.Seed != 77 {
 			t.Errorf("the counterexample says that it is of seed %d", ce.Origin.Seed)
 		}
 	}

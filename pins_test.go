@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
 )
@@ -67,7 +67,7 @@ var pinned = []room{
 	{"transactions", lockproof.Exploration{Clients: 2, Rounds: 1, Slots: 2, Options: [][2]string{{"confirm", "transactions"}}}},
 	{"shared connection", lockproof.Exploration{Clients: 2, Rounds: 1, Slots: 1, Options: [][2]string{{"connection", "shared"}}}},
 	{"random restart", lockproof.Exploration{Clients: 2, Rounds: 1, Slots: 2, Options: [][2]string{{"restart", "random"}}}},
-	{"mutual exclusion alone", lockproof.Exploration{Clients: 3, Rounds: 2, Slots: 1, Properties: spec.PropertySet(0).With(spec.MutualExclusion)}},
+	{"mutual exclusion alone", lockproof.Exploration{Clients: 3, Rounds: 2, Slots: 1, Properties: property.Set(0).With(property.MutualExclusion)}},
 }
 
 func pinnedExplorations(t *testing.T) (pins []string) {
@@ -90,14 +90,14 @@ func pinnedExplorations(t *testing.T) (pins []string) {
 
 func pinnedMutants(t *testing.T) (pins []string) {
 	for _, m := range lockproof.Mutants() {
-		p, err := spec.PropertyNamed(m.Breaks)
+		p, err := property.Named(m.Breaks)
 		if err != nil {
 			t.Fatalf("%s: %v", m.Name, err)
 		}
 		line := fmt.Sprintf("%s, %s:", m.Name, p)
 		for seed := range uint64(3) {
 			res, err := lockproof.Prove(t.Context(), lockproof.Config{
-				Target: m, Seed: seed + 1, Scenarios: lockproof.MutantLimit, Until: spec.PropertySet(0).With(p),
+				Target: m, Seed: seed + 1, Scenarios: lockproof.MutantLimit, Until: property.Set(0).With(p),
 			})
 			if err != nil {
 				t.Fatalf("%s: %v", m.Name, err)
@@ -115,7 +115,7 @@ func pinnedExample(t *testing.T) (pins []string) {
 	e := &examples[slices.IndexFunc(examples, func(e example) bool { return e.folder == "golang" })]
 	for _, bug := range slices.Sorted(maps.Keys(e.breaks)) {
 		p := e.breaks[bug]
-		res := e.prove(t, lockproof.ForeignBroker{}, bug, 400, spec.PropertySet(0).With(p))
+		res := e.prove(t, lockproof.ForeignBroker{}, bug, 400, property.Set(0).With(p))
 		v := res.Report.Result(p).Violation
 		if v == nil {
 			t.Fatalf("%s: %s is not violated in %d executions", bug, p, res.Report.Scenarios)

@@ -6,13 +6,14 @@ import (
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
 // report says what a sample came to.
-func (c *Config) report(s *sample, traces map[spec.Property]*scenario.Trace) *histories.Report {
+func (c *Config) report(s *sample, traces map[property.Property]*scenario.Trace) *histories.Report {
 	r := &histories.Report{
 		Tool: Version, Target: c.Target.Name, Doc: c.Target.Doc, Kind: c.Target.Kind, Mode: histories.Sampled,
 		Broker: simulated, Seed: c.Seed, Strength: c.Strength.String(), Bounds: c.Shape.String(), Fixed: assigned(c.Options),
@@ -22,7 +23,7 @@ func (c *Config) report(s *sample, traces map[spec.Property]*scenario.Trace) *hi
 			Commands: int(s.overlapCommands), Time: time.Duration(s.overlap) * time.Millisecond, Scenarios: s.overlaps,
 		},
 	}
-	for p := range spec.PropertyCount {
+	for p := range property.Count {
 		if c.Properties.Has(p) {
 			result := c.result(p, s)
 			if t := traces[p]; t != nil {
@@ -39,11 +40,11 @@ func (c *Config) report(s *sample, traces map[spec.Property]*scenario.Trace) *hi
 }
 
 // result says what a sample came to for one property, but for its violation.
-func (c *Config) result(p spec.Property, s *sample) histories.PropertyResult {
+func (c *Config) result(p property.Property, s *sample) histories.PropertyResult {
 	r := histories.PropertyResult{
-		Property: p, Evidence: spec.Properties[p].Evidence, Checked: s.checks[p], Scenarios: s.exercised[p], Violating: s.violating[p],
+		Property: p, Evidence: property.Properties[p].Evidence, Checked: s.checks[p], Scenarios: s.exercised[p], Violating: s.violating[p],
 	}
-	if p == spec.Linearizable {
+	if p == property.Linearizable {
 		r.Note, r.Undecided = c.Strength.String(), s.undecided
 	}
 	return r
@@ -66,24 +67,24 @@ func drawn(t *scenario.Trace) string {
 
 // budgets are what operations may cost, where that is limited. An acquire of a later slot, or one
 // that finds all taken, is judged slot by slot by the property cheap-acquire.
-var budgets = map[spec.Situation]histories.Budget{
-	spec.AcquireFirst: {RoundTrips: 4, Channels: 0, Connections: 0},
-	spec.AcquireFull:  {RoundTrips: -1, Channels: 0, Connections: 0},
-	spec.VerifyHeld:   {RoundTrips: 1, Channels: 0, Connections: 0},
+var budgets = map[monitor.CostClass]histories.Budget{
+	monitor.AcquireFirst: {RoundTrips: 4, Channels: 0, Connections: 0},
+	monitor.AcquireFull:  {RoundTrips: -1, Channels: 0, Connections: 0},
+	monitor.VerifyHeld:   {RoundTrips: 1, Channels: 0, Connections: 0},
 }
 
 // Efficiency is what operations cost, as a report tells of it.
-func Efficiency(costs *spec.Costs, kind lock.Kind) []histories.EfficiencyRow {
+func Efficiency(costs *monitor.Costs, kind lock.Kind) []histories.EfficiencyRow {
 	var rows []histories.EfficiencyRow
-	for k := range spec.Situations {
+	for k := range monitor.CostClasses {
 		t := &costs[k]
 		if t.Count == 0 {
 			continue
 		}
 		row := histories.EfficiencyRow{
 			Operation: k.Of(kind), Count: t.Count,
-			Commands: spread(t, spec.Commands), RoundTrips: spread(t, spec.Trips), Unpipelined: spread(t, spec.Replies),
-			Channels: spread(t, spec.Channels), Connections: spread(t, spec.Connections),
+			Commands: spread(t, monitor.Commands), RoundTrips: spread(t, monitor.Trips), Unpipelined: spread(t, monitor.Replies),
+			Channels: spread(t, monitor.Channels), Connections: spread(t, monitor.Connections),
 		}
 		if b, ok := budgets[k]; ok {
 			row.Budget = &b
@@ -93,6 +94,6 @@ func Efficiency(costs *spec.Costs, kind lock.Kind) []histories.EfficiencyRow {
 	return rows
 }
 
-func spread(t *spec.Tally, measure int) histories.Spread {
+func spread(t *monitor.Tally, measure int) histories.Spread {
 	return histories.Spread{Count: t.Count, Sum: t.Sum[measure], Min: t.Min[measure], Max: t.Max[measure]}
 }

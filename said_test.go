@@ -6,7 +6,7 @@ import (
 
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -17,20 +17,20 @@ func TestViolatingCounted(t *testing.T) {
 	target := target(t, "locked-is-success")
 	fixed, said := [][2]string{{"retries", "0"}}, []string{"retries=0"}
 	source := sim.NewSource(sim.Space{Target: target, Fixed: fixed}, 3)
-	var want [spec.PropertyCount]int
+	var want [property.Count]int
 	var r sim.Runner
 	for i := range scenarios {
 		sc := source.Scenario(i)
 		r.Run(target, &sc)
-		found, _ := r.Judge(spec.Scan)
-		for p := range spec.PropertyCount {
+		found, _ := r.Judge(property.Scan)
+		for p := range property.Count {
 			if found.Has(p) {
 				want[p]++
 			}
 		}
 	}
-	if want[spec.MutualExclusion] < 2 {
-		t.Fatalf("%d executions violate mutual-exclusion: too few to tell", want[spec.MutualExclusion])
+	if want[property.MutualExclusion] < 2 {
+		t.Fatalf("%d executions violate mutual-exclusion: too few to tell", want[property.MutualExclusion])
 	}
 	for _, workers := range []int{1, 4} {
 		res, err := lockproof.Prove(t.Context(), lockproof.Config{Target: target, Options: fixed, Seed: 3, Scenarios: scenarios, Workers: workers})

@@ -5,7 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -16,13 +17,13 @@ const blockSize = 256
 // whatever the order.
 type sample struct {
 	scenarios, steps, commands, operations int
-	undecided                              int                     // histories too large to decide linearizability of
-	checks                                 spec.Counts             // how often each property was put to the test
-	exercised                              [spec.PropertyCount]int // in how many scenarios
-	first                                  [spec.PropertyCount]int // the first scenario that violates it, from 1; 0 is none
-	violating                              [spec.PropertyCount]int // in how many scenarios it is violated
-	seen                                   [sim.Sightings]int      // in how many scenarios
-	costs                                  spec.Costs
+	undecided                              int                 // histories too large to decide linearizability of
+	checks                                 monitor.Counts      // how often each property was put to the test
+	exercised                              [property.Count]int // in how many scenarios
+	first                                  [property.Count]int // the first scenario that violates it, from 1; 0 is none
+	violating                              [property.Count]int // in how many scenarios it is violated
+	seen                                   [sim.Sightings]int  // in how many scenarios
+	costs                                  monitor.Costs
 	overlap                                int64 // longest stale belief beside another's, in virtual milliseconds
 	overlapCommands                        int32
 	overlaps                               int               // scenarios with one
@@ -30,7 +31,7 @@ type sample struct {
 }
 
 // add takes in the execution that a runner has just finished.
-func (s *sample) add(i, steps int, r *sim.Runner, strength spec.Strength, judged spec.PropertySet) {
+func (s *sample) add(i, steps int, r *sim.Runner, strength property.Strength, judged property.Set) {
 	found, undecided := r.Judge(strength)
 	found &= judged
 	s.scenarios++
@@ -42,16 +43,16 @@ func (s *sample) add(i, steps int, r *sim.Runner, strength spec.Strength, judged
 	case undecided:
 		s.undecided++
 	case r.Called() > 0:
-		exercised = exercised.With(spec.Linearizable)
-		s.checks[spec.Linearizable]++
+		exercised = exercised.With(property.Linearizable)
+		s.checks[property.Linearizable]++
 	}
 	s.note(i, exercised, found, r.Seen)
 	s.stale(r.Monitor.Overlap, r.Monitor.Overlaps)
 }
 
 // note takes in what the i-th execution put to the test, violated, and came to.
-func (s *sample) note(i int, exercised, found spec.PropertySet, seen sim.Seen) {
-	for p := range spec.PropertyCount {
+func (s *sample) note(i int, exercised, found property.Set, seen sim.Seen) {
+	for p := range property.Count {
 		if exercised.Has(p) {
 			s.exercised[p]++
 		}
@@ -92,10 +93,10 @@ func (s *sample) stale(overlap int64, commands int32) {
 }
 
 // violated are the properties seen violated.
-func (s *sample) violated() (set spec.PropertySet) {
+func (s *sample) violated() (set property.Set) {
 	for p, i := range s.first {
 		if i > 0 {
-			set = set.With(spec.Property(p))
+			set = set.With(property.Property(p))
 		}
 	}
 	return set
@@ -117,7 +118,7 @@ func (s *sample) merge(o *sample) {
 	s.overlap = max(s.overlap, o.overlap)
 	s.overlapCommands = max(s.overlapCommands, o.overlapCommands)
 	s.costs.Merge(&o.costs)
-	for p := range spec.PropertyCount {
+	for p := range property.Count {
 		s.checks[p] += o.checks[p]
 		s.exercised[p] += o.exercised[p]
 		s.violating[p] += o.violating[p]

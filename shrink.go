@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -15,8 +15,8 @@ const minimisingTries = 60_000
 
 // minimise gives executions that violate some properties: the gravest is made smaller first. Those that nobody asked
 // for stay as they were first seen.
-func (s *sampling) minimise(violated spec.PropertySet) map[spec.Property]*scenario.Trace {
-	traces := make(map[spec.Property]*scenario.Trace)
+func (s *sampling) minimise(violated property.Set) map[property.Property]*scenario.Trace {
+	traces := make(map[property.Property]*scenario.Trace)
 	queue := violated.BySeverity()
 	for k, p := range queue {
 		first := s.firstSeen(p)
@@ -32,21 +32,21 @@ func (s *sampling) minimise(violated spec.PropertySet) map[spec.Property]*scenar
 }
 
 // firstSeen is the first execution that violates a property, carried out again.
-func (s *sampling) firstSeen(p spec.Property) *scenario.Trace {
+func (s *sampling) firstSeen(p property.Property) *scenario.Trace {
 	var r sim.Runner
 	sc := s.source.Scenario(s.sum.first[p] - 1)
 	return r.Trace(s.Target, &sc, s.Strength)
 }
 
 // told tells of a violation.
-func (s *sampling) told(p spec.Property, t *scenario.Trace) {
+func (s *sampling) told(p property.Property, t *scenario.Trace) {
 	if s.Found != nil {
 		s.Found(s.counterexample(p, t, &histories.Found{Scenario: s.sum.first[p]}))
 	}
 }
 
 // shortest is the smallest execution found that violates a property, beginning from one that does.
-func (c *Config) shortest(ctx context.Context, first *scenario.Trace, p spec.Property) *scenario.Trace {
+func (c *Config) shortest(ctx context.Context, first *scenario.Trace, p property.Property) *scenario.Trace {
 	var r sim.Runner
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
 		return sim.Violating(r.Trace(c.Target, s, c.Strength), p)

@@ -9,7 +9,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/histories"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // StressConfig says whose lock to put under stress on which broker, how, and how much.
@@ -22,12 +23,12 @@ type StressConfig struct {
 	// Broker is what the broker calls itself, for the report: "RabbitMQ 3.10.8".
 	Broker string
 	// Strength is what a failed acquire is taken to promise.
-	Strength spec.Strength
+	Strength property.Strength
 	// Properties are those to judge; empty is all that apply.
-	Properties spec.PropertySet
+	Properties property.Set
 	// Keep is given the history of a target before it is judged, so that it is there whatever happens next,
 	// and says where it has put it. It may be nil.
-	Keep func(h *spec.History, target string) (source string, err error)
+	Keep func(h *history.History, target string) (source string, err error)
 }
 
 // StressForeign has anybody's clients use a lock on a real broker, all at once, and judges the history of it:
@@ -78,7 +79,7 @@ func (c *StressConfig) tell(r *histories.Report, stats *foreign.StressStats) {
 	}
 	for i := range r.Properties {
 		p := &r.Properties[i]
-		if p.Property == spec.Linearizable && stats.Wire == nil {
+		if p.Property == property.Linearizable && stats.Wire == nil {
 			p.Note = unseen
 		}
 		if p.Violation != nil && r.Source != "" {

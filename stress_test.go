@@ -15,7 +15,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/histories"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/property"
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
@@ -67,7 +68,7 @@ func stressBothWays(t *testing.T, limit time.Duration, starter func(t *testing.T
 		for bug, holds := range map[string]bool{"": true, "locked-is-success": false} {
 			t.Run(way+" "+cmp.Or(bug, "holds"), func(t *testing.T) {
 				r := stressReport(t, starter(t, bug), limit, way == "proxy")
-				if r.Outcome() == histories.OutcomeViolated == holds || r.Result(spec.MutualExclusion).Violation != nil == holds {
+				if r.Outcome() == histories.OutcomeViolated == holds || r.Result(property.MutualExclusion).Violation != nil == holds {
 					t.Errorf("%s: %+v", r.Outcome(), r.Properties)
 				}
 				if r.Mode != histories.Stressed || r.Scenarios != stressRounds || r.Commands > 0 != (way == "proxy") || len(r.Wire) > 0 != (way == "proxy") {
@@ -85,14 +86,14 @@ func stressReport(t *testing.T, starter foreign.Starter, limit time.Duration, pr
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kept *spec.History
+	var kept *history.History
 	res, err := lockproof.StressForeign(t.Context(), lockproof.StressConfig{
 		StressConfig: foreign.StressConfig{
 			Starter: starter, URL: broker.URL, Proxy: proxy, Limit: limit, Sweep: broker.Sweep,
 			Load: stress.Load{Slots: 2, Clients: 4, Admins: 1, Rounds: stressRounds, Verifies: 2, Crashes: 0.02, Seed: 1},
 		},
 		Broker: broker.Version,
-		Keep:   func(h *spec.History, _ string) (string, error) { kept = h; return "kept", nil },
+		Keep:   func(h *history.History, _ string) (string, error) { kept = h; return "kept", nil },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -88,7 +88,7 @@ func BenchmarkFirstViolation(b *testing.B) {
 	}
 }
 
-func firstViolation(b *testing.B, e *example, bug string, property spec.Property, source *sim.Source) {
+func firstViolation(b *testing.B, e *example, bug string, property property.Property, source *sim.Source) {
 	stage, err := foreign.NewStage(b.Context(), foreign.Config{Starter: e.starter(b, bug), Kind: lock.Semaphore})
 	if err != nil {
 		b.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/golang"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // What a lock written in Go looks like to [Test].
@@ -47,10 +47,10 @@ type TestConfig struct {
 	// Clients that share something, such as a connection, take 1.
 	Workers int
 	// Judge is which properties are subtests; empty is all of them.
-	Judge spec.PropertySet
+	Judge property.Set
 	// Require is which properties fail the test where they are not judged; empty is none. That nothing at all is
 	// judged always fails it.
-	Require spec.PropertySet
+	Require property.Set
 }
 
 // How many scenarios Test runs that is not told.
@@ -81,7 +81,7 @@ func TestWith(t *testing.T, c TestConfig) {
 		replayTest(t, path, starter)
 		return
 	}
-	files := testFiles{test: t.Name(), judge: c.Judge, paths: make(map[spec.Property]string)}
+	files := testFiles{test: t.Name(), judge: c.Judge, paths: make(map[property.Property]string)}
 	res, err := c.prove(t, starter, lock.Semaphore, &files)
 	if c.Kind == nil && errors.Is(err, golang.ErrNoAdministrator) {
 		res, err = c.prove(t, starter, lock.Mutex, &files)
@@ -96,7 +96,7 @@ func TestWith(t *testing.T, c TestConfig) {
 	r.Required = c.Require
 	for i := range r.Properties {
 		p := &r.Properties[i]
-		t.Run(spec.Properties[p.Property].Name, func(t *testing.T) { judgeTest(t, r, p, files.paths[p.Property]) })
+		t.Run(property.Properties[p.Property].Name, func(t *testing.T) { judgeTest(t, r, p, files.paths[p.Property]) })
 	}
 	if !r.Judged() {
 		t.Error("nothing was judged: every property was skipped")
@@ -156,8 +156,8 @@ func judgeTest(t *testing.T, r *histories.Report, p *histories.PropertyResult, f
 // testFiles are the files of a test's counterexamples, by property.
 type testFiles struct {
 	test  string
-	judge spec.PropertySet
-	paths map[spec.Property]string
+	judge property.Set
+	paths map[property.Property]string
 	err   error // the first
 }
 

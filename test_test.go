@@ -11,7 +11,7 @@ import (
 
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/histories"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
@@ -71,7 +71,7 @@ const envNothing = "LOCKPROOF_TEST_NOTHING"
 // A test in which every property is skipped fails, and so does a property that is required and was skipped.
 func TestNothingIsJudged(t *testing.T) {
 	if os.Getenv(envNothing) != "" {
-		never := spec.PropertySet(0).With(spec.NoFalseHold)
+		never := property.Set(0).With(property.NoFalseHold)
 		lockproof.TestWith(t, lockproof.TestConfig{
 			New:   func(ctx context.Context, url string) (lockproof.Lock, error) { return amqplocks.New(ctx, url) },
 			Judge: never, Require: never, Scenarios: 1, Workers: 1,

@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // Atlas is the answers to the open questions of the guidelines.
@@ -75,7 +76,7 @@ type AtlasRow struct {
 
 // AtlasVerdict is what is said of a property.
 type AtlasVerdict struct {
-	Property spec.Property
+	Property property.Property
 	Verdict  Verdict
 	Steps    int  // of the counterexample
 	Least    bool // none has fewer, within the bounds
@@ -182,8 +183,8 @@ func (r *AtlasRow) cost() string {
 
 // costly are the situations whose cost is told in a line, by the name that they have there.
 var costly = map[string]string{
-	spec.AcquireFirst.String(): "acquire", spec.AcquireRaced.String(): "after a lost race", spec.VerifyHeld.String(): "verify",
-	spec.ReleaseOK.String(): "release", spec.AddOK.String(): "add", spec.RemoveOK.String(): "remove",
+	monitor.AcquireFirst.String(): "acquire", monitor.AcquireRaced.String(): "after a lost race", monitor.VerifyHeld.String(): "verify",
+	monitor.ReleaseOK.String(): "release", monitor.AddOK.String(): "add", monitor.RemoveOK.String(): "remove",
 }
 
 func ranged(s Spread) string {

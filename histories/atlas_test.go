@@ -5,28 +5,29 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // sampleAtlas has a bit of everything that an atlas can have.
 func sampleAtlas() *Atlas {
-	broken := AtlasVerdict{Property: spec.MutualExclusion, Verdict: Violated, Steps: 8, Least: true, Detail: "c1 and c2 hold slot 1 at once", Trace: lockedTaken(), Real: "the same"}
-	leaking := AtlasVerdict{Property: spec.NoLeak, Verdict: Violated, Steps: 1, Detail: "the queue a|b <i> & co is left behind", Trace: faults(), Real: "not tried: \x1b[31m it restarts"}
-	good := func(p spec.Property) AtlasVerdict { return AtlasVerdict{Property: p, Verdict: Proved} }
+	broken := AtlasVerdict{Property: property.MutualExclusion, Verdict: Violated, Steps: 8, Least: true, Detail: "c1 and c2 hold slot 1 at once", Trace: lockedTaken(), Real: "the same"}
+	leaking := AtlasVerdict{Property: property.NoLeak, Verdict: Violated, Steps: 1, Detail: "the queue a|b <i> & co is left behind", Trace: faults(), Real: "not tried: \x1b[31m it restarts"}
+	good := func(p property.Property) AtlasVerdict { return AtlasVerdict{Property: p, Verdict: Proved} }
 	cost := []EfficiencyRow{
-		{Operation: spec.AcquireFirst.String(), Count: 4, Commands: spread(6), RoundTrips: spread(2), Unpipelined: spread(6), Channels: spread(0), Connections: spread(0), Budget: &Budget{RoundTrips: 4}},
-		{Operation: spec.ReleaseOK.String(), Count: 3, Commands: spread(1, 3), RoundTrips: spread(1, 2), Unpipelined: spread(1, 3), Channels: spread(0), Connections: spread(0)},
+		{Operation: monitor.AcquireFirst.String(), Count: 4, Commands: spread(6), RoundTrips: spread(2), Unpipelined: spread(6), Channels: spread(0), Connections: spread(0), Budget: &Budget{RoundTrips: 4}},
+		{Operation: monitor.ReleaseOK.String(), Count: 3, Commands: spread(1, 3), RoundTrips: spread(1, 2), Unpipelined: spread(1, 3), Channels: spread(0), Connections: spread(0)},
 		{Operation: "something else", Count: 1, Commands: spread(9), RoundTrips: spread(9), Unpipelined: spread(9), Channels: spread(9), Connections: spread(9)},
 	}
 	space := &Space{States: 1, Transitions: 57439, Final: 12, Queue: 4, Bytes: 1 << 20, Reductions: []string{"symmetry"}}
 	one := AtlasRow{
-		Setting: "one slot", Bounds: "2 clients", Command: "lockproof explore --clients 2", Verdicts: []AtlasVerdict{good(spec.Progress), broken, leaking},
+		Setting: "one slot", Bounds: "2 clients", Command: "lockproof explore --clients 2", Verdicts: []AtlasVerdict{good(property.Progress), broken, leaking},
 		Cost: cost, Space: space, Ends: []string{"{}", "{1}"}, Seen: []string{"acquire gave-up"},
-		Counterexamples: []*Counterexample{{Property: spec.MutualExclusion}, {Property: spec.NoLeak}},
+		Counterexamples: []*Counterexample{{Property: property.MutualExclusion}, {Property: property.NoLeak}},
 	}
 	two := AtlasRow{
 		Setting: "two slots", Bounds: "2 clients, 1 crash", Command: "lockproof explore --clients 2 --crashes 1",
-		Verdicts: []AtlasVerdict{good(spec.Progress), good(spec.NoLeak), {Property: spec.Linearizable, Verdict: Undecided}, {Property: spec.ExactCount, Verdict: Passed}},
+		Verdicts: []AtlasVerdict{good(property.Progress), good(property.NoLeak), {Property: property.Linearizable, Verdict: Undecided}, {Property: property.ExactCount, Verdict: Passed}},
 		Ends:     []string{"{1 2}"},
 	}
 	three := AtlasRow{Setting: "three slots", Bounds: "3 clients", Command: "lockproof explore --clients 3", Verdicts: []AtlasVerdict{leaking}}

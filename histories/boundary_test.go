@@ -8,8 +8,9 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // What a file is called has letters, digits and dashes, whatever the target is called.
@@ -20,7 +21,7 @@ func TestFileNames(t *testing.T) {
 		"python3 ../a.py": "python3----a-py",
 		"ä/ß":             "---",
 	} {
-		if got := FileName(spec.NoLeak, target); got != want+".no-leak.json" {
+		if got := FileName(property.NoLeak, target); got != want+".no-leak.json" {
 			t.Errorf("%q: %s", target, got)
 		}
 		if got := HistoryName(target); got != want+".history.jsonl" {
@@ -114,20 +115,20 @@ func TestReplyWords(t *testing.T) {
 
 // Each call and each answer has its words.
 func TestCallWords(t *testing.T) {
-	for want, e := range map[string]spec.Event{
-		"acquire": {F: spec.F(lock.Acquire), Slot: 3}, "add 2": {F: spec.F(lock.Add), Slots: 2}, "wait 3": {F: spec.F(lock.Wait), Slot: 3},
-		"create 1": {F: spec.F(lock.Create), Slots: 1}, "remove 4": {F: spec.F(lock.Remove), Slots: 4}, "destroy": {F: spec.F(lock.Destroy), Slots: 4},
+	for want, e := range map[string]history.Event{
+		"acquire": {F: history.F(lock.Acquire), Slot: 3}, "add 2": {F: history.F(lock.Add), Slots: 2}, "wait 3": {F: history.F(lock.Wait), Slot: 3},
+		"create 1": {F: history.F(lock.Create), Slots: 1}, "remove 4": {F: history.F(lock.Remove), Slots: 4}, "destroy": {F: history.F(lock.Destroy), Slots: 4},
 	} {
 		if got := invocationWords(e, lock.Semaphore); got != want {
 			t.Errorf("%+v: %q, want %q", e, got, want)
 		}
 	}
-	answer := func(op lock.Op, typ spec.EventType, held bool, slot, slots uint16, why lock.Reason) spec.Event {
-		return spec.Event{F: spec.F(op), Type: typ, Held: held, Slot: slot, Slots: slots, Reason: why}
+	answer := func(op lock.Op, typ history.EventType, held bool, slot, slots uint16, why lock.Reason) history.Event {
+		return history.Event{F: history.F(op), Type: typ, Held: held, Slot: slot, Slots: slots, Reason: why}
 	}
 	var said strings.Builder
 	for _, op := range []lock.Op{lock.Acquire, lock.Verify, lock.Release, lock.Count, lock.Wait, lock.Add, lock.Destroy} {
-		for _, typ := range []spec.EventType{spec.OK, spec.Fail, spec.Info} {
+		for _, typ := range []history.EventType{history.OK, history.Fail, history.Info} {
 			for _, why := range []lock.Reason{lock.NoReason, lock.Full, lock.TimedOut} {
 				for _, held := range []bool{true, false} {
 					said.WriteString(op.String() + " " + typ.String() + " " + why.String() + ": " + completionWords(answer(op, typ, held, 1, 3, why), lock.Semaphore) + "\n")

@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the expected output in testdata")
@@ -66,15 +66,15 @@ func sampleReport() *Report {
 		Stale:     Overlap{Commands: 14, Time: 350 * time.Millisecond, Scenarios: 212},
 		Exercised: []Exercise{{"crash", 4210}, {"restart", 880}, {"RESOURCE_LOCKED", 3201}, {"full", 2999}, {"gave-up", 0}, {"expiry", 0}},
 	}
-	for p := range spec.PropertyCount {
-		r.Properties = append(r.Properties, PropertyResult{Property: p, Evidence: spec.Properties[p].Evidence, Checked: 100 + 9871*int(p), Scenarios: 10000})
+	for p := range property.Count {
+		r.Properties = append(r.Properties, PropertyResult{Property: p, Evidence: property.Properties[p].Evidence, Checked: 100 + 9871*int(p), Scenarios: 10000})
 	}
-	r.Properties[spec.Linearizable].Note = "scan"
-	r.Properties[spec.Linearizable].Undecided = 3
-	r.Properties[spec.SurvivesRestart].Checked = 0
-	r.Properties[spec.NoLeak].Skip = "the target offers no destroy"
-	r.Properties[spec.HonestVerify].Violating = 12
-	r.Properties[spec.HonestVerify].Violation = &Found{
+	r.Properties[property.Linearizable].Note = "scan"
+	r.Properties[property.Linearizable].Undecided = 3
+	r.Properties[property.SurvivesRestart].Checked = 0
+	r.Properties[property.NoLeak].Skip = "the target offers no destroy"
+	r.Properties[property.HonestVerify].Violating = 12
+	r.Properties[property.HonestVerify].Violation = &Found{
 		Detail: "verify told c2 that it holds slot 1 of jobs, which the broker has given to c1",
 		Steps:  9, Scenario: 1207, File: "counterexamples/honest-verify.json",
 		Command: "lockproof replay counterexamples/honest-verify.json", Diagram: "step  c1 ]]> \x1b[31m c2\n",
@@ -159,7 +159,7 @@ func TestReportOfAnyNumber(t *testing.T) {
 func TestSkippedTogether(t *testing.T) {
 	for n := 3; n <= 5; n++ {
 		r := &Report{Mode: Visited}
-		for p := range spec.Property(n) {
+		for p := range property.Property(n) {
 			r.Properties = append(r.Properties, PropertyResult{Property: p, Skip: "not offered"})
 		}
 		var card strings.Builder

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // cardNotes is what stands in the margin of the verdicts: what they rest on, how long a stale belief
 // lasted, what happened and what never did.
 func cardNotes(r *Report, s Style) []line {
 	var out []line
-	for e := spec.FromHistory; e <= spec.FromCommands; e++ {
+	for e := property.FromHistory; e <= property.FromCommands; e++ {
 		if names := restingOn(r, e); len(names) > 0 {
 			out = append(out, labelled("from "+evidenceWord(e), names, plain, s)...)
 		}
@@ -70,7 +70,7 @@ func counted(counts []Count) (words []string) {
 }
 
 // restingOn are the properties whose verdict rests on that evidence.
-func restingOn(r *Report, e spec.Evidence) []string {
+func restingOn(r *Report, e property.Evidence) []string {
 	var names []string
 	for i := range r.Properties {
 		p := &r.Properties[i]
@@ -81,7 +81,7 @@ func restingOn(r *Report, e spec.Evidence) []string {
 	return list(names)
 }
 
-func evidenceWord(e spec.Evidence) string { return [...]string{"history", "broker", "commands"}[e] }
+func evidenceWord(e property.Evidence) string { return [...]string{"history", "broker", "commands"}[e] }
 
 // list sets items apart, each one word for wrapping.
 func list(items []string) []string {

@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // The checks of what a file may say but a world cannot be: each gives the place and the reason.
@@ -75,8 +75,8 @@ func checkScenario(s *scenario.Scenario) (jsontext.Pointer, error) {
 		if i > 0 && l.Name == s.Locks[0].Name {
 			return at.AppendToken("name"), fmt.Errorf("found %q a second time, expected names that differ", l.Name)
 		}
-		if l.Slots > spec.Slots {
-			return at.AppendToken("slots"), outside(int(l.Slots), 0, spec.Slots)
+		if l.Slots > monitor.Slots {
+			return at.AppendToken("slots"), outside(int(l.Slots), 0, monitor.Slots)
 		}
 	}
 	if at, err := checkClients(s); err != nil {
@@ -117,7 +117,7 @@ func checkClients(s *scenario.Scenario) (jsontext.Pointer, error) {
 func arguments(op lock.Op) (low, most int) {
 	switch op {
 	case lock.Create, lock.Add, lock.Remove, lock.Wait:
-		return 1, spec.Slots
+		return 1, monitor.Slots
 	}
 	return 0, 0
 }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // TestCheckCounterexample: what a world can just be is taken, and what it cannot just be is refused at its place.
@@ -34,14 +34,14 @@ func TestCheckCounterexample(t *testing.T) {
 		}},
 		{"/scenario/locks", "no lock", func(_ *counterexampleFile, s *scenario.Scenario) { s.Locks = nil }},
 		{"", "two locks", func(_ *counterexampleFile, s *scenario.Scenario) {
-			s.Locks = []scenario.Lock{{Name: "a"}, {Name: "b", Slots: spec.Slots}}
+			s.Locks = []scenario.Lock{{Name: "a"}, {Name: "b", Slots: monitor.Slots}}
 		}},
 		{"/scenario/locks/1/name", "two of one name", func(_ *counterexampleFile, s *scenario.Scenario) { s.Locks = []scenario.Lock{{Name: "a"}, {Name: "a"}} }},
 		{"/scenario/locks/0/name", "no name", func(_ *counterexampleFile, s *scenario.Scenario) { s.Locks[0].Name = "" }},
 		{"/scenario/locks", "three locks", func(_ *counterexampleFile, s *scenario.Scenario) {
 			s.Locks = []scenario.Lock{{Name: "a"}, {Name: "b"}, {Name: "c"}}
 		}},
-		{"/scenario/locks/0/slots", "a slot too many", func(_ *counterexampleFile, s *scenario.Scenario) { s.Locks[0].Slots = spec.Slots + 1 }},
+		{"/scenario/locks/0/slots", "a slot too many", func(_ *counterexampleFile, s *scenario.Scenario) { s.Locks[0].Slots = monitor.Slots + 1 }},
 		{"/scenario/clients", "no client", func(f *counterexampleFile, s *scenario.Scenario) {
 			s.Clients, s.Schedule.Actions, f.Violation = nil, nil, violationFile{Step: 1}
 		}},
@@ -66,9 +66,9 @@ func TestCheckCounterexample(t *testing.T) {
 		{"/scenario/clients/0/ops/0/arg", "add 0", func(_ *counterexampleFile, s *scenario.Scenario) { s.Clients[0].Ops = ops(1, lock.Add, 0) }},
 		{"/scenario/clients/0/ops/0/arg", "create 0", func(_ *counterexampleFile, s *scenario.Scenario) { s.Clients[0].Ops = ops(1, lock.Create, 0) }},
 		{"/scenario/clients/0/ops/0/arg", "remove 0", func(_ *counterexampleFile, s *scenario.Scenario) { s.Clients[0].Ops = ops(1, lock.Remove, 0) }},
-		{"", "wait for the last", func(_ *counterexampleFile, s *scenario.Scenario) { s.Clients[0].Ops = ops(1, lock.Wait, spec.Slots) }},
+		{"", "wait for the last", func(_ *counterexampleFile, s *scenario.Scenario) { s.Clients[0].Ops = ops(1, lock.Wait, monitor.Slots) }},
 		{"/scenario/clients/0/ops/0/arg", "wait for one more", func(_ *counterexampleFile, s *scenario.Scenario) {
-			s.Clients[0].Ops = ops(1, lock.Wait, spec.Slots+1)
+			s.Clients[0].Ops = ops(1, lock.Wait, monitor.Slots+1)
 		}},
 		{"/scenario/clients/0/ops/0/arg", "acquire 1", func(_ *counterexampleFile, s *scenario.Scenario) { s.Clients[0].Ops = ops(1, lock.Acquire, 1) }},
 		{"/scenario/faults/0/client", "a fault of nobody", func(_ *counterexampleFile, s *scenario.Scenario) {

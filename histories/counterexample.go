@@ -12,17 +12,17 @@ import (
 
 	"github.com/lockproof/lockproof/histories/outfile"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // Counterexample is an execution that violates a property, in one file that replays with nothing
 // else.
 type Counterexample struct {
 	Tool     string // lockproof's version
-	Property spec.Property
+	Property property.Property
 	// Strength is what a failed acquire was taken to promise.
-	Strength spec.Strength
+	Strength property.Strength
 	// Scenario has the target, its options, the workload, and the whole execution as actions.
 	Scenario scenario.Scenario
 	// Violation is what was seen, and when: its Step counts from 0, and is the number of actions for
@@ -89,7 +89,7 @@ type violationFile struct {
 
 // FileName is what a counterexample's file is called: one property of one target, with the options that were fixed, has
 // one file.
-func FileName(property spec.Property, target string, options ...string) string {
+func FileName(property property.Property, target string, options ...string) string {
 	name := safeName(target) + "."
 	if len(options) > 0 {
 		name += optionsName(options) + "."
@@ -143,7 +143,7 @@ func (c *Counterexample) Save(path string) error {
 func (c *Counterexample) Encode() ([]byte, error) {
 	v := c.Violation
 	strength := ""
-	if c.Strength != spec.Scan {
+	if c.Strength != property.Scan {
 		strength = c.Strength.String()
 	}
 	kind := ""
@@ -191,13 +191,13 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 	if err := doc.decode(&f); err != nil {
 		return nil, err
 	}
-	property, err := spec.PropertyNamed(f.Property)
+	broken, err := property.Named(f.Property)
 	if err != nil {
 		return nil, doc.fail("/property", err)
 	}
-	strength := spec.Scan
+	strength := property.Scan
 	if f.Strength != "" {
-		if strength, err = spec.StrengthNamed(f.Strength); err != nil {
+		if strength, err = property.StrengthNamed(f.Strength); err != nil {
 			return nil, doc.fail("/strength", err)
 		}
 	}
@@ -212,10 +212,10 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 	}
 	v := f.Violation
 	return &Counterexample{
-		Exec: f.Exec, Kind: kind, ExecOptions: f.ExecOpts, Tool: f.Tool, Property: property, Strength: strength, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
+		Exec: f.Exec, Kind: kind, ExecOptions: f.ExecOpts, Tool: f.Tool, Property: broken, Strength: strength, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
 		Suspected: f.Suspected, Tries: f.Tries,
-		Violation: scenario.Violation{Step: v.Step - 1, Violation: spec.Violation{
-			Property: property, Kind: kind, Lock: v.Lock, Client: v.Client, Other: v.Other, Slot: v.Slot, Detail: v.Detail}},
+		Violation: scenario.Violation{Step: v.Step - 1, Violation: property.Violation{
+			Property: broken, Kind: kind, Lock: v.Lock, Client: v.Client, Other: v.Other, Slot: v.Slot, Detail: v.Detail}},
 	}, nil
 }
 

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 func sampleCounterexample() *Counterexample {
 	t := lockedTaken()
 	t.Violations[0].Detail = t.Violations[0].Explain()
 	return &Counterexample{
-		Tool: "0.1.0", Property: spec.MutualExclusion, Scenario: t.Scenario, Violation: t.Violations[0],
+		Tool: "0.1.0", Property: property.MutualExclusion, Scenario: t.Scenario, Violation: t.Violations[0],
 		Origin: Origin{Seed: 1, Scenario: 17, Command: "lockproof prove resource-locked-is-success -o retries=0",
 			Broker: "the simulated broker", Bounds: "2 clients", Options: []string{"retries=0"}}, Transcript: Transcript(t),
 	}

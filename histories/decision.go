@@ -4,16 +4,18 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // Decision is the step of an execution, from 1, at which it was decided that a property would be violated: that of the
 // claim by which somebody came to believe what the broker does not have, of the command that put the queue there which
 // stays, and so on. It is 0 where it is not known, or where it is the step at which the violation shows.
 func Decision(t *scenario.Trace, v scenario.Violation) int {
-	if len(t.Setup) == 0 || v.Slot > spec.Slots { // what the broker has is not known
+	if len(t.Setup) == 0 || v.Slot > monitor.Slots { // what the broker has is not known
 		return 0
 	}
 	d := decider{Trace: t, v: v, shows: min(v.Step, len(t.Steps)-1)}
@@ -36,30 +38,30 @@ type decider struct {
 func (d *decider) decided() int {
 	c := d.client()
 	switch d.v.Property {
-	case spec.MutualExclusion, spec.NoFalseHold:
+	case property.MutualExclusion, property.NoFalseHold:
 		return d.beliefs()
-	case spec.Linearizable:
+	case property.Linearizable:
 		return d.answer(c)
-	case spec.HonestVerify, spec.StaleBeliefEnds: // it was told that its connection is gone, and asked on another
+	case property.HonestVerify, property.StaleBeliefEnds: // it was told that its connection is gone, and asked on another
 		return d.last(d.invoked(c, lock.Verify), d.shows, c, func(s *scenario.Taken) bool { return s.Reply.Kind == amqp.ConnectionClosed })
-	case spec.ContiguousSlots:
-		return d.became(func(before, after *spec.Truth) bool { return before.Exists != after.Exists })
-	case spec.CrashFrees, spec.RemovalDrains:
+	case property.ContiguousSlots:
+		return d.became(func(before, after *monitor.Truth) bool { return before.Exists != after.Exists })
+	case property.CrashFrees, property.RemovalDrains:
 		return d.became(d.taken)
-	case spec.SurvivesRestart:
+	case property.SurvivesRestart:
 		if d.truth(d.shows).Taken == 0 {
 			return -1
 		}
-		return d.became(func(before, after *spec.Truth) bool { return after.Taken&^before.Taken != 0 })
-	case spec.AdminExclusion:
+		return d.became(func(before, after *monitor.Truth) bool { return after.Taken&^before.Taken != 0 })
+	case property.AdminExclusion:
 		return d.administered()
-	case spec.EffectiveRelease:
+	case property.EffectiveRelease:
 		return d.invoked(c, lock.Release)
-	case spec.Progress:
+	case property.Progress:
 		if refused(&d.Steps[d.shows]) { // it went on after this
 			return d.last(d.invoked(c, lock.NoOp), d.shows-1, c, refused)
 		}
-	case spec.CheapAcquire, spec.CheapVerify:
+	case property.CheapAcquire, property.CheapVerify:
 		return d.spent(c)
 	}
 	return -1
@@ -72,7 +74,7 @@ func (d *decider) client() int {
 	}
 	s := &d.Steps[d.shows]
 	for _, e := range d.History.Events[s.First : s.First+s.Events] {
-		if e.Type != spec.Invoke && e.Process > 0 {
+		if e.Type != history.Invoke && e.Process > 0 {
 			return clientOf(e, len(d.Scenario.Clients))
 		}
 	}
@@ -80,14 +82,14 @@ func (d *decider) client() int {
 }
 
 // truth is what the broker has of the lock after a step.
-func (d *decider) truth(step int) *spec.Truth { return &d.Steps[step].Truth[d.v.Lock] }
+func (d *decider) truth(step int) *monitor.Truth { return &d.Steps[step].Truth[d.v.Lock] }
 
 // invoked is the step in which a client last began an operation, or any for NoOp.
 func (d *decider) invoked(c int, op lock.Op) int {
 	for i := d.shows; i >= 0; i-- {
 		s := &d.Steps[i]
 		for _, e := range d.History.Events[s.First : s.First+s.Events] {
-			if e.Type == spec.Invoke && clientOf(e, len(d.Scenario.Clients)) == c && (op == lock.NoOp || e.F.Op() == op) {
+			if e.Type == history.Invoke && clientOf(e, len(d.Scenario.Clients)) == c && (op == lock.NoOp || e.F.Op() == op) {
 				return i
 			}
 		}
@@ -113,7 +115,7 @@ func claims(s *scenario.Taken) bool {
 func refused(s *scenario.Taken) bool { return claims(s) && s.Reply.Code.Refusal() }
 
 // became is the last step that made a difference of some kind to what the broker has.
-func (d *decider) became(differs func(before, after *spec.Truth) bool) int {
+func (d *decider) became(differs func(before, after *monitor.Truth) bool) int {
 	for i := d.shows; i > 0; i-- {
 		if differs(d.truth(i-1), d.truth(i)) {
 			return i
@@ -123,7 +125,7 @@ func (d *decider) became(differs func(before, after *spec.Truth) bool) int {
 }
 
 // taken reports whether somebody has taken the slot.
-func (d *decider) taken(before, after *spec.Truth) bool {
+func (d *decider) taken(before, after *monitor.Truth) bool {
 	return (after.Taken&^before.Taken)>>d.v.Slot&1 == 1
 }
 
@@ -156,7 +158,7 @@ func (d *decider) answer(c int) int {
 	s := &d.Steps[d.shows]
 	for _, e := range d.History.Events[s.First : s.First+s.Events] {
 		switch from := d.invoked(c, lock.NoOp); {
-		case e.Type == spec.Invoke || clientOf(e, len(d.Scenario.Clients)) != c:
+		case e.Type == history.Invoke || clientOf(e, len(d.Scenario.Clients)) != c:
 		case e.F.Op() == lock.Acquire && e.Held:
 			return d.last(from, d.shows, c, claims)
 		case e.F.Op() == lock.Verify:

@@ -3,13 +3,13 @@ package histories
 import (
 	"fmt"
 
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // draft is an event as a file says it, before it is known to make sense.
 type draft struct {
-	event spec.Event
+	event history.Event
 	index int64
 	has   part
 }
@@ -55,8 +55,8 @@ const MaxProcess = 1<<24 - 1
 
 // ledger follows a history event by event and says which one makes no sense after those before it.
 type ledger struct {
-	last int64    // the last index
-	busy []spec.F // by process: what it is calling; 0 is nothing
+	last int64       // the last index
+	busy []history.F // by process: what it is calling; 0 is nothing
 }
 
 func newLedger() ledger { return ledger{last: minTime} }
@@ -78,7 +78,7 @@ func (l *ledger) post(d *draft) error {
 		}
 		l.last = d.index
 	}
-	if e.Process == spec.Nemesis {
+	if e.Process == history.Nemesis {
 		return d.occurrence()
 	}
 	if err := d.operation(); err != nil {
@@ -88,15 +88,15 @@ func (l *ledger) post(d *draft) error {
 }
 
 // turn checks that invocations and completions of a process take turns.
-func (l *ledger) turn(e *spec.Event) error {
+func (l *ledger) turn(e *history.Event) error {
 	for int(e.Process) >= len(l.busy) {
-		l.busy = append(l.busy, make([]spec.F, int(e.Process)+1)...)
+		l.busy = append(l.busy, make([]history.F, int(e.Process)+1)...)
 	}
 	calling := &l.busy[e.Process]
 	switch {
-	case e.Type == spec.Invoke && *calling != 0:
+	case e.Type == history.Invoke && *calling != 0:
 		return wrong("type", "invoke", "ok, fail or info: process %d is still in %s", e.Process, *calling)
-	case e.Type == spec.Invoke:
+	case e.Type == history.Invoke:
 		*calling = e.F
 	case *calling == 0:
 		return wrong("type", e.Type.String(), "invoke: process %d calls nothing", e.Process)
@@ -112,11 +112,11 @@ func (l *ledger) turn(e *spec.Event) error {
 func (d *draft) occurrence() error {
 	e := &d.event
 	switch {
-	case e.F < spec.Crash:
+	case e.F < history.Crash:
 		return wrong("f", e.F.String(), "crash, gone, pause, restart or other, since nemesis is no client")
-	case e.Type != spec.Info:
+	case e.Type != history.Info:
 		return wrong("type", e.Type.String(), "info, since nemesis calls nothing")
-	case e.F != spec.Restart && e.F != spec.Other && d.has&hasClient == 0:
+	case e.F != history.Restart && e.F != history.Other && d.has&hasClient == 0:
 		return wrong("value", "no client", "the client's number, as client")
 	}
 	return nil
@@ -129,16 +129,16 @@ func (d *draft) operation() error {
 	switch {
 	case op == lock.NoOp:
 		return wrong("f", e.F.String(), "an operation, since process %d is a client", e.Process)
-	case e.Type == spec.OK && op == lock.Acquire:
+	case e.Type == history.OK && op == lock.Acquire:
 		// Jepsen's acquire says no more than ok when the lock is held.
 		e.Held = e.Held || d.has&hasHeld == 0
-	case e.Type == spec.OK && op == lock.Verify && d.has&hasHeld == 0:
+	case e.Type == history.OK && op == lock.Verify && d.has&hasHeld == 0:
 		return wrong("value", "no answer", "whether the lock is held, as held")
-	case e.Type == spec.OK && op == lock.Count && d.has&hasSlots == 0:
+	case e.Type == history.OK && op == lock.Count && d.has&hasSlots == 0:
 		return wrong("value", "no number", "the number counted, as slots")
-	case e.Type == spec.Invoke && op == lock.Wait && d.has&hasSlot == 0:
+	case e.Type == history.Invoke && op == lock.Wait && d.has&hasSlot == 0:
 		return wrong("value", "no slot", "the slot that is waited for, as slot")
-	case e.Type == spec.Invoke && (op == lock.Create || op == lock.Add || op == lock.Remove) && d.has&hasSlots == 0:
+	case e.Type == history.Invoke && (op == lock.Create || op == lock.Add || op == lock.Remove) && d.has&hasSlots == 0:
 		return wrong("value", "no number", "how many slots, as slots")
 	}
 	return nil

@@ -7,8 +7,8 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -27,7 +27,7 @@ func TestDrawMutants(t *testing.T) {
 		var tr *scenario.Trace
 		for i := 0; tr == nil; i++ {
 			s := source.Scenario(i)
-			if one := r.Trace(target, &s, spec.Scan); len(one.Violations) > 0 && len(one.Steps) < 60 {
+			if one := r.Trace(target, &s, property.Scan); len(one.Violations) > 0 && len(one.Steps) < 60 {
 				tr = one
 			}
 		}

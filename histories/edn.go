@@ -4,8 +4,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // Jepsen keeps a history as EDN: a map for each event, one after the other, or in one vector; in
@@ -21,7 +21,7 @@ import (
 
 // synonyms are other words for operations and reasons that Jepsen's tests use.
 var (
-	fSynonyms      = map[string]spec.F{"lock": spec.F(lock.Acquire), "unlock": spec.F(lock.Release)}
+	fSynonyms      = map[string]history.F{"lock": history.F(lock.Acquire), "unlock": history.F(lock.Release)}
 	reasonSynonyms = map[string]lock.Reason{"timeout": lock.TimedOut}
 )
 
@@ -51,7 +51,7 @@ func NewEDNReader(r io.Reader, name string, assumed Header) *EDNReader {
 
 // Read reads the next event, and gives [io.EOF] after the last. Other errors are one line: file, line,
 // field, what was found, what was expected.
-func (r *EDNReader) Read(e *spec.Event) error {
+func (r *EDNReader) Read(e *history.Event) error {
 	line, f, err := r.next()
 	if err == io.EOF {
 		return err
@@ -75,8 +75,8 @@ func (r *EDNReader) Read(e *spec.Event) error {
 }
 
 // passedOver is what stands for an event that means nothing.
-func (d *draft) passedOver() spec.Event {
-	return spec.Event{Time: d.event.Time, Process: spec.Nemesis, Type: spec.Info, F: spec.Other}
+func (d *draft) passedOver() history.Event {
+	return history.Event{Time: d.event.Time, Process: history.Nemesis, Type: history.Info, F: history.Other}
 }
 
 // next reads the next form, and says where it begins, or where it fails.
@@ -110,7 +110,7 @@ func (r *EDNReader) event(f *form, d *draft) (known bool, err error) {
 	if err := r.process(f.get("process"), d); err != nil {
 		return false, err
 	}
-	if d.event.Process == spec.Nemesis {
+	if d.event.Process == history.Nemesis {
 		return r.occurrence(f, d)
 	}
 	for _, read := range []func(*form, *draft) error{r.numbers, r.words, r.value, r.reason} {
@@ -127,7 +127,7 @@ func (r *EDNReader) process(f *form, d *draft) error {
 		return nil // the ledger says what is missing
 	}
 	d.has |= hasProcess
-	d.event.Process = spec.Nemesis
+	d.event.Process = history.Nemesis
 	if f.kind != integerForm && f.kind != numberForm {
 		return nil
 	}
@@ -265,7 +265,7 @@ func (r *EDNReader) occurrence(event *form, d *draft) (known bool, err error) {
 		return false, wrong("f", f.String(), "%s before crash, gone, pause, restart or other", ":"+namespace)
 	}
 	d.has |= hasType | hasF
-	d.event.Type = spec.Info
+	d.event.Type = history.Info
 	if value := event.get("value"); value != nil && value.kind == mapForm {
 		for i := 0; i < len(value.items); i += 2 {
 			client := &value.items[i+1]

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // TestPlainAnswers: an answer may be a plain yes or no instead of a map with held, and means the same.
@@ -29,7 +29,7 @@ func TestPlainAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := h.Events[1]; got.Type != spec.OK || got.F != spec.F(map[string]lock.Op{"verify": lock.Verify, "acquire": lock.Acquire}[c.op]) || got.Held != c.held {
+		if got := h.Events[1]; got.Type != history.OK || got.F != history.F(map[string]lock.Op{"verify": lock.Verify, "acquire": lock.Acquire}[c.op]) || got.Held != c.held {
 			t.Errorf("%s answers %s: read as %+v, want held %v", c.op, c.value, got, c.held)
 		}
 	}

@@ -6,24 +6,24 @@ import (
 	"io"
 	"strings"
 
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // WriteEDN writes a history as Jepsen's EDN, an event a line. Which locks it is about is lost.
-func WriteEDN(w io.Writer, h *spec.History) error {
+func WriteEDN(w io.Writer, h *history.History) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	for i := range h.Events {
 		e := &h.Events[i]
 		process, f := fmt.Sprint(e.Process), ":"+e.F.String()
-		if e.Process == spec.Nemesis {
+		if e.Process == history.Nemesis {
 			process, f = ":nemesis", ":"+namespace+e.F.String()
 		}
 		more := ""
 		if e.Reason != lock.NoReason {
 			more += ", :error :" + e.Reason.String()
 		}
-		if len(h.Locks) > 1 && e.Process != spec.Nemesis {
+		if len(h.Locks) > 1 && e.Process != history.Nemesis {
 			more += ", :lock " + quotedEDN(h.Locks[e.Lock])
 		}
 		// What cannot be written is told by Flush.
@@ -33,7 +33,7 @@ func WriteEDN(w io.Writer, h *spec.History) error {
 	return out.Flush()
 }
 
-func ednValue(e *spec.Event) string {
+func ednValue(e *history.Event) string {
 	var parts []string
 	has := valueOf(e)
 	if has&hasSlot != 0 {

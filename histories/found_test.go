@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // suspectedReport has a violation that fresh clients never showed, one that they showed now and then, and one
@@ -14,15 +14,15 @@ func suspectedReport() *Report {
 	return &Report{
 		Tool: "0.1.0", Target: "semaphore", Mode: Sampled, Broker: "the simulated broker", Seed: 1, Scenarios: 100,
 		Properties: []PropertyResult{
-			{Property: spec.HonestVerify, Checked: 60, Violation: &Found{
+			{Property: property.HonestVerify, Checked: 60, Violation: &Found{
 				Detail: "verify told c2 that it holds slot 1 of jobs, which the broker has given to c1", Steps: 9, Scenario: 12,
 				Command: "lockproof replay honest-verify.json", Suspected: true, Tries: Tries{Of: 5},
 			}},
-			{Property: spec.EffectiveRelease, Checked: 50, Violation: &Found{
+			{Property: property.EffectiveRelease, Checked: 50, Violation: &Found{
 				Detail: "slot 1 is not free", Steps: 7, Scenario: 13, Command: "lockproof replay effective-release.json", Tries: Tries{Shown: 1, Of: 3},
 			}},
-			{Property: spec.CrashFrees, Checked: 40, Violation: &Found{Detail: "c1 is dead, and slot 1 is not free", Steps: 31, Suspected: true}},
-			{Property: spec.NoLeak, Checked: 30},
+			{Property: property.CrashFrees, Checked: 40, Violation: &Found{Detail: "c1 is dead, and slot 1 is not free", Steps: 31, Suspected: true}},
+			{Property: property.NoLeak, Checked: 30},
 		},
 	}
 }
@@ -34,7 +34,7 @@ func TestSuspected(t *testing.T) {
 	if r.Outcome() != OutcomeViolated {
 		t.Error("it holds")
 	}
-	for p, want := range map[spec.Property]Verdict{spec.HonestVerify: Suspected, spec.CrashFrees: Suspected, spec.EffectiveRelease: Violated} {
+	for p, want := range map[property.Property]Verdict{property.HonestVerify: Suspected, property.CrashFrees: Suspected, property.EffectiveRelease: Violated} {
 		if got, _ := r.Verdict(r.Result(p)); got != want {
 			t.Errorf("%s is %s, expected %s", p, got, want)
 		}

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // Header says what a history is of.
@@ -41,7 +41,7 @@ type Notes struct {
 }
 
 // HeaderOf is the header of a history.
-func HeaderOf(h *spec.History) Header {
+func HeaderOf(h *history.History) Header {
 	header := Header{Kind: h.Kind, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree, Clients: h.Clients}
 	for i, name := range h.Locks {
 		header.Locks = append(header.Locks, Named{name, h.Slots[i]})
@@ -49,8 +49,8 @@ func HeaderOf(h *spec.History) Header {
 	return header
 }
 
-func (h *Header) history() *spec.History {
-	out := &spec.History{Kind: h.Kind, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree, Clients: h.Clients}
+func (h *Header) history() *history.History {
+	out := &history.History{Kind: h.Kind, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree, Clients: h.Clients}
 	for _, l := range h.Locks {
 		out.Locks, out.Slots = append(out.Locks, l.Name), append(out.Slots, l.Slots)
 	}
@@ -59,7 +59,7 @@ func (h *Header) history() *spec.History {
 
 // LoadHistory reads a history from a file: JSON Lines, an array of JSON, or Jepsen's EDN. One that does not say what it
 // is of is taken for what is assumed.
-func LoadHistory(path string, assumed Header) (*spec.History, Notes, error) {
+func LoadHistory(path string, assumed Header) (*history.History, Notes, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, Notes{}, err
@@ -70,9 +70,9 @@ func LoadHistory(path string, assumed Header) (*spec.History, Notes, error) {
 
 // ReadHistory reads a history; the name is what errors call it. An error is one line: where, which
 // field, what was found, what was expected.
-func ReadHistory(r io.Reader, name string, assumed Header) (*spec.History, Notes, error) {
+func ReadHistory(r io.Reader, name string, assumed Header) (*history.History, Notes, error) {
 	in := bufio.NewReaderSize(r, 1<<18)
-	var next func(*spec.Event) error
+	var next func(*history.Event) error
 	notes := new(Notes)
 	h := assumed.history()
 	if looksLikeJSON(in) {
@@ -85,7 +85,7 @@ func ReadHistory(r io.Reader, name string, assumed Header) (*spec.History, Notes
 		reader := NewEDNReader(in, name, assumed)
 		next, notes = reader.Read, &reader.Notes
 	}
-	var e spec.Event
+	var e history.Event
 	for {
 		if err := next(&e); err == io.EOF {
 			return h, *notes, nil

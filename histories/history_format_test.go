@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/history"
 )
 
 // TestFormatIsSeen: what a history is written in is seen from how it begins.
@@ -44,8 +44,8 @@ func TestEDNInPieces(t *testing.T) {
 	if err != nil || len(want.Events) != 3 {
 		t.Fatalf("%+v, %+v, %v", want, notes, err)
 	}
-	r, got := NewEDNReader(&slowly{strings.NewReader(text)}, "pieces", Unnamed), []spec.Event(nil)
-	var e spec.Event
+	r, got := NewEDNReader(&slowly{strings.NewReader(text)}, "pieces", Unnamed), []history.Event(nil)
+	var e history.Event
 	for err = r.Read(&e); err == nil; err = r.Read(&e) {
 		got = append(got, e)
 	}

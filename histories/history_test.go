@@ -11,31 +11,31 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // randomHistory is well-formed, and has all that a history can have.
-func randomHistory(seed uint64, n int) *spec.History {
+func randomHistory(seed uint64, n int) *history.History {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	h := &spec.History{Kind: lock.Semaphore, Locks: []string{"jobs", "mails \"é\\\n"}, Slots: []int{3, 0}}
-	calling := make(map[int32]spec.F)
+	h := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs", "mails \"é\\\n"}, Slots: []int{3, 0}}
+	calling := make(map[int32]history.F)
 	for i := range n {
-		e := spec.Event{Time: int64(i) * 1000, Process: int32(rng.IntN(30))}
+		e := history.Event{Time: int64(i) * 1000, Process: int32(rng.IntN(30))}
 		switch f := calling[e.Process]; {
 		case rng.IntN(50) == 0:
-			e.Process, e.Type, e.F = spec.Nemesis, spec.Info, spec.Crash+spec.F(rng.IntN(4))
-			if e.F != spec.Restart {
+			e.Process, e.Type, e.F = history.Nemesis, history.Info, history.Crash+history.F(rng.IntN(4))
+			if e.F != history.Restart {
 				e.Target = int32(rng.IntN(30))
 			}
 		case f == 0:
-			e.F = spec.F(lock.Acquire) + spec.F(rng.IntN(int(lock.Wait-lock.Acquire)+1))
+			e.F = history.F(lock.Acquire) + history.F(rng.IntN(int(lock.Wait-lock.Acquire)+1))
 			e.Lock, e.Slot, e.Slots = uint16(rng.IntN(2)), uint16(rng.IntN(5)), uint16(rng.IntN(3))
 			calling[e.Process] = e.F
 		default:
-			e.F, e.Type, e.Lock = f, spec.EventType(1+rng.IntN(3)), uint16(rng.IntN(2))
+			e.F, e.Type, e.Lock = f, history.EventType(1+rng.IntN(3)), uint16(rng.IntN(2))
 			e.Slot, e.Slots, e.Held = uint16(rng.IntN(5)), uint16(rng.IntN(3)), rng.IntN(2) == 0
-			if e.Type != spec.OK {
+			if e.Type != history.OK {
 				e.Reason = lock.Reason(rng.IntN(9))
 			}
 			calling[e.Process] = 0
@@ -49,7 +49,7 @@ func TestHistoryRoundTrip(t *testing.T) {
 	for seed := range uint64(50) {
 		h := randomHistory(seed, 300)
 		h.GoneLate, h.GoneMayFree, h.Clients = seed%2 == 1, seed%3 == 1, int(seed%4)
-		for name, write := range map[string]func(io.Writer, *spec.History) error{"JSON Lines": WriteHistory, "EDN": WriteEDN} {
+		for name, write := range map[string]func(io.Writer, *history.History) error{"JSON Lines": WriteHistory, "EDN": WriteEDN} {
 			var b bytes.Buffer
 			if err := write(&b, h); err != nil {
 				t.Fatal(err)

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
 )
 
 // asArray is JSON Lines as one array, each object over several lines.
@@ -98,11 +99,11 @@ func TestEventNumbers(t *testing.T) {
 		t.Fatalf("%+v, %+v, %v", h, notes, err)
 	}
 	for i, e := range h.Events {
-		if (e.F == spec.Other) != (i%2 == 0) {
+		if (e.F == history.Other) != (i%2 == 0) {
 			t.Errorf("event %d: %+v", i, e)
 		}
 	}
-	if err := spec.Validate(h); err != nil {
+	if err := linear.Validate(h); err != nil {
 		t.Error(err)
 	}
 }

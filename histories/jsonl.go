@@ -6,8 +6,8 @@ import (
 	"io"
 	"math"
 
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // A history in JSON Lines has a header and then one event a line, with Jepsen's field names:
@@ -137,7 +137,7 @@ func (r *Reader) readHeader() error {
 
 // Read reads the next event, and gives [io.EOF] after the last. Other errors are one line: file, line,
 // field, what was found, what was expected.
-func (r *Reader) Read(e *spec.Event) error {
+func (r *Reader) Read(e *history.Event) error {
 	if err := r.next(); err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func process(s *scanner) int32 {
 		s.at = at
 		s.fail("a client's number, or \"nemesis\"")
 	}
-	return spec.Nemesis
+	return history.Nemesis
 }
 
 // value reads what an operation was given or gave back.

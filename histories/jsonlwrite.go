@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // Writer writes a history as JSON Lines, event by event, so that it is on disk before it is judged.
@@ -39,7 +39,7 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 }
 
 // WriteHistory writes a whole history as JSON Lines.
-func WriteHistory(w io.Writer, h *spec.History) error {
+func WriteHistory(w io.Writer, h *history.History) error {
 	out, err := NewWriter(w, HeaderOf(h))
 	if err != nil {
 		return err
@@ -53,12 +53,12 @@ func WriteHistory(w io.Writer, h *spec.History) error {
 }
 
 // Write writes the next event.
-func (w *Writer) Write(e *spec.Event) error {
+func (w *Writer) Write(e *history.Event) error {
 	b := append(w.line[:0], `{"index":`...)
 	b = strconv.AppendInt(b, w.index, 10)
 	b = append(append(b, `,"type":"`...), e.Type.String()...)
 	b = append(b, `","process":`...)
-	if e.Process == spec.Nemesis {
+	if e.Process == history.Nemesis {
 		b = append(b, `"nemesis"`...)
 	} else {
 		b = strconv.AppendInt(b, int64(e.Process), 10)
@@ -69,7 +69,7 @@ func (w *Writer) Write(e *spec.Event) error {
 	if e.Reason != lock.NoReason {
 		b = append(append(append(b, `,"error":"`...), e.Reason.String()...), '"')
 	}
-	if len(w.locks) > 1 && e.Process != spec.Nemesis {
+	if len(w.locks) > 1 && e.Process != history.Nemesis {
 		b = append(append(b, `,"lock":`...), w.locks[e.Lock]...)
 	}
 	w.line = append(b, '}', '\n')
@@ -83,7 +83,7 @@ func (w *Writer) Flush() error { return w.out.Flush() }
 
 // appendValue writes what an operation was given or gave back: what its event has, and what its
 // reader would miss.
-func appendValue(b []byte, e *spec.Event) []byte {
+func appendValue(b []byte, e *history.Event) []byte {
 	parts := valueOf(e)
 	if parts == 0 {
 		return append(b, "null"...)
@@ -114,19 +114,19 @@ func appendValue(b []byte, e *spec.Event) []byte {
 }
 
 // valueOf are the parts of an event that its value has.
-func valueOf(e *spec.Event) part {
+func valueOf(e *history.Event) part {
 	var parts part
 	op := e.F.Op()
-	if e.Slot != spec.AnySlot || op == lock.Wait {
+	if e.Slot != history.AnySlot || op == lock.Wait {
 		parts |= hasSlot
 	}
-	if e.Slots != 0 || op == lock.Count && e.Type == spec.OK || op.Administrative() && op != lock.Destroy && e.Type == spec.Invoke {
+	if e.Slots != 0 || op == lock.Count && e.Type == history.OK || op.Administrative() && op != lock.Destroy && e.Type == history.Invoke {
 		parts |= hasSlots
 	}
-	if e.Held || e.Type == spec.OK && (op == lock.Acquire || op == lock.Verify) {
+	if e.Held || e.Type == history.OK && (op == lock.Acquire || op == lock.Verify) {
 		parts |= hasHeld
 	}
-	if e.Target != 0 || e.F >= spec.Crash && e.F != spec.Restart && e.F != spec.Other {
+	if e.Target != 0 || e.F >= history.Crash && e.F != history.Restart && e.F != history.Other {
 		parts |= hasClient
 	}
 	return parts

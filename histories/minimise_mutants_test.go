@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -36,7 +36,7 @@ func TestMinimiseMutants(t *testing.T) {
 
 // minimised writes what is left of the first scenario in which a mutant shows what it breaks.
 func minimised(t *testing.T, out *strings.Builder, target *lock.Target, first, tries int) {
-	p, err := spec.PropertyNamed(target.Breaks)
+	p, err := property.Named(target.Breaks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,11 +45,11 @@ func minimised(t *testing.T, out *strings.Builder, target *lock.Target, first, t
 	carried := 0
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
 		carried++
-		return sim.Violating(r.Trace(target, s, spec.Scan), p)
+		return sim.Violating(r.Trace(target, s, property.Scan), p)
 	}
 	for i := first; ; i++ {
 		s := source.Scenario(i)
-		tr := r.Trace(target, &s, spec.Scan)
+		tr := r.Trace(target, &s, property.Scan)
 		if _, shown := sim.Violating(tr, p); !shown {
 			continue
 		}

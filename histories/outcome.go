@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // Outcome is what a whole run came to.
@@ -57,12 +57,12 @@ func (r *Report) Missing() (lines []string) {
 	required := r.Required
 	for i := range r.Properties {
 		p := &r.Properties[i]
-		required &^= spec.PropertySet(0).With(p.Property)
+		required &^= property.Set(0).With(p.Property)
 		if r.Owes(p) {
 			lines = append(lines, r.missing(p))
 		}
 	}
-	for p := range spec.PropertyCount {
+	for p := range property.Count {
 		if required.Has(p) {
 			lines = append(lines, r.missing(&PropertyResult{Property: p, Skip: "it was left out"}))
 		}

@@ -6,18 +6,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // TestOutcome: one order of verdicts, and a run that answers less than it was asked is no success, on the card, in
 // JSON, and in JUnit.
 func TestOutcome(t *testing.T) {
-	passed := PropertyResult{Property: spec.MutualExclusion, Checked: 9}
-	skipped := PropertyResult{Property: spec.NoLeak, Skip: "not offered"}
-	violated := PropertyResult{Property: spec.Progress, Checked: 9, Violation: &Found{Detail: "stuck"}}
-	suspected := PropertyResult{Property: spec.HonestVerify, Checked: 9, Violation: &Found{Detail: "odd", Suspected: true}}
-	undecided := PropertyResult{Property: spec.Linearizable, Undecided: 2, Unclear: "too many at once"}
-	noLeak := spec.PropertySet(0).With(spec.NoLeak)
+	passed := PropertyResult{Property: property.MutualExclusion, Checked: 9}
+	skipped := PropertyResult{Property: property.NoLeak, Skip: "not offered"}
+	violated := PropertyResult{Property: property.Progress, Checked: 9, Violation: &Found{Detail: "stuck"}}
+	suspected := PropertyResult{Property: property.HonestVerify, Checked: 9, Violation: &Found{Detail: "odd", Suspected: true}}
+	undecided := PropertyResult{Property: property.Linearizable, Undecided: 2, Unclear: "too many at once"}
+	noLeak := property.Set(0).With(property.NoLeak)
 	for _, c := range []struct {
 		report Report
 		want   Outcome

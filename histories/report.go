@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // Report is what a run came to: everything that the card, the JSON and the JUnit output say.
@@ -50,7 +50,7 @@ type Report struct {
 	// Properties are in the order they are shown in. A property that is not here is not shown.
 	Properties []PropertyResult
 	// Required are the properties that must be judged for the run to be conclusive.
-	Required   spec.PropertySet
+	Required   property.Set
 	Efficiency []EfficiencyRow
 	Stale      Overlap
 	// Exercised are the things that must sometimes happen, so that a run in which nothing happened
@@ -99,9 +99,9 @@ const (
 // PropertyResult is one property and what was found out about it. Its verdict is not stored but
 // follows from the rest: see [Report.Verdict].
 type PropertyResult struct {
-	Property spec.Property
+	Property property.Property
 	// Evidence is what the verdict rests on.
-	Evidence spec.Evidence
+	Evidence property.Evidence
 	// Checked is how many times the property was put to the test. A property that never was is
 	// skipped, whatever else is said of it.
 	Checked int
@@ -252,7 +252,7 @@ func (p *PropertyResult) unclear() string {
 }
 
 // Result is what was found out about a property, or nil.
-func (r *Report) Result(p spec.Property) *PropertyResult {
+func (r *Report) Result(p property.Property) *PropertyResult {
 	for i := range r.Properties {
 		if r.Properties[i].Property == p {
 			return &r.Properties[i]

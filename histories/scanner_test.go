@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // FuzzJSONLines compares the hand-written reader with the library: what it takes for an event is
@@ -59,7 +59,7 @@ func FuzzEDN(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := NewEDNReader(bytes.NewReader(data), "fuzz", Unnamed)
 		h := Unnamed.history()
-		var e spec.Event
+		var e history.Event
 		err := r.Read(&e)
 		for ; err == nil; err = r.Read(&e) {
 			h.Events = append(h.Events, e)
@@ -82,23 +82,23 @@ func BenchmarkReadHistory(b *testing.B) { benchmarkRead(b, WriteHistory) }
 func BenchmarkReadEDN(b *testing.B)     { benchmarkRead(b, WriteEDN) }
 
 // longHistory is one of the usual kind: thirty clients acquire and release.
-func longHistory(events int) *spec.History {
-	h := &spec.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{30}}
+func longHistory(events int) *history.History {
+	h := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{30}}
 	for i := range events {
 		round, client := i/30, int32(i%30+1)
-		e := spec.Event{Time: int64(i) * 1_000_003, Process: client, F: spec.F(lock.Acquire)}
+		e := history.Event{Time: int64(i) * 1_000_003, Process: client, F: history.F(lock.Acquire)}
 		if round%4 > 1 {
-			e.F, e.Slot = spec.F(lock.Release), uint16(client)
+			e.F, e.Slot = history.F(lock.Release), uint16(client)
 		}
 		if round%2 == 1 {
-			e.Type, e.Slot, e.Held = spec.OK, uint16(client), round%4 == 1
+			e.Type, e.Slot, e.Held = history.OK, uint16(client), round%4 == 1
 		}
 		h.Events = append(h.Events, e)
 	}
 	return h
 }
 
-func benchmarkRead(b *testing.B, write func(io.Writer, *spec.History) error) {
+func benchmarkRead(b *testing.B, write func(io.Writer, *history.History) error) {
 	const events = 100_000
 	h := longHistory(events)
 	var file bytes.Buffer

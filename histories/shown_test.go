@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/amqp"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // hostile is text that takes a terminal over where it gets there: it sets the title, moves the cursor up, speaks C1 in
@@ -64,9 +64,9 @@ func TestNothingTakesTerminalsOver(t *testing.T) {
 	atlas := &Atlas{
 		Questions: []Question{{Rows: []AtlasRow{{
 			Space: &Space{}, Ends: []string{"", ""}, Seen: []string{""}, Cost: report.Efficiency,
-			Verdicts: []AtlasVerdict{{Property: spec.NoLeak, Verdict: Violated}},
+			Verdicts: []AtlasVerdict{{Property: property.NoLeak, Verdict: Violated}},
 		}}}},
-		Needed: &Needed{Smallest: []NeededOption{{Lost: []AtlasVerdict{{Property: spec.NoLeak, Verdict: Violated}}}}, Free: []string{""}},
+		Needed: &Needed{Smallest: []NeededOption{{Lost: []AtlasVerdict{{Property: property.NoLeak, Verdict: Violated}}}}, Free: []string{""}},
 	}
 	infest(reflect.ValueOf(atlas), 9)
 	atlas.Questions[0].Rows[0].Verdicts[0].Trace = trace

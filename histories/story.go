@@ -4,9 +4,10 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // story is an execution in words: what the terminal's diagram, the page's and the transcript share.
@@ -33,8 +34,8 @@ type moment struct {
 	sweep bool   // it happens to everybody at once
 	fate  string // a mark on the acting client's lane: it died, or the broker saw that it had
 
-	lanes  []lane       // by client, after the step
-	truth  []spec.Truth // by lock: what the broker has after the step
+	lanes  []lane          // by client, after the step
+	truth  []monitor.Truth // by lock: what the broker has after the step
 	broken []scenario.Violation
 	// decides are those that were decided here, and show later.
 	decides []scenario.Violation
@@ -133,7 +134,7 @@ func (m *moment) marked() bool { return len(m.broken) > 0 || len(m.decides) > 0 
 
 func (s *story) last() moment {
 	if len(s.moments) == 0 {
-		return moment{lanes: make([]lane, s.clients), truth: make([]spec.Truth, len(s.locks))}
+		return moment{lanes: make([]lane, s.clients), truth: make([]monitor.Truth, len(s.locks))}
 	}
 	return s.moments[len(s.moments)-1]
 }
@@ -188,12 +189,12 @@ func (m *moment) act(a scenario.Action, r amqp.Reply) {
 }
 
 // see takes in an event of the history: calls, and what clients believe after them.
-func (m *moment) see(e spec.Event, t *scenario.Trace) {
+func (m *moment) see(e history.Event, t *scenario.Trace) {
 	if e.Process < 1 || len(m.lanes) == 0 {
 		return
 	}
 	client := clientOf(e, len(m.lanes))
-	if e.Type == spec.Invoke {
+	if e.Type == history.Invoke {
 		m.calls = append(m.calls, call{client: client, begin: invocationWords(e, t.History.Kind)})
 	} else {
 		m.end(client, completionWords(e, t.History.Kind))
@@ -205,7 +206,7 @@ func (m *moment) see(e spec.Event, t *scenario.Trace) {
 
 // clientOf is the client of an event, of so many: one has a new number for each of its connections, and those of the
 // others lie between.
-func clientOf(e spec.Event, clients int) int { return (int(e.Process)-1)%clients + 1 }
+func clientOf(e history.Event, clients int) int { return (int(e.Process)-1)%clients + 1 }
 
 // end ends the call that the client is in: in this step, where it began in it.
 func (m *moment) end(client int, words string) {
@@ -217,15 +218,15 @@ func (m *moment) end(client int, words string) {
 }
 
 // believe changes what the client believes. Who begins to release does not believe any more.
-func (l *lane) believe(e spec.Event, kind lock.Kind) {
-	l.calling = e.Type == spec.Invoke
+func (l *lane) believe(e history.Event, kind lock.Kind) {
+	l.calling = e.Type == history.Invoke
 	switch op := e.F.Op(); {
 	case l.calling && op != lock.Release:
-	case e.Type == spec.OK && e.Held && (e.Slot == spec.AnySlot || kind != lock.Semaphore):
+	case e.Type == history.OK && e.Held && (e.Slot == history.AnySlot || kind != lock.Semaphore):
 		l.held = unnumbered
-	case e.Type == spec.OK && e.Held:
+	case e.Type == history.OK && e.Held:
 		l.held = int(e.Slot)
-	case op == lock.Release, e.Type == spec.OK && op == lock.Verify, e.Reason == lock.Disconnected, e.Reason == lock.TimedOut:
+	case op == lock.Release, e.Type == history.OK && op == lock.Verify, e.Reason == lock.Disconnected, e.Reason == lock.TimedOut:
 		l.held = 0
 	}
 }

@@ -1,6 +1,8 @@
 package histories
 
-import "github.com/lockproof/lockproof/model/spec"
+import (
+	"github.com/lockproof/lockproof/model/monitor"
+)
 
 // The broker's side of the page's diagram: what it has of each slot, as bars along time.
 
@@ -9,7 +11,7 @@ func (d *svgDiagram) largest(lock int) int {
 	most := 1
 	for i := range d.moments {
 		t := &d.moments[i].truth[lock]
-		for slot := most + 1; slot <= spec.Slots; slot++ {
+		for slot := most + 1; slot <= monitor.Slots; slot++ {
 			if (t.Exists|t.Taken)>>slot&1 == 1 {
 				most = slot
 			}
@@ -22,7 +24,7 @@ func (d *svgDiagram) largest(lock int) int {
 type run struct{ from, to, value int }
 
 // runs are the stretches in which what is asked for is not 0.
-func (d *svgDiagram) runs(what func(*spec.Truth) int, lock int) []run {
+func (d *svgDiagram) runs(what func(*monitor.Truth) int, lock int) []run {
 	var runs []run
 	last := 0
 	for i := range d.moments {
@@ -39,7 +41,7 @@ func (d *svgDiagram) runs(what func(*spec.Truth) int, lock int) []run {
 	return runs
 }
 
-func administrator(t *spec.Truth) int { return int(t.Admin) }
+func administrator(t *monitor.Truth) int { return int(t.Admin) }
 
 // span is the top and the height of a run.
 func (d *svgDiagram) span(r run) (y, height int) {
@@ -53,8 +55,8 @@ const nobody = 1 << 8
 // slot draws one slot of the broker's: an outline while it exists, filled while it has a holder.
 func (d *svgDiagram) slot(l, slot int) {
 	x := d.slots[l] + (slot-1)*slotWidth
-	exists := func(t *spec.Truth) int { return int(t.Exists >> slot & 1) }
-	owner := func(t *spec.Truth) int {
+	exists := func(t *monitor.Truth) int { return int(t.Exists >> slot & 1) }
+	owner := func(t *monitor.Truth) int {
 		switch {
 		case t.Taken>>slot&1 == 0:
 			return 0
@@ -75,9 +77,9 @@ func (d *svgDiagram) holders(runs []run, x int) {
 	for _, r := range runs {
 		class, color, name, owner := "taken", "var(--soft)", "B", uint8(r.value)
 		if owner != 0 {
-			color, name = clientColor(int(owner&^spec.Ghost)), ownerName(owner)
+			color, name = clientColor(int(owner&^monitor.HalfOpen)), ownerName(owner)
 		}
-		if owner&spec.Ghost != 0 {
+		if owner&monitor.HalfOpen != 0 {
 			class = "ghost"
 		}
 		y, height := d.span(r)

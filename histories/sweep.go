@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // Sweep is a table of configurations, of each of which every execution was visited: what choices come to, verdict by
@@ -23,7 +23,7 @@ type Sweep struct {
 	// Axes are what the configurations differ in. Baseline is the value on each that others are compared with.
 	Axes, Baseline []string
 	// Properties are those that were judged.
-	Properties []spec.Property
+	Properties []property.Property
 	// Rows are the configurations that were visited, of so many that were asked for.
 	Rows []SweepRow
 	Of   int
@@ -61,7 +61,7 @@ type Cause struct {
 }
 
 // Tally is in how many configurations a property has each verdict.
-func (s *Sweep) Tally(p spec.Property) map[Verdict]int {
+func (s *Sweep) Tally(p property.Property) map[Verdict]int {
 	at, out := slices.Index(s.Properties, p), make(map[Verdict]int)
 	for i := range s.Rows {
 		out[s.Rows[i].Verdicts[at]]++
@@ -93,7 +93,7 @@ func (s *Sweep) changed(r *SweepRow) (axes []int) {
 }
 
 // Simplest is the configuration with the fewest changes, and of those the first, that loses a property; -1 is none.
-func (s *Sweep) Simplest(p spec.Property) int {
+func (s *Sweep) Simplest(p property.Property) int {
 	rows := s.losing(p)
 	if len(rows) == 0 {
 		return -1
@@ -102,7 +102,7 @@ func (s *Sweep) Simplest(p spec.Property) int {
 }
 
 // losing are the configurations that lose a property, those with few changes first.
-func (s *Sweep) losing(p spec.Property) (rows []int) {
+func (s *Sweep) losing(p property.Property) (rows []int) {
 	at := slices.Index(s.Properties, p)
 	for i := range s.Rows {
 		if s.Rows[i].Verdicts[at] == Violated {
@@ -116,7 +116,7 @@ func (s *Sweep) losing(p spec.Property) (rows []int) {
 }
 
 // Causes are the smallest sets of values that lose a property.
-func (s *Sweep) Causes(p spec.Property) (causes []Cause) {
+func (s *Sweep) Causes(p property.Property) (causes []Cause) {
 	var least []*SweepRow
 	for _, i := range s.losing(p) {
 		r := &s.Rows[i]
@@ -172,7 +172,7 @@ func (c *Cause) String() string {
 const causesShown = 8
 
 // causes are the smallest sets of values that lose a property, in words; "" where nothing does.
-func (s *Sweep) causes(p spec.Property) string {
+func (s *Sweep) causes(p property.Property) string {
 	var out []string
 	all := s.Causes(p)
 	for i := range min(len(all), causesShown) {

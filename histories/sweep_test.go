@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // sampleSweep has a bit of everything that a table of configurations can have.
@@ -15,7 +15,7 @@ func sampleSweep() *Sweep {
 		Tool: "0.1.0", Target: "semaphore", Name: "choices", Broker: "the simulated broker", Strength: "scan",
 		Command: "lockproof campaign run choices.json", Axes: []string{"order", "durable", "faults"},
 		Baseline: []string{"descending", "true", "no faults"}, Of: 9, Elapsed: 75 * time.Second,
-		Properties: []spec.Property{spec.MutualExclusion, spec.Linearizable, spec.ContiguousSlots},
+		Properties: []property.Property{property.MutualExclusion, property.Linearizable, property.ContiguousSlots},
 		LeftOut:    []Count{{Name: "options a and <b>: not together", Number: 4}},
 	}
 	for _, order := range []string{"descending", "ascending"} {
@@ -40,7 +40,7 @@ func sampleSweep() *Sweep {
 		}
 	}
 	s.Examples = []SweepExample{{
-		AtlasVerdict: AtlasVerdict{Property: spec.ContiguousSlots, Verdict: Violated, Steps: 8, Detail: "slot 2 & 3 <are> above a hole", Trace: lockedTaken()},
+		AtlasVerdict: AtlasVerdict{Property: property.ContiguousSlots, Verdict: Violated, Steps: 8, Detail: "slot 2 & 3 <are> above a hole", Trace: lockedTaken()},
 		Row:          5, File: "ce.json", Command: "lockproof replay ce.json",
 	}}
 	return s
@@ -67,20 +67,20 @@ func TestSweep(t *testing.T) {
 func TestCauses(t *testing.T) {
 	s := sampleSweep()
 	got := ""
-	for _, c := range s.Causes(spec.ContiguousSlots) {
+	for _, c := range s.Causes(property.ContiguousSlots) {
 		got += c.String() + "\n"
 	}
 	if want := "order=ascending with 1 crash (all 2)\norder=ascending with durable=false (all 2)\n"; got != want {
 		t.Errorf("the causes are\n%s expected\n%s", got, want)
 	}
-	if i := s.Simplest(spec.ContiguousSlots); i != 5 {
+	if i := s.Simplest(property.ContiguousSlots); i != 5 {
 		t.Errorf("the simplest configuration is %v", s.Rows[i].Values)
 	}
-	if s.Simplest(spec.MutualExclusion) >= 0 || s.Causes(spec.MutualExclusion) != nil {
+	if s.Simplest(property.MutualExclusion) >= 0 || s.Causes(property.MutualExclusion) != nil {
 		t.Error("what holds everywhere has a cause")
 	}
 	s.Rows[0].Verdicts[2] = Violated
-	if causes := s.Causes(spec.ContiguousSlots); len(causes) != 1 || causes[0].String() != "the baseline (4 of 8)" {
+	if causes := s.Causes(property.ContiguousSlots); len(causes) != 1 || causes[0].String() != "the baseline (4 of 8)" {
 		t.Errorf("where the baseline loses it, the causes are %v", causes)
 	}
 	whole := sampleSweep()

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/histories/safetext"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 var sweepTemplate = template.Must(template.ParseFS(pageFiles, "page/sweep.html"))
@@ -25,7 +25,7 @@ type sweepData struct {
 }
 
 type sweepPropertyData struct {
-	Property                              spec.Property
+	Property                              property.Property
 	Sentence                              string
 	Proved, Violated, Undecided, Untested int
 	Causes                                []string
@@ -87,10 +87,10 @@ var sweepMarks = map[Verdict]sweepShare{
 	Proved: {"g", "✓"}, Violated: {"r", "✗"}, Undecided: {"y", "?"}, Passed: {"y", "?"}, Skipped: {"d", "–"},
 }
 
-func (s *Sweep) judgedData(p spec.Property) sweepPropertyData {
+func (s *Sweep) judgedData(p property.Property) sweepPropertyData {
 	tally := s.Tally(p)
 	d := sweepPropertyData{
-		Property: p, Sentence: spec.Properties[p].Sentence, Proved: tally[Proved], Violated: tally[Violated],
+		Property: p, Sentence: property.Properties[p].Sentence, Proved: tally[Proved], Violated: tally[Violated],
 		Undecided: tally[Undecided] + tally[Passed], Untested: tally[Skipped],
 	}
 	for _, c := range s.Causes(p) {

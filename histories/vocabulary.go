@@ -3,8 +3,8 @@ package histories
 import (
 	"strings"
 
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // words are the words that a field of a history can have, and what they stand for.
@@ -60,8 +60,8 @@ func vocabulary[T ~uint8 | ~uint16](count int, name func(T) string) words[T] {
 }
 
 var (
-	types   = vocabulary(int(spec.Info)+1, spec.EventType.String)
-	fs      = vocabulary(1<<8, spec.F.String)
+	types   = vocabulary(int(history.Info)+1, history.EventType.String)
+	fs      = vocabulary(1<<8, history.F.String)
 	reasons = vocabulary(1<<8, lock.Reason.String)
 )
 

@@ -7,9 +7,10 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // commandWords is a command as AMQP says it, short: "declare jobs-1-B exclusive". Probes are
@@ -87,7 +88,7 @@ func replyWords(r amqp.Reply) string {
 }
 
 // invocationWords is a call: "acquire", "add 2", "wait 3".
-func invocationWords(e spec.Event, kind lock.Kind) string {
+func invocationWords(e history.Event, kind lock.Kind) string {
 	switch op := e.F.Op(); {
 	case kind != lock.Semaphore: // there is one, whose number says nothing
 	case op == lock.Create, op == lock.Add, op == lock.Remove:
@@ -99,14 +100,14 @@ func invocationWords(e spec.Event, kind lock.Kind) string {
 }
 
 // completionWords is what a call came to: "holds 1", "full", "not held", "3 slots", "unknown: timed-out".
-func completionWords(e spec.Event, kind lock.Kind) string {
+func completionWords(e history.Event, kind lock.Kind) string {
 	reason := e.Reason.Of(kind)
 	switch {
-	case e.Type == spec.Info:
+	case e.Type == history.Info:
 		return strings.TrimSuffix("unknown: "+reason, ": ")
-	case e.Type == spec.Fail && e.Reason == lock.NoReason:
+	case e.Type == history.Fail && e.Reason == lock.NoReason:
 		return "failed"
-	case e.Type == spec.Fail:
+	case e.Type == history.Fail:
 		return reason
 	}
 	switch e.F.Op() {
@@ -130,7 +131,7 @@ func completionWords(e spec.Event, kind lock.Kind) string {
 }
 
 // errorWords is what a client said of a call that failed: a quotation, in which nothing is left that a terminal obeys.
-func errorWords(t *scenario.Trace, e spec.Event, said string) string {
+func errorWords(t *scenario.Trace, e history.Event, said string) string {
 	return fmt.Sprintf("c%d says of %s: %q", clientOf(e, len(t.Scenario.Clients)), e.F, said)
 }
 
@@ -151,7 +152,7 @@ func Errors(t *scenario.Trace) (all []string) {
 
 // slotWord is a slot's number, and nothing for a slot that has none.
 func slotWord(slot uint16, kind lock.Kind) string {
-	if slot == spec.AnySlot || kind != lock.Semaphore {
+	if slot == history.AnySlot || kind != lock.Semaphore {
 		return ""
 	}
 	return fmt.Sprint(slot)
@@ -195,9 +196,9 @@ func actionWords(a scenario.Action) string {
 
 // stateWords is what the broker has of a lock, slot by slot: "1:A B←c2", "2:A". A slot that is missing below another
 // is a hole, "2:–"; a B queue that nobody owns exclusively has no arrow.
-func stateWords(t *spec.Truth, kind lock.Kind) []string {
+func stateWords(t *monitor.Truth, kind lock.Kind) []string {
 	var parts []string
-	for slot := 1; slot <= spec.Slots; slot++ {
+	for slot := 1; slot <= monitor.Slots; slot++ {
 		exists, taken := t.Exists>>slot&1 == 1, t.Taken>>slot&1 == 1
 		if !exists && !taken && (t.Exists|t.Taken)>>slot == 0 {
 			break
@@ -218,8 +219,8 @@ func stateWords(t *spec.Truth, kind lock.Kind) []string {
 
 // ownerName is who has a queue; a dagger marks a connection that its client does not use any more.
 func ownerName(owner uint8) string {
-	if owner&spec.Ghost != 0 {
-		return clientName(int(owner&^spec.Ghost)) + "†"
+	if owner&monitor.HalfOpen != 0 {
+		return clientName(int(owner&^monitor.HalfOpen)) + "†"
 	}
 	return clientName(int(owner))
 }

@@ -5,8 +5,9 @@ import (
 
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // Bounds is a configuration small enough for every execution to be visited: a workload, and how many
@@ -22,9 +23,9 @@ type Bounds struct {
 	// Forever has every client begin its operations again when it is done with them.
 	Forever bool
 	// Properties are those to judge. What only others are judged from is not part of a state.
-	Properties spec.PropertySet
+	Properties property.Set
 	// Strength is what a failed acquire is taken to promise.
-	Strength spec.Strength
+	Strength property.Strength
 	// Every says that clients also die in ways that come to the same as two other actions: with a reply in
 	// hand, or noticed at once where the broker may be late. Executions are then as short as they can be.
 	Every bool
@@ -88,8 +89,8 @@ func (b *Bounds) Check() error {
 		return fmt.Errorf("%d locks: expected 1 to %d", len(b.Locks), scenario.MaxLocks)
 	}
 	for _, l := range b.Locks {
-		if int(l.Slots) >= spec.Slots {
-			return fmt.Errorf("lock %s with %d slots: expected at most %d", l.Name, l.Slots, spec.Slots-1)
+		if int(l.Slots) >= monitor.Slots {
+			return fmt.Errorf("lock %s with %d slots: expected at most %d", l.Name, l.Slots, monitor.Slots-1)
 		}
 	}
 	for i, c := range b.Clients {

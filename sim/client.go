@@ -2,9 +2,9 @@ package sim
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim/broker"
 )
 
@@ -228,7 +228,7 @@ func (w *World) end(conn broker.Conn, by uint8) {
 // gone notes that the broker saw one of a client's connections end.
 func (w *World) gone(c uint8, process int32, granted, own bool) {
 	w.Monitor.Gone(c, granted, own)
-	w.record.world(w, spec.Gone, process)
+	w.record.world(w, history.Gone, process)
 	for l := range w.setting.layouts {
 		w.changed(uint8(l), 0)
 	}
@@ -261,7 +261,7 @@ func (w *World) crash(c uint8, late bool) {
 		process = cl.process
 	}
 	cl.dead, cl.busy = true, false
-	w.record.world(w, spec.Crash, process)
+	w.record.world(w, history.Crash, process)
 	w.Monitor.Crash(c)
 	w.abandon(c, late)
 }

@@ -2,7 +2,7 @@ package sim
 
 import (
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/monitor"
 )
 
 // count adds up what client c's operation took, unless a fault broke its connection or channel: what
@@ -12,7 +12,7 @@ func (w *World) count(c uint8, op lock.Op, r lock.Result) {
 	if w.Costs == nil || broken || r.Outcome == lock.Unknown || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut || cost.Connections > 0 {
 		return
 	}
-	w.Costs.Add(op, r, lost, [spec.Measures]int{
+	w.Costs.Add(op, r, lost, [monitor.Measures]int{
 		int(cost.Commands), int(cost.Trips), int(cost.Replies), int(cost.Channels), int(cost.Connections),
 	})
 }

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/lockproof/lockproof/model/amqp"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/monitor"
 )
 
 // Coverage is what executions have come to: pairs of commands of different clients, one right after the other, each
@@ -62,7 +62,7 @@ func (c *Coverage) number(class uint16) uint8 {
 }
 
 // state notes what the broker has of a lock.
-func (c *Coverage) state(t *spec.Truth) {
+func (c *Coverage) state(t *monitor.Truth) {
 	s := stateOf(t)
 	if word, bit := &c.states[s>>6], uint64(1)<<(s&63); *word&bit == 0 {
 		*word |= bit
@@ -72,10 +72,10 @@ func (c *Coverage) state(t *spec.Truth) {
 
 // stateOf is a state of a lock, whoever the clients are: how many slots there are and whether without a hole, how many
 // are taken, how many of those by connections that are dead, up to three, and who has the administration mutex.
-func stateOf(t *spec.Truth) uint16 {
+func stateOf(t *monitor.Truth) uint16 {
 	dead := 0
 	for _, owner := range t.Owner {
-		if owner&spec.Ghost != 0 {
+		if owner&monitor.HalfOpen != 0 {
 			dead++
 		}
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -22,7 +22,7 @@ func TestDeterminism(t *testing.T) {
 		for i := range 300 {
 			var fresh sim.Runner
 			a, b := source.Scenario(i), again.Scenario(i)
-			one, two := fresh.Trace(target, &a, spec.Scan), used.Trace(target, &b, spec.Scan)
+			one, two := fresh.Trace(target, &a, property.Scan), used.Trace(target, &b, property.Scan)
 			if !reflect.DeepEqual(one, two) || !bytes.Equal(drawn(t, one), drawn(t, two)) {
 				t.Fatalf("%s, scenario %d: another trace the second time", target.Name, i)
 			}
@@ -37,9 +37,9 @@ func TestReplay(t *testing.T) {
 	var r sim.Runner
 	for i := range 500 {
 		s := source.Scenario(i)
-		first := r.Trace(target, &s, spec.Scan)
+		first := r.Trace(target, &s, property.Scan)
 		again := sim.Replay(first)
-		second := r.Trace(target, &again, spec.Scan)
+		second := r.Trace(target, &again, property.Scan)
 		if !reflect.DeepEqual(first.Steps, second.Steps) || !reflect.DeepEqual(first.History, second.History) {
 			t.Fatalf("scenario %d goes otherwise when it is replayed", i)
 		}
@@ -53,7 +53,7 @@ func TestEverythingHappens(t *testing.T) {
 	source := sim.NewSource(sim.Space{Target: target}, 13)
 	var r sim.Runner
 	var seen sim.Seen
-	var exercised spec.PropertySet
+	var exercised property.Set
 	for i := range 3000 {
 		s := source.Scenario(i)
 		r.Run(target, &s)
@@ -65,8 +65,8 @@ func TestEverythingHappens(t *testing.T) {
 			t.Errorf("never: %s", k)
 		}
 	}
-	for p := range spec.PropertyCount {
-		if p != spec.Linearizable && p != spec.NoCrash && !exercised.Has(p) { // what is simulated does not panic
+	for p := range property.Count {
+		if p != property.Linearizable && p != property.NoCrash && !exercised.Has(p) { // what is simulated does not panic
 			t.Errorf("never put to the test: %s", p)
 		}
 	}
@@ -83,7 +83,7 @@ func TestPCT(t *testing.T) {
 	}
 	var r sim.Runner
 	var order []uint8
-	for _, step := range r.Trace(lock.References[0], &s, spec.Scan).Steps {
+	for _, step := range r.Trace(lock.References[0], &s, property.Scan).Steps {
 		if n := len(order); n == 0 || order[n-1] != step.Action.Client {
 			order = append(order, step.Action.Client)
 		}

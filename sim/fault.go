@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // Can reports whether an action is possible now.
@@ -50,7 +50,7 @@ func (w *World) Do(a scenario.Action) {
 		w.crash(c, a.Late)
 	case scenario.Pause:
 		w.clients[c-1].wake = w.now + int64(a.Arg)
-		w.record.world(w, spec.Pause, w.process(c, w.clients[c-1].incarnation))
+		w.record.world(w, history.Pause, w.process(c, w.clients[c-1].incarnation))
 	case scenario.Drop:
 		w.end(w.clients[c-1].conn, 0)
 	case scenario.ChannelError:
@@ -111,7 +111,7 @@ func (w *World) restart() {
 	for i := range w.clients {
 		w.clients[i].conn = 0
 	}
-	w.record.world(w, spec.Restart, spec.Nemesis)
+	w.record.world(w, history.Restart, history.Nemesis)
 	for l := range w.setting.layouts {
 		w.survey(uint8(l))
 		w.Monitor.Restarted(uint8(l), &w.truth[l])

@@ -1,34 +1,35 @@
 package sim
 
 import (
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // Judge completes the verdict on the execution at hand: what the monitor found, and linearizability
 // from the history where the execution is not its own witness. undecided says that the history was
 // too large to decide.
-func (r *Runner) Judge(strength spec.Strength) (found spec.PropertySet, undecided bool) {
+func (r *Runner) Judge(strength property.Strength) (found property.Set, undecided bool) {
 	found = r.Monitor.Found
 	if r.witnessed(strength) {
 		return found, false
 	}
 	h := r.History()
-	f := spec.CheckLinearizable(&h, spec.LinearizableOptions{Strength: strength})
-	if f.Decision == spec.Illegal {
-		found = found.With(spec.Linearizable)
+	f := linear.Check(&h, linear.Options{Strength: strength})
+	if f.Decision == linear.Illegal {
+		found = found.With(property.Linearizable)
 	}
-	return found, f.Decision == spec.Undecided
+	return found, f.Decision == linear.Undecided
 }
 
 // witnessed reports whether the execution at hand is its own witness of linearizability.
-func (r *Runner) witnessed(strength spec.Strength) bool {
-	return r.Monitor.Strict || r.Monitor.Witnessed && strength == spec.Scan
+func (r *Runner) witnessed(strength property.Strength) bool {
+	return r.Monitor.Strict || r.Monitor.Witnessed && strength == property.Scan
 }
 
 // Violating is the actions of a trace up to the moment at which a property was seen violated, and
 // whether it was.
-func Violating(t *scenario.Trace, p spec.Property) ([]scenario.Action, bool) {
+func Violating(t *scenario.Trace, p property.Property) ([]scenario.Action, bool) {
 	for _, v := range t.Violations {
 		if v.Property != p {
 			continue

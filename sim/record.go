@@ -2,21 +2,23 @@ package sim
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // record is what is kept of an execution: its history always, its steps where somebody will read them.
 type record struct {
-	events     []spec.Event
+	events     []history.Event
 	silent     bool // not even that
 	noting     bool // what the action at hand sent
 	tracing    bool
 	setup      []scenario.Taken
 	steps      []scenario.Taken
 	violations []scenario.Violation
-	found      spec.PropertySet
+	found      property.Set
 	now        scenario.Taken
 }
 
@@ -33,7 +35,7 @@ func (r *record) setUp(c uint8, cmd amqp.Command, reply amqp.Reply) {
 }
 
 // furnished notes what the broker has before the first action.
-func (r *record) furnished(truth [scenario.MaxLocks]spec.Truth) {
+func (r *record) furnished(truth [scenario.MaxLocks]monitor.Truth) {
 	if r.tracing {
 		r.setup[len(r.setup)-1].Truth = truth
 	}
@@ -73,7 +75,7 @@ func (r *record) invoke(w *World, c uint8, op lock.Op, arg uint8) {
 	if r.silent {
 		return
 	}
-	e := spec.Event{Time: w.now * 1e6, Process: w.clients[c-1].process, Lock: uint16(w.lockOf(c)), Type: spec.Invoke, F: spec.F(op)}
+	e := history.Event{Time: w.now * 1e6, Process: w.clients[c-1].process, Lock: uint16(w.lockOf(c)), Type: history.Invoke, F: history.F(op)}
 	switch op {
 	case lock.Verify, lock.Release, lock.Wait:
 		e.Slot = uint16(arg)
@@ -93,23 +95,23 @@ func (r *record) move(w *World, c uint8) {
 	}
 }
 
-var eventTypes = [...]spec.EventType{lock.Done: spec.OK, lock.Failed: spec.Fail, lock.Unknown: spec.Info}
+var eventTypes = [...]history.EventType{lock.Done: history.OK, lock.Failed: history.Fail, lock.Unknown: history.Info}
 
 func (r *record) complete(w *World, c uint8, res lock.Result) {
 	if r.silent {
 		return
 	}
 	cl := &w.clients[c-1]
-	r.events = append(r.events, spec.Event{
+	r.events = append(r.events, history.Event{
 		Time: w.now * 1e6, Process: cl.process, Lock: uint16(w.lockOf(c)), Type: eventTypes[res.Outcome],
-		F: spec.F(cl.machine.Op), Slot: uint16(res.Slot), Slots: uint16(res.Slots), Held: res.Held, Reason: res.Reason,
+		F: history.F(cl.machine.Op), Slot: uint16(res.Slot), Slots: uint16(res.Slots), Held: res.Held, Reason: res.Reason,
 	})
 }
 
 // world notes an occurrence that is no client's doing.
-func (r *record) world(w *World, f spec.F, process int32) {
+func (r *record) world(w *World, f history.F, process int32) {
 	if r.silent {
 		return
 	}
-	r.events = append(r.events, spec.Event{Time: w.now * 1e6, Process: spec.Nemesis, Target: process, Type: spec.Info, F: f})
+	r.events = append(r.events, history.Event{Time: w.now * 1e6, Process: history.Nemesis, Target: process, Type: history.Info, F: f})
 }

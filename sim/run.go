@@ -1,9 +1,9 @@
 package sim
 
 import (
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // Runner runs scenarios, one after the other, in one world that it uses again. It is not safe for
@@ -48,8 +48,8 @@ func (w *World) quiet() bool {
 }
 
 // History is the history of the execution at hand. Its events are good until the next run.
-func (w *World) History() spec.History {
-	h := spec.History{Kind: w.setting.target.Kind, Locks: w.setting.locks, Clients: len(w.clients), Events: w.record.events}
+func (w *World) History() history.History {
+	h := history.History{Kind: w.setting.target.Kind, Locks: w.setting.locks, Clients: len(w.clients), Events: w.record.events}
 	for _, l := range w.scenario.Locks {
 		h.Slots = append(h.Slots, int(l.Slots))
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -44,7 +44,7 @@ func TestScripts(t *testing.T) {
 			var r sim.Runner
 			var got strings.Builder
 			got.WriteString(script + dashes)
-			if err := histories.Draw(&got, r.Trace(target, s, spec.Scan), histories.Style{Width: 120}); err != nil {
+			if err := histories.Draw(&got, r.Trace(target, s, property.Scan), histories.Style{Width: 120}); err != nil {
 				t.Fatal(err)
 			}
 			if *rewrite {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim/broker"
 )
 
@@ -42,7 +42,7 @@ func (p *plan) fits(target *lock.Target, locks []scenario.Lock) bool {
 func newPlan(target *lock.Target, locks []scenario.Lock) *plan {
 	p := &plan{target: target, names: new(amqp.Names)}
 	for i, l := range locks {
-		layout := target.Layout(p.names, l.Name, spec.Slots)
+		layout := target.Layout(p.names, l.Name, monitor.Slots)
 		p.locks = append(p.locks, l.Name)
 		p.layouts = append(p.layouts, layout)
 		p.meaning.Learn(uint8(i), target.Kind, layout, p.names)

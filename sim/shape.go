@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // Shape fixes what is otherwise drawn of a workload and of its faults. A nil field is drawn; the zero value draws
@@ -92,7 +92,7 @@ func mostSlots(kind lock.Kind, admins int) int {
 	case lock.PersistentMutex:
 		return 1
 	}
-	return min(spec.Slots-1, spec.Slots-addedEach*admins)
+	return min(monitor.Slots-1, monitor.Slots-addedEach*admins)
 }
 
 // fixed is a value, or another where it is left open.
@@ -116,7 +116,7 @@ func (h *Shape) admins(clients int, drawn func() int) int {
 	if h.Admins != nil {
 		return *h.Admins
 	}
-	return min(drawn(), scenario.MaxClients-clients, (spec.Slots-fixed(h.Slots, 0))/addedEach)
+	return min(drawn(), scenario.MaxClients-clients, (monitor.Slots-fixed(h.Slots, 0))/addedEach)
 }
 
 // shapedFaults draws the crashes and restarts whose number is fixed.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -50,7 +50,7 @@ func TestShape(t *testing.T) {
 					t.Fatalf("scenario %d is of another shape: %+v", i, s)
 				}
 				steps := r.Run(c.target, &s)
-				if found, _ := r.Judge(spec.Scan); found != 0 || steps == s.StepLimit() {
+				if found, _ := r.Judge(property.Scan); found != 0 || steps == s.StepLimit() {
 					t.Fatalf("scenario %d violates %v after %d steps", i, found.Names(), steps)
 				}
 			}

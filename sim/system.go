@@ -6,8 +6,9 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/codec"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // System is the world as a transition system, for those who visit all of it: a state is an image, in
@@ -23,9 +24,9 @@ type System struct {
 
 // Outcome is what an action came to, beside the next state.
 type Outcome struct {
-	Found     spec.PropertySet // violated by it
-	Exercised spec.PropertySet // judged by it
-	Command   amqp.Command     // Method is NoMethod where the action sent none
+	Found     property.Set // violated by it
+	Exercised property.Set // judged by it
+	Command   amqp.Command // Method is NoMethod where the action sent none
 	Reply     amqp.Reply
 	Op        lock.Op     // the operation that it was part of
 	Completed bool        // the operation is over
@@ -42,7 +43,7 @@ type Outcome struct {
 
 // Effect is what others notice of an action.
 type Effect struct {
-	Before, After spec.Sight
+	Before, After monitor.Sight
 	Op            lock.Op
 	Method        amqp.Method
 	Queue         amqp.Queue
@@ -131,7 +132,7 @@ func (s *System) Independent() bool {
 }
 
 // Forgetful reports whether no client's part changes by what others do, but for its queues.
-func (s *System) Forgetful() bool { return spec.Forgetful(s.bounds.Properties) }
+func (s *System) Forgetful() bool { return monitor.Forgetful(s.bounds.Properties) }
 
 // Actions appends what a client can do, and what can happen to it; client 0 is the broker. Unless
 // [Bounds.Every] asks for them, faults that come to the same as another action followed by a fault are
@@ -364,7 +365,7 @@ func (s *System) halfOpen(g ghost) []byte {
 }
 
 // Audit judges a state in which no operation is under way: what is left behind.
-func (s *System) Audit() spec.PropertySet {
+func (s *System) Audit() property.Set {
 	w := &s.world
 	w.Monitor.Found = 0
 	w.audit()
@@ -387,14 +388,14 @@ func (s *System) settle() {
 
 // Witnessed reports whether the execution is its own witness of linearizability so far.
 func (s *System) Witnessed() bool {
-	return s.world.Monitor.Strict || s.world.Monitor.Witnessed && s.bounds.Strength == spec.Scan
+	return s.world.Monitor.Strict || s.world.Monitor.Witnessed && s.bounds.Strength == property.Scan
 }
 
 // Slots is the set of slots that the first lock has: bit s is slot s.
 func (s *System) Slots() uint16 { return s.world.truth[0].Exists }
 
 // Finish judges a state in which nothing can happen any more: what is left behind, and who is not done.
-func (s *System) Finish() spec.PropertySet {
+func (s *System) Finish() property.Set {
 	w := &s.world
 	w.Monitor.Found = 0
 	for c := range w.clients {

@@ -1,14 +1,15 @@
 package sim
 
 import (
+	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // Trace carries out a scenario and keeps every step of it. The violations found include those that
 // only the whole history shows.
-func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength spec.Strength) *scenario.Trace {
+func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength property.Strength) *scenario.Trace {
 	r.record.tracing = true
 	defer func() { r.record.tracing = false }()
 	r.Run(target, s)
@@ -22,9 +23,9 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength spec.
 	if r.witnessed(strength) {
 		return t
 	}
-	if f := spec.CheckLinearizable(&t.History, spec.LinearizableOptions{Strength: strength}); f.Decision == spec.Illegal {
+	if f := linear.Check(&t.History, linear.Options{Strength: strength}); f.Decision == linear.Illegal {
 		t.Violations = append(t.Violations, scenario.Violation{
-			Violation: spec.Violation{Property: spec.Linearizable, Kind: t.History.Kind, Lock: uint8(f.Lock), Slot: uint8(f.Slot), Detail: f.Why},
+			Violation: property.Violation{Property: property.Linearizable, Kind: t.History.Kind, Lock: uint8(f.Lock), Slot: uint8(f.Slot), Detail: f.Why},
 			Step:      t.StepOf(f.Event),
 		})
 	}

@@ -3,7 +3,7 @@ package sim
 import (
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/monitor"
 )
 
 // changed tells the monitor what the broker has of a lock, if it is something else than before.
@@ -21,14 +21,14 @@ func (w *World) changed(l, c uint8) {
 // survey looks up what the broker has of a lock.
 func (w *World) survey(l uint8) {
 	t := &w.truth[l]
-	*t = spec.Truth{}
+	*t = monitor.Truth{}
 	layout := w.setting.layouts[l]
 	if w.setting.target.Kind == lock.Mutex {
 		t.Exists = 1 << 1
 		w.surveyHolder(t, layout.Mutex, 1)
 		return
 	}
-	for s := uint8(1); s <= spec.Slots; s++ {
+	for s := uint8(1); s <= monitor.Slots; s++ {
 		if w.broker.Exists(layout.A[s]) {
 			t.Exists |= 1 << s
 		}
@@ -37,7 +37,7 @@ func (w *World) survey(l uint8) {
 	t.Admin = w.ownerOf(layout.Admin)
 }
 
-func (w *World) surveyHolder(t *spec.Truth, q amqp.Queue, s uint8) {
+func (w *World) surveyHolder(t *monitor.Truth, q amqp.Queue, s uint8) {
 	if w.broker.Exists(q) {
 		t.Taken |= 1 << s
 		t.Owner[s] = w.ownerOf(q)
@@ -53,7 +53,7 @@ func (w *World) ownerOf(q amqp.Queue) uint8 {
 	c := w.owners[conn]
 	for i := range w.ghosts {
 		if w.ghosts[i].conn == conn {
-			return c | spec.Ghost
+			return c | monitor.HalfOpen
 		}
 	}
 	return c

@@ -3,8 +3,8 @@ package sim
 import (
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim/broker"
 )
 
@@ -18,10 +18,10 @@ type World struct {
 	clients  []client
 	ghosts   []ghost
 	owners   []uint8 // by connection: the client's number
-	truth    [scenario.MaxLocks]spec.Truth
+	truth    [scenario.MaxLocks]monitor.Truth
 	// Monitor watches the execution. Costs adds up what operations took; nil adds nothing.
-	Monitor spec.Monitor
-	Costs   *spec.Costs
+	Monitor monitor.Monitor
+	Costs   *monitor.Costs
 	// Coverage takes in what executions come to; nil takes in nothing.
 	Coverage *Coverage
 	// Seen is what has happened in the execution at hand.
@@ -66,7 +66,7 @@ func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 		w.Seen.add(SawTwoLocks)
 	}
 	w.ghosts, w.owners = w.ghosts[:0], w.owners[:0]
-	w.truth = [scenario.MaxLocks]spec.Truth{}
+	w.truth = [scenario.MaxLocks]monitor.Truth{}
 	w.record.reset()
 	w.furnish()
 	w.clients = w.clients[:0]

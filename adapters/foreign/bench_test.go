@@ -6,9 +6,9 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // BenchmarkScenarios is how many scenarios pass the gate in a second: three clients of a Go library
@@ -73,12 +73,12 @@ func BenchmarkStress(b *testing.B) {
 }
 
 // durations are those of a history's operations, in nanoseconds.
-func durations(h *spec.History) (all []int64) {
+func durations(h *history.History) (all []int64) {
 	began := make(map[int32]int64)
 	for _, e := range h.Events {
 		switch {
-		case e.Process == spec.Nemesis:
-		case e.Type == spec.Invoke:
+		case e.Process == history.Nemesis:
+		case e.Type == history.Invoke:
 			began[e.Process] = e.Time
 		default:
 			all = append(all, e.Time-began[e.Process])

@@ -7,8 +7,8 @@ import (
 
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // book is the names of the queues of some locks, as traces have them: without what makes a lock's name
@@ -42,7 +42,7 @@ func (s *Stage) book(locks []scenario.Lock) *book {
 	}
 	b := &book{locks: slices.Clone(locks), names: new(amqp.Names), into: make(map[amqp.Queue]int)}
 	for i, l := range locks {
-		layout := lock.NewLayout(b.names, s.naming.name, l.Name, spec.Slots)
+		layout := lock.NewLayout(b.names, s.naming.name, l.Name, monitor.Slots)
 		b.layouts = append(b.layouts, layout)
 		b.into[layout.Admin] = max(0, strings.Index(s.naming.admin, lockHere))
 		b.into[layout.Mutex] = max(0, strings.Index(s.naming.mutex, lockHere))

@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // takeStep has the client's next command reach the broker, and calls its next operation first where none
@@ -106,7 +106,7 @@ func (r *run) deliver(c uint8, cmd *wire.Command, deaf bool) *link {
 	r.record.exchange(cmd, model, reply)
 	r.told(c, l, cmd, model, reply)
 	if broken && !r.naming.known { // what it had by that channel may be free
-		r.event(spec.Gone, l.process)
+		r.event(history.Gone, l.process)
 	}
 	return l
 }

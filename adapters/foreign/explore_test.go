@@ -9,9 +9,10 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
 	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // TestExploreLosesNothing compares the reduction with every order of commands, of correct locks and of wrong
@@ -68,28 +69,28 @@ var reduced = []struct {
 	unguarded bool // administrators use no mutex
 	slots     uint8
 	clients   [][]scenario.Operation
-	found     spec.PropertySet
+	found     property.Set
 }{
 	{lock.References[1], false, 0, [][]scenario.Operation{{acquire, release}, {acquire, release}}, 0},
 	{lock.References[0], true, 1, [][]scenario.Operation{{acquire}, {acquire}}, 0},
 	{lock.References[0], true, 1, [][]scenario.Operation{{acquire}, {count}}, 0},
 	{lock.References[0], false, 1, [][]scenario.Operation{{acquire, verify}, {remove}}, 0},
 	{lock.References[0], false, 1, [][]scenario.Operation{{count}, {add}}, 0},
-	{lock.References[0], true, 1, [][]scenario.Operation{{add}, {remove}}, of(spec.ContiguousSlots, spec.AdminExclusion, spec.NoLeak)},
-	{mutant.Named("locked-is-success"), false, 1, [][]scenario.Operation{{acquire, release}, {acquire}}, of(spec.MutualExclusion, spec.Linearizable)},
-	{mutant.Named("probe-is-claim"), false, 1, [][]scenario.Operation{{acquire, verify}, {acquire}}, of(spec.MutualExclusion, spec.Linearizable)},
-	{mutant.Named("no-second-probe"), false, 1, [][]scenario.Operation{{acquire, verify}, {remove}}, of(spec.RemovalDrains)},
-	{mutant.Named("leaks-on-withdrawal"), false, 1, [][]scenario.Operation{{acquire}, {remove}}, of(spec.NoLeak)},
-	{mutant.Named("scan-from-two"), false, 2, [][]scenario.Operation{{acquire}, {remove}}, of(spec.Linearizable, spec.Progress)},
-	{mutant.Named("verify-holder-only"), false, 1, [][]scenario.Operation{{acquire, verify}, {remove}}, of(spec.Linearizable, spec.HonestVerify)},
-	{mutant.Named("release-deletes-slot"), false, 1, [][]scenario.Operation{{acquire, release}, {acquire}}, of(spec.Linearizable, spec.ContiguousSlots, spec.EffectiveRelease, spec.NoLeak)},
-	{mutant.Named("no-admin-mutex"), false, 1, [][]scenario.Operation{{add}, {remove}}, of(spec.ContiguousSlots, spec.AdminExclusion, spec.NoLeak)},
-	{mutant.Named("add-last-only"), false, 0, [][]scenario.Operation{{{Op: lock.Add, Arg: 2}}, {acquire}}, of(spec.Linearizable, spec.ContiguousSlots, spec.NoLeak, spec.Progress)},
-	{mutant.Named("count-free-only"), false, 1, [][]scenario.Operation{{count}, {acquire, release}}, of(spec.Linearizable, spec.ExactCount)},
-	{mutant.Named("mutex-probe-is-claim"), false, 0, [][]scenario.Operation{{acquire, verify, release}, {acquire, verify, release}}, of(spec.MutualExclusion, spec.Linearizable)},
+	{lock.References[0], true, 1, [][]scenario.Operation{{add}, {remove}}, of(property.ContiguousSlots, property.AdminExclusion, property.NoLeak)},
+	{mutant.Named("locked-is-success"), false, 1, [][]scenario.Operation{{acquire, release}, {acquire}}, of(property.MutualExclusion, property.Linearizable)},
+	{mutant.Named("probe-is-claim"), false, 1, [][]scenario.Operation{{acquire, verify}, {acquire}}, of(property.MutualExclusion, property.Linearizable)},
+	{mutant.Named("no-second-probe"), false, 1, [][]scenario.Operation{{acquire, verify}, {remove}}, of(property.RemovalDrains)},
+	{mutant.Named("leaks-on-withdrawal"), false, 1, [][]scenario.Operation{{acquire}, {remove}}, of(property.NoLeak)},
+	{mutant.Named("scan-from-two"), false, 2, [][]scenario.Operation{{acquire}, {remove}}, of(property.Linearizable, property.Progress)},
+	{mutant.Named("verify-holder-only"), false, 1, [][]scenario.Operation{{acquire, verify}, {remove}}, of(property.Linearizable, property.HonestVerify)},
+	{mutant.Named("release-deletes-slot"), false, 1, [][]scenario.Operation{{acquire, release}, {acquire}}, of(property.Linearizable, property.ContiguousSlots, property.EffectiveRelease, property.NoLeak)},
+	{mutant.Named("no-admin-mutex"), false, 1, [][]scenario.Operation{{add}, {remove}}, of(property.ContiguousSlots, property.AdminExclusion, property.NoLeak)},
+	{mutant.Named("add-last-only"), false, 0, [][]scenario.Operation{{{Op: lock.Add, Arg: 2}}, {acquire}}, of(property.Linearizable, property.ContiguousSlots, property.NoLeak, property.Progress)},
+	{mutant.Named("count-free-only"), false, 1, [][]scenario.Operation{{count}, {acquire, release}}, of(property.Linearizable, property.ExactCount)},
+	{mutant.Named("mutex-probe-is-claim"), false, 0, [][]scenario.Operation{{acquire, verify, release}, {acquire, verify, release}}, of(property.MutualExclusion, property.Linearizable)},
 }
 
-func of(properties ...spec.Property) (set spec.PropertySet) {
+func of(properties ...property.Property) (set property.Set) {
 	for _, p := range properties {
 		set = set.With(p)
 	}
@@ -103,7 +104,7 @@ type visited struct {
 }
 
 // outcomes visits a scenario completely.
-func outcomes(t *testing.T, stage *foreign.Stage, sc scenario.Scenario, naive bool) (v visited, found spec.PropertySet) {
+func outcomes(t *testing.T, stage *foreign.Stage, sc scenario.Scenario, naive bool) (v visited, found property.Set) {
 	v.outcomes = make(map[string]bool)
 	var err error
 	v.Exploration, err = stage.Explore(t.Context(), sc, foreign.ExploreOptions{Runs: 4000, Naive: naive}, func(x *foreign.Execution) error {
@@ -121,9 +122,9 @@ func outcomes(t *testing.T, stage *foreign.Stage, sc scenario.Scenario, naive bo
 }
 
 // names are properties by their names.
-func names(what string, set spec.PropertySet) string {
+func names(what string, set property.Set) string {
 	text := what
-	for p := range spec.PropertyCount {
+	for p := range property.Count {
 		if set.Has(p) {
 			text += " " + p.String()
 		}
@@ -136,9 +137,9 @@ func TestExploreFindsRace(t *testing.T) {
 	stage := newStage(t, mutant.Named("locked-is-success"), nil)
 	one := scenario.Client{Ops: []scenario.Operation{acquire}}
 	sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{one, one}}
-	var found spec.PropertySet
+	var found property.Set
 	e, err := stage.Explore(t.Context(), sc, foreign.ExploreOptions{Runs: 1000}, func(x *foreign.Execution) error { found |= x.Found; return nil })
-	if err != nil || e.Incomplete != "" || !found.Has(spec.MutualExclusion) {
+	if err != nil || e.Incomplete != "" || !found.Has(property.MutualExclusion) {
 		t.Errorf("%+v, %v: %b", e, err, found)
 	}
 }
@@ -156,8 +157,8 @@ func essence(x *foreign.Execution) string {
 	count := make(map[int32]int32)
 	for i, e := range x.History.Events {
 		switch {
-		case e.Process == spec.Nemesis:
-		case e.Type == spec.Invoke:
+		case e.Process == history.Nemesis:
+		case e.Type == history.Invoke:
 			count[e.Process]++
 			open[e.Process] = &call{process: e.Process, number: count[e.Process], begun: i, over: len(x.History.Events)}
 			calls = append(calls, open[e.Process])

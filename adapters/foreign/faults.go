@@ -5,15 +5,15 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // pause stops a client for a while. One that can't be stopped stands still at the gate alone.
 func (r *run) pause(c uint8, ms int64) {
 	p := &r.players[c-1]
 	p.wake = r.now + ms
-	r.event(spec.Pause, p.process)
+	r.event(history.Pause, p.process)
 	if err := p.client.Pause(); err != nil {
 		r.unruled.Unpaused++
 		return
@@ -101,7 +101,7 @@ func (r *run) bereave(p *player, l *link, process int32, why ending) {
 	}
 	r.monitor.Gone(c, granted, why != byBroker)
 	if r.naming.known || why != byItself || p.dead {
-		r.event(spec.Gone, process)
+		r.event(history.Gone, process)
 	}
 	r.changed(0)
 	if !r.remains(p) {
@@ -131,7 +131,7 @@ func (r *run) crash(c uint8, late bool) {
 	if err := p.kill(); err != nil {
 		r.record.trouble = errors.Join(r.record.trouble, err)
 	}
-	r.event(spec.Crash, process)
+	r.event(history.Crash, process)
 	r.monitor.Crash(c)
 	for _, l := range open {
 		if late {
@@ -231,7 +231,7 @@ func (r *run) restart() {
 	r.ghosts = nil
 	r.cutIdle()
 	r.broker.Restart()
-	r.event(spec.Restart, spec.Nemesis)
+	r.event(history.Restart, history.Nemesis)
 	r.survey()
 	for l := range r.sc.Locks {
 		r.monitor.Restarted(uint8(l), &r.truth[l])

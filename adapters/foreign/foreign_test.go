@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -24,7 +24,7 @@ func TestReferenceHolds(t *testing.T) {
 			stage := newStage(t, target, nil)
 			source := sim.NewSource(sim.Space{Target: target}, 7)
 			var u foreign.Uncontrolled
-			var seen spec.PropertySet
+			var seen property.Set
 			n := 300
 			if testing.Short() {
 				n = 50
@@ -49,7 +49,7 @@ func TestReferenceHolds(t *testing.T) {
 			if !u.Free() {
 				t.Logf("not controlled: %v", u.Words())
 			}
-			if missing := spec.Applicable(target.Kind) &^ seen; missing != 0 && !testing.Short() {
+			if missing := property.Applicable(target.Kind) &^ seen; missing != 0 && !testing.Short() {
 				t.Errorf("never exercised: %b", missing)
 			}
 		})
@@ -135,7 +135,7 @@ func TestMutantsAreCaught(t *testing.T) {
 	}
 	for _, target := range mutant.All {
 		t.Run(target.Name, func(t *testing.T) {
-			p, err := spec.PropertyNamed(target.Breaks)
+			p, err := property.Named(target.Breaks)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,24 +3,26 @@ package foreign
 import (
 	"slices"
 
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // fromCommands are the properties that can be judged whatever queues are called.
-var fromCommands = spec.PropertySet(0).With(spec.CheapAcquire).With(spec.CheapVerify).With(spec.MinimalDriver)
+var fromCommands = property.Set(0).With(property.CheapAcquire).With(property.CheapVerify).With(property.MinimalDriver)
 
 // Measured are those that are judged where commands are told apart that were written in one go.
-const Measured = spec.PropertySet(1<<spec.CheapAcquire | 1<<spec.CheapVerify)
+const Measured = property.Set(1<<property.CheapAcquire | 1<<property.CheapVerify)
 
 // fromHistory are those of which the history says something.
-var fromHistory = spec.PropertySet(0).With(spec.Linearizable).With(spec.MutualExclusion).With(spec.StaleBeliefEnds).With(spec.Progress).With(spec.NoCrash)
+var fromHistory = property.Set(0).With(property.Linearizable).With(property.MutualExclusion).With(property.StaleBeliefEnds).With(property.Progress).With(property.NoCrash)
 
 // Judgeable are the properties that can be judged of the target.
-func (s *Stage) Judgeable() spec.PropertySet {
-	all := spec.ApplicableExternal(s.config.Kind)
-	for p := range spec.PropertyCount {
+func (s *Stage) Judgeable() property.Set {
+	all := property.ApplicableExternal(s.config.Kind)
+	for p := range property.Count {
 		if s.Unjudged(p) != "" {
 			all &^= 1 << p
 		}
@@ -29,18 +31,18 @@ func (s *Stage) Judgeable() spec.PropertySet {
 }
 
 // FromHistory are the properties that are judged by the history alone, as what the broker has of the lock is not known.
-func (s *Stage) FromHistory() spec.PropertySet {
+func (s *Stage) FromHistory() property.Set {
 	if s.naming.known {
-		return spec.PropertySet(0).With(spec.Linearizable)
+		return property.Set(0).With(property.Linearizable)
 	}
 	return fromHistory
 }
 
 // Unjudged is why a property cannot be judged of the target, "" where it can. It says what was seen.
-func (s *Stage) Unjudged(p spec.Property) string {
+func (s *Stage) Unjudged(p property.Property) string {
 	n := &s.naming
 	switch other := n.used != "" && (!n.known || s.config.Kind == lock.Mutex); {
-	case p == spec.MinimalDriver && other:
+	case p == property.MinimalDriver && other:
 		return "asked of the guidelines' design, and this one is another: it uses " + n.used
 	case n.known || fromHistory.Has(p):
 		return ""
@@ -55,10 +57,10 @@ func (s *Stage) Unjudged(p spec.Property) string {
 }
 
 // judgeable are those that the monitor can be believed in.
-func (r *run) judgeable() spec.PropertySet {
-	all := spec.ApplicableExternal(r.config.Kind)
+func (r *run) judgeable() property.Set {
+	all := property.ApplicableExternal(r.config.Kind)
 	if !r.known() {
-		all &= fromCommands.With(spec.NoCrash)
+		all &= fromCommands.With(property.NoCrash)
 	}
 	all &= r.Judgeable()
 	if r.burst == 0 {
@@ -81,14 +83,14 @@ func (r *run) guessless() {
 func (r *run) loose() bool { return !r.naming.known || r.several }
 
 // loosen has the history speak of clients instead of connections.
-func (r *run) loosen(h *spec.History) {
+func (r *run) loosen(h *history.History) {
 	h.GoneMayFree = true
 	n := int32(len(r.players))
 	client := func(process int32) int32 { return (process-1)%n + 1 }
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch {
-		case e.Process != spec.Nemesis:
+		case e.Process != history.Nemesis:
 			e.Process = client(e.Process)
 		case e.Target > 0:
 			e.Target = client(e.Target)
@@ -112,8 +114,8 @@ func (r *record) crowded() {
 	for i := range r.events {
 		e := &r.events[i]
 		switch {
-		case e.Process == spec.Nemesis || e.F.Op() != lock.Acquire:
-		case e.Type == spec.Invoke:
+		case e.Process == history.Nemesis || e.F.Op() != lock.Acquire:
+		case e.Type == history.Invoke:
 			under[e.Process] = len(all)
 			all = append(all, attempt{client: e.Process, inv: i, ret: len(r.events)})
 		default:
@@ -153,7 +155,7 @@ func (r *run) execution() *Execution {
 		Trace: &scenario.Trace{
 			Scenario: *r.sc, Names: r.book.names, Setup: r.record.setup, Steps: r.record.steps,
 			Violations: r.record.violations, Errors: r.record.errors,
-			History: spec.History{Kind: r.config.Kind, Clients: len(r.sc.Clients), Events: r.record.events},
+			History: history.History{Kind: r.config.Kind, Clients: len(r.sc.Clients), Events: r.record.events},
 		},
 		Found: r.monitor.Found & r.judgeable(), Exercised: r.monitor.Exercised & r.judgeable(),
 		Uncontrolled: r.unruled, Disagreement: r.disagreement,
@@ -182,25 +184,25 @@ func (r *run) execution() *Execution {
 
 // judge completes the verdict by what only the whole history shows.
 func (r *run) judge(x *Execution) {
-	o := spec.LinearizableOptions{Strength: r.config.Strength}
+	o := linear.Options{Strength: r.config.Strength}
 	switch m := &r.monitor; {
 	case x.Called == 0:
 	case !r.known():
-		for _, v := range spec.CheckHistory(&x.History, o) {
+		for _, v := range linear.Judge(&x.History, o) {
 			r.verdict(x, v)
 		}
-	case m.Strict || m.Witnessed && o.Strength == spec.Scan: // the execution is its own witness
-		r.verdict(x, spec.HistoryVerdict{Property: spec.Linearizable, Decision: spec.Legal, Checked: 1})
+	case m.Strict || m.Witnessed && o.Strength == property.Scan: // the execution is its own witness
+		r.verdict(x, linear.Verdict{Property: property.Linearizable, Decision: linear.Legal, Checked: 1})
 	default:
-		f := spec.CheckLinearizable(&x.History, o)
-		v := spec.HistoryVerdict{Property: spec.Linearizable, Decision: f.Decision, Checked: 1, Event: f.Event, Why: f.Why}
+		f := linear.Check(&x.History, o)
+		v := linear.Verdict{Property: property.Linearizable, Decision: f.Decision, Checked: 1, Event: f.Event, Why: f.Why}
 		r.verdict(x, v)
 	}
 }
 
 // verdict takes in what the history says of a property.
-func (r *run) verdict(x *Execution, v spec.HistoryVerdict) {
-	if v.Decision == spec.Undecided {
+func (r *run) verdict(x *Execution, v linear.Verdict) {
+	if v.Decision == linear.Undecided {
 		x.Undecided = true
 		return
 	}
@@ -210,19 +212,19 @@ func (r *run) verdict(x *Execution, v spec.HistoryVerdict) {
 			r.config.Checks[v.Property]++
 		}
 	}
-	if v.Decision != spec.Illegal {
+	if v.Decision != linear.Illegal {
 		return
 	}
 	x.Found = x.Found.With(v.Property)
 	step := x.StepOf(v.Event)
-	x.Violations = append(x.Violations, scenario.Violation{Violation: spec.Violation{
+	x.Violations = append(x.Violations, scenario.Violation{Violation: property.Violation{
 		Property: v.Property, Kind: x.History.Kind, Detail: v.Why, Client: x.clientOf(v),
 	}, Step: step})
 }
 
 // clientOf is the client that a verdict is about. What is said of linearizability says so itself.
-func (x *Execution) clientOf(v spec.HistoryVerdict) uint8 {
-	if v.Property == spec.Linearizable || v.Event < 0 {
+func (x *Execution) clientOf(v linear.Verdict) uint8 {
+	if v.Property == property.Linearizable || v.Event < 0 {
 		return 0
 	}
 	return uint8((int(x.History.Events[v.Event].Process)-1)%len(x.Scenario.Clients) + 1)

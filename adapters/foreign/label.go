@@ -2,8 +2,8 @@ package foreign
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // label is what of a step decides which others it depends on.
@@ -20,7 +20,7 @@ type label struct {
 }
 
 // labelOf labels the i-th step of an execution of so many clients.
-func labelOf(steps []scenario.Taken, i int, events []spec.Event, clients int) label {
+func labelOf(steps []scenario.Taken, i int, events []history.Event, clients int) label {
 	t := &steps[i]
 	c := &t.Command
 	l := label{
@@ -28,12 +28,12 @@ func labelOf(steps []scenario.Taken, i int, events []spec.Event, clients int) la
 		closes: c.Method == amqp.ConnectionClose || t.Reply.Kind == amqp.ConnectionClosed, opaque: t.Other != "" || opaque(c),
 	}
 	for _, e := range events[t.First : t.First+t.Events] {
-		l.begins = l.begins || e.Type == spec.Invoke
-		l.ends = l.ends || e.Type != spec.Invoke && e.Process != spec.Nemesis
-		l.closes = l.closes || e.Process == spec.Nemesis
+		l.begins = l.begins || e.Type == history.Invoke
+		l.ends = l.ends || e.Type != history.Invoke && e.Process != history.Nemesis
+		l.closes = l.closes || e.Process == history.Nemesis
 	}
 	for at := t.First + t.Events - 1; at >= 0; at-- {
-		if e := &events[at]; e.Type == spec.Invoke && (int(e.Process)-1)%clients+1 == int(l.client) {
+		if e := &events[at]; e.Type == history.Invoke && (int(e.Process)-1)%clients+1 == int(l.client) {
 			l.administers = c.Queue != 0 && e.F.Op().Administrative()
 			break
 		}

@@ -5,14 +5,15 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // record is what is kept of a run.
 type record struct {
-	events     []spec.Event
+	events     []history.Event
 	setup      []scenario.Taken
 	steps      []scenario.Taken
 	violations []scenario.Violation
@@ -24,7 +25,7 @@ type record struct {
 }
 
 // furnished notes what the broker has before the first action.
-func (r *record) furnished(truth [scenario.MaxLocks]spec.Truth) {
+func (r *record) furnished(truth [scenario.MaxLocks]monitor.Truth) {
 	r.setup = []scenario.Taken{{Action: scenario.Action{Do: scenario.Step}, Truth: truth}}
 }
 
@@ -46,7 +47,7 @@ func (r *run) finish() {
 	rec := &r.record
 	rec.now.Time, rec.now.Events, rec.now.Truth = r.now, len(rec.events)-rec.now.First, r.truth
 	if !r.naming.known {
-		rec.now.Truth = [scenario.MaxLocks]spec.Truth{}
+		rec.now.Truth = [scenario.MaxLocks]monitor.Truth{}
 	}
 	rec.steps = append(rec.steps, rec.now)
 	r.found(len(rec.steps) - 1)
@@ -68,8 +69,8 @@ func (r *record) plain() bool {
 
 func (r *record) invoke(w *run, c uint8) {
 	p := &w.players[c-1]
-	e := spec.Event{
-		Time: w.now * 1e6, Process: p.process, Lock: uint16(w.sc.Clients[c-1].Lock), Type: spec.Invoke, F: spec.F(p.op),
+	e := history.Event{
+		Time: w.now * 1e6, Process: p.process, Lock: uint16(w.sc.Clients[c-1].Lock), Type: history.Invoke, F: history.F(p.op),
 	}
 	switch p.op {
 	case lock.Verify, lock.Release, lock.Wait:
@@ -98,15 +99,15 @@ func (r *record) explain(said string) {
 	r.errors[len(r.events)-1] = said
 }
 
-var eventTypes = [...]spec.EventType{lock.Pending: spec.Info, lock.Done: spec.OK, lock.Failed: spec.Fail, lock.Unknown: spec.Info}
+var eventTypes = [...]history.EventType{lock.Pending: history.Info, lock.Done: history.OK, lock.Failed: history.Fail, lock.Unknown: history.Info}
 
 func (r *record) complete(w *run, c uint8, res lock.Result) {
 	p := &w.players[c-1]
 	if p.op == lock.Acquire && p.refused {
 		r.refused = append(r.refused, len(r.events))
 	}
-	r.events = append(r.events, spec.Event{
+	r.events = append(r.events, history.Event{
 		Time: w.now * 1e6, Process: p.process, Lock: uint16(w.sc.Clients[c-1].Lock), Type: eventTypes[res.Outcome],
-		F: spec.F(p.op), Slot: uint16(res.Slot), Slots: uint16(res.Slots), Held: res.Held, Reason: res.Reason,
+		F: history.F(p.op), Slot: uint16(res.Slot), Slots: uint16(res.Slots), Held: res.Held, Reason: res.Reason,
 	})
 }

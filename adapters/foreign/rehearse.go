@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/monitor"
 )
 
 // rehearse has the custodian use a lock alone, to learn by which queues it can be told what the broker has of it.
@@ -171,7 +171,7 @@ func (s *Stage) overhear() *probe {
 func (p *probe) hear(c *wire.Command) {
 	p.heard++
 	m := c.Model(func(string) amqp.Queue { return 0 }).Method
-	if id := c.Method.ID().String(); !spec.Minimal(m) && !slices.Contains(p.methods, id) {
+	if id := c.Method.ID().String(); !monitor.Minimal(m) && !slices.Contains(p.methods, id) {
 		p.methods = append(p.methods, id)
 	}
 	switch m := c.Method.(type) {

@@ -8,16 +8,18 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // Execution is what a scenario came to.
 type Execution struct {
 	*scenario.Trace
 	// Found are the properties seen violated, Exercised those that had something to judge.
-	Found, Exercised spec.PropertySet
+	Found, Exercised property.Set
 	// Undecided says that the history was too large to decide linearizability.
 	Undecided    bool
 	Sent, Called int // commands, operations
@@ -50,12 +52,12 @@ type run struct {
 	ghosts  []*link
 	buried  []*wire.Conn // of which the broker is to see the end
 	now     int64        // virtual milliseconds
-	truth   [scenario.MaxLocks]spec.Truth
-	monitor spec.Monitor
+	truth   [scenario.MaxLocks]monitor.Truth
+	monitor monitor.Monitor
 	record  record
-	owners  [scenario.MaxLocks][spec.Slots + 1]*link // who has a slot, or had it last
-	shared  bool                                     // the connection, by all
-	several bool                                     // a client had connections at once
+	owners  [scenario.MaxLocks][monitor.Slots + 1]*link // who has a slot, or had it last
+	shared  bool                                        // the connection, by all
+	several bool                                        // a client had connections at once
 	// disagreement is [Execution.Disagreement].
 	disagreement string
 }
@@ -305,12 +307,12 @@ func (r *run) unfinished(c uint8) {
 		}
 	}
 	for _, e := range r.record.events {
-		if e.Process == spec.Nemesis || e.Type == spec.Info {
+		if e.Process == history.Nemesis || e.Type == history.Info {
 			return
 		}
 	}
 	r.record.violations = append(r.record.violations, scenario.Violation{
-		Violation: spec.Violation{Property: spec.Progress, Kind: r.config.Kind, Client: c, Detail: "the operation does not end though nobody holds the lock"},
+		Violation: property.Violation{Property: property.Progress, Kind: r.config.Kind, Client: c, Detail: "the operation does not end though nobody holds the lock"},
 		Step:      len(r.record.steps),
 	})
 }

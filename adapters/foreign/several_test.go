@@ -10,8 +10,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/golang"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -104,8 +104,8 @@ func TestSeveralConnections(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			stage := newPaired(t)
-			if left := stage.Judgeable() & (1 << spec.CrashFrees); left == 0 {
-				t.Fatal(stage.Unjudged(spec.CrashFrees))
+			if left := stage.Judgeable() & (1 << property.CrashFrees); left == 0 {
+				t.Fatal(stage.Unjudged(property.CrashFrees))
 			}
 			var actions []scenario.Action
 			actions = append(actions, steps(1, 2)...)

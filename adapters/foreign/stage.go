@@ -10,8 +10,9 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // Config says whose clients run, and how patient one is with them. Starter alone must be given.
@@ -29,7 +30,7 @@ type Config struct {
 	Version string
 	Name    string // of the target, in reports; "" is what its clients call themselves
 	// Strength is what a failed acquire is taken to promise.
-	Strength spec.Strength
+	Strength property.Strength
 	// Patience is how long a client whose operation is under way may send nothing before the others go
 	// on without it; 0 is 2 seconds.
 	Patience time.Duration
@@ -37,9 +38,9 @@ type Config struct {
 	// for one that never returns. 0 is 5 seconds.
 	Limit time.Duration
 	// Costs adds up what operations took; nil adds nothing.
-	Costs *spec.Costs
+	Costs *monitor.Costs
 	// Checks counts how often each property was put to the test; nil counts nothing.
-	Checks *spec.Counts
+	Checks *monitor.Counts
 }
 
 const (

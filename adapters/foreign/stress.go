@@ -10,8 +10,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // StressConfig says whose clients use a lock on a real broker, and how much. Starter, URL and Load must be
@@ -92,7 +92,7 @@ func (s *StressStats) add(o *StressStats) {
 // offered. History and statistics are what the run found, also when it ended with an error: that of ctx, or of
 // a client that can't be started or breaks the protocol. They are nil if it could not begin. Every client has
 // ended by then.
-func Stress(ctx context.Context, c StressConfig) (*spec.History, *StressStats, error) {
+func Stress(ctx context.Context, c StressConfig) (*history.History, *StressStats, error) {
 	if err := c.Load.Check(c.Kind); err != nil {
 		return nil, nil, fmt.Errorf("stress with %w", err)
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // stressClient is one client of a run, life after life.
@@ -64,7 +64,7 @@ func (c *stressClient) leave(crash bool) {
 
 // crash has the client die.
 func (c *stressClient) crash() {
-	c.recorder.World(spec.Crash, c.life.process)
+	c.recorder.World(history.Crash, c.life.process)
 	c.leave(true)
 }
 

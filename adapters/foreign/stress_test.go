@@ -17,8 +17,9 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // ways are those to the broker: true is through proxies.
@@ -33,7 +34,7 @@ func TestStressHolds(t *testing.T) {
 				c := stressConfig(t, target)
 				c.Proxy, c.Crashes = proxied, 0.05
 				h, stats := stressed(t, c)
-				wantDecision(t, h, spec.Legal)
+				wantDecision(t, h, linear.Legal)
 				if n := len(durations(h)); stats.Rounds != c.Rounds || stats.Operations != n || stats.Crashes == 0 || stats.Crashes != crashes(h) {
 					t.Errorf("%+v of a history with %d answers and %d crashes", stats, n, crashes(h))
 				}
@@ -52,7 +53,7 @@ func TestStressFinds(t *testing.T) {
 			c := stressConfig(t, mutant.Named("locked-is-success"))
 			c.Proxy = proxied
 			h, _ := stressed(t, c)
-			wantDecision(t, h, spec.Illegal)
+			wantDecision(t, h, linear.Illegal)
 		})
 	}
 }
@@ -60,7 +61,7 @@ func TestStressFinds(t *testing.T) {
 // What can only be seen through the proxy is judged there, and there alone: that an acquire which got nothing
 // found a slot that was free.
 func TestStressSeesWhatWasAsked(t *testing.T) {
-	for way, want := range map[string]spec.Decision{"straight": spec.Legal, "proxy": spec.Illegal} {
+	for way, want := range map[string]linear.Decision{"straight": linear.Legal, "proxy": linear.Illegal} {
 		t.Run(way, func(t *testing.T) {
 			c := stressConfig(t, mutant.Named("release-forgets"))
 			c.Proxy = ways[way]
@@ -95,7 +96,7 @@ func TestStressTrouble(t *testing.T) {
 			if name == "breach" != errors.Is(err, breach) || name != "breach" && err != nil {
 				t.Fatal(err)
 			}
-			wantDecision(t, h, spec.Legal)
+			wantDecision(t, h, linear.Legal)
 			seen := map[string]int{"hangs": stats.Late, "dies": stats.Died, "does not say": stats.Unclear, "breach": 1}
 			if seen[name] == 0 || name != "breach" && seen[name] != crashes(h) {
 				t.Errorf("%+v", stats)
@@ -121,7 +122,7 @@ func TestStressInterrupted(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || stats.Rounds != 6 || len(h.Events) == 0 {
 		t.Errorf("%v, %+v, %d events", err, stats, len(h.Events))
 	}
-	wantDecision(t, h, spec.Legal)
+	wantDecision(t, h, linear.Legal)
 	if n := c.Starter.(*clients).alive.Load(); n != 0 {
 		t.Errorf("%d clients are left", n)
 	}
@@ -143,7 +144,7 @@ func TestStressInterruptedAtWork(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
-		wantDecision(t, h, spec.Legal)
+		wantDecision(t, h, linear.Legal)
 	}
 }
 
@@ -200,7 +201,7 @@ func wantAbsent(t testing.TB, url string, queues []string) {
 	}
 }
 
-func stressed(t *testing.T, c foreign.StressConfig) (*spec.History, *foreign.StressStats) {
+func stressed(t *testing.T, c foreign.StressConfig) (*history.History, *foreign.StressStats) {
 	t.Helper()
 	h, stats, err := foreign.Stress(t.Context(), c)
 	if err != nil {
@@ -209,20 +210,20 @@ func stressed(t *testing.T, c foreign.StressConfig) (*spec.History, *foreign.Str
 	return h, stats
 }
 
-func wantDecision(t *testing.T, h *spec.History, want spec.Decision) {
+func wantDecision(t *testing.T, h *history.History, want linear.Decision) {
 	t.Helper()
-	if err := spec.Validate(h); err != nil {
+	if err := linear.Validate(h); err != nil {
 		t.Error(err)
 	}
-	if f := spec.CheckLinearizable(h, spec.LinearizableOptions{}); f.Decision != want {
+	if f := linear.Check(h, linear.Options{}); f.Decision != want {
 		t.Errorf("%+v", f)
 	}
 }
 
 // crashes is how many processes died.
-func crashes(h *spec.History) (n int) {
+func crashes(h *history.History) (n int) {
 	for _, e := range h.Events {
-		if e.F == spec.Crash {
+		if e.F == history.Crash {
 			n++
 		}
 	}

@@ -7,9 +7,10 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // watch has the monitor begin.
@@ -134,7 +135,7 @@ func (r *run) survey() {
 	defer r.mu.Unlock()
 	if !r.naming.known {
 		for l := range r.sc.Locks {
-			r.truth[l] = spec.Truth{Exists: spec.AllSlots}
+			r.truth[l] = monitor.Truth{Exists: monitor.AllSlots}
 		}
 		return
 	}
@@ -146,7 +147,7 @@ func (r *run) survey() {
 }
 
 // surveyed is what the broker has of a lock. Who has a slot is noted among its owners.
-func (r *run) surveyed(v wire.Sight, layout *lock.Layout, owners *[spec.Slots + 1]*link) (t spec.Truth) {
+func (r *run) surveyed(v wire.Sight, layout *lock.Layout, owners *[monitor.Slots + 1]*link) (t monitor.Truth) {
 	name := r.actual
 	holder := func(q amqp.Queue, s uint8) {
 		if v.Exists(name(q)) {
@@ -161,7 +162,7 @@ func (r *run) surveyed(v wire.Sight, layout *lock.Layout, owners *[spec.Slots + 
 		holder(layout.Mutex, 1)
 		return t
 	}
-	for s := uint8(1); s <= spec.Slots; s++ {
+	for s := uint8(1); s <= monitor.Slots; s++ {
 		if v.Exists(name(layout.A[s])) {
 			t.Exists |= 1 << s
 		}
@@ -181,7 +182,7 @@ func (r *run) ownerOf(c *wire.Conn) uint8 {
 		return 0
 	}
 	if l.ghost {
-		return uint8(l.actor.number) | spec.Ghost
+		return uint8(l.actor.number) | monitor.HalfOpen
 	}
 	return uint8(l.actor.number)
 }
@@ -305,7 +306,7 @@ func (r *run) conclude(p *player, c uint8, res lock.Result) {
 	r.mu.Unlock()
 	switch {
 	case p.op == lock.Acquire && res.Outcome == lock.Done:
-		p.held, p.stale = min(res.Slot, spec.Slots), false
+		p.held, p.stale = min(res.Slot, monitor.Slots), false
 		p.grant = r.granted(p, c)
 		now = p.grant
 	case p.op == lock.Release || p.op == lock.Verify && res.Outcome == lock.Done && !res.Held:
@@ -313,7 +314,7 @@ func (r *run) conclude(p *player, c uint8, res lock.Result) {
 	}
 	r.record.complete(r, c, res)
 	r.bill(c, res)
-	res.Slot = min(res.Slot, spec.Slots)
+	res.Slot = min(res.Slot, monitor.Slots)
 	r.monitor.End(c, res, p.held, now != nil && r.has(now))
 }
 
@@ -337,7 +338,7 @@ func (r *run) bill(c uint8, res lock.Result) {
 	if r.config.Costs == nil || r.burst == 0 || broken || res.Outcome == lock.Unknown || r.players[c-1].troubled || cost.Connections > 0 {
 		return
 	}
-	r.config.Costs.Add(r.players[c-1].op, res, lost, [spec.Measures]int{
+	r.config.Costs.Add(r.players[c-1].op, res, lost, [monitor.Measures]int{
 		int(cost.Commands), int(cost.Trips), int(cost.Replies), int(cost.Channels), int(cost.Connections),
 	})
 	if !r.shared {
@@ -380,9 +381,9 @@ func (r *run) leftover(v wire.Sight, q amqp.Queue) string {
 }
 
 // event notes an occurrence that is no client's doing.
-func (r *run) event(f spec.F, process int32) {
-	r.record.events = append(r.record.events, spec.Event{
-		Time: r.now * 1e6, Process: spec.Nemesis, Target: process, Type: spec.Info, F: f,
+func (r *run) event(f history.F, process int32) {
+	r.record.events = append(r.record.events, history.Event{
+		Time: r.now * 1e6, Process: history.Nemesis, Target: process, Type: history.Info, F: f,
 	})
 }
 

@@ -4,7 +4,8 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/mutant"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -12,7 +13,7 @@ import (
 // one of these has more than most.
 func TestDecided(t *testing.T) {
 	var r sim.Runner
-	var c spec.Checker
+	var c linear.Checker
 	target := mutant.Named("locked-is-success")
 	source := sim.NewSource(sim.Space{Target: target}, 3)
 	for i := range 3000 {
@@ -22,8 +23,8 @@ func TestDecided(t *testing.T) {
 			continue
 		}
 		h := r.History()
-		for strength := spec.Scan; strength <= spec.Strict; strength++ {
-			if f := c.Linearizable(&h, spec.LinearizableOptions{Strength: strength}); f.Decision == spec.Undecided {
+		for strength := property.Scan; strength <= property.Strict; strength++ {
+			if f := c.Linearizable(&h, linear.Options{Strength: strength}); f.Decision == linear.Undecided {
 				t.Errorf("scenario %d, %s: %s", i, strength, f.Why)
 			}
 		}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -66,7 +66,7 @@ func acting(t *testing.T, target *lock.Target, s *scenario.Scenario) (*scenario.
 		}
 	}
 	for i, taken := range trace.Steps {
-		begins := slices.ContainsFunc(trace.History.Events[taken.First:taken.First+taken.Events], func(e spec.Event) bool { return e.Type == spec.Invoke })
+		begins := slices.ContainsFunc(trace.History.Events[taken.First:taken.First+taken.Events], func(e history.Event) bool { return e.Type == history.Invoke })
 		if begins && slices.Contains(starts, at) {
 			steps = append(steps, i+1)
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -21,7 +21,7 @@ func TestReferenceSurvives(t *testing.T) {
 		for i := range *survives {
 			s := source.Scenario(i)
 			r.Run(target, &s)
-			if found, _ := r.Judge(spec.Scan); found != 0 || !r.Monitor.Witnessed {
+			if found, _ := r.Judge(property.Scan); found != 0 || !r.Monitor.Witnessed {
 				t.Fatalf("%s, scenario %d: violates %b, witnessed %v", target.Name, i, found, r.Monitor.Witnessed)
 			}
 		}
@@ -30,7 +30,7 @@ func TestReferenceSurvives(t *testing.T) {
 
 // TestSuite: names are told apart, each mutant says what it does, and no property goes without one.
 func TestSuite(t *testing.T) {
-	var covered spec.PropertySet
+	var covered property.Set
 	names := make(map[string]bool)
 	for _, r := range lock.References {
 		names[r.Name] = true
@@ -50,13 +50,13 @@ func TestSuite(t *testing.T) {
 			t.Errorf("%s is the reference", m.Name)
 		}
 		p := breaks(t, m)
-		if !spec.Applicable(m.Kind).Has(p) {
+		if !property.Applicable(m.Kind).Has(p) {
 			t.Errorf("%s: %s means nothing for a %s", m.Name, p, m.Kind)
 		}
 		covered = covered.With(p)
 	}
-	for p := range spec.PropertyCount {
-		if p == spec.NoCrash { // a state machine cannot crash: see the examples of external targets
+	for p := range property.Count {
+		if p == property.NoCrash { // a state machine cannot crash: see the examples of external targets
 			continue
 		}
 		if !covered.Has(p) {
@@ -68,8 +68,8 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-func breaks(t *testing.T, m *lock.Target) spec.Property {
-	p, err := spec.PropertyNamed(m.Breaks)
+func breaks(t *testing.T, m *lock.Target) property.Property {
+	p, err := property.Named(m.Breaks)
 	if err != nil {
 		t.Fatalf("%s: %v", m.Name, err)
 	}

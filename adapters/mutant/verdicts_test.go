@@ -10,7 +10,8 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -55,16 +56,16 @@ func TestVerdicts(t *testing.T) {
 // verdicts writes what comes of one lock's scenarios.
 func verdicts(out *strings.Builder, target *lock.Target) {
 	var r sim.Runner
-	var judged, violated [spec.PropertyCount]int
-	var first [spec.PropertyCount]string
-	var checks spec.Counts
+	var judged, violated [property.Count]int
+	var first [property.Count]string
+	var checks monitor.Counts
 	r.Monitor.Checks = &checks
 	source := sim.NewSource(sim.Space{Target: target}, 5)
 	witnessed, strict, overlap, overlaps := 0, 0, int64(0), int32(0)
 	for i := range verdictsOn {
 		s := source.Scenario(i)
-		tr := r.Trace(target, &s, spec.Scan)
-		for p := range spec.PropertyCount {
+		tr := r.Trace(target, &s, property.Scan)
+		for p := range property.Count {
 			if r.Monitor.Exercised.Has(p) {
 				judged[p]++
 			}
@@ -83,7 +84,7 @@ func verdicts(out *strings.Builder, target *lock.Target) {
 		overlap, overlaps = max(overlap, r.Monitor.Overlap), max(overlaps, r.Monitor.Overlaps)
 	}
 	fmt.Fprintf(out, "## %s\nwitnessed %d, strictly %d, longest overlap %d ms and %d commands\n", target.Name, witnessed, strict, overlap, overlaps)
-	for p := range spec.PropertyCount {
+	for p := range property.Count {
 		if checks[p] > 0 || violated[p] > 0 {
 			fmt.Fprintf(out, "%s: judged %d times in %d scenarios, violated in %d%s\n", p, checks[p], judged[p], violated[p], first[p])
 		}

@@ -6,8 +6,9 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -17,18 +18,18 @@ var witnessed = flag.Int("witnessed", 250, "on how many scenarios of each target
 // history alone is never illegal, of whatever lock.
 func TestWitness(t *testing.T) {
 	var r sim.Runner
-	var c spec.Checker
+	var c linear.Checker
 	for _, target := range slices.Concat(lock.References, mutant.All) {
 		source := sim.NewSource(sim.Space{Target: target}, 1)
 		for i := range *witnessed {
 			s := source.Scenario(i)
 			r.Run(target, &s)
 			h := r.History()
-			for strength, vouched := range map[spec.Strength]bool{spec.Scan: r.Monitor.Witnessed, spec.Strict: r.Monitor.Strict} {
+			for strength, vouched := range map[property.Strength]bool{property.Scan: r.Monitor.Witnessed, property.Strict: r.Monitor.Strict} {
 				if !vouched {
 					continue
 				}
-				if f := c.Linearizable(&h, spec.LinearizableOptions{Strength: strength}); f.Decision == spec.Illegal {
+				if f := c.Linearizable(&h, linear.Options{Strength: strength}); f.Decision == linear.Illegal {
 					t.Errorf("%s, scenario %d, %s: the monitor vouches for a history of which %s says: %s", target.Name, i, strength, f.How, f.Why)
 				}
 			}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // presence is what a broker has of a queue, seen from a connection that has no part in it; or a set
@@ -42,7 +42,7 @@ type watched struct {
 }
 
 // expected is what the truth says of the queue.
-func (w *watched) expected(truth *[scenario.MaxLocks]spec.Truth) presence {
+func (w *watched) expected(truth *[scenario.MaxLocks]monitor.Truth) presence {
 	t := &truth[w.lock]
 	switch {
 	case w.role == lock.RoleA && t.Exists&(1<<w.slot) != 0:
@@ -81,7 +81,7 @@ func watchlist(target *lock.Target, t *scenario.Trace, declared map[amqp.Queue]a
 	var list []watched
 	names := new(amqp.Names) // numbered as the trace's, since they are interned in the same order
 	for l := range t.Scenario.Locks {
-		layout := target.Layout(names, t.Scenario.Locks[l].Name, spec.Slots)
+		layout := target.Layout(names, t.Scenario.Locks[l].Name, monitor.Slots)
 		note := func(q amqp.Queue, role lock.Role, slot int) {
 			args, ok := declared[q]
 			if ok && !slices.ContainsFunc(list, func(w watched) bool { return w.queue == q }) {
@@ -92,7 +92,7 @@ func watchlist(target *lock.Target, t *scenario.Trace, declared map[amqp.Queue]a
 			note(layout.Mutex, lock.RoleMutex, 1)
 			continue
 		}
-		for s := 1; s <= spec.Slots; s++ {
+		for s := 1; s <= monitor.Slots; s++ {
 			note(layout.A[s], lock.RoleA, s)
 			note(layout.B[s], lock.RoleB, s)
 		}
@@ -135,7 +135,7 @@ func (o *observer) ask(c amqp.Command) amqp.Reply {
 }
 
 // compare looks at every queue and returns one that is not what the truth says, if there is one.
-func (o *observer) compare(queues []watched, truth *[scenario.MaxLocks]spec.Truth) (*watched, presence, error) {
+func (o *observer) compare(queues []watched, truth *[scenario.MaxLocks]monitor.Truth) (*watched, presence, error) {
 	for i := range queues {
 		w := &queues[i]
 		has, err := o.look(w)

@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // player is the clients of a trace on a real broker. What becomes of their connections it reads from
@@ -156,7 +156,7 @@ func (p *player) breakChannel(c *seat) error {
 // bury closes the sockets of the connections that the broker sees end in a step.
 func (p *player) bury(s *scenario.Taken) {
 	for _, e := range p.trace.History.Events[s.First : s.First+s.Events] {
-		if l := p.lines[e.Target]; e.F == spec.Gone && l != nil {
+		if l := p.lines[e.Target]; e.F == history.Gone && l != nil {
 			l.cut = true
 			l.Kill()
 			delete(p.lines, e.Target)
@@ -167,7 +167,7 @@ func (p *player) bury(s *scenario.Taken) {
 // unannounced reports whether a step does something to the broker that nobody tells it.
 func (p *player) unannounced(s *scenario.Taken) bool {
 	for _, e := range p.trace.History.Events[s.First : s.First+s.Events] {
-		if e.F == spec.Gone || e.F == spec.Restart {
+		if e.F == history.Gone || e.F == history.Restart {
 			return true
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -55,14 +55,14 @@ func TestReplayReproduces(t *testing.T) {
 	b := sharedBroker(t)
 	for _, test := range []struct {
 		name   string
-		breaks spec.Property
+		breaks property.Property
 		target lock.Target
 		timed  bool // by real time, which a busy machine may be late with
 	}{
-		{"release by closing the channel", spec.EffectiveRelease, lock.Target{Fix: func(o *lock.Options) { o.Release = lock.CloseChannel }}, false},
-		{"RESOURCE_LOCKED is success", spec.MutualExclusion, lock.Target{Variant: newLockedIsSuccess}, false},
-		{"one connection for all", spec.MutualExclusion, lock.Target{Fix: func(o *lock.Options) { o.Connection = lock.SharedConnection }}, false},
-		{"slots that expire", spec.ContiguousSlots, lock.Target{Fix: func(o *lock.Options) {
+		{"release by closing the channel", property.EffectiveRelease, lock.Target{Fix: func(o *lock.Options) { o.Release = lock.CloseChannel }}, false},
+		{"RESOURCE_LOCKED is success", property.MutualExclusion, lock.Target{Variant: newLockedIsSuccess}, false},
+		{"one connection for all", property.MutualExclusion, lock.Target{Fix: func(o *lock.Options) { o.Connection = lock.SharedConnection }}, false},
+		{"slots that expire", property.ContiguousSlots, lock.Target{Fix: func(o *lock.Options) {
 			o.Arguments.Has, o.Arguments.Expires = o.Arguments.Has|amqp.HasExpires, 20
 		}}, true},
 	} {
@@ -182,7 +182,7 @@ func sharedBroker(t *testing.T) *rabbitmq.Broker {
 }
 
 func trace(target *lock.Target, s scenario.Scenario) *scenario.Trace {
-	return new(sim.Runner).Trace(target, &s, spec.Scan)
+	return new(sim.Runner).Trace(target, &s, property.Scan)
 }
 
 // find is a scenario whose trace is as wanted: the shortest of a few.
@@ -220,7 +220,7 @@ func actions(tr *scenario.Trace, do scenario.Do) (n int) {
 	return n
 }
 
-func violated(tr *scenario.Trace, p spec.Property) *scenario.Violation {
+func violated(tr *scenario.Trace, p property.Property) *scenario.Violation {
 	for i := range tr.Violations {
 		if tr.Violations[i].Property == p {
 			return &tr.Violations[i]

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // StressConfig says what is done to a real RabbitMQ.
@@ -69,7 +69,7 @@ func (c *StressConfig) check(b *Broker) error {
 // History and statistics are what the run found, also when it ended with an error, that of ctx for
 // one; they are nil only if it could not begin. Every queue is deleted and every connection closed
 // by then.
-func Stress(ctx context.Context, b *Broker, c StressConfig) (*spec.History, *StressStats, error) {
+func Stress(ctx context.Context, b *Broker, c StressConfig) (*history.History, *StressStats, error) {
 	if c.Target == nil {
 		c.Target = lock.References[0]
 	}

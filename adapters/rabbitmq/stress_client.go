@@ -6,8 +6,8 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // stressClient is one client of a run: its machine, its connection, and what it chooses to do.
@@ -88,7 +88,7 @@ func (c *stressClient) process() int32 {
 // open makes a connection. One that there still is, and the process that it was, end.
 func (c *stressClient) open(ctx context.Context) amqp.Reply {
 	if c.line != nil {
-		c.recorder.World(spec.Crash, c.line.process)
+		c.recorder.World(history.Crash, c.line.process)
 		c.abandon()
 	}
 	process := c.config.Process(c.part.Number, c.opened+1)

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // crash has the client die, in flight while it waits for the replies to a batch. What it goes on as
@@ -15,7 +15,7 @@ func (c *stressClient) crash(batch []amqp.Command) {
 	if c.config.InFlight && len(batch) > 0 {
 		c.crashInFlight(batch)
 	} else {
-		c.recorder.World(spec.Crash, c.line.process)
+		c.recorder.World(history.Crash, c.line.process)
 	}
 	c.abandon()
 	c.machine = lock.Machine{Channel: stressChannel}
@@ -30,7 +30,7 @@ func (c *stressClient) crashInFlight(batch []amqp.Command) {
 	died := make(chan struct{})
 	time.AfterFunc(time.Duration(c.part.Random.IntN(maxCrashDelay))*time.Microsecond, func() {
 		defer close(died)
-		c.recorder.World(spec.Crash, c.line.process)
+		c.recorder.World(history.Crash, c.line.process)
 		c.line.Kill()
 	})
 	c.line.do(batch)
@@ -41,7 +41,7 @@ func (c *stressClient) crashInFlight(batch []amqp.Command) {
 func (c *stressClient) lose() {
 	if c.line != nil {
 		c.tally.Dropped++
-		c.recorder.Since(c.line.heard, spec.Crash, c.line.process)
+		c.recorder.Since(c.line.heard, history.Crash, c.line.process)
 		c.abandon()
 	}
 }

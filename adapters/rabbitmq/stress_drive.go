@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // drive runs the machine until its operation is over. It is false if the client died at the fatal
@@ -82,7 +82,7 @@ func (c *stressClient) send(ctx context.Context, batch []amqp.Command) []amqp.Re
 		replies = c.line.do(batch)
 		if batch[0].Method == amqp.ConnectionClose && replies[0].Kind == amqp.OK {
 			// By the time close-ok is here, everything is dropped (BROKER-FACTS 11).
-			c.recorder.World(spec.Gone, c.line.process)
+			c.recorder.World(history.Gone, c.line.process)
 			c.line = nil
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // stressRun is a run.
@@ -124,7 +124,7 @@ func (s *stressRun) restart(ctx context.Context) {
 		s.stop(err)
 		return
 	}
-	s.recorder.World(spec.Restart, spec.Nemesis)
+	s.recorder.World(history.Restart, history.Nemesis)
 }
 
 // hire has a goroutine work for the run.

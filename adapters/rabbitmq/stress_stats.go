@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/monitor"
 )
 
 // StressStats is how much was done in a run, and what it took.
@@ -19,7 +19,7 @@ type StressStats struct {
 	Restarts   int           // of the broker
 	// Costs is what operations took that no fault disturbed. Round trips are those really made:
 	// [Conn.Do] says what is written behind one another.
-	Costs spec.Costs
+	Costs monitor.Costs
 }
 
 // settle adds the bill of an operation that is over, unless a fault disturbed it.
@@ -29,7 +29,7 @@ func (s *StressStats) settle(op lock.Op, r lock.Result, b *bill) {
 	if b.broken || b.connections > 0 || r.Outcome == lock.Unknown || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
 		return
 	}
-	s.Costs.Add(op, r, b.lost, [spec.Measures]int{b.commands, b.trips, b.replies, b.channels, b.connections})
+	s.Costs.Add(op, r, b.lost, [monitor.Measures]int{b.commands, b.trips, b.replies, b.channels, b.connections})
 }
 
 // stats adds up what everybody did.

@@ -13,8 +13,10 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/monitor"
 )
 
 // The reference locks hold under stress.
@@ -31,7 +33,7 @@ func TestStressReferences(t *testing.T) {
 			if stats.Rounds != c.Rounds || stats.Operations != answers(h) || stats.Commands < stats.Operations {
 				t.Errorf("%+v of a history with %d answers", stats, answers(h))
 			}
-			if cost := &stats.Costs[spec.VerifyHeld]; cost.Count > 0 && (cost.Max[spec.Trips] != 1 || cost.Max[spec.Channels] != 0) {
+			if cost := &stats.Costs[monitor.VerifyHeld]; cost.Count > 0 && (cost.Max[monitor.Trips] != 1 || cost.Max[monitor.Channels] != 0) {
 				t.Errorf("verify costs %+v", cost)
 			}
 		})
@@ -51,7 +53,7 @@ func TestStressFinds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f := spec.CheckLinearizable(h, spec.LinearizableOptions{}); f.Decision != spec.Illegal {
+			if f := linear.Check(h, linear.Options{}); f.Decision != linear.Illegal {
 				t.Errorf("%+v", f)
 			}
 		})
@@ -81,17 +83,17 @@ func TestStressCrashes(t *testing.T) {
 }
 
 // deaths counts the processes that crashed. Each must do nothing more, and be seen gone once.
-func deaths(t *testing.T, h *spec.History) int {
+func deaths(t *testing.T, h *history.History) int {
 	t.Helper()
-	if err := spec.Validate(h); err != nil {
+	if err := linear.Validate(h); err != nil {
 		t.Error(err)
 	}
-	last := make(map[int32]spec.F)
+	last := make(map[int32]history.F)
 	for i, e := range h.Events {
 		switch {
-		case e.F == spec.Gone && last[e.Target] != spec.Crash, e.F == spec.Crash && last[e.Target] != 0:
+		case e.F == history.Gone && last[e.Target] != history.Crash, e.F == history.Crash && last[e.Target] != 0:
 			t.Errorf("event %d: %s of process %d, after %v", i, e.F, e.Target, last[e.Target])
-		case e.F == spec.Gone || e.F == spec.Crash:
+		case e.F == history.Gone || e.F == history.Crash:
 			last[e.Target] = e.F
 		case last[e.Process] != 0:
 			t.Errorf("event %d: %+v of a dead process", i, e)
@@ -173,7 +175,7 @@ func TestStressEnds(t *testing.T) {
 }
 
 // stressed is a run whose panic is an error.
-func stressed(ctx context.Context, b *rabbitmq.Broker, c rabbitmq.StressConfig) (h *spec.History, err error) {
+func stressed(ctx context.Context, b *rabbitmq.Broker, c rabbitmq.StressConfig) (h *history.History, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)
@@ -210,17 +212,17 @@ func stressConfig(target *lock.Target) rabbitmq.StressConfig {
 	return rabbitmq.StressConfig{Target: target, Options: lock.DefaultOptions(), Load: load.Fit(target.Kind)}
 }
 
-func wantLegal(t *testing.T, h *spec.History) {
+func wantLegal(t *testing.T, h *history.History) {
 	t.Helper()
-	if f := spec.CheckLinearizable(h, spec.LinearizableOptions{}); f.Decision != spec.Legal {
+	if f := linear.Check(h, linear.Options{}); f.Decision != linear.Legal {
 		t.Errorf("%+v", f)
 	}
 }
 
 // answers is how many operations of a history were answered.
-func answers(h *spec.History) (n int) {
+func answers(h *history.History) (n int) {
 	for _, e := range h.Events {
-		if e.Process != spec.Nemesis && e.Type != spec.Invoke {
+		if e.Process != history.Nemesis && e.Type != history.Invoke {
 			n++
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/model/amqp"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/history"
 )
 
 // undertaker finds out when the broker has dropped all that a dead connection had, and has it
@@ -106,7 +106,7 @@ func (u *undertaker) conclude() {
 	u.deaths = slices.DeleteFunc(u.deaths, func(d *death) bool {
 		certain := len(d.owned) == 0 && d.counts(now)
 		if certain {
-			u.recorder.World(spec.Gone, d.process)
+			u.recorder.World(history.Gone, d.process)
 			u.noticed++
 		}
 		return certain || now.Sub(d.died) > noticeLimit

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // Recorder writes the history of one lock down as it happens. Events have the order in which they are
@@ -16,7 +16,7 @@ type Recorder struct {
 	began time.Time
 
 	mu     sync.Mutex
-	events []spec.Event
+	events []history.Event
 }
 
 // Begin is the beginning of the run, before anything is recorded.
@@ -25,7 +25,7 @@ func (r *Recorder) Begin() { r.began = time.Now() }
 // Now is the time since the run began, in nanoseconds.
 func (r *Recorder) Now() int64 { return int64(time.Since(r.began)) }
 
-func (r *Recorder) add(e spec.Event) {
+func (r *Recorder) add(e history.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e.Time = r.Now()
@@ -36,10 +36,10 @@ func (r *Recorder) add(e spec.Event) {
 }
 
 // Since is something that happened to a process at an earlier moment, as Now told it.
-func (r *Recorder) Since(moment int64, f spec.F, process int32) {
+func (r *Recorder) Since(moment int64, f history.F, process int32) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := spec.Event{Time: moment, Process: spec.Nemesis, Target: process, Type: spec.Info, F: f}
+	e := history.Event{Time: moment, Process: history.Nemesis, Target: process, Type: history.Info, F: f}
 	i := sort.Search(len(r.events), func(i int) bool { return r.events[i].Time > moment })
 	r.events = slices.Insert(r.events, i, e)
 }
@@ -47,7 +47,7 @@ func (r *Recorder) Since(moment int64, f spec.F, process int32) {
 // Invoke is a call. arg is the number of slots of create, add and remove, and the slot of verify and
 // release.
 func (r *Recorder) Invoke(process int32, op lock.Op, arg uint8) {
-	e := spec.Event{Process: process, Type: spec.Invoke, F: spec.F(op)}
+	e := history.Event{Process: process, Type: history.Invoke, F: history.F(op)}
 	switch op {
 	case lock.Verify, lock.Release:
 		e.Slot = uint16(arg)
@@ -57,25 +57,25 @@ func (r *Recorder) Invoke(process int32, op lock.Op, arg uint8) {
 	r.add(e)
 }
 
-var eventTypes = [...]spec.EventType{lock.Done: spec.OK, lock.Failed: spec.Fail, lock.Unknown: spec.Info}
+var eventTypes = [...]history.EventType{lock.Done: history.OK, lock.Failed: history.Fail, lock.Unknown: history.Info}
 
 // Complete is the end of a call.
 func (r *Recorder) Complete(process int32, op lock.Op, res lock.Result) {
-	r.add(spec.Event{
-		Process: process, Type: eventTypes[res.Outcome], F: spec.F(op), Slot: uint16(res.Slot),
+	r.add(history.Event{
+		Process: process, Type: eventTypes[res.Outcome], F: history.F(op), Slot: uint16(res.Slot),
 		Slots: uint16(res.Slots), Held: res.Held, Reason: res.Reason,
 	})
 }
 
 // World is something that happened to a process, or to the broker.
-func (r *Recorder) World(f spec.F, process int32) {
-	r.add(spec.Event{Process: spec.Nemesis, Target: process, Type: spec.Info, F: f})
+func (r *Recorder) World(f history.F, process int32) {
+	r.add(history.Event{Process: history.Nemesis, Target: process, Type: history.Info, F: f})
 }
 
 // History is what was recorded of a lock under a load, once nobody records any more. The end
 // of a crashed client's connection is taken to be seen late, if at all.
-func (r *Recorder) History(kind lock.Kind, l *Load) *spec.History {
-	return &spec.History{
+func (r *Recorder) History(kind lock.Kind, l *Load) *history.History {
+	return &history.History{
 		Kind: kind, Locks: []string{Lock}, Slots: []int{l.Slots}, Clients: l.Members(), GoneLate: true, Events: r.events,
 	}
 }

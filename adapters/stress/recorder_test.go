@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // TestClientsAreNamed: what is said of a recorded history calls clients by their numbers, not by those of the
@@ -18,8 +18,8 @@ func TestClientsAreNamed(t *testing.T) {
 		r.Invoke(process, lock.Acquire, 0)
 		r.Complete(process, lock.Acquire, lock.Result{Outcome: lock.Done, Held: true, Slot: 1})
 	}
-	for _, v := range spec.CheckHistory(r.History(lock.Semaphore, &load), spec.LinearizableOptions{}) {
-		if v.Decision != spec.Illegal {
+	for _, v := range linear.Judge(r.History(lock.Semaphore, &load), linear.Options{}) {
+		if v.Decision != linear.Illegal {
 			continue
 		}
 		if !strings.Contains(v.Why, "c1") || !strings.Contains(v.Why, "c2") {

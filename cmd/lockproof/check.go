@@ -8,8 +8,10 @@ import (
 
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // checkFlags are what `check` is told.
@@ -71,17 +73,17 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	if err := f.fit(c, args[0], h, kind); err != nil {
 		return err
 	}
-	if err := f.demand(spec.Applicable(h.Kind), h.Kind); err != nil {
+	if err := f.demand(property.Applicable(h.Kind), h.Kind); err != nil {
 		return err
 	}
 	o := lockproof.CheckOptions{Source: args[0], Permits: f.permits}
 	if f.strict {
-		o.Strength = spec.Strict
+		o.Strength = property.Strict
 	}
-	if o.Releases, err = spec.ReleasesNamed(f.others); err != nil {
+	if o.Releases, err = linear.ReleasesNamed(f.others); err != nil {
 		return fmt.Errorf("--release-by-others: %w", err)
 	}
-	if o.Failed, err = spec.FailedReleaseNamed(f.failed); err != nil {
+	if o.Failed, err = linear.FailedReleaseNamed(f.failed); err != nil {
 		return fmt.Errorf("--failed-release: %w", err)
 	}
 	report, err := lockproof.Check(h, o)
@@ -96,13 +98,13 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 }
 
 // fit refuses what is said of a history otherwise than it says itself, and what means nothing for it.
-func (f *checkFlags) fit(c *cobra.Command, file string, h *spec.History, kind lock.Kind) error {
+func (f *checkFlags) fit(c *cobra.Command, file string, h *history.History, kind lock.Kind) error {
 	if h.Kind != kind {
 		if err := given(c, fmt.Sprintf("%s: %s says that it is of a %s; leave it out", kind, file, h.Kind), "lock"); err != nil {
 			return err
 		}
 	}
-	names := slices.ContainsFunc(h.Events, func(e spec.Event) bool { return e.Held && e.Slot != spec.AnySlot })
+	names := slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Held && e.Slot != history.AnySlot })
 	switch {
 	case h.Kind == lock.Mutex:
 		return given(c, "of a mutex: a mutex has one; leave it out, or say with --lock what it is of", "slots", "permits")

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/adapters/process"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // execFlags say whose program is judged.
@@ -66,9 +66,9 @@ func (f *proveFlags) foreign(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	applicable := spec.ApplicableExternal(kind)
+	applicable := property.ApplicableExternal(kind)
 	if f.way != "" { // the history alone is judged
-		applicable = spec.Applicable(kind)
+		applicable = property.Applicable(kind)
 	}
 	if err := f.judge(&cfg, applicable, kind); err != nil {
 		return err

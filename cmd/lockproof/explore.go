@@ -13,8 +13,9 @@ import (
 
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim/search"
 )
 
@@ -79,8 +80,8 @@ func (f *exploreFlags) workload(cmd *cobra.Command) {
 	flags.Var(orAny{number[int]{&f.Clients, 0, scenario.MaxClients}}, "clients", "how many clients, or any number of them")
 	flags.Var(number[int]{&f.Rounds, 1, 100}, "rounds", "how often each goes through its calls")
 	flags.Var(orAny{number[int]{&f.Admins, 0, scenario.MaxClients}}, "admins", "how many administrators, or any number of them")
-	flags.Var(number[int]{&f.Slots, 0, spec.Slots - 1}, "slots", "how many slots there are at first")
-	flags.Var(number[int]{&f.MostSlots, 1, spec.Slots - 1}, "most-slots", "with any number of clients, how many slots there may be at once (default as many as at first)")
+	flags.Var(number[int]{&f.Slots, 0, monitor.Slots - 1}, "slots", "how many slots there are at first")
+	flags.Var(number[int]{&f.MostSlots, 1, monitor.Slots - 1}, "most-slots", "with any number of clients, how many slots there may be at once (default as many as at first)")
 	flags.StringArrayVar(&f.Names, "lock", nil, "the `NAME` of a lock (default jobs); given twice, clients use the two in turn")
 	flags.StringVar(&f.calls, "calls", "", "what a client calls, such as `acquire,release`")
 	flags.StringVar(&f.adminCalls, "admin-calls", "", "what an administrator calls, such as `remove:1,wait:1`")
@@ -224,7 +225,7 @@ func (f *exploreFlags) settle(c *cobra.Command, args []string) (err error) {
 	if err := f.callers(c, kind); err != nil {
 		return err
 	}
-	if f.Properties, err = f.property.judged(spec.Applicable(kind), kind); err != nil {
+	if f.Properties, err = f.property.judged(property.Applicable(kind), kind); err != nil {
 		return err
 	}
 	if err := f.demand(f.Properties, kind); err != nil {
@@ -246,7 +247,7 @@ func (f *exploreFlags) settle(c *cobra.Command, args []string) (err error) {
 // called reads who calls what, with which options, and what is expected of it.
 func (f *exploreFlags) called() (err error) {
 	if f.strict {
-		f.Strength = spec.Strict
+		f.Strength = property.Strict
 	}
 	if f.Exploration.Options, err = pairs(f.options); err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/adapters/process"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // foreign visits the executions of somebody else's program.
@@ -26,7 +26,7 @@ func (f *exploreFlags) foreign(c *cobra.Command, args []string) error {
 	if err := f.callers(c, kind); err != nil {
 		return err
 	}
-	judged, err := f.property.judged(spec.ApplicableExternal(kind), kind)
+	judged, err := f.property.judged(property.ApplicableExternal(kind), kind)
 	if err != nil {
 		return err
 	}

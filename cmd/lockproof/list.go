@@ -9,7 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 func listCommand() *cobra.Command {
@@ -45,7 +45,7 @@ func listTargets(w io.Writer) {
 }
 
 func listProperties(w io.Writer) {
-	for _, p := range spec.Properties {
+	for _, p := range property.Properties {
 		fmt.Fprintf(w, "  %s\t%s\n", p.Name, p.Sentence)
 	}
 }

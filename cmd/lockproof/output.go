@@ -15,7 +15,7 @@ import (
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/outfile"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // outputFlags say what is written besides the card.
@@ -28,7 +28,7 @@ type outputFlags struct {
 	command *cobra.Command
 	// require is what --require names, and required those among the properties that are judged.
 	require  properties
-	required spec.PropertySet
+	required property.Set
 }
 
 func (f *outputFlags) register(cmd *cobra.Command) {
@@ -47,7 +47,7 @@ func (f *outputFlags) registerReport(cmd *cobra.Command) {
 }
 
 // demand takes in what --require names. A run of that lock type judges the properties that are given.
-func (f *outputFlags) demand(judged spec.PropertySet, kind lock.Kind) (err error) {
+func (f *outputFlags) demand(judged property.Set, kind lock.Kind) (err error) {
 	f.required, err = f.require.required(judged, kind)
 	return err
 }
@@ -130,7 +130,7 @@ var bounds = []string{
 }
 
 // path is the file of what violates a property: of each target, its options, and the bounds that were given, one.
-func (f *outputFlags) path(p spec.Property, target string, options []string) string {
+func (f *outputFlags) path(p property.Property, target string, options []string) string {
 	named := slices.Clone(options)
 	for _, name := range bounds {
 		if flag := f.command.Flags().Lookup(name); flag != nil && flag.Changed {

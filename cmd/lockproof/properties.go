@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // properties is the value of a flag that names properties: with commas, or by giving it several times.
 type properties struct {
-	set spec.PropertySet
+	set property.Set
 	all bool // "all" was named, where that may be
 }
 
@@ -23,7 +23,7 @@ func (p *properties) Type() string { return "LIST" }
 // Set implements pflag.Value.
 func (p *properties) Set(list string) error {
 	for _, name := range strings.Split(list, ",") {
-		property, err := spec.PropertyNamed(name)
+		property, err := property.Named(name)
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func (p orAll) Set(list string) error {
 }
 
 // judged are those that are judged of a lock type: the ones that --property names, or all that apply.
-func (p *properties) judged(applicable spec.PropertySet, kind lock.Kind) (spec.PropertySet, error) {
+func (p *properties) judged(applicable property.Set, kind lock.Kind) (property.Set, error) {
 	if p.set == 0 {
 		return applicable, nil
 	}
@@ -56,11 +56,11 @@ func (p *properties) judged(applicable spec.PropertySet, kind lock.Kind) (spec.P
 }
 
 // required are those that must be among the judged: the ones that --require names, or all.
-func (p *properties) required(judged spec.PropertySet, kind lock.Kind) (spec.PropertySet, error) {
+func (p *properties) required(judged property.Set, kind lock.Kind) (property.Set, error) {
 	if p.all {
 		return judged, nil
 	}
-	if none := p.set &^ spec.ApplicableExternal(kind); none != 0 {
+	if none := p.set &^ property.ApplicableExternal(kind); none != 0 {
 		return 0, fmt.Errorf("--require %s: it means nothing for a %s; leave it out", none.Names()[0], kind)
 	}
 	if none := p.set &^ judged; none != 0 {

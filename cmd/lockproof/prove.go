@@ -10,8 +10,8 @@ import (
 
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // proveFlags are what `prove` is told.
@@ -89,7 +89,7 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.judge(&cfg, spec.Applicable(cfg.Target.Kind), cfg.Target.Kind); err != nil {
+	if err := f.judge(&cfg, property.Applicable(cfg.Target.Kind), cfg.Target.Kind); err != nil {
 		return err
 	}
 	if _, real := f.real(); real {
@@ -152,7 +152,7 @@ func (f *proveFlags) fitDepth(c *cobra.Command) error {
 }
 
 // judge has those properties judged that are asked for, and says when to end.
-func (f *proveFlags) judge(cfg *lockproof.Config, applicable spec.PropertySet, kind lock.Kind) (err error) {
+func (f *proveFlags) judge(cfg *lockproof.Config, applicable property.Set, kind lock.Kind) (err error) {
 	if cfg.Properties, err = f.property.judged(applicable, kind); err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (f *proveFlags) config(args []string) (lockproof.Config, error) {
 		return cfg, err
 	}
 	if f.strict {
-		cfg.Strength = spec.Strict
+		cfg.Strength = property.Strict
 	}
 	if f.strategy != "" {
 		var s scenario.Strategy

@@ -12,8 +12,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/outfile"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // stressConfig is the stress that fits a target.
@@ -63,7 +63,7 @@ func (f *proveFlags) stress(c *cobra.Command, cfg lockproof.Config) error {
 }
 
 // keep writes the history before it is judged, so that it is there whatever happens next, and says where.
-func (f *proveFlags) keep(h *spec.History, target string) (path string, err error) {
+func (f *proveFlags) keep(h *history.History, target string) (path string, err error) {
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return "", fmt.Errorf("history: %w; --out names another directory", err)
 	}

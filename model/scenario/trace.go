@@ -2,7 +2,9 @@ package scenario
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // Trace is one execution, step by step: what a scenario came to.
@@ -14,7 +16,7 @@ type Trace struct {
 	// that locks begin with.
 	Setup   []Taken
 	Steps   []Taken
-	History spec.History
+	History history.History
 	// Violations are in the order in which they were seen.
 	Violations []Violation
 	// Errors are what somebody else's clients said of calls that failed, by the index of the event that ends the call.
@@ -32,12 +34,12 @@ type Taken struct {
 	// index First on.
 	First, Events int
 	// Truth is what the broker has of each lock after the action.
-	Truth [MaxLocks]spec.Truth
+	Truth [MaxLocks]monitor.Truth
 }
 
 // Violation is a property seen broken, and when.
 type Violation struct {
-	spec.Violation
+	property.Violation
 	Step int // index in Steps; len(Steps) is "when all was over"
 }
 

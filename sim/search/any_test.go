@@ -9,13 +9,13 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
 // anyStandard is the configuration that the search for any number of clients is tried on.
-func anyStandard(slots, admins int, props spec.PropertySet, late bool) AnyBounds {
+func anyStandard(slots, admins int, props property.Set, late bool) AnyBounds {
 	b := AnyBounds{Bounds: sim.Bounds{
 		Target: lock.References[0], Options: lock.DefaultOptions(),
 		Locks:      []scenario.Lock{{Name: "jobs", Slots: uint8(slots)}},
@@ -32,10 +32,10 @@ func anyStandard(slots, admins int, props spec.PropertySet, late bool) AnyBounds
 // TestAnyCounts pins how many contexts, views and parts there are: a search that silently visits fewer must
 // fail.
 func TestAnyCounts(t *testing.T) {
-	mutex, all := spec.PropertySet(1<<spec.MutualExclusion), spec.Applicable(lock.Semaphore)
+	mutex, all := property.Set(1<<property.MutualExclusion), property.Applicable(lock.Semaphore)
 	for _, c := range []struct {
 		slots, admins          int
-		props                  spec.PropertySet
+		props                  property.Set
 		late, whole            bool
 		contexts, views, parts int
 	}{
@@ -60,18 +60,18 @@ func TestAnyCounts(t *testing.T) {
 
 // TestAnyWorkers: what a search comes to, and where it ends early, does not depend on how many workers it has.
 func TestAnyWorkers(t *testing.T) {
-	crowd := anyStandard(3, 0, 1<<spec.MutualExclusion, false)
+	crowd := anyStandard(3, 0, 1<<property.MutualExclusion, false)
 	crowd.Target = mutant.Named("holder-shared")
-	broken := anyStandard(1, 0, 1<<spec.MutualExclusion, false)
+	broken := anyStandard(1, 0, 1<<property.MutualExclusion, false)
 	broken.Target = mutant.Named("locked-is-success")
 	for name, c := range map[string]struct {
 		AnyBounds
 		AnyOptions
 		Stop
 	}{
-		"closed":                    {anyStandard(1, 1, 1<<spec.Progress, true), AnyOptions{}, Finished},
+		"closed":                    {anyStandard(1, 1, 1<<property.Progress, true), AnyOptions{}, Finished},
 		"first violation":           {broken, AnyOptions{First: true}, AtViolation},
-		"out of memory":             {anyStandard(2, 1, 1<<spec.ContiguousSlots, false), AnyOptions{Memory: 500_000}, AtMemory},
+		"out of memory":             {anyStandard(2, 1, 1<<property.ContiguousSlots, false), AnyOptions{Memory: 500_000}, AtMemory},
 		"more holders than a world": {crowd, AnyOptions{}, AtHolders},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestAnyWorkers(t *testing.T) {
 }
 
 // manyAdmins is a configuration in which any number of clients administers as well.
-func manyAdmins(props spec.PropertySet) AnyBounds {
+func manyAdmins(props property.Set) AnyBounds {
 	b := anyStandard(1, 1, props, true)
 	b.Faults.Crashes = 0
 	b.Any = append(b.Any, b.Clients[0])
@@ -109,20 +109,20 @@ func TestAnyDependencies(t *testing.T) {
 		blind func(*anySearch)
 		want  string
 	}{
-		"nothing is seen": {anyStandard(2, 0, 1<<spec.MutualExclusion, false), func(s *anySearch) {
+		"nothing is seen": {anyStandard(2, 0, 1<<property.MutualExclusion, false), func(s *anySearch) {
 			s.viewOf, s.thorough = func(*sim.System, int) []byte { return nil }, true
 		}, "another client"},
-		"who administers is not seen": {manyAdmins(1 << spec.ContiguousSlots), func(s *anySearch) {
+		"who administers is not seen": {manyAdmins(1 << property.ContiguousSlots), func(s *anySearch) {
 			s.viewOf = func(sys *sim.System, n int) []byte {
 				view := sys.View(n, nil)
 				view[0] = 0
 				return view
 			}
 		}, "comes to something else"},
-		"nothing is told": {manyAdmins(1 << spec.NoPhantomSlot), func(s *anySearch) {
+		"nothing is told": {manyAdmins(1 << property.NoPhantomSlot), func(s *anySearch) {
 			s.effectOf = func(sim.Effect) sim.Effect { return sim.Effect{} }
 		}, "depends on more than is to be seen of it"},
-		"what became of slots is not told": {manyAdmins(1 << spec.NoPhantomSlot), func(s *anySearch) {
+		"what became of slots is not told": {manyAdmins(1 << property.NoPhantomSlot), func(s *anySearch) {
 			s.effectOf = func(e sim.Effect) sim.Effect {
 				e.Before.Exists, e.After.Exists = e.Before.Taken, e.After.Taken
 				e.Method, e.Queue, e.Reply = 0, 0, 0
@@ -147,8 +147,8 @@ func TestAnyDependencies(t *testing.T) {
 // TestAnyThorough: every move comes to the same beside everybody who watches it, and none depends on two at once of
 // those who hold nothing.
 func TestAnyThorough(t *testing.T) {
-	for p := range spec.PropertyCount {
-		if testing.Short() && p != spec.Progress && p != spec.ContiguousSlots {
+	for p := range property.Count {
+		if testing.Short() && p != property.Progress && p != property.ContiguousSlots {
 			continue
 		}
 		s := newAnySearch(t.Context(), manyAdmins(1<<p), AnyOptions{})
@@ -161,17 +161,17 @@ func TestAnyThorough(t *testing.T) {
 
 // TestAnyCovers: every state that real clients reach has its views among those of the search.
 func TestAnyCovers(t *testing.T) {
-	all := spec.Applicable(lock.Semaphore)
-	broken := anyStandard(1, 0, 1<<spec.MutualExclusion|1<<spec.HonestVerify|1<<spec.StaleBeliefEnds, true)
+	all := property.Applicable(lock.Semaphore)
+	broken := anyStandard(1, 0, 1<<property.MutualExclusion|1<<property.HonestVerify|1<<property.StaleBeliefEnds, true)
 	broken.Faults.Drops, broken.Faults.Lost, broken.Faults.ChannelErrors = sim.AnyNumber, sim.AnyNumber, sim.AnyNumber
-	restarted := anyStandard(1, 1, 1<<spec.MutualExclusion|1<<spec.SurvivesRestart, true)
+	restarted := anyStandard(1, 1, 1<<property.MutualExclusion|1<<property.SurvivesRestart, true)
 	restarted.Faults.Restarts = sim.AnyNumber
 	for _, c := range []struct {
 		AnyBounds
 		clients int
 	}{
 		{anyStandard(1, 0, all, true), 3},
-		{anyStandard(1, 1, 1<<spec.MutualExclusion, true), 2},
+		{anyStandard(1, 1, 1<<property.MutualExclusion, true), 2},
 		{broken, 2},
 		{restarted, 2},
 	} {
@@ -194,7 +194,7 @@ func TestAnyCovers(t *testing.T) {
 // come to.
 func (r *AnyResult) covers(clients, most int) (states, missed int) {
 	s := r.search
-	t := newTrail(r.Bounds(clients), Reductions{Symmetry: true}, ^spec.PropertySet(0), func([]scenario.Action) bool { return false }, false)
+	t := newTrail(r.Bounds(clients), Reductions{Symmetry: true}, ^property.Set(0), func([]scenario.Action) bool { return false }, false)
 	t.most = most
 	p := projection{anySearch: s, each: clients}
 	t.within = func(state []uint32) bool {
@@ -221,7 +221,7 @@ func (r *AnyResult) covers(clients, most int) (states, missed int) {
 
 // TestAnyCutoff: two real clients reach all views, one does not, and nobody does in fewer states than it takes.
 func TestAnyCutoff(t *testing.T) {
-	r := RunAny(t.Context(), anyStandard(1, 1, 1<<spec.MutualExclusion, true), AnyOptions{})
+	r := RunAny(t.Context(), anyStandard(1, 1, 1<<property.MutualExclusion, true), AnyOptions{})
 	if c := r.Cutoff(t.Context(), 3, 100_000); c != (Cutoff{Clients: 2, Tried: 2, Reached: r.Views}) {
 		t.Errorf("%+v of %d views", c, r.Views)
 	}

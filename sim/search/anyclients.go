@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -84,7 +85,7 @@ type AnyResult struct {
 	AnyStats
 	// Stop is Finished if the views are closed: every execution of any number of clients is covered.
 	Stop     Stop
-	Found    spec.PropertySet
+	Found    property.Set
 	Coverage Coverage
 	// Solo is what becomes of a client that runs alone, where progress is judged.
 	Solo Solo
@@ -106,7 +107,7 @@ type anySearch struct {
 	stop     Stop
 	told     time.Time
 	mu       sync.Mutex
-	found    [spec.PropertyCount]map[*anyContext]bool // the contexts in which a step violates it
+	found    [property.Count]map[*anyContext]bool // the contexts in which a step violates it
 	res      AnyResult
 	doubted  atomic.Int64
 }
@@ -174,7 +175,7 @@ func newAnyPlan(b AnyBounds) *anyPlan {
 	p.effectOf = func(e sim.Effect) sim.Effect { return e }
 	p.bounds.Clients = slices.Concat(b.Clients, b.Any)
 	p.bounds.Forever = true
-	if spec.Forgetful(b.Properties) {
+	if monitor.Forgetful(b.Properties) {
 		p.effectOf = func(e sim.Effect) sim.Effect { return sim.Effect{Restarted: e.Restarted} }
 	}
 	if p.slots = b.Slots; p.slots == 0 {
@@ -267,9 +268,9 @@ func (s *anySearch) finish(workers []*anyWorker) *AnyResult {
 	for _, w := range workers {
 		r.Coverage.Merge(&w.cover)
 	}
-	if r.Stop == Finished && s.bounds.Properties.Has(spec.Progress) {
+	if r.Stop == Finished && s.bounds.Properties.Has(property.Progress) {
 		if r.Solo = workers[0].solo(); r.Solo.Endless {
-			r.Found = r.Found.With(spec.Progress)
+			r.Found = r.Found.With(property.Progress)
 		}
 	}
 	r.Found |= s.violations()
@@ -280,8 +281,8 @@ func (s *anySearch) finish(workers []*anyWorker) *AnyResult {
 }
 
 // violations are the properties that were seen violated.
-func (s *anySearch) violations() (set spec.PropertySet) {
-	for p := range spec.PropertyCount {
+func (s *anySearch) violations() (set property.Set) {
+	for p := range property.Count {
 		if len(s.found[p]) > 0 {
 			set = set.With(p)
 		}
@@ -290,13 +291,13 @@ func (s *anySearch) violations() (set spec.PropertySet) {
 }
 
 // violated notes a step that violates something.
-func (s *anySearch) violated(found spec.PropertySet, in *anyContext) {
+func (s *anySearch) violated(found property.Set, in *anyContext) {
 	if found == 0 {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for p := range spec.PropertyCount {
+	for p := range property.Count {
 		if found.Has(p) {
 			if s.found[p] == nil {
 				s.found[p] = make(map[*anyContext]bool)

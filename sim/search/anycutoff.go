@@ -4,8 +4,8 @@ import (
 	"context"
 	"math/bits"
 
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // Cutoff is the smallest number of real clients whose states already have all views.
@@ -38,7 +38,7 @@ func (r *AnyResult) Cutoff(ctx context.Context, clients, states int) (c Cutoff) 
 // how many states were visited.
 func (r *AnyResult) reach(ctx context.Context, clients, states int, reached map[*anyContext]bitset) (more int64, seen int) {
 	s := r.search
-	t := newTrail(r.Bounds(clients), Reductions{Symmetry: true}, ^spec.PropertySet(0), func([]scenario.Action) bool { return false }, false)
+	t := newTrail(r.Bounds(clients), Reductions{Symmetry: true}, ^property.Set(0), func([]scenario.Action) bool { return false }, false)
 	t.most = states
 	p := projection{anySearch: s, each: clients}
 	left := r.Views

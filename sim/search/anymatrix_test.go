@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -44,7 +45,7 @@ func (r anyRow) String() string {
 }
 
 // bounds are the row's, for some properties.
-func (r anyRow) bounds(props spec.PropertySet) AnyBounds {
+func (r anyRow) bounds(props property.Set) AnyBounds {
 	b := anyStandard(r.slots, 0, props, r.late)
 	b.Target = r.target
 	admin := scenario.Client{Ops: []scenario.Operation{{Op: lock.Remove, Arg: 1}, {Op: lock.Add, Arg: 1}}}
@@ -101,7 +102,7 @@ func TestAnyMatrix(t *testing.T) {
 func searchRow(t *testing.T, row anyRow) {
 	var sum AnyStats
 	cutoff, began := 0, time.Now()
-	for _, group := range anyGroups(spec.Applicable(row.target.Kind)) {
+	for _, group := range anyGroups(property.Applicable(row.target.Kind)) {
 		at := time.Now()
 		r := RunAny(t.Context(), row.bounds(group), AnyOptions{Memory: 2 << 30})
 		if r.Stop != Finished || r.Found != 0 || r.Doubted != 0 {
@@ -125,12 +126,12 @@ func searchRow(t *testing.T, row anyRow) {
 }
 
 // anyGroups are properties as they are searched for together.
-func anyGroups(all spec.PropertySet) (groups []spec.PropertySet) {
-	groups = []spec.PropertySet{0}
-	for p := range spec.PropertyCount {
+func anyGroups(all property.Set) (groups []property.Set) {
+	groups = []property.Set{0}
+	for p := range property.Count {
 		switch {
 		case !all.Has(p):
-		case spec.Forgetful(1 << p):
+		case monitor.Forgetful(1 << p):
 			groups[0] = groups[0].With(p)
 		default:
 			groups = append(groups, 1<<p)
@@ -140,8 +141,8 @@ func anyGroups(all spec.PropertySet) (groups []spec.PropertySet) {
 }
 
 // named are the names of properties.
-func named(set spec.PropertySet) (out string) {
-	for p := range spec.PropertyCount {
+func named(set property.Set) (out string) {
+	for p := range property.Count {
 		if set.Has(p) {
 			out += " " + p.String()
 		}

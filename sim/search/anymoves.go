@@ -5,8 +5,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -17,7 +17,7 @@ type anyMove struct {
 	own     uint32 // plus 1; 0 is the broker
 	left    abandoned
 	effect  uint32
-	found   spec.PropertySet
+	found   property.Set
 	doubted bool
 }
 
@@ -169,7 +169,7 @@ func (w *anyWorker) take(shared uint32, all []uint32, a scenario.Action) anyMove
 		w.fail(fmt.Errorf("after %v time makes a difference", a))
 	}
 	m := anyMove{action: a, shared: w.sharedPart(sys), found: out.Found, effect: w.effects.number(w.effectOf(out.Effect))}
-	m.doubted = out.Completed && w.bounds.Properties.Has(spec.Linearizable) && w.anySearch.shared.get(m.shared).doubt
+	m.doubted = out.Completed && w.bounds.Properties.Has(property.Linearizable) && w.anySearch.shared.get(m.shared).doubt
 	var left [][]byte
 	if a.Client > 0 {
 		left = sys.Abandoned(1)

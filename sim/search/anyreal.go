@@ -3,8 +3,8 @@ package search
 import (
 	"context"
 
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -14,7 +14,7 @@ import (
 // it found, and whether everything was visited: then no execution of so many clients violates the others.
 //
 // illegal judges the history of an execution by itself, see [Trails].
-func (r *AnyResult) Real(ctx context.Context, want spec.PropertySet, clients, states int, illegal func([]scenario.Action) bool) (map[spec.Property][]scenario.Action, bool) {
+func (r *AnyResult) Real(ctx context.Context, want property.Set, clients, states int, illegal func([]scenario.Action) bool) (map[property.Property][]scenario.Action, bool) {
 	s := r.search
 	t := newTrail(r.Bounds(clients), Reductions{Symmetry: true}, want, illegal, false)
 	t.most = states
@@ -42,7 +42,7 @@ func (r *AnyResult) Bounds(each int) sim.Bounds {
 
 // towards are the contexts from which one can be reached in which a property is violated: all of them for
 // linearizability, which histories are judged for one by one where its witness was lost.
-func (s *anySearch) towards(want spec.PropertySet) map[*anyContext]bool {
+func (s *anySearch) towards(want property.Set) map[*anyContext]bool {
 	back := make(map[*anyContext][]*anyContext)
 	for _, g := range s.contexts.list {
 		for i := range g.steps {
@@ -51,9 +51,9 @@ func (s *anySearch) towards(want spec.PropertySet) map[*anyContext]bool {
 	}
 	reach := make(map[*anyContext]bool)
 	var todo []*anyContext
-	for p := range spec.PropertyCount {
+	for p := range property.Count {
 		for _, g := range s.contexts.list {
-			if want.Has(p) && (s.found[p][g] || p == spec.Linearizable) {
+			if want.Has(p) && (s.found[p][g] || p == property.Linearizable) {
 				todo = append(todo, g)
 			}
 		}

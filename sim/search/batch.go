@@ -2,8 +2,8 @@ package search
 
 import (
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // batch collects the states that a worker comes to, so that the set of those seen is asked about many
@@ -17,7 +17,7 @@ type batch struct {
 	block  []uint32 // new states, for the next level
 	blocks [][]uint32
 	stats  Stats
-	found  spec.PropertySet
+	found  property.Set
 }
 
 const batchStates = 256
@@ -132,7 +132,7 @@ func (b *batch) count(m *move) {
 	}
 }
 
-func (b *batch) violated(p spec.PropertySet) { b.found |= p }
+func (b *batch) violated(p property.Set) { b.found |= p }
 
 // flush asks which of the states collected are new.
 func (b *batch) flush() {
@@ -163,7 +163,7 @@ func (b *batch) close() {
 	defer s.mu.Unlock()
 	s.out = append(s.out, b.blocks...)
 	r := &s.res
-	for p := range spec.PropertyCount {
+	for p := range property.Count {
 		if b.found.Has(p) && !r.Found.Has(p) {
 			r.At[p] = r.Depth + 1
 		}
@@ -252,17 +252,17 @@ func (w *worker) written(t []uint32) (once, twice lock.Roles) {
 }
 
 // final judges a state in which nothing can happen any more.
-func (w *worker) final(t []uint32) spec.PropertySet {
+func (w *worker) final(t []uint32) property.Set {
 	key := memoKey{uint64(t[0]), w.rest(t, 0)}
 	if v, ok := w.done.find(key); ok {
-		return spec.PropertySet(v)
+		return property.Set(v)
 	}
 	found := w.judge(t)
 	w.done.add(key, uint32(found))
 	return found
 }
 
-func (w *worker) judge(t []uint32) spec.PropertySet {
+func (w *worker) judge(t []uint32) property.Set {
 	w.enter(t)
 	w.cover.end(w.sys.Slots())
 	return w.sys.Finish()

@@ -7,8 +7,8 @@ import (
 
 	"github.com/lockproof/lockproof/histories/outfile"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -28,7 +28,7 @@ type configuration struct {
 	Clients    []scenario.Client
 	Faults     sim.FaultBounds
 	Properties []string
-	Strength   spec.Strength
+	Strength   property.Strength
 	Reductions Reductions
 	Storage    Storage
 	Array      int64
@@ -44,7 +44,7 @@ func (s *search) configuration() configuration {
 		Strength: b.Strength, Reductions: s.opts.Reductions.For(b),
 		Storage: s.opts.Storage, Outright: s.opts.outright,
 	}
-	for p := range spec.PropertyCount {
+	for p := range property.Count {
 		if b.Properties.Has(p) {
 			c.Properties = append(c.Properties, p.String())
 		}
@@ -58,15 +58,15 @@ func (s *search) configuration() configuration {
 // progress is how far a search is.
 type progress struct {
 	Stats   Stats
-	Found   spec.PropertySet
-	At      [spec.PropertyCount]int
+	Found   property.Set
+	At      [property.Count]int
 	Covered covered
 	Lookups float64 // see search.lookups
 }
 
 // covered is [Coverage] without maps, of which the keys could not be written.
 type covered struct {
-	Exercised spec.PropertySet
+	Exercised property.Set
 	Results   []Ending
 	Replies   []Answer
 	Actions   []bool

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -146,7 +146,7 @@ func TestRefused(t *testing.T) {
 	faults, options, fewer := hasty(), hasty(), hasty()
 	faults.Faults.Crashes = 0
 	options.Options.Overshoot = 1
-	fewer.Properties = spec.PropertySet(0).With(spec.MutualExclusion)
+	fewer.Properties = property.Set(0).With(property.MutualExclusion)
 	for _, c := range []struct {
 		name   string
 		data   []byte

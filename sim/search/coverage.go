@@ -3,14 +3,14 @@ package search
 import (
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
 // Coverage is what the executions visited have exercised.
 type Coverage struct {
-	Exercised spec.PropertySet
+	Exercised property.Set
 	Results   map[Ending]bool
 	Replies   map[Answer]bool
 	Actions   [32]bool // by scenario.Do

@@ -6,8 +6,8 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
 )
@@ -19,7 +19,7 @@ func call(op lock.Op, arg uint8) scenario.Operation { return scenario.Operation{
 func unbounded(target *lock.Target, clients ...[]scenario.Operation) sim.Bounds {
 	b := sim.Bounds{
 		Target: target, Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},
-		Properties: spec.PropertySet(0).With(spec.MutualExclusion),
+		Properties: property.Set(0).With(property.MutualExclusion),
 	}
 	for _, ops := range clients {
 		b.Clients = append(b.Clients, scenario.Client{Ops: ops})

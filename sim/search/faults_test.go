@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -31,7 +31,7 @@ func TestNothingLeftOut(t *testing.T) {
 		},
 		"one connection, only looking": func(b *sim.Bounds) {
 			b.Options.Connection = lock.SharedConnection
-			b.Properties = 1 << spec.MutualExclusion // nothing to remember of a call: its first look concerns nobody
+			b.Properties = 1 << property.MutualExclusion // nothing to remember of a call: its first look concerns nobody
 			b.Clients = []scenario.Client{one(lock.Count), one(lock.Count)}
 		},
 		"time": func(b *sim.Bounds) {

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -16,7 +16,7 @@ type move struct {
 	shared  uint32          // the parts that follow
 	client  uint32
 	effect  uint32 // what it does to others, if it reaches them
-	found   spec.PropertySet
+	found   property.Set
 	op      lock.Op
 	visible bool   // to others
 	doubted bool   // its operation is over, in an execution that is not its own witness

@@ -7,8 +7,8 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
 )
@@ -20,7 +20,7 @@ func TestOutright(t *testing.T) {
 	b := sim.Bounds{
 		Target: mutant.Named("holder-expires"), Options: lock.DefaultOptions(),
 		Locks:   []scenario.Lock{{Name: "jobs", Slots: 1}},
-		Clients: []scenario.Client{{Ops: pass}, {Ops: pass}}, Properties: spec.Applicable(lock.Semaphore),
+		Clients: []scenario.Client{{Ops: pass}, {Ops: pass}}, Properties: property.Applicable(lock.Semaphore),
 	}
 	o := search.Options{Reductions: search.AllReductions}
 	whole := search.Run(context.Background(), b, o)

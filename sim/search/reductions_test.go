@@ -11,8 +11,8 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -157,12 +157,12 @@ func drawBounds(r *rand.Rand) sim.Bounds {
 	case 3:
 		f.Restarts = 1
 	}
-	b.Properties = spec.Applicable(b.Target.Kind)
+	b.Properties = property.Applicable(b.Target.Kind)
 	switch r.IntN(6) {
 	case 0, 1:
-		b.Properties &= spec.PropertySet(r.Uint32())
+		b.Properties &= property.Set(r.Uint32())
 	case 2: // nothing to remember
-		b.Properties = 1<<spec.MutualExclusion | 1<<spec.MinimalDriver | 1<<spec.NameSafety
+		b.Properties = 1<<property.MutualExclusion | 1<<property.MinimalDriver | 1<<property.NameSafety
 	}
 	return b
 }

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -79,7 +79,7 @@ const (
 type Result struct {
 	Stats
 	Stop      Stop
-	Found     spec.PropertySet
+	Found     property.Set
 	Coverage  Coverage
 	Certainty Certainty
 	// Reductions are those that were used: what the bounds permit of those that were asked for.
@@ -89,7 +89,7 @@ type Result struct {
 	Livelock *Lasso
 	// Err is why a checkpoint could not be read, or the last one not be written.
 	Err error
-	At  [spec.PropertyCount]int // the level at which it was seen violated
+	At  [property.Count]int // the level at which it was seen violated
 }
 
 // search is one search under way.

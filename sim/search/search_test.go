@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -17,7 +17,7 @@ func standard(clients, rounds, admins, slots, crashes int) sim.Bounds {
 		Target: lock.References[0], Options: lock.DefaultOptions(),
 		Locks:      []scenario.Lock{{Name: "jobs", Slots: uint8(slots)}},
 		Faults:     sim.FaultBounds{Crashes: crashes},
-		Properties: spec.Applicable(lock.Semaphore),
+		Properties: property.Applicable(lock.Semaphore),
 	}
 	for range clients {
 		var c scenario.Client

@@ -6,8 +6,8 @@ import (
 
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // impatient waits with two looks at the holder where one is permitted, and then looks at the slot. Which
@@ -39,7 +39,7 @@ func TestViolationOnTheWay(t *testing.T) {
 	b.Target, b.Options.Polls, b.Options.Pipeline = &target, 0, 0
 	b.Clients = []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Wait, Arg: 1}}}}
 	for _, red := range []Reductions{{}, AllReductions} {
-		if r := Run(context.Background(), b, Options{Reductions: red, Workers: 1}); !r.Found.Has(spec.Progress) {
+		if r := Run(context.Background(), b, Options{Reductions: red, Workers: 1}); !r.Found.Has(property.Progress) {
 			t.Errorf("%+v: found %b in %d states", red, r.Found, r.States)
 		}
 	}

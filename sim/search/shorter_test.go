@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -16,17 +16,17 @@ func TestShorter(t *testing.T) {
 	acquire := scenario.Operation{Op: lock.Acquire}
 	for _, c := range []struct {
 		name     string
-		property spec.Property
+		property property.Property
 		steps    int
 		slots    uint8
 		option   [2]string
 		faults   sim.FaultBounds
 		clients  [][]scenario.Operation
 	}{
-		{"two administrators", spec.ContiguousSlots, 10, 2, [2]string{"admin-mutex", "false"}, sim.FaultBounds{}, [][]scenario.Operation{{remove, add}, {remove, add}}},
-		{"one adds and one removes", spec.Progress, 7, 1, [2]string{"admin-mutex", "false"}, sim.FaultBounds{}, [][]scenario.Operation{{acquire}, {add}, {remove}}},
-		{"a death", spec.ContiguousSlots, 7, 3, [2]string{"order", "ascending"}, sim.FaultBounds{Crashes: 1, Late: true}, [][]scenario.Operation{{{Op: lock.Remove, Arg: 2}}}},
-		{"a scan from any number", spec.Progress, 10, 2, [2]string{"restart", "any"}, sim.FaultBounds{}, [][]scenario.Operation{{acquire}, {acquire}}},
+		{"two administrators", property.ContiguousSlots, 10, 2, [2]string{"admin-mutex", "false"}, sim.FaultBounds{}, [][]scenario.Operation{{remove, add}, {remove, add}}},
+		{"one adds and one removes", property.Progress, 7, 1, [2]string{"admin-mutex", "false"}, sim.FaultBounds{}, [][]scenario.Operation{{acquire}, {add}, {remove}}},
+		{"a death", property.ContiguousSlots, 7, 3, [2]string{"order", "ascending"}, sim.FaultBounds{Crashes: 1, Late: true}, [][]scenario.Operation{{{Op: lock.Remove, Arg: 2}}}},
+		{"a scan from any number", property.Progress, 10, 2, [2]string{"restart", "any"}, sim.FaultBounds{}, [][]scenario.Operation{{acquire}, {acquire}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := sim.Bounds{
@@ -63,7 +63,7 @@ func TestDeathIsOneStep(t *testing.T) {
 	b := sim.Bounds{
 		Target: lock.References[0], Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},
 		Faults: sim.FaultBounds{Crashes: 1, Late: true}, Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}}}},
-		Properties: spec.Applicable(lock.Semaphore),
+		Properties: property.Applicable(lock.Semaphore),
 	}
 	for _, every := range []bool{false, true} {
 		b.Every = every

@@ -13,8 +13,8 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -70,7 +70,7 @@ var smalls = []small{
 	{"closing the channel", "release-closes-channel", 1, nil, [][]scenario.Operation{user, taker}},
 	{"transactions", "semaphore", 1, func(b *sim.Bounds) { b.Options.Confirm = lock.Transactions }, [][]scenario.Operation{user, taker}},
 	{"passive declares, in a row", "semaphore", 2, func(b *sim.Bounds) { b.Options.Existence, b.Options.Pipeline = lock.ByPassive, 2 }, [][]scenario.Operation{taker, taker}},
-	{"strictly", "semaphore", 2, func(b *sim.Bounds) { b.Strength = spec.Strict }, [][]scenario.Operation{user, user, taker}},
+	{"strictly", "semaphore", 2, func(b *sim.Bounds) { b.Strength = property.Strict }, [][]scenario.Operation{user, user, taker}},
 	{"three alike", "mutex", 1, nil, [][]scenario.Operation{taker, taker, taker}},
 }
 
@@ -92,7 +92,7 @@ func (r *small) bounds(t *testing.T) sim.Bounds {
 		r.change(&b)
 	}
 	b.Options = b.Target.Settled(b.Options)
-	b.Properties = spec.Applicable(b.Target.Kind)
+	b.Properties = property.Applicable(b.Target.Kind)
 	if err := b.Check(); err != nil {
 		t.Fatalf("%s: %v", r.name, err)
 	}
@@ -136,7 +136,7 @@ func (r *small) tell(t *testing.T, out *strings.Builder) {
 		x := Run(context.Background(), b, Options{Reductions: red, Workers: 1})
 		fmt.Fprintf(out, "%d states, %d transitions, %d levels, at most %d wide, %d final, %d in doubt, parts %d, cycles %v, stop %d\n",
 			x.States, x.Transitions, x.Depth, x.Widest, x.Final, x.Doubted, x.Parts, x.Cycles, x.Stop)
-		for p := range spec.PropertyCount {
+		for p := range property.Count {
 			if x.Found.Has(p) {
 				fmt.Fprintf(out, "%s at level %d\n", p, x.At[p])
 			}

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -44,7 +44,7 @@ func (r room) bounds() sim.Bounds {
 	b := standard(r[0], r[1], r[2], r[3], r[4])
 	b.Options.Pipeline, b.Options.Retries, b.Options.AdminRetries = 0, 2, 2
 	b.Faults.CleanCrashes = true
-	b.Properties = 1 << spec.MutualExclusion
+	b.Properties = 1 << property.MutualExclusion
 	return b
 }
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -16,7 +16,7 @@ import (
 //
 // illegal judges the history of an execution by itself. It is asked where an operation ends and the
 // execution is not its own witness of linearizability; at most so many times as maxJudged.
-func Trails(ctx context.Context, b sim.Bounds, red Reductions, want spec.PropertySet, illegal func([]scenario.Action) bool) (map[spec.Property][]scenario.Action, int) {
+func Trails(ctx context.Context, b sim.Bounds, red Reductions, want property.Set, illegal func([]scenario.Action) bool) (map[property.Property][]scenario.Action, int) {
 	t := newTrail(b, red, want, illegal, false)
 	if t.run(ctx); t.timed.Load() && t.alone {
 		t = newTrail(b, red, want, illegal, true)
@@ -35,7 +35,7 @@ type Short struct {
 // Shorter looks for an execution of fewer than n actions that violates a property, the shortest, by
 // visiting all of them, unreduced but for symmetry, with every way to die. Beyond so many states it gives
 // up. Linearizability, which states do not tell, is beyond it.
-func Shorter(ctx context.Context, b sim.Bounds, p spec.Property, n, states int) (s Short) {
+func Shorter(ctx context.Context, b sim.Bounds, p property.Property, n, states int) (s Short) {
 	b.Every = true
 	for _, outright := range []bool{false, true} {
 		t := newTrail(b, Reductions{Symmetry: true}, 1<<p, nil, outright)
@@ -64,12 +64,12 @@ func (t *trail) upTo(ctx context.Context, depth, states int) bool {
 	return true
 }
 
-func newTrail(b sim.Bounds, red Reductions, want spec.PropertySet, illegal func([]scenario.Action) bool, outright bool) *trail {
+func newTrail(b sim.Bounds, red Reductions, want property.Set, illegal func([]scenario.Action) bool, outright bool) *trail {
 	p := newPlan(b, red.For(&b))
 	p.slow(outright)
 	return &trail{
 		worker: p.worker(), seen: newFingerprints(), want: want, illegal: illegal,
-		found: make(map[spec.Property][]scenario.Action),
+		found: make(map[property.Property][]scenario.Action),
 	}
 }
 
@@ -88,10 +88,10 @@ const maxJudged = 20_000
 type trail struct {
 	*worker
 	seen    *fingerprints
-	want    spec.PropertySet
+	want    property.Set
 	illegal func([]scenario.Action) bool
-	found   map[spec.Property][]scenario.Action
-	longer  spec.PropertySet // found by an action that follows a state of the level: one that ends there is shorter
+	found   map[property.Property][]scenario.Action
+	longer  property.Set // found by an action that follows a state of the level: one that ends there is shorter
 	judged  int
 
 	links []link   // by state, in the order in which they were found
@@ -171,7 +171,7 @@ func (t *trail) expand(state []uint32) {
 
 // judgement is what a state violates in which nothing can happen any more.
 // Where workloads go on for ever, it is one in which no operation is under way.
-func (t *trail) judgement(state []uint32) spec.PropertySet {
+func (t *trail) judgement(state []uint32) property.Set {
 	if t.bounds.Forever {
 		if t.enter(state); t.sys.Quiet() {
 			return t.sys.Audit()
@@ -215,18 +215,18 @@ func (t *trail) follow(state []uint32, c, i int) {
 	t.violated(m.found, path)
 	t.settle(t.to, nil)
 	fresh := t.add(t.to, link{t.at, uint8(c), uint8(i)})
-	if !fresh || !m.doubted || !t.want.Has(spec.Linearizable) || t.judged == maxJudged {
+	if !fresh || !m.doubted || !t.want.Has(property.Linearizable) || t.judged == maxJudged {
 		return
 	}
 	t.judged++
 	if actions := path(); t.illegal(actions) {
-		t.violated(1<<spec.Linearizable, func() []scenario.Action { return actions })
+		t.violated(1<<property.Linearizable, func() []scenario.Action { return actions })
 	}
 }
 
 // violated keeps the way to the first violation of each property by an action that follows a state of the
 // level.
-func (t *trail) violated(found spec.PropertySet, path func() []scenario.Action) {
+func (t *trail) violated(found property.Set, path func() []scenario.Action) {
 	found &= t.want
 	t.keep(found, path)
 	t.longer |= found
@@ -234,14 +234,14 @@ func (t *trail) violated(found spec.PropertySet, path func() []scenario.Action) 
 
 // ended keeps the way to a state of the level in which nothing can happen any more, where it violates
 // something.
-func (t *trail) ended(found spec.PropertySet) {
+func (t *trail) ended(found property.Set) {
 	found &= t.want | t.longer
 	t.keep(found, func() []scenario.Action { return t.path(t.at) })
 	t.longer &^= found
 }
 
-func (t *trail) keep(found spec.PropertySet, path func() []scenario.Action) {
-	for p := range spec.PropertyCount {
+func (t *trail) keep(found property.Set, path func() []scenario.Action) {
+	for p := range property.Count {
 		if found.Has(p) {
 			t.found[p] = path()
 		}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -128,13 +128,13 @@ func TestTrailsEndWithTheirTime(t *testing.T) {
 	b := standard(2, 1, 0, 1, 0)
 	b.Target = mutant.Named("locked-is-success")
 	illegal := func([]scenario.Action) bool { return false }
-	if found, _ := Trails(over, b, AllReductions, 1<<spec.MutualExclusion, illegal); len(found) > 0 {
+	if found, _ := Trails(over, b, AllReductions, 1<<property.MutualExclusion, illegal); len(found) > 0 {
 		t.Errorf("found %v in no time", found)
 	}
-	if found, _ := Trails(t.Context(), b, AllReductions, 1<<spec.MutualExclusion, illegal); len(found) != 1 {
+	if found, _ := Trails(t.Context(), b, AllReductions, 1<<property.MutualExclusion, illegal); len(found) != 1 {
 		t.Errorf("found %v", found)
 	}
-	s := Shorter(over, b, spec.MutualExclusion, scenario.MaxSteps, 1<<20)
+	s := Shorter(over, b, property.MutualExclusion, scenario.MaxSteps, 1<<20)
 	if s.Certain || s.Actions != nil {
 		t.Errorf("certain %v of %v in no time", s.Certain, s.Actions)
 	}
@@ -146,13 +146,13 @@ func TestAnyFaults(t *testing.T) {
 		name                   string
 		admins                 int
 		change                 func(*sim.FaultBounds)
-		props                  spec.PropertySet
+		props                  property.Set
 		contexts, views, parts int64
 	}{
-		{"restarts", 0, func(f *sim.FaultBounds) { f.Restarts = sim.AnyNumber }, 1<<spec.MutualExclusion | 1<<spec.SurvivesRestart, 3, 264, 92},
-		{"restarts beside an administrator", 1, func(f *sim.FaultBounds) { f.Restarts = sim.AnyNumber }, 1 << spec.SurvivesRestart, 18, 2624, 191},
-		{"drops", 0, func(f *sim.FaultBounds) { f.Drops = sim.AnyNumber }, 1<<spec.MutualExclusion | 1<<spec.HonestVerify, 3, 267, 93},
-		{"lost replies", 0, func(f *sim.FaultBounds) { f.Lost = sim.AnyNumber }, 1 << spec.MutualExclusion, 3, 129, 47},
+		{"restarts", 0, func(f *sim.FaultBounds) { f.Restarts = sim.AnyNumber }, 1<<property.MutualExclusion | 1<<property.SurvivesRestart, 3, 264, 92},
+		{"restarts beside an administrator", 1, func(f *sim.FaultBounds) { f.Restarts = sim.AnyNumber }, 1 << property.SurvivesRestart, 18, 2624, 191},
+		{"drops", 0, func(f *sim.FaultBounds) { f.Drops = sim.AnyNumber }, 1<<property.MutualExclusion | 1<<property.HonestVerify, 3, 267, 93},
+		{"lost replies", 0, func(f *sim.FaultBounds) { f.Lost = sim.AnyNumber }, 1 << property.MutualExclusion, 3, 129, 47},
 	} {
 		b := anyStandard(1, c.admins, c.props, false)
 		c.change(&b.Faults)
@@ -169,10 +169,10 @@ func TestAnyFaults(t *testing.T) {
 // TestAnyReal: of what goes wrong with any number of clients real ones show the shortest execution, if there are enough
 // of them.
 func TestAnyReal(t *testing.T) {
-	b := anyStandard(1, 0, 1<<spec.MutualExclusion, false)
+	b := anyStandard(1, 0, 1<<property.MutualExclusion, false)
 	b.Target, b.Faults.Crashes = mutant.Named("locked-is-success"), 0
 	r := RunAny(t.Context(), b, AnyOptions{Workers: 1})
-	if !r.Found.Has(spec.MutualExclusion) {
+	if !r.Found.Has(property.MutualExclusion) {
 		t.Fatalf("found %b", r.Found)
 	}
 	illegal := func([]scenario.Action) bool { return false }
@@ -180,10 +180,10 @@ func TestAnyReal(t *testing.T) {
 		if clients == 0 {
 			continue
 		}
-		found, whole := r.Real(t.Context(), 1<<spec.MutualExclusion, clients, 1<<20, illegal)
-		plain, _ := Trails(t.Context(), r.Bounds(clients), Reductions{}, 1<<spec.MutualExclusion, illegal)
-		got := found[spec.MutualExclusion]
-		if (got != nil) != want || !want && !whole || len(got) != len(plain[spec.MutualExclusion]) {
+		found, whole := r.Real(t.Context(), 1<<property.MutualExclusion, clients, 1<<20, illegal)
+		plain, _ := Trails(t.Context(), r.Bounds(clients), Reductions{}, 1<<property.MutualExclusion, illegal)
+		got := found[property.MutualExclusion]
+		if (got != nil) != want || !want && !whole || len(got) != len(plain[property.MutualExclusion]) {
 			t.Errorf("%d clients: %v, everything visited %v; without reductions %v", clients, got, whole, plain)
 		}
 	}

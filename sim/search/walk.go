@@ -7,8 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -39,9 +39,9 @@ type Walked struct {
 	// Doubted is how many operations ended in executions that are not their own witness of linearizability. It is 0
 	// where the histories of all of them were judged, and Judged is how many were.
 	Doubted, Judged int64
-	Found           spec.PropertySet
+	Found           property.Set
 	// First has, for each property found violated, the actions of the first walk that does, up to there.
-	First    map[spec.Property][]scenario.Action
+	First    map[property.Property][]scenario.Action
 	Coverage Coverage
 }
 
@@ -69,7 +69,7 @@ func Walk(ctx context.Context, b sim.Bounds, opts WalkOptions) *Walked {
 func newWalks(b sim.Bounds, opts WalkOptions, outright bool) *walks {
 	w := &walks{
 		plan: newPlan(b, Reductions{Symmetry: true}.For(&b)), opts: opts, seen: newFingerprints(),
-		first: make(map[spec.Property]int64),
+		first: make(map[property.Property]int64),
 	}
 	w.slow(outright)
 	return w
@@ -84,7 +84,7 @@ func (s *walks) run(ctx context.Context) {
 	wg.Wait()
 	s.res.States = s.seen.count()
 	s.trace()
-	if s.opts.Illegal != nil && s.bounds.Properties.Has(spec.Linearizable) {
+	if s.opts.Illegal != nil && s.bounds.Properties.Has(property.Linearizable) {
 		s.judgeDoubtful(ctx)
 	}
 }
@@ -97,7 +97,7 @@ type walks struct {
 	next  atomic.Int64 // the number of the next walk
 	mu    sync.Mutex
 	res   Walked
-	first map[spec.Property]int64 // the first walk that violates it
+	first map[property.Property]int64 // the first walk that violates it
 	// doubtful are the walks that are not their own witness of linearizability.
 	doubtful []int64
 }
@@ -133,12 +133,12 @@ func (s *walks) walk(ctx context.Context) {
 
 // trace takes the first walk that violates each property once more, to say how.
 func (s *walks) trace() {
-	s.res.First = make(map[spec.Property][]scenario.Action)
+	s.res.First = make(map[property.Property][]scenario.Action)
 	k := newWalker(s)
 	k.noting = true
-	for p := range spec.PropertyCount {
+	for p := range property.Count {
 		if i, ok := s.first[p]; ok {
-			k.until, k.took = spec.PropertySet(0).With(p), nil
+			k.until, k.took = property.Set(0).With(p), nil
 			k.run(i)
 			s.res.First[p] = k.took
 		}
@@ -159,7 +159,7 @@ func (s *walks) judgeDoubtful(ctx context.Context) {
 		k.run(i)
 		s.res.Judged++
 		if s.opts.Illegal(k.took) {
-			s.res.Found, s.res.First[spec.Linearizable] = s.res.Found.With(spec.Linearizable), k.took
+			s.res.Found, s.res.First[property.Linearizable] = s.res.Found.With(property.Linearizable), k.took
 			return
 		}
 	}

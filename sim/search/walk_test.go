@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -65,7 +65,7 @@ func TestWalkActions(t *testing.T) {
 	}
 	for p, actions := range r.First {
 		sys := sim.NewSystem(hasty())
-		var found spec.PropertySet
+		var found property.Set
 		for i, a := range actions {
 			if found.Has(p) {
 				t.Errorf("%s is violated by the first %d of %d actions", p, i, len(actions))

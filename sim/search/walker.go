@@ -3,8 +3,8 @@ package search
 import (
 	"math/rand/v2"
 
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 )
 
 // walker takes one walk after the other.
@@ -20,9 +20,9 @@ type walker struct {
 	fps    []uint64          // of the states of the walk
 	fresh  []bool
 	res    Walked
-	first  map[spec.Property]int64
-	until  spec.PropertySet // ends the walk
-	noting bool             // in took
+	first  map[property.Property]int64
+	until  property.Set // ends the walk
+	noting bool         // in took
 	took   []scenario.Action
 	// doubtful are the walks that are not their own witness of linearizability.
 	doubtful []int64
@@ -30,14 +30,14 @@ type walker struct {
 
 func newWalker(s *walks) *walker {
 	w := s.plan.worker()
-	return &walker{worker: w, opts: &s.opts, seen: s.seen, start: w.initial(), first: make(map[spec.Property]int64)}
+	return &walker{worker: w, opts: &s.opts, seen: s.seen, start: w.initial(), first: make(map[property.Property]int64)}
 }
 
 // run takes a walk.
 func (k *walker) run(number int64) {
 	k.rng.Seed(k.opts.Seed, uint64(number))
 	k.t, k.fps = append(k.t[:0], k.start...), k.fps[:0]
-	steps, found, doubted := 0, spec.PropertySet(0), k.res.Doubted
+	steps, found, doubted := 0, property.Set(0), k.res.Doubted
 	for found&k.until == 0 {
 		k.fps = append(k.fps, k.fingerprint(k.t))
 		if steps == k.opts.Steps {
@@ -59,7 +59,7 @@ func (k *walker) run(number int64) {
 	if k.res.Doubted > doubted {
 		k.doubtful = append(k.doubtful, number)
 	}
-	for p := range spec.PropertyCount {
+	for p := range property.Count {
 		if _, known := k.first[p]; found.Has(p) && !known {
 			k.first[p] = number
 		}
@@ -148,7 +148,7 @@ func (k *walker) possible(c int) {
 }
 
 // follow makes a client's move and tells what it violates.
-func (k *walker) follow(c, i int) spec.PropertySet {
+func (k *walker) follow(c, i int) property.Set {
 	if c == 0 || !k.alone {
 		k.possible(c)
 		a := k.list[i]
@@ -165,7 +165,7 @@ func (k *walker) follow(c, i int) spec.PropertySet {
 	return k.made(a, &m)
 }
 
-func (k *walker) made(a scenario.Action, m *move) spec.PropertySet {
+func (k *walker) made(a scenario.Action, m *move) property.Set {
 	if k.noting {
 		k.took = append(k.took, a)
 	}
@@ -176,7 +176,7 @@ func (k *walker) made(a scenario.Action, m *move) spec.PropertySet {
 }
 
 // end judges the last state of a walk.
-func (k *walker) end() spec.PropertySet {
+func (k *walker) end() property.Set {
 	if k.alone {
 		return k.final(k.t)
 	}

@@ -12,8 +12,8 @@ var areas = []struct {
 	files []string // patterns of path.Match, from the module's root
 }{
 	{"broker", []string{"sim/broker/*"}},
-	{"monitor", []string{"model/spec/monitor*", "model/spec/cost.go", "model/spec/truth.go", "model/spec/property.go", "model/spec/violation.go"}},
-	{"checker", []string{"model/spec/*"}},
+	{"monitor", []string{"model/monitor/*", "model/property/*"}},
+	{"checker", []string{"model/linear/*", "model/history/*"}},
 	{"search", []string{"sim/search/*", "sim/system.go", "sim/footprint.go", "sim/image.go", "sim/bounds.go"}},
 	{"readers", []string{
 		"histories/jsonl.go", "histories/scanner.go", "histories/draft.go", "histories/edn.go", "histories/ednform.go",

@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/adapters/process"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // externalShard is how many scenarios of somebody else's clients are a shard: some seconds of one core's work.
@@ -63,7 +63,7 @@ func (p *Plan) externalConfig() (c lockproof.ForeignConfig, err error) {
 	if c.Strategies, err = s.strategies(); err != nil {
 		return c, err
 	}
-	applicable := spec.ApplicableExternal(c.Kind)
+	applicable := property.ApplicableExternal(c.Kind)
 	if c.Properties, err = properties(s.Properties, applicable); err != nil {
 		return c, fmt.Errorf("sample: %w", err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // TestGuided: which shards go where new coverage came from does not depend on the number of workers, the share is as
@@ -48,7 +48,7 @@ func TestGuidedFinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := out.Result.Report.Result(spec.Progress).Violation
+	found := out.Result.Report.Result(property.Progress).Violation
 	if found == nil {
 		t.Fatal("progress is not violated")
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/spec"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -102,7 +102,7 @@ func (p *Plan) sampleConfig() (c lockproof.Config, err error) {
 	if c.Strategies, err = s.strategies(); err != nil {
 		return c, err
 	}
-	applicable := spec.Applicable(c.Target.Kind)
+	applicable := property.Applicable(c.Target.Kind)
 	if c.Properties, err = properties(s.Properties, applicable); err != nil {
 		return c, fmt.Errorf("sample: %w", err)
 	}
@@ -110,11 +110,11 @@ func (p *Plan) sampleConfig() (c lockproof.Config, err error) {
 	return c, err
 }
 
-func (s *Sample) strength() spec.Strength {
+func (s *Sample) strength() property.Strength {
 	if s.Strict {
-		return spec.Strict
+		return property.Strict
 	}
-	return spec.Scan
+	return property.Scan
 }
 
 // strategies are how schedules are drawn; none is every way.
@@ -130,18 +130,18 @@ func (s *Sample) strategies() ([]scenario.Strategy, error) {
 }
 
 // Judged are the properties that are judged of scenarios, and the type of the lock; none of a table.
-func (p *Plan) Judged() (spec.PropertySet, lock.Kind) {
+func (p *Plan) Judged() (property.Set, lock.Kind) {
 	switch {
 	case p.Sample == nil:
 		return 0, 0
 	case p.Target.Exec != "":
 		c, err := p.externalConfig()
 		checked(err)
-		return cmp.Or(c.Properties, spec.ApplicableExternal(c.Kind)), c.Kind
+		return cmp.Or(c.Properties, property.ApplicableExternal(c.Kind)), c.Kind
 	}
 	c, err := p.sampleConfig()
 	checked(err)
-	return cmp.Or(c.Properties, spec.Applicable(c.Target.Kind)), c.Target.Kind
+	return cmp.Or(c.Properties, property.Applicable(c.Target.Kind)), c.Target.Kind
 }
 
 // checked panics where a plan was not checked.
@@ -156,9 +156,9 @@ func (h *Shape) shape() sim.Shape {
 }
 
 // properties are properties by name, which must be among those that apply; none is all of them.
-func properties(names []string, applicable spec.PropertySet) (set spec.PropertySet, err error) {
+func properties(names []string, applicable property.Set) (set property.Set, err error) {
 	for _, name := range names {
-		p, err := spec.PropertyNamed(name)
+		p, err := property.Named(name)
 		if err != nil {
 			return 0, err
 		}
@@ -171,7 +171,7 @@ func properties(names []string, applicable spec.PropertySet) (set spec.PropertyS
 }
 
 // until are the properties whose violation ends a campaign that judges some.
-func (s *Stop) until(judged spec.PropertySet) (spec.PropertySet, error) {
+func (s *Stop) until(judged property.Set) (property.Set, error) {
 	if len(s.Violation) == 1 && s.Violation[0] == "any" {
 		return judged, nil
 	}
@@ -253,7 +253,7 @@ func (j *sampleJob) take(s Shard, result []byte) error {
 }
 
 // violated are the properties that were seen violated in any space.
-func (j *sampleJob) violated() spec.PropertySet {
+func (j *sampleJob) violated() property.Set {
 	set := j.sum.Violated()
 	for _, d := range j.guide.drawn() {
 		set |= d.Part.Violated()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/histories"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // Shard is one piece of a campaign's space.
@@ -74,7 +74,7 @@ type Outcome struct {
 	Result *lockproof.Result
 	// Table is that of a campaign over configurations, and Counterexamples are the files of what it shows.
 	Table           *histories.Sweep
-	Counterexamples map[spec.Property]*histories.Counterexample
+	Counterexamples map[property.Property]*histories.Counterexample
 	// Mutants is that of a campaign over mutants.
 	Mutants *MutantsOutcome
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
 )
@@ -107,7 +107,7 @@ func (p *Plan) tableJob(o Options) (job, error) {
 		return nil, errors.New("stop and budget: executions: a table has as many configurations as it has; leave them out")
 	}
 	j := &tableJob{plan: p, found: o.Found}
-	applicable := spec.Applicable(target.Kind)
+	applicable := property.Applicable(target.Kind)
 	judged, err := properties(p.Judge.Properties, applicable)
 	if err != nil {
 		return nil, fmt.Errorf("judge: %w", err)
@@ -115,7 +115,7 @@ func (p *Plan) tableJob(o Options) (job, error) {
 	j.sweep = histories.Sweep{
 		Tool: lockproof.Version, Target: target.Name, Kind: target.Kind, Name: p.Name, Broker: "the simulated broker", Strength: p.Judge.strength().String(),
 	}
-	for q := range spec.PropertyCount {
+	for q := range property.Count {
 		if cmp.Or(judged, applicable).Has(q) {
 			j.sweep.Properties = append(j.sweep.Properties, q)
 		}
@@ -143,11 +143,11 @@ func (p *Plan) tableJob(o Options) (job, error) {
 	return j, nil
 }
 
-func (j *Judge) strength() spec.Strength {
+func (j *Judge) strength() property.Strength {
 	if j.Strict {
-		return spec.Strict
+		return property.Strict
 	}
-	return spec.Scan
+	return property.Scan
 }
 
 // list makes the rows of the configurations that are listed.
@@ -393,7 +393,7 @@ func (j *tableJob) table() *histories.Sweep {
 
 // conclude makes a counterexample of each property that is lost, in the simplest configuration that loses it.
 func (j *tableJob) conclude(ctx context.Context) (*Outcome, error) {
-	out := &Outcome{Table: j.table(), Counterexamples: make(map[spec.Property]*histories.Counterexample)}
+	out := &Outcome{Table: j.table(), Counterexamples: make(map[property.Property]*histories.Counterexample)}
 	for _, p := range out.Table.Properties {
 		row := out.Table.Simplest(p)
 		if row < 0 || ctx.Err() != nil {
@@ -408,7 +408,7 @@ func (j *tableJob) conclude(ctx context.Context) (*Outcome, error) {
 }
 
 // example explores a configuration again, to the shortest counterexample.
-func (j *tableJob) example(ctx context.Context, out *Outcome, p spec.Property, row int, e lockproof.Exploration) error {
+func (j *tableJob) example(ctx context.Context, out *Outcome, p property.Property, row int, e lockproof.Exploration) error {
 	x, err := lockproof.Explore(ctx, e)
 	if err != nil {
 		return err

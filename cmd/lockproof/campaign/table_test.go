@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/histories"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 const table = `{"lockproof": "campaign", "version": 1, "name": "choices", "shard": 3,
@@ -34,7 +34,7 @@ func TestTable(t *testing.T) {
 		}
 		explored(t, s, &s.Rows[i])
 	}
-	for p, want := range map[spec.Property]string{spec.RemovalDrains: "verify-first=false (all 4)", spec.SurvivesRestart: "durable=false with 1 broker restart (all 2)"} {
+	for p, want := range map[property.Property]string{property.RemovalDrains: "verify-first=false (all 4)", property.SurvivesRestart: "durable=false with 1 broker restart (all 2)"} {
 		causes := s.Causes(p)
 		if len(causes) != 1 || causes[0].String() != want {
 			t.Errorf("%v is lost with %v, expected %s", p, causes, want)
@@ -44,7 +44,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%v has no shortest counterexample", p)
 		}
 	}
-	if causes := s.Causes(spec.NoLeak); len(causes) > 0 {
+	if causes := s.Causes(property.NoLeak); len(causes) > 0 {
 		t.Errorf("no-leak is lost with %v", causes)
 	}
 }

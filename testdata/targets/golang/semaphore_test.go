@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof"
-	"github.com/lockproof/lockproof/model/spec"
+	"github.com/lockproof/lockproof/model/property"
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
@@ -17,14 +17,14 @@ func TestSemaphore(t *testing.T) {
 }
 
 // breaks are the bugs, each with the property that it breaks.
-var breaks = map[amqplocks.Bug]spec.Property{
-	amqplocks.NotMandatory:         spec.Linearizable,
-	amqplocks.ReturnIgnored:        spec.Linearizable,
-	amqplocks.VerifyReconnects:     spec.StaleBeliefEnds,
-	amqplocks.ReleaseClosesChannel: spec.EffectiveRelease,
-	amqplocks.LockedIsSuccess:      spec.MutualExclusion,
-	amqplocks.LockedIsPanic:        spec.NoCrash,
-	sharedConnection:               spec.MutualExclusion,
+var breaks = map[amqplocks.Bug]property.Property{
+	amqplocks.NotMandatory:         property.Linearizable,
+	amqplocks.ReturnIgnored:        property.Linearizable,
+	amqplocks.VerifyReconnects:     property.StaleBeliefEnds,
+	amqplocks.ReleaseClosesChannel: property.EffectiveRelease,
+	amqplocks.LockedIsSuccess:      property.MutualExclusion,
+	amqplocks.LockedIsPanic:        property.NoCrash,
+	sharedConnection:               property.MutualExclusion,
 }
 
 // sharedConnection is the bug of a Pool.
@@ -34,11 +34,11 @@ const sharedConnection = amqplocks.Bug("shared-connection")
 // and fails.
 func TestBug(t *testing.T) {
 	bug := amqplocks.Bug(os.Getenv("BUG"))
-	property, known := breaks[bug]
+	broken, known := breaks[bug]
 	if !known {
 		t.Skip("to see it fail, name a bug: BUG=release-closes-channel go test -run TestBug")
 	}
-	c := lockproof.TestConfig{New: with(bug), Judge: spec.PropertySet(0).With(property)}
+	c := lockproof.TestConfig{New: with(bug), Judge: property.Set(0).With(broken)}
 	if bug == sharedConnection { // clients that are judged at the same time would share it too
 		c.New, c.Workers = shared(), 1
 	}

@@ -1,0 +1,45 @@
+package history
+
+import (
+	"fmt"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Who names a process: as the client that it is, where that is known.
+func (h *History) Who(process int32) string {
+	if h.Clients > 0 && process > 0 {
+		process = (process-1)%int32(h.Clients) + 1
+	}
+	return fmt.Sprintf("c%d", process)
+}
+
+// Moment says when an event was: by its step, where that is known.
+func (h *History) Moment(event int) string {
+	if step := h.stepOf(event); step > 0 {
+		return fmt.Sprintf("step %d", step)
+	}
+	return fmt.Sprintf("event %d", event)
+}
+
+// Moments is the time from one event to another.
+func (h *History) Moments(from, to int) string {
+	first, last := h.stepOf(from), h.stepOf(to)
+	switch {
+	case first == 0 || last == 0:
+		return fmt.Sprintf("events %d to %d", from, to)
+	case first == last:
+		return fmt.Sprintf("step %d", first)
+	}
+	return fmt.Sprintf("steps %d to %d", first, last)
+}
+
+// stepOf is the step of an event; 0 is not known.
+func (h *History) stepOf(event int) int32 {
+	if event < 0 || event >= len(h.Steps) {
+		return 0
+	}
+	return h.Steps[event]
+}
+
+// SlotName is [SlotName] of a history's lock.
+func (h *History) SlotName(slot uint16) string { return property.SlotName(h.Kind, int(slot)) }

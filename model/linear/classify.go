@@ -1,0 +1,93 @@
+package linear
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Most operations have a moment of effect that is best for everybody: a slot is taken as soon as it
+// can be and given back as late as it can be, for all that others ask is that it was taken at some
+// moment, and those who take it do so in the order of their answers. Some ask for
+// the contrary: a wait, an acquire that withdraws, and an acquire whose grant may be over before its
+// answer need the slot free. Where one of these overlaps an operation on its slot, that operation is
+// open: its moment is searched for.
+
+// disturbance is a call that needs its slot free at some moment.
+type disturbance struct {
+	slot     uint16
+	inv, ret int32
+	reach    int32 // the last end of those of its slot that began no later
+}
+
+// disturbances are sorted by slot and beginning.
+type disturbances []disturbance
+
+// overlap reports whether one overlaps a stretch of time on a slot.
+func (d disturbances) overlap(slot uint16, from, to int32) bool {
+	i, _ := slices.BinarySearchFunc(d, disturbance{slot: slot, inv: to}, compareDisturbances)
+	return i > 0 && d[i-1].slot == slot && d[i-1].reach > from
+}
+
+func compareDisturbances(a, b disturbance) int {
+	return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.inv, b.inv))
+}
+
+// classify marks the calls that are open.
+func (r *resolver) classify() {
+	if !r.knotty {
+		return
+	}
+	r.disturb()
+	for i := range r.calls {
+		k := &r.calls[i]
+		switch k.effect {
+		case takes:
+			if r.disturbed.overlap(k.slot, k.inv, k.ret) {
+				k.traits |= open
+			}
+			if k.traits.has(adrift) && r.disturbed.overlap(k.slot, k.exit, endless) {
+				k.traits |= openExit
+			}
+		case mayTake:
+			if len(r.disturbed) > 0 && k.exit != endless {
+				k.traits |= openExit
+			}
+		case frees, leaves:
+			if k.link != none && r.disturbed.overlap(k.slot, r.calls[k.link].ends(), k.ret) {
+				r.calls[k.link].traits |= openExit
+			}
+		case findsHeld:
+			r.classifyHeld(k)
+		}
+	}
+}
+
+// classifyHeld marks a verify in whose course what it says may stop being true.
+func (r *resolver) classifyHeld(k *call) {
+	if k.link == none {
+		return
+	}
+	if g := &r.calls[k.link]; g.ends() <= k.ret || k.traits.has(torn) {
+		k.traits |= open
+		g.traits |= openExit
+	}
+}
+
+// disturb collects the disturbances.
+func (r *resolver) disturb() {
+	r.disturbed = r.disturbed[:0]
+	for i := range r.calls {
+		k := &r.calls[i]
+		if k.effect == claims || k.effect == findsFree || k.effect == takes && k.traits.has(torn) {
+			r.disturbed = append(r.disturbed, disturbance{slot: k.slot, inv: k.inv, ret: k.ret})
+		}
+	}
+	slices.SortFunc(r.disturbed, compareDisturbances)
+	for i := range r.disturbed {
+		d := &r.disturbed[i]
+		d.reach = d.ret
+		if i > 0 && r.disturbed[i-1].slot == d.slot {
+			d.reach = max(d.reach, r.disturbed[i-1].reach)
+		}
+	}
+}

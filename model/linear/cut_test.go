@@ -1,0 +1,146 @@
+package linear
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// What makes a history easier to check for porcupine changes nothing of what it says: intervals that are
+// tightened, and cuts at every quiet moment, many more than are made else.
+func TestCutsMakeNoDifference(t *testing.T) {
+	cuts := 0
+	for seed := range uint64(1500) {
+		choose := bySeed(seed)
+		d := drawAny(choose)
+		d.steps = min(d.steps, 30)
+		h := drawHistory(choose, d)
+		if Validate(h) != nil {
+			continue
+		}
+		for _, o := range readings {
+			if o.Releases == ByAnyone {
+				h = usurped(choose, h)
+			}
+			r := new(resolver)
+			if r.resolve(h, 0, o) != nil || r.inconsistent() {
+				continue
+			}
+			p := r.decomposed(o.Strength)
+			want := byPorcupine(p, [][]porcupine.Operation{p.Operations()})
+			p.tighten()
+			p.cuts = p.cut(1)
+			cuts += len(p.cuts)
+			got := byPorcupine(p, p.partition(p.Operations()))
+			if got != want && got != Undecided && want != Undecided {
+				t.Fatalf("seed %d, %+v: %s in parts, %s as a whole:\n%s", seed, o, got, want, tell(h))
+			}
+		}
+	}
+	if cuts < 1000 {
+		t.Errorf("only %d cuts were made: that says little", cuts)
+	}
+}
+
+// What administrative operations came to is not certain where any two of them overlap, be they neighbours or not.
+func TestOverlappingAdministration(t *testing.T) {
+	overlap := func(a, b *call) bool { return a.inv < b.ret && b.inv < a.ret }
+	var counts [2]int
+	for seed := range uint64(1000) {
+		choose := bySeed(seed)
+		h := drawHistory(choose, drawAny(choose))
+		r := new(resolver)
+		if r.resolve(h, 0, Options{}) != nil {
+			continue
+		}
+		var all []*call
+		for i := range r.calls {
+			switch c := &r.calls[i]; c.effect {
+			case adds, creates, removes, destroys:
+				all = append(all, c)
+			}
+		}
+		want := 0
+		for i, a := range all {
+			for _, b := range all[:i] {
+				if overlap(a, b) {
+					want = 1
+				}
+			}
+		}
+		counts[want]++
+		if got := r.mixes(); got != (want == 1) {
+			t.Fatalf("seed %d: overlapping administration is %v, want %v:\n%s", seed, got, want == 1, tell(h))
+		}
+	}
+	if min(counts[0], counts[1]) < 50 {
+		t.Errorf("%d histories without, %d with overlapping administration: that says little", counts[0], counts[1])
+	}
+}
+
+// More unanswered acquires than the fast check tells apart make it say nothing, not something wrong: here only
+// the last of them can have had the slot.
+func TestMoreUnansweredThanCanBeTold(t *testing.T) {
+	const many = 70
+	var text strings.Builder
+	for c := range many {
+		fmt.Fprintf(&text, "c%d acquire\nc%d info acquire timed-out\n", c+10, c+10)
+	}
+	fmt.Fprintf(&text, "c1 acquire\nc1 fail acquire full\ngone c%d\nc2 acquire\nc2 ok acquire 1\n", many+9)
+	for c := range many - 1 {
+		fmt.Fprintf(&text, "gone c%d\n", c+10)
+	}
+	h := script(t, lock.Semaphore, 1, text.String())
+	if err := Validate(h); err != nil {
+		t.Fatal(err)
+	}
+	for s := property.Scan; s <= property.Strict; s++ {
+		if f := Check(h, Options{Strength: s}); f.Decision == Illegal {
+			t.Errorf("%s: illegal by %s: %s", s, f.How, f.Why)
+		}
+	}
+}
+
+// Of more slots than the fast check has room for it says nothing, and the search decides.
+func TestMoreSlotsThanCanBeTold(t *testing.T) {
+	for slots, want := range map[int]Decision{sweepSlots: Legal, sweepSlots + 1: Undecided} {
+		h := script(t, lock.Semaphore, slots, "c1 acquire\nc1 ok acquire 1\n")
+		var c Checker
+		if err := c.resolver.resolve(h, 0, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if f := c.fast(Options{}); f.Decision != want || f.Event != -1 || (want == Undecided) != (f.Why == "there are too many slots") {
+			t.Errorf("%d slots: %+v", slots, f)
+		}
+		if f := c.Linearizable(h, Options{}); f.Decision != Legal {
+			t.Errorf("%d slots: %+v", slots, f)
+		}
+	}
+}
+
+// A holder of a permit that crashed may be without it at any moment since, where the ends of connections
+// are told when they are seen: another may have it before that is told, and not before the crash.
+func TestPermitOfACrashed(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		late       bool
+		want       Decision
+	}{
+		{"told late", "c1 acquire\nc1 ok acquire\ncrash c1\nc2 acquire\nc2 ok acquire\ngone c1\n", true, Legal},
+		{"told in time", "c1 acquire\nc1 ok acquire\ncrash c1\nc2 acquire\nc2 ok acquire\ngone c1\n", false, Illegal},
+		{"told before", "c1 acquire\nc1 ok acquire\ncrash c1\ngone c1\nc2 acquire\nc2 ok acquire\n", false, Legal},
+		{"not crashed yet", "c1 acquire\nc1 ok acquire\nc2 acquire\nc2 ok acquire\ncrash c1\ngone c1\n", true, Illegal},
+		{"two after one crash", "c1 acquire\nc1 ok acquire\ncrash c1\nc2 acquire\nc2 ok acquire\nc3 acquire\nc3 ok acquire\ngone c1\n", true, Illegal},
+	} {
+		h := script(t, lock.Semaphore, 1, c.text)
+		h.GoneLate = c.late
+		if f := Check(h, Options{}); f.Decision != c.want {
+			t.Errorf("%s: %s by %s: %s; want %s", c.name, f.Decision, f.How, f.Why, c.want)
+		}
+	}
+}

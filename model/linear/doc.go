@@ -1,0 +1,25 @@
+// Package linear takes a history and says whether it is a linearizable history of the sequential specification of its
+// locks, and why not.
+//
+// [Judge] gives every verdict that a history alone supports. Which file decides what:
+//
+//	history_check.go   mutual-exclusion, stale-belief-ends and progress, from beliefs
+//	linearizable.go    linearizable: the fast check first, then the search for what that leaves undecided
+//	validate.go        whether something is a history at all
+//
+// linearizable is decided lock by lock, in these steps:
+//
+//	resolve*.go        events become calls: what each answer says of the lock, which acquire a release ends,
+//	                   and how long what nobody answered may still take effect
+//	classify.go        which calls have a known moment, and for which one is searched
+//	sweep*.go          the fast check: the states that the lock may be in are followed from event to event
+//	haunting.go        acquires without an answer, within the fast check
+//	permits.go         the fast check of locks whose permits have no numbers
+//	slow.go            what the fast check leaves undecided is searched, within a number of steps
+//	spec_*.go          the sequential specification, and the history as atomic steps of it
+//	linearizer.go      the search: just-in-time linearization
+//	explain.go         why a history is illegal, in one line
+//
+// porcupine and a brute-force search are the oracles that the tests compare with. readings.go has the readings of a
+// release on which models of locks differ.
+package linear

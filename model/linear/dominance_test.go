@@ -1,0 +1,121 @@
+package linear
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Histories that are legal, and that the fast check has two explanations of at some event. The one that
+// looks no worse fails later: it is only what dominance asks for that keeps the other.
+var dominance = []struct {
+	name     string
+	slots    int
+	late     bool // the ends of connections are told when they are seen
+	strength property.Strength
+	text     string
+}{
+	{
+		name: "an unanswered acquire is used up: one that is alike could have been", slots: 1, late: true, strength: property.Scan,
+		text: `
+			c1 acquire
+			crash c1
+			c2 acquire
+			c2 info acquire timed-out
+			c3 acquire
+			c3 fail acquire full
+			gone c2
+			c4 acquire
+			c4 ok acquire 1
+			c4 release 1
+			c4 ok release 1
+			c3 acquire
+			c3 fail acquire full`,
+	},
+	{
+		name: "an unanswered acquire is used up: one that is unlike others", slots: 2, strength: property.Scan,
+		text: `
+			c2 acquire
+			c3 acquire
+			c2 ok acquire 1
+			c3 info acquire timed-out
+			c1 acquire
+			c2 acquire
+			c2 fail acquire full
+			restart
+			c2 acquire
+			c3 acquire
+			c2 fail acquire full
+			c3 ok acquire 2`,
+	},
+	{
+		name: "a slot was given back later in one than in the other", slots: 2, strength: property.Scan,
+		text: `
+			c1 acquire
+			c1 ok acquire 1
+			c4 wait 1
+			c5 count
+			c1 release 1
+			c5 ok count 2
+			c3 acquire
+			c4 ok wait 1
+			c2 acquire
+			c2 ok acquire 2
+			c3 fail acquire full
+			c1 ok release 1`,
+	},
+	{
+		name: "every slot was taken later in one than in the other", slots: 3, strength: property.Strict,
+		text: `
+			c4 acquire
+			c2 acquire
+			c4 ok acquire 1
+			c3 acquire
+			c3 ok acquire 3
+			c3 release 3
+			c4 release 1
+			c4 ok release 1
+			c4 acquire
+			c2 ok acquire 2
+			c3 ok release 3
+			c2 release 2
+			c1 acquire
+			c2 ok release 2
+			c2 acquire
+			c3 acquire
+			c4 ok acquire 1
+			c1 ok acquire 3
+			restart
+			c2 ok acquire 2
+			c3 fail acquire full`,
+	},
+	{
+		name: "an unanswered acquire lost its slot at a moment that matters to a wait", slots: 3, strength: property.Strict,
+		text: `
+			c4 acquire
+			c2 acquire
+			c3 acquire
+			c3 ok acquire 1
+			c1 add 2
+			c3 acquire
+			c1 ok add
+			c1 wait 3
+			c3 fail acquire full
+			c1 ok wait 3`,
+	},
+}
+
+func TestDominance(t *testing.T) {
+	for _, d := range dominance {
+		h := script(t, lock.Semaphore, d.slots, d.text)
+		h.GoneLate = d.late
+		if err := Validate(h); err != nil {
+			t.Fatalf("%s: %v", d.name, err)
+		}
+		f := Check(h, Options{Strength: d.strength})
+		if f.Decision != Legal || f.How != byFastCheck {
+			t.Errorf("%s: %s by %s: %s", d.name, f.Decision, f.How, f.Why)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package linear
+
+import (
+	"fmt"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// failed is the finding that no state was left at the event at hand, the answer of a call.
+func (w *sweep) failed(k int32) Finding {
+	c := &w.r.calls[k]
+	if w.incomplete {
+		return tooMany
+	}
+	return Finding{Decision: Illegal, Event: int(w.now), Slot: int(c.slot), How: byFastCheck, Why: w.why(c)}
+}
+
+// why says in one line what is wrong with an answer, by the example of the last state given up.
+func (w *sweep) why(c *call) string {
+	who, st, slot, kind := w.r.who(c), w.dead, w.r.h.SlotName(c.slot), w.r.h.Kind
+	switch c.effect {
+	case takes:
+		if w.r.h.Events[c.inv].F.Op() == lock.Verify {
+			return who + " was told that it holds " + w.whyNot(st, c)
+		}
+		return who + " was granted " + w.whyNot(st, c)
+	case findsFull:
+		return who + " was told that the lock is " + property.ForKind(kind, "full ", "taken ") + w.when(c) + w.whyNotFull(st, c)
+	case findsHeld:
+		return fmt.Sprintf("%s was told that it holds %s %s%s", who, slot, w.when(c), w.whyNotHeld(st, c))
+	case leaves:
+		return fmt.Sprintf("%s was told that %s is %s %s, but it existed all the while", who, slot, property.ForKind(kind, "removed", "gone"), w.when(c))
+	case findsCount:
+		return fmt.Sprintf("%s counted %s %s, but there were %d", who, property.ForKind(kind, property.Counted(int(c.n), "slot"), fmt.Sprint(c.n)), w.when(c), st.slots)
+	case findsFree:
+		return fmt.Sprintf("%s was told that nobody has %s %s, but %s had it all the while",
+			who, slot, w.when(c), w.holder(st, int32(c.slot)))
+	case claims:
+		return fmt.Sprintf("%s withdrew from %s %s, but at no moment was it free and then gone", who, slot, w.when(c))
+	case adds, creates, removes, destroys:
+		return fmt.Sprintf("%s's %s cannot have happened as a whole %s", who, w.r.operation(c), w.when(c))
+	}
+	return fmt.Sprintf("%s's %s is about %s %s, which it did not have", who, w.r.operation(c), slot, w.when(c))
+}
+
+// whyNot is why a slot cannot have been granted.
+func (w *sweep) whyNot(st *state, c *call) string {
+	slot := int32(c.slot)
+	what := fmt.Sprintf("%s %s", w.r.h.SlotName(c.slot), w.when(c))
+	switch h := st.cells[slot].holder; {
+	case !st.existed(slot, c.inv):
+		return what + ", but it did not exist at any moment of the call"
+	case h != none && w.r.calls[h].effect == takes:
+		return fmt.Sprintf("%s, but %s had it: it was granted at %s and not given back", what, w.holder(st, slot), w.r.h.Moment(int(w.r.calls[h].ret)))
+	}
+	return what + ", but it was there and free at no moment of the call"
+}
+
+func (w *sweep) whyNotFull(st *state, c *call) string {
+	for s := int32(1); s <= st.slots; s++ {
+		if st.covers(s, c.inv) {
+			return fmt.Sprintf(", but %s was free all the while%s", property.ForKind(w.r.h.Kind, fmt.Sprintf("slot %d", s), "it"), w.unhaunted())
+		}
+	}
+	return property.ForKind(w.r.h.Kind, ", but at no moment of the call every slot was taken", ", but at no moment of the call was it")
+}
+
+// unhaunted is what there is to say of unanswered acquires.
+func (w *sweep) unhaunted() string {
+	if w.haunting.some {
+		return ", and no unanswered acquire can have had it"
+	}
+	return ""
+}
+
+func (w *sweep) whyNotHeld(st *state, c *call) string {
+	switch {
+	case w.r.calls[c.link].traits.has(lost):
+		return ", but its connection had ended before"
+	case !st.existed(int32(c.slot), c.inv):
+		return ", but it did not exist at any moment of the call"
+	}
+	return ", but it had lost it"
+}
+
+// holder names the client that has a slot.
+func (w *sweep) holder(st *state, slot int32) string {
+	if h := st.cells[slot].holder; h != none {
+		return w.r.who(&w.r.calls[h])
+	}
+	return "somebody"
+}
+
+// when is the time of a call.
+func (w *sweep) when(c *call) string {
+	return "(" + w.r.h.Moments(int(c.inv), int(c.ret)) + ")"
+}
+
+// who names the client of a call.
+func (r *resolver) who(c *call) string {
+	return r.h.Who(r.clients.list[c.client].process)
+}
+
+// operation names what a call is.
+func (r *resolver) operation(c *call) string { return r.h.Events[c.inv].F.String() }

@@ -1,0 +1,57 @@
+package linear
+
+import (
+	"flag"
+	"fmt"
+	"github.com/lockproof/lockproof/model/property"
+	"os"
+	"strings"
+	"testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "take the findings as they are")
+
+// TestFindingsOnDrawnHistories holds what is said of drawn histories against a file: of each that is not
+// legal where, in which slot and why, and what a history shows besides. Whether it is right to be illegal,
+// others ask ([TestFastCheckAgreesWithPorcupine]); here it is what people are told. -rewrite takes it as
+// it is.
+func TestFindingsOnDrawnHistories(t *testing.T) {
+	const path = "testdata/findings.txt"
+	var c Checker
+	var out strings.Builder
+	for seed := range uint64(600) {
+		choose := bySeed(seed)
+		h := drawHistory(choose, drawAny(choose))
+		if Validate(h) != nil {
+			continue
+		}
+		for s := property.Scan; s <= property.Strict; s++ {
+			if f := c.Linearizable(h, Options{Strength: s}); f.Decision != Legal {
+				fmt.Fprintf(&out, "%d %s: %s by %s, event %d, slot %d: %s\n", seed, s, f.Decision, f.How, f.Event, f.Slot, f.Why)
+			}
+		}
+		var judged []int
+		for _, f := range Judge(h, Options{}) {
+			if judged = append(judged, f.Checked); f.Property != property.Linearizable && f.Decision != Legal {
+				fmt.Fprintf(&out, "%d %s: %s, event %d: %s\n", seed, f.Property, f.Decision, f.Event, f.Why)
+			}
+		}
+		fmt.Fprintf(&out, "%d judged %d\n", seed, judged)
+	}
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, was := strings.Split(out.String(), "\n"), strings.Split(string(want), "\n")
+	for i := range max(len(got), len(was)) {
+		if i >= len(got) || i >= len(was) || got[i] != was[i] {
+			t.Fatalf("%s:%d: got\n%s\nwant\n%s\n(go test -rewrite takes it as it is)", path, i+1,
+				strings.Join(got[min(i, len(got)):min(i+1, len(got))], ""), strings.Join(was[min(i, len(was)):min(i+1, len(was))], ""))
+		}
+	}
+}

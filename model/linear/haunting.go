@@ -1,0 +1,249 @@
+package linear
+
+import (
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// An acquire without an answer may have taken a slot, or not, or may yet take one. Nothing asks for
+// it to have done so but an acquire that was told "full" while a slot seems free. It is only then
+// that a phantom is given a slot; or when its client's connection ends, which is the last chance.
+
+// haunting has the phantoms that may take a slot.
+type haunting struct {
+	some     bool // there has been one
+	phantoms []phantom
+	bits     uint64 // of those
+	// Phantoms that no event bounds are alike: of those that keep what they take, and of those that
+	// may lose it at any moment, there is a number, and the first of them stands for all.
+	kinds [2]alike
+	// faithful are, by slot, one that keeps the slot that it takes and can take no other: one is as
+	// good as many.
+	faithful []int32
+	deadline []int32 // by slot: the answer of the next acquire that takes it, as far as it was looked up
+	needs    []int32
+	offers   []offer
+}
+
+// phantom is an unanswered acquire that is unlike others.
+type phantom struct {
+	call int32
+	bit  uint64
+}
+
+// The two kinds of phantoms that are alike.
+const (
+	keeping = iota
+	losing
+)
+
+type alike struct {
+	call  int32
+	count int32
+}
+
+// offer is a phantom that may take a slot: one that has a bit, one of a kind, or a faithful one.
+type offer struct {
+	call int32
+	bit  uint64
+	kind int32 // or none
+}
+
+func (g *haunting) reset(slots int) {
+	*g = haunting{
+		phantoms: g.phantoms[:0], faithful: g.faithful[:0], deadline: g.deadline[:0], needs: g.needs[:0],
+		offers: g.offers[:0], kinds: [2]alike{{call: none}, {call: none}},
+	}
+	for range slots + 1 {
+		g.faithful = append(g.faithful, none)
+		g.deadline = append(g.deadline, never)
+	}
+}
+
+// add notes an acquire that nobody will answer.
+func (g *haunting) add(w *sweep, k int32, c *call) {
+	g.some = true
+	switch {
+	case c.ret == endless && c.exit == endless && c.slot != history.AnySlot:
+		if g.faithful[c.slot] == none {
+			g.faithful[c.slot] = k
+		}
+	case c.ret == endless && c.slot == history.AnySlot && !c.traits.has(openExit):
+		kind := keeping
+		if c.exit != endless {
+			kind = losing
+		}
+		if g.kinds[kind].count == 0 {
+			g.kinds[kind].call = k
+		}
+		g.kinds[kind].count++
+	case ^g.bits == 0:
+		w.incomplete = true
+	default:
+		bit := ^g.bits & (g.bits + 1)
+		g.bits |= bit
+		g.phantoms = append(g.phantoms, phantom{call: k, bit: bit})
+	}
+}
+
+// expire forgets the phantoms that the event at hand bounds.
+func (g *haunting) expire(w *sweep) {
+	n := 0
+	for _, p := range g.phantoms {
+		if w.r.calls[p.call].ret != w.now {
+			g.phantoms[n] = p
+			n++
+			continue
+		}
+		g.bits &^= p.bit
+		for _, st := range w.states {
+			st.used &^= p.bit
+		}
+	}
+	g.phantoms = g.phantoms[:n]
+}
+
+// collect appends the phantoms that may take a slot in a state, each once if there are several alike:
+// first the one that would keep it longest, as most often whoever had it did so until it was taken
+// again.
+func (g *haunting) collect(w *sweep, st *state, slot int32) {
+	due, from := g.due(w, slot), len(g.offers)
+	if k := g.faithful[slot]; k != none && due == endless {
+		g.offers = append(g.offers, offer{call: k, kind: none})
+	}
+	for i, kind := range g.kinds {
+		if st.spent[i] < kind.count && (i == losing || due == endless) {
+			g.offers = append(g.offers, offer{call: kind.call, kind: int32(i)})
+		}
+	}
+	for _, p := range g.phantoms {
+		c := &w.r.calls[p.call]
+		if st.used&p.bit != 0 || c.slot != history.AnySlot && int32(c.slot) != slot || min(c.ret, c.exit) >= due {
+			continue
+		}
+		g.offers = append(g.offers, offer{call: p.call, bit: p.bit, kind: none})
+		for i := len(g.offers) - 1; i > from && w.r.calls[g.offers[i-1].call].ret < c.ret; i-- {
+			g.offers[i], g.offers[i-1] = g.offers[i-1], g.offers[i]
+		}
+	}
+}
+
+// due is the answer of the next acquire that takes a slot: by then no phantom may have it any more.
+// An acquire whose connection ended in its course does not count, as it may have had it before.
+func (g *haunting) due(w *sweep, slot int32) int32 {
+	if g.deadline[slot] > w.now {
+		return g.deadline[slot]
+	}
+	for i := int(w.now) + 1; i < len(w.r.at); i++ {
+		if k := w.r.at[i]; k >= 0 {
+			c := &w.r.calls[k]
+			if c.effect == takes && int32(c.slot) == slot && int(c.ret) == i && !c.traits.has(torn) {
+				g.deadline[slot] = int32(i)
+				return int32(i)
+			}
+		}
+	}
+	g.deadline[slot] = endless
+	return endless
+}
+
+// place is a state with a phantom in a slot.
+func (w *sweep) place(st *state, slot int32, o offer) *state {
+	next := w.clone(st)
+	w.occupy(next, slot, o.call)
+	next.used |= o.bit
+	if o.kind != none {
+		next.spent[o.kind]++
+	}
+	return next
+}
+
+// haunt adds, for states in which a slot was free all the while that an acquire looked for one, those
+// in which phantoms have every such slot.
+func (w *sweep) haunt(c *call) {
+	for _, st := range w.states {
+		if w.sawFull(st, c) {
+			continue
+		}
+		g := &w.haunting
+		g.needs = g.needs[:0]
+		for s := int32(1); s <= st.slots; s++ {
+			if st.covers(s, c.inv) {
+				g.needs = append(g.needs, s)
+			}
+		}
+		w.satisfy(st, g.needs)
+	}
+}
+
+// fill adds the states in which phantoms have every free slot, if some acquire asks for that.
+func (w *sweep) fill(st *state) {
+	if st.open == 0 || st.full > w.latest() {
+		return
+	}
+	g := &w.haunting
+	g.needs = g.needs[:0]
+	for s := int32(1); s <= st.slots; s++ {
+		if st.cells[s].holder == none {
+			g.needs = append(g.needs, s)
+		}
+	}
+	w.satisfy(st, g.needs)
+}
+
+// latest is the beginning of the last acquire under way that finds the lock full.
+func (w *sweep) latest() int32 {
+	last := int32(never)
+	for _, k := range w.waiting {
+		if c := &w.r.calls[k]; c.effect == findsFull {
+			last = max(last, c.inv)
+		}
+	}
+	return last
+}
+
+// satisfy adds the states in which phantoms have all of some slots.
+func (w *sweep) satisfy(st *state, slots []int32) {
+	g := &w.haunting
+	from := len(g.offers)
+	g.collect(w, st, slots[0])
+	for i := from; i < len(g.offers); i++ {
+		next := w.place(st, slots[0], g.offers[i])
+		if len(slots) == 1 {
+			w.add(next)
+			continue
+		}
+		w.satisfy(next, slots[1:])
+		w.pool = append(w.pool, next)
+	}
+	g.offers = g.offers[:from]
+}
+
+// last lets phantoms whose clients' connections end now have had a slot until now.
+func (g *haunting) last(w *sweep) {
+	if w.strength == property.Strict || w.fulls == 0 {
+		return
+	}
+	for _, p := range g.phantoms {
+		c := &w.r.calls[p.call]
+		if c.ret != w.now {
+			continue
+		}
+		for i := len(w.states) - 1; i >= 0; i-- {
+			w.lastOf(w.states[i], p, int32(c.slot))
+		}
+	}
+}
+
+// lastOf adds the states in which a phantom had a slot that an acquire under way asks to be taken.
+func (w *sweep) lastOf(st *state, p phantom, only int32) {
+	since := w.latest()
+	if st.used&p.bit != 0 {
+		return
+	}
+	for s := int32(1); s <= st.slots; s++ {
+		if st.covers(s, since) && (only == history.AnySlot || only == s) {
+			w.add(w.place(st, s, offer{call: p.call, bit: p.bit, kind: none}))
+		}
+	}
+}

@@ -1,0 +1,371 @@
+package linear
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Verdict is what a history alone says of one property.
+type Verdict struct {
+	Property property.Property
+	Decision Decision
+	Checked  int    // how often the history put it to the test
+	Event    int    // the event that breaks it; -1 for none
+	Why      string // one line for people; empty for Legal
+}
+
+// Judge judges a valid history by every property that a history alone can show broken:
+//
+//   - linearizable, as [Check] does;
+//   - mutual-exclusion, by beliefs: a client believes from the acquire that was told yes until it calls
+//     release, calls a verify that does not say held, dies, or its connection is gone. What overlaps after that
+//     is no violation. Options say whether a release that fails ends the belief all the same
+//     ([FailedRelease]), and whether others' releases do ([ByAnyone]). An acquire in whose course the connection ended must not be told yes while another
+//     believed all along;
+//   - stale-belief-ends: no verify that was called after the connection was gone says held. Where that need not
+//     free anything ([History.GoneMayFree]), none does while another believes all along; and one that says held
+//     is believed as an acquire is;
+//   - progress: nobody gives up an acquire, or finds administration busy, while nobody else is at it.
+//
+// What they leave unsaid takes the broker's truth; a history that passes is not a proof.
+func Judge(h *history.History, o Options) []Verdict {
+	f := Check(h, o)
+	w := witness{
+		h: h, options: o, processes: make(map[int32]*seen),
+		believers: make(map[place][]belief), open: make(map[place][]grant), working: make(map[work]*crew),
+	}
+	for p := range w.verdicts {
+		w.verdicts[p] = Verdict{Property: judgedByHistory[p], Decision: Legal, Event: -1}
+	}
+	for i := range h.Events {
+		w.event(i, &h.Events[i])
+	}
+	linearizable := Verdict{Property: property.Linearizable, Decision: f.Decision, Checked: w.operations, Event: f.Event, Why: f.Why}
+	return append([]Verdict{linearizable}, w.verdicts[:]...)
+}
+
+// judgedByHistory are the properties beside linearizability.
+var judgedByHistory = [...]property.Property{property.MutualExclusion, property.StaleBeliefEnds, property.Progress}
+
+// witness reads a history and notes who believes what.
+type witness struct {
+	h          *history.History
+	options    Options
+	processes  map[int32]*seen
+	believers  map[place][]belief
+	open       map[place][]grant
+	working    map[work]*crew
+	operations int
+	verdicts   [len(judgedByHistory)]Verdict
+}
+
+// place is a slot of a lock.
+type place struct{ lock, slot uint16 }
+
+// belief is a process that was told that it holds a slot.
+type belief struct {
+	process int32
+	since   int  // the event that told it so
+	asking  bool // it is verifying that, so that it may have found out that it is over
+}
+
+// grant is a yes that was told while others were verifying what they believed. Those of them who are told that
+// it is true have believed all along.
+type grant struct {
+	event   int
+	process int32
+	slot    uint16
+	others  []int32 // who believed then, for certain
+	asking  []int32
+}
+
+// work is what operations do that can be in each other's way.
+type work struct {
+	lock           uint16
+	administrative bool
+}
+
+// crew is who does that.
+type crew struct {
+	under int // operations under way, those that never return among them
+	last  int // the event that invoked the last one
+}
+
+// seen is what is known of one process.
+type seen struct {
+	invoked   int  // the event that invoked its operation
+	company   bool // somebody else was at the same already
+	gone      bool // its connection ended
+	since     bool // and had when the operation under way began
+	ended     bool // it ended in the course of that
+	believing bool
+	at        place
+	yielded   bool // it believed when it called the release under way
+}
+
+// judge notes that a property was put to the test.
+func (w *witness) judge(p property.Property, ok bool, event int, format string, args ...any) {
+	for i := range w.verdicts {
+		v := &w.verdicts[i]
+		if v.Property != p {
+			continue
+		}
+		v.Checked++
+		if !ok && v.Decision == Legal {
+			v.Decision, v.Event, v.Why = Illegal, event, fmt.Sprintf(format, args...)
+		}
+	}
+}
+
+func (w *witness) event(i int, e *history.Event) {
+	switch {
+	case e.Process == history.Nemesis:
+		w.world(e)
+	case e.Type == history.Invoke:
+		w.invoked(i, e)
+	default:
+		w.completed(i, e)
+	}
+}
+
+// process is what is known of a process.
+func (w *witness) process(p int32) *seen {
+	s := w.processes[p]
+	if s == nil {
+		s = new(seen)
+		w.processes[p] = s
+	}
+	return s
+}
+
+// crew is who does the kind of work that an operation is, or nil if nobody can be in its way.
+func (w *witness) crew(e *history.Event) *crew {
+	op := e.F.Op()
+	if op != lock.Acquire && !op.Administrative() {
+		return nil
+	}
+	k := work{e.Lock, op.Administrative()}
+	if w.working[k] == nil {
+		w.working[k] = new(crew)
+	}
+	return w.working[k]
+}
+
+// world notes what happened to clients.
+func (w *witness) world(e *history.Event) {
+	switch e.F {
+	case history.Restart:
+		for p, s := range w.processes {
+			s.gone, s.ended = true, true
+			w.doubt(p, s)
+		}
+	case history.Gone:
+		s := w.process(e.Target)
+		s.gone, s.ended = true, true
+		w.doubt(e.Target, s)
+	case history.Crash:
+		w.doubt(e.Target, w.process(e.Target))
+	}
+}
+
+// doubt ends what a process believes, as far as others are concerned.
+func (w *witness) doubt(p int32, s *seen) {
+	if s.believing {
+		s.believing = false
+		w.believers[s.at] = slices.DeleteFunc(w.believers[s.at], func(b belief) bool { return b.process == p })
+		w.answered(p, s.at, false)
+	}
+}
+
+// believe has a process believe from an event on.
+func (w *witness) believe(i int, p int32, s *seen, at place) {
+	s.believing, s.at = true, at
+	s.gone = s.gone && !w.h.GoneMayFree
+	w.believers[at] = append(w.believers[at], belief{process: p, since: i})
+}
+
+// ask notes that a process asks whether what it believes is true, or has been told so.
+func (w *witness) ask(p int32, s *seen, asking bool) {
+	for i, b := range w.believers[s.at] {
+		if s.believing && b.process == p {
+			w.believers[s.at][i].asking = asking
+		}
+	}
+}
+
+func (w *witness) invoked(i int, e *history.Event) {
+	w.operations++
+	s := w.process(e.Process)
+	s.invoked, s.since, s.ended, s.company = i, s.gone, false, false
+	switch e.F.Op() {
+	case lock.Release:
+		w.released(e, s)
+	case lock.Verify:
+		w.ask(e.Process, s, true)
+	}
+	if c := w.crew(e); c != nil {
+		s.company = c.under > 0
+		c.under++
+		c.last = i
+	}
+}
+
+func (w *witness) completed(i int, e *history.Event) {
+	s := w.process(e.Process)
+	company := s.company
+	if c := w.crew(e); c != nil {
+		company = company || c.last > s.invoked
+		if e.Type != history.Info {
+			c.under--
+		}
+	}
+	switch op := e.F.Op(); {
+	case op == lock.Acquire && e.Type == history.OK && e.Held:
+		w.acquired(i, e, s)
+	case op == lock.Acquire && e.Reason == lock.GaveUp:
+		w.judge(property.Progress, company, i, "%s's acquire gave up (%s) though nobody else was acquiring", w.h.Who(e.Process), w.h.Moment(i))
+	case op == lock.Verify:
+		w.verified(i, e, s)
+	case op == lock.Release && e.Type == history.Fail && s.yielded && w.options.Failed == KeepsBelief:
+		w.kept(i, e, s)
+	case e.Reason == lock.Busy:
+		w.judge(property.Progress, company, i, "%s found administration busy (%s) though nobody else was administering", w.h.Who(e.Process), w.h.Moment(i))
+	}
+}
+
+// released is a release that is called: its client believes no more, or somebody else does not whose lock
+// it may be.
+func (w *witness) released(e *history.Event, s *seen) {
+	s.yielded = s.believing
+	if s.believing || w.options.Releases == ByHolder {
+		w.doubt(e.Process, s)
+		return
+	}
+	if all := w.believers[place{e.Lock, e.Slot}]; len(all) > 0 {
+		w.doubt(all[0].process, w.process(all[0].process))
+	}
+}
+
+// kept is a release that failed, whose client goes on believing.
+func (w *witness) kept(i int, e *history.Event, s *seen) {
+	others := w.believing(s.at, i)
+	ok := len(others) < w.limit(s.at.lock, s.at)
+	w.judge(property.MutualExclusion, ok, i, "%s still holds %s, since its release failed (%s), and %s was told that it holds it",
+		w.h.Who(e.Process), w.h.SlotName(s.at.slot), w.h.Moment(i), w.h.Who(first(others)))
+	w.believe(i, e.Process, s, s.at)
+}
+
+// acquired is an acquire that was told yes.
+func (w *witness) acquired(i int, e *history.Event, s *seen) {
+	at := place{e.Lock, e.Slot}
+	if s.ended { // it may be over by now
+		w.exclude(i, e, at, s.invoked)
+		return
+	}
+	w.exclude(i, e, at, i)
+	w.believe(i, e.Process, s, at)
+}
+
+// verified is a verify that is over.
+func (w *witness) verified(i int, e *history.Event, s *seen) {
+	held := e.Type == history.OK && e.Held
+	at := place{e.Lock, e.Slot}
+	if w.h.Kind != lock.Semaphore && s.at.slot != history.AnySlot { // it need not be named
+		at.slot = s.at.slot
+	}
+	if e.Type == history.OK && s.since {
+		w.stale(i, e, s, at)
+	}
+	w.answered(e.Process, s.at, held && s.believing)
+	if !held && (e.Type == history.OK || w.h.GoneMayFree) {
+		w.doubt(e.Process, s)
+	}
+	w.ask(e.Process, s, false)
+}
+
+// answered settles what was told others while a process was verifying: held says that it believed all along.
+func (w *witness) answered(p int32, at place, held bool) {
+	all := w.open[at]
+	for i := range all {
+		g := &all[i]
+		k := slices.Index(g.asking, p)
+		if k < 0 {
+			continue
+		}
+		g.asking = slices.Delete(g.asking, k, k+1)
+		if !held {
+			continue
+		}
+		g.others = append(g.others, p)
+		w.exclusive(g, at)
+	}
+	w.open[at] = slices.DeleteFunc(all, func(g grant) bool { return len(g.asking) == 0 })
+}
+
+// stale judges a verify that was called after its client's connection was gone.
+func (w *witness) stale(i int, e *history.Event, s *seen, at place) {
+	if !w.h.GoneMayFree {
+		w.judge(property.StaleBeliefEnds, !e.Held, i, "%s was told that it holds %s (%s), but its connection was gone before it asked", w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i))
+		return
+	}
+	rivals := w.believing(at, s.invoked)
+	ok := !e.Held || len(rivals) < w.limit(e.Lock, at)
+	w.judge(property.StaleBeliefEnds, ok, i, "%s was told that it holds %s (%s), but its connection had been gone, and %s held it all the while", w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i), w.h.Who(first(rivals)))
+	if e.Held && !s.ended {
+		w.exclude(i, e, at, i)
+		w.believe(i, e.Process, s, at)
+	}
+}
+
+// exclude looks for others who believe in what was just granted, and did so before an event.
+func (w *witness) exclude(i int, e *history.Event, at place, before int) {
+	g := grant{event: i, process: e.Process, slot: e.Slot, others: w.believing(at, before)}
+	for _, b := range w.believers[at] {
+		if b.since < before && b.asking && b.process != e.Process {
+			g.asking = append(g.asking, b.process)
+		}
+	}
+	if w.exclusive(&g, at) && len(g.asking) > 0 {
+		w.open[at] = append(w.open[at], g)
+	}
+}
+
+// exclusive judges a yes by those who believed then.
+func (w *witness) exclusive(g *grant, at place) bool {
+	ok := len(g.others) < w.limit(at.lock, at)
+	w.judge(property.MutualExclusion, ok, g.event, "%s was told that it holds %s (%s), and %s holds it", w.h.Who(g.process), w.h.SlotName(g.slot), w.h.Moment(g.event), w.h.Who(first(g.others)))
+	return ok
+}
+
+// believing are the processes that have believed in something for certain since before an event.
+func (w *witness) believing(at place, before int) (all []int32) {
+	for _, b := range w.believers[at] {
+		if b.since < before && !b.asking {
+			all = append(all, b.process)
+		}
+	}
+	return all
+}
+
+// first is the first of some processes, or 0.
+func first(processes []int32) int32 {
+	if len(processes) == 0 {
+		return 0
+	}
+	return processes[0]
+}
+
+// limit is how many may hold a slot, or a lock whose history names none.
+func (w *witness) limit(l uint16, at place) int {
+	switch {
+	case w.h.Kind != lock.Semaphore || at.slot != history.AnySlot:
+		return 1
+	case w.options.Permits > 0:
+		return w.options.Permits
+	}
+	return w.h.Slots[l]
+}

@@ -1,0 +1,65 @@
+package linear
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// TestCheckHistory: what a history alone shows broken beside linearizability.
+func TestCheckHistory(t *testing.T) {
+	call := func(p int32, op lock.Op, slot uint16) history.Event {
+		return history.Event{Process: p, Type: history.Invoke, F: history.F(op), Slot: slot}
+	}
+	acquired := func(p int32, slot uint16) history.Event {
+		return history.Event{Process: p, Type: history.OK, F: history.F(lock.Acquire), Slot: slot, Held: true}
+	}
+	held := func(p int32, slot uint16, yes bool) history.Event {
+		return history.Event{Process: p, Type: history.OK, F: history.F(lock.Verify), Slot: slot, Held: yes, Reason: lock.Disconnected}
+	}
+	failed := func(p int32, op lock.Op, r lock.Reason) history.Event {
+		return history.Event{Process: p, Type: history.Fail, F: history.F(op), Reason: r}
+	}
+	happened := func(f history.F, p int32) history.Event {
+		return history.Event{Process: history.Nemesis, Target: p, Type: history.Info, F: f}
+	}
+	one := []history.Event{call(1, lock.Acquire, 0), acquired(1, 1)}
+	two := []history.Event{call(2, lock.Acquire, 0), acquired(2, 1)}
+	for _, test := range []struct {
+		name     string
+		property property.Property
+		events   [][]history.Event
+		illegal  bool
+	}{
+		{"two holders", property.MutualExclusion, [][]history.Event{one, two}, true},
+		{"one after the other", property.MutualExclusion, [][]history.Event{one, {call(1, lock.Release, 1)}, two}, false},
+		{"after a crash", property.MutualExclusion, [][]history.Event{one, {happened(history.Crash, 1), happened(history.Gone, 1)}, two}, false},
+		{"beside a stale belief", property.MutualExclusion, [][]history.Event{one, {happened(history.Gone, 1)}, two}, false},
+		{"after a restart", property.MutualExclusion, [][]history.Event{one, {happened(history.Restart, history.Nemesis)}, two}, false},
+		{"told no", property.MutualExclusion, [][]history.Event{one, {call(1, lock.Verify, 1), held(1, 1, false)}, two}, false},
+		{"stale belief goes on", property.StaleBeliefEnds, [][]history.Event{one, {happened(history.Gone, 1), call(1, lock.Verify, 1), held(1, 1, true)}}, true},
+		{"stale belief ends", property.StaleBeliefEnds, [][]history.Event{one, {happened(history.Gone, 1), call(1, lock.Verify, 1), held(1, 1, false)}}, false},
+		{"gone while it is asked", property.StaleBeliefEnds, [][]history.Event{one, {call(1, lock.Verify, 1), happened(history.Gone, 1), held(1, 1, true)}}, false},
+		{"gives up alone", property.Progress, [][]history.Event{{call(1, lock.Acquire, 0), failed(1, lock.Acquire, lock.GaveUp)}}, true},
+		{"gives up in company", property.Progress, [][]history.Event{{call(1, lock.Acquire, 0), call(2, lock.Acquire, 0), failed(1, lock.Acquire, lock.GaveUp)}}, false},
+		{"busy alone", property.Progress, [][]history.Event{{call(1, lock.Destroy, 0), failed(1, lock.Destroy, lock.Busy)}}, true},
+		{"busy in company", property.Progress, [][]history.Event{{call(2, lock.Destroy, 0), call(1, lock.Destroy, 0), failed(1, lock.Destroy, lock.Busy)}}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{2}}
+			for _, part := range test.events {
+				h.Events = append(h.Events, part...)
+			}
+			if err := Validate(h); err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range Judge(h, Options{}) {
+				if illegal := v.Decision == Illegal; v.Property == test.property && illegal != test.illegal {
+					t.Errorf("%s: %s %s", v.Property, v.Decision, v.Why)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,118 @@
+package linear
+
+import (
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Decision is what a check of a history came to. Nothing is claimed by default.
+type Decision uint8
+
+// The decisions.
+const (
+	Undecided Decision = iota // the reason is in Why
+	Legal
+	Illegal
+)
+
+// String is the decision in one word.
+func (d Decision) String() string { return [...]string{"undecided", "legal", "illegal"}[d] }
+
+// Options are the choices that checking a history leaves open.
+type Options struct {
+	Strength property.Strength
+	// Permits is how many there are of a lock whose history does not name slots ([AnySlot]); 0 is the
+	// number of slots that the history begins with. A mutex has one.
+	Permits int
+	// Releases is who may release a lock.
+	Releases Releases
+	// Failed is what a release that failed says of who called it, beside linearizability, for which it had
+	// no effect.
+	Failed FailedRelease
+	// Steps is how many the search may take over a lock that the fast check leaves undecided; 0 is
+	// [DefaultSteps].
+	Steps int
+}
+
+// Finding is what checking the linearizability of a history came to. A history of several locks is
+// as good as the worst of them.
+type Finding struct {
+	Decision Decision
+	// Lock is the one concerned, where there is one to point at.
+	Lock int
+	// Event is the index of the event at which no explanation of the history was left; -1 if there
+	// always was one, or the event is not known.
+	Event int
+	Slot  int    // the slot concerned; 0 is none
+	Why   string // one line for people; empty for Legal
+	How   string // what decided: "fast check" or "search"
+}
+
+// What can decide.
+const (
+	byFastCheck = "fast check"
+	bySearch    = "search"
+)
+
+// Check decides whether a history is a linearizable history of the sequential
+// specification; [Specification] says what that is.
+func Check(h *history.History, o Options) Finding {
+	return new(Checker).Linearizable(h, o)
+}
+
+// Checker checks histories one after the other in memory that it uses again. The zero value is ready.
+// It is not safe for concurrent use.
+type Checker struct {
+	resolver resolver
+	sweep    sweep
+	permits  permits
+}
+
+// Linearizable is [Check].
+func (c *Checker) Linearizable(h *history.History, o Options) Finding {
+	sum := Finding{Decision: Legal, Event: -1, How: byFastCheck}
+	for l := range h.Locks {
+		f := c.lock(h, l, o)
+		if f.Decision == Illegal {
+			return f
+		}
+		switch {
+		case sum.Decision == Undecided:
+		case f.Decision == Undecided:
+			sum = f
+		case f.How == bySearch:
+			sum.How = bySearch
+		}
+	}
+	return sum
+}
+
+// lock checks one lock of a history: the fast check first, then the search for what it leaves.
+func (c *Checker) lock(h *history.History, l int, o Options) Finding {
+	if err := c.resolver.resolve(h, l, o); err != nil {
+		return Finding{Lock: l, Event: err.Event, Why: err.Error(), How: byFastCheck}
+	}
+	if c.resolver.inconsistent() {
+		return Finding{Lock: l, Event: -1, Why: "some operations name slots and others do not", How: byFastCheck}
+	}
+	f := c.fast(o)
+	if f.Decision == Undecided {
+		f = c.slow(f, o)
+	}
+	f.Lock = l
+	return f
+}
+
+// anyone is the finding of the fast check, which knows nothing of those who release what is not theirs.
+var anyone = Finding{Event: -1, How: byFastCheck, Why: "anyone may have released it"}
+
+// fast checks the lock that the resolver has at hand.
+func (c *Checker) fast(o Options) Finding {
+	switch {
+	case o.Releases == ByAnyone:
+		return anyone
+	case c.resolver.unnamed:
+		return c.permits.run(&c.resolver, o.Strength)
+	}
+	return c.sweep.run(&c.resolver, o.Strength)
+}

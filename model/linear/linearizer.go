@@ -1,0 +1,191 @@
+package linear
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// linearizer looks for an order of units that explains every answer, depth first, and remembers where
+// it was. A unit has its effect just before a return that asks for it ("just-in-time linearization").
+// Two things keep what it visits small where porcupine visits every subset of what is under way:
+//
+//   - A unit that never returns is not asked for. Whether it has had its effect shows in the state, and
+//     is not remembered beside it.
+//   - A unit that only observes has its effect as soon as what it sees is true: no other is disturbed.
+type linearizer struct {
+	p     *Specification
+	asks  []ask // in the order of time
+	steps *int  // that are left
+	seen  map[node]struct{}
+	todo  []node
+}
+
+// ask is the return of a unit: by then it must have had its effect.
+type ask struct {
+	asked int    // index in open; or none, if the unit returns before it is called
+	open  []wait // the units that are called and have not returned
+}
+
+// wait is a unit under way, and the number by which it is known to have had its effect; or none.
+type wait struct {
+	*unit
+	number int
+}
+
+// node is where the search is: what was asked for until now has had its effect.
+type node struct {
+	ask   int
+	done  unitSet // of the units under way
+	state lockState
+}
+
+// maxOpen bounds the units under way that have numbers.
+const maxOpen = 256
+
+// unitSet is a set of numbers below maxOpen.
+type unitSet [maxOpen / 64]uint64
+
+func (s *unitSet) has(n int) bool { return n != none && s[n/64]&(1<<(n%64)) != 0 }
+func (s *unitSet) add(n int)      { s[n/64] |= 1 << (n % 64) }
+func (s *unitSet) remove(n int)   { s[n/64] &^= 1 << (n % 64) }
+
+// linearize decides whether some order of operations that are checked together explains them, in so
+// many steps at most.
+func (p *Specification) linearize(ops []porcupine.Operation, steps *int) Decision {
+	l := linearizer{p: p, steps: steps, seen: make(map[node]struct{})}
+	if !l.line(ops) {
+		return Undecided
+	}
+	l.visit(node{state: p.initial()})
+	for len(l.todo) > 0 {
+		at := l.todo[len(l.todo)-1]
+		l.todo = l.todo[:len(l.todo)-1]
+		if at.ask == len(l.asks) {
+			return Legal
+		}
+		if !l.expand(&at) {
+			return Undecided
+		}
+	}
+	return Illegal
+}
+
+// line puts calls and returns in the order of time, or reports that too many units are under way at
+// once. Intervals are closed: what is called when another returns overlaps it.
+func (l *linearizer) line(ops []porcupine.Operation) bool {
+	var calls, returns []*unit
+	for _, op := range ops {
+		u := op.Input.(*unit)
+		calls = append(calls, u)
+		if !l.endless(u) {
+			returns = append(returns, u)
+		}
+	}
+	slices.SortStableFunc(calls, func(a, b *unit) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(returns, func(a, b *unit) int { return cmp.Compare(a.to, b.to) })
+	var open []wait
+	var used unitSet
+	for _, u := range returns {
+		for len(calls) > 0 && calls[0].from <= u.to {
+			n, ok := l.number(calls[0], &used)
+			if !ok {
+				return false
+			}
+			open, calls = append(open, wait{calls[0], n}), calls[1:]
+		}
+		i := slices.IndexFunc(open, func(w wait) bool { return w.unit == u })
+		l.asks = append(l.asks, ask{asked: i, open: slices.Clone(open)})
+		if i != none {
+			used.remove(open[i].number)
+			open = slices.Delete(open, i, i+1)
+		}
+	}
+	return true
+}
+
+// endless reports whether a unit never returns. It may then have no effect at all.
+func (l *linearizer) endless(u *unit) bool { return u.to == l.p.ticks.end }
+
+// number gives a unit that is called a number, if it needs one: if it returns, or if it would have
+// another effect when it happened again.
+func (l *linearizer) number(u *unit, used *unitSet) (n int, ok bool) {
+	if l.endless(u) && u.do != doFreeOwn && u.do != doFreeAny {
+		return none, true
+	}
+	for n := range maxOpen {
+		if !used.has(n) {
+			used.add(n)
+			return n, true
+		}
+	}
+	return none, false
+}
+
+// visit goes to a node, if it was not there: past every return whose unit has had its effect.
+func (l *linearizer) visit(at node) {
+	for at.ask < len(l.asks) {
+		a := &l.asks[at.ask]
+		for _, w := range a.open {
+			if w.number != none && w.observes() && l.p.observe(at.state, w.unit) {
+				at.done.add(w.number)
+			}
+		}
+		if a.asked == none || !at.done.has(a.open[a.asked].number) {
+			break
+		}
+		at.done.remove(a.open[a.asked].number)
+		at.ask++
+	}
+	if _, was := l.seen[at]; !was {
+		l.seen[at] = struct{}{}
+		l.todo = append(l.todo, at)
+	}
+}
+
+// expand goes on with each unit under way that can have its effect, the one that is asked for first, then
+// in the order of calls. It
+// reports whether the steps sufficed.
+func (l *linearizer) expand(at *node) bool {
+	a := &l.asks[at.ask]
+	if a.asked == none {
+		return true
+	}
+	for i := len(a.open) - 1; i >= 0; i-- {
+		if i != a.asked && !l.step(at, a.open[i]) {
+			return false
+		}
+	}
+	return l.step(at, a.open[a.asked])
+}
+
+// step has one unit have its effect, if it can.
+func (l *linearizer) step(at *node, w wait) bool {
+	if w.observes() || at.done.has(w.number) {
+		return true
+	}
+	if *l.steps == 0 {
+		return false
+	}
+	*l.steps--
+	state, ok := l.p.apply(at.state, w.unit)
+	if !ok || w.number == none && state == at.state {
+		return true
+	}
+	next := node{ask: at.ask, done: at.done, state: state}
+	if w.number != none {
+		next.done.add(w.number)
+	}
+	l.visit(next)
+	return true
+}
+
+// observes reports whether a unit changes nothing.
+func (u *unit) observes() bool {
+	switch u.do {
+	case doFull, doBusy, doHeld, doHeldOwn, doCount, doVacant, doFail:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,178 @@
+package linear
+
+import (
+	"flag"
+	"io"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+var (
+	histories = flag.Int("histories", 4000, "how many random histories the checks are compared on")
+	firstSeed = flag.Int("seed", 0, "the seed of the first of them")
+)
+
+// oracleSteps is how many steps porcupine may take over one history of the tests.
+const oracleSteps = 1 << 16
+
+// failer is a test, of testing or of rapid.
+type failer interface {
+	Helper()
+	Fatal(...any)
+}
+
+// readings are all that a history can be judged by.
+var readings = []Options{{}, {Strength: property.Strict}, {Releases: ByAnyone}, {Strength: property.Strict, Releases: ByAnyone}}
+
+// usurped is a history in which some releases are another client's.
+func usurped(c chooser, h *history.History) *history.History {
+	for range 3 {
+		other := *h
+		other.Events = slices.Clone(h.Events)
+		i := c.below(len(h.Events) + 1)
+		for i < len(h.Events) && (h.Events[i].F != history.F(lock.Release) || h.Events[i].Type != history.Invoke) {
+			i++
+		}
+		process := int32(1 + c.below(4))
+		for k := i; k < len(h.Events); k++ {
+			if e := &other.Events[k]; e.Process == h.Events[i].Process {
+				if e.Process = process; e.Type != history.Invoke {
+					break
+				}
+			}
+		}
+		if Validate(&other) == nil {
+			h = &other
+		}
+	}
+	return h
+}
+
+// decide is what the fast check says, and three others: the search, and porcupine of the specification
+// as it reads and of the one that is made easier to check.
+func decide(t failer, c *Checker, h *history.History, o Options) (Finding, []Decision) {
+	t.Helper()
+	if err := c.resolver.resolve(h, 0, o); err != nil {
+		t.Fatal(err)
+	}
+	if c.resolver.inconsistent() {
+		return Finding{Why: "inconsistent"}, make([]Decision, 3)
+	}
+	f := c.fast(o)
+	// The specification keeps what it looks at.
+	r := new(resolver)
+	if err := r.resolve(h, 0, o); err != nil {
+		t.Fatal(err)
+	}
+	p := r.decomposed(o.Strength)
+	plain := byPorcupine(p, [][]porcupine.Operation{p.Operations()})
+	p = r.specify(o.Strength)
+	searched, _ := p.Check(oracleSteps)
+	return f, []Decision{searched, byPorcupine(p, p.partition(p.Operations())), plain}
+}
+
+// byPorcupine is what porcupine says of operations in parts that are checked apart, in so many steps of
+// the model at most. Without any left nothing is possible: porcupine goes back all the way that it came,
+// and ends.
+func byPorcupine(p *Specification, parts [][]porcupine.Operation) Decision {
+	model, steps := p.Model(), oracleSteps
+	step := model.Step
+	model.Partition = nil
+	model.Step = func(state, input, output any) (bool, any) {
+		if steps == 0 {
+			return false, state
+		}
+		steps--
+		return step(state, input, output)
+	}
+	for _, part := range parts {
+		switch ok := porcupine.CheckOperations(model, part); {
+		case ok:
+		case steps == 0:
+			return Undecided
+		default:
+			return Illegal
+		}
+	}
+	return Legal
+}
+
+// disagree reports whether one says legal and another illegal.
+func disagree(f Finding, results []Decision) bool {
+	results = append(results, f.Decision)
+	return slices.Contains(results, Legal) && slices.Contains(results, Illegal)
+}
+
+func TestFastCheckAgreesWithPorcupine(t *testing.T) {
+	var c Checker
+	var counts [3][3]int
+	reasons := map[string]int{}
+	for i := range *histories {
+		seed := uint64(*firstSeed + i)
+		choose := bySeed(seed)
+		h := drawHistory(choose, drawAny(choose))
+		if Validate(h) != nil {
+			continue
+		}
+		for _, o := range readings {
+			if o.Releases == ByAnyone {
+				if i%4 > 0 {
+					break // a quarter of them will do
+				}
+				h = usurped(choose, h)
+			}
+			f, r := decide(t, &c, h, o)
+			counts[f.Decision][r[0]]++
+			if f.Decision == Undecided {
+				reasons[f.Why]++
+			}
+			if !disagree(f, r) {
+				continue
+			}
+			least := shrink(h, func(h *history.History) bool { return disagree(decide(t, &c, h, o)) })
+			f, r = decide(t, &c, least, o)
+			t.Fatalf("seed %d, %+v: the fast check says %s (%s), search and porcupine %v:\n%s", seed, o, f.Decision, f.Why, r, tell(least))
+		}
+	}
+	t.Logf("undecided %v legal %v illegal %v, by the search's undecided, legal, illegal; %v", counts[0], counts[1], counts[2], reasons)
+}
+
+// What a lock does is a linearizable history of it: nothing is called wrong that is not.
+func TestDrawnHistoriesAreLegal(t *testing.T) {
+	var c Checker
+	for i := range *histories {
+		choose := bySeed(uint64(*firstSeed + i))
+		d := drawAny(choose)
+		d.corrupts, d.blind = 0, false
+		s := property.Scan
+		if d.atomic || d.unnamed {
+			s = property.Strict
+		}
+		h := drawHistory(choose, d)
+		if f := c.Linearizable(h, Options{Strength: s, Steps: oracleSteps}); f.Decision == Illegal {
+			t.Fatalf("seed %d, %s: %+v\n%s", i, s, f, tell(h))
+		}
+	}
+}
+
+// TestVisualize: every history can be drawn, those among them in which no moment is left for an answer.
+func TestVisualize(t *testing.T) {
+	for seed := range uint64(300) {
+		choose := bySeed(seed)
+		h := drawHistory(choose, drawAny(choose))
+		p, err := Specify(h, 0, Options{})
+		if err != nil || len(p.units) > 30 {
+			continue
+		}
+		if err := p.Visualize(io.Discard, time.Second); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+}

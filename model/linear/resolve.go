@@ -1,0 +1,265 @@
+package linear
+
+import (
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// resolver turns the events of one lock into calls: each answer is taken for what it says of the
+// lock, each release is told which acquire it ends, and what nobody answered is bounded by the
+// evidence that there is. Its memory is used again from history to history.
+type resolver struct {
+	h       *history.History
+	lock    int
+	calls   []call
+	at      []int32 // by event: its call; none; goneOf its client; or restarted
+	clients clients
+	pending []pending // what was not answered and may still happen, by client
+
+	kind    lock.Kind
+	first   int  // how many slots there are before the first event
+	slots   int  // the largest slot number that matters
+	unnamed bool // slots are permits without numbers
+	permits int  // how many of those there are
+
+	releases Releases
+
+	witnessed bool    // the history tells of connections that ended
+	doubtful  []doubt // what a history which does not tell may have lost
+	strays    []int32 // takes on connections that are not known
+	unproven  bool    // a call is
+
+	named   bool // some operation named its slot
+	admin   admins
+	moved   bool // the number of slots may change
+	shrinks bool // it may become less
+	knotty  bool // there are calls whose moment has to be chosen
+
+	last      []int32 // by slot: the latest take, plus 1
+	disturbed disturbances
+}
+
+// pending is a call without an answer whose client's connection may still end.
+type pending struct {
+	call int32
+	next int32 // the client's one before
+}
+
+// doubt is a call that may have lost what it took at any moment from an event on.
+type doubt struct {
+	call, from int32
+}
+
+// What an event without a call can be.
+const restarted = -2
+
+// goneOf is the end of a client's connection.
+func goneOf(client int32) int32 { return restarted - 1 - client }
+
+// clientOf is the client whose connection ended.
+func clientOf(at int32) int32 { return restarted - 1 - at }
+
+// resolve resolves one lock of a history. With noLock it only sees whether the history is
+// well-formed.
+func (r *resolver) resolve(h *history.History, l int, o Options) *Malformed {
+	if err := checkShape(h); err != nil {
+		return err
+	}
+	r.begin(h, l, o)
+	for i := range h.Events {
+		if err := r.event(int32(i)); err != nil {
+			return err
+		}
+	}
+	for i := range r.clients.list {
+		r.unanswered(&r.clients.list[i], lock.NoReason)
+	}
+	r.finish()
+	return nil
+}
+
+func (r *resolver) begin(h *history.History, l int, o Options) {
+	r.clients.reset()
+	*r = resolver{
+		h: h, lock: l, kind: h.Kind, clients: r.clients, calls: r.calls[:0], at: r.at[:0], pending: r.pending[:0],
+		doubtful: r.doubtful[:0], strays: r.strays[:0], disturbed: r.disturbed[:0], last: r.last,
+	}
+	switch {
+	case l == noLock:
+	case h.Kind == lock.Mutex:
+		r.first = 1
+	default:
+		r.first = h.Slots[l]
+	}
+	clear(r.last)
+	r.permits = r.first
+	if o.Permits > 0 && h.Kind != lock.Mutex {
+		r.permits = o.Permits
+	}
+	r.releases = o.Releases
+	r.admin.reset(r.first)
+	if cap(r.at) < len(h.Events) {
+		r.at = make([]int32, 0, len(h.Events))
+	}
+	if want := len(h.Events)/2 + 1; l != noLock && cap(r.calls) < want {
+		r.calls = make([]call, 0, want)
+	}
+}
+
+func (r *resolver) event(i int32) *Malformed {
+	if err := checkEvent(r.h, i); err != nil {
+		return err
+	}
+	e := &r.h.Events[i]
+	r.at = append(r.at, none)
+	if e.Process == history.Nemesis {
+		r.world(i, e)
+		return nil
+	}
+	c := r.clients.index(e.Process)
+	if e.Type == history.Invoke {
+		return r.invoke(i, c)
+	}
+	return r.complete(i, &r.clients.list[c])
+}
+
+func (r *resolver) invoke(i, ci int32) *Malformed {
+	e, c := &r.h.Events[i], &r.clients.list[ci]
+	if c.inv != none {
+		return unexpected(r.h, i, c.inv)
+	}
+	c.ended = c.ended || c.gone != none && !r.h.GoneMayFree
+	c.inv, c.gone, c.call = i, none, none
+	if int(e.Lock) != r.lock {
+		return nil
+	}
+	c.call = int32(len(r.calls))
+	r.at[i] = c.call
+	r.calls = append(r.calls, call{
+		inv: i, ret: endless, client: ci, link: none, after: none, exit: endless, quit: endless,
+		slot: r.slot(e), n: e.Slots,
+	})
+	if e.F.Op().Administrative() {
+		r.admin.begin(e.F.Op(), int(e.Slots))
+	}
+	return nil
+}
+
+func (r *resolver) complete(i int32, c *client) *Malformed {
+	e := &r.h.Events[i]
+	if c.inv == none {
+		return unexpected(r.h, i, none)
+	}
+	if inv := &r.h.Events[c.inv]; inv.F != e.F || inv.Lock != e.Lock {
+		return unexpected(r.h, i, c.inv)
+	}
+	switch {
+	case disconnecting(e.Reason):
+		r.doubt(c)
+	case e.Type != history.Info:
+		c.heard = i
+	}
+	if c.call == none {
+		c.inv = none
+		return nil
+	}
+	k := &r.calls[c.call]
+	if s := r.slot(e); s != history.AnySlot {
+		k.slot = s
+	}
+	if e.Type == history.Info || e.F.Op() == lock.Verify && disconnecting(e.Reason) {
+		r.unanswered(c, e.Reason)
+		return nil
+	}
+	k.ret = i
+	r.answer(c, k, e)
+	if k.effect == noEffect {
+		r.at[k.inv] = none
+	} else {
+		r.at[i] = c.call
+	}
+	c.inv, c.call = none, none
+	return nil
+}
+
+// slot is the slot that an event names. A mutex has but one.
+func (r *resolver) slot(e *history.Event) uint16 {
+	if r.kind != lock.Semaphore && e.Slot == history.AnySlot {
+		return 1
+	}
+	return e.Slot
+}
+
+// disconnecting reports whether an answer tells of a connection that may be lost.
+func disconnecting(why lock.Reason) bool {
+	return why == lock.Disconnected || why == lock.TimedOut || why == lock.Crashed
+}
+
+// finish settles what only the whole history tells.
+func (r *resolver) finish() {
+	if r.lock == noLock {
+		return
+	}
+	r.slots = r.admin.most
+	if r.unnamed && r.permits == 1 && !r.moved {
+		r.number()
+	}
+	for i := range r.calls {
+		if k := &r.calls[i]; k.effect != noEffect {
+			r.slots = max(r.slots, int(k.slot))
+		}
+	}
+	if !r.witnessed {
+		for _, d := range r.doubtful {
+			r.setAdrift(&r.calls[d.call], d.from)
+		}
+	}
+	if !r.witnessed || r.shrinks || r.h.GoneMayFree {
+		r.looseEnds()
+	}
+	if !r.shrinks {
+		r.lasting()
+	}
+	r.classify()
+}
+
+// inconsistent reports whether slots have numbers for some operations only.
+func (r *resolver) inconsistent() bool { return r.unnamed && (r.named || r.moved) }
+
+// number gives a single permit the number 1.
+func (r *resolver) number() {
+	r.unnamed, r.first, r.slots = false, 1, max(1, r.slots)
+	for i := range r.calls {
+		if k := &r.calls[i]; k.slot == history.AnySlot {
+			k.slot = 1
+		}
+	}
+	clear(r.last)
+	for i, at := range r.at {
+		if at >= 0 && r.calls[at].effect == takes && int(r.calls[at].ret) == i {
+			r.follow(&r.calls[at], at)
+		}
+	}
+}
+
+// looseEnds lets unanswered acquires lose what they took: in a history that does not tell when connections
+// ended, or what their end frees; and in one in which slots are removed, as they may have seen theirs gone.
+func (r *resolver) looseEnds() {
+	for i := range r.calls {
+		if k := &r.calls[i]; k.effect == mayTake {
+			r.setAdrift(k, k.inv)
+		}
+	}
+}
+
+// lasting is for histories in which no slot is removed: nobody saw theirs gone, and a verify without
+// an answer gave nothing up.
+func (r *resolver) lasting() {
+	for i := range r.calls {
+		k := &r.calls[i]
+		k.quit = endless
+		if k.effect == leaves && k.traits.has(partial) {
+			k.effect, r.at[k.inv] = noEffect, none
+		}
+	}
+}

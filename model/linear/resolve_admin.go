@@ -1,0 +1,64 @@
+package linear
+
+import (
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// admins bounds the number of slots that there can be.
+type admins struct {
+	under int  // administrative operations under way
+	mixed bool // others were, since the last moment without any
+	now   int  // there are at most that many slots now
+	most  int  // and at most that many at any moment so far
+}
+
+func (a *admins) reset(slots int) { *a = admins{now: slots, most: slots} }
+
+// begin is an operation that may have its effect from now on.
+func (a *admins) begin(op lock.Op, n int) {
+	a.mixed = a.under > 0
+	a.under++
+	switch {
+	case op == lock.Add, op == lock.Create && a.mixed:
+		a.now += n
+	case op == lock.Create:
+		a.now = max(a.now, n)
+	}
+	a.most = max(a.most, a.now)
+}
+
+// end is an operation that is over. Only one that no other overlapped has made the slots fewer for
+// certain.
+func (a *admins) end(op lock.Op, n int, ok bool) {
+	a.under--
+	if a.mixed || !ok {
+		a.mixed = a.under > 0
+		return
+	}
+	switch op {
+	case lock.Remove:
+		a.now = max(0, a.now-n)
+	case lock.Destroy:
+		a.now = 0
+	}
+}
+
+var adminEffects = [...]effect{
+	lock.Create: creates, lock.Add: adds, lock.Remove: removes, lock.Destroy: destroys,
+}
+
+// administered is an administrative operation that was answered.
+func (r *resolver) administered(k *call, e *history.Event) {
+	r.admin.end(e.F.Op(), int(k.n), e.Type == history.OK)
+	if e.Type == history.OK {
+		r.changes(k, e.F.Op())
+	}
+}
+
+// changes notes that a call changes the number of slots, or may.
+func (r *resolver) changes(k *call, op lock.Op) {
+	k.effect = adminEffects[op]
+	r.moved, r.knotty = true, true
+	r.shrinks = r.shrinks || k.effect == removes || k.effect == destroys
+}

@@ -1,0 +1,210 @@
+package linear
+
+import (
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// world is something that happened to the world. It is the evidence that bounds what was not
+// answered.
+func (r *resolver) world(i int32, e *history.Event) {
+	switch e.F {
+	case history.Crash:
+		if ci := r.clients.find(e.Target); ci != none {
+			c := &r.clients.list[ci]
+			c.died = c.died || c.gone == none
+			r.doubt(c)
+			r.crashed(i, c)
+		}
+	case history.Gone:
+		r.witnessed = true
+		if r.h.GoneMayFree {
+			r.perhapsEnded(i, e.Target)
+			return
+		}
+		ci := r.clients.find(e.Target)
+		if ci == none {
+			r.unheardOf(i, e.Target)
+			return
+		}
+		r.at[i] = goneOf(ci)
+		r.ended(i, &r.clients.list[ci])
+	case history.Restart:
+		r.witnessed = true
+		if r.h.GoneMayFree {
+			for ci := range r.clients.list {
+				r.perhapsEnded(i, r.clients.list[ci].process)
+			}
+			return
+		}
+		r.clients.late = true
+		r.at[i] = restarted
+		for ci := range r.clients.list {
+			r.ended(i, &r.clients.list[ci])
+		}
+	}
+}
+
+// crashed lets a client lose what it has, or may have, from now on: where the end of its connection
+// is told too late, it may have been at any moment since.
+func (r *resolver) crashed(i int32, c *client) {
+	if !r.h.GoneLate || c.crashed != endless {
+		return
+	}
+	c.crashed = i
+	for g := c.grants; g != none; g = r.calls[g].link {
+		r.setAdrift(&r.calls[g], i)
+	}
+	for p := c.pending; p != none; p = r.pending[p].next {
+		if k := &r.calls[r.pending[p].call]; k.effect == mayTake {
+			r.setAdrift(k, i)
+		}
+	}
+}
+
+// perhapsEnded is the end of a connection that may free what its client has, and need not.
+func (r *resolver) perhapsEnded(i, process int32) {
+	ci := r.clients.find(process)
+	if ci == none {
+		return
+	}
+	c := &r.clients.list[ci]
+	if c.inv != none && c.gone == none {
+		c.gone = i
+	}
+	for g := c.grants; g != none; g = r.calls[g].link {
+		r.setAdrift(&r.calls[g], i)
+	}
+}
+
+// unheardOf is the end of a connection that no operation went by. A stray grant may have been on it.
+func (r *resolver) unheardOf(i, process int32) {
+	if process >= 0 {
+		r.clients.list[r.clients.index(process)].ended = true
+	}
+	for _, g := range r.strays {
+		if k := &r.calls[g]; k.exit == endless {
+			r.setAdrift(k, i)
+		}
+	}
+}
+
+// ended is the end of a client's connection: what it had is free, and what it asked for and was not
+// answered cannot happen any more.
+func (r *resolver) ended(i int32, c *client) {
+	switch {
+	case c.inv == none:
+		c.ended = true
+	case c.gone == none:
+		c.gone = i
+	}
+	for g := c.grants; g != none; g = r.calls[g].link {
+		r.calls[g].traits |= lost
+	}
+	for p := c.pending; p != none; p = r.pending[p].next {
+		k := &r.calls[r.pending[p].call]
+		k.ret = i
+		r.bounded(k)
+	}
+	c.pending = none
+}
+
+// bounded notes that a call without an answer cannot happen any more.
+func (r *resolver) bounded(k *call) {
+	if op := r.h.Events[k.inv].F.Op(); op.Administrative() {
+		r.admin.end(op, 0, false)
+	}
+}
+
+// doubt notes that a client may have lost its connection, as it crashed, was told so or was not
+// answered: without evidence of when, it may have been at any moment.
+func (r *resolver) doubt(c *client) {
+	for g := c.grants; g != none; g = r.calls[g].link {
+		r.doubtful = append(r.doubtful, doubt{call: g, from: max(c.heard, r.calls[g].ret)})
+	}
+}
+
+// unanswered is the client's operation under way that ends without an answer, for a reason if one is
+// told.
+func (r *resolver) unanswered(c *client, why lock.Reason) {
+	if c.inv != none {
+		r.doubt(c)
+	}
+	if c.call == none {
+		c.inv = none
+		return
+	}
+	k := &r.calls[c.call]
+	k.traits |= partial
+	r.unknown(c, k)
+	if k.effect == mayTake && c.crashed != endless {
+		r.setAdrift(k, c.crashed)
+	}
+	switch {
+	case k.effect == noEffect:
+		r.at[k.inv] = none
+	case r.h.GoneMayFree: // nothing bounds it: its client may have gone on on another connection
+	case k.effect == mayTake && c.elsewhere(why):
+		r.setAdrift(k, k.inv)
+	case c.gone != none:
+		k.ret = c.gone
+		r.bounded(k)
+	default:
+		r.pending = append(r.pending, pending{call: c.call, next: c.pending})
+		c.pending = int32(len(r.pending) - 1)
+	}
+	c.inv, c.call = none, none
+}
+
+// elsewhere reports whether a client may have gone on with its operation on another connection: the
+// one that it had is gone, it was alive then, and nothing tells that it gave up for that reason.
+func (c *client) elsewhere(why lock.Reason) bool {
+	if c.ended {
+		return true
+	}
+	return c.gone != none && !c.died && !disconnecting(why)
+}
+
+// unknown is what an operation without an answer may have done.
+func (r *resolver) unknown(c *client, k *call) {
+	switch op := r.h.Events[k.inv].F.Op(); op {
+	case lock.Acquire:
+		k.effect, c.asked = mayTake, c.call
+	case lock.Verify, lock.Release:
+		r.perhapsLost(c, k, op)
+	case lock.Create, lock.Add, lock.Remove, lock.Destroy:
+		r.changes(k, op)
+	}
+}
+
+// perhapsLost is a verify or release without an answer: its slot may be given up, by a verify only if
+// it saw it gone.
+func (r *resolver) perhapsLost(c *client, k *call, op lock.Op) {
+	g := r.grant(c, k.slot)
+	switch {
+	case op == lock.Release && r.releases == ByAnyone:
+		k.effect = freesAny
+		return
+	case g == none && op == lock.Release:
+		r.perhapsFreed(c, k, lock.NoReason)
+		return
+	case g == none:
+		r.foreign(c, k.slot) // and what an unanswered acquire took is adrift where slots are removed
+		return
+	}
+	t := &r.calls[g]
+	k.link, k.slot = g, t.slot
+	if r.h.GoneMayFree {
+		r.setAdrift(t, k.inv)
+	}
+	switch {
+	case op == lock.Verify && r.h.GoneMayFree: // it may have claimed it anew
+		k.effect = mayTake
+	case op == lock.Release:
+		k.effect = frees
+		t.exit = min(t.exit, k.inv)
+	case !c.ended:
+		k.effect = leaves
+		t.quit = min(t.quit, k.inv)
+	}
+}

@@ -1,0 +1,99 @@
+package linear
+
+import (
+	"fmt"
+	"github.com/lockproof/lockproof/model/history"
+	"sort"
+)
+
+// Bounds of what is searched: what is larger would take too much memory.
+const (
+	slowCalls   = 20000
+	slowUnits   = 5000 // units that are checked together
+	slowEndless = 400  // units among them that never return
+)
+
+// DefaultSteps is how many steps the search may take over one lock: a second or two.
+const DefaultSteps = 1 << 19
+
+// slow searches for an order that explains what the fast check left undecided. Its work is bounded by
+// steps and not by time: what is decided is the same on every machine, however busy it is.
+func (c *Checker) slow(f Finding, o Options) Finding {
+	if len(c.resolver.calls) > slowCalls {
+		return tooLarge(f)
+	}
+	r := c.resolver
+	c.resolver = resolver{} // the specification keeps what it looks at
+	p := r.specify(o.Strength)
+	if !p.small() {
+		return tooLarge(f)
+	}
+	steps := o.Steps
+	if steps == 0 {
+		steps = DefaultSteps
+	}
+	res, left := p.Check(steps)
+	switch res {
+	case Legal:
+		return Finding{Decision: Legal, Event: -1, How: bySearch}
+	case Illegal:
+		return p.illegal(o, left)
+	}
+	f.Why += fmt.Sprintf("; and the search for an order was not over after %d steps", steps)
+	return f
+}
+
+func tooLarge(f Finding) Finding {
+	f.Why += "; and the history is too large to search for an order"
+	return f
+}
+
+// small reports whether the search can be expected to come to an end.
+func (p *Specification) small() bool {
+	for _, part := range p.partition(p.Operations()) {
+		pending := 0
+		for i := range part {
+			if part[i].Return == p.ticks.end {
+				pending++
+			}
+		}
+		if len(part) > slowUnits || pending > slowEndless {
+			return false
+		}
+	}
+	return true
+}
+
+// illegal is the finding of a history that is, with the event from which on it is, if the steps that
+// are left suffice: beginnings of a history explain less and less as they grow.
+func (p *Specification) illegal(o Options, steps int) Finding {
+	f := Finding{Decision: Illegal, Event: -1, How: bySearch, Why: "no order of the operations explains the answers"}
+	known := true
+	n := sort.Search(len(p.r.h.Events), func(n int) bool {
+		if !known {
+			return true
+		}
+		res, left := p.beginning(n, o).Check(steps)
+		known, steps = res != Undecided, left
+		return res == Illegal
+	})
+	if !known {
+		return f
+	}
+	if e := &p.r.h.Events[n-1]; e.Process != history.Nemesis {
+		f.Event, f.Slot = n-1, int(e.Slot)
+		f.Why = fmt.Sprintf("no order of the operations explains the answer to %s's %s (%s)", p.r.h.Who(e.Process), e.F, p.r.h.Moment(n-1))
+	}
+	return f
+}
+
+// beginning is the specification of the first n events.
+func (p *Specification) beginning(n int, o Options) *Specification {
+	h := *p.r.h
+	h.Events = h.Events[:n]
+	r := new(resolver)
+	if err := r.resolve(&h, p.r.lock, o); err != nil {
+		panic("linear: a beginning is malformed: " + err.Error()) // the whole was not
+	}
+	return r.specify(o.Strength)
+}

@@ -1,0 +1,174 @@
+package linear
+
+import "github.com/lockproof/lockproof/model/history"
+
+// apply is the sequential specification: whether a unit can have its effect in a state, and the state
+// that follows.
+func (p *Specification) apply(s lockState, u *unit) (lockState, bool) {
+	switch u.do {
+	case doSet:
+		return *u.set, true
+	case doTake:
+		return p.take(s, u)
+	case doMayTake:
+		return p.mayTake(s, u), true
+	case doClaim:
+		return s.held(u.slot, u.call).staged(u.stage, 1), s.holder(u.slot) == none
+	case doMiss:
+		return p.miss(s, u)
+	case doGive:
+		return p.give(s, u)
+	case doFree, doLose:
+		return p.without(s, u.grant), true
+	case doFreeAny:
+		return p.freeAny(s, u)
+	case doFreeOwn:
+		return p.freeOwn(s, u)
+	case doEnd:
+		return p.end(s, u), true
+	case doStop:
+		return s.staged(u.stage, over), true
+	case doAdd, doCreate, doRemove, doDestroy:
+		return p.administer(s, u)
+	}
+	return s, p.observe(s, u)
+}
+
+// observe is a unit that changes nothing.
+func (p *Specification) observe(s lockState, u *unit) bool {
+	switch u.do {
+	case doFull:
+		return s.full()
+	case doBusy:
+		return !s.free(u.slot)
+	case doHeld:
+		slot := s.slotOf(u.grant)
+		return slot > 0 && slot <= s.slots
+	case doHeldOwn:
+		return u.slot <= s.slots && p.own(&s, u) > 0
+	case doCount:
+		return s.slots == u.n
+	case doVacant:
+		return s.holder(u.slot) == none
+	}
+	return false // doFail
+}
+
+func (p *Specification) take(s lockState, u *unit) (lockState, bool) {
+	slot := u.slot
+	if slot == history.AnySlot {
+		slot = s.spare()
+	}
+	if slot == 0 || !s.free(slot) {
+		return s, false
+	}
+	return s.held(slot, u.call), true
+}
+
+// mayTake takes a slot if the call can and has taken none. It is legal always, as what has its effect
+// at the end of all might as well not have it.
+func (p *Specification) mayTake(s lockState, u *unit) lockState {
+	if s.stage(u.stage) > 0 {
+		return s
+	}
+	if next, ok := p.take(s, u); ok {
+		return next.staged(u.stage, 1)
+	}
+	return s
+}
+
+// miss sees that a slot does not exist. Whoever is without theirs already need not have seen that.
+func (p *Specification) miss(s lockState, u *unit) (lockState, bool) {
+	if s.stage(u.stage) != u.at || u.slot <= s.slots && s.slotOf(u.grant) > 0 {
+		return s, u.partial
+	}
+	return s.staged(u.stage, u.at+1), true
+}
+
+// give gives a slot back that was seen gone.
+func (p *Specification) give(s lockState, u *unit) (lockState, bool) {
+	if s.stage(u.stage) != u.at {
+		return s, u.partial
+	}
+	return p.without(s, u.grant).staged(u.stage, u.at+1), true
+}
+
+// without is the state in which a call does not have its slot any more, if it did.
+func (p *Specification) without(s lockState, k int32) lockState {
+	if slot := s.slotOf(k); slot > 0 {
+		return s.held(slot, none)
+	}
+	return s
+}
+
+// own is the slot that an unanswered acquire of the unit's client took, or 0.
+func (p *Specification) own(s *lockState, u *unit) int {
+	for slot := 1; slot <= len(s.holders)/holderSize; slot++ {
+		k := s.holder(slot)
+		if k != none && p.r.calls[k].effect == mayTake && p.r.calls[k].client == u.client && (u.slot == history.AnySlot || u.slot == slot) {
+			return slot
+		}
+	}
+	return 0
+}
+
+// freeAny frees a slot that anybody holds; of permits, the client's own first.
+func (p *Specification) freeAny(s lockState, u *unit) (lockState, bool) {
+	slot := 0
+	for n := len(s.holders) / holderSize; n > 0; n-- {
+		k := s.holder(n)
+		if k == none || u.slot != history.AnySlot && u.slot != n {
+			continue
+		}
+		if slot == 0 || p.r.calls[k].client == u.client {
+			slot = n
+		}
+	}
+	if slot == 0 {
+		return s, u.partial
+	}
+	return s.held(slot, none), true
+}
+
+func (p *Specification) freeOwn(s lockState, u *unit) (lockState, bool) {
+	if slot := p.own(&s, u); slot > 0 {
+		return s.held(slot, none), true
+	}
+	return s, u.partial || !p.r.witnessed
+}
+
+// end is the end of a client's connection, or of all, as far as a slot is concerned.
+func (p *Specification) end(s lockState, u *unit) lockState {
+	for slot := 1; slot <= len(s.holders)/holderSize; slot++ {
+		k := s.holder(slot)
+		if (slot == u.slot || u.slot == history.AnySlot) && k != none && (u.client == none || p.r.calls[k].client == u.client) {
+			s = s.held(slot, none)
+		}
+	}
+	return s
+}
+
+// administer is one step of an administrative operation.
+func (p *Specification) administer(s lockState, u *unit) (lockState, bool) {
+	stage := s.stage(u.stage)
+	if stage == over {
+		return s, true
+	}
+	if stage != u.at {
+		return s, u.partial
+	}
+	next := s.staged(u.stage, stage+1)
+	switch {
+	case u.do == doCreate && s.slots < u.at:
+		return s, u.partial
+	case u.do == doCreate && s.slots > u.at:
+	case u.do == doAdd || u.do == doCreate:
+		next.slots++
+	case s.slots > 0:
+		next.slots--
+	}
+	if u.do == doDestroy && next.slots == 0 {
+		next = next.staged(u.stage, over)
+	}
+	return next, true
+}

@@ -1,0 +1,225 @@
+package linear
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/lockproof/lockproof/model/history"
+)
+
+// porcupine's work grows fast with what overlaps, and its memory with the square of the length. Three
+// things keep both small: intervals are tightened by what is known of their order, the history is cut
+// at quiet moments, and slots are checked apart where nothing looks at several.
+
+// tighten narrows the intervals of operations that follow each other on a slot. Those who had it in
+// turn had it in the order of their answers: each took it after the one before gave it back, where
+// that is certain.
+func (p *Specification) tighten() {
+	if p.r.unnamed {
+		return
+	}
+	give := make([]int32, len(p.r.calls)) // by take: the call that gives it back, plus 1
+	for k := range p.r.calls {
+		if c := &p.r.calls[k]; (c.effect == frees || c.effect == leaves) && c.link != none && !c.traits.has(partial) {
+			give[c.link] = int32(k) + 1
+		}
+	}
+	from, to := map[int32]int64{}, map[int32]int64{} // by call
+	for i := range p.r.calls {
+		k := &p.r.calls[i]
+		if k.effect != takes || k.after == none || k.traits.has(torn) {
+			continue
+		}
+		g := &p.r.calls[k.after]
+		if g.ends() == endless || g.traits&(torn|adrift|lost) != 0 {
+			continue
+		}
+		from[int32(i)] = p.ticks.of(g.ends())
+		if f := give[k.after] - 1; f != none && p.r.calls[f].inv == g.ends() {
+			to[f] = p.ticks.of(k.ret)
+		}
+	}
+	for i := range p.units {
+		u := &p.units[i]
+		if t, ok := from[u.call]; ok {
+			u.from = max(u.from, t)
+		}
+		if t, ok := to[u.call]; ok {
+			u.to = min(u.to, t)
+		}
+	}
+}
+
+// cut is a moment at which nothing was under way and the state was certain.
+type cut struct {
+	event int32
+	state lockState
+}
+
+// cut finds the moments at which the history can be cut, so many events apart at least.
+func (p *Specification) cut(apart int) (cuts []cut) {
+	if p.r.unnamed {
+		return nil // which permit an acquire took is not known
+	}
+	state, under, last := p.initial(), 0, 0
+	var held heldCount
+	for i, at := range p.r.at {
+		held.note(p.r, int32(i), at)
+		switch {
+		case at < none:
+			under -= p.bounded(int32(i))
+			u := unit{client: none}
+			if at != restarted {
+				u.client = clientOf(at)
+			}
+			state = p.end(state, &u)
+		case at == none:
+		case int(p.r.calls[at].inv) == i:
+			under += p.opens(&p.r.calls[at])
+		default:
+			state = p.settled(state, at)
+			under--
+		}
+		if p.r.releases == ByAnyone && held != 0 {
+			continue // by whom is not known: answers need not come in the order in which it went from hand to hand
+		}
+		if under == 0 && i+1-last >= apart {
+			if p.r.releases == ByAnyone {
+				state = p.end(state, &unit{client: none})
+			}
+			last = i + 1
+			cuts = append(cuts, cut{event: int32(last), state: state})
+		}
+	}
+	return cuts
+}
+
+// heldCount is how many slots are held where anyone may release them, as far as answers tell; once that is not known
+// it is never 0 again, but for a restart.
+type heldCount int
+
+func (t *heldCount) note(r *resolver, i, at int32) {
+	const unknown = 1 << 30
+	switch {
+	case at == restarted:
+		*t = 0
+	case at < none:
+		if *t != 0 {
+			*t = unknown
+		}
+	case at == none || r.calls[at].inv == i:
+	case r.calls[at].effect == takes:
+		*t++
+	case r.calls[at].effect == freesAny:
+		*t--
+	case r.calls[at].effect == leaves:
+		*t = unknown
+	}
+}
+
+// opens is how much has to be over before a call is. What nobody can be certain of never is.
+func (p *Specification) opens(c *call) int {
+	if c.traits&(torn|adrift|unproven) != 0 || c.effect >= adds && c.effect <= destroys && (p.mixed || c.traits.has(partial)) {
+		return 2
+	}
+	return 1
+}
+
+// bounded is how many unanswered calls an event bounds.
+func (p *Specification) bounded(event int32) (n int) {
+	for i := range p.r.calls {
+		if c := &p.r.calls[i]; c.effect != noEffect && c.traits.has(partial) && c.ret == event {
+			n++
+		}
+	}
+	return n
+}
+
+// settled is the state after a call, if no other is under way.
+func (p *Specification) settled(s lockState, k int32) lockState {
+	c := &p.r.calls[k]
+	n := int(c.n)
+	switch c.effect {
+	case takes:
+		return s.held(int(c.slot), k)
+	case frees, leaves:
+		return p.without(s, c.link)
+	case freesAny:
+		s, _ = p.freeAny(s, &unit{slot: int(c.slot), client: c.client})
+	case adds:
+		s.slots += n
+	case creates:
+		s.slots = max(s.slots, n)
+	case removes:
+		s.slots = max(0, s.slots-n)
+	case destroys:
+		s.slots = 0
+	}
+	return s
+}
+
+// mixes reports whether administrative operations overlap, so that what they came to is not certain.
+func (r *resolver) mixes() bool {
+	var end int32 = never
+	for i := range r.calls {
+		c := &r.calls[i]
+		if c.effect < adds || c.effect > destroys {
+			continue
+		}
+		if c.inv < end {
+			return true
+		}
+		end = max(end, c.ret)
+	}
+	return false
+}
+
+// partition divides operations into parts that can be checked apart.
+func (p *Specification) partition(ops []porcupine.Operation) (parts [][]porcupine.Operation) {
+	pieces := make([][]porcupine.Operation, len(p.cuts)+1)
+	for _, op := range ops {
+		i := sort.Search(len(p.cuts), func(i int) bool { return p.ticks.of(p.cuts[i].event) > op.Call })
+		pieces[i] = append(pieces[i], op)
+	}
+	for i, piece := range pieces {
+		for _, part := range p.bySlot(piece) {
+			if i > 0 {
+				part = append(part, p.set(&p.cuts[i-1]))
+			}
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// set is the operation that begins a piece of the history in the state that it had.
+func (p *Specification) set(c *cut) porcupine.Operation {
+	t := p.ticks.of(c.event) - 1
+	u := &unit{do: doSet, call: none, client: none, set: &c.state, from: t, to: t}
+	return porcupine.Operation{ClientId: p.lane(u), Input: u, Output: u, Call: t, Return: t}
+}
+
+// bySlot divides operations by the slot that they are about, if each is about one.
+func (p *Specification) bySlot(ops []porcupine.Operation) [][]porcupine.Operation {
+	if p.r.unnamed || slices.ContainsFunc(ops, func(op porcupine.Operation) bool { return !p.local(op.Input.(*unit)) }) {
+		return [][]porcupine.Operation{ops}
+	}
+	slots := make([][]porcupine.Operation, p.r.slots+1)
+	for _, op := range ops {
+		s := op.Input.(*unit).slot
+		slots[s] = append(slots[s], op)
+	}
+	return slices.DeleteFunc(slots, func(ops []porcupine.Operation) bool { return len(ops) == 0 })
+}
+
+// local reports whether a unit looks at its slot only, and changes nothing else.
+func (p *Specification) local(u *unit) bool {
+	switch u.do {
+	case doTake, doBusy, doHeld, doVacant, doFree, doFreeAny, doLose, doEnd:
+		return u.slot != history.AnySlot && (u.grant == none || p.r.calls[u.grant].slot != history.AnySlot)
+	case doMayTake:
+		return p.r.calls[u.call].slot != history.AnySlot
+	}
+	return false
+}

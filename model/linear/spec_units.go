@@ -1,0 +1,256 @@
+package linear
+
+import (
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// do is what a unit does.
+type do uint8
+
+const (
+	doTake do = iota
+	doMayTake
+	doClaim   // take a slot that need not exist
+	doMiss    // see that a slot does not exist
+	doGive    // give back a slot that was seen gone
+	doFree    // release
+	doFreeAny // release of what anybody holds
+	doFreeOwn // release what an unanswered acquire took
+	doLose    // lose what may be lost
+	doFull    // see every slot held
+	doBusy    // see one slot held or missing
+	doHeld    // see one's slot
+	doHeldOwn // see the slot that an unanswered acquire took
+	doCount
+	doVacant
+	doAdd // one step of administration
+	doCreate
+	doRemove
+	doDestroy
+	doEnd  // a client's slot is free as its connection ended
+	doStop // nothing more of an unanswered administrative operation can happen
+	doFail // nothing explains it
+	doSet  // the history begins in a state
+)
+
+// unit is what porcupine takes for an operation: a part of one that has its effect at one moment.
+type unit struct {
+	do      do
+	partial bool  // it may not happen: it is legal always, and may have no effect
+	call    int32 // that it is part of; or none
+	grant   int32 // the call whose slot it is about
+	client  int32 // whose it is; none is the world
+	stage   int32 // the place of its call's stage
+	slot    int
+	at      int // the stage at which it applies
+	n       int
+	set     *lockState // doSet: the state
+	from    int64
+	to      int64
+}
+
+// ticks are the times that porcupine is given. Its intervals are closed, so that every event has a
+// tick of its own, with room around it for what happens at the end of a connection, slot by slot.
+type ticks struct {
+	stride, end int64
+}
+
+func newTicks(r *resolver) ticks {
+	stride := int64(max(r.slots, r.permits) + 4)
+	return ticks{stride: stride, end: stride * int64(len(r.at)+1)}
+}
+
+// of is the tick of an event.
+func (t ticks) of(event int32) int64 {
+	if event == endless {
+		return t.end
+	}
+	return t.stride * int64(event+1)
+}
+
+// number gives calls that have a stage a place for it.
+func (p *Specification) number() {
+	p.stage = make([]int32, len(p.r.calls))
+	for i := range p.r.calls {
+		p.stage[i] = none
+		switch p.r.calls[i].effect {
+		case mayTake, claims, leaves, adds, creates, removes, destroys:
+			p.stage[i] = int32(p.stages)
+			p.stages++
+		}
+	}
+}
+
+// decompose adds the units of a call.
+func (p *Specification) decompose(k int32) {
+	c := &p.r.calls[k]
+	u := unit{
+		partial: c.traits.has(partial), call: k, grant: c.link, client: c.client, stage: p.stage[k],
+		slot: int(c.slot), n: int(c.n), from: p.ticks.of(c.inv), to: p.ticks.of(c.ret),
+	}
+	if u.partial && c.ret != endless {
+		u.to-- // just before the connection's end
+	}
+	switch c.effect {
+	case takes:
+		p.emit(u, doTake)
+		p.loss(c, u)
+	case mayTake:
+		p.mayTakeAny(c, u)
+	case claims:
+		u.grant = k
+		p.emit(u, doClaim, doMiss, doGive)
+	case findsFull:
+		p.full(u)
+	case leaves:
+		p.emit(u, doMiss, doGive)
+	case adds, creates, removes, destroys:
+		p.steps(c, u)
+	case noEffect:
+	default:
+		p.emit(u, p.only(c))
+	}
+}
+
+// only is what the single unit of a call does.
+func (p *Specification) only(c *call) do {
+	own := c.traits.has(unproven)
+	switch {
+	case c.effect == frees && own:
+		return doFreeOwn
+	case c.effect == frees:
+		return doFree
+	case c.effect == freesAny:
+		return doFreeAny
+	case c.effect == findsHeld && own:
+		return doHeldOwn
+	case c.effect == findsHeld:
+		return doHeld
+	case c.effect == findsCount:
+		return doCount
+	case c.effect == findsFree:
+		return doVacant
+	}
+	return doFail
+}
+
+// emit adds units that follow each other.
+func (p *Specification) emit(u unit, what ...do) {
+	for i, d := range what {
+		u.do, u.at = d, i
+		p.units = append(p.units, u)
+	}
+}
+
+// loss adds the unit by which a call may lose what it took.
+func (p *Specification) loss(c *call, u unit) {
+	if !c.traits.has(adrift) {
+		return
+	}
+	u.do, u.grant, u.from, u.to = doLose, u.call, p.ticks.of(c.exit), p.ticks.end
+	p.units = append(p.units, u)
+}
+
+// mayTakeAny adds a unit for each slot that an unanswered acquire may have taken.
+func (p *Specification) mayTakeAny(c *call, u unit) {
+	first, last := u.slot, u.slot
+	if u.slot == history.AnySlot && !p.r.unnamed {
+		first, last = 1, p.r.slots
+	}
+	p.loss(c, u)
+	for u.slot = first; u.slot <= last; u.slot++ {
+		p.emit(u, doMayTake)
+	}
+}
+
+// full adds what an acquire saw that found no slot.
+func (p *Specification) full(u unit) {
+	if p.strength == property.Strict {
+		p.emit(u, doFull)
+		return
+	}
+	if p.r.unnamed {
+		return
+	}
+	for s := 1; s <= p.r.slots; s++ {
+		u.slot = s
+		p.emit(u, doBusy)
+	}
+}
+
+// steps adds the single steps of an administrative operation.
+func (p *Specification) steps(c *call, u unit) {
+	n := u.n
+	switch c.effect {
+	case adds:
+		u.do = doAdd
+	case creates:
+		u.do = doCreate
+	case removes:
+		u.do = doRemove
+	case destroys:
+		u.do, n = doDestroy, max(1, p.r.slots)
+	}
+	stop := u
+	if u.partial {
+		u.to = p.ticks.end // doStop ends it, where something does
+	}
+	for u.at = 0; u.at < n; u.at++ {
+		p.units = append(p.units, u)
+	}
+	if u.partial && c.ret != endless {
+		stop.do, stop.from, stop.to = doStop, p.ticks.of(c.ret), p.ticks.of(c.ret)
+		p.units = append(p.units, stop)
+	}
+}
+
+// ended adds the end of connections, slot by slot.
+func (p *Specification) ended(event, at int32) {
+	u := unit{do: doEnd, call: none, grant: none, client: none, stage: none}
+	if at != restarted {
+		u.client = clientOf(at)
+	}
+	if p.r.unnamed {
+		u.from, u.to = p.ticks.of(event), p.ticks.of(event)
+		p.units = append(p.units, u)
+		return
+	}
+	for s := 1; s <= p.r.slots; s++ {
+		if u.client != none && !p.touches(u.client, s) {
+			continue
+		}
+		u.slot, u.from = s, p.ticks.of(event)+int64(s)
+		u.to = u.from
+		p.units = append(p.units, u)
+	}
+}
+
+// touches reports whether a client may have a slot at some time.
+func (p *Specification) touches(client int32, slot int) bool {
+	for i := range p.r.calls {
+		c := &p.r.calls[i]
+		if c.client != client {
+			continue
+		}
+		switch c.effect {
+		case takes, claims:
+			if int(c.slot) == slot {
+				return true
+			}
+		case mayTake:
+			if c.slot == history.AnySlot || int(c.slot) == slot {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lane is the line of a visualization that a unit is drawn on.
+func (p *Specification) lane(u *unit) int {
+	if u.client == none || u.do == doEnd {
+		return len(p.r.clients.list)
+	}
+	return int(u.client)
+}

@@ -1,0 +1,308 @@
+package linear
+
+import "github.com/lockproof/lockproof/model/property"
+
+// sweep is the fast check. It walks the events of one lock once and keeps every state that the lock
+// may be in, given the answers so far. Where the best moment of an effect is known (classify.go), it
+// is taken and there stays one state; only what is left open splits states: steps of administration,
+// unanswered acquires, and what disturbs others. A state that an answer contradicts is given up, and
+// the history is illegal once none is left.
+//
+// Whatever is open has its effect just before an event that asks for it and not earlier: until then,
+// nothing can tell the difference. Among states that differ only in when slots were last free, taken,
+// added or removed, the later dominates, and the others are given up.
+type sweep struct {
+	r        *resolver
+	strength property.Strength
+	now      int32 // the event at hand
+
+	states []*state
+	pool   []*state
+	dead   *state // the last state that was given up
+
+	queues   [][]int32 // by slot: takes under way whose moment is not open, the first to return first
+	waiting  []int32   // calls under way that ask for a moment
+	fulls    int       // how many of them found the lock full
+	staged   []stagedCall
+	free     []int32 // stage numbers not in use
+	stages   int32   // stage numbers
+	restless []int32 // holders whose moment to lose their slot is open
+	haunting haunting
+
+	effort     effort
+	work       int
+	incomplete bool // states were left out: that none is left proves nothing
+}
+
+// stagedCall is a call under way that takes effect in steps; a state has how far it is at a number.
+type stagedCall struct {
+	call, stage int32
+}
+
+// effort bounds the search. Where a bound is met, states are left out, and the check decides Legal or
+// nothing.
+type effort struct {
+	keep int // states kept from event to event
+	most int // states at one event
+	work int // states made and compared, beside four for each event
+}
+
+// efforts are what is tried, in turn, until one decides: the explanation that is tried first is most
+// often the right one, and a history that takes the last is one in some thousands.
+var efforts = [...]effort{
+	{keep: 8, most: 1 << 10, work: 1 << 21},
+	{keep: 1 << 9, most: 1 << 10, work: 1 << 21},
+	{keep: 1 << 11, most: 1 << 12, work: 1 << 24},
+}
+
+// unproved is the finding for histories in which an unanswered acquire must have had an effect.
+var unproved = Finding{
+	Event: -1, How: byFastCheck, Why: "a slot is verified or released that only an unanswered acquire can have taken",
+}
+
+// tooMany is the finding where the bounds are met.
+var tooMany = Finding{Event: -1, How: byFastCheck, Why: "there are too many ways to explain it"}
+
+// run checks the lock that a resolver has at hand.
+func (w *sweep) run(r *resolver, s property.Strength) Finding {
+	switch {
+	case r.unproven:
+		return unproved
+	case r.slots > sweepSlots:
+		return Finding{Event: -1, How: byFastCheck, Why: "there are too many slots"}
+	}
+	f := tooMany
+	for i := 0; i < len(efforts) && f.Decision == Undecided; i++ {
+		f = w.walk(r, s, efforts[i])
+	}
+	return f
+}
+
+// walk goes through the events with so much effort.
+func (w *sweep) walk(r *resolver, s property.Strength, e effort) Finding {
+	w.reset(r, s)
+	w.effort = e
+	for i, k := range r.at {
+		w.now = int32(i)
+		switch {
+		case k >= 0 && r.calls[k].inv == w.now:
+			w.begin(k, &r.calls[k])
+		case k >= 0:
+			w.end(k, &r.calls[k])
+		case k < none:
+			w.disconnect(k)
+		}
+		if len(w.states) == 0 {
+			return w.failed(k)
+		}
+		if w.work > w.effort.work+4*i {
+			return tooMany
+		}
+	}
+	return Finding{Decision: Legal, Event: -1, How: byFastCheck}
+}
+
+// sweepSlots bounds the slots that a state may have.
+const sweepSlots = 1 << 12
+
+func (w *sweep) reset(r *resolver, s property.Strength) {
+	w.pool = append(w.pool, w.states...)
+	w.r, w.strength, w.now, w.states, w.dead = r, s, none, w.states[:0], nil
+	w.waiting, w.fulls, w.staged, w.free, w.stages = w.waiting[:0], 0, w.staged[:0], w.free[:0], 0
+	w.restless, w.work, w.incomplete = w.restless[:0], 0, false
+	for len(w.queues) <= r.slots {
+		w.queues = append(w.queues, nil)
+	}
+	for i := range w.queues {
+		w.queues[i] = w.queues[i][:0]
+	}
+	w.haunting.reset(r.slots)
+	first := w.fresh()
+	first.reset(r.first, r.slots)
+	w.states = append(w.states, first)
+}
+
+// begin is an invocation.
+func (w *sweep) begin(k int32, c *call) {
+	switch c.effect {
+	case takes:
+		if !c.traits.has(open) {
+			w.enqueue(k, c)
+			w.settleAll(c.slot)
+		}
+	case frees:
+		w.settleAll(c.slot)
+	case mayTake:
+		w.haunting.add(w, k, c)
+	case findsFull:
+		w.fulls++
+		w.waiting = append(w.waiting, k)
+	case findsHeld, findsCount, findsFree, leaves, claims:
+		w.waiting = append(w.waiting, k)
+	}
+	if c.staged() {
+		w.stage(k)
+	}
+	if c.traits.has(openExit) {
+		w.restless = append(w.restless, k)
+	}
+}
+
+// enqueue adds a take to those that wait for its slot, in the order of their answers.
+func (w *sweep) enqueue(k int32, c *call) {
+	q := append(w.queues[c.slot], k)
+	for i := len(q) - 1; i > 0 && w.r.calls[q[i-1]].ret > c.ret; i-- {
+		q[i], q[i-1] = q[i-1], q[i]
+	}
+	w.queues[c.slot] = q
+}
+
+func (w *sweep) settleAll(slot uint16) {
+	for _, st := range w.states {
+		w.settle(st, int32(slot))
+	}
+}
+
+// stage gives a call a number for its stage.
+func (w *sweep) stage(k int32) {
+	if len(w.free) == 0 {
+		for _, st := range w.states {
+			st.stage = append(st.stage, 0)
+		}
+		w.free = append(w.free, w.stages)
+		w.stages++
+	}
+	n := len(w.free) - 1
+	w.staged = append(w.staged, stagedCall{call: k, stage: w.free[n]})
+	w.free = w.free[:n]
+}
+
+// end is an answer: states that contradict it are given up, once everything that might make it true
+// was tried.
+func (w *sweep) end(k int32, c *call) {
+	if w.careful() {
+		w.explore()
+	}
+	switch {
+	case c.effect == takes:
+		w.settleAll(c.slot)
+	case c.effect == findsFull && w.strength == property.Scan:
+		w.haunt(c)
+	}
+	w.keep(k, c)
+	w.close(k, c)
+	if c.effect == frees || c.effect == leaves {
+		w.release(c)
+	}
+	w.merge()
+}
+
+// keep keeps the states in which an answer is true.
+func (w *sweep) keep(k int32, c *call) {
+	n := 0
+	for _, st := range w.states {
+		if w.answers(st, k, c) {
+			w.states[n] = st
+			n++
+			continue
+		}
+		w.dead = st
+		w.pool = append(w.pool, st)
+	}
+	w.states = w.states[:n]
+}
+
+// close forgets a call that is over.
+func (w *sweep) close(k int32, c *call) {
+	switch c.effect {
+	case takes:
+		if !c.traits.has(open) {
+			w.queues[c.slot] = remove(w.queues[c.slot], k)
+		}
+	case findsFull:
+		w.fulls--
+		w.stopWaiting(k)
+	case findsHeld, findsCount, findsFree, leaves, claims:
+		w.stopWaiting(k)
+	}
+	if c.staged() {
+		w.unstage(k)
+	}
+}
+
+// remove takes a call out of a list, keeping the order.
+func remove(list []int32, k int32) []int32 {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i] == k {
+			return append(list[:i], list[i+1:]...)
+		}
+	}
+	return list
+}
+
+func (w *sweep) stopWaiting(k int32) {
+	last := len(w.waiting) - 1
+	for i := last; i >= 0; i-- {
+		if w.waiting[i] == k {
+			w.waiting[i] = w.waiting[last]
+			w.waiting = w.waiting[:last]
+			return
+		}
+	}
+}
+
+func (w *sweep) unstage(k int32) {
+	for i, s := range w.staged {
+		if s.call != k {
+			continue
+		}
+		for _, st := range w.states {
+			st.stage[s.stage] = 0
+		}
+		w.free = append(w.free, s.stage)
+		w.staged = append(w.staged[:i], w.staged[i+1:]...)
+		return
+	}
+}
+
+// release gives back what a call still has.
+func (w *sweep) release(c *call) {
+	for _, st := range w.states {
+		if st.cells[c.slot].holder == c.link {
+			w.vacate(st, int32(c.slot))
+		}
+	}
+}
+
+// disconnect is the end of a client's connection, or of all: what they had is free, and what was not
+// answered cannot happen any more.
+func (w *sweep) disconnect(at int32) {
+	if w.careful() {
+		w.explore()
+	}
+	w.haunting.last(w)
+	for _, st := range w.states {
+		for s := int32(1); s <= int32(w.r.slots); s++ {
+			if h := st.cells[s].holder; h != none && (at == restarted || w.r.calls[h].client == clientOf(at)) {
+				w.vacate(st, s)
+			}
+		}
+	}
+	w.expire()
+	w.haunting.expire(w)
+	w.merge()
+}
+
+// expire forgets calls without an answer that the event at hand bounds.
+func (w *sweep) expire() {
+	for i := len(w.staged) - 1; i >= 0; i-- {
+		if k := w.staged[i].call; w.r.calls[k].ret == w.now {
+			w.unstage(k)
+		}
+	}
+	for i := len(w.waiting) - 1; i >= 0; i-- {
+		if k := w.waiting[i]; w.r.calls[k].ret == w.now {
+			w.stopWaiting(k)
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package linear
+
+import "github.com/lockproof/lockproof/model/property"
+
+// careful reports whether there may be more to try at an event than what is best for everybody.
+func (w *sweep) careful() bool {
+	return len(w.staged) > 0 || len(w.restless) > 0 || w.strength == property.Strict && w.fulls > 0 && w.haunting.some
+}
+
+// explore adds every state that steps of the calls under way lead to.
+func (w *sweep) explore() {
+	for i := 0; i < len(w.states); i++ {
+		st := w.states[i]
+		for _, s := range w.staged {
+			w.step(st, &w.r.calls[s.call], s)
+		}
+		if len(w.restless) > 0 {
+			w.give(st)
+		}
+		if w.strength == property.Strict && w.fulls > 0 {
+			w.fill(st)
+		}
+	}
+}
+
+// step takes a call one step further, if it can be.
+func (w *sweep) step(st *state, c *call, s stagedCall) {
+	at := st.stage[s.stage]
+	if at == c.stages() || c.effect == findsHeld {
+		return
+	}
+	next := w.clone(st)
+	next.stage[s.stage]++
+	if w.apply(next, c, s, at) {
+		w.add(next)
+		return
+	}
+	w.pool = append(w.pool, next)
+}
+
+// apply has the step of a call that follows stage at happen, or reports that it cannot.
+func (w *sweep) apply(st *state, c *call, s stagedCall, at int32) bool {
+	slot := int32(c.slot)
+	switch c.effect {
+	case takes:
+		return slot <= st.slots && w.seize(st, slot, s.call)
+	case claims:
+		return w.withdraw(st, slot, s.call, at)
+	case adds:
+		w.grow(st)
+	case creates:
+		if at == st.slots {
+			w.grow(st)
+		}
+		return at < st.slots
+	case removes:
+		if st.slots > 0 {
+			w.shrink(st)
+		}
+	case destroys:
+		if st.slots > 0 {
+			w.shrink(st)
+		}
+		if st.slots > 0 {
+			st.stage[s.stage] = at // there is more to do
+		}
+	}
+	return true
+}
+
+// withdraw is an acquire that claims a slot, sees it gone, and gives it back.
+func (w *sweep) withdraw(st *state, slot, k, at int32) bool {
+	switch at {
+	case 0:
+		return w.seize(st, slot, k)
+	case 1:
+		return slot > st.slots
+	}
+	w.vacate(st, slot)
+	return true
+}
+
+// seize has a call take a slot, from a holder that may be without it as well.
+func (w *sweep) seize(st *state, slot, k int32) bool {
+	if st.cells[slot].holder != none {
+		if !w.leaving(st, slot) {
+			return false
+		}
+		w.witness(st)
+		st.cells[slot].holder = k
+		st.cells[slot].taken = w.now
+		return true
+	}
+	w.occupy(st, slot, k)
+	return true
+}
+
+// give adds the states in which a holder is without its slot whose moment to lose it is open.
+func (w *sweep) give(st *state) {
+	for s := int32(1); s < int32(len(st.cells)); s++ {
+		h := st.cells[s].holder
+		if h == none || !w.r.calls[h].traits.has(openExit) || !w.leaving(st, s) {
+			continue
+		}
+		next := w.clone(st)
+		w.vacate(next, s)
+		w.add(next)
+	}
+}
+
+// add adds a state that is not dominated by another.
+func (w *sweep) add(st *state) {
+	since := w.horizon()
+	for _, o := range w.states {
+		if o.dominates(st, since) {
+			w.pool = append(w.pool, st)
+			return
+		}
+	}
+	w.work += len(w.states)
+	if len(w.states) >= w.effort.most {
+		w.incomplete = true
+		w.pool = append(w.pool, st)
+		return
+	}
+	w.states = append(w.states, st)
+}
+
+// calm forgets holders whose moment to lose their slot is open, but have none any more in any state.
+func (w *sweep) calm() {
+	n := 0
+	for _, k := range w.restless {
+		if c := &w.r.calls[k]; c.effect == mayTake || c.ret > w.now || w.holds(k, c) {
+			w.restless[n] = k
+			n++
+		}
+	}
+	w.restless = w.restless[:n]
+}
+
+// holds reports whether a call has its slot in some state.
+func (w *sweep) holds(k int32, c *call) bool {
+	for _, st := range w.states {
+		if st.cells[c.slot].holder == k {
+			return true
+		}
+	}
+	return false
+}
+
+// merge gives up states that are dominated by others, and the last ones if there are too many.
+func (w *sweep) merge() {
+	if len(w.restless) > 0 {
+		w.calm()
+	}
+	if len(w.states) < 2 {
+		return
+	}
+	w.work += len(w.states)
+	since := w.horizon()
+	n := 0
+	for i, st := range w.states {
+		if w.dominated(st, i, n, since) {
+			w.pool = append(w.pool, st)
+			continue
+		}
+		w.states[n] = st
+		n++
+	}
+	w.states = w.states[:n]
+	if keep := w.effort.keep; n > keep {
+		w.incomplete = true
+		w.pool = append(w.pool, w.states[keep:]...)
+		w.states = w.states[:keep]
+	}
+}
+
+// dominated reports whether the i-th state is dominated by one that is kept, the first n, or by one
+// that follows. Of equal ones the last is kept.
+func (w *sweep) dominated(st *state, i, n int, since int32) bool {
+	for _, o := range w.states[:n] {
+		if o.dominates(st, since) {
+			return true
+		}
+	}
+	for _, o := range w.states[i+1:] {
+		if o.dominates(st, since) {
+			return true
+		}
+	}
+	return false
+}
+
+// horizon is the beginning of the oldest call under way: no moment before it matters.
+func (w *sweep) horizon() int32 {
+	since := w.now
+	for _, k := range w.waiting {
+		since = min(since, w.r.calls[k].inv)
+	}
+	return since
+}
+
+// dominates reports whether whatever is true in another state later on will be true in this one.
+func (st *state) dominates(o *state, since int32) bool {
+	if st.slots != o.slots || st.used&^o.used != 0 || earlier(st.full, o.full, since) {
+		return false
+	}
+	if st.spent[losing] > o.spent[losing] { // those that keep their slots are among the holders
+		return false
+	}
+	for i := range st.stage {
+		if st.stage[i] != o.stage[i] {
+			return false
+		}
+	}
+	for i := range st.cells {
+		a, b := &st.cells[i], &o.cells[i]
+		if a.holder != b.holder || earlier(a.opened, b.opened, since) || earlier(a.taken, b.taken, since) {
+			return false
+		}
+		if earlier(st.left[i], o.left[i], since) {
+			return false
+		}
+	}
+	return true
+}
+
+// earlier reports whether moment a is before b, as far as calls that began since can tell.
+func earlier(a, b, since int32) bool { return a < b && b > since }

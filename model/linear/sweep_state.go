@@ -1,0 +1,219 @@
+package linear
+
+import "github.com/lockproof/lockproof/model/property"
+
+// state is one state that a lock may be in. Moments are the indices of events: what happened at
+// moment i happened just before event i, or because of it, and so during every call that began
+// before event i and was not over by then.
+type state struct {
+	slots int32  // how many there are
+	open  int32  // how many of them nobody holds
+	full  int32  // the last moment at which none of them was
+	used  uint64 // unanswered acquires that have taken a slot (haunting.go)
+	spent [2]int32
+	cells []cell  // by slot
+	left  []int32 // by number: the last moment at which there were so many slots
+	stage []int32 // how far calls are that take effect in steps
+}
+
+// cell is one slot.
+type cell struct {
+	holder int32 // the call that took it; or none
+	opened int32 // the last moment at which it was taken or missing, if it is there and free
+	taken  int32 // the last moment at which it was free, if it is held
+}
+
+// never is the moment before the first event.
+const never = -1
+
+func (st *state) reset(first, slots int) {
+	cells, left, stage := st.cells[:0], st.left[:0], st.stage[:0]
+	for range slots + 1 {
+		cells = append(cells, cell{holder: none, opened: never, taken: never})
+		left = append(left, never)
+	}
+	*st = state{slots: int32(first), open: int32(first), full: never, cells: cells, left: left, stage: stage}
+}
+
+// fresh is a state to be filled.
+func (w *sweep) fresh() *state {
+	if n := len(w.pool); n > 0 {
+		st := w.pool[n-1]
+		w.pool = w.pool[:n-1]
+		return st
+	}
+	return new(state)
+}
+
+func (w *sweep) clone(st *state) *state {
+	w.work++
+	c := w.fresh()
+	cells, left, stage := c.cells[:0], c.left[:0], c.stage[:0]
+	*c = *st
+	c.cells = append(cells, st.cells...)
+	c.left = append(left, st.left...)
+	c.stage = append(stage, st.stage...)
+	return c
+}
+
+// occupy has a call take a slot that nobody holds.
+func (w *sweep) occupy(st *state, slot, k int32) {
+	c := &st.cells[slot]
+	c.holder, c.taken = k, w.now
+	if slot <= st.slots {
+		st.open--
+	}
+}
+
+// vacate frees a slot. Whoever waits for it has it then.
+func (w *sweep) vacate(st *state, slot int32) {
+	w.witness(st)
+	c := &st.cells[slot]
+	c.holder = none
+	if slot <= st.slots {
+		st.opening(slot, w.now)
+		w.settle(st, slot)
+	}
+}
+
+// opening notes that a slot is there and free from now on.
+func (st *state) opening(slot, now int32) {
+	st.cells[slot].opened = now
+	if st.open == 0 {
+		st.full = now
+	}
+	st.open++
+}
+
+// settle gives a slot to the first that waits for it, if it can be had and none comes before.
+func (w *sweep) settle(st *state, slot int32) {
+	if len(w.queues[slot]) == 0 || slot > st.slots {
+		return
+	}
+	c, k := &st.cells[slot], w.queues[slot][0]
+	switch after := w.r.calls[k].after; {
+	case after != none && w.r.calls[after].ret >= w.now:
+	case c.holder == none:
+		w.occupy(st, slot, k)
+	case c.holder != k && w.leaving(st, slot) && !w.r.calls[c.holder].traits.has(openExit):
+		w.witness(st)
+		c.holder, c.taken = k, w.now
+	}
+}
+
+// leaving reports whether the holder of a slot may be without it from now on.
+func (w *sweep) leaving(st *state, slot int32) bool {
+	h := &w.r.calls[st.cells[slot].holder]
+	return h.exit <= w.now || h.quit <= w.now && st.missed(slot, h.quit)
+}
+
+// missed reports whether a slot did not exist at some moment since an event.
+func (st *state) missed(slot, since int32) bool {
+	return st.slots < slot || st.left[slot-1] > since
+}
+
+// existed reports whether a slot existed at some moment since an event.
+func (st *state) existed(slot, since int32) bool {
+	return st.slots >= slot || st.left[slot] > since
+}
+
+// grow adds a slot.
+func (w *sweep) grow(st *state) {
+	st.left[st.slots] = w.now
+	st.slots++
+	if st.cells[st.slots].holder == none {
+		st.opening(st.slots, w.now)
+	}
+	w.settle(st, st.slots)
+}
+
+// shrink removes the last slot.
+func (w *sweep) shrink(st *state) {
+	w.settle(st, st.slots)
+	st.left[st.slots] = w.now
+	if st.cells[st.slots].holder == none {
+		st.open--
+	}
+	st.slots--
+}
+
+// covers reports whether a slot is free and was so, at every moment since an event.
+func (st *state) covers(slot, since int32) bool {
+	c := &st.cells[slot]
+	return slot <= st.slots && c.holder == none && c.opened <= since
+}
+
+// answers reports whether the answer of a call is true.
+func (w *sweep) answers(st *state, k int32, c *call) bool {
+	slot := int32(c.slot)
+	switch c.effect {
+	case takes:
+		if c.traits.has(open) {
+			return st.stage[w.stageOf(k)] == 1
+		}
+		return st.cells[slot].holder == k
+	case findsFull:
+		return w.sawFull(st, c)
+	case findsHeld:
+		if c.traits.has(open) && st.stage[w.stageOf(k)] == 1 {
+			return true
+		}
+		return st.cells[slot].holder == c.link && st.existed(slot, c.inv)
+	case leaves:
+		return st.cells[slot].holder != c.link || w.leaving(st, slot)
+	case findsCount:
+		return int32(c.n) == st.slots || int(c.n) < len(st.left) && st.left[c.n] > c.inv
+	case findsFree:
+		return st.cells[slot].holder == none || st.cells[slot].taken > c.inv
+	case claims, adds, creates, removes, destroys:
+		return st.stage[w.stageOf(k)] == c.stages()
+	}
+	return c.effect != impossible
+}
+
+// sawFull reports whether an acquire was right to find no slot.
+func (w *sweep) sawFull(st *state, c *call) bool {
+	if st.open == 0 || st.full > c.inv {
+		return true
+	}
+	if w.strength == property.Strict {
+		return false
+	}
+	for s := int32(1); s <= st.slots; s++ {
+		if st.covers(s, c.inv) {
+			return false
+		}
+	}
+	return true
+}
+
+// stages is the stage at which a call that takes effect in steps is through.
+func (c *call) stages() int32 {
+	switch c.effect {
+	case adds, creates, removes:
+		return int32(c.n)
+	case claims:
+		return 3
+	}
+	return 1
+}
+
+// stageOf is the number of a call's stage.
+func (w *sweep) stageOf(k int32) int32 {
+	for _, s := range w.staged {
+		if s.call == k {
+			return s.stage
+		}
+	}
+	panic("linear: a call without a stage")
+}
+
+// witness notes of verifies under way that what they say is true at this moment.
+func (w *sweep) witness(st *state) {
+	for _, s := range w.staged {
+		c := &w.r.calls[s.call]
+		if c.effect == findsHeld && st.cells[c.slot].holder == c.link && st.existed(int32(c.slot), c.inv) {
+			st.stage[s.stage] = 1
+		}
+	}
+}

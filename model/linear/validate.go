@@ -1,0 +1,92 @@
+package linear
+
+import (
+	"fmt"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Malformed says why something is not a history.
+type Malformed struct {
+	Event    int    // the index of the event at fault; -1 is the history itself
+	What     string // what is there
+	Expected string // what was expected instead
+}
+
+// Error implements error.
+func (m *Malformed) Error() string {
+	if m.Event < 0 {
+		return fmt.Sprintf("%s: expected %s", m.What, m.Expected)
+	}
+	return fmt.Sprintf("event %d: %s: expected %s", m.Event, m.What, m.Expected)
+}
+
+// Validate reports whether a history is well-formed: processes alternate between invocations and
+// their completions, and occurrences of the world are the nemesis's. The error is a [*Malformed].
+func Validate(h *history.History) error {
+	if err := new(resolver).resolve(h, noLock, Options{}); err != nil {
+		return err
+	}
+	return nil
+}
+
+// noLock resolves a history for no lock, to see that it is well-formed.
+const noLock = -1
+
+// checkShape looks at the history as a whole.
+func checkShape(h *history.History) *Malformed {
+	switch {
+	case len(h.Slots) != len(h.Locks):
+		return &Malformed{-1, fmt.Sprintf("%d locks with %d numbers of slots", len(h.Locks), len(h.Slots)), "one number for each lock"}
+	case len(h.Events) >= endless:
+		return &Malformed{-1, fmt.Sprintf("%d events", len(h.Events)), "fewer than two thousand million"}
+	}
+	for l, n := range h.Slots {
+		if n < 0 || n > maxSlots {
+			return &Malformed{-1, fmt.Sprintf("lock %q has %d slots", h.Locks[l], n), fmt.Sprintf("0 to %d", maxSlots)}
+		}
+	}
+	return nil
+}
+
+// maxSlots is how many slots a history can name.
+const maxSlots = 1<<16 - 1
+
+// checkEvent looks at one event by itself.
+func checkEvent(h *history.History, i int32) *Malformed {
+	e := &h.Events[i]
+	if e.F >= history.Crash {
+		if !e.F.Occurrence() {
+			return &Malformed{int(i), fmt.Sprintf("number %d", e.F), "an operation or an occurrence"}
+		}
+		if e.Process != history.Nemesis || e.Type != history.Info {
+			return &Malformed{int(i), fmt.Sprintf("%s by process %d", e.F, e.Process), "an occurrence to be the nemesis's, and info"}
+		}
+		return nil
+	}
+	switch {
+	case e.F.Op() == lock.NoOp || e.F.Op() > lock.Wait:
+		return &Malformed{int(i), fmt.Sprintf("number %d", e.F), "an operation or an occurrence"}
+	case e.Process < 0:
+		return &Malformed{int(i), fmt.Sprintf("%s by process %d", e.F, e.Process), "operations to be a client's"}
+	case int(e.Lock) >= len(h.Locks):
+		return &Malformed{int(i), fmt.Sprintf("lock %d", e.Lock), fmt.Sprintf("one of the %d locks", len(h.Locks))}
+	case e.Type > history.Info:
+		return &Malformed{int(i), fmt.Sprintf("type %d", e.Type), "invoke, ok, fail or info"}
+	case e.Type == history.OK && e.F == history.F(lock.Acquire) && !e.Held:
+		return &Malformed{int(i), "an acquire that is ok but not held", "fail, with its reason, where the answer was no"}
+	}
+	return nil
+}
+
+// unexpected is a completion that fits no invocation, or an invocation too many.
+func unexpected(h *history.History, i, inv int32) *Malformed {
+	e := &h.Events[i]
+	what := fmt.Sprintf("c%d's %s %s", e.Process, e.F, e.Type)
+	if inv == none {
+		return &Malformed{int(i), what, "an invocation before its completion"}
+	}
+	o := &h.Events[inv]
+	return &Malformed{int(i), what, fmt.Sprintf("first the completion of its %s of event %d", o.F, inv)}
+}

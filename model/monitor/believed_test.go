@@ -1,0 +1,44 @@
+package monitor
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// TestBelievedThroughout: who verifies while another is told that it holds the slot has believed all along if it
+// is told that it still does, and may have known better if not.
+func TestBelievedThroughout(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		held [2]bool // what the verify of each client says
+		want linear.Decision
+	}{
+		{"the first is told yes", [2]bool{true, false}, linear.Illegal},
+		{"the first is told no", [2]bool{false, true}, linear.Legal},
+		{"both are told yes", [2]bool{true, true}, linear.Illegal},
+		{"both are told no", [2]bool{false, false}, linear.Legal},
+	} {
+		told := func(p int32, f history.F, held bool) history.Event {
+			return history.Event{Process: p, Type: history.OK, F: f, Held: held, Slot: 1}
+		}
+		asked := func(p int32, f history.F) history.Event {
+			return history.Event{Process: p, Type: history.Invoke, F: f, Slot: 1}
+		}
+		acquire, verify := history.F(lock.Acquire), history.F(lock.Verify)
+		h := &history.History{Kind: lock.Mutex, Locks: []string{"jobs"}, Slots: []int{1}, Events: []history.Event{
+			asked(1, acquire), asked(2, acquire),
+			told(1, acquire, true), asked(1, verify),
+			told(2, acquire, true), asked(2, verify), // each while the other may know better
+			told(1, verify, c.held[0]), told(2, verify, c.held[1]),
+		}}
+		for _, v := range linear.Judge(h, linear.Options{}) {
+			if v.Property == property.MutualExclusion && v.Decision != c.want {
+				t.Errorf("%s: %v (%s), want %v", c.name, v.Decision, v.Why, c.want)
+			}
+		}
+	}
+}

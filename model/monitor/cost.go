@@ -1,0 +1,134 @@
+package monitor
+
+import (
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// CostClass is an operation and how it went, as far as that decides what it may cost.
+type CostClass uint8
+
+// The situations.
+const (
+	AcquireFirst  CostClass = iota // slot 1 acquired, no race lost
+	AcquireLater                   // a higher slot acquired, no race lost
+	AcquireRaced                   // a slot acquired after RESOURCE_LOCKED
+	AcquireFull                    // every slot taken, no race lost
+	AcquireOther                   // full, withdrawn or given up after races
+	VerifyHeld                     // the slot is held
+	VerifyRemoved                  // it is not
+	ReleaseOK
+	CreateOK
+	AddOK
+	RemoveOK
+	DestroyOK
+	CountOK
+	WaitOK
+	CostClasses // how many there are
+)
+
+var situationNames = [CostClasses]string{
+	"acquire slot 1", "acquire a later slot", "acquire after a lost race", "acquire, all taken",
+	"acquire, withdrawn or given up", "verify, held", "verify, not held", "release", "create", "add",
+	"remove", "destroy", "count", "wait",
+}
+
+// String is the situation in words.
+func (s CostClass) String() string { return situationNames[s] }
+
+// What a tally counts.
+const (
+	Commands = iota
+	Trips    // round trips
+	Replies  // round trips if every reply were waited for
+	Channels // opened
+	Connections
+	Measures // how many there are
+)
+
+// Tally adds up one situation's costs, by measure.
+type Tally struct {
+	Count         int
+	Sum, Min, Max [Measures]int
+}
+
+func (t *Tally) add(cost [Measures]int) {
+	for k, n := range cost {
+		if t.Count == 0 || n < t.Min[k] {
+			t.Min[k] = n
+		}
+		t.Sum[k] += n
+		t.Max[k] = max(t.Max[k], n)
+	}
+	t.Count++
+}
+
+func (t *Tally) merge(o *Tally) {
+	if o.Count == 0 {
+		return
+	}
+	for k := range o.Sum {
+		if t.Count == 0 || o.Min[k] < t.Min[k] {
+			t.Min[k] = o.Min[k]
+		}
+		t.Sum[k] += o.Sum[k]
+		t.Max[k] = max(t.Max[k], o.Max[k])
+	}
+	t.Count += o.Count
+}
+
+// Costs adds up what operations took, by situation. The zero value is ready to use.
+type Costs [CostClasses]Tally
+
+// Add counts one operation that is over and met RESOURCE_LOCKED so many times.
+func (cs *Costs) Add(op lock.Op, r lock.Result, lost int, cost [Measures]int) {
+	cs[situation(op, r, lost)].add(cost)
+}
+
+// Merge adds another sum.
+func (cs *Costs) Merge(o *Costs) {
+	for i := range cs {
+		cs[i].merge(&o[i])
+	}
+}
+
+func situation(op lock.Op, r lock.Result, lost int) CostClass {
+	switch op {
+	case lock.Acquire:
+		return acquiring(r, lost)
+	case lock.Verify:
+		if r.Held {
+			return VerifyHeld
+		}
+		return VerifyRemoved
+	case lock.Release:
+		return ReleaseOK
+	}
+	return CreateOK + CostClass(op-lock.Create)
+}
+
+func acquiring(r lock.Result, lost int) CostClass {
+	switch {
+	case r.Held && lost > 0:
+		return AcquireRaced
+	case r.Held && r.Slot == 1:
+		return AcquireFirst
+	case r.Held:
+		return AcquireLater
+	case r.Reason == lock.Full && lost == 0:
+		return AcquireFull
+	}
+	return AcquireOther
+}
+
+// mutexSituations are situations in other words, where those of [CostClass.String] speak of slots.
+var mutexSituations = map[CostClass]string{
+	AcquireFirst: "acquire, free", AcquireLater: "acquire, free", AcquireFull: "acquire, taken", AcquireOther: "acquire, given up",
+}
+
+// Of is the situation in words, for a lock of that type.
+func (s CostClass) Of(k lock.Kind) string {
+	if said, ok := mutexSituations[s]; ok && k != lock.Semaphore {
+		return said
+	}
+	return s.String()
+}

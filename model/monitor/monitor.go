@@ -1,0 +1,261 @@
+package monitor
+
+import (
+	"math/bits"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// MaxClients and MaxLocks bound what one monitor watches, so that it is a value of fixed size.
+const (
+	MaxClients = 8
+	MaxLocks   = 2
+)
+
+// Monitor watches one execution of which the broker's truth is known and finds the properties that
+// it violates. It is a plain value: copying it forks the watch. Every method is one thing that
+// happened; the world calls them in order.
+//
+// Beside the properties it keeps a witness of linearizability: as long as every operation can be
+// placed at a moment at which the truth allowed it, that placement is a linearization and no search
+// is needed. Once Witnessed is false the history has to be checked by itself.
+type Monitor struct {
+	Found     property.Set // properties seen violated
+	Exercised property.Set // properties that had something to judge
+	Witnessed bool         // truth is a linearization so far, under scan failure
+	Strict    bool         // and under strict failure as well
+	Checks    *Counts      // how often each property was put to the test, if somebody counts
+	Overlap   int64        // longest overlap of a stale belief with another's, in virtual milliseconds
+	Overlaps  int32        // the same in commands
+
+	fresh   [4]property.Violation // recorded since TakeNew
+	freshly uint8
+	kind    lock.Kind
+	retries uint8 // the bounds of the options: claims, administration mutex, polls
+	tries   uint8
+	polls   uint16
+	shared  bool
+	unbound bool // those are not known
+	n       uint8
+	ended   uint8 // the owners whose connections have ended at this moment
+	now     int64
+	clients [MaxClients]watch
+	locks   [MaxLocks]lockWatch
+}
+
+// Counts has a number for every property.
+type Counts [property.Count]int
+
+// watch is what is known of one client.
+type watch struct {
+	op        lock.Op
+	lock      uint8
+	arg       uint8
+	alive     bool // it has not crashed
+	connected bool // the broker has the connection that it believes in
+	believed  uint8
+	yielded   bool  // it gave that up by itself in the call at hand, which has yet to say so
+	gone      bool  // believed is removed at some moment since it was granted
+	since     int64 // when its stale belief began to overlap with another's; 0 is not at all
+	steps     int32 // commands since then
+	left      uint8 // the slot it believed to hold when it crashed
+	dropped   bool  // its connection was lost, not by its own doing, and it has not opened another
+	moved     bool  // it has opened another since it was granted what it believes to hold
+
+	// Sets of what was true at some moment of the call at hand.
+	existed uint16 // the slot existed
+	absent  uint16 // the slot did not exist
+	busy    uint16 // the slot was taken or did not exist
+	empty   uint16 // nobody had the slot
+	granted uint16 // the slot was granted to this client by this call
+	mine    uint16 // the slot was this client's
+	held    uint16 // the slot existed and was this client's
+	claimed uint16 // the same, granted by this call
+	undone  uint16 // the slot did not exist and was this client's, granted by this call
+	counts  uint16 // bit n: there were n slots
+	full    bool   // every slot was taken
+	waited  bool   // somebody was administering, or died doing so
+	stale   bool   // the connection was dropped already when the call began
+	grown   uint8  // slots that this call added
+	shrunk  uint8
+	working bool // it has touched A queues
+	cut     bool // somebody else administered meanwhile
+	alone   bool // no other administrative operation so far
+	deleted bool // this call removed a slot
+
+	linked   bool   // the link was up when the call began
+	troubled bool   // the link broke, not by its own doing, or a reply was lost
+	declared uint16 // slots whose B queue this call declared
+	refused  uint8  // claims that met RESOURCE_LOCKED
+	asked    uint16 // looks at what it waits for: the administration mutex, or a B queue
+	mended   uint8  // channels that broke for whatever reason
+	broken   bool   // one of them for no reason of the operation's
+	wasted   bool   // one of them for no better reason than the operation's own
+	cost     Cost
+}
+
+// lockWatch is what is known of one lock.
+type lockWatch struct {
+	truth    Truth
+	expected int8 // how many slots there should be; -1 is unknown
+}
+
+// Cost is what one operation took.
+type Cost struct {
+	Commands    uint16
+	Trips       uint16 // round trips: batches written before waiting
+	Replies     uint16 // round trips if every reply were waited for
+	Channels    uint8  // channels opened
+	Connections uint8  // connections opened
+}
+
+// Reset begins a new execution of n clients of locks of one kind, with the options that bound them.
+func (m *Monitor) Reset(kind lock.Kind, o *lock.Options, n int, locks []Truth) {
+	*m = Monitor{
+		kind: kind, retries: uint8(o.Retries), tries: uint8(o.AdminRetries), polls: uint16(o.Polls),
+		shared: o.Connection == lock.SharedConnection, n: uint8(n),
+		Checks: m.Checks, Witnessed: true, Strict: true,
+	}
+	for i := range m.clients[:n] {
+		m.clients[i].alive, m.clients[i].connected = true, true
+	}
+	for i := range locks {
+		m.locks[i] = lockWatch{truth: locks[i], expected: int8(locks[i].Count())}
+	}
+}
+
+// Unbound says that the options which bound the attempts of operations are not known: how often one tries
+// is not judged, and giving up is not until somebody was in the way.
+func (m *Monitor) Unbound() { m.unbound = true }
+
+// violate records a violation.
+func (m *Monitor) violate(p property.Property, client, other, slot uint8, detail string) {
+	m.exercise(p)
+	if m.Found.Has(p) {
+		return
+	}
+	m.Found = m.Found.With(p)
+	v := property.Violation{Property: p, Kind: m.kind, Client: client, Other: other, Slot: slot, Detail: detail}
+	if client > 0 {
+		v.Lock = m.clients[client-1].lock
+	}
+	if int(m.freshly) < len(m.fresh) {
+		m.fresh[m.freshly] = v
+		m.freshly++
+	}
+}
+
+// TakeNew are the violations recorded since the last call. The slice is good until the next one is.
+func (m *Monitor) TakeNew() []property.Violation {
+	n := m.freshly
+	m.freshly = 0
+	return m.fresh[:n]
+}
+
+func (m *Monitor) exercise(p property.Property) {
+	m.Exercised = m.Exercised.With(p)
+	if m.Checks != nil {
+		m.Checks[p]++
+	}
+}
+
+// require violates a property unless the condition holds.
+func (m *Monitor) require(p property.Property, ok bool, client, other, slot uint8, detail string) {
+	if ok {
+		m.exercise(p)
+		return
+	}
+	m.violate(p, client, other, slot, detail)
+}
+
+// doubt gives up the witness of linearizability: the history will be searched.
+func (m *Monitor) doubt() { m.Witnessed, m.Strict = false, false }
+
+// Begin is an invocation by client c of lock l.
+func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
+	w := &m.clients[c-1]
+	*w = watch{
+		op: op, lock: l, arg: arg, alive: w.alive, connected: w.connected || w.believed == 0, believed: w.believed, gone: w.gone,
+		since: w.since, steps: w.steps, linked: linked, alone: true, dropped: w.dropped,
+		moved: w.moved && w.believed > 0,
+		stale: w.believed > 0 && !w.connected, troubled: w.dropped,
+	}
+	if op == lock.Release {
+		w.arg, w.believed = w.believed, 0
+	}
+	if op == lock.Verify {
+		w.arg = w.believed
+	}
+	m.meet(c, w)
+	m.look(c, w)
+}
+
+// meet tells administrative operations that are under way of one that begins.
+func (m *Monitor) meet(c uint8, w *watch) {
+	for i := range m.clients[:m.n] {
+		o := &m.clients[i]
+		if uint8(i)+1 == c || o.lock != w.lock {
+			continue
+		}
+		if o.op.Administrative() && w.op.Administrative() {
+			o.alone, w.alone, o.waited, w.waited = false, false, true, true
+		}
+	}
+}
+
+// look adds what is true now to what was true at some moment of a call.
+func (m *Monitor) look(c uint8, w *watch) {
+	t := &m.locks[w.lock].truth
+	w.existed |= t.Exists
+	w.absent |= AllSlots &^ t.Exists
+	w.busy |= AllSlots &^ t.Free()
+	w.empty |= AllSlots &^ t.Taken
+	w.counts |= 1 << bits.OnesCount16(t.Exists)
+	w.full = w.full || t.Free() == 0
+	w.waited = w.waited || m.administered(w.lock, t)
+	mine := t.owned(m.owner(c))
+	w.mine |= mine
+	w.held |= t.Exists & mine
+	w.claimed |= t.Exists & mine & w.granted
+	w.undone |= w.granted & mine &^ t.Exists
+}
+
+// administered reports whether somebody has good reason to hold the administration mutex: they are
+// administering, or dead without the broker knowing.
+func (m *Monitor) administered(l uint8, t *Truth) bool {
+	switch {
+	case t.Admin == 0:
+		return false
+	case t.Admin&HalfOpen != 0:
+		return true
+	}
+	for i := range m.clients[:m.n] {
+		o := &m.clients[i]
+		if m.owner(uint8(i)+1) == t.Admin && (!o.alive || o.op.Administrative() && o.lock == l) {
+			return true
+		}
+	}
+	return false
+}
+
+// owner is the client that stands for a client's connection: the first, where all share one.
+func (m *Monitor) owner(c uint8) uint8 {
+	if m.shared {
+		return 1
+	}
+	return c
+}
+
+// owned is the set of slots that a client's connection has.
+func (t *Truth) owned(c uint8) (set uint16) {
+	for s := uint16(1); s <= Slots; s++ {
+		if t.Owner[s] == c {
+			set |= 1 << s
+		}
+	}
+	return set
+}
+
+// At sets the time, in virtual milliseconds: a new moment begins.
+func (m *Monitor) At(now int64) { m.now, m.ended = now, 0 }

@@ -1,0 +1,282 @@
+package monitor
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/codec"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Giving up is an answer after the last permitted attempt only; where how many are permitted is not known, after one
+// that met somebody.
+func TestGivingUp(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		unbound bool
+		refused int
+		right   bool
+	}{
+		{"at once", false, 0, false},
+		{"before the last", false, 2, false},
+		{"after the last", false, 3, true},
+		{"at once, with no bound known", true, 0, false},
+		{"after one, with no bound known", true, 1, true},
+	} {
+		var m Monitor
+		m.Reset(lock.Semaphore, &lock.Options{Retries: 2}, 2, []Truth{slotOne.free})
+		if c.unbound {
+			m.Unbound()
+		}
+		m.Begin(1, 0, lock.Acquire, 0, true)
+		for range c.refused {
+			m.Touch(1, lock.RoleB, 1, amqp.Command{Method: amqp.QueueDeclare}, amqp.Reply{Kind: amqp.ChannelClosed, Code: amqp.ResourceLocked})
+		}
+		m.End(1, lock.Result{Outcome: lock.Failed, Reason: lock.GaveUp}, 0, true)
+		if m.Found.Has(property.Progress) == c.right {
+			t.Errorf("%s: found %b", c.name, m.Found)
+		}
+	}
+}
+
+// A verify that says the slot is removed is its own witness only if it was removed at some moment of the call.
+func TestWitnessOfRemoved(t *testing.T) {
+	for _, removed := range []bool{true, false} {
+		m := holding()
+		m.Begin(1, 0, lock.Verify, 0, true)
+		if removed {
+			m.Begin(2, 0, lock.Remove, 1, true)
+			m.SetTruth(0, 2, &Truth{Taken: 1 << 1, Owner: slotOne.held.Owner})
+			m.End(2, lock.Result{Outcome: lock.Done}, 0, true)
+			m.SetTruth(0, 1, &Truth{})
+		}
+		m.End(1, lock.Result{Outcome: lock.Done, Slot: 1, Reason: lock.Removed}, 0, true)
+		if m.Witnessed != removed {
+			t.Errorf("removed %v, witnessed %v", removed, m.Witnessed)
+		}
+	}
+}
+
+// A release over a connection that all share is judged by whether the client's slot is there after it: still, unless it
+// was gone meanwhile or another has claimed it since.
+func TestReleaseOnASharedConnection(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		happens   func(*Monitor)
+		effective bool
+	}{
+		{"nothing", func(*Monitor) {}, false},
+		{"deleted", func(m *Monitor) { m.SetTruth(0, 1, &slotOne.free) }, true},
+		{"deleted, and claimed by another", func(m *Monitor) {
+			m.SetTruth(0, 1, &slotOne.free)
+			m.Begin(2, 0, lock.Acquire, 0, true)
+			m.SetTruth(0, 2, &slotOne.held)
+		}, true},
+	} {
+		var m Monitor
+		m.Reset(lock.Semaphore, &lock.Options{Connection: lock.SharedConnection}, 2, []Truth{slotOne.free})
+		m.Begin(1, 0, lock.Acquire, 0, true)
+		m.SetTruth(0, 1, &slotOne.held)
+		m.End(1, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, 1, true)
+		m.Begin(1, 0, lock.Release, 0, true)
+		c.happens(&m)
+		m.End(1, lock.Result{Outcome: lock.Done, Slot: 1}, 0, true)
+		if m.Found.Has(property.EffectiveRelease) == c.effective {
+			t.Errorf("%s: found %b", c.name, m.Found)
+		}
+	}
+}
+
+// A B queue that is nobody's own is left behind, after a release as after a crash, unless somebody alive may have it:
+// by believing so, or by having declared it in an acquire under way, of the same lock and the same slot.
+func TestOrphanIsWanted(t *testing.T) {
+	declared := amqp.Reply{Kind: amqp.OK}
+	declare := amqp.Command{Method: amqp.QueueDeclare}
+	for _, c := range []struct {
+		name   string
+		other  func(*Monitor)
+		wanted bool
+	}{
+		{"nobody is there", func(*Monitor) {}, false},
+		{"another acquires and has declared nothing", func(m *Monitor) { m.Begin(2, 0, lock.Acquire, 0, true) }, false},
+		{"another has declared it", func(m *Monitor) {
+			m.Begin(2, 0, lock.Acquire, 0, true)
+			m.Touch(2, lock.RoleB, 1, declare, declared)
+		}, true},
+		{"another has declared the next one", func(m *Monitor) {
+			m.Begin(2, 0, lock.Acquire, 0, true)
+			m.Touch(2, lock.RoleB, 2, declare, declared)
+		}, false},
+		{"an administrator has declared it", func(m *Monitor) {
+			m.Begin(2, 0, lock.Add, 1, true)
+			m.Touch(2, lock.RoleB, 1, declare, declared)
+		}, false},
+		{"another has declared it, and died", func(m *Monitor) {
+			m.Begin(2, 0, lock.Acquire, 0, true)
+			m.Touch(2, lock.RoleB, 1, declare, declared)
+			m.Crash(2)
+		}, false},
+		{"another has declared that of the other lock", func(m *Monitor) {
+			m.Begin(2, 1, lock.Acquire, 0, true)
+			m.Touch(2, lock.RoleB, 1, declare, declared)
+		}, false},
+		{"another believes to hold it", func(m *Monitor) {
+			m.Begin(2, 0, lock.Acquire, 0, true)
+			m.End(2, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, 1, true)
+		}, true},
+		{"another believes to hold the next one", func(m *Monitor) {
+			m.Begin(2, 0, lock.Acquire, 0, true)
+			m.End(2, lock.Result{Outcome: lock.Done, Held: true, Slot: 2}, 2, true)
+		}, false},
+	} {
+		for _, dies := range []bool{false, true} {
+			var m Monitor
+			m.Reset(lock.Semaphore, &lock.Options{}, 2, []Truth{slotOne.free, slotOne.free})
+			m.Begin(1, 0, lock.Acquire, 0, true)
+			m.SetTruth(0, 1, &slotOne.orphaned)
+			m.End(1, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, 1, true)
+			p := property.EffectiveRelease
+			if dies {
+				p = property.CrashFrees
+				m.Crash(1)
+				m.Gone(1, true, false)
+				c.other(&m)
+				m.Freed(1)
+			} else {
+				m.Begin(1, 0, lock.Release, 0, true)
+				c.other(&m)
+				m.End(1, lock.Result{Outcome: lock.Done, Slot: 1}, 0, true)
+			}
+			if m.Found.Has(p) == c.wanted {
+				t.Errorf("%s, dies %v: found %b", c.name, dies, m.Found)
+			}
+		}
+	}
+}
+
+// Of a client that is dead and forgotten, the lock alone is kept: those of one lock are alike, and those of another
+// are not. Of one that believes in nothing, others cannot see whether its connection is there.
+func TestWhatIsSeenOfAClient(t *testing.T) {
+	code := func(write func(*codec.Coder)) []byte {
+		w := codec.Write(nil)
+		write(&w)
+		return bytes.Clone(w.Bytes())
+	}
+	two := []Truth{slotOne.free, slotOne.free}
+	var m Monitor
+	m.Reset(lock.Semaphore, &lock.Options{}, 4, two)
+	for c, l := range []uint8{0, 0, 1, 0} {
+		m.Begin(uint8(c+1), l, lock.Count, 0, true)
+		m.Crash(uint8(c + 1))
+	}
+	dead := func(c uint8) []byte { return code(func(w *codec.Coder) { m.CodeDead(w, c) }) }
+	if !bytes.Equal(dead(1), dead(2)) || bytes.Equal(dead(2), dead(3)) || !bytes.Equal(dead(4), dead(1)) {
+		t.Error("the dead of one lock are alike, and no others")
+	}
+	view := func(believes, lost bool) []byte {
+		var m Monitor
+		m.Reset(lock.Semaphore, &lock.Options{}, 2, two)
+		m.Begin(1, 0, lock.Acquire, 0, true)
+		if believes {
+			m.SetTruth(0, 1, &slotOne.held)
+			m.End(1, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, 1, true)
+		} else {
+			m.End(1, lock.Result{Outcome: lock.Failed, Reason: lock.Full}, 0, true)
+		}
+		if lost {
+			m.Gone(1, true, false)
+		}
+		return code(func(w *codec.Coder) { m.CodeView(w, 1, property.Applicable(lock.Semaphore)) })
+	}
+	if !bytes.Equal(view(false, false), view(false, true)) {
+		t.Error("it is seen of who believes in nothing that the connection is lost")
+	}
+	if bytes.Equal(view(true, false), view(true, true)) {
+		t.Error("it is not seen of a holder that the connection is lost")
+	}
+}
+
+// Sums of costs that are added come to the same as one sum of all.
+func TestCostsAdded(t *testing.T) {
+	var all Costs
+	var parts [3]Costs
+	for i, cost := range [][Measures]int{{6, 2, 6, 0, 0}, {4, 3, 4, 1, 0}, {9, 1, 2, 0, 1}, {5, 5, 5, 0, 0}} {
+		r := lock.Result{Held: true, Slot: 1}
+		all.Add(lock.Acquire, r, 0, cost)
+		parts[i%2].Add(lock.Acquire, r, 0, cost)
+	}
+	var sum Costs
+	for i := range parts { // the last has nothing
+		sum.Merge(&parts[i])
+	}
+	want := Tally{Count: 4, Sum: [Measures]int{24, 11, 17, 1, 1}, Min: [Measures]int{4, 1, 2, 0, 0}, Max: [Measures]int{9, 5, 6, 1, 1}}
+	if sum != all || sum[AcquireFirst] != want {
+		t.Errorf("%+v, expected %+v", sum[AcquireFirst], all[AcquireFirst])
+	}
+}
+
+// Slots are those that were administered, though none were.
+func TestSlotsOfNobody(t *testing.T) {
+	var m Monitor
+	m.Reset(lock.Semaphore, &lock.Options{}, 1, []Truth{{}})
+	m.Begin(1, 0, lock.Acquire, 0, true)
+	m.SetTruth(0, 1, &slotOne.free)
+	if !m.Found.Has(property.ContiguousSlots) {
+		t.Error("a slot came to be of which nobody was asked")
+	}
+}
+
+// What an acquire may cost that lost a race: all of it once more for each channel that broke.
+func TestCostOfLostRaces(t *testing.T) {
+	probe := amqp.Command{Method: amqp.BasicPublish}
+	declare := amqp.Command{Method: amqp.QueueDeclare, Pipelined: true}
+	locked := amqp.Reply{Kind: amqp.ChannelClosed, Code: amqp.ResourceLocked}
+	for lost := 1; lost <= 2; lost++ {
+		for slots := 1; slots <= 2; slots++ {
+			for over := range 2 {
+				var m Monitor
+				m.Reset(lock.Semaphore, &lock.Options{Retries: 3}, 2, []Truth{{Exists: 1<<(slots+1) - 2}})
+				m.Begin(1, 0, lock.Acquire, 0, true)
+				for range lost {
+					m.Command(1, declare, locked, false)
+					m.Touch(1, lock.RoleB, 1, declare, locked)
+				}
+				budget := (lost + 1) * (2*slots + 4)
+				for range budget + over {
+					m.Command(1, probe, amqp.Reply{}, false)
+				}
+				m.End(1, lock.Result{Outcome: lock.Failed, Reason: lock.Full}, 0, true)
+				if m.Found.Has(property.CheapAcquire) != (over > 0) {
+					t.Errorf("%d lost races, %d slots, %d over the budget of %d: found %b", lost, slots, over, budget, m.Found)
+				}
+			}
+		}
+	}
+}
+
+// A claim that meets a queue which was there all along breaks a channel for nothing; of a mutex of which nothing is
+// known it may be the only question asked.
+func TestClaimAsAQuestion(t *testing.T) {
+	declare := amqp.Command{Method: amqp.QueueDeclare}
+	locked := amqp.Reply{Kind: amqp.ChannelClosed, Code: amqp.ResourceLocked}
+	for _, c := range []struct {
+		kind    lock.Kind
+		unbound bool
+		cheap   bool
+	}{{lock.Mutex, true, true}, {lock.Mutex, false, false}, {lock.Semaphore, true, false}, {lock.Semaphore, false, false}} {
+		var m Monitor
+		m.Reset(c.kind, &lock.Options{Retries: 3}, 2, []Truth{{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 2}}})
+		if c.unbound {
+			m.Unbound()
+		}
+		m.Begin(1, 0, lock.Acquire, 0, true)
+		m.Command(1, declare, locked, false)
+		m.Touch(1, lock.RoleB, 1, declare, locked)
+		m.End(1, lock.Result{Outcome: lock.Failed, Reason: lock.Full}, 0, true)
+		if m.Found.Has(property.CheapAcquire) == c.cheap {
+			t.Errorf("%s, bounds unknown %v: found %b", c.kind, c.unbound, m.Found)
+		}
+	}
+}

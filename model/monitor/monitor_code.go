@@ -1,0 +1,262 @@
+package monitor
+
+import (
+	"github.com/lockproof/lockproof/model/codec"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// CodeShared writes or reads what the monitor knows that is no client's: what it expects of each lock,
+// and whether the execution is still its own witness.
+func (m *Monitor) CodeShared(c *codec.Coder, locks int) {
+	codec.Bools(c, &m.Witnessed, &m.Strict)
+	for i := range m.locks[:locks] {
+		expected := uint8(m.locks[i].expected)
+		codec.Byte(c, &expected)
+		m.locks[i].expected = int8(expected)
+	}
+}
+
+// CodeClient writes or reads what the monitor knows of a client.
+func (m *Monitor) CodeClient(c *codec.Coder, client uint8) {
+	if c.Reading() {
+		m.clients[client-1] = watch{} // of what is read nothing is left that was there before
+	}
+	m.clients[client-1].encode(c)
+}
+
+// Left reports whether it is still to be judged that what a dead client had becomes free.
+func (m *Monitor) Left(c uint8) bool { return m.clients[c-1].left > 0 }
+
+// CodeDead writes what the monitor knows of somebody who died and is of no more interest: a client of the
+// same lock as the one at hand.
+func (m *Monitor) CodeDead(c *codec.Coder, client uint8) {
+	dead := watch{lock: m.clients[client-1].lock, connected: true}
+	dead.encode(c)
+}
+
+func (w *watch) encode(c *codec.Coder) {
+	codec.Byte(c, &w.op)
+	codec.Byte(c, &w.lock)
+	codec.Byte(c, &w.believed)
+	codec.Byte(c, &w.left)
+	codec.Bools(c, &w.alive, &w.connected, &w.yielded, &w.gone, &w.dropped, &w.moved)
+	if w.op == lock.NoOp {
+		return
+	}
+	codec.Byte(c, &w.arg)
+	codec.Bools(c, &w.full, &w.waited, &w.stale, &w.working, &w.cut, &w.alone, &w.deleted, &w.linked)
+	codec.Bools(c, &w.troubled, &w.broken, &w.wasted)
+	for _, set := range []*uint16{
+		&w.existed, &w.absent, &w.busy, &w.empty, &w.granted, &w.mine, &w.held, &w.claimed, &w.undone,
+		&w.counts, &w.declared, &w.asked,
+	} {
+		codec.Number(c, set)
+	}
+	codec.Byte(c, &w.grown)
+	codec.Byte(c, &w.shrunk)
+	codec.Byte(c, &w.refused)
+	codec.Byte(c, &w.mended)
+	codec.Number(c, &w.cost.Trips)
+	codec.Byte(c, &w.cost.Channels)
+	codec.Byte(c, &w.cost.Connections)
+}
+
+// CodeView writes what can make a difference to other clients of what the monitor knows of one, as far as
+// the properties that are kept ask for it.
+func (m *Monitor) CodeView(c *codec.Coder, client uint8, keep property.Set) {
+	w, wanted := m.clients[client-1], wanted(keep)
+	if w.believed == 0 {
+		w.connected, w.gone = false, false
+	}
+	administers := w.op.Administrative() && wanted&(ofAdmins|ofWaiting) != 0
+	acquires := w.op == lock.Acquire && wanted&ofDamage != 0
+	alive := w.alive && (administers || w.believed > 0 || wanted&ofWaiting != 0)
+	codec.Bools(c, &alive, &w.connected, &w.yielded, &w.gone, &w.working, &administers, &acquires)
+	codec.Byte(c, &w.lock)
+	codec.Byte(c, &w.believed)
+	codec.Number(c, &w.declared)
+}
+
+// Holds reports whether a client believes to hold a slot on a connection that the broker has.
+func (m *Monitor) Holds(c uint8) bool {
+	w := &m.clients[c-1]
+	return w.believed > 0 && w.connected
+}
+
+// Forgetful reports whether nothing that one client does is remembered of another, as no property that
+// is kept asks for it.
+func Forgetful(keep property.Set) bool { return wanted(keep) == 0 }
+
+// wanted is what the monitor has to remember for some properties.
+func wanted(keep property.Set) (all memory) {
+	for p, n := range needs {
+		if keep.Has(property.Property(p)) {
+			all |= n
+		}
+	}
+	return all
+}
+
+// Sight is what clients notice of each other and of the locks.
+type Sight struct {
+	Exists, Taken           [MaxLocks]uint16
+	Mutex, Administered     [MaxLocks]bool // the administration mutex is taken, and with good reason
+	Administering, Touching bool           // the client at hand administers, and has touched A queues
+	Alive                   bool
+	Witnessed, Strict       bool // while it is, more is remembered
+}
+
+// Sight is what can be noticed now, of client c among others.
+func (m *Monitor) Sight(c uint8) Sight {
+	s := Sight{Witnessed: m.Witnessed, Strict: m.Strict}
+	for l := range m.locks {
+		t := &m.locks[l].truth
+		s.Exists[l], s.Taken[l], s.Mutex[l] = t.Exists, t.Taken, t.Admin != 0
+		s.Administered[l] = m.administered(uint8(l), t)
+	}
+	if c > 0 {
+		w := &m.clients[c-1]
+		s.Administering, s.Touching, s.Alive = w.op.Administrative(), w.working, w.alive
+	}
+	return s
+}
+
+// Resume goes on from what was read, with what the broker has of each lock now.
+func (m *Monitor) Resume(truth []Truth) {
+	m.Found, m.Exercised, m.freshly = 0, 0, 0
+	for i := range truth {
+		m.locks[i].truth = truth[i]
+	}
+}
+
+// memory is what the monitor remembers of a call for some properties only.
+type memory uint16
+
+const (
+	ofExistence memory = 1 << iota // existed, absent
+	ofHolders                      // busy, empty
+	ofGrants                       // granted, claimed, undone
+	ofOwn                          // mine, held
+	ofCounts                       // counts, grown, shrunk
+	ofWaiting                      // waited, asked, refused
+	ofTrouble                      // troubled
+	ofAdmins                       // working, cut, alone
+	ofCosts                        // declared, mended, wasted, linked, cost
+	ofDamage                       // deleted, declared
+	ofStaleness                    // stale
+	ofRenewal                      // gone
+	ofLoss                         // dropped
+	ofMoves                        // moved
+	ofTheDead                      // left
+)
+
+// needs says what each property is judged from, beside beliefs and the truth.
+var needs = [property.Count]memory{
+	property.Linearizable:     ofExistence | ofHolders | ofGrants | ofOwn | ofCounts | ofStaleness | ofMoves,
+	property.NoPhantomSlot:    ofExistence,
+	property.NoFalseHold:      ofRenewal,
+	property.HonestVerify:     ofOwn | ofLoss,
+	property.StaleBeliefEnds:  ofStaleness,
+	property.ContiguousSlots:  ofAdmins,
+	property.ExactCount:       ofCounts,
+	property.AdminExclusion:   ofAdmins,
+	property.RemovalDrains:    ofGrants | ofExistence,
+	property.EffectiveRelease: ofHolders | ofDamage,
+	property.CrashFrees:       ofDamage | ofTheDead,
+	property.NoLeak:           ofDamage,
+	property.Progress:         ofExistence | ofHolders | ofWaiting | ofTrouble | ofLoss,
+	property.CheapAcquire:     ofExistence | ofHolders | ofCosts,
+	property.CheapVerify:      ofCosts,
+}
+
+// serves says what can matter in the course of an operation.
+var serves = [...]memory{
+	lock.Acquire: ofExistence | ofHolders | ofGrants | ofWaiting | ofTrouble | ofCosts | ofDamage,
+	lock.Verify:  ofExistence | ofOwn | ofTrouble | ofCosts | ofStaleness,
+	lock.Release: ofOwn | ofHolders | ofTrouble | ofDamage | ofStaleness,
+	lock.Create:  ofCounts | ofWaiting | ofTrouble | ofAdmins,
+	lock.Add:     ofCounts | ofWaiting | ofTrouble | ofAdmins,
+	lock.Remove:  ofCounts | ofWaiting | ofTrouble | ofAdmins,
+	lock.Destroy: ofCounts | ofWaiting | ofTrouble | ofAdmins,
+	lock.Count:   ofCounts | ofTrouble,
+	lock.Wait:    ofHolders | ofWaiting | ofTrouble,
+}
+
+// Forget forgets whatever can't make a difference to the properties that are kept: what is measured
+// only, what belongs to a call that is over, what other properties ask for. Executions that differ in
+// nothing else are then alike.
+func (m *Monitor) Forget(keep property.Set, strength property.Strength) {
+	if strength == property.Scan || !keep.Has(property.Linearizable) {
+		m.Strict = false
+	}
+	m.Witnessed = m.Witnessed && keep.Has(property.Linearizable)
+	if !m.Witnessed {
+		keep &^= 1 << property.Linearizable
+	}
+	memory := wanted(keep)
+	for i := range m.clients[:m.n] {
+		m.clients[i].forget(memory, m)
+	}
+	for i := range m.locks {
+		if !keep.Has(property.ContiguousSlots) {
+			m.locks[i].expected = -1
+		}
+	}
+	m.now, m.Overlap, m.Overlaps = 0, 0, 0
+}
+
+func (w *watch) forget(wanted memory, m *Monitor) {
+	idle := watch{
+		op: w.op, lock: w.lock, alive: w.alive, connected: w.connected, believed: w.believed, yielded: w.yielded,
+		gone:    w.gone && wanted&ofRenewal != 0,
+		dropped: w.dropped && wanted&ofLoss != 0,
+		moved:   w.moved && w.believed > 0 && wanted&ofMoves != 0,
+	}
+	if wanted&ofTheDead != 0 {
+		idle.left = w.left
+	}
+	if w.op == lock.NoOp || !w.alive {
+		idle.connected = idle.connected || idle.believed == 0
+		*w = idle
+		return
+	}
+	for of := memory(1); of <= ofStaleness; of <<= 1 {
+		if wanted&serves[w.op]&of != 0 {
+			idle.recall(of, w, m)
+		}
+	}
+	idle.arg = w.arg
+	*w = idle
+}
+
+// recall takes over one kind of memory.
+func (w *watch) recall(of memory, o *watch, m *Monitor) {
+	switch of {
+	case ofExistence:
+		w.existed, w.absent = o.existed, o.absent
+	case ofHolders:
+		w.busy, w.empty, w.full = o.busy, o.empty, o.full && m.Strict
+	case ofGrants:
+		w.granted, w.claimed, w.undone = o.granted, o.claimed, o.undone
+	case ofOwn:
+		w.mine, w.held = o.mine, o.held
+	case ofCounts:
+		w.counts, w.grown, w.shrunk = o.counts, o.grown, o.shrunk
+	case ofWaiting:
+		// More than what breaks the bounds makes no difference.
+		w.waited, w.asked = o.waited, min(o.asked, max(m.polls, uint16(m.tries))+2)
+		w.refused = min(o.refused, max(m.retries, m.tries)+2)
+	case ofTrouble:
+		w.troubled = o.troubled
+	case ofAdmins:
+		w.working, w.cut, w.alone = o.working, o.cut, o.alone
+	case ofCosts:
+		w.declared, w.mended, w.wasted, w.linked = o.declared, o.mended, o.wasted, o.linked
+		w.cost = Cost{Trips: min(o.cost.Trips, 250), Channels: o.cost.Channels, Connections: o.cost.Connections}
+	case ofDamage:
+		w.declared, w.deleted = o.declared, o.deleted
+	case ofStaleness:
+		w.stale = o.stale
+	}
+}

@@ -1,0 +1,210 @@
+package monitor
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Command is a command that reached the broker, sent by client c on behalf of its operation.
+func (m *Monitor) Command(c uint8, cmd amqp.Command, reply amqp.Reply, confirms bool) {
+	w := &m.clients[c-1]
+	w.cost.Commands++
+	if !cmd.Pipelined {
+		w.cost.Trips++
+	}
+	if cmd.Replies(confirms) {
+		w.cost.Replies++
+	}
+	switch cmd.Method {
+	case amqp.ChannelOpen:
+		w.cost.Channels++
+	case amqp.ConnectionOpen:
+		w.cost.Connections++
+		w.dropped, w.moved = false, true
+	}
+	m.require(property.MinimalDriver, minimal[cmd.Method], c, 0, 0, "")
+	if reply.Kind == amqp.ChannelClosed {
+		w.mended++
+		w.broken = w.broken || !reply.Code.Refusal() && reply.Code != amqp.NotFound
+		w.troubled = w.troubled || reply.Code == amqp.InternalError
+		if cmd.Method == amqp.TxCommit && w.asked > 0 {
+			w.asked-- // that look told nothing
+		}
+	}
+	for i := range m.clients[:m.n] {
+		if o := &m.clients[i]; o.since > 0 {
+			o.steps++
+		}
+	}
+}
+
+// minimal are the methods that every driver must have (guidelines, "Limitation Tolerance"), and the
+// transactions that may stand in for confirms.
+var minimal = [amqp.Methods]bool{
+	amqp.ConnectionOpen: true, amqp.ConnectionClose: true, amqp.ChannelOpen: true, amqp.ChannelClose: true,
+	amqp.ConfirmSelect: true, amqp.TxSelect: true, amqp.TxCommit: true,
+	amqp.QueueDeclare: true, amqp.QueueDelete: true, amqp.BasicPublish: true,
+}
+
+// Minimal reports whether a method is one that every driver must have.
+func Minimal(m amqp.Method) bool { return minimal[m] }
+
+// bound judges the attempts of an operation at a claim, or at the administration mutex.
+func (m *Monitor) bound(c uint8, w *watch) {
+	switch {
+	case m.unbound:
+	case w.op == lock.Acquire:
+		m.require(property.Progress, w.refused <= m.retries+1, c, 0, 0, "acquire goes on after its last permitted attempt")
+	case w.op.Administrative():
+		m.require(property.Progress, w.refused <= m.tries+1, c, 0, 0, "an administrator goes on after its last permitted attempt")
+	}
+}
+
+// Touch is a command of client c on a queue that a lock has for this role, and for slot s.
+func (m *Monitor) Touch(c uint8, role lock.Role, s uint8, cmd amqp.Command, reply amqp.Reply) {
+	w := &m.clients[c-1]
+	declare := cmd.Method == amqp.QueueDeclare && !cmd.Flags.Has(amqp.Passive)
+	claim := declare && (role == lock.RoleB || role == lock.RoleMutex)
+	if declare && role != lock.RoleA && reply.Code == amqp.ResourceLocked {
+		w.refused++
+		m.bound(c, w)
+	}
+	if reply.Kind == amqp.ChannelClosed {
+		raced := claim && reply.Code == amqp.ResourceLocked && w.empty&(1<<s) != 0
+		w.wasted = w.wasted || reply.Code != amqp.InternalError && !raced
+	} else if claim {
+		w.declared |= 1 << s
+	}
+	if !declare && cmd.Method != amqp.QueueDelete && reply.Code != amqp.InternalError {
+		m.asks(c, w, role, s)
+	}
+	if role == lock.RoleA && w.op.Administrative() {
+		m.administer(c, w)
+	}
+}
+
+// asks judges how often an operation looks at what it waits for.
+func (m *Monitor) asks(c uint8, w *watch, role lock.Role, s uint8) {
+	switch {
+	case m.unbound:
+	case w.op == lock.Wait && role == lock.RoleB:
+		w.asked++
+		m.require(property.Progress, w.asked <= m.polls+1, c, 0, s, "wait goes on after its last permitted look")
+	case w.op.Administrative() && role == lock.RoleAdmin:
+		w.asked++
+		m.require(property.Progress, w.asked <= uint16(m.tries)+1, c, 0, 0, "an administrator goes on after its last permitted attempt")
+	}
+}
+
+// administer is an administrative operation that touches an A queue.
+func (m *Monitor) administer(c uint8, w *watch) {
+	m.require(property.AdminExclusion, !w.cut, c, 0, 0, "")
+	w.working = true
+	for i := range m.clients[:m.n] {
+		o := &m.clients[i]
+		if uint8(i)+1 != c && o.lock == w.lock && o.alive && o.working {
+			o.cut = true
+		}
+	}
+}
+
+// Lost is a reply that client c never gets.
+func (m *Monitor) Lost(c uint8) { m.clients[c-1].troubled = true }
+
+// Crashless reports what became of client c's call, or of one outside of the execution (c is 0), that it was still
+// there for: crashed says that it was not, and why.
+func (m *Monitor) Crashless(c uint8, crashed bool, why string) {
+	m.require(property.NoCrash, !crashed, c, 0, 0, why)
+}
+
+// Named is a command of client c on a queue, where there are others' locks as well: alone says that
+// it is no other's.
+func (m *Monitor) Named(c uint8, alone bool) { m.require(property.NameSafety, alone, c, 0, 0, "") }
+
+// cheapAcquire judges the cost of an acquire: without lost races at most a probe of A and of B for
+// every slot looked at, the claim and its verification; with them, a channel for each that broke.
+func (m *Monitor) cheapAcquire(c uint8, w *watch, r lock.Result) {
+	if !w.linked || r.Outcome == lock.Unknown || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
+		return
+	}
+	budget := AcquireBudget(r, firstMissing(w.existed))
+	if w.mended > 0 || w.declared != 0 && !r.Held {
+		budget = (int(w.mended) + 1) * (2*firstMissing(w.existed) + 4) // all of it again for each
+	}
+	wasted := w.wasted && !(m.unbound && m.kind == lock.Mutex) // there a claim may be the only question asked
+	m.afford(property.CheapAcquire, c, r.Slot, allowed{trips: budget, channels: int(w.mended), sound: !wasted})
+}
+
+// firstMissing is how many slots a scan may have had to look at.
+func firstMissing(existed uint16) int {
+	t := Truth{Exists: existed}
+	return t.Count()
+}
+
+// AcquireBudget is the most round trips that an acquire may take that met no RESOURCE_LOCKED: two
+// probes for every slot up to the one acquired, the declare and the verifying probe; where all of
+// slots are taken, the probes and the one that finds no further slot.
+func AcquireBudget(r lock.Result, slots int) int {
+	if r.Held {
+		return 2*int(r.Slot) + 2
+	}
+	return 2*slots + 1
+}
+
+// cheapVerify judges the cost of a verify: one round trip, and one more to give up a removed slot.
+func (m *Monitor) cheapVerify(c uint8, w *watch, r lock.Result) {
+	if !w.linked || r.Outcome == lock.Unknown || w.mended > 0 && !w.wasted || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
+		return
+	}
+	budget := 1
+	if !r.Held {
+		budget = 2
+	}
+	m.afford(property.CheapVerify, c, r.Slot, allowed{trips: budget, sound: !w.wasted})
+}
+
+// allowed is what an operation may cost whose connection is up when it begins: no other connection in any case.
+type allowed struct {
+	trips, channels int
+	sound           bool // no channel was broken by a command of its own, or it may be
+}
+
+// afford requires that client c's operation at hand has not cost more than it may.
+func (m *Monitor) afford(p property.Property, c, slot uint8, a allowed) {
+	cost := &m.clients[c-1].cost
+	ok := cost.Connections == 0 && int(cost.Channels) <= a.channels && a.sound && int(cost.Trips) <= a.trips
+	detail := ""
+	if !ok && !m.Found.Has(p) { // it is not worth the time else
+		detail = a.exceeded(cost)
+	}
+	m.require(p, ok, c, 0, slot, detail)
+}
+
+// exceeded is what cost too much: measured, and allowed.
+func (a allowed) exceeded(cost *Cost) string {
+	var parts []string
+	if n := int(cost.Trips); n > a.trips {
+		parts = append(parts, fmt.Sprintf("took %s, at most %d allowed", property.Counted(n, "round trip"), a.trips))
+	}
+	if n := int(cost.Channels); n > a.channels {
+		parts = append(parts, fmt.Sprintf("opened %s, at most %d allowed", property.Counted(n, "channel"), a.channels))
+	}
+	if n := int(cost.Connections); n > 0 {
+		parts = append(parts, fmt.Sprintf("reconnected: it opened %s, though it had one when it began", property.Counted(n, "connection")))
+	}
+	if !a.sound {
+		parts = append(parts, "broke a channel by a command of its own")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Spent is what client c's operation at hand has cost so far, how many claims it lost, and whether
+// a channel broke that was no answer.
+func (m *Monitor) Spent(c uint8) (cost Cost, lost int, broken bool) {
+	w := &m.clients[c-1]
+	return w.cost, int(w.refused), w.broken
+}

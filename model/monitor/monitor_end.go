@@ -1,0 +1,231 @@
+package monitor
+
+import (
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// End is the completion of client c's operation. held is the slot it believes to hold from here on,
+// and connected says that the broker has its connection.
+func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
+	w := &m.clients[c-1]
+	if r.Outcome != lock.Done && !answers[r.Reason] || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
+		m.require(property.Progress, w.troubled || w.hindered(r), c, 0, 0, "the operation fails though nothing went wrong")
+	}
+	switch w.op {
+	case lock.Acquire:
+		m.acquired(c, w, r)
+		if held > 0 {
+			w.moved = false
+			// What was never granted did not go with its connection.
+			w.connected = connected || w.mine&(1<<held) == 0
+			w.gone, w.since = m.locks[w.lock].truth.Exists&(1<<held) == 0, 0
+		}
+	case lock.Verify:
+		m.verified(c, w, r)
+	case lock.Release:
+		m.released(c, w, r)
+	case lock.Count:
+		if r.Outcome == lock.Done {
+			m.require(property.ExactCount, w.counts&(1<<r.Slots) != 0, c, 0, r.Slots, "")
+			m.confirm(w.counts&(1<<r.Slots) != 0)
+		}
+	case lock.Wait:
+		if r.Reason == lock.GaveUp && !m.unbound {
+			m.require(property.Progress, w.asked > m.polls, c, 0, r.Slot, "wait gave up before its last permitted look")
+		}
+		m.confirm(r.Outcome != lock.Done || w.empty&(1<<r.Slot) != 0)
+	default:
+		m.administrationEnded(c, w, r)
+	}
+	w.believed = held
+	l := w.lock
+	w.op, w.working, w.yielded = lock.NoOp, false, false
+	m.exclude(l)
+	m.settle(l, c)
+	m.leaks(c, w)
+}
+
+// hindered reports whether an acquire that says no more than that it failed may have met somebody else.
+func (w *watch) hindered(r lock.Result) bool {
+	return w.op == lock.Acquire && r.Reason == lock.NoReason && (w.refused > 0 || w.existed == 0 || w.existed&w.busy != 0)
+}
+
+// answers are the reasons for which an operation may fail while all is well.
+var answers = [...]bool{lock.Full: true, lock.GaveUp: true, lock.Withdrawn: true, lock.Busy: true, lock.Crashed: false}
+
+// confirm keeps the witness of linearizability only if the condition holds.
+func (m *Monitor) confirm(ok bool) {
+	if !ok {
+		m.doubt()
+	}
+}
+
+func (m *Monitor) acquired(c uint8, w *watch, r lock.Result) {
+	s := r.Slot
+	bit := uint16(1) << s
+	m.cheapAcquire(c, w, r)
+	if m.heldOver(w.lock) {
+		m.exercise(property.NoFalseHold)
+	}
+	switch {
+	case r.Outcome == lock.Done && r.Held:
+		m.exercise(property.MutualExclusion)
+		m.require(property.NoPhantomSlot, w.existed&bit != 0, c, 0, s, "")
+		t := &m.locks[w.lock].truth
+		if owned := t.Owner[s] == c; owned && !m.shared && w.existed&bit != 0 {
+			m.require(property.RemovalDrains, w.claimed&bit != 0, c, 0, s, property.ForKind(m.kind, "granted after it was removed", "granted after it was destroyed"))
+		}
+		m.confirm(w.claimed&bit != 0 && w.granted == bit && t.Owner[s] == m.owner(c))
+	case r.Reason == lock.Full:
+		passed := firstSlot(AllSlots &^ w.busy)
+		m.require(property.Progress, passed == 0, c, 0, passed, property.ForKind(m.kind, "acquire did not find a slot that was free all along", "acquire did not get the lock though it was free all along"))
+		m.confirm(passed == 0 && w.granted == 0)
+		m.Strict = m.Strict && w.full
+	case r.Reason == lock.Withdrawn:
+		t := &m.locks[w.lock].truth
+		m.require(property.Progress, w.absent&bit != 0, c, 0, s, property.ForKind(m.kind, "acquire withdrew from a slot that was there all along", "acquire withdrew from the lock though it was there all along"))
+		m.confirm(w.granted == bit && w.undone&bit != 0 && t.Owner[s] != m.owner(c))
+	case r.Reason == lock.GaveUp:
+		m.require(property.Progress, w.refused > m.retries || m.unbound && w.refused > 0, c, 0, 0, "acquire gave up before its last permitted attempt")
+		m.confirm(w.granted == 0)
+	case r.Outcome == lock.Failed:
+		m.confirm(w.granted == 0)
+	}
+	m.exercise(property.Progress)
+}
+
+// heldOver reports whether somebody still believes in a slot that was removed and added again: what an
+// acquire must not be misled by.
+func (m *Monitor) heldOver(l uint8) bool {
+	for i := range m.clients[:m.n] {
+		w := &m.clients[i]
+		if w.lock == l && w.gone && w.believed > 0 && m.locks[l].truth.Exists&(1<<w.believed) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *Monitor) verified(c uint8, w *watch, r lock.Result) {
+	s := w.arg
+	bit := uint16(1) << s
+	m.cheapVerify(c, w, r)
+	t := &m.locks[w.lock].truth
+	if w.stale {
+		m.require(property.StaleBeliefEnds, !r.Held, c, 0, s, "")
+	}
+	switch {
+	case r.Outcome == lock.Done && r.Held:
+		kept := t.Owner[s] == m.owner(c) || w.dropped // a connection lost since was there when it was asked
+		m.require(property.HonestVerify, w.held&bit != 0 && kept || t.Owner[s] == 0 && t.Exists&t.Taken&bit != 0, c, 0, s, "")
+		m.confirm(w.held&bit != 0 && t.Owner[s] == m.owner(c))
+	case r.Reason == lock.Removed:
+		m.confirm(w.absent&bit != 0 && t.Owner[s] != m.owner(c))
+	case r.Outcome == lock.Failed:
+		m.confirm(!w.yielded)
+	}
+}
+
+func (m *Monitor) released(c uint8, w *watch, r lock.Result) {
+	s := w.arg
+	t := &m.locks[w.lock].truth
+	bit := uint16(1) << s
+	if r.Outcome != lock.Done || s == 0 {
+		m.confirm(r.Outcome != lock.Failed || w.mine&bit == 0 || t.Owner[s] == m.owner(c))
+		return
+	}
+	left := t.Owner[s]&^HalfOpen == m.owner(c) && !(m.shared && (w.empty&bit != 0 || m.rival(w.lock, c, s) > 0))
+	orphan := t.Taken&bit != 0 && t.Owner[s] == 0 && !m.wanted(w.lock, s)
+	m.require(property.EffectiveRelease, !left && !orphan && !w.deleted, c, 0, s, "")
+	m.confirm(!left && !orphan && (w.mine&bit != 0 || w.stale && !w.moved))
+}
+
+// administrationEnded compares what an administrative operation did with what it was asked for.
+func (m *Monitor) administrationEnded(c uint8, w *watch, r lock.Result) {
+	k := &m.locks[w.lock]
+	m.exercise(property.AdminExclusion)
+	switch r.Outcome {
+	case lock.Failed:
+		if r.Reason == lock.Busy {
+			m.require(property.Progress, w.waited, c, 0, 0, "busy though nobody is administering")
+			m.require(property.Progress, w.asked > uint16(m.tries) || w.refused > m.tries || m.unbound, c, 0, 0, "busy before the last permitted attempt")
+		}
+		m.confirm(w.grown == 0 && w.shrunk == 0)
+		return
+	case lock.Unknown:
+		m.confirm(m.within(w))
+		k.expected = -1
+		return
+	}
+	m.confirm(m.did(w))
+	if !w.alone || k.expected < 0 {
+		k.expected = -1
+		return
+	}
+	switch w.op {
+	case lock.Create:
+		k.expected = max(k.expected, int8(w.arg))
+	case lock.Add:
+		k.expected += int8(w.arg)
+	case lock.Remove:
+		k.expected = max(0, k.expected-int8(w.arg))
+	case lock.Destroy:
+		k.expected = 0
+	}
+}
+
+// within reports whether the slots that a call added and removed so far are among those that it was
+// asked for.
+func (m *Monitor) within(w *watch) bool {
+	switch w.op {
+	case lock.Create:
+		return w.shrunk == 0 && w.grown <= w.arg
+	case lock.Add:
+		return w.shrunk == 0 && w.grown <= w.arg
+	case lock.Remove:
+		return w.grown == 0 && w.shrunk <= w.arg
+	}
+	return w.grown == 0
+}
+
+// did reports whether the slots that a call added and removed are those it was asked for.
+func (m *Monitor) did(w *watch) bool {
+	switch w.op {
+	case lock.Create:
+		return w.shrunk == 0 && w.counts>>w.arg != 0
+	case lock.Add:
+		return w.shrunk == 0 && w.grown == w.arg
+	case lock.Remove:
+		return w.grown == 0 && (w.shrunk == w.arg || w.shrunk < w.arg && w.counts&1 != 0)
+	}
+	return w.grown == 0 && w.counts&1 != 0
+}
+
+// leaks looks for what an idle client still has on the broker beside what it holds.
+func (m *Monitor) leaks(c uint8, w *watch) {
+	t := &m.locks[w.lock].truth
+	m.exercise(property.NoLeak)
+	if m.shared {
+		return
+	}
+	extra := t.owned(c)
+	if w.believed > 0 {
+		extra &^= 1 << w.believed
+	}
+	if extra != 0 {
+		m.violate(property.NoLeak, c, 0, firstSlot(extra), "a B queue is left behind")
+	}
+	if t.Admin == c {
+		m.violate(property.NoLeak, c, 0, 0, "the administration mutex is left behind")
+	}
+}
+
+func firstSlot(set uint16) uint8 {
+	for s := uint8(1); s <= Slots; s++ {
+		if set&(1<<s) != 0 {
+			return s
+		}
+	}
+	return 0
+}

@@ -1,0 +1,74 @@
+package monitor
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// slotOne are states of a lock with one slot.
+var slotOne = struct{ free, held, orphaned Truth }{
+	free:     Truth{Exists: 1 << 1},
+	held:     Truth{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 1}},
+	orphaned: Truth{Exists: 1 << 1, Taken: 1 << 1}, // its B queue is there and nobody's own
+}
+
+// holding is a monitor of two clients, of which the first has acquired the slot.
+func holding() *Monitor {
+	m := new(Monitor)
+	m.Reset(lock.Semaphore, &lock.Options{}, 2, []Truth{slotOne.free})
+	m.Begin(1, 0, lock.Acquire, 0, true)
+	m.SetTruth(0, 1, &slotOne.held)
+	m.End(1, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, 1, true)
+	return m
+}
+
+// A verify that says held is honest only if the client still has the slot when it says so, unless the
+// connection was lost under it: what it asked for was there then.
+func TestVerifySaysWhatIsStillTrue(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		happens func(*Monitor)
+		honest  bool
+	}{
+		{"nothing happens", func(*Monitor) {}, true},
+		{"the client gives the slot up", func(m *Monitor) { m.SetTruth(0, 1, &slotOne.free) }, false},
+		{"the connection is lost", func(m *Monitor) {
+			m.Gone(1, true, false)
+			m.SetTruth(0, 0, &slotOne.free)
+		}, true},
+	} {
+		m := holding()
+		m.Begin(1, 0, lock.Verify, 0, true)
+		c.happens(m)
+		m.End(1, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, 1, true)
+		if m.Found.Has(property.HonestVerify) == c.honest {
+			t.Errorf("%s: found %b", c.name, m.Found)
+		}
+	}
+}
+
+// A release that leaves the B queue behind has not released the slot, whoever owns the queue then;
+// unless somebody else has claimed it since.
+func TestReleaseLeavesTheSlotFree(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		left      Truth
+		effective bool
+	}{
+		{"the queue is gone", slotOne.free, true},
+		{"it is still the client's", slotOne.held, false},
+		{"it is still there, and nobody's own", slotOne.orphaned, false},
+		{"it is another's", Truth{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 2}}, true},
+	} {
+		m := holding()
+		m.Begin(2, 0, lock.Acquire, 0, true)
+		m.Begin(1, 0, lock.Release, 0, true)
+		m.SetTruth(0, 1, &c.left)
+		m.End(1, lock.Result{Outcome: lock.Done, Slot: 1}, 0, true)
+		if m.Found.Has(property.EffectiveRelease) == c.effective {
+			t.Errorf("%s: found %b", c.name, m.Found)
+		}
+	}
+}

@@ -1,0 +1,276 @@
+package monitor
+
+import (
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// SetTruth tells what the broker has of a lock after something changed it: a command of client c, or
+// something that happened to the broker (c is 0).
+func (m *Monitor) SetTruth(l, c uint8, t *Truth) {
+	old := m.locks[l].truth
+	m.locks[l].truth = *t
+	if old.Exists != t.Exists {
+		m.slotsChanged(c, &old, t)
+	}
+	m.ownersChanged(c, &old, t)
+	for i := range m.clients[:m.n] {
+		w := &m.clients[i]
+		if w.lock == l && w.op != lock.NoOp {
+			m.look(uint8(i)+1, w)
+		}
+		if w.lock == l && w.believed > 0 && t.Exists&(1<<w.believed) == 0 {
+			w.gone = true
+		}
+	}
+	m.exclude(l)
+	m.settle(l, c)
+}
+
+// slotsChanged attributes A queues that came and went to the operation that did it.
+func (m *Monitor) slotsChanged(c uint8, old, t *Truth) {
+	if !t.Contiguous() {
+		m.doubt()
+	}
+	if c == 0 {
+		m.doubt()
+		return
+	}
+	w := &m.clients[c-1]
+	if !w.op.Administrative() {
+		w.deleted = true
+		m.doubt()
+		return
+	}
+	if added := t.Exists &^ old.Exists; added != 0 {
+		m.confirm(w.op != lock.Create || added>>(w.arg+1) == 0)
+		w.grown++
+	} else {
+		w.shrunk++
+	}
+	m.confirm(m.within(w)) // others see it before the operation is over
+}
+
+// ownersChanged follows who has the B queues.
+func (m *Monitor) ownersChanged(c uint8, old, t *Truth) {
+	for s := uint8(1); s <= Slots; s++ {
+		was, is := old.Owner[s], t.Owner[s]
+		if is == 0 && t.Taken&(1<<s) != 0 {
+			m.doubt() // a B queue that is nobody's own
+		}
+		if was == is || was&^HalfOpen == is&^HalfOpen {
+			continue
+		}
+		if was != 0 {
+			m.ownerLost(c, was, s)
+		}
+		if is != 0 {
+			m.ownerGained(c, is, s)
+		}
+	}
+}
+
+// ownerLost is a holder whose B queue went away. While its connection is there for the broker, only its
+// own release, verification or withdrawal may do that, and only to what it was granted: others may have
+// theirs on the same connection.
+func (m *Monitor) ownerLost(c, was, s uint8) {
+	ghost := was&HalfOpen != 0
+	was &^= HalfOpen
+	if m.ended&(1<<(was-1)) != 0 {
+		return
+	}
+	w := &m.clients[was-1]
+	own := !ghost && c > 0 && m.owner(c) == was
+	if own {
+		w = &m.clients[c-1]
+	}
+	switch {
+	case own && w.op == lock.Acquire:
+		m.confirm(w.granted&(1<<s) != 0)
+		return
+	case own && w.op == lock.Release:
+		m.confirm(w.arg == s)
+		return
+	case ghost || !w.connected:
+		m.doubt()
+		return
+	case own && w.op == lock.Verify:
+		w.yielded = w.yielded || w.believed == s
+		m.confirm(w.arg == s && w.absent&(1<<s) != 0)
+		return
+	}
+	m.doubt()
+	if w.believed == s {
+		m.violate(property.RemovalDrains, was, c, s, "the holder lost it without releasing it")
+	}
+}
+
+// ownerGained is a slot granted.
+func (m *Monitor) ownerGained(c, is, s uint8) {
+	if c == 0 || m.owner(c) != is || m.clients[c-1].op != lock.Acquire {
+		m.doubt()
+		return
+	}
+	m.clients[c-1].granted |= 1 << s
+}
+
+// exclude looks for two who hold one slot: two who were told so, or one who was told and another to
+// whom the broker granted it. A belief whose connection the broker has dropped can overlap under any
+// lock without fencing; that is measured.
+func (m *Monitor) exclude(l uint8) {
+	t := &m.locks[l].truth
+	for i := range m.clients[:m.n] {
+		w := &m.clients[i]
+		if w.lock != l || w.believed == 0 || w.yielded {
+			continue
+		}
+		c, s := uint8(i)+1, w.believed
+		other := m.rival(l, c, s)
+		if owner := t.Owner[s] &^ HalfOpen; other == 0 && owner != 0 && owner != m.owner(c) {
+			other = owner
+		}
+		switch {
+		case !w.connected:
+			m.overlap(w, other != 0)
+		case other != 0:
+			m.violate(property.MutualExclusion, c, other, s, "")
+			if m.renewed(t, c, other, s) {
+				m.violate(property.NoFalseHold, c, other, s, "")
+			}
+		}
+	}
+}
+
+// renewed reports whether a slot was removed and added again between the grants of two who hold it.
+func (m *Monitor) renewed(t *Truth, c, other, s uint8) bool {
+	o := &m.clients[other-1]
+	return t.Exists&(1<<s) != 0 && m.clients[c-1].gone != (o.believed == s && o.gone)
+}
+
+// rival is another client that believes to hold the slot on a connection that the broker has.
+func (m *Monitor) rival(l, c, s uint8) uint8 {
+	for i := range m.clients[:m.n] {
+		o := &m.clients[i]
+		if uint8(i)+1 != c && o.lock == l && o.believed == s && o.connected && !o.yielded {
+			return uint8(i) + 1
+		}
+	}
+	return 0
+}
+
+// overlap measures how long a stale belief stands beside another's grant.
+func (m *Monitor) overlap(w *watch, now bool) {
+	if now && w.since == 0 {
+		w.since, w.steps = max(1, m.now), 0
+	}
+	if w.since > 0 {
+		m.Overlap = max(m.Overlap, m.now-w.since)
+		m.Overlaps = max(m.Overlaps, w.steps)
+	}
+	if !now {
+		w.since = 0
+	}
+}
+
+// settle judges the slots of a lock while nobody administers it.
+func (m *Monitor) settle(l, c uint8) {
+	if m.kind == lock.Mutex {
+		return
+	}
+	for i := range m.clients[:m.n] {
+		w := &m.clients[i]
+		if w.lock == l && w.alive && w.op.Administrative() {
+			return
+		}
+	}
+	k := &m.locks[l]
+	count := int8(k.truth.Count())
+	switch {
+	case !k.truth.Contiguous():
+		m.violate(property.ContiguousSlots, c, 0, uint8(count+1), property.ForKind(m.kind, "there is a hole", "the lock is there in part"))
+	case k.expected >= 0 && k.expected != count:
+		m.violate(property.ContiguousSlots, c, 0, 0, property.ForKind(m.kind, "there are more or fewer slots than administered", "the lock is there though it was destroyed, or is not though it was created"))
+	}
+	m.exercise(property.ContiguousSlots)
+	k.expected = count
+}
+
+// Crash is a client that died. What it was doing may have happened or not.
+func (m *Monitor) Crash(c uint8) {
+	w := &m.clients[c-1]
+	if w.op.Administrative() {
+		m.confirm(m.within(w))
+		m.locks[w.lock].expected = -1
+	}
+	w.alive, w.left, w.believed, w.op, w.working, w.since = false, w.believed, 0, lock.NoOp, false, 0
+}
+
+// Gone is a connection that ended, as the broker saw: the one under which client c was granted what
+// it holds, or another of its connections; own says that the client ended it itself.
+func (m *Monitor) Gone(c uint8, granted, own bool) {
+	w := &m.clients[c-1]
+	m.ended |= 1 << (m.owner(c) - 1)
+	if granted {
+		w.connected = false
+	}
+	if !own {
+		w.dropped, w.troubled = true, true
+	}
+}
+
+// Freed judges what is left of a client's slot once the broker has noticed its crash; the truth is
+// that after the connection's end.
+func (m *Monitor) Freed(c uint8) {
+	w := &m.clients[c-1]
+	if w.alive || w.left == 0 {
+		return
+	}
+	s, t := w.left, &m.locks[w.lock].truth
+	w.left = 0
+	stuck := t.Owner[s]&^HalfOpen == m.owner(c) && !m.shared
+	if t.Owner[s] == 0 && t.Taken&(1<<s) != 0 && !m.wanted(w.lock, s) {
+		stuck = true
+	}
+	m.require(property.CrashFrees, !stuck, c, 0, s, "")
+}
+
+// wanted reports whether anybody alive may have a B queue that is nobody's own.
+func (m *Monitor) wanted(l, s uint8) bool {
+	for i := range m.clients[:m.n] {
+		w := &m.clients[i]
+		if w.lock == l && w.alive && (w.believed == s || w.op == lock.Acquire && w.declared&(1<<s) != 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// Restarted tells what the broker has of a lock after a restart.
+func (m *Monitor) Restarted(l uint8, t *Truth) {
+	k := &m.locks[l]
+	kept := k.truth.Exists == t.Exists && t.Taken == 0
+	m.require(property.SurvivesRestart, kept, 0, 0, 0, "")
+	for i := range m.clients[:m.n] {
+		m.Gone(uint8(i)+1, true, false)
+	}
+	k.expected = -1
+	m.SetTruth(l, 0, t)
+}
+
+// Leftover is a queue that holds messages, or should not be there, when all is over.
+func (m *Monitor) Leftover(detail string) { m.violate(property.NoLeak, 0, 0, 0, detail) }
+
+// Unfinished is an operation that is not over though the execution ended.
+func (m *Monitor) Unfinished(c uint8) {
+	m.violate(property.Progress, c, 0, 0, "the operation does not end")
+}
+
+// Believed reports whether a client alive believes to hold a slot.
+func (m *Monitor) Believed(l, s uint8) bool {
+	for i := range m.clients[:m.n] {
+		if w := &m.clients[i]; w.lock == l && w.alive && w.believed == s {
+			return true
+		}
+	}
+	return false
+}

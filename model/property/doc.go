@@ -1,0 +1,12 @@
+// Package property names what a correct and cheap lock has to satisfy: each property with its sentence, the passage it
+// comes from and the evidence it rests on, sets of them, and a violation of one.
+//
+// It judges nothing. Two packages do:
+//
+//	package monitor   watches one execution and sees the server's truth and every exchange: all properties
+//	                  but linearizable and no-crash
+//	package linear    reads a finished history: linearizable, and mutual-exclusion, stale-belief-ends and
+//	                  progress where the truth is not known
+//
+// no-crash is an external client that panics, exits or throws: its runner sees it and tells the monitor.
+package property

@@ -1,0 +1,155 @@
+package property
+
+import (
+	"fmt"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Property is a named thing that must hold.
+type Property uint8
+
+// The properties, in the order of the card.
+const (
+	MutualExclusion Property = iota
+	Linearizable
+	NoPhantomSlot
+	NoFalseHold
+	HonestVerify
+	StaleBeliefEnds
+	ContiguousSlots
+	ExactCount
+	AdminExclusion
+	RemovalDrains
+	EffectiveRelease
+	CrashFrees
+	NoLeak
+	SurvivesRestart
+	Progress
+	CheapAcquire
+	CheapVerify
+	MinimalDriver
+	NameSafety
+	NoCrash
+	Count // how many there are
+)
+
+// Evidence is what a property is judged from.
+type Evidence uint8
+
+// The kinds of evidence.
+const (
+	FromHistory  Evidence = iota // what clients saw, alone
+	FromTruth                    // what the broker had, at every moment
+	FromCommands                 // the commands sent
+)
+
+// String is the evidence in words.
+func (e Evidence) String() string {
+	return [...]string{"history", "the broker's truth", "commands"}[e]
+}
+
+// Description is what a reader is told of a property.
+type Description struct {
+	Name     string
+	Sentence string // holds when …
+	Passage  string // of the guidelines, or of the specification
+	Evidence Evidence
+}
+
+// Properties describes every property.
+var Properties = [Count]Description{
+	MutualExclusion: {"mutual-exclusion", "no two clients hold one slot at once",
+		"Persistent Semaphore: \"each slot can only be held by one client\"", FromTruth},
+	Linearizable: {"linearizable", "the history is a linearizable history of the sequential specification",
+		"Lock Requirements: \"as correct as possible\"", FromHistory},
+	NoPhantomSlot: {"no-phantom-slot", "nobody is granted a slot that did not exist at any moment of the call",
+		"Acquiring a Lock, step 2", FromTruth},
+	NoFalseHold: {"no-false-hold", "removing and re-adding a slot never lets a new client hold it while the old holder still does",
+		"Lock Requirements, remotely administerable", FromTruth},
+	HonestVerify: {"honest-verify", "verify says held only if the slot exists and this client still owns it",
+		"Verifying a Held Lock", FromTruth},
+	StaleBeliefEnds: {"stale-belief-ends", "a client whose connection the broker has dropped learns it from its next verify",
+		"Verifying a Held Lock, \"if the lock and/or their channel/connection are still valid\"", FromTruth},
+	ContiguousSlots: {"contiguous-slots", "with no administrative operation under way, the slots are exactly 1 to C as administered: no holes",
+		"Linear Ordering, \"Swiss Cheese Semaphores\"", FromTruth},
+	ExactCount: {"exact-count", "count returns a number that was right at some moment of the call",
+		"Determining the Maximum Number of Slots", FromTruth},
+	AdminExclusion: {"admin-exclusion", "administrative operations of one semaphore never interleave",
+		"Administration Mutex", FromTruth},
+	RemovalDrains: {"removal-drains", "a removed slot is never granted again; its holder keeps it until it releases or fails to verify",
+		"Removing Slots; Waiting on Lock Holders", FromTruth},
+	EffectiveRelease: {"effective-release", "after release returns, the slot can be acquired",
+		"Relinquishing a Lock", FromTruth},
+	CrashFrees: {"crash-frees", "a crashed client's slots become free once the broker notices",
+		"Relinquishing a Lock, \"close its connection (via disconnect or crash)\"", FromTruth},
+	NoLeak: {"no-leak", "no queue and no message is left behind by what is over",
+		"\"A\" and \"B\" Queues", FromTruth},
+	SurvivesRestart: {"survives-restart", "after a broker restart the slots are there and no holder is",
+		"\"A\" and \"B\" Queues: A queues persist, B queues are exclusive", FromTruth},
+	Progress: {"progress", "a free slot is found; retries are bounded; nothing waits for what nobody does",
+		"Acquiring a Lock, step 6", FromTruth},
+	CheapAcquire: {"cheap-acquire", "acquire stays within its round trips, opens no channel but to mend one, and never reconnects",
+		"Lock Requirements, cheap to acquire", FromCommands},
+	CheapVerify: {"cheap-verify", "verify takes one round trip and opens nothing",
+		"Lock Requirements, cheap to verify", FromCommands},
+	MinimalDriver: {"minimal-driver", "only basic.publish, confirms, queue.declare and queue.delete are used",
+		"Limitation Tolerance", FromCommands},
+	NameSafety: {"name-safety", "no lock's queue is another's",
+		"\"A\" and \"B\" Queues: names that cannot collide", FromCommands},
+	NoCrash: {"no-crash", "no call makes the client panic, exit or throw",
+		"Lock Requirements: \"as correct as possible\"", FromHistory},
+}
+
+// String is the property's name.
+func (p Property) String() string {
+	if p < Count {
+		return Properties[p].Name
+	}
+	return "unknown"
+}
+
+// Named is the property with that name.
+func Named(name string) (Property, error) {
+	for p := range Count {
+		if Properties[p].Name == name {
+			return p, nil
+		}
+	}
+	return 0, fmt.Errorf("property %q is not known: `lockproof list` shows them", name)
+}
+
+// Set is a set of properties.
+type Set uint32
+
+// Has reports whether a property is in the set.
+func (s Set) Has(p Property) bool { return s&(1<<p) != 0 }
+
+// With is the set and one property more.
+func (s Set) With(p Property) Set { return s | 1<<p }
+
+// Names are the properties of the set by name, in the order of the card.
+func (s Set) Names() (names []string) {
+	for p := range Count {
+		if s.Has(p) {
+			names = append(names, p.String())
+		}
+	}
+	return names
+}
+
+// ApplicableExternal are the properties that mean something for somebody else's lock of a type: a state machine
+// cannot crash, a program can.
+func ApplicableExternal(k lock.Kind) Set { return Applicable(k).With(NoCrash) }
+
+// Applicable are the properties that mean something for a lock type.
+func Applicable(k lock.Kind) Set {
+	all := Set(1<<Count-1) &^ (1 << NoCrash)
+	if k != lock.Mutex {
+		return all
+	}
+	for _, p := range []Property{NoPhantomSlot, NoFalseHold, ContiguousSlots, ExactCount, AdminExclusion, RemovalDrains} {
+		all &^= 1 << p
+	}
+	return all
+}

@@ -1,0 +1,19 @@
+package property
+
+// severity is the properties by how much harm their violation does, the most first: two clients that believe to
+// hold one slot, then slots that are lost or in nobody's sight, then what takes too much.
+var severity = [Count]Property{
+	MutualExclusion, NoFalseHold, NoPhantomSlot, HonestVerify, StaleBeliefEnds, Linearizable, NameSafety,
+	RemovalDrains, AdminExclusion, ContiguousSlots, SurvivesRestart, EffectiveRelease, CrashFrees, NoCrash, Progress, ExactCount,
+	NoLeak, MinimalDriver, CheapAcquire, CheapVerify,
+}
+
+// BySeverity are the properties of the set, the gravest first.
+func (s Set) BySeverity() (out []Property) {
+	for _, p := range severity {
+		if s.Has(p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}

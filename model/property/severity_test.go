@@ -1,0 +1,24 @@
+package property
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// TestBySeverity: every property has its place, mutual exclusion the first.
+func TestBySeverity(t *testing.T) {
+	all := ApplicableExternal(lock.Semaphore).BySeverity()
+	if all[0] != MutualExclusion {
+		t.Errorf("the gravest is %s", all[0])
+	}
+	for p := range Count {
+		if !slices.Contains(all, p) {
+			t.Errorf("%s has no place", p)
+		}
+	}
+	if got := Set(0).With(NoLeak).With(HonestVerify).BySeverity(); !slices.Equal(got, []Property{HonestVerify, NoLeak}) {
+		t.Errorf("got %v", got)
+	}
+}

@@ -1,0 +1,77 @@
+package property
+
+import (
+	"fmt"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Violation is one property seen broken.
+type Violation struct {
+	Property Property
+	Kind     lock.Kind // of the lock
+	Lock     uint8
+	Client   uint8  // whose step or answer broke it, from 1; 0 is the broker
+	Other    uint8  // the other client concerned; 0 is none
+	Slot     uint8  // the slot concerned; 0 is none
+	Detail   string // what was wrong, where the property alone does not say
+}
+
+// Explain says in one line what happened.
+func (v Violation) Explain() string {
+	if v.Detail != "" && (v.Property == MutualExclusion || v.Property == StaleBeliefEnds) { // a history tells of it
+		return v.Detail
+	}
+	c, s := fmt.Sprintf("c%d", v.Client), SlotName(v.Kind, int(v.Slot))
+	switch v.Property {
+	case MutualExclusion:
+		return fmt.Sprintf("c%d and %s hold %s at once", v.Other, c, s)
+	case NoFalseHold:
+		return fmt.Sprintf("c%d and %s hold %s, which was %s again", v.Other, c, s, ForKind(v.Kind, "removed and added", "destroyed and created"))
+	case NoPhantomSlot:
+		return fmt.Sprintf("%s was granted %s, which did not exist at any moment of the call", c, s)
+	case HonestVerify:
+		return fmt.Sprintf("%s was told that it holds %s, which does not exist or is not its own", c, s)
+	case StaleBeliefEnds:
+		return fmt.Sprintf("%s was told that it holds %s though the broker had dropped its connection before it asked", c, s)
+	case ExactCount:
+		return fmt.Sprintf("%s counted %s, which was not right at any moment of the call", c, ForKind(v.Kind, fmt.Sprintf("%d slots", v.Slot), fmt.Sprint(v.Slot)))
+	case AdminExclusion:
+		return fmt.Sprintf("%s goes on administering after somebody else administered in between", c)
+	case EffectiveRelease:
+		return fmt.Sprintf("%s released %s, but it cannot be acquired", c, s)
+	case CrashFrees:
+		return fmt.Sprintf("%s crashed and the broker noticed, but %s is not free", c, s)
+	case SurvivesRestart:
+		return ForKind(v.Kind, "after the restart there are slots missing, or holders left", "after the restart the lock is missing, or a holder is left")
+	case CheapAcquire:
+		return fmt.Sprintf("%s's acquire %s", c, v.overspent())
+	case CheapVerify:
+		return fmt.Sprintf("%s's verify %s", c, v.overspent())
+	case MinimalDriver:
+		return fmt.Sprintf("%s uses a method that a minimal driver need not have", c)
+	case NameSafety:
+		return fmt.Sprintf("%s uses a queue that is also another lock's", c)
+	}
+	return v.about(c, s)
+}
+
+// overspent is what cost too much.
+func (v Violation) overspent() string {
+	if v.Detail == "" {
+		return "costs more than it may"
+	}
+	return v.Detail
+}
+
+// about is the detail with those whom it concerns.
+func (v Violation) about(c, s string) string {
+	text := v.Detail
+	if v.Property == RemovalDrains || v.Property == ContiguousSlots && v.Slot > 0 {
+		text = s + ": " + text
+	}
+	if v.Client > 0 && v.Property != Linearizable {
+		text = c + ": " + text
+	}
+	return text
+}

@@ -1,0 +1,57 @@
+package property
+
+import (
+	"fmt"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// To its users a mutex has no slots, though a persistent one is a semaphore with one of them: it is free, held, or
+// not there.
+
+// SlotName is what a lock's slot is called: of a mutex, and where no slot is known, the lock.
+func SlotName(k lock.Kind, slot int) string {
+	if k != lock.Semaphore || slot == 0 {
+		return "the lock"
+	}
+	return fmt.Sprintf("slot %d", slot)
+}
+
+// ForKind chooses what is said of a semaphore, or of a mutex.
+func ForKind(k lock.Kind, semaphore, mutex string) string {
+	if k == lock.Semaphore {
+		return semaphore
+	}
+	return mutex
+}
+
+// mutexSentences are the properties in other words, where those of [Properties] speak of slots.
+var mutexSentences = map[Property]string{
+	MutualExclusion:  "no two clients hold the lock at once",
+	NoPhantomSlot:    "nobody is granted a lock that did not exist at any moment of the call",
+	NoFalseHold:      "destroying the lock and creating it again never lets a new client hold it while the old holder still does",
+	HonestVerify:     "verify says held only if the lock exists and this client still owns it",
+	ContiguousSlots:  "with no administrative operation under way, the lock is there if it was created, and only then",
+	AdminExclusion:   "administrative operations of one lock never interleave",
+	RemovalDrains:    "a destroyed lock is never granted again; its holder keeps it until it releases or fails to verify",
+	EffectiveRelease: "after release returns, the lock can be acquired",
+	CrashFrees:       "what a crashed client holds becomes free once the broker notices",
+	SurvivesRestart:  "after a broker restart the lock is there and nobody holds it",
+	Progress:         "a lock that is free is got; retries are bounded; nothing waits for what nobody does",
+}
+
+// Sentence says when the property of a lock of that type holds.
+func (p Property) Sentence(k lock.Kind) string {
+	if said, ok := mutexSentences[p]; ok && k != lock.Semaphore {
+		return said
+	}
+	return Properties[p].Sentence
+}
+
+// Counted is so many things, in words.
+func Counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
