@@ -23,12 +23,12 @@ test: ## run all tests, on a real RabbitMQ too if there is one
 	go test -timeout 20m $(PACKAGES)
 
 pins: ## hold verdicts, counts and counterexamples against those that are kept, as fits while code is moved
-	go test -run 'TestPins|TestAtlas|TestCounterexamples$$|TestSmallConfigurations|TestVerdicts|TestFindings' . ./adapters/mutant ./model/linear ./model/monitor ./sim/search
+	go test -run 'TestPins|TestAtlas|TestCounterexamples$$|TestSmallConfigurations|TestVerdicts|TestFindings' ./adapters/engine ./adapters/mutant ./model/linear ./model/monitor ./sim/search
 	go test ./histories ./sim ./model/lock
 
 race: ## run the short tests of what runs at the same time with the race detector
 	go test -timeout 20m -race -short $(CONCURRENT)
-	go test -timeout 20m -race -short -run 'Prove|Until|Interrupted|EndsBetween|RightMutexes|StressReconnects' .
+	go test -timeout 20m -race -short -run 'Prove|Until|Interrupted|EndsBetween|RightMutexes|StressReconnects' ./adapters/engine
 	go test -timeout 20m -race -short -run 'Worker|Interrupt|Checkpoint|Resum|Walk' ./sim/search
 
 lint: ## check the form of the code

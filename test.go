@@ -1,3 +1,5 @@
+// Package lockproof decides whether a distributed lock or semaphore is correct and cheap, and shows
+// the shortest execution found in which it is not.
 package lockproof
 
 import (
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/golang"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
@@ -117,11 +120,11 @@ func (c *TestConfig) scenarios() int {
 }
 
 // prove judges the lock as what it is said to be, or else as that kind.
-func (c *TestConfig) prove(t *testing.T, starter golang.Starter, kind lock.Kind, files *testFiles) (*Result, error) {
+func (c *TestConfig) prove(t *testing.T, starter golang.Starter, kind lock.Kind, files *testFiles) (*engine.Result, error) {
 	if c.Kind != nil {
 		kind = *c.Kind
 	}
-	return ProveForeign(t.Context(), ForeignConfig{
+	return engine.ProveForeign(t.Context(), engine.ForeignConfig{
 		Starter: starter, Name: t.Name(), Kind: kind, Seed: max(1, c.Seed), Scenarios: c.scenarios(), Workers: c.Workers,
 		Properties: c.Judge, Until: c.Judge,
 		Found: files.save,
@@ -186,13 +189,13 @@ func replayTest(t *testing.T, path string, starter golang.Starter) {
 	if ce.Scenario.Target != t.Name() {
 		t.Skipf("%s is a counterexample of %s", path, ce.Scenario.Target)
 	}
-	r, err := ReplayForeign(t.Context(), ce, starter, ForeignBroker{})
+	r, err := engine.ReplayForeign(t.Context(), ce, starter, engine.ForeignBroker{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.Violation == nil {
-		t.Logf("%s holds in this execution, carried out %d times\n%s", ce.Property, r.Tries.Of, drawn(r.Trace))
+		t.Logf("%s holds in this execution, carried out %d times\n%s", ce.Property, r.Tries.Of, engine.Drawing(r.Trace))
 		return
 	}
-	t.Errorf("%s: violated again\n%s\n\n%s", ce.Property, r.Violation.Explain(), drawn(r.Trace))
+	t.Errorf("%s: violated again\n%s\n\n%s", ce.Property, r.Violation.Explain(), engine.Drawing(r.Trace))
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
@@ -53,7 +53,7 @@ func (f *atlasFlags) run(c *cobra.Command) error {
 		return err
 	}
 	line := newProgress()
-	cfg := lockproof.AtlasConfig{Questions: f.questions, Progress: func(what string) { line.say("%s", what) }}
+	cfg := engine.AtlasConfig{Questions: f.questions, Progress: func(what string) { line.say("%s", what) }}
 	if _, real := f.real(); real {
 		broker, err := f.start(c, false)
 		if err != nil {
@@ -64,7 +64,7 @@ func (f *atlasFlags) run(c *cobra.Command) error {
 			return confirm(c, broker, t, target, v)
 		}
 	}
-	a, err := lockproof.Atlas(c.Context(), cfg)
+	a, err := engine.Atlas(c.Context(), cfg)
 	line.done()
 	if a == nil {
 		return fmt.Errorf("--%w", err)

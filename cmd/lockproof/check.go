@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/linear"
@@ -76,7 +76,7 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	if err := f.demand(property.Applicable(h.Kind), h.Kind); err != nil {
 		return err
 	}
-	o := lockproof.CheckOptions{Source: args[0], Permits: f.permits}
+	o := engine.CheckOptions{Source: args[0], Permits: f.permits}
 	if f.strict {
 		o.Strength = property.Strict
 	}
@@ -86,7 +86,7 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	if o.Failed, err = linear.FailedReleaseNamed(f.failed); err != nil {
 		return fmt.Errorf("--failed-release: %w", err)
 	}
-	report, err := lockproof.Check(h, o)
+	report, err := engine.Check(h, o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
@@ -94,7 +94,7 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 		tell(fmt.Sprintf("%s: passed over %d occurrences; %d errors and %d values in other words than ours claim nothing",
 			args[0], notes.Ignored, notes.Unexplained, notes.Values))
 	}
-	return f.write(c, &lockproof.Result{Report: report})
+	return f.write(c, &engine.Result{Report: report})
 }
 
 // fit refuses what is said of a history otherwise than it says itself, and what means nothing for it.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/process"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -75,7 +75,7 @@ func (f *proveFlags) foreign(c *cobra.Command, args []string) error {
 	}
 	scenarios := f.scenarios
 	if !c.Flags().Changed("scenarios") {
-		scenarios = lockproof.DefaultForeignScenarios
+		scenarios = engine.DefaultForeignScenarios
 	}
 	options := told(cfg.Options)
 	if f.way != "" {
@@ -90,11 +90,11 @@ func (f *proveFlags) foreign(c *cobra.Command, args []string) error {
 		return err
 	}
 	line := newProgress()
-	res, err := lockproof.ProveForeign(c.Context(), lockproof.ForeignConfig{
+	res, err := engine.ProveForeign(c.Context(), engine.ForeignConfig{
 		Starter: &process.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Options: options,
 		Seed: f.seed, Scenarios: scenarios, Time: f.time, Strategies: cfg.Strategies, Depth: f.depth, Shape: shape,
 		Properties: cfg.Properties, Until: cfg.Until, Strength: cfg.Strength, Workers: f.workers, Patience: f.patience, On: on, Found: f.found,
-		Progress: func(p lockproof.Progress) {
+		Progress: func(p engine.Progress) {
 			if p.Tries > 0 {
 				line.say("%d properties violated; making executions smaller, try %d", p.Violated, p.Tries)
 				return

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
@@ -21,7 +21,7 @@ import (
 
 // exploreFlags are what `explore` is told.
 type exploreFlags struct {
-	lockproof.Exploration
+	engine.Exploration
 	calls, adminCalls string
 	options           []string
 	property          properties
@@ -36,7 +36,7 @@ type exploreFlags struct {
 }
 
 func exploreCommand() *cobra.Command {
-	f := exploreFlags{Exploration: lockproof.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 2}}
+	f := exploreFlags{Exploration: engine.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 2}}
 	f.Faults.Crashes, f.Faults.Late = 1, true
 	cmd := &cobra.Command{
 		Use:   "explore [TARGET]",
@@ -69,7 +69,7 @@ faults then, and, unless said otherwise, 2 clients, 1 slot and no administrator.
 	f.faults(cmd)
 	f.searching(cmd)
 	f.execFlags.register(cmd)
-	f.runs = lockproof.DefaultForeignRuns
+	f.runs = engine.DefaultForeignRuns
 	cmd.Flags().Var(number[int]{&f.runs, 1, manyScenarios}, "runs", "with --exec, how many executions are run at most")
 	f.outputFlags.register(cmd)
 	return cmd
@@ -136,7 +136,7 @@ func (f *exploreFlags) run(c *cobra.Command, args []string) error {
 	f.ViewsProgress = func(s *search.AnyStats) {
 		line.say("%s views, %s contexts, %d client parts, %d to look at, %d MiB", short(s.Views), short(s.Contexts), s.Parts[1], s.Pending, s.Bytes>>20)
 	}
-	res, err := lockproof.Explore(c.Context(), f.Exploration)
+	res, err := engine.Explore(c.Context(), f.Exploration)
 	line.done()
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (f *exploreFlags) run(c *cobra.Command, args []string) error {
 
 // ofAny reports whether there is any number of clients or administrators.
 func (f *exploreFlags) ofAny() bool {
-	return f.Clients == lockproof.AnyNumber || f.Admins == lockproof.AnyNumber
+	return f.Clients == engine.AnyNumber || f.Admins == engine.AnyNumber
 }
 
 // unused refuses the flags that have nothing to decide beside the others.
@@ -164,7 +164,7 @@ func (f *exploreFlags) unused(c *cobra.Command) error {
 			"rounds", "reduce", "depth", "storage", "array", "checkpoint", "every", "resume", "simulate", "seed"))
 	}
 	err = cmp.Or(err, given(c, "without --clients any: there are as many slots as administrators make; leave it out", "most-slots"))
-	if faults := f.Faults; slices.Contains([]int{faults.Crashes, faults.Drops, faults.ChannelErrors, faults.Lost, faults.Restarts}, lockproof.AnyNumber) {
+	if faults := f.Faults; slices.Contains([]int{faults.Crashes, faults.Drops, faults.ChannelErrors, faults.Lost, faults.Restarts}, engine.AnyNumber) {
 		return errors.New("any number of faults: only any number of clients has them; give a number, or --clients any")
 	}
 	if f.Walks > 0 {
@@ -209,11 +209,11 @@ func (f *exploreFlags) settle(c *cobra.Command, args []string) (err error) {
 	if len(args) == 1 {
 		name = args[0]
 	}
-	if f.Target, err = lockproof.TargetNamed(name); err != nil {
+	if f.Target, err = engine.TargetNamed(name); err != nil {
 		return err
 	}
 	if f.ofAny() && !c.Flags().Changed("crashes") {
-		f.Faults.Crashes = lockproof.AnyNumber
+		f.Faults.Crashes = engine.AnyNumber
 	}
 	if err := f.called(); err != nil {
 		return err
@@ -279,7 +279,7 @@ func reductions(names string) (r search.Reductions, err error) {
 
 // operations are the calls that a flag lists.
 func operations(flag, list string) ([]scenario.Operation, error) {
-	out, err := lockproof.ParseCalls(list)
+	out, err := engine.ParseCalls(list)
 	if err != nil {
 		return nil, fmt.Errorf("%s %w", flag, err)
 	}

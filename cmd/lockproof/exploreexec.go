@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/process"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -34,12 +34,12 @@ func (f *exploreFlags) foreign(c *cobra.Command, args []string) error {
 		return err
 	}
 	line := newProgress()
-	res, err := lockproof.ExploreForeign(c.Context(), lockproof.ForeignExploreConfig{
+	res, err := engine.ExploreForeign(c.Context(), engine.ForeignExploreConfig{
 		Starter: &process.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind,
 		Options: told(f.Exploration.Options), Clients: f.Clients, Rounds: f.Rounds, Admins: f.Admins, Slots: f.Slots, Names: f.Names,
 		Calls: f.Calls, AdminCalls: f.AdminCalls, Runs: f.runs, First: f.Search.First,
 		Properties: judged, Strength: f.Strength, Patience: f.patience, Found: f.found,
-		Progress: func(p lockproof.Progress) {
+		Progress: func(p engine.Progress) {
 			line.say("%d executions, at most %d, %d properties violated", p.Scenarios, p.Of, p.Violated)
 		},
 	})

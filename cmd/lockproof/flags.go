@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 )
 
 // given refuses flags that make no sense, and says why.
@@ -73,7 +73,7 @@ type orAny struct{ number[int] }
 // Set implements pflag.Value.
 func (n orAny) Set(text string) error {
 	if text == "any" {
-		*n.value = lockproof.AnyNumber
+		*n.value = engine.AnyNumber
 		return nil
 	}
 	if err := n.number.Set(text); err != nil {
@@ -84,7 +84,7 @@ func (n orAny) Set(text string) error {
 
 // String implements pflag.Value.
 func (n orAny) String() string {
-	if n.value != nil && *n.value == lockproof.AnyNumber {
+	if n.value != nil && *n.value == engine.AnyNumber {
 		return "any"
 	}
 	return n.number.String()

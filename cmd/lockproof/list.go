@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -39,7 +39,7 @@ func listCommand() *cobra.Command {
 }
 
 func listTargets(w io.Writer) {
-	for _, t := range lockproof.Targets() {
+	for _, t := range engine.Targets() {
 		fmt.Fprintf(w, "  %s\t%s\n", t.Name, t.Doc)
 	}
 }

@@ -7,13 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
 func mutantsCommand() *cobra.Command {
 	var seed uint64
-	limit := lockproof.MutantLimit
+	limit := engine.MutantLimit
 	cmd := &cobra.Command{
 		Use:   "mutants [NAME…]",
 		Short: "prove the prover: every mutant must be found out",
@@ -32,11 +32,11 @@ func killAll(c *cobra.Command, names []string, seed uint64, limit int) error {
 	if err != nil {
 		return err
 	}
-	var all []*lockproof.Killed
+	var all []*engine.Killed
 	line := newProgress()
 	for i, m := range mutants {
 		line.say("%d of %d mutants, %s", i, len(mutants), m.Name)
-		k, err := lockproof.Kill(c.Context(), m, seed, limit)
+		k, err := engine.Kill(c.Context(), m, seed, limit)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func killAll(c *cobra.Command, names []string, seed uint64, limit int) error {
 }
 
 // printKilled prints what became of mutants, of so many, and says how that ends the run.
-func printKilled(c *cobra.Command, all []*lockproof.Killed, of int, seed uint64, limit int) error {
+func printKilled(c *cobra.Command, all []*engine.Killed, of int, seed uint64, limit int) error {
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "  mutant\tbreaks\tscenarios\tsteps\talso seen broken")
 	killed := 0
@@ -74,11 +74,11 @@ func printKilled(c *cobra.Command, all []*lockproof.Killed, of int, seed uint64,
 // chosen are the mutants by name, or all.
 func chosen(names []string) ([]*lock.Target, error) {
 	if len(names) == 0 {
-		return lockproof.Mutants(), nil
+		return engine.Mutants(), nil
 	}
 	var out []*lock.Target
 	for _, name := range names {
-		t, err := lockproof.TargetNamed(name)
+		t, err := engine.TargetNamed(name)
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +90,7 @@ func chosen(names []string) ([]*lock.Target, error) {
 	return out, nil
 }
 
-func killedRow(k *lockproof.Killed) string {
+func killedRow(k *engine.Killed) string {
 	var also []string
 	for _, p := range k.Also {
 		also = append(also, p.String())

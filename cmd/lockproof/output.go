@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/outfile"
 	"github.com/lockproof/lockproof/model/lock"
@@ -71,7 +71,7 @@ func tryOutputs(c *cobra.Command) error {
 
 // write writes what a run came to, counterexamples first, so that they are there whatever happens next. The error says
 // how the run ended, and what could not be written; also is what else went wrong.
-func (f *outputFlags) write(c *cobra.Command, res *lockproof.Result, also ...error) error {
+func (f *outputFlags) write(c *cobra.Command, res *engine.Result, also ...error) error {
 	res.Report.Required, res.Report.Command = f.required, commandLine()
 	unsaved := f.save(res)
 	unprinted := f.print(c.OutOrStdout(), res.Report)
@@ -79,7 +79,7 @@ func (f *outputFlags) write(c *cobra.Command, res *lockproof.Result, also ...err
 }
 
 // save writes the counterexamples and puts into the report how to see them again.
-func (f *outputFlags) save(res *lockproof.Result) error {
+func (f *outputFlags) save(res *engine.Result) error {
 	var errs []error
 	for _, ce := range res.Counterexamples("") {
 		path, err := f.keep(ce)
@@ -159,7 +159,7 @@ func saveIn(dir, path string, ce *histories.Counterexample) error {
 	return ce.Save(path)
 }
 
-func (f *outputFlags) files(res *lockproof.Result) error {
+func (f *outputFlags) files(res *engine.Result) error {
 	return all(
 		writeFile("--junit", f.junit, func(w io.Writer) error { return histories.WriteJUnit(w, res.Report) }),
 		writeFile("--html", f.html, res.WritePage),

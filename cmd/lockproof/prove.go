@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -59,7 +59,7 @@ for each scenario, unless a flag says it.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	flags := cmd.Flags()
-	f.scenarios = lockproof.DefaultScenarios
+	f.scenarios = engine.DefaultScenarios
 	flags.Uint64Var(&f.seed, "seed", 1, "what decides every scenario")
 	flags.Var(number[int]{&f.scenarios, 1, manyScenarios}, "scenarios", "how many to run")
 	flags.Var(span{&f.time}, "time", "end the run earlier, such as 30s; a quarter of it is kept for making counterexamples smaller")
@@ -99,11 +99,11 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	line := newProgress()
-	cfg.Progress = func(p lockproof.Progress) {
+	cfg.Progress = func(p engine.Progress) {
 		line.say("%d of %d scenarios, %d properties violated", p.Scenarios, p.Of, p.Violated)
 	}
 	cfg.Found = f.found
-	res, err := lockproof.Prove(c.Context(), cfg)
+	res, err := engine.Prove(c.Context(), cfg)
 	line.done()
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (f *proveFlags) fitDepth(c *cobra.Command) error {
 }
 
 // judge has those properties judged that are asked for, and says when to end.
-func (f *proveFlags) judge(cfg *lockproof.Config, applicable property.Set, kind lock.Kind) (err error) {
+func (f *proveFlags) judge(cfg *engine.Config, applicable property.Set, kind lock.Kind) (err error) {
 	if cfg.Properties, err = f.property.judged(applicable, kind); err != nil {
 		return err
 	}
@@ -162,14 +162,14 @@ func (f *proveFlags) judge(cfg *lockproof.Config, applicable property.Set, kind 
 	return f.demand(cfg.Properties, kind)
 }
 
-func (f *proveFlags) config(args []string) (lockproof.Config, error) {
-	cfg := lockproof.Config{Seed: f.seed, Scenarios: f.scenarios, Time: f.time, Depth: f.depth, Workers: f.workers}
+func (f *proveFlags) config(args []string) (engine.Config, error) {
+	cfg := engine.Config{Seed: f.seed, Scenarios: f.scenarios, Time: f.time, Depth: f.depth, Workers: f.workers}
 	name := "semaphore"
 	if len(args) == 1 {
 		name = args[0]
 	}
 	var err error
-	if cfg.Target, err = lockproof.TargetNamed(name); err != nil {
+	if cfg.Target, err = engine.TargetNamed(name); err != nil {
 		return cfg, err
 	}
 	if cfg.Options, err = pairs(f.options); err != nil {

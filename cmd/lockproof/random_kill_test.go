@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
@@ -38,7 +38,7 @@ const (
 
 // serve serves calls to a target of ours on standard input and output.
 func serve(name string) {
-	target, err := lockproof.TargetNamed(name)
+	target, err := engine.TargetNamed(name)
 	if err != nil {
 		panic(err)
 	}

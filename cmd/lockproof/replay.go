@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/process"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/histories"
@@ -80,7 +80,7 @@ func (f *onFlags) start(c *cobra.Command, restarts bool) (*rabbitmq.Broker, erro
 }
 
 // behindGate is the broker that the gate is to stand before.
-func (f *onFlags) behindGate(c *cobra.Command) (on lockproof.ForeignBroker, err error) {
+func (f *onFlags) behindGate(c *cobra.Command) (on engine.ForeignBroker, err error) {
 	if _, real := f.real(); !real {
 		return on, nil
 	}
@@ -88,7 +88,7 @@ func (f *onFlags) behindGate(c *cobra.Command) (on lockproof.ForeignBroker, err 
 	if err != nil {
 		return on, err
 	}
-	return lockproof.ForeignBroker{URL: broker.URL, Version: broker.Version, Name: broker.String(), Sweep: broker.Sweep, Notes: broker}, nil
+	return engine.ForeignBroker{URL: broker.URL, Version: broker.Version, Name: broker.String(), Sweep: broker.Sweep, Notes: broker}, nil
 }
 
 func replayCommand() *cobra.Command {
@@ -126,7 +126,7 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 				}
 				return replayForeign(c, &on, ce, html)
 			}
-			r, err := lockproof.Replay(ce)
+			r, err := engine.Replay(ce)
 			if err != nil {
 				return err
 			}
@@ -162,7 +162,7 @@ func permit(c *cobra.Command, command string, trusted bool, file string) error {
 
 // show draws what a replay came to, on the terminal and, where one is asked for, as a page. The error is for what could
 // not be written, and changes nothing about the verdict.
-func show(c *cobra.Command, r *lockproof.Replayed, html string) error {
+func show(c *cobra.Command, r *engine.Replayed, html string) error {
 	undrawn := histories.Draw(c.OutOrStdout(), r.Trace, style())
 	fmt.Fprintln(c.OutOrStdout())
 	return all(undrawn, writeFile("--html", html, r.WritePage))
@@ -175,7 +175,7 @@ func replayForeign(c *cobra.Command, on *onFlags, ce *histories.Counterexample, 
 	if err != nil {
 		return err
 	}
-	r, err := lockproof.ReplayForeign(c.Context(), ce, &process.Starter{Command: ce.Exec, Stderr: c.ErrOrStderr()}, broker)
+	r, err := engine.ReplayForeign(c.Context(), ce, &process.Starter{Command: ce.Exec, Stderr: c.ErrOrStderr()}, broker)
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func replayForeign(c *cobra.Command, on *onFlags, ce *histories.Counterexample, 
 }
 
 // verdict says whether the property was violated again. What was only ever seen once is shown as it was then.
-func verdict(w io.Writer, ce *histories.Counterexample, r *lockproof.Replayed, broker string) error {
+func verdict(w io.Writer, ce *histories.Counterexample, r *engine.Replayed, broker string) error {
 	again := ""
 	if r.Tries.Of > 1 {
 		again = fmt.Sprintf(", in %d of %d tries", r.Tries.Shown, r.Tries.Of)
@@ -204,7 +204,7 @@ func verdict(w io.Writer, ce *histories.Counterexample, r *lockproof.Replayed, b
 }
 
 // replayReal carries out the counterexample on a real broker.
-func replayReal(c *cobra.Command, on *onFlags, ce *histories.Counterexample, r *lockproof.Replayed) error {
+func replayReal(c *cobra.Command, on *onFlags, ce *histories.Counterexample, r *engine.Replayed) error {
 	broker, err := on.start(c, ce.Scenario.Restarts())
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/outfile"
@@ -17,7 +17,7 @@ import (
 )
 
 // stressConfig is the stress that fits a target.
-func (f *proveFlags) stressConfig(c *cobra.Command, cfg *lockproof.Config) (rabbitmq.StressConfig, error) {
+func (f *proveFlags) stressConfig(c *cobra.Command, cfg *engine.Config) (rabbitmq.StressConfig, error) {
 	o := lock.DefaultOptions()
 	for _, opt := range cfg.Options {
 		if err := o.Set(opt[0], opt[1]); err != nil {
@@ -29,7 +29,7 @@ func (f *proveFlags) stressConfig(c *cobra.Command, cfg *lockproof.Config) (rabb
 }
 
 // stress has the target used on a real broker, by many clients at once, and judges what they saw.
-func (f *proveFlags) stress(c *cobra.Command, cfg lockproof.Config) error {
+func (f *proveFlags) stress(c *cobra.Command, cfg engine.Config) error {
 	s, err := f.stressConfig(c, &cfg)
 	if err != nil {
 		return err
@@ -46,20 +46,20 @@ func (f *proveFlags) stress(c *cobra.Command, cfg lockproof.Config) error {
 		return err
 	}
 	source, unkept := f.keep(h, cfg.Target.Name)
-	report, unjudged := lockproof.Check(h, lockproof.CheckOptions{Strength: cfg.Strength, Source: source, Properties: cfg.Properties})
+	report, unjudged := engine.Check(h, engine.CheckOptions{Strength: cfg.Strength, Source: source, Properties: cfg.Properties})
 	if unjudged != nil {
 		return all(fmt.Errorf("the history of %s: %w", cfg.Target.Name, unjudged), unkept, err)
 	}
 	report.Target, report.Doc, report.Mode = cfg.Target.Name, cfg.Target.Doc, histories.Stressed
 	report.Broker, report.Scenarios, report.Commands, report.Elapsed = broker.String(), stats.Rounds, stats.Commands, stats.Elapsed
-	report.Efficiency = lockproof.Efficiency(&stats.Costs, report.Kind)
+	report.Efficiency = engine.Efficiency(&stats.Costs, report.Kind)
 	report.Exercised = []histories.Exercise{
 		{Name: "client crash", Scenarios: stats.Crashes}, {Name: "connection dropped by the broker", Scenarios: stats.Dropped},
 		{Name: "broker restart", Scenarios: stats.Restarts},
 	}
 	report.Fixed, report.Bounds = f.options, s.Load.Words(cfg.Target.Kind)
 	report.Interrupted = stats.Rounds < s.Rounds || c.Context().Err() != nil
-	return f.write(c, &lockproof.Result{Report: report}, err, unkept)
+	return f.write(c, &engine.Result{Report: report}, err, unkept)
 }
 
 // keep writes the history before it is judged, so that it is there whatever happens next, and says where.

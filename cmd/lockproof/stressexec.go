@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/process"
 	"github.com/lockproof/lockproof/model/lock"
@@ -27,7 +27,7 @@ func (f *proveFlags) checkStress(c *cobra.Command) error {
 
 // stressForeign has somebody else's program used on a real broker, by many clients at once, and judges what
 // they saw.
-func (f *proveFlags) stressForeign(c *cobra.Command, kind lock.Kind, options map[string]string, cfg *lockproof.Config) error {
+func (f *proveFlags) stressForeign(c *cobra.Command, kind lock.Kind, options map[string]string, cfg *engine.Config) error {
 	load, err := f.load(c, kind, f.seed)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (f *proveFlags) stressForeign(c *cobra.Command, kind lock.Kind, options map
 	for name, value := range options {
 		told[name] = value
 	}
-	res, err := lockproof.StressForeign(c.Context(), lockproof.StressConfig{
+	res, err := engine.StressForeign(c.Context(), engine.StressConfig{
 		StressConfig: foreign.StressConfig{
 			Starter: &process.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Kind: kind, Options: told, URL: broker.URL,
 			Proxy: f.way == "proxy", Load: load, Limit: f.limit(c), Sweep: broker.Sweep, Notes: broker,

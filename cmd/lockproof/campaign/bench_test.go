@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/natstest"
 )
@@ -39,7 +39,7 @@ func BenchmarkThroughput(b *testing.B) {
 							return err
 						}, b)
 						without = best(without, func() error {
-							_, err := lockproof.Prove(b.Context(), lockproof.Config{Seed: 1, Scenarios: scenarios, Workers: workers})
+							_, err := engine.Prove(b.Context(), engine.Config{Seed: 1, Scenarios: scenarios, Workers: workers})
 							return err
 						}, b)
 					}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/histories"
 )
@@ -24,7 +24,7 @@ func plan(t testing.TB, text string, args ...any) *campaign.Plan {
 }
 
 // card is what a result shows, but for how long it took: the card, the JSON and the counterexamples.
-func card(t testing.TB, res *lockproof.Result) string {
+func card(t testing.TB, res *engine.Result) string {
 	t.Helper()
 	res.Report.Elapsed = 0
 	var b bytes.Buffer
@@ -47,12 +47,12 @@ func card(t testing.TB, res *lockproof.Result) string {
 // single is what one machine reports of a target's first scenarios.
 func single(t testing.TB, target string, scenarios int) string {
 	t.Helper()
-	c := lockproof.Config{Seed: 1, Scenarios: scenarios}
+	c := engine.Config{Seed: 1, Scenarios: scenarios}
 	var err error
-	if c.Target, err = lockproof.TargetNamed(target); err != nil {
+	if c.Target, err = engine.TargetNamed(target); err != nil {
 		t.Fatal(err)
 	}
-	res, err := lockproof.Prove(t.Context(), c)
+	res, err := engine.Prove(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,11 +114,11 @@ func TestInterrupted(t *testing.T) {
 
 // TestStops: a campaign that ends at a violation ends where one machine does, whatever the number of workers.
 func TestStops(t *testing.T) {
-	target, err := lockproof.TargetNamed("retries-forever")
+	target, err := engine.TargetNamed("retries-forever")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := lockproof.Config{Target: target, Seed: 1, Scenarios: 10000}
+	c := engine.Config{Target: target, Seed: 1, Scenarios: 10000}
 	for _, workers := range []int{1, 3} {
 		p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "stops", "target": {"name": "retries-forever"},
 			"sample": {"properties": ["progress", "linearizable"]}, "budget": {"executions": 10000}, "stop": {"violation": ["any"]}, "shard": 512}`)
@@ -128,7 +128,7 @@ func TestStops(t *testing.T) {
 		}
 		c.Properties = c.Properties.With(out.Result.Report.Properties[0].Property).With(out.Result.Report.Properties[1].Property)
 		c.Until = c.Properties
-		res, err := lockproof.Prove(t.Context(), c)
+		res, err := engine.Prove(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

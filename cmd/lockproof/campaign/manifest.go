@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 )
 
 // Manifest is what everybody who takes part in a campaign must agree on.
@@ -35,7 +35,7 @@ func NewManifest(p *Plan) (*Manifest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("campaign %s: %w", p.Name, err)
 	}
-	return &Manifest{Plan: p, Tool: lockproof.Version, Build: build, Target: target}, nil
+	return &Manifest{Plan: p, Tool: engine.Version, Build: build, Target: target}, nil
 }
 
 // build is what the program was built from: a commit, or a hash of the program where there were changes beside it.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -19,7 +19,7 @@ type Mutants struct {
 	Only []string `json:"only,omitempty"` // all if it is left out
 }
 
-const mutantShard = 2 * lockproof.PartUnit // scenarios of one mutant
+const mutantShard = 2 * engine.PartUnit // scenarios of one mutant
 
 // mutantsJob is a campaign over mutants: each is run until it is found out. It is over when all are.
 type mutantsJob struct {
@@ -32,8 +32,8 @@ type mutantsJob struct {
 }
 
 type mutant struct {
-	lockproof.Config
-	part *lockproof.Part
+	engine.Config
+	part *engine.Part
 }
 
 // dead reports whether the mutant was found out.
@@ -46,12 +46,12 @@ func (p *Plan) mutantsJob(Options) (job, error) {
 	case len(p.Stop.Violation)+p.Stop.NoNewCoverage > 0:
 		return nil, errors.New("stop: mutants are run until all are found out; leave it out")
 	}
-	j := &mutantsJob{plan: p, limit: cmp.Or(p.Budget.Executions, lockproof.MutantLimit), size: cmp.Or(p.Shard, mutantShard)}
-	targets := lockproof.Mutants()
+	j := &mutantsJob{plan: p, limit: cmp.Or(p.Budget.Executions, engine.MutantLimit), size: cmp.Or(p.Shard, mutantShard)}
+	targets := engine.Mutants()
 	if len(p.Mutants.Only) > 0 {
 		targets = nil
 		for _, name := range p.Mutants.Only {
-			t, err := lockproof.TargetNamed(name)
+			t, err := engine.TargetNamed(name)
 			if err != nil {
 				return nil, fmt.Errorf("mutants: %w", err)
 			}
@@ -67,12 +67,12 @@ func (p *Plan) mutantsJob(Options) (job, error) {
 }
 
 func (j *mutantsJob) add(t *lock.Target) error {
-	c, err := lockproof.KillConfig(t, cmp.Or(j.plan.Mutants.Seed, 1), j.limit)
+	c, err := engine.KillConfig(t, cmp.Or(j.plan.Mutants.Seed, 1), j.limit)
 	if err != nil {
 		return err
 	}
 	c.Workers = 1
-	j.mutants = append(j.mutants, mutant{c, new(lockproof.Part)})
+	j.mutants = append(j.mutants, mutant{c, new(engine.Part)})
 	return nil
 }
 
@@ -92,11 +92,11 @@ func (j *mutantsJob) batch() (shards []Shard) {
 }
 
 func (j *mutantsJob) work(ctx context.Context, s Shard) (any, error) {
-	return lockproof.ProvePart(ctx, j.mutants[s.Of].Config, s.From, s.To)
+	return engine.ProvePart(ctx, j.mutants[s.Of].Config, s.From, s.To)
 }
 
 func (j *mutantsJob) take(s Shard, result []byte) error {
-	part := new(lockproof.Part)
+	part := new(engine.Part)
 	if err := json.Unmarshal(result, part); err != nil {
 		return err
 	}
@@ -127,11 +127,11 @@ func (j *mutantsJob) conclude(ctx context.Context) (*Outcome, error) {
 	out := &Outcome{Mutants: &MutantsOutcome{Seed: j.mutants[0].Seed, Limit: j.limit}}
 	for i := range j.mutants {
 		m := &j.mutants[i]
-		res, err := lockproof.Conclude(ctx, lockproof.Drawn{Config: m.Config, Part: m.part})
+		res, err := engine.Conclude(ctx, engine.Drawn{Config: m.Config, Part: m.part})
 		if err != nil {
 			return nil, err
 		}
-		out.Mutants.Killed = append(out.Mutants.Killed, lockproof.KilledBy(m.Config, res))
+		out.Mutants.Killed = append(out.Mutants.Killed, engine.KilledBy(m.Config, res))
 	}
 	return out, nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"strings"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -42,7 +42,7 @@ type Shape struct {
 // Sizes of shards that are not given: about a second of one core's work, and no more of them than a server lists with
 // ease.
 const (
-	sampleShard = 100 * lockproof.PartUnit
+	sampleShard = 100 * engine.PartUnit
 	mostShards  = 100_000
 )
 
@@ -52,14 +52,14 @@ const executions = "executions"
 // sampleJob is a campaign over a seed's scenarios, of a target of ours.
 type sampleJob struct {
 	plan   *Plan
-	config lockproof.Config
+	config engine.Config
 	limit  int // scenarios
 	size   int // of a shard
 	guide  *guide
 	given  int // scenarios
 	number int // of the next shard
 	next   int // the next scenario of the whole space
-	sum    *lockproof.Part
+	sum    *engine.Part
 	stale  int // shards since the last that came to something new
 }
 
@@ -69,12 +69,12 @@ func (p *Plan) sampleJob(o Options) (job, error) {
 		return nil, err
 	}
 	c.Workers, c.Found, c.Coverage = 1, o.Found, p.Stop.NoNewCoverage > 0 || p.Sample.Guided > 0
-	j := &sampleJob{plan: p, config: c, limit: cmp.Or(p.Budget.Executions, lockproof.DefaultScenarios), sum: new(lockproof.Part)}
+	j := &sampleJob{plan: p, config: c, limit: cmp.Or(p.Budget.Executions, engine.DefaultScenarios), sum: new(engine.Part)}
 	j.size = cmp.Or(p.Shard, max(sampleShard, units(j.limit/mostShards)))
 	if j.guide, err = newGuide(p.Sample, c); err != nil {
 		return nil, err
 	}
-	if _, err := lockproof.ProvePart(context.Background(), c, 0, 0); err != nil {
+	if _, err := engine.ProvePart(context.Background(), c, 0, 0); err != nil {
 		return nil, fmt.Errorf("sample: %w", err)
 	}
 	return j, nil
@@ -82,14 +82,14 @@ func (p *Plan) sampleJob(o Options) (job, error) {
 
 // units is a number of scenarios, rounded up to where a part may end.
 func units(n int) int {
-	return (n + lockproof.PartUnit - 1) / lockproof.PartUnit * lockproof.PartUnit
+	return (n + engine.PartUnit - 1) / engine.PartUnit * engine.PartUnit
 }
 
 // sampleConfig is the run of which shards are parts.
-func (p *Plan) sampleConfig() (c lockproof.Config, err error) {
+func (p *Plan) sampleConfig() (c engine.Config, err error) {
 	s := p.Sample
-	c = lockproof.Config{Seed: cmp.Or(s.Seed, 1), Depth: s.Depth, Shape: s.shape(), Strength: s.strength()}
-	if c.Target, err = lockproof.TargetNamed(cmp.Or(p.Target.Name, "semaphore")); err != nil {
+	c = engine.Config{Seed: cmp.Or(s.Seed, 1), Depth: s.Depth, Shape: s.shape(), Strength: s.strength()}
+	if c.Target, err = engine.TargetNamed(cmp.Or(p.Target.Name, "semaphore")); err != nil {
 		return c, err
 	}
 	for _, o := range s.Options {
@@ -218,14 +218,14 @@ func (j *sampleJob) shard(of int, next *int) Shard {
 }
 
 // drawn is what a shard is drawn from.
-func (j *sampleJob) drawn(s Shard) (lockproof.Drawn, error) {
+func (j *sampleJob) drawn(s Shard) (engine.Drawn, error) {
 	switch {
 	case s.Of == 0:
-		return lockproof.Drawn{Config: j.config, Part: j.sum}, nil
+		return engine.Drawn{Config: j.config, Part: j.sum}, nil
 	case s.Of > 0 && s.Of <= len(j.guide.spaces):
 		return j.guide.spaces[s.Of-1].drawn, nil
 	}
-	return lockproof.Drawn{}, fmt.Errorf("there is no space %d", s.Of)
+	return engine.Drawn{}, fmt.Errorf("there is no space %d", s.Of)
 }
 
 func (j *sampleJob) work(ctx context.Context, s Shard) (any, error) {
@@ -233,11 +233,11 @@ func (j *sampleJob) work(ctx context.Context, s Shard) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return lockproof.ProvePart(ctx, d.Config, s.From, s.To)
+	return engine.ProvePart(ctx, d.Config, s.From, s.To)
 }
 
 func (j *sampleJob) take(s Shard, result []byte) error {
-	part := new(lockproof.Part)
+	part := new(engine.Part)
 	if err := json.Unmarshal(result, part); err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ func (j *sampleJob) progress() Progress {
 }
 
 func (j *sampleJob) conclude(ctx context.Context) (*Outcome, error) {
-	res, err := lockproof.Conclude(ctx, lockproof.Drawn{Config: j.config, Part: j.sum}, j.guide.drawn()...)
+	res, err := engine.Conclude(ctx, engine.Drawn{Config: j.config, Part: j.sum}, j.guide.drawn()...)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -71,7 +71,7 @@ type Progress struct {
 // Outcome is what a campaign came to: one of these.
 type Outcome struct {
 	// Result is that of a campaign over scenarios.
-	Result *lockproof.Result
+	Result *engine.Result
 	// Table is that of a campaign over configurations, and Counterexamples are the files of what it shows.
 	Table           *histories.Sweep
 	Counterexamples map[property.Property]*histories.Counterexample
@@ -83,7 +83,7 @@ type Outcome struct {
 type MutantsOutcome struct {
 	Seed        uint64
 	Limit       int
-	Killed      []*lockproof.Killed
+	Killed      []*engine.Killed
 	Interrupted bool
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -81,7 +81,7 @@ const (
 // cell is a configuration with its values on the table's axes.
 type cell struct {
 	values []string
-	lockproof.Exploration
+	engine.Exploration
 }
 
 // tableJob is a campaign over a table of configurations.
@@ -96,7 +96,7 @@ type tableJob struct {
 }
 
 func (p *Plan) tableJob(o Options) (job, error) {
-	target, err := lockproof.TargetNamed(cmp.Or(p.Target.Name, "semaphore"))
+	target, err := engine.TargetNamed(cmp.Or(p.Target.Name, "semaphore"))
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (p *Plan) tableJob(o Options) (job, error) {
 		return nil, fmt.Errorf("judge: %w", err)
 	}
 	j.sweep = histories.Sweep{
-		Tool: lockproof.Version, Target: target.Name, Kind: target.Kind, Name: p.Name, Broker: "the simulated broker", Strength: p.Judge.strength().String(),
+		Tool: engine.Version, Target: target.Name, Kind: target.Kind, Name: p.Name, Broker: "the simulated broker", Strength: p.Judge.strength().String(),
 	}
 	for q := range property.Count {
 		if cmp.Or(judged, applicable).Has(q) {
@@ -169,14 +169,14 @@ func (j *tableJob) list(target *lock.Target) error {
 }
 
 // exploration is the configuration, checked.
-func (c *Configuration) exploration(target *lock.Target) (e lockproof.Exploration, err error) {
-	e = lockproof.Exploration{
+func (c *Configuration) exploration(target *lock.Target) (e engine.Exploration, err error) {
+	e = engine.Exploration{
 		Target: target, Clients: c.Clients, Rounds: cmp.Or(c.Rounds, 1), Admins: c.Admins, Slots: c.Slots, Faults: c.Faults.bounds(),
 	}
-	if e.Calls, err = lockproof.ParseCalls(c.Calls); err != nil {
+	if e.Calls, err = engine.ParseCalls(c.Calls); err != nil {
 		return e, fmt.Errorf("calls: %w", err)
 	}
-	if e.AdminCalls, err = lockproof.ParseCalls(c.AdminCalls); err != nil {
+	if e.AdminCalls, err = engine.ParseCalls(c.AdminCalls); err != nil {
 		return e, fmt.Errorf("admin_calls: %w", err)
 	}
 	for _, o := range c.Options {
@@ -327,9 +327,9 @@ func (j *tableJob) work(ctx context.Context, s Shard) (any, error) {
 }
 
 // visit explores a configuration. Its counterexamples are left as they are found: they are made short once, at the end.
-func (j *tableJob) visit(ctx context.Context, e lockproof.Exploration) (*visited, error) {
+func (j *tableJob) visit(ctx context.Context, e engine.Exploration) (*visited, error) {
 	e.Brief = true
-	x, err := lockproof.Explore(ctx, e)
+	x, err := engine.Explore(ctx, e)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -408,8 +408,8 @@ func (j *tableJob) conclude(ctx context.Context) (*Outcome, error) {
 }
 
 // example explores a configuration again, to the shortest counterexample.
-func (j *tableJob) example(ctx context.Context, out *Outcome, p property.Property, row int, e lockproof.Exploration) error {
-	x, err := lockproof.Explore(ctx, e)
+func (j *tableJob) example(ctx context.Context, out *Outcome, p property.Property, row int, e engine.Exploration) error {
+	x, err := engine.Explore(ctx, e)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/property"
@@ -52,7 +52,7 @@ func TestTable(t *testing.T) {
 // explored compares a row with what exploring its configuration says.
 func explored(t *testing.T, s *histories.Sweep, r *histories.SweepRow) {
 	t.Helper()
-	e := lockproof.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 1}
+	e := engine.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 1}
 	e.Options = [][2]string{{"pipeline", "0"}, {"verify-first", r.Values[0]}, {"durable", r.Values[1]}}
 	if e.Faults.Late = true; r.Values[3] != "no faults" {
 		e.Faults.Restarts = 1
@@ -60,7 +60,7 @@ func explored(t *testing.T, s *histories.Sweep, r *histories.SweepRow) {
 	for _, p := range s.Properties {
 		e.Properties = e.Properties.With(p)
 	}
-	x, err := lockproof.Explore(t.Context(), e)
+	x, err := engine.Explore(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}

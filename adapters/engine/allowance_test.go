@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// ended is the time of a run of which some parts are over.
+func ended(t *testing.T, whole, sampling bool) allowance {
+	over, stop := context.WithCancel(t.Context())
+	stop()
+	a := allowance{t.Context(), t.Context()}
+	if sampling || whole {
+		a.sampling = over
+	}
+	if whole {
+		a.whole = over
+	}
+	return a
+}
+
+// TestAllowance: the search ends with the time of the run, and earlier where there is something to make smaller; what
+// is left is shared by what is to be made smaller.
+func TestAllowance(t *testing.T) {
+	for _, k := range []struct{ whole, sampling, found, spent bool }{
+		{false, false, true, false}, {false, true, false, false}, {false, true, true, true}, {true, true, false, true},
+	} {
+		if got := ended(t, k.whole, k.sampling).spent(k.found); got != k.spent {
+			t.Errorf("%+v: %v", k, got)
+		}
+	}
+	a, cancel := allow(t.Context(), 24*time.Hour)
+	defer cancel()
+	whole, _ := a.whole.Deadline()
+	sampling, _ := a.sampling.Deadline()
+	if kept := whole.Sub(sampling).Round(time.Minute); kept != 6*time.Hour {
+		t.Errorf("%v of a day are kept", kept)
+	}
+	for _, k := range []struct {
+		left, at int
+		hours    time.Duration
+	}{{4, 1, 6}, {4, 2, 12}, {1, 2, 24}, {3, 8, 24}} {
+		portion, cancel := a.portion(k.left, k.at)
+		defer cancel()
+		end, _ := portion.Deadline()
+		if got := time.Until(end).Round(time.Hour); got != k.hours*time.Hour {
+			t.Errorf("%d left, %d at a time: %v, expected %d hours", k.left, k.at, got, k.hours)
+		}
+	}
+	free, cancel := allow(t.Context(), 0)
+	defer cancel()
+	if _, limited := free.whole.Deadline(); limited {
+		t.Error("no time is a limit")
+	}
+}
+
+// ending ends the time of a run at one of its clients' calls.
+type ending struct {
+	foreign.Starter
+	calls *atomic.Int64
+	at    int64
+	end   context.CancelFunc
+}
+
+func (s ending) Start(ctx context.Context, number int) (foreign.Client, error) {
+	c, err := s.Starter.Start(ctx, number)
+	return &endingClient{c, s}, err
+}
+
+type endingClient struct {
+	foreign.Client
+	ending
+}
+
+func (c *endingClient) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
+	if c.calls.Add(1) == c.at {
+		c.end()
+	}
+	return c.Client.Call(ctx, op, p)
+}
+
+// TestTimeEndsBetweenExecutions: an execution that is under way when the time of the run is over comes to its own end
+// and is judged, and what was found is still reproduced.
+func TestTimeEndsBetweenExecutions(t *testing.T) {
+	target, err := TargetNamed("locked-is-success")
+	if err != nil {
+		t.Fatal(err)
+	}
+	machines := foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}
+	for _, at := range []int64{20, 43, 77, 120} {
+		whole, end := context.WithCancel(t.Context())
+		c := ForeignConfig{Starter: ending{machines, new(atomic.Int64), at, end}, Seed: 1, Scenarios: 1000, Workers: 1}
+		run := foreignRun{ForeignConfig: c, source: c.source(), labels: c.labels(), allowed: allowance{whole, whole}}
+		if err := run.run(t.Context(), 0, run.Scenarios, true); err != nil {
+			t.Fatal(err)
+		}
+		if whole.Err() == nil || run.sum.scenarios == 0 || run.sum.scenarios == 1000 {
+			t.Errorf("ended at call %d: %d scenarios", at, run.sum.scenarios)
+		}
+		if run.free.Hung+run.free.Died > 0 {
+			t.Errorf("ended at call %d: %v", at, run.free.Words())
+		}
+		for p, d := range run.findings {
+			if d != nil && (d.tries.Of == 0 || d.found(property.Property(p)).Detail == "") {
+				t.Errorf("ended at call %d: %s was found and not tried again", at, property.Property(p))
+			}
+		}
+		if next := int(run.next.Load()); next != run.sum.scenarios {
+			t.Errorf("ended at call %d: %d scenarios were begun, %d judged", at, next, run.sum.scenarios)
+		}
+		end()
+	}
+}

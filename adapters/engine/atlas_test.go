@@ -1,0 +1,182 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// TestAtlas answers every question again: a verdict that changes, a counterexample that becomes longer
+// or shorter, another number of states, fails.
+func TestAtlas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the atlas, which takes half a minute")
+	}
+	a, err := engine.Atlas(t.Context(), engine.AtlasConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, got := filepath.Join("..", "..", "testdata", "atlas.txt"), verdicts(a)
+	if *rewrite {
+		keep(t, a)
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := strings.Split(string(want), "\n")
+	for i, line := range strings.Split(got, "\n") {
+		if i >= len(wanted) || line != wanted[i] {
+			t.Fatalf("%s:%d: got\n%s\nwant\n%s\n(go test . -run TestAtlas -rewrite takes it as it is)", file, i+1, line, strings.Join(wanted[min(i, len(wanted)):min(i+1, len(wanted))], ""))
+		}
+	}
+}
+
+// verdicts is what must not change unnoticed.
+func verdicts(a *histories.Atlas) string {
+	var b strings.Builder
+	for _, q := range a.Questions {
+		for _, r := range q.Rows {
+			fmt.Fprintf(&b, "%d. %s: %d states, in the end %s\n", q.Number, r.Setting, r.Space.States, strings.Join(r.Ends, " "))
+			for _, v := range r.Verdicts {
+				fmt.Fprintf(&b, "    %s %s", v.Verdict, v.Property)
+				if v.Steps > 0 {
+					fmt.Fprintf(&b, " in %s", v.AtMost())
+				}
+				fmt.Fprintln(&b)
+			}
+		}
+	}
+	fmt.Fprintf(&b, "%d of %d combinations proved\n", a.Needed.Proved, a.Needed.Tried)
+	for _, o := range a.Needed.Smallest {
+		fmt.Fprintf(&b, "    %s:", o.Option)
+		for _, v := range o.Lost {
+			fmt.Fprintf(&b, " %s in %s", v.Property, v.AtMost())
+		}
+		fmt.Fprintln(&b)
+	}
+	return b.String()
+}
+
+// kept is where the counterexamples of the atlas are.
+var kept = filepath.Join("..", "..", "testdata", "counterexamples", "atlas")
+
+func keep(t *testing.T, a *histories.Atlas) {
+	if err := os.RemoveAll(kept); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(kept, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, ce := range a.Counterexamples() {
+		if err := ce.Save(filepath.Join(kept, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestAtlasEndsEarly: what was visited is there, whatever ended the run, and what is missing is said.
+func TestAtlasEndsEarly(t *testing.T) {
+	lost := errors.New("the broker is gone")
+	for name, end := range map[string]func(c *engine.AtlasConfig, cancel func()){
+		"interrupted": func(c *engine.AtlasConfig, cancel func()) {
+			visits := 0
+			c.Progress = func(string) {
+				if visits++; visits == 3 {
+					cancel()
+				}
+			}
+		},
+		"the broker is lost": func(c *engine.AtlasConfig, _ func()) {
+			asked := 0
+			c.Confirm = func(*scenario.Trace, *lock.Target, scenario.Violation) (string, error) {
+				if asked++; asked == 2 {
+					return "", lost
+				}
+				return "RabbitMQ agrees", nil
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			c := engine.AtlasConfig{Questions: []int{1, 2, 3}}
+			end(&c, cancel)
+			a, err := engine.Atlas(ctx, c)
+			if !errors.Is(err, context.Canceled) && !errors.Is(err, lost) {
+				t.Fatal(err)
+			}
+			rows, missing := 0, 0
+			for _, q := range a.Questions {
+				rows, missing = rows+len(q.Rows), missing+len(q.Missing)
+			}
+			if len(a.Questions) != 3 || rows == 0 || missing == 0 || a.Complete() {
+				t.Errorf("%d questions, %d rows, %d missing", len(a.Questions), rows, missing)
+			}
+			var b strings.Builder
+			if err := histories.WriteAtlas(&b, a, histories.Style{Width: 160}); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []string{fmt.Sprintf("ended early: %d of %d configurations", rows, rows+missing), a.Questions[0].Rows[0].Setting, a.Questions[2].Missing[0]} {
+				if !strings.Contains(b.String(), want) {
+					t.Errorf("it does not say %q:\n%s", want, b.String())
+				}
+			}
+			if strings.Contains(b.String(), a.Questions[2].Answer) {
+				t.Errorf("a question is answered of which nothing was visited:\n%s", b.String())
+			}
+		})
+	}
+}
+
+// TestAtlasOnRabbitMQ replays the kept counterexamples on the simulated broker and, step by step, on
+// a real one: both show the same.
+func TestAtlasOnRabbitMQ(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the replay of the atlas")
+	}
+	files, err := filepath.Glob(filepath.Join(kept, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no counterexamples in %s: %v", kept, err)
+	}
+	broker := rabbitmqtest.Private(t) // one that may be restarted
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			ce, err := histories.LoadCounterexample(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := engine.Replay(ce)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Violation == nil {
+				t.Fatalf("%s is not violated any more", ce.Property)
+			}
+			real, err := rabbitmq.Replay(t.Context(), broker, r.Target, r.Trace, rabbitmq.ReplayOptions{})
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case real.Skipped != "":
+				t.Skip("skipped:", real.Skipped)
+			case !real.Reproduces(*r.Violation):
+				t.Error(real)
+			}
+		})
+	}
+}

@@ -1,0 +1,33 @@
+package engine
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// ParseCalls reads calls such as "acquire,remove:1"; none of "".
+func ParseCalls(list string) (out []scenario.Operation, err error) {
+	if list == "" {
+		return nil, nil
+	}
+	for _, item := range strings.Split(list, ",") {
+		name, arg, has := strings.Cut(item, ":")
+		var op scenario.Operation
+		if err := op.Op.UnmarshalText([]byte(name)); err != nil || op.Op == lock.Connect {
+			return nil, fmt.Errorf("%q: expected operations such as acquire or remove:1", item)
+		}
+		takes := op.Op == lock.Create || op.Op == lock.Add || op.Op == lock.Remove || op.Op == lock.Wait
+		n, err := strconv.ParseUint(arg, 10, 8)
+		if takes != has || has && (err != nil || n < 1 || n > monitor.Slots-1) {
+			return nil, fmt.Errorf("%q: create, add, remove and wait take a number from 1 to %d after a colon, others none", item, monitor.Slots-1)
+		}
+		op.Arg = uint8(n)
+		out = append(out, op)
+	}
+	return out, nil
+}

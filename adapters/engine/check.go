@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// CheckOptions say what a recorded history is judged by.
+type CheckOptions struct {
+	Strength property.Strength
+	// Source is the file that the history was read from, or what else it is of.
+	Source string
+	// Permits is how many there are of a lock whose history names no slots; 0 is the number of slots
+	// that it begins with.
+	Permits int
+	// Properties are those to judge; empty is all that apply.
+	Properties property.Set
+	// Releases is who may release a lock, and Failed what a release that failed says of who called it.
+	Releases linear.Releases
+	Failed   linear.FailedRelease
+}
+
+// Check judges a recorded history: linearizability, and the other properties as far as a history
+// alone can show them broken. The error is for a history that is none.
+func Check(h *history.History, o CheckOptions) (*histories.Report, error) {
+	if err := linear.Validate(h); err != nil {
+		return nil, err
+	}
+	r := &histories.Report{
+		Tool: Version, Target: h.Kind.String(), Kind: h.Kind, Mode: histories.Recorded, Source: o.Source,
+		Strength: o.Strength.String(), Scenarios: 1, Operations: operations(h),
+	}
+	judged := make(map[property.Property]linear.Verdict)
+	for _, v := range linear.Judge(h, linear.Options{Strength: o.Strength, Permits: o.Permits, Releases: o.Releases, Failed: o.Failed}) {
+		judged[v.Property] = v
+	}
+	asked := judgedOf(property.Applicable(h.Kind), o.Properties)
+	for p := range property.Count {
+		if asked.Has(p) {
+			v, ok := judged[p]
+			res := fromHistory(p, v, ok)
+			res.Note = o.note(p)
+			r.Properties = append(r.Properties, res)
+		}
+	}
+	return r, nil
+}
+
+// note is the reading that a property was judged by.
+func (o *CheckOptions) note(p property.Property) string {
+	switch p {
+	case property.Linearizable:
+		return fmt.Sprintf("%s; releases by others: %s", o.Strength, o.Releases)
+	case property.MutualExclusion:
+		return fmt.Sprintf("releases by others: %s; a failed release %s a belief", o.Releases, o.Failed)
+	}
+	return ""
+}
+
+// notShown is why a property is skipped that takes what the broker had, or what was sent.
+const notShown = "not shown by a history alone: judged on the simulated broker"
+
+// fromHistory is what a history says of a property.
+func fromHistory(p property.Property, v linear.Verdict, judged bool) histories.PropertyResult {
+	r := histories.PropertyResult{Property: p, Evidence: property.FromHistory, Checked: v.Checked, Scenarios: 1}
+	switch {
+	case !judged:
+		r.Skip = notShown
+	case v.Decision == linear.Undecided:
+		r.Checked, r.Undecided, r.Unclear = 0, 1, v.Why
+	case v.Decision == linear.Illegal:
+		r.Violation = &histories.Found{Detail: v.Why}
+	}
+	return r
+}
+
+// operations is how many a history has.
+func operations(h *history.History) (n int) {
+	for i := range h.Events {
+		if h.Events[i].Type == history.Invoke {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// Counterexamples are the violations that a result has traces of, in the order of the card, ready to
+// be written. command is what was typed to find them.
+func (r *Result) Counterexamples(command string) []*histories.Counterexample {
+	var out []*histories.Counterexample
+	for i := range r.Report.Properties {
+		p := &r.Report.Properties[i]
+		if t := r.Traces[p.Property]; t != nil && p.Violation != nil {
+			l := &r.labels
+			if other, ok := r.others[p.Property]; ok {
+				l = &other
+			}
+			ce := l.counterexample(p.Property, t, p.Violation)
+			ce.Origin.Command = command
+			out = append(out, ce)
+		}
+	}
+	return out
+}
+
+// labels are what all counterexamples of a run say.
+type labels struct {
+	strength property.Strength
+	origin   histories.Origin // of no execution in particular
+	// Of somebody else's program: its command, the type that it was taken for, and its options.
+	exec    string
+	kind    lock.Kind
+	options map[string]string
+}
+
+// counterexample is an execution that violates a property, as it is written.
+func (l *labels) counterexample(p property.Property, t *scenario.Trace, found *histories.Found) *histories.Counterexample {
+	ce := &histories.Counterexample{
+		Exec: l.exec, Kind: l.kind, ExecOptions: l.options, Tool: Version, Property: p, Strength: l.strength,
+		Scenario: sim.Replay(t), Transcript: histories.Transcript(t), Suspected: found.Suspected, Tries: found.Tries,
+		Origin: l.origin,
+	}
+	ce.Origin.Scenario = found.Scenario
+	ce.Violation, _ = violationOf(t, p)
+	ce.Violation.Detail = ce.Violation.Explain()
+	return ce
+}
+
+// foundIn is what a trace shows of a violation, as the report tells of it.
+func foundIn(t *scenario.Trace, p property.Property) *histories.Found {
+	v, _ := violationOf(t, p)
+	return &histories.Found{Steps: len(t.Steps), Detail: v.Explain(), Errors: histories.Errors(t), Diagram: Drawing(t)}
+}
+
+// violationOf is the first violation of a property in a trace.
+func violationOf(t *scenario.Trace, p property.Property) (scenario.Violation, bool) {
+	i := slices.IndexFunc(t.Violations, func(v scenario.Violation) bool { return v.Property == p })
+	if i < 0 {
+		return scenario.Violation{}, false
+	}
+	return t.Violations[i], true
+}
+
+// Replayed is a counterexample carried out again on the simulated broker.
+type Replayed struct {
+	Target *lock.Target
+	Trace  *scenario.Trace
+	// Violation is what the counterexample is kept for, as it was seen this time; nil if it was not.
+	Violation *scenario.Violation
+	// Tries is how often that was, of how many times it was tried, where clients are somebody else's.
+	Tries histories.Tries
+}
+
+// Replay carries out a counterexample on the simulated broker.
+func Replay(ce *histories.Counterexample) (*Replayed, error) {
+	target, err := TargetNamed(ce.Scenario.Target)
+	if err != nil {
+		return nil, fmt.Errorf("counterexample: %w", err)
+	}
+	var r sim.Runner
+	t := &Replayed{Target: target, Trace: r.Trace(target, &ce.Scenario, ce.Strength)}
+	if v, ok := violationOf(t.Trace, ce.Property); ok {
+		t.Violation = &v
+	}
+	return t, nil
+}

@@ -1,0 +1,289 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/golang"
+	"github.com/lockproof/lockproof/adapters/process"
+	"github.com/lockproof/lockproof/adapters/process/adaptercheck"
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
+)
+
+// example is a target in testdata/targets.
+type example struct {
+	folder string
+	// command runs its adapter, if it is a program; the name of a bug may follow.
+	command string
+	// probe succeeds where there is all that it needs, and install says how that gets there.
+	probe, install string
+	// breaks are its bugs, each with the property that it breaks.
+	breaks map[string]property.Property
+}
+
+// sharedConnection is a bug that clients in one process alone can have.
+const sharedConnection = "shared-connection"
+
+var examples = []example{
+	{
+		folder: "golang", probe: "true",
+		breaks: map[string]property.Property{
+			"not-mandatory":          property.Linearizable,
+			"return-ignored":         property.Linearizable,
+			"verify-reconnects":      property.StaleBeliefEnds,
+			"release-closes-channel": property.EffectiveRelease,
+			"locked-is-success":      property.MutualExclusion,
+			sharedConnection:         property.MutualExclusion,
+		},
+	},
+	{
+		folder: "python", command: "exec /usr/bin/python3 adapter.py",
+		probe: "/usr/bin/python3 -c 'import pika'", install: "apt-get install python3-pika",
+		breaks: map[string]property.Property{
+			"not-mandatory":          property.Linearizable,
+			"return-ignored":         property.Linearizable,
+			"verify-reconnects":      property.StaleBeliefEnds,
+			"release-closes-channel": property.EffectiveRelease,
+			"no-cleanup":             property.Linearizable,
+			"locked-is-success":      property.MutualExclusion,
+		},
+	},
+	{
+		folder: "node", command: "exec node adapter.js",
+		probe: "node -e 'require(\"amqplib\")'", install: "npm ci in testdata/targets/node",
+		breaks: map[string]property.Property{
+			"return-ignored":         property.Linearizable,
+			"verify-reconnects":      property.StaleBeliefEnds,
+			"release-closes-channel": property.EffectiveRelease,
+			"locked-is-success":      property.MutualExclusion,
+		},
+	},
+}
+
+// Locks in several languages, as they are, on the simulated broker and on a real RabbitMQ behind the gate: the
+// correct ones hold, and each wrong one violates the property that its bug breaks, in an execution that replays.
+func TestExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the examples in several languages")
+	}
+	for _, e := range examples {
+		t.Run(e.folder, func(t *testing.T) {
+			e.need(t)
+			t.Parallel()
+			t.Run("check", e.check)
+			t.Run("repeats", e.repeats)
+			for name, on := range map[string]func(t *testing.T) engine.ForeignBroker{"simulated": simulated, "rabbitmq": real} {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					on := on(t)
+					t.Run("holds", func(t *testing.T) { e.holds(t, on) })
+					for bug, property := range e.breaks {
+						t.Run(bug, func(t *testing.T) { e.violates(t, on, bug, property) })
+					}
+				})
+			}
+		})
+	}
+}
+
+func simulated(*testing.T) (b engine.ForeignBroker) { return b }
+
+func real(t *testing.T) engine.ForeignBroker {
+	b, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: rabbitmqtest.URL(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine.ForeignBroker{URL: b.URL, Version: b.Version, Sweep: b.Sweep}
+}
+
+func (e *example) dir() string { return filepath.Join("..", "..", "testdata", "targets", e.folder) }
+
+// need skips the test where something is missing, unless it is known to be there.
+func (e *example) need(t *testing.T) {
+	cmd := exec.Command("/bin/sh", "-c", e.probe)
+	cmd.Dir = e.dir()
+	out, err := cmd.CombinedOutput()
+	switch {
+	case err == nil:
+	case os.Getenv("LOCKPROOF_REQUIRE_EXAMPLES") != "":
+		t.Fatalf("the %s example can't be run: %v; %s", e.folder, err, out)
+	default:
+		t.Skipf("the %s example is NOT TESTED: %v; it takes %s", e.folder, err, e.install)
+	}
+}
+
+func (e *example) check(t *testing.T) {
+	if e.command == "" {
+		t.Skip("skipped: it is no program")
+	}
+	var out strings.Builder
+	p := adaptercheck.Printer{Out: &out}
+	green, err := adaptercheck.Run(t.Context(), adaptercheck.Config{Command: e.command, Dir: e.dir(), Stderr: t.Output()}, p.Step)
+	if err != nil || !green {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+// repeats plays scenarios twice, with different clients and the other way round: what was played before makes no
+// difference.
+func (e *example) repeats(t *testing.T) {
+	source := sim.NewSource(sim.Space{Target: lock.References[0]}, 5)
+	var executions [2][20]string
+	for turn := range executions {
+		stage, err := foreign.NewStage(t.Context(), foreign.Config{Starter: e.starter(t, "locked-is-success"), Kind: lock.Semaphore})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stage.Close()
+		for k := range executions[turn] {
+			i := k
+			if turn == 1 {
+				i = len(executions[turn]) - 1 - k
+			}
+			sc := stage.Playable(source.Scenario(i))
+			x, err := stage.Run(t.Context(), &sc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			executions[turn][i] = drawn(t, x.Trace)
+		}
+	}
+	for i := range executions[0] {
+		if executions[0][i] != executions[1][i] {
+			t.Errorf("scenario %d came to two executions:\n%s\n%s", i, executions[0][i], executions[1][i])
+		}
+	}
+}
+
+// prove judges the example, with a bug or without.
+func (e *example) prove(t *testing.T, on engine.ForeignBroker, bug string, scenarios int, until property.Set) *engine.Result {
+	c := engine.ForeignConfig{Starter: e.starter(t, bug), On: on, Seed: 1, Scenarios: scenarios, Until: until}
+	if bug == sharedConnection {
+		c.Workers = 1
+	}
+	res, err := engine.ProveForeign(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func (e *example) starter(t testing.TB, bug string) foreign.Starter {
+	if e.command == "" {
+		pool := new(amqplocks.Pool)
+		return golang.Starter{Name: "golang example", New: func(ctx context.Context, url string) (golang.Lock, error) {
+			if bug == sharedConnection {
+				c, err := pool.New(ctx, url)
+				return certain{c}, err
+			}
+			c, err := amqplocks.NewWith(ctx, url, amqplocks.Bug(bug))
+			return certain{c}, err
+		}}
+	}
+	return &process.Starter{Command: strings.TrimSpace(e.command + " " + bug), Dir: e.dir(), Stderr: t.Output()}
+}
+
+// certain says which calls of the example in Go certainly had no effect.
+type certain struct{ *amqplocks.Client }
+
+func noEffect(err error) error {
+	if errors.Is(err, amqplocks.ErrBusy) {
+		err = errors.Join(golang.ErrNoEffect, err)
+	}
+	return err
+}
+
+func (c certain) Acquire(ctx context.Context, name string) (int, error) {
+	slot, err := c.Client.Acquire(ctx, name)
+	return slot, noEffect(err)
+}
+
+func (c certain) Create(ctx context.Context, name string, slots int) error {
+	return noEffect(c.Client.Create(ctx, name, slots))
+}
+
+func (c certain) Add(ctx context.Context, name string, slots int) error {
+	return noEffect(c.Client.Add(ctx, name, slots))
+}
+
+func (c certain) Remove(ctx context.Context, name string, slots int) error {
+	return noEffect(c.Client.Remove(ctx, name, slots))
+}
+
+func (c certain) Destroy(ctx context.Context, name string) error {
+	return noEffect(c.Client.Destroy(ctx, name))
+}
+
+func (c certain) Wait(ctx context.Context, name string, slot int) error {
+	return noEffect(c.Client.Wait(ctx, name, slot))
+}
+
+func (e *example) holds(t *testing.T, on engine.ForeignBroker) {
+	res := e.prove(t, on, "", 60, 0)
+	for _, p := range res.Report.Properties {
+		if p.Violation != nil {
+			t.Errorf("%s is violated: %s\n%s", p.Property, p.Violation.Detail, p.Violation.Diagram)
+		}
+	}
+}
+
+// violates judges the example with a bug. On the simulated broker that is done twice for one that needs no processes:
+// one seed gives one counterexample. Of the others that is looked at without judging them, which is quicker.
+func (e *example) violates(t *testing.T, on engine.ForeignBroker, bug string, property property.Property) {
+	found := e.counterexample(t, on, bug, property)
+	if on.URL != "" || e.command != "" {
+		return
+	}
+	if again := e.counterexample(t, on, bug, property); again != found {
+		t.Errorf("one seed, two counterexamples:\n%s\n%s", found, again)
+	}
+}
+
+// counterexample looks for one, and draws what its replay comes to, which must violate the property again.
+func (e *example) counterexample(t *testing.T, on engine.ForeignBroker, bug string, p property.Property) string {
+	res := e.prove(t, on, bug, 400, property.Set(0).With(p))
+	found := counterexampleOf(t, res, p)
+	r, err := engine.ReplayForeign(t.Context(), found, e.starter(t, bug), on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Violation == nil {
+		t.Fatalf("the counterexample does not replay:\n%s", drawn(t, r.Trace))
+	}
+	t.Logf("first seen in execution %d: %s", found.Origin.Scenario, r.Violation.Explain())
+	return drawn(t, r.Trace)
+}
+
+// counterexampleOf is the result's counterexample of a property, which must not be suspected only.
+func counterexampleOf(t *testing.T, res *engine.Result, property property.Property) *histories.Counterexample {
+	t.Helper()
+	for _, ce := range res.Counterexamples("") {
+		if ce.Property == property && !ce.Suspected {
+			return ce
+		}
+	}
+	t.Fatalf("%s is not violated in %d executions", property, res.Report.Scenarios)
+	return nil
+}
+
+func drawn(t *testing.T, x *scenario.Trace) string {
+	var b strings.Builder
+	if err := histories.Draw(&b, x, histories.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

@@ -1,0 +1,462 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+// Exploration says which configuration to visit every execution of, and how.
+type Exploration struct {
+	// Target is the lock to judge; nil is the reference semaphore.
+	Target *lock.Target
+	// Options are those that differ from the defaults, by name and value.
+	Options [][2]string
+	// Clients call the operations of Calls, so many Rounds of them; administrators those of AdminCalls.
+	// Where Clients or Admins is [AnyNumber], there is any number of them, each goes through its calls again and
+	// again, whatever Rounds says, and faults may be of any number as well.
+	Clients, Rounds, Admins, Slots int
+	// Names are the locks'; none is one lock called jobs. Where there are two, clients and
+	// administrators use them in turn.
+	Names []string
+	// Calls and AdminCalls are what one client, or administrator, calls; nil is [DefaultCalls].
+	Calls, AdminCalls []scenario.Operation
+	// InTurn, where it is not nil, is what administrators call instead: the first of them the first, and so
+	// on, and from the beginning again.
+	InTurn [][]scenario.Operation
+	Faults sim.FaultBounds
+	// MostSlots, for any number of clients, is how many slots there may be at once: executions are followed up
+	// to the moment at which there would be more. 0 is as many as there are at first.
+	MostSlots int
+	// Properties are those to judge; 0 is all that apply. The fewer they are, the fewer states there
+	// are to tell apart.
+	Properties property.Set
+	Strength   property.Strength
+	Search     search.Options
+	// ViewsProgress is told about every second how far a search for any number of clients is. It may be nil.
+	ViewsProgress func(*search.AnyStats)
+	// Brief leaves executions that violate something as the search has found them: none is made shorter, and it is not
+	// looked whether a shorter one is.
+	Brief bool
+	// Walks, where it is not 0, takes so many random executions instead of visiting all; Seed decides
+	// them.
+	Walks int
+	Seed  uint64
+}
+
+// DefaultCalls is what a client and an administrator of a lock type call, unless something else is
+// asked for: what a lock is for, and the smallest change that can do harm.
+func DefaultCalls(k lock.Kind) (client, admin []scenario.Operation) {
+	client = []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}, {Op: lock.Release}}
+	switch k {
+	case lock.Semaphore:
+		admin = []scenario.Operation{{Op: lock.Remove, Arg: 1}, {Op: lock.Add, Arg: 1}}
+	case lock.PersistentMutex:
+		admin = []scenario.Operation{{Op: lock.Destroy}, {Op: lock.Create, Arg: 1}}
+	}
+	return client, admin
+}
+
+// Explored is what an exploration came to.
+type Explored struct {
+	Result
+	// Search is nil where executions were sampled. Its Err, where there is one, is a checkpoint that could not be
+	// written.
+	Search *search.Result
+	// Least are the properties that no execution within the bounds violates in fewer steps than the
+	// counterexample, however few the slots and calls are.
+	Least property.Set
+
+	judgedAlone int // histories that were judged one by one
+}
+
+// Explore visits every execution of a configuration, judges every one, and finds short ones that violate
+// something, the shortest where that can be told. The error is for a configuration that makes no sense.
+func Explore(ctx context.Context, e Exploration) (*Explored, error) {
+	began := time.Now()
+	if e.any() {
+		x, err := exploreAny(ctx, &e)
+		if err == nil {
+			x.Report.Elapsed = time.Since(began)
+		}
+		return x, err
+	}
+	b, err := e.Bounds()
+	if err != nil {
+		return nil, err
+	}
+	x := &Explored{Result: Result{
+		Strength: e.Strength, Traces: make(map[property.Property]*scenario.Trace), labels: labels{strength: e.Strength, origin: e.origin()},
+	}}
+	if e.Walks > 0 {
+		err = x.sample(ctx, &e, &b)
+	} else {
+		err = x.visit(ctx, &e, &b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	x.Report.Elapsed = time.Since(began)
+	return x, nil
+}
+
+// visit visits everything.
+func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) error {
+	x.Search = search.Run(ctx, *b, e.Search)
+	if x.Search.Stop == search.Refused {
+		return x.Search.Err
+	}
+	want := x.Search.Found
+	if x.Search.Doubted > 0 {
+		want = want.With(property.Linearizable)
+	}
+	if want != 0 && e.Brief {
+		x.asFound(b, x.trails(ctx, e, b, want))
+	} else if want != 0 {
+		if err := x.shorten(ctx, b, x.trails(ctx, e, b, want)); err != nil {
+			return err
+		}
+		if !e.Search.First {
+			if err := x.least(ctx, b); err != nil {
+				return err
+			}
+		}
+	}
+	if err := x.goRound(b); err != nil {
+		return err
+	}
+	x.Report = e.report(b, x)
+	return nil
+}
+
+// trails are executions that violate the properties wanted. What the search has found is not lost where ctx is over: it
+// is looked for all the same, which takes no longer than finding it did with one worker.
+func (x *Explored) trails(ctx context.Context, e *Exploration, b *sim.Bounds, want property.Set) map[property.Property][]scenario.Action {
+	trails, judged := search.Trails(ctx, *b, e.Search.Reductions, want, illegal(b))
+	x.judgedAlone = judged
+	left := x.Search.Found
+	for p := range trails {
+		left &^= 1 << p
+	}
+	if left != 0 && ctx.Err() != nil {
+		found, _ := search.Trails(context.WithoutCancel(ctx), *b, e.Search.Reductions, left, illegal(b))
+		maps.Copy(trails, found)
+	}
+	return trails
+}
+
+// sample takes random executions.
+func (x *Explored) sample(ctx context.Context, e *Exploration, b *sim.Bounds) error {
+	w := search.Walk(ctx, *b, search.WalkOptions{Seed: e.Seed, Walks: e.Walks, Workers: e.Search.Workers, Illegal: illegal(b)})
+	x.judgedAlone = int(w.Judged)
+	if err := x.shorten(ctx, b, w.First); err != nil {
+		return err
+	}
+	x.Report = e.sampled(b, x, w)
+	x.Report.Interrupted = ctx.Err() != nil
+	return nil
+}
+
+// Bounds is the configuration, filled in and checked.
+func (e *Exploration) Bounds() (sim.Bounds, error) {
+	if e.Target == nil {
+		e.Target = lock.References[0]
+	}
+	b := sim.Bounds{
+		Target: e.Target, Options: lock.DefaultOptions(), Faults: e.Faults, Strength: e.Strength,
+		Properties: e.Properties & property.Applicable(e.Target.Kind),
+	}
+	if e.Properties == 0 {
+		b.Properties = property.Applicable(e.Target.Kind)
+	}
+	for _, o := range e.Options {
+		if err := b.Options.Set(o[0], o[1]); err != nil {
+			return b, err
+		}
+	}
+	b.Options = e.Target.Settled(b.Options)
+	switch {
+	case e.Slots < 0 || e.Slots >= monitor.Slots:
+		return b, fmt.Errorf("%d slots: expected 0 to %d", e.Slots, monitor.Slots-1)
+	case e.Target.Kind == lock.Mutex && e.Admins > 0:
+		return b, fmt.Errorf("%d administrators: a mutex has no administration", e.Admins)
+	case e.Rounds < 1 || e.Clients < 0 || e.Admins < 0:
+		return b, fmt.Errorf("%d clients, %d rounds, %d administrators: expected at least one round, and no negative numbers", e.Clients, e.Rounds, e.Admins)
+	}
+	if err := e.locks(&b); err != nil {
+		return b, err
+	}
+	e.workload(&b)
+	return b, b.Check()
+}
+
+func (e *Exploration) locks(b *sim.Bounds) error {
+	slots := e.Slots
+	switch e.Target.Kind {
+	case lock.PersistentMutex:
+		slots = min(slots, 1)
+	case lock.Mutex: // its one queue is the holder's
+		slots = 0
+	}
+	names := e.Names
+	if len(names) == 0 {
+		names = []string{"jobs"}
+	}
+	for i, name := range names {
+		if err := lock.CheckName(name); err != nil {
+			return err
+		}
+		if slices.Contains(names[:i], name) {
+			return fmt.Errorf("two locks are called %s: expected names that differ", name)
+		}
+		b.Locks = append(b.Locks, scenario.Lock{Name: name, Slots: uint8(slots)})
+	}
+	return nil
+}
+
+// called is what a client and an administrator call: what is asked for, or the usual.
+func (e *Exploration) called() (client, admin []scenario.Operation) {
+	client, admin = DefaultCalls(e.Target.Kind)
+	if e.Calls != nil {
+		client = e.Calls
+	}
+	if e.AdminCalls != nil {
+		admin = e.AdminCalls
+	}
+	return client, admin
+}
+
+func (e *Exploration) workload(b *sim.Bounds) {
+	calls, admin := e.called()
+	for i := range e.Clients {
+		b.Clients = append(b.Clients, scenario.Client{Lock: i % len(b.Locks), Ops: slices.Repeat(calls, e.Rounds)})
+	}
+	for i := range e.Admins {
+		if len(e.InTurn) > 0 {
+			admin = e.InTurn[i%len(e.InTurn)]
+		}
+		b.Clients = append(b.Clients, scenario.Client{Lock: i % len(b.Locks), Ops: admin})
+	}
+}
+
+// illegal judges the history of an execution by itself.
+func illegal(b *sim.Bounds) func([]scenario.Action) bool {
+	var r sim.Runner
+	return func(actions []scenario.Action) bool {
+		s := replaying(b, actions)
+		r.Run(b.Target, &s)
+		found, _ := r.Judge(b.Strength)
+		return found.Has(property.Linearizable)
+	}
+}
+
+// shorten makes the shortest counterexamples it can of executions that violate something.
+func (x *Explored) shorten(ctx context.Context, b *sim.Bounds, trails map[property.Property][]scenario.Action) error {
+	var r sim.Runner
+	for p, actions := range trails {
+		t, err := shortened(ctx, &r, b, p, actions)
+		if err != nil {
+			return err
+		}
+		x.Traces[p] = t
+	}
+	return nil
+}
+
+// asFound carries out executions that violate something as they were found.
+func (x *Explored) asFound(b *sim.Bounds, trails map[property.Property][]scenario.Action) {
+	var r sim.Runner
+	for p, actions := range trails {
+		s := replaying(b, actions)
+		x.Traces[p] = r.Trace(b.Target, &s, b.Strength)
+	}
+}
+
+// shortened is the shortest counterexample that can be made of an execution that violates a property.
+func shortened(ctx context.Context, r *sim.Runner, b *sim.Bounds, p property.Property, actions []scenario.Action) (*scenario.Trace, error) {
+	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
+		return sim.Violating(r.Trace(b.Target, s, b.Strength), p)
+	}
+	least := histories.Minimise(ctx, replaying(b, actions), attempt, func(string) bool { return false }, minimisingTries)
+	t := r.Trace(b.Target, &least, b.Strength)
+	if _, shown := violationOf(t, p); !shown {
+		return nil, fmt.Errorf("exploring %s: an execution of %d actions violates %s in the search and not when it is replayed: this is a fault of lockproof; please report it",
+			b.Target.Name, len(actions), p)
+	}
+	return t, nil
+}
+
+// goRound makes a counterexample of an execution that goes round in a cycle for ever: round and round,
+// until it is long enough for anybody to see that it does not end.
+func (x *Explored) goRound(b *sim.Bounds) error {
+	l := x.Search.Livelock
+	if l == nil || !b.Properties.Has(property.Progress) || x.Traces[property.Progress] != nil {
+		return nil
+	}
+	actions := slices.Clone(l.Prefix)
+	for len(actions) < scenario.MaxSteps {
+		actions = append(actions, l.Cycle...)
+	}
+	var r sim.Runner
+	s := replaying(b, actions)
+	t := r.Trace(b.Target, &s, b.Strength)
+	if _, shown := violationOf(t, property.Progress); !shown {
+		return fmt.Errorf("exploring %s: a cycle of %d actions ends when it is replayed: this is a fault of lockproof; please report it", b.Target.Name, len(l.Cycle))
+	}
+	x.Traces[property.Progress] = t
+	return nil
+}
+
+// replaying is the bounds with one execution.
+func replaying(b *sim.Bounds, actions []scenario.Action) scenario.Scenario {
+	s := b.Scenario()
+	s.Schedule.Actions = actions
+	return s
+}
+
+// report says what an exploration came to.
+func (e *Exploration) report(b *sim.Bounds, x *Explored) *histories.Report {
+	found := x.Search
+	r := &histories.Report{
+		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: histories.Visited,
+		Broker: simulated, Strength: e.Strength.String(), Bounds: e.described(), Fixed: assigned(e.Options),
+		Interrupted: found.Stop == search.Interrupted, Space: spaceOf(b, found),
+	}
+	r.Properties = x.judged(b, &found.Coverage, found.States, found.Doubted)
+	if p := r.Result(property.Progress); p != nil {
+		p.Note = cycling[found.Cycles]
+	}
+	return r
+}
+
+// judged are the properties and what was found out about each, by looking at so many states or
+// executions.
+func (x *Explored) judged(b *sim.Bounds, c *search.Coverage, looked, doubted int64) (out []histories.PropertyResult) {
+	for p := range property.Count {
+		if !b.Properties.Has(p) {
+			continue
+		}
+		res := histories.PropertyResult{Property: p, Evidence: property.Properties[p].Evidence, Violation: x.found(p)}
+		if c.Exercised.Has(p) || p == property.Linearizable {
+			res.Checked = int(looked)
+		}
+		if p == property.Linearizable {
+			res.Note, res.Undecided = b.Strength.String(), int(doubted)
+			res.Unclear = fmt.Sprintf("no linearization was constructed for %s; of their histories, %d were judged", counted(int(doubted), "operation"), x.judgedAlone)
+		}
+		out = append(out, res)
+	}
+	return out
+}
+
+// cycling says what is known of executions that do not end.
+var cycling = [...]string{
+	search.CyclesUnknown: "whether every execution ends was not looked at",
+	search.NoCycles:      "every execution ends",
+	search.UnfairCycles:  "every fair execution ends",
+	search.FairCycles:    "some execution never ends",
+}
+
+// found is a violation as the report tells of it, or nil.
+func (x *Explored) found(p property.Property) *histories.Found {
+	t := x.Traces[p]
+	if t == nil {
+		return nil
+	}
+	out := foundIn(t, p)
+	out.Least = x.Least.Has(p)
+	if x.Search != nil && p == property.Progress && len(t.Steps) >= scenario.MaxSteps {
+		out.Detail += fmt.Sprintf(": after %d steps a cycle of %d goes round for ever", len(x.Search.Livelock.Prefix), len(x.Search.Livelock.Cycle))
+	}
+	return out
+}
+
+// sampled says what random executions came to.
+func (e *Exploration) sampled(b *sim.Bounds, x *Explored, w *search.Walked) *histories.Report {
+	return &histories.Report{
+		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: histories.Sampled, Seed: e.Seed,
+		Broker: simulated, Strength: e.Strength.String(), Bounds: e.described(), Fixed: assigned(e.Options), Scenarios: int(w.Walks), Steps: int(w.Steps),
+		Properties: x.judged(b, &w.Coverage, w.Walks, w.Doubted),
+	}
+}
+
+// String is the configuration in words.
+func (e *Exploration) String() string {
+	var out []string
+	switch {
+	case e.any():
+		out = append(out, counted(e.Clients, "client"), counted(AnyNumber, "round"))
+	case e.Clients > 0:
+		out = append(out, counted(e.Clients, "client"), counted(e.Rounds, "round"))
+	}
+	if e.Admins != 0 {
+		out = append(out, counted(e.Admins, "administrator"))
+	}
+	if slots := e.slots(); slots != "" {
+		out = append(out, slots)
+	}
+	return strings.Join(append(out, e.Faults.String()), ", ")
+}
+
+// slots is what the locks have at first, in words.
+func (e *Exploration) slots() string {
+	kind := lock.Semaphore
+	if e.Target != nil {
+		kind = e.Target.Kind
+	}
+	switch {
+	case kind == lock.Semaphore:
+		return counted(e.Slots, "slot")
+	case kind == lock.PersistentMutex && e.Slots == 0:
+		return "not created yet"
+	}
+	return ""
+}
+
+// origin is what counterexamples say of the run.
+func (e *Exploration) origin() histories.Origin {
+	o := histories.Origin{Broker: simulated, Bounds: e.described(), Options: assigned(e.Options)}
+	if e.Walks > 0 {
+		o.Seed = e.Seed
+	}
+	return o
+}
+
+// described is the configuration in words, with what is called on which locks where that is not the usual.
+func (e *Exploration) described() string {
+	var calls []string
+	if e.Calls != nil && e.Clients > 0 {
+		calls = append(calls, "clients call "+spelled(e.Calls))
+	}
+	if e.AdminCalls != nil && e.Admins > 0 {
+		calls = append(calls, "administrators call "+spelled(e.AdminCalls))
+	}
+	if len(e.Names) > 0 {
+		calls = append(calls, "locks "+strings.Join(e.Names, " and "))
+	}
+	if len(calls) == 0 {
+		return e.String()
+	}
+	return e.String() + " (" + strings.Join(calls, "; ") + ")"
+}
+
+func counted(n int, what string) string {
+	switch n {
+	case 1:
+		return "1 " + what
+	case AnyNumber:
+		return "any number of " + what + "s"
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,124 @@
+package engine_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+// beyondAny are the mutants that a search for any number of clients does not admit, and why.
+var beyondAny = map[string]string{
+	"one-connection":           "share a connection",
+	"holder-expires":           "time makes a difference",
+	"slots-expire":             "time makes a difference",
+	"admin-mutex-is-lock-name": "more than one lock",
+	"names-run-together":       "more than one lock",
+}
+
+// TestExploreAnyMutants: what exploring a number of clients finds, exploring any number of them finds too, in an execution
+// of real clients; or it is refused, and that is said.
+func TestExploreAnyMutants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the visiting of every mutant")
+	}
+	for _, target := range engine.Mutants() {
+		t.Run(target.Name, func(t *testing.T) {
+			p, err := property.Named(target.Breaks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			refused := ""
+			for _, room := range rooms {
+				e := ofAny(target, room.Exploration, p)
+				if e.Clients == 0 && e.Admins == 0 {
+					continue
+				}
+				x, err := engine.Explore(t.Context(), e)
+				switch {
+				case err != nil && refused == "":
+					refused = err.Error()
+				case err != nil:
+				case x.Traces[p] != nil:
+					t.Logf("%s in %d steps (%s)", p, len(x.Traces[p].Steps), room.name)
+					return
+				}
+			}
+			if why := beyondAny[target.Name]; why == "" || !strings.Contains(refused, why) {
+				t.Errorf("%s is not found; refused: %s", p, refused)
+			}
+		})
+	}
+}
+
+// ofAny is an exploration with any number of clients, or of administrators where there are no clients, and any number of
+// faults of each kind that it has.
+func ofAny(target *lock.Target, e engine.Exploration, p property.Property) engine.Exploration {
+	e.Target, e.Properties, e.Rounds = target, 1<<p, 1
+	e.Options = append([][2]string{{"pipeline", "0"}}, e.Options...)
+	e.Search = search.Options{First: p != property.Linearizable, Workers: 1, Memory: 1 << 25}
+	if target.Kind == lock.Mutex {
+		e.Admins = 0
+	}
+	if target.Kind != lock.Semaphore {
+		e.AdminCalls = nil
+	}
+	switch {
+	case e.Clients > 0:
+		e.Clients = engine.AnyNumber
+	case e.Admins > 0:
+		e.Admins = engine.AnyNumber
+	}
+	adds := func(o scenario.Operation) bool { return o.Op == lock.Add }
+	if e.MostSlots = e.Slots + 1; slices.ContainsFunc(e.AdminCalls, adds) {
+		e.MostSlots = e.Slots + 2
+	}
+	for _, n := range []*int{&e.Faults.Crashes, &e.Faults.Drops, &e.Faults.ChannelErrors, &e.Faults.Lost, &e.Faults.Restarts} {
+		if *n > 0 {
+			*n = engine.AnyNumber
+		}
+	}
+	return e
+}
+
+// TestExploreAny: a card is the same whatever the workers, and tells of the cut-off; of a search that ended early, it does
+// not.
+func TestExploreAny(t *testing.T) {
+	for name, c := range map[string]struct {
+		e       engine.Exploration
+		cutoff  int
+		verdict histories.Verdict
+	}{
+		"closed": {engine.Exploration{Slots: 1, Properties: 1 << property.MutualExclusion}, 2, histories.Proved},
+		"early":  {engine.Exploration{Slots: 1, Properties: 1 << property.Progress, Admins: 1, Search: search.Options{Memory: 100_000}}, 0, histories.Undecided},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var want *histories.Report
+			for _, workers := range []int{1, 2, 4} {
+				e := c.e
+				e.Clients, e.Faults.Crashes, e.Search.Workers = engine.AnyNumber, engine.AnyNumber, workers
+				x, err := engine.Explore(t.Context(), e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := x.Report
+				if verdict, _ := r.Verdict(&r.Properties[0]); verdict != c.verdict || r.Views.Cutoff != c.cutoff {
+					t.Errorf("%s, cut-off %d, after %+v", verdict, r.Views.Cutoff, *r.Views)
+				}
+				if r.Elapsed = 0; want == nil {
+					want = r
+				}
+				if !reflect.DeepEqual(r, want) {
+					t.Errorf("%d workers: %+v\n%+v\none: %+v\n%+v", workers, *r, *r.Views, *want, *want.Views)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+// ForeignExploreConfig says of whose lock to visit which executions. Starter, Rounds, and Clients or Admins must
+// be given.
+type ForeignExploreConfig struct {
+	// Starter makes clients of the lock.
+	Starter foreign.Starter
+	// Exec is the command behind it, for counterexamples; "" where there is none.
+	Exec string
+	// Name is what the target is called; "" is what its clients call themselves.
+	Name string
+	// Kind is the type that the lock is taken for.
+	Kind lock.Kind
+	// Options are the target's own.
+	Options map[string]string
+	// Clients call the operations of Calls, so many Rounds of them; administrators those of AdminCalls. There are
+	// so many Slots at first. What the target does not offer is left out.
+	Clients, Rounds, Admins, Slots int
+	// Names are the locks'; see [Exploration].
+	Names []string
+	// Calls and AdminCalls are what one client, or administrator, calls; nil is [DefaultCalls].
+	Calls, AdminCalls []scenario.Operation
+	// Runs is how many executions are run at most; 0 is [DefaultForeignRuns].
+	Runs int
+	// First ends the exploration at the first execution that violates something.
+	First bool
+	// Properties are those to judge; empty is all that apply.
+	Properties property.Set
+	// Strength is what a failed acquire is taken to promise.
+	Strength property.Strength
+	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds. Where
+	// one does that, the exploration is not complete.
+	Patience time.Duration
+	// Found is told of violations; see [ForeignConfig].
+	Found func(*histories.Counterexample)
+	// Progress is told after every execution how far the exploration is. It may be nil.
+	Progress func(Progress)
+}
+
+// DefaultForeignRuns is how many executions an exploration has at most that does not say.
+const DefaultForeignRuns = 10_000
+
+// ExploreForeign visits every order in which the commands of anybody's clients can reach the simulated broker,
+// one of each that differ only in the order of what makes no difference, and judges every execution. Nothing is
+// kept of the clients' states: each execution is run from its beginning.
+//
+// What holds in all of them is proved if the report's Runs is complete, and has else passed. That is said of the
+// one workload, without faults, and of clients that do the same whenever they are told the same: that they did
+// not is seen where an execution begins as another did, and not otherwise.
+//
+// The error is for a run that could not be made: a configuration that makes no sense, a client that can't be
+// started, or that breaks the protocol.
+func ExploreForeign(ctx context.Context, c ForeignExploreConfig) (_ *Result, err error) {
+	e := c.exploration()
+	bounds, err := e.Bounds()
+	if err != nil {
+		return nil, err
+	}
+	if c.Runs < 0 {
+		return nil, fmt.Errorf("%d runs: expected at least 1", c.Runs)
+	}
+	began := time.Now()
+	run := foreignExploration{foreignRun: foreignRun{ForeignConfig: c.config(), exploring: true}}
+	run.labels = run.ForeignConfig.labels()
+	run.labels.origin.Bounds = e.described()
+	var cancel context.CancelFunc
+	run.allowed, cancel = allow(ctx, 0)
+	defer cancel()
+	w, err := run.worker(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, w.stage.Close()) }()
+	sc := w.stage.Playable(bounds.Scenario())
+	if err := run.visit(ctx, w, sc); err != nil {
+		return nil, err
+	}
+	res := run.result()
+	res.Report = run.report()
+	res.Report.Bounds = run.bounds(&e, &sc)
+	res.Report.Elapsed = time.Since(began)
+	res.Report.Interrupted = ctx.Err() != nil
+	return res, nil
+}
+
+// exploration is the configuration as one of a target of ours of the same type.
+func (c *ForeignExploreConfig) exploration() Exploration {
+	return Exploration{
+		Target: referenceOf(c.Kind), Clients: c.Clients, Rounds: c.Rounds, Admins: c.Admins, Slots: c.Slots,
+		Names: c.Names, Calls: c.Calls, AdminCalls: c.AdminCalls, Strength: c.Strength,
+	}
+}
+
+// config is the configuration of a run that plays the executions.
+func (c *ForeignExploreConfig) config() ForeignConfig {
+	out := ForeignConfig{
+		Starter: c.Starter, Exec: c.Exec, Name: c.Name, Kind: c.Kind, Options: c.Options,
+		Scenarios: cmp.Or(c.Runs, DefaultForeignRuns), Properties: judgedOf(property.ApplicableExternal(c.Kind), c.Properties), Strength: c.Strength,
+		Patience: c.Patience, Found: c.Found, Progress: c.Progress,
+	}
+	if c.First {
+		out.Until = out.Properties
+	}
+	return out
+}
+
+// foreignExploration is a run that visits the executions of one scenario.
+type foreignExploration struct {
+	foreignRun
+	runs *foreign.Exploration
+}
+
+// errEnough ends an exploration in good order.
+var errEnough = errors.New("enough was seen")
+
+// visit visits the executions of a scenario, and makes those smaller that violate something.
+func (f *foreignExploration) visit(ctx context.Context, w *foreignWorker, sc scenario.Scenario) (err error) {
+	f.runs, err = w.stage.Explore(ctx, sc, foreign.ExploreOptions{Runs: f.Scenarios}, func(x *foreign.Execution) error {
+		if err := w.examine(ctx, f.sum.scenarios, x); err != nil || !f.stop.Load() {
+			return err
+		}
+		return errEnough
+	})
+	f.measured(w)
+	if err == errEnough {
+		f.runs.Incomplete, err = cmp.Or(f.runs.Incomplete, "it ended at the first violation"), nil
+	}
+	if ctx.Err() != nil {
+		f.runs.Incomplete = cmp.Or(f.runs.Incomplete, "it was interrupted")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	w.meet() // that clients share a connection may not be seen before they run
+	return f.shrink(ctx, []*foreignWorker{w})
+}
+
+// report says what the exploration came to.
+func (f *foreignExploration) report() *histories.Report {
+	r := f.foreignRun.report()
+	r.Mode = histories.Visited
+	r.Runs = &histories.Runs{Whole: f.runs.Runs, Blocked: f.runs.Blocked, Incomplete: f.runs.Incomplete}
+	if f.runs.Incomplete == "" { // none was cut off
+		if p := r.Result(property.Progress); p != nil {
+			p.Note = cycling[search.NoCycles]
+		}
+	}
+	return r
+}
+
+// bounds is what was visited, in words: with how much that covers, where it is all.
+func (f *foreignExploration) bounds(e *Exploration, sc *scenario.Scenario) string {
+	said := fmt.Sprintf("%s (%s)", e, workload(sc))
+	if f.runs.Incomplete != "" {
+		return said
+	}
+	return said + ": up to equivalence, and for clients that do the same whenever they are told the same, every order of these commands"
+}
+
+// workload is who calls what, in words.
+func workload(sc *scenario.Scenario) string {
+	var calls []string
+	for i, c := range sc.Clients {
+		said := fmt.Sprintf("c%d:", i+1)
+		for _, op := range c.Ops {
+			said += " " + op.Op.String()
+			if op.Arg > 0 {
+				said += fmt.Sprintf(" %d", op.Arg)
+			}
+		}
+		calls = append(calls, said)
+	}
+	return strings.Join(calls, "; ")
+}

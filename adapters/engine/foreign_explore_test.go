@@ -1,0 +1,161 @@
+package engine_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// machines are clients that are a target of ours.
+func machines(t *testing.T, name string) (foreign.Starter, lock.Kind) {
+	t.Helper()
+	target, err := engine.TargetNamed(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}, target.Kind
+}
+
+func exploreForeign(t *testing.T, ctx context.Context, c engine.ForeignExploreConfig) *engine.Result {
+	t.Helper()
+	res, err := engine.ExploreForeign(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// withVerdict are the names of the properties with a verdict.
+func withVerdict(r *histories.Report, want histories.Verdict) string {
+	var names []string
+	for i := range r.Properties {
+		if v, _ := r.Verdict(&r.Properties[i]); v == want {
+			names = append(names, r.Properties[i].Property.String())
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// TestExploreForeign: what was visited completely is proved, within bounds that say so; what has nothing to show
+// itself by without a fault, or costs, is not; the number of executions is what it was.
+func TestExploreForeign(t *testing.T) {
+	for _, k := range []struct {
+		target         string
+		clients, slots int
+		admins, runs   int
+		proved         string
+	}{
+		{"semaphore", 2, 1, 0, 48, "mutual-exclusion linearizable no-phantom-slot honest-verify contiguous-slots removal-drains effective-release no-leak progress minimal-driver no-crash"},
+		{"semaphore", 1, 1, 1, 339, "mutual-exclusion linearizable no-phantom-slot honest-verify contiguous-slots admin-exclusion removal-drains effective-release no-leak progress minimal-driver no-crash"},
+		{"mutex", 2, 1, 0, 18, "mutual-exclusion linearizable honest-verify effective-release no-leak progress minimal-driver no-crash"},
+		{"persistent-mutex", 2, 1, 0, 38, "mutual-exclusion linearizable no-phantom-slot honest-verify contiguous-slots removal-drains effective-release no-leak progress minimal-driver no-crash"},
+	} {
+		if testing.Short() && k.runs > 100 {
+			continue // it takes a second
+		}
+		starter, kind := machines(t, k.target)
+		res := exploreForeign(t, t.Context(), engine.ForeignExploreConfig{
+			Starter: starter, Kind: kind, Clients: k.clients, Rounds: 1, Admins: k.admins, Slots: k.slots,
+		})
+		r := res.Report
+		if r.Runs.Incomplete != "" || r.Runs.Whole != k.runs || !strings.Contains(r.Bounds, "every order of these commands") {
+			t.Errorf("%s: %+v, %q; expected %d executions, and that they are all", k.target, *r.Runs, r.Bounds, k.runs)
+		}
+		if got := withVerdict(r, histories.Proved); got != k.proved {
+			t.Errorf("%s: proved %s\nexpected %s", k.target, got, k.proved)
+		}
+		if got := withVerdict(r, histories.Passed) + withVerdict(r, histories.Violated); got != "" {
+			t.Errorf("%s: neither proved nor skipped: %s", k.target, got)
+		}
+	}
+}
+
+// TestExploreForeignBound: an exploration that ends early proves nothing, and says why.
+func TestExploreForeignBound(t *testing.T) {
+	starter, kind := machines(t, "semaphore")
+	c := engine.ForeignExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Slots: 1, Runs: 7}
+	r := exploreForeign(t, t.Context(), c).Report
+	if withVerdict(r, histories.Proved) != "" || withVerdict(r, histories.Passed) == "" || r.Runs.Whole != 7 || !strings.Contains(r.Runs.Incomplete, "only 7 runs") {
+		t.Errorf("proved %q by %+v", withVerdict(r, histories.Proved), *r.Runs)
+	}
+	if strings.Contains(r.Bounds, "every") {
+		t.Errorf("the bounds claim too much: %s", r.Bounds)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	c.Runs, c.Progress = 0, func(p engine.Progress) {
+		if p.Scenarios == 5 {
+			stop()
+		}
+	}
+	if r = exploreForeign(t, ctx, c).Report; !r.Interrupted || withVerdict(r, histories.Proved) != "" || r.Runs.Incomplete == "" {
+		t.Errorf("interrupted %v, proved %q by %+v", r.Interrupted, withVerdict(r, histories.Proved), *r.Runs)
+	}
+}
+
+// TestExploreForeignFinds: what an order of commands violates is found, in an execution that replays.
+func TestExploreForeignFinds(t *testing.T) {
+	for name, property := range map[string]property.Property{
+		"locked-is-success": property.MutualExclusion, "release-forgets": property.EffectiveRelease, "probe-is-claim": property.MutualExclusion,
+	} {
+		starter, kind := machines(t, name)
+		res := exploreForeign(t, t.Context(), engine.ForeignExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Slots: 1})
+		replays(t, res, property, starter)
+	}
+}
+
+// replays demands that a property is violated, by a counterexample that violates it again.
+func replays(t *testing.T, res *engine.Result, property property.Property, starter foreign.Starter) {
+	t.Helper()
+	r, err := engine.ReplayForeign(t.Context(), counterexampleOf(t, res, property), starter, engine.ForeignBroker{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Violation == nil {
+		t.Errorf("the counterexample does not replay:\n%s", drawn(t, r.Trace))
+	}
+}
+
+// TestExploreForeignRefuses: a configuration that makes no sense is refused before a client is started.
+func TestExploreForeignRefuses(t *testing.T) {
+	starter, _ := machines(t, "semaphore")
+	for says, c := range map[string]engine.ForeignExploreConfig{
+		"0 clients":         {Rounds: 1},
+		"no administration": {Kind: lock.Mutex, Clients: 1, Rounds: 1, Admins: 1},
+		"-1 runs":           {Clients: 1, Rounds: 1, Runs: -1},
+		"40 slots":          {Clients: 1, Rounds: 1, Slots: 40},
+	} {
+		c.Starter = starter
+		if _, err := engine.ExploreForeign(t.Context(), c); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("got %v, expected %q", err, says)
+		}
+	}
+}
+
+// TestExploreExample visits the example in Python: correct, every property that two clients of one slot can show
+// is proved; with a bug, mutual exclusion is lost in an execution that replays.
+func TestExploreExample(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the examples in several languages")
+	}
+	for _, e := range examples {
+		if e.folder != "python" {
+			continue
+		}
+		e.need(t)
+		explore := func(bug string) *engine.Result {
+			return exploreForeign(t, t.Context(), engine.ForeignExploreConfig{Starter: e.starter(t, bug), Clients: 2, Rounds: 1, Slots: 1})
+		}
+		r := explore("").Report
+		if r.Runs.Incomplete != "" || !strings.Contains(withVerdict(r, histories.Proved), "mutual-exclusion linearizable") {
+			t.Errorf("%+v; proved %s", *r.Runs, withVerdict(r, histories.Proved))
+		}
+		replays(t, explore("locked-is-success"), property.MutualExclusion, e.starter(t, "locked-is-success"))
+	}
+}

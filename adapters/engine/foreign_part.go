@@ -1,0 +1,209 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// ForeignPart is a [Part] of a run with somebody else's clients.
+type ForeignPart struct{ foreignSum }
+
+// ProveForeignPart runs the scenarios of a run from one number up to another, which is left out, counted from 0. What
+// they violate is tried again on fresh clients, and not made smaller: see [ConcludeForeign]. The error is also for a ctx
+// that is over before all of them are run.
+func ProveForeignPart(ctx context.Context, c ForeignConfig, from, to int) (*ForeignPart, error) {
+	run, err := c.run()
+	if err != nil {
+		return nil, err
+	}
+	if from < 0 || to < from {
+		return nil, fmt.Errorf("scenarios %d to %d: expected the first not to come after the last", from, to)
+	}
+	var cancel context.CancelFunc
+	run.allowed, cancel = allow(ctx, 0)
+	defer cancel()
+	if err := run.run(ctx, from, to, false); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return &ForeignPart{run.foreignSum}, nil
+}
+
+// ConcludeForeign makes of parts what [ProveForeign] makes of a run: what fresh clients have shown again is made
+// smaller, once, and all of it is reported.
+func ConcludeForeign(ctx context.Context, c ForeignConfig, p *ForeignPart) (*Result, error) {
+	began := time.Now()
+	run, err := c.run()
+	if err != nil {
+		return nil, err
+	}
+	var cancel context.CancelFunc
+	run.allowed, cancel = allow(ctx, 0)
+	defer cancel()
+	run.foreignSum = p.foreignSum
+	if ctx.Err() == nil {
+		if err := run.run(ctx, 0, 0, true); err != nil {
+			return nil, err
+		}
+	}
+	return run.concluded(ctx, began), nil
+}
+
+// Merge adds what other scenarios of the same run came to. The parts are told in the order of their scenarios.
+func (p *ForeignPart) Merge(o *ForeignPart) {
+	p.sum.merge(&o.sum)
+	for property, d := range o.findings {
+		if d != nil && d.betters(p.findings[property]) {
+			p.findings[property] = d
+		}
+	}
+	p.about, p.fromHistory, p.unjudged = o.about, o.fromHistory, o.unjudged
+	p.free.Add(o.free)
+	p.wire.Add(&o.wire)
+	p.agreed += o.agreed
+	if p.traffic == nil {
+		p.traffic = make(foreign.Traffic)
+	}
+	p.traffic.Merge(o.traffic)
+	p.sharing = p.sharing || o.sharing
+	p.wild += o.wild
+	if p.disagreement == "" {
+		p.disagreement = o.disagreement
+	}
+}
+
+// Scenarios is how many it is of.
+func (p *ForeignPart) Scenarios() int { return p.sum.scenarios }
+
+// Violated are the properties that were seen violated.
+func (p *ForeignPart) Violated() property.Set { return p.sum.violated() }
+
+// Reproduced are those of them that fresh clients have shown again.
+func (p *ForeignPart) Reproduced() (set property.Set) {
+	for i, d := range p.findings {
+		if d != nil && !d.suspected() {
+			set = set.With(property.Property(i))
+		}
+	}
+	return set
+}
+
+// foreignPartFile is a part as it is written. Its fields are those of foreignSum and mean the same.
+type foreignPartFile struct {
+	Sum          []byte // as JSON
+	Findings     map[property.Property]findingFile
+	About        foreign.About
+	FromHistory  property.Set
+	Unjudged     map[property.Property]string
+	Free         foreign.Uncontrolled
+	Wire         wire.Counts
+	Agreed       int
+	Traffic      foreign.Traffic
+	Sharing      bool
+	Wild         int
+	Disagreement string
+}
+
+type findingFile struct {
+	Scenario int
+	Tries    histories.Tries
+	// The rest is the trace, and its names in the order of their numbers.
+	Run        scenario.Scenario
+	Names      []string
+	Routes     []amqp.Routing
+	Setup      []scenario.Taken
+	Steps      []scenario.Taken
+	History    history.History
+	Violations []scenario.Violation
+	Errors     map[int]string
+}
+
+// MarshalJSON implements json.Marshaler. The executions in it have no form of their own as JSON.
+func (p *ForeignPart) MarshalJSON() ([]byte, error) {
+	sum, err := json.Marshal(&Part{p.sum})
+	if err != nil {
+		return nil, err
+	}
+	f := foreignPartFile{
+		Sum: sum, Findings: make(map[property.Property]findingFile), About: p.about, FromHistory: p.fromHistory, Unjudged: maps.Clone(p.unjudged),
+		Free: p.free, Wire: p.wire, Agreed: p.agreed, Traffic: p.traffic, Sharing: p.sharing, Wild: p.wild, Disagreement: p.disagreement,
+	}
+	for i, d := range p.findings {
+		if d != nil {
+			f.Findings[property.Property(i)] = d.file()
+		}
+	}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(f); err != nil {
+		return nil, err
+	}
+	return json.Marshal(b.Bytes())
+}
+
+func (d *finding) file() findingFile {
+	t := d.trace
+	f := findingFile{
+		Scenario: d.scenario, Tries: d.tries, Run: t.Scenario, Setup: t.Setup, Steps: t.Steps, History: t.History, Violations: t.Violations, Errors: t.Errors,
+	}
+	for id := range t.Names.Len() {
+		f.Names = append(f.Names, t.Names.Name(amqp.Queue(id+1)))
+	}
+	for id := range t.Names.Routes() {
+		f.Routes = append(f.Routes, t.Names.Routing(amqp.Route(id+1)))
+	}
+	return f
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *ForeignPart) UnmarshalJSON(data []byte) error {
+	var raw []byte
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return err
+	}
+	var f foreignPartFile
+	if err := gob.NewDecoder(bytes.NewReader(raw)).Decode(&f); err != nil {
+		return err
+	}
+	var sum Part
+	if err := json.Unmarshal(f.Sum, &sum); err != nil {
+		return err
+	}
+	p.foreignSum = foreignSum{
+		sum: sum.sample, about: f.About, fromHistory: f.FromHistory, unjudged: f.Unjudged, free: f.Free, wire: f.Wire, agreed: f.Agreed,
+		traffic: f.Traffic, sharing: f.Sharing, wild: f.Wild, disagreement: f.Disagreement,
+	}
+	for property, d := range f.Findings {
+		p.findings[property] = d.finding()
+	}
+	return nil
+}
+
+func (f *findingFile) finding() *finding {
+	names := new(amqp.Names)
+	for _, name := range f.Names {
+		names.Intern(name)
+	}
+	for _, r := range f.Routes {
+		names.InternRoute(r)
+	}
+	t := &scenario.Trace{
+		Scenario: f.Run, Names: names, Setup: f.Setup, Steps: f.Steps, History: f.History, Violations: f.Violations, Errors: f.Errors,
+	}
+	return &finding{f.Scenario, t, f.Tries}
+}

@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// ReplayForeign carries out a counterexample of somebody else's lock again, with fresh clients each time, until they
+// show its violation, up to five times. starter makes its clients: see [histories.Counterexample]. A real broker is
+// not restarted, and where it does something else than the simulated one, that is an error.
+func ReplayForeign(ctx context.Context, ce *histories.Counterexample, starter foreign.Starter, on ForeignBroker) (_ *Replayed, err error) {
+	if on.URL != "" && ce.Scenario.Restarts() {
+		return nil, fmt.Errorf("replaying on %s: skipped: the execution restarts the broker, which can't be done behind the gate; leave --on out", on)
+	}
+	stage, err := foreign.NewStage(ctx, foreign.Config{
+		Starter: starter, Kind: ce.Kind, Options: told(ce.ExecOptions), Name: ce.Scenario.Target, Strength: ce.Strength,
+		URL: on.URL, Sweep: on.Sweep, Notes: on.Notes, Version: on.Version,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, stage.Close()) }()
+	r := new(Replayed)
+	disagreement := ""
+	err = repeat(ctx, ctx, stage, &ce.Scenario, property.Set(0).With(ce.Property), func(x *foreign.Execution) bool {
+		r.Trace, disagreement = x.Trace, x.Disagreement
+		r.Tries.Of++
+		if v, ok := violationOf(x.Trace, ce.Property); ok {
+			r.Violation = &v
+			r.Tries.Shown++
+		}
+		return r.Violation != nil || disagreement != ""
+	})
+	if err != nil {
+		return nil, err
+	}
+	if disagreement != "" {
+		return nil, fmt.Errorf("replaying on %s: it does something else than the simulated broker: %s", on, disagreement)
+	}
+	return r, nil
+}

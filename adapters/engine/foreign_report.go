@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// report says what the run came to.
+func (f *foreignRun) report() *histories.Report {
+	s := &f.sum
+	r := &histories.Report{
+		Tool: Version, Target: f.Name, Doc: f.Exec, Kind: f.Kind, Mode: histories.Sampled,
+		Broker: f.On.String() + gated, Seed: f.Seed, Strength: f.Strength.String(), Bounds: f.Shape.String(), Fixed: byName(f.Options),
+		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations,
+		Efficiency: Efficiency(&s.costs, f.Kind),
+		Stale: histories.Overlap{
+			Commands: int(s.overlapCommands), Time: time.Duration(s.overlap) * time.Millisecond, Scenarios: s.overlaps,
+		},
+		Uncontrolled: f.free.Words(), Wire: overWire(&f.wire), Traffic: trafficOf(f.Kind, f.traffic),
+	}
+	if f.On.URL != "" {
+		r.Wire = append(r.Wire, histories.Count{Name: "replies as the simulated broker's", Number: f.agreed})
+	}
+	if r.Target == "" {
+		r.Target = f.about.Name
+	}
+	if f.wild > 0 {
+		r.Uncontrolled = append(r.Uncontrolled, fmt.Sprintf("of %d executions, %d were not decided by their schedule alone", s.scenarios, f.wild))
+	}
+	if f.sharing {
+		r.Uncontrolled = append(r.Uncontrolled, "clients share a connection: what befalls one would befall all, so there were no faults")
+	}
+	if f.free.Died >= maxCrashes {
+		r.Uncontrolled = append(r.Uncontrolled, fmt.Sprintf("clients ended by themselves %d times: the run was ended there", f.free.Died))
+	}
+	if f.disagreement != "" {
+		r.Uncontrolled = append(r.Uncontrolled, "the first time: "+f.disagreement)
+	}
+	judge := Config{Strength: f.Strength}
+	for p := range property.Count {
+		if !f.Properties.Has(p) {
+			continue
+		}
+		result := judge.result(p, s)
+		result.Skip = f.skip(p)
+		if d := f.findings[p]; d != nil {
+			result.Violation = d.found(p)
+		}
+		if f.fromHistory.Has(p) {
+			result.Evidence = property.FromHistory
+		}
+		r.Properties = append(r.Properties, result)
+	}
+	for k := range sim.Sightings {
+		if k != sim.SawRandomOption && (s.seen[k] > 0 || !f.exploring || !k.Faulty()) { // what clients draw is their own
+			r.Exercised = append(r.Exercised, histories.Exercise{Name: k.Of(f.Kind), Scenarios: s.seen[k]})
+		}
+	}
+	return r
+}
+
+// byName is options as they are typed, in the order of their names.
+func byName[V any](options map[string]V) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		out = append(out, fmt.Sprintf("%s=%v", name, options[name]))
+	}
+	return out
+}
+
+// trafficOf is what operations took on the wire, for the report.
+func trafficOf(kind lock.Kind, t foreign.Traffic) (out []histories.Traffic) {
+	for _, op := range kind.Operations() {
+		if o := t[op]; o.Calls > 0 {
+			each := func(n int) float64 { return float64(n) / float64(o.Calls) }
+			out = append(out, histories.Traffic{
+				Operation: op.String(), Calls: o.Calls, Frames: each(o.Sent.Frames), Bytes: each(o.Sent.Bytes),
+				Back: each(o.Replied.Frames), BytesBack: each(o.Replied.Bytes),
+			})
+		}
+	}
+	return out
+}
+
+// shownBy are the operations without which a property has nothing to show itself by.
+var shownBy = map[property.Property][]lock.Op{
+	property.MutualExclusion: {lock.Acquire}, property.NoPhantomSlot: {lock.Acquire}, property.CheapAcquire: {lock.Acquire},
+	property.HonestVerify: {lock.Verify}, property.StaleBeliefEnds: {lock.Verify}, property.CheapVerify: {lock.Verify},
+	property.EffectiveRelease: {lock.Release}, property.ExactCount: {lock.Count},
+	property.NoFalseHold: {lock.Remove, lock.Add}, property.RemovalDrains: {lock.Remove},
+}
+
+// unmeasured is why an exploration does not judge what operations cost.
+const unmeasured = "which commands were written in one go is not told apart while exploring: prove measures costs"
+
+// skip is why a property is not judged, "" where it is.
+func (f *foreignRun) skip(p property.Property) string {
+	switch {
+	case f.unjudged[p] != "":
+		return f.unjudged[p]
+	case f.exploring && foreign.Measured.Has(p):
+		return unmeasured
+	}
+	for _, op := range shownBy[p] {
+		offered := op == lock.Remove && slices.Contains(f.about.Operations, lock.Destroy) || slices.Contains(f.about.Operations, op)
+		if !offered && slices.Contains(f.Kind.Operations(), op) {
+			return fmt.Sprintf("the target does not offer %s", op)
+		}
+	}
+	return ""
+}

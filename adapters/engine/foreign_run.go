@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// foreignRun is a run over the scenarios of one seed, shared by its workers.
+type foreignRun struct {
+	ForeignConfig
+	labels
+	source  *sim.Source
+	allowed allowance
+
+	next      atomic.Int64 // the scenario to play next
+	to        int          // it ends before this one
+	stop      atomic.Bool
+	mu        sync.Mutex
+	asked     [property.Count]int // executions that fresh clients were asked to reproduce
+	doubtful  bool                // they did not reproduce one
+	renewed   int                 // executions that had fresh clients because of that
+	exploring bool                // every order of commands is visited; no fault happens, and no cost is measured
+	tries     int
+	dear      property.Set // of those that are measured: what was seen violated for certain
+	foreignSum
+}
+
+// foreignSum is what scenarios came to.
+type foreignSum struct {
+	sum         sample
+	findings    [property.Count]*finding
+	about       foreign.About
+	fromHistory property.Set                 // what the history alone decides
+	unjudged    map[property.Property]string // why not
+	free        foreign.Uncontrolled
+	wire        wire.Counts
+	agreed      int // replies on which a real broker and the simulated one agreed
+	traffic     foreign.Traffic
+	sharing     bool // clients share a connection
+	wild        int  // scenarios that were not controlled altogether
+	// disagreement is how a real broker first did something else than the simulated one.
+	disagreement string
+}
+
+// run has workers play until all scenarios from one number up to another are done, enough was found, or the time for
+// that is over; then executions that violate something are made smaller, if that is wanted.
+func (f *foreignRun) run(ctx context.Context, from, to int, shrink bool) error {
+	f.next.Store(int64(from))
+	f.to = to
+	want := to - from
+	if shrink {
+		want = max(want, len(f.shrinkable().BySeverity()))
+	}
+	workers := make([]*foreignWorker, min(f.Workers, want))
+	errs := make([]error, len(workers))
+	var wg sync.WaitGroup
+	for i := range workers {
+		wg.Go(func() {
+			if workers[i], errs[i] = f.worker(ctx); errs[i] == nil {
+				errs[i] = workers[i].work(ctx)
+			}
+			errs[i] = quietly(ctx, errs[i])
+		})
+	}
+	wg.Wait()
+	workers = slices.DeleteFunc(workers, func(w *foreignWorker) bool { return w == nil })
+	for _, w := range workers {
+		if to > from {
+			f.measured(w)
+		}
+	}
+	if errors.Join(errs...) == nil && shrink {
+		errs = append(errs, f.shrink(ctx, workers))
+	}
+	for _, w := range workers {
+		errs = append(errs, w.stage.Close())
+	}
+	for _, err := range errs { // one is enough: the others tend to be the same
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measured takes in what a worker has counted: all else of its executions is in the sum already.
+func (f *foreignRun) measured(w *foreignWorker) {
+	f.sum.merge(&w.part)
+	counts := w.stage.Wire()
+	f.wire.Add(&counts)
+	if f.traffic == nil {
+		f.traffic = make(foreign.Traffic)
+	}
+	f.traffic.Merge(w.stage.Traffic())
+	f.agreed += w.stage.Agreed()
+}
+
+// unexpected reports whether something seems to cost too much that was not seen for certain to do so before.
+func (f *foreignRun) unexpected(found property.Set) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return found&foreign.Measured&^f.dear != 0
+}
+
+// expect notes what was seen for certain.
+func (f *foreignRun) expect(found property.Set) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.dear |= found & foreign.Measured
+}
+
+// wanted are the properties whose violations are made smaller: those that end the run, or all that are judged.
+func (f *foreignRun) wanted() property.Set {
+	if f.Until != 0 {
+		return f.Until
+	}
+	return f.Properties
+}
+
+// take adds an execution to what was found.
+func (f *foreignRun) take(i int, x *foreign.Execution) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sum.addForeign(i, x)
+	f.free.Add(x.Uncontrolled)
+	f.disagreement = cmp.Or(f.disagreement, x.Disagreement)
+	if !x.Uncontrolled.Free() {
+		f.wild++
+	}
+	if f.free.Died >= maxCrashes {
+		f.stop.Store(true)
+	}
+	if f.Progress != nil {
+		f.Progress(f.sum.progress(f.Scenarios))
+	}
+}
+
+// maxCrashes is how many clients may end by themselves before a run ends: what they would show next is the same.
+const maxCrashes = 10
+
+// addForeign takes in an execution of somebody else's clients.
+func (s *sample) addForeign(i int, x *foreign.Execution) {
+	s.scenarios++
+	s.steps += len(x.Steps)
+	s.commands += x.Sent
+	s.operations += x.Called
+	if x.Undecided {
+		s.undecided++
+	}
+	s.note(i, x.Exercised, x.Found, sim.Sighted(x.Trace))
+	s.stale(x.Overlap, x.Overlaps)
+}

@@ -1,0 +1,53 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// TestProveForeign proves the reference behind real sockets, and finds what is wrong with a variant,
+// the same on each run.
+func TestProveForeign(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	res := proveForeign(t, "semaphore", 300)
+	for i := range res.Report.Properties {
+		if p := &res.Report.Properties[i]; p.Violation != nil {
+			t.Errorf("%v violated by the reference: %s\n%s", p.Property, p.Violation.Detail, p.Violation.Diagram)
+		}
+	}
+	var diagrams [2]string
+	for i := range diagrams {
+		res := proveForeign(t, "no-admin-mutex", 100)
+		found := res.Report.Result(property.AdminExclusion).Violation
+		if found == nil {
+			t.Fatal("admin-exclusion is not violated")
+		}
+		diagrams[i] = found.Diagram
+	}
+	if diagrams[0] != diagrams[1] {
+		t.Errorf("one seed, two counterexamples:\n%s\n%s", diagrams[0], diagrams[1])
+	}
+	t.Log(diagrams[0])
+}
+
+func proveForeign(t *testing.T, name string, scenarios int) *engine.Result {
+	t.Helper()
+	target, err := engine.TargetNamed(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := engine.ProveForeign(t.Context(), engine.ForeignConfig{
+		Starter: foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())},
+		Kind:    target.Kind, Seed: 1, Scenarios: scenarios, Until: property.Set(0).With(property.AdminExclusion),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}

@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// foreignWorker plays executions of a run, one after the other, with clients of its own.
+type foreignWorker struct {
+	*foreignRun
+	stage *foreign.Stage
+	part  sample // costs and checks
+	fresh bool   // its clients have carried out nothing yet
+}
+
+// worker starts a worker's clients.
+func (f *foreignRun) worker(ctx context.Context) (*foreignWorker, error) {
+	w := &foreignWorker{foreignRun: f, fresh: true}
+	stage, err := foreign.NewStage(ctx, foreign.Config{
+		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Strength: f.Strength,
+		URL: f.On.URL, Sweep: f.On.Sweep, Notes: f.On.Notes, Version: f.On.Version, Patience: f.Patience,
+		Costs: &w.part.costs, Checks: &w.part.checks,
+	})
+	if err != nil {
+		return nil, err
+	}
+	w.stage = stage
+	w.meet()
+	return w, nil
+}
+
+// meet takes in whose lock it is.
+func (w *foreignWorker) meet() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.about, w.sharing, w.unjudged = w.stage.About(), w.stage.Sharing(), make(map[property.Property]string)
+	w.fromHistory = w.stage.FromHistory()
+	for p := range property.Count {
+		w.unjudged[p] = w.stage.Unjudged(p)
+	}
+}
+
+// work plays scenarios until there are none left.
+func (w *foreignWorker) work(ctx context.Context) error {
+	for !w.stop.Load() && !w.allowed.spent(w.foundAny()) {
+		i := int(w.next.Add(1) - 1)
+		if i >= w.to {
+			return nil
+		}
+		x, err := w.play(ctx, i)
+		if err == nil {
+			err = w.examine(ctx, i, x)
+		}
+		if err != nil {
+			w.stop.Store(true)
+			return fmt.Errorf("scenario %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// play plays the i-th scenario. What seems to cost too much is looked at again, more patiently.
+func (w *foreignWorker) play(ctx context.Context, i int) (*foreign.Execution, error) {
+	sc := w.stage.Playable(w.source.Scenario(i))
+	w.stage.Measure(0)
+	if i%measuredEvery == 0 && w.wanted()&foreign.Measured != 0 {
+		w.stage.Measure(foreign.Glance)
+	}
+	x, err := w.stage.Run(ctx, &sc)
+	if err != nil || !w.unexpected(x.Found&w.Properties) {
+		return x, err
+	}
+	w.fresh = false
+	w.stage.Measure(foreign.Stare)
+	y, err := w.stage.Run(ctx, &sc)
+	if err != nil {
+		return nil, err
+	}
+	if x.Found &^= foreign.Measured; x.Found&^y.Found != 0 { // this is not to be lost, and costs can be measured later
+		return x, nil
+	}
+	w.expect(y.Found)
+	return y, nil
+}
+
+// examine takes in the i-th execution, and has fresh clients show what it violates.
+func (w *foreignWorker) examine(ctx context.Context, i int, x *foreign.Execution) error {
+	x.Found &= w.Properties
+	open := w.record(i, x, w.fresh)
+	w.take(i, x)
+	w.fresh = false
+	if open != 0 {
+		once := w.part // what is done again is not counted again
+		left, err := w.confirm(ctx, i, x, open)
+		w.part = once
+		if err != nil {
+			return err
+		}
+		w.doubt(left != 0)
+	}
+	if !w.renews() {
+		return nil
+	}
+	w.fresh = true
+	return w.stage.Renew(ctx)
+}
+
+// confirm has fresh clients carry out the i-th execution for the properties that it violates, and gives those that
+// they did not show.
+func (w *foreignWorker) confirm(ctx context.Context, i int, x *foreign.Execution, open property.Set) (property.Set, error) {
+	sc := sim.Replay(x.Trace)
+	tried, err := w.reproduce(ctx, w.allowed.whole, &sc, open, func(p property.Property, t *scenario.Trace, try int) {
+		open &^= 1 << p
+		w.keep(p, reproduced(i+1, t, try))
+	})
+	for _, p := range open.BySeverity() {
+		w.keep(p, recorded(i+1, x.Trace, tried))
+	}
+	return open, err
+}
+
+// reproduce has fresh clients carry out a scenario until each of some properties was seen violated. shown is told
+// how, and at which try.
+func (w *foreignWorker) reproduce(ctx, time context.Context, sc *scenario.Scenario, want property.Set, shown func(p property.Property, t *scenario.Trace, try int)) (tried int, err error) {
+	if err := w.stage.Renew(ctx); err != nil {
+		return 0, err
+	}
+	err = repeat(ctx, time, w.stage, sc, want, func(x *foreign.Execution) bool {
+		tried++
+		for _, p := range (want & x.Found).BySeverity() {
+			want &^= 1 << p
+			shown(p, x.Trace, tried)
+		}
+		return want == 0
+	})
+	return tried, err
+}
+
+// repeat has clients that are fresh carry out a scenario that violates some properties, and then, while there is
+// time, others like them, until it is enough.
+func repeat(ctx, time context.Context, stage *foreign.Stage, sc *scenario.Scenario, want property.Set, enough func(*foreign.Execution) bool) error {
+	defer stage.Measure(0)
+	if stage.Measure(0); want&foreign.Measured != 0 {
+		stage.Measure(foreign.Stare)
+	}
+	for try := range reproductions {
+		if try > 0 && time.Err() != nil {
+			return nil
+		}
+		if try > 0 {
+			if err := stage.Renew(ctx); err != nil {
+				return err
+			}
+		}
+		x, err := stage.Run(ctx, sc)
+		if err != nil || enough(x) {
+			return err
+		}
+	}
+	return nil
+}

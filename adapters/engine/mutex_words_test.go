@@ -1,0 +1,82 @@
+package engine_test
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// ofSemaphores are words that say something of semaphores only. The names of properties are the same for all.
+var (
+	ofSemaphores    = regexp.MustCompile(`(?i)\b(slots?|removed|remove|full)\b`)
+	namesOfSomeKind = strings.NewReplacer("no-phantom-slot", "", "contiguous-slots", "", "persistent-mutex", "")
+)
+
+// speaksOfMutex fails where the card, a diagram, a page or a file about a mutex has words of semaphores.
+func speaksOfMutex(t *testing.T, res *engine.Result) {
+	t.Helper()
+	texts := make(map[string]string)
+	for name, write := range map[string]func(io.Writer) error{
+		"the card":  func(w io.Writer) error { return histories.WriteCard(w, res.Report, histories.Style{Width: 200}) },
+		"the JUnit": func(w io.Writer) error { return histories.WriteJUnit(w, res.Report) },
+		"the page":  func(w io.Writer) error { return histories.WritePage(w, &histories.Page{Executions: pictured(res)}) },
+	} {
+		var b strings.Builder
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = b.String()
+	}
+	for _, ce := range res.Counterexamples("") {
+		texts["the file of "+ce.Property.String()] = ce.Violation.Detail + "\n" + ce.Property.Sentence(ce.Violation.Kind) + "\n" + strings.Join(ce.Transcript, "\n")
+	}
+	for name, text := range texts {
+		for line := range strings.Lines(namesOfSomeKind.Replace(text)) {
+			if found := ofSemaphores.FindString(line); found != "" && !strings.HasPrefix(line, "<rect class=\"slot\"") && !strings.HasPrefix(line, "svg .slot") {
+				t.Errorf("%s says %q of a mutex: %s", name, found, line)
+			}
+		}
+	}
+}
+
+// pictured are the executions of a result, without porcupine's pictures.
+func pictured(res *engine.Result) (all []histories.Execution) {
+	for _, t := range res.Traces {
+		all = append(all, histories.Execution{Trace: t})
+	}
+	return all
+}
+
+// TestWordsOfMutexes: a mutex is free, held or taken; of slots, and of their removal, nothing is said. See also
+// [TestWrongMutexes].
+func TestWordsOfMutexes(t *testing.T) {
+	for _, target := range slices.Concat(lock.References, mutant.All) {
+		if target.Kind == lock.Semaphore {
+			continue
+		}
+		t.Run(target.Name, func(t *testing.T) {
+			res, err := engine.Prove(t.Context(), engine.Config{Target: target, Seed: 1, Scenarios: 400})
+			if err != nil {
+				t.Fatal(err)
+			}
+			speaksOfMutex(t, res)
+			var page bytes.Buffer // with porcupine's pictures, whose scripts are not ours
+			if err := res.WritePage(&page); err != nil {
+				t.Fatal(err)
+			}
+			for _, label := range regexp.MustCompile(`Description&#34;:&#34;[^&]*`).FindAllString(page.String(), -1) {
+				if found := ofSemaphores.FindString(label); found != "" {
+					t.Errorf("a picture says %q of a mutex: %s", found, label)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,175 @@
+package engine_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/golang"
+	"github.com/lockproof/lockproof/adapters/process"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
+)
+
+// mutex is an example of a mutex: in Go, or the name of a class in Python.
+type mutex struct {
+	name   string
+	design mutexes.Design
+	// judged are properties that have to be judged, not skipped.
+	judged []property.Property
+	// breaks is what a wrong one violates, any of these.
+	breaks []property.Property
+	// late says that it takes many scenarios until a wrong one is found out.
+	late bool
+}
+
+var (
+	byTruth   = []property.Property{property.MutualExclusion, property.Linearizable, property.EffectiveRelease, property.CrashFrees, property.NoLeak}
+	byHistory = []property.Property{property.MutualExclusion, property.Linearizable}
+)
+
+var rightMutexes = []mutex{
+	{name: "exclusive queue", design: mutexes.Queue{}, judged: byTruth},
+	{name: "exclusive queue, a connection for each hold", design: mutexes.Queue{ConnectionEach: true}, judged: byTruth},
+	{name: "token", design: mutexes.Token{}, judged: byHistory},
+	{name: "subscribed token", design: mutexes.Token{Subscribed: true}, judged: byHistory},
+	{name: "exclusive consumer", design: mutexes.Consumer{}, judged: byHistory},
+	{name: "ExclusiveQueue", judged: byTruth},
+	{name: "ConnectionForEachHold", judged: byTruth},
+	{name: "AutoDelete", judged: byTruth},
+	{name: "ReplyQueue", judged: byTruth},
+	{name: "TwoConnections", judged: byTruth},
+	{name: "Token", judged: byHistory},
+	{name: "TransientToken", judged: byHistory},
+	{name: "SubscribedToken", judged: byHistory},
+	{name: "ExclusiveConsumer", judged: byHistory},
+}
+
+var (
+	exclusion = []property.Property{property.MutualExclusion}
+	byOrder   = []property.Property{property.Linearizable}
+	staleness = []property.Property{property.StaleBeliefEnds, property.MutualExclusion}
+)
+
+var wrongMutexes = []mutex{
+	{name: "locked is success", design: mutexes.Queue{LockedIsSuccess: true}, breaks: exclusion},
+	{name: "release closes channel", design: mutexes.Queue{ClosesChannel: true}, breaks: byOrder},
+	{name: "queue is not exclusive", design: mutexes.Queue{NotExclusive: true}, breaks: exclusion},
+	{name: "token unguarded", design: mutexes.Token{Unguarded: true}, breaks: exclusion},
+	{name: "token acknowledged", design: mutexes.Token{Acknowledged: true}, breaks: byOrder},
+	{name: "token from memory", design: mutexes.Token{FromMemory: true}, breaks: staleness, late: true},
+	{name: "consumer is not exclusive", design: mutexes.Consumer{NotExclusive: true}, breaks: exclusion},
+	{name: "consumer not cancelled", design: mutexes.Consumer{NotCancelled: true}, breaks: byOrder},
+	{name: "consumer from memory", design: mutexes.Consumer{FromMemory: true}, breaks: staleness},
+	{name: "LockedIsSuccess", breaks: exclusion},
+	{name: "ReleaseClosesChannel", breaks: byOrder},
+	{name: "ExclusiveFromMemory", breaks: []property.Property{property.StaleBeliefEnds}},
+	{name: "ClaimsForMoment", breaks: exclusion},
+	{name: "Unguarded", breaks: exclusion},
+	{name: "Acknowledged", breaks: byOrder},
+	{name: "Republished", breaks: exclusion},
+	{name: "Reconnects", breaks: staleness},
+	{name: "TokenFromMemory", breaks: staleness},
+	{name: "NotExclusive", breaks: exclusion},
+	{name: "RefusedIsSuccess", breaks: exclusion},
+	{name: "NotCancelled", breaks: byOrder},
+	{name: "ConsumerFromMemory", breaks: staleness},
+}
+
+// mutexClient is a mutex as lockproof takes it.
+type mutexClient struct{ *mutexes.Mutex }
+
+func (m *mutex) starter(t *testing.T) foreign.Starter {
+	if m.design != nil {
+		return golang.Starter{Name: m.name, New: func(ctx context.Context, url string) (golang.Lock, error) {
+			c, err := mutexes.New(ctx, url, m.design)
+			return mutexClient{c}, err
+		}}
+	}
+	e := &examples[slices.IndexFunc(examples, func(e example) bool { return e.folder == "python" })]
+	e.need(t)
+	return &process.Starter{Command: "exec /usr/bin/python3 mutex_adapter.py " + m.name, Dir: e.dir(), Stderr: t.Output()}
+}
+
+func (m *mutex) prove(t *testing.T, on engine.ForeignBroker, scenarios int, until property.Set) *engine.Result {
+	t.Helper()
+	res, err := engine.ProveForeign(t.Context(), engine.ForeignConfig{
+		Starter: m.starter(t), Kind: lock.Mutex, On: on, Seed: 1, Scenarios: scenarios, Until: until,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	speaksOfMutex(t, res)
+	return res
+}
+
+// scenarios is how many of them are run of a mutex.
+func (m *mutex) scenarios(t *testing.T, short, long int) int {
+	switch {
+	case !testing.Short():
+		return long
+	case m.design == nil || m.late:
+		t.Skip("skipped: -short leaves out the examples in several languages, and what takes long")
+	}
+	return short
+}
+
+// Mutexes of other designs than the guidelines' are accused of nothing while they are right, and judged by what is
+// known of them.
+func TestRightMutexes(t *testing.T) {
+	for _, m := range rightMutexes {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			t.Run("simulated", func(t *testing.T) { m.holds(t, simulated(t), m.scenarios(t, 60, 60)) })
+			t.Run("rabbitmq", func(t *testing.T) {
+				if testing.Short() {
+					t.Skip("skipped: -short leaves out the examples on a real broker")
+				}
+				m.holds(t, real(t), 20)
+			})
+		})
+	}
+}
+
+func (m *mutex) holds(t *testing.T, on engine.ForeignBroker, scenarios int) {
+	res := m.prove(t, on, scenarios, 0)
+	for _, p := range res.Report.Properties {
+		if p.Violation != nil {
+			t.Errorf("%s is violated: %s\n%s", p.Property, p.Violation.Detail, p.Violation.Diagram)
+		}
+		if slices.Contains(m.judged, p.Property) && (p.Skip != "" || p.Checked == 0) {
+			t.Errorf("%s is not judged: %s", p.Property, p.Skip)
+		}
+		if unknown := !slices.Contains(m.judged, property.EffectiveRelease); unknown && p.Property == property.EffectiveRelease && p.Skip == "" {
+			t.Error("what takes the broker's truth is judged, though what holds the lock is not known")
+		}
+	}
+	if verdict, _ := res.Report.Verdict(res.Report.Result(property.MutualExclusion)); verdict != histories.Passed {
+		t.Errorf("mutual-exclusion: %s", verdict)
+	}
+}
+
+// Wrong ones of the same designs are found out.
+func TestWrongMutexes(t *testing.T) {
+	for _, m := range wrongMutexes {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			var breaks property.Set
+			for _, p := range m.breaks {
+				breaks = breaks.With(p)
+			}
+			res := m.prove(t, simulated(t), m.scenarios(t, 2000, 2000), breaks)
+			for _, p := range res.Report.Properties {
+				if p.Violation != nil && breaks.Has(p.Property) {
+					t.Logf("%s, first seen in execution %d", p.Property, p.Violation.Scenario)
+					return
+				}
+			}
+			t.Errorf("none of %v is violated in %d executions", m.breaks, res.Report.Scenarios)
+		})
+	}
+}

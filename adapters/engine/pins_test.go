@@ -1,0 +1,126 @@
+package engine_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+// TestPins holds against testdata/pins.txt what no change of the code's shape may change: the states and transitions of
+// explorations, in which execution each mutant is found from three seeds and how long its counterexample is, and in
+// which execution the example in Go is found wrong. With -rewrite the file is written anew. The counterexamples that are
+// kept, the atlas, and what smaller pieces come to are held by other tests; `make pins` runs all.
+func TestPins(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out what takes a minute")
+	}
+	var b strings.Builder
+	for _, section := range []struct {
+		title string
+		pins  func(*testing.T) []string
+	}{
+		{"explorations", pinnedExplorations},
+		{"mutants, from seeds 1, 2 and 3", pinnedMutants},
+		{"the example in Go", pinnedExample},
+	} {
+		fmt.Fprintf(&b, "## %s\n%s\n", section.title, strings.Join(append(section.pins(t), ""), "\n"))
+	}
+	const path = "../../testdata/pins.txt"
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := strings.Split(string(kept), "\n"), strings.Split(b.String(), "\n")
+	for i := range max(len(want), len(got)) {
+		w, g := slices.Concat(want, make([]string, len(got)))[i], slices.Concat(got, make([]string, len(want)))[i]
+		if w != g {
+			t.Errorf("%s:%d:\nwant %s\n got %s", path, i+1, w, g)
+		}
+	}
+}
+
+// pinned are explorations whose states and transitions must not change: one of each fault, several clients,
+// administrators and slots, other locks, other options, with and without each reduction.
+var pinned = []room{
+	{"two clients", engine.Exploration{Clients: 2, Rounds: 2, Slots: 1}},
+	{"three clients, two slots", engine.Exploration{Clients: 3, Rounds: 1, Slots: 2}},
+	{"an administrator", engine.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 2}},
+	{"two administrators", engine.Exploration{Admins: 2, Rounds: 1, Slots: 2}},
+	{"crashes, noticed late", engine.Exploration{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Crashes: 2, Late: true}}},
+	{"crashes, noticed at once", engine.Exploration{Clients: 3, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Crashes: 2}}},
+	{"a drop", engine.Exploration{Clients: 2, Rounds: 2, Slots: 1, Faults: sim.FaultBounds{Drops: 1}}},
+	{"a lost reply", engine.Exploration{Clients: 2, Rounds: 1, Slots: 2, Faults: sim.FaultBounds{Lost: 1, Late: true}}},
+	{"a channel error and a restart", engine.Exploration{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{ChannelErrors: 1, Restarts: 1}}},
+	{"transactions", engine.Exploration{Clients: 2, Rounds: 1, Slots: 2, Options: [][2]string{{"confirm", "transactions"}}}},
+	{"shared connection", engine.Exploration{Clients: 2, Rounds: 1, Slots: 1, Options: [][2]string{{"connection", "shared"}}}},
+	{"random restart", engine.Exploration{Clients: 2, Rounds: 1, Slots: 2, Options: [][2]string{{"restart", "random"}}}},
+	{"mutual exclusion alone", engine.Exploration{Clients: 3, Rounds: 2, Slots: 1, Properties: property.Set(0).With(property.MutualExclusion)}},
+}
+
+func pinnedExplorations(t *testing.T) (pins []string) {
+	for _, e := range pinned {
+		for _, reductions := range []search.Reductions{search.AllReductions, {}} {
+			e.Search = search.Options{Reductions: reductions}
+			x, err := engine.Explore(t.Context(), e.Exploration)
+			if err != nil {
+				t.Fatalf("%s: %v", e.name, err)
+			}
+			line := fmt.Sprintf("%s, %+v: %d states, %d transitions", e.name, x.Search.Reductions, x.Search.States, x.Search.Transitions)
+			for _, p := range x.Search.Found.BySeverity() {
+				line += fmt.Sprintf(", %s violated", p)
+			}
+			pins = append(pins, line)
+		}
+	}
+	return pins
+}
+
+func pinnedMutants(t *testing.T) (pins []string) {
+	for _, m := range engine.Mutants() {
+		p, err := property.Named(m.Breaks)
+		if err != nil {
+			t.Fatalf("%s: %v", m.Name, err)
+		}
+		line := fmt.Sprintf("%s, %s:", m.Name, p)
+		for seed := range uint64(3) {
+			res, err := engine.Prove(t.Context(), engine.Config{
+				Target: m, Seed: seed + 1, Scenarios: engine.MutantLimit, Until: property.Set(0).With(p),
+			})
+			if err != nil {
+				t.Fatalf("%s: %v", m.Name, err)
+			}
+			line += fmt.Sprintf(" in execution %d, %d steps;", res.Report.Result(p).Violation.Scenario, len(res.Traces[p].Steps))
+		}
+		pins = append(pins, strings.TrimSuffix(line, ";"))
+	}
+	return pins
+}
+
+// pinnedExample is the example in Go, on the simulated broker. Counterexamples of a client with threads of its own may
+// be minimised along other ways, so that the execution alone is held.
+func pinnedExample(t *testing.T) (pins []string) {
+	e := &examples[slices.IndexFunc(examples, func(e example) bool { return e.folder == "golang" })]
+	for _, bug := range slices.Sorted(maps.Keys(e.breaks)) {
+		p := e.breaks[bug]
+		res := e.prove(t, engine.ForeignBroker{}, bug, 400, property.Set(0).With(p))
+		v := res.Report.Result(p).Violation
+		if v == nil {
+			t.Fatalf("%s: %s is not violated in %d executions", bug, p, res.Report.Scenarios)
+		}
+		pins = append(pins, fmt.Sprintf("%s, %s: in execution %d", bug, p, v.Scenario))
+	}
+	return pins
+}

@@ -1,0 +1,75 @@
+package engine_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// TestViolatingCounted: a report says in how many executions each property is violated, the same number however many
+// work at once, and a counterexample says of which run it is.
+func TestViolatingCounted(t *testing.T) {
+	const scenarios = 2000
+	target := target(t, "locked-is-success")
+	fixed, said := [][2]string{{"retries", "0"}}, []string{"retries=0"}
+	source := sim.NewSource(sim.Space{Target: target, Fixed: fixed}, 3)
+	var want [property.Count]int
+	var r sim.Runner
+	for i := range scenarios {
+		sc := source.Scenario(i)
+		r.Run(target, &sc)
+		found, _ := r.Judge(property.Scan)
+		for p := range property.Count {
+			if found.Has(p) {
+				want[p]++
+			}
+		}
+	}
+	if want[property.MutualExclusion] < 2 {
+		t.Fatalf("%d executions violate mutual-exclusion: too few to tell", want[property.MutualExclusion])
+	}
+	for _, workers := range []int{1, 4} {
+		res, err := engine.Prove(t.Context(), engine.Config{Target: target, Options: fixed, Seed: 3, Scenarios: scenarios, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range res.Report.Properties {
+			if p.Violating != want[p.Property] {
+				t.Errorf("%d workers: %s is violated in %d executions, want %d", workers, p.Property, p.Violating, want[p.Property])
+			}
+		}
+		if !reflect.DeepEqual(res.Report.Fixed, said) {
+			t.Errorf("the report's options: %v", res.Report.Fixed)
+		}
+		ce := res.Counterexamples("lockproof prove")[0]
+		if o := ce.Origin; o.Seed != 3 || o.Broker != "the simulated broker" || !reflect.DeepEqual(o.Options, said) {
+			t.Errorf("the counterexample is of %+v", o)
+		}
+	}
+}
+
+// TestBoundsSaid: what an exploration is of is said with what was called, and in the words of the lock type.
+func TestBoundsSaid(t *testing.T) {
+	for _, c := range []struct {
+		engine.Exploration
+		want string
+	}{
+		{engine.Exploration{Clients: 1, Rounds: 1, Slots: 2}, "1 client, 1 round, 2 slots, no faults"},
+		{engine.Exploration{Clients: 2, Rounds: 1, Slots: 1, Admins: 1, Calls: calls(call(lock.Acquire)), AdminCalls: calls(callN(lock.Add, 2)), Names: []string{"a", "b"}},
+			"2 clients, 1 round, 1 administrator, 1 slot, no faults (clients call acquire; administrators call add:2; locks a and b)"},
+		{engine.Exploration{Target: lock.References[1], Clients: 1, Rounds: 1, Slots: 2}, "1 client, 1 round, no faults"},
+		{engine.Exploration{Target: lock.References[2], Clients: 1, Rounds: 1}, "1 client, 1 round, not created yet, no faults"},
+	} {
+		res, err := engine.Explore(t.Context(), c.Exploration)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Report.Bounds != c.want {
+			t.Errorf("said %q, want %q", res.Report.Bounds, c.want)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package engine
+
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// blockSize is how many scenarios a worker takes at a time. The result does not depend on it.
+const blockSize = 256
+
+// sample is what a number of scenarios came to. Samples of disjoint scenarios add up to the same
+// whatever the order.
+type sample struct {
+	scenarios, steps, commands, operations int
+	undecided                              int                 // histories too large to decide linearizability of
+	checks                                 monitor.Counts      // how often each property was put to the test
+	exercised                              [property.Count]int // in how many scenarios
+	first                                  [property.Count]int // the first scenario that violates it, from 1; 0 is none
+	violating                              [property.Count]int // in how many scenarios it is violated
+	seen                                   [sim.Sightings]int  // in how many scenarios
+	costs                                  monitor.Costs
+	overlap                                int64 // longest stale belief beside another's, in virtual milliseconds
+	overlapCommands                        int32
+	overlaps                               int               // scenarios with one
+	covered                                map[sim.Point]int // the first scenario that comes to it, from 1; nil where that is not asked for
+}
+
+// add takes in the execution that a runner has just finished.
+func (s *sample) add(i, steps int, r *sim.Runner, strength property.Strength, judged property.Set) {
+	found, undecided := r.Judge(strength)
+	found &= judged
+	s.scenarios++
+	s.steps += steps
+	s.commands += r.Sent()
+	s.operations += r.Called()
+	exercised := r.Monitor.Exercised
+	switch {
+	case undecided:
+		s.undecided++
+	case r.Called() > 0:
+		exercised = exercised.With(property.Linearizable)
+		s.checks[property.Linearizable]++
+	}
+	s.note(i, exercised, found, r.Seen)
+	s.stale(r.Monitor.Overlap, r.Monitor.Overlaps)
+}
+
+// note takes in what the i-th execution put to the test, violated, and came to.
+func (s *sample) note(i int, exercised, found property.Set, seen sim.Seen) {
+	for p := range property.Count {
+		if exercised.Has(p) {
+			s.exercised[p]++
+		}
+		if !found.Has(p) {
+			continue
+		}
+		s.violating[p]++
+		if s.first[p] == 0 || i+1 < s.first[p] {
+			s.first[p] = i + 1
+		}
+	}
+	for k := range sim.Sightings {
+		if seen.Has(k) {
+			s.seen[k]++
+		}
+	}
+}
+
+// coverAll takes in what the i-th execution was the first of its runner to come to.
+func (s *sample) coverAll(i int, c *sim.Coverage) {
+	if c == nil {
+		return
+	}
+	for _, point := range c.Points {
+		s.cover(point, i+1)
+	}
+	c.Points = c.Points[:0]
+}
+
+// stale takes in how long a stale belief stood beside another's grant in an execution, in virtual
+// milliseconds and in commands.
+func (s *sample) stale(overlap int64, commands int32) {
+	if overlap > 0 {
+		s.overlaps++
+	}
+	s.overlap = max(s.overlap, overlap)
+	s.overlapCommands = max(s.overlapCommands, commands)
+}
+
+// violated are the properties seen violated.
+func (s *sample) violated() (set property.Set) {
+	for p, i := range s.first {
+		if i > 0 {
+			set = set.With(property.Property(p))
+		}
+	}
+	return set
+}
+
+// progress is how far a run is.
+func (s *sample) progress(of int) Progress {
+	return Progress{Scenarios: s.scenarios, Of: of, Violated: bits.OnesCount32(uint32(s.violated()))}
+}
+
+// merge adds another sample, of other scenarios.
+func (s *sample) merge(o *sample) {
+	s.scenarios += o.scenarios
+	s.steps += o.steps
+	s.commands += o.commands
+	s.operations += o.operations
+	s.undecided += o.undecided
+	s.overlaps += o.overlaps
+	s.overlap = max(s.overlap, o.overlap)
+	s.overlapCommands = max(s.overlapCommands, o.overlapCommands)
+	s.costs.Merge(&o.costs)
+	for p := range property.Count {
+		s.checks[p] += o.checks[p]
+		s.exercised[p] += o.exercised[p]
+		s.violating[p] += o.violating[p]
+		if o.first[p] > 0 && (s.first[p] == 0 || o.first[p] < s.first[p]) {
+			s.first[p] = o.first[p]
+		}
+	}
+	for k := range s.seen {
+		s.seen[k] += o.seen[k]
+	}
+	for point, i := range o.covered {
+		s.cover(point, i)
+	}
+}
+
+// cover takes in that a scenario comes to a point.
+func (s *sample) cover(point sim.Point, i int) {
+	if s.covered == nil {
+		s.covered = make(map[sim.Point]int)
+	}
+	if first := s.covered[point]; first == 0 || i < first {
+		s.covered[point] = i
+	}
+}
+
+// sampling is a run over the scenarios of one seed, shared by its workers.
+type sampling struct {
+	Config
+	labels
+	source  *sim.Source
+	allowed allowance
+
+	from, to int // the scenarios to run: those from one up to the other, without it
+	block    atomic.Int64
+	stop     atomic.Bool
+	mu       sync.Mutex
+	sum      sample
+	taken    int             // blocks in the sum: the first ones
+	early    map[int]*sample // blocks that are done before one in front of them
+}
+
+// run works until all scenarios from one number up to another are done, enough was seen, or the time for that is over.
+func (s *sampling) run(from, to int) *sample {
+	s.from, s.to = from, to
+	var wg sync.WaitGroup
+	for range max(1, s.Workers) {
+		wg.Go(s.work)
+	}
+	wg.Wait()
+	return &s.sum
+}
+
+func (s *sampling) work() {
+	var r sim.Runner
+	if s.Coverage {
+		r.Coverage = new(sim.Coverage)
+	}
+	for !s.stop.Load() && s.allowed.whole.Err() == nil {
+		block := int(s.block.Add(1) - 1)
+		from := s.from + block*blockSize
+		if from >= s.to {
+			return
+		}
+		part := new(sample)
+		r.Costs, r.Monitor.Checks = &part.costs, &part.checks
+		for i := from; i < min(from+blockSize, s.to); i++ {
+			sc := s.source.Scenario(i)
+			part.add(i, r.Run(s.Target, &sc), &r, s.Strength, s.Properties)
+			part.coverAll(i, r.Coverage)
+		}
+		s.take(block, part)
+	}
+}
+
+// take takes in a block of scenarios in its turn. What comes behind the block in which enough was seen is left out, so
+// that the result does not depend on who was faster.
+func (s *sampling) take(block int, part *sample) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.early == nil {
+		s.early = make(map[int]*sample)
+	}
+	s.early[block] = part
+	for next := s.early[s.taken]; next != nil && !s.enough(); next = s.early[s.taken] {
+		delete(s.early, s.taken)
+		s.taken++
+		s.add(next)
+	}
+	if s.enough() || s.allowed.spent(s.sum.violated() != 0) {
+		s.stop.Store(true)
+	}
+	if s.Progress != nil {
+		s.Progress(s.sum.progress(s.to - s.from))
+	}
+}
+
+// enough reports whether a violation was seen that ends the run.
+func (s *sampling) enough() bool { return s.sum.violated()&s.Until != 0 }
+
+// add adds a part, and tells of what was not seen violated before.
+func (s *sampling) add(part *sample) {
+	before := s.sum.violated()
+	s.sum.merge(part)
+	if s.Found == nil {
+		return
+	}
+	for _, p := range (s.sum.violated() &^ before).BySeverity() {
+		s.told(p, s.firstSeen(p))
+	}
+}

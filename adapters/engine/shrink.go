@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// minimisingTries bounds how many scenarios are tried to make one counterexample smaller.
+const minimisingTries = 60_000
+
+// minimise gives executions that violate some properties: the gravest is made smaller first. Those that nobody asked
+// for stay as they were first seen.
+func (s *sampling) minimise(violated property.Set) map[property.Property]*scenario.Trace {
+	traces := make(map[property.Property]*scenario.Trace)
+	queue := violated.BySeverity()
+	for k, p := range queue {
+		first := s.firstSeen(p)
+		traces[p] = first
+		if s.Until == 0 || s.Until.Has(p) {
+			time, cancel := s.allowed.portion(len(queue)-k, 1)
+			traces[p] = s.shortest(time, first, p)
+			cancel()
+		}
+		s.told(p, traces[p])
+	}
+	return traces
+}
+
+// firstSeen is the first execution that violates a property, carried out again.
+func (s *sampling) firstSeen(p property.Property) *scenario.Trace {
+	var r sim.Runner
+	sc := s.source.Scenario(s.sum.first[p] - 1)
+	return r.Trace(s.Target, &sc, s.Strength)
+}
+
+// told tells of a violation.
+func (s *sampling) told(p property.Property, t *scenario.Trace) {
+	if s.Found != nil {
+		s.Found(s.counterexample(p, t, &histories.Found{Scenario: s.sum.first[p]}))
+	}
+}
+
+// shortest is the smallest execution found that violates a property, beginning from one that does.
+func (c *Config) shortest(ctx context.Context, first *scenario.Trace, p property.Property) *scenario.Trace {
+	var r sim.Runner
+	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
+		return sim.Violating(r.Trace(c.Target, s, c.Strength), p)
+	}
+	free := func(option string) bool {
+		return !slices.ContainsFunc(c.Options, func(f [2]string) bool { return f[0] == option })
+	}
+	least := histories.Minimise(ctx, sim.Replay(first), attempt, free, minimisingTries)
+	return r.Trace(c.Target, &least, c.Strength)
+}

@@ -1,0 +1,140 @@
+package engine_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/golang"
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/property"
+	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
+)
+
+// Locks in other languages under stress on a real RabbitMQ, straight and through the proxy: the correct ones hold,
+// and one that takes RESOURCE_LOCKED for success does not.
+func TestStressExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the examples in other languages, here those under stress")
+	}
+	for _, e := range examples {
+		if e.command == "" { // see TestStressGolang
+			continue
+		}
+		t.Run(e.folder, func(t *testing.T) {
+			e.need(t)
+			stressBothWays(t, 0, func(t *testing.T, bug string) foreign.Starter { return e.starter(t, bug) })
+		})
+	}
+}
+
+// The same of the example in Go, some of whose clients hang.
+func TestStressGolang(t *testing.T) {
+	stressBothWays(t, time.Second, func(_ *testing.T, bug string) foreign.Starter {
+		var acquires atomic.Int64
+		return golang.Starter{Name: "golang example", New: func(ctx context.Context, url string) (golang.Lock, error) {
+			c, err := amqplocks.NewWith(ctx, url, amqplocks.Bug(bug))
+			return &hanging{Client: c, acquires: &acquires}, err
+		}}
+	})
+}
+
+// A lock that connects anew for each acquire is not blamed for it.
+func TestStressReconnects(t *testing.T) {
+	for _, proxy := range []bool{false, true} {
+		r := stressReport(t, golang.Starter{Name: "reconnecting", New: func(ctx context.Context, url string) (golang.Lock, error) {
+			c, err := amqplocks.New(ctx, url)
+			return &reconnecting{Client: c, url: url}, err
+		}}, 0, proxy)
+		if r.Outcome() == histories.OutcomeViolated {
+			t.Errorf("proxy %v: %+v", proxy, r.Properties)
+		}
+	}
+}
+
+// stressBothWays puts a lock under stress, as it is and with a bug. limit is how long an operation may take, 0 for the
+// usual.
+func stressBothWays(t *testing.T, limit time.Duration, starter func(t *testing.T, bug string) foreign.Starter) {
+	for _, way := range []string{"straight", "proxy"} {
+		for bug, holds := range map[string]bool{"": true, "locked-is-success": false} {
+			t.Run(way+" "+cmp.Or(bug, "holds"), func(t *testing.T) {
+				r := stressReport(t, starter(t, bug), limit, way == "proxy")
+				if r.Outcome() == histories.OutcomeViolated == holds || r.Result(property.MutualExclusion).Violation != nil == holds {
+					t.Errorf("%s: %+v", r.Outcome(), r.Properties)
+				}
+				if r.Mode != histories.Stressed || r.Scenarios != stressRounds || r.Commands > 0 != (way == "proxy") || len(r.Wire) > 0 != (way == "proxy") {
+					t.Errorf("%s: %d rounds, %d commands, %v", r.Mode, r.Scenarios, r.Commands, r.Wire)
+				}
+			})
+		}
+	}
+}
+
+const stressRounds = 30
+
+func stressReport(t *testing.T, starter foreign.Starter, limit time.Duration, proxy bool) *histories.Report {
+	broker, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: rabbitmqtest.URL(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept *history.History
+	res, err := engine.StressForeign(t.Context(), engine.StressConfig{
+		StressConfig: foreign.StressConfig{
+			Starter: starter, URL: broker.URL, Proxy: proxy, Limit: limit, Sweep: broker.Sweep,
+			Load: stress.Load{Slots: 2, Clients: 4, Admins: 1, Rounds: stressRounds, Verifies: 2, Crashes: 0.02, Seed: 1},
+		},
+		Broker: broker.Version,
+		Keep:   func(h *history.History, _ string) (string, error) { kept = h; return "kept", nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept == nil || res.Report.Source != "kept" {
+		t.Errorf("the history is not kept: %q", res.Report.Source)
+	}
+	return res.Report
+}
+
+// hanging is a client of the example in Go that hangs now and then, once it has acquired a slot or not.
+type hanging struct {
+	*amqplocks.Client
+	acquires *atomic.Int64 // of all clients
+}
+
+// hangsEvery is how many acquires there are to one that hangs.
+const hangsEvery = 60
+
+func (h *hanging) Acquire(ctx context.Context, name string) (int, error) {
+	slot, err := h.Client.Acquire(ctx, name)
+	if h.acquires.Add(1)%hangsEvery == 0 {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	return slot, noEffect(err)
+}
+
+// reconnecting is a client of the example in Go with a connection for each acquire.
+type reconnecting struct {
+	*amqplocks.Client
+	url string
+}
+
+func (r *reconnecting) Acquire(ctx context.Context, name string) (int, error) {
+	if err := r.Client.Close(); err != nil {
+		return 0, err
+	}
+	var err error
+	if r.Client, err = amqplocks.New(ctx, r.url); err != nil {
+		return 0, errors.Join(golang.ErrNoEffect, err)
+	}
+	return r.Client.Acquire(ctx, name)
+}

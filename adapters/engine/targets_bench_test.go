@@ -1,0 +1,107 @@
+package engine_test
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// BenchmarkControlled is how many scenarios of the examples the gate controls in a second on the simulated
+// broker, with one worker a processor: three clients, about 40 commands, nobody crashes. A scenario's time is the
+// median of one worker's.
+func BenchmarkControlled(b *testing.B) {
+	ops := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}, {Op: lock.Release}, {Op: lock.Acquire}, {Op: lock.Release}}
+	sc := scenario.Scenario{
+		Locks:    []scenario.Lock{{Name: "jobs", Slots: 2}},
+		Clients:  []scenario.Client{{Ops: ops}, {Ops: ops}, {Ops: ops}},
+		Schedule: scenario.Schedule{Choices: []uint8{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5}},
+	}
+	for _, e := range examples {
+		b.Run(e.folder, func(b *testing.B) {
+			stages := make([]*foreign.Stage, runtime.GOMAXPROCS(0))
+			for i := range stages {
+				s, err := foreign.NewStage(b.Context(), foreign.Config{Starter: e.starter(b, ""), Kind: lock.Semaphore})
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer s.Close()
+				stages[i] = s
+				if _, err := s.Run(b.Context(), &sc); err != nil { // its clients are started
+					b.Fatal(err)
+				}
+			}
+			var took []time.Duration
+			var commands int
+			var mu sync.Mutex
+			var wg sync.WaitGroup
+			b.ResetTimer()
+			for w, s := range stages {
+				wg.Go(func() {
+					for range (b.N + len(stages) - 1 - w) / len(stages) {
+						began := time.Now()
+						x, err := s.Run(b.Context(), &sc)
+						if err != nil {
+							b.Error(err)
+							return
+						}
+						mu.Lock()
+						took, commands = append(took, time.Since(began)), commands+x.Sent
+						mu.Unlock()
+					}
+				})
+			}
+			wg.Wait()
+			b.StopTimer()
+			slices.Sort(took)
+			b.ReportMetric(float64(len(took))/b.Elapsed().Seconds(), "scenarios/s")
+			b.ReportMetric(float64(took[len(took)/2].Microseconds()), "median-µs/scenario")
+			b.ReportMetric(float64(commands)/float64(len(took)), "commands/scenario")
+		})
+	}
+}
+
+// BenchmarkFirstViolation is how long it takes from nothing until an execution of an example with a bug violates
+// the property that the bug breaks, its clients' start included: the median.
+func BenchmarkFirstViolation(b *testing.B) {
+	for _, e := range examples {
+		for bug, property := range e.breaks {
+			b.Run(e.folder+"/"+bug, func(b *testing.B) {
+				source := sim.NewSource(sim.Space{Target: lock.References[0]}, 1)
+				var took []time.Duration
+				for b.Loop() {
+					began := time.Now()
+					firstViolation(b, &e, bug, property, source)
+					took = append(took, time.Since(began))
+				}
+				slices.Sort(took)
+				b.ReportMetric(took[len(took)/2].Seconds(), "median-s")
+			})
+		}
+	}
+}
+
+func firstViolation(b *testing.B, e *example, bug string, property property.Property, source *sim.Source) {
+	stage, err := foreign.NewStage(b.Context(), foreign.Config{Starter: e.starter(b, bug), Kind: lock.Semaphore})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer stage.Close()
+	for i := 0; ; i++ {
+		sc := stage.Playable(source.Scenario(i))
+		x, err := stage.Run(b.Context(), &sc)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if x.Found.Has(property) {
+			return
+		}
+	}
+}
