@@ -15,6 +15,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/golang"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -132,13 +133,13 @@ func (c *TestConfig) prove(t *testing.T, starter golang.Starter, kind lock.Kind,
 }
 
 // judgeTest is the subtest of a property.
-func judgeTest(t *testing.T, r *histories.Report, p *histories.PropertyResult, file string) {
+func judgeTest(t *testing.T, r *report.Report, p *report.PropertyResult, file string) {
 	t.Helper()
 	verdict, why := r.Verdict(p)
 	switch {
 	case r.Owes(p):
 		t.Errorf("%s and must not be: %s", verdict, why)
-	case verdict == histories.Skipped:
+	case verdict == report.Skipped:
 		t.Skip(why)
 	case p.Violation != nil:
 		v := p.Violation

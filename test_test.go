@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof"
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/property"
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
@@ -83,7 +83,7 @@ func TestNothingIsJudged(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	said := string(out)
 	if err == nil || !strings.Contains(said, "nothing was judged: every property was skipped") ||
-		!strings.Contains(said, "skipped and must not be: "+histories.NeverExercised) {
+		!strings.Contains(said, "skipped and must not be: "+report.NeverExercised) {
 		t.Errorf("%v\n%s", err, said)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -65,7 +66,7 @@ func checkScenario(s *scenario.Scenario) (jsontext.Pointer, error) {
 		return "/options", err
 	}
 	if n := len(s.Locks); n < 1 || n > scenario.MaxLocks {
-		return "/locks", fmt.Errorf("found %s, expected 1 to %d", plural(n, "lock"), scenario.MaxLocks)
+		return "/locks", fmt.Errorf("found %s, expected 1 to %d", style.Plural(n, "lock"), scenario.MaxLocks)
 	}
 	for i, l := range s.Locks {
 		at := item("/locks", i)
@@ -90,7 +91,7 @@ func checkScenario(s *scenario.Scenario) (jsontext.Pointer, error) {
 
 func checkClients(s *scenario.Scenario) (jsontext.Pointer, error) {
 	if n := len(s.Clients); n < 1 || n > scenario.MaxClients {
-		return "/clients", fmt.Errorf("found %s, expected 1 to %d", plural(n, "client"), scenario.MaxClients)
+		return "/clients", fmt.Errorf("found %s, expected 1 to %d", style.Plural(n, "client"), scenario.MaxClients)
 	}
 	for i, c := range s.Clients {
 		at := item("/clients", i)
@@ -98,7 +99,7 @@ func checkClients(s *scenario.Scenario) (jsontext.Pointer, error) {
 			return at.AppendToken("lock"), outside(c.Lock, 0, len(s.Locks)-1)
 		}
 		if len(c.Ops) > scenario.MaxSteps {
-			return at.AppendToken("ops"), fmt.Errorf("found %s, expected at most %d", plural(len(c.Ops), "operation"), scenario.MaxSteps)
+			return at.AppendToken("ops"), fmt.Errorf("found %s, expected at most %d", style.Plural(len(c.Ops), "operation"), scenario.MaxSteps)
 		}
 		for j, op := range c.Ops {
 			at := item(at.AppendToken("ops"), j)
@@ -134,7 +135,7 @@ func checkFaults(s *scenario.Scenario) (jsontext.Pointer, error) {
 func checkActions(s *scenario.Scenario) (jsontext.Pointer, error) {
 	const list = jsontext.Pointer("/schedule/actions")
 	if n, limit := len(s.Schedule.Actions), s.StepLimit(); n > limit {
-		return list, fmt.Errorf("found %s, expected at most %d", plural(n, "action"), limit)
+		return list, fmt.Errorf("found %s, expected at most %d", style.Plural(n, "action"), limit)
 	}
 	for i, a := range s.Schedule.Actions {
 		if at, err := checkActor(item(list, i), a.Do, a.Client, s); err != nil {

@@ -117,7 +117,7 @@ func TestCheckCounterexample(t *testing.T) {
 		}},
 	} {
 		x := sampleCounterexample()
-		f := &counterexampleFile{Scenario: clone(x.Scenario), Violation: violationFile{Step: 1, Client: 1}}
+		f := &counterexampleFile{Scenario: x.Scenario.Clone(), Violation: violationFile{Step: 1, Client: 1}}
 		c.change(f, &f.Scenario)
 		at, err := checkCounterexample(f)
 		if (err == nil) != (c.at == "") || string(at) != c.at {

@@ -160,7 +160,7 @@ func (c *Counterexample) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pretty(data)
+	return Pretty(data)
 }
 
 // LoadCounterexample reads a counterexample's file.
@@ -221,4 +221,10 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 
 func isCounterexample(data []byte) bool {
 	return (&document{data: data}).head(counterexampleFormat, 0) == nil
+}
+
+// Tries is how often fresh clients have shown a violation again, of so many times that they were asked to.
+type Tries struct {
+	Shown int `json:"reproduced"`
+	Of    int `json:"of"`
 }

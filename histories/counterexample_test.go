@@ -7,16 +7,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/historiestest"
+
 	"github.com/lockproof/lockproof/model/property"
 )
 
 func sampleCounterexample() *Counterexample {
-	t := lockedTaken()
+	t := historiestest.LockedTaken()
 	t.Violations[0].Detail = t.Violations[0].Explain()
 	return &Counterexample{
 		Tool: "0.1.0", Property: property.MutualExclusion, Scenario: t.Scenario, Violation: t.Violations[0],
 		Origin: Origin{Seed: 1, Scenario: 17, Command: "lockproof prove resource-locked-is-success -o retries=0",
-			Broker: "the simulated broker", Bounds: "2 clients", Options: []string{"retries=0"}}, Transcript: Transcript(t),
+			Broker: "the simulated broker", Bounds: "2 clients", Options: []string{"retries=0"}}, Transcript: draw.Transcript(t),
 	}
 }
 
@@ -26,7 +29,7 @@ func TestCounterexampleRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "counterexample.json", string(data))
+	historiestest.Golden(t, "counterexample.json", string(data))
 	back, err := DecodeCounterexample("counterexample.json", data)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +59,7 @@ func TestCounterexampleErrors(t *testing.T) {
 		}
 		said.WriteString(err.Error() + "\n")
 	}
-	golden(t, "bad/counterexamples.txt", said.String())
+	historiestest.Golden(t, "bad/counterexamples.txt", said.String())
 }
 
 func TestSaveCounterexample(t *testing.T) {
@@ -104,4 +107,31 @@ func FuzzDecodeCounterexample(f *testing.F) {
 			t.Errorf("what was written does not read: %v\n%s", err, again)
 		}
 	})
+}
+
+// TestSuspectedCounterexample: the file of what is suspected says so and can be read; one that contradicts itself
+// is refused.
+func TestSuspectedCounterexample(t *testing.T) {
+	c := sampleCounterexample()
+	c.Suspected, c.Tries = true, Tries{Of: 5}
+	data, err := c.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := DecodeCounterexample("file", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(back, c) {
+		t.Errorf("read back\n%+v\nwant\n%+v", back, c)
+	}
+	for _, tries := range []Tries{{Shown: 1, Of: 5}, {Of: -1}, {Shown: 6, Of: 5}} {
+		c.Tries = tries
+		if data, err = c.Encode(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err = DecodeCounterexample("file", data); err == nil {
+			t.Errorf("%+v and suspected: no error", tries)
+		}
+	}
 }

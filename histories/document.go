@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/lockproof/lockproof/histories/style"
 )
 
 // The library is the standard one's own next version, encoding/json/v2: it is strict, and its errors
@@ -55,12 +56,12 @@ func (d *document) fail(at jsontext.Pointer, err error) error {
 
 func (d *document) wrong(offset int64, at jsontext.Pointer, what string) error {
 	line := d.before + 1 + bytes.Count(d.data[:min(int(offset), len(d.data))], []byte("\n"))
-	where := fmt.Sprintf("%s:%d: ", printable(d.name), line)
+	where := fmt.Sprintf("%s:%d: ", style.Printable(d.name), line)
 	if at != "" {
-		where += printable(string(at)) + ": "
+		where += style.Printable(string(at)) + ": "
 	}
 	what, _, _ = strings.Cut(what, "\n")
-	return errors.New(where + printable(what))
+	return errors.New(where + style.Printable(what))
 }
 
 // explain turns an error of the library into one line with a place in it.

@@ -3,6 +3,7 @@ package histories
 import (
 	"fmt"
 
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -38,7 +39,7 @@ type fieldError struct {
 }
 
 func (e *fieldError) Error() string {
-	what := "found " + printable(e.found) + ", expected " + e.expected
+	what := "found " + style.Printable(e.found) + ", expected " + e.expected
 	if e.field == "" {
 		return what
 	}

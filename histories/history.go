@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -110,13 +111,13 @@ func looksLikeJSON(in *bufio.Reader) bool {
 
 // atLine puts the place before an error.
 func atLine(name string, line int, err error) error {
-	return errors.New(printable(name) + ":" + strconv.Itoa(line) + ": " + err.Error())
+	return errors.New(style.Printable(name) + ":" + strconv.Itoa(line) + ": " + err.Error())
 }
 
 // check says what is wrong with a header; the field is named as in JSON.
 func (h *Header) check() error {
 	if len(h.Locks) == 0 || len(h.Locks) > maxLocks {
-		return wrong("locks", plural(len(h.Locks), "lock"), "1 to %d", maxLocks)
+		return wrong("locks", style.Plural(len(h.Locks), "lock"), "1 to %d", maxLocks)
 	}
 	for i, l := range h.Locks {
 		if err := lock.CheckName(l.Name); err != nil {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/histories/historiestest"
+
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -90,7 +92,7 @@ func TestImport(t *testing.T) {
 		if err := WriteHistory(&b, h); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, strings.TrimSuffix(filepath.Base(path), "edn")+"jsonl", b.String())
+		historiestest.Golden(t, strings.TrimSuffix(filepath.Base(path), "edn")+"jsonl", b.String())
 		again, _, err := ReadHistory(strings.NewReader(b.String()), path, Header{})
 		if err != nil || !reflect.DeepEqual(again, h) {
 			t.Errorf("%s: reads back differently: %v", path, err)
@@ -116,7 +118,7 @@ func TestHistoryErrors(t *testing.T) {
 			}
 			said.WriteString(strings.TrimSpace(paragraph) + "\n    " + err.Error() + "\n\n")
 		}
-		golden(t, "bad/"+name+"-said.txt", said.String())
+		historiestest.Golden(t, "bad/"+name+"-said.txt", said.String())
 	}
 }
 

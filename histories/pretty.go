@@ -14,9 +14,9 @@ import (
 // prettyWidth is how long a line may be.
 const prettyWidth = 100
 
-// pretty lays JSON out for people: a value that fits on the rest of its line stands there, another
+// Pretty lays JSON out for people: a value that fits on the rest of its line stands there, another
 // has a line for each of its parts.
-func pretty(data []byte) ([]byte, error) {
+func Pretty(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	if err := layOutValue(&b, data, 0, 0); err != nil {
 		return nil, err

@@ -5,7 +5,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -95,7 +96,7 @@ func TestPCT(t *testing.T) {
 
 func drawn(t *testing.T, trace *scenario.Trace) []byte {
 	var b bytes.Buffer
-	if err := histories.Draw(&b, trace, histories.Style{}); err != nil {
+	if err := draw.Draw(&b, trace, style.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -44,7 +45,7 @@ func TestScripts(t *testing.T) {
 			var r sim.Runner
 			var got strings.Builder
 			got.WriteString(script + dashes)
-			if err := histories.Draw(&got, r.Trace(target, s, property.Scan), histories.Style{Width: 120}); err != nil {
+			if err := draw.Draw(&got, r.Trace(target, s, property.Scan), style.Style{Width: 120}); err != nil {
 				t.Fatal(err)
 			}
 			if *rewrite {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
@@ -51,20 +51,20 @@ type AtlasConfig struct {
 
 // Atlas answers the open questions. One that ended early, since ctx is over or for the error that is returned with it,
 // has what was visited until then, and says what is missing.
-func Atlas(ctx context.Context, c AtlasConfig) (*histories.Atlas, error) {
+func Atlas(ctx context.Context, c AtlasConfig) (*report.Atlas, error) {
 	if unknown := slices.IndexFunc(c.Questions, func(n int) bool { return n < 1 || n > len(questions) }); unknown >= 0 {
 		return nil, fmt.Errorf("question %d: expected 1 to %d", c.Questions[unknown], len(questions))
 	}
-	out := &histories.Atlas{Tool: Version, Broker: c.Broker}
+	out := &report.Atlas{Tool: Version, Broker: c.Broker}
 	var failed error
 	for i := range questions {
 		q := &questions[i]
 		if len(c.Questions) > 0 && !slices.Contains(c.Questions, q.number) {
 			continue
 		}
-		answered := histories.Question{Number: q.number, Ask: q.ask, Answer: q.answer}
+		answered := report.Question{Number: q.number, Ask: q.ask, Answer: q.answer}
 		for k := range q.rows {
-			var r *histories.AtlasRow
+			var r *report.AtlasRow
 			if failed == nil {
 				r, failed = c.row(ctx, q, &q.rows[k])
 			}
@@ -88,7 +88,7 @@ func Atlas(ctx context.Context, c AtlasConfig) (*histories.Atlas, error) {
 }
 
 // row visits a row. The error is that of ctx, too.
-func (c *AtlasConfig) row(ctx context.Context, q *question, r *row) (*histories.AtlasRow, error) {
+func (c *AtlasConfig) row(ctx context.Context, q *question, r *row) (*report.AtlasRow, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -106,19 +106,19 @@ func (c *AtlasConfig) row(ctx context.Context, q *question, r *row) (*histories.
 }
 
 // visit explores a row.
-func (c *AtlasConfig) visit(ctx context.Context, r *row) (*histories.AtlasRow, error) {
+func (c *AtlasConfig) visit(ctx context.Context, r *row) (*report.AtlasRow, error) {
 	e := r.settled()
 	x, err := Explore(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	out := &histories.AtlasRow{
+	out := &report.AtlasRow{
 		Setting: r.setting, Bounds: e.String(), Command: e.Command(), Space: x.Report.Space, Ends: ends(x.Search.Coverage.Ends),
 		Cost: c.cost(r.costly(e)), Seen: mishaps(x.Report.Space.Covered),
 	}
 	for _, res := range x.Report.Properties {
 		verdict, _ := x.Report.Verdict(&res)
-		v := histories.AtlasVerdict{Property: res.Property, Verdict: verdict}
+		v := report.AtlasVerdict{Property: res.Property, Verdict: verdict}
 		if t := x.Traces[res.Property]; t != nil {
 			v = x.Lost(res.Property)
 			if v.Real, err = c.confirm(t, e.Target, res.Property); err != nil {
@@ -132,11 +132,11 @@ func (c *AtlasConfig) visit(ctx context.Context, r *row) (*histories.AtlasRow, e
 }
 
 // Lost is the verdict on a property that is violated.
-func (x *Explored) Lost(p property.Property) histories.AtlasVerdict {
+func (x *Explored) Lost(p property.Property) report.AtlasVerdict {
 	t := x.Traces[p]
 	v, _ := violationOf(t, p)
-	return histories.AtlasVerdict{
-		Property: p, Verdict: histories.Violated, Steps: len(t.Steps), Least: x.Least.Has(p), Detail: v.Explain(), Trace: t,
+	return report.AtlasVerdict{
+		Property: p, Verdict: report.Violated, Steps: len(t.Steps), Least: x.Least.Has(p), Detail: v.Explain(), Trace: t,
 	}
 }
 
@@ -246,7 +246,7 @@ func mishaps(covered []string) (out []string) {
 const costScenarios = 2000
 
 // cost is what operations take with a row's options, in drawn scenarios of many clients.
-func (c *AtlasConfig) cost(e *Exploration) []histories.EfficiencyRow {
+func (c *AtlasConfig) cost(e *Exploration) []report.EfficiencyRow {
 	var r sim.Runner
 	r.Costs = new(monitor.Costs)
 	source := sim.NewSource(sim.Space{Target: e.Target, Fixed: fixed(e)}, 1)
@@ -254,7 +254,7 @@ func (c *AtlasConfig) cost(e *Exploration) []histories.EfficiencyRow {
 		s := source.Scenario(i)
 		r.Run(e.Target, &s)
 	}
-	return slices.DeleteFunc(Efficiency(r.Costs, e.Target.Kind), func(row histories.EfficiencyRow) bool { return !e.includes(row.Operation) })
+	return slices.DeleteFunc(Efficiency(r.Costs, e.Target.Kind), func(row report.EfficiencyRow) bool { return !e.includes(row.Operation) })
 }
 
 // includes reports whether an exploration calls the operation of a situation.

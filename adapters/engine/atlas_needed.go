@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -65,10 +65,10 @@ func (c combination) options() [][2]string {
 }
 
 // needed looks for the options that no property can do without: it visits every combination.
-func (c *AtlasConfig) needed(ctx context.Context) (*histories.Needed, error) {
-	lost := make(map[string][]histories.AtlasVerdict)
+func (c *AtlasConfig) needed(ctx context.Context) (*report.Needed, error) {
+	lost := make(map[string][]report.AtlasVerdict)
 	all := combinations()
-	out := &histories.Needed{Tried: len(all)}
+	out := &report.Needed{Tried: len(all)}
 	for _, r := range needRooms {
 		out.Bounds += "; " + r.String() + ": " + r.asked()
 	}
@@ -91,7 +91,7 @@ func (c *AtlasConfig) needed(ctx context.Context) (*histories.Needed, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Smallest = append(out.Smallest, histories.NeededOption{Option: dimensions[d].option + "=" + dimensions[d].values[0], Lost: v})
+		out.Smallest = append(out.Smallest, report.NeededOption{Option: dimensions[d].option + "=" + dimensions[d].values[0], Lost: v})
 	}
 	for i, d := range dimensions {
 		if !slices.Contains(least, i) {
@@ -103,8 +103,8 @@ func (c *AtlasConfig) needed(ctx context.Context) (*histories.Needed, error) {
 
 // without is what is violated where one of the options that are needed is dropped, whatever is chosen of
 // those that make no difference.
-func without(ctx context.Context, all []combination, needed []int, dropped int) ([]histories.AtlasVerdict, error) {
-	var out []histories.AtlasVerdict
+func without(ctx context.Context, all []combination, needed []int, dropped int) ([]report.AtlasVerdict, error) {
+	var out []report.AtlasVerdict
 	for _, comb := range all {
 		if comb[dropped] == 0 || slices.ContainsFunc(needed, func(i int) bool { return i != dropped && comb[i] != 0 }) {
 			continue
@@ -117,7 +117,7 @@ func without(ctx context.Context, all []combination, needed []int, dropped int) 
 			out = withFewest(out, v)
 		}
 	}
-	slices.SortFunc(out, func(a, b histories.AtlasVerdict) int { return cmp.Compare(a.Property, b.Property) })
+	slices.SortFunc(out, func(a, b report.AtlasVerdict) int { return cmp.Compare(a.Property, b.Property) })
 	return out, nil
 }
 
@@ -139,7 +139,7 @@ func combinations() []combination {
 }
 
 // smallest is the smallest set of dimensions whose first values suffice, whatever the others have.
-func smallest(all []combination, lost map[string][]histories.AtlasVerdict) []int {
+func smallest(all []combination, lost map[string][]report.AtlasVerdict) []int {
 	for size := range len(dimensions) + 1 {
 		for set := range 1 << len(dimensions) {
 			var fixed []int
@@ -156,7 +156,7 @@ func smallest(all []combination, lost map[string][]histories.AtlasVerdict) []int
 	return nil
 }
 
-func suffices(fixed []int, all []combination, lost map[string][]histories.AtlasVerdict) bool {
+func suffices(fixed []int, all []combination, lost map[string][]report.AtlasVerdict) bool {
 	for _, c := range all {
 		safe := !slices.ContainsFunc(fixed, func(i int) bool { return c[i] != 0 })
 		if safe && len(lost[c.key()]) > 0 {
@@ -167,8 +167,8 @@ func suffices(fixed []int, all []combination, lost map[string][]histories.AtlasV
 }
 
 // loses are the properties that a combination violates: all of them, or the first in each room.
-func loses(ctx context.Context, comb combination, first bool) ([]histories.AtlasVerdict, error) {
-	var out []histories.AtlasVerdict
+func loses(ctx context.Context, comb combination, first bool) ([]report.AtlasVerdict, error) {
+	var out []report.AtlasVerdict
 	for _, e := range needRooms {
 		e.Target, e.Options = lock.References[0], comb.options()
 		e.Search = search.Options{Reductions: search.AllReductions, First: first}
@@ -187,8 +187,8 @@ func loses(ctx context.Context, comb combination, first bool) ([]histories.Atlas
 
 // withFewest adds a verdict, or keeps the one of its property that takes fewer steps. No other has fewer
 // if that is known of both.
-func withFewest(all []histories.AtlasVerdict, v histories.AtlasVerdict) []histories.AtlasVerdict {
-	i := slices.IndexFunc(all, func(o histories.AtlasVerdict) bool { return o.Property == v.Property })
+func withFewest(all []report.AtlasVerdict, v report.AtlasVerdict) []report.AtlasVerdict {
+	i := slices.IndexFunc(all, func(o report.AtlasVerdict) bool { return o.Property == v.Property })
 	if i < 0 {
 		return append(all, v)
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -48,7 +50,7 @@ func TestAtlas(t *testing.T) {
 }
 
 // verdicts is what must not change unnoticed.
-func verdicts(a *histories.Atlas) string {
+func verdicts(a *report.Atlas) string {
 	var b strings.Builder
 	for _, q := range a.Questions {
 		for _, r := range q.Rows {
@@ -76,7 +78,7 @@ func verdicts(a *histories.Atlas) string {
 // kept is where the counterexamples of the atlas are.
 var kept = filepath.Join("..", "..", "testdata", "counterexamples", "atlas")
 
-func keep(t *testing.T, a *histories.Atlas) {
+func keep(t *testing.T, a *report.Atlas) {
 	if err := os.RemoveAll(kept); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +131,7 @@ func TestAtlasEndsEarly(t *testing.T) {
 				t.Errorf("%d questions, %d rows, %d missing", len(a.Questions), rows, missing)
 			}
 			var b strings.Builder
-			if err := histories.WriteAtlas(&b, a, histories.Style{Width: 160}); err != nil {
+			if err := report.WriteAtlas(&b, a, style.Style{Width: 160}); err != nil {
 				t.Fatal(err)
 			}
 			for _, want := range []string{fmt.Sprintf("ended early: %d of %d configurations", rows, rows+missing), a.Questions[0].Rows[0].Setting, a.Questions[2].Missing[0]} {

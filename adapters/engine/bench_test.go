@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/sim"
@@ -67,9 +68,9 @@ func BenchmarkCheck(b *testing.B) {
 			b.Fatal(err)
 		}
 		read := time.Now()
-		report, err := engine.Check(h, engine.CheckOptions{})
-		if err != nil || report.Outcome() != histories.OutcomeHolds {
-			b.Fatal(err, report)
+		judged, err := engine.Check(h, engine.CheckOptions{})
+		if err != nil || judged.Outcome() != report.OutcomeHolds {
+			b.Fatal(err, judged)
 		}
 		reading, checking = reading+read.Sub(began), checking+time.Since(read)
 	}

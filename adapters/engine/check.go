@@ -3,7 +3,7 @@ package engine
 import (
 	"fmt"
 
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/property"
@@ -26,12 +26,12 @@ type CheckOptions struct {
 
 // Check judges a recorded history: linearizability, and the other properties as far as a history
 // alone can show them broken. The error is for a history that is none.
-func Check(h *history.History, o CheckOptions) (*histories.Report, error) {
+func Check(h *history.History, o CheckOptions) (*report.Report, error) {
 	if err := linear.Validate(h); err != nil {
 		return nil, err
 	}
-	r := &histories.Report{
-		Tool: Version, Target: h.Kind.String(), Kind: h.Kind, Mode: histories.Recorded, Source: o.Source,
+	r := &report.Report{
+		Tool: Version, Target: h.Kind.String(), Kind: h.Kind, Mode: report.Recorded, Source: o.Source,
 		Strength: o.Strength.String(), Scenarios: 1, Operations: operations(h),
 	}
 	judged := make(map[property.Property]linear.Verdict)
@@ -65,15 +65,15 @@ func (o *CheckOptions) note(p property.Property) string {
 const notShown = "not shown by a history alone: judged on the simulated broker"
 
 // fromHistory is what a history says of a property.
-func fromHistory(p property.Property, v linear.Verdict, judged bool) histories.PropertyResult {
-	r := histories.PropertyResult{Property: p, Evidence: property.FromHistory, Checked: v.Checked, Scenarios: 1}
+func fromHistory(p property.Property, v linear.Verdict, judged bool) report.PropertyResult {
+	r := report.PropertyResult{Property: p, Evidence: property.FromHistory, Checked: v.Checked, Scenarios: 1}
 	switch {
 	case !judged:
 		r.Skip = notShown
 	case v.Decision == linear.Undecided:
 		r.Checked, r.Undecided, r.Unclear = 0, 1, v.Why
 	case v.Decision == linear.Illegal:
-		r.Violation = &histories.Found{Detail: v.Why}
+		r.Violation = &report.Found{Detail: v.Why}
 	}
 	return r
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -41,10 +43,10 @@ type labels struct {
 }
 
 // counterexample is an execution that violates a property, as it is written.
-func (l *labels) counterexample(p property.Property, t *scenario.Trace, found *histories.Found) *histories.Counterexample {
+func (l *labels) counterexample(p property.Property, t *scenario.Trace, found *report.Found) *histories.Counterexample {
 	ce := &histories.Counterexample{
 		Exec: l.exec, Kind: l.kind, ExecOptions: l.options, Tool: Version, Property: p, Strength: l.strength,
-		Scenario: sim.Replay(t), Transcript: histories.Transcript(t), Suspected: found.Suspected, Tries: found.Tries,
+		Scenario: sim.Replay(t), Transcript: draw.Transcript(t), Suspected: found.Suspected, Tries: found.Tries,
 		Origin: l.origin,
 	}
 	ce.Origin.Scenario = found.Scenario
@@ -54,9 +56,9 @@ func (l *labels) counterexample(p property.Property, t *scenario.Trace, found *h
 }
 
 // foundIn is what a trace shows of a violation, as the report tells of it.
-func foundIn(t *scenario.Trace, p property.Property) *histories.Found {
+func foundIn(t *scenario.Trace, p property.Property) *report.Found {
 	v, _ := violationOf(t, p)
-	return &histories.Found{Steps: len(t.Steps), Detail: v.Explain(), Errors: histories.Errors(t), Diagram: Drawing(t)}
+	return &report.Found{Steps: len(t.Steps), Detail: v.Explain(), Errors: draw.Errors(t), Diagram: Drawing(t)}
 }
 
 // violationOf is the first violation of a property in a trace.

@@ -17,6 +17,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -282,7 +284,7 @@ func counterexampleOf(t *testing.T, res *engine.Result, property property.Proper
 
 func drawn(t *testing.T, x *scenario.Trace) string {
 	var b strings.Builder
-	if err := histories.Draw(&b, x, histories.Style{}); err != nil {
+	if err := draw.Draw(&b, x, style.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
+	"github.com/lockproof/lockproof/sim/shrink"
 )
 
 // Exploration says which configuration to visit every execution of, and how.
@@ -288,7 +290,7 @@ func shortened(ctx context.Context, r *sim.Runner, b *sim.Bounds, p property.Pro
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
 		return sim.Violating(r.Trace(b.Target, s, b.Strength), p)
 	}
-	least := histories.Minimise(ctx, replaying(b, actions), attempt, func(string) bool { return false }, minimisingTries)
+	least := shrink.Minimise(ctx, replaying(b, actions), attempt, func(string) bool { return false }, minimisingTries)
 	t := r.Trace(b.Target, &least, b.Strength)
 	if _, shown := violationOf(t, p); !shown {
 		return nil, fmt.Errorf("exploring %s: an execution of %d actions violates %s in the search and not when it is replayed: this is a fault of lockproof; please report it",
@@ -326,10 +328,10 @@ func replaying(b *sim.Bounds, actions []scenario.Action) scenario.Scenario {
 }
 
 // report says what an exploration came to.
-func (e *Exploration) report(b *sim.Bounds, x *Explored) *histories.Report {
+func (e *Exploration) report(b *sim.Bounds, x *Explored) *report.Report {
 	found := x.Search
-	r := &histories.Report{
-		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: histories.Visited,
+	r := &report.Report{
+		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Visited,
 		Broker: simulated, Strength: e.Strength.String(), Bounds: e.described(), Fixed: assigned(e.Options),
 		Interrupted: found.Stop == search.Interrupted, Space: spaceOf(b, found),
 	}
@@ -342,12 +344,12 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *histories.Report {
 
 // judged are the properties and what was found out about each, by looking at so many states or
 // executions.
-func (x *Explored) judged(b *sim.Bounds, c *search.Coverage, looked, doubted int64) (out []histories.PropertyResult) {
+func (x *Explored) judged(b *sim.Bounds, c *search.Coverage, looked, doubted int64) (out []report.PropertyResult) {
 	for p := range property.Count {
 		if !b.Properties.Has(p) {
 			continue
 		}
-		res := histories.PropertyResult{Property: p, Evidence: property.Properties[p].Evidence, Violation: x.found(p)}
+		res := report.PropertyResult{Property: p, Evidence: property.Properties[p].Evidence, Violation: x.found(p)}
 		if c.Exercised.Has(p) || p == property.Linearizable {
 			res.Checked = int(looked)
 		}
@@ -369,7 +371,7 @@ var cycling = [...]string{
 }
 
 // found is a violation as the report tells of it, or nil.
-func (x *Explored) found(p property.Property) *histories.Found {
+func (x *Explored) found(p property.Property) *report.Found {
 	t := x.Traces[p]
 	if t == nil {
 		return nil
@@ -383,9 +385,9 @@ func (x *Explored) found(p property.Property) *histories.Found {
 }
 
 // sampled says what random executions came to.
-func (e *Exploration) sampled(b *sim.Bounds, x *Explored, w *search.Walked) *histories.Report {
-	return &histories.Report{
-		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: histories.Sampled, Seed: e.Seed,
+func (e *Exploration) sampled(b *sim.Bounds, x *Explored, w *search.Walked) *report.Report {
+	return &report.Report{
+		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Sampled, Seed: e.Seed,
 		Broker: simulated, Strength: e.Strength.String(), Bounds: e.described(), Fixed: assigned(e.Options), Scenarios: int(w.Walks), Steps: int(w.Steps),
 		Properties: x.judged(b, &w.Coverage, w.Walks, w.Doubted),
 	}

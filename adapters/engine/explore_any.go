@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -36,8 +36,8 @@ type anyExploration struct {
 	*Exploration
 	ctx    context.Context
 	bounds search.AnyBounds
-	report *histories.Report
-	views  *histories.Views
+	report *report.Report
+	views  *report.Views
 	traces map[property.Property]*scenario.Trace
 }
 
@@ -48,9 +48,9 @@ func exploreAny(ctx context.Context, e *Exploration) (*Explored, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &anyExploration{Exploration: e, ctx: ctx, bounds: b, views: new(histories.Views), traces: make(map[property.Property]*scenario.Trace)}
-	x.report = &histories.Report{
-		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: histories.Visited,
+	x := &anyExploration{Exploration: e, ctx: ctx, bounds: b, views: new(report.Views), traces: make(map[property.Property]*scenario.Trace)}
+	x.report = &report.Report{
+		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Visited,
 		Broker: "the simulated broker", Strength: e.Strength.String(), Bounds: e.String(), Views: x.views,
 	}
 	for _, group := range together(b.Properties) {
@@ -58,7 +58,7 @@ func exploreAny(ctx context.Context, e *Exploration) (*Explored, error) {
 			return nil, err
 		}
 	}
-	slices.SortFunc(x.report.Properties, func(a, b histories.PropertyResult) int { return int(a.Property) - int(b.Property) })
+	slices.SortFunc(x.report.Properties, func(a, b report.PropertyResult) int { return int(a.Property) - int(b.Property) })
 	x.report.Interrupted = ctx.Err() != nil
 	return &Explored{Result: Result{
 		Report: x.report, Strength: e.Strength, Traces: x.traces, labels: labels{strength: e.Strength, origin: e.origin()},
@@ -137,8 +137,8 @@ func (x *anyExploration) search(b search.AnyBounds) *search.AnyResult {
 }
 
 // judge is what the search came to for one property.
-func (x *anyExploration) judge(r *search.AnyResult, p property.Property) (histories.PropertyResult, error) {
-	res := histories.PropertyResult{Property: p, Evidence: property.Properties[p].Evidence}
+func (x *anyExploration) judge(r *search.AnyResult, p property.Property) (report.PropertyResult, error) {
+	res := report.PropertyResult{Property: p, Evidence: property.Properties[p].Evidence}
 	if r.Coverage.Exercised.Has(p) || p == property.Linearizable && len(r.Coverage.Results) > 0 {
 		res.Checked = int(r.Views)
 	}
@@ -177,7 +177,7 @@ var closer = []struct {
 
 // suspect looks for an execution of real clients that violates what the abstraction has a violation of; where
 // there is none, it looks closer.
-func (x *anyExploration) suspect(r *search.AnyResult, p property.Property, res histories.PropertyResult) (histories.PropertyResult, error) {
+func (x *anyExploration) suspect(r *search.AnyResult, p property.Property, res report.PropertyResult) (report.PropertyResult, error) {
 	tried, err := x.real(r, p, &res)
 	if err != nil || res.Violation != nil {
 		return res, err
@@ -200,7 +200,7 @@ func (x *anyExploration) suspect(r *search.AnyResult, p property.Property, res h
 }
 
 // real looks for an execution of real clients, one of each kind, then one more, and says what was tried.
-func (x *anyExploration) real(r *search.AnyResult, p property.Property, res *histories.PropertyResult) (tried string, err error) {
+func (x *anyExploration) real(r *search.AnyResult, p property.Property, res *report.PropertyResult) (tried string, err error) {
 	for n := 1; n <= realClients && x.ctx.Err() == nil; n++ {
 		b := forLong(r.Bounds(n))
 		if len(b.Clients) > scenario.MaxClients {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -94,13 +94,13 @@ func TestExploreAny(t *testing.T) {
 	for name, c := range map[string]struct {
 		e       engine.Exploration
 		cutoff  int
-		verdict histories.Verdict
+		verdict report.Verdict
 	}{
-		"closed": {engine.Exploration{Slots: 1, Properties: 1 << property.MutualExclusion}, 2, histories.Proved},
-		"early":  {engine.Exploration{Slots: 1, Properties: 1 << property.Progress, Admins: 1, Search: search.Options{Memory: 100_000}}, 0, histories.Undecided},
+		"closed": {engine.Exploration{Slots: 1, Properties: 1 << property.MutualExclusion}, 2, report.Proved},
+		"early":  {engine.Exploration{Slots: 1, Properties: 1 << property.Progress, Admins: 1, Search: search.Options{Memory: 100_000}}, 0, report.Undecided},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var want *histories.Report
+			var want *report.Report
 			for _, workers := range []int{1, 2, 4} {
 				e := c.e
 				e.Clients, e.Faults.Crashes, e.Search.Workers = engine.AnyNumber, engine.AnyNumber, workers

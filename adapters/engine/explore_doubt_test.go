@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim/search"
@@ -32,7 +32,7 @@ func TestExploreJudgesDoubts(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := x.Report.Result(property.Linearizable)
-			if v, _ := x.Report.Verdict(r); v != histories.Violated {
+			if v, _ := x.Report.Verdict(r); v != report.Violated {
 				t.Errorf("%s, %d walks: linearizable is %s; %s", name, e.Walks, v, r.Unclear)
 			}
 			if x.Traces[property.Linearizable] == nil {
@@ -54,7 +54,7 @@ func TestWalksJudgeDoubts(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := x.Report.Result(property.Linearizable)
-	if v, _ := x.Report.Verdict(r); v == histories.Undecided {
+	if v, _ := x.Report.Verdict(r); v == report.Undecided {
 		t.Errorf("linearizable is %s: %s", v, r.Unclear)
 	}
 }

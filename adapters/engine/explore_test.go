@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -181,7 +182,7 @@ func TestExploreMutex(t *testing.T) {
 		}
 		for i := range x.Report.Properties {
 			p := &x.Report.Properties[i]
-			if v, _ := x.Report.Verdict(p); v != histories.Proved && v != histories.Skipped {
+			if v, _ := x.Report.Verdict(p); v != report.Proved && v != report.Skipped {
 				t.Errorf("%d slots: %s is %s", slots, p.Property, v)
 			}
 		}

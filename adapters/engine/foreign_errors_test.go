@@ -9,7 +9,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -55,8 +56,8 @@ func TestErrorsAreShown(t *testing.T) {
 	}
 	var card, asJSON, junit, page bytes.Buffer
 	for _, err := range []error{
-		histories.WriteCard(&card, res.Report, histories.Style{Width: 200}), histories.WriteJSON(&asJSON, res.Report),
-		histories.WriteJUnit(&junit, res.Report), res.WritePage(&page),
+		report.WriteCard(&card, res.Report, style.Style{Width: 200}), report.WriteJSON(&asJSON, res.Report),
+		report.WriteJUnit(&junit, res.Report), res.WritePage(&page),
 	} {
 		if err != nil {
 			t.Fatal(err)

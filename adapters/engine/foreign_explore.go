@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -153,10 +154,10 @@ func (f *foreignExploration) visit(ctx context.Context, w *foreignWorker, sc sce
 }
 
 // report says what the exploration came to.
-func (f *foreignExploration) report() *histories.Report {
+func (f *foreignExploration) report() *report.Report {
 	r := f.foreignRun.report()
-	r.Mode = histories.Visited
-	r.Runs = &histories.Runs{Whole: f.runs.Runs, Blocked: f.runs.Blocked, Incomplete: f.runs.Incomplete}
+	r.Mode = report.Visited
+	r.Runs = &report.Runs{Whole: f.runs.Runs, Blocked: f.runs.Blocked, Incomplete: f.runs.Incomplete}
 	if f.runs.Incomplete == "" { // none was cut off
 		if p := r.Result(property.Progress); p != nil {
 			p.Note = cycling[search.NoCycles]

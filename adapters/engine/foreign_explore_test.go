@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -33,7 +33,7 @@ func exploreForeign(t *testing.T, ctx context.Context, c engine.ForeignExploreCo
 }
 
 // withVerdict are the names of the properties with a verdict.
-func withVerdict(r *histories.Report, want histories.Verdict) string {
+func withVerdict(r *report.Report, want report.Verdict) string {
 	var names []string
 	for i := range r.Properties {
 		if v, _ := r.Verdict(&r.Properties[i]); v == want {
@@ -68,10 +68,10 @@ func TestExploreForeign(t *testing.T) {
 		if r.Runs.Incomplete != "" || r.Runs.Whole != k.runs || !strings.Contains(r.Bounds, "every order of these commands") {
 			t.Errorf("%s: %+v, %q; expected %d executions, and that they are all", k.target, *r.Runs, r.Bounds, k.runs)
 		}
-		if got := withVerdict(r, histories.Proved); got != k.proved {
+		if got := withVerdict(r, report.Proved); got != k.proved {
 			t.Errorf("%s: proved %s\nexpected %s", k.target, got, k.proved)
 		}
-		if got := withVerdict(r, histories.Passed) + withVerdict(r, histories.Violated); got != "" {
+		if got := withVerdict(r, report.Passed) + withVerdict(r, report.Violated); got != "" {
 			t.Errorf("%s: neither proved nor skipped: %s", k.target, got)
 		}
 	}
@@ -82,8 +82,8 @@ func TestExploreForeignBound(t *testing.T) {
 	starter, kind := machines(t, "semaphore")
 	c := engine.ForeignExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Slots: 1, Runs: 7}
 	r := exploreForeign(t, t.Context(), c).Report
-	if withVerdict(r, histories.Proved) != "" || withVerdict(r, histories.Passed) == "" || r.Runs.Whole != 7 || !strings.Contains(r.Runs.Incomplete, "only 7 runs") {
-		t.Errorf("proved %q by %+v", withVerdict(r, histories.Proved), *r.Runs)
+	if withVerdict(r, report.Proved) != "" || withVerdict(r, report.Passed) == "" || r.Runs.Whole != 7 || !strings.Contains(r.Runs.Incomplete, "only 7 runs") {
+		t.Errorf("proved %q by %+v", withVerdict(r, report.Proved), *r.Runs)
 	}
 	if strings.Contains(r.Bounds, "every") {
 		t.Errorf("the bounds claim too much: %s", r.Bounds)
@@ -94,8 +94,8 @@ func TestExploreForeignBound(t *testing.T) {
 			stop()
 		}
 	}
-	if r = exploreForeign(t, ctx, c).Report; !r.Interrupted || withVerdict(r, histories.Proved) != "" || r.Runs.Incomplete == "" {
-		t.Errorf("interrupted %v, proved %q by %+v", r.Interrupted, withVerdict(r, histories.Proved), *r.Runs)
+	if r = exploreForeign(t, ctx, c).Report; !r.Interrupted || withVerdict(r, report.Proved) != "" || r.Runs.Incomplete == "" {
+		t.Errorf("interrupted %v, proved %q by %+v", r.Interrupted, withVerdict(r, report.Proved), *r.Runs)
 	}
 }
 
@@ -153,8 +153,8 @@ func TestExploreExample(t *testing.T) {
 			return exploreForeign(t, t.Context(), engine.ForeignExploreConfig{Starter: e.starter(t, bug), Clients: 2, Rounds: 1, Slots: 1})
 		}
 		r := explore("").Report
-		if r.Runs.Incomplete != "" || !strings.Contains(withVerdict(r, histories.Proved), "mutual-exclusion linearizable") {
-			t.Errorf("%+v; proved %s", *r.Runs, withVerdict(r, histories.Proved))
+		if r.Runs.Incomplete != "" || !strings.Contains(withVerdict(r, report.Proved), "mutual-exclusion linearizable") {
+			t.Errorf("%+v; proved %s", *r.Runs, withVerdict(r, report.Proved))
 		}
 		replays(t, explore("locked-is-success"), property.MutualExclusion, e.starter(t, "locked-is-success"))
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -58,7 +59,7 @@ func (d *finding) betters(other *finding) bool {
 }
 
 // found is the finding as the report tells of it.
-func (d *finding) found(p property.Property) *histories.Found {
+func (d *finding) found(p property.Property) *report.Found {
 	out := foundIn(d.trace, p)
 	out.Scenario, out.Suspected, out.Tries = d.scenario, d.suspected(), d.tries
 	return out

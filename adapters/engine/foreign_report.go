@@ -7,27 +7,27 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/foreign"
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
 
 // report says what the run came to.
-func (f *foreignRun) report() *histories.Report {
+func (f *foreignRun) report() *report.Report {
 	s := &f.sum
-	r := &histories.Report{
-		Tool: Version, Target: f.Name, Doc: f.Exec, Kind: f.Kind, Mode: histories.Sampled,
+	r := &report.Report{
+		Tool: Version, Target: f.Name, Doc: f.Exec, Kind: f.Kind, Mode: report.Sampled,
 		Broker: f.On.String() + gated, Seed: f.Seed, Strength: f.Strength.String(), Bounds: f.Shape.String(), Fixed: byName(f.Options),
 		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations,
 		Efficiency: Efficiency(&s.costs, f.Kind),
-		Stale: histories.Overlap{
+		Stale: report.Overlap{
 			Commands: int(s.overlapCommands), Time: time.Duration(s.overlap) * time.Millisecond, Scenarios: s.overlaps,
 		},
 		Uncontrolled: f.free.Words(), Wire: overWire(&f.wire), Traffic: trafficOf(f.Kind, f.traffic),
 	}
 	if f.On.URL != "" {
-		r.Wire = append(r.Wire, histories.Count{Name: "replies as the simulated broker's", Number: f.agreed})
+		r.Wire = append(r.Wire, report.Count{Name: "replies as the simulated broker's", Number: f.agreed})
 	}
 	if r.Target == "" {
 		r.Target = f.about.Name
@@ -61,7 +61,7 @@ func (f *foreignRun) report() *histories.Report {
 	}
 	for k := range sim.Sightings {
 		if k != sim.SawRandomOption && (s.seen[k] > 0 || !f.exploring || !k.Faulty()) { // what clients draw is their own
-			r.Exercised = append(r.Exercised, histories.Exercise{Name: k.Of(f.Kind), Scenarios: s.seen[k]})
+			r.Exercised = append(r.Exercised, report.Exercise{Name: k.Of(f.Kind), Scenarios: s.seen[k]})
 		}
 	}
 	return r
@@ -76,11 +76,11 @@ func byName[V any](options map[string]V) (out []string) {
 }
 
 // trafficOf is what operations took on the wire, for the report.
-func trafficOf(kind lock.Kind, t foreign.Traffic) (out []histories.Traffic) {
+func trafficOf(kind lock.Kind, t foreign.Traffic) (out []report.Traffic) {
 	for _, op := range kind.Operations() {
 		if o := t[op]; o.Calls > 0 {
 			each := func(n int) float64 { return float64(n) / float64(o.Calls) }
-			out = append(out, histories.Traffic{
+			out = append(out, report.Traffic{
 				Operation: op.String(), Calls: o.Calls, Frames: each(o.Sent.Frames), Bytes: each(o.Sent.Bytes),
 				Back: each(o.Replied.Frames), BytesBack: each(o.Replied.Bytes),
 			})

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 
 	"github.com/lockproof/lockproof/adapters/foreign"
-	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/shrink"
 )
 
 // How many scenarios are tried to make one counterexample smaller: with the same clients for one after the other,
@@ -74,7 +74,7 @@ func (s *shrinking) least() scenario.Scenario {
 		tries = freshTries
 	}
 	s.shown = false
-	return histories.Minimise(s.time, sim.Replay(s.findings[s.property].trace), s.attempt, func(string) bool { return false }, tries)
+	return shrink.Minimise(s.time, sim.Replay(s.findings[s.property].trace), s.attempt, func(string) bool { return false }, tries)
 }
 
 // attempt is a [histories.Attempt]. The scenario to begin with is tried several times.

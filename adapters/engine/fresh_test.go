@@ -12,6 +12,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
 	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -70,10 +71,10 @@ func TestSuspected(t *testing.T) {
 	starter := wornSemaphore(func(calls int, _ lock.Result) bool { return calls > 12 })
 	res := proveWith(t, engine.ForeignConfig{Starter: starter, Seed: 1, Scenarios: 40, Workers: 1})
 	found := res.Counterexamples("")
-	if len(found) == 0 || !strings.Contains(withVerdict(res.Report, histories.Suspected), "mutual-exclusion") {
-		t.Fatalf("suspected: %q, of %d", withVerdict(res.Report, histories.Suspected), len(found))
+	if len(found) == 0 || !strings.Contains(withVerdict(res.Report, report.Suspected), "mutual-exclusion") {
+		t.Fatalf("suspected: %q, of %d", withVerdict(res.Report, report.Suspected), len(found))
 	}
-	if got := withVerdict(res.Report, histories.Violated); got != "" {
+	if got := withVerdict(res.Report, report.Violated); got != "" {
 		t.Errorf("violated: %s", got)
 	}
 	for _, ce := range found {
@@ -153,7 +154,7 @@ func TestFoundAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(told) == 0 || !res.Report.Interrupted || res.Report.Outcome() != histories.OutcomeViolated {
+	if len(told) == 0 || !res.Report.Interrupted || res.Report.Outcome() != report.OutcomeViolated {
 		t.Fatalf("%d told of, interrupted %v: %v", len(told), res.Report.Interrupted, res.Report.Outcome())
 	}
 	if len(res.Counterexamples("")) != len(told) {

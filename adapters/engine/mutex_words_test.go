@@ -10,7 +10,8 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/mutant"
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -25,9 +26,9 @@ func speaksOfMutex(t *testing.T, res *engine.Result) {
 	t.Helper()
 	texts := make(map[string]string)
 	for name, write := range map[string]func(io.Writer) error{
-		"the card":  func(w io.Writer) error { return histories.WriteCard(w, res.Report, histories.Style{Width: 200}) },
-		"the JUnit": func(w io.Writer) error { return histories.WriteJUnit(w, res.Report) },
-		"the page":  func(w io.Writer) error { return histories.WritePage(w, &histories.Page{Executions: pictured(res)}) },
+		"the card":  func(w io.Writer) error { return report.WriteCard(w, res.Report, style.Style{Width: 200}) },
+		"the JUnit": func(w io.Writer) error { return report.WriteJUnit(w, res.Report) },
+		"the page":  func(w io.Writer) error { return report.WritePage(w, &report.Page{Executions: pictured(res)}) },
 	} {
 		var b strings.Builder
 		if err := write(&b); err != nil {
@@ -48,9 +49,9 @@ func speaksOfMutex(t *testing.T, res *engine.Result) {
 }
 
 // pictured are the executions of a result, without porcupine's pictures.
-func pictured(res *engine.Result) (all []histories.Execution) {
+func pictured(res *engine.Result) (all []report.Execution) {
 	for _, t := range res.Traces {
-		all = append(all, histories.Execution{Trace: t})
+		all = append(all, report.Execution{Trace: t})
 	}
 	return all
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/golang"
 	"github.com/lockproof/lockproof/adapters/process"
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
@@ -148,7 +148,7 @@ func (m *mutex) holds(t *testing.T, on engine.ForeignBroker, scenarios int) {
 			t.Error("what takes the broker's truth is judged, though what holds the lock is not known")
 		}
 	}
-	if verdict, _ := res.Report.Verdict(res.Report.Result(property.MutualExclusion)); verdict != histories.Passed {
+	if verdict, _ := res.Report.Verdict(res.Report.Result(property.MutualExclusion)); verdict != report.Passed {
 		t.Errorf("mutual-exclusion: %s", verdict)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -13,28 +13,28 @@ import (
 // WritePage writes the card, and every execution that violates a property with porcupine's picture of
 // its history, as one HTML page that needs nothing else.
 func (r *Result) WritePage(w io.Writer) error {
-	page := histories.Page{Report: r.Report}
+	page := report.Page{Report: r.Report}
 	for i := range r.Report.Properties {
 		p := &r.Report.Properties[i]
 		if t := r.Traces[p.Property]; t != nil {
 			page.Executions = append(page.Executions, execution(t, p.Violation.Command, p.Violation.Reproduced()))
 		}
 	}
-	return histories.WritePage(w, &page)
+	return report.WritePage(w, &page)
 }
 
 // WritePage writes the execution, with porcupine's picture of its history, as one HTML page that
 // needs nothing else.
 func (r *Replayed) WritePage(w io.Writer) error {
-	return histories.WritePage(w, &histories.Page{Executions: []histories.Execution{execution(r.Trace, "", "")}})
+	return report.WritePage(w, &report.Page{Executions: []report.Execution{execution(r.Trace, "", "")}})
 }
 
 // picturing bounds how long porcupine may take over one picture.
 const picturing = 5 * time.Second
 
 // execution is a trace as a page shows it. Where porcupine has nothing to show, the page does without.
-func execution(t *scenario.Trace, command, again string) histories.Execution {
-	x := histories.Execution{Trace: t, Command: command, Again: again}
+func execution(t *scenario.Trace, command, again string) report.Execution {
+	x := report.Execution{Trace: t, Command: command, Again: again}
 	lock := 0
 	if len(t.Violations) > 0 {
 		lock = int(t.Violations[0].Lock)

@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -17,10 +18,10 @@ func card(t *testing.T, res *engine.Result) string {
 	t.Helper()
 	res.Report.Elapsed = 0
 	var b bytes.Buffer
-	if err := histories.WriteCard(&b, res.Report, histories.Style{}); err != nil {
+	if err := report.WriteCard(&b, res.Report, style.Style{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := histories.WriteJSON(&b, res.Report); err != nil {
+	if err := report.WriteJSON(&b, res.Report); err != nil {
 		t.Fatal(err)
 	}
 	for _, ce := range res.Counterexamples("") {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -71,7 +72,7 @@ const DefaultScenarios = 100_000
 
 // Result is what a run came to.
 type Result struct {
-	Report *histories.Report
+	Report *report.Report
 	// Strength is what a failed acquire was taken to promise.
 	Strength property.Strength
 	// Traces are the minimised executions that violate a property, by property.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -28,7 +30,7 @@ func TestReferenceHolds(t *testing.T) {
 			}
 			for i := range res.Report.Properties {
 				p := &res.Report.Properties[i]
-				if verdict, reason := res.Report.Verdict(p); verdict != histories.Passed {
+				if verdict, reason := res.Report.Verdict(p); verdict != report.Passed {
 					t.Errorf("%s is %s %s", p.Property, verdict, reason)
 				}
 			}
@@ -49,7 +51,7 @@ func TestDeterminism(t *testing.T) {
 		}
 		res.Report.Elapsed = 0
 		var out bytes.Buffer
-		if err := histories.WriteJSON(&out, res.Report); err != nil {
+		if err := report.WriteJSON(&out, res.Report); err != nil {
 			t.Fatal(err)
 		}
 		for _, ce := range res.Counterexamples("test") {
@@ -83,7 +85,7 @@ func TestUntil(t *testing.T) {
 		}
 		res.Report.Elapsed = 0
 		var out strings.Builder
-		if err := histories.WriteJSON(&out, res.Report); err != nil {
+		if err := report.WriteJSON(&out, res.Report); err != nil {
 			t.Fatal(err)
 		}
 		if before != "" && before != out.String() {
@@ -143,7 +145,7 @@ func TestCounterexamples(t *testing.T) {
 			if r.Violation == nil {
 				t.Fatalf("%s does not violate %s any more", file, p)
 			}
-			if got, want := strings.Join(histories.Transcript(r.Trace), "\n"), strings.Join(ce.Transcript, "\n"); got != want {
+			if got, want := strings.Join(draw.Transcript(r.Trace), "\n"), strings.Join(ce.Transcript, "\n"); got != want {
 				t.Errorf("replayed:\n%s\nwritten:\n%s", got, want)
 			}
 		})

@@ -4,7 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
@@ -13,13 +15,13 @@ import (
 )
 
 // report says what a sample came to.
-func (c *Config) report(s *sample, traces map[property.Property]*scenario.Trace) *histories.Report {
-	r := &histories.Report{
-		Tool: Version, Target: c.Target.Name, Doc: c.Target.Doc, Kind: c.Target.Kind, Mode: histories.Sampled,
+func (c *Config) report(s *sample, traces map[property.Property]*scenario.Trace) *report.Report {
+	r := &report.Report{
+		Tool: Version, Target: c.Target.Name, Doc: c.Target.Doc, Kind: c.Target.Kind, Mode: report.Sampled,
 		Broker: simulated, Seed: c.Seed, Strength: c.Strength.String(), Bounds: c.Shape.String(), Fixed: assigned(c.Options),
 		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations,
 		Efficiency: Efficiency(&s.costs, c.Target.Kind),
-		Stale: histories.Overlap{
+		Stale: report.Overlap{
 			Commands: int(s.overlapCommands), Time: time.Duration(s.overlap) * time.Millisecond, Scenarios: s.overlaps,
 		},
 	}
@@ -34,14 +36,14 @@ func (c *Config) report(s *sample, traces map[property.Property]*scenario.Trace)
 		}
 	}
 	for k := range sim.Sightings {
-		r.Exercised = append(r.Exercised, histories.Exercise{Name: k.Of(c.Target.Kind), Scenarios: s.seen[k]})
+		r.Exercised = append(r.Exercised, report.Exercise{Name: k.Of(c.Target.Kind), Scenarios: s.seen[k]})
 	}
 	return r
 }
 
 // result says what a sample came to for one property, but for its violation.
-func (c *Config) result(p property.Property, s *sample) histories.PropertyResult {
-	r := histories.PropertyResult{
+func (c *Config) result(p property.Property, s *sample) report.PropertyResult {
+	r := report.PropertyResult{
 		Property: p, Evidence: property.Properties[p].Evidence, Checked: s.checks[p], Scenarios: s.exercised[p], Violating: s.violating[p],
 	}
 	if p == property.Linearizable {
@@ -61,27 +63,27 @@ func assigned(options [][2]string) (out []string) {
 // Drawing is an execution as plain text.
 func Drawing(t *scenario.Trace) string {
 	var b strings.Builder
-	histories.Draw(&b, t, histories.Style{}) // a strings.Builder takes everything
+	draw.Draw(&b, t, style.Style{}) // a strings.Builder takes everything
 	return b.String()
 }
 
 // budgets are what operations may cost, where that is limited. An acquire of a later slot, or one
 // that finds all taken, is judged slot by slot by the property cheap-acquire.
-var budgets = map[monitor.CostClass]histories.Budget{
+var budgets = map[monitor.CostClass]report.Budget{
 	monitor.AcquireFirst: {RoundTrips: 4, Channels: 0, Connections: 0},
 	monitor.AcquireFull:  {RoundTrips: -1, Channels: 0, Connections: 0},
 	monitor.VerifyHeld:   {RoundTrips: 1, Channels: 0, Connections: 0},
 }
 
 // Efficiency is what operations cost, as a report tells of it.
-func Efficiency(costs *monitor.Costs, kind lock.Kind) []histories.EfficiencyRow {
-	var rows []histories.EfficiencyRow
+func Efficiency(costs *monitor.Costs, kind lock.Kind) []report.EfficiencyRow {
+	var rows []report.EfficiencyRow
 	for k := range monitor.CostClasses {
 		t := &costs[k]
 		if t.Count == 0 {
 			continue
 		}
-		row := histories.EfficiencyRow{
+		row := report.EfficiencyRow{
 			Operation: k.Of(kind), Count: t.Count,
 			Commands: spread(t, monitor.Commands), RoundTrips: spread(t, monitor.Trips), Unpipelined: spread(t, monitor.Replies),
 			Channels: spread(t, monitor.Channels), Connections: spread(t, monitor.Connections),
@@ -94,6 +96,6 @@ func Efficiency(costs *monitor.Costs, kind lock.Kind) []histories.EfficiencyRow 
 	return rows
 }
 
-func spread(t *monitor.Tally, measure int) histories.Spread {
-	return histories.Spread{Count: t.Count, Sum: t.Sum[measure], Min: t.Min[measure], Max: t.Max[measure]}
+func spread(t *monitor.Tally, measure int) report.Spread {
+	return report.Spread{Count: t.Count, Sum: t.Sum[measure], Min: t.Min[measure], Max: t.Max[measure]}
 }

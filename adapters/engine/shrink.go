@@ -4,10 +4,11 @@ import (
 	"context"
 	"slices"
 
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/shrink"
 )
 
 // minimisingTries bounds how many scenarios are tried to make one counterexample smaller.
@@ -41,7 +42,7 @@ func (s *sampling) firstSeen(p property.Property) *scenario.Trace {
 // told tells of a violation.
 func (s *sampling) told(p property.Property, t *scenario.Trace) {
 	if s.Found != nil {
-		s.Found(s.counterexample(p, t, &histories.Found{Scenario: s.sum.first[p]}))
+		s.Found(s.counterexample(p, t, &report.Found{Scenario: s.sum.first[p]}))
 	}
 }
 
@@ -54,6 +55,6 @@ func (c *Config) shortest(ctx context.Context, first *scenario.Trace, p property
 	free := func(option string) bool {
 		return !slices.ContainsFunc(c.Options, func(f [2]string) bool { return f[0] == option })
 	}
-	least := histories.Minimise(ctx, sim.Replay(first), attempt, free, minimisingTries)
+	least := shrink.Minimise(ctx, sim.Replay(first), attempt, free, minimisingTries)
 	return r.Trace(c.Target, &least, c.Strength)
 }

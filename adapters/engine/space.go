@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -14,8 +14,8 @@ import (
 )
 
 // spaceOf is what a search has visited, as a report tells of it.
-func spaceOf(b *sim.Bounds, r *search.Result) *histories.Space {
-	s := &histories.Space{
+func spaceOf(b *sim.Bounds, r *search.Result) *report.Space {
+	s := &report.Space{
 		States: int(r.States), Transitions: int(r.Transitions), Diameter: r.Depth, Final: int(r.Final), Queue: int(r.Queue),
 		Missed: r.Certainty.Missed, Certainty: r.Certainty.String(), Cut: cut(r),
 		Bytes: int((r.TableBytes + r.QueueBytes + r.PartBytes + r.MoveBytes) / max(r.States, 1)),
@@ -30,7 +30,7 @@ func spaceOf(b *sim.Bounds, r *search.Result) *histories.Space {
 	}
 	for op, n := range r.Operations {
 		if n > 0 {
-			s.Operations = append(s.Operations, histories.Count{Name: lock.Op(op).String(), Number: int(n)})
+			s.Operations = append(s.Operations, report.Count{Name: lock.Op(op).String(), Number: int(n)})
 		}
 	}
 	s.Covered, s.NotCovered = covered(b, &r.Coverage)

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -65,10 +65,10 @@ func StressForeign(ctx context.Context, c StressConfig) (*Result, error) {
 const unseen = "why an acquire got nothing was not seen"
 
 // tell adds to a report of the history what is known of the run.
-func (c *StressConfig) tell(r *histories.Report, stats *foreign.StressStats) {
-	r.Target, r.Doc, r.Mode = c.Name, c.Exec, histories.Stressed
+func (c *StressConfig) tell(r *report.Report, stats *foreign.StressStats) {
+	r.Target, r.Doc, r.Mode = c.Name, c.Exec, report.Stressed
 	r.Broker, r.Scenarios, r.Elapsed = c.Broker+", straight", stats.Rounds, stats.Elapsed
-	r.Exercised = []histories.Exercise{
+	r.Exercised = []report.Exercise{
 		{Name: "client crash", Scenarios: stats.Crashes}, {Name: "client that ended by itself", Scenarios: stats.Died},
 		{Name: "operation that took too long", Scenarios: stats.Late}, {Name: "unknown outcome", Scenarios: stats.Unclear},
 	}
@@ -103,15 +103,15 @@ var ofLogin = map[frame.ID]bool{
 }
 
 // overWire is what clients have sent, method by method.
-func overWire(counts *wire.Counts) []histories.Count {
-	out := []histories.Count{{Name: "connections", Number: counts.Opened}, {Name: "round trips", Number: counts.RoundTrips}}
+func overWire(counts *wire.Counts) []report.Count {
+	out := []report.Count{{Name: "connections", Number: counts.Opened}, {Name: "round trips", Number: counts.RoundTrips}}
 	for id, m := range counts.Used() {
 		if !ofLogin[id] {
-			out = append(out, histories.Count{Name: id.String(), Number: m.Received})
+			out = append(out, report.Count{Name: id.String(), Number: m.Received})
 		}
 	}
 	if counts.HeartbeatsIn > 0 { // they pass whoever is held at the gate
-		out = append(out, histories.Count{Name: "heartbeats", Number: counts.HeartbeatsIn})
+		out = append(out, report.Count{Name: "heartbeats", Number: counts.HeartbeatsIn})
 	}
 	return out
 }

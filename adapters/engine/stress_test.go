@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/adapters/stress"
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/property"
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
@@ -55,7 +55,7 @@ func TestStressReconnects(t *testing.T) {
 			c, err := amqplocks.New(ctx, url)
 			return &reconnecting{Client: c, url: url}, err
 		}}, 0, proxy)
-		if r.Outcome() == histories.OutcomeViolated {
+		if r.Outcome() == report.OutcomeViolated {
 			t.Errorf("proxy %v: %+v", proxy, r.Properties)
 		}
 	}
@@ -68,10 +68,10 @@ func stressBothWays(t *testing.T, limit time.Duration, starter func(t *testing.T
 		for bug, holds := range map[string]bool{"": true, "locked-is-success": false} {
 			t.Run(way+" "+cmp.Or(bug, "holds"), func(t *testing.T) {
 				r := stressReport(t, starter(t, bug), limit, way == "proxy")
-				if r.Outcome() == histories.OutcomeViolated == holds || r.Result(property.MutualExclusion).Violation != nil == holds {
+				if r.Outcome() == report.OutcomeViolated == holds || r.Result(property.MutualExclusion).Violation != nil == holds {
 					t.Errorf("%s: %+v", r.Outcome(), r.Properties)
 				}
-				if r.Mode != histories.Stressed || r.Scenarios != stressRounds || r.Commands > 0 != (way == "proxy") || len(r.Wire) > 0 != (way == "proxy") {
+				if r.Mode != report.Stressed || r.Scenarios != stressRounds || r.Commands > 0 != (way == "proxy") || len(r.Wire) > 0 != (way == "proxy") {
 					t.Errorf("%s: %d rounds, %d commands, %v", r.Mode, r.Scenarios, r.Commands, r.Wire)
 				}
 			})
@@ -81,7 +81,7 @@ func stressBothWays(t *testing.T, limit time.Duration, starter func(t *testing.T
 
 const stressRounds = 30
 
-func stressReport(t *testing.T, starter foreign.Starter, limit time.Duration, proxy bool) *histories.Report {
+func stressReport(t *testing.T, starter foreign.Starter, limit time.Duration, proxy bool) *report.Report {
 	broker, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: rabbitmqtest.URL(t)})
 	if err != nil {
 		t.Fatal(err)

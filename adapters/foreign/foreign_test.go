@@ -12,7 +12,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
 	"github.com/lockproof/lockproof/adapters/mutant"
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
@@ -43,7 +44,7 @@ func TestReferenceHolds(t *testing.T) {
 				u.Add(x.Uncontrolled)
 				seen |= x.Exercised
 				if x.Found != 0 {
-					t.Fatalf("scenario %d: %v violated\n%s", i, x.Violations, draw(x))
+					t.Fatalf("scenario %d: %v violated\n%s", i, x.Violations, drawn(x))
 				}
 			}
 			if !u.Free() {
@@ -110,9 +111,9 @@ func newStage(t testing.TB, target *lock.Target, edit func(*foreign.Config)) *fo
 	return stage
 }
 
-func draw(x *foreign.Execution) string {
+func drawn(x *foreign.Execution) string {
 	var b strings.Builder
-	histories.Draw(&b, x.Trace, histories.Style{})
+	draw.Draw(&b, x.Trace, style.Style{})
 	return b.String()
 }
 
@@ -179,7 +180,7 @@ func TestSameSeedSameOrder(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					traces[turn] = append(traces[turn], draw(x))
+					traces[turn] = append(traces[turn], drawn(x))
 				}
 			}
 			slices.Reverse(traces[1])

@@ -83,7 +83,7 @@ func TestCutShort(t *testing.T) {
 		if starter.started < before+len(sc.Clients)+1 {
 			t.Errorf("interrupted at call %d: %d clients were replaced, expected %d", n, starter.started-before, len(sc.Clients)+1)
 		}
-		if got, want := draw(again), draw(whole); got != want {
+		if got, want := drawn(again), drawn(whole); got != want {
 			t.Fatalf("after an interrupt at call %d:\n%s\nexpected\n%s", n, got, want)
 		}
 	}
@@ -110,7 +110,7 @@ func TestRenew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := draw(again), draw(first); got != want {
+		if got, want := drawn(again), drawn(first); got != want {
 			t.Fatalf("new clients came to\n%s\nexpected\n%s", got, want)
 		}
 	}

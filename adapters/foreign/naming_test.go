@@ -116,7 +116,7 @@ func TestNaming(t *testing.T) {
 					t.Fatal(err)
 				}
 				if x.Found != 0 {
-					t.Fatalf("scenario %d: %v\n%s", i, x.Violations, draw(x))
+					t.Fatalf("scenario %d: %v\n%s", i, x.Violations, drawn(x))
 				}
 			}
 			ops := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}

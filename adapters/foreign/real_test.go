@@ -49,8 +49,8 @@ func TestRealBroker(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if draw(got) != draw(want) || got.Disagreement != "" {
-					t.Fatalf("scenario %d: %s\non the simulated broker\n%s\non the real one\n%s", i, got.Disagreement, draw(want), draw(got))
+				if drawn(got) != drawn(want) || got.Disagreement != "" {
+					t.Fatalf("scenario %d: %s\non the simulated broker\n%s\non the real one\n%s", i, got.Disagreement, drawn(want), drawn(got))
 				}
 				found = found || got.Found != 0
 			}

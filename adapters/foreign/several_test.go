@@ -120,7 +120,7 @@ func TestSeveralConnections(t *testing.T) {
 				t.Fatal(err)
 			}
 			if x.Found != 0 {
-				t.Errorf("%v\n%s", x.Violations, draw(x))
+				t.Errorf("%v\n%s", x.Violations, drawn(x))
 			}
 			if a := x.Steps[2].Action; a.Do != c.first || a.Arg != c.arg {
 				t.Errorf("carried out as %v with %d", a, a.Arg)
@@ -140,7 +140,7 @@ func TestPairedHolds(t *testing.T) {
 			t.Fatal(err)
 		}
 		if x.Found != 0 {
-			t.Fatalf("scenario %d: %v\n%s", i, x.Violations, draw(x))
+			t.Fatalf("scenario %d: %v\n%s", i, x.Violations, drawn(x))
 		}
 	}
 }

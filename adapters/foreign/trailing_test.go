@@ -155,11 +155,11 @@ func sameAlways(t *testing.T, stage *foreign.Stage) {
 			t.Fatal(err)
 		}
 		if !x.Uncontrolled.Free() {
-			t.Fatalf("execution %d is not controlled: %v\n%s", i, x.Uncontrolled.Words(), draw(x))
+			t.Fatalf("execution %d is not controlled: %v\n%s", i, x.Uncontrolled.Words(), drawn(x))
 		}
 		if i == 0 {
-			first = draw(x)
-		} else if got := draw(x); got != first {
+			first = drawn(x)
+		} else if got := drawn(x); got != first {
 			t.Fatalf("execution %d is another than the first:\n%s\n%s", i, got, first)
 		}
 	}

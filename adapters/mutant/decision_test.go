@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -115,7 +116,7 @@ func TestDecision(t *testing.T) {
 			t.Fatalf("%s is not violated", file)
 		}
 		v := trace.Violations[i]
-		marked := cmp.Or(histories.Decision(trace, v), v.Step+1)
+		marked := cmp.Or(draw.Decision(trace, v), v.Step+1)
 		if _, known := undecided[target.Name]; known == slices.Contains(steps, marked) {
 			t.Errorf("%s: step %d is marked, that of %s is %d, and the bug acts at %v", target.Name, marked, v.Property, v.Step+1, steps)
 		}

@@ -48,7 +48,7 @@ func (f *adapterCheckFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return fmt.Errorf("--lock-type: %w", err)
 	}
-	out := adaptercheck.Printer{Out: c.OutOrStdout(), Color: style().Color}
+	out := adaptercheck.Printer{Out: c.OutOrStdout(), Color: outputStyle().Color}
 	config := adaptercheck.Config{Command: f.exec, Kind: kind, Limit: f.limit, Stderr: c.ErrOrStderr()}
 	green, err := adaptercheck.Run(c.Context(), config, out.Step)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -87,22 +87,22 @@ func confirm(c *cobra.Command, broker *rabbitmq.Broker, t *scenario.Trace, targe
 }
 
 // write writes what there is of an atlas. The error is for what could not be written.
-func (f *atlasFlags) write(c *cobra.Command, a *histories.Atlas) error {
+func (f *atlasFlags) write(c *cobra.Command, a *report.Atlas) error {
 	unsaved := f.save(a)
 	return all(f.print(c.OutOrStdout(), a), unsaved,
-		writeFile("--markdown", f.markdown, func(w io.Writer) error { return histories.WriteAtlasMarkdown(w, a) }),
-		writeFile("--html", f.html, func(w io.Writer) error { return histories.WriteAtlasPage(w, a) }),
+		writeFile("--markdown", f.markdown, func(w io.Writer) error { return report.WriteAtlasMarkdown(w, a) }),
+		writeFile("--html", f.html, func(w io.Writer) error { return report.WriteAtlasPage(w, a) }),
 	)
 }
 
-func (f *atlasFlags) print(w io.Writer, a *histories.Atlas) error {
+func (f *atlasFlags) print(w io.Writer, a *report.Atlas) error {
 	if f.json {
-		return histories.WriteAtlasJSON(w, a)
+		return report.WriteAtlasJSON(w, a)
 	}
-	return histories.WriteAtlas(w, a, style())
+	return report.WriteAtlas(w, a, outputStyle())
 }
 
-func (f *atlasFlags) save(a *histories.Atlas) error {
+func (f *atlasFlags) save(a *report.Atlas) error {
 	if f.out == "" {
 		return nil
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
-	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/outfile"
+	"github.com/lockproof/lockproof/histories/report"
 )
 
 func campaignCommand() *cobra.Command {
@@ -169,10 +169,10 @@ func (f *campaignRunFlags) page(s *campaign.Status) {
 	case out == nil:
 	case out.Table != nil:
 		out.Table.Command = commandLine()
-		_ = outfile.Write(f.html, func(w io.Writer) error { return histories.WriteSweepPage(w, out.Table) })
+		_ = outfile.Write(f.html, func(w io.Writer) error { return report.WriteSweepPage(w, out.Table) })
 	default:
 		out.Result.Report.Command, out.Result.Report.Required = commandLine(), f.required
-		_ = outfile.Write(f.html, func(w io.Writer) error { return histories.WritePage(w, &histories.Page{Report: out.Result.Report}) })
+		_ = outfile.Write(f.html, func(w io.Writer) error { return report.WritePage(w, &report.Page{Report: out.Result.Report}) })
 	}
 }
 
@@ -190,11 +190,11 @@ func (f *campaignRunFlags) writeTable(c *cobra.Command, out *campaign.Outcome) e
 		}
 		e.File, e.Command = path, "lockproof replay "+quote(path)
 	}
-	print := histories.WriteSweepJSON
+	print := report.WriteSweepJSON
 	if !f.json {
-		print = func(w io.Writer, t *histories.Sweep) error { return histories.WriteSweep(w, t, style()) }
+		print = func(w io.Writer, t *report.Sweep) error { return report.WriteSweep(w, t, outputStyle()) }
 	}
-	errs = append(errs, print(c.OutOrStdout(), t), writeFile("--html", f.html, func(w io.Writer) error { return histories.WriteSweepPage(w, t) }))
+	errs = append(errs, print(c.OutOrStdout(), t), writeFile("--html", f.html, func(w io.Writer) error { return report.WriteSweepPage(w, t) }))
 	switch {
 	case t.Interrupted:
 		errs = append(errs, errInterrupted)

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 )
 
 // Exit codes.
@@ -25,13 +25,13 @@ var (
 )
 
 // ended is how a run ends whose report is written: nil if all is well.
-func ended(r *histories.Report) error {
+func ended(r *report.Report) error {
 	switch r.Outcome() {
-	case histories.OutcomeHolds:
+	case report.OutcomeHolds:
 		return nil
-	case histories.OutcomeViolated:
+	case report.OutcomeViolated:
 		return errViolated
-	case histories.OutcomeInterrupted:
+	case report.OutcomeInterrupted:
 		return errInterrupted
 	}
 	return errInconclusive

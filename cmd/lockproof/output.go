@@ -14,6 +14,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/outfile"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -98,15 +99,15 @@ func (f *outputFlags) save(res *engine.Result) error {
 
 // retire moves aside what an earlier run has left of the same target and options that violates what holds now, so
 // that it is not taken for this run's. Nothing is deleted.
-func (f *outputFlags) retire(r *histories.Report) error {
-	if r.Mode != histories.Sampled && r.Mode != histories.Visited { // they keep no counterexamples
+func (f *outputFlags) retire(r *report.Report) error {
+	if r.Mode != report.Sampled && r.Mode != report.Visited { // they keep no counterexamples
 		return nil
 	}
 	var errs []error
 	for i := range r.Properties {
 		p := &r.Properties[i]
 		verdict, _ := r.Verdict(p)
-		if verdict != histories.Passed && verdict != histories.Proved {
+		if verdict != report.Passed && verdict != report.Proved {
 			continue
 		}
 		path := f.path(p.Property, r.Target, r.Fixed)
@@ -161,7 +162,7 @@ func saveIn(dir, path string, ce *histories.Counterexample) error {
 
 func (f *outputFlags) files(res *engine.Result) error {
 	return all(
-		writeFile("--junit", f.junit, func(w io.Writer) error { return histories.WriteJUnit(w, res.Report) }),
+		writeFile("--junit", f.junit, func(w io.Writer) error { return report.WriteJUnit(w, res.Report) }),
 		writeFile("--html", f.html, res.WritePage),
 	)
 }
@@ -177,11 +178,11 @@ func writeFile(flag, path string, write func(io.Writer) error) error {
 	return nil
 }
 
-func (f *outputFlags) print(w io.Writer, r *histories.Report) error {
+func (f *outputFlags) print(w io.Writer, r *report.Report) error {
 	if f.json {
-		return histories.WriteJSON(w, r)
+		return report.WriteJSON(w, r)
 	}
-	return histories.WriteCard(w, r, style())
+	return report.WriteCard(w, r, outputStyle())
 }
 
 // commandLine is what was typed, for the record of a counterexample, and as a shell takes it.

@@ -23,7 +23,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -231,7 +231,7 @@ func (r *killedRun) checkCard(t *testing.T, files []string) {
 	var card struct {
 		Properties []struct {
 			Property  string
-			Verdict   histories.Verdict
+			Verdict   report.Verdict
 			Violation *struct{ Detail, Counterexample string }
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/process"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
@@ -163,7 +164,7 @@ func permit(c *cobra.Command, command string, trusted bool, file string) error {
 // show draws what a replay came to, on the terminal and, where one is asked for, as a page. The error is for what could
 // not be written, and changes nothing about the verdict.
 func show(c *cobra.Command, r *engine.Replayed, html string) error {
-	undrawn := histories.Draw(c.OutOrStdout(), r.Trace, style())
+	undrawn := draw.Draw(c.OutOrStdout(), r.Trace, outputStyle())
 	fmt.Fprintln(c.OutOrStdout())
 	return all(undrawn, writeFile("--html", html, r.WritePage))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/outfile"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -46,20 +47,20 @@ func (f *proveFlags) stress(c *cobra.Command, cfg engine.Config) error {
 		return err
 	}
 	source, unkept := f.keep(h, cfg.Target.Name)
-	report, unjudged := engine.Check(h, engine.CheckOptions{Strength: cfg.Strength, Source: source, Properties: cfg.Properties})
+	judged, unjudged := engine.Check(h, engine.CheckOptions{Strength: cfg.Strength, Source: source, Properties: cfg.Properties})
 	if unjudged != nil {
 		return all(fmt.Errorf("the history of %s: %w", cfg.Target.Name, unjudged), unkept, err)
 	}
-	report.Target, report.Doc, report.Mode = cfg.Target.Name, cfg.Target.Doc, histories.Stressed
-	report.Broker, report.Scenarios, report.Commands, report.Elapsed = broker.String(), stats.Rounds, stats.Commands, stats.Elapsed
-	report.Efficiency = engine.Efficiency(&stats.Costs, report.Kind)
-	report.Exercised = []histories.Exercise{
+	judged.Target, judged.Doc, judged.Mode = cfg.Target.Name, cfg.Target.Doc, report.Stressed
+	judged.Broker, judged.Scenarios, judged.Commands, judged.Elapsed = broker.String(), stats.Rounds, stats.Commands, stats.Elapsed
+	judged.Efficiency = engine.Efficiency(&stats.Costs, judged.Kind)
+	judged.Exercised = []report.Exercise{
 		{Name: "client crash", Scenarios: stats.Crashes}, {Name: "connection dropped by the broker", Scenarios: stats.Dropped},
 		{Name: "broker restart", Scenarios: stats.Restarts},
 	}
-	report.Fixed, report.Bounds = f.options, s.Load.Words(cfg.Target.Kind)
-	report.Interrupted = stats.Rounds < s.Rounds || c.Context().Err() != nil
-	return f.write(c, &engine.Result{Report: report}, err, unkept)
+	judged.Fixed, judged.Bounds = f.options, s.Load.Words(cfg.Target.Kind)
+	judged.Interrupted = stats.Rounds < s.Rounds || c.Context().Err() != nil
+	return f.write(c, &engine.Result{Report: judged}, err, unkept)
 }
 
 // keep writes the history before it is judged, so that it is there whatever happens next, and says where.

@@ -11,22 +11,22 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/safetext"
+	"github.com/lockproof/lockproof/histories/style"
 )
 
-// style is what standard output can show.
-func style() histories.Style {
+// outputStyle is what standard output can show.
+func outputStyle() style.Style {
 	fd := int(os.Stdout.Fd())
 	if !term.IsTerminal(fd) {
-		return histories.Style{}
+		return style.Style{}
 	}
 	width, _, err := term.GetSize(fd)
 	if err != nil {
 		width = 0
 	}
 	_, plain := os.LookupEnv("NO_COLOR")
-	return histories.Style{Width: min(width, 160), Color: !plain}
+	return style.Style{Width: min(width, 160), Color: !plain}
 }
 
 // interactive reports whether somebody is there who can be asked.

@@ -132,3 +132,13 @@ type Schedule struct {
 	// turn comes is passed over.
 	Actions []Action `json:"actions,omitempty"`
 }
+
+// Clone is a copy that shares nothing with the scenario that can be changed.
+func (s Scenario) Clone() Scenario {
+	s.Locks, s.Clients = slices.Clone(s.Locks), slices.Clone(s.Clients)
+	for i := range s.Clients {
+		s.Clients[i].Ops = slices.Clone(s.Clients[i].Ops)
+	}
+	s.Schedule.Actions = slices.Clone(s.Schedule.Actions)
+	return s
+}

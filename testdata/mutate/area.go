@@ -19,8 +19,8 @@ var areas = []struct {
 		"histories/jsonl.go", "histories/scanner.go", "histories/draft.go", "histories/edn.go", "histories/ednform.go",
 		"histories/vocabulary.go", "histories/document.go", "histories/counterexample.go", "histories/history.go", "histories/check.go",
 	}},
-	{"minimiser", []string{"histories/minimise.go", "histories/replace.go", "histories/reschedule.go"}},
-	{"reports", []string{"histories/*", "histories/page/*"}},
+	{"minimiser", []string{"sim/shrink/*"}},
+	{"reports", []string{"histories/*", "histories/draw/*", "histories/report/*", "histories/style/*"}},
 }
 
 // areaOf is the area of a file, or "".

@@ -10,7 +10,8 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
 )
 
 // plan is a campaign's file for a test.
@@ -28,10 +29,10 @@ func card(t testing.TB, res *engine.Result) string {
 	t.Helper()
 	res.Report.Elapsed = 0
 	var b bytes.Buffer
-	if err := histories.WriteCard(&b, res.Report, histories.Style{}); err != nil {
+	if err := report.WriteCard(&b, res.Report, style.Style{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := histories.WriteJSON(&b, res.Report); err != nil {
+	if err := report.WriteJSON(&b, res.Report); err != nil {
 		t.Fatal(err)
 	}
 	for _, ce := range res.Counterexamples("") {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -218,14 +218,14 @@ func (g *guide) said(total int) (out []string) {
 }
 
 // counts are how many points were covered, of each kind.
-func (g *guide) counts() []histories.Count {
+func (g *guide) counts() []report.Count {
 	states := 0
 	for point := range g.covered {
 		if point.IsState() {
 			states++
 		}
 	}
-	return []histories.Count{
+	return []report.Count{
 		{Name: "pairs of commands across clients", Number: len(g.covered) - states}, {Name: "states of the broker", Number: states},
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -73,7 +74,7 @@ type Outcome struct {
 	// Result is that of a campaign over scenarios.
 	Result *engine.Result
 	// Table is that of a campaign over configurations, and Counterexamples are the files of what it shows.
-	Table           *histories.Sweep
+	Table           *report.Sweep
 	Counterexamples map[property.Property]*histories.Counterexample
 	// Mutants is that of a campaign over mutants.
 	Mutants *MutantsOutcome

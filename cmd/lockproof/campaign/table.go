@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
@@ -88,9 +89,9 @@ type cell struct {
 type tableJob struct {
 	plan  *Plan
 	found func(*histories.Counterexample)
-	sweep histories.Sweep // without rows that were not visited yet
+	sweep report.Sweep // without rows that were not visited yet
 	cells []cell
-	rows  []*histories.SweepRow // by configuration; nil was not visited
+	rows  []*report.SweepRow // by configuration; nil was not visited
 	given bool
 	taken int
 }
@@ -112,7 +113,7 @@ func (p *Plan) tableJob(o Options) (job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("judge: %w", err)
 	}
-	j.sweep = histories.Sweep{
+	j.sweep = report.Sweep{
 		Tool: engine.Version, Target: target.Name, Kind: target.Kind, Name: p.Name, Broker: "the simulated broker", Strength: p.Judge.strength().String(),
 	}
 	for q := range property.Count {
@@ -134,7 +135,7 @@ func (p *Plan) tableJob(o Options) (job, error) {
 	if len(j.cells) == 0 {
 		return nil, errors.New("sweep: no combination of these values can be had")
 	}
-	j.sweep.Of, j.rows = len(j.cells), make([]*histories.SweepRow, len(j.cells))
+	j.sweep.Of, j.rows = len(j.cells), make([]*report.SweepRow, len(j.cells))
 	for i := range j.cells {
 		e := &j.cells[i].Exploration
 		e.Properties, e.Strength = judged, p.Judge.strength()
@@ -260,10 +261,10 @@ func combinations(axes []Axis, values []string, f func([]string) error) error {
 }
 
 func (j *tableJob) leaveOut(why string, n int) {
-	i := slices.IndexFunc(j.sweep.LeftOut, func(c histories.Count) bool { return c.Name == why })
+	i := slices.IndexFunc(j.sweep.LeftOut, func(c report.Count) bool { return c.Name == why })
 	if i < 0 {
 		i = len(j.sweep.LeftOut)
-		j.sweep.LeftOut = append(j.sweep.LeftOut, histories.Count{Name: why})
+		j.sweep.LeftOut = append(j.sweep.LeftOut, report.Count{Name: why})
 	}
 	j.sweep.LeftOut[i].Number += n
 }
@@ -309,9 +310,9 @@ func (j *tableJob) batch() []Shard {
 
 // visited is what a configuration came to, as it is stored.
 type visited struct {
-	States   int                 `json:"states"`
-	Cut      string              `json:"cut,omitempty"`
-	Verdicts []histories.Verdict `json:"verdicts"`
+	States   int              `json:"states"`
+	Cut      string           `json:"cut,omitempty"`
+	Verdicts []report.Verdict `json:"verdicts"`
 }
 
 func (j *tableJob) work(ctx context.Context, s Shard) (any, error) {
@@ -338,7 +339,7 @@ func (j *tableJob) visit(ctx context.Context, e engine.Exploration) (*visited, e
 	}
 	v := &visited{States: x.Report.Space.States, Cut: x.Report.Space.Cut}
 	for _, p := range j.sweep.Properties {
-		verdict := histories.Skipped
+		verdict := report.Skipped
 		if r := x.Report.Result(p); r != nil {
 			verdict, _ = x.Report.Verdict(r)
 		}
@@ -357,7 +358,7 @@ func (j *tableJob) take(s Shard, result []byte) error {
 	}
 	for i, v := range rows {
 		c := &j.cells[s.From+i]
-		j.rows[s.From+i] = &histories.SweepRow{Values: c.values, Command: c.Command(), States: v.States, Cut: v.Cut, Verdicts: v.Verdicts}
+		j.rows[s.From+i] = &report.SweepRow{Values: c.values, Command: c.Command(), States: v.States, Cut: v.Cut, Verdicts: v.Verdicts}
 		j.taken++
 	}
 	return nil
@@ -373,7 +374,7 @@ func (j *tableJob) progress() Progress {
 // violated are the properties that some configuration loses.
 func (j *tableJob) violated() (names []string) {
 	for k, p := range j.sweep.Properties {
-		if slices.ContainsFunc(j.rows, func(r *histories.SweepRow) bool { return r != nil && r.Verdicts[k] == histories.Violated }) {
+		if slices.ContainsFunc(j.rows, func(r *report.SweepRow) bool { return r != nil && r.Verdicts[k] == report.Violated }) {
 			names = append(names, p.String())
 		}
 	}
@@ -381,7 +382,7 @@ func (j *tableJob) violated() (names []string) {
 }
 
 // table is what was visited so far.
-func (j *tableJob) table() *histories.Sweep {
+func (j *tableJob) table() *report.Sweep {
 	s := j.sweep
 	for _, r := range j.rows {
 		if r != nil {
@@ -421,7 +422,7 @@ func (j *tableJob) example(ctx context.Context, out *Outcome, p property.Propert
 			j.found(ce)
 		}
 		out.Counterexamples[p] = ce
-		out.Table.Examples = append(out.Table.Examples, histories.SweepExample{AtlasVerdict: x.Lost(p), Row: row})
+		out.Table.Examples = append(out.Table.Examples, report.SweepExample{AtlasVerdict: x.Lost(p), Row: row})
 	}
 	return nil
 }

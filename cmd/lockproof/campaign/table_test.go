@@ -7,7 +7,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
-	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -39,7 +39,7 @@ func TestTable(t *testing.T) {
 		if len(causes) != 1 || causes[0].String() != want {
 			t.Errorf("%v is lost with %v, expected %s", p, causes, want)
 		}
-		i := slices.IndexFunc(s.Examples, func(e histories.SweepExample) bool { return e.Property == p })
+		i := slices.IndexFunc(s.Examples, func(e report.SweepExample) bool { return e.Property == p })
 		if i < 0 || !s.Examples[i].Least || out.Counterexamples[p] == nil {
 			t.Errorf("%v has no shortest counterexample", p)
 		}
@@ -50,7 +50,7 @@ func TestTable(t *testing.T) {
 }
 
 // explored compares a row with what exploring its configuration says.
-func explored(t *testing.T, s *histories.Sweep, r *histories.SweepRow) {
+func explored(t *testing.T, s *report.Sweep, r *report.SweepRow) {
 	t.Helper()
 	e := engine.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 1}
 	e.Options = [][2]string{{"pipeline", "0"}, {"verify-first", r.Values[0]}, {"durable", r.Values[1]}}

@@ -1,0 +1,82 @@
+package draw
+
+import (
+	"github.com/lockproof/lockproof/histories/style"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// drawing is a story with its columns measured.
+type drawing struct {
+	*story
+	style style.Style
+	// compact says that the columns of the clients have no room for words, which then stand beside
+	// the command.
+	compact bool
+	// The widths of the columns, those of the clients by their place in the cast. There is one for the
+	// time only where it matters.
+	step  int
+	time  int
+	lane  []int
+	wire  int
+	state int
+}
+
+const (
+	gap      = 2
+	leader   = 2 // "▸ "
+	minWire  = 36
+	minState = 14
+	roomy    = 50 // room for the longest of the usual commands with its reply
+)
+
+// layOut measures a story's columns. Where there is no room, the words of the clients' columns move to
+// the wire's, and that is wrapped.
+func layOut(s *story, style style.Style) *drawing {
+	d := &drawing{story: s, style: style}
+	d.measure()
+	if d.fit() < min(d.wire, roomy) {
+		d.compact = true
+		d.measure()
+	}
+	d.wire = max(min(d.wire, d.fit()), minWire)
+	return d
+}
+
+// measure takes the columns' natural widths.
+func (d *drawing) measure() {
+	d.lane = make([]int, len(d.cast))
+	for i, client := range d.cast {
+		d.lane[i] = utf8.RuneCountInString(clientName(client))
+	}
+	for i := range d.moments {
+		m := &d.moments[i]
+		d.step = max(d.step, len(strconv.Itoa(m.step)))
+		if m.leap {
+			d.time = max(d.time, len(strconv.FormatInt(m.time, 10)))
+		}
+		d.wire = max(d.wire, utf8.RuneCountInString(strings.Join(d.words(m), " ")))
+		for _, l := range d.broker(m, nil, 1<<10) {
+			d.state = max(d.state, utf8.RuneCountInString(l))
+		}
+		for j, client := range d.cast {
+			for _, label := range d.labels(m, client) {
+				d.lane[j] = max(d.lane[j], utf8.RuneCountInString(label))
+			}
+		}
+	}
+	d.state = min(d.state, max(minState, d.style.Columns()/4))
+}
+
+// fit is the room that is left for the wire's column.
+func (d *drawing) fit() int {
+	used := 2 + d.step + gap + leader + gap + d.state
+	if d.time > 0 {
+		used += gap + d.time
+	}
+	for _, n := range d.lane {
+		used += n + gap
+	}
+	return d.style.Columns() - used
+}

@@ -1,0 +1,209 @@
+package draw
+
+import (
+	"strings"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Decision is the step of an execution, from 1, at which it was decided that a property would be violated: that of the
+// claim by which somebody came to believe what the broker does not have, of the command that put the queue there which
+// stays, and so on. It is 0 where it is not known, or where it is the step at which the violation shows.
+func Decision(t *scenario.Trace, v scenario.Violation) int {
+	if len(t.Setup) == 0 || v.Slot > monitor.Slots { // what the broker has is not known
+		return 0
+	}
+	d := decider{Trace: t, v: v, shows: min(v.Step, len(t.Steps)-1)}
+	if d.shows < 0 {
+		return 0
+	}
+	if at := d.decided(); at >= 0 && at < v.Step {
+		return at + 1
+	}
+	return 0
+}
+
+// decider looks for the step, counted from 0, at which one violation was decided; -1 is not known.
+type decider struct {
+	*scenario.Trace
+	v     scenario.Violation
+	shows int
+}
+
+func (d *decider) decided() int {
+	c := d.client()
+	switch d.v.Property {
+	case property.MutualExclusion, property.NoFalseHold:
+		return d.beliefs()
+	case property.Linearizable:
+		return d.answer(c)
+	case property.HonestVerify, property.StaleBeliefEnds: // it was told that its connection is gone, and asked on another
+		return d.last(d.invoked(c, lock.Verify), d.shows, c, func(s *scenario.Taken) bool { return s.Reply.Kind == amqp.ConnectionClosed })
+	case property.ContiguousSlots:
+		return d.became(func(before, after *monitor.Truth) bool { return before.Exists != after.Exists })
+	case property.CrashFrees, property.RemovalDrains:
+		return d.became(d.taken)
+	case property.SurvivesRestart:
+		if d.truth(d.shows).Taken == 0 {
+			return -1
+		}
+		return d.became(func(before, after *monitor.Truth) bool { return after.Taken&^before.Taken != 0 })
+	case property.AdminExclusion:
+		return d.administered()
+	case property.EffectiveRelease:
+		return d.invoked(c, lock.Release)
+	case property.Progress:
+		if refused(&d.Steps[d.shows]) { // it went on after this
+			return d.last(d.invoked(c, lock.NoOp), d.shows-1, c, refused)
+		}
+	case property.CheapAcquire, property.CheapVerify:
+		return d.spent(c)
+	}
+	return -1
+}
+
+// client is whom the violation is about: where nobody is named, whoever's call ends in its step.
+func (d *decider) client() int {
+	if d.v.Client > 0 {
+		return int(d.v.Client)
+	}
+	s := &d.Steps[d.shows]
+	for _, e := range d.History.Events[s.First : s.First+s.Events] {
+		if e.Type != history.Invoke && e.Process > 0 {
+			return clientOf(e, len(d.Scenario.Clients))
+		}
+	}
+	return int(s.Action.Client)
+}
+
+// truth is what the broker has of the lock after a step.
+func (d *decider) truth(step int) *monitor.Truth { return &d.Steps[step].Truth[d.v.Lock] }
+
+// invoked is the step in which a client last began an operation, or any for NoOp.
+func (d *decider) invoked(c int, op lock.Op) int {
+	for i := d.shows; i >= 0; i-- {
+		s := &d.Steps[i]
+		for _, e := range d.History.Events[s.First : s.First+s.Events] {
+			if e.Type == history.Invoke && clientOf(e, len(d.Scenario.Clients)) == c && (op == lock.NoOp || e.F.Op() == op) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// last is a client's last step among some of which something is true.
+func (d *decider) last(from, to, c int, is func(*scenario.Taken) bool) int {
+	for i := to; from >= 0 && i >= from; i-- {
+		if s := &d.Steps[i]; int(s.Action.Client) == c && is(s) {
+			return i
+		}
+	}
+	return -1
+}
+
+// claims reports whether a step declares a queue, and refused whether that was refused.
+func claims(s *scenario.Taken) bool {
+	return s.Command.Method == amqp.QueueDeclare && !s.Command.Flags.Has(amqp.Passive)
+}
+
+func refused(s *scenario.Taken) bool { return claims(s) && s.Reply.Code.Refusal() }
+
+// became is the last step that made a difference of some kind to what the broker has.
+func (d *decider) became(differs func(before, after *monitor.Truth) bool) int {
+	for i := d.shows; i > 0; i-- {
+		if differs(d.truth(i-1), d.truth(i)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// taken reports whether somebody has taken the slot.
+func (d *decider) taken(before, after *monitor.Truth) bool {
+	return (after.Taken&^before.Taken)>>d.v.Slot&1 == 1
+}
+
+// beliefs is why one of two believes to hold what the broker has as the other's: it lost it without knowing, or its
+// claim got nothing, or what somebody had already.
+func (d *decider) beliefs() int {
+	if d.Scenario.Options.Connection == lock.SharedConnection { // the broker has no idea who holds what
+		return d.answer(int(d.Steps[d.shows].Action.Client))
+	}
+	for _, c := range []int{d.client(), int(d.v.Other)} {
+		acquired := d.invoked(c, lock.Acquire)
+		owner := func(i int) bool { return int(d.truth(i).Owner[d.v.Slot]) == c }
+		if acquired < 0 || owner(d.shows) {
+			continue
+		}
+		for i := d.shows; i > acquired; i-- {
+			if owner(i-1) && !owner(i) {
+				return i
+			}
+		}
+		if at := d.last(acquired, d.shows, c, claims); at >= 0 {
+			return at
+		}
+	}
+	return -1
+}
+
+// answer is what a client has a wrong answer from: its claim, or the last that it asked before it gave up what it had.
+func (d *decider) answer(c int) int {
+	s := &d.Steps[d.shows]
+	for _, e := range d.History.Events[s.First : s.First+s.Events] {
+		switch from := d.invoked(c, lock.NoOp); {
+		case e.Type == history.Invoke || clientOf(e, len(d.Scenario.Clients)) != c:
+		case e.F.Op() == lock.Acquire && e.Held:
+			return d.last(from, d.shows, c, claims)
+		case e.F.Op() == lock.Verify:
+			return d.last(from, d.shows, c, func(s *scenario.Taken) bool { return s.Command.Method != amqp.QueueDelete })
+		}
+	}
+	return -1
+}
+
+// administered is why two administer at once: one has given up the administration mutex on the way, or another went on
+// by the answer that it had last before it came in between.
+func (d *decider) administered() int {
+	for i := d.shows; i > 0; i-- {
+		owner := int(d.truth(i - 1).Admin)
+		if s := &d.Steps[i]; owner > 0 && owner != int(d.truth(i).Admin) && int(s.Action.Client) == owner && s.Events == 0 {
+			return i
+		}
+	}
+	between := d.shows - 1
+	if between < 0 || int(d.Steps[between].Action.Client) == d.client() {
+		return -1
+	}
+	other := int(d.Steps[between].Action.Client)
+	if at := d.last(0, between-1, other, anything); at >= 0 && d.Steps[between].Events == 0 {
+		return at
+	}
+	return between
+}
+
+func anything(*scenario.Taken) bool { return true }
+
+// spent is where an operation went beyond its budget, as far as that is one command.
+func (d *decider) spent(c int) int {
+	from := d.invoked(c, lock.NoOp)
+	for _, waste := range []struct {
+		detail string
+		is     func(*scenario.Taken) bool
+	}{
+		{"reconnected", func(s *scenario.Taken) bool { return s.Command.Method == amqp.ConnectionOpen }},
+		{"broke a channel", func(s *scenario.Taken) bool { return s.Reply.Kind == amqp.ChannelClosed }},
+		{"opened", func(s *scenario.Taken) bool { return s.Command.Method == amqp.ChannelOpen }},
+	} {
+		if strings.Contains(d.v.Detail, waste.detail) {
+			return d.last(from, d.shows, c, waste.is)
+		}
+	}
+	return -1
+}

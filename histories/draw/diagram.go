@@ -1,0 +1,215 @@
+package draw
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Draw draws an execution for a terminal as a space-time diagram: time goes down, a line a step. The
+// columns are what each client knows, what goes over the wire, and what the broker has; a step's
+// command leads from its client's column to the wire. Where a property is seen broken, a rule marks
+// the moment.
+func Draw(w io.Writer, t *scenario.Trace, s style.Style) error {
+	d := layOut(tell(t), s)
+	var b strings.Builder
+	for _, l := range title(t, s) {
+		s.Paint(&b, l)
+	}
+	lines := d.lines()
+	for _, l := range append(lines, legend(text(lines), s)...) {
+		s.Paint(&b, l)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// title says what was run.
+func title(t *scenario.Trace, s style.Style) []style.Line {
+	target := style.Printable(t.Scenario.Target)
+	words := append([]string{target + " ·"}, Settings(t)...)
+	var out []style.Line
+	for i, text := range style.Fill(words, " ", s.Columns()) {
+		if i == 0 && strings.HasPrefix(text, target) {
+			out = append(out, style.Line{style.Bold.Of(target), style.Dim.Of(text[len(target):])})
+			continue
+		}
+		out = append(out, style.Line{style.Dim.Of(text)})
+	}
+	return append(out, nil)
+}
+
+// Settings are an execution's locks, and its options that are not the defaults.
+func Settings(t *scenario.Trace) []string {
+	var items []string
+	for _, l := range t.Scenario.Locks {
+		switch kind := t.History.Kind; {
+		case kind == lock.Semaphore:
+			items = append(items, fmt.Sprintf("%s with %s", l.Name, style.Plural(int(l.Slots), "slot")))
+		case kind == lock.PersistentMutex && l.Slots == 0:
+			items = append(items, l.Name+", not created yet")
+		default: // it has no slots to speak of
+			items = append(items, l.Name)
+		}
+	}
+	for _, o := range t.Scenario.Options.Changed() {
+		items = append(items, o[0]+"="+o[1])
+	}
+	return style.List(items)
+}
+
+func (d *drawing) lines() []style.Line {
+	out := d.head()
+	var before *moment
+	for i := range d.moments {
+		m := &d.moments[i]
+		out = append(out, d.row(m, before)...)
+		out = append(out, d.rule(m)...)
+		before = m
+	}
+	return out
+}
+
+func (d *drawing) head() []style.Line {
+	l := d.margin("step", "ms")
+	for i, client := range d.cast {
+		l = append(l, style.Line{style.ClientColour(client).Of(clientName(client))}.Pad(d.lane[i]+gap)...)
+	}
+	l = append(l, style.Line{{Text: "  "}, style.Dim.Of("command → reply")}.Pad(leader+d.wire+gap)...)
+	name := "broker"
+	if len(d.locks) == 1 {
+		name = style.Printable(d.locks[0])
+	}
+	return []style.Line{append(l, style.Dim.Of(name))}
+}
+
+// margin is the column of the step's number, and that of the time.
+func (d *drawing) margin(step, ms string) style.Line {
+	text := fmt.Sprintf("%*s", 2+d.step, step)
+	if d.time > 0 {
+		text += fmt.Sprintf("%*s", gap+d.time, ms)
+	}
+	return style.Line{style.Dim.Of(text + strings.Repeat(" ", gap))}
+}
+
+// row is one step: one line, and more where a cell needs them.
+func (d *drawing) row(m, before *moment) []style.Line {
+	wire := style.Fill(d.words(m), " ", d.wire)
+	state := d.broker(m, before, d.state)
+	height := max(len(wire), len(state))
+	for _, client := range d.cast {
+		height = max(height, len(d.labels(m, client)))
+	}
+	var out []style.Line
+	for i := range height {
+		l := d.margin("", "")
+		if i == 0 {
+			l = d.number(m)
+		}
+		l = append(l, d.lanes(m, i)...)
+		l = append(l, style.Line{d.ink(m).Of(at(wire, i))}.Pad(d.wire+gap)...)
+		cell := style.Plain.Of(at(state, i))
+		if state == nil {
+			cell = style.Dim.Of("│")
+		}
+		out = append(out, append(l, cell))
+	}
+	return out
+}
+
+// number is the margin of a step's first line. The time is worth a word where more of it passed than
+// a command takes.
+func (d *drawing) number(m *moment) style.Line {
+	step, ms := "", ""
+	if m.step > 0 {
+		step = strconv.Itoa(m.step)
+	}
+	if m.leap {
+		ms = strconv.FormatInt(m.time, 10)
+	}
+	l := d.margin(step, ms)
+	switch {
+	case len(m.broken) > 0:
+		return style.Line{style.Red.Of(shows), style.Plain.Of(l[0].Text[1:])}
+	case len(m.decides) > 0:
+		return style.Line{style.Red.Of(decided), style.Plain.Of(l[0].Text[1:])}
+	}
+	return l
+}
+
+func (d *drawing) ink(m *moment) style.Colour {
+	switch {
+	case m.marked():
+		return style.Red
+	case m.fault:
+		return style.Yellow
+	}
+	return style.Plain
+}
+
+// words is what the wire's column says.
+func (d *drawing) words(m *moment) []string {
+	switch {
+	case m.step == 0:
+		return nil
+	case d.compact:
+		return m.sentence()
+	}
+	return m.wire()
+}
+
+// broker is what the broker has of the locks in which that changed, and of all where a property is
+// broken; where there are several, each on a line of its own.
+func (d *drawing) broker(m, before *moment, width int) []string {
+	var out []string
+	for i := range m.truth {
+		if len(m.broken) == 0 && before != nil && m.truth[i] == before.truth[i] {
+			continue
+		}
+		parts := stateWords(&m.truth[i], d.kind)
+		if len(m.truth) > 1 {
+			parts[0] = style.Printable(d.locks[i]) + " " + parts[0]
+		}
+		out = append(out, style.Fill(parts, "  ", width)...)
+	}
+	return out
+}
+
+// rule marks the moment at which properties are seen broken.
+func (d *drawing) rule(m *moment) []style.Line {
+	if len(m.broken) == 0 {
+		return nil
+	}
+	width := 2 + d.step + gap
+	out := []style.Line{{style.Red.Of(strings.Repeat("━", min(d.style.Columns(), d.style.Columns()-d.fit()+d.wire)))}}
+	for _, v := range m.broken {
+		text := v.Property.String() + ": " + v.Property.Sentence(d.kind)
+		out = append(out, style.Beside(style.Line{style.Red.Of(shows)}, strings.Fields(text), style.Red, width, d.style.Columns()-width)...)
+		out = append(out, style.Beside(nil, strings.Fields(style.Printable(v.Explain())), style.Plain, width, d.style.Columns()-width)...)
+	}
+	return append(out, out[0])
+}
+
+func clientName(client int) string { return fmt.Sprintf("c%d", client) }
+
+// at is the i-th of some lines, and nothing beyond.
+func at(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return ""
+}
+
+// text is what lines say, without ink.
+func text(lines []style.Line) string {
+	var b strings.Builder
+	for _, l := range lines {
+		style.Style{}.Paint(&b, l)
+	}
+	return b.String()
+}

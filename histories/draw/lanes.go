@@ -1,0 +1,101 @@
+package draw
+
+import (
+	"fmt"
+	"github.com/lockproof/lockproof/histories/style"
+	"strings"
+	"unicode/utf8"
+)
+
+// lanes are the clients' columns of one line of a step. On the first line the acting client's command
+// leads across the columns to its right, and what happens to everybody at once leads across all.
+func (d *drawing) lanes(m *moment, i int) style.Line {
+	var l style.Line
+	fill := " "
+	if i == 0 && m.sweep {
+		fill = "╌"
+	}
+	for c, client := range d.cast {
+		text := d.cell(m, client, i)
+		l = append(l, style.ClientColour(client).Of(text))
+		rest := d.lane[c] + gap - utf8.RuneCountInString(text)
+		if i == 0 && m.actor == client && m.command != "" {
+			fill = "─"
+			if utf8.RuneCountInString(text) > 1 {
+				l, rest = append(l, style.Span{Text: " "}), rest-1
+			}
+		}
+		l = append(l, style.Dim.Of(strings.Repeat(fill, rest)))
+	}
+	if fill == "─" {
+		return append(l, style.Dim.Of("▸ "))
+	}
+	return append(l, style.Dim.Of(fill+" "))
+}
+
+// cell is a client's column in the i-th line of a step: what it calls or is told, or how it stands.
+func (d *drawing) cell(m *moment, client, i int) string {
+	if label := at(d.labels(m, client), i); label != "" {
+		return label
+	}
+	glyph := m.lanes[client-1].glyph()
+	if i == 0 && client == m.actor && m.command != "" {
+		glyph = strings.NewReplacer("│", "├", "┃", "┣").Replace(glyph)
+	}
+	return glyph
+}
+
+// labels are what a client's column says in a step, by line.
+func (d *drawing) labels(m *moment, client int) []string {
+	var out []string
+	for i := range m.calls {
+		if c := &m.calls[i]; c.client == client {
+			out = append(out, d.label(c))
+		}
+	}
+	if m.fate != "" && m.actor == client {
+		out = append(out, m.fate)
+	}
+	return out
+}
+
+// label is a call as it stands on its client's lane; in a compact drawing, its mark alone.
+func (d *drawing) label(c *call) string {
+	mark := "╺"
+	switch {
+	case c.end == "":
+		mark = "┏"
+	case c.begin == "":
+		mark = "┗"
+	}
+	if d.compact {
+		return mark
+	}
+	return mark + " " + c.words()
+}
+
+// glyph is a client's line: heavy while it is calling, dashed while its connection is gone and it
+// does not know, dotted once it is dead and the broker still has its connection; with the slot that
+// it believes to hold.
+func (l lane) glyph() string {
+	held := ""
+	switch {
+	case l.held > 0:
+		held = fmt.Sprint(l.held)
+	case l.held == unnumbered:
+		held = "•"
+	}
+	switch {
+	case l.haunted:
+		return "┊"
+	case l.dead:
+		return ""
+	case l.calling && l.cut:
+		return "╏" + held
+	case l.calling:
+		return "┃" + held
+	case l.cut:
+		return "╎" + held
+	}
+	return "│" + held
+}

@@ -1,0 +1,42 @@
+package draw
+
+import (
+	"github.com/lockproof/lockproof/histories/style"
+	"regexp"
+)
+
+// signs are what a diagram's marks mean, each with what gives its presence away.
+var signs = []struct {
+	find          *regexp.Regexp
+	mark, meaning string
+}{
+	{regexp.MustCompile("(?m)^" + decided), decided, "where it was decided"},
+	{regexp.MustCompile("[┏┗]"), "┏ ┗", "call and return"},
+	{regexp.MustCompile("╺"), "╺", "both in one step"},
+	{regexp.MustCompile("[│┃├┣╎╏][0-9]"), "│1", "believes it holds slot 1"},
+	{regexp.MustCompile("[│┃├┣╎╏]•"), "│•", "believes it holds the lock"},
+	{regexp.MustCompile("[╎╏]"), "╎", "connection gone, unknown to the client"},
+	{regexp.MustCompile("╳"), "╳", "crash"},
+	{regexp.MustCompile("┊"), "┊", "dead, unknown to the broker"},
+	{regexp.MustCompile("[0-9]:A"), "1:A", "slot 1 exists"},
+	{regexp.MustCompile("[0-9]:–"), "1:–", "it does not"},
+	{regexp.MustCompile("B←c"), "B←c1", "c1's connection holds it"},
+	{regexp.MustCompile("held←c"), "held←c1", "by c1's connection"},
+	{regexp.MustCompile("←c[0-9]+†"), "†", "a connection that c1 does not use any more"},
+	{regexp.MustCompile("[0-9]:(A )?B( |\n)"), "B", "nobody's exclusively"},
+}
+
+// legend explains the marks that were drawn.
+func legend(drawn string, s style.Style) []style.Line {
+	var items []string
+	for _, sign := range signs {
+		if sign.find.MatchString(drawn) {
+			items = append(items, sign.mark+" "+sign.meaning)
+		}
+	}
+	var out []style.Line
+	for _, text := range style.Fill(style.List(items), " ", s.Columns()) {
+		out = append(out, style.Line{style.Dim.Of(text)})
+	}
+	return out
+}

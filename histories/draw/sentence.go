@@ -1,0 +1,67 @@
+package draw
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// wire is the step's command and reply, and what else happened, in words: what must not be broken
+// over two lines is one word.
+func (m *moment) wire() []string {
+	words := strings.Fields(m.command)
+	if m.reply != "" {
+		words = append(words, "→ "+m.reply)
+	}
+	for _, more := range append([]string{m.said}, m.errors...) {
+		if more != "" && len(words) > 0 {
+			words[len(words)-1] += ";"
+		}
+		words = append(words, strings.Fields(more)...)
+	}
+	return words
+}
+
+// words is a call: "acquire", "holds 1", or "verify: held" where it began and ended in one step.
+func (c *call) words() string { return strings.Trim(c.begin+": "+c.end, ": ") }
+
+// sentence is all of a step in words: who called what, what went over the wire, what it came to.
+func (m *moment) sentence() []string {
+	var words, ends []string
+	if m.actor > 0 && m.command != "" {
+		words = append(words, clientName(m.actor))
+	}
+	for i := range m.calls {
+		c := &m.calls[i]
+		if c.begin != "" {
+			words = append(words, c.begin+":")
+		}
+		if c.end != "" {
+			ends = append(ends, "⇒ "+c.end)
+		}
+	}
+	return slices.Concat(words, m.wire(), ends)
+}
+
+// Transcript is an execution in plain sentences, a step a line: for people who read the file of
+// a counterexample without the tool.
+func Transcript(t *scenario.Trace) []string {
+	var lines []string
+	s := tell(t)
+	for i := range s.moments {
+		m := &s.moments[i]
+		if m.step == 0 {
+			continue
+		}
+		text := strings.Join(m.sentence(), " ")
+		for _, v := range m.broken {
+			text += " " + shows + " " + v.Property.String()
+		}
+		for _, v := range m.decides {
+			text += " " + decided + " " + v.Property.String()
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}

@@ -1,0 +1,239 @@
+package draw
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// story is an execution in words: what the terminal's diagram, the page's and the transcript share.
+type story struct {
+	clients int
+	cast    []int // the clients that something happens to
+	kind    lock.Kind
+	locks   []string // their names
+	moments []moment
+}
+
+// moment is one step of an execution. The first moment of a story is step 0, the state before it.
+type moment struct {
+	step  int
+	time  int64 // virtual milliseconds
+	actor int   // the client that acts, from 1; 0 is the broker, or time
+	calls []call
+	// command and reply are what was sent and what came back; said is what else happened.
+	command, reply, said string
+	errors               []string // what clients said of calls that failed
+
+	leap  bool   // more time passed than a command takes
+	fault bool   // it is something that goes wrong, or time
+	sweep bool   // it happens to everybody at once
+	fate  string // a mark on the acting client's lane: it died, or the broker saw that it had
+
+	lanes  []lane          // by client, after the step
+	truth  []monitor.Truth // by lock: what the broker has after the step
+	broken []scenario.Violation
+	// decides are those that were decided here, and show later.
+	decides []scenario.Violation
+}
+
+// The marks of a client's fate.
+const (
+	died    = "╳"
+	noticed = "┴" // by the broker
+)
+
+// The marks of a violation: where it shows, and where it was decided.
+const (
+	shows   = "✗"
+	decided = "▶"
+)
+
+// call is an operation that began, ended, or both, in one step.
+type call struct {
+	client     int
+	begin, end string // in words; "" for what was not in this step
+}
+
+// lane is how a client stands.
+type lane struct {
+	calling bool // an operation is under way
+	held    int  // the slot it believes to hold; 0 is none
+	dead    bool
+	haunted bool // dead, and the broker still has its connection
+	cut     bool // its connection is gone and it does not know
+}
+
+// unnumbered is a held slot of which no number is known.
+const unnumbered = -1
+
+// tell makes a story of a trace.
+func tell(t *scenario.Trace) *story {
+	s := &story{clients: len(t.Scenario.Clients), kind: t.History.Kind}
+	for _, l := range t.Scenario.Locks {
+		s.locks = append(s.locks, l.Name)
+	}
+	first := moment{lanes: make([]lane, s.clients)}
+	if n := len(t.Setup); n > 0 {
+		first.look(t, &t.Setup[n-1])
+		s.moments = append(s.moments, first)
+	}
+	before := first
+	for i := range t.Steps {
+		m := momentOf(t, i, before.lanes)
+		m.leap = m.time > before.time+1
+		s.moments = append(s.moments, m)
+		before = m
+	}
+	for _, v := range t.Violations {
+		s.mark(v)
+		s.decide(v, Decision(t, v))
+	}
+	s.choose()
+	return s
+}
+
+// choose finds the cast.
+func (s *story) choose() {
+	for client := 1; client <= s.clients; client++ {
+		acts := func(m moment) bool {
+			return m.actor == client || slices.ContainsFunc(m.calls, func(c call) bool { return c.client == client })
+		}
+		if slices.ContainsFunc(s.moments, acts) {
+			s.cast = append(s.cast, client)
+		}
+	}
+}
+
+// mark puts a violation where it was seen; one that was seen when all was over goes to the end.
+func (s *story) mark(v scenario.Violation) {
+	i := slices.IndexFunc(s.moments, func(m moment) bool { return m.step == v.Step+1 })
+	if i < 0 {
+		end := s.last()
+		s.moments = append(s.moments, moment{said: "when all is over", step: v.Step + 1, time: end.time, lanes: end.lanes, truth: end.truth})
+		i = len(s.moments) - 1
+	}
+	s.moments[i].broken = append(s.moments[i].broken, v)
+}
+
+// decide puts a violation where it was decided, too.
+func (s *story) decide(v scenario.Violation, step int) {
+	for i := range s.moments {
+		if m := &s.moments[i]; step > 0 && m.step == step {
+			m.decides = append(m.decides, v)
+		}
+	}
+}
+
+// marked reports whether the step is one at which a violation was decided, or shows.
+func (m *moment) marked() bool { return len(m.broken) > 0 || len(m.decides) > 0 }
+
+func (s *story) last() moment {
+	if len(s.moments) == 0 {
+		return moment{lanes: make([]lane, s.clients), truth: make([]monitor.Truth, len(s.locks))}
+	}
+	return s.moments[len(s.moments)-1]
+}
+
+func momentOf(t *scenario.Trace, i int, before []lane) moment {
+	taken := &t.Steps[i]
+	a := taken.Action
+	m := moment{
+		step: i + 1, time: taken.Time, actor: int(a.Client), lanes: slices.Clone(before),
+		said: actionWords(a), fault: a.Do != scenario.Step && a.Do != scenario.Choose, sweep: a.Do == scenario.Restart || a.Do == scenario.Advance,
+	}
+	if taken.Command.Method != amqp.NoMethod {
+		m.command = commandWords(taken.Command, t.Names)
+		m.reply = replyWords(taken.Reply)
+	} else if taken.Other != "" {
+		m.command, m.reply = taken.Other, replyWords(taken.Reply)
+	}
+	m.act(a, taken.Reply)
+	for i, e := range t.History.Events[taken.First : taken.First+taken.Events] {
+		m.see(e, t)
+		if said := t.Errors[taken.First+i]; said != "" {
+			m.errors = append(m.errors, errorWords(t, e, said))
+		}
+	}
+	m.look(t, taken)
+	return m
+}
+
+// act changes the lanes as an action does by itself.
+func (m *moment) act(a scenario.Action, r amqp.Reply) {
+	if a.Do == scenario.Restart {
+		for i := range m.lanes {
+			m.lanes[i].cut = !m.lanes[i].dead
+			m.lanes[i].haunted = false
+		}
+		return
+	}
+	if a.Client == 0 || int(a.Client) > len(m.lanes) {
+		return
+	}
+	l := &m.lanes[a.Client-1]
+	switch {
+	case a.Do.Crash():
+		*l, m.fate = lane{dead: true, haunted: a.Late}, died
+	case a.Do == scenario.Detect:
+		l.haunted, m.fate = false, noticed
+	case a.Do == scenario.Drop:
+		l.cut = true
+	case r.Kind == amqp.ConnectionClosed || a.Do == scenario.Lose:
+		l.cut, l.held = false, 0
+	}
+}
+
+// see takes in an event of the history: calls, and what clients believe after them.
+func (m *moment) see(e history.Event, t *scenario.Trace) {
+	if e.Process < 1 || len(m.lanes) == 0 {
+		return
+	}
+	client := clientOf(e, len(m.lanes))
+	if e.Type == history.Invoke {
+		m.calls = append(m.calls, call{client: client, begin: invocationWords(e, t.History.Kind)})
+	} else {
+		m.end(client, completionWords(e, t.History.Kind))
+	}
+	if l := &m.lanes[client-1]; !l.dead {
+		l.believe(e, t.History.Kind)
+	}
+}
+
+// clientOf is the client of an event, of so many: one has a new number for each of its connections, and those of the
+// others lie between.
+func clientOf(e history.Event, clients int) int { return (int(e.Process)-1)%clients + 1 }
+
+// end ends the call that the client is in: in this step, where it began in it.
+func (m *moment) end(client int, words string) {
+	if n := len(m.calls); n > 0 && m.calls[n-1].client == client && m.calls[n-1].end == "" {
+		m.calls[n-1].end = words
+		return
+	}
+	m.calls = append(m.calls, call{client: client, end: words})
+}
+
+// believe changes what the client believes. Who begins to release does not believe any more.
+func (l *lane) believe(e history.Event, kind lock.Kind) {
+	l.calling = e.Type == history.Invoke
+	switch op := e.F.Op(); {
+	case l.calling && op != lock.Release:
+	case e.Type == history.OK && e.Held && (e.Slot == history.AnySlot || kind != lock.Semaphore):
+		l.held = unnumbered
+	case e.Type == history.OK && e.Held:
+		l.held = int(e.Slot)
+	case op == lock.Release, e.Type == history.OK && op == lock.Verify, e.Reason == lock.Disconnected, e.Reason == lock.TimedOut:
+		l.held = 0
+	}
+}
+
+// look takes in what the broker has after the step.
+func (m *moment) look(t *scenario.Trace, taken *scenario.Taken) {
+	for i := range t.Scenario.Locks {
+		m.truth = append(m.truth, taken.Truth[i])
+	}
+}

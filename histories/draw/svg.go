@@ -1,0 +1,81 @@
+package draw
+
+import (
+	"fmt"
+	"github.com/lockproof/lockproof/histories/style"
+	"html"
+	"strings"
+	"unicode/utf8"
+)
+
+// drawing elements of SVG, as few as the diagram needs. Colours are the style sheet's.
+
+// canvas is a picture that grows downward.
+type canvas struct {
+	b             strings.Builder
+	width, height int
+}
+
+func (c *canvas) line(class, color string, x1, y1, x2, y2 int) {
+	fmt.Fprintf(&c.b, `<line class="%s"%s x1="%d" y1="%d" x2="%d" y2="%d"/>`+"\n", class, stroke(color), x1, y1, x2, y2)
+}
+
+func (c *canvas) rect(class, color string, x, y, width, height int) {
+	fmt.Fprintf(&c.b, `<rect class="%s"%s x="%d" y="%d" width="%d" height="%d" rx="3"/>`+"\n", class, fillStyle(color), x, y, width, height)
+}
+
+// wide is a rectangle over the whole width, whatever that will be.
+func (c *canvas) wide(class string, y, height int) {
+	fmt.Fprintf(&c.b, `<rect class="%s" x="0" y="%d" width="100%%" height="%d"/>`+"\n", class, y, height)
+}
+
+func (c *canvas) dot(color string, x, y, radius int) {
+	fmt.Fprintf(&c.b, `<circle%s cx="%d" cy="%d" r="%d"/>`+"\n", fillStyle(color), x, y, radius)
+}
+
+// cross marks a death.
+func (c *canvas) cross(x, y int) {
+	fmt.Fprintf(&c.b, `<path class="cross" d="M%d %d l12 12 m0 -12 l-12 12"/>`+"\n", x-6, y-6)
+}
+
+// text writes from a point on to the right; its middle is at the height given.
+func (c *canvas) text(class, color string, x, y int, text string) {
+	fmt.Fprintf(&c.b, `<text class="%s"%s x="%d" y="%d" xml:space="preserve">%s</text>`+"\n", class, fillStyle(color), x, y+4, html.EscapeString(style.Printable(text)))
+	c.width = max(c.width, x+textWidth(text))
+}
+
+// centered writes around a point.
+func (c *canvas) centered(class, color string, x, y int, text string) {
+	fmt.Fprintf(&c.b, `<text class="%s"%s x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", class, fillStyle(color), x, y+4, html.EscapeString(style.Printable(text)))
+}
+
+// arrow leads to the right.
+func (c *canvas) arrow(x1, y, x2 int) {
+	c.line("wire", "", x1, y, x2, y)
+	fmt.Fprintf(&c.b, `<path d="M%d %d l-6 -3.5 v7 z" fill="var(--soft)"/>`+"\n", x2, y)
+}
+
+// String is the picture.
+func (c *canvas) String() string {
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d">`+"\n", c.width+margin, c.height) +
+		c.b.String() + "</svg>\n"
+}
+
+func stroke(color string) string {
+	if color == "" {
+		return ""
+	}
+	return ` stroke="` + color + `"`
+}
+
+func fillStyle(color string) string {
+	if color == "" {
+		return ""
+	}
+	return ` style="fill:` + color + `"`
+}
+
+func clientColor(client int) string { return fmt.Sprintf("var(--c%d)", (client-1)%8+1) }
+
+// textWidth is about how wide a text is drawn.
+func textWidth(text string) int { return (utf8.RuneCountInString(text)*725 + 99) / 100 }

@@ -1,0 +1,200 @@
+package draw
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// The measures of the page's diagram, in pixels.
+const (
+	margin    = 20
+	rowHeight = 28
+	slotWidth = 44
+)
+
+// svgDiagram is a story with the places of its columns and rows.
+type svgDiagram struct {
+	*story
+	canvas
+	rows  []int       // y of each moment's middle
+	lanes map[int]int // x of each client's line
+	slots []int       // x of each lock's first slot
+	most  []int       // the largest slot of each lock that is ever there
+	admin []int       // x of each lock's administration mutex
+	words int         // x of what goes over the wire
+}
+
+// SVG draws a space-time diagram: time goes down. A client's line is thick while it calls, and
+// banded while it believes that it holds a slot; its commands lead to the broker, where a slot is
+// a bar, filled with the colour of the client whose connection has it.
+func SVG(t *scenario.Trace) string {
+	s := tell(t)
+	d := &svgDiagram{story: s}
+	d.placeRows()
+	d.placeColumns()
+	for i := range s.moments {
+		d.background(i)
+	}
+	for l := range s.locks {
+		for slot := 1; slot <= d.most[l]; slot++ {
+			d.slot(l, slot)
+		}
+		d.holders(d.runs(administrator, l), d.admin[l])
+	}
+	for i := range s.moments {
+		d.clientLines(i)
+	}
+	for i := range s.moments {
+		d.moment(i)
+	}
+	d.heads()
+	return d.String()
+}
+
+// placeRows leaves room under a row for the properties that it breaks.
+func (d *svgDiagram) placeRows() {
+	y := 2*rowHeight + rowHeight/2
+	for i := range d.moments {
+		d.rows = append(d.rows, y)
+		y += rowHeight * (1 + len(d.moments[i].broken))
+	}
+	d.height = y
+}
+
+// placeColumns makes a client's column as wide as what it ever says.
+func (d *svgDiagram) placeColumns() {
+	x := margin + 40
+	d.lanes = make(map[int]int)
+	for _, c := range d.cast {
+		d.lanes[c] = x
+		widest := textWidth(clientName(c))
+		for i := range d.moments {
+			for _, call := range d.moments[i].calls {
+				if call.client == c {
+					widest = max(widest, textWidth(call.words()))
+				}
+			}
+		}
+		x += 12 + widest + 2*margin
+	}
+	x += margin
+	for l := range d.locks {
+		d.slots = append(d.slots, x)
+		d.most = append(d.most, d.largest(l))
+		x += d.most[l] * slotWidth
+		d.admin = append(d.admin, x)
+		if d.runs(administrator, l) != nil {
+			x += slotWidth
+		}
+		x = max(x, d.slots[l]+textWidth(d.locks[l])) + margin
+	}
+	d.words = x
+}
+
+func (d *svgDiagram) heads() {
+	for _, c := range d.cast {
+		d.text("bold", clientColor(c), d.lanes[c]-4, rowHeight/2, clientName(c))
+	}
+	for l, name := range d.locks {
+		d.text("head", "", d.slots[l]-15, rowHeight/2, name)
+		for slot := 1; slot <= d.most[l] && d.kind == lock.Semaphore; slot++ {
+			d.centered("head", "", d.slots[l]+(slot-1)*slotWidth, 3*rowHeight/2, strconv.Itoa(slot))
+		}
+		if d.runs(administrator, l) != nil {
+			d.centered("head", "", d.admin[l], 3*rowHeight/2, "admin")
+		}
+	}
+	d.text("head", "", d.words, rowHeight/2, "command → reply")
+}
+
+// background colours a row in which something went wrong.
+func (d *svgDiagram) background(i int) {
+	m := &d.moments[i]
+	class := "event"
+	if m.marked() {
+		class = "band"
+	} else if !m.fault {
+		return
+	}
+	d.wide(class, d.rows[i]-rowHeight/2, (1+len(m.broken))*rowHeight)
+}
+
+// clientLines draw the clients' lines through a row: up to its middle as they were, from there on as
+// they are.
+func (d *svgDiagram) clientLines(i int) {
+	m, before, y := &d.moments[i], &d.moments[max(0, i-1)], d.rows[i]
+	for _, c := range d.cast {
+		d.clientLine(before.lanes[c-1], c, y-rowHeight/2, y)
+		d.clientLine(m.lanes[c-1], c, y, y+rowHeight/2)
+	}
+}
+
+func (d *svgDiagram) clientLine(l lane, client, y1, y2 int) {
+	x, color, class := d.lanes[client], clientColor(client), "idle"
+	if l.held != 0 {
+		d.line("holds", color, x, y1, x, y2)
+	}
+	switch {
+	case l.haunted:
+		class += " haunted"
+	case l.dead:
+		return
+	case l.calling:
+		class = "busy"
+	}
+	if l.cut {
+		class += " cut"
+	}
+	d.line(class, color, x, y1, x, y2)
+}
+
+// moment draws what happens in a row, and what that breaks.
+func (d *svgDiagram) moment(i int) {
+	m, y := &d.moments[i], d.rows[i]
+	class := ""
+	if m.fault {
+		class = "warn"
+	}
+	if m.marked() {
+		class = "bad"
+	}
+	if m.step > 0 {
+		d.text("soft", "", margin, y, strconv.Itoa(m.step))
+	}
+	if len(m.decides) > 0 {
+		d.text("bad", "", 2, y, decided)
+	}
+	d.text(class, "", d.words, y, strings.Join(m.wire(), " "))
+	if m.actor > 0 && m.command != "" {
+		x := d.lanes[m.actor]
+		d.arrow(x+d.labelled(m), y, d.slots[0]-margin)
+		d.dot(clientColor(m.actor), x, y, 4)
+	}
+	for j := range m.calls {
+		c := &m.calls[j]
+		d.text("", clientColor(c.client), d.lanes[c.client]+12, y, c.words())
+	}
+	switch m.fate {
+	case died:
+		d.cross(d.lanes[m.actor], y)
+	case noticed:
+		d.line("noticed", "", d.lanes[m.actor]-6, y, d.lanes[m.actor]+6, y)
+	}
+	for j, v := range m.broken {
+		d.text("bad", "", margin, y+(j+1)*rowHeight, "✗ "+v.Property.String()+": "+v.Explain())
+	}
+}
+
+// labelled is the room that the acting client's words take beside its line.
+func (d *svgDiagram) labelled(m *moment) int {
+	room := 8
+	for i := range m.calls {
+		if m.calls[i].client == m.actor {
+			room = max(room, 12+textWidth(m.calls[i].words())+6)
+		}
+	}
+	return room
+}

@@ -1,0 +1,89 @@
+package draw
+
+import (
+	"github.com/lockproof/lockproof/model/monitor"
+)
+
+// The broker's side of the page's diagram: what it has of each slot, as bars along time.
+
+// largest is the largest slot of a lock that is ever there.
+func (d *svgDiagram) largest(lock int) int {
+	most := 1
+	for i := range d.moments {
+		t := &d.moments[i].truth[lock]
+		for slot := most + 1; slot <= monitor.Slots; slot++ {
+			if (t.Exists|t.Taken)>>slot&1 == 1 {
+				most = slot
+			}
+		}
+	}
+	return most
+}
+
+// run is a stretch of rows in which a lock's truth says the same.
+type run struct{ from, to, value int }
+
+// runs are the stretches in which what is asked for is not 0.
+func (d *svgDiagram) runs(what func(*monitor.Truth) int, lock int) []run {
+	var runs []run
+	last := 0
+	for i := range d.moments {
+		value := what(&d.moments[i].truth[lock])
+		switch {
+		case value == 0:
+		case value == last:
+			runs[len(runs)-1].to = i
+		default:
+			runs = append(runs, run{i, i, value})
+		}
+		last = value
+	}
+	return runs
+}
+
+func administrator(t *monitor.Truth) int { return int(t.Admin) }
+
+// span is the top and the height of a run.
+func (d *svgDiagram) span(r run) (y, height int) {
+	y = d.rows[r.from] - rowHeight/2
+	return y, d.rows[r.to] + rowHeight/2 - y
+}
+
+// nobody is the owner of a B queue that is nobody's exclusively: as a client's number, 0.
+const nobody = 1 << 8
+
+// slot draws one slot of the broker's: an outline while it exists, filled while it has a holder.
+func (d *svgDiagram) slot(l, slot int) {
+	x := d.slots[l] + (slot-1)*slotWidth
+	exists := func(t *monitor.Truth) int { return int(t.Exists >> slot & 1) }
+	owner := func(t *monitor.Truth) int {
+		switch {
+		case t.Taken>>slot&1 == 0:
+			return 0
+		case t.Owner[slot] == 0:
+			return nobody
+		}
+		return int(t.Owner[slot])
+	}
+	for _, r := range d.runs(exists, l) {
+		y, height := d.span(r)
+		d.rect("slot", "", x-15, y+2, 30, height-4)
+	}
+	d.holders(d.runs(owner, l), x)
+}
+
+// holders draw who has a queue: paler, on a connection that its client does not use any more.
+func (d *svgDiagram) holders(runs []run, x int) {
+	for _, r := range runs {
+		class, color, name, owner := "taken", "var(--soft)", "B", uint8(r.value)
+		if owner != 0 {
+			color, name = clientColor(int(owner&^monitor.HalfOpen)), ownerName(owner)
+		}
+		if owner&monitor.HalfOpen != 0 {
+			class = "ghost"
+		}
+		y, height := d.span(r)
+		d.rect(class, color, x-11, y+4, 22, height-8)
+		d.centered("owner", "", x, d.rows[r.from], name)
+	}
+}

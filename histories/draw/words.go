@@ -1,0 +1,258 @@
+package draw
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// commandWords is a command as AMQP says it, short: "declare jobs-1-B exclusive". Probes are
+// mandatory publishes; what is worth a word is a publish that is not.
+func commandWords(c amqp.Command, names *amqp.Names) string {
+	queue := style.Printable(names.Name(c.Queue))
+	switch c.Method {
+	case amqp.QueueDeclare:
+		return "declare " + queue + flagWords(c.Flags, amqp.Passive, amqp.Exclusive, amqp.Durable, amqp.AutoDelete)
+	case amqp.QueueDelete:
+		return "delete " + queue + flagWords(c.Flags, amqp.IfUnused, amqp.IfEmpty)
+	case amqp.QueuePurge:
+		return "purge " + queue
+	case amqp.QueueBind:
+		return "bind " + queue
+	case amqp.BasicPublish:
+		words := "publish " + queue + flagWords(c.Flags, amqp.Persistent)
+		if !c.Flags.Has(amqp.Mandatory) {
+			words += " not mandatory"
+		}
+		return words
+	case amqp.BasicGet:
+		return "get " + queue + flagWords(c.Flags, amqp.NoAck)
+	case amqp.BasicConsume:
+		return "consume " + queue + flagWords(c.Flags, amqp.NoAck, amqp.Exclusive)
+	case amqp.BasicAck, amqp.BasicNack, amqp.BasicCancel, amqp.BasicQos:
+		return fmt.Sprintf("%s %d%s", c.Method, c.Number, flagWords(c.Flags, amqp.Multiple, amqp.Requeue))
+	}
+	return c.Method.String()
+}
+
+var flagNames = map[amqp.Flags]string{
+	amqp.Passive: "passive", amqp.Durable: "durable", amqp.Exclusive: "exclusive", amqp.AutoDelete: "auto-delete",
+	amqp.Persistent: "persistent", amqp.NoAck: "no-ack", amqp.IfUnused: "if-unused", amqp.IfEmpty: "if-empty",
+	amqp.Multiple: "multiple", amqp.Requeue: "requeue",
+}
+
+func flagWords(set amqp.Flags, flags ...amqp.Flags) string {
+	words := ""
+	for _, f := range flags {
+		if set.Has(f) {
+			words += " " + flagNames[f]
+		}
+	}
+	return words
+}
+
+// replyWords is a reply as the broker gave it; "" where none was due. The ack that follows a return
+// is not worth a word (BROKER-FACTS 1).
+func replyWords(r amqp.Reply) string {
+	switch r.Kind {
+	case amqp.NoReply:
+		return ""
+	case amqp.ChannelClosed:
+		return r.Code.String()
+	case amqp.ConnectionClosed:
+		if r.Code == 0 {
+			return "connection gone"
+		}
+		return "connection closed, " + r.Code.String()
+	case amqp.Lost:
+		return "no reply"
+	case amqp.GetOK:
+		return fmt.Sprintf("message %d", r.Message)
+	case amqp.GetEmpty:
+		return "empty"
+	}
+	if r.Returned > 0 {
+		if r.Kind == amqp.Ack {
+			return "NO_ROUTE"
+		}
+		return r.Kind.String() + ", NO_ROUTE"
+	}
+	return r.Kind.String()
+}
+
+// invocationWords is a call: "acquire", "add 2", "wait 3".
+func invocationWords(e history.Event, kind lock.Kind) string {
+	switch op := e.F.Op(); {
+	case kind != lock.Semaphore: // there is one, whose number says nothing
+	case op == lock.Create, op == lock.Add, op == lock.Remove:
+		return fmt.Sprintf("%s %d", e.F, e.Slots)
+	case op == lock.Wait:
+		return fmt.Sprintf("wait %d", e.Slot)
+	}
+	return e.F.String()
+}
+
+// completionWords is what a call came to: "holds 1", "full", "not held", "3 slots", "unknown: timed-out".
+func completionWords(e history.Event, kind lock.Kind) string {
+	reason := e.Reason.Of(kind)
+	switch {
+	case e.Type == history.Info:
+		return strings.TrimSuffix("unknown: "+reason, ": ")
+	case e.Type == history.Fail && e.Reason == lock.NoReason:
+		return "failed"
+	case e.Type == history.Fail:
+		return reason
+	}
+	switch e.F.Op() {
+	case lock.Acquire:
+		if e.Held {
+			return strings.TrimSpace("holds " + slotWord(e.Slot, kind))
+		}
+		return "not held"
+	case lock.Verify:
+		if e.Held {
+			return "held"
+		}
+		return strings.TrimSuffix("not held: "+reason, ": ")
+	case lock.Count:
+		if kind != lock.Semaphore {
+			return fmt.Sprint(e.Slots)
+		}
+		return style.Plural(int(e.Slots), "slot")
+	}
+	return "ok"
+}
+
+// errorWords is what a client said of a call that failed: a quotation, in which nothing is left that a terminal obeys.
+func errorWords(t *scenario.Trace, e history.Event, said string) string {
+	return fmt.Sprintf("c%d says of %s: %q", clientOf(e, len(t.Scenario.Clients)), e.F, said)
+}
+
+// maxErrors is how many errors of one execution are told of beside its diagram.
+const maxErrors = 3
+
+// Errors are what clients said of calls that failed in an execution, each once, with the step.
+func Errors(t *scenario.Trace) (all []string) {
+	seen := make(map[string]bool)
+	for _, i := range slices.Sorted(maps.Keys(t.Errors)) {
+		if said := t.Errors[i]; !seen[said] && len(all) < maxErrors {
+			seen[said] = true
+			all = append(all, fmt.Sprintf("%s (step %d)", errorWords(t, t.History.Events[i], said), t.StepOf(i)+1))
+		}
+	}
+	return all
+}
+
+// slotWord is a slot's number, and nothing for a slot that has none.
+func slotWord(slot uint16, kind lock.Kind) string {
+	if slot == history.AnySlot || kind != lock.Semaphore {
+		return ""
+	}
+	return fmt.Sprint(slot)
+}
+
+// actionWords says what happened in a step that is more, or other, than a command and its reply.
+func actionWords(a scenario.Action) string {
+	late := ""
+	if a.Late {
+		late = "; the broker does not notice"
+	}
+	switch a.Do {
+	case scenario.CrashBefore:
+		return fmt.Sprintf("c%d crashes%s", a.Client, late)
+	case scenario.CrashEffect:
+		return fmt.Sprintf("c%d crashes before the reply%s", a.Client, late)
+	case scenario.CrashReply:
+		return fmt.Sprintf("c%d crashes after the reply%s", a.Client, late)
+	case scenario.Lose:
+		return "the reply is lost" + late
+	case scenario.Detect:
+		return fmt.Sprintf("the broker notices that c%d's old connection is dead", a.Client)
+	case scenario.Drop:
+		if a.Arg > 0 {
+			return fmt.Sprintf("the broker drops connection %d of c%d's; c%d does not know", a.Arg, a.Client, a.Client)
+		}
+		return fmt.Sprintf("the broker drops c%d's connection; c%d does not know", a.Client, a.Client)
+	case scenario.ChannelError:
+		return fmt.Sprintf("the broker closes c%d's channel; c%d does not know", a.Client, a.Client)
+	case scenario.Pause:
+		return fmt.Sprintf("c%d stands still for %d ms", a.Client, a.Arg)
+	case scenario.Advance:
+		return fmt.Sprintf("%d ms pass", a.Arg)
+	case scenario.Restart:
+		return "the broker restarts: connections and exclusive queues are gone"
+	case scenario.Choose:
+		return fmt.Sprintf("c%d chooses: way %d", a.Client, a.Arg)
+	}
+	return ""
+}
+
+// stateWords is what the broker has of a lock, slot by slot: "1:A B←c2", "2:A". A slot that is missing below another
+// is a hole, "2:–"; a B queue that nobody owns exclusively has no arrow.
+func stateWords(t *monitor.Truth, kind lock.Kind) []string {
+	var parts []string
+	for slot := 1; slot <= monitor.Slots; slot++ {
+		exists, taken := t.Exists>>slot&1 == 1, t.Taken>>slot&1 == 1
+		if !exists && !taken && (t.Exists|t.Taken)>>slot == 0 {
+			break
+		}
+		parts = append(parts, slotState(slot, exists, taken, t.Owner[slot], kind))
+	}
+	if t.Admin != 0 {
+		parts = append(parts, "admin←"+ownerName(t.Admin))
+	}
+	if len(parts) == 0 {
+		if kind != lock.Semaphore {
+			return []string{"not there"}
+		}
+		parts = append(parts, "no slots")
+	}
+	return parts
+}
+
+// ownerName is who has a queue; a dagger marks a connection that its client does not use any more.
+func ownerName(owner uint8) string {
+	if owner&monitor.HalfOpen != 0 {
+		return clientName(int(owner&^monitor.HalfOpen)) + "†"
+	}
+	return clientName(int(owner))
+}
+
+func slotState(slot int, exists, taken bool, owner uint8, kind lock.Kind) string {
+	holder := ""
+	if owner != 0 {
+		holder = "←" + ownerName(owner)
+	}
+	switch {
+	case kind != lock.Semaphore && slot == 1:
+		return mutexState(exists || kind == lock.Mutex, taken, holder)
+	case exists && taken:
+		return fmt.Sprintf("%d:A B%s", slot, holder)
+	case taken:
+		return fmt.Sprintf("%d:B%s", slot, holder)
+	case exists:
+		return fmt.Sprintf("%d:A", slot)
+	}
+	return fmt.Sprintf("%d:–", slot)
+}
+
+// mutexState is how a mutex stands: one that was destroyed may still have a holder.
+func mutexState(exists, taken bool, holder string) string {
+	switch {
+	case taken && !exists:
+		return "gone, held" + holder
+	case taken:
+		return "held" + holder
+	case exists:
+		return "free"
+	}
+	return "gone"
+}

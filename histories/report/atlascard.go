@@ -1,0 +1,106 @@
+package report
+
+import (
+	"fmt"
+	"github.com/lockproof/lockproof/histories/style"
+	"io"
+	"strings"
+)
+
+// WriteAtlas prints an atlas for a person.
+func WriteAtlas(w io.Writer, a *Atlas, s style.Style) error {
+	var b strings.Builder
+	for _, l := range atlasLines(a, s) {
+		s.Paint(&b, l)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func atlasLines(a *Atlas, s style.Style) []style.Line {
+	out := []style.Line{{style.Dim.Of("lockproof " + a.Tool), style.Bold.Of(" · the guidelines' open questions")}}
+	if a.Broker != "" {
+		out = append(out, style.Line{style.Dim.Of("counterexamples replayed on " + style.Printable(a.Broker))})
+	}
+	if short := a.shortfall(); short != "" {
+		for _, text := range style.Wrap(style.Printable(short), s.Columns()) {
+			out = append(out, style.Line{style.Yellow.Of(text)})
+		}
+	}
+	for i := range a.Questions {
+		out = append(out, nil)
+		out = append(out, questionLines(&a.Questions[i], s)...)
+	}
+	if a.Needed != nil {
+		out = append(out, nil)
+		out = append(out, neededLines(a.Needed, s)...)
+	}
+	return out
+}
+
+func questionLines(q *Question, s style.Style) []style.Line {
+	const margin = 4
+	out := style.Beside(style.Line{style.Bold.Of(fmt.Sprintf("%2d.", q.Number))}, strings.Fields(q.Ask), style.Bold, margin, s.Columns()-margin)
+	for i := range q.Rows {
+		out = append(out, rowLines(&q.Rows[i], s)...)
+	}
+	ink := style.Plain
+	if len(q.Missing) > 0 {
+		ink = style.Yellow
+	}
+	return append(out, style.Beside(style.Line{{Text: "  "}, style.Dim.Of("→")}, strings.Fields(style.Printable(q.conclusion())), ink, margin, s.Columns()-margin)...)
+}
+
+func rowLines(r *AtlasRow, s style.Style) []style.Line {
+	const margin = 8
+	mark := style.Green.Of("✓")
+	if len(r.Violated()) > 0 {
+		mark = style.Red.Of("✗")
+	}
+	head := style.Line{{Text: "    "}, mark, style.Plain.Of(" " + style.Printable(r.Setting)), style.Dim.Of("  " + r.Bounds)}
+	out := []style.Line{head}
+	for _, v := range r.Violated() {
+		text := fmt.Sprintf("%s violated %s: %s", v.Property, v.inSteps(), style.Printable(v.Detail))
+		if v.Real != "" {
+			text += "; " + v.Real
+		}
+		out = append(out, style.Beside(nil, strings.Fields(text), style.Red, margin, s.Columns()-margin)...)
+	}
+	said := []string{r.counts(Proved, Passed, Undecided)}
+	if r.Space != nil {
+		said = append(said, style.Plural(r.Space.States, "state"))
+	}
+	if len(r.Ends) > 1 {
+		said = append(said, "slots in the end: "+strings.Join(r.Ends, " or "))
+	}
+	said = append(said, r.Seen...)
+	if c := r.cost(); c != "" {
+		said = append(said, "commands/round trips: "+c)
+	}
+	out = append(out, style.Beside(nil, style.List(nonempty(said)), style.Dim, margin, s.Columns()-margin)...)
+	return out
+}
+
+func nonempty(items []string) (out []string) {
+	for _, item := range items {
+		if item != "" {
+			out = append(out, item)
+		}
+	}
+	return out
+}
+
+func neededLines(n *Needed, s style.Style) []style.Line {
+	out := []style.Line{{style.Bold.Of("What no lock can do without")}}
+	text := fmt.Sprintf("Of %s of options, %d have every property proved (%s). They are those with all of:",
+		style.Plural(n.Tried, "combination"), n.Proved, n.Bounds)
+	out = append(out, style.Beside(nil, strings.Fields(text), style.Plain, 4, s.Columns()-4)...)
+	for _, o := range n.Smallest {
+		var lost []string
+		for _, v := range o.Lost {
+			lost = append(lost, fmt.Sprintf("%s %s", v.Property, v.inSteps()))
+		}
+		out = append(out, style.Beside(style.Line{{Text: "    "}, style.Bold.Of(o.Option)}, strings.Fields("without it: "+strings.Join(lost, ", ")), style.Red, 24, s.Columns()-24)...)
+	}
+	return append(out, style.Beside(nil, strings.Fields("It makes no difference then: "+strings.Join(n.Free, "; ")+"."), style.Dim, 4, s.Columns()-4)...)
+}

@@ -1,0 +1,71 @@
+package report
+
+import (
+	"html/template"
+	"io"
+
+	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/safetext"
+	"github.com/lockproof/lockproof/histories/style"
+)
+
+var atlasTemplate = template.Must(template.ParseFS(pageFiles, "page/atlas.html"))
+
+// atlasData is what the template sees.
+type atlasData struct {
+	Tool, Broker string
+	Shortfall    string
+	Style        template.CSS
+	Questions    []questionData
+	Needed       *Needed
+}
+
+type questionData struct {
+	Number      int
+	Ask, Answer string
+	Rows        []rowData
+}
+
+type rowData struct {
+	Setting, Bounds, States, Command, Proved, Undecided, Cost string
+	Ends, Seen                                                []string
+	Broken                                                    []drawnVerdict
+}
+
+type drawnVerdict struct {
+	AtlasVerdict
+	Diagram template.HTML
+}
+
+// WriteAtlasPage writes an atlas as one HTML page that needs nothing else.
+func WriteAtlasPage(w io.Writer, a *Atlas) error {
+	style, err := pageFiles.ReadFile("page/page.css")
+	if err != nil {
+		return err
+	}
+	data := atlasData{Tool: a.Tool, Broker: a.Broker, Shortfall: a.shortfall(), Style: template.CSS(style), Needed: a.Needed}
+	for i := range a.Questions {
+		q := &a.Questions[i]
+		d := questionData{Number: q.Number, Ask: q.Ask, Answer: q.conclusion()}
+		for k := range q.Rows {
+			d.Rows = append(d.Rows, q.Rows[k].data())
+		}
+		data.Questions = append(data.Questions, d)
+	}
+	return atlasTemplate.Execute(safetext.NewWriter(w), data)
+}
+
+func (r *AtlasRow) data() rowData {
+	d := rowData{
+		Setting: r.Setting, Bounds: r.Bounds, Command: r.Command, Proved: r.counts(Proved, Passed), Undecided: r.counts(Undecided), Cost: r.cost(),
+		Ends: r.Ends, Seen: r.Seen,
+	}
+	if r.Space != nil {
+		d.States = style.Plural(r.Space.States, "state")
+	}
+	for _, v := range r.Violated() {
+		// The diagram is what this package drew itself, with every text escaped.
+		d.Broken = append(d.Broken, drawnVerdict{v, template.HTML(draw.SVG(v.Trace))})
+	}
+	return d
+}

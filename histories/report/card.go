@@ -1,0 +1,265 @@
+package report
+
+import (
+	"fmt"
+	"github.com/lockproof/lockproof/histories/style"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// WriteCard prints a report for a person: what was run, each property with its verdict and how often
+// it was put to the test, each violation with the command that repeats it, what operations cost, and
+// what never happened.
+func WriteCard(w io.Writer, r *Report, s style.Style) error {
+	var b strings.Builder
+	for _, l := range cardLines(r, s) {
+		s.Paint(&b, l)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func cardLines(r *Report, s style.Style) []style.Line {
+	var out []style.Line
+	for _, part := range [][]style.Line{
+		cardHead(r, s), cardProperties(r, s), cardSpace(r, s), cardViews(r, s), cardRuns(r, s), cardEfficiency(r, s), cardNotes(r, s), append(cardTotal(r), cardMissing(r, s)...),
+	} {
+		if len(part) > 0 && len(out) > 0 {
+			out = append(out, nil)
+		}
+		out = append(out, part...)
+	}
+	return out
+}
+
+func cardHead(r *Report, s style.Style) []style.Line {
+	head := []style.Line{{style.Dim.Of("lockproof " + r.Tool), style.Dim.Of(" · "), style.Bold.Of(style.Printable(r.Target))}}
+	if r.Doc != "" {
+		for _, text := range style.Wrap(style.Printable(r.Doc), s.Columns()) {
+			head = append(head, style.Line{{Text: text}})
+		}
+	}
+	words := style.List(howMuch(r))
+	if r.Bounds != "" { // the bounds are more than a line has room for
+		words = strings.Fields(strings.Join(words, " "))
+	}
+	for _, text := range style.Fill(words, " ", s.Columns()) {
+		head = append(head, style.Line{style.Dim.Of(text)})
+	}
+	if len(r.Fixed) > 0 {
+		head = append(head, style.Beside(style.Line{style.Dim.Of("with ")}, style.List(r.Fixed), style.Plain, len("with "), s.Columns()-len("with "))...)
+	}
+	if r.Command != "" {
+		head = append(head, style.Line{style.Dim.Of("repeat it: "), style.Plain.Of(style.Printable(r.Command))})
+	}
+	if r.Interrupted {
+		head = append(head, style.Line{style.Yellow.Of("interrupted: this is what was found until then")})
+	}
+	return head
+}
+
+// howMuch is what was run.
+func howMuch(r *Report) []string {
+	var parts []string
+	executions := style.Plural(r.Scenarios, "execution")
+	switch r.Mode {
+	case Sampled:
+		parts = append(parts, fmt.Sprintf("%s%s sampled from seed %d", executions, r.within(), r.Seed))
+	case Visited:
+		what := "every execution visited"
+		if r.Views != nil {
+			what = "every execution covered"
+		}
+		if !r.everything() {
+			what = "executions visited, not all of them,"
+		}
+		parts = append(parts, what+r.within())
+	case Stressed:
+		parts = append(parts, executions+" as they happened")
+		if r.Bounds != "" {
+			parts = append(parts, style.Printable(r.Bounds))
+		}
+	case Replayed:
+		parts = append(parts, "one execution replayed from "+style.Printable(r.Source))
+	case Recorded:
+		parts = append(parts, "the history "+style.Printable(r.Source))
+	}
+	if r.Broker != "" {
+		parts[0] += " on " + style.Printable(r.Broker)
+	}
+	if r.Elapsed > 0 {
+		parts[0] += " in " + took(r.Elapsed)
+	}
+	if r.Commands > 0 {
+		parts = append(parts, style.Plural(r.Commands, "command"))
+	}
+	if r.Operations > 0 {
+		parts = append(parts, style.Plural(r.Operations, "operation"))
+	}
+	return parts
+}
+
+// within is of what the executions are, in words.
+func (r *Report) within() string {
+	if r.Bounds == "" {
+		return ""
+	}
+	return " of " + style.Printable(r.Bounds)
+}
+
+// took is a duration as a person reads it.
+func took(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", max(1, d.Milliseconds()))
+	case d < 100*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+var verdictMarks = map[Verdict]style.Span{
+	Proved: style.Green.Of("✓ proved"), Passed: style.Green.Of("✓ passed"), Violated: style.Red.Of("✗ violated"),
+	Suspected: style.Red.Of("? suspected"), Undecided: style.Yellow.Of("? undecided"), Skipped: style.Yellow.Of("– skipped"),
+}
+
+// minSentence is the narrowest column that sentences are still worth printing in.
+const minSentence = 44
+
+func cardProperties(r *Report, s style.Style) []style.Line {
+	var told []*PropertyResult
+	indent := indentOf(r)
+	together := skippedTogether(r)
+	for i := range r.Properties {
+		if p := &r.Properties[i]; together[p.Skip] == nil || p.Violation != nil {
+			told = append(told, p)
+		}
+	}
+	t := style.Table{Right: []bool{false, false, true}}
+	if len(told) > 0 {
+		t.Add(style.Dim.Of("  verdict"), style.Dim.Of("property"), style.Dim.Of("checked"))
+	}
+	for _, p := range told {
+		verdict, _ := r.Verdict(p)
+		checked := ""
+		if verdict != Skipped {
+			checked = style.Grouped(p.Checked) + " ×"
+		}
+		t.Add(verdictMarks[verdict], style.Plain.Of(p.Property.String()), style.Plain.Of(checked))
+	}
+	var out []style.Line
+	for i, l := range t.Lines(2) {
+		if i == 0 {
+			out = append(out, l)
+			continue
+		}
+		p := told[i-1]
+		said, ink := remark(r, p)
+		if margin := l.Width() + 2; s.Columns()-margin >= minSentence || ink != style.Dim {
+			out = append(out, style.Beside(l, strings.Fields(said), ink, margin, max(s.Columns()-margin, 24))...)
+		} else {
+			out = append(out, l)
+		}
+		out = append(out, r.violation(p, indent, s)...)
+	}
+	for _, reason := range slices.Sorted(maps.Keys(together)) {
+		out = append(out, style.Beside(style.Line{{Text: "  "}, verdictMarks[Skipped]}, style.List(together[reason]), style.Plain, indent, s.Columns()-indent)...)
+		out = append(out, style.Beside(nil, strings.Fields(style.Printable(reason)), style.Yellow, indent, s.Columns()-indent)...)
+	}
+	return out
+}
+
+// indentOf is where the names of properties begin, and what is said of a violation.
+func indentOf(r *Report) int {
+	widest := len("violated") + 2
+	for i := range r.Properties {
+		verdict, _ := r.Verdict(&r.Properties[i])
+		widest = max(widest, utf8.RuneCountInString(verdictMarks[verdict].Text))
+	}
+	return widest + 4
+}
+
+// skippedTogether are the properties that are told of in one go, by reason: where many were skipped for
+// the same one, it is said once.
+func skippedTogether(r *Report) map[string][]string {
+	const many = 4
+	together := make(map[string][]string)
+	for i := range r.Properties {
+		if p := &r.Properties[i]; p.Skip != "" && p.Violation == nil {
+			together[p.Skip] = append(together[p.Skip], p.Property.String())
+		}
+	}
+	maps.DeleteFunc(together, func(_ string, names []string) bool { return len(names) < many })
+	return together
+}
+
+// remark is what stands beside a verdict: the property's sentence, or why there is no verdict.
+func remark(r *Report, p *PropertyResult) (string, style.Colour) {
+	verdict, reason := r.Verdict(p)
+	if verdict == Skipped {
+		return style.Printable(reason), style.Yellow
+	}
+	said := p.Property.Sentence(r.Kind)
+	if p.Note != "" {
+		said += " (" + p.Note + ")"
+	}
+	switch {
+	case verdict == Undecided:
+		return said + "; " + style.Printable(reason), style.Yellow
+	case p.Violation != nil:
+		return said, style.Plain
+	}
+	return said, style.Dim
+}
+
+// violation is what the card tells of a counterexample, under its property.
+func (r *Report) violation(p *PropertyResult, indent int, s style.Style) []style.Line {
+	f := p.Violation
+	if f == nil {
+		return nil
+	}
+	var out []style.Line
+	for _, text := range style.Wrap(style.Printable(f.Detail), s.Columns()-indent) {
+		out = append(out, style.Line{{Text: strings.Repeat(" ", indent)}, style.Red.Of(text)})
+	}
+	for _, said := range f.Errors {
+		for _, text := range style.Wrap(style.Printable(said), s.Columns()-indent) {
+			out = append(out, style.Line{{Text: strings.Repeat(" ", indent)}, {Text: text}})
+		}
+	}
+	if where := r.where(p); where != "" {
+		for _, text := range style.Wrap(where, s.Columns()-indent) {
+			out = append(out, style.Line{{Text: strings.Repeat(" ", indent)}, style.Dim.Of(text)})
+		}
+	}
+	if f.Command != "" {
+		out = append(out, style.Line{{Text: strings.Repeat(" ", indent)}, style.Dim.Of("see it: "), style.Bold.Of(style.Printable(f.Command))})
+	}
+	return out
+}
+
+// cardTotal is the last line: the verdicts counted.
+func cardTotal(r *Report) []style.Line {
+	if len(r.Properties) == 0 {
+		return nil
+	}
+	counts := make(map[Verdict]int)
+	for i := range r.Properties {
+		verdict, _ := r.Verdict(&r.Properties[i])
+		counts[verdict]++
+	}
+	out := style.Line{style.Bold.Of(style.Plural(len(r.Properties), "property") + ": ")}
+	sep := ""
+	for _, v := range []Verdict{Proved, Passed, Violated, Suspected, Undecided, Skipped} {
+		if counts[v] == 0 {
+			continue
+		}
+		out = append(out, style.Span{Text: sep}, verdictMarks[v].Colour.Of(fmt.Sprintf("%d %s", counts[v], v)))
+		sep = ", "
+	}
+	return []style.Line{out}
+}

@@ -1,0 +1,175 @@
+package report
+
+import (
+	"encoding/xml"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/histories/style"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lockproof/lockproof/model/property"
+)
+
+func spread(counts ...int) (s Spread) {
+	for _, n := range counts {
+		s.Add(n)
+	}
+	return s
+}
+
+// sampleReport has every kind of verdict that a sample can have.
+func sampleReport() *Report {
+	r := &Report{
+		Tool: "0.1.0", Target: "semaphore", Doc: "persistent semaphore: A queues are slots, exclusive B queues are holders",
+		Mode: Sampled, Broker: "the simulated broker", Seed: 1, Strength: "scan",
+		Command: "lockproof prove --scenarios 10000 -o retries=0 -o link=tx", Fixed: []string{"retries=0", "link=tx"},
+		Scenarios: 10000, Steps: 412034, Commands: 398114, Operations: 61020, Elapsed: 3217 * time.Millisecond,
+		Efficiency: []EfficiencyRow{
+			{Operation: "acquire", Situation: "uncontended, slot 1", Count: 1204, Commands: spread(6), RoundTrips: spread(2), Unpipelined: spread(6), Channels: spread(0), Connections: spread(0), Budget: &Budget{RoundTrips: 4}},
+			{Operation: "acquire", Situation: "full, 3 slots", Count: 310, Commands: spread(7, 8), RoundTrips: spread(2, 5, 2), Unpipelined: spread(7, 8), Channels: spread(0, 1), Connections: spread(0), Budget: &Budget{RoundTrips: -1}},
+			{Operation: "verify", Count: 20120, Commands: spread(1), RoundTrips: spread(1), Unpipelined: spread(1), Channels: spread(0), Connections: spread(0), Budget: &Budget{RoundTrips: 1}},
+			{Operation: "release", Count: 18400, Commands: spread(1), RoundTrips: spread(1), Unpipelined: spread(1), Channels: spread(0), Connections: spread(0)},
+		},
+		Stale:     Overlap{Commands: 14, Time: 350 * time.Millisecond, Scenarios: 212},
+		Exercised: []Exercise{{"crash", 4210}, {"restart", 880}, {"RESOURCE_LOCKED", 3201}, {"full", 2999}, {"gave-up", 0}, {"expiry", 0}},
+	}
+	for p := range property.Count {
+		r.Properties = append(r.Properties, PropertyResult{Property: p, Evidence: property.Properties[p].Evidence, Checked: 100 + 9871*int(p), Scenarios: 10000})
+	}
+	r.Properties[property.Linearizable].Note = "scan"
+	r.Properties[property.Linearizable].Undecided = 3
+	r.Properties[property.SurvivesRestart].Checked = 0
+	r.Properties[property.NoLeak].Skip = "the target offers no destroy"
+	r.Properties[property.HonestVerify].Violating = 12
+	r.Properties[property.HonestVerify].Violation = &Found{
+		Detail: "verify told c2 that it holds slot 1 of jobs, which the broker has given to c1",
+		Steps:  9, Scenario: 1207, File: "counterexamples/honest-verify.json",
+		Command: "lockproof replay counterexamples/honest-verify.json", Diagram: "step  c1 ]]> \x1b[31m c2\n",
+	}
+	return r
+}
+
+func TestCard(t *testing.T) {
+	proved := sampleReport()
+	proved.Mode, proved.Bounds, proved.Elapsed = Visited, "3 clients, 2 rounds, 1 crash", 0
+	cut := sampleReport()
+	cut.Mode, cut.Bounds, cut.Runs = Visited, "2 clients, 1 round", &Runs{Whole: 4990, Blocked: 10, Incomplete: "only 5000 runs were allowed"}
+	for name, c := range map[string]struct {
+		report *Report
+		style  style.Style
+	}{
+		"card-100.txt":    {sampleReport(), style.Style{Width: 100}},
+		"card-120.txt":    {sampleReport(), style.Style{Width: 120}},
+		"card-80.txt":     {sampleReport(), style.Style{Width: 80}},
+		"card-color.txt":  {sampleReport(), style.Style{Width: 100, Color: true}},
+		"card-proved.txt": {proved, style.Style{Width: 120}},
+		"card-runs.txt":   {cut, style.Style{Width: 100}},
+	} {
+		var b strings.Builder
+		if err := WriteCard(&b, c.report, c.style); err != nil {
+			t.Fatal(err)
+		}
+		historiestest.Golden(t, name, b.String())
+	}
+}
+
+func TestReportFiles(t *testing.T) {
+	var b strings.Builder
+	if err := WriteJSON(&b, sampleReport()); err != nil {
+		t.Fatal(err)
+	}
+	historiestest.Golden(t, "report.json", b.String())
+	b.Reset()
+	if err := WriteJUnit(&b, sampleReport()); err != nil {
+		t.Fatal(err)
+	}
+	historiestest.Golden(t, "report.xml", b.String())
+	if err := xml.Unmarshal([]byte(b.String()), new(junitSuites)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReportOfAnyNumber: what a search for any number of clients visited is on the card and in the file.
+func TestReportOfAnyNumber(t *testing.T) {
+	r := sampleReport()
+	r.Mode, r.Views = Visited, &Views{Searches: 2, Contexts: 7, Views: 281, Parts: 50, Holders: 1, Cutoff: 2, Tried: 2}
+	r.Bounds = "any number of clients, 1 slot"
+	var card, file strings.Builder
+	if err := errors.Join(WriteCard(&card, r, style.Style{Width: 120}), WriteJSON(&file, r)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"every execution covered of any number of clients, 1 slot", "proved for     any number of clients, 1 slot",
+		"281 views · 7 contexts · 50 client parts · 1 client holding something at once",
+		"cut-off        every view is reached by executions of 2 clients of each kind",
+	} {
+		if !strings.Contains(card.String(), want) {
+			t.Errorf("%s\nlacks %q", card.String(), want)
+		}
+	}
+	for want, v := range map[string]Views{"not seen with up to 3 clients of each kind": {Tried: 3}, "not looked for": {}} {
+		if got := v.cutoff(); got != want {
+			t.Errorf("%+v: %q, want %q", v, got, want)
+		}
+	}
+	var read struct{ Views Views }
+	if err := json.Unmarshal([]byte(file.String()), &read, json.MatchCaseInsensitiveNames(true)); err != nil {
+		t.Fatal(err)
+	}
+	read.Views.Parts, read.Views.Tried = 50, 2 // which are clientParts and cutoffTried there
+	if read.Views != *r.Views || !strings.Contains(file.String(), `"clientParts": 50`) || !strings.Contains(file.String(), `"cutoffTried": 2`) {
+		t.Errorf("%s\nreads as %+v", file.String(), read)
+	}
+}
+
+// TestSkippedTogether: a reason for which four properties or more were skipped is said once.
+func TestSkippedTogether(t *testing.T) {
+	for n := 3; n <= 5; n++ {
+		r := &Report{Mode: Visited}
+		for p := range property.Property(n) {
+			r.Properties = append(r.Properties, PropertyResult{Property: p, Skip: "not offered"})
+		}
+		var card strings.Builder
+		if err := WriteCard(&card, r, style.Style{Width: 100}); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := strings.Count(card.String(), "not offered"), map[bool]int{true: 1, false: n}[n >= 4]; got != want {
+			t.Errorf("%d skipped: the reason is there %d times, want %d\n%s", n, got, want, card.String())
+		}
+	}
+}
+
+// TestVerdict holds the report to its words: a sample proves nothing, and nothing was not put to the
+// test and passed.
+func TestVerdict(t *testing.T) {
+	found := &Found{}
+	for _, c := range []struct {
+		report Report
+		result PropertyResult
+		want   Verdict
+	}{
+		{Report{Mode: Sampled}, PropertyResult{Checked: 1 << 40}, Passed},
+		{Report{Mode: Visited}, PropertyResult{Checked: 1}, Proved},
+		{Report{Mode: Visited, Interrupted: true}, PropertyResult{Checked: 1}, Passed},
+		{Report{Mode: Visited, Runs: &Runs{Whole: 1}}, PropertyResult{Checked: 1}, Proved},
+		{Report{Mode: Visited, Runs: &Runs{Whole: 1, Incomplete: "a bound"}}, PropertyResult{Checked: 1}, Passed},
+		{Report{Mode: Visited}, PropertyResult{Checked: 1, Undecided: 1}, Undecided},
+		{Report{Mode: Sampled}, PropertyResult{Checked: 1 << 40, Undecided: 1}, Undecided},
+		{Report{Mode: Recorded}, PropertyResult{Undecided: 1}, Undecided},
+		{Report{Mode: Sampled}, PropertyResult{Undecided: 1, Violation: found}, Violated},
+		{Report{Mode: Visited}, PropertyResult{}, Skipped},
+		{Report{Mode: Sampled}, PropertyResult{}, Skipped},
+		{Report{Mode: Sampled}, PropertyResult{Checked: 1, Skip: "not offered"}, Skipped},
+		{Report{Mode: Visited}, PropertyResult{Checked: 9, Violation: found}, Violated},
+		{Report{Mode: Recorded}, PropertyResult{Violation: found}, Violated},
+	} {
+		if got, _ := c.report.Verdict(&c.result); got != c.want {
+			t.Errorf("%+v %+v: %s, want %s", c.report, c.result, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// cardNotes is what stands in the margin of the verdicts: what they rest on, how long a stale belief
+// lasted, what happened and what never did.
+func cardNotes(r *Report, s style.Style) []style.Line {
+	var out []style.Line
+	for e := property.FromHistory; e <= property.FromCommands; e++ {
+		if names := restingOn(r, e); len(names) > 0 {
+			out = append(out, labelled("from "+evidenceWord(e), names, style.Plain, s)...)
+		}
+	}
+	if o := r.Stale; o.Scenarios > 0 {
+		out = append(out, labelled("stale belief", strings.Fields(fmt.Sprintf(
+			"beside another's grant for up to %s, %s; in %s. Not a violation: no lock without fencing can exclude it.",
+			style.Plural(o.Commands, "command"), took(o.Time), style.Plural(o.Scenarios, "execution"))), style.Plain, s)...)
+	}
+	var seen, never []string
+	for _, e := range r.Exercised {
+		if e.Scenarios == 0 {
+			never = append(never, e.Name)
+			continue
+		}
+		seen = append(seen, fmt.Sprintf("%s %s", e.Name, style.Grouped(e.Scenarios)))
+	}
+	if len(seen) > 0 {
+		out = append(out, labelled("exercised", style.List(seen), style.Plain, s)...)
+	}
+	if len(never) > 0 {
+		out = append(out, labelled("never", style.List(never), style.Yellow, s)...)
+	}
+	if len(r.Covered) > 0 {
+		out = append(out, labelled("covered", style.List(counted(r.Covered)), style.Plain, s)...)
+	}
+	if len(r.Guided) > 0 {
+		out = append(out, labelled("guided", style.List(r.Guided), style.Plain, s)...)
+	}
+	if len(r.Uncontrolled) > 0 {
+		out = append(out, labelled("not controlled", style.List(r.Uncontrolled), style.Yellow, s)...)
+	}
+	if len(r.Wire) > 0 {
+		out = append(out, labelled("over the wire", style.List(counted(r.Wire)), style.Plain, s)...)
+	}
+	if len(r.Traffic) > 0 {
+		out = append(out, labelled("a call sends", style.List(traffic(r.Traffic)), style.Plain, s)...)
+	}
+	return out
+}
+
+// traffic is what operations took in words: sent, and got back.
+func traffic(all []Traffic) (words []string) {
+	for _, t := range all {
+		words = append(words, fmt.Sprintf("%s %.1f frames, %.0f bytes (back: %.1f, %.0f)", t.Operation, t.Frames, t.Bytes, t.Back, t.BytesBack))
+	}
+	return words
+}
+
+// counted are counts in words.
+func counted(counts []Count) (words []string) {
+	for _, c := range counts {
+		words = append(words, fmt.Sprintf("%s %s", c.Name, style.Grouped(c.Number)))
+	}
+	return words
+}
+
+// restingOn are the properties whose verdict rests on that evidence.
+func restingOn(r *Report, e property.Evidence) []string {
+	var names []string
+	for i := range r.Properties {
+		p := &r.Properties[i]
+		if verdict, _ := r.Verdict(p); verdict != Skipped && p.Evidence == e {
+			names = append(names, p.Property.String())
+		}
+	}
+	return style.List(names)
+}
+
+func evidenceWord(e property.Evidence) string { return [...]string{"history", "broker", "commands"}[e] }
+
+// labelled is a paragraph with a label in the margin.
+func labelled(label string, words []string, ink style.Colour, s style.Style) []style.Line {
+	const margin = 17
+	return style.Beside(style.Line{{Text: "  "}, style.Dim.Of(label)}, words, ink, margin, s.Columns()-margin)
+}

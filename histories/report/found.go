@@ -1,0 +1,88 @@
+package report
+
+import (
+	"fmt"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/style"
+	"strings"
+)
+
+// Found is a violation as the report tells of it.
+type Found struct {
+	Detail   string   // what happened, in one line
+	Steps    int      // the execution's length: the counterexample's, or that of what was recorded
+	Least    bool     // no execution within the bounds that were visited violates the property in fewer steps
+	Scenario int      // the execution that first showed it, counted from 1; 0 is not known
+	Seed     uint64   // of that execution, where it is not the run's; 0 where it is
+	File     string   // where the counterexample is; "" if it was not written
+	Command  string   // what repeats it
+	Errors   []string // what the target's clients said of calls that failed, as in the diagram
+	Diagram  string   // the execution, drawn in plain text; for JUnit
+	// Suspected says that fresh clients did not show it again, or were not asked to: the execution is the one
+	// recorded when it was seen.
+	Suspected bool
+	// Tries is how often fresh clients were asked; the zero value is not at all, as for targets that do the same
+	// each time.
+	Tries histories.Tries
+}
+
+func (f *Found) verdict() Verdict {
+	if f.Suspected {
+		return Suspected
+	}
+	return Violated
+}
+
+// Reproduced is how often the violation was seen again, in words; "" where each try showed it.
+func (f *Found) Reproduced() string {
+	switch {
+	case f.Suspected && f.Tries.Of == 0:
+		return "not tried again on fresh clients"
+	case f.Tries.Shown == f.Tries.Of:
+		return ""
+	}
+	return fmt.Sprintf("reproduced in %d of %s on fresh clients", f.Tries.Shown, style.Plural(f.Tries.Of, "try"))
+}
+
+// told is what happened, in how many executions, and how often it was seen again.
+func (r *Report) told(p *PropertyResult) string {
+	f := p.Violation
+	if asides := nonempty([]string{r.often(p), f.Reproduced()}); len(asides) > 0 {
+		return f.Detail + " (" + strings.Join(asides, "; ") + ")"
+	}
+	return f.Detail
+}
+
+// often is in how many executions a property was seen violated, in words; "" where they were not counted.
+func (r *Report) often(p *PropertyResult) string {
+	if p.Violating == 0 {
+		return ""
+	}
+	seen := "violated"
+	if p.Violation.Suspected {
+		seen = "seen"
+	}
+	return fmt.Sprintf("%s in %s of %s", seen, style.Grouped(p.Violating), style.Plural(r.Scenarios, "execution"))
+}
+
+// where is the execution and how it was come by, in words; "" where there is none.
+func (r *Report) where(p *PropertyResult) string {
+	f := p.Violation
+	if f.Steps == 0 {
+		return r.often(p)
+	}
+	out := "counterexample of " + style.Plural(f.Steps, "step")
+	if f.Suspected {
+		out = "recorded execution of " + style.Plural(f.Steps, "step")
+	}
+	if f.Least {
+		out += ", and none has fewer"
+	}
+	if f.Scenario > 0 {
+		out += ", first seen in execution " + style.Grouped(f.Scenario)
+	}
+	if f.Seed > 0 {
+		out += fmt.Sprintf(" of seed %d", f.Seed)
+	}
+	return strings.Join(nonempty([]string{r.often(p), out, f.Reproduced()}), "; ")
+}

@@ -1,0 +1,71 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/histories/style"
+
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// suspectedReport has a violation that fresh clients never showed, one that they showed now and then, and one
+// that they were not asked for.
+func suspectedReport() *Report {
+	return &Report{
+		Tool: "0.1.0", Target: "semaphore", Mode: Sampled, Broker: "the simulated broker", Seed: 1, Scenarios: 100,
+		Properties: []PropertyResult{
+			{Property: property.HonestVerify, Checked: 60, Violation: &Found{
+				Detail: "verify told c2 that it holds slot 1 of jobs, which the broker has given to c1", Steps: 9, Scenario: 12,
+				Command: "lockproof replay honest-verify.json", Suspected: true, Tries: histories.Tries{Of: 5},
+			}},
+			{Property: property.EffectiveRelease, Checked: 50, Violation: &Found{
+				Detail: "slot 1 is not free", Steps: 7, Scenario: 13, Command: "lockproof replay effective-release.json", Tries: histories.Tries{Shown: 1, Of: 3},
+			}},
+			{Property: property.CrashFrees, Checked: 40, Violation: &Found{Detail: "c1 is dead, and slot 1 is not free", Steps: 31, Suspected: true}},
+			{Property: property.NoLeak, Checked: 30},
+		},
+	}
+}
+
+// TestSuspected: what was seen and not reproduced is no verdict that a replay would deny, and holds no better
+// than a violation.
+func TestSuspected(t *testing.T) {
+	r := suspectedReport()
+	if r.Outcome() != OutcomeViolated {
+		t.Error("it holds")
+	}
+	for p, want := range map[property.Property]Verdict{property.HonestVerify: Suspected, property.CrashFrees: Suspected, property.EffectiveRelease: Violated} {
+		if got, _ := r.Verdict(r.Result(p)); got != want {
+			t.Errorf("%s is %s, expected %s", p, got, want)
+		}
+	}
+	var card, data, junit strings.Builder
+	if err := WriteCard(&card, r, style.Style{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	historiestest.Golden(t, "card-suspected.txt", card.String())
+	if err := WriteJSON(&data, r); err != nil {
+		t.Fatal(err)
+	}
+	historiestest.Golden(t, "suspected.json", data.String())
+	if err := WriteJUnit(&junit, r); err != nil {
+		t.Fatal(err)
+	}
+	historiestest.Golden(t, "suspected.xml", junit.String())
+}
+
+// TestCardHasNothingToSayOfNoExecution: under a violation of a history that was handed in stand its detail alone, and no
+// empty line.
+func TestCardHasNothingToSayOfNoExecution(t *testing.T) {
+	r := &Report{Mode: Recorded, Properties: []PropertyResult{{Checked: 1, Violation: &Found{Detail: "c1 and c2 hold it"}}}}
+	var b strings.Builder
+	if err := WriteCard(&b, r, style.Style{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	if _, after, _ := strings.Cut(b.String(), "hold it\n"); strings.HasPrefix(strings.TrimLeft(after, " "), "\n\n") {
+		t.Errorf("an empty line too many:\n%s", b.String())
+	}
+}

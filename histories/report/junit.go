@@ -1,0 +1,161 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/lockproof/lockproof/histories/safetext"
+	"github.com/lockproof/lockproof/histories/style"
+)
+
+// junitSuites is the XML that continuous integration reads: a suite a target, a case a property.
+type junitSuites struct {
+	XMLName xml.Name   `xml:"testsuites"`
+	Suite   junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name       string          `xml:"name,attr"`
+	Tests      int             `xml:"tests,attr"`
+	Failures   int             `xml:"failures,attr"`
+	Errors     int             `xml:"errors,attr"`
+	Skipped    int             `xml:"skipped,attr"`
+	Time       string          `xml:"time,attr,omitempty"`
+	Properties []junitProperty `xml:"properties>property"`
+	Cases      []junitCase     `xml:"testcase"`
+}
+
+type junitProperty struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
+}
+
+type junitCase struct {
+	Class   string        `xml:"classname,attr"`
+	Name    string        `xml:"name,attr"`
+	Failure *junitFailure `xml:"failure"`
+	Error   *junitError   `xml:"error"`
+	Skipped *junitSkipped `xml:"skipped"`
+	Output  *junitOutput  `xml:"system-out"`
+}
+
+type junitFailure struct {
+	Type    string `xml:"type,attr"`
+	Message string `xml:"message,attr"`
+	Text    string `xml:",cdata"`
+}
+
+// junitError is of an answer that is missing: neither a failure nor a success.
+type junitError struct {
+	Type    string `xml:"type,attr"`
+	Message string `xml:"message,attr"`
+}
+
+type junitSkipped struct {
+	Message string `xml:"message,attr"`
+}
+
+type junitOutput struct {
+	Text string `xml:",cdata"`
+}
+
+// WriteJUnit writes a report as JUnit's XML: a violated or suspected property is a failure with its
+// execution drawn, one that was not judged is skipped with the reason. One that is undecided, or required and not
+// judged, is an error; so is a run that was interrupted, or judged nothing, as a case of its own.
+func WriteJUnit(w io.Writer, r *Report) error {
+	s := junitSuite{Name: legal("lockproof " + r.Target)}
+	if r.Elapsed > 0 {
+		s.Time = strconv.FormatFloat(r.Elapsed.Seconds(), 'f', 3, 64)
+	}
+	for _, p := range [][2]string{
+		{"tool", r.Tool}, {"mode", string(r.Mode)}, {"broker", r.Broker}, {"source", r.Source}, {"command", r.Command},
+		{"options", strings.Join(r.Fixed, " ")}, {"seed", fmt.Sprint(r.Seed)},
+		{"strength", r.Strength}, {"bounds", r.Bounds}, {"scenarios", fmt.Sprint(r.Scenarios)}, {"interrupted", fmt.Sprint(r.Interrupted)},
+		{"outcome", string(r.Outcome())},
+	} {
+		if p[1] != "" {
+			s.Properties = append(s.Properties, junitProperty{p[0], legal(p[1])})
+		}
+	}
+	for i := range r.Properties {
+		s.add(r.testCase(&r.Properties[i]))
+	}
+	if c, is := r.runCase(s.Errors); is {
+		s.add(c)
+	}
+	data, err := xml.MarshalIndent(junitSuites{Suite: s}, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(safetext.NewWriter(w), xml.Header+string(data)+"\n")
+	return err
+}
+
+// add takes in a case.
+func (s *junitSuite) add(c junitCase) {
+	switch {
+	case c.Failure != nil:
+		s.Failures++
+	case c.Error != nil:
+		s.Errors++
+	case c.Skipped != nil:
+		s.Skipped++
+	}
+	s.Tests++
+	s.Cases = append(s.Cases, c)
+}
+
+// runCase is the run as a case of its own, where it is no success for a reason that no property's case says.
+func (r *Report) runCase(said int) (c junitCase, is bool) {
+	c = junitCase{Class: legal("lockproof." + r.Target), Name: "run"}
+	switch outcome := r.Outcome(); {
+	case outcome == OutcomeInterrupted:
+		c.Error = &junitError{string(outcome), "the run ended before it had done what was asked"}
+	case outcome == OutcomeInconclusive && said == 0:
+		c.Error = &junitError{string(outcome), legal(strings.Join(r.Missing(), "; "))}
+	}
+	return c, c.Error != nil
+}
+
+func (r *Report) testCase(p *PropertyResult) junitCase {
+	c := junitCase{Class: legal("lockproof." + r.Target), Name: p.Property.String()}
+	switch verdict, reason := r.Verdict(p); {
+	case p.Violation != nil:
+		c.Failure = &junitFailure{Type: string(verdict), Message: legal(r.told(p)), Text: legal(r.story(p))}
+	case r.Owes(p):
+		c.Error = &junitError{string(OutcomeInconclusive), legal(r.missing(p))}
+	case verdict == Skipped:
+		c.Skipped = &junitSkipped{Message: legal(reason)}
+	default:
+		c.Output = &junitOutput{Text: fmt.Sprintf("%s: %s; checked %s times, from %s",
+			verdict, p.Property.Sentence(r.Kind), style.Grouped(p.Checked), p.Evidence)}
+	}
+	return c
+}
+
+// story is a violation in full, for a reader who has nothing but this.
+func (r *Report) story(p *PropertyResult) string {
+	v := p.Violation
+	lines := []string{p.Property.String() + ": " + p.Property.Sentence(r.Kind), r.told(p)}
+	if v.Command != "" {
+		lines = append(lines, "see it: "+v.Command)
+	}
+	if v.Diagram != "" {
+		lines = append(lines, "", v.Diagram)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// legal is text without the characters that XML cannot have.
+func legal(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t', r == '\n', r >= 0x20 && r <= 0xD7FF, r >= 0xE000 && r < 0xFFFD, r >= 0x10000 && r <= 0x10FFFF:
+			return r
+		}
+		return -1
+	}, text)
+}

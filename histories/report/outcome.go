@@ -1,0 +1,103 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Outcome is what a whole run came to.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeHolds        Outcome = "holds"        // what was judged holds, and what is required was judged
+	OutcomeViolated     Outcome = "violated"     // a property is violated, or suspected to be
+	OutcomeInterrupted  Outcome = "interrupted"  // the run ended before it had done what was asked
+	OutcomeInconclusive Outcome = "inconclusive" // nothing was judged, or an answer is missing: see [Report.Missing]
+)
+
+// Outcome is what the run came to. A violation outweighs an interruption, and that outweighs missing answers.
+func (r *Report) Outcome() Outcome {
+	for i := range r.Properties {
+		if r.Properties[i].Violation != nil {
+			return OutcomeViolated
+		}
+	}
+	switch {
+	case r.Interrupted:
+		return OutcomeInterrupted
+	case len(r.Missing()) > 0:
+		return OutcomeInconclusive
+	}
+	return OutcomeHolds
+}
+
+// Judged reports whether any property was judged.
+func (r *Report) Judged() bool {
+	return slices.ContainsFunc(r.Properties, func(p PropertyResult) bool {
+		verdict, _ := r.Verdict(&p)
+		return verdict != Skipped
+	})
+}
+
+// Owes reports whether the answer on a property is missing: it is undecided, or required and was skipped.
+func (r *Report) Owes(p *PropertyResult) bool {
+	verdict, _ := r.Verdict(p)
+	return verdict == Undecided || verdict == Skipped && r.Required.Has(p.Property)
+}
+
+// Missing are the answers that a run without violations owes, a line each: that nothing was judged at all, and
+// about properties that are undecided, or required and not judged.
+func (r *Report) Missing() (lines []string) {
+	if !r.Judged() {
+		lines = append(lines, r.nothing())
+	}
+	required := r.Required
+	for i := range r.Properties {
+		p := &r.Properties[i]
+		required &^= property.Set(0).With(p.Property)
+		if r.Owes(p) {
+			lines = append(lines, r.missing(p))
+		}
+	}
+	for p := range property.Count {
+		if required.Has(p) {
+			lines = append(lines, r.missing(&PropertyResult{Property: p, Skip: "it was left out"}))
+		}
+	}
+	return lines
+}
+
+// nothing says that nothing was judged, and why as far as that is known.
+func (r *Report) nothing() string {
+	if r.Mode == Recorded && r.Operations == 0 {
+		return "nothing was judged: the history has no operations"
+	}
+	return "nothing was judged: every property was skipped"
+}
+
+// missing is an answer that is owed, in words.
+func (r *Report) missing(p *PropertyResult) string {
+	verdict, reason := r.Verdict(p)
+	if verdict == Undecided {
+		return fmt.Sprintf("%s is undecided: %s", p.Property, reason)
+	}
+	return fmt.Sprintf("%s is required and was skipped: %s", p.Property, reason)
+}
+
+// cardMissing is what the card says of an inconclusive run, as its last word.
+func cardMissing(r *Report, s style.Style) []style.Line {
+	if r.Outcome() != OutcomeInconclusive {
+		return nil
+	}
+	var out []style.Line
+	for _, missing := range r.Missing() {
+		for _, text := range style.Wrap("inconclusive: "+style.Printable(missing), s.Columns()) {
+			out = append(out, style.Line{style.Yellow.Of(text)})
+		}
+	}
+	return out
+}

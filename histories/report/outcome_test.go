@@ -1,0 +1,76 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// TestOutcome: one order of verdicts, and a run that answers less than it was asked is no success, on the card, in
+// JSON, and in JUnit.
+func TestOutcome(t *testing.T) {
+	passed := PropertyResult{Property: property.MutualExclusion, Checked: 9}
+	skipped := PropertyResult{Property: property.NoLeak, Skip: "not offered"}
+	violated := PropertyResult{Property: property.Progress, Checked: 9, Violation: &Found{Detail: "stuck"}}
+	suspected := PropertyResult{Property: property.HonestVerify, Checked: 9, Violation: &Found{Detail: "odd", Suspected: true}}
+	undecided := PropertyResult{Property: property.Linearizable, Undecided: 2, Unclear: "too many at once"}
+	noLeak := property.Set(0).With(property.NoLeak)
+	for _, c := range []struct {
+		report Report
+		want   Outcome
+		says   string // of what is missing
+	}{
+		{Report{Properties: []PropertyResult{passed, skipped}}, OutcomeHolds, ""},
+		{Report{Properties: []PropertyResult{passed, skipped}, Required: noLeak}, OutcomeInconclusive, "no-leak is required and was skipped: not offered"},
+		{Report{Properties: []PropertyResult{passed}, Required: noLeak}, OutcomeInconclusive, "no-leak is required and was skipped: it was left out"},
+		{Report{Properties: []PropertyResult{passed, undecided}}, OutcomeInconclusive, "linearizable is undecided: too many at once"},
+		{Report{Properties: []PropertyResult{passed, undecided, violated}}, OutcomeViolated, ""},
+		{Report{Properties: []PropertyResult{passed, undecided, suspected}}, OutcomeViolated, ""},
+		{Report{Properties: []PropertyResult{skipped}}, OutcomeInconclusive, "nothing was judged: every property was skipped"},
+		{Report{}, OutcomeInconclusive, "nothing was judged: every property was skipped"},
+		{Report{Mode: Recorded, Properties: []PropertyResult{skipped}}, OutcomeInconclusive, "nothing was judged: the history has no operations"},
+		{Report{Interrupted: true, Properties: []PropertyResult{passed, undecided}}, OutcomeInterrupted, ""},
+		{Report{Interrupted: true, Properties: []PropertyResult{violated}}, OutcomeViolated, ""},
+	} {
+		r := &c.report
+		if got := r.Outcome(); got != c.want {
+			t.Errorf("%+v is %s, want %s", r, got, c.want)
+		}
+		var card, data strings.Builder
+		if err := WriteCard(&card, r, style.Style{Width: 120}); err != nil {
+			t.Error(err)
+		}
+		if err := WriteJSON(&data, r); err != nil {
+			t.Error(err)
+		}
+		if !strings.Contains(card.String(), c.says) || strings.Contains(card.String(), "inconclusive: ") != (c.says != "") {
+			t.Errorf("%q is not what the card says:\n%s", c.says, card.String())
+		}
+		for _, want := range []string{fmt.Sprintf(`"outcome": %q`, c.want), fmt.Sprintf(`"holds": %t`, c.want == OutcomeHolds), c.says} {
+			if !strings.Contains(data.String(), want) {
+				t.Errorf("no %s in\n%s", want, data.String())
+			}
+		}
+		if suite := junit(t, r); suite.Failures+suite.Errors > 0 != (c.want != OutcomeHolds) || suite.Tests != len(suite.Cases) {
+			t.Errorf("%s in JUnit: %d failures, %d errors, %d of %d cases", c.want, suite.Failures, suite.Errors, suite.Tests, len(suite.Cases))
+		}
+	}
+}
+
+// junit is a report as continuous integration reads it.
+func junit(t *testing.T, r *Report) junitSuite {
+	t.Helper()
+	var b strings.Builder
+	if err := WriteJUnit(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	var suites junitSuites
+	if err := xml.Unmarshal([]byte(b.String()), &suites); err != nil {
+		t.Fatal(err)
+	}
+	return suites.Suite
+}

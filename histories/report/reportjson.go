@@ -1,0 +1,263 @@
+package report
+
+import (
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/lockproof/lockproof/histories"
+)
+
+// The format of reports.
+const (
+	reportFormat  = "report"
+	reportVersion = 1
+)
+
+// reportFile is a report as JSON. Its fields are those of [Report] and mean the same.
+type reportFile struct {
+	Lockproof    string         `json:"lockproof"`
+	Version      int            `json:"version"`
+	Tool         string         `json:"tool"`
+	Target       string         `json:"target"`
+	Doc          string         `json:"doc,omitempty"`
+	Kind         string         `json:"kind"`
+	Mode         Mode           `json:"mode"`
+	Broker       string         `json:"broker,omitempty"`
+	Source       string         `json:"source,omitempty"`
+	Command      string         `json:"command,omitempty"`
+	Options      []string       `json:"options,omitempty"` // that were fixed, as name=value
+	Seed         uint64         `json:"seed,omitzero"`
+	Strength     string         `json:"strength,omitempty"`
+	Bounds       string         `json:"bounds,omitempty"`
+	Holds        bool           `json:"holds"` // the outcome is that
+	Outcome      Outcome        `json:"outcome"`
+	Missing      []string       `json:"missing,omitempty"` // of inconclusive
+	Required     []string       `json:"required,omitempty"`
+	Interrupted  bool           `json:"interrupted"`
+	Scenarios    int            `json:"scenarios"`
+	Steps        int            `json:"steps"`
+	Commands     int            `json:"commands"`
+	Operations   int            `json:"operations"`
+	Seconds      float64        `json:"seconds,omitzero"`
+	Properties   []propertyFile `json:"properties"`
+	Efficiency   []rowFile      `json:"efficiency"`
+	Stale        staleFile      `json:"stale_belief"`
+	Exercised    []exerciseFile `json:"exercised"`
+	Guided       []string       `json:"guided,omitempty"`
+	Covered      []countFile    `json:"covered,omitempty"`
+	Uncontrolled []string       `json:"uncontrolled,omitempty"`
+	Wire         []countFile    `json:"wire,omitempty"`
+	Traffic      []trafficFile  `json:"traffic,omitempty"`
+	Space        *spaceFile     `json:"space,omitempty"`
+	Views        *viewsFile     `json:"views,omitempty"`
+	Runs         *runsFile      `json:"runs,omitempty"`
+}
+
+type runsFile struct {
+	Whole      int    `json:"whole"`
+	Blocked    int    `json:"blocked"`
+	Incomplete string `json:"incomplete,omitempty"`
+}
+
+type spaceFile struct {
+	States      int         `json:"states"`
+	Transitions int         `json:"transitions"`
+	Diameter    int         `json:"diameter"`
+	Branching   float64     `json:"branching"`
+	Final       int         `json:"final"`
+	Queue       int         `json:"queue"`
+	Bytes       int         `json:"bytes_per_state"`
+	Reductions  []string    `json:"reductions"`
+	Missed      float64     `json:"probability_of_a_missed_state"`
+	Cut         string      `json:"cut,omitempty"`
+	Operations  []countFile `json:"transitions_by_operation"`
+	Covered     []string    `json:"covered"`
+	NotCovered  []string    `json:"not_covered"`
+}
+
+type countFile struct {
+	Name   string `json:"name"`
+	Number int    `json:"number"`
+}
+
+// viewsFile is [Views] as it is written.
+type viewsFile struct {
+	Searches int `json:"searches"`
+	Contexts int `json:"contexts"`
+	Views    int `json:"views"`
+	Parts    int `json:"clientParts"`
+	Holders  int `json:"holders"`
+	Cutoff   int `json:"cutoff"`
+	Tried    int `json:"cutoffTried"`
+}
+
+// spaceOf is what was visited, as JSON.
+func spaceOf(s *Space) *spaceFile {
+	if s == nil {
+		return nil
+	}
+	f := &spaceFile{
+		States: s.States, Transitions: s.Transitions, Diameter: s.Diameter, Branching: s.Branching(), Final: s.Final,
+		Queue: s.Queue, Bytes: s.Bytes, Reductions: s.Reductions, Missed: s.Missed, Cut: s.Cut,
+		Covered: s.Covered, NotCovered: s.NotCovered,
+	}
+	f.Operations = countsOf(s.Operations)
+	return f
+}
+
+func countsOf(counts []Count) (files []countFile) {
+	for _, c := range counts {
+		files = append(files, countFile(c))
+	}
+	return files
+}
+
+type propertyFile struct {
+	Property  string     `json:"property"`
+	Sentence  string     `json:"sentence"`
+	Verdict   Verdict    `json:"verdict"`
+	Reason    string     `json:"reason,omitempty"` // of skipped and undecided
+	Evidence  string     `json:"evidence"`
+	Checked   int        `json:"checked"`
+	Scenarios int        `json:"scenarios"`
+	Violating int        `json:"violating_scenarios,omitzero"`
+	Undecided int        `json:"undecided,omitzero"`
+	Note      string     `json:"note,omitempty"`
+	Violation *foundFile `json:"violation,omitempty"`
+}
+
+type foundFile struct {
+	Detail         string           `json:"detail"`
+	Errors         []string         `json:"errors,omitempty"` // what clients said of calls that failed
+	Steps          int              `json:"steps"`
+	Least          bool             `json:"least,omitzero"`
+	Scenario       int              `json:"scenario,omitzero"`
+	Seed           uint64           `json:"seed,omitzero"`
+	Counterexample string           `json:"counterexample,omitempty"`
+	Command        string           `json:"command,omitempty"`
+	Tries          *histories.Tries `json:"tries,omitempty"`
+}
+
+type rowFile struct {
+	Operation   string      `json:"operation"`
+	Situation   string      `json:"situation,omitempty"`
+	Count       int         `json:"count"`
+	Commands    spreadFile  `json:"commands"`
+	RoundTrips  spreadFile  `json:"round_trips"`
+	Unpipelined spreadFile  `json:"unpipelined_round_trips"`
+	Channels    spreadFile  `json:"channels_opened"`
+	Connections spreadFile  `json:"connections_opened"`
+	Budget      *budgetFile `json:"budget,omitempty"`
+	Within      bool        `json:"within"`
+}
+
+type spreadFile struct {
+	Min  int     `json:"min"`
+	Mean float64 `json:"mean"`
+	Max  int     `json:"max"`
+}
+
+// budgetFile leaves out what has no limit.
+type budgetFile struct {
+	RoundTrips  *int `json:"round_trips,omitempty"`
+	Channels    *int `json:"channels_opened,omitempty"`
+	Connections *int `json:"connections_opened,omitempty"`
+}
+
+type staleFile struct {
+	Commands     int   `json:"commands"`
+	Milliseconds int64 `json:"milliseconds"`
+	Scenarios    int   `json:"scenarios"`
+}
+
+type trafficFile struct {
+	Operation  string  `json:"operation"`
+	Calls      int     `json:"calls"`
+	FramesSent float64 `json:"frames_sent"`
+	FramesBack float64 `json:"frames_back"`
+	BytesSent  float64 `json:"bytes_sent"`
+	BytesBack  float64 `json:"bytes_back"`
+}
+
+type exerciseFile struct {
+	Name      string `json:"name"`
+	Scenarios int    `json:"scenarios"`
+}
+
+// WriteJSON writes a report for programs.
+func WriteJSON(w io.Writer, r *Report) error {
+	f := reportFile{
+		Lockproof: reportFormat, Version: reportVersion, Tool: r.Tool,
+		Target: r.Target, Doc: r.Doc, Kind: r.Kind.String(), Mode: r.Mode, Broker: r.Broker, Source: r.Source,
+		Command: r.Command, Options: r.Fixed,
+		Seed: r.Seed, Strength: r.Strength, Bounds: r.Bounds, Outcome: r.Outcome(), Required: r.Required.Names(), Interrupted: r.Interrupted,
+		Scenarios: r.Scenarios, Steps: r.Steps, Commands: r.Commands, Operations: r.Operations,
+		Seconds: r.Elapsed.Seconds(),
+		Guided:  r.Guided, Covered: countsOf(r.Covered),
+		Uncontrolled: r.Uncontrolled, Wire: countsOf(r.Wire),
+		Stale: staleFile{r.Stale.Commands, r.Stale.Time.Milliseconds(), r.Stale.Scenarios},
+	}
+	if f.Holds = f.Outcome == OutcomeHolds; f.Outcome == OutcomeInconclusive {
+		f.Missing = r.Missing()
+	}
+	for i := range r.Properties {
+		f.Properties = append(f.Properties, r.property(&r.Properties[i]))
+	}
+	for i := range r.Efficiency {
+		f.Efficiency = append(f.Efficiency, r.Efficiency[i].file())
+	}
+	for _, t := range r.Traffic {
+		f.Traffic = append(f.Traffic, trafficFile{t.Operation, t.Calls, t.Frames, t.Back, t.Bytes, t.BytesBack})
+	}
+	f.Views = (*viewsFile)(r.Views)
+	f.Space, f.Runs = spaceOf(r.Space), (*runsFile)(r.Runs)
+	for _, e := range r.Exercised {
+		f.Exercised = append(f.Exercised, exerciseFile(e))
+	}
+	data, err := json.Marshal(f, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return err
+	}
+	if data, err = histories.Pretty(data); err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+func (r *Report) property(p *PropertyResult) propertyFile {
+	verdict, reason := r.Verdict(p)
+	f := propertyFile{
+		Property: p.Property.String(), Sentence: p.Property.Sentence(r.Kind), Verdict: verdict, Reason: reason,
+		Evidence: p.Evidence.String(), Checked: p.Checked, Scenarios: p.Scenarios, Violating: p.Violating, Undecided: p.Undecided, Note: p.Note,
+	}
+	if v := p.Violation; v != nil {
+		f.Violation = &foundFile{v.Detail, v.Errors, v.Steps, v.Least, v.Scenario, v.Seed, v.File, v.Command, nil}
+		if v.Tries.Of > 0 {
+			f.Violation.Tries = &v.Tries
+		}
+	}
+	return f
+}
+
+func (e *EfficiencyRow) file() rowFile {
+	f := rowFile{
+		Operation: e.Operation, Situation: e.Situation, Count: e.Count,
+		Commands: e.Commands.file(), RoundTrips: e.RoundTrips.file(), Unpipelined: e.Unpipelined.file(),
+		Channels: e.Channels.file(), Connections: e.Connections.file(), Within: e.Within(),
+	}
+	if b := e.Budget; b != nil {
+		f.Budget = &budgetFile{limit(b.RoundTrips), limit(b.Channels), limit(b.Connections)}
+	}
+	return f
+}
+
+func (s Spread) file() spreadFile { return spreadFile{s.Min, s.Mean(), s.Max} }
+
+func limit(n int) *int {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}

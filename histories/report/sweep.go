@@ -1,0 +1,248 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Sweep is a table of configurations, of each of which every execution was visited: what choices come to, verdict by
+// verdict.
+type Sweep struct {
+	Tool, Target string
+	Kind         lock.Kind
+	Name         string // of the table
+	Broker       string
+	Strength     string // as in [Report]
+	Command      string // what was typed, as a shell takes it
+	// Axes are what the configurations differ in. Baseline is the value on each that others are compared with.
+	Axes, Baseline []string
+	// Properties are those that were judged.
+	Properties []property.Property
+	// Rows are the configurations that were visited, of so many that were asked for.
+	Rows []SweepRow
+	Of   int
+	// LeftOut are the combinations that cannot be had, by why; each with how many.
+	LeftOut []Count
+	// Examples are the properties that are violated somewhere, each in the simplest configuration that violates it.
+	Examples    []SweepExample
+	Elapsed     time.Duration
+	Interrupted bool
+}
+
+// SweepRow is a configuration.
+type SweepRow struct {
+	Values   []string // by axis
+	Command  string   // that repeats it
+	States   int
+	Cut      string    // why not everything was visited; "" where it was
+	Verdicts []Verdict // by property of the table
+}
+
+// SweepExample is a counterexample, made as short as it gets.
+type SweepExample struct {
+	AtlasVerdict
+	Row     int    // the configuration's index
+	File    string // where it is; "" if it was not written
+	Command string // that shows it
+}
+
+// Cause is values on axes that together lose a property, in every way that was tried of leaving one of them at its
+// baseline it is not lost.
+type Cause struct {
+	Values []string // as axis=value; none is the baseline itself
+	// Lost is in how many configurations the property is lost, of those that have these values.
+	Lost, Of int
+}
+
+// Tally is in how many configurations a property has each verdict.
+func (s *Sweep) Tally(p property.Property) map[Verdict]int {
+	at, out := slices.Index(s.Properties, p), make(map[Verdict]int)
+	for i := range s.Rows {
+		out[s.Rows[i].Verdicts[at]]++
+	}
+	return out
+}
+
+// Complete reports whether all configurations were visited, each wholly.
+func (s *Sweep) Complete() bool {
+	return len(s.Rows) == s.Of && !slices.ContainsFunc(s.Rows, func(r SweepRow) bool { return r.Cut != "" })
+}
+
+// States is how many were visited altogether.
+func (s *Sweep) States() (n int) {
+	for i := range s.Rows {
+		n += s.Rows[i].States
+	}
+	return n
+}
+
+// changed are the axes on which a configuration is not at the baseline, as a set of their indices.
+func (s *Sweep) changed(r *SweepRow) (axes []int) {
+	for i, v := range r.Values {
+		if v != s.Baseline[i] {
+			axes = append(axes, i)
+		}
+	}
+	return axes
+}
+
+// Simplest is the configuration with the fewest changes, and of those the first, that loses a property; -1 is none.
+func (s *Sweep) Simplest(p property.Property) int {
+	rows := s.losing(p)
+	if len(rows) == 0 {
+		return -1
+	}
+	return rows[0]
+}
+
+// losing are the configurations that lose a property, those with few changes first.
+func (s *Sweep) losing(p property.Property) (rows []int) {
+	at := slices.Index(s.Properties, p)
+	for i := range s.Rows {
+		if s.Rows[i].Verdicts[at] == Violated {
+			rows = append(rows, i)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b int) int {
+		return cmp.Compare(len(s.changed(&s.Rows[a])), len(s.changed(&s.Rows[b])))
+	})
+	return rows
+}
+
+// Causes are the smallest sets of values that lose a property.
+func (s *Sweep) Causes(p property.Property) (causes []Cause) {
+	var least []*SweepRow
+	for _, i := range s.losing(p) {
+		r := &s.Rows[i]
+		if !slices.ContainsFunc(least, func(c *SweepRow) bool { return s.has(r, c) }) {
+			least = append(least, r)
+		}
+	}
+	at := slices.Index(s.Properties, p)
+	for _, c := range least {
+		cause := Cause{}
+		for _, axis := range s.changed(c) {
+			cause.Values = append(cause.Values, s.said(axis, c.Values[axis]))
+		}
+		for i := range s.Rows {
+			if !s.has(&s.Rows[i], c) {
+				continue
+			}
+			if cause.Of++; s.Rows[i].Verdicts[at] == Violated {
+				cause.Lost++
+			}
+		}
+		causes = append(causes, cause)
+	}
+	return causes
+}
+
+// has reports whether a configuration has all changes of another.
+func (s *Sweep) has(r, other *SweepRow) bool {
+	return !slices.ContainsFunc(s.changed(other), func(axis int) bool { return r.Values[axis] != other.Values[axis] })
+}
+
+// said is a value on an axis, in words. Sizes and faults speak for themselves.
+func (s *Sweep) said(axis int, value string) string {
+	if strings.Contains(value, " ") {
+		return value
+	}
+	return s.Axes[axis] + "=" + value
+}
+
+// String is the cause in words.
+func (c *Cause) String() string {
+	what := strings.Join(c.Values, " with ")
+	if len(c.Values) == 0 {
+		what = "the baseline"
+	}
+	if c.Lost == c.Of {
+		return fmt.Sprintf("%s (all %s)", what, style.Grouped(c.Of))
+	}
+	return fmt.Sprintf("%s (%s of %s)", what, style.Grouped(c.Lost), style.Grouped(c.Of))
+}
+
+// causesShown is how many causes of a property are told.
+const causesShown = 8
+
+// causes are the smallest sets of values that lose a property, in words; "" where nothing does.
+func (s *Sweep) causes(p property.Property) string {
+	var out []string
+	all := s.Causes(p)
+	for i := range min(len(all), causesShown) {
+		out = append(out, all[i].String())
+	}
+	if more := len(all) - causesShown; more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(out, "; ")
+}
+
+// Effect is how often each property is violated with a value on an axis.
+type Effect struct {
+	Value string
+	Rows  int
+	Lost  []int // by property of the table
+}
+
+// Effects are those of the values on an axis, in the order of their first configurations.
+func (s *Sweep) Effects(axis int) (out []Effect) {
+	for i := range s.Rows {
+		r := &s.Rows[i]
+		at := slices.IndexFunc(out, func(e Effect) bool { return e.Value == r.Values[axis] })
+		if at < 0 {
+			at = len(out)
+			out = append(out, Effect{Value: r.Values[axis], Lost: make([]int, len(s.Properties))})
+		}
+		out[at].Rows++
+		for k, v := range r.Verdicts {
+			if v == Violated {
+				out[at].Lost[k]++
+			}
+		}
+	}
+	return out
+}
+
+// shortfall says of a table that is not complete what is missing; "" of one that is.
+func (s *Sweep) shortfall() string {
+	var out []string
+	if n := s.Of - len(s.Rows); n > 0 {
+		out = append(out, fmt.Sprintf("%s of %s were not visited", style.Grouped(n), style.Plural(s.Of, "configuration")))
+	}
+	cut := 0
+	for i := range s.Rows {
+		if s.Rows[i].Cut != "" {
+			cut++
+		}
+	}
+	if cut > 0 {
+		out = append(out, fmt.Sprintf("%s were visited in part: nothing is proved there", style.Plural(cut, "configuration")))
+	}
+	return strings.Join(out, "; ")
+}
+
+// leftOut is which combinations cannot be had, in words; "" where there are none.
+func (s *Sweep) leftOut() string {
+	var out []string
+	for _, c := range s.LeftOut {
+		out = append(out, fmt.Sprintf("%s left out: %s", style.Plural(c.Number, "combination"), c.Name))
+	}
+	return strings.Join(out, "; ")
+}
+
+// how is how the table was come by, in words.
+func (s *Sweep) how() []string {
+	how := []string{fmt.Sprintf("every execution of each visited on %s", s.Broker)}
+	if s.Elapsed > 0 {
+		how[0] += " in " + took(s.Elapsed)
+	}
+	return append(how, style.Plural(s.States(), "state"), "a failed acquire promises: "+s.Strength)
+}

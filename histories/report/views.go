@@ -1,0 +1,50 @@
+package report
+
+import (
+	"fmt"
+	"github.com/lockproof/lockproof/histories/style"
+	"slices"
+	"strings"
+)
+
+// Views is what a search for any number of clients has visited: contexts are what is shared, with what may be seen of
+// all clients that hold something; views are a context and what one client can be in it.
+type Views struct {
+	Searches int // one for each group of properties, and those that looked closer
+	Contexts int
+	Views    int
+	Parts    int // that clients can be, in the largest search
+	Holders  int // the most clients that held something at once
+	// Cutoff is the smallest number of real clients of each kind that were seen to reach every view of every search; 0 is
+	// that there is none up to Tried, as far as was looked.
+	Cutoff int
+	Tried  int
+}
+
+// cardViews is what the card tells of it.
+func cardViews(r *Report, s style.Style) []style.Line {
+	v := r.Views
+	if v == nil {
+		return nil
+	}
+	var out []style.Line
+	if slices.ContainsFunc(r.Properties, func(p PropertyResult) bool { verdict, _ := r.Verdict(&p); return verdict == Proved }) {
+		out = labelled("proved for", strings.Fields(style.Printable(r.Bounds)), style.Plain, s)
+	}
+	out = append(out, labelled("visited", style.List([]string{
+		style.Plural(v.Views, "view"), style.Plural(v.Contexts, "context"), style.Plural(v.Parts, "client part"),
+		style.Plural(v.Holders, "client") + " holding something at once",
+	}), style.Plain, s)...)
+	return append(out, labelled("cut-off", strings.Fields(v.cutoff()), style.Plain, s)...)
+}
+
+// cutoff is which cut-off was seen, in words.
+func (v *Views) cutoff() string {
+	switch {
+	case v.Cutoff > 0:
+		return fmt.Sprintf("every view is reached by executions of %s of each kind", style.Plural(v.Cutoff, "client"))
+	case v.Tried == 0:
+		return "not looked for"
+	}
+	return fmt.Sprintf("not seen with up to %s of each kind", style.Plural(v.Tried, "client"))
+}

@@ -1,0 +1,14 @@
+package report
+
+import "testing"
+
+// XML has most characters, and is not given the others.
+func TestXMLCharacters(t *testing.T) {
+	const some = "\t\n\u0020\ud7ff\ue000\ufffc\U00010000\U0010ffff"
+	if got := legal(some); got != some {
+		t.Errorf("%q became %q", some, got)
+	}
+	if got := legal("\x00\x08\x0b\r\x1f\ufffd\ufffe\uffff"); got != "" {
+		t.Errorf("%q is left of what XML does not have", got)
+	}
+}

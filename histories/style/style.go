@@ -1,0 +1,175 @@
+package style
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lockproof/lockproof/histories/safetext"
+)
+
+// Style says what text is drawn on.
+type Style struct {
+	Width int  // columns; 0 is 100
+	Color bool // escape sequences may be used: a terminal, and NO_COLOR is not set
+}
+
+// Columns is how wide text may be.
+func (s Style) Columns() int {
+	if s.Width <= 0 {
+		return 100
+	}
+	return max(s.Width, minWidth)
+}
+
+// minWidth is the narrowest that anything is drawn; a narrower terminal wraps.
+const minWidth = 60
+
+// Colour is an SGR sequence's parameters; "" is plain.
+type Colour string
+
+// What text looks like.
+const (
+	Plain  Colour = ""
+	Bold   Colour = "1"
+	Dim    Colour = "2"
+	Red    Colour = "1;31"
+	Green  Colour = "32"
+	Yellow Colour = "33"
+)
+
+// clientColours tell clients apart, wherever they are named.
+var clientColours = [...]Colour{"36", "35", "33", "34", "32", "96", "95", "94"}
+
+// ClientColour is that of a client, from 1.
+func ClientColour(client int) Colour {
+	if client < 1 {
+		return Plain
+	}
+	return clientColours[(client-1)%len(clientColours)]
+}
+
+// Span is text in one colour.
+type Span struct {
+	Text   string
+	Colour Colour
+}
+
+// Line is what stands beside each other.
+type Line []Span
+
+// Of is text in the colour.
+func (c Colour) Of(text string) Span { return Span{Text: text, Colour: c} }
+
+// Width is how many columns the line takes.
+func (l Line) Width() int {
+	n := 0
+	for _, s := range l {
+		n += utf8.RuneCountInString(s.Text)
+	}
+	return n
+}
+
+// Paint writes a line in a style, without blanks at its end.
+func (s Style) Paint(w *strings.Builder, l Line) {
+	for len(l) > 0 && strings.TrimRight(l[len(l)-1].Text, " ") == "" {
+		l = l[:len(l)-1]
+	}
+	for i, p := range l {
+		text := Printable(p.Text)
+		if i == len(l)-1 {
+			text = strings.TrimRight(text, " ")
+		}
+		if !s.Color || p.Colour == Plain || strings.TrimSpace(text) == "" {
+			w.WriteString(text)
+			continue
+		}
+		w.WriteString("\x1b[" + string(p.Colour) + "m" + text + "\x1b[0m")
+	}
+	w.WriteByte('\n')
+}
+
+// Pad is the line with blanks up to a width.
+func (l Line) Pad(width int) Line {
+	if n := width - l.Width(); n > 0 {
+		return append(l, Span{Text: strings.Repeat(" ", n)})
+	}
+	return l
+}
+
+// Wrap breaks text at blanks into lines of at most the given width.
+func Wrap(text string, width int) []string { return Fill(strings.Fields(text), " ", width) }
+
+// Fill puts words on lines of at most the given width, at least one line; a word that is wider than
+// that is broken.
+func Fill(words []string, sep string, width int) []string {
+	var lines []string
+	current := ""
+	for _, word := range words {
+		for utf8.RuneCountInString(word) > width {
+			if current != "" {
+				lines, current = append(lines, current), ""
+			}
+			head := string([]rune(word)[:width])
+			lines, word = append(lines, head), word[len(head):]
+		}
+		switch {
+		case current == "":
+			current = word
+		case utf8.RuneCountInString(current+sep+word) <= width:
+			current += sep + word
+		default:
+			lines, current = append(lines, current), word
+		}
+	}
+	if current != "" || len(lines) == 0 {
+		lines = append(lines, current)
+	}
+	return lines
+}
+
+// Printable is text from outside as it may be shown. Lines are made safe again when they are painted; what is escaped
+// before that is measured as it will be.
+func Printable(text string) string { return safetext.Escape(text) }
+
+// Grouped is a number with its digits in threes.
+func Grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Plural is a number with its noun.
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "y") {
+		return Grouped(n) + " " + strings.TrimSuffix(noun, "y") + "ies"
+	}
+	return Grouped(n) + " " + noun + "s"
+}
+
+// Beside puts words on the right of a line, from a margin on.
+func Beside(l Line, words []string, ink Colour, margin, width int) []Line {
+	var out []Line
+	for _, part := range Fill(words, " ", width) {
+		out = append(out, append(l.Pad(margin), ink.Of(part)))
+		l = nil
+	}
+	return out
+}
+
+// List sets items apart, each one word for wrapping.
+func List(items []string) []string {
+	var words []string
+	for i, item := range items {
+		if i < len(items)-1 {
+			item += " ·"
+		}
+		words = append(words, Printable(item))
+	}
+	return words
+}

@@ -1,0 +1,327 @@
+package shrink
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Attempt carries out a scenario and reports whether it still shows what it is kept for, and the
+// actions that were carried out up to the moment at which it did.
+type Attempt func(*scenario.Scenario) (actions []scenario.Action, shown bool)
+
+// Minimise looks for the smallest scenario that still shows something: fewest steps first, then
+// fewest clients, faults, context switches and unusual options. The scenario's schedule must be
+// Replay. free tells which options may be changed. It tries at most tries scenarios, as long as ctx is not over,
+// and returns the best it found. If that was time enough, no single part of it can be left out, and no drawn
+// schedule of a workload with a part less does with fewer steps.
+func Minimise(ctx context.Context, s scenario.Scenario, attempt Attempt, free func(option string) bool, tries int) scenario.Scenario {
+	m := minimiser{ctx: ctx, best: s, attempt: remembered(attempt), free: free, left: tries, random: rand.New(rand.NewPCG(1, 1))}
+	if !m.try(s) {
+		return s
+	}
+	for m.reduce(); m.reschedule(); m.reduce() {
+	}
+	return m.best
+}
+
+// remembered is an attempt that carries out each scenario once: others may lead to it again and again.
+func remembered(attempt Attempt) Attempt {
+	type outcome struct {
+		actions []scenario.Action
+		shown   bool
+	}
+	known := make(map[string]outcome)
+	return func(s *scenario.Scenario) ([]scenario.Action, bool) {
+		key, err := json.Marshal(s)
+		if err != nil {
+			panic("histories: a scenario can't be written down: " + err.Error())
+		}
+		o, ok := known[string(key)]
+		if !ok {
+			o.actions, o.shown = attempt(s)
+			known[string(key)] = outcome{slices.Clone(o.actions), o.shown}
+		}
+		return o.actions, o.shown
+	}
+}
+
+// reduce leaves out parts until none can be.
+func (m *minimiser) reduce() {
+	for m.left > 0 {
+		before := m.cost
+		m.clients()
+		m.operations()
+		m.actions()
+		m.options()
+		m.details()
+		m.order()
+		if m.cost == before {
+			return
+		}
+	}
+}
+
+type minimiser struct {
+	ctx     context.Context
+	best    scenario.Scenario
+	cost    [7]int
+	attempt Attempt
+	free    func(string) bool
+	left    int        // scenarios that may still be tried
+	random  *rand.Rand // for reschedule; always the same sequence
+}
+
+// try keeps a candidate if it shows the same and is smaller: what it did after that is left out if it then still
+// does, for what comes later may be a reason.
+func (m *minimiser) try(s scenario.Scenario) bool {
+	actions, shown := m.carryOut(&s)
+	if !shown {
+		return false
+	}
+	cut := s
+	cut.Schedule.Actions = slices.Clone(actions)
+	if m.lighter(&cut) && !slices.Equal(actions, s.Schedule.Actions) {
+		if _, shown := m.carryOut(&cut); shown {
+			s = cut
+		}
+	}
+	if !m.lighter(&s) {
+		return false
+	}
+	m.best, m.cost = s, weigh(&s)
+	return true
+}
+
+// carryOut is an attempt, as long as any are left.
+func (m *minimiser) carryOut(s *scenario.Scenario) (actions []scenario.Action, shown bool) {
+	if m.ctx.Err() != nil {
+		m.left = 0
+	}
+	if m.left == 0 {
+		return nil, false
+	}
+	m.left--
+	return m.attempt(s)
+}
+
+// lighter reports whether a candidate is smaller than the best.
+func (m *minimiser) lighter(s *scenario.Scenario) bool {
+	cost := weigh(s)
+	return m.cost == [7]int{} || slices.Compare(cost[:], m.cost[:]) < 0
+}
+
+// shift tries a candidate that makes operations shorter: as it is, then with some of each client's
+// first steps left out, so that what must happen between two others' steps still does.
+func (m *minimiser) shift(s scenario.Scenario) bool {
+	if m.try(s) {
+		return true
+	}
+	for c := range s.Clients {
+		for n := 1; n <= mostShifted; n++ {
+			if m.try(withoutFirst(s, uint8(c+1), n)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mostShifted is how many steps of a client are left out at most where a change makes its operations
+// shorter.
+const mostShifted = 4
+
+// withoutFirst leaves out the first n steps of a client.
+func withoutFirst(s scenario.Scenario, c uint8, n int) scenario.Scenario {
+	s = s.Clone()
+	s.Schedule.Actions = slices.DeleteFunc(s.Schedule.Actions, func(a scenario.Action) bool {
+		if a.Do != scenario.Step || a.Client != c || n == 0 {
+			return false
+		}
+		n--
+		return true
+	})
+	return s
+}
+
+// weigh says how large a scenario is, the most important first.
+func weigh(s *scenario.Scenario) (cost [7]int) {
+	last := uint8(0)
+	for _, a := range s.Schedule.Actions {
+		if a.Do != scenario.Step {
+			cost[2]++
+		}
+		if a.Late {
+			cost[3]++
+		}
+		if a.Client != last {
+			cost[4]++
+		}
+		last = a.Client
+		cost[6] += int(a.Arg)
+	}
+	cost[0] = len(s.Schedule.Actions)
+	cost[1] = len(s.Clients) + len(s.Locks)
+	cost[5] = len(s.Options.Changed())
+	for _, c := range s.Clients {
+		for _, op := range c.Ops {
+			cost[6] += 1 + int(op.Arg)
+		}
+	}
+	for _, l := range s.Locks {
+		cost[6] += int(l.Slots)
+	}
+	return cost
+}
+
+// clients leaves out one client after the other. A scenario has at least one.
+func (m *minimiser) clients() {
+	for c := len(m.best.Clients); c >= 1 && len(m.best.Clients) > 1; c-- {
+		s := m.best.Clone()
+		removeClient(&s, c)
+		m.try(s)
+	}
+}
+
+// removeClient leaves out a client and what it does.
+func removeClient(s *scenario.Scenario, c int) {
+	s.Clients = slices.Delete(s.Clients, c-1, c)
+	s.Schedule.Actions = slices.DeleteFunc(s.Schedule.Actions, func(a scenario.Action) bool { return int(a.Client) == c })
+	for i := range s.Schedule.Actions {
+		if a := &s.Schedule.Actions[i]; int(a.Client) > c {
+			a.Client--
+		}
+	}
+}
+
+// operations leaves out one operation after the other, from the end.
+func (m *minimiser) operations() {
+	for c := range m.best.Clients {
+		for i := len(m.best.Clients[c].Ops) - 1; i >= 0; i-- {
+			s := m.best.Clone()
+			s.Clients[c].Ops = slices.Delete(s.Clients[c].Ops, i, i+1)
+			m.try(s)
+		}
+	}
+}
+
+// actions leaves out runs of actions, long ones first (delta debugging).
+func (m *minimiser) actions() {
+	for size := max(1, len(m.best.Schedule.Actions)/2); size >= 1; size /= 2 {
+		for from := len(m.best.Schedule.Actions) - size; from >= 0; from-- {
+			if from+size > len(m.best.Schedule.Actions) {
+				continue
+			}
+			s := m.best.Clone()
+			s.Schedule.Actions = slices.Delete(s.Schedule.Actions, from, from+size)
+			m.try(s)
+		}
+	}
+}
+
+// options tries other values of the options: the defaults, and those that make operations shorter.
+func (m *minimiser) options() {
+	def := lock.DefaultOptions()
+	for _, opt := range lock.OptionTable {
+		if !m.free(opt.Name) {
+			continue
+		}
+		values := []string{opt.Get(&def)}
+		switch opt.Name {
+		case "pipeline", "retries", "admin-retries", "overshoot", "polls":
+			values = append(values, "0", "1")
+		}
+		for _, v := range values {
+			s := m.best.Clone()
+			if opt.Set(&s.Options, v) == nil {
+				m.shift(s)
+			}
+		}
+	}
+}
+
+// details makes numbers smaller: slots at the beginning, arguments, milliseconds, late detection.
+func (m *minimiser) details() {
+	for i := range m.best.Locks {
+		m.change(func(s *scenario.Scenario) bool { return lower(&s.Locks[i].Slots, 0) })
+	}
+	if n := len(m.best.Locks); n > 1 {
+		m.change(func(s *scenario.Scenario) bool {
+			s.Locks = s.Locks[:n-1]
+			return !slices.ContainsFunc(s.Clients, func(c scenario.Client) bool { return c.Lock == n-1 })
+		})
+	}
+	for c := range m.best.Clients {
+		for i := range m.best.Clients[c].Ops {
+			m.change(func(s *scenario.Scenario) bool { return lower(&s.Clients[c].Ops[i].Arg, 1) })
+		}
+	}
+	for i := range m.best.Schedule.Actions {
+		if i >= len(m.best.Schedule.Actions) {
+			return
+		}
+		m.change(func(s *scenario.Scenario) bool { return halve(&s.Schedule.Actions[i].Arg) })
+		m.change(func(s *scenario.Scenario) bool {
+			a := &s.Schedule.Actions[i]
+			was := a.Late
+			a.Late = false
+			return was
+		})
+	}
+}
+
+// change tries a candidate that differs in one place, as long as there is something to change.
+func (m *minimiser) change(edit func(*scenario.Scenario) bool) {
+	for {
+		s := m.best.Clone()
+		if !edit(&s) || !m.shift(s) {
+			return
+		}
+	}
+}
+
+func lower(n *uint8, least uint8) bool {
+	if *n <= least {
+		return false
+	}
+	*n--
+	return true
+}
+
+func halve(n *uint16) bool {
+	if *n == 0 {
+		return false
+	}
+	*n /= 2
+	return true
+}
+
+// order moves actions back to their client's previous one, so that fewer context switches are left to
+// read.
+func (m *minimiser) order() {
+	for i := 1; i < len(m.best.Schedule.Actions); i++ {
+		j := previous(m.best.Schedule.Actions, i)
+		if j < 0 || j == i-1 {
+			continue
+		}
+		s := m.best.Clone()
+		a := s.Schedule.Actions[i]
+		s.Schedule.Actions = slices.Insert(slices.Delete(s.Schedule.Actions, i, i+1), j+1, a)
+		m.try(s)
+	}
+}
+
+// previous is the index of the action before the i-th by the same client, or -1.
+func previous(actions []scenario.Action, i int) int {
+	for j := i - 1; j >= 0; j-- {
+		if actions[j].Client == actions[i].Client {
+			return j
+		}
+	}
+	return -1
+}

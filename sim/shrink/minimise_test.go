@@ -1,0 +1,105 @@
+package shrink_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim/shrink"
+)
+
+// TestMinimise: of a scenario in which two particular actions matter, in their order, those two are
+// left, with the clients that do them and nothing else.
+func TestMinimise(t *testing.T) {
+	s := scenario.Scenario{
+		Target: "semaphore", Options: lock.DefaultOptions(),
+		Locks:    []scenario.Lock{{Name: "jobs", Slots: 3}, {Name: "other", Slots: 1}},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay},
+	}
+	for range 4 {
+		s.Clients = append(s.Clients, scenario.Client{Ops: make([]scenario.Operation, 3)})
+	}
+	for i := range 60 {
+		s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Do: scenario.Step, Client: uint8(1 + i%4)})
+	}
+	s.Schedule.Actions[20] = scenario.Action{Do: scenario.CrashBefore, Client: 1, Late: true}
+	s.Schedule.Actions[41] = scenario.Action{Do: scenario.Restart}
+	if err := s.Options.Set("pipeline", "4"); err != nil {
+		t.Fatal(err)
+	}
+	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
+		actions := s.Schedule.Actions
+		crash := slices.IndexFunc(actions, func(a scenario.Action) bool { return a.Do == scenario.CrashBefore })
+		restart := slices.IndexFunc(actions, func(a scenario.Action) bool { return a.Do == scenario.Restart })
+		if crash < 0 || restart < crash {
+			return nil, false
+		}
+		return actions[:restart+1], true
+	}
+	least := shrink.Minimise(t.Context(), s, attempt, func(string) bool { return true }, 10_000)
+	want := []scenario.Action{{Do: scenario.CrashBefore, Client: 1}, {Do: scenario.Restart}}
+	if !slices.Equal(least.Schedule.Actions, want) {
+		t.Errorf("actions left: %v", least.Schedule.Actions)
+	}
+	if len(least.Clients) != 1 || len(least.Clients[0].Ops) != 0 || len(least.Locks) != 1 || least.Locks[0].Slots != 0 {
+		t.Errorf("left: clients %v, locks %v", least.Clients, least.Locks)
+	}
+	if left := least.Options.Changed(); len(left) != 0 {
+		t.Errorf("options left: %v", left)
+	}
+}
+
+// TestMinimiseKeepsFixedOptions: an option that was asked for is not changed.
+func TestMinimiseKeepsFixedOptions(t *testing.T) {
+	s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Actions: []scenario.Action{{Do: scenario.Restart}}}}
+	s.Options.Order = lock.Ascending
+	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) { return s.Schedule.Actions, true }
+	least := shrink.Minimise(t.Context(), s, attempt, func(name string) bool { return name != "order" }, 100)
+	if least.Options.Order != lock.Ascending {
+		t.Error("the fixed option was changed")
+	}
+}
+
+// TestMinimiseEndsEarly: once its time is over nothing is tried any more, and the best that was found until then is
+// the result.
+func TestMinimiseEndsEarly(t *testing.T) {
+	s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Strategy: scenario.Replay}}
+	for range 60 {
+		s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Do: scenario.Step, Client: 1})
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	tried, smallest := 0, len(s.Schedule.Actions)
+	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
+		if tried++; tried == 4 {
+			stop()
+		}
+		smallest = min(smallest, len(s.Schedule.Actions))
+		return s.Schedule.Actions, true
+	}
+	least := shrink.Minimise(ctx, s, attempt, func(string) bool { return true }, 10_000)
+	if tried != 4 || len(least.Schedule.Actions) != smallest || smallest == 60 {
+		t.Errorf("%d scenarios tried, %d actions left, the least tried has %d", tried, len(least.Schedule.Actions), smallest)
+	}
+}
+
+// TestMinimiseKeepsWhatFollows: what comes after the moment at which something showed is left out only if it still
+// shows then.
+func TestMinimiseKeepsWhatFollows(t *testing.T) {
+	s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Strategy: scenario.Replay}}
+	for range 20 {
+		s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Do: scenario.Step, Client: 1})
+	}
+	s.Schedule.Actions[4].Do, s.Schedule.Actions[15].Do = scenario.CrashBefore, scenario.Restart
+	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) { // seen at the crash, and only if a restart follows
+		actions := s.Schedule.Actions
+		crash := slices.IndexFunc(actions, func(a scenario.Action) bool { return a.Do == scenario.CrashBefore })
+		restart := slices.IndexFunc(actions, func(a scenario.Action) bool { return a.Do == scenario.Restart })
+		return actions[:crash+1], crash >= 0 && restart > crash
+	}
+	least := shrink.Minimise(t.Context(), s, attempt, func(string) bool { return false }, 1000)
+	if _, shown := attempt(&least); !shown || len(least.Schedule.Actions) != 2 {
+		t.Errorf("shown %v by %v", shown, least.Schedule.Actions)
+	}
+}

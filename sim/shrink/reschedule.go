@@ -1,0 +1,101 @@
+package shrink
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// schedulesTried is how many schedules of a smaller workload are tried.
+const schedulesTried = 150
+
+// longWait, in milliseconds, is tried in place of many steps that only let time pass.
+const longWait = 512
+
+// reschedule leaves the place where leaving out single parts has led to: it makes the workload
+// smaller, draws other schedules for it, and minimises what still shows the same. It reports whether
+// that came to something smaller.
+func (m *minimiser) reschedule() bool {
+	for _, edit := range m.edits() {
+		s := m.best.Clone()
+		if !edit(&s) {
+			continue
+		}
+		for range schedulesTried {
+			if m.left == 0 {
+				return false
+			}
+			c := s.Clone()
+			c.Schedule.Actions = redraw(&c, m.random)
+			if m.settle(c) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// settle minimises the actions of a candidate, and keeps it if it is smaller then.
+func (m *minimiser) settle(s scenario.Scenario) bool {
+	sub := minimiser{ctx: m.ctx, attempt: m.attempt, free: m.free, left: m.left}
+	shown := sub.try(s)
+	if shown {
+		sub.actions()
+	}
+	m.left = sub.left
+	if !shown || slices.Compare(sub.cost[:], m.cost[:]) >= 0 {
+		return false
+	}
+	m.best, m.cost = sub.best, sub.cost
+	return true
+}
+
+// edits are ways to make the workload smaller, the first of them to leave it as it is.
+func (m *minimiser) edits() []func(*scenario.Scenario) bool {
+	edits := []func(*scenario.Scenario) bool{func(*scenario.Scenario) bool { return true }}
+	add := func(edit func(*scenario.Scenario) bool) { edits = append(edits, edit) }
+	for c := range m.best.Clients {
+		add(func(s *scenario.Scenario) bool { removeClient(s, c+1); return len(s.Clients) > 0 })
+		for i := range m.best.Clients[c].Ops {
+			add(func(s *scenario.Scenario) bool {
+				s.Clients[c].Ops = slices.Delete(s.Clients[c].Ops, i, i+1)
+				return true
+			})
+			add(func(s *scenario.Scenario) bool { return lower(&s.Clients[c].Ops[i].Arg, 1) })
+		}
+	}
+	add(func(s *scenario.Scenario) bool {
+		s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Do: scenario.Advance, Arg: longWait})
+		return true
+	})
+	for i := range m.best.Locks {
+		add(func(s *scenario.Scenario) bool { return lower(&s.Locks[i].Slots, 0) })
+	}
+	return edits
+}
+
+// redraw is other actions for a scenario: its faults in their order, at drawn places among drawn
+// clients' steps. Those that are not possible when their turn comes will be passed over.
+func redraw(s *scenario.Scenario, random *rand.Rand) []scenario.Action {
+	var faults, out []scenario.Action
+	for _, a := range s.Schedule.Actions {
+		if a.Do != scenario.Step && a.Do != scenario.Choose {
+			faults = append(faults, a)
+		}
+	}
+	options := s.Options.Restart == lock.RestartRandom || s.Options.Skew > 0
+	total := 2*len(s.Schedule.Actions) + 8
+	for i := range total {
+		for len(faults) > 0 && random.IntN(total-i) < len(faults) {
+			out, faults = append(out, faults[0]), faults[1:]
+		}
+		c := uint8(1 + random.IntN(len(s.Clients)))
+		out = append(out, scenario.Action{Do: scenario.Step, Client: c})
+		if options {
+			out = append(out, scenario.Action{Do: scenario.Choose, Client: c, Arg: uint16(random.IntN(2))})
+		}
+	}
+	return out[:min(len(out), s.StepLimit())]
+}
