@@ -247,7 +247,7 @@ func (w *World) abandon(c uint8, late bool) {
 		return
 	}
 	cl.conn = 0
-	w.ghosts = append(w.ghosts, ghost{conn: conn, client: c, process: w.process(c, cl.incarnation)})
+	w.halfOpen = append(w.halfOpen, halfOpen{conn: conn, client: c, process: w.process(c, cl.incarnation)})
 	for l := range w.setting.layouts {
 		w.changed(uint8(l), 0)
 	}

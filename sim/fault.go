@@ -29,7 +29,7 @@ func (w *World) Can(a scenario.Action) bool {
 	case scenario.Drop, scenario.ChannelError:
 		return !cl.dead && cl.conn != 0
 	case scenario.Detect:
-		return slices.ContainsFunc(w.ghosts, func(g ghost) bool { return g.client == a.Client })
+		return slices.ContainsFunc(w.halfOpen, func(g halfOpen) bool { return g.client == a.Client })
 	}
 	return false
 }
@@ -90,13 +90,13 @@ func (w *World) choose(c uint8, i int) {
 
 // detect has the broker notice that the client's dead connections are dead.
 func (w *World) detect(c uint8) {
-	for i := 0; i < len(w.ghosts); {
-		g := w.ghosts[i]
+	for i := 0; i < len(w.halfOpen); {
+		g := w.halfOpen[i]
 		if g.client != c {
 			i++
 			continue
 		}
-		w.ghosts = slices.Delete(w.ghosts, i, i+1)
+		w.halfOpen = slices.Delete(w.halfOpen, i, i+1)
 		w.broker.Disconnect(g.conn)
 		w.gone(c, g.process, w.clients[c-1].grant == g.conn && w.clients[c-1].conn == 0, true)
 	}
@@ -107,7 +107,7 @@ func (w *World) detect(c uint8) {
 // durable queues stay.
 func (w *World) restart() {
 	w.broker.Restart()
-	w.ghosts, w.shared = w.ghosts[:0], 0
+	w.halfOpen, w.shared = w.halfOpen[:0], 0
 	for i := range w.clients {
 		w.clients[i].conn = 0
 	}

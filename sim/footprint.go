@@ -28,7 +28,7 @@ func (s *System) Footprint(n int) Footprint {
 	switch {
 	case cl.dead || cl.wake > w.now:
 		return f
-	case !cl.busy && (!s.Forgetful() || !w.upcoming(uint8(n))):
+	case !cl.busy && (!s.Memoryless() || !w.upcoming(uint8(n))):
 		return f // where calls are remembered, it matters when they begin
 	case !cl.busy:
 		op := w.scenario.Clients[n-1].Ops[cl.next]

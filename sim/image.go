@@ -45,7 +45,7 @@ func (w *World) codeClient(c *codec.Coder, n uint8) {
 	if connected {
 		w.codeConnection(c, n)
 	}
-	w.codeGhosts(c, n)
+	w.codeHalfOpen(c, n)
 }
 
 // codeConnection writes or reads the connection that a client uses.
@@ -67,23 +67,23 @@ func (w *World) codeConnection(c *codec.Coder, n uint8) {
 	}
 }
 
-// codeGhosts writes or reads a client's connections that are dead while the broker has not noticed.
-func (w *World) codeGhosts(c *codec.Coder, n uint8) {
+// codeHalfOpen writes or reads a client's connections that are dead while the broker has not noticed.
+func (w *World) codeHalfOpen(c *codec.Coder, n uint8) {
 	if c.Reading() {
 		for i := codec.Length(c, 0); i > 0; i-- {
-			w.haunt(c, n)
+			w.enterHalfOpen(c, n)
 		}
 		return
 	}
 	count := 0
-	for i := range w.ghosts {
-		if w.ghosts[i].client == n {
+	for i := range w.halfOpen {
+		if w.halfOpen[i].client == n {
 			count++
 		}
 	}
 	codec.Length(c, count)
-	for i := range w.ghosts {
-		if g := &w.ghosts[i]; g.client == n {
+	for i := range w.halfOpen {
+		if g := &w.halfOpen[i]; g.client == n {
 			granted := w.clients[n-1].grant == g.conn
 			codec.Bool(c, &granted)
 			w.broker.CodeConnection(c, g.conn)
@@ -91,14 +91,14 @@ func (w *World) codeGhosts(c *codec.Coder, n uint8) {
 	}
 }
 
-// haunt reads one of them.
-func (w *World) haunt(c *codec.Coder, n uint8) {
+// enterHalfOpen reads one of them.
+func (w *World) enterHalfOpen(c *codec.Coder, n uint8) {
 	var granted bool
 	codec.Bool(c, &granted)
-	conn := broker.Conn(len(w.clients) + len(w.ghosts) + 1)
+	conn := broker.Conn(len(w.clients) + len(w.halfOpen) + 1)
 	w.own(conn, n)
 	w.broker.CodeConnection(c, conn)
-	w.ghosts = append(w.ghosts, ghost{conn: conn, client: n, process: int32(n)})
+	w.halfOpen = append(w.halfOpen, halfOpen{conn: conn, client: n, process: int32(n)})
 	if granted {
 		w.clients[n-1].grant = conn
 	}
@@ -129,7 +129,7 @@ func (w *World) normal() {
 		if cl.conn == 0 {
 			cl.confirms = false
 		}
-		if cl.machine.Held == 0 && !w.haunted(cl.grant) && !cl.busy {
+		if cl.machine.Held == 0 && !w.inHalfOpen(cl.grant) && !cl.busy {
 			cl.grant = 0
 		}
 	}
@@ -138,7 +138,7 @@ func (w *World) normal() {
 // forgetEmpty drops half-open connections that have nothing and on which nothing was granted: their end
 // makes no difference, and a client that goes on for ever may come to have any number of them.
 func (w *World) forgetEmpty() {
-	w.ghosts = slices.DeleteFunc(w.ghosts, func(g ghost) bool {
+	w.halfOpen = slices.DeleteFunc(w.halfOpen, func(g halfOpen) bool {
 		if w.broker.Owns(g.conn) || w.believes(g) {
 			return false
 		}
@@ -149,21 +149,21 @@ func (w *World) forgetEmpty() {
 }
 
 // believes reports whether its client believes to hold what it was granted on a half-open connection.
-func (w *World) believes(g ghost) bool {
+func (w *World) believes(g halfOpen) bool {
 	cl := &w.clients[g.client-1]
 	return cl.grant == g.conn && cl.machine.Held > 0
 }
 
 // disown has a client forget that anything was granted on a half-open connection.
-func (w *World) disown(g ghost) {
+func (w *World) disown(g halfOpen) {
 	if cl := &w.clients[g.client-1]; cl.grant == g.conn {
 		cl.grant = 0
 	}
 }
 
-func (w *World) haunted(conn broker.Conn) bool {
-	for i := range w.ghosts {
-		if w.ghosts[i].conn == conn {
+func (w *World) inHalfOpen(conn broker.Conn) bool {
+	for i := range w.halfOpen {
+		if w.halfOpen[i].conn == conn {
 			return true
 		}
 	}
@@ -174,7 +174,7 @@ func (w *World) haunted(conn broker.Conn) bool {
 func (w *World) load(shared []byte, clients [][]byte) {
 	w.broker.Reset()
 	w.now, w.shared, w.Seen = 0, 0, 0
-	w.ghosts = w.ghosts[:0]
+	w.halfOpen = w.halfOpen[:0]
 	clear(w.owners)
 	w.record.reset()
 	clear(w.clients)

@@ -44,7 +44,7 @@ func (w *World) quiet() bool {
 			return false
 		}
 	}
-	return len(w.ghosts) == 0
+	return len(w.halfOpen) == 0
 }
 
 // History is the history of the execution at hand. Its events are good until the next run.

@@ -18,10 +18,10 @@ func (w *World) Ways(c uint8) int {
 
 // Undetected is a client of which the broker has a dead connection, 0 for none.
 func (w *World) Undetected() uint8 {
-	if len(w.ghosts) == 0 {
+	if len(w.halfOpen) == 0 {
 		return 0
 	}
-	return w.ghosts[0].client
+	return w.halfOpen[0].client
 }
 
 // Wake is in how many milliseconds the first of those who stand still goes on, 0 for never.

@@ -43,7 +43,7 @@ type Outcome struct {
 
 // Effect is what others notice of an action.
 type Effect struct {
-	Before, After monitor.Sight
+	Before, After monitor.Visible
 	Op            lock.Op
 	Method        amqp.Method
 	Queue         amqp.Queue
@@ -69,7 +69,7 @@ func (s *System) Reset() {
 			*n = 1 // always one more
 		}
 	}
-	s.settle()
+	s.normalise()
 }
 
 // Clients is how many clients there are, and so parts of an image beside the shared one.
@@ -113,10 +113,10 @@ func (s *System) View(n int, buf []byte) []byte {
 	if cl.conn != 0 && !w.sharing() {
 		w.broker.CodeOwned(&c, cl.conn)
 	}
-	for i := range w.ghosts {
-		if g := &w.ghosts[i]; g.client == uint8(n) {
-			haunted := true
-			codec.Bool(&c, &haunted)
+	for i := range w.halfOpen {
+		if g := &w.halfOpen[i]; g.client == uint8(n) {
+			halfOpen := true
+			codec.Bool(&c, &halfOpen)
 			w.broker.CodeOwned(&c, g.conn)
 		}
 	}
@@ -131,15 +131,15 @@ func (s *System) Independent() bool {
 	return !w.sharing() && !timed(&w.setting.options) && len(w.setting.layouts) == 1
 }
 
-// Forgetful reports whether no client's part changes by what others do, but for its queues.
-func (s *System) Forgetful() bool { return monitor.Forgetful(s.bounds.Properties) }
+// Memoryless reports whether no client's part changes by what others do, but for its queues.
+func (s *System) Memoryless() bool { return monitor.Memoryless(s.bounds.Properties) }
 
 // Actions appends what a client can do, and what can happen to it; client 0 is the broker. Unless
 // [Bounds.Every] asks for them, faults that come to the same as another action followed by a fault are
 // left out: to die with the reply in hand is to die before the next command.
 func (s *System) Actions(n int, buf []scenario.Action) []scenario.Action {
 	if n == 0 {
-		return s.worldly(buf)
+		return s.global(buf)
 	}
 	w, c := &s.world, uint8(n)
 	cl, impl := w.client(c)
@@ -207,17 +207,17 @@ func (s *System) crash(buf []scenario.Action, how scenario.Do, c uint8) []scenar
 }
 
 func (s *System) detection(c uint8, buf []scenario.Action) []scenario.Action {
-	for i := range s.world.ghosts {
-		if s.world.ghosts[i].client == c {
+	for i := range s.world.halfOpen {
+		if s.world.halfOpen[i].client == c {
 			return append(buf, scenario.Action{Do: scenario.Detect, Client: c})
 		}
 	}
 	return buf
 }
 
-// worldly is what happens to no client in particular: the broker restarts, time passes up to the next
+// global is what happens to no client in particular: the broker restarts, time passes up to the next
 // moment that matters.
-func (s *System) worldly(buf []scenario.Action) []scenario.Action {
+func (s *System) global(buf []scenario.Action) []scenario.Action {
 	if s.left.Restarts > 0 {
 		buf = append(buf, scenario.Action{Do: scenario.Restart})
 	}
@@ -262,7 +262,7 @@ func (w *World) owns(c uint8) bool {
 func (s *System) Take(a scenario.Action) Outcome {
 	w := &s.world
 	before := w.truth
-	sight := w.Monitor.Sight(a.Client)
+	sight := w.Monitor.Visible(a.Client)
 	var view []byte
 	if a.Client > 0 {
 		s.view = s.View(int(a.Client), s.view[:0])
@@ -284,10 +284,10 @@ func (s *System) Take(a scenario.Action) Outcome {
 		out.Result = cl.machine.Result
 	}
 	out.Effect = Effect{
-		sight, w.Monitor.Sight(a.Client), out.Op, out.Command.Method, out.Command.Queue, out.Reply.Kind, a.Do == scenario.Restart,
+		sight, w.Monitor.Visible(a.Client), out.Op, out.Command.Method, out.Command.Queue, out.Reply.Kind, a.Do == scenario.Restart,
 	}
 	_, out.Timed = w.broker.NextTimer()
-	s.settle()
+	s.normalise()
 	out.Visible = w.truth != before || sight.Witnessed != w.Monitor.Witnessed || sight.Strict != w.Monitor.Strict || out.Completed || a.Do != scenario.Step && a.Do != scenario.Choose
 	if !out.Visible {
 		after := s.View(int(a.Client), nil)
@@ -327,8 +327,8 @@ func (s *System) Holds(n int) bool {
 	if w.Monitor.Holds(uint8(n)) || cl.conn != 0 && w.broker.Owns(cl.conn) {
 		return true
 	}
-	for i := range w.ghosts {
-		if g := &w.ghosts[i]; g.client == uint8(n) && w.broker.Owns(g.conn) {
+	for i := range w.halfOpen {
+		if g := &w.halfOpen[i]; g.client == uint8(n) && w.broker.Owns(g.conn) {
 			return true
 		}
 	}
@@ -340,7 +340,7 @@ func (s *System) Holds(n int) bool {
 // only, or of its death: nothing that happens to those connections makes a difference to it.
 func (s *System) Abandoned(n int) (parts [][]byte) {
 	w := &s.world
-	w.ghosts = slices.DeleteFunc(w.ghosts, func(g ghost) bool {
+	w.halfOpen = slices.DeleteFunc(w.halfOpen, func(g halfOpen) bool {
 		if g.client != uint8(n) || w.believes(g) || w.Monitor.Left(uint8(n)) {
 			return false
 		}
@@ -352,7 +352,7 @@ func (s *System) Abandoned(n int) (parts [][]byte) {
 }
 
 // halfOpen is the part of a client that died and left a half-open connection.
-func (s *System) halfOpen(g ghost) []byte {
+func (s *System) halfOpen(g halfOpen) []byte {
 	c := codec.Write(nil)
 	dead, no, next := true, false, uint8(0)
 	codec.Bools(&c, &dead, &no, &no, &no)
@@ -380,8 +380,8 @@ func (s *System) Quiet() bool {
 // Busy reports whether a client has an operation under way.
 func (s *System) Busy(n int) bool { return s.world.clients[n-1].busy }
 
-// settle brings the state into its normal form.
-func (s *System) settle() {
+// normalise brings the state into its normal form.
+func (s *System) normalise() {
 	s.world.normal()
 	s.world.Monitor.Forget(s.bounds.Properties, s.bounds.Strength)
 }

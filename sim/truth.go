@@ -51,8 +51,8 @@ func (w *World) ownerOf(q amqp.Queue) uint8 {
 		return 0
 	}
 	c := w.owners[conn]
-	for i := range w.ghosts {
-		if w.ghosts[i].conn == conn {
+	for i := range w.halfOpen {
+		if w.halfOpen[i].conn == conn {
 			return c | monitor.HalfOpen
 		}
 	}

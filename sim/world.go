@@ -16,7 +16,7 @@ type World struct {
 	now      int64 // virtual milliseconds
 	shared   broker.Conn
 	clients  []client
-	ghosts   []ghost
+	halfOpen []halfOpen
 	owners   []uint8 // by connection: the client's number
 	truth    [scenario.MaxLocks]monitor.Truth
 	// Monitor watches the execution. Costs adds up what operations took; nil adds nothing.
@@ -50,8 +50,8 @@ type client struct {
 	wake        int64
 }
 
-// ghost is a connection that is dead while the broker has not noticed.
-type ghost struct {
+// halfOpen is a connection that is dead while the broker has not noticed.
+type halfOpen struct {
 	conn    broker.Conn
 	client  uint8
 	process int32
@@ -65,7 +65,7 @@ func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 	if len(s.Locks) > 1 {
 		w.Seen.add(SawTwoLocks)
 	}
-	w.ghosts, w.owners = w.ghosts[:0], w.owners[:0]
+	w.halfOpen, w.owners = w.halfOpen[:0], w.owners[:0]
 	w.truth = [scenario.MaxLocks]monitor.Truth{}
 	w.record.reset()
 	w.furnish()

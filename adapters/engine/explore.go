@@ -120,7 +120,7 @@ func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) err
 		return x.Search.Err
 	}
 	want := x.Search.Found
-	if x.Search.Doubted > 0 {
+	if x.Search.Unwitnessed > 0 {
 		want = want.With(property.Linearizable)
 	}
 	if want != 0 && e.Brief {
@@ -145,14 +145,14 @@ func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) err
 // trails are executions that violate the properties wanted. What the search has found is not lost where ctx is over: it
 // is looked for all the same, which takes no longer than finding it did with one worker.
 func (x *Explored) trails(ctx context.Context, e *Exploration, b *sim.Bounds, want property.Set) map[property.Property][]scenario.Action {
-	trails, judged := search.Trails(ctx, *b, e.Search.Reductions, want, illegal(b))
+	trails, judged := search.Counterexamples(ctx, *b, e.Search.Reductions, want, illegal(b))
 	x.judgedAlone = judged
 	left := x.Search.Found
 	for p := range trails {
 		left &^= 1 << p
 	}
 	if left != 0 && ctx.Err() != nil {
-		found, _ := search.Trails(context.WithoutCancel(ctx), *b, e.Search.Reductions, left, illegal(b))
+		found, _ := search.Counterexamples(context.WithoutCancel(ctx), *b, e.Search.Reductions, left, illegal(b))
 		maps.Copy(trails, found)
 	}
 	return trails
@@ -335,7 +335,7 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *report.Report {
 		Broker: simulated, Strength: e.Strength.String(), Bounds: e.described(), Fixed: assigned(e.Options),
 		Interrupted: found.Stop == search.Interrupted, Space: spaceOf(b, found),
 	}
-	r.Properties = x.judged(b, &found.Coverage, found.States, found.Doubted)
+	r.Properties = x.judged(b, &found.Coverage, found.States, found.Unwitnessed)
 	if p := r.Result(property.Progress); p != nil {
 		p.Note = cycling[found.Cycles]
 	}
@@ -389,7 +389,7 @@ func (e *Exploration) sampled(b *sim.Bounds, x *Explored, w *search.Walked) *rep
 	return &report.Report{
 		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Sampled, Seed: e.Seed,
 		Broker: simulated, Strength: e.Strength.String(), Bounds: e.described(), Fixed: assigned(e.Options), Scenarios: int(w.Walks), Steps: int(w.Steps),
-		Properties: x.judged(b, &w.Coverage, w.Walks, w.Doubted),
+		Properties: x.judged(b, &w.Coverage, w.Walks, w.Unwitnessed),
 	}
 }
 

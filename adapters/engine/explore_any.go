@@ -98,7 +98,7 @@ func together(all property.Set) (sets []property.Set) {
 	for p := range property.Count {
 		switch {
 		case !all.Has(p):
-		case monitor.Forgetful(1 << p):
+		case monitor.Memoryless(1 << p):
 			free = free.With(p)
 		default:
 			sets = append(sets, 1<<p)
@@ -145,7 +145,7 @@ func (x *anyExploration) judge(r *search.AnyResult, p property.Property) (report
 	if p == property.Linearizable {
 		res.Note = x.Strength.String()
 	}
-	doubted := p == property.Linearizable && r.Doubted > 0
+	doubted := p == property.Linearizable && r.Unwitnessed > 0
 	switch {
 	case r.Found.Has(p) || doubted:
 		return x.suspect(r, p, res)
@@ -190,7 +190,7 @@ func (x *anyExploration) suspect(r *search.AnyResult, p property.Property, res r
 		}
 		r := x.search(b)
 		x.count(r)
-		if r.Stop == search.Finished && !r.Found.Has(p) && (p != property.Linearizable || r.Doubted == 0) {
+		if r.Stop == search.Finished && !r.Found.Has(p) && (p != property.Linearizable || r.Unwitnessed == 0) {
 			res.Note = strings.TrimPrefix(res.Note+"; "+c.note, "; ")
 			return res, nil
 		}

@@ -138,7 +138,7 @@ func BenchmarkSmall(b *testing.B) {
 	for b.Loop() {
 		h := all[i%len(all)]
 		i++
-		if err := c.resolver.resolve(h, 0, Options{}); err != nil {
+		if err := c.normaliser.normalise(h, 0, Options{}); err != nil {
 			b.Fatal(err)
 		}
 		if f := c.fast(Options{}); f.Decision == Illegal {

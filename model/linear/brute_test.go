@@ -451,7 +451,7 @@ func TestSearchAgreesWithBruteForce(t *testing.T) {
 			}
 			wrong := func(h *history.History) bool {
 				p, err := Specify(h, 0, o)
-				if err != nil || !simple(h) || p.r.unproven || len(p.r.strays) > 0 {
+				if err != nil || !simple(h) || p.r.unproven || len(p.r.unknownSessions) > 0 {
 					return false
 				}
 				legal, certain := newBrute(h, o).legal()

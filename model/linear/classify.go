@@ -33,8 +33,8 @@ func compareDisturbances(a, b disturbance) int {
 }
 
 // classify marks the calls that are open.
-func (r *resolver) classify() {
-	if !r.knotty {
+func (r *normaliser) classify() {
+	if !r.nondeterministic {
 		return
 	}
 	r.disturb()
@@ -45,7 +45,7 @@ func (r *resolver) classify() {
 			if r.disturbed.overlap(k.slot, k.inv, k.ret) {
 				k.traits |= open
 			}
-			if k.traits.has(adrift) && r.disturbed.overlap(k.slot, k.exit, endless) {
+			if k.traits.has(mayExpire) && r.disturbed.overlap(k.slot, k.exit, endless) {
 				k.traits |= openExit
 			}
 		case mayTake:
@@ -63,22 +63,22 @@ func (r *resolver) classify() {
 }
 
 // classifyHeld marks a verify in whose course what it says may stop being true.
-func (r *resolver) classifyHeld(k *call) {
+func (r *normaliser) classifyHeld(k *operation) {
 	if k.link == none {
 		return
 	}
-	if g := &r.calls[k.link]; g.ends() <= k.ret || k.traits.has(torn) {
+	if g := &r.calls[k.link]; g.ends() <= k.ret || k.traits.has(interrupted) {
 		k.traits |= open
 		g.traits |= openExit
 	}
 }
 
 // disturb collects the disturbances.
-func (r *resolver) disturb() {
+func (r *normaliser) disturb() {
 	r.disturbed = r.disturbed[:0]
 	for i := range r.calls {
 		k := &r.calls[i]
-		if k.effect == claims || k.effect == findsFree || k.effect == takes && k.traits.has(torn) {
+		if k.effect == claims || k.effect == findsFree || k.effect == takes && k.traits.has(interrupted) {
 			r.disturbed = append(r.disturbed, disturbance{slot: k.slot, inv: k.inv, ret: k.ret})
 		}
 	}

@@ -27,8 +27,8 @@ func TestCutsMakeNoDifference(t *testing.T) {
 			if o.Releases == ByAnyone {
 				h = usurped(choose, h)
 			}
-			r := new(resolver)
-			if r.resolve(h, 0, o) != nil || r.inconsistent() {
+			r := new(normaliser)
+			if r.normalise(h, 0, o) != nil || r.inconsistent() {
 				continue
 			}
 			p := r.decomposed(o.Strength)
@@ -49,16 +49,16 @@ func TestCutsMakeNoDifference(t *testing.T) {
 
 // What administrative operations came to is not certain where any two of them overlap, be they neighbours or not.
 func TestOverlappingAdministration(t *testing.T) {
-	overlap := func(a, b *call) bool { return a.inv < b.ret && b.inv < a.ret }
+	overlap := func(a, b *operation) bool { return a.inv < b.ret && b.inv < a.ret }
 	var counts [2]int
 	for seed := range uint64(1000) {
 		choose := bySeed(seed)
 		h := drawHistory(choose, drawAny(choose))
-		r := new(resolver)
-		if r.resolve(h, 0, Options{}) != nil {
+		r := new(normaliser)
+		if r.normalise(h, 0, Options{}) != nil {
 			continue
 		}
-		var all []*call
+		var all []*operation
 		for i := range r.calls {
 			switch c := &r.calls[i]; c.effect {
 			case adds, creates, removes, destroys:
@@ -108,10 +108,10 @@ func TestMoreUnansweredThanCanBeTold(t *testing.T) {
 
 // Of more slots than the fast check has room for it says nothing, and the search decides.
 func TestMoreSlotsThanCanBeTold(t *testing.T) {
-	for slots, want := range map[int]Decision{sweepSlots: Legal, sweepSlots + 1: Undecided} {
+	for slots, want := range map[int]Decision{maxFrontierSlots: Legal, maxFrontierSlots + 1: Undecided} {
 		h := script(t, lock.Semaphore, slots, "c1 acquire\nc1 ok acquire 1\n")
 		var c Checker
-		if err := c.resolver.resolve(h, 0, Options{}); err != nil {
+		if err := c.normaliser.normalise(h, 0, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if f := c.fast(Options{}); f.Decision != want || f.Event != -1 || (want == Undecided) != (f.Why == "there are too many slots") {

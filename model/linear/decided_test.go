@@ -171,7 +171,7 @@ func TestSmallHistoriesAreDecided(t *testing.T) {
 			continue
 		}
 		for s := property.Scan; s <= property.Strict; s++ {
-			if err := c.resolver.resolve(h, 0, Options{}); err != nil || c.resolver.inconsistent() {
+			if err := c.normaliser.normalise(h, 0, Options{}); err != nil || c.normaliser.inconsistent() {
 				continue
 			}
 			if f := c.Linearizable(h, Options{Strength: s}); f.Decision == Undecided {

@@ -9,11 +9,11 @@
 //
 // linearizable is decided lock by lock, in these steps:
 //
-//	resolve*.go        events become calls: what each answer says of the lock, which acquire a release ends,
+//	normalise*.go      events become calls: what each answer says of the lock, which acquire a release ends,
 //	                   and how long what nobody answered may still take effect
 //	classify.go        which calls have a known moment, and for which one is searched
-//	sweep*.go          the fast check: the states that the lock may be in are followed from event to event
-//	haunting.go        acquires without an answer, within the fast check
+//	frontier*.go       the fast check: the states that the lock may be in are followed from event to event
+//	pending.go         acquires without an answer, within the fast check
 //	permits.go         the fast check of locks whose permits have no numbers
 //	slow.go            what the fast check leaves undecided is searched, within a number of steps
 //	spec_*.go          the sequential specification, and the history as atomic steps of it

@@ -79,17 +79,17 @@ func drawAny(c chooser) drawn {
 // world is a lock and its clients, by which histories are drawn that are legal.
 type world struct {
 	drawn
-	c      chooser
-	n      int     // slots
-	holder []int32 // by slot: process
-	taken  []int   // by slot: how often it was
-	all    []*actor
-	ghosts []int32 // connections that their clients gave up and the broker still has
-	dying  []int32 // connections of crashed clients that have not ended
-	ended  []int32 // those that have, which nobody has seen yet
-	limbo  []limbo // effects of what was given up that may still come
-	next   int32
-	h      history.History
+	c        chooser
+	n        int     // slots
+	holder   []int32 // by slot: process
+	taken    []int   // by slot: how often it was
+	all      []*actor
+	halfOpen []int32 // connections that their clients gave up and the broker still has
+	dying    []int32 // connections of crashed clients that have not ended
+	ended    []int32 // those that have, which nobody has seen yet
+	limbo    []limbo // effects of what was given up that may still come
+	next     int32
+	h        history.History
 }
 
 // limbo is what may still come of an operation that its process gave up.
@@ -209,8 +209,8 @@ func (w *world) fault() {
 		}
 	case 1, 2: // its connection ends, or one that was given up
 		process := a.process
-		if n := len(w.ghosts); n > 0 && w.c.below(2) == 0 {
-			process, w.ghosts = w.ghosts[n-1], w.ghosts[:n-1]
+		if n := len(w.halfOpen); n > 0 && w.c.below(2) == 0 {
+			process, w.halfOpen = w.halfOpen[n-1], w.halfOpen[:n-1]
 		}
 		w.end(process)
 		w.world(history.Gone, process)
@@ -221,7 +221,7 @@ func (w *world) fault() {
 			}
 			if !w.loose {
 				clear(w.holder)
-				w.limbo, w.ghosts = nil, nil
+				w.limbo, w.halfOpen = nil, nil
 			}
 			w.world(history.Restart, history.Nemesis)
 		}
@@ -252,7 +252,7 @@ func (w *world) giveUp(a *actor) {
 	switch {
 	case a.op.inv.F.Op() == lock.Verify && w.c.below(2) == 0:
 		e.Type, e.Slot = history.OK, a.op.inv.Slot
-		a.gone, w.ghosts = true, append(w.ghosts, a.process)
+		a.gone, w.halfOpen = true, append(w.halfOpen, a.process)
 	case w.c.below(3) == 0:
 		e.Slot = a.op.answer.Slot
 	}

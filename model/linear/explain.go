@@ -8,7 +8,7 @@ import (
 )
 
 // failed is the finding that no state was left at the event at hand, the answer of a call.
-func (w *sweep) failed(k int32) Finding {
+func (w *frontier) failed(k int32) Finding {
 	c := &w.r.calls[k]
 	if w.incomplete {
 		return tooMany
@@ -17,7 +17,7 @@ func (w *sweep) failed(k int32) Finding {
 }
 
 // why says in one line what is wrong with an answer, by the example of the last state given up.
-func (w *sweep) why(c *call) string {
+func (w *frontier) why(c *operation) string {
 	who, st, slot, kind := w.r.who(c), w.dead, w.r.h.SlotName(c.slot), w.r.h.Kind
 	switch c.effect {
 	case takes:
@@ -45,7 +45,7 @@ func (w *sweep) why(c *call) string {
 }
 
 // whyNot is why a slot cannot have been granted.
-func (w *sweep) whyNot(st *state, c *call) string {
+func (w *frontier) whyNot(st *state, c *operation) string {
 	slot := int32(c.slot)
 	what := fmt.Sprintf("%s %s", w.r.h.SlotName(c.slot), w.when(c))
 	switch h := st.cells[slot].holder; {
@@ -57,24 +57,24 @@ func (w *sweep) whyNot(st *state, c *call) string {
 	return what + ", but it was there and free at no moment of the call"
 }
 
-func (w *sweep) whyNotFull(st *state, c *call) string {
+func (w *frontier) whyNotFull(st *state, c *operation) string {
 	for s := int32(1); s <= st.slots; s++ {
 		if st.covers(s, c.inv) {
-			return fmt.Sprintf(", but %s was free all the while%s", property.ForKind(w.r.h.Kind, fmt.Sprintf("slot %d", s), "it"), w.unhaunted())
+			return fmt.Sprintf(", but %s was free all the while%s", property.ForKind(w.r.h.Kind, fmt.Sprintf("slot %d", s), "it"), w.withoutPending())
 		}
 	}
 	return property.ForKind(w.r.h.Kind, ", but at no moment of the call every slot was taken", ", but at no moment of the call was it")
 }
 
-// unhaunted is what there is to say of unanswered acquires.
-func (w *sweep) unhaunted() string {
-	if w.haunting.some {
+// withoutPending is what there is to say of unanswered acquires.
+func (w *frontier) withoutPending() string {
+	if w.pending.some {
 		return ", and no unanswered acquire can have had it"
 	}
 	return ""
 }
 
-func (w *sweep) whyNotHeld(st *state, c *call) string {
+func (w *frontier) whyNotHeld(st *state, c *operation) string {
 	switch {
 	case w.r.calls[c.link].traits.has(lost):
 		return ", but its connection had ended before"
@@ -85,7 +85,7 @@ func (w *sweep) whyNotHeld(st *state, c *call) string {
 }
 
 // holder names the client that has a slot.
-func (w *sweep) holder(st *state, slot int32) string {
+func (w *frontier) holder(st *state, slot int32) string {
 	if h := st.cells[slot].holder; h != none {
 		return w.r.who(&w.r.calls[h])
 	}
@@ -93,14 +93,14 @@ func (w *sweep) holder(st *state, slot int32) string {
 }
 
 // when is the time of a call.
-func (w *sweep) when(c *call) string {
+func (w *frontier) when(c *operation) string {
 	return "(" + w.r.h.Moments(int(c.inv), int(c.ret)) + ")"
 }
 
 // who names the client of a call.
-func (r *resolver) who(c *call) string {
+func (r *normaliser) who(c *operation) string {
 	return r.h.Who(r.clients.list[c.client].process)
 }
 
 // operation names what a call is.
-func (r *resolver) operation(c *call) string { return r.h.Events[c.inv].F.String() }
+func (r *normaliser) operation(c *operation) string { return r.h.Events[c.inv].F.String() }

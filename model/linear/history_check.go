@@ -34,9 +34,9 @@ type Verdict struct {
 // What they leave unsaid takes the broker's truth; a history that passes is not a proof.
 func Judge(h *history.History, o Options) []Verdict {
 	f := Check(h, o)
-	w := witness{
+	w := beliefs{
 		h: h, options: o, processes: make(map[int32]*seen),
-		believers: make(map[place][]belief), open: make(map[place][]grant), working: make(map[work]*crew),
+		believers: make(map[place][]belief), open: make(map[place][]grant), working: make(map[work]*contenders),
 	}
 	for p := range w.verdicts {
 		w.verdicts[p] = Verdict{Property: judgedByHistory[p], Decision: Legal, Event: -1}
@@ -51,14 +51,14 @@ func Judge(h *history.History, o Options) []Verdict {
 // judgedByHistory are the properties beside linearizability.
 var judgedByHistory = [...]property.Property{property.MutualExclusion, property.StaleBeliefEnds, property.Progress}
 
-// witness reads a history and notes who believes what.
-type witness struct {
+// beliefs reads a history and notes who believes what.
+type beliefs struct {
 	h          *history.History
 	options    Options
 	processes  map[int32]*seen
 	believers  map[place][]belief
 	open       map[place][]grant
-	working    map[work]*crew
+	working    map[work]*contenders
 	operations int
 	verdicts   [len(judgedByHistory)]Verdict
 }
@@ -89,26 +89,26 @@ type work struct {
 	administrative bool
 }
 
-// crew is who does that.
-type crew struct {
+// contendersOf is who does that.
+type contenders struct {
 	under int // operations under way, those that never return among them
 	last  int // the event that invoked the last one
 }
 
 // seen is what is known of one process.
 type seen struct {
-	invoked   int  // the event that invoked its operation
-	company   bool // somebody else was at the same already
-	gone      bool // its connection ended
-	since     bool // and had when the operation under way began
-	ended     bool // it ended in the course of that
-	believing bool
-	at        place
-	yielded   bool // it believed when it called the release under way
+	invoked    int  // the event that invoked its operation
+	contenders bool // somebody else was at the same already
+	gone       bool // its connection ended
+	since      bool // and had when the operation under way began
+	ended      bool // it ended in the course of that
+	believing  bool
+	at         place
+	released   bool // it believed when it called the release under way
 }
 
 // judge notes that a property was put to the test.
-func (w *witness) judge(p property.Property, ok bool, event int, format string, args ...any) {
+func (w *beliefs) judge(p property.Property, ok bool, event int, format string, args ...any) {
 	for i := range w.verdicts {
 		v := &w.verdicts[i]
 		if v.Property != p {
@@ -121,7 +121,7 @@ func (w *witness) judge(p property.Property, ok bool, event int, format string, 
 	}
 }
 
-func (w *witness) event(i int, e *history.Event) {
+func (w *beliefs) event(i int, e *history.Event) {
 	switch {
 	case e.Process == history.Nemesis:
 		w.world(e)
@@ -133,7 +133,7 @@ func (w *witness) event(i int, e *history.Event) {
 }
 
 // process is what is known of a process.
-func (w *witness) process(p int32) *seen {
+func (w *beliefs) process(p int32) *seen {
 	s := w.processes[p]
 	if s == nil {
 		s = new(seen)
@@ -142,38 +142,38 @@ func (w *witness) process(p int32) *seen {
 	return s
 }
 
-// crew is who does the kind of work that an operation is, or nil if nobody can be in its way.
-func (w *witness) crew(e *history.Event) *crew {
+// contendersOf is who does the kind of work that an operation is, or nil if nobody can be in its way.
+func (w *beliefs) contendersOf(e *history.Event) *contenders {
 	op := e.F.Op()
 	if op != lock.Acquire && !op.Administrative() {
 		return nil
 	}
 	k := work{e.Lock, op.Administrative()}
 	if w.working[k] == nil {
-		w.working[k] = new(crew)
+		w.working[k] = new(contenders)
 	}
 	return w.working[k]
 }
 
 // world notes what happened to clients.
-func (w *witness) world(e *history.Event) {
+func (w *beliefs) world(e *history.Event) {
 	switch e.F {
 	case history.Restart:
 		for p, s := range w.processes {
 			s.gone, s.ended = true, true
-			w.doubt(p, s)
+			w.uncertain(p, s)
 		}
 	case history.Gone:
 		s := w.process(e.Target)
 		s.gone, s.ended = true, true
-		w.doubt(e.Target, s)
+		w.uncertain(e.Target, s)
 	case history.Crash:
-		w.doubt(e.Target, w.process(e.Target))
+		w.uncertain(e.Target, w.process(e.Target))
 	}
 }
 
-// doubt ends what a process believes, as far as others are concerned.
-func (w *witness) doubt(p int32, s *seen) {
+// uncertain ends what a process believes, as far as others are concerned.
+func (w *beliefs) uncertain(p int32, s *seen) {
 	if s.believing {
 		s.believing = false
 		w.believers[s.at] = slices.DeleteFunc(w.believers[s.at], func(b belief) bool { return b.process == p })
@@ -182,14 +182,14 @@ func (w *witness) doubt(p int32, s *seen) {
 }
 
 // believe has a process believe from an event on.
-func (w *witness) believe(i int, p int32, s *seen, at place) {
+func (w *beliefs) believe(i int, p int32, s *seen, at place) {
 	s.believing, s.at = true, at
 	s.gone = s.gone && !w.h.GoneMayFree
 	w.believers[at] = append(w.believers[at], belief{process: p, since: i})
 }
 
 // ask notes that a process asks whether what it believes is true, or has been told so.
-func (w *witness) ask(p int32, s *seen, asking bool) {
+func (w *beliefs) ask(p int32, s *seen, asking bool) {
 	for i, b := range w.believers[s.at] {
 		if s.believing && b.process == p {
 			w.believers[s.at][i].asking = asking
@@ -197,27 +197,27 @@ func (w *witness) ask(p int32, s *seen, asking bool) {
 	}
 }
 
-func (w *witness) invoked(i int, e *history.Event) {
+func (w *beliefs) invoked(i int, e *history.Event) {
 	w.operations++
 	s := w.process(e.Process)
-	s.invoked, s.since, s.ended, s.company = i, s.gone, false, false
+	s.invoked, s.since, s.ended, s.contenders = i, s.gone, false, false
 	switch e.F.Op() {
 	case lock.Release:
 		w.released(e, s)
 	case lock.Verify:
 		w.ask(e.Process, s, true)
 	}
-	if c := w.crew(e); c != nil {
-		s.company = c.under > 0
+	if c := w.contendersOf(e); c != nil {
+		s.contenders = c.under > 0
 		c.under++
 		c.last = i
 	}
 }
 
-func (w *witness) completed(i int, e *history.Event) {
+func (w *beliefs) completed(i int, e *history.Event) {
 	s := w.process(e.Process)
-	company := s.company
-	if c := w.crew(e); c != nil {
+	company := s.contenders
+	if c := w.contendersOf(e); c != nil {
 		company = company || c.last > s.invoked
 		if e.Type != history.Info {
 			c.under--
@@ -230,7 +230,7 @@ func (w *witness) completed(i int, e *history.Event) {
 		w.judge(property.Progress, company, i, "%s's acquire gave up (%s) though nobody else was acquiring", w.h.Who(e.Process), w.h.Moment(i))
 	case op == lock.Verify:
 		w.verified(i, e, s)
-	case op == lock.Release && e.Type == history.Fail && s.yielded && w.options.Failed == KeepsBelief:
+	case op == lock.Release && e.Type == history.Fail && s.released && w.options.Failed == KeepsBelief:
 		w.kept(i, e, s)
 	case e.Reason == lock.Busy:
 		w.judge(property.Progress, company, i, "%s found administration busy (%s) though nobody else was administering", w.h.Who(e.Process), w.h.Moment(i))
@@ -239,19 +239,19 @@ func (w *witness) completed(i int, e *history.Event) {
 
 // released is a release that is called: its client believes no more, or somebody else does not whose lock
 // it may be.
-func (w *witness) released(e *history.Event, s *seen) {
-	s.yielded = s.believing
+func (w *beliefs) released(e *history.Event, s *seen) {
+	s.released = s.believing
 	if s.believing || w.options.Releases == ByHolder {
-		w.doubt(e.Process, s)
+		w.uncertain(e.Process, s)
 		return
 	}
 	if all := w.believers[place{e.Lock, e.Slot}]; len(all) > 0 {
-		w.doubt(all[0].process, w.process(all[0].process))
+		w.uncertain(all[0].process, w.process(all[0].process))
 	}
 }
 
 // kept is a release that failed, whose client goes on believing.
-func (w *witness) kept(i int, e *history.Event, s *seen) {
+func (w *beliefs) kept(i int, e *history.Event, s *seen) {
 	others := w.believing(s.at, i)
 	ok := len(others) < w.limit(s.at.lock, s.at)
 	w.judge(property.MutualExclusion, ok, i, "%s still holds %s, since its release failed (%s), and %s was told that it holds it",
@@ -260,7 +260,7 @@ func (w *witness) kept(i int, e *history.Event, s *seen) {
 }
 
 // acquired is an acquire that was told yes.
-func (w *witness) acquired(i int, e *history.Event, s *seen) {
+func (w *beliefs) acquired(i int, e *history.Event, s *seen) {
 	at := place{e.Lock, e.Slot}
 	if s.ended { // it may be over by now
 		w.exclude(i, e, at, s.invoked)
@@ -271,7 +271,7 @@ func (w *witness) acquired(i int, e *history.Event, s *seen) {
 }
 
 // verified is a verify that is over.
-func (w *witness) verified(i int, e *history.Event, s *seen) {
+func (w *beliefs) verified(i int, e *history.Event, s *seen) {
 	held := e.Type == history.OK && e.Held
 	at := place{e.Lock, e.Slot}
 	if w.h.Kind != lock.Semaphore && s.at.slot != history.AnySlot { // it need not be named
@@ -282,13 +282,13 @@ func (w *witness) verified(i int, e *history.Event, s *seen) {
 	}
 	w.answered(e.Process, s.at, held && s.believing)
 	if !held && (e.Type == history.OK || w.h.GoneMayFree) {
-		w.doubt(e.Process, s)
+		w.uncertain(e.Process, s)
 	}
 	w.ask(e.Process, s, false)
 }
 
 // answered settles what was told others while a process was verifying: held says that it believed all along.
-func (w *witness) answered(p int32, at place, held bool) {
+func (w *beliefs) answered(p int32, at place, held bool) {
 	all := w.open[at]
 	for i := range all {
 		g := &all[i]
@@ -307,7 +307,7 @@ func (w *witness) answered(p int32, at place, held bool) {
 }
 
 // stale judges a verify that was called after its client's connection was gone.
-func (w *witness) stale(i int, e *history.Event, s *seen, at place) {
+func (w *beliefs) stale(i int, e *history.Event, s *seen, at place) {
 	if !w.h.GoneMayFree {
 		w.judge(property.StaleBeliefEnds, !e.Held, i, "%s was told that it holds %s (%s), but its connection was gone before it asked", w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i))
 		return
@@ -322,7 +322,7 @@ func (w *witness) stale(i int, e *history.Event, s *seen, at place) {
 }
 
 // exclude looks for others who believe in what was just granted, and did so before an event.
-func (w *witness) exclude(i int, e *history.Event, at place, before int) {
+func (w *beliefs) exclude(i int, e *history.Event, at place, before int) {
 	g := grant{event: i, process: e.Process, slot: e.Slot, others: w.believing(at, before)}
 	for _, b := range w.believers[at] {
 		if b.since < before && b.asking && b.process != e.Process {
@@ -335,14 +335,14 @@ func (w *witness) exclude(i int, e *history.Event, at place, before int) {
 }
 
 // exclusive judges a yes by those who believed then.
-func (w *witness) exclusive(g *grant, at place) bool {
+func (w *beliefs) exclusive(g *grant, at place) bool {
 	ok := len(g.others) < w.limit(at.lock, at)
 	w.judge(property.MutualExclusion, ok, g.event, "%s was told that it holds %s (%s), and %s holds it", w.h.Who(g.process), w.h.SlotName(g.slot), w.h.Moment(g.event), w.h.Who(first(g.others)))
 	return ok
 }
 
 // believing are the processes that have believed in something for certain since before an event.
-func (w *witness) believing(at place, before int) (all []int32) {
+func (w *beliefs) believing(at place, before int) (all []int32) {
 	for _, b := range w.believers[at] {
 		if b.since < before && !b.asking {
 			all = append(all, b.process)
@@ -360,7 +360,7 @@ func first(processes []int32) int32 {
 }
 
 // limit is how many may hold a slot, or a lock whose history names none.
-func (w *witness) limit(l uint16, at place) int {
+func (w *beliefs) limit(l uint16, at place) int {
 	switch {
 	case w.h.Kind != lock.Semaphore || at.slot != history.AnySlot:
 		return 1

@@ -63,9 +63,9 @@ func Check(h *history.History, o Options) Finding {
 // Checker checks histories one after the other in memory that it uses again. The zero value is ready.
 // It is not safe for concurrent use.
 type Checker struct {
-	resolver resolver
-	sweep    sweep
-	permits  permits
+	normaliser normaliser
+	frontier   frontier
+	permits    permits
 }
 
 // Linearizable is [Check].
@@ -89,10 +89,10 @@ func (c *Checker) Linearizable(h *history.History, o Options) Finding {
 
 // lock checks one lock of a history: the fast check first, then the search for what it leaves.
 func (c *Checker) lock(h *history.History, l int, o Options) Finding {
-	if err := c.resolver.resolve(h, l, o); err != nil {
+	if err := c.normaliser.normalise(h, l, o); err != nil {
 		return Finding{Lock: l, Event: err.Event, Why: err.Error(), How: byFastCheck}
 	}
-	if c.resolver.inconsistent() {
+	if c.normaliser.inconsistent() {
 		return Finding{Lock: l, Event: -1, Why: "some operations name slots and others do not", How: byFastCheck}
 	}
 	f := c.fast(o)
@@ -106,13 +106,13 @@ func (c *Checker) lock(h *history.History, l int, o Options) Finding {
 // anyone is the finding of the fast check, which knows nothing of those who release what is not theirs.
 var anyone = Finding{Event: -1, How: byFastCheck, Why: "anyone may have released it"}
 
-// fast checks the lock that the resolver has at hand.
+// fast checks the lock that the normaliser has at hand.
 func (c *Checker) fast(o Options) Finding {
 	switch {
 	case o.Releases == ByAnyone:
 		return anyone
-	case c.resolver.unnamed:
-		return c.permits.run(&c.resolver, o.Strength)
+	case c.normaliser.unnamed:
+		return c.permits.run(&c.normaliser, o.Strength)
 	}
-	return c.sweep.run(&c.resolver, o.Strength)
+	return c.frontier.run(&c.normaliser, o.Strength)
 }

@@ -561,7 +561,7 @@ func TestAnswersAreForgotten(t *testing.T) {
 		}
 		f := w.Linearizable(script(t, c.kind, c.slots, c.text), Options{})
 		open := strings.Count(c.text, "\n") - 2*(strings.Count(c.text, " ok ")+strings.Count(c.text, " fail ")) - strings.Count(c.text, "restart")
-		if s := &w.sweep; open == 0 && (f.Decision != Legal || len(s.waiting)+len(s.staged)+s.fulls > 0) {
+		if s := &w.frontier; open == 0 && (f.Decision != Legal || len(s.waiting)+len(s.staged)+s.fulls > 0) {
 			t.Errorf("%s: %s, waiting %v, in stages %v, full %d", c.name, f.Decision, s.waiting, s.staged, s.fulls)
 		}
 	}
@@ -673,7 +673,7 @@ func TestCheckerUsesItsMemoryAgain(t *testing.T) {
 	var c Checker
 	check := func() {
 		for _, h := range all {
-			if err := c.resolver.resolve(h, 0, Options{}); err != nil {
+			if err := c.normaliser.normalise(h, 0, Options{}); err != nil {
 				t.Fatal(err)
 			}
 			c.fast(Options{})

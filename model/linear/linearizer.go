@@ -7,13 +7,13 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// linearizer looks for an order of units that explains every answer, depth first, and remembers where
-// it was. A unit has its effect just before a return that asks for it ("just-in-time linearization").
+// linearizer looks for an order of atomic steps that explains every answer, depth first, and remembers where
+// it was. An atomic step has its effect just before a return that asks for it ("just-in-time linearization").
 // Two things keep what it visits small where porcupine visits every subset of what is under way:
 //
-//   - A unit that never returns is not asked for. Whether it has had its effect shows in the state, and
+//   - An atomic step that never returns is not asked for. Whether it has had its effect shows in the state, and
 //     is not remembered beside it.
-//   - A unit that only observes has its effect as soon as what it sees is true: no other is disturbed.
+//   - An atomic step that only observes has its effect as soon as what it sees is true: no other is disturbed.
 type linearizer struct {
 	p     *Specification
 	asks  []ask // in the order of time
@@ -22,34 +22,34 @@ type linearizer struct {
 	todo  []node
 }
 
-// ask is the return of a unit: by then it must have had its effect.
+// ask is the return of an atomic step: by then it must have had its effect.
 type ask struct {
-	asked int    // index in open; or none, if the unit returns before it is called
-	open  []wait // the units that are called and have not returned
+	asked int    // index in open; or none, if the atomic step returns before it is called
+	open  []wait // the atomic steps that are called and have not returned
 }
 
-// wait is a unit under way, and the number by which it is known to have had its effect; or none.
+// wait is an atomic step under way, and the number by which it is known to have had its effect; or none.
 type wait struct {
-	*unit
+	*atomicStep
 	number int
 }
 
 // node is where the search is: what was asked for until now has had its effect.
 type node struct {
 	ask   int
-	done  unitSet // of the units under way
+	done  stepSet // of the atomic steps under way
 	state lockState
 }
 
-// maxOpen bounds the units under way that have numbers.
+// maxOpen bounds the atomic steps under way that have numbers.
 const maxOpen = 256
 
-// unitSet is a set of numbers below maxOpen.
-type unitSet [maxOpen / 64]uint64
+// stepSet is a set of numbers below maxOpen.
+type stepSet [maxOpen / 64]uint64
 
-func (s *unitSet) has(n int) bool { return n != none && s[n/64]&(1<<(n%64)) != 0 }
-func (s *unitSet) add(n int)      { s[n/64] |= 1 << (n % 64) }
-func (s *unitSet) remove(n int)   { s[n/64] &^= 1 << (n % 64) }
+func (s *stepSet) has(n int) bool { return n != none && s[n/64]&(1<<(n%64)) != 0 }
+func (s *stepSet) add(n int)      { s[n/64] |= 1 << (n % 64) }
+func (s *stepSet) remove(n int)   { s[n/64] &^= 1 << (n % 64) }
 
 // linearize decides whether some order of operations that are checked together explains them, in so
 // many steps at most.
@@ -72,21 +72,21 @@ func (p *Specification) linearize(ops []porcupine.Operation, steps *int) Decisio
 	return Illegal
 }
 
-// line puts calls and returns in the order of time, or reports that too many units are under way at
+// line puts calls and returns in the order of time, or reports that too many atomic steps are under way at
 // once. Intervals are closed: what is called when another returns overlaps it.
 func (l *linearizer) line(ops []porcupine.Operation) bool {
-	var calls, returns []*unit
+	var calls, returns []*atomicStep
 	for _, op := range ops {
-		u := op.Input.(*unit)
+		u := op.Input.(*atomicStep)
 		calls = append(calls, u)
 		if !l.endless(u) {
 			returns = append(returns, u)
 		}
 	}
-	slices.SortStableFunc(calls, func(a, b *unit) int { return cmp.Compare(a.from, b.from) })
-	slices.SortStableFunc(returns, func(a, b *unit) int { return cmp.Compare(a.to, b.to) })
+	slices.SortStableFunc(calls, func(a, b *atomicStep) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(returns, func(a, b *atomicStep) int { return cmp.Compare(a.to, b.to) })
 	var open []wait
-	var used unitSet
+	var used stepSet
 	for _, u := range returns {
 		for len(calls) > 0 && calls[0].from <= u.to {
 			n, ok := l.number(calls[0], &used)
@@ -95,7 +95,7 @@ func (l *linearizer) line(ops []porcupine.Operation) bool {
 			}
 			open, calls = append(open, wait{calls[0], n}), calls[1:]
 		}
-		i := slices.IndexFunc(open, func(w wait) bool { return w.unit == u })
+		i := slices.IndexFunc(open, func(w wait) bool { return w.atomicStep == u })
 		l.asks = append(l.asks, ask{asked: i, open: slices.Clone(open)})
 		if i != none {
 			used.remove(open[i].number)
@@ -105,12 +105,12 @@ func (l *linearizer) line(ops []porcupine.Operation) bool {
 	return true
 }
 
-// endless reports whether a unit never returns. It may then have no effect at all.
-func (l *linearizer) endless(u *unit) bool { return u.to == l.p.ticks.end }
+// endless reports whether an atomic step never returns. It may then have no effect at all.
+func (l *linearizer) endless(u *atomicStep) bool { return u.to == l.p.ticks.end }
 
-// number gives a unit that is called a number, if it needs one: if it returns, or if it would have
+// number gives an atomic step that is called a number, if it needs one: if it returns, or if it would have
 // another effect when it happened again.
-func (l *linearizer) number(u *unit, used *unitSet) (n int, ok bool) {
+func (l *linearizer) number(u *atomicStep, used *stepSet) (n int, ok bool) {
 	if l.endless(u) && u.do != doFreeOwn && u.do != doFreeAny {
 		return none, true
 	}
@@ -123,12 +123,12 @@ func (l *linearizer) number(u *unit, used *unitSet) (n int, ok bool) {
 	return none, false
 }
 
-// visit goes to a node, if it was not there: past every return whose unit has had its effect.
+// visit goes to a node, if it was not there: past every return whose atomic step has had its effect.
 func (l *linearizer) visit(at node) {
 	for at.ask < len(l.asks) {
 		a := &l.asks[at.ask]
 		for _, w := range a.open {
-			if w.number != none && w.observes() && l.p.observe(at.state, w.unit) {
+			if w.number != none && w.observes() && l.p.observe(at.state, w.atomicStep) {
 				at.done.add(w.number)
 			}
 		}
@@ -144,7 +144,7 @@ func (l *linearizer) visit(at node) {
 	}
 }
 
-// expand goes on with each unit under way that can have its effect, the one that is asked for first, then
+// expand goes on with each atomic step under way that can have its effect, the one that is asked for first, then
 // in the order of calls. It
 // reports whether the steps sufficed.
 func (l *linearizer) expand(at *node) bool {
@@ -160,7 +160,7 @@ func (l *linearizer) expand(at *node) bool {
 	return l.step(at, a.open[a.asked])
 }
 
-// step has one unit have its effect, if it can.
+// step has one atomic step have its effect, if it can.
 func (l *linearizer) step(at *node, w wait) bool {
 	if w.observes() || at.done.has(w.number) {
 		return true
@@ -169,7 +169,7 @@ func (l *linearizer) step(at *node, w wait) bool {
 		return false
 	}
 	*l.steps--
-	state, ok := l.p.apply(at.state, w.unit)
+	state, ok := l.p.apply(at.state, w.atomicStep)
 	if !ok || w.number == none && state == at.state {
 		return true
 	}
@@ -181,8 +181,8 @@ func (l *linearizer) step(at *node, w wait) bool {
 	return true
 }
 
-// observes reports whether a unit changes nothing.
-func (u *unit) observes() bool {
+// observes reports whether an atomic step changes nothing.
+func (u *atomicStep) observes() bool {
 	switch u.do {
 	case doFull, doBusy, doHeld, doHeldOwn, doCount, doVacant, doFail:
 		return true

@@ -59,16 +59,16 @@ func usurped(c chooser, h *history.History) *history.History {
 // as it reads and of the one that is made easier to check.
 func decide(t failer, c *Checker, h *history.History, o Options) (Finding, []Decision) {
 	t.Helper()
-	if err := c.resolver.resolve(h, 0, o); err != nil {
+	if err := c.normaliser.normalise(h, 0, o); err != nil {
 		t.Fatal(err)
 	}
-	if c.resolver.inconsistent() {
+	if c.normaliser.inconsistent() {
 		return Finding{Why: "inconsistent"}, make([]Decision, 3)
 	}
 	f := c.fast(o)
 	// The specification keeps what it looks at.
-	r := new(resolver)
-	if err := r.resolve(h, 0, o); err != nil {
+	r := new(normaliser)
+	if err := r.normalise(h, 0, o); err != nil {
 		t.Fatal(err)
 	}
 	p := r.decomposed(o.Strength)
@@ -168,7 +168,7 @@ func TestVisualize(t *testing.T) {
 		choose := bySeed(seed)
 		h := drawHistory(choose, drawAny(choose))
 		p, err := Specify(h, 0, Options{})
-		if err != nil || len(p.units) > 30 {
+		if err != nil || len(p.atomicSteps) > 30 {
 			continue
 		}
 		if err := p.Visualize(io.Discard, time.Second); err != nil {

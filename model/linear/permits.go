@@ -13,7 +13,7 @@ import (
 
 // permits counts what is held for certain.
 type permits struct {
-	r      *resolver
+	r      *normaliser
 	strict bool
 	now    int32
 	held   []int32 // takes that have one
@@ -21,8 +21,8 @@ type permits struct {
 	full   int32   // the last moment at which there was none
 }
 
-// run checks the lock that a resolver has at hand, which names no slots.
-func (p *permits) run(r *resolver, s property.Strength) Finding {
+// run checks the lock that a normaliser has at hand, which names no slots.
+func (p *permits) run(r *normaliser, s property.Strength) Finding {
 	if r.unproven {
 		return unproved
 	}
@@ -45,7 +45,7 @@ func (p *permits) run(r *resolver, s property.Strength) Finding {
 }
 
 // begin gives back what a release may give back at once.
-func (p *permits) begin(c *call) {
+func (p *permits) begin(c *operation) {
 	if c.effect == frees {
 		p.drop(c.link)
 	}
@@ -61,7 +61,7 @@ func (p *permits) drop(k int32) {
 // lose takes a permit from one that may be without it by now, if there is one.
 func (p *permits) lose() bool {
 	for _, k := range p.held {
-		if c := &p.r.calls[k]; c.traits.has(adrift) && c.exit <= p.now {
+		if c := &p.r.calls[k]; c.traits.has(mayExpire) && c.exit <= p.now {
 			p.drop(k)
 			return true
 		}
@@ -79,7 +79,7 @@ func (p *permits) disconnect(at int32) {
 }
 
 // end decides whether an answer is true, and says why not.
-func (p *permits) end(k int32, c *call) (Decision, string) {
+func (p *permits) end(k int32, c *operation) (Decision, string) {
 	switch c.effect {
 	case takes:
 		return p.take(k, c)
@@ -96,7 +96,7 @@ func (p *permits) end(k int32, c *call) (Decision, string) {
 }
 
 // verify looks at what an answer says of grant g.
-func (p *permits) verify(c, g *call) (Decision, string) {
+func (p *permits) verify(c, g *operation) (Decision, string) {
 	switch {
 	case g.exit < c.ret:
 		return Undecided, "a permit that may have been given back is verified"
@@ -113,7 +113,7 @@ func (p *permits) ended(client, from, to int32) bool {
 
 // take has a permit from now on. One whose connection ended in its course needs only a moment at which
 // one was left, just before that or later, as it may have been without it since.
-func (p *permits) take(k int32, c *call) (Decision, string) {
+func (p *permits) take(k int32, c *operation) (Decision, string) {
 	left := p.r.permits - len(p.held)
 	if left <= 0 && p.lose() {
 		left++
@@ -122,9 +122,9 @@ func (p *permits) take(k int32, c *call) (Decision, string) {
 		p.room = p.now
 	}
 	switch {
-	case left > 0 && !c.traits.has(torn):
+	case left > 0 && !c.traits.has(interrupted):
 		p.held = append(p.held, k)
-	case left > 0 || c.traits.has(torn) && p.room >= c.exit:
+	case left > 0 || c.traits.has(interrupted) && p.room >= c.exit:
 	default:
 		return Illegal, fmt.Sprintf("%s was granted a permit at %s, but all %d were held", p.r.who(c), p.r.h.Moment(int(c.ret)), p.r.permits)
 	}

@@ -8,9 +8,9 @@ import (
 
 // Bounds of what is searched: what is larger would take too much memory.
 const (
-	slowCalls   = 20000
-	slowUnits   = 5000 // units that are checked together
-	slowEndless = 400  // units among them that never return
+	slowCalls    = 20000
+	maxSlowSteps = 5000 // atomic steps that are checked together
+	slowEndless  = 400  // atomic steps among them that never return
 )
 
 // DefaultSteps is how many steps the search may take over one lock: a second or two.
@@ -19,11 +19,11 @@ const DefaultSteps = 1 << 19
 // slow searches for an order that explains what the fast check left undecided. Its work is bounded by
 // steps and not by time: what is decided is the same on every machine, however busy it is.
 func (c *Checker) slow(f Finding, o Options) Finding {
-	if len(c.resolver.calls) > slowCalls {
+	if len(c.normaliser.calls) > slowCalls {
 		return tooLarge(f)
 	}
-	r := c.resolver
-	c.resolver = resolver{} // the specification keeps what it looks at
+	r := c.normaliser
+	c.normaliser = normaliser{} // the specification keeps what it looks at
 	p := r.specify(o.Strength)
 	if !p.small() {
 		return tooLarge(f)
@@ -57,7 +57,7 @@ func (p *Specification) small() bool {
 				pending++
 			}
 		}
-		if len(part) > slowUnits || pending > slowEndless {
+		if len(part) > maxSlowSteps || pending > slowEndless {
 			return false
 		}
 	}
@@ -91,8 +91,8 @@ func (p *Specification) illegal(o Options, steps int) Finding {
 func (p *Specification) beginning(n int, o Options) *Specification {
 	h := *p.r.h
 	h.Events = h.Events[:n]
-	r := new(resolver)
-	if err := r.resolve(&h, p.r.lock, o); err != nil {
+	r := new(normaliser)
+	if err := r.normalise(&h, p.r.lock, o); err != nil {
 		panic("linear: a beginning is malformed: " + err.Error()) // the whole was not
 	}
 	return r.specify(o.Strength)

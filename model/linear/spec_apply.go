@@ -2,9 +2,9 @@ package linear
 
 import "github.com/lockproof/lockproof/model/history"
 
-// apply is the sequential specification: whether a unit can have its effect in a state, and the state
+// apply is the sequential specification: whether an atomic step can have its effect in a state, and the state
 // that follows.
-func (p *Specification) apply(s lockState, u *unit) (lockState, bool) {
+func (p *Specification) apply(s lockState, u *atomicStep) (lockState, bool) {
 	switch u.do {
 	case doSet:
 		return *u.set, true
@@ -13,7 +13,7 @@ func (p *Specification) apply(s lockState, u *unit) (lockState, bool) {
 	case doMayTake:
 		return p.mayTake(s, u), true
 	case doClaim:
-		return s.held(u.slot, u.call).staged(u.stage, 1), s.holder(u.slot) == none
+		return s.held(u.slot, u.op).staged(u.stage, 1), s.holder(u.slot) == none
 	case doMiss:
 		return p.miss(s, u)
 	case doGive:
@@ -34,8 +34,8 @@ func (p *Specification) apply(s lockState, u *unit) (lockState, bool) {
 	return s, p.observe(s, u)
 }
 
-// observe is a unit that changes nothing.
-func (p *Specification) observe(s lockState, u *unit) bool {
+// observe is an atomic step that changes nothing.
+func (p *Specification) observe(s lockState, u *atomicStep) bool {
 	switch u.do {
 	case doFull:
 		return s.full()
@@ -54,7 +54,7 @@ func (p *Specification) observe(s lockState, u *unit) bool {
 	return false // doFail
 }
 
-func (p *Specification) take(s lockState, u *unit) (lockState, bool) {
+func (p *Specification) take(s lockState, u *atomicStep) (lockState, bool) {
 	slot := u.slot
 	if slot == history.AnySlot {
 		slot = s.spare()
@@ -62,12 +62,12 @@ func (p *Specification) take(s lockState, u *unit) (lockState, bool) {
 	if slot == 0 || !s.free(slot) {
 		return s, false
 	}
-	return s.held(slot, u.call), true
+	return s.held(slot, u.op), true
 }
 
 // mayTake takes a slot if the call can and has taken none. It is legal always, as what has its effect
 // at the end of all might as well not have it.
-func (p *Specification) mayTake(s lockState, u *unit) lockState {
+func (p *Specification) mayTake(s lockState, u *atomicStep) lockState {
 	if s.stage(u.stage) > 0 {
 		return s
 	}
@@ -78,7 +78,7 @@ func (p *Specification) mayTake(s lockState, u *unit) lockState {
 }
 
 // miss sees that a slot does not exist. Whoever is without theirs already need not have seen that.
-func (p *Specification) miss(s lockState, u *unit) (lockState, bool) {
+func (p *Specification) miss(s lockState, u *atomicStep) (lockState, bool) {
 	if s.stage(u.stage) != u.at || u.slot <= s.slots && s.slotOf(u.grant) > 0 {
 		return s, u.partial
 	}
@@ -86,7 +86,7 @@ func (p *Specification) miss(s lockState, u *unit) (lockState, bool) {
 }
 
 // give gives a slot back that was seen gone.
-func (p *Specification) give(s lockState, u *unit) (lockState, bool) {
+func (p *Specification) give(s lockState, u *atomicStep) (lockState, bool) {
 	if s.stage(u.stage) != u.at {
 		return s, u.partial
 	}
@@ -101,8 +101,8 @@ func (p *Specification) without(s lockState, k int32) lockState {
 	return s
 }
 
-// own is the slot that an unanswered acquire of the unit's client took, or 0.
-func (p *Specification) own(s *lockState, u *unit) int {
+// own is the slot that an unanswered acquire of the atomic step's client took, or 0.
+func (p *Specification) own(s *lockState, u *atomicStep) int {
 	for slot := 1; slot <= len(s.holders)/holderSize; slot++ {
 		k := s.holder(slot)
 		if k != none && p.r.calls[k].effect == mayTake && p.r.calls[k].client == u.client && (u.slot == history.AnySlot || u.slot == slot) {
@@ -113,7 +113,7 @@ func (p *Specification) own(s *lockState, u *unit) int {
 }
 
 // freeAny frees a slot that anybody holds; of permits, the client's own first.
-func (p *Specification) freeAny(s lockState, u *unit) (lockState, bool) {
+func (p *Specification) freeAny(s lockState, u *atomicStep) (lockState, bool) {
 	slot := 0
 	for n := len(s.holders) / holderSize; n > 0; n-- {
 		k := s.holder(n)
@@ -130,7 +130,7 @@ func (p *Specification) freeAny(s lockState, u *unit) (lockState, bool) {
 	return s.held(slot, none), true
 }
 
-func (p *Specification) freeOwn(s lockState, u *unit) (lockState, bool) {
+func (p *Specification) freeOwn(s lockState, u *atomicStep) (lockState, bool) {
 	if slot := p.own(&s, u); slot > 0 {
 		return s.held(slot, none), true
 	}
@@ -138,7 +138,7 @@ func (p *Specification) freeOwn(s lockState, u *unit) (lockState, bool) {
 }
 
 // end is the end of a client's connection, or of all, as far as a slot is concerned.
-func (p *Specification) end(s lockState, u *unit) lockState {
+func (p *Specification) end(s lockState, u *atomicStep) lockState {
 	for slot := 1; slot <= len(s.holders)/holderSize; slot++ {
 		k := s.holder(slot)
 		if (slot == u.slot || u.slot == history.AnySlot) && k != none && (u.client == none || p.r.calls[k].client == u.client) {
@@ -149,7 +149,7 @@ func (p *Specification) end(s lockState, u *unit) lockState {
 }
 
 // administer is one step of an administrative operation.
-func (p *Specification) administer(s lockState, u *unit) (lockState, bool) {
+func (p *Specification) administer(s lockState, u *atomicStep) (lockState, bool) {
 	stage := s.stage(u.stage)
 	if stage == over {
 		return s, true

@@ -16,8 +16,8 @@ var doFormats = map[do]string{
 	doHeldOwn: "verify: holds %s", doVacant: "wait: nobody has %s", doEnd: "connection gone: %s",
 }
 
-// describe says what a unit does.
-func (p *Specification) describe(u *unit) string {
+// describe says what an atomic step does.
+func (p *Specification) describe(u *atomicStep) string {
 	if format, ok := doFormats[u.do]; ok {
 		return html.EscapeString(p.whose(u) + fmt.Sprintf(format, p.r.h.SlotName(uint16(u.slot))))
 	}
@@ -32,15 +32,15 @@ func (p *Specification) describe(u *unit) string {
 	case doStop:
 		what = "connection gone: no more steps"
 	case doFail:
-		what = fmt.Sprintf("%s of %s, which it did not have", p.r.operation(&p.r.calls[u.call]), p.r.h.SlotName(uint16(u.slot)))
+		what = fmt.Sprintf("%s of %s, which it did not have", p.r.operation(&p.r.calls[u.op]), p.r.h.SlotName(uint16(u.slot)))
 	default:
-		what = fmt.Sprintf("%s: step %d", p.r.operation(&p.r.calls[u.call]), u.at+1)
+		what = fmt.Sprintf("%s: step %d", p.r.operation(&p.r.calls[u.op]), u.at+1)
 	}
 	return html.EscapeString(p.whose(u) + what)
 }
 
-// whose names the client of a unit.
-func (p *Specification) whose(u *unit) string {
+// whose names the client of an atomic step.
+func (p *Specification) whose(u *atomicStep) string {
 	if u.client == none {
 		return ""
 	}

@@ -28,11 +28,11 @@ func (p *Specification) tighten() {
 	from, to := map[int32]int64{}, map[int32]int64{} // by call
 	for i := range p.r.calls {
 		k := &p.r.calls[i]
-		if k.effect != takes || k.after == none || k.traits.has(torn) {
+		if k.effect != takes || k.after == none || k.traits.has(interrupted) {
 			continue
 		}
 		g := &p.r.calls[k.after]
-		if g.ends() == endless || g.traits&(torn|adrift|lost) != 0 {
+		if g.ends() == endless || g.traits&(interrupted|mayExpire|lost) != 0 {
 			continue
 		}
 		from[int32(i)] = p.ticks.of(g.ends())
@@ -40,12 +40,12 @@ func (p *Specification) tighten() {
 			to[f] = p.ticks.of(k.ret)
 		}
 	}
-	for i := range p.units {
-		u := &p.units[i]
-		if t, ok := from[u.call]; ok {
+	for i := range p.atomicSteps {
+		u := &p.atomicSteps[i]
+		if t, ok := from[u.op]; ok {
 			u.from = max(u.from, t)
 		}
-		if t, ok := to[u.call]; ok {
+		if t, ok := to[u.op]; ok {
 			u.to = min(u.to, t)
 		}
 	}
@@ -69,7 +69,7 @@ func (p *Specification) cut(apart int) (cuts []cut) {
 		switch {
 		case at < none:
 			under -= p.bounded(int32(i))
-			u := unit{client: none}
+			u := atomicStep{client: none}
 			if at != restarted {
 				u.client = clientOf(at)
 			}
@@ -86,7 +86,7 @@ func (p *Specification) cut(apart int) (cuts []cut) {
 		}
 		if under == 0 && i+1-last >= apart {
 			if p.r.releases == ByAnyone {
-				state = p.end(state, &unit{client: none})
+				state = p.end(state, &atomicStep{client: none})
 			}
 			last = i + 1
 			cuts = append(cuts, cut{event: int32(last), state: state})
@@ -99,7 +99,7 @@ func (p *Specification) cut(apart int) (cuts []cut) {
 // it is never 0 again, but for a restart.
 type heldCount int
 
-func (t *heldCount) note(r *resolver, i, at int32) {
+func (t *heldCount) note(r *normaliser, i, at int32) {
 	const unknown = 1 << 30
 	switch {
 	case at == restarted:
@@ -119,8 +119,8 @@ func (t *heldCount) note(r *resolver, i, at int32) {
 }
 
 // opens is how much has to be over before a call is. What nobody can be certain of never is.
-func (p *Specification) opens(c *call) int {
-	if c.traits&(torn|adrift|unproven) != 0 || c.effect >= adds && c.effect <= destroys && (p.mixed || c.traits.has(partial)) {
+func (p *Specification) opens(c *operation) int {
+	if c.traits&(interrupted|mayExpire|unproven) != 0 || c.effect >= adds && c.effect <= destroys && (p.mixed || c.traits.has(partial)) {
 		return 2
 	}
 	return 1
@@ -146,7 +146,7 @@ func (p *Specification) settled(s lockState, k int32) lockState {
 	case frees, leaves:
 		return p.without(s, c.link)
 	case freesAny:
-		s, _ = p.freeAny(s, &unit{slot: int(c.slot), client: c.client})
+		s, _ = p.freeAny(s, &atomicStep{slot: int(c.slot), client: c.client})
 	case adds:
 		s.slots += n
 	case creates:
@@ -160,7 +160,7 @@ func (p *Specification) settled(s lockState, k int32) lockState {
 }
 
 // mixes reports whether administrative operations overlap, so that what they came to is not certain.
-func (r *resolver) mixes() bool {
+func (r *normaliser) mixes() bool {
 	var end int32 = never
 	for i := range r.calls {
 		c := &r.calls[i]
@@ -196,30 +196,30 @@ func (p *Specification) partition(ops []porcupine.Operation) (parts [][]porcupin
 // set is the operation that begins a piece of the history in the state that it had.
 func (p *Specification) set(c *cut) porcupine.Operation {
 	t := p.ticks.of(c.event) - 1
-	u := &unit{do: doSet, call: none, client: none, set: &c.state, from: t, to: t}
+	u := &atomicStep{do: doSet, op: none, client: none, set: &c.state, from: t, to: t}
 	return porcupine.Operation{ClientId: p.lane(u), Input: u, Output: u, Call: t, Return: t}
 }
 
 // bySlot divides operations by the slot that they are about, if each is about one.
 func (p *Specification) bySlot(ops []porcupine.Operation) [][]porcupine.Operation {
-	if p.r.unnamed || slices.ContainsFunc(ops, func(op porcupine.Operation) bool { return !p.local(op.Input.(*unit)) }) {
+	if p.r.unnamed || slices.ContainsFunc(ops, func(op porcupine.Operation) bool { return !p.local(op.Input.(*atomicStep)) }) {
 		return [][]porcupine.Operation{ops}
 	}
 	slots := make([][]porcupine.Operation, p.r.slots+1)
 	for _, op := range ops {
-		s := op.Input.(*unit).slot
+		s := op.Input.(*atomicStep).slot
 		slots[s] = append(slots[s], op)
 	}
 	return slices.DeleteFunc(slots, func(ops []porcupine.Operation) bool { return len(ops) == 0 })
 }
 
-// local reports whether a unit looks at its slot only, and changes nothing else.
-func (p *Specification) local(u *unit) bool {
+// local reports whether an atomic step looks at its slot only, and changes nothing else.
+func (p *Specification) local(u *atomicStep) bool {
 	switch u.do {
 	case doTake, doBusy, doHeld, doVacant, doFree, doFreeAny, doLose, doEnd:
 		return u.slot != history.AnySlot && (u.grant == none || p.r.calls[u.grant].slot != history.AnySlot)
 	case doMayTake:
-		return p.r.calls[u.call].slot != history.AnySlot
+		return p.r.calls[u.op].slot != history.AnySlot
 	}
 	return false
 }

@@ -9,7 +9,7 @@ import (
 type lockState struct {
 	slots   int
 	holders string // by slot: the call that took it, four bytes; noHolder is nobody
-	stages  string // how far calls are that have several units, two bytes each
+	stages  string // how far calls are that have several atomic steps, two bytes each
 }
 
 const (

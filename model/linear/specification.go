@@ -71,26 +71,26 @@ import (
 // if there is one left, and release gives one of the client's own back. With several, nobody can say
 // that each was seen taken: under Scan, full says nothing.
 type Specification struct {
-	r        *resolver
-	strength property.Strength
-	units    []unit
-	ticks    ticks
-	mixed    bool    // administrative operations overlap
-	stages   int     // calls that have a stage
-	stage    []int32 // by call: its place among them; or none
-	cuts     []cut
+	r           *normaliser
+	strength    property.Strength
+	atomicSteps []atomicStep
+	ticks       ticks
+	mixed       bool    // administrative operations overlap
+	stages      int     // calls that have a stage
+	stage       []int32 // by call: its place among them; or none
+	cuts        []cut
 }
 
 // Specify states what one lock of a history has to satisfy. The history must be well-formed.
 func Specify(h *history.History, lock int, o Options) (*Specification, error) {
-	r := new(resolver)
-	if err := r.resolve(h, lock, o); err != nil {
+	r := new(normaliser)
+	if err := r.normalise(h, lock, o); err != nil {
 		return nil, err
 	}
 	return r.specify(o.Strength), nil
 }
 
-func (r *resolver) specify(s property.Strength) *Specification {
+func (r *normaliser) specify(s property.Strength) *Specification {
 	p := r.decomposed(s)
 	p.tighten()
 	p.cuts = p.cut(cutSize)
@@ -101,7 +101,7 @@ func (r *resolver) specify(s property.Strength) *Specification {
 const cutSize = 32
 
 // decomposed is a specification as it reads, without what makes it easier to check.
-func (r *resolver) decomposed(s property.Strength) *Specification {
+func (r *normaliser) decomposed(s property.Strength) *Specification {
 	p := &Specification{r: r, strength: s, ticks: newTicks(r), mixed: r.mixes()}
 	p.number()
 	for k := range r.calls {
@@ -115,11 +115,11 @@ func (r *resolver) decomposed(s property.Strength) *Specification {
 	return p
 }
 
-// Operations are the history's, decomposed into units that have their effect at one moment each.
+// Operations are the history's, decomposed into atomic steps that have their effect at one moment each.
 func (p *Specification) Operations() []porcupine.Operation {
-	ops := make([]porcupine.Operation, len(p.units))
-	for i := range p.units {
-		u := &p.units[i]
+	ops := make([]porcupine.Operation, len(p.atomicSteps))
+	for i := range p.atomicSteps {
+		u := &p.atomicSteps[i]
 		ops[i] = porcupine.Operation{ClientId: p.lane(u), Input: u, Output: u, Call: u.from, Return: u.to}
 	}
 	return ops
@@ -131,10 +131,10 @@ func (p *Specification) Model() porcupine.Model {
 		Partition: p.partition,
 		Init:      func() any { return p.initial() },
 		Step: func(state, input, _ any) (bool, any) {
-			next, ok := p.apply(state.(lockState), input.(*unit))
+			next, ok := p.apply(state.(lockState), input.(*atomicStep))
 			return ok, next
 		},
-		DescribeOperation: func(input, _ any) string { return p.describe(input.(*unit)) },
+		DescribeOperation: func(input, _ any) string { return p.describe(input.(*atomicStep)) },
 		DescribeState:     func(state any) string { return p.describeState(state.(lockState)) },
 	}
 }

@@ -25,7 +25,7 @@ func (m *Malformed) Error() string {
 // Validate reports whether a history is well-formed: processes alternate between invocations and
 // their completions, and occurrences of the world are the nemesis's. The error is a [*Malformed].
 func Validate(h *history.History) error {
-	if err := new(resolver).resolve(h, noLock, Options{}); err != nil {
+	if err := new(normaliser).normalise(h, noLock, Options{}); err != nil {
 		return err
 	}
 	return nil

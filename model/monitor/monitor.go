@@ -55,7 +55,7 @@ type watch struct {
 	alive     bool // it has not crashed
 	connected bool // the broker has the connection that it believes in
 	believed  uint8
-	yielded   bool  // it gave that up by itself in the call at hand, which has yet to say so
+	released  bool  // it gave that up by itself in the call at hand, which has yet to say so
 	gone      bool  // believed is removed at some moment since it was granted
 	since     int64 // when its stale belief began to overlap with another's; 0 is not at all
 	steps     int32 // commands since then
@@ -64,25 +64,25 @@ type watch struct {
 	moved     bool  // it has opened another since it was granted what it believes to hold
 
 	// Sets of what was true at some moment of the call at hand.
-	existed uint16 // the slot existed
-	absent  uint16 // the slot did not exist
-	busy    uint16 // the slot was taken or did not exist
-	empty   uint16 // nobody had the slot
-	granted uint16 // the slot was granted to this client by this call
-	mine    uint16 // the slot was this client's
-	held    uint16 // the slot existed and was this client's
-	claimed uint16 // the same, granted by this call
-	undone  uint16 // the slot did not exist and was this client's, granted by this call
-	counts  uint16 // bit n: there were n slots
-	full    bool   // every slot was taken
-	waited  bool   // somebody was administering, or died doing so
-	stale   bool   // the connection was dropped already when the call began
-	grown   uint8  // slots that this call added
-	shrunk  uint8
-	working bool // it has touched A queues
-	cut     bool // somebody else administered meanwhile
-	alone   bool // no other administrative operation so far
-	deleted bool // this call removed a slot
+	existed     uint16 // the slot existed
+	absent      uint16 // the slot did not exist
+	busy        uint16 // the slot was taken or did not exist
+	empty       uint16 // nobody had the slot
+	granted     uint16 // the slot was granted to this client by this call
+	mine        uint16 // the slot was this client's
+	held        uint16 // the slot existed and was this client's
+	claimed     uint16 // the same, granted by this call
+	undone      uint16 // the slot did not exist and was this client's, granted by this call
+	counts      uint16 // bit n: there were n slots
+	full        bool   // every slot was taken
+	waited      bool   // somebody was administering, or died doing so
+	stale       bool   // the connection was dropped already when the call began
+	grown       uint8  // slots that this call added
+	shrunk      uint8
+	working     bool // it has touched A queues
+	interleaved bool // somebody else administered meanwhile
+	alone       bool // no other administrative operation so far
+	deleted     bool // this call removed a slot
 
 	linked   bool   // the link was up when the call began
 	troubled bool   // the link broke, not by its own doing, or a reply was lost
@@ -169,8 +169,8 @@ func (m *Monitor) require(p property.Property, ok bool, client, other, slot uint
 	m.violate(p, client, other, slot, detail)
 }
 
-// doubt gives up the witness of linearizability: the history will be searched.
-func (m *Monitor) doubt() { m.Witnessed, m.Strict = false, false }
+// dropWitness gives up the witness of linearizability: the history will be searched.
+func (m *Monitor) dropWitness() { m.Witnessed, m.Strict = false, false }
 
 // Begin is an invocation by client c of lock l.
 func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
@@ -188,7 +188,7 @@ func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 		w.arg = w.believed
 	}
 	m.meet(c, w)
-	m.look(c, w)
+	m.observe(c, w)
 }
 
 // meet tells administrative operations that are under way of one that begins.
@@ -204,8 +204,8 @@ func (m *Monitor) meet(c uint8, w *watch) {
 	}
 }
 
-// look adds what is true now to what was true at some moment of a call.
-func (m *Monitor) look(c uint8, w *watch) {
+// observe adds what is true now to what was true at some moment of a call.
+func (m *Monitor) observe(c uint8, w *watch) {
 	t := &m.locks[w.lock].truth
 	w.existed |= t.Exists
 	w.absent |= AllSlots &^ t.Exists

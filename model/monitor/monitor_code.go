@@ -40,12 +40,12 @@ func (w *watch) encode(c *codec.Coder) {
 	codec.Byte(c, &w.lock)
 	codec.Byte(c, &w.believed)
 	codec.Byte(c, &w.left)
-	codec.Bools(c, &w.alive, &w.connected, &w.yielded, &w.gone, &w.dropped, &w.moved)
+	codec.Bools(c, &w.alive, &w.connected, &w.released, &w.gone, &w.dropped, &w.moved)
 	if w.op == lock.NoOp {
 		return
 	}
 	codec.Byte(c, &w.arg)
-	codec.Bools(c, &w.full, &w.waited, &w.stale, &w.working, &w.cut, &w.alone, &w.deleted, &w.linked)
+	codec.Bools(c, &w.full, &w.waited, &w.stale, &w.working, &w.interleaved, &w.alone, &w.deleted, &w.linked)
 	codec.Bools(c, &w.troubled, &w.broken, &w.wasted)
 	for _, set := range []*uint16{
 		&w.existed, &w.absent, &w.busy, &w.empty, &w.granted, &w.mine, &w.held, &w.claimed, &w.undone,
@@ -65,14 +65,14 @@ func (w *watch) encode(c *codec.Coder) {
 // CodeView writes what can make a difference to other clients of what the monitor knows of one, as far as
 // the properties that are kept ask for it.
 func (m *Monitor) CodeView(c *codec.Coder, client uint8, keep property.Set) {
-	w, wanted := m.clients[client-1], wanted(keep)
+	w, wanted := m.clients[client-1], retainedFor(keep)
 	if w.believed == 0 {
 		w.connected, w.gone = false, false
 	}
 	administers := w.op.Administrative() && wanted&(ofAdmins|ofWaiting) != 0
 	acquires := w.op == lock.Acquire && wanted&ofDamage != 0
 	alive := w.alive && (administers || w.believed > 0 || wanted&ofWaiting != 0)
-	codec.Bools(c, &alive, &w.connected, &w.yielded, &w.gone, &w.working, &administers, &acquires)
+	codec.Bools(c, &alive, &w.connected, &w.released, &w.gone, &w.working, &administers, &acquires)
 	codec.Byte(c, &w.lock)
 	codec.Byte(c, &w.believed)
 	codec.Number(c, &w.declared)
@@ -84,12 +84,12 @@ func (m *Monitor) Holds(c uint8) bool {
 	return w.believed > 0 && w.connected
 }
 
-// Forgetful reports whether nothing that one client does is remembered of another, as no property that
+// Memoryless reports whether nothing that one client does is remembered of another, as no property that
 // is kept asks for it.
-func Forgetful(keep property.Set) bool { return wanted(keep) == 0 }
+func Memoryless(keep property.Set) bool { return retainedFor(keep) == 0 }
 
-// wanted is what the monitor has to remember for some properties.
-func wanted(keep property.Set) (all memory) {
+// retainedFor is what the monitor has to remember for some properties.
+func retainedFor(keep property.Set) (all retained) {
 	for p, n := range needs {
 		if keep.Has(property.Property(p)) {
 			all |= n
@@ -98,8 +98,8 @@ func wanted(keep property.Set) (all memory) {
 	return all
 }
 
-// Sight is what clients notice of each other and of the locks.
-type Sight struct {
+// Visible is what clients notice of each other and of the locks.
+type Visible struct {
 	Exists, Taken           [MaxLocks]uint16
 	Mutex, Administered     [MaxLocks]bool // the administration mutex is taken, and with good reason
 	Administering, Touching bool           // the client at hand administers, and has touched A queues
@@ -107,9 +107,9 @@ type Sight struct {
 	Witnessed, Strict       bool // while it is, more is remembered
 }
 
-// Sight is what can be noticed now, of client c among others.
-func (m *Monitor) Sight(c uint8) Sight {
-	s := Sight{Witnessed: m.Witnessed, Strict: m.Strict}
+// Visible is what can be noticed now, of client c among others.
+func (m *Monitor) Visible(c uint8) Visible {
+	s := Visible{Witnessed: m.Witnessed, Strict: m.Strict}
 	for l := range m.locks {
 		t := &m.locks[l].truth
 		s.Exists[l], s.Taken[l], s.Mutex[l] = t.Exists, t.Taken, t.Admin != 0
@@ -130,29 +130,29 @@ func (m *Monitor) Resume(truth []Truth) {
 	}
 }
 
-// memory is what the monitor remembers of a call for some properties only.
-type memory uint16
+// retained is what the monitor remembers of a call for some properties only.
+type retained uint16
 
 const (
-	ofExistence memory = 1 << iota // existed, absent
-	ofHolders                      // busy, empty
-	ofGrants                       // granted, claimed, undone
-	ofOwn                          // mine, held
-	ofCounts                       // counts, grown, shrunk
-	ofWaiting                      // waited, asked, refused
-	ofTrouble                      // troubled
-	ofAdmins                       // working, cut, alone
-	ofCosts                        // declared, mended, wasted, linked, cost
-	ofDamage                       // deleted, declared
-	ofStaleness                    // stale
-	ofRenewal                      // gone
-	ofLoss                         // dropped
-	ofMoves                        // moved
-	ofTheDead                      // left
+	ofExistence retained = 1 << iota // existed, absent
+	ofHolders                        // busy, empty
+	ofGrants                         // granted, claimed, undone
+	ofOwn                            // mine, held
+	ofCounts                         // counts, grown, shrunk
+	ofWaiting                        // waited, asked, refused
+	ofTrouble                        // troubled
+	ofAdmins                         // working, cut, alone
+	ofCosts                          // declared, mended, wasted, linked, cost
+	ofDamage                         // deleted, declared
+	ofStaleness                      // stale
+	ofRenewal                        // gone
+	ofLoss                           // dropped
+	ofMoves                          // moved
+	ofTheDead                        // left
 )
 
 // needs says what each property is judged from, beside beliefs and the truth.
-var needs = [property.Count]memory{
+var needs = [property.Count]retained{
 	property.Linearizable:     ofExistence | ofHolders | ofGrants | ofOwn | ofCounts | ofStaleness | ofMoves,
 	property.NoPhantomSlot:    ofExistence,
 	property.NoFalseHold:      ofRenewal,
@@ -171,7 +171,7 @@ var needs = [property.Count]memory{
 }
 
 // serves says what can matter in the course of an operation.
-var serves = [...]memory{
+var serves = [...]retained{
 	lock.Acquire: ofExistence | ofHolders | ofGrants | ofWaiting | ofTrouble | ofCosts | ofDamage,
 	lock.Verify:  ofExistence | ofOwn | ofTrouble | ofCosts | ofStaleness,
 	lock.Release: ofOwn | ofHolders | ofTrouble | ofDamage | ofStaleness,
@@ -194,7 +194,7 @@ func (m *Monitor) Forget(keep property.Set, strength property.Strength) {
 	if !m.Witnessed {
 		keep &^= 1 << property.Linearizable
 	}
-	memory := wanted(keep)
+	memory := retainedFor(keep)
 	for i := range m.clients[:m.n] {
 		m.clients[i].forget(memory, m)
 	}
@@ -206,9 +206,9 @@ func (m *Monitor) Forget(keep property.Set, strength property.Strength) {
 	m.now, m.Overlap, m.Overlaps = 0, 0, 0
 }
 
-func (w *watch) forget(wanted memory, m *Monitor) {
+func (w *watch) forget(wanted retained, m *Monitor) {
 	idle := watch{
-		op: w.op, lock: w.lock, alive: w.alive, connected: w.connected, believed: w.believed, yielded: w.yielded,
+		op: w.op, lock: w.lock, alive: w.alive, connected: w.connected, believed: w.believed, released: w.released,
 		gone:    w.gone && wanted&ofRenewal != 0,
 		dropped: w.dropped && wanted&ofLoss != 0,
 		moved:   w.moved && w.believed > 0 && wanted&ofMoves != 0,
@@ -221,7 +221,7 @@ func (w *watch) forget(wanted memory, m *Monitor) {
 		*w = idle
 		return
 	}
-	for of := memory(1); of <= ofStaleness; of <<= 1 {
+	for of := retained(1); of <= ofStaleness; of <<= 1 {
 		if wanted&serves[w.op]&of != 0 {
 			idle.recall(of, w, m)
 		}
@@ -231,7 +231,7 @@ func (w *watch) forget(wanted memory, m *Monitor) {
 }
 
 // recall takes over one kind of memory.
-func (w *watch) recall(of memory, o *watch, m *Monitor) {
+func (w *watch) recall(of retained, o *watch, m *Monitor) {
 	switch of {
 	case ofExistence:
 		w.existed, w.absent = o.existed, o.absent
@@ -250,7 +250,7 @@ func (w *watch) recall(of memory, o *watch, m *Monitor) {
 	case ofTrouble:
 		w.troubled = o.troubled
 	case ofAdmins:
-		w.working, w.cut, w.alone = o.working, o.cut, o.alone
+		w.working, w.interleaved, w.alone = o.working, o.interleaved, o.alone
 	case ofCosts:
 		w.declared, w.mended, w.wasted, w.linked = o.declared, o.mended, o.wasted, o.linked
 		w.cost = Cost{Trips: min(o.cost.Trips, 250), Channels: o.cost.Channels, Connections: o.cost.Connections}

@@ -102,12 +102,12 @@ func (m *Monitor) asks(c uint8, w *watch, role lock.Role, s uint8) {
 
 // administer is an administrative operation that touches an A queue.
 func (m *Monitor) administer(c uint8, w *watch) {
-	m.require(property.AdminExclusion, !w.cut, c, 0, 0, "")
+	m.require(property.AdminExclusion, !w.interleaved, c, 0, 0, "")
 	w.working = true
 	for i := range m.clients[:m.n] {
 		o := &m.clients[i]
 		if uint8(i)+1 != c && o.lock == w.lock && o.alive && o.working {
-			o.cut = true
+			o.interleaved = true
 		}
 	}
 }

@@ -40,9 +40,9 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 	}
 	w.believed = held
 	l := w.lock
-	w.op, w.working, w.yielded = lock.NoOp, false, false
+	w.op, w.working, w.released = lock.NoOp, false, false
 	m.exclude(l)
-	m.settle(l, c)
+	m.judgeSlots(l, c)
 	m.leaks(c, w)
 }
 
@@ -57,7 +57,7 @@ var answers = [...]bool{lock.Full: true, lock.GaveUp: true, lock.Withdrawn: true
 // confirm keeps the witness of linearizability only if the condition holds.
 func (m *Monitor) confirm(ok bool) {
 	if !ok {
-		m.doubt()
+		m.dropWitness()
 	}
 }
 
@@ -123,7 +123,7 @@ func (m *Monitor) verified(c uint8, w *watch, r lock.Result) {
 	case r.Reason == lock.Removed:
 		m.confirm(w.absent&bit != 0 && t.Owner[s] != m.owner(c))
 	case r.Outcome == lock.Failed:
-		m.confirm(!w.yielded)
+		m.confirm(!w.released)
 	}
 }
 
@@ -136,7 +136,7 @@ func (m *Monitor) released(c uint8, w *watch, r lock.Result) {
 		return
 	}
 	left := t.Owner[s]&^HalfOpen == m.owner(c) && !(m.shared && (w.empty&bit != 0 || m.rival(w.lock, c, s) > 0))
-	orphan := t.Taken&bit != 0 && t.Owner[s] == 0 && !m.wanted(w.lock, s)
+	orphan := t.Taken&bit != 0 && t.Owner[s] == 0 && !m.pendingOwner(w.lock, s)
 	m.require(property.EffectiveRelease, !left && !orphan && !w.deleted, c, 0, s, "")
 	m.confirm(!left && !orphan && (w.mine&bit != 0 || w.stale && !w.moved))
 }

@@ -13,7 +13,7 @@ func TestWitnessWantsAReasonForALoss(t *testing.T) {
 	const slot = 1 << 1
 	free := Truth{Exists: slot}
 	held := Truth{Exists: slot, Taken: slot, Owner: [Slots + 1]uint8{1: 1}}
-	haunted := Truth{Exists: slot, Taken: slot, Owner: [Slots + 1]uint8{1: 1 | HalfOpen}}
+	halfOpen := Truth{Exists: slot, Taken: slot, Owner: [Slots + 1]uint8{1: 1 | HalfOpen}}
 	for _, noticed := range []bool{true, false} {
 		var m Monitor
 		m.Reset(lock.Semaphore, &lock.Options{}, 2, []Truth{free})
@@ -22,7 +22,7 @@ func TestWitnessWantsAReasonForALoss(t *testing.T) {
 		m.SetTruth(0, 1, &held)
 		m.End(1, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, 1, true)
 		m.Crash(1)
-		m.SetTruth(0, 0, &haunted)
+		m.SetTruth(0, 0, &halfOpen)
 		m.At(2)
 		if noticed {
 			m.Gone(1, true, true)
@@ -95,12 +95,12 @@ func TestWhatWasNeverGrantedIsNotStale(t *testing.T) {
 
 // What a half-open connection of a client's has, its own commands cannot take away: that goes when the broker notices.
 func TestWitnessOfAHalfOpenConnection(t *testing.T) {
-	haunted := Truth{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 1 | HalfOpen}}
+	halfOpen := Truth{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 1 | HalfOpen}}
 	for _, op := range []lock.Op{lock.Acquire, lock.Release, lock.Verify} {
 		for _, noticed := range []bool{false, true} {
 			m := holding()
 			m.At(1)
-			m.SetTruth(0, 0, &haunted)
+			m.SetTruth(0, 0, &halfOpen)
 			m.Begin(1, 0, op, 0, true)
 			m.At(2)
 			if noticed {

@@ -17,29 +17,29 @@ func (m *Monitor) SetTruth(l, c uint8, t *Truth) {
 	for i := range m.clients[:m.n] {
 		w := &m.clients[i]
 		if w.lock == l && w.op != lock.NoOp {
-			m.look(uint8(i)+1, w)
+			m.observe(uint8(i)+1, w)
 		}
 		if w.lock == l && w.believed > 0 && t.Exists&(1<<w.believed) == 0 {
 			w.gone = true
 		}
 	}
 	m.exclude(l)
-	m.settle(l, c)
+	m.judgeSlots(l, c)
 }
 
 // slotsChanged attributes A queues that came and went to the operation that did it.
 func (m *Monitor) slotsChanged(c uint8, old, t *Truth) {
 	if !t.Contiguous() {
-		m.doubt()
+		m.dropWitness()
 	}
 	if c == 0 {
-		m.doubt()
+		m.dropWitness()
 		return
 	}
 	w := &m.clients[c-1]
 	if !w.op.Administrative() {
 		w.deleted = true
-		m.doubt()
+		m.dropWitness()
 		return
 	}
 	if added := t.Exists &^ old.Exists; added != 0 {
@@ -56,7 +56,7 @@ func (m *Monitor) ownersChanged(c uint8, old, t *Truth) {
 	for s := uint8(1); s <= Slots; s++ {
 		was, is := old.Owner[s], t.Owner[s]
 		if is == 0 && t.Taken&(1<<s) != 0 {
-			m.doubt() // a B queue that is nobody's own
+			m.dropWitness() // a B queue that is nobody's own
 		}
 		if was == is || was&^HalfOpen == is&^HalfOpen {
 			continue
@@ -74,13 +74,13 @@ func (m *Monitor) ownersChanged(c uint8, old, t *Truth) {
 // own release, verification or withdrawal may do that, and only to what it was granted: others may have
 // theirs on the same connection.
 func (m *Monitor) ownerLost(c, was, s uint8) {
-	ghost := was&HalfOpen != 0
+	halfOpen := was&HalfOpen != 0
 	was &^= HalfOpen
 	if m.ended&(1<<(was-1)) != 0 {
 		return
 	}
 	w := &m.clients[was-1]
-	own := !ghost && c > 0 && m.owner(c) == was
+	own := !halfOpen && c > 0 && m.owner(c) == was
 	if own {
 		w = &m.clients[c-1]
 	}
@@ -91,15 +91,15 @@ func (m *Monitor) ownerLost(c, was, s uint8) {
 	case own && w.op == lock.Release:
 		m.confirm(w.arg == s)
 		return
-	case ghost || !w.connected:
-		m.doubt()
+	case halfOpen || !w.connected:
+		m.dropWitness()
 		return
 	case own && w.op == lock.Verify:
-		w.yielded = w.yielded || w.believed == s
+		w.released = w.released || w.believed == s
 		m.confirm(w.arg == s && w.absent&(1<<s) != 0)
 		return
 	}
-	m.doubt()
+	m.dropWitness()
 	if w.believed == s {
 		m.violate(property.RemovalDrains, was, c, s, "the holder lost it without releasing it")
 	}
@@ -108,7 +108,7 @@ func (m *Monitor) ownerLost(c, was, s uint8) {
 // ownerGained is a slot granted.
 func (m *Monitor) ownerGained(c, is, s uint8) {
 	if c == 0 || m.owner(c) != is || m.clients[c-1].op != lock.Acquire {
-		m.doubt()
+		m.dropWitness()
 		return
 	}
 	m.clients[c-1].granted |= 1 << s
@@ -121,7 +121,7 @@ func (m *Monitor) exclude(l uint8) {
 	t := &m.locks[l].truth
 	for i := range m.clients[:m.n] {
 		w := &m.clients[i]
-		if w.lock != l || w.believed == 0 || w.yielded {
+		if w.lock != l || w.believed == 0 || w.released {
 			continue
 		}
 		c, s := uint8(i)+1, w.believed
@@ -151,7 +151,7 @@ func (m *Monitor) renewed(t *Truth, c, other, s uint8) bool {
 func (m *Monitor) rival(l, c, s uint8) uint8 {
 	for i := range m.clients[:m.n] {
 		o := &m.clients[i]
-		if uint8(i)+1 != c && o.lock == l && o.believed == s && o.connected && !o.yielded {
+		if uint8(i)+1 != c && o.lock == l && o.believed == s && o.connected && !o.released {
 			return uint8(i) + 1
 		}
 	}
@@ -172,8 +172,8 @@ func (m *Monitor) overlap(w *watch, now bool) {
 	}
 }
 
-// settle judges the slots of a lock while nobody administers it.
-func (m *Monitor) settle(l, c uint8) {
+// judgeSlots judges the slots of a lock while nobody administers it.
+func (m *Monitor) judgeSlots(l, c uint8) {
 	if m.kind == lock.Mutex {
 		return
 	}
@@ -228,14 +228,14 @@ func (m *Monitor) Freed(c uint8) {
 	s, t := w.left, &m.locks[w.lock].truth
 	w.left = 0
 	stuck := t.Owner[s]&^HalfOpen == m.owner(c) && !m.shared
-	if t.Owner[s] == 0 && t.Taken&(1<<s) != 0 && !m.wanted(w.lock, s) {
+	if t.Owner[s] == 0 && t.Taken&(1<<s) != 0 && !m.pendingOwner(w.lock, s) {
 		stuck = true
 	}
 	m.require(property.CrashFrees, !stuck, c, 0, s, "")
 }
 
-// wanted reports whether anybody alive may have a B queue that is nobody's own.
-func (m *Monitor) wanted(l, s uint8) bool {
+// pendingOwner reports whether anybody alive may have a B queue that is nobody's own.
+func (m *Monitor) pendingOwner(l, s uint8) bool {
 	for i := range m.clients[:m.n] {
 		w := &m.clients[i]
 		if w.lock == l && w.alive && (w.believed == s || w.op == lock.Acquire && w.declared&(1<<s) != 0) {

@@ -194,7 +194,7 @@ func TestAnyCovers(t *testing.T) {
 // come to.
 func (r *AnyResult) covers(clients, most int) (states, missed int) {
 	s := r.search
-	t := newTrail(r.Bounds(clients), Reductions{Symmetry: true}, ^property.Set(0), func([]scenario.Action) bool { return false }, false)
+	t := newCounterexampleSearch(r.Bounds(clients), Reductions{Symmetry: true}, ^property.Set(0), func([]scenario.Action) bool { return false }, false)
 	t.most = most
 	p := projection{anySearch: s, each: clients}
 	t.within = func(state []uint32) bool {

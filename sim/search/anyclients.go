@@ -68,14 +68,14 @@ type AnyOptions struct {
 
 // AnyStats are the numbers of a search for any number of clients.
 type AnyStats struct {
-	Contexts int64 // what is shared, with what may be seen of all clients that hold something
-	Views    int64 // a context and a part that one client can have in it
-	Parts    [2]int
-	Steps    int64 // from context to context, each with what it does to those who watch
-	Rounds   int
-	Holders  int   // the most clients of one context
-	Doubted  int64 // operations ended in executions that are not their own witness of linearizability
-	Bytes    int64
+	Contexts    int64 // what is shared, with what may be seen of all clients that hold something
+	Views       int64 // a context and a part that one client can have in it
+	Parts       [2]int
+	Steps       int64 // from context to context, each with what it does to those who watch
+	Rounds      int
+	Holders     int   // the most clients of one context
+	Unwitnessed int64 // operations ended in executions that are not their own witness of linearizability
+	Bytes       int64
 	// Pending is how many contexts have something to be looked at.
 	Pending int
 }
@@ -98,18 +98,18 @@ type AnyResult struct {
 // anySearch is one search under way.
 type anySearch struct {
 	*anyPlan
-	ctx      context.Context
-	opts     AnyOptions
-	contexts contexts
-	effects  effectTable
-	dirty    []*anyContext
-	next     atomic.Int64 // the next of them to look at
-	stop     Stop
-	told     time.Time
-	mu       sync.Mutex
-	found    [property.Count]map[*anyContext]bool // the contexts in which a step violates it
-	res      AnyResult
-	doubted  atomic.Int64
+	ctx         context.Context
+	opts        AnyOptions
+	contexts    contexts
+	effects     effectTable
+	dirty       []*anyContext
+	next        atomic.Int64 // the next of them to look at
+	stop        Stop
+	told        time.Time
+	mu          sync.Mutex
+	found       [property.Count]map[*anyContext]bool // the contexts in which a step violates it
+	res         AnyResult
+	unwitnessed atomic.Int64
 }
 
 // anyPlan is what the workers of a search have in common.
@@ -175,7 +175,7 @@ func newAnyPlan(b AnyBounds) *anyPlan {
 	p.effectOf = func(e sim.Effect) sim.Effect { return e }
 	p.bounds.Clients = slices.Concat(b.Clients, b.Any)
 	p.bounds.Forever = true
-	if monitor.Forgetful(b.Properties) {
+	if monitor.Memoryless(b.Properties) {
 		p.effectOf = func(e sim.Effect) sim.Effect { return sim.Effect{Restarted: e.Restarted} }
 	}
 	if p.slots = b.Slots; p.slots == 0 {
@@ -256,7 +256,7 @@ func (s *anySearch) measure() {
 	r.Parts = [2]int{int(s.shared.n.Load()), int(s.clients.n.Load())}
 	r.Contexts, r.Views, r.Steps, r.Holders, r.Bytes = s.contexts.measure(r.Parts[1])
 	r.Bytes += s.shared.bytes.Load() + s.clients.bytes.Load()
-	r.Doubted, r.Pending = s.doubted.Load(), len(s.dirty)
+	r.Unwitnessed, r.Pending = s.unwitnessed.Load(), len(s.dirty)
 }
 
 func (s *anySearch) finish(workers []*anyWorker) *AnyResult {

@@ -38,7 +38,7 @@ func (r *AnyResult) Cutoff(ctx context.Context, clients, states int) (c Cutoff) 
 // how many states were visited.
 func (r *AnyResult) reach(ctx context.Context, clients, states int, reached map[*anyContext]bitset) (more int64, seen int) {
 	s := r.search
-	t := newTrail(r.Bounds(clients), Reductions{Symmetry: true}, ^property.Set(0), func([]scenario.Action) bool { return false }, false)
+	t := newCounterexampleSearch(r.Bounds(clients), Reductions{Symmetry: true}, ^property.Set(0), func([]scenario.Action) bool { return false }, false)
 	t.most = states
 	p := projection{anySearch: s, each: clients}
 	left := r.Views

@@ -105,8 +105,8 @@ func searchRow(t *testing.T, row anyRow) {
 	for _, group := range anyGroups(property.Applicable(row.target.Kind)) {
 		at := time.Now()
 		r := RunAny(t.Context(), row.bounds(group), AnyOptions{Memory: 2 << 30})
-		if r.Stop != Finished || r.Found != 0 || r.Doubted != 0 {
-			t.Errorf("%s: stopped %d, %v, found %b, %d doubted, after %+v", named(group), r.Stop, r.Err, r.Found, r.Doubted, r.AnyStats)
+		if r.Stop != Finished || r.Found != 0 || r.Unwitnessed != 0 {
+			t.Errorf("%s: stopped %d, %v, found %b, %d unwitnessed, after %+v", named(group), r.Stop, r.Err, r.Found, r.Unwitnessed, r.AnyStats)
 			continue
 		}
 		took := time.Since(at)
@@ -131,7 +131,7 @@ func anyGroups(all property.Set) (groups []property.Set) {
 	for p := range property.Count {
 		switch {
 		case !all.Has(p):
-		case monitor.Forgetful(1 << p):
+		case monitor.Memoryless(1 << p):
 			groups[0] = groups[0].With(p)
 		default:
 			groups = append(groups, 1<<p)

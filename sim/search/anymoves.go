@@ -12,13 +12,13 @@ import (
 
 // anyMove is one action of somebody among others, and what it leads to.
 type anyMove struct {
-	action  scenario.Action
-	shared  uint32
-	own     uint32 // plus 1; 0 is the broker
-	left    abandoned
-	effect  uint32
-	found   property.Set
-	doubted bool
+	action      scenario.Action
+	shared      uint32
+	own         uint32 // plus 1; 0 is the broker
+	left        abandoned
+	effect      uint32
+	found       property.Set
+	unwitnessed bool
 }
 
 // same reports whether two are one action that comes to the same for whoever takes it and for all others.
@@ -110,7 +110,7 @@ func (w *anyWorker) enter(shared uint32, clients []uint32) *sim.System {
 
 func (w *anyWorker) sharedPart(sys *sim.System) uint32 {
 	w.buf = sys.Shared(w.buf[:0])
-	return w.shared.intern(w.buf, func() part { return part{doubt: !sys.Witnessed(), slots: uint8(bits.OnesCount16(sys.Slots()))} })
+	return w.shared.intern(w.buf, func() part { return part{unwitnessed: !sys.Witnessed(), slots: uint8(bits.OnesCount16(sys.Slots()))} })
 }
 
 // part is the number of a client's part.
@@ -169,7 +169,7 @@ func (w *anyWorker) take(shared uint32, all []uint32, a scenario.Action) anyMove
 		w.fail(fmt.Errorf("after %v time makes a difference", a))
 	}
 	m := anyMove{action: a, shared: w.sharedPart(sys), found: out.Found, effect: w.effects.number(w.effectOf(out.Effect))}
-	m.doubted = out.Completed && w.bounds.Properties.Has(property.Linearizable) && w.anySearch.shared.get(m.shared).doubt
+	m.unwitnessed = out.Completed && w.bounds.Properties.Has(property.Linearizable) && w.anySearch.shared.get(m.shared).unwitnessed
 	var left [][]byte
 	if a.Client > 0 {
 		left = sys.Abandoned(1)

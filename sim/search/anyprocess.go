@@ -204,8 +204,8 @@ func (w *anyWorker) note(g *anyContext, own uint32, m *anyMove) {
 		return
 	}
 	w.violated(m.found, g)
-	if m.doubted {
-		w.doubted.Add(1)
+	if m.unwitnessed {
+		w.unwitnessed.Add(1)
 	}
 }
 

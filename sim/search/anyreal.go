@@ -13,10 +13,10 @@ import (
 // from whose contexts a violation can be reached. It returns the actions of a shortest one for each property that
 // it found, and whether everything was visited: then no execution of so many clients violates the others.
 //
-// illegal judges the history of an execution by itself, see [Trails].
+// illegal judges the history of an execution by itself, see [Counterexamples].
 func (r *AnyResult) Real(ctx context.Context, want property.Set, clients, states int, illegal func([]scenario.Action) bool) (map[property.Property][]scenario.Action, bool) {
 	s := r.search
-	t := newTrail(r.Bounds(clients), Reductions{Symmetry: true}, want, illegal, false)
+	t := newCounterexampleSearch(r.Bounds(clients), Reductions{Symmetry: true}, want, illegal, false)
 	t.most = states
 	p, towards := projection{anySearch: s, each: clients}, s.towards(want)
 	t.within = func(state []uint32) bool {

@@ -27,7 +27,7 @@ func (b *batch) expand(t []uint32) {
 	w := b.worker
 	b.stats.Expanded++
 	if !w.alone {
-		b.outright(t)
+		b.unmemoised(t)
 		return
 	}
 	n := 0
@@ -38,7 +38,7 @@ func (b *batch) expand(t []uint32) {
 	// All of them are looked up before the first is followed, so that waits for memory overlap.
 	var lists [scenario.MaxClients + 1]span
 	for c := from; c < until; c++ {
-		if !w.again(t, c) {
+		if !w.duplicate(t, c) {
 			lists[c] = w.lookUp(t, c)
 		}
 	}
@@ -50,7 +50,7 @@ func (b *batch) expand(t []uint32) {
 		}
 		n += int(l.to - l.from)
 	}
-	if w.worldly {
+	if w.global {
 		n += b.carryOut(t, 0)
 	}
 	if n == 0 {
@@ -66,7 +66,7 @@ func (b *batch) follow(t []uint32, sum uint64, c int, m *move) {
 	b.states = append(b.states, t...)
 	to := b.states[len(b.states)-len(t):]
 	spared := w.apply(to, t, c, m)
-	if settled := w.settle(to, nil); spared && !settled {
+	if settled := w.ample(to, nil); spared && !settled {
 		b.add(finish(sum + m.delta))
 		return
 	}
@@ -85,11 +85,11 @@ func (b *batch) add(fp uint64) {
 	}
 }
 
-// outright expands a state in the world itself, where nothing can be looked up.
-func (b *batch) outright(t []uint32) {
+// unmemoised expands a state in the world itself, where nothing can be looked up.
+func (b *batch) unmemoised(t []uint32) {
 	n := 0
 	for c := range b.worker.stride {
-		if c == 0 || !b.worker.again(t, c) {
+		if c == 0 || !b.worker.duplicate(t, c) {
 			n += b.carryOut(t, c)
 		}
 	}
@@ -127,8 +127,8 @@ func (b *batch) count(m *move) {
 	if m.found != 0 {
 		b.violated(m.found)
 	}
-	if m.doubted {
-		b.stats.Doubted++
+	if m.unwitnessed {
+		b.stats.Unwitnessed++
 	}
 }
 
@@ -172,14 +172,14 @@ func (b *batch) close() {
 	r.Transitions += b.stats.Transitions
 	r.Expanded += b.stats.Expanded
 	r.Final += b.stats.Final
-	r.Doubted += b.stats.Doubted
+	r.Unwitnessed += b.stats.Unwitnessed
 	for i, n := range b.stats.Operations {
 		r.Operations[i] += n
 	}
 }
 
-// again reports whether a client's moves come to the same as those of one before it.
-func (w *worker) again(t []uint32, c int) bool {
+// duplicate reports whether a client's moves come to the same as those of one before it.
+func (w *worker) duplicate(t []uint32, c int) bool {
 	for d := 1; d < c; d++ {
 		if t[d] == t[c] && w.class[d] == w.class[c] {
 			return true
@@ -204,8 +204,8 @@ func (w *worker) choosing(t []uint32) int {
 // maxSettling bounds how many steps are taken at once: who goes on for ever by itself must be seen to.
 const maxSettling = 64
 
-// settle has clients go on with what concerns nobody else, and reports whether there was any.
-func (w *worker) settle(t []uint32, took func(scenario.Action)) bool {
+// ample has clients go on with what concerns nobody else, and reports whether there was any.
+func (w *worker) ample(t []uint32, took func(scenario.Action)) bool {
 	if !w.red.Local && !w.red.Order {
 		return false
 	}

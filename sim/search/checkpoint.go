@@ -33,8 +33,8 @@ type configuration struct {
 	Storage    Storage
 	Array      int64
 	Hashes     int
-	// Outright says that nothing is looked up. That turns out on the way: whoever goes on follows.
-	Outright bool
+	// Unmemoised says that nothing is looked up. That turns out on the way: whoever goes on follows.
+	Unmemoised bool `json:"Outright"` // the name in the files of earlier versions
 }
 
 func (s *search) configuration() configuration {
@@ -42,7 +42,7 @@ func (s *search) configuration() configuration {
 	c := configuration{
 		Target: b.Target.Name, Options: b.Options, Locks: b.Locks, Clients: b.Clients, Faults: b.Faults,
 		Strength: b.Strength, Reductions: s.opts.Reductions.For(b),
-		Storage: s.opts.Storage, Outright: s.opts.outright,
+		Storage: s.opts.Storage, Unmemoised: s.opts.unmemoised,
 	}
 	for p := range property.Count {
 		if b.Properties.Has(p) {

@@ -38,7 +38,7 @@ func (s *search) cycles() (Cycles, *Lasso) {
 		return NoCycles, nil
 	}
 	whole := newPlan(s.bounds, Reductions{})
-	whole.slow(s.opts.outright)
+	whole.slow(s.opts.unmemoised)
 	if s.views != nil {
 		whole.views = newViews()
 	}

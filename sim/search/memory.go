@@ -30,7 +30,7 @@ func (w *worker) weigh() {
 	n := w.table.size() + w.other.size() + w.done.size()
 	n += cap(w.moves)*int(unsafe.Sizeof(move{})) + cap(w.lists)*int(unsafe.Sizeof(span{}))
 	n += 2 * len(w.effects) * int(unsafe.Sizeof(sim.Effect{}))
-	n += 2 * len(w.sights) * 8 * len(tuple{})
+	n += 2 * len(w.visible) * 8 * len(tuple{})
 	w.bytes.Store(int64(n))
 }
 

@@ -12,16 +12,16 @@ import (
 
 // move is one action in one situation, and what it leads to.
 type move struct {
-	action  scenario.Action // Client is set by whoever takes it
-	shared  uint32          // the parts that follow
-	client  uint32
-	effect  uint32 // what it does to others, if it reaches them
-	found   property.Set
-	op      lock.Op
-	visible bool   // to others
-	doubted bool   // its operation is over, in an execution that is not its own witness
-	delta   uint64 // of the sum that a fingerprint is made of, where others are left as they are
-	reaches bool   // it may change what the monitor remembers of others
+	action      scenario.Action // Client is set by whoever takes it
+	shared      uint32          // the parts that follow
+	client      uint32
+	effect      uint32 // what it does to others, if it reaches them
+	found       property.Set
+	op          lock.Op
+	visible     bool   // to others
+	unwitnessed bool   // its operation is over, in an execution that is not its own witness
+	delta       uint64 // of the sum that a fingerprint is made of, where others are left as they are
+	reaches     bool   // it may change what the monitor remembers of others
 }
 
 // worker visits states. What it has worked out it keeps for itself; parts it shares with others.
@@ -40,34 +40,34 @@ type worker struct {
 	acts    []scenario.Action
 	cover   Coverage
 	moved   [8]uint32
-	sights  sights       // where nothing is hashed
-	carried links        // what clients became where nothing is looked up
-	recent  *recent      // nil where states with one fingerprint are not taken for one
-	bytes   atomic.Int64 // that all this takes
+	visible visibleStates // where nothing is hashed
+	carried links         // what clients became where nothing is looked up
+	recent  *recent       // nil where states with one fingerprint are not taken for one
+	bytes   atomic.Int64  // that all this takes
 }
 
 type span struct{ from, to uint32 }
 
 // plan is what the workers of a search have in common.
 type plan struct {
-	bounds    sim.Bounds
-	red       Reductions
-	stride    int // of a state: the shared part and one for each client
-	class     []byte
-	shared    *parts
-	clients   *parts
-	alone     bool        // moves depend on views only
-	forgetful bool        // no client's part changes by what others do, but for its queues
-	worldly   bool        // things happen that are no client's doing
-	views     *views      // nil where views are hashed
-	timed     atomic.Bool // time matters after all, so that moves depend on more than views
+	bounds     sim.Bounds
+	red        Reductions
+	stride     int // of a state: the shared part and one for each client
+	class      []byte
+	shared     *parts
+	clients    *parts
+	alone      bool        // moves depend on views only
+	memoryless bool        // no client's part changes by what others do, but for its queues
+	global     bool        // things happen that are no client's doing
+	views      *views      // nil where views are hashed
+	timed      atomic.Bool // time matters after all, so that moves depend on more than views
 }
 
 func newPlan(b sim.Bounds, red Reductions) *plan {
 	sys := sim.NewSystem(b)
 	p := &plan{
 		bounds: b, red: red, stride: len(b.Clients) + 1, shared: newParts(), clients: newParts(),
-		alone: sys.Independent(), forgetful: sys.Forgetful(), worldly: b.Faults.Restarts != 0,
+		alone: sys.Independent(), memoryless: sys.Memoryless(), global: b.Faults.Restarts != 0,
 	}
 	p.class = make([]byte, p.stride)
 	for i := range b.Clients {
@@ -89,7 +89,7 @@ func sameWorkload(a, b *scenario.Client) bool {
 func (p *plan) worker() *worker {
 	w := &worker{
 		plan: p, sys: sim.NewSystem(p.bounds), load: make([][]byte, p.stride-1),
-		known: make(map[uint64][]uint32), effects: make(map[sim.Effect]uint32), sights: make(sights), carried: make(links),
+		known: make(map[uint64][]uint32), effects: make(map[sim.Effect]uint32), visible: make(visibleStates), carried: make(links),
 	}
 	if p.views == nil {
 		w.recent = new(recent)
@@ -123,7 +123,7 @@ func (w *worker) read(t []uint32) {
 
 func (w *worker) sharedPart() uint32 {
 	w.buf = w.sys.Shared(w.buf[:0])
-	return w.shared.intern(w.buf, func() part { return part{doubt: !w.sys.Witnessed()} })
+	return w.shared.intern(w.buf, func() part { return part{unwitnessed: !w.sys.Witnessed()} })
 }
 
 func (w *worker) clientPart(c int) uint32 {
@@ -209,7 +209,7 @@ func (w *worker) workOut(t []uint32, c int) span {
 		m.client = w.clientPart(c)
 		m.delta = mix(w.shared.get(m.shared).hash) - mix(w.shared.get(t[0]).hash) +
 			w.clients.get(m.client).hash - w.clients.get(t[c]).hash
-		m.reaches = !w.forgetful && (m.visible || m.op.Administrative()) || w.disturbs(t, c)
+		m.reaches = !w.memoryless && (m.visible || m.op.Administrative()) || w.disturbs(t, c)
 		if m.reaches {
 			m.effect = w.number(out.Effect)
 			w.note(t, c, m.effect)
@@ -227,7 +227,7 @@ func (w *worker) take(a scenario.Action) (move, *sim.Outcome) {
 		w.timed.Store(true)
 	}
 	m := move{action: a, shared: w.sharedPart(), found: out.Found, op: out.Op, visible: out.Visible}
-	m.doubted = out.Completed && w.shared.get(m.shared).doubt
+	m.unwitnessed = out.Completed && w.shared.get(m.shared).unwitnessed
 	return m, &out
 }
 

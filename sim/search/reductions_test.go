@@ -46,9 +46,9 @@ func TestReductions(t *testing.T) {
 				t.Errorf("configuration %d, %s, %v %+v: with %+v operations end as %v, the slots as %v; plainly %v, %v",
 					compared, b.Target.Name, b.Clients, b.Faults, red, got.Coverage.Results, got.Coverage.Ends, want.Coverage.Results, want.Coverage.Ends)
 			}
-			if got.Found != want.Found || (got.Doubted > 0) != (want.Doubted > 0) {
-				t.Errorf("configuration %d, %s, %v %+v: %+v finds %b, %d doubted; plainly %b, %d",
-					compared, b.Target.Name, b.Clients, b.Faults, red, got.Found, got.Doubted, want.Found, want.Doubted)
+			if got.Found != want.Found || (got.Unwitnessed > 0) != (want.Unwitnessed > 0) {
+				t.Errorf("configuration %d, %s, %v %+v: %+v finds %b, %d unwitnessed; plainly %b, %d",
+					compared, b.Target.Name, b.Clients, b.Faults, red, got.Found, got.Unwitnessed, want.Found, want.Unwitnessed)
 			}
 			if red == (Reductions{}) && (got.States != want.States || got.Transitions != want.Transitions) {
 				t.Errorf("configuration %d, %s, %v %+v: %d states and %d transitions; plainly %d and %d",
@@ -109,7 +109,7 @@ func plainly(b sim.Bounds, most int) (Result, bool) {
 			r.Found |= out.Found
 			r.Coverage.note(a, &out)
 			if out.Completed && !s.Witnessed() {
-				r.Doubted++
+				r.Unwitnessed++
 			}
 			if next := image(); !seen[next] {
 				seen[next] = true

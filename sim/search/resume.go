@@ -109,10 +109,10 @@ func (s *search) sameAs(d *decoder) error {
 	if json.Unmarshal(data, &here) != nil || json.Unmarshal(d.blob(), &there) != nil {
 		return errDamaged
 	}
-	if json.Unmarshal(there["Outright"], &s.opts.outright) != nil {
+	if json.Unmarshal(there["Outright"], &s.opts.unmemoised) != nil {
 		return errDamaged
 	}
-	s.slow(s.opts.outright)
+	s.slow(s.opts.unmemoised)
 	delete(here, "Outright")
 	for _, k := range slices.Sorted(maps.Keys(here)) {
 		if !bytes.Equal(here[k], there[k]) {

@@ -16,7 +16,7 @@ func (p *parts) save(e *encoder) {
 		d := p.get(id)
 		e.blob([]byte(p.image(id)))
 		e.u64(d.view)
-		e.bytes([]byte{flags(d.foot.Choosing, d.foot.Private, d.doubt), byte(d.foot.Reads), byte(d.foot.Writes)})
+		e.bytes([]byte{flags(d.foot.Choosing, d.foot.Private, d.unwitnessed), byte(d.foot.Reads), byte(d.foot.Writes)})
 	}
 }
 
@@ -43,7 +43,7 @@ func (p *parts) restore(d *decoder) {
 			return
 		}
 		got := p.intern(image, func() part {
-			return part{view: view, doubt: b[0]&4 != 0, foot: sim.Footprint{
+			return part{view: view, unwitnessed: b[0]&4 != 0, foot: sim.Footprint{
 				Choosing: b[0]&1 != 0, Private: b[0]&2 != 0, Reads: lock.Roles(b[1]), Writes: lock.Roles(b[2]),
 			}}
 		})

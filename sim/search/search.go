@@ -39,7 +39,7 @@ type Options struct {
 	// Progress is told about every second how far the search is, and at the end. It may be nil.
 	Progress func(*Stats)
 
-	outright bool // look nothing up, and reduce nothing that time could tell apart
+	unmemoised bool // look nothing up, and reduce nothing that time could tell apart
 }
 
 // Stats are the numbers of a search.
@@ -51,7 +51,7 @@ type Stats struct {
 	Queue       int64 // states seen that were not expanded
 	Widest      int64
 	Final       int64 // states in which nothing can happen any more
-	Doubted     int64 // operations ended in executions that are not their own witness
+	Unwitnessed int64 // operations ended in executions that are not their own witness
 	Parts       [2]int
 	TableBytes  int64 // for the states seen
 	QueueBytes  int64 // for those to be expanded, at most
@@ -133,7 +133,7 @@ func Run(ctx context.Context, b sim.Bounds, opts Options) *Result {
 		s.step()
 		if s.timed.Load() {
 			s.seen.free()
-			opts.outright, opts.Resume = true, "" // what was looked up until now can't be relied on
+			opts.unmemoised, opts.Resume = true, "" // what was looked up until now can't be relied on
 			return Run(ctx, b, opts)
 		}
 		s.tell(false)
@@ -152,7 +152,7 @@ func newSearch(ctx context.Context, b sim.Bounds, opts Options) *search {
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
 	s := &search{plan: newPlan(b, opts.Reductions.For(&b)), opts: opts, ctx: ctx, saved: time.Now(), told: time.Now()}
-	s.slow(opts.outright)
+	s.slow(opts.unmemoised)
 	if opts.Storage == Exact {
 		s.views = newViews()
 	}
@@ -166,7 +166,7 @@ func newSearch(ctx context.Context, b sim.Bounds, opts Options) *search {
 func (s *search) begin() {
 	w := s.workers[0]
 	t := w.initial()
-	w.settle(t, nil)
+	w.ample(t, nil)
 	s.seen.insert([]uint64{w.fingerprint(t)}, t, make([]bool, 1))
 	s.level, s.queued = [][]uint32{t}, 1
 	s.queueBytes.Add(int64(cap(t)) * 4)

@@ -50,7 +50,7 @@ func TestShorter(t *testing.T) {
 				t.Error("two states are enough to be certain")
 			}
 			b.Every = true
-			plain, _ := Trails(t.Context(), b, Reductions{}, 1<<c.property, nil)
+			plain, _ := Counterexamples(t.Context(), b, Reductions{}, 1<<c.property, nil)
 			if len(plain[c.property]) != c.steps {
 				t.Errorf("%d steps without reductions, expected %d", len(plain[c.property]), c.steps)
 			}

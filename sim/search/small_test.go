@@ -135,7 +135,7 @@ func (r *small) tell(t *testing.T, out *strings.Builder) {
 	for _, red := range []Reductions{{}, AllReductions} {
 		x := Run(context.Background(), b, Options{Reductions: red, Workers: 1})
 		fmt.Fprintf(out, "%d states, %d transitions, %d levels, at most %d wide, %d final, %d in doubt, parts %d, cycles %v, stop %d\n",
-			x.States, x.Transitions, x.Depth, x.Widest, x.Final, x.Doubted, x.Parts, x.Cycles, x.Stop)
+			x.States, x.Transitions, x.Depth, x.Widest, x.Final, x.Unwitnessed, x.Parts, x.Cycles, x.Stop)
 		for p := range property.Count {
 			if x.Found.Has(p) {
 				fmt.Fprintf(out, "%s at level %d\n", p, x.At[p])
@@ -144,9 +144,9 @@ func (r *small) tell(t *testing.T, out *strings.Builder) {
 		if x.Livelock != nil {
 			fmt.Fprintf(out, "for ever: %v, then %v\n", x.Livelock.Prefix, x.Livelock.Cycle)
 		}
-		trails, _ := Trails(context.Background(), b, red, x.Found, func([]scenario.Action) bool { return false })
-		for _, p := range slices.Sorted(maps.Keys(trails)) {
-			fmt.Fprintf(out, "%s: %v\n", p, trails[p])
+		paths, _ := Counterexamples(context.Background(), b, red, x.Found, func([]scenario.Action) bool { return false })
+		for _, p := range slices.Sorted(maps.Keys(paths)) {
+			fmt.Fprintf(out, "%s: %v\n", p, paths[p])
 		}
 		var actions []string
 		for do, taken := range x.Coverage.Actions {

@@ -86,7 +86,7 @@ func (g *stateGraph) moves(n uint32) []taken {
 		switch {
 		case c > 0 && g.alone:
 			g.lookedUp(state, c)
-		case g.worldly || !g.alone:
+		case g.global || !g.alone:
 			g.carriedOut(state, c)
 		}
 	}

@@ -34,8 +34,8 @@ func (w *worker) view(c int) uint64 {
 	return w.views.number(view)
 }
 
-// sights numbers what a client sees of the others: their views, in whatever order.
-type sights map[[len(tuple{}) - 1]uint64]uint64
+// visibleStates numbers what a client sees of the others: their views, in whatever order.
+type visibleStates map[[len(tuple{}) - 1]uint64]uint64
 
 // exactRest is [worker.rest] with nothing hashed.
 func (w *worker) exactRest(t []uint32, c int) uint64 {
@@ -48,10 +48,10 @@ func (w *worker) exactRest(t []uint32, c int) uint64 {
 		}
 	}
 	slices.Sort(key[:n])
-	id, ok := w.sights[key]
+	id, ok := w.visible[key]
 	if !ok {
-		id = uint64(len(w.sights))
-		w.sights[key] = id
+		id = uint64(len(w.visible))
+		w.visible[key] = id
 	}
 	return id
 }

@@ -128,10 +128,10 @@ func TestTrailsEndWithTheirTime(t *testing.T) {
 	b := standard(2, 1, 0, 1, 0)
 	b.Target = mutant.Named("locked-is-success")
 	illegal := func([]scenario.Action) bool { return false }
-	if found, _ := Trails(over, b, AllReductions, 1<<property.MutualExclusion, illegal); len(found) > 0 {
+	if found, _ := Counterexamples(over, b, AllReductions, 1<<property.MutualExclusion, illegal); len(found) > 0 {
 		t.Errorf("found %v in no time", found)
 	}
-	if found, _ := Trails(t.Context(), b, AllReductions, 1<<property.MutualExclusion, illegal); len(found) != 1 {
+	if found, _ := Counterexamples(t.Context(), b, AllReductions, 1<<property.MutualExclusion, illegal); len(found) != 1 {
 		t.Errorf("found %v", found)
 	}
 	s := Shorter(over, b, property.MutualExclusion, scenario.MaxSteps, 1<<20)
@@ -181,7 +181,7 @@ func TestAnyReal(t *testing.T) {
 			continue
 		}
 		found, whole := r.Real(t.Context(), 1<<property.MutualExclusion, clients, 1<<20, illegal)
-		plain, _ := Trails(t.Context(), r.Bounds(clients), Reductions{}, 1<<property.MutualExclusion, illegal)
+		plain, _ := Counterexamples(t.Context(), r.Bounds(clients), Reductions{}, 1<<property.MutualExclusion, illegal)
 		got := found[property.MutualExclusion]
 		if (got != nil) != want || !want && !whole || len(got) != len(plain[property.MutualExclusion]) {
 			t.Errorf("%d clients: %v, everything visited %v; without reductions %v", clients, got, whole, plain)

@@ -36,10 +36,10 @@ type Walked struct {
 	Longest int
 	Cut     int64 // walks that were not over after so many steps as they may have
 	States  int64 // different ones that were come to, clients of one workload taken for each other
-	// Doubted is how many operations ended in executions that are not their own witness of linearizability. It is 0
+	// Unwitnessed is how many operations ended in executions that are not their own witness of linearizability. It is 0
 	// where the histories of all of them were judged, and Judged is how many were.
-	Doubted, Judged int64
-	Found           property.Set
+	Unwitnessed, Judged int64
+	Found               property.Set
 	// First has, for each property found violated, the actions of the first walk that does, up to there.
 	First    map[property.Property][]scenario.Action
 	Coverage Coverage
@@ -66,12 +66,12 @@ func Walk(ctx context.Context, b sim.Bounds, opts WalkOptions) *Walked {
 	return &w.res
 }
 
-func newWalks(b sim.Bounds, opts WalkOptions, outright bool) *walks {
+func newWalks(b sim.Bounds, opts WalkOptions, unmemoised bool) *walks {
 	w := &walks{
 		plan: newPlan(b, Reductions{Symmetry: true}.For(&b)), opts: opts, seen: newFingerprints(),
 		first: make(map[property.Property]int64),
 	}
-	w.slow(outright)
+	w.slow(unmemoised)
 	return w
 }
 
@@ -85,7 +85,7 @@ func (s *walks) run(ctx context.Context) {
 	s.res.States = s.seen.count()
 	s.trace()
 	if s.opts.Illegal != nil && s.bounds.Properties.Has(property.Linearizable) {
-		s.judgeDoubtful(ctx)
+		s.judgeUnwitnessed(ctx)
 	}
 }
 
@@ -98,8 +98,8 @@ type walks struct {
 	mu    sync.Mutex
 	res   Walked
 	first map[property.Property]int64 // the first walk that violates it
-	// doubtful are the walks that are not their own witness of linearizability.
-	doubtful []int64
+	// unwitnessed are the walks that are not their own witness of linearizability.
+	unwitnessed []int64
 }
 
 // walk takes walks until there were enough.
@@ -120,10 +120,10 @@ func (s *walks) walk(ctx context.Context) {
 	r.Steps += k.res.Steps
 	r.Longest = max(r.Longest, k.res.Longest)
 	r.Cut += k.res.Cut
-	r.Doubted += k.res.Doubted
+	r.Unwitnessed += k.res.Unwitnessed
 	r.Found |= k.res.Found
 	r.Coverage.Merge(&k.cover)
-	s.doubtful = append(s.doubtful, k.doubtful...)
+	s.unwitnessed = append(s.unwitnessed, k.unwitnessed...)
 	for p, i := range k.first {
 		if j, ok := s.first[p]; !ok || i < j {
 			s.first[p] = i
@@ -145,13 +145,13 @@ func (s *walks) trace() {
 	}
 }
 
-// judgeDoubtful takes the walks once more that are not their own witness, and judges their histories, until one is
+// judgeUnwitnessed takes the walks once more that are not their own witness, and judges their histories, until one is
 // illegal.
-func (s *walks) judgeDoubtful(ctx context.Context) {
-	slices.Sort(s.doubtful)
+func (s *walks) judgeUnwitnessed(ctx context.Context) {
+	slices.Sort(s.unwitnessed)
 	k := newWalker(s)
 	k.noting = true
-	for _, i := range s.doubtful {
+	for _, i := range s.unwitnessed {
 		if ctx.Err() != nil || s.res.Judged == maxJudged {
 			return
 		}
@@ -163,5 +163,5 @@ func (s *walks) judgeDoubtful(ctx context.Context) {
 			return
 		}
 	}
-	s.res.Doubted = 0
+	s.res.Unwitnessed = 0
 }

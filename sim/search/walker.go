@@ -24,8 +24,8 @@ type walker struct {
 	until  property.Set // ends the walk
 	noting bool         // in took
 	took   []scenario.Action
-	// doubtful are the walks that are not their own witness of linearizability.
-	doubtful []int64
+	// unwitnessed are the walks that are not their own witness of linearizability.
+	unwitnessed []int64
 }
 
 func newWalker(s *walks) *walker {
@@ -37,7 +37,7 @@ func newWalker(s *walks) *walker {
 func (k *walker) run(number int64) {
 	k.rng.Seed(k.opts.Seed, uint64(number))
 	k.t, k.fps = append(k.t[:0], k.start...), k.fps[:0]
-	steps, found, doubted := 0, property.Set(0), k.res.Doubted
+	steps, found, unwitnessed := 0, property.Set(0), k.res.Unwitnessed
 	for found&k.until == 0 {
 		k.fps = append(k.fps, k.fingerprint(k.t))
 		if steps == k.opts.Steps {
@@ -56,8 +56,8 @@ func (k *walker) run(number int64) {
 	k.res.Steps += int64(steps)
 	k.res.Longest = max(k.res.Longest, steps)
 	k.res.Found |= found
-	if k.res.Doubted > doubted {
-		k.doubtful = append(k.doubtful, number)
+	if k.res.Unwitnessed > unwitnessed {
+		k.unwitnessed = append(k.unwitnessed, number)
 	}
 	for p := range property.Count {
 		if _, known := k.first[p]; found.Has(p) && !known {
@@ -141,7 +141,7 @@ func (k *walker) possible(c int) {
 		for _, m := range k.of(k.t, c) {
 			k.list = append(k.list, m.action)
 		}
-	case c > 0 || k.worldly || !k.alone:
+	case c > 0 || k.global || !k.alone:
 		k.enter(k.t)
 		k.list = k.sys.Actions(c, k.list)
 	}
@@ -169,8 +169,8 @@ func (k *walker) made(a scenario.Action, m *move) property.Set {
 	if k.noting {
 		k.took = append(k.took, a)
 	}
-	if m.doubted {
-		k.res.Doubted++
+	if m.unwitnessed {
+		k.res.Unwitnessed++
 	}
 	return m.found
 }

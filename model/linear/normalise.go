@@ -5,13 +5,13 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// resolver turns the events of one lock into calls: each answer is taken for what it says of the
+// normaliser turns the events of one lock into calls: each answer is taken for what it says of the
 // lock, each release is told which acquire it ends, and what nobody answered is bounded by the
 // evidence that there is. Its memory is used again from history to history.
-type resolver struct {
+type normaliser struct {
 	h       *history.History
 	lock    int
-	calls   []call
+	calls   []operation
 	at      []int32 // by event: its call; none; goneOf its client; or restarted
 	clients clients
 	pending []pending // what was not answered and may still happen, by client
@@ -24,16 +24,16 @@ type resolver struct {
 
 	releases Releases
 
-	witnessed bool    // the history tells of connections that ended
-	doubtful  []doubt // what a history which does not tell may have lost
-	strays    []int32 // takes on connections that are not known
-	unproven  bool    // a call is
+	witnessed       bool      // the history tells of connections that ended
+	uncertain       []mayLose // what a history which does not tell may have lost
+	unknownSessions []int32   // takes on connections that are not known
+	unproven        bool      // a call is
 
-	named   bool // some operation named its slot
-	admin   admins
-	moved   bool // the number of slots may change
-	shrinks bool // it may become less
-	knotty  bool // there are calls whose moment has to be chosen
+	named            bool // some operation named its slot
+	admin            admins
+	moved            bool // the number of slots may change
+	shrinks          bool // it may become less
+	nondeterministic bool // there are calls whose moment has to be chosen
 
 	last      []int32 // by slot: the latest take, plus 1
 	disturbed disturbances
@@ -45,8 +45,8 @@ type pending struct {
 	next int32 // the client's one before
 }
 
-// doubt is a call that may have lost what it took at any moment from an event on.
-type doubt struct {
+// mayLose is a call that may have lost what it took at any moment from an event on.
+type mayLose struct {
 	call, from int32
 }
 
@@ -59,9 +59,9 @@ func goneOf(client int32) int32 { return restarted - 1 - client }
 // clientOf is the client whose connection ended.
 func clientOf(at int32) int32 { return restarted - 1 - at }
 
-// resolve resolves one lock of a history. With noLock it only sees whether the history is
+// normalise resolves one lock of a history. With noLock it only sees whether the history is
 // well-formed.
-func (r *resolver) resolve(h *history.History, l int, o Options) *Malformed {
+func (r *normaliser) normalise(h *history.History, l int, o Options) *Malformed {
 	if err := checkShape(h); err != nil {
 		return err
 	}
@@ -78,11 +78,11 @@ func (r *resolver) resolve(h *history.History, l int, o Options) *Malformed {
 	return nil
 }
 
-func (r *resolver) begin(h *history.History, l int, o Options) {
+func (r *normaliser) begin(h *history.History, l int, o Options) {
 	r.clients.reset()
-	*r = resolver{
+	*r = normaliser{
 		h: h, lock: l, kind: h.Kind, clients: r.clients, calls: r.calls[:0], at: r.at[:0], pending: r.pending[:0],
-		doubtful: r.doubtful[:0], strays: r.strays[:0], disturbed: r.disturbed[:0], last: r.last,
+		uncertain: r.uncertain[:0], unknownSessions: r.unknownSessions[:0], disturbed: r.disturbed[:0], last: r.last,
 	}
 	switch {
 	case l == noLock:
@@ -102,11 +102,11 @@ func (r *resolver) begin(h *history.History, l int, o Options) {
 		r.at = make([]int32, 0, len(h.Events))
 	}
 	if want := len(h.Events)/2 + 1; l != noLock && cap(r.calls) < want {
-		r.calls = make([]call, 0, want)
+		r.calls = make([]operation, 0, want)
 	}
 }
 
-func (r *resolver) event(i int32) *Malformed {
+func (r *normaliser) event(i int32) *Malformed {
 	if err := checkEvent(r.h, i); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (r *resolver) event(i int32) *Malformed {
 	return r.complete(i, &r.clients.list[c])
 }
 
-func (r *resolver) invoke(i, ci int32) *Malformed {
+func (r *normaliser) invoke(i, ci int32) *Malformed {
 	e, c := &r.h.Events[i], &r.clients.list[ci]
 	if c.inv != none {
 		return unexpected(r.h, i, c.inv)
@@ -135,7 +135,7 @@ func (r *resolver) invoke(i, ci int32) *Malformed {
 	}
 	c.call = int32(len(r.calls))
 	r.at[i] = c.call
-	r.calls = append(r.calls, call{
+	r.calls = append(r.calls, operation{
 		inv: i, ret: endless, client: ci, link: none, after: none, exit: endless, quit: endless,
 		slot: r.slot(e), n: e.Slots,
 	})
@@ -145,7 +145,7 @@ func (r *resolver) invoke(i, ci int32) *Malformed {
 	return nil
 }
 
-func (r *resolver) complete(i int32, c *client) *Malformed {
+func (r *normaliser) complete(i int32, c *client) *Malformed {
 	e := &r.h.Events[i]
 	if c.inv == none {
 		return unexpected(r.h, i, none)
@@ -155,7 +155,7 @@ func (r *resolver) complete(i int32, c *client) *Malformed {
 	}
 	switch {
 	case disconnecting(e.Reason):
-		r.doubt(c)
+		r.mayLose(c)
 	case e.Type != history.Info:
 		c.heard = i
 	}
@@ -183,7 +183,7 @@ func (r *resolver) complete(i int32, c *client) *Malformed {
 }
 
 // slot is the slot that an event names. A mutex has but one.
-func (r *resolver) slot(e *history.Event) uint16 {
+func (r *normaliser) slot(e *history.Event) uint16 {
 	if r.kind != lock.Semaphore && e.Slot == history.AnySlot {
 		return 1
 	}
@@ -196,7 +196,7 @@ func disconnecting(why lock.Reason) bool {
 }
 
 // finish settles what only the whole history tells.
-func (r *resolver) finish() {
+func (r *normaliser) finish() {
 	if r.lock == noLock {
 		return
 	}
@@ -210,8 +210,8 @@ func (r *resolver) finish() {
 		}
 	}
 	if !r.witnessed {
-		for _, d := range r.doubtful {
-			r.setAdrift(&r.calls[d.call], d.from)
+		for _, d := range r.uncertain {
+			r.setMayExpire(&r.calls[d.call], d.from)
 		}
 	}
 	if !r.witnessed || r.shrinks || r.h.GoneMayFree {
@@ -224,10 +224,10 @@ func (r *resolver) finish() {
 }
 
 // inconsistent reports whether slots have numbers for some operations only.
-func (r *resolver) inconsistent() bool { return r.unnamed && (r.named || r.moved) }
+func (r *normaliser) inconsistent() bool { return r.unnamed && (r.named || r.moved) }
 
 // number gives a single permit the number 1.
-func (r *resolver) number() {
+func (r *normaliser) number() {
 	r.unnamed, r.first, r.slots = false, 1, max(1, r.slots)
 	for i := range r.calls {
 		if k := &r.calls[i]; k.slot == history.AnySlot {
@@ -244,17 +244,17 @@ func (r *resolver) number() {
 
 // looseEnds lets unanswered acquires lose what they took: in a history that does not tell when connections
 // ended, or what their end frees; and in one in which slots are removed, as they may have seen theirs gone.
-func (r *resolver) looseEnds() {
+func (r *normaliser) looseEnds() {
 	for i := range r.calls {
 		if k := &r.calls[i]; k.effect == mayTake {
-			r.setAdrift(k, k.inv)
+			r.setMayExpire(k, k.inv)
 		}
 	}
 }
 
 // lasting is for histories in which no slot is removed: nobody saw theirs gone, and a verify without
 // an answer gave nothing up.
-func (r *resolver) lasting() {
+func (r *normaliser) lasting() {
 	for i := range r.calls {
 		k := &r.calls[i]
 		k.quit = endless

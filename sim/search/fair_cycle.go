@@ -30,11 +30,11 @@ func (p *plan) lasso(ctx context.Context, memory int64) (Cycles, *Lasso) {
 	return NoCycles, nil
 }
 
-// turns is a set of those who have to be let go on: bit c for client c, 0 for the passing of time, and
+// fairnessSet is a set of those who have to be let go on: bit c for client c, 0 for the passing of time, and
 // bit 16+c for the detection of c's dead connection.
-type turns uint32
+type fairnessSet uint32
 
-func turn(a scenario.Action) turns {
+func turn(a scenario.Action) fairnessSet {
 	switch a.Do {
 	case scenario.Step, scenario.Choose, scenario.Advance:
 		return 1 << a.Client
@@ -49,24 +49,24 @@ type fairness struct {
 	*stateGraph
 	of   []uint32
 	fair []bool
-	can  []turns // who can go on, by state of a component with a cycle
+	can  []fairnessSet // who can go on, by state of a component with a cycle
 }
 
 // judge finds the components with a fair cycle. One that goes along all edges of a component is as fair
 // as any in it can be.
 func (f *fairness) judge(cyclic []bool) {
 	f.fair = append([]bool{false}, cyclic...)
-	f.can = make([]turns, f.count())
-	must, goes := make([]turns, len(f.fair)), make([]turns, len(f.fair))
+	f.can = make([]fairnessSet, f.count())
+	must, goes := make([]fairnessSet, len(f.fair)), make([]fairnessSet, len(f.fair))
 	for i := range must {
-		must[i] = ^turns(0)
+		must[i] = ^fairnessSet(0)
 	}
 	for n := range uint32(f.count()) {
 		c := f.of[n]
 		if !f.fair[c] {
 			continue
 		}
-		can, within := f.turns(n)
+		can, within := f.goOn(n)
 		f.can[n] = can
 		must[c] &= can
 		goes[c] |= within
@@ -76,8 +76,8 @@ func (f *fairness) judge(cyclic []bool) {
 	}
 }
 
-// turns are those who can go on in a state, and those who can without leaving its component.
-func (f *fairness) turns(n uint32) (can, within turns) {
+// goOn are those who can go on in a state, and those who can without leaving its component.
+func (f *fairness) goOn(n uint32) (can, within fairnessSet) {
 	for i, m := range f.moves(n) {
 		can |= turn(m.action)
 		if f.of[f.edges(n)[i]] == f.of[n] {

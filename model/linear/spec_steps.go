@@ -5,7 +5,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// do is what a unit does.
+// do is what an atomic step does.
 type do uint8
 
 const (
@@ -34,11 +34,11 @@ const (
 	doSet  // the history begins in a state
 )
 
-// unit is what porcupine takes for an operation: a part of one that has its effect at one moment.
-type unit struct {
+// atomicStep is what porcupine takes for an operation: a part of one that has its effect at one moment.
+type atomicStep struct {
 	do      do
 	partial bool  // it may not happen: it is legal always, and may have no effect
-	call    int32 // that it is part of; or none
+	op      int32 // that it is part of; or none
 	grant   int32 // the call whose slot it is about
 	client  int32 // whose it is; none is the world
 	stage   int32 // the place of its call's stage
@@ -56,7 +56,7 @@ type ticks struct {
 	stride, end int64
 }
 
-func newTicks(r *resolver) ticks {
+func newTicks(r *normaliser) ticks {
 	stride := int64(max(r.slots, r.permits) + 4)
 	return ticks{stride: stride, end: stride * int64(len(r.at)+1)}
 }
@@ -82,11 +82,11 @@ func (p *Specification) number() {
 	}
 }
 
-// decompose adds the units of a call.
+// decompose adds the atomic steps of a call.
 func (p *Specification) decompose(k int32) {
 	c := &p.r.calls[k]
-	u := unit{
-		partial: c.traits.has(partial), call: k, grant: c.link, client: c.client, stage: p.stage[k],
+	u := atomicStep{
+		partial: c.traits.has(partial), op: k, grant: c.link, client: c.client, stage: p.stage[k],
 		slot: int(c.slot), n: int(c.n), from: p.ticks.of(c.inv), to: p.ticks.of(c.ret),
 	}
 	if u.partial && c.ret != endless {
@@ -106,15 +106,15 @@ func (p *Specification) decompose(k int32) {
 	case leaves:
 		p.emit(u, doMiss, doGive)
 	case adds, creates, removes, destroys:
-		p.steps(c, u)
+		p.stepsOf(c, u)
 	case noEffect:
 	default:
 		p.emit(u, p.only(c))
 	}
 }
 
-// only is what the single unit of a call does.
-func (p *Specification) only(c *call) do {
+// only is what the single atomic step of a call does.
+func (p *Specification) only(c *operation) do {
 	own := c.traits.has(unproven)
 	switch {
 	case c.effect == frees && own:
@@ -135,25 +135,25 @@ func (p *Specification) only(c *call) do {
 	return doFail
 }
 
-// emit adds units that follow each other.
-func (p *Specification) emit(u unit, what ...do) {
+// emit adds atomic steps that follow each other.
+func (p *Specification) emit(u atomicStep, what ...do) {
 	for i, d := range what {
 		u.do, u.at = d, i
-		p.units = append(p.units, u)
+		p.atomicSteps = append(p.atomicSteps, u)
 	}
 }
 
-// loss adds the unit by which a call may lose what it took.
-func (p *Specification) loss(c *call, u unit) {
-	if !c.traits.has(adrift) {
+// loss adds the atomic step by which a call may lose what it took.
+func (p *Specification) loss(c *operation, u atomicStep) {
+	if !c.traits.has(mayExpire) {
 		return
 	}
-	u.do, u.grant, u.from, u.to = doLose, u.call, p.ticks.of(c.exit), p.ticks.end
-	p.units = append(p.units, u)
+	u.do, u.grant, u.from, u.to = doLose, u.op, p.ticks.of(c.exit), p.ticks.end
+	p.atomicSteps = append(p.atomicSteps, u)
 }
 
-// mayTakeAny adds a unit for each slot that an unanswered acquire may have taken.
-func (p *Specification) mayTakeAny(c *call, u unit) {
+// mayTakeAny adds an atomic step for each slot that an unanswered acquire may have taken.
+func (p *Specification) mayTakeAny(c *operation, u atomicStep) {
 	first, last := u.slot, u.slot
 	if u.slot == history.AnySlot && !p.r.unnamed {
 		first, last = 1, p.r.slots
@@ -165,7 +165,7 @@ func (p *Specification) mayTakeAny(c *call, u unit) {
 }
 
 // full adds what an acquire saw that found no slot.
-func (p *Specification) full(u unit) {
+func (p *Specification) full(u atomicStep) {
 	if p.strength == property.Strict {
 		p.emit(u, doFull)
 		return
@@ -179,8 +179,8 @@ func (p *Specification) full(u unit) {
 	}
 }
 
-// steps adds the single steps of an administrative operation.
-func (p *Specification) steps(c *call, u unit) {
+// stepsOf adds the single steps of an administrative operation.
+func (p *Specification) stepsOf(c *operation, u atomicStep) {
 	n := u.n
 	switch c.effect {
 	case adds:
@@ -197,23 +197,23 @@ func (p *Specification) steps(c *call, u unit) {
 		u.to = p.ticks.end // doStop ends it, where something does
 	}
 	for u.at = 0; u.at < n; u.at++ {
-		p.units = append(p.units, u)
+		p.atomicSteps = append(p.atomicSteps, u)
 	}
 	if u.partial && c.ret != endless {
 		stop.do, stop.from, stop.to = doStop, p.ticks.of(c.ret), p.ticks.of(c.ret)
-		p.units = append(p.units, stop)
+		p.atomicSteps = append(p.atomicSteps, stop)
 	}
 }
 
 // ended adds the end of connections, slot by slot.
 func (p *Specification) ended(event, at int32) {
-	u := unit{do: doEnd, call: none, grant: none, client: none, stage: none}
+	u := atomicStep{do: doEnd, op: none, grant: none, client: none, stage: none}
 	if at != restarted {
 		u.client = clientOf(at)
 	}
 	if p.r.unnamed {
 		u.from, u.to = p.ticks.of(event), p.ticks.of(event)
-		p.units = append(p.units, u)
+		p.atomicSteps = append(p.atomicSteps, u)
 		return
 	}
 	for s := 1; s <= p.r.slots; s++ {
@@ -222,7 +222,7 @@ func (p *Specification) ended(event, at int32) {
 		}
 		u.slot, u.from = s, p.ticks.of(event)+int64(s)
 		u.to = u.from
-		p.units = append(p.units, u)
+		p.atomicSteps = append(p.atomicSteps, u)
 	}
 }
 
@@ -247,8 +247,8 @@ func (p *Specification) touches(client int32, slot int) bool {
 	return false
 }
 
-// lane is the line of a visualization that a unit is drawn on.
-func (p *Specification) lane(u *unit) int {
+// lane is the line of a visualization that an atomic step is drawn on.
+func (p *Specification) lane(u *atomicStep) int {
 	if u.client == none || u.do == doEnd {
 		return len(p.r.clients.list)
 	}

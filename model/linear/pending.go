@@ -7,14 +7,14 @@ import (
 
 // An acquire without an answer may have taken a slot, or not, or may yet take one. Nothing asks for
 // it to have done so but an acquire that was told "full" while a slot seems free. It is only then
-// that a phantom is given a slot; or when its client's connection ends, which is the last chance.
+// that a pending acquire is given a slot; or when its client's connection ends, which is the last chance.
 
-// haunting has the phantoms that may take a slot.
-type haunting struct {
-	some     bool // there has been one
-	phantoms []phantom
-	bits     uint64 // of those
-	// Phantoms that no event bounds are alike: of those that keep what they take, and of those that
+// pendingAcquires has the pending acquires that may take a slot.
+type pendingAcquires struct {
+	some bool // there has been one
+	all  []pendingAcquire
+	bits uint64 // of those
+	// Pending acquires that no event bounds are alike: of those that keep what they take, and of those that
 	// may lose it at any moment, there is a number, and the first of them stands for all.
 	kinds [2]alike
 	// faithful are, by slot, one that keeps the slot that it takes and can take no other: one is as
@@ -25,13 +25,13 @@ type haunting struct {
 	offers   []offer
 }
 
-// phantom is an unanswered acquire that is unlike others.
-type phantom struct {
+// pendingAcquire is an unanswered acquire that is unlike others.
+type pendingAcquire struct {
 	call int32
 	bit  uint64
 }
 
-// The two kinds of phantoms that are alike.
+// The two kinds of pending acquires that are alike.
 const (
 	keeping = iota
 	losing
@@ -42,16 +42,16 @@ type alike struct {
 	count int32
 }
 
-// offer is a phantom that may take a slot: one that has a bit, one of a kind, or a faithful one.
+// offer is a pending acquire that may take a slot: one that has a bit, one of a kind, or a faithful one.
 type offer struct {
 	call int32
 	bit  uint64
 	kind int32 // or none
 }
 
-func (g *haunting) reset(slots int) {
-	*g = haunting{
-		phantoms: g.phantoms[:0], faithful: g.faithful[:0], deadline: g.deadline[:0], needs: g.needs[:0],
+func (g *pendingAcquires) reset(slots int) {
+	*g = pendingAcquires{
+		all: g.all[:0], faithful: g.faithful[:0], deadline: g.deadline[:0], needs: g.needs[:0],
 		offers: g.offers[:0], kinds: [2]alike{{call: none}, {call: none}},
 	}
 	for range slots + 1 {
@@ -61,7 +61,7 @@ func (g *haunting) reset(slots int) {
 }
 
 // add notes an acquire that nobody will answer.
-func (g *haunting) add(w *sweep, k int32, c *call) {
+func (g *pendingAcquires) add(w *frontier, k int32, c *operation) {
 	g.some = true
 	switch {
 	case c.ret == endless && c.exit == endless && c.slot != history.AnySlot:
@@ -82,16 +82,16 @@ func (g *haunting) add(w *sweep, k int32, c *call) {
 	default:
 		bit := ^g.bits & (g.bits + 1)
 		g.bits |= bit
-		g.phantoms = append(g.phantoms, phantom{call: k, bit: bit})
+		g.all = append(g.all, pendingAcquire{call: k, bit: bit})
 	}
 }
 
-// expire forgets the phantoms that the event at hand bounds.
-func (g *haunting) expire(w *sweep) {
+// expire forgets the pending acquires that the event at hand bounds.
+func (g *pendingAcquires) expire(w *frontier) {
 	n := 0
-	for _, p := range g.phantoms {
+	for _, p := range g.all {
 		if w.r.calls[p.call].ret != w.now {
-			g.phantoms[n] = p
+			g.all[n] = p
 			n++
 			continue
 		}
@@ -100,13 +100,13 @@ func (g *haunting) expire(w *sweep) {
 			st.used &^= p.bit
 		}
 	}
-	g.phantoms = g.phantoms[:n]
+	g.all = g.all[:n]
 }
 
-// collect appends the phantoms that may take a slot in a state, each once if there are several alike:
+// collect appends the pending acquires that may take a slot in a state, each once if there are several alike:
 // first the one that would keep it longest, as most often whoever had it did so until it was taken
 // again.
-func (g *haunting) collect(w *sweep, st *state, slot int32) {
+func (g *pendingAcquires) collect(w *frontier, st *state, slot int32) {
 	due, from := g.due(w, slot), len(g.offers)
 	if k := g.faithful[slot]; k != none && due == endless {
 		g.offers = append(g.offers, offer{call: k, kind: none})
@@ -116,7 +116,7 @@ func (g *haunting) collect(w *sweep, st *state, slot int32) {
 			g.offers = append(g.offers, offer{call: kind.call, kind: int32(i)})
 		}
 	}
-	for _, p := range g.phantoms {
+	for _, p := range g.all {
 		c := &w.r.calls[p.call]
 		if st.used&p.bit != 0 || c.slot != history.AnySlot && int32(c.slot) != slot || min(c.ret, c.exit) >= due {
 			continue
@@ -128,16 +128,16 @@ func (g *haunting) collect(w *sweep, st *state, slot int32) {
 	}
 }
 
-// due is the answer of the next acquire that takes a slot: by then no phantom may have it any more.
+// due is the answer of the next acquire that takes a slot: by then no pending acquire may have it any more.
 // An acquire whose connection ended in its course does not count, as it may have had it before.
-func (g *haunting) due(w *sweep, slot int32) int32 {
+func (g *pendingAcquires) due(w *frontier, slot int32) int32 {
 	if g.deadline[slot] > w.now {
 		return g.deadline[slot]
 	}
 	for i := int(w.now) + 1; i < len(w.r.at); i++ {
 		if k := w.r.at[i]; k >= 0 {
 			c := &w.r.calls[k]
-			if c.effect == takes && int32(c.slot) == slot && int(c.ret) == i && !c.traits.has(torn) {
+			if c.effect == takes && int32(c.slot) == slot && int(c.ret) == i && !c.traits.has(interrupted) {
 				g.deadline[slot] = int32(i)
 				return int32(i)
 			}
@@ -147,8 +147,8 @@ func (g *haunting) due(w *sweep, slot int32) int32 {
 	return endless
 }
 
-// place is a state with a phantom in a slot.
-func (w *sweep) place(st *state, slot int32, o offer) *state {
+// place is a state with a pending acquire in a slot.
+func (w *frontier) place(st *state, slot int32, o offer) *state {
 	next := w.clone(st)
 	w.occupy(next, slot, o.call)
 	next.used |= o.bit
@@ -158,14 +158,14 @@ func (w *sweep) place(st *state, slot int32, o offer) *state {
 	return next
 }
 
-// haunt adds, for states in which a slot was free all the while that an acquire looked for one, those
-// in which phantoms have every such slot.
-func (w *sweep) haunt(c *call) {
+// placePending adds, for states in which a slot was free all the while that an acquire looked for one, those
+// in which pending acquires have every such slot.
+func (w *frontier) placePending(c *operation) {
 	for _, st := range w.states {
 		if w.sawFull(st, c) {
 			continue
 		}
-		g := &w.haunting
+		g := &w.pending
 		g.needs = g.needs[:0]
 		for s := int32(1); s <= st.slots; s++ {
 			if st.covers(s, c.inv) {
@@ -176,12 +176,12 @@ func (w *sweep) haunt(c *call) {
 	}
 }
 
-// fill adds the states in which phantoms have every free slot, if some acquire asks for that.
-func (w *sweep) fill(st *state) {
+// fill adds the states in which pending acquires have every free slot, if some acquire asks for that.
+func (w *frontier) fill(st *state) {
 	if st.open == 0 || st.full > w.latest() {
 		return
 	}
-	g := &w.haunting
+	g := &w.pending
 	g.needs = g.needs[:0]
 	for s := int32(1); s <= st.slots; s++ {
 		if st.cells[s].holder == none {
@@ -192,7 +192,7 @@ func (w *sweep) fill(st *state) {
 }
 
 // latest is the beginning of the last acquire under way that finds the lock full.
-func (w *sweep) latest() int32 {
+func (w *frontier) latest() int32 {
 	last := int32(never)
 	for _, k := range w.waiting {
 		if c := &w.r.calls[k]; c.effect == findsFull {
@@ -202,9 +202,9 @@ func (w *sweep) latest() int32 {
 	return last
 }
 
-// satisfy adds the states in which phantoms have all of some slots.
-func (w *sweep) satisfy(st *state, slots []int32) {
-	g := &w.haunting
+// satisfy adds the states in which pending acquires have all of some slots.
+func (w *frontier) satisfy(st *state, slots []int32) {
+	g := &w.pending
 	from := len(g.offers)
 	g.collect(w, st, slots[0])
 	for i := from; i < len(g.offers); i++ {
@@ -219,12 +219,12 @@ func (w *sweep) satisfy(st *state, slots []int32) {
 	g.offers = g.offers[:from]
 }
 
-// last lets phantoms whose clients' connections end now have had a slot until now.
-func (g *haunting) last(w *sweep) {
+// last lets pending acquires whose clients' connections end now have had a slot until now.
+func (g *pendingAcquires) last(w *frontier) {
 	if w.strength == property.Strict || w.fulls == 0 {
 		return
 	}
-	for _, p := range g.phantoms {
+	for _, p := range g.all {
 		c := &w.r.calls[p.call]
 		if c.ret != w.now {
 			continue
@@ -235,8 +235,8 @@ func (g *haunting) last(w *sweep) {
 	}
 }
 
-// lastOf adds the states in which a phantom had a slot that an acquire under way asks to be taken.
-func (w *sweep) lastOf(st *state, p phantom, only int32) {
+// lastOf adds the states in which a pending acquire had a slot that an acquire under way asks to be taken.
+func (w *frontier) lastOf(st *state, p pendingAcquire, only int32) {
 	since := w.latest()
 	if st.used&p.bit != 0 {
 		return

@@ -2,7 +2,7 @@ package linear
 
 import "github.com/lockproof/lockproof/model/property"
 
-// sweep is the fast check. It walks the events of one lock once and keeps every state that the lock
+// frontier is the fast check. It walks the events of one lock once and keeps every state that the lock
 // may be in, given the answers so far. Where the best moment of an effect is known (classify.go), it
 // is taken and there stays one state; only what is left open splits states: steps of administration,
 // unanswered acquires, and what disturbs others. A state that an answer contradicts is given up, and
@@ -11,8 +11,8 @@ import "github.com/lockproof/lockproof/model/property"
 // Whatever is open has its effect just before an event that asks for it and not earlier: until then,
 // nothing can tell the difference. Among states that differ only in when slots were last free, taken,
 // added or removed, the later dominates, and the others are given up.
-type sweep struct {
-	r        *resolver
+type frontier struct {
+	r        *normaliser
 	strength property.Strength
 	now      int32 // the event at hand
 
@@ -20,22 +20,22 @@ type sweep struct {
 	pool   []*state
 	dead   *state // the last state that was given up
 
-	queues   [][]int32 // by slot: takes under way whose moment is not open, the first to return first
-	waiting  []int32   // calls under way that ask for a moment
-	fulls    int       // how many of them found the lock full
-	staged   []stagedCall
-	free     []int32 // stage numbers not in use
-	stages   int32   // stage numbers
-	restless []int32 // holders whose moment to lose their slot is open
-	haunting haunting
+	queues           [][]int32 // by slot: takes under way whose moment is not open, the first to return first
+	waiting          []int32   // calls under way that ask for a moment
+	fulls            int       // how many of them found the lock full
+	staged           []stagedOperation
+	free             []int32 // stage numbers not in use
+	stages           int32   // stage numbers
+	floatingReleases []int32 // holders whose moment to lose their slot is open
+	pending          pendingAcquires
 
 	effort     effort
 	work       int
 	incomplete bool // states were left out: that none is left proves nothing
 }
 
-// stagedCall is a call under way that takes effect in steps; a state has how far it is at a number.
-type stagedCall struct {
+// stagedOperation is a call under way that takes effect in steps; a state has how far it is at a number.
+type stagedOperation struct {
 	call, stage int32
 }
 
@@ -63,12 +63,12 @@ var unproved = Finding{
 // tooMany is the finding where the bounds are met.
 var tooMany = Finding{Event: -1, How: byFastCheck, Why: "there are too many ways to explain it"}
 
-// run checks the lock that a resolver has at hand.
-func (w *sweep) run(r *resolver, s property.Strength) Finding {
+// run checks the lock that a normaliser has at hand.
+func (w *frontier) run(r *normaliser, s property.Strength) Finding {
 	switch {
 	case r.unproven:
 		return unproved
-	case r.slots > sweepSlots:
+	case r.slots > maxFrontierSlots:
 		return Finding{Event: -1, How: byFastCheck, Why: "there are too many slots"}
 	}
 	f := tooMany
@@ -79,7 +79,7 @@ func (w *sweep) run(r *resolver, s property.Strength) Finding {
 }
 
 // walk goes through the events with so much effort.
-func (w *sweep) walk(r *resolver, s property.Strength, e effort) Finding {
+func (w *frontier) walk(r *normaliser, s property.Strength, e effort) Finding {
 	w.reset(r, s)
 	w.effort = e
 	for i, k := range r.at {
@@ -102,28 +102,28 @@ func (w *sweep) walk(r *resolver, s property.Strength, e effort) Finding {
 	return Finding{Decision: Legal, Event: -1, How: byFastCheck}
 }
 
-// sweepSlots bounds the slots that a state may have.
-const sweepSlots = 1 << 12
+// maxFrontierSlots bounds the slots that a state may have.
+const maxFrontierSlots = 1 << 12
 
-func (w *sweep) reset(r *resolver, s property.Strength) {
+func (w *frontier) reset(r *normaliser, s property.Strength) {
 	w.pool = append(w.pool, w.states...)
 	w.r, w.strength, w.now, w.states, w.dead = r, s, none, w.states[:0], nil
 	w.waiting, w.fulls, w.staged, w.free, w.stages = w.waiting[:0], 0, w.staged[:0], w.free[:0], 0
-	w.restless, w.work, w.incomplete = w.restless[:0], 0, false
+	w.floatingReleases, w.work, w.incomplete = w.floatingReleases[:0], 0, false
 	for len(w.queues) <= r.slots {
 		w.queues = append(w.queues, nil)
 	}
 	for i := range w.queues {
 		w.queues[i] = w.queues[i][:0]
 	}
-	w.haunting.reset(r.slots)
+	w.pending.reset(r.slots)
 	first := w.fresh()
 	first.reset(r.first, r.slots)
 	w.states = append(w.states, first)
 }
 
 // begin is an invocation.
-func (w *sweep) begin(k int32, c *call) {
+func (w *frontier) begin(k int32, c *operation) {
 	switch c.effect {
 	case takes:
 		if !c.traits.has(open) {
@@ -133,7 +133,7 @@ func (w *sweep) begin(k int32, c *call) {
 	case frees:
 		w.settleAll(c.slot)
 	case mayTake:
-		w.haunting.add(w, k, c)
+		w.pending.add(w, k, c)
 	case findsFull:
 		w.fulls++
 		w.waiting = append(w.waiting, k)
@@ -144,12 +144,12 @@ func (w *sweep) begin(k int32, c *call) {
 		w.stage(k)
 	}
 	if c.traits.has(openExit) {
-		w.restless = append(w.restless, k)
+		w.floatingReleases = append(w.floatingReleases, k)
 	}
 }
 
 // enqueue adds a take to those that wait for its slot, in the order of their answers.
-func (w *sweep) enqueue(k int32, c *call) {
+func (w *frontier) enqueue(k int32, c *operation) {
 	q := append(w.queues[c.slot], k)
 	for i := len(q) - 1; i > 0 && w.r.calls[q[i-1]].ret > c.ret; i-- {
 		q[i], q[i-1] = q[i-1], q[i]
@@ -157,14 +157,14 @@ func (w *sweep) enqueue(k int32, c *call) {
 	w.queues[c.slot] = q
 }
 
-func (w *sweep) settleAll(slot uint16) {
+func (w *frontier) settleAll(slot uint16) {
 	for _, st := range w.states {
 		w.settle(st, int32(slot))
 	}
 }
 
 // stage gives a call a number for its stage.
-func (w *sweep) stage(k int32) {
+func (w *frontier) stage(k int32) {
 	if len(w.free) == 0 {
 		for _, st := range w.states {
 			st.stage = append(st.stage, 0)
@@ -173,13 +173,13 @@ func (w *sweep) stage(k int32) {
 		w.stages++
 	}
 	n := len(w.free) - 1
-	w.staged = append(w.staged, stagedCall{call: k, stage: w.free[n]})
+	w.staged = append(w.staged, stagedOperation{call: k, stage: w.free[n]})
 	w.free = w.free[:n]
 }
 
 // end is an answer: states that contradict it are given up, once everything that might make it true
 // was tried.
-func (w *sweep) end(k int32, c *call) {
+func (w *frontier) end(k int32, c *operation) {
 	if w.careful() {
 		w.explore()
 	}
@@ -187,7 +187,7 @@ func (w *sweep) end(k int32, c *call) {
 	case c.effect == takes:
 		w.settleAll(c.slot)
 	case c.effect == findsFull && w.strength == property.Scan:
-		w.haunt(c)
+		w.placePending(c)
 	}
 	w.keep(k, c)
 	w.close(k, c)
@@ -198,7 +198,7 @@ func (w *sweep) end(k int32, c *call) {
 }
 
 // keep keeps the states in which an answer is true.
-func (w *sweep) keep(k int32, c *call) {
+func (w *frontier) keep(k int32, c *operation) {
 	n := 0
 	for _, st := range w.states {
 		if w.answers(st, k, c) {
@@ -213,7 +213,7 @@ func (w *sweep) keep(k int32, c *call) {
 }
 
 // close forgets a call that is over.
-func (w *sweep) close(k int32, c *call) {
+func (w *frontier) close(k int32, c *operation) {
 	switch c.effect {
 	case takes:
 		if !c.traits.has(open) {
@@ -240,7 +240,7 @@ func remove(list []int32, k int32) []int32 {
 	return list
 }
 
-func (w *sweep) stopWaiting(k int32) {
+func (w *frontier) stopWaiting(k int32) {
 	last := len(w.waiting) - 1
 	for i := last; i >= 0; i-- {
 		if w.waiting[i] == k {
@@ -251,7 +251,7 @@ func (w *sweep) stopWaiting(k int32) {
 	}
 }
 
-func (w *sweep) unstage(k int32) {
+func (w *frontier) unstage(k int32) {
 	for i, s := range w.staged {
 		if s.call != k {
 			continue
@@ -266,7 +266,7 @@ func (w *sweep) unstage(k int32) {
 }
 
 // release gives back what a call still has.
-func (w *sweep) release(c *call) {
+func (w *frontier) release(c *operation) {
 	for _, st := range w.states {
 		if st.cells[c.slot].holder == c.link {
 			w.vacate(st, int32(c.slot))
@@ -276,11 +276,11 @@ func (w *sweep) release(c *call) {
 
 // disconnect is the end of a client's connection, or of all: what they had is free, and what was not
 // answered cannot happen any more.
-func (w *sweep) disconnect(at int32) {
+func (w *frontier) disconnect(at int32) {
 	if w.careful() {
 		w.explore()
 	}
-	w.haunting.last(w)
+	w.pending.last(w)
 	for _, st := range w.states {
 		for s := int32(1); s <= int32(w.r.slots); s++ {
 			if h := st.cells[s].holder; h != none && (at == restarted || w.r.calls[h].client == clientOf(at)) {
@@ -289,12 +289,12 @@ func (w *sweep) disconnect(at int32) {
 		}
 	}
 	w.expire()
-	w.haunting.expire(w)
+	w.pending.expire(w)
 	w.merge()
 }
 
 // expire forgets calls without an answer that the event at hand bounds.
-func (w *sweep) expire() {
+func (w *frontier) expire() {
 	for i := len(w.staged) - 1; i >= 0; i-- {
 		if k := w.staged[i].call; w.r.calls[k].ret == w.now {
 			w.unstage(k)

@@ -9,7 +9,7 @@ type state struct {
 	slots int32  // how many there are
 	open  int32  // how many of them nobody holds
 	full  int32  // the last moment at which none of them was
-	used  uint64 // unanswered acquires that have taken a slot (haunting.go)
+	used  uint64 // unanswered acquires that have taken a slot (pending.go)
 	spent [2]int32
 	cells []cell  // by slot
 	left  []int32 // by number: the last moment at which there were so many slots
@@ -36,7 +36,7 @@ func (st *state) reset(first, slots int) {
 }
 
 // fresh is a state to be filled.
-func (w *sweep) fresh() *state {
+func (w *frontier) fresh() *state {
 	if n := len(w.pool); n > 0 {
 		st := w.pool[n-1]
 		w.pool = w.pool[:n-1]
@@ -45,7 +45,7 @@ func (w *sweep) fresh() *state {
 	return new(state)
 }
 
-func (w *sweep) clone(st *state) *state {
+func (w *frontier) clone(st *state) *state {
 	w.work++
 	c := w.fresh()
 	cells, left, stage := c.cells[:0], c.left[:0], c.stage[:0]
@@ -57,7 +57,7 @@ func (w *sweep) clone(st *state) *state {
 }
 
 // occupy has a call take a slot that nobody holds.
-func (w *sweep) occupy(st *state, slot, k int32) {
+func (w *frontier) occupy(st *state, slot, k int32) {
 	c := &st.cells[slot]
 	c.holder, c.taken = k, w.now
 	if slot <= st.slots {
@@ -66,7 +66,7 @@ func (w *sweep) occupy(st *state, slot, k int32) {
 }
 
 // vacate frees a slot. Whoever waits for it has it then.
-func (w *sweep) vacate(st *state, slot int32) {
+func (w *frontier) vacate(st *state, slot int32) {
 	w.witness(st)
 	c := &st.cells[slot]
 	c.holder = none
@@ -86,7 +86,7 @@ func (st *state) opening(slot, now int32) {
 }
 
 // settle gives a slot to the first that waits for it, if it can be had and none comes before.
-func (w *sweep) settle(st *state, slot int32) {
+func (w *frontier) settle(st *state, slot int32) {
 	if len(w.queues[slot]) == 0 || slot > st.slots {
 		return
 	}
@@ -102,7 +102,7 @@ func (w *sweep) settle(st *state, slot int32) {
 }
 
 // leaving reports whether the holder of a slot may be without it from now on.
-func (w *sweep) leaving(st *state, slot int32) bool {
+func (w *frontier) leaving(st *state, slot int32) bool {
 	h := &w.r.calls[st.cells[slot].holder]
 	return h.exit <= w.now || h.quit <= w.now && st.missed(slot, h.quit)
 }
@@ -118,7 +118,7 @@ func (st *state) existed(slot, since int32) bool {
 }
 
 // grow adds a slot.
-func (w *sweep) grow(st *state) {
+func (w *frontier) grow(st *state) {
 	st.left[st.slots] = w.now
 	st.slots++
 	if st.cells[st.slots].holder == none {
@@ -128,7 +128,7 @@ func (w *sweep) grow(st *state) {
 }
 
 // shrink removes the last slot.
-func (w *sweep) shrink(st *state) {
+func (w *frontier) shrink(st *state) {
 	w.settle(st, st.slots)
 	st.left[st.slots] = w.now
 	if st.cells[st.slots].holder == none {
@@ -144,7 +144,7 @@ func (st *state) covers(slot, since int32) bool {
 }
 
 // answers reports whether the answer of a call is true.
-func (w *sweep) answers(st *state, k int32, c *call) bool {
+func (w *frontier) answers(st *state, k int32, c *operation) bool {
 	slot := int32(c.slot)
 	switch c.effect {
 	case takes:
@@ -172,7 +172,7 @@ func (w *sweep) answers(st *state, k int32, c *call) bool {
 }
 
 // sawFull reports whether an acquire was right to find no slot.
-func (w *sweep) sawFull(st *state, c *call) bool {
+func (w *frontier) sawFull(st *state, c *operation) bool {
 	if st.open == 0 || st.full > c.inv {
 		return true
 	}
@@ -188,7 +188,7 @@ func (w *sweep) sawFull(st *state, c *call) bool {
 }
 
 // stages is the stage at which a call that takes effect in steps is through.
-func (c *call) stages() int32 {
+func (c *operation) stages() int32 {
 	switch c.effect {
 	case adds, creates, removes:
 		return int32(c.n)
@@ -199,7 +199,7 @@ func (c *call) stages() int32 {
 }
 
 // stageOf is the number of a call's stage.
-func (w *sweep) stageOf(k int32) int32 {
+func (w *frontier) stageOf(k int32) int32 {
 	for _, s := range w.staged {
 		if s.call == k {
 			return s.stage
@@ -209,7 +209,7 @@ func (w *sweep) stageOf(k int32) int32 {
 }
 
 // witness notes of verifies under way that what they say is true at this moment.
-func (w *sweep) witness(st *state) {
+func (w *frontier) witness(st *state) {
 	for _, s := range w.staged {
 		c := &w.r.calls[s.call]
 		if c.effect == findsHeld && st.cells[c.slot].holder == c.link && st.existed(int32(c.slot), c.inv) {

@@ -3,18 +3,18 @@ package linear
 import "github.com/lockproof/lockproof/model/property"
 
 // careful reports whether there may be more to try at an event than what is best for everybody.
-func (w *sweep) careful() bool {
-	return len(w.staged) > 0 || len(w.restless) > 0 || w.strength == property.Strict && w.fulls > 0 && w.haunting.some
+func (w *frontier) careful() bool {
+	return len(w.staged) > 0 || len(w.floatingReleases) > 0 || w.strength == property.Strict && w.fulls > 0 && w.pending.some
 }
 
 // explore adds every state that steps of the calls under way lead to.
-func (w *sweep) explore() {
+func (w *frontier) explore() {
 	for i := 0; i < len(w.states); i++ {
 		st := w.states[i]
 		for _, s := range w.staged {
 			w.step(st, &w.r.calls[s.call], s)
 		}
-		if len(w.restless) > 0 {
+		if len(w.floatingReleases) > 0 {
 			w.give(st)
 		}
 		if w.strength == property.Strict && w.fulls > 0 {
@@ -24,7 +24,7 @@ func (w *sweep) explore() {
 }
 
 // step takes a call one step further, if it can be.
-func (w *sweep) step(st *state, c *call, s stagedCall) {
+func (w *frontier) step(st *state, c *operation, s stagedOperation) {
 	at := st.stage[s.stage]
 	if at == c.stages() || c.effect == findsHeld {
 		return
@@ -39,7 +39,7 @@ func (w *sweep) step(st *state, c *call, s stagedCall) {
 }
 
 // apply has the step of a call that follows stage at happen, or reports that it cannot.
-func (w *sweep) apply(st *state, c *call, s stagedCall, at int32) bool {
+func (w *frontier) apply(st *state, c *operation, s stagedOperation, at int32) bool {
 	slot := int32(c.slot)
 	switch c.effect {
 	case takes:
@@ -69,7 +69,7 @@ func (w *sweep) apply(st *state, c *call, s stagedCall, at int32) bool {
 }
 
 // withdraw is an acquire that claims a slot, sees it gone, and gives it back.
-func (w *sweep) withdraw(st *state, slot, k, at int32) bool {
+func (w *frontier) withdraw(st *state, slot, k, at int32) bool {
 	switch at {
 	case 0:
 		return w.seize(st, slot, k)
@@ -81,7 +81,7 @@ func (w *sweep) withdraw(st *state, slot, k, at int32) bool {
 }
 
 // seize has a call take a slot, from a holder that may be without it as well.
-func (w *sweep) seize(st *state, slot, k int32) bool {
+func (w *frontier) seize(st *state, slot, k int32) bool {
 	if st.cells[slot].holder != none {
 		if !w.leaving(st, slot) {
 			return false
@@ -96,7 +96,7 @@ func (w *sweep) seize(st *state, slot, k int32) bool {
 }
 
 // give adds the states in which a holder is without its slot whose moment to lose it is open.
-func (w *sweep) give(st *state) {
+func (w *frontier) give(st *state) {
 	for s := int32(1); s < int32(len(st.cells)); s++ {
 		h := st.cells[s].holder
 		if h == none || !w.r.calls[h].traits.has(openExit) || !w.leaving(st, s) {
@@ -109,7 +109,7 @@ func (w *sweep) give(st *state) {
 }
 
 // add adds a state that is not dominated by another.
-func (w *sweep) add(st *state) {
+func (w *frontier) add(st *state) {
 	since := w.horizon()
 	for _, o := range w.states {
 		if o.dominates(st, since) {
@@ -127,19 +127,19 @@ func (w *sweep) add(st *state) {
 }
 
 // calm forgets holders whose moment to lose their slot is open, but have none any more in any state.
-func (w *sweep) calm() {
+func (w *frontier) calm() {
 	n := 0
-	for _, k := range w.restless {
+	for _, k := range w.floatingReleases {
 		if c := &w.r.calls[k]; c.effect == mayTake || c.ret > w.now || w.holds(k, c) {
-			w.restless[n] = k
+			w.floatingReleases[n] = k
 			n++
 		}
 	}
-	w.restless = w.restless[:n]
+	w.floatingReleases = w.floatingReleases[:n]
 }
 
 // holds reports whether a call has its slot in some state.
-func (w *sweep) holds(k int32, c *call) bool {
+func (w *frontier) holds(k int32, c *operation) bool {
 	for _, st := range w.states {
 		if st.cells[c.slot].holder == k {
 			return true
@@ -149,8 +149,8 @@ func (w *sweep) holds(k int32, c *call) bool {
 }
 
 // merge gives up states that are dominated by others, and the last ones if there are too many.
-func (w *sweep) merge() {
-	if len(w.restless) > 0 {
+func (w *frontier) merge() {
+	if len(w.floatingReleases) > 0 {
 		w.calm()
 	}
 	if len(w.states) < 2 {
@@ -177,7 +177,7 @@ func (w *sweep) merge() {
 
 // dominated reports whether the i-th state is dominated by one that is kept, the first n, or by one
 // that follows. Of equal ones the last is kept.
-func (w *sweep) dominated(st *state, i, n int, since int32) bool {
+func (w *frontier) dominated(st *state, i, n int, since int32) bool {
 	for _, o := range w.states[:n] {
 		if o.dominates(st, since) {
 			return true
@@ -192,7 +192,7 @@ func (w *sweep) dominated(st *state, i, n int, since int32) bool {
 }
 
 // horizon is the beginning of the oldest call under way: no moment before it matters.
-func (w *sweep) horizon() int32 {
+func (w *frontier) horizon() int32 {
 	since := w.now
 	for _, k := range w.waiting {
 		since = min(since, w.r.calls[k].inv)

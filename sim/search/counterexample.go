@@ -9,17 +9,17 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Trails finds, for each of some properties, the actions of an execution that violates it: the first
+// Counterexamples finds, for each of some properties, the actions of an execution that violates it: the first
 // that breadth-first search comes to, so that no other takes fewer turns. It visits the states again,
 // alone and in an order that is always the same, and remembers how it came to each: what a search that
 // is after states only has no memory for.
 //
 // illegal judges the history of an execution by itself. It is asked where an operation ends and the
 // execution is not its own witness of linearizability; at most so many times as maxJudged.
-func Trails(ctx context.Context, b sim.Bounds, red Reductions, want property.Set, illegal func([]scenario.Action) bool) (map[property.Property][]scenario.Action, int) {
-	t := newTrail(b, red, want, illegal, false)
+func Counterexamples(ctx context.Context, b sim.Bounds, red Reductions, want property.Set, illegal func([]scenario.Action) bool) (map[property.Property][]scenario.Action, int) {
+	t := newCounterexampleSearch(b, red, want, illegal, false)
 	if t.run(ctx); t.timed.Load() && t.alone {
-		t = newTrail(b, red, want, illegal, true)
+		t = newCounterexampleSearch(b, red, want, illegal, true)
 		t.run(ctx)
 	}
 	return t.found, t.judged
@@ -37,8 +37,8 @@ type Short struct {
 // up. Linearizability, which states do not tell, is beyond it.
 func Shorter(ctx context.Context, b sim.Bounds, p property.Property, n, states int) (s Short) {
 	b.Every = true
-	for _, outright := range []bool{false, true} {
-		t := newTrail(b, Reductions{Symmetry: true}, 1<<p, nil, outright)
+	for _, unmemoised := range []bool{false, true} {
+		t := newCounterexampleSearch(b, Reductions{Symmetry: true}, 1<<p, nil, unmemoised)
 		s.Certain = t.upTo(ctx, n, states)
 		s.States += len(t.links)
 		if s.Actions = t.found[p]; len(s.Actions) >= n {
@@ -52,7 +52,7 @@ func Shorter(ctx context.Context, b sim.Bounds, p property.Property, n, states i
 }
 
 // upTo takes so many steps, and reports whether it got that far.
-func (t *trail) upTo(ctx context.Context, depth, states int) bool {
+func (t *counterexampleSearch) upTo(ctx context.Context, depth, states int) bool {
 	defer t.seen.free()
 	t.begin()
 	for ; depth > 0 && len(t.level) > 0 && t.want != 0; depth-- {
@@ -64,16 +64,16 @@ func (t *trail) upTo(ctx context.Context, depth, states int) bool {
 	return true
 }
 
-func newTrail(b sim.Bounds, red Reductions, want property.Set, illegal func([]scenario.Action) bool, outright bool) *trail {
+func newCounterexampleSearch(b sim.Bounds, red Reductions, want property.Set, illegal func([]scenario.Action) bool, unmemoised bool) *counterexampleSearch {
 	p := newPlan(b, red.For(&b))
-	p.slow(outright)
-	return &trail{
+	p.slow(unmemoised)
+	return &counterexampleSearch{
 		worker: p.worker(), seen: newFingerprints(), want: want, illegal: illegal,
 		found: make(map[property.Property][]scenario.Action),
 	}
 }
 
-func (t *trail) run(ctx context.Context) {
+func (t *counterexampleSearch) run(ctx context.Context) {
 	defer t.seen.free()
 	t.begin()
 	for len(t.level) > 0 && t.want != 0 && !(t.most > 0 && len(t.links) > t.most) && ctx.Err() == nil && !(t.timed.Load() && t.alone) {
@@ -84,8 +84,8 @@ func (t *trail) run(ctx context.Context) {
 // maxJudged bounds how many histories are judged one by one.
 const maxJudged = 20_000
 
-// trail is a search that remembers how it came to each state.
-type trail struct {
+// counterexampleSearch is a search that remembers how it came to each state.
+type counterexampleSearch struct {
 	*worker
 	seen    *fingerprints
 	want    property.Set
@@ -114,15 +114,15 @@ type link struct {
 	move   uint8 // index among the client's moves
 }
 
-func (t *trail) begin() {
+func (t *counterexampleSearch) begin() {
 	t.level = t.initial()
-	t.settle(t.level, nil)
+	t.ample(t.level, nil)
 	t.add(t.level, link{})
 	t.next = nil
 }
 
 // add notes a state, if it is new, and reports whether it is.
-func (t *trail) add(state []uint32, l link) bool {
+func (t *counterexampleSearch) add(state []uint32, l link) bool {
 	var fresh [1]bool
 	t.seen.insert([]uint64{t.fingerprint(state)}, state, fresh[:])
 	if fresh[0] && t.within != nil && !t.within(state) {
@@ -135,7 +135,7 @@ func (t *trail) add(state []uint32, l link) bool {
 	return fresh[0]
 }
 
-func (t *trail) step(ctx context.Context) {
+func (t *counterexampleSearch) step(ctx context.Context) {
 	n := len(t.level) / t.stride
 	for i := range n {
 		if t.want|t.longer == 0 || t.most > 0 && len(t.links) > t.most || i%1024 == 0 && ctx.Err() != nil {
@@ -148,14 +148,14 @@ func (t *trail) step(ctx context.Context) {
 	t.level, t.next = t.next, t.level[:0]
 }
 
-func (t *trail) expand(state []uint32) {
+func (t *counterexampleSearch) expand(state []uint32) {
 	from, until := 0, t.stride
 	if c := t.choosing(state); c > 0 {
 		from, until = c, c+1
 	}
 	n := 0
 	for c := from; c < until; c++ {
-		if c > 0 && t.again(state, c) || c == 0 && !t.worldly && t.alone {
+		if c > 0 && t.duplicate(state, c) || c == 0 && !t.global && t.alone {
 			continue
 		}
 		for i := range t.ways(state, c) {
@@ -171,7 +171,7 @@ func (t *trail) expand(state []uint32) {
 
 // judgement is what a state violates in which nothing can happen any more.
 // Where workloads go on for ever, it is one in which no operation is under way.
-func (t *trail) judgement(state []uint32) property.Set {
+func (t *counterexampleSearch) judgement(state []uint32) property.Set {
 	if t.bounds.Forever {
 		if t.enter(state); t.sys.Quiet() {
 			return t.sys.Audit()
@@ -185,7 +185,7 @@ func (t *trail) judgement(state []uint32) property.Set {
 }
 
 // ways is how many actions a client has, or the broker (0).
-func (t *trail) ways(state []uint32, c int) int {
+func (t *counterexampleSearch) ways(state []uint32, c int) int {
 	if t.alone && c > 0 {
 		return len(t.of(state, c))
 	}
@@ -194,7 +194,7 @@ func (t *trail) ways(state []uint32, c int) int {
 }
 
 // take is the state that the i-th action leads to, in t.to.
-func (t *trail) take(state []uint32, c, i int) move {
+func (t *counterexampleSearch) take(state []uint32, c, i int) move {
 	t.to = append(t.to[:0], state...)
 	if t.alone && c > 0 {
 		m := t.of(state, c)[i]
@@ -209,13 +209,13 @@ func (t *trail) take(state []uint32, c, i int) move {
 	return m
 }
 
-func (t *trail) follow(state []uint32, c, i int) {
+func (t *counterexampleSearch) follow(state []uint32, c, i int) {
 	m := t.take(state, c, i)
 	path := func() []scenario.Action { return append(t.path(t.at), m.action) }
 	t.violated(m.found, path)
-	t.settle(t.to, nil)
+	t.ample(t.to, nil)
 	fresh := t.add(t.to, link{t.at, uint8(c), uint8(i)})
-	if !fresh || !m.doubted || !t.want.Has(property.Linearizable) || t.judged == maxJudged {
+	if !fresh || !m.unwitnessed || !t.want.Has(property.Linearizable) || t.judged == maxJudged {
 		return
 	}
 	t.judged++
@@ -226,7 +226,7 @@ func (t *trail) follow(state []uint32, c, i int) {
 
 // violated keeps the way to the first violation of each property by an action that follows a state of the
 // level.
-func (t *trail) violated(found property.Set, path func() []scenario.Action) {
+func (t *counterexampleSearch) violated(found property.Set, path func() []scenario.Action) {
 	found &= t.want
 	t.keep(found, path)
 	t.longer |= found
@@ -234,13 +234,13 @@ func (t *trail) violated(found property.Set, path func() []scenario.Action) {
 
 // ended keeps the way to a state of the level in which nothing can happen any more, where it violates
 // something.
-func (t *trail) ended(found property.Set) {
+func (t *counterexampleSearch) ended(found property.Set) {
 	found &= t.want | t.longer
 	t.keep(found, func() []scenario.Action { return t.path(t.at) })
 	t.longer &^= found
 }
 
-func (t *trail) keep(found property.Set, path func() []scenario.Action) {
+func (t *counterexampleSearch) keep(found property.Set, path func() []scenario.Action) {
 	for p := range property.Count {
 		if found.Has(p) {
 			t.found[p] = path()
@@ -250,7 +250,7 @@ func (t *trail) keep(found property.Set, path func() []scenario.Action) {
 }
 
 // path is the actions that lead to a state.
-func (t *trail) path(at uint32) []scenario.Action {
+func (t *counterexampleSearch) path(at uint32) []scenario.Action {
 	var links []link
 	for ; at > 0; at = t.links[at].parent {
 		links = append(links, t.links[at])
@@ -261,11 +261,11 @@ func (t *trail) path(at uint32) []scenario.Action {
 	to := t.to
 	t.to = nil
 	state := t.initial()
-	t.settle(state, note)
+	t.ample(state, note)
 	for _, l := range links {
 		note(t.take(state, int(l.client), int(l.move)).action)
 		copy(state, t.to)
-		t.settle(state, note)
+		t.ample(state, note)
 	}
 	t.to = to
 	return actions

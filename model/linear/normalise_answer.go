@@ -6,7 +6,7 @@ import (
 )
 
 // answer takes a completed operation for what it says of the lock.
-func (r *resolver) answer(c *client, k *call, e *history.Event) {
+func (r *normaliser) answer(c *client, k *operation, e *history.Event) {
 	switch op := e.F.Op(); op {
 	case lock.Acquire:
 		r.acquired(c, k, e)
@@ -20,14 +20,14 @@ func (r *resolver) answer(c *client, k *call, e *history.Event) {
 		}
 	case lock.Wait:
 		if e.Type == history.OK && k.slot != history.AnySlot {
-			k.effect, r.named, r.knotty = findsFree, true, true
+			k.effect, r.named, r.nondeterministic = findsFree, true, true
 		}
 	case lock.Create, lock.Add, lock.Remove, lock.Destroy:
 		r.administered(k, e)
 	}
 }
 
-func (r *resolver) acquired(c *client, k *call, e *history.Event) {
+func (r *normaliser) acquired(c *client, k *operation, e *history.Event) {
 	switch {
 	case e.Type == history.OK:
 		r.granted(c, k)
@@ -39,40 +39,40 @@ func (r *resolver) acquired(c *client, k *call, e *history.Event) {
 		// What it had, it lost with its connection.
 		k.effect, k.ret, c.asked, r.named = mayTake, c.gone, c.call, true
 	case e.Reason == lock.Withdrawn:
-		k.effect, r.named, r.knotty = claims, true, true
+		k.effect, r.named, r.nondeterministic = claims, true, true
 	}
 }
 
 // granted is an acquire that was answered with yes.
-func (r *resolver) granted(c *client, k *call) {
+func (r *normaliser) granted(c *client, k *operation) {
 	k.effect = takes
 	k.link, c.grants = c.grants, c.call
 	r.unnamed = r.unnamed || k.slot == history.AnySlot
 	r.named = r.named || k.slot != history.AnySlot
 	r.follow(k, c.call)
-	r.stray(c, k)
+	r.unknownSession(c, k)
 }
 
-// stray is a grant to a client whose connection ended before the answer, or may have. It may have
+// unknownSession is a grant to a client whose connection ended before the answer, or may have. It may have
 // been granted before that; or on a connection made anew, by whose number the history knows its
 // client from then on, so that nothing tells when that one ended.
-func (r *resolver) stray(c *client, k *call) {
+func (r *normaliser) unknownSession(c *client, k *operation) {
 	switch {
 	case c.ended:
-		r.setAdrift(k, k.inv)
+		r.setMayExpire(k, k.inv)
 	case c.gone != none:
-		r.setAdrift(k, c.gone)
+		r.setMayExpire(k, c.gone)
 	case !c.late:
 		return
 	}
 	if r.h.GoneMayFree { // its client goes on under its number
 		return
 	}
-	r.strays = append(r.strays, c.call)
+	r.unknownSessions = append(r.unknownSessions, c.call)
 }
 
 // follow notes which take of a slot follows which.
-func (r *resolver) follow(k *call, i int32) {
+func (r *normaliser) follow(k *operation, i int32) {
 	for int(k.slot) >= len(r.last) {
 		r.last = append(r.last, make([]int32, int(k.slot)+1-len(r.last))...)
 	}
@@ -80,53 +80,53 @@ func (r *resolver) follow(k *call, i int32) {
 	r.last[k.slot] = i + 1
 }
 
-// setAdrift notes that what a call took may be lost from an event on, whatever else happens.
-func (r *resolver) setAdrift(k *call, from int32) {
+// setMayExpire notes that what a call took may be lost from an event on, whatever else happens.
+func (r *normaliser) setMayExpire(k *operation, from int32) {
 	k.exit = min(k.exit, from)
-	k.traits |= adrift
-	r.knotty = true
+	k.traits |= mayExpire
+	r.nondeterministic = true
 	if k.exit < k.ret && k.effect == takes {
-		k.traits |= torn
+		k.traits |= interrupted
 	}
 }
 
 // verified is a verify that was answered. Where the end of a connection may free a slot and need not, one that
 // says held after such an end takes the slot as an acquire does: its client had it still, and may be said to
 // have lost it just then, or has claimed it anew.
-func (r *resolver) verified(c *client, k *call, e *history.Event) {
+func (r *normaliser) verified(c *client, k *operation, e *history.Event) {
 	g := r.grant(c, k.slot)
 	switch {
 	case e.Type != history.OK && r.h.GoneMayFree && g != none:
-		r.setAdrift(&r.calls[g], k.inv)
+		r.setMayExpire(&r.calls[g], k.inv)
 	case e.Type != history.OK:
-	case e.Held && r.h.GoneMayFree && g != none && r.calls[g].traits.has(adrift):
+	case e.Held && r.h.GoneMayFree && g != none && r.calls[g].traits.has(mayExpire):
 		r.drop(c, g)
 		r.granted(c, k)
 	case e.Held:
 		r.about(c, k, g, findsHeld)
 		if c.gone != none {
-			k.traits |= torn
+			k.traits |= interrupted
 		}
-		r.knotty = r.knotty || c.gone != none || g != none && r.calls[g].ends() != endless
+		r.nondeterministic = r.nondeterministic || c.gone != none || g != none && r.calls[g].ends() != endless
 	case g == none:
 		r.perhapsFreed(c, k, e.Reason)
 	case e.Reason == lock.Removed:
 		r.gaveUp(c, k, g)
 	default:
 		// It says no and does not say why: whether it gave the slot up is not known.
-		r.setAdrift(&r.calls[g], k.inv)
+		r.setMayExpire(&r.calls[g], k.inv)
 	}
 }
 
 // gaveUp is a verify that saw its slot gone.
-func (r *resolver) gaveUp(c *client, k *call, g int32) {
+func (r *normaliser) gaveUp(c *client, k *operation, g int32) {
 	r.named = true
 	r.about(c, k, g, leaves)
 	r.calls[g].quit = min(r.calls[g].quit, k.inv)
 	r.drop(c, g)
 }
 
-func (r *resolver) released(c *client, k *call, e *history.Event) {
+func (r *normaliser) released(c *client, k *operation, e *history.Event) {
 	if e.Type != history.OK {
 		return
 	}
@@ -143,7 +143,7 @@ func (r *resolver) released(c *client, k *call, e *history.Event) {
 }
 
 // releasedByAnyone is a release of whatever is held, though it be the client's by grant g.
-func (r *resolver) releasedByAnyone(c *client, k *call, g int32) {
+func (r *normaliser) releasedByAnyone(c *client, k *operation, g int32) {
 	k.effect = freesAny
 	if g != none {
 		k.slot = max(k.slot, r.calls[g].slot)
@@ -153,7 +153,7 @@ func (r *resolver) releasedByAnyone(c *client, k *call, g int32) {
 
 // about makes a call one about the slot that grant g took. Without one, only an unanswered acquire
 // of the client can have taken it; or one that was granted on a connection of another number.
-func (r *resolver) about(c *client, k *call, g int32, what effect) {
+func (r *normaliser) about(c *client, k *operation, g int32, what effect) {
 	k.link = g
 	switch {
 	case g != none && c.asked > g && c.gone != none && what == findsHeld:
@@ -173,7 +173,7 @@ func (r *resolver) about(c *client, k *call, g int32, what effect) {
 
 // perhapsFreed is a call that may have given back a slot of which no grant is known: in its course, if
 // it saw it gone, or whenever else.
-func (r *resolver) perhapsFreed(c *client, k *call, why lock.Reason) {
+func (r *normaliser) perhapsFreed(c *client, k *operation, why lock.Reason) {
 	if c.asked == none {
 		r.foreign(c, k.slot)
 		return
@@ -186,12 +186,12 @@ func (r *resolver) perhapsFreed(c *client, k *call, why lock.Reason) {
 
 // foreign reports whether a client may have a slot that it acquired under another number. If so, the
 // history does not tell when it loses it.
-func (r *resolver) foreign(c *client, slot uint16) bool {
-	for i := len(r.strays) - 1; i >= 0; i-- {
-		g := &r.calls[r.strays[i]]
+func (r *normaliser) foreign(c *client, slot uint16) bool {
+	for i := len(r.unknownSessions) - 1; i >= 0; i-- {
+		g := &r.calls[r.unknownSessions[i]]
 		if other := &r.clients.list[g.client] != c; other && (g.slot == slot || slot == history.AnySlot) {
-			if !g.traits.has(adrift) {
-				r.setAdrift(g, g.inv)
+			if !g.traits.has(mayExpire) {
+				r.setMayExpire(g, g.inv)
 			}
 			return true
 		}
@@ -200,13 +200,13 @@ func (r *resolver) foreign(c *client, slot uint16) bool {
 }
 
 // grant is the client's latest call by which it may have a slot, or any if slot is [AnySlot].
-func (r *resolver) grant(c *client, slot uint16) int32 {
+func (r *normaliser) grant(c *client, slot uint16) int32 {
 	for g := c.grants; g != none; g = r.calls[g].link {
 		s := r.calls[g].slot
 		if s != slot && slot != history.AnySlot && s != history.AnySlot {
 			continue
 		}
-		if c.asked > g && c.gone == none && r.calls[g].traits&(lost|adrift) != 0 {
+		if c.asked > g && c.gone == none && r.calls[g].traits&(lost|mayExpire) != 0 {
 			return none // it may have it by a later acquire, which was not answered
 		}
 		return g
@@ -215,7 +215,7 @@ func (r *resolver) grant(c *client, slot uint16) int32 {
 }
 
 // drop forgets a grant of the client that is over.
-func (r *resolver) drop(c *client, g int32) {
+func (r *normaliser) drop(c *client, g int32) {
 	at := &c.grants
 	for *at != g {
 		at = &r.calls[*at].link

@@ -29,12 +29,12 @@ const (
 type traits uint8
 
 const (
-	// torn: its client's connection ended in its course.
-	torn traits = 1 << iota
+	// interrupted: its client's connection ended in its course.
+	interrupted traits = 1 << iota
 	// partial: it has no answer, so that it may have happened in part, or not at all.
 	partial
-	// adrift: what it took may be lost at any moment from exit on, without any call or event.
-	adrift
+	// mayExpire: what it took may be lost at any moment from exit on, without any call or event.
+	mayExpire
 	// unproven: it is about a slot that only an unanswered acquire of its client can have taken.
 	unproven
 	// lost: its client's connection has ended since.
@@ -53,9 +53,9 @@ const (
 	none    = -1
 )
 
-// call is an operation on the lock at hand. It takes effect at moments between the events inv and
+// operation is an operation on the lock at hand. It takes effect at moments between the events inv and
 // ret.
-type call struct {
+type operation struct {
 	inv, ret int32
 	client   int32 // index in clients
 	link     int32 // findsHeld, leaves, frees: the call that took the slot; takes: its client's one before
@@ -70,10 +70,10 @@ type call struct {
 
 // ends is the event from which on the slot that a call took may be free again for any reason, or
 // endless.
-func (c *call) ends() int32 { return min(c.exit, c.quit) }
+func (c *operation) ends() int32 { return min(c.exit, c.quit) }
 
 // staged reports whether a call takes effect in steps, or at a moment that has to be chosen.
-func (c *call) staged() bool {
+func (c *operation) staged() bool {
 	switch c.effect {
 	case claims, adds, creates, removes, destroys:
 		return true

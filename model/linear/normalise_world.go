@@ -7,13 +7,13 @@ import (
 
 // world is something that happened to the world. It is the evidence that bounds what was not
 // answered.
-func (r *resolver) world(i int32, e *history.Event) {
+func (r *normaliser) world(i int32, e *history.Event) {
 	switch e.F {
 	case history.Crash:
 		if ci := r.clients.find(e.Target); ci != none {
 			c := &r.clients.list[ci]
 			c.died = c.died || c.gone == none
-			r.doubt(c)
+			r.mayLose(c)
 			r.crashed(i, c)
 		}
 	case history.Gone:
@@ -47,23 +47,23 @@ func (r *resolver) world(i int32, e *history.Event) {
 
 // crashed lets a client lose what it has, or may have, from now on: where the end of its connection
 // is told too late, it may have been at any moment since.
-func (r *resolver) crashed(i int32, c *client) {
+func (r *normaliser) crashed(i int32, c *client) {
 	if !r.h.GoneLate || c.crashed != endless {
 		return
 	}
 	c.crashed = i
 	for g := c.grants; g != none; g = r.calls[g].link {
-		r.setAdrift(&r.calls[g], i)
+		r.setMayExpire(&r.calls[g], i)
 	}
 	for p := c.pending; p != none; p = r.pending[p].next {
 		if k := &r.calls[r.pending[p].call]; k.effect == mayTake {
-			r.setAdrift(k, i)
+			r.setMayExpire(k, i)
 		}
 	}
 }
 
 // perhapsEnded is the end of a connection that may free what its client has, and need not.
-func (r *resolver) perhapsEnded(i, process int32) {
+func (r *normaliser) perhapsEnded(i, process int32) {
 	ci := r.clients.find(process)
 	if ci == none {
 		return
@@ -73,25 +73,25 @@ func (r *resolver) perhapsEnded(i, process int32) {
 		c.gone = i
 	}
 	for g := c.grants; g != none; g = r.calls[g].link {
-		r.setAdrift(&r.calls[g], i)
+		r.setMayExpire(&r.calls[g], i)
 	}
 }
 
-// unheardOf is the end of a connection that no operation went by. A stray grant may have been on it.
-func (r *resolver) unheardOf(i, process int32) {
+// unheardOf is the end of a connection that no operation went by. A grant of an unknown session may have been on it.
+func (r *normaliser) unheardOf(i, process int32) {
 	if process >= 0 {
 		r.clients.list[r.clients.index(process)].ended = true
 	}
-	for _, g := range r.strays {
+	for _, g := range r.unknownSessions {
 		if k := &r.calls[g]; k.exit == endless {
-			r.setAdrift(k, i)
+			r.setMayExpire(k, i)
 		}
 	}
 }
 
 // ended is the end of a client's connection: what it had is free, and what it asked for and was not
 // answered cannot happen any more.
-func (r *resolver) ended(i int32, c *client) {
+func (r *normaliser) ended(i int32, c *client) {
 	switch {
 	case c.inv == none:
 		c.ended = true
@@ -110,25 +110,25 @@ func (r *resolver) ended(i int32, c *client) {
 }
 
 // bounded notes that a call without an answer cannot happen any more.
-func (r *resolver) bounded(k *call) {
+func (r *normaliser) bounded(k *operation) {
 	if op := r.h.Events[k.inv].F.Op(); op.Administrative() {
 		r.admin.end(op, 0, false)
 	}
 }
 
-// doubt notes that a client may have lost its connection, as it crashed, was told so or was not
+// mayLose notes that a client may have lost its connection, as it crashed, was told so or was not
 // answered: without evidence of when, it may have been at any moment.
-func (r *resolver) doubt(c *client) {
+func (r *normaliser) mayLose(c *client) {
 	for g := c.grants; g != none; g = r.calls[g].link {
-		r.doubtful = append(r.doubtful, doubt{call: g, from: max(c.heard, r.calls[g].ret)})
+		r.uncertain = append(r.uncertain, mayLose{call: g, from: max(c.heard, r.calls[g].ret)})
 	}
 }
 
 // unanswered is the client's operation under way that ends without an answer, for a reason if one is
 // told.
-func (r *resolver) unanswered(c *client, why lock.Reason) {
+func (r *normaliser) unanswered(c *client, why lock.Reason) {
 	if c.inv != none {
-		r.doubt(c)
+		r.mayLose(c)
 	}
 	if c.call == none {
 		c.inv = none
@@ -138,14 +138,14 @@ func (r *resolver) unanswered(c *client, why lock.Reason) {
 	k.traits |= partial
 	r.unknown(c, k)
 	if k.effect == mayTake && c.crashed != endless {
-		r.setAdrift(k, c.crashed)
+		r.setMayExpire(k, c.crashed)
 	}
 	switch {
 	case k.effect == noEffect:
 		r.at[k.inv] = none
 	case r.h.GoneMayFree: // nothing bounds it: its client may have gone on on another connection
 	case k.effect == mayTake && c.elsewhere(why):
-		r.setAdrift(k, k.inv)
+		r.setMayExpire(k, k.inv)
 	case c.gone != none:
 		k.ret = c.gone
 		r.bounded(k)
@@ -166,7 +166,7 @@ func (c *client) elsewhere(why lock.Reason) bool {
 }
 
 // unknown is what an operation without an answer may have done.
-func (r *resolver) unknown(c *client, k *call) {
+func (r *normaliser) unknown(c *client, k *operation) {
 	switch op := r.h.Events[k.inv].F.Op(); op {
 	case lock.Acquire:
 		k.effect, c.asked = mayTake, c.call
@@ -179,7 +179,7 @@ func (r *resolver) unknown(c *client, k *call) {
 
 // perhapsLost is a verify or release without an answer: its slot may be given up, by a verify only if
 // it saw it gone.
-func (r *resolver) perhapsLost(c *client, k *call, op lock.Op) {
+func (r *normaliser) perhapsLost(c *client, k *operation, op lock.Op) {
 	g := r.grant(c, k.slot)
 	switch {
 	case op == lock.Release && r.releases == ByAnyone:
@@ -189,13 +189,13 @@ func (r *resolver) perhapsLost(c *client, k *call, op lock.Op) {
 		r.perhapsFreed(c, k, lock.NoReason)
 		return
 	case g == none:
-		r.foreign(c, k.slot) // and what an unanswered acquire took is adrift where slots are removed
+		r.foreign(c, k.slot) // and what an unanswered acquire took may expire where slots are removed
 		return
 	}
 	t := &r.calls[g]
 	k.link, k.slot = g, t.slot
 	if r.h.GoneMayFree {
-		r.setAdrift(t, k.inv)
+		r.setMayExpire(t, k.inv)
 	}
 	switch {
 	case op == lock.Verify && r.h.GoneMayFree: // it may have claimed it anew

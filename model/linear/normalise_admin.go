@@ -49,7 +49,7 @@ var adminEffects = [...]effect{
 }
 
 // administered is an administrative operation that was answered.
-func (r *resolver) administered(k *call, e *history.Event) {
+func (r *normaliser) administered(k *operation, e *history.Event) {
 	r.admin.end(e.F.Op(), int(k.n), e.Type == history.OK)
 	if e.Type == history.OK {
 		r.changes(k, e.F.Op())
@@ -57,8 +57,8 @@ func (r *resolver) administered(k *call, e *history.Event) {
 }
 
 // changes notes that a call changes the number of slots, or may.
-func (r *resolver) changes(k *call, op lock.Op) {
+func (r *normaliser) changes(k *operation, op lock.Op) {
 	k.effect = adminEffects[op]
-	r.moved, r.knotty = true, true
+	r.moved, r.nondeterministic = true, true
 	r.shrinks = r.shrinks || k.effect == removes || k.effect == destroys
 }
