@@ -17,6 +17,7 @@ type actor struct {
 	number int
 	server *wire.Server
 	client Client
+	hires  int // how many clients have played it; clients themselves need not be comparable
 	about  About
 	cancel context.CancelFunc // of its calls
 
@@ -30,14 +31,19 @@ type actor struct {
 	doing   lock.Op // what it was called for last
 	asleep  bool    // it was waited for in vain, and nothing has come since
 	paused  bool
-	// What it does that nobody tells it to; see follow.go.
+	// What it does that nobody tells it to; see follow.go and outrun.go.
 	method  frame.ID // of the command that the broker has answered last since it was called
 	since   int      // how much has come from it since
 	steady  bool     // it is carrying out an operation, and seems to wait for the reply to a command at the gate
+	waits   cause    // where it does that
+	looked  bool     // it was looked whether it writes another message there, and it did not
 	cause   cause    // where it stands while it is carrying out none
-	turn    int      // how often that was another one
+	former  cause    // where it stood when it was called
+	before  int      // since, when it was called
+	turn    int      // how often cause was another one
 	settled bool     // what it does there was waited for
-	late    int      // what of this run came when nothing was waited for
+	late    int      // what of this run came outside of operations when nothing was waited for
+	raced   int      // [Uncontrolled.Raced] of this run
 
 	keeps  stance // how it stands when it is idle and nothing has happened to it
 	harmed bool   // its connections were cut or dropped, so that it may fail to close them
@@ -107,6 +113,7 @@ func (a *actor) hire(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	a.client, a.shaken, a.harmed = client, true, false
+	a.hires++
 	s.mu.Unlock()
 	a.about, err = introduce(ctx, client, Setup{Client: nameOf(a.number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
 	s.about = a.about
@@ -191,9 +198,10 @@ func (a *actor) take() *answer {
 
 // call begins an operation.
 func (a *actor) call(op lock.Op, params Params) {
-	s, client := a.stage, a.client
+	s, client, hires := a.stage, a.client, a.hires
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.mu.Lock()
+	a.leaves()
 	a.calling, a.asleep, a.cancel, a.doing = true, false, cancel, op
 	a.method, a.since, a.steady = 0, 0, false
 	s.mu.Unlock()
@@ -203,7 +211,7 @@ func (a *actor) call(op lock.Op, params Params) {
 		said := explanation(client)
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if a.client != client { // it was killed meanwhile, and nobody waits for it any more
+		if a.client == nil || a.hires != hires { // it was killed meanwhile, and nobody waits for it any more
 			return
 		}
 		a.answers(r, said, err)
@@ -221,6 +229,7 @@ func (a *actor) kill() error {
 	s := a.stage
 	s.mu.Lock()
 	a.client, a.calling, a.answer, a.current, a.asleep = nil, false, nil, nil, false
+	a.steady, a.cause = false, cause{}
 	a.parked = discard(a.parked, func(*wire.Command) bool { return true })
 	links := slices.Clone(a.links)
 	for _, l := range links {

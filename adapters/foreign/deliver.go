@@ -63,6 +63,7 @@ func (r *run) deliver(c uint8, cmd *wire.Command, deaf bool) *link {
 	}
 	l := r.links[cmd.Conn]
 	p.parked = p.parked[1:]
+	p.goesOn()
 	known := l.knows(cmd.Channel)
 	released, broken := l.released, l.broken != 0 && l.broken == cmd.Channel
 	if id := cmd.Method.ID(); broken && (id == frame.ChannelOpenID || id == frame.ChannelCloseID) { // it is closed as it is
@@ -81,7 +82,7 @@ func (r *run) deliver(c uint8, cmd *wire.Command, deaf bool) *link {
 	if cmd.Pipelined && !r.shared { // what others have sent on the connection says nothing
 		r.unruled.Pipelined++
 	}
-	r.step = exchange{command: cmd}
+	r.step = exchange{command: cmd, joins: p.writesOn(cmd)}
 	r.mu.Unlock()
 	model := r.model(cmd, known)
 	switch {

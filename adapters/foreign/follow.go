@@ -13,7 +13,9 @@ import (
 // A client may send commands without waiting for a reply, and may answer a call meanwhile. What it wrote before the
 // answer is at the gate, or in the socket's buffer: the gate catches up with it before anything is chosen. What it
 // writes after the answer, from another thread or when its event loop comes to it, may come at any time. Clients that
-// were seen to do so are waited for; what still comes at a time of its own is counted in [Uncontrolled].
+// were seen to do so are waited for; what still comes at a time of its own is counted in [Uncontrolled], and so is, when
+// that is first seen, how often clients had gone on from there before in the execution: what they did then may have come
+// at a time of its own as well, unseen.
 
 // cause is where a client stands when it does something that nobody tells it to.
 type cause struct {
@@ -25,6 +27,8 @@ type cause struct {
 	// method is the command that the broker has answered last, 0 for none since it was called; of an operation that
 	// is under way, the one that waits for its reply.
 	method frame.ID
+	// sent is how much has come since the broker answered it last, where its operation is under way.
+	sent int
 }
 
 // habit is what is known of what clients do by themselves after a cause.
@@ -34,6 +38,7 @@ type habit struct {
 	total  int
 	looks  int // how often nothing was seen to come by itself
 	missed int // how often in a row it did not come
+	given  int // how often it was taken to be none again
 }
 
 const (
@@ -41,11 +46,10 @@ const (
 	grace = 5 * time.Millisecond
 	// habitLooks is how often that is done before nothing is taken to come after a cause.
 	habitLooks = 2
-	// closeGrace is how long is waited for clients to answer that may or may not wait until something is closed. If
-	// they do not and that is missed, it does not show later: their answers come when it is closed.
-	closeGrace = 50 * time.Millisecond
 	// habitMisses is how often in a row a habit is waited for in vain before it is taken to be none.
 	habitMisses = 3
+	// mostGiven is how often a habit is taken up again.
+	mostGiven = 2
 	// leastHabit is how long a habit is always waited for.
 	leastHabit = 50 * time.Millisecond
 	// mostCauses is how many times in a row a client may be told something for what it did by itself.
@@ -56,7 +60,7 @@ const (
 func (h *habit) limit(sent int, look, patience time.Duration) time.Duration {
 	switch {
 	case h.total > sent:
-		return max(min(leastHabit, patience), patience>>h.missed)
+		return max(min(leastHabit, patience), patience>>(h.missed+habitMisses*h.given))
 	case h.total == 0 && h.looks < habitLooks:
 		return min(look, patience)
 	}
@@ -72,7 +76,7 @@ func (h *habit) learn(before, sent int) bool {
 		h.total, h.missed = max(h.total, sent), 0
 	default:
 		if h.missed++; h.missed == habitMisses {
-			*h = habit{looks: habitLooks}
+			*h = habit{looks: habitLooks, given: h.given + 1}
 		}
 		return false
 	}
@@ -89,26 +93,60 @@ func (s *Stage) habit(of cause) *habit {
 	return h
 }
 
+// comes notes that so much comes after a cause, and counts how often it had gone unseen in this run. mu is held.
+func (a *actor) comes(of cause, total int) {
+	h := a.stage.habit(of)
+	if total <= h.total {
+		return
+	}
+	if h.given < mostGiven {
+		h.total = total
+	}
+	if !a.stage.open {
+		a.raced += a.stage.passes[of]
+		a.stage.passes[of] = 0
+	}
+}
+
+// passesOn notes that a client goes on from a cause. mu is held.
+func (s *Stage) passesOn(from cause) {
+	if from != (cause{}) {
+		s.passes[from]++
+	}
+}
+
 // told notes what a client does something by itself for, if it does. mu is held.
 func (a *actor) told(c cause) {
+	a.stage.passesOn(a.cause)
 	a.cause, a.settled = c, false
 	a.turn++
+}
+
+// leaves notes that a client is called. mu is held.
+func (a *actor) leaves() {
+	a.stage.passesOn(a.cause)
+	a.former, a.before, a.cause = a.cause, a.since, cause{}
 }
 
 // sends notes something that comes from a client: a command, or the end of a socket. mu is held.
 func (a *actor) sends(c *wire.Command) {
 	a.since++
-	if a.calling || !a.settled || a.client == nil {
-		return
-	}
-	if !a.stage.open && c != nil {
-		a.late++
-	}
-	if reconnects := c != nil && c.Method.ID() == frame.ConnectionOpenID; a.cause != (cause{}) && !reconnects {
-		h := a.stage.habit(a.cause)
-		h.total = max(h.total, a.since)
+	switch {
+	case a.client == nil:
+	case a.calling:
+		a.overtakes(c)
+	case a.settled:
+		if !a.stage.open && c != nil {
+			a.late++
+		}
+		if a.cause != (cause{}) && !reconnects(c) {
+			a.comes(a.cause, a.since)
+		}
 	}
 }
+
+// reconnects reports whether a command opens a connection: libraries do that when they please.
+func reconnects(c *wire.Command) bool { return c != nil && c.Method.ID() == frame.ConnectionOpenID }
 
 // hears notes what a client is told. mu is held.
 func (a *actor) hears(answer *wire.Answer) {
@@ -129,63 +167,11 @@ func (a *actor) hears(answer *wire.Answer) {
 
 // answers takes in what a call came to. mu is held.
 func (a *actor) answers(r lock.Result, said string, err error) {
-	if a.steady && !a.stage.open { // it did not wait for the reply, and whether it would was not known
-		a.late++
-		if at := a.waiting(); closing(at.method) {
-			a.stage.habit(at).total = 1
-		}
+	if !a.stage.open {
+		a.answersAhead(r.Outcome)
 	}
 	a.calling, a.steady, a.answer = false, false, &answer{r, said, err}
 	a.told(cause{op: a.doing, outcome: r.Outcome, held: r.Held, method: a.method})
-}
-
-// waiting is where a client stands that has a command at the gate that is answered, and seems to wait for that. It is
-// zero where it has none. mu is held.
-func (a *actor) waiting() cause {
-	if n := len(a.parked); n > 0 && a.calling && a.parked[n-1].Replies {
-		return cause{op: a.doing, method: a.parked[n-1].Method.ID()}
-	}
-	return cause{}
-}
-
-// closing reports whether clients may not wait for the reply to a command, since it tells them nothing new.
-func closing(method frame.ID) bool {
-	return method == frame.ConnectionCloseID || method == frame.ChannelCloseID || method == frame.BasicCancelID
-}
-
-// outrun waits for the answers of those who have closed something and are known not to wait until it is closed. It is
-// false where that was waited for in vain.
-func (s *Stage) outrun(ctx context.Context, a *actor) (came bool, err error) {
-	came = true
-	for range mostCauses {
-		s.mu.Lock()
-		at, since := a.waiting(), a.since
-		if a.steady || !closing(at.method) || a.paused || a.asleep {
-			a.steady = at != cause{}
-			s.mu.Unlock()
-			return came, nil
-		}
-		known := s.habit(at)
-		limit := known.limit(0, closeGrace, s.config.Patience)
-		s.mu.Unlock()
-		goes := false
-		if limit > 0 {
-			if goes, err = s.wait(ctx, limit, func() bool { return !a.calling || a.since != since }); err != nil {
-				return came, err
-			}
-		}
-		s.mu.Lock()
-		if limit > 0 {
-			did := 0
-			if goes {
-				did = 1
-			}
-			came = known.learn(0, did) && came
-		}
-		a.steady = !goes && a.calling
-		s.mu.Unlock()
-	}
-	return came, nil
 }
 
 // behind reports whether a client has written what the gate has not seen yet. mu is held.
@@ -222,7 +208,7 @@ func (s *Stage) follow(ctx context.Context, a *actor) (came bool, err error) {
 // await waits for what a client is known to do by itself.
 func (s *Stage) await(ctx context.Context, a *actor) (came bool, err error) {
 	s.mu.Lock()
-	known, turn, before, limit := s.habit(a.cause), a.turn, a.since, time.Duration(0)
+	of, known, turn, before, limit := a.cause, s.habit(a.cause), a.turn, a.since, time.Duration(0)
 	if a.knowable() {
 		limit = known.limit(before, grace, s.config.Patience)
 	}
@@ -241,6 +227,9 @@ func (s *Stage) await(ctx context.Context, a *actor) (came bool, err error) {
 		a.settled = true
 	} else { // it was answered already what it has sent
 		since = max(before+1, known.total)
+	}
+	if since > before {
+		a.comes(of, since)
 	}
 	return known.learn(before, since), err
 }

@@ -215,3 +215,29 @@ func TestElsewhere(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// unwieldy is a client that can't be compared with another.
+type unwieldy struct {
+	foreign.Client
+	_ []int
+}
+
+type unwieldyStarter struct{ foreign.Starter }
+
+func (s unwieldyStarter) Start(ctx context.Context, number int) (foreign.Client, error) {
+	c, err := s.Starter.Start(ctx, number)
+	return unwieldy{Client: c}, err
+}
+
+// TestUncomparableClients: clients may be values of any type, and may be killed in the midst of a call.
+func TestUncomparableClients(t *testing.T) {
+	target := lock.References[0]
+	stage := newStage(t, target, func(c *foreign.Config) { c.Starter = unwieldyStarter{c.Starter} })
+	source := sim.NewSource(sim.Space{Target: target}, 7)
+	for i := range 5 {
+		sc := stage.Playable(source.Scenario(i))
+		if x, err := stage.Run(t.Context(), &sc); err != nil || x.Found != 0 {
+			t.Fatalf("scenario %d: %v", i, err)
+		}
+	}
+}

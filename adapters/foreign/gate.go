@@ -43,6 +43,7 @@ type exchange struct {
 	command  *wire.Command
 	reply    amqp.Reply
 	answered bool
+	joins    bool // another message to be confirmed on the channel was at the gate when it passed
 }
 
 // Opened notes a connection.
@@ -136,22 +137,30 @@ func (g *gate) Answered(a *wire.Answer) {
 	if l != nil {
 		g.heard(l, a)
 	}
-	open := s.open
+	join := !s.open && joins(a, &s.step)
 	s.mu.Unlock()
 	switch {
 	case deaf:
 		a.Lose()
-	case open || !joins(a) || !a.Withhold():
+	case !join || !a.Withhold():
 		a.Send()
 	}
 }
 
-// joins reports whether a confirm is to be sent together with the next one, if the client has written another
-// message without waiting for it. RabbitMQ does so now and then. Here it is every other confirm, so that an
-// execution has both kinds and is the same every time.
-func joins(a *wire.Answer) bool {
+// joins reports whether a confirm is to be sent together with the next one, as RabbitMQ does now and then: where the
+// client had written another message when this one passed. Here it is every other confirm, so that an execution has
+// both kinds. What comes while the broker answers makes no difference, so that an execution is the same every time.
+func joins(a *wire.Answer, passes *exchange) bool {
 	ack, ok := a.Method.(*frame.BasicAck)
-	return ok && ack.DeliveryTag%2 == 1
+	return ok && ack.DeliveryTag%2 == 1 && passes.joins && len(a.Settles) == 1 && a.Settles[0] == passes.command
+}
+
+// writesOn reports whether a client has written another message to be confirmed behind one, on the same channel. mu is
+// held.
+func (a *actor) writesOn(c *wire.Command) bool {
+	return slices.ContainsFunc(a.parked, func(o *wire.Command) bool {
+		return o != c && o.Replies && o.Method.ID() == frame.BasicPublishID && o.Conn == c.Conn && o.Channel == c.Channel
+	})
 }
 
 // heard notes an answer. mu is held.
@@ -210,6 +219,9 @@ func (g *gate) BrokerGone(c *wire.Conn, _ error) {
 	if l := s.links[c]; l != nil {
 		l.cut = true
 		s.leave(l)
+	}
+	for _, a := range s.actors { // who works on that connection sees its end
+		a.steady = a.steady && a.host != g.actor
 	}
 	s.mu.Unlock()
 	c.HangUp()

@@ -149,6 +149,7 @@ func (r *run) execution() *Execution {
 	r.mu.Lock()
 	for i := range r.players {
 		r.unruled.Idle += r.players[i].late
+		r.unruled.Raced += r.players[i].raced
 	}
 	r.mu.Unlock()
 	x := &Execution{

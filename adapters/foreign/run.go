@@ -161,6 +161,9 @@ func (s *Stage) begin(ctx context.Context, sc *scenario.Scenario) (*run, error) 
 		return nil, err
 	}
 	r.watch()
+	r.mu.Lock()
+	clear(r.passes)
+	r.mu.Unlock()
 	return r, nil
 }
 
@@ -198,7 +201,7 @@ func (r *run) clear() error {
 // enter is an actor at the beginning of a run. mu is held.
 func (r *run) enter(c uint8) player {
 	p := player{actor: r.actors[c], process: r.processOf(c, 1)}
-	p.late = 0
+	p.late, p.raced = 0, 0
 	if r.shared && p.host != p.actor {
 		p.current = p.host.current
 		return p

@@ -84,6 +84,7 @@ type Stage struct {
 	open     bool // everything passes
 	links    map[*wire.Conn]*link
 	habits   map[cause]*habit // what clients do by themselves
+	passes   map[cause]int    // how often clients of this run went on from there without having done more
 	rests    map[rest]bool    // where clients were waited for in vain
 	step     exchange         // the command that passes
 	listener func(*wire.Command)
@@ -104,7 +105,7 @@ func NewStage(ctx context.Context, c Config) (*Stage, error) {
 	}
 	s := &Stage{
 		config: c, wake: make(chan struct{}, 1), open: true, links: make(map[*wire.Conn]*link), traffic: make(Traffic),
-		habits: make(map[cause]*habit), rests: make(map[rest]bool),
+		habits: make(map[cause]*habit), passes: make(map[cause]int), rests: make(map[rest]bool),
 	}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	err := s.engage()

@@ -25,9 +25,11 @@ type leaving struct {
 	// closes sees to it that what closes the connection is called, and returns when release is to answer. written
 	// is closed when the client has written that it closes the connection.
 	closes func(close func() error, written <-chan struct{})
-	hold   *amqp091.Connection
-	socket *toldSocket
-	tasks  sync.WaitGroup
+	// declaring is told before the queue is declared, and when that is written; nil is nobody.
+	declaring func(written <-chan struct{})
+	hold      *amqp091.Connection
+	socket    *toldSocket
+	tasks     sync.WaitGroup
 }
 
 // toldSocket tells when something was written to it.
@@ -66,6 +68,9 @@ func (m *leaving) Acquire(_ context.Context, name string) (int, error) {
 	}
 	ch, err := conn.Channel()
 	if err == nil {
+		if m.declaring != nil {
+			m.declaring(m.socket.next())
+		}
 		_, err = ch.QueueDeclare(name+".lock", false, false, true, false, nil)
 	}
 	if err == nil {
@@ -188,4 +193,49 @@ func TestSentAfterTheAnswer(t *testing.T) {
 	sameAlways(t, newLeaving(t, 0, func(m *leaving, close func() error, _ <-chan struct{}) {
 		m.tasks.Go(func() { soon(); close() })
 	}))
+}
+
+// lazy closes the connection of its last hold when it has the next one, in a thread of its own.
+type lazy struct {
+	*leaving
+	last func() error
+}
+
+func (m *lazy) Acquire(ctx context.Context, name string) (int, error) {
+	if last := m.last; last != nil {
+		m.last = nil
+		m.declaring = func(written <-chan struct{}) {
+			m.tasks.Go(func() {
+				<-written
+				last()
+			})
+		}
+	}
+	slot, err := m.leaving.Acquire(ctx, name)
+	m.declaring = nil
+	return slot, err
+}
+
+// TestClosedInTheNextOperation: a connection that is closed beside what the next operation does is closed before or
+// after that by chance, and the execution does not count as controlled.
+func TestClosedInTheNextOperation(t *testing.T) {
+	stage := newLockStage(t, 200*time.Millisecond, func(_ context.Context, url string) (golang.Lock, error) {
+		m := &lazy{leaving: &leaving{url: url}}
+		m.closes = func(close func() error, _ <-chan struct{}) { m.last = close }
+		return m, nil
+	})
+	sc := scenario.Scenario{
+		Locks:   []scenario.Lock{{Name: "jobs"}},
+		Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}, {Op: lock.Acquire}}}},
+	}
+	sc = stage.Playable(sc)
+	for range 5 {
+		x, err := stage.Run(t.Context(), &sc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.Uncontrolled.Free() || x.Uncontrolled.Raced == 0 {
+			t.Errorf("uncontrolled: %v\n%s", x.Uncontrolled.Words(), drawn(x))
+		}
+	}
 }
