@@ -44,13 +44,15 @@ func TestEDNInPieces(t *testing.T) {
 	if err != nil || len(want.Events) != 3 {
 		t.Fatalf("%+v, %+v, %v", want, notes, err)
 	}
-	r, got := NewEDNReader(&slowly{strings.NewReader(text)}, "pieces", Unnamed), []history.Event(nil)
-	var e history.Event
-	for err = r.Read(&e); err == nil; err = r.Read(&e) {
-		got = append(got, e)
-	}
-	if err != io.EOF || !reflect.DeepEqual(got, want.Events) {
-		t.Errorf("in pieces: %+v, %v", got, err)
+	for most := range 24 {
+		r, got := NewEDNReader(&slowly{strings.NewReader(text), most + 1}, "pieces", Unnamed), []history.Event(nil)
+		var e history.Event
+		for err = r.Read(&e); err == nil; err = r.Read(&e) {
+			got = append(got, e)
+		}
+		if err != io.EOF || !reflect.DeepEqual(got, want.Events) {
+			t.Errorf("in pieces of %d: %+v, %v", most+1, got, err)
+		}
 	}
 }
 

@@ -34,17 +34,22 @@ func TestJSONArray(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := ReadHistory(&slowly{strings.NewReader(asArray(lines))}, "array", Unnamed)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s\nas an array: %+v, %v", lines, got, err)
+		for most := range 24 {
+			got, _, err := ReadHistory(&slowly{strings.NewReader(asArray(lines)), most + 1}, "array", Unnamed)
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s\nas an array, in pieces of %d: %+v, %v", lines, most+1, got, err)
+			}
 		}
 	}
 }
 
-// slowly reads a byte at a time.
-type slowly struct{ *strings.Reader }
+// slowly reads so many bytes at a time at most.
+type slowly struct {
+	*strings.Reader
+	most int
+}
 
-func (s *slowly) Read(p []byte) (int, error) { return s.Reader.Read(p[:min(1, len(p))]) }
+func (s *slowly) Read(p []byte) (int, error) { return s.Reader.Read(p[:min(s.most, len(p))]) }
 
 // TestLongArray: an event of an array is bounded as a line is; the array is not.
 func TestLongArray(t *testing.T) {

@@ -3,15 +3,19 @@ package report
 import (
 	"encoding/xml"
 	"errors"
+	"io"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/style"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -172,4 +176,58 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%+v %+v: %s, want %s", c.report, c.result, got, c.want)
 		}
 	}
+}
+
+// wholeReport has everything that a report can have.
+func wholeReport() *Report {
+	r := sampleReport()
+	r.Kind, r.Source, r.Bounds, r.Interrupted = lock.Semaphore, "history.jsonl", "3 clients, 1 crash", true
+	r.Required = property.Set(0).With(property.SurvivesRestart).With(property.Linearizable)
+	r.Space = &Space{
+		States: 11160, Transitions: 57439, Diameter: 41, Final: 12, Queue: 160, Bytes: 73, Reductions: []string{"symmetry", "ample steps"},
+		Missed: 1e-12, Certainty: "the probability that a state was missed is below 1e-12", Cut: "the bound of memory was met",
+		Operations: []Count{{"acquire", 40000}, {"verify", 17439}}, Covered: []string{"full", "held"}, NotCovered: []string{"busy"},
+	}
+	r.Views = &Views{Searches: 2, Contexts: 7, Views: 281, Parts: 50, Holders: 1, Cutoff: 2, Tried: 3}
+	r.Runs = &Runs{Whole: 4990, Blocked: 10, Incomplete: "only 5000 runs were allowed"}
+	r.Guided = []string{"120 of 3 clients", "80 of 1 crash"}
+	r.Covered = []Count{{"replies", 31}, {"pairs of commands", 1204}}
+	r.Uncontrolled = []string{"heartbeat 12 ×", "reconnect 3 ×"}
+	r.Wire = []Count{{"basic.ack", 12}, {"tx.select", 1}}
+	r.Traffic = []Traffic{{Operation: "acquire", Calls: 120, Frames: 6.25, Back: 4.5, Bytes: 312, BytesBack: 128}}
+	r.Properties[property.MutualExclusion].Undecided, r.Properties[property.MutualExclusion].Unclear = 2, "two were too large"
+	r.Properties[property.CheapVerify].Violation = &Found{
+		Detail: "verify took 3 round trips", Steps: 1, Least: true, Scenario: 31, Seed: 7, Errors: []string{"c1 says of verify: \"no\" (step 1)"}, Tries: histories.Tries{Shown: 2, Of: 5},
+	}
+	r.Efficiency = append(r.Efficiency, EfficiencyRow{Operation: "count", Count: 2, Channels: spread(1, 2), Connections: spread(3), Budget: &Budget{RoundTrips: 9, Channels: 1, Connections: 3}})
+	return r
+}
+
+// TestWholeReport: everything that a report can have is on the card, in JSON and in JUnit. What is added to reports is
+// to be added to this one.
+func TestWholeReport(t *testing.T) {
+	r := wholeReport()
+	for v, i := reflect.ValueOf(r).Elem(), 0; i < v.NumField(); i++ {
+		if f := v.Field(i); f.IsZero() && v.Type().Field(i).Name != "Kind" { // of which semaphore is the first
+			t.Errorf("the report has no %s", v.Type().Field(i).Name)
+		}
+	}
+	for name, write := range map[string]func(io.Writer) error{
+		"whole-120.txt": func(w io.Writer) error { return WriteCard(w, r, style.Style{Width: 120}) },
+		"whole-70.txt":  func(w io.Writer) error { return WriteCard(w, r, style.Style{Width: 70}) },
+		"whole.json":    func(w io.Writer) error { return WriteJSON(w, r) },
+		"whole.xml":     func(w io.Writer) error { return WriteJUnit(w, r) },
+	} {
+		var b strings.Builder
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		historiestest.Golden(t, name, b.String())
+	}
+	r.Interrupted, r.Properties[property.CheapVerify].Violation, r.Properties[property.HonestVerify].Violation = false, nil, nil
+	var b strings.Builder
+	if err := WriteCard(&b, r, style.Style{Width: 120}); err != nil {
+		t.Fatal(err)
+	}
+	historiestest.Golden(t, "whole-inconclusive.txt", b.String())
 }

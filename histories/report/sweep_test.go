@@ -38,6 +38,12 @@ func sampleSweep() *Sweep {
 				if faults == "1 crash" {
 					r.Verdicts[0] = Skipped
 				}
+				if durable == "false" && order == "descending" {
+					r.Verdicts[0] = Passed
+				}
+				if durable == "true" && order == "ascending" && faults == "no faults" {
+					r.Verdicts[0] = Undecided
+				}
 				s.Rows = append(s.Rows, r)
 			}
 		}

@@ -44,6 +44,7 @@ func TestLighter(t *testing.T) {
 		{"unusual options", unusual},
 		{"a context switch", of(1, step(1), step(2))},
 		{"a fault", of(1, step(1), drop)},
+		{"a fault of another", of(1, step(1), scenario.Action{Do: scenario.Drop, Client: 2})},
 		{"a late fault", of(1, step(1), late)},
 		{"two faults", of(1, drop, drop)},
 		{"another client", of(2, step(1), step(1))},

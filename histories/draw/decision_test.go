@@ -1,0 +1,32 @@
+package draw
+
+import (
+	"io"
+	"testing"
+
+	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// TestDecidedAtOnce: whatever a violation is of, and at whatever step it shows, the first and those after the last among
+// them, the step at which it was decided is one before that, or none.
+func TestDecidedAtOnce(t *testing.T) {
+	for p := range property.Count {
+		whole := historiestest.LockedTaken()
+		for step := range len(whole.Steps) + 2 {
+			trace := *whole
+			v := whole.Violations[0]
+			v.Property, v.Step = p, step
+			trace.Violations = append(trace.Violations[:0:0], v)
+			if at := Decision(&trace, v); at < 0 || at > step {
+				t.Errorf("%s shows at step %d and was decided at step %d", p, step+1, at)
+			}
+			if step < len(whole.Steps) {
+				if err := Draw(io.Discard, &trace, style.Style{Width: 100}); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
