@@ -83,6 +83,25 @@ func TestOverlappingAdministration(t *testing.T) {
 	}
 }
 
+// Where anyone may release, an acquire without an answer may have had what was released: answers alone do not tell that
+// nobody holds the lock, and the history is not cut there as if nobody did.
+func TestCutAfterUnanswered(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       Decision
+	}{
+		{"unanswered", "c1 acquire\nc1 info acquire timed-out\nc1 release 1\ngone c1\nc1 ok release 1\nc2 acquire\nc2 ok acquire 1\n", Legal},
+		{"answered", "c1 acquire\nc1 ok acquire 1\nc1 release 1\nc1 ok release 1\nc2 acquire\nc2 ok acquire 1\n", Legal},
+		{"released again", "c1 acquire\nc1 ok acquire 1\nc1 release 1\nc1 ok release 1\nc2 acquire\nc2 ok acquire 1\nc1 release 1\nc1 ok release 1\n", Illegal},
+	} {
+		text := strings.Repeat("c9 acquire\nc9 fail acquire gave-up\n", cutSize/2-3) + "restart\n" + c.text + "c3 acquire\nc3 fail acquire full\n"
+		h := script(t, lock.Semaphore, 1, text)
+		if f := CheckLinearizable(h, LinearizableOptions{Releases: ByAnyone}); f.Decision != c.want {
+			t.Errorf("%s: %s by %s: %s; want %s", c.name, f.Decision, f.How, f.Why, c.want)
+		}
+	}
+}
+
 // More unanswered acquires than the fast check tells apart make it say nothing, not something wrong: here only
 // the last of them can have had the slot.
 func TestMoreUnansweredThanCanBeTold(t *testing.T) {

@@ -21,7 +21,7 @@ func (p *Specification) tighten() {
 	}
 	give := make([]int32, len(p.r.calls)) // by take: the call that gives it back, plus 1
 	for k := range p.r.calls {
-		if c := &p.r.calls[k]; (c.effect == frees || c.effect == leaves) && c.link != none && !c.traits.has(partial) {
+		if c := &p.r.calls[k]; (c.effect == frees || c.effect == leaves) && c.link != none {
 			give[c.link] = int32(k) + 1
 		}
 	}
@@ -95,8 +95,8 @@ func (p *Specification) cut(apart int) (cuts []cut) {
 	return cuts
 }
 
-// heldCount is how many slots are held where anyone may release them, as far as answers tell; once that is not known
-// it is never 0 again, but for a restart.
+// heldCount is how many slots are held where anyone may release them, as far as answers tell. Once that is not known, as
+// after an acquire without an answer, it is never 0 again, but for a restart.
 type heldCount int
 
 func (t *heldCount) note(r *normaliser, i, at int32) {
@@ -108,7 +108,10 @@ func (t *heldCount) note(r *normaliser, i, at int32) {
 		if *t != 0 {
 			*t = unknown
 		}
-	case at == none || r.calls[at].inv == i:
+	case at == none:
+	case r.calls[at].effect == mayTake:
+		*t = unknown
+	case r.calls[at].inv == i:
 	case r.calls[at].effect == takes:
 		*t++
 	case r.calls[at].effect == freesAny:
