@@ -96,7 +96,7 @@ func TestCutAfterUnanswered(t *testing.T) {
 	} {
 		text := strings.Repeat("c9 acquire\nc9 fail acquire gave-up\n", cutSize/2-3) + "restart\n" + c.text + "c3 acquire\nc3 fail acquire full\n"
 		h := script(t, lock.Semaphore, 1, text)
-		if f := CheckLinearizable(h, LinearizableOptions{Releases: ByAnyone}); f.Decision != c.want {
+		if f := Check(h, Options{Releases: ByAnyone}); f.Decision != c.want {
 			t.Errorf("%s: %s by %s: %s; want %s", c.name, f.Decision, f.How, f.Why, c.want)
 		}
 	}
