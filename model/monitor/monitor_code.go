@@ -71,7 +71,11 @@ func (m *Monitor) CodeView(c *codec.Coder, client uint8, keep property.Set) {
 	}
 	administers := w.op.Administrative() && wanted&(ofAdmins|ofWaiting) != 0
 	acquires := w.op == lock.Acquire && wanted&ofDamage != 0
-	alive := w.alive && (administers || w.believed > 0 || wanted&ofWaiting != 0)
+	administering := wanted&ofWaiting != 0 && m.locks[w.lock].truth.Admin == m.owner(client) // see administered
+	alive := w.alive && (administers || acquires || w.believed > 0 || administering)
+	if !acquires { // see wanted
+		w.declared = 0
+	}
 	codec.Bools(c, &alive, &w.connected, &w.released, &w.gone, &w.working, &administers, &acquires)
 	codec.Byte(c, &w.lock)
 	codec.Byte(c, &w.believed)
