@@ -73,9 +73,10 @@ func DefaultCalls(k lock.Kind) (client, admin []scenario.Operation) {
 // Explored is what an exploration came to.
 type Explored struct {
 	Result
-	// Search is nil where executions were sampled. Its Err, where there is one, is a checkpoint that could not be
-	// written.
+	// Search is nil where executions were sampled, or there is any number of clients.
 	Search *search.Result
+	// Unsaved is why the last checkpoint could not be written.
+	Unsaved error
 	// Least are the properties that no execution within the bounds violates in fewer steps than the
 	// counterexample, however few the slots and calls are.
 	Least property.Set
@@ -119,6 +120,7 @@ func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) err
 	if x.Search.Stop == search.Refused {
 		return x.Search.Err
 	}
+	x.Unsaved = x.Search.Err
 	want := x.Search.Found
 	if x.Search.Unwitnessed > 0 {
 		want = want.With(property.Linearizable)

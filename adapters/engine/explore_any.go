@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -39,6 +41,10 @@ type anyExploration struct {
 	report *report.Report
 	views  *report.Views
 	traces map[property.Property]*scenario.Trace
+
+	note    anyNote // what was concluded before the search at hand
+	unsaved error   // why a checkpoint could not be written
+	ended   bool    // the run was interrupted, and it has been seen to what is left of it
 }
 
 // exploreAny visits an abstraction that covers every number of clients, once for each kind of thing that
@@ -53,6 +59,9 @@ func exploreAny(ctx context.Context, e *Exploration) (*Explored, error) {
 		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Visited,
 		Broker: "the simulated broker", Strength: e.Strength.String(), Bounds: e.String(), Views: x.views,
 	}
+	if err := x.resume(); err != nil {
+		return nil, err
+	}
 	for _, group := range together(b.Properties) {
 		if err := x.visit(group); err != nil {
 			return nil, err
@@ -60,7 +69,7 @@ func exploreAny(ctx context.Context, e *Exploration) (*Explored, error) {
 	}
 	slices.SortFunc(x.report.Properties, func(a, b report.PropertyResult) int { return int(a.Property) - int(b.Property) })
 	x.report.Interrupted = ctx.Err() != nil
-	return &Explored{Result: Result{
+	return &Explored{Unsaved: x.unsaved, Result: Result{
 		Report: x.report, Strength: e.Strength, Traces: x.traces, labels: labels{strength: e.Strength, origin: e.origin()},
 	}}, nil
 }
@@ -112,14 +121,22 @@ func together(all property.Set) (sets []property.Set) {
 
 // visit judges some properties together.
 func (x *anyExploration) visit(group property.Set) error {
+	switch {
+	case x.report.Result(first(group)) != nil: // before the run that this one goes on from ended
+		return nil
+	case x.ended:
+		x.notBegun(group)
+		return nil
+	}
 	b := x.bounds
 	b.Properties = group
-	r := x.search(b)
-	if r.Err != nil {
-		return fmt.Errorf("exploring %s for any number of clients: %w: it can be explored for a number of them", b.Target.Name, r.Err)
+	r, err := x.begin(b)
+	if err != nil {
+		return err
 	}
 	x.count(r)
 	x.cutoff(r)
+	from := len(x.report.Properties)
 	for p := range property.Count {
 		if group.Has(p) {
 			res, err := x.judge(r, p)
@@ -129,11 +146,47 @@ func (x *anyExploration) visit(group property.Set) error {
 			x.report.Properties = append(x.report.Properties, res)
 		}
 	}
+	x.conclude(r, x.report.Properties[from:])
+	x.ended = x.ctx.Err() != nil
 	return nil
 }
 
-func (x *anyExploration) search(b search.AnyBounds) *search.AnyResult {
-	return search.RunAny(x.ctx, b, search.AnyOptions{Workers: x.Search.Workers, Memory: x.Search.Memory, First: x.Search.First, Progress: x.ViewsProgress})
+// first is the first property of a set.
+func first(set property.Set) property.Property {
+	return property.Property(bits.TrailingZeros32(uint32(set)))
+}
+
+// notBegun says of properties that the run ended before it came to them.
+func (x *anyExploration) notBegun(group property.Set) {
+	for p := range property.Count {
+		if group.Has(p) {
+			x.report.Properties = append(x.report.Properties, report.PropertyResult{
+				Property: p, Evidence: property.Properties[p].Evidence, Undecided: 1, Unclear: "interrupted before views were looked at for it",
+			})
+		}
+	}
+}
+
+// begin is the search that properties are judged by at first: one that goes on from a checkpoint, or a new one.
+func (x *anyExploration) begin(b search.AnyBounds) (*search.AnyResult, error) {
+	o := x.options()
+	o.Checkpoint, o.Every, o.Note = x.Search.Checkpoint, x.Search.Every, x.note.with(b.Properties)
+	if x.Search.Resume != "" && slices.Equal(x.note.Searched, b.Properties.Names()) {
+		o.Resume = x.Search.Resume
+	}
+	r := search.RunAny(x.ctx, b, o)
+	switch {
+	case r.Stop == search.Refused:
+		return nil, r.Err
+	case r.Err != nil:
+		return nil, fmt.Errorf("exploring %s for any number of clients: %w: it can be explored for a number of them", b.Target.Name, r.Err)
+	}
+	x.unsaved = cmp.Or(x.unsaved, r.Unsaved)
+	return r, nil
+}
+
+func (x *anyExploration) options() search.AnyOptions {
+	return search.AnyOptions{Workers: x.Search.Workers, Memory: x.Search.Memory, First: x.Search.First, Progress: x.ViewsProgress}
 }
 
 // judge is what the search came to for one property.
@@ -188,12 +241,13 @@ func (x *anyExploration) suspect(r *search.AnyResult, p property.Property, res r
 		if c.named {
 			b.Clients = append(slices.Clone(b.Clients), b.Any[0])
 		}
-		r := x.search(b)
+		r := search.RunAny(x.ctx, b, x.options())
 		x.count(r)
 		if r.Stop == search.Finished && !r.Found.Has(p) && (p != property.Linearizable || r.Unwitnessed == 0) {
 			res.Note = strings.TrimPrefix(res.Note+"; "+c.note, "; ")
 			return res, nil
 		}
+		tried += "; " + c.note + ": " + cmp.Or(anyCut[r.Stop], "violated there too")
 	}
 	res.Undecided, res.Unclear = 1, tried
 	return res, nil
@@ -201,6 +255,7 @@ func (x *anyExploration) suspect(r *search.AnyResult, p property.Property, res r
 
 // real looks for an execution of real clients, one of each kind, then one more, and says what was tried.
 func (x *anyExploration) real(r *search.AnyResult, p property.Property, res *report.PropertyResult) (tried string, err error) {
+	tried = "seen violated in the abstraction; no execution was looked for"
 	for n := 1; n <= realClients && x.ctx.Err() == nil; n++ {
 		b := forLong(r.Bounds(n))
 		if len(b.Clients) > scenario.MaxClients {
@@ -216,9 +271,9 @@ func (x *anyExploration) real(r *search.AnyResult, p property.Property, res *rep
 			return "", nil
 		}
 		if !whole {
-			return fmt.Sprintf("seen violated in the abstraction; none of %d states of %s shows it", realStates, counted(n, "client")), nil
+			return fmt.Sprintf("seen violated in the abstraction; none of %d states of %s of each kind shows it", realStates, counted(n, "client")), nil
 		}
-		tried = fmt.Sprintf("seen violated in the abstraction; no execution of up to %s shows it", counted(n, "client"))
+		tried = fmt.Sprintf("seen violated in the abstraction; no execution of up to %s of each kind shows it", counted(n, "client"))
 	}
 	return tried, nil
 }

@@ -1,9 +1,12 @@
 package engine_test
 
 import (
+	"context"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
@@ -120,5 +123,60 @@ func TestExploreAny(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// countdown is a context that is over when it has been asked so often.
+type countdown struct {
+	context.Context
+	left atomic.Int64
+}
+
+func newCountdown(n int) *countdown {
+	c := &countdown{Context: context.Background()}
+	c.left.Store(int64(n))
+	return c
+}
+
+func (c *countdown) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestExploreAnyResume: an exploration that is interrupted again and again, in its searches and after them, comes to the
+// card of one that is not.
+func TestExploreAnyResume(t *testing.T) {
+	e := engine.Exploration{
+		Slots: 1, Admins: 1, Clients: engine.AnyNumber, Options: [][2]string{{"pipeline", "0"}, {"verify-first", "false"}},
+		Properties: 1<<property.MutualExclusion | 1<<property.RemovalDrains | 1<<property.NoPhantomSlot,
+	}
+	e.Search.Workers = 1
+	want, err := engine.Explore(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Search.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
+	var got *engine.Explored
+	parts := 0
+	for got == nil || got.Report.Interrupted {
+		parts++
+		if got, err = engine.Explore(newCountdown(40*parts), e); err != nil || got.Unsaved != nil {
+			t.Fatal(err, got)
+		}
+		if len(got.Report.Properties) != 3 {
+			t.Errorf("part %d tells of %d properties", parts, len(got.Report.Properties))
+		}
+		e.Search.Resume = e.Search.Checkpoint
+	}
+	if parts < 5 {
+		t.Errorf("interrupted %d times", parts-1)
+	}
+	if got.Report.Elapsed, want.Report.Elapsed = 0, 0; !reflect.DeepEqual(got.Report, want.Report) {
+		t.Errorf("%+v\n%+v\nwant %+v\n%+v", *got.Report, *got.Report.Views, *want.Report, *want.Report.Views)
+	}
+	if !reflect.DeepEqual(got.Traces[property.RemovalDrains].Steps, want.Traces[property.RemovalDrains].Steps) {
+		t.Error("another counterexample")
 	}
 }

@@ -150,6 +150,7 @@ func TestInterrupts(t *testing.T) {
 			"prove locked-is-success --scenarios 2000000000",
 			"prove --scenarios 2000000000",
 			"explore locked-is-success --clients 4 --rounds 3",
+			"explore --clients any --slots 3",
 			"atlas",
 		} {
 			dir := t.TempDir()

@@ -141,14 +141,10 @@ func (f *exploreFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	var unsaved error
-	if res.Search != nil {
-		unsaved = res.Search.Err
-	}
-	if res.Report.Interrupted && f.Search.Checkpoint != "" && unsaved == nil {
+	if res.Report.Interrupted && f.Search.Checkpoint != "" && res.Unsaved == nil {
 		tell("the search can go on with --resume " + f.Search.Checkpoint)
 	}
-	return f.write(c, &res.Result, unsaved)
+	return f.write(c, &res.Result, res.Unsaved)
 }
 
 // ofAny reports whether there is any number of clients or administrators.
@@ -161,7 +157,7 @@ func (f *exploreFlags) unused(c *cobra.Command) error {
 	err := given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "runs", "lock-type", "patience")
 	if f.ofAny() {
 		return cmp.Or(err, given(c, "with --clients any: clients go on for ever and views are kept, not states; leave it out",
-			"rounds", "reduce", "depth", "storage", "array", "checkpoint", "every", "resume", "simulate", "seed"))
+			"rounds", "reduce", "depth", "storage", "array", "simulate", "seed"), f.aimless(c))
 	}
 	err = cmp.Or(err, given(c, "without --clients any: there are as many slots as administrators make; leave it out", "most-slots"))
 	if faults := f.Faults; slices.Contains([]int{faults.Crashes, faults.Drops, faults.ChannelErrors, faults.Lost, faults.Restarts}, engine.AnyNumber) {
@@ -175,10 +171,15 @@ func (f *exploreFlags) unused(c *cobra.Command) error {
 	if f.storage != "bits" {
 		err = cmp.Or(err, given(c, "without --storage bits: there is no array; leave it out, or have --storage bits", "array"))
 	}
-	if f.Search.Checkpoint == "" {
-		err = cmp.Or(err, given(c, "without --checkpoint: there is none to write; leave it out, or name a file", "every"))
+	return cmp.Or(err, f.aimless(c))
+}
+
+// aimless refuses to write checkpoints every so much time where there are none.
+func (f *exploreFlags) aimless(c *cobra.Command) error {
+	if f.Search.Checkpoint != "" {
+		return nil
 	}
-	return err
+	return given(c, "without --checkpoint: there is none to write; leave it out, or name a file", "every")
 }
 
 // callers refuses what is said of clients and administrators of which there are none, and of slots that a lock can't

@@ -53,3 +53,25 @@ func TestExploreAnyClients(t *testing.T) {
 		}
 	}
 }
+
+// TestExploreAnyResume: what ended at the first violation goes on from its checkpoint, and another exploration does not.
+func TestExploreAnyResume(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "checkpoint")
+	line := "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --admin-calls add:1 --property admin-exclusion,mutual-exclusion --out " + dir
+	for _, step := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{line + " --first --checkpoint " + file, exitViolated, "✗ violated  admin-exclusion"},
+		{line + " --resume " + file, exitViolated, "mutual-exclusion"},
+		{line + " --strict --resume " + file, exitCannot, "another search's: Strength"},
+		{strings.Replace(line, "admin-exclusion,", "", 1) + " --resume " + file, exitCannot, "another exploration's"},
+	} {
+		var out, errs bytes.Buffer
+		if code := run(strings.Fields(step.args), &out, &errs); code != step.code || !strings.Contains(out.String()+errs.String(), step.says) {
+			t.Errorf("%s: exit code %d, expected %d and %q\n%s%s", step.args, code, step.code, step.says, out.String(), errs.String())
+		}
+	}
+}

@@ -64,6 +64,13 @@ type AnyOptions struct {
 	First bool
 	// Progress is told about every second how far the search is, and at the end. It may be nil.
 	Progress func(*AnyStats)
+	// Checkpoint is the file in which the search is left, with Note, when it ends before its views are closed, and after
+	// every so much time, if Every is not 0. Resume is a checkpoint to go on from: of the same bounds; what else is said
+	// here may differ.
+	Checkpoint string
+	Every      time.Duration
+	Resume     string
+	Note       []byte
 }
 
 // AnyStats are the numbers of a search for any number of clients.
@@ -89,8 +96,11 @@ type AnyResult struct {
 	Coverage Coverage
 	// Solo is what becomes of a client that runs alone, where progress is judged.
 	Solo Solo
-	// Err is which of the assumptions that the search relies on does not hold.
+	// Err is which of the assumptions that the search relies on does not hold, or, if it was Refused, why it did not
+	// begin.
 	Err error
+	// Unsaved is why the last checkpoint could not be written.
+	Unsaved error
 
 	search *anySearch
 }
@@ -110,6 +120,8 @@ type anySearch struct {
 	found       [property.Count]map[*anyContext]bool // the contexts in which a step violates it
 	res         AnyResult
 	unwitnessed atomic.Int64
+	workers     []*anyWorker
+	saved       time.Time // when the last checkpoint was written
 }
 
 // anyPlan is what the workers of a search have in common.
@@ -144,25 +156,34 @@ func RunAny(ctx context.Context, b AnyBounds, opts AnyOptions) *AnyResult {
 }
 
 func (s *anySearch) run() *AnyResult {
-	workers := make([]*anyWorker, s.opts.Workers)
-	for i := range workers {
-		workers[i] = newAnyWorker(s)
+	if s.opts.Resume == "" {
+		s.workers[0].begin()
+	} else if err := s.resume(s.opts.Resume); err != nil {
+		return &AnyResult{Stop: Refused, Err: err}
 	}
-	workers[0].begin()
-	for s.collect(workers); len(s.dirty) > 0 && s.stop == Finished; s.collect(workers) {
-		s.round(workers)
-		s.check(workers)
+	for s.collect(); len(s.dirty) > 0 && s.stop == Finished; s.collect() {
+		if s.due() {
+			s.save()
+		}
+		s.round()
+		s.check()
 	}
-	return s.finish(workers)
+	if len(s.dirty) > 0 && s.opts.Checkpoint != "" && s.stop != Unsound && s.stop != AtHolders {
+		s.save()
+	}
+	return s.finish()
 }
 
 func newAnySearch(ctx context.Context, b AnyBounds, opts AnyOptions) *anySearch {
 	if opts.Workers == 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &anySearch{anyPlan: newAnyPlan(b), ctx: ctx, opts: opts, told: time.Now()}
+	s := &anySearch{anyPlan: newAnyPlan(b), ctx: ctx, opts: opts, told: time.Now(), saved: time.Now()}
 	s.contexts.ids = make(map[string]*anyContext)
 	s.effects.ids = make(map[sim.Effect]uint32)
+	for range opts.Workers {
+		s.workers = append(s.workers, newAnyWorker(s))
+	}
 	return s
 }
 
@@ -188,10 +209,10 @@ func newAnyPlan(b AnyBounds) *anyPlan {
 }
 
 // round has every context looked at that has something new.
-func (s *anySearch) round(workers []*anyWorker) {
+func (s *anySearch) round() {
 	var wg sync.WaitGroup
 	s.next.Store(0)
-	for _, w := range workers {
+	for _, w := range s.workers {
 		wg.Go(func() {
 			for s.ctx.Err() == nil {
 				i := s.next.Add(1) - 1
@@ -208,9 +229,9 @@ func (s *anySearch) round(workers []*anyWorker) {
 }
 
 // collect is what is to be looked at in the next round: what the workers have found, and what they did not come to.
-func (s *anySearch) collect(workers []*anyWorker) {
+func (s *anySearch) collect() {
 	s.dirty = slices.Clone(s.dirty)
-	for _, w := range workers {
+	for _, w := range s.workers {
 		s.dirty = append(s.dirty, w.dirty...)
 		w.dirty = w.dirty[:0]
 	}
@@ -222,9 +243,9 @@ func (s *anySearch) collect(workers []*anyWorker) {
 }
 
 // check ends the search between two rounds: where it can't go on, nobody wants it any more, or memory runs out.
-func (s *anySearch) check(workers []*anyWorker) {
+func (s *anySearch) check() {
 	crowded := false
-	for _, w := range workers {
+	for _, w := range s.workers {
 		crowded = crowded || w.crowded
 		s.res.Err = foremost(s.res.Err, w.err)
 	}
@@ -259,17 +280,17 @@ func (s *anySearch) measure() {
 	r.Unwitnessed, r.Pending = s.unwitnessed.Load(), len(s.dirty)
 }
 
-func (s *anySearch) finish(workers []*anyWorker) *AnyResult {
+func (s *anySearch) finish() *AnyResult {
 	r := &s.res
 	if r.search = s; len(s.dirty) > 0 || s.stop == Unsound || s.stop == AtHolders {
 		r.Stop = s.stop // otherwise everything was looked at, whatever else was reached with it
 	}
 	s.measure()
-	for _, w := range workers {
+	for _, w := range s.workers {
 		r.Coverage.Merge(&w.cover)
 	}
 	if r.Stop == Finished && s.bounds.Properties.Has(property.Progress) {
-		if r.Solo = workers[0].solo(); r.Solo.Endless {
+		if r.Solo = s.workers[0].solo(); r.Solo.Endless {
 			r.Found = r.Found.With(property.Progress)
 		}
 	}

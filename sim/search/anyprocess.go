@@ -134,10 +134,7 @@ func (w *anyWorker) turn(g *anyContext, who *cast, own uint32, besides []uint32,
 // add is the step of a context that an action is, by its index.
 func (w *anyWorker) add(g *anyContext, by uint32, how *takenIn, others []uint32, all bool) int32 {
 	m := &how.move
-	out := outcome{shared: m.shared, effect: m.effect, by: by, left: m.left, all: all}
-	if m.own > 0 {
-		out.becomes = known(w.clients.get(m.own - 1))
-	}
+	out := w.outcomeOf(m, by, all)
 	i, ok := g.index[out]
 	if !ok {
 		i = int32(len(g.steps))
@@ -145,6 +142,15 @@ func (w *anyWorker) add(g *anyContext, by uint32, how *takenIn, others []uint32,
 		w.now = append(w.now, arrival{})
 	}
 	return i
+}
+
+// outcomeOf is what a move comes to.
+func (s *anySearch) outcomeOf(m *anyMove, by uint32, all bool) outcome {
+	out := outcome{shared: m.shared, effect: m.effect, by: by, left: m.left, all: all}
+	if m.own > 0 {
+		out.becomes = known(s.clients.get(m.own - 1))
+	}
+	return out
 }
 
 // permit has those with some views watch an action.

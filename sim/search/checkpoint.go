@@ -17,7 +17,7 @@ import (
 // of all that. Numbers are little-endian. What the workers have looked up is worked out again.
 const (
 	checkpointMagic   = "lockproof search\n"
-	checkpointVersion = 1
+	checkpointVersion = 2
 )
 
 // configuration is what a checkpoint belongs to: whoever goes on must search the same.
@@ -38,19 +38,23 @@ type configuration struct {
 }
 
 func (s *search) configuration() configuration {
-	b := &s.bounds
+	c := configurationOf(&s.bounds)
+	c.Reductions, c.Storage, c.Unmemoised = s.opts.Reductions.For(&s.bounds), s.opts.Storage, s.opts.unmemoised
+	if a, ok := s.seen.(*bitArray); ok {
+		c.Array, c.Hashes = a.size(), a.hashes
+	}
+	return c
+}
+
+// configurationOf is what bounds say of it.
+func configurationOf(b *sim.Bounds) configuration {
 	c := configuration{
-		Target: b.Target.Name, Options: b.Options, Locks: b.Locks, Clients: b.Clients, Faults: b.Faults,
-		Strength: b.Strength, Reductions: s.opts.Reductions.For(b),
-		Storage: s.opts.Storage, Unmemoised: s.opts.unmemoised,
+		Target: b.Target.Name, Options: b.Options, Locks: b.Locks, Clients: b.Clients, Faults: b.Faults, Strength: b.Strength,
 	}
 	for p := range property.Count {
 		if b.Properties.Has(p) {
 			c.Properties = append(c.Properties, p.String())
 		}
-	}
-	if a, ok := s.seen.(*bitArray); ok {
-		c.Array, c.Hashes = a.size(), a.hashes
 	}
 	return c
 }
@@ -76,17 +80,34 @@ func (s *search) progress() progress {
 	for _, w := range s.workers {
 		s.res.Coverage.Merge(&w.cover)
 	}
-	c := &s.res.Coverage
-	p := progress{Stats: s.res.Stats, Found: s.res.Found, At: s.res.At, Lookups: s.lookups()}
+	p := progress{Stats: s.res.Stats, Found: s.res.Found, At: s.res.At, Lookups: s.lookups(), Covered: s.res.Coverage.plain()}
 	p.Stats.QueueBytes = s.queueMost.Load()
-	p.Covered = covered{Exercised: c.Exercised, Actions: c.Actions[:]}
+	return p
+}
+
+// plain is the coverage as it is written.
+func (c *Coverage) plain() covered {
+	out := covered{Exercised: c.Exercised, Actions: c.Actions[:]}
 	for e := range c.Results {
-		p.Covered.Results = append(p.Covered.Results, e)
+		out.Results = append(out.Results, e)
 	}
 	for a := range c.Replies {
-		p.Covered.Replies = append(p.Covered.Replies, a)
+		out.Replies = append(out.Replies, a)
 	}
-	return p
+	return out
+}
+
+// coverage is the coverage that was written.
+func (c *covered) coverage() *Coverage {
+	out := &Coverage{Exercised: c.Exercised, Results: make(map[Ending]bool), Replies: make(map[Answer]bool)}
+	copy(out.Actions[:], c.Actions)
+	for _, e := range c.Results {
+		out.Results[e] = true
+	}
+	for _, a := range c.Replies {
+		out.Replies[a] = true
+	}
+	return out
 }
 
 // due reports whether it is time for a checkpoint.

@@ -35,9 +35,8 @@ func same(t *testing.T, name string, got, want *Result) {
 	if got.Stop != want.Stop || got.Found != want.Found || got.At != want.At {
 		t.Errorf("%s: stopped %d, found %b at %v; want %d, %b at %v", name, got.Stop, got.Found, got.At, want.Stop, want.Found, want.At)
 	}
-	a, b := got.Coverage, want.Coverage
-	if a.Exercised != b.Exercised || a.Actions != b.Actions || !maps.Equal(a.Results, b.Results) || !maps.Equal(a.Replies, b.Replies) {
-		t.Errorf("%s: covered %+v, want %+v", name, a, b)
+	if !sameCoverage(&got.Coverage, &want.Coverage) {
+		t.Errorf("%s: covered %+v, want %+v", name, got.Coverage, want.Coverage)
 	}
 	if got.Cycles != want.Cycles {
 		t.Errorf("%s: %s cycles, want %s", name, got.Cycles, want.Cycles)
@@ -45,6 +44,11 @@ func same(t *testing.T, name string, got, want *Result) {
 	if got.Err != nil {
 		t.Errorf("%s: %v", name, got.Err)
 	}
+}
+
+// sameCoverage reports whether two searches have covered the same.
+func sameCoverage(a, b *Coverage) bool {
+	return a.Exercised == b.Exercised && a.Actions == b.Actions && maps.Equal(a.Results, b.Results) && maps.Equal(a.Replies, b.Replies)
 }
 
 // TestResume interrupts a search after every so many blocks, until it is through: nothing is lost, and
@@ -162,7 +166,7 @@ func TestRefused(t *testing.T) {
 		{"longer", append(bytes.Clone(good), 0), hasty(), Options{}, "cut off or damaged"},
 		{"longer inside", sealed(append(bytes.Clone(body), 0)), hasty(), Options{}, "cut off or damaged"},
 		{"a bit flipped", flipped, hasty(), Options{}, "cut off or damaged"},
-		{"a newer version", sealed(newer), hasty(), Options{}, "version 2, and this program reads 1"},
+		{"a newer version", sealed(newer), hasty(), Options{}, "version 3, and this program reads 2"},
 		{"other faults", good, faults, Options{}, `another search's: Faults is {"Crashes":1,`},
 		{"other options", good, options, Options{}, `Options is {"verify-first":"false"} there`},
 		{"other properties", good, fewer, Options{}, `Properties is ["mutual-exclusion",`},
@@ -199,7 +203,7 @@ func FuzzCheckpoint(f *testing.F) {
 		o := storages[int(storage)%len(storages)]
 		for _, file := range [][]byte{data, sealed(data)} {
 			s := newSearch(context.Background(), b, o)
-			if err := s.decode(bytes.NewReader(file)); err == nil && s.queued < 0 {
+			if err := decoded(bytes.NewReader(file), checkpointMagic, errNoCheckpoint, s.decode); err == nil && s.queued < 0 {
 				t.Error("states that are fewer than none")
 			}
 			s.seen.free()

@@ -17,14 +17,20 @@ import (
 var (
 	errNoCheckpoint = errors.New("not a checkpoint of a search: give the file that was written by one")
 	errDamaged      = errors.New("cut off or damaged: restore it from a copy, or start anew without it")
+	errOtherwise    = errors.New("the program that wrote it writes states otherwise: go on with that one, or start anew")
 )
 
 // resume goes on from a checkpoint.
 func (s *search) resume(path string) error {
+	return opened(path, checkpointMagic, errNoCheckpoint, s.decode)
+}
+
+// opened has a checkpoint read that begins as it should, or else is another thing, and is whole.
+func opened(path, magic string, other error, decode func(*decoder) error) error {
 	f, err := os.Open(path)
 	if err == nil {
 		defer f.Close()
-		err = s.decode(f)
+		err = decoded(f, magic, other, decode)
 	}
 	if err != nil {
 		return fmt.Errorf("resuming from the checkpoint %s: %w", path, err)
@@ -32,13 +38,16 @@ func (s *search) resume(path string) error {
 	return nil
 }
 
-// decode reads a checkpoint, twice: only what is whole is looked into.
-func (s *search) decode(in io.ReadSeeker) error {
-	left, err := verify(in)
+// decoded reads a checkpoint, twice: only what is whole is looked into.
+func decoded(in io.ReadSeeker, magic string, other error, decode func(*decoder) error) error {
+	left, err := verify(in, magic, other)
 	if err != nil {
 		return err
 	}
-	d := &decoder{r: bufio.NewReaderSize(in, 1<<16), left: left}
+	return decode(&decoder{r: bufio.NewReaderSize(in, 1<<16), left: left})
+}
+
+func (s *search) decode(d *decoder) error {
 	if err := s.sameAs(d); err != nil {
 		return err
 	}
@@ -64,7 +73,7 @@ func (s *search) decode(in io.ReadSeeker) error {
 
 // verify reads the file to its end, tells whether it is what was written, and goes back to the first
 // byte after the magic. left is how many bytes there are from there, without the digest.
-func verify(in io.ReadSeeker) (left int64, err error) {
+func verify(in io.ReadSeeker, magic string, other error) (left int64, err error) {
 	size, err := in.Seek(0, io.SeekEnd)
 	if err != nil {
 		return 0, err
@@ -72,16 +81,16 @@ func verify(in io.ReadSeeker) (left int64, err error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return 0, err
 	}
-	magic := make([]byte, len(checkpointMagic))
-	if _, err := io.ReadFull(in, magic); err != nil || string(magic) != checkpointMagic {
-		return 0, errNoCheckpoint
+	begin := make([]byte, len(magic))
+	if _, err := io.ReadFull(in, begin); err != nil || string(begin) != magic {
+		return 0, other
 	}
 	left = size - int64(len(magic)) - sha256.Size
 	if left < 4 {
 		return 0, errDamaged
 	}
 	sum := sha256.New()
-	sum.Write(magic)
+	sum.Write(begin)
 	if _, err := io.CopyN(sum, in, left); err != nil {
 		return 0, err
 	}
@@ -98,22 +107,43 @@ func verify(in io.ReadSeeker) (left int64, err error) {
 
 // sameAs reports an error if the checkpoint is not this search's. What turned out on the way is taken over.
 func (s *search) sameAs(d *decoder) error {
-	if v := d.u32(); v != checkpointVersion {
-		return fmt.Errorf("version %d, and this program reads %d: go on with the program that wrote it, or start anew", v, checkpointVersion)
-	}
-	data, err := json.Marshal(s.configuration())
-	if err != nil {
+	if err := version(d, checkpointVersion); err != nil {
 		return err
 	}
-	var here, there map[string]json.RawMessage
-	if json.Unmarshal(data, &here) != nil || json.Unmarshal(d.blob(), &there) != nil {
-		return errDamaged
+	here, there, err := bothConfigurations(s.configuration(), d)
+	if err != nil {
+		return err
 	}
 	if json.Unmarshal(there["Outright"], &s.opts.unmemoised) != nil {
 		return errDamaged
 	}
 	s.slow(s.opts.unmemoised)
 	delete(here, "Outright")
+	return differing(here, there)
+}
+
+// version reports an error if a checkpoint is of another.
+func version(d *decoder, want uint32) error {
+	if v := d.u32(); v != want {
+		return fmt.Errorf("version %d, and this program reads %d: go on with the program that wrote it, or start anew", v, want)
+	}
+	return nil
+}
+
+// bothConfigurations are that of the search at hand, and that of a checkpoint.
+func bothConfigurations(of any, d *decoder) (here, there map[string]json.RawMessage, err error) {
+	data, err := json.Marshal(of)
+	if err != nil {
+		return nil, nil, err
+	}
+	if json.Unmarshal(data, &here) != nil || json.Unmarshal(d.blob(), &there) != nil {
+		return nil, nil, errDamaged
+	}
+	return here, there, nil
+}
+
+// differing reports an error where they differ.
+func differing(here, there map[string]json.RawMessage) error {
 	for _, k := range slices.Sorted(maps.Keys(here)) {
 		if !bytes.Equal(here[k], there[k]) {
 			return fmt.Errorf("it is another search's: %s is %s there and %s here: give the same configuration, or start anew", k, there[k], here[k])
@@ -125,15 +155,7 @@ func (s *search) sameAs(d *decoder) error {
 // adopt goes on with the numbers of the search that was interrupted.
 func (s *search) adopt(p *progress) {
 	s.res.Stats, s.res.Found, s.res.At, s.earlier = p.Stats, p.Found, p.At, p.Lookups
-	c := Coverage{Exercised: p.Covered.Exercised, Results: make(map[Ending]bool), Replies: make(map[Answer]bool)}
-	copy(c.Actions[:], p.Covered.Actions)
-	for _, e := range p.Covered.Results {
-		c.Results[e] = true
-	}
-	for _, a := range p.Covered.Replies {
-		c.Replies[a] = true
-	}
-	s.res.Coverage.Merge(&c)
+	s.res.Coverage.Merge(p.Covered.coverage())
 	s.queueBytes.Store(blockBytes(s.level) + blockBytes(s.out))
 	s.queueMost.Store(p.Stats.QueueBytes)
 }
@@ -144,7 +166,7 @@ func (s *search) familiar() error {
 	n, m := s.shared.n.Load(), s.clients.n.Load()
 	s.workers[0].initial()
 	if s.shared.n.Load() != n || s.clients.n.Load() != m {
-		return errors.New("the program that wrote it writes states otherwise: go on with that one, or start anew")
+		return errOtherwise
 	}
 	return nil
 }

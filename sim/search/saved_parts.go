@@ -16,7 +16,8 @@ func (p *parts) save(e *encoder) {
 		d := p.get(id)
 		e.blob([]byte(p.image(id)))
 		e.u64(d.view)
-		e.bytes([]byte{flags(d.foot.Choosing, d.foot.Private, d.unwitnessed), byte(d.foot.Reads), byte(d.foot.Writes)})
+		e.bytes([]byte{flags(d.foot.Choosing, d.foot.Private, d.unwitnessed, d.busy, d.holds), byte(d.foot.Reads), byte(d.foot.Writes), d.slots})
+		e.u32(d.role)
 	}
 }
 
@@ -32,20 +33,22 @@ func flags(of ...bool) (b byte) {
 
 // restore reads the parts that save wrote.
 func (p *parts) restore(d *decoder) {
-	n := d.fits(uint64(d.u32()), 4+1+8+3)
+	n := d.fits(uint64(d.u32()), 4+1+8+4+4)
 	for id := 0; id < n && d.err == nil; id++ {
 		image := d.blob()
 		view := d.u64()
-		var b [3]byte
+		var b [4]byte
 		d.read(b[:])
+		role := d.u32()
 		if d.err != nil || len(image) == 0 || p.full() {
 			d.err = errDamaged
 			return
 		}
 		got := p.intern(image, func() part {
-			return part{view: view, unwitnessed: b[0]&4 != 0, foot: sim.Footprint{
-				Choosing: b[0]&1 != 0, Private: b[0]&2 != 0, Reads: lock.Roles(b[1]), Writes: lock.Roles(b[2]),
-			}}
+			return part{
+				view: view, unwitnessed: b[0]&4 != 0, busy: b[0]&8 != 0, holds: b[0]&16 != 0, slots: b[3], role: role,
+				foot: sim.Footprint{Choosing: b[0]&1 != 0, Private: b[0]&2 != 0, Reads: lock.Roles(b[1]), Writes: lock.Roles(b[2])},
+			}
 		})
 		if got != uint32(id) { // it was there twice
 			d.err = errDamaged
