@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/history"
@@ -39,6 +40,25 @@ type Notes struct {
 	Ignored     int // occurrences that mean nothing to a lock, such as partitions
 	Unexplained int // errors in other words than ours: such a failure claims no more than that
 	Values      int // values other than slots: such an event speaks of any slot
+}
+
+// String says what was passed over, and is empty where nothing was.
+func (n Notes) String() string {
+	var said []string
+	for _, note := range []struct {
+		count int
+		noun  string
+		means string
+	}{
+		{n.Ignored, "event", "of the nemesis ignored"},
+		{n.Unexplained, "error", "not understood: such a failure has no known reason"},
+		{n.Values, "value", "without a slot: such an event may be of any slot"},
+	} {
+		if note.count > 0 {
+			said = append(said, style.Plural(note.count, note.noun)+" "+note.means)
+		}
+	}
+	return strings.Join(said, "; ")
 }
 
 // HeaderOf is the header of a history.

@@ -90,9 +90,8 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	if notes != (histories.Notes{}) {
-		tell(fmt.Sprintf("%s: passed over %d occurrences; %d errors and %d values in other words than ours claim nothing",
-			args[0], notes.Ignored, notes.Unexplained, notes.Values))
+	if said := notes.String(); said != "" {
+		tell(args[0] + ": " + said)
 	}
 	return f.write(c, &engine.Result{Report: report})
 }

@@ -61,8 +61,8 @@ func TryDirectory(path string) error {
 
 func failed(path string, err error) error {
 	var at *fs.PathError
-	if errors.As(err, &at) && at.Path == path {
-		err = fmt.Errorf("%s: %w", at.Op, at.Err) // the path is said anyway
+	if errors.As(err, &at) && (at.Path == path || strings.Contains(filepath.Base(at.Path), ".lockproof-")) {
+		err = fmt.Errorf("%s: %w", at.Op, at.Err) // the path is said anyway, and a temporary file's name says nothing
 	}
 	if err != nil {
 		err = fmt.Errorf("%q can't be written: %w; name a place that can be written to", path, err)

@@ -100,8 +100,8 @@ func (l Line) Pad(width int) Line {
 // Wrap breaks text at blanks into lines of at most the given width.
 func Wrap(text string, width int) []string { return Fill(strings.Fields(text), " ", width) }
 
-// Fill puts words on lines of at most the given width, at least one line; a word that is wider than
-// that is broken.
+// Fill puts words on lines of at most the given width, at least one line. What is wider than a line is broken at a blank,
+// or where it has none at that width.
 func Fill(words []string, sep string, width int) []string {
 	var lines []string
 	current := ""
@@ -111,7 +111,10 @@ func Fill(words []string, sep string, width int) []string {
 				lines, current = append(lines, current), ""
 			}
 			head := string([]rune(word)[:width])
-			lines, word = append(lines, head), word[len(head):]
+			if blank := strings.LastIndexByte(word[:len(head)+1], ' '); blank > 0 && strings.TrimSpace(word[:blank]) != "" {
+				head = word[:blank]
+			}
+			lines, word = append(lines, head), strings.TrimLeft(word[len(head):], " ")
 		}
 		switch {
 		case current == "":

@@ -1,0 +1,16 @@
+package histories
+
+import "testing"
+
+// TestNotes: what was passed over is said in one sentence each, and nothing is said of nothing.
+func TestNotes(t *testing.T) {
+	for want, notes := range map[string]Notes{
+		"":                               {},
+		"1 event of the nemesis ignored": {Ignored: 1},
+		"2 errors not understood: such a failure has no known reason; 1 value without a slot: such an event may be of any slot": {Unexplained: 2, Values: 1},
+	} {
+		if got := notes.String(); got != want {
+			t.Errorf("%+v: %q, expected %q", notes, got, want)
+		}
+	}
+}
