@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +21,50 @@ func given(c *cobra.Command, why string, flags ...string) error {
 		if c.Flags().Changed(name) {
 			return fmt.Errorf("--%s %s", name, why)
 		}
+	}
+	return nil
+}
+
+// numberExpected says of a flag's value that is no number what was expected, and nothing of how numbers are read.
+func numberExpected(_ *cobra.Command, err error) error {
+	var value *pflag.InvalidValueError
+	var cause *strconv.NumError
+	if !errors.As(err, &value) || !errors.As(err, &cause) {
+		return err
+	}
+	expected := "a number"
+	switch value.GetFlag().Value.Type() {
+	case "uint64":
+		expected = "a whole number, 0 to 18446744073709551615"
+	case "int", "intSlice":
+		expected = "a whole number"
+	}
+	return fmt.Errorf("invalid argument %q for \"--%s\" flag: expected %s", value.GetValue(), value.GetFlag().Name, expected)
+}
+
+// oncePerFile refuses to write two things to one regular file: the second would take the place of the first.
+func oncePerFile(c *cobra.Command) error {
+	writer := make(map[string]string)
+	for _, name := range outputs {
+		flag := c.Flags().Lookup(name)
+		if flag == nil || flag.Value.String() == "" {
+			continue
+		}
+		path := flag.Value.String()
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+			continue // such as a pipe, which can take both
+		}
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real
+		}
+		path, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		if other, taken := writer[path]; taken {
+			return fmt.Errorf("--%s and --%s name one file, %s: expected two files", other, name, flag.Value)
+		}
+		writer[path] = name
 	}
 	return nil
 }

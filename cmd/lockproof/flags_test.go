@@ -376,6 +376,9 @@ func come(t *testing.T, line, url string) outcome {
 		}
 		args = append(args, word)
 	}
+	if (args[0] == "prove" || args[0] == "explore") && !strings.Contains(line, "--out ") {
+		args = append(args, "--out", filepath.Join(dir, "ce")) // not where the tests run
+	}
 	var out, errs bytes.Buffer
 	code := run(args, &out, &errs)
 	plain := func(text string) string {

@@ -108,11 +108,15 @@ run.`,
 			if err := notEmpty(c); err != nil {
 				return err
 			}
+			if err := oncePerFile(c); err != nil {
+				return err
+			}
 			return tryOutputs(c)
 		},
 
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.SetFlagErrorFunc(numberExpected)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), checkCommand(), mutantsCommand(), campaignCommand(), listCommand(), brokerCommand(), adapterCheckCommand(), versionCommand())
 	return root

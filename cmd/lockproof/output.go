@@ -53,9 +53,12 @@ func (f *outputFlags) demand(judged property.Set, kind lock.Kind) (err error) {
 	return err
 }
 
+// outputs are the flags that name a file to be written.
+var outputs = []string{"junit", "html", "markdown", "checkpoint"}
+
 // tryOutputs tries whether a command's files can be written, before the run that is to fill them.
 func tryOutputs(c *cobra.Command) error {
-	for _, name := range []string{"junit", "html", "markdown", "checkpoint"} {
+	for _, name := range outputs {
 		if flag := c.Flags().Lookup(name); flag != nil && flag.Value.String() != "" {
 			if err := outfile.Try(flag.Value.String()); err != nil {
 				return fmt.Errorf("--%s: %w", name, err)
