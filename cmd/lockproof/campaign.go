@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -72,7 +74,7 @@ type campaignRunFlags struct {
 	workers int
 	queueFlags
 	outputFlags
-	paged time.Time // when the page was written last
+	plan *campaign.Plan
 }
 
 func campaignRunCommand() *cobra.Command {
@@ -118,14 +120,13 @@ func (f *campaignRunFlags) run(c *cobra.Command, path string) error {
 	if err := f.fit(c, plan); err != nil {
 		return err
 	}
+	f.plan = plan
 	line := newProgress()
 	out, err := campaign.Run(c.Context(), campaign.RunConfig{
 		Plan: plan, Server: f.server(cmp.Or(f.dir, plan.Name+".campaign")), Workers: f.workers,
 		Options: campaign.Options{Stderr: c.ErrOrStderr(), Found: f.found},
-		Watch: func(s *campaign.Status) {
-			line.say("%s", s)
-			f.page(s)
-		},
+		Watch:   func(s *campaign.Status) { line.say("%s", s) },
+		Page:    f.page,
 	})
 	line.done()
 	if err != nil {
@@ -139,7 +140,7 @@ func (f *campaignRunFlags) run(c *cobra.Command, path string) error {
 		return f.writeTable(c, out)
 	case out.Mutants != nil:
 		m := out.Mutants
-		return printKilled(c, m.Killed, len(m.Killed), m.Seed, m.Limit)
+		return all(printKilled(c, m.Killed, len(m.Killed), m.Seed, m.Limit), writeFile("--html", f.html, func(w io.Writer) error { return f.writePage(w, out, nil) }))
 	}
 	return f.write(c, out.Result)
 }
@@ -147,7 +148,7 @@ func (f *campaignRunFlags) run(c *cobra.Command, path string) error {
 // fit refuses flags that a plan has no use for.
 func (f *campaignRunFlags) fit(c *cobra.Command, plan *campaign.Plan) error {
 	if plan.Mutants != nil {
-		return given(c, "with mutants: there is a line for each, and nothing else; leave it out", "json", "junit", "html", "require", "out")
+		return given(c, "with mutants: there is a line for each, and nothing else; leave it out", "json", "junit", "require", "out")
 	}
 	if plan.Sample == nil {
 		return given(c, "with a table of configurations: it has verdicts for each; leave it out", "junit", "require")
@@ -155,25 +156,50 @@ func (f *campaignRunFlags) fit(c *cobra.Command, plan *campaign.Plan) error {
 	return f.demand(plan.Judged())
 }
 
-// paging is how often the page is written while a campaign runs.
-const paging = 10 * time.Second
+// page makes the page of what a campaign has come to, and writes it while the campaign runs. What can't be written now is
+// tried again when it is over, and said then.
+func (f *campaignRunFlags) page(out *campaign.Outcome, s *campaign.Status) []byte {
+	var b bytes.Buffer
+	if err := f.writePage(&b, out, s); err != nil {
+		return nil
+	}
+	if f.html != "" && s != nil {
+		_ = outfile.Write(f.html, func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err })
+	}
+	return b.Bytes()
+}
 
-// page writes the page as far as the campaign is. What can't be written now is tried again when it is over, and said then.
-func (f *campaignRunFlags) page(s *campaign.Status) {
-	if f.html == "" || time.Since(f.paged) < paging {
-		return
+// writePage writes the page of what a campaign has come to; s is how far it is, nil where it is over.
+func (f *campaignRunFlags) writePage(w io.Writer, out *campaign.Outcome, s *campaign.Status) error {
+	said := ""
+	if s != nil {
+		said = fmt.Sprintf("so far, on %s: %s", s.At.Format(time.DateTime+" MST"), s)
 	}
-	f.paged = time.Now()
-	out := s.Sofar()
 	switch {
-	case out == nil:
 	case out.Table != nil:
-		out.Table.Command = commandLine()
-		_ = outfile.Write(f.html, func(w io.Writer) error { return report.WriteSweepPage(w, out.Table) })
-	default:
-		out.Result.Report.Command, out.Result.Report.Required = commandLine(), f.required
-		_ = outfile.Write(f.html, func(w io.Writer) error { return report.WritePage(w, &report.Page{Report: out.Result.Report}) })
+		out.Table.Command, out.Table.Status = commandLine(), said
+		return report.WriteSweepPage(w, out.Table)
+	case out.Mutants != nil:
+		return report.WritePage(w, mutantsPage(f.plan.Name, out.Mutants, said))
 	}
+	out.Result.Report.Command, out.Result.Report.Required = commandLine(), f.required
+	if s == nil {
+		return out.Result.WritePage(w)
+	}
+	return report.WritePage(w, &report.Page{Report: out.Result.Report, Status: said})
+}
+
+// mutantsPage is a page of mutants, each with the execution by which it was found out.
+func mutantsPage(name string, m *campaign.MutantsOutcome, said string) *report.Page {
+	var text bytes.Buffer
+	tellKilled(&text, m.Killed, len(m.Killed), m.Seed, m.Limit)
+	page := &report.Page{Title: name, Text: text.String(), Status: said}
+	for _, k := range m.Killed {
+		if k.Trace != nil {
+			page.Executions = append(page.Executions, report.Execution{Trace: k.Trace})
+		}
+	}
+	return page
 }
 
 // writeTable writes a table of configurations, counterexamples first.
@@ -263,6 +289,8 @@ func first(args []string) string {
 type campaignStatusFlags struct {
 	dir         string
 	json, watch bool
+	html        string
+	shown       bool // a page was written
 	queueFlags
 }
 
@@ -273,14 +301,17 @@ func campaignStatusCommand() *cobra.Command {
 		Short: "tell how far a campaign is",
 		Long: `Tells how far a campaign is: shards done, running and given out again, executions a
 second, violations so far, time left. The name may be left out where there is one campaign
-on the server. Looking changes nothing, and neither does it to stop looking.`,
+on the server. With --html it writes the page of what the campaign has come to: whoever
+runs the campaign makes it every ten seconds, and when it is over. Looking changes nothing,
+and neither does it to stop looking.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.dir, "dir", "", "the `DIRECTORY` of a campaign without --queue (default NAME.campaign)")
 	flags.BoolVar(&f.json, "json", false, "print the status as JSON")
-	flags.BoolVar(&f.watch, "watch", false, "go on, with a line whenever something has changed, until the campaign is over")
+	flags.BoolVar(&f.watch, "watch", false, "go on until the campaign is over, with a line that changes on a terminal, and one whenever something has changed elsewhere")
+	flags.StringVar(&f.html, "html", "", "write what the campaign has come to as one HTML `FILE`; with --watch, again and again")
 	f.queueFlags.register(cmd)
 	return cmd
 }
@@ -288,42 +319,81 @@ on the server. Looking changes nothing, and neither does it to stop looking.`,
 // looking is how often a campaign is looked at that is watched.
 const looking = time.Second
 
-func (f *campaignStatusFlags) run(c *cobra.Command, args []string) error {
+// where is where the campaign is, and its name, which may be "".
+func (f *campaignStatusFlags) where(c *cobra.Command, args []string) (campaign.Server, string, error) {
 	name := first(args)
+	var err error
 	switch {
 	case f.queue != "":
-		if err := given(c, "beside --queue: the server has the campaign; leave it out", "dir"); err != nil {
-			return err
-		}
+		err = given(c, "beside --queue: the server has the campaign; leave it out", "dir")
 	case f.dir == "" && name == "":
-		return errors.New("--queue is missing: expected a campaign's name, its --dir, or the URL of its server")
+		err = errors.New("--queue is missing: expected a campaign's name, its --dir, or the URL of its server")
 	case f.dir != "" && name != "":
-		return fmt.Errorf("%q beside --dir: a directory has one campaign; leave one of them out", name)
+		err = fmt.Errorf("%q beside --dir: a directory has one campaign; leave one of them out", name)
 	}
-	if err := f.queueFlags.check(c); err != nil {
+	return f.server(cmp.Or(f.dir, name+".campaign")), name, cmp.Or(err, f.queueFlags.check(c))
+}
+
+func (f *campaignStatusFlags) run(c *cobra.Command, args []string) error {
+	server, name, err := f.where(c, args)
+	if err != nil {
 		return err
 	}
-	server := f.server(cmp.Or(f.dir, name+".campaign"))
+	w, err := campaign.Watch(c.Context(), server, name)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	live := newProgress()
+	live.on = live.on && f.watch && !f.json && style().Width > 0
 	for last := ""; ; {
-		s, err := campaign.Look(c.Context(), server, name)
+		s, err := w.Look(c.Context())
+		if err == nil {
+			err = f.page(c.Context(), w, s)
+		}
 		if err != nil {
+			live.done()
 			return err
 		}
-		if said := s.String(); said != last {
+		over := !f.watch || s.Reported
+		if live.on && !over {
+			live.say("%s: %s", s.Name, s)
+		} else if said := s.String(); said != last {
+			live.done()
 			if err := f.print(c.OutOrStdout(), s); err != nil {
 				return err
 			}
 			last = said
 		}
-		if !f.watch || s.Over != "" {
+		if over {
 			return nil
 		}
 		select {
 		case <-time.After(looking):
 		case <-c.Context().Done():
+			live.done()
 			return errInterrupted
 		}
 	}
+}
+
+// page writes the campaign's page, where there is another one than before.
+func (f *campaignStatusFlags) page(ctx context.Context, w *campaign.Watcher, s *campaign.Status) error {
+	if f.html == "" {
+		return nil
+	}
+	page, err := w.Page(ctx)
+	if err != nil {
+		return err
+	}
+	if page == nil && !f.shown && (!f.watch || s.Reported) {
+		return fmt.Errorf("campaign %s has no page yet: look again in some seconds", s.Name)
+	}
+	if page == nil {
+		return nil
+	}
+	f.shown = true
+	return writeFile("--html", f.html, func(w io.Writer) error { _, err := w.Write(page); return err })
 }
 
 // print prints a status in a line, as JSON or for people.

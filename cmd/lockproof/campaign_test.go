@@ -54,6 +54,56 @@ func TestCampaignOfACommand(t *testing.T) {
 	}
 }
 
+// TestCampaignPages: of every sort of campaign there is a page while it runs, which says how far it is and is loaded again,
+// and one when it is over. Whoever watches gets it.
+func TestCampaignPages(t *testing.T) {
+	plans := map[string]*campaign.Plan{
+		"mutual-exclusion": {Name: "sample", Target: campaign.Target{Name: "locked-is-success"}, Sample: &campaign.Sample{}, Budget: campaign.Budget{Executions: 600}},
+		"1 mutants":        {Name: "mutants", Mutants: &campaign.Mutants{Only: []string{"locked-is-full"}}},
+		"survives-restart": {Name: "table", Sweep: &campaign.Sweep{Options: []campaign.Axis{{Name: "durable", Values: []string{"true", "false"}}}, Sizes: []campaign.Size{{Clients: 1, Slots: 1}}, Faults: []campaign.Faults{{Restarts: 1}}}},
+	}
+	if !testing.Short() {
+		plans["through the gate"] = &campaign.Plan{Name: "external", Target: campaign.Target{Exec: adapter("semaphore")}, Sample: &campaign.Sample{}, Budget: campaign.Budget{Executions: 2}}
+	}
+	for says, p := range plans {
+		path := campaignFile(t, p)
+		server := campaign.Server{Dir: filepath.Join(t.TempDir(), "queue")}
+		plan, err := campaign.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := campaignRunFlags{plan: plan, outputFlags: outputFlags{html: filepath.Join(t.TempDir(), "page.html")}}
+		var last, running []byte
+		_, err = campaign.Run(t.Context(), campaign.RunConfig{Plan: plan, Server: server, Workers: 1, Page: func(out *campaign.Outcome, s *campaign.Status) []byte {
+			last = f.page(out, s)
+			if s != nil {
+				running = last
+			}
+			return last
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(running, []byte("so far, on ")) || !bytes.Contains(running, []byte(`http-equiv="refresh"`)) {
+			t.Errorf("%s: while it runs, the page is\n%s", p.Name, running)
+		}
+		if written, err := os.ReadFile(f.html); err != nil || !bytes.Equal(written, running) {
+			t.Errorf("%s: the file is another page than the one that was made last, %v", p.Name, err)
+		}
+		if bytes.Contains(last, []byte("so far")) || bytes.Contains(last, []byte("refresh")) || !bytes.Contains(last, []byte(says)) {
+			t.Errorf("%s: when it is over, the page is\n%s\nexpected %q", p.Name, last, says)
+		}
+		var out, errs bytes.Buffer
+		seen := filepath.Join(t.TempDir(), "seen.html")
+		if code := run([]string{"campaign", "status", "--dir", server.Dir, "--html", seen, "--watch"}, &out, &errs); code != exitHolds || !strings.Contains(out.String(), "over: ") {
+			t.Fatalf("%s: status: exit code %d\n%s%s", p.Name, code, out.String(), errs.String())
+		}
+		if page, err := os.ReadFile(seen); err != nil || !bytes.Equal(page, last) {
+			t.Errorf("%s: who watches has another page, %v", p.Name, err)
+		}
+	}
+}
+
 // TestExampleCampaigns: the campaigns that come with lockproof are well-formed, and the sweep is as large as it is said
 // to be.
 func TestExampleCampaigns(t *testing.T) {

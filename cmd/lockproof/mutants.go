@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -51,17 +52,7 @@ func killAll(c *cobra.Command, names []string, seed uint64, limit int) error {
 
 // printKilled prints what became of mutants, of so many, and says how that ends the run.
 func printKilled(c *cobra.Command, all []*engine.Killed, of int, seed uint64, limit int) error {
-	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "  mutant\tbreaks\tscenarios\tsteps\talso seen broken")
-	killed := 0
-	for _, k := range all {
-		if k.Scenarios > 0 {
-			killed++
-		}
-		fmt.Fprintln(w, killedRow(k))
-	}
-	w.Flush()
-	fmt.Fprintf(c.OutOrStdout(), "\n%d mutants: %d killed by the property they break, seed %d, at most %d scenarios each\n", of, killed, seed, limit)
+	killed := tellKilled(c.OutOrStdout(), all, of, seed, limit)
 	switch {
 	case c.Context().Err() != nil:
 		return errInterrupted
@@ -69,6 +60,21 @@ func printKilled(c *cobra.Command, all []*engine.Killed, of int, seed uint64, li
 		return errViolated
 	}
 	return nil
+}
+
+// tellKilled writes what became of mutants, of so many, and gives how many were killed.
+func tellKilled(out io.Writer, all []*engine.Killed, of int, seed uint64, limit int) (killed int) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "  mutant\tbreaks\tscenarios\tsteps\talso seen broken")
+	for _, k := range all {
+		if k.Scenarios > 0 {
+			killed++
+		}
+		fmt.Fprintln(w, killedRow(k))
+	}
+	w.Flush()
+	fmt.Fprintf(out, "\n%d mutants: %d killed by the property they break, seed %d, at most %d scenarios each\n", of, killed, seed, limit)
+	return killed
 }
 
 // chosen are the mutants by name, or all.

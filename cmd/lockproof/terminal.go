@@ -68,7 +68,11 @@ func (p *progress) say(format string, args ...any) {
 		return
 	}
 	p.last = time.Now()
-	fmt.Fprint(os.Stderr, "\r\x1b[K", safetext.OneLine(fmt.Sprintf(format, args...)))
+	text := []rune(safetext.OneLine(fmt.Sprintf(format, args...)))
+	if width, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil && width > 1 && len(text) >= width { // it could not be taken away
+		text = append(text[:width-2], '…')
+	}
+	fmt.Fprint(os.Stderr, "\r\x1b[K", string(text))
 }
 
 // done takes the line away.

@@ -24,6 +24,11 @@ var pageTemplate = template.Must(template.ParseFS(pageFiles, "page/page.html"))
 type Page struct {
 	Report     *Report // the card; nil for none
 	Executions []Execution
+	// Title and Text are the page's head and what it says where there is no card; "" is the first execution's target, and
+	// nothing.
+	Title, Text string
+	// Status is how far a run is that goes on: the page is loaded again until another one takes its place. "" is over.
+	Status string
 }
 
 // Execution is one execution of a page.
@@ -39,10 +44,10 @@ type Execution struct {
 
 // pageData is what the template sees.
 type pageData struct {
-	Tool, Title string
-	Style       template.CSS
-	Card        template.HTML
-	Executions  []executionData
+	Tool, Title, Status string
+	Style               template.CSS
+	Card                template.HTML
+	Executions          []executionData
 }
 
 type executionData struct {
@@ -65,9 +70,17 @@ func WritePage(w io.Writer, p *Page) error {
 		return err
 	}
 	// The templates' HTML is what this package made itself, with every text escaped.
-	data := pageData{Title: "an execution", Style: template.CSS(css)}
+	data := pageData{Title: "an execution", Status: p.Status, Style: template.CSS(css)}
 	if len(p.Executions) > 0 {
 		data.Title = p.Executions[0].Trace.Scenario.Target
+	}
+	if p.Title != "" {
+		data.Title = p.Title
+		var lines []style.Line
+		for text := range strings.Lines(p.Text) {
+			lines = append(lines, style.Line{style.Plain.Of(strings.TrimSuffix(text, "\n"))})
+		}
+		data.Card = template.HTML(inked(lines))
 	}
 	if r := p.Report; r != nil {
 		data.Tool, data.Title = r.Tool, r.Target

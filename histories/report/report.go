@@ -64,7 +64,8 @@ type Report struct {
 	// Uncontrolled is what the target's clients did that no schedule decided, each with how often. It is
 	// left out for targets that do nothing by themselves.
 	Uncontrolled []string
-	// Wire is what went over the wire, by name, where that was seen but not by operation.
+	// Wire is what went over the wire in executions, by name, where that was seen but not by operation: without what the
+	// target's clients did before and after each, and when it was tried again.
 	Wire []Count
 	// Traffic is what single operations took on the wire, where that was seen.
 	Traffic []Traffic

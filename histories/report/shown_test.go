@@ -82,7 +82,10 @@ func TestNothingTakesTerminalsOver(t *testing.T) {
 		"coloured card": func(w io.Writer) error { return WriteCard(w, report, style.Style{Color: true}) },
 		"diagram":       func(w io.Writer) error { return draw.Draw(w, trace, style.Style{Color: true}) },
 		"page": func(w io.Writer) error {
-			return WritePage(w, &Page{report, []Execution{{Trace: trace, Command: hostile}}})
+			return WritePage(w, &Page{Report: report, Executions: []Execution{{Trace: trace, Command: hostile}}, Status: hostile})
+		},
+		"page of text": func(w io.Writer) error {
+			return WritePage(w, &Page{Title: hostile, Text: hostile})
 		},
 		"JSON":            func(w io.Writer) error { return WriteJSON(w, report) },
 		"JUnit":           func(w io.Writer) error { return WriteJUnit(w, report) },

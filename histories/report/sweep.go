@@ -34,6 +34,8 @@ type Sweep struct {
 	Examples    []SweepExample
 	Elapsed     time.Duration
 	Interrupted bool
+	// Status is how far a run is that goes on: its page is loaded again until another one takes its place. "" is over.
+	Status string
 }
 
 // SweepRow is a configuration.

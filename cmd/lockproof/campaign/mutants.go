@@ -136,5 +136,13 @@ func (j *mutantsJob) conclude(ctx context.Context) (*Outcome, error) {
 	return out, nil
 }
 
-// sofar is nothing: there is no page of mutants.
-func (j *mutantsJob) sofar() *Outcome { return nil }
+// sofar does without making anything smaller, which would take long.
+func (j *mutantsJob) sofar() *Outcome {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	out, err := j.conclude(ctx)
+	if err != nil {
+		return nil
+	}
+	return out
+}

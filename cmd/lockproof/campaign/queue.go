@@ -181,8 +181,26 @@ func (q *Queue) same(there *Manifest) error {
 	return nil
 }
 
-// join finds a campaign that somebody else has made.
+// join finds a campaign that somebody else has made, to take part in it. With another build of lockproof, or another
+// target, that is refused.
 func join(ctx context.Context, server Server, name string) (*Queue, error) {
+	q, err := find(ctx, server, name)
+	if err != nil {
+		return nil, err
+	}
+	there := q.manifest
+	if q.manifest, err = NewManifest(there.Plan); err == nil {
+		err = q.same(there)
+	}
+	if err != nil {
+		q.close()
+		return nil, err
+	}
+	return q, nil
+}
+
+// find finds a campaign that somebody else has made, to look at it.
+func find(ctx context.Context, server Server, name string) (*Queue, error) {
 	c, err := server.connect()
 	if err != nil {
 		return nil, err
@@ -211,14 +229,9 @@ func (q *Queue) find(ctx context.Context, name string) (err error) {
 			return q.explain(err)
 		}
 	}
-	there, err := q.there(ctx)
-	if err != nil {
+	if q.manifest, err = q.there(ctx); err != nil {
 		return err
 	}
-	if q.manifest, err = NewManifest(there.Plan); err != nil {
-		return err
-	}
-	q.manifest.Plan = there.Plan
 	if q.objects, err = q.js.ObjectStore(ctx, base(name)); err != nil {
 		return q.explain(err)
 	}
@@ -228,10 +241,7 @@ func (q *Queue) find(ctx context.Context, name string) (err error) {
 	if q.workers, err = q.shards.Consumer(ctx, consumer); err != nil {
 		return q.explain(err)
 	}
-	if err := q.findStored(ctx); err != nil {
-		return err
-	}
-	return q.same(there)
+	return q.findStored(ctx)
 }
 
 // only is the name of the one campaign on the server.

@@ -20,6 +20,9 @@ type RunConfig struct {
 	Options
 	// Watch is told now and then how far it is. It may be nil.
 	Watch func(*Status)
+	// Page makes a page of what it has come to: now and then, with how far it is, and at the end, with nil. The page is
+	// left where a [Watcher] finds it. It may be nil.
+	Page func(*Outcome, *Status) []byte
 }
 
 // Run runs a campaign, or goes on with it where it was left, until it is over or ctx is. The error is for a campaign
@@ -47,6 +50,11 @@ func Run(ctx context.Context, c RunConfig) (*Outcome, error) {
 		return nil, err
 	}
 	out.finish(r.elapsed(), ctx.Err() != nil)
+	r.lastPage(out)
+	if r.last != nil && ctx.Err() == nil {
+		r.last.Reported = true
+		r.leave(r.last)
+	}
 	return out, nil
 }
 
@@ -79,6 +87,9 @@ type run struct {
 	again   int            // deliveries of shards after the first, of those that were taken in
 	quiet   time.Time      // since when nothing has arrived
 	told    time.Time      // when somebody was told last how far it is
+	last    *Status        // of a campaign that is over
+	paged   time.Time      // when a page was made last
+	paging  time.Duration  // that took so long
 	found   int            // executions that were done at other times
 
 	mu     sync.Mutex
@@ -301,6 +312,7 @@ func (r *run) finished(ctx context.Context) error {
 		r.config.Watch(s)
 	}
 	r.leave(s)
+	r.last = s
 	if err := r.note(ctx, keyElapsed, []byte(r.elapsed().String())); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ type job interface {
 	progress() Progress
 	// conclude makes the report. With a ctx that is over, it does so in haste.
 	conclude(ctx context.Context) (*Outcome, error)
-	// sofar is what it has come to at this moment, in haste; nil where there is nothing to show.
+	// sofar is what it has come to at this moment, in haste; nil where that can't be told.
 	sofar() *Outcome
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -26,6 +25,8 @@ type Status struct {
 	Seconds     float64 `json:"seconds"`     // the campaign has run for
 	Left        float64 `json:"left"`        // seconds until its end, at that rate; 0 is not known
 	Over        string  `json:"over,omitempty"`
+	// Reported says that it is over and reported: what it came to was made smaller.
+	Reported bool `json:"reported"`
 	// At is when that was so.
 	At time.Time `json:"at"`
 
@@ -40,7 +41,7 @@ func (s *Status) Sofar() *Outcome {
 	}
 	out := s.sofar()
 	if out != nil {
-		out.finish(time.Duration(s.Seconds*float64(time.Second)), true)
+		out.finish(time.Duration(s.Seconds*float64(time.Second)), false)
 	}
 	return out
 }
@@ -64,8 +65,10 @@ func (s *Status) String() string {
 		out = append(out, "no violation")
 	}
 	switch {
-	case s.Over != "":
+	case s.Over != "" && s.Reported:
 		out = append(out, "over: "+s.Over)
+	case s.Over != "":
+		out = append(out, "over: "+s.Over+"; the card is being made")
 	case !s.At.IsZero() && time.Since(s.At) > abandoned:
 		out = append(out, "nobody has run it since "+s.At.Format(time.DateTime))
 	case s.Left > 0:
@@ -104,6 +107,7 @@ func (r *run) tell() {
 		r.config.Watch(s)
 	}
 	r.leave(s)
+	r.page(s)
 }
 
 // leave leaves the status where it is looked for. That is for people: should it fail, the campaign goes on.
@@ -139,61 +143,4 @@ func (r *run) status() *Status {
 		s.Redelivered += info.NumRedelivered
 	}
 	return s
-}
-
-// Look is the status of a campaign: of the only one on the server, where the name is "". Looking changes nothing.
-func Look(ctx context.Context, server Server, name string) (*Status, error) {
-	if server.URL == "" {
-		return lookIn(server.Dir)
-	}
-	q, err := join(ctx, server, name)
-	if err != nil {
-		return nil, err
-	}
-	defer q.close()
-	return q.look(ctx)
-}
-
-// look is the status as whoever runs the campaign has left it, and what has changed since then.
-func (q *Queue) look(ctx context.Context) (*Status, error) {
-	s := &Status{Name: q.manifest.Plan.Name}
-	data, err := q.noted(ctx, keyStatus)
-	if err != nil {
-		return nil, err
-	}
-	if data != nil {
-		if err := json.Unmarshal(data, s); err != nil {
-			return nil, fmt.Errorf("queue %s: the status of campaign %s can't be read: %w", q.name, s.Name, err)
-		}
-	}
-	over, err := q.noted(ctx, keyOver)
-	if err != nil {
-		return nil, err
-	}
-	s.Over = string(over)
-	err = q.persist(ctx, func(ctx context.Context) error {
-		results, err := q.stored.Info(ctx)
-		if err != nil {
-			return err
-		}
-		s.Done = int(results.State.Msgs)
-		info, err := q.workers.Info(ctx)
-		if err == nil {
-			s.Running = info.NumAckPending
-		}
-		return err
-	})
-	return s, err
-}
-
-func lookIn(dir string) (*Status, error) {
-	data, err := os.ReadFile(filepath.Join(dir, statusFile))
-	if err != nil {
-		return nil, fmt.Errorf("there is no campaign in %s: start it with lockproof campaign run, or give the server's --queue", dir)
-	}
-	s := new(Status)
-	if err := json.Unmarshal(data, s); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, statusFile), err)
-	}
-	return s, nil
 }
