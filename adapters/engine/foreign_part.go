@@ -104,6 +104,9 @@ func (p *ForeignPart) Reproduced() (set property.Set) {
 	return set
 }
 
+// Ended reports whether clients ended by themselves so often that a run would have ended there.
+func (p *ForeignPart) Ended() bool { return p.free.Died >= maxCrashes }
+
 // foreignPartFile is a part as it is written. Its fields are those of foreignSum and mean the same.
 type foreignPartFile struct {
 	Sum          []byte // as JSON

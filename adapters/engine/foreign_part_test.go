@@ -47,7 +47,7 @@ func TestForeignPartsAddUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range []*engine.Result{whole, res} {
-		r.Report.Wire, r.Report.Uncontrolled = nil, nil // each part logs its clients in, and what they write in one go is theirs
+		r.Report.Wire, r.Report.Uncontrolled = nil, nil // they write several commands in one go: how many the gate has when they crash is theirs
 	}
 	if got, want := card(t, res), card(t, whole); got != want {
 		t.Errorf("parts come to\n%s\nthe whole run to\n%s", got, want)

@@ -95,12 +95,6 @@ func (f *foreignRun) run(ctx context.Context, from, to int, shrink bool) error {
 // measured takes in what a worker has counted: all else of its executions is in the sum already.
 func (f *foreignRun) measured(w *foreignWorker) {
 	f.sum.merge(&w.part)
-	counts := w.stage.Wire()
-	f.wire.Add(&counts)
-	if f.traffic == nil {
-		f.traffic = make(foreign.Traffic)
-	}
-	f.traffic.Merge(w.stage.Traffic())
 	f.agreed += w.stage.Agreed()
 }
 
@@ -132,6 +126,11 @@ func (f *foreignRun) take(i int, x *foreign.Execution) {
 	defer f.mu.Unlock()
 	f.sum.addForeign(i, x)
 	f.free.Add(x.Uncontrolled)
+	f.wire.Add(&x.Wire)
+	if f.traffic == nil {
+		f.traffic = make(foreign.Traffic)
+	}
+	f.traffic.Merge(x.Traffic)
 	f.disagreement = cmp.Or(f.disagreement, x.Disagreement)
 	if !x.Uncontrolled.Free() {
 		f.wild++

@@ -64,24 +64,27 @@ func (w *foreignWorker) work(ctx context.Context) error {
 	return nil
 }
 
-// play plays the i-th scenario. What seems to cost too much is looked at again, more patiently.
+// play plays the i-th scenario. What seems to cost too much is looked at again, more patiently: then that counts instead.
 func (w *foreignWorker) play(ctx context.Context, i int) (*foreign.Execution, error) {
 	sc := w.stage.Playable(w.source.Scenario(i))
 	w.stage.Measure(0)
 	if i%measuredEvery == 0 && w.wanted()&foreign.Measured != 0 {
 		w.stage.Measure(foreign.Glance)
 	}
+	before := w.part
 	x, err := w.stage.Run(ctx, &sc)
 	if err != nil || !w.unexpected(x.Found&w.Properties) {
 		return x, err
 	}
-	w.fresh = false
+	once := w.part
+	w.part, w.fresh = before, false
 	w.stage.Measure(foreign.Stare)
 	y, err := w.stage.Run(ctx, &sc)
 	if err != nil {
 		return nil, err
 	}
 	if x.Found &^= foreign.Measured; x.Found&^y.Found != 0 { // this is not to be lost, and costs can be measured later
+		w.part = once
 		return x, nil
 	}
 	w.expect(y.Found)

@@ -159,7 +159,7 @@ func (r *run) execution() *Execution {
 			History: history.History{Kind: r.config.Kind, Clients: len(r.sc.Clients), Events: r.record.events},
 		},
 		Found: r.monitor.Found & r.judgeable(), Exercised: r.monitor.Exercised & r.judgeable(),
-		Uncontrolled: r.unruled, Disagreement: r.disagreement,
+		Uncontrolled: r.unruled, Disagreement: r.disagreement, Wire: r.wire, Traffic: r.traffic,
 	}
 	for _, v := range x.Violations {
 		x.Found = x.Found.With(v.Property)

@@ -32,6 +32,10 @@ type Execution struct {
 	// Disagreement is how a real broker first did something else than the simulated one, "" where it did not.
 	// Then only the history is judged, and what commands alone show.
 	Disagreement string
+	// Wire is what went over the clients' connections while the schedule decided, and Traffic what operations took of it,
+	// where that was measured: see [Stage.Measure]. Neither depends on what the clients did before.
+	Wire    wire.Counts
+	Traffic Traffic
 }
 
 // chooser decides what happens next, or says that nothing is left to.
@@ -45,8 +49,10 @@ type run struct {
 	ctx     context.Context
 	sc      *scenario.Scenario
 	book    *book
-	here    string            // what lock names begin with in this run
-	before  map[string]bool   // the queues that there were before it
+	here    string          // what lock names begin with in this run
+	before  map[string]bool // the queues that there were before it
+	wire    wire.Counts     // what had gone over the clients' connections before it, then in it
+	traffic Traffic
 	aliases map[string]string // of queues whose names don't tell whose they are
 	players []player
 	ghosts  []*link
@@ -117,6 +123,7 @@ func (s *Stage) play(ctx context.Context, sc *scenario.Scenario, choose chooser)
 	if over { // without its locks there is nothing to carry out
 		over, err = r.act(choose)
 	}
+	r.metered()
 	if err != nil { // nobody goes on from here
 		return nil, err
 	}
@@ -143,7 +150,7 @@ func (s *Stage) begin(ctx context.Context, sc *scenario.Scenario) (*run, error) 
 	}
 	s.runs++
 	s.unruled = Uncontrolled{}
-	r := &run{Stage: s, ctx: ctx, sc: sc, book: s.book(sc.Locks), here: s.place(""), shared: s.Sharing(), aliases: make(map[string]string)}
+	r := &run{Stage: s, ctx: ctx, sc: sc, book: s.book(sc.Locks), here: s.place(""), shared: s.Sharing(), aliases: make(map[string]string), traffic: make(Traffic)}
 	r.before = s.there()
 	r.players = make([]player, len(sc.Clients))
 	s.mu.Lock()
@@ -164,7 +171,15 @@ func (s *Stage) begin(ctx context.Context, sc *scenario.Scenario) (*run, error) 
 	r.mu.Lock()
 	clear(r.passes)
 	r.mu.Unlock()
+	r.wire = s.counts()
 	return r, nil
+}
+
+// metered takes in what has gone over the clients' connections in the run.
+func (r *run) metered() {
+	before := r.wire
+	r.wire = r.counts()
+	r.wire.Less(&before)
 }
 
 // createAll has the custodian make the locks with their slots.

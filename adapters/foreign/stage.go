@@ -67,9 +67,7 @@ type Stage struct {
 	unruled Uncontrolled // of the run at hand
 	burst   time.Duration
 	bound   int // of steps
-	traffic Traffic
-	agreed  int         // replies of brokers before this one, see Agreed
-	past    wire.Counts // of servers that were closed
+	agreed  int // replies of brokers before this one, see Agreed
 	// lenience is how long operations may take to come to their end after a scenario that left them in
 	// their midst: less and less, where they don't.
 	lenience time.Duration
@@ -104,7 +102,7 @@ func NewStage(ctx context.Context, c Config) (*Stage, error) {
 		c.Limit = defaultLimit
 	}
 	s := &Stage{
-		config: c, wake: make(chan struct{}, 1), open: true, links: make(map[*wire.Conn]*link), traffic: make(Traffic),
+		config: c, wake: make(chan struct{}, 1), open: true, links: make(map[*wire.Conn]*link),
 		habits: make(map[cause]*habit), passes: make(map[cause]int), rests: make(map[rest]bool),
 	}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -197,8 +195,6 @@ func (s *Stage) dismiss() error {
 	}
 	for _, a := range s.actors {
 		errs = append(errs, a.server.Close())
-		counts := a.server.Counts()
-		s.past.Add(&counts)
 	}
 	s.mu.Lock()
 	s.actors, s.links, s.open = nil, make(map[*wire.Conn]*link), true
@@ -280,8 +276,9 @@ func (s *Stage) wait(ctx context.Context, limit time.Duration, holds func() bool
 	}
 }
 
-// place is what scenario.Scenario calls a lock, as it is called in one run.
-func (s *Stage) place(name string) string { return fmt.Sprintf("%sr%d.%s", s.prefix, s.runs, name) }
+// place is what scenario.Scenario calls a lock, as it is called in one run: equally long in each, so that what goes over
+// the wire does not depend on how many there were before.
+func (s *Stage) place(name string) string { return fmt.Sprintf("%sr%06d.%s", s.prefix, s.runs, name) }
 
 // supports reports whether the clients offer an operation.
 func (s *Stage) supports(op lock.Op) bool {

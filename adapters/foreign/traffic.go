@@ -39,12 +39,8 @@ func (t Traffic) Merge(others Traffic) {
 	}
 }
 
-// Traffic is what operations took in the measured runs that nothing disturbed; see [Stage.Measure].
-func (s *Stage) Traffic() Traffic { return s.traffic }
-
-// Wire is what went over all connections of all clients so far, what came before and between the runs counted in.
-func (s *Stage) Wire() (sum wire.Counts) {
-	sum = s.past
+// counts is what has gone over the connections of all clients.
+func (s *Stage) counts() (sum wire.Counts) {
 	for _, a := range s.actors {
 		counts := a.server.Counts()
 		sum.Add(&counts)

@@ -49,6 +49,25 @@ func (c *Counts) Add(o *Counts) {
 	}
 }
 
+// Less takes away what was counted before.
+func (c *Counts) Less(o *Counts) {
+	c.Opened -= o.Opened
+	c.Closed -= o.Closed
+	c.ChannelsOpened -= o.ChannelsOpened
+	c.ChannelsClosed -= o.ChannelsClosed
+	c.RoundTrips -= o.RoundTrips
+	c.In.add(-o.In.Frames, -o.In.Bytes)
+	c.Out.add(-o.Out.Frames, -o.Out.Bytes)
+	c.HeartbeatsIn -= o.HeartbeatsIn
+	c.HeartbeatsOut -= o.HeartbeatsOut
+	for i := range c.Methods {
+		c.Methods[i].Sent -= o.Methods[i].Sent
+		c.Methods[i].Received -= o.Methods[i].Received
+		c.Methods[i].Out.add(-o.Methods[i].Out.Frames, -o.Methods[i].Out.Bytes)
+		c.Methods[i].In.add(-o.Methods[i].In.Frames, -o.Methods[i].In.Bytes)
+	}
+}
+
 // Method is the counts of one method.
 func (c *Counts) Method(id frame.ID) MethodCounts { return c.Methods[id.Index()] }
 

@@ -345,7 +345,7 @@ func (f *campaignStatusFlags) run(c *cobra.Command, args []string) error {
 	}
 	defer w.Close()
 	live := newProgress()
-	live.on = live.on && f.watch && !f.json && style().Width > 0
+	live.on = live.on && f.watch && !f.json && outputStyle().Width > 0
 	for last := ""; ; {
 		s, err := w.Look(c.Context())
 		if err == nil {

@@ -99,6 +99,9 @@ func (j *externalJob) enough() string {
 	if broken := j.sum.Reproduced() & j.config.Until; broken != 0 {
 		return strings.Join(broken.Names(), ", ") + " violated"
 	}
+	if j.sum.Ended() {
+		return "the target's clients ended by themselves too often"
+	}
 	return ""
 }
 
@@ -114,8 +117,15 @@ func (j *externalJob) conclude(ctx context.Context) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r := res.Report; len(r.Uncontrolled) > 0 {
+		r.Uncontrolled = append(r.Uncontrolled, mayDiffer)
+	}
 	return &Outcome{Result: res}, nil
 }
+
+// mayDiffer is said of a campaign whose clients did something that no schedule decides. Where they did not, its report
+// is the one of a single machine.
+const mayDiffer = "these counts, and those of what went over the wire, may differ from run to run"
 
 func (j *externalJob) sofar() *Outcome {
 	ctx, cancel := context.WithCancel(context.Background())
