@@ -47,7 +47,8 @@ type Monitor struct {
 // Counts has a number for every property.
 type Counts [property.Count]int
 
-// watch is what is known of one client.
+// watch is what is known of one client. What is remembered for some properties only stands in groups; a search keeps a
+// group or forgets it as a whole (see [retained]).
 type watch struct {
 	op        lock.Op
 	lock      uint8
@@ -55,45 +56,109 @@ type watch struct {
 	alive     bool // it has not crashed
 	connected bool // the broker has the connection that it believes in
 	believed  uint8
-	released  bool  // it gave that up by itself in the call at hand, which has yet to say so
-	gone      bool  // believed is removed at some moment since it was granted
-	since     int64 // when its stale belief began to overlap with another's; 0 is not at all
-	steps     int32 // commands since then
-	left      uint8 // the slot it believed to hold when it crashed
-	dropped   bool  // its connection was lost, not by its own doing, and it has not opened another
-	moved     bool  // it has opened another since it was granted what it believes to hold
+	released  bool // it gave that up by itself in the call at hand, which has yet to say so
 
-	// Sets of what was true at some moment of the call at hand.
-	existed     uint16 // the slot existed
-	absent      uint16 // the slot did not exist
-	busy        uint16 // the slot was taken or did not exist
-	empty       uint16 // nobody had the slot
-	granted     uint16 // the slot was granted to this client by this call
-	mine        uint16 // the slot was this client's
-	held        uint16 // the slot existed and was this client's
-	claimed     uint16 // the same, granted by this call
-	undone      uint16 // the slot did not exist and was this client's, granted by this call
-	counts      uint16 // bit n: there were n slots
-	full        bool   // every slot was taken
-	waited      bool   // somebody was administering, or died doing so
-	stale       bool   // the connection was dropped already when the call began
-	grown       uint8  // slots that this call added
-	shrunk      uint8
-	working     bool // it has touched A queues
-	interleaved bool // somebody else administered meanwhile
-	alone       bool // no other administrative operation so far
-	deleted     bool // this call removed a slot
+	renewal
+	loss
+	moves
+	theDead
+	overlap
 
-	linked   bool   // the link was up when the call began
-	troubled bool   // the link broke, not by its own doing, or a reply was lost
-	declared uint16 // slots whose B queue this call declared
-	refused  uint8  // claims that met RESOURCE_LOCKED
-	asked    uint16 // looks at what it waits for: the administration mutex, or a B queue
-	mended   uint8  // channels that broke for whatever reason
-	broken   bool   // one of them for no reason of the operation's
-	wasted   bool   // one of them for no better reason than the operation's own
-	cost     Cost
+	// Of the call at hand.
+	existence
+	holders
+	grants
+	own
+	counts
+	waiting
+	trouble
+	admins
+	claims
+	costs
+	damage
+	staleness
+	breakage
 }
+
+// What is remembered from call to call.
+type (
+	renewal struct {
+		gone bool // believed is removed at some moment since it was granted
+	}
+	loss struct {
+		dropped bool // its connection was lost, not by its own doing, and it has not opened another
+	}
+	moves struct {
+		moved bool // it has opened another since it was granted what it believes to hold
+	}
+	theDead struct {
+		left uint8 // the slot it believed to hold when it crashed
+	}
+	// overlap is measured and judges nothing: no search keeps it.
+	overlap struct {
+		since int64 // when its stale belief began to overlap with another's; 0 is not at all
+		steps int32 // commands since then
+	}
+)
+
+// What is remembered of a call: sets of what was true of slots at some moment of it, and what it did and met.
+type (
+	existence struct {
+		existed uint16 // the slot existed
+		absent  uint16 // the slot did not exist
+	}
+	holders struct {
+		busy  uint16 // the slot was taken or did not exist
+		empty uint16 // nobody had the slot
+		full  bool   // every slot was taken
+	}
+	grants struct {
+		granted uint16 // the slot was granted to this client by this call
+		claimed uint16 // it existed and was this client's, granted by this call
+		undone  uint16 // it did not exist and was this client's, granted by this call
+	}
+	own struct {
+		mine uint16 // the slot was this client's
+		held uint16 // the slot existed and was this client's
+	}
+	counts struct {
+		counted uint16 // bit n: there were n slots
+		grown   uint8  // slots that this call added
+		shrunk  uint8
+	}
+	waiting struct {
+		waited  bool   // somebody was administering, or died doing so
+		refused uint8  // claims that met RESOURCE_LOCKED
+		asked   uint16 // looks at what it waits for: the administration mutex, or a B queue
+	}
+	trouble struct {
+		troubled bool // the link broke, not by its own doing, or a reply was lost
+	}
+	admins struct {
+		working     bool // it has touched A queues
+		interleaved bool // somebody else administered meanwhile
+		alone       bool // no other administrative operation so far
+	}
+	claims struct {
+		declared uint16 // slots whose B queue this call declared
+	}
+	costs struct {
+		linked bool  // the link was up when the call began
+		mended uint8 // channels that broke for whatever reason
+		wasted bool  // one of them for no better reason than the operation's own
+		cost   Cost
+	}
+	damage struct {
+		deleted bool // this call removed a slot
+	}
+	staleness struct {
+		stale bool // the connection was dropped already when the call began
+	}
+	// breakage decides in which class of costs the call falls, and judges nothing: no search keeps it.
+	breakage struct {
+		broken bool // a channel broke for no reason of the operation's
+	}
+)
 
 // lockWatch is what is known of one lock.
 type lockWatch struct {
@@ -176,10 +241,10 @@ func (m *Monitor) dropWitness() { m.Witnessed, m.Strict = false, false }
 func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 	w := &m.clients[c-1]
 	*w = watch{
-		op: op, lock: l, arg: arg, alive: w.alive, connected: w.connected || w.believed == 0, believed: w.believed, gone: w.gone,
-		since: w.since, steps: w.steps, linked: linked, alone: true, dropped: w.dropped,
-		moved: w.moved && w.believed > 0,
-		stale: w.believed > 0 && !w.connected, troubled: w.dropped,
+		op: op, lock: l, arg: arg, alive: w.alive, connected: w.connected || w.believed == 0, believed: w.believed,
+		renewal: w.renewal, loss: w.loss, moves: moves{w.moved && w.believed > 0}, overlap: w.overlap,
+		costs: costs{linked: linked}, admins: admins{alone: true},
+		staleness: staleness{w.believed > 0 && !w.connected}, trouble: trouble{w.dropped},
 	}
 	if op == lock.Release {
 		w.arg, w.believed = w.believed, 0
@@ -211,7 +276,7 @@ func (m *Monitor) observe(c uint8, w *watch) {
 	w.absent |= AllSlots &^ t.Exists
 	w.busy |= AllSlots &^ t.Free()
 	w.empty |= AllSlots &^ t.Taken
-	w.counts |= 1 << bits.OnesCount16(t.Exists)
+	w.counted |= 1 << bits.OnesCount16(t.Exists)
 	w.full = w.full || t.Free() == 0
 	w.waited = w.waited || m.administered(w.lock, t)
 	mine := t.owned(m.owner(c))

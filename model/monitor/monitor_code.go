@@ -49,7 +49,7 @@ func (w *watch) encode(c *codec.Coder) {
 	codec.Bools(c, &w.troubled, &w.broken, &w.wasted)
 	for _, set := range []*uint16{
 		&w.existed, &w.absent, &w.busy, &w.empty, &w.granted, &w.mine, &w.held, &w.claimed, &w.undone,
-		&w.counts, &w.declared, &w.asked,
+		&w.counted, &w.declared, &w.asked,
 	} {
 		codec.Number(c, set)
 	}
@@ -138,21 +138,21 @@ func (m *Monitor) Resume(truth []Truth) {
 type retained uint16
 
 const (
-	ofExistence retained = 1 << iota // existed, absent
-	ofHolders                        // busy, empty
-	ofGrants                         // granted, claimed, undone
-	ofOwn                            // mine, held
-	ofCounts                         // counts, grown, shrunk
-	ofWaiting                        // waited, asked, refused
-	ofTrouble                        // troubled
-	ofAdmins                         // working, cut, alone
-	ofCosts                          // declared, mended, wasted, linked, cost
-	ofDamage                         // deleted, declared
-	ofStaleness                      // stale
-	ofRenewal                        // gone
-	ofLoss                           // dropped
-	ofMoves                          // moved
-	ofTheDead                        // left
+	ofExistence retained = 1 << iota
+	ofHolders
+	ofGrants
+	ofOwn
+	ofCounts
+	ofWaiting
+	ofTrouble
+	ofAdmins
+	ofCosts
+	ofDamage
+	ofStaleness
+	ofRenewal
+	ofLoss
+	ofMoves
+	ofTheDead
 )
 
 // needs says what each property is judged from, beside beliefs and the truth.
@@ -213,12 +213,11 @@ func (m *Monitor) Forget(keep property.Set, strength property.Strength) {
 func (w *watch) forget(wanted retained, m *Monitor) {
 	idle := watch{
 		op: w.op, lock: w.lock, alive: w.alive, connected: w.connected, believed: w.believed, released: w.released,
-		gone:    w.gone && wanted&ofRenewal != 0,
-		dropped: w.dropped && wanted&ofLoss != 0,
-		moved:   w.moved && w.believed > 0 && wanted&ofMoves != 0,
 	}
-	if wanted&ofTheDead != 0 {
-		idle.left = w.left
+	for of := ofRenewal; of <= ofTheDead; of <<= 1 {
+		if wanted&of != 0 {
+			idle.recall(of, w, m)
+		}
 	}
 	if w.op == lock.NoOp || !w.alive {
 		idle.connected = idle.connected || idle.believed == 0
@@ -234,33 +233,42 @@ func (w *watch) forget(wanted retained, m *Monitor) {
 	*w = idle
 }
 
-// recall takes over one kind of memory.
+// recall takes over one group, as far as it can make a difference.
 func (w *watch) recall(of retained, o *watch, m *Monitor) {
 	switch of {
 	case ofExistence:
-		w.existed, w.absent = o.existed, o.absent
+		w.existence = o.existence
 	case ofHolders:
-		w.busy, w.empty, w.full = o.busy, o.empty, o.full && m.Strict
+		w.holders = o.holders
+		w.full = o.full && m.Strict
 	case ofGrants:
-		w.granted, w.claimed, w.undone = o.granted, o.claimed, o.undone
+		w.grants = o.grants
 	case ofOwn:
-		w.mine, w.held = o.mine, o.held
+		w.own = o.own
 	case ofCounts:
-		w.counts, w.grown, w.shrunk = o.counts, o.grown, o.shrunk
+		w.counts = o.counts
 	case ofWaiting:
-		// More than what breaks the bounds makes no difference.
-		w.waited, w.asked = o.waited, min(o.asked, max(m.polls, uint16(m.tries))+2)
+		w.waiting = o.waiting // more than what breaks the bounds makes no difference
+		w.asked = min(o.asked, max(m.polls, uint16(m.tries))+2)
 		w.refused = min(o.refused, max(m.retries, m.tries)+2)
 	case ofTrouble:
-		w.troubled = o.troubled
+		w.trouble = o.trouble
 	case ofAdmins:
-		w.working, w.interleaved, w.alone = o.working, o.interleaved, o.alone
+		w.admins = o.admins
 	case ofCosts:
-		w.declared, w.mended, w.wasted, w.linked = o.declared, o.mended, o.wasted, o.linked
+		w.claims, w.costs = o.claims, o.costs
 		w.cost = Cost{Trips: min(o.cost.Trips, 250), Channels: o.cost.Channels, Connections: o.cost.Connections}
 	case ofDamage:
-		w.declared, w.deleted = o.declared, o.deleted
+		w.claims, w.damage = o.claims, o.damage
 	case ofStaleness:
-		w.stale = o.stale
+		w.staleness = o.staleness
+	case ofRenewal:
+		w.renewal = o.renewal
+	case ofLoss:
+		w.loss = o.loss
+	case ofMoves:
+		w.moved = o.moved && o.believed > 0
+	case ofTheDead:
+		w.theDead = o.theDead
 	}
 }

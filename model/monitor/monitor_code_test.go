@@ -1,10 +1,13 @@
 package monitor
 
 import (
+	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/lockproof/lockproof/model/codec"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // What is read of a client is all that is known of it: nothing is left of what was known of whoever was there before.
@@ -22,4 +25,82 @@ func TestCodeClientLeavesNothing(t *testing.T) {
 	if used.clients[0] != fresh.clients[0] {
 		t.Errorf("read %+v, written %+v", used.clients[0], fresh.clients[0])
 	}
+}
+
+// unkept are the fields that no search keeps, as they judge nothing, and why the others do not survive everything.
+var unkept = map[string]string{
+	"since": "measured", "steps": "measured", "broken": "measured",
+	"Commands": "no budget is of commands", "Replies": "no budget is of replies",
+}
+
+// TestEveryFieldIsKept sets each field of what is known of a client by itself. Encoding must tell it apart and read it
+// back, and forgetting must keep it where every property is judged: a field that somebody adds and forgets there would
+// have states taken for one that are not.
+func TestEveryFieldIsKept(t *testing.T) {
+	eachField(reflect.TypeFor[watch](), nil, func(path []int, name string) {
+		base := watch{op: lock.Acquire, alive: true, believed: 1}
+		switch name { // calls in whose course these matter
+		case "counted", "grown", "shrunk", "working", "interleaved", "alone":
+			base.op = lock.Remove
+		case "mine", "held", "stale":
+			base.op = lock.Verify
+		}
+		changed := base
+		f := reflect.ValueOf(&changed).Elem().FieldByIndex(path)
+		reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem().Set(other(f))
+		if changed == base {
+			t.Fatalf("%s: nothing has changed", name)
+		}
+		kept := func(w watch) watch {
+			m := Monitor{n: 1, Witnessed: true, Strict: true, retries: 200, tries: 200, polls: 200}
+			m.clients[0] = w
+			m.Forget(1<<property.Count-1, property.Strict)
+			return m.clients[0]
+		}
+		coded := func(w watch) (out watch, text string) {
+			c := codec.Write(nil)
+			w.encode(&c)
+			back := codec.Read(c.Bytes())
+			out.encode(&back)
+			return out, string(c.Bytes())
+		}
+		back, text := coded(changed)
+		_, without := coded(base)
+		switch why := unkept[name]; {
+		case why != "" && kept(changed) != kept(base):
+			t.Errorf("%s is kept, though it is %s", name, why)
+		case why == "" && kept(changed) == kept(base):
+			t.Errorf("%s is forgotten though every property is judged", name)
+		case why == "" && text == without:
+			t.Errorf("%s is not encoded", name)
+		case why == "" && back != changed:
+			t.Errorf("%s: read %+v, written %+v", name, back, changed)
+		}
+	})
+}
+
+// eachField goes through the fields of a structure that are no structures.
+func eachField(typ reflect.Type, path []int, visit func(path []int, name string)) {
+	for i := range typ.NumField() {
+		f, at := typ.Field(i), append(slices.Clone(path), i)
+		if f.Type.Kind() == reflect.Struct {
+			eachField(f.Type, at, visit)
+			continue
+		}
+		visit(at, f.Name)
+	}
+}
+
+// other is another value than a field has.
+func other(f reflect.Value) reflect.Value {
+	v := reflect.New(f.Type()).Elem()
+	switch f.Kind() {
+	case reflect.Bool:
+		v.SetBool(!f.Bool())
+	case reflect.Int32, reflect.Int64:
+		v.SetInt(f.Int() + 3)
+	default:
+		v.SetUint(f.Uint() + 3)
+	}
+	return v
 }

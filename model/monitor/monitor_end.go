@@ -27,8 +27,8 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 		m.released(c, w, r)
 	case lock.Count:
 		if r.Outcome == lock.Done {
-			m.require(property.ExactCount, w.counts&(1<<r.Slots) != 0, c, 0, r.Slots, "")
-			m.confirm(w.counts&(1<<r.Slots) != 0)
+			m.require(property.ExactCount, w.counted&(1<<r.Slots) != 0, c, 0, r.Slots, "")
+			m.confirm(w.counted&(1<<r.Slots) != 0)
 		}
 	case lock.Wait:
 		if r.Reason == lock.GaveUp && !m.unbound {
@@ -193,13 +193,13 @@ func (m *Monitor) within(w *watch) bool {
 func (m *Monitor) did(w *watch) bool {
 	switch w.op {
 	case lock.Create:
-		return w.shrunk == 0 && w.counts>>w.arg != 0
+		return w.shrunk == 0 && w.counted>>w.arg != 0
 	case lock.Add:
 		return w.shrunk == 0 && w.grown == w.arg
 	case lock.Remove:
-		return w.grown == 0 && (w.shrunk == w.arg || w.shrunk < w.arg && w.counts&1 != 0)
+		return w.grown == 0 && (w.shrunk == w.arg || w.shrunk < w.arg && w.counted&1 != 0)
 	}
-	return w.grown == 0 && w.counts&1 != 0
+	return w.grown == 0 && w.counted&1 != 0
 }
 
 // leaks looks for what an idle client still has on the broker beside what it holds.
