@@ -65,8 +65,8 @@ func checkScenario(s *scenario.Scenario) (jsontext.Pointer, error) {
 	if err := s.Options.Check(); err != nil {
 		return "/options", err
 	}
-	if n := len(s.Locks); n < 1 || n > scenario.MaxLocks {
-		return "/locks", fmt.Errorf("found %s, expected 1 to %d", style.Plural(n, "lock"), scenario.MaxLocks)
+	if n := len(s.Locks); n < 1 || n > lock.MaxLocks {
+		return "/locks", fmt.Errorf("found %s, expected 1 to %d", style.Plural(n, "lock"), lock.MaxLocks)
 	}
 	for i, l := range s.Locks {
 		at := item("/locks", i)
@@ -90,8 +90,8 @@ func checkScenario(s *scenario.Scenario) (jsontext.Pointer, error) {
 }
 
 func checkClients(s *scenario.Scenario) (jsontext.Pointer, error) {
-	if n := len(s.Clients); n < 1 || n > scenario.MaxClients {
-		return "/clients", fmt.Errorf("found %s, expected 1 to %d", style.Plural(n, "client"), scenario.MaxClients)
+	if n := len(s.Clients); n < 1 || n > lock.MaxClients {
+		return "/clients", fmt.Errorf("found %s, expected 1 to %d", style.Plural(n, "client"), lock.MaxClients)
 	}
 	for i, c := range s.Clients {
 		at := item("/clients", i)

@@ -46,10 +46,10 @@ func TestCheckCounterexample(t *testing.T) {
 			s.Clients, s.Schedule.Actions, f.Violation = nil, nil, violationFile{Step: 1}
 		}},
 		{"", "eight clients", func(_ *counterexampleFile, s *scenario.Scenario) {
-			s.Clients = make([]scenario.Client, scenario.MaxClients)
+			s.Clients = make([]scenario.Client, lock.MaxClients)
 		}},
 		{"/scenario/clients", "nine clients", func(_ *counterexampleFile, s *scenario.Scenario) {
-			s.Clients = make([]scenario.Client, scenario.MaxClients+1)
+			s.Clients = make([]scenario.Client, lock.MaxClients+1)
 		}},
 		{"/scenario/clients/1/lock", "a lock that is not there", func(_ *counterexampleFile, s *scenario.Scenario) { s.Clients[1].Lock = 1 }},
 		{"/scenario/clients/1/lock", "lock -1", func(_ *counterexampleFile, s *scenario.Scenario) { s.Clients[1].Lock = -1 }},

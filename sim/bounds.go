@@ -83,10 +83,10 @@ func (b *Bounds) Check() error {
 		return err
 	}
 	switch {
-	case len(b.Clients) == 0 || len(b.Clients) > scenario.MaxClients:
-		return fmt.Errorf("%d clients: expected 1 to %d, administrators included", len(b.Clients), scenario.MaxClients)
-	case len(b.Locks) == 0 || len(b.Locks) > scenario.MaxLocks:
-		return fmt.Errorf("%d locks: expected 1 to %d", len(b.Locks), scenario.MaxLocks)
+	case len(b.Clients) == 0 || len(b.Clients) > lock.MaxClients:
+		return fmt.Errorf("%d clients: expected 1 to %d, administrators included", len(b.Clients), lock.MaxClients)
+	case len(b.Locks) == 0 || len(b.Locks) > lock.MaxLocks:
+		return fmt.Errorf("%d locks: expected 1 to %d", len(b.Locks), lock.MaxLocks)
 	}
 	for _, l := range b.Locks {
 		if int(l.Slots) >= monitor.Slots {

@@ -6,7 +6,6 @@ import (
 	"github.com/lockproof/lockproof/model/codec"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
-	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim/broker"
 )
 
@@ -189,7 +188,7 @@ func (w *World) load(shared []byte, clients [][]byte) {
 	if w.sharing() && w.shared != 0 {
 		w.own(w.shared, 1)
 	}
-	w.truth = [scenario.MaxLocks]monitor.Truth{}
+	w.truth = [lock.MaxLocks]monitor.Truth{}
 	for l := range w.setting.layouts {
 		w.survey(uint8(l))
 	}

@@ -35,7 +35,7 @@ func (r *record) setUp(c uint8, cmd amqp.Command, reply amqp.Reply) {
 }
 
 // furnished notes what the broker has before the first action.
-func (r *record) furnished(truth [scenario.MaxLocks]monitor.Truth) {
+func (r *record) furnished(truth [lock.MaxLocks]monitor.Truth) {
 	if r.tracing {
 		r.setup[len(r.setup)-1].Truth = truth
 	}

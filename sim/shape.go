@@ -36,12 +36,12 @@ const addedEach = 2
 func (h *Shape) Check(kind lock.Kind) error {
 	clients, admins := fixed(h.Clients, 1), fixed(h.Admins, 0)
 	switch {
-	case clients < 1 || clients > scenario.MaxClients:
-		return fmt.Errorf("clients %d: expected 1 to %d, administrators included", clients, scenario.MaxClients)
+	case clients < 1 || clients > lock.MaxClients:
+		return fmt.Errorf("clients %d: expected 1 to %d, administrators included", clients, lock.MaxClients)
 	case admins != 0 && kind == lock.Mutex:
 		return fmt.Errorf("admins %d: a mutex has no administration; leave it out", admins)
-	case admins < 0 || admins > scenario.MaxClients-clients:
-		return fmt.Errorf("admins %d: expected 0 to %d, of at most %d clients altogether", admins, scenario.MaxClients-clients, scenario.MaxClients)
+	case admins < 0 || admins > lock.MaxClients-clients:
+		return fmt.Errorf("admins %d: expected 0 to %d, of at most %d clients altogether", admins, lock.MaxClients-clients, lock.MaxClients)
 	}
 	switch slots, most := fixed(h.Slots, 0), mostSlots(kind, admins); {
 	case slots < 0 || slots > most:
@@ -108,7 +108,7 @@ func (h *Shape) clients(drawn func() int) int {
 	if h.Clients != nil {
 		return *h.Clients
 	}
-	return min(drawn(), scenario.MaxClients-fixed(h.Admins, 0))
+	return min(drawn(), lock.MaxClients-fixed(h.Admins, 0))
 }
 
 // admins is how many administrators there are beside so many clients.
@@ -116,7 +116,7 @@ func (h *Shape) admins(clients int, drawn func() int) int {
 	if h.Admins != nil {
 		return *h.Admins
 	}
-	return min(drawn(), scenario.MaxClients-clients, (monitor.Slots-fixed(h.Slots, 0))/addedEach)
+	return min(drawn(), lock.MaxClients-clients, (monitor.Slots-fixed(h.Slots, 0))/addedEach)
 }
 
 // shapedFaults draws the crashes and restarts whose number is fixed.

@@ -18,7 +18,7 @@ type World struct {
 	clients  []client
 	halfOpen []halfOpen
 	owners   []uint8 // by connection: the client's number
-	truth    [scenario.MaxLocks]monitor.Truth
+	truth    [lock.MaxLocks]monitor.Truth
 	// Monitor watches the execution. Costs adds up what operations took; nil adds nothing.
 	Monitor monitor.Monitor
 	Costs   *monitor.Costs
@@ -66,7 +66,7 @@ func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 		w.Seen.add(SawTwoLocks)
 	}
 	w.halfOpen, w.owners = w.halfOpen[:0], w.owners[:0]
-	w.truth = [scenario.MaxLocks]monitor.Truth{}
+	w.truth = [lock.MaxLocks]monitor.Truth{}
 	w.record.reset()
 	w.furnish()
 	w.clients = w.clients[:0]

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -258,7 +259,7 @@ func (x *anyExploration) real(r *search.AnyResult, p property.Property, res *rep
 	tried = "seen violated in the abstraction; no execution was looked for"
 	for n := 1; n <= realClients && x.ctx.Err() == nil; n++ {
 		b := forLong(r.Bounds(n))
-		if len(b.Clients) > scenario.MaxClients {
+		if len(b.Clients) > lock.MaxClients {
 			break
 		}
 		found, whole := r.Real(x.ctx, 1<<p, n, realStates, illegal(&b))

@@ -25,7 +25,7 @@ type record struct {
 }
 
 // furnished notes what the broker has before the first action.
-func (r *record) furnished(truth [scenario.MaxLocks]monitor.Truth) {
+func (r *record) furnished(truth [lock.MaxLocks]monitor.Truth) {
 	r.setup = []scenario.Taken{{Action: scenario.Action{Do: scenario.Step}, Truth: truth}}
 }
 
@@ -47,7 +47,7 @@ func (r *run) finish() {
 	rec := &r.record
 	rec.now.Time, rec.now.Events, rec.now.Truth = r.now, len(rec.events)-rec.now.First, r.truth
 	if !r.naming.known {
-		rec.now.Truth = [scenario.MaxLocks]monitor.Truth{}
+		rec.now.Truth = [lock.MaxLocks]monitor.Truth{}
 	}
 	rec.steps = append(rec.steps, rec.now)
 	r.found(len(rec.steps) - 1)

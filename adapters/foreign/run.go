@@ -58,12 +58,12 @@ type run struct {
 	ghosts  []*link
 	buried  []*wire.Conn // of which the broker is to see the end
 	now     int64        // virtual milliseconds
-	truth   [scenario.MaxLocks]monitor.Truth
+	truth   [lock.MaxLocks]monitor.Truth
 	monitor monitor.Monitor
 	record  record
-	owners  [scenario.MaxLocks][monitor.Slots + 1]*link // who has a slot, or had it last
-	shared  bool                                        // the connection, by all
-	several bool                                        // a client had connections at once
+	owners  [lock.MaxLocks][monitor.Slots + 1]*link // who has a slot, or had it last
+	shared  bool                                    // the connection, by all
+	several bool                                    // a client had connections at once
 	// disagreement is [Execution.Disagreement].
 	disagreement string
 }
@@ -141,9 +141,9 @@ func (s *Stage) play(ctx context.Context, sc *scenario.Scenario, choose chooser)
 
 // begin sets the stage: clients are there and connected, and the locks have their slots.
 func (s *Stage) begin(ctx context.Context, sc *scenario.Scenario) (*run, error) {
-	if len(sc.Clients) > scenario.MaxClients || len(sc.Locks) > scenario.MaxLocks {
+	if len(sc.Clients) > lock.MaxClients || len(sc.Locks) > lock.MaxLocks {
 		return nil, fmt.Errorf("a scenario with %d clients and %d locks: expected at most %d and %d",
-			len(sc.Clients), len(sc.Locks), scenario.MaxClients, scenario.MaxLocks)
+			len(sc.Clients), len(sc.Locks), lock.MaxClients, lock.MaxLocks)
 	}
 	if err := s.cast(ctx, len(sc.Clients)); err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ type watched struct {
 }
 
 // expected is what the truth says of the queue.
-func (w *watched) expected(truth *[scenario.MaxLocks]monitor.Truth) presence {
+func (w *watched) expected(truth *[lock.MaxLocks]monitor.Truth) presence {
 	t := &truth[w.lock]
 	switch {
 	case w.role == lock.RoleA && t.Exists&(1<<w.slot) != 0:
@@ -135,7 +135,7 @@ func (o *observer) ask(c amqp.Command) amqp.Reply {
 }
 
 // compare looks at every queue and returns one that is not what the truth says, if there is one.
-func (o *observer) compare(queues []watched, truth *[scenario.MaxLocks]monitor.Truth) (*watched, presence, error) {
+func (o *observer) compare(queues []watched, truth *[lock.MaxLocks]monitor.Truth) (*watched, presence, error) {
 	for i := range queues {
 		w := &queues[i]
 		has, err := o.look(w)

@@ -77,9 +77,9 @@ faults then, and, unless said otherwise, 2 clients, 1 slot and no administrator.
 
 func (f *exploreFlags) workload(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.Var(orAny{number[int]{&f.Clients, 0, scenario.MaxClients}}, "clients", "how many clients, or any number of them")
+	flags.Var(orAny{number[int]{&f.Clients, 0, lock.MaxClients}}, "clients", "how many clients, or any number of them")
 	flags.Var(number[int]{&f.Rounds, 1, 100}, "rounds", "how often each goes through its calls")
-	flags.Var(orAny{number[int]{&f.Admins, 0, scenario.MaxClients}}, "admins", "how many administrators, or any number of them")
+	flags.Var(orAny{number[int]{&f.Admins, 0, lock.MaxClients}}, "admins", "how many administrators, or any number of them")
 	flags.Var(number[int]{&f.Slots, 0, monitor.Slots - 1}, "slots", "how many slots there are at first")
 	flags.Var(number[int]{&f.MostSlots, 1, monitor.Slots - 1}, "most-slots", "with any number of clients, how many slots there may be at once (default as many as at first)")
 	flags.StringArrayVar(&f.Names, "lock", nil, "the `NAME` of a lock (default jobs); given twice, clients use the two in turn")
@@ -195,8 +195,8 @@ func (f *exploreFlags) callers(c *cobra.Command, kind lock.Kind) error {
 	if kind != lock.Semaphore && f.Slots > 1 {
 		err = cmp.Or(err, given(c, fmt.Sprintf("%d: a %s has one; leave it out", f.Slots, kind), "slots"))
 	}
-	if len(f.Names) > scenario.MaxLocks {
-		err = cmp.Or(err, given(c, fmt.Sprintf("given %d times: expected at most %d", len(f.Names), scenario.MaxLocks), "lock"))
+	if len(f.Names) > lock.MaxLocks {
+		err = cmp.Or(err, given(c, fmt.Sprintf("given %d times: expected at most %d", len(f.Names), lock.MaxLocks), "lock"))
 	}
 	if len(f.Names) == 2 && f.Names[0] == f.Names[1] {
 		err = cmp.Or(err, given(c, fmt.Sprintf("%s given twice: expected two names that differ", f.Names[0]), "lock"))

@@ -8,6 +8,12 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
+// MaxClients and MaxLocks bound one execution, so that what watches it is a value of fixed size.
+const (
+	MaxClients = 8
+	MaxLocks   = 2
+)
+
 // MaxSlots is the largest slot number that a machine can hold or probe: a machine counts slots in a
 // byte, and add may go beyond what create was given.
 const MaxSlots = 250

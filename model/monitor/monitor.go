@@ -7,12 +7,6 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// MaxClients and MaxLocks bound what one monitor watches, so that it is a value of fixed size.
-const (
-	MaxClients = 8
-	MaxLocks   = 2
-)
-
 // Monitor watches one execution of which the broker's truth is known and finds the properties that
 // it violates. It is a plain value: copying it forks the watch. Every method is one thing that
 // happened; the world calls them in order.
@@ -40,8 +34,8 @@ type Monitor struct {
 	n       uint8
 	ended   uint8 // the owners whose connections have ended at this moment
 	now     int64
-	clients [MaxClients]watch
-	locks   [MaxLocks]lockWatch
+	clients [lock.MaxClients]watch
+	locks   [lock.MaxLocks]lockWatch
 }
 
 // Counts has a number for every property.

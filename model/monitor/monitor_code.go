@@ -104,9 +104,9 @@ func retainedFor(keep property.Set) (all retained) {
 
 // Visible is what clients notice of each other and of the locks.
 type Visible struct {
-	Exists, Taken           [MaxLocks]uint16
-	Mutex, Administered     [MaxLocks]bool // the administration mutex is taken, and with good reason
-	Administering, Touching bool           // the client at hand administers, and has touched A queues
+	Exists, Taken           [lock.MaxLocks]uint16
+	Mutex, Administered     [lock.MaxLocks]bool // the administration mutex is taken, and with good reason
+	Administering, Touching bool                // the client at hand administers, and has touched A queues
 	Alive                   bool
 	Witnessed, Strict       bool // while it is, more is remembered
 }

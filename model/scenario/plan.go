@@ -1,5 +1,7 @@
 package scenario
 
+import "github.com/lockproof/lockproof/model/lock"
+
 // World is what a [Plan] has to know of the world for which it chooses. Clients are numbered from 1.
 type World interface {
 	// Ready reports whether a client has something to do and is not standing still.
@@ -23,8 +25,8 @@ type Plan struct {
 	change   int // priority changes so far
 	replayed int
 	done     uint64 // faults that have happened
-	detect   [MaxClients]int
-	priority [MaxClients]int
+	detect   [lock.MaxClients]int
+	priority [lock.MaxClients]int
 	ready    []uint8
 }
 

@@ -8,11 +8,9 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Bounds of a scenario, so that a world is a value of fixed size.
+// Bounds of a scenario. How many clients and locks it has is bounded by [lock.MaxClients] and [lock.MaxLocks].
 const (
-	MaxClients = 8
-	MaxLocks   = 2
-	MaxSteps   = 600 // an execution that is not over by then has not made progress, unless its scenario says more
+	MaxSteps = 600 // an execution that is not over by then has not made progress, unless its scenario says more
 	// MostSteps is the most that a scenario may say.
 	MostSteps = 60_000
 	// MaxOperations is how many operations one client calls at most.

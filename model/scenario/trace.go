@@ -3,6 +3,7 @@ package scenario
 import (
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -34,7 +35,7 @@ type Taken struct {
 	// index First on.
 	First, Events int
 	// Truth is what the broker has of each lock after the action.
-	Truth [MaxLocks]monitor.Truth
+	Truth [lock.MaxLocks]monitor.Truth
 }
 
 // Violation is a property seen broken, and when.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/bits"
 
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -21,7 +22,7 @@ type Cutoff struct {
 func (r *AnyResult) Cutoff(ctx context.Context, clients, states int) (c Cutoff) {
 	reached := make(map[*anyContext]bitset)
 	for n := 1; n <= clients && c.Reached < r.Views && states > 0 && ctx.Err() == nil; n++ {
-		if len(r.Bounds(n).Clients) > scenario.MaxClients {
+		if len(r.Bounds(n).Clients) > lock.MaxClients {
 			break
 		}
 		c.Tried = n

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -148,7 +149,7 @@ func among(own uint32, holders []uint32, beside uint32) []uint32 {
 // 0. Both are parts, plus 1. There is room left in the world for one more client, who watches.
 func (w *anyWorker) moves(shared, own uint32, holders []uint32, beside uint32) (out []anyMove) {
 	all := among(own, holders, beside)
-	if len(all) >= scenario.MaxClients {
+	if len(all) >= lock.MaxClients {
 		w.crowded = true
 		return nil
 	}

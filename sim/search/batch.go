@@ -36,7 +36,7 @@ func (b *batch) expand(t []uint32) {
 		from, until = c, c+1
 	}
 	// All of them are looked up before the first is followed, so that waits for memory overlap.
-	var lists [scenario.MaxClients + 1]span
+	var lists [lock.MaxClients + 1]span
 	for c := from; c < until; c++ {
 		if !w.duplicate(t, c) {
 			lists[c] = w.lookUp(t, c)

@@ -5,11 +5,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/lock"
 )
 
 // tuple is a state: the number of the shared part and one for each client.
-type tuple [scenario.MaxClients + 1]uint32
+type tuple [lock.MaxClients + 1]uint32
 
 // exact keeps states whole: their parts by number, clients of one workload in the order of their
 // numbers.

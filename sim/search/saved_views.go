@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -284,7 +285,7 @@ func (s *anySearch) readTaken(d *decoder) *takenIn {
 	m.unwitnessed, m.shared, m.own = b[2]&2 != 0, d.below(shared), d.below(parts+1)
 	m.left = abandoned{d.below(parts + 1), d.below(parts + 1)}
 	m.effect, m.found = d.below(uint32(len(s.effects.list))), property.Set(d.u32())
-	if d.err == nil && (len(how.all) < m.first() || len(how.all) > scenario.MaxClients || int(m.action.Client) > m.first()) {
+	if d.err == nil && (len(how.all) < m.first() || len(how.all) > lock.MaxClients || int(m.action.Client) > m.first()) {
 		d.err = errDamaged
 	}
 	return how
