@@ -72,7 +72,7 @@ func verdicts(out *strings.Builder, target *lock.Target) {
 		}
 		for _, v := range tr.Violations {
 			if violated[v.Property]++; first[v.Property] == "" {
-				first[v.Property] = fmt.Sprintf("; first in scenario %d, step %d: %s", i, v.Step, v.Explain())
+				first[v.Property] = fmt.Sprintf("; first in scenario %d, step %d, by c%d, c%d and slot %d of lock %d: %s", i, v.Step, v.Client, v.Other, v.Slot, v.Lock, v.Explain())
 			}
 		}
 		if r.Monitor.Witnessed {

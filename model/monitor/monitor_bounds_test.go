@@ -41,6 +41,47 @@ func TestGivingUp(t *testing.T) {
 	}
 }
 
+// An acquire that says no more than that it failed may have met somebody: who held a slot that was there, or refused it
+// one; or there was no slot at all. Otherwise nothing went wrong, and it had to succeed. Other operations have no such
+// reason.
+func TestFailingWithoutAReason(t *testing.T) {
+	failed := lock.Result{Outcome: lock.Failed}
+	held := Truth{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 2}}
+	for _, c := range []struct {
+		name    string
+		op      lock.Op
+		truth   Truth
+		happens func(*Monitor)
+		right   bool
+	}{
+		{"a slot is free", lock.Acquire, slotOne.free, nil, false},
+		{"there is no slot", lock.Acquire, Truth{}, nil, true},
+		{"a queue is there of no slot", lock.Acquire, Truth{Taken: 1 << 2}, nil, true},
+		{"the slot is held", lock.Acquire, held, nil, true},
+		{"a queue is there of another slot", lock.Acquire, Truth{Exists: 1 << 1, Taken: 1 << 2}, nil, false},
+		{"one of two is held", lock.Acquire, Truth{Exists: 3 << 1, Taken: 1 << 2, Owner: [Slots + 1]uint8{2: 2}}, nil, true},
+		{"the slot was held", lock.Acquire, held, func(m *Monitor) { m.SetTruth(0, 2, &slotOne.free) }, true},
+		{"the slot came to be held", lock.Acquire, slotOne.free, func(m *Monitor) { m.SetTruth(0, 2, &held) }, true},
+		{"it was refused", lock.Acquire, slotOne.free, func(m *Monitor) {
+			m.Touch(1, lock.RoleB, 1, amqp.Command{Method: amqp.QueueDeclare}, amqp.Reply{Kind: amqp.ChannelClosed, Code: amqp.ResourceLocked})
+		}, true},
+		{"a count, and the slot is held", lock.Count, held, nil, false},
+		{"a wait, and the slot is held", lock.Wait, held, nil, false},
+	} {
+		var m Monitor
+		m.Reset(lock.Semaphore, &lock.Options{}, 2, []Truth{c.truth})
+		m.Begin(2, 0, lock.Acquire, 0, true)
+		m.Begin(1, 0, c.op, 1, true)
+		if c.happens != nil {
+			c.happens(&m)
+		}
+		m.End(1, failed, 0, true)
+		if m.Found.Has(property.Progress) == c.right {
+			t.Errorf("%s: found %b", c.name, m.Found)
+		}
+	}
+}
+
 // A verify that says the slot is removed is its own witness only if it was removed at some moment of the call.
 func TestWitnessOfRemoved(t *testing.T) {
 	for _, removed := range []bool{true, false} {

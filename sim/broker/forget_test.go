@@ -1,0 +1,64 @@
+package broker
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// What a client has got of a queue that is deleted meanwhile is nobody's: a later queue of that name gets none of it back,
+// and other queues get what is theirs, however it is given back, in a transaction or out of it.
+func TestDeletedQueueIsForgotten(t *testing.T) {
+	other := func(m amqp.Method) amqp.Command { return amqp.Command{Method: m, Channel: 1, Queue: 2} }
+	back := cmd(amqp.BasicNack, amqp.Requeue|amqp.Multiple)
+	back.Number = 0 // all there are
+	for name, c := range map[string]struct{ before, after []amqp.Command }{
+		"nack":                            {nil, []amqp.Command{back}},
+		"closing the channel":             {nil, []amqp.Command{cmd(amqp.ChannelClose, 0)}},
+		"closing the connection":          {nil, []amqp.Command{cmd(amqp.ConnectionClose, 0)}},
+		"nack in a transaction":           {[]amqp.Command{cmd(amqp.TxSelect, 0)}, []amqp.Command{back, cmd(amqp.TxCommit, 0)}},
+		"deleted before it is committed":  {[]amqp.Command{cmd(amqp.TxSelect, 0), back}, []amqp.Command{cmd(amqp.TxCommit, 0)}},
+		"deleted before it is taken back": {[]amqp.Command{cmd(amqp.TxSelect, 0), back}, []amqp.Command{cmd(amqp.TxRollback, 0), cmd(amqp.ChannelClose, 0)}},
+	} {
+		for deleted := range 2 { // or not at all
+			b := fuzzed(Options{})
+			for _, q := range []func(amqp.Method) amqp.Command{func(m amqp.Method) amqp.Command { return cmd(m, 0) }, other} {
+				b.Apply(2, q(amqp.QueueDeclare))
+				for range 2 {
+					b.Apply(2, q(amqp.BasicPublish))
+				}
+			}
+			b.Apply(1, cmd(amqp.BasicGet, 0))
+			b.Apply(1, other(amqp.BasicGet))
+			b.Apply(1, cmd(amqp.BasicGet, 0))
+			for _, x := range c.before {
+				b.Apply(1, x)
+			}
+			if deleted == 1 {
+				b.Apply(2, cmd(amqp.QueueDelete, 0))
+				b.Apply(2, cmd(amqp.QueueDeclare, 0))
+			}
+			for _, x := range c.after {
+				b.Apply(1, x)
+			}
+			if got, want := [2]int{b.Depth(1), b.Depth(2)}, [2]int{2 - 2*deleted, 2}; got != want {
+				t.Errorf("%s, deleted %d times: %d messages are there, want %d", name, deleted, got, want)
+			}
+			b.expectConsistent(t)
+		}
+	}
+}
+
+// What a version does is known from its name, and of what is none of RabbitMQ's it is what 3.10.8 does.
+func TestLike(t *testing.T) {
+	transient, routed := Options{TransientRefused: true, RoutedAtPublish: true}, Options{RoutedAtPublish: true}
+	for version, want := range map[string]Options{
+		"RabbitMQ 3.10.8": {}, "RabbitMQ 3.13.7": {}, "RabbitMQ 3.4": {}, "RabbitMQ 4.0.5": routed, "RabbitMQ 4.1.0": routed,
+		"RabbitMQ 4.2.9": routed, "RabbitMQ 4.3.0": transient, "RabbitMQ 4.4": transient, "RabbitMQ 5.0.0": transient,
+		"RabbitMQ 5.3": transient, "RabbitMQ 4": {}, "RabbitMQ": {}, "LavinMQ 4.3": {}, "": {},
+	} {
+		if got := Like(version); got != want {
+			t.Errorf("%q: %+v, want %+v", version, got, want)
+		}
+	}
+}
