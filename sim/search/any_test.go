@@ -38,15 +38,23 @@ func TestAnyCounts(t *testing.T) {
 		props                  property.Set
 		late, whole            bool
 		contexts, views, parts int
+		steps                  int64
+		rounds, holders        int
+		solo                   int
 	}{
-		{1, 0, all, false, false, 3, 127, 50},
-		{1, 0, all, false, true, 7, 287, 50},
-		{1, 1, mutex, true, false, 32, 2024, 84},
-		{1, 1, mutex, true, true, 208, 12490, 84},
-		{2, 1, mutex, false, false, 54, 4446, 106},
-		{1, 1, all, false, false, 49, 9602, 402},
+		{1, 0, all, false, false, 3, 127, 50, 56, 36, 1, 9},
+		{1, 0, all, false, true, 7, 287, 50, 133, 37, 1, 9},
+		{1, 1, mutex, true, false, 32, 2024, 84, 192, 39, 3, 0},
+		{1, 1, mutex, true, true, 208, 12490, 84, 1072, 62, 3, 0},
+		{2, 1, mutex, false, false, 54, 4446, 106, 378, 39, 3, 0},
+		{1, 1, all, false, false, 49, 9602, 402, 1134, 74, 2, 9},
+		{1, sim.AnyNumber, 1 << property.ContiguousSlots, true, false, 42, 5782, 233, 1088, 45, 2, 0},
+		{1, sim.AnyNumber, 1 << property.Progress, true, false, 12, 2563, 395, 308, 40, 2, 9},
 	} {
-		b := anyStandard(c.slots, c.admins, c.props, c.late)
+		b := anyStandard(c.slots, max(0, c.admins), c.props, c.late)
+		if c.admins == sim.AnyNumber {
+			b = manyAdmins(c.props)
+		}
 		b.Whole = c.whole
 		r := RunAny(context.Background(), b, AnyOptions{})
 		if r.Stop != Finished || r.Err != nil || r.Found != 0 {
@@ -54,6 +62,9 @@ func TestAnyCounts(t *testing.T) {
 		}
 		if r.Contexts != int64(c.contexts) || r.Views != int64(c.views) || r.Parts[1] != c.parts {
 			t.Errorf("%+v: %d contexts, %d views, %d parts", c, r.Contexts, r.Views, r.Parts[1])
+		}
+		if r.Steps != c.steps || r.Rounds != c.rounds || r.Holders != c.holders || r.Solo.Steps != c.solo || r.Solo.Known != c.props.Has(property.Progress) {
+			t.Errorf("%+v: %d steps, %d rounds, %d holders, alone %+v", c, r.Steps, r.Rounds, r.Holders, r.Solo)
 		}
 	}
 }

@@ -1,9 +1,13 @@
 package search
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"sync/atomic"
 	"testing"
+
+	"github.com/lockproof/lockproof/model/scenario"
 )
 
 // countdown is a context that is over once it was asked so many times.
@@ -100,6 +104,134 @@ func TestMemoryCountsEverything(t *testing.T) {
 		o.Memory = 3 * (whole.TableBytes + whole.PartBytes + whole.MoveBytes + whole.QueueBytes)
 		if r := Run(context.Background(), b, o); r.Stop != Finished {
 			t.Errorf("%v: stopped %d with enough memory", storage, r.Stop)
+		}
+	}
+}
+
+// TestQueueIsForgotten: of the states that are to be expanded those are kept that still are, and not those that were.
+func TestQueueIsForgotten(t *testing.T) {
+	b := standard(2, 1, 1, 2, 1)
+	r := Run(context.Background(), b, Options{Workers: 1})
+	stride := int64(1 + len(b.Clients))
+	// Two levels are kept at most, each in blocks of which one is not full.
+	if most := 2 * (r.Widest + blockStates) * stride * 4; r.QueueBytes > most || r.QueueBytes < r.Widest*stride*4 {
+		t.Errorf("%d bytes of states, where %d of %d are a level at most", r.QueueBytes, r.Widest, r.States)
+	}
+}
+
+// TestSpends: what uses up a fault cannot be part of a cycle, and everything else can.
+func TestSpends(t *testing.T) {
+	want := map[scenario.Do]bool{
+		scenario.Step: false, scenario.Choose: false, scenario.Detect: false,
+		scenario.Drop: true, scenario.ChannelError: true, scenario.Lose: true, scenario.Restart: true,
+		scenario.CrashBefore: true, scenario.CrashEffect: true, scenario.CrashReply: true,
+	}
+	for do, is := range want {
+		if spends(do) != is {
+			t.Errorf("%s uses up a fault: %v, want %v", do, !is, is)
+		}
+	}
+}
+
+// TestGraphSize: a graph of states is told to take what its slices and its table do, and what searching it will.
+func TestGraphSize(t *testing.T) {
+	p := newPlan(standard(2, 1, 0, 1, 0), Reductions{})
+	g, ok := newStateGraph(context.Background(), p, 0)
+	if !ok || g.count() == 0 {
+		t.Fatal("no states")
+	}
+	before := g.size()
+	for _, more := range []struct {
+		name string
+		add  func()
+		want int64
+	}{
+		{"states", func() { g.states = append(make([]uint32, 0, cap(g.states)+100), g.states...) }, 400},
+		{"parents", func() { g.parent = append(make([]uint32, 0, cap(g.parent)+100), g.parent...) }, 400},
+		{"the table", func() { g.index = append(make([]uint32, 0, cap(g.index)+100), g.index...) }, 400},
+		{"moves", func() { g.to = append(make([]uint32, 0, cap(g.to)+100), g.to...) }, 400},
+		{"first moves", func() { g.first = append(make([]int, 0, cap(g.first)+100), g.first...) }, 800},
+	} {
+		was := g.size()
+		if more.add(); g.size()-was != more.want {
+			t.Errorf("100 more of %s are %d bytes, want %d", more.name, g.size()-was, more.want)
+		}
+	}
+	if before < int64(40*g.count()) {
+		t.Errorf("%d bytes for %d states", before, g.count())
+	}
+}
+
+// TestDamagedInside: what the digest does not show is seen where it is read: parts that are there twice, or empty, or
+// cut off, views that are there twice, and links of parts that are not there.
+func TestDamagedInside(t *testing.T) {
+	write := func(of func(*encoder)) *decoder {
+		var out bytes.Buffer
+		e := newEncoder(&out)
+		of(e)
+		if err := e.close(); err != nil {
+			t.Fatal(err)
+		}
+		data := out.Bytes()[:out.Len()-sha256.Size]
+		return &decoder{r: bytes.NewReader(data), left: int64(len(data))}
+	}
+	one := func(e *encoder, image string) {
+		e.blob([]byte(image))
+		e.u64(0)
+		e.bytes([]byte{5, 1, 2})
+	}
+	parts := func(images ...string) func(*encoder) {
+		return func(e *encoder) {
+			e.u32(uint32(len(images)))
+			for _, image := range images {
+				one(e, image)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		of    func(*encoder)
+		right bool
+	}{
+		"parts":                {parts("a", "b", "cc"), true},
+		"none":                 {parts(), true},
+		"twice":                {parts("a", "b", "a"), false},
+		"empty":                {parts("a", ""), false},
+		"more than there are":  {func(e *encoder) { e.u32(2); one(e, "a") }, false},
+		"many more than there": {func(e *encoder) { e.u32(1 << 31); one(e, "a") }, false},
+	} {
+		p := newParts()
+		if p.restore(write(c.of)); (p.n.Load() > 0) != (c.right && name != "none") && c.right {
+			t.Errorf("%s: %d parts", name, p.n.Load())
+		}
+		d := write(c.of)
+		newParts().restore(d)
+		if (d.err == nil) != c.right || c.right && d.left != 0 {
+			t.Errorf("parts, %s: %v, %d bytes left", name, d.err, d.left)
+		}
+	}
+	for name, c := range map[string]struct {
+		views []string
+		right bool
+	}{"views": {[]string{"", "a", "b"}, true}, "twice": {[]string{"a", "a"}, false}} {
+		d := write(func(e *encoder) {
+			e.u32(uint32(len(c.views)))
+			for _, v := range c.views {
+				e.blob([]byte(v))
+			}
+		})
+		v := &views{ids: make(map[string]uint64)}
+		if v.restore(d); (d.err == nil) != c.right {
+			t.Errorf("views, %s: %v", name, d.err)
+		}
+	}
+	p := newPlan(standard(1, 1, 0, 1, 0), Reductions{})
+	for _, image := range []string{"a", "b", "c"} {
+		p.clients.intern([]byte(image), func() part { return part{} })
+	}
+	for k, right := range map[uint64]bool{0: true, 2<<32 | 1: true, 1<<32 | 2: true, 3: false, 3 << 32: false, 1<<32 | 3: false, 3<<32 | 1: false, 1 << 63: false} {
+		d := write(func(e *encoder) { links{k: {}}.save(e) })
+		if l := readLinks(d, p); (d.err == nil) != right || right && len(l) != 1 {
+			t.Errorf("a link from part %d to part %d of 3: %v", k>>32, uint32(k), d.err)
 		}
 	}
 }

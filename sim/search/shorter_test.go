@@ -46,6 +46,20 @@ func TestShorter(t *testing.T) {
 			if s := Shorter(t.Context(), b, c.property, c.steps, 1<<20); s.Actions != nil || !s.Certain {
 				t.Errorf("%d steps after %d, certain %v", len(s.Actions), c.steps, s.Certain)
 			}
+			for _, outright := range []bool{false, true} { // as many states as there are, and one fewer
+				searched := func(states int) (bool, int) {
+					b := b
+					b.Every = true
+					s := newCounterexampleSearch(b, Reductions{Symmetry: true}, 1<<c.property, nil, outright)
+					return s.upTo(t.Context(), c.steps, states), len(s.links)
+				}
+				_, states := searched(1 << 20)
+				enough, _ := searched(states)
+				less, _ := searched(states - 1)
+				if !enough || less {
+					t.Errorf("of %d states, as many are enough: %v, and one fewer: %v", states, enough, less)
+				}
+			}
 			if Shorter(t.Context(), b, c.property, c.steps, 2).Certain {
 				t.Error("two states are enough to be certain")
 			}

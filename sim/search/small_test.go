@@ -72,6 +72,15 @@ var smalls = []small{
 	{"passive declares, in a row", "semaphore", 2, func(b *sim.Bounds) { b.Options.Existence, b.Options.Pipeline = lock.ByPassive, 2 }, [][]scenario.Operation{taker, taker}},
 	{"strictly", "semaphore", 2, func(b *sim.Bounds) { b.Strength = property.Strict }, [][]scenario.Operation{user, user, taker}},
 	{"three alike", "mutex", 1, nil, [][]scenario.Operation{taker, taker, taker}},
+	{"a drop and a channel error", "semaphore", 1, func(b *sim.Bounds) { b.Faults.Drops, b.Faults.ChannelErrors = 1, 1 }, [][]scenario.Operation{user, taker}},
+	{"a drop and a lost reply, late", "mutex", 0, func(b *sim.Bounds) { b.Faults.Drops, b.Faults.Lost, b.Faults.Late = 1, 1, true }, [][]scenario.Operation{user}},
+	{"a crash and a restart", "mutex", 0, func(b *sim.Bounds) { b.Faults.Crashes, b.Faults.Restarts, b.Faults.Late = 1, 1, true }, [][]scenario.Operation{user, taker}},
+	{"every way to die", "mutex", 0, func(b *sim.Bounds) { b.Faults.Crashes, b.Faults.Late, b.Every = 1, true, true }, [][]scenario.Operation{user, taker}},
+	{"drops without a bound", "mutex", 0, func(b *sim.Bounds) { b.Faults.Drops = sim.AnyNumber }, [][]scenario.Operation{user, taker}},
+	{"lost replies without a bound", "mutex", 0, func(b *sim.Bounds) { b.Faults.Lost = sim.AnyNumber }, [][]scenario.Operation{user, taker}},
+	{"channel errors without a bound", "mutex", 0, func(b *sim.Bounds) { b.Faults.ChannelErrors = sim.AnyNumber }, [][]scenario.Operation{user, taker}},
+	{"an administrator, and a drop", "semaphore", 1, func(b *sim.Bounds) { b.Faults.Drops = 1 }, [][]scenario.Operation{taker, admin}},
+	{"an administrator, and a lost reply", "semaphore", 1, func(b *sim.Bounds) { b.Faults.Lost = 1 }, [][]scenario.Operation{taker, admin}},
 }
 
 func (r *small) bounds(t *testing.T) sim.Bounds {
@@ -134,8 +143,8 @@ func (r *small) tell(t *testing.T, out *strings.Builder) {
 	fmt.Fprintf(out, "## %s: %s\n", r.name, b.Target.Name)
 	for _, red := range []Reductions{{}, AllReductions} {
 		x := Run(context.Background(), b, Options{Reductions: red, Workers: 1})
-		fmt.Fprintf(out, "%d states, %d transitions, %d levels, at most %d wide, %d final, %d in doubt, parts %d, cycles %v, stop %d\n",
-			x.States, x.Transitions, x.Depth, x.Widest, x.Final, x.Unwitnessed, x.Parts, x.Cycles, x.Stop)
+		fmt.Fprintf(out, "%d states, %d transitions (by operation %d), %d levels, at most %d wide, %d final, %d in doubt, parts %d, cycles %v, stop %d\n",
+			x.States, x.Transitions, x.Operations[:lock.Wait+1], x.Depth, x.Widest, x.Final, x.Unwitnessed, x.Parts, x.Cycles, x.Stop)
 		for p := range property.Count {
 			if x.Found.Has(p) {
 				fmt.Fprintf(out, "%s at level %d\n", p, x.At[p])
