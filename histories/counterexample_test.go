@@ -73,6 +73,13 @@ func TestSaveCounterexample(t *testing.T) {
 	if _, err := LoadCounterexample(path); err != nil {
 		t.Error(err)
 	}
+	newer := filepath.Join(t.TempDir(), "newer.json")
+	if err := os.WriteFile(newer, []byte(`{"lockproof":"counterexample","version":99}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Save(newer); err != nil {
+		t.Errorf("one of another version is not replaced: %v", err)
+	}
 	other := filepath.Join(filepath.Dir(path), "notes.json")
 	if err := os.WriteFile(other, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)

@@ -147,3 +147,28 @@ func TestReadFails(t *testing.T) {
 type failing struct{ error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.error }
+
+// TestValues: the value of an event has what its operation needs, what is not zero, and nothing else.
+func TestValues(t *testing.T) {
+	h := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{1}}
+	for f := history.F(lock.Acquire); f <= history.Other; f++ {
+		if f.String() == "" {
+			continue
+		}
+		process, types := int32(1), []history.EventType{history.Invoke, history.OK, history.Fail, history.Info}
+		if f >= history.Crash {
+			process, types = history.Nemesis, types[3:]
+		}
+		for _, typ := range types {
+			e := history.Event{Process: process, Type: typ, F: f}
+			more := e
+			more.Slot, more.Slots, more.Held, more.Target = 3, 2, typ == history.OK, 7
+			h.Events = append(h.Events, e, more)
+		}
+	}
+	var b bytes.Buffer
+	if err := WriteHistory(&b, h); err != nil {
+		t.Fatal(err)
+	}
+	historiestest.Golden(t, "values.jsonl", b.String())
+}

@@ -231,3 +231,25 @@ func TestWholeReport(t *testing.T) {
 	}
 	historiestest.Golden(t, "whole-inconclusive.txt", b.String())
 }
+
+// TestHowExecutionsWereChosen: the head of a card says so in every mode, and on what the target ran where that is known.
+func TestHowExecutionsWereChosen(t *testing.T) {
+	for mode, want := range map[Mode]string{
+		Sampled:  "5 executions of 3 clients sampled from seed 7 on a broker in 3 ms · 9 commands · 1 operation",
+		Visited:  "every execution visited of 3 clients on a broker in 3 ms · 9 commands · 1 operation",
+		Stressed: "5 executions as they happened on a broker in 3 ms · 3 clients · 9 commands · 1 operation",
+		Replayed: "one execution replayed from ce.json on a broker in 3 ms · 9 commands · 1 operation",
+		Recorded: "the history ce.json on a broker in 3 ms · 9 commands · 1 operation",
+	} {
+		r := &Report{Mode: mode, Source: "ce.json", Bounds: "3 clients", Seed: 7, Scenarios: 5, Commands: 9, Operations: 1, Broker: "a broker", Elapsed: 3 * time.Millisecond}
+		if got := strings.Join(howMuch(r), " · "); got != want {
+			t.Errorf("%s: %s, want %s", mode, got, want)
+		}
+		for _, zero := range []func(){func() { r.Broker = "" }, func() { r.Elapsed = 0 }, func() { r.Commands = 0 }, func() { r.Operations = 0 }, func() { r.Bounds = "" }} {
+			zero()
+		}
+		if got := strings.Join(howMuch(r), " · "); strings.ContainsAny(got, "·0") || strings.Contains(got, " on ") || strings.Contains(got, " in ") || strings.Contains(got, " of ") {
+			t.Errorf("%s with nothing else: %s", mode, got)
+		}
+	}
+}

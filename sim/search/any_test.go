@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/model/lock"
@@ -252,6 +253,25 @@ func TestForemostError(t *testing.T) {
 	} {
 		if got := foremost(c.x, c.y); got != c.want {
 			t.Errorf("of %v and %v it is %v, want %v", c.x, c.y, got, c.want)
+		}
+	}
+}
+
+// TestAnyProgress: whoever wants to know is told at the end, and before that as soon as it is time and not earlier.
+func TestAnyProgress(t *testing.T) {
+	for name, c := range map[string]struct {
+		before time.Duration
+		often  bool
+	}{"it was told an hour ago": {time.Hour, true}, "it was told just now": {-time.Hour, false}} {
+		told := 0
+		var last AnyStats
+		s := newAnySearch(t.Context(), anyStandard(1, 0, 1<<property.MutualExclusion, false), AnyOptions{Progress: func(s *AnyStats) {
+			told++
+			last = *s
+		}})
+		s.told = time.Now().Add(-c.before)
+		if r := s.run(); last != r.AnyStats || (told > 1) != c.often {
+			t.Errorf("%s: told %d times, of %+v at last, where it is %+v", name, told, last, r.AnyStats)
 		}
 	}
 }

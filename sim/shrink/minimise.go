@@ -213,7 +213,7 @@ func (m *minimiser) operations() {
 // actions leaves out runs of actions, long ones first (delta debugging).
 func (m *minimiser) actions() {
 	for size := max(1, len(m.best.Schedule.Actions)/2); size >= 1; size /= 2 {
-		for from := len(m.best.Schedule.Actions) - 1; from >= 0; from-- {
+		for from := len(m.best.Schedule.Actions); from >= 0; from-- {
 			if from+size > len(m.best.Schedule.Actions) {
 				continue
 			}
