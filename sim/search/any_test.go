@@ -275,3 +275,19 @@ func TestAnyProgress(t *testing.T) {
 		}
 	}
 }
+
+// TestAnySoloEndless: who waits for ever while everybody else stands still is seen to, and progress is violated.
+func TestAnySoloEndless(t *testing.T) {
+	for target, endless := range map[string]bool{"wait-forever": true, "semaphore": false} {
+		b := anyStandard(1, 0, 1<<property.Progress, false)
+		b.Faults.Crashes = 0
+		b.Any = append(b.Any, scenario.Client{Ops: []scenario.Operation{{Op: lock.Wait, Arg: 1}}})
+		if endless {
+			b.Target = mutant.Named(target)
+		}
+		r := RunAny(t.Context(), b, AnyOptions{})
+		if want := (Solo{Known: true, Steps: 9, Endless: endless}); r.Stop != Finished || r.Solo != want || r.Found.Has(property.Progress) != endless {
+			t.Errorf("%s: stopped %d, %v, found %b, alone %+v, want %+v", target, r.Stop, r.Err, r.Found, r.Solo, want)
+		}
+	}
+}
