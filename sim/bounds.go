@@ -117,5 +117,5 @@ func (b *Bounds) Scenario() scenario.Scenario {
 
 // timed reports whether the passing of time makes a difference.
 func timed(o *lock.Options) bool {
-	return o.Skew > 0 || o.Arguments.Has&(amqp.HasExpires|amqp.HasMessageTTL) != 0
+	return o.Jitter > 0 || o.Arguments.Has&(amqp.HasExpires|amqp.HasMessageTTL) != 0
 }

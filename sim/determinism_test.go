@@ -61,7 +61,7 @@ func TestEverythingHappens(t *testing.T) {
 		seen |= r.Seen
 		exercised |= r.Monitor.Exercised
 	}
-	for k := range sim.Sightings {
+	for k := range sim.CoveragePoints {
 		if !seen.Has(k) {
 			t.Errorf("never: %s", k)
 		}

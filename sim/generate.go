@@ -100,7 +100,7 @@ func (d draw) options(space *Space, s *scenario.Scenario) {
 		o.Release = lock.CloseConnection
 	}
 	if d.bits(2) == 3 {
-		o.Skew = 1 + d.bits(2)
+		o.Jitter = 1 + d.bits(2)
 	}
 	switch d.bits(3) {
 	case 6:

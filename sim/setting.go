@@ -25,7 +25,7 @@ type plan struct {
 	locks   []string
 	names   *amqp.Names
 	layouts []*lock.Layout
-	meaning lock.Meanings
+	meaning lock.QueueRoles
 	broker  *broker.Broker
 }
 

@@ -59,7 +59,7 @@ func (f *foreignRun) report() *report.Report {
 		}
 		r.Properties = append(r.Properties, result)
 	}
-	for k := range sim.Sightings {
+	for k := range sim.CoveragePoints {
 		if k != sim.SawRandomOption && (s.seen[k] > 0 || !f.exploring || !k.Faulty()) { // what clients draw is their own
 			r.Exercised = append(r.Exercised, report.Exercise{Name: k.Of(f.Kind), Scenarios: s.seen[k]})
 		}

@@ -155,6 +155,6 @@ func (s *sample) addForeign(i int, x *foreign.Execution) {
 	if x.Undecided {
 		s.undecided++
 	}
-	s.note(i, x.Exercised, x.Found, sim.Sighted(x.Trace))
+	s.note(i, x.Exercised, x.Found, sim.Covered(x.Trace))
 	s.stale(x.Overlap, x.Overlaps)
 }

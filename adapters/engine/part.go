@@ -125,21 +125,21 @@ func (s *sample) follow(o *sample) {
 
 // partFile is a part as JSON. Its fields are those of a sample and mean the same.
 type partFile struct {
-	Scenarios       int                 `json:"scenarios"`
-	Steps           int                 `json:"steps"`
-	Commands        int                 `json:"commands"`
-	Operations      int                 `json:"operations"`
-	Undecided       int                 `json:"undecided"`
-	Checks          monitor.Counts      `json:"checks"`
-	Exercised       [property.Count]int `json:"exercised"`
-	First           [property.Count]int `json:"first"`
-	Violating       [property.Count]int `json:"violating"`
-	Seen            [sim.Sightings]int  `json:"seen"`
-	Costs           monitor.Costs       `json:"costs"`
-	Overlap         int64               `json:"overlap"`
-	OverlapCommands int32               `json:"overlap_commands"`
-	Overlaps        int                 `json:"overlaps"`
-	Covered         [][2]int            `json:"covered,omitempty"` // points and scenarios, in the order of the points
+	Scenarios       int                     `json:"scenarios"`
+	Steps           int                     `json:"steps"`
+	Commands        int                     `json:"commands"`
+	Operations      int                     `json:"operations"`
+	Undecided       int                     `json:"undecided"`
+	Checks          monitor.Counts          `json:"checks"`
+	Exercised       [property.Count]int     `json:"exercised"`
+	First           [property.Count]int     `json:"first"`
+	Violating       [property.Count]int     `json:"violating"`
+	Seen            [sim.CoveragePoints]int `json:"seen"`
+	Costs           monitor.Costs           `json:"costs"`
+	Overlap         int64                   `json:"overlap"`
+	OverlapCommands int32                   `json:"overlap_commands"`
+	Overlaps        int                     `json:"overlaps"`
+	Covered         [][2]int                `json:"covered,omitempty"` // points and scenarios, in the order of the points
 }
 
 // MarshalJSON implements json.Marshaler.

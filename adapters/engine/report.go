@@ -35,7 +35,7 @@ func (c *Config) report(s *sample, traces map[property.Property]*scenario.Trace)
 			r.Properties = append(r.Properties, result)
 		}
 	}
-	for k := range sim.Sightings {
+	for k := range sim.CoveragePoints {
 		r.Exercised = append(r.Exercised, report.Exercise{Name: k.Of(c.Target.Kind), Scenarios: s.seen[k]})
 	}
 	return r

@@ -17,12 +17,12 @@ const blockSize = 256
 // whatever the order.
 type sample struct {
 	scenarios, steps, commands, operations int
-	undecided                              int                 // histories too large to decide linearizability of
-	checks                                 monitor.Counts      // how often each property was put to the test
-	exercised                              [property.Count]int // in how many scenarios
-	first                                  [property.Count]int // the first scenario that violates it, from 1; 0 is none
-	violating                              [property.Count]int // in how many scenarios it is violated
-	seen                                   [sim.Sightings]int  // in how many scenarios
+	undecided                              int                     // histories too large to decide linearizability of
+	checks                                 monitor.Counts          // how often each property was put to the test
+	exercised                              [property.Count]int     // in how many scenarios
+	first                                  [property.Count]int     // the first scenario that violates it, from 1; 0 is none
+	violating                              [property.Count]int     // in how many scenarios it is violated
+	seen                                   [sim.CoveragePoints]int // in how many scenarios
 	costs                                  monitor.Costs
 	overlap                                int64 // longest stale belief beside another's, in virtual milliseconds
 	overlapCommands                        int32
@@ -64,7 +64,7 @@ func (s *sample) note(i int, exercised, found property.Set, seen sim.Seen) {
 			s.first[p] = i + 1
 		}
 	}
-	for k := range sim.Sightings {
+	for k := range sim.CoveragePoints {
 		if seen.Has(k) {
 			s.seen[k]++
 		}

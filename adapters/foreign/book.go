@@ -17,7 +17,7 @@ type book struct {
 	locks   []scenario.Lock
 	names   *amqp.Names
 	layouts []*lock.Layout
-	meaning lock.Meanings
+	meaning lock.QueueRoles
 	// into is where a lock's name begins in a queue's; what is not in it, has it in front.
 	into map[amqp.Queue]int
 }
@@ -53,11 +53,11 @@ func (s *Stage) book(locks []scenario.Lock) *book {
 }
 
 // mean is what a queue is for.
-func (b *book) mean(q amqp.Queue) lock.Meaning {
+func (b *book) mean(q amqp.Queue) lock.QueueRole {
 	if int(q) < len(b.meaning) {
 		return b.meaning[q]
 	}
-	return lock.Meaning{}
+	return lock.QueueRole{}
 }
 
 // traced is what a queue is called in traces: without what makes a lock's name another one in each run. A

@@ -7,20 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// drawing is a story with its columns measured.
+// drawing is a timeline with its columns measured.
 type drawing struct {
-	*story
+	*timeline
 	style style.Style
 	// compact says that the columns of the clients have no room for words, which then stand beside
 	// the command.
 	compact bool
 	// The widths of the columns, those of the clients by their place in the cast. There is one for the
 	// time only where it matters.
-	step  int
-	time  int
-	lane  []int
-	wire  int
-	state int
+	step         int
+	time         int
+	clientColumn []int
+	wire         int
+	state        int
 }
 
 const (
@@ -31,10 +31,10 @@ const (
 	roomy    = 50 // room for the longest of the usual commands with its reply
 )
 
-// layOut measures a story's columns. Where there is no room, the words of the clients' columns move to
+// layOut measures a timeline's columns. Where there is no room, the words of the clients' columns move to
 // the wire's, and that is wrapped.
-func layOut(s *story, style style.Style) *drawing {
-	d := &drawing{story: s, style: style}
+func layOut(s *timeline, style style.Style) *drawing {
+	d := &drawing{timeline: s, style: style}
 	d.measure()
 	if d.fit() < min(d.wire, roomy) {
 		d.compact = true
@@ -46,13 +46,13 @@ func layOut(s *story, style style.Style) *drawing {
 
 // measure takes the columns' natural widths.
 func (d *drawing) measure() {
-	d.lane = make([]int, len(d.cast))
-	for i, client := range d.cast {
-		d.lane[i] = utf8.RuneCountInString(clientName(client))
+	d.clientColumn = make([]int, len(d.startClients))
+	for i, client := range d.startClients {
+		d.clientColumn[i] = utf8.RuneCountInString(clientName(client))
 	}
-	for i := range d.moments {
-		m := &d.moments[i]
-		d.step = max(d.step, len(strconv.Itoa(m.step)))
+	for i := range d.steps {
+		m := &d.steps[i]
+		d.step = max(d.step, len(strconv.Itoa(m.number)))
 		if m.leap {
 			d.time = max(d.time, len(strconv.FormatInt(m.time, 10)))
 		}
@@ -60,9 +60,9 @@ func (d *drawing) measure() {
 		for _, l := range d.broker(m, nil, 1<<10) {
 			d.state = max(d.state, utf8.RuneCountInString(l))
 		}
-		for j, client := range d.cast {
+		for j, client := range d.startClients {
 			for _, label := range d.labels(m, client) {
-				d.lane[j] = max(d.lane[j], utf8.RuneCountInString(label))
+				d.clientColumn[j] = max(d.clientColumn[j], utf8.RuneCountInString(label))
 			}
 		}
 	}
@@ -75,7 +75,7 @@ func (d *drawing) fit() int {
 	if d.time > 0 {
 		used += gap + d.time
 	}
-	for _, n := range d.lane {
+	for _, n := range d.clientColumn {
 		used += n + gap
 	}
 	return d.style.Columns() - used

@@ -65,9 +65,9 @@ func Settings(t *scenario.Trace) []string {
 
 func (d *drawing) lines() []style.Line {
 	out := d.head()
-	var before *moment
-	for i := range d.moments {
-		m := &d.moments[i]
+	var before *step
+	for i := range d.steps {
+		m := &d.steps[i]
 		out = append(out, d.row(m, before)...)
 		out = append(out, d.rule(m)...)
 		before = m
@@ -77,8 +77,8 @@ func (d *drawing) lines() []style.Line {
 
 func (d *drawing) head() []style.Line {
 	l := d.margin("step", "ms")
-	for i, client := range d.cast {
-		l = append(l, style.Line{style.ClientColour(client).Of(clientName(client))}.Pad(d.lane[i]+gap)...)
+	for i, client := range d.startClients {
+		l = append(l, style.Line{style.ClientColour(client).Of(clientName(client))}.Pad(d.clientColumn[i]+gap)...)
 	}
 	l = append(l, style.Line{{Text: "  "}, style.Dim.Of("command → reply")}.Pad(leader+d.wire+gap)...)
 	name := "broker"
@@ -98,11 +98,11 @@ func (d *drawing) margin(step, ms string) style.Line {
 }
 
 // row is one step: one line, and more where a cell needs them.
-func (d *drawing) row(m, before *moment) []style.Line {
+func (d *drawing) row(m, before *step) []style.Line {
 	wire := style.Fill(d.words(m), " ", d.wire)
 	state := d.broker(m, before, d.state)
 	height := max(len(wire), len(state))
-	for _, client := range d.cast {
+	for _, client := range d.startClients {
 		height = max(height, len(d.labels(m, client)))
 	}
 	var out []style.Line
@@ -111,8 +111,8 @@ func (d *drawing) row(m, before *moment) []style.Line {
 		if i == 0 {
 			l = d.number(m)
 		}
-		l = append(l, d.lanes(m, i)...)
-		l = append(l, style.Line{d.ink(m).Of(at(wire, i))}.Pad(d.wire+gap)...)
+		l = append(l, d.clientColumns(m, i)...)
+		l = append(l, style.Line{d.colour(m).Of(at(wire, i))}.Pad(d.wire+gap)...)
 		cell := style.Plain.Of(at(state, i))
 		if state == nil {
 			cell = style.Dim.Of("│")
@@ -124,10 +124,10 @@ func (d *drawing) row(m, before *moment) []style.Line {
 
 // number is the margin of a step's first line. The time is worth a word where more of it passed than
 // a command takes.
-func (d *drawing) number(m *moment) style.Line {
+func (d *drawing) number(m *step) style.Line {
 	step, ms := "", ""
-	if m.step > 0 {
-		step = strconv.Itoa(m.step)
+	if m.number > 0 {
+		step = strconv.Itoa(m.number)
 	}
 	if m.leap {
 		ms = strconv.FormatInt(m.time, 10)
@@ -142,7 +142,7 @@ func (d *drawing) number(m *moment) style.Line {
 	return l
 }
 
-func (d *drawing) ink(m *moment) style.Colour {
+func (d *drawing) colour(m *step) style.Colour {
 	switch {
 	case m.marked():
 		return style.Red
@@ -153,9 +153,9 @@ func (d *drawing) ink(m *moment) style.Colour {
 }
 
 // words is what the wire's column says.
-func (d *drawing) words(m *moment) []string {
+func (d *drawing) words(m *step) []string {
 	switch {
-	case m.step == 0:
+	case m.number == 0:
 		return nil
 	case d.compact:
 		return m.sentence()
@@ -165,7 +165,7 @@ func (d *drawing) words(m *moment) []string {
 
 // broker is what the broker has of the locks in which that changed, and of all where a property is
 // broken; where there are several, each on a line of its own.
-func (d *drawing) broker(m, before *moment, width int) []string {
+func (d *drawing) broker(m, before *step, width int) []string {
 	var out []string
 	for i := range m.truth {
 		if len(m.broken) == 0 && before != nil && m.truth[i] == before.truth[i] {
@@ -181,7 +181,7 @@ func (d *drawing) broker(m, before *moment, width int) []string {
 }
 
 // rule marks the moment at which properties are seen broken.
-func (d *drawing) rule(m *moment) []style.Line {
+func (d *drawing) rule(m *step) []style.Line {
 	if len(m.broken) == 0 {
 		return nil
 	}
@@ -205,7 +205,7 @@ func at(lines []string, i int) string {
 	return ""
 }
 
-// text is what lines say, without ink.
+// text is what lines say, without colours.
 func text(lines []style.Line) string {
 	var b strings.Builder
 	for _, l := range lines {

@@ -9,7 +9,7 @@ import (
 
 // wire is the step's command and reply, and what else happened, in words: what must not be broken
 // over two lines is one word.
-func (m *moment) wire() []string {
+func (m *step) wire() []string {
 	words := strings.Fields(m.command)
 	if m.reply != "" {
 		words = append(words, "→ "+m.reply)
@@ -27,7 +27,7 @@ func (m *moment) wire() []string {
 func (c *call) words() string { return strings.Trim(c.begin+": "+c.end, ": ") }
 
 // sentence is all of a step in words: who called what, what went over the wire, what it came to.
-func (m *moment) sentence() []string {
+func (m *step) sentence() []string {
 	var words, ends []string
 	if m.actor > 0 && m.command != "" {
 		words = append(words, clientName(m.actor))
@@ -49,9 +49,9 @@ func (m *moment) sentence() []string {
 func Transcript(t *scenario.Trace) []string {
 	var lines []string
 	s := tell(t)
-	for i := range s.moments {
-		m := &s.moments[i]
-		if m.step == 0 {
+	for i := range s.steps {
+		m := &s.steps[i]
+		if m.number == 0 {
 			continue
 		}
 		text := strings.Join(m.sentence(), " ")

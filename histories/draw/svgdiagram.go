@@ -15,11 +15,11 @@ const (
 	slotWidth = 44
 )
 
-// svgDiagram is a story with the places of its columns and rows.
+// svgDiagram is a timeline with the places of its columns and rows.
 type svgDiagram struct {
-	*story
+	*timeline
 	canvas
-	rows  []int       // y of each moment's middle
+	rows  []int       // y of each step's middle
 	lanes map[int]int // x of each client's line
 	slots []int       // x of each lock's first slot
 	most  []int       // the largest slot of each lock that is ever there
@@ -32,10 +32,10 @@ type svgDiagram struct {
 // a bar, filled with the colour of the client whose connection has it.
 func SVG(t *scenario.Trace) string {
 	s := tell(t)
-	d := &svgDiagram{story: s}
+	d := &svgDiagram{timeline: s}
 	d.placeRows()
 	d.placeColumns()
-	for i := range s.moments {
+	for i := range s.steps {
 		d.background(i)
 	}
 	for l := range s.locks {
@@ -44,11 +44,11 @@ func SVG(t *scenario.Trace) string {
 		}
 		d.holders(d.runs(administrator, l), d.admin[l])
 	}
-	for i := range s.moments {
+	for i := range s.steps {
 		d.clientLines(i)
 	}
-	for i := range s.moments {
-		d.moment(i)
+	for i := range s.steps {
+		d.step(i)
 	}
 	d.heads()
 	return d.String()
@@ -57,9 +57,9 @@ func SVG(t *scenario.Trace) string {
 // placeRows leaves room under a row for the properties that it breaks.
 func (d *svgDiagram) placeRows() {
 	y := 2*rowHeight + rowHeight/2
-	for i := range d.moments {
+	for i := range d.steps {
 		d.rows = append(d.rows, y)
-		y += rowHeight * (1 + len(d.moments[i].broken))
+		y += rowHeight * (1 + len(d.steps[i].broken))
 	}
 	d.height = y
 }
@@ -68,11 +68,11 @@ func (d *svgDiagram) placeRows() {
 func (d *svgDiagram) placeColumns() {
 	x := margin + 40
 	d.lanes = make(map[int]int)
-	for _, c := range d.cast {
+	for _, c := range d.startClients {
 		d.lanes[c] = x
 		widest := textWidth(clientName(c))
-		for i := range d.moments {
-			for _, call := range d.moments[i].calls {
+		for i := range d.steps {
+			for _, call := range d.steps[i].calls {
 				if call.client == c {
 					widest = max(widest, textWidth(call.words()))
 				}
@@ -95,7 +95,7 @@ func (d *svgDiagram) placeColumns() {
 }
 
 func (d *svgDiagram) heads() {
-	for _, c := range d.cast {
+	for _, c := range d.startClients {
 		d.text("bold", clientColor(c), d.lanes[c]-4, rowHeight/2, clientName(c))
 	}
 	for l, name := range d.locks {
@@ -112,7 +112,7 @@ func (d *svgDiagram) heads() {
 
 // background colours a row in which something went wrong.
 func (d *svgDiagram) background(i int) {
-	m := &d.moments[i]
+	m := &d.steps[i]
 	class := "event"
 	if m.marked() {
 		class = "band"
@@ -125,35 +125,35 @@ func (d *svgDiagram) background(i int) {
 // clientLines draw the clients' lines through a row: up to its middle as they were, from there on as
 // they are.
 func (d *svgDiagram) clientLines(i int) {
-	m, before, y := &d.moments[i], &d.moments[max(0, i-1)], d.rows[i]
-	for _, c := range d.cast {
-		d.clientLine(before.lanes[c-1], c, y-rowHeight/2, y)
-		d.clientLine(m.lanes[c-1], c, y, y+rowHeight/2)
+	m, before, y := &d.steps[i], &d.steps[max(0, i-1)], d.rows[i]
+	for _, c := range d.startClients {
+		d.clientLine(before.columns[c-1], c, y-rowHeight/2, y)
+		d.clientLine(m.columns[c-1], c, y, y+rowHeight/2)
 	}
 }
 
-func (d *svgDiagram) clientLine(l lane, client, y1, y2 int) {
+func (d *svgDiagram) clientLine(l column, client, y1, y2 int) {
 	x, color, class := d.lanes[client], clientColor(client), "idle"
 	if l.held != 0 {
 		d.line("holds", color, x, y1, x, y2)
 	}
 	switch {
-	case l.haunted:
+	case l.halfOpen:
 		class += " haunted"
 	case l.dead:
 		return
 	case l.calling:
 		class = "busy"
 	}
-	if l.cut {
+	if l.interrupted {
 		class += " cut"
 	}
 	d.line(class, color, x, y1, x, y2)
 }
 
-// moment draws what happens in a row, and what that breaks.
-func (d *svgDiagram) moment(i int) {
-	m, y := &d.moments[i], d.rows[i]
+// step draws what happens in a row, and what that breaks.
+func (d *svgDiagram) step(i int) {
+	m, y := &d.steps[i], d.rows[i]
 	class := ""
 	if m.fault {
 		class = "warn"
@@ -161,8 +161,8 @@ func (d *svgDiagram) moment(i int) {
 	if m.marked() {
 		class = "bad"
 	}
-	if m.step > 0 {
-		d.text("soft", "", margin, y, strconv.Itoa(m.step))
+	if m.number > 0 {
+		d.text("soft", "", margin, y, strconv.Itoa(m.number))
 	}
 	if len(m.decides) > 0 {
 		d.text("bad", "", 2, y, decided)
@@ -177,7 +177,7 @@ func (d *svgDiagram) moment(i int) {
 		c := &m.calls[j]
 		d.text("", clientColor(c.client), d.lanes[c.client]+12, y, c.words())
 	}
-	switch m.fate {
+	switch m.exit {
 	case died:
 		d.cross(d.lanes[m.actor], y)
 	case noticed:
@@ -189,7 +189,7 @@ func (d *svgDiagram) moment(i int) {
 }
 
 // labelled is the room that the acting client's words take beside its line.
-func (d *svgDiagram) labelled(m *moment) int {
+func (d *svgDiagram) labelled(m *step) int {
 	room := 8
 	for i := range m.calls {
 		if m.calls[i].client == m.actor {

@@ -9,8 +9,8 @@ import (
 // largest is the largest slot of a lock that is ever there.
 func (d *svgDiagram) largest(lock int) int {
 	most := 1
-	for i := range d.moments {
-		t := &d.moments[i].truth[lock]
+	for i := range d.steps {
+		t := &d.steps[i].truth[lock]
 		for slot := most + 1; slot <= monitor.Slots; slot++ {
 			if (t.Exists|t.Taken)>>slot&1 == 1 {
 				most = slot
@@ -27,8 +27,8 @@ type run struct{ from, to, value int }
 func (d *svgDiagram) runs(what func(*monitor.Truth) int, lock int) []run {
 	var runs []run
 	last := 0
-	for i := range d.moments {
-		value := what(&d.moments[i].truth[lock])
+	for i := range d.steps {
+		value := what(&d.steps[i].truth[lock])
 		switch {
 		case value == 0:
 		case value == last:

@@ -73,8 +73,8 @@ var acquireSteps = map[Phase]step{
 		},
 		refused: locked,
 	},
-	ChoosingSlot: {},
-	ChoosingSkew: {},
+	ChoosingSlot:   {},
+	ChoosingJitter: {},
 }
 
 // scanning is the phase in which a scan goes on.
@@ -192,13 +192,13 @@ func (p *Protocol) lost(m *Machine) {
 	case RestartFirst:
 		m.Slot = 1
 	}
-	p.skew(m)
+	p.jitter(m)
 }
 
-// skew lets a random time pass, if the options ask for it, before the scan goes on.
-func (p *Protocol) skew(m *Machine) {
-	if p.Options.Skew > 0 {
-		p.enter(m, ChoosingSkew)
+// jitter lets a random time pass, if the options ask for it, before the scan goes on.
+func (p *Protocol) jitter(m *Machine) {
+	if p.Options.Jitter > 0 {
+		p.enter(m, ChoosingJitter)
 		return
 	}
 	p.enter(m, p.scanning())

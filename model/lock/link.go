@@ -108,6 +108,6 @@ func (m *Machine) mending() bool { return m.Phase == Dialing || m.Phase == Openi
 
 // harmless are the phases before which an operation has changed nothing.
 var harmless = [Phases]bool{
-	NoPhase: true, Scanning: true, ScanningA: true, ScanningB: true, ChoosingSlot: true, ChoosingSkew: true,
+	NoPhase: true, Scanning: true, ScanningA: true, ScanningB: true, ChoosingSlot: true, ChoosingJitter: true,
 	MutexProbing: true, MutexClaiming: true, Measuring: true, Polling: true,
 }

@@ -144,8 +144,8 @@ func (p *Protocol) Choices(m *Machine) int {
 			return p.slots()
 		}
 		return int(m.Slot)
-	case ChoosingSkew:
-		return p.Options.Skew + 1
+	case ChoosingJitter:
+		return p.Options.Jitter + 1
 	}
 	return 0
 }
@@ -154,7 +154,7 @@ func (p *Protocol) Choices(m *Machine) int {
 func (p *Protocol) Choose(m *Machine, i int) {
 	if m.Phase == ChoosingSlot {
 		m.Slot = uint8(i + 1)
-		p.skew(m)
+		p.jitter(m)
 		return
 	}
 	m.Sleep = uint8(i)

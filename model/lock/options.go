@@ -53,7 +53,7 @@ type Options struct {
 	VerifyFirst   bool   // acquire verifies before it returns success
 	Restart       string // where the scan goes on after RESOURCE_LOCKED
 	Retries       int    // attempts at claiming after the first that met RESOURCE_LOCKED
-	Skew          int    // random delay before such an attempt, 0 to Skew milliseconds
+	Jitter        int    // random delay before such an attempt, 0 to Skew milliseconds
 	AddReading    string // literal: add declares A[C+X] only
 	RemoveReading string // literal: remove deletes from C down to C-X, destroy down to 0
 	Confirm       string // what tells that a probing publish was handled
@@ -95,7 +95,7 @@ var OptionTable = []Option{
 	toggle("verify-first", "acquire verifies before it returns success", func(o *Options) *bool { return &o.VerifyFirst }),
 	word("restart", "where the scan goes on after RESOURCE_LOCKED: at slot 1, at the one at hand, at a random one up to that, or at any number at random", func(o *Options) *string { return &o.Restart }, RestartFirst, RestartStay, RestartRandom, RestartAny),
 	number("retries", "attempts at claiming a slot after the first that met RESOURCE_LOCKED", 100, func(o *Options) *int { return &o.Retries }),
-	number("skew", "largest random delay before such an attempt, in milliseconds", 200, func(o *Options) *int { return &o.Skew }),
+	number("skew", "largest random delay before such an attempt, in milliseconds", 200, func(o *Options) *int { return &o.Jitter }),
 	word("add-reading", "intended declares A[C+1] to A[C+X]; literal declares A[C+X] only", func(o *Options) *string { return &o.AddReading }, Intended, Literal),
 	word("remove-reading", "intended deletes X slots; literal deletes from C down to C-X, destroying down to 0", func(o *Options) *string { return &o.RemoveReading }, Intended, Literal),
 	word("confirm", "what tells that a probing publish was handled", func(o *Options) *string { return &o.Confirm }, Confirms, Transactions),

@@ -20,7 +20,7 @@ const (
 	Confirming
 	Withdrawing
 	ChoosingSlot
-	ChoosingSkew
+	ChoosingJitter
 
 	Checking // verify: verify.go
 	Relinquishing

@@ -35,7 +35,7 @@ func TestNothingLeftOut(t *testing.T) {
 			b.Clients = []scenario.Client{one(lock.Count), one(lock.Count)}
 		},
 		"time": func(b *sim.Bounds) {
-			b.Options.Skew = 2
+			b.Options.Jitter = 2
 			b.Clients = []scenario.Client{one(lock.Acquire), one(lock.Count)}
 		},
 		"two locks": func(b *sim.Bounds) {

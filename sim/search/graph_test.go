@@ -59,7 +59,7 @@ func TestPartsAndStates(t *testing.T) {
 		all = append(all, b)
 	}
 	skewed, shared, random := standard(2, 1, 0, 1, 0), standard(2, 1, 0, 1, 0), standard(2, 1, 0, 2, 0)
-	skewed.Options.Skew = 2
+	skewed.Options.Jitter = 2
 	shared.Options.Connection = lock.SharedConnection
 	random.Options.Restart = lock.RestartRandom
 	all = append(all, skewed, shared, random, standard(1, 1, 1, 1, 1), hasty())

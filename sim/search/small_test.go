@@ -54,7 +54,7 @@ var smalls = []small{
 	{"counting and waiting", "semaphore", 1, nil, [][]scenario.Operation{taker, {op(lock.Count, 0), op(lock.Remove, 1), op(lock.Wait, 1)}}},
 	{"made and unmade", "persistent-mutex", 0, nil, [][]scenario.Operation{{op(lock.Create, 1), op(lock.Destroy, 0)}, user}},
 	{"chance", "semaphore", 2, func(b *sim.Bounds) { b.Options.Restart = lock.RestartRandom }, [][]scenario.Operation{taker, taker}},
-	{"time", "semaphore", 1, func(b *sim.Bounds) { b.Options.Skew = 2 }, [][]scenario.Operation{taker, user}},
+	{"time", "semaphore", 1, func(b *sim.Bounds) { b.Options.Jitter = 2 }, [][]scenario.Operation{taker, user}},
 	{"one connection", "semaphore", 1, func(b *sim.Bounds) { b.Options.Connection = lock.SharedConnection }, [][]scenario.Operation{user, taker}},
 	{"one connection, and a crash", "one-connection", 1, func(b *sim.Bounds) { b.Faults.Crashes = 1 }, [][]scenario.Operation{taker, taker}},
 	{"one connection, and a drop", "one-connection", 1, func(b *sim.Bounds) { b.Faults.Drops = 1 }, [][]scenario.Operation{taker, taker}},

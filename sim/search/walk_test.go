@@ -49,7 +49,7 @@ func TestWalkStaysInside(t *testing.T) {
 // TestWalkOutright walks where nothing can be looked up: time passes, and a connection is shared.
 func TestWalkOutright(t *testing.T) {
 	b := standard(2, 1, 0, 1, 0)
-	b.Options.Skew = 2
+	b.Options.Jitter = 2
 	r := Walk(context.Background(), b, WalkOptions{Seed: 1, Walks: 200, Workers: 1})
 	if r.Found != 0 || r.Cut != 0 || !r.Coverage.Actions[scenario.Advance] {
 		t.Errorf("%+v", r)

@@ -148,7 +148,7 @@ func TestRedraw(t *testing.T) {
 	}{
 		{"no choice", func(*lock.Options) {}, false},
 		{"a slot drawn at random", func(o *lock.Options) { o.Restart = lock.RestartRandom }, true},
-		{"a pause drawn at random", func(o *lock.Options) { o.Skew = 1 }, true},
+		{"a pause drawn at random", func(o *lock.Options) { o.Jitter = 1 }, true},
 	} {
 		s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 3)}
 		c.change(&s.Options)

@@ -85,7 +85,7 @@ func redraw(s *scenario.Scenario, random *rand.Rand) []scenario.Action {
 			faults = append(faults, a)
 		}
 	}
-	options := s.Options.Restart == lock.RestartRandom || s.Options.Skew > 0
+	options := s.Options.Restart == lock.RestartRandom || s.Options.Jitter > 0
 	total := 2*len(s.Schedule.Actions) + 8
 	for i := range total {
 		for len(faults) > 0 && random.IntN(total-i) < len(faults) {

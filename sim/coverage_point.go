@@ -6,12 +6,12 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Sighting is something that must happen in some executions, or a run says less than it seems to.
-type Sighting uint8
+// CoveragePoint is something that must happen in some executions, or a run says less than it seems to.
+type CoveragePoint uint8
 
-// The sightings.
+// The coverage points.
 const (
-	SawCrash Sighting = iota
+	SawCrash CoveragePoint = iota
 	SawLateDetection
 	SawDrop
 	SawChannelError
@@ -28,20 +28,20 @@ const (
 	SawBusy
 	SawRandomOption
 	SawTwoLocks
-	Sightings // how many there are
+	CoveragePoints // how many there are
 )
 
-var sightingNames = [Sightings]string{
+var coveragePointNames = [CoveragePoints]string{
 	"client crash", "dead connection noticed late", "connection dropped by the broker", "channel error",
 	"lost reply", "pause", "time passing", "broker restart", "RESOURCE_LOCKED", "acquire: full", "acquire: gave up",
 	"acquire: withdrawn", "verify: removed", "verify: disconnected", "administration: busy", "random option", "two locks",
 }
 
-// String is the sighting in words.
-func (s Sighting) String() string { return sightingNames[s] }
+// String is the coverage point in words.
+func (s CoveragePoint) String() string { return coveragePointNames[s] }
 
-// Of is the sighting in words, for a lock of that type: a mutex has no slots that could be removed.
-func (s Sighting) Of(k lock.Kind) string {
+// Of is the coverage point in words, for a lock of that type: a mutex has no slots that could be removed.
+func (s CoveragePoint) Of(k lock.Kind) string {
 	switch {
 	case k == lock.Semaphore:
 	case s == SawFull:
@@ -53,17 +53,17 @@ func (s Sighting) Of(k lock.Kind) string {
 }
 
 // Faulty reports whether it is a fault, or does not come without one.
-func (s Sighting) Faulty() bool { return s <= SawRestart || s == SawDisconnected }
+func (s CoveragePoint) Faulty() bool { return s <= SawRestart || s == SawDisconnected }
 
-// Seen is a set of sightings.
+// Seen is a set of coverage points.
 type Seen uint32
 
-// Has reports whether a sighting is in the set.
-func (s Seen) Has(k Sighting) bool { return s&(1<<k) != 0 }
+// Has reports whether a coverage point is in the set.
+func (s Seen) Has(k CoveragePoint) bool { return s&(1<<k) != 0 }
 
-func (s *Seen) add(k Sighting) { *s |= 1 << k }
+func (s *Seen) add(k CoveragePoint) { *s |= 1 << k }
 
-var seenDoing = map[scenario.Do]Sighting{
+var seenDoing = map[scenario.Do]CoveragePoint{
 	scenario.CrashBefore: SawCrash, scenario.CrashEffect: SawCrash, scenario.CrashReply: SawCrash,
 	scenario.Detect: SawLateDetection, scenario.Drop: SawDrop, scenario.ChannelError: SawChannelError,
 	scenario.Lose: SawLostReply, scenario.Pause: SawPause, scenario.Advance: SawTime, scenario.Restart: SawRestart,
@@ -106,8 +106,8 @@ func (s *Seen) result(op lock.Op, r lock.Result) {
 	}
 }
 
-// Sighted is what has happened in an execution, whoever's clients they were.
-func Sighted(t *scenario.Trace) (seen Seen) {
+// Covered is what has happened in an execution, whoever's clients they were.
+func Covered(t *scenario.Trace) (seen Seen) {
 	if len(t.Scenario.Locks) > 1 {
 		seen.add(SawTwoLocks)
 	}

@@ -10,33 +10,33 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// story is an execution in words: what the terminal's diagram, the page's and the transcript share.
-type story struct {
-	clients int
-	cast    []int // the clients that something happens to
-	kind    lock.Kind
-	locks   []string // their names
-	moments []moment
+// timeline is an execution in words: what the terminal's diagram, the page's and the transcript share.
+type timeline struct {
+	clients      int
+	startClients []int // the clients that something happens to
+	kind         lock.Kind
+	locks        []string // their names
+	steps        []step
 }
 
-// moment is one step of an execution. The first moment of a story is step 0, the state before it.
-type moment struct {
-	step  int
-	time  int64 // virtual milliseconds
-	actor int   // the client that acts, from 1; 0 is the broker, or time
-	calls []call
+// step is one step of an execution. The first of a timeline is step 0, the state before it.
+type step struct {
+	number int
+	time   int64 // virtual milliseconds
+	actor  int   // the client that acts, from 1; 0 is the broker, or time
+	calls  []call
 	// command and reply are what was sent and what came back; said is what else happened.
 	command, reply, said string
 	errors               []string // what clients said of calls that failed
 
-	leap  bool   // more time passed than a command takes
-	fault bool   // it is something that goes wrong, or time
-	sweep bool   // it happens to everybody at once
-	fate  string // a mark on the acting client's lane: it died, or the broker saw that it had
+	leap       bool   // more time passed than a command takes
+	fault      bool   // it is something that goes wrong, or time
+	noticeEnds bool   // it happens to everybody at once
+	exit       string // a mark on the acting client's column: it died, or the broker saw that it had
 
-	lanes  []lane          // by client, after the step
-	truth  []monitor.Truth // by lock: what the broker has after the step
-	broken []scenario.Violation
+	columns []column        // by client, after the step
+	truth   []monitor.Truth // by lock: what the broker has after the step
+	broken  []scenario.Violation
 	// decides are those that were decided here, and show later.
 	decides []scenario.Violation
 }
@@ -59,34 +59,34 @@ type call struct {
 	begin, end string // in words; "" for what was not in this step
 }
 
-// lane is how a client stands.
-type lane struct {
-	calling bool // an operation is under way
-	held    int  // the slot it believes to hold; 0 is none
-	dead    bool
-	haunted bool // dead, and the broker still has its connection
-	cut     bool // its connection is gone and it does not know
+// column is how a client stands.
+type column struct {
+	calling     bool // an operation is under way
+	held        int  // the slot it believes to hold; 0 is none
+	dead        bool
+	halfOpen    bool // dead, and the broker still has its connection
+	interrupted bool // its connection is gone and it does not know
 }
 
 // unnumbered is a held slot of which no number is known.
 const unnumbered = -1
 
-// tell makes a story of a trace.
-func tell(t *scenario.Trace) *story {
-	s := &story{clients: len(t.Scenario.Clients), kind: t.History.Kind}
+// tell makes a timeline of a trace.
+func tell(t *scenario.Trace) *timeline {
+	s := &timeline{clients: len(t.Scenario.Clients), kind: t.History.Kind}
 	for _, l := range t.Scenario.Locks {
 		s.locks = append(s.locks, l.Name)
 	}
-	first := moment{lanes: make([]lane, s.clients)}
+	first := step{columns: make([]column, s.clients)}
 	if n := len(t.Setup); n > 0 {
-		first.look(t, &t.Setup[n-1])
-		s.moments = append(s.moments, first)
+		first.observe(t, &t.Setup[n-1])
+		s.steps = append(s.steps, first)
 	}
 	before := first
 	for i := range t.Steps {
-		m := momentOf(t, i, before.lanes)
+		m := stepOf(t, i, before.columns)
 		m.leap = m.time > before.time+1
-		s.moments = append(s.moments, m)
+		s.steps = append(s.steps, m)
 		before = m
 	}
 	for _, v := range t.Violations {
@@ -98,53 +98,53 @@ func tell(t *scenario.Trace) *story {
 }
 
 // choose finds the cast.
-func (s *story) choose() {
+func (s *timeline) choose() {
 	for client := 1; client <= s.clients; client++ {
-		acts := func(m moment) bool {
+		acts := func(m step) bool {
 			return m.actor == client || slices.ContainsFunc(m.calls, func(c call) bool { return c.client == client })
 		}
-		if slices.ContainsFunc(s.moments, acts) {
-			s.cast = append(s.cast, client)
+		if slices.ContainsFunc(s.steps, acts) {
+			s.startClients = append(s.startClients, client)
 		}
 	}
 }
 
 // mark puts a violation where it was seen; one that was seen when all was over goes to the end.
-func (s *story) mark(v scenario.Violation) {
-	i := slices.IndexFunc(s.moments, func(m moment) bool { return m.step == v.Step+1 })
+func (s *timeline) mark(v scenario.Violation) {
+	i := slices.IndexFunc(s.steps, func(m step) bool { return m.number == v.Step+1 })
 	if i < 0 {
 		end := s.last()
-		s.moments = append(s.moments, moment{said: "when all is over", step: v.Step + 1, time: end.time, lanes: end.lanes, truth: end.truth})
-		i = len(s.moments) - 1
+		s.steps = append(s.steps, step{said: "when all is over", number: v.Step + 1, time: end.time, columns: end.columns, truth: end.truth})
+		i = len(s.steps) - 1
 	}
-	s.moments[i].broken = append(s.moments[i].broken, v)
+	s.steps[i].broken = append(s.steps[i].broken, v)
 }
 
 // decide puts a violation where it was decided, too.
-func (s *story) decide(v scenario.Violation, step int) {
-	for i := range s.moments {
-		if m := &s.moments[i]; step > 0 && m.step == step {
+func (s *timeline) decide(v scenario.Violation, step int) {
+	for i := range s.steps {
+		if m := &s.steps[i]; step > 0 && m.number == step {
 			m.decides = append(m.decides, v)
 		}
 	}
 }
 
 // marked reports whether the step is one at which a violation was decided, or shows.
-func (m *moment) marked() bool { return len(m.broken) > 0 || len(m.decides) > 0 }
+func (m *step) marked() bool { return len(m.broken) > 0 || len(m.decides) > 0 }
 
-func (s *story) last() moment {
-	if len(s.moments) == 0 {
-		return moment{lanes: make([]lane, s.clients), truth: make([]monitor.Truth, len(s.locks))}
+func (s *timeline) last() step {
+	if len(s.steps) == 0 {
+		return step{columns: make([]column, s.clients), truth: make([]monitor.Truth, len(s.locks))}
 	}
-	return s.moments[len(s.moments)-1]
+	return s.steps[len(s.steps)-1]
 }
 
-func momentOf(t *scenario.Trace, i int, before []lane) moment {
+func stepOf(t *scenario.Trace, i int, before []column) step {
 	taken := &t.Steps[i]
 	a := taken.Action
-	m := moment{
-		step: i + 1, time: taken.Time, actor: int(a.Client), lanes: slices.Clone(before),
-		said: actionWords(a), fault: a.Do != scenario.Step && a.Do != scenario.Choose, sweep: a.Do == scenario.Restart || a.Do == scenario.Advance,
+	m := step{
+		number: i + 1, time: taken.Time, actor: int(a.Client), columns: slices.Clone(before),
+		said: actionWords(a), fault: a.Do != scenario.Step && a.Do != scenario.Choose, noticeEnds: a.Do == scenario.Restart || a.Do == scenario.Advance,
 	}
 	if taken.Command.Method != amqp.NoMethod {
 		m.command = commandWords(taken.Command, t.Names)
@@ -159,47 +159,47 @@ func momentOf(t *scenario.Trace, i int, before []lane) moment {
 			m.errors = append(m.errors, errorWords(t, e, said))
 		}
 	}
-	m.look(t, taken)
+	m.observe(t, taken)
 	return m
 }
 
-// act changes the lanes as an action does by itself.
-func (m *moment) act(a scenario.Action, r amqp.Reply) {
+// act changes the columns as an action does by itself.
+func (m *step) act(a scenario.Action, r amqp.Reply) {
 	if a.Do == scenario.Restart {
-		for i := range m.lanes {
-			m.lanes[i].cut = !m.lanes[i].dead
-			m.lanes[i].haunted = false
+		for i := range m.columns {
+			m.columns[i].interrupted = !m.columns[i].dead
+			m.columns[i].halfOpen = false
 		}
 		return
 	}
-	if a.Client == 0 || int(a.Client) > len(m.lanes) {
+	if a.Client == 0 || int(a.Client) > len(m.columns) {
 		return
 	}
-	l := &m.lanes[a.Client-1]
+	l := &m.columns[a.Client-1]
 	switch {
 	case a.Do.Crash():
-		*l, m.fate = lane{dead: true, haunted: a.Late}, died
+		*l, m.exit = column{dead: true, halfOpen: a.Late}, died
 	case a.Do == scenario.Detect:
-		l.haunted, m.fate = false, noticed
+		l.halfOpen, m.exit = false, noticed
 	case a.Do == scenario.Drop:
-		l.cut = true
+		l.interrupted = true
 	case r.Kind == amqp.ConnectionClosed || a.Do == scenario.Lose:
-		l.cut, l.held = false, 0
+		l.interrupted, l.held = false, 0
 	}
 }
 
 // see takes in an event of the history: calls, and what clients believe after them.
-func (m *moment) see(e history.Event, t *scenario.Trace) {
-	if e.Process < 1 || len(m.lanes) == 0 {
+func (m *step) see(e history.Event, t *scenario.Trace) {
+	if e.Process < 1 || len(m.columns) == 0 {
 		return
 	}
-	client := clientOf(e, len(m.lanes))
+	client := clientOf(e, len(m.columns))
 	if e.Type == history.Invoke {
 		m.calls = append(m.calls, call{client: client, begin: invocationWords(e, t.History.Kind)})
 	} else {
 		m.end(client, completionWords(e, t.History.Kind))
 	}
-	if l := &m.lanes[client-1]; !l.dead {
+	if l := &m.columns[client-1]; !l.dead {
 		l.believe(e, t.History.Kind)
 	}
 }
@@ -209,7 +209,7 @@ func (m *moment) see(e history.Event, t *scenario.Trace) {
 func clientOf(e history.Event, clients int) int { return (int(e.Process)-1)%clients + 1 }
 
 // end ends the call that the client is in: in this step, where it began in it.
-func (m *moment) end(client int, words string) {
+func (m *step) end(client int, words string) {
 	if n := len(m.calls); n > 0 && m.calls[n-1].client == client && m.calls[n-1].end == "" {
 		m.calls[n-1].end = words
 		return
@@ -218,7 +218,7 @@ func (m *moment) end(client int, words string) {
 }
 
 // believe changes what the client believes. Who begins to release does not believe any more.
-func (l *lane) believe(e history.Event, kind lock.Kind) {
+func (l *column) believe(e history.Event, kind lock.Kind) {
 	l.calling = e.Type == history.Invoke
 	switch op := e.F.Op(); {
 	case l.calling && op != lock.Release:
@@ -231,8 +231,8 @@ func (l *lane) believe(e history.Event, kind lock.Kind) {
 	}
 }
 
-// look takes in what the broker has after the step.
-func (m *moment) look(t *scenario.Trace, taken *scenario.Taken) {
+// observe takes in what the broker has after the step.
+func (m *step) observe(t *scenario.Trace, taken *scenario.Taken) {
 	for i := range t.Scenario.Locks {
 		m.truth = append(m.truth, taken.Truth[i])
 	}

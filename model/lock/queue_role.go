@@ -2,28 +2,28 @@ package lock
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// Meaning is what a queue is for.
-type Meaning struct {
+// QueueRole is what a queue is for.
+type QueueRole struct {
 	Lock, Slot uint8
 	Role       Role
 	Known      bool
 	Collides   bool // it is another lock's, or has another role, as well
 }
 
-// Meanings says what queues are for, by their numbers.
-type Meanings []Meaning
+// QueueRoles says what queues are for, by their numbers.
+type QueueRoles []QueueRole
 
 // Learn notes what the queues of lock number l are for. names are those that the layout's were
 // interned in.
-func (ms *Meanings) Learn(l uint8, kind Kind, layout *Layout, names *amqp.Names) {
-	*ms = append(*ms, make([]Meaning, names.Len()+1-len(*ms))...)
+func (ms *QueueRoles) Learn(l uint8, kind Kind, layout *Layout, names *amqp.Names) {
+	*ms = append(*ms, make([]QueueRole, names.Len()+1-len(*ms))...)
 	note := func(q amqp.Queue, role Role, slot int) {
 		m := &(*ms)[q]
 		if m.Known {
 			m.Collides = true
 			return
 		}
-		*m = Meaning{Lock: l, Slot: uint8(slot), Role: role, Known: true}
+		*m = QueueRole{Lock: l, Slot: uint8(slot), Role: role, Known: true}
 	}
 	if kind == Mutex {
 		note(layout.Mutex, RoleMutex, 1)

@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// lanes are the clients' columns of one line of a step. On the first line the acting client's command
+// clientColumns are the clients' columns of one line of a step. On the first line the acting client's command
 // leads across the columns to its right, and what happens to everybody at once leads across all.
-func (d *drawing) lanes(m *moment, i int) style.Line {
+func (d *drawing) clientColumns(m *step, i int) style.Line {
 	var l style.Line
 	fill := " "
-	if i == 0 && m.sweep {
+	if i == 0 && m.noticeEnds {
 		fill = "╌"
 	}
-	for c, client := range d.cast {
+	for c, client := range d.startClients {
 		text := d.cell(m, client, i)
 		l = append(l, style.ClientColour(client).Of(text))
-		rest := d.lane[c] + gap - utf8.RuneCountInString(text)
+		rest := d.clientColumn[c] + gap - utf8.RuneCountInString(text)
 		if i == 0 && m.actor == client && m.command != "" {
 			fill = "─"
 			if utf8.RuneCountInString(text) > 1 {
@@ -34,11 +34,11 @@ func (d *drawing) lanes(m *moment, i int) style.Line {
 }
 
 // cell is a client's column in the i-th line of a step: what it calls or is told, or how it stands.
-func (d *drawing) cell(m *moment, client, i int) string {
+func (d *drawing) cell(m *step, client, i int) string {
 	if label := at(d.labels(m, client), i); label != "" {
 		return label
 	}
-	glyph := m.lanes[client-1].glyph()
+	glyph := m.columns[client-1].glyph()
 	if i == 0 && client == m.actor && m.command != "" {
 		glyph = strings.NewReplacer("│", "├", "┃", "┣").Replace(glyph)
 	}
@@ -46,20 +46,20 @@ func (d *drawing) cell(m *moment, client, i int) string {
 }
 
 // labels are what a client's column says in a step, by line.
-func (d *drawing) labels(m *moment, client int) []string {
+func (d *drawing) labels(m *step, client int) []string {
 	var out []string
 	for i := range m.calls {
 		if c := &m.calls[i]; c.client == client {
 			out = append(out, d.label(c))
 		}
 	}
-	if m.fate != "" && m.actor == client {
-		out = append(out, m.fate)
+	if m.exit != "" && m.actor == client {
+		out = append(out, m.exit)
 	}
 	return out
 }
 
-// label is a call as it stands on its client's lane; in a compact drawing, its mark alone.
+// label is a call as it stands on its client's column; in a compact drawing, its mark alone.
 func (d *drawing) label(c *call) string {
 	mark := "╺"
 	switch {
@@ -77,7 +77,7 @@ func (d *drawing) label(c *call) string {
 // glyph is a client's line: heavy while it is calling, dashed while its connection is gone and it
 // does not know, dotted once it is dead and the broker still has its connection; with the slot that
 // it believes to hold.
-func (l lane) glyph() string {
+func (l column) glyph() string {
 	held := ""
 	switch {
 	case l.held > 0:
@@ -86,15 +86,15 @@ func (l lane) glyph() string {
 		held = "•"
 	}
 	switch {
-	case l.haunted:
+	case l.halfOpen:
 		return "┊"
 	case l.dead:
 		return ""
-	case l.calling && l.cut:
+	case l.calling && l.interrupted:
 		return "╏" + held
 	case l.calling:
 		return "┃" + held
-	case l.cut:
+	case l.interrupted:
 		return "╎" + held
 	}
 	return "│" + held
