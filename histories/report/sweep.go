@@ -21,6 +21,10 @@ type Sweep struct {
 	Broker       string
 	Strength     string // as in [Report]
 	Command      string // what was typed, as a shell takes it
+	Build        string // what lockproof was built from
+	Plan         string // the file that says what was varied, as JSON; whoever has it can repeat the table
+	// Spelled are values that are names, in words.
+	Spelled []Spelled
 	// Axes are what the configurations differ in. Baseline is the value on each that others are compared with.
 	Axes, Baseline []string
 	// Properties are those that were judged.
@@ -37,6 +41,9 @@ type Sweep struct {
 	// Status is how far a run is that goes on: its page is loaded again until another one takes its place. "" is over.
 	Status string
 }
+
+// Spelled is a value on an axis that is a name, and what it means.
+type Spelled struct{ Value, Words string }
 
 // SweepRow is a configuration.
 type SweepRow struct {
@@ -229,6 +236,41 @@ func (s *Sweep) shortfall() string {
 		out = append(out, fmt.Sprintf("%s were visited in part: nothing is proved there", style.Plural(cut, "configuration")))
 	}
 	return strings.Join(out, "; ")
+}
+
+// spelled is what a value means, "" where it says that itself.
+func (s *Sweep) spelled(value string) string {
+	for _, m := range s.Spelled {
+		if m.Value == value {
+			return m.Words
+		}
+	}
+	return ""
+}
+
+// contested are the properties, by index, that some configuration loses, or leaves without an answer.
+func (s *Sweep) contested() (out []int) {
+	for k, p := range s.Properties {
+		tally := s.Tally(p)
+		if tally[Violated]+tally[Undecided]+tally[Passed] > 0 {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// uncontested says of the other properties that they are proved, or were never put to the test.
+func (s *Sweep) uncontested() (proved, untested []string) {
+	for _, p := range s.Properties {
+		switch tally := s.Tally(p); {
+		case tally[Violated]+tally[Undecided]+tally[Passed] > 0:
+		case tally[Proved] > 0:
+			proved = append(proved, p.String())
+		default:
+			untested = append(untested, p.String())
+		}
+	}
+	return proved, untested
 }
 
 // leftOut is which combinations cannot be had, in words; "" where there are none.

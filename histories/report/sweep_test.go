@@ -16,7 +16,7 @@ import (
 func sampleSweep() *Sweep {
 	s := &Sweep{
 		Tool: "0.1.0", Target: "semaphore", Name: "choices", Broker: "the simulated broker", Strength: "scan",
-		Command: "lockproof campaign run choices.json", Axes: []string{"order", "durable", "faults"},
+		Command: "lockproof campaign run choices.json", Build: "commit 0123456789", Plan: "{\n  \"name\": \"<choices>\"\n}", Spelled: []Spelled{{"ascending", "upwards & <on>"}}, Axes: []string{"order", "durable", "faults"},
 		Baseline: []string{"descending", "true", "no faults"}, Of: 9, Elapsed: 75 * time.Second,
 		Properties: []property.Property{property.MutualExclusion, property.Linearizable, property.ContiguousSlots},
 		LeftOut:    []Count{{Name: "options a and <b>: not together", Number: 4}},

@@ -44,8 +44,13 @@ func sweepProperties(s *Sweep, st style.Style) (out []style.Line) {
 	for _, p := range s.Properties {
 		tally := s.Tally(p)
 		mark := style.Green.Of("✓ " + p.String())
-		if tally[Violated] > 0 {
+		switch {
+		case tally[Violated] > 0:
 			mark = style.Red.Of("✗ " + p.String())
+		case tally[Undecided]+tally[Passed] > 0:
+			mark = style.Yellow.Of("? " + p.String())
+		case tally[Proved] == 0:
+			mark = style.Dim.Of("– " + p.String())
 		}
 		t.Add(mark, number(tally[Proved]), number(tally[Violated]), number(tally[Undecided]+tally[Passed]), number(tally[Skipped]))
 	}

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/safetext"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -17,18 +19,33 @@ var sweepTemplate = template.Must(template.ParseFS(pageFiles, "page/sweep.html")
 type sweepData struct {
 	*Sweep
 	Style              template.CSS
+	Configurations     string
 	How                string
 	Shortfall, Without string
+	Cite               string
+	Varied             []sweepAxisData
 	Judged             []sweepPropertyData
 	Choices            []sweepChoiceData
-	Short              []string // the properties' names, as the heads of narrow columns
+	Short              []string // the contested properties' names, as the heads of narrow columns
+	Proved, Untested   string   // the others
 	Table              []sweepRowData
+}
+
+// sweepAxisData is what was varied on an axis.
+type sweepAxisData struct {
+	Name   string
+	Values []sweepValueData
+}
+
+type sweepValueData struct {
+	Value, Words string
+	Baseline     bool
 }
 
 type sweepPropertyData struct {
 	Property                              property.Property
 	Sentence                              string
-	Proved, Violated, Undecided, Untested int
+	Proved, Violated, Undecided, Untested string // in how many configurations; "" is none
 	Causes                                []string
 	Example                               *sweepExampleData
 }
@@ -36,6 +53,7 @@ type sweepPropertyData struct {
 type sweepExampleData struct {
 	SweepExample
 	Configuration string
+	Length        string // of the execution
 	Repeat        string
 	Diagram       template.HTML
 }
@@ -43,7 +61,8 @@ type sweepExampleData struct {
 type sweepChoiceData struct {
 	Axis, Value string
 	Baseline    bool
-	Rows        int
+	First       bool // of its axis
+	Rows        string
 	Lost        []sweepShare
 }
 
@@ -54,33 +73,74 @@ type sweepShare struct {
 type sweepRowData struct {
 	Number int
 	*SweepRow
-	Marks []sweepShare
+	Chosen, Marks []sweepShare
 }
 
 // WriteSweepPage writes a table of configurations as one HTML page that needs nothing else.
 func WriteSweepPage(w io.Writer, s *Sweep) error {
-	style, err := pageFiles.ReadFile("page/page.css")
+	css, err := pageFiles.ReadFile("page/page.css")
 	if err != nil {
 		return err
 	}
 	data := sweepData{
-		Sweep: s, Style: template.CSS(style), How: strings.Join(s.how(), "; "), Shortfall: s.shortfall(), Without: s.leftOut(),
+		Sweep: s, Style: template.CSS(css), Configurations: style.Plural(len(s.Rows), "configuration"),
+		How: strings.Join(s.how(), "; "), Shortfall: s.shortfall(), Without: s.leftOut(), Cite: s.cite(),
 	}
 	for _, p := range s.Properties {
-		data.Short = append(data.Short, p.String())
 		data.Judged = append(data.Judged, s.judgedData(p))
 	}
+	proved, untested := s.uncontested()
+	data.Proved, data.Untested = strings.Join(proved, " · "), strings.Join(untested, " · ")
+	columns := s.contested()
+	for _, k := range columns {
+		data.Short = append(data.Short, s.Properties[k].String())
+	}
 	for axis := range s.Axes {
-		data.Choices = append(data.Choices, s.choices(axis)...)
+		effects := s.Effects(axis)
+		if len(effects) == len(s.Rows) && len(effects) > 1 { // each configuration has a name of its own
+			continue
+		}
+		data.Varied = append(data.Varied, s.varied(axis, effects))
+		data.Choices = append(data.Choices, s.choices(axis, effects, columns)...)
 	}
 	for i := range s.Rows {
-		d := sweepRowData{Number: i + 1, SweepRow: &s.Rows[i]}
-		for _, v := range s.Rows[i].Verdicts {
-			d.Marks = append(d.Marks, sweepMarks[v])
-		}
-		data.Table = append(data.Table, d)
+		data.Table = append(data.Table, s.rowData(i, columns))
 	}
 	return sweepTemplate.Execute(safetext.NewWriter(w), data)
+}
+
+// cite is how the table is told from others, in one line.
+func (s *Sweep) cite() string {
+	out := fmt.Sprintf("lockproof %s", s.Tool)
+	if s.Build != "" { // a commit or a hash
+		out += " (" + s.Build + ")"
+	}
+	return fmt.Sprintf("%s: table “%s”, %s of %s, %s, visited exhaustively", out, s.Name, style.Plural(len(s.Rows), "configuration"), s.Target, style.Plural(s.States(), "state"))
+}
+
+func (s *Sweep) varied(axis int, effects []Effect) sweepAxisData {
+	d := sweepAxisData{Name: s.Axes[axis]}
+	for _, e := range effects {
+		d.Values = append(d.Values, sweepValueData{e.Value, s.spelled(e.Value), e.Value == s.Baseline[axis]})
+	}
+	return d
+}
+
+// rowData is a configuration: what is at the baseline is soft.
+func (s *Sweep) rowData(i int, columns []int) sweepRowData {
+	r := &s.Rows[i]
+	d := sweepRowData{Number: i + 1, SweepRow: r}
+	for axis, v := range r.Values {
+		class := ""
+		if v == s.Baseline[axis] {
+			class = "d"
+		}
+		d.Chosen = append(d.Chosen, sweepShare{class, v})
+	}
+	for _, k := range columns {
+		d.Marks = append(d.Marks, sweepMarks[r.Verdicts[k]])
+	}
+	return d
 }
 
 // sweepMarks are verdicts in a narrow column.
@@ -88,11 +148,19 @@ var sweepMarks = map[Verdict]sweepShare{
 	Proved: {"g", "✓"}, Violated: {"r", "✗"}, Undecided: {"y", "?"}, Passed: {"y", "?"}, Skipped: {"d", "–"},
 }
 
+// some is a number, "" for 0.
+func some(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return style.Grouped(n)
+}
+
 func (s *Sweep) judgedData(p property.Property) sweepPropertyData {
 	tally := s.Tally(p)
 	d := sweepPropertyData{
-		Property: p, Sentence: property.Properties[p].Sentence, Proved: tally[Proved], Violated: tally[Violated],
-		Undecided: tally[Undecided] + tally[Passed], Untested: tally[Skipped],
+		Property: p, Sentence: property.Properties[p].Sentence, Proved: some(tally[Proved]), Violated: some(tally[Violated]),
+		Undecided: some(tally[Undecided] + tally[Passed]), Untested: some(tally[Skipped]),
 	}
 	for _, c := range s.Causes(p) {
 		d.Causes = append(d.Causes, c.String())
@@ -101,7 +169,7 @@ func (s *Sweep) judgedData(p property.Property) sweepPropertyData {
 		if e.Property == p {
 			// The diagram is what this package drew itself, with every text escaped.
 			r := &s.Rows[e.Row]
-			d.Example = &sweepExampleData{e, s.configuration(r), r.Command, template.HTML(draw.SVG(e.Trace))}
+			d.Example = &sweepExampleData{e, s.configuration(r), e.inSteps(), r.Command, template.HTML(draw.SVG(e.Trace))}
 		}
 	}
 	return d
@@ -119,13 +187,19 @@ func (s *Sweep) configuration(r *SweepRow) string {
 	return strings.Join(out, ", ")
 }
 
-func (s *Sweep) choices(axis int) (out []sweepChoiceData) {
-	for _, e := range s.Effects(axis) {
-		d := sweepChoiceData{Axis: s.Axes[axis], Value: e.Value, Baseline: e.Value == s.Baseline[axis], Rows: e.Rows}
-		for _, n := range e.Lost {
+// choices are how often the contested properties are violated with each value on an axis: soft where that is equal for
+// all values.
+func (s *Sweep) choices(axis int, effects []Effect, columns []int) (out []sweepChoiceData) {
+	percent := func(e Effect, k int) string { return fmt.Sprintf("%d %%", (100*e.Lost[k]+e.Rows/2)/e.Rows) }
+	for i, e := range effects {
+		d := sweepChoiceData{Axis: s.Axes[axis], Value: e.Value, Baseline: e.Value == s.Baseline[axis], Rows: style.Grouped(e.Rows), First: i == 0}
+		for _, k := range columns {
 			share := sweepShare{"d", "·"}
-			if n > 0 {
-				share = sweepShare{"r", fmt.Sprintf("%d %%", (100*n+e.Rows/2)/e.Rows)}
+			if e.Lost[k] > 0 {
+				share.Text = percent(e, k)
+			}
+			if slices.ContainsFunc(effects, func(o Effect) bool { return e.Lost[k]*o.Rows > o.Lost[k]*e.Rows }) {
+				share.Class = "r"
 			}
 			d.Lost = append(d.Lost, share)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
@@ -29,6 +30,7 @@ type Configuration struct {
 
 // Size is who calls what.
 type Size struct {
+	Name       string `json:"name,omitzero"` // in the table; left out, it is the rest in words
 	Clients    int    `json:"clients,omitzero"`
 	Rounds     int    `json:"rounds,omitzero"` // 1 if it is left out
 	Admins     int    `json:"admins,omitzero"`
@@ -210,6 +212,9 @@ func (j *tableJob) combine(target *lock.Target, s *Sweep) error {
 	if len(faults) == 0 {
 		faults = []Faults{{}}
 	}
+	if err := j.name(s.Sizes); err != nil {
+		return err
+	}
 	var axes []Axis
 	for _, o := range s.Options {
 		if len(o.Values) == 0 {
@@ -247,6 +252,21 @@ func (j *tableJob) combine(target *lock.Target, s *Sweep) error {
 	})
 }
 
+// name takes in what sizes are called, which tells them apart in the table.
+func (j *tableJob) name(sizes []Size) error {
+	seen := make(map[string]bool)
+	for _, size := range sizes {
+		if seen[size.String()] {
+			return fmt.Errorf("sweep: two sizes are called %q: expected another name for each", size)
+		}
+		seen[size.String()] = true
+		if size.Name != "" {
+			j.sweep.Spelled = append(j.sweep.Spelled, report.Spelled{Value: size.Name, Words: size.words()})
+		}
+	}
+	return nil
+}
+
 // combinations calls f with every combination of values, the last axis changing first.
 func combinations(axes []Axis, values []string, f func([]string) error) error {
 	if len(values) == len(axes) {
@@ -269,8 +289,11 @@ func (j *tableJob) leaveOut(why string, n int) {
 	j.sweep.LeftOut[i].Number += n
 }
 
-// String is the size in words, with blanks.
-func (s Size) String() string {
+// String is the size's name, or what it is.
+func (s Size) String() string { return cmp.Or(s.Name, s.words()) }
+
+// words is the size in words, with blanks.
+func (s Size) words() string {
 	out := []string{plural(s.Clients, "client")}
 	if rounds := cmp.Or(s.Rounds, 1); rounds > 1 {
 		out = append(out, plural(rounds, "round"))
@@ -384,12 +407,24 @@ func (j *tableJob) violated() (names []string) {
 // table is what was visited so far.
 func (j *tableJob) table() *report.Sweep {
 	s := j.sweep
+	s.Build, s.Plan = described(j.plan)
 	for _, r := range j.rows {
 		if r != nil {
 			s.Rows = append(s.Rows, *r)
 		}
 	}
 	return &s
+}
+
+// described is what a report says of a plan: what lockproof was built from, and the plan as a file.
+func described(p *Plan) (built, text string) {
+	built, err := build()
+	if err != nil { // it is not known
+		built = ""
+	}
+	data, err := json.Marshal(p, json.Deterministic(true), jsontext.WithIndent("  "))
+	checked(err)
+	return built, string(data)
 }
 
 // conclude makes a counterexample of each property that is lost, in the simplest configuration that loses it.

@@ -89,6 +89,7 @@ func TestTables(t *testing.T) {
 	head := `{"lockproof": "campaign", "version": 1, "name": "night", `
 	for text, says := range map[string]string{
 		`"sweep": {}}`: "sizes are missing",
+		`"sweep": {"sizes": [{"name": "a", "clients": 1}, {"name": "a", "clients": 2}]}}`:               "two sizes are called",
 		`"sweep": {"sizes": [{}]}, "sample": {}}`:                                                       "expected one of sample, mutants, configurations and sweep",
 		`"sweep": {"sizes": [{"clients": 99}]}}`:                                                        "99 clients",
 		`"sweep": {"sizes": [{"slots": 99}]}}`:                                                          "99 slots",
