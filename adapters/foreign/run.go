@@ -439,12 +439,12 @@ func (r *run) follow() error {
 	return nil
 }
 
-// trails reports whether an operation that was answered has sent something that is still at the gate. Where
-// the design is not known, it is over only when that has reached the broker: what gives a lock back may have no
-// answer. mu is held.
+// trails reports whether an operation that was answered has sent something that is still at the gate. A release, and
+// any operation where the design is not known, is over only when that has reached the broker: what gives a lock back
+// may have no answer, or none that is waited for. mu is held.
 func (r *run) trails(p *player) bool {
 	n := len(p.parked)
-	if n > 0 && !r.naming.known && (p.tail == nil || p.trailed < mostCauses && !slices.Contains(p.parked, p.tail) && p.cause.op == 0) {
+	if n > 0 && (!r.naming.known || p.op == lock.Release) && (p.tail == nil || p.trailed < mostCauses && !slices.Contains(p.parked, p.tail) && p.cause.op == 0) {
 		p.tail = p.parked[n-1]
 		p.trailed++
 	}
