@@ -93,6 +93,8 @@ type player struct {
 	refused     bool  // a claim met RESOURCE_LOCKED or ACCESS_REFUSED
 	claimed     uint8 // the slot whose holder's queue the operation declared last
 	withdrawn   uint8 // the slot that it gave back again
+	broken      int   // channels that the broker has closed, and that it has opened none for
+	owed        int   // those of them that it has not opened one for since before the operation
 	wake        int64
 	tail        *wire.Command // the last one that has to pass before its operation is over
 	trailed     int           // how often that was another one

@@ -46,6 +46,7 @@ func (r *run) told(c uint8, l *link, cmd *wire.Command, m amqp.Command, reply am
 	if m.Method == amqp.ConnectionOpen {
 		r.opened(c, l)
 	}
+	p.mend(&r.monitor, m, reply)
 	r.monitor.Command(c, m, reply, cmd.Replies)
 	switch {
 	case m.Method == amqp.ConnectionClose || reply.Kind == amqp.ConnectionClosed:
@@ -61,6 +62,23 @@ func (r *run) told(c uint8, l *link, cmd *wire.Command, m amqp.Command, reply am
 		p.holds(m.Method, what.Slot)
 	}
 	r.touch(c, m, reply)
+}
+
+// mend keeps account of channels that the broker has closed: a client may open another one in a later operation, when it
+// needs it.
+func (p *player) mend(m *monitor.Monitor, cmd amqp.Command, reply amqp.Reply) {
+	switch {
+	case cmd.Method == amqp.ConnectionOpen:
+		p.broken, p.owed = 0, 0
+	case reply.Kind == amqp.ChannelClosed:
+		p.broken++
+	case cmd.Method == amqp.ChannelOpen && p.broken > 0:
+		p.broken--
+		if p.owed > 0 {
+			p.owed--
+			m.Mends(uint8(p.number))
+		}
+	}
 }
 
 // holds notes that the operation has declared or deleted the queue of a slot's holder.

@@ -42,6 +42,10 @@ func (m *Monitor) Command(c uint8, cmd amqp.Command, reply amqp.Reply, confirms 
 	}
 }
 
+// Mends is client c about to open a channel in place of one that broke before its operation began: that may cost what
+// mending one costs that breaks meanwhile.
+func (m *Monitor) Mends(c uint8) { m.clients[c-1].mended++ }
+
 // minimal are the methods that every driver must have (guidelines, "Limitation Tolerance"), and the
 // transactions that may stand in for confirms.
 var minimal = [amqp.Methods]bool{
