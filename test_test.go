@@ -11,7 +11,6 @@ import (
 
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/histories/report"
-	"github.com/lockproof/lockproof/model/property"
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
@@ -71,11 +70,9 @@ const envNothing = "LOCKPROOF_TEST_NOTHING"
 // A test in which every property is skipped fails, and so does a property that is required and was skipped.
 func TestNothingIsJudged(t *testing.T) {
 	if os.Getenv(envNothing) != "" {
-		never := property.Set(0).With(property.NoFalseHold)
-		lockproof.TestWith(t, lockproof.TestConfig{
-			New:   func(ctx context.Context, url string) (lockproof.Lock, error) { return amqplocks.New(ctx, url) },
-			Judge: never, Require: never, Scenarios: 1, Workers: 1,
-		})
+		never := []lockproof.Property{lockproof.NoFalseHold}
+		target := lockproof.Go("semaphore", func(ctx context.Context, url string) (lockproof.Lock, error) { return amqplocks.New(ctx, url) })
+		lockproof.Test(t, target, lockproof.Options{Properties: never, Require: never, Executions: 1, Workers: 1})
 		return
 	}
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestNothingIsJudged$", "-test.v")

@@ -51,8 +51,17 @@ func (d *document) decode(v any) error {
 
 // fail is an error at a place of the document.
 func (d *document) fail(at jsontext.Pointer, err error) error {
-	return d.wrong(d.locate(at), at, err.Error())
+	return located{d.wrong(d.locate(at), at, err.Error()), err}
 }
+
+// located is an error with its place in a document.
+type located struct {
+	error
+	cause error
+}
+
+// Unwrap is the error without the place.
+func (l located) Unwrap() error { return l.cause }
 
 func (d *document) wrong(offset int64, at jsontext.Pointer, what string) error {
 	line := d.before + 1 + bytes.Count(d.data[:min(int(offset), len(d.data))], []byte("\n"))

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// MinimisingShare is the part of the time of a run (Config.Time, ForeignConfig.Time) that is kept for making
+// MinimisingShare is the part of the time of a run (Config.Time, ExternalConfig.Time) that is kept for making
 // counterexamples smaller, once there are any.
 const MinimisingShare = 0.25
 

@@ -96,8 +96,8 @@ func TestTimeEndsBetweenExecutions(t *testing.T) {
 	machines := foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}
 	for _, at := range []int64{20, 43, 77, 120} {
 		whole, end := context.WithCancel(t.Context())
-		c := ForeignConfig{Starter: ending{machines, new(atomic.Int64), at, end}, Seed: 1, Scenarios: 1000, Workers: 1}
-		run := foreignRun{ForeignConfig: c, source: c.source(), labels: c.labels(), allowed: allowance{whole, whole}}
+		c := ExternalConfig{Starter: ending{machines, new(atomic.Int64), at, end}, Seed: 1, Scenarios: 1000, Workers: 1}
+		run := externalRun{ExternalConfig: c, source: c.source(), labels: c.labels(), allowed: allowance{whole, whole}}
 		if err := run.run(t.Context(), 0, run.Scenarios, true); err != nil {
 			t.Fatal(err)
 		}

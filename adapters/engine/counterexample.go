@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/report"
@@ -78,6 +80,37 @@ type Replayed struct {
 	Violation *scenario.Violation
 	// Tries is how often that was, of how many times it was tried, where clients are somebody else's.
 	Tries histories.Tries
+}
+
+// On carries out on a real broker what was replayed. Where that shows something else, Violation says so: it is nil
+// unless the broker shows the violation, too.
+func (r *Replayed) On(ctx context.Context, b *rabbitmq.Broker) error {
+	real, err := rabbitmq.Replay(ctx, b, r.Target, r.Trace, rabbitmq.ReplayOptions{})
+	if err != nil {
+		return err
+	}
+	if real.Skipped != "" {
+		return fmt.Errorf("replaying on %s: skipped: %s", b, real.Skipped)
+	}
+	if r.Violation != nil && !real.Reproduces(*r.Violation) {
+		r.Violation = nil
+	}
+	return nil
+}
+
+// Report is the replay of a counterexample on a broker as a report of the one property that it is kept for.
+func (r *Replayed) Report(ce *histories.Counterexample, broker string) *report.Report {
+	p := report.PropertyResult{
+		Property: ce.Property, Evidence: property.Properties[ce.Property].Evidence, Checked: max(1, r.Tries.Of), Scenarios: max(1, r.Tries.Of),
+	}
+	if r.Violation != nil {
+		p.Violation = foundIn(r.Trace, ce.Property)
+		p.Violation.Tries = r.Tries
+	}
+	return &report.Report{
+		Tool: Version, Target: ce.Scenario.Target, Kind: r.Trace.History.Kind, Mode: report.Replayed, Broker: broker,
+		Strength: ce.Strength.String(), Scenarios: max(1, r.Tries.Of), Steps: len(r.Trace.Steps), Properties: []report.PropertyResult{p},
+	}
 }
 
 // Replay carries out a counterexample on the simulated broker.

@@ -10,7 +10,7 @@
 //	prove.go sample.go shrink.go report.go    runs of drawn scenarios with the locks of this module
 //	explore*.go space.go                      visits of every execution of a configuration
 //	foreign*.go                               the same with external clients
-//	part.go foreign_part.go                   runs that several processes share
+//	part.go external_part.go                  runs that several processes share
 //	stress.go check.go counterexample.go      stress on a server, recorded histories, replays
 //	atlas*.go mutants.go targets.go           the open questions, the mutants, the targets by name
 package engine

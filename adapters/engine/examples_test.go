@@ -88,7 +88,7 @@ func TestExamples(t *testing.T) {
 			t.Parallel()
 			t.Run("check", e.check)
 			t.Run("repeats", e.repeats)
-			for name, on := range map[string]func(t *testing.T) engine.ForeignBroker{"simulated": simulated, "rabbitmq": real} {
+			for name, on := range map[string]func(t *testing.T) engine.GatedBroker{"simulated": simulated, "rabbitmq": real} {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
 					on := on(t)
@@ -102,14 +102,14 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-func simulated(*testing.T) (b engine.ForeignBroker) { return b }
+func simulated(*testing.T) (b engine.GatedBroker) { return b }
 
-func real(t *testing.T) engine.ForeignBroker {
+func real(t *testing.T) engine.GatedBroker {
 	b, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: rabbitmqtest.URL(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return engine.ForeignBroker{URL: b.URL, Version: b.Version, Sweep: b.Sweep}
+	return engine.GatedBroker{URL: b.URL, Version: b.Version, Sweep: b.Sweep}
 }
 
 func (e *example) dir() string { return filepath.Join("..", "..", "testdata", "targets", e.folder) }
@@ -172,12 +172,12 @@ func (e *example) repeats(t *testing.T) {
 }
 
 // prove judges the example, with a bug or without.
-func (e *example) prove(t *testing.T, on engine.ForeignBroker, bug string, scenarios int, until property.Set) *engine.Result {
-	c := engine.ForeignConfig{Starter: e.starter(t, bug), On: on, Seed: 1, Scenarios: scenarios, Until: until}
+func (e *example) prove(t *testing.T, on engine.GatedBroker, bug string, scenarios int, until property.Set) *engine.Result {
+	c := engine.ExternalConfig{Starter: e.starter(t, bug), On: on, Seed: 1, Scenarios: scenarios, Until: until}
 	if bug == sharedConnection {
 		c.Workers = 1
 	}
-	res, err := engine.ProveForeign(t.Context(), c)
+	res, err := engine.ProveExternal(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func (c certain) Wait(ctx context.Context, name string, slot int) error {
 	return noEffect(c.Client.Wait(ctx, name, slot))
 }
 
-func (e *example) holds(t *testing.T, on engine.ForeignBroker) {
+func (e *example) holds(t *testing.T, on engine.GatedBroker) {
 	res := e.prove(t, on, "", 60, 0)
 	for _, p := range res.Report.Properties {
 		if p.Violation != nil {
@@ -245,7 +245,7 @@ func (e *example) holds(t *testing.T, on engine.ForeignBroker) {
 
 // violates judges the example with a bug. On the simulated broker that is done twice for one that needs no processes:
 // one seed gives one counterexample. Of the others that is looked at without judging them, which is quicker.
-func (e *example) violates(t *testing.T, on engine.ForeignBroker, bug string, property property.Property) {
+func (e *example) violates(t *testing.T, on engine.GatedBroker, bug string, property property.Property) {
 	found := e.counterexample(t, on, bug, property)
 	if on.URL != "" || e.command != "" {
 		return
@@ -256,10 +256,10 @@ func (e *example) violates(t *testing.T, on engine.ForeignBroker, bug string, pr
 }
 
 // counterexample looks for one, and draws what its replay comes to, which must violate the property again.
-func (e *example) counterexample(t *testing.T, on engine.ForeignBroker, bug string, p property.Property) string {
+func (e *example) counterexample(t *testing.T, on engine.GatedBroker, bug string, p property.Property) string {
 	res := e.prove(t, on, bug, 400, property.Set(0).With(p))
 	found := counterexampleOf(t, res, p)
-	r, err := engine.ReplayForeign(t.Context(), found, e.starter(t, bug), on)
+	r, err := engine.ReplayExternal(t.Context(), found, e.starter(t, bug), on)
 	if err != nil {
 		t.Fatal(err)
 	}

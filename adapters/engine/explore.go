@@ -97,7 +97,7 @@ func Explore(ctx context.Context, e Exploration) (*Explored, error) {
 	}
 	b, err := e.Bounds()
 	if err != nil {
-		return nil, err
+		return nil, configuration(err)
 	}
 	x := &Explored{Result: Result{
 		Strength: e.Strength, Traces: make(map[property.Property]*scenario.Trace), labels: labels{strength: e.Strength, origin: e.origin()},

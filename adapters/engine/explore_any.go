@@ -53,7 +53,7 @@ type anyExploration struct {
 func exploreAny(ctx context.Context, e *Exploration) (*Explored, error) {
 	b, err := e.anyBounds()
 	if err != nil {
-		return nil, err
+		return nil, configuration(err)
 	}
 	x := &anyExploration{Exploration: e, ctx: ctx, bounds: b, views: new(report.Views), traces: make(map[property.Property]*scenario.Trace)}
 	x.report = &report.Report{

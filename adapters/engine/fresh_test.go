@@ -56,9 +56,9 @@ func (c *wornClient) Call(ctx context.Context, op lock.Op, p foreign.Params) (lo
 
 func full(r lock.Result) bool { return r.Reason == lock.Full }
 
-func proveWith(t *testing.T, c engine.ForeignConfig) *engine.Result {
+func proveWith(t *testing.T, c engine.ExternalConfig) *engine.Result {
 	t.Helper()
-	res, err := engine.ProveForeign(t.Context(), c)
+	res, err := engine.ProveExternal(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func proveWith(t *testing.T, c engine.ForeignConfig) *engine.Result {
 // recorded, with how often fresh clients were asked.
 func TestSuspected(t *testing.T) {
 	starter := wornSemaphore(func(calls int, _ lock.Result) bool { return calls > 12 })
-	res := proveWith(t, engine.ForeignConfig{Starter: starter, Seed: 1, Scenarios: 40, Workers: 1})
+	res := proveWith(t, engine.ExternalConfig{Starter: starter, Seed: 1, Scenarios: 40, Workers: 1})
 	found := res.Counterexamples("")
 	if len(found) == 0 || !strings.Contains(withVerdict(res.Report, report.Suspected), "mutual-exclusion") {
 		t.Fatalf("suspected: %q, of %d", withVerdict(res.Report, report.Suspected), len(found))
@@ -82,7 +82,7 @@ func TestSuspected(t *testing.T) {
 			t.Errorf("%s: suspected %v, %+v, %d steps, %q", ce.Property, ce.Suspected, ce.Tries, len(ce.Scenario.Schedule.Actions), ce.Violation.Detail)
 		}
 	}
-	r, err := engine.ReplayForeign(t.Context(), found[0], starter, engine.ForeignBroker{})
+	r, err := engine.ReplayExternal(t.Context(), found[0], starter, engine.GatedBroker{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestSuspected(t *testing.T) {
 // counterexample has all that it takes, and replays.
 func TestShrinkWithFreshClients(t *testing.T) {
 	starter := wornSemaphore(func(_ int, last lock.Result) bool { return full(last) })
-	res := proveWith(t, engine.ForeignConfig{
+	res := proveWith(t, engine.ExternalConfig{
 		Starter: starter, Seed: 1, Scenarios: 60, Workers: 1, Until: property.Set(0).With(property.MutualExclusion),
 	})
 	ce := counterexampleOf(t, res, property.MutualExclusion)
@@ -124,7 +124,7 @@ func replayAll(t *testing.T, res *engine.Result, starter foreign.Starter) (all, 
 			suspected++
 			continue
 		}
-		r, err := engine.ReplayForeign(t.Context(), ce, starter, engine.ForeignBroker{})
+		r, err := engine.ReplayExternal(t.Context(), ce, starter, engine.GatedBroker{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestFoundAtOnce(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var told []*histories.Counterexample
-	res, err := engine.ProveForeign(ctx, engine.ForeignConfig{
+	res, err := engine.ProveExternal(ctx, engine.ExternalConfig{
 		Starter: starter, Kind: kind, Seed: 1, Scenarios: 200, Workers: 1,
 		Found: func(ce *histories.Counterexample) { told = append(told, ce); stop() },
 		Progress: func(p engine.Progress) {
@@ -164,7 +164,7 @@ func TestFoundAtOnce(t *testing.T) {
 		if p := res.Report.Result(ce.Property); p.Violation == nil || p.Violation.Detail == "" || !p.Violation.Suspected {
 			t.Errorf("%s: the report has %+v", ce.Property, p.Violation)
 		}
-		r, err := engine.ReplayForeign(t.Context(), ce, starter, engine.ForeignBroker{})
+		r, err := engine.ReplayExternal(t.Context(), ce, starter, engine.GatedBroker{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestGravestFirst(t *testing.T) {
 	}
 	starter, kind := machines(t, "locked-is-success")
 	two := property.Set(0).With(property.MutualExclusion).With(property.Linearizable) // linearizable is seen first
-	check(engine.ProveForeign(t.Context(), engine.ForeignConfig{Starter: starter, Kind: kind, Seed: 1, Scenarios: 30, Workers: 1, Until: two, Found: found}))
+	check(engine.ProveExternal(t.Context(), engine.ExternalConfig{Starter: starter, Kind: kind, Seed: 1, Scenarios: 30, Workers: 1, Until: two, Found: found}))
 	clear(last)
 	smaller = nil
 	target, err := engine.TargetNamed("locked-is-success")
@@ -238,9 +238,9 @@ func TestCounterexamplesReplay(t *testing.T) {
 const processesReplayed = 100
 
 // wrongTargets are locks with a bug.
-func wrongTargets(t *testing.T) (out []engine.ForeignConfig) {
+func wrongTargets(t *testing.T) (out []engine.ExternalConfig) {
 	for _, m := range mutant.All {
-		out = append(out, engine.ForeignConfig{
+		out = append(out, engine.ExternalConfig{
 			Starter: foreigntest.Machines{Target: m, Options: m.Settled(lock.DefaultOptions())}, Kind: m.Kind, Name: m.Name,
 		})
 	}
@@ -251,10 +251,10 @@ func wrongTargets(t *testing.T) (out []engine.ForeignConfig) {
 		e.need(t)
 		for bug := range e.breaks {
 			if bug != sharedConnection {
-				out = append(out, engine.ForeignConfig{Starter: e.starter(t, bug), Name: e.folder + ", " + bug})
+				out = append(out, engine.ExternalConfig{Starter: e.starter(t, bug), Name: e.folder + ", " + bug})
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b engine.ForeignConfig) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b engine.ExternalConfig) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }

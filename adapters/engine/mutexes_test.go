@@ -95,9 +95,9 @@ func (m *mutex) starter(t *testing.T) foreign.Starter {
 	return &process.Starter{Command: "exec /usr/bin/python3 mutex_adapter.py " + m.name, Dir: e.dir(), Stderr: t.Output()}
 }
 
-func (m *mutex) prove(t *testing.T, on engine.ForeignBroker, scenarios int, until property.Set) *engine.Result {
+func (m *mutex) prove(t *testing.T, on engine.GatedBroker, scenarios int, until property.Set) *engine.Result {
 	t.Helper()
-	res, err := engine.ProveForeign(t.Context(), engine.ForeignConfig{
+	res, err := engine.ProveExternal(t.Context(), engine.ExternalConfig{
 		Starter: m.starter(t), Kind: lock.Mutex, On: on, Seed: 1, Scenarios: scenarios, Until: until,
 	})
 	if err != nil {
@@ -135,7 +135,7 @@ func TestRightMutexes(t *testing.T) {
 	}
 }
 
-func (m *mutex) holds(t *testing.T, on engine.ForeignBroker, scenarios int) {
+func (m *mutex) holds(t *testing.T, on engine.GatedBroker, scenarios int) {
 	res := m.prove(t, on, scenarios, 0)
 	for _, p := range res.Report.Properties {
 		if p.Violation != nil {

@@ -29,7 +29,7 @@ const PartUnit = blockSize
 func ProvePart(ctx context.Context, c Config, from, to int) (*Part, error) {
 	c = c.filled()
 	if err := c.check(); err != nil {
-		return nil, err
+		return nil, configuration(err)
 	}
 	if from < 0 || to < from {
 		return nil, fmt.Errorf("scenarios %d to %d: expected the first not to come after the last", from, to)
@@ -86,7 +86,7 @@ func Conclude(ctx context.Context, d Drawn, further ...Drawn) (*Result, error) {
 	for i, d := range append([]Drawn{d}, further...) {
 		c := d.Config.filled()
 		if err := c.check(); err != nil {
-			return nil, err
+			return nil, configuration(err)
 		}
 		run := c.sampling(allowed)
 		run.sum = d.Part.sample

@@ -115,7 +115,7 @@ func pinnedExample(t *testing.T) (pins []string) {
 	e := &examples[slices.IndexFunc(examples, func(e example) bool { return e.folder == "golang" })]
 	for _, bug := range slices.Sorted(maps.Keys(e.breaks)) {
 		p := e.breaks[bug]
-		res := e.prove(t, engine.ForeignBroker{}, bug, 400, property.Set(0).With(p))
+		res := e.prove(t, engine.GatedBroker{}, bug, 400, property.Set(0).With(p))
 		v := res.Report.Result(p).Violation
 		if v == nil {
 			t.Fatalf("%s: %s is not violated in %d executions", bug, p, res.Report.Scenarios)

@@ -87,7 +87,7 @@ type Result struct {
 func Prove(ctx context.Context, c Config) (*Result, error) {
 	c = c.filled()
 	if err := c.check(); err != nil {
-		return nil, err
+		return nil, configuration(err)
 	}
 	began := time.Now()
 	allowed, cancel := allow(ctx, c.Time)

@@ -5,113 +5,76 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/lockproof/lockproof/adapters/foreign"
-	"github.com/lockproof/lockproof/adapters/wire"
-	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// StressConfig says whose lock to put under stress on which broker, how, and how much.
+// StressConfig says which lock of this module to put under stress, and how much.
 type StressConfig struct {
-	foreign.StressConfig
-	// Exec is the command behind the clients, for the report; "" where there is none.
-	Exec string
-	// Name is what the target is called; "" is what its clients call themselves.
-	Name string
-	// Broker is what the broker calls itself, for the report: "RabbitMQ 3.10.8".
-	Broker string
+	Target *lock.Target
+	// Options are those that differ from the defaults, by name and value.
+	Options [][2]string
+	Load    stress.Load
+	// Restarts is how often the broker is restarted: one that was started here.
+	Restarts int
 	// Strength is what a failed acquire is taken to promise.
 	Strength property.Strength
 	// Properties are those to judge; empty is all that apply.
 	Properties property.Set
-	// Keep is given the history of a target before it is judged, so that it is there whatever happens next,
-	// and says where it has put it. It may be nil.
+	// Keep is given the history before it is judged, and says where it has put it. It may be nil.
 	Keep func(h *history.History, target string) (source string, err error)
 }
 
-// StressForeign has anybody's clients use a lock on a real broker, all at once, and judges the history of it:
-// see [foreign.Stress] for what is done and what is claimed. The error is for a run that could not be made, or ended
-// early: ctx, a client that can't be started, or one that breaks the protocol. What was seen until then is judged, and
-// the result stands beside the error; it is nil where there was nothing to be seen.
-func StressForeign(ctx context.Context, c StressConfig) (*Result, error) {
-	h, stats, err := foreign.Stress(ctx, c.StressConfig)
-	if h == nil {
+// Stress has clients of a lock of this module use it on a real broker, all at once, and judges the history: see
+// [rabbitmq.Stress]. The error is for a run that could not be made, or ended early; the result stands beside it, unless
+// there was nothing to be seen.
+func Stress(ctx context.Context, b *rabbitmq.Broker, c StressConfig) (*Result, error) {
+	options, err := c.options()
+	if err != nil {
 		return nil, err
 	}
-	if c.Name == "" {
-		c.Name = stats.Name
+	h, stats, err := rabbitmq.Stress(ctx, b, rabbitmq.StressConfig{Target: c.Target, Options: options, Load: c.Load, Restarts: c.Restarts})
+	if h == nil {
+		return nil, err
 	}
 	source := ""
 	if c.Keep != nil {
 		var unkept error
-		source, unkept = c.Keep(h, c.Name)
+		source, unkept = c.Keep(h, c.Target.Name)
 		err = errors.Join(err, unkept)
 	}
-	if stats.Wire != nil && stats.Wire.Opened == 0 && ctx.Err() == nil {
-		return nil, errors.Join(fmt.Errorf("stress of %s through the proxy: %w", c.Name, foreign.ErrElsewhere), err)
-	}
-	report, unjudged := Check(h, CheckOptions{Strength: c.Strength, Source: source, Properties: c.Properties})
+	r, unjudged := Check(h, CheckOptions{Strength: c.Strength, Source: source, Properties: c.Properties})
 	if unjudged != nil {
-		return nil, errors.Join(fmt.Errorf("the history of %s: %w", c.Name, unjudged), err)
+		return nil, errors.Join(fmt.Errorf("the history of %s: %w", c.Target.Name, unjudged), err)
 	}
-	c.tell(report, stats)
-	report.Interrupted = stats.Rounds < c.Rounds || ctx.Err() != nil
-	return &Result{Report: report, Strength: c.Strength}, err
-}
-
-// unseen is said of a verdict that would be worth more if it had been seen what clients send.
-const unseen = "why an acquire got nothing was not seen"
-
-// tell adds to a report of the history what is known of the run.
-func (c *StressConfig) tell(r *report.Report, stats *foreign.StressStats) {
-	r.Target, r.Doc, r.Mode = c.Name, c.Exec, report.Stressed
-	r.Broker, r.Scenarios, r.Elapsed = c.Broker+", straight", stats.Rounds, stats.Elapsed
+	r.Target, r.Doc, r.Mode = c.Target.Name, c.Target.Doc, report.Stressed
+	r.Broker, r.Scenarios, r.Commands, r.Elapsed = b.String(), stats.Rounds, stats.Commands, stats.Elapsed
+	r.Efficiency = Efficiency(&stats.Costs, r.Kind)
 	r.Exercised = []report.Exercise{
-		{Name: "client crash", Scenarios: stats.Crashes}, {Name: "client that ended by itself", Scenarios: stats.Died},
-		{Name: "operation that took too long", Scenarios: stats.Late}, {Name: "unknown outcome", Scenarios: stats.Unclear},
+		{Name: "client crash", Scenarios: stats.Crashes}, {Name: "connection dropped by the broker", Scenarios: stats.Dropped},
+		{Name: "broker restart", Scenarios: stats.Restarts},
 	}
-	r.Fixed, r.Bounds = byName(c.Options), c.Load.Words(c.Kind)
-	if stats.Wire != nil {
-		r.Broker, r.Wire = c.Broker+", through the proxy", overWire(stats.Wire)
-		r.Commands = received(stats.Wire)
-	}
-	for i := range r.Properties {
-		p := &r.Properties[i]
-		if p.Property == property.Linearizable && stats.Wire == nil {
-			p.Note = unseen
-		}
-		if p.Violation != nil && r.Source != "" {
-			p.Violation.Command = "lockproof check " + r.Source
-		}
-	}
+	r.Fixed, r.Bounds = assigned(c.Options), c.Load.Words(c.Target.Kind)
+	r.Interrupted = stats.Rounds < c.Load.Rounds || ctx.Err() != nil
+	return &Result{Report: r, Strength: c.Strength}, err
 }
 
-// received is how many methods clients have sent.
-func received(counts *wire.Counts) (n int) {
-	for _, m := range counts.Used() {
-		n += m.Received
-	}
-	return n
+// Check reports options that make no sense.
+func (c *StressConfig) Check() error {
+	_, err := c.options()
+	return err
 }
 
-// ofLogin are the methods by which a connection comes and goes, which are told of as connections.
-var ofLogin = map[frame.ID]bool{
-	frame.ConnectionStartOkID: true, frame.ConnectionTuneOkID: true, frame.ConnectionOpenID: true,
-	frame.ConnectionCloseID: true, frame.ConnectionCloseOkID: true,
-}
-
-// overWire is what clients have sent, method by method.
-func overWire(counts *wire.Counts) []report.Count {
-	out := []report.Count{{Name: "connections", Number: counts.Opened}, {Name: "round trips", Number: counts.RoundTrips}}
-	for id, m := range counts.Used() {
-		if !ofLogin[id] {
-			out = append(out, report.Count{Name: id.String(), Number: m.Received})
+func (c *StressConfig) options() (o lock.Options, err error) {
+	o = lock.DefaultOptions()
+	for _, f := range c.Options {
+		if err := o.Set(f[0], f[1]); err != nil {
+			return o, configuration(err)
 		}
 	}
-	if counts.HeartbeatsIn > 0 { // they pass whoever is held at the gate
-		out = append(out, report.Count{Name: "heartbeats", Number: counts.HeartbeatsIn})
-	}
-	return out
+	return o, nil
 }

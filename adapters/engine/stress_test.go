@@ -87,7 +87,7 @@ func stressReport(t *testing.T, starter foreign.Starter, limit time.Duration, pr
 		t.Fatal(err)
 	}
 	var kept *history.History
-	res, err := engine.StressForeign(t.Context(), engine.StressConfig{
+	res, err := engine.StressExternal(t.Context(), engine.ExternalStressConfig{
 		StressConfig: foreign.StressConfig{
 			Starter: starter, URL: broker.URL, Proxy: proxy, Limit: limit, Sweep: broker.Sweep,
 			Load: stress.Load{Slots: 2, Clients: 4, Admins: 1, Rounds: stressRounds, Verifies: 2, Crashes: 0.02, Seed: 1},

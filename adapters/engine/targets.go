@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -16,6 +17,9 @@ func Targets() []*lock.Target {
 // Mutants are the variants of the reference with one bug each, which prove the prover.
 func Mutants() []*lock.Target { return mutant.All }
 
+// ErrUnknownTarget is, somewhere in it, the error of a name that no target has.
+var ErrUnknownTarget = errors.New("not known")
+
 // TargetNamed is the target with that name.
 func TargetNamed(name string) (*lock.Target, error) {
 	for _, t := range Targets() {
@@ -23,5 +27,5 @@ func TargetNamed(name string) (*lock.Target, error) {
 			return t, nil
 		}
 	}
-	return nil, fmt.Errorf("target %q is not known: `lockproof list targets` shows them", name)
+	return nil, fmt.Errorf("target %q is %w", name, ErrUnknownTarget)
 }

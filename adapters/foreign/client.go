@@ -68,7 +68,7 @@ func nameOf(number int) string { return fmt.Sprintf("c%d", number) }
 func introduce(ctx context.Context, c Client, in Setup) (About, error) {
 	about, err := c.Initialize(ctx, in)
 	if err == nil && !slices.Contains(about.Locks, in.Lock) {
-		err = fmt.Errorf("%s offers the lock types %v: expected %s, the type that it is to be judged as (--lock-type), among them", about.Name, about.Locks, in.Lock)
+		err = fmt.Errorf("%s offers the lock types %v: expected %s, %w, among them", about.Name, about.Locks, in.Lock, ErrOtherType)
 	}
 	return about, err
 }
@@ -87,6 +87,9 @@ var ErrDied = errors.New("the client ended by itself")
 // ErrElsewhere is the error of a stage whose client sends nothing to the address that it was given.
 var ErrElsewhere = errors.New("the client sends nothing to the broker at the address that it was given: " +
 	"expected it to connect there, and not to an address of its own; if its clients share a connection, run one worker at a time")
+
+// ErrOtherType is, somewhere in it, the error of a client that does not offer the lock type that is wanted.
+var ErrOtherType = errors.New("the type that it is to be judged as")
 
 // ErrUnsupported is the answer of a client that can't be paused.
 var ErrUnsupported = errors.New("this client cannot do that")

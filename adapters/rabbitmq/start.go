@@ -13,7 +13,7 @@ import (
 const EnvURL = "LOCKPROOF_AMQP_URL"
 
 // ErrNoBroker is what [Start] returns when there is no RabbitMQ and nothing to start one with.
-var ErrNoBroker = errors.New("no RabbitMQ: set " + EnvURL + " or pass --on amqp://user:password@host:5672/%2F, install rabbitmq-server, or run Docker")
+var ErrNoBroker = errors.New("no RabbitMQ: set " + EnvURL + " or give an address such as amqp://user:password@host:5672/%2F, install rabbitmq-server, or run Docker")
 
 // missing says that one of the things that a broker can be started with is not there.
 type missing string
@@ -138,7 +138,7 @@ func (b *Broker) Restart(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.own == nil {
-		return fmt.Errorf("restarting %s (%s): only a broker that was started here can be restarted; have one started by --on rabbitmq, with %s left out", redact(b.URL), b.Origin, EnvURL)
+		return fmt.Errorf("restarting %s (%s): only a broker that was started here can be restarted; name none, and leave %s out, to have one started", redact(b.URL), b.Origin, EnvURL)
 	}
 	if err := b.own.restart(ctx); err != nil {
 		return fmt.Errorf("restarting %s: %w", b.Origin, err)

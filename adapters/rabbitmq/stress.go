@@ -43,7 +43,7 @@ func (c *StressConfig) check(b *Broker) error {
 	case options.Connection == lock.SharedConnection:
 		return errors.New("stress with connection=shared: expected own; one connection for all clients is for scenarios and their replay")
 	case c.Restarts > 0 && !b.CanRestart():
-		return fmt.Errorf("stress with restarts %d: %s was not started here and can't be restarted; have one started by --on rabbitmq, or ask for no restart", c.Restarts, b.Origin)
+		return fmt.Errorf("stress with restarts %d: %s was not started here and can't be restarted; name none to have one started, or ask for no restart", c.Restarts, b.Origin)
 	}
 	return nil
 }

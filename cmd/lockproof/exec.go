@@ -75,7 +75,7 @@ func (f *proveFlags) foreign(c *cobra.Command, args []string) error {
 	}
 	scenarios := f.scenarios
 	if !c.Flags().Changed("scenarios") {
-		scenarios = engine.DefaultForeignScenarios
+		scenarios = engine.DefaultExternalScenarios
 	}
 	options := told(cfg.Options)
 	if f.way != "" {
@@ -90,7 +90,7 @@ func (f *proveFlags) foreign(c *cobra.Command, args []string) error {
 		return err
 	}
 	line := newProgress()
-	res, err := engine.ProveForeign(c.Context(), engine.ForeignConfig{
+	res, err := engine.ProveExternal(c.Context(), engine.ExternalConfig{
 		Starter: &process.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Options: options,
 		Seed: f.seed, Scenarios: scenarios, Time: f.time, Strategies: cfg.Strategies, Depth: f.depth, Shape: shape,
 		Properties: cfg.Properties, Until: cfg.Until, Strength: cfg.Strength, Workers: f.workers, Patience: f.patience, On: on, Found: f.found,

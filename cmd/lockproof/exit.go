@@ -5,7 +5,11 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/foreign"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // Exit codes.
@@ -92,6 +96,27 @@ func troubles(err error) (out []error) {
 		out = append(out, err)
 	}
 	return out
+}
+
+// hints say what to type where an error does not know that it stands on a command line.
+var hints = []struct {
+	of  error
+	say string
+}{
+	{engine.ErrUnknownTarget, ": `lockproof list targets` shows them"},
+	{property.ErrUnknown, ": `lockproof list` shows them"},
+	{lock.ErrUnknownOption, ": `lockproof list` shows them"},
+	{foreign.ErrOtherType, " (--lock-type)"},
+}
+
+// hint is what to type instead of what led to an error; "" where it says that itself.
+func hint(err error) string {
+	for _, h := range hints {
+		if errors.Is(err, h.of) {
+			return h.say
+		}
+	}
+	return ""
 }
 
 // beyond is what an error says besides that the run was interrupted, nil where that is all.

@@ -69,7 +69,7 @@ faults then, and, unless said otherwise, 2 clients, 1 slot and no administrator.
 	f.faults(cmd)
 	f.searching(cmd)
 	f.execFlags.register(cmd)
-	f.runs = engine.DefaultForeignRuns
+	f.runs = engine.DefaultExternalRuns
 	cmd.Flags().Var(number[int]{&f.runs, 1, manyScenarios}, "runs", "with --exec, how many executions are run at most")
 	f.outputFlags.register(cmd)
 	return cmd

@@ -34,7 +34,7 @@ func (f *exploreFlags) foreign(c *cobra.Command, args []string) error {
 		return err
 	}
 	line := newProgress()
-	res, err := engine.ExploreForeign(c.Context(), engine.ForeignExploreConfig{
+	res, err := engine.ExploreExternal(c.Context(), engine.ExternalExploreConfig{
 		Starter: &process.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind,
 		Options: told(f.Exploration.Options), Clients: f.Clients, Rounds: f.Rounds, Admins: f.Admins, Slots: f.Slots, Names: f.Names,
 		Calls: f.Calls, AdminCalls: f.AdminCalls, Runs: f.runs, First: f.Search.First,

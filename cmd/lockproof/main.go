@@ -31,7 +31,7 @@ func run(args []string, out, errs io.Writer) int {
 	err := root.ExecuteContext(context.WithValue(ctx, endingKey{}, &end))
 	err = all(err, end.close())
 	for _, trouble := range troubles(err) {
-		fmt.Fprintln(errs, "lockproof:", safetext.OneLine(trouble.Error()))
+		fmt.Fprintln(errs, "lockproof:", safetext.OneLine(trouble.Error()+hint(trouble)))
 	}
 	return exitCode(err, ctx.Err() != nil)
 }

@@ -81,7 +81,7 @@ func (f *onFlags) start(c *cobra.Command, restarts bool) (*rabbitmq.Broker, erro
 }
 
 // behindGate is the broker that the gate is to stand before.
-func (f *onFlags) behindGate(c *cobra.Command) (on engine.ForeignBroker, err error) {
+func (f *onFlags) behindGate(c *cobra.Command) (on engine.GatedBroker, err error) {
 	if _, real := f.real(); !real {
 		return on, nil
 	}
@@ -89,7 +89,7 @@ func (f *onFlags) behindGate(c *cobra.Command) (on engine.ForeignBroker, err err
 	if err != nil {
 		return on, err
 	}
-	return engine.ForeignBroker{URL: broker.URL, Version: broker.Version, Name: broker.String(), Sweep: broker.Sweep, Notes: broker}, nil
+	return engine.GatedBroker{URL: broker.URL, Version: broker.Version, Name: broker.String(), Sweep: broker.Sweep, Notes: broker}, nil
 }
 
 func replayCommand() *cobra.Command {
@@ -176,7 +176,7 @@ func replayForeign(c *cobra.Command, on *onFlags, ce *histories.Counterexample, 
 	if err != nil {
 		return err
 	}
-	r, err := engine.ReplayForeign(c.Context(), ce, &process.Starter{Command: ce.Exec, Stderr: c.ErrOrStderr()}, broker)
+	r, err := engine.ReplayExternal(c.Context(), ce, &process.Starter{Command: ce.Exec, Stderr: c.ErrOrStderr()}, broker)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (f *proveFlags) stressForeign(c *cobra.Command, kind lock.Kind, options map
 	for name, value := range options {
 		told[name] = value
 	}
-	res, err := engine.StressForeign(c.Context(), engine.StressConfig{
+	res, err := engine.StressExternal(c.Context(), engine.ExternalStressConfig{
 		StressConfig: foreign.StressConfig{
 			Starter: &process.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Kind: kind, Options: told, URL: broker.URL,
 			Proxy: f.way == "proxy", Load: load, Limit: f.limit(c), Sweep: broker.Sweep, Notes: broker,

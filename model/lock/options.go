@@ -111,11 +111,14 @@ var OptionTable = []Option{
 	word("connection", "one connection for each client, or one for all with a channel each", func(o *Options) *string { return &o.Connection }, OwnConnection, SharedConnection),
 }
 
+// ErrUnknownOption is, somewhere in it, the error of an option's name that none has.
+var ErrUnknownOption = errors.New("not known")
+
 // Set changes one option by name.
 func (o *Options) Set(name, value string) error {
 	i := slices.IndexFunc(OptionTable, func(opt Option) bool { return opt.Name == name })
 	if i < 0 {
-		return fmt.Errorf("option %q is not known: `lockproof list` shows them", name)
+		return fmt.Errorf("option %q is %w", name, ErrUnknownOption)
 	}
 	if err := OptionTable[i].Set(o, value); err != nil {
 		return fmt.Errorf("option %s: %w", name, err)

@@ -1,6 +1,7 @@
 package property
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/lockproof/lockproof/model/lock"
@@ -109,6 +110,9 @@ func (p Property) String() string {
 	return "unknown"
 }
 
+// ErrUnknown is, somewhere in it, the error of a name that no property has.
+var ErrUnknown = errors.New("not known")
+
 // Named is the property with that name.
 func Named(name string) (Property, error) {
 	for p := range Count {
@@ -116,7 +120,7 @@ func Named(name string) (Property, error) {
 			return p, nil
 		}
 	}
-	return 0, fmt.Errorf("property %q is not known: `lockproof list` shows them", name)
+	return 0, fmt.Errorf("property %q is %w", name, ErrUnknown)
 }
 
 // Set is a set of properties.

@@ -22,11 +22,11 @@ const externalShard = 200
 // externalJob is a campaign over a seed's scenarios, of somebody else's lock at the gate.
 type externalJob struct {
 	plan   *Plan
-	config engine.ForeignConfig
+	config engine.ExternalConfig
 	limit  int // scenarios
 	size   int // of a shard
 	given  bool
-	sum    *engine.ForeignPart
+	sum    *engine.ExternalPart
 }
 
 func (p *Plan) externalJob(o Options) (job, error) {
@@ -36,7 +36,7 @@ func (p *Plan) externalJob(o Options) (job, error) {
 	}
 	c.Workers, c.Found = 1, o.Found
 	c.Starter = &process.Starter{Command: c.Exec, Stderr: o.Stderr}
-	j := &externalJob{plan: p, config: c, limit: cmp.Or(p.Budget.Executions, engine.DefaultForeignScenarios), sum: new(engine.ForeignPart)}
+	j := &externalJob{plan: p, config: c, limit: cmp.Or(p.Budget.Executions, engine.DefaultExternalScenarios), sum: new(engine.ExternalPart)}
 	j.size = cmp.Or(p.Shard, externalShard)
 	if p.Stop.NoNewCoverage > 0 {
 		return nil, errors.New("stop: no_new_coverage: what somebody else's clients cover is not told; leave it out")
@@ -45,7 +45,7 @@ func (p *Plan) externalJob(o Options) (job, error) {
 }
 
 // externalConfig is the run of which shards are parts.
-func (p *Plan) externalConfig() (c engine.ForeignConfig, err error) {
+func (p *Plan) externalConfig() (c engine.ExternalConfig, err error) {
 	s := p.Sample
 	switch {
 	case p.Target.Name != "":
@@ -53,7 +53,7 @@ func (p *Plan) externalConfig() (c engine.ForeignConfig, err error) {
 	case len(s.Options) > 0:
 		return c, errors.New("sample: options: a command has its own; have options of the target instead")
 	}
-	c = engine.ForeignConfig{
+	c = engine.ExternalConfig{
 		Exec: p.Target.Exec, Options: p.Target.Options, Patience: time.Duration(p.Target.Patience), Seed: cmp.Or(s.Seed, 1), Depth: s.Depth,
 		Shape: s.shape(), Strength: s.strength(),
 	}
@@ -83,11 +83,11 @@ func (j *externalJob) batch() []Shard {
 }
 
 func (j *externalJob) work(ctx context.Context, s Shard) (any, error) {
-	return engine.ProveForeignPart(ctx, j.config, s.From, s.To)
+	return engine.ProveExternalPart(ctx, j.config, s.From, s.To)
 }
 
 func (j *externalJob) take(_ Shard, result []byte) error {
-	part := new(engine.ForeignPart)
+	part := new(engine.ExternalPart)
 	if err := json.Unmarshal(result, part); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (j *externalJob) progress() Progress {
 
 // conclude has one worker's clients make smaller what was found.
 func (j *externalJob) conclude(ctx context.Context) (*Outcome, error) {
-	res, err := engine.ConcludeForeign(ctx, j.config, j.sum)
+	res, err := engine.ConcludeExternal(ctx, j.config, j.sum)
 	if err != nil {
 		return nil, err
 	}

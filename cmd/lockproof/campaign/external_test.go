@@ -56,7 +56,7 @@ func TestExternalAsOneMachine(t *testing.T) {
 		t.Errorf("the campaign comes to\n%s\nexpected a violation, and what went over the wire", got)
 	}
 	for workers := 1; workers <= 2; workers++ {
-		res, err := engine.ProveForeign(t.Context(), engine.ForeignConfig{
+		res, err := engine.ProveExternal(t.Context(), engine.ExternalConfig{
 			Starter: &programs.Starter{Command: command}, Exec: command, Kind: lock.Semaphore, Seed: 1, Scenarios: scenarios, Workers: workers,
 			Properties: property.Set(0).With(property.NoLeak).With(property.MutualExclusion).With(property.CheapAcquire),
 		})

@@ -7,24 +7,23 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof"
-	"github.com/lockproof/lockproof/model/property"
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
 // TestSemaphore: the semaphore has every property that it can be judged by.
 func TestSemaphore(t *testing.T) {
-	lockproof.Test(t, with(amqplocks.NoBug))
+	lockproof.Test(t, with(amqplocks.NoBug), lockproof.Options{})
 }
 
 // breaks are the bugs, each with the property that it breaks.
-var breaks = map[amqplocks.Bug]property.Property{
-	amqplocks.NotMandatory:         property.Linearizable,
-	amqplocks.ReturnIgnored:        property.Linearizable,
-	amqplocks.VerifyReconnects:     property.StaleBeliefEnds,
-	amqplocks.ReleaseClosesChannel: property.EffectiveRelease,
-	amqplocks.LockedIsSuccess:      property.MutualExclusion,
-	amqplocks.LockedIsPanic:        property.NoCrash,
-	sharedConnection:               property.MutualExclusion,
+var breaks = map[amqplocks.Bug]lockproof.Property{
+	amqplocks.NotMandatory:         lockproof.Linearizable,
+	amqplocks.ReturnIgnored:        lockproof.Linearizable,
+	amqplocks.VerifyReconnects:     lockproof.StaleBeliefEnds,
+	amqplocks.ReleaseClosesChannel: lockproof.EffectiveRelease,
+	amqplocks.LockedIsSuccess:      lockproof.MutualExclusion,
+	amqplocks.LockedIsPanic:        lockproof.NoCrash,
+	sharedConnection:               lockproof.MutualExclusion,
 }
 
 // sharedConnection is the bug of a Pool.
@@ -38,28 +37,28 @@ func TestBug(t *testing.T) {
 	if !known {
 		t.Skip("to see it fail, name a bug: BUG=release-closes-channel go test -run TestBug")
 	}
-	c := lockproof.TestConfig{New: with(bug), Judge: property.Set(0).With(broken)}
+	target, o := with(bug), lockproof.Options{Properties: []lockproof.Property{broken}, First: true}
 	if bug == sharedConnection { // clients that are judged at the same time would share it too
-		c.New, c.Workers = shared(), 1
+		target, o.Workers = shared(), 1
 	}
-	lockproof.TestWith(t, c)
+	lockproof.Test(t, target, o)
 }
 
 // with makes clients for lockproof.
-func with(bug amqplocks.Bug) func(context.Context, string) (lockproof.Lock, error) {
-	return func(ctx context.Context, url string) (lockproof.Lock, error) {
+func with(bug amqplocks.Bug) lockproof.Target {
+	return lockproof.Go("semaphore", func(ctx context.Context, url string) (lockproof.Lock, error) {
 		c, err := amqplocks.NewWith(ctx, url, bug)
 		return client{c}, err
-	}
+	})
 }
 
 // shared makes clients that share a connection.
-func shared() func(context.Context, string) (lockproof.Lock, error) {
+func shared() lockproof.Target {
 	var pool amqplocks.Pool
-	return func(ctx context.Context, url string) (lockproof.Lock, error) {
+	return lockproof.Go("semaphore", func(ctx context.Context, url string) (lockproof.Lock, error) {
 		c, err := pool.New(ctx, url)
 		return client{c}, err
-	}
+	})
 }
 
 // client says which errors leave everything as it was: the library's word for that is ErrBusy.

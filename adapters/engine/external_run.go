@@ -14,9 +14,9 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// foreignRun is a run over the scenarios of one seed, shared by its workers.
-type foreignRun struct {
-	ForeignConfig
+// externalRun is a run over the scenarios of one seed, shared by its workers.
+type externalRun struct {
+	ExternalConfig
 	labels
 	source  *sim.Source
 	allowed allowance
@@ -31,11 +31,11 @@ type foreignRun struct {
 	exploring bool                // every order of commands is visited; no fault happens, and no cost is measured
 	tries     int
 	dear      property.Set // of those that are measured: what was seen violated for certain
-	foreignSum
+	externalSum
 }
 
-// foreignSum is what scenarios came to.
-type foreignSum struct {
+// externalSum is what scenarios came to.
+type externalSum struct {
 	sum         sample
 	findings    [property.Count]*finding
 	about       foreign.About
@@ -53,14 +53,14 @@ type foreignSum struct {
 
 // run has workers play until all scenarios from one number up to another are done, enough was found, or the time for
 // that is over; then executions that violate something are made smaller, if that is wanted.
-func (f *foreignRun) run(ctx context.Context, from, to int, shrink bool) error {
+func (f *externalRun) run(ctx context.Context, from, to int, shrink bool) error {
 	f.next.Store(int64(from))
 	f.to = to
 	want := to - from
 	if shrink {
 		want = max(want, len(f.shrinkable().BySeverity()))
 	}
-	workers := make([]*foreignWorker, min(f.Workers, want))
+	workers := make([]*externalWorker, min(f.Workers, want))
 	errs := make([]error, len(workers))
 	var wg sync.WaitGroup
 	for i := range workers {
@@ -72,7 +72,7 @@ func (f *foreignRun) run(ctx context.Context, from, to int, shrink bool) error {
 		})
 	}
 	wg.Wait()
-	workers = slices.DeleteFunc(workers, func(w *foreignWorker) bool { return w == nil })
+	workers = slices.DeleteFunc(workers, func(w *externalWorker) bool { return w == nil })
 	for _, w := range workers {
 		if to > from {
 			f.measured(w)
@@ -93,27 +93,27 @@ func (f *foreignRun) run(ctx context.Context, from, to int, shrink bool) error {
 }
 
 // measured takes in what a worker has counted: all else of its executions is in the sum already.
-func (f *foreignRun) measured(w *foreignWorker) {
+func (f *externalRun) measured(w *externalWorker) {
 	f.sum.merge(&w.part)
 	f.agreed += w.stage.Agreed()
 }
 
 // unexpected reports whether something seems to cost too much that was not seen for certain to do so before.
-func (f *foreignRun) unexpected(found property.Set) bool {
+func (f *externalRun) unexpected(found property.Set) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return found&foreign.Measured&^f.dear != 0
 }
 
 // expect notes what was seen for certain.
-func (f *foreignRun) expect(found property.Set) {
+func (f *externalRun) expect(found property.Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.dear |= found & foreign.Measured
 }
 
 // wanted are the properties whose violations are made smaller: those that end the run, or all that are judged.
-func (f *foreignRun) wanted() property.Set {
+func (f *externalRun) wanted() property.Set {
 	if f.Until != 0 {
 		return f.Until
 	}
@@ -121,10 +121,10 @@ func (f *foreignRun) wanted() property.Set {
 }
 
 // take adds an execution to what was found.
-func (f *foreignRun) take(i int, x *foreign.Execution) {
+func (f *externalRun) take(i int, x *foreign.Execution) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.sum.addForeign(i, x)
+	f.sum.addExternal(i, x)
 	f.free.Add(x.Uncontrolled)
 	f.wire.Add(&x.Wire)
 	if f.traffic == nil {
@@ -146,8 +146,8 @@ func (f *foreignRun) take(i int, x *foreign.Execution) {
 // maxCrashes is how many clients may end by themselves before a run ends: what they would show next is the same.
 const maxCrashes = 10
 
-// addForeign takes in an execution of somebody else's clients.
-func (s *sample) addForeign(i int, x *foreign.Execution) {
+// addExternal takes in an execution of somebody else's clients.
+func (s *sample) addExternal(i int, x *foreign.Execution) {
 	s.scenarios++
 	s.steps += len(x.Steps)
 	s.commands += x.Sent

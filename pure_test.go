@@ -1,4 +1,4 @@
-package engine_test
+package lockproof_test
 
 import (
 	"go/ast"

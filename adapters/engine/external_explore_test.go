@@ -23,9 +23,9 @@ func machines(t *testing.T, name string) (foreign.Starter, lock.Kind) {
 	return foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}, target.Kind
 }
 
-func exploreForeign(t *testing.T, ctx context.Context, c engine.ForeignExploreConfig) *engine.Result {
+func exploreExternal(t *testing.T, ctx context.Context, c engine.ExternalExploreConfig) *engine.Result {
 	t.Helper()
-	res, err := engine.ExploreForeign(ctx, c)
+	res, err := engine.ExploreExternal(ctx, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,9 +43,9 @@ func withVerdict(r *report.Report, want report.Verdict) string {
 	return strings.Join(names, " ")
 }
 
-// TestExploreForeign: what was visited completely is proved, within bounds that say so; what has nothing to show
+// TestExploreExternal: what was visited completely is proved, within bounds that say so; what has nothing to show
 // itself by without a fault, or costs, is not; the number of executions is what it was.
-func TestExploreForeign(t *testing.T) {
+func TestExploreExternal(t *testing.T) {
 	for _, k := range []struct {
 		target         string
 		clients, slots int
@@ -61,7 +61,7 @@ func TestExploreForeign(t *testing.T) {
 			continue // it takes a second
 		}
 		starter, kind := machines(t, k.target)
-		res := exploreForeign(t, t.Context(), engine.ForeignExploreConfig{
+		res := exploreExternal(t, t.Context(), engine.ExternalExploreConfig{
 			Starter: starter, Kind: kind, Clients: k.clients, Rounds: 1, Admins: k.admins, Slots: k.slots,
 		})
 		r := res.Report
@@ -77,11 +77,11 @@ func TestExploreForeign(t *testing.T) {
 	}
 }
 
-// TestExploreForeignBound: an exploration that ends early proves nothing, and says why.
-func TestExploreForeignBound(t *testing.T) {
+// TestExploreExternalBound: an exploration that ends early proves nothing, and says why.
+func TestExploreExternalBound(t *testing.T) {
 	starter, kind := machines(t, "semaphore")
-	c := engine.ForeignExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Slots: 1, Runs: 7}
-	r := exploreForeign(t, t.Context(), c).Report
+	c := engine.ExternalExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Slots: 1, Runs: 7}
+	r := exploreExternal(t, t.Context(), c).Report
 	if withVerdict(r, report.Proved) != "" || withVerdict(r, report.Passed) == "" || r.Runs.Whole != 7 || !strings.Contains(r.Runs.Incomplete, "only 7 runs") {
 		t.Errorf("proved %q by %+v", withVerdict(r, report.Proved), *r.Runs)
 	}
@@ -94,18 +94,18 @@ func TestExploreForeignBound(t *testing.T) {
 			stop()
 		}
 	}
-	if r = exploreForeign(t, ctx, c).Report; !r.Interrupted || withVerdict(r, report.Proved) != "" || r.Runs.Incomplete == "" {
+	if r = exploreExternal(t, ctx, c).Report; !r.Interrupted || withVerdict(r, report.Proved) != "" || r.Runs.Incomplete == "" {
 		t.Errorf("interrupted %v, proved %q by %+v", r.Interrupted, withVerdict(r, report.Proved), *r.Runs)
 	}
 }
 
-// TestExploreForeignFinds: what an order of commands violates is found, in an execution that replays.
-func TestExploreForeignFinds(t *testing.T) {
+// TestExploreExternalFinds: what an order of commands violates is found, in an execution that replays.
+func TestExploreExternalFinds(t *testing.T) {
 	for name, property := range map[string]property.Property{
 		"locked-is-success": property.MutualExclusion, "release-forgets": property.EffectiveRelease, "probe-is-claim": property.MutualExclusion,
 	} {
 		starter, kind := machines(t, name)
-		res := exploreForeign(t, t.Context(), engine.ForeignExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Slots: 1})
+		res := exploreExternal(t, t.Context(), engine.ExternalExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Slots: 1})
 		replays(t, res, property, starter)
 	}
 }
@@ -113,7 +113,7 @@ func TestExploreForeignFinds(t *testing.T) {
 // replays demands that a property is violated, by a counterexample that violates it again.
 func replays(t *testing.T, res *engine.Result, property property.Property, starter foreign.Starter) {
 	t.Helper()
-	r, err := engine.ReplayForeign(t.Context(), counterexampleOf(t, res, property), starter, engine.ForeignBroker{})
+	r, err := engine.ReplayExternal(t.Context(), counterexampleOf(t, res, property), starter, engine.GatedBroker{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,17 +122,17 @@ func replays(t *testing.T, res *engine.Result, property property.Property, start
 	}
 }
 
-// TestExploreForeignRefuses: a configuration that makes no sense is refused before a client is started.
-func TestExploreForeignRefuses(t *testing.T) {
+// TestExploreExternalRefuses: a configuration that makes no sense is refused before a client is started.
+func TestExploreExternalRefuses(t *testing.T) {
 	starter, _ := machines(t, "semaphore")
-	for says, c := range map[string]engine.ForeignExploreConfig{
+	for says, c := range map[string]engine.ExternalExploreConfig{
 		"0 clients":         {Rounds: 1},
 		"no administration": {Kind: lock.Mutex, Clients: 1, Rounds: 1, Admins: 1},
 		"-1 runs":           {Clients: 1, Rounds: 1, Runs: -1},
 		"40 slots":          {Clients: 1, Rounds: 1, Slots: 40},
 	} {
 		c.Starter = starter
-		if _, err := engine.ExploreForeign(t.Context(), c); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := engine.ExploreExternal(t.Context(), c); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("got %v, expected %q", err, says)
 		}
 	}
@@ -150,7 +150,7 @@ func TestExploreExample(t *testing.T) {
 		}
 		e.need(t)
 		explore := func(bug string) *engine.Result {
-			return exploreForeign(t, t.Context(), engine.ForeignExploreConfig{Starter: e.starter(t, bug), Clients: 2, Rounds: 1, Slots: 1})
+			return exploreExternal(t, t.Context(), engine.ExternalExploreConfig{Starter: e.starter(t, bug), Clients: 2, Rounds: 1, Slots: 1})
 		}
 		r := explore("").Report
 		if r.Runs.Incomplete != "" || !strings.Contains(withVerdict(r, report.Proved), "mutual-exclusion linearizable") {

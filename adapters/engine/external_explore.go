@@ -17,9 +17,9 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// ForeignExploreConfig says of whose lock to visit which executions. Starter, Rounds, and Clients or Admins must
+// ExternalExploreConfig says of whose lock to visit which executions. Starter, Rounds, and Clients or Admins must
 // be given.
-type ForeignExploreConfig struct {
+type ExternalExploreConfig struct {
 	// Starter makes clients of the lock.
 	Starter foreign.Starter
 	// Exec is the command behind it, for counterexamples; "" where there is none.
@@ -37,7 +37,7 @@ type ForeignExploreConfig struct {
 	Names []string
 	// Calls and AdminCalls are what one client, or administrator, calls; nil is [DefaultCalls].
 	Calls, AdminCalls []scenario.Operation
-	// Runs is how many executions are run at most; 0 is [DefaultForeignRuns].
+	// Runs is how many executions are run at most; 0 is [DefaultExternalRuns].
 	Runs int
 	// First ends the exploration at the first execution that violates something.
 	First bool
@@ -48,16 +48,16 @@ type ForeignExploreConfig struct {
 	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds. Where
 	// one does that, the exploration is not complete.
 	Patience time.Duration
-	// Found is told of violations; see [ForeignConfig].
+	// Found is told of violations; see [ExternalConfig].
 	Found func(*histories.Counterexample)
 	// Progress is told after every execution how far the exploration is. It may be nil.
 	Progress func(Progress)
 }
 
-// DefaultForeignRuns is how many executions an exploration has at most that does not say.
-const DefaultForeignRuns = 10_000
+// DefaultExternalRuns is how many executions an exploration has at most that does not say.
+const DefaultExternalRuns = 10_000
 
-// ExploreForeign visits every order in which the commands of anybody's clients can reach the simulated broker,
+// ExploreExternal visits every order in which the commands of anybody's clients can reach the simulated broker,
 // one of each that differ only in the order of what makes no difference, and judges every execution. Nothing is
 // kept of the clients' states: each execution is run from its beginning.
 //
@@ -67,18 +67,18 @@ const DefaultForeignRuns = 10_000
 //
 // The error is for a run that could not be made: a configuration that makes no sense, a client that can't be
 // started, or that breaks the protocol.
-func ExploreForeign(ctx context.Context, c ForeignExploreConfig) (_ *Result, err error) {
+func ExploreExternal(ctx context.Context, c ExternalExploreConfig) (_ *Result, err error) {
 	e := c.exploration()
 	bounds, err := e.Bounds()
 	if err != nil {
-		return nil, err
+		return nil, configuration(err)
 	}
 	if c.Runs < 0 {
 		return nil, fmt.Errorf("%d runs: expected at least 1", c.Runs)
 	}
 	began := time.Now()
-	run := foreignExploration{foreignRun: foreignRun{ForeignConfig: c.config(), exploring: true}}
-	run.labels = run.ForeignConfig.labels()
+	run := externalExploration{externalRun: externalRun{ExternalConfig: c.config(), exploring: true}}
+	run.labels = run.ExternalConfig.labels()
 	run.labels.origin.Bounds = e.described()
 	var cancel context.CancelFunc
 	run.allowed, cancel = allow(ctx, 0)
@@ -101,7 +101,7 @@ func ExploreForeign(ctx context.Context, c ForeignExploreConfig) (_ *Result, err
 }
 
 // exploration is the configuration as one of a target of ours of the same type.
-func (c *ForeignExploreConfig) exploration() Exploration {
+func (c *ExternalExploreConfig) exploration() Exploration {
 	return Exploration{
 		Target: referenceOf(c.Kind), Clients: c.Clients, Rounds: c.Rounds, Admins: c.Admins, Slots: c.Slots,
 		Names: c.Names, Calls: c.Calls, AdminCalls: c.AdminCalls, Strength: c.Strength,
@@ -109,10 +109,10 @@ func (c *ForeignExploreConfig) exploration() Exploration {
 }
 
 // config is the configuration of a run that plays the executions.
-func (c *ForeignExploreConfig) config() ForeignConfig {
-	out := ForeignConfig{
+func (c *ExternalExploreConfig) config() ExternalConfig {
+	out := ExternalConfig{
 		Starter: c.Starter, Exec: c.Exec, Name: c.Name, Kind: c.Kind, Options: c.Options,
-		Scenarios: cmp.Or(c.Runs, DefaultForeignRuns), Properties: judgedOf(property.ApplicableExternal(c.Kind), c.Properties), Strength: c.Strength,
+		Scenarios: cmp.Or(c.Runs, DefaultExternalRuns), Properties: judgedOf(property.ApplicableExternal(c.Kind), c.Properties), Strength: c.Strength,
 		Patience: c.Patience, Found: c.Found, Progress: c.Progress,
 	}
 	if c.First {
@@ -121,9 +121,9 @@ func (c *ForeignExploreConfig) config() ForeignConfig {
 	return out
 }
 
-// foreignExploration is a run that visits the executions of one scenario.
-type foreignExploration struct {
-	foreignRun
+// externalExploration is a run that visits the executions of one scenario.
+type externalExploration struct {
+	externalRun
 	runs *foreign.Exploration
 }
 
@@ -131,7 +131,7 @@ type foreignExploration struct {
 var errEnough = errors.New("enough was seen")
 
 // visit visits the executions of a scenario, and makes those smaller that violate something.
-func (f *foreignExploration) visit(ctx context.Context, w *foreignWorker, sc scenario.Scenario) (err error) {
+func (f *externalExploration) visit(ctx context.Context, w *externalWorker, sc scenario.Scenario) (err error) {
 	f.runs, err = w.stage.Explore(ctx, sc, foreign.ExploreOptions{Runs: f.Scenarios}, func(x *foreign.Execution) error {
 		if err := w.examine(ctx, f.sum.scenarios, x); err != nil || !f.stop.Load() {
 			return err
@@ -150,12 +150,12 @@ func (f *foreignExploration) visit(ctx context.Context, w *foreignWorker, sc sce
 		return err
 	}
 	w.meet() // that clients share a connection may not be seen before they run
-	return f.shrink(ctx, []*foreignWorker{w})
+	return f.shrink(ctx, []*externalWorker{w})
 }
 
 // report says what the exploration came to.
-func (f *foreignExploration) report() *report.Report {
-	r := f.foreignRun.report()
+func (f *externalExploration) report() *report.Report {
+	r := f.externalRun.report()
 	r.Mode = report.Visited
 	r.Runs = &report.Runs{Whole: f.runs.Runs, Blocked: f.runs.Blocked, Incomplete: f.runs.Incomplete}
 	if f.runs.Incomplete == "" { // none was cut off
@@ -167,7 +167,7 @@ func (f *foreignExploration) report() *report.Report {
 }
 
 // bounds is what was visited, in words: with how much that covers, where it is all.
-func (f *foreignExploration) bounds(e *Exploration, sc *scenario.Scenario) string {
+func (f *externalExploration) bounds(e *Exploration, sc *scenario.Scenario) string {
 	said := fmt.Sprintf("%s (%s)", e, workload(sc))
 	if f.runs.Incomplete != "" {
 		return said

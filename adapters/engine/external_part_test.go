@@ -10,25 +10,25 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestForeignPartsAddUp: parts of a run of somebody else's clients that were written, read and merged come to the
+// TestExternalPartsAddUp: parts of a run of somebody else's clients that were written, read and merged come to the
 // verdicts and counterexamples of the whole run.
-func TestForeignPartsAddUp(t *testing.T) {
+func TestExternalPartsAddUp(t *testing.T) {
 	target, err := engine.TargetNamed("locked-is-success")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := engine.ForeignConfig{
+	c := engine.ExternalConfig{
 		Starter: foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}, Kind: target.Kind,
 		Seed: 1, Scenarios: 60, Workers: 1,
 		Properties: property.Set(0).With(property.MutualExclusion).With(property.HonestVerify).With(property.Linearizable),
 	}
-	whole, err := engine.ProveForeign(t.Context(), c)
+	whole, err := engine.ProveExternal(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := new(engine.ForeignPart)
+	sum := new(engine.ExternalPart)
 	for _, cut := range [][2]int{{40, 60}, {0, 13}, {13, 40}} {
-		p, err := engine.ProveForeignPart(t.Context(), c, cut[0], cut[1])
+		p, err := engine.ProveExternalPart(t.Context(), c, cut[0], cut[1])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,13 +36,13 @@ func TestForeignPartsAddUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read := new(engine.ForeignPart)
+		read := new(engine.ExternalPart)
 		if err := json.Unmarshal(data, read); err != nil {
 			t.Fatal(err)
 		}
 		sum.Merge(read)
 	}
-	res, err := engine.ConcludeForeign(t.Context(), c, sum)
+	res, err := engine.ConcludeExternal(t.Context(), c, sum)
 	if err != nil {
 		t.Fatal(err)
 	}

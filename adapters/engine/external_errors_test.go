@@ -45,7 +45,7 @@ func (c *complainer) Explanation() string { return c.said }
 // neither a terminal nor a page.
 func TestErrorsAreShown(t *testing.T) {
 	target := lock.References[0]
-	res := proveWith(t, engine.ForeignConfig{
+	res := proveWith(t, engine.ExternalConfig{
 		Starter: complaining{foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}},
 		Kind:    target.Kind, Seed: 1, Scenarios: 5,
 	})
@@ -126,7 +126,7 @@ func (c idler) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Res
 func TestErrorIsNotFull(t *testing.T) {
 	for _, target := range []*lock.Target{lock.References[0], lock.References[1]} {
 		machines := foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}
-		c := engine.ForeignConfig{Starter: excusing{machines}, Kind: target.Kind, Seed: 1, Scenarios: 60}
+		c := engine.ExternalConfig{Starter: excusing{machines}, Kind: target.Kind, Seed: 1, Scenarios: 60}
 		for _, p := range proveWith(t, c).Report.Properties {
 			if p.Violation != nil {
 				t.Errorf("%s: %s is violated: %s\n%s", target.Name, p.Property, p.Violation.Detail, p.Violation.Diagram)

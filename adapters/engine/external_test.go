@@ -9,13 +9,13 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestProveForeign proves the reference behind real sockets, and finds what is wrong with a variant,
+// TestProveExternal proves the reference behind real sockets, and finds what is wrong with a variant,
 // the same on each run.
-func TestProveForeign(t *testing.T) {
+func TestProveExternal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	res := proveForeign(t, "semaphore", 300)
+	res := proveExternal(t, "semaphore", 300)
 	for i := range res.Report.Properties {
 		if p := &res.Report.Properties[i]; p.Violation != nil {
 			t.Errorf("%v violated by the reference: %s\n%s", p.Property, p.Violation.Detail, p.Violation.Diagram)
@@ -23,7 +23,7 @@ func TestProveForeign(t *testing.T) {
 	}
 	var diagrams [2]string
 	for i := range diagrams {
-		res := proveForeign(t, "no-admin-mutex", 100)
+		res := proveExternal(t, "no-admin-mutex", 100)
 		found := res.Report.Result(property.AdminExclusion).Violation
 		if found == nil {
 			t.Fatal("admin-exclusion is not violated")
@@ -36,13 +36,13 @@ func TestProveForeign(t *testing.T) {
 	t.Log(diagrams[0])
 }
 
-func proveForeign(t *testing.T, name string, scenarios int) *engine.Result {
+func proveExternal(t *testing.T, name string, scenarios int) *engine.Result {
 	t.Helper()
 	target, err := engine.TargetNamed(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := engine.ProveForeign(t.Context(), engine.ForeignConfig{
+	res, err := engine.ProveExternal(t.Context(), engine.ExternalConfig{
 		Starter: foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())},
 		Kind:    target.Kind, Seed: 1, Scenarios: scenarios, Until: property.Set(0).With(property.AdminExclusion),
 	})

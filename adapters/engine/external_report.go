@@ -14,7 +14,7 @@ import (
 )
 
 // report says what the run came to.
-func (f *foreignRun) report() *report.Report {
+func (f *externalRun) report() *report.Report {
 	s := &f.sum
 	r := &report.Report{
 		Tool: Version, Target: f.Name, Doc: f.Exec, Kind: f.Kind, Mode: report.Sampled,
@@ -101,7 +101,7 @@ var shownBy = map[property.Property][]lock.Op{
 const unmeasured = "which commands were written in one go is not told apart while exploring: prove measures costs"
 
 // skip is why a property is not judged, "" where it is.
-func (f *foreignRun) skip(p property.Property) string {
+func (f *externalRun) skip(p property.Property) string {
 	switch {
 	case f.unjudged[p] != "":
 		return f.unjudged[p]

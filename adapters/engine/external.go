@@ -16,8 +16,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// ForeignConfig says whose lock to prove, and how thoroughly. Starter alone must be given.
-type ForeignConfig struct {
+// ExternalConfig says whose lock to prove, and how thoroughly. Starter alone must be given.
+type ExternalConfig struct {
 	// Starter makes clients of the lock.
 	Starter foreign.Starter
 	// Exec is the command behind it, for counterexamples; "" where there is none.
@@ -30,7 +30,7 @@ type ForeignConfig struct {
 	Options map[string]string
 	// Seed decides every scenario.
 	Seed uint64
-	// Scenarios is how many are run; 0 is [DefaultForeignScenarios].
+	// Scenarios is how many are run; 0 is [DefaultExternalScenarios].
 	Scenarios int
 	// Time ends the run earlier, minimising included; see [MinimisingShare]. What is under way then is brought to
 	// its end. 0 is no limit.
@@ -48,7 +48,7 @@ type ForeignConfig struct {
 	// processor. Clients that share something in one process take 1.
 	Workers int
 	// On is the broker behind the gate; the zero value is the simulated one.
-	On ForeignBroker
+	On GatedBroker
 	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds.
 	Patience time.Duration
 	// Until ends the run once one of these properties is violated, and has only their executions
@@ -63,8 +63,8 @@ type ForeignConfig struct {
 	Progress func(Progress)
 }
 
-// ForeignBroker is a real broker behind the gate.
-type ForeignBroker struct {
+// GatedBroker is a real broker behind the gate.
+type GatedBroker struct {
 	// URL is where it is, an address that begins with amqp://. "" is the simulated broker.
 	URL string
 	// Version is what it calls itself, for the report: "RabbitMQ 3.10.8".
@@ -78,7 +78,7 @@ type ForeignBroker struct {
 }
 
 // String is what the broker is called.
-func (b ForeignBroker) String() string {
+func (b GatedBroker) String() string {
 	if b.URL == "" {
 		return simulated
 	}
@@ -88,16 +88,16 @@ func (b ForeignBroker) String() string {
 // gated is said of a broker behind the gate.
 const gated = ", through the gate"
 
-// DefaultForeignScenarios is how many scenarios a run has that does not say.
-const DefaultForeignScenarios = 2000
+// DefaultExternalScenarios is how many scenarios a run has that does not say.
+const DefaultExternalScenarios = 2000
 
 // measuredEvery is how often a scenario tells what operations cost, which takes more time.
 const measuredEvery = 10
 
-// ProveForeign runs scenarios with anybody's clients until they are done or ctx is over, and judges them.
+// ProveExternal runs scenarios with anybody's clients until they are done or ctx is over, and judges them.
 // Their commands reach the broker in the order that the schedule says. The error is for a run that could not
 // be made: a client that can't be started, or that breaks the protocol.
-func ProveForeign(ctx context.Context, c ForeignConfig) (*Result, error) {
+func ProveExternal(ctx context.Context, c ExternalConfig) (*Result, error) {
 	began := time.Now()
 	run, err := c.run()
 	if err != nil {
@@ -113,21 +113,21 @@ func ProveForeign(ctx context.Context, c ForeignConfig) (*Result, error) {
 }
 
 // run is the run, checked and with defaults for what was left out; it has not begun.
-func (c ForeignConfig) run() (*foreignRun, error) {
+func (c ExternalConfig) run() (*externalRun, error) {
 	if c.Scenarios < 0 || c.Depth < 0 || c.Depth > 64 {
-		return nil, fmt.Errorf("%d scenarios of depth %d: expected at least 1, and at most 64", c.Scenarios, c.Depth)
+		return nil, configuration(fmt.Errorf("%d scenarios of depth %d: expected at least 1, and at most 64", c.Scenarios, c.Depth))
 	}
 	if err := c.Shape.Check(c.Kind); err != nil {
-		return nil, err
+		return nil, configuration(err)
 	}
 	c.Properties = judgedOf(property.ApplicableExternal(c.Kind), c.Properties)
-	c.Scenarios = cmp.Or(c.Scenarios, DefaultForeignScenarios)
+	c.Scenarios = cmp.Or(c.Scenarios, DefaultExternalScenarios)
 	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
-	return &foreignRun{ForeignConfig: c, source: c.source(), labels: c.labels()}, nil
+	return &externalRun{ExternalConfig: c, source: c.source(), labels: c.labels()}, nil
 }
 
 // concluded is what a run came to that began then.
-func (f *foreignRun) concluded(ctx context.Context, began time.Time) *Result {
+func (f *externalRun) concluded(ctx context.Context, began time.Time) *Result {
 	res := f.result()
 	res.Report = f.report()
 	res.Report.Elapsed = time.Since(began)
@@ -136,13 +136,13 @@ func (f *foreignRun) concluded(ctx context.Context, began time.Time) *Result {
 }
 
 // labels are what its counterexamples say.
-func (c *ForeignConfig) labels() labels {
+func (c *ExternalConfig) labels() labels {
 	o := histories.Origin{Seed: c.Seed, Broker: c.On.String() + gated, Options: byName(c.Options)}
 	return labels{strength: c.Strength, origin: o, exec: c.Exec, kind: c.Kind, options: c.Options}
 }
 
 // result is what the run came to, but for the report.
-func (f *foreignRun) result() *Result {
+func (f *externalRun) result() *Result {
 	res := &Result{Strength: f.Strength, Traces: make(map[property.Property]*scenario.Trace), labels: f.labels}
 	for p, d := range f.findings {
 		if d != nil {
@@ -153,7 +153,7 @@ func (f *foreignRun) result() *Result {
 }
 
 // source gives the scenarios: those of the reference lock of the same type.
-func (c *ForeignConfig) source() *sim.Source {
+func (c *ExternalConfig) source() *sim.Source {
 	return sim.NewSource(sim.Space{Target: referenceOf(c.Kind), Strategies: c.Strategies, Depth: c.Depth, Shape: c.Shape}, c.Seed)
 }
 

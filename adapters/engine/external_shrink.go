@@ -16,12 +16,12 @@ import (
 // How many scenarios are tried to make one counterexample smaller: with the same clients for one after the other,
 // and with fresh ones for each, which takes many times as long.
 const (
-	foreignTries = 400
-	freshTries   = 100
+	externalTries = 400
+	freshTries    = 100
 )
 
 // shrink makes smaller what was reproduced, the gravest first, each by one of the workers.
-func (f *foreignRun) shrink(ctx context.Context, workers []*foreignWorker) error {
+func (f *externalRun) shrink(ctx context.Context, workers []*externalWorker) error {
 	queue, errs := f.shrinkable().BySeverity(), make([]error, len(workers))
 	var wg sync.WaitGroup
 	var next atomic.Int64
@@ -29,7 +29,7 @@ func (f *foreignRun) shrink(ctx context.Context, workers []*foreignWorker) error
 		wg.Go(func() {
 			for k := int(next.Add(1) - 1); k < len(queue); k = int(next.Add(1) - 1) {
 				time, cancel := f.allowed.portion(len(queue)-k, len(workers))
-				s := shrinking{foreignWorker: w, ctx: ctx, time: time, property: queue[k]}
+				s := shrinking{externalWorker: w, ctx: ctx, time: time, property: queue[k]}
 				errs[i] = errors.Join(errs[i], quietly(ctx, s.run()))
 				cancel()
 			}
@@ -41,7 +41,7 @@ func (f *foreignRun) shrink(ctx context.Context, workers []*foreignWorker) error
 
 // shrinking is one counterexample that is made smaller.
 type shrinking struct {
-	*foreignWorker
+	*externalWorker
 	ctx, time context.Context // time ends it between two executions, ctx in their midst
 	property  property.Property
 
@@ -69,7 +69,7 @@ func (s *shrinking) run() error {
 // least is the smallest scenario that was seen to violate the property, if one was.
 func (s *shrinking) least() scenario.Scenario {
 	defer s.stage.Bound(0)
-	tries := foreignTries
+	tries := externalTries
 	if s.renewed {
 		tries = freshTries
 	}
@@ -128,7 +128,7 @@ func (s *shrinking) confirmed(sc *scenario.Scenario) (shown bool) {
 }
 
 // trying tells of one more scenario that is tried to make a counterexample smaller.
-func (f *foreignRun) trying() {
+func (f *externalRun) trying() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.tries++

@@ -67,7 +67,7 @@ func (d *finding) found(p property.Property) *report.Found {
 
 // record takes in what the i-th execution violates, as it was recorded, and gives the properties that fresh clients
 // are to be asked for: no execution before it was reproduced. fresh says that its clients were.
-func (f *foreignRun) record(i int, x *foreign.Execution, fresh bool) (open property.Set) {
+func (f *externalRun) record(i int, x *foreign.Execution, fresh bool) (open property.Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, p := range x.Found.BySeverity() {
@@ -85,14 +85,14 @@ func (f *foreignRun) record(i int, x *foreign.Execution, fresh bool) (open prope
 }
 
 // keep takes in a finding, if it is better than the one that there is, and tells of it.
-func (f *foreignRun) keep(p property.Property, d *finding) {
+func (f *externalRun) keep(p property.Property, d *finding) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.keepLocked(p, d)
 }
 
 // keepLocked is keep for who holds mu.
-func (f *foreignRun) keepLocked(p property.Property, d *finding) {
+func (f *externalRun) keepLocked(p property.Property, d *finding) {
 	if !d.betters(f.findings[p]) {
 		return
 	}
@@ -106,7 +106,7 @@ func (f *foreignRun) keepLocked(p property.Property, d *finding) {
 }
 
 // shrinkable are the properties whose executions are made smaller: what was reproduced. mu is held.
-func (f *foreignRun) shrinkable() (set property.Set) {
+func (f *externalRun) shrinkable() (set property.Set) {
 	for p, d := range f.findings {
 		if p := property.Property(p); d != nil && !d.suspected() && f.wanted().Has(p) {
 			set = set.With(p)
@@ -116,21 +116,21 @@ func (f *foreignRun) shrinkable() (set property.Set) {
 }
 
 // foundAny reports whether there is something to make smaller.
-func (f *foreignRun) foundAny() bool {
+func (f *externalRun) foundAny() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.shrinkable() != 0
 }
 
 // doubt notes whether fresh clients did not show what others did.
-func (f *foreignRun) doubt(failed bool) {
+func (f *externalRun) doubt(failed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.doubtful = f.doubtful || failed
 }
 
 // renews reports whether the next execution is to have fresh clients.
-func (f *foreignRun) renews() bool {
+func (f *externalRun) renews() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.doubtful || f.renewed == renewals {

@@ -10,12 +10,12 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// ReplayForeign carries out a counterexample of somebody else's lock again, with fresh clients each time, until they
+// ReplayExternal carries out a counterexample of somebody else's lock again, with fresh clients each time, until they
 // show its violation, up to five times. starter makes its clients: see [histories.Counterexample]. A real broker is
 // not restarted, and where it does something else than the simulated one, that is an error.
-func ReplayForeign(ctx context.Context, ce *histories.Counterexample, starter foreign.Starter, on ForeignBroker) (_ *Replayed, err error) {
+func ReplayExternal(ctx context.Context, ce *histories.Counterexample, starter foreign.Starter, on GatedBroker) (_ *Replayed, err error) {
 	if on.URL != "" && ce.Scenario.Restarts() {
-		return nil, fmt.Errorf("replaying on %s: skipped: the execution restarts the broker, which can't be done behind the gate; leave --on out", on)
+		return nil, fmt.Errorf("replaying on %s: skipped: the execution restarts the broker, which can't be done behind the gate, and can on the simulated broker", on)
 	}
 	stage, err := foreign.NewStage(ctx, foreign.Config{
 		Starter: starter, Kind: ce.Kind, Options: told(ce.ExecOptions), Name: ce.Scenario.Target, Strength: ce.Strength,

@@ -10,17 +10,17 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// foreignWorker plays executions of a run, one after the other, with clients of its own.
-type foreignWorker struct {
-	*foreignRun
+// externalWorker plays executions of a run, one after the other, with clients of its own.
+type externalWorker struct {
+	*externalRun
 	stage *foreign.Stage
 	part  sample // costs and checks
 	fresh bool   // its clients have carried out nothing yet
 }
 
 // worker starts a worker's clients.
-func (f *foreignRun) worker(ctx context.Context) (*foreignWorker, error) {
-	w := &foreignWorker{foreignRun: f, fresh: true}
+func (f *externalRun) worker(ctx context.Context) (*externalWorker, error) {
+	w := &externalWorker{externalRun: f, fresh: true}
 	stage, err := foreign.NewStage(ctx, foreign.Config{
 		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Strength: f.Strength,
 		URL: f.On.URL, Sweep: f.On.Sweep, Notes: f.On.Notes, Version: f.On.Version, Patience: f.Patience,
@@ -35,7 +35,7 @@ func (f *foreignRun) worker(ctx context.Context) (*foreignWorker, error) {
 }
 
 // meet takes in whose lock it is.
-func (w *foreignWorker) meet() {
+func (w *externalWorker) meet() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.about, w.sharing, w.unjudged = w.stage.About(), w.stage.Sharing(), make(map[property.Property]string)
@@ -46,7 +46,7 @@ func (w *foreignWorker) meet() {
 }
 
 // work plays scenarios until there are none left.
-func (w *foreignWorker) work(ctx context.Context) error {
+func (w *externalWorker) work(ctx context.Context) error {
 	for !w.stop.Load() && !w.allowed.spent(w.foundAny()) {
 		i := int(w.next.Add(1) - 1)
 		if i >= w.to {
@@ -65,7 +65,7 @@ func (w *foreignWorker) work(ctx context.Context) error {
 }
 
 // play plays the i-th scenario. What seems to cost too much is looked at again, more patiently: then that counts instead.
-func (w *foreignWorker) play(ctx context.Context, i int) (*foreign.Execution, error) {
+func (w *externalWorker) play(ctx context.Context, i int) (*foreign.Execution, error) {
 	sc := w.stage.Playable(w.source.Scenario(i))
 	w.stage.Measure(0)
 	if i%measuredEvery == 0 && w.wanted()&foreign.Measured != 0 {
@@ -92,7 +92,7 @@ func (w *foreignWorker) play(ctx context.Context, i int) (*foreign.Execution, er
 }
 
 // examine takes in the i-th execution, and has fresh clients show what it violates.
-func (w *foreignWorker) examine(ctx context.Context, i int, x *foreign.Execution) error {
+func (w *externalWorker) examine(ctx context.Context, i int, x *foreign.Execution) error {
 	x.Found &= w.Properties
 	open := w.record(i, x, w.fresh)
 	w.take(i, x)
@@ -115,7 +115,7 @@ func (w *foreignWorker) examine(ctx context.Context, i int, x *foreign.Execution
 
 // confirm has fresh clients carry out the i-th execution for the properties that it violates, and gives those that
 // they did not show.
-func (w *foreignWorker) confirm(ctx context.Context, i int, x *foreign.Execution, open property.Set) (property.Set, error) {
+func (w *externalWorker) confirm(ctx context.Context, i int, x *foreign.Execution, open property.Set) (property.Set, error) {
 	sc := sim.Replay(x.Trace)
 	tried, err := w.reproduce(ctx, w.allowed.whole, &sc, open, func(p property.Property, t *scenario.Trace, try int) {
 		open &^= 1 << p
@@ -129,7 +129,7 @@ func (w *foreignWorker) confirm(ctx context.Context, i int, x *foreign.Execution
 
 // reproduce has fresh clients carry out a scenario until each of some properties was seen violated. shown is told
 // how, and at which try.
-func (w *foreignWorker) reproduce(ctx, time context.Context, sc *scenario.Scenario, want property.Set, shown func(p property.Property, t *scenario.Trace, try int)) (tried int, err error) {
+func (w *externalWorker) reproduce(ctx, time context.Context, sc *scenario.Scenario, want property.Set, shown func(p property.Property, t *scenario.Trace, try int)) (tried int, err error) {
 	if err := w.stage.Renew(ctx); err != nil {
 		return 0, err
 	}

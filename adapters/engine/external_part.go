@@ -19,13 +19,13 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// ForeignPart is a [Part] of a run with somebody else's clients.
-type ForeignPart struct{ foreignSum }
+// ExternalPart is a [Part] of a run with somebody else's clients.
+type ExternalPart struct{ externalSum }
 
-// ProveForeignPart runs the scenarios of a run from one number up to another, which is left out, counted from 0. What
-// they violate is tried again on fresh clients, and not made smaller: see [ConcludeForeign]. The error is also for a ctx
+// ProveExternalPart runs the scenarios of a run from one number up to another, which is left out, counted from 0. What
+// they violate is tried again on fresh clients, and not made smaller: see [ConcludeExternal]. The error is also for a ctx
 // that is over before all of them are run.
-func ProveForeignPart(ctx context.Context, c ForeignConfig, from, to int) (*ForeignPart, error) {
+func ProveExternalPart(ctx context.Context, c ExternalConfig, from, to int) (*ExternalPart, error) {
 	run, err := c.run()
 	if err != nil {
 		return nil, err
@@ -42,12 +42,12 @@ func ProveForeignPart(ctx context.Context, c ForeignConfig, from, to int) (*Fore
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return &ForeignPart{run.foreignSum}, nil
+	return &ExternalPart{run.externalSum}, nil
 }
 
-// ConcludeForeign makes of parts what [ProveForeign] makes of a run: what fresh clients have shown again is made
+// ConcludeExternal makes of parts what [ProveExternal] makes of a run: what fresh clients have shown again is made
 // smaller, once, and all of it is reported.
-func ConcludeForeign(ctx context.Context, c ForeignConfig, p *ForeignPart) (*Result, error) {
+func ConcludeExternal(ctx context.Context, c ExternalConfig, p *ExternalPart) (*Result, error) {
 	began := time.Now()
 	run, err := c.run()
 	if err != nil {
@@ -56,7 +56,7 @@ func ConcludeForeign(ctx context.Context, c ForeignConfig, p *ForeignPart) (*Res
 	var cancel context.CancelFunc
 	run.allowed, cancel = allow(ctx, 0)
 	defer cancel()
-	run.foreignSum = p.foreignSum
+	run.externalSum = p.externalSum
 	if ctx.Err() == nil {
 		if err := run.run(ctx, 0, 0, true); err != nil {
 			return nil, err
@@ -66,7 +66,7 @@ func ConcludeForeign(ctx context.Context, c ForeignConfig, p *ForeignPart) (*Res
 }
 
 // Merge adds what other scenarios of the same run came to. The parts are told in the order of their scenarios.
-func (p *ForeignPart) Merge(o *ForeignPart) {
+func (p *ExternalPart) Merge(o *ExternalPart) {
 	p.sum.merge(&o.sum)
 	for property, d := range o.findings {
 		if d != nil && d.betters(p.findings[property]) {
@@ -89,13 +89,13 @@ func (p *ForeignPart) Merge(o *ForeignPart) {
 }
 
 // Scenarios is how many it is of.
-func (p *ForeignPart) Scenarios() int { return p.sum.scenarios }
+func (p *ExternalPart) Scenarios() int { return p.sum.scenarios }
 
 // Violated are the properties that were seen violated.
-func (p *ForeignPart) Violated() property.Set { return p.sum.violated() }
+func (p *ExternalPart) Violated() property.Set { return p.sum.violated() }
 
 // Reproduced are those of them that fresh clients have shown again.
-func (p *ForeignPart) Reproduced() (set property.Set) {
+func (p *ExternalPart) Reproduced() (set property.Set) {
 	for i, d := range p.findings {
 		if d != nil && !d.suspected() {
 			set = set.With(property.Property(i))
@@ -105,10 +105,10 @@ func (p *ForeignPart) Reproduced() (set property.Set) {
 }
 
 // Ended reports whether clients ended by themselves so often that a run would have ended there.
-func (p *ForeignPart) Ended() bool { return p.free.Died >= maxCrashes }
+func (p *ExternalPart) Ended() bool { return p.free.Died >= maxCrashes }
 
-// foreignPartFile is a part as it is written. Its fields are those of foreignSum and mean the same.
-type foreignPartFile struct {
+// externalPartFile is a part as it is written. Its fields are those of externalSum and mean the same.
+type externalPartFile struct {
 	Sum          []byte // as JSON
 	Findings     map[property.Property]findingFile
 	About        foreign.About
@@ -138,12 +138,12 @@ type findingFile struct {
 }
 
 // MarshalJSON implements json.Marshaler. The executions in it have no form of their own as JSON.
-func (p *ForeignPart) MarshalJSON() ([]byte, error) {
+func (p *ExternalPart) MarshalJSON() ([]byte, error) {
 	sum, err := json.Marshal(&Part{p.sum})
 	if err != nil {
 		return nil, err
 	}
-	f := foreignPartFile{
+	f := externalPartFile{
 		Sum: sum, Findings: make(map[property.Property]findingFile), About: p.about, FromHistory: p.fromHistory, Unjudged: maps.Clone(p.unjudged),
 		Free: p.free, Wire: p.wire, Agreed: p.agreed, Traffic: p.traffic, Sharing: p.sharing, Wild: p.wild, Disagreement: p.disagreement,
 	}
@@ -174,12 +174,12 @@ func (d *finding) file() findingFile {
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (p *ForeignPart) UnmarshalJSON(data []byte) error {
+func (p *ExternalPart) UnmarshalJSON(data []byte) error {
 	var raw []byte
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return err
 	}
-	var f foreignPartFile
+	var f externalPartFile
 	if err := gob.NewDecoder(bytes.NewReader(raw)).Decode(&f); err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (p *ForeignPart) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(f.Sum, &sum); err != nil {
 		return err
 	}
-	p.foreignSum = foreignSum{
+	p.externalSum = externalSum{
 		sum: sum.sample, about: f.About, fromHistory: f.FromHistory, unjudged: f.Unjudged, free: f.Free, wire: f.Wire, agreed: f.Agreed,
 		traffic: f.Traffic, sharing: f.Sharing, wild: f.Wild, disagreement: f.Disagreement,
 	}

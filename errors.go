@@ -1,0 +1,66 @@
+package lockproof
+
+import (
+	"errors"
+	"fmt"
+	"github.com/lockproof/lockproof/adapters/engine"
+
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/golang"
+	"github.com/lockproof/lockproof/adapters/process"
+)
+
+var (
+	ErrInvalid      = errors.New("invalid options") // options that make no sense, alone or together
+	ErrNoServer     = errors.New("no server")       // none answers, and there is none to start
+	ErrNotConnected = errors.New("not connected")   // an external client sends nothing to the address it was given
+	ErrViolated     = errors.New("violated")        // a property is violated or suspected
+	ErrInterrupted  = errors.New("interrupted")     // the run ended before it had done what was asked
+	ErrInconclusive = errors.New("inconclusive")    // nothing was judged, or a property is undecided, or required and skipped
+	ErrNoEffect     = golang.ErrNoEffect            // a Lock's call certainly had no effect
+)
+
+// ProtocolError is an external program that breaks the protocol, or ends.
+type ProtocolError struct {
+	During string   // the call, such as "c1, acquire"
+	Why    string   // what was expected, and what came
+	Stderr []string // the last lines of its standard error
+	error
+}
+
+// kindError is an error that is one of those above, and says why.
+type kindError struct {
+	error
+	kind error
+}
+
+func (e kindError) Unwrap() []error { return []error{e.error, e.kind} }
+
+func invalid(format string, args ...any) error { return asInvalid(fmt.Errorf(format, args...)) }
+
+// asInvalid is an error about options as ErrInvalid.
+func asInvalid(err error) error {
+	if err == nil {
+		return nil
+	}
+	return kindError{err, ErrInvalid}
+}
+
+// public is an error of the packages below, as one of this package where it has one.
+func public(err error) error {
+	var breach *process.Breach
+	var death *process.Death
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &breach):
+		return &ProtocolError{breach.During, breach.Why, breach.Stderr, err}
+	case errors.As(err, &death):
+		return &ProtocolError{death.During, "the process ended: " + death.How, death.Stderr, err}
+	case errors.Is(err, foreign.ErrElsewhere):
+		return kindError{err, ErrNotConnected}
+	case errors.Is(err, engine.ErrConfiguration):
+		return asInvalid(err)
+	}
+	return err
+}

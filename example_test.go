@@ -1,0 +1,268 @@
+package lockproof_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof"
+	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
+)
+
+// A library's own test: a subtest for each property, and the shortest execution of each that is violated.
+func ExampleTest() {
+	mySemaphore := lockproof.Go("my semaphore", func(ctx context.Context, url string) (lockproof.Lock, error) {
+		return amqplocks.New(ctx, url)
+	})
+	_ = func(t *testing.T) { // func TestSemaphore(t *testing.T)
+		lockproof.Test(t, mySemaphore, lockproof.Options{})
+	}
+}
+
+// A lock written in Go, which takes a queue that somebody else has declared for its own.
+func ExampleGo() {
+	mine := lockproof.Go("mine", func(ctx context.Context, url string) (lockproof.Lock, error) {
+		return amqplocks.NewWith(ctx, url, amqplocks.LockedIsSuccess)
+	})
+	res, err := lockproof.Prove(context.Background(), mine, lockproof.Options{
+		Executions: 100, Properties: []lockproof.Property{lockproof.MutualExclusion}, First: true,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(res.Judgement(lockproof.MutualExclusion).Verdict)
+	// Output: violated
+}
+
+// A lock in any language. This command is none: it says so instead of speaking the protocol.
+func ExampleExec() {
+	_, err := lockproof.Prove(context.Background(), lockproof.Exec("echo I am no lock"), lockproof.Options{Executions: 1})
+	var broken *lockproof.ProtocolError
+	if errors.As(err, &broken) {
+		why, _, _ := strings.Cut(broken.Why, ":")
+		fmt.Println(why)
+	}
+	// Output:
+	// printed "I am no lock" to standard output
+}
+
+// What a counterexample shows, a line a step.
+func ExampleProve() {
+	res, err := lockproof.Prove(context.Background(), lockproof.Mutant("locked-is-success"), lockproof.Options{
+		Executions: 1000, Properties: []lockproof.Property{lockproof.MutualExclusion}, First: true,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, j := range res.Judgements {
+		fmt.Printf("%s (%s): %s\n", j.Property, j.Property.Sentence(), j.Verdict)
+		if c := j.Counterexample; c != nil {
+			fmt.Printf("%s, in %d steps\n", c.Detail, c.Steps)
+		}
+	}
+	// Output:
+	// mutual-exclusion (no two clients hold one slot at once): violated
+	// c2 and c1 hold slot 1 at once, in 8 steps
+}
+
+// A counterexample is a file, and replays with nothing else.
+func ExampleReplay() {
+	ctx := context.Background()
+	res, err := lockproof.Prove(ctx, lockproof.Mutant("locked-is-success"), lockproof.Options{Executions: 1000, First: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "lockproof")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "found.json")
+	if err := res.Judgement(lockproof.MutualExclusion).Counterexample.Save(file); err != nil {
+		log.Fatal(err)
+	}
+
+	c, err := lockproof.LoadCounterexample(file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	again, err := lockproof.Replay(ctx, c, lockproof.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(again.Err())
+	fmt.Println(again.Judgement(lockproof.MutualExclusion).Counterexample.Diagram)
+	// Output:
+	// violated
+	// locked-is-success · jobs with 1 slot · pipeline=1
+	//
+	// step  c1         c2           command → reply                                   jobs
+	//      │          │                                                              1:A
+	//   1  ┏ acquire ─│──────────▸ publish jobs-1-A → ack                            │
+	//   2  ┣──────────│──────────▸ publish jobs-1-B → NO_ROUTE                       │
+	//   3  ┃          ┏ acquire ─▸ publish jobs-1-A → ack                            │
+	//   4  ┃          ┣──────────▸ publish jobs-1-B → NO_ROUTE                       │
+	//   5  ┃          ┣──────────▸ declare jobs-1-B exclusive → ok                   1:A B←c2
+	// ▶ 6  ┣──────────┃──────────▸ declare jobs-1-B exclusive → 405 RESOURCE_LOCKED  │
+	//   7  ┣──────────┃──────────▸ channel.open → ok                                 │
+	// ✗ 8  ┗ holds 1 ─┃──────────▸ confirm.select → ok                               1:A B←c2
+	// ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+	// ✗    mutual-exclusion: no two clients hold one slot at once
+	//      c2 and c1 hold slot 1 at once
+	// ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
+	// ▶ where it was decided · ┏ ┗ call and return · 1:A slot 1 exists · B←c1 c1's connection holds it
+}
+
+// What a CI job needs: an exit code, and a report that it can read.
+func ExampleResult_Err() {
+	res, err := lockproof.Prove(context.Background(), lockproof.Target{}, lockproof.Options{
+		Executions: 1000, Require: []lockproof.Property{lockproof.MutualExclusion, lockproof.Linearizable},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var junit strings.Builder
+	if err := res.Write(&junit, "junit"); err != nil {
+		log.Fatal(err)
+	}
+	switch err := res.Err(); {
+	case errors.Is(err, lockproof.ErrViolated):
+		fmt.Println("exit 1")
+	case errors.Is(err, lockproof.ErrInconclusive):
+		fmt.Println("exit 4")
+	default:
+		fmt.Println("exit 0:", strings.Count(junit.String(), "<testcase"), "properties")
+	}
+	// Output:
+	// exit 0: 19 properties
+}
+
+// Every execution of two clients that acquire, verify and release two slots, of which an administrator removes one, while
+// one of them may die.
+func ExampleExplore() {
+	res, err := lockproof.Explore(context.Background(), lockproof.Reference(lockproof.Semaphore), lockproof.Options{
+		Properties: []lockproof.Property{lockproof.MutualExclusion, lockproof.NoLeak},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, j := range res.Judgements {
+		fmt.Println(j.Property, j.Verdict)
+	}
+	fmt.Println(res.States, "states")
+	// Output:
+	// mutual-exclusion proved
+	// no-leak proved
+	// 2436 states
+}
+
+// What holds for any number of clients, however many of them die.
+func ExampleExplore_anyNumberOfClients() {
+	res, err := lockproof.Explore(context.Background(), lockproof.Reference(lockproof.Semaphore), lockproof.Options{
+		Clients: lockproof.Any, Admins: lockproof.None, Slots: 1, Properties: []lockproof.Property{lockproof.MutualExclusion},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(res.Judgement(lockproof.MutualExclusion).Verdict)
+	// Output:
+	// proved
+}
+
+// The shortest way to two holders of one slot: no execution within the bounds has fewer steps.
+func ExampleExplore_shortest() {
+	res, err := lockproof.Explore(context.Background(), lockproof.Mutant("locked-is-success"), lockproof.Options{
+		Admins: lockproof.None, Slots: 1, Crashes: lockproof.None, Calls: "acquire", First: false,
+		Properties: []lockproof.Property{lockproof.MutualExclusion},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	c := res.Judgement(lockproof.MutualExclusion).Counterexample
+	fmt.Println(c.Steps, "steps, least:", c.Least)
+	// Output:
+	// 12 steps, least: true
+}
+
+// A design choice and what it breaks: an acquire that does not verify before it returns success.
+func ExampleTarget_With() {
+	t := lockproof.Reference(lockproof.Semaphore).With("verify-first", "false").With("pipeline", "0")
+	res, err := lockproof.Explore(context.Background(), t, lockproof.Options{
+		Clients: 1, Admins: 1, Slots: 1, Crashes: lockproof.None, Calls: "acquire", AdminCalls: "remove:1",
+		Properties: []lockproof.Property{lockproof.NoPhantomSlot, lockproof.RemovalDrains},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, j := range res.Judgements {
+		fmt.Println(j.Property, j.Verdict)
+	}
+	// Output:
+	// no-phantom-slot proved
+	// removal-drains violated
+}
+
+// A history that somebody has recorded: Jepsen's words, one event a line.
+func ExampleCheck() {
+	history := `
+		{:process 0, :type :invoke, :f :acquire, :value nil}
+		{:process 0, :type :ok,     :f :acquire, :value nil}
+		{:process 1, :type :invoke, :f :acquire, :value nil}
+		{:process 1, :type :ok,     :f :acquire, :value nil}`
+	res, err := lockproof.Check(strings.NewReader(history), lockproof.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	j := res.Judgement(lockproof.Linearizable)
+	fmt.Println(j.Verdict)
+	fmt.Println(j.Counterexample.Detail)
+	// Output:
+	// violated
+	// c1 was granted the lock (events 2 to 3), but c0 had it: it was granted at event 1 and not given back
+}
+
+// The mutants prove the prover: each is the reference with one bug, and breaks a property.
+func ExampleMutants() {
+	fmt.Println(lockproof.Mutants()["locked-is-success"])
+	// Output: mutual-exclusion
+}
+
+// Bounds that are fixed, and a share of operations in which a client dies.
+func ExampleOptions() {
+	res, err := lockproof.Prove(context.Background(), lockproof.Reference(lockproof.PersistentMutex), lockproof.Options{
+		Seed: 7, Executions: 500, Clients: 3, Admins: lockproof.None, Restarts: lockproof.None, CrashShare: 0.1,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(res.Err(), res.Executions, res.Judgement(lockproof.SurvivesRestart).Reason)
+	// Output:
+	// <nil> 500 never exercised: no execution put it to the test
+}
+
+// The card, as the command line prints it.
+func ExampleResult_Write() {
+	res, err := lockproof.Prove(context.Background(), lockproof.Reference(lockproof.Mutex), lockproof.Options{
+		Executions: 200, Properties: []lockproof.Property{lockproof.MutualExclusion},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	res.Elapsed = 0
+	var card strings.Builder
+	if err := res.Write(&card, "card"); err != nil {
+		log.Fatal(err)
+	}
+	for line := range strings.Lines(card.String()) {
+		if strings.Contains(line, "✓ passed") {
+			fmt.Println(strings.Fields(line)[:3])
+		}
+	}
+	// Output:
+	// [✓ passed mutual-exclusion]
+}

@@ -1,0 +1,104 @@
+// Package lockproof decides whether a distributed lock or semaphore is correct and cheap, and shows the shortest
+// execution found in which it is not.
+//
+//	Prove    draws executions from a seed, runs them and judges each
+//	Explore  visits every execution within bounds
+//	Stress   has many clients use a real server at once
+//	Replay   carries out a counterexample again
+//	Check    judges a recorded history
+//	Test     is Prove inside go test
+//
+// A [Target] says whose lock it is, [Options] on which server it is judged and how thoroughly. The zero value of both is
+// the default: the reference semaphore on the simulated broker. An error is for a run that could not be made; that a
+// property is violated stands in the [Result]. The packages below this one may change with any version.
+package lockproof
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Prove draws executions (clients, options, faults, an order of commands) and makes what violates a property small. Only
+// external targets run on a real server.
+func Prove(ctx context.Context, t Target, o Options) (*Result, error) {
+	r, err := newRun(ctx, t, &o)
+	if err != nil {
+		return nil, err
+	}
+	if r.external() {
+		return r.on(r.proveExternal)
+	}
+	return r.simulated("Prove", r.prove)
+}
+
+// Explore visits every order of commands, up to equivalence, and every placement of the faults, on the simulated broker.
+// An external target has no faults.
+func Explore(ctx context.Context, t Target, o Options) (*Result, error) {
+	r, err := newRun(ctx, t, &o)
+	if err != nil {
+		return nil, err
+	}
+	if r.external() {
+		return r.simulated("Explore", r.exploreExternal)
+	}
+	return r.simulated("Explore", r.explore)
+}
+
+// Stress has clients use a lock on a real server, all at once and without a schedule, and judges what they saw.
+func Stress(ctx context.Context, t Target, o Options) (*Result, error) {
+	r, err := newRun(ctx, t, &o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Server == "" {
+		return nil, invalid("Stress on the simulated broker: expected a server, such as \"rabbitmq\" or an address")
+	}
+	if r.external() {
+		return r.on(r.stressExternal)
+	}
+	return r.on(r.stress)
+}
+
+// Replay carries out the steps of a counterexample again, by its Target.
+func Replay(ctx context.Context, c *Counterexample, o Options) (*Result, error) {
+	if c.Target.zero() {
+		return nil, invalid("counterexample of an external lock: expected its Target to be set to the lock that is meant")
+	}
+	o.Properties, o.Require = nil, nil
+	r, err := newRun(ctx, c.Target, &o)
+	if err != nil {
+		return nil, err
+	}
+	if r.external() {
+		return r.on(func() (*Result, error) { return r.replayExternal(c.file) })
+	}
+	return r.on(func() (*Result, error) { return r.replay(c.file) })
+}
+
+// Check judges a history: JSON Lines, a JSON array, or Jepsen's EDN.
+func Check(history io.Reader, o Options) (*Result, error) {
+	began, name := time.Now(), "history"
+	if file, ok := history.(interface{ Name() string }); ok {
+		name = file.Name()
+	}
+	h, _, err := histories.ReadHistory(history, name, histories.Unnamed)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{o: o, kind: h.Kind}
+	if err := r.judge(property.Applicable(r.kind)); err != nil {
+		return nil, err
+	}
+	report, err := engine.Check(h, engine.CheckOptions{Strength: o.strength(), Source: name, Properties: r.judged})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	report.Elapsed = time.Since(began)
+	return r.result(&engine.Result{Report: report}, nil)
+}

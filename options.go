@@ -1,0 +1,198 @@
+package lockproof
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+const (
+	None = -1 // of what [Options] count, whose 0 is the default
+	Any  = -2 // number of clients, administrators or faults, for Explore; what is proved then holds for all
+)
+
+// Options say on which server a lock is judged, by what, and how thoroughly. The zero value of a field is its default. A
+// function leaves alone what it has no use for.
+type Options struct {
+	Server     string     // "" is the simulated broker, "rabbitmq" one that is found or started; or an amqp:// address
+	Properties []Property // to judge; none is all that apply
+	Require    []Property // that must be judged for the result to hold
+	Strict     bool       // an acquire that fails promises that all slots were taken at one moment, not each at some
+	First      bool       // end at the first violation
+
+	Seed       uint64        // decides everything that is drawn; 0 is 1
+	Executions int           // Prove: 0 is 100,000, or 2,000 if external. Explore: random ones instead of all, or at most if external
+	Time       time.Duration // Prove: end earlier; 0 is no limit
+	Workers    int           // 0 is one for each processor; clients that share something in one process take 1
+
+	// Clients go through their calls so many Rounds; administrators change the number of Slots, which are there at first.
+	// Prove draws what is 0. Explore takes 2 clients, 1 administrator and 2 slots, or 2, none and 1 if external; Stress
+	// 5 clients, 1 administrator and 2 slots for 200 rounds.
+	Clients, Admins, Slots, Rounds int
+	Locks                          []string // their names, at most two; none is one lock called jobs
+	Calls, AdminCalls              string   // Explore: what one of them calls, such as "acquire,remove:1"
+
+	// Faults: Prove draws what is 0; Explore has one crash then, and no other.
+	Crashes, Drops, ChannelErrors, Lost int     // Explore: clients die, connections drop, channels end, replies get lost
+	Restarts                            int     // of the server
+	CrashShare                          float64 // Prove, Stress: of operations in which a client dies, from 0 to 1
+	Prompt                              bool    // Explore: the server notices a lost connection at once, not at any later moment
+
+	Depth              int    // Explore: end after so many levels; 0 is no bound
+	Memory             int64  // Explore: end at about so many bytes; 0 is 8 GiB
+	Exact              bool   // Explore: keep states whole, not as fingerprints
+	Checkpoint, Resume string // Explore: files that the search is left in if it ends early, and that it goes on from
+
+	Patience time.Duration         // how long an external client may send nothing; 0 is 2 s, or 10 s for an operation of Stress
+	Proxy    bool                  // Stress: external clients go through a proxy, so that more can be judged
+	Log      io.Writer             // for external programs' standard error, and what is told while a server is started
+	History  io.Writer             // Stress: for the history, as JSON Lines, before it is judged
+	Found    func(*Counterexample) // a violation as it is seen, and again when more is known of it
+	Progress func(done, of int)    // executions, states (of 0) or rounds
+}
+
+// or is a number of an option, its default where it is left out.
+func or(n, usual int) int {
+	switch n {
+	case 0:
+		return usual
+	case None:
+		return 0
+	case Any:
+		return engine.AnyNumber
+	}
+	return n
+}
+
+// check refuses numbers that mean nothing. Any is for Explore alone.
+func (o *Options) check() error {
+	for _, n := range []struct {
+		name string
+		n    int
+	}{
+		{"Clients", o.Clients}, {"Admins", o.Admins}, {"Slots", o.Slots}, {"Rounds", o.Rounds}, {"Crashes", o.Crashes},
+		{"Drops", o.Drops}, {"ChannelErrors", o.ChannelErrors}, {"Lost", o.Lost}, {"Restarts", o.Restarts},
+	} {
+		if n.n < Any {
+			return invalid("%s %d: expected a number, None or Any", n.name, n.n)
+		}
+	}
+	switch {
+	case o.Executions < 0:
+		return invalid("Executions %d: expected at least 1", o.Executions)
+	case o.Workers < 0:
+		return invalid("Workers %d: expected at least 1", o.Workers)
+	case o.Time < 0 || o.Patience < 0:
+		return invalid("a time below 0: expected more than nothing")
+	case o.Slots == Any || o.Rounds == Any:
+		return invalid("any number of slots or rounds: expected a number; any number of clients or administrators goes on for ever")
+	}
+	return nil
+}
+
+// shape is what of the workload is not drawn.
+func (o *Options) shape() (sim.Shape, error) {
+	var s sim.Shape
+	for _, n := range []struct {
+		from int
+		to   **int
+	}{
+		{o.Clients, &s.Clients}, {o.Admins, &s.Admins}, {o.Slots, &s.Slots}, {o.Rounds, &s.Rounds}, {o.Restarts, &s.Restarts},
+	} {
+		if n.from == Any {
+			return s, invalid("any number of clients, administrators or faults: only Explore has it")
+		}
+		if n.from != 0 {
+			value := or(n.from, 0)
+			*n.to = &value
+		}
+	}
+	if share := o.CrashShare; share != 0 {
+		share = max(share, 0)
+		s.Crashes = &share
+	}
+	return s, nil
+}
+
+// load is how much is done to a server under stress by clients of a lock type.
+func (o *Options) load(kind lock.Kind) (stress.Load, error) {
+	if _, err := o.shape(); err != nil {
+		return stress.Load{}, err
+	}
+	l := stress.Load{
+		Slots: or(o.Slots, 2), Clients: or(o.Clients, 5), Admins: or(o.Admins, 1), Rounds: or(o.Rounds, 200), Verifies: 2,
+		Crashes: 0.02, Seed: o.seed(),
+	}
+	if share := o.CrashShare; share != 0 {
+		l.Crashes = max(share, 0)
+	}
+	fit := l.Fit(kind)
+	if o.Slots != 0 {
+		fit.Slots = l.Slots
+	}
+	if o.Admins != 0 {
+		fit.Admins = l.Admins
+	}
+	fit.Progress = o.Progress
+	return fit, asInvalid(fit.Check(kind))
+}
+
+// exploration is the workload and the faults to explore.
+func (o *Options) exploration() (e engine.Exploration, err error) {
+	e = engine.Exploration{
+		Clients: or(o.Clients, 2), Rounds: or(o.Rounds, 1), Admins: or(o.Admins, 1), Slots: or(o.Slots, 2), Names: o.Locks,
+		Strength: o.strength(), Walks: o.Executions, Seed: o.seed(),
+	}
+	crashes, any := 1, e.Clients == engine.AnyNumber || e.Admins == engine.AnyNumber
+	if any {
+		crashes = engine.AnyNumber
+	} else if slices.Contains([]int{o.Crashes, o.Drops, o.ChannelErrors, o.Lost, o.Restarts}, Any) {
+		return e, invalid("any number of faults: expected a number, or any number of clients")
+	}
+	e.Faults = sim.FaultBounds{
+		Crashes: or(o.Crashes, crashes), Drops: or(o.Drops, 0), ChannelErrors: or(o.ChannelErrors, 0), Lost: or(o.Lost, 0),
+		Restarts: or(o.Restarts, 0), Late: !o.Prompt,
+	}
+	if e.Calls, err = engine.ParseCalls(o.Calls); err != nil {
+		return e, asInvalid(fmt.Errorf("Calls %w", err))
+	}
+	if e.AdminCalls, err = engine.ParseCalls(o.AdminCalls); err != nil {
+		return e, asInvalid(fmt.Errorf("AdminCalls %w", err))
+	}
+	return e, nil
+}
+
+// search is how states are visited.
+func (o *Options) search() search.Options {
+	s := search.Options{
+		Workers: o.Workers, Depth: o.Depth, Memory: o.Memory, First: o.First, Reductions: search.AllReductions,
+		Checkpoint: o.Checkpoint, Resume: o.Resume,
+	}
+	if s.Memory == 0 {
+		s.Memory = 8 << 30
+	}
+	if o.Exact {
+		s.Storage = search.Exact
+	}
+	if o.Progress != nil {
+		s.Progress = func(s *search.Stats) { o.Progress(int(s.States), 0) }
+	}
+	return s
+}
+
+func (o *Options) seed() uint64 { return max(1, o.Seed) }
+
+func (o *Options) strength() property.Strength {
+	if o.Strict {
+		return property.Strict
+	}
+	return property.Scan
+}

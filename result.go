@@ -1,0 +1,119 @@
+package lockproof
+
+import (
+	"io"
+	"slices"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Result is what a run came to.
+type Result struct {
+	Target, Server                           string
+	Judgements                               []Judgement // of one property each, in the order of the card
+	Executions, States, Commands, Operations int         // run, or visited, altogether
+	Elapsed                                  time.Duration
+
+	engine  *engine.Result
+	page    func(io.Writer) error
+	diagram string // of Replay: the execution
+}
+
+// Judgement is the verdict on one property.
+type Judgement struct {
+	Property       Property
+	Verdict        Verdict
+	Reason         string          // why it is Skipped or Undecided
+	Evidence       string          // that it rests on: "history", "the broker's truth" or "commands"
+	Checked        int             // how many times the property was put to the test
+	Counterexample *Counterexample // where it is Violated or Suspected; nil elsewhere
+}
+
+// Verdict is what is said of a property.
+type Verdict string
+
+const (
+	Proved    Verdict = "proved"    // it holds in every execution within the bounds
+	Passed    Verdict = "passed"    // no execution that was run violates it
+	Violated  Verdict = "violated"  // and fresh clients show it again
+	Suspected Verdict = "suspected" // seen violated, and not again by fresh clients
+	Undecided Verdict = "undecided" // judged, and no answer within the bounds
+	Skipped   Verdict = "skipped"   // not judged
+)
+
+// Judgement is that of one property, Skipped if there is none.
+func (r *Result) Judgement(p Property) Judgement {
+	if i := r.index(p); i >= 0 {
+		return r.Judgements[i]
+	}
+	return Judgement{Property: p, Verdict: Skipped, Reason: "not asked for"}
+}
+
+// Err is nil if all holds, or ErrViolated, ErrInterrupted or ErrInconclusive.
+func (r *Result) Err() error {
+	switch r.engine.Report.Outcome() {
+	case report.OutcomeViolated:
+		return ErrViolated
+	case report.OutcomeInterrupted:
+		return ErrInterrupted
+	case report.OutcomeInconclusive:
+		return ErrInconclusive
+	}
+	return nil
+}
+
+// index is where a property stands among the judgements, or -1.
+func (r *Result) index(p Property) int {
+	return slices.IndexFunc(r.Judgements, func(j Judgement) bool { return j.Property == p })
+}
+
+// Write writes the result as "card", "json", "junit" or "html".
+func (r *Result) Write(w io.Writer, format string) error {
+	switch format {
+	case "card":
+		return report.WriteCard(w, r.engine.Report, style.Style{})
+	case "json":
+		return report.WriteJSON(w, r.engine.Report)
+	case "junit":
+		return report.WriteJUnit(w, r.engine.Report)
+	case "html":
+		return r.page(w)
+	}
+	return invalid("format %q: expected card, json, junit or html", format)
+}
+
+// resultOf is what a run came to, in the words of this package.
+func resultOf(res *engine.Result, t Target) *Result {
+	r := res.Report
+	out := &Result{
+		Target: r.Target, Server: r.Broker, Elapsed: r.Elapsed,
+		Executions: r.Scenarios, Commands: r.Commands, Operations: r.Operations, engine: res, page: res.WritePage,
+	}
+	switch {
+	case r.Space != nil:
+		out.States = r.Space.States
+	case r.Views != nil:
+		out.States = r.Views.Views
+	}
+	files := make(map[property.Property]*histories.Counterexample)
+	for _, ce := range res.Counterexamples("") {
+		files[ce.Property] = ce
+	}
+	for i := range r.Properties {
+		p := &r.Properties[i]
+		verdict, why := r.Verdict(p)
+		j := Judgement{
+			Property: Property(p.Property.String()), Verdict: Verdict(verdict), Reason: why, Evidence: p.Evidence.String(), Checked: p.Checked,
+		}
+		if p.Violation != nil {
+			j.Counterexample = foundBy(t, p, files[p.Property])
+		}
+		out.Judgements = append(out.Judgements, j)
+	}
+	return out
+}

@@ -1,0 +1,297 @@
+package lockproof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/golang"
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// run is one call of a verb: whose lock, what is judged, and the server that it runs on.
+type run struct {
+	Target
+	o        Options
+	ctx      context.Context
+	kind     lock.Kind // that the target is taken for
+	judged   property.Set
+	required property.Set
+	broker   *rabbitmq.Broker // nil is the simulated one
+}
+
+// newRun is a run whose options make sense, as far as that can be told before its verb looks at them.
+func newRun(ctx context.Context, t Target, o *Options) (*run, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	t, kind, err := t.settled()
+	if err != nil {
+		return nil, err
+	}
+	r := &run{Target: t, o: *o, ctx: ctx, kind: kind}
+	return r, r.judge(t.applicable(kind))
+}
+
+func (r *run) external() bool { return r.own == nil }
+
+// judge reads which properties are judged, and which have to be.
+func (r *run) judge(applicable property.Set) (err error) {
+	if r.judged, err = setOf(r.o.Properties, applicable, r.kind); err != nil {
+		return err
+	}
+	if r.judged == 0 {
+		r.judged = applicable
+	}
+	r.required, err = setOf(r.o.Require, r.judged, r.kind)
+	return err
+}
+
+// simulated runs what the simulated broker alone can do.
+func (r *run) simulated(verb string, do func() (*Result, error)) (*Result, error) {
+	if r.o.Server != "" {
+		return nil, invalid("%s of %s on a real server: expected the simulated broker; Stress uses a real one", verb, r.name)
+	}
+	return do()
+}
+
+// on runs something on the server that is asked for.
+func (r *run) on(do func() (*Result, error)) (*Result, error) {
+	if r.o.Server == "" {
+		return do()
+	}
+	if err := r.start(); err != nil {
+		return nil, err
+	}
+	res, err := do()
+	return res, errors.Join(err, r.broker.Stop())
+}
+
+// start finds or starts the server. One that others use as well keeps account of what is made there, so that what a
+// killed run has left is deleted by the next; should it take this run for dead, its context ends.
+func (r *run) start() (err error) {
+	url := r.o.Server
+	if url == "rabbitmq" {
+		url = ""
+	}
+	if r.broker, err = rabbitmq.Start(r.ctx, rabbitmq.Options{URL: url, Flag: "Server", Restarts: r.o.Restarts > 0, Log: r.tell}); err != nil {
+		return kindError{err, ErrNoServer}
+	}
+	if r.broker.CanRestart() { // it is ours, and gone with us
+		return nil
+	}
+	ctx, cancel := context.WithCancel(r.ctx)
+	if _, err := r.broker.Register(ctx, func(error) { cancel() }); err != nil { // Stop says why
+		if r.ctx.Err() != nil {
+			cancel()
+			return errors.Join(r.ctx.Err(), r.broker.Stop())
+		}
+		r.tell(err.Error() + "; what a killed run leaves there stays")
+	}
+	r.ctx = ctx
+	return nil
+}
+
+func (r *run) tell(what string) {
+	if r.o.Log != nil {
+		fmt.Fprintln(r.o.Log, what)
+	}
+}
+
+// until are the properties whose violation ends the run.
+func (r *run) until() property.Set {
+	if r.o.First {
+		return r.judged
+	}
+	return 0
+}
+
+// found tells of a violation.
+func (r *run) found() func(*histories.Counterexample) {
+	if r.o.Found == nil {
+		return nil
+	}
+	return func(ce *histories.Counterexample) { r.o.Found(counterexampleOf(ce, r.Target)) }
+}
+
+// progress tells how far a run is.
+func (r *run) progress() func(engine.Progress) {
+	if r.o.Progress == nil {
+		return nil
+	}
+	return func(p engine.Progress) { r.o.Progress(p.Scenarios, p.Of) }
+}
+
+// result is what a run came to, or ended with.
+func (r *run) result(res *engine.Result, err error) (*Result, error) {
+	if res == nil {
+		return nil, public(err)
+	}
+	res.Report.Required = r.required
+	return resultOf(res, r.Target), public(err)
+}
+
+func (r *run) prove() (*Result, error) {
+	shape, err := r.o.shape()
+	if err != nil {
+		return nil, err
+	}
+	return r.result(engine.Prove(r.ctx, engine.Config{
+		Target: r.own, Options: r.options, Seed: r.o.seed(), Scenarios: r.o.Executions, Time: r.o.Time, Shape: shape,
+		Properties: r.judged, Strength: r.o.strength(), Workers: r.o.Workers, Until: r.until(), Found: r.found(), Progress: r.progress(),
+	}))
+}
+
+func (r *run) explore() (*Result, error) {
+	e, err := r.o.exploration()
+	if err != nil {
+		return nil, err
+	}
+	if r.kind == lock.Mutex && r.o.Admins == 0 {
+		e.Admins = 0
+	}
+	e.Target, e.Options, e.Properties, e.Search = r.own, r.options, r.judged, r.o.search()
+	x, err := engine.Explore(r.ctx, e)
+	if err != nil {
+		return nil, public(err)
+	}
+	if x.Search != nil {
+		err = x.Search.Err
+	}
+	return r.result(&x.Result, err)
+}
+
+// asAny takes a lock written in Go that is not said to be of a type for a semaphore, or else for a mutex.
+func (r *run) asAny(judge func() (*engine.Result, error)) (*Result, error) {
+	res, err := judge()
+	if r.Target.kind == "" && errors.Is(err, golang.ErrNoAdministrator) {
+		r.kind = lock.Mutex
+		if err := r.judge(r.applicable(r.kind)); err != nil {
+			return nil, err
+		}
+		res, err = judge()
+	}
+	return r.result(res, err)
+}
+
+func (r *run) proveExternal() (*Result, error) {
+	shape, err := r.o.shape()
+	if err != nil {
+		return nil, err
+	}
+	return r.asAny(func() (*engine.Result, error) {
+		return engine.ProveExternal(r.ctx, engine.ExternalConfig{
+			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Seed: r.o.seed(),
+			Scenarios: r.o.Executions, Time: r.o.Time, Shape: shape, Properties: r.judged, Strength: r.o.strength(), Workers: r.o.Workers,
+			On: r.gated(), Patience: r.o.Patience, Until: r.until(), Found: r.found(), Progress: r.progress(),
+		})
+	})
+}
+
+// label is what the result calls an external target: a program says its own name.
+func (r *run) label() string {
+	if r.exec != "" {
+		return ""
+	}
+	return r.name
+}
+
+// gated is the server as external clients reach it through the gate.
+func (r *run) gated() (on engine.GatedBroker) {
+	if r.broker == nil {
+		return on
+	}
+	b := r.broker
+	return engine.GatedBroker{URL: b.URL, Version: b.Version, Name: b.String(), Sweep: b.Sweep, Notes: b}
+}
+
+func (r *run) exploreExternal() (*Result, error) {
+	if o := &r.o; o.Crashes|o.Drops|o.ChannelErrors|o.Lost|o.Restarts != 0 || o.Prompt {
+		return nil, invalid("faults in an exploration of an external target: expected none; Prove draws them")
+	}
+	e, err := r.o.exploration()
+	if err != nil {
+		return nil, err
+	}
+	if e.Clients == engine.AnyNumber || e.Admins == engine.AnyNumber {
+		return nil, invalid("any number of external clients: expected a number")
+	}
+	return r.asAny(func() (*engine.Result, error) {
+		return engine.ExploreExternal(r.ctx, engine.ExternalExploreConfig{
+			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(),
+			Clients: e.Clients, Rounds: e.Rounds, Admins: or(r.o.Admins, 0), Slots: or(r.o.Slots, 1), Names: e.Names, Calls: e.Calls, AdminCalls: e.AdminCalls,
+			Runs: r.o.Executions, First: r.o.First, Properties: r.judged, Strength: r.o.strength(), Patience: r.o.Patience,
+			Found: r.found(), Progress: r.progress(),
+		})
+	})
+}
+
+// keep writes the history of a run before it is judged, if that is asked for.
+func (r *run) keep(h *history.History, _ string) (string, error) {
+	if r.o.History == nil {
+		return "", nil
+	}
+	return "", histories.WriteHistory(r.o.History, h)
+}
+
+func (r *run) stress() (*Result, error) {
+	load, err := r.o.load(r.kind)
+	if err != nil {
+		return nil, err
+	}
+	return r.result(engine.Stress(r.ctx, r.broker, engine.StressConfig{
+		Target: r.own, Options: r.options, Load: load, Restarts: or(r.o.Restarts, 0),
+		Strength: r.o.strength(), Properties: r.judged & property.Applicable(r.kind), Keep: r.keep,
+	}))
+}
+
+func (r *run) stressExternal() (*Result, error) {
+	options := make(map[string]any)
+	for name, value := range r.told() {
+		options[name] = value
+	}
+	return r.asAny(func() (*engine.Result, error) {
+		load, err := r.o.load(r.kind)
+		if err != nil {
+			return nil, err
+		}
+		return engine.StressExternal(r.ctx, engine.ExternalStressConfig{
+			StressConfig: foreign.StressConfig{
+				Starter: r.starter(r.o.Log), Kind: r.kind, Options: options, URL: r.broker.URL, Proxy: r.o.Proxy, Load: load,
+				Limit: r.o.Patience, Sweep: r.broker.Sweep, Notes: r.broker,
+			},
+			Exec: r.exec, Name: r.label(), Broker: r.broker.String(), Strength: r.o.strength(),
+			Properties: r.judged & property.Applicable(r.kind), Keep: r.keep,
+		})
+	})
+}
+
+func (r *run) replay(ce *histories.Counterexample) (*Result, error) {
+	x, err := engine.Replay(ce)
+	if err == nil && r.broker != nil {
+		err = x.On(r.ctx, r.broker)
+	}
+	return r.replayed(ce, x, err)
+}
+
+func (r *run) replayExternal(ce *histories.Counterexample) (*Result, error) {
+	x, err := engine.ReplayExternal(r.ctx, ce, r.starter(r.o.Log), r.gated())
+	return r.replayed(ce, x, err)
+}
+
+// replayed is the result of a replay: the one property that the counterexample is kept for.
+func (r *run) replayed(ce *histories.Counterexample, x *engine.Replayed, err error) (*Result, error) {
+	if err != nil {
+		return nil, public(err)
+	}
+	res := &engine.Result{Report: x.Report(ce, r.gated().String())}
+	out, err := r.result(res, nil)
+	out.page, out.diagram = x.WritePage, engine.Drawing(x.Trace)
+	return out, err
+}

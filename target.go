@@ -1,0 +1,157 @@
+package lockproof
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/golang"
+	"github.com/lockproof/lockproof/adapters/process"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Kind is a lock type. A mutex has no administration; a persistent mutex is created and destroyed.
+type Kind string
+
+// The lock types.
+const Semaphore, Mutex, PersistentMutex Kind = "semaphore", "mutex", "persistent-mutex"
+
+// Target is the lock to judge. The zero value is Reference(Semaphore).
+type Target struct {
+	name    string
+	own     *lock.Target // of this module; nil is an external one
+	kind    Kind         // that it is taken for; "" is to be found out
+	exec    string
+	connect func(ctx context.Context, url string) (Lock, error)
+	options [][2]string
+	err     error // why there is no such target
+}
+
+// Reference is the reference lock of a type, which has every property.
+func Reference(k Kind) Target {
+	i := slices.IndexFunc(lock.References, func(t *lock.Target) bool { return t.Kind.String() == string(k) })
+	if i < 0 {
+		return Target{name: string(k), err: invalid("lock type %q is not known", k)}
+	}
+	return own(lock.References[i])
+}
+
+// Mutant is the reference with one bug, by its name.
+func Mutant(name string) Target {
+	t, err := engine.TargetNamed(name)
+	if err != nil || t.Breaks == "" {
+		return Target{name: name, err: invalid("mutant %q is not known", name)}
+	}
+	return own(t)
+}
+
+// Mutants are the names of all, each with the property that it breaks.
+func Mutants() map[string]Property {
+	all := make(map[string]Property)
+	for _, t := range engine.Mutants() {
+		all[t.Name] = Property(t.Breaks)
+	}
+	return all
+}
+
+// Exec is a lock in any language: a shell's command, run once for each client and called by JSON-RPC over its standard
+// input and output.
+func Exec(command string) Target { return Target{name: command, exec: command, kind: Semaphore} }
+
+// Go is a lock written in Go: connect makes a client, connected to the server at a URL, whose end ends the context.
+func Go(name string, connect func(ctx context.Context, url string) (Lock, error)) Target {
+	return Target{name: name, connect: connect}
+}
+
+func own(t *lock.Target) Target { return Target{name: t.Name, own: t, kind: Kind(t.Kind.String())} }
+
+// As has an external target judged as a lock of that type. By default it is a semaphore, or a mutex if a [Lock] is no
+// [Administrator].
+func (t Target) As(k Kind) Target {
+	if t.own != nil && k != t.kind {
+		t.err = invalid("%s taken for a %s: it is a %s", t.name, k, t.kind)
+	}
+	t.kind = k
+	return t
+}
+
+// With sets one of the target's own options. Prove draws those of this module's locks.
+func (t Target) With(option, value string) Target {
+	t.options = append(slices.Clip(t.options), [2]string{option, value})
+	return t
+}
+
+func (t Target) zero() bool { return t.own == nil && t.exec == "" && t.connect == nil && t.err == nil }
+
+// settled is the target, checked, and the type that it is taken for first.
+func (t Target) settled() (Target, lock.Kind, error) {
+	if t.zero() {
+		options := t.options
+		t = Reference(Semaphore)
+		t.options = options
+	}
+	if t.err != nil {
+		return t, 0, t.err
+	}
+	kind, err := lock.KindNamed(string(cmp.Or(t.kind, Semaphore)))
+	if err != nil {
+		return t, 0, invalid("lock type %q is not known", t.kind)
+	}
+	if t.own == nil {
+		return t, kind, nil
+	}
+	o := lock.DefaultOptions()
+	for _, f := range t.options {
+		if err := o.Set(f[0], f[1]); err != nil {
+			return t, 0, asInvalid(err)
+		}
+	}
+	return t, kind, nil
+}
+
+// applicable are the properties that mean something for the target, taken for a lock of that type.
+func (t Target) applicable(k lock.Kind) property.Set {
+	if t.own == nil {
+		return property.ApplicableExternal(k)
+	}
+	return property.Applicable(k)
+}
+
+// starter makes clients of an external target.
+func (t Target) starter(log io.Writer) foreign.Starter {
+	if t.exec != "" {
+		return &process.Starter{Command: t.exec, Stderr: log}
+	}
+	return golang.Starter{Name: t.name, New: func(ctx context.Context, url string) (golang.Lock, error) { return t.connect(ctx, url) }}
+}
+
+// told is the options as external clients are told them.
+func (t Target) told() map[string]string {
+	out := make(map[string]string)
+	for _, o := range t.options {
+		out[o[0]] = o[1]
+	}
+	return out
+}
+
+// Lock is one client of locks. Its methods are called one at a time. An error leaves open whether the call had an
+// effect, unless it is [ErrNoEffect].
+type Lock interface {
+	Acquire(ctx context.Context, name string) (slot int, err error)           // from 1, or 0 if all are taken
+	Verify(ctx context.Context, name string, slot int) (held bool, err error) // false, and no error, if the connection is gone
+	Release(ctx context.Context, name string, slot int) error
+	Close() error // its connection
+}
+
+// Administrator is a Lock that makes locks with so many slots. If it also has Add and Remove, with the parameters of
+// Create, or Wait, with those of Release, they are called as well.
+type Administrator interface {
+	Lock
+	Create(ctx context.Context, name string, slots int) error
+	Destroy(ctx context.Context, name string) error
+	Count(ctx context.Context, name string) (slots int, err error)
+}
