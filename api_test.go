@@ -52,7 +52,7 @@ func TestInvalid(t *testing.T) {
 		{"any clients", lockproof.Explore, exec, lockproof.Options{Clients: lockproof.Any}, "expected a number"},
 		{"any faults", lockproof.Explore, lockproof.Target{}, lockproof.Options{Drops: lockproof.Any}, "any number"},
 		{"executions", lockproof.Prove, exec, lockproof.Options{Executions: -1}, "Executions -1"},
-		{"calls", lockproof.Explore, lockproof.Target{}, lockproof.Options{Calls: "sit"}, "Calls"},
+		{"calls", lockproof.Explore, lockproof.Target{}, lockproof.Options{Calls: "sit"}, "calls \"sit\": expected operations"},
 		{"slots", lockproof.Explore, lockproof.Target{}, lockproof.Options{Slots: 1000}, "1000 slots"},
 		{"server", lockproof.Prove, lockproof.Target{}, lockproof.Options{Server: "rabbitmq"}, "Stress uses a real one"},
 		{"server", lockproof.Explore, exec, lockproof.Options{Server: "rabbitmq"}, "expected the simulated broker"},

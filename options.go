@@ -1,7 +1,6 @@
 package lockproof
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -162,10 +161,10 @@ func (o *Options) exploration() (e engine.Exploration, err error) {
 		Restarts: or(o.Restarts, 0), Late: !o.Prompt,
 	}
 	if e.Calls, err = engine.ParseCalls(o.Calls); err != nil {
-		return e, asInvalid(fmt.Errorf("Calls %w", err))
+		return e, invalid("calls %w", err)
 	}
 	if e.AdminCalls, err = engine.ParseCalls(o.AdminCalls); err != nil {
-		return e, asInvalid(fmt.Errorf("AdminCalls %w", err))
+		return e, invalid("calls of administrators %w", err)
 	}
 	return e, nil
 }
