@@ -85,6 +85,10 @@ func (c *AtlasConfig) needed(ctx context.Context) (*report.Needed, error) {
 			out.Proved++
 		}
 	}
+	var err error
+	if out.Any, err = c.anyNumber(ctx, all, lost); err != nil {
+		return nil, err
+	}
 	least := smallest(all, lost)
 	for _, d := range least {
 		v, err := without(ctx, all, least, d)
@@ -99,6 +103,55 @@ func (c *AtlasConfig) needed(ctx context.Context) (*report.Needed, error) {
 		}
 	}
 	return out, nil
+}
+
+// anyRoom is for whom combinations are proved for any number of clients.
+var anyRoom = Exploration{
+	Clients: AnyNumber, Admins: AnyNumber, Slots: 1, Calls: session, AdminCalls: swap, Faults: sim.FaultBounds{Crashes: AnyNumber}, Brief: true,
+}
+
+// anyNumber is what is proved for any number of clients of the combinations that lose nothing within bounds.
+func (c *AtlasConfig) anyNumber(ctx context.Context, all []combination, lost map[string][]report.AtlasVerdict) (*report.NeededAny, error) {
+	out := &report.NeededAny{Bounds: anyRoom.String()}
+	for _, comb := range all {
+		if len(lost[comb.key()]) > 0 {
+			continue
+		}
+		if c.Progress != nil {
+			c.Progress(fmt.Sprintf("combination %d of those that lose nothing, any number of clients", len(out.Each)+1))
+		}
+		e := anyRoom
+		e.Target, e.Options = lock.References[0], comb.options()
+		x, err := Explore(ctx, e)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		out.Each = append(out.Each, concluded(comb, x.Report))
+	}
+	return out, nil
+}
+
+// concluded is which properties an exploration has proved of a combination, and which it has not.
+func concluded(comb combination, r *report.Report) report.AnyCombination {
+	var names []string
+	for i, v := range comb {
+		names = append(names, dimensions[i].option+"="+dimensions[i].values[v])
+	}
+	out := report.AnyCombination{Options: strings.Join(names, " ")}
+	for i := range r.Properties {
+		p := &r.Properties[i]
+		switch verdict, _ := r.Verdict(p); verdict {
+		case report.Proved:
+			out.Proved = out.Proved.With(p.Property)
+		case report.Skipped:
+		default:
+			out.Open = out.Open.With(p.Property)
+		}
+	}
+	return out
 }
 
 // without is what is violated where one of the options that are needed is dropped, whatever is chosen of

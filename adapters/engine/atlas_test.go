@@ -23,7 +23,7 @@ import (
 // or shorter, another number of states, fails.
 func TestAtlas(t *testing.T) {
 	if testing.Short() {
-		t.Skip("skipped: -short leaves out the atlas, which takes half a minute")
+		t.Skip("skipped: -short leaves out the atlas, which takes about a minute")
 	}
 	a, err := engine.Atlas(t.Context(), engine.AtlasConfig{})
 	if err != nil {
@@ -65,6 +65,9 @@ func verdicts(a *report.Atlas) string {
 		}
 	}
 	fmt.Fprintf(&b, "%d of %d combinations proved\n", a.Needed.Proved, a.Needed.Tried)
+	for _, c := range a.Needed.Any.Each {
+		fmt.Fprintf(&b, "    %s: %s: proved %s; not %s\n", a.Needed.Any.Bounds, c.Options, c.Proved.Names(), c.Open.Names())
+	}
 	for _, o := range a.Needed.Smallest {
 		fmt.Fprintf(&b, "    %s:", o.Option)
 		for _, v := range o.Lost {

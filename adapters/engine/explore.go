@@ -49,7 +49,7 @@ type Exploration struct {
 	// ViewsProgress is told about every second how far a search for any number of clients is. It may be nil.
 	ViewsProgress func(*search.AnyStats)
 	// Brief leaves executions that violate something as the search has found them: none is made shorter, and it is not
-	// looked whether a shorter one is.
+	// looked whether a shorter one is; nor, with any number of clients, for the cut-off.
 	Brief bool
 	// Walks, where it is not 0, takes so many random executions instead of visiting all; Seed decides
 	// them.

@@ -31,7 +31,7 @@ func atlasCommand() *cobra.Command {
 every execution is visited, the verdict on every property, short counterexamples, and
 the command that repeats it. A number of steps is the least there is with no more slots
 and calls; where that is not known, it says "at most". Then it looks for the smallest set of options under
-which all properties are proved.
+which all properties are proved, and proves those for any number of clients.
 
 With --on rabbitmq or --on amqp://… each counterexample is replayed step by step on a
 real RabbitMQ.`,

@@ -110,6 +110,41 @@ type Needed struct {
 	Bounds   string
 	Smallest []NeededOption // all of these together, and no fewer
 	Free     []string       // options that make no difference then
+	Any      *NeededAny     // nil where it was not looked at
+}
+
+// NeededAny is what is proved for any number of clients of the combinations of which every property is proved within
+// bounds. What violates a property with some clients does so whatever their number.
+type NeededAny struct {
+	Bounds string // for whom
+	Each   []AnyCombination
+}
+
+// AnyCombination is a combination of options, and which properties are proved for any number of clients. Those that no
+// execution put to the test are in neither list.
+type AnyCombination struct {
+	Options      string // those that make a difference between them
+	Proved, Open property.Set
+}
+
+// AnyNumber is what is proved for any number of clients, in a sentence; "" where it was not looked at.
+func (n *Needed) AnyNumber() string {
+	a := n.Any
+	if a == nil {
+		return ""
+	}
+	proved, open := ^property.Set(0), []string(nil)
+	for _, c := range a.Each {
+		proved &= c.Proved
+		if c.Open != 0 {
+			open = append(open, c.Options+": "+strings.Join(c.Open.Names(), ", "))
+		}
+	}
+	text := fmt.Sprintf("For %s, all %d have these proved: %s.", a.Bounds, len(a.Each), strings.Join(proved.Names(), ", "))
+	if len(open) > 0 {
+		text += " Not proved: " + strings.Join(open, "; ") + "."
+	}
+	return text + fmt.Sprintf(" The other %d are violated whatever the number, since some clients suffice.", n.Tried-n.Proved)
 }
 
 // NeededOption is an option without which something is lost.

@@ -44,6 +44,10 @@ func sampleAtlas() *Atlas {
 		Needed: &Needed{
 			Tried: 64, Proved: 3, Bounds: "2 clients, 2 rounds", Free: []string{"pipeline", "polls"},
 			Smallest: []NeededOption{{"verify-first", []AtlasVerdict{broken, leaking}}, {"admin-mutex", []AtlasVerdict{leaking}}},
+			Any: &NeededAny{Bounds: "any number of clients", Each: []AnyCombination{
+				{Options: "order=descending", Proved: 1<<property.MutualExclusion | 1<<property.NoLeak},
+				{Options: "order=ascending", Proved: 1 << property.MutualExclusion, Open: 1 << property.NoLeak},
+			}},
 		},
 	}
 }

@@ -102,5 +102,6 @@ func neededLines(n *Needed, s style.Style) []style.Line {
 		}
 		out = append(out, style.Beside(style.Line{{Text: "    "}, style.Bold.Of(o.Option)}, strings.Fields("without it: "+strings.Join(lost, ", ")), style.Red, 24, s.Columns()-24)...)
 	}
-	return append(out, style.Beside(nil, strings.Fields("It makes no difference then: "+strings.Join(n.Free, "; ")+"."), style.Dim, 4, s.Columns()-4)...)
+	out = append(out, style.Beside(nil, strings.Fields("It makes no difference then: "+strings.Join(n.Free, "; ")+"."), style.Dim, 4, s.Columns()-4)...)
+	return append(out, style.Beside(nil, strings.Fields(n.AnyNumber()), style.Plain, 4, s.Columns()-4)...)
 }

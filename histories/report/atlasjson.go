@@ -60,6 +60,18 @@ type neededFile struct {
 	Bounds   string             `json:"bounds"`
 	Smallest []neededOptionFile `json:"needed"`
 	Free     []string           `json:"free"`
+	Any      *neededAnyFile     `json:"any_number_of_clients,omitempty"`
+}
+
+type neededAnyFile struct {
+	Bounds string               `json:"bounds"`
+	Each   []anyCombinationFile `json:"combinations"`
+}
+
+type anyCombinationFile struct {
+	Options string   `json:"options"`
+	Proved  []string `json:"proved"`
+	Open    []string `json:"not_proved"`
 }
 
 type neededOptionFile struct {
@@ -85,6 +97,12 @@ func WriteAtlasJSON(w io.Writer, a *Atlas) error {
 		f.Needed = &neededFile{Tried: n.Tried, Proved: n.Proved, Bounds: n.Bounds, Free: n.Free}
 		for _, o := range n.Smallest {
 			f.Needed.Smallest = append(f.Needed.Smallest, neededOptionFile{o.Option, verdictFiles(o.Lost)})
+		}
+		if n.Any != nil {
+			f.Needed.Any = &neededAnyFile{Bounds: n.Any.Bounds}
+			for _, c := range n.Any.Each {
+				f.Needed.Any.Each = append(f.Needed.Any.Each, anyCombinationFile{c.Options, c.Proved.Names(), c.Open.Names()})
+			}
 		}
 	}
 	data, err := json.Marshal(f, jsontext.AllowInvalidUTF8(true))

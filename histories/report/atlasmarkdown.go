@@ -69,6 +69,9 @@ func (n *Needed) markdown(b *strings.Builder) {
 		fmt.Fprintf(b, "| %s | %s |\n", cell(o.Option), cell(row.violations()))
 	}
 	fmt.Fprintf(b, "\nNo difference makes: %s.\n", strings.Join(n.Free, "; "))
+	if n.Any != nil {
+		fmt.Fprintf(b, "\n%s\n", cell(n.AnyNumber()))
+	}
 }
 
 // cell is text that neither ends a table's cell nor is HTML.
