@@ -43,6 +43,7 @@ type anyExploration struct {
 	views  *report.Views
 	traces map[property.Property]*scenario.Trace
 
+	states  int     // of real clients in which a violation is looked for, with each number of them
 	note    anyNote // what was concluded before the search at hand
 	unsaved error   // why a checkpoint could not be written
 	ended   bool    // the run was interrupted, and it has been seen to what is left of it
@@ -51,27 +52,39 @@ type anyExploration struct {
 // exploreAny visits an abstraction that covers every number of clients, once for each kind of thing that
 // properties ask to be remembered: a search that remembers less has fewer parts.
 func exploreAny(ctx context.Context, e *Exploration) (*Explored, error) {
+	x, err := newAnyExploration(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	return x.explore()
+}
+
+func newAnyExploration(ctx context.Context, e *Exploration) (*anyExploration, error) {
 	b, err := e.anyBounds()
 	if err != nil {
 		return nil, configuration(err)
 	}
-	x := &anyExploration{Exploration: e, ctx: ctx, bounds: b, views: new(report.Views), traces: make(map[property.Property]*scenario.Trace)}
+	x := &anyExploration{states: realStates, Exploration: e, ctx: ctx, bounds: b, views: new(report.Views), traces: make(map[property.Property]*scenario.Trace)}
 	x.report = &report.Report{
 		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Visited,
 		Broker: "the simulated broker", Strength: e.Strength.String(), Bounds: e.String(), Views: x.views,
 	}
+	return x, nil
+}
+
+func (x *anyExploration) explore() (*Explored, error) {
 	if err := x.resume(); err != nil {
 		return nil, err
 	}
-	for _, group := range together(b.Properties) {
+	for _, group := range together(x.bounds.Properties) {
 		if err := x.visit(group); err != nil {
 			return nil, err
 		}
 	}
 	slices.SortFunc(x.report.Properties, func(a, b report.PropertyResult) int { return int(a.Property) - int(b.Property) })
-	x.report.Interrupted = ctx.Err() != nil
+	x.report.Interrupted = x.ctx.Err() != nil
 	return &Explored{Unsaved: x.unsaved, Result: Result{
-		Report: x.report, Strength: e.Strength, Traces: x.traces, labels: labels{strength: e.Strength, origin: e.origin()},
+		Report: x.report, Strength: x.Strength, Traces: x.traces, labels: labels{strength: x.Strength, origin: x.origin()},
 	}}, nil
 }
 
@@ -262,7 +275,7 @@ func (x *anyExploration) real(r *search.AnyResult, p property.Property, res *rep
 		if len(b.Clients) > lock.MaxClients {
 			break
 		}
-		found, whole := r.Real(x.ctx, 1<<p, n, realStates, illegal(&b))
+		found, whole := r.Real(x.ctx, 1<<p, n, x.states, illegal(&b))
 		if actions, ok := found[p]; ok {
 			t, err := shortened(x.ctx, new(sim.Runner), &b, p, actions)
 			if err != nil {
@@ -272,7 +285,7 @@ func (x *anyExploration) real(r *search.AnyResult, p property.Property, res *rep
 			return "", nil
 		}
 		if !whole {
-			return fmt.Sprintf("seen violated in the abstraction; none of %d states of %s of each kind shows it", realStates, counted(n, "client")), nil
+			return fmt.Sprintf("seen violated in the abstraction; none of %d states of %s of each kind shows it", x.states, counted(n, "client")), nil
 		}
 		tried = fmt.Sprintf("seen violated in the abstraction; no execution of up to %s of each kind shows it", counted(n, "client"))
 	}
@@ -305,7 +318,7 @@ func (x *anyExploration) count(r *search.AnyResult) {
 
 // cutoff takes in how many real clients reach all views of a search.
 func (x *anyExploration) cutoff(r *search.AnyResult) {
-	if r.Stop != search.Finished {
+	if r.Stop != search.Finished || x.Brief {
 		return
 	}
 	v, first := x.views, x.views.Tried == 0
