@@ -1,6 +1,7 @@
 package rabbitmq_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -105,10 +106,8 @@ func record(t *testing.T) {
 		}
 		m := newMatch(w, broker.Like(b.Version), patience)
 		m.counters = make(map[amqp.Queue]string)
-		if err := m.play(drafts.Example(seed)); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.end(); err != nil {
+		err = m.play(drafts.Example(seed))
+		if err := errors.Join(err, w.end()); err != nil {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&out, "\n## %d\n%s\n", seed, strings.Join(m.lines, "\n"))
