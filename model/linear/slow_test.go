@@ -2,9 +2,12 @@ package linear
 
 import (
 	"runtime"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -79,4 +82,51 @@ func TestLoadDoesNotDecide(t *testing.T) {
 	if unknown == 0 || unknown == len(quiet) {
 		t.Errorf("%d of %d histories take more than %d steps: expected some", unknown, len(quiet), steps)
 	}
+}
+
+// What is too large to be searched is left undecided, with that reason: so many operations, so many steps that are
+// checked together, so many of them without an end; and one fewer of each is searched.
+func TestTooLargeToSearch(t *testing.T) {
+	parts := func(steps, pending int) *Specification {
+		r := new(normaliser)
+		if err := r.normalise(script(t, lock.Mutex, 0, "c1 acquire\nc1 ok acquire 1\ngone c1\n"), 0, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		p := r.specify(0)
+		p.atomicSteps = slices.Repeat(p.atomicSteps[:1], steps)
+		for i := range pending {
+			p.atomicSteps[i].to = p.ticks.end
+		}
+		return p
+	}
+	for _, c := range []struct {
+		steps, pending int
+		small          bool
+	}{
+		{1, 0, true}, {maxSlowSteps, 0, true}, {maxSlowSteps + 1, 0, false},
+		{slowEndless + 1, slowEndless, true}, {slowEndless + 1, slowEndless + 1, false},
+	} {
+		if got := parts(c.steps, c.pending).small(); got != c.small {
+			t.Errorf("%d steps, %d of them without an end: small is %v", c.steps, c.pending, got)
+		}
+	}
+	h := script(t, lock.Mutex, 0, "c1 acquire\nc1 ok acquire 1\nc1 release 1\nc1 ok release 1\n")
+	for calls, why := range map[int]string{slowCalls: "", slowCalls + 1: "it is so; and the history is too large to search for an order"} {
+		var c Checker
+		if err := c.normaliser.normalise(h, 0, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		c.normaliser.calls = append(c.normaliser.calls, make([]operation, calls-len(c.normaliser.calls))...)
+		if f := c.slow(Finding{Why: "it is so"}, Options{}); f.Why != why {
+			t.Errorf("%d operations: %+v", calls, f)
+		}
+	}
+	if f := Check(unanswered(t), Options{Steps: 1}); f.Decision != Undecided || !strings.HasSuffix(f.Why, "; and the search for an order was not over after 1 steps") {
+		t.Errorf("one step: %+v", f)
+	}
+}
+
+// unanswered is a history that the fast check leaves to the search.
+func unanswered(t *testing.T) *history.History {
+	return script(t, lock.Mutex, 0, "c1 acquire\nc1 info acquire timed-out\nc1 release 1\nc1 ok release 1\ngone c9\n")
 }

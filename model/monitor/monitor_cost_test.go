@@ -44,3 +44,32 @@ func TestCostsSaid(t *testing.T) {
 		}
 	}
 }
+
+// TestCostClasses: what an operation costs is counted under how it went.
+func TestCostClasses(t *testing.T) {
+	yes := func(slot uint8) lock.Result { return lock.Result{Outcome: lock.Done, Held: true, Slot: slot} }
+	no := func(why lock.Reason) lock.Result { return lock.Result{Outcome: lock.Failed, Reason: why} }
+	for _, c := range []struct {
+		op   lock.Op
+		r    lock.Result
+		lost int
+		want string
+	}{
+		{lock.Acquire, yes(1), 0, "acquire slot 1"}, {lock.Acquire, yes(2), 0, "acquire a later slot"},
+		{lock.Acquire, yes(1), 1, "acquire after a lost race"}, {lock.Acquire, yes(2), 2, "acquire after a lost race"},
+		{lock.Acquire, no(lock.Full), 0, "acquire, all taken"}, {lock.Acquire, no(lock.Full), 1, "acquire, withdrawn or given up"},
+		{lock.Acquire, no(lock.Withdrawn), 0, "acquire, withdrawn or given up"}, {lock.Acquire, no(lock.GaveUp), 2, "acquire, withdrawn or given up"},
+		{lock.Verify, yes(1), 0, "verify, held"}, {lock.Verify, no(lock.Removed), 0, "verify, not held"},
+		{lock.Release, lock.Result{}, 0, "release"}, {lock.Create, lock.Result{}, 0, "create"}, {lock.Add, lock.Result{}, 0, "add"},
+		{lock.Remove, lock.Result{}, 0, "remove"}, {lock.Destroy, lock.Result{}, 0, "destroy"}, {lock.Count, lock.Result{}, 0, "count"},
+		{lock.Wait, lock.Result{}, 0, "wait"},
+	} {
+		var costs Costs
+		costs.Add(c.op, c.r, c.lost, [Measures]int{5, 4, 3, 2, 1})
+		for class := range CostClasses {
+			if (costs[class].Count == 1) != (class.String() == c.want) {
+				t.Errorf("%s, %+v, %d races lost: counted %d times as %q", c.op, c.r, c.lost, costs[class].Count, class)
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/bits"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -289,5 +290,29 @@ func TestAnySoloEndless(t *testing.T) {
 		if want := (Solo{Known: true, Steps: 9, Endless: endless}); r.Stop != Finished || r.Solo != want || r.Found.Has(property.Progress) != endless {
 			t.Errorf("%s: stopped %d, %v, found %b, alone %+v, want %+v", target, r.Stop, r.Err, r.Found, r.Solo, want)
 		}
+	}
+}
+
+// TestAnyCheck: what can't be searched for any number of clients is refused, with the reason.
+func TestAnyCheck(t *testing.T) {
+	for want, change := range map[string]func(*AnyBounds){
+		"":                                             func(*AnyBounds) {},
+		"no client of which there is any number":       func(b *AnyBounds) { b.Clients, b.Any = append(b.Clients, b.Any...), nil },
+		"no client stands for the others":              func(b *AnyBounds) { b.Named, b.Clients = true, nil },
+		"clients share a connection":                   func(b *AnyBounds) { b.Options.Connection = lock.SharedConnection },
+		"more than one lock":                           func(b *AnyBounds) { b.Locks = append(b.Locks, scenario.Lock{Name: "mails", Slots: 1}) },
+		"11 slots: expected at most 10":                func(b *AnyBounds) { b.Locks[0].Slots = 11 },
+		"9 clients: expected 1 to 8":                   func(b *AnyBounds) { b.Any = slices.Repeat(b.Any, 8) },
+		"client 2 calls 0 operations: expected 1 to 2": func(b *AnyBounds) { b.Any[0].Ops = nil },
+	} {
+		b := anyStandard(1, 1, 1<<property.MutualExclusion, false)
+		change(&b)
+		if err := b.Check(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	b := anyStandard(1, 1, 1<<property.MutualExclusion, false)
+	if b.Named = true; b.Check() != nil {
+		t.Error(b.Check())
 	}
 }
