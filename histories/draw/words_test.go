@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -8,6 +9,8 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/scenario"
 )
 
 // Each reply has its words.
@@ -55,4 +58,53 @@ func TestCallWords(t *testing.T) {
 		}
 	}
 	historiestest.Golden(t, "answers.txt", said.String())
+}
+
+// TestEveryWord: every action, command, answer and state has words of its own, of a mutex and of a semaphore.
+func TestEveryWord(t *testing.T) {
+	var said strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&said, format+"\n", args...) }
+	for do := scenario.Step; do <= scenario.Choose; do++ {
+		for _, a := range []scenario.Action{{Do: do, Client: 2}, {Do: do, Client: 2, Arg: 3}, {Do: do, Client: 2, Late: true}} {
+			line("%v: %s", a, actionWords(a))
+		}
+	}
+	names := new(amqp.Names)
+	queue := names.Intern("jobs-1-A")
+	for m := amqp.QueueDeclare; m <= amqp.QueueUnbind; m++ {
+		for flags := amqp.Flags(1); flags != 0; flags <<= 1 {
+			line("%s %d: %s", m, flags, commandWords(amqp.Command{Method: m, Queue: queue, Number: 7, Flags: flags}, names))
+		}
+		line("%s, all flags: %s", m, commandWords(amqp.Command{Method: m, Queue: queue, Flags: ^amqp.Flags(0)}, names))
+	}
+	for _, kind := range []lock.Kind{lock.Semaphore, lock.Mutex, lock.PersistentMutex} {
+		for op := lock.Acquire; op <= lock.Wait; op++ {
+			e := history.Event{F: history.F(op), Type: history.OK, Slot: 1, Slots: 2}
+			line("%s %s: %s, %s", kind, op, invocationWords(e, kind), completionWords(e, kind))
+			for e.Held, e.Reason = true, lock.Removed; e.Type <= history.Info; e.Type++ {
+				line("%s %s %s, held and removed: %s", kind, op, e.Type, completionWords(e, kind))
+			}
+		}
+		for _, truth := range []monitor.Truth{
+			{}, {Exists: 2}, {Taken: 2}, {Exists: 2, Taken: 2, Owner: [monitor.Slots + 1]uint8{1: 2}}, {Exists: 8}, {Taken: 2, Exists: 12},
+			{Exists: 6, Taken: 4, Owner: [monitor.Slots + 1]uint8{2: 1 | monitor.HalfOpen}}, {Admin: 3}, {Exists: 2, Admin: 1 | monitor.HalfOpen},
+		} {
+			line("%s, %b there, %b taken: %s", kind, truth.Exists, truth.Taken, strings.Join(stateWords(&truth, kind), ", "))
+		}
+	}
+	historiestest.Golden(t, "words.txt", said.String())
+}
+
+// TestErrors: what clients said is told with its step, each of it once, and of many the first.
+func TestErrors(t *testing.T) {
+	trace := historiestest.LockedTaken()
+	trace.Errors = map[int]string{1: "no", 0: "never", 2: "no", 3: "\x1b[2J"}
+	got := strings.Join(Errors(trace), "\n")
+	want := `c1 says of acquire: "never" (step 1)` + "\n" + `c2 says of acquire: "no" (step 2)` + "\n" + `c2 says of acquire: "\x1b[2J" (step 7)`
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if trace.Errors[4] = "one more"; strings.Join(Errors(trace), "\n") != want {
+		t.Errorf("%d errors are told", len(Errors(trace)))
+	}
 }
