@@ -105,6 +105,7 @@ func TestVerifiedWhereAnyoneReleases(t *testing.T) {
 		{"removed", held + "c2 remove 1\nc2 ok remove\nc1 verify 1\nc1 ok verify 1\n", Illegal},
 		{"being removed", held + "c2 remove 1\nc1 verify 1\nc2 ok remove\nc1 ok verify 1\n", Legal},
 		{"released by another", held + "c2 release 1\nc2 ok release 1\nc1 verify 1\nc1 ok verify 1\n", Illegal},
+		{"released by another, who took it, and removed", held + "c2 release 1\nc2 ok release 1\nc2 acquire\nc2 ok acquire 1\nc3 remove 1\nc3 ok remove\nc1 verify 1\nc1 ok verify 1 removed\n", Legal},
 		{"another's", held + "c2 verify 1\nc2 ok verify 1\n", Illegal},
 	} {
 		h := script(t, lock.Semaphore, 1, c.text)

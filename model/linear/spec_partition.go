@@ -16,8 +16,8 @@ import (
 // turn had it in the order of their answers: each took it after the one before gave it back, where
 // that is certain.
 func (p *Specification) tighten() {
-	if p.r.unnamed {
-		return
+	if p.r.unnamed || p.r.releases == ByAnyone {
+		return // a slot may be another's before its holder gave it back
 	}
 	give := make([]int32, len(p.r.calls)) // by take: the call that gives it back, plus 1
 	for k := range p.r.calls {
