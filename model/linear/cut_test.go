@@ -92,6 +92,8 @@ func TestCutAfterUnanswered(t *testing.T) {
 	}{
 		{"unanswered", "c1 acquire\nc1 info acquire timed-out\nc1 release 1\ngone c1\nc1 ok release 1\nc2 acquire\nc2 ok acquire 1\n", Legal},
 		{"answered", "c1 acquire\nc1 ok acquire 1\nc1 release 1\nc1 ok release 1\nc2 acquire\nc2 ok acquire 1\n", Legal},
+		{"released as the broker restarts", "c1 acquire\nc1 ok acquire 1\nc1 release 1\nrestart\nc1 ok release 1\nc2 acquire\nc2 ok acquire 1\n", Legal},
+		{"released after a restart", "c1 acquire\nc1 ok acquire 1\nrestart\nc2 acquire\nc2 ok acquire 1\nc2 release 1\nc2 ok release 1\nc4 acquire\nc4 ok acquire 1\n", Legal},
 		{"released again", "c1 acquire\nc1 ok acquire 1\nc1 release 1\nc1 ok release 1\nc2 acquire\nc2 ok acquire 1\nc1 release 1\nc1 ok release 1\n", Illegal},
 	} {
 		text := strings.Repeat("c9 acquire\nc9 fail acquire gave-up\n", cutSize/2-3) + "restart\n" + c.text + "c3 acquire\nc3 fail acquire full\n"

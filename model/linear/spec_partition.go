@@ -81,7 +81,7 @@ func (p *Specification) cut(apart int) (cuts []cut) {
 			state = p.settled(state, at)
 			under--
 		}
-		if p.r.releases == ByAnyone && held != 0 {
+		if p.r.releases == ByAnyone && held.held != 0 {
 			continue // by whom is not known: answers need not come in the order in which it went from hand to hand
 		}
 		if under == 0 && i+1-last >= apart {
@@ -95,29 +95,46 @@ func (p *Specification) cut(apart int) (cuts []cut) {
 	return cuts
 }
 
-// heldCount is how many slots are held where anyone may release them, as far as answers tell. Once that is not known, as
-// after an acquire without an answer, it is never 0 again, but for a restart.
-type heldCount int
+// heldCount is how many slots are held where anyone may release them, as far as answers tell. Once that is not known, it
+// is never 0 again, but for a restart.
+type heldCount struct {
+	held      int
+	releasing int // releases under way that are answered
+}
 
 func (t *heldCount) note(r *normaliser, i, at int32) {
 	const unknown = 1 << 30
-	switch {
-	case at == restarted:
-		*t = 0
-	case at < none:
-		if *t != 0 {
-			*t = unknown
+	if at < none {
+		switch {
+		case at == restarted && t.releasing == 0:
+			t.held = 0
+		case at == restarted || t.held != 0: // what is released may be what was lost
+			t.held = unknown
 		}
-	case at == none:
-	case r.calls[at].effect == mayTake:
-		*t = unknown
-	case r.calls[at].inv == i:
-	case r.calls[at].effect == takes:
-		*t++
-	case r.calls[at].effect == freesAny:
-		*t--
-	case r.calls[at].effect == leaves:
-		*t = unknown
+		return
+	}
+	if at == none {
+		return
+	}
+	c := &r.calls[at]
+	began := c.inv == i
+	switch c.effect {
+	case mayTake: // which is never answered
+		t.held = unknown
+	case takes:
+		if !began {
+			t.held++
+		}
+	case freesAny:
+		switch {
+		case !began:
+			t.releasing--
+			t.held--
+		case !c.traits.has(partial):
+			t.releasing++
+		}
+	case leaves:
+		t.held = unknown
 	}
 }
 
