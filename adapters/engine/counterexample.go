@@ -80,6 +80,8 @@ type Replayed struct {
 	Violation *scenario.Violation
 	// Tries is how often that was, of how many times it was tried, where clients are somebody else's.
 	Tries histories.Tries
+	// Command repeats the replay and Said is what came of it, in lines, for the page; may be empty.
+	Command, Said string
 }
 
 // On carries out on a real broker what was replayed. Where that shows something else, Violation says so: it is nil

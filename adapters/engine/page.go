@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"time"
 
@@ -26,7 +27,13 @@ func (r *Result) WritePage(w io.Writer) error {
 // WritePage writes the execution, with porcupine's picture of its history, as one HTML page that
 // needs nothing else.
 func (r *Replayed) WritePage(w io.Writer) error {
-	return report.WritePage(w, &report.Page{Executions: []report.Execution{execution(r.Trace, "", "")}})
+	text := "lockproof " + Version + "\n"
+	if r.Command != "" {
+		text += fmt.Sprintf("repeat it: %s\n\n%s", r.Command, r.Said)
+	}
+	return report.WritePage(w, &report.Page{
+		Title: r.Trace.Scenario.Target, Text: text, Executions: []report.Execution{execution(r.Trace, "", "")},
+	})
 }
 
 // picturing bounds how long porcupine may take over one picture.

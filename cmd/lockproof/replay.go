@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -131,11 +132,12 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 			if err != nil {
 				return err
 			}
-			unshown := show(c, r, html)
-			if _, real := on.real(); real {
-				return all(replayReal(c, &on, ce, r), unshown)
-			}
-			return all(verdict(c.OutOrStdout(), ce, r, "the simulated broker"), unshown)
+			return show(c, r, html, func(w io.Writer) error {
+				if _, real := on.real(); real {
+					return replayReal(c, &on, w, ce, r)
+				}
+				return verdict(w, ce, r, "the simulated broker")
+			})
 		},
 	}
 	on.register(cmd)
@@ -161,12 +163,15 @@ func permit(c *cobra.Command, command string, trusted bool, file string) error {
 	return err
 }
 
-// show draws what a replay came to, on the terminal and, where one is asked for, as a page. The error is for what could
-// not be written, and changes nothing about the verdict.
-func show(c *cobra.Command, r *engine.Replayed, html string) error {
+// show draws what a replay came to and says its verdict, on the terminal and, where one is asked for, on a page. What
+// can't be written changes nothing about the verdict.
+func show(c *cobra.Command, r *engine.Replayed, html string, verdict func(io.Writer) error) error {
 	undrawn := draw.Draw(c.OutOrStdout(), r.Trace, outputStyle())
 	fmt.Fprintln(c.OutOrStdout())
-	return all(undrawn, writeFile("--html", html, r.WritePage))
+	var said strings.Builder
+	ended := verdict(io.MultiWriter(c.OutOrStdout(), &said))
+	r.Command, r.Said = commandLine(), said.String()
+	return all(ended, undrawn, writeFile("--html", html, r.WritePage))
 }
 
 // replayForeign carries out a counterexample of somebody else's program, whose commands wait at the gate of
@@ -180,8 +185,7 @@ func replayForeign(c *cobra.Command, on *onFlags, ce *histories.Counterexample, 
 	if err != nil {
 		return err
 	}
-	unshown := show(c, r, html)
-	return all(verdict(c.OutOrStdout(), ce, r, broker.String()), unshown)
+	return show(c, r, html, func(w io.Writer) error { return verdict(w, ce, r, broker.String()) })
 }
 
 // verdict says whether the property was violated again. What was only ever seen once is shown as it was then.
@@ -204,8 +208,8 @@ func verdict(w io.Writer, ce *histories.Counterexample, r *engine.Replayed, brok
 	return nil
 }
 
-// replayReal carries out the counterexample on a real broker.
-func replayReal(c *cobra.Command, on *onFlags, ce *histories.Counterexample, r *engine.Replayed) error {
+// replayReal carries out the counterexample on a real broker, and says how that compares.
+func replayReal(c *cobra.Command, on *onFlags, w io.Writer, ce *histories.Counterexample, r *engine.Replayed) error {
 	broker, err := on.start(c, ce.Scenario.Restarts())
 	if err != nil {
 		return err
@@ -214,7 +218,7 @@ func replayReal(c *cobra.Command, on *onFlags, ce *histories.Counterexample, r *
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(safetext.NewWriter(c.OutOrStdout()), real)
+	fmt.Fprintln(safetext.NewWriter(w), real)
 	if real.Skipped != "" {
 		return fmt.Errorf("replaying on %s: skipped: %s", broker, real.Skipped)
 	}

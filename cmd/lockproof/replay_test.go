@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
 )
 
@@ -75,5 +76,24 @@ func TestAsk(t *testing.T) {
 	defer r.Close()
 	if got, err := ask(ctx, r, &bytes.Buffer{}, ""); got || err == nil {
 		t.Errorf("interrupted: %v, %v", got, err)
+	}
+}
+
+// TestReplayPage: the page of a replay says what came of it, with which version, and how to repeat it.
+func TestReplayPage(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "page.html")
+	var out, errs bytes.Buffer
+	if code := run([]string{"replay", found(t), "--html", page}, &out, &errs); code != exitViolated {
+		t.Fatalf("exit code %d; %s", code, errs.String())
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdict := strings.Split(strings.TrimSpace(out.String()), "\n")
+	for _, want := range []string{"lockproof " + engine.Version, "repeat it: lockproof", verdict[len(verdict)-1]} {
+		if !bytes.Contains(got, []byte(want)) {
+			t.Errorf("%q is not on the page", want)
+		}
 	}
 }
