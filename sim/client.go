@@ -2,6 +2,7 @@ package sim
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -87,11 +88,11 @@ func (w *World) step(c uint8, do scenario.Do, late bool) {
 		return
 	}
 	cmd := impl.Next(&cl.machine)
-	reply := w.send(c, cmd)
+	reply, x := w.send(c, cmd)
 	w.record.exchange(cmd, reply)
 	w.Seen.reply(reply)
 	if w.Coverage != nil {
-		w.Coverage.command(c, w.class(cmd, reply))
+		w.Coverage.command(c, classOf(&x))
 	}
 	switch do {
 	case scenario.CrashEffect:
@@ -112,20 +113,23 @@ func (w *World) step(c uint8, do scenario.Do, late bool) {
 }
 
 // send carries a command to the broker and what it changed to the monitor.
-func (w *World) send(c uint8, cmd amqp.Command) amqp.Reply {
+func (w *World) send(c uint8, cmd amqp.Command) (reply amqp.Reply, x backend.Exchange) {
 	cl := &w.clients[c-1]
 	cl.sent++
 	if cmd.Method == amqp.ConnectionOpen {
 		w.open(c)
-		reply := amqp.Reply{Kind: amqp.OK}
-		w.Monitor.Command(c, cmd, reply, false)
-		return reply
+		reply = amqp.Reply{Kind: amqp.OK}
+		x = w.exchange(cmd, reply, false)
+		w.Monitor.Exchange(c, &x)
+		return reply, x
 	}
 	if cl.conn == 0 {
-		return amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced}
+		reply = amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced}
+		return reply, w.exchange(cmd, reply, false)
 	}
-	reply := w.broker.Apply(cl.conn, cmd)
-	w.Monitor.Command(c, cmd, reply, cl.confirms)
+	reply = w.broker.Apply(cl.conn, cmd)
+	x = w.exchange(cmd, reply, cl.confirms)
+	w.Monitor.Exchange(c, &x)
 	switch {
 	case cmd.Method == amqp.ConnectionClose || reply.Kind == amqp.ConnectionClosed:
 		w.end(cl.conn, c)
@@ -134,9 +138,18 @@ func (w *World) send(c uint8, cmd amqp.Command) amqp.Reply {
 	case cmd.Method == amqp.ChannelOpen:
 		cl.confirms = false
 	default:
-		w.touch(c, cmd, reply)
+		w.touch(c, cmd, &x)
 	}
-	return reply
+	return reply, x
+}
+
+// exchange is what a command and its reply were.
+func (w *World) exchange(cmd amqp.Command, reply amqp.Reply, confirms bool) backend.Exchange {
+	x := cmd.Exchange(reply, cmd.Replies(confirms))
+	if m := &w.setting.meaning[cmd.Queue]; m.Known {
+		x.Role, x.Lock, x.Slot, x.Known = m.Role, m.Lock, m.Slot, true
+	}
+	return x
 }
 
 // open makes a connection for the client; one that it still has, it closes. Where all share one, it
@@ -184,7 +197,7 @@ func (w *World) process(c uint8, incarnation int32) int32 {
 }
 
 // touch tells the monitor of a command on a lock's queue.
-func (w *World) touch(c uint8, cmd amqp.Command, reply amqp.Reply) {
+func (w *World) touch(c uint8, cmd amqp.Command, x *backend.Exchange) {
 	if cmd.Queue == 0 {
 		return
 	}
@@ -196,9 +209,9 @@ func (w *World) touch(c uint8, cmd amqp.Command, reply amqp.Reply) {
 		w.Monitor.Named(c, !m.Collides)
 	}
 	if !m.Collides {
-		w.Monitor.Touch(c, m.Role, m.Slot, cmd, reply)
+		w.Monitor.Touch(c, x)
 	}
-	if (cmd.Method != amqp.QueueDeclare || cmd.Flags.Has(amqp.Passive)) && cmd.Method != amqp.QueueDelete || reply.Kind != amqp.OK {
+	if x.Access != backend.Create && x.Access != backend.Delete || x.Result != backend.Done {
 		return
 	}
 	for l := range w.setting.layouts {

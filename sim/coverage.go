@@ -3,7 +3,7 @@ package sim
 import (
 	"math/bits"
 
-	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
@@ -90,30 +90,11 @@ func stateOf(t *monitor.Truth) uint16 {
 	return uint16(bits.OnesCount16(t.Exists))<<9 | uint16(bits.OnesCount16(t.Taken))<<5 | uint16(min(dead, 3))<<3 | admin<<1 | holes
 }
 
-// class is a method, what its queue is for, and the kind of its reply, in one number that is not 0.
-func (w *World) class(cmd amqp.Command, reply amqp.Reply) uint16 {
+// classOf is a method, what its resource is for, and the kind of its answer, in one number that is not 0.
+func classOf(x *backend.Exchange) uint16 {
 	role := uint16(7)
-	if m := w.setting.meaning[cmd.Queue]; m.Known {
-		role = uint16(m.Role)
+	if x.Known {
+		role = uint16(x.Role)
 	}
-	return uint16(cmd.Method)<<6 | role<<3 | replied(reply)
-}
-
-// replied is the kind of a reply, as far as locks tell them apart, from 0 to 7.
-func replied(r amqp.Reply) uint16 {
-	switch {
-	case r.Returned > 0:
-		return 1
-	case r.Code == amqp.ResourceLocked:
-		return 2
-	case r.Kind == amqp.ChannelClosed:
-		return 3
-	case r.Kind == amqp.ConnectionClosed:
-		return 4
-	case r.Kind == amqp.Nack || r.Kind == amqp.GetEmpty:
-		return 5
-	case r.Kind == amqp.OK && r.Messages > 0:
-		return 6
-	}
-	return 0
+	return uint16(x.Method)<<6 | role<<3 | uint16(x.Answer)
 }

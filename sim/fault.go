@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -144,9 +144,9 @@ func (w *World) leftover(q amqp.Queue) string {
 		return ""
 	case w.broker.Depth(q) > 0:
 		return "messages are left in a queue"
-	case m.Role == lock.RoleA && m.Slot == 0:
+	case m.Role == backend.Slot && m.Slot == 0:
 		return "a queue is left that is no slot's"
-	case m.Role != lock.RoleA && w.broker.Owner(q) == 0 && !w.Monitor.Believed(m.Lock, m.Slot):
+	case m.Role != backend.Slot && w.broker.Owner(q) == 0 && !w.Monitor.Believed(m.Lock, m.Slot):
 		return "a queue is left that is nobody's"
 	}
 	return ""

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -13,9 +14,9 @@ type Footprint struct {
 	// Private says that the next command touches no queue; Reads are the
 	// queues of one that only looks. Both are unset where neither is the case.
 	Private bool
-	Reads   lock.Roles
+	Reads   backend.Roles
 	// Writes are the queues that the client may declare, delete or lose from now on.
-	Writes lock.Roles
+	Writes backend.Roles
 }
 
 // Footprint is what a client touches in the state at hand.
@@ -53,7 +54,7 @@ func (s *System) Footprint(n int) Footprint {
 
 // writes are the queues of the operations that are left, and those that would go with a connection if
 // it were lost.
-func (s *System) writes(c uint8, impl lock.Implementation) (set lock.Roles) {
+func (s *System) writes(c uint8, impl lock.Implementation) (set backend.Roles) {
 	w := &s.world
 	cl := &w.clients[c-1]
 	for q := range w.setting.meaning {
@@ -66,7 +67,7 @@ func (s *System) writes(c uint8, impl lock.Implementation) (set lock.Roles) {
 	}
 	known, ok := impl.(*lock.Protocol)
 	if !ok {
-		return lock.AllRoles // a variant may do anything
+		return backend.AllRoles // a variant may do anything
 	}
 	if cl.busy {
 		set |= known.Writes(cl.machine.Op)
@@ -81,9 +82,9 @@ func (s *System) writes(c uint8, impl lock.Implementation) (set lock.Roles) {
 	return set
 }
 
-func (w *World) roleOf(q amqp.Queue) lock.Roles {
+func (w *World) roleOf(q amqp.Queue) backend.Roles {
 	if int(q) >= len(w.setting.meaning) || !w.setting.meaning[q].Known {
-		return lock.AllRoles
+		return backend.AllRoles
 	}
 	return 1 << w.setting.meaning[q].Role
 }

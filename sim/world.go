@@ -118,7 +118,7 @@ func (w *World) connect(c uint8) {
 	impl.Start(&cl.machine, lock.Connect, 0)
 	for !cl.machine.Done() {
 		cmd := impl.Next(&cl.machine)
-		reply := w.send(c, cmd)
+		reply, _ := w.send(c, cmd)
 		w.record.setUp(c, cmd, reply)
 		impl.Apply(&cl.machine, reply)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -96,12 +97,12 @@ type naming struct {
 const lockHere = "\x00"
 
 // name implements [lock.Naming].
-func (n *naming) name(name string, role lock.Role, slot int) string {
+func (n *naming) name(name string, role backend.Role, slot int) string {
 	pattern := ""
 	switch role {
-	case lock.RoleAdmin:
+	case backend.AdminMutex:
 		pattern = n.admin
-	case lock.RoleMutex:
+	case backend.Mutex:
 		pattern = n.mutex
 	}
 	if pattern == "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/monitor"
 )
 
 // rehearse has the custodian use a lock alone, to learn by which queues it can be told what the broker has of it.
@@ -83,9 +83,9 @@ func (s *Stage) use(ctx context.Context, a *actor, name string, p *probe) error 
 	p.granted = r.Held
 	s.examine(func(v wire.Sight) {
 		for slot := range p.slots {
-			p.slots[slot] = v.Exists(lock.Names(name, lock.RoleA, slot+1))
+			p.slots[slot] = v.Exists(lock.Names(name, backend.Slot, slot+1))
 		}
-		p.holder = !r.Held || v.Exists(lock.Names(name, lock.RoleB, max(1, int(r.Slot))))
+		p.holder = !r.Held || v.Exists(lock.Names(name, backend.Holder, max(1, int(r.Slot))))
 		for q, exclusive := range p.exclusive {
 			if exclusive && strings.Contains(q, name) && v.Owner(q) != nil {
 				p.owned = append(p.owned, q)
@@ -171,7 +171,7 @@ func (s *Stage) overhear() *probe {
 func (p *probe) hear(c *wire.Command) {
 	p.heard++
 	m := c.Model(func(string) amqp.Queue { return 0 }).Method
-	if id := c.Method.ID().String(); !monitor.Minimal(m) && !slices.Contains(p.methods, id) {
+	if id := c.Method.ID().String(); !m.Minimal() && !slices.Contains(p.methods, id) {
 		p.methods = append(p.methods, id)
 	}
 	switch m := c.Method.(type) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -47,7 +48,8 @@ func (r *run) told(c uint8, l *link, cmd *wire.Command, m amqp.Command, reply am
 		r.opened(c, l)
 	}
 	p.mend(&r.monitor, m, reply)
-	r.monitor.Command(c, m, reply, cmd.Replies)
+	x := m.Exchange(reply, cmd.Replies)
+	r.monitor.Exchange(c, &x)
 	switch {
 	case m.Method == amqp.ConnectionClose || reply.Kind == amqp.ConnectionClosed:
 		if r.has(l) {
@@ -58,10 +60,10 @@ func (r *run) told(c uint8, l *link, cmd *wire.Command, m amqp.Command, reply am
 	}
 	p.refused = p.refused || reply.Kind == amqp.ChannelClosed && reply.Code.Refusal()
 	p.shifted = p.shifted || reply.Kind == amqp.ChannelClosed || m.Method == amqp.ChannelClose
-	if what := r.book.mean(m.Queue); what.Known && what.Role == lock.RoleB && reply.Kind == amqp.OK {
+	if what := r.book.mean(m.Queue); what.Known && what.Role == backend.Holder && reply.Kind == amqp.OK {
 		p.holds(m.Method, what.Slot)
 	}
-	r.touch(c, m, reply)
+	r.touch(c, m, reply, &x)
 }
 
 // mend keeps account of channels that the broker has closed: a client may open another one in a later operation, when it
@@ -105,7 +107,7 @@ func (r *run) opened(c uint8, l *link) {
 }
 
 // touch tells the monitor of a command on a lock's queue.
-func (r *run) touch(c uint8, m amqp.Command, reply amqp.Reply) {
+func (r *run) touch(c uint8, m amqp.Command, reply amqp.Reply, x *backend.Exchange) {
 	mean := r.book.mean(m.Queue)
 	if m.Args.Has&(amqp.HasExpires|amqp.HasMessageTTL) != 0 {
 		r.record.timed = true
@@ -115,7 +117,8 @@ func (r *run) touch(c uint8, m amqp.Command, reply amqp.Reply) {
 			r.monitor.Named(c, !mean.Collides)
 		}
 		if !mean.Collides {
-			r.monitor.Touch(c, mean.Role, mean.Slot, m, reply)
+			x.Role, x.Lock, x.Slot, x.Known = mean.Role, mean.Lock, mean.Slot, true
+			r.monitor.Touch(c, x)
 		}
 	}
 	if changes(m, reply) {
@@ -390,9 +393,9 @@ func (r *run) leftover(v wire.Sight, q amqp.Queue) string {
 		return ""
 	case v.Depth(name) > 0:
 		return "messages are left in a queue"
-	case m.Role == lock.RoleA && m.Slot == 0:
+	case m.Role == backend.Slot && m.Slot == 0:
 		return "a queue is left that is no slot's"
-	case m.Role != lock.RoleA && v.Owner(name) == nil && !r.monitor.Believed(m.Lock, m.Slot):
+	case m.Role != backend.Slot && v.Owner(name) == nil && !r.monitor.Believed(m.Lock, m.Slot):
 		return "a queue is left that is nobody's"
 	}
 	return ""

@@ -3,6 +3,7 @@ package mutant
 import (
 	"strconv"
 
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -10,8 +11,8 @@ var names = []*lock.Target{
 	{
 		Name: "admin-mutex-is-lock-name", Breaks: "name-safety",
 		Doc: "the administration mutex has the semaphore's own name, which may be another's A queue",
-		Naming: func(name string, role lock.Role, slot int) string {
-			if role == lock.RoleAdmin {
+		Naming: func(name string, role backend.Role, slot int) string {
+			if role == backend.AdminMutex {
 				return name
 			}
 			return lock.Names(name, role, slot)
@@ -20,7 +21,7 @@ var names = []*lock.Target{
 	{
 		Name: "names-run-together", Breaks: "name-safety",
 		Doc: "names are put together without separators: slot 1 of jobs1 is slot 11 of jobs",
-		Naming: func(name string, role lock.Role, slot int) string {
+		Naming: func(name string, role backend.Role, slot int) string {
 			return name + strconv.Itoa(slot) + role.String()
 		},
 	},

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -37,7 +38,7 @@ func (p presence) String() string {
 type watched struct {
 	queue      amqp.Queue
 	lock, slot int
-	role       lock.Role
+	role       backend.Role
 	expires    bool // asking by declare would be a use of it
 }
 
@@ -45,13 +46,13 @@ type watched struct {
 func (w *watched) expected(truth *[lock.MaxLocks]monitor.Truth) presence {
 	t := &truth[w.lock]
 	switch {
-	case w.role == lock.RoleA && t.Exists&(1<<w.slot) != 0:
+	case w.role == backend.Slot && t.Exists&(1<<w.slot) != 0:
 		return present
-	case w.role == lock.RoleA:
+	case w.role == backend.Slot:
 		return absent
-	case w.role == lock.RoleAdmin && t.Admin != 0:
+	case w.role == backend.AdminMutex && t.Admin != 0:
 		return exclusive
-	case w.role == lock.RoleAdmin: // truth knows its owner only
+	case w.role == backend.AdminMutex: // truth knows its owner only
 		return unowned
 	case t.Taken&(1<<w.slot) == 0:
 		return absent
@@ -82,21 +83,21 @@ func watchlist(target *lock.Target, t *scenario.Trace, declared map[amqp.Queue]a
 	names := new(amqp.Names) // numbered as the trace's, since they are interned in the same order
 	for l := range t.Scenario.Locks {
 		layout := target.Layout(names, t.Scenario.Locks[l].Name, monitor.Slots)
-		note := func(q amqp.Queue, role lock.Role, slot int) {
+		note := func(q amqp.Queue, role backend.Role, slot int) {
 			args, ok := declared[q]
 			if ok && !slices.ContainsFunc(list, func(w watched) bool { return w.queue == q }) {
 				list = append(list, watched{queue: q, lock: l, slot: slot, role: role, expires: args&amqp.HasExpires != 0})
 			}
 		}
 		if target.Kind == lock.Mutex {
-			note(layout.Mutex, lock.RoleMutex, 1)
+			note(layout.Mutex, backend.Mutex, 1)
 			continue
 		}
 		for s := 1; s <= monitor.Slots; s++ {
-			note(layout.A[s], lock.RoleA, s)
-			note(layout.B[s], lock.RoleB, s)
+			note(layout.A[s], backend.Slot, s)
+			note(layout.B[s], backend.Holder, s)
 		}
-		note(layout.Admin, lock.RoleAdmin, 0)
+		note(layout.Admin, backend.AdminMutex, 0)
 	}
 	return list
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 )
 
 // MaxClients and MaxLocks bound one execution, so that what watches it is a value of fixed size.
@@ -18,29 +19,15 @@ const (
 // byte, and add may go beyond what create was given.
 const MaxSlots = 250
 
-// Role is what a queue is for.
-type Role uint8
-
-// The roles of the guidelines' queues.
-const (
-	RoleA     Role = iota // a slot
-	RoleB                 // a slot's holder
-	RoleAdmin             // the administration mutex
-	RoleMutex             // the one queue of a true mutex
-)
-
-// String is the role's letter or word.
-func (r Role) String() string { return [...]string{"A", "B", "admin", "mutex"}[r] }
-
 // Naming gives the name of a lock's queue. It must never give one name twice, whatever the locks are
 // called (property name-safety).
-type Naming func(lock string, role Role, slot int) string
+type Naming func(lock string, role backend.Role, slot int) string
 
 // Names is the reference's naming: the guidelines' N-1-A and N-1-B, and N-admin for the
 // administration mutex, which the guidelines leave open. Reading a name from its end, the role, the
 // slot and the lock can be told apart, so no two queues share a name.
-func Names(lock string, role Role, slot int) string {
-	if role == RoleA || role == RoleB {
+func Names(lock string, role backend.Role, slot int) string {
+	if role == backend.Slot || role == backend.Holder {
 		return lock + "-" + strconv.Itoa(slot) + "-" + role.String()
 	}
 	return lock + "-" + role.String()
@@ -73,10 +60,10 @@ type Layout struct {
 func NewLayout(names *amqp.Names, naming Naming, lock string, slots int) *Layout {
 	l := &Layout{Lock: lock, Slots: slots}
 	for s := 0; s <= slots; s++ {
-		l.A = append(l.A, names.Intern(naming(lock, RoleA, s)))
-		l.B = append(l.B, names.Intern(naming(lock, RoleB, s)))
+		l.A = append(l.A, names.Intern(naming(lock, backend.Slot, s)))
+		l.B = append(l.B, names.Intern(naming(lock, backend.Holder, s)))
 	}
-	l.Admin = names.Intern(naming(lock, RoleAdmin, 0))
-	l.Mutex = names.Intern(naming(lock, RoleMutex, 0))
+	l.Admin = names.Intern(naming(lock, backend.AdminMutex, 0))
+	l.Mutex = names.Intern(naming(lock, backend.Mutex, 0))
 	return l
 }

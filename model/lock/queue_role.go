@@ -1,11 +1,14 @@
 package lock
 
-import "github.com/lockproof/lockproof/model/amqp"
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
+)
 
 // QueueRole is what a queue is for.
 type QueueRole struct {
 	Lock, Slot uint8
-	Role       Role
+	Role       backend.Role
 	Known      bool
 	Collides   bool // it is another lock's, or has another role, as well
 }
@@ -17,7 +20,7 @@ type QueueRoles []QueueRole
 // interned in.
 func (ms *QueueRoles) Learn(l uint8, kind Kind, layout *Layout, names *amqp.Names) {
 	*ms = append(*ms, make([]QueueRole, names.Len()+1-len(*ms))...)
-	note := func(q amqp.Queue, role Role, slot int) {
+	note := func(q amqp.Queue, role backend.Role, slot int) {
 		m := &(*ms)[q]
 		if m.Known {
 			m.Collides = true
@@ -26,12 +29,12 @@ func (ms *QueueRoles) Learn(l uint8, kind Kind, layout *Layout, names *amqp.Name
 		*m = QueueRole{Lock: l, Slot: uint8(slot), Role: role, Known: true}
 	}
 	if kind == Mutex {
-		note(layout.Mutex, RoleMutex, 1)
+		note(layout.Mutex, backend.Mutex, 1)
 		return
 	}
 	for s := 0; s <= layout.Slots; s++ {
-		note(layout.A[s], RoleA, s)
-		note(layout.B[s], RoleB, s)
+		note(layout.A[s], backend.Slot, s)
+		note(layout.B[s], backend.Holder, s)
 	}
-	note(layout.Admin, RoleAdmin, 0)
+	note(layout.Admin, backend.AdminMutex, 0)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/codec"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -32,7 +33,7 @@ func TestGivingUp(t *testing.T) {
 		}
 		m.Begin(1, 0, lock.Acquire, 0, true)
 		for range c.refused {
-			m.Touch(1, lock.RoleB, 1, amqp.Command{Method: amqp.QueueDeclare}, amqp.Reply{Kind: amqp.ChannelClosed, Code: amqp.ResourceLocked})
+			touch(&m, 1, backend.Holder, 1, amqp.Command{Method: amqp.QueueDeclare}, amqp.Reply{Kind: amqp.ChannelClosed, Code: amqp.ResourceLocked})
 		}
 		m.End(1, lock.Result{Outcome: lock.Failed, Reason: lock.GaveUp}, 0, true)
 		if m.Found.Has(property.Progress) == c.right {
@@ -63,7 +64,7 @@ func TestFailingWithoutAReason(t *testing.T) {
 		{"the slot was held", lock.Acquire, held, func(m *Monitor) { m.SetTruth(0, 2, &slotOne.free) }, true},
 		{"the slot came to be held", lock.Acquire, slotOne.free, func(m *Monitor) { m.SetTruth(0, 2, &held) }, true},
 		{"it was refused", lock.Acquire, slotOne.free, func(m *Monitor) {
-			m.Touch(1, lock.RoleB, 1, amqp.Command{Method: amqp.QueueDeclare}, amqp.Reply{Kind: amqp.ChannelClosed, Code: amqp.ResourceLocked})
+			touch(m, 1, backend.Holder, 1, amqp.Command{Method: amqp.QueueDeclare}, amqp.Reply{Kind: amqp.ChannelClosed, Code: amqp.ResourceLocked})
 		}, true},
 		{"a count, and the slot is held", lock.Count, held, nil, false},
 		{"a wait, and the slot is held", lock.Wait, held, nil, false},
@@ -144,24 +145,24 @@ func TestOrphanIsWanted(t *testing.T) {
 		{"another acquires and has declared nothing", func(m *Monitor) { m.Begin(2, 0, lock.Acquire, 0, true) }, false},
 		{"another has declared it", func(m *Monitor) {
 			m.Begin(2, 0, lock.Acquire, 0, true)
-			m.Touch(2, lock.RoleB, 1, declare, declared)
+			touch(m, 2, backend.Holder, 1, declare, declared)
 		}, true},
 		{"another has declared the next one", func(m *Monitor) {
 			m.Begin(2, 0, lock.Acquire, 0, true)
-			m.Touch(2, lock.RoleB, 2, declare, declared)
+			touch(m, 2, backend.Holder, 2, declare, declared)
 		}, false},
 		{"an administrator has declared it", func(m *Monitor) {
 			m.Begin(2, 0, lock.Add, 1, true)
-			m.Touch(2, lock.RoleB, 1, declare, declared)
+			touch(m, 2, backend.Holder, 1, declare, declared)
 		}, false},
 		{"another has declared it, and died", func(m *Monitor) {
 			m.Begin(2, 0, lock.Acquire, 0, true)
-			m.Touch(2, lock.RoleB, 1, declare, declared)
+			touch(m, 2, backend.Holder, 1, declare, declared)
 			m.Crash(2)
 		}, false},
 		{"another has declared that of the other lock", func(m *Monitor) {
 			m.Begin(2, 1, lock.Acquire, 0, true)
-			m.Touch(2, lock.RoleB, 1, declare, declared)
+			touch(m, 2, backend.Holder, 1, declare, declared)
 		}, false},
 		{"another believes to hold it", func(m *Monitor) {
 			m.Begin(2, 0, lock.Acquire, 0, true)
@@ -281,12 +282,12 @@ func TestCostOfLostRaces(t *testing.T) {
 				m.Reset(lock.Semaphore, &lock.Options{Retries: 3}, 2, []Truth{{Exists: 1<<(slots+1) - 2}})
 				m.Begin(1, 0, lock.Acquire, 0, true)
 				for range lost {
-					m.Command(1, declare, locked, false)
-					m.Touch(1, lock.RoleB, 1, declare, locked)
+					exchanged(&m, 1, declare, locked, false)
+					touch(&m, 1, backend.Holder, 1, declare, locked)
 				}
 				budget := (lost + 1) * (2*slots + 4)
 				for range budget + over {
-					m.Command(1, probe, amqp.Reply{}, false)
+					exchanged(&m, 1, probe, amqp.Reply{}, false)
 				}
 				m.End(1, lock.Result{Outcome: lock.Failed, Reason: lock.Full}, 0, true)
 				if m.Found.Has(property.CheapAcquire) != (over > 0) {
@@ -313,8 +314,8 @@ func TestClaimAsAQuestion(t *testing.T) {
 			m.Unbound()
 		}
 		m.Begin(1, 0, lock.Acquire, 0, true)
-		m.Command(1, declare, locked, false)
-		m.Touch(1, lock.RoleB, 1, declare, locked)
+		exchanged(&m, 1, declare, locked, false)
+		touch(&m, 1, backend.Holder, 1, declare, locked)
 		m.End(1, lock.Result{Outcome: lock.Failed, Reason: lock.Full}, 0, true)
 		if m.Found.Has(property.CheapAcquire) == c.cheap {
 			t.Errorf("%s, bounds unknown %v: found %b", c.kind, c.unbound, m.Found)

@@ -4,34 +4,34 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Command is a command that reached the broker, sent by client c on behalf of its operation.
-func (m *Monitor) Command(c uint8, cmd amqp.Command, reply amqp.Reply, confirms bool) {
+// Exchange is a command that reached the server, sent by client c on behalf of its operation, and its reply.
+func (m *Monitor) Exchange(c uint8, x *backend.Exchange) {
 	w := &m.clients[c-1]
 	w.cost.Commands++
-	if !cmd.Pipelined {
+	if x.RoundTrip {
 		w.cost.Trips++
 	}
-	if cmd.Replies(confirms) {
+	if x.Waits {
 		w.cost.Replies++
 	}
-	switch cmd.Method {
-	case amqp.ChannelOpen:
+	switch x.Access {
+	case backend.OpenUnit:
 		w.cost.Channels++
-	case amqp.ConnectionOpen:
+	case backend.OpenSession:
 		w.cost.Connections++
 		w.dropped, w.moved = false, true
 	}
-	m.require(property.MinimalDriver, minimal[cmd.Method], c, 0, 0, "")
-	if reply.Kind == amqp.ChannelClosed {
+	m.require(property.MinimalDriver, x.Minimal, c, 0, 0, "")
+	if x.Aborted {
 		w.mended++
-		w.broken = w.broken || !reply.Code.Refusal() && reply.Code != amqp.NotFound
-		w.troubled = w.troubled || reply.Code == amqp.InternalError
-		if cmd.Method == amqp.TxCommit && w.asked > 0 {
+		w.broken = w.broken || x.Result == backend.Wrong || x.Result == backend.Failed
+		w.troubled = w.troubled || x.Result == backend.Failed
+		if x.Access == backend.Commit && w.asked > 0 {
 			w.asked-- // that look told nothing
 		}
 	}
@@ -46,17 +46,6 @@ func (m *Monitor) Command(c uint8, cmd amqp.Command, reply amqp.Reply, confirms 
 // mending one costs that breaks meanwhile.
 func (m *Monitor) Mends(c uint8) { m.clients[c-1].mended++ }
 
-// minimal are the methods that every driver must have (guidelines, "Limitation Tolerance"), and the
-// transactions that may stand in for confirms.
-var minimal = [amqp.Methods]bool{
-	amqp.ConnectionOpen: true, amqp.ConnectionClose: true, amqp.ChannelOpen: true, amqp.ChannelClose: true,
-	amqp.ConfirmSelect: true, amqp.TxSelect: true, amqp.TxCommit: true,
-	amqp.QueueDeclare: true, amqp.QueueDelete: true, amqp.BasicPublish: true,
-}
-
-// Minimal reports whether a method is one that every driver must have.
-func Minimal(m amqp.Method) bool { return minimal[m] }
-
 // bound judges the attempts of an operation at a claim, or at the administration mutex.
 func (m *Monitor) bound(c uint8, w *watch) {
 	switch {
@@ -68,37 +57,37 @@ func (m *Monitor) bound(c uint8, w *watch) {
 	}
 }
 
-// Touch is a command of client c on a queue that a lock has for this role, and for slot s.
-func (m *Monitor) Touch(c uint8, role lock.Role, s uint8, cmd amqp.Command, reply amqp.Reply) {
+// Touch is a command of client c on what a lock has for the exchange's role, and for its slot.
+func (m *Monitor) Touch(c uint8, x *backend.Exchange) {
 	w := &m.clients[c-1]
-	declare := cmd.Method == amqp.QueueDeclare && !cmd.Flags.Has(amqp.Passive)
-	claim := declare && (role == lock.RoleB || role == lock.RoleMutex)
-	if declare && role != lock.RoleA && reply.Code == amqp.ResourceLocked {
+	create := x.Access == backend.Create
+	claim := create && (x.Role == backend.Holder || x.Role == backend.Mutex)
+	if create && x.Role != backend.Slot && x.Result == backend.Refused {
 		w.refused++
 		m.bound(c, w)
 	}
-	if reply.Kind == amqp.ChannelClosed {
-		raced := claim && reply.Code == amqp.ResourceLocked && w.empty&(1<<s) != 0
-		w.wasted = w.wasted || reply.Code != amqp.InternalError && !raced
+	if x.Aborted {
+		raced := claim && x.Result == backend.Refused && w.empty&(1<<x.Slot) != 0
+		w.wasted = w.wasted || x.Result != backend.Failed && !raced
 	} else if claim {
-		w.declared |= 1 << s
+		w.declared |= 1 << x.Slot
 	}
-	if !declare && cmd.Method != amqp.QueueDelete && reply.Code != amqp.InternalError {
-		m.asks(c, w, role, s)
+	if !create && x.Access != backend.Delete && x.Result != backend.Failed {
+		m.asks(c, w, x.Role, x.Slot)
 	}
-	if role == lock.RoleA && w.op.Administrative() {
+	if x.Role == backend.Slot && w.op.Administrative() {
 		m.administer(c, w)
 	}
 }
 
 // asks judges how often an operation looks at what it waits for.
-func (m *Monitor) asks(c uint8, w *watch, role lock.Role, s uint8) {
+func (m *Monitor) asks(c uint8, w *watch, role backend.Role, s uint8) {
 	switch {
 	case m.unbound:
-	case w.op == lock.Wait && role == lock.RoleB:
+	case w.op == lock.Wait && role == backend.Holder:
 		w.asked++
 		m.require(property.Progress, w.asked <= m.polls+1, c, 0, s, "wait goes on after its last permitted look")
-	case w.op.Administrative() && role == lock.RoleAdmin:
+	case w.op.Administrative() && role == backend.AdminMutex:
 		w.asked++
 		m.require(property.Progress, w.asked <= uint16(m.tries)+1, c, 0, 0, "an administrator goes on after its last permitted attempt")
 	}

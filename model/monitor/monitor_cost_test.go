@@ -30,7 +30,7 @@ func TestCostsSaid(t *testing.T) {
 		m.Reset(lock.Semaphore, &lock.Options{}, 1, []Truth{{Exists: 1 << 1}})
 		m.Begin(1, 0, c.op, 0, true)
 		for _, method := range c.sent {
-			m.Command(1, amqp.Command{Method: method}, amqp.Reply{}, false)
+			exchanged(&m, 1, amqp.Command{Method: method}, amqp.Reply{}, false)
 		}
 		m.End(1, held, 1, true)
 		got := ""

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -35,8 +36,8 @@ func TestBusyWantsAnAdministrator(t *testing.T) {
 		c.happens(&m, &truth)
 		m.SetTruth(0, 1, &truth)
 		m.Begin(2, 0, lock.Add, 1, true)
-		m.Touch(2, lock.RoleMutex, 0, amqp.Command{Method: amqp.QueueDeclare}, amqp.Reply{Kind: amqp.ChannelClosed, Code: amqp.ResourceLocked})
-		m.Touch(2, lock.RoleAdmin, 0, amqp.Command{Method: amqp.BasicPublish}, amqp.Reply{Kind: amqp.Ack})
+		touch(&m, 2, backend.Mutex, 0, amqp.Command{Method: amqp.QueueDeclare}, amqp.Reply{Kind: amqp.ChannelClosed, Code: amqp.ResourceLocked})
+		touch(&m, 2, backend.AdminMutex, 0, amqp.Command{Method: amqp.BasicPublish}, amqp.Reply{Kind: amqp.Ack})
 		m.End(2, busy, 0, true)
 		if m.Found.Has(property.Progress) == c.right {
 			t.Errorf("%s: found %b", c.name, m.Found)
@@ -53,7 +54,7 @@ func TestReleaseOfWhatIsGone(t *testing.T) {
 		m.SetTruth(0, 0, &slotOne.free)
 		if reopened {
 			m.Begin(1, 0, lock.Count, 0, false)
-			m.Command(1, amqp.Command{Method: amqp.ConnectionOpen}, amqp.Reply{Kind: amqp.OK}, false)
+			exchanged(m, 1, amqp.Command{Method: amqp.ConnectionOpen}, amqp.Reply{Kind: amqp.OK}, false)
 			m.End(1, lock.Result{Outcome: lock.Done, Slots: 1}, 1, true)
 		}
 		m.Begin(1, 0, lock.Release, 0, true)
@@ -77,12 +78,12 @@ func TestEvidence(t *testing.T) {
 				if m.clients[c-1].op == lock.NoOp {
 					m.Begin(c, 0, lock.Add, 1, true)
 				}
-				m.Touch(c, lock.RoleA, 2, amqp.Command{Method: amqp.QueueDeclare}, amqp.Reply{Kind: amqp.OK})
+				touch(m, c, backend.Slot, 2, amqp.Command{Method: amqp.QueueDeclare}, amqp.Reply{Kind: amqp.OK})
 			}
 		}, property.Violation{Property: property.AdminExclusion, Client: 1}},
 		{"an unusual method", func(m *Monitor) {
 			m.Begin(1, 0, lock.Acquire, 0, true)
-			m.Command(1, amqp.Command{Method: amqp.QueuePurge}, amqp.Reply{Kind: amqp.OK}, true)
+			exchanged(m, 1, amqp.Command{Method: amqp.QueuePurge}, amqp.Reply{Kind: amqp.OK}, true)
 		}, property.Violation{Property: property.MinimalDriver, Client: 1}},
 		{"a holder robbed", func(m *Monitor) {
 			m.Begin(2, 0, lock.Acquire, 0, true)

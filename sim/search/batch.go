@@ -1,6 +1,7 @@
 package search
 
 import (
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -242,7 +243,7 @@ func (w *worker) unnoticed(t []uint32) (int, *move) {
 }
 
 // written are the queues that somebody may write from now on, and those that two may.
-func (w *worker) written(t []uint32) (once, twice lock.Roles) {
+func (w *worker) written(t []uint32) (once, twice backend.Roles) {
 	for _, id := range t[1:] {
 		writes := w.clients.get(id).foot.Writes
 		twice |= once & writes

@@ -1,0 +1,83 @@
+package amqp
+
+import "github.com/lockproof/lockproof/model/backend"
+
+// Exchange is what a command and its reply were. waits says that the client is sent a reply; see [Command.Replies]. What
+// the command's queue is for is the caller's to add.
+func (c Command) Exchange(r Reply, waits bool) backend.Exchange {
+	return backend.Exchange{
+		Method: uint8(c.Method), Answer: r.answer(), Access: c.access(), Result: r.result(),
+		RoundTrip: !c.Pipelined, Waits: waits, Aborted: r.Kind == ChannelClosed, Minimal: minimal[c.Method],
+	}
+}
+
+// minimal are the methods that every driver must have (guidelines, "Limitation Tolerance"), and the
+// transactions that may stand in for confirms.
+var minimal = [Methods]bool{
+	ConnectionOpen: true, ConnectionClose: true, ChannelOpen: true, ChannelClose: true,
+	ConfirmSelect: true, TxSelect: true, TxCommit: true,
+	QueueDeclare: true, QueueDelete: true, BasicPublish: true,
+}
+
+// Minimal reports whether a method is one that every driver must have.
+func (m Method) Minimal() bool { return minimal[m] }
+
+var accesses = [Methods]backend.Access{
+	ConnectionOpen: backend.OpenSession, ConnectionClose: backend.CloseSession,
+	ChannelOpen: backend.OpenUnit, ChannelClose: backend.CloseUnit,
+	ConfirmSelect: backend.Mode, TxSelect: backend.Mode, TxCommit: backend.Commit,
+	QueueDeclare: backend.Create, QueueDelete: backend.Delete, BasicPublish: backend.Read,
+}
+
+func (c Command) access() backend.Access {
+	if c.Method == QueueDeclare && c.Flags.Has(Passive) {
+		return backend.Read
+	}
+	return accesses[c.Method]
+}
+
+func (r Reply) result() backend.Result {
+	switch r.Code {
+	case ResourceLocked:
+		return backend.Refused
+	case AccessRefused:
+		return backend.Denied
+	case NotFound, NoRoute:
+		return backend.Absent
+	case InternalError:
+		return backend.Failed
+	}
+	switch r.Kind {
+	case ChannelClosed:
+		return backend.Wrong
+	case ConnectionClosed:
+		return backend.Ended
+	case Lost:
+		return backend.Lost
+	case GetEmpty:
+		return backend.Absent
+	}
+	return backend.Done
+}
+
+// Answers are the kinds of replies as far as coverage tells them apart.
+const Answers = 8
+
+// answer is the kind of a reply, below [Answers].
+func (r Reply) answer() uint8 {
+	switch {
+	case r.Returned > 0:
+		return 1
+	case r.Code == ResourceLocked:
+		return 2
+	case r.Kind == ChannelClosed:
+		return 3
+	case r.Kind == ConnectionClosed:
+		return 4
+	case r.Kind == Nack || r.Kind == GetEmpty:
+		return 5
+	case r.Kind == OK && r.Messages > 0:
+		return 6
+	}
+	return 0
+}

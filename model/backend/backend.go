@@ -1,0 +1,76 @@
+// Package backend is what generic code sees of a command to a server: not the command itself, but what it was, as a small
+// value that can be compared. A backend's own package (model/amqp) says of its commands and replies what they are.
+package backend
+
+// Exchange is a command that reached the server, and what came back.
+type Exchange struct {
+	// Method and Answer are numbers of the backend's own tables: for coverage, and for the words of cards and files.
+	Method, Answer uint8
+	Access         Access
+	Result         Result
+	// Role, Lock and Slot say what the resource is that the command is about, where Known.
+	Role       Role
+	Lock, Slot uint8
+	Known      bool
+	// RoundTrip says that the client waited for all replies to what it sent before; Waits, that it is sent a reply.
+	RoundTrip, Waits bool
+	// Aborted says that the command, or one before it, ended the unit that it was sent on: a channel, a transaction.
+	Aborted bool
+	// Minimal says that it is a command that every driver has (guidelines, "Limitation Tolerance").
+	Minimal bool
+}
+
+// Role is what a resource is to its lock.
+type Role uint8
+
+// The roles.
+const (
+	Slot       Role = iota // it exists where the slot does
+	Holder                 // it exists where somebody holds the slot, and is theirs
+	AdminMutex             // whoever has it administers
+	Mutex                  // the one resource of a true mutex: it exists where somebody holds the lock
+)
+
+// String is the role in one word.
+func (r Role) String() string { return [...]string{"A", "B", "admin", "mutex"}[r] }
+
+// Roles is a set of roles.
+type Roles uint8
+
+// AllRoles is the set of every role.
+const AllRoles Roles = 1<<Slot | 1<<Holder | 1<<AdminMutex | 1<<Mutex
+
+// Has reports whether a role is in the set.
+func (s Roles) Has(r Role) bool { return s&(1<<r) != 0 }
+
+// Access is what a command does to a resource or to the client's connection.
+type Access uint8
+
+// The kinds of access. Opaque is any other.
+const (
+	Opaque Access = iota
+	Read          // it looks, and changes nothing that anybody sees
+	Create        // it makes the resource, or claims it
+	Delete
+	Commit // it has what was sent before take effect
+	OpenSession
+	CloseSession
+	OpenUnit
+	CloseUnit
+	Mode // it changes how the unit works
+)
+
+// Result is what came of a command, as far as locks tell it apart.
+type Result uint8
+
+// The results.
+const (
+	Done    Result = iota
+	Absent         // the resource does not exist
+	Refused        // it is somebody else's
+	Denied         // it is not to be had for another reason of the server's
+	Wrong          // the command makes no sense to the server
+	Failed         // the server failed: a fault, and nobody's doing
+	Ended          // the session is over
+	Lost           // nothing came back
+)
