@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -171,7 +171,7 @@ func TestPartsComeBack(t *testing.T) {
 		for k, flag := range []*bool{&d.foot.Choosing, &d.foot.Private, &d.unwitnessed, &d.busy, &d.holds} {
 			*flag = i == k || i > 8
 		}
-		d.foot.Reads, d.foot.Writes = lock.Roles(1<<(i%8)), lock.Roles(1<<((i+3)%8))
+		d.foot.Reads, d.foot.Writes = backend.Roles(1<<(i%8)), backend.Roles(1<<((i+3)%8))
 		p.intern([]byte{byte(i), 1}, func() part { return d })
 	}
 	var out bytes.Buffer
