@@ -23,4 +23,9 @@
 // was covered for some shards, ends with the same shard whatever the number of workers. Later shards can be directed to
 // where new coverage came from. Which they are is decided between two generations of shards, from what all shards
 // before came to, so that it is the same as well.
+//
+// # Looking
+//
+// Whoever runs a campaign leaves its status every second, and its page every ten: beside the queue's files, or on the
+// server. A [Watcher] reads them, and changes nothing. It needs neither the same build nor the target.
 package campaign
