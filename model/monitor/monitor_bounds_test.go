@@ -238,6 +238,22 @@ func TestWhatIsSeenOfAClient(t *testing.T) {
 	if bytes.Equal(view(true, false), view(true, true)) {
 		t.Error("it is not seen of a holder that the connection is lost")
 	}
+	dies := func(adminOf uint8) (before, after []byte) {
+		var m Monitor
+		m.Reset(lock.Semaphore, &lock.Options{}, 2, []Truth{{Admin: adminOf}})
+		view := func() []byte {
+			return code(func(w *codec.Coder) { m.CodeView(w, 1, property.Applicable(lock.Semaphore)) })
+		}
+		before = view()
+		m.Crash(1)
+		return before, view()
+	}
+	if before, after := dies(2); !bytes.Equal(before, after) {
+		t.Error("it is seen of who neither holds nor administers that it died")
+	}
+	if before, after := dies(1); bytes.Equal(before, after) {
+		t.Error("it is not seen of who has the administration mutex that it died")
+	}
 }
 
 // Sums of costs that are added come to the same as one sum of all.
