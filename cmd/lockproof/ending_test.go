@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -191,4 +192,22 @@ func TestStressInterrupted(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// TestInterruptsTogether: an interrupt that is delivered twice, as timeout does, is one, and ends nothing at once.
+func TestInterruptsTogether(t *testing.T) {
+	ctx, stop := interruptible(time.Hour)
+	defer stop()
+	for range 20 {
+		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		<-ctx.Done()
+		runtime.Gosched()
+	}
+	seen := make(chan os.Signal, 1)
+	signal.Notify(seen, syscall.SIGTERM)
+	defer signal.Stop(seen)
+	syscall.Kill(os.Getpid(), syscall.SIGTERM)
+	<-seen // those before it have been delivered
 }

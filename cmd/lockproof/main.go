@@ -21,7 +21,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run carries out a command line and returns the exit code.
 func run(args []string, out, errs io.Writer) int {
-	ctx, stop := interruptible()
+	ctx, stop := interruptible(together)
 	defer stop()
 	root := rootCommand()
 	root.SetArgs(args)
@@ -56,9 +56,10 @@ func (e ending) close() error {
 }
 
 // interruptible is a context that the first interrupt ends, so that the run ends in good order; the second ends the
-// program at once. So does the end of the terminal, unless nohup says otherwise. A reader that is gone, such as head,
+// program at once, unless it comes so soon that it is the same one: timeout signals its child, and then the child's
+// group. So does the end of the terminal, unless nohup says otherwise. A reader that is gone, such as head,
 // makes writing fail and ends nothing: there may be files to be written yet.
-func interruptible() (context.Context, func()) {
+func interruptible(together time.Duration) (context.Context, func()) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
@@ -70,6 +71,11 @@ func interruptible() (context.Context, func()) {
 	said := make(chan struct{})
 	context.AfterFunc(asked, func() {
 		cancel()
+		select {
+		case <-said:
+			return
+		case <-time.After(together):
+		}
 		stop()
 		select {
 		case <-said:
@@ -83,6 +89,9 @@ func interruptible() (context.Context, func()) {
 		signal.Stop(gone)
 	}
 }
+
+// together is how soon after an interrupt another one is the same.
+const together = 500 * time.Millisecond
 
 // patience is how long an interrupted run may go on before it is said why.
 const patience = time.Second
