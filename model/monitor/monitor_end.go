@@ -100,7 +100,7 @@ func (m *Monitor) acquired(c uint8, w *watch, r lock.Result) {
 func (m *Monitor) heldOver(l uint8) bool {
 	for i := range m.clients[:m.n] {
 		w := &m.clients[i]
-		if w.lock == l && w.gone && w.believed > 0 && m.locks[l].truth.Exists&(1<<w.believed) != 0 {
+		if w.lock == l && w.gone && m.locks[l].truth.Exists&(1<<w.believed) != 0 { // there is no slot 0
 			return true
 		}
 	}

@@ -72,3 +72,32 @@ func TestReleaseLeavesTheSlotFree(t *testing.T) {
 		}
 	}
 }
+
+// A release that takes the slot itself away has not made it free, and no history tells why it is gone; to take slots away
+// is for those who administer.
+func TestReleaseKeepsTheSlot(t *testing.T) {
+	for _, op := range []lock.Op{lock.Release, lock.Remove} {
+		m := holding()
+		if op == lock.Remove {
+			m.Begin(2, 0, lock.Remove, 1, true)
+			m.SetTruth(0, 2, &Truth{Taken: 1 << 1, Owner: slotOne.held.Owner})
+			m.End(2, lock.Result{Outcome: lock.Done}, 0, true)
+		}
+		m.Begin(1, 0, lock.Release, 0, true)
+		m.SetTruth(0, 1, &Truth{})
+		m.End(1, lock.Result{Outcome: lock.Done, Slot: 1}, 0, true)
+		if effective := op == lock.Remove; m.Found.Has(property.EffectiveRelease) == effective || m.Witnessed != effective {
+			t.Errorf("the slot goes with %s: found %b, witnessed %v", op, m.Found, m.Witnessed)
+		}
+	}
+}
+
+// An acquire that is answered, and with no, was granted nothing: there is no slot that had to be there.
+func TestAnsweredWithNo(t *testing.T) {
+	m := holding()
+	m.Begin(2, 0, lock.Acquire, 0, true)
+	m.End(2, lock.Result{Outcome: lock.Done, Reason: lock.Full}, 0, true)
+	if m.Found != 0 || !m.Witnessed {
+		t.Errorf("found %b, witnessed %v", m.Found, m.Witnessed)
+	}
+}
