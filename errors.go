@@ -4,10 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"github.com/lockproof/lockproof/adapters/engine"
-
-	"github.com/lockproof/lockproof/adapters/foreign"
-	"github.com/lockproof/lockproof/adapters/golang"
-	"github.com/lockproof/lockproof/adapters/process"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/adapters/subprocess"
 )
 
 var (
@@ -17,7 +16,7 @@ var (
 	ErrViolated     = errors.New("violated")        // a property is violated or suspected
 	ErrInterrupted  = errors.New("interrupted")     // the run ended before it had done what was asked
 	ErrInconclusive = errors.New("inconclusive")    // nothing was judged, or a property is undecided, or required and skipped
-	ErrNoEffect     = golang.ErrNoEffect            // a Lock's call certainly had no effect
+	ErrNoEffect     = inprocess.ErrNoEffect         // a Lock's call certainly had no effect
 )
 
 // ProtocolError is an external program that breaks the protocol, or ends.
@@ -48,8 +47,8 @@ func asInvalid(err error) error {
 
 // public is an error of the packages below, as one of this package where it has one.
 func public(err error) error {
-	var breach *process.Breach
-	var death *process.Death
+	var breach *subprocess.Breach
+	var death *subprocess.Death
 	switch {
 	case err == nil:
 		return nil
@@ -57,7 +56,7 @@ func public(err error) error {
 		return &ProtocolError{breach.During, breach.Why, breach.Stderr, err}
 	case errors.As(err, &death):
 		return &ProtocolError{death.During, "the process ended: " + death.How, death.Stderr, err}
-	case errors.Is(err, foreign.ErrElsewhere):
+	case errors.Is(err, external.ErrElsewhere):
 		return kindError{err, ErrNotConnected}
 	case errors.Is(err, engine.ErrConfiguration):
 		return asInvalid(err)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/foreign"
-	"github.com/lockproof/lockproof/adapters/golang"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/history"
@@ -170,7 +170,7 @@ func (r *run) explore() (*Result, error) {
 // asAny takes a lock written in Go that is not said to be of a type for a semaphore, or else for a mutex.
 func (r *run) asAny(judge func() (*engine.Result, error)) (*Result, error) {
 	res, err := judge()
-	if r.Target.kind == "" && errors.Is(err, golang.ErrNoAdministrator) {
+	if r.Target.kind == "" && errors.Is(err, inprocess.ErrNoAdministrator) {
 		r.kind = lock.Mutex
 		if err := r.judge(r.applicable(r.kind)); err != nil {
 			return nil, err
@@ -262,7 +262,7 @@ func (r *run) stressExternal() (*Result, error) {
 			return nil, err
 		}
 		return engine.StressExternal(r.ctx, engine.ExternalStressConfig{
-			StressConfig: foreign.StressConfig{
+			StressConfig: external.StressConfig{
 				Starter: r.starter(r.o.Log), Kind: r.kind, Options: options, URL: r.broker.URL, Proxy: r.o.Proxy, Load: load,
 				Limit: r.o.Patience, Sweep: r.broker.Sweep, Notes: r.broker,
 			},

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/foreign"
-	"github.com/lockproof/lockproof/adapters/golang"
-	"github.com/lockproof/lockproof/adapters/process"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -122,11 +122,11 @@ func (t Target) applicable(k lock.Kind) property.Set {
 }
 
 // starter makes clients of an external target.
-func (t Target) starter(log io.Writer) foreign.Starter {
+func (t Target) starter(log io.Writer) external.Starter {
 	if t.exec != "" {
-		return &process.Starter{Command: t.exec, Stderr: log}
+		return &subprocess.Starter{Command: t.exec, Stderr: log}
 	}
-	return golang.Starter{Name: t.name, New: func(ctx context.Context, url string) (golang.Lock, error) { return t.connect(ctx, url) }}
+	return inprocess.Starter{Name: t.name, New: func(ctx context.Context, url string) (inprocess.Lock, error) { return t.connect(ctx, url) }}
 }
 
 // told is the options as external clients are told them.

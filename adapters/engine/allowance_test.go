@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/foreign"
-	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -63,23 +63,23 @@ func TestAllowance(t *testing.T) {
 
 // ending ends the time of a run at one of its clients' calls.
 type ending struct {
-	foreign.Starter
+	external.Starter
 	calls *atomic.Int64
 	at    int64
 	end   context.CancelFunc
 }
 
-func (s ending) Start(ctx context.Context, number int) (foreign.Client, error) {
+func (s ending) Start(ctx context.Context, number int) (external.Client, error) {
 	c, err := s.Starter.Start(ctx, number)
 	return &endingClient{c, s}, err
 }
 
 type endingClient struct {
-	foreign.Client
+	external.Client
 	ending
 }
 
-func (c *endingClient) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
+func (c *endingClient) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
 	if c.calls.Add(1) == c.at {
 		c.end()
 	}
@@ -93,7 +93,7 @@ func TestTimeEndsBetweenExecutions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	machines := foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}
+	machines := externaltest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}
 	for _, at := range []int64{20, 43, 77, 120} {
 		whole, end := context.WithCancel(t.Context())
 		c := ExternalConfig{Starter: ending{machines, new(atomic.Int64), at, end}, Seed: 1, Scenarios: 1000, Workers: 1}

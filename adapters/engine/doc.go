@@ -2,14 +2,14 @@
 // histories, runs in parts, and the atlas of open questions.
 //
 // It is the layer between the public API, which is the module's root package, and the packages that each do one thing:
-// the simulated world (sim), clients of other people (adapters/foreign) and reports (histories). The command line uses
+// the simulated world (sim), clients of other people (adapters/external) and reports (histories). The command line uses
 // it as well, for what the API leaves out. It is unstable: any version may change it.
 //
 // Where things are:
 //
 //	prove.go sample.go shrink.go report.go    runs of drawn scenarios with the locks of this module
 //	explore*.go space.go                      visits of every execution of a configuration
-//	foreign*.go                               the same with external clients
+//	external*.go                              the same with external clients
 //	part.go external_part.go                  runs that several processes share
 //	stress.go check.go counterexample.go      stress on a server, recorded histories, replays
 //	atlas*.go mutants.go targets.go           the open questions, the mutants, the targets by name

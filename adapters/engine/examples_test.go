@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/foreign"
-	"github.com/lockproof/lockproof/adapters/golang"
-	"github.com/lockproof/lockproof/adapters/process"
-	"github.com/lockproof/lockproof/adapters/process/adaptercheck"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/adapters/subprocess/adaptercheck"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/style"
@@ -146,7 +146,7 @@ func (e *example) repeats(t *testing.T) {
 	source := sim.NewSource(sim.Space{Target: lock.References[0]}, 5)
 	var executions [2][20]string
 	for turn := range executions {
-		stage, err := foreign.NewStage(t.Context(), foreign.Config{Starter: e.starter(t, "locked-is-success"), Kind: lock.Semaphore})
+		stage, err := external.NewStage(t.Context(), external.Config{Starter: e.starter(t, "locked-is-success"), Kind: lock.Semaphore})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,10 +184,10 @@ func (e *example) prove(t *testing.T, on engine.GatedBroker, bug string, scenari
 	return res
 }
 
-func (e *example) starter(t testing.TB, bug string) foreign.Starter {
+func (e *example) starter(t testing.TB, bug string) external.Starter {
 	if e.command == "" {
 		pool := new(amqplocks.Pool)
-		return golang.Starter{Name: "golang example", New: func(ctx context.Context, url string) (golang.Lock, error) {
+		return inprocess.Starter{Name: "golang example", New: func(ctx context.Context, url string) (inprocess.Lock, error) {
 			if bug == sharedConnection {
 				c, err := pool.New(ctx, url)
 				return certain{c}, err
@@ -196,7 +196,7 @@ func (e *example) starter(t testing.TB, bug string) foreign.Starter {
 			return certain{c}, err
 		}}
 	}
-	return &process.Starter{Command: strings.TrimSpace(e.command + " " + bug), Dir: e.dir(), Stderr: t.Output()}
+	return &subprocess.Starter{Command: strings.TrimSpace(e.command + " " + bug), Dir: e.dir(), Stderr: t.Output()}
 }
 
 // certain says which calls of the example in Go certainly had no effect.
@@ -204,7 +204,7 @@ type certain struct{ *amqplocks.Client }
 
 func noEffect(err error) error {
 	if errors.Is(err, amqplocks.ErrBusy) {
-		err = errors.Join(golang.ErrNoEffect, err)
+		err = errors.Join(inprocess.ErrNoEffect, err)
 	}
 	return err
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -19,7 +19,7 @@ import (
 // ExternalConfig says whose lock to prove, and how thoroughly. Starter alone must be given.
 type ExternalConfig struct {
 	// Starter makes clients of the lock.
-	Starter foreign.Starter
+	Starter external.Starter
 	// Exec is the command behind it, for counterexamples; "" where there is none.
 	Exec string
 	// Name is what the target is called; "" is what its clients call themselves.
@@ -74,7 +74,7 @@ type GatedBroker struct {
 	// Sweep deletes queues from it, whether or not they exist: those that the clients have left.
 	Sweep func(queues []string) error
 	// Notes keeps account of what clients make there; nil keeps none.
-	Notes foreign.Notes
+	Notes external.Notes
 }
 
 // String is what the broker is called.

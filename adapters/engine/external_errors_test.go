@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/foreign"
-	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
@@ -16,21 +16,21 @@ import (
 )
 
 // complaining is a reference semaphore whose clients report that an acquire has failed when they hold the slot.
-type complaining struct{ foreign.Starter }
+type complaining struct{ external.Starter }
 
-func (s complaining) Start(ctx context.Context, number int) (foreign.Client, error) {
+func (s complaining) Start(ctx context.Context, number int) (external.Client, error) {
 	c, err := s.Starter.Start(ctx, number)
 	return &complainer{Client: c}, err
 }
 
 type complainer struct {
-	foreign.Client
+	external.Client
 	said string
 }
 
 const complaint = "acquire: \x1b[31mno reply</script>\nin time"
 
-func (c *complainer) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
+func (c *complainer) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
 	c.said = ""
 	r, err := c.Client.Call(ctx, op, p)
 	if r.Held && op == lock.Acquire && strings.HasSuffix(p.Name, "jobs") {
@@ -46,7 +46,7 @@ func (c *complainer) Explanation() string { return c.said }
 func TestErrorsAreShown(t *testing.T) {
 	target := lock.References[0]
 	res := proveWith(t, engine.ExternalConfig{
-		Starter: complaining{foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}},
+		Starter: complaining{externaltest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}},
 		Kind:    target.Kind, Seed: 1, Scenarios: 5,
 	})
 	const want = `c1 says of acquire: "acquire: \x1b[31mno reply</script>\nin time"`
@@ -87,16 +87,16 @@ func TestErrorsAreShown(t *testing.T) {
 }
 
 // excusing is a lock whose clients report an error that had no effect where others are told that the lock is full.
-type excusing struct{ foreign.Starter }
+type excusing struct{ external.Starter }
 
-func (s excusing) Start(ctx context.Context, number int) (foreign.Client, error) {
+func (s excusing) Start(ctx context.Context, number int) (external.Client, error) {
 	c, err := s.Starter.Start(ctx, number)
 	return excuser{c}, err
 }
 
-type excuser struct{ foreign.Client }
+type excuser struct{ external.Client }
 
-func (c excuser) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
+func (c excuser) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
 	r, err := c.Client.Call(ctx, op, p)
 	if op == lock.Acquire && r.Outcome == lock.Failed {
 		r = lock.Result{Outcome: lock.Failed}
@@ -105,16 +105,16 @@ func (c excuser) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.R
 }
 
 // idle is a lock whose clients report an error that had no effect, whatever they are asked for.
-type idle struct{ foreign.Starter }
+type idle struct{ external.Starter }
 
-func (s idle) Start(ctx context.Context, number int) (foreign.Client, error) {
+func (s idle) Start(ctx context.Context, number int) (external.Client, error) {
 	c, err := s.Starter.Start(ctx, number)
 	return idler{c}, err
 }
 
-type idler struct{ foreign.Client }
+type idler struct{ external.Client }
 
-func (c idler) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
+func (c idler) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
 	if op == lock.Acquire && strings.HasSuffix(p.Name, "jobs") {
 		return lock.Result{Outcome: lock.Failed}, nil
 	}
@@ -125,7 +125,7 @@ func (c idler) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Res
 // somebody or something, though.
 func TestErrorIsNotFull(t *testing.T) {
 	for _, target := range []*lock.Target{lock.References[0], lock.References[1]} {
-		machines := foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}
+		machines := externaltest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}
 		c := engine.ExternalConfig{Starter: excusing{machines}, Kind: target.Kind, Seed: 1, Scenarios: 60}
 		for _, p := range proveWith(t, c).Report.Properties {
 			if p.Violation != nil {

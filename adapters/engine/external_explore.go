@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
@@ -21,7 +21,7 @@ import (
 // be given.
 type ExternalExploreConfig struct {
 	// Starter makes clients of the lock.
-	Starter foreign.Starter
+	Starter external.Starter
 	// Exec is the command behind it, for counterexamples; "" where there is none.
 	Exec string
 	// Name is what the target is called; "" is what its clients call themselves.
@@ -124,7 +124,7 @@ func (c *ExternalExploreConfig) config() ExternalConfig {
 // externalExploration is a run that visits the executions of one scenario.
 type externalExploration struct {
 	externalRun
-	runs *foreign.Exploration
+	runs *external.Exploration
 }
 
 // errEnough ends an exploration in good order.
@@ -132,7 +132,7 @@ var errEnough = errors.New("enough was seen")
 
 // visit visits the executions of a scenario, and makes those smaller that violate something.
 func (f *externalExploration) visit(ctx context.Context, w *externalWorker, sc scenario.Scenario) (err error) {
-	f.runs, err = w.stage.Explore(ctx, sc, foreign.ExploreOptions{Runs: f.Scenarios}, func(x *foreign.Execution) error {
+	f.runs, err = w.stage.Explore(ctx, sc, external.ExploreOptions{Runs: f.Scenarios}, func(x *external.Execution) error {
 		if err := w.examine(ctx, f.sum.scenarios, x); err != nil || !f.stop.Load() {
 			return err
 		}

@@ -6,21 +6,21 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/foreign"
-	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
 // machines are clients that are a target of ours.
-func machines(t *testing.T, name string) (foreign.Starter, lock.Kind) {
+func machines(t *testing.T, name string) (external.Starter, lock.Kind) {
 	t.Helper()
 	target, err := engine.TargetNamed(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}, target.Kind
+	return externaltest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}, target.Kind
 }
 
 func exploreExternal(t *testing.T, ctx context.Context, c engine.ExternalExploreConfig) *engine.Result {
@@ -111,7 +111,7 @@ func TestExploreExternalFinds(t *testing.T) {
 }
 
 // replays demands that a property is violated, by a counterexample that violates it again.
-func replays(t *testing.T, res *engine.Result, property property.Property, starter foreign.Starter) {
+func replays(t *testing.T, res *engine.Result, property property.Property, starter external.Starter) {
 	t.Helper()
 	r, err := engine.ReplayExternal(t.Context(), counterexampleOf(t, res, property), starter, engine.GatedBroker{})
 	if err != nil {

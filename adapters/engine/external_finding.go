@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/property"
@@ -67,7 +67,7 @@ func (d *finding) found(p property.Property) *report.Found {
 
 // record takes in what the i-th execution violates, as it was recorded, and gives the properties that fresh clients
 // are to be asked for: no execution before it was reproduced. fresh says that its clients were.
-func (f *externalRun) record(i int, x *foreign.Execution, fresh bool) (open property.Set) {
+func (f *externalRun) record(i int, x *external.Execution, fresh bool) (open property.Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, p := range x.Found.BySeverity() {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/amqp"
@@ -78,7 +78,7 @@ func (p *ExternalPart) Merge(o *ExternalPart) {
 	p.wire.Add(&o.wire)
 	p.agreed += o.agreed
 	if p.traffic == nil {
-		p.traffic = make(foreign.Traffic)
+		p.traffic = make(external.Traffic)
 	}
 	p.traffic.Merge(o.traffic)
 	p.sharing = p.sharing || o.sharing
@@ -111,13 +111,13 @@ func (p *ExternalPart) Ended() bool { return p.free.Died >= maxCrashes }
 type externalPartFile struct {
 	Sum          []byte // as JSON
 	Findings     map[property.Property]findingFile
-	About        foreign.About
+	About        external.About
 	FromHistory  property.Set
 	Unjudged     map[property.Property]string
-	Free         foreign.Uncontrolled
+	Free         external.Uncontrolled
 	Wire         wire.Counts
 	Agreed       int
-	Traffic      foreign.Traffic
+	Traffic      external.Traffic
 	Sharing      bool
 	Wild         int
 	Disagreement string

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -25,7 +25,7 @@ func TestExternalPartsAddUp(t *testing.T) {
 			options := lock.DefaultOptions()
 			options.Pipeline = 0 // with several commands in one go, how many the gate has of them at a crash is theirs
 			c := engine.ExternalConfig{
-				Starter: foreigntest.Machines{Target: target, Options: target.Settled(options)}, Kind: target.Kind,
+				Starter: externaltest.Machines{Target: target, Options: target.Settled(options)}, Kind: target.Kind,
 				Seed: 1, Scenarios: 60, Workers: 1,
 			}
 			for _, p := range judged {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -13,11 +13,11 @@ import (
 // ReplayExternal carries out a counterexample of somebody else's lock again, with fresh clients each time, until they
 // show its violation, up to five times. starter makes its clients: see [histories.Counterexample]. A real broker is
 // not restarted, and where it does something else than the simulated one, that is an error.
-func ReplayExternal(ctx context.Context, ce *histories.Counterexample, starter foreign.Starter, on GatedBroker) (_ *Replayed, err error) {
+func ReplayExternal(ctx context.Context, ce *histories.Counterexample, starter external.Starter, on GatedBroker) (_ *Replayed, err error) {
 	if on.URL != "" && ce.Scenario.Restarts() {
 		return nil, fmt.Errorf("replaying on %s: skipped: the execution restarts the broker, which can't be done behind the gate, and can on the simulated broker", on)
 	}
-	stage, err := foreign.NewStage(ctx, foreign.Config{
+	stage, err := external.NewStage(ctx, external.Config{
 		Starter: starter, Kind: ce.Kind, Options: told(ce.ExecOptions), Name: ce.Scenario.Target, Strength: ce.Strength,
 		URL: on.URL, Sweep: on.Sweep, Notes: on.Notes, Version: on.Version,
 	})
@@ -27,7 +27,7 @@ func ReplayExternal(ctx context.Context, ce *histories.Counterexample, starter f
 	defer func() { err = errors.Join(err, stage.Close()) }()
 	r := new(Replayed)
 	disagreement := ""
-	err = repeat(ctx, ctx, stage, &ce.Scenario, property.Set(0).With(ce.Property), func(x *foreign.Execution) bool {
+	err = repeat(ctx, ctx, stage, &ce.Scenario, property.Set(0).With(ce.Property), func(x *external.Execution) bool {
 		r.Trace, disagreement = x.Trace, x.Disagreement
 		r.Tries.Of++
 		if v, ok := violationOf(x.Trace, ce.Property); ok {

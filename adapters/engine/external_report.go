@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -76,7 +76,7 @@ func byName[V any](options map[string]V) (out []string) {
 }
 
 // trafficOf is what operations took on the wire, for the report.
-func trafficOf(kind lock.Kind, t foreign.Traffic) (out []report.Traffic) {
+func trafficOf(kind lock.Kind, t external.Traffic) (out []report.Traffic) {
 	for _, op := range kind.Operations() {
 		if o := t[op]; o.Calls > 0 {
 			each := func(n int) float64 { return float64(n) / float64(o.Calls) }
@@ -105,7 +105,7 @@ func (f *externalRun) skip(p property.Property) string {
 	switch {
 	case f.unjudged[p] != "":
 		return f.unjudged[p]
-	case f.exploring && foreign.Measured.Has(p):
+	case f.exploring && external.Measured.Has(p):
 		return unmeasured
 	}
 	for _, op := range shownBy[p] {

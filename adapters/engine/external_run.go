@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
@@ -38,13 +38,13 @@ type externalRun struct {
 type externalSum struct {
 	sum         sample
 	findings    [property.Count]*finding
-	about       foreign.About
+	about       external.About
 	fromHistory property.Set                 // what the history alone decides
 	unjudged    map[property.Property]string // why not
-	free        foreign.Uncontrolled
+	free        external.Uncontrolled
 	wire        wire.Counts
 	agreed      int // replies on which a real broker and the simulated one agreed
-	traffic     foreign.Traffic
+	traffic     external.Traffic
 	sharing     bool // clients share a connection
 	wild        int  // scenarios that were not controlled altogether
 	// disagreement is how a real broker first did something else than the simulated one.
@@ -102,14 +102,14 @@ func (f *externalRun) measured(w *externalWorker) {
 func (f *externalRun) unexpected(found property.Set) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return found&foreign.Measured&^f.dear != 0
+	return found&external.Measured&^f.dear != 0
 }
 
 // expect notes what was seen for certain.
 func (f *externalRun) expect(found property.Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.dear |= found & foreign.Measured
+	f.dear |= found & external.Measured
 }
 
 // wanted are the properties whose violations are made smaller: those that end the run, or all that are judged.
@@ -121,14 +121,14 @@ func (f *externalRun) wanted() property.Set {
 }
 
 // take adds an execution to what was found.
-func (f *externalRun) take(i int, x *foreign.Execution) {
+func (f *externalRun) take(i int, x *external.Execution) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.sum.addExternal(i, x)
 	f.free.Add(x.Uncontrolled)
 	f.wire.Add(&x.Wire)
 	if f.traffic == nil {
-		f.traffic = make(foreign.Traffic)
+		f.traffic = make(external.Traffic)
 	}
 	f.traffic.Merge(x.Traffic)
 	f.disagreement = cmp.Or(f.disagreement, x.Disagreement)
@@ -147,7 +147,7 @@ func (f *externalRun) take(i int, x *foreign.Execution) {
 const maxCrashes = 10
 
 // addExternal takes in an execution of somebody else's clients.
-func (s *sample) addExternal(i int, x *foreign.Execution) {
+func (s *sample) addExternal(i int, x *external.Execution) {
 	s.scenarios++
 	s.steps += len(x.Steps)
 	s.commands += x.Sent

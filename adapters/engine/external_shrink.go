@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -103,15 +103,15 @@ func (s *shrinking) attempt(sc *scenario.Scenario) ([]scenario.Action, bool) {
 }
 
 // try carries out a scenario.
-func (s *shrinking) try(sc *scenario.Scenario) (x *foreign.Execution) {
+func (s *shrinking) try(sc *scenario.Scenario) (x *external.Execution) {
 	s.trying()
 	if s.renewed {
 		if s.trouble = s.stage.Renew(s.ctx); s.trouble != nil {
 			return nil
 		}
 	}
-	if s.stage.Measure(0); foreign.Measured.Has(s.property) {
-		s.stage.Measure(foreign.Look)
+	if s.stage.Measure(0); external.Measured.Has(s.property) {
+		s.stage.Measure(external.Look)
 	}
 	x, s.trouble = s.stage.Run(s.ctx, sc)
 	return x

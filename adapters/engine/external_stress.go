@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/histories/report"
@@ -15,7 +15,7 @@ import (
 
 // ExternalStressConfig says whose lock to put under stress on which broker, how, and how much.
 type ExternalStressConfig struct {
-	foreign.StressConfig
+	external.StressConfig
 	// Exec is the command behind the clients, for the report; "" where there is none.
 	Exec string
 	// Name is what the target is called; "" is what its clients call themselves.
@@ -32,11 +32,11 @@ type ExternalStressConfig struct {
 }
 
 // StressExternal has anybody's clients use a lock on a real broker, all at once, and judges the history of it:
-// see [foreign.Stress] for what is done and what is claimed. The error is for a run that could not be made, or ended
+// see [external.Stress] for what is done and what is claimed. The error is for a run that could not be made, or ended
 // early: ctx, a client that can't be started, or one that breaks the protocol. What was seen until then is judged, and
 // the result stands beside the error; it is nil where there was nothing to be seen.
 func StressExternal(ctx context.Context, c ExternalStressConfig) (*Result, error) {
-	h, stats, err := foreign.Stress(ctx, c.StressConfig)
+	h, stats, err := external.Stress(ctx, c.StressConfig)
 	if h == nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func StressExternal(ctx context.Context, c ExternalStressConfig) (*Result, error
 		err = errors.Join(err, unkept)
 	}
 	if stats.Wire != nil && stats.Wire.Opened == 0 && ctx.Err() == nil {
-		return nil, errors.Join(fmt.Errorf("stress of %s through the proxy: %w", c.Name, foreign.ErrElsewhere), err)
+		return nil, errors.Join(fmt.Errorf("stress of %s through the proxy: %w", c.Name, external.ErrElsewhere), err)
 	}
 	report, unjudged := Check(h, CheckOptions{Strength: c.Strength, Source: source, Properties: c.Properties})
 	if unjudged != nil {
@@ -65,7 +65,7 @@ func StressExternal(ctx context.Context, c ExternalStressConfig) (*Result, error
 const unseen = "why an acquire got nothing was not seen"
 
 // tell adds to a report of the history what is known of the run.
-func (c *ExternalStressConfig) tell(r *report.Report, stats *foreign.StressStats) {
+func (c *ExternalStressConfig) tell(r *report.Report, stats *external.StressStats) {
 	r.Target, r.Doc, r.Mode = c.Name, c.Exec, report.Stressed
 	r.Broker, r.Scenarios, r.Elapsed = c.Broker+", straight", stats.Rounds, stats.Elapsed
 	r.Exercised = []report.Exercise{

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -43,7 +43,7 @@ func proveExternal(t *testing.T, name string, scenarios int) *engine.Result {
 		t.Fatal(err)
 	}
 	res, err := engine.ProveExternal(t.Context(), engine.ExternalConfig{
-		Starter: foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())},
+		Starter: externaltest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())},
 		Kind:    target.Kind, Seed: 1, Scenarios: scenarios, Until: property.Set(0).With(property.AdminExclusion),
 	})
 	if err != nil {

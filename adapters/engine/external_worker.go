@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -13,7 +13,7 @@ import (
 // externalWorker plays executions of a run, one after the other, with clients of its own.
 type externalWorker struct {
 	*externalRun
-	stage *foreign.Stage
+	stage *external.Stage
 	part  sample // costs and checks
 	fresh bool   // its clients have carried out nothing yet
 }
@@ -21,7 +21,7 @@ type externalWorker struct {
 // worker starts a worker's clients.
 func (f *externalRun) worker(ctx context.Context) (*externalWorker, error) {
 	w := &externalWorker{externalRun: f, fresh: true}
-	stage, err := foreign.NewStage(ctx, foreign.Config{
+	stage, err := external.NewStage(ctx, external.Config{
 		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Strength: f.Strength,
 		URL: f.On.URL, Sweep: f.On.Sweep, Notes: f.On.Notes, Version: f.On.Version, Patience: f.Patience,
 		Costs: &w.part.costs, Checks: &w.part.checks,
@@ -65,11 +65,11 @@ func (w *externalWorker) work(ctx context.Context) error {
 }
 
 // play plays the i-th scenario. What seems to cost too much is looked at again, more patiently: then that counts instead.
-func (w *externalWorker) play(ctx context.Context, i int) (*foreign.Execution, error) {
+func (w *externalWorker) play(ctx context.Context, i int) (*external.Execution, error) {
 	sc := w.stage.Playable(w.source.Scenario(i))
 	w.stage.Measure(0)
-	if i%measuredEvery == 0 && w.wanted()&foreign.Measured != 0 {
-		w.stage.Measure(foreign.Glance)
+	if i%measuredEvery == 0 && w.wanted()&external.Measured != 0 {
+		w.stage.Measure(external.Glance)
 	}
 	before := w.part
 	x, err := w.stage.Run(ctx, &sc)
@@ -78,12 +78,12 @@ func (w *externalWorker) play(ctx context.Context, i int) (*foreign.Execution, e
 	}
 	once := w.part
 	w.part, w.fresh = before, false
-	w.stage.Measure(foreign.Stare)
+	w.stage.Measure(external.Stare)
 	y, err := w.stage.Run(ctx, &sc)
 	if err != nil {
 		return nil, err
 	}
-	if x.Found &^= foreign.Measured; x.Found&^y.Found != 0 { // this is not to be lost, and costs can be measured later
+	if x.Found &^= external.Measured; x.Found&^y.Found != 0 { // this is not to be lost, and costs can be measured later
 		w.part = once
 		return x, nil
 	}
@@ -92,7 +92,7 @@ func (w *externalWorker) play(ctx context.Context, i int) (*foreign.Execution, e
 }
 
 // examine takes in the i-th execution, and has fresh clients show what it violates.
-func (w *externalWorker) examine(ctx context.Context, i int, x *foreign.Execution) error {
+func (w *externalWorker) examine(ctx context.Context, i int, x *external.Execution) error {
 	x.Found &= w.Properties
 	open := w.record(i, x, w.fresh)
 	w.take(i, x)
@@ -115,7 +115,7 @@ func (w *externalWorker) examine(ctx context.Context, i int, x *foreign.Executio
 
 // confirm has fresh clients carry out the i-th execution for the properties that it violates, and gives those that
 // they did not show.
-func (w *externalWorker) confirm(ctx context.Context, i int, x *foreign.Execution, open property.Set) (property.Set, error) {
+func (w *externalWorker) confirm(ctx context.Context, i int, x *external.Execution, open property.Set) (property.Set, error) {
 	sc := sim.Replay(x.Trace)
 	tried, err := w.reproduce(ctx, w.allowed.whole, &sc, open, func(p property.Property, t *scenario.Trace, try int) {
 		open &^= 1 << p
@@ -133,7 +133,7 @@ func (w *externalWorker) reproduce(ctx, time context.Context, sc *scenario.Scena
 	if err := w.stage.Renew(ctx); err != nil {
 		return 0, err
 	}
-	err = repeat(ctx, time, w.stage, sc, want, func(x *foreign.Execution) bool {
+	err = repeat(ctx, time, w.stage, sc, want, func(x *external.Execution) bool {
 		tried++
 		for _, p := range (want & x.Found).BySeverity() {
 			want &^= 1 << p
@@ -146,10 +146,10 @@ func (w *externalWorker) reproduce(ctx, time context.Context, sc *scenario.Scena
 
 // repeat has clients that are fresh carry out a scenario that violates some properties, and then, while there is
 // time, others like them, until it is enough.
-func repeat(ctx, time context.Context, stage *foreign.Stage, sc *scenario.Scenario, want property.Set, enough func(*foreign.Execution) bool) error {
+func repeat(ctx, time context.Context, stage *external.Stage, sc *scenario.Scenario, want property.Set, enough func(*external.Execution) bool) error {
 	defer stage.Measure(0)
-	if stage.Measure(0); want&foreign.Measured != 0 {
-		stage.Measure(foreign.Stare)
+	if stage.Measure(0); want&external.Measured != 0 {
+		stage.Measure(external.Stare)
 	}
 	for try := range reproductions {
 		if try > 0 && time.Err() != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/foreign"
-	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
 	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
@@ -20,29 +20,29 @@ import (
 // worn is a reference semaphore whose clients go wrong by what they have been through: an acquire is then answered
 // with slot 1, and nothing is sent.
 type worn struct {
-	foreign.Starter
+	external.Starter
 	// spoils says that after so many calls, the last of them with this result, a client goes wrong for good.
 	spoils func(calls int, last lock.Result) bool
 }
 
 func wornSemaphore(spoils func(int, lock.Result) bool) worn {
 	target := lock.References[0]
-	return worn{foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}, spoils}
+	return worn{externaltest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}, spoils}
 }
 
-func (w worn) Start(ctx context.Context, number int) (foreign.Client, error) {
+func (w worn) Start(ctx context.Context, number int) (external.Client, error) {
 	c, err := w.Starter.Start(ctx, number)
 	return &wornClient{Client: c, worn: w}, err
 }
 
 type wornClient struct {
-	foreign.Client
+	external.Client
 	worn   worn
 	calls  int
 	spoilt bool
 }
 
-func (c *wornClient) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
+func (c *wornClient) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
 	if c.spoilt && op == lock.Acquire {
 		return lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, nil
 	}
@@ -111,7 +111,7 @@ func TestShrinkWithFreshClients(t *testing.T) {
 
 // replayAll demands of the counterexamples of a result that fresh clients show them again, unless they are called
 // suspected, and that something is said of each. It gives how many there are, and how many are suspected.
-func replayAll(t *testing.T, res *engine.Result, starter foreign.Starter) (all, suspected int) {
+func replayAll(t *testing.T, res *engine.Result, starter external.Starter) (all, suspected int) {
 	t.Helper()
 	for i := range res.Report.Properties {
 		if p := &res.Report.Properties[i]; p.Violation != nil && (p.Violation.Detail == "" || p.Violation.Diagram == "") {
@@ -241,7 +241,7 @@ const processesReplayed = 100
 func wrongTargets(t *testing.T) (out []engine.ExternalConfig) {
 	for _, m := range mutant.All {
 		out = append(out, engine.ExternalConfig{
-			Starter: foreigntest.Machines{Target: m, Options: m.Settled(lock.DefaultOptions())}, Kind: m.Kind, Name: m.Name,
+			Starter: externaltest.Machines{Target: m, Options: m.Settled(lock.DefaultOptions())}, Kind: m.Kind, Name: m.Name,
 		})
 	}
 	for _, e := range examples {

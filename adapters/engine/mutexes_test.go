@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/foreign"
-	"github.com/lockproof/lockproof/adapters/golang"
-	"github.com/lockproof/lockproof/adapters/process"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -83,16 +83,16 @@ var wrongMutexes = []mutex{
 // mutexClient is a mutex as lockproof takes it.
 type mutexClient struct{ *mutexes.Mutex }
 
-func (m *mutex) starter(t *testing.T) foreign.Starter {
+func (m *mutex) starter(t *testing.T) external.Starter {
 	if m.design != nil {
-		return golang.Starter{Name: m.name, New: func(ctx context.Context, url string) (golang.Lock, error) {
+		return inprocess.Starter{Name: m.name, New: func(ctx context.Context, url string) (inprocess.Lock, error) {
 			c, err := mutexes.New(ctx, url, m.design)
 			return mutexClient{c}, err
 		}}
 	}
 	e := &examples[slices.IndexFunc(examples, func(e example) bool { return e.folder == "python" })]
 	e.need(t)
-	return &process.Starter{Command: "exec /usr/bin/python3 mutex_adapter.py " + m.name, Dir: e.dir(), Stderr: t.Output()}
+	return &subprocess.Starter{Command: "exec /usr/bin/python3 mutex_adapter.py " + m.name, Dir: e.dir(), Stderr: t.Output()}
 }
 
 func (m *mutex) prove(t *testing.T, on engine.GatedBroker, scenarios int, until property.Set) *engine.Result {

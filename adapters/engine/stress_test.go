@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/foreign"
-	"github.com/lockproof/lockproof/adapters/golang"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/adapters/stress"
@@ -32,16 +32,16 @@ func TestStressExamples(t *testing.T) {
 		}
 		t.Run(e.folder, func(t *testing.T) {
 			e.need(t)
-			stressBothWays(t, 0, func(t *testing.T, bug string) foreign.Starter { return e.starter(t, bug) })
+			stressBothWays(t, 0, func(t *testing.T, bug string) external.Starter { return e.starter(t, bug) })
 		})
 	}
 }
 
 // The same of the example in Go, some of whose clients hang.
 func TestStressGolang(t *testing.T) {
-	stressBothWays(t, time.Second, func(_ *testing.T, bug string) foreign.Starter {
+	stressBothWays(t, time.Second, func(_ *testing.T, bug string) external.Starter {
 		var acquires atomic.Int64
-		return golang.Starter{Name: "golang example", New: func(ctx context.Context, url string) (golang.Lock, error) {
+		return inprocess.Starter{Name: "golang example", New: func(ctx context.Context, url string) (inprocess.Lock, error) {
 			c, err := amqplocks.NewWith(ctx, url, amqplocks.Bug(bug))
 			return &hanging{Client: c, acquires: &acquires}, err
 		}}
@@ -51,7 +51,7 @@ func TestStressGolang(t *testing.T) {
 // A lock that connects anew for each acquire is not blamed for it.
 func TestStressReconnects(t *testing.T) {
 	for _, proxy := range []bool{false, true} {
-		r := stressReport(t, golang.Starter{Name: "reconnecting", New: func(ctx context.Context, url string) (golang.Lock, error) {
+		r := stressReport(t, inprocess.Starter{Name: "reconnecting", New: func(ctx context.Context, url string) (inprocess.Lock, error) {
 			c, err := amqplocks.New(ctx, url)
 			return &reconnecting{Client: c, url: url}, err
 		}}, 0, proxy)
@@ -63,7 +63,7 @@ func TestStressReconnects(t *testing.T) {
 
 // stressBothWays puts a lock under stress, as it is and with a bug. limit is how long an operation may take, 0 for the
 // usual.
-func stressBothWays(t *testing.T, limit time.Duration, starter func(t *testing.T, bug string) foreign.Starter) {
+func stressBothWays(t *testing.T, limit time.Duration, starter func(t *testing.T, bug string) external.Starter) {
 	for _, way := range []string{"straight", "proxy"} {
 		for bug, holds := range map[string]bool{"": true, "locked-is-success": false} {
 			t.Run(way+" "+cmp.Or(bug, "holds"), func(t *testing.T) {
@@ -81,14 +81,14 @@ func stressBothWays(t *testing.T, limit time.Duration, starter func(t *testing.T
 
 const stressRounds = 30
 
-func stressReport(t *testing.T, starter foreign.Starter, limit time.Duration, proxy bool) *report.Report {
+func stressReport(t *testing.T, starter external.Starter, limit time.Duration, proxy bool) *report.Report {
 	broker, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: rabbitmqtest.URL(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var kept *history.History
 	res, err := engine.StressExternal(t.Context(), engine.ExternalStressConfig{
-		StressConfig: foreign.StressConfig{
+		StressConfig: external.StressConfig{
 			Starter: starter, URL: broker.URL, Proxy: proxy, Limit: limit, Sweep: broker.Sweep,
 			Load: stress.Load{Slots: 2, Clients: 4, Admins: 1, Rounds: stressRounds, Verifies: 2, Crashes: 0.02, Seed: 1},
 		},
@@ -134,7 +134,7 @@ func (r *reconnecting) Acquire(ctx context.Context, name string) (int, error) {
 	}
 	var err error
 	if r.Client, err = amqplocks.New(ctx, r.url); err != nil {
-		return 0, errors.Join(golang.ErrNoEffect, err)
+		return 0, errors.Join(inprocess.ErrNoEffect, err)
 	}
 	return r.Client.Acquire(ctx, name)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -26,9 +26,9 @@ func BenchmarkControlled(b *testing.B) {
 	}
 	for _, e := range examples {
 		b.Run(e.folder, func(b *testing.B) {
-			stages := make([]*foreign.Stage, runtime.GOMAXPROCS(0))
+			stages := make([]*external.Stage, runtime.GOMAXPROCS(0))
 			for i := range stages {
-				s, err := foreign.NewStage(b.Context(), foreign.Config{Starter: e.starter(b, ""), Kind: lock.Semaphore})
+				s, err := external.NewStage(b.Context(), external.Config{Starter: e.starter(b, ""), Kind: lock.Semaphore})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -89,7 +89,7 @@ func BenchmarkFirstViolation(b *testing.B) {
 }
 
 func firstViolation(b *testing.B, e *example, bug string, property property.Property, source *sim.Source) {
-	stage, err := foreign.NewStage(b.Context(), foreign.Config{Starter: e.starter(b, bug), Kind: lock.Semaphore})
+	stage, err := external.NewStage(b.Context(), external.Config{Starter: e.starter(b, bug), Kind: lock.Semaphore})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof/adapters/process/adaptercheck"
+	"github.com/lockproof/lockproof/adapters/subprocess/adaptercheck"
 	"github.com/lockproof/lockproof/model/lock"
 )
 

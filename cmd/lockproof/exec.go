@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/process"
+	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -53,8 +53,8 @@ func told(options [][2]string) map[string]string {
 	return out
 }
 
-// foreign judges somebody else's program.
-func (f *proveFlags) foreign(c *cobra.Command, args []string) error {
+// external judges somebody else's program.
+func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	if err := f.alone(args); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (f *proveFlags) foreign(c *cobra.Command, args []string) error {
 	}
 	line := newProgress()
 	res, err := engine.ProveExternal(c.Context(), engine.ExternalConfig{
-		Starter: &process.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Options: options,
+		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Options: options,
 		Seed: f.seed, Scenarios: scenarios, Time: f.time, Strategies: cfg.Strategies, Depth: f.depth, Shape: shape,
 		Properties: cfg.Properties, Until: cfg.Until, Strength: cfg.Strength, Workers: f.workers, Patience: f.patience, On: on, Found: f.found,
 		Progress: func(p engine.Progress) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/foreign"
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -106,7 +106,7 @@ var hints = []struct {
 	{engine.ErrUnknownTarget, ": `lockproof list targets` shows them"},
 	{property.ErrUnknown, ": `lockproof list` shows them"},
 	{lock.ErrUnknownOption, ": `lockproof list` shows them"},
-	{foreign.ErrOtherType, " (--lock-type)"},
+	{external.ErrOtherType, " (--lock-type)"},
 }
 
 // hint is what to type instead of what led to an error; "" where it says that itself.

@@ -119,7 +119,7 @@ func (f *exploreFlags) searching(cmd *cobra.Command) {
 
 func (f *exploreFlags) run(c *cobra.Command, args []string) error {
 	if f.exec != "" {
-		return f.foreign(c, args)
+		return f.external(c, args)
 	}
 	if err := f.unused(c); err != nil {
 		return err

@@ -4,12 +4,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/process"
+	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// foreign visits the executions of somebody else's program.
-func (f *exploreFlags) foreign(c *cobra.Command, args []string) error {
+// external visits the executions of somebody else's program.
+func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 	if err := f.alone(args); err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (f *exploreFlags) foreign(c *cobra.Command, args []string) error {
 	}
 	line := newProgress()
 	res, err := engine.ExploreExternal(c.Context(), engine.ExternalExploreConfig{
-		Starter: &process.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind,
+		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind,
 		Options: told(f.Exploration.Options), Clients: f.Clients, Rounds: f.Rounds, Admins: f.Admins, Slots: f.Slots, Names: f.Names,
 		Calls: f.Calls, AdminCalls: f.AdminCalls, Runs: f.runs, First: f.Search.First,
 		Properties: judged, Strength: f.Strength, Patience: f.patience, Found: f.found,

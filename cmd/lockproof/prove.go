@@ -83,7 +83,7 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if f.exec != "" {
-		return f.foreign(c, args)
+		return f.external(c, args)
 	}
 	cfg, err := f.config(args)
 	if err != nil {

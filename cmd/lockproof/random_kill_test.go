@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/foreign"
-	"github.com/lockproof/lockproof/adapters/foreign/foreigntest"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
@@ -42,7 +42,7 @@ func serve(name string) {
 	if err != nil {
 		panic(err)
 	}
-	client, _ := foreigntest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}.Start(context.Background(), 1)
+	client, _ := externaltest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}.Start(context.Background(), 1)
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		var call struct {
@@ -60,11 +60,11 @@ func serve(name string) {
 		var op lock.Op
 		result := ""
 		if call.Method == "initialize" {
-			_, err = client.Initialize(context.Background(), foreign.Setup{Lock: target.Kind, URL: p.URL})
+			_, err = client.Initialize(context.Background(), external.Setup{Lock: target.Kind, URL: p.URL})
 			result = introduction(target)
 		} else if err = op.UnmarshalText([]byte(call.Method)); err == nil {
 			var r lock.Result
-			r, err = client.Call(context.Background(), op, foreign.Params{Name: p.Name, Slots: p.Slots, Slot: p.Slot})
+			r, err = client.Call(context.Background(), op, external.Params{Name: p.Name, Slots: p.Slots, Slot: p.Slot})
 			result = spoken(op, r)
 		}
 		if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/process"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/safetext"
@@ -181,7 +181,7 @@ func replayForeign(c *cobra.Command, on *onFlags, ce *histories.Counterexample, 
 	if err != nil {
 		return err
 	}
-	r, err := engine.ReplayExternal(c.Context(), ce, &process.Starter{Command: ce.Exec, Stderr: c.ErrOrStderr()}, broker)
+	r, err := engine.ReplayExternal(c.Context(), ce, &subprocess.Starter{Command: ce.Exec, Stderr: c.ErrOrStderr()}, broker)
 	if err != nil {
 		return err
 	}

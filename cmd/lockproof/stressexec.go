@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/foreign"
-	"github.com/lockproof/lockproof/adapters/process"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -46,8 +46,8 @@ func (f *proveFlags) stressForeign(c *cobra.Command, kind lock.Kind, options map
 		told[name] = value
 	}
 	res, err := engine.StressExternal(c.Context(), engine.ExternalStressConfig{
-		StressConfig: foreign.StressConfig{
-			Starter: &process.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Kind: kind, Options: told, URL: broker.URL,
+		StressConfig: external.StressConfig{
+			Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Kind: kind, Options: told, URL: broker.URL,
 			Proxy: f.way == "proxy", Load: load, Limit: f.limit(c), Sweep: broker.Sweep, Notes: broker,
 		},
 		Exec: f.exec, Broker: broker.String(), Strength: cfg.Strength, Properties: cfg.Properties, Keep: f.keep,

@@ -18,7 +18,7 @@ func TestWhoKnowsAMQP(t *testing.T) {
 	const module, root = "github.com/lockproof/lockproof", "../.."
 	of := []string{
 		"adapters/mutant", "adapters/rabbitmq", "adapters/wire", "model/amqp", "model/lock", "sim/broker", // AMQP's own
-		"adapters/engine", "adapters/foreign", "histories/draw", "histories/historiestest", "model/scenario", "sim", "sim/search",
+		"adapters/engine", "adapters/external", "histories/draw", "histories/historiestest", "model/scenario", "sim", "sim/search",
 	}
 	know := make(map[string]bool)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/process"
+	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -35,7 +35,7 @@ func (p *Plan) externalJob(o Options) (job, error) {
 		return nil, err
 	}
 	c.Workers, c.Found = 1, o.Found
-	c.Starter = &process.Starter{Command: c.Exec, Stderr: o.Stderr}
+	c.Starter = &subprocess.Starter{Command: c.Exec, Stderr: o.Stderr}
 	j := &externalJob{plan: p, config: c, limit: cmp.Or(p.Budget.Executions, engine.DefaultExternalScenarios), sum: new(engine.ExternalPart)}
 	j.size = cmp.Or(p.Shard, externalShard)
 	if p.Stop.NoNewCoverage > 0 {

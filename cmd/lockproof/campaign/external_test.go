@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	programs "github.com/lockproof/lockproof/adapters/process"
+	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/natstest"
 	"github.com/lockproof/lockproof/model/lock"
@@ -57,7 +57,7 @@ func TestExternalAsOneMachine(t *testing.T) {
 	}
 	for workers := 1; workers <= 2; workers++ {
 		res, err := engine.ProveExternal(t.Context(), engine.ExternalConfig{
-			Starter: &programs.Starter{Command: command}, Exec: command, Kind: lock.Semaphore, Seed: 1, Scenarios: scenarios, Workers: workers,
+			Starter: &subprocess.Starter{Command: command}, Exec: command, Kind: lock.Semaphore, Seed: 1, Scenarios: scenarios, Workers: workers,
 			Properties: property.Set(0).With(property.NoLeak).With(property.MutualExclusion).With(property.CheapAcquire),
 		})
 		if err != nil {

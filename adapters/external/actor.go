@@ -1,0 +1,311 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// actor is a client by number: whoever plays it now, its address, and its connections.
+type actor struct {
+	stage  *Stage
+	number int
+	server *wire.Server
+	client Client
+	hires  int // how many clients have played it; clients themselves need not be comparable
+	about  About
+	cancel context.CancelFunc // of its calls
+
+	// What the gate and its calls change, under the stage's mu.
+	links   []*link
+	host    *actor          // at whose address its commands come: its own, unless clients share a connection
+	current *link           // the connection that it opened last, nil once it knows that it has none
+	parked  []*wire.Command // in the order in which they came
+	calling bool
+	answer  *answer // of the call that is over and was not looked at
+	doing   lock.Op // what it was called for last
+	asleep  bool    // it was waited for in vain, and nothing has come since
+	paused  bool
+	// What it does that nobody tells it to; see follow.go and outrun.go.
+	method  frame.ID // of the command that the broker has answered last since it was called
+	since   int      // how much has come from it since
+	steady  bool     // it is carrying out an operation, and seems to wait for the reply to a command at the gate
+	waits   cause    // where it does that
+	looked  bool     // it was looked whether it writes another message there, and it did not
+	cause   cause    // where it stands while it is carrying out none
+	former  cause    // where it stood when it was called
+	before  int      // since, when it was called
+	turn    int      // how often cause was another one
+	settled bool     // what it does there was waited for
+	late    int      // what of this run came outside of operations when nothing was waited for
+	raced   int      // [Uncontrolled.Raced] of this run
+
+	keeps  stance // how it stands when it is idle and nothing has happened to it
+	harmed bool   // its connections were cut or dropped, so that it may fail to close them
+	shaken bool   // something has happened to it that the next scenario must not find
+}
+
+// stance is what a client has of the broker while it is idle.
+type stance struct{ connections, channels int }
+
+// answer is what a call came to.
+type answer struct {
+	result lock.Result
+	said   string // by the target, of an error
+	err    error
+}
+
+// ready sees that somebody plays the actor, connected and idle.
+// One that ends by itself is replaced, a few times.
+func (a *actor) ready(ctx context.Context) (err error) {
+	for range startTries {
+		if err = a.begin(ctx); !errors.Is(err, ErrDied) {
+			return err
+		}
+		a.stage.fallen = err
+		if err := a.kill(); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// startTries is how many clients in a row may end by themselves before they have carried out anything.
+const startTries = 3
+
+// begin has a client be there, connected and idle.
+func (a *actor) begin(ctx context.Context) error {
+	fresh := a.client == nil
+	if fresh {
+		if err := a.hire(ctx); err != nil {
+			return err
+		}
+	}
+	sharing := a.stage.Sharing() // then whose channels are whose is not known
+	if !a.shaken && !sharing && a.stance() == a.keeps {
+		return nil
+	}
+	a.shaken = false
+	err := a.warm(ctx, fresh)
+	if !fresh && errors.Is(err, errNotWarm) {
+		if err = a.kill(); err == nil {
+			err = a.begin(ctx)
+		}
+	}
+	return err
+}
+
+// hire starts a client to play the actor.
+func (a *actor) hire(ctx context.Context) error {
+	s := a.stage
+	url, err := s.urlFor(a.server)
+	if err != nil {
+		return err
+	}
+	client, err := s.config.Starter.Start(ctx, a.number)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	a.client, a.shaken, a.harmed = client, true, false
+	a.hires++
+	s.mu.Unlock()
+	a.about, err = introduce(ctx, client, Setup{Client: nameOf(a.number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
+	s.about = a.about
+	return err
+}
+
+// warm has the client acquire a lock that nobody uses, so that the connection and the channels are there
+// that it works on: again after a fault, which it may have to see first, or after a channel was closed that
+// it opens when it needs it. Clients that keep no connection are as good as those that have one; what they
+// do the first time, they are taken to do always.
+func (a *actor) warm(ctx context.Context, first bool) error {
+	if !slices.Contains(a.about.Operations, lock.Acquire) {
+		return nil
+	}
+	for range warmings {
+		params := Params{Name: fmt.Sprintf("%swarm.c%d", a.stage.prefix, a.number)}
+		r, err := a.do(ctx, lock.Acquire, params)
+		if err == nil && r.Held {
+			params.Slot = int(r.Slot)
+			_, err = a.do(ctx, lock.Release, params)
+		}
+		if err != nil {
+			return err
+		}
+		now := a.stance()
+		if first {
+			a.keeps = now
+		}
+		if now == a.keeps || a.stage.Sharing() && now.connections == a.keeps.connections {
+			return nil
+		}
+	}
+	return errNotWarm
+}
+
+// stance is what the client has of the broker now.
+func (a *actor) stance() (now stance) {
+	a.stage.mu.Lock()
+	defer a.stage.mu.Unlock()
+	for _, l := range a.links {
+		if l.opened && !l.cut {
+			now.connections++
+			now.channels += l.conn.Channels()
+		}
+	}
+	return now
+}
+
+// warmings is how often a client may be called before it is back to what it was at first.
+const warmings = 3
+
+// errNotWarm is a client that does not recover from what has happened to it, and has to be replaced.
+var errNotWarm = errors.New("the client does not get back to where it was at first")
+
+// do carries out an operation outside of a scenario, while the gate is open.
+func (a *actor) do(ctx context.Context, op lock.Op, params Params) (lock.Result, error) {
+	s := a.stage
+	a.call(op, params)
+	over, err := s.wait(ctx, startLimit, func() bool { return !a.calling })
+	if err != nil {
+		return lock.Result{}, err
+	}
+	if !over {
+		return lock.Result{}, fmt.Errorf("%s %s by client %d, whom nobody disturbs, is not over after %v: does it wait for something? `lockproof adapter-check` looks at single calls",
+			op, params.Name, a.number, startLimit)
+	}
+	if _, err := s.follow(ctx, a); err != nil {
+		return lock.Result{}, err
+	}
+	answer := a.take()
+	return answer.result, answer.err
+}
+
+// take takes the answer of a call that is over.
+func (a *actor) take() *answer {
+	a.stage.mu.Lock()
+	defer a.stage.mu.Unlock()
+	answer := a.answer
+	a.answer = nil
+	return answer
+}
+
+// call begins an operation.
+func (a *actor) call(op lock.Op, params Params) {
+	s, client, hires := a.stage, a.client, a.hires
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.mu.Lock()
+	a.leaves()
+	a.calling, a.asleep, a.cancel, a.doing = true, false, cancel, op
+	a.method, a.since, a.steady = 0, 0, false
+	s.mu.Unlock()
+	s.tasks.Go(func() {
+		defer cancel()
+		r, err := client.Call(ctx, op, params)
+		said := explanation(client)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if a.client == nil || a.hires != hires { // it was killed meanwhile, and nobody waits for it any more
+			return
+		}
+		a.answers(r, said, err)
+		s.cue()
+	})
+}
+
+// kill ends the client as a crash does. Its connections are cut; what the broker gets to know of that is
+// the caller's business.
+func (a *actor) kill() error {
+	client := a.client
+	if client == nil {
+		return nil
+	}
+	s := a.stage
+	s.mu.Lock()
+	a.client, a.calling, a.answer, a.current, a.asleep = nil, false, nil, nil, false
+	a.steady, a.cause = false, cause{}
+	a.parked = discard(a.parked, func(*wire.Command) bool { return true })
+	links := slices.Clone(a.links)
+	for _, l := range links {
+		l.cut = true
+	}
+	s.mu.Unlock()
+	for _, l := range links {
+		l.conn.Cut()
+	}
+	err := client.Kill()
+	if a.cancel != nil {
+		a.cancel()
+	}
+	return errors.Join(err, client.Close())
+}
+
+// discard forgets commands at the gate.
+func discard(parked []*wire.Command, which func(*wire.Command) bool) []*wire.Command {
+	return slices.DeleteFunc(parked, func(c *wire.Command) bool {
+		if which(c) {
+			c.Discard()
+			return true
+		}
+		return false
+	})
+}
+
+// discard forgets commands at the gate, whoever has sent them. mu is held.
+func (s *Stage) discard(which func(*wire.Command) bool) {
+	for _, a := range s.actors {
+		a.parked = discard(a.parked, which)
+	}
+}
+
+// leave notes that a connection is not the one that its clients work on any more. mu is held.
+func (s *Stage) leave(l *link) {
+	for _, a := range s.actors {
+		if a.current == l {
+			a.current = nil
+		}
+	}
+}
+
+// forget lets go of a connection of which both ends are gone. mu is held.
+func (a *actor) forget(l *link) {
+	a.stage.leave(l)
+	a.stage.discard(func(c *wire.Command) bool { return c.Conn == l.conn })
+	delete(a.stage.links, l.conn)
+	a.links = slices.DeleteFunc(a.links, func(o *link) bool { return o == l })
+}
+
+// quiet reports whether the client needs not be waited for: it has something at the gate, and what it
+// was answered last has been sent; or it is not calling. mu is held.
+func (a *actor) quiet() bool {
+	if a.client == nil || a.asleep || a.paused {
+		return true
+	}
+	for _, l := range a.links {
+		if l.unheard > l.waiting() {
+			return false
+		}
+	}
+	return !a.calling || slices.ContainsFunc(a.parked, func(c *wire.Command) bool { return c.Replies })
+}
+
+// brisk reports whether more of the same may be on its way: a single message that is to be confirmed. mu
+// is held.
+func (a *actor) brisk() bool {
+	return len(a.parked) == 1 && a.parked[0].Replies && a.parked[0].Method.ID() == frame.BasicPublishID
+}
+
+// waiting is how many of a connection's unanswered commands can't be answered: none, unless nobody
+// listens any more.
+func (l *link) waiting() int {
+	if l.deaf || l.cut || l.released {
+		return l.unheard
+	}
+	return 0
+}

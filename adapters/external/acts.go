@@ -1,0 +1,226 @@
+package external
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Ready implements [scenario.World].
+func (r *run) Ready(c uint8) bool {
+	p := &r.players[c-1]
+	if p.dead || p.wake > r.now {
+		return false
+	}
+	return p.first() != nil || !p.busy && r.upcoming(p, c)
+}
+
+// SentBy implements [scenario.World]. Scenarios are drawn for locks that take a few commands an operation. Where the
+// design is not known, more of one operation do not count, and one without any counts: so faults come in all
+// operations, however many commands they take.
+func (r *run) SentBy(c uint8) uint16 {
+	if r.naming.known {
+		return r.players[c-1].sent
+	}
+	return r.players[c-1].weight
+}
+
+// mostCounted is how many commands of one operation count where the design is not known.
+const mostCounted = 3
+
+// Ways implements [scenario.World]: what a client draws by itself is its own business.
+func (r *run) Ways(uint8) int { return 0 }
+
+// Undetected implements [scenario.World].
+func (r *run) Undetected() uint8 {
+	if len(r.ghosts) == 0 {
+		return 0
+	}
+	return uint8(r.ghosts[0].actor.number)
+}
+
+// Wake implements [scenario.World].
+func (r *run) Wake() int64 {
+	wake := int64(0)
+	for i := range r.players {
+		p := &r.players[i]
+		if !p.dead && p.wake > r.now && (p.busy || r.upcoming(p, uint8(i+1))) && (wake == 0 || p.wake < wake) {
+			wake = p.wake
+		}
+	}
+	return max(0, wake-r.now)
+}
+
+// first is the client's first command at the gate, unless somebody else's has to pass before it.
+func (a *actor) first() *wire.Command {
+	a.stage.mu.Lock()
+	defer a.stage.mu.Unlock()
+	if len(a.parked) == 0 || !a.parked[0].Foremost() {
+		return nil
+	}
+	return a.parked[0]
+}
+
+// upcoming passes over operations that make no sense now and reports whether one is left.
+func (r *run) upcoming(p *player, c uint8) bool {
+	ops := r.sc.Clients[c-1].Ops
+	for ; p.next < len(ops); p.next++ {
+		if scenario.Sensible(ops[p.next].Op, p.held > 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// Can reports whether an action is possible now.
+func (r *run) Can(a scenario.Action) bool {
+	if !r.playable(a.Do) {
+		return false
+	}
+	if a.Do == scenario.Restart || a.Do == scenario.Advance {
+		return a.Client == 0
+	}
+	if a.Client == 0 || int(a.Client) > len(r.players) {
+		return false
+	}
+	p := &r.players[a.Client-1]
+	switch a.Do {
+	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
+		return r.Ready(a.Client)
+	case scenario.CrashBefore, scenario.Pause:
+		return !p.dead
+	case scenario.Drop, scenario.ChannelError:
+		return !p.dead && len(r.open(p)) > 0
+	case scenario.Detect:
+		return slices.ContainsFunc(r.ghosts, func(l *link) bool { return l.actor == p.actor })
+	}
+	return false
+}
+
+// do carries out one action, which must be possible. As in package sim, every action takes a virtual
+// millisecond.
+func (r *run) do(a scenario.Action) error {
+	a = r.which(a)
+	r.record.begin(a, r.now+1)
+	r.pass(1)
+	c := a.Client
+	var err error
+	switch a.Do {
+	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
+		err = r.takeStep(c, a.Do, a.Late)
+	case scenario.CrashBefore:
+		r.crash(c, a.Late)
+	case scenario.Pause:
+		r.pause(c, int64(a.Arg))
+	case scenario.Drop:
+		r.drop(c, int(a.Arg))
+	case scenario.ChannelError:
+		r.breakChannel(c)
+	case scenario.Detect:
+		r.detect(c)
+	case scenario.Advance:
+		r.pass(int64(a.Arg))
+	case scenario.Restart:
+		r.restart()
+	}
+	if err == nil {
+		err = r.settle()
+	}
+	r.finish()
+	return err
+}
+
+// pass lets virtual time pass.
+func (r *run) pass(ms int64) {
+	r.now += ms
+	r.monitor.At(r.now)
+	r.broker.Advance(ms)
+	if r.record.timed {
+		r.changed(0)
+	}
+	for i := range r.players {
+		if p := &r.players[i]; p.paused && p.wake <= r.now {
+			p.wakeUp()
+		}
+	}
+}
+
+func (a *actor) wakeUp() {
+	a.stage.mu.Lock()
+	a.paused = false
+	a.stage.mu.Unlock()
+	if a.client != nil {
+		a.client.Continue()
+	}
+}
+
+// has reports whether the broker has a connection.
+func (r *run) has(l *link) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return l.opened && !l.released
+}
+
+// open are a client's connections that the broker has and the client did not give up.
+func (r *run) open(p *player) (open []*link) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range p.links {
+		if l.opened && !l.released && !l.ghost {
+			open = append(open, l)
+		}
+	}
+	return open
+}
+
+// invoke calls a client's next operation.
+func (r *run) invoke(c uint8) {
+	p := &r.players[c-1]
+	if p.busy || !r.upcoming(p, c) {
+		return
+	}
+	op := r.sc.Clients[c-1].Ops[p.next]
+	p.next++
+	p.called++
+	r.mu.Lock()
+	linked := p.current != nil
+	r.mu.Unlock()
+	p.busy, p.refused, p.claimed, p.withdrawn, p.op, p.arg = true, false, 0, 0, op.Op, op.Arg
+	p.troubled, p.cutOff = p.severed && (r.several || !linked), false
+	p.counted, p.weight, p.owed = 0, p.weight+1, p.broken
+	p.shifted, p.tail, p.trailed = p.shifted && op.Op != lock.Acquire, nil, 0
+	p.process = r.processOf(c, max(1, p.incarnation))
+	if !linked && p.incarnation > 0 {
+		p.process = r.processOf(c, p.incarnation+1)
+	}
+	l := r.sc.Clients[c-1].Lock
+	params := Params{Name: r.place(r.sc.Locks[l].Name)}
+	switch op.Op {
+	case lock.Verify, lock.Release:
+		p.arg = p.held
+		params.Slot = int(p.held)
+	case lock.Wait:
+		params.Slot = int(op.Arg)
+	case lock.Create, lock.Add, lock.Remove:
+		params.Slots = int(op.Arg)
+	}
+	if r.burst > 0 {
+		p.before = p.server.Counts()
+	}
+	r.monitor.Begin(c, uint8(l), op.Op, p.arg, linked)
+	if p.troubled {
+		r.monitor.Lost(c)
+	}
+	if op.Op == lock.Release {
+		p.held = 0
+	}
+	r.record.invoke(r, c)
+	p.call(op.Op, params)
+}
+
+// processOf is the number by which a history knows one connection of a client.
+func (r *run) processOf(c uint8, incarnation int32) int32 {
+	return int32(c) + (incarnation-1)*int32(len(r.sc.Clients))
+}

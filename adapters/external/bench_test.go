@@ -1,0 +1,88 @@
+package external_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// BenchmarkScenarios is how many scenarios pass the gate in a second: three clients of a Go library
+// behind real sockets, about 40 commands.
+func BenchmarkScenarios(b *testing.B) {
+	const a, v, r = lock.Acquire, lock.Verify, lock.Release
+	ops := []scenario.Operation{{Op: a}, {Op: v}, {Op: r}, {Op: a}, {Op: v}, {Op: r}}
+	sc := scenario.Scenario{
+		Locks:    []scenario.Lock{{Name: "jobs", Slots: 2}},
+		Clients:  []scenario.Client{{Ops: ops}, {Ops: ops}, {Ops: ops}},
+		Schedule: scenario.Schedule{Choices: []uint8{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5}},
+	}
+	target := lock.References[0]
+	play := func(b *testing.B, next func() bool, stage *external.Stage) (commands int) {
+		for next() {
+			x, err := stage.Run(b.Context(), &sc)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			commands += x.Sent
+		}
+		return commands
+	}
+	o := lock.DefaultOptions()
+	o.Pipeline = 0
+	edit := func(c *external.Config) { c.Starter = externaltest.Machines{Target: target, Options: o} }
+	b.Run("one", func(b *testing.B) {
+		stage := newStage(b, target, edit)
+		n := play(b, b.Loop, stage)
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "scenarios/s")
+		b.ReportMetric(float64(n)/float64(b.N), "commands/scenario")
+	})
+	b.Run("parallel", func(b *testing.B) {
+		b.RunParallel(func(pb *testing.PB) { play(b, pb.Next, newStage(b, target, edit)) })
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "scenarios/s")
+	})
+}
+
+// BenchmarkStress is how long an operation takes under stress, in microseconds: the median of those that clients of
+// a Go library see while they go straight to RabbitMQ, and through the proxy, by turns.
+func BenchmarkStress(b *testing.B) {
+	took := make(map[string][]int64)
+	for b.Loop() {
+		for way, proxied := range ways {
+			c := stressConfig(b, lock.References[0])
+			c.Proxy, c.Admins = proxied, 0
+			h, _, err := external.Stress(b.Context(), c)
+			if err != nil {
+				b.Fatal(err)
+			}
+			took[way] = append(took[way], durations(h)...)
+		}
+	}
+	median := func(way string) float64 {
+		slices.Sort(took[way])
+		return float64(took[way][len(took[way])/2]) / 1e3
+	}
+	b.ReportMetric(median("straight"), "straight-µs/op")
+	b.ReportMetric(median("proxy"), "proxy-µs/op")
+	b.ReportMetric(median("proxy")/median("straight"), "proxy/straight")
+}
+
+// durations are those of a history's operations, in nanoseconds.
+func durations(h *history.History) (all []int64) {
+	began := make(map[int32]int64)
+	for _, e := range h.Events {
+		switch {
+		case e.Process == history.Nemesis:
+		case e.Type == history.Invoke:
+			began[e.Process] = e.Time
+		default:
+			all = append(all, e.Time-began[e.Process])
+		}
+	}
+	return all
+}

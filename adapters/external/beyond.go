@@ -1,0 +1,65 @@
+package external
+
+import (
+	"sync/atomic"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// beyond is what clients were seen to do of which [depend] knows too little.
+type beyond struct {
+	expires  atomic.Bool // a queue or a message, so that every step counts: it takes time
+	consumes bool        // messages, of which it then matters who sent them and when
+	bounded  bool        // a queue takes some messages and refuses others
+	answered map[amqp.Queue]amqp.ReplyKind
+}
+
+// overhear looks at what passes while the gate is open: the custodian's commands.
+func (e *explorer) overhear(c *wire.Command) {
+	m := c.Model(func(string) amqp.Queue { return 0 })
+	e.beyond.timed(&m)
+}
+
+func (b *beyond) timed(c *amqp.Command) {
+	if c.Args.Has&(amqp.HasExpires|amqp.HasMessageTTL) != 0 || c.Flags.Has(amqp.Expiring) {
+		b.expires.Store(true)
+	}
+}
+
+// look looks at what clients did in an execution.
+func (b *beyond) look(steps []scenario.Taken) {
+	if b.answered == nil {
+		b.answered = make(map[amqp.Queue]amqp.ReplyKind)
+	}
+	clear(b.answered)
+	for i := range steps {
+		c, reply := &steps[i].Command, steps[i].Reply.Kind
+		b.timed(c)
+		switch c.Method {
+		case amqp.BasicGet, amqp.BasicConsume:
+			b.consumes = true
+		case amqp.BasicPublish:
+			if reply != amqp.Ack && reply != amqp.Nack {
+				continue
+			}
+			before, ok := b.answered[c.Queue]
+			b.bounded = b.bounded || ok && before != reply
+			b.answered[c.Queue] = reply
+		}
+	}
+}
+
+// why is what makes the reduction leave out too much, "" where nothing does.
+func (b *beyond) why() string {
+	switch {
+	case b.expires.Load():
+		return "a queue or a message expires, and when that is depends on every step"
+	case b.consumes:
+		return "messages are consumed, so that the order in which they were published counts"
+	case b.bounded:
+		return "a queue refuses messages that are too many, so that the order in which they were published counts"
+	}
+	return ""
+}

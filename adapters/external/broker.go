@@ -1,0 +1,219 @@
+package external
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// broker is what stands behind the gate.
+type broker interface {
+	wire.Backend
+	// Look shows what it has, as far as that is known: see disagreement.
+	Look(func(wire.Sight))
+	// CloseChannel closes a channel as a broker does that has an error of its own.
+	CloseChannel(c *wire.Conn, channel uint16, code amqp.Code) bool
+	// Advance lets virtual milliseconds pass.
+	Advance(ms int64)
+	// Restart stops it and starts it again.
+	Restart()
+	// remove deletes queues that are nobody's exclusively.
+	remove(queues []string) error
+	// disagreement says why what it shows may be wrong, "" where it is right, and agreed on how many replies that
+	// rests, where it takes comparing.
+	disagreement() string
+	agreed() int
+}
+
+// simulatedBroker is the simulated broker, which shows what it has.
+type simulatedBroker struct{ *wire.Simulated }
+
+func (b simulatedBroker) remove(queues []string) error {
+	for _, q := range queues {
+		b.Delete(q)
+	}
+	return nil
+}
+
+func (b simulatedBroker) disagreement() string { return "" }
+func (b simulatedBroker) agreed() int          { return 0 }
+
+// realBroker is a real RabbitMQ, which others may use at the same time.
+type realBroker struct {
+	*wire.Mirror
+	sweep func(queues []string) error
+	notes Notes
+	noted *noted
+}
+
+// Notes keeps account of what clients make on a real broker, so that it can be deleted at the end, or later, should we be
+// killed.
+type Notes interface {
+	// Note is told of a queue or an exchange before it is made; the other name is "".
+	Note(queue, exchange string)
+	// Forget is told of queues that are known to be gone.
+	Forget(queues []string)
+}
+
+// noted is the queues that clients have declared since they were last looked through.
+type noted struct {
+	mu     sync.Mutex
+	queues map[string]bool
+}
+
+// take notes what a client is about to declare.
+func (n *noted) take(queue string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.queues == nil {
+		n.queues = make(map[string]bool)
+	}
+	if queue != "" {
+		n.queues[queue] = true
+	}
+}
+
+// Advance does nothing: its time passes by itself.
+func (b realBroker) Advance(int64) {}
+
+// Restart is not ours to do.
+func (b realBroker) Restart() {}
+
+func (b realBroker) remove(queues []string) error {
+	if len(queues) > 0 && b.sweep != nil {
+		for _, q := range queues {
+			b.Forget(q)
+		}
+		if err := b.sweep(queues); err != nil {
+			return err
+		}
+	}
+	b.settle()
+	return nil
+}
+
+// settle takes back the notes of queues that clients have deleted themselves, where it is known which there are.
+func (b realBroker) settle() {
+	if b.notes == nil || b.Disagreement() != "" {
+		return
+	}
+	b.noted.mu.Lock()
+	defer b.noted.mu.Unlock()
+	var gone []string
+	b.Look(func(v wire.Sight) {
+		for name := range b.noted.queues {
+			if !v.Exists(name) {
+				gone = append(gone, name)
+				delete(b.noted.queues, name)
+			}
+		}
+	})
+	b.notes.Forget(gone)
+}
+
+func (b realBroker) disagreement() string { return b.Disagreement() }
+func (b realBroker) agreed() int          { return b.Agreed() }
+
+// engage finds the broker that a stage is to have, and what names begin with on it.
+func (s *Stage) engage() error {
+	s.runs, s.lenience = 0, s.config.Patience
+	if s.config.URL == "" {
+		s.broker = simulatedBroker{wire.NewSimulated(wire.SimulatedOptions{})}
+		return nil
+	}
+	proxy, err := wire.ProxyTo(s.config.URL)
+	if err != nil {
+		return err
+	}
+	real := realBroker{sweep: s.config.Sweep, notes: s.config.Notes, noted: new(noted)}
+	if real.notes != nil {
+		proxy.Declaring = func(queue, exchange string) {
+			real.noted.take(queue)
+			real.notes.Note(queue, exchange)
+		}
+	}
+	real.Mirror = wire.NewMirror(proxy, s.config.Version)
+	s.prefix, s.broker = stress.Prefix(), real
+	return nil
+}
+
+// real reports whether the broker is a real one.
+func (s *Stage) real() bool { return s.config.URL != "" }
+
+// Agreed is on how many replies a real broker and the simulated one have agreed.
+func (s *Stage) Agreed() int { return s.agreed + s.broker.agreed() }
+
+// playable reports whether something can be made to happen: a real broker is not restarted, and where clients
+// share a connection what befalls one befalls all.
+func (s *Stage) playable(do scenario.Do) bool {
+	switch do {
+	case scenario.Step, scenario.Advance, scenario.Detect:
+		return true
+	case scenario.Restart:
+		return !s.real() && !s.Sharing()
+	}
+	return !s.Sharing()
+}
+
+// strike ends everybody, and has new clients begin with a new broker: what is known of this one may be wrong.
+func (s *Stage) strike() error {
+	s.cutShort = true // nobody is asked to go: that takes its time
+	if err := s.dismiss(); err != nil {
+		return err
+	}
+	s.agreed += s.broker.agreed()
+	s.cutShort = false
+	return s.engage()
+}
+
+// urlFor is where a client finds the broker.
+func (s *Stage) urlFor(server *wire.Server) (string, error) {
+	if s.real() {
+		return server.URLFor(s.config.URL)
+	}
+	return server.URL(), nil
+}
+
+// clean deletes all that this stage has left on a broker that others use as well.
+func (s *Stage) clean() error {
+	if !s.real() || s.broker == nil {
+		return nil
+	}
+	left, _ := s.left(nil)
+	if err := s.broker.remove(left); err != nil {
+		return fmt.Errorf("clearing the broker: %w", err)
+	}
+	return nil
+}
+
+// there are the queues that clients have made, all that the broker is known to have.
+func (s *Stage) there() map[string]bool {
+	all := make(map[string]bool)
+	s.broker.Look(func(v wire.Sight) {
+		for name := range v.Queues() {
+			all[name] = true
+		}
+	})
+	return all
+}
+
+// left are the queues that there were not before, in order, and the connections that have them exclusively,
+// nil where nobody does.
+func (s *Stage) left(before map[string]bool) (names []string, owners map[string]*wire.Conn) {
+	owners = make(map[string]*wire.Conn)
+	s.broker.Look(func(v wire.Sight) {
+		for name := range v.Queues() {
+			if !before[name] {
+				names = append(names, name)
+				owners[name] = v.Owner(name)
+			}
+		}
+	})
+	slices.Sort(names)
+	return names, owners
+}

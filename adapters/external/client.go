@@ -1,0 +1,95 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Client is one client of a foreign lock: a sequential process, or something that behaves like one.
+type Client interface {
+	// Initialize tells it the broker's address and which lock it will use, before the first call.
+	Initialize(ctx context.Context, in Setup) (About, error)
+	// Call carries out one operation. One call at a time. An error is for a client that broke the
+	// protocol or died; what an operation came to is in the result (ok, fail or info, as its Outcome).
+	// When ctx is done, Call returns soon, and what the operation came to is unknown.
+	Call(ctx context.Context, op lock.Op, params Params) (lock.Result, error)
+	// Kill ends it as a crash would: at once, without a goodbye. It may be called while Call is under
+	// way, which then returns.
+	Kill() error
+	// Pause and Continue stop it and let it go on; [ErrUnsupported] where it can't be.
+	Pause() error
+	Continue() error
+	// Close ends it in good order and gives back what it takes. It may follow Kill; otherwise it is not
+	// called while Call is under way.
+	Close() error
+}
+
+// Explainer is a Client whose target gives its errors a text: what the last call, which is over, failed with. It is ""
+// for a call that did not fail. It is asked between calls.
+type Explainer interface{ Explanation() string }
+
+// explanation is what a client says of the call that is over.
+func explanation(c Client) string {
+	if e, ok := c.(Explainer); ok {
+		return e.Explanation()
+	}
+	return ""
+}
+
+// Starter makes clients, numbered from 1. A client that was killed is replaced by a new one, of the
+// same number.
+type Starter interface {
+	Start(ctx context.Context, number int) (Client, error)
+}
+
+// Setup is what a client is told before the first call.
+type Setup struct {
+	Client  string         // its name: c1, c2, …
+	Lock    lock.Kind      // the type of the locks that it will use
+	URL     string         // where the broker is
+	Options map[string]any // the target's own, as its user gave them
+}
+
+// About is what a client says of itself. Operations that it does not list are never called.
+type About struct {
+	Name       string
+	Locks      []lock.Kind
+	Operations []lock.Op
+}
+
+// nameOf is what a client is called.
+func nameOf(number int) string { return fmt.Sprintf("c%d", number) }
+
+// introduce makes the first call of a client, and looks whether it offers the lock that it is wanted for.
+func introduce(ctx context.Context, c Client, in Setup) (About, error) {
+	about, err := c.Initialize(ctx, in)
+	if err == nil && !slices.Contains(about.Locks, in.Lock) {
+		err = fmt.Errorf("%s offers the lock types %v: expected %s, %w, among them", about.Name, about.Locks, in.Lock, ErrOtherType)
+	}
+	return about, err
+}
+
+// Params are an operation's arguments: the lock's name, how many slots (create, add, remove), and which
+// one (verify, release, wait).
+type Params struct {
+	Name        string
+	Slots, Slot int
+}
+
+// ErrDied is, somewhere in it, the error of a call whose client ended by itself. What the operation came to
+// is unknown then. Any other error is a client that broke the protocol, with which there is no going on.
+var ErrDied = errors.New("the client ended by itself")
+
+// ErrElsewhere is the error of a stage whose client sends nothing to the address that it was given.
+var ErrElsewhere = errors.New("the client sends nothing to the broker at the address that it was given: " +
+	"expected it to connect there, and not to an address of its own; if its clients share a connection, run one worker at a time")
+
+// ErrOtherType is, somewhere in it, the error of a client that does not offer the lock type that is wanted.
+var ErrOtherType = errors.New("the type that it is to be judged as")
+
+// ErrUnsupported is the answer of a client that can't be paused.
+var ErrUnsupported = errors.New("this client cannot do that")

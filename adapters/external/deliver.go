@@ -1,0 +1,142 @@
+package external
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// takeStep has the client's next command reach the broker, and calls its next operation first where none
+// is under way. How much of that the client lives to see is the action's.
+func (r *run) takeStep(c uint8, do scenario.Do, late bool) error {
+	p := &r.players[c-1]
+	if p.first() == nil {
+		r.invoke(c)
+		if err := r.settle(); err != nil {
+			return err
+		}
+	}
+	cmd := p.first()
+	if cmd == nil { // it needed none
+		return nil
+	}
+	if r.burst > 0 {
+		if _, err := r.wait(r.ctx, r.burst, func() bool { return !p.brisk() }); err != nil {
+			return err
+		}
+	}
+	l := r.deliver(c, cmd, do == scenario.CrashEffect || do == scenario.Lose)
+	if l == nil {
+		return nil
+	}
+	switch do {
+	case scenario.CrashEffect:
+		r.crash(c, late)
+	case scenario.Lose:
+		r.loseReply(c, l, late)
+	case scenario.CrashReply:
+		if err := r.settle(); err != nil {
+			return err
+		}
+		r.crash(c, late)
+	}
+	return nil
+}
+
+// deliver has a client's first command pass, and tells the monitor what it came to. deaf says that the answer is
+// lost. There is no connection where the command is not at the gate any more: its connection has been closed for what
+// the client has sent since.
+func (r *run) deliver(c uint8, cmd *wire.Command, deaf bool) *link {
+	p := &r.players[c-1]
+	r.mu.Lock()
+	if len(p.parked) == 0 || p.parked[0] != cmd {
+		r.mu.Unlock()
+		return nil
+	}
+	p.sent++
+	if p.counted++; p.counted > 1 && p.counted <= mostCounted { // the first counts as the operation does
+		p.weight++
+	}
+	l := r.links[cmd.Conn]
+	p.parked = p.parked[1:]
+	p.goesOn()
+	known := l.knows(cmd.Channel)
+	released, broken := l.released, l.broken != 0 && l.broken == cmd.Channel
+	if id := cmd.Method.ID(); broken && (id == frame.ChannelOpenID || id == frame.ChannelCloseID) { // it is closed as it is
+		l.broken, broken = 0, false
+	}
+	if r.shared {
+		p.current = l
+	}
+	if !released {
+		l.deaf = deaf
+		if l.opened && cmd.Channel == 0 && p.current != l && p.current != nil && !p.current.cut {
+			r.unruled.Connections++
+		}
+		l.passing(cmd)
+	}
+	if cmd.Pipelined && !r.shared { // what others have sent on the connection says nothing
+		r.unruled.Pipelined++
+	}
+	r.step = exchange{command: cmd, joins: p.writesOn(cmd)}
+	r.mu.Unlock()
+	model := r.model(cmd, known)
+	switch {
+	case released: // the client sees now that the broker is gone
+		p.troubled, p.severed = true, true
+		r.monitor.Lost(c)
+		cmd.Discard()
+		r.cutOff(l)
+		r.record.exchange(cmd, model, amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced})
+		return l
+	case broken:
+		l.broken = 0
+		cmd.Discard()
+		r.broker.CloseChannel(cmd.Conn, cmd.Channel, softError)
+	default:
+		cmd.Pass()
+	}
+	reply := r.replied(cmd)
+	if broken { // what the rest of us calls an error of the broker's own
+		reply.Code = amqp.InternalError
+	}
+	r.record.exchange(cmd, model, reply)
+	r.told(c, l, cmd, model, reply)
+	if broken && !r.naming.known { // what it had by that channel may be free
+		r.event(history.Gone, l.process)
+	}
+	return l
+}
+
+// softError is what a client is told that closes a channel and nothing more, to all drivers.
+const softError = amqp.PreconditionFailed
+
+// replied is what a command was answered. The simulated broker answers before a command has passed, but
+// somebody else may be showing its answers to the gate just then.
+func (r *run) replied(cmd *wire.Command) amqp.Reply {
+	if cmd.Replies {
+		r.wait(r.ctx, r.config.Patience, func() bool { return r.step.answered })
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	reply := r.step.reply
+	r.step = exchange{}
+	return reply
+}
+
+// knows is the number of a channel in traces: channels count from 1, in the order in which they are used.
+func (l *link) knows(channel uint16) uint16 {
+	if channel == 0 {
+		return channel
+	}
+	i := slices.Index(l.channels, channel)
+	if i < 0 {
+		i = len(l.channels)
+		l.channels = append(l.channels, channel)
+	}
+	return uint16(i + 1)
+}

@@ -1,0 +1,187 @@
+package external
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// end opens the gate and clears the stage. all says that the scenario has come to its end, so that what
+// is left behind then is left for good.
+func (r *run) end(all bool) error {
+	clean := all && len(r.sc.Faults) == 0 && r.record.plain()
+	r.resolve()
+	r.gate(true)
+	r.bury()
+	for _, c := range r.buried {
+		c.Release()
+	}
+	if err := r.finishCalls(); err != nil {
+		return err
+	}
+	released, err := r.releaseAll()
+	if err != nil {
+		return err
+	}
+	destroyed, err := r.destroyAll()
+	if err != nil {
+		return err
+	}
+	return r.sweep(clean && released && destroyed)
+}
+
+// resolve lets clients know of what they don't yet: who was paused goes on, and connections are cut that
+// the broker has dropped. What the broker has not noticed, it does.
+func (r *run) resolve() {
+	for _, l := range r.ghosts {
+		l.conn.Release()
+		r.mu.Lock()
+		l.ghost, l.released = false, true
+		r.mu.Unlock()
+	}
+	r.ghosts = nil
+	for i := range r.players {
+		p := &r.players[i]
+		p.shaken = p.shaken || p.dead
+		if p.paused {
+			p.wakeUp()
+		}
+		r.mu.Lock()
+		for _, l := range slices.Clone(p.links) {
+			if l.released && l.opened && !l.cut {
+				l.cut, p.shaken, p.harmed = true, true, true
+				r.leave(l)
+				l.conn.Cut()
+			}
+			l.broken = 0
+		}
+		r.mu.Unlock()
+	}
+}
+
+// bury lets go of connections whose clients have hung up, those of clients among them who don't play.
+func (r *run) bury() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range r.actors {
+		for _, l := range slices.Clone(a.links) {
+			if l.hungUp {
+				l.released = true
+				a.forget(l)
+				r.buried = append(r.buried, l.conn)
+			}
+		}
+	}
+}
+
+// finishCalls waits for operations that the scenario left in their midst. Clients that don't come to an
+// end are replaced.
+func (r *run) finishCalls() error {
+	for i := range r.players {
+		p := &r.players[i]
+		if !p.busy {
+			continue
+		}
+		over, err := r.wait(r.ctx, r.lenience, func() bool { return !p.calling })
+		if err != nil {
+			return err
+		}
+		answer := p.take()
+		switch {
+		case !over || answer == nil:
+			r.lenience = max(r.lenience/2, leastLenience) // others like it may come
+			r.unruled.Hung++
+			err = p.kill()
+		case errors.Is(answer.err, ErrDied):
+			r.crashed(uint8(p.number), answer.err)
+			err = p.kill()
+		case answer.err != nil:
+			err = answer.err
+		case p.op == lock.Acquire && answer.result.Held:
+			p.held = answer.result.Slot
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leastLenience is how long is always waited for operations that are to come to their end by themselves.
+const leastLenience = 50 * time.Millisecond
+
+// releaseAll has clients release what they hold. It is false if one did not do that.
+func (r *run) releaseAll() (all bool, err error) {
+	all = true
+	for i := range r.players {
+		p := &r.players[i]
+		if p.client == nil || p.held == 0 {
+			continue
+		}
+		name := r.place(r.sc.Locks[r.sc.Clients[i].Lock].Name)
+		res, err := p.do(r.ctx, lock.Release, Params{Name: name, Slot: int(p.held)})
+		if errors.Is(err, ErrDied) {
+			r.crashed(uint8(p.number), err)
+			err = p.kill()
+		}
+		if err != nil {
+			return false, err
+		}
+		all = all && res.Outcome == lock.Done
+	}
+	return all, nil
+}
+
+// destroyAll has the custodian destroy the locks. It is false if that can't be done, or was not.
+func (r *run) destroyAll() (all bool, err error) {
+	if r.config.Kind == lock.Mutex {
+		return true, nil
+	}
+	if !r.supports(lock.Destroy) || r.actors[0].client == nil {
+		return false, nil
+	}
+	all = true
+	for _, l := range r.sc.Locks {
+		res, err := r.actors[0].do(r.ctx, lock.Destroy, Params{Name: r.place(l.Name)})
+		if errors.Is(err, ErrDied) {
+			r.crashed(0, err)
+			return false, r.actors[0].kill()
+		}
+		if err != nil {
+			return false, fmt.Errorf("destroying lock %s: %w", l.Name, err)
+		}
+		all = all && res.Outcome == lock.Done
+	}
+	return all, nil
+}
+
+// sweep deletes what queues are left. clean says that there should be none.
+func (r *run) sweep(clean bool) error {
+	left, owners := r.left(r.before)
+	if r.shared { // the connection stays
+		left, owners = r.unshared(left, owners), nil
+	}
+	for _, name := range left {
+		if clean && strings.Contains(name, r.here) {
+			r.monitor.Leftover("after everything was released and destroyed, " + r.traced(name) + " is left")
+		}
+	}
+	r.mu.Lock()
+	for _, c := range owners {
+		if l := r.links[c]; l != nil {
+			l.actor.shaken, l.actor.harmed, l.cut = true, true, true
+			r.leave(l)
+		}
+	}
+	r.mu.Unlock()
+	for _, c := range owners { // exclusive queues go with them
+		if c != nil {
+			c.Cut()
+		}
+	}
+	return r.broker.remove(slices.DeleteFunc(left, func(name string) bool { return owners[name] != nil }))
+}

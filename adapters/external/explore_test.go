@@ -1,0 +1,209 @@
+package external_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// TestExploreLosesNothing compares the reduction with every order of commands, of correct locks and of wrong
+// ones: the same histories, as far as they differ in what they say, each with the same properties violated and
+// put to the test; and fewer runs.
+func TestExploreLosesNothing(t *testing.T) {
+	for i, k := range reduced {
+		t.Run(fmt.Sprintf("%s/%d", k.target.Name, i), func(t *testing.T) {
+			if testing.Short() && i >= 3 {
+				t.Skip("skipped: -short leaves out all but the smallest")
+			}
+			stage := newStage(t, k.target, func(c *external.Config) {
+				o := lock.DefaultOptions()
+				o.Pipeline, o.AdminMutex = 0, !k.unguarded
+				c.Starter = externaltest.Machines{Target: k.target, Options: k.target.Settled(o)}
+			})
+			sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: k.slots}}}
+			for _, ops := range k.clients {
+				sc.Clients = append(sc.Clients, scenario.Client{Ops: ops})
+			}
+			less, found := outcomes(t, stage, sc, false)
+			all, _ := outcomes(t, stage, sc, true)
+			for said := range all.outcomes {
+				if !less.outcomes[said] {
+					t.Errorf("the reduction loses an outcome:\n%s", said)
+				}
+			}
+			if len(less.outcomes) != len(all.outcomes) {
+				t.Errorf("%d outcomes, and %d by every order", len(less.outcomes), len(all.outcomes))
+			}
+			if less.Runs+less.Blocked > all.Runs {
+				t.Errorf("%+v is more than %+v", less.Exploration, all.Exploration)
+			}
+			if found != k.found {
+				t.Errorf("violated: %b, expected %b", found, k.found)
+			}
+			t.Logf("%d outcomes by %d runs and %d blocked, instead of %d", len(less.outcomes), less.Runs, less.Blocked, all.Runs)
+		})
+	}
+}
+
+var (
+	acquire = scenario.Operation{Op: lock.Acquire}
+	verify  = scenario.Operation{Op: lock.Verify}
+	release = scenario.Operation{Op: lock.Release}
+	count   = scenario.Operation{Op: lock.Count}
+	add     = scenario.Operation{Op: lock.Add, Arg: 1}
+	remove  = scenario.Operation{Op: lock.Remove, Arg: 1}
+)
+
+// reduced are locks, what is done with them, and what is lost by that: few enough orders for each to be taken.
+var reduced = []struct {
+	target    *lock.Target
+	unguarded bool // administrators use no mutex
+	slots     uint8
+	clients   [][]scenario.Operation
+	found     property.Set
+}{
+	{lock.References[1], false, 0, [][]scenario.Operation{{acquire, release}, {acquire, release}}, 0},
+	{lock.References[0], true, 1, [][]scenario.Operation{{acquire}, {acquire}}, 0},
+	{lock.References[0], true, 1, [][]scenario.Operation{{acquire}, {count}}, 0},
+	{lock.References[0], false, 1, [][]scenario.Operation{{acquire, verify}, {remove}}, 0},
+	{lock.References[0], false, 1, [][]scenario.Operation{{count}, {add}}, 0},
+	{lock.References[0], true, 1, [][]scenario.Operation{{add}, {remove}}, of(property.ContiguousSlots, property.AdminExclusion, property.NoLeak)},
+	{mutant.Named("locked-is-success"), false, 1, [][]scenario.Operation{{acquire, release}, {acquire}}, of(property.MutualExclusion, property.Linearizable)},
+	{mutant.Named("probe-is-claim"), false, 1, [][]scenario.Operation{{acquire, verify}, {acquire}}, of(property.MutualExclusion, property.Linearizable)},
+	{mutant.Named("no-second-probe"), false, 1, [][]scenario.Operation{{acquire, verify}, {remove}}, of(property.RemovalDrains)},
+	{mutant.Named("leaks-on-withdrawal"), false, 1, [][]scenario.Operation{{acquire}, {remove}}, of(property.NoLeak)},
+	{mutant.Named("scan-from-two"), false, 2, [][]scenario.Operation{{acquire}, {remove}}, of(property.Linearizable, property.Progress)},
+	{mutant.Named("verify-holder-only"), false, 1, [][]scenario.Operation{{acquire, verify}, {remove}}, of(property.Linearizable, property.HonestVerify)},
+	{mutant.Named("release-deletes-slot"), false, 1, [][]scenario.Operation{{acquire, release}, {acquire}}, of(property.Linearizable, property.ContiguousSlots, property.EffectiveRelease, property.NoLeak)},
+	{mutant.Named("no-admin-mutex"), false, 1, [][]scenario.Operation{{add}, {remove}}, of(property.ContiguousSlots, property.AdminExclusion, property.NoLeak)},
+	{mutant.Named("add-last-only"), false, 0, [][]scenario.Operation{{{Op: lock.Add, Arg: 2}}, {acquire}}, of(property.Linearizable, property.ContiguousSlots, property.NoLeak, property.Progress)},
+	{mutant.Named("count-free-only"), false, 1, [][]scenario.Operation{{count}, {acquire, release}}, of(property.Linearizable, property.ExactCount)},
+	{mutant.Named("mutex-probe-is-claim"), false, 0, [][]scenario.Operation{{acquire, verify, release}, {acquire, verify, release}}, of(property.MutualExclusion, property.Linearizable)},
+}
+
+func of(properties ...property.Property) (set property.Set) {
+	for _, p := range properties {
+		set = set.With(p)
+	}
+	return set
+}
+
+// visited is what an exploration has come to, with all that its executions have said.
+type visited struct {
+	*external.Exploration
+	outcomes map[string]bool
+}
+
+// outcomes visits a scenario completely.
+func outcomes(t *testing.T, stage *external.Stage, sc scenario.Scenario, naive bool) (v visited, found property.Set) {
+	v.outcomes = make(map[string]bool)
+	var err error
+	v.Exploration, err = stage.Explore(t.Context(), sc, external.ExploreOptions{Runs: 4000, Naive: naive}, func(x *external.Execution) error {
+		v.outcomes[essence(x)+names("violates", x.Found)+names("puts to the test", x.Exercised)] = true
+		found |= x.Found
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Incomplete != "" {
+		t.Fatalf("naive %v, %d runs: %s", naive, v.Runs, v.Incomplete)
+	}
+	return v, found
+}
+
+// names are properties by their names.
+func names(what string, set property.Set) string {
+	text := what
+	for p := range property.Count {
+		if set.Has(p) {
+			text += " " + p.String()
+		}
+	}
+	return text + "\n"
+}
+
+// TestExploreFindsRace visits a lock that misses a race until it has met it.
+func TestExploreFindsRace(t *testing.T) {
+	stage := newStage(t, mutant.Named("locked-is-success"), nil)
+	one := scenario.Client{Ops: []scenario.Operation{acquire}}
+	sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{one, one}}
+	var found property.Set
+	e, err := stage.Explore(t.Context(), sc, external.ExploreOptions{Runs: 1000}, func(x *external.Execution) error { found |= x.Found; return nil })
+	if err != nil || e.Incomplete != "" || !found.Has(property.MutualExclusion) {
+		t.Errorf("%+v, %v: %b", e, err, found)
+	}
+}
+
+// essence is what a history says: what each client called and was told, and which operation was over
+// before which began.
+func essence(x *external.Execution) string {
+	type call struct {
+		process, number int32
+		said            string
+		begun, over     int
+	}
+	var calls []*call
+	open := make(map[int32]*call)
+	count := make(map[int32]int32)
+	for i, e := range x.History.Events {
+		switch {
+		case e.Process == history.Nemesis:
+		case e.Type == history.Invoke:
+			count[e.Process]++
+			open[e.Process] = &call{process: e.Process, number: count[e.Process], begun: i, over: len(x.History.Events)}
+			calls = append(calls, open[e.Process])
+		default:
+			open[e.Process].over = i
+			open[e.Process].said = fmt.Sprint(e.F, e.Type, e.Held, e.Slot, e.Slots, e.Reason)
+		}
+	}
+	slices.SortFunc(calls, func(a, b *call) int { return int(a.process*100 + a.number - b.process*100 - b.number) })
+	text := ""
+	for _, a := range calls {
+		text += fmt.Sprintf("c%d.%d %s after", a.process, a.number, a.said)
+		for _, b := range calls {
+			if b.over < a.begun {
+				text += fmt.Sprintf(" c%d.%d", b.process, b.number)
+			}
+		}
+		text += "\n"
+	}
+	return text
+}
+
+// TestExploreIncomplete: where the reduction would leave out too much, or runs end too early, that is said.
+func TestExploreIncomplete(t *testing.T) {
+	for _, k := range []struct {
+		target *lock.Target
+		runs   int
+		says   string
+	}{
+		{lock.References[0], 3, "only 3 runs"},
+		{mutant.Named("holder-expires"), 1000, "expires"}, // what clients declare
+		{mutant.Named("slots-expire"), 1000, "expires"},   // what is there before they begin
+		{mutant.Named("probe-by-get"), 1000, "consumed"},
+	} {
+		stage := newStage(t, k.target, nil)
+		sc := scenario.Scenario{
+			Locks:   []scenario.Lock{{Name: "jobs", Slots: 1}},
+			Clients: []scenario.Client{{Ops: []scenario.Operation{acquire}}, {Ops: []scenario.Operation{acquire}}},
+		}
+		e, err := stage.Explore(t.Context(), sc, external.ExploreOptions{Runs: k.runs}, func(*external.Execution) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(e.Incomplete, k.says) || e.Runs+e.Blocked > k.runs {
+			t.Errorf("%s: %+v; expected %q", k.target.Name, *e, k.says)
+		}
+	}
+}

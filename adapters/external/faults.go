@@ -1,0 +1,265 @@
+package external
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// pause stops a client for a while. One that can't be stopped stands still at the gate alone.
+func (r *run) pause(c uint8, ms int64) {
+	p := &r.players[c-1]
+	p.wake = r.now + ms
+	r.event(history.Pause, p.process)
+	if err := p.client.Pause(); err != nil {
+		r.unruled.Unpaused++
+		return
+	}
+	r.mu.Lock()
+	p.paused = true
+	r.mu.Unlock()
+}
+
+// cutOff closes the client's side of a connection that the broker does not have any more.
+func (r *run) cutOff(l *link) {
+	r.mu.Lock()
+	l.cut = true
+	r.leave(l)
+	l.actor.shaken, l.actor.harmed = true, true
+	r.Stage.discard(func(c *wire.Command) bool { return c.Conn == l.conn })
+	r.mu.Unlock()
+	l.conn.Cut()
+	r.gone(l)
+}
+
+// gone waits until the socket is closed, so that the client sees that before anything else happens.
+func (r *run) gone(l *link) {
+	r.wait(r.ctx, r.config.Patience, func() bool { return l.hungUp })
+}
+
+// loseReply is a reply that never arrives: the connection breaks on its way.
+func (r *run) loseReply(c uint8, l *link, late bool) {
+	r.monitor.Lost(c)
+	p := &r.players[c-1]
+	p.troubled, p.stale, p.shifted, p.cutOff, p.severed = true, true, true, true, true
+	if r.has(l) {
+		if late {
+			r.haunt(l)
+		} else {
+			r.lose(l, c, byFault)
+		}
+	}
+	r.cutOff(l)
+}
+
+// haunt has the broker keep a connection that its client has given up.
+func (r *run) haunt(l *link) {
+	r.mu.Lock()
+	l.ghost = true
+	r.mu.Unlock()
+	r.ghosts = append(r.ghosts, l)
+	r.changed(0)
+}
+
+// ending is why a connection ends.
+type ending uint8
+
+const (
+	byItself ending = iota // its client has ended it, or had it ended by what it did
+	byFault                // it was taken from its client, who knows, or is dead
+	byBroker               // the broker dropped it, and its client does not know yet
+)
+
+// lose is the broker seeing the end of a connection.
+func (r *run) lose(l *link, c uint8, why ending) {
+	r.mu.Lock()
+	l.released, l.ghost = true, false
+	r.mu.Unlock()
+	l.conn.Release()
+	for i := range r.players {
+		if p := &r.players[i]; p.number == int(c) {
+			r.bereave(p, l, l.process, why)
+		} else if r.shared && p.current == l {
+			r.bereave(p, l, p.process, byBroker)
+		}
+	}
+}
+
+// bereave is a client losing a connection, which histories know as a process of its. Where the design is not known,
+// what it gives up by ending a connection itself it has to know: that frees nothing, as far as it was told.
+func (r *run) bereave(p *player, l *link, process int32, why ending) {
+	c := uint8(p.number)
+	r.mu.Lock()
+	granted := p.grant == l || p.grant == nil && (p.current == nil || p.current == l)
+	r.mu.Unlock()
+	if p.shifted = true; why == byBroker {
+		p.troubled, p.severed, p.stale = true, true, p.stale || p.held > 0 && granted
+		p.cutOff = p.cutOff || p.busy
+	}
+	r.monitor.Gone(c, granted, why != byBroker)
+	if r.naming.known || why != byItself || p.dead {
+		r.event(history.Gone, process)
+	}
+	r.changed(0)
+	if !r.remains(p) {
+		r.monitor.Freed(c)
+	}
+}
+
+// remains reports whether the broker still has a connection of a client.
+func (r *run) remains(p *player) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(p.links, func(l *link) bool { return l.opened && !l.released })
+}
+
+// crash kills a client.
+func (r *run) crash(c uint8, late bool) {
+	p := &r.players[c-1]
+	if p.dead {
+		return
+	}
+	process := r.processOf(c, max(1, p.incarnation))
+	if p.busy {
+		process = p.process
+	}
+	open := r.open(p)
+	p.dead, p.busy = true, false
+	if err := p.kill(); err != nil {
+		r.record.trouble = errors.Join(r.record.trouble, err)
+	}
+	r.event(history.Crash, process)
+	r.monitor.Crash(c)
+	for _, l := range open {
+		if late {
+			r.haunt(l)
+		} else {
+			r.lose(l, c, byFault)
+		}
+	}
+}
+
+// drop has the broker drop one of a client's connections, in the order in which they were opened, or all where
+// that is 0. The client does not know yet.
+func (r *run) drop(c uint8, which int) {
+	p := &r.players[c-1]
+	p.shaken, p.harmed = true, true
+	for i, l := range r.open(p) {
+		if which == 0 || which == i+1 {
+			r.lose(l, c, byBroker)
+		}
+	}
+}
+
+// which is the action as it is carried out: a drop takes one of the connections that there are, or all where there
+// is but one.
+func (r *run) which(a scenario.Action) scenario.Action {
+	if a.Do != scenario.Drop || a.Arg == 0 {
+		return a
+	}
+	if n := uint16(len(r.open(&r.players[a.Client-1]))); n > 1 {
+		a.Arg = (a.Arg-1)%n + 1
+	} else {
+		a.Arg = 0
+	}
+	return a
+}
+
+// breakChannel has the broker close a channel of the client's, which finds out when it next uses it: the
+// one that its first command at the gate is on, or else the one that it opened last.
+func (r *run) breakChannel(c uint8) {
+	p := &r.players[c-1]
+	cmd := p.first()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p.shaken, p.harmed = true, true
+	l := p.current
+	if cmd != nil {
+		l = r.links[cmd.Conn]
+	}
+	switch {
+	case l == nil:
+	case cmd != nil && cmd.Channel > 0:
+		l.broken = cmd.Channel
+	case len(l.channels) > 0:
+		l.broken = l.channels[len(l.channels)-1]
+	}
+}
+
+// detect has the broker notice that the client's dead connections are dead.
+func (r *run) detect(c uint8) {
+	p := &r.players[c-1]
+	var rest []*link
+	for _, l := range r.ghosts {
+		if l.actor != p.actor {
+			rest = append(rest, l)
+			continue
+		}
+		r.lose(l, c, byFault)
+		r.mu.Lock()
+		if l.hungUp {
+			l.actor.forget(l)
+		}
+		r.mu.Unlock()
+	}
+	r.ghosts = rest
+}
+
+// restart stops the broker and starts it again: connections end, and with them exclusive queues.
+func (r *run) restart() {
+	r.mu.Lock()
+	var all []*link
+	for i := range r.players {
+		p := &r.players[i]
+		p.harmed = true
+		p.shaken, p.troubled, p.severed, p.shifted, p.stale = true, true, true, true, p.held > 0
+		p.cutOff = p.cutOff || p.busy
+		for _, l := range p.links {
+			if !l.released {
+				l.released, l.ghost = true, false
+				all = append(all, l)
+			}
+		}
+	}
+	r.mu.Unlock()
+	for _, l := range all {
+		l.conn.Release()
+	}
+	r.ghosts = nil
+	r.cutIdle()
+	r.broker.Restart()
+	r.event(history.Restart, history.Nemesis)
+	r.survey()
+	for l := range r.sc.Locks {
+		r.monitor.Restarted(uint8(l), &r.truth[l])
+	}
+	for i := range r.players {
+		r.monitor.Freed(uint8(i + 1))
+	}
+}
+
+// cutIdle cuts the connections of those who don't play. They may not look at them for long, and would not
+// answer if they were told.
+func (r *run) cutIdle() {
+	var cut []*link
+	r.mu.Lock()
+	for _, a := range r.actors {
+		if a.number > 0 && a.number <= len(r.players) {
+			continue
+		}
+		a.shaken, a.harmed = true, true
+		for _, l := range a.links {
+			l.cut, l.released = true, true
+			r.leave(l)
+			cut = append(cut, l)
+		}
+	}
+	r.mu.Unlock()
+	for _, l := range cut {
+		l.conn.Release()
+		l.conn.Cut()
+	}
+}

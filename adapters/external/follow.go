@@ -1,0 +1,241 @@
+package external
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// A client may send commands without waiting for a reply, and may answer a call meanwhile. What it wrote before the
+// answer is at the gate, or in the socket's buffer: the gate catches up with it before anything is chosen. What it
+// writes after the answer, from another thread or when its event loop comes to it, may come at any time. Clients that
+// were seen to do so are waited for; what still comes at a time of its own is counted in [Uncontrolled], and so is, when
+// that is first seen, how often clients had gone on from there before in the execution: what they did then may have come
+// at a time of its own as well, unseen.
+
+// cause is where a client stands when it does something that nobody tells it to.
+type cause struct {
+	// op and the next two are the operation that it has answered, or is carrying out ([lock.Pending]); zero where the
+	// broker has answered it since.
+	op      lock.Op
+	outcome lock.Outcome
+	held    bool
+	// method is the command that the broker has answered last, 0 for none since it was called; of an operation that
+	// is under way, the one that waits for its reply.
+	method frame.ID
+	// sent is how much has come since the broker answered it last, where its operation is under way.
+	sent int
+}
+
+// habit is what is known of what clients do by themselves after a cause.
+type habit struct {
+	// total is how much comes after all, commands and closed sockets, where some of that has come by itself: from when
+	// the client was called or the broker answered it last. 0 is nothing.
+	total  int
+	looks  int // how often nothing was seen to come by itself
+	missed int // how often in a row it did not come
+	given  int // how often it was taken to be none again
+}
+
+const (
+	// grace is how long is waited for what a client may or may not do.
+	grace = 5 * time.Millisecond
+	// habitLooks is how often that is done before nothing is taken to come after a cause.
+	habitLooks = 2
+	// habitMisses is how often in a row a habit is waited for in vain before it is taken to be none.
+	habitMisses = 3
+	// mostGiven is how often a habit is taken up again.
+	mostGiven = 2
+	// leastHabit is how long a habit is always waited for.
+	leastHabit = 50 * time.Millisecond
+	// mostCauses is how many times in a row a client may be told something for what it did by itself.
+	mostCauses = 8
+)
+
+// limit is how long more is waited for, when so much has come; look is that where it may be none.
+func (h *habit) limit(sent int, look, patience time.Duration) time.Duration {
+	switch {
+	case h.total > sent:
+		return max(min(leastHabit, patience), patience>>(h.missed+habitMisses*h.given))
+	case h.total == 0 && h.looks < habitLooks:
+		return min(look, patience)
+	}
+	return 0
+}
+
+// learn takes in what came while more was waited for. It is false where less came than always did.
+func (h *habit) learn(before, sent int) bool {
+	switch {
+	case h.total == 0 && sent == before:
+		h.looks++
+	case h.total <= sent:
+		h.total, h.missed = max(h.total, sent), 0
+	default:
+		if h.missed++; h.missed == habitMisses {
+			*h = habit{looks: habitLooks, given: h.given + 1}
+		}
+		return false
+	}
+	return true
+}
+
+// habit is that of a cause. mu is held.
+func (s *Stage) habit(of cause) *habit {
+	h := s.habits[of]
+	if h == nil {
+		h = new(habit)
+		s.habits[of] = h
+	}
+	return h
+}
+
+// comes notes that so much comes after a cause, and counts how often it had gone unseen in this run. mu is held.
+func (a *actor) comes(of cause, total int) {
+	h := a.stage.habit(of)
+	if total <= h.total {
+		return
+	}
+	if h.given < mostGiven {
+		h.total = total
+	}
+	if !a.stage.open {
+		a.raced += a.stage.passes[of]
+		a.stage.passes[of] = 0
+	}
+}
+
+// passesOn notes that a client goes on from a cause. mu is held.
+func (s *Stage) passesOn(from cause) {
+	if from != (cause{}) {
+		s.passes[from]++
+	}
+}
+
+// told notes what a client does something by itself for, if it does. mu is held.
+func (a *actor) told(c cause) {
+	a.stage.passesOn(a.cause)
+	a.cause, a.settled = c, false
+	a.turn++
+}
+
+// leaves notes that a client is called. mu is held.
+func (a *actor) leaves() {
+	a.stage.passesOn(a.cause)
+	a.former, a.before, a.cause = a.cause, a.since, cause{}
+}
+
+// sends notes something that comes from a client: a command, or the end of a socket. mu is held.
+func (a *actor) sends(c *wire.Command) {
+	a.since++
+	switch {
+	case a.client == nil:
+	case a.calling:
+		a.overtakes(c)
+	case a.settled:
+		if !a.stage.open && c != nil {
+			a.late++
+		}
+		if a.cause != (cause{}) && !reconnects(c) {
+			a.comes(a.cause, a.since)
+		}
+	}
+}
+
+// reconnects reports whether a command opens a connection: libraries do that when they please.
+func reconnects(c *wire.Command) bool { return c != nil && c.Method.ID() == frame.ConnectionOpenID }
+
+// hears notes what a client is told. mu is held.
+func (a *actor) hears(answer *wire.Answer) {
+	n := len(answer.Settles)
+	if n == 0 { // what it does now, it does for that
+		a.cause = cause{}
+		return
+	}
+	method := answer.Settles[n-1].Method.ID()
+	if !a.calling && method == frame.ConnectionCloseID { // it does nothing for that
+		return
+	}
+	a.since, a.method, a.steady = 0, method, false
+	if !a.calling {
+		a.told(cause{method: method})
+	}
+}
+
+// answers takes in what a call came to. mu is held.
+func (a *actor) answers(r lock.Result, said string, err error) {
+	if !a.stage.open {
+		a.answersAhead(r.Outcome)
+	}
+	a.calling, a.steady, a.answer = false, false, &answer{r, said, err}
+	a.told(cause{op: a.doing, outcome: r.Outcome, held: r.Held, method: a.method})
+}
+
+// behind reports whether a client has written what the gate has not seen yet. mu is held.
+func (a *actor) behind() (behind bool) {
+	for _, l := range a.host.links {
+		behind = l.conn.Behind(a.stage.cue) || behind
+	}
+	return behind
+}
+
+// follow waits for what a client that is carrying out no operation has sent before, and for what it is known to do by
+// itself after what it was told last. It is false where that was waited for in vain.
+func (s *Stage) follow(ctx context.Context, a *actor) (came bool, err error) {
+	came = true
+	for range mostCauses {
+		s.mu.Lock()
+		due := !a.calling && !a.settled && a.client != nil
+		s.mu.Unlock()
+		if !due {
+			return came, nil
+		}
+		if _, err := s.wait(ctx, s.config.Patience, func() bool { return !a.behind() }); err != nil {
+			return came, err
+		}
+		did, err := s.await(ctx, a)
+		came = came && did
+		if err != nil {
+			return came, err
+		}
+	}
+	return came, nil
+}
+
+// await waits for what a client is known to do by itself.
+func (s *Stage) await(ctx context.Context, a *actor) (came bool, err error) {
+	s.mu.Lock()
+	of, known, turn, before, limit := a.cause, s.habit(a.cause), a.turn, a.since, time.Duration(0)
+	if a.knowable() {
+		limit = known.limit(before, grace, s.config.Patience)
+	}
+	a.settled = limit == 0
+	s.mu.Unlock()
+	if limit == 0 {
+		return true, nil
+	}
+	_, err = s.wait(ctx, limit, func() bool {
+		return a.turn != turn || a.since > before && a.since >= known.total && !a.behind()
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	since := a.since
+	if a.turn == turn {
+		a.settled = true
+	} else { // it was answered already what it has sent
+		since = max(before+1, known.total)
+	}
+	if since > before {
+		a.comes(of, since)
+	}
+	return known.learn(before, since), err
+}
+
+// knowable reports whether what comes from the client is known to be its own, and can come. mu is held.
+func (a *actor) knowable() bool {
+	shared := slices.ContainsFunc(a.stage.actors, func(o *actor) bool { return o.host != o })
+	return a.cause != (cause{}) && !shared && !a.paused
+}

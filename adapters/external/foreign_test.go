@@ -1,0 +1,270 @@
+package external_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
+)
+
+func TestReferenceHolds(t *testing.T) {
+	for _, target := range lock.References {
+		t.Run(target.Name, func(t *testing.T) {
+			stage := newStage(t, target, nil)
+			source := sim.NewSource(sim.Space{Target: target}, 7)
+			var u external.Uncontrolled
+			var seen property.Set
+			n := 300
+			if testing.Short() {
+				n = 50
+			}
+			for i := range n {
+				sc := stage.Playable(source.Scenario(i))
+				stage.Measure(time.Duration((i%4)/3) * external.Look)
+				x, err := stage.Run(t.Context(), &sc)
+				if err == nil && x.Found&external.Measured != 0 { // the machine may be busy
+					stage.Measure(external.Stare)
+					x, err = stage.Run(t.Context(), &sc)
+				}
+				if err != nil {
+					t.Fatalf("scenario %d: %v", i, err)
+				}
+				u.Add(x.Uncontrolled)
+				seen |= x.Exercised
+				if x.Found != 0 {
+					t.Fatalf("scenario %d: %v violated\n%s", i, x.Violations, drawn(x))
+				}
+			}
+			if !u.Free() {
+				t.Logf("not controlled: %v", u.Words())
+			}
+			if missing := property.Applicable(target.Kind) &^ seen; missing != 0 && !testing.Short() {
+				t.Errorf("never exercised: %b", missing)
+			}
+		})
+	}
+}
+
+// TestNothingIsLeft ends a stage in the midst of everything, and looks for what is left behind.
+func TestNothingIsLeft(t *testing.T) {
+	before := runtime.NumGoroutine()
+	target := lock.References[0]
+	for i := range 10 {
+		stage, err := external.NewStage(t.Context(), external.Config{
+			Starter: externaltest.Machines{Target: target, Options: lock.DefaultOptions()}, Kind: target.Kind,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*5*time.Millisecond)
+		source := sim.NewSource(sim.Space{Target: target}, uint64(i))
+		for err = nil; err == nil; {
+			sc := stage.Playable(source.Scenario(i))
+			_, err = stage.Run(ctx, &sc)
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		cancel()
+		if err := stage.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for runtime.NumGoroutine() > before && time.Now().Before(deadline) {
+		runtime.Gosched()
+	}
+	if n := runtime.NumGoroutine(); n > before {
+		t.Errorf("%d goroutines before, %d after", before, n)
+	}
+}
+
+func newStage(t testing.TB, target *lock.Target, edit func(*external.Config)) *external.Stage {
+	t.Helper()
+	c := external.Config{Starter: externaltest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}, Kind: target.Kind}
+	if edit != nil {
+		edit(&c)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	stage, err := external.NewStage(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := stage.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return stage
+}
+
+func drawn(x *external.Execution) string {
+	var b strings.Builder
+	draw.Draw(&b, x.Trace, style.Style{})
+	return b.String()
+}
+
+// unseen are mutants whose bug can't be seen from outside, or is not met there, and what they violate instead, "" where
+// that is nothing.
+var unseen = map[string]struct{ why, instead string }{
+	"mutex-claim-unseen": {"claiming is how somebody else's mutex may ask, so that this one is right: a refused claim takes a channel, which " +
+		"is opened to mend it, and that is no violation", ""},
+	"mutex-release-forgets": {"its queue stays when it is released, so that it can't be told what the broker has of it; in the history " +
+		"nobody gets what was released", "linearizable"},
+	"mutex-auto-delete": {"its queue is not exclusive, so that it can't be told what the broker has of it; without a consumer it is nobody's, and in the " +
+		"history two hold it", "mutual-exclusion"},
+	"retries-forever":    {"how often a client means to retry is not known", ""},
+	"timeout-is-refusal": {"a reply is lost with its connection, so that nobody waits for it in vain", ""},
+	"one-connection":     {"each client is a process of its own", ""},
+	"mandatory-left-out": {"no slot is ever made, so there are no names to know the lock by", "linearizable"},
+	"names-run-together": {"its queues don't have the names by which one would know whose they are", ""},
+}
+
+// TestMutantsAreCaught has the suite that proves the prover run behind real sockets.
+func TestMutantsAreCaught(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the mutants behind the gate, which take half a minute")
+	}
+	for _, target := range mutant.All {
+		t.Run(target.Name, func(t *testing.T) {
+			other, hidden := unseen[target.Name]
+			name := target.Breaks
+			if hidden {
+				name = other.instead
+			}
+			seen := violated(t, target)
+			switch {
+			case name == "" && seen != 0:
+				t.Errorf("violates %v, expected nothing: %s", seen.BySeverity(), other.why)
+			case name != "" && !seen.Has(propertyNamed(t, name)):
+				t.Errorf("violates %v, expected %s", seen.BySeverity(), name)
+			case hidden && seen.Has(propertyNamed(t, target.Breaks)):
+				t.Errorf("%s is seen violated after all", target.Breaks)
+			}
+		})
+	}
+}
+
+func propertyNamed(t *testing.T, name string) property.Property {
+	p, err := property.Named(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// violated are the properties that a mutant is seen to violate behind the gate, in a few hundred scenarios, or until it
+// violates what it is to break.
+func violated(t *testing.T, target *lock.Target) (seen property.Set) {
+	breaks := propertyNamed(t, target.Breaks)
+	stage := newStage(t, target, nil)
+	source := sim.NewSource(sim.Space{Target: target}, 7)
+	for i := range 400 {
+		sc := stage.Playable(source.Scenario(i))
+		stage.Measure(0)
+		if external.Measured.Has(breaks) {
+			stage.Measure(external.Glance)
+		}
+		x, err := stage.Run(t.Context(), &sc)
+		if err != nil {
+			t.Fatalf("scenario %d: %v", i, err)
+		}
+		if seen |= x.Found; seen.Has(breaks) {
+			break
+		}
+	}
+	return seen
+}
+
+// TestSameSeedSameOrder plays every scenario twice: a client that does nothing by itself sends the same
+// commands in the same order, is told the same, and is judged the same.
+func TestSameSeedSameOrder(t *testing.T) {
+	for _, target := range lock.References {
+		t.Run(target.Name, func(t *testing.T) {
+			source := sim.NewSource(sim.Space{Target: target}, 3)
+			var traces [2][]string
+			for turn := range traces {
+				stage := newStage(t, target, nil)
+				for i := range 60 {
+					if turn == 1 {
+						i = 59 - i // what was played before makes no difference
+					}
+					sc := stage.Playable(source.Scenario(i))
+					x, err := stage.Run(t.Context(), &sc)
+					if err != nil {
+						t.Fatal(err)
+					}
+					traces[turn] = append(traces[turn], drawn(x))
+				}
+			}
+			slices.Reverse(traces[1])
+			for i := range traces[0] {
+				if traces[0][i] != traces[1][i] {
+					t.Errorf("scenario %d came to two executions:\n%s\n%s", i, traces[0][i], traces[1][i])
+				}
+			}
+		})
+	}
+}
+
+// mute is a client that never speaks to a broker.
+type mute struct{ external.Client }
+
+func (mute) Start(context.Context, int) (external.Client, error) { return mute{}, nil }
+
+func (mute) Initialize(context.Context, external.Setup) (external.About, error) {
+	return external.About{Name: "mute", Locks: []lock.Kind{lock.Mutex}, Operations: []lock.Op{lock.Acquire, lock.Release}}, nil
+}
+
+func (mute) Call(context.Context, lock.Op, external.Params) (lock.Result, error) {
+	return lock.Result{Outcome: lock.Done}, nil
+}
+
+func (mute) Close() error { return nil }
+
+// TestElsewhere: a client that does not use the address that it is given can't be judged, and is told why.
+func TestElsewhere(t *testing.T) {
+	_, err := external.NewStage(t.Context(), external.Config{Starter: mute{}, Kind: lock.Mutex})
+	if !errors.Is(err, external.ErrElsewhere) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// unwieldy is a client that can't be compared with another.
+type unwieldy struct {
+	external.Client
+	_ []int
+}
+
+type unwieldyStarter struct{ external.Starter }
+
+func (s unwieldyStarter) Start(ctx context.Context, number int) (external.Client, error) {
+	c, err := s.Starter.Start(ctx, number)
+	return unwieldy{Client: c}, err
+}
+
+// TestUncomparableClients: clients may be values of any type, and may be killed in the midst of a call.
+func TestUncomparableClients(t *testing.T) {
+	target := lock.References[0]
+	stage := newStage(t, target, func(c *external.Config) { c.Starter = unwieldyStarter{c.Starter} })
+	source := sim.NewSource(sim.Space{Target: target}, 7)
+	for i := range 5 {
+		sc := stage.Playable(source.Scenario(i))
+		if x, err := stage.Run(t.Context(), &sc); err != nil || x.Found != 0 {
+			t.Fatalf("scenario %d: %v", i, err)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package external
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// fromCommands are the properties that can be judged whatever queues are called.
+var fromCommands = property.Set(0).With(property.CheapAcquire).With(property.CheapVerify).With(property.MinimalDriver)
+
+// Measured are those that are judged where commands are told apart that were written in one go.
+const Measured = property.Set(1<<property.CheapAcquire | 1<<property.CheapVerify)
+
+// fromHistory are those of which the history says something.
+var fromHistory = property.Set(0).With(property.Linearizable).With(property.MutualExclusion).With(property.StaleBeliefEnds).With(property.Progress).With(property.NoCrash)
+
+// Judgeable are the properties that can be judged of the target.
+func (s *Stage) Judgeable() property.Set {
+	all := property.ApplicableExternal(s.config.Kind)
+	for p := range property.Count {
+		if s.Unjudged(p) != "" {
+			all &^= 1 << p
+		}
+	}
+	return all
+}
+
+// FromHistory are the properties that are judged by the history alone, as what the broker has of the lock is not known.
+func (s *Stage) FromHistory() property.Set {
+	if s.naming.known {
+		return property.Set(0).With(property.Linearizable)
+	}
+	return fromHistory
+}
+
+// Unjudged is why a property cannot be judged of the target, "" where it can. It says what was seen.
+func (s *Stage) Unjudged(p property.Property) string {
+	n := &s.naming
+	switch other := n.used != "" && (!n.known || s.config.Kind == lock.Mutex); {
+	case p == property.MinimalDriver && other:
+		return "asked of the guidelines' design, and this one is another: it uses " + n.used
+	case n.known || fromHistory.Has(p):
+		return ""
+	case fromCommands.Has(p) && n.used != "":
+		return "the budget is that of the guidelines' design, and this one is another: it uses " + n.used
+	case fromCommands.Has(p):
+		return ""
+	case s.config.Kind == lock.Mutex:
+		return "what holds the lock on the broker is not known, so that the history decides: " + n.why
+	}
+	return n.why
+}
+
+// judgeable are those that the monitor can be believed in.
+func (r *run) judgeable() property.Set {
+	all := property.ApplicableExternal(r.config.Kind)
+	if !r.known() {
+		all &= fromCommands.With(property.NoCrash)
+	}
+	all &= r.Judgeable()
+	if r.burst == 0 {
+		all &^= Measured
+	}
+	return all
+}
+
+// guessless takes back what was concluded from what the broker was thought to have.
+func (r *run) guessless() {
+	for i := range r.record.events {
+		if e := &r.record.events[i]; e.Reason == lock.GaveUp {
+			e.Reason = lock.NoReason
+		}
+	}
+}
+
+// loose reports whether the end of a connection may free what its client holds, and need not: the design is not
+// known, or by which of several connections a client holds what.
+func (r *run) loose() bool { return !r.naming.known || r.several }
+
+// loosen has the history speak of clients instead of connections.
+func (r *run) loosen(h *history.History) {
+	h.GoneMayFree = true
+	n := int32(len(r.players))
+	client := func(process int32) int32 { return (process-1)%n + 1 }
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Process != history.Nemesis:
+			e.Process = client(e.Process)
+		case e.Target > 0:
+			e.Target = client(e.Target)
+		}
+	}
+	if !r.naming.known {
+		r.record.crowded()
+	}
+}
+
+// crowded takes nothing for full whose acquire may have been in another's way: one that was under way and got
+// nothing either; or any, where the broker refused what it claimed.
+func (r *record) crowded() {
+	type attempt struct {
+		client        int32
+		inv, ret      int
+		held, refused bool
+	}
+	var all []attempt
+	under := make(map[int32]int) // by client: its attempt
+	for i := range r.events {
+		e := &r.events[i]
+		switch {
+		case e.Process == history.Nemesis || e.F.Op() != lock.Acquire:
+		case e.Type == history.Invoke:
+			under[e.Process] = len(all)
+			all = append(all, attempt{client: e.Process, inv: i, ret: len(r.events)})
+		default:
+			a := &all[under[e.Process]]
+			a.ret, a.held, a.refused = i, e.Held, slices.Contains(r.refused, i)
+		}
+	}
+	for _, a := range all {
+		if a.ret == len(r.events) || r.events[a.ret].Reason != lock.Full {
+			continue
+		}
+		if slices.ContainsFunc(all, func(o attempt) bool {
+			return o.client != a.client && o.inv < a.ret && o.ret > a.inv && (a.refused || !o.held)
+		}) {
+			r.events[a.ret].Reason = lock.NoReason
+		}
+	}
+}
+
+// known reports whether what the broker has of the lock is known, and was all the time.
+func (r *run) known() bool { return r.naming.known && r.disagreement == "" }
+
+// execution is what the run came to.
+func (r *run) execution() *Execution {
+	r.found(len(r.record.steps))
+	if r.disagreement != "" {
+		r.unruled.Disagreed++
+		r.guessless()
+		r.record.violations = slices.DeleteFunc(r.record.violations, func(v scenario.Violation) bool { return !r.judgeable().Has(v.Property) })
+	}
+	r.mu.Lock()
+	for i := range r.players {
+		r.unruled.Idle += r.players[i].late
+		r.unruled.Raced += r.players[i].raced
+	}
+	r.mu.Unlock()
+	x := &Execution{
+		Trace: &scenario.Trace{
+			Scenario: *r.sc, Names: r.book.names, Setup: r.record.setup, Steps: r.record.steps,
+			Violations: r.record.violations, Errors: r.record.errors,
+			History: history.History{Kind: r.config.Kind, Clients: len(r.sc.Clients), Events: r.record.events},
+		},
+		Found: r.monitor.Found & r.judgeable(), Exercised: r.monitor.Exercised & r.judgeable(),
+		Uncontrolled: r.unruled, Disagreement: r.disagreement, Wire: r.wire, Traffic: r.traffic,
+	}
+	for _, v := range x.Violations {
+		x.Found = x.Found.With(v.Property)
+	}
+	for _, l := range r.sc.Locks {
+		x.History.Locks = append(x.History.Locks, l.Name)
+		x.History.Slots = append(x.History.Slots, int(l.Slots))
+	}
+	if r.loose() {
+		r.loosen(&x.History)
+	}
+	x.Number()
+	for i := range r.players {
+		x.Sent += int(r.players[i].sent)
+		x.Called += r.players[i].called
+	}
+	if r.known() {
+		x.Overlap, x.Overlaps = r.monitor.Overlap, r.monitor.Overlaps
+	}
+	r.judge(x)
+	return x
+}
+
+// judge completes the verdict by what only the whole history shows.
+func (r *run) judge(x *Execution) {
+	o := linear.Options{Strength: r.config.Strength}
+	switch m := &r.monitor; {
+	case x.Called == 0:
+	case !r.known():
+		for _, v := range linear.Judge(&x.History, o) {
+			r.verdict(x, v)
+		}
+	case m.Strict || m.Witnessed && o.Strength == property.Scan: // the execution is its own witness
+		r.verdict(x, linear.Verdict{Property: property.Linearizable, Decision: linear.Legal, Checked: 1})
+	default:
+		f := linear.Check(&x.History, o)
+		v := linear.Verdict{Property: property.Linearizable, Decision: f.Decision, Checked: 1, Event: f.Event, Why: f.Why}
+		r.verdict(x, v)
+	}
+}
+
+// verdict takes in what the history says of a property.
+func (r *run) verdict(x *Execution, v linear.Verdict) {
+	if v.Decision == linear.Undecided {
+		x.Undecided = true
+		return
+	}
+	if v.Checked > 0 {
+		x.Exercised = x.Exercised.With(v.Property)
+		if r.config.Checks != nil {
+			r.config.Checks[v.Property]++
+		}
+	}
+	if v.Decision != linear.Illegal {
+		return
+	}
+	x.Found = x.Found.With(v.Property)
+	step := x.StepOf(v.Event)
+	x.Violations = append(x.Violations, scenario.Violation{Violation: property.Violation{
+		Property: v.Property, Kind: x.History.Kind, Detail: v.Why, Client: x.clientOf(v),
+	}, Step: step})
+}
+
+// clientOf is the client that a verdict is about. What is said of linearizability says so itself.
+func (x *Execution) clientOf(v linear.Verdict) uint8 {
+	if v.Property == property.Linearizable || v.Event < 0 {
+		return 0
+	}
+	return uint8((int(x.History.Events[v.Event].Process)-1)%len(x.Scenario.Clients) + 1)
+}

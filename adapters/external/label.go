@@ -1,0 +1,85 @@
+package external
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// label is what of a step decides which others it depends on.
+type label struct {
+	client         uint8
+	method         amqp.Method
+	passive        bool
+	queue          amqp.Queue
+	reply          amqp.ReplyKind
+	code           amqp.Code
+	begins, ends   bool // an operation
+	administers    bool // it touches a queue in an administrative operation
+	closes, opaque bool // a connection; what it does is not known
+}
+
+// labelOf labels the i-th step of an execution of so many clients.
+func labelOf(steps []scenario.Taken, i int, events []history.Event, clients int) label {
+	t := &steps[i]
+	c := &t.Command
+	l := label{
+		client: t.Action.Client, method: c.Method, passive: c.Flags.Has(amqp.Passive), queue: c.Queue, reply: t.Reply.Kind, code: t.Reply.Code,
+		closes: c.Method == amqp.ConnectionClose || t.Reply.Kind == amqp.ConnectionClosed, opaque: t.Other != "" || opaque(c),
+	}
+	for _, e := range events[t.First : t.First+t.Events] {
+		l.begins = l.begins || e.Type == history.Invoke
+		l.ends = l.ends || e.Type != history.Invoke && e.Process != history.Nemesis
+		l.closes = l.closes || e.Process == history.Nemesis
+	}
+	for at := t.First + t.Events - 1; at >= 0; at-- {
+		if e := &events[at]; e.Type == history.Invoke && (int(e.Process)-1)%clients+1 == int(l.client) {
+			l.administers = c.Queue != 0 && e.F.Op().Administrative()
+			break
+		}
+	}
+	return l
+}
+
+// opaque reports whether a command may do more than what one sees of it: a transaction's commit does what came
+// before it, and messages go elsewhere than to the queue that they name.
+func opaque(c *amqp.Command) bool {
+	switch c.Method {
+	case amqp.NoMethod, amqp.ConnectionOpen, amqp.ConnectionClose, amqp.ChannelOpen, amqp.ChannelClose, amqp.ConfirmSelect, amqp.TxSelect:
+		return false
+	case amqp.BasicPublish, amqp.QueueDeclare, amqp.QueueDelete:
+		return c.Queue == 0
+	}
+	return true
+}
+
+// depend reports whether the order of two steps makes a difference: to the broker or to clients, or to a
+// property. Properties look at what the broker has while an operation is under way, and at who is told what
+// before whom.
+func depend(a, b *label) bool {
+	switch {
+	case a.client == b.client, a.closes, b.closes, a.opaque, b.opaque:
+		return true
+	case a.turns() && b.sees(), a.sees() && b.turns(), a.administers && b.administers:
+		return true
+	case a.queue != b.queue || a.queue == 0:
+		return false
+	}
+	return !(a.reads() && b.reads() && a.method == b.method)
+}
+
+// reads reports whether the step leaves the queue as it is, but for messages of which nobody takes notice
+// that does the same.
+func (l *label) reads() bool {
+	return l.method == amqp.BasicPublish || l.method == amqp.QueueDeclare && l.passive
+}
+
+// turns reports whether the step changes what all can be judged by: which queues there are and whose, or who
+// believes to hold what.
+func (l *label) turns() bool {
+	writes := l.method == amqp.QueueDeclare && !l.passive || l.method == amqp.QueueDelete
+	return l.ends || writes && l.reply == amqp.OK
+}
+
+// sees reports whether somebody is judged by what there is at the step.
+func (l *label) sees() bool { return l.begins || l.turns() }

@@ -1,0 +1,130 @@
+package external_test
+
+import (
+	"context"
+	"crypto/md5"
+	"fmt"
+	"testing"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// named is a true mutex whose queue has a name of its author's choice.
+type named struct {
+	url   string
+	name  func(lock string) string
+	conn  *amqp091.Connection
+	ch    *amqp091.Channel
+	ret   chan amqp091.Return
+	holds string
+}
+
+func (m *named) open() (err error) {
+	if m.conn == nil || m.conn.IsClosed() {
+		m.holds = ""
+		if m.conn, err = amqp091.Dial(m.url); err != nil {
+			return err
+		}
+		m.ch = nil
+	}
+	if m.ch == nil || m.ch.IsClosed() {
+		if m.ch, err = m.conn.Channel(); err != nil {
+			return err
+		}
+		m.ret = m.ch.NotifyReturn(make(chan amqp091.Return, 1))
+		err = m.ch.Confirm(false)
+	}
+	return err
+}
+
+func (m *named) Acquire(ctx context.Context, name string) (int, error) {
+	if err := m.open(); err != nil {
+		return 0, err
+	}
+	c, err := m.ch.PublishWithDeferredConfirm("", m.name(name), true, false, amqp091.Publishing{})
+	if err != nil {
+		return 0, err
+	}
+	if ok, err := c.WaitContext(ctx); err != nil || !ok {
+		return 0, fmt.Errorf("probing %s: %v, %w", name, ok, err)
+	}
+	select {
+	case <-m.ret:
+	default:
+		return 0, nil
+	}
+	if _, err := m.ch.QueueDeclare(m.name(name), false, false, true, false, amqp091.Table{"x-max-length": int32(0)}); err != nil {
+		if e, ok := err.(*amqp091.Error); ok && e.Code == amqp091.ResourceLocked {
+			return 0, m.open()
+		}
+		return 0, err
+	}
+	m.holds = name
+	return 1, nil
+}
+
+func (m *named) Verify(context.Context, string, int) (bool, error) {
+	return m.holds != "" && !m.conn.IsClosed(), nil
+}
+
+func (m *named) Release(_ context.Context, name string, _ int) error {
+	if m.holds != name {
+		return nil
+	}
+	m.holds = ""
+	if err := m.open(); err != nil {
+		return err
+	}
+	_, err := m.ch.QueueDelete(m.name(name), false, false, false)
+	return err
+}
+
+func (m *named) Close() error { return m.conn.Close() }
+
+// TestNaming: what a lock's queue is called makes no difference to what its executions come to, wherever in it
+// the lock's name stands, or if it does not.
+func TestNaming(t *testing.T) {
+	for name, naming := range map[string]func(string) string{
+		"lock's name first": func(n string) string { return n + ".lock" },
+		"last":              func(n string) string { return "app.lock." + n },
+		"in the middle":     func(n string) string { return "app." + n + ".lock" },
+		"not at all":        func(n string) string { return fmt.Sprintf("%x", md5.Sum([]byte(n))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			stage, err := external.NewStage(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
+				Name: "named", New: func(_ context.Context, url string) (inprocess.Lock, error) {
+					m := &named{url: url, name: naming}
+					return m, m.open()
+				},
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer stage.Close()
+			source := sim.NewSource(sim.Space{Target: lock.References[1]}, 3)
+			for i := range 40 {
+				sc := stage.Playable(source.Scenario(i))
+				sc.Faults = nil
+				x, err := stage.Run(t.Context(), &sc)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if x.Found != 0 {
+					t.Fatalf("scenario %d: %v\n%s", i, x.Violations, drawn(x))
+				}
+			}
+			ops := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}
+			sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: ops}, {Ops: ops}}}
+			e, err := stage.Explore(t.Context(), sc, external.ExploreOptions{Runs: 100}, func(*external.Execution) error { return nil })
+			if err != nil || e.Incomplete != "" || e.Runs != 10 {
+				t.Errorf("%v, %+v", err, e)
+			}
+		})
+	}
+}

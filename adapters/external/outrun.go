@@ -1,0 +1,156 @@
+package external
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// A client whose command is at the gate seems to wait for the reply. It may not: it may write more messages first, have
+// another thread that sends something, or answer its call without waiting until something is closed. What it does so
+// is waited for once it was seen.
+
+const (
+	// closeGrace is how long is waited for clients to answer that may or may not wait until something is closed. If
+	// they do not and that is missed, it does not show later: their answers come when it is closed.
+	closeGrace = 50 * time.Millisecond
+	// mostAhead is how much clients are waited for that send without waiting.
+	mostAhead = 64
+)
+
+// waiting is where a client stands that has a command at the gate that is answered, and seems to wait for that. It is
+// zero where it has none. mu is held.
+func (a *actor) waiting() cause {
+	if n := len(a.parked); n > 0 && a.calling && a.parked[n-1].Replies {
+		return cause{op: a.doing, method: a.parked[n-1].Method.ID(), sent: a.since}
+	}
+	return cause{}
+}
+
+// closing reports whether clients may not wait for the reply to a command, since it tells them nothing new.
+func closing(method frame.ID) bool {
+	return method == frame.ConnectionCloseID || method == frame.ChannelCloseID || method == frame.BasicCancelID
+}
+
+// limitAhead is how long is waited for a client to go on while a command of its waits for the reply. How many messages
+// it writes without waiting may be another number each time: that it writes no more is nothing unusual.
+func (h *habit) limitAhead(method frame.ID, patience time.Duration) time.Duration {
+	switch {
+	case method == frame.BasicPublishID && (h.total > 0 || h.looks < habitLooks):
+		return min(Glance, patience)
+	case method == frame.BasicPublishID:
+		return 0
+	case closing(method):
+		return h.limit(0, closeGrace, patience)
+	}
+	return h.limit(0, 0, patience)
+}
+
+// learnAhead takes in whether a client went on. It is false where it is known to and did not.
+func (h *habit) learnAhead(method frame.ID, goes bool) bool {
+	switch {
+	case goes:
+		return h.learn(0, 1)
+	case method == frame.BasicPublishID:
+		h.looks++
+		return true
+	}
+	return h.learn(0, 0)
+}
+
+// outrun waits for what clients do that have commands at the gate and are known not to wait for the replies. It is
+// false where that was waited for in vain.
+func (s *Stage) outrun(ctx context.Context, a *actor) (came bool, err error) {
+	came = true
+	for range mostAhead {
+		s.mu.Lock()
+		due := !a.steady && a.waiting() != cause{}
+		s.mu.Unlock()
+		if !due {
+			break
+		}
+		if _, err := s.wait(ctx, s.config.Patience, func() bool { return !a.behind() }); err != nil {
+			return came, err
+		}
+		goes, usual, err := s.awaitAhead(ctx, a)
+		came = came && usual
+		if err != nil || !goes {
+			return came, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a.waits = a.waiting()
+	a.steady = a.waits != cause{}
+	return came, nil
+}
+
+// awaitAhead waits for a client to go on without its reply, where it may. usual is false where it was known to and did
+// not.
+func (s *Stage) awaitAhead(ctx context.Context, a *actor) (goes, usual bool, err error) {
+	s.mu.Lock()
+	at, since, limit := a.waiting(), a.since, time.Duration(0)
+	a.waits, a.steady, a.looked = at, at != cause{}, false
+	if a.steady && !a.paused && !a.asleep {
+		limit = s.habit(at).limitAhead(at.method, s.config.Patience)
+		a.steady = limit == 0
+	}
+	s.mu.Unlock()
+	if limit == 0 {
+		return false, true, nil
+	}
+	goes, err = s.wait(ctx, limit, func() bool { return !a.calling || a.since != since })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if goes {
+		a.comes(at, 1)
+	}
+	usual = s.habit(at).learnAhead(at.method, goes)
+	a.steady, a.looked = !goes && a.calling, at.method == frame.BasicPublishID
+	return goes, usual, err
+}
+
+// goesOn notes that a command of a client passes: it may do anything now. mu is held.
+func (a *actor) goesOn() {
+	if a.steady && !a.looked {
+		a.stage.passesOn(a.waits)
+	}
+	a.steady = false
+}
+
+// overtakes notes a command of a client that is carrying out an operation, where it may as well have come at another
+// time: while another of its connections has one at the gate, or when the client seemed to wait for a reply. More of the
+// same on the channel of that reply is no race: it comes behind. mu is held.
+func (a *actor) overtakes(c *wire.Command) {
+	if a.stage.open || c == nil || len(a.parked) == 0 {
+		return
+	}
+	last, opens := a.parked[len(a.parked)-1], reconnects(c)
+	beside := !opens && slices.ContainsFunc(a.parked, func(o *wire.Command) bool { return o.Conn != c.Conn })
+	behind := c.Conn == last.Conn && c.Channel == last.Channel && c.Method.ID() == last.Method.ID()
+	if beside || a.steady && !behind {
+		a.raced++
+	}
+	switch {
+	case opens:
+	case beside && a.former != cause{}: // what it does by itself since before it was called
+		a.comes(a.former, a.before+1)
+	case a.steady && c.Conn == last.Conn:
+		a.comes(a.waits, 1)
+	}
+}
+
+// answersAhead notes that a client answers whose command is at the gate. An error may have other reasons. mu is held.
+func (a *actor) answersAhead(outcome lock.Outcome) {
+	at := a.waiting()
+	if a.steady {
+		a.raced++
+	}
+	if at != (cause{}) && outcome == lock.Done {
+		a.comes(at, 1)
+	}
+}

@@ -1,0 +1,146 @@
+package external_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// paired is a mutex by an exclusive queue on one connection, whose verify also asks on another, which is opened
+// first.
+type paired struct {
+	named
+	asking *amqp091.Connection
+	asks   *amqp091.Channel
+}
+
+func (m *paired) open() (err error) {
+	if m.asking == nil || m.asking.IsClosed() {
+		if m.asking, err = amqp091.Dial(m.url); err != nil {
+			return err
+		}
+		m.asks = nil
+	}
+	if m.asks == nil || m.asks.IsClosed() {
+		if m.asks, err = m.asking.Channel(); err != nil {
+			return err
+		}
+	}
+	return m.named.open()
+}
+
+func (m *paired) Acquire(ctx context.Context, name string) (int, error) {
+	if err := m.open(); err != nil {
+		return 0, err
+	}
+	return m.named.Acquire(ctx, name)
+}
+
+func (m *paired) Verify(ctx context.Context, name string, slot int) (bool, error) {
+	if err := m.asks.Qos(1, 0, false); err != nil {
+		return false, err
+	}
+	if _, err := m.ch.QueueDeclarePassive(m.name(name), false, false, true, false, nil); err != nil {
+		if m.conn.IsClosed() {
+			return false, nil
+		}
+		return false, errors.Join(err, m.named.open())
+	}
+	return m.named.Verify(ctx, name, slot)
+}
+
+func (m *paired) Close() error { return errors.Join(m.asking.Close(), m.named.Close()) }
+
+func newPaired(t *testing.T) *external.Stage {
+	t.Helper()
+	stage, err := external.NewStage(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
+		Name: "paired", New: func(_ context.Context, url string) (inprocess.Lock, error) {
+			m := &paired{named: named{url: url, name: func(n string) string { return n + ".lock" }}}
+			return m, m.open()
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stage.Close() })
+	return stage
+}
+
+// steps is a client that goes on so often.
+func steps(client uint8, n int) (all []scenario.Action) {
+	for range n {
+		all = append(all, scenario.Action{Do: scenario.Step, Client: client})
+	}
+	return all
+}
+
+// What befalls one connection of a client that has two is no reason to accuse it: a crash is judged when the last one
+// has gone, an operation that loses one may fail, and a drop may take one of them.
+func TestSeveralConnections(t *testing.T) {
+	use := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}, {Op: lock.Release}}
+	for _, c := range []struct {
+		name    string
+		happens []scenario.Action
+		first   scenario.Do // what is done, as it was carried out
+		arg     uint16
+	}{
+		{"crash", []scenario.Action{{Do: scenario.CrashBefore, Client: 1}}, scenario.CrashBefore, 0},
+		{"crash that is noticed late", []scenario.Action{
+			{Do: scenario.CrashBefore, Client: 1, Late: true}, {Do: scenario.Detect, Client: 1},
+		}, scenario.CrashBefore, 0},
+		{"drop of all", []scenario.Action{{Do: scenario.Drop, Client: 1}}, scenario.Drop, 0},
+		{"drop of the one that asks", []scenario.Action{{Do: scenario.Drop, Client: 1, Arg: 1}}, scenario.Drop, 1},
+		{"drop of the one that holds", []scenario.Action{{Do: scenario.Drop, Client: 1, Arg: 2}}, scenario.Drop, 2},
+		{"drop of a third is the first's", []scenario.Action{{Do: scenario.Drop, Client: 1, Arg: 3}}, scenario.Drop, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			stage := newPaired(t)
+			if left := stage.Judgeable() & (1 << property.CrashFrees); left == 0 {
+				t.Fatal(stage.Unjudged(property.CrashFrees))
+			}
+			var actions []scenario.Action
+			actions = append(actions, steps(1, 2)...)
+			actions = append(actions, c.happens...)
+			actions = append(actions, steps(1, 6)...)
+			actions = append(actions, steps(2, 12)...)
+			x, err := stage.Run(t.Context(), &scenario.Scenario{
+				Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: use}, {Ops: use}},
+				Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: actions},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x.Found != 0 {
+				t.Errorf("%v\n%s", x.Violations, drawn(x))
+			}
+			if a := x.Steps[2].Action; a.Do != c.first || a.Arg != c.arg {
+				t.Errorf("carried out as %v with %d", a, a.Arg)
+			}
+		})
+	}
+}
+
+// TestPairedHolds: a right mutex with two connections is accused of nothing, whatever happens.
+func TestPairedHolds(t *testing.T) {
+	stage := newPaired(t)
+	source := sim.NewSource(sim.Space{Target: lock.References[1]}, 3)
+	for i := range 150 {
+		sc := stage.Playable(source.Scenario(i))
+		x, err := stage.Run(t.Context(), &sc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.Found != 0 {
+			t.Fatalf("scenario %d: %v\n%s", i, x.Violations, drawn(x))
+		}
+	}
+}

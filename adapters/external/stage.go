@@ -1,0 +1,322 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Config says whose clients run, and how patient one is with them. Starter alone must be given.
+type Config struct {
+	Starter Starter
+	Kind    lock.Kind
+	Options map[string]any // the target's own, handed to every client
+	// URL is where a real RabbitMQ is that stands behind the gate, and Sweep deletes queues from it; "" is the
+	// simulated broker. A real one is not restarted, and no time passes for it but its own.
+	URL   string
+	Sweep func(queues []string) error
+	// Notes keeps account of what clients make on a real broker; nil keeps none.
+	Notes Notes
+	// Version is what a real broker calls itself: the simulated one beside it is to be like that.
+	Version string
+	Name    string // of the target, in reports; "" is what its clients call themselves
+	// Strength is what a failed acquire is taken to promise.
+	Strength property.Strength
+	// Patience is how long a client whose operation is under way may send nothing before the others go
+	// on without it; 0 is 2 seconds.
+	Patience time.Duration
+	// Limit is how long an operation may take while nobody else has anything left to do; then it is taken
+	// for one that never returns. 0 is 5 seconds.
+	Limit time.Duration
+	// Costs adds up what operations took; nil adds nothing.
+	Costs *monitor.Costs
+	// Checks counts how often each property was put to the test; nil counts nothing.
+	Checks *monitor.Counts
+}
+
+const (
+	defaultPatience = 2 * time.Second
+	defaultLimit    = 5 * time.Second
+	// startLimit is how long starting a client, or an operation outside of a scenario, may take.
+	startLimit = 30 * time.Second
+)
+
+// Stage runs scenarios on a foreign lock, one after the other, with the same clients. It is not safe for
+// concurrent use.
+type Stage struct {
+	config  Config
+	broker  broker
+	prefix  string // of the names of all queues
+	stop    context.CancelFunc
+	ctx     context.Context // of all calls
+	tasks   sync.WaitGroup  // calls under way
+	actors  []*actor        // by number; 0 is the custodian, who sets and clears the stage
+	about   About
+	naming  naming
+	books   []*book
+	runs    int
+	unruled Uncontrolled // of the run at hand
+	burst   time.Duration
+	bound   int // of steps
+	agreed  int // replies of brokers before this one, see Agreed
+	// lenience is how long operations may take to come to their end after a scenario that left them in
+	// their midst: less and less, where they don't.
+	lenience time.Duration
+	// fallen is how a client ended by itself in a call outside of a run, until a run tells of it.
+	fallen error
+	// cutShort says that a run was not brought to its end: whoever took part in it may still be in its midst.
+	cutShort bool
+
+	// What the gate knows, under mu. wake says that it has changed.
+	mu       sync.Mutex
+	wake     chan struct{}
+	open     bool // everything passes
+	links    map[*wire.Conn]*link
+	habits   map[cause]*habit // what clients do by themselves
+	passes   map[cause]int    // how often clients of this run went on from there without having done more
+	rests    map[rest]bool    // where clients were waited for in vain
+	step     exchange         // the command that passes
+	listener func(*wire.Command)
+	excess   error // of a client that took more than it may; nil while none did
+}
+
+// maxConnections is how many connections a client may have at once.
+const maxConnections = 256
+
+// NewStage starts the first client, looks whether it does what is to be seen of a lock at all, and how
+// it names its queues.
+func NewStage(ctx context.Context, c Config) (*Stage, error) {
+	if c.Patience == 0 {
+		c.Patience = defaultPatience
+	}
+	if c.Limit == 0 {
+		c.Limit = defaultLimit
+	}
+	s := &Stage{
+		config: c, wake: make(chan struct{}, 1), open: true, links: make(map[*wire.Conn]*link),
+		habits: make(map[cause]*habit), passes: make(map[cause]int), rests: make(map[rest]bool),
+	}
+	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	err := s.engage()
+	if err == nil {
+		err = s.start(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// start starts the first clients and learns from them what is to be known before a run.
+func (s *Stage) start(ctx context.Context) error {
+	s.mu.Lock()
+	s.excess = nil
+	s.mu.Unlock()
+	s.naming = naming{}
+	heard := s.overhear()
+	err := s.cast(ctx, 0)
+	if err == nil {
+		err = s.rehearse(ctx, heard)
+	}
+	if err == nil {
+		err = s.cast(ctx, 1) // whether clients share a connection is seen when there are two
+	}
+	if err == nil {
+		err = s.rehearseAgain(ctx)
+	}
+	return err
+}
+
+// Renew ends all clients and starts new ones with a broker of their own, as [NewStage] does: nothing that was
+// done before reaches the runs to come.
+func (s *Stage) Renew(ctx context.Context) error {
+	if err := s.strike(); err != nil {
+		return err
+	}
+	err := s.start(ctx)
+	s.cutShort = err != nil
+	return err
+}
+
+// About is what the clients say of themselves.
+func (s *Stage) About() About { return s.about }
+
+// Measure has the runs to come tell which commands were written in one go, by waiting so long for more
+// before a message passes that is to be confirmed; 0 is not at all. What operations cost is judged in such
+// runs alone. On a busy machine commands take their time, so what seems to cost too much after a
+// [Glance] deserves a [Stare].
+func (s *Stage) Measure(burst time.Duration) { s.burst = burst }
+
+// Bound has the runs to come end after so many steps, whatever is left to do; 0 is [scenario.Scenario.StepLimit].
+func (s *Stage) Bound(steps int) { s.bound = steps }
+
+// How long to look for what was written right behind a message.
+const (
+	Glance = 2 * time.Millisecond
+	Look   = 10 * time.Millisecond
+	Stare  = 40 * time.Millisecond
+)
+
+// Close ends all clients, and the broker or what they have left on it.
+func (s *Stage) Close() error {
+	err := s.dismiss()
+	s.stop()
+	s.tasks.Wait()
+	return err
+}
+
+// dismiss ends all clients and clears the broker. Who may be in the midst of a run is killed.
+func (s *Stage) dismiss() error {
+	if !s.cutShort { // saying goodbye may take commands
+		s.gate(true)
+	}
+	var errs []error
+	for _, a := range s.actors {
+		s.mu.Lock()
+		calling := a.calling
+		s.mu.Unlock()
+		switch {
+		case calling || s.cutShort:
+			errs = append(errs, a.kill())
+		case a.client != nil:
+			if err := a.client.Close(); !a.harmed {
+				errs = append(errs, err)
+			}
+		}
+	}
+	for _, a := range s.actors {
+		errs = append(errs, a.server.Close())
+	}
+	s.mu.Lock()
+	s.actors, s.links, s.open = nil, make(map[*wire.Conn]*link), true
+	s.mu.Unlock()
+	return errors.Join(append(errs, s.clean())...)
+}
+
+// cast sees that there is a client of each number up to n, connected and idle.
+func (s *Stage) cast(ctx context.Context, n int) error {
+	for len(s.actors) <= n {
+		a := &actor{stage: s, number: len(s.actors)}
+		a.host = a
+		server, err := wire.Listen("127.0.0.1:0", wire.Config{
+			Backend: s.broker, Gate: &gate{stage: s, actor: a}, MaxConnections: maxConnections, MaxHandshake: startLimit,
+		})
+		if err != nil {
+			return err
+		}
+		a.server = server
+		s.mu.Lock()
+		s.actors = append(s.actors, a)
+		s.mu.Unlock()
+	}
+	for _, a := range s.actors[:n+1] {
+		if err := a.ready(ctx); err != nil {
+			return fmt.Errorf("client %d: %w", a.number, err)
+		}
+	}
+	return nil
+}
+
+// cue says that something has changed.
+func (s *Stage) cue() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// gate opens or closes the gate. What waits there when it opens, passes.
+func (s *Stage) gate(open bool) {
+	s.mu.Lock()
+	s.open = open
+	var links []*link
+	if open {
+		for _, a := range s.actors {
+			links = append(links, a.links...)
+		}
+	}
+	s.mu.Unlock()
+	for _, l := range links {
+		s.passAll(l)
+	}
+}
+
+// wait waits until a condition holds, which is looked at under mu whenever something has changed. It is
+// false if that takes longer than it may, and an error where a client has taken more than it may.
+func (s *Stage) wait(ctx context.Context, limit time.Duration, holds func() bool) (bool, error) {
+	var late <-chan time.Time
+	for {
+		s.mu.Lock()
+		ok, excess := holds(), s.excess
+		s.mu.Unlock()
+		if ok || excess != nil {
+			return ok, excess
+		}
+		if late == nil {
+			timer := time.NewTimer(limit)
+			defer timer.Stop()
+			late = timer.C
+		}
+		select {
+		case <-s.wake:
+		case <-late:
+			return false, nil
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
+}
+
+// place is what scenario.Scenario calls a lock, as it is called in one run: equally long in each, so that what goes over
+// the wire does not depend on how many there were before.
+func (s *Stage) place(name string) string { return fmt.Sprintf("%sr%06d.%s", s.prefix, s.runs, name) }
+
+// supports reports whether the clients offer an operation.
+func (s *Stage) supports(op lock.Op) bool {
+	for _, o := range s.About().Operations {
+		if o == op {
+			return true
+		}
+	}
+	return false
+}
+
+// Playable leaves out of a scenario what the target's clients don't offer, and what is not for them to
+// choose: the reference's options.
+func (s *Stage) Playable(sc scenario.Scenario) scenario.Scenario {
+	sc.Target, sc.Options = s.target(), lock.DefaultOptions()
+	clients := make([]scenario.Client, len(sc.Clients))
+	for i, c := range sc.Clients {
+		clients[i].Lock = c.Lock
+		for _, op := range c.Ops {
+			if s.supports(op.Op) {
+				clients[i].Ops = append(clients[i].Ops, op)
+			}
+		}
+	}
+	sc.Clients = clients
+	sc.Faults = slices.DeleteFunc(slices.Clone(sc.Faults), func(f scenario.Fault) bool { return !s.playable(f.Do) })
+	for i := range sc.Faults {
+		if f := &sc.Faults[i]; f.Do == scenario.Drop && f.Arg == 0 { // which of its connections
+			f.Arg, f.Delay = f.Delay, 0
+		}
+	}
+	return sc
+}
+
+// target is what the target is called.
+func (s *Stage) target() string {
+	if s.config.Name != "" {
+		return s.config.Name
+	}
+	return s.About().Name
+}

@@ -1,0 +1,215 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// StressConfig says whose clients use a lock on a real broker, and how much. Starter, URL and Load must be
+// given.
+type StressConfig struct {
+	Starter Starter
+	Kind    lock.Kind
+	Options map[string]any // the target's own, handed to every client
+	URL     string         // where the broker is
+	// Proxy has each client reach the broker through a proxy of its own, which counts what passes. The
+	// broker's address has to begin with amqp:// then.
+	Proxy bool
+	// Load is how much is done. A client that dies is killed between two operations of its.
+	stress.Load
+	// Limit is how long an operation may take; one that takes longer is taken for one that never returns, and
+	// its client is killed. 0 is 10 seconds.
+	Limit time.Duration
+	// Sweep deletes queues from the broker whether or not they exist: those that have the guidelines' names,
+	// whatever the clients have left, and through the proxy all that they have declared. It may be nil; then there is
+	// left what they leave.
+	Sweep func(queues []string) error
+	// Notes keeps account of what clients make on the broker: through the proxy all of it, otherwise no more than what
+	// Sweep is told. It may be nil.
+	Notes Notes
+}
+
+// defaultStressLimit is generous: a client that is killed in the midst of an operation tells nothing any more.
+const defaultStressLimit = 10 * time.Second
+
+// StressStats is how much was done in a run.
+type StressStats struct {
+	Name       string        // what the clients call their lock
+	Elapsed    time.Duration // of the rounds, and of replacing clients between them
+	Rounds     int           // that were begun
+	Operations int           // that came to an end
+	Crashes    int           // clients that were killed because the load says so
+	Died       int           // clients that ended by themselves
+	Late       int           // operations that took longer than the limit
+	Unclear    int           // operations of which the client did not know what they came to
+	Wire       *wire.Counts  // what went through the proxies; nil without them
+}
+
+// add adds what another client did.
+func (s *StressStats) add(o *StressStats) {
+	s.Operations += o.Operations
+	s.Crashes += o.Crashes
+	s.Died += o.Died
+	s.Late += o.Late
+	s.Unclear += o.Unclear
+}
+
+// Stress has external clients use a lock on a real broker as close to simultaneously as possible, without a
+// schedule: all of them begin each round at one instant. In a round a client acquires, verifies a few times,
+// and releases; an administrator adds, removes, creates or counts. What clients do not offer is not called.
+//
+// What they saw is returned as a history in real-time order: an invocation is recorded before the client is
+// called, a completion when it has answered. One life of a client is one process, numbered as [spec.Event]
+// says. A client whose operation took too long, or of which is not known what it came to, is killed, and a
+// new one takes its place before the next round.
+//
+// The history claims no more than was seen:
+//
+//   - Crash is recorded just before a client is killed, or after it was found dead. Gone never is: when the
+//     broker has dropped what a dead client had is not to be seen from here. What it had may so be free at
+//     any moment from the crash on, or never.
+//   - Why an acquire got nothing is unknown, and says nothing of the lock. Through the proxy it is seen what was
+//     sent for it: one that did nothing but ask which queues exist found all slots taken.
+//   - Why a verify says no is unknown: its client may have given the slot up or not.
+//   - Connections are not told of. A client that connects anew while it holds nothing goes on as the same process.
+//     One whose connection ended while it holds a slot would be blamed for what it could not know: nothing here
+//     ends one but a crash, so the broker must not be restarted meanwhile.
+//
+// Clients are killed while no operation of theirs is under way, as far as they answer in time: where a
+// connection dies just as it declares an exclusive queue, RabbitMQ 3.10.8 may delete the queue of whoever has it
+// next (rabbitmq-server #15276), and a lock would be blamed for that.
+//
+// The lock is made before the first round by a client of its own and destroyed after the last, if destroy is
+// offered. History and statistics are what the run found, also when it ended with an error: that of ctx, or of
+// a client that can't be started or breaks the protocol. They are nil if it could not begin. Every client has
+// ended by then.
+func Stress(ctx context.Context, c StressConfig) (*history.History, *StressStats, error) {
+	if err := c.Load.Check(c.Kind); err != nil {
+		return nil, nil, fmt.Errorf("stress with %w", err)
+	}
+	if c.Limit == 0 {
+		c.Limit = defaultStressLimit
+	}
+	s := &stressRun{config: c, lock: stress.Prefix() + stress.Lock}
+	s.barrier = s.config.Load.Barrier()
+	if c.Proxy {
+		proxy, err := wire.ProxyTo(c.URL)
+		if err != nil {
+			return nil, nil, err
+		}
+		proxy.Declaring = s.declaring
+		s.proxy = proxy
+	}
+	for _, q := range s.usual() {
+		s.note(q, "")
+	}
+	if err := s.furnish(ctx); err != nil {
+		return nil, nil, errors.Join(err, s.sweep())
+	}
+	err := errors.Join(s.run(ctx), s.clear(ctx))
+	return s.recorder.History(c.Kind, &c.Load), s.stats(), err
+}
+
+// custody has a client of its own do something to the lock, or nothing, which is but a look at the client.
+func (s *stressRun) custody(ctx context.Context, op lock.Op, slots int) (err error) {
+	l, err := s.begin(ctx, 0, 0, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.end(false)) }()
+	s.name = l.about.Name
+	if op == lock.NoOp || op == lock.Destroy && !l.offers(op) {
+		return nil
+	}
+	if !l.offers(op) {
+		return fmt.Errorf("%s does not offer %s: there is no way to make a lock to prove", l.about.Name, op)
+	}
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	r, err := l.client.Call(ctx, op, Params{Name: s.lock, Slots: slots})
+	if err == nil && r.Outcome != lock.Done {
+		err = fmt.Errorf("%s %s on the broker by a client alone: expected ok, got %s", op, s.lock, r.Outcome)
+	}
+	return err
+}
+
+// furnish makes the lock, if it is one that begins with slots.
+func (s *stressRun) furnish(ctx context.Context) error {
+	op := lock.Create
+	if s.config.Slots == 0 {
+		op = lock.NoOp
+	}
+	return s.custody(ctx, op, s.config.Slots)
+}
+
+// clear takes the lock away, also when the run was interrupted. What its clients can't do is of no interest where it
+// is swept up after them.
+func (s *stressRun) clear(ctx context.Context) error {
+	op := lock.Destroy
+	if s.config.Kind == lock.Mutex {
+		op = lock.NoOp
+	}
+	tidying := context.WithoutCancel(ctx)
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		tidying, cancel = context.WithTimeout(tidying, interruptedLimit)
+		defer cancel()
+	}
+	err := s.custody(tidying, op, 0)
+	if s.config.Sweep == nil {
+		return err
+	}
+	return s.sweep()
+}
+
+// interruptedLimit is how long a client may take to destroy the lock after an interrupt, when somebody waits.
+const interruptedLimit = 5 * time.Second
+
+// sweep deletes what may be left, if there is somebody who does: queues that have the guidelines' names, and what was seen.
+func (s *stressRun) sweep() error {
+	if s.config.Sweep == nil {
+		return nil
+	}
+	s.declared.mu.Lock()
+	defer s.declared.mu.Unlock()
+	queues := s.usual()
+	for name := range s.declared.queues {
+		if s.config.Notes != nil || stress.Marked(name) { // otherwise it may have been there before
+			queues = append(queues, name)
+		}
+	}
+	slices.Sort(queues)
+	return s.config.Sweep(slices.Compact(queues))
+}
+
+// usual are the queues that the lock has by the guidelines.
+func (s *stressRun) usual() []string {
+	names := new(amqp.Names)
+	lock.NewLayout(names, lock.Names, s.lock, s.config.MaxSlots())
+	queues := make([]string, names.Len())
+	for i := range queues {
+		queues[i] = names.Name(amqp.Queue(i + 1))
+	}
+	return queues
+}
+
+// declaring is told what clients are about to make.
+func (s *stressRun) declaring(queue, exchange string) {
+	s.note(queue, exchange)
+	s.declared.take(queue)
+}
+
+func (s *stressRun) note(queue, exchange string) {
+	if s.config.Notes != nil {
+		s.config.Notes.Note(queue, exchange)
+	}
+}

@@ -1,0 +1,157 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// stressClient is one client of a run, life after life.
+type stressClient struct {
+	*stressRun
+	part    stress.Part
+	life    *life // nil between two lives
+	lives   int32 // so far
+	held    uint8 // the slot that it believes to hold; 0 is none
+	cut     bool  // the end of the run has left an operation of its without an answer
+	tally   StressStats
+	wire    wire.Counts // of lives that are over
+	trouble error       // with ending clients
+}
+
+// work takes part in every round.
+func (c *stressClient) work(ctx context.Context) {
+	defer c.barrier.Leave()
+	for range c.config.Rounds {
+		if err := c.ready(ctx); err != nil {
+			c.stop(err)
+			return
+		}
+		if !c.barrier.Await(ctx) {
+			return
+		}
+		c.part.Play(ctx, c)
+	}
+}
+
+// ready sees that the client lives.
+func (c *stressClient) ready(ctx context.Context) (err error) {
+	if c.life == nil {
+		c.lives++
+		c.life, err = c.begin(ctx, int(c.part.Number), c.config.Process(c.part.Number, c.lives), c.proxy)
+	}
+	return err
+}
+
+// leave ends the client's life, if it has one, and forgets what it held.
+func (c *stressClient) leave(crash bool) {
+	if c.life == nil {
+		return
+	}
+	err := c.life.end(crash)
+	if err != nil {
+		c.trouble = errors.Join(c.trouble, fmt.Errorf("client %d: %w", c.part.Number, err))
+	}
+	counts := c.life.counts()
+	c.wire.Add(&counts)
+	c.life, c.held = nil, 0
+}
+
+// crash has the client die.
+func (c *stressClient) crash() {
+	c.recorder.World(history.Crash, c.life.process)
+	c.leave(true)
+}
+
+// Holds reports whether the client believes that it holds a slot.
+func (c *stressClient) Holds() bool { return c.held > 0 }
+
+// Call carries out one operation and records it. What the client does not offer, and what it does not live to
+// do, is not called: that has failed. What the end of the run cuts short stays without an answer.
+func (c *stressClient) Call(ctx context.Context, op lock.Op, slots uint8) lock.Outcome {
+	if ctx.Err() != nil || c.life == nil || !c.life.offers(op) {
+		return lock.Failed
+	}
+	dies := c.part.Dies()
+	params := Params{Name: c.lock, Slots: int(slots)}
+	if op == lock.Verify || op == lock.Release {
+		params.Slot = int(c.held)
+	}
+	before := c.life.counts()
+	c.recorder.Invoke(c.life.process, op, max(slots, uint8(params.Slot)))
+	r, err := c.call(ctx, op, params)
+	switch {
+	case err != nil && !errors.Is(err, ErrDied):
+		c.stop(fmt.Errorf("client %d: %w", c.part.Number, err))
+		fallthrough
+	case r.Outcome == lock.Unknown && ctx.Err() != nil:
+		c.cut = true
+		return lock.Pending
+	case err != nil:
+		c.tally.Died++
+		r = lock.Result{Outcome: lock.Unknown, Reason: lock.Crashed}
+	}
+	after := c.life.counts()
+	r = c.interpret(op, r, asked(&before, &after))
+	c.conclude(op, r, dies)
+	return r.Outcome
+}
+
+// call calls the client, for so long as it may take.
+func (c *stressClient) call(ctx context.Context, op lock.Op, params Params) (lock.Result, error) {
+	limited, cancel := context.WithTimeout(ctx, c.config.Limit)
+	defer cancel()
+	r, err := c.life.client.Call(limited, op, params)
+	if err == nil && r.Outcome == lock.Unknown && ctx.Err() == nil {
+		if limited.Err() != nil {
+			c.tally.Late++
+		} else {
+			c.tally.Unclear++
+		}
+	}
+	return r, err
+}
+
+// interpret gives a result as histories have it. asked says that it was seen that the client did nothing but
+// ask which queues exist.
+func (c *stressClient) interpret(op lock.Op, r lock.Result, asked bool) lock.Result {
+	switch {
+	case op == lock.Verify || op == lock.Release:
+		r.Slot = c.held
+	case op != lock.Acquire || r.Outcome == lock.Unknown:
+	case r.Held:
+		if r.Slot == 0 && c.config.Kind != lock.Semaphore {
+			r.Slot = 1
+		}
+	case r.Reason == lock.NoReason:
+		if asked && r.Outcome == lock.Done {
+			r.Reason = lock.Full
+		}
+		r.Outcome = lock.Failed
+	}
+	return r
+}
+
+// conclude records what an operation came to, and what the client believes from then on.
+func (c *stressClient) conclude(op lock.Op, r lock.Result, dies bool) {
+	c.tally.Operations++
+	c.recorder.Complete(c.life.process, op, r)
+	switch {
+	case op == lock.Acquire && r.Held:
+		c.held = r.Slot
+	case op == lock.Verify && r.Outcome == lock.Done && !r.Held, op == lock.Release && r.Outcome == lock.Done:
+		c.held = 0
+	}
+	switch {
+	case r.Outcome == lock.Unknown:
+		c.crash()
+	case dies:
+		c.tally.Crashes++
+		c.crash()
+	}
+}

@@ -1,0 +1,68 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/adapters/wire"
+)
+
+// stressRun is a run.
+type stressRun struct {
+	config   StressConfig
+	lock     string // its name on the broker
+	name     string // what clients call what they are
+	proxy    *wire.Proxy
+	declared noted // by clients, as far as that was seen
+	recorder stress.Recorder
+	barrier  *stress.Barrier
+	clients  []*stressClient
+	elapsed  time.Duration
+	stop     context.CancelCauseFunc
+}
+
+// run has everybody work until all rounds are over, ctx is, or a client can't go on.
+func (s *stressRun) run(ctx context.Context) error {
+	ctx, s.stop = context.WithCancelCause(ctx)
+	defer s.stop(nil)
+	for i := range s.config.Members() {
+		s.clients = append(s.clients, &stressClient{stressRun: s, part: s.config.Part(s.config.Kind, int32(i+1))})
+	}
+	s.recorder.Begin()
+	var crew sync.WaitGroup
+	for _, c := range s.clients {
+		crew.Go(func() { c.work(ctx) })
+	}
+	crew.Wait()
+	s.elapsed = time.Duration(s.recorder.Now())
+	for _, c := range s.clients { // not earlier: whoever works could be given what another one's end has freed
+		crew.Go(func() { c.leave(c.cut) })
+	}
+	crew.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	var errs []error
+	for _, c := range s.clients {
+		errs = append(errs, c.trouble)
+	}
+	return errors.Join(errs...)
+}
+
+// stats adds up what everybody did.
+func (s *stressRun) stats() *StressStats {
+	out := &StressStats{Name: s.name, Elapsed: s.elapsed, Rounds: s.barrier.Rounds()}
+	if s.proxy != nil {
+		out.Wire = new(wire.Counts)
+	}
+	for _, c := range s.clients {
+		out.add(&c.tally)
+		if s.proxy != nil {
+			out.Wire.Add(&c.wire)
+		}
+	}
+	return out
+}

@@ -1,0 +1,273 @@
+package external_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// ways are those to the broker: true is through proxies.
+var ways = map[string]bool{"straight": false, "proxy": true}
+
+// Locks of which it is known that they are right hold, whichever way their clients go to the broker and however
+// they die.
+func TestStressHolds(t *testing.T) {
+	for _, target := range lock.References {
+		for way, proxied := range ways {
+			t.Run(target.Name+" "+way, func(t *testing.T) {
+				c := stressConfig(t, target)
+				c.Proxy, c.Crashes = proxied, 0.05
+				h, stats := stressed(t, c)
+				wantDecision(t, h, linear.Legal)
+				if n := len(durations(h)); stats.Rounds != c.Rounds || stats.Operations != n || stats.Crashes == 0 || stats.Crashes != crashes(h) {
+					t.Errorf("%+v of a history with %d answers and %d crashes", stats, n, crashes(h))
+				}
+				if counts := stats.Wire; proxied && (counts.Opened < stats.Crashes || counts.Method(frame.BasicPublishID).Received == 0 && target.Kind != lock.Mutex) {
+					t.Errorf("through the proxies went %+v", counts)
+				}
+			})
+		}
+	}
+}
+
+// A lock that takes RESOURCE_LOCKED for success is found out either way.
+func TestStressFinds(t *testing.T) {
+	for way, proxied := range ways {
+		t.Run(way, func(t *testing.T) {
+			c := stressConfig(t, mutant.Named("locked-is-success"))
+			c.Proxy = proxied
+			h, _ := stressed(t, c)
+			wantDecision(t, h, linear.Illegal)
+		})
+	}
+}
+
+// What can only be seen through the proxy is judged there, and there alone: that an acquire which got nothing
+// found a slot that was free.
+func TestStressSeesWhatWasAsked(t *testing.T) {
+	for way, want := range map[string]linear.Decision{"straight": linear.Legal, "proxy": linear.Illegal} {
+		t.Run(way, func(t *testing.T) {
+			c := stressConfig(t, mutant.Named("release-forgets"))
+			c.Proxy = ways[way]
+			h, _ := stressed(t, c)
+			wantDecision(t, h, want)
+		})
+	}
+}
+
+// A client that answers too late, or dies, or does not know, is replaced; one that breaks the protocol ends the run.
+// No client is left in any case.
+func TestStressTrouble(t *testing.T) {
+	const often = 20 // one operation in so many
+	breach := errors.New("it broke the protocol")
+	for name, trouble := range map[string]func(context.Context) (lock.Result, error){
+		"hangs": func(ctx context.Context) (lock.Result, error) {
+			<-ctx.Done()
+			return lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}, nil
+		},
+		"dies":         func(context.Context) (lock.Result, error) { return lock.Result{}, external.ErrDied },
+		"does not say": func(context.Context) (lock.Result, error) { return lock.Result{Outcome: lock.Unknown}, nil },
+		"breach":       func(context.Context) (lock.Result, error) { return lock.Result{}, breach },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := stressConfig(t, lock.References[0])
+			clients := c.Starter.(*clients)
+			clients.often, clients.trouble = often, trouble
+			if name == "hangs" {
+				c.Limit = 400 * time.Millisecond
+			}
+			h, stats, err := external.Stress(t.Context(), c)
+			if name == "breach" != errors.Is(err, breach) || name != "breach" && err != nil {
+				t.Fatal(err)
+			}
+			wantDecision(t, h, linear.Legal)
+			seen := map[string]int{"hangs": stats.Late, "dies": stats.Died, "does not say": stats.Unclear, "breach": 1}
+			if seen[name] == 0 || name != "breach" && seen[name] != crashes(h) {
+				t.Errorf("%+v", stats)
+			}
+			if n := clients.alive.Load(); n != 0 {
+				t.Errorf("%d clients are left", n)
+			}
+		})
+	}
+}
+
+// A run that is interrupted says so, and ends its clients.
+func TestStressInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := stressConfig(t, lock.References[0])
+	c.Progress = func(rounds, _ int) {
+		if rounds == 5 {
+			cancel()
+		}
+	}
+	h, stats, err := external.Stress(ctx, c)
+	if !errors.Is(err, context.Canceled) || stats.Rounds != 6 || len(h.Events) == 0 {
+		t.Errorf("%v, %+v, %d events", err, stats, len(h.Events))
+	}
+	wantDecision(t, h, linear.Legal)
+	if n := c.Starter.(*clients).alive.Load(); n != 0 {
+		t.Errorf("%d clients are left", n)
+	}
+}
+
+// Clients that the end of the run finds at work end when nobody works any more: a right lock gives what they held to
+// somebody else, and would be blamed for it.
+func TestStressInterruptedAtWork(t *testing.T) {
+	for range 10 {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := stressConfig(t, lock.References[0])
+		c.Slots, c.Admins = 1, 0
+		clients := c.Starter.(*clients)
+		clients.often, clients.trouble = 30, func(context.Context) (lock.Result, error) {
+			cancel()
+			return lock.Result{Outcome: lock.Unknown}, nil
+		}
+		h, _, err := external.Stress(ctx, c)
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		wantDecision(t, h, linear.Legal)
+	}
+}
+
+func TestStressConfig(t *testing.T) {
+	for want, wrong := range map[string]func(*external.StressConfig){
+		"clients 0":             func(c *external.StressConfig) { c.Clients = 0 },
+		"begins with amqp://":   func(c *external.StressConfig) { c.Proxy, c.URL = true, "amqps://127.0.0.1/" },
+		"offers the lock types": func(c *external.StressConfig) { c.Kind, c.Slots = lock.PersistentMutex, 1 },
+	} {
+		c := stressConfig(t, lock.References[0])
+		wrong(&c)
+		h, stats, err := external.Stress(t.Context(), c)
+		if h != nil || stats != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+}
+
+// stressConfig is a short run, after which no queue is left.
+func stressConfig(t testing.TB, target *lock.Target) external.StressConfig {
+	broker, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: rabbitmqtest.URL(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var swept []string
+	sweep := func(queues []string) error {
+		swept = append(swept, queues...)
+		return broker.Sweep(queues)
+	}
+	t.Cleanup(func() { wantAbsent(t, broker.URL, swept) })
+	load := stress.Load{Slots: 2, Clients: 4, Admins: 1, Rounds: 25, Verifies: 2, Seed: 1}
+	return external.StressConfig{
+		Starter: &clients{Machines: externaltest.Machines{Target: target, Options: lock.DefaultOptions()}},
+		Kind:    target.Kind, URL: broker.URL, Load: load.Fit(target.Kind), Sweep: sweep,
+	}
+}
+
+// wantAbsent looks for queues that must not be there.
+func wantAbsent(t testing.TB, url string, queues []string) {
+	conn, err := amqp091.Dial(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, queue := range queues {
+		ch, err := conn.Channel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var closed *amqp091.Error
+		if _, err = ch.QueueDeclarePassive(queue, false, false, false, false, nil); !errors.As(err, &closed) || closed.Code != amqp091.NotFound {
+			t.Errorf("queue %s: %v; it must not exist", queue, err)
+		}
+	}
+}
+
+func stressed(t *testing.T, c external.StressConfig) (*history.History, *external.StressStats) {
+	t.Helper()
+	h, stats, err := external.Stress(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, stats
+}
+
+func wantDecision(t *testing.T, h *history.History, want linear.Decision) {
+	t.Helper()
+	if err := linear.Validate(h); err != nil {
+		t.Error(err)
+	}
+	if f := linear.Check(h, linear.Options{}); f.Decision != want {
+		t.Errorf("%+v", f)
+	}
+}
+
+// crashes is how many processes died.
+func crashes(h *history.History) (n int) {
+	for _, e := range h.Events {
+		if e.F == history.Crash {
+			n++
+		}
+	}
+	return n
+}
+
+// clients are machines that say no more of a result than other people's clients can, and that get into trouble
+// now and then.
+type clients struct {
+	externaltest.Machines
+	often   int64 // of so many acquires one gets into trouble; 0 is none
+	trouble func(context.Context) (lock.Result, error)
+
+	called atomic.Int64
+	alive  atomic.Int64
+}
+
+func (s *clients) Start(ctx context.Context, number int) (external.Client, error) {
+	client, err := s.Machines.Start(ctx, number)
+	if err == nil {
+		s.alive.Add(1)
+	}
+	return &terse{client, s}, err
+}
+
+type terse struct {
+	external.Client
+	of *clients
+}
+
+// Call does what was asked for first, so that a client in trouble may have what nobody knows of.
+func (c *terse) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
+	r, err := c.Client.Call(ctx, op, p)
+	if c.of.often > 0 && op == lock.Acquire && c.of.called.Add(1)%c.of.often == 0 {
+		return c.of.trouble(ctx)
+	}
+	if op == lock.Acquire && r.Reason == lock.Full {
+		r.Outcome = lock.Done
+	}
+	r.Reason = lock.NoReason
+	return r, err
+}
+
+func (c *terse) Close() error {
+	c.of.alive.Add(-1)
+	return c.Client.Close()
+}

@@ -1,0 +1,411 @@
+package external
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// watch has the monitor begin.
+func (r *run) watch() {
+	r.survey()
+	if r.naming.known {
+		r.record.furnished(r.truth)
+	}
+	o := lock.DefaultOptions()
+	if r.shared {
+		o.Connection = lock.SharedConnection
+	}
+	r.monitor.Checks = r.config.Checks
+	r.monitor.Reset(r.config.Kind, &o, len(r.players), r.truth[:len(r.sc.Locks)])
+	r.monitor.Unbound()
+}
+
+// model is a command in the model's terms, with the names of traces.
+func (r *run) model(cmd *wire.Command, channel uint16) amqp.Command {
+	m := cmd.Model(func(name string) amqp.Queue {
+		if name == "" {
+			return 0
+		}
+		return r.book.names.Intern(r.traced(name))
+	})
+	m.Channel, m.Pipelined = channel, cmd.Pipelined
+	return m
+}
+
+// told tells the monitor of a command that reached the broker, and what it changed.
+func (r *run) told(c uint8, l *link, cmd *wire.Command, m amqp.Command, reply amqp.Reply) {
+	p := &r.players[c-1]
+	if m.Method == amqp.ConnectionOpen {
+		r.opened(c, l)
+	}
+	p.mend(&r.monitor, m, reply)
+	x := m.Exchange(reply, cmd.Replies)
+	r.monitor.Exchange(c, &x)
+	switch {
+	case m.Method == amqp.ConnectionClose || reply.Kind == amqp.ConnectionClosed:
+		if r.has(l) {
+			r.lose(l, c, byItself)
+		}
+	case reply.Kind == amqp.ChannelClosed && !reply.Code.Refusal() && reply.Code != amqp.NotFound:
+		p.troubled = true
+	}
+	p.refused = p.refused || reply.Kind == amqp.ChannelClosed && reply.Code.Refusal()
+	p.shifted = p.shifted || reply.Kind == amqp.ChannelClosed || m.Method == amqp.ChannelClose
+	if what := r.book.mean(m.Queue); what.Known && what.Role == backend.Holder && reply.Kind == amqp.OK {
+		p.holds(m.Method, what.Slot)
+	}
+	r.touch(c, m, reply, &x)
+}
+
+// mend keeps account of channels that the broker has closed: a client may open another one in a later operation, when it
+// needs it.
+func (p *player) mend(m *monitor.Monitor, cmd amqp.Command, reply amqp.Reply) {
+	switch {
+	case cmd.Method == amqp.ConnectionOpen:
+		p.broken, p.owed = 0, 0
+	case reply.Kind == amqp.ChannelClosed:
+		p.broken++
+	case cmd.Method == amqp.ChannelOpen && p.broken > 0:
+		p.broken--
+		if p.owed > 0 {
+			p.owed--
+			m.Mends(uint8(p.number))
+		}
+	}
+}
+
+// holds notes that the operation has declared or deleted the queue of a slot's holder.
+func (p *player) holds(do amqp.Method, slot uint8) {
+	switch {
+	case do == amqp.QueueDeclare:
+		p.claimed = slot
+	case do == amqp.QueueDelete && p.claimed == slot:
+		p.claimed, p.withdrawn = 0, slot
+	}
+}
+
+// opened is a client that has a further connection.
+func (r *run) opened(c uint8, l *link) {
+	p := &r.players[c-1]
+	p.incarnation++
+	p.severed = false
+	r.several = r.several || !r.shared && len(r.open(p)) > 1
+	l.process = r.processOf(c, p.incarnation)
+	if p.busy && p.op == lock.Acquire { // what it is granted goes with it
+		p.process = l.process
+		r.record.events[p.invoked].Process = l.process
+	}
+}
+
+// touch tells the monitor of a command on a lock's queue.
+func (r *run) touch(c uint8, m amqp.Command, reply amqp.Reply, x *backend.Exchange) {
+	mean := r.book.mean(m.Queue)
+	if m.Args.Has&(amqp.HasExpires|amqp.HasMessageTTL) != 0 {
+		r.record.timed = true
+	}
+	if r.naming.known && mean.Known {
+		if len(r.sc.Locks) > 1 {
+			r.monitor.Named(c, !mean.Collides)
+		}
+		if !mean.Collides {
+			x.Role, x.Lock, x.Slot, x.Known = mean.Role, mean.Lock, mean.Slot, true
+			r.monitor.Touch(c, x)
+		}
+	}
+	if changes(m, reply) {
+		r.changed(c)
+	}
+}
+
+// changes reports whether a command may change which queues there are, or whose: one that is deleted with its last
+// consumer goes with that one's channel, too.
+func changes(m amqp.Command, reply amqp.Reply) bool {
+	switch m.Method {
+	case amqp.QueueDeclare:
+		return !m.Flags.Has(amqp.Passive) || reply.Kind == amqp.ChannelClosed
+	case amqp.QueueDelete, amqp.BasicCancel, amqp.ChannelClose:
+		return true
+	}
+	return reply.Kind == amqp.ChannelClosed
+}
+
+// changed tells the monitor what the broker has of the locks, where it is something else than before.
+func (r *run) changed(c uint8) {
+	before := r.truth
+	r.survey()
+	for l := range r.sc.Locks {
+		if r.truth[l] != before[l] {
+			r.monitor.SetTruth(uint8(l), c, &r.truth[l])
+		}
+	}
+}
+
+// survey looks up what the broker has of the locks. Where that can't be told, every slot is said to
+// exist: what is judged then does not look at it.
+func (r *run) survey() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.naming.known {
+		for l := range r.sc.Locks {
+			r.truth[l] = monitor.Truth{Exists: monitor.AllSlots}
+		}
+		return
+	}
+	r.broker.Look(func(v wire.Sight) {
+		for l, layout := range r.book.layouts {
+			r.truth[l] = r.surveyed(v, layout, &r.owners[l])
+		}
+	})
+}
+
+// surveyed is what the broker has of a lock. Who has a slot is noted among its owners.
+func (r *run) surveyed(v wire.Sight, layout *lock.Layout, owners *[monitor.Slots + 1]*link) (t monitor.Truth) {
+	name := r.actual
+	holder := func(q amqp.Queue, s uint8) {
+		if v.Exists(name(q)) {
+			conn := v.Owner(name(q))
+			t.Taken |= 1 << s
+			t.Owner[s] = r.ownerOf(conn)
+			owners[s] = r.links[conn]
+		}
+	}
+	if r.config.Kind == lock.Mutex {
+		t.Exists = 1 << 1
+		holder(layout.Mutex, 1)
+		return t
+	}
+	for s := uint8(1); s <= monitor.Slots; s++ {
+		if v.Exists(name(layout.A[s])) {
+			t.Exists |= 1 << s
+		}
+		holder(layout.B[s], s)
+	}
+	t.Admin = r.ownerOf(v.Owner(name(layout.Admin)))
+	return t
+}
+
+// ownerOf is the client whose connection that is. mu is held.
+func (r *run) ownerOf(c *wire.Conn) uint8 {
+	l := r.links[c]
+	if r.shared && l != nil { // the first stands for all
+		return 1
+	}
+	if l == nil || l.actor.number == 0 || l.actor.number > len(r.players) {
+		return 0
+	}
+	if l.ghost {
+		return uint8(l.actor.number) | monitor.HalfOpen
+	}
+	return uint8(l.actor.number)
+}
+
+// complete ends a client's operation.
+func (r *run) complete(c uint8) error {
+	p := &r.players[c-1]
+	answer := p.take()
+	if answer == nil || !p.busy {
+		return nil
+	}
+	if answer.err != nil && !errors.Is(answer.err, ErrDied) {
+		return answer.err
+	}
+	if answer.err != nil {
+		r.crashed(c, answer.err)
+		r.conclude(p, c, lock.Result{Outcome: lock.Unknown, Reason: lock.Crashed})
+		r.crash(c, false)
+		return nil
+	}
+	r.monitor.Crashless(c, false, "")
+	r.conclude(p, c, r.interpret(p, answer.result))
+	r.record.explain(answer.said)
+	return nil
+}
+
+// crashed is a call of client c, or of the one that makes and destroys the locks (0), that ended its client.
+func (r *run) crashed(c uint8, err error) {
+	r.unruled.Died++
+	r.monitor.Crashless(c, true, strings.TrimPrefix(err.Error(), nameOf(int(c))+", "))
+	if c > 0 {
+		r.monitor.Lost(c) // what its call came to is a consequence
+	}
+}
+
+// tellFallen tells of a client that ended by itself before the run, and reports whether the locks are there.
+func (r *run) tellFallen() (ready bool) {
+	if err := r.fallen; err != nil {
+		r.fallen = nil
+		r.crashed(0, err)
+	}
+	return r.config.Kind == lock.Mutex || r.actors[0].client != nil
+}
+
+// interpret adds to a result what its client did not say: the slot that was asked about, and why the
+// answer is no. A client whose connection broke while it acquired cannot know that it got nothing; nor can one that
+// has given up a connection release, before the broker knows of that, what it holds by it.
+func (r *run) interpret(p *player, res lock.Result) lock.Result {
+	switch p.op {
+	case lock.Verify, lock.Wait:
+		res.Slot = p.arg
+	case lock.Release:
+		if res.Slot = p.arg; res.Outcome == lock.Done && r.haunted(p) {
+			r.monitor.Lost(uint8(p.number))
+			res.Outcome, res.Reason = lock.Unknown, lock.Disconnected
+		}
+	case lock.Acquire:
+		if res.Outcome == lock.Done && !res.Held { // an error says only that nothing came of it
+			res.Outcome, res.Reason = lock.Failed, r.refusal(p)
+			if p.cutOff {
+				res.Outcome, res.Reason = lock.Unknown, lock.Disconnected
+			}
+		}
+		if res.Outcome == lock.Failed && p.withdrawn > 0 {
+			res.Slot, res.Reason = p.withdrawn, lock.Withdrawn
+		}
+		if res.Held && res.Slot == 0 && r.config.Kind != lock.Semaphore {
+			res.Slot = 1
+		}
+	}
+	if res.Reason == lock.NoReason {
+		res.Reason = r.reason(p, res)
+	}
+	return res
+}
+
+// haunted reports whether what a client holds may be had by a connection that it has given up.
+func (r *run) haunted(p *player) bool {
+	return slices.ContainsFunc(r.ghosts, func(l *link) bool { return l == p.grant || !r.naming.known && l.actor == p.actor })
+}
+
+// reason is why an operation did not give what was asked for, as far as that can be seen from outside.
+func (r *run) reason(p *player, res lock.Result) lock.Reason {
+	switch {
+	case p.op == lock.Verify && res.Outcome == lock.Done && !res.Held:
+		switch {
+		case r.loose() && (p.shifted || r.record.timed), !p.stale && p.troubled: // it may have lost it, or given it up for that
+			return lock.NoReason
+		case p.stale:
+			return lock.Disconnected
+		}
+		return lock.Removed
+	case res.Outcome != lock.Failed:
+		return lock.NoReason
+	case p.op == lock.Acquire && p.troubled:
+		return lock.Disconnected
+	case p.op == lock.Wait:
+		return lock.GaveUp
+	case p.op.Administrative() && !p.troubled:
+		return lock.Busy
+	}
+	return lock.NoReason
+}
+
+// refusal is why an acquire was answered with no.
+func (r *run) refusal(p *player) lock.Reason {
+	switch {
+	case p.troubled:
+		return lock.Disconnected
+	case p.refused && r.naming.known:
+		return lock.GaveUp
+	}
+	return lock.Full
+}
+
+// conclude records how a client's operation ended.
+func (r *run) conclude(p *player, c uint8, res lock.Result) {
+	p.busy = false
+	r.mu.Lock()
+	now := p.current
+	r.mu.Unlock()
+	switch {
+	case p.op == lock.Acquire && res.Outcome == lock.Done:
+		p.held, p.stale = min(res.Slot, monitor.Slots), false
+		p.grant = r.granted(p, c)
+		now = p.grant
+	case p.op == lock.Release || p.op == lock.Verify && res.Outcome == lock.Done && !res.Held:
+		p.held, p.grant = 0, nil
+	}
+	r.record.complete(r, c, res)
+	r.bill(c, res)
+	res.Slot = min(res.Slot, monitor.Slots)
+	r.monitor.End(c, res, p.held, now != nil && r.has(now))
+}
+
+// granted is the connection that has what a client was just told that it holds, or had it last.
+func (r *run) granted(p *player, c uint8) *link {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	owner := p.current
+	if !r.naming.known {
+		return owner
+	}
+	if l := r.owners[r.sc.Clients[c-1].Lock][p.held]; l != nil && l.actor == p.actor {
+		return l
+	}
+	return owner
+}
+
+// bill adds up what an operation took, unless a fault broke its connection or channel.
+func (r *run) bill(c uint8, res lock.Result) {
+	cost, lost, broken := r.monitor.Spent(c)
+	if r.config.Costs == nil || r.burst == 0 || broken || res.Outcome == lock.Unknown || r.players[c-1].troubled || cost.Connections > 0 {
+		return
+	}
+	r.config.Costs.Add(r.players[c-1].op, res, lost, [monitor.Measures]int{
+		int(cost.Commands), int(cost.Trips), int(cost.Replies), int(cost.Channels), int(cost.Connections),
+	})
+	if !r.shared {
+		after := r.players[c-1].server.Counts()
+		r.traffic.add(r.players[c-1].op, &r.players[c-1].before, &after)
+	}
+}
+
+// audit looks for what is left behind once nobody has anything left to do.
+func (r *run) audit() {
+	if !r.naming.known {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.broker.Look(func(v wire.Sight) {
+		for q := 1; q < len(r.book.meaning); q++ {
+			if detail := r.leftover(v, amqp.Queue(q)); detail != "" {
+				r.monitor.Leftover(detail)
+				return
+			}
+		}
+	})
+}
+
+// leftover says what is wrong with a queue that is there, or "".
+func (r *run) leftover(v wire.Sight, q amqp.Queue) string {
+	m, name := r.book.mean(q), r.actual(q)
+	switch {
+	case !m.Known || !v.Exists(name):
+		return ""
+	case v.Depth(name) > 0:
+		return "messages are left in a queue"
+	case m.Role == backend.Slot && m.Slot == 0:
+		return "a queue is left that is no slot's"
+	case m.Role != backend.Slot && v.Owner(name) == nil && !r.monitor.Believed(m.Lock, m.Slot):
+		return "a queue is left that is nobody's"
+	}
+	return ""
+}
+
+// event notes an occurrence that is no client's doing.
+func (r *run) event(f history.F, process int32) {
+	r.record.events = append(r.record.events, history.Event{
+		Time: r.now * 1e6, Process: history.Nemesis, Target: process, Type: history.Info, F: f,
+	})
+}
+
+var _ scenario.World = (*run)(nil)

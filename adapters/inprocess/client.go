@@ -1,0 +1,218 @@
+package inprocess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Lock is one client of locks, with a connection of its own to the broker. Its methods are called one at
+// a time. An error leaves open whether the call had an effect, unless ErrNoEffect is in it.
+type Lock interface {
+	// Acquire tries to get a slot of a lock: its number, counted from 1, or 0 if all are taken.
+	Acquire(ctx context.Context, name string) (slot int, err error)
+	// Verify tells whether this client still holds a slot. That its connection is gone is an answer, not
+	// an error.
+	Verify(ctx context.Context, name string, slot int) (held bool, err error)
+	// Release gives a slot back.
+	Release(ctx context.Context, name string, slot int) error
+	// Close gives back what the client itself takes: its connection.
+	Close() error
+}
+
+// Administrator is a Lock that can say how many slots a lock has. One that is none is taken for a mutex.
+type Administrator interface {
+	Lock
+	// Create makes a lock with that many slots; Destroy takes them all away.
+	Create(ctx context.Context, name string, slots int) error
+	Destroy(ctx context.Context, name string) error
+	// Count is how many slots a lock has, held or not.
+	Count(ctx context.Context, name string) (slots int, err error)
+}
+
+// Resizer is an Administrator that can change the number of slots later.
+type Resizer interface {
+	Administrator
+	Add(ctx context.Context, name string, slots int) error
+	Remove(ctx context.Context, name string, slots int) error
+}
+
+// Waiter is a Lock that can wait until nobody holds a slot.
+type Waiter interface {
+	Lock
+	Wait(ctx context.Context, name string, slot int) error
+}
+
+// ErrNoEffect is, somewhere in it, the error of a call that certainly had no effect.
+var ErrNoEffect = errors.New("no effect")
+
+// ErrNoAdministrator is the error of a lock with slots whose client is no Administrator.
+var ErrNoAdministrator = errors.New("no Administrator: expected Create, Destroy and Count besides what a mutex has")
+
+// New makes a client, connected to the broker at an AMQP URL. The context ends when the client does.
+type New func(ctx context.Context, url string) (Lock, error)
+
+// Starter starts clients by a constructor. It implements [external.Starter].
+type Starter struct {
+	Name string
+	New  New
+}
+
+// Start makes a client. It is constructed with the first call, which says where the broker is.
+func (s Starter) Start(context.Context, int) (external.Client, error) {
+	c := &client{starter: s}
+	c.ctx, c.end = context.WithCancel(context.Background())
+	return c, nil
+}
+
+type client struct {
+	starter Starter
+	lock    Lock // nil until it is made
+	ctx     context.Context
+	end     context.CancelFunc
+	ended   bool                          // by Kill
+	busy    atomic.Pointer[chan struct{}] // closed when the last call is over; nil before the first
+	said    string                        // by the error of the last operation
+}
+
+// Initialize makes the client and looks what it can do.
+func (c *client) Initialize(_ context.Context, in external.Setup) (external.About, error) {
+	var made Lock
+	err := guarded("New", func() (err error) {
+		made, err = c.starter.New(c.ctx, in.URL)
+		return err
+	})
+	if err != nil {
+		return external.About{}, fmt.Errorf("making client %s: %w", in.Client, err)
+	}
+	c.lock = made
+	about := external.About{Name: c.starter.Name, Locks: []lock.Kind{in.Lock}, Operations: []lock.Op{lock.Acquire, lock.Verify, lock.Release}}
+	_, admin := made.(Administrator)
+	if !admin && in.Lock != lock.Mutex {
+		return about, fmt.Errorf("%T is %w", made, ErrNoAdministrator)
+	}
+	if admin {
+		about.Operations = append(about.Operations, lock.Create, lock.Destroy, lock.Count)
+	}
+	if _, ok := made.(Resizer); ok {
+		about.Operations = append(about.Operations, lock.Add, lock.Remove)
+	}
+	if _, ok := made.(Waiter); ok {
+		about.Operations = append(about.Operations, lock.Wait)
+	}
+	return about, nil
+}
+
+// Call carries out one operation, and leaves it where it is when ctx is done. The next call waits for it.
+func (c *client) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
+	if before := c.busy.Load(); before != nil {
+		select {
+		case <-*before:
+		case <-ctx.Done():
+			return lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}, nil
+		}
+	}
+	c.said = ""
+	var r lock.Result
+	var said string
+	var err error
+	busy := make(chan struct{})
+	c.busy.Store(&busy)
+	go func() {
+		defer close(busy)
+		err = guarded(fmt.Sprintf("%s %s", op, p.Name), func() (err error) {
+			r, said, err = c.call(ctx, op, p)
+			return err
+		})
+	}()
+	select {
+	case <-busy:
+		c.said = said
+		return r, err
+	case <-ctx.Done():
+		return lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}, nil
+	}
+}
+
+// call carries out one operation. said is the error of one that failed, or of which it is not known.
+func (c *client) call(ctx context.Context, op lock.Op, p external.Params) (r lock.Result, said string, err error) {
+	r = lock.Result{Outcome: lock.Done, Slot: uint8(p.Slot)}
+	var n int
+	switch op {
+	case lock.Acquire:
+		n, err = c.lock.Acquire(ctx, p.Name)
+		r.Held, r.Slot = n > 0, uint8(n)
+	case lock.Verify:
+		r.Held, err = c.lock.Verify(ctx, p.Name, p.Slot)
+	case lock.Release:
+		err = c.lock.Release(ctx, p.Name, p.Slot)
+	case lock.Create:
+		err = c.lock.(Administrator).Create(ctx, p.Name, p.Slots)
+	case lock.Destroy:
+		err = c.lock.(Administrator).Destroy(ctx, p.Name)
+	case lock.Count:
+		n, err = c.lock.(Administrator).Count(ctx, p.Name)
+		r.Slots = uint8(n)
+	case lock.Add:
+		err = c.lock.(Resizer).Add(ctx, p.Name, p.Slots)
+	case lock.Remove:
+		err = c.lock.(Resizer).Remove(ctx, p.Name, p.Slots)
+	case lock.Wait:
+		err = c.lock.(Waiter).Wait(ctx, p.Name, p.Slot)
+	default:
+		return r, "", fmt.Errorf("call of %s: the client does not offer it", op)
+	}
+	switch {
+	case n < 0 || n > lock.MaxSlots:
+		return r, "", fmt.Errorf("%s %s returned %d: expected 0 to %d", op, p.Name, n, lock.MaxSlots)
+	case errors.Is(err, ErrNoEffect):
+		return lock.Result{Outcome: lock.Failed, Slot: uint8(p.Slot)}, err.Error(), nil
+	case err != nil:
+		return lock.Result{Outcome: lock.Unknown, Slot: uint8(p.Slot)}, err.Error(), nil
+	}
+	return r, "", nil
+}
+
+// Explanation is the error of the last operation. It implements [external.Explainer].
+func (c *client) Explanation() string { return c.said }
+
+// Kill is all of a crash that there can be: its connections are cut by whoever calls it.
+func (c *client) Kill() error {
+	c.ended = true
+	c.end()
+	return nil
+}
+
+// Pause is not to be had.
+func (c *client) Pause() error { return external.ErrUnsupported }
+
+// Continue has nothing to do.
+func (c *client) Continue() error { return nil }
+
+// closing is how long a call that was left where it is may take to come to its end before the client is closed all
+// the same: a lock is called for one thing at a time.
+const closing = time.Second
+
+// Close closes the client. One that was killed has lost its connections, and what it says to that is of
+// no interest.
+func (c *client) Close() error {
+	c.end()
+	if c.lock == nil {
+		return nil
+	}
+	if busy := c.busy.Load(); busy != nil {
+		select {
+		case <-*busy:
+		case <-time.After(closing):
+		}
+	}
+	if err := guarded("Close", c.lock.Close); err != nil && !c.ended {
+		return fmt.Errorf("closing: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package inprocess
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/lockproof/lockproof/adapters/external"
+)
+
+// Panic is a client's method that panicked, or ended its goroutine as t.FailNow does. errors.Is says that it is
+// [external.ErrDied]: the client is not used again. Goroutines that a client starts by itself can't be watched: a
+// panic in one of them ends the program.
+type Panic struct {
+	During string // the method, and the lock's name
+	Value  any    // what it panicked with; nil if it ended its goroutine
+	Stack  string // of the panic, from where it happened
+}
+
+// Error is the panic in one line.
+func (p *Panic) Error() string {
+	if p.Value == nil {
+		return fmt.Sprintf("%s ended its goroutine (runtime.Goexit, which t.FailNow and t.SkipNow call)", p.During)
+	}
+	return fmt.Sprintf("%s panicked: %v; at %s", p.During, p.Value, p.where())
+}
+
+// Unwrap is external.ErrDied.
+func (p *Panic) Unwrap() error { return external.ErrDied }
+
+// where is the first line of the stack that is not the runtime's.
+func (p *Panic) where() string {
+	lines := strings.Split(p.Stack, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "panic(") && i+3 < len(lines) {
+			at, _, _ := strings.Cut(strings.TrimSpace(lines[i+3]), " +0x")
+			return strings.TrimSpace(strings.SplitN(lines[i+2], "(0x", 2)[0]) + ", " + at
+		}
+	}
+	return "an unknown place"
+}
+
+// guarded calls a method of somebody else's, in a goroutine that it may end, and makes an error of its panic.
+func guarded(during string, call func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		var err error = &Panic{During: during} // unless it returns
+		defer func() {
+			if value := recover(); value != nil {
+				err = &Panic{during, value, string(debug.Stack())}
+			}
+			done <- err
+		}()
+		err = call()
+	}()
+	return <-done
+}

@@ -1,0 +1,242 @@
+package adaptercheck
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Config says what to check. Command alone must be given.
+type Config struct {
+	// Command is a shell's command line that starts the adapter, and Dir where it runs; "" is here.
+	Command, Dir string
+	// Kind is the type of lock to check it with.
+	Kind lock.Kind
+	// Options are the target's own, handed to every client.
+	Options map[string]any
+	// Limit is how long a call may take; 0 is DefaultLimit.
+	Limit time.Duration
+	// Stderr is where the adapter's standard error is shown; nil shows it nowhere.
+	Stderr io.Writer
+}
+
+// DefaultLimit is how long a call may take.
+const DefaultLimit = 10 * time.Second
+
+// Mark is how a step ended.
+type Mark uint8
+
+// The marks.
+const (
+	Green Mark = iota
+	Red
+	Skipped
+)
+
+// Step is one step of the walk, when it is over.
+type Step struct {
+	Mark     Mark
+	Client   string
+	What     string // the call, such as "acquire jobs"
+	Came     string
+	Expected string // where it is red, what should have come
+	Advice   string // where it is red, what to do
+}
+
+// Run walks through the protocol and tells of each step. It ends early where an adapter can't be talked
+// to any more. The error is for a check that could not be made.
+func Run(ctx context.Context, c Config, tell func(Step)) (green bool, err error) {
+	c.Limit = cmp.Or(c.Limit, DefaultLimit)
+	w := &walk{Config: c, ctx: ctx, tell: tell, green: true, broker: wire.NewSimulated(wire.SimulatedOptions{})}
+	w.starter = &subprocess.Starter{Command: c.Command, Dir: c.Dir, Stderr: c.Stderr, Limit: c.Limit}
+	defer func() { err = errors.Join(err, w.close()) }()
+	for _, name := range []string{"c1", "c2"} {
+		p := &player{name: name, client: w.starter.Client(name)}
+		if p.server, err = wire.Listen("127.0.0.1:0", wire.Config{Backend: w.broker}); err != nil {
+			return false, err
+		}
+		w.players = append(w.players, p)
+	}
+	w.walk()
+	return w.green, ctx.Err()
+}
+
+// walk is a check under way.
+type walk struct {
+	Config
+	ctx     context.Context
+	tell    func(Step)
+	starter *subprocess.Starter
+	broker  *wire.Simulated
+	players []*player
+	green   bool
+	lost    bool // an adapter can't be talked to any more
+}
+
+// player is a client of the walk, with an address of its own.
+type player struct {
+	name   string
+	client *subprocess.Client
+	server *wire.Server
+	about  external.About
+}
+
+func (w *walk) close() error {
+	var errs []error
+	for _, p := range w.players {
+		errs = append(errs, p.client.Close(), p.server.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (w *walk) report(s Step) {
+	w.green = w.green && s.Mark != Red
+	w.tell(s)
+}
+
+// begin makes a client's first call.
+func (w *walk) begin(p *player) {
+	s := Step{Client: p.name, What: "initialize"}
+	about, err := p.client.Initialize(w.ctx, external.Setup{Client: p.name, Lock: w.Kind, URL: p.server.URL(), Options: w.Options})
+	if p.about = about; err != nil {
+		w.broken(s, err)
+		return
+	}
+	s.Came = fmt.Sprintf("%s: %s; %s", about.Name, words(about.Locks), words(about.Operations))
+	if !slices.Contains(about.Locks, w.Kind) {
+		s.Mark, s.Expected = Red, fmt.Sprintf("%s among its locks", w.Kind)
+		s.Advice = "name it in \"locks\", or say by --lock-type which one to check"
+		w.lost = true
+	}
+	w.report(s)
+}
+
+// broken reports a step after which an adapter can't be talked to.
+func (w *walk) broken(s Step, err error) {
+	if w.ctx.Err() != nil { // interrupted: not its doing
+		w.lost = true
+		return
+	}
+	var death *subprocess.Death
+	s.Mark, s.Came, s.Expected = Red, err.Error(), "one JSON-RPC answer, on a line of its own"
+	switch {
+	case errors.As(err, &death):
+		s.Advice = "run the command by hand, type the call, and look why it ends"
+	case errors.Is(err, context.DeadlineExceeded):
+		s.Came = fmt.Sprintf("nothing within %v", w.Limit)
+		s.Advice = "flush standard output after each answer, and answer by an error what takes too long"
+	default:
+		s.Advice = "print answers to standard output and everything else to standard error"
+	}
+	w.lost = true
+	w.report(s)
+}
+
+// call makes a call of the script and looks at what comes.
+func (w *walk) call(l line) {
+	p := w.players[l.client-1]
+	s := Step{Client: p.name, What: l.words()}
+	if !slices.Contains(p.about.Operations, l.op) {
+		s.Mark, s.Came = Skipped, "it does not offer "+l.op.String()
+		w.report(s)
+		return
+	}
+	ctx, cancel := context.WithTimeout(w.ctx, w.Limit)
+	defer cancel()
+	r, err := p.client.Do(ctx, l.op.String(), subprocess.ParamsOf(l.op, l.params))
+	if err != nil {
+		w.broken(s, err)
+		return
+	}
+	s.Came = said(r)
+	got, err := subprocess.Outcome(l.op, l.params, r)
+	if err != nil || got.Outcome != lock.Done || got.Held != l.held || l.op == lock.Acquire && got.Slot != l.slot() || got.Slots != l.slots {
+		s.Mark, s.Expected, s.Advice = Red, l.expected(), l.advice
+	}
+	w.report(s)
+}
+
+// unknown calls a method that nobody has.
+func (w *walk) unknown(p *player) {
+	s := Step{Client: p.name, What: "a method that nobody has"}
+	ctx, cancel := context.WithTimeout(w.ctx, w.Limit)
+	defer cancel()
+	r, err := p.client.Do(ctx, "no-such-method", struct{}{})
+	if err != nil {
+		w.broken(s, err)
+		return
+	}
+	if s.Came = said(r); r.Error == nil || r.Error.Code == subprocess.CodeFailed {
+		s.Mark, s.Expected = Red, "an error with the code -32601"
+		s.Advice = "answer methods that you don't know by that error: later versions of the protocol may have more"
+	}
+	w.report(s)
+}
+
+// connected looks whether a client uses the broker that it was told of.
+func (w *walk) connected(p *player) {
+	s := Step{Client: p.name, What: "uses the broker"}
+	n := p.server.Counts().Opened
+	if s.Came = fmt.Sprintf("connections so far: %d", n); n == 0 {
+		s.Mark, s.Expected = Red, "at least one connection, to the broker of initialize's \"url\""
+		s.Advice = "connect to params.url, or to the environment's AMQP_URL: nothing else can be judged"
+	}
+	w.report(s)
+}
+
+// end ends a client's input.
+func (w *walk) end(p *player) {
+	s := Step{Client: p.name, What: "end of input", Came: "the process ended"}
+	before := p.deletes()
+	_ = p.client.Close() // it has no errors
+	switch {
+	case p.client.IgnoredEnd():
+		s.Mark, s.Came, s.Expected = Red, "the process went on and was made to end", "the process to end soon"
+		s.Advice = "leave the loop when standard input ends, and don't wait for other threads or connections"
+	case p.deletes() > before:
+		s.Mark, s.Came, s.Expected = Red, "the process deleted queues and ended", "the process to end, releasing nothing on purpose"
+		s.Advice = "don't release at exit: the end of input stands for a program that just stops"
+	}
+	for late := time.Now().Add(w.Limit); !p.quiet() && w.ctx.Err() == nil && time.Now().Before(late); {
+		time.Sleep(time.Millisecond) // the broker sees the end of its sockets in a moment
+	}
+	w.report(s)
+}
+
+func (p *player) deletes() int {
+	counts := p.server.Counts()
+	return counts.Method(frame.QueueDeleteID).Received
+}
+
+// quiet reports whether the broker has seen the end of all the client's connections.
+func (p *player) quiet() bool {
+	counts := p.server.Counts()
+	return counts.Closed == counts.Opened
+}
+
+// said is an answer as it came.
+func said(r *subprocess.Reply) string {
+	if r.Error != nil {
+		return r.Error.Error()
+	}
+	return strings.Join(strings.Fields(string(r.Result)), " ")
+}
+
+func words[T fmt.Stringer](list []T) string {
+	var out []string
+	for _, w := range list {
+		out = append(out, w.String())
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,71 @@
+//go:build unix
+
+package adaptercheck_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/subprocess/adaptercheck"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write what is printed to the golden files")
+
+// Each kind of adapter gets its own text: testdata has it.
+func TestCheck(t *testing.T) {
+	for _, test := range []struct {
+		role  string
+		kind  lock.Kind
+		green bool
+	}{
+		{"good", lock.Mutex, true},
+		{"persistent", lock.PersistentMutex, true},
+		{"greedy", lock.Mutex, false},
+		{"elsewhere", lock.Mutex, false},
+		{"modest", lock.Mutex, true},
+		{"chatty", lock.Mutex, false},
+		{"tidy", lock.Mutex, false},
+		{"deaf", lock.Mutex, false},
+		{"slow", lock.Mutex, false},
+		{"accepts everything", lock.Mutex, false},
+		{"good", lock.Semaphore, false},
+	} {
+		t.Run(test.role+" "+test.kind.String(), func(t *testing.T) {
+			var out bytes.Buffer
+			p := adaptercheck.Printer{Out: &out}
+			c := adaptercheck.Config{Command: command(test.role), Kind: test.kind}
+			if test.role == "slow" {
+				c.Limit = 2 * time.Second
+			}
+			green, err := adaptercheck.Run(t.Context(), c, p.Step)
+			if err != nil || green != test.green {
+				t.Errorf("green %v, expected %v; %v", green, test.green, err)
+			}
+			p.Sum()
+			golden(t, strings.ReplaceAll(test.role+" "+test.kind.String(), " ", "-")+".txt", out.Bytes())
+		})
+	}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *rewrite {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("it prints\n%s\nexpected, by %s (go test -rewrite changes it)\n%s", got, path, want)
+	}
+}

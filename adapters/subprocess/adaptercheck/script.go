@@ -1,0 +1,113 @@
+package adaptercheck
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// line is a call of the script and what it should come to.
+type line struct {
+	client int
+	op     lock.Op
+	params external.Params
+	held   bool
+	slots  uint8 // that count returns
+	advice string
+}
+
+func (l *line) words() string {
+	switch l.op {
+	case lock.Create, lock.Add, lock.Remove:
+		return fmt.Sprintf("%s %s, slots %d", l.op, l.params.Name, l.params.Slots)
+	case lock.Verify, lock.Release, lock.Wait:
+		return fmt.Sprintf("%s %s, slot %d", l.op, l.params.Name, l.params.Slot)
+	}
+	return fmt.Sprintf("%s %s", l.op, l.params.Name)
+}
+
+// slot is the slot that an acquire gives: the only one that there is.
+func (l *line) slot() uint8 {
+	if l.held {
+		return 1
+	}
+	return 0
+}
+
+func (l *line) expected() string {
+	switch {
+	case l.op == lock.Acquire && l.held:
+		return `{"held":true,"slot":1}`
+	case l.op == lock.Acquire || l.op == lock.Verify:
+		return fmt.Sprintf(`{"held":%v}`, l.held)
+	case l.op == lock.Count:
+		return fmt.Sprintf(`{"slots":%d}`, l.slots)
+	}
+	return "{}"
+}
+
+const name = "jobs"
+
+var (
+	named = external.Params{Name: name}
+	one   = external.Params{Name: name, Slots: 1}
+	first = external.Params{Name: name, Slot: 1}
+)
+
+// opening is what both do until the first has acquired.
+var opening = []line{
+	{client: 1, op: lock.Create, params: one, advice: "make the lock with so many slots, and answer {} when the broker has them"},
+	{client: 1, op: lock.Count, params: named, slots: 1, advice: "count the slots that there are at the broker, held or not"},
+	{client: 1, op: lock.Acquire, params: named, held: true, advice: "the only slot is free: take it, and answer with its number, counted from 1"},
+	{client: 1, op: lock.Verify, params: first, held: true, advice: "this client has just acquired the slot, and its connection is up"},
+}
+
+// contest is what the second does against the first.
+var contest = []line{
+	{client: 2, op: lock.Acquire, params: named, advice: "c1 holds the only slot: answer {\"held\":false}, which is no error"},
+	{client: 2, op: lock.Verify, params: first, advice: "c1 holds the slot, c2 does not: that the slot exists is not enough"},
+	{client: 1, op: lock.Release, params: first, advice: "give the slot back, and answer {} when the broker has it"},
+	{client: 2, op: lock.Acquire, params: named, held: true, advice: "c1 has released the slot: it is free (does release delete the holder's queue, or only close a channel?)"},
+	{client: 2, op: lock.Release, params: first, advice: "give the slot back, and answer {} when the broker has it"},
+	{client: 1, op: lock.Add, params: one, advice: "make so many slots more"},
+	{client: 1, op: lock.Count, params: named, slots: 2, advice: "one slot was added to one"},
+	{client: 1, op: lock.Remove, params: one, advice: "take away so many slots, the last ones"},
+	{client: 1, op: lock.Count, params: named, slots: 1, advice: "one slot was removed from two"},
+	{client: 1, op: lock.Wait, params: external.Params{Name: name, Slot: 2}, advice: "nobody holds slot 2: there is nothing to wait for"},
+	{client: 1, op: lock.Acquire, params: named, held: true, advice: "slot 1 is free again"},
+}
+
+// closing is what the second does when the first is gone.
+var closing = []line{
+	{client: 2, op: lock.Acquire, params: named, held: true, advice: "c1 has ended and its connection with it: the slot is free (is the holder's queue exclusive?)"},
+	{client: 2, op: lock.Release, params: first, advice: "give the slot back, and answer {} when the broker has it"},
+	{client: 2, op: lock.Destroy, params: named, advice: "take away all slots"},
+	{client: 2, op: lock.Count, params: named, slots: 0, advice: "the lock was destroyed: it has no slots"},
+}
+
+// walk goes through the script.
+func (w *walk) walk() {
+	c1, c2 := w.players[0], w.players[1]
+	steps := []func(){func() { w.begin(c1) }}
+	say := func(lines []line) {
+		for _, l := range lines {
+			if slices.Contains(w.Kind.Operations(), l.op) && (w.Kind == lock.Semaphore || l.slots <= 1 && l.params.Slot <= 1) {
+				steps = append(steps, func() { w.call(l) })
+			}
+		}
+	}
+	say(opening)
+	steps = append(steps, func() { w.connected(c1) }, func() { w.begin(c2) })
+	say(contest)
+	steps = append(steps, func() { w.end(c1) })
+	say(closing)
+	steps = append(steps, func() { w.unknown(c2) }, func() { w.end(c2) })
+	for _, step := range steps {
+		if w.lost || w.ctx.Err() != nil {
+			return
+		}
+		step()
+	}
+}

@@ -1,0 +1,242 @@
+package subprocess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Client is one process. It implements [external.Client].
+type Client struct {
+	starter *Starter
+	name    string
+	child   *child // nil until the first call
+	stderr  complaint
+	readers sync.WaitGroup
+	closing sync.Once
+	ignored bool // it went on when its input had ended
+
+	said string // by the answer to the last operation, if that was an error
+
+	abandoned chan *Reply // to a call that was given up before it was answered
+
+	mu       sync.Mutex
+	number   int    // of the last call
+	last     string // the last call's method
+	waiting  chan *Reply
+	answered int           // the number of the last call that was answered
+	killed   bool          // by us
+	fate     error         // why nothing more is answered; valid once settled
+	settled  chan struct{} // closed when nothing more will be answered
+}
+
+// MaxRequest is how long a call may be, in bytes: what any pipe takes without waiting for its reader.
+const MaxRequest = 32 << 10
+
+// Initialize starts the process and makes the first call.
+func (c *Client) Initialize(ctx context.Context, in external.Setup) (external.About, error) {
+	child, err := c.starter.start(in.URL)
+	if err != nil {
+		return external.About{}, err
+	}
+	c.child = child
+	c.readers.Go(func() { _, _ = copyAll(&c.stderr, child.stderr) })
+	go c.read()
+	limit := c.starter.Limit
+	if limit == 0 {
+		limit = DefaultLimit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	options := in.Options
+	if options == nil {
+		options = map[string]any{}
+	}
+	r, err := c.Do(ctx, "initialize", initialize{Version, in.Client, in.Lock.String(), in.URL, options})
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return external.About{}, c.breach(fmt.Sprintf("no answer within %v: expected one line of JSON (is standard output flushed after each answer?)", limit))
+	case err != nil:
+		return external.About{}, err
+	case r.Error != nil:
+		return external.About{}, c.breach(r.Error.Error())
+	}
+	about, err := aboutOf(r.Result)
+	if err != nil {
+		return about, c.breach(err.Error())
+	}
+	return about, nil
+}
+
+// Call carries out one operation.
+func (c *Client) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
+	c.said = ""
+	r, err := c.Do(ctx, op.String(), ParamsOf(op, p))
+	switch {
+	case errors.Is(err, errKilled):
+		return lock.Result{Outcome: lock.Unknown, Reason: lock.Crashed}, nil
+	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}, nil
+	case err != nil:
+		return lock.Result{}, err
+	}
+	out, err := Outcome(op, p, r)
+	if err != nil {
+		return out, c.breach(err.Error())
+	}
+	if r.Error != nil {
+		c.said = r.Error.Message
+	}
+	return out, nil
+}
+
+// Explanation is the message of the error that the last operation was answered with. It implements
+// [external.Explainer].
+func (c *Client) Explanation() string { return c.said }
+
+// Do makes one call of any method and waits for its answer. A call before it that was given up is waited
+// for first. The error is a [*Breach], a [*Death], or the context's.
+func (c *Client) Do(ctx context.Context, method string, parameters any) (*Reply, error) {
+	if c.child == nil {
+		return nil, fmt.Errorf("%s: call of %s before initialize", c.name, method)
+	}
+	if c.abandoned != nil {
+		if _, err := c.await(ctx, c.abandoned); err != nil {
+			return nil, err
+		}
+		c.abandoned = nil
+	}
+	answer, err := c.send(method, parameters)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.await(ctx, answer)
+	if err != nil {
+		c.abandoned = answer
+	}
+	return r, err
+}
+
+// await waits for the answer to a call.
+func (c *Client) await(ctx context.Context, answer chan *Reply) (*Reply, error) {
+	select {
+	case r := <-answer:
+		return r, nil
+	case <-c.settled:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	select {
+	case r := <-answer: // its last words
+		return r, nil
+	default:
+		return nil, c.fate
+	}
+}
+
+// errKilled is the fate of a client that we have ended.
+var errKilled = errors.New("the client was ended")
+
+// send writes a call. What becomes of one that can't be written, the reader will find out.
+func (c *Client) send(method string, parameters any) (chan *Reply, error) {
+	answer := make(chan *Reply, 1)
+	line, err := c.begin(method, parameters, answer)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.child.stdin.Write(line); err != nil && !c.child.endsWithin(exitLimit) {
+		c.child.kill()
+	}
+	return answer, nil
+}
+
+// begin notes that a call is under way, and gives it as it is written.
+func (c *Client) begin(method string, parameters any, answer chan *Reply) ([]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fate != nil {
+		return nil, c.fate
+	}
+	line, err := json.Marshal(Request{"2.0", c.number + 1, method, parameters})
+	if err != nil || len(line) > MaxRequest {
+		return nil, errors.Join(fmt.Errorf("%s: call of %s with %d bytes: expected at most %d", c.name, method, len(line), MaxRequest), err)
+	}
+	c.number++
+	c.last, c.waiting = method, answer
+	return append(line, '\n'), nil
+}
+
+// exitLimit is how long a program may take to end that has closed its standard input or output.
+const exitLimit = time.Second
+
+// Kill ends the process group as a crash does.
+func (c *Client) Kill() error {
+	if c.child == nil {
+		return nil
+	}
+	c.mu.Lock()
+	c.killed = true
+	c.mu.Unlock()
+	c.child.kill()
+	<-c.child.ended
+	return nil
+}
+
+// Pause stops the process group.
+func (c *Client) Pause() error {
+	if c.child == nil {
+		return external.ErrUnsupported
+	}
+	c.child.pause()
+	return nil
+}
+
+// Continue lets it go on.
+func (c *Client) Continue() error {
+	if c.child != nil {
+		c.child.resume()
+	}
+	return nil
+}
+
+// How long a program may take to end when its input has ended, and when it was asked to by SIGTERM.
+const (
+	inputEndLimit  = 2 * time.Second
+	terminateLimit = time.Second
+)
+
+// Close ends the input of the process, waits until it has ended, and makes it end if it takes too long.
+func (c *Client) Close() error {
+	if c.child == nil {
+		return nil
+	}
+	c.closing.Do(func() {
+		c.mu.Lock()
+		c.killed = true
+		c.mu.Unlock()
+		c.child.resume()
+		c.child.stdin.Close()
+		if !c.child.endsWithin(inputEndLimit) {
+			c.ignored = true
+			c.child.terminate()
+		}
+		if !c.child.endsWithin(terminateLimit) {
+			c.child.kill()
+			<-c.child.ended
+		}
+		<-c.settled
+		c.child.release()
+	})
+	return nil
+}
+
+// IgnoredEnd reports, after Close, whether the program went on when its input had ended, so that it had
+// to be made to end.
+func (c *Client) IgnoredEnd() bool { return c.ignored }

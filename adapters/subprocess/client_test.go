@@ -1,0 +1,297 @@
+//go:build unix
+
+package subprocess_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+var setup = external.Setup{Client: "c1", Lock: lock.Semaphore, URL: "amqp://guest:guest@127.0.0.1:1/%2F"}
+
+func starter(name string) *subprocess.Starter {
+	return &subprocess.Starter{Command: "exec '" + os.Args[0] + "'", Env: []string{role + "=" + name, "EXTRA=1", "GORACE=atexit_sleep_ms=0"}}
+}
+
+// begin starts a client that is closed when the test is over, and sees that nothing of it is left then.
+func begin(t *testing.T, s *subprocess.Starter) *subprocess.Client {
+	t.Helper()
+	goroutines := runtime.NumGoroutine()
+	c := s.Client("c1")
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		settled(t, func() bool { return runtime.NumGoroutine() <= goroutines }, "goroutines are left behind")
+	})
+	return c
+}
+
+// settled waits until something holds that others bring about.
+func settled(t *testing.T, holds func() bool, what string) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !holds(); runtime.Gosched() {
+		if time.Now().After(deadline) {
+			stacks := make([]byte, 1<<16)
+			t.Fatalf("%s\n%s", what, stacks[:runtime.Stack(stacks, true)])
+		}
+	}
+}
+
+// A program that keeps to the protocol: what it answers is what an operation comes to.
+func TestWell(t *testing.T) {
+	c := begin(t, starter("well"))
+	got, err := c.Initialize(t.Context(), setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Name != "tiny 1" || len(got.Locks) != 1 || len(got.Operations) != 6 {
+		t.Errorf("%+v", got)
+	}
+	for _, step := range []struct {
+		op   lock.Op
+		p    external.Params
+		want lock.Result
+	}{
+		{lock.Create, external.Params{Name: "jobs", Slots: 2}, lock.Result{Outcome: lock.Done}},
+		{lock.Acquire, external.Params{Name: "jobs"}, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}},
+		{lock.Verify, external.Params{Name: "jobs", Slot: 1}, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}},
+		{lock.Release, external.Params{Name: "jobs", Slot: 1}, lock.Result{Outcome: lock.Done, Slot: 1}},
+		{lock.Count, external.Params{Name: "jobs"}, lock.Result{Outcome: lock.Done, Slots: 2}},
+		{lock.Wait, external.Params{Name: "jobs", Slot: 2}, lock.Result{Outcome: lock.Done, Slot: 2}},
+	} {
+		if got, err := c.Call(t.Context(), step.op, step.p); err != nil || got != step.want {
+			t.Errorf("%s: %+v %v, expected %+v", step.op, got, err, step.want)
+		}
+	}
+	r, err := c.Do(t.Context(), "env", struct{}{})
+	if err != nil || !strings.Contains(string(r.Result), setup.URL) || !strings.Contains(string(r.Result), `"extra":"1"`) {
+		t.Errorf("its environment is %v %v", r, err)
+	}
+	if c.Close(); c.IgnoredEnd() {
+		t.Error("it did not end at the end of its input")
+	}
+}
+
+// One case for each way of not answering: the kind of error, or what the operation came to, and what is
+// said about it.
+func TestMisbehaviour(t *testing.T) {
+	for _, test := range []struct {
+		role string
+		kind any // *process.Breach, *process.Death, or a lock.Result
+		says string
+	}{
+		{"dies at once", &subprocess.Death{}, `c1, initialize: the process ended: exit status 3; its standard error ends with "no such module"`},
+		{"rubbish first", &subprocess.Breach{}, `c1, initialize: printed "Connecting..." to standard output: expected one JSON-RPC answer a line`},
+		{"refuses to begin", &subprocess.Breach{}, `c1, initialize: error -1: "wrong broker"`},
+		{"nameless", &subprocess.Breach{}, `has no "name"`},
+		{"unknown lock", &subprocess.Breach{}, `names "sofa" among its "locks": expected semaphore`},
+		{"unknown operation", &subprocess.Breach{}, `names "grab" among its "operations": expected acquire`},
+		{"prints rubbish", &subprocess.Breach{}, `c1, acquire: printed "got the lock!" to standard output`},
+		{"floods", &subprocess.Breach{}, "printed a line of more than 65536 bytes"},
+		{"answers another", &subprocess.Breach{}, `answered with "id":9: expected "id":2, that of the call under way (acquire)`},
+		{"answers nobody", &subprocess.Breach{}, `answered with error -32700: "parse error" and without the call's "id": expected "id":2`},
+		{"calls us", &subprocess.Breach{}, "sent a call or notification of its own"},
+		{"neither", &subprocess.Breach{}, `expected a "result" or an "error"`},
+		{"old version", &subprocess.Breach{}, `expected "jsonrpc":"2.0"`},
+		{"wrong type", &subprocess.Breach{}, `expected {"held":true,"slot":n}`},
+		{"no slot", &subprocess.Breach{}, `expected {"held":true,"slot":n}`},
+		{"slot of thousands", &subprocess.Breach{}, "with n from 1 to 250"},
+		{"crashes", &subprocess.Death{}, `exit status 1; its standard error ends with "Traceback | in acquire | KeyError: 1"`},
+		{"dies of a signal", &subprocess.Death{}, "c1, acquire: the process ended: "},
+		{"cut off", &subprocess.Death{}, "exit status 0"},
+		{"closes its output", &subprocess.Death{}, "it closed its standard output, went on, and was killed"},
+		{"fails", lock.Result{Outcome: lock.Failed}, "no"},
+		{"does not know", lock.Result{Outcome: lock.Unknown}, "timeout"},
+		{"full", lock.Result{Outcome: lock.Done}, ""},
+	} {
+		t.Run(test.role, func(t *testing.T) {
+			c := begin(t, starter(test.role))
+			r, err := ask(t.Context(), c)
+			if want, ok := test.kind.(lock.Result); ok {
+				if err != nil || r != want {
+					t.Errorf("%+v %v, expected %+v", r, err, want)
+				}
+				if said := c.Explanation(); said != test.says {
+					t.Errorf("it said %q, expected %q", said, test.says)
+				}
+				return
+			}
+			judge(t, err, test.kind, test.says)
+		})
+	}
+}
+
+// ask takes a client as far as acquiring.
+func ask(ctx context.Context, c *subprocess.Client) (lock.Result, error) {
+	if _, err := c.Initialize(ctx, setup); err != nil {
+		return lock.Result{}, err
+	}
+	return c.Call(ctx, lock.Acquire, external.Params{Name: "jobs"})
+}
+
+// judge looks whether an error is of the kind that is expected and says so in one line.
+func judge(t *testing.T, err error, kind any, says string) {
+	t.Helper()
+	if err == nil || fmt.Sprintf("%T", err) != fmt.Sprintf("%T", kind) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%T: %v\nexpected a %T that says %s", err, err, kind, says)
+	}
+	if _, died := kind.(*subprocess.Death); died != errors.Is(err, external.ErrDied) {
+		t.Errorf("%v: the kind of end can't be told", err)
+	}
+}
+
+// An answer that comes twice ends the client at its next call at the latest.
+func TestAnswersTwice(t *testing.T) {
+	c := begin(t, starter("answers twice"))
+	_, err := ask(t.Context(), c)
+	for range 100 {
+		if err != nil {
+			break
+		}
+		_, err = c.Call(t.Context(), lock.Count, external.Params{Name: "jobs"})
+	}
+	judge(t, err, &subprocess.Breach{}, "answered call 2 twice")
+}
+
+// No answer in time: to the first call that breaks the protocol, later it leaves open what happened.
+func TestHangs(t *testing.T) {
+	s := starter("silent")
+	s.Limit = time.Millisecond
+	_, err := begin(t, s).Initialize(t.Context(), setup)
+	judge(t, err, &subprocess.Breach{}, "no answer within 1ms")
+
+	c := begin(t, starter("hangs"))
+	if _, err := c.Initialize(t.Context(), setup); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	r, err := c.Call(ctx, lock.Acquire, external.Params{Name: "jobs"})
+	want := lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}
+	if err != nil || r != want {
+		t.Errorf("%+v %v", r, err)
+	}
+	if r, err := c.Call(ctx, lock.Count, external.Params{Name: "jobs"}); err != nil || r != want {
+		t.Errorf("a call after one that was given up: %+v %v", r, err)
+	}
+}
+
+// A client that is killed while a call is under way is a crash, and the call comes back.
+func TestKill(t *testing.T) {
+	c := begin(t, starter("hangs"))
+	if _, err := c.Initialize(t.Context(), setup); err != nil {
+		t.Fatal(err)
+	}
+	results := make(chan lock.Result)
+	go func() {
+		r, err := c.Call(t.Context(), lock.Acquire, external.Params{Name: "jobs"})
+		if err != nil {
+			t.Error(err)
+		}
+		results <- r
+	}()
+	if err := c.Kill(); err != nil {
+		t.Error(err)
+	}
+	if r := <-results; r != (lock.Result{Outcome: lock.Unknown, Reason: lock.Crashed}) {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A client that is stopped answers when it goes on, not before; one that is stopped can be closed.
+func TestPause(t *testing.T) {
+	c := begin(t, starter("well"))
+	if _, err := c.Initialize(t.Context(), setup); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if r, err := c.Call(ctx, lock.Acquire, external.Params{}); err != nil || r.Reason != lock.TimedOut {
+		t.Errorf("a stopped client answers: %+v %v", r, err)
+	}
+	if err := c.Continue(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := c.Call(t.Context(), lock.Count, external.Params{}); err != nil || r.Slots != 2 { // the late answer is waited for
+		t.Errorf("it did not go on: %+v %v", r, err)
+	}
+	if err := c.Pause(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whatever a program ignores, it ends, and so does what it has started.
+func TestNothingLeft(t *testing.T) {
+	for name, ignores := range map[string]bool{"well": false, "ignores the end": true, "ignores everything": true, "has a child": true} {
+		t.Run(name, func(t *testing.T) {
+			var said bytes.Buffer
+			s := starter(name)
+			s.Stderr = &said
+			c := begin(t, s)
+			if _, err := c.Initialize(t.Context(), setup); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Close(); err != nil || c.IgnoredEnd() != ignores {
+				t.Errorf("it ignored the end of its input: %v, expected %v; %v", c.IgnoredEnd(), ignores, err)
+			}
+			for _, pid := range regexp.MustCompile(`child (\d+)`).FindAllStringSubmatch(said.String(), -1) {
+				gone(t, pid[1])
+			}
+		})
+	}
+}
+
+// gone waits until there is no such process, or only its remains that nobody has collected.
+func gone(t *testing.T, number string) {
+	t.Helper()
+	pid, err := strconv.Atoi(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settled(t, func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return err == nil && bytes.Contains(stat, []byte(") Z ")) || syscall.Kill(pid, 0) != nil
+	}, "process "+number+" is left behind")
+}
+
+// Standard error is shown, but not without end.
+func TestStandardError(t *testing.T) {
+	var said bytes.Buffer
+	s := starter("complains a lot")
+	s.Stderr = &said
+	c := begin(t, s)
+	if _, err := c.Initialize(t.Context(), setup); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if text := said.String(); !strings.HasPrefix(text, "line 0\nline 1\n") || len(text) > 1<<19 || !strings.Contains(text, "no more of this") {
+		t.Errorf("%d bytes of standard error were shown", len(text))
+	}
+}
+
+// A command that can't be run is said so by the shell.
+func TestNoSuchCommand(t *testing.T) {
+	c := begin(t, &subprocess.Starter{Command: "no-such-command-anywhere"})
+	_, err := c.Initialize(t.Context(), setup)
+	judge(t, err, &subprocess.Death{}, "not found")
+}

@@ -1,0 +1,10 @@
+// Package subprocess runs clients of a lock that are programs of their own, in any language: JSON-RPC 2.0 over
+// their standard input and output, one message a line, one process a client.
+//
+// A [Client] is what package external plays scenarios with. Its process leads a process group of its own,
+// so that whatever it starts ends with it, and a shell of three lines watches over the group: it ends it
+// when this program dies, of whatever cause.
+//
+// Whatever a program does instead of answering becomes one of two errors: a [Breach] of the protocol, with
+// which there is no going on, or a [Death]. Both are one line, the last lines of its standard error included.
+package subprocess

@@ -1,0 +1,188 @@
+package subprocess
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Version is the version of the protocol, in the first call.
+const Version = 1
+
+// CodeFailed is the code of an error that says: this certainly had no effect.
+const CodeFailed = -32000
+
+// Request is a call, as it is written.
+type Request struct {
+	JSONRPC string `json:"jsonrpc"`
+	ID      int    `json:"id"`
+	Method  string `json:"method"`
+	Params  any    `json:"params"`
+}
+
+// Reply is an answer, as it is read.
+type Reply struct {
+	JSONRPC string         `json:"jsonrpc"`
+	ID      jsontext.Value `json:"id"`
+	Method  string         `json:"method"`
+	Result  jsontext.Value `json:"result"`
+	Error   *Refusal       `json:"error"`
+}
+
+// Refusal is the error of a [Reply].
+type Refusal struct {
+	Code    int            `json:"code"`
+	Message string         `json:"message"`
+	Data    jsontext.Value `json:"data,omitzero"`
+}
+
+// Error is the error in words.
+func (r *Refusal) Error() string { return fmt.Sprintf("error %d: %s", r.Code, quoted(r.Message)) }
+
+type initialize struct {
+	Protocol int            `json:"protocol"`
+	Client   string         `json:"client"`
+	Lock     string         `json:"lock"`
+	URL      string         `json:"url"`
+	Options  map[string]any `json:"options"`
+}
+
+type params struct {
+	Name  string `json:"name"`
+	Slots int    `json:"slots,omitzero"`
+	Slot  int    `json:"slot,omitzero"`
+}
+
+// ParamsOf are the parameters that an operation takes, and no others, as they are written.
+func ParamsOf(op lock.Op, p external.Params) any {
+	out := params{Name: p.Name}
+	switch op {
+	case lock.Create, lock.Add, lock.Remove:
+		out.Slots = p.Slots
+	case lock.Verify, lock.Release, lock.Wait:
+		out.Slot = p.Slot
+	}
+	return out
+}
+
+// decode reads a line as an answer.
+func decode(line []byte) (*Reply, error) {
+	var r Reply
+	if err := json.Unmarshal(line, &r); err != nil {
+		return nil, fmt.Errorf("printed %s to standard output: expected one JSON-RPC answer a line and nothing else (say other things to standard error)", quoted(string(line)))
+	}
+	switch {
+	case r.Method != "":
+		return nil, fmt.Errorf("sent a call or notification of its own, %s: expected answers only", quoted(string(line)))
+	case r.JSONRPC != "2.0":
+		return nil, fmt.Errorf(`answered %s: expected "jsonrpc":"2.0" in it`, quoted(string(line)))
+	case len(r.Result) == 0 && r.Error == nil:
+		return nil, fmt.Errorf(`answered %s: expected a "result" or an "error"`, quoted(string(line)))
+	case len(r.Result) > 0 && r.Error != nil:
+		return nil, fmt.Errorf(`answered %s: expected either a "result" or an "error"`, quoted(string(line)))
+	}
+	return &r, nil
+}
+
+// aboutOf reads the result of initialize.
+func aboutOf(result jsontext.Value) (external.About, error) {
+	var in struct {
+		Name       string   `json:"name"`
+		Locks      []string `json:"locks"`
+		Operations []string `json:"operations"`
+	}
+	if err := json.Unmarshal(result, &in); err != nil {
+		return external.About{}, wrong(result, `{"name":"my-locks 0.3","locks":["semaphore"],"operations":["acquire","verify","release"]}`)
+	}
+	about := external.About{Name: in.Name}
+	for _, l := range in.Locks {
+		kind, err := lock.KindNamed(l)
+		if err != nil {
+			return about, fmt.Errorf(`names %s among its "locks": expected semaphore, mutex or persistent-mutex`, quoted(l))
+		}
+		about.Locks = append(about.Locks, kind)
+	}
+	for _, o := range in.Operations {
+		op, ok := lock.OpNamed(o)
+		if !ok || op == lock.Connect || op == lock.NoOp {
+			return about, fmt.Errorf(`names %s among its "operations": expected acquire, verify, release, create, add, remove, destroy, count or wait`, quoted(o))
+		}
+		about.Operations = append(about.Operations, op)
+	}
+	switch {
+	case about.Name == "":
+		return about, errors.New(`has no "name": expected what it calls itself, with its version`)
+	case len(about.Locks) == 0:
+		return about, errors.New(`has no "locks": expected at least one of semaphore, mutex and persistent-mutex`)
+	case len(about.Operations) == 0:
+		return about, errors.New(`has no "operations": expected at least acquire and release`)
+	}
+	return about, nil
+}
+
+// Outcome is what an operation came to by its answer. The error is for an answer that can't be one.
+func Outcome(op lock.Op, p external.Params, r *Reply) (lock.Result, error) {
+	switch {
+	case r.Error != nil && r.Error.Code == CodeFailed:
+		return lock.Result{Outcome: lock.Failed, Slot: uint8(p.Slot)}, nil
+	case r.Error != nil:
+		return lock.Result{Outcome: lock.Unknown, Slot: uint8(p.Slot)}, nil
+	}
+	return resultOf(op, p, r.Result)
+}
+
+// resultOf reads what an operation came to that was not refused.
+func resultOf(op lock.Op, p external.Params, result jsontext.Value) (lock.Result, error) {
+	out := lock.Result{Outcome: lock.Done}
+	var in struct {
+		Held  *bool `json:"held"`
+		Slot  *int  `json:"slot"`
+		Slots *int  `json:"slots"`
+	}
+	err := json.Unmarshal(result, &in)
+	switch op {
+	case lock.Acquire:
+		if err != nil || in.Held == nil || *in.Held && (in.Slot == nil || *in.Slot < 1 || *in.Slot > lock.MaxSlots) {
+			return out, wrong(result, fmt.Sprintf(`{"held":true,"slot":n} with n from 1 to %d, or {"held":false}`, lock.MaxSlots))
+		}
+		if out.Held = *in.Held; out.Held {
+			out.Slot = uint8(*in.Slot)
+		}
+	case lock.Verify:
+		if err != nil || in.Held == nil {
+			return out, wrong(result, `{"held":true} or {"held":false}`)
+		}
+		out.Held, out.Slot = *in.Held, uint8(p.Slot)
+	case lock.Count:
+		if err != nil || in.Slots == nil || *in.Slots < 0 || *in.Slots > lock.MaxSlots {
+			return out, wrong(result, fmt.Sprintf(`{"slots":n} with n from 0 to %d`, lock.MaxSlots))
+		}
+		out.Slots = uint8(*in.Slots)
+	default:
+		if err != nil {
+			return out, wrong(result, `{}`)
+		}
+		out.Slot = uint8(p.Slot)
+	}
+	return out, nil
+}
+
+func wrong(result jsontext.Value, expected string) error {
+	return fmt.Errorf("answered with the result %s: expected %s", quoted(string(result)), expected)
+}
+
+// quotable is how much of what a program said is worth showing, in bytes.
+const quotable = 120
+
+// quoted is what a program said, in one line of reasonable length.
+func quoted(s string) string {
+	if len(s) > quotable {
+		return fmt.Sprintf("%q… (%d bytes)", s[:quotable], len(s))
+	}
+	return fmt.Sprintf("%q", s)
+}

@@ -1,0 +1,108 @@
+package subprocess
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/lockproof/lockproof/histories/safetext"
+)
+
+// copyAll is io.Copy without the shortcuts of files, which know nothing of deadlines.
+func copyAll(to io.Writer, from io.Reader) (int64, error) {
+	return io.Copy(to, struct{ io.Reader }{from})
+}
+
+// read reads what the program prints until it ends or breaks the protocol.
+func (c *Client) read() {
+	lines := newLineReader(c.child.stdout)
+	for {
+		line, err := lines.next()
+		if err == nil {
+			err = c.take(line)
+			if err == nil {
+				continue
+			}
+		} else if !errors.Is(err, errFlood) {
+			c.lost()
+			return
+		}
+		c.settle(&Breach{Why: err.Error()})
+		return
+	}
+}
+
+// take takes a line for the answer to the call under way.
+func (c *Client) take(line []byte) error {
+	r, err := decode(line)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	id := string(bytes.TrimSpace(r.ID))
+	switch {
+	case (id == "null" || id == "") && r.Error != nil:
+		return fmt.Errorf(`answered with %v and without the call's "id": expected "id":%d`, r.Error, c.number)
+	case c.answered > 0 && id == strconv.Itoa(c.answered):
+		return fmt.Errorf("answered call %d twice, the second time with %s", c.answered, quoted(string(line)))
+	case c.waiting == nil:
+		return fmt.Errorf("answered %s: expected nothing, because no call was under way", quoted(string(line)))
+	case id != strconv.Itoa(c.number):
+		return fmt.Errorf(`answered with "id":%s: expected "id":%d, that of the call under way (%s)`, safetext.Escape(id), c.number, c.last)
+	}
+	c.waiting <- r
+	c.waiting, c.answered = nil, c.number
+	return nil
+}
+
+// lost is called when nothing more can be read: the program has ended, or is about to.
+func (c *Client) lost() {
+	death := new(Death)
+	if c.child.endsWithin(exitLimit) {
+		death.How = c.child.how
+	} else {
+		death.How = "it closed its standard output, went on, and was killed"
+	}
+	c.settle(death)
+}
+
+// settle ends the client for a reason, once all is known about it. Where we have ended it, that is the
+// reason.
+func (c *Client) settle(reason error) {
+	c.child.kill()
+	<-c.child.ended
+	c.readers.Wait()
+	switch e := reason.(type) {
+	case *Breach:
+		e.During, e.Stderr = c.during(), c.stderr.tail()
+	case *Death:
+		e.During, e.Stderr = c.during(), c.stderr.tail()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.killed {
+		reason = errKilled
+	}
+	c.fate = reason
+	close(c.settled)
+}
+
+// during is what the client was doing.
+func (c *Client) during() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.answered == c.number {
+		return c.name + ", after " + c.last
+	}
+	return c.name + ", " + c.last
+}
+
+// breach is what a call says of an answer that can't be one. The process goes on until it is closed.
+func (c *Client) breach(why string) *Breach {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return &Breach{During: c.name + ", " + c.last, Why: why, Stderr: c.stderr.tail()}
+}

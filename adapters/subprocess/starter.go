@@ -1,0 +1,66 @@
+package subprocess
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/histories/safetext"
+)
+
+// Starter starts clients from a command line. It implements [external.Starter].
+type Starter struct {
+	// Command is a shell's command line, such as "python3 my_adapter.py".
+	Command string
+	// Dir is where it runs; "" is here.
+	Dir string
+	// Env is added to our own environment, as NAME=value.
+	Env []string
+	// Stderr is where the clients' standard error is shown, up to a bound for each process and without
+	// controls; nil shows it nowhere. Writes to it come one at a time.
+	Stderr io.Writer
+	// Limit is how long a program may take to answer the first call; 0 is DefaultLimit.
+	Limit time.Duration
+
+	showing sync.Mutex
+}
+
+// DefaultLimit is how long a program may take to answer the first call.
+const DefaultLimit = 20 * time.Second
+
+// Start makes a client. Its process begins with the first call, because its environment says where the
+// broker is.
+func (s *Starter) Start(_ context.Context, number int) (external.Client, error) {
+	return s.Client(fmt.Sprintf("c%d", number)), nil
+}
+
+// Client is Start for those who want more of a client than an interface tells. name is what it is called
+// in errors.
+func (s *Starter) Client(name string) *Client {
+	c := &Client{starter: s, name: name, last: "start", settled: make(chan struct{})}
+	if s.Stderr != nil {
+		c.stderr.to = safetext.NewWriter(s)
+	}
+	return c
+}
+
+// Write shows standard error of one of the clients.
+func (s *Starter) Write(p []byte) (int, error) {
+	s.showing.Lock()
+	defer s.showing.Unlock()
+	return s.Stderr.Write(p)
+}
+
+// start starts the process of a client.
+func (s *Starter) start(url string) (*child, error) {
+	env := append(append(os.Environ(), "AMQP_URL="+url), s.Env...)
+	child, err := startChild(s.Command, s.Dir, env)
+	if err != nil {
+		return nil, fmt.Errorf("starting %q: %w", s.Command, err)
+	}
+	return child, nil
+}
