@@ -47,8 +47,8 @@ func asInvalid(err error) error {
 
 // public is an error of the packages below, as one of this package where it has one.
 func public(err error) error {
-	var breach *subprocess.Breach
-	var death *subprocess.Death
+	var breach *subprocess.ProtocolError
+	var death *subprocess.ExitError
 	switch {
 	case err == nil:
 		return nil

@@ -146,18 +146,18 @@ func (e *example) repeats(t *testing.T) {
 	source := sim.NewSource(sim.Space{Target: lock.References[0]}, 5)
 	var executions [2][20]string
 	for turn := range executions {
-		stage, err := external.NewStage(t.Context(), external.Config{Starter: e.starter(t, "locked-is-success"), Kind: lock.Semaphore})
+		runner, err := external.NewRunner(t.Context(), external.Config{Starter: e.starter(t, "locked-is-success"), Kind: lock.Semaphore})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer stage.Close()
+		defer runner.Close()
 		for k := range executions[turn] {
 			i := k
 			if turn == 1 {
 				i = len(executions[turn]) - 1 - k
 			}
-			sc := stage.Playable(source.Scenario(i))
-			x, err := stage.Run(t.Context(), &sc)
+			sc := runner.Playable(source.Scenario(i))
+			x, err := runner.Run(t.Context(), &sc)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -87,8 +87,8 @@ func ExploreExternal(ctx context.Context, c ExternalExploreConfig) (_ *Result, e
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, w.stage.Close()) }()
-	sc := w.stage.Playable(bounds.Scenario())
+	defer func() { err = errors.Join(err, w.runner.Close()) }()
+	sc := w.runner.Playable(bounds.Scenario())
 	if err := run.visit(ctx, w, sc); err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ var errEnough = errors.New("enough was seen")
 
 // visit visits the executions of a scenario, and makes those smaller that violate something.
 func (f *externalExploration) visit(ctx context.Context, w *externalWorker, sc scenario.Scenario) (err error) {
-	f.runs, err = w.stage.Explore(ctx, sc, external.ExploreOptions{Runs: f.Scenarios}, func(x *external.Execution) error {
+	f.runs, err = w.runner.Explore(ctx, sc, external.ExploreOptions{Runs: f.Scenarios}, func(x *external.Execution) error {
 		if err := w.examine(ctx, f.sum.scenarios, x); err != nil || !f.stop.Load() {
 			return err
 		}

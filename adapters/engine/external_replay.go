@@ -17,17 +17,17 @@ func ReplayExternal(ctx context.Context, ce *histories.Counterexample, starter e
 	if on.URL != "" && ce.Scenario.Restarts() {
 		return nil, fmt.Errorf("replaying on %s: skipped: the execution restarts the broker, which can't be done behind the gate, and can on the simulated broker", on)
 	}
-	stage, err := external.NewStage(ctx, external.Config{
+	runner, err := external.NewRunner(ctx, external.Config{
 		Starter: starter, Kind: ce.Kind, Options: told(ce.ExecOptions), Name: ce.Scenario.Target, Strength: ce.Strength,
 		URL: on.URL, Sweep: on.Sweep, Notes: on.Notes, Version: on.Version,
 	})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, stage.Close()) }()
+	defer func() { err = errors.Join(err, runner.Close()) }()
 	r := new(Replayed)
 	disagreement := ""
-	err = repeat(ctx, ctx, stage, &ce.Scenario, property.Set(0).With(ce.Property), func(x *external.Execution) bool {
+	err = repeat(ctx, ctx, runner, &ce.Scenario, property.Set(0).With(ce.Property), func(x *external.Execution) bool {
 		r.Trace, disagreement = x.Trace, x.Disagreement
 		r.Tries.Of++
 		if v, ok := violationOf(x.Trace, ce.Property); ok {

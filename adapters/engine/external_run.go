@@ -82,7 +82,7 @@ func (f *externalRun) run(ctx context.Context, from, to int, shrink bool) error 
 		errs = append(errs, f.shrink(ctx, workers))
 	}
 	for _, w := range workers {
-		errs = append(errs, w.stage.Close())
+		errs = append(errs, w.runner.Close())
 	}
 	for _, err := range errs { // one is enough: the others tend to be the same
 		if err != nil {
@@ -95,7 +95,7 @@ func (f *externalRun) run(ctx context.Context, from, to int, shrink bool) error 
 // measured takes in what a worker has counted: all else of its executions is in the sum already.
 func (f *externalRun) measured(w *externalWorker) {
 	f.sum.merge(&w.part)
-	f.agreed += w.stage.Agreed()
+	f.agreed += w.runner.Agreed()
 }
 
 // unexpected reports whether something seems to cost too much that was not seen for certain to do so before.

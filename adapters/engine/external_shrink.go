@@ -68,7 +68,7 @@ func (s *shrinking) run() error {
 
 // least is the smallest scenario that was seen to violate the property, if one was.
 func (s *shrinking) least() scenario.Scenario {
-	defer s.stage.Bound(0)
+	defer s.runner.Bound(0)
 	tries := externalTries
 	if s.renewed {
 		tries = freshTries
@@ -94,7 +94,7 @@ func (s *shrinking) attempt(sc *scenario.Scenario) ([]scenario.Action, bool) {
 		if actions, shown := sim.Violating(x.Trace, s.property); shown {
 			s.shown = true
 			if len(actions) == len(sc.Schedule.Actions) { // what takes longer is not smaller
-				s.stage.Bound(len(actions))
+				s.runner.Bound(len(actions))
 			}
 			return actions, true
 		}
@@ -106,14 +106,14 @@ func (s *shrinking) attempt(sc *scenario.Scenario) ([]scenario.Action, bool) {
 func (s *shrinking) try(sc *scenario.Scenario) (x *external.Execution) {
 	s.trying()
 	if s.renewed {
-		if s.trouble = s.stage.Renew(s.ctx); s.trouble != nil {
+		if s.trouble = s.runner.Renew(s.ctx); s.trouble != nil {
 			return nil
 		}
 	}
-	if s.stage.Measure(0); external.Measured.Has(s.property) {
-		s.stage.Measure(external.Look)
+	if s.runner.Measure(0); external.Measured.Has(s.property) {
+		s.runner.Measure(external.Settle)
 	}
-	x, s.trouble = s.stage.Run(s.ctx, sc)
+	x, s.trouble = s.runner.Run(s.ctx, sc)
 	return x
 }
 

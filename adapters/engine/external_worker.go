@@ -13,15 +13,15 @@ import (
 // externalWorker plays executions of a run, one after the other, with clients of its own.
 type externalWorker struct {
 	*externalRun
-	stage *external.Stage
-	part  sample // costs and checks
-	fresh bool   // its clients have carried out nothing yet
+	runner *external.Runner
+	part   sample // costs and checks
+	fresh  bool   // its clients have carried out nothing yet
 }
 
 // worker starts a worker's clients.
 func (f *externalRun) worker(ctx context.Context) (*externalWorker, error) {
 	w := &externalWorker{externalRun: f, fresh: true}
-	stage, err := external.NewStage(ctx, external.Config{
+	runner, err := external.NewRunner(ctx, external.Config{
 		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Strength: f.Strength,
 		URL: f.On.URL, Sweep: f.On.Sweep, Notes: f.On.Notes, Version: f.On.Version, Patience: f.Patience,
 		Costs: &w.part.costs, Checks: &w.part.checks,
@@ -29,7 +29,7 @@ func (f *externalRun) worker(ctx context.Context) (*externalWorker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.stage = stage
+	w.runner = runner
 	w.meet()
 	return w, nil
 }
@@ -38,10 +38,10 @@ func (f *externalRun) worker(ctx context.Context) (*externalWorker, error) {
 func (w *externalWorker) meet() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.about, w.sharing, w.unjudged = w.stage.About(), w.stage.Sharing(), make(map[property.Property]string)
-	w.fromHistory = w.stage.FromHistory()
+	w.about, w.sharing, w.unjudged = w.runner.About(), w.runner.Sharing(), make(map[property.Property]string)
+	w.fromHistory = w.runner.FromHistory()
 	for p := range property.Count {
-		w.unjudged[p] = w.stage.Unjudged(p)
+		w.unjudged[p] = w.runner.Unjudged(p)
 	}
 }
 
@@ -66,20 +66,20 @@ func (w *externalWorker) work(ctx context.Context) error {
 
 // play plays the i-th scenario. What seems to cost too much is looked at again, more patiently: then that counts instead.
 func (w *externalWorker) play(ctx context.Context, i int) (*external.Execution, error) {
-	sc := w.stage.Playable(w.source.Scenario(i))
-	w.stage.Measure(0)
+	sc := w.runner.Playable(w.source.Scenario(i))
+	w.runner.Measure(0)
 	if i%measuredEvery == 0 && w.wanted()&external.Measured != 0 {
-		w.stage.Measure(external.Glance)
+		w.runner.Measure(external.SettleBriefly)
 	}
 	before := w.part
-	x, err := w.stage.Run(ctx, &sc)
+	x, err := w.runner.Run(ctx, &sc)
 	if err != nil || !w.unexpected(x.Found&w.Properties) {
 		return x, err
 	}
 	once := w.part
 	w.part, w.fresh = before, false
-	w.stage.Measure(external.Stare)
-	y, err := w.stage.Run(ctx, &sc)
+	w.runner.Measure(external.SettleLong)
+	y, err := w.runner.Run(ctx, &sc)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (w *externalWorker) examine(ctx context.Context, i int, x *external.Executi
 		return nil
 	}
 	w.fresh = true
-	return w.stage.Renew(ctx)
+	return w.runner.Renew(ctx)
 }
 
 // confirm has fresh clients carry out the i-th execution for the properties that it violates, and gives those that
@@ -130,10 +130,10 @@ func (w *externalWorker) confirm(ctx context.Context, i int, x *external.Executi
 // reproduce has fresh clients carry out a scenario until each of some properties was seen violated. shown is told
 // how, and at which try.
 func (w *externalWorker) reproduce(ctx, time context.Context, sc *scenario.Scenario, want property.Set, shown func(p property.Property, t *scenario.Trace, try int)) (tried int, err error) {
-	if err := w.stage.Renew(ctx); err != nil {
+	if err := w.runner.Renew(ctx); err != nil {
 		return 0, err
 	}
-	err = repeat(ctx, time, w.stage, sc, want, func(x *external.Execution) bool {
+	err = repeat(ctx, time, w.runner, sc, want, func(x *external.Execution) bool {
 		tried++
 		for _, p := range (want & x.Found).BySeverity() {
 			want &^= 1 << p
@@ -146,21 +146,21 @@ func (w *externalWorker) reproduce(ctx, time context.Context, sc *scenario.Scena
 
 // repeat has clients that are fresh carry out a scenario that violates some properties, and then, while there is
 // time, others like them, until it is enough.
-func repeat(ctx, time context.Context, stage *external.Stage, sc *scenario.Scenario, want property.Set, enough func(*external.Execution) bool) error {
-	defer stage.Measure(0)
-	if stage.Measure(0); want&external.Measured != 0 {
-		stage.Measure(external.Stare)
+func repeat(ctx, time context.Context, runner *external.Runner, sc *scenario.Scenario, want property.Set, enough func(*external.Execution) bool) error {
+	defer runner.Measure(0)
+	if runner.Measure(0); want&external.Measured != 0 {
+		runner.Measure(external.SettleLong)
 	}
 	for try := range reproductions {
 		if try > 0 && time.Err() != nil {
 			return nil
 		}
 		if try > 0 {
-			if err := stage.Renew(ctx); err != nil {
+			if err := runner.Renew(ctx); err != nil {
 				return err
 			}
 		}
-		x, err := stage.Run(ctx, sc)
+		x, err := runner.Run(ctx, sc)
 		if err != nil || enough(x) {
 			return err
 		}

@@ -26,9 +26,9 @@ func BenchmarkControlled(b *testing.B) {
 	}
 	for _, e := range examples {
 		b.Run(e.folder, func(b *testing.B) {
-			stages := make([]*external.Stage, runtime.GOMAXPROCS(0))
+			stages := make([]*external.Runner, runtime.GOMAXPROCS(0))
 			for i := range stages {
-				s, err := external.NewStage(b.Context(), external.Config{Starter: e.starter(b, ""), Kind: lock.Semaphore})
+				s, err := external.NewRunner(b.Context(), external.Config{Starter: e.starter(b, ""), Kind: lock.Semaphore})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -89,14 +89,14 @@ func BenchmarkFirstViolation(b *testing.B) {
 }
 
 func firstViolation(b *testing.B, e *example, bug string, property property.Property, source *sim.Source) {
-	stage, err := external.NewStage(b.Context(), external.Config{Starter: e.starter(b, bug), Kind: lock.Semaphore})
+	runner, err := external.NewRunner(b.Context(), external.Config{Starter: e.starter(b, bug), Kind: lock.Semaphore})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer stage.Close()
+	defer runner.Close()
 	for i := 0; ; i++ {
-		sc := stage.Playable(source.Scenario(i))
-		x, err := stage.Run(b.Context(), &sc)
+		sc := runner.Playable(source.Scenario(i))
+		x, err := runner.Run(b.Context(), &sc)
 		if err != nil {
 			b.Fatal(err)
 		}

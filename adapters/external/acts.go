@@ -10,7 +10,7 @@ import (
 
 // Ready implements [scenario.World].
 func (r *run) Ready(c uint8) bool {
-	p := &r.players[c-1]
+	p := &r.clients[c-1]
 	if p.dead || p.wake > r.now {
 		return false
 	}
@@ -21,10 +21,10 @@ func (r *run) Ready(c uint8) bool {
 // design is not known, more of one operation do not count, and one without any counts: so faults come in all
 // operations, however many commands they take.
 func (r *run) SentBy(c uint8) uint16 {
-	if r.naming.known {
-		return r.players[c-1].sent
+	if r.pattern.known {
+		return r.clients[c-1].sent
 	}
-	return r.players[c-1].weight
+	return r.clients[c-1].weight
 }
 
 // mostCounted is how many commands of one operation count where the design is not known.
@@ -38,14 +38,14 @@ func (r *run) Undetected() uint8 {
 	if len(r.ghosts) == 0 {
 		return 0
 	}
-	return uint8(r.ghosts[0].actor.number)
+	return uint8(r.ghosts[0].client.number)
 }
 
 // Wake implements [scenario.World].
 func (r *run) Wake() int64 {
 	wake := int64(0)
-	for i := range r.players {
-		p := &r.players[i]
+	for i := range r.clients {
+		p := &r.clients[i]
 		if !p.dead && p.wake > r.now && (p.busy || r.upcoming(p, uint8(i+1))) && (wake == 0 || p.wake < wake) {
 			wake = p.wake
 		}
@@ -54,17 +54,17 @@ func (r *run) Wake() int64 {
 }
 
 // first is the client's first command at the gate, unless somebody else's has to pass before it.
-func (a *actor) first() *wire.Command {
-	a.stage.mu.Lock()
-	defer a.stage.mu.Unlock()
-	if len(a.parked) == 0 || !a.parked[0].Foremost() {
+func (a *clientHandle) first() *wire.Command {
+	a.runner.mu.Lock()
+	defer a.runner.mu.Unlock()
+	if len(a.parked) == 0 || !a.parked[0].IsNext() {
 		return nil
 	}
 	return a.parked[0]
 }
 
 // upcoming passes over operations that make no sense now and reports whether one is left.
-func (r *run) upcoming(p *player, c uint8) bool {
+func (r *run) upcoming(p *clientState, c uint8) bool {
 	ops := r.sc.Clients[c-1].Ops
 	for ; p.next < len(ops); p.next++ {
 		if scenario.Sensible(ops[p.next].Op, p.held > 0) {
@@ -82,10 +82,10 @@ func (r *run) Can(a scenario.Action) bool {
 	if a.Do == scenario.Restart || a.Do == scenario.Advance {
 		return a.Client == 0
 	}
-	if a.Client == 0 || int(a.Client) > len(r.players) {
+	if a.Client == 0 || int(a.Client) > len(r.clients) {
 		return false
 	}
-	p := &r.players[a.Client-1]
+	p := &r.clients[a.Client-1]
 	switch a.Do {
 	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
 		return r.Ready(a.Client)
@@ -94,7 +94,7 @@ func (r *run) Can(a scenario.Action) bool {
 	case scenario.Drop, scenario.ChannelError:
 		return !p.dead && len(r.open(p)) > 0
 	case scenario.Detect:
-		return slices.ContainsFunc(r.ghosts, func(l *link) bool { return l.actor == p.actor })
+		return slices.ContainsFunc(r.ghosts, func(l *connection) bool { return l.client == p.clientHandle })
 	}
 	return false
 }
@@ -140,35 +140,35 @@ func (r *run) pass(ms int64) {
 	if r.record.timed {
 		r.changed(0)
 	}
-	for i := range r.players {
-		if p := &r.players[i]; p.paused && p.wake <= r.now {
+	for i := range r.clients {
+		if p := &r.clients[i]; p.paused && p.wake <= r.now {
 			p.wakeUp()
 		}
 	}
 }
 
-func (a *actor) wakeUp() {
-	a.stage.mu.Lock()
+func (a *clientHandle) wakeUp() {
+	a.runner.mu.Lock()
 	a.paused = false
-	a.stage.mu.Unlock()
+	a.runner.mu.Unlock()
 	if a.client != nil {
 		a.client.Continue()
 	}
 }
 
 // has reports whether the broker has a connection.
-func (r *run) has(l *link) bool {
+func (r *run) has(l *connection) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return l.opened && !l.released
 }
 
 // open are a client's connections that the broker has and the client did not give up.
-func (r *run) open(p *player) (open []*link) {
+func (r *run) open(p *clientState) (open []*connection) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, l := range p.links {
-		if l.opened && !l.released && !l.ghost {
+	for _, l := range p.connections {
+		if l.opened && !l.released && !l.halfOpen {
 			open = append(open, l)
 		}
 	}
@@ -177,7 +177,7 @@ func (r *run) open(p *player) (open []*link) {
 
 // invoke calls a client's next operation.
 func (r *run) invoke(c uint8) {
-	p := &r.players[c-1]
+	p := &r.clients[c-1]
 	if p.busy || !r.upcoming(p, c) {
 		return
 	}

@@ -22,9 +22,9 @@ func BenchmarkScenarios(b *testing.B) {
 		Schedule: scenario.Schedule{Choices: []uint8{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5}},
 	}
 	target := lock.References[0]
-	play := func(b *testing.B, next func() bool, stage *external.Stage) (commands int) {
+	play := func(b *testing.B, next func() bool, runner *external.Runner) (commands int) {
 		for next() {
-			x, err := stage.Run(b.Context(), &sc)
+			x, err := runner.Run(b.Context(), &sc)
 			if err != nil {
 				b.Error(err)
 				return
@@ -37,8 +37,8 @@ func BenchmarkScenarios(b *testing.B) {
 	o.Pipeline = 0
 	edit := func(c *external.Config) { c.Starter = externaltest.Machines{Target: target, Options: o} }
 	b.Run("one", func(b *testing.B) {
-		stage := newStage(b, target, edit)
-		n := play(b, b.Loop, stage)
+		runner := newStage(b, target, edit)
+		n := play(b, b.Loop, runner)
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "scenarios/s")
 		b.ReportMetric(float64(n)/float64(b.N), "commands/scenario")
 	})

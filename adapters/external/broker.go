@@ -14,7 +14,7 @@ import (
 // broker is what stands behind the gate.
 type broker interface {
 	wire.Backend
-	// Look shows what it has, as far as that is known: see disagreement.
+	// Settle shows what it has, as far as that is known: see disagreement.
 	Look(func(wire.Sight))
 	// CloseChannel closes a channel as a broker does that has an error of its own.
 	CloseChannel(c *wire.Conn, channel uint16, code amqp.Code) bool
@@ -119,8 +119,8 @@ func (b realBroker) settle() {
 func (b realBroker) disagreement() string { return b.Disagreement() }
 func (b realBroker) agreed() int          { return b.Agreed() }
 
-// engage finds the broker that a stage is to have, and what names begin with on it.
-func (s *Stage) engage() error {
+// connect finds the broker that a runner is to have, and what names begin with on it.
+func (s *Runner) connect() error {
 	s.runs, s.lenience = 0, s.config.Patience
 	if s.config.URL == "" {
 		s.broker = simulatedBroker{wire.NewSimulated(wire.SimulatedOptions{})}
@@ -143,14 +143,14 @@ func (s *Stage) engage() error {
 }
 
 // real reports whether the broker is a real one.
-func (s *Stage) real() bool { return s.config.URL != "" }
+func (s *Runner) real() bool { return s.config.URL != "" }
 
 // Agreed is on how many replies a real broker and the simulated one have agreed.
-func (s *Stage) Agreed() int { return s.agreed + s.broker.agreed() }
+func (s *Runner) Agreed() int { return s.agreed + s.broker.agreed() }
 
 // playable reports whether something can be made to happen: a real broker is not restarted, and where clients
 // share a connection what befalls one befalls all.
-func (s *Stage) playable(do scenario.Do) bool {
+func (s *Runner) playable(do scenario.Do) bool {
 	switch do {
 	case scenario.Step, scenario.Advance, scenario.Detect:
 		return true
@@ -160,27 +160,27 @@ func (s *Stage) playable(do scenario.Do) bool {
 	return !s.Sharing()
 }
 
-// strike ends everybody, and has new clients begin with a new broker: what is known of this one may be wrong.
-func (s *Stage) strike() error {
+// deleteAll ends everybody, and has new clients begin with a new broker: what is known of this one may be wrong.
+func (s *Runner) deleteAll() error {
 	s.cutShort = true // nobody is asked to go: that takes its time
-	if err := s.dismiss(); err != nil {
+	if err := s.shutDown(); err != nil {
 		return err
 	}
 	s.agreed += s.broker.agreed()
 	s.cutShort = false
-	return s.engage()
+	return s.connect()
 }
 
 // urlFor is where a client finds the broker.
-func (s *Stage) urlFor(server *wire.Server) (string, error) {
+func (s *Runner) urlFor(server *wire.Server) (string, error) {
 	if s.real() {
 		return server.URLFor(s.config.URL)
 	}
 	return server.URL(), nil
 }
 
-// clean deletes all that this stage has left on a broker that others use as well.
-func (s *Stage) clean() error {
+// clean deletes all that this runner has left on a broker that others use as well.
+func (s *Runner) clean() error {
 	if !s.real() || s.broker == nil {
 		return nil
 	}
@@ -192,7 +192,7 @@ func (s *Stage) clean() error {
 }
 
 // there are the queues that clients have made, all that the broker is known to have.
-func (s *Stage) there() map[string]bool {
+func (s *Runner) there() map[string]bool {
 	all := make(map[string]bool)
 	s.broker.Look(func(v wire.Sight) {
 		for name := range v.Queues() {
@@ -204,7 +204,7 @@ func (s *Stage) there() map[string]bool {
 
 // left are the queues that there were not before, in order, and the connections that have them exclusively,
 // nil where nobody does.
-func (s *Stage) left(before map[string]bool) (names []string, owners map[string]*wire.Conn) {
+func (s *Runner) left(before map[string]bool) (names []string, owners map[string]*wire.Conn) {
 	owners = make(map[string]*wire.Conn)
 	s.broker.Look(func(v wire.Sight) {
 		for name := range v.Queues() {

@@ -84,7 +84,7 @@ type Params struct {
 // is unknown then. Any other error is a client that broke the protocol, with which there is no going on.
 var ErrDied = errors.New("the client ended by itself")
 
-// ErrElsewhere is the error of a stage whose client sends nothing to the address that it was given.
+// ErrElsewhere is the error of a runner whose client sends nothing to the address that it was given.
 var ErrElsewhere = errors.New("the client sends nothing to the broker at the address that it was given: " +
 	"expected it to connect there, and not to an address of its own; if its clients share a connection, run one worker at a time")
 

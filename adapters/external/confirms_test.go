@@ -67,17 +67,17 @@ func (c *hastyClient) Call(ctx context.Context, op lock.Op, p external.Params) (
 // others that don't, the same in every execution.
 func TestConfirmsOfSeveral(t *testing.T) {
 	var confirms []string
-	stage, err := external.NewStage(t.Context(), external.Config{Starter: hasty{&confirms}, Kind: lock.Mutex, Patience: time.Minute, Limit: time.Minute})
+	runner, err := external.NewRunner(t.Context(), external.Config{Starter: hasty{&confirms}, Kind: lock.Mutex, Patience: time.Minute, Limit: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stage.Close()
+	defer runner.Close()
 	for range 3 {
 		confirms = nil
-		sc := stage.Playable(scenario.Scenario{
+		sc := runner.Playable(scenario.Scenario{
 			Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: []scenario.Operation{acquire}}},
 		})
-		if _, err := stage.Run(t.Context(), &sc); err != nil {
+		if _, err := runner.Run(t.Context(), &sc); err != nil {
 			t.Fatal(err)
 		}
 		if want := []string{"2 true", "4 true", "5 false"}; !slices.Equal(confirms, want) {

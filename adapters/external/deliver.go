@@ -13,7 +13,7 @@ import (
 // takeStep has the client's next command reach the broker, and calls its next operation first where none
 // is under way. How much of that the client lives to see is the action's.
 func (r *run) takeStep(c uint8, do scenario.Do, late bool) error {
-	p := &r.players[c-1]
+	p := &r.clients[c-1]
 	if p.first() == nil {
 		r.invoke(c)
 		if err := r.settle(); err != nil {
@@ -25,7 +25,7 @@ func (r *run) takeStep(c uint8, do scenario.Do, late bool) error {
 		return nil
 	}
 	if r.burst > 0 {
-		if _, err := r.wait(r.ctx, r.burst, func() bool { return !p.brisk() }); err != nil {
+		if _, err := r.wait(r.ctx, r.burst, func() bool { return !p.likelyBatch() }); err != nil {
 			return err
 		}
 	}
@@ -47,11 +47,11 @@ func (r *run) takeStep(c uint8, do scenario.Do, late bool) error {
 	return nil
 }
 
-// deliver has a client's first command pass, and tells the monitor what it came to. deaf says that the answer is
+// deliver has a client's first command pass, and tells the monitor what it came to. repliesDropped says that the answer is
 // lost. There is no connection where the command is not at the gate any more: its connection has been closed for what
 // the client has sent since.
-func (r *run) deliver(c uint8, cmd *wire.Command, deaf bool) *link {
-	p := &r.players[c-1]
+func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connection {
+	p := &r.clients[c-1]
 	r.mu.Lock()
 	if len(p.parked) == 0 || p.parked[0] != cmd {
 		r.mu.Unlock()
@@ -61,7 +61,7 @@ func (r *run) deliver(c uint8, cmd *wire.Command, deaf bool) *link {
 	if p.counted++; p.counted > 1 && p.counted <= mostCounted { // the first counts as the operation does
 		p.weight++
 	}
-	l := r.links[cmd.Conn]
+	l := r.connections[cmd.Conn]
 	p.parked = p.parked[1:]
 	p.goesOn()
 	known := l.knows(cmd.Channel)
@@ -73,14 +73,14 @@ func (r *run) deliver(c uint8, cmd *wire.Command, deaf bool) *link {
 		p.current = l
 	}
 	if !released {
-		l.deaf = deaf
+		l.repliesDropped = repliesDropped
 		if l.opened && cmd.Channel == 0 && p.current != l && p.current != nil && !p.current.cut {
-			r.unruled.Connections++
+			r.uncontrolled.Connections++
 		}
 		l.passing(cmd)
 	}
 	if cmd.Pipelined && !r.shared { // what others have sent on the connection says nothing
-		r.unruled.Pipelined++
+		r.uncontrolled.Pipelined++
 	}
 	r.step = exchange{command: cmd, joins: p.writesOn(cmd)}
 	r.mu.Unlock()
@@ -106,7 +106,7 @@ func (r *run) deliver(c uint8, cmd *wire.Command, deaf bool) *link {
 	}
 	r.record.exchange(cmd, model, reply)
 	r.told(c, l, cmd, model, reply)
-	if broken && !r.naming.known { // what it had by that channel may be free
+	if broken && !r.pattern.known { // what it had by that channel may be free
 		r.event(history.Gone, l.process)
 	}
 	return l
@@ -129,7 +129,7 @@ func (r *run) replied(cmd *wire.Command) amqp.Reply {
 }
 
 // knows is the number of a channel in traces: channels count from 1, in the order in which they are used.
-func (l *link) knows(channel uint16) uint16 {
+func (l *connection) knows(channel uint16) uint16 {
 	if channel == 0 {
 		return channel
 	}

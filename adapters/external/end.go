@@ -10,13 +10,13 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// end opens the gate and clears the stage. all says that the scenario has come to its end, so that what
+// end opens the gate and tidies up. all says that the scenario has come to its end, so that what
 // is left behind then is left for good.
 func (r *run) end(all bool) error {
 	clean := all && len(r.sc.Faults) == 0 && r.record.plain()
 	r.resolve()
 	r.gate(true)
-	r.bury()
+	r.release()
 	for _, c := range r.buried {
 		c.Release()
 	}
@@ -40,20 +40,20 @@ func (r *run) resolve() {
 	for _, l := range r.ghosts {
 		l.conn.Release()
 		r.mu.Lock()
-		l.ghost, l.released = false, true
+		l.halfOpen, l.released = false, true
 		r.mu.Unlock()
 	}
 	r.ghosts = nil
-	for i := range r.players {
-		p := &r.players[i]
-		p.shaken = p.shaken || p.dead
+	for i := range r.clients {
+		p := &r.clients[i]
+		p.dirty = p.dirty || p.dead
 		if p.paused {
 			p.wakeUp()
 		}
 		r.mu.Lock()
-		for _, l := range slices.Clone(p.links) {
+		for _, l := range slices.Clone(p.connections) {
 			if l.released && l.opened && !l.cut {
-				l.cut, p.shaken, p.harmed = true, true, true
+				l.cut, p.dirty, p.harmed = true, true, true
 				r.leave(l)
 				l.conn.Cut()
 			}
@@ -63,12 +63,12 @@ func (r *run) resolve() {
 	}
 }
 
-// bury lets go of connections whose clients have hung up, those of clients among them who don't play.
-func (r *run) bury() {
+// release lets go of connections whose clients have hung up, those of clients among them who don't play.
+func (r *run) release() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, a := range r.actors {
-		for _, l := range slices.Clone(a.links) {
+	for _, a := range r.handles {
+		for _, l := range slices.Clone(a.connections) {
 			if l.hungUp {
 				l.released = true
 				a.forget(l)
@@ -81,8 +81,8 @@ func (r *run) bury() {
 // finishCalls waits for operations that the scenario left in their midst. Clients that don't come to an
 // end are replaced.
 func (r *run) finishCalls() error {
-	for i := range r.players {
-		p := &r.players[i]
+	for i := range r.clients {
+		p := &r.clients[i]
 		if !p.busy {
 			continue
 		}
@@ -94,7 +94,7 @@ func (r *run) finishCalls() error {
 		switch {
 		case !over || answer == nil:
 			r.lenience = max(r.lenience/2, leastLenience) // others like it may come
-			r.unruled.Hung++
+			r.uncontrolled.Hung++
 			err = p.kill()
 		case errors.Is(answer.err, ErrDied):
 			r.crashed(uint8(p.number), answer.err)
@@ -117,8 +117,8 @@ const leastLenience = 50 * time.Millisecond
 // releaseAll has clients release what they hold. It is false if one did not do that.
 func (r *run) releaseAll() (all bool, err error) {
 	all = true
-	for i := range r.players {
-		p := &r.players[i]
+	for i := range r.clients {
+		p := &r.clients[i]
 		if p.client == nil || p.held == 0 {
 			continue
 		}
@@ -136,20 +136,20 @@ func (r *run) releaseAll() (all bool, err error) {
 	return all, nil
 }
 
-// destroyAll has the custodian destroy the locks. It is false if that can't be done, or was not.
+// destroyAll has the setup client destroy the locks. It is false if that can't be done, or was not.
 func (r *run) destroyAll() (all bool, err error) {
 	if r.config.Kind == lock.Mutex {
 		return true, nil
 	}
-	if !r.supports(lock.Destroy) || r.actors[0].client == nil {
+	if !r.supports(lock.Destroy) || r.handles[0].client == nil {
 		return false, nil
 	}
 	all = true
 	for _, l := range r.sc.Locks {
-		res, err := r.actors[0].do(r.ctx, lock.Destroy, Params{Name: r.place(l.Name)})
+		res, err := r.handles[0].do(r.ctx, lock.Destroy, Params{Name: r.place(l.Name)})
 		if errors.Is(err, ErrDied) {
 			r.crashed(0, err)
-			return false, r.actors[0].kill()
+			return false, r.handles[0].kill()
 		}
 		if err != nil {
 			return false, fmt.Errorf("destroying lock %s: %w", l.Name, err)
@@ -167,13 +167,13 @@ func (r *run) sweep(clean bool) error {
 	}
 	for _, name := range left {
 		if clean && strings.Contains(name, r.here) {
-			r.monitor.Leftover("after everything was released and destroyed, " + r.traced(name) + " is left")
+			r.monitor.Leftover("after everything was released and destroyed, " + r.canonical(name) + " is left")
 		}
 	}
 	r.mu.Lock()
 	for _, c := range owners {
-		if l := r.links[c]; l != nil {
-			l.actor.shaken, l.actor.harmed, l.cut = true, true, true
+		if l := r.connections[c]; l != nil {
+			l.client.dirty, l.client.harmed, l.cut = true, true, true
 			r.leave(l)
 		}
 	}

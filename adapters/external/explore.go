@@ -37,8 +37,8 @@ type ExploreOptions struct {
 // It is complete if every client did the same whenever it was told the same, and nothing by itself, and if
 // nothing depended on what the reduction does not look at; [Exploration.Incomplete] says if that was seen.
 //
-// visit may use the stage for other runs. Its error ends the exploration.
-func (s *Stage) Explore(ctx context.Context, sc scenario.Scenario, o ExploreOptions, visit func(*Execution) error) (*Exploration, error) {
+// visit may use the runner for other runs. Its error ends the exploration.
+func (s *Runner) Explore(ctx context.Context, sc scenario.Scenario, o ExploreOptions, visit func(*Execution) error) (*Exploration, error) {
 	sc.Faults, sc.Schedule = nil, scenario.Schedule{Strategy: scenario.Replay}
 	e := explorer{naive: o.Naive}
 	sum := new(Exploration)
@@ -48,7 +48,7 @@ func (s *Stage) Explore(ctx context.Context, sc scenario.Scenario, o ExploreOpti
 			return sum, nil
 		}
 		e.depth, e.cut = 0, false
-		s.listen(e.overhear)
+		s.listen(e.onCommand)
 		x, err := s.play(ctx, &sc, &e)
 		s.listen(nil)
 		if err != nil {
@@ -71,13 +71,13 @@ func (s *Stage) Explore(ctx context.Context, sc scenario.Scenario, o ExploreOpti
 
 // explorer is the path of the execution at hand, and what is left to try on it.
 type explorer struct {
-	naive  bool
-	path   []*node
-	depth  int
-	cut    bool // nothing new was left to do
-	astray bool // a client did not do what it did before
-	shared bool // clients share a connection
-	beyond beyond
+	naive       bool
+	path        []*node
+	depth       int
+	cut         bool // nothing new was left to do
+	astray      bool // a client did not do what it did before
+	shared      bool // clients share a connection
+	unsupported unsupported
 }
 
 // node is a state on the path, and the step that was chosen there. Sets of clients are bits.
@@ -105,7 +105,7 @@ func (e *explorer) missing(x *Execution) string {
 	case e.naive:
 		return ""
 	}
-	return e.beyond.why()
+	return e.unsupported.why()
 }
 
 // Next implements chooser: the path again, and then on.
@@ -139,14 +139,14 @@ func (e *explorer) Next(w scenario.World) (scenario.Action, bool) {
 // arrive is the state in which the path has come to its end.
 func (e *explorer) arrive(r *run) *node {
 	n := &node{asleep: make(map[uint8]label), at: len(r.record.steps)}
-	for c := range r.players {
+	for c := range r.clients {
 		if r.Ready(uint8(c + 1)) {
 			n.enabled |= 1 << (c + 1)
 		}
 	}
 	if len(e.path) > 0 && !e.naive {
 		last := e.path[len(e.path)-1]
-		e.note(last, labelOf(r.record.steps, last.at, r.record.events, len(r.players)))
+		e.note(last, labelOf(r.record.steps, last.at, r.record.events, len(r.clients)))
 		for c, l := range last.asleep {
 			if !depend(&l, &last.label) {
 				n.asleep[c] = l
@@ -174,7 +174,7 @@ func (e *explorer) note(n *node, l label) {
 // learn finds out from an execution which steps might as well have come in another order, and has that
 // tried.
 func (e *explorer) learn(x *Execution) {
-	e.beyond.look(x.Steps)
+	e.unsupported.look(x.Steps)
 	for i, n := range e.path {
 		if n.at >= len(x.Steps) {
 			e.astray = true

@@ -24,7 +24,7 @@ func TestExploreLosesNothing(t *testing.T) {
 			if testing.Short() && i >= 3 {
 				t.Skip("skipped: -short leaves out all but the smallest")
 			}
-			stage := newStage(t, k.target, func(c *external.Config) {
+			runner := newStage(t, k.target, func(c *external.Config) {
 				o := lock.DefaultOptions()
 				o.Pipeline, o.AdminMutex = 0, !k.unguarded
 				c.Starter = externaltest.Machines{Target: k.target, Options: k.target.Settled(o)}
@@ -33,8 +33,8 @@ func TestExploreLosesNothing(t *testing.T) {
 			for _, ops := range k.clients {
 				sc.Clients = append(sc.Clients, scenario.Client{Ops: ops})
 			}
-			less, found := outcomes(t, stage, sc, false)
-			all, _ := outcomes(t, stage, sc, true)
+			less, found := outcomes(t, runner, sc, false)
+			all, _ := outcomes(t, runner, sc, true)
 			for said := range all.outcomes {
 				if !less.outcomes[said] {
 					t.Errorf("the reduction loses an outcome:\n%s", said)
@@ -104,10 +104,10 @@ type visited struct {
 }
 
 // outcomes visits a scenario completely.
-func outcomes(t *testing.T, stage *external.Stage, sc scenario.Scenario, naive bool) (v visited, found property.Set) {
+func outcomes(t *testing.T, runner *external.Runner, sc scenario.Scenario, naive bool) (v visited, found property.Set) {
 	v.outcomes = make(map[string]bool)
 	var err error
-	v.Exploration, err = stage.Explore(t.Context(), sc, external.ExploreOptions{Runs: 4000, Naive: naive}, func(x *external.Execution) error {
+	v.Exploration, err = runner.Explore(t.Context(), sc, external.ExploreOptions{Runs: 4000, Naive: naive}, func(x *external.Execution) error {
 		v.outcomes[essence(x)+names("violates", x.Found)+names("puts to the test", x.Exercised)] = true
 		found |= x.Found
 		return nil
@@ -134,11 +134,11 @@ func names(what string, set property.Set) string {
 
 // TestExploreFindsRace visits a lock that misses a race until it has met it.
 func TestExploreFindsRace(t *testing.T) {
-	stage := newStage(t, mutant.Named("locked-is-success"), nil)
+	runner := newStage(t, mutant.Named("locked-is-success"), nil)
 	one := scenario.Client{Ops: []scenario.Operation{acquire}}
 	sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{one, one}}
 	var found property.Set
-	e, err := stage.Explore(t.Context(), sc, external.ExploreOptions{Runs: 1000}, func(x *external.Execution) error { found |= x.Found; return nil })
+	e, err := runner.Explore(t.Context(), sc, external.ExploreOptions{Runs: 1000}, func(x *external.Execution) error { found |= x.Found; return nil })
 	if err != nil || e.Incomplete != "" || !found.Has(property.MutualExclusion) {
 		t.Errorf("%+v, %v: %b", e, err, found)
 	}
@@ -193,12 +193,12 @@ func TestExploreIncomplete(t *testing.T) {
 		{mutant.Named("slots-expire"), 1000, "expires"},   // what is there before they begin
 		{mutant.Named("probe-by-get"), 1000, "consumed"},
 	} {
-		stage := newStage(t, k.target, nil)
+		runner := newStage(t, k.target, nil)
 		sc := scenario.Scenario{
 			Locks:   []scenario.Lock{{Name: "jobs", Slots: 1}},
 			Clients: []scenario.Client{{Ops: []scenario.Operation{acquire}}, {Ops: []scenario.Operation{acquire}}},
 		}
-		e, err := stage.Explore(t.Context(), sc, external.ExploreOptions{Runs: k.runs}, func(*external.Execution) error { return nil })
+		e, err := runner.Explore(t.Context(), sc, external.ExploreOptions{Runs: k.runs}, func(*external.Execution) error { return nil })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,11 +11,11 @@ import (
 
 // pause stops a client for a while. One that can't be stopped stands still at the gate alone.
 func (r *run) pause(c uint8, ms int64) {
-	p := &r.players[c-1]
+	p := &r.clients[c-1]
 	p.wake = r.now + ms
 	r.event(history.Pause, p.process)
 	if err := p.client.Pause(); err != nil {
-		r.unruled.Unpaused++
+		r.uncontrolled.Unpaused++
 		return
 	}
 	r.mu.Lock()
@@ -24,26 +24,26 @@ func (r *run) pause(c uint8, ms int64) {
 }
 
 // cutOff closes the client's side of a connection that the broker does not have any more.
-func (r *run) cutOff(l *link) {
+func (r *run) cutOff(l *connection) {
 	r.mu.Lock()
 	l.cut = true
 	r.leave(l)
-	l.actor.shaken, l.actor.harmed = true, true
-	r.Stage.discard(func(c *wire.Command) bool { return c.Conn == l.conn })
+	l.client.dirty, l.client.harmed = true, true
+	r.Runner.discard(func(c *wire.Command) bool { return c.Conn == l.conn })
 	r.mu.Unlock()
 	l.conn.Cut()
 	r.gone(l)
 }
 
 // gone waits until the socket is closed, so that the client sees that before anything else happens.
-func (r *run) gone(l *link) {
+func (r *run) gone(l *connection) {
 	r.wait(r.ctx, r.config.Patience, func() bool { return l.hungUp })
 }
 
 // loseReply is a reply that never arrives: the connection breaks on its way.
-func (r *run) loseReply(c uint8, l *link, late bool) {
+func (r *run) loseReply(c uint8, l *connection, late bool) {
 	r.monitor.Lost(c)
-	p := &r.players[c-1]
+	p := &r.clients[c-1]
 	p.troubled, p.stale, p.shifted, p.cutOff, p.severed = true, true, true, true, true
 	if r.has(l) {
 		if late {
@@ -56,9 +56,9 @@ func (r *run) loseReply(c uint8, l *link, late bool) {
 }
 
 // haunt has the broker keep a connection that its client has given up.
-func (r *run) haunt(l *link) {
+func (r *run) haunt(l *connection) {
 	r.mu.Lock()
-	l.ghost = true
+	l.halfOpen = true
 	r.mu.Unlock()
 	r.ghosts = append(r.ghosts, l)
 	r.changed(0)
@@ -74,23 +74,23 @@ const (
 )
 
 // lose is the broker seeing the end of a connection.
-func (r *run) lose(l *link, c uint8, why ending) {
+func (r *run) lose(l *connection, c uint8, why ending) {
 	r.mu.Lock()
-	l.released, l.ghost = true, false
+	l.released, l.halfOpen = true, false
 	r.mu.Unlock()
 	l.conn.Release()
-	for i := range r.players {
-		if p := &r.players[i]; p.number == int(c) {
-			r.bereave(p, l, l.process, why)
+	for i := range r.clients {
+		if p := &r.clients[i]; p.number == int(c) {
+			r.sessionsLost(p, l, l.process, why)
 		} else if r.shared && p.current == l {
-			r.bereave(p, l, p.process, byBroker)
+			r.sessionsLost(p, l, p.process, byBroker)
 		}
 	}
 }
 
-// bereave is a client losing a connection, which histories know as a process of its. Where the design is not known,
+// sessionsLost is a client losing a connection, which histories know as a process of its. Where the design is not known,
 // what it gives up by ending a connection itself it has to know: that frees nothing, as far as it was told.
-func (r *run) bereave(p *player, l *link, process int32, why ending) {
+func (r *run) sessionsLost(p *clientState, l *connection, process int32, why ending) {
 	c := uint8(p.number)
 	r.mu.Lock()
 	granted := p.grant == l || p.grant == nil && (p.current == nil || p.current == l)
@@ -100,7 +100,7 @@ func (r *run) bereave(p *player, l *link, process int32, why ending) {
 		p.cutOff = p.cutOff || p.busy
 	}
 	r.monitor.Gone(c, granted, why != byBroker)
-	if r.naming.known || why != byItself || p.dead {
+	if r.pattern.known || why != byItself || p.dead {
 		r.event(history.Gone, process)
 	}
 	r.changed(0)
@@ -110,15 +110,15 @@ func (r *run) bereave(p *player, l *link, process int32, why ending) {
 }
 
 // remains reports whether the broker still has a connection of a client.
-func (r *run) remains(p *player) bool {
+func (r *run) remains(p *clientState) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(p.links, func(l *link) bool { return l.opened && !l.released })
+	return slices.ContainsFunc(p.connections, func(l *connection) bool { return l.opened && !l.released })
 }
 
 // crash kills a client.
 func (r *run) crash(c uint8, late bool) {
-	p := &r.players[c-1]
+	p := &r.clients[c-1]
 	if p.dead {
 		return
 	}
@@ -145,8 +145,8 @@ func (r *run) crash(c uint8, late bool) {
 // drop has the broker drop one of a client's connections, in the order in which they were opened, or all where
 // that is 0. The client does not know yet.
 func (r *run) drop(c uint8, which int) {
-	p := &r.players[c-1]
-	p.shaken, p.harmed = true, true
+	p := &r.clients[c-1]
+	p.dirty, p.harmed = true, true
 	for i, l := range r.open(p) {
 		if which == 0 || which == i+1 {
 			r.lose(l, c, byBroker)
@@ -160,7 +160,7 @@ func (r *run) which(a scenario.Action) scenario.Action {
 	if a.Do != scenario.Drop || a.Arg == 0 {
 		return a
 	}
-	if n := uint16(len(r.open(&r.players[a.Client-1]))); n > 1 {
+	if n := uint16(len(r.open(&r.clients[a.Client-1]))); n > 1 {
 		a.Arg = (a.Arg-1)%n + 1
 	} else {
 		a.Arg = 0
@@ -171,14 +171,14 @@ func (r *run) which(a scenario.Action) scenario.Action {
 // breakChannel has the broker close a channel of the client's, which finds out when it next uses it: the
 // one that its first command at the gate is on, or else the one that it opened last.
 func (r *run) breakChannel(c uint8) {
-	p := &r.players[c-1]
+	p := &r.clients[c-1]
 	cmd := p.first()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p.shaken, p.harmed = true, true
+	p.dirty, p.harmed = true, true
 	l := p.current
 	if cmd != nil {
-		l = r.links[cmd.Conn]
+		l = r.connections[cmd.Conn]
 	}
 	switch {
 	case l == nil:
@@ -191,17 +191,17 @@ func (r *run) breakChannel(c uint8) {
 
 // detect has the broker notice that the client's dead connections are dead.
 func (r *run) detect(c uint8) {
-	p := &r.players[c-1]
-	var rest []*link
+	p := &r.clients[c-1]
+	var rest []*connection
 	for _, l := range r.ghosts {
-		if l.actor != p.actor {
+		if l.client != p.clientHandle {
 			rest = append(rest, l)
 			continue
 		}
 		r.lose(l, c, byFault)
 		r.mu.Lock()
 		if l.hungUp {
-			l.actor.forget(l)
+			l.client.forget(l)
 		}
 		r.mu.Unlock()
 	}
@@ -211,15 +211,15 @@ func (r *run) detect(c uint8) {
 // restart stops the broker and starts it again: connections end, and with them exclusive queues.
 func (r *run) restart() {
 	r.mu.Lock()
-	var all []*link
-	for i := range r.players {
-		p := &r.players[i]
+	var all []*connection
+	for i := range r.clients {
+		p := &r.clients[i]
 		p.harmed = true
-		p.shaken, p.troubled, p.severed, p.shifted, p.stale = true, true, true, true, p.held > 0
+		p.dirty, p.troubled, p.severed, p.shifted, p.stale = true, true, true, true, p.held > 0
 		p.cutOff = p.cutOff || p.busy
-		for _, l := range p.links {
+		for _, l := range p.connections {
 			if !l.released {
-				l.released, l.ghost = true, false
+				l.released, l.halfOpen = true, false
 				all = append(all, l)
 			}
 		}
@@ -236,7 +236,7 @@ func (r *run) restart() {
 	for l := range r.sc.Locks {
 		r.monitor.Restarted(uint8(l), &r.truth[l])
 	}
-	for i := range r.players {
+	for i := range r.clients {
 		r.monitor.Freed(uint8(i + 1))
 	}
 }
@@ -244,14 +244,14 @@ func (r *run) restart() {
 // cutIdle cuts the connections of those who don't play. They may not look at them for long, and would not
 // answer if they were told.
 func (r *run) cutIdle() {
-	var cut []*link
+	var cut []*connection
 	r.mu.Lock()
-	for _, a := range r.actors {
-		if a.number > 0 && a.number <= len(r.players) {
+	for _, a := range r.handles {
+		if a.number > 0 && a.number <= len(r.clients) {
 			continue
 		}
-		a.shaken, a.harmed = true, true
-		for _, l := range a.links {
+		a.dirty, a.harmed = true, true
+		for _, l := range a.connections {
 			l.cut, l.released = true, true
 			r.leave(l)
 			cut = append(cut, l)

@@ -84,7 +84,7 @@ func (h *habit) learn(before, sent int) bool {
 }
 
 // habit is that of a cause. mu is held.
-func (s *Stage) habit(of cause) *habit {
+func (s *Runner) habit(of cause) *habit {
 	h := s.habits[of]
 	if h == nil {
 		h = new(habit)
@@ -94,49 +94,49 @@ func (s *Stage) habit(of cause) *habit {
 }
 
 // comes notes that so much comes after a cause, and counts how often it had gone unseen in this run. mu is held.
-func (a *actor) comes(of cause, total int) {
-	h := a.stage.habit(of)
+func (a *clientHandle) comes(of cause, total int) {
+	h := a.runner.habit(of)
 	if total <= h.total {
 		return
 	}
 	if h.given < mostGiven {
 		h.total = total
 	}
-	if !a.stage.open {
-		a.raced += a.stage.passes[of]
-		a.stage.passes[of] = 0
+	if !a.runner.open {
+		a.raced += a.runner.passes[of]
+		a.runner.passes[of] = 0
 	}
 }
 
 // passesOn notes that a client goes on from a cause. mu is held.
-func (s *Stage) passesOn(from cause) {
+func (s *Runner) passesOn(from cause) {
 	if from != (cause{}) {
 		s.passes[from]++
 	}
 }
 
 // told notes what a client does something by itself for, if it does. mu is held.
-func (a *actor) told(c cause) {
-	a.stage.passesOn(a.cause)
+func (a *clientHandle) told(c cause) {
+	a.runner.passesOn(a.cause)
 	a.cause, a.settled = c, false
 	a.turn++
 }
 
 // leaves notes that a client is called. mu is held.
-func (a *actor) leaves() {
-	a.stage.passesOn(a.cause)
+func (a *clientHandle) leaves() {
+	a.runner.passesOn(a.cause)
 	a.former, a.before, a.cause = a.cause, a.since, cause{}
 }
 
 // sends notes something that comes from a client: a command, or the end of a socket. mu is held.
-func (a *actor) sends(c *wire.Command) {
+func (a *clientHandle) sends(c *wire.Command) {
 	a.since++
 	switch {
 	case a.client == nil:
 	case a.calling:
 		a.overtakes(c)
 	case a.settled:
-		if !a.stage.open && c != nil {
+		if !a.runner.open && c != nil {
 			a.late++
 		}
 		if a.cause != (cause{}) && !reconnects(c) {
@@ -149,7 +149,7 @@ func (a *actor) sends(c *wire.Command) {
 func reconnects(c *wire.Command) bool { return c != nil && c.Method.ID() == frame.ConnectionOpenID }
 
 // hears notes what a client is told. mu is held.
-func (a *actor) hears(answer *wire.Answer) {
+func (a *clientHandle) hears(answer *wire.Answer) {
 	n := len(answer.Settles)
 	if n == 0 { // what it does now, it does for that
 		a.cause = cause{}
@@ -166,8 +166,8 @@ func (a *actor) hears(answer *wire.Answer) {
 }
 
 // answers takes in what a call came to. mu is held.
-func (a *actor) answers(r lock.Result, said string, err error) {
-	if !a.stage.open {
+func (a *clientHandle) answers(r lock.Result, said string, err error) {
+	if !a.runner.open {
 		a.answersAhead(r.Outcome)
 	}
 	a.calling, a.steady, a.answer = false, false, &answer{r, said, err}
@@ -175,16 +175,16 @@ func (a *actor) answers(r lock.Result, said string, err error) {
 }
 
 // behind reports whether a client has written what the gate has not seen yet. mu is held.
-func (a *actor) behind() (behind bool) {
-	for _, l := range a.host.links {
-		behind = l.conn.Behind(a.stage.cue) || behind
+func (a *clientHandle) behind() (behind bool) {
+	for _, l := range a.host.connections {
+		behind = l.conn.Behind(a.runner.notify) || behind
 	}
 	return behind
 }
 
 // follow waits for what a client that is carrying out no operation has sent before, and for what it is known to do by
 // itself after what it was told last. It is false where that was waited for in vain.
-func (s *Stage) follow(ctx context.Context, a *actor) (came bool, err error) {
+func (s *Runner) follow(ctx context.Context, a *clientHandle) (came bool, err error) {
 	came = true
 	for range mostCauses {
 		s.mu.Lock()
@@ -206,7 +206,7 @@ func (s *Stage) follow(ctx context.Context, a *actor) (came bool, err error) {
 }
 
 // await waits for what a client is known to do by itself.
-func (s *Stage) await(ctx context.Context, a *actor) (came bool, err error) {
+func (s *Runner) await(ctx context.Context, a *clientHandle) (came bool, err error) {
 	s.mu.Lock()
 	of, known, turn, before, limit := a.cause, s.habit(a.cause), a.turn, a.since, time.Duration(0)
 	if a.knowable() {
@@ -235,7 +235,7 @@ func (s *Stage) await(ctx context.Context, a *actor) (came bool, err error) {
 }
 
 // knowable reports whether what comes from the client is known to be its own, and can come. mu is held.
-func (a *actor) knowable() bool {
-	shared := slices.ContainsFunc(a.stage.actors, func(o *actor) bool { return o.host != o })
+func (a *clientHandle) knowable() bool {
+	shared := slices.ContainsFunc(a.runner.handles, func(o *clientHandle) bool { return o.host != o })
 	return a.cause != (cause{}) && !shared && !a.paused
 }

@@ -55,9 +55,9 @@ func (c interruptingClient) Call(ctx context.Context, op lock.Op, p external.Par
 func TestCutShort(t *testing.T) {
 	target := lock.References[0]
 	starter := &interrupting{Starter: externaltest.Machines{Target: target, Options: lock.DefaultOptions()}}
-	stage := newStage(t, target, func(c *external.Config) { c.Starter = starter })
-	sc := stage.Playable(sim.NewSource(sim.Space{Target: target}, 7).Scenario(3))
-	whole, err := stage.Run(t.Context(), &sc)
+	runner := newStage(t, target, func(c *external.Config) { c.Starter = starter })
+	sc := runner.Playable(sim.NewSource(sim.Space{Target: target}, 7).Scenario(3))
+	whole, err := runner.Run(t.Context(), &sc)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestCutShort(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		before := starter.started
 		starter.interrupt(n, stop)
-		_, err := stage.Run(ctx, &sc)
+		_, err := runner.Run(ctx, &sc)
 		stop()
 		if err == nil { // it was over before
 			break
@@ -76,7 +76,7 @@ func TestCutShort(t *testing.T) {
 			t.Fatalf("interrupted at call %d: %v", n, err)
 		}
 		starter.interrupt(0, nil)
-		again, err := stage.Run(t.Context(), &sc)
+		again, err := runner.Run(t.Context(), &sc)
 		if err != nil {
 			t.Fatalf("after an interrupt at call %d: %v", n, err)
 		}
@@ -96,17 +96,17 @@ func TestCutShort(t *testing.T) {
 // TestRenew: what new clients do is what the first ones did, under the same names.
 func TestRenew(t *testing.T) {
 	target := lock.References[0]
-	stage := newStage(t, target, nil)
-	sc := stage.Playable(sim.NewSource(sim.Space{Target: target}, 7).Scenario(5))
-	first, err := stage.Run(t.Context(), &sc)
+	runner := newStage(t, target, nil)
+	sc := runner.Playable(sim.NewSource(sim.Space{Target: target}, 7).Scenario(5))
+	first, err := runner.Run(t.Context(), &sc)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if err := stage.Renew(t.Context()); err != nil {
+		if err := runner.Renew(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		again, err := stage.Run(t.Context(), &sc)
+		again, err := runner.Run(t.Context(), &sc)
 		if err != nil {
 			t.Fatal(err)
 		}

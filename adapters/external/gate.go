@@ -14,25 +14,25 @@ import (
 
 // gate is where the commands of one client wait.
 type gate struct {
-	stage *Stage
-	actor *actor
+	runner *Runner
+	client *clientHandle
 }
 
-// link is one connection of a client.
-type link struct {
-	conn  *wire.Conn
-	actor *actor
+// connection is one connection of a client.
+type connection struct {
+	conn   *wire.Conn
+	client *clientHandle
 	// process is what a history knows it by; 0 before it is open.
-	process  int32
-	channels []uint16 // as they were first used: the i-th is channel i+1 in traces
-	broken   uint16   // a channel that the broker is to close when the client next uses it; 0 is none
-	opened   bool     // the broker has it
-	released bool     // the broker has seen its end
-	cut      bool     // the client can have learnt of it
-	deaf     bool     // no answer reaches the client any more
-	ghost    bool     // given up or dead, and the broker has not noticed
-	hungUp   bool     // the client has closed its socket
-	unheard  int      // commands that have passed and are not answered
+	process        int32
+	channels       []uint16 // as they were first used: the i-th is channel i+1 in traces
+	broken         uint16   // a channel that the broker is to close when the client next uses it; 0 is none
+	opened         bool     // the broker has it
+	released       bool     // the broker has seen its end
+	cut            bool     // the client can have learnt of it
+	repliesDropped bool     // no answer reaches the client any more
+	halfOpen       bool     // given up or dead, and the broker has not noticed
+	hungUp         bool     // the client has closed its socket
+	unheard        int      // commands that have passed and are not answered
 	// passage is held by whoever has commands of the connection pass while the gate is open: the connection
 	// itself, or who opens the gate.
 	passage sync.Mutex
@@ -48,20 +48,20 @@ type exchange struct {
 
 // Opened notes a connection.
 func (g *gate) Opened(c *wire.Conn) {
-	s := g.stage
+	s := g.runner
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := &link{conn: c, actor: g.actor}
-	s.links[c] = l
-	g.actor.links = append(g.actor.links, l)
+	l := &connection{conn: c, client: g.client}
+	s.connections[c] = l
+	g.client.connections = append(g.client.connections, l)
 }
 
 // Arrived parks a command, or lets it pass while the gate is open.
 func (g *gate) Arrived(c *wire.Command) {
-	s := g.stage
+	s := g.runner
 	s.mu.Lock()
-	a, l := s.sender(g.actor), s.links[c.Conn]
-	if !s.open && (l.cut || c.Void()) { // it was on its way when the connection or the channel broke
+	a, l := s.sender(g.client), s.connections[c.Conn]
+	if !s.open && (l.cut || c.Obsolete()) { // it was on its way when the connection or the channel broke
 		s.mu.Unlock()
 		c.Discard()
 		return
@@ -70,7 +70,7 @@ func (g *gate) Arrived(c *wire.Command) {
 	if !s.open {
 		a.parked = append(a.parked, c)
 		a.asleep = false
-		s.cue()
+		s.notify()
 		s.mu.Unlock()
 		return
 	}
@@ -80,15 +80,15 @@ func (g *gate) Arrived(c *wire.Command) {
 
 // passAll has all commands of a connection pass that wait at the open gate, in the order in which they came, and
 // behind them one that comes just then.
-func (s *Stage) passAll(l *link, last ...*wire.Command) {
+func (s *Runner) passAll(l *connection, last ...*wire.Command) {
 	l.passage.Lock()
 	defer l.passage.Unlock()
 	s.mu.Lock()
 	all := append(s.takeParked(l), last...)
 	for _, c := range all {
 		l.passing(c)
-		if s.listener != nil {
-			s.listener(c)
+		if s.onCommands != nil {
+			s.onCommands(c)
 		}
 	}
 	s.mu.Unlock()
@@ -98,8 +98,8 @@ func (s *Stage) passAll(l *link, last ...*wire.Command) {
 }
 
 // takeParked takes a connection's commands off the gate, whoever has sent them. mu is held.
-func (s *Stage) takeParked(l *link) (all []*wire.Command) {
-	for _, a := range s.actors {
+func (s *Runner) takeParked(l *connection) (all []*wire.Command) {
+	for _, a := range s.handles {
 		a.parked = slices.DeleteFunc(a.parked, func(c *wire.Command) bool {
 			mine := c.Conn == l.conn
 			if mine {
@@ -113,15 +113,15 @@ func (s *Stage) takeParked(l *link) (all []*wire.Command) {
 }
 
 // passing notes what a command does to its connection that has been taken off the gate. mu is held.
-func (l *link) passing(c *wire.Command) {
+func (l *connection) passing(c *wire.Command) {
 	switch c.Method.ID() {
 	case frame.ConnectionOpenID:
 		l.opened = true
-		l.actor.current = l
+		l.client.current = l
 	case frame.ConnectionCloseID:
 		l.cut = true // what the client has sent behind it means nothing
-		l.actor.stage.leave(l)
-		l.actor.stage.discard(func(o *wire.Command) bool { return o.Conn == c.Conn })
+		l.client.runner.leave(l)
+		l.client.runner.discard(func(o *wire.Command) bool { return o.Conn == c.Conn })
 	}
 	if c.Replies {
 		l.unheard++
@@ -130,17 +130,17 @@ func (l *link) passing(c *wire.Command) {
 
 // Answered sends an answer, unless it is to be lost.
 func (g *gate) Answered(a *wire.Answer) {
-	s := g.stage
+	s := g.runner
 	s.mu.Lock()
-	l := s.links[a.Conn]
-	deaf := l == nil || l.deaf
+	l := s.connections[a.Conn]
+	dropped := l == nil || l.repliesDropped
 	if l != nil {
 		g.heard(l, a)
 	}
 	join := !s.open && joins(a, &s.step)
 	s.mu.Unlock()
 	switch {
-	case deaf:
+	case dropped:
 		a.Lose()
 	case !join || !a.Withhold():
 		a.Send()
@@ -157,22 +157,22 @@ func joins(a *wire.Answer, passes *exchange) bool {
 
 // writesOn reports whether a client has written another message to be confirmed behind one, on the same channel. mu is
 // held.
-func (a *actor) writesOn(c *wire.Command) bool {
+func (a *clientHandle) writesOn(c *wire.Command) bool {
 	return slices.ContainsFunc(a.parked, func(o *wire.Command) bool {
 		return o != c && o.Replies && o.Method.ID() == frame.BasicPublishID && o.Conn == c.Conn && o.Channel == c.Channel
 	})
 }
 
 // heard notes an answer. mu is held.
-func (g *gate) heard(l *link, a *wire.Answer) {
-	s := g.stage
+func (g *gate) heard(l *connection, a *wire.Answer) {
+	s := g.runner
 	for _, c := range a.Settles {
 		l.unheard = max(0, l.unheard-1)
 		if c == s.step.command {
 			s.step.reply, s.step.answered = a.Reply, true
 		}
 	}
-	l.actor.hears(a)
+	l.client.hears(a)
 	switch a.Method.(type) {
 	case *frame.ChannelClose:
 		s.discard(func(c *wire.Command) bool { return c.Conn == a.Conn && c.Channel == a.Channel })
@@ -181,31 +181,31 @@ func (g *gate) heard(l *link, a *wire.Answer) {
 		s.leave(l)
 		s.discard(func(c *wire.Command) bool { return c.Conn == a.Conn })
 	}
-	for _, o := range s.actors {
-		o.asleep = o.asleep && o.host != g.actor
+	for _, o := range s.handles {
+		o.asleep = o.asleep && o.host != g.client
 	}
-	s.cue()
+	s.notify()
 }
 
 // ClientGone notes that a client has hung up. What the broker gets to know of that, and when, is the
 // run's business while there is one.
 func (g *gate) ClientGone(c *wire.Conn, err error) {
-	s := g.stage
+	s := g.runner
 	s.mu.Lock()
 	if errors.Is(err, wire.ErrBound) && s.excess == nil {
-		s.excess = fmt.Errorf("client %d was cut off, and nothing that it did can be judged: %w", g.actor.number, err)
+		s.excess = fmt.Errorf("client %d was cut off, and nothing that it did can be judged: %w", g.client.number, err)
 	}
-	l := s.links[c]
+	l := s.connections[c]
 	l.hungUp = true
 	if l.opened && !l.cut && !l.released {
-		g.actor.sends(nil)
+		g.client.sends(nil)
 	}
 	release := s.open || l.released || !l.opened
 	if release {
 		l.released = true
-		g.actor.forget(l)
+		g.client.forget(l)
 	}
-	s.cue()
+	s.notify()
 	s.mu.Unlock()
 	if release {
 		c.Release()
@@ -214,14 +214,14 @@ func (g *gate) ClientGone(c *wire.Conn, err error) {
 
 // BrokerGone tells the client that the broker has ended the connection.
 func (g *gate) BrokerGone(c *wire.Conn, _ error) {
-	s := g.stage
+	s := g.runner
 	s.mu.Lock()
-	if l := s.links[c]; l != nil {
+	if l := s.connections[c]; l != nil {
 		l.cut = true
 		s.leave(l)
 	}
-	for _, a := range s.actors { // who works on that connection sees its end
-		a.steady = a.steady && a.host != g.actor
+	for _, a := range s.handles { // who works on that connection sees its end
+		a.steady = a.steady && a.host != g.client
 	}
 	s.mu.Unlock()
 	c.HangUp()

@@ -20,7 +20,7 @@ const Measured = property.Set(1<<property.CheapAcquire | 1<<property.CheapVerify
 var fromHistory = property.Set(0).With(property.Linearizable).With(property.MutualExclusion).With(property.StaleBeliefEnds).With(property.Progress).With(property.NoCrash)
 
 // Judgeable are the properties that can be judged of the target.
-func (s *Stage) Judgeable() property.Set {
+func (s *Runner) Judgeable() property.Set {
 	all := property.ApplicableExternal(s.config.Kind)
 	for p := range property.Count {
 		if s.Unjudged(p) != "" {
@@ -31,16 +31,16 @@ func (s *Stage) Judgeable() property.Set {
 }
 
 // FromHistory are the properties that are judged by the history alone, as what the broker has of the lock is not known.
-func (s *Stage) FromHistory() property.Set {
-	if s.naming.known {
+func (s *Runner) FromHistory() property.Set {
+	if s.pattern.known {
 		return property.Set(0).With(property.Linearizable)
 	}
 	return fromHistory
 }
 
 // Unjudged is why a property cannot be judged of the target, "" where it can. It says what was seen.
-func (s *Stage) Unjudged(p property.Property) string {
-	n := &s.naming
+func (s *Runner) Unjudged(p property.Property) string {
+	n := &s.pattern
 	switch other := n.used != "" && (!n.known || s.config.Kind == lock.Mutex); {
 	case p == property.MinimalDriver && other:
 		return "asked of the guidelines' design, and this one is another: it uses " + n.used
@@ -80,12 +80,12 @@ func (r *run) guessless() {
 
 // loose reports whether the end of a connection may free what its client holds, and need not: the design is not
 // known, or by which of several connections a client holds what.
-func (r *run) loose() bool { return !r.naming.known || r.several }
+func (r *run) loose() bool { return !r.pattern.known || r.several }
 
 // loosen has the history speak of clients instead of connections.
 func (r *run) loosen(h *history.History) {
 	h.GoneMayFree = true
-	n := int32(len(r.players))
+	n := int32(len(r.clients))
 	client := func(process int32) int32 { return (process-1)%n + 1 }
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -96,7 +96,7 @@ func (r *run) loosen(h *history.History) {
 			e.Target = client(e.Target)
 		}
 	}
-	if !r.naming.known {
+	if !r.pattern.known {
 		r.record.crowded()
 	}
 }
@@ -136,30 +136,30 @@ func (r *record) crowded() {
 }
 
 // known reports whether what the broker has of the lock is known, and was all the time.
-func (r *run) known() bool { return r.naming.known && r.disagreement == "" }
+func (r *run) known() bool { return r.pattern.known && r.disagreement == "" }
 
 // execution is what the run came to.
 func (r *run) execution() *Execution {
 	r.found(len(r.record.steps))
 	if r.disagreement != "" {
-		r.unruled.Disagreed++
+		r.uncontrolled.Disagreed++
 		r.guessless()
 		r.record.violations = slices.DeleteFunc(r.record.violations, func(v scenario.Violation) bool { return !r.judgeable().Has(v.Property) })
 	}
 	r.mu.Lock()
-	for i := range r.players {
-		r.unruled.Idle += r.players[i].late
-		r.unruled.Raced += r.players[i].raced
+	for i := range r.clients {
+		r.uncontrolled.Idle += r.clients[i].late
+		r.uncontrolled.Raced += r.clients[i].raced
 	}
 	r.mu.Unlock()
 	x := &Execution{
 		Trace: &scenario.Trace{
-			Scenario: *r.sc, Names: r.book.names, Setup: r.record.setup, Steps: r.record.steps,
+			Scenario: *r.sc, Names: r.names.names, Setup: r.record.setup, Steps: r.record.steps,
 			Violations: r.record.violations, Errors: r.record.errors,
 			History: history.History{Kind: r.config.Kind, Clients: len(r.sc.Clients), Events: r.record.events},
 		},
 		Found: r.monitor.Found & r.judgeable(), Exercised: r.monitor.Exercised & r.judgeable(),
-		Uncontrolled: r.unruled, Disagreement: r.disagreement, Wire: r.wire, Traffic: r.traffic,
+		Uncontrolled: r.uncontrolled, Disagreement: r.disagreement, Wire: r.wire, Traffic: r.traffic,
 	}
 	for _, v := range x.Violations {
 		x.Found = x.Found.With(v.Property)
@@ -172,9 +172,9 @@ func (r *run) execution() *Execution {
 		r.loosen(&x.History)
 	}
 	x.Number()
-	for i := range r.players {
-		x.Sent += int(r.players[i].sent)
-		x.Called += r.players[i].called
+	for i := range r.clients {
+		x.Sent += int(r.clients[i].sent)
+		x.Called += r.clients[i].called
 	}
 	if r.known() {
 		x.Overlap, x.Overlaps = r.monitor.Overlap, r.monitor.Overlaps

@@ -51,13 +51,13 @@ func (m *mending) Close() error { return m.conn.Close() }
 // closed may not.
 func TestMendsLater(t *testing.T) {
 	for _, often := range []bool{false, true} {
-		stage := newLockStage(t, 0, func(_ context.Context, url string) (inprocess.Lock, error) {
+		runner := newLockStage(t, 0, func(_ context.Context, url string) (inprocess.Lock, error) {
 			conn, err := amqp091.Dial(url)
 			return &mending{conn: conn, often: often}, err
 		})
-		stage.Measure(external.Stare)
+		runner.Measure(external.SettleLong)
 		step := func(c uint8) scenario.Action { return scenario.Action{Do: scenario.Step, Client: c} }
-		sc := stage.Playable(scenario.Scenario{
+		sc := runner.Playable(scenario.Scenario{
 			Locks: []scenario.Lock{{Name: "jobs"}},
 			Clients: []scenario.Client{
 				{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}},
@@ -67,7 +67,7 @@ func TestMendsLater(t *testing.T) {
 				step(1), step(2), step(1), step(2), step(2), step(2),
 			}},
 		})
-		x, err := stage.Run(t.Context(), &sc)
+		x, err := runner.Run(t.Context(), &sc)
 		if err != nil {
 			t.Fatal(err)
 		}

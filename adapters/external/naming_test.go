@@ -97,7 +97,7 @@ func TestNaming(t *testing.T) {
 		"not at all":        func(n string) string { return fmt.Sprintf("%x", md5.Sum([]byte(n))) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			stage, err := external.NewStage(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
+			runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
 				Name: "named", New: func(_ context.Context, url string) (inprocess.Lock, error) {
 					m := &named{url: url, name: naming}
 					return m, m.open()
@@ -106,12 +106,12 @@ func TestNaming(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer stage.Close()
+			defer runner.Close()
 			source := sim.NewSource(sim.Space{Target: lock.References[1]}, 3)
 			for i := range 40 {
-				sc := stage.Playable(source.Scenario(i))
+				sc := runner.Playable(source.Scenario(i))
 				sc.Faults = nil
-				x, err := stage.Run(t.Context(), &sc)
+				x, err := runner.Run(t.Context(), &sc)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -121,7 +121,7 @@ func TestNaming(t *testing.T) {
 			}
 			ops := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}
 			sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: ops}, {Ops: ops}}}
-			e, err := stage.Explore(t.Context(), sc, external.ExploreOptions{Runs: 100}, func(*external.Execution) error { return nil })
+			e, err := runner.Explore(t.Context(), sc, external.ExploreOptions{Runs: 100}, func(*external.Execution) error { return nil })
 			if err != nil || e.Incomplete != "" || e.Runs != 10 {
 				t.Errorf("%v, %+v", err, e)
 			}

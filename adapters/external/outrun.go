@@ -24,7 +24,7 @@ const (
 
 // waiting is where a client stands that has a command at the gate that is answered, and seems to wait for that. It is
 // zero where it has none. mu is held.
-func (a *actor) waiting() cause {
+func (a *clientHandle) waiting() cause {
 	if n := len(a.parked); n > 0 && a.calling && a.parked[n-1].Replies {
 		return cause{op: a.doing, method: a.parked[n-1].Method.ID(), sent: a.since}
 	}
@@ -41,7 +41,7 @@ func closing(method frame.ID) bool {
 func (h *habit) limitAhead(method frame.ID, patience time.Duration) time.Duration {
 	switch {
 	case method == frame.BasicPublishID && (h.total > 0 || h.looks < habitLooks):
-		return min(Glance, patience)
+		return min(SettleBriefly, patience)
 	case method == frame.BasicPublishID:
 		return 0
 	case closing(method):
@@ -64,7 +64,7 @@ func (h *habit) learnAhead(method frame.ID, goes bool) bool {
 
 // outrun waits for what clients do that have commands at the gate and are known not to wait for the replies. It is
 // false where that was waited for in vain.
-func (s *Stage) outrun(ctx context.Context, a *actor) (came bool, err error) {
+func (s *Runner) outrun(ctx context.Context, a *clientHandle) (came bool, err error) {
 	came = true
 	for range mostAhead {
 		s.mu.Lock()
@@ -91,7 +91,7 @@ func (s *Stage) outrun(ctx context.Context, a *actor) (came bool, err error) {
 
 // awaitAhead waits for a client to go on without its reply, where it may. usual is false where it was known to and did
 // not.
-func (s *Stage) awaitAhead(ctx context.Context, a *actor) (goes, usual bool, err error) {
+func (s *Runner) awaitAhead(ctx context.Context, a *clientHandle) (goes, usual bool, err error) {
 	s.mu.Lock()
 	at, since, limit := a.waiting(), a.since, time.Duration(0)
 	a.waits, a.steady, a.looked = at, at != cause{}, false
@@ -115,9 +115,9 @@ func (s *Stage) awaitAhead(ctx context.Context, a *actor) (goes, usual bool, err
 }
 
 // goesOn notes that a command of a client passes: it may do anything now. mu is held.
-func (a *actor) goesOn() {
+func (a *clientHandle) goesOn() {
 	if a.steady && !a.looked {
-		a.stage.passesOn(a.waits)
+		a.runner.passesOn(a.waits)
 	}
 	a.steady = false
 }
@@ -125,8 +125,8 @@ func (a *actor) goesOn() {
 // overtakes notes a command of a client that is carrying out an operation, where it may as well have come at another
 // time: while another of its connections has one at the gate, or when the client seemed to wait for a reply. More of the
 // same on the channel of that reply is no race: it comes behind. mu is held.
-func (a *actor) overtakes(c *wire.Command) {
-	if a.stage.open || c == nil || len(a.parked) == 0 {
+func (a *clientHandle) overtakes(c *wire.Command) {
+	if a.runner.open || c == nil || len(a.parked) == 0 {
 		return
 	}
 	last, opens := a.parked[len(a.parked)-1], reconnects(c)
@@ -145,7 +145,7 @@ func (a *actor) overtakes(c *wire.Command) {
 }
 
 // answersAhead notes that a client answers whose command is at the gate. An error may have other reasons. mu is held.
-func (a *actor) answersAhead(outcome lock.Outcome) {
+func (a *clientHandle) answersAhead(outcome lock.Outcome) {
 	at := a.waiting()
 	if a.steady {
 		a.raced++

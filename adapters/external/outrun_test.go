@@ -14,17 +14,17 @@ type unwieldy struct {
 	_ []int
 }
 
-// racer is a client of a stage without sockets, whose commands come when the test says.
+// racer is a client of a runner without sockets, whose commands come when the test says.
 type racer struct {
-	*actor
+	*clientHandle
 	conns [2]*wire.Conn
 }
 
 func newRacer() *racer {
-	s := &Stage{wake: make(chan struct{}, 1), habits: make(map[cause]*habit), passes: make(map[cause]int)}
-	a := &actor{stage: s, client: unwieldy{}}
+	s := &Runner{wake: make(chan struct{}, 1), habits: make(map[cause]*habit), passes: make(map[cause]int)}
+	a := &clientHandle{runner: s, client: unwieldy{}}
 	a.host = a
-	s.actors = []*actor{a}
+	s.handles = []*clientHandle{a}
 	return &racer{a, [2]*wire.Conn{{Number: 1}, {Number: 2}}}
 }
 
@@ -80,7 +80,7 @@ func TestLateClose(t *testing.T) {
 	r.expect(t, "before", 0, 0)
 	r.sent(0, &frame.ConnectionClose{})
 	r.expect(t, "while idle", 1, 2) // after two releases it may have come unseen
-	if got := r.stage.habit(r.cause).total; got != 1 {
+	if got := r.runner.habit(r.cause).total; got != 1 {
 		t.Errorf("waits for %d commands after release", got)
 	}
 
@@ -93,7 +93,7 @@ func TestLateClose(t *testing.T) {
 	r.waitsFor()
 	r.sent(0, &frame.ConnectionClose{})
 	r.expect(t, "in the next operation", 0, 2)
-	if got := r.stage.habit(released).total; got != 1 {
+	if got := r.runner.habit(released).total; got != 1 {
 		t.Errorf("waits for %d commands after release", got)
 	}
 	if (&Uncontrolled{Raced: 1}).Free() {
@@ -118,7 +118,7 @@ func TestAnswersAhead(t *testing.T) {
 	at := r.waiting()
 	r.done()
 	r.expect(t, "when it does not", 0, 2)
-	if got := r.stage.habit(at).total; got != 1 {
+	if got := r.runner.habit(at).total; got != 1 {
 		t.Errorf("waits for %d answers", got)
 	}
 }
@@ -154,7 +154,7 @@ func TestMessagesBehind(t *testing.T) {
 func TestHabitGivenUp(t *testing.T) {
 	r := newRacer()
 	of := cause{op: lock.Release, outcome: lock.Done}
-	h := r.stage.habit(of)
+	h := r.runner.habit(of)
 	for range mostGiven {
 		r.comes(of, 1)
 		for range habitMisses {
@@ -162,7 +162,7 @@ func TestHabitGivenUp(t *testing.T) {
 		}
 	}
 	for n := 1; n <= 2; n++ {
-		r.stage.passesOn(of)
+		r.runner.passesOn(of)
 		r.comes(of, 1)
 		if h.limit(0, grace, defaultPatience) != 0 {
 			t.Error("it is waited for again")

@@ -87,7 +87,7 @@ func TestRealDisagreement(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stage, err := external.NewStage(t.Context(), external.Config{
+	runner, err := external.NewRunner(t.Context(), external.Config{
 		URL: url, Sweep: (&rabbitmq.Broker{URL: url}).Sweep, Kind: lock.Semaphore,
 		Starter: inprocess.Starter{Name: "meddler", New: func(ctx context.Context, url string) (inprocess.Lock, error) {
 			c, err := amqplocks.New(ctx, url)
@@ -97,11 +97,11 @@ func TestRealDisagreement(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stage.Close()
+	defer runner.Close()
 	acquire := []scenario.Operation{{Op: lock.Acquire}}
 	sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{{Ops: acquire}}}
 	for range 2 {
-		x, err := stage.Run(t.Context(), &sc)
+		x, err := runner.Run(t.Context(), &sc)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,18 +164,18 @@ func TestRealLeavesNothing(t *testing.T) {
 	}}
 	for way, use := range map[string]func(t *testing.T, m *made){
 		"gate": func(t *testing.T, m *made) {
-			stage, err := external.NewStage(t.Context(), external.Config{URL: url, Sweep: m.Sweep, Notes: m, Kind: lock.Semaphore, Starter: starter})
+			runner, err := external.NewRunner(t.Context(), external.Config{URL: url, Sweep: m.Sweep, Notes: m, Kind: lock.Semaphore, Starter: starter})
 			if err != nil {
 				t.Fatal(err)
 			}
 			acquire := []scenario.Operation{{Op: lock.Acquire}}
 			sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{{Ops: acquire}, {Ops: acquire}}}
 			for range 2 {
-				if _, err := stage.Run(t.Context(), &sc); err != nil {
+				if _, err := runner.Run(t.Context(), &sc); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := stage.Close(); err != nil {
+			if err := runner.Close(); err != nil {
 				t.Fatal(err)
 			}
 		},

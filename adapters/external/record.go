@@ -24,8 +24,8 @@ type record struct {
 	trouble    error // what went wrong with clients that does not matter to the run
 }
 
-// furnished notes what the broker has before the first action.
-func (r *record) furnished(truth [lock.MaxLocks]monitor.Truth) {
+// setUp notes what the broker has before the first action.
+func (r *record) setUp(truth [lock.MaxLocks]monitor.Truth) {
 	r.setup = []scenario.Taken{{Action: scenario.Action{Do: scenario.Step}, Truth: truth}}
 }
 
@@ -46,7 +46,7 @@ func (r *record) exchange(cmd *wire.Command, m amqp.Command, reply amqp.Reply) {
 func (r *run) finish() {
 	rec := &r.record
 	rec.now.Time, rec.now.Events, rec.now.Truth = r.now, len(rec.events)-rec.now.First, r.truth
-	if !r.naming.known {
+	if !r.pattern.known {
 		rec.now.Truth = [lock.MaxLocks]monitor.Truth{}
 	}
 	rec.steps = append(rec.steps, rec.now)
@@ -68,7 +68,7 @@ func (r *record) plain() bool {
 }
 
 func (r *record) invoke(w *run, c uint8) {
-	p := &w.players[c-1]
+	p := &w.clients[c-1]
 	e := history.Event{
 		Time: w.now * 1e6, Process: p.process, Lock: uint16(w.sc.Clients[c-1].Lock), Type: history.Invoke, F: history.F(p.op),
 	}
@@ -102,7 +102,7 @@ func (r *record) explain(said string) {
 var eventTypes = [...]history.EventType{lock.Pending: history.Info, lock.Done: history.OK, lock.Failed: history.Fail, lock.Unknown: history.Info}
 
 func (r *record) complete(w *run, c uint8, res lock.Result) {
-	p := &w.players[c-1]
+	p := &w.clients[c-1]
 	if p.op == lock.Acquire && p.refused {
 		r.refused = append(r.refused, len(r.events))
 	}

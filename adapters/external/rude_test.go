@@ -206,21 +206,21 @@ func (c *rudeClient) Close() error {
 // playRude plays scenarios on rude clients, which come to whatever they come to: no panic, no end that does
 // not come.
 func playRude(t *testing.T, s rude, runs int) {
-	stage, err := external.NewStage(t.Context(), external.Config{
+	runner, err := external.NewRunner(t.Context(), external.Config{
 		Starter: s, Kind: lock.Mutex, Patience: 20 * time.Millisecond, Limit: 20 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stage.Close()
+	defer runner.Close()
 	ops := []scenario.Operation{acquire, verify, release, acquire}
 	for i := range runs {
-		sc := stage.Playable(scenario.Scenario{
+		sc := runner.Playable(scenario.Scenario{
 			Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: ops}, {Ops: ops}},
 			Schedule: scenario.Schedule{Choices: []uint8{uint8(i), 3, 1, 4}},
 		})
-		stage.Bound(30)
-		if _, err := stage.Run(t.Context(), &sc); err != nil {
+		runner.Bound(30)
+		if _, err := runner.Run(t.Context(), &sc); err != nil {
 			t.Logf("run %d: %v", i, err)
 			return
 		}

@@ -33,7 +33,7 @@ type Execution struct {
 	// Then only the history is judged, and what commands alone show.
 	Disagreement string
 	// Wire is what went over the clients' connections while the schedule decided, and Traffic what operations took of it,
-	// where that was measured: see [Stage.Measure]. Neither depends on what the clients did before.
+	// where that was measured: see [Runner.Measure]. Neither depends on what the clients did before.
 	Wire    wire.Counts
 	Traffic Traffic
 }
@@ -45,42 +45,42 @@ type chooser interface {
 
 // run is one scenario being played.
 type run struct {
-	*Stage
+	*Runner
 	ctx     context.Context
 	sc      *scenario.Scenario
-	book    *book
+	names   *nameTable
 	here    string          // what lock names begin with in this run
 	before  map[string]bool // the queues that there were before it
 	wire    wire.Counts     // what had gone over the clients' connections before it, then in it
 	traffic Traffic
 	aliases map[string]string // of queues whose names don't tell whose they are
-	players []player
-	ghosts  []*link
+	clients []clientState
+	ghosts  []*connection
 	buried  []*wire.Conn // of which the broker is to see the end
 	now     int64        // virtual milliseconds
 	truth   [lock.MaxLocks]monitor.Truth
 	monitor monitor.Monitor
 	record  record
-	owners  [lock.MaxLocks][monitor.Slots + 1]*link // who has a slot, or had it last
-	shared  bool                                    // the connection, by all
-	several bool                                    // a client had connections at once
+	owners  [lock.MaxLocks][monitor.Slots + 1]*connection // who has a slot, or had it last
+	shared  bool                                          // the connection, by all
+	several bool                                          // a client had connections at once
 	// disagreement is [Execution.Disagreement].
 	disagreement string
 }
 
-// player is an actor in a run.
-type player struct {
-	*actor
+// clientState is a client in a run.
+type clientState struct {
+	*clientHandle
 	next        int // index of its next operation
 	called      int
 	sent        uint16
-	weight      uint16 // the same, without those that do not count; see SentBy
-	counted     int    // how many of its operation count
-	held        uint8  // the slot that it believes to hold
-	grant       *link  // the connection under which it was granted that
-	incarnation int32  // connections so far
-	process     int32  // that of the operation at hand, or of the last one
-	invoked     int    // index of the event that invoked it
+	weight      uint16      // the same, without those that do not count; see SentBy
+	counted     int         // how many of its operation count
+	held        uint8       // the slot that it believes to hold
+	grant       *connection // the connection under which it was granted that
+	incarnation int32       // connections so far
+	process     int32       // that of the operation at hand, or of the last one
+	invoked     int         // index of the event that invoked it
 	op          lock.Op
 	arg         uint8
 	busy        bool
@@ -102,14 +102,14 @@ type player struct {
 }
 
 // Run plays a scenario. The error is for a run that could not be made; see [Client.Call].
-func (s *Stage) Run(ctx context.Context, sc *scenario.Scenario) (*Execution, error) {
+func (s *Runner) Run(ctx context.Context, sc *scenario.Scenario) (*Execution, error) {
 	var plan scenario.Plan
 	plan.Reset(sc)
 	return s.play(ctx, sc, &plan)
 }
 
 // play plays a scenario with whoever chooses. Clients of a run that was cut short are replaced before the next.
-func (s *Stage) play(ctx context.Context, sc *scenario.Scenario, choose chooser) (_ *Execution, err error) {
+func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser) (_ *Execution, err error) {
 	if s.cutShort {
 		if err := s.Renew(ctx); err != nil {
 			return nil, err
@@ -136,32 +136,32 @@ func (s *Stage) play(ctx context.Context, sc *scenario.Scenario, choose chooser)
 		return nil, err
 	}
 	if r.disagreement = r.broker.disagreement(); r.disagreement != "" {
-		err = s.strike()
+		err = s.deleteAll()
 	}
 	return r.execution(), err
 }
 
-// begin sets the stage: clients are there and connected, and the locks have their slots.
-func (s *Stage) begin(ctx context.Context, sc *scenario.Scenario) (*run, error) {
+// begin makes everything ready: clients are there and connected, and the locks have their slots.
+func (s *Runner) begin(ctx context.Context, sc *scenario.Scenario) (*run, error) {
 	if len(sc.Clients) > lock.MaxClients || len(sc.Locks) > lock.MaxLocks {
 		return nil, fmt.Errorf("a scenario with %d clients and %d locks: expected at most %d and %d",
 			len(sc.Clients), len(sc.Locks), lock.MaxClients, lock.MaxLocks)
 	}
-	if err := s.cast(ctx, len(sc.Clients)); err != nil {
+	if err := s.startClients(ctx, len(sc.Clients)); err != nil {
 		return nil, err
 	}
 	s.runs++
-	s.unruled = Uncontrolled{}
-	r := &run{Stage: s, ctx: ctx, sc: sc, book: s.book(sc.Locks), here: s.place(""), shared: s.Sharing(), aliases: make(map[string]string), traffic: make(Traffic)}
+	s.uncontrolled = Uncontrolled{}
+	r := &run{Runner: s, ctx: ctx, sc: sc, names: s.names(sc.Locks), here: s.place(""), shared: s.Sharing(), aliases: make(map[string]string), traffic: make(Traffic)}
 	r.before = s.there()
-	r.players = make([]player, len(sc.Clients))
+	r.clients = make([]clientState, len(sc.Clients))
 	s.mu.Lock()
-	for i := range r.players {
-		r.players[i] = r.enter(uint8(i + 1))
+	for i := range r.clients {
+		r.clients[i] = r.enter(uint8(i + 1))
 	}
 	s.mu.Unlock()
-	for i := range r.players {
-		r.several = r.several || !r.shared && len(r.open(&r.players[i])) > 1
+	for i := range r.clients {
+		r.several = r.several || !r.shared && len(r.open(&r.clients[i])) > 1
 	}
 	if err := r.createAll(); err != nil {
 		return nil, err
@@ -184,16 +184,16 @@ func (r *run) metered() {
 	r.wire.Less(&before)
 }
 
-// createAll has the custodian make the locks with their slots.
+// createAll has the setup client make the locks with their slots.
 func (r *run) createAll() error {
 	for _, l := range r.sc.Locks {
 		if r.config.Kind == lock.Mutex || l.Slots == 0 {
 			continue
 		}
-		_, err := r.actors[0].do(r.ctx, lock.Create, Params{Name: r.place(l.Name), Slots: int(l.Slots)})
+		_, err := r.handles[0].do(r.ctx, lock.Create, Params{Name: r.place(l.Name), Slots: int(l.Slots)})
 		if errors.Is(err, ErrDied) {
 			r.fallen = err
-			return r.actors[0].kill()
+			return r.handles[0].kill()
 		}
 		if err != nil {
 			return fmt.Errorf("making lock %s with %d slots: %w", l.Name, l.Slots, err)
@@ -205,8 +205,8 @@ func (r *run) createAll() error {
 // clear waits until sockets are closed that nobody uses any more.
 func (r *run) clear() error {
 	_, err := r.wait(r.ctx, r.config.Patience, func() bool {
-		for _, a := range r.actors {
-			if slices.ContainsFunc(a.links, func(l *link) bool { return l.cut }) {
+		for _, a := range r.handles {
+			if slices.ContainsFunc(a.connections, func(l *connection) bool { return l.cut }) {
 				return false
 			}
 		}
@@ -215,11 +215,11 @@ func (r *run) clear() error {
 	return err
 }
 
-// enter is an actor at the beginning of a run. mu is held.
-func (r *run) enter(c uint8) player {
-	p := player{actor: r.actors[c], process: r.processOf(c, 1)}
+// enter is a client at the beginning of a run. mu is held.
+func (r *run) enter(c uint8) clientState {
+	p := clientState{clientHandle: r.handles[c], process: r.processOf(c, 1)}
 	p.late, p.raced = 0, 0
-	if r.shared && p.host != p.actor {
+	if r.shared && p.host != p.clientHandle {
 		p.current = p.host.current
 		return p
 	}
@@ -248,15 +248,15 @@ func (r *run) act(choose chooser) (over bool, err error) {
 			continue
 		}
 		if !r.Can(a) {
-			r.unruled.Unplayed++
+			r.uncontrolled.Unplayed++
 			continue
 		}
 		if err := r.do(a); err != nil {
 			return false, err
 		}
 	}
-	for i := range r.players { // an execution that is not over by then has not made progress
-		if r.players[i].busy {
+	for i := range r.clients { // an execution that is not over by then has not made progress
+		if r.clients[i].busy {
 			r.unfinished(uint8(i + 1))
 		}
 	}
@@ -267,8 +267,8 @@ func (r *run) act(choose chooser) (over bool, err error) {
 // an operation that does not end is given up.
 func (r *run) late() (bool, error) {
 	stuck := func() bool {
-		for i := range r.players {
-			if p := &r.players[i]; p.busy && (p.calling || p.answer != nil) && len(p.parked) == 0 {
+		for i := range r.clients {
+			if p := &r.clients[i]; p.busy && (p.calling || p.answer != nil) && len(p.parked) == 0 {
 				return true
 			}
 		}
@@ -281,8 +281,8 @@ func (r *run) late() (bool, error) {
 		return false, nil
 	}
 	came, err := r.wait(r.ctx, r.config.Limit, func() bool {
-		for i := range r.players {
-			if p := &r.players[i]; len(p.parked) > 0 || p.answer != nil {
+		for i := range r.clients {
+			if p := &r.clients[i]; len(p.parked) > 0 || p.answer != nil {
 				return true
 			}
 		}
@@ -302,12 +302,12 @@ func (r *run) late() (bool, error) {
 
 // giveUp ends the operations that never do. Whoever called them is ended as well.
 func (r *run) giveUp() {
-	for i := range r.players {
-		p := &r.players[i]
+	for i := range r.clients {
+		p := &r.clients[i]
 		if !p.busy || !p.calling {
 			continue
 		}
-		r.unruled.Hung++
+		r.uncontrolled.Hung++
 		r.unfinished(uint8(i + 1))
 		r.conclude(p, uint8(i+1), lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut})
 		r.crash(uint8(i+1), false)
@@ -318,11 +318,11 @@ func (r *run) giveUp() {
 // lock: there it is one that should have, as nothing has gone wrong and nobody else holds anything or is at work.
 func (r *run) unfinished(c uint8) {
 	r.monitor.Unfinished(c)
-	if r.naming.known {
+	if r.pattern.known {
 		return
 	}
-	for i := range r.players {
-		if p := &r.players[i]; i != int(c)-1 && (p.busy || p.held > 0) {
+	for i := range r.clients {
+		if p := &r.clients[i]; i != int(c)-1 && (p.busy || p.held > 0) {
 			return
 		}
 	}
@@ -339,8 +339,8 @@ func (r *run) unfinished(c uint8) {
 
 // done reports whether nobody has anything left to do, and the broker nothing to notice.
 func (r *run) done() bool {
-	for i := range r.players {
-		p := &r.players[i]
+	for i := range r.clients {
+		p := &r.clients[i]
 		if !p.dead && (p.busy || r.upcoming(p, uint8(i+1))) {
 			return false
 		}
@@ -350,28 +350,28 @@ func (r *run) done() bool {
 
 // settle waits until every client is at the gate, or done with its operation, and takes in what is over.
 func (r *run) settle() error {
-	all := func(quiet func(*actor) bool) func() bool {
+	all := func(quiet func(*clientHandle) bool) func() bool {
 		return func() bool {
-			for i := range r.players {
-				if !quiet(r.players[i].actor) {
+			for i := range r.clients {
+				if !quiet(r.clients[i].clientHandle) {
 					return false
 				}
 			}
 			return true
 		}
 	}
-	calm, err := r.wait(r.ctx, r.config.Patience, all(func(a *actor) bool { return a.quiet() || len(a.parked) > 0 }))
+	calm, err := r.wait(r.ctx, r.config.Patience, all(func(a *clientHandle) bool { return a.quiet() || len(a.parked) > 0 }))
 	if err != nil {
 		return err
 	}
 	if calm {
-		err = r.onward(all((*actor).quiet))
+		err = r.onward(all((*clientHandle).quiet))
 	} else {
 		r.mu.Lock()
-		for i := range r.players {
-			if a := r.players[i].actor; !a.quiet() {
+		for i := range r.clients {
+			if a := r.clients[i].clientHandle; !a.quiet() {
 				a.asleep = true
-				r.unruled.Thought++
+				r.uncontrolled.Thought++
 			}
 		}
 		r.mu.Unlock()
@@ -406,7 +406,7 @@ func (r *run) onward(quiet func() bool) error {
 	if calm || err != nil {
 		return err
 	}
-	r.unruled.Unanswered++
+	r.uncontrolled.Unanswered++
 	r.mu.Lock()
 	for _, at := range r.resting() {
 		r.rests[at] = true
@@ -417,8 +417,8 @@ func (r *run) onward(quiet func() bool) error {
 
 // resting is where clients are that are not quiet. mu is held.
 func (r *run) resting() (all []rest) {
-	for i := range r.players {
-		if p := &r.players[i]; !p.quiet() && len(p.parked) > 0 {
+	for i := range r.clients {
+		if p := &r.clients[i]; !p.quiet() && len(p.parked) > 0 {
 			all = append(all, rest{p.doing, p.parked[len(p.parked)-1].Method.ID()})
 		}
 	}
@@ -427,14 +427,14 @@ func (r *run) resting() (all []rest) {
 
 // follow waits for what clients do without being told to.
 func (r *run) follow() error {
-	for i := range r.players {
-		for _, wait := range []func(context.Context, *actor) (bool, error){r.outrun, r.Stage.follow} {
-			came, err := wait(r.ctx, r.players[i].actor)
+	for i := range r.clients {
+		for _, wait := range []func(context.Context, *clientHandle) (bool, error){r.outrun, r.Runner.follow} {
+			came, err := wait(r.ctx, r.clients[i].clientHandle)
 			if err != nil {
 				return err
 			}
 			if !came {
-				r.unruled.Thought++
+				r.uncontrolled.Thought++
 			}
 		}
 	}
@@ -444,9 +444,9 @@ func (r *run) follow() error {
 // trails reports whether an operation that was answered has sent something that is still at the gate. A release, and
 // any operation where the design is not known, is over only when that has reached the broker: what gives a lock back
 // may have no answer, or none that is waited for. mu is held.
-func (r *run) trails(p *player) bool {
+func (r *run) trails(p *clientState) bool {
 	n := len(p.parked)
-	if n > 0 && (!r.naming.known || p.op == lock.Release) && (p.tail == nil || p.trailed < mostCauses && !slices.Contains(p.parked, p.tail) && p.cause.op == 0) {
+	if n > 0 && (!r.pattern.known || p.op == lock.Release) && (p.tail == nil || p.trailed < mostCauses && !slices.Contains(p.parked, p.tail) && p.cause.op == 0) {
 		p.tail = p.parked[n-1]
 		p.trailed++
 	}
@@ -456,13 +456,13 @@ func (r *run) trails(p *player) bool {
 // collect takes in which operations are over, and which connections clients have closed.
 func (r *run) collect() error {
 	r.mu.Lock()
-	var hung []*link
+	var hung []*connection
 	var over []uint8
-	for i := range r.players {
-		p := &r.players[i]
-		for _, l := range p.links {
+	for i := range r.clients {
+		p := &r.clients[i]
+		for _, l := range p.connections {
 			left := slices.ContainsFunc(p.parked, func(c *wire.Command) bool { return c.Conn == l.conn })
-			if l.hungUp && !l.ghost && (l.released || !left) { // what it has sent before is still on its way
+			if l.hungUp && !l.halfOpen && (l.released || !left) { // what it has sent before is still on its way
 				hung = append(hung, l)
 			}
 		}
@@ -483,13 +483,13 @@ func (r *run) collect() error {
 }
 
 // hangUp is a client that has closed its socket.
-func (r *run) hangUp(l *link) {
+func (r *run) hangUp(l *connection) {
 	if r.has(l) {
-		r.unruled.HungUp++
-		r.lose(l, uint8(l.actor.number), byItself)
+		r.uncontrolled.HungUp++
+		r.lose(l, uint8(l.client.number), byItself)
 	}
 	l.conn.Release()
 	r.mu.Lock()
-	l.actor.forget(l)
+	l.client.forget(l)
 	r.mu.Unlock()
 }

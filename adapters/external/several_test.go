@@ -60,9 +60,9 @@ func (m *paired) Verify(ctx context.Context, name string, slot int) (bool, error
 
 func (m *paired) Close() error { return errors.Join(m.asking.Close(), m.named.Close()) }
 
-func newPaired(t *testing.T) *external.Stage {
+func newPaired(t *testing.T) *external.Runner {
 	t.Helper()
-	stage, err := external.NewStage(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
+	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
 		Name: "paired", New: func(_ context.Context, url string) (inprocess.Lock, error) {
 			m := &paired{named: named{url: url, name: func(n string) string { return n + ".lock" }}}
 			return m, m.open()
@@ -71,8 +71,8 @@ func newPaired(t *testing.T) *external.Stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { stage.Close() })
-	return stage
+	t.Cleanup(func() { runner.Close() })
+	return runner
 }
 
 // steps is a client that goes on so often.
@@ -103,16 +103,16 @@ func TestSeveralConnections(t *testing.T) {
 		{"drop of a third is the first's", []scenario.Action{{Do: scenario.Drop, Client: 1, Arg: 3}}, scenario.Drop, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			stage := newPaired(t)
-			if left := stage.Judgeable() & (1 << property.CrashFrees); left == 0 {
-				t.Fatal(stage.Unjudged(property.CrashFrees))
+			runner := newPaired(t)
+			if left := runner.Judgeable() & (1 << property.CrashFrees); left == 0 {
+				t.Fatal(runner.Unjudged(property.CrashFrees))
 			}
 			var actions []scenario.Action
 			actions = append(actions, steps(1, 2)...)
 			actions = append(actions, c.happens...)
 			actions = append(actions, steps(1, 6)...)
 			actions = append(actions, steps(2, 12)...)
-			x, err := stage.Run(t.Context(), &scenario.Scenario{
+			x, err := runner.Run(t.Context(), &scenario.Scenario{
 				Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: use}, {Ops: use}},
 				Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: actions},
 			})
@@ -131,11 +131,11 @@ func TestSeveralConnections(t *testing.T) {
 
 // TestPairedHolds: a right mutex with two connections is accused of nothing, whatever happens.
 func TestPairedHolds(t *testing.T) {
-	stage := newPaired(t)
+	runner := newPaired(t)
 	source := sim.NewSource(sim.Space{Target: lock.References[1]}, 3)
 	for i := range 150 {
-		sc := stage.Playable(source.Scenario(i))
-		x, err := stage.Run(t.Context(), &sc)
+		sc := runner.Playable(source.Scenario(i))
+		x, err := runner.Run(t.Context(), &sc)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -112,7 +112,7 @@ func Stress(ctx context.Context, c StressConfig) (*history.History, *StressStats
 	for _, q := range s.usual() {
 		s.note(q, "")
 	}
-	if err := s.furnish(ctx); err != nil {
+	if err := s.setUp(ctx); err != nil {
 		return nil, nil, errors.Join(err, s.sweep())
 	}
 	err := errors.Join(s.run(ctx), s.clear(ctx))
@@ -142,8 +142,8 @@ func (s *stressRun) custody(ctx context.Context, op lock.Op, slots int) (err err
 	return err
 }
 
-// furnish makes the lock, if it is one that begins with slots.
-func (s *stressRun) furnish(ctx context.Context) error {
+// setUp makes the lock, if it is one that begins with slots.
+func (s *stressRun) setUp(ctx context.Context) error {
 	op := lock.Create
 	if s.config.Slots == 0 {
 		op = lock.NoOp

@@ -40,8 +40,8 @@ func (t Traffic) Merge(others Traffic) {
 }
 
 // counts is what has gone over the connections of all clients.
-func (s *Stage) counts() (sum wire.Counts) {
-	for _, a := range s.actors {
+func (s *Runner) counts() (sum wire.Counts) {
+	for _, a := range s.handles {
 		counts := a.server.Counts()
 		sum.Add(&counts)
 	}

@@ -120,7 +120,7 @@ func (m nacking) Release(ctx context.Context, name string, slot int) error {
 }
 
 // newLeaving starts clients that close their connections as they like.
-func newLeaving(t *testing.T, patience time.Duration, closes func(m *leaving, close func() error, written <-chan struct{})) *external.Stage {
+func newLeaving(t *testing.T, patience time.Duration, closes func(m *leaving, close func() error, written <-chan struct{})) *external.Runner {
 	return newLockStage(t, patience, func(_ context.Context, url string) (inprocess.Lock, error) {
 		m := &leaving{url: url}
 		m.closes = func(close func() error, written <-chan struct{}) { closes(m, close, written) }
@@ -128,22 +128,22 @@ func newLeaving(t *testing.T, patience time.Duration, closes func(m *leaving, cl
 	})
 }
 
-func newLockStage(t *testing.T, patience time.Duration, start inprocess.New) *external.Stage {
+func newLockStage(t *testing.T, patience time.Duration, start inprocess.New) *external.Runner {
 	t.Helper()
-	stage, err := external.NewStage(t.Context(), external.Config{
+	runner, err := external.NewRunner(t.Context(), external.Config{
 		Kind: lock.Mutex, Starter: inprocess.Starter{Name: "leaving", New: start}, Patience: patience,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { stage.Close() })
-	return stage
+	t.Cleanup(func() { runner.Close() })
+	return runner
 }
 
 // compete is a scenario in which two clients use a mutex again and again.
-func compete(stage *external.Stage) scenario.Scenario {
+func compete(runner *external.Runner) scenario.Scenario {
 	ops := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}, {Op: lock.Acquire}, {Op: lock.Release}}
-	return stage.Playable(scenario.Scenario{
+	return runner.Playable(scenario.Scenario{
 		Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: ops}, {Ops: ops}},
 		Schedule: scenario.Schedule{Choices: []uint8{0, 0, 0, 0, 0, 1, 0, 1, 1, 0, 1, 1, 1}},
 	})
@@ -151,12 +151,12 @@ func compete(stage *external.Stage) scenario.Scenario {
 
 // sameAlways demands that a scenario comes to the same each time, which its schedule alone has decided, and violates
 // nothing: what is on its way when a release is answered is part of that.
-func sameAlways(t *testing.T, stage *external.Stage) {
+func sameAlways(t *testing.T, runner *external.Runner) {
 	t.Helper()
-	sc := compete(stage)
+	sc := compete(runner)
 	var first string
 	for i := range 50 {
-		x, err := stage.Run(t.Context(), &sc)
+		x, err := runner.Run(t.Context(), &sc)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +223,7 @@ func (m *lazy) Acquire(ctx context.Context, name string) (int, error) {
 // TestClosedInTheNextOperation: a connection that is closed beside what the next operation does is closed before or
 // after that by chance, and the execution does not count as controlled.
 func TestClosedInTheNextOperation(t *testing.T) {
-	stage := newLockStage(t, 200*time.Millisecond, func(_ context.Context, url string) (inprocess.Lock, error) {
+	runner := newLockStage(t, 200*time.Millisecond, func(_ context.Context, url string) (inprocess.Lock, error) {
 		m := &lazy{leaving: &leaving{url: url}}
 		m.closes = func(close func() error, _ <-chan struct{}) { m.last = close }
 		return m, nil
@@ -232,9 +232,9 @@ func TestClosedInTheNextOperation(t *testing.T) {
 		Locks:   []scenario.Lock{{Name: "jobs"}},
 		Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}, {Op: lock.Acquire}}}},
 	}
-	sc = stage.Playable(sc)
+	sc = runner.Playable(sc)
 	for range 5 {
-		x, err := stage.Run(t.Context(), &sc)
+		x, err := runner.Run(t.Context(), &sc)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,15 +17,15 @@ import (
 // watch has the monitor begin.
 func (r *run) watch() {
 	r.survey()
-	if r.naming.known {
-		r.record.furnished(r.truth)
+	if r.pattern.known {
+		r.record.setUp(r.truth)
 	}
 	o := lock.DefaultOptions()
 	if r.shared {
 		o.Connection = lock.SharedConnection
 	}
 	r.monitor.Checks = r.config.Checks
-	r.monitor.Reset(r.config.Kind, &o, len(r.players), r.truth[:len(r.sc.Locks)])
+	r.monitor.Reset(r.config.Kind, &o, len(r.clients), r.truth[:len(r.sc.Locks)])
 	r.monitor.Unbound()
 }
 
@@ -35,15 +35,15 @@ func (r *run) model(cmd *wire.Command, channel uint16) amqp.Command {
 		if name == "" {
 			return 0
 		}
-		return r.book.names.Intern(r.traced(name))
+		return r.names.names.Intern(r.canonical(name))
 	})
 	m.Channel, m.Pipelined = channel, cmd.Pipelined
 	return m
 }
 
 // told tells the monitor of a command that reached the broker, and what it changed.
-func (r *run) told(c uint8, l *link, cmd *wire.Command, m amqp.Command, reply amqp.Reply) {
-	p := &r.players[c-1]
+func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, reply amqp.Reply) {
+	p := &r.clients[c-1]
 	if m.Method == amqp.ConnectionOpen {
 		r.opened(c, l)
 	}
@@ -60,7 +60,7 @@ func (r *run) told(c uint8, l *link, cmd *wire.Command, m amqp.Command, reply am
 	}
 	p.refused = p.refused || reply.Kind == amqp.ChannelClosed && reply.Code.Refusal()
 	p.shifted = p.shifted || reply.Kind == amqp.ChannelClosed || m.Method == amqp.ChannelClose
-	if what := r.book.mean(m.Queue); what.Known && what.Role == backend.Holder && reply.Kind == amqp.OK {
+	if what := r.names.mean(m.Queue); what.Known && what.Role == backend.Holder && reply.Kind == amqp.OK {
 		p.holds(m.Method, what.Slot)
 	}
 	r.touch(c, m, reply, &x)
@@ -68,7 +68,7 @@ func (r *run) told(c uint8, l *link, cmd *wire.Command, m amqp.Command, reply am
 
 // mend keeps account of channels that the broker has closed: a client may open another one in a later operation, when it
 // needs it.
-func (p *player) mend(m *monitor.Monitor, cmd amqp.Command, reply amqp.Reply) {
+func (p *clientState) mend(m *monitor.Monitor, cmd amqp.Command, reply amqp.Reply) {
 	switch {
 	case cmd.Method == amqp.ConnectionOpen:
 		p.broken, p.owed = 0, 0
@@ -84,7 +84,7 @@ func (p *player) mend(m *monitor.Monitor, cmd amqp.Command, reply amqp.Reply) {
 }
 
 // holds notes that the operation has declared or deleted the queue of a slot's holder.
-func (p *player) holds(do amqp.Method, slot uint8) {
+func (p *clientState) holds(do amqp.Method, slot uint8) {
 	switch {
 	case do == amqp.QueueDeclare:
 		p.claimed = slot
@@ -94,8 +94,8 @@ func (p *player) holds(do amqp.Method, slot uint8) {
 }
 
 // opened is a client that has a further connection.
-func (r *run) opened(c uint8, l *link) {
-	p := &r.players[c-1]
+func (r *run) opened(c uint8, l *connection) {
+	p := &r.clients[c-1]
 	p.incarnation++
 	p.severed = false
 	r.several = r.several || !r.shared && len(r.open(p)) > 1
@@ -108,11 +108,11 @@ func (r *run) opened(c uint8, l *link) {
 
 // touch tells the monitor of a command on a lock's queue.
 func (r *run) touch(c uint8, m amqp.Command, reply amqp.Reply, x *backend.Exchange) {
-	mean := r.book.mean(m.Queue)
+	mean := r.names.mean(m.Queue)
 	if m.Args.Has&(amqp.HasExpires|amqp.HasMessageTTL) != 0 {
 		r.record.timed = true
 	}
-	if r.naming.known && mean.Known {
+	if r.pattern.known && mean.Known {
 		if len(r.sc.Locks) > 1 {
 			r.monitor.Named(c, !mean.Collides)
 		}
@@ -154,28 +154,28 @@ func (r *run) changed(c uint8) {
 func (r *run) survey() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.naming.known {
+	if !r.pattern.known {
 		for l := range r.sc.Locks {
 			r.truth[l] = monitor.Truth{Exists: monitor.AllSlots}
 		}
 		return
 	}
 	r.broker.Look(func(v wire.Sight) {
-		for l, layout := range r.book.layouts {
+		for l, layout := range r.names.layouts {
 			r.truth[l] = r.surveyed(v, layout, &r.owners[l])
 		}
 	})
 }
 
 // surveyed is what the broker has of a lock. Who has a slot is noted among its owners.
-func (r *run) surveyed(v wire.Sight, layout *lock.Layout, owners *[monitor.Slots + 1]*link) (t monitor.Truth) {
-	name := r.actual
+func (r *run) surveyed(v wire.Sight, layout *lock.Layout, owners *[monitor.Slots + 1]*connection) (t monitor.Truth) {
+	name := r.realName
 	holder := func(q amqp.Queue, s uint8) {
 		if v.Exists(name(q)) {
 			conn := v.Owner(name(q))
 			t.Taken |= 1 << s
 			t.Owner[s] = r.ownerOf(conn)
-			owners[s] = r.links[conn]
+			owners[s] = r.connections[conn]
 		}
 	}
 	if r.config.Kind == lock.Mutex {
@@ -195,22 +195,22 @@ func (r *run) surveyed(v wire.Sight, layout *lock.Layout, owners *[monitor.Slots
 
 // ownerOf is the client whose connection that is. mu is held.
 func (r *run) ownerOf(c *wire.Conn) uint8 {
-	l := r.links[c]
+	l := r.connections[c]
 	if r.shared && l != nil { // the first stands for all
 		return 1
 	}
-	if l == nil || l.actor.number == 0 || l.actor.number > len(r.players) {
+	if l == nil || l.client.number == 0 || l.client.number > len(r.clients) {
 		return 0
 	}
-	if l.ghost {
-		return uint8(l.actor.number) | monitor.HalfOpen
+	if l.halfOpen {
+		return uint8(l.client.number) | monitor.HalfOpen
 	}
-	return uint8(l.actor.number)
+	return uint8(l.client.number)
 }
 
 // complete ends a client's operation.
 func (r *run) complete(c uint8) error {
-	p := &r.players[c-1]
+	p := &r.clients[c-1]
 	answer := p.take()
 	if answer == nil || !p.busy {
 		return nil
@@ -232,7 +232,7 @@ func (r *run) complete(c uint8) error {
 
 // crashed is a call of client c, or of the one that makes and destroys the locks (0), that ended its client.
 func (r *run) crashed(c uint8, err error) {
-	r.unruled.Died++
+	r.uncontrolled.Died++
 	r.monitor.Crashless(c, true, strings.TrimPrefix(err.Error(), nameOf(int(c))+", "))
 	if c > 0 {
 		r.monitor.Lost(c) // what its call came to is a consequence
@@ -245,13 +245,13 @@ func (r *run) tellFallen() (ready bool) {
 		r.fallen = nil
 		r.crashed(0, err)
 	}
-	return r.config.Kind == lock.Mutex || r.actors[0].client != nil
+	return r.config.Kind == lock.Mutex || r.handles[0].client != nil
 }
 
 // interpret adds to a result what its client did not say: the slot that was asked about, and why the
 // answer is no. A client whose connection broke while it acquired cannot know that it got nothing; nor can one that
 // has given up a connection release, before the broker knows of that, what it holds by it.
-func (r *run) interpret(p *player, res lock.Result) lock.Result {
+func (r *run) interpret(p *clientState, res lock.Result) lock.Result {
 	switch p.op {
 	case lock.Verify, lock.Wait:
 		res.Slot = p.arg
@@ -281,12 +281,12 @@ func (r *run) interpret(p *player, res lock.Result) lock.Result {
 }
 
 // haunted reports whether what a client holds may be had by a connection that it has given up.
-func (r *run) haunted(p *player) bool {
-	return slices.ContainsFunc(r.ghosts, func(l *link) bool { return l == p.grant || !r.naming.known && l.actor == p.actor })
+func (r *run) haunted(p *clientState) bool {
+	return slices.ContainsFunc(r.ghosts, func(l *connection) bool { return l == p.grant || !r.pattern.known && l.client == p.clientHandle })
 }
 
 // reason is why an operation did not give what was asked for, as far as that can be seen from outside.
-func (r *run) reason(p *player, res lock.Result) lock.Reason {
+func (r *run) reason(p *clientState, res lock.Result) lock.Reason {
 	switch {
 	case p.op == lock.Verify && res.Outcome == lock.Done && !res.Held:
 		switch {
@@ -309,18 +309,18 @@ func (r *run) reason(p *player, res lock.Result) lock.Reason {
 }
 
 // refusal is why an acquire was answered with no.
-func (r *run) refusal(p *player) lock.Reason {
+func (r *run) refusal(p *clientState) lock.Reason {
 	switch {
 	case p.troubled:
 		return lock.Disconnected
-	case p.refused && r.naming.known:
+	case p.refused && r.pattern.known:
 		return lock.GaveUp
 	}
 	return lock.Full
 }
 
 // conclude records how a client's operation ended.
-func (r *run) conclude(p *player, c uint8, res lock.Result) {
+func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 	p.busy = false
 	r.mu.Lock()
 	now := p.current
@@ -340,14 +340,14 @@ func (r *run) conclude(p *player, c uint8, res lock.Result) {
 }
 
 // granted is the connection that has what a client was just told that it holds, or had it last.
-func (r *run) granted(p *player, c uint8) *link {
+func (r *run) granted(p *clientState, c uint8) *connection {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	owner := p.current
-	if !r.naming.known {
+	if !r.pattern.known {
 		return owner
 	}
-	if l := r.owners[r.sc.Clients[c-1].Lock][p.held]; l != nil && l.actor == p.actor {
+	if l := r.owners[r.sc.Clients[c-1].Lock][p.held]; l != nil && l.client == p.clientHandle {
 		return l
 	}
 	return owner
@@ -356,27 +356,27 @@ func (r *run) granted(p *player, c uint8) *link {
 // bill adds up what an operation took, unless a fault broke its connection or channel.
 func (r *run) bill(c uint8, res lock.Result) {
 	cost, lost, broken := r.monitor.Spent(c)
-	if r.config.Costs == nil || r.burst == 0 || broken || res.Outcome == lock.Unknown || r.players[c-1].troubled || cost.Connections > 0 {
+	if r.config.Costs == nil || r.burst == 0 || broken || res.Outcome == lock.Unknown || r.clients[c-1].troubled || cost.Connections > 0 {
 		return
 	}
-	r.config.Costs.Add(r.players[c-1].op, res, lost, [monitor.Measures]int{
+	r.config.Costs.Add(r.clients[c-1].op, res, lost, [monitor.Measures]int{
 		int(cost.Commands), int(cost.Trips), int(cost.Replies), int(cost.Channels), int(cost.Connections),
 	})
 	if !r.shared {
-		after := r.players[c-1].server.Counts()
-		r.traffic.add(r.players[c-1].op, &r.players[c-1].before, &after)
+		after := r.clients[c-1].server.Counts()
+		r.traffic.add(r.clients[c-1].op, &r.clients[c-1].before, &after)
 	}
 }
 
 // audit looks for what is left behind once nobody has anything left to do.
 func (r *run) audit() {
-	if !r.naming.known {
+	if !r.pattern.known {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.broker.Look(func(v wire.Sight) {
-		for q := 1; q < len(r.book.meaning); q++ {
+		for q := 1; q < len(r.names.meaning); q++ {
 			if detail := r.leftover(v, amqp.Queue(q)); detail != "" {
 				r.monitor.Leftover(detail)
 				return
@@ -387,7 +387,7 @@ func (r *run) audit() {
 
 // leftover says what is wrong with a queue that is there, or "".
 func (r *run) leftover(v wire.Sight, q amqp.Queue) string {
-	m, name := r.book.mean(q), r.actual(q)
+	m, name := r.names.mean(q), r.realName(q)
 	switch {
 	case !m.Known || !v.Exists(name):
 		return ""

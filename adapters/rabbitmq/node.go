@@ -71,7 +71,7 @@ func (n *node) prepare(ctx context.Context) (err error) {
 	if n.dir, err = os.MkdirTemp("", "lockproof-node-"); err != nil {
 		return err
 	}
-	if n.janitor, err = hire(n.dir); err != nil {
+	if n.janitor, err = startJanitor(n.dir); err != nil {
 		return err
 	}
 	if n.console, err = os.Create(n.path("console.log")); err != nil {
@@ -131,7 +131,7 @@ func (n *node) boot(ctx context.Context) (version string, err error) {
 	version, err = awaitReady(ctx, n.url(), n.server.ended)
 	if err != nil {
 		printed, _ := os.ReadFile(n.console.Name())
-		return "", fmt.Errorf("%w; it said: %s", err, complaint(string(printed)))
+		return "", fmt.Errorf("%w; it said: %s", err, serverLog(string(printed)))
 	}
 	return version, nil
 }

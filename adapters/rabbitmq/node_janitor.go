@@ -32,9 +32,9 @@ for pause in 0.05 0.2 1 5; do
 done
 exit 1`
 
-// hire starts the janitor of a directory, in a process group of its own: a terminal's interrupt is
+// startJanitor starts the janitor of a directory, in a process group of its own: a terminal's interrupt is
 // for us, not for it.
-func hire(dir string) (*janitor, error) {
+func startJanitor(dir string) (*janitor, error) {
 	cmd := exec.Command("/bin/sh", "-c", cleanUp, dir)
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

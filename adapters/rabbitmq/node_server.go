@@ -45,13 +45,13 @@ func (s *server) end() error {
 	}
 }
 
-const complaintLimit = 500 // characters; Erlang's can go on for pages
+const serverLogLimit = 500 // characters; Erlang's can go on for pages
 
 // bootFailure is how RabbitMQ says why it does not start: a sentence, or an Erlang term of many lines.
 var bootFailure = regexp.MustCompile(`(?m)^(ERROR: .*|Error during startup: (?s:.*?)\n\n)`)
 
-// complaint picks from all that a server printed what is worth showing when it did not come up.
-func complaint(printed string) string {
+// serverLog picks from all that a server printed what is worth showing when it did not come up.
+func serverLog(printed string) string {
 	said := oneLine(bootFailure.FindString(printed))
 	if said == "" {
 		lines := strings.Split(strings.TrimSpace(printed), "\n")
@@ -60,5 +60,5 @@ func complaint(printed string) string {
 	if said == "" {
 		return "nothing"
 	}
-	return said[:min(len(said), complaintLimit)]
+	return said[:min(len(said), serverLogLimit)]
 }

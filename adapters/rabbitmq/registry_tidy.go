@@ -56,7 +56,7 @@ func (r *registration) tidy(ctx context.Context) (tidied int, err error) {
 	dead = slices.DeleteFunc(dead, func(o run) bool { return ctx.Err() != nil || !r.take(o.alive()) })
 	var errs []error
 	for _, o := range dead {
-		if err := r.bury(o, len(dead) == len(all)); err != nil {
+		if err := r.retire(o, len(dead) == len(all)); err != nil {
 			errs = append(errs, fmt.Errorf("tidying up after the run of %s: %w", o.Began.Format(time.DateTime), err))
 			continue
 		}
@@ -84,8 +84,8 @@ func (r *registration) take(queue string) bool {
 	return err == nil
 }
 
-// bury deletes what a dead run has left. alone says that no other run is alive, so that nobody uses what carries no mark.
-func (r *registration) bury(o run, alone bool) error {
+// retire deletes what a dead run has left. alone says that no other run is alive, so that nobody uses what carries no mark.
+func (r *registration) retire(o run, alone bool) error {
 	notes, err := r.conn.Channel()
 	if err != nil {
 		return err

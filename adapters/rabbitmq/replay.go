@@ -104,7 +104,7 @@ func commits(t *scenario.Trace) bool {
 }
 
 // step takes one step and compares what it came to. Setup has truth after its last step only.
-func (p *player) step(ctx context.Context, s *scenario.Taken, truth bool) (*Disagreement, error) {
+func (p *replayer) step(ctx context.Context, s *scenario.Taken, truth bool) (*Disagreement, error) {
 	if err := p.pace.await(ctx, s.Time); err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (p *player) step(ctx context.Context, s *scenario.Taken, truth bool) (*Disa
 }
 
 // excuse takes the recorded code for that of a close which a fault brought about.
-func (p *player) excuse(s *scenario.Taken, got amqp.Reply) amqp.Reply {
+func (p *replayer) excuse(s *scenario.Taken, got amqp.Reply) amqp.Reply {
 	c := &p.clients[s.Action.Client]
 	if got.Kind == amqp.ConnectionClosed && c.line.cut || got.Kind == amqp.ChannelClosed && c.provoked {
 		got.Code = s.Reply.Code
@@ -141,7 +141,7 @@ const pollPause = time.Millisecond
 // settled compares what the broker has with the truth after a step, and returns a queue that is
 // otherwise, if one is. Where the broker learns of the step in its own time, it is asked until it
 // agrees or patience is over.
-func (p *player) settled(ctx context.Context, s *scenario.Taken) (*watched, presence, error) {
+func (p *replayer) settled(ctx context.Context, s *scenario.Taken) (*watched, presence, error) {
 	patience, cancel := context.WithTimeout(ctx, p.options.Patience)
 	defer cancel()
 	for {

@@ -60,7 +60,7 @@ func (c *StressConfig) check(b *Broker) error {
 //   - Crash, a process that died: just before its socket is closed; where the broker closed it, or
 //     stopped answering, just before the last command that was answered.
 //   - Gone, once it is certain that the broker has dropped all that the connection had (see
-//     [undertaker]). It did so at some moment since the Crash, queue by queue.
+//     [disconnectObserver]). It did so at some moment since the Crash, queue by queue.
 //   - Restart, once the broker is up again and before anybody connects to it.
 //
 // A broker that disappears ends operations as the machines see it: as fail where nothing was
@@ -81,7 +81,7 @@ func Stress(ctx context.Context, b *Broker, c StressConfig) (*history.History, *
 		return nil, nil, fmt.Errorf("stress on %s: %w", b.Version, err)
 	}
 	b.note(s.names, s.queues())
-	if err = s.furnish(ctx); err == nil {
+	if err = s.setUp(ctx); err == nil {
 		err = s.run(ctx)
 	}
 	untidy := b.sweep(s.names, s.queues())

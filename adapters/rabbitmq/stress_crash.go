@@ -48,7 +48,7 @@ func (c *stressClient) lose() {
 
 // abandon closes what is left of a connection that the client has given up.
 func (c *stressClient) abandon() {
-	c.undertaker.bury(c.line)
+	c.disconnects.release(c.line)
 	c.line.Kill()
 	c.line = nil
 }

@@ -83,7 +83,7 @@ func (l *stressLine) note(cmd amqp.Command, r amqp.Reply, asked time.Time) {
 	case r.Kind == amqp.OK && claims:
 		l.owned[cmd.Queue] = true
 		if l.alive() {
-			l.run.undertaker.granted(cmd.Queue, asked)
+			l.run.disconnects.granted(cmd.Queue, asked)
 		}
 	case r.Kind == amqp.OK && cmd.Method == amqp.QueueDelete:
 		delete(l.owned, cmd.Queue)

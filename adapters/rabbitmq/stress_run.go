@@ -15,18 +15,18 @@ import (
 
 // stressRun is a run.
 type stressRun struct {
-	broker     *Broker
-	config     StressConfig
-	layout     *lock.Layout
-	names      *amqp.Names // as they are on the broker
-	lock       lock.Implementation
-	recorder   stress.Recorder
-	undertaker *undertaker
-	clients    []*stressClient
-	barrier    *stress.Barrier
-	restarting sync.RWMutex // held by those who connect; a restart has it alone
-	restarts   int
-	elapsed    time.Duration
+	broker      *Broker
+	config      StressConfig
+	layout      *lock.Layout
+	names       *amqp.Names // as they are on the broker
+	lock        lock.Implementation
+	recorder    stress.Recorder
+	disconnects *disconnectObserver
+	clients     []*stressClient
+	barrier     *stress.Barrier
+	restarting  sync.RWMutex // held by those who connect; a restart has it alone
+	restarts    int
+	elapsed     time.Duration
 
 	crew     sync.WaitGroup
 	stop     context.CancelCauseFunc
@@ -46,7 +46,7 @@ func newStress(b *Broker, c StressConfig) (*stressRun, error) {
 	if s.names, err = prefixed(names, c.Prefix); err != nil {
 		return nil, err
 	}
-	s.undertaker = newUndertaker(s)
+	s.disconnects = newUndertaker(s)
 	return s, nil
 }
 
@@ -59,8 +59,8 @@ func (s *stressRun) queues() []amqp.Queue {
 	return all
 }
 
-// furnish declares the slots that the lock begins with, as its administrator would have.
-func (s *stressRun) furnish(ctx context.Context) error {
+// setUp declares the slots that the lock begins with, as its administrator would have.
+func (s *stressRun) setUp(ctx context.Context) error {
 	o, err := newObserver(ctx, s.broker.URL, s.names)
 	if err != nil {
 		return err
@@ -89,20 +89,20 @@ func (s *stressRun) run(ctx context.Context) error {
 	go func() {
 		defer close(buried)
 		defer s.rescue()
-		s.undertaker.work(ctx)
+		s.disconnects.work(ctx)
 	}()
 	for i := range s.config.Members() {
 		s.clients = append(s.clients, newStressClient(s, int32(i+1)))
 	}
 	for _, c := range s.clients {
-		s.hire(func() { c.work(ctx) })
+		s.startClient(func() { c.work(ctx) })
 	}
 	s.crew.Wait()
 	for _, c := range s.clients {
 		c.hangUp()
 	}
 	s.elapsed = time.Duration(s.recorder.Now())
-	s.undertaker.rest()
+	s.disconnects.rest()
 	<-buried
 	return context.Cause(ctx)
 }
@@ -112,7 +112,7 @@ func (s *stressRun) begin(ctx context.Context, round int) {
 	every := s.config.Rounds / (s.config.Restarts + 1)
 	if due := s.config.Restarts > 0 && round > 0 && round%max(1, every) == 0; due && s.restarts < s.config.Restarts {
 		s.restarts++
-		s.hire(func() { s.restart(ctx) })
+		s.startClient(func() { s.restart(ctx) })
 	}
 }
 
@@ -127,8 +127,8 @@ func (s *stressRun) restart(ctx context.Context) {
 	s.recorder.World(history.Restart, history.Nemesis)
 }
 
-// hire has a goroutine work for the run.
-func (s *stressRun) hire(work func()) {
+// startClient has a goroutine work for the run.
+func (s *stressRun) startClient(work func()) {
 	s.crew.Add(1)
 	go func() {
 		defer s.crew.Done()

@@ -34,7 +34,7 @@ func (s *StressStats) settle(op lock.Op, r lock.Result, b *bill) {
 
 // stats adds up what everybody did.
 func (s *stressRun) stats() *StressStats {
-	out := &StressStats{Elapsed: s.elapsed, Restarts: s.restarts, Rounds: s.barrier.Rounds(), Noticed: s.undertaker.noticed}
+	out := &StressStats{Elapsed: s.elapsed, Restarts: s.restarts, Rounds: s.barrier.Rounds(), Noticed: s.disconnects.noticed}
 	for _, c := range s.clients {
 		out.Operations += c.tally.Operations
 		out.Commands += c.tally.Commands

@@ -30,7 +30,7 @@ read -r group && { read -r dismissed || kill -KILL -"$group"; }`
 // startChild starts a command line.
 func startChild(command, dir string, env []string) (*child, error) {
 	c := &child{ended: make(chan struct{})}
-	if err := c.hire(); err != nil {
+	if err := c.watchOver(); err != nil {
 		return nil, fmt.Errorf("starting a guard for it: %w", err)
 	}
 	cmd := exec.Command("/bin/sh", "-c", command)
@@ -53,8 +53,8 @@ func startChild(command, dir string, env []string) (*child, error) {
 	return c, nil
 }
 
-// hire starts the guard, in a group of its own: a terminal's interrupt is for us, not for it.
-func (c *child) hire() (err error) {
+// watchOver starts the guard, in a group of its own: a terminal's interrupt is for us, not for it.
+func (c *child) watchOver() (err error) {
 	c.guard = exec.Command("/bin/sh", "-c", watchOver)
 	c.guard.Dir = "/"
 	c.guard.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -18,7 +18,7 @@ type Client struct {
 	starter *Starter
 	name    string
 	child   *child // nil until the first call
-	stderr  complaint
+	stderr  stderrTail
 	readers sync.WaitGroup
 	closing sync.Once
 	ignored bool // it went on when its input had ended
@@ -33,7 +33,7 @@ type Client struct {
 	waiting  chan *Reply
 	answered int           // the number of the last call that was answered
 	killed   bool          // by us
-	fate     error         // why nothing more is answered; valid once settled
+	exit     error         // why nothing more is answered; valid once settled
 	settled  chan struct{} // closed when nothing more will be answered
 }
 
@@ -62,15 +62,15 @@ func (c *Client) Initialize(ctx context.Context, in external.Setup) (external.Ab
 	r, err := c.Do(ctx, "initialize", initialize{Version, in.Client, in.Lock.String(), in.URL, options})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return external.About{}, c.breach(fmt.Sprintf("no answer within %v: expected one line of JSON (is standard output flushed after each answer?)", limit))
+		return external.About{}, c.protocolError(fmt.Sprintf("no answer within %v: expected one line of JSON (is standard output flushed after each answer?)", limit))
 	case err != nil:
 		return external.About{}, err
 	case r.Error != nil:
-		return external.About{}, c.breach(r.Error.Error())
+		return external.About{}, c.protocolError(r.Error.Error())
 	}
 	about, err := aboutOf(r.Result)
 	if err != nil {
-		return about, c.breach(err.Error())
+		return about, c.protocolError(err.Error())
 	}
 	return about, nil
 }
@@ -89,7 +89,7 @@ func (c *Client) Call(ctx context.Context, op lock.Op, p external.Params) (lock.
 	}
 	out, err := Outcome(op, p, r)
 	if err != nil {
-		return out, c.breach(err.Error())
+		return out, c.protocolError(err.Error())
 	}
 	if r.Error != nil {
 		c.said = r.Error.Message
@@ -102,7 +102,7 @@ func (c *Client) Call(ctx context.Context, op lock.Op, p external.Params) (lock.
 func (c *Client) Explanation() string { return c.said }
 
 // Do makes one call of any method and waits for its answer. A call before it that was given up is waited
-// for first. The error is a [*Breach], a [*Death], or the context's.
+// for first. The error is a [*ProtocolError], a [*ExitError], or the context's.
 func (c *Client) Do(ctx context.Context, method string, parameters any) (*Reply, error) {
 	if c.child == nil {
 		return nil, fmt.Errorf("%s: call of %s before initialize", c.name, method)
@@ -137,7 +137,7 @@ func (c *Client) await(ctx context.Context, answer chan *Reply) (*Reply, error) 
 	case r := <-answer: // its last words
 		return r, nil
 	default:
-		return nil, c.fate
+		return nil, c.exit
 	}
 }
 
@@ -161,8 +161,8 @@ func (c *Client) send(method string, parameters any) (chan *Reply, error) {
 func (c *Client) begin(method string, parameters any, answer chan *Reply) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.fate != nil {
-		return nil, c.fate
+	if c.exit != nil {
+		return nil, c.exit
 	}
 	line, err := json.Marshal(Request{"2.0", c.number + 1, method, parameters})
 	if err != nil || len(line) > MaxRequest {

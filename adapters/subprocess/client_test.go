@@ -92,29 +92,29 @@ func TestWell(t *testing.T) {
 func TestMisbehaviour(t *testing.T) {
 	for _, test := range []struct {
 		role string
-		kind any // *process.Breach, *process.Death, or a lock.Result
+		kind any // *process.ProtocolError, *process.ExitError, or a lock.Result
 		says string
 	}{
-		{"dies at once", &subprocess.Death{}, `c1, initialize: the process ended: exit status 3; its standard error ends with "no such module"`},
-		{"rubbish first", &subprocess.Breach{}, `c1, initialize: printed "Connecting..." to standard output: expected one JSON-RPC answer a line`},
-		{"refuses to begin", &subprocess.Breach{}, `c1, initialize: error -1: "wrong broker"`},
-		{"nameless", &subprocess.Breach{}, `has no "name"`},
-		{"unknown lock", &subprocess.Breach{}, `names "sofa" among its "locks": expected semaphore`},
-		{"unknown operation", &subprocess.Breach{}, `names "grab" among its "operations": expected acquire`},
-		{"prints rubbish", &subprocess.Breach{}, `c1, acquire: printed "got the lock!" to standard output`},
-		{"floods", &subprocess.Breach{}, "printed a line of more than 65536 bytes"},
-		{"answers another", &subprocess.Breach{}, `answered with "id":9: expected "id":2, that of the call under way (acquire)`},
-		{"answers nobody", &subprocess.Breach{}, `answered with error -32700: "parse error" and without the call's "id": expected "id":2`},
-		{"calls us", &subprocess.Breach{}, "sent a call or notification of its own"},
-		{"neither", &subprocess.Breach{}, `expected a "result" or an "error"`},
-		{"old version", &subprocess.Breach{}, `expected "jsonrpc":"2.0"`},
-		{"wrong type", &subprocess.Breach{}, `expected {"held":true,"slot":n}`},
-		{"no slot", &subprocess.Breach{}, `expected {"held":true,"slot":n}`},
-		{"slot of thousands", &subprocess.Breach{}, "with n from 1 to 250"},
-		{"crashes", &subprocess.Death{}, `exit status 1; its standard error ends with "Traceback | in acquire | KeyError: 1"`},
-		{"dies of a signal", &subprocess.Death{}, "c1, acquire: the process ended: "},
-		{"cut off", &subprocess.Death{}, "exit status 0"},
-		{"closes its output", &subprocess.Death{}, "it closed its standard output, went on, and was killed"},
+		{"dies at once", &subprocess.ExitError{}, `c1, initialize: the process ended: exit status 3; its standard error ends with "no such module"`},
+		{"rubbish first", &subprocess.ProtocolError{}, `c1, initialize: printed "Connecting..." to standard output: expected one JSON-RPC answer a line`},
+		{"refuses to begin", &subprocess.ProtocolError{}, `c1, initialize: error -1: "wrong broker"`},
+		{"nameless", &subprocess.ProtocolError{}, `has no "name"`},
+		{"unknown lock", &subprocess.ProtocolError{}, `names "sofa" among its "locks": expected semaphore`},
+		{"unknown operation", &subprocess.ProtocolError{}, `names "grab" among its "operations": expected acquire`},
+		{"prints rubbish", &subprocess.ProtocolError{}, `c1, acquire: printed "got the lock!" to standard output`},
+		{"floods", &subprocess.ProtocolError{}, "printed a line of more than 65536 bytes"},
+		{"answers another", &subprocess.ProtocolError{}, `answered with "id":9: expected "id":2, that of the call under way (acquire)`},
+		{"answers nobody", &subprocess.ProtocolError{}, `answered with error -32700: "parse error" and without the call's "id": expected "id":2`},
+		{"calls us", &subprocess.ProtocolError{}, "sent a call or notification of its own"},
+		{"neither", &subprocess.ProtocolError{}, `expected a "result" or an "error"`},
+		{"old version", &subprocess.ProtocolError{}, `expected "jsonrpc":"2.0"`},
+		{"wrong type", &subprocess.ProtocolError{}, `expected {"held":true,"slot":n}`},
+		{"no slot", &subprocess.ProtocolError{}, `expected {"held":true,"slot":n}`},
+		{"slot of thousands", &subprocess.ProtocolError{}, "with n from 1 to 250"},
+		{"crashes", &subprocess.ExitError{}, `exit status 1; its standard error ends with "Traceback | in acquire | KeyError: 1"`},
+		{"dies of a signal", &subprocess.ExitError{}, "c1, acquire: the process ended: "},
+		{"cut off", &subprocess.ExitError{}, "exit status 0"},
+		{"closes its output", &subprocess.ExitError{}, "it closed its standard output, went on, and was killed"},
 		{"fails", lock.Result{Outcome: lock.Failed}, "no"},
 		{"does not know", lock.Result{Outcome: lock.Unknown}, "timeout"},
 		{"full", lock.Result{Outcome: lock.Done}, ""},
@@ -150,7 +150,7 @@ func judge(t *testing.T, err error, kind any, says string) {
 	if err == nil || fmt.Sprintf("%T", err) != fmt.Sprintf("%T", kind) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%T: %v\nexpected a %T that says %s", err, err, kind, says)
 	}
-	if _, died := kind.(*subprocess.Death); died != errors.Is(err, external.ErrDied) {
+	if _, died := kind.(*subprocess.ExitError); died != errors.Is(err, external.ErrDied) {
 		t.Errorf("%v: the kind of end can't be told", err)
 	}
 }
@@ -165,7 +165,7 @@ func TestAnswersTwice(t *testing.T) {
 		}
 		_, err = c.Call(t.Context(), lock.Count, external.Params{Name: "jobs"})
 	}
-	judge(t, err, &subprocess.Breach{}, "answered call 2 twice")
+	judge(t, err, &subprocess.ProtocolError{}, "answered call 2 twice")
 }
 
 // No answer in time: to the first call that breaks the protocol, later it leaves open what happened.
@@ -173,7 +173,7 @@ func TestHangs(t *testing.T) {
 	s := starter("silent")
 	s.Limit = time.Millisecond
 	_, err := begin(t, s).Initialize(t.Context(), setup)
-	judge(t, err, &subprocess.Breach{}, "no answer within 1ms")
+	judge(t, err, &subprocess.ProtocolError{}, "no answer within 1ms")
 
 	c := begin(t, starter("hangs"))
 	if _, err := c.Initialize(t.Context(), setup); err != nil {
@@ -293,5 +293,5 @@ func TestStandardError(t *testing.T) {
 func TestNoSuchCommand(t *testing.T) {
 	c := begin(t, &subprocess.Starter{Command: "no-such-command-anywhere"})
 	_, err := c.Initialize(t.Context(), setup)
-	judge(t, err, &subprocess.Death{}, "not found")
+	judge(t, err, &subprocess.ExitError{}, "not found")
 }

@@ -5,6 +5,6 @@
 // so that whatever it starts ends with it, and a shell of three lines watches over the group: it ends it
 // when this program dies, of whatever cause.
 //
-// Whatever a program does instead of answering becomes one of two errors: a [Breach] of the protocol, with
-// which there is no going on, or a [Death]. Both are one line, the last lines of its standard error included.
+// Whatever a program does instead of answering becomes one of two errors: a [ProtocolError] of the protocol, with
+// which there is no going on, or a [ExitError]. Both are one line, the last lines of its standard error included.
 package subprocess

@@ -7,29 +7,29 @@ import (
 	"github.com/lockproof/lockproof/adapters/external"
 )
 
-// Breach is a client that broke the protocol. The run cannot go on with it: it is ended.
-type Breach struct {
+// ProtocolError is a client that broke the protocol. The run cannot go on with it: it is ended.
+type ProtocolError struct {
 	During string   // the call that was under way or came next
 	Why    string   // what was expected, and what came
 	Stderr []string // the last lines of its standard error
 }
 
-// Error is the breach in one line.
-func (b *Breach) Error() string { return oneLine(b.During, b.Why, b.Stderr) }
+// Error is the error in one line.
+func (b *ProtocolError) Error() string { return oneLine(b.During, b.Why, b.Stderr) }
 
-// Death is a client that ended by itself. What its operation came to is unknown; errors.Is says that it
+// ExitError is a client that ended by itself. What its operation came to is unknown; errors.Is says that it
 // is [external.ErrDied].
-type Death struct {
+type ExitError struct {
 	During string
 	How    string // its exit status or signal
 	Stderr []string
 }
 
 // Error is the death in one line.
-func (d *Death) Error() string { return oneLine(d.During, "the process ended: "+d.How, d.Stderr) }
+func (d *ExitError) Error() string { return oneLine(d.During, "the process ended: "+d.How, d.Stderr) }
 
 // Unwrap is external.ErrDied.
-func (d *Death) Unwrap() error { return external.ErrDied }
+func (d *ExitError) Unwrap() error { return external.ErrDied }
 
 func oneLine(during, why string, stderr []string) string {
 	said := "its standard error is empty"

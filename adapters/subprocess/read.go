@@ -29,7 +29,7 @@ func (c *Client) read() {
 			c.lost()
 			return
 		}
-		c.settle(&Breach{Why: err.Error()})
+		c.settle(&ProtocolError{Why: err.Error()})
 		return
 	}
 }
@@ -60,7 +60,7 @@ func (c *Client) take(line []byte) error {
 
 // lost is called when nothing more can be read: the program has ended, or is about to.
 func (c *Client) lost() {
-	death := new(Death)
+	death := new(ExitError)
 	if c.child.endsWithin(exitLimit) {
 		death.How = c.child.how
 	} else {
@@ -76,9 +76,9 @@ func (c *Client) settle(reason error) {
 	<-c.child.ended
 	c.readers.Wait()
 	switch e := reason.(type) {
-	case *Breach:
+	case *ProtocolError:
 		e.During, e.Stderr = c.during(), c.stderr.tail()
-	case *Death:
+	case *ExitError:
 		e.During, e.Stderr = c.during(), c.stderr.tail()
 	}
 	c.mu.Lock()
@@ -86,7 +86,7 @@ func (c *Client) settle(reason error) {
 	if c.killed {
 		reason = errKilled
 	}
-	c.fate = reason
+	c.exit = reason
 	close(c.settled)
 }
 
@@ -100,9 +100,9 @@ func (c *Client) during() string {
 	return c.name + ", " + c.last
 }
 
-// breach is what a call says of an answer that can't be one. The process goes on until it is closed.
-func (c *Client) breach(why string) *Breach {
+// protocolError is what a call says of an answer that can't be one. The process goes on until it is closed.
+func (c *Client) protocolError(why string) *ProtocolError {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return &Breach{During: c.name + ", " + c.last, Why: why, Stderr: c.stderr.tail()}
+	return &ProtocolError{During: c.name + ", " + c.last, Why: why, Stderr: c.stderr.tail()}
 }

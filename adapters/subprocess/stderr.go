@@ -15,9 +15,9 @@ const (
 	shownBytes = 1 << 18 // of one process; what follows is counted and dropped
 )
 
-// complaint is a client's standard error: shown to the user up to a bound, its last lines kept for a
+// stderrTail is a client's standard error: shown to the user up to a bound, its last lines kept for a
 // diagnosis.
-type complaint struct {
+type stderrTail struct {
 	to    io.Writer // takes what may be shown; nil shows nothing
 	shown int
 
@@ -27,7 +27,7 @@ type complaint struct {
 }
 
 // Write takes in what was printed.
-func (c *complaint) Write(p []byte) (int, error) {
+func (c *stderrTail) Write(p []byte) (int, error) {
 	c.show(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -44,7 +44,7 @@ func (c *complaint) Write(p []byte) (int, error) {
 }
 
 // keep ends a line. Empty ones say nothing.
-func (c *complaint) keep() {
+func (c *stderrTail) keep() {
 	if s := strings.TrimSpace(strings.ToValidUTF8(string(c.last), "?")); s != "" {
 		c.lines = append(c.lines, s)
 		c.lines = c.lines[max(0, len(c.lines)-keptLines):]
@@ -52,7 +52,7 @@ func (c *complaint) keep() {
 	c.last = c.last[:0]
 }
 
-func (c *complaint) show(p []byte) {
+func (c *stderrTail) show(p []byte) {
 	if c.to == nil || c.shown > shownBytes {
 		return
 	}
@@ -64,7 +64,7 @@ func (c *complaint) show(p []byte) {
 }
 
 // tail is the last lines so far, the one that is not over among them.
-func (c *complaint) tail() []string {
+func (c *stderrTail) tail() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.last) > 0 {

@@ -33,7 +33,7 @@ type Conn struct {
 	freed       sync.Cond // parked has become less, or the client is gone
 	parked      int       // commands at the gate, and their size
 	parkedBytes int
-	ledger      ledger
+	inFlight    inFlight
 	counts      Counts
 	user        string
 	events      []event              // of the broker, to be shown to the gate
@@ -75,7 +75,7 @@ func (c *Conn) Counts() Counts {
 func (c *Conn) Channels() (open int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, ch := range c.ledger.channels {
+	for _, ch := range c.inFlight.channels {
 		if ch.open && !ch.closing {
 			open++
 		}
@@ -117,14 +117,14 @@ func (c *Conn) Answer(m Message) {
 
 func (c *Conn) answer(m Message) {
 	a := &Answer{Message: m, Conn: c}
-	closing := c.ledger.channel(m.Channel).closing
-	c.ledger.answered(a)
+	closing := c.inFlight.channel(m.Channel).closing
+	c.inFlight.answered(a)
 	if w, ok := c.session.(witness); ok {
 		w.answered(a)
 	}
 	c.events = append(c.events, event{answer: a})
 	if m.Method.ID() == frame.ChannelCloseID && !closing { // what waits at the gate never reaches the broker
-		for range c.ledger.channel(m.Channel).crossing() {
+		for range c.inFlight.channel(m.Channel).crossing() {
 			c.answer(Message{Channel: m.Channel, Method: &frame.ChannelCloseOk{}})
 		}
 	}
@@ -193,7 +193,7 @@ func (a *Answer) settle() {
 		panic("wire: an answer was sent that was sent or lost before")
 	}
 	a.done = true
-	a.Conn.ledger.awaited -= len(a.Settles)
+	a.Conn.inFlight.awaited -= len(a.Settles)
 }
 
 // writeOut puts a message into the outbox. mu is held.
@@ -235,11 +235,11 @@ func (m *Message) appendTo(b []byte, frameMax int) []byte {
 func (c *Conn) passing(cmd *Command) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.ledger.foremost(cmd) {
+	if !c.inFlight.isNext(cmd) {
 		panic(fmt.Sprintf("wire: %s passed before what the client had sent on the channel before it", cmd))
 	}
 	c.leaves(cmd)
-	return !c.released && !cmd.void()
+	return !c.released && !cmd.obsolete()
 }
 
 // discarded takes a command off the gate that goes nowhere.
@@ -254,7 +254,7 @@ func (c *Conn) leaves(cmd *Command) {
 	if cmd.passed {
 		panic(fmt.Sprintf("wire: %s passed twice", cmd))
 	}
-	c.ledger.leaves(cmd)
+	c.inFlight.leaves(cmd)
 	cmd.passed = true
 	c.parked--
 	c.parkedBytes -= cmd.Bytes

@@ -174,11 +174,11 @@ func (c *Conn) arrive(m *Message) *refusal {
 	cmd := &Command{Message: *m, Conn: c}
 	c.mu.Lock()
 	c.counts.received(m)
-	gated := c.ledger.arrived(cmd)
+	gated := c.inFlight.arrived(cmd)
 	if gated {
 		c.parked++
 		c.parkedBytes += m.Bytes
-		if cmd.Replies && c.ledger.awaited == 1 {
+		if cmd.Replies && c.inFlight.awaited == 1 {
 			c.counts.RoundTrips++
 		}
 	}
@@ -257,7 +257,7 @@ func (c *Conn) begin(session Session) {
 // refuse closes the connection for what the client has sent. The broker sees its end.
 func (c *Conn) refuse(r *refusal) {
 	c.mu.Lock()
-	if !c.ledger.closing {
+	if !c.inFlight.closing {
 		c.answer(r.connectionClose())
 	}
 	c.mu.Unlock()

@@ -67,7 +67,7 @@ type Command struct {
 	// Replies says that the broker answers it with something that the client waits for.
 	Replies bool
 
-	channel *ledgerChannel
+	channel *channelInFlight
 	confirm uint64 // its number among the messages to be confirmed on its channel, from 1
 	passed  bool
 }
@@ -84,20 +84,20 @@ func (c *Command) Pass() {
 	c.Conn.drain()
 }
 
-// Foremost reports whether all that the client had sent on the channel before it has passed.
-func (c *Command) Foremost() bool {
+// IsNext reports whether all that the client had sent on the channel before it has passed.
+func (c *Command) IsNext() bool {
 	c.Conn.mu.Lock()
 	defer c.Conn.mu.Unlock()
-	return c.Conn.ledger.foremost(c)
+	return c.Conn.inFlight.isNext(c)
 }
 
-// Void reports whether its channel or connection has been closed by the broker since the client has sent it, so that
+// Obsolete reports whether its channel or connection has been closed by the broker since the client has sent it, so that
 // it comes to nothing.
-func (c *Command) Void() bool {
+func (c *Command) Obsolete() bool {
 	c.Conn.mu.Lock()
 	defer c.Conn.mu.Unlock()
-	l := &c.Conn.ledger
-	return l.closing || c.void() || l.channels[c.Channel] != c.channel
+	l := &c.Conn.inFlight
+	return l.closing || c.obsolete() || l.channels[c.Channel] != c.channel
 }
 
 // Discard forgets the command: it never reached the broker. That happens to whatever is on its way

@@ -23,9 +23,9 @@ import (
 // Time stands still in the simulated broker, so queues or messages that expire are an occasion to
 // disagree. What the real broker is to name, it names first, and the other one likewise.
 type Mirror struct {
-	proxy  Proxy
-	shadow *Simulated
-	turn   sync.Mutex // of who talks to the real broker
+	proxy   Proxy
+	replica *Simulated
+	turn    sync.Mutex // of who talks to the real broker
 
 	mu           sync.Mutex
 	agreed       int
@@ -38,14 +38,14 @@ const answerLimit = 5 * time.Second
 // NewMirror is a mirror of the broker behind a proxy. The simulated one is like the version that it calls
 // itself, such as "RabbitMQ 4.0.5".
 func NewMirror(p *Proxy, version string) *Mirror {
-	return &Mirror{proxy: *p, shadow: NewSimulated(SimulatedOptions{Broker: broker.Like(version)})}
+	return &Mirror{proxy: *p, replica: NewSimulated(SimulatedOptions{Broker: broker.Like(version)})}
 }
 
 // Verbatim is true: what clients send is passed on as it is.
 func (m *Mirror) Verbatim() bool { return true }
 
 // Look shows what the broker should have.
-func (m *Mirror) Look(look func(Sight)) { m.shadow.Look(look) }
+func (m *Mirror) Look(look func(Sight)) { m.replica.Look(look) }
 
 // Disagreement is how the two brokers first came to disagree, in words, "" while they have not.
 func (m *Mirror) Disagreement() string {
@@ -76,12 +76,12 @@ func (m *Mirror) disagree(format string, args ...any) {
 }
 
 // Forget deletes a queue from what the broker is thought to have: somebody else has deleted it.
-func (m *Mirror) Forget(name string) { m.shadow.Delete(name) }
+func (m *Mirror) Forget(name string) { m.replica.Delete(name) }
 
 // Connect connects to the real broker.
 func (m *Mirror) Connect(c *Conn) (_ Session, err error) {
 	x := &mirrorSession{mirror: m, expected: make(map[uint64]amqp.Reply), answer: make(chan struct{}, 1)}
-	x.shadow = &simSession{s: m.shadow, c: c, to: x, state: opening, channelMax: channelMax}
+	x.replica = &simSession{s: m.replica, c: c, to: x, state: opening, channelMax: channelMax}
 	x.real, err = m.proxy.connect(c, x.ended)
 	return x, err
 }
@@ -95,7 +95,7 @@ func (m *Mirror) CloseChannel(c *Conn, channel uint16, code amqp.Code) bool {
 	}
 	m.turn.Lock()
 	defer m.turn.Unlock()
-	if !m.shadow.CloseChannel(c, channel, code) {
+	if !m.replica.CloseChannel(c, channel, code) {
 		return false
 	}
 	x.exchange("to close a channel", func(a *Answer) bool {

@@ -11,12 +11,12 @@ import (
 
 // mirrorSession is a connection to both brokers.
 type mirrorSession struct {
-	mirror *Mirror
-	real   *proxySession
-	shadow *simSession
+	mirror  *Mirror
+	real    *proxySession
+	replica *simSession
 
 	mu       sync.Mutex
-	ledger   ledger                // of what the simulated one was told
+	inFlight inFlight              // of what the simulated one was told
 	expected map[uint64]amqp.Reply // what it answered, by the command's number
 	awaits   func(*Answer) bool    // the answer that the real one owes; nil where it owes none
 	answer   chan struct{}         // that has come
@@ -36,7 +36,7 @@ func (x *mirrorSession) Handle(cmd *Command) {
 	}
 	if !cmd.Replies {
 		x.real.Handle(cmd)
-		if cmd.channel != nil && !cmd.void() && cmd.Channel != 0 && !x.real.fence(cmd.Channel, answerLimit) {
+		if cmd.channel != nil && !cmd.obsolete() && cmd.Channel != 0 && !x.real.fence(cmd.Channel, answerLimit) {
 			x.mirror.disagree("the real broker does not carry out %s within %v", cmd.Method.ID(), answerLimit)
 		}
 		return
@@ -96,7 +96,7 @@ func (x *mirrorSession) nameAlike(a *Answer) {
 	case *frame.BasicConsumeOk:
 		name = m.ConsumerTag
 	}
-	x.mirror.shadow.do(func() { x.mirror.shadow.given = name })
+	x.mirror.replica.do(func() { x.mirror.replica.given = name })
 	x.imitate(cmd)
 }
 
@@ -105,11 +105,11 @@ func (x *mirrorSession) imitate(cmd *Command) {
 	twin := *cmd
 	switch m := cmd.Method.(type) {
 	case *frame.ConnectionStartOk:
-		x.shadow.user, _, _ = credentials(m)
+		x.replica.user, _, _ = credentials(m)
 		return
 	case *frame.ConnectionTuneOk:
 		if m.ChannelMax > 0 {
-			x.shadow.channelMax = m.ChannelMax
+			x.replica.channelMax = m.ChannelMax
 		}
 		return
 	case *frame.ConnectionOpen:
@@ -120,12 +120,12 @@ func (x *mirrorSession) imitate(cmd *Command) {
 		}
 	}
 	x.mu.Lock()
-	if x.ledger.arrived(&twin) {
-		x.ledger.leaves(&twin)
+	if x.inFlight.arrived(&twin) {
+		x.inFlight.leaves(&twin)
 		twin.Number = cmd.Number
 	}
 	x.mu.Unlock()
-	x.shadow.Handle(&twin)
+	x.replica.Handle(&twin)
 }
 
 // Heartbeat passes a heartbeat on.
@@ -135,7 +135,7 @@ func (x *mirrorSession) Heartbeat() { x.real.Heartbeat() }
 func (x *mirrorSession) Close() {
 	x.mirror.turn.Lock()
 	defer x.mirror.turn.Unlock()
-	x.shadow.Close()
+	x.replica.Close()
 	if !x.real.leave(answerLimit) {
 		x.mirror.disagree("the real broker does not close a connection within %v", answerLimit)
 	}
@@ -143,8 +143,8 @@ func (x *mirrorSession) Close() {
 
 // ended is told that the real broker has ended the connection.
 func (x *mirrorSession) ended(err error) {
-	x.mirror.shadow.do(func() {
-		if x.shadow.state == running {
+	x.mirror.replica.do(func() {
+		if x.replica.state == running {
 			x.mirror.disagree("the real broker has ended a connection that there is no reason to end: %v", err)
 		}
 	})
@@ -181,7 +181,7 @@ func (x *mirrorSession) Answer(m Message) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	a := &Answer{Message: m}
-	x.ledger.answered(a)
+	x.inFlight.answered(a)
 	for _, c := range a.Settles {
 		x.expected[c.Number] = a.Reply
 	}

@@ -7,7 +7,7 @@ import (
 
 // replyOf is an answer in the model's terms. Messages returned before it are counted in the first
 // answer that can tell.
-func replyOf(m frame.Method, ch *ledgerChannel) amqp.Reply {
+func replyOf(m frame.Method, ch *channelInFlight) amqp.Reply {
 	r := plainReply(m)
 	if ch.returned > 0 && r.Kind != amqp.NoReply && !r.Closed() {
 		r.Code, r.Returned, ch.returned = amqp.NoRoute, ch.returned, 0

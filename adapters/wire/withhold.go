@@ -27,7 +27,7 @@ func (a *Answer) Withhold() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, ack := a.Method.(*frame.BasicAck)
-	if !ack || c.gone || !c.more && !c.ledger.channel(a.Channel).confirmsMore() {
+	if !ack || c.gone || !c.more && !c.inFlight.channel(a.Channel).confirmsMore() {
 		return false
 	}
 	a.settle()
@@ -39,7 +39,7 @@ func (a *Answer) Withhold() bool {
 }
 
 // confirmsMore reports whether a message to be confirmed waits at the gate.
-func (ch *ledgerChannel) confirmsMore() bool {
+func (ch *channelInFlight) confirmsMore() bool {
 	return slices.ContainsFunc(ch.parked, func(c *Command) bool { return c.confirm > 0 })
 }
 
@@ -52,7 +52,7 @@ func (c *Conn) relent() {
 		return
 	}
 	for _, channel := range slices.Sorted(maps.Keys(c.withheld)) {
-		if kept := c.withheld[channel]; !c.ledger.channel(channel).confirmsMore() {
+		if kept := c.withheld[channel]; !c.inFlight.channel(channel).confirmsMore() {
 			delete(c.withheld, channel)
 			c.writeConfirms(kept)
 		}
@@ -85,7 +85,7 @@ func (c *Conn) writeConfirms(all []*Answer) {
 		tag = max(tag, a.Method.(*frame.BasicAck).DeliveryTag)
 	}
 	channel := all[0].Channel
-	if len(all) > 1 && !c.ledger.channel(channel).unconfirmed(tag) {
+	if len(all) > 1 && !c.inFlight.channel(channel).unconfirmed(tag) {
 		c.writeOut(&Message{Channel: channel, Method: &frame.BasicAck{DeliveryTag: tag, Multiple: true}})
 		return
 	}
@@ -95,6 +95,6 @@ func (c *Conn) writeConfirms(all []*Answer) {
 }
 
 // unconfirmed reports whether a message up to a tag is not confirmed yet.
-func (ch *ledgerChannel) unconfirmed(tag uint64) bool {
+func (ch *channelInFlight) unconfirmed(tag uint64) bool {
 	return slices.ContainsFunc(ch.pending, func(c *Command) bool { return c.confirm > 0 && c.confirm <= tag })
 }

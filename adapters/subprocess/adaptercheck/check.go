@@ -62,11 +62,11 @@ func Run(ctx context.Context, c Config, tell func(Step)) (green bool, err error)
 	w.starter = &subprocess.Starter{Command: c.Command, Dir: c.Dir, Stderr: c.Stderr, Limit: c.Limit}
 	defer func() { err = errors.Join(err, w.close()) }()
 	for _, name := range []string{"c1", "c2"} {
-		p := &player{name: name, client: w.starter.Client(name)}
+		p := &checkedClient{name: name, client: w.starter.Client(name)}
 		if p.server, err = wire.Listen("127.0.0.1:0", wire.Config{Backend: w.broker}); err != nil {
 			return false, err
 		}
-		w.players = append(w.players, p)
+		w.clients = append(w.clients, p)
 	}
 	w.walk()
 	return w.green, ctx.Err()
@@ -79,13 +79,13 @@ type walk struct {
 	tell    func(Step)
 	starter *subprocess.Starter
 	broker  *wire.Simulated
-	players []*player
+	clients []*checkedClient
 	green   bool
 	lost    bool // an adapter can't be talked to any more
 }
 
-// player is a client of the walk, with an address of its own.
-type player struct {
+// checkedClient is a client of the walk, with an address of its own.
+type checkedClient struct {
 	name   string
 	client *subprocess.Client
 	server *wire.Server
@@ -94,7 +94,7 @@ type player struct {
 
 func (w *walk) close() error {
 	var errs []error
-	for _, p := range w.players {
+	for _, p := range w.clients {
 		errs = append(errs, p.client.Close(), p.server.Close())
 	}
 	return errors.Join(errs...)
@@ -106,7 +106,7 @@ func (w *walk) report(s Step) {
 }
 
 // begin makes a client's first call.
-func (w *walk) begin(p *player) {
+func (w *walk) begin(p *checkedClient) {
 	s := Step{Client: p.name, What: "initialize"}
 	about, err := p.client.Initialize(w.ctx, external.Setup{Client: p.name, Lock: w.Kind, URL: p.server.URL(), Options: w.Options})
 	if p.about = about; err != nil {
@@ -128,7 +128,7 @@ func (w *walk) broken(s Step, err error) {
 		w.lost = true
 		return
 	}
-	var death *subprocess.Death
+	var death *subprocess.ExitError
 	s.Mark, s.Came, s.Expected = Red, err.Error(), "one JSON-RPC answer, on a line of its own"
 	switch {
 	case errors.As(err, &death):
@@ -145,7 +145,7 @@ func (w *walk) broken(s Step, err error) {
 
 // call makes a call of the script and looks at what comes.
 func (w *walk) call(l line) {
-	p := w.players[l.client-1]
+	p := w.clients[l.client-1]
 	s := Step{Client: p.name, What: l.words()}
 	if !slices.Contains(p.about.Operations, l.op) {
 		s.Mark, s.Came = Skipped, "it does not offer "+l.op.String()
@@ -168,7 +168,7 @@ func (w *walk) call(l line) {
 }
 
 // unknown calls a method that nobody has.
-func (w *walk) unknown(p *player) {
+func (w *walk) unknown(p *checkedClient) {
 	s := Step{Client: p.name, What: "a method that nobody has"}
 	ctx, cancel := context.WithTimeout(w.ctx, w.Limit)
 	defer cancel()
@@ -185,7 +185,7 @@ func (w *walk) unknown(p *player) {
 }
 
 // connected looks whether a client uses the broker that it was told of.
-func (w *walk) connected(p *player) {
+func (w *walk) connected(p *checkedClient) {
 	s := Step{Client: p.name, What: "uses the broker"}
 	n := p.server.Counts().Opened
 	if s.Came = fmt.Sprintf("connections so far: %d", n); n == 0 {
@@ -196,7 +196,7 @@ func (w *walk) connected(p *player) {
 }
 
 // end ends a client's input.
-func (w *walk) end(p *player) {
+func (w *walk) end(p *checkedClient) {
 	s := Step{Client: p.name, What: "end of input", Came: "the process ended"}
 	before := p.deletes()
 	_ = p.client.Close() // it has no errors
@@ -214,13 +214,13 @@ func (w *walk) end(p *player) {
 	w.report(s)
 }
 
-func (p *player) deletes() int {
+func (p *checkedClient) deletes() int {
 	counts := p.server.Counts()
 	return counts.Method(frame.QueueDeleteID).Received
 }
 
 // quiet reports whether the broker has seen the end of all the client's connections.
-func (p *player) quiet() bool {
+func (p *checkedClient) quiet() bool {
 	counts := p.server.Counts()
 	return counts.Closed == counts.Opened
 }

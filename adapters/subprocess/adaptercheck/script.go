@@ -89,7 +89,7 @@ var closing = []line{
 
 // walk goes through the script.
 func (w *walk) walk() {
-	c1, c2 := w.players[0], w.players[1]
+	c1, c2 := w.clients[0], w.clients[1]
 	steps := []func(){func() { w.begin(c1) }}
 	say := func(lines []line) {
 		for _, l := range lines {

@@ -8,28 +8,28 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// beyond is what clients were seen to do of which [depend] knows too little.
-type beyond struct {
+// unsupported is what clients were seen to do of which [depend] knows too little.
+type unsupported struct {
 	expires  atomic.Bool // a queue or a message, so that every step counts: it takes time
 	consumes bool        // messages, of which it then matters who sent them and when
 	bounded  bool        // a queue takes some messages and refuses others
 	answered map[amqp.Queue]amqp.ReplyKind
 }
 
-// overhear looks at what passes while the gate is open: the custodian's commands.
-func (e *explorer) overhear(c *wire.Command) {
+// onCommand looks at what passes while the gate is open: the setup client's commands.
+func (e *explorer) onCommand(c *wire.Command) {
 	m := c.Model(func(string) amqp.Queue { return 0 })
-	e.beyond.timed(&m)
+	e.unsupported.timed(&m)
 }
 
-func (b *beyond) timed(c *amqp.Command) {
+func (b *unsupported) timed(c *amqp.Command) {
 	if c.Args.Has&(amqp.HasExpires|amqp.HasMessageTTL) != 0 || c.Flags.Has(amqp.Expiring) {
 		b.expires.Store(true)
 	}
 }
 
 // look looks at what clients did in an execution.
-func (b *beyond) look(steps []scenario.Taken) {
+func (b *unsupported) look(steps []scenario.Taken) {
 	if b.answered == nil {
 		b.answered = make(map[amqp.Queue]amqp.ReplyKind)
 	}
@@ -52,7 +52,7 @@ func (b *beyond) look(steps []scenario.Taken) {
 }
 
 // why is what makes the reduction leave out too much, "" where nothing does.
-func (b *beyond) why() string {
+func (b *unsupported) why() string {
 	switch {
 	case b.expires.Load():
 		return "a queue or a message expires, and when that is depends on every step"

@@ -50,24 +50,24 @@ const (
 	startLimit = 30 * time.Second
 )
 
-// Stage runs scenarios on a foreign lock, one after the other, with the same clients. It is not safe for
+// Runner runs scenarios on a foreign lock, one after the other, with the same clients. It is not safe for
 // concurrent use.
-type Stage struct {
-	config  Config
-	broker  broker
-	prefix  string // of the names of all queues
-	stop    context.CancelFunc
-	ctx     context.Context // of all calls
-	tasks   sync.WaitGroup  // calls under way
-	actors  []*actor        // by number; 0 is the custodian, who sets and clears the stage
-	about   About
-	naming  naming
-	books   []*book
-	runs    int
-	unruled Uncontrolled // of the run at hand
-	burst   time.Duration
-	bound   int // of steps
-	agreed  int // replies of brokers before this one, see Agreed
+type Runner struct {
+	config       Config
+	broker       broker
+	prefix       string // of the names of all queues
+	stop         context.CancelFunc
+	ctx          context.Context // of all calls
+	tasks        sync.WaitGroup  // calls under way
+	handles      []*clientHandle // by number; 0 is the setup client, who sets up and tidies up
+	about        About
+	pattern      namePattern
+	nameTables   []*nameTable
+	runs         int
+	uncontrolled Uncontrolled // of the run at hand
+	burst        time.Duration
+	bound        int // of steps
+	agreed       int // replies of brokers before this one, see Agreed
 	// lenience is how long operations may take to come to their end after a scenario that left them in
 	// their midst: less and less, where they don't.
 	lenience time.Duration
@@ -77,36 +77,36 @@ type Stage struct {
 	cutShort bool
 
 	// What the gate knows, under mu. wake says that it has changed.
-	mu       sync.Mutex
-	wake     chan struct{}
-	open     bool // everything passes
-	links    map[*wire.Conn]*link
-	habits   map[cause]*habit // what clients do by themselves
-	passes   map[cause]int    // how often clients of this run went on from there without having done more
-	rests    map[rest]bool    // where clients were waited for in vain
-	step     exchange         // the command that passes
-	listener func(*wire.Command)
-	excess   error // of a client that took more than it may; nil while none did
+	mu          sync.Mutex
+	wake        chan struct{}
+	open        bool // everything passes
+	connections map[*wire.Conn]*connection
+	habits      map[cause]*habit // what clients do by themselves
+	passes      map[cause]int    // how often clients of this run went on from there without having done more
+	rests       map[rest]bool    // where clients were waited for in vain
+	step        exchange         // the command that passes
+	onCommands  func(*wire.Command)
+	excess      error // of a client that took more than it may; nil while none did
 }
 
 // maxConnections is how many connections a client may have at once.
 const maxConnections = 256
 
-// NewStage starts the first client, looks whether it does what is to be seen of a lock at all, and how
+// NewRunner starts the first client, looks whether it does what is to be seen of a lock at all, and how
 // it names its queues.
-func NewStage(ctx context.Context, c Config) (*Stage, error) {
+func NewRunner(ctx context.Context, c Config) (*Runner, error) {
 	if c.Patience == 0 {
 		c.Patience = defaultPatience
 	}
 	if c.Limit == 0 {
 		c.Limit = defaultLimit
 	}
-	s := &Stage{
-		config: c, wake: make(chan struct{}, 1), open: true, links: make(map[*wire.Conn]*link),
+	s := &Runner{
+		config: c, wake: make(chan struct{}, 1), open: true, connections: make(map[*wire.Conn]*connection),
 		habits: make(map[cause]*habit), passes: make(map[cause]int), rests: make(map[rest]bool),
 	}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	err := s.engage()
+	err := s.connect()
 	if err == nil {
 		err = s.start(ctx)
 	}
@@ -117,29 +117,29 @@ func NewStage(ctx context.Context, c Config) (*Stage, error) {
 }
 
 // start starts the first clients and learns from them what is to be known before a run.
-func (s *Stage) start(ctx context.Context) error {
+func (s *Runner) start(ctx context.Context) error {
 	s.mu.Lock()
 	s.excess = nil
 	s.mu.Unlock()
-	s.naming = naming{}
-	heard := s.overhear()
-	err := s.cast(ctx, 0)
+	s.pattern = namePattern{}
+	heard := s.onCommand()
+	err := s.startClients(ctx, 0)
 	if err == nil {
-		err = s.rehearse(ctx, heard)
+		err = s.probe(ctx, heard)
 	}
 	if err == nil {
-		err = s.cast(ctx, 1) // whether clients share a connection is seen when there are two
+		err = s.startClients(ctx, 1) // whether clients share a connection is seen when there are two
 	}
 	if err == nil {
-		err = s.rehearseAgain(ctx)
+		err = s.probeAgain(ctx)
 	}
 	return err
 }
 
-// Renew ends all clients and starts new ones with a broker of their own, as [NewStage] does: nothing that was
+// Renew ends all clients and starts new ones with a broker of their own, as [NewRunner] does: nothing that was
 // done before reaches the runs to come.
-func (s *Stage) Renew(ctx context.Context) error {
-	if err := s.strike(); err != nil {
+func (s *Runner) Renew(ctx context.Context) error {
+	if err := s.deleteAll(); err != nil {
 		return err
 	}
 	err := s.start(ctx)
@@ -148,39 +148,39 @@ func (s *Stage) Renew(ctx context.Context) error {
 }
 
 // About is what the clients say of themselves.
-func (s *Stage) About() About { return s.about }
+func (s *Runner) About() About { return s.about }
 
 // Measure has the runs to come tell which commands were written in one go, by waiting so long for more
 // before a message passes that is to be confirmed; 0 is not at all. What operations cost is judged in such
 // runs alone. On a busy machine commands take their time, so what seems to cost too much after a
-// [Glance] deserves a [Stare].
-func (s *Stage) Measure(burst time.Duration) { s.burst = burst }
+// [SettleBriefly] deserves a [SettleLong].
+func (s *Runner) Measure(burst time.Duration) { s.burst = burst }
 
 // Bound has the runs to come end after so many steps, whatever is left to do; 0 is [scenario.Scenario.StepLimit].
-func (s *Stage) Bound(steps int) { s.bound = steps }
+func (s *Runner) Bound(steps int) { s.bound = steps }
 
 // How long to look for what was written right behind a message.
 const (
-	Glance = 2 * time.Millisecond
-	Look   = 10 * time.Millisecond
-	Stare  = 40 * time.Millisecond
+	SettleBriefly = 2 * time.Millisecond
+	Settle        = 10 * time.Millisecond
+	SettleLong    = 40 * time.Millisecond
 )
 
 // Close ends all clients, and the broker or what they have left on it.
-func (s *Stage) Close() error {
-	err := s.dismiss()
+func (s *Runner) Close() error {
+	err := s.shutDown()
 	s.stop()
 	s.tasks.Wait()
 	return err
 }
 
-// dismiss ends all clients and clears the broker. Who may be in the midst of a run is killed.
-func (s *Stage) dismiss() error {
+// shutDown ends all clients and clears the broker. Who may be in the midst of a run is killed.
+func (s *Runner) shutDown() error {
 	if !s.cutShort { // saying goodbye may take commands
 		s.gate(true)
 	}
 	var errs []error
-	for _, a := range s.actors {
+	for _, a := range s.handles {
 		s.mu.Lock()
 		calling := a.calling
 		s.mu.Unlock()
@@ -193,32 +193,32 @@ func (s *Stage) dismiss() error {
 			}
 		}
 	}
-	for _, a := range s.actors {
+	for _, a := range s.handles {
 		errs = append(errs, a.server.Close())
 	}
 	s.mu.Lock()
-	s.actors, s.links, s.open = nil, make(map[*wire.Conn]*link), true
+	s.handles, s.connections, s.open = nil, make(map[*wire.Conn]*connection), true
 	s.mu.Unlock()
 	return errors.Join(append(errs, s.clean())...)
 }
 
-// cast sees that there is a client of each number up to n, connected and idle.
-func (s *Stage) cast(ctx context.Context, n int) error {
-	for len(s.actors) <= n {
-		a := &actor{stage: s, number: len(s.actors)}
+// startClients sees that there is a client of each number up to n, connected and idle.
+func (s *Runner) startClients(ctx context.Context, n int) error {
+	for len(s.handles) <= n {
+		a := &clientHandle{runner: s, number: len(s.handles)}
 		a.host = a
 		server, err := wire.Listen("127.0.0.1:0", wire.Config{
-			Backend: s.broker, Gate: &gate{stage: s, actor: a}, MaxConnections: maxConnections, MaxHandshake: startLimit,
+			Backend: s.broker, Gate: &gate{runner: s, client: a}, MaxConnections: maxConnections, MaxHandshake: startLimit,
 		})
 		if err != nil {
 			return err
 		}
 		a.server = server
 		s.mu.Lock()
-		s.actors = append(s.actors, a)
+		s.handles = append(s.handles, a)
 		s.mu.Unlock()
 	}
-	for _, a := range s.actors[:n+1] {
+	for _, a := range s.handles[:n+1] {
 		if err := a.ready(ctx); err != nil {
 			return fmt.Errorf("client %d: %w", a.number, err)
 		}
@@ -226,8 +226,8 @@ func (s *Stage) cast(ctx context.Context, n int) error {
 	return nil
 }
 
-// cue says that something has changed.
-func (s *Stage) cue() {
+// notify says that something has changed.
+func (s *Runner) notify() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -235,13 +235,13 @@ func (s *Stage) cue() {
 }
 
 // gate opens or closes the gate. What waits there when it opens, passes.
-func (s *Stage) gate(open bool) {
+func (s *Runner) gate(open bool) {
 	s.mu.Lock()
 	s.open = open
-	var links []*link
+	var links []*connection
 	if open {
-		for _, a := range s.actors {
-			links = append(links, a.links...)
+		for _, a := range s.handles {
+			links = append(links, a.connections...)
 		}
 	}
 	s.mu.Unlock()
@@ -252,7 +252,7 @@ func (s *Stage) gate(open bool) {
 
 // wait waits until a condition holds, which is looked at under mu whenever something has changed. It is
 // false if that takes longer than it may, and an error where a client has taken more than it may.
-func (s *Stage) wait(ctx context.Context, limit time.Duration, holds func() bool) (bool, error) {
+func (s *Runner) wait(ctx context.Context, limit time.Duration, holds func() bool) (bool, error) {
 	var late <-chan time.Time
 	for {
 		s.mu.Lock()
@@ -278,10 +278,10 @@ func (s *Stage) wait(ctx context.Context, limit time.Duration, holds func() bool
 
 // place is what scenario.Scenario calls a lock, as it is called in one run: equally long in each, so that what goes over
 // the wire does not depend on how many there were before.
-func (s *Stage) place(name string) string { return fmt.Sprintf("%sr%06d.%s", s.prefix, s.runs, name) }
+func (s *Runner) place(name string) string { return fmt.Sprintf("%sr%06d.%s", s.prefix, s.runs, name) }
 
 // supports reports whether the clients offer an operation.
-func (s *Stage) supports(op lock.Op) bool {
+func (s *Runner) supports(op lock.Op) bool {
 	for _, o := range s.About().Operations {
 		if o == op {
 			return true
@@ -292,7 +292,7 @@ func (s *Stage) supports(op lock.Op) bool {
 
 // Playable leaves out of a scenario what the target's clients don't offer, and what is not for them to
 // choose: the reference's options.
-func (s *Stage) Playable(sc scenario.Scenario) scenario.Scenario {
+func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 	sc.Target, sc.Options = s.target(), lock.DefaultOptions()
 	clients := make([]scenario.Client, len(sc.Clients))
 	for i, c := range sc.Clients {
@@ -314,7 +314,7 @@ func (s *Stage) Playable(sc scenario.Scenario) scenario.Scenario {
 }
 
 // target is what the target is called.
-func (s *Stage) target() string {
+func (s *Runner) target() string {
 	if s.config.Name != "" {
 		return s.config.Name
 	}

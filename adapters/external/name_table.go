@@ -12,9 +12,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// book is the names of the queues of some locks, as traces have them: without what makes a lock's name
+// names is the names of the queues of some locks, as traces have them: without what makes a lock's name
 // another one in each run.
-type book struct {
+type nameTable struct {
 	locks   []scenario.Lock
 	names   *amqp.Names
 	layouts []*lock.Layout
@@ -25,46 +25,46 @@ type book struct {
 
 // booksKept bounds how many books are kept for scenarios to come, and namesKept how many names one has.
 const (
-	booksKept = 16
-	namesKept = 4096
+	nameTablesKept = 16
+	namesKept      = 4096
 )
 
-// book is the one for a scenario's locks.
-func (s *Stage) book(locks []scenario.Lock) *book {
+// names is the one for a scenario's locks.
+func (s *Runner) names(locks []scenario.Lock) *nameTable {
 	sameName := func(a, b scenario.Lock) bool { return a.Name == b.Name }
-	s.books = slices.DeleteFunc(s.books, func(b *book) bool { return b.names.Len() > namesKept })
-	for _, b := range s.books {
+	s.nameTables = slices.DeleteFunc(s.nameTables, func(b *nameTable) bool { return b.names.Len() > namesKept })
+	for _, b := range s.nameTables {
 		if slices.EqualFunc(b.locks, locks, sameName) {
 			return b
 		}
 	}
-	if len(s.books) == booksKept {
-		s.books = s.books[1:]
+	if len(s.nameTables) == nameTablesKept {
+		s.nameTables = s.nameTables[1:]
 	}
-	b := &book{locks: slices.Clone(locks), names: new(amqp.Names), into: make(map[amqp.Queue]int)}
+	b := &nameTable{locks: slices.Clone(locks), names: new(amqp.Names), into: make(map[amqp.Queue]int)}
 	for i, l := range locks {
-		layout := lock.NewLayout(b.names, s.naming.name, l.Name, monitor.Slots)
+		layout := lock.NewLayout(b.names, s.pattern.name, l.Name, monitor.Slots)
 		b.layouts = append(b.layouts, layout)
-		b.into[layout.Admin] = max(0, strings.Index(s.naming.admin, lockHere))
-		b.into[layout.Mutex] = max(0, strings.Index(s.naming.mutex, lockHere))
+		b.into[layout.Admin] = max(0, strings.Index(s.pattern.admin, lockHere))
+		b.into[layout.Mutex] = max(0, strings.Index(s.pattern.mutex, lockHere))
 		b.meaning.Learn(uint8(i), s.config.Kind, layout, b.names)
 	}
-	s.books = append(s.books, b)
+	s.nameTables = append(s.nameTables, b)
 	return b
 }
 
 // mean is what a queue is for.
-func (b *book) mean(q amqp.Queue) lock.QueueRole {
+func (b *nameTable) mean(q amqp.Queue) lock.QueueRole {
 	if int(q) < len(b.meaning) {
 		return b.meaning[q]
 	}
 	return lock.QueueRole{}
 }
 
-// traced is what a queue is called in traces: without what makes a lock's name another one in each run. A
+// canonical is what a queue is called in traces: without what makes a lock's name another one in each run. A
 // name that does not tell whose queue it is may be another one in each run, too; it is told by when it was first
 // used.
-func (r *run) traced(name string) string {
+func (r *run) canonical(name string) string {
 	switch {
 	case name == "" || r.before[name]:
 		return name
@@ -77,15 +77,15 @@ func (r *run) traced(name string) string {
 	return r.aliases[name]
 }
 
-// actual is what one of a lock's queues is called on the broker.
-func (r *run) actual(q amqp.Queue) string {
-	name, i := r.book.names.Name(q), r.book.into[q]
+// realName is what one of a lock's queues is called on the broker.
+func (r *run) realName(q amqp.Queue) string {
+	name, i := r.names.names.Name(q), r.names.into[q]
 	return name[:i] + r.here + name[i:]
 }
 
-// naming is how the target names its queues. Slots and holders are recognised where they have the
+// namePattern is how the target names its queues. Slots and holders are recognised where they have the
 // guidelines' names; what the guidelines leave open is learnt.
-type naming struct {
+type namePattern struct {
 	known bool
 	why   string // it is not
 	used  string // the methods that clients use beside those of a minimal driver, "" where they use none
@@ -97,7 +97,7 @@ type naming struct {
 const lockHere = "\x00"
 
 // name implements [lock.Naming].
-func (n *naming) name(name string, role backend.Role, slot int) string {
+func (n *namePattern) name(name string, role backend.Role, slot int) string {
 	pattern := ""
 	switch role {
 	case backend.AdminMutex:

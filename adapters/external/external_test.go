@@ -22,7 +22,7 @@ import (
 func TestReferenceHolds(t *testing.T) {
 	for _, target := range lock.References {
 		t.Run(target.Name, func(t *testing.T) {
-			stage := newStage(t, target, nil)
+			runner := newStage(t, target, nil)
 			source := sim.NewSource(sim.Space{Target: target}, 7)
 			var u external.Uncontrolled
 			var seen property.Set
@@ -31,12 +31,12 @@ func TestReferenceHolds(t *testing.T) {
 				n = 50
 			}
 			for i := range n {
-				sc := stage.Playable(source.Scenario(i))
-				stage.Measure(time.Duration((i%4)/3) * external.Look)
-				x, err := stage.Run(t.Context(), &sc)
+				sc := runner.Playable(source.Scenario(i))
+				runner.Measure(time.Duration((i%4)/3) * external.Settle)
+				x, err := runner.Run(t.Context(), &sc)
 				if err == nil && x.Found&external.Measured != 0 { // the machine may be busy
-					stage.Measure(external.Stare)
-					x, err = stage.Run(t.Context(), &sc)
+					runner.Measure(external.SettleLong)
+					x, err = runner.Run(t.Context(), &sc)
 				}
 				if err != nil {
 					t.Fatalf("scenario %d: %v", i, err)
@@ -57,12 +57,12 @@ func TestReferenceHolds(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeft ends a stage in the midst of everything, and looks for what is left behind.
+// TestNothingIsLeft ends a runner in the midst of everything, and looks for what is left behind.
 func TestNothingIsLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	target := lock.References[0]
 	for i := range 10 {
-		stage, err := external.NewStage(t.Context(), external.Config{
+		runner, err := external.NewRunner(t.Context(), external.Config{
 			Starter: externaltest.Machines{Target: target, Options: lock.DefaultOptions()}, Kind: target.Kind,
 		})
 		if err != nil {
@@ -71,14 +71,14 @@ func TestNothingIsLeft(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*5*time.Millisecond)
 		source := sim.NewSource(sim.Space{Target: target}, uint64(i))
 		for err = nil; err == nil; {
-			sc := stage.Playable(source.Scenario(i))
-			_, err = stage.Run(ctx, &sc)
+			sc := runner.Playable(source.Scenario(i))
+			_, err = runner.Run(ctx, &sc)
 		}
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
 		cancel()
-		if err := stage.Close(); err != nil {
+		if err := runner.Close(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -91,7 +91,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-func newStage(t testing.TB, target *lock.Target, edit func(*external.Config)) *external.Stage {
+func newStage(t testing.TB, target *lock.Target, edit func(*external.Config)) *external.Runner {
 	t.Helper()
 	c := external.Config{Starter: externaltest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}, Kind: target.Kind}
 	if edit != nil {
@@ -99,16 +99,16 @@ func newStage(t testing.TB, target *lock.Target, edit func(*external.Config)) *e
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	stage, err := external.NewStage(ctx, c)
+	runner, err := external.NewRunner(ctx, c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := stage.Close(); err != nil {
+		if err := runner.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return stage
+	return runner
 }
 
 func drawn(x *external.Execution) string {
@@ -170,15 +170,15 @@ func propertyNamed(t *testing.T, name string) property.Property {
 // violates what it is to break.
 func violated(t *testing.T, target *lock.Target) (seen property.Set) {
 	breaks := propertyNamed(t, target.Breaks)
-	stage := newStage(t, target, nil)
+	runner := newStage(t, target, nil)
 	source := sim.NewSource(sim.Space{Target: target}, 7)
 	for i := range 400 {
-		sc := stage.Playable(source.Scenario(i))
-		stage.Measure(0)
+		sc := runner.Playable(source.Scenario(i))
+		runner.Measure(0)
 		if external.Measured.Has(breaks) {
-			stage.Measure(external.Glance)
+			runner.Measure(external.SettleBriefly)
 		}
-		x, err := stage.Run(t.Context(), &sc)
+		x, err := runner.Run(t.Context(), &sc)
 		if err != nil {
 			t.Fatalf("scenario %d: %v", i, err)
 		}
@@ -197,13 +197,13 @@ func TestSameSeedSameOrder(t *testing.T) {
 			source := sim.NewSource(sim.Space{Target: target}, 3)
 			var traces [2][]string
 			for turn := range traces {
-				stage := newStage(t, target, nil)
+				runner := newStage(t, target, nil)
 				for i := range 60 {
 					if turn == 1 {
 						i = 59 - i // what was played before makes no difference
 					}
-					sc := stage.Playable(source.Scenario(i))
-					x, err := stage.Run(t.Context(), &sc)
+					sc := runner.Playable(source.Scenario(i))
+					x, err := runner.Run(t.Context(), &sc)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -237,7 +237,7 @@ func (mute) Close() error { return nil }
 
 // TestElsewhere: a client that does not use the address that it is given can't be judged, and is told why.
 func TestElsewhere(t *testing.T) {
-	_, err := external.NewStage(t.Context(), external.Config{Starter: mute{}, Kind: lock.Mutex})
+	_, err := external.NewRunner(t.Context(), external.Config{Starter: mute{}, Kind: lock.Mutex})
 	if !errors.Is(err, external.ErrElsewhere) {
 		t.Errorf("got %v", err)
 	}
@@ -259,11 +259,11 @@ func (s unwieldyStarter) Start(ctx context.Context, number int) (external.Client
 // TestUncomparableClients: clients may be values of any type, and may be killed in the midst of a call.
 func TestUncomparableClients(t *testing.T) {
 	target := lock.References[0]
-	stage := newStage(t, target, func(c *external.Config) { c.Starter = unwieldyStarter{c.Starter} })
+	runner := newStage(t, target, func(c *external.Config) { c.Starter = unwieldyStarter{c.Starter} })
 	source := sim.NewSource(sim.Space{Target: target}, 7)
 	for i := range 5 {
-		sc := stage.Playable(source.Scenario(i))
-		if x, err := stage.Run(t.Context(), &sc); err != nil || x.Found != 0 {
+		sc := runner.Playable(source.Scenario(i))
+		if x, err := runner.Run(t.Context(), &sc); err != nil || x.Found != 0 {
 			t.Fatalf("scenario %d: %v", i, err)
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// player is the clients of a trace on a real broker. What becomes of their connections it reads from
+// replayer is the clients of a trace on a real broker. What becomes of their connections it reads from
 // the trace's history: an event Gone is the moment at which the broker sees one end.
-type player struct {
+type replayer struct {
 	broker   *Broker
 	trace    *scenario.Trace
 	options  ReplayOptions
@@ -25,13 +25,13 @@ type player struct {
 	declared map[amqp.Queue]amqp.ArgumentSet
 	queues   []watched
 	observer *observer
-	clients  []seat          // by number; 0 is whoever made the slots that locks begin with
-	lines    map[int32]*line // connections that the broker has, by process
-	opened   []*line         // all
+	clients  []replayedClient // by number; 0 is whoever made the slots that locks begin with
+	lines    map[int32]*line  // connections that the broker has, by process
+	opened   []*line          // all
 }
 
-// seat is one client.
-type seat struct {
+// replayedClient is one client.
+type replayedClient struct {
 	line     *line
 	opened   int32  // connections that it opened, or joined
 	channel  uint16 // the channel that it works on
@@ -45,14 +45,14 @@ type line struct {
 	cut bool
 }
 
-func newPlayer(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Trace, o ReplayOptions) (*player, error) {
+func newPlayer(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Trace, o ReplayOptions) (*replayer, error) {
 	names, err := prefixed(t.Names, o.Prefix)
 	if err != nil {
 		return nil, err
 	}
-	p := &player{
+	p := &replayer{
 		broker: b, trace: t, options: o, names: names, nowhere: names.Intern("nowhere." + o.Prefix), pace: newPace(t),
-		clients: make([]seat, len(t.Scenario.Clients)+1), lines: make(map[int32]*line),
+		clients: make([]replayedClient, len(t.Scenario.Clients)+1), lines: make(map[int32]*line),
 	}
 	p.declared = declared(t)
 	p.queues = watchlist(target, t, p.declared)
@@ -61,13 +61,13 @@ func newPlayer(ctx context.Context, b *Broker, target *lock.Target, t *scenario.
 }
 
 // observe opens the connection that the broker is looked at from.
-func (p *player) observe(ctx context.Context) (err error) {
+func (p *replayer) observe(ctx context.Context) (err error) {
 	p.observer, err = newObserver(ctx, p.broker.URL, p.names)
 	return err
 }
 
 // take does what a step says and returns the reply to its command.
-func (p *player) take(ctx context.Context, s *scenario.Taken) (reply amqp.Reply, err error) {
+func (p *replayer) take(ctx context.Context, s *scenario.Taken) (reply amqp.Reply, err error) {
 	switch s.Action.Do {
 	case scenario.ChannelError:
 		err = p.breakChannel(&p.clients[s.Action.Client])
@@ -77,14 +77,14 @@ func (p *player) take(ctx context.Context, s *scenario.Taken) (reply amqp.Reply,
 	if err == nil && s.Command.Method != amqp.NoMethod {
 		reply, err = p.send(ctx, s)
 	}
-	p.bury(s)
+	p.release(s)
 	return reply, err
 }
 
-func (p *player) send(ctx context.Context, s *scenario.Taken) (amqp.Reply, error) {
+func (p *replayer) send(ctx context.Context, s *scenario.Taken) (amqp.Reply, error) {
 	c, cmd := &p.clients[s.Action.Client], s.Command
 	if c.line == nil || cmd.Method == amqp.ConnectionOpen {
-		p.bury(s) // what the client had until now
+		p.release(s) // what the client had until now
 		if err := p.open(ctx, s.Action.Client); err != nil {
 			return amqp.Reply{}, err
 		}
@@ -103,7 +103,7 @@ func (p *player) send(ctx context.Context, s *scenario.Taken) (amqp.Reply, error
 }
 
 // open makes a connection for a client, or has it join the one that all share.
-func (p *player) open(ctx context.Context, number uint8) error {
+func (p *replayer) open(ctx context.Context, number uint8) error {
 	c := &p.clients[number]
 	l := p.shared()
 	if l == nil || number == 0 {
@@ -123,12 +123,12 @@ func (p *player) open(ctx context.Context, number uint8) error {
 }
 
 // process is the number by which the trace's history knows a client's connection (see [spec.Event]).
-func (p *player) process(number uint8) int32 {
+func (p *replayer) process(number uint8) int32 {
 	return int32(number) + (p.clients[number].opened-1)*int32(len(p.clients)-1)
 }
 
 // shared is the connection that all clients share, where they do and it is there.
-func (p *player) shared() *line {
+func (p *replayer) shared() *line {
 	if p.trace.Scenario.Options.Connection != lock.SharedConnection {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (p *player) shared() *line {
 }
 
 // breakChannel has the broker close a client's channel behind its back.
-func (p *player) breakChannel(c *seat) error {
+func (p *replayer) breakChannel(c *replayedClient) error {
 	if !c.up {
 		return nil
 	}
@@ -153,8 +153,8 @@ func (p *player) breakChannel(c *seat) error {
 	return nil
 }
 
-// bury closes the sockets of the connections that the broker sees end in a step.
-func (p *player) bury(s *scenario.Taken) {
+// release closes the sockets of the connections that the broker sees end in a step.
+func (p *replayer) release(s *scenario.Taken) {
 	for _, e := range p.trace.History.Events[s.First : s.First+s.Events] {
 		if l := p.lines[e.Target]; e.F == history.Gone && l != nil {
 			l.cut = true
@@ -165,7 +165,7 @@ func (p *player) bury(s *scenario.Taken) {
 }
 
 // unannounced reports whether a step does something to the broker that nobody tells it.
-func (p *player) unannounced(s *scenario.Taken) bool {
+func (p *replayer) unannounced(s *scenario.Taken) bool {
 	for _, e := range p.trace.History.Events[s.First : s.First+s.Events] {
 		if e.F == history.Gone || e.F == history.Restart {
 			return true
@@ -175,7 +175,7 @@ func (p *player) unannounced(s *scenario.Taken) bool {
 }
 
 // restart restarts the broker, which ends every connection.
-func (p *player) restart(ctx context.Context) error {
+func (p *replayer) restart(ctx context.Context) error {
 	for _, l := range p.lines {
 		l.cut = true
 	}
@@ -187,7 +187,7 @@ func (p *player) restart(ctx context.Context) error {
 }
 
 // end closes every connection and deletes every queue, whatever has happened.
-func (p *player) end() error {
+func (p *replayer) end() error {
 	var err error
 	for _, l := range p.opened {
 		err = errors.Join(err, l.Close())

@@ -6,15 +6,15 @@ import (
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 )
 
-// ledger knows which of a connection's commands have no answer yet.
-type ledger struct {
+// inFlight knows which of a connection's commands have no answer yet.
+type inFlight struct {
 	number   uint64 // of the last command
 	closing  bool   // the broker has closed the connection
 	awaited  int    // commands whose answer was not sent yet
-	channels map[uint16]*ledgerChannel
+	channels map[uint16]*channelInFlight
 }
 
-type ledgerChannel struct {
+type channelInFlight struct {
 	confirming bool
 	confirm    uint64     // number of the last message to be confirmed
 	open       bool       // the broker has said that it is
@@ -24,20 +24,20 @@ type ledgerChannel struct {
 	returned   uint16     // messages since the last answer
 }
 
-func (l *ledger) channel(number uint16) *ledgerChannel {
+func (l *inFlight) channel(number uint16) *channelInFlight {
 	ch := l.channels[number]
 	if ch == nil {
 		if l.channels == nil {
-			l.channels = make(map[uint16]*ledgerChannel)
+			l.channels = make(map[uint16]*channelInFlight)
 		}
-		ch = new(ledgerChannel)
+		ch = new(channelInFlight)
 		l.channels[number] = ch
 	}
 	return ch
 }
 
 // arrived notes a command. It reports whether it is one for the gate.
-func (l *ledger) arrived(c *Command) bool {
+func (l *inFlight) arrived(c *Command) bool {
 	if l.closing {
 		c.passed = true
 		return false
@@ -71,7 +71,7 @@ func (l *ledger) arrived(c *Command) bool {
 }
 
 // answered finds out which commands an answer settles.
-func (l *ledger) answered(a *Answer) {
+func (l *inFlight) answered(a *Answer) {
 	ch := l.channel(a.Channel)
 	switch m := a.Method.(type) {
 	case *frame.ChannelOpenOk:
@@ -101,7 +101,7 @@ func (l *ledger) answered(a *Answer) {
 
 // crossing is how many of the commands at the gate close the channel. The broker has closed it before they
 // came, and answers them all the same.
-func (ch *ledgerChannel) crossing() (n int) {
+func (ch *channelInFlight) crossing() (n int) {
 	for _, c := range ch.parked {
 		if c.Method.ID() == frame.ChannelCloseID {
 			n++
@@ -110,11 +110,11 @@ func (ch *ledgerChannel) crossing() (n int) {
 	return n
 }
 
-// void reports whether the broker has closed the command's channel since the client has sent it.
-func (c *Command) void() bool { return c.channel != nil && c.channel.closing }
+// obsolete reports whether the broker has closed the command's channel since the client has sent it.
+func (c *Command) obsolete() bool { return c.channel != nil && c.channel.closing }
 
 // confirmed takes the messages that a confirm stands for.
-func (ch *ledgerChannel) confirmed(tag uint64, multiple bool) []*Command {
+func (ch *channelInFlight) confirmed(tag uint64, multiple bool) []*Command {
 	var settled []*Command
 	ch.pending = slices.DeleteFunc(ch.pending, func(c *Command) bool {
 		hit := c.confirm == tag || multiple && c.confirm != 0 && (c.confirm < tag || tag == 0)
@@ -127,7 +127,7 @@ func (ch *ledgerChannel) confirmed(tag uint64, multiple bool) []*Command {
 }
 
 // settled takes the command that a method answers: the first that is answered by a method of its own.
-func (ch *ledgerChannel) settled(id frame.ID) []*Command {
+func (ch *channelInFlight) settled(id frame.ID) []*Command {
 	if !isAnswer[id.Index()] {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (ch *ledgerChannel) settled(id frame.ID) []*Command {
 }
 
 // abandon takes all commands without an answer, in the order in which they arrived.
-func (l *ledger) abandon() []*Command {
+func (l *inFlight) abandon() []*Command {
 	var all []*Command
 	for _, ch := range l.channels {
 		all = append(all, ch.pending...)
@@ -151,14 +151,14 @@ func (l *ledger) abandon() []*Command {
 	return all
 }
 
-// foremost reports whether no command waits before another on its channel.
-func (l *ledger) foremost(c *Command) bool {
+// isNext reports whether no command waits before another on its channel.
+func (l *inFlight) isNext(c *Command) bool {
 	ch := l.channels[c.Channel]
 	return ch == nil || len(ch.parked) == 0 || ch.parked[0] == c || !slices.Contains(ch.parked, c)
 }
 
 // leaves takes a command off the gate, if its channel is still there.
-func (l *ledger) leaves(c *Command) {
+func (l *inFlight) leaves(c *Command) {
 	if ch := l.channels[c.Channel]; ch != nil {
 		ch.parked = slices.DeleteFunc(ch.parked, func(o *Command) bool { return o == c })
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// undertaker finds out when the broker has dropped all that a dead connection had, and has it
+// disconnectObserver finds out when the broker has dropped all that a dead connection had, and has it
 // recorded: later than it happened, never earlier. An exclusive queue that a connection had when it
 // died is dropped for certain when
 //
-//   - the broker says that it does not exist, to the undertaker, who asks on a connection of its own;
+//   - the broker says that it does not exist, to the disconnect observer, who asks on a connection of its own;
 //   - or the broker answers somebody else that it is theirs now. (They have it still when they read
 //     that, so it was not theirs before the dead one had it.)
 //
@@ -25,25 +25,25 @@ import (
 //
 //   - the connection's marker is gone, a queue exclusive to it that was declared when it was opened:
 //     the broker's process for the connection has ended, and reads nothing more;
-//   - and aftermath has passed: a declare that was being carried out just then may make its queue
+//   - and settleDelay has passed: a declare that was being carried out just then may make its queue
 //     even so, for the instant that it takes to see that its owner has ended.
 //
 // Exclusive queues go one by one, in no order: the marker tells nothing of the others. Where there
 // is no evidence before noticeLimit, nothing is recorded.
-type undertaker struct {
+type disconnectObserver struct {
 	*stressRun
-	names    *amqp.Names // the run's, and those of markers; the undertaker's goroutine's own
+	names    *amqp.Names // the run's, and those of markers; the disconnect observer's goroutine's own
 	observer *observer
 	wake     chan struct{} // has room for one
 
 	mu      sync.Mutex
-	deaths  []*death // of which nothing is certain yet
-	over    bool     // there will be no more
+	lost    []*lostConnection // of which nothing is certain yet
+	over    bool              // there will be no more
 	noticed int
 }
 
-// death is a connection that is dead.
-type death struct {
+// lostConnection is a connection that is dead.
+type lostConnection struct {
 	process int32
 	died    time.Time
 	owned   map[amqp.Queue]bool // exclusive queues that may still be there
@@ -54,30 +54,30 @@ type death struct {
 // noticeLimit bounds the time in which a broker notices a closed socket; it takes some milliseconds.
 const noticeLimit = 10 * time.Second
 
-// aftermath is many times what a broker takes to carry out a declare.
-const aftermath = 20 * time.Millisecond
+// settleDelay is many times what a broker takes to carry out a declare.
+const settleDelay = 20 * time.Millisecond
 
-func newUndertaker(s *stressRun) *undertaker {
+func newUndertaker(s *stressRun) *disconnectObserver {
 	names, _ := prefixed(s.names, "") // they fit, as they did before
-	return &undertaker{stressRun: s, names: names, wake: make(chan struct{}, 1)}
+	return &disconnectObserver{stressRun: s, names: names, wake: make(chan struct{}, 1)}
 }
 
-// bury is told of a connection that is given up, before its socket is closed.
-func (u *undertaker) bury(l *stressLine) {
-	d := &death{process: l.process, died: time.Now(), owned: l.owned, asking: l.asking}
+// release is told of a connection that is given up, before its socket is closed.
+func (u *disconnectObserver) release(l *stressLine) {
+	d := &lostConnection{process: l.process, died: time.Now(), owned: l.owned, asking: l.asking}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.deaths = append(u.deaths, d)
+	u.lost = append(u.lost, d)
 	u.conclude()
 	u.rouse()
 }
 
 // granted is told of an exclusive queue that a connection was given and still has, and when it began
 // to ask.
-func (u *undertaker) granted(q amqp.Queue, asked time.Time) {
+func (u *disconnectObserver) granted(q amqp.Queue, asked time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for _, d := range u.deaths {
+	for _, d := range u.lost {
 		if d.counts(asked) {
 			delete(d.owned, q)
 		}
@@ -86,14 +86,14 @@ func (u *undertaker) granted(q amqp.Queue, asked time.Time) {
 }
 
 // rest says that nobody dies any more.
-func (u *undertaker) rest() {
+func (u *disconnectObserver) rest() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.over = true
 	u.rouse()
 }
 
-func (u *undertaker) rouse() {
+func (u *disconnectObserver) rouse() {
 	select {
 	case u.wake <- struct{}{}:
 	default:
@@ -101,9 +101,9 @@ func (u *undertaker) rouse() {
 }
 
 // conclude records what has become certain, and gives up what has not for too long.
-func (u *undertaker) conclude() {
+func (u *disconnectObserver) conclude() {
 	now := time.Now()
-	u.deaths = slices.DeleteFunc(u.deaths, func(d *death) bool {
+	u.lost = slices.DeleteFunc(u.lost, func(d *lostConnection) bool {
 		certain := len(d.owned) == 0 && d.counts(now)
 		if certain {
 			u.recorder.World(history.Gone, d.process)
@@ -114,12 +114,12 @@ func (u *undertaker) conclude() {
 }
 
 // counts reports whether evidence does that was asked for at a moment.
-func (d *death) counts(asked time.Time) bool {
+func (d *lostConnection) counts(asked time.Time) bool {
 	return !d.asking || !d.settled.IsZero() && asked.After(d.settled)
 }
 
 // work looks into deaths until there are no more, or ctx is done.
-func (u *undertaker) work(ctx context.Context) {
+func (u *disconnectObserver) work(ctx context.Context) {
 	defer u.hangUp()
 	for ctx.Err() == nil {
 		deaths, over := u.open()
@@ -143,15 +143,15 @@ func (u *undertaker) work(ctx context.Context) {
 }
 
 // open is the deaths to look into, and whether they are the last.
-func (u *undertaker) open() ([]*death, bool) {
+func (u *disconnectObserver) open() ([]*lostConnection, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.conclude()
-	return slices.Clone(u.deaths), u.over
+	return slices.Clone(u.lost), u.over
 }
 
 // inquire asks the broker for what a dead connection had.
-func (u *undertaker) inquire(ctx context.Context, d *death) error {
+func (u *disconnectObserver) inquire(ctx context.Context, d *lostConnection) error {
 	if err := u.ready(ctx); err != nil {
 		return err
 	}
@@ -176,19 +176,19 @@ func (u *undertaker) inquire(ctx context.Context, d *death) error {
 	return nil
 }
 
-func (u *undertaker) inquireMarker(d *death) error {
+func (u *disconnectObserver) inquireMarker(d *lostConnection) error {
 	marker := u.names.Intern(u.markerName(d.process))
 	has, err := u.observer.look(&watched{queue: marker})
 	if err == nil && has == absent {
 		u.mu.Lock()
-		d.settled = time.Now().Add(aftermath)
+		d.settled = time.Now().Add(settleDelay)
 		u.mu.Unlock()
 	}
 	return err
 }
 
 // ready makes sure that there is a connection to ask from.
-func (u *undertaker) ready(ctx context.Context) error {
+func (u *disconnectObserver) ready(ctx context.Context) error {
 	if u.observer != nil {
 		return nil
 	}
@@ -202,7 +202,7 @@ func (u *undertaker) ready(ctx context.Context) error {
 	return u.observer.ready()
 }
 
-func (u *undertaker) hangUp() {
+func (u *disconnectObserver) hangUp() {
 	if u.observer != nil {
 		u.observer.Close()
 		u.observer = nil

@@ -11,26 +11,26 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// actor is a client by number: whoever plays it now, its address, and its connections.
-type actor struct {
-	stage  *Stage
+// clientHandle is a client by number: whoever plays it now, its address, and its connections.
+type clientHandle struct {
+	runner *Runner
 	number int
 	server *wire.Server
 	client Client
-	hires  int // how many clients have played it; clients themselves need not be comparable
+	starts int // how many clients have played it; clients themselves need not be comparable
 	about  About
 	cancel context.CancelFunc // of its calls
 
-	// What the gate and its calls change, under the stage's mu.
-	links   []*link
-	host    *actor          // at whose address its commands come: its own, unless clients share a connection
-	current *link           // the connection that it opened last, nil once it knows that it has none
-	parked  []*wire.Command // in the order in which they came
-	calling bool
-	answer  *answer // of the call that is over and was not looked at
-	doing   lock.Op // what it was called for last
-	asleep  bool    // it was waited for in vain, and nothing has come since
-	paused  bool
+	// What the gate and its calls change, under the runner's mu.
+	connections []*connection
+	host        *clientHandle   // at whose address its commands come: its own, unless clients share a connection
+	current     *connection     // the connection that it opened last, nil once it knows that it has none
+	parked      []*wire.Command // in the order in which they came
+	calling     bool
+	answer      *answer // of the call that is over and was not looked at
+	doing       lock.Op // what it was called for last
+	asleep      bool    // it was waited for in vain, and nothing has come since
+	paused      bool
 	// What it does that nobody tells it to; see follow.go and outrun.go.
 	method  frame.ID // of the command that the broker has answered last since it was called
 	since   int      // how much has come from it since
@@ -45,13 +45,13 @@ type actor struct {
 	late    int      // what of this run came outside of operations when nothing was waited for
 	raced   int      // [Uncontrolled.Raced] of this run
 
-	keeps  stance // how it stands when it is idle and nothing has happened to it
-	harmed bool   // its connections were cut or dropped, so that it may fail to close them
-	shaken bool   // something has happened to it that the next scenario must not find
+	keeps  baseline // how it stands when it is idle and nothing has happened to it
+	harmed bool     // its connections were cut or dropped, so that it may fail to close them
+	dirty  bool     // something has happened to it that the next scenario must not find
 }
 
-// stance is what a client has of the broker while it is idle.
-type stance struct{ connections, channels int }
+// baseline is what a client has of the broker while it is idle.
+type baseline struct{ connections, channels int }
 
 // answer is what a call came to.
 type answer struct {
@@ -60,14 +60,14 @@ type answer struct {
 	err    error
 }
 
-// ready sees that somebody plays the actor, connected and idle.
+// ready sees that somebody plays the client, connected and idle.
 // One that ends by itself is replaced, a few times.
-func (a *actor) ready(ctx context.Context) (err error) {
+func (a *clientHandle) ready(ctx context.Context) (err error) {
 	for range startTries {
 		if err = a.begin(ctx); !errors.Is(err, ErrDied) {
 			return err
 		}
-		a.stage.fallen = err
+		a.runner.fallen = err
 		if err := a.kill(); err != nil {
 			return err
 		}
@@ -79,20 +79,20 @@ func (a *actor) ready(ctx context.Context) (err error) {
 const startTries = 3
 
 // begin has a client be there, connected and idle.
-func (a *actor) begin(ctx context.Context) error {
+func (a *clientHandle) begin(ctx context.Context) error {
 	fresh := a.client == nil
 	if fresh {
-		if err := a.hire(ctx); err != nil {
+		if err := a.start(ctx); err != nil {
 			return err
 		}
 	}
-	sharing := a.stage.Sharing() // then whose channels are whose is not known
-	if !a.shaken && !sharing && a.stance() == a.keeps {
+	sharing := a.runner.Sharing() // then whose channels are whose is not known
+	if !a.dirty && !sharing && a.baseline() == a.keeps {
 		return nil
 	}
-	a.shaken = false
-	err := a.warm(ctx, fresh)
-	if !fresh && errors.Is(err, errNotWarm) {
+	a.dirty = false
+	err := a.reset(ctx, fresh)
+	if !fresh && errors.Is(err, errNotReset) {
 		if err = a.kill(); err == nil {
 			err = a.begin(ctx)
 		}
@@ -100,9 +100,9 @@ func (a *actor) begin(ctx context.Context) error {
 	return err
 }
 
-// hire starts a client to play the actor.
-func (a *actor) hire(ctx context.Context) error {
-	s := a.stage
+// start starts a client to play the client.
+func (a *clientHandle) start(ctx context.Context) error {
+	s := a.runner
 	url, err := s.urlFor(a.server)
 	if err != nil {
 		return err
@@ -112,24 +112,24 @@ func (a *actor) hire(ctx context.Context) error {
 		return err
 	}
 	s.mu.Lock()
-	a.client, a.shaken, a.harmed = client, true, false
-	a.hires++
+	a.client, a.dirty, a.harmed = client, true, false
+	a.starts++
 	s.mu.Unlock()
 	a.about, err = introduce(ctx, client, Setup{Client: nameOf(a.number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
 	s.about = a.about
 	return err
 }
 
-// warm has the client acquire a lock that nobody uses, so that the connection and the channels are there
+// reset has the client acquire a lock that nobody uses, so that the connection and the channels are there
 // that it works on: again after a fault, which it may have to see first, or after a channel was closed that
 // it opens when it needs it. Clients that keep no connection are as good as those that have one; what they
 // do the first time, they are taken to do always.
-func (a *actor) warm(ctx context.Context, first bool) error {
+func (a *clientHandle) reset(ctx context.Context, first bool) error {
 	if !slices.Contains(a.about.Operations, lock.Acquire) {
 		return nil
 	}
-	for range warmings {
-		params := Params{Name: fmt.Sprintf("%swarm.c%d", a.stage.prefix, a.number)}
+	for range resetTries {
+		params := Params{Name: fmt.Sprintf("%swarm.c%d", a.runner.prefix, a.number)}
 		r, err := a.do(ctx, lock.Acquire, params)
 		if err == nil && r.Held {
 			params.Slot = int(r.Slot)
@@ -138,22 +138,22 @@ func (a *actor) warm(ctx context.Context, first bool) error {
 		if err != nil {
 			return err
 		}
-		now := a.stance()
+		now := a.baseline()
 		if first {
 			a.keeps = now
 		}
-		if now == a.keeps || a.stage.Sharing() && now.connections == a.keeps.connections {
+		if now == a.keeps || a.runner.Sharing() && now.connections == a.keeps.connections {
 			return nil
 		}
 	}
-	return errNotWarm
+	return errNotReset
 }
 
-// stance is what the client has of the broker now.
-func (a *actor) stance() (now stance) {
-	a.stage.mu.Lock()
-	defer a.stage.mu.Unlock()
-	for _, l := range a.links {
+// baseline is what the client has of the broker now.
+func (a *clientHandle) baseline() (now baseline) {
+	a.runner.mu.Lock()
+	defer a.runner.mu.Unlock()
+	for _, l := range a.connections {
 		if l.opened && !l.cut {
 			now.connections++
 			now.channels += l.conn.Channels()
@@ -162,15 +162,15 @@ func (a *actor) stance() (now stance) {
 	return now
 }
 
-// warmings is how often a client may be called before it is back to what it was at first.
-const warmings = 3
+// resetTries is how often a client may be called before it is back to what it was at first.
+const resetTries = 3
 
-// errNotWarm is a client that does not recover from what has happened to it, and has to be replaced.
-var errNotWarm = errors.New("the client does not get back to where it was at first")
+// errNotReset is a client that does not recover from what has happened to it, and has to be replaced.
+var errNotReset = errors.New("the client does not get back to where it was at first")
 
 // do carries out an operation outside of a scenario, while the gate is open.
-func (a *actor) do(ctx context.Context, op lock.Op, params Params) (lock.Result, error) {
-	s := a.stage
+func (a *clientHandle) do(ctx context.Context, op lock.Op, params Params) (lock.Result, error) {
+	s := a.runner
 	a.call(op, params)
 	over, err := s.wait(ctx, startLimit, func() bool { return !a.calling })
 	if err != nil {
@@ -188,17 +188,17 @@ func (a *actor) do(ctx context.Context, op lock.Op, params Params) (lock.Result,
 }
 
 // take takes the answer of a call that is over.
-func (a *actor) take() *answer {
-	a.stage.mu.Lock()
-	defer a.stage.mu.Unlock()
+func (a *clientHandle) take() *answer {
+	a.runner.mu.Lock()
+	defer a.runner.mu.Unlock()
 	answer := a.answer
 	a.answer = nil
 	return answer
 }
 
 // call begins an operation.
-func (a *actor) call(op lock.Op, params Params) {
-	s, client, hires := a.stage, a.client, a.hires
+func (a *clientHandle) call(op lock.Op, params Params) {
+	s, client, hires := a.runner, a.client, a.starts
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.mu.Lock()
 	a.leaves()
@@ -211,27 +211,27 @@ func (a *actor) call(op lock.Op, params Params) {
 		said := explanation(client)
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if a.client == nil || a.hires != hires { // it was killed meanwhile, and nobody waits for it any more
+		if a.client == nil || a.starts != hires { // it was killed meanwhile, and nobody waits for it any more
 			return
 		}
 		a.answers(r, said, err)
-		s.cue()
+		s.notify()
 	})
 }
 
 // kill ends the client as a crash does. Its connections are cut; what the broker gets to know of that is
 // the caller's business.
-func (a *actor) kill() error {
+func (a *clientHandle) kill() error {
 	client := a.client
 	if client == nil {
 		return nil
 	}
-	s := a.stage
+	s := a.runner
 	s.mu.Lock()
 	a.client, a.calling, a.answer, a.current, a.asleep = nil, false, nil, nil, false
 	a.steady, a.cause = false, cause{}
 	a.parked = discard(a.parked, func(*wire.Command) bool { return true })
-	links := slices.Clone(a.links)
+	links := slices.Clone(a.connections)
 	for _, l := range links {
 		l.cut = true
 	}
@@ -258,15 +258,15 @@ func discard(parked []*wire.Command, which func(*wire.Command) bool) []*wire.Com
 }
 
 // discard forgets commands at the gate, whoever has sent them. mu is held.
-func (s *Stage) discard(which func(*wire.Command) bool) {
-	for _, a := range s.actors {
+func (s *Runner) discard(which func(*wire.Command) bool) {
+	for _, a := range s.handles {
 		a.parked = discard(a.parked, which)
 	}
 }
 
 // leave notes that a connection is not the one that its clients work on any more. mu is held.
-func (s *Stage) leave(l *link) {
-	for _, a := range s.actors {
+func (s *Runner) leave(l *connection) {
+	for _, a := range s.handles {
 		if a.current == l {
 			a.current = nil
 		}
@@ -274,20 +274,20 @@ func (s *Stage) leave(l *link) {
 }
 
 // forget lets go of a connection of which both ends are gone. mu is held.
-func (a *actor) forget(l *link) {
-	a.stage.leave(l)
-	a.stage.discard(func(c *wire.Command) bool { return c.Conn == l.conn })
-	delete(a.stage.links, l.conn)
-	a.links = slices.DeleteFunc(a.links, func(o *link) bool { return o == l })
+func (a *clientHandle) forget(l *connection) {
+	a.runner.leave(l)
+	a.runner.discard(func(c *wire.Command) bool { return c.Conn == l.conn })
+	delete(a.runner.connections, l.conn)
+	a.connections = slices.DeleteFunc(a.connections, func(o *connection) bool { return o == l })
 }
 
 // quiet reports whether the client needs not be waited for: it has something at the gate, and what it
 // was answered last has been sent; or it is not calling. mu is held.
-func (a *actor) quiet() bool {
+func (a *clientHandle) quiet() bool {
 	if a.client == nil || a.asleep || a.paused {
 		return true
 	}
-	for _, l := range a.links {
+	for _, l := range a.connections {
 		if l.unheard > l.waiting() {
 			return false
 		}
@@ -295,16 +295,16 @@ func (a *actor) quiet() bool {
 	return !a.calling || slices.ContainsFunc(a.parked, func(c *wire.Command) bool { return c.Replies })
 }
 
-// brisk reports whether more of the same may be on its way: a single message that is to be confirmed. mu
+// likelyBatch reports whether more of the same may be on its way: a single message that is to be confirmed. mu
 // is held.
-func (a *actor) brisk() bool {
+func (a *clientHandle) likelyBatch() bool {
 	return len(a.parked) == 1 && a.parked[0].Replies && a.parked[0].Method.ID() == frame.BasicPublishID
 }
 
 // waiting is how many of a connection's unanswered commands can't be answered: none, unless nobody
 // listens any more.
-func (l *link) waiting() int {
-	if l.deaf || l.cut || l.released {
+func (l *connection) waiting() int {
+	if l.repliesDropped || l.cut || l.released {
 		return l.unheard
 	}
 	return 0

@@ -15,10 +15,10 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// rehearse has the custodian use a lock alone, to learn by which queues it can be told what the broker has of it.
-// p has heard of what the custodian has done so far.
-func (s *Stage) rehearse(ctx context.Context, p *probe) error {
-	custodian := s.actors[0]
+// probe has the setup client use a lock alone, to learn by which queues it can be told what the broker has of it.
+// p has heard of what the setup client has done so far.
+func (s *Runner) probe(ctx context.Context, p *probe) error {
+	setup := s.handles[0]
 	name := s.prefix + "rehearsal"
 	slots := 0
 	defer s.listen(nil)
@@ -30,52 +30,52 @@ func (s *Stage) rehearse(ctx context.Context, p *probe) error {
 		if s.config.Kind == lock.Semaphore {
 			slots = 2
 		}
-		if _, err := custodian.do(ctx, lock.Create, Params{Name: name, Slots: slots}); err != nil {
+		if _, err := setup.do(ctx, lock.Create, Params{Name: name, Slots: slots}); err != nil {
 			return err
 		}
 	}
-	err := s.use(ctx, custodian, name, p)
+	err := s.use(ctx, setup, name, p)
 	if err != nil {
 		return err
 	}
 	if p.heard == 0 {
 		return fmt.Errorf("acquiring %s: %w", name, ErrElsewhere)
 	}
-	if s.naming = p.mutex(); slots > 0 {
-		s.naming = p.slotted(name, slots)
+	if s.pattern = p.mutex(); slots > 0 {
+		s.pattern = p.slotted(name, slots)
 	}
 	if d := s.broker.disagreement(); d != "" {
-		s.naming.known, s.naming.why = false, "the real broker did something else than the simulated one: "+d
+		s.pattern.known, s.pattern.why = false, "the real broker did something else than the simulated one: "+d
 	}
 	if slots > 0 && s.supports(lock.Destroy) {
-		_, err = custodian.do(ctx, lock.Destroy, Params{Name: name})
+		_, err = setup.do(ctx, lock.Destroy, Params{Name: name})
 	}
-	s.books = nil
+	s.nameTables = nil
 	return err
 }
 
-// rehearseAgain has another client use another mutex: it is known by a queue if that has the same name for all.
-func (s *Stage) rehearseAgain(ctx context.Context) error {
-	if s.config.Kind != lock.Mutex || !s.naming.known {
+// probeAgain has another client use another mutex: it is known by a queue if that has the same name for all.
+func (s *Runner) probeAgain(ctx context.Context) error {
+	if s.config.Kind != lock.Mutex || !s.pattern.known {
 		return nil
 	}
-	p := s.overhear()
+	p := s.onCommand()
 	defer s.listen(nil)
-	if err := s.use(ctx, s.actors[1], s.prefix+"second", p); err != nil {
+	if err := s.use(ctx, s.handles[1], s.prefix+"second", p); err != nil {
 		return err
 	}
 	again := p.mutex()
-	if again.known && again.mutex != s.naming.mutex {
+	if again.known && again.mutex != s.pattern.mutex {
 		again.known, again.why = false, "its exclusive queue has another name for each client"
 	}
-	again.used = cmp.Or(s.naming.used, again.used)
-	s.naming, s.books = again, nil
+	again.used = cmp.Or(s.pattern.used, again.used)
+	s.pattern, s.nameTables = again, nil
 	return nil
 }
 
 // use has a client acquire a lock, verify it and release it, and looks at what the broker has meanwhile. Afterwards nobody
 // listens any more.
-func (s *Stage) use(ctx context.Context, a *actor, name string, p *probe) error {
+func (s *Runner) use(ctx context.Context, a *clientHandle, name string, p *probe) error {
 	r, err := a.do(ctx, lock.Acquire, Params{Name: name})
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (s *Stage) use(ctx context.Context, a *actor, name string, p *probe) error 
 }
 
 // lasting waits a while for queues to go whose end is on its way.
-func (s *Stage) lasting(queues []string) {
+func (s *Runner) lasting(queues []string) {
 	for deadline := time.Now().Add(lastLimit); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		there := false
 		s.examine(func(v wire.Sight) { there = slices.ContainsFunc(queues, v.Exists) })
@@ -131,17 +131,17 @@ func (s *Stage) lasting(queues []string) {
 const lastLimit = 100 * time.Millisecond
 
 // examine looks at the broker.
-func (s *Stage) examine(look func(wire.Sight)) {
+func (s *Runner) examine(look func(wire.Sight)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.broker.Look(look)
 }
 
 // listen has somebody told of the commands that pass while the gate is open.
-func (s *Stage) listen(told func(*wire.Command)) {
+func (s *Runner) listen(told func(*wire.Command)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.listener = told
+	s.onCommands = told
 }
 
 // probe is what one use of a lock showed.
@@ -160,8 +160,8 @@ type probe struct {
 	holders []string // the patterns of those that are gone
 }
 
-// overhear has a probe hear of all commands from now on.
-func (s *Stage) overhear() *probe {
+// onCommand has a probe hear of all commands from now on.
+func (s *Runner) onCommand() *probe {
 	p := &probe{exclusive: make(map[string]bool)}
 	s.listen(p.hear)
 	return p
@@ -199,8 +199,8 @@ func (p *probe) take(queue, how string) {
 
 // mutex is how a mutex is known: by a queue that is its holder's exclusively and gone once it is released. Where
 // messages are taken from a queue that others share, they may be what holds the lock.
-func (p *probe) mutex() naming {
-	n := naming{used: strings.Join(p.methods, ", ")}
+func (p *probe) mutex() namePattern {
+	n := namePattern{used: strings.Join(p.methods, ", ")}
 	switch {
 	case !p.granted:
 		n.why = "a mutex that nobody held was not acquired"
@@ -219,8 +219,8 @@ func (p *probe) mutex() naming {
 }
 
 // slotted is how a lock with slots is known: by the guidelines' names.
-func (p *probe) slotted(name string, slots int) naming {
-	n := naming{used: strings.Join(p.methods, ", "), why: "queue names do not follow the guidelines' naming"}
+func (p *probe) slotted(name string, slots int) namePattern {
+	n := namePattern{used: strings.Join(p.methods, ", "), why: "queue names do not follow the guidelines' naming"}
 	n.known = p.holder && !slices.Contains(p.slots[:slots], false)
 	for q, exclusive := range p.exclusive {
 		pattern := strings.ReplaceAll(q, name, lockHere)
