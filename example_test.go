@@ -207,6 +207,23 @@ func ExampleTarget_With() {
 	// removal-drains violated
 }
 
+// A semaphore whose slot 2 is missing: whoever scans finds slot 1 only, and adding one slot makes three.
+func ExampleExplore_fromHoles() {
+	res, err := lockproof.Explore(context.Background(), lockproof.Target{}, lockproof.Options{
+		Start: []int{1, 3}, Crashes: lockproof.None, AdminCalls: "add:1",
+		Properties: []lockproof.Property{lockproof.ContiguousSlots, lockproof.Progress},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, j := range res.Judgements {
+		fmt.Println(j.Property, j.Verdict, j.Counterexample.Detail)
+	}
+	// Output:
+	// contiguous-slots violated c1: there are more or fewer slots than administered
+	// progress violated c2: acquire did not find a slot that was free all along
+}
+
 // A history that somebody has recorded: Jepsen's words, one event a line.
 func ExampleCheck() {
 	history := `

@@ -8,7 +8,9 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
 )
@@ -36,6 +38,7 @@ type Options struct {
 	// Prove draws what is 0. Explore takes 2 clients, 1 administrator and 2 slots, or 2, none and 1 if external; Stress
 	// 5 clients, 1 administrator and 2 slots for 200 rounds.
 	Clients, Admins, Slots, Rounds int
+	Start                          []int    // the slots that exist at first, such as 1 and 3; none is 1 to Slots
 	Locks                          []string // their names, at most two; none is one lock called jobs
 	Calls, AdminCalls              string   // Explore: what one of them calls, such as "acquire,remove:1"
 
@@ -118,7 +121,23 @@ func (o *Options) shape() (sim.Shape, error) {
 		share = max(share, 0)
 		s.Crashes = &share
 	}
-	return s, nil
+	var err error
+	s.Start, err = o.start()
+	return s, err
+}
+
+// start is the slots that exist at first, where they are not 1 to Slots.
+func (o *Options) start() (set scenario.SlotSet, err error) {
+	for _, slot := range o.Start {
+		if slot < 1 || slot >= monitor.Slots {
+			return 0, invalid("slot %d to begin with: expected 1 to %d", slot, monitor.Slots-1)
+		}
+		set |= 1 << slot
+	}
+	if set != 0 && o.Slots != 0 {
+		return 0, invalid("slots %s to begin with, and a number of them: expected one of the two", set)
+	}
+	return set, nil
 }
 
 // load is how much is done to a server under stress by clients of a lock type.
@@ -153,12 +172,18 @@ func (o *Options) exploration() (e engine.Exploration, err error) {
 	crashes, any := 1, e.Clients == engine.AnyNumber || e.Admins == engine.AnyNumber
 	if any {
 		crashes = engine.AnyNumber
+		if len(o.Start) > 0 {
+			return e, invalid("slots %v to begin with, and any number of clients: expected a number of them", o.Start)
+		}
 	} else if slices.Contains([]int{o.Crashes, o.Drops, o.ChannelErrors, o.Lost, o.Restarts}, Any) {
 		return e, invalid("any number of faults: expected a number, or any number of clients")
 	}
 	e.Faults = sim.FaultBounds{
 		Crashes: or(o.Crashes, crashes), Drops: or(o.Drops, 0), ChannelErrors: or(o.ChannelErrors, 0), Lost: or(o.Lost, 0),
 		Restarts: or(o.Restarts, 0), Late: !o.Prompt,
+	}
+	if e.Start, err = o.start(); err != nil {
+		return e, err
 	}
 	if e.Calls, err = engine.ParseCalls(o.Calls); err != nil {
 		return e, invalid("calls %w", err)

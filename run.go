@@ -212,6 +212,9 @@ func (r *run) gated() (on engine.GatedBroker) {
 }
 
 func (r *run) exploreExternal() (*Result, error) {
+	if len(r.o.Start) > 0 {
+		return nil, invalid("slots %v of an external lock to begin with: its own administrator makes them", r.o.Start)
+	}
 	if o := &r.o; o.Crashes|o.Drops|o.ChannelErrors|o.Lost|o.Restarts != 0 || o.Prompt {
 		return nil, invalid("faults in an exploration of an external target: expected none; Prove draws them")
 	}

@@ -79,6 +79,9 @@ func checkScenario(s *scenario.Scenario) (jsontext.Pointer, error) {
 		if l.Slots > monitor.Slots {
 			return at.AppendToken("slots"), outside(int(l.Slots), 0, monitor.Slots)
 		}
+		if l.Missing>>l.Slots != 0 {
+			return at.AppendToken("missing"), fmt.Errorf("found slots %s, expected some before the last, %d", l.Missing, l.Slots)
+		}
 	}
 	if at, err := checkClients(s); err != nil {
 		return at, err

@@ -141,11 +141,18 @@ var lookalikes = [][2]string{
 }
 
 func (d draw) locks(s *scenario.Scenario, kind lock.Kind) {
-	s.Locks = append(s.Locks, scenario.Lock{Name: "jobs", Slots: d.slots(kind)})
+	s.Locks = append(s.Locks, d.lock("jobs", kind))
 	if d.bits(3) == 7 {
 		pair := lookalikes[d.bits(2)]
-		s.Locks = append(s.Locks, scenario.Lock{Name: pair[1], Slots: d.slots(kind)})
+		s.Locks = append(s.Locks, d.lock(pair[1], kind))
 	}
+}
+
+func (d draw) lock(name string, kind lock.Kind) scenario.Lock {
+	if d.shape.Start != 0 {
+		return scenario.Begin(name, d.shape.Start)
+	}
+	return scenario.Lock{Name: name, Slots: d.slots(kind)}
 }
 
 // slots is how many a lock has at the beginning.

@@ -15,6 +15,8 @@ type Shape struct {
 	Clients *int // that acquire
 	Admins  *int // that administer
 	Slots   *int // that each lock begins with
+	// Start, where it is not 0, is which slots each lock begins with instead.
+	Start scenario.SlotSet
 	// Rounds is how often each client acquires, verifies up to twice, and releases.
 	Rounds *int
 	// Crashes is the share of operations in which a client dies, from 0 to 1.
@@ -47,7 +49,32 @@ func (h *Shape) Check(kind lock.Kind) error {
 	case slots < 0 || slots > most:
 		return fmt.Errorf("slots %d: expected 0 to %d of a %s with administrators: %d", slots, most, kind, admins)
 	}
+	if err := h.checkStart(kind); err != nil {
+		return err
+	}
 	return h.checkFaults()
+}
+
+// top is the last slot that locks begin with, as far as that is fixed.
+func (h *Shape) top() int {
+	if h.Start != 0 {
+		return int(scenario.Begin("", h.Start).Slots)
+	}
+	return fixed(h.Slots, 0)
+}
+
+// checkStart says what is wrong with the slots that locks begin with.
+func (h *Shape) checkStart(kind lock.Kind) error {
+	switch most := mostSlots(kind, fixed(h.Admins, 0)); {
+	case h.Start == 0:
+	case kind != lock.Semaphore:
+		return fmt.Errorf("start slots %s: a %s has no slots to choose from", h.Start, kind)
+	case h.Slots != nil:
+		return fmt.Errorf("start slots %s: and %d slots; expected one of the two", h.Start, *h.Slots)
+	case h.top() > most:
+		return fmt.Errorf("start slots %s: expected slots up to %d", h.Start, most)
+	}
+	return nil
 }
 
 func (h *Shape) checkFaults() error {
@@ -77,6 +104,9 @@ func (h *Shape) String() string {
 		default:
 			out = append(out, fmt.Sprintf("%d %ss", *k.n, k.noun))
 		}
+	}
+	if h.Start != 0 {
+		out = append(out, fmt.Sprintf("slots %s at first", h.Start))
 	}
 	if h.Crashes != nil {
 		out = append(out, fmt.Sprintf("a crash in %v of operations", *h.Crashes))
@@ -116,7 +146,7 @@ func (h *Shape) admins(clients int, drawn func() int) int {
 	if h.Admins != nil {
 		return *h.Admins
 	}
-	return min(drawn(), lock.MaxClients-clients, (monitor.Slots-fixed(h.Slots, 0))/addedEach)
+	return min(drawn(), lock.MaxClients-clients, (monitor.Slots-h.top())/addedEach)
 }
 
 // shapedFaults draws the crashes and restarts whose number is fixed.

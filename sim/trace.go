@@ -20,7 +20,7 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength prope
 	t.History.Events = kept(t.History.Events)
 	t.Scenario.Options = r.setting.options
 	t.Number()
-	if r.witnessed(strength) {
+	if s.Holes() || r.witnessed(strength) {
 		return t
 	}
 	if f := linear.Check(&t.History, linear.Options{Strength: strength}); f.Decision == linear.Illegal {

@@ -94,8 +94,10 @@ func (w *World) furnish() {
 			cmd.Flags = amqp.Durable
 		}
 		for s := uint8(1); s <= w.scenario.Locks[i].Slots; s++ {
-			cmd.Queue = layout.A[s]
-			w.tell(conn, cmd)
+			if w.scenario.Locks[i].Has(s) {
+				cmd.Queue = layout.A[s]
+				w.tell(conn, cmd)
+			}
 		}
 	}
 	w.tell(conn, amqp.Command{Method: amqp.ConnectionClose})

@@ -183,7 +183,11 @@ func (e *Exploration) Command() string {
 	flag("clients", e.Clients, 2)
 	flag("rounds", e.Rounds, 1)
 	flag("admins", e.Admins, 1)
-	flag("slots", e.Slots, 2)
+	if e.Start != 0 {
+		args = append(args, "--start "+StartFlag(e.Start))
+	} else {
+		flag("slots", e.Slots, 2)
+	}
 	flag("calls", spelled(e.Calls), "")
 	flag("admin-calls", spelled(e.AdminCalls), "")
 	flag("crashes", e.Faults.Crashes, 1)

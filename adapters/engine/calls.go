@@ -31,3 +31,25 @@ func ParseCalls(list string) (out []scenario.Operation, err error) {
 	}
 	return out, nil
 }
+
+// ParseStart reads with which slots a lock begins, such as "slots=1,3".
+func ParseStart(text string) (set scenario.SlotSet, err error) {
+	list, ok := strings.CutPrefix(text, "slots=")
+	for _, item := range strings.Split(list, ",") {
+		n, err := strconv.Atoi(item)
+		if !ok || err != nil || n < 1 || n > monitor.Slots-1 {
+			return 0, fmt.Errorf("%q: expected the slots that there are, each from 1 to %d, such as slots=1,3", text, monitor.Slots-1)
+		}
+		set |= 1 << n
+	}
+	return set, nil
+}
+
+// StartFlag is what [ParseStart] reads.
+func StartFlag(set scenario.SlotSet) string {
+	var list []string
+	for _, slot := range set.Slots() {
+		list = append(list, strconv.Itoa(slot))
+	}
+	return "slots=" + strings.Join(list, ",")
+}

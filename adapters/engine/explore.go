@@ -29,6 +29,9 @@ type Exploration struct {
 	// Where Clients or Admins is [AnyNumber], there is any number of them, each goes through its calls again and
 	// again, whatever Rounds says, and faults may be of any number as well.
 	Clients, Rounds, Admins, Slots int
+	// Start, where it is not 0, is which slots there are at first, instead of 1 to Slots: of a semaphore. Where it has
+	// holes, linearizability is not judged.
+	Start scenario.SlotSet
 	// Names are the locks'; none is one lock called jobs. Where there are two, clients and
 	// administrators use them in turn.
 	Names []string
@@ -193,6 +196,8 @@ func (e *Exploration) Bounds() (sim.Bounds, error) {
 	switch {
 	case e.Slots < 0 || e.Slots >= monitor.Slots:
 		return b, fmt.Errorf("%d slots: expected 0 to %d", e.Slots, monitor.Slots-1)
+	case e.Start != 0 && e.Target.Kind != lock.Semaphore:
+		return b, fmt.Errorf("start slots %s: a %s has no slots to choose from", e.Start, e.Target.Kind)
 	case e.Target.Kind == lock.Mutex && e.Admins > 0:
 		return b, fmt.Errorf("%d administrators: a mutex has no administration", e.Admins)
 	case e.Rounds < 1 || e.Clients < 0 || e.Admins < 0:
@@ -224,7 +229,14 @@ func (e *Exploration) locks(b *sim.Bounds) error {
 		if slices.Contains(names[:i], name) {
 			return fmt.Errorf("two locks are called %s: expected names that differ", name)
 		}
-		b.Locks = append(b.Locks, scenario.Lock{Name: name, Slots: uint8(slots)})
+		l := scenario.Lock{Name: name, Slots: uint8(slots)}
+		if e.Start != 0 {
+			l = scenario.Begin(name, e.Start)
+		}
+		if l.Missing != 0 {
+			b.Properties &^= 1 << property.Linearizable
+		}
+		b.Locks = append(b.Locks, l)
 	}
 	return nil
 }
@@ -337,7 +349,7 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *report.Report {
 		Broker: simulated, Strength: e.Strength.String(), Bounds: e.described(), Fixed: assigned(e.Options),
 		Interrupted: found.Stop == search.Interrupted, Space: spaceOf(b, found),
 	}
-	r.Properties = x.judged(b, &found.Coverage, found.States, found.Unwitnessed)
+	r.Properties = x.judged(e, b, &found.Coverage, found.States, found.Unwitnessed)
 	if p := r.Result(property.Progress); p != nil {
 		p.Note = cycling[found.Cycles]
 	}
@@ -346,8 +358,11 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *report.Report {
 
 // judged are the properties and what was found out about each, by looking at so many states or
 // executions.
-func (x *Explored) judged(b *sim.Bounds, c *search.Coverage, looked, doubted int64) (out []report.PropertyResult) {
+func (x *Explored) judged(e *Exploration, b *sim.Bounds, c *search.Coverage, looked, doubted int64) (out []report.PropertyResult) {
 	for p := range property.Count {
+		if e.unjudged(p) {
+			out = append(out, report.PropertyResult{Property: p, Evidence: property.Properties[p].Evidence, Skip: holes})
+		}
 		if !b.Properties.Has(p) {
 			continue
 		}
@@ -362,6 +377,14 @@ func (x *Explored) judged(b *sim.Bounds, c *search.Coverage, looked, doubted int
 		out = append(out, res)
 	}
 	return out
+}
+
+// holes is why linearizability is not judged where a lock begins with holes.
+const holes = "a history tells how many slots there are, and here it matters which"
+
+// unjudged reports whether a property is not judged that was asked for, since locks begin with holes.
+func (e *Exploration) unjudged(p property.Property) bool {
+	return p == property.Linearizable && scenario.Begin("", e.Start).Missing != 0 && judgedOf(property.Applicable(e.Target.Kind), e.Properties).Has(p)
 }
 
 // cycling says what is known of executions that do not end.
@@ -391,7 +414,7 @@ func (e *Exploration) sampled(b *sim.Bounds, x *Explored, w *search.Walked) *rep
 	return &report.Report{
 		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Sampled, Seed: e.Seed,
 		Broker: simulated, Strength: e.Strength.String(), Bounds: e.described(), Fixed: assigned(e.Options), Scenarios: int(w.Walks), Steps: int(w.Steps),
-		Properties: x.judged(b, &w.Coverage, w.Walks, w.Unwitnessed),
+		Properties: x.judged(e, b, &w.Coverage, w.Walks, w.Unwitnessed),
 	}
 }
 
@@ -420,6 +443,8 @@ func (e *Exploration) slots() string {
 		kind = e.Target.Kind
 	}
 	switch {
+	case e.Start != 0:
+		return fmt.Sprintf("slots %s at first", e.Start)
 	case kind == lock.Semaphore:
 		return counted(e.Slots, "slot")
 	case kind == lock.PersistentMutex && e.Slots == 0:

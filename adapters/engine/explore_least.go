@@ -68,6 +68,10 @@ func fewerSlots(locks []scenario.Lock) [][]scenario.Lock {
 	for _, l := range locks {
 		var next [][]scenario.Lock
 		for _, some := range all {
+			if l.Missing != 0 { // it is what is looked at
+				next = append(next, append(slices.Clone(some), l))
+				continue
+			}
 			for n := range l.Slots + 1 {
 				next = append(next, append(slices.Clone(some), scenario.Lock{Name: l.Name, Slots: n}))
 			}

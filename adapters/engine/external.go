@@ -120,6 +120,9 @@ func (c ExternalConfig) run() (*externalRun, error) {
 	if err := c.Shape.Check(c.Kind); err != nil {
 		return nil, configuration(err)
 	}
+	if c.Shape.Start != 0 {
+		return nil, configuration(fmt.Errorf("start slots %s: slots of an external lock are made by its administrator; leave it out", c.Shape.Start))
+	}
 	c.Properties = judgedOf(property.ApplicableExternal(c.Kind), c.Properties)
 	c.Scenarios = cmp.Or(c.Scenarios, DefaultExternalScenarios)
 	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))

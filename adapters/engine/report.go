@@ -49,6 +49,9 @@ func (c *Config) result(p property.Property, s *sample) report.PropertyResult {
 	if p == property.Linearizable {
 		r.Note, r.Undecided = c.Strength.String(), s.undecided
 	}
+	if p == property.Linearizable && scenario.Begin("", c.Shape.Start).Missing != 0 {
+		r.Skip = holes
+	}
 	return r
 }
 

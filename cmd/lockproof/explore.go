@@ -81,6 +81,7 @@ func (f *exploreFlags) workload(cmd *cobra.Command) {
 	flags.Var(number[int]{&f.Rounds, 1, 100}, "rounds", "how often each goes through its calls")
 	flags.Var(orAny{number[int]{&f.Admins, 0, lock.MaxClients}}, "admins", "how many administrators, or any number of them")
 	flags.Var(number[int]{&f.Slots, 0, monitor.Slots - 1}, "slots", "how many slots there are at first")
+	flags.Var(startFlag{&f.Start}, "start", "begin with these slots, holes or slots beyond one that are left behind, such as slots=1,3")
 	flags.Var(number[int]{&f.MostSlots, 1, monitor.Slots - 1}, "most-slots", "with any number of clients, how many slots there may be at once (default as many as at first)")
 	flags.StringArrayVar(&f.Names, "lock", nil, "the `NAME` of a lock (default jobs); given twice, clients use the two in turn")
 	flags.StringVar(&f.calls, "calls", "", "what a client calls, such as `acquire,release`")
@@ -154,9 +155,9 @@ func (f *exploreFlags) ofAny() bool {
 
 // unused refuses the flags that have nothing to decide beside the others.
 func (f *exploreFlags) unused(c *cobra.Command) error {
-	err := given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "runs", "lock-type", "patience")
+	err := cmp.Or(besideStart(c), given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "runs", "lock-type", "patience"))
 	if f.ofAny() {
-		return cmp.Or(err, given(c, "with --clients any: clients go on for ever and views are kept, not states; leave it out",
+		return cmp.Or(err, given(c, "with --clients any: holes are looked at with a number of clients; leave it out", "start"), given(c, "with --clients any: clients go on for ever and views are kept, not states; leave it out",
 			"rounds", "reduce", "depth", "storage", "array", "simulate", "seed"), f.aimless(c))
 	}
 	err = cmp.Or(err, given(c, "without --clients any: there are as many slots as administrators make; leave it out", "most-slots"))

@@ -50,6 +50,9 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 	return f.write(c, res)
 }
 
+// ofExecStart is why a program's lock cannot begin with holes.
+const ofExecStart = "with --exec: its own administrator makes the slots; leave it out"
+
 // fit has the configuration be one that other people's clients can be taken through, and refuses the rest.
 func (f *exploreFlags) fit(c *cobra.Command) error {
 	err := given(c, "without --clients any: a command's clients are a number; leave it out", "most-slots")
@@ -61,6 +64,9 @@ func (f *exploreFlags) fit(c *cobra.Command) error {
 	if err == nil {
 		err = given(c, "with --exec: no states are kept of a command's clients, each execution is run from its beginning; leave it out, --runs is the bound",
 			"reduce", "workers", "depth", "memory", "storage", "array", "checkpoint", "every", "resume")
+	}
+	if err == nil {
+		err = given(c, ofExecStart, "start")
 	}
 	if err == nil {
 		err = given(c, "with --exec: nothing is drawn; leave it out, or use prove", "simulate", "seed")

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/model/scenario"
 )
 
 // given refuses flags that make no sense, and says why.
@@ -135,6 +136,34 @@ func (n orAny) String() string {
 		return "any"
 	}
 	return n.number.String()
+}
+
+// startFlag is a flag's value that says which slots a lock begins with.
+type startFlag struct{ slots *scenario.SlotSet }
+
+// Set implements pflag.Value.
+func (s startFlag) Set(text string) (err error) {
+	*s.slots, err = engine.ParseStart(text)
+	return err
+}
+
+// String implements pflag.Value.
+func (s startFlag) String() string {
+	if s.slots == nil || *s.slots == 0 {
+		return ""
+	}
+	return engine.StartFlag(*s.slots)
+}
+
+// Type implements pflag.Value.
+func (s startFlag) Type() string { return "slots=N,N" }
+
+// besideStart refuses a number of slots beside which there are.
+func besideStart(c *cobra.Command) error {
+	if !c.Flags().Changed("start") {
+		return nil
+	}
+	return given(c, "beside --start: it says which there are; give one of them", "slots")
 }
 
 // Bounds of numbers that are bounded by what a machine can do in a life rather than by sense.

@@ -129,7 +129,7 @@ func (f *outputFlags) retire(r *report.Report) error {
 
 // bounds are the flags by which runs of one target differ in what may happen in them.
 var bounds = []string{
-	"clients", "admins", "slots", "most-slots", "rounds", "calls", "admin-calls", "lock",
+	"clients", "admins", "slots", "start", "most-slots", "rounds", "calls", "admin-calls", "lock",
 	"crashes", "drops", "channel-errors", "lost", "restarts", "late", "strict",
 }
 

@@ -116,6 +116,14 @@ func (f *proveFlags) fit(c *cobra.Command) error {
 	if err := f.onFlags.check(c); err != nil {
 		return err
 	}
+	if err := besideStart(c); err != nil {
+		return err
+	}
+	if f.exec != "" {
+		if err := given(c, ofExecStart, "start"); err != nil {
+			return err
+		}
+	}
 	_, real := f.real()
 	switch {
 	case f.exec == "" && f.way != "":
@@ -140,7 +148,7 @@ func alien(c *cobra.Command) error {
 // unscheduled refuses the flags that are for runs with a schedule alone.
 func unscheduled(c *cobra.Command) error {
 	return given(c, "on a real broker without a schedule: nothing is drawn, and the history is judged when all is over; leave it out, --rounds says how much is done",
-		"scenarios", "time", "strategy", "depth", "workers", "first")
+		"scenarios", "time", "strategy", "depth", "workers", "first", "start")
 }
 
 // fitDepth refuses PCT's depth where PCT is not.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -15,6 +16,7 @@ import (
 type shapeFlags struct {
 	clients, admins, slots, rounds, restarts int
 	crashes                                  float64
+	begin                                    scenario.SlotSet
 }
 
 func (f *shapeFlags) register(cmd *cobra.Command) {
@@ -26,6 +28,7 @@ func (f *shapeFlags) register(cmd *cobra.Command) {
 	flags.IntVar(&f.rounds, "rounds", f.rounds, "how often a client acquires, verifies and releases; under stress all begin each round at one instant")
 	flags.Float64Var(&f.crashes, "crashes", f.crashes, "the share of operations in which a client dies")
 	flags.IntVar(&f.restarts, "restarts", 0, "how often the broker is restarted; a real one must be started here")
+	flags.Var(startFlag{&f.begin}, "start", "begin with these slots, holes or slots beyond one that are left behind, such as slots=1,3")
 	for _, name := range []string{"clients", "admins", "slots", "rounds", "crashes", "restarts"} {
 		flag := flags.Lookup(name)
 		flag.DefValue = "drawn; " + flag.DefValue + " under stress"
@@ -48,6 +51,7 @@ func (f *shapeFlags) shape(c *cobra.Command, kind lock.Kind) (h sim.Shape, err e
 	if c.Flags().Changed("crashes") {
 		h.Crashes = &f.crashes
 	}
+	h.Start = f.begin
 	if err := h.Check(kind); err != nil {
 		return h, fmt.Errorf("--%w", err)
 	}

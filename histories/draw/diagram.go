@@ -49,6 +49,8 @@ func Settings(t *scenario.Trace) []string {
 	var items []string
 	for _, l := range t.Scenario.Locks {
 		switch kind := t.History.Kind; {
+		case l.Missing != 0:
+			items = append(items, fmt.Sprintf("%s with slots %s", l.Name, l.Existing()))
 		case kind == lock.Semaphore:
 			items = append(items, fmt.Sprintf("%s with %s", l.Name, style.Plural(int(l.Slots), "slot")))
 		case kind == lock.PersistentMutex && l.Slots == 0:

@@ -158,6 +158,9 @@ type (
 type lockWatch struct {
 	truth    Truth
 	expected int8 // how many slots there should be; -1 is unknown
+	// start is the slots at first, where they have holes: nobody's doing, until somebody changes them. It does not
+	// change, and is no part of a state.
+	start uint16
 }
 
 // Cost is what one operation took.
@@ -181,6 +184,9 @@ func (m *Monitor) Reset(kind lock.Kind, o *lock.Options, n int, locks []Truth) {
 	}
 	for i := range locks {
 		m.locks[i] = lockWatch{truth: locks[i], expected: int8(locks[i].Count())}
+		if !locks[i].Contiguous() {
+			m.locks[i].start = locks[i].Exists
+		}
 	}
 }
 

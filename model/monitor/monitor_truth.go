@@ -184,6 +184,9 @@ func (m *Monitor) judgeSlots(l, c uint8) {
 		}
 	}
 	k := &m.locks[l]
+	if k.start != 0 && k.truth.Exists == k.start {
+		return
+	}
 	count := int8(k.truth.Count())
 	switch {
 	case !k.truth.Contiguous():

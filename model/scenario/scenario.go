@@ -41,8 +41,9 @@ func (s *Scenario) Restarts() bool {
 
 // Lock is one lock of a scenario and the slots it has before the first step.
 type Lock struct {
-	Name  string `json:"name"`
-	Slots uint8  `json:"slots"`
+	Name    string  `json:"name"`
+	Slots   uint8   `json:"slots"`            // the last one
+	Missing SlotSet `json:"missing,omitzero"` // those before it that are not there
 }
 
 // Client is one client's workload: operations called one after the other. Operations that make no

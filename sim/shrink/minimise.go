@@ -248,7 +248,7 @@ func (m *minimiser) options() {
 // details makes numbers smaller: slots at the beginning, arguments, milliseconds, late detection.
 func (m *minimiser) details() {
 	for i := range m.best.Locks {
-		m.change(func(s *scenario.Scenario) bool { return lower(&s.Locks[i].Slots, 0) })
+		m.change(func(s *scenario.Scenario) bool { return fewer(&s.Locks[i]) })
 	}
 	if n := len(m.best.Locks); n > 1 {
 		m.change(func(s *scenario.Scenario) bool {
@@ -284,6 +284,9 @@ func (m *minimiser) change(edit func(*scenario.Scenario) bool) {
 		}
 	}
 }
+
+// fewer takes away a lock's last slot, unless it begins with holes: then that is what is looked at.
+func fewer(l *scenario.Lock) bool { return l.Missing == 0 && lower(&l.Slots, 0) }
 
 func lower(n *uint8, least uint8) bool {
 	if *n <= least {

@@ -71,7 +71,7 @@ func (m *minimiser) edits() []func(*scenario.Scenario) bool {
 		return true
 	})
 	for i := range m.best.Locks {
-		add(func(s *scenario.Scenario) bool { return lower(&s.Locks[i].Slots, 0) })
+		add(func(s *scenario.Scenario) bool { return fewer(&s.Locks[i]) })
 	}
 	return edits
 }

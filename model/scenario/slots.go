@@ -1,0 +1,77 @@
+package scenario
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// SlotSet is a set of slots: bit s is slot s.
+type SlotSet uint16
+
+// Has reports whether a slot is in the set.
+func (s SlotSet) Has(slot uint8) bool { return s>>slot&1 == 1 }
+
+// Slots are the slots of the set, in their order.
+func (s SlotSet) Slots() (list []int) {
+	for ; s != 0; s &= s - 1 {
+		list = append(list, bits.TrailingZeros16(uint16(s)))
+	}
+	return list
+}
+
+// String is the set in words, such as "1, 3 and 4".
+func (s SlotSet) String() string {
+	var words []string
+	for _, slot := range s.Slots() {
+		words = append(words, strconv.Itoa(slot))
+	}
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+	return strings.Join(words, "")
+}
+
+// MarshalJSON implements [json.Marshaler]: a list of slots.
+func (s SlotSet) MarshalJSON() ([]byte, error) { return json.Marshal(s.Slots()) }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (s *SlotSet) UnmarshalJSON(data []byte) error {
+	var list []int
+	if err := json.Unmarshal(data, &list); err != nil {
+		return err
+	}
+	*s = 0
+	for _, slot := range list {
+		if slot < 1 || slot > 15 {
+			return fmt.Errorf("slot %d: expected 1 to 15", slot)
+		}
+		*s |= 1 << slot
+	}
+	return nil
+}
+
+// Begin is a lock that begins with certain slots, such as 1 and 3.
+func Begin(name string, slots SlotSet) Lock {
+	top := max(0, bits.Len16(uint16(slots))-1)
+	return Lock{Name: name, Slots: uint8(top), Missing: (1<<(top+1) - 2) &^ slots}
+}
+
+// Has reports whether the lock begins with a slot.
+func (l Lock) Has(slot uint8) bool { return slot >= 1 && slot <= l.Slots && !l.Missing.Has(slot) }
+
+// Existing are the slots that the lock begins with.
+func (l Lock) Existing() SlotSet { return (1<<(l.Slots+1) - 2) &^ l.Missing }
+
+// Holes reports whether a lock begins with holes. What a history shows is judged only where none does: a history tells
+// how many slots there are, and not which.
+func (s *Scenario) Holes() bool {
+	for _, l := range s.Locks {
+		if l.Missing != 0 {
+			return true
+		}
+	}
+	return false
+}
