@@ -1,0 +1,130 @@
+package lockproof_test
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
+)
+
+// example is the semaphore in Go, with a bug.
+func example(bug amqplocks.Bug) lockproof.Target {
+	return lockproof.Go("example", func(ctx context.Context, url string) (lockproof.Lock, error) {
+		return amqplocks.NewWith(ctx, url, bug)
+	})
+}
+
+// TestStress: locks of this module and of others are used on a real server, and their history is judged and written.
+func TestStress(t *testing.T) {
+	url := rabbitmqtest.URL(t)
+	for name, target := range map[string]lockproof.Target{"reference": {}, "Go": example(amqplocks.NoBug)} {
+		t.Run(name, func(t *testing.T) {
+			var history bytes.Buffer
+			last := 0
+			res, err := lockproof.Stress(t.Context(), target, lockproof.Options{
+				Server: url, Rounds: 3, CrashShare: lockproof.None, History: &history, Progress: func(done, of int) { last = of },
+			})
+			if err != nil || res.Err() != nil {
+				t.Fatalf("%v, %+v", err, res)
+			}
+			if res.Executions != 3 || last != 3 || res.Judgement(lockproof.Linearizable).Verdict != lockproof.Passed {
+				t.Errorf("%d rounds of %d, linearizable %s", res.Executions, last, res.Judgement(lockproof.Linearizable).Verdict)
+			}
+			again, err := lockproof.Check(&history, lockproof.Options{})
+			if err != nil || again.Err() != nil || again.Operations != res.Operations {
+				t.Errorf("the history that was written: %v, %d operations of %d", err, again.Operations, res.Operations)
+			}
+		})
+	}
+}
+
+// TestServer: what is found on the simulated broker is found and replays on a real one.
+func TestServer(t *testing.T) {
+	url := rabbitmqtest.URL(t)
+	wanted := []lockproof.Property{lockproof.MutualExclusion}
+	for name, c := range map[string]struct {
+		target lockproof.Target
+		server string
+	}{
+		"mutant": {lockproof.Mutant("locked-is-success"), ""}, "Go": {example(amqplocks.LockedIsSuccess), url},
+	} {
+		t.Run(name, func(t *testing.T) {
+			res, err := lockproof.Prove(t.Context(), c.target, lockproof.Options{
+				Server: c.server, Properties: wanted, First: true, Executions: 400,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := res.Judgement(lockproof.MutualExclusion).Counterexample
+			if found == nil {
+				t.Fatalf("not violated in %d executions", res.Executions)
+			}
+			again, err := lockproof.Replay(t.Context(), found, lockproof.Options{Server: url})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := again.Judgement(lockproof.MutualExclusion); v.Verdict != lockproof.Violated || !strings.Contains(again.Server, "RabbitMQ") {
+				t.Errorf("%s on %s", v.Verdict, again.Server)
+			}
+		})
+	}
+}
+
+// TestExternal: a counterexample of an external lock is a file, and its target is not set by reading it. It is found by
+// visiting every order of commands, too.
+func TestExternal(t *testing.T) {
+	target := example(amqplocks.LockedIsSuccess)
+	o := lockproof.Options{Calls: "acquire", Properties: []lockproof.Property{lockproof.MutualExclusion}, First: true}
+	res, err := lockproof.Explore(t.Context(), target, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := res.Judgement(lockproof.MutualExclusion).Counterexample
+	if found == nil || found.Diagram == "" || found.Steps == 0 {
+		t.Fatalf("got %+v", found)
+	}
+	file := filepath.Join(t.TempDir(), "found.json")
+	if err := found.Save(file); err != nil {
+		t.Fatal(err)
+	}
+	c, err := lockproof.LoadCounterexample(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lockproof.Replay(t.Context(), c, lockproof.Options{}); err == nil {
+		t.Error("it is replayed though nobody has said by what")
+	}
+	c.Target = target
+	again, err := lockproof.Replay(t.Context(), c, lockproof.Options{})
+	if err != nil || again.Judgement(lockproof.MutualExclusion).Verdict != lockproof.Violated {
+		t.Errorf("replayed: %+v, %v", again, err)
+	}
+	var page bytes.Buffer
+	if err := again.Write(&page, "html"); err != nil || !strings.Contains(page.String(), "<svg") {
+		t.Errorf("the page of the replay: %v, %d bytes", err, page.Len())
+	}
+}
+
+// TestMutexInGo: a lock written in Go that has no slots to administer is judged as a mutex.
+func TestMutexInGo(t *testing.T) {
+	target := lockproof.Go("plain", func(ctx context.Context, url string) (lockproof.Lock, error) {
+		c, err := amqplocks.New(ctx, url)
+		return plain{c}, err
+	})
+	_, err := lockproof.Prove(t.Context(), target.As(lockproof.Semaphore), lockproof.Options{Executions: 1})
+	if err == nil || !strings.Contains(err.Error(), "Administrator") {
+		t.Errorf("as a semaphore: %v", err)
+	}
+	res, err := lockproof.Prove(t.Context(), target, lockproof.Options{Executions: 1})
+	if err != nil || res.Judgement(lockproof.ExactCount).Reason != "not asked for" {
+		t.Errorf("got %+v, %v", res, err)
+	}
+}
+
+// plain is a lock without administration.
+type plain struct{ lockproof.Lock }
