@@ -75,7 +75,7 @@ var sorts = map[string]sort{
 		"on": {args: "--on " + unreachable, base: "prove", refused: "--on: "}, "broker": {args: "--broker " + unreachable, base: "prove", refused: "--broker: "},
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "patience": {args: "--patience 1s", same: true},
 		"stress": {args: "--stress proxy", refused: "--stress without a real broker"},
-		"start": {args: "--start slots=1,3", refused: ownSlots},
+		"start":  {args: "--start slots=1,3", refused: ownSlots},
 	}},
 	"prove --exec --on": {base: "prove --exec ADAPTER --scenarios 3 --out DIR/ce --on URL", need: "broker", report: true, flags: map[string]use{
 		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 2"}, "time": {args: "--time 1ns"}, "strategy": {args: "--strategy pct", same: true},
@@ -86,7 +86,7 @@ var sorts = map[string]sort{
 		"out": {args: "--out DIR/other", same: true}, "on": {args: "--on simulated"}, "broker": {args: "--broker URL", refused: "--broker beside --on"},
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "patience": {args: "--patience 1s", same: true},
 		"stress": {args: "--stress slow", refused: "expected straight or proxy"},
-		"start": {args: "--start slots=1,3", refused: ownSlots},
+		"start":  {args: "--start slots=1,3", refused: ownSlots},
 	}},
 	"prove --on": {base: "prove --on URL --rounds 2 --out DIR/ce", need: "broker", report: true, flags: map[string]use{
 		"seed": {args: "--seed 2", same: true}, "scenarios": {args: "--scenarios 2", refused: noSchedule}, "time": {args: "--time 1s", refused: noSchedule},
@@ -124,7 +124,7 @@ var sorts = map[string]sort{
 		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
 		"runs": {args: "--runs 5", refused: ofExec}, "require": {args: "--require survives-restart", base: "explore --clients 1 --admins 0"}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
-		"start": {args: "--start slots=1,3", base: "explore no-admin-mutex --crashes 0 --clients 1 --admin-calls add:1 --out DIR/ce"},
+		"start":      {args: "--start slots=1,3", base: "explore no-admin-mutex --crashes 0 --clients 1 --admin-calls add:1 --out DIR/ce"},
 	}},
 	"explore --clients any": {base: "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --calls acquire,release --admin-calls add:1 --property admin-exclusion --out DIR/ce", report: true, flags: map[string]use{
 		"clients": {args: "--clients 1"}, "rounds": {args: "--rounds 2", refused: forEver}, "admins": {args: "--admins 1"}, "slots": {args: "--slots 2"},
@@ -138,7 +138,7 @@ var sorts = map[string]sort{
 		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
 		"runs": {args: "--runs 5", refused: ofExec}, "require": {args: "--require admin-exclusion", same: true}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2"},
-		"start": {args: "--start slots=1,3", base: "explore --clients any", refused: forEver},
+		"start":      {args: "--start slots=1,3", base: "explore --clients any", refused: forEver},
 	}},
 	"explore --simulate": {base: "explore no-admin-mutex --simulate 50 --admins 2 --json --out DIR/ce", report: true, flags: map[string]use{
 		"json":    {args: "--json=false"},
@@ -153,7 +153,7 @@ var sorts = map[string]sort{
 		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
 		"runs": {args: "--runs 5", refused: ofExec}, "require": {args: "--require survives-restart", base: "explore --simulate 1"}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
-		"start": {args: "--start slots=1,3"},
+		"start":      {args: "--start slots=1,3"},
 	}},
 	"explore --exec": {base: "explore --exec BUGGY --calls acquire --out DIR/ce", need: "adapter", report: true, flags: map[string]use{
 		"clients": {args: "--clients 1"}, "rounds": {args: "--rounds 2 --clients 1"}, "admins": {args: "--admins 1 --clients 1"}, "slots": {args: "--slots 2 --clients 1"},
@@ -168,7 +168,7 @@ var sorts = map[string]sort{
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "patience": {args: "--patience 1s", same: true},
 		"runs": {args: "--runs 5"}, "require": {args: "--require no-leak --property linearizable", refused: "it is not judged here"}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
-		"start": {args: "--start slots=1,3", refused: ownSlots},
+		"start":      {args: "--start slots=1,3", refused: ownSlots},
 	}},
 	"check": {base: "check ../../testdata/histories/jepsen-mutex-two-holders.edn", report: true, flags: map[string]use{
 		"lock": {args: "--lock persistent-mutex"}, "slots": {args: "--slots 2", refused: "a mutex has one"}, "permits": {args: "--permits 2", refused: "a mutex has one"},
@@ -240,6 +240,7 @@ var sorts = map[string]sort{
 	}},
 	"campaign status": {base: "campaign status --dir DIR/done", flags: map[string]use{
 		"dir": {args: "--dir DIR/other", refused: "there is no campaign in"}, "json": {args: "--json"}, "watch": {args: "--watch", same: true},
+		"html":  {args: "--html DIR/page.html", refused: "has no page yet"},
 		"queue": {args: "--queue nats://127.0.0.1:1", base: "campaign status", refused: "no server answers"},
 		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
 		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
@@ -366,7 +367,7 @@ func come(t *testing.T, line, url string) outcome {
 		"table.json": `{"lockproof":"campaign","version":1,"name":"table","target":{"name":"mutex"},
 			"sweep":{"options":[{"name":"release","values":["delete","close-channel"]}],"sizes":[{"clients":2}]}}`,
 		"mutants.json":     `{"lockproof":"campaign","version":1,"name":"mutants","mutants":{"only":["reconnects"]}}`,
-		"done/status.json": `{"name":"night","shards":3,"done":3,"executions":300,"over":"all shards are done"}`,
+		"done/status.json": `{"name":"night","shards":3,"done":3,"executions":300,"over":"all shards are done","reported":true}`,
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			t.Fatal(err)
