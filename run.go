@@ -24,6 +24,7 @@ type run struct {
 	judged   property.Set
 	required property.Set
 	broker   *rabbitmq.Broker // nil is the simulated one
+	end      func()           // of ctx
 }
 
 // newRun is a run whose options make sense, as far as that can be told before its verb looks at them.
@@ -70,6 +71,7 @@ func (r *run) on(do func() (*Result, error)) (*Result, error) {
 		return nil, err
 	}
 	res, err := do()
+	r.end()
 	return res, errors.Join(err, r.broker.Stop())
 }
 
@@ -83,10 +85,11 @@ func (r *run) start() (err error) {
 	if r.broker, err = rabbitmq.Start(r.ctx, rabbitmq.Options{URL: url, Flag: "Server", Restarts: r.o.Restarts > 0, Log: r.tell}); err != nil {
 		return kindError{err, ErrNoServer}
 	}
+	ctx, cancel := context.WithCancel(r.ctx)
+	r.end = cancel
 	if r.broker.CanRestart() { // it is ours, and gone with us
 		return nil
 	}
-	ctx, cancel := context.WithCancel(r.ctx)
 	if _, err := r.broker.Register(ctx, func(error) { cancel() }); err != nil { // Stop says why
 		if r.ctx.Err() != nil {
 			cancel()

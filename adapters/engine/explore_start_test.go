@@ -54,6 +54,26 @@ func TestStart(t *testing.T) {
 	}
 }
 
+// TestStartReduced: what is visited from holes with reductions has the verdicts of all that there is.
+func TestStartReduced(t *testing.T) {
+	e := engine.Exploration{
+		Clients: 2, Rounds: 1, Admins: 1, Start: holey, Brief: true, Options: [][2]string{{"pipeline", "0"}},
+		Calls: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}, AdminCalls: []scenario.Operation{{Op: lock.Remove, Arg: 1}, {Op: lock.Add, Arg: 1}},
+	}
+	reduced := explored(t, e)
+	all, err := engine.Explore(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reduced.Search.States >= all.Search.States {
+		t.Errorf("%d states reduced, %d in all", reduced.Search.States, all.Search.States)
+	}
+	if reduced.Search.Found != all.Search.Found || all.Search.Found == 0 {
+		t.Errorf("%v are violated reduced, and %v in all", reduced.Search.Found.Names(), all.Search.Found.Names())
+	}
+	t.Logf("%d of %d states; violated: %v", reduced.Search.States, all.Search.States, all.Search.Found.Names())
+}
+
 // TestStartDrawn: scenarios that begin with a hole are drawn so, and judged like an exploration.
 func TestStartDrawn(t *testing.T) {
 	res, err := engine.Prove(t.Context(), engine.Config{Seed: 1, Scenarios: 2000, Shape: sim.Shape{Start: holey}})
