@@ -1,0 +1,299 @@
+package monitor_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/codec"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/pinned"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+var rewrite = flag.Bool("rewrite", false, "take what was seen as it is")
+
+// TestPinned holds against a file what the monitor says of random happenings, most of which no lock brings about, for
+// each kind of lock: every violation and count, and what it would keep of a state for random properties.
+func TestPinned(t *testing.T) {
+	f := pinned.New(t)
+	for _, kind := range []lock.Kind{lock.Semaphore, lock.Mutex, lock.PersistentMutex} {
+		for seed := range uint64(10) {
+			f.Block(kind.String(), 100, func(i int, s *pinned.Seen) {
+				r := rand.New(rand.NewPCG(seed+10*uint64(kind), uint64(i)))
+				newHappenings(kind, r).run(s)
+			})
+		}
+	}
+	f.Compare("testdata/pinned.txt", *rewrite)
+}
+
+// happenings tells a monitor of random things, that often fit together.
+type happenings struct {
+	*rand.Rand
+	m     monitor.Monitor
+	n     int
+	locks []monitor.Truth
+	of    []uint8 // the lock of each client
+	ops   []lock.Op
+	held  []uint8
+	now   int64
+}
+
+func newHappenings(kind lock.Kind, r *rand.Rand) *happenings {
+	h := &happenings{Rand: r, n: 1 + r.IntN(4), locks: make([]monitor.Truth, 1+r.IntN(lock.MaxLocks))}
+	for l := range h.locks {
+		h.locks[l].Exists = 1<<(1+r.IntN(4)) - 2
+		if kind == lock.Mutex {
+			h.locks[l].Exists = 2
+		}
+	}
+	o := lock.Options{Retries: r.IntN(3), AdminRetries: r.IntN(3), Polls: r.IntN(3)}
+	if r.IntN(4) == 0 {
+		o.Connection = lock.SharedConnection
+	}
+	h.m.Checks = new(monitor.Counts)
+	h.m.Reset(kind, &o, h.n, h.locks)
+	if r.IntN(4) == 0 {
+		h.m.Unbound()
+	}
+	h.ops, h.held = make([]lock.Op, h.n), make([]uint8, h.n)
+	for range h.n {
+		h.of = append(h.of, uint8(r.IntN(len(h.locks))))
+	}
+	return h
+}
+
+func (h *happenings) run(s *pinned.Seen) {
+	for range 60 {
+		h.now += int64(h.IntN(3))
+		if h.IntN(3) > 0 {
+			h.m.At(h.now)
+		}
+		h.happen(uint8(1 + h.IntN(h.n)))
+		h.tell(s)
+	}
+	s.Printf("%v", *h.m.Checks)
+}
+
+// happen is one thing, of client c.
+func (h *happenings) happen(c uint8) {
+	l, busy := h.of[c-1], h.ops[c-1] != lock.NoOp
+	switch k := h.IntN(40); {
+	case k < 8 && !busy:
+		h.begin(c, l)
+	case k < 8:
+		h.end(c)
+	case k < 24:
+		h.changeTruth(c, l)
+		h.m.SetTruth(l, c*uint8(min(1, h.IntN(6))), &h.locks[l])
+	case k < 34:
+		x := h.exchange(l)
+		h.m.Exchange(c, &x)
+		h.m.Touch(c, &x)
+	case k == 34:
+		h.m.Crash(c)
+		h.ops[c-1], h.held[c-1] = lock.NoOp, 0
+		h.m.Freed(c)
+	case k == 35:
+		h.m.Gone(c, h.flip(), h.flip())
+		h.m.Freed(c)
+	case k == 36:
+		if h.flip() {
+			h.changeTruth(c, l)
+		} else {
+			h.locks[l].Taken, h.locks[l].Owner, h.locks[l].Admin = 0, [monitor.Slots + 1]uint8{}, 0
+		}
+		h.m.Restarted(l, &h.locks[l])
+	default:
+		h.trifle(c)
+	}
+}
+
+func (h *happenings) flip() bool { return h.IntN(2) == 0 }
+
+// trifle is a thing that little depends on.
+func (h *happenings) trifle(c uint8) {
+	switch h.IntN(6) {
+	case 0:
+		h.m.Lost(c)
+	case 1:
+		h.m.Mends(c)
+	case 2:
+		h.m.Named(c, h.flip())
+	case 3:
+		h.m.Crashless(c, h.flip(), "it fell")
+	case 4:
+		h.m.Unfinished(c)
+	case 5:
+		h.m.Leftover("a queue")
+	}
+}
+
+func (h *happenings) begin(c, l uint8) {
+	op := lock.Acquire + lock.Op(h.IntN(int(lock.Wait-lock.Acquire)+1))
+	if h.flip() {
+		op = lock.Acquire
+		if h.held[c-1] > 0 {
+			op = lock.Verify + lock.Op(h.IntN(2))
+		}
+	}
+	h.ops[c-1] = op
+	h.m.Begin(c, l, op, uint8(h.IntN(3)), h.IntN(4) > 0)
+	if op == lock.Release {
+		h.held[c-1] = 0
+	}
+}
+
+func (h *happenings) end(c uint8) {
+	r := lock.Result{Outcome: lock.Outcome(1 + h.IntN(3)), Slots: uint8(h.IntN(4)), Slot: uint8(h.IntN(4))}
+	if r.Outcome != lock.Done {
+		r.Reason = lock.Reason(h.IntN(int(lock.Crashed) + 1))
+	}
+	switch h.ops[c-1] {
+	case lock.Acquire, lock.Verify:
+		r.Held = r.Outcome == lock.Done && h.IntN(4) > 0
+		if held := h.held[c-1]; h.ops[c-1] == lock.Verify && h.IntN(4) > 0 {
+			r.Slot = held
+		}
+		if r.Held {
+			r.Slot = max(1, r.Slot)
+			h.held[c-1] = r.Slot
+		} else if h.flip() {
+			h.held[c-1] = 0
+		}
+		if !r.Held && r.Outcome == lock.Done {
+			r.Reason = lock.Removed
+		}
+	}
+	h.ops[c-1] = lock.NoOp
+	h.m.End(c, r, h.held[c-1], h.IntN(4) > 0)
+}
+
+// changeTruth changes what the broker has of a lock, often as client c would.
+func (h *happenings) changeTruth(c, l uint8) {
+	t := &h.locks[l]
+	s := uint8(1 + h.IntN(4))
+	if held := h.held[c-1]; held > 0 && h.flip() {
+		s = held
+	}
+	bit := uint16(1) << s
+	switch k := h.IntN(12); {
+	case k < 5 && t.Taken&bit == 0:
+		t.Taken, t.Owner[s] = t.Taken|bit, c
+	case k < 7:
+		t.Taken, t.Owner[s] = t.Taken&^bit, 0
+	case k == 7:
+		t.Taken, t.Owner[s] = t.Taken|bit, uint8(h.IntN(h.n+1))
+	case k == 8 && t.Owner[s] != 0:
+		t.Owner[s] ^= monitor.HalfOpen
+	case k == 9:
+		t.Exists ^= bit
+	case k == 10 && h.flip():
+		t.Exists |= 2 << t.Count()
+	case k == 10:
+		t.Exists &^= 1 << t.Count() &^ 1
+	case k == 11:
+		t.Admin = []uint8{0, c, uint8(1 + h.IntN(h.n)), c | monitor.HalfOpen}[h.IntN(4)]
+	}
+}
+
+func (h *happenings) exchange(l uint8) backend.Exchange {
+	return backend.Exchange{
+		Access: backend.Access(h.IntN(int(backend.Mode) + 1)), Result: backend.Result(h.IntN(int(backend.Lost)+1) * h.IntN(2)),
+		Role: backend.Role(h.IntN(4)), Lock: l, Slot: uint8(1 + h.IntN(4)), Known: true,
+		RoundTrip: h.flip(), Waits: h.flip(), Aborted: h.IntN(4) == 0, Minimal: h.IntN(20) > 0,
+	}
+}
+
+// tell is all that can be seen of the monitor after something happened.
+func (h *happenings) tell(s *pinned.Seen) {
+	m := &h.m
+	for _, v := range m.TakeNew() {
+		s.Count(v.Property.String())
+		s.Printf("%v|%s|", v, v.Explain())
+	}
+	s.Printf("%d %d %v %v %d %d|", m.Found, m.Exercised, m.Witnessed, m.Strict, m.Overlap, m.Overlaps)
+	m.Found, m.Exercised = 0, 0
+	c := uint8(1 + h.IntN(h.n))
+	cost, lost, broken := m.Spent(c)
+	s.Printf("%v %d %v %v %v %v %v|", cost, lost, broken, m.Visible(c), m.Left(c), m.Holds(c), m.Believed(h.of[c-1], uint8(1+h.IntN(3))))
+	h.code(s, m)
+	if h.IntN(4) > 0 {
+		return
+	}
+	keep := property.Set(h.Uint32()) & property.Applicable(lock.Semaphore)
+	if h.flip() {
+		keep &= property.Set(h.Uint32())
+	}
+	views := codec.Write(nil)
+	for i := range h.n {
+		m.CodeView(&views, uint8(i+1), keep)
+	}
+	s.Printf("%x %v|", views.Bytes(), monitor.Memoryless(keep))
+	copied := *m
+	copied.Forget(keep, property.Strength(h.IntN(2)))
+	h.code(s, &copied)
+	h.resume(s, &copied)
+	if h.IntN(8) == 0 { // go on from what was kept
+		h.m = copied
+	}
+}
+
+// code writes what a search would keep of the monitor.
+func (h *happenings) code(s *pinned.Seen, m *monitor.Monitor) []byte {
+	c := codec.Write(nil)
+	m.CodeShared(&c, len(h.locks))
+	for i := range h.n {
+		m.CodeClient(&c, uint8(i+1))
+	}
+	kept := c.Bytes()
+	m.CodeDead(&c, uint8(1+h.IntN(h.n)))
+	s.Write(c.Bytes())
+	return kept
+}
+
+// resume reads what was kept into the monitor, which is the same after it.
+func (h *happenings) resume(s *pinned.Seen, m *monitor.Monitor) {
+	c := codec.Write(nil)
+	m.CodeShared(&c, len(h.locks))
+	for i := range h.n {
+		m.CodeClient(&c, uint8(i+1))
+	}
+	read := codec.Read(c.Bytes())
+	m.CodeShared(&read, len(h.locks))
+	for i := range h.n {
+		m.CodeClient(&read, uint8(i+1))
+	}
+	m.Resume(h.locks)
+	s.Printf("%d left|", len(read.Bytes()))
+	h.code(s, m)
+}
+
+// TestPinnedCosts holds sums of random costs against a file.
+func TestPinnedCosts(t *testing.T) {
+	f := pinned.New(t)
+	f.Block("costs", 40, func(i int, s *pinned.Seen) {
+		r := rand.New(rand.NewPCG(3, uint64(i)))
+		var sums [2]monitor.Costs
+		for range r.IntN(60) {
+			res := lock.Result{
+				Outcome: lock.Outcome(1 + r.IntN(3)), Held: r.IntN(2) == 0, Slot: uint8(1 + r.IntN(2)), Reason: lock.Reason(r.IntN(int(lock.Crashed) + 1)),
+			}
+			var cost [monitor.Measures]int
+			for k := range cost {
+				cost[k] = r.IntN(9)
+			}
+			sums[r.IntN(2)].Add(lock.Acquire+lock.Op(r.IntN(int(lock.Wait-lock.Acquire)+1)), res, r.IntN(2), cost)
+		}
+		sums[0].Merge(&sums[1])
+		for class, tally := range sums[0] {
+			class := monitor.CostClass(class)
+			s.Printf("%s, %s, %s: %v\n", class, class.Of(lock.Mutex), class.Of(lock.PersistentMutex), tally)
+		}
+		s.Printf("%d", monitor.AcquireBudget(lock.Result{Held: i%2 == 0, Slot: uint8(i % 5)}, i%7))
+	})
+	f.Compare("testdata/costs.txt", *rewrite)
+}

@@ -1,0 +1,182 @@
+package sim_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/pinned"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// everyTarget are the references and all mutants.
+func everyTarget() []*lock.Target { return slices.Concat(lock.References, mutant.All) }
+
+// TestPinnedExecutions holds random executions of every target against a file: each step and event, each violation in
+// full, what was judged how often, and what operations cost.
+func TestPinnedExecutions(t *testing.T) {
+	f := pinned.New(t)
+	for _, target := range everyTarget() {
+		inputs := 20
+		if target.Breaks == "" {
+			inputs = 300
+		}
+		f.Block(target.Name, inputs, func(i int, s *pinned.Seen) { execution(s, target, i) })
+	}
+	f.Compare("testdata/pinned/executions.txt", *rewrite)
+}
+
+// unusual are options that no scenario is drawn with.
+var unusual = [][2]string{
+	{"connection", lock.SharedConnection}, {"admin-mutex", "false"}, {"existence", lock.ByPassive}, {"order", lock.Ascending}, {"verify-first", "false"},
+	{"restart", lock.RestartAny}, {"add-reading", lock.Literal}, {"remove-reading", lock.Literal}, {"durable", "false"}, {"expires", "30"},
+}
+
+// execution runs the i-th scenario of a target.
+func execution(s *pinned.Seen, target *lock.Target, i int) {
+	space := sim.Space{Target: target}
+	if n := i % (3 * len(unusual)); n < len(unusual) && target.Breaks == "" {
+		space.Fixed = unusual[n : n+1]
+	}
+	drawn := sim.NewSource(space, 21).Scenario(i)
+	runner := sim.Runner{World: sim.World{Costs: new(monitor.Costs), Coverage: new(sim.Coverage)}}
+	runner.Monitor.Checks = new(monitor.Counts)
+	strength := property.Strength(i % 2)
+	trace := runner.Trace(target, &drawn, strength)
+	for _, step := range trace.Steps {
+		s.Printf("%v %d %v %v %d ", step.Action, step.Time, step.Command, step.Reply, step.Events)
+		for _, truth := range step.Truth {
+			s.Printf("%x %x %x %x\n", truth.Exists, truth.Taken, truth.Owner[:], truth.Admin)
+		}
+	}
+	for _, e := range trace.History.Events {
+		s.Printf("%v\n", e)
+	}
+	for _, v := range trace.Violations {
+		s.Count(v.Property.String())
+		s.Printf("%v %s\n", v, v.Explain())
+	}
+	m := &runner.Monitor
+	s.Printf("%b %b %v %v %d %d %v\n", m.Found, m.Exercised, m.Witnessed, m.Strict, m.Overlap, m.Overlaps, *m.Checks)
+	found, undecided := runner.Judge(strength)
+	s.Printf("%b %v %d %d %b %v\n", found, undecided, runner.Sent(), runner.Called(), runner.Seen, runner.Coverage.Points)
+	for class, tally := range runner.Costs {
+		if tally.Count > 0 {
+			s.Printf("%d %v\n", class, tally)
+		}
+	}
+}
+
+// TestPinnedSystems holds random walks through transition systems against a file: which actions there are in each state,
+// what the one taken comes to, and the state as a search would keep it, for random properties.
+func TestPinnedSystems(t *testing.T) {
+	f := pinned.New(t)
+	for _, target := range everyTarget() {
+		inputs := 12
+		if target.Breaks == "" {
+			inputs = 120
+		}
+		f.Block(target.Name, inputs, func(i int, s *pinned.Seen) {
+			r := rand.New(rand.NewPCG(31, uint64(i)))
+			bounds := randomBounds(target, r, i)
+			if err := bounds.Check(); err != nil {
+				t.Fatalf("%s, %d: %v", target.Name, i, err)
+			}
+			(&walk{Rand: r, system: sim.NewSystem(bounds), bounds: bounds}).run(s)
+		})
+	}
+	f.Compare("testdata/pinned/systems.txt", *rewrite)
+}
+
+// randomBounds are bounds with the workload of a scenario.
+func randomBounds(target *lock.Target, r *rand.Rand, i int) sim.Bounds {
+	drawn := sim.NewSource(sim.Space{Target: target}, 22).Scenario(i)
+	fault := func() int { return []int{0, 0, 1, 1, 2, sim.AnyNumber}[r.IntN(6)] }
+	b := sim.Bounds{
+		Target: target, Options: drawn.Options, Locks: drawn.Locks, Clients: drawn.Clients,
+		Faults: sim.FaultBounds{
+			Crashes: fault(), Drops: fault(), ChannelErrors: fault(), Lost: fault(), Restarts: fault(), Late: r.IntN(2) == 0, CleanCrashes: r.IntN(4) == 0,
+		},
+		Forever: r.IntN(3) == 0, Properties: property.Applicable(target.Kind), Strength: property.Strength(r.IntN(2)), Every: r.IntN(4) == 0,
+	}
+	if r.IntN(3) == 0 {
+		b.Properties &= property.Set(r.Uint32())
+	}
+	if r.IntN(6) == 0 && target.Fix == nil {
+		b.Options.Connection, b.Options.Release = lock.SharedConnection, lock.DeleteB
+	}
+	if b.Options = target.Settled(b.Options); b.Options.Check() != nil {
+		b.Options = target.Settled(lock.DefaultOptions())
+	}
+	return b
+}
+
+// walk is a way through a transition system.
+type walk struct {
+	*rand.Rand
+	system *sim.System
+	bounds sim.Bounds
+}
+
+func (w *walk) run(s *pinned.Seen) {
+	s.Printf("%s %v %v\n", w.bounds.Faults, w.system.Independent(), w.system.Memoryless())
+	for range 50 {
+		var actions []scenario.Action
+		for n := range w.system.Clients() + 1 {
+			actions = w.system.Actions(n, actions)
+		}
+		s.Printf("%v\n", actions)
+		if len(actions) == 0 {
+			break
+		}
+		a := actions[w.IntN(len(actions))]
+		for range 3 { // faults are many, and each only happens so often
+			if a.Do != scenario.Step && w.IntN(3) > 0 {
+				a = actions[w.IntN(len(actions))]
+			}
+		}
+		o := w.system.Take(a)
+		if o.Found != 0 {
+			s.Count("found")
+		}
+		s.Count(a.Do.String())
+		s.Printf("%v: %v\n", a, o)
+		w.state(s)
+	}
+	s.Printf("%b", w.system.Finish())
+}
+
+// state is all that can be seen of a state.
+func (w *walk) state(s *pinned.Seen) {
+	sys := w.system
+	shared := sys.Shared(nil)
+	s.Printf("%x %v %v %b", shared, sys.Witnessed(), sys.Quiet(), sys.Slots())
+	var clients [][]byte
+	for n := 1; n <= sys.Clients(); n++ {
+		clients = append(clients, sys.Client(n, nil))
+		s.Printf(" %x %x %v %v %v", clients[n-1], sys.View(n, nil), sys.Holds(n), sys.Busy(n), sys.Footprint(n))
+	}
+	switch w.IntN(6) {
+	case 0: // elsewhere, and back
+		sys.Reset()
+		sys.Load(shared, clients)
+		s.Printf(" %x", sys.Shared(nil))
+	case 1:
+		if sys.Quiet() {
+			s.Printf(" %b", sys.Audit())
+		}
+	case 2:
+		if !sys.Independent() {
+			break
+		}
+		n := 1 + w.IntN(sys.Clients())
+		s.Printf(" %x %x", sys.Abandoned(n), sys.Client(n, nil))
+		sys.Load(shared, clients)
+	}
+	s.Printf("\n")
+}
