@@ -60,7 +60,7 @@ type answer struct {
 	err    error
 }
 
-// ready sees that somebody plays the client, connected and idle.
+// ready sees that the client is there, connected and idle.
 // One that ends by itself is replaced, a few times.
 func (a *clientHandle) ready(ctx context.Context) (err error) {
 	for range startTries {
@@ -100,7 +100,7 @@ func (a *clientHandle) begin(ctx context.Context) error {
 	return err
 }
 
-// start starts a client to play the client.
+// start starts the client.
 func (a *clientHandle) start(ctx context.Context) error {
 	s := a.runner
 	url, err := s.urlFor(a.server)

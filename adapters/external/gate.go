@@ -46,12 +46,15 @@ type exchange struct {
 	joins    bool // another message to be confirmed on the channel was at the gate when it passed
 }
 
-// Opened notes a connection.
+// Opened notes a connection. One that a client was opening when it was killed is cut as the others were.
 func (g *gate) Opened(c *wire.Conn) {
 	s := g.runner
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := &connection{conn: c, client: g.client}
+	l := &connection{conn: c, client: g.client, cut: g.client.client == nil}
+	if l.cut {
+		c.Cut()
+	}
 	s.connections[c] = l
 	g.client.connections = append(g.client.connections, l)
 }

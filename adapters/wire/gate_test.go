@@ -2,7 +2,6 @@ package wire_test
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
@@ -63,10 +63,8 @@ func backends(t *testing.T) map[string]wire.Backend {
 	}
 }
 
-// queueName is a queue that no other run uses.
-func queueName(t *testing.T) string {
-	return fmt.Sprintf("wire %s %d", t.Name(), time.Now().UnixNano())
-}
+// queueName is a queue that no other run uses, marked as ours.
+func queueName(t *testing.T) string { return stress.Prefix() + t.Name() }
 
 // TestGate: commands wait at the gate; the test decides in which order two clients reach the broker,
 // when they are answered, and that one never is.

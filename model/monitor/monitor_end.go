@@ -214,7 +214,7 @@ func (m *Monitor) leaks(c uint8, w *watch) {
 		extra &^= 1 << w.believed
 	}
 	if extra != 0 {
-		m.violate(property.NoLeak, c, 0, firstSlot(extra), "a B queue is left behind")
+		m.violate(property.NoLeak, c, 0, firstSlot(extra), property.ForKind(m.kind, "a B queue is left behind", "the queue of its holder is left behind"))
 	}
 	if t.Admin == c {
 		m.violate(property.NoLeak, c, 0, 0, "the administration mutex is left behind")
