@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	None = -1 // of what [Options] count, whose 0 is the default
+	None = -1 // of what Options count, whose 0 is the default
 	Any  = -2 // number of clients, administrators or faults, for Explore; what is proved then holds for all
 )
 

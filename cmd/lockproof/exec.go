@@ -79,7 +79,7 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	}
 	options := told(cfg.Options)
 	if f.way != "" {
-		return f.stressForeign(c, kind, options, &cfg)
+		return f.stressExternal(c, kind, options, &cfg)
 	}
 	shape, err := f.shape(c, kind)
 	if err != nil {

@@ -126,7 +126,7 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 				if err := permit(c, ce.Exec, trusted, args[0]); err != nil {
 					return err
 				}
-				return replayForeign(c, &on, ce, html)
+				return replayExternal(c, &on, ce, html)
 			}
 			r, err := engine.Replay(ce)
 			if err != nil {
@@ -174,9 +174,9 @@ func show(c *cobra.Command, r *engine.Replayed, html string, verdict func(io.Wri
 	return all(ended, undrawn, writeFile("--html", html, r.WritePage))
 }
 
-// replayForeign carries out a counterexample of somebody else's program, whose commands wait at the gate of
+// replayExternal carries out a counterexample of somebody else's program, whose commands wait at the gate of
 // the simulated broker or of a real one.
-func replayForeign(c *cobra.Command, on *onFlags, ce *histories.Counterexample, html string) error {
+func replayExternal(c *cobra.Command, on *onFlags, ce *histories.Counterexample, html string) error {
 	broker, err := on.behindGate(c)
 	if err != nil {
 		return err

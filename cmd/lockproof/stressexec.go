@@ -25,9 +25,9 @@ func (f *proveFlags) checkStress(c *cobra.Command) error {
 	return given(c, "with --exec: expected none; only targets of ours are told that the broker is gone", "restarts")
 }
 
-// stressForeign has somebody else's program used on a real broker, by many clients at once, and judges what
+// stressExternal has somebody else's program used on a real broker, by many clients at once, and judges what
 // they saw.
-func (f *proveFlags) stressForeign(c *cobra.Command, kind lock.Kind, options map[string]string, cfg *engine.Config) error {
+func (f *proveFlags) stressExternal(c *cobra.Command, kind lock.Kind, options map[string]string, cfg *engine.Config) error {
 	load, err := f.load(c, kind, f.seed)
 	if err != nil {
 		return err
