@@ -82,6 +82,11 @@ func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 		w.Coverage.begin()
 	}
 	w.Monitor.Reset(target.Kind, &w.setting.options, len(w.clients), w.truth[:len(w.setting.layouts)])
+	for l := range s.Locks {
+		if s.Locks[l].Missing != 0 {
+			w.Monitor.BeginsWithHoles(uint8(l))
+		}
+	}
 }
 
 // furnish declares the slots that the locks begin with, as their administrator would have.

@@ -158,7 +158,7 @@ type (
 type lockWatch struct {
 	truth    Truth
 	expected int8 // how many slots there should be; -1 is unknown
-	// start is the slots at first, where they have holes: nobody's doing, until somebody changes them. It does not
+	// start is the slots at first, where an execution is meant to begin with holes: see BeginsWithHoles. It does not
 	// change, and is no part of a state.
 	start uint16
 }
@@ -184,11 +184,12 @@ func (m *Monitor) Reset(kind lock.Kind, o *lock.Options, n int, locks []Truth) {
 	}
 	for i := range locks {
 		m.locks[i] = lockWatch{truth: locks[i], expected: int8(locks[i].Count())}
-		if !locks[i].Contiguous() {
-			m.locks[i].start = locks[i].Exists
-		}
 	}
 }
+
+// BeginsWithHoles says that a lock is meant to have the holes that it has at first. They are nobody's fault until its slots
+// change.
+func (m *Monitor) BeginsWithHoles(l uint8) { m.locks[l].start = m.locks[l].truth.Exists }
 
 // Unbound says that the options which bound the attempts of operations are not known: how often one tries
 // is not judged, and giving up is not until somebody was in the way.
