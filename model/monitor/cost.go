@@ -122,7 +122,7 @@ func acquiring(r lock.Result, lost int) CostClass {
 
 // mutexSituations are situations in other words, where those of [CostClass.String] speak of slots.
 var mutexSituations = map[CostClass]string{
-	AcquireFirst: "acquire, free", AcquireLater: "acquire, free", AcquireFull: "acquire, taken", AcquireOther: "acquire, given up",
+	AcquireFirst: "acquire, free", AcquireLater: "acquire, free", AcquireFull: "acquire, taken", AcquireOther: "acquire, failed otherwise",
 }
 
 // Of is the situation in words, for a lock of that type.
