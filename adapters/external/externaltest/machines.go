@@ -1,4 +1,4 @@
-// Package foreigntest has clients of known virtue for tests of package foreign.
+// Package externaltest has clients of known virtue for tests of package external.
 package externaltest
 
 import (
