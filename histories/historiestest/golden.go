@@ -12,6 +12,9 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the expected output in testdata")
 
+// Rewriting reports whether expected output is to be taken as it is, and not compared.
+func Rewriting() bool { return *rewrite }
+
 // Golden compares output with a file of testdata/histories.
 func Golden(t *testing.T, name, got string) {
 	t.Helper()

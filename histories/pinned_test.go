@@ -1,0 +1,198 @@
+package histories_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/pinned"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// TestPinned holds against a file what is read of files in which something was changed at random: all of it, or the
+// error. Random executions are written first, in every form.
+func TestPinned(t *testing.T) {
+	f := pinned.New(t)
+	for _, form := range []string{"jsonl", "edn", "counterexample"} {
+		texts := kept(t, form)
+		for i := range max(16, len(texts)) {
+			texts = append(texts, written(t, form, i))
+		}
+		for seed := range uint64(4) {
+			f.Block(form, 400, func(i int, s *pinned.Seen) {
+				r := rand.New(rand.NewPCG(seed, uint64(i)))
+				text := texts[r.IntN(len(texts))]
+				if seed == 0 && i < len(texts) {
+					s.Write(texts[i])
+				}
+				for range r.IntN(4) {
+					text = changed(r, text)
+				}
+				tell(s, form, text, r)
+			})
+		}
+	}
+	f.Compare("testdata/pinned.txt", historiestest.Rewriting())
+}
+
+// kept are short files of testdata that have a form.
+func kept(t *testing.T, form string) (texts [][]byte) {
+	pattern := "../testdata/histories/*." + form
+	if form == "counterexample" {
+		pattern = "../testdata/histories/bad/*.json"
+	}
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatal(pattern, err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines := bytes.SplitAfter(text, []byte("\n")); form != "counterexample" && len(lines) > 40 {
+			text = bytes.Join(lines[:40], nil)
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// written is the i-th execution of a reference, in a form.
+func written(t *testing.T, form string, i int) []byte {
+	var r sim.Runner
+	target := lock.References[i%3]
+	drawn := sim.NewSource(sim.Space{Target: target}, 41).Scenario(i)
+	trace := r.Trace(target, &drawn, property.Scan)
+	h := trace.History
+	h.GoneLate, h.GoneMayFree = i%5 == 0, i%7 == 0
+	var b bytes.Buffer
+	var err error
+	switch form {
+	case "jsonl":
+		err = histories.WriteHistory(&b, &h)
+	case "edn":
+		err = histories.WriteEDN(&b, &h)
+	default:
+		c := histories.Counterexample{
+			Tool: "0.1.0", Property: property.Property(i % int(property.Count)), Strength: property.Strength(i % 2), Scenario: sim.Replay(trace),
+			Origin:    histories.Origin{Seed: uint64(i), Scenario: i / 2, Command: strings.Repeat("x ", i%3), Options: []string{"retries=0"}[:i%2]},
+			Suspected: i%4 == 1, Transcript: []string{"one", "two"}[:i%3],
+		}
+		if i%6 == 2 {
+			c.Exec, c.Kind, c.ExecOptions = "python3 lock.py", lock.Kind(i%3), map[string]string{"bug": "yes"}
+		}
+		c.Tries = histories.Tries{Shown: i % 3, Of: 2 + i%3}
+		if c.Suspected {
+			c.Tries.Shown = 0
+		}
+		var data []byte
+		data, err = c.Encode()
+		b.Write(data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// snippets are put where they make a difference.
+var snippets = []string{
+	"0", "1", "2", "-1", "11", "65536", "70000", "2147483648", "1e3", "0.5", "true", "false", "null", "nil", `""`, `"jobs"`, `"semaphore"`, `"mutex"`,
+	"[", "]", "{", "}", ",", ":", "\n", " ", "\"", "#", ";", "\x00", "\xff", "\x1b[31m", ":invoke", ":ok", ":fail", ":info", ":nemesis", ":acquire", ":release",
+	`"invoke"`, `"ok"`, `"fail"`, `"info"`, `"acquire"`, `"verify"`, `"release"`, `"add"`, `"remove"`, `"wait"`, `"count"`, `"restart"`, `"drop"`, `"crash"`,
+	`"full"`, `"gave-up"`, ":value", ":process", ":index", ":time", ":error", `"slot":1,`, `"slots":2,`, `"held":true,`, `"error":"full",`, `"extra":1,`,
+	"#jepsen.history.Op", "#inst ", ":slot 1", ":held true", "\\a", "\u00e4",
+}
+
+// changed is a text with something else in one place.
+func changed(r *rand.Rand, text []byte) []byte {
+	at := func() int { return r.IntN(len(text) + 1) }
+	if r.IntN(2) == 0 && len(text) > 400 {
+		at = func() int { return r.IntN(400) } // most of what is read is read of the beginning
+	}
+	from, to := at(), at()
+	if from > to {
+		from, to = to, from
+	}
+	with := snippets[r.IntN(len(snippets))]
+	switch r.IntN(8) {
+	case 0: // a byte
+		to = min(len(text), from+1)
+		with = string(rune(r.IntN(128)))
+	case 1: // an insertion
+		to = from
+	case 2: // a few bytes less
+		to, with = min(len(text), from+r.IntN(6)), ""
+	case 3: // the end is missing
+		to, with = len(text), ""
+	case 4: // something twice
+		to = min(to, from+120)
+		with = string(text[from:to]) + string(text[from:to])
+	default: // a word
+		from, to = word(text, from)
+	}
+	return bytes.Join([][]byte{text[:from], []byte(with), text[to:]}, nil)
+}
+
+// word is where the word stands that begins next.
+func word(text []byte, from int) (int, int) {
+	const inside = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-:\"."
+	for from < len(text) && !strings.ContainsRune(inside, rune(text[from])) {
+		from++
+	}
+	to := from
+	for to < len(text) && strings.ContainsRune(inside, rune(text[to])) && (to == from || text[to-1] != '"' || text[to] != ':') {
+		to++
+	}
+	return from, to
+}
+
+func tell(s *pinned.Seen, form string, text []byte, r *rand.Rand) {
+	refused := func(err error) {
+		s.Count("refused")
+		s.Printf("%v", err)
+	}
+	if form == "counterexample" {
+		c, err := histories.DecodeCounterexample("a.json", text)
+		if err != nil {
+			refused(err)
+			return
+		}
+		s.Count("read")
+		again, err := c.Encode()
+		s.Printf("%s %v %s", again, err, histories.FileName(c.Property, c.Scenario.Target, c.Origin.Options...))
+		return
+	}
+	assumed := histories.Unnamed
+	if r.IntN(3) == 0 {
+		assumed = histories.Header{Kind: lock.Semaphore, Locks: []histories.Named{{Name: "jobs", Slots: 2}}, GoneLate: true}
+	}
+	h, notes, err := histories.ReadHistory(bytes.NewReader(text), "a."+form, assumed)
+	s.Printf("%s|", notes)
+	if err != nil {
+		refused(err)
+		return
+	}
+	s.Count("read")
+	tellHistory(s, h)
+}
+
+func tellHistory(s *pinned.Seen, h *history.History) {
+	s.Printf("%v %v %v %v %v %d\n", h.Kind, h.Locks, h.Slots, h.GoneLate, h.GoneMayFree, h.Clients)
+	for _, e := range h.Events {
+		s.Printf("%v\n", e)
+	}
+	var b bytes.Buffer
+	s.Printf("%v ", histories.WriteHistory(&b, h))
+	s.Printf("%v ", histories.WriteEDN(&b, h))
+	s.Write(b.Bytes())
+}

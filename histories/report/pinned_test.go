@@ -1,0 +1,240 @@
+package report_test
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/pinned"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// TestPinned holds against a file how reports, pages, sweeps and atlases of random contents are written, in every form.
+func TestPinned(t *testing.T) {
+	f := pinned.New(t)
+	for seed := range uint64(3) {
+		for _, b := range []struct {
+			name   string
+			inputs int
+			tell   func(d *dice, s *pinned.Seen)
+		}{{"reports", 100, tellReport}, {"pages", 25, tellPage}, {"sweeps", 60, tellSweep}, {"atlases", 25, tellAtlas}} {
+			f.Block(b.name, b.inputs, func(i int, s *pinned.Seen) {
+				b.tell(&dice{rand.New(rand.NewPCG(seed, uint64(i)))}, s)
+			})
+		}
+	}
+	f.Compare("testdata/pinned.txt", historiestest.Rewriting())
+}
+
+// put writes something and tells it.
+func put[T any](s *pinned.Seen, write func(io.Writer, T) error, v T) {
+	var b bytes.Buffer
+	err := write(&b, v)
+	s.Write(b.Bytes())
+	s.Printf("%v\n", err)
+}
+
+func styled[T any](d *dice, write func(io.Writer, T, style.Style) error) func(io.Writer, T) error {
+	st := style.Style{Width: []int{0, 60, 80, 100, 140}[d.IntN(5)], Color: d.IntN(3) == 0}
+	return func(w io.Writer, v T) error { return write(w, v, st) }
+}
+
+func tellReport(d *dice, s *pinned.Seen) {
+	r := d.report()
+	put(s, styled(d, report.WriteCard), r)
+	put(s, report.WriteJSON, r)
+	put(s, report.WriteJUnit, r)
+	s.Printf("%v %v %q ", r.Outcome(), r.Judged(), r.Missing())
+	for i := range r.Properties {
+		p := &r.Properties[i]
+		verdict, why := r.Verdict(p)
+		s.Count(string(verdict))
+		s.Printf("%s %s %v %v\n", verdict, why, r.Owes(p), r.Result(p.Property) == p)
+	}
+}
+
+func tellPage(d *dice, s *pinned.Seen) {
+	p := &report.Page{Title: d.words(), Text: d.words(), Status: d.words()}
+	if d.IntN(3) > 0 {
+		p.Report = d.report()
+	}
+	for range d.IntN(3) {
+		e := report.Execution{Trace: d.trace(), Command: d.words(), Again: d.words()}
+		if d.IntN(3) == 0 {
+			e.Porcupine = []byte("<html>" + d.words() + "</html>")
+		}
+		p.Executions = append(p.Executions, e)
+	}
+	put(s, report.WritePage, p)
+}
+
+func tellSweep(d *dice, s *pinned.Seen) {
+	w := new(report.Sweep)
+	d.fill(reflect.ValueOf(w).Elem())
+	w.Axes, w.Baseline = []string{"crashes", "slots", "restart"}[:1+d.IntN(3)], []string{"0", "1", "first"}
+	w.Baseline = w.Baseline[:len(w.Axes)]
+	w.Properties = []property.Property{property.MutualExclusion, property.Progress, property.NoLeak}[:1+d.IntN(3)]
+	w.Rows, w.Examples = nil, nil
+	for range d.IntN(12) {
+		row := report.SweepRow{Command: d.words(), States: d.IntN(3000)}
+		if d.IntN(5) == 0 {
+			row.Cut = d.words()
+		}
+		for a := range w.Axes {
+			row.Values = append(row.Values, [][]string{{"0", "1", "2"}, {"1", "2"}, {"first", "stay"}}[a][d.IntN(2)])
+		}
+		for range w.Properties {
+			row.Verdicts = append(row.Verdicts, verdicts[d.IntN(3)])
+		}
+		w.Rows = append(w.Rows, row)
+	}
+	w.Of = len(w.Rows) + d.IntN(2)
+	for _, p := range w.Properties {
+		s.Printf("%v %d %v\n", w.Tally(p), w.Simplest(p), w.Causes(p))
+		if at := w.Simplest(p); at >= 0 {
+			s.Count("lost")
+			v := report.AtlasVerdict{Property: p, Verdict: report.Violated, Steps: d.IntN(20), Least: d.IntN(2) == 0, Detail: d.words(), Trace: d.trace(), Real: d.words()}
+			w.Examples = append(w.Examples, report.SweepExample{AtlasVerdict: v, Row: at, File: d.words(), Command: d.words()})
+		}
+	}
+	for a := range w.Axes {
+		s.Printf("%v ", w.Effects(a))
+	}
+	s.Printf("%v %d\n", w.Complete(), w.States())
+	put(s, styled(d, report.WriteSweep), w)
+	put(s, report.WriteSweepJSON, w)
+	put(s, report.WriteSweepPage, w)
+}
+
+func tellAtlas(d *dice, s *pinned.Seen) {
+	a := new(report.Atlas)
+	d.fill(reflect.ValueOf(a).Elem())
+	s.Printf("%v %d ", a.Complete(), len(a.Counterexamples()))
+	put(s, styled(d, report.WriteAtlas), a)
+	put(s, report.WriteAtlasJSON, a)
+	put(s, report.WriteAtlasMarkdown, a)
+	put(s, report.WriteAtlasPage, a)
+}
+
+var (
+	modes    = []report.Mode{report.Sampled, report.Visited, report.Stressed, report.Replayed, report.Recorded}
+	verdicts = []report.Verdict{report.Passed, report.Violated, report.Proved, report.Suspected, report.Undecided, report.Skipped}
+	words    = []string{
+		"lock", "slots", "two clients", "1,000", "=", "-o", "jobs", "ä", "<b>", "&", "\x1b[31m", "\n", "]]>", "\"", "retries=0", "a rather long word of several",
+		"counterexamples/no-leak.json", "x", "\t", "|",
+	}
+)
+
+// dice draw contents.
+type dice struct{ *rand.Rand }
+
+func (d *dice) words() (text string) {
+	for range d.IntN(4) * d.IntN(4) {
+		text += words[d.IntN(len(words))] + " "
+	}
+	return text
+}
+
+func (d *dice) report() *report.Report {
+	r := new(report.Report)
+	d.fill(reflect.ValueOf(r).Elem())
+	for i := range r.Properties { // each only once
+		r.Properties[i].Property = property.Property((int(r.Properties[0].Property) + i) % int(property.Count))
+	}
+	return r
+}
+
+var targets = slices.Concat(lock.References, mutant.All)
+
+// traces are executions of some targets.
+var traces = sync.OnceValue(func() (all []*scenario.Trace) {
+	for i := range 30 {
+		var r sim.Runner
+		target := targets[i*7%len(targets)]
+		drawn := sim.NewSource(sim.Space{Target: target}, 61).Scenario(i)
+		all = append(all, r.Trace(target, &drawn, property.Scan))
+	}
+	return all
+})
+
+func (d *dice) trace() *scenario.Trace { return traces()[d.IntN(len(traces()))] }
+
+// fill fills a value at random: numbers are mostly small and often 0, strings often empty.
+func (d *dice) fill(v reflect.Value) {
+	switch v.Interface().(type) {
+	case report.Mode:
+		v.Set(reflect.ValueOf(modes[d.IntN(len(modes))]))
+	case report.Verdict:
+		v.Set(reflect.ValueOf(verdicts[d.IntN(len(verdicts))]))
+	case property.Property:
+		v.Set(reflect.ValueOf(property.Property(d.IntN(int(property.Count)))))
+	case property.Evidence:
+		v.Set(reflect.ValueOf(property.Evidence(d.IntN(3))))
+	case property.Set:
+		few := d.Uint32()
+		v.Set(reflect.ValueOf(property.Set(few&(few>>11)) & (1<<property.Count - 1)))
+	case lock.Kind:
+		v.Set(reflect.ValueOf(lock.Kind(d.IntN(3))))
+	case time.Duration:
+		v.Set(reflect.ValueOf(time.Duration(d.IntN(3)*d.IntN(100_000)) * time.Millisecond))
+	case *scenario.Trace:
+		v.Set(reflect.ValueOf(d.trace()))
+	case []*histories.Counterexample, *histories.Counterexample:
+	case histories.Tries:
+		of := d.IntN(4)
+		v.Set(reflect.ValueOf(histories.Tries{Shown: d.IntN(of + 1), Of: of}))
+	case report.Spread:
+		var s report.Spread
+		for range d.IntN(4) {
+			s.Add(d.IntN(9))
+		}
+		v.Set(reflect.ValueOf(s))
+	default:
+		d.fillKind(v)
+	}
+}
+
+func (d *dice) fillKind(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(d.words())
+	case reflect.Bool:
+		v.SetBool(d.IntN(2) == 0)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64([]int{0, 1, 2, d.IntN(30), d.IntN(5000), d.IntN(10_000_000)}[d.IntN(6)]))
+	case reflect.Uint8, reflect.Uint64:
+		v.SetUint(uint64(d.IntN(5)))
+	case reflect.Float64:
+		v.SetFloat(float64(d.IntN(64)) / 8) // exact everywhere
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				d.fill(v.Field(i))
+			}
+		}
+	case reflect.Pointer:
+		if d.IntN(2) == 0 {
+			v.Set(reflect.New(v.Type().Elem()))
+			d.fill(v.Elem())
+		}
+	case reflect.Slice:
+		for range d.IntN(4) {
+			e := reflect.New(v.Type().Elem()).Elem()
+			d.fill(e)
+			v.Set(reflect.Append(v, e))
+		}
+	}
+}
