@@ -141,7 +141,7 @@ func checkActions(s *scenario.Scenario) (jsontext.Pointer, error) {
 		return list, fmt.Errorf("found %s, expected at most %d", style.Plural(n, "action"), limit)
 	}
 	for i, a := range s.Schedule.Actions {
-		if at, err := checkActor(item(list, i), a.Do, a.Client, s); err != nil {
+		if at, err := checkActor(item(list, i), a.Kind, a.Client, s); err != nil {
 			return at, err
 		}
 	}
@@ -149,7 +149,7 @@ func checkActions(s *scenario.Scenario) (jsontext.Pointer, error) {
 }
 
 // checkActor checks what is done and who does it: the broker and time have no client's number.
-func checkActor(at jsontext.Pointer, do scenario.Do, client uint8, s *scenario.Scenario) (jsontext.Pointer, error) {
+func checkActor(at jsontext.Pointer, do scenario.ActionKind, client uint8, s *scenario.Scenario) (jsontext.Pointer, error) {
 	if do == scenario.NoAction {
 		return at.AppendToken("do"), fmt.Errorf("missing, expected an action")
 	}

@@ -11,7 +11,7 @@ import (
 
 // TestCheckCounterexample: what a world can just be is taken, and what it cannot just be is refused at its place.
 func TestCheckCounterexample(t *testing.T) {
-	step := scenario.Action{Do: scenario.Step, Client: 1}
+	step := scenario.Action{Kind: scenario.Step, Client: 1}
 	ops := func(n int, op lock.Op, arg uint8) []scenario.Operation {
 		list := make([]scenario.Operation, n)
 		for i := range list {
@@ -82,13 +82,13 @@ func TestCheckCounterexample(t *testing.T) {
 			s.Faults = []scenario.Fault{{Do: scenario.Drop, Client: uint8(len(s.Clients) + 1)}}
 		}},
 		{"", "a restart", func(_ *counterexampleFile, s *scenario.Scenario) {
-			s.Schedule.Actions[0] = scenario.Action{Do: scenario.Restart}
+			s.Schedule.Actions[0] = scenario.Action{Kind: scenario.Restart}
 		}},
 		{"/scenario/schedule/actions/0/client", "a client's restart", func(_ *counterexampleFile, s *scenario.Scenario) {
-			s.Schedule.Actions[0] = scenario.Action{Do: scenario.Restart, Client: 1}
+			s.Schedule.Actions[0] = scenario.Action{Kind: scenario.Restart, Client: 1}
 		}},
 		{"/scenario/schedule/actions/0/client", "a client's time", func(_ *counterexampleFile, s *scenario.Scenario) {
-			s.Schedule.Actions[0] = scenario.Action{Do: scenario.Advance, Client: 1}
+			s.Schedule.Actions[0] = scenario.Action{Kind: scenario.Advance, Client: 1}
 		}},
 		{"/scenario/schedule/actions/0/do", "no action", func(_ *counterexampleFile, s *scenario.Scenario) { s.Schedule.Actions[0] = scenario.Action{} }},
 		{"", "as many actions as may be", func(_ *counterexampleFile, s *scenario.Scenario) {

@@ -81,7 +81,7 @@ func (w *World) complete(c uint8) {
 
 // step has the client's next command reach the broker. How much of that the client lives to see is
 // the action's.
-func (w *World) step(c uint8, do scenario.Do, late bool) {
+func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 	w.begin(c)
 	cl, impl := w.client(c)
 	if !cl.busy {

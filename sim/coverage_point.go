@@ -63,7 +63,7 @@ func (s Seen) Has(k CoveragePoint) bool { return s&(1<<k) != 0 }
 
 func (s *Seen) add(k CoveragePoint) { *s |= 1 << k }
 
-var seenDoing = map[scenario.Do]CoveragePoint{
+var seenDoing = map[scenario.ActionKind]CoveragePoint{
 	scenario.CrashBefore: SawCrash, scenario.CrashEffect: SawCrash, scenario.CrashReply: SawCrash,
 	scenario.Detect: SawLateDetection, scenario.Drop: SawDrop, scenario.ChannelError: SawChannelError,
 	scenario.Lose: SawLostReply, scenario.Pause: SawPause, scenario.Advance: SawTime, scenario.Restart: SawRestart,
@@ -71,10 +71,10 @@ var seenDoing = map[scenario.Do]CoveragePoint{
 }
 
 func (s *Seen) action(a scenario.Action) {
-	if a.Do == scenario.Step {
+	if a.Kind == scenario.Step {
 		return
 	}
-	if k, ok := seenDoing[a.Do]; ok {
+	if k, ok := seenDoing[a.Kind]; ok {
 		s.add(k)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // Can reports whether an action is possible now.
 func (w *World) Can(a scenario.Action) bool {
-	if a.Do == scenario.Restart || a.Do == scenario.Advance {
+	if a.Kind == scenario.Restart || a.Kind == scenario.Advance {
 		return a.Client == 0
 	}
 	if a.Client == 0 || int(a.Client) > len(w.clients) {
@@ -19,7 +19,7 @@ func (w *World) Can(a scenario.Action) bool {
 	}
 	cl, impl := w.client(a.Client)
 	choosing := cl.busy && impl.Choices(&cl.machine) > 0
-	switch a.Do {
+	switch a.Kind {
 	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
 		return w.Ready(a.Client) && !choosing
 	case scenario.Choose:
@@ -41,9 +41,9 @@ func (w *World) Do(a scenario.Action) {
 	w.Seen.action(a)
 	w.pass(1)
 	c := a.Client
-	switch a.Do {
+	switch a.Kind {
 	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
-		w.step(c, a.Do, a.Late)
+		w.step(c, a.Kind, a.Late)
 	case scenario.Choose:
 		w.choose(c, int(a.Arg))
 	case scenario.CrashBefore:

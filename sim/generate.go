@@ -287,7 +287,7 @@ func (d draw) delay() uint16 {
 }
 
 // faultKinds are drawn each as often as it stands here. Crashes come first.
-var faultKinds = []scenario.Do{
+var faultKinds = []scenario.ActionKind{
 	scenario.CrashBefore, scenario.CrashEffect, scenario.CrashEffect, scenario.CrashReply, scenario.CrashReply,
 	scenario.Drop, scenario.Drop, scenario.Drop, scenario.Drop, scenario.ChannelError, scenario.ChannelError,
 	scenario.Lose, scenario.Lose, scenario.Pause, scenario.Restart, scenario.Advance,

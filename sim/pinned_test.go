@@ -136,7 +136,7 @@ func (w *walk) run(s *pinned.Seen) {
 		}
 		a := actions[w.IntN(len(actions))]
 		for range 3 { // faults are many, and each only happens so often
-			if a.Do != scenario.Step && w.IntN(3) > 0 {
+			if a.Kind != scenario.Step && w.IntN(3) > 0 {
 				a = actions[w.IntN(len(actions))]
 			}
 		}
@@ -144,7 +144,7 @@ func (w *walk) run(s *pinned.Seen) {
 		if o.Found != 0 {
 			s.Count("found")
 		}
-		s.Count(a.Do.String())
+		s.Count(a.Kind.String())
 		s.Printf("%v: %v\n", a, o)
 		w.state(s)
 	}

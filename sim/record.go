@@ -15,11 +15,11 @@ type record struct {
 	silent     bool // not even that
 	noting     bool // what the action at hand sent
 	tracing    bool
-	setup      []scenario.Taken
-	steps      []scenario.Taken
+	setup      []scenario.TraceStep
+	steps      []scenario.TraceStep
 	violations []scenario.Violation
 	found      property.Set
-	now        scenario.Taken
+	now        scenario.TraceStep
 }
 
 func (r *record) reset() {
@@ -30,7 +30,7 @@ func (r *record) reset() {
 // setUp notes a command from before the first action.
 func (r *record) setUp(c uint8, cmd amqp.Command, reply amqp.Reply) {
 	if r.tracing {
-		r.setup = append(r.setup, scenario.Taken{Action: scenario.Action{Do: scenario.Step, Client: c}, Command: cmd, Reply: reply})
+		r.setup = append(r.setup, scenario.TraceStep{Action: scenario.Action{Kind: scenario.Step, Client: c}, Command: cmd, Reply: reply})
 	}
 }
 
@@ -44,7 +44,7 @@ func (r *record) furnished(truth [lock.MaxLocks]monitor.Truth) {
 // begin and end bracket an action.
 func (r *record) begin(a scenario.Action) {
 	if r.tracing {
-		r.now = scenario.Taken{Action: a, First: len(r.events)}
+		r.now = scenario.TraceStep{Action: a, First: len(r.events)}
 	}
 }
 

@@ -112,7 +112,7 @@ func operations(t *testing.T, words []string) (ops []scenario.Operation) {
 
 func actions(t *testing.T, words []string) (actions []scenario.Action) {
 	var a scenario.Action
-	if err := a.Do.UnmarshalText([]byte(words[0])); err != nil {
+	if err := a.Kind.UnmarshalText([]byte(words[0])); err != nil {
 		t.Fatal(err)
 	}
 	times := 1

@@ -125,7 +125,7 @@ func crashes(s *scenario.Scenario) int {
 	return faults(s, scenario.CrashBefore) + faults(s, scenario.CrashEffect) + faults(s, scenario.CrashReply)
 }
 
-func faults(s *scenario.Scenario, do scenario.Do) (n int) {
+func faults(s *scenario.Scenario, do scenario.ActionKind) (n int) {
 	for _, f := range s.Faults {
 		if f.Do == do {
 			n++

@@ -152,10 +152,10 @@ func (s *System) Actions(n int, buf []scenario.Action) []scenario.Action {
 			ways = impl.Choices(&cl.machine)
 		}
 		for i := range ways {
-			buf = append(buf, scenario.Action{Do: scenario.Choose, Client: c, Arg: uint16(i)})
+			buf = append(buf, scenario.Action{Kind: scenario.Choose, Client: c, Arg: uint16(i)})
 		}
 		if ways == 0 {
-			buf = append(buf, scenario.Action{Do: scenario.Step, Client: c})
+			buf = append(buf, scenario.Action{Kind: scenario.Step, Client: c})
 			buf = s.interruptions(c, buf)
 		}
 	}
@@ -171,9 +171,9 @@ func (s *System) interruptions(c uint8, buf []scenario.Action) []scenario.Action
 		buf = s.crash(buf, scenario.CrashReply, c)
 	}
 	if s.left.Lost > 0 {
-		buf = append(buf, scenario.Action{Do: scenario.Lose, Client: c})
+		buf = append(buf, scenario.Action{Kind: scenario.Lose, Client: c})
 		if s.left.Late {
-			buf = append(buf, scenario.Action{Do: scenario.Lose, Client: c, Late: true})
+			buf = append(buf, scenario.Action{Kind: scenario.Lose, Client: c, Late: true})
 		}
 	}
 	return buf
@@ -190,26 +190,26 @@ func (s *System) mishaps(c uint8, buf []scenario.Action) []scenario.Action {
 		buf = s.crash(buf, scenario.CrashBefore, c)
 	}
 	if s.left.Drops > 0 && cl.conn != 0 {
-		buf = append(buf, scenario.Action{Do: scenario.Drop, Client: c})
+		buf = append(buf, scenario.Action{Kind: scenario.Drop, Client: c})
 	}
 	if s.left.ChannelErrors > 0 && cl.conn != 0 {
-		buf = append(buf, scenario.Action{Do: scenario.ChannelError, Client: c})
+		buf = append(buf, scenario.Action{Kind: scenario.ChannelError, Client: c})
 	}
 	return buf
 }
 
 // crash appends a client's death.
-func (s *System) crash(buf []scenario.Action, how scenario.Do, c uint8) []scenario.Action {
+func (s *System) crash(buf []scenario.Action, how scenario.ActionKind, c uint8) []scenario.Action {
 	if s.left.Late && s.bounds.Every {
-		buf = append(buf, scenario.Action{Do: how, Client: c})
+		buf = append(buf, scenario.Action{Kind: how, Client: c})
 	}
-	return append(buf, scenario.Action{Do: how, Client: c, Late: s.left.Late})
+	return append(buf, scenario.Action{Kind: how, Client: c, Late: s.left.Late})
 }
 
 func (s *System) detection(c uint8, buf []scenario.Action) []scenario.Action {
 	for i := range s.world.halfOpen {
 		if s.world.halfOpen[i].client == c {
-			return append(buf, scenario.Action{Do: scenario.Detect, Client: c})
+			return append(buf, scenario.Action{Kind: scenario.Detect, Client: c})
 		}
 	}
 	return buf
@@ -219,10 +219,10 @@ func (s *System) detection(c uint8, buf []scenario.Action) []scenario.Action {
 // moment that matters.
 func (s *System) global(buf []scenario.Action) []scenario.Action {
 	if s.left.Restarts > 0 {
-		buf = append(buf, scenario.Action{Do: scenario.Restart})
+		buf = append(buf, scenario.Action{Kind: scenario.Restart})
 	}
 	if next := s.world.nextMoment(); next > 0 {
-		buf = append(buf, scenario.Action{Do: scenario.Advance, Arg: uint16(min(next-1, 1<<16-1))})
+		buf = append(buf, scenario.Action{Kind: scenario.Advance, Arg: uint16(min(next-1, 1<<16-1))})
 	}
 	return buf
 }
@@ -272,7 +272,7 @@ func (s *System) Take(a scenario.Action) Outcome {
 	w.record.noting = true
 	w.Monitor.Found, w.Monitor.Exercised = 0, 0
 	w.Do(a)
-	s.spend(a.Do)
+	s.spend(a.Kind)
 	out := Outcome{
 		Found: w.Monitor.Found & s.bounds.Properties, Exercised: w.Monitor.Exercised & s.bounds.Properties,
 		Command: w.record.now.Command, Reply: w.record.now.Reply,
@@ -284,11 +284,11 @@ func (s *System) Take(a scenario.Action) Outcome {
 		out.Result = cl.machine.Result
 	}
 	out.Effect = Effect{
-		sight, w.Monitor.Visible(a.Client), out.Op, out.Command.Method, out.Command.Queue, out.Reply.Kind, a.Do == scenario.Restart,
+		sight, w.Monitor.Visible(a.Client), out.Op, out.Command.Method, out.Command.Queue, out.Reply.Kind, a.Kind == scenario.Restart,
 	}
 	_, out.Timed = w.broker.NextTimer()
 	s.normalise()
-	out.Visible = w.truth != before || sight.Witnessed != w.Monitor.Witnessed || sight.Strict != w.Monitor.Strict || out.Completed || a.Do != scenario.Step && a.Do != scenario.Choose
+	out.Visible = w.truth != before || sight.Witnessed != w.Monitor.Witnessed || sight.Strict != w.Monitor.Strict || out.Completed || a.Kind != scenario.Step && a.Kind != scenario.Choose
 	if !out.Visible {
 		after := s.View(int(a.Client), nil)
 		out.Visible = string(view) != string(after)
@@ -296,7 +296,7 @@ func (s *System) Take(a scenario.Action) Outcome {
 	return out
 }
 
-func (s *System) spend(do scenario.Do) {
+func (s *System) spend(do scenario.ActionKind) {
 	bound, left := &s.bounds.Faults, &s.left
 	switch {
 	case do.Crash():

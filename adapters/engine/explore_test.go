@@ -75,7 +75,7 @@ func TestExploreMutants(t *testing.T) {
 			}
 			want, best := 0, 0
 			for _, a := range sampled.Scenario.Schedule.Actions {
-				if want++; a.Do == scenario.CrashReply { // visited, the crash is an action of its own
+				if want++; a.Kind == scenario.CrashReply { // visited, the crash is an action of its own
 					want++
 				}
 			}

@@ -130,8 +130,8 @@ type findingFile struct {
 	Run        scenario.Scenario
 	Names      []string
 	Routes     []amqp.Routing
-	Setup      []scenario.Taken
-	Steps      []scenario.Taken
+	Setup      []scenario.TraceStep
+	Steps      []scenario.TraceStep
 	History    history.History
 	Violations []scenario.Violation
 	Errors     map[int]string

@@ -76,17 +76,17 @@ func (r *run) upcoming(p *clientState, c uint8) bool {
 
 // Can reports whether an action is possible now.
 func (r *run) Can(a scenario.Action) bool {
-	if !r.playable(a.Do) {
+	if !r.playable(a.Kind) {
 		return false
 	}
-	if a.Do == scenario.Restart || a.Do == scenario.Advance {
+	if a.Kind == scenario.Restart || a.Kind == scenario.Advance {
 		return a.Client == 0
 	}
 	if a.Client == 0 || int(a.Client) > len(r.clients) {
 		return false
 	}
 	p := &r.clients[a.Client-1]
-	switch a.Do {
+	switch a.Kind {
 	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
 		return r.Ready(a.Client)
 	case scenario.CrashBefore, scenario.Pause:
@@ -107,9 +107,9 @@ func (r *run) do(a scenario.Action) error {
 	r.pass(1)
 	c := a.Client
 	var err error
-	switch a.Do {
+	switch a.Kind {
 	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
-		err = r.takeStep(c, a.Do, a.Late)
+		err = r.takeStep(c, a.Kind, a.Late)
 	case scenario.CrashBefore:
 		r.crash(c, a.Late)
 	case scenario.Pause:

@@ -150,7 +150,7 @@ func (s *Runner) Agreed() int { return s.agreed + s.broker.agreed() }
 
 // playable reports whether something can be made to happen: a real broker is not restarted, and where clients
 // share a connection what befalls one befalls all.
-func (s *Runner) playable(do scenario.Do) bool {
+func (s *Runner) playable(do scenario.ActionKind) bool {
 	switch do {
 	case scenario.Step, scenario.Advance, scenario.Detect:
 		return true

@@ -12,7 +12,7 @@ import (
 
 // takeStep has the client's next command reach the broker, and calls its next operation first where none
 // is under way. How much of that the client lives to see is the action's.
-func (r *run) takeStep(c uint8, do scenario.Do, late bool) error {
+func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
 	p := &r.clients[c-1]
 	if p.first() == nil {
 		r.invoke(c)

@@ -132,7 +132,7 @@ func (e *explorer) Next(w scenario.World) (scenario.Action, bool) {
 			return scenario.Action{}, false
 		}
 		e.depth++
-		return scenario.Action{Do: scenario.Step, Client: n.chosen}, true
+		return scenario.Action{Kind: scenario.Step, Client: n.chosen}, true
 	}
 	n := e.arrive(r)
 	if n.enabled == 0 || len(e.path) == scenario.MaxSteps {
@@ -148,7 +148,7 @@ func (e *explorer) Next(w scenario.World) (scenario.Action, bool) {
 	}
 	e.path = append(e.path, n)
 	e.depth++
-	return scenario.Action{Do: scenario.Step, Client: n.chosen}, true
+	return scenario.Action{Kind: scenario.Step, Client: n.chosen}, true
 }
 
 // arrive is the state in which the path has come to its end.

@@ -157,7 +157,7 @@ func (r *run) drop(c uint8, which int) {
 // which is the action as it is carried out: a drop takes one of the connections that there are, or all where there
 // is but one.
 func (r *run) which(a scenario.Action) scenario.Action {
-	if a.Do != scenario.Drop || a.Arg == 0 {
+	if a.Kind != scenario.Drop || a.Arg == 0 {
 		return a
 	}
 	if n := uint16(len(r.open(&r.clients[a.Client-1]))); n > 1 {

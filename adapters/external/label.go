@@ -20,7 +20,7 @@ type label struct {
 }
 
 // labelOf labels the i-th step of an execution of so many clients.
-func labelOf(steps []scenario.Taken, i int, events []history.Event, clients int) label {
+func labelOf(steps []scenario.TraceStep, i int, events []history.Event, clients int) label {
 	t := &steps[i]
 	c := &t.Command
 	l := label{

@@ -56,7 +56,7 @@ func TestMendsLater(t *testing.T) {
 			return &mending{conn: conn, often: often}, err
 		})
 		runner.Measure(external.SettleLong)
-		step := func(c uint8) scenario.Action { return scenario.Action{Do: scenario.Step, Client: c} }
+		step := func(c uint8) scenario.Action { return scenario.Action{Kind: scenario.Step, Client: c} }
 		sc := runner.Playable(scenario.Scenario{
 			Locks: []scenario.Lock{{Name: "jobs"}},
 			Clients: []scenario.Client{

@@ -14,24 +14,24 @@ import (
 // record is what is kept of a run.
 type record struct {
 	events     []history.Event
-	setup      []scenario.Taken
-	steps      []scenario.Taken
+	setup      []scenario.TraceStep
+	steps      []scenario.TraceStep
 	violations []scenario.Violation
 	errors     map[int]string // those of [scenario.Trace]
 	refused    []int          // the events that end an acquire whose claim was refused
-	now        scenario.Taken
+	now        scenario.TraceStep
 	timed      bool  // what the broker has can change by itself
 	trouble    error // what went wrong with clients that does not matter to the run
 }
 
 // setUp notes what the broker has before the first action.
 func (r *record) setUp(truth [lock.MaxLocks]monitor.Truth) {
-	r.setup = []scenario.Taken{{Action: scenario.Action{Do: scenario.Step}, Truth: truth}}
+	r.setup = []scenario.TraceStep{{Action: scenario.Action{Kind: scenario.Step}, Truth: truth}}
 }
 
 // begin begins an action, at a virtual time.
 func (r *record) begin(a scenario.Action, now int64) {
-	r.now = scenario.Taken{Action: a, Time: now, First: len(r.events)}
+	r.now = scenario.TraceStep{Action: a, Time: now, First: len(r.events)}
 }
 
 // exchange notes the command and reply of the action at hand.
@@ -64,7 +64,7 @@ func (r *run) found(step int) {
 
 // plain reports whether nothing has happened but steps.
 func (r *record) plain() bool {
-	return !slices.ContainsFunc(r.steps, func(t scenario.Taken) bool { return t.Action.Do != scenario.Step })
+	return !slices.ContainsFunc(r.steps, func(t scenario.TraceStep) bool { return t.Action.Kind != scenario.Step })
 }
 
 func (r *record) invoke(w *run, c uint8) {

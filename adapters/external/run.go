@@ -291,7 +291,7 @@ func (r *run) late() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	r.record.begin(scenario.Action{Do: scenario.Advance}, r.now)
+	r.record.begin(scenario.Action{Kind: scenario.Advance}, r.now)
 	if !came {
 		r.giveUp()
 	}

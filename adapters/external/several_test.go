@@ -78,7 +78,7 @@ func newPaired(t *testing.T) *external.Runner {
 // steps is a client that goes on so often.
 func steps(client uint8, n int) (all []scenario.Action) {
 	for range n {
-		all = append(all, scenario.Action{Do: scenario.Step, Client: client})
+		all = append(all, scenario.Action{Kind: scenario.Step, Client: client})
 	}
 	return all
 }
@@ -90,17 +90,17 @@ func TestSeveralConnections(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		happens []scenario.Action
-		first   scenario.Do // what is done, as it was carried out
+		first   scenario.ActionKind // what is done, as it was carried out
 		arg     uint16
 	}{
-		{"crash", []scenario.Action{{Do: scenario.CrashBefore, Client: 1}}, scenario.CrashBefore, 0},
+		{"crash", []scenario.Action{{Kind: scenario.CrashBefore, Client: 1}}, scenario.CrashBefore, 0},
 		{"crash that is noticed late", []scenario.Action{
-			{Do: scenario.CrashBefore, Client: 1, Late: true}, {Do: scenario.Detect, Client: 1},
+			{Kind: scenario.CrashBefore, Client: 1, Late: true}, {Kind: scenario.Detect, Client: 1},
 		}, scenario.CrashBefore, 0},
-		{"drop of all", []scenario.Action{{Do: scenario.Drop, Client: 1}}, scenario.Drop, 0},
-		{"drop of the one that asks", []scenario.Action{{Do: scenario.Drop, Client: 1, Arg: 1}}, scenario.Drop, 1},
-		{"drop of the one that holds", []scenario.Action{{Do: scenario.Drop, Client: 1, Arg: 2}}, scenario.Drop, 2},
-		{"drop of a third is the first's", []scenario.Action{{Do: scenario.Drop, Client: 1, Arg: 3}}, scenario.Drop, 1},
+		{"drop of all", []scenario.Action{{Kind: scenario.Drop, Client: 1}}, scenario.Drop, 0},
+		{"drop of the one that asks", []scenario.Action{{Kind: scenario.Drop, Client: 1, Arg: 1}}, scenario.Drop, 1},
+		{"drop of the one that holds", []scenario.Action{{Kind: scenario.Drop, Client: 1, Arg: 2}}, scenario.Drop, 2},
+		{"drop of a third is the first's", []scenario.Action{{Kind: scenario.Drop, Client: 1, Arg: 3}}, scenario.Drop, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			runner := newPaired(t)
@@ -122,7 +122,7 @@ func TestSeveralConnections(t *testing.T) {
 			if x.Found != 0 {
 				t.Errorf("%v\n%s", x.Violations, drawn(x))
 			}
-			if a := x.Steps[2].Action; a.Do != c.first || a.Arg != c.arg {
+			if a := x.Steps[2].Action; a.Kind != c.first || a.Arg != c.arg {
 				t.Errorf("carried out as %v with %d", a, a.Arg)
 			}
 		})

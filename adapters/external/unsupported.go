@@ -29,7 +29,7 @@ func (b *unsupported) timed(c *amqp.Command) {
 }
 
 // look looks at what clients did in an execution.
-func (b *unsupported) look(steps []scenario.Taken) {
+func (b *unsupported) look(steps []scenario.TraceStep) {
 	if b.answered == nil {
 		b.answered = make(map[amqp.Queue]amqp.ReplyKind)
 	}

@@ -71,7 +71,7 @@ func acting(t *testing.T, target *lock.Target, s *scenario.Scenario) (*scenario.
 		if begins && slices.Contains(starts, at) {
 			steps = append(steps, i+1)
 		}
-		if taken.Command.Method == amqp.NoMethod || taken.Action.Do == scenario.CrashEffect {
+		if taken.Command.Method == amqp.NoMethod || taken.Action.Kind == scenario.CrashEffect {
 			continue
 		}
 		at++

@@ -95,16 +95,16 @@ func Replay(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Tra
 }
 
 func restarts(t *scenario.Trace) bool {
-	return slices.ContainsFunc(t.Steps, func(s scenario.Taken) bool { return s.Action.Do == scenario.Restart })
+	return slices.ContainsFunc(t.Steps, func(s scenario.TraceStep) bool { return s.Action.Kind == scenario.Restart })
 }
 
 // commits reports whether there are transactions in a trace.
 func commits(t *scenario.Trace) bool {
-	return slices.ContainsFunc(t.Steps, func(s scenario.Taken) bool { return s.Command.Method == amqp.TxCommit })
+	return slices.ContainsFunc(t.Steps, func(s scenario.TraceStep) bool { return s.Command.Method == amqp.TxCommit })
 }
 
 // step takes one step and compares what it came to. Setup has truth after its last step only.
-func (p *replayer) step(ctx context.Context, s *scenario.Taken, truth bool) (*Disagreement, error) {
+func (p *replayer) step(ctx context.Context, s *scenario.TraceStep, truth bool) (*Disagreement, error) {
 	if err := p.pace.await(ctx, s.Time); err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (p *replayer) step(ctx context.Context, s *scenario.Taken, truth bool) (*Di
 }
 
 // excuse takes the recorded code for that of a close which a fault brought about.
-func (p *replayer) excuse(s *scenario.Taken, got amqp.Reply) amqp.Reply {
+func (p *replayer) excuse(s *scenario.TraceStep, got amqp.Reply) amqp.Reply {
 	c := &p.clients[s.Action.Client]
 	if got.Kind == amqp.ConnectionClosed && c.line.cut || got.Kind == amqp.ChannelClosed && c.provoked {
 		got.Code = s.Reply.Code
@@ -141,7 +141,7 @@ const pollPause = time.Millisecond
 // settled compares what the broker has with the truth after a step, and returns a queue that is
 // otherwise, if one is. Where the broker learns of the step in its own time, it is asked until it
 // agrees or patience is over.
-func (p *replayer) settled(ctx context.Context, s *scenario.Taken) (*watched, presence, error) {
+func (p *replayer) settled(ctx context.Context, s *scenario.TraceStep) (*watched, presence, error) {
 	patience, cancel := context.WithTimeout(ctx, p.options.Patience)
 	defer cancel()
 	for {

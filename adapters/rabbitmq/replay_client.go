@@ -67,8 +67,8 @@ func (p *replayer) observe(ctx context.Context) (err error) {
 }
 
 // take does what a step says and returns the reply to its command.
-func (p *replayer) take(ctx context.Context, s *scenario.Taken) (reply amqp.Reply, err error) {
-	switch s.Action.Do {
+func (p *replayer) take(ctx context.Context, s *scenario.TraceStep) (reply amqp.Reply, err error) {
+	switch s.Action.Kind {
 	case scenario.ChannelError:
 		err = p.breakChannel(&p.clients[s.Action.Client])
 	case scenario.Restart:
@@ -81,7 +81,7 @@ func (p *replayer) take(ctx context.Context, s *scenario.Taken) (reply amqp.Repl
 	return reply, err
 }
 
-func (p *replayer) send(ctx context.Context, s *scenario.Taken) (amqp.Reply, error) {
+func (p *replayer) send(ctx context.Context, s *scenario.TraceStep) (amqp.Reply, error) {
 	c, cmd := &p.clients[s.Action.Client], s.Command
 	if c.line == nil || cmd.Method == amqp.ConnectionOpen {
 		p.release(s) // what the client had until now
@@ -154,7 +154,7 @@ func (p *replayer) breakChannel(c *replayedClient) error {
 }
 
 // release closes the sockets of the connections that the broker sees end in a step.
-func (p *replayer) release(s *scenario.Taken) {
+func (p *replayer) release(s *scenario.TraceStep) {
 	for _, e := range p.trace.History.Events[s.First : s.First+s.Events] {
 		if l := p.lines[e.Target]; e.F == history.Gone && l != nil {
 			l.cut = true
@@ -165,7 +165,7 @@ func (p *replayer) release(s *scenario.Taken) {
 }
 
 // unannounced reports whether a step does something to the broker that nobody tells it.
-func (p *replayer) unannounced(s *scenario.Taken) bool {
+func (p *replayer) unannounced(s *scenario.TraceStep) bool {
 	for _, e := range p.trace.History.Events[s.First : s.First+s.Events] {
 		if e.F == history.Gone || e.F == history.Restart {
 			return true

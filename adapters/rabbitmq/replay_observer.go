@@ -66,7 +66,7 @@ func (w *watched) expected(truth *[lock.MaxLocks]monitor.Truth) presence {
 // arguments that they are declared with.
 func declared(t *scenario.Trace) map[amqp.Queue]amqp.ArgumentSet {
 	queues := make(map[amqp.Queue]amqp.ArgumentSet)
-	for _, steps := range [][]scenario.Taken{t.Setup, t.Steps} {
+	for _, steps := range [][]scenario.TraceStep{t.Setup, t.Steps} {
 		for i := range steps {
 			if c := &steps[i].Command; c.Method == amqp.QueueDeclare && !c.Flags.Has(amqp.Passive) {
 				queues[c.Queue] |= c.Args.Has

@@ -22,7 +22,7 @@ type pace struct {
 
 func newPace(t *scenario.Trace) pace {
 	p := pace{began: time.Now()}
-	for _, steps := range [][]scenario.Taken{t.Setup, t.Steps} {
+	for _, steps := range [][]scenario.TraceStep{t.Setup, t.Steps} {
 		for i := range steps {
 			p.timed = p.timed || expires(steps[i].Command)
 		}

@@ -27,7 +27,7 @@ const SetupStep = -1
 // Disagreement is where a real RabbitMQ and the simulated broker part.
 type Disagreement struct {
 	Step     int // index in the trace's steps; SetupStep is before the first
-	Taken    *scenario.Taken
+	Taken    *scenario.TraceStep
 	What     string // "reply", or the queue
 	Expected string // as recorded
 	Got      string

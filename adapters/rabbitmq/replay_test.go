@@ -103,11 +103,11 @@ func TestReplayDisagrees(t *testing.T) {
 	}))
 	for _, test := range []struct {
 		name   string
-		tamper func(*scenario.Taken)
+		tamper func(*scenario.TraceStep)
 		want   string
 	}{
-		{"reply", func(s *scenario.Taken) { s.Reply = amqp.Reply{Kind: amqp.GetEmpty} }, "reply: expected get-empty, got "},
-		{"truth", func(s *scenario.Taken) { s.Truth[0].Exists = 0 }, "queue jobs-1-A: expected that it does not exist, got that it exists"},
+		{"reply", func(s *scenario.TraceStep) { s.Reply = amqp.Reply{Kind: amqp.GetEmpty} }, "reply: expected get-empty, got "},
+		{"truth", func(s *scenario.TraceStep) { s.Truth[0].Exists = 0 }, "queue jobs-1-A: expected that it does not exist, got that it exists"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bad := *tr
@@ -211,9 +211,9 @@ func withoutRestart(s scenario.Scenario) scenario.Scenario {
 	return s
 }
 
-func actions(tr *scenario.Trace, do scenario.Do) (n int) {
+func actions(tr *scenario.Trace, do scenario.ActionKind) (n int) {
 	for _, s := range tr.Steps {
-		if s.Action.Do == do {
+		if s.Action.Kind == do {
 			n++
 		}
 	}

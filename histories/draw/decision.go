@@ -43,7 +43,7 @@ func (d *decider) decided() int {
 	case property.Linearizable:
 		return d.answer(c)
 	case property.HonestVerify, property.StaleBeliefEnds: // it was told that its connection is gone, and asked on another
-		return d.last(d.invoked(c, lock.Verify), d.shows, c, func(s *scenario.Taken) bool { return s.Reply.Kind == amqp.ConnectionClosed })
+		return d.last(d.invoked(c, lock.Verify), d.shows, c, func(s *scenario.TraceStep) bool { return s.Reply.Kind == amqp.ConnectionClosed })
 	case property.ContiguousSlots:
 		return d.became(func(before, after *monitor.Truth) bool { return before.Exists != after.Exists })
 	case property.CrashFrees, property.RemovalDrains:
@@ -98,7 +98,7 @@ func (d *decider) invoked(c int, op lock.Op) int {
 }
 
 // last is a client's last step among some of which something is true.
-func (d *decider) last(from, to, c int, is func(*scenario.Taken) bool) int {
+func (d *decider) last(from, to, c int, is func(*scenario.TraceStep) bool) int {
 	for i := to; from >= 0 && i >= from; i-- {
 		if s := &d.Steps[i]; int(s.Action.Client) == c && is(s) {
 			return i
@@ -108,11 +108,11 @@ func (d *decider) last(from, to, c int, is func(*scenario.Taken) bool) int {
 }
 
 // claims reports whether a step declares a queue, and refused whether that was refused.
-func claims(s *scenario.Taken) bool {
+func claims(s *scenario.TraceStep) bool {
 	return s.Command.Method == amqp.QueueDeclare && !s.Command.Flags.Has(amqp.Passive)
 }
 
-func refused(s *scenario.Taken) bool { return claims(s) && s.Reply.Code.Refusal() }
+func refused(s *scenario.TraceStep) bool { return claims(s) && s.Reply.Code.Refusal() }
 
 // became is the last step that made a difference of some kind to what the broker has.
 func (d *decider) became(differs func(before, after *monitor.Truth) bool) int {
@@ -162,7 +162,7 @@ func (d *decider) answer(c int) int {
 		case e.F.Op() == lock.Acquire && e.Held:
 			return d.last(from, d.shows, c, claims)
 		case e.F.Op() == lock.Verify:
-			return d.last(from, d.shows, c, func(s *scenario.Taken) bool { return s.Command.Method != amqp.QueueDelete })
+			return d.last(from, d.shows, c, func(s *scenario.TraceStep) bool { return s.Command.Method != amqp.QueueDelete })
 		}
 	}
 	return -1
@@ -188,18 +188,18 @@ func (d *decider) administered() int {
 	return between
 }
 
-func anything(*scenario.Taken) bool { return true }
+func anything(*scenario.TraceStep) bool { return true }
 
 // spent is where an operation went beyond its budget, as far as that is one command.
 func (d *decider) spent(c int) int {
 	from := d.invoked(c, lock.NoOp)
 	for _, waste := range []struct {
 		detail string
-		is     func(*scenario.Taken) bool
+		is     func(*scenario.TraceStep) bool
 	}{
-		{"reconnected", func(s *scenario.Taken) bool { return s.Command.Method == amqp.ConnectionOpen }},
-		{"broke a channel", func(s *scenario.Taken) bool { return s.Reply.Kind == amqp.ChannelClosed }},
-		{"opened", func(s *scenario.Taken) bool { return s.Command.Method == amqp.ChannelOpen }},
+		{"reconnected", func(s *scenario.TraceStep) bool { return s.Command.Method == amqp.ConnectionOpen }},
+		{"broke a channel", func(s *scenario.TraceStep) bool { return s.Reply.Kind == amqp.ChannelClosed }},
+		{"opened", func(s *scenario.TraceStep) bool { return s.Command.Method == amqp.ChannelOpen }},
 	} {
 		if strings.Contains(d.v.Detail, waste.detail) {
 			return d.last(from, d.shows, c, waste.is)

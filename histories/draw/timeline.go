@@ -144,7 +144,7 @@ func stepOf(t *scenario.Trace, i int, before []column) step {
 	a := taken.Action
 	m := step{
 		number: i + 1, time: taken.Time, actor: int(a.Client), columns: slices.Clone(before),
-		said: actionWords(a), fault: a.Do != scenario.Step && a.Do != scenario.Choose, noticeEnds: a.Do == scenario.Restart || a.Do == scenario.Advance,
+		said: actionWords(a), fault: a.Kind != scenario.Step && a.Kind != scenario.Choose, noticeEnds: a.Kind == scenario.Restart || a.Kind == scenario.Advance,
 	}
 	if taken.Command.Method != amqp.NoMethod {
 		m.command = commandWords(taken.Command, t.Names)
@@ -165,7 +165,7 @@ func stepOf(t *scenario.Trace, i int, before []column) step {
 
 // act changes the columns as an action does by itself.
 func (m *step) act(a scenario.Action, r amqp.Reply) {
-	if a.Do == scenario.Restart {
+	if a.Kind == scenario.Restart {
 		for i := range m.columns {
 			m.columns[i].interrupted = !m.columns[i].dead
 			m.columns[i].halfOpen = false
@@ -177,13 +177,13 @@ func (m *step) act(a scenario.Action, r amqp.Reply) {
 	}
 	l := &m.columns[a.Client-1]
 	switch {
-	case a.Do.Crash():
+	case a.Kind.Crash():
 		*l, m.exit = column{dead: true, halfOpen: a.Late}, died
-	case a.Do == scenario.Detect:
+	case a.Kind == scenario.Detect:
 		l.halfOpen, m.exit = false, noticed
-	case a.Do == scenario.Drop:
+	case a.Kind == scenario.Drop:
 		l.interrupted = true
-	case r.Kind == amqp.ConnectionClosed || a.Do == scenario.Lose:
+	case r.Kind == amqp.ConnectionClosed || a.Kind == scenario.Lose:
 		l.interrupted, l.held = false, 0
 	}
 }
@@ -232,7 +232,7 @@ func (l *column) believe(e history.Event, kind lock.Kind) {
 }
 
 // observe takes in what the broker has after the step.
-func (m *step) observe(t *scenario.Trace, taken *scenario.Taken) {
+func (m *step) observe(t *scenario.Trace, taken *scenario.TraceStep) {
 	for i := range t.Scenario.Locks {
 		m.truth = append(m.truth, taken.Truth[i])
 	}

@@ -165,7 +165,7 @@ func actionWords(a scenario.Action) string {
 	if a.Late {
 		late = "; the broker does not notice"
 	}
-	switch a.Do {
+	switch a.Kind {
 	case scenario.CrashBefore:
 		return fmt.Sprintf("c%d crashes%s", a.Client, late)
 	case scenario.CrashEffect:

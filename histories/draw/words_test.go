@@ -65,7 +65,7 @@ func TestEveryWord(t *testing.T) {
 	var said strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&said, format+"\n", args...) }
 	for do := scenario.Step; do <= scenario.Choose; do++ {
-		for _, a := range []scenario.Action{{Do: do, Client: 2}, {Do: do, Client: 2, Arg: 3}, {Do: do, Client: 2, Late: true}} {
+		for _, a := range []scenario.Action{{Kind: do, Client: 2}, {Kind: do, Client: 2, Arg: 3}, {Kind: do, Client: 2, Late: true}} {
 			line("%v: %s", a, actionWords(a))
 		}
 	}

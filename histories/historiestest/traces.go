@@ -32,7 +32,7 @@ func newScript(target string, kind lock.Kind, slots uint8, clients ...[]scenario
 	for slot := 1; slot <= int(slots); slot++ {
 		s.truth.Exists |= 1 << slot
 	}
-	s.Setup = append(s.Setup, scenario.Taken{Truth: [2]monitor.Truth{s.truth}})
+	s.Setup = append(s.Setup, scenario.TraceStep{Truth: [2]monitor.Truth{s.truth}})
 	return s
 }
 
@@ -40,7 +40,7 @@ func newScript(target string, kind lock.Kind, slots uint8, clients ...[]scenario
 func (s *script) do(a scenario.Action, c amqp.Command, r amqp.Reply, events ...history.Event) {
 	s.Scenario.Schedule.Actions = append(s.Scenario.Schedule.Actions, a)
 	s.now += int64(a.Arg)
-	s.Steps = append(s.Steps, scenario.Taken{
+	s.Steps = append(s.Steps, scenario.TraceStep{
 		Action: a, Time: s.now, Command: c, Reply: r,
 		First: len(s.History.Events), Events: len(events), Truth: [2]monitor.Truth{s.truth},
 	})
@@ -48,7 +48,7 @@ func (s *script) do(a scenario.Action, c amqp.Command, r amqp.Reply, events ...h
 }
 
 func (s *script) step(client uint8, c amqp.Command, r amqp.Reply, events ...history.Event) {
-	s.do(scenario.Action{Do: scenario.Step, Client: client}, c, r, events...)
+	s.do(scenario.Action{Kind: scenario.Step, Client: client}, c, r, events...)
 }
 
 func (s *script) probe(q amqp.Queue) amqp.Command {
@@ -112,11 +112,11 @@ func Faults() *scenario.Trace {
 		ops(lock.Acquire, lock.Verify), ops(lock.Acquire, lock.Release), []scenario.Operation{{Op: lock.Remove, Arg: 1}, {Op: lock.Count}})
 	s.step(1, s.probe(s.layout.A[1]), ack, begin(1, lock.Acquire))
 	s.grant(1, 1|monitor.HalfOpen)
-	s.do(scenario.Action{Do: scenario.CrashEffect, Client: 1, Late: true}, s.claim(1), okay, history.Event{Process: history.Nemesis, F: history.Crash, Target: 1, Type: history.Info})
+	s.do(scenario.Action{Kind: scenario.CrashEffect, Client: 1, Late: true}, s.claim(1), okay, history.Event{Process: history.Nemesis, F: history.Crash, Target: 1, Type: history.Info})
 	s.step(2, s.probe(s.layout.A[1]), ack, begin(2, lock.Acquire))
 	s.step(2, s.claim(1), locked)
-	s.do(scenario.Action{Do: scenario.Choose, Client: 2, Arg: 1}, amqp.Command{}, amqp.Reply{})
-	s.do(scenario.Action{Do: scenario.Pause, Client: 2, Arg: 500}, amqp.Command{}, amqp.Reply{})
+	s.do(scenario.Action{Kind: scenario.Choose, Client: 2, Arg: 1}, amqp.Command{}, amqp.Reply{})
+	s.do(scenario.Action{Kind: scenario.Pause, Client: 2, Arg: 500}, amqp.Command{}, amqp.Reply{})
 	remove := begin(3, lock.Remove)
 	remove.Slots = 1
 	s.truth.Admin = 3
@@ -124,20 +124,20 @@ func Faults() *scenario.Trace {
 	s.truth.Exists = 1 << 1
 	s.step(3, amqp.Command{Method: amqp.QueueDelete, Queue: s.layout.A[2]}, okay)
 	s.truth.Admin = 0
-	s.do(scenario.Action{Do: scenario.Lose, Client: 3}, amqp.Command{Method: amqp.QueueDelete, Queue: s.layout.Admin}, okay, end(3, lock.Remove, history.Info, 0, false, lock.TimedOut))
+	s.do(scenario.Action{Kind: scenario.Lose, Client: 3}, amqp.Command{Method: amqp.QueueDelete, Queue: s.layout.Admin}, okay, end(3, lock.Remove, history.Info, 0, false, lock.TimedOut))
 	s.grant(1, 0)
-	s.do(scenario.Action{Do: scenario.Detect, Client: 1}, amqp.Command{}, amqp.Reply{}, history.Event{Process: history.Nemesis, F: history.Gone, Target: 1, Type: history.Info})
+	s.do(scenario.Action{Kind: scenario.Detect, Client: 1}, amqp.Command{}, amqp.Reply{}, history.Event{Process: history.Nemesis, F: history.Gone, Target: 1, Type: history.Info})
 	s.grant(1, 2)
 	s.step(2, s.claim(1), okay, end(2, lock.Acquire, history.OK, 1, true, 0))
 	s.grant(1, 0)
-	s.do(scenario.Action{Do: scenario.Drop, Client: 2}, amqp.Command{}, amqp.Reply{})
+	s.do(scenario.Action{Kind: scenario.Drop, Client: 2}, amqp.Command{}, amqp.Reply{})
 	count := end(3, lock.Count, history.OK, 0, false, 0)
 	count.Slots = 1
 	s.step(3, s.probe(s.layout.A[1]), ack, begin(3, lock.Count), count)
-	s.do(scenario.Action{Do: scenario.Restart}, amqp.Command{}, amqp.Reply{})
+	s.do(scenario.Action{Kind: scenario.Restart}, amqp.Command{}, amqp.Reply{})
 	s.step(2, amqp.Command{Method: amqp.QueueDelete, Queue: s.layout.B[1]}, amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced},
 		begin(2, lock.Release), end(2, lock.Release, history.Info, 1, false, lock.Disconnected))
-	s.do(scenario.Action{Do: scenario.Advance, Arg: 1000}, amqp.Command{}, amqp.Reply{})
+	s.do(scenario.Action{Kind: scenario.Advance, Arg: 1000}, amqp.Command{}, amqp.Reply{})
 	s.Violations = []scenario.Violation{{Step: len(s.Steps), Violation: property.Violation{
 		Property: property.NoLeak, Detail: "the queue jobs-1-A is left behind"}}}
 	return &s.Trace

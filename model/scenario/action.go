@@ -2,61 +2,61 @@ package scenario
 
 import "fmt"
 
-// Do is the kind of an action.
-type Do uint8
+// ActionKind is the kind of an action.
+type ActionKind uint8
 
 // The actions: everything that can happen in a world, one at a time.
 const (
-	NoAction     Do = iota
-	Step            // the client's next command reaches the broker, and its reply the client
-	CrashBefore     // the client dies instead of sending its next command
-	CrashEffect     // its next command takes effect, and it dies before the reply
-	CrashReply      // it gets the reply to its next command, returns if that was the last, and dies
-	Detect          // the broker notices that the client's old connection is dead
-	Drop            // the broker drops the client's connections, or one of them; the client does not know yet
-	ChannelError    // the broker closes the client's channel; the client does not know yet
-	Lose            // the client's next command takes effect, its reply never arrives
-	Pause           // the client stands still for Arg milliseconds
-	Advance         // Arg milliseconds pass
-	Restart         // the broker restarts
-	Choose          // the client's random option takes its Arg-th way
-	dos
+	NoAction     ActionKind = iota
+	Step                    // the client's next command reaches the broker, and its reply the client
+	CrashBefore             // the client dies instead of sending its next command
+	CrashEffect             // its next command takes effect, and it dies before the reply
+	CrashReply              // it gets the reply to its next command, returns if that was the last, and dies
+	Detect                  // the broker notices that the client's old connection is dead
+	Drop                    // the broker drops the client's connections, or one of them; the client does not know yet
+	ChannelError            // the broker closes the client's channel; the client does not know yet
+	Lose                    // the client's next command takes effect, its reply never arrives
+	Pause                   // the client stands still for Arg milliseconds
+	Advance                 // Arg milliseconds pass
+	Restart                 // the broker restarts
+	Choose                  // the client's random option takes its Arg-th way
+	actionKinds
 )
 
-var doNames = [dos]string{
+var actionNames = [actionKinds]string{
 	"none", "step", "crash-before", "crash-effect", "crash-reply", "detect", "drop", "channel-error", "lose",
 	"pause", "advance", "restart", "choose",
 }
 
 // String is the action's name in files.
-func (d Do) String() string {
-	if d < dos {
-		return doNames[d]
+func (d ActionKind) String() string {
+	if d < actionKinds {
+		return actionNames[d]
 	}
 	return "unknown"
 }
 
 // MarshalText implements [encoding.TextMarshaler].
-func (d Do) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+func (d ActionKind) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
-func (d *Do) UnmarshalText(text []byte) error {
-	for i, n := range doNames {
+func (d *ActionKind) UnmarshalText(text []byte) error {
+	for i, n := range actionNames {
 		if n == string(text) && i > 0 {
-			*d = Do(i)
+			*d = ActionKind(i)
 			return nil
 		}
 	}
-	return fmt.Errorf("action %q: expected one of %q", text, doNames[1:])
+	return fmt.Errorf("action %q: expected one of %q", text, actionNames[1:])
 }
 
 // Crash reports whether the action kills its client.
-func (d Do) Crash() bool { return d >= CrashBefore && d <= CrashReply }
+func (d ActionKind) Crash() bool { return d >= CrashBefore && d <= CrashReply }
 
 // Action is one choice made: what happens next.
 type Action struct {
-	Do     Do    `json:"do"`
-	Client uint8 `json:"client,omitzero"` // the client's number, from 1
+	Kind   ActionKind `json:"do"`
+	Client uint8      `json:"client,omitzero"` // the client's number, from 1
 	// Late says of a crash and of a lost reply that the broker does not notice the dead connection
 	// until a Detect.
 	Late bool `json:"late,omitzero"`
@@ -66,16 +66,16 @@ type Action struct {
 
 // String is the action as a person would say it.
 func (a Action) String() string {
-	switch a.Do {
+	switch a.Kind {
 	case Restart:
 		return "restart"
 	case Advance:
 		return fmt.Sprintf("advance %d ms", a.Arg)
 	case Pause, Choose:
-		return fmt.Sprintf("%s c%d %d", a.Do, a.Client, a.Arg)
+		return fmt.Sprintf("%s c%d %d", a.Kind, a.Client, a.Arg)
 	}
-	s := fmt.Sprintf("%s c%d", a.Do, a.Client)
-	if a.Do == Drop && a.Arg > 0 {
+	s := fmt.Sprintf("%s c%d", a.Kind, a.Client)
+	if a.Kind == Drop && a.Arg > 0 {
 		s += fmt.Sprintf(" connection %d", a.Arg)
 	}
 	if a.Late {

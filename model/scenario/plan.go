@@ -74,14 +74,14 @@ func (p *Plan) due() (Action, bool) {
 	for c, at := range p.detect[:len(p.s.Clients)] {
 		if at > 0 && at <= p.step {
 			p.detect[c] = 0
-			return Action{Do: Detect, Client: uint8(c + 1)}, true
+			return Action{Kind: Detect, Client: uint8(c + 1)}, true
 		}
 	}
 	for i := range p.s.Faults {
 		f := &p.s.Faults[i]
 		if f.Client == 0 && int(f.At) <= p.step && p.done&(1<<i) == 0 {
 			p.done |= 1 << i
-			return Action{Do: f.Do, Arg: f.Arg}, true
+			return Action{Kind: f.Do, Arg: f.Arg}, true
 		}
 	}
 	return Action{}, false
@@ -91,10 +91,10 @@ func (p *Plan) due() (Action, bool) {
 // who stand still.
 func idle(w World) (Action, bool) {
 	if c := w.Undetected(); c > 0 {
-		return Action{Do: Detect, Client: c}, true
+		return Action{Kind: Detect, Client: c}, true
 	}
 	wake := w.Wake()
-	return Action{Do: Advance, Arg: uint16(wake)}, wake > 0
+	return Action{Kind: Advance, Arg: uint16(wake)}, wake > 0
 }
 
 // pick is the client that goes on.
@@ -130,7 +130,7 @@ func (p *Plan) choose(n int) int {
 // act is what a client does next: what it wants, or the fault that is planned for it.
 func (p *Plan) act(w World, c uint8) Action {
 	if n := w.Ways(c); n > 0 {
-		return Action{Do: Choose, Client: c, Arg: uint16(p.choose(n))}
+		return Action{Kind: Choose, Client: c, Arg: uint16(p.choose(n))}
 	}
 	for i := range p.s.Faults {
 		f := &p.s.Faults[i]
@@ -139,12 +139,12 @@ func (p *Plan) act(w World, c uint8) Action {
 			return p.fault(f)
 		}
 	}
-	return Action{Do: Step, Client: c}
+	return Action{Kind: Step, Client: c}
 }
 
 // fault is a planned fault as an action.
 func (p *Plan) fault(f *Fault) Action {
-	a := Action{Do: f.Do, Client: f.Client, Arg: f.Arg}
+	a := Action{Kind: f.Do, Client: f.Client, Arg: f.Arg}
 	if f.Delay > 0 && (f.Do.Crash() || f.Do == Lose) {
 		a.Late = true
 		p.detect[f.Client-1] = p.step + int(f.Delay)

@@ -36,7 +36,7 @@ func (s *Scenario) StepLimit() int { return cmp.Or(s.Steps, MaxSteps) }
 // Restarts reports whether the broker is restarted.
 func (s *Scenario) Restarts() bool {
 	return slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Do == Restart }) ||
-		slices.ContainsFunc(s.Schedule.Actions, func(a Action) bool { return a.Do == Restart })
+		slices.ContainsFunc(s.Schedule.Actions, func(a Action) bool { return a.Kind == Restart })
 }
 
 // Lock is one lock of a scenario and the slots it has before the first step.
@@ -74,9 +74,9 @@ func Sensible(op lock.Op, holding bool) bool {
 // Fault is something that goes wrong, planned: it happens when its client is about to send its At-th
 // command, counted from 1, or at the At-th step of the execution where it has no client.
 type Fault struct {
-	Do     Do     `json:"do"`
-	Client uint8  `json:"client,omitzero"`
-	At     uint16 `json:"at"`
+	Do     ActionKind `json:"do"`
+	Client uint8      `json:"client,omitzero"`
+	At     uint16     `json:"at"`
 	// Arg is the milliseconds of Pause and Advance; of Drop, which of the client's connections, counted from 1 in
 	// the order in which they were opened and again from the first; 0 is all.
 	Arg uint16 `json:"arg,omitzero"`

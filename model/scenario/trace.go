@@ -15,8 +15,8 @@ type Trace struct {
 	Names *amqp.Names
 	// Setup are the steps that made the world before the first action: connections, and the slots
 	// that locks begin with.
-	Setup   []Taken
-	Steps   []Taken
+	Setup   []TraceStep
+	Steps   []TraceStep
 	History history.History
 	// Violations are in the order in which they were seen.
 	Violations []Violation
@@ -24,8 +24,8 @@ type Trace struct {
 	Errors map[int]string
 }
 
-// Taken is one action and what came of it.
-type Taken struct {
+// TraceStep is one action and what came of it.
+type TraceStep struct {
 	Action  Action
 	Time    int64        // virtual milliseconds since the beginning
 	Command amqp.Command // Method is NoMethod where the action sent none

@@ -202,7 +202,7 @@ func (w *anyWorker) became(sys *sim.System, n int, part uint32, does *influence)
 func (w *anyWorker) affected(a scenario.Action, does *influence, part, now uint32) {
 	was, is := w.clients.get(part), w.clients.get(now)
 	switch {
-	case was.holds != is.holds && a.Do != scenario.Restart:
+	case was.holds != is.holds && a.Kind != scenario.Restart:
 		w.fail(fmt.Errorf("%v changes what another client holds", a))
 	case !does.set(part, now):
 		w.fail(fmt.Errorf("what %v does to another client depends on more than is to be seen of it", a))

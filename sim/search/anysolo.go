@@ -72,7 +72,7 @@ const inProgress = 1<<16 - 1
 func (w *anyWorker) alone(c soloClient, who *cast) (next []soloClient) {
 	others := who.beside(known(w.clients.get(c.part)))
 	for _, m := range w.moves(c.g.shared, c.part+1, others, 0) {
-		if m.action.Do == scenario.Step || m.action.Do == scenario.Choose {
+		if m.action.Kind == scenario.Step || m.action.Kind == scenario.Choose {
 			to := w.leads(&takenIn{c.g.shared, among(c.part+1, others, 0), m}, others)
 			next = append(next, soloClient{to, m.own - 1})
 		}

@@ -122,7 +122,7 @@ func TestQueueIsForgotten(t *testing.T) {
 
 // TestSpends: what uses up a fault cannot be part of a cycle, and everything else can.
 func TestSpends(t *testing.T) {
-	want := map[scenario.Do]bool{
+	want := map[scenario.ActionKind]bool{
 		scenario.Step: false, scenario.Choose: false, scenario.Detect: false,
 		scenario.Drop: true, scenario.ChannelError: true, scenario.Lose: true, scenario.Restart: true,
 		scenario.CrashBefore: true, scenario.CrashEffect: true, scenario.CrashReply: true,

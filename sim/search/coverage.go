@@ -13,7 +13,7 @@ type Coverage struct {
 	Exercised property.Set
 	Results   map[Ending]bool
 	Replies   map[Answer]bool
-	Actions   [32]bool // by scenario.Do
+	Actions   [32]bool // by scenario.ActionKind
 	// Ends are the sets of slots that the first lock has in states in which nothing can happen any more:
 	// bit s is slot s.
 	Ends map[uint16]bool
@@ -41,7 +41,7 @@ func (c *Coverage) note(a scenario.Action, out *sim.Outcome) {
 		c.Results, c.Replies = make(map[Ending]bool), make(map[Answer]bool)
 	}
 	c.Exercised |= out.Exercised
-	c.Actions[a.Do] = true
+	c.Actions[a.Kind] = true
 	if out.Completed {
 		r := out.Result
 		c.Results[Ending{out.Op, r.Outcome, r.Held, r.Reason}] = true

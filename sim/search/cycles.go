@@ -46,7 +46,7 @@ func (s *search) cycles() (Cycles, *Lasso) {
 }
 
 // spends reports whether an action uses up one of the faults allowed. It can't be part of a cycle.
-func spends(do scenario.Do) bool {
+func spends(do scenario.ActionKind) bool {
 	switch do {
 	case scenario.Drop, scenario.ChannelError, scenario.Lose, scenario.Restart:
 		return true

@@ -35,7 +35,7 @@ func (p *plan) lasso(ctx context.Context, memory int64) (Cycles, *Lasso) {
 type fairnessSet uint32
 
 func turn(a scenario.Action) fairnessSet {
-	switch a.Do {
+	switch a.Kind {
 	case scenario.Step, scenario.Choose, scenario.Advance:
 		return 1 << a.Client
 	case scenario.Detect:

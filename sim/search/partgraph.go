@@ -12,7 +12,7 @@ func (l links) add(from, to uint32) { l[uint64(from)<<32|uint64(to)] = struct{}{
 // note adds what an action that was carried out in the world has made of the clients. Where it left its
 // own client as it was, or all where it was the broker's, that is a link to itself.
 func (l links) note(a scenario.Action, t, to []uint32) {
-	if spends(a.Do) {
+	if spends(a.Kind) {
 		return
 	}
 	changed := false
@@ -33,7 +33,7 @@ func (w *worker) links(l links) {
 	for own, lists := range w.known {
 		for _, id := range lists {
 			for _, m := range w.moves[w.lists[id].from:w.lists[id].to] {
-				if !spends(m.action.Do) {
+				if !spends(m.action.Kind) {
 					l.add(uint32(own), m.client)
 				}
 			}

@@ -82,8 +82,8 @@ func TestDeathIsOneStep(t *testing.T) {
 	for _, every := range []bool{false, true} {
 		b.Every = every
 		want := map[scenario.Action]bool{
-			{Do: scenario.CrashReply, Client: 1}: every, {Do: scenario.CrashReply, Client: 1, Late: true}: every,
-			{Do: scenario.CrashBefore, Client: 1}: every, {Do: scenario.CrashBefore, Client: 1, Late: true}: true,
+			{Kind: scenario.CrashReply, Client: 1}: every, {Kind: scenario.CrashReply, Client: 1, Late: true}: every,
+			{Kind: scenario.CrashBefore, Client: 1}: every, {Kind: scenario.CrashBefore, Client: 1, Late: true}: true,
 		}
 		got := make(map[scenario.Action]bool)
 		for _, a := range sim.NewSystem(b).Actions(1, nil) {

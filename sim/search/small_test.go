@@ -160,7 +160,7 @@ func (r *small) tell(t *testing.T, out *strings.Builder) {
 		var actions []string
 		for do, taken := range x.Coverage.Actions {
 			if taken {
-				actions = append(actions, scenario.Do(do).String())
+				actions = append(actions, scenario.ActionKind(do).String())
 			}
 		}
 		fmt.Fprintf(out, "exercised %d properties, actions %v, %d results, %d replies, slots in the end %v\n",

@@ -102,7 +102,7 @@ func (k *walker) choose() (c, i int) {
 func (k *walker) pick() (i int, certain bool) {
 	ways := 0
 	for _, a := range k.list {
-		if a.Do == scenario.Step || a.Do == scenario.Choose {
+		if a.Kind == scenario.Step || a.Kind == scenario.Choose {
 			ways++
 		}
 	}
@@ -120,7 +120,7 @@ func (k *walker) pick() (i int, certain bool) {
 // nth is the index of the n-th of the ways, or of the faults.
 func (k *walker) nth(n int, way bool) int {
 	for i, a := range k.list {
-		if (a.Do == scenario.Step || a.Do == scenario.Choose) != way {
+		if (a.Kind == scenario.Step || a.Kind == scenario.Choose) != way {
 			continue
 		}
 		if n--; n < 0 {

@@ -140,7 +140,7 @@ const mostShifted = 4
 func withoutFirst(s scenario.Scenario, c uint8, n int) scenario.Scenario {
 	s = s.Clone()
 	s.Schedule.Actions = slices.DeleteFunc(s.Schedule.Actions, func(a scenario.Action) bool {
-		if a.Do != scenario.Step || a.Client != c || n == 0 {
+		if a.Kind != scenario.Step || a.Client != c || n == 0 {
 			return false
 		}
 		n--
@@ -153,7 +153,7 @@ func withoutFirst(s scenario.Scenario, c uint8, n int) scenario.Scenario {
 func weigh(s *scenario.Scenario) (cost [7]int) {
 	last := uint8(0)
 	for _, a := range s.Schedule.Actions {
-		if a.Do != scenario.Step {
+		if a.Kind != scenario.Step {
 			cost[2]++
 		}
 		if a.Late {

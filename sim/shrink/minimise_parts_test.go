@@ -14,8 +14,8 @@ import (
 // TestLighter: each of these is smaller than the next: fewer steps come before fewer clients and locks, then faults,
 // late ones, context switches, unusual options, and numbers.
 func TestLighter(t *testing.T) {
-	step := func(c uint8) scenario.Action { return scenario.Action{Do: scenario.Step, Client: c} }
-	drop, late := scenario.Action{Do: scenario.Drop, Client: 1}, scenario.Action{Do: scenario.Drop, Client: 1, Late: true}
+	step := func(c uint8) scenario.Action { return scenario.Action{Kind: scenario.Step, Client: c} }
+	drop, late := scenario.Action{Kind: scenario.Drop, Client: 1}, scenario.Action{Kind: scenario.Drop, Client: 1, Late: true}
 	of := func(clients int, actions ...scenario.Action) (s scenario.Scenario) {
 		s.Options, s.Clients, s.Schedule.Actions = lock.DefaultOptions(), make([]scenario.Client, clients), actions
 		return s
@@ -28,7 +28,7 @@ func TestLighter(t *testing.T) {
 	slots, waiting, unusual, locks := calling(), calling(), of(1, step(1), step(1)), of(1, step(1), step(1))
 	slots.Locks = []scenario.Lock{{Name: "jobs", Slots: 2}}
 	locks.Locks = make([]scenario.Lock, 3)
-	waiting.Schedule.Actions = []scenario.Action{step(1), {Do: scenario.Step, Client: 1, Arg: 9}}
+	waiting.Schedule.Actions = []scenario.Action{step(1), {Kind: scenario.Step, Client: 1, Arg: 9}}
 	unusual.Options.Order = lock.Ascending
 	order := []struct {
 		name string
@@ -44,7 +44,7 @@ func TestLighter(t *testing.T) {
 		{"unusual options", unusual},
 		{"a context switch", of(1, step(1), step(2))},
 		{"a fault", of(1, step(1), drop)},
-		{"a fault of another", of(1, step(1), scenario.Action{Do: scenario.Drop, Client: 2})},
+		{"a fault of another", of(1, step(1), scenario.Action{Kind: scenario.Drop, Client: 2})},
 		{"a late fault", of(1, step(1), late)},
 		{"two faults", of(1, drop, drop)},
 		{"another client", of(2, step(1), step(1))},
@@ -71,7 +71,7 @@ func TestLighter(t *testing.T) {
 func TestTryCutsWhatIsSmaller(t *testing.T) {
 	long := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 1)}
 	for range 6 {
-		long.Schedule.Actions = append(long.Schedule.Actions, scenario.Action{Do: scenario.Step, Client: 1})
+		long.Schedule.Actions = append(long.Schedule.Actions, scenario.Action{Kind: scenario.Step, Client: 1})
 	}
 	for _, c := range []struct{ best, attempts, left int }{{2, 1, 2}, {3, 1, 3}, {5, 2, 3}} {
 		best := long.Clone()
@@ -94,7 +94,7 @@ func TestEdits(t *testing.T) {
 			{Ops: []scenario.Operation{{Op: lock.Add, Arg: 2}, {Op: lock.Remove, Arg: 1}}},
 			{Ops: []scenario.Operation{{Op: lock.Acquire}}},
 		},
-		Schedule: scenario.Schedule{Actions: []scenario.Action{{Do: scenario.Step, Client: 1}, {Do: scenario.Step, Client: 2}}},
+		Schedule: scenario.Schedule{Actions: []scenario.Action{{Kind: scenario.Step, Client: 1}, {Kind: scenario.Step, Client: 2}}},
 	}
 	m := minimiser{best: s}
 	var got []string
@@ -153,9 +153,9 @@ func TestRedraw(t *testing.T) {
 		s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 3)}
 		c.change(&s.Options)
 		for i := range 12 {
-			s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Do: scenario.Step, Client: uint8(1 + i%3)})
+			s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Kind: scenario.Step, Client: uint8(1 + i%3)})
 		}
-		faults := []scenario.Action{{Do: scenario.Drop, Client: 2}, {Do: scenario.Restart}, {Do: scenario.Advance, Arg: 7}}
+		faults := []scenario.Action{{Kind: scenario.Drop, Client: 2}, {Kind: scenario.Restart}, {Kind: scenario.Advance, Arg: 7}}
 		s.Schedule.Actions[1], s.Schedule.Actions[2], s.Schedule.Actions[9] = faults[0], faults[1], faults[2]
 		places := make(map[int]bool)
 		for seed := range uint64(50) {
@@ -163,7 +163,7 @@ func TestRedraw(t *testing.T) {
 			var kept []scenario.Action
 			clients, choices, steps := make(map[uint8]bool), 0, 0
 			for i, a := range out {
-				switch a.Do {
+				switch a.Kind {
 				case scenario.Step:
 					steps++
 					clients[a.Client] = true

@@ -22,24 +22,24 @@ func TestMinimise(t *testing.T) {
 		s.Clients = append(s.Clients, scenario.Client{Ops: make([]scenario.Operation, 3)})
 	}
 	for i := range 60 {
-		s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Do: scenario.Step, Client: uint8(1 + i%4)})
+		s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Kind: scenario.Step, Client: uint8(1 + i%4)})
 	}
-	s.Schedule.Actions[20] = scenario.Action{Do: scenario.CrashBefore, Client: 1, Late: true}
-	s.Schedule.Actions[41] = scenario.Action{Do: scenario.Restart}
+	s.Schedule.Actions[20] = scenario.Action{Kind: scenario.CrashBefore, Client: 1, Late: true}
+	s.Schedule.Actions[41] = scenario.Action{Kind: scenario.Restart}
 	if err := s.Options.Set("pipeline", "4"); err != nil {
 		t.Fatal(err)
 	}
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
 		actions := s.Schedule.Actions
-		crash := slices.IndexFunc(actions, func(a scenario.Action) bool { return a.Do == scenario.CrashBefore })
-		restart := slices.IndexFunc(actions, func(a scenario.Action) bool { return a.Do == scenario.Restart })
+		crash := slices.IndexFunc(actions, func(a scenario.Action) bool { return a.Kind == scenario.CrashBefore })
+		restart := slices.IndexFunc(actions, func(a scenario.Action) bool { return a.Kind == scenario.Restart })
 		if crash < 0 || restart < crash {
 			return nil, false
 		}
 		return actions[:restart+1], true
 	}
 	least := shrink.Minimise(t.Context(), s, attempt, func(string) bool { return true }, 10_000)
-	want := []scenario.Action{{Do: scenario.CrashBefore, Client: 1}, {Do: scenario.Restart}}
+	want := []scenario.Action{{Kind: scenario.CrashBefore, Client: 1}, {Kind: scenario.Restart}}
 	if !slices.Equal(least.Schedule.Actions, want) {
 		t.Errorf("actions left: %v", least.Schedule.Actions)
 	}
@@ -53,7 +53,7 @@ func TestMinimise(t *testing.T) {
 
 // TestMinimiseKeepsFixedOptions: an option that was asked for is not changed.
 func TestMinimiseKeepsFixedOptions(t *testing.T) {
-	s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Actions: []scenario.Action{{Do: scenario.Restart}}}}
+	s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Actions: []scenario.Action{{Kind: scenario.Restart}}}}
 	s.Options.Order = lock.Ascending
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) { return s.Schedule.Actions, true }
 	least := shrink.Minimise(t.Context(), s, attempt, func(name string) bool { return name != "order" }, 100)
@@ -67,7 +67,7 @@ func TestMinimiseKeepsFixedOptions(t *testing.T) {
 func TestMinimiseEndsEarly(t *testing.T) {
 	s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Strategy: scenario.Replay}}
 	for range 60 {
-		s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Do: scenario.Step, Client: 1})
+		s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Kind: scenario.Step, Client: 1})
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	tried, smallest := 0, len(s.Schedule.Actions)
@@ -89,13 +89,13 @@ func TestMinimiseEndsEarly(t *testing.T) {
 func TestMinimiseKeepsWhatFollows(t *testing.T) {
 	s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Strategy: scenario.Replay}}
 	for range 20 {
-		s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Do: scenario.Step, Client: 1})
+		s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Kind: scenario.Step, Client: 1})
 	}
-	s.Schedule.Actions[4].Do, s.Schedule.Actions[15].Do = scenario.CrashBefore, scenario.Restart
+	s.Schedule.Actions[4].Kind, s.Schedule.Actions[15].Kind = scenario.CrashBefore, scenario.Restart
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) { // seen at the crash, and only if a restart follows
 		actions := s.Schedule.Actions
-		crash := slices.IndexFunc(actions, func(a scenario.Action) bool { return a.Do == scenario.CrashBefore })
-		restart := slices.IndexFunc(actions, func(a scenario.Action) bool { return a.Do == scenario.Restart })
+		crash := slices.IndexFunc(actions, func(a scenario.Action) bool { return a.Kind == scenario.CrashBefore })
+		restart := slices.IndexFunc(actions, func(a scenario.Action) bool { return a.Kind == scenario.Restart })
 		return actions[:crash+1], crash >= 0 && restart > crash
 	}
 	least := shrink.Minimise(t.Context(), s, attempt, func(string) bool { return false }, 1000)

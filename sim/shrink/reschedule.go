@@ -67,7 +67,7 @@ func (m *minimiser) edits() []func(*scenario.Scenario) bool {
 		}
 	}
 	add(func(s *scenario.Scenario) bool {
-		s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Do: scenario.Advance, Arg: longWait})
+		s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Kind: scenario.Advance, Arg: longWait})
 		return true
 	})
 	for i := range m.best.Locks {
@@ -81,7 +81,7 @@ func (m *minimiser) edits() []func(*scenario.Scenario) bool {
 func redraw(s *scenario.Scenario, random *rand.Rand) []scenario.Action {
 	var faults, out []scenario.Action
 	for _, a := range s.Schedule.Actions {
-		if a.Do != scenario.Step && a.Do != scenario.Choose {
+		if a.Kind != scenario.Step && a.Kind != scenario.Choose {
 			faults = append(faults, a)
 		}
 	}
@@ -92,9 +92,9 @@ func redraw(s *scenario.Scenario, random *rand.Rand) []scenario.Action {
 			out, faults = append(out, faults[0]), faults[1:]
 		}
 		c := uint8(1 + random.IntN(len(s.Clients)))
-		out = append(out, scenario.Action{Do: scenario.Step, Client: c})
+		out = append(out, scenario.Action{Kind: scenario.Step, Client: c})
 		if options {
-			out = append(out, scenario.Action{Do: scenario.Choose, Client: c, Arg: uint16(random.IntN(2))})
+			out = append(out, scenario.Action{Kind: scenario.Choose, Client: c, Arg: uint16(random.IntN(2))})
 		}
 	}
 	return out[:min(len(out), s.StepLimit())]
