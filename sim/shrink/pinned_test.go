@@ -1,0 +1,115 @@
+package shrink_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/pinned"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/shrink"
+)
+
+// TestPinned holds against a file what is left of random scenarios when they are minimised for what random rules ask for,
+// and every scenario that was tried on the way.
+func TestPinned(t *testing.T) {
+	f := pinned.New(t)
+	for seed := range uint64(4) {
+		f.Block("scenarios", 25, func(i int, s *pinned.Seen) {
+			r := rand.New(rand.NewPCG(seed, uint64(i)))
+			first := randomScenario(r)
+			rule := newRule(r, &first)
+			tried := 0
+			attempt := func(c *scenario.Scenario) ([]scenario.Action, bool) {
+				tried++
+				actions, shown := rule.shown(c)
+				s.Printf("%d %v %d|", len(c.Schedule.Actions), shown, len(actions))
+				return actions, shown
+			}
+			fixed := r.IntN(2) == 0
+			least := shrink.Minimise(t.Context(), first, attempt, func(name string) bool { return !fixed || name != "order" }, []int{20, 200, 1500}[r.IntN(3)])
+			text, err := json.Marshal(least, json.Deterministic(true))
+			s.Printf("%d tried, left %s %v", tried, text, err)
+			if len(least.Schedule.Actions) < len(first.Schedule.Actions) {
+				s.Count("smaller")
+			}
+		})
+	}
+	f.Compare("testdata/pinned.txt", historiestest.Rewriting())
+}
+
+// randomScenario is one with everything that can be left out.
+func randomScenario(r *rand.Rand) scenario.Scenario {
+	s := sim.NewSource(sim.Space{Target: lock.References[r.IntN(3)]}, 71).Scenario(r.IntN(500))
+	s.Faults, s.Schedule = nil, scenario.Schedule{Strategy: scenario.Replay}
+	if r.IntN(3) == 0 {
+		s.Options.Order, s.Options.VerifyFirst = lock.Ascending, false
+	}
+	dos := []scenario.ActionKind{
+		scenario.CrashBefore, scenario.CrashEffect, scenario.Drop, scenario.ChannelError, scenario.Lose, scenario.Pause, scenario.Advance, scenario.Restart,
+		scenario.Detect, scenario.Choose,
+	}
+	client := uint8(1)
+	for range 6 + r.IntN(20) {
+		if r.IntN(3) == 0 {
+			client = uint8(1 + r.IntN(len(s.Clients)))
+		}
+		a := scenario.Action{Kind: scenario.Step, Client: client}
+		if r.IntN(4) == 0 {
+			a.Kind, a.Late, a.Arg = dos[r.IntN(len(dos))], r.IntN(2) == 0, uint16(r.IntN(4)*r.IntN(90))
+			if a.Kind == scenario.Restart || a.Kind == scenario.Advance {
+				a.Client, a.Late = 0, false
+			}
+		}
+		s.Schedule.Actions = append(s.Schedule.Actions, a)
+	}
+	return s
+}
+
+// rule says what has to be left: some kinds of actions in an order, so many of them, and perhaps something of the workload.
+type rule struct {
+	order   []scenario.Action
+	clients int
+	slots   int
+	calls   int
+	option  bool
+	follows int // so many actions after it
+}
+
+func newRule(r *rand.Rand, s *scenario.Scenario) *rule {
+	out := &rule{clients: r.IntN(len(s.Clients) + 1), slots: r.IntN(int(s.Locks[0].Slots) + 1), option: s.Options.Order == lock.Ascending && r.IntN(2) == 0}
+	if r.IntN(3) == 0 {
+		out.calls = len(s.Clients[0].Ops)/2 + 1
+	}
+	actions := s.Schedule.Actions
+	for at := r.IntN(4); at < len(actions)-2; at += 1 + r.IntN(8) {
+		out.order = append(out.order, actions[at])
+	}
+	out.follows = r.IntN(2)
+	return out
+}
+
+// shown are the actions up to the last that has to be there.
+func (k *rule) shown(s *scenario.Scenario) ([]scenario.Action, bool) {
+	calls := 0
+	for _, c := range s.Clients {
+		calls = max(calls, len(c.Ops))
+	}
+	if len(s.Clients) < k.clients || len(s.Locks) == 0 || int(s.Locks[0].Slots) < k.slots || calls < k.calls || k.option && s.Options.Order != lock.Ascending {
+		return nil, false
+	}
+	actions, at := s.Schedule.Actions, 0
+	for _, want := range k.order {
+		n := slices.IndexFunc(actions[at:], func(a scenario.Action) bool { return a.Kind == want.Kind && a.Arg >= want.Arg/2 })
+		if n < 0 {
+			return nil, false
+		}
+		at += n + 1
+	}
+	return actions[:at], at+k.follows <= len(actions)
+}
