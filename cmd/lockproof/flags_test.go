@@ -110,7 +110,7 @@ var sorts = map[string]sort{
 		"restarts": {args: "--restarts 3", refused: "--restarts with --exec"}, "out": {args: "--out DIR/other"}, "on": {args: "--on simulated", refused: "without a real broker"},
 		"broker": {args: "--broker URL", refused: "--broker beside --on"}, "exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"},
 		"patience": {args: "--patience 5s", same: true}, "stress": {args: "--stress straight"},
-		"start": {args: "--start slots=1,3", refused: "on a real broker without a schedule"},
+		"start": {args: "--start slots=1,3", refused: ownSlots},
 	}},
 	"explore": {base: "explore no-admin-mutex --slots 1 --crashes 0 --admins 2 --clients 1 --admin-calls add:1 --out DIR/ce", report: true, flags: map[string]use{
 		"clients": {args: "--clients 2"}, "rounds": {args: "--rounds 2"}, "admins": {args: "--admins 1"}, "slots": {args: "--slots 2"},
@@ -216,7 +216,7 @@ var sorts = map[string]sort{
 	"campaign run of mutants": {base: "campaign run DIR/mutants.json --dir DIR/queue", flags: map[string]use{
 		"dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other", refused: "with mutants"},
 		"require": {args: "--require no-leak", refused: "with mutants"}, "junit": {args: "--junit DIR/j.xml", refused: "with mutants"},
-		"json": {args: "--json", refused: "with mutants"}, "html": {args: "--html DIR/h.html", refused: "with mutants"},
+		"json": {args: "--json", refused: "with mutants"}, "html": {args: "--html DIR/h.html"},
 		"queue": {args: "--queue nats://127.0.0.1:1", base: "campaign run DIR/mutants.json", refused: "no server answers"},
 		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
 		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
