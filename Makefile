@@ -19,8 +19,9 @@ prove: ## prove the reference semaphore on the simulated broker
 mutants: ## show that the prover finds the bug in every mutant
 	go run ./cmd/lockproof mutants
 
+# Tests of other programs mostly wait for them: three packages at a time keep two cores at work.
 test: ## run all tests, on a real RabbitMQ too if there is one
-	go test -timeout 20m $(PACKAGES)
+	go test -timeout 20m -p 3 $(PACKAGES)
 
 pins: ## hold verdicts, counts and counterexamples against those that are kept, as fits while code is moved
 	go test -run 'TestPins|TestAtlas|TestCounterexamples$$|TestSmallConfigurations|TestVerdicts|TestFindings' ./adapters/engine ./adapters/mutant ./model/linear ./model/monitor ./sim/search
