@@ -1,14 +1,18 @@
 package rabbitmq
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
-
-	"github.com/testcontainers/testcontainers-go"
-	module "github.com/testcontainers/testcontainers-go/modules/rabbitmq"
 )
 
 // containerImage is what runs in Docker. 4.0 still has transient queues that are not exclusive,
@@ -21,15 +25,15 @@ const (
 	containerStopLimit  = 30 * time.Second
 )
 
-// dockerContainer is a RabbitMQ in Docker.
+// dockerContainer is a RabbitMQ in Docker. It is Docker's own command that is told what to do: it knows contexts,
+// machines far away and who may pull images, and a library that does is as large as all else that lockproof is built of.
 type dockerContainer struct {
-	*module.RabbitMQContainer
-	url string
+	name, url string
+	janitor   *janitor // removes the container should this process be killed
 }
 
 // StartContainer starts a RabbitMQ in Docker, whatever the environment says. Without Docker, the
-// error is [ErrNoBroker]. Should this process be killed, testcontainers' own reaper removes the
-// container, unless it was disabled.
+// error is [ErrNoBroker].
 func StartContainer(ctx context.Context, o Options) (_ *Broker, err error) {
 	host, err := findDocker(ctx)
 	if err != nil {
@@ -48,14 +52,19 @@ func StartContainer(ctx context.Context, o Options) (_ *Broker, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &dockerContainer{url: fmt.Sprintf("amqp://guest:guest@%s:%d/%%2F", host, port)}
+	c := &dockerContainer{
+		name: "lockproof-" + strings.ToLower(rand.Text()),
+		url:  fmt.Sprintf("amqp://guest:guest@%s/%%2F", net.JoinHostPort(host, strconv.Itoa(port))),
+	}
+	if c.janitor, err = startJanitor(removeContainer, c.name); err != nil {
+		return nil, err
+	}
 	defer func() {
 		if err != nil {
-			_ = c.stop()
+			c.abandon()
 		}
 	}()
-	c.RabbitMQContainer, err = module.Run(ctx, containerImage, testcontainers.WithLogger(&containerLog{Options: o}), publish(host, port))
-	if err != nil {
+	if _, err = docker(ctx, "run", "--detach", "--name", c.name, "--publish", binding(host, port), containerImage); err != nil {
 		return nil, err
 	}
 	version, err := awaitReady(ctx, c.url, nil)
@@ -65,28 +74,21 @@ func StartContainer(ctx context.Context, o Options) (_ *Broker, err error) {
 	return &Broker{URL: c.url, Version: version, Origin: "a container of " + containerImage, own: c}, nil
 }
 
-// publish has Docker publish the AMQP port, and no other, at a port that is still the same after a
+// binding has Docker publish the AMQP port, and no other, at a port that is still the same after a
 // restart, as one of Docker's choice would not be. Where Docker runs on this machine, the port is for
 // this machine alone.
-func publish(host string, port int) testcontainers.CustomizeRequestOption {
-	binding := fmt.Sprintf("%d:%s", port, module.DefaultAMQPPort)
-	if host == "127.0.0.1" {
-		binding = host + ":" + binding
+func binding(host string, port int) string {
+	b := fmt.Sprintf("%d:5672", port)
+	if host == dockerHere {
+		b = host + ":" + b
 	}
-	return func(request *testcontainers.GenericContainerRequest) error {
-		request.ExposedPorts = []string{binding}
-		return nil
-	}
+	return b
 }
 
 func (c *dockerContainer) restart(ctx context.Context) error {
-	limit := containerStopLimit
-	if err := c.Stop(ctx, &limit); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(ctx, containerStartLimit)
 	defer cancel()
-	if err := c.Start(ctx); err != nil {
+	if _, err := docker(ctx, "restart", "--time", fmt.Sprint(containerStopLimit.Seconds()), c.name); err != nil {
 		return err
 	}
 	_, err := awaitReady(ctx, c.url, nil)
@@ -95,67 +97,71 @@ func (c *dockerContainer) restart(ctx context.Context) error {
 
 // stop removes the container. What is about to be removed need not end in good order.
 func (c *dockerContainer) stop() error {
+	if err := c.remove(); err != nil {
+		c.janitor.release()
+		return err
+	}
+	return c.janitor.gone()
+}
+
+// abandon removes a container that did not come about. Docker may still be making it: the janitor looks again later.
+func (c *dockerContainer) abandon() {
+	_ = c.remove()
+	c.janitor.release()
+}
+
+func (c *dockerContainer) remove() error {
 	ctx, cancel := context.WithTimeout(context.Background(), containerStopLimit)
 	defer cancel()
-	return testcontainers.TerminateContainer(c.RabbitMQContainer, testcontainers.StopContext(ctx), testcontainers.StopTimeout(0))
+	_, err := docker(ctx, "rm", "--force", "--volumes", c.name)
+	return err
 }
+
+// dockerHere is the host at which a Docker of this machine publishes ports.
+const dockerHere = "127.0.0.1"
 
 // findDocker asks Docker whether it is there, and returns the host at which it publishes ports.
-// Testcontainers may wait long for one that is far away and silent, so it is asked at arm's length.
 func findDocker(ctx context.Context) (host string, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, dockerLimit, missing(fmt.Sprintf("Docker did not answer within %s", dockerLimit)))
+	ctx, cancel := context.WithTimeoutCause(ctx, dockerLimit, fmt.Errorf("no answer within %s", dockerLimit))
 	defer cancel()
-	answered := make(chan struct{})
-	var answer string
-	var refusal error
-	go func() {
-		defer close(answered)
-		answer, refusal = askDocker(ctx)
-	}()
-	select {
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	case <-answered:
-		return answer, refusal
-	}
-}
-
-func askDocker(ctx context.Context) (host string, err error) {
-	defer func() {
-		if panicked := recover(); panicked != nil { // as testcontainers does where there is no Docker
-			err = fmt.Errorf("%v", panicked)
+	address := os.Getenv("DOCKER_HOST")
+	if address == "" {
+		if address, err = docker(ctx, "context", "inspect", "--format", "{{.Endpoints.docker.Host}}"); err != nil {
+			return "", missing("no Docker answers: " + oneLine(err.Error()))
 		}
-		if err != nil {
-			err = missing("no Docker answers: " + oneLine(err.Error()))
-		}
-	}()
-	docker, err := testcontainers.NewDockerProvider()
-	if err != nil {
-		return "", err
 	}
-	defer docker.Close()
-	if err := docker.Health(ctx); err != nil {
-		return "", err
+	if _, err = docker(ctx, "version", "--format", "{{.Server.Version}}"); err != nil {
+		return "", missing("no Docker answers: " + oneLine(err.Error()))
 	}
-	host, err = docker.DaemonHost(ctx)
-	if host == "localhost" {
-		host = "127.0.0.1" // the one of its addresses that is published at
-	}
-	return host, err
+	return dockerHost(address), nil
 }
 
-// containerLog hands on what testcontainers logs. It says everything once only: an image that can't be
-// pulled is tried for a hundred times, in the same words.
-type containerLog struct {
-	Options
-	said sync.Map
+// dockerHost is the host at which the Docker at that address publishes ports: this machine, where it is a socket or a
+// pipe.
+func dockerHost(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" || u.Hostname() == "localhost" || u.Scheme == "npipe" {
+		return dockerHere
+	}
+	return u.Hostname()
 }
 
-func (l *containerLog) Printf(format string, args ...any) {
-	line := oneLine(fmt.Sprintf(format, args...))
-	if _, repeated := l.said.LoadOrStore(line, true); !repeated {
-		l.logf("testcontainers: %s", line)
+// docker carries out a command of Docker's and returns what it prints.
+func docker(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "docker", args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.WaitDelay = time.Second // for children of its own that hold its output open
+	err := cmd.Run()
+	switch {
+	case err == nil:
+		return strings.TrimSpace(out.String()), nil
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case errs.Len() > 0:
+		err = errors.New(strings.TrimSpace(errs.String()))
 	}
+	return "", fmt.Errorf("docker %s: %w", args[0], err)
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -29,3 +29,15 @@ func TestContainerRestartsAndStops(t *testing.T) {
 		t.Error("still listening: ", left)
 	}
 }
+
+// TestDockerHost: the host at which a broker is looked for, by the address of Docker.
+func TestDockerHost(t *testing.T) {
+	for address, want := range map[string]string{
+		"unix:///var/run/docker.sock": "127.0.0.1", "npipe:////./pipe/docker_engine": "127.0.0.1", "tcp://localhost:2375": "127.0.0.1",
+		"tcp://docker:2375": "docker", "ssh://me@far.example": "far.example", "tcp://[::1]:2375": "::1", "": "127.0.0.1", "%": "127.0.0.1",
+	} {
+		if got := rabbitmq.DockerHost(address); got != want {
+			t.Errorf("%q: %s, expected %s", address, got, want)
+		}
+	}
+}

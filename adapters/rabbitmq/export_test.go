@@ -17,3 +17,6 @@ func (b *Broker) Noted() int {
 	}
 	return q.Messages
 }
+
+// DockerHost is the host at which a Docker publishes ports.
+var DockerHost = dockerHost
