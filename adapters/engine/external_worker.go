@@ -23,7 +23,7 @@ func (f *externalRun) worker(ctx context.Context) (*externalWorker, error) {
 	w := &externalWorker{externalRun: f, fresh: true}
 	runner, err := external.NewRunner(ctx, external.Config{
 		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Strength: f.Strength,
-		URL: f.On.URL, Sweep: f.On.Sweep, Notes: f.On.Notes, Version: f.On.Version, Patience: f.Patience,
+		URL: f.On.URL, Sweep: f.On.Sweep, Notes: f.On.Notes, Version: f.On.Version, Timing: external.Timing{Patience: f.Patience},
 		Costs: &w.part.costs, Checks: &w.part.checks,
 	})
 	if err != nil {

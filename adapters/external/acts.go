@@ -99,39 +99,6 @@ func (r *run) Can(a scenario.Action) bool {
 	return false
 }
 
-// do carries out one action, which must be possible. As in package sim, every action takes a virtual
-// millisecond.
-func (r *run) do(a scenario.Action) error {
-	a = r.which(a)
-	r.record.begin(a, r.now+1)
-	r.pass(1)
-	c := a.Client
-	var err error
-	switch a.Kind {
-	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
-		err = r.takeStep(c, a.Kind, a.Late)
-	case scenario.CrashBefore:
-		r.crash(c, a.Late)
-	case scenario.Pause:
-		r.pause(c, int64(a.Arg))
-	case scenario.Drop:
-		r.drop(c, int(a.Arg))
-	case scenario.ChannelError:
-		r.breakChannel(c)
-	case scenario.Detect:
-		r.detect(c)
-	case scenario.Advance:
-		r.pass(int64(a.Arg))
-	case scenario.Restart:
-		r.restart()
-	}
-	if err == nil {
-		err = r.settle()
-	}
-	r.finish()
-	return err
-}
-
 // pass lets virtual time pass.
 func (r *run) pass(ms int64) {
 	r.now += ms

@@ -172,13 +172,13 @@ var errNotReset = errors.New("the client does not get back to where it was at fi
 func (a *clientHandle) do(ctx context.Context, op lock.Op, params Params) (lock.Result, error) {
 	s := a.runner
 	a.call(op, params)
-	over, err := s.wait(ctx, startLimit, func() bool { return !a.calling })
+	over, err := s.wait(ctx, s.config.Start, func() bool { return !a.calling })
 	if err != nil {
 		return lock.Result{}, err
 	}
 	if !over {
 		return lock.Result{}, fmt.Errorf("%s %s by client %d, whom nobody disturbs, is not over after %v: does it wait for something? `lockproof adapter-check` looks at single calls",
-			op, params.Name, a.number, startLimit)
+			op, params.Name, a.number, s.config.Start)
 	}
 	if _, err := s.follow(ctx, a); err != nil {
 		return lock.Result{}, err

@@ -67,7 +67,7 @@ func (c *hastyClient) Call(ctx context.Context, op lock.Op, p external.Params) (
 // others that don't, the same in every execution.
 func TestConfirmsOfSeveral(t *testing.T) {
 	var confirms []string
-	runner, err := external.NewRunner(t.Context(), external.Config{Starter: hasty{&confirms}, Kind: lock.Mutex, Patience: time.Minute, Limit: time.Minute})
+	runner, err := external.NewRunner(t.Context(), external.Config{Starter: hasty{&confirms}, Kind: lock.Mutex, Timing: external.Timing{Patience: time.Minute, Limit: time.Minute}})
 	if err != nil {
 		t.Fatal(err)
 	}

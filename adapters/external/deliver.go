@@ -7,45 +7,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/scenario"
 )
-
-// takeStep has the client's next command reach the broker, and calls its next operation first where none
-// is under way. How much of that the client lives to see is the action's.
-func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
-	p := &r.clients[c-1]
-	if p.first() == nil {
-		r.invoke(c)
-		if err := r.settle(); err != nil {
-			return err
-		}
-	}
-	cmd := p.first()
-	if cmd == nil { // it needed none
-		return nil
-	}
-	if r.burst > 0 {
-		if _, err := r.wait(r.ctx, r.burst, func() bool { return !p.likelyBatch() }); err != nil {
-			return err
-		}
-	}
-	l := r.deliver(c, cmd, do == scenario.CrashEffect || do == scenario.Lose)
-	if l == nil {
-		return nil
-	}
-	switch do {
-	case scenario.CrashEffect:
-		r.crash(c, late)
-	case scenario.Lose:
-		r.loseReply(c, l, late)
-	case scenario.CrashReply:
-		if err := r.settle(); err != nil {
-			return err
-		}
-		r.crash(c, late)
-	}
-	return nil
-}
 
 // deliver has a client's first command pass, and tells the monitor what it came to. repliesDropped says that the answer is
 // lost. There is no connection where the command is not at the gate any more: its connection has been closed for what

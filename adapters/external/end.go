@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -93,7 +92,7 @@ func (r *run) finishCalls() error {
 		answer := p.take()
 		switch {
 		case !over || answer == nil:
-			r.lenience = max(r.lenience/2, leastLenience) // others like it may come
+			r.lenience = max(r.lenience/2, r.config.Finish) // others like it may come
 			r.uncontrolled.Hung++
 			err = p.kill()
 		case errors.Is(answer.err, ErrDied):
@@ -110,9 +109,6 @@ func (r *run) finishCalls() error {
 	}
 	return nil
 }
-
-// leastLenience is how long is always waited for operations that are to come to their end by themselves.
-const leastLenience = 50 * time.Millisecond
 
 // releaseAll has clients release what they hold. It is false if one did not do that.
 func (r *run) releaseAll() (all bool, err error) {

@@ -42,27 +42,23 @@ type habit struct {
 }
 
 const (
-	// grace is how long is waited for what a client may or may not do.
-	grace = 5 * time.Millisecond
-	// habitLooks is how often that is done before nothing is taken to come after a cause.
+	// habitLooks is how often is looked for what a client may do before nothing is taken to come after a cause.
 	habitLooks = 2
 	// habitMisses is how often in a row a habit is waited for in vain before it is taken to be none.
 	habitMisses = 3
 	// mostGiven is how often a habit is taken up again.
 	mostGiven = 2
-	// leastHabit is how long a habit is always waited for.
-	leastHabit = 50 * time.Millisecond
 	// mostCauses is how many times in a row a client may be told something for what it did by itself.
 	mostCauses = 8
 )
 
 // limit is how long more is waited for, when so much has come; look is that where it may be none.
-func (h *habit) limit(sent int, look, patience time.Duration) time.Duration {
+func (h *habit) limit(sent int, look time.Duration, t *Timing) time.Duration {
 	switch {
 	case h.total > sent:
-		return max(min(leastHabit, patience), patience>>(h.missed+habitMisses*h.given))
+		return max(min(t.Habit, t.Patience), t.Patience>>(h.missed+habitMisses*h.given))
 	case h.total == 0 && h.looks < habitLooks:
-		return min(look, patience)
+		return min(look, t.Patience)
 	}
 	return 0
 }
@@ -210,7 +206,7 @@ func (s *Runner) await(ctx context.Context, a *clientHandle) (came bool, err err
 	s.mu.Lock()
 	of, known, turn, before, limit := a.cause, s.habit(a.cause), a.turn, a.since, time.Duration(0)
 	if a.knowable() {
-		limit = known.limit(before, grace, s.config.Patience)
+		limit = known.limit(before, s.config.Grace, &s.config.Timing)
 	}
 	a.settled = limit == 0
 	s.mu.Unlock()

@@ -10,9 +10,10 @@ import (
 func TestHabit(t *testing.T) {
 	const look, patience = time.Millisecond, time.Second
 	var h habit
+	timing := Timing{Patience: patience}.withDefaults()
 	wait := func(want time.Duration) {
 		t.Helper()
-		if got := h.limit(0, look, patience); got != want {
+		if got := h.limit(0, look, &timing); got != want {
 			t.Errorf("%+v: waits %v, expected %v", h, got, want)
 		}
 	}

@@ -14,13 +14,8 @@ import (
 // another thread that sends something, or answer its call without waiting until something is closed. What it does so
 // is waited for once it was seen.
 
-const (
-	// closeGrace is how long is waited for clients to answer that may or may not wait until something is closed. If
-	// they do not and that is missed, it does not show later: their answers come when it is closed.
-	closeGrace = 50 * time.Millisecond
-	// mostAhead is how much clients are waited for that send without waiting.
-	mostAhead = 64
-)
+// mostAhead is how much clients are waited for that send without waiting.
+const mostAhead = 64
 
 // waiting is where a client stands that has a command at the gate that is answered, and seems to wait for that. It is
 // zero where it has none. mu is held.
@@ -38,16 +33,16 @@ func closing(method frame.ID) bool {
 
 // limitAhead is how long is waited for a client to go on while a command of its waits for the reply. How many messages
 // it writes without waiting may be another number each time: that it writes no more is nothing unusual.
-func (h *habit) limitAhead(method frame.ID, patience time.Duration) time.Duration {
+func (h *habit) limitAhead(method frame.ID, t *Timing) time.Duration {
 	switch {
 	case method == frame.BasicPublishID && (h.total > 0 || h.looks < habitLooks):
-		return min(SettleBriefly, patience)
+		return min(t.Batch, t.Patience)
 	case method == frame.BasicPublishID:
 		return 0
 	case closing(method):
-		return h.limit(0, closeGrace, patience)
+		return h.limit(0, t.Closing, t)
 	}
-	return h.limit(0, 0, patience)
+	return h.limit(0, 0, t)
 }
 
 // learnAhead takes in whether a client went on. It is false where it is known to and did not.
@@ -89,6 +84,15 @@ func (s *Runner) outrun(ctx context.Context, a *clientHandle) (came bool, err er
 	return came, nil
 }
 
+// awaitBatch waits, in a run that is measured, for more of what a client writes in one go.
+func (r *run) awaitBatch(p *clientState) error {
+	if r.burst == 0 {
+		return nil
+	}
+	_, err := r.wait(r.ctx, r.burst, func() bool { return !p.likelyBatch() })
+	return err
+}
+
 // awaitAhead waits for a client to go on without its reply, where it may. usual is false where it was known to and did
 // not.
 func (s *Runner) awaitAhead(ctx context.Context, a *clientHandle) (goes, usual bool, err error) {
@@ -96,7 +100,7 @@ func (s *Runner) awaitAhead(ctx context.Context, a *clientHandle) (goes, usual b
 	at, since, limit := a.waiting(), a.since, time.Duration(0)
 	a.waits, a.steady, a.looked = at, at != cause{}, false
 	if a.steady && !a.paused && !a.asleep {
-		limit = s.habit(at).limitAhead(at.method, s.config.Patience)
+		limit = s.habit(at).limitAhead(at.method, &s.config.Timing)
 		a.steady = limit == 0
 	}
 	s.mu.Unlock()

@@ -149,6 +149,8 @@ func TestMessagesBehind(t *testing.T) {
 	r.expect(t, "behind the first, where none was before", 0, 2)
 }
 
+var standard = Timing{}.withDefaults()
+
 // TestHabitGivenUp: what is seen to come and then does not, again and again, is not waited for any more, and counted each
 // time.
 func TestHabitGivenUp(t *testing.T) {
@@ -164,7 +166,7 @@ func TestHabitGivenUp(t *testing.T) {
 	for n := 1; n <= 2; n++ {
 		r.runner.passesOn(of)
 		r.comes(of, 1)
-		if h.limit(0, grace, defaultPatience) != 0 {
+		if h.limit(0, standard.Grace, &standard) != 0 {
 			t.Error("it is waited for again")
 		}
 		r.expect(t, "in vain", 0, n)

@@ -207,7 +207,7 @@ func (c *rudeClient) Close() error {
 // not come.
 func playRude(t *testing.T, s rude, runs int) {
 	runner, err := external.NewRunner(t.Context(), external.Config{
-		Starter: s, Kind: lock.Mutex, Patience: 20 * time.Millisecond, Limit: 20 * time.Millisecond,
+		Starter: s, Kind: lock.Mutex, Timing: external.Timing{Patience: 20 * time.Millisecond, Limit: 20 * time.Millisecond},
 	})
 	if err != nil {
 		t.Fatal(err)

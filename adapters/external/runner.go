@@ -31,24 +31,13 @@ type Config struct {
 	Name    string // of the target, in reports; "" is what its clients call themselves
 	// Strength is what a failed acquire is taken to promise.
 	Strength property.Strength
-	// Patience is how long a client whose operation is under way may send nothing before the others go
-	// on without it; 0 is 2 seconds.
-	Patience time.Duration
-	// Limit is how long an operation may take while nobody else has anything left to do; then it is taken
-	// for one that never returns. 0 is 5 seconds.
-	Limit time.Duration
+	// Timing is how long is waited for clients.
+	Timing
 	// Costs adds up what operations took; nil adds nothing.
 	Costs *monitor.Costs
 	// Checks counts how often each property was put to the test; nil counts nothing.
 	Checks *monitor.Counts
 }
-
-const (
-	defaultPatience = 2 * time.Second
-	defaultLimit    = 5 * time.Second
-	// startLimit is how long starting a client, or an operation outside of a scenario, may take.
-	startLimit = 30 * time.Second
-)
 
 // Runner runs scenarios on a foreign lock, one after the other, with the same clients. It is not safe for
 // concurrent use.
@@ -95,12 +84,7 @@ const maxConnections = 256
 // NewRunner starts the first client, looks whether it does what is to be seen of a lock at all, and how
 // it names its queues.
 func NewRunner(ctx context.Context, c Config) (*Runner, error) {
-	if c.Patience == 0 {
-		c.Patience = defaultPatience
-	}
-	if c.Limit == 0 {
-		c.Limit = defaultLimit
-	}
+	c.Timing = c.Timing.withDefaults()
 	s := &Runner{
 		config: c, wake: make(chan struct{}, 1), open: true, connections: make(map[*wire.Conn]*connection),
 		habits: make(map[cause]*habit), passes: make(map[cause]int), rests: make(map[rest]bool),

@@ -1,0 +1,343 @@
+package external
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// loop is how every execution goes, whoever chooses. Each time round one action happens, such as a command that passes
+// the gate and is answered, and then everybody is waited for. When the next is chosen, all clients stand still: with a
+// command at the gate, or idle. over says that everybody has done what there was to do.
+func (r *run) loop(choose chooser) (over bool, err error) {
+	for limit := r.sc.StepLimit(); len(r.record.steps) < limit; {
+		if r.bound > 0 && len(r.record.steps) >= r.bound {
+			return false, nil
+		}
+		a, ok := choose.Next(r)
+		switch {
+		case ok && !r.Can(a):
+			r.uncontrolled.Unplayed++
+			continue
+		case ok:
+			err = r.happen(r.which(a))
+		case r.stuck():
+			err = r.await()
+		default:
+			return r.done(), nil
+		}
+		if err == nil {
+			err = r.settle()
+		}
+		if err != nil {
+			return false, err
+		}
+		r.finish()
+	}
+	for i := range r.clients { // an execution that is not over by then has not made progress
+		if r.clients[i].busy {
+			r.unfinished(uint8(i + 1))
+		}
+	}
+	return false, nil
+}
+
+// happen carries out one action, which must be possible. As in package sim, every action takes a virtual
+// millisecond.
+func (r *run) happen(a scenario.Action) error {
+	r.record.begin(a, r.now+1)
+	r.pass(1)
+	switch c := a.Client; a.Kind {
+	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
+		return r.takeStep(c, a.Kind, a.Late)
+	case scenario.CrashBefore:
+		r.crash(c, a.Late)
+	case scenario.Pause:
+		r.pause(c, int64(a.Arg))
+	case scenario.Drop:
+		r.drop(c, int(a.Arg))
+	case scenario.ChannelError:
+		r.breakChannel(c)
+	case scenario.Detect:
+		r.detect(c)
+	case scenario.Advance:
+		r.pass(int64(a.Arg))
+	case scenario.Restart:
+		r.restart()
+	}
+	return nil
+}
+
+// takeStep has the client's next command reach the broker, and calls its next operation first where none
+// is under way. How much of that the client lives to see is the action's.
+func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
+	p := &r.clients[c-1]
+	if p.first() == nil {
+		r.invoke(c)
+		if err := r.settle(); err != nil {
+			return err
+		}
+	}
+	cmd := p.first()
+	if cmd == nil { // it needed none
+		return nil
+	}
+	if err := r.awaitBatch(p); err != nil {
+		return err
+	}
+	l := r.deliver(c, cmd, do == scenario.CrashEffect || do == scenario.Lose)
+	if l == nil {
+		return nil
+	}
+	switch do {
+	case scenario.CrashEffect:
+		r.crash(c, late)
+	case scenario.Lose:
+		r.loseReply(c, l, late)
+	case scenario.CrashReply:
+		if err := r.settle(); err != nil {
+			return err
+		}
+		r.crash(c, late)
+	}
+	return nil
+}
+
+// settle waits until every client is at the gate, or done with its operation, and takes in what is over.
+func (r *run) settle() error {
+	calm, err := r.wait(r.ctx, r.config.Patience, r.all(func(a *clientHandle) bool { return a.quiet() || len(a.parked) > 0 }))
+	if err != nil {
+		return err
+	}
+	if calm {
+		err = r.onward()
+	} else {
+		r.leaveAsleep()
+	}
+	if err == nil {
+		err = r.follow()
+	}
+	if err == nil {
+		err = r.collect()
+	}
+	return err
+}
+
+// all is whether something holds of every client of the run. mu is held when it is asked.
+func (r *run) all(quiet func(*clientHandle) bool) func() bool {
+	return func() bool {
+		for i := range r.clients {
+			if !quiet(r.clients[i].clientHandle) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// leaveAsleep has the others go on without those who do nothing.
+func (r *run) leaveAsleep() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.clients {
+		if a := r.clients[i].clientHandle; !a.quiet() {
+			a.asleep = true
+			r.uncontrolled.Thought++
+		}
+	}
+}
+
+// onward waits for those who go on behind a command without an answer: it keeps nobody from that. Who was waited for
+// in vain there before, is not waited for long.
+func (r *run) onward() error {
+	limit := r.config.Patience
+	r.mu.Lock()
+	for _, at := range r.resting() {
+		if r.rests[at] {
+			limit = r.config.Grace
+		}
+	}
+	r.mu.Unlock()
+	calm, err := r.wait(r.ctx, limit, r.all((*clientHandle).quiet))
+	if calm || err != nil {
+		return err
+	}
+	r.uncontrolled.Unanswered++
+	r.mu.Lock()
+	for _, at := range r.resting() {
+		r.rests[at] = true
+	}
+	r.mu.Unlock()
+	return nil
+}
+
+// rest is where a client may wait for something else than a reply: behind a command to which there is none.
+type rest struct {
+	op     lock.Op
+	method frame.ID
+}
+
+// resting is where clients are that are not quiet. mu is held.
+func (r *run) resting() (all []rest) {
+	for i := range r.clients {
+		if p := &r.clients[i]; !p.quiet() && len(p.parked) > 0 {
+			all = append(all, rest{p.doing, p.parked[len(p.parked)-1].Method.ID()})
+		}
+	}
+	return all
+}
+
+// follow waits for what clients do without being told to.
+func (r *run) follow() error {
+	for i := range r.clients {
+		for _, wait := range []func(context.Context, *clientHandle) (bool, error){r.outrun, r.Runner.follow} {
+			came, err := wait(r.ctx, r.clients[i].clientHandle)
+			if err != nil {
+				return err
+			}
+			if !came {
+				r.uncontrolled.Thought++
+			}
+		}
+	}
+	return nil
+}
+
+// collect takes in which operations are over, and which connections clients have closed.
+func (r *run) collect() error {
+	r.mu.Lock()
+	var hung []*connection
+	var over []uint8
+	for i := range r.clients {
+		p := &r.clients[i]
+		for _, l := range p.connections {
+			left := slices.ContainsFunc(p.parked, func(c *wire.Command) bool { return c.Conn == l.conn })
+			if l.hungUp && !l.halfOpen && (l.released || !left) { // what it has sent before is still on its way
+				hung = append(hung, l)
+			}
+		}
+		if p.answer != nil && p.settled && !r.trails(p) {
+			over = append(over, uint8(i+1))
+		}
+	}
+	r.mu.Unlock()
+	for _, l := range hung {
+		r.hangUp(l)
+	}
+	for _, c := range over {
+		if err := r.complete(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trails reports whether an operation that was answered has sent something that is still at the gate. A release, and
+// any operation where the design is not known, is over only when that has reached the broker: what gives a lock back
+// may have no answer, or none that is waited for. mu is held.
+func (r *run) trails(p *clientState) bool {
+	n := len(p.parked)
+	if n > 0 && (!r.pattern.known || p.op == lock.Release) && (p.tail == nil || p.trailed < mostCauses && !slices.Contains(p.parked, p.tail) && p.cause.op == 0) {
+		p.tail = p.parked[n-1]
+		p.trailed++
+	}
+	return slices.Contains(p.parked, p.tail)
+}
+
+// hangUp is a client that has closed its socket.
+func (r *run) hangUp(l *connection) {
+	if r.has(l) {
+		r.uncontrolled.HungUp++
+		r.lose(l, uint8(l.client.number), byItself)
+	}
+	l.conn.Release()
+	r.mu.Lock()
+	l.client.forget(l)
+	r.mu.Unlock()
+}
+
+// stuck reports whether somebody is still at it though nobody can go on.
+func (r *run) stuck() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.clients {
+		if p := &r.clients[i]; p.busy && (p.calling || p.answer != nil) && len(p.parked) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// await waits for those who are still at it though nobody can go on. An operation that does not end is given up.
+func (r *run) await() error {
+	came, err := r.wait(r.ctx, r.config.Limit, func() bool {
+		for i := range r.clients {
+			if p := &r.clients[i]; len(p.parked) > 0 || p.answer != nil {
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		return err
+	}
+	r.record.begin(scenario.Action{Kind: scenario.Advance}, r.now)
+	if !came {
+		r.giveUp()
+	}
+	return nil
+}
+
+// giveUp ends the operations that never do. Whoever called them is ended as well.
+func (r *run) giveUp() {
+	for i := range r.clients {
+		p := &r.clients[i]
+		if !p.busy || !p.calling {
+			continue
+		}
+		r.uncontrolled.Hung++
+		r.unfinished(uint8(i + 1))
+		r.conclude(p, uint8(i+1), lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut})
+		r.crash(uint8(i+1), false)
+	}
+}
+
+// unfinished is an operation that does not end. Where the design is not known, it may wait for whoever holds the
+// lock: there it is one that should have, as nothing has gone wrong and nobody else holds anything or is at work.
+func (r *run) unfinished(c uint8) {
+	r.monitor.Unfinished(c)
+	if r.pattern.known {
+		return
+	}
+	for i := range r.clients {
+		if p := &r.clients[i]; i != int(c)-1 && (p.busy || p.held > 0) {
+			return
+		}
+	}
+	for _, e := range r.record.events {
+		if e.Process == history.Nemesis || e.Type == history.Info {
+			return
+		}
+	}
+	r.record.violations = append(r.record.violations, scenario.Violation{
+		Violation: property.Violation{Property: property.Progress, Kind: r.config.Kind, Client: c, Detail: "the operation does not end though nobody holds the lock"},
+		Step:      len(r.record.steps),
+	})
+}
+
+// done reports whether nobody has anything left to do, and the broker nothing to notice.
+func (r *run) done() bool {
+	for i := range r.clients {
+		p := &r.clients[i]
+		if !p.dead && (p.busy || r.upcoming(p, uint8(i+1))) {
+			return false
+		}
+	}
+	return len(r.ghosts) == 0
+}
