@@ -13,11 +13,17 @@ type Runner struct {
 	plan scenario.Plan
 }
 
+// Begin goes to the beginning of a scenario's execution. [World.Can] and [World.Do] take it on from there, whatever
+// the schedule says.
+func (r *Runner) Begin(target *lock.Target, s *scenario.Scenario) {
+	r.reset(target, s)
+	r.plan.Reset(s)
+}
+
 // Run carries out a scenario and tells how many steps it took; what came of it is in the Monitor and
 // in History until the next one. It does not judge what needs the whole history: see Judge.
 func (r *Runner) Run(target *lock.Target, s *scenario.Scenario) int {
-	r.reset(target, s)
-	r.plan.Reset(s)
+	r.Begin(target, s)
 	steps, limit := 0, s.StepLimit()
 	for steps < limit {
 		a, ok := r.plan.Next(&r.World)

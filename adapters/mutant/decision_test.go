@@ -2,12 +2,16 @@ package mutant
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -15,51 +19,89 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// watched is a mutant that notes where it does something else than the reference: after how many replies.
+// watched is a mutant beside which the reference runs on the same replies. It notes where they part: by the number of
+// commands that were sent.
 type watched struct {
-	*variant
-	replies *int
-	starts  *[]int // after how many replies, where it does so as it begins an operation
-	acts    *[]int
+	lock.Implementation
+	reference *lock.Protocol
+	*parting
 }
 
-// compare carries out a part of an operation, and notes whether the reference would have come to something else.
-func compare(m *lock.Machine, at int, acts *[]int, mutant, reference func(*lock.Machine)) {
-	other := *m
-	reference(&other)
+// parting is where a mutant and the reference part.
+type parting struct {
+	commands int
+	starts   []int // after how many commands an operation begins otherwise
+	acts     []int // at which command another is sent, or its reply leads to something else
+	// others are the machines of the reference on the same replies, by that of the mutant, where the two have parted and
+	// have sent the same since.
+	others map[*lock.Machine]lock.Machine
+}
+
+// compare carries out a part of an operation, and notes whether the reference comes to something else.
+func (w watched) compare(m *lock.Machine, at int, acts *[]int, mutant, reference func(*lock.Machine)) {
+	here := *m
+	reference(&here)
+	other, parted := w.others[m]
+	if parted {
+		reference(&other)
+	} else {
+		other = here
+	}
 	mutant(m)
-	if *m != other {
+	if *m != here {
 		*acts = append(*acts, at)
+	}
+	w.others[m] = other
+	if *m == other {
+		delete(w.others, m)
 	}
 }
 
 func (w watched) Start(m *lock.Machine, op lock.Op, arg uint8) {
-	compare(m, *w.replies, w.starts, func(m *lock.Machine) { w.variant.Start(m, op, arg) }, func(m *lock.Machine) { w.Protocol.Start(m, op, arg) })
+	delete(w.others, m)
+	w.compare(m, w.commands, &w.starts, func(m *lock.Machine) { w.Implementation.Start(m, op, arg) }, func(m *lock.Machine) { w.reference.Start(m, op, arg) })
 }
 
 func (w watched) Choose(m *lock.Machine, i int) {
-	compare(m, *w.replies+1, w.acts, func(m *lock.Machine) { w.variant.Choose(m, i) }, func(m *lock.Machine) { w.Protocol.Choose(m, i) })
+	w.compare(m, w.commands+1, &w.acts, func(m *lock.Machine) { w.Implementation.Choose(m, i) }, func(m *lock.Machine) { w.reference.Choose(m, i) })
+}
+
+func (w watched) Next(m *lock.Machine) amqp.Command {
+	w.commands++
+	c := w.Implementation.Next(m)
+	other, parted := w.others[m]
+	if !parted {
+		other = *m
+	}
+	if other.Idle() || w.reference.Choices(&other) > 0 || w.reference.Next(&other) != c {
+		w.acts = append(w.acts, w.commands)
+		delete(w.others, m) // whatever comes next is another's answer
+	}
+	return c
 }
 
 func (w watched) Apply(m *lock.Machine, r amqp.Reply) {
-	*w.replies++
-	if w.variant.Next(m) != w.Protocol.Next(m) {
-		*w.acts = append(*w.acts, *w.replies)
-	}
-	compare(m, *w.replies, w.acts, func(m *lock.Machine) { w.variant.Apply(m, r) }, func(m *lock.Machine) { w.Protocol.Apply(m, r) })
+	w.compare(m, w.commands, &w.acts, func(m *lock.Machine) { w.Implementation.Apply(m, r) }, func(m *lock.Machine) { w.reference.Apply(m, r) })
 }
 
-// acting are the steps of an execution, from 1, in which a mutant with hooks does something else than the reference.
+// acting are the steps of an execution, from 1, in which a mutant does something else than the reference would do in its
+// place, and that in which its world is first another than the reference's on the same schedule.
 func acting(t *testing.T, target *lock.Target, s *scenario.Scenario) (*scenario.Trace, []int) {
 	t.Helper()
-	var replies int
-	var starts, acts, steps []int
+	p := parting{others: make(map[*lock.Machine]lock.Machine)}
 	copied := *target
-	copied.Variant = func(p *lock.Protocol) lock.Implementation {
-		return watched{target.Variant(p).(*variant), &replies, &starts, &acts}
+	copied.Variant = func(protocol *lock.Protocol) lock.Implementation {
+		w := watched{protocol, protocol, &p}
+		if target.Variant != nil {
+			w.Implementation = target.Variant(protocol)
+		} else {
+			w.reference = &lock.Protocol{Kind: target.Kind, Options: unfixed(target, protocol.Options), Layout: protocol.Layout}
+		}
+		return w
 	}
 	var r sim.Runner
 	trace := r.Trace(&copied, s, 0)
+	var steps []int
 	at := 0
 	for _, taken := range trace.Setup {
 		if taken.Action.Client > 0 {
@@ -68,48 +110,107 @@ func acting(t *testing.T, target *lock.Target, s *scenario.Scenario) (*scenario.
 	}
 	for i, taken := range trace.Steps {
 		begins := slices.ContainsFunc(trace.History.Events[taken.First:taken.First+taken.Events], func(e history.Event) bool { return e.Type == history.Invoke })
-		if begins && slices.Contains(starts, at) {
+		if begins && slices.Contains(p.starts, at) {
 			steps = append(steps, i+1)
 		}
-		if taken.Command.Method == amqp.NoMethod || taken.Action.Kind == scenario.CrashEffect {
+		if taken.Command.Method == amqp.NoMethod {
 			continue
 		}
-		at++
-		if slices.Contains(acts, at) {
+		if at++; slices.Contains(p.acts, at) {
 			steps = append(steps, i+1)
 		}
 	}
-	if at != replies {
-		t.Errorf("%s: %d replies in the trace, %d read", target.Name, at, replies)
+	if at != p.commands {
+		t.Errorf("%s: %d commands in the trace, %d sent", target.Name, at, p.commands)
+	}
+	if at := worldsPart(target, s, trace); at > 0 && (len(steps) == 0 || at < steps[0]) {
+		steps = append(steps, at)
 	}
 	return trace, steps
 }
 
-// undecided are the mutants of whose counterexample the step at which the bug acts is not found, and why.
-var undecided = map[string]string{
-	"claim-unseen":            "the step after it is marked, in which it claims what it has not looked at",
-	"persistent-mutex-unseen": "it acts by not looking at the lock",
-	"retries-forever":         "the refusal is marked after which it should have given up, once its channel was mended",
-	"slots-exclusive":         "it acts as the slots are declared, in a step that its client does not live to see",
-	"verify-twice":            "it acts by looking once more",
+// unfixed are options without what makes the target what it is.
+func unfixed(target *lock.Target, o lock.Options) lock.Options {
+	usual, fixed := lock.DefaultOptions(), target.Settled(lock.DefaultOptions())
+	to, from, against := reflect.ValueOf(&o).Elem(), reflect.ValueOf(usual), reflect.ValueOf(fixed)
+	for i := range to.NumField() {
+		if !from.Field(i).Equal(against.Field(i)) {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+	return o
 }
 
-// TestDecision: of the counterexamples of mutants whose bug acts at some steps, and not in how they are set, the step
-// that is marked as the one that decided is one of those; where none is marked, that at which the violation shows is.
+// worldsPart is the first step, from 1, in which the same schedule comes to something else with the reference: another
+// command, reply, event, or other queues. 0 is none.
+func worldsPart(target *lock.Target, s *scenario.Scenario, trace *scenario.Trace) int {
+	reference := &lock.Target{Name: "reference", Kind: target.Kind}
+	other := s.Clone()
+	if target.Variant != nil {
+		reference.Fix = target.Fix
+	} else {
+		other.Options = unfixed(target, target.Settled(s.Options))
+	}
+	var a, b sim.Runner
+	theirs := b.Trace(reference, &other, 0)
+	a.Begin(target, s)
+	b.Begin(reference, &other)
+	for i := range trace.Steps {
+		do := trace.Steps[i].Action
+		if !b.Can(do) {
+			return i + 1
+		}
+		a.Do(do)
+		b.Do(do)
+		ours, other := &trace.Steps[i], &theirs.Steps[i]
+		switch {
+		case target.Naming != nil && shared(target, s, trace.Names.Name(ours.Command.Queue)):
+			return i + 1
+		case ours.Reply != other.Reply || trace.Names.Name(ours.Command.Queue) != theirs.Names.Name(other.Command.Queue):
+			return i + 1
+		case !slices.EqualFunc(a.Queues(), b.Queues(), alike) || !slices.Equal(a.History().Events, b.History().Events):
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// shared reports whether several of a scenario's locks have a queue of that name.
+func shared(target *lock.Target, s *scenario.Scenario, queue string) bool {
+	locks := 0
+	for _, l := range s.Locks {
+		var names amqp.Names
+		target.Layout(&names, l.Name, int(l.Slots)+1)
+		for q := range names.Len() {
+			if names.Name(amqp.Queue(q+1)) == queue {
+				locks++
+				break
+			}
+		}
+	}
+	return locks > 1
+}
+
+// alike reports whether a queue is there as another is, whoever has it.
+func alike(a, b sim.Queue) bool { return a.Name == b.Name && a.Messages == b.Messages }
+
+// TestDecision: the step of a mutant's counterexample that is marked as the one that decided is one in which the bug acts;
+// where none is marked, that at which the violation shows is. What is said of the cause is held against a file.
 func TestDecision(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/counterexamples/*.json")
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(files) < len(All) {
+		t.Errorf("%d counterexamples of %d mutants", len(files), len(All))
+	}
+	var causes strings.Builder
 	for _, file := range files {
 		ce, err := histories.LoadCounterexample(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		target := Named(ce.Scenario.Target)
-		if target.Variant == nil {
-			continue
-		}
 		trace, steps := acting(t, target, &ce.Scenario)
 		i := slices.IndexFunc(trace.Violations, func(v scenario.Violation) bool { return v.Property == ce.Property })
 		if i < 0 {
@@ -117,8 +218,10 @@ func TestDecision(t *testing.T) {
 		}
 		v := trace.Violations[i]
 		marked := cmp.Or(draw.Decision(trace, v), v.Step+1)
-		if _, known := undecided[target.Name]; known == slices.Contains(steps, marked) {
+		if !slices.Contains(steps, marked) {
 			t.Errorf("%s: step %d is marked, that of %s is %d, and the bug acts at %v", target.Name, marked, v.Property, v.Step+1, steps)
 		}
+		fmt.Fprintf(&causes, "%s: %s\n  %s\n", target.Name, target.Doc, draw.Cause(trace, v))
 	}
+	historiestest.Golden(t, "causes.txt", causes.String())
 }

@@ -1,7 +1,6 @@
 package mutant_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -9,13 +8,12 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
-
-var rewrite = flag.Bool("rewrite", false, "take the verdicts as they are")
 
 // verdictsOn is on how many scenarios of each lock the verdicts are held.
 const verdictsOn = 120
@@ -29,7 +27,7 @@ func TestVerdicts(t *testing.T) {
 	for _, target := range slices.Concat(lock.References, mutant.All) {
 		verdicts(&out, target)
 	}
-	if *rewrite {
+	if historiestest.Rewriting() {
 		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/lockproof/lockproof/model/amqp"
@@ -45,7 +46,11 @@ func (d *decider) decided() int {
 	case property.HonestVerify, property.StaleBeliefEnds: // it was told that its connection is gone, and asked on another
 		return d.last(d.invoked(c, lock.Verify), d.shows, c, func(s *scenario.TraceStep) bool { return s.Reply.Kind == amqp.ConnectionClosed })
 	case property.ContiguousSlots:
-		return d.became(func(before, after *monitor.Truth) bool { return before.Exists != after.Exists })
+		return d.misplaced()
+	case property.NoPhantomSlot:
+		return d.unlooked(c)
+	case property.NoLeak:
+		return d.littered()
 	case property.CrashFrees, property.RemovalDrains:
 		return d.became(d.taken)
 	case property.SurvivesRestart:
@@ -59,7 +64,7 @@ func (d *decider) decided() int {
 		return d.invoked(c, lock.Release)
 	case property.Progress:
 		if refused(&d.Steps[d.shows]) { // it went on after this
-			return d.last(d.invoked(c, lock.NoOp), d.shows-1, c, refused)
+			return d.again(c)
 		}
 	case property.CheapAcquire, property.CheapVerify:
 		return d.spent(c)
@@ -118,6 +123,63 @@ func refused(s *scenario.TraceStep) bool { return claims(s) && s.Reply.Code.Refu
 func (d *decider) became(differs func(before, after *monitor.Truth) bool) int {
 	for i := d.shows; i > 0; i-- {
 		if differs(d.truth(i-1), d.truth(i)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// misplaced is what made the slots other than they should be. Of those that vanish without being deleted, that is how
+// their queues were declared.
+func (d *decider) misplaced() int {
+	at := d.became(func(before, after *monitor.Truth) bool { return before.Exists != after.Exists })
+	if at <= 0 || d.Steps[at].Command.Method != amqp.NoMethod {
+		return at
+	}
+	vanished := d.truth(at-1).Exists &^ d.truth(at).Exists
+	for i := at - 1; i > 0; i-- {
+		if (d.truth(i).Exists&^d.truth(i-1).Exists)&vanished != 0 {
+			return i
+		}
+	}
+	return at
+}
+
+// unlooked is the beginning of an acquire that names no queue but the one that it claims, and so cannot know whether
+// what it holds exists.
+func (d *decider) unlooked(c int) int {
+	began := d.invoked(c, lock.Acquire)
+	claim := d.last(began, d.shows, c, claims)
+	if claim < 0 {
+		return -1
+	}
+	other := func(s *scenario.TraceStep) bool {
+		return s.Command.Queue != 0 && s.Command.Queue != d.Steps[claim].Command.Queue
+	}
+	if d.last(began, d.shows, c, other) >= 0 {
+		return -1
+	}
+	return began
+}
+
+// littered is the first message that stays in a queue, where messages are left.
+func (d *decider) littered() int {
+	if !strings.Contains(d.v.Detail, "messages") {
+		return -1
+	}
+	return slices.IndexFunc(d.Steps, func(s scenario.TraceStep) bool {
+		return s.Command.Method == amqp.BasicPublish && s.Reply.Kind == amqp.Ack && s.Reply.Returned == 0
+	})
+}
+
+// again is where a client tries once more after it was refused: it may, and must, mend its channel.
+func (d *decider) again(c int) int {
+	last := d.last(d.invoked(c, lock.NoOp), d.shows-1, c, refused)
+	if last < 0 {
+		return -1
+	}
+	for i := last + 1; i < d.shows; i++ {
+		if s := &d.Steps[i]; int(s.Action.Client) == c && s.Command.Queue != 0 {
 			return i
 		}
 	}

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/lockproof/lockproof/histories/historiestest"
@@ -10,17 +11,20 @@ import (
 )
 
 // TestDecidedAtOnce: whatever a violation is of, and at whatever step it shows, the first and those after the last among
-// them, the step at which it was decided is one before that, or none.
+// them, the step at which it was decided is one before that, or none; and there is a sentence on the cause.
 func TestDecidedAtOnce(t *testing.T) {
 	for p := range property.Count {
 		whole := historiestest.LockedTaken()
 		for step := range len(whole.Steps) + 2 {
 			trace := *whole
 			v := whole.Violations[0]
-			v.Property, v.Step = p, step
+			v.Property, v.Step, v.Detail = p, step, "it was so"
 			trace.Violations = append(trace.Violations[:0:0], v)
 			if at := Decision(&trace, v); at < 0 || at > step {
 				t.Errorf("%s shows at step %d and was decided at step %d", p, step+1, at)
+			}
+			if cause := Cause(&trace, v); !strings.HasSuffix(cause, ".") {
+				t.Errorf("%s at step %d: the cause is %q", p, step+1, cause)
 			}
 			if step < len(whole.Steps) {
 				if err := Draw(io.Discard, &trace, style.Style{Width: 100}); err != nil {

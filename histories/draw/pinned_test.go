@@ -44,7 +44,7 @@ func TestPinned(t *testing.T) {
 			s.Write(b.Bytes())
 			s.Printf("%v\n%s\n%q\n%q\n%q", err, draw.SVG(trace), draw.Settings(trace), draw.Transcript(trace), draw.Errors(trace))
 			for _, v := range trace.Violations {
-				s.Printf("%d ", draw.Decision(trace, v))
+				s.Printf("%d %s", draw.Decision(trace, v), draw.Cause(trace, v))
 			}
 		})
 	}

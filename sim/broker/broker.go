@@ -140,6 +140,24 @@ func (b *Broker) Owner(q amqp.Queue) Conn {
 	return b.queues[q].owner
 }
 
+// Declared is how a queue was declared.
+func (b *Broker) Declared(q amqp.Queue) (amqp.Flags, amqp.Arguments) {
+	if !b.Exists(q) {
+		return 0, amqp.Arguments{}
+	}
+	p, flags := &b.queues[q].properties, amqp.Flags(0)
+	if p.durable {
+		flags |= amqp.Durable
+	}
+	if p.autoDelete {
+		flags |= amqp.AutoDelete
+	}
+	if p.owner != 0 {
+		flags |= amqp.Exclusive
+	}
+	return flags, p.args
+}
+
 // Depth is how many messages of a queue are ready: neither delivered nor expired.
 func (b *Broker) Depth(q amqp.Queue) int {
 	if !b.Exists(q) {

@@ -1,0 +1,238 @@
+package draw
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Cause says in one sentence why a property came to be violated, from the steps of the execution alone: who was told
+// what at which step, and what it made of that. Where the steps do not tell, it is what the violation says itself.
+func Cause(t *scenario.Trace, v scenario.Violation) string {
+	d := decider{Trace: t, v: v, shows: min(v.Step, len(t.Steps)-1)}
+	if d.shows < 0 || len(t.Setup) == 0 || v.Slot > monitor.Slots || int(v.Lock) >= len(t.Scenario.Locks) {
+		return sentence(v.Explain())
+	}
+	at := d.shows
+	if decided := Decision(t, v); decided > 0 {
+		at = decided - 1
+	}
+	if cause := (&causer{decider: d, at: at, c: d.client()}).cause(); cause != "" {
+		return sentence(cause)
+	}
+	return sentence(v.Explain())
+}
+
+// sentence is a text that ends as a sentence does.
+func sentence(text string) string {
+	text = style.Printable(text)
+	if text == "" || strings.HasSuffix(text, ".") {
+		return text
+	}
+	return text + "."
+}
+
+// causer puts the cause of a violation into words.
+type causer struct {
+	decider
+	at int // the step that decided it, from 0
+	c  int // whom the violation is about
+}
+
+func (d *causer) cause() string {
+	switch d.v.Property {
+	case property.MutualExclusion, property.NoFalseHold:
+		return d.heldTwice()
+	case property.Linearizable:
+		return d.wrongAnswer()
+	case property.HonestVerify, property.StaleBeliefEnds:
+		return d.wrongVerify()
+	case property.NoPhantomSlot:
+		return d.phantom()
+	case property.ContiguousSlots:
+		return d.holes()
+	case property.ExactCount:
+		return d.miscounted()
+	case property.AdminExclusion:
+		return d.twoAdministrators()
+	case property.RemovalDrains:
+		return d.removed()
+	case property.EffectiveRelease:
+		return d.unreleased()
+	case property.CrashFrees, property.SurvivesRestart:
+		return d.outlived()
+	case property.NoLeak:
+		return d.leaked()
+	case property.Progress:
+		return d.stuck()
+	case property.CheapAcquire, property.CheapVerify:
+		return d.wasteful()
+	case property.MinimalDriver, property.NameSafety:
+		return d.forbidden()
+	}
+	return ""
+}
+
+// The parts that sentences are put together from.
+
+// lock is what the violation is about, in words: "slot 1", or "the lock".
+func (d *causer) lock() string { return property.SlotName(d.History.Kind, int(d.v.Slot)) }
+
+// stepWord is a step by its number, as people count.
+func stepWord(i int) string { return fmt.Sprintf("step %d", i+1) }
+
+// exchange is what a step sent and what came back: "declare jobs-1-B exclusive → ok".
+func (d *causer) exchange(i int) string {
+	s := &d.Steps[i]
+	words := s.Other
+	if s.Command.Method != amqp.NoMethod {
+		words = commandWords(s.Command, d.Names)
+	}
+	if reply := replyWords(s.Reply); words != "" && reply != "" {
+		words += " → " + reply
+	}
+	if s.Action.Kind == scenario.Lose {
+		words += ", which did not reach it"
+	}
+	return words
+}
+
+// sent reports whether a step has a command of a client's.
+func (d *causer) sent(i, c int) bool {
+	s := &d.Steps[i]
+	return int(s.Action.Client) == c && (s.Command.Method != amqp.NoMethod || s.Other != "")
+}
+
+// queue is the name of the queue of a step's command.
+func (d *causer) queue(i int) string { return d.Names.Name(d.Steps[i].Command.Queue) }
+
+// reply is how a step's command was answered.
+func (d *causer) reply(i int) string { return replyWords(d.Steps[i].Reply) }
+
+// events are those of one client in a step.
+func (d *decider) events(i, c int) (of []history.Event) {
+	s := &d.Steps[i]
+	for _, e := range d.History.Events[s.First : s.First+s.Events] {
+		if e.Process > 0 && clientOf(e, len(d.Scenario.Clients)) == c {
+			of = append(of, e)
+		}
+	}
+	return of
+}
+
+// told is the answer that a client's call ended with in the last step up to one, and that step; -1 is none.
+func (d *causer) told(upTo, c int) (answer history.Event, at int) {
+	for i := upTo; i >= 0; i-- {
+		for _, e := range d.events(i, c) {
+			if e.Type != history.Invoke {
+				answer, at = e, i
+			}
+		}
+		if answer.Process > 0 {
+			return answer, at
+		}
+	}
+	return answer, -1
+}
+
+// said is what a call came to, in words: "said full".
+func (d *causer) said(e history.Event) string {
+	words := completionWords(e, d.History.Kind)
+	switch {
+	case e.F.Op() == lock.Acquire && e.Held:
+		return "went on as holder"
+	case e.Type == history.Info:
+		return "ended without an answer (" + strings.TrimPrefix(words, "unknown: ") + ")"
+	}
+	return fmt.Sprintf("said %q", words)
+}
+
+// call is the operation that a client was in at a step, and the step it began in.
+func (d *causer) call(upTo, c int) (op string, began int) {
+	for i := upTo; i >= 0; i-- {
+		for _, e := range d.events(i, c) {
+			if e.Type == history.Invoke {
+				op, began = invocationWords(e, d.History.Kind), i
+			}
+		}
+		if op != "" {
+			return op, began
+		}
+	}
+	return "", -1
+}
+
+// asked is all that a call asked the broker, in words.
+func (d *causer) asked(from, to, c int) string {
+	var queues []string
+	for i := max(0, from); i <= to; i++ {
+		if d.sent(i, c) && d.Steps[i].Command.Queue != 0 {
+			if n := len(queues); n == 0 || queues[n-1] != d.queue(i) {
+				queues = append(queues, d.queue(i))
+			}
+		}
+	}
+	switch n := len(queues); {
+	case n == 0:
+		return "the broker nothing"
+	case n > 4:
+		return fmt.Sprintf("for %s, %s and so on up to %s", queues[0], queues[1], queues[n-1])
+	case n > 1:
+		return "for " + strings.Join(queues[:n-1], ", ") + " and " + queues[n-1]
+	}
+	return "for " + queues[0] + " only"
+}
+
+// lastSent is a client's last command in some steps, or -1.
+func (d *causer) lastSent(from, to, c int) int {
+	for i := to; i >= max(0, from); i-- {
+		if d.sent(i, c) {
+			return i
+		}
+	}
+	return -1
+}
+
+// slots are the numbers of a set of slots, in words.
+func slots(set uint16) string {
+	var numbers []string
+	for s := 1; s <= monitor.Slots; s++ {
+		if set>>s&1 == 1 {
+			numbers = append(numbers, fmt.Sprint(s))
+		}
+	}
+	switch n := len(numbers); n {
+	case 0:
+		return "no slot"
+	case 1:
+		return "slot " + numbers[0]
+	default:
+		return "slots " + strings.Join(numbers[:n-1], ", ") + " and " + numbers[n-1]
+	}
+}
+
+// before is what the broker had of the lock before a step.
+func (d *causer) before(i int) *monitor.Truth {
+	if i > 0 {
+		return d.truth(i - 1)
+	}
+	return &d.Setup[len(d.Setup)-1].Truth[d.v.Lock]
+}
+
+// cut is how a client's connection ended before a step, in words, or "".
+func (d *causer) cut(upTo, c int) string {
+	for i := upTo; i >= 0; i-- {
+		switch a := d.Steps[i].Action; {
+		case a.Kind == scenario.Restart, a.Kind == scenario.Drop && int(a.Client) == c:
+			return fmt.Sprintf("its connection had ended at %s, and what it held with it", stepWord(i))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,223 @@
+package draw
+
+import (
+	"fmt"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Why somebody believes what is not so: that it holds a slot, that the lock is full, that a slot is gone.
+
+// heldTwice is why two hold one slot.
+func (d *causer) heldTwice() string {
+	s := &d.Steps[d.at]
+	c, other := int(s.Action.Client), int(d.v.Other)
+	if c == other {
+		other = d.c
+	}
+	switch {
+	case refused(s):
+		return fmt.Sprintf("c%d was refused at %s (%s → %s) and went on as holder%s", c, stepWord(d.at), commandWords(s.Command, d.Names), d.reply(d.at), d.while(c, other))
+	case claims(s) && s.Reply.Kind == amqp.ConnectionClosed:
+		return fmt.Sprintf("c%d's claim was not granted at %s (%s), and it went on as holder%s", c, stepWord(d.at), d.exchange(d.at), d.while(c, other))
+	case claims(s) && s.Reply.Kind == amqp.OK:
+		return d.acceptedTwice(c, other)
+	case d.at < d.shows && s.Command.Method == amqp.QueueDelete:
+		return fmt.Sprintf("c%d gave %s up at %s (%s) and went on as holder%s", c, d.lock(), stepWord(d.at), d.exchange(d.at), d.while(c, other))
+	case d.at < d.shows:
+		return fmt.Sprintf("c%d lost %s at %s and went on as holder%s", c, d.lock(), stepWord(d.at), d.while(c, other))
+	}
+	return d.unclaimed(c, other)
+}
+
+// while is that another has the slot by then.
+func (d *causer) while(c, other int) string {
+	if owner := int(d.truth(d.shows).Owner[d.v.Slot] &^ monitor.HalfOpen); owner != 0 && owner != c {
+		other = owner
+	}
+	return fmt.Sprintf(", while c%d has %s", other, d.lock())
+}
+
+// acceptedTwice is that a queue was declared by two, and both declarations were accepted.
+func (d *causer) acceptedTwice(c, other int) string {
+	s := &d.Steps[d.at]
+	why := "it is not declared exclusive"
+	if s.Command.Flags.Has(amqp.Exclusive) && d.Scenario.Options.Connection == lock.SharedConnection {
+		why = fmt.Sprintf("c%d and c%d share one connection, to which it is exclusive", other, c)
+	}
+	return fmt.Sprintf("c%d's %s was accepted at %s although c%d had the queue already: %s", c, commandWords(s.Command, d.Names), stepWord(d.at), other, why)
+}
+
+// unclaimed is that somebody went on as holder without a claim that was granted.
+func (d *causer) unclaimed(c, other int) string {
+	answer, at := d.told(d.shows, c)
+	if at < 0 || answer.F.Op() != lock.Acquire || !answer.Held {
+		return ""
+	}
+	op, began := d.call(at, c)
+	if op == "" || d.last(began, at, c, claims) >= 0 {
+		return ""
+	}
+	last := d.lastSent(began, at, c)
+	if last < 0 {
+		return fmt.Sprintf("c%d's %s asked the broker nothing and went on as holder, while c%d has %s", c, op, other, d.lock())
+	}
+	return fmt.Sprintf("c%d declared nothing: it took %s at %s for a hold, as c%d did", c, d.exchange(last), stepWord(last), other)
+}
+
+// wrongAnswer is why an answer does not fit what was there.
+func (d *causer) wrongAnswer() string {
+	answer, at := d.told(d.shows, d.c)
+	op, began := d.call(at, d.c)
+	if at < 0 || op == "" {
+		return ""
+	}
+	last := d.at
+	if !d.sent(last, d.c) {
+		last = d.lastSent(began, at, d.c)
+	}
+	if last < 0 {
+		return fmt.Sprintf("c%d's %s asked the broker nothing and %s at %s", d.c, op, d.said(answer), stepWord(at))
+	}
+	fact := d.fact(answer, began, at)
+	if fact == "" {
+		return ""
+	}
+	return fmt.Sprintf("c%d's %s relied on %s at %s and %s, though %s", d.c, op, d.exchange(last), stepWord(last), d.said(answer), fact)
+}
+
+// fact is what was so while an answer said otherwise, in words; "" is not known.
+func (d *causer) fact(e history.Event, began, at int) string {
+	always := func(is func(*monitor.Truth) bool) bool {
+		for i := began; i <= at; i++ {
+			if !is(d.before(i)) {
+				return false
+			}
+		}
+		return true
+	}
+	slot, name := e.Slot, property.SlotName(d.History.Kind, int(e.Slot))
+	exists := func(t *monitor.Truth) bool { return t.Exists>>slot&1 == 1 }
+	switch e.F.Op() {
+	case lock.Acquire:
+		if e.Held {
+			if t := d.truth(at); t.Taken>>slot&1 == 1 && int(t.Owner[slot]) != d.c {
+				return fmt.Sprintf("c%d has %s", t.Owner[slot]&^monitor.HalfOpen, name)
+			}
+			return ""
+		}
+		free := monitor.AllSlots
+		always(func(t *monitor.Truth) bool { free &= t.Free(); return true })
+		if free != 0 && slot == history.AnySlot {
+			return property.ForKind(d.History.Kind, slots(free)+" was free all the while", "it was free all the while")
+		}
+	case lock.Verify:
+		if !e.Held && slot <= monitor.Slots && always(exists) {
+			return name + " existed all the while"
+		}
+	case lock.Wait:
+		if slot <= monitor.Slots && always(func(t *monitor.Truth) bool { return t.Taken>>slot&1 == 1 }) {
+			return fmt.Sprintf("c%d had %s all the while", d.truth(at).Owner[slot]&^monitor.HalfOpen, name)
+		}
+	}
+	return ""
+}
+
+// wrongVerify is why a verify says held of what its client has not.
+func (d *causer) wrongVerify() string {
+	_, began := d.call(d.shows, d.c)
+	last := d.lastSent(began, d.shows, d.c)
+	slot := property.SlotName(d.History.Kind, int(d.v.Slot))
+	t := d.truth(d.shows)
+	is := fmt.Sprintf("%s is nobody's", slot)
+	switch owner := int(t.Owner[d.v.Slot] &^ monitor.HalfOpen); {
+	case t.Exists>>d.v.Slot&1 == 0 && d.v.Property == property.HonestVerify:
+		is = fmt.Sprintf("%s does not exist any more", slot)
+		if at := d.became(func(before, after *monitor.Truth) bool { return (before.Exists&^after.Exists)>>d.v.Slot&1 == 1 }); at >= 0 {
+			is = fmt.Sprintf("%s was gone since %s", slot, stepWord(at))
+		}
+	case owner != 0 && owner != d.c:
+		is = fmt.Sprintf("c%d has %s", owner, slot)
+	case d.v.Property == property.StaleBeliefEnds:
+		if cut := d.cut(d.shows, d.c); cut != "" {
+			is = cut
+		}
+	}
+	switch {
+	case last < 0:
+		return fmt.Sprintf("c%d's verify asked the broker nothing and said \"held\" at %s, though %s", d.c, stepWord(d.shows), is)
+	case d.at < d.shows && d.Steps[d.at].Reply.Kind == amqp.ConnectionClosed:
+		return fmt.Sprintf("c%d's verify learned at %s that its connection was gone (%s), connected again and said \"held\", though %s", d.c, stepWord(d.at), d.reply(d.at), is)
+	}
+	return fmt.Sprintf("c%d's verify relied on %s at %s and said \"held\", though %s", d.c, d.exchange(last), stepWord(last), is)
+}
+
+// phantom is why a slot was granted that did not exist.
+func (d *causer) phantom() string {
+	op, began := d.call(d.shows, d.c)
+	if op == "" {
+		return ""
+	}
+	if d.at < d.shows {
+		return fmt.Sprintf("c%d's %s never asked whether %s exists: from %s on it asked %s", d.c, op, d.lock(), stepWord(began), d.asked(began, d.shows, d.c))
+	}
+	absent := d.last(began, d.shows, d.c, func(s *scenario.TraceStep) bool { return s.Reply.Returned > 0 || s.Reply.Code == amqp.NotFound })
+	if absent < 0 {
+		absent = d.lastSent(began, d.shows, d.c)
+	}
+	if absent < 0 {
+		return ""
+	}
+	return fmt.Sprintf("c%d went on as holder after %s at %s, though %s did not exist", d.c, d.exchange(absent), stepWord(absent), d.lock())
+}
+
+// miscounted is why a count is wrong.
+func (d *causer) miscounted() string {
+	answer, at := d.told(d.shows, d.c)
+	op, began := d.call(at, d.c)
+	if at < 0 || op == "" {
+		return ""
+	}
+	last := d.lastSent(began, at, d.c)
+	if last < 0 {
+		return fmt.Sprintf("c%d's %s asked the broker nothing and %s", d.c, op, d.said(answer))
+	}
+	return fmt.Sprintf("c%d's %s ended with %s at %s and %s, though the lock had %d", d.c, op, d.exchange(last), stepWord(last), d.said(answer), d.truth(at).Count())
+}
+
+// stuck is why somebody does not get on.
+func (d *causer) stuck() string {
+	answer, at := d.told(d.shows, d.c)
+	op, began := d.call(d.shows, d.c)
+	if op == "" {
+		return ""
+	}
+	if at == d.shows && answer.F.Op() == lock.Acquire && !answer.Held { // it ended, and did not find what was free
+		meant := ""
+		if at := d.last(began, at, d.c, refused); at >= 0 {
+			meant = fmt.Sprintf(", after it was refused at %s (%s)", stepWord(at), d.reply(at))
+		}
+		free := d.truth(d.shows).Free()
+		for i := began; i <= d.shows; i++ {
+			free &= d.before(i).Free()
+		}
+		if free == 0 {
+			return ""
+		}
+		return fmt.Sprintf("c%d's %s asked %s and %s at %s%s, though %s was free all the while",
+			d.c, op, d.asked(began, d.shows, d.c), d.said(answer), stepWord(d.shows), meant, property.ForKind(d.History.Kind, slots(free), "it"))
+	}
+	if before := d.last(began, d.at-1, d.c, refused); before >= 0 {
+		return fmt.Sprintf("c%d was refused at %s (%s), its last permitted attempt, and went on at %s (%s) instead of giving up",
+			d.c, stepWord(before), d.exchange(before), stepWord(d.at), d.exchange(d.at))
+	}
+	if d.sent(d.shows, d.c) {
+		return fmt.Sprintf("c%d's %s went on at %s (%s) after its last permitted look", d.c, op, stepWord(d.shows), d.exchange(d.shows))
+	}
+	return ""
+}

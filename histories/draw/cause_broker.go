@@ -1,0 +1,202 @@
+package draw
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Why the broker has what it should not, or has not what it should.
+
+// holes is why the slots are not those that were administered.
+func (d *causer) holes() string {
+	for l := range d.Scenario.Locks { // a violation that is nobody's may be of any lock
+		other := *d
+		other.v.Lock = uint8(l)
+		if d.v.Client == 0 && d.before(d.at).Exists == d.truth(d.at).Exists && other.before(d.at).Exists != other.truth(d.at).Exists {
+			return other.holes()
+		}
+	}
+	s, t := &d.Steps[d.at], d.truth(d.at)
+	c, before := int(s.Action.Client), d.before(d.at)
+	op, began := d.call(d.at, c)
+	made, gone := t.Exists&^before.Exists, before.Exists&^t.Exists
+	switch {
+	case d.at < d.shows && d.truth(d.shows).Exists != t.Exists && made != 0: // and vanished since
+		return fmt.Sprintf("%s was made at %s (%s), and its queue did not stay: at %s %s", slots(made), stepWord(d.at), commandWords(s.Command, d.Names), stepWord(d.shows), actionWords(d.Steps[d.shows].Action))
+	case !d.sent(d.at, c) && gone != 0:
+		return fmt.Sprintf("%s disappeared at %s without being deleted: %s", slots(gone), stepWord(d.at), actionWords(s.Action))
+	case made != 0 && !t.Contiguous():
+		return fmt.Sprintf("c%d's %s made %s at %s (%s) while a slot below did not exist", c, op, slots(made), stepWord(d.at), d.exchange(d.at))
+	case made != 0:
+		return fmt.Sprintf("c%d's %s made %s at %s: %s", c, op, slots(made), stepWord(d.at), d.exchange(d.at))
+	case gone != 0 && !t.Contiguous():
+		return fmt.Sprintf("c%d's %s deleted %s at %s (%s) while %s still existed", c, op, slots(gone), stepWord(d.at), d.exchange(d.at), slots(t.Exists&^(1<<bits.TrailingZeros16(gone)-1)))
+	case gone != 0:
+		return fmt.Sprintf("c%d's %s deleted %s: the last of them, %s, at %s", c, op, slots(d.before(began).Exists&^t.Exists), slots(gone), stepWord(d.at))
+	}
+	return ""
+}
+
+// twoAdministrators is why two administer at once.
+func (d *causer) twoAdministrators() string {
+	s := &d.Steps[d.at]
+	c, owner := int(s.Action.Client), int(d.before(d.at).Admin)
+	op, _ := d.call(d.at, c)
+	switch {
+	case s.Command.Method == amqp.QueueDelete && owner == c:
+		return fmt.Sprintf("c%d gave the administration mutex up at %s (%s) and went on administering", c, stepWord(d.at), d.exchange(d.at))
+	case claims(s) && s.Reply.Kind == amqp.OK && !s.Command.Flags.Has(amqp.Exclusive):
+		return fmt.Sprintf("c%d's %s was accepted at %s although another administers: it is not declared exclusive", c, commandWords(s.Command, d.Names), stepWord(d.at))
+	case refused(s):
+		return fmt.Sprintf("c%d was refused the administration mutex at %s (%s → %s) and went on administering", c, stepWord(d.at), commandWords(s.Command, d.Names), d.reply(d.at))
+	case owner != 0 && owner != c && op != "":
+		return fmt.Sprintf("c%d's %s relied on %s at %s, when c%d had the administration mutex, and went on without it", c, op, d.exchange(d.at), stepWord(d.at), owner)
+	}
+	return fmt.Sprintf("c%d's %s went on at %s (%s) while another administered, and neither had taken the administration mutex", c, op, stepWord(d.at), d.exchange(d.at))
+}
+
+// removed is why a slot was granted after it was removed, or lost without being released.
+func (d *causer) removed() string {
+	gone := d.became(func(before, after *monitor.Truth) bool { return (before.Exists&^after.Exists)>>d.v.Slot&1 == 1 })
+	if d.truth(d.shows).Taken>>d.v.Slot&1 == 0 {
+		if made := d.taking(); made >= 0 && made < d.shows {
+			return fmt.Sprintf("the queue by which c%d holds %s was declared at %s (%s) and went at %s, when %s", d.c, d.lock(), stepWord(made), d.exchange(made), stepWord(d.shows), actionWords(d.Steps[d.shows].Action))
+		}
+		return ""
+	}
+	if at := d.last(0, d.shows, d.c, claims); gone >= 0 && at >= 0 {
+		order := "and went on as holder"
+		if at > gone {
+			order = "and went on as holder without asking again whether it is there"
+		}
+		return fmt.Sprintf("%s was deleted at %s; c%d claimed it at %s (%s) %s", d.lock(), stepWord(gone), d.c, stepWord(at), d.exchange(at), order)
+	}
+	return ""
+}
+
+// taking is the last step in which somebody took the slot, or -1.
+func (d *causer) taking() int {
+	for i := d.shows; i >= 0; i-- {
+		if d.taken(d.before(i), d.truth(i)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// unreleased is why a slot can't be acquired after its release.
+func (d *causer) unreleased() string {
+	op, began := d.call(d.shows, d.c)
+	if op == "" {
+		return ""
+	}
+	t, is := d.truth(d.shows), ""
+	switch {
+	case t.Taken>>d.v.Slot&1 == 1:
+		is = fmt.Sprintf("its queue is still there, and c%d's", d.c)
+	case t.Exists>>d.v.Slot&1 == 0:
+		is = fmt.Sprintf("%s itself is gone", d.lock())
+	}
+	if is == "" {
+		return ""
+	}
+	var sent []string
+	for i := began; i <= d.shows; i++ {
+		if d.sent(i, d.c) {
+			sent = append(sent, d.exchange(i))
+		}
+	}
+	if len(sent) == 0 {
+		return fmt.Sprintf("c%d's %s told the broker nothing (%s): %s", d.c, op, stepWord(d.shows), is)
+	}
+	return fmt.Sprintf("c%d's %s at %s was %s, which does not delete the queue that holds %s: %s", d.c, op, stepWord(began), strings.Join(sent, ", "), d.lock(), is)
+}
+
+// outlived is why a holder is there that should be gone, or a slot is gone.
+func (d *causer) outlived() string {
+	t, before := d.truth(d.shows), d.before(d.shows)
+	if gone := before.Exists &^ t.Exists; d.v.Property == property.SurvivesRestart && gone != 0 {
+		return fmt.Sprintf("the restart at %s took %s with it: its queue is not durable", stepWord(d.shows), slots(gone))
+	}
+	if s := &d.Steps[d.at]; claims(s) {
+		return fmt.Sprintf("c%d claimed %s at %s by %s, which is not exclusive: the queue stayed when the connection ended at %s",
+			s.Action.Client, property.SlotName(d.History.Kind, d.claimed()), stepWord(d.at), commandWords(s.Command, d.Names), stepWord(d.shows))
+	}
+	return ""
+}
+
+// claimed is the slot that the deciding step took; 0 is not known.
+func (d *causer) claimed() int {
+	if new := d.truth(d.at).Taken &^ d.before(d.at).Taken; new != 0 {
+		return bits.TrailingZeros16(new)
+	}
+	return int(d.v.Slot)
+}
+
+// leaked is what was made, and never deleted.
+func (d *causer) leaked() string {
+	if strings.Contains(d.v.Detail, "messages") {
+		return fmt.Sprintf("c%d's probe stays as a message at %s (%s): the queue has no limit, and nobody takes it out", d.Steps[d.at].Action.Client, stepWord(d.at), d.exchange(d.at))
+	}
+	t := d.truth(d.shows)
+	var made int
+	switch admin := int(t.Admin &^ monitor.HalfOpen); {
+	case strings.Contains(d.v.Detail, "administration"):
+		made = d.last(0, d.shows, admin, func(s *scenario.TraceStep) bool { return claims(s) && s.Reply.Kind == amqp.OK })
+	case t.Taken>>d.v.Slot&1 == 1 && d.v.Slot > 0:
+		made = d.taking()
+	default:
+		return ""
+	}
+	answer, at := d.told(d.shows, d.c)
+	if op, _ := d.call(d.shows, d.c); made >= 0 && at >= 0 && op != "" {
+		return fmt.Sprintf("c%d declared %s at %s, and its %s %s at %s without deleting it", d.Steps[made].Action.Client, d.queue(made), stepWord(made), op, d.said(answer), stepWord(at))
+	}
+	return ""
+}
+
+// wasteful is where an operation spent more than it may.
+func (d *causer) wasteful() string {
+	op, began := d.call(d.shows, d.c)
+	s := &d.Steps[d.at]
+	switch {
+	case op == "":
+		return ""
+	case s.Command.Method == amqp.ConnectionOpen || s.Command.Method == amqp.ChannelOpen:
+		what := strings.TrimSuffix(s.Command.Method.String(), ".open")
+		return fmt.Sprintf("c%d's %s opened a new %s at %s, though it had one", d.c, op, what, stepWord(d.at))
+	case s.Reply.Kind == amqp.ChannelClosed:
+		return fmt.Sprintf("c%d's %s sent %s at %s, and the refusal closed its channel%s", d.c, op, d.exchange(d.at), stepWord(d.at), d.unasked(began))
+	}
+	return fmt.Sprintf("c%d's %s sent more than it needs, up to %s at %s: %s", d.c, op, d.exchange(d.at), stepWord(d.at), d.v.Detail)
+}
+
+// unasked is that a claim was made without asking first whether somebody has the queue.
+func (d *causer) unasked(began int) string {
+	s := &d.Steps[d.at]
+	if !claims(s) {
+		return ""
+	}
+	same := func(o *scenario.TraceStep) bool { return o.Command.Queue == s.Command.Queue }
+	if d.last(began, d.at-1, d.c, same) >= 0 {
+		return ""
+	}
+	return fmt.Sprintf(": it had not asked before whether somebody has %s", d.queue(d.at))
+}
+
+// forbidden is a command that should not be sent.
+func (d *causer) forbidden() string {
+	if !d.sent(d.at, d.c) {
+		return ""
+	}
+	if d.v.Property == property.NameSafety {
+		return fmt.Sprintf("c%d's %s at %s names a queue that belongs to another lock as well", d.c, commandWords(d.Steps[d.at].Command, d.Names), stepWord(d.at))
+	}
+	return fmt.Sprintf("c%d sent %s at %s, which a driver that can only declare, delete and publish does not have", d.c, d.exchange(d.at), stepWord(d.at))
+}

@@ -1,0 +1,143 @@
+// Package nearest finds the execution nearest to one that violates something in which all is well: it goes the same way
+// as long as it can.
+package nearest
+
+import (
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// Well is an execution in which nothing is violated.
+type Well struct {
+	Trace *scenario.Trace
+	// Parts is the first step, counted from 0, that is another than in the execution that violates something: all before
+	// it are the same.
+	Parts int
+}
+
+// maxTries bounds how many executions are tried, and maxSteps how far each goes on after it has parted.
+const (
+	maxTries = 4000
+	maxSteps = 400
+)
+
+// Find is the execution of the same target and workload in which all is well that parts latest from one in which a step,
+// counted from 0, shows a violation; nil if none of those tried is. No faults are added, and those after the parting are
+// left out.
+func Find(target *lock.Target, t *scenario.Trace, shows int, strength property.Strength) *Well {
+	f := finder{target: target, t: t, strength: strength, left: maxTries, start: t.Scenario}
+	f.start.Faults, f.start.Schedule = nil, scenario.Schedule{Strategy: scenario.Replay}
+	for at := min(shows, len(t.Steps)-1); at >= 0; at-- {
+		if trace := f.from(at); trace != nil {
+			return &Well{Trace: trace, Parts: at}
+		}
+	}
+	return nil
+}
+
+// finder looks for the execution.
+type finder struct {
+	target   *lock.Target
+	t        *scenario.Trace
+	strength property.Strength
+	start    scenario.Scenario
+	left     int
+	runner   sim.Runner
+}
+
+// from tries the ways that part at a step.
+func (f *finder) from(at int) *scenario.Trace {
+	f.begin(at)
+	for _, other := range f.ways() {
+		if other == f.t.Steps[at].Action {
+			continue
+		}
+		for _, turns := range []bool{false, true} {
+			if trace := f.try(at, other, turns); trace != nil {
+				return trace
+			}
+		}
+	}
+	return nil
+}
+
+// begin goes to the moment before a step.
+func (f *finder) begin(at int) {
+	f.runner.Begin(f.target, &f.start)
+	for i := range at {
+		f.runner.Do(f.t.Steps[i].Action)
+	}
+}
+
+// ways are what can happen without anything going wrong.
+func (f *finder) ways() (all []scenario.Action) {
+	w := &f.runner.World
+	for c := range f.start.Clients {
+		all = append(all, moves(w, uint8(c+1))...)
+	}
+	if len(all) > 0 {
+		return all
+	}
+	if c := w.Undetected(); c > 0 {
+		return []scenario.Action{{Kind: scenario.Detect, Client: c}}
+	}
+	if wake := w.Wake(); wake > 0 {
+		return []scenario.Action{{Kind: scenario.Advance, Arg: uint16(min(wake, 1<<16-1))}}
+	}
+	return nil
+}
+
+// moves are what a client can do next.
+func moves(w *sim.World, c uint8) (all []scenario.Action) {
+	if !w.Ready(c) {
+		return nil
+	}
+	for i := range w.Ways(c) {
+		all = append(all, scenario.Action{Kind: scenario.Choose, Client: c, Arg: uint16(i)})
+	}
+	if len(all) == 0 {
+		all = append(all, scenario.Action{Kind: scenario.Step, Client: c})
+	}
+	return all
+}
+
+// try is the execution that parts with an action and goes on until nothing is left to do, if all is well in it. Whoever
+// acts goes on as long as it can, or clients take turns.
+func (f *finder) try(at int, first scenario.Action, turns bool) *scenario.Trace {
+	if f.left == 0 {
+		return nil
+	}
+	f.left--
+	f.begin(at)
+	s := f.start
+	for i := range at {
+		s.Schedule.Actions = append(s.Schedule.Actions, f.t.Steps[i].Action)
+	}
+	for a, more := first, true; more; a, more = f.next(a, turns) {
+		f.runner.Do(a)
+		s.Schedule.Actions = append(s.Schedule.Actions, a)
+		if len(s.Schedule.Actions) > at+maxSteps || f.runner.Monitor.Found != 0 {
+			return nil
+		}
+	}
+	if trace := f.runner.Trace(f.target, &s, f.strength); len(trace.Violations) == 0 {
+		return trace
+	}
+	return nil
+}
+
+// next is what happens after an action.
+func (f *finder) next(last scenario.Action, turns bool) (scenario.Action, bool) {
+	ways := f.ways()
+	if len(ways) == 0 {
+		return scenario.Action{}, false
+	}
+	for _, a := range ways {
+		if turns && a.Client > last.Client || !turns && a.Client == last.Client {
+			return a, true
+		}
+	}
+	return ways[0], true
+}

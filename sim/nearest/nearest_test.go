@@ -1,0 +1,65 @@
+package nearest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// TestFind: whatever an execution is, another one in which all is well is found that is the same up to its last choice.
+func TestFind(t *testing.T) {
+	s := scenario.Scenario{
+		Target: "semaphore", Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},
+		Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}}}, {Ops: []scenario.Operation{{Op: lock.Acquire}}}},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: []scenario.Action{
+			{Kind: scenario.Step, Client: 1}, {Kind: scenario.Step, Client: 2}, {Kind: scenario.Step, Client: 1}, {Kind: scenario.CrashBefore, Client: 1},
+		}},
+	}
+	var r sim.Runner
+	trace := r.Trace(lock.References[0], &s, property.Scan)
+	well := Find(lock.References[0], trace, 3, property.Scan)
+	if well == nil || well.Parts != 3 {
+		t.Fatalf("found %+v", well)
+	}
+	for i := range well.Parts {
+		if well.Trace.Steps[i] != trace.Steps[i] {
+			t.Errorf("step %d differs", i+1)
+		}
+	}
+	if well.Trace.Steps[3].Action == trace.Steps[3].Action || len(well.Trace.Violations) > 0 {
+		t.Errorf("it goes on with %s and violates %v", well.Trace.Steps[3].Action, well.Trace.Violations)
+	}
+}
+
+// TestNone: where each way violates something there is no such execution.
+func TestNone(t *testing.T) {
+	s := scenario.Scenario{
+		Target: "semaphore", Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs"}},
+		Clients:  []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}}}},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: slices.Repeat([]scenario.Action{{Kind: scenario.Step, Client: 1}}, 8)},
+	}
+	broken := *lock.References[0]
+	broken.Variant = func(p *lock.Protocol) lock.Implementation { return twice{p} }
+	var r sim.Runner
+	trace := r.Trace(&broken, &s, property.Scan)
+	if len(trace.Violations) == 0 {
+		t.Fatal("nothing is violated")
+	}
+	if well := Find(&broken, trace, trace.Violations[0].Step, property.Scan); well != nil {
+		t.Errorf("found %v", well.Trace.Steps)
+	}
+}
+
+// twice opens a connection for each acquire.
+type twice struct{ *lock.Protocol }
+
+func (v twice) Start(m *lock.Machine, op lock.Op, arg uint8) {
+	v.Protocol.Start(m, op, arg)
+	if op == lock.Acquire {
+		m.Phase, m.Link, m.Then = lock.Dialing, lock.Down, m.Phase
+	}
+}
