@@ -23,7 +23,8 @@ type Counterexample struct {
 	file *histories.Counterexample
 }
 
-// LoadCounterexample reads a file. It sets no Target that is external: whoever trusts its command sets Exec(c.Name).
+// LoadCounterexample reads a file. It sets no Target that is external or a [Protocol]: whoever trusts its command sets
+// Exec(c.Name).
 func LoadCounterexample(path string) (*Counterexample, error) {
 	ce, err := histories.LoadCounterexample(path)
 	if err != nil {

@@ -3,6 +3,7 @@ package lockproof
 import (
 	"errors"
 	"fmt"
+
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
@@ -19,9 +20,10 @@ var (
 	ErrNoEffect     = inprocess.ErrNoEffect         // a Lock's call certainly had no effect
 )
 
-// ProtocolError is an external program that breaks the protocol, or ends.
+// ProtocolError is an external program that breaks the protocol, or ends; or a machine of [Protocol] that panics, does not
+// return, or makes no sense.
 type ProtocolError struct {
-	During string   // the call, such as "c1, acquire"
+	During string   // the call, such as "c1, acquire" or "Next of acquire"
 	Why    string   // what was expected, and what came
 	Stderr []string // the last lines of its standard error
 	error

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
@@ -222,6 +224,40 @@ func ExampleExplore_fromHoles() {
 	// Output:
 	// contiguous-slots violated c1: there are more or fewer slots than administered
 	// progress violated c2: acquire did not find a slot that was free all along
+}
+
+// unasked is the semaphore with an acquire that claims slots without looking first whether somebody holds them.
+type unasked struct{ *lock.Protocol }
+
+func (u unasked) Apply(m *lock.Machine, r amqp.Reply) {
+	u.Protocol.Apply(m, r)
+	if m.Phase == lock.ScanningB {
+		m.Phase = lock.Claiming
+	}
+}
+
+// A variant of the reference, as a state machine that embeds it: what does it break, and in how few steps?
+func ExampleProtocol() {
+	mine := lockproof.Protocol("unasked", lockproof.Semaphore, func(reference *lock.Protocol) lock.Implementation {
+		return unasked{reference}
+	})
+	res, err := lockproof.Explore(context.Background(), mine.With("pipeline", "0"), lockproof.Options{
+		Admins: lockproof.None, Slots: 1, Crashes: lockproof.None, Calls: "acquire",
+		Properties: []lockproof.Property{lockproof.MutualExclusion, lockproof.CheapAcquire},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, j := range res.Judgements {
+		fmt.Println(j.Property, j.Verdict)
+		if c := j.Counterexample; c != nil {
+			fmt.Println(c.Detail, "in", c.Steps, "steps")
+		}
+	}
+	// Output:
+	// mutual-exclusion proved
+	// cheap-acquire violated
+	// c2's acquire broke a channel by a command of its own in 18 steps
 }
 
 // A history that somebody has recorded: Jepsen's words, one event a line.

@@ -68,7 +68,7 @@ func Stress(ctx context.Context, t Target, o Options) (*Result, error) {
 // Replay carries out the steps of a counterexample again, by its Target.
 func Replay(ctx context.Context, c *Counterexample, o Options) (*Result, error) {
 	if c.Target.zero() {
-		return nil, invalid("counterexample of an external lock: expected its Target to be set to the lock that is meant")
+		return nil, invalid("counterexample of %q, which is no lock of this module: expected its Target to be set to the lock that is meant", c.Name)
 	}
 	o.Properties, o.Require = nil, nil
 	r, err := newRun(ctx, c.Target, &o)

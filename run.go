@@ -8,6 +8,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/adapters/protocol"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/history"
@@ -59,18 +60,34 @@ func (r *run) simulated(verb string, do func() (*Result, error)) (*Result, error
 	if r.o.Server != "" {
 		return nil, invalid("%s of %s on a real server: expected the simulated broker; Stress uses a real one", verb, r.name)
 	}
-	return do()
+	return r.guarded(do)
+}
+
+// guarded does something with a target that may be somebody else's machine: its mistake is an error.
+func (r *run) guarded(do func() (*Result, error)) (*Result, error) {
+	if r.guard == nil {
+		return do()
+	}
+	res, err := protocol.Watch(r.ctx, r.guard, r.o.Patience, func(ctx context.Context) (*Result, error) {
+		r.ctx = ctx
+		return do()
+	})
+	var mistake *protocol.Error
+	if errors.As(err, &mistake) {
+		err = &ProtocolError{mistake.During, mistake.Why, nil, err}
+	}
+	return res, err
 }
 
 // on runs something on the server that is asked for.
 func (r *run) on(do func() (*Result, error)) (*Result, error) {
 	if r.o.Server == "" {
-		return do()
+		return r.guarded(do)
 	}
 	if err := r.start(); err != nil {
 		return nil, err
 	}
-	res, err := do()
+	res, err := r.guarded(do)
 	r.end()
 	return res, errors.Join(err, r.broker.Stop())
 }
@@ -279,8 +296,9 @@ func (r *run) stressExternal() (*Result, error) {
 }
 
 func (r *run) replay(ce *histories.Counterexample) (*Result, error) {
-	x, err := engine.Replay(ce)
-	if err == nil && r.broker != nil {
+	x := engine.ReplayOf(r.own, ce)
+	var err error
+	if r.broker != nil {
 		err = x.On(r.ctx, r.broker)
 	}
 	return r.replayed(ce, x, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/adapters/protocol"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -27,6 +28,8 @@ type Target struct {
 	kind    Kind         // that it is taken for; "" is to be found out
 	exec    string
 	connect func(ctx context.Context, url string) (Lock, error)
+	variant func(*lock.Protocol) lock.Implementation // of Protocol
+	guard   *protocol.Guard                          // that watches it during a run
 	options [][2]string
 	err     error // why there is no such target
 }
@@ -67,12 +70,23 @@ func Go(name string, connect func(ctx context.Context, url string) (Lock, error)
 	return Target{name: name, connect: connect}
 }
 
+// Protocol is a lock of that type as a state machine: variant makes it for one lock, most often of a struct that embeds the
+// reference and overrides one of its methods. What it decides by is in the machine, and nowhere else. It is written with
+// model/lock and model/amqp, which may change with any version.
+func Protocol(name string, k Kind, variant func(reference *lock.Protocol) lock.Implementation) Target {
+	t := Target{name: name, kind: k, variant: variant}
+	if _, err := engine.TargetNamed(name); err == nil || name == "" || variant == nil {
+		t.err = invalid("protocol %q: expected a name that no target of this module has, and a function that makes it", name)
+	}
+	return t
+}
+
 func own(t *lock.Target) Target { return Target{name: t.Name, own: t, kind: Kind(t.Kind.String())} }
 
 // As has an external target judged as a lock of that type. By default it is a semaphore, or a mutex if a [Lock] is no
 // [Administrator].
 func (t Target) As(k Kind) Target {
-	if t.own != nil && k != t.kind {
+	if (t.own != nil || t.variant != nil) && k != t.kind {
 		t.err = invalid("%s taken for a %s: it is a %s", t.name, k, t.kind)
 	}
 	t.kind = k
@@ -85,7 +99,9 @@ func (t Target) With(option, value string) Target {
 	return t
 }
 
-func (t Target) zero() bool { return t.own == nil && t.exec == "" && t.connect == nil && t.err == nil }
+func (t Target) zero() bool {
+	return t.own == nil && t.variant == nil && t.exec == "" && t.connect == nil && t.err == nil
+}
 
 // settled is the target, checked, and the type that it is taken for first.
 func (t Target) settled() (Target, lock.Kind, error) {
@@ -100,6 +116,9 @@ func (t Target) settled() (Target, lock.Kind, error) {
 	kind, err := lock.KindNamed(string(cmp.Or(t.kind, Semaphore)))
 	if err != nil {
 		return t, 0, invalid("lock type %q is not known", t.kind)
+	}
+	if t.variant != nil {
+		t.own, t.guard = protocol.New(t.name, kind, t.variant)
 	}
 	if t.own == nil {
 		return t, kind, nil

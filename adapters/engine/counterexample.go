@@ -115,16 +115,21 @@ func (r *Replayed) Report(ce *histories.Counterexample, broker string) *report.R
 	}
 }
 
-// Replay carries out a counterexample on the simulated broker.
+// Replay carries out a counterexample on the simulated broker, of the target that it names.
 func Replay(ce *histories.Counterexample) (*Replayed, error) {
 	target, err := TargetNamed(ce.Scenario.Target)
 	if err != nil {
 		return nil, fmt.Errorf("counterexample: %w", err)
 	}
+	return ReplayOf(target, ce), nil
+}
+
+// ReplayOf carries out a counterexample on the simulated broker, of a target whose name may be known to nobody else.
+func ReplayOf(target *lock.Target, ce *histories.Counterexample) *Replayed {
 	var r sim.Runner
 	t := &Replayed{Target: target, Trace: r.Trace(target, &ce.Scenario, ce.Strength)}
 	if v, ok := violationOf(t.Trace, ce.Property); ok {
 		t.Violation = &v
 	}
-	return t, nil
+	return t
 }

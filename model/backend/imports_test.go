@@ -17,7 +17,7 @@ import (
 func TestWhoKnowsAMQP(t *testing.T) {
 	const module, root = "github.com/lockproof/lockproof", "../.."
 	of := []string{
-		"adapters/mutant", "adapters/rabbitmq", "adapters/wire", "model/amqp", "model/lock", "sim/broker", // AMQP's own
+		"adapters/mutant", "adapters/protocol", "adapters/rabbitmq", "adapters/wire", "model/amqp", "model/lock", "sim/broker", // AMQP's own
 		"adapters/engine", "adapters/external", "histories/draw", "histories/historiestest", "model/scenario", "sim", "sim/search",
 	}
 	know := make(map[string]bool)

@@ -1,0 +1,203 @@
+package lockproof_test
+
+import (
+	"errors"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// hasty is the semaphore with an acquire that takes RESOURCE_LOCKED for a claim of its own.
+type hasty struct{ *lock.Protocol }
+
+func (h hasty) Apply(m *lock.Machine, r amqp.Reply) {
+	if m.Phase == lock.Claiming && r.Code == amqp.ResourceLocked {
+		r = amqp.Reply{Kind: amqp.OK}
+	}
+	h.Protocol.Apply(m, r)
+}
+
+func newHasty(reference *lock.Protocol) lock.Implementation { return hasty{reference} }
+
+// TestProtocol: a lock machine of one's own is sampled, explored, made small, kept, read and replayed as any other.
+func TestProtocol(t *testing.T) {
+	mine := lockproof.Protocol("hasty", lockproof.Semaphore, newHasty)
+	excluding := []lockproof.Property{lockproof.MutualExclusion}
+	sampled, err := lockproof.Prove(t.Context(), mine, lockproof.Options{Executions: 1000, Properties: excluding, First: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	explored, err := lockproof.Explore(t.Context(), mine, lockproof.Options{
+		Properties: excluding, Admins: lockproof.None, Slots: 1, Crashes: lockproof.None,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, res := range []*lockproof.Result{sampled, explored} {
+		j := res.Judgement(lockproof.MutualExclusion)
+		if res.Target != "hasty" || j.Verdict != lockproof.Violated || j.Counterexample.Steps > 14 {
+			t.Fatalf("%s: %s is %s in %d steps", res.Target, j.Property, j.Verdict, j.Counterexample.Steps)
+		}
+		file := filepath.Join(t.TempDir(), "found.json")
+		if err := j.Counterexample.Save(file); err != nil {
+			t.Fatal(err)
+		}
+		c, err := lockproof.LoadCounterexample(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lockproof.Replay(t.Context(), c, lockproof.Options{}); !errors.Is(err, lockproof.ErrInvalid) || !strings.Contains(err.Error(), "hasty") {
+			t.Errorf("a counterexample without its lock: %v", err)
+		}
+		c.Target = mine
+		again, err := lockproof.Replay(t.Context(), c, lockproof.Options{})
+		if err != nil || !errors.Is(again.Err(), lockproof.ErrViolated) {
+			t.Errorf("replayed: %v", err)
+		}
+		c.Target = lockproof.Reference(lockproof.Semaphore)
+		if again, err := lockproof.Replay(t.Context(), c, lockproof.Options{}); err != nil || errors.Is(again.Err(), lockproof.ErrViolated) {
+			t.Errorf("replayed with the reference: %v", err)
+		}
+	}
+}
+
+// TestProtocolAsReference: a machine that overrides nothing has every property.
+func TestProtocolAsReference(t *testing.T) {
+	mine := lockproof.Protocol("as it is", lockproof.Semaphore, func(p *lock.Protocol) lock.Implementation { return p })
+	res, err := lockproof.Prove(t.Context(), mine, lockproof.Options{Executions: 500})
+	if err != nil || res.Err() != nil {
+		t.Errorf("sampled: %v, %v", err, res)
+	}
+	res, err = lockproof.Explore(t.Context(), mine, lockproof.Options{Rounds: 1, Slots: 1})
+	if err != nil || res.Err() != nil || res.States == 0 {
+		t.Errorf("explored: %v, %v", err, res)
+	}
+}
+
+// faulty is a machine with one of its methods replaced.
+type faulty struct {
+	*lock.Protocol
+	start   func(*lock.Machine, lock.Op)
+	choices func(*lock.Machine) int
+	next    func(*lock.Machine) amqp.Command
+	apply   func(*lock.Machine)
+}
+
+func (f faulty) Start(m *lock.Machine, op lock.Op, arg uint8) {
+	f.Protocol.Start(m, op, arg)
+	if f.start != nil {
+		f.start(m, op)
+	}
+}
+
+func (f faulty) Choices(m *lock.Machine) int {
+	if f.choices != nil {
+		return f.choices(m)
+	}
+	return f.Protocol.Choices(m)
+}
+
+func (f faulty) Next(m *lock.Machine) amqp.Command {
+	if f.next != nil && m.Op != lock.Connect {
+		return f.next(m)
+	}
+	return f.Protocol.Next(m)
+}
+
+func (f faulty) Apply(m *lock.Machine, r amqp.Reply) {
+	f.Protocol.Apply(m, r)
+	if f.apply != nil {
+		f.apply(m)
+	}
+}
+
+// TestProtocolMistakes: a machine that panics, never ends or makes no sense ends the run with an error that names it, and
+// what it did.
+func TestProtocolMistakes(t *testing.T) {
+	endless := make(chan struct{})
+	defer close(endless)
+	n := 0
+	for name, c := range map[string]struct {
+		want string
+		faulty
+	}{
+		"panics":           {"Next of acquire: it panicked: no idea; at ", faulty{next: func(m *lock.Machine) amqp.Command { panic("no idea") }}},
+		"leaves":           {"ended its goroutine", faulty{apply: func(*lock.Machine) { runtime.Goexit() }}},
+		"never returns":    {"it has not returned within", faulty{next: func(*lock.Machine) amqp.Command { <-endless; return amqp.Command{} }}},
+		"never opens":      {"Next of connect: expected the connection to be open", faulty{apply: func(m *lock.Machine) { reopen(m) }}},
+		"commands nothing": {"Next of acquire: expected a command", faulty{next: func(*lock.Machine) amqp.Command { return amqp.Command{} }}},
+		"made up a queue": {"expected a queue of the layout, found queue 9999", faulty{next: func(m *lock.Machine) amqp.Command {
+			return amqp.Command{Method: amqp.QueueDeclare, Channel: uint16(m.Channel), Queue: 9999}
+		}}},
+		"fewer than no ways": {"Choices of acquire: expected 0 to 255 ways, found -1", faulty{choices: func(*lock.Machine) int { return -1 }}},
+		"holds too much":     {"expected it to hold a slot", faulty{apply: func(m *lock.Machine) { m.Held = 99 }}},
+		"says nothing":       {"expected an outcome", faulty{start: func(m *lock.Machine, op lock.Op) { silence(m, op) }}},
+		"another operation":  {"expected the machine's Op to be acquire, found wait", faulty{start: func(m *lock.Machine, op lock.Op) { rename(m, op) }}},
+		"by chance": {"it goes on in two ways from one state", faulty{apply: func(m *lock.Machine) {
+			n++
+			m.Top = uint8(n)
+		}}},
+		"changes as it looks": {"it changed the machine", faulty{choices: func(m *lock.Machine) int { m.Top++; return 0 }}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mine := lockproof.Protocol(name, lockproof.Semaphore, func(p *lock.Protocol) lock.Implementation {
+				f := c.faulty
+				f.Protocol = p
+				return f
+			})
+			o := lockproof.Options{
+				Executions: 50, Workers: 1, Clients: 1, Admins: lockproof.None, Slots: 1, Patience: 200 * time.Millisecond,
+			}
+			_, sampled := lockproof.Prove(t.Context(), mine, o)
+			o.Executions = 0
+			_, explored := lockproof.Explore(t.Context(), mine, o)
+			for _, err := range []error{sampled, explored} {
+				var mistake *lockproof.ProtocolError
+				if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "protocol "+name+": ") || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("got %v; want %s", err, c.want)
+				}
+			}
+		})
+	}
+}
+
+// reopen has a machine that connects begin again.
+func reopen(m *lock.Machine) {
+	if m.Op == lock.Connect {
+		m.Phase, m.Link, m.Answered, m.Result = lock.Dialing, lock.Down, 0, lock.Result{}
+	}
+}
+
+func silence(m *lock.Machine, op lock.Op) {
+	if op == lock.Acquire {
+		m.Phase, m.Result = lock.NoPhase, lock.Result{}
+	}
+}
+
+func rename(m *lock.Machine, op lock.Op) {
+	if op == lock.Acquire {
+		m.Op = lock.Wait
+	}
+}
+
+// TestProtocolNone: what makes no machine, or has another's name, is refused.
+func TestProtocolNone(t *testing.T) {
+	none := lockproof.Protocol("none", lockproof.Mutex, func(*lock.Protocol) lock.Implementation { return nil })
+	if _, err := lockproof.Prove(t.Context(), none, lockproof.Options{Executions: 1}); err == nil || !strings.Contains(err.Error(), "it returned nil") {
+		t.Errorf("got %v", err)
+	}
+	for _, target := range []lockproof.Target{
+		lockproof.Protocol("semaphore", lockproof.Semaphore, newHasty), lockproof.Protocol("", lockproof.Semaphore, newHasty),
+		lockproof.Protocol("mine", lockproof.Semaphore, nil), lockproof.Protocol("mine", "barrier", newHasty),
+	} {
+		if _, err := lockproof.Prove(t.Context(), target, lockproof.Options{Executions: 1}); !errors.Is(err, lockproof.ErrInvalid) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
