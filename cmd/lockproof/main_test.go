@@ -1,149 +1,40 @@
 package main
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
+	"os/exec"
 	"strings"
 	"testing"
 )
 
-// TestCommandLines: the exit code of command lines, and what they print. What is wrong is said in one
-// line: what, where, what was expected.
-func TestCommandLines(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+// TestBuild: what a first build of lockproof compiles beside Go's own packages: each name has been weighed. A library that
+// brings a server or Docker's client doubles the minute that a newcomer waits.
+func TestBuild(t *testing.T) {
+	known := []string{
+		"github.com/lockproof/lockproof", "github.com/anishathalye/porcupine", "github.com/go-json-experiment/json", "github.com/rabbitmq/amqp091-go",
+		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term", "gopkg.in/yaml.v3",
+	}
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
+	if err != nil {
+		t.Skip("NOT TESTED: go list: ", err)
+	}
+packages:
+	for _, path := range strings.Fields(string(out)) {
+		for _, module := range known {
+			if path == module || strings.HasPrefix(path, module+"/") {
+				continue packages
+			}
 		}
-		return path
+		t.Errorf("%s is compiled for every first command: is it worth it?", path)
 	}
-	held := write("held.jsonl", `{"type":"invoke","process":1,"f":"acquire"}
-{"type":"ok","process":1,"f":"acquire","value":{"slot":1,"held":true}}
-`)
-	precious := write("precious", "not a counterexample")
-	for _, test := range []struct {
-		args string
-		code int
-		says string // in standard output, or in the one line of standard error
-	}{
-		{"version", exitHolds, "lockproof 0."},
-		{"list properties", exitHolds, "mutual-exclusion"},
-		{"list options", exitHolds, "verify-first"},
-		{"list targets", exitHolds, "locked-is-success"},
-		{"prove --scenarios 300 --out " + dir, exitHolds, "19 properties: "},
-		{"prove mutex --scenarios 300 --json", exitHolds, `"mutual-exclusion"`},
-		{"prove locked-is-success --scenarios 300 --out " + dir, exitViolated, "lockproof replay "},
-		{"replay " + filepath.Join(dir, "locked-is-success.mutual-exclusion.json"), exitViolated, " hold slot 1 at once"},
-		{"mutants release-forgets", exitHolds, "1 killed"},
-		{"mutants admin-mutex-early --scenarios 1", exitViolated, "survives"},
-
-		{"check " + write("empty.jsonl", ""), exitInconclusive, "inconclusive: nothing was judged: the history has no operations"},
-		{"check " + write("empty.edn", ""), exitInconclusive, "inconclusive: nothing was judged: the history has no operations"},
-		{"check --require linearizable " + held, exitHolds, "2 passed"},
-		{"check --require no-leak " + held, exitInconclusive, "inconclusive: no-leak is required and was skipped: not shown by a history alone"},
-		{"check --require all --json " + held, exitInconclusive, `"outcome": "inconclusive"`},
-		{"prove --scenarios 1 --require survives-restart", exitInconclusive, "survives-restart is required and was skipped: never exercised"},
-		{"prove --scenarios 2000 --require all", exitHolds, "19 passed"},
-		{"explore --strict --clients 3 --admins 0 --crashes 0", exitInconclusive, "inconclusive: linearizable is undecided: no linearization was constructed"},
-		{"explore --clients 1 --admins 0 --crashes 0 --property no-false-hold", exitInconclusive, "nothing was judged: every property was skipped"},
-		{"prove --require sofa", exitCannot, `property "sofa" is not known`},
-		{"prove mutex --require no-phantom-slot", exitCannot, "--require no-phantom-slot: it means nothing for a mutex"},
-		{"explore --property linearizable --require no-leak", exitCannot, "--require no-leak: it is not judged here"},
-		{"explore mutex --admins 0 --property no-phantom-slot", exitCannot, "--property no-phantom-slot: it means nothing for a mutex"},
-
-		{"adapter-check --exec cat", exitViolated, "expected answers only"},
-
-		{"adapter-check", exitCannot, "--exec is missing"},
-		{"adapter-check --exec cat --lock-type sofa", exitCannot, `lock type "sofa"`},
-		{"frobnicate", exitCannot, `unknown command "frobnicate"`},
-		{"prove nothing-like-it", exitCannot, `target "nothing-like-it" is not known`},
-		{"prove --seed x", exitCannot, `invalid argument "x" for "--seed" flag: expected a whole number`},
-		{"prove --clients many", exitCannot, `"many" for "--clients" flag: expected a whole number`},
-		{"prove --crashes few", exitCannot, `"few" for "--crashes" flag: expected a number`},
-		{"atlas --question=one", exitCannot, `"one" for "--question" flag: expected a whole number`},
-		{"prove --html " + dir + "/both --junit " + dir + "/./both", exitCannot, "--junit and --html name one file"},
-		{"prove --scenarios 300 --html /dev/null --junit /dev/null", exitHolds, "19 properties: "},
-		{"prove --scenarios 0", exitCannot, `invalid argument "0" for "--scenarios"`},
-		{"prove --option colour=red", exitCannot, `option "colour" is not known`},
-		{"prove --option order", exitCannot, "expected name=value"},
-		{"prove --option order=sideways", exitCannot, "expected one of descending, ascending"},
-		{"prove --strategy fair", exitCannot, "expected random or pct"},
-		{"prove --time soon", exitCannot, "expected a length of time such as 30s"},
-		{"prove --on http://127.0.0.1/", exitCannot, "amqp"},
-		{"prove --on amqp://guest:guest@127.0.0.1:1/", exitCannot, "connecting to amqp://"},
-		{"prove --on=", exitCannot, "--on is empty"},
-		{"prove --exec=", exitCannot, "--exec is empty"},
-		{"explore --lock=", exitCannot, "--lock is empty"},
-		{"explore --lock jobs --lock jobs", exitCannot, "--lock jobs given twice"},
-		{"explore --lock a --lock b --lock c", exitCannot, "--lock given 3 times"},
-		{"explore --clients 0 --admins 0", exitCannot, "0 clients: expected 1 to 8"},
-		{"explore --clients 2147483647", exitCannot, `"2147483647" for "--clients"`},
-		{"explore --rounds 2147483647", exitCannot, `"2147483647" for "--rounds"`},
-		{"explore --slots 2147483647", exitCannot, `"2147483647" for "--slots"`},
-		{"explore --crashes 2147483647", exitCannot, `"2147483647" for "--crashes"`},
-		{"explore --storage bits --array 9007199254740993", exitCannot, `"--array"`},
-		{"explore --storage bits --array 1000000", exitCannot, "--array 1000000: expected at most"},
-		{"explore --memory 9223372036854775807", exitCannot, `"--memory"`},
-		{"explore --workers 2147483647", exitCannot, `"--workers"`},
-		{"explore mutex --slots 2", exitCannot, "--slots 2: a mutex has one"},
-		{"explore mutex --crashes 0", exitHolds, "13 properties"},
-		{"explore --admins 0 --admin-calls count", exitCannot, "--admin-calls without administrators"},
-		{"atlas --question 99", exitCannot, "--question 99: expected 1 to 18"},
-		{"prove --workers -1", exitCannot, `"-1" for "--workers"`},
-		{"prove --workers 0", exitCannot, `"0" for "--workers"`},
-		{"prove --time 0s", exitCannot, `"0s" for "--time" flag: expected more than nothing`},
-		{"prove --clients 2147483647", exitCannot, "--clients 2147483647: expected 1 to 8"},
-		{"prove --clients 7 --slots 5 --admins 0 --scenarios 300", exitHolds, "300 executions of 7 clients, 0 administrators, 5 slots sampled"},
-		{"prove --slots 2147483647", exitCannot, "--slots 2147483647"},
-		{"prove --rounds 2147483647", exitCannot, "--rounds 2147483647"},
-		{"prove --restarts 2147483647", exitCannot, "--restarts 2147483647"},
-		{"prove --depth 2147483647", exitCannot, `"--depth"`},
-		{"prove mutex --admins 1", exitCannot, "--admins 1: a mutex has no administration"},
-		{"prove --strategy random --depth 3", exitCannot, "--depth with --strategy random"},
-		{"prove --on rabbitmq --clients 2147483647", exitCannot, "--clients 2147483647: expected 1 to 1000"},
-		{"prove mutex --on rabbitmq --slots 2", exitCannot, "--slots 2"},
-		{"prove --on rabbitmq --rounds 2147483647", exitCannot, "--rounds 2147483647"},
-		{"prove --on rabbitmq --broker amqp://127.0.0.1/", exitCannot, "--broker beside --on"},
-		{"mutants --scenarios 0", exitCannot, `"0" for "--scenarios"`},
-		{"check --slots -1 " + held, exitCannot, `"-1" for "--slots"`},
-		{"prove --lock-type mutex", exitCannot, "--lock-type without --exec"},
-		{"prove --stress proxy", exitCannot, "--stress without --exec"},
-		{"prove --exec cat --stress proxy", exitCannot, "--stress without a real broker"},
-		{"prove --exec cat --stress fast --on rabbitmq", exitCannot, "expected straight or proxy"},
-		{"prove --exec cat --stress straight --on rabbitmq --restarts 1", exitCannot, "expected none"},
-		{"explore --exec cat --crashes 1", exitCannot, "--crashes with --exec: faults are no part"},
-		{"explore --exec cat --depth 5", exitCannot, "--depth with --exec: no states are kept"},
-		{"explore --exec cat --simulate 5", exitCannot, "--simulate with --exec: nothing is drawn"},
-		{"explore --exec cat --runs 0", exitCannot, `invalid argument "0" for "--runs"`},
-		{"explore --exec cat --lock-type sofa", exitCannot, `lock type "sofa"`},
-		{"explore --exec cat --lock-type mutex --admins 1", exitCannot, "a mutex has no administration"},
-		{"explore --exec cat semaphore", exitCannot, "beside --exec"},
-		{"explore --exec cat", exitCannot, "expected answers only"},
-		{"explore --runs 5", exitCannot, "--runs without --exec"},
-		{"mutants semaphore", exitCannot, "is no mutant"},
-		{"replay " + filepath.Join(dir, "missing.json"), exitCannot, "no such file"},
-		{"replay " + precious, exitCannot, "precious:1"},
-		{"check " + write("cut.jsonl", `{"type":"invoke","process":1,"f":"acq`), exitCannot, "cut.jsonl:1"},
-		{"check " + write("f.jsonl", `{"type":"invoke","process":1,"f":"grab"}`), exitCannot, "grab"},
-		{"check --lock sofa " + precious, exitCannot, `lock type "sofa"`},
-	} {
-		t.Run(test.args, func(t *testing.T) {
-			var out, errs bytes.Buffer
-			code := run(strings.Fields(test.args), &out, &errs)
-			if code != test.code {
-				t.Errorf("exit code %d, expected %d; %s", code, test.code, errs.String())
-			}
-			if code == exitCannot && strings.Count(errs.String(), "\n") != 1 {
-				t.Errorf("not one line: %q", errs.String())
-			}
-			if !strings.Contains(out.String()+errs.String(), test.says) {
-				t.Errorf("does not say %q:\n%s%s", test.says, out.String(), errs.String())
-			}
-		})
+	std, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if .Standard}}{{.ImportPath}}{{end}}", ".").Output()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if data, err := os.ReadFile(precious); err != nil || string(data) != "not a counterexample" {
-		t.Errorf("a file that is no counterexample was changed: %q %v", data, err)
+	for _, heavy := range []string{"net/http", "go/types", "testing"} {
+		for _, path := range strings.Fields(string(std)) {
+			if path == heavy {
+				t.Errorf("%s is compiled for every first command: is it worth it?", path)
+			}
+		}
 	}
 }

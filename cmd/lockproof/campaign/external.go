@@ -29,7 +29,7 @@ type externalJob struct {
 	sum    *engine.ExternalPart
 }
 
-func (p *Plan) externalJob(o Options) (job, error) {
+func (p *Plan) externalJob(o Options) (Job, error) {
 	c, err := p.externalConfig()
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (p *Plan) externalConfig() (c engine.ExternalConfig, err error) {
 	return c, err
 }
 
-func (j *externalJob) batch() []Shard {
+func (j *externalJob) Batch() []Shard {
 	if j.given {
 		return nil
 	}
@@ -82,11 +82,11 @@ func (j *externalJob) batch() []Shard {
 	return cut(j.limit, j.size)
 }
 
-func (j *externalJob) work(ctx context.Context, s Shard) (any, error) {
+func (j *externalJob) Work(ctx context.Context, s Shard) (any, error) {
 	return engine.ProveExternalPart(ctx, j.config, s.From, s.To)
 }
 
-func (j *externalJob) take(_ Shard, result []byte) error {
+func (j *externalJob) Take(_ Shard, result []byte) error {
 	part := new(engine.ExternalPart)
 	if err := json.Unmarshal(result, part); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (j *externalJob) take(_ Shard, result []byte) error {
 	return nil
 }
 
-func (j *externalJob) enough() string {
+func (j *externalJob) Enough() string {
 	if broken := j.sum.Reproduced() & j.config.Until; broken != 0 {
 		return strings.Join(broken.Names(), ", ") + " violated"
 	}
@@ -105,14 +105,14 @@ func (j *externalJob) enough() string {
 	return ""
 }
 
-func (j *externalJob) progress() Progress {
+func (j *externalJob) Progress() Progress {
 	return Progress{
 		Executions: j.sum.Scenarios(), Of: j.limit, Shards: (j.limit + j.size - 1) / j.size, Unit: executions, Violated: j.sum.Violated().Names(),
 	}
 }
 
 // conclude has one worker's clients make smaller what was found.
-func (j *externalJob) conclude(ctx context.Context) (*Outcome, error) {
+func (j *externalJob) Conclude(ctx context.Context) (*Outcome, error) {
 	res, err := engine.ConcludeExternal(ctx, j.config, j.sum)
 	if err != nil {
 		return nil, err
@@ -127,12 +127,12 @@ func (j *externalJob) conclude(ctx context.Context) (*Outcome, error) {
 // is the one of a single machine.
 const mayDiffer = "these counts, and those of what went over the wire, may differ from run to run"
 
-func (j *externalJob) sofar() *Outcome {
+func (j *externalJob) Sofar() *Outcome {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	hasty := *j
 	hasty.config.Found = nil
-	out, err := hasty.conclude(ctx)
+	out, err := hasty.Conclude(ctx)
 	if err != nil {
 		return nil
 	}

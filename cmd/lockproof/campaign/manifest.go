@@ -118,8 +118,8 @@ func (t *Target) hash() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// differs says in what another manifest is of another campaign; "" where it is of the same.
-func (m *Manifest) differs(other *Manifest) string {
+// Differs says in what another manifest is of another campaign; "" where it is of the same.
+func (m *Manifest) Differs(other *Manifest) string {
 	mine, errMine := json.Marshal(m.Plan, json.Deterministic(true))
 	theirs, errTheirs := json.Marshal(other.Plan, json.Deterministic(true))
 	switch {

@@ -39,7 +39,7 @@ type mutant struct {
 // dead reports whether the mutant was found out.
 func (m *mutant) dead() bool { return m.part.Violated()&m.Until != 0 }
 
-func (p *Plan) mutantsJob(Options) (job, error) {
+func (p *Plan) mutantsJob(Options) (Job, error) {
 	switch {
 	case p.Target.Name != "" || p.Target.Exec != "":
 		return nil, errors.New("target beside mutants: they are targets themselves; leave it out")
@@ -77,7 +77,7 @@ func (j *mutantsJob) add(t *lock.Target) error {
 }
 
 // batch is the next scenarios of each mutant that lives.
-func (j *mutantsJob) batch() (shards []Shard) {
+func (j *mutantsJob) Batch() (shards []Shard) {
 	if j.from >= j.limit {
 		return nil
 	}
@@ -91,11 +91,11 @@ func (j *mutantsJob) batch() (shards []Shard) {
 	return shards
 }
 
-func (j *mutantsJob) work(ctx context.Context, s Shard) (any, error) {
+func (j *mutantsJob) Work(ctx context.Context, s Shard) (any, error) {
 	return engine.ProvePart(ctx, j.mutants[s.Of].Config, s.From, s.To)
 }
 
-func (j *mutantsJob) take(s Shard, result []byte) error {
+func (j *mutantsJob) Take(s Shard, result []byte) error {
 	part := new(engine.Part)
 	if err := json.Unmarshal(result, part); err != nil {
 		return err
@@ -104,14 +104,14 @@ func (j *mutantsJob) take(s Shard, result []byte) error {
 	return nil
 }
 
-func (j *mutantsJob) enough() string {
+func (j *mutantsJob) Enough() string {
 	if slices.ContainsFunc(j.mutants, func(m mutant) bool { return !m.dead() }) {
 		return ""
 	}
 	return "all mutants are dead"
 }
 
-func (j *mutantsJob) progress() Progress {
+func (j *mutantsJob) Progress() Progress {
 	p := Progress{Unit: executions, Shards: j.next}
 	for i := range j.mutants {
 		m := &j.mutants[i]
@@ -123,7 +123,7 @@ func (j *mutantsJob) progress() Progress {
 	return p
 }
 
-func (j *mutantsJob) conclude(ctx context.Context) (*Outcome, error) {
+func (j *mutantsJob) Conclude(ctx context.Context) (*Outcome, error) {
 	out := &Outcome{Mutants: &MutantsOutcome{Seed: j.mutants[0].Seed, Limit: j.limit}}
 	for i := range j.mutants {
 		m := &j.mutants[i]
@@ -137,10 +137,10 @@ func (j *mutantsJob) conclude(ctx context.Context) (*Outcome, error) {
 }
 
 // sofar does without making anything smaller, which would take long.
-func (j *mutantsJob) sofar() *Outcome {
+func (j *mutantsJob) Sofar() *Outcome {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	out, err := j.conclude(ctx)
+	out, err := j.Conclude(ctx)
 	if err != nil {
 		return nil
 	}

@@ -128,22 +128,23 @@ func (p *Plan) check() error {
 		return fmt.Errorf("budget: executions %d: expected at least 1", p.Budget.Executions)
 	case p.Stop.NoNewCoverage < 0:
 		return fmt.Errorf("stop: no_new_coverage %d: expected at least 1", p.Stop.NoNewCoverage)
-	case p.Lease != 0 && (p.lease() < shortestLease || p.lease() > longestLease):
-		return fmt.Errorf("lease %v: expected %v to %v", p.lease(), shortestLease, longestLease)
+	case p.Lease != 0 && (p.LeaseTime() < shortestLease || p.LeaseTime() > longestLease):
+		return fmt.Errorf("lease %v: expected %v to %v", p.LeaseTime(), shortestLease, longestLease)
 	}
-	if err := checkName(p.Name); err != nil {
+	if err := CheckName(p.Name); err != nil {
 		return err
 	}
-	_, err := p.job(Options{})
+	_, err := p.Job(Options{})
 	return err
 }
 
-// checkName says what is wrong with a campaign's name.
-func checkName(name string) error {
+// CheckName says what is wrong with a campaign's name.
+func CheckName(name string) error {
 	if !names.MatchString(name) {
 		return fmt.Errorf("name %q: expected up to 32 of the characters a-z, 0-9 and -, the first not a -", name)
 	}
 	return nil
 }
 
-func (p *Plan) lease() time.Duration { return cmp.Or(time.Duration(p.Lease), DefaultLease) }
+// LeaseTime is how long a shard waits for a worker that shows no sign of life.
+func (p *Plan) LeaseTime() time.Duration { return cmp.Or(time.Duration(p.Lease), DefaultLease) }

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"github.com/go-json-experiment/json"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/model/lock"
@@ -63,7 +64,7 @@ type sampleJob struct {
 	stale  int // shards since the last that came to something new
 }
 
-func (p *Plan) sampleJob(o Options) (job, error) {
+func (p *Plan) sampleJob(o Options) (Job, error) {
 	c, err := p.sampleConfig()
 	if err != nil {
 		return nil, err
@@ -183,7 +184,7 @@ func (s *Stop) until(judged property.Set) (property.Set, error) {
 }
 
 // batch is all shards; of a guided campaign, those of the next generation: first those of the whole space.
-func (j *sampleJob) batch() (shards []Shard) {
+func (j *sampleJob) Batch() (shards []Shard) {
 	left := (j.limit - j.given + j.size - 1) / j.size
 	if j.plan.Sample.Guided == 0 {
 		for range left {
@@ -228,7 +229,7 @@ func (j *sampleJob) drawn(s Shard) (engine.Drawn, error) {
 	return engine.Drawn{}, fmt.Errorf("there is no space %d", s.Of)
 }
 
-func (j *sampleJob) work(ctx context.Context, s Shard) (any, error) {
+func (j *sampleJob) Work(ctx context.Context, s Shard) (any, error) {
 	d, err := j.drawn(s)
 	if err != nil {
 		return nil, err
@@ -236,7 +237,7 @@ func (j *sampleJob) work(ctx context.Context, s Shard) (any, error) {
 	return engine.ProvePart(ctx, d.Config, s.From, s.To)
 }
 
-func (j *sampleJob) take(s Shard, result []byte) error {
+func (j *sampleJob) Take(s Shard, result []byte) error {
 	part := new(engine.Part)
 	if err := json.Unmarshal(result, part); err != nil {
 		return err
@@ -261,7 +262,7 @@ func (j *sampleJob) violated() property.Set {
 	return set
 }
 
-func (j *sampleJob) enough() string {
+func (j *sampleJob) Enough() string {
 	if broken := j.violated() & j.config.Until; broken != 0 {
 		return strings.Join(broken.Names(), ", ") + " violated"
 	}
@@ -280,13 +281,13 @@ func (j *sampleJob) executions() int {
 	return n
 }
 
-func (j *sampleJob) progress() Progress {
+func (j *sampleJob) Progress() Progress {
 	return Progress{
 		Executions: j.executions(), Of: j.limit, Shards: (j.limit + j.size - 1) / j.size, Unit: executions, Violated: j.violated().Names(),
 	}
 }
 
-func (j *sampleJob) conclude(ctx context.Context) (*Outcome, error) {
+func (j *sampleJob) Conclude(ctx context.Context) (*Outcome, error) {
 	res, err := engine.Conclude(ctx, engine.Drawn{Config: j.config, Part: j.sum}, j.guide.drawn()...)
 	if err != nil {
 		return nil, err
@@ -299,12 +300,12 @@ func (j *sampleJob) conclude(ctx context.Context) (*Outcome, error) {
 }
 
 // sofar does without making anything smaller, which would take long.
-func (j *sampleJob) sofar() *Outcome {
+func (j *sampleJob) Sofar() *Outcome {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	hasty := *j
 	hasty.config.Found = nil
-	out, err := hasty.conclude(ctx)
+	out, err := hasty.Conclude(ctx)
 	if err != nil {
 		return nil
 	}

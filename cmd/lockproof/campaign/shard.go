@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
@@ -23,8 +24,8 @@ type Shard struct {
 	Of int `json:"of,omitzero"`
 }
 
-// key is what the shard's result is stored under.
-func (s Shard) key() string { return fmt.Sprintf("%09d", s.Number) }
+// Key is what the shard's result is stored under.
+func (s Shard) Key() string { return fmt.Sprintf("%09d", s.Number) }
 
 // cut cuts so many scenarios or configurations into shards of a size.
 func cut(n, size int) (shards []Shard) {
@@ -42,22 +43,22 @@ type Options struct {
 	Found func(*histories.Counterexample)
 }
 
-// job is a sort of campaign: how its space is cut into shards, what one comes to, and what all of them come to.
-type job interface {
-	// batch gives the next shards, none where there are no more. It is asked again when all of them were taken in.
-	batch() []Shard
-	// work carries out a shard. The error is for one that could not be carried out.
-	work(ctx context.Context, s Shard) (result any, err error)
-	// take takes in what a shard came to, in the order of their numbers.
-	take(s Shard, result []byte) error
-	// enough says why the campaign ends before there are no more shards; "" while it does not.
-	enough() string
-	// progress is how far it is.
-	progress() Progress
-	// conclude makes the report. With a ctx that is over, it does so in haste.
-	conclude(ctx context.Context) (*Outcome, error)
-	// sofar is what it has come to at this moment, in haste; nil where that can't be told.
-	sofar() *Outcome
+// Job is a sort of campaign: how its space is cut into shards, what one comes to, and what all of them come to.
+type Job interface {
+	// Batch gives the next shards, none where there are no more. It is asked again when all of them were taken in.
+	Batch() []Shard
+	// Work carries out a shard. The error is for one that could not be carried out.
+	Work(ctx context.Context, s Shard) (result any, err error)
+	// Take takes in what a shard came to, in the order of their numbers.
+	Take(s Shard, result []byte) error
+	// Enough says why the campaign ends before there are no more shards; "" while it does not.
+	Enough() string
+	// Progress is how far it is.
+	Progress() Progress
+	// Conclude makes the report. With a ctx that is over, it does so in haste.
+	Conclude(ctx context.Context) (*Outcome, error)
+	// Sofar is what it has come to at this moment, in haste; nil where that can't be told.
+	Sofar() *Outcome
 }
 
 // Progress is how far a campaign is.
@@ -80,6 +81,20 @@ type Outcome struct {
 	Mutants *MutantsOutcome
 }
 
+// Finish says of a report how long the campaign took, and whether it was interrupted.
+func (o *Outcome) Finish(took time.Duration, interrupted bool) {
+	if o.Result != nil {
+		o.Result.Report.Elapsed = took
+		o.Result.Report.Interrupted = interrupted
+	}
+	if o.Mutants != nil {
+		o.Mutants.Interrupted = interrupted
+	}
+	if o.Table != nil {
+		o.Table.Elapsed, o.Table.Interrupted = took, interrupted
+	}
+}
+
 // MutantsOutcome is what became of mutants, of each of which at most Limit scenarios of a seed were run.
 type MutantsOutcome struct {
 	Seed        uint64
@@ -88,8 +103,8 @@ type MutantsOutcome struct {
 	Interrupted bool
 }
 
-// job is the plan's sort of campaign. The error says what is wrong with the plan.
-func (p *Plan) job(o Options) (job, error) {
+// Job is the plan's sort of campaign. The error says what is wrong with the plan.
+func (p *Plan) Job(o Options) (Job, error) {
 	spaces := 0
 	for _, there := range []bool{p.Sample != nil, p.Mutants != nil, len(p.Configurations) > 0, p.Sweep != nil} {
 		if there {

@@ -98,7 +98,7 @@ type tableJob struct {
 	taken int
 }
 
-func (p *Plan) tableJob(o Options) (job, error) {
+func (p *Plan) tableJob(o Options) (Job, error) {
 	target, err := engine.TargetNamed(cmp.Or(p.Target.Name, "semaphore"))
 	if err != nil {
 		return nil, err
@@ -323,7 +323,7 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func (j *tableJob) batch() []Shard {
+func (j *tableJob) Batch() []Shard {
 	if j.given {
 		return nil
 	}
@@ -338,7 +338,7 @@ type visited struct {
 	Verdicts []report.Verdict `json:"verdicts"`
 }
 
-func (j *tableJob) work(ctx context.Context, s Shard) (any, error) {
+func (j *tableJob) Work(ctx context.Context, s Shard) (any, error) {
 	var out []visited
 	for i := s.From; i < s.To; i++ {
 		v, err := j.visit(ctx, j.cells[i].Exploration)
@@ -371,7 +371,7 @@ func (j *tableJob) visit(ctx context.Context, e engine.Exploration) (*visited, e
 	return v, nil
 }
 
-func (j *tableJob) take(s Shard, result []byte) error {
+func (j *tableJob) Take(s Shard, result []byte) error {
 	var rows []visited
 	if err := json.Unmarshal(result, &rows); err != nil {
 		return err
@@ -387,9 +387,9 @@ func (j *tableJob) take(s Shard, result []byte) error {
 	return nil
 }
 
-func (j *tableJob) enough() string { return "" }
+func (j *tableJob) Enough() string { return "" }
 
-func (j *tableJob) progress() Progress {
+func (j *tableJob) Progress() Progress {
 	size := cmp.Or(j.plan.Shard, tableShard)
 	return Progress{Executions: j.taken, Of: len(j.cells), Shards: (len(j.cells) + size - 1) / size, Unit: "configurations", Violated: j.violated()}
 }
@@ -428,7 +428,7 @@ func described(p *Plan) (built, text string) {
 }
 
 // conclude makes a counterexample of each property that is lost, in the simplest configuration that loses it.
-func (j *tableJob) conclude(ctx context.Context) (*Outcome, error) {
+func (j *tableJob) Conclude(ctx context.Context) (*Outcome, error) {
 	out := &Outcome{Table: j.table(), Counterexamples: make(map[property.Property]*histories.Counterexample)}
 	for _, p := range out.Table.Properties {
 		row := out.Table.Simplest(p)
@@ -462,4 +462,4 @@ func (j *tableJob) example(ctx context.Context, out *Outcome, p property.Propert
 	return nil
 }
 
-func (j *tableJob) sofar() *Outcome { return &Outcome{Table: j.table()} }
+func (j *tableJob) Sofar() *Outcome { return &Outcome{Table: j.table()} }

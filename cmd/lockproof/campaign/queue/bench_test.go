@@ -1,0 +1,81 @@
+//go:build unix
+
+package queue_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue/natstest"
+)
+
+// BenchmarkThroughput compares campaigns of one, two and four workers with the same scenarios without a queue: how many
+// executions a second, and what part that is, by the clock and by the processor's time. Each is the best of some tries, since machines
+// are shared. Shards are as large as they are when a plan does not say: the queue costs some milliseconds a shard.
+func BenchmarkThroughput(b *testing.B) {
+	const scenarios, tries = 409_600, 3
+	for _, where := range []string{"embedded", "server"} {
+		for _, workers := range []int{1, 2, 4} {
+			b.Run(fmt.Sprintf("%s/%d", where, workers), func(b *testing.B) {
+				server := campaign.Server{}
+				if where == "server" {
+					server.URL = natstest.Start(b, "").URL
+				}
+				for n := range b.N {
+					var with, without cost
+					for try := range tries {
+						p := plan(b, `{"lockproof": "campaign", "version": 1, "name": "bench-%d-%d", "sample": {}, "budget": {"executions": %d}}`,
+							n, try, scenarios)
+						if server.URL == "" {
+							server.Dir = filepath.Join(b.TempDir(), "queue")
+						}
+						with = best(with, func() error {
+							_, err := queue.Run(b.Context(), campaign.RunConfig{Plan: p, Server: server, Workers: workers})
+							return err
+						}, b)
+						without = best(without, func() error {
+							_, err := engine.Prove(b.Context(), engine.Config{Seed: 1, Scenarios: scenarios, Workers: workers})
+							return err
+						}, b)
+					}
+					b.ReportMetric(scenarios/with.clock.Seconds(), "executions/s")
+					b.ReportMetric(100*without.clock.Seconds()/with.clock.Seconds(), "%")
+					b.ReportMetric(100*without.processor.Seconds()/with.processor.Seconds(), "processor-%")
+				}
+			})
+		}
+	}
+}
+
+// cost is what something takes.
+type cost struct{ clock, processor time.Duration }
+
+// best is the smaller of a cost and what something takes.
+func best(known cost, do func() error, b *testing.B) cost {
+	b.Helper()
+	began, used := time.Now(), processor(b)
+	if err := do(); err != nil {
+		b.Fatal(err)
+	}
+	took := cost{time.Since(began), processor(b) - used}
+	if known == (cost{}) {
+		return took
+	}
+	return cost{min(known.clock, took.clock), min(known.processor, took.processor)}
+}
+
+// processor is how much of the processor's time this process has used.
+func processor(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,191 @@
+package queue_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
+)
+
+// plan is a campaign's file for a test.
+func plan(t testing.TB, text string, args ...any) *campaign.Plan {
+	t.Helper()
+	p, err := campaign.Decode(fmt.Appendf(nil, text, args...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// card is what a result shows, but for how long it took: the card, the JSON and the counterexamples.
+func card(t testing.TB, res *engine.Result) string {
+	t.Helper()
+	res.Report.Elapsed = 0
+	var b bytes.Buffer
+	if err := report.WriteCard(&b, res.Report, style.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := report.WriteJSON(&b, res.Report); err != nil {
+		t.Fatal(err)
+	}
+	for _, ce := range res.Counterexamples("") {
+		data, err := ce.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(data)
+	}
+	return b.String()
+}
+
+// single is what one machine reports of a target's first scenarios.
+func single(t testing.TB, target string, scenarios int) string {
+	t.Helper()
+	c := engine.Config{Seed: 1, Scenarios: scenarios}
+	var err error
+	if c.Target, err = engine.TargetNamed(target); err != nil {
+		t.Fatal(err)
+	}
+	res, err := engine.Prove(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return card(t, res)
+}
+
+const sampling = `{"lockproof": "campaign", "version": 1, "name": "night", "target": {"name": %q}, "sample": {},
+	"budget": {"executions": %d}, "shard": %d, "lease": "1s"}`
+
+// TestSampleAsOneMachine: a campaign comes to what one machine reports, byte for byte, and going on with it when it is
+// over comes to the same.
+func TestSampleAsOneMachine(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "queue")
+	want := single(t, "locked-is-success", 800)
+	for _, workers := range []int{3, 1} {
+		done := 0
+		out, err := queue.Run(t.Context(), campaign.RunConfig{
+			Plan: plan(t, sampling, "locked-is-success", 800, 20), Server: campaign.Server{Dir: dir}, Workers: workers,
+			Watch: func(s *campaign.Status) { done = s.Done },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := card(t, out.Result); got != want {
+			t.Fatalf("the campaign comes to\n%s\none machine to\n%s", got, want)
+		}
+		if done != 40 {
+			t.Errorf("%d shards are done, expected 40", done)
+		}
+	}
+	if s, err := queue.Look(t.Context(), campaign.Server{Dir: dir}, ""); err != nil || s.Over != "all shards are done" || s.Executions != 800 {
+		t.Errorf("the status is %+v, %v", s, err)
+	}
+}
+
+// TestInterrupted: what an interrupted campaign has stored is not done again.
+func TestInterrupted(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "queue")
+	p := plan(t, sampling, "semaphore", 2000, 20)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := campaign.RunConfig{Plan: p, Server: campaign.Server{Dir: dir}, Workers: 2, Watch: func(*campaign.Status) { cancel() }}
+	out, err := queue.Run(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := out.Result.Report.Scenarios
+	if !out.Result.Report.Interrupted || before == 2000 {
+		t.Fatalf("%d scenarios, interrupted: %v", before, out.Result.Report.Interrupted)
+	}
+	c.Watch = nil
+	if out, err = queue.Run(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := card(t, out.Result), single(t, "semaphore", 2000); got != want {
+		t.Fatalf("the campaign comes to\n%s\none machine to\n%s", got, want)
+	}
+}
+
+// TestStops: a campaign that ends at a violation ends where one machine does, whatever the number of workers.
+func TestStops(t *testing.T) {
+	target, err := engine.TargetNamed("retries-forever")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := engine.Config{Target: target, Seed: 1, Scenarios: 10000}
+	for _, workers := range []int{1, 3} {
+		p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "stops", "target": {"name": "retries-forever"},
+			"sample": {"properties": ["progress", "linearizable"]}, "budget": {"executions": 10000}, "stop": {"violation": ["any"]}, "shard": 512}`)
+		out, err := queue.Run(t.Context(), campaign.RunConfig{Plan: p, Server: campaign.Server{Dir: filepath.Join(t.TempDir(), "queue")}, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Properties = c.Properties.With(out.Result.Report.Properties[0].Property).With(out.Result.Report.Properties[1].Property)
+		c.Until = c.Properties
+		res, err := engine.Prove(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := card(t, out.Result), card(t, res); got != want {
+			t.Fatalf("%d workers come to\n%s\none machine to\n%s", workers, got, want)
+		}
+	}
+}
+
+// TestStopsWithoutNewCoverage: a campaign that comes to nothing new for some shards ends with the same shard, whatever
+// the number of workers.
+func TestStopsWithoutNewCoverage(t *testing.T) {
+	scenarios := 0
+	for _, workers := range []int{1, 3} {
+		p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "stops", "target": {"name": "mutex"},
+			"sample": {}, "budget": {"executions": 20000}, "stop": {"no_new_coverage": 4}, "shard": 100}`)
+		out, err := queue.Run(t.Context(), campaign.RunConfig{Plan: p, Server: campaign.Server{Dir: filepath.Join(t.TempDir(), "queue")}, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := out.Result.Report.Scenarios
+		if n >= 20000 || scenarios != 0 && n != scenarios {
+			t.Errorf("%d workers end after %d scenarios; one after %d, of 20000", workers, n, scenarios)
+		}
+		scenarios = n
+	}
+}
+
+// TestPlans: what is wrong with a campaign's file is said in one line.
+func TestPlans(t *testing.T) {
+	head := `{"lockproof": "campaign", "version": 1, "name": "night"`
+	for text, says := range map[string]string{
+		`{`:                       "unexpected EOF",
+		`{"lockproof": "report"}`: `lockproof: found "report"`,
+		`{"lockproof": "campaign", "version": 9}`:                    "version: found 9",
+		`{"lockproof": "campaign", "version": 1, "name": "A night"}`: `name "A night"`,
+		head + `}`:                            "expected one of sample, mutants, configurations and sweep",
+		head + `, "sample": {}, "colour": 1}`: "colour",
+		head + `, "sample": {}, "target": {"name": "sofa"}}`:      `target "sofa"`,
+		head + `, "sample": {"options": ["order"]}}`:              "expected name=value",
+		head + `, "sample": {"options": ["order=up"]}}`:           "option order",
+		head + `, "sample": {"strategy": "replay"}}`:              "expected random or pct",
+		head + `, "sample": {"properties": ["sofa"]}}`:            `property "sofa"`,
+		head + `, "sample": {"clients": 99}}`:                     "clients 99",
+		head + `, "sample": {}, "stop": {"violation": ["sofa"]}}`: "stop: violation",
+		head + `, "sample": {}, "lease": "1ms"}`:                  "lease 1ms",
+		head + `, "sample": {}, "shard": -1}`:                     "shard -1",
+		head + `, "sample": {}, "budget": {"time": "night"}}`:     "length of time",
+	} {
+		_, err := campaign.Decode([]byte(text))
+		if err == nil || !bytes.Contains([]byte(err.Error()), []byte(says)) || bytes.ContainsRune([]byte(err.Error()), '\n') {
+			t.Errorf("%s: %v; expected one line that says %q", text, err, says)
+		}
+	}
+	if _, err := campaign.Load(filepath.Join(t.TempDir(), "none")); !os.IsNotExist(err) {
+		t.Error(err)
+	}
+}

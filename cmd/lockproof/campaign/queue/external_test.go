@@ -1,0 +1,139 @@
+package queue_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue/natstest"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// python is the command of the example in Python with a bug. Without Python and its driver the test is skipped.
+func python(t *testing.T, bug string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out what takes programs")
+	}
+	const interpreter = "/usr/bin/python3"
+	if err := exec.Command(interpreter, "-c", "import pika").Run(); err != nil {
+		if os.Getenv("LOCKPROOF_REQUIRE_EXAMPLES") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip("NOT TESTED: python3-pika is missing: ", err)
+	}
+	return interpreter + " ../../../../testdata/targets/python/adapter.py " + bug
+}
+
+// TestExternalAsOneMachine: a campaign of somebody else's clients, which send the same whenever they are answered the
+// same, comes to what one machine reports, byte for byte: verdicts, costs, what went over the wire, and counterexamples.
+func TestExternalAsOneMachine(t *testing.T) {
+	const scenarios = 30
+	command := python(t, "release-closes-channel")
+	server := campaign.Server{URL: natstest.Start(t, "").URL}
+	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "external", "target": {"exec": %q},
+		"sample": {"properties": ["no-leak", "mutual-exclusion", "cheap-acquire"]}, "budget": {"executions": %d}, "shard": 7}`, command, scenarios)
+	worked := make(chan error, 1)
+	go func() {
+		await(t, server, 0)
+		worked <- queue.Work(t.Context(), campaign.WorkConfig{Server: server, Workers: 2})
+	}()
+	out, err := queue.Run(t.Context(), campaign.RunConfig{Plan: p, Server: server})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-worked; err != nil {
+		t.Error(err)
+	}
+	got := externalCard(t, out.Result)
+	if !strings.Contains(got, "over the wire") || !strings.Contains(got, "a call sends") || !strings.Contains(got, "✗ violated") {
+		t.Errorf("the campaign comes to\n%s\nexpected a violation, and what went over the wire", got)
+	}
+	for workers := 1; workers <= 2; workers++ {
+		res, err := engine.ProveExternal(t.Context(), engine.ExternalConfig{
+			Starter: &subprocess.Starter{Command: command}, Exec: command, Kind: lock.Semaphore, Seed: 1, Scenarios: scenarios, Workers: workers,
+			Properties: property.Set(0).With(property.NoLeak).With(property.MutualExclusion).With(property.CheapAcquire),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := externalCard(t, res); got != want {
+			t.Errorf("the campaign comes to\n%s\none machine with %d workers to\n%s", got, workers, want)
+		}
+	}
+}
+
+// externalCard is [card] without what clients did that no schedule decided.
+func externalCard(t *testing.T, res *engine.Result) string {
+	t.Helper()
+	res.Report.Uncontrolled = nil
+	return card(t, res)
+}
+
+// TestAnotherTarget: a worker whose target's script is another one takes no part, and neither does whoever goes on with
+// the campaign. What was stored is there when the script is the same again.
+func TestAnotherTarget(t *testing.T) {
+	server := campaign.Server{URL: natstest.Start(t, "").URL}
+	script := filepath.Join(t.TempDir(), "adapter.py")
+	text := func(s string) {
+		t.Helper()
+		if err := os.WriteFile(script, []byte(s), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text("print()")
+	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "external", "target": {"exec": %q}, "sample": {}, "budget": {"executions": 1}}`, "cat "+script)
+	broken := refusal(t, server, p) // the campaign is there, and its target is no adapter
+	text("print(1)")
+	expect(t, refusal(t, server, p), "another campaign external: its target's command or files are others")
+	err := queue.Work(t.Context(), campaign.WorkConfig{Server: server, Workers: 1})
+	expect(t, err.Error(), "its target's command or files are others")
+	if s, err := queue.Look(t.Context(), server, "external"); err != nil || s.Name != "external" {
+		t.Errorf("looking at it says %+v, %v", s, err)
+	}
+	text("print()")
+	if again := refusal(t, server, p); again != broken {
+		t.Errorf("with the first target again: %s; at first: %s", again, broken)
+	}
+}
+
+// TestClientsThatDie: clients that end by themselves again and again end a campaign, as they end a run.
+func TestClientsThatDie(t *testing.T) {
+	command := strings.Fields(python(t, ""))
+	adapter, err := filepath.Abs(command[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := filepath.Join(t.TempDir(), "dying.py")
+	text := `import os, runpy, sys
+class Dying:
+    def __iter__(self):
+        for line in sys.__stdin__:
+            if '"verify"' in line and 'jobs' in line:
+                os._exit(1)
+            yield line
+sys.path.insert(0, os.path.dirname(sys.argv[1]))
+sys.stdin, sys.argv = Dying(), sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name='__main__')
+`
+	if err := os.WriteFile(script, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "external", "target": {"exec": %q}, "sample": {"properties": ["mutual-exclusion"]},
+		"budget": {"executions": 1000}, "shard": 20}`, command[0]+" "+script+" "+adapter)
+	out, err := queue.Run(t.Context(), campaign.RunConfig{Plan: p, Server: campaign.Server{Dir: filepath.Join(t.TempDir(), "queue")}, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := strings.Join(out.Result.Report.Uncontrolled, "\n")
+	if n := out.Result.Report.Scenarios; n > 100 || !strings.Contains(said, "clients ended by themselves") || !strings.Contains(said, "may differ") {
+		t.Errorf("after %d executions it is said\n%s", n, said)
+	}
+}

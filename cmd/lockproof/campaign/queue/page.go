@@ -1,0 +1,69 @@
+package queue
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+	"github.com/lockproof/lockproof/histories/outfile"
+)
+
+// Where the page is left for whoever watches: beside the status.
+const (
+	pageFile   = "page.html"
+	pageObject = "page" // gzip'ed
+)
+
+// A page is made so often while a campaign runs; less often, where making it takes more than a small part of the time.
+const (
+	paging    = 10 * time.Second
+	pagesMost = 20 // times as long as it takes to make one
+)
+
+// page makes the page of what the campaign has come to, now and then, and leaves it.
+func (r *run) page(s *campaign.Status) {
+	if r.config.Page == nil || time.Since(r.paged) < max(paging, pagesMost*r.paging) {
+		return
+	}
+	began := time.Now()
+	if out := r.sofar(s); out != nil {
+		r.leavePage(r.config.Page(out, s))
+	}
+	r.paged, r.paging = time.Now(), time.Since(began)
+}
+
+// sofar is what the campaign has come to at this moment, nil where there is nothing to show yet. Nothing of it was made
+// smaller.
+func (r *run) sofar(s *campaign.Status) *campaign.Outcome {
+	out := r.job.Sofar()
+	if out != nil {
+		out.Finish(time.Duration(s.Seconds*float64(time.Second)), false)
+	}
+	return out
+}
+
+// lastPage makes the page of a campaign that is over, or is left here.
+func (r *run) lastPage(out *campaign.Outcome) {
+	if r.config.Page != nil {
+		r.leavePage(r.config.Page(out, nil))
+	}
+}
+
+// leavePage leaves a page where it is looked for. That is for people: should it fail, the campaign goes on.
+func (r *run) leavePage(page []byte) {
+	if r.config.Server.URL == "" {
+		_ = outfile.Write(filepath.Join(r.config.Server.Dir, pageFile), func(w io.Writer) error { _, err := w.Write(page); return err })
+		return
+	}
+	var packed bytes.Buffer
+	to := gzip.NewWriter(&packed)
+	_, _ = to.Write(page) // to memory
+	_ = to.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), asking)
+	defer cancel()
+	_, _ = r.objects.PutBytes(ctx, pageObject, packed.Bytes())
+}

@@ -1,0 +1,547 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+)
+
+// Queue is what a campaign has on a server: its shards that are to be done, and their results.
+type Queue struct {
+	*connection
+	manifest *campaign.Manifest
+	shards   jetstream.Stream
+	workers  jetstream.Consumer
+	state    jetstream.KeyValue // the manifest, and how far the campaign is
+	results  jetstream.KeyValue // by shard, each created once
+	stored   jetstream.Stream   // the results, in the order in which they were created
+	objects  jetstream.ObjectStore
+}
+
+// mark begins the names and descriptions of all that campaigns have on a server.
+const mark = "lockproof"
+
+// The keys of a campaign's state.
+const (
+	keyManifest = "manifest"
+	keyStatus   = "status"
+	keyElapsed  = "elapsed" // how long it has run for
+	keyOver     = "over"    // why it is; it is not there before
+	keyFailed   = "failed"  // why a shard could not be carried out
+)
+
+const (
+	consumer   = "workers"
+	inline     = 256 << 10       // bytes of a result; a larger one is an object of its own
+	asking     = 5 * time.Second // may an answer take
+	patience   = 2 * time.Minute // a server that was there may be gone so long
+	publishing = 1000            // shards at once
+	idle       = time.Second     // a worker waits for a shard before it looks whether there are more
+)
+
+// The names of what a campaign has on a server.
+func base(name string) string      { return mark + "_" + name }
+func subject(name string) string   { return mark + "." + name + ".shards" }
+func resultsOf(name string) string { return base(name) + "_results" }
+
+// describe is what everything that a campaign has on a server says of itself.
+func describe(name string) string { return mark + " campaign " + name }
+
+// plant makes what a campaign has on a server, or finds it as it was left. What is another campaign's is refused.
+func plant(ctx context.Context, server campaign.Server, m *campaign.Manifest) (*Queue, error) {
+	c, err := connect(&server)
+	if err != nil {
+		return nil, err
+	}
+	q := &Queue{connection: c, manifest: m}
+	if err := q.plant(ctx); err != nil {
+		q.close()
+		return nil, err
+	}
+	return q, nil
+}
+
+func (q *Queue) plant(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, asking)
+	defer cancel()
+	var err error
+	name := q.manifest.Plan.Name
+	if q.state, err = q.bucket(ctx, base(name)); err != nil {
+		return err
+	}
+	if err := q.agree(ctx); err != nil {
+		return err
+	}
+	if q.results, err = q.bucket(ctx, resultsOf(name)); err != nil {
+		return err
+	}
+	if q.objects, err = q.js.ObjectStore(ctx, base(name)); errors.Is(err, jetstream.ErrBucketNotFound) {
+		q.objects, err = q.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: base(name), Description: describe(name)})
+	}
+	if err != nil {
+		return q.explain(err)
+	}
+	if q.shards, err = q.js.Stream(ctx, base(name)); errors.Is(err, jetstream.ErrStreamNotFound) {
+		q.shards, err = q.js.CreateStream(ctx, jetstream.StreamConfig{
+			Name: base(name), Description: describe(name), Subjects: []string{subject(name)}, Retention: jetstream.WorkQueuePolicy,
+		})
+	}
+	if err != nil {
+		return q.explain(err)
+	}
+	if err := q.ours("stream", q.shards.CachedInfo().Config.Description); err != nil {
+		return err
+	}
+	q.workers, err = q.shards.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		Durable: consumer, AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.manifest.Plan.LeaseTime(), MaxAckPending: -1, MaxDeliver: -1,
+	})
+	if err != nil {
+		return q.explain(err)
+	}
+	return q.findStored(ctx)
+}
+
+// findStored finds the stream behind the bucket of results.
+func (q *Queue) findStored(ctx context.Context) (err error) {
+	q.stored, err = q.js.Stream(ctx, "KV_"+q.results.Bucket())
+	return q.explain(err)
+}
+
+// bucket makes a bucket, or finds it.
+func (q *Queue) bucket(ctx context.Context, bucket string) (jetstream.KeyValue, error) {
+	name := q.manifest.Plan.Name
+	kv, err := q.js.KeyValue(ctx, bucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		kv, err = q.js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket, Description: describe(name)})
+	}
+	if err != nil {
+		return nil, q.explain(err)
+	}
+	status, err := kv.Status(ctx)
+	if err != nil {
+		return nil, q.explain(err)
+	}
+	if s, ok := status.(*jetstream.KeyValueBucketStatus); ok {
+		return kv, q.ours("bucket", s.StreamInfo().Config.Description)
+	}
+	return kv, nil
+}
+
+// ours refuses what has the campaign's name and is not lockproof's.
+func (q *Queue) ours(what, description string) error {
+	name := q.manifest.Plan.Name
+	if description == describe(name) {
+		return nil
+	}
+	return fmt.Errorf("queue %s: the %s %s is not lockproof's (%q): give the campaign another name", q.name, what, base(name), description)
+}
+
+// agree writes the manifest, or refuses to take part in a campaign of another.
+func (q *Queue) agree(ctx context.Context) error {
+	data, err := json.Marshal(q.manifest, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	_, err = q.state.Create(ctx, keyManifest, data)
+	if !errors.Is(err, jetstream.ErrKeyExists) {
+		return q.explain(err)
+	}
+	there, err := q.there(ctx)
+	if err != nil {
+		return err
+	}
+	return q.same(there)
+}
+
+// there is the manifest of the campaign that is on the server.
+func (q *Queue) there(ctx context.Context) (*campaign.Manifest, error) {
+	entry, err := q.state.Get(ctx, keyManifest)
+	if err != nil {
+		return nil, q.explain(err)
+	}
+	m := new(campaign.Manifest)
+	if err := json.Unmarshal(entry.Value(), m); err != nil || m.Plan == nil {
+		return nil, fmt.Errorf("queue %s: the campaign %s there is of another version of lockproof: give this one another name", q.name, q.state.Bucket())
+	}
+	return m, nil
+}
+
+// same refuses another campaign of the same name.
+func (q *Queue) same(there *campaign.Manifest) error {
+	if what := q.manifest.Differs(there); what != "" {
+		return fmt.Errorf("queue %s: there is another campaign %s: %s; give this one another name", q.name, there.Plan.Name, what)
+	}
+	return nil
+}
+
+// join finds a campaign that somebody else has made, to take part in it. With another build of lockproof, or another
+// target, that is refused.
+func join(ctx context.Context, server campaign.Server, name string) (*Queue, error) {
+	q, err := find(ctx, server, name)
+	if err != nil {
+		return nil, err
+	}
+	there := q.manifest
+	if q.manifest, err = campaign.NewManifest(there.Plan); err == nil {
+		err = q.same(there)
+	}
+	if err != nil {
+		q.close()
+		return nil, err
+	}
+	return q, nil
+}
+
+// find finds a campaign that somebody else has made, to look at it.
+func find(ctx context.Context, server campaign.Server, name string) (*Queue, error) {
+	c, err := connect(&server)
+	if err != nil {
+		return nil, err
+	}
+	q := &Queue{connection: c}
+	if err := q.find(ctx, name); err != nil {
+		q.close()
+		return nil, err
+	}
+	return q, nil
+}
+
+func (q *Queue) find(ctx context.Context, name string) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, asking)
+	defer cancel()
+	if name == "" {
+		if name, err = q.only(ctx); err != nil {
+			return err
+		}
+	}
+	missing := fmt.Errorf("queue %s: there is no campaign %s: start it with lockproof campaign run", q.name, name)
+	for bucket, kv := range map[string]*jetstream.KeyValue{base(name): &q.state, resultsOf(name): &q.results} {
+		if *kv, err = q.js.KeyValue(ctx, bucket); errors.Is(err, jetstream.ErrBucketNotFound) {
+			return missing
+		} else if err != nil {
+			return q.explain(err)
+		}
+	}
+	if q.manifest, err = q.there(ctx); err != nil {
+		return err
+	}
+	if q.objects, err = q.js.ObjectStore(ctx, base(name)); err != nil {
+		return q.explain(err)
+	}
+	if q.shards, err = q.js.Stream(ctx, base(name)); err != nil {
+		return q.explain(err)
+	}
+	if q.workers, err = q.shards.Consumer(ctx, consumer); err != nil {
+		return q.explain(err)
+	}
+	return q.findStored(ctx)
+}
+
+// only is the name of the one campaign on the server.
+func (q *Queue) only(ctx context.Context) (string, error) {
+	var found []string
+	list := q.js.KeyValueStoreNames(ctx)
+	for bucket := range list.Name() {
+		if name, ok := strings.CutPrefix(bucket, mark+"_"); ok && !strings.HasSuffix(name, "_results") {
+			found = append(found, name)
+		}
+	}
+	if err := list.Error(); err != nil {
+		return "", q.explain(err)
+	}
+	if len(found) == 0 {
+		return "", fmt.Errorf("queue %s: there is no campaign: start one with lockproof campaign run", q.name)
+	}
+	if len(found) > 1 {
+		var err error
+		if found, err = q.unfinished(ctx, found); err != nil {
+			return "", err
+		}
+	}
+	if len(found) != 1 {
+		return "", fmt.Errorf("queue %s: there are %d campaigns that are not over %v: name one", q.name, len(found), found)
+	}
+	return found[0], nil
+}
+
+// unfinished are the campaigns among some that are not over.
+func (q *Queue) unfinished(ctx context.Context, found []string) (out []string, err error) {
+	for _, name := range found {
+		kv, err := q.js.KeyValue(ctx, base(name))
+		if err != nil {
+			return nil, q.explain(err)
+		}
+		_, err = kv.Get(ctx, keyOver)
+		if errors.Is(err, jetstream.ErrKeyNotFound) {
+			out = append(out, name)
+		} else if err != nil {
+			return nil, q.explain(err)
+		}
+	}
+	return out, nil
+}
+
+// Delete deletes what a campaign has on a server. What is not lockproof's is left alone.
+func Delete(ctx context.Context, server campaign.Server, name string) error {
+	if err := campaign.CheckName(name); err != nil {
+		return err
+	}
+	c, err := connect(&server)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	q := &Queue{connection: c, manifest: &campaign.Manifest{Plan: &campaign.Plan{Name: name}}}
+	ctx, cancel := context.WithTimeout(ctx, asking)
+	defer cancel()
+	found := false
+	for _, stream := range []string{base(name), "OBJ_" + base(name), "KV_" + resultsOf(name), "KV_" + base(name)} {
+		s, err := q.js.Stream(ctx, stream)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			continue
+		}
+		if err == nil {
+			if err := q.ours("stream", s.CachedInfo().Config.Description); err != nil {
+				return err
+			}
+			err = q.js.DeleteStream(ctx, stream)
+		}
+		if err != nil {
+			return q.explain(err)
+		}
+		found = true
+	}
+	if !found {
+		return fmt.Errorf("queue %s: there is no campaign %s", q.name, name)
+	}
+	return nil
+}
+
+// fill has the queue hold these shards and no others. Workers that are at work on one go on, and what they come to
+// counts; should others do the same again, the first result does.
+func (q *Queue) fill(ctx context.Context, shards []campaign.Shard) error {
+	if err := q.persist(ctx, func(ctx context.Context) error { return q.shards.Purge(ctx) }); err != nil {
+		return err
+	}
+	for len(shards) > 0 {
+		n := min(len(shards), publishing)
+		if err := q.persist(ctx, func(ctx context.Context) error { return q.publish(ctx, shards[:n]) }); err != nil {
+			return err
+		}
+		shards = shards[n:]
+	}
+	return nil
+}
+
+// publish puts some shards into the queue. After an error some may be there, which does no harm.
+func (q *Queue) publish(ctx context.Context, shards []campaign.Shard) error {
+	var waiting []jetstream.PubAckFuture
+	for _, s := range shards {
+		data, err := json.Marshal(s)
+		if err != nil {
+			return err
+		}
+		f, err := q.js.PublishAsync(subject(q.manifest.Plan.Name), data)
+		if err != nil {
+			return err
+		}
+		waiting = append(waiting, f)
+	}
+	for _, f := range waiting {
+		select {
+		case <-f.Ok():
+		case err := <-f.Err():
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// persist does something on the server until it is done. A server that is gone may come back; one that is full, or
+// refuses it, will not do better.
+func (q *Queue) persist(ctx context.Context, do func(context.Context) error) error {
+	var since time.Time
+	for {
+		once, cancel := context.WithTimeout(ctx, asking)
+		err := do(once)
+		cancel()
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case full(err) || refused(err) || without(err) || definite(err):
+			return q.explain(err)
+		case since.IsZero():
+			since = time.Now()
+		case time.Since(since) > patience:
+			return q.explain(fmt.Errorf("no answer for %v: %w", patience, err))
+		}
+		select {
+		case <-time.After(again):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// definite reports whether an error is the server's answer, and not for want of one.
+func definite(err error) bool {
+	for _, known := range []error{
+		jetstream.ErrKeyExists, jetstream.ErrKeyNotFound, jetstream.ErrMsgNotFound, jetstream.ErrStreamNotFound, jetstream.ErrBucketNotFound,
+		jetstream.ErrObjectNotFound, jetstream.ErrConsumerNotFound, nats.ErrConnectionClosed, nats.ErrMaxPayload,
+	} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// answer is what a shard came to, as it is stored.
+type answer struct {
+	Shard     int     `json:"shard"`
+	Worker    string  `json:"worker"`
+	Delivered uint64  `json:"delivered"` // how often the shard had been given to workers
+	Seconds   float64 `json:"seconds"`
+	// Result is it, or Object the name of the object that it is.
+	Result jsontext.Value `json:"result,omitempty"`
+	Object string         `json:"object,omitempty"`
+}
+
+// store stores what a shard came to, and reports whether it was the first.
+func (q *Queue) store(ctx context.Context, s campaign.Shard, a *answer) (first bool, err error) {
+	if len(a.Result) > inline {
+		a.Object = s.Key() + "." + a.Worker
+		large := []byte(a.Result)
+		if err := q.persist(ctx, func(ctx context.Context) error {
+			_, err := q.objects.PutBytes(ctx, a.Object, large)
+			return err
+		}); err != nil {
+			return false, err
+		}
+		a.Result = nil
+	}
+	data, err := json.Marshal(a)
+	if err != nil {
+		return false, err
+	}
+	// Where the answer to a try is lost, the next finds the key there: then it may be ours, which is as good.
+	err = q.persist(ctx, func(ctx context.Context) error {
+		_, err := q.results.Create(ctx, s.Key(), data)
+		return err
+	})
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// done reports whether a shard has a result.
+func (q *Queue) done(ctx context.Context, s campaign.Shard) (bool, error) {
+	err := q.persist(ctx, func(ctx context.Context) error {
+		_, err := q.results.Get(ctx, s.Key())
+		return err
+	})
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// arrived gives the results that were stored after so many, and how many there are then.
+func (q *Queue) arrived(ctx context.Context, after uint64, each func(answer)) (uint64, error) {
+	var last uint64
+	err := q.persist(ctx, func(ctx context.Context) error {
+		info, err := q.stored.Info(ctx)
+		if err == nil {
+			last = info.State.LastSeq
+		}
+		return err
+	})
+	if err != nil {
+		return after, err
+	}
+	for ; after < last; after++ {
+		a, ok, err := q.answer(ctx, after+1)
+		if err != nil {
+			return after, err
+		}
+		if ok {
+			each(a)
+		}
+	}
+	return after, nil
+}
+
+// answer is the result that was stored as the n-th. There is none where somebody has deleted it.
+func (q *Queue) answer(ctx context.Context, n uint64) (a answer, ok bool, err error) {
+	var message *jetstream.RawStreamMsg
+	err = q.persist(ctx, func(ctx context.Context) (err error) {
+		message, err = q.stored.GetMsg(ctx, n)
+		return err
+	})
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return a, false, nil
+	}
+	if err != nil {
+		return a, false, err
+	}
+	if len(message.Data) == 0 {
+		return a, false, nil
+	}
+	if err := json.Unmarshal(message.Data, &a); err != nil {
+		return a, false, fmt.Errorf("queue %s: the result %s can't be read: %w", q.name, message.Subject, err)
+	}
+	if a.Object != "" {
+		err = q.persist(ctx, func(ctx context.Context) (err error) {
+			a.Result, err = q.objects.GetBytes(ctx, a.Object)
+			return err
+		})
+	}
+	return a, err == nil, err
+}
+
+// note sets a key of the campaign's state.
+func (q *Queue) note(ctx context.Context, key string, value []byte) error {
+	return q.persist(ctx, func(ctx context.Context) error {
+		_, err := q.state.Put(ctx, key, value)
+		return err
+	})
+}
+
+// noted is a key of the campaign's state, nil where it is not set.
+func (q *Queue) noted(ctx context.Context, key string) (value []byte, err error) {
+	err = q.persist(ctx, func(ctx context.Context) error {
+		entry, err := q.state.Get(ctx, key)
+		if err == nil {
+			value = entry.Value()
+		}
+		return err
+	})
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		err = nil
+	}
+	return value, err
+}
+
+// forget deletes keys of the campaign's state.
+func (q *Queue) forget(ctx context.Context, keys ...string) error {
+	for _, key := range keys {
+		if err := q.persist(ctx, func(ctx context.Context) error { return q.state.Delete(ctx, key) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}

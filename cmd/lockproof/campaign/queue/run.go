@@ -1,0 +1,297 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+)
+
+// Run runs a campaign, or goes on with it where it was left, until it is over or ctx is. The error is for a campaign
+// that could not be run; what was stored then is there for the next time.
+func Run(ctx context.Context, c campaign.RunConfig) (*campaign.Outcome, error) {
+	m, err := campaign.NewManifest(c.Plan)
+	if err != nil {
+		return nil, err
+	}
+	j, err := c.Plan.Job(c.Options)
+	if err != nil {
+		return nil, err
+	}
+	q, err := plant(ctx, c.Server, m)
+	if err != nil {
+		return nil, err
+	}
+	defer q.close()
+	r := &run{Queue: q, config: c, job: j, waiting: make(map[int]answer), nudge: make(chan struct{}, 1)}
+	if err := r.run(ctx); err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	out, err := j.Conclude(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out.Finish(r.elapsed(), ctx.Err() != nil)
+	r.lastPage(out)
+	if r.last != nil && ctx.Err() == nil {
+		r.last.Reported = true
+		r.leave(r.last)
+	}
+	return out, nil
+}
+
+// run is a campaign that is being run: it gives out shards, and takes in what they come to.
+type run struct {
+	*Queue
+	config campaign.RunConfig
+	job    campaign.Job
+	nudge  chan struct{} // a worker of ours has stored something
+
+	began   time.Time
+	before  time.Duration    // it ran for, at other times
+	read    uint64           // results that were read
+	waiting map[int]answer   // results by shard that wait for those before them
+	next    int              // the shard whose result is taken in next
+	again   int              // deliveries of shards after the first, of those that were taken in
+	quiet   time.Time        // since when nothing has arrived
+	told    time.Time        // when somebody was told last how far it is
+	last    *campaign.Status // of a campaign that is over
+	paged   time.Time        // when a page was made last
+	paging  time.Duration    // that took so long
+	found   int              // executions that were done at other times
+
+	mu     sync.Mutex
+	failed error // why a worker of ours could not go on
+}
+
+// polling is how often it is looked for results of workers elsewhere.
+const polling = 100 * time.Millisecond
+
+// run has all shards carried out, as far as it takes.
+func (r *run) run(ctx context.Context) error {
+	if err := r.resume(ctx); err != nil {
+		return err
+	}
+	working, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	if r.config.Workers > 0 {
+		wg.Go(func() { r.work(working) })
+	}
+	err := r.distribute(ctx)
+	stop()
+	wg.Wait()
+	if err != nil {
+		return err
+	}
+	return r.finished(ctx)
+}
+
+// resume finds out what was done at other times.
+func (r *run) resume(ctx context.Context) error {
+	r.began, r.quiet = time.Now(), time.Now()
+	text, err := r.noted(ctx, keyElapsed)
+	if err != nil {
+		return err
+	}
+	if text != nil {
+		r.before, _ = time.ParseDuration(string(text)) // what can't be read is as if it had not run
+	}
+	if err := r.forget(ctx, keyOver, keyFailed); err != nil {
+		return err
+	}
+	return r.collect(ctx)
+}
+
+// elapsed is how long the campaign has run.
+func (r *run) elapsed() time.Duration { return r.before + time.Since(r.began) }
+
+// work has workers of ours carry out shards.
+func (r *run) work(ctx context.Context) {
+	err := r.crew(ctx, r.job, r.config.Workers, r.poke)
+	if err != nil && ctx.Err() == nil {
+		r.mu.Lock()
+		r.failed = err
+		r.mu.Unlock()
+	}
+	r.poke()
+}
+
+func (r *run) poke() {
+	select {
+	case r.nudge <- struct{}{}:
+	default:
+	}
+}
+
+// distribute gives out one batch of shards after the other, and takes in their results, until there are no more or it
+// is enough.
+func (r *run) distribute(ctx context.Context) error {
+	for {
+		batch := r.job.Batch()
+		if len(batch) == 0 {
+			return nil
+		}
+		if err := r.take(batch); err != nil {
+			return err
+		}
+		if r.job.Enough() != "" {
+			return nil
+		}
+		if err := r.refill(ctx, batch); err != nil {
+			return err
+		}
+		for r.next <= batch[len(batch)-1].Number {
+			if err := r.wait(ctx, batch); err != nil {
+				return err
+			}
+			if err := r.take(batch); err != nil {
+				return err
+			}
+			if r.job.Enough() != "" || r.overtime() {
+				r.rest(batch)
+				return nil
+			}
+		}
+	}
+}
+
+// take takes in what has arrived, as far as nothing before it is missing.
+func (r *run) take(batch []campaign.Shard) error {
+	first := batch[0].Number
+	for r.next-first < len(batch) && r.job.Enough() == "" {
+		a, there := r.waiting[r.next]
+		if !there {
+			break
+		}
+		if err := r.takeIn(batch[r.next-first], a); err != nil {
+			return err
+		}
+		r.next++
+	}
+	r.tell()
+	return nil
+}
+
+func (r *run) takeIn(s campaign.Shard, a answer) error {
+	delete(r.waiting, s.Number)
+	r.again += int(max(a.Delivered, 1) - 1)
+	if err := r.job.Take(s, a.Result); err != nil {
+		return fmt.Errorf("queue %s: the result of shard %d can't be read: %w", r.name, s.Number, err)
+	}
+	return nil
+}
+
+// rest takes in, when time is over, what has arrived behind something that is missing.
+func (r *run) rest(batch []campaign.Shard) {
+	for _, s := range batch {
+		if a, there := r.waiting[s.Number]; there && r.job.Enough() == "" {
+			_ = r.takeIn(s, a) // what can't be read is as what is missing
+		}
+	}
+}
+
+// overtime reports whether the time for the campaign is over.
+func (r *run) overtime() bool {
+	limit := time.Duration(r.config.Plan.Budget.Time)
+	return limit > 0 && r.elapsed() >= limit
+}
+
+// refill has the queue hold the shards of a batch that have no result.
+func (r *run) refill(ctx context.Context, batch []campaign.Shard) error {
+	r.quiet = time.Now()
+	missing := slices.DeleteFunc(slices.Clone(batch), func(s campaign.Shard) bool {
+		_, there := r.waiting[s.Number]
+		return there || s.Number < r.next
+	})
+	if len(missing) == 0 {
+		return nil
+	}
+	return r.fill(ctx, missing)
+}
+
+// wait waits for something to arrive. Where nothing does though nobody is at work, shards were lost with their server's
+// disk, and are given out again.
+func (r *run) wait(ctx context.Context, batch []campaign.Shard) error {
+	select {
+	case <-r.nudge:
+	case <-time.After(polling):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	r.mu.Lock()
+	failed := r.failed
+	r.mu.Unlock()
+	if failed != nil {
+		return failed
+	}
+	if err := r.collect(ctx); err != nil {
+		return err
+	}
+	if time.Since(r.quiet) < r.config.Plan.LeaseTime() {
+		return nil
+	}
+	r.quiet = time.Now()
+	if why, err := r.noted(ctx, keyFailed); err != nil || why != nil {
+		return errors.Join(err, fmt.Errorf("a worker could not go on: %s", why))
+	}
+	idle, err := r.empty(ctx)
+	if err != nil || !idle {
+		return err
+	}
+	return r.refill(ctx, batch)
+}
+
+// empty reports whether the queue has nothing and nobody is at work.
+func (r *run) empty(ctx context.Context) (empty bool, err error) {
+	err = r.persist(ctx, func(ctx context.Context) error {
+		info, err := r.workers.Info(ctx)
+		if errors.Is(err, jetstream.ErrConsumerNotFound) {
+			empty = true
+			return nil
+		}
+		if err == nil {
+			empty = info.NumPending == 0 && info.NumAckPending == 0
+		}
+		return err
+	})
+	return empty, err
+}
+
+// collect reads the results that have arrived.
+func (r *run) collect(ctx context.Context) (err error) {
+	r.read, err = r.arrived(ctx, r.read, func(a answer) {
+		if a.Shard >= r.next {
+			r.waiting[a.Shard] = a
+			r.quiet = time.Now()
+		}
+	})
+	return err
+}
+
+// finished says that the campaign is over, so that workers elsewhere end.
+func (r *run) finished(ctx context.Context) error {
+	why := r.job.Enough()
+	if why == "" {
+		why = "all shards are done"
+	}
+	s := r.status()
+	s.Over, s.Left = why, 0
+	if r.config.Watch != nil {
+		r.config.Watch(s)
+	}
+	r.leave(s)
+	r.last = s
+	if err := r.note(ctx, keyElapsed, []byte(r.elapsed().String())); err != nil {
+		return err
+	}
+	if err := r.note(ctx, keyOver, []byte(why)); err != nil {
+		return err
+	}
+	return r.persist(ctx, func(ctx context.Context) error { return r.shards.Purge(ctx) })
+}

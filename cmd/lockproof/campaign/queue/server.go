@@ -1,0 +1,212 @@
+package queue
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+)
+
+// connection is a connection to a server, and the server where it is ours.
+type connection struct {
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	ours    *server.Server
+	release func()
+	name    string // as errors have it
+}
+
+const (
+	connecting = 3 * time.Second        // may take so long
+	again      = 100 * time.Millisecond // until the next try where the server is gone
+)
+
+// connect connects to the server, or starts it.
+func connect(s *campaign.Server) (*connection, error) {
+	c := &connection{name: s.String(), release: func() {}}
+	asked, err := options(s)
+	if err != nil {
+		return nil, err
+	}
+	if s.URL == "" {
+		if err := c.start(s.Dir); err != nil {
+			return nil, err
+		}
+		asked = append(asked, nats.InProcessServer(c.ours))
+	}
+	if c.nc, err = nats.Connect(s.URL, asked...); err == nil {
+		err = c.greet()
+	}
+	if err != nil {
+		c.close()
+		return nil, c.explain(err)
+	}
+	return c, nil
+}
+
+// greet asks whether there is JetStream. A server that has just been started may take a moment for it.
+func (c *connection) greet() (err error) {
+	if c.js, err = jetstream.New(c.nc); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), connecting)
+	defer cancel()
+	for {
+		_, err = c.js.AccountInfo(ctx)
+		if !without(err) && !errors.Is(err, nats.ErrNoResponders) {
+			return err
+		}
+		select {
+		case <-time.After(again):
+		case <-ctx.Done():
+			return jetstream.ErrJetStreamNotEnabled
+		}
+	}
+}
+
+// options are those of a connection to a server.
+func options(s *campaign.Server) ([]nats.Option, error) {
+	out := []nats.Option{
+		nats.Name("lockproof"), nats.Timeout(connecting), nats.MaxReconnects(-1), nats.ReconnectWait(again),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // whoever waits for an answer is told as well
+	}
+	if s.Creds != "" {
+		if err := readable(s.Creds); err != nil {
+			return nil, fmt.Errorf("credentials: %w", err)
+		}
+		out = append(out, nats.UserCredentials(s.Creds))
+	}
+	if s.NKey != "" {
+		option, err := nats.NkeyOptionFromSeed(s.NKey)
+		if err != nil {
+			return nil, fmt.Errorf("NKey %s: %w", s.NKey, err)
+		}
+		out = append(out, option)
+	}
+	if s.Cert != "" || s.Key != "" {
+		if _, err := tls.LoadX509KeyPair(s.Cert, s.Key); err != nil {
+			return nil, fmt.Errorf("certificate %q with key %q: %w", s.Cert, s.Key, err)
+		}
+		out = append(out, nats.ClientCert(s.Cert, s.Key))
+	}
+	if s.CA != "" {
+		if err := readable(s.CA); err != nil {
+			return nil, fmt.Errorf("certificate authority: %w", err)
+		}
+		out = append(out, nats.RootCAs(s.CA))
+	}
+	return out, nil
+}
+
+func readable(path string) error {
+	f, err := os.Open(path)
+	if err == nil {
+		err = f.Close()
+	}
+	return err
+}
+
+// start starts a server in this process, without a port.
+func (c *connection) start(dir string) (err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if c.release, err = claim(filepath.Join(dir, "lock")); err != nil {
+		return err
+	}
+	c.ours, err = server.NewServer(&server.Options{
+		ServerName: "lockproof", DontListen: true, JetStream: true, StoreDir: dir, NoLog: true, NoSigs: true,
+	})
+	if err != nil {
+		c.release()
+		return fmt.Errorf("starting a queue in %s: %w", dir, err)
+	}
+	c.ours.Start()
+	if !c.ours.ReadyForConnections(10 * time.Second) {
+		c.close()
+		return fmt.Errorf("starting a queue in %s: it was not ready within 10 s", dir)
+	}
+	return nil
+}
+
+func (c *connection) close() {
+	if c.nc != nil {
+		c.nc.Close()
+	}
+	if c.ours != nil {
+		c.ours.Shutdown()
+		c.ours.WaitForShutdown()
+	}
+	c.release()
+}
+
+// Errors of JetStream that no try mends, by their numbers.
+const (
+	tooFewResources  = 10023
+	storeFull        = 10047
+	storeFailed      = 10077
+	streamLimit      = 10026
+	accountResources = 10002
+)
+
+// full reports whether a server has no room left.
+func full(err error) bool {
+	var api *jetstream.APIError
+	if !errors.As(err, &api) {
+		return false
+	}
+	switch api.ErrorCode {
+	case tooFewResources, storeFull, storeFailed, streamLimit, accountResources:
+		return true
+	}
+	return false
+}
+
+// refused reports whether a server does not let us do what is needed.
+func refused(err error) bool {
+	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrPermissionViolation) ||
+		errors.Is(err, nats.ErrAuthRevoked) || errors.Is(err, nats.ErrNkeysNotSupported)
+}
+
+// without reports whether a server has no JetStream.
+func without(err error) bool {
+	return errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)
+}
+
+// explain is an error of the server's in words, and what to do about it.
+func (c *connection) explain(err error) error {
+	var what string
+	switch {
+	case err == nil:
+		return nil
+	case refused(err):
+		what = "the server refuses the credentials: give the right ones, with --creds, --nkey or in the URL"
+	case full(err):
+		what = "the server has no room: make some, and go on; what was stored is there"
+	case without(err):
+		what = "the server has no JetStream: start it with -js, or name another"
+	case errors.Is(err, nats.ErrNoServers):
+		what = "no server answers: start one with nats-server -js, name another, or leave --queue out"
+	default:
+		what = err.Error()
+	}
+	return &serverError{fmt.Sprintf("queue %s: %s", c.name, what), err}
+}
+
+// serverError is an error of the server's in words.
+type serverError struct {
+	text string
+	err  error
+}
+
+func (e *serverError) Error() string { return e.text }
+func (e *serverError) Unwrap() error { return e.err }

@@ -1,0 +1,153 @@
+package queue
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/go-json-experiment/json"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+)
+
+// Watcher looks at a campaign from outside. That changes nothing, takes no part, and may be done by any build of
+// lockproof.
+type Watcher struct {
+	dir string // of a campaign without a server; "" where there is one
+	q   *Queue
+	// page is what was seen of the page last.
+	page string
+}
+
+// Watch finds a campaign to look at: the only one on the server, where the name is "".
+func Watch(ctx context.Context, server campaign.Server, name string) (*Watcher, error) {
+	if server.URL == "" {
+		return &Watcher{dir: server.Dir}, nil
+	}
+	q, err := find(ctx, server, name)
+	if err != nil {
+		return nil, err
+	}
+	return &Watcher{q: q}, nil
+}
+
+// Close ends the looking.
+func (w *Watcher) Close() {
+	if w.q != nil {
+		w.q.close()
+	}
+}
+
+// Look is the status of a campaign: of the only one on the server, where the name is "".
+func Look(ctx context.Context, server campaign.Server, name string) (*campaign.Status, error) {
+	w, err := Watch(ctx, server, name)
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	return w.Look(ctx)
+}
+
+// Look is the status of the campaign.
+func (w *Watcher) Look(ctx context.Context) (*campaign.Status, error) {
+	if w.q == nil {
+		return lookIn(w.dir)
+	}
+	return w.q.look(ctx)
+}
+
+// Page is the page that whoever runs the campaign has left of it last, if that is another one than the time before; nil
+// if it is not, or there is none.
+func (w *Watcher) Page(ctx context.Context) ([]byte, error) {
+	if w.q == nil {
+		return w.pageIn()
+	}
+	var info *jetstream.ObjectInfo
+	var packed []byte
+	err := w.q.persist(ctx, func(ctx context.Context) (err error) {
+		if info, err = w.q.objects.GetInfo(ctx, pageObject); err == nil && info.NUID != w.page {
+			packed, err = w.q.objects.GetBytes(ctx, pageObject)
+		}
+		return err
+	})
+	if errors.Is(err, jetstream.ErrObjectNotFound) || err == nil && packed == nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	w.page = info.NUID
+	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("queue %s: the page can't be read: %w", w.q.name, err)
+	}
+	return io.ReadAll(unpacked)
+}
+
+// pageIn is Page of a campaign in a directory.
+func (w *Watcher) pageIn() ([]byte, error) {
+	path := filepath.Join(w.dir, pageFile)
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	seen := info.ModTime().String()
+	if seen == w.page {
+		return nil, nil
+	}
+	w.page = seen
+	return os.ReadFile(path)
+}
+
+// look is the status as whoever runs the campaign has left it, and what has changed since then.
+func (q *Queue) look(ctx context.Context) (*campaign.Status, error) {
+	s := &campaign.Status{Name: q.manifest.Plan.Name}
+	data, err := q.noted(ctx, keyStatus)
+	if err != nil {
+		return nil, err
+	}
+	if data != nil {
+		if err := json.Unmarshal(data, s); err != nil {
+			return nil, fmt.Errorf("queue %s: the status of campaign %s can't be read: %w", q.name, s.Name, err)
+		}
+	}
+	over, err := q.noted(ctx, keyOver)
+	if err != nil {
+		return nil, err
+	}
+	s.Over = string(over)
+	err = q.persist(ctx, func(ctx context.Context) error {
+		results, err := q.stored.Info(ctx)
+		if err != nil {
+			return err
+		}
+		s.Done = int(results.State.Msgs)
+		info, err := q.workers.Info(ctx)
+		if err == nil {
+			s.Running = info.NumAckPending
+		}
+		return err
+	})
+	return s, err
+}
+
+func lookIn(dir string) (*campaign.Status, error) {
+	data, err := os.ReadFile(filepath.Join(dir, statusFile))
+	if err != nil {
+		return nil, fmt.Errorf("there is no campaign in %s: start it with lockproof campaign run, or give the server's --queue", dir)
+	}
+	s := new(campaign.Status)
+	if err := json.Unmarshal(data, s); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, statusFile), err)
+	}
+	return s, nil
+}

@@ -1,0 +1,165 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+)
+
+// Work carries out shards of somebody's campaign until it is over, or ctx is. What it had begun then is given back.
+func Work(ctx context.Context, c campaign.WorkConfig) error {
+	q, err := join(ctx, c.Server, c.Name)
+	if err != nil {
+		return err
+	}
+	defer q.close()
+	j, err := q.manifest.Plan.Job(c.Options)
+	if err != nil {
+		return err
+	}
+	var done atomic.Int64
+	return q.crew(ctx, j, c.Workers, func() {
+		if n := int(done.Add(1)); c.Done != nil {
+			c.Done(n)
+		}
+	})
+}
+
+// crew has so many workers carry out shards until the campaign is over, or one of them cannot go on.
+func (q *Queue) crew(ctx context.Context, j campaign.Job, n int, done func()) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	host, _ := os.Hostname() // it is for people
+	var wg sync.WaitGroup
+	for i := range n {
+		w := worker{Queue: q, job: j, name: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), i+1), done: done}
+		wg.Go(func() {
+			if err := w.run(ctx); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// worker carries out one shard after the other.
+type worker struct {
+	*Queue
+	job  campaign.Job
+	name string
+	done func()
+}
+
+// run carries out shards until the campaign is over.
+func (w *worker) run(ctx context.Context) error {
+	for {
+		message, err := w.next(ctx)
+		if err != nil {
+			return err
+		}
+		if message == nil {
+			why, err := w.noted(ctx, keyOver)
+			if err != nil || why != nil {
+				return err
+			}
+			continue
+		}
+		if err := w.carry(ctx, message); err != nil {
+			return err
+		}
+	}
+}
+
+// next is the next shard to carry out, nil where there is none for now.
+func (w *worker) next(ctx context.Context) (message jetstream.Msg, err error) {
+	err = w.persist(ctx, func(ctx context.Context) (err error) {
+		waiting, cancel := context.WithTimeout(ctx, idle)
+		defer cancel()
+		message, err = w.workers.Next(jetstream.FetchContext(waiting))
+		if waiting.Err() != nil || errors.Is(err, jetstream.ErrNoMessages) || errors.Is(err, nats.ErrTimeout) {
+			return ctx.Err()
+		}
+		return err
+	})
+	return message, err
+}
+
+// carry carries out a shard, unless that was done already, stores what it comes to, and only then says so.
+func (w *worker) carry(ctx context.Context, message jetstream.Msg) error {
+	var s campaign.Shard
+	if err := json.Unmarshal(message.Data(), &s); err != nil {
+		return fmt.Errorf("queue %s: a shard can't be read: %w", w.Queue.name, err)
+	}
+	done, err := w.Queue.done(ctx, s)
+	if err != nil {
+		return err
+	}
+	if done {
+		acknowledge(message)
+		return nil
+	}
+	delivered := uint64(1)
+	if about, err := message.Metadata(); err == nil {
+		delivered = about.NumDelivered
+	}
+	began := time.Now()
+	stop := w.vouch(message)
+	result, err := w.job.Work(ctx, s)
+	stop()
+	if err != nil {
+		return w.failed(ctx, s, message, err)
+	}
+	data, err := json.Marshal(result)
+	if err != nil {
+		return err
+	}
+	if _, err := w.store(ctx, s, &answer{
+		Shard: s.Number, Worker: w.name, Delivered: delivered, Seconds: time.Since(began).Seconds(), Result: data,
+	}); err != nil {
+		return err
+	}
+	w.done()
+	acknowledge(message)
+	return nil
+}
+
+// acknowledge says that a shard is done. Should that not arrive, it is delivered again, and its result is there.
+func acknowledge(message jetstream.Msg) { _ = message.Ack() }
+
+// vouch says again and again that a shard's worker lives, until stop is called.
+func (w *worker) vouch(message jetstream.Msg) (stop func()) {
+	ticker, ended := time.NewTicker(w.manifest.Plan.LeaseTime()/4), make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-ticker.C:
+				_ = message.InProgress() // if the server is gone, the next may arrive
+			case <-ended:
+				return
+			}
+		}
+	}()
+	return func() { ticker.Stop(); close(ended) }
+}
+
+// failed tells why a shard could not be carried out, and gives it back. A shard that was interrupted can be.
+func (w *worker) failed(ctx context.Context, s campaign.Shard, message jetstream.Msg, err error) error {
+	_ = message.Nak() // otherwise it is delivered again when its lease is over
+	if ctx.Err() != nil {
+		_ = w.nc.FlushTimeout(asking)
+		return ctx.Err()
+	}
+	err = fmt.Errorf("shard %d: %w", s.Number, err)
+	return errors.Join(err, w.note(ctx, keyFailed, []byte(err.Error())))
+}

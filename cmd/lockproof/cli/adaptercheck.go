@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/adapters/subprocess/adaptercheck"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// adapterCheckFlags say which adapter to check, as what.
+type adapterCheckFlags struct {
+	exec  string
+	lock  string
+	limit time.Duration
+}
+
+func adapterCheckCommand() *cobra.Command {
+	f := new(adapterCheckFlags)
+	cmd := &cobra.Command{
+		Use:   "adapter-check --exec 'COMMAND'",
+		Short: "walk through the protocol with an adapter, call by call",
+		Long: `adapter-check starts two clients from a command and calls each operation of theirs once
+or twice, on the simulated broker: green is what came as it should, red what did not, with
+what was expected and what to do. It shows whether an adapter can be talked to, and nothing
+about whether its lock is any good: that is for prove.
+
+Exit codes: 0 all green, 1 something is red, 2 the check could not be made.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	cmd.Flags().StringVar(&f.exec, "exec", "", "the `COMMAND` that starts a client, as a shell takes it")
+	cmd.Flags().StringVar(&f.lock, "lock-type", lock.Semaphore.String(), "the `TYPE` of lock: semaphore, mutex or persistent-mutex")
+	f.limit = adaptercheck.DefaultLimit
+	cmd.Flags().Var(span{&f.limit}, "limit", "how long a call may take")
+	return cmd
+}
+
+func (f *adapterCheckFlags) run(c *cobra.Command) error {
+	if strings.TrimSpace(f.exec) == "" {
+		return errors.New("--exec is missing: expected the command that starts a client, such as --exec 'python3 my_adapter.py'")
+	}
+	kind, err := lock.KindNamed(f.lock)
+	if err != nil {
+		return fmt.Errorf("--lock-type: %w", err)
+	}
+	out := adaptercheck.Printer{Out: c.OutOrStdout(), Color: outputStyle().Color}
+	config := adaptercheck.Config{Command: f.exec, Kind: kind, Limit: f.limit, Stderr: c.ErrOrStderr()}
+	green, err := adaptercheck.Run(c.Context(), config, out.Step)
+	if err != nil {
+		return err
+	}
+	out.Sum()
+	if !green {
+		return errViolated
+	}
+	return nil
+}

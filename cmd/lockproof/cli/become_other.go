@@ -1,0 +1,26 @@
+//go:build !unix
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+)
+
+// become has a program carry out our command line, and ends as it does. An interrupt reaches both.
+func become(path string) error {
+	cmd := exec.Command(path, os.Args[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err := cmd.Run()
+	var ended *exec.ExitError
+	switch {
+	case errors.As(err, &ended):
+		os.Exit(ended.ExitCode())
+	case err != nil:
+		return fmt.Errorf("starting %s: %w", path, err)
+	}
+	os.Exit(exitHolds)
+	return nil
+}

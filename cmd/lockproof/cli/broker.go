@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/sim/broker"
+)
+
+// brokerFlags say where the simulated broker listens, which version it is like, and how it confirms.
+type brokerFlags struct {
+	listen   string
+	anywhere bool
+	refuses  bool
+	joins    bool
+	routes   bool
+}
+
+func brokerCommand() *cobra.Command {
+	f := new(brokerFlags)
+	cmd := &cobra.Command{
+		Use:   "broker",
+		Short: "run the simulated broker for any AMQP 0-9-1 client, until interrupted",
+		Long: `broker runs the simulated broker for any AMQP 0-9-1 client, until interrupted.
+
+Queues, exchanges, messages, confirms, transactions and consumers are as in RabbitMQ 3.10.8,
+errors and their texts included. What it does not have, such as dead letters and quorum queues,
+it refuses with 540 NOT_IMPLEMENTED. Nothing is kept when it ends.
+
+Anybody who reaches its address can use it, with the name and password guest. So it listens
+on this machine alone, unless --listen-anywhere is given. It prints its address first, and when it is interrupted what clients have sent.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:5673", "the `ADDRESS` to listen on; port 0 picks a free one")
+	cmd.Flags().BoolVar(&f.anywhere, "listen-anywhere", false, "allow --listen with an address that other machines can reach")
+	cmd.Flags().BoolVar(&f.joins, "multiple-confirms", true, "confirm messages that come together by one confirm, as RabbitMQ does; if false, each by its own")
+	cmd.Flags().BoolVar(&f.refuses, "refuse-transient", false, "refuse queues that are neither durable nor exclusive, as RabbitMQ 4.3 does")
+	cmd.Flags().BoolVar(&f.routes, "route-when-published", false, "look a transaction's queues up when a message is published and not when it is committed, as RabbitMQ 4 does")
+	return cmd
+}
+
+// run serves until it is interrupted, which is how this is meant to end.
+func (f *brokerFlags) run(c *cobra.Command) error {
+	if err := f.local(); err != nil {
+		return err
+	}
+	b := wire.NewSimulated(wire.SimulatedOptions{Broker: broker.Options{TransientRefused: f.refuses, RoutedAtPublish: f.routes}})
+	var clock sync.WaitGroup
+	var gate wire.Gate = wire.Through{}
+	if f.joins {
+		gate = wire.Together{}
+	}
+	server, err := wire.Listen(f.listen, wire.Config{Backend: b, Gate: gate})
+	if err != nil {
+		return err
+	}
+	clock.Go(func() { b.FollowClock(c.Context()) })
+	fmt.Fprintln(c.OutOrStdout(), server.URL())
+	<-c.Context().Done()
+	clock.Wait()
+	err = server.Close()
+	writeCounts(c.OutOrStdout(), server.Counts())
+	return err
+}
+
+// local refuses an address that other machines can reach, unless that is wanted.
+func (f *brokerFlags) local() error {
+	host, _, err := net.SplitHostPort(f.listen)
+	if err != nil {
+		return fmt.Errorf("--listen %q: expected an address with a port, such as 127.0.0.1:5673", f.listen)
+	}
+	ip := net.ParseIP(host)
+	if f.anywhere || host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("--listen %s can be reached from other machines, by anybody, with the password guest: add --listen-anywhere if that is meant, or listen on 127.0.0.1", f.listen)
+}
+
+// writeCounts writes what clients have sent.
+func writeCounts(out io.Writer, counts wire.Counts) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "connections\t%d\nchannels\t%d\nround trips\t%d\n", counts.Opened, counts.ChannelsOpened, counts.RoundTrips)
+	for id, m := range counts.Used() {
+		fmt.Fprintf(w, "%s\t%d\n", id, m.Received)
+	}
+	w.Flush()
+}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+)
+
+// TestBroker: the broker says where it is, takes a client there, and ends in good order when it is
+// interrupted.
+func TestBroker(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	cmd := brokerCommand()
+	cmd.SetArgs([]string{"--listen", "127.0.0.1:0"})
+	r, w := io.Pipe()
+	cmd.SetOut(w)
+	ended := make(chan error)
+	go func() { ended <- cmd.ExecuteContext(ctx) }()
+	out := bufio.NewReader(r)
+	url, err := out.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := amqp091.Dial(strings.TrimSpace(url))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Channel(); err != nil {
+		t.Error(err)
+	}
+	interrupt()
+	summary := make(chan string)
+	go func() {
+		text, _ := io.ReadAll(out)
+		summary <- string(text)
+	}()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	w.Close()
+	if text := <-summary; !strings.Contains(text, "channel.open") {
+		t.Errorf("does not say that a channel was opened: %q", text)
+	}
+}
+
+// TestBrokerListensHere: an address that other machines can reach needs a flag of its own, and the error says which.
+func TestBrokerListensHere(t *testing.T) {
+	for listen, here := range map[string]bool{
+		"127.0.0.1:0": true, "127.8.8.8:0": true, "[::1]:0": true, "localhost:0": true,
+		":0": false, "0.0.0.0:0": false, "[::]:0": false, "192.0.2.1:0": false, "example.com:0": false,
+	} {
+		if err := (&brokerFlags{listen: listen}).local(); (err == nil) != here || err != nil && !strings.Contains(err.Error(), "--listen-anywhere") {
+			t.Errorf("%s: %v", listen, err)
+		}
+		if err := (&brokerFlags{listen: listen, anywhere: true}).local(); err != nil {
+			t.Errorf("%s with --listen-anywhere: %v", listen, err)
+		}
+	}
+	if err := (&brokerFlags{listen: "5673"}).local(); err == nil || !strings.Contains(err.Error(), "port") {
+		t.Errorf("no port: %v", err)
+	}
+}

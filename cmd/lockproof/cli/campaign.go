@@ -1,0 +1,434 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+	"github.com/lockproof/lockproof/histories/outfile"
+	"github.com/lockproof/lockproof/histories/report"
+)
+
+func campaignCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "campaign",
+		Short: "spread a long run over many workers and machines",
+		Long: `A campaign is a long run that is spread over workers: in this process, or on many
+machines. A file says what is judged, which scenarios there are, how long it may take, and
+when it stops. The work is cut into shards; whoever dies, and whatever is killed, each
+shard counts once, and the card is the one that a single machine would have printed.
+
+The queue is NATS JetStream: a server in this process without a port, or with --queue a
+server or cluster of yours.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	cmd.AddCommand(campaignRunCommand(), campaignWorkCommand(), campaignStatusCommand(), campaignDeleteCommand())
+	if campaigns == nil {
+		for _, sub := range cmd.Commands() {
+			sub.RunE = handOver
+		}
+	}
+	return cmd
+}
+
+// queueFlags say where a campaign's queue is.
+type queueFlags struct {
+	queue, creds, nkey, cert, key, ca string
+}
+
+func (f *queueFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.queue, "queue", "", "the `URL` of a NATS server with JetStream, such as nats://host:4222; with commas where there are several")
+	flags.StringVar(&f.creds, "creds", "", "with --queue, a user's credentials `FILE`")
+	flags.StringVar(&f.nkey, "nkey", "", "with --queue, a `FILE` with an NKey's seed")
+	flags.StringVar(&f.cert, "tlscert", "", "with --queue, a client's certificate `FILE`")
+	flags.StringVar(&f.key, "tlskey", "", "with --queue, the key `FILE` of --tlscert")
+	flags.StringVar(&f.ca, "tlsca", "", "with --queue, a `FILE` with the certificate authority that has signed the server's")
+}
+
+// check refuses flags that have nothing to decide.
+func (f *queueFlags) check(c *cobra.Command) error {
+	if f.queue == "" {
+		return given(c, "without --queue: the queue is in this process; leave it out, or name a server", "creds", "nkey", "tlscert", "tlskey", "tlsca")
+	}
+	if f.cert == "" {
+		return given(c, "without --tlscert: a key belongs to a certificate; give both", "tlskey")
+	}
+	if f.key == "" {
+		return given(c, "without --tlskey: a certificate takes its key; give both", "tlscert")
+	}
+	return nil
+}
+
+func (f *queueFlags) server(dir string) campaign.Server {
+	return campaign.Server{URL: f.queue, Dir: dir, Creds: f.creds, NKey: f.nkey, Cert: f.cert, Key: f.key, CA: f.ca}
+}
+
+// campaignRunFlags are what `campaign run` is told.
+type campaignRunFlags struct {
+	dir     string
+	workers int
+	queueFlags
+	outputFlags
+	plan *campaign.Plan
+}
+
+func campaignRunCommand() *cobra.Command {
+	f := campaignRunFlags{workers: runtime.GOMAXPROCS(0)}
+	cmd := &cobra.Command{
+		Use:   "run FILE",
+		Short: "run a campaign, or go on with it",
+		Long: `Runs the campaign that a file describes, and prints its card at the end. If it was ended
+before, however that was, the same command goes on where it was left.
+
+Without --queue the campaign runs in this process, with its files in a directory. With
+--queue workers elsewhere take part as well: lockproof campaign work --queue URL.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.dir, "dir", "", "the `DIRECTORY` in which a campaign in this process keeps its files (default NAME.campaign)")
+	flags.Var(number[int]{&f.workers, 0, manyWorkers}, "workers", "how many work here at once (default one a processor); the result is the same. With --queue it may be 0")
+	f.queueFlags.register(cmd)
+	f.outputFlags.register(cmd)
+	return cmd
+}
+
+// check refuses flags that have nothing to decide.
+func (f *campaignRunFlags) check(c *cobra.Command) error {
+	if f.queue != "" {
+		return cmp.Or(given(c, "beside --queue: the server keeps the campaign's files; leave it out", "dir"), f.queueFlags.check(c))
+	}
+	if f.workers == 0 {
+		return errors.New("--workers 0 without --queue: nobody would work; give a number, or a server where others do")
+	}
+	return f.queueFlags.check(c)
+}
+
+func (f *campaignRunFlags) run(c *cobra.Command, path string) error {
+	if err := f.check(c); err != nil {
+		return err
+	}
+	plan, err := campaign.Load(path)
+	if err != nil {
+		return err
+	}
+	if err := f.fit(c, plan); err != nil {
+		return err
+	}
+	f.plan = plan
+	line := newProgress()
+	out, err := campaigns.Run(c.Context(), campaign.RunConfig{
+		Plan: plan, Server: f.server(cmp.Or(f.dir, plan.Name+".campaign")), Workers: f.workers,
+		Options: campaign.Options{Stderr: c.ErrOrStderr(), Found: f.found},
+		Watch:   func(s *campaign.Status) { line.say("%s", s) },
+		Page:    f.page,
+	})
+	line.done()
+	if err != nil {
+		return err
+	}
+	if c.Context().Err() != nil {
+		tell("the same command goes on with the campaign")
+	}
+	switch {
+	case out.Table != nil:
+		return f.writeTable(c, out)
+	case out.Mutants != nil:
+		m := out.Mutants
+		return all(printKilled(c, m.Killed, len(m.Killed), m.Seed, m.Limit), writeFile("--html", f.html, func(w io.Writer) error { return f.writePage(w, out, nil) }))
+	}
+	return f.write(c, out.Result)
+}
+
+// fit refuses flags that a plan has no use for.
+func (f *campaignRunFlags) fit(c *cobra.Command, plan *campaign.Plan) error {
+	if plan.Mutants != nil {
+		return given(c, "with mutants: there is a line for each, and nothing else; leave it out", "json", "junit", "require", "out")
+	}
+	if plan.Sample == nil {
+		return given(c, "with a table of configurations: it has verdicts for each; leave it out", "junit", "require")
+	}
+	return f.demand(plan.Judged())
+}
+
+// page makes the page of what a campaign has come to, and writes it while the campaign runs. What can't be written now is
+// tried again when it is over, and said then.
+func (f *campaignRunFlags) page(out *campaign.Outcome, s *campaign.Status) []byte {
+	var b bytes.Buffer
+	if err := f.writePage(&b, out, s); err != nil {
+		return nil
+	}
+	if f.html != "" && s != nil {
+		_ = outfile.Write(f.html, func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err })
+	}
+	return b.Bytes()
+}
+
+// writePage writes the page of what a campaign has come to; s is how far it is, nil where it is over.
+func (f *campaignRunFlags) writePage(w io.Writer, out *campaign.Outcome, s *campaign.Status) error {
+	said := ""
+	if s != nil {
+		said = fmt.Sprintf("so far, on %s: %s", s.At.Format(time.DateTime+" MST"), s)
+	}
+	switch {
+	case out.Table != nil:
+		out.Table.Command, out.Table.Status = commandLine(), said
+		return report.WriteSweepPage(w, out.Table)
+	case out.Mutants != nil:
+		return report.WritePage(w, mutantsPage(f.plan.Name, out.Mutants, said))
+	}
+	out.Result.Report.Command, out.Result.Report.Required = commandLine(), f.required
+	if s == nil {
+		return out.Result.WritePage(w)
+	}
+	return report.WritePage(w, &report.Page{Report: out.Result.Report, Status: said})
+}
+
+// mutantsPage is a page of mutants, each with the execution by which it was found out.
+func mutantsPage(name string, m *campaign.MutantsOutcome, said string) *report.Page {
+	var text bytes.Buffer
+	tellKilled(&text, m.Killed, len(m.Killed), m.Seed, m.Limit)
+	page := &report.Page{Title: name, Text: text.String(), Status: said}
+	for _, k := range m.Killed {
+		if k.Trace != nil {
+			page.Executions = append(page.Executions, report.Execution{Trace: k.Trace})
+		}
+	}
+	return page
+}
+
+// writeTable writes a table of configurations, counterexamples first.
+func (f *campaignRunFlags) writeTable(c *cobra.Command, out *campaign.Outcome) error {
+	t := out.Table
+	t.Command = commandLine()
+	var errs []error
+	for i := range t.Examples {
+		e := &t.Examples[i]
+		path, err := f.keep(out.Counterexamples[e.Property])
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		e.File, e.Command = path, "lockproof replay "+quote(path)
+	}
+	print := report.WriteSweepJSON
+	if !f.json {
+		print = func(w io.Writer, t *report.Sweep) error { return report.WriteSweep(w, t, outputStyle()) }
+	}
+	errs = append(errs, print(c.OutOrStdout(), t), writeFile("--html", f.html, func(w io.Writer) error { return report.WriteSweepPage(w, t) }))
+	switch {
+	case t.Interrupted:
+		errs = append(errs, errInterrupted)
+	case !t.Complete():
+		errs = append(errs, errInconclusive)
+	}
+	return all(errs...)
+}
+
+// campaignWorkFlags are what `campaign work` is told.
+type campaignWorkFlags struct {
+	workers int
+	queueFlags
+}
+
+func campaignWorkCommand() *cobra.Command {
+	f := campaignWorkFlags{workers: runtime.GOMAXPROCS(0)}
+	cmd := &cobra.Command{
+		Use:   "work [NAME]",
+		Short: "take part in a campaign",
+		Long: `Carries out shards of a campaign that runs elsewhere, until it is over. The name may be
+left out where there is one campaign on the server. This must be the same build of
+lockproof, and a target that is somebody else's command must be the same here, under the
+same name.
+
+It may be killed at any moment: what it was at is done by another.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
+	}
+	cmd.Flags().Var(number[int]{&f.workers, 1, manyWorkers}, "workers", "how many work here at once (default one a processor)")
+	f.queueFlags.register(cmd)
+	return cmd
+}
+
+func (f *campaignWorkFlags) run(c *cobra.Command, args []string) error {
+	if f.queue == "" {
+		return errors.New("--queue is missing: expected the URL of the campaign's server")
+	}
+	if err := f.queueFlags.check(c); err != nil {
+		return err
+	}
+	line, done := newProgress(), 0
+	err := campaigns.Work(c.Context(), campaign.WorkConfig{
+		Server: f.server(""), Name: first(args), Workers: f.workers, Options: campaign.Options{Stderr: c.ErrOrStderr()},
+		Done: func(n int) {
+			done = n
+			line.say("%d shards done", n)
+		},
+	})
+	line.done()
+	if err == nil {
+		fmt.Fprintf(c.OutOrStdout(), "the campaign is over: %d shards were done here\n", done)
+	}
+	return err
+}
+
+// first is the first of some arguments, "" where there is none.
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// campaignStatusFlags are what `campaign status` is told.
+type campaignStatusFlags struct {
+	dir         string
+	json, watch bool
+	html        string
+	shown       bool // a page was written
+	queueFlags
+}
+
+func campaignStatusCommand() *cobra.Command {
+	var f campaignStatusFlags
+	cmd := &cobra.Command{
+		Use:   "status [NAME]",
+		Short: "tell how far a campaign is",
+		Long: `Tells how far a campaign is: shards done, running and given out again, executions a
+second, violations so far, time left. The name may be left out where there is one campaign
+on the server. With --html it writes the page of what the campaign has come to: whoever
+runs the campaign makes it every ten seconds, and when it is over. Looking changes nothing,
+and neither does it to stop looking.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.dir, "dir", "", "the `DIRECTORY` of a campaign without --queue (default NAME.campaign)")
+	flags.BoolVar(&f.json, "json", false, "print the status as JSON")
+	flags.BoolVar(&f.watch, "watch", false, "go on until the campaign is over, with a line that changes on a terminal, and one whenever something has changed elsewhere")
+	flags.StringVar(&f.html, "html", "", "write what the campaign has come to as one HTML `FILE`; with --watch, again and again")
+	f.queueFlags.register(cmd)
+	return cmd
+}
+
+// looking is how often a campaign is looked at that is watched.
+const looking = time.Second
+
+// where is where the campaign is, and its name, which may be "".
+func (f *campaignStatusFlags) where(c *cobra.Command, args []string) (campaign.Server, string, error) {
+	name := first(args)
+	var err error
+	switch {
+	case f.queue != "":
+		err = given(c, "beside --queue: the server has the campaign; leave it out", "dir")
+	case f.dir == "" && name == "":
+		err = errors.New("--queue is missing: expected a campaign's name, its --dir, or the URL of its server")
+	case f.dir != "" && name != "":
+		err = fmt.Errorf("%q beside --dir: a directory has one campaign; leave one of them out", name)
+	}
+	return f.server(cmp.Or(f.dir, name+".campaign")), name, cmp.Or(err, f.queueFlags.check(c))
+}
+
+func (f *campaignStatusFlags) run(c *cobra.Command, args []string) error {
+	server, name, err := f.where(c, args)
+	if err != nil {
+		return err
+	}
+	w, err := campaigns.Watch(c.Context(), server, name)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	live := newProgress()
+	live.on = live.on && f.watch && !f.json && outputStyle().Width > 0
+	for last := ""; ; {
+		s, err := w.Look(c.Context())
+		if err == nil {
+			err = f.page(c.Context(), w, s)
+		}
+		if err != nil {
+			live.done()
+			return err
+		}
+		over := !f.watch || s.Reported
+		if live.on && !over {
+			live.say("%s: %s", s.Name, s)
+		} else if said := s.String(); said != last {
+			live.done()
+			if err := f.print(c.OutOrStdout(), s); err != nil {
+				return err
+			}
+			last = said
+		}
+		if over {
+			return nil
+		}
+		select {
+		case <-time.After(looking):
+		case <-c.Context().Done():
+			live.done()
+			return errInterrupted
+		}
+	}
+}
+
+// page writes the campaign's page, where there is another one than before.
+func (f *campaignStatusFlags) page(ctx context.Context, w campaign.Watcher, s *campaign.Status) error {
+	if f.html == "" {
+		return nil
+	}
+	page, err := w.Page(ctx)
+	if err != nil {
+		return err
+	}
+	if page == nil && !f.shown && (!f.watch || s.Reported) {
+		return fmt.Errorf("campaign %s has no page yet: look again in some seconds", s.Name)
+	}
+	if page == nil {
+		return nil
+	}
+	f.shown = true
+	return writeFile("--html", f.html, func(w io.Writer) error { _, err := w.Write(page); return err })
+}
+
+// print prints a status in a line, as JSON or for people.
+func (f *campaignStatusFlags) print(w io.Writer, s *campaign.Status) error {
+	if f.json {
+		return campaign.WriteStatus(w, s)
+	}
+	_, err := fmt.Fprintf(w, "%s: %s\n", s.Name, s)
+	return err
+}
+
+func campaignDeleteCommand() *cobra.Command {
+	var f queueFlags
+	cmd := &cobra.Command{
+		Use:   "delete NAME",
+		Short: "delete what a campaign has left on a server",
+		Long: `Deletes a campaign's shards and results from a server. Until then the campaign can be
+gone on with, or its card printed again, with lockproof campaign run. A campaign without
+--queue has a directory: delete that.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.queue == "" {
+				return errors.New("--queue is missing: expected the URL of the campaign's server")
+			}
+			if err := f.check(c); err != nil {
+				return err
+			}
+			return campaigns.Delete(c.Context(), f.server(""), args[0])
+		},
+	}
+	f.register(cmd)
+	return cmd
+}

@@ -1,0 +1,119 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+)
+
+// campaignFile writes a campaign's file.
+func campaignFile(t *testing.T, p *campaign.Plan) string {
+	t.Helper()
+	p.Lockproof, p.Version = campaign.Format, campaign.Version
+	data, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), p.Name+".json")
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestCampaignOfACommand: a campaign over somebody else's lock at the gate finds its bug, minimises it once, and writes a
+// counterexample that replays.
+func TestCampaignOfACommand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out what takes programs")
+	}
+	path := campaignFile(t, &campaign.Plan{
+		Name: "buggy", Target: campaign.Target{Exec: adapter("locked-is-success")}, Budget: campaign.Budget{Executions: 40}, Shard: 10,
+		Sample: &campaign.Sample{Properties: []string{"mutual-exclusion"}}, Stop: campaign.Stop{Violation: []string{"any"}},
+	})
+	dir := t.TempDir()
+	var out, errs bytes.Buffer
+	code := run([]string{"campaign", "run", path, "--dir", filepath.Join(dir, "queue"), "--out", filepath.Join(dir, "ce")}, &out, &errs)
+	if code != exitViolated || !strings.Contains(out.String(), "✗ violated  mutual-exclusion") {
+		t.Fatalf("exit code %d\n%s%s", code, out.String(), errs.String())
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "ce", "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("the counterexamples are %v, %v", files, err)
+	}
+	out.Reset()
+	if code := run([]string{"replay", "--run-exec", files[0]}, &out, &errs); code != exitViolated {
+		t.Errorf("replaying: exit code %d\n%s%s", code, out.String(), errs.String())
+	}
+}
+
+// TestCampaignPages: of every sort of campaign there is a page while it runs, which says how far it is and is loaded again,
+// and one when it is over. Whoever watches gets it.
+func TestCampaignPages(t *testing.T) {
+	plans := map[string]*campaign.Plan{
+		"mutual-exclusion": {Name: "sample", Target: campaign.Target{Name: "locked-is-success"}, Sample: &campaign.Sample{}, Budget: campaign.Budget{Executions: 600}},
+		"1 mutants":        {Name: "mutants", Mutants: &campaign.Mutants{Only: []string{"locked-is-full"}}},
+		"survives-restart": {Name: "table", Sweep: &campaign.Sweep{Options: []campaign.Axis{{Name: "durable", Values: []string{"true", "false"}}}, Sizes: []campaign.Size{{Clients: 1, Slots: 1}}, Faults: []campaign.Faults{{Restarts: 1}}}},
+	}
+	if !testing.Short() {
+		plans["through the gate"] = &campaign.Plan{Name: "external", Target: campaign.Target{Exec: adapter("semaphore")}, Sample: &campaign.Sample{}, Budget: campaign.Budget{Executions: 2}}
+	}
+	for says, p := range plans {
+		path := campaignFile(t, p)
+		server := campaign.Server{Dir: filepath.Join(t.TempDir(), "queue")}
+		plan, err := campaign.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := campaignRunFlags{plan: plan, outputFlags: outputFlags{html: filepath.Join(t.TempDir(), "page.html")}}
+		var last, running []byte
+		_, err = campaigns.Run(t.Context(), campaign.RunConfig{Plan: plan, Server: server, Workers: 1, Page: func(out *campaign.Outcome, s *campaign.Status) []byte {
+			last = f.page(out, s)
+			if s != nil {
+				running = last
+			}
+			return last
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(running, []byte("so far, on ")) || !bytes.Contains(running, []byte(`http-equiv="refresh"`)) {
+			t.Errorf("%s: while it runs, the page is\n%s", p.Name, running)
+		}
+		if written, err := os.ReadFile(f.html); err != nil || !bytes.Equal(written, running) {
+			t.Errorf("%s: the file is another page than the one that was made last, %v", p.Name, err)
+		}
+		if bytes.Contains(last, []byte("so far")) || bytes.Contains(last, []byte("refresh")) || !bytes.Contains(last, []byte(says)) {
+			t.Errorf("%s: when it is over, the page is\n%s\nexpected %q", p.Name, last, says)
+		}
+		var out, errs bytes.Buffer
+		seen := filepath.Join(t.TempDir(), "seen.html")
+		if code := run([]string{"campaign", "status", "--dir", server.Dir, "--html", seen, "--watch"}, &out, &errs); code != exitHolds || !strings.Contains(out.String(), "over: ") {
+			t.Fatalf("%s: status: exit code %d\n%s%s", p.Name, code, out.String(), errs.String())
+		}
+		if page, err := os.ReadFile(seen); err != nil || !bytes.Equal(page, last) {
+			t.Errorf("%s: who watches has another page, %v", p.Name, err)
+		}
+	}
+}
+
+// TestExampleCampaigns: the campaigns that come with lockproof are well-formed, and the sweep is as large as it is said
+// to be.
+func TestExampleCampaigns(t *testing.T) {
+	files, err := filepath.Glob("../../../testdata/campaigns/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, path := range files {
+		if _, err := campaign.Load(path); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// checkFlags are what `check` is told.
+type checkFlags struct {
+	kind    string
+	slots   int
+	permits int
+	strict  bool
+	others  string
+	failed  string
+	outputFlags
+}
+
+func checkCommand() *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:   "check FILE",
+		Short: "judge a recorded history: JSON Lines, an array of JSON, or Jepsen's EDN",
+		Long: `Judges a recorded history: lockproof's own JSON Lines, the same as one JSON array,
+or the EDN that Jepsen writes of a mutex or semaphore. Linearizability is decided, and the other properties as far as a
+history alone can show them broken.
+
+A history that does not say what it is of is taken for that of a mutex; --lock,
+--slots and --permits say otherwise.
+
+Whose releases count is a matter of the reading. --release-by-others reject is that of
+the owner-aware, reentrant and fenced mutexes and the semaphore of Jepsen's tests of
+Hazelcast: a release by another than the holder, or by another than a client with a
+permit, breaks the history. --release-by-others allow is that of Knossos' mutex, which
+has no owner: any release gives back what anybody holds, and only one of a lock that
+nobody holds breaks the history. A release that failed has no effect; whether its client
+goes on believing that it holds the lock is said by --failed-release, and matters to
+mutual-exclusion only.`,
+		Args: cobra.ExactArgs(1),
+		RunE: f.run,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.kind, "lock", "mutex", "what a history without a header is of: mutex, semaphore or persistent-mutex")
+	f.slots = 1
+	flags.Var(number[int]{&f.slots, 0, 1<<16 - 1}, "slots", "how many slots it begins with")
+	flags.Var(number[int]{&f.permits, 1, 1 << 30}, "permits", "how many permits a lock has whose history names no slots (default the slots)")
+	flags.BoolVar(&f.strict, "strict", false, "a failed acquire promises that at one moment every slot was taken")
+	flags.StringVar(&f.others, "release-by-others", "reject", "what becomes of a release by another than the holder: reject or allow")
+	flags.StringVar(&f.failed, "failed-release", "ends", "what a release that failed does to its client's belief: ends or keeps it")
+	f.registerReport(cmd)
+	return cmd
+}
+
+func (f *checkFlags) run(c *cobra.Command, args []string) error {
+	kind, err := lock.KindNamed(f.kind)
+	if err != nil {
+		return fmt.Errorf("--lock: %w", err)
+	}
+	assumed := histories.Header{Kind: kind, Locks: []histories.Named{{Name: "lock", Slots: f.slots}}}
+	h, notes, err := histories.LoadHistory(args[0], assumed)
+	if err != nil {
+		return err
+	}
+	if err := f.fit(c, args[0], h, kind); err != nil {
+		return err
+	}
+	if err := f.demand(property.Applicable(h.Kind), h.Kind); err != nil {
+		return err
+	}
+	o := engine.CheckOptions{Source: args[0], Permits: f.permits}
+	if f.strict {
+		o.Strength = property.Strict
+	}
+	if o.Releases, err = linear.ReleasesNamed(f.others); err != nil {
+		return fmt.Errorf("--release-by-others: %w", err)
+	}
+	if o.Failed, err = linear.FailedReleaseNamed(f.failed); err != nil {
+		return fmt.Errorf("--failed-release: %w", err)
+	}
+	report, err := engine.Check(h, o)
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	if said := notes.String(); said != "" {
+		tell(args[0] + ": " + said)
+	}
+	return f.write(c, &engine.Result{Report: report})
+}
+
+// fit refuses what is said of a history otherwise than it says itself, and what means nothing for it.
+func (f *checkFlags) fit(c *cobra.Command, file string, h *history.History, kind lock.Kind) error {
+	if h.Kind != kind {
+		if err := given(c, fmt.Sprintf("%s: %s says that it is of a %s; leave it out", kind, file, h.Kind), "lock"); err != nil {
+			return err
+		}
+	}
+	names := slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Held && e.Slot != history.AnySlot })
+	switch {
+	case h.Kind == lock.Mutex:
+		return given(c, "of a mutex: a mutex has one; leave it out, or say with --lock what it is of", "slots", "permits")
+	case f.permits > 0 && names:
+		return fmt.Errorf("--permits %d: %s names slots, which are counted; leave it out", f.permits, file)
+	case len(h.Slots) > 0 && h.Slots[0] != f.slots:
+		return given(c, fmt.Sprintf("%d: %s says that there are %d; leave it out", f.slots, file, h.Slots[0]), "slots")
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/histories"
+)
+
+// TestOutputsAreTried: where something can't be written is said before the run, which would not end by itself.
+func TestOutputsAreTried(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const endless = " --scenarios 2000000000"
+	for _, args := range []string{
+		"prove --junit " + file + "/x" + endless, "prove --html " + dir + endless, "prove --out " + file + endless,
+		"prove --junit " + dir + "/missing/x.xml" + endless,
+		"explore --checkpoint " + dir + "/missing/x", "explore --out " + file, "check --html " + dir + " " + file,
+		"atlas --markdown " + dir, "atlas --html " + file + "/x", "atlas --out " + file, "replay --html " + dir + " " + file,
+	} {
+		var out, errs bytes.Buffer
+		code := run(strings.Fields(args), &out, &errs)
+		flag := strings.Fields(args)[1]
+		if code != exitCannot || strings.Count(errs.String(), "\n") != 1 || !strings.HasPrefix(errs.String(), "lockproof: "+flag+": ") {
+			t.Errorf("%s: exit code %d; %s", args, code, errs.String())
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("trying left %v; %v", entries, err)
+	}
+}
+
+// TestVerdictOutlivesItsFiles: what could not be written is an error after the card, which says all that was found.
+func TestVerdictOutlivesItsFiles(t *testing.T) {
+	full := "/dev/full"
+	if _, err := os.Stat(full); err != nil {
+		t.Skip("NOT TESTED: this system has no ", full)
+	}
+	blocked := t.TempDir()
+	if err := os.Mkdir(filepath.Join(blocked, "locked-is-success.mutual-exclusion.json"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		args string
+		code int
+		says string
+		errs int
+	}{
+		{"prove locked-is-success --scenarios 100 --html /dev/full --junit /dev/full --out " + t.TempDir(), exitViolated, "✗ violated", 2},
+		{"prove locked-is-success --scenarios 100 --out " + blocked, exitViolated, "✗ violated", 1},
+		{"prove --scenarios 100 --html /dev/full --out " + t.TempDir(), exitCannot, "✓ passed", 1},
+		{"atlas --question 9 --markdown /dev/full --html /dev/full", exitCannot, " 9.", 2},
+		{"explore --depth 3 --checkpoint /dev/full --out " + t.TempDir(), exitCannot, "✓ passed", 1},
+		{"explore locked-is-success --depth 12 --checkpoint /dev/full --out " + t.TempDir(), exitViolated, "✗ violated", 1},
+		{"replay " + found(t) + " --html /dev/full", exitViolated, "is violated", 1},
+	} {
+		var out, errs bytes.Buffer
+		code := run(strings.Fields(test.args), &out, &errs)
+		if code != test.code || !strings.Contains(out.String(), test.says) || strings.Count(errs.String(), "\n") != test.errs {
+			t.Errorf("%s: exit code %d, expected %d, %q and %d errors:\n%s\n%s", test.args, code, test.code, test.says, test.errs, out.String(), errs.String())
+		}
+	}
+}
+
+// found is a counterexample.
+func found(t *testing.T) string {
+	dir := t.TempDir()
+	var out, errs bytes.Buffer
+	if code := run([]string{"prove", "locked-is-success", "--scenarios", "100", "--out", dir}, &out, &errs); code != exitViolated {
+		t.Fatalf("exit code %d; %s", code, errs.String())
+	}
+	return filepath.Join(dir, "locked-is-success.mutual-exclusion.json")
+}
+
+// TestExitCode: what is told where several things could be, and what is said of it.
+func TestExitCode(t *testing.T) {
+	full := errors.New("no room")
+	canceled := fmt.Errorf("client 1: %w", context.Canceled)
+	for _, test := range []struct {
+		err         error
+		interrupted bool
+		code        int
+		says        []string
+	}{
+		{nil, false, exitHolds, nil},
+		{nil, true, exitHolds, nil}, // `broker` is meant to end so
+		{errViolated, false, exitViolated, nil},
+		{all(errViolated, full), false, exitViolated, []string{"no room"}},
+		{all(full, errViolated), true, exitViolated, []string{"no room"}},
+		{all(errInterrupted, full), true, exitInterrupted, []string{"no room"}},
+		{canceled, true, exitInterrupted, nil},
+		{errors.Join(canceled, full), true, exitInterrupted, []string{"no room"}},
+		{fmt.Errorf("stress: %w", errors.Join(full, canceled)), true, exitInterrupted, []string{"stress: no room\nclient 1: context canceled"}},
+		{full, true, exitInterrupted, []string{"no room"}},
+		{full, false, exitCannot, []string{"no room"}},
+		{all(errInterrupted, full), false, exitCannot, []string{"no room"}},
+		{all(errInconclusive, nil, all(full, full)), false, exitCannot, []string{"no room", "no room"}},
+		{errInterrupted, false, exitInterrupted, nil},
+		{errInconclusive, false, exitInconclusive, nil},
+	} {
+		var says []string
+		for _, err := range troubles(test.err) {
+			says = append(says, err.Error())
+		}
+		if code := exitCode(test.err, test.interrupted); code != test.code || !slices.Equal(says, test.says) {
+			t.Errorf("%v, interrupted %v: %d %q, expected %d %q", test.err, test.interrupted, code, says, test.code, test.says)
+		}
+	}
+}
+
+// interrupted carries out a command line that is sent a signal after a while, and again and again until it has ended.
+func interrupted(args []string, sig syscall.Signal, after time.Duration) (code int, out, errs string) {
+	guard := make(chan os.Signal, 1) // so that the second signal does not end the test
+	signal.Notify(guard, sig)
+	defer signal.Stop(guard)
+	var stdout, stderr bytes.Buffer
+	ended := make(chan int)
+	go func() { ended <- run(args, &stdout, &stderr) }()
+	for {
+		select {
+		case code = <-ended:
+			return code, stdout.String(), stderr.String()
+		case <-time.After(after):
+			syscall.Kill(os.Getpid(), sig)
+			after = 100 * time.Millisecond
+		}
+	}
+}
+
+// TestInterrupts: whatever asks a run to end, what was found until then is shown and written, and the exit code says so.
+func TestInterrupts(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		for _, line := range []string{
+			"prove locked-is-success --scenarios 2000000000",
+			"prove --scenarios 2000000000",
+			"explore locked-is-success --clients 4 --rounds 3",
+			"explore --clients any --slots 3",
+			"atlas",
+		} {
+			dir := t.TempDir()
+			args := append(strings.Fields(line), "--html", filepath.Join(dir, "page.html"), "--out", dir)
+			code, out, errs := interrupted(args, sig, 100*time.Millisecond)
+			want := exitInterrupted
+			if violated := strings.Contains(out, "✗ violated"); violated && args[0] != "atlas" {
+				want = exitViolated
+			}
+			if code != want || errs != "" || !strings.Contains(out, "nterrupted") && !strings.Contains(out, "ended early") {
+				t.Errorf("%s, %v: exit code %d, expected %d:\n%s%s", line, sig, code, want, out, errs)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "page.html")); err != nil {
+				t.Errorf("%s, %v: %v", line, sig, err)
+			}
+			if files, _ := filepath.Glob(filepath.Join(dir, "*.mutual-exclusion.json")); want == exitViolated && len(files) != 1 {
+				t.Errorf("%s, %v: no counterexample was written", line, sig)
+			}
+		}
+	}
+}
+
+// TestStressInterrupted: a stress test that is interrupted keeps its history, and judges what was seen.
+func TestStressInterrupted(t *testing.T) {
+	url := rabbitmqtest.URL(t)
+	for n, after := 0, 100*time.Millisecond; n < 10; { // nobody's end may look like another's mistake
+		dir := t.TempDir()
+		code, out, errs := interrupted([]string{"prove", "--on", url, "--rounds", "1000000", "--out", dir}, syscall.SIGTERM, after)
+		if code == exitInterrupted && out == "" && errs == "" { // before it had begun
+			after *= 2
+			continue
+		}
+		n++
+		if code != exitInterrupted || errs != "" || !strings.Contains(out, "interrupted: this is what was found until then") {
+			t.Errorf("exit code %d:\n%s%s", code, out, errs)
+		}
+		if _, _, err := histories.LoadHistory(filepath.Join(dir, histories.HistoryName("semaphore")), histories.Header{}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestInterruptsTogether: an interrupt that is delivered twice, as timeout does, is one, and ends nothing at once.
+func TestInterruptsTogether(t *testing.T) {
+	ctx, stop := interruptible(time.Hour)
+	defer stop()
+	for range 20 {
+		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		<-ctx.Done()
+		runtime.Gosched()
+	}
+	seen := make(chan os.Signal, 1)
+	signal.Notify(seen, syscall.SIGTERM)
+	defer signal.Stop(seen)
+	syscall.Kill(os.Getpid(), syscall.SIGTERM)
+	<-seen // those before it have been delivered
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// execFlags say whose program is judged.
+type execFlags struct {
+	exec     string
+	lockType string
+	patience time.Duration
+}
+
+func (f *execFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.exec, "exec", "", "judge the lock behind this `COMMAND`, run once for each client")
+	flags.StringVar(&f.lockType, "lock-type", "semaphore", "with --exec, what it is: semaphore, mutex or persistent-mutex")
+	f.patience = 2 * time.Second
+	flags.Var(span{&f.patience}, "patience", "with --exec, how long a client may send nothing before the others go on without it")
+}
+
+// kind is the type that the program's lock is taken for.
+func (f *execFlags) kind() (lock.Kind, error) {
+	kind, err := lock.KindNamed(f.lockType)
+	if err != nil {
+		return 0, fmt.Errorf("--lock-type: %w", err)
+	}
+	return kind, nil
+}
+
+// alone refuses a target of ours beside the program.
+func (f *execFlags) alone(args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%q beside --exec: expected one of a target's name and a command", args[0])
+	}
+	return nil
+}
+
+// told is a list of options as the program is told them.
+func told(options [][2]string) map[string]string {
+	out := make(map[string]string)
+	for _, o := range options {
+		out[o[0]] = o[1]
+	}
+	return out
+}
+
+// external judges somebody else's program.
+func (f *proveFlags) external(c *cobra.Command, args []string) error {
+	if err := f.alone(args); err != nil {
+		return err
+	}
+	cfg, err := f.config(nil)
+	if err != nil {
+		return err
+	}
+	kind, err := f.kind()
+	if err != nil {
+		return err
+	}
+	applicable := property.ApplicableExternal(kind)
+	if f.way != "" { // the history alone is judged
+		applicable = property.Applicable(kind)
+	}
+	if err := f.judge(&cfg, applicable, kind); err != nil {
+		return err
+	}
+	scenarios := f.scenarios
+	if !c.Flags().Changed("scenarios") {
+		scenarios = engine.DefaultExternalScenarios
+	}
+	options := told(cfg.Options)
+	if f.way != "" {
+		return f.stressExternal(c, kind, options, &cfg)
+	}
+	shape, err := f.shape(c, kind)
+	if err != nil {
+		return err
+	}
+	on, err := f.behindGate(c)
+	if err != nil {
+		return err
+	}
+	line := newProgress()
+	res, err := engine.ProveExternal(c.Context(), engine.ExternalConfig{
+		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Options: options,
+		Seed: f.seed, Scenarios: scenarios, Time: f.time, Strategies: cfg.Strategies, Depth: f.depth, Shape: shape,
+		Properties: cfg.Properties, Until: cfg.Until, Strength: cfg.Strength, Workers: f.workers, Patience: f.patience, On: on, Found: f.found,
+		Progress: func(p engine.Progress) {
+			if p.Tries > 0 {
+				line.say("%d properties violated; making executions smaller, try %d", p.Violated, p.Tries)
+				return
+			}
+			line.say("%d of %d scenarios, %d properties violated", p.Scenarios, p.Of, p.Violated)
+		},
+	})
+	line.done()
+	if err != nil {
+		return err
+	}
+	return f.write(c, res)
+}

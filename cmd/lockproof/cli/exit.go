@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Exit codes.
+const (
+	exitHolds        = 0
+	exitViolated     = 1
+	exitCannot       = 2 // the run could not be made
+	exitInterrupted  = 3
+	exitInconclusive = 4 // nothing was judged, or an answer is missing
+)
+
+// How a run that was made can end otherwise than well.
+var (
+	errViolated     = errors.New("violated")
+	errInterrupted  = errors.New("interrupted")
+	errInconclusive = errors.New("inconclusive")
+)
+
+// ended is how a run ends whose report is written: nil if all is well.
+func ended(r *report.Report) error {
+	switch r.Outcome() {
+	case report.OutcomeHolds:
+		return nil
+	case report.OutcomeViolated:
+		return errViolated
+	case report.OutcomeInterrupted:
+		return errInterrupted
+	}
+	return errInconclusive
+}
+
+// exitCode is the exit code of a command that ended with that error. Where several things can be said, a violation comes
+// first, then that the user has interrupted it, then what went wrong, then what is missing.
+func exitCode(err error, interrupted bool) int {
+	switch {
+	case err == nil:
+		return exitHolds
+	case errors.Is(err, errViolated):
+		return exitViolated
+	case interrupted:
+		return exitInterrupted
+	case len(troubles(err)) > 0:
+		return exitCannot
+	case errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled):
+		return exitInterrupted
+	}
+	return exitInconclusive
+}
+
+// several is how a command ended, and what went wrong besides.
+type several []error
+
+// all is several errors in one, nil where there are none.
+func all(errs ...error) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	switch len(errs) {
+	case 0:
+		return nil
+	case 1:
+		return errs[0]
+	}
+	return several(errs)
+}
+
+// Error is all of it.
+func (s several) Error() string { return errors.Join(s...).Error() }
+
+// Unwrap is each of it.
+func (s several) Unwrap() []error { return s }
+
+// troubles are what went wrong according to an error, each to be said in a line of its own. How a run ended that is
+// shown is none, and neither is that it was interrupted.
+func troubles(err error) (out []error) {
+	if s, ok := err.(several); ok {
+		for _, part := range s {
+			out = append(out, troubles(part)...)
+		}
+		return out
+	}
+	if err == nil || errors.Is(err, errViolated) || errors.Is(err, errInterrupted) || errors.Is(err, errInconclusive) {
+		return nil
+	}
+	if err = beyond(err); err != nil {
+		out = append(out, err)
+	}
+	return out
+}
+
+// hints say what to type where an error does not know that it stands on a command line.
+var hints = []struct {
+	of  error
+	say string
+}{
+	{engine.ErrUnknownTarget, ": `lockproof list targets` shows them"},
+	{property.ErrUnknown, ": `lockproof list` shows them"},
+	{lock.ErrUnknownOption, ": `lockproof list` shows them"},
+	{external.ErrOtherType, " (--lock-type)"},
+}
+
+// hint is what to type instead of what led to an error; "" where it says that itself.
+func hint(err error) string {
+	for _, h := range hints {
+		if errors.Is(err, h.of) {
+			return h.say
+		}
+	}
+	return ""
+}
+
+// beyond is what an error says besides that the run was interrupted, nil where that is all.
+func beyond(err error) error {
+	switch e := err.(type) {
+	case interface{ Unwrap() []error }:
+		var rest []error
+		for _, part := range e.Unwrap() {
+			rest = append(rest, beyond(part))
+		}
+		if errors.Is(err, context.Canceled) {
+			return errors.Join(rest...)
+		}
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil && beyond(inner) == nil {
+			return nil
+		}
+	}
+	if err == context.Canceled {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,302 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+// exploreFlags are what `explore` is told.
+type exploreFlags struct {
+	engine.Exploration
+	calls, adminCalls string
+	options           []string
+	property          properties
+	reduce            string
+	storage           string
+	memory            int
+	array             int64
+	strict            bool
+	runs              int
+	execFlags
+	outputFlags
+}
+
+func exploreCommand() *cobra.Command {
+	f := exploreFlags{Exploration: engine.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 2}}
+	f.Faults.Crashes, f.Faults.Late = 1, true
+	cmd := &cobra.Command{
+		Use:   "explore [TARGET]",
+		Short: "visit every execution of a bounded configuration",
+		Long: `Visits every reachable state of a configuration: every order of the clients' commands,
+every placement of the faults, every choice of a random option. A property that holds
+in all of them is proved within these bounds; one that does not is shown with a short
+execution that violates it, which replays. Where no execution with as many slots and
+calls, or fewer, violates it in fewer steps, the card says so.
+
+A client calls acquire, verify and release, so many rounds of them; an administrator
+removes a slot and adds one. --calls and --admin-calls say otherwise, such as
+"acquire,release" or "add:2,count". A pause is not a fault here: every order of commands
+includes every pause.
+
+With --clients any there is any number of clients, each going through its calls again and
+again: what is proved then holds for every number of clients, rounds and, where a fault's
+number is any as well, faults (any number of crashes, unless --crashes says otherwise).
+With --admins any there is any number of administrators, and as many slots at once as
+--most-slots says. The card tells how many real clients already reach all that was visited.
+
+With --exec anybody's lock is visited, in any language: the command is run for each
+client, and every order in which the clients' commands can reach the broker is run from
+its beginning, one of each that differ only in what makes no difference. There are no
+faults then, and, unless said otherwise, 2 clients, 1 slot and no administrator.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
+	}
+	f.workload(cmd)
+	f.faults(cmd)
+	f.searching(cmd)
+	f.execFlags.register(cmd)
+	f.runs = engine.DefaultExternalRuns
+	cmd.Flags().Var(number[int]{&f.runs, 1, manyScenarios}, "runs", "with --exec, how many executions are run at most")
+	f.outputFlags.register(cmd)
+	return cmd
+}
+
+func (f *exploreFlags) workload(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.Var(orAny{number[int]{&f.Clients, 0, lock.MaxClients}}, "clients", "how many clients, or any number of them")
+	flags.Var(number[int]{&f.Rounds, 1, 100}, "rounds", "how often each goes through its calls")
+	flags.Var(orAny{number[int]{&f.Admins, 0, lock.MaxClients}}, "admins", "how many administrators, or any number of them")
+	flags.Var(number[int]{&f.Slots, 0, monitor.Slots - 1}, "slots", "how many slots there are at first")
+	flags.Var(startFlag{&f.Start}, "start", "begin with these slots, holes or slots beyond one that are left behind, such as slots=1,3")
+	flags.Var(number[int]{&f.MostSlots, 1, monitor.Slots - 1}, "most-slots", "with any number of clients, how many slots there may be at once (default as many as at first)")
+	flags.StringArrayVar(&f.Names, "lock", nil, "the `NAME` of a lock (default jobs); given twice, clients use the two in turn")
+	flags.StringVar(&f.calls, "calls", "", "what a client calls, such as `acquire,release`")
+	flags.StringVar(&f.adminCalls, "admin-calls", "", "what an administrator calls, such as `remove:1,wait:1`")
+	flags.StringArrayVarP(&f.options, "option", "o", nil, "set an option, as `NAME=VALUE`; the command list shows them")
+}
+
+func (f *exploreFlags) faults(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.Var(orAny{number[int]{&f.Faults.Crashes, 0, 100}}, "crashes", "how many clients may die, before a command or after its effect")
+	flags.Var(orAny{number[int]{&f.Faults.Drops, 0, 100}}, "drops", "how many connections the broker may drop")
+	flags.Var(orAny{number[int]{&f.Faults.ChannelErrors, 0, 100}}, "channel-errors", "how many channels the broker may close")
+	flags.Var(orAny{number[int]{&f.Faults.Lost, 0, 100}}, "lost", "how many replies may be lost")
+	flags.Var(orAny{number[int]{&f.Faults.Restarts, 0, 100}}, "restarts", "how often the broker may restart")
+	flags.BoolVar(&f.Faults.Late, "late", f.Faults.Late, "the broker may notice a dead connection at any later moment")
+}
+
+func (f *exploreFlags) searching(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.Var(&f.property, "property", "judge only these properties, with commas")
+	flags.BoolVar(&f.strict, "strict", false, "a failed acquire promises that at one moment every slot was taken")
+	flags.StringVar(&f.reduce, "reduce", "symmetry,order,local", "which reductions to use, or none")
+	flags.Var(number[int]{&f.Search.Workers, 1, manyWorkers}, "workers", "how many search at once (default one a processor); the result is the same")
+	flags.Var(number[int]{&f.Search.Depth, 1, 1 << 30}, "depth", "end the search after so many levels")
+	f.memory, f.array = 8192, 64
+	flags.Var(number[int]{&f.memory, 1, manyMiB}, "memory", "end the search at about so many `MiB`")
+	flags.StringVar(&f.storage, "storage", "fingerprints", "how states are kept: fingerprints, exact or bits")
+	flags.Var(number[int64]{&f.array, 1, manyMiB}, "array", "the size of the array of --storage bits, in `MiB`")
+	flags.BoolVar(&f.Search.First, "first", false, "end the search at the first violation")
+	flags.StringVar(&f.Search.Checkpoint, "checkpoint", "", "leave the search in a `FILE` when it ends early")
+	flags.Var(span{&f.Search.Every}, "every", "write the checkpoint also after every so much time, such as 10m")
+	flags.StringVar(&f.Search.Resume, "resume", "", "go on from a checkpoint `FILE`")
+	flags.Var(number[int]{&f.Walks, 1, manyScenarios}, "simulate", "take so many random executions instead of visiting all")
+	flags.Uint64Var(&f.Seed, "seed", 1, "what decides the random executions")
+}
+
+func (f *exploreFlags) run(c *cobra.Command, args []string) error {
+	if f.exec != "" {
+		return f.external(c, args)
+	}
+	if err := f.unused(c); err != nil {
+		return err
+	}
+	if err := f.settle(c, args); err != nil {
+		return err
+	}
+	line, began := newProgress(), time.Now()
+	f.Search.Progress = func(s *search.Stats) {
+		line.say("%s states, %s a second, %s in the queue, depth %d, %d MiB", short(s.States),
+			short(int64(float64(s.States)/max(time.Since(began).Seconds(), 0.001))), short(s.Queue), s.Depth,
+			(s.TableBytes+s.QueueBytes+s.PartBytes+s.MoveBytes)>>20)
+	}
+	f.ViewsProgress = func(s *search.AnyStats) {
+		line.say("%s views, %s contexts, %d client parts, %d to look at, %d MiB", short(s.Views), short(s.Contexts), s.Parts[1], s.Pending, s.Bytes>>20)
+	}
+	res, err := engine.Explore(c.Context(), f.Exploration)
+	line.done()
+	if err != nil {
+		return err
+	}
+	if res.Report.Interrupted && f.Search.Checkpoint != "" && res.Unsaved == nil {
+		tell("the search can go on with --resume " + f.Search.Checkpoint)
+	}
+	return f.write(c, &res.Result, res.Unsaved)
+}
+
+// ofAny reports whether there is any number of clients or administrators.
+func (f *exploreFlags) ofAny() bool {
+	return f.Clients == engine.AnyNumber || f.Admins == engine.AnyNumber
+}
+
+// unused refuses the flags that have nothing to decide beside the others.
+func (f *exploreFlags) unused(c *cobra.Command) error {
+	err := cmp.Or(besideStart(c), given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "runs", "lock-type", "patience"))
+	if f.ofAny() {
+		return cmp.Or(err, given(c, "with --clients any: holes are looked at with a number of clients; leave it out", "start"), given(c, "with --clients any: clients go on for ever and views are kept, not states; leave it out",
+			"rounds", "reduce", "depth", "storage", "array", "simulate", "seed"), f.aimless(c))
+	}
+	err = cmp.Or(err, given(c, "without --clients any: there are as many slots as administrators make; leave it out", "most-slots"))
+	if faults := f.Faults; slices.Contains([]int{faults.Crashes, faults.Drops, faults.ChannelErrors, faults.Lost, faults.Restarts}, engine.AnyNumber) {
+		return errors.New("any number of faults: only any number of clients has them; give a number, or --clients any")
+	}
+	if f.Walks > 0 {
+		return cmp.Or(err, given(c, "with --simulate: random executions are taken and no states are kept; leave it out",
+			"reduce", "depth", "memory", "storage", "array", "first", "checkpoint", "every", "resume"))
+	}
+	err = cmp.Or(err, given(c, "without --simulate: nothing is drawn where all is visited; leave it out, or have --simulate", "seed"))
+	if f.storage != "bits" {
+		err = cmp.Or(err, given(c, "without --storage bits: there is no array; leave it out, or have --storage bits", "array"))
+	}
+	return cmp.Or(err, f.aimless(c))
+}
+
+// aimless refuses to write checkpoints every so much time where there are none.
+func (f *exploreFlags) aimless(c *cobra.Command) error {
+	if f.Search.Checkpoint != "" {
+		return nil
+	}
+	return given(c, "without --checkpoint: there is none to write; leave it out, or name a file", "every")
+}
+
+// callers refuses what is said of clients and administrators of which there are none, and of slots that a lock can't
+// have.
+func (f *exploreFlags) callers(c *cobra.Command, kind lock.Kind) error {
+	var err error
+	if f.Clients == 0 {
+		err = given(c, "without clients: nobody calls it; leave it out, or have --clients", "calls", "rounds")
+	}
+	if f.Admins == 0 {
+		err = cmp.Or(err, given(c, "without administrators: nobody calls it; leave it out, or have --admins", "admin-calls"))
+	}
+	if kind != lock.Semaphore && f.Slots > 1 {
+		err = cmp.Or(err, given(c, fmt.Sprintf("%d: a %s has one; leave it out", f.Slots, kind), "slots"))
+	}
+	if len(f.Names) > lock.MaxLocks {
+		err = cmp.Or(err, given(c, fmt.Sprintf("given %d times: expected at most %d", len(f.Names), lock.MaxLocks), "lock"))
+	}
+	if len(f.Names) == 2 && f.Names[0] == f.Names[1] {
+		err = cmp.Or(err, given(c, fmt.Sprintf("%s given twice: expected two names that differ", f.Names[0]), "lock"))
+	}
+	return err
+}
+
+// settle reads what is given in words.
+func (f *exploreFlags) settle(c *cobra.Command, args []string) (err error) {
+	name := "semaphore"
+	if len(args) == 1 {
+		name = args[0]
+	}
+	if f.Target, err = engine.TargetNamed(name); err != nil {
+		return err
+	}
+	if f.ofAny() && !c.Flags().Changed("crashes") {
+		f.Faults.Crashes = engine.AnyNumber
+	}
+	if err := f.called(); err != nil {
+		return err
+	}
+	kind := f.Target.Kind
+	if kind == lock.Mutex && !c.Flags().Changed("admins") {
+		f.Admins = 0
+	}
+	if err := f.callers(c, kind); err != nil {
+		return err
+	}
+	if f.Properties, err = f.property.judged(property.Applicable(kind), kind); err != nil {
+		return err
+	}
+	if err := f.demand(f.Properties, kind); err != nil {
+		return err
+	}
+	if err := f.Search.Storage.UnmarshalText([]byte(f.storage)); err != nil {
+		return fmt.Errorf("--storage: %w", err)
+	}
+	if f.Search.Reductions, err = reductions(f.reduce); err != nil {
+		return err
+	}
+	if f.storage == "bits" && f.array > int64(f.memory) {
+		return fmt.Errorf("--array %d: expected at most as many MiB as --memory allows, %d", f.array, f.memory)
+	}
+	f.Search.Memory, f.Search.Array = int64(f.memory)<<20, f.array<<20
+	return nil
+}
+
+// called reads who calls what, with which options, and what is expected of it.
+func (f *exploreFlags) called() (err error) {
+	if f.strict {
+		f.Strength = property.Strict
+	}
+	if f.Exploration.Options, err = pairs(f.options); err != nil {
+		return err
+	}
+	if f.Calls, err = operations("--calls", f.calls); err != nil {
+		return err
+	}
+	f.AdminCalls, err = operations("--admin-calls", f.adminCalls)
+	return err
+}
+
+// reductions are the reductions by name.
+func reductions(names string) (r search.Reductions, err error) {
+	for _, name := range strings.Split(names, ",") {
+		switch name {
+		case "symmetry":
+			r.Symmetry = true
+		case "order":
+			r.Order = true
+		case "local":
+			r.Local = true
+		case "none", "":
+		default:
+			return r, fmt.Errorf("--reduce %q: expected symmetry, order and local, with commas, or none", name)
+		}
+	}
+	return r, nil
+}
+
+// operations are the calls that a flag lists.
+func operations(flag, list string) ([]scenario.Operation, error) {
+	out, err := engine.ParseCalls(list)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", flag, err)
+	}
+	return out, nil
+}
+
+// short is a number as it fits into a line.
+func short(n int64) string {
+	switch {
+	case n >= 10_000_000:
+		return fmt.Sprintf("%.0f M", float64(n)/1e6)
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1f M", float64(n)/1e6)
+	case n >= 10_000:
+		return fmt.Sprintf("%.0f k", float64(n)/1e3)
+	}
+	return strconv.FormatInt(n, 10)
+}

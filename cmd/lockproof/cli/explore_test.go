@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestExploreExec visits the example in Python from the command line: the correct one completely, and one that is
+// wrong, whose counterexample replays.
+func TestExploreExec(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the examples in several languages")
+	}
+	const python = "/usr/bin/python3"
+	if out, err := exec.Command(python, "-c", "import pika").CombinedOutput(); err != nil {
+		t.Skipf("NOT TESTED: %v; %s; it takes apt-get install python3-pika", err, out)
+	}
+	dir := t.TempDir()
+	adapter := "exec " + python + " ../../../testdata/targets/python/adapter.py"
+	found := filepath.Join(dir, "python-example--locked-is-success.mutual-exclusion.json")
+	for _, step := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"explore", "--exec", adapter}, exitHolds, "every execution visited"},
+		{[]string{"explore", "--exec", adapter, "--runs", "5"}, exitHolds, "only 5 runs were allowed, so that nothing is proved"},
+		{[]string{"explore", "--exec", adapter + " locked-is-success"}, exitViolated, "lockproof replay --run-exec " + found},
+		{[]string{"replay", "--run-exec", found}, exitViolated, " hold slot 1 at once"},
+	} {
+		var out, errs bytes.Buffer
+		if step.args[0] == "explore" {
+			step.args = append(step.args, "--out", dir)
+		}
+		if code := run(step.args, &out, &errs); code != step.code || !strings.Contains(out.String(), step.says) {
+			t.Errorf("%q: exit code %d, expected %d and %q\n%s%s", step.args, code, step.code, step.says, out.String(), errs.String())
+		}
+	}
+}
+
+// TestExploreAnyClients: where there is any number of clients, any number of them dies, unless something else is asked for.
+func TestExploreAnyClients(t *testing.T) {
+	for args, says := range map[string]string{
+		"explore mutex --clients any":             "proved for     any number of clients, any number of rounds, any number of crashes",
+		"explore mutex --clients any --crashes 1": "proved for     any number of clients, any number of rounds, 1 crash",
+	} {
+		var out, errs bytes.Buffer
+		if code := run(strings.Fields(args), &out, &errs); code != exitHolds || !strings.Contains(out.String(), says) {
+			t.Errorf("%s: exit code %d, without %q\n%s%s", args, code, says, out.String(), errs.String())
+		}
+	}
+}
+
+// TestExploreAnyResume: what ended at the first violation goes on from its checkpoint, and another exploration does not.
+func TestExploreAnyResume(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "checkpoint")
+	line := "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --admin-calls add:1 --property admin-exclusion,mutual-exclusion --out " + dir
+	for _, step := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{line + " --first --checkpoint " + file, exitViolated, "✗ violated  admin-exclusion"},
+		{line + " --resume " + file, exitViolated, "mutual-exclusion"},
+		{line + " --strict --resume " + file, exitCannot, "another search's: Strength"},
+		{strings.Replace(line, "admin-exclusion,", "", 1) + " --resume " + file, exitCannot, "another exploration's"},
+	} {
+		var out, errs bytes.Buffer
+		if code := run(strings.Fields(step.args), &out, &errs); code != step.code || !strings.Contains(out.String()+errs.String(), step.says) {
+			t.Errorf("%s: exit code %d, expected %d and %q\n%s%s", step.args, code, step.code, step.says, out.String(), errs.String())
+		}
+	}
+}

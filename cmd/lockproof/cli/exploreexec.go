@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// external visits the executions of somebody else's program.
+func (f *exploreFlags) external(c *cobra.Command, args []string) error {
+	if err := f.alone(args); err != nil {
+		return err
+	}
+	if err := f.fit(c); err != nil {
+		return err
+	}
+	kind, err := f.kind()
+	if err != nil {
+		return err
+	}
+	if err := f.called(); err != nil {
+		return err
+	}
+	if err := f.callers(c, kind); err != nil {
+		return err
+	}
+	judged, err := f.property.judged(property.ApplicableExternal(kind), kind)
+	if err != nil {
+		return err
+	}
+	if err := f.demand(judged, kind); err != nil {
+		return err
+	}
+	line := newProgress()
+	res, err := engine.ExploreExternal(c.Context(), engine.ExternalExploreConfig{
+		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind,
+		Options: told(f.Exploration.Options), Clients: f.Clients, Rounds: f.Rounds, Admins: f.Admins, Slots: f.Slots, Names: f.Names,
+		Calls: f.Calls, AdminCalls: f.AdminCalls, Runs: f.runs, First: f.Search.First,
+		Properties: judged, Strength: f.Strength, Patience: f.patience, Found: f.found,
+		Progress: func(p engine.Progress) {
+			line.say("%d executions, at most %d, %d properties violated", p.Scenarios, p.Of, p.Violated)
+		},
+	})
+	line.done()
+	if err != nil {
+		return err
+	}
+	return f.write(c, res)
+}
+
+// ofExecStart is why a program's lock cannot begin with holes.
+const ofExecStart = "with --exec: its own administrator makes the slots; leave it out"
+
+// fit has the configuration be one that other people's clients can be taken through, and refuses the rest.
+func (f *exploreFlags) fit(c *cobra.Command) error {
+	err := given(c, "without --clients any: a command's clients are a number; leave it out", "most-slots")
+	if err != nil {
+		return err
+	}
+	err = given(c, "with --exec: faults are no part of an exploration of a command's clients; leave it out, or have prove draw them",
+		"crashes", "drops", "channel-errors", "lost", "restarts", "late")
+	if err == nil {
+		err = given(c, "with --exec: no states are kept of a command's clients, each execution is run from its beginning; leave it out, --runs is the bound",
+			"reduce", "workers", "depth", "memory", "storage", "array", "checkpoint", "every", "resume")
+	}
+	if err == nil {
+		err = given(c, ofExecStart, "start")
+	}
+	if err == nil {
+		err = given(c, "with --exec: nothing is drawn; leave it out, or use prove", "simulate", "seed")
+	}
+	if !c.Flags().Changed("admins") {
+		f.Admins = 0
+	}
+	if !c.Flags().Changed("slots") {
+		f.Slots = 1
+	}
+	return err
+}

@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// given refuses flags that make no sense, and says why.
+func given(c *cobra.Command, why string, flags ...string) error {
+	for _, name := range flags {
+		if c.Flags().Changed(name) {
+			return fmt.Errorf("--%s %s", name, why)
+		}
+	}
+	return nil
+}
+
+// numberExpected says of a flag's value that is no number what was expected, and nothing of how numbers are read.
+func numberExpected(_ *cobra.Command, err error) error {
+	var value *pflag.InvalidValueError
+	var cause *strconv.NumError
+	if !errors.As(err, &value) || !errors.As(err, &cause) {
+		return err
+	}
+	expected := "a number"
+	switch value.GetFlag().Value.Type() {
+	case "uint64":
+		expected = "a whole number, 0 to 18446744073709551615"
+	case "int", "intSlice":
+		expected = "a whole number"
+	}
+	return fmt.Errorf("invalid argument %q for \"--%s\" flag: expected %s", value.GetValue(), value.GetFlag().Name, expected)
+}
+
+// oncePerFile refuses to write two things to one regular file: the second would take the place of the first.
+func oncePerFile(c *cobra.Command) error {
+	writer := make(map[string]string)
+	for _, name := range outputs {
+		flag := c.Flags().Lookup(name)
+		if flag == nil || flag.Value.String() == "" {
+			continue
+		}
+		path := flag.Value.String()
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+			continue // such as a pipe, which can take both
+		}
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real
+		}
+		path, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		if other, taken := writer[path]; taken {
+			return fmt.Errorf("--%s and --%s name one file, %s: expected two files", other, name, flag.Value)
+		}
+		writer[path] = name
+	}
+	return nil
+}
+
+// notEmpty refuses flags that are given nothing, such as a variable of the shell's that is not set.
+func notEmpty(c *cobra.Command) (err error) {
+	c.Flags().Visit(func(flag *pflag.Flag) {
+		var values []string
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		} else if flag.Value.Type() == "string" {
+			values = []string{flag.Value.String()}
+		}
+		for _, value := range values {
+			if strings.TrimSpace(value) == "" && err == nil {
+				err = fmt.Errorf("--%s is empty: expected a value; or leave it out", flag.Name)
+			}
+		}
+	})
+	return err
+}
+
+// number is a flag's value between two bounds.
+type number[N int | int64] struct {
+	value       *N
+	least, most N
+}
+
+// Set implements pflag.Value.
+func (n number[N]) Set(text string) error {
+	value, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || value < int64(n.least) || value > int64(n.most) {
+		return fmt.Errorf("expected a number, %d to %d", n.least, n.most)
+	}
+	*n.value = N(value)
+	return nil
+}
+
+// String implements pflag.Value.
+func (n number[N]) String() string {
+	if n.value == nil {
+		return "0"
+	}
+	return strconv.FormatInt(int64(*n.value), 10)
+}
+
+// Type implements pflag.Value.
+func (n number[N]) Type() string { return "int" }
+
+// orAny is a number of something, or any number of it.
+type orAny struct{ number[int] }
+
+// Set implements pflag.Value.
+func (n orAny) Set(text string) error {
+	if text == "any" {
+		*n.value = engine.AnyNumber
+		return nil
+	}
+	if err := n.number.Set(text); err != nil {
+		return fmt.Errorf("%w, or any", err)
+	}
+	return nil
+}
+
+// String implements pflag.Value.
+func (n orAny) String() string {
+	if n.value != nil && *n.value == engine.AnyNumber {
+		return "any"
+	}
+	return n.number.String()
+}
+
+// startFlag is a flag's value that says which slots a lock begins with.
+type startFlag struct{ slots *scenario.SlotSet }
+
+// Set implements pflag.Value.
+func (s startFlag) Set(text string) (err error) {
+	*s.slots, err = engine.ParseStart(text)
+	return err
+}
+
+// String implements pflag.Value.
+func (s startFlag) String() string {
+	if s.slots == nil || *s.slots == 0 {
+		return ""
+	}
+	return engine.StartFlag(*s.slots)
+}
+
+// Type implements pflag.Value.
+func (s startFlag) Type() string { return "slots=N,N" }
+
+// besideStart refuses a number of slots beside which there are.
+func besideStart(c *cobra.Command) error {
+	if !c.Flags().Changed("start") {
+		return nil
+	}
+	return given(c, "beside --start: it says which there are; give one of them", "slots")
+}
+
+// Bounds of numbers that are bounded by what a machine can do in a life rather than by sense.
+const (
+	manyWorkers   = 1024
+	manyScenarios = 1_000_000_000_000
+	manyMiB       = 1 << 24 // 16 TiB
+)
+
+// span is a flag's value that is a length of time, more than none.
+type span struct{ value *time.Duration }
+
+// Set implements pflag.Value.
+func (s span) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return fmt.Errorf("expected a length of time such as 30s or 10m")
+	}
+	if d <= 0 {
+		return fmt.Errorf("expected more than nothing")
+	}
+	*s.value = d
+	return nil
+}
+
+// String implements pflag.Value.
+func (s span) String() string {
+	if s.value == nil || *s.value == 0 {
+		return "0"
+	}
+	return s.value.String()
+}
+
+// Type implements pflag.Value.
+func (s span) Type() string { return "duration" }

@@ -1,0 +1,406 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+)
+
+// use is what a flag is for in one sort of run.
+type use struct {
+	args    string // that give it
+	refused string // what is said where it is refused; "" is obeyed, and makes a difference
+	base    string // the command line it makes a difference to, if that is another one than the sort's
+	same    bool   // it is obeyed without a difference that can be seen here
+}
+
+// sort is a sort of run: its command line, in which DIR is a directory, ADAPTER a program to judge, and URL a broker.
+type sort struct {
+	base   string
+	need   string // what it takes: "adapter" or "broker"
+	flags  map[string]use
+	report bool // its flags are also those of all that write a report
+}
+
+// reporting are the flags of all commands that write a report.
+var reporting = map[string]use{
+	"json": {args: "--json"}, "junit": {args: "--junit DIR/j.xml"}, "html": {args: "--html DIR/h.html"},
+}
+
+const (
+	ofExec      = "without --exec"
+	noSchedule  = "on a real broker without a schedule"
+	noStates    = "with --exec: no states are kept"
+	noFaults    = "with --exec: faults are no part"
+	walking     = "with --simulate: random executions"
+	ofAny       = "without --clients any"
+	forEver     = "with --clients any"
+	ownSlots    = "with --exec: its own administrator"
+	noQueue     = "without --queue"
+	unreachable = "amqp://127.0.0.1:1"
+)
+
+// sorts are all sorts of runs.
+var sorts = map[string]sort{
+	"prove": {base: "prove reconnects --scenarios 600 --out DIR/ce", report: true, flags: map[string]use{
+		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 300"}, "time": {args: "--time 1ns"}, "strategy": {args: "--strategy pct"},
+		"depth": {args: "--depth 1"}, "strict": {args: "--strict"}, "option": {args: "-o order=ascending"}, "workers": {args: "--workers 3", same: true},
+		"property": {args: "--property linearizable"}, "first": {args: "--first"}, "require": {args: "--require survives-restart", base: "prove --scenarios 1"},
+		"clients": {args: "--clients 6"}, "admins": {args: "--admins 3"}, "slots": {args: "--slots 1"}, "rounds": {args: "--rounds 1"},
+		"crashes": {args: "--crashes 0"}, "restarts": {args: "--restarts 2"}, "out": {args: "--out DIR/other"},
+		"on": {args: "--on " + unreachable, base: "prove", refused: "--on: "}, "broker": {args: "--broker " + unreachable, base: "prove", refused: "--broker: "},
+		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec},
+		"patience": {args: "--patience 1s", refused: ofExec}, "stress": {args: "--stress proxy", refused: ofExec},
+		"start": {args: "--start slots=1,3"},
+	}},
+	"prove --exec": {base: "prove --exec ADAPTER --scenarios 12 --out DIR/ce", need: "adapter", report: true, flags: map[string]use{
+		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 11"}, "time": {args: "--time 1ns"}, "strategy": {args: "--strategy pct"},
+		"depth": {args: "--depth 1 --strategy pct", base: "prove --exec ADAPTER --scenarios 12 --strategy pct"}, "strict": {args: "--strict"},
+		"option": {args: "-o colour=red"}, "workers": {args: "--workers 1", same: true}, "property": {args: "--property linearizable"},
+		"first": {args: "--first --scenarios 500", base: "prove --exec BUGGY --property mutual-exclusion --scenarios 40 --out DIR/ce", same: true}, "require": {args: "--require survives-restart", base: "prove --exec ADAPTER --scenarios 1"},
+		"clients": {args: "--clients 6"}, "admins": {args: "--admins 3"}, "slots": {args: "--slots 1"}, "rounds": {args: "--rounds 1"},
+		"crashes": {args: "--crashes 0"}, "restarts": {args: "--restarts 2"}, "out": {args: "--out DIR/other", same: true},
+		"on": {args: "--on " + unreachable, base: "prove", refused: "--on: "}, "broker": {args: "--broker " + unreachable, base: "prove", refused: "--broker: "},
+		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "patience": {args: "--patience 1s", same: true},
+		"stress": {args: "--stress proxy", refused: "--stress without a real broker"},
+		"start":  {args: "--start slots=1,3", refused: ownSlots},
+	}},
+	"prove --exec --on": {base: "prove --exec ADAPTER --scenarios 3 --out DIR/ce --on URL", need: "broker", report: true, flags: map[string]use{
+		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 2"}, "time": {args: "--time 1ns"}, "strategy": {args: "--strategy pct", same: true},
+		"depth": {args: "--depth 3 --strategy random", refused: "with --strategy random"}, "strict": {args: "--strict"}, "option": {args: "-o colour=red"},
+		"workers": {args: "--workers 1", same: true}, "property": {args: "--property linearizable"}, "first": {args: "--first", same: true},
+		"require": {args: "--require survives-restart"}, "clients": {args: "--clients 5"}, "admins": {args: "--admins 3"}, "slots": {args: "--slots 5"},
+		"rounds": {args: "--rounds 1"}, "crashes": {args: "--crashes 1"}, "restarts": {args: "--restarts 2", refused: "it is not restarted"},
+		"out": {args: "--out DIR/other", same: true}, "on": {args: "--on simulated"}, "broker": {args: "--broker URL", refused: "--broker beside --on"},
+		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "patience": {args: "--patience 1s", same: true},
+		"stress": {args: "--stress slow", refused: "expected straight or proxy"},
+		"start":  {args: "--start slots=1,3", refused: ownSlots},
+	}},
+	"prove --on": {base: "prove --on URL --rounds 2 --out DIR/ce", need: "broker", report: true, flags: map[string]use{
+		"seed": {args: "--seed 2", same: true}, "scenarios": {args: "--scenarios 2", refused: noSchedule}, "time": {args: "--time 1s", refused: noSchedule},
+		"strategy": {args: "--strategy pct", refused: noSchedule}, "depth": {args: "--depth 3", refused: noSchedule}, "strict": {args: "--strict", same: true},
+		"option": {args: "-o connection=shared", refused: "expected own"}, "workers": {args: "--workers 1", refused: noSchedule},
+		"property": {args: "--property linearizable"}, "first": {args: "--first", refused: noSchedule}, "require": {args: "--require no-leak"},
+		"clients": {args: "--clients 0", refused: "--clients 0"}, "admins": {args: "--admins -1", refused: "--admins -1"}, "slots": {args: "--slots 300", refused: "--slots 300"},
+		"rounds": {args: "--rounds 0", refused: "--rounds 0"}, "crashes": {args: "--crashes 2", refused: "--crashes 2"},
+		"restarts": {args: "--restarts 3", refused: "--restarts 3"}, "out": {args: "--out DIR/other"}, "on": {args: "--on simulated"},
+		"broker": {args: "--broker URL", refused: "--broker beside --on"}, "exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex", refused: ofExec},
+		"patience": {args: "--patience 1s", refused: ofExec}, "stress": {args: "--stress proxy", refused: ofExec},
+		"start": {args: "--start slots=1,3", refused: "on a real broker without a schedule"},
+	}},
+	"prove --stress": {base: "prove --exec ADAPTER --on URL --stress proxy --rounds 2 --out DIR/ce", need: "broker", report: true, flags: map[string]use{
+		"seed": {args: "--seed 2", same: true}, "scenarios": {args: "--scenarios 2", refused: noSchedule}, "time": {args: "--time 1s", refused: noSchedule},
+		"strategy": {args: "--strategy pct", refused: noSchedule}, "depth": {args: "--depth 3", refused: noSchedule}, "strict": {args: "--strict", same: true},
+		"option": {args: "-o colour=red"}, "workers": {args: "--workers 1", refused: noSchedule},
+		"property": {args: "--property linearizable"}, "first": {args: "--first", refused: noSchedule}, "require": {args: "--require no-leak"},
+		"clients": {args: "--clients 0", refused: "--clients 0"}, "admins": {args: "--admins -1", refused: "--admins -1"}, "slots": {args: "--slots 300", refused: "--slots 300"},
+		"rounds": {args: "--rounds 0", refused: "--rounds 0"}, "crashes": {args: "--crashes 2", refused: "--crashes 2"},
+		"restarts": {args: "--restarts 3", refused: "--restarts with --exec"}, "out": {args: "--out DIR/other"}, "on": {args: "--on simulated", refused: "without a real broker"},
+		"broker": {args: "--broker URL", refused: "--broker beside --on"}, "exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"},
+		"patience": {args: "--patience 5s", same: true}, "stress": {args: "--stress straight"},
+		"start": {args: "--start slots=1,3", refused: ownSlots},
+	}},
+	"explore": {base: "explore no-admin-mutex --slots 1 --crashes 0 --admins 2 --clients 1 --admin-calls add:1 --out DIR/ce", report: true, flags: map[string]use{
+		"clients": {args: "--clients 2"}, "rounds": {args: "--rounds 2"}, "admins": {args: "--admins 1"}, "slots": {args: "--slots 2"},
+		"lock": {args: "--lock mails"}, "calls": {args: "--calls acquire"}, "admin-calls": {args: "--admin-calls remove:1"}, "option": {args: "-o pipeline=0"},
+		"crashes": {args: "--crashes 1"}, "drops": {args: "--drops 1"}, "channel-errors": {args: "--channel-errors 1"}, "lost": {args: "--lost 1"},
+		"restarts": {args: "--restarts 1"}, "late": {args: "--late=false", base: "explore --clients 2 --admins 0"}, "property": {args: "--property linearizable"}, "strict": {args: "--strict"},
+		"reduce": {args: "--reduce none"}, "workers": {args: "--workers 3", same: true}, "depth": {args: "--depth 3"},
+		"memory": {args: "--memory 1", same: true}, "storage": {args: "--storage exact"}, "array": {args: "--array 1", refused: "without --storage bits"},
+		"first": {args: "--first"}, "checkpoint": {args: "--checkpoint DIR/cp --depth 3", base: "explore --depth 3"}, "every": {args: "--every 1m", refused: "without --checkpoint"},
+		"resume": {args: "--resume DIR/none", refused: "no such file"}, "simulate": {args: "--simulate 5"}, "seed": {args: "--seed 2", refused: "without --simulate"},
+		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
+		"runs": {args: "--runs 5", refused: ofExec}, "require": {args: "--require survives-restart", base: "explore --clients 1 --admins 0"}, "out": {args: "--out DIR/other"},
+		"most-slots": {args: "--most-slots 2", refused: ofAny},
+		"start":      {args: "--start slots=1,3", base: "explore no-admin-mutex --crashes 0 --clients 1 --admin-calls add:1 --out DIR/ce"},
+	}},
+	"explore --clients any": {base: "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --calls acquire,release --admin-calls add:1 --property admin-exclusion --out DIR/ce", report: true, flags: map[string]use{
+		"clients": {args: "--clients 1"}, "rounds": {args: "--rounds 2", refused: forEver}, "admins": {args: "--admins 1"}, "slots": {args: "--slots 2"},
+		"lock": {args: "--lock mails", same: true}, "calls": {args: "--calls acquire"}, "admin-calls": {args: "--admin-calls remove:1"}, "option": {args: "-o pipeline=0"},
+		"crashes": {args: "--crashes any"}, "drops": {args: "--drops 1"}, "channel-errors": {args: "--channel-errors 1"}, "lost": {args: "--lost 1"},
+		"restarts": {args: "--restarts 1"}, "late": {args: "--late=false --crashes 1"}, "property": {args: "--property no-leak"}, "strict": {args: "--strict", same: true},
+		"reduce": {args: "--reduce none", refused: forEver}, "workers": {args: "--workers 3", same: true}, "depth": {args: "--depth 3", refused: forEver},
+		"memory": {args: "--memory 100", same: true}, "storage": {args: "--storage exact", refused: forEver}, "array": {args: "--array 1", refused: forEver},
+		"first": {args: "--first", same: true}, "checkpoint": {args: "--checkpoint DIR/cp", base: "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --calls acquire,release --admin-calls add:1 --property admin-exclusion --first --out DIR/ce"}, "every": {args: "--every 1m", refused: "without --checkpoint"},
+		"resume": {args: "--resume DIR/none", refused: "no such file"}, "simulate": {args: "--simulate 5", refused: forEver}, "seed": {args: "--seed 2", refused: forEver},
+		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
+		"runs": {args: "--runs 5", refused: ofExec}, "require": {args: "--require admin-exclusion", same: true}, "out": {args: "--out DIR/other"},
+		"most-slots": {args: "--most-slots 2"},
+		"start":      {args: "--start slots=1,3", base: "explore --clients any", refused: forEver},
+	}},
+	"explore --simulate": {base: "explore no-admin-mutex --simulate 50 --admins 2 --json --out DIR/ce", report: true, flags: map[string]use{
+		"json":    {args: "--json=false"},
+		"clients": {args: "--clients 3"}, "rounds": {args: "--rounds 2"}, "admins": {args: "--admins 1"}, "slots": {args: "--slots 3"},
+		"lock": {args: "--lock mails --lock jobs"}, "calls": {args: "--calls acquire"}, "admin-calls": {args: "--admin-calls remove:1"}, "option": {args: "-o pipeline=0"},
+		"crashes": {args: "--crashes 2"}, "drops": {args: "--drops 1"}, "channel-errors": {args: "--channel-errors 1"}, "lost": {args: "--lost 1"},
+		"restarts": {args: "--restarts 1"}, "late": {args: "--late=false"}, "property": {args: "--property linearizable"}, "strict": {args: "--strict"},
+		"reduce": {args: "--reduce none", refused: walking}, "workers": {args: "--workers 3", same: true}, "depth": {args: "--depth 3", refused: walking},
+		"memory": {args: "--memory 1", refused: walking}, "storage": {args: "--storage bits", refused: walking}, "array": {args: "--array 1", refused: walking},
+		"first": {args: "--first", refused: walking}, "checkpoint": {args: "--checkpoint DIR/cp", refused: walking}, "every": {args: "--every 1m", refused: walking},
+		"resume": {args: "--resume DIR/none", refused: walking}, "simulate": {args: "--simulate 6"}, "seed": {args: "--seed 2"},
+		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
+		"runs": {args: "--runs 5", refused: ofExec}, "require": {args: "--require survives-restart", base: "explore --simulate 1"}, "out": {args: "--out DIR/other"},
+		"most-slots": {args: "--most-slots 2", refused: ofAny},
+		"start":      {args: "--start slots=1,3"},
+	}},
+	"explore --exec": {base: "explore --exec BUGGY --calls acquire --out DIR/ce", need: "adapter", report: true, flags: map[string]use{
+		"clients": {args: "--clients 1"}, "rounds": {args: "--rounds 2 --clients 1"}, "admins": {args: "--admins 1 --clients 1"}, "slots": {args: "--slots 2 --clients 1"},
+		"lock": {args: "--lock mails", same: true}, "calls": {args: "--calls acquire,release"}, "admin-calls": {args: "--admin-calls remove:1", refused: "without administrators"},
+		"option": {args: "-o colour=red"}, "crashes": {args: "--crashes 1", refused: noFaults}, "drops": {args: "--drops 1", refused: noFaults},
+		"channel-errors": {args: "--channel-errors 1", refused: noFaults}, "lost": {args: "--lost 1", refused: noFaults}, "restarts": {args: "--restarts 1", refused: noFaults},
+		"late": {args: "--late=false", refused: noFaults}, "property": {args: "--property linearizable"}, "strict": {args: "--strict"},
+		"reduce": {args: "--reduce none", refused: noStates}, "workers": {args: "--workers 3", refused: noStates}, "depth": {args: "--depth 3", refused: noStates},
+		"memory": {args: "--memory 1", refused: noStates}, "storage": {args: "--storage exact", refused: noStates}, "array": {args: "--array 1", refused: noStates},
+		"first": {args: "--first"}, "checkpoint": {args: "--checkpoint DIR/cp", refused: noStates}, "every": {args: "--every 1m", refused: noStates},
+		"resume": {args: "--resume DIR/none", refused: noStates}, "simulate": {args: "--simulate 5", refused: "nothing is drawn"}, "seed": {args: "--seed 2", refused: "nothing is drawn"},
+		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "patience": {args: "--patience 1s", same: true},
+		"runs": {args: "--runs 5"}, "require": {args: "--require no-leak --property linearizable", refused: "it is not judged here"}, "out": {args: "--out DIR/other"},
+		"most-slots": {args: "--most-slots 2", refused: ofAny},
+		"start":      {args: "--start slots=1,3", refused: ownSlots},
+	}},
+	"check": {base: "check ../../../testdata/histories/jepsen-mutex-two-holders.edn", report: true, flags: map[string]use{
+		"lock": {args: "--lock persistent-mutex"}, "slots": {args: "--slots 2", refused: "a mutex has one"}, "permits": {args: "--permits 2", refused: "a mutex has one"},
+		"strict": {args: "--strict", same: true}, "require": {args: "--require no-leak", base: "check DIR/held.jsonl"},
+		"release-by-others": {args: "--release-by-others allow"}, "failed-release": {args: "--failed-release keeps"},
+	}},
+	"check of a semaphore that does not say so": {base: "check --lock semaphore ../../../testdata/histories/jepsen-mutex-two-holders.edn", report: true, flags: map[string]use{
+		"lock": {args: "--lock mutex"}, "slots": {args: "--slots 2"}, "permits": {args: "--permits 2"}, "strict": {args: "--strict", same: true},
+		"require":           {args: "--require no-leak", base: "check DIR/held.jsonl"},
+		"release-by-others": {args: "--release-by-others allow"}, "failed-release": {args: "--failed-release keeps"},
+	}},
+	"check of a history that says what it is of": {base: "check DIR/jobs.jsonl", report: true, flags: map[string]use{
+		"lock": {args: "--lock persistent-mutex", refused: "says that it is of a semaphore"}, "slots": {args: "--slots 3", refused: "says that there are 1"},
+		"permits": {args: "--permits 2", refused: "names slots"}, "strict": {args: "--strict", same: true}, "require": {args: "--require no-leak"},
+		"release-by-others": {args: "--release-by-others allow"}, "failed-release": {args: "--failed-release keeps"},
+	}},
+	"replay": {base: "replay ../../../testdata/counterexamples/locked-is-success.mutual-exclusion.json", flags: map[string]use{
+		"on": {args: "--on " + unreachable, refused: "--on"}, "broker": {args: "--broker " + unreachable, refused: "--broker"},
+		"html": {args: "--html DIR/h.html"}, "run-exec": {args: "--run-exec", same: true},
+	}},
+	"atlas": {base: "atlas --question 9", flags: map[string]use{
+		"question": {args: "--question 17"}, "json": {args: "--json"}, "markdown": {args: "--markdown DIR/a.md"}, "html": {args: "--html DIR/a.html"},
+		"out": {args: "--out DIR/ce"}, "on": {args: "--on " + unreachable, refused: "--on"}, "broker": {args: "--broker " + unreachable, refused: "--broker"},
+	}},
+	"mutants": {base: "mutants admin-mutex-early", flags: map[string]use{
+		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 1"},
+	}},
+	"adapter-check": {base: "adapter-check --exec ADAPTER", need: "adapter", flags: map[string]use{
+		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "limit": {args: "--limit 5s", same: true},
+	}},
+	"campaign": {base: "campaign"},
+	"campaign run": {base: "campaign run DIR/night.json --dir DIR/queue --out DIR/ce", report: true, flags: map[string]use{
+		"dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other"},
+		"require": {args: "--require no-false-hold", base: "campaign run DIR/little.json --dir DIR/queue"}, "queue": {args: "--queue nats://127.0.0.1:1", base: "campaign run DIR/night.json", refused: "no server answers"},
+		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
+		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
+	}},
+	"campaign run of a table": {base: "campaign run DIR/table.json --dir DIR/queue --out DIR/ce", report: true, flags: map[string]use{
+		"dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other"},
+		"require": {args: "--require no-leak", refused: "with a table"}, "junit": {args: "--junit DIR/j.xml", refused: "with a table"},
+		"queue": {args: "--queue nats://127.0.0.1:1", base: "campaign run DIR/table.json", refused: "no server answers"},
+		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
+		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
+	}},
+	"campaign run of mutants": {base: "campaign run DIR/mutants.json --dir DIR/queue", flags: map[string]use{
+		"dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other", refused: "with mutants"},
+		"require": {args: "--require no-leak", refused: "with mutants"}, "junit": {args: "--junit DIR/j.xml", refused: "with mutants"},
+		"json": {args: "--json", refused: "with mutants"}, "html": {args: "--html DIR/h.html"},
+		"queue": {args: "--queue nats://127.0.0.1:1", base: "campaign run DIR/mutants.json", refused: "no server answers"},
+		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
+		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
+	}},
+	"campaign run --queue": {base: "campaign run DIR/night.json --queue nats://127.0.0.1:1", report: true, flags: map[string]use{
+		"dir": {args: "--dir DIR/other", refused: "beside --queue"}, "workers": {args: "--workers 0", refused: "no server answers"}, "out": {args: "--out DIR/other", refused: "no server answers"},
+		"require": {args: "--require sofa", refused: "sofa"}, "queue": {args: "--queue nats://nowhere.invalid:1", refused: "nowhere.invalid"},
+		"creds": {args: "--creds DIR/x", refused: "no such file"}, "nkey": {args: "--nkey DIR/x", refused: "no such file"}, "tlscert": {args: "--tlscert DIR/x", refused: "without --tlskey"},
+		"tlskey": {args: "--tlskey DIR/x", refused: "without --tlscert"}, "tlsca": {args: "--tlsca DIR/x", refused: "no such file"},
+		"json": {args: "--json", refused: "no server answers"}, "junit": {args: "--junit DIR/j.xml", refused: "no server answers"}, "html": {args: "--html DIR/h.html", refused: "no server answers"},
+	}},
+	"campaign work": {base: "campaign work --queue nats://127.0.0.1:1", flags: map[string]use{
+		"workers": {args: "--workers 0", refused: "expected a number"}, "queue": {args: "--queue nats://nowhere.invalid:1", refused: "nowhere.invalid"},
+		"creds": {args: "--creds DIR/x", refused: "no such file"}, "nkey": {args: "--nkey DIR/x", refused: "no such file"}, "tlscert": {args: "--tlscert DIR/x", refused: "without --tlskey"},
+		"tlskey": {args: "--tlskey DIR/x", refused: "without --tlscert"}, "tlsca": {args: "--tlsca DIR/x", refused: "no such file"},
+	}},
+	"campaign delete": {base: "campaign delete night --queue nats://127.0.0.1:1", flags: map[string]use{
+		"queue": {args: "--queue nats://nowhere.invalid:1", refused: "nowhere.invalid"},
+		"creds": {args: "--creds DIR/x", refused: "no such file"}, "nkey": {args: "--nkey DIR/x", refused: "no such file"}, "tlscert": {args: "--tlscert DIR/x", refused: "without --tlskey"},
+		"tlskey": {args: "--tlskey DIR/x", refused: "without --tlscert"}, "tlsca": {args: "--tlsca DIR/x", refused: "no such file"},
+	}},
+	"campaign status": {base: "campaign status --dir DIR/done", flags: map[string]use{
+		"dir": {args: "--dir DIR/other", refused: "there is no campaign in"}, "json": {args: "--json"}, "watch": {args: "--watch", same: true},
+		"html":  {args: "--html DIR/page.html", refused: "has no page yet"},
+		"queue": {args: "--queue nats://127.0.0.1:1", base: "campaign status", refused: "no server answers"},
+		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
+		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
+	}},
+	"list": {base: "list properties"}, "version": {base: "version"},
+	"broker": {base: "broker", flags: map[string]use{ // it runs until it is interrupted: TestBroker
+		"listen": {args: "--listen nowhere", refused: "nowhere"}, "listen-anywhere": {args: "--listen-anywhere --listen nowhere", refused: "nowhere"},
+		"refuse-transient": {args: "--refuse-transient --listen nowhere", refused: "nowhere"}, "multiple-confirms": {args: "--multiple-confirms --listen nowhere", refused: "nowhere"},
+		"route-when-published": {args: "--route-when-published --listen nowhere", refused: "nowhere"},
+	}},
+}
+
+// TestFlags walks over each flag of each command in each sort of run: it is obeyed, and then it makes a difference, or
+// refused in a line that names it. A flag that is in no row fails.
+func TestFlags(t *testing.T) {
+	covered := make(map[string]bool)
+	for name, s := range sorts {
+		covered[commandOf(t, s.base).CommandPath()] = true
+		t.Run(name, func(t *testing.T) { s.run(t) })
+	}
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, c := range c.Commands() {
+			if !covered[c.CommandPath()] {
+				t.Errorf("no run of %s", c.CommandPath())
+			}
+			walk(c)
+		}
+	}
+	walk(rootCommand())
+}
+
+// commandOf is the command of a command line.
+func commandOf(t *testing.T, line string) *cobra.Command {
+	t.Helper()
+	command, _, err := rootCommand().Find(strings.Fields(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return command
+}
+
+func (s *sort) run(t *testing.T) {
+	uses := make(map[string]use)
+	for flag, u := range s.flags {
+		uses[flag] = u
+	}
+	if s.report {
+		for flag, u := range reporting {
+			if _, there := uses[flag]; !there {
+				uses[flag] = u
+			}
+		}
+	}
+	command := commandOf(t, s.base)
+	command.Flags().VisitAll(func(flag *pflag.Flag) {
+		if _, there := uses[flag.Name]; !there && flag.Name != "help" {
+			t.Errorf("nothing is said of --%s", flag.Name)
+		}
+	})
+	if s.need != "" && testing.Short() {
+		t.Skip("skipped: -short leaves out what takes programs or a broker")
+	}
+	url := ""
+	if s.need == "broker" {
+		url = rabbitmqtest.URL(t)
+	}
+	bases := make(map[string]outcome)
+	for name, u := range uses {
+		t.Run(name, func(t *testing.T) { u.run(t, command, name, s.base, url, bases) })
+	}
+}
+
+// run tries a flag.
+func (u *use) run(t *testing.T, command *cobra.Command, name, base, url string, bases map[string]outcome) {
+	if command.Flags().Lookup(name) == nil {
+		t.Fatalf("there is no --%s", name)
+	}
+	if u.base != "" {
+		base = u.base
+	}
+	got := come(t, base+" "+u.args, url)
+	if u.refused != "" {
+		if got.code != exitCannot || strings.Count(got.errs, "\n") != 1 || !strings.Contains(got.errs, u.refused) {
+			t.Errorf("%s %s: exit code %d, %q; expected it to be refused in a line that says %q", base, u.args, got.code, got.errs, u.refused)
+		}
+		return
+	}
+	was, known := bases[base]
+	if !known {
+		was = come(t, base, url)
+		bases[base] = was
+	}
+	if was.code == exitCannot {
+		t.Fatalf("%s: %s", base, was.errs)
+	}
+	switch {
+	case u.same && got.code == exitCannot:
+		t.Errorf("%s %s: %s", base, u.args, got.errs)
+	case !u.same && got == was:
+		t.Errorf("%s %s makes no difference to\n%s", base, u.args, was.out)
+	}
+}
+
+// outcome is what came of a command line, but for how long it took.
+type outcome struct {
+	code      int
+	out, errs string
+	files     string
+}
+
+var took = regexp.MustCompile(`"seconds": [0-9.e-]+,| in \d+(\.\d+)? m?s\b`)
+
+// come carries out a command line in a directory of its own.
+func come(t *testing.T, line, url string) outcome {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"held.jsonl": `{"type":"invoke","process":1,"f":"acquire"}` + "\n" + `{"type":"ok","process":1,"f":"acquire","value":{"slot":1,"held":true}}` + "\n",
+		"jobs.jsonl": `{"lockproof":"history","version":1,"kind":"semaphore","locks":[{"name":"jobs","slots":1}]}` + "\n" +
+			`{"type":"invoke","process":1,"f":"acquire"}` + "\n" + `{"type":"ok","process":1,"f":"acquire","value":{"slot":1,"held":true}}` + "\n",
+		"night.json":  `{"lockproof":"campaign","version":1,"name":"night","target":{"name":"reconnects"},"sample":{},"budget":{"executions":300},"shard":100}`,
+		"little.json": `{"lockproof":"campaign","version":1,"name":"little","sample":{},"budget":{"executions":1}}`,
+		"table.json": `{"lockproof":"campaign","version":1,"name":"table","target":{"name":"mutex"},
+			"sweep":{"options":[{"name":"release","values":["delete","close-channel"]}],"sizes":[{"clients":2}]}}`,
+		"mutants.json":     `{"lockproof":"campaign","version":1,"name":"mutants","mutants":{"only":["reconnects"]}}`,
+		"done/status.json": `{"name":"night","shards":3,"done":3,"executions":300,"over":"all shards are done","reported":true}`,
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var args []string
+	for _, word := range strings.Fields(line) {
+		word = strings.ReplaceAll(strings.ReplaceAll(word, "DIR", dir), "URL", url)
+		switch word {
+		case "ADAPTER":
+			word = adapter("")
+		case "BUGGY":
+			word = adapter("locked-is-success")
+		}
+		args = append(args, word)
+	}
+	if (args[0] == "prove" || args[0] == "explore") && !strings.Contains(line, "--out ") {
+		args = append(args, "--out", filepath.Join(dir, "ce")) // not where the tests run
+	}
+	var out, errs bytes.Buffer
+	code := run(args, &out, &errs)
+	plain := func(text string) string {
+		return strings.Join(strings.Fields(took.ReplaceAllString(strings.ReplaceAll(text, dir, "DIR"), "")), " ")
+	}
+	var files []string
+	if err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		files = append(files, strings.TrimPrefix(path, dir))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return outcome{code, plain(out.String()), errs.String(), fmt.Sprint(files)}
+}

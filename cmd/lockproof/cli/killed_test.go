@@ -1,0 +1,235 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
+)
+
+// asCommand is the environment variable that makes this test binary the command.
+const asCommand = "LOCKPROOF_TEST_AS_COMMAND"
+
+// withoutCampaigns is its value that makes it the command that hands campaigns over.
+const withoutCampaigns = "without campaigns"
+
+// beginsHungUp has the command be told again and again that its terminal is gone.
+const beginsHungUp = "LOCKPROOF_TEST_HUNG_UP"
+
+func TestMain(m *testing.M) {
+	if bug := os.Getenv(envAdapter); bug != "" {
+		adapt(strings.TrimPrefix(bug, "none"))
+		return
+	}
+	if target := os.Getenv(asAdapter); target != "" {
+		serve(target)
+		return
+	}
+	if os.Getenv(beginsHungUp) != "" {
+		if !signal.Ignored(syscall.SIGHUP) {
+			signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // so that those that come too early or late end nothing
+		}
+		go func() {
+			for range time.Tick(20 * time.Millisecond) {
+				syscall.Kill(os.Getpid(), syscall.SIGHUP)
+			}
+		}()
+	}
+	campaigns = queue.Runner{}
+	switch os.Getenv(asCommand) {
+	case "":
+		os.Exit(m.Run())
+	case withoutCampaigns:
+		Main(nil)
+	}
+	Main(campaigns)
+}
+
+// declared is what a run has made on the broker behind a proxy, and kills it once that is so much.
+type declared struct {
+	mu    sync.Mutex
+	names map[[2]string]bool
+	calls int
+	fatal int
+	kill  func()
+}
+
+func (d *declared) note(queue, exchange string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if stress.Marked(queue + exchange) {
+		d.names[[2]string{queue, exchange}] = true
+	}
+	if d.calls++; d.calls == d.fatal {
+		d.kill()
+	}
+}
+
+// listen gives the URL of a proxy before a real broker that notes what is declared there.
+func (d *declared) listen(t *testing.T, url string) string {
+	t.Helper()
+	proxy, err := wire.ProxyTo(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy.Declaring = d.note
+	server, err := wire.Listen("127.0.0.1:0", wire.Config{Backend: proxy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	through, err := server.URLFor(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return through
+}
+
+// killed runs a command on a real broker until it has declared so many things, and kills it then; it returns what they
+// were.
+func killed(t *testing.T, url string, fatal int, args ...string) map[[2]string]bool {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], args...)
+	d := &declared{names: make(map[[2]string]bool), fatal: fatal, kill: func() { cmd.Process.Kill() }}
+	through := d.listen(t, url)
+	var said bytes.Buffer
+	cmd.Args = append(cmd.Args, "--on", through, "--out", t.TempDir())
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), asCommand+"=1"), &said, &said
+	if err := cmd.Run(); err == nil || d.calls < fatal {
+		t.Fatalf("it ended by itself: %v\n%s", err, said.String())
+	}
+	return d.names
+}
+
+// left are the things that are still there.
+func left(t *testing.T, url string, names map[[2]string]bool) (there []string) {
+	t.Helper()
+	conn, err := amqp091.Dial(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for name := range names {
+		ch, err := conn.Channel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name[0] != "" {
+			_, err = ch.QueueDeclarePassive(name[0], false, false, false, false, nil)
+		} else {
+			err = ch.ExchangeDeclarePassive(name[1], "direct", false, false, false, false, nil)
+		}
+		var closed *amqp091.Error
+		if !errors.As(err, &closed) || closed.Code != amqp091.NotFound {
+			there = append(there, name[0]+name[1])
+		}
+		ch.Close()
+	}
+	return there
+}
+
+// tries is how many runs there may be before all is tidied up: others on the same broker may be about to do the same.
+const tries = 20
+
+// TestKilledRunsAreTidiedUp: whenever a run is killed, the next one on the same broker leaves nothing of it.
+func TestKilledRunsAreTidiedUp(t *testing.T) {
+	url := rabbitmqtest.URL(t)
+	python := "exec /usr/bin/python3 ../../../testdata/targets/python/adapter.py"
+	runs := [][]string{{"prove", "--rounds", "1000000"}}
+	if out, err := exec.Command("/usr/bin/python3", "-c", "import pika").CombinedOutput(); err != nil || testing.Short() {
+		t.Logf("NOT TESTED: other people's clients; %v; %s; it takes apt-get install python3-pika and no -short", err, out)
+	} else {
+		runs = append(runs,
+			[]string{"prove", "--exec", python, "--workers", "2"},
+			[]string{"prove", "--exec", python, "--stress", "proxy", "--rounds", "1000000"},
+			[]string{"prove", "--exec", python, "--stress", "straight", "--rounds", "1000000"},
+			[]string{"atlas"},
+		)
+	}
+	for _, args := range runs {
+		for _, fatal := range []int{2, 5, 12} {
+			t.Logf("%q, killed after %d declarations", args, fatal)
+			tidyUp(t, url, killed(t, url, fatal, args...))
+		}
+	}
+}
+
+// tidyUp runs something on a broker that others have been killed on, and demands that nothing of theirs is left.
+func tidyUp(t *testing.T, url string, names map[[2]string]bool) {
+	t.Helper()
+	var there []string
+	for range tries {
+		var out, errs bytes.Buffer
+		if code := run([]string{"prove", "--on", url, "--rounds", "1", "--out", t.TempDir()}, &out, &errs); errs.Len() > 0 {
+			t.Fatalf("exit code %d: %s", code, errs.String())
+		}
+		if there = left(t, url, names); len(there) == 0 {
+			return
+		}
+	}
+	t.Errorf("%d things are left: %s", len(there), strings.Join(there, ", "))
+}
+
+// TestFilesOnStandardOutput: a file that is our own standard output is written between what is printed there, and takes
+// nothing of it away.
+func TestFilesOnStandardOutput(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "both")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	cmd := exec.Command(os.Args[0], "prove", "--scenarios", "100", "--junit", "/dev/stdout", "--out", t.TempDir())
+	cmd.Env, cmd.Stdout = append(os.Environ(), asCommand+"=1"), f
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	both, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"lockproof 0.", "19 properties: ", "<testsuites>", "</testsuites>"} {
+		if !strings.Contains(string(both), want) {
+			t.Errorf("%q is missing:\n%s", want, both)
+		}
+	}
+}
+
+// underNohup says that the tests were started so. Later nobody can tell, once something was notified of the signal.
+var underNohup = signal.Ignored(syscall.SIGHUP)
+
+// TestHangUp: the end of the terminal ends a run as an interrupt does, unless it was started not to mind.
+func TestHangUp(t *testing.T) {
+	if underNohup {
+		t.Skip("NOT TESTED: the tests themselves run under nohup")
+	}
+	for minds, code := range map[bool]int{true: exitInterrupted, false: exitHolds} {
+		args := []string{"-c", `trap "" HUP; exec "$@"`, "sh", os.Args[0], "prove", "--scenarios", "300", "--out", t.TempDir()}
+		if minds {
+			args[1] = `exec "$@"`
+			args[6] = "2000000000"
+		}
+		cmd := exec.Command("/bin/sh", args...)
+		cmd.Env = append(os.Environ(), asCommand+"=1", beginsHungUp+"=1")
+		err := cmd.Run()
+		if got := cmd.ProcessState.ExitCode(); got != code {
+			t.Errorf("minds %v: exit code %d, expected %d; %v", minds, got, code, err)
+		}
+	}
+}

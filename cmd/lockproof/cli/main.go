@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+	"github.com/lockproof/lockproof/histories/safetext"
+)
+
+// Main carries out the command line of this process, and ends it. Campaigns are run by the runner; a program without one
+// hands them to the program that has it.
+func Main(runner campaign.Runner) {
+	campaigns = runner
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// campaigns runs campaigns, nil where another program does.
+var campaigns campaign.Runner
+
+// run carries out a command line and returns the exit code.
+func run(args []string, out, errs io.Writer) int {
+	ctx, stop := interruptible(together)
+	defer stop()
+	root := rootCommand()
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(errs)
+	var end ending
+	err := root.ExecuteContext(context.WithValue(ctx, endingKey{}, &end))
+	err = all(err, end.close())
+	for _, trouble := range troubles(err) {
+		fmt.Fprintln(errs, "lockproof:", safetext.OneLine(trouble.Error()+hint(trouble)))
+	}
+	return exitCode(err, ctx.Err() != nil)
+}
+
+// ending is what is to be done when a command has ended.
+type ending []func() error
+
+type endingKey struct{}
+
+// atEnd has something done when the command has ended. What goes wrong then is told with the rest.
+func atEnd(c *cobra.Command, do func() error) {
+	end := c.Context().Value(endingKey{}).(*ending)
+	*end = append(*end, do)
+}
+
+func (e ending) close() error {
+	var errs []error
+	for _, do := range slices.Backward(e) {
+		errs = append(errs, do())
+	}
+	return all(errs...)
+}
+
+// interruptible is a context that the first interrupt ends, so that the run ends in good order; the second ends the
+// program at once, unless it comes so soon that it is the same one: timeout signals its child, and then the child's
+// group. So does the end of the terminal, unless nohup says otherwise. A reader that is gone, such as head,
+// makes writing fail and ends nothing: there may be files to be written yet.
+func interruptible(together time.Duration) (context.Context, func()) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	asked, stop := signal.NotifyContext(context.Background(), signals...)
+	ctx, cancel := context.WithCancel(context.Background()) // canceled, whatever the signal is called
+	gone := make(chan os.Signal, 1)
+	signal.Notify(gone, syscall.SIGPIPE)
+	said := make(chan struct{})
+	context.AfterFunc(asked, func() {
+		cancel()
+		select {
+		case <-said:
+			return
+		case <-time.After(together):
+		}
+		stop()
+		select {
+		case <-said:
+		case <-time.After(patience):
+			tell("interrupted: the run is being ended in good order; once more ends it at once")
+		}
+	})
+	return ctx, func() {
+		close(said)
+		stop()
+		signal.Stop(gone)
+	}
+}
+
+// together is how soon after an interrupt another one is the same.
+const together = 500 * time.Millisecond
+
+// patience is how long an interrupted run may go on before it is said why.
+const patience = time.Second
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "lockproof",
+		Short: "decides whether a distributed lock is correct and cheap, and shows the shortest execution found in which it is not",
+		Long: `lockproof decides whether a distributed lock or semaphore is correct and cheap, and
+shows the shortest execution found in which it is not.
+
+Exit codes: 0 everything judged holds, and everything that --require names was judged;
+1 a property is violated or suspected; 2 the run could not be made; 3 interrupted;
+4 inconclusive: nothing was judged, a property that --require names was skipped, or one
+is undecided. Where several are true, the first of 1, 3, 2, 4 is told: a file that could
+not be written is an error of its own, and hides no violation. Files are tried before the
+run.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if err := notEmpty(c); err != nil {
+				return err
+			}
+			if err := oncePerFile(c); err != nil {
+				return err
+			}
+			return tryOutputs(c)
+		},
+
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetFlagErrorFunc(numberExpected)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), checkCommand(), mutantsCommand(), campaignCommand(), listCommand(), brokerCommand(), adapterCheckCommand(), versionCommand())
+	return root
+}

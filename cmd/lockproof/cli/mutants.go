@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+func mutantsCommand() *cobra.Command {
+	var seed uint64
+	limit := engine.MutantLimit
+	cmd := &cobra.Command{
+		Use:   "mutants [NAME…]",
+		Short: "prove the prover: every mutant must be found out",
+		Long: `Runs every mutant (the reference with one bug each) until the property that it was made
+to break is seen broken, and prints how many scenarios that took and how many steps the
+minimised counterexample has. A mutant that survives is a failure of the prover.`,
+		RunE: func(c *cobra.Command, args []string) error { return killAll(c, args, seed, limit) },
+	}
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "what decides every scenario")
+	cmd.Flags().Var(number[int]{&limit, 1, manyScenarios}, "scenarios", "how many a mutant may survive")
+	return cmd
+}
+
+func killAll(c *cobra.Command, names []string, seed uint64, limit int) error {
+	mutants, err := chosen(names)
+	if err != nil {
+		return err
+	}
+	var all []*engine.Killed
+	line := newProgress()
+	for i, m := range mutants {
+		line.say("%d of %d mutants, %s", i, len(mutants), m.Name)
+		k, err := engine.Kill(c.Context(), m, seed, limit)
+		if err != nil {
+			return err
+		}
+		if c.Context().Err() != nil {
+			break
+		}
+		all = append(all, k)
+	}
+	line.done()
+	return printKilled(c, all, len(mutants), seed, limit)
+}
+
+// printKilled prints what became of mutants, of so many, and says how that ends the run.
+func printKilled(c *cobra.Command, all []*engine.Killed, of int, seed uint64, limit int) error {
+	killed := tellKilled(c.OutOrStdout(), all, of, seed, limit)
+	switch {
+	case c.Context().Err() != nil:
+		return errInterrupted
+	case killed < of:
+		return errViolated
+	}
+	return nil
+}
+
+// tellKilled writes what became of mutants, of so many, and gives how many were killed.
+func tellKilled(out io.Writer, all []*engine.Killed, of int, seed uint64, limit int) (killed int) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "  mutant\tbreaks\tscenarios\tsteps\talso seen broken")
+	for _, k := range all {
+		if k.Scenarios > 0 {
+			killed++
+		}
+		fmt.Fprintln(w, killedRow(k))
+	}
+	w.Flush()
+	fmt.Fprintf(out, "\n%d mutants: %d killed by the property they break, seed %d, at most %d scenarios each\n", of, killed, seed, limit)
+	return killed
+}
+
+// chosen are the mutants by name, or all.
+func chosen(names []string) ([]*lock.Target, error) {
+	if len(names) == 0 {
+		return engine.Mutants(), nil
+	}
+	var out []*lock.Target
+	for _, name := range names {
+		t, err := engine.TargetNamed(name)
+		if err != nil {
+			return nil, err
+		}
+		if t.Breaks == "" {
+			return nil, fmt.Errorf("target %q is no mutant: `lockproof prove %s` judges it", name, name)
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func killedRow(k *engine.Killed) string {
+	var also []string
+	for _, p := range k.Also {
+		also = append(also, p.String())
+	}
+	if k.Scenarios == 0 {
+		return fmt.Sprintf("✗ %s\t%s\tsurvives\t\t%s", k.Mutant.Name, k.Property, strings.Join(also, " "))
+	}
+	return fmt.Sprintf("✓ %s\t%s\t%d\t%d\t%s", k.Mutant.Name, k.Property, k.Scenarios, len(k.Trace.Steps), strings.Join(also, " "))
+}

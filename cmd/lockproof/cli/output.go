@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/outfile"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// outputFlags say what is written besides the card.
+type outputFlags struct {
+	json  bool
+	junit string
+	html  string
+	out   string
+	// command is whose flags these are.
+	command *cobra.Command
+	// require is what --require names, and required those among the properties that are judged.
+	require  properties
+	required property.Set
+}
+
+func (f *outputFlags) register(cmd *cobra.Command) {
+	f.command = cmd
+	f.registerReport(cmd)
+	cmd.Flags().StringVar(&f.out, "out", "counterexamples", "the `DIRECTORY` that counterexamples and recorded histories are written to; an earlier run's that this one has not found are moved aside")
+}
+
+// registerReport registers the flags of a run that has no counterexamples to write.
+func (f *outputFlags) registerReport(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVar(&f.json, "json", false, "print the report as JSON instead of the card")
+	flags.StringVar(&f.junit, "junit", "", "write the report as JUnit XML to a `FILE`")
+	flags.StringVar(&f.html, "html", "", "write the report, diagrams and histories as one HTML `FILE`")
+	flags.Var(orAll{&f.require}, "require", "a run in which one of these properties is not judged is inconclusive; or all")
+}
+
+// demand takes in what --require names. A run of that lock type judges the properties that are given.
+func (f *outputFlags) demand(judged property.Set, kind lock.Kind) (err error) {
+	f.required, err = f.require.required(judged, kind)
+	return err
+}
+
+// outputs are the flags that name a file to be written.
+var outputs = []string{"junit", "html", "markdown", "checkpoint"}
+
+// tryOutputs tries whether a command's files can be written, before the run that is to fill them.
+func tryOutputs(c *cobra.Command) error {
+	for _, name := range outputs {
+		if flag := c.Flags().Lookup(name); flag != nil && flag.Value.String() != "" {
+			if err := outfile.Try(flag.Value.String()); err != nil {
+				return fmt.Errorf("--%s: %w", name, err)
+			}
+		}
+	}
+	if flag := c.Flags().Lookup("out"); flag != nil && flag.Value.String() != "" {
+		if err := outfile.TryDirectory(flag.Value.String()); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+	}
+	return nil
+}
+
+// write writes what a run came to, counterexamples first, so that they are there whatever happens next. The error says
+// how the run ended, and what could not be written; also is what else went wrong.
+func (f *outputFlags) write(c *cobra.Command, res *engine.Result, also ...error) error {
+	res.Report.Required, res.Report.Command = f.required, commandLine()
+	unsaved := f.save(res)
+	unprinted := f.print(c.OutOrStdout(), res.Report)
+	return all(append(also, ended(res.Report), unsaved, unprinted, f.files(res))...)
+}
+
+// save writes the counterexamples and puts into the report how to see them again.
+func (f *outputFlags) save(res *engine.Result) error {
+	var errs []error
+	for _, ce := range res.Counterexamples("") {
+		path, err := f.keep(ce)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		found := res.Report.Result(ce.Property).Violation
+		found.File, found.Command = path, "lockproof replay "+quote(path)
+		if ce.Exec != "" { // it is the command that was just typed
+			found.Command = "lockproof replay --run-exec " + quote(path)
+		}
+	}
+	return all(append(errs, f.retire(res.Report))...)
+}
+
+// retire moves aside what an earlier run has left of the same target and options that violates what holds now, so
+// that it is not taken for this run's. Nothing is deleted.
+func (f *outputFlags) retire(r *report.Report) error {
+	if r.Mode != report.Sampled && r.Mode != report.Visited { // they keep no counterexamples
+		return nil
+	}
+	var errs []error
+	for i := range r.Properties {
+		p := &r.Properties[i]
+		verdict, _ := r.Verdict(p)
+		if verdict != report.Passed && verdict != report.Proved {
+			continue
+		}
+		path := f.path(p.Property, r.Target, r.Fixed)
+		if _, err := histories.LoadCounterexample(path); err != nil { // there is none
+			continue
+		}
+		aside, err := outfile.MoveAside(path)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s is an earlier run's: %w", path, err))
+			continue
+		}
+		tell(fmt.Sprintf("%s %s this time: what an earlier run found is now in %s", p.Property, verdict, aside))
+	}
+	return all(errs...)
+}
+
+// bounds are the flags by which runs of one target differ in what may happen in them.
+var bounds = []string{
+	"clients", "admins", "slots", "start", "most-slots", "rounds", "calls", "admin-calls", "lock",
+	"crashes", "drops", "channel-errors", "lost", "restarts", "late", "strict",
+}
+
+// path is the file of what violates a property: of each target, its options, and the bounds that were given, one.
+func (f *outputFlags) path(p property.Property, target string, options []string) string {
+	named := slices.Clone(options)
+	for _, name := range bounds {
+		if flag := f.command.Flags().Lookup(name); flag != nil && flag.Changed {
+			named = append(named, name+"="+flag.Value.String())
+		}
+	}
+	return filepath.Join(f.out, histories.FileName(p, target, named...))
+}
+
+// keep writes a counterexample to where those of the run are.
+func (f *outputFlags) keep(ce *histories.Counterexample) (path string, err error) {
+	ce.Origin.Command = commandLine()
+	path = f.path(ce.Property, ce.Scenario.Target, ce.Origin.Options)
+	return path, saveIn(f.out, path, ce)
+}
+
+// found keeps what a run has just found, so that it is there however the run ends. What can't be written now is
+// tried again when the run is over, and said then.
+func (f *outputFlags) found(ce *histories.Counterexample) { _, _ = f.keep(ce) }
+
+// saveIn writes a counterexample to a directory, which is made where there is none.
+func saveIn(dir, path string, ce *histories.Counterexample) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("counterexamples: %w; --out names another directory", err)
+	}
+	return ce.Save(path)
+}
+
+func (f *outputFlags) files(res *engine.Result) error {
+	return all(
+		writeFile("--junit", f.junit, func(w io.Writer) error { return report.WriteJUnit(w, res.Report) }),
+		writeFile("--html", f.html, res.WritePage),
+	)
+}
+
+// writeFile writes the file that a flag names, if it names one.
+func writeFile(flag, path string, write func(io.Writer) error) error {
+	if path == "" {
+		return nil
+	}
+	if err := outfile.Write(path, write); err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	return nil
+}
+
+func (f *outputFlags) print(w io.Writer, r *report.Report) error {
+	if f.json {
+		return report.WriteJSON(w, r)
+	}
+	return report.WriteCard(w, r, outputStyle())
+}
+
+// commandLine is what was typed, for the record of a counterexample, and as a shell takes it.
+func commandLine() string {
+	words := []string{"lockproof"}
+	for _, arg := range os.Args[1:] {
+		words = append(words, quote(arg))
+	}
+	return strings.Join(words, " ")
+}
+
+// quote is a word as a shell takes it.
+func quote(word string) string {
+	special := func(r rune) bool {
+		return !strings.ContainsRune("%+,-./:=@_", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}
+	if word == "" || strings.ContainsFunc(word, special) {
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return word
+}
+
+// pairs are options as name=value.
+func pairs(options []string) ([][2]string, error) {
+	var out [][2]string
+	for _, o := range options {
+		name, value, ok := strings.Cut(o, "=")
+		if !ok {
+			return nil, fmt.Errorf("--option %q: expected name=value", o)
+		}
+		out = append(out, [2]string{name, value})
+	}
+	return out, nil
+}

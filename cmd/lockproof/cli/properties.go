@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// properties is the value of a flag that names properties: with commas, or by giving it several times.
+type properties struct {
+	set property.Set
+	all bool // "all" was named, where that may be
+}
+
+// String implements pflag.Value.
+func (p *properties) String() string { return strings.Join(p.set.Names(), ",") }
+
+// Type implements pflag.Value.
+func (p *properties) Type() string { return "LIST" }
+
+// Set implements pflag.Value.
+func (p *properties) Set(list string) error {
+	for _, name := range strings.Split(list, ",") {
+		property, err := property.Named(name)
+		if err != nil {
+			return err
+		}
+		p.set = p.set.With(property)
+	}
+	return nil
+}
+
+// orAll is a flag's value that may be "all" as well.
+type orAll struct{ *properties }
+
+// Set implements pflag.Value.
+func (p orAll) Set(list string) error {
+	if list == "all" {
+		p.all = true
+		return nil
+	}
+	return p.properties.Set(list)
+}
+
+// judged are those that are judged of a lock type: the ones that --property names, or all that apply.
+func (p *properties) judged(applicable property.Set, kind lock.Kind) (property.Set, error) {
+	if p.set == 0 {
+		return applicable, nil
+	}
+	if none := p.set &^ applicable; none != 0 {
+		return 0, fmt.Errorf("--property %s: it means nothing for a %s; leave it out", none.Names()[0], kind)
+	}
+	return p.set, nil
+}
+
+// required are those that must be among the judged: the ones that --require names, or all.
+func (p *properties) required(judged property.Set, kind lock.Kind) (property.Set, error) {
+	if p.all {
+		return judged, nil
+	}
+	if none := p.set &^ property.ApplicableExternal(kind); none != 0 {
+		return 0, fmt.Errorf("--require %s: it means nothing for a %s; leave it out", none.Names()[0], kind)
+	}
+	if none := p.set &^ judged; none != 0 {
+		return 0, fmt.Errorf("--require %s: it is not judged here; name it with --property as well, or leave it out", none.Names()[0])
+	}
+	return p.set, nil
+}

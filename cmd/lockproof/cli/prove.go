@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// proveFlags are what `prove` is told.
+type proveFlags struct {
+	seed      uint64
+	scenarios int
+	time      time.Duration
+	strategy  string
+	depth     int
+	strict    bool
+	options   []string
+	workers   int
+	property  properties
+	first     bool
+	way       string // of somebody else's clients to a real broker without a schedule; "" is with one
+	execFlags
+	shapeFlags
+	onFlags
+	outputFlags
+}
+
+func proveCommand() *cobra.Command {
+	var f proveFlags
+	cmd := &cobra.Command{
+		Use:   "prove [TARGET]",
+		Short: "judge a lock: the reference semaphore unless another target is named",
+		Long: `Draws scenarios (clients, operations, options, faults, schedule) from a seed, runs them
+on the simulated broker, judges every property, and prints the card. What violates
+a property is minimised and written as a counterexample that replays.
+
+With --on rabbitmq or --on amqp://… the target runs on a real RabbitMQ instead: many
+clients at once, as fast as they can, and the recorded history is judged.
+
+With --exec anybody's lock is judged, in any language: the command is run for each
+client and called over its standard input and output, and what it sends to the broker
+waits until the schedule lets it through. With --stress there is no schedule, and a real
+broker is asked for by --on: many clients at once, as fast as they can.
+
+A broker may be shared with other runs and programs: names carry a mark and the time, what
+was made is deleted at the end, and what a killed run has left is deleted by the next.
+
+How many clients, administrators, slots, rounds, crashes and restarts there are is drawn
+for each scenario, unless a flag says it.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
+	}
+	flags := cmd.Flags()
+	f.scenarios = engine.DefaultScenarios
+	flags.Uint64Var(&f.seed, "seed", 1, "what decides every scenario")
+	flags.Var(number[int]{&f.scenarios, 1, manyScenarios}, "scenarios", "how many to run")
+	flags.Var(span{&f.time}, "time", "end the run earlier, such as 30s; a quarter of it is kept for making counterexamples smaller")
+	flags.StringVar(&f.strategy, "strategy", "", "how schedules are drawn: random or pct (default both)")
+	flags.Var(number[int]{&f.depth, 1, 64}, "depth", "PCT's depth (default drawn from 2 to 5)")
+	flags.BoolVar(&f.strict, "strict", false, "a failed acquire promises that at one moment every slot was taken")
+	flags.StringArrayVarP(&f.options, "option", "o", nil, "fix an option, as `NAME=VALUE`; the command list shows them")
+	flags.Var(&f.property, "property", "judge only these properties, with commas")
+	flags.BoolVar(&f.first, "first", false, "end the run at the first violation")
+	flags.Var(number[int]{&f.workers, 1, manyWorkers}, "workers", "how many run at once (default one a processor); the result is the same")
+	flags.StringVar(&f.way, "stress", "", "with --exec, no schedule: many clients at once on a real broker, `straight` or through a proxy that counts (proxy)")
+	f.execFlags.register(cmd)
+	f.onFlags.register(cmd)
+	f.shapeFlags.register(cmd)
+	f.outputFlags.register(cmd)
+	return cmd
+}
+
+func (f *proveFlags) run(c *cobra.Command, args []string) error {
+	if err := f.fit(c); err != nil {
+		return err
+	}
+	if f.exec != "" {
+		return f.external(c, args)
+	}
+	cfg, err := f.config(args)
+	if err != nil {
+		return err
+	}
+	if err := f.judge(&cfg, property.Applicable(cfg.Target.Kind), cfg.Target.Kind); err != nil {
+		return err
+	}
+	if _, real := f.real(); real {
+		return f.stress(c, cfg)
+	}
+	if cfg.Shape, err = f.shape(c, cfg.Target.Kind); err != nil {
+		return err
+	}
+	line := newProgress()
+	cfg.Progress = func(p engine.Progress) {
+		line.say("%d of %d scenarios, %d properties violated", p.Scenarios, p.Of, p.Violated)
+	}
+	cfg.Found = f.found
+	res, err := engine.Prove(c.Context(), cfg)
+	line.done()
+	if err != nil {
+		return err
+	}
+	return f.write(c, res)
+}
+
+// fit refuses the flags that such a run has no use for.
+func (f *proveFlags) fit(c *cobra.Command) error {
+	if err := f.onFlags.check(c); err != nil {
+		return err
+	}
+	if err := besideStart(c); err != nil {
+		return err
+	}
+	if f.exec != "" {
+		if err := given(c, ofExecStart, "start"); err != nil {
+			return err
+		}
+	}
+	_, real := f.real()
+	switch {
+	case f.exec == "" && f.way != "":
+		return errors.New("--stress without --exec: a target of ours is always put under stress on a real broker: leave --stress out, or name a command")
+	case f.way != "":
+		return cmp.Or(f.checkStress(c), unscheduled(c))
+	case f.exec == "" && real:
+		return cmp.Or(alien(c), unscheduled(c))
+	case f.exec == "":
+		return cmp.Or(alien(c), f.fitDepth(c))
+	case real:
+		return cmp.Or(given(c, "with --exec on a real broker: behind the gate it is not restarted; leave it out", "restarts"), f.fitDepth(c))
+	}
+	return f.fitDepth(c)
+}
+
+// alien refuses the flags that are for somebody else's program alone.
+func alien(c *cobra.Command) error {
+	return given(c, "without --exec: expected the command of the lock that is meant", "lock-type", "patience")
+}
+
+// unscheduled refuses the flags that are for runs with a schedule alone.
+func unscheduled(c *cobra.Command) error {
+	return given(c, "on a real broker without a schedule: nothing is drawn, and the history is judged when all is over; leave it out, --rounds says how much is done",
+		"scenarios", "time", "strategy", "depth", "workers", "first", "start")
+}
+
+// fitDepth refuses PCT's depth where PCT is not.
+func (f *proveFlags) fitDepth(c *cobra.Command) error {
+	if f.strategy != scenario.Random.String() {
+		return nil
+	}
+	return given(c, "with --strategy random: it is PCT's; leave it out, or have --strategy pct", "depth")
+}
+
+// judge has those properties judged that are asked for, and says when to end.
+func (f *proveFlags) judge(cfg *engine.Config, applicable property.Set, kind lock.Kind) (err error) {
+	if cfg.Properties, err = f.property.judged(applicable, kind); err != nil {
+		return err
+	}
+	if f.first {
+		cfg.Until = cfg.Properties
+	}
+	return f.demand(cfg.Properties, kind)
+}
+
+func (f *proveFlags) config(args []string) (engine.Config, error) {
+	cfg := engine.Config{Seed: f.seed, Scenarios: f.scenarios, Time: f.time, Depth: f.depth, Workers: f.workers}
+	name := "semaphore"
+	if len(args) == 1 {
+		name = args[0]
+	}
+	var err error
+	if cfg.Target, err = engine.TargetNamed(name); err != nil {
+		return cfg, err
+	}
+	if cfg.Options, err = pairs(f.options); err != nil {
+		return cfg, err
+	}
+	if f.strict {
+		cfg.Strength = property.Strict
+	}
+	if f.strategy != "" {
+		var s scenario.Strategy
+		if err := s.UnmarshalText([]byte(f.strategy)); err != nil || s == scenario.Replay {
+			return cfg, fmt.Errorf("--strategy %q: expected random or pct", f.strategy)
+		}
+		cfg.Strategies = []scenario.Strategy{s}
+	}
+	return cfg, nil
+}

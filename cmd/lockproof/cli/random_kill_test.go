@@ -1,0 +1,273 @@
+//go:build unix
+
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+var kills = flag.Int("kills", 4, "how many runs of prove --exec are killed or interrupted at random moments")
+
+// asAdapter is the environment variable that makes this test binary an adapter of the target of ours that it names,
+// and family one that all processes of a run have.
+const (
+	asAdapter = "LOCKPROOF_TEST_AS_ADAPTER"
+	family    = "LOCKPROOF_TEST_FAMILY"
+)
+
+// serve serves calls to a target of ours on standard input and output.
+func serve(name string) {
+	target, err := engine.TargetNamed(name)
+	if err != nil {
+		panic(err)
+	}
+	client, _ := externaltest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}.Start(context.Background(), 1)
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		var call struct {
+			ID     int
+			Method string
+			Params struct {
+				URL, Name   string
+				Slots, Slot int
+			}
+		}
+		if err := json.Unmarshal(in.Bytes(), &call); err != nil {
+			panic(err)
+		}
+		p := call.Params
+		var op lock.Op
+		result := ""
+		if call.Method == "initialize" {
+			_, err = client.Initialize(context.Background(), external.Setup{Lock: target.Kind, URL: p.URL})
+			result = introduction(target)
+		} else if err = op.UnmarshalText([]byte(call.Method)); err == nil {
+			var r lock.Result
+			r, err = client.Call(context.Background(), op, external.Params{Name: p.Name, Slots: p.Slots, Slot: p.Slot})
+			result = spoken(op, r)
+		}
+		if err != nil {
+			result = fmt.Sprintf(`"error":{"code":-32603,"message":%q}`, err.Error())
+		}
+		fmt.Printf("{\"jsonrpc\":\"2.0\",\"id\":%d,%s}\n", call.ID, result)
+	}
+}
+
+func introduction(target *lock.Target) string {
+	var operations []string
+	for _, op := range target.Kind.Operations() {
+		operations = append(operations, `"`+op.String()+`"`)
+	}
+	return fmt.Sprintf(`"result":{"name":%q,"locks":[%q],"operations":[%s]}`, target.Name, target.Kind.String(), strings.Join(operations, ","))
+}
+
+// spoken is what an operation came to, as an adapter says it.
+func spoken(op lock.Op, r lock.Result) string {
+	switch {
+	case r.Outcome == lock.Unknown:
+		return `"error":{"code":-32603,"message":"unknown"}`
+	case op == lock.Acquire && r.Held:
+		return fmt.Sprintf(`"result":{"held":true,"slot":%d}`, r.Slot)
+	case op == lock.Acquire && r.Reason == lock.Full, op == lock.Verify:
+		return fmt.Sprintf(`"result":{"held":%v}`, r.Held)
+	case r.Outcome == lock.Failed:
+		return `"error":{"code":-32000,"message":"no effect"}`
+	case op == lock.Count:
+		return fmt.Sprintf(`"result":{"slots":%d}`, r.Slots)
+	}
+	return `"result":{}`
+}
+
+// TestKilledRuns ends runs of prove --exec at random moments, by a signal that can be heard or by one that cannot:
+// what was seen is on disk, whole, and violates its property again; the card has what is on disk; no process is left,
+// and on a real broker the next run leaves nothing of it.
+func TestKilledRuns(t *testing.T) {
+	t.Run("simulated", func(t *testing.T) { killRuns(t, "", nil) })
+	t.Run("rabbitmq", func(t *testing.T) {
+		url := rabbitmqtest.URL(t)
+		d := &declared{names: make(map[[2]string]bool)}
+		killRuns(t, url, d)
+		tidyUp(t, url, d.names)
+	})
+}
+
+// killRuns ends runs on the simulated broker, or on a real one, and notes what they declare there.
+func killRuns(t *testing.T, url string, notes *declared) {
+	random := rand.New(rand.NewPCG(1, uint64(*kills)))
+	signals := []syscall.Signal{syscall.SIGKILL, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
+	through := ""
+	if notes != nil {
+		through = notes.listen(t, url)
+	}
+	files := 0
+	for i := range *kills {
+		r := killedRun{dir: t.TempDir(), signal: signals[i%len(signals)], seed: i + 1, on: through}
+		// Half of the runs are ended some time after they began, and half after they have found something.
+		r.found, r.delay = i/len(signals)%2 == 0, time.Duration(random.Int64N(int64(2*time.Second)))
+		r.run(t)
+		files += r.check(t)
+	}
+	t.Logf("%d runs ended, %d counterexamples replayed", *kills, files)
+	if files == 0 {
+		t.Error("no run has found anything")
+	}
+}
+
+type killedRun struct {
+	dir    string
+	signal syscall.Signal
+	seed   int
+	on     string        // the URL of a real broker, or ""
+	found  bool          // it is ended after it has found something
+	delay  time.Duration // and after so much time
+
+	family      string
+	out, errs   bytes.Buffer
+	interrupted bool // it has heard the signal, and ended by itself
+}
+
+// server is how the command is told of the broker.
+func (r *killedRun) server() []string {
+	if r.on == "" {
+		return nil
+	}
+	return []string{"--on", r.on}
+}
+
+// wrongAdapter is the command of an adapter of a lock that is wrong.
+func wrongAdapter() string {
+	return fmt.Sprintf("%s=locked-is-success exec %s", asAdapter, os.Args[0])
+}
+
+func (r *killedRun) run(t *testing.T) {
+	t.Helper()
+	r.family = fmt.Sprintf("%d-%d", os.Getpid(), r.seed)
+	cmd := exec.Command(os.Args[0], append([]string{"prove", "--exec", wrongAdapter(), "--scenarios", "400",
+		"--seed", fmt.Sprint(r.seed), "--workers", "2", "--json", "--out", r.dir}, r.server()...)...)
+	cmd.Env = append(os.Environ(), asCommand+"=1", family+"="+r.family)
+	cmd.Stdout, cmd.Stderr = &r.out, &r.errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for r.found && len(r.files(t)) == 0 {
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended before it found anything: %v\n%s", err, r.errs.String())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	select {
+	case err := <-ended: // before it was told to
+		ended <- err
+	case <-time.After(r.delay):
+	}
+	_ = cmd.Process.Signal(r.signal) // it may have ended just now
+	err := <-ended
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() > exitInterrupted || errors.As(err, &exit) && exit.ExitCode() == exitCannot {
+		t.Errorf("%v: exit code %d\n%s", r.signal, exit.ExitCode(), r.errs.String())
+	}
+	r.interrupted = err == nil || exit.Exited()
+}
+
+// files are the counterexamples on disk.
+func (r *killedRun) files(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(r.dir, "[a-z]*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// check looks at what a run has left, and gives how many counterexamples that are.
+func (r *killedRun) check(t *testing.T) int {
+	t.Helper()
+	for _, pid := range relatives(r.family) {
+		t.Errorf("%v: process %s is left", r.signal, pid)
+	}
+	files := r.files(t)
+	for _, path := range files {
+		var out, errs bytes.Buffer
+		if code := run(append([]string{"replay", "--run-exec", path}, r.server()...), &out, &errs); code != exitViolated {
+			t.Errorf("%v: %s: exit code %d\n%s%s", r.signal, path, code, out.String(), errs.String())
+		}
+	}
+	switch {
+	case r.interrupted:
+		r.checkCard(t, files)
+	case r.signal != syscall.SIGKILL && (len(files) > 0 || r.errs.Len() > 0): // else it was ended before it began
+		t.Errorf("%v: no card\n%s", r.signal, r.errs.String())
+	}
+	return len(files)
+}
+
+// checkCard compares the card with the files: they are the same violations.
+func (r *killedRun) checkCard(t *testing.T, files []string) {
+	t.Helper()
+	var card struct {
+		Properties []struct {
+			Property  string
+			Verdict   report.Verdict
+			Violation *struct{ Detail, Counterexample string }
+		}
+	}
+	if err := json.Unmarshal(r.out.Bytes(), &card); err != nil {
+		if len(files) > 0 {
+			t.Errorf("%v: %d counterexamples, and no card: %v\n%s", r.signal, len(files), err, r.errs.String())
+		}
+		return
+	}
+	shown := 0
+	for _, p := range card.Properties {
+		if p.Violation == nil {
+			continue
+		}
+		shown++
+		if _, err := os.Stat(p.Violation.Counterexample); err != nil || p.Violation.Detail == "" {
+			t.Errorf("%v: %s is %s: %+v: %v", r.signal, p.Property, p.Verdict, p.Violation, err)
+		}
+	}
+	if shown != len(files) {
+		t.Errorf("%v: %d violations on the card, %d counterexamples", r.signal, shown, len(files))
+	}
+}
+
+// relatives are the processes of a run that are left, once all had time to end.
+func relatives(name string) (left []string) {
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		left = nil
+		environments, _ := filepath.Glob("/proc/[0-9]*/environ") // there are none on other systems
+		for _, path := range environments {
+			if data, err := os.ReadFile(path); err == nil && bytes.Contains(data, []byte(family+"="+name+"\x00")) {
+				left = append(left, filepath.Base(filepath.Dir(path)))
+			}
+		}
+		if len(left) == 0 || time.Now().After(deadline) {
+			return left
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/safetext"
+)
+
+// simulated is what --on calls the simulated broker.
+const simulated = "simulated"
+
+// onFlags say on what broker.
+type onFlags struct{ on, broker string }
+
+func (f *onFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.on, "on", simulated, "the broker: simulated, rabbitmq (found or started), or an amqp:// address")
+	cmd.Flags().StringVar(&f.broker, "broker", "", "the amqp:// address of a RabbitMQ; the same as --on")
+}
+
+// real reports whether a real broker is asked for, and its address if one is named.
+func (f *onFlags) real() (url string, real bool) {
+	switch {
+	case f.broker != "":
+		return f.broker, true
+	case f.on == simulated:
+		return "", false
+	case f.on == "rabbitmq":
+		return "", true
+	}
+	return f.on, true
+}
+
+// check refuses two brokers.
+func (f *onFlags) check(c *cobra.Command) error {
+	if c.Flags().Changed("on") && f.broker != "" {
+		return errors.New("--broker beside --on: they say the same; give one of them")
+	}
+	return nil
+}
+
+// start finds or starts the broker that is asked for. It is stopped when the command has ended. One that others use as
+// well keeps account of what is made there; should it take us for dead, the command's context ends.
+// One that is to be restarted is started here.
+func (f *onFlags) start(c *cobra.Command, restarts bool) (*rabbitmq.Broker, error) {
+	url, _ := f.real()
+	flag := "--on"
+	if f.broker != "" {
+		flag = "--broker"
+	}
+	b, err := rabbitmq.Start(c.Context(), rabbitmq.Options{URL: url, Flag: flag, Restarts: restarts, Log: tell})
+	if err != nil {
+		return nil, err
+	}
+	atEnd(c, b.Stop)
+	if b.CanRestart() { // it is ours, and gone with us
+		return b, nil
+	}
+	ctx, cancel := context.WithCancel(c.Context())
+	tidied, err := b.Register(ctx, func(error) { cancel() }) // Stop says why
+	switch {
+	case c.Context().Err() != nil:
+		return nil, c.Context().Err()
+	case err != nil:
+		tell(err.Error() + "; what a killed run leaves there stays")
+	case tidied > 0:
+		tell(fmt.Sprintf("deleted what %d killed runs had left on %s", tidied, b.Version))
+	}
+	c.SetContext(ctx)
+	return b, nil
+}
+
+// behindGate is the broker that the gate is to stand before.
+func (f *onFlags) behindGate(c *cobra.Command) (on engine.GatedBroker, err error) {
+	if _, real := f.real(); !real {
+		return on, nil
+	}
+	broker, err := f.start(c, false)
+	if err != nil {
+		return on, err
+	}
+	return engine.GatedBroker{URL: broker.URL, Version: broker.Version, Name: broker.String(), Sweep: broker.Sweep, Notes: broker}, nil
+}
+
+func replayCommand() *cobra.Command {
+	var on onFlags
+	var html string
+	var trusted bool
+	cmd := &cobra.Command{
+		Use:   "replay FILE",
+		Short: "carry out a counterexample again, on the simulator or on a real RabbitMQ",
+		Long: `Carries out the steps of a counterexample on the simulated broker and draws them. With
+--on rabbitmq or --on amqp://… every command is sent to a real RabbitMQ as well, in the
+same order, and what it says is compared with the simulation step by step.
+
+A counterexample of a program that was judged with --exec has the program run again, and its
+commands reach the broker in the recorded order: the simulated one, or a real RabbitMQ
+behind the gate, which is compared with it at every reply.
+
+That program is whatever command the file names, with all that you may do. So it is shown
+and run only if you say so: on a terminal you are asked, elsewhere --run-exec says it.
+
+A program is tried up to five times, with new processes each time, until it shows the
+violation. The exit code is 1 if the property is violated again, and 0 if it is not.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := on.check(c); err != nil {
+				return err
+			}
+			ce, err := histories.LoadCounterexample(args[0])
+			if err != nil {
+				return err
+			}
+			if ce.Exec != "" {
+				if err := permit(c, ce.Exec, trusted, args[0]); err != nil {
+					return err
+				}
+				return replayExternal(c, &on, ce, html)
+			}
+			r, err := engine.Replay(ce)
+			if err != nil {
+				return err
+			}
+			return show(c, r, html, func(w io.Writer) error {
+				if _, real := on.real(); real {
+					return replayReal(c, &on, w, ce, r)
+				}
+				return verdict(w, ce, r, "the simulated broker")
+			})
+		},
+	}
+	on.register(cmd)
+	cmd.Flags().StringVar(&html, "html", "", "write the diagram and the history as one HTML `FILE`")
+	cmd.Flags().BoolVar(&trusted, "run-exec", false, "run the program that the file names, if it names one")
+	return cmd
+}
+
+// permit shows the command that a file has us run, and is an error unless the user wants that.
+func permit(c *cobra.Command, command string, trusted bool, file string) error {
+	shown := safetext.Escape(command)
+	if trusted {
+		tell("running " + shown)
+		return nil
+	}
+	if !interactive() {
+		return fmt.Errorf("%s names a program, which is not run unless you say so: %s; if you trust it, type: lockproof replay --run-exec %s", file, shown, quote(file))
+	}
+	yes, err := ask(c.Context(), os.Stdin, c.ErrOrStderr(), fmt.Sprintf("%s names a program:\n\n    %s\n\nRun it? [y/N] ", safetext.Escape(file), shown))
+	if err == nil && !yes {
+		err = errors.New("the program was not run")
+	}
+	return err
+}
+
+// show draws what a replay came to and says its verdict, on the terminal and, where one is asked for, on a page. What
+// can't be written changes nothing about the verdict.
+func show(c *cobra.Command, r *engine.Replayed, html string, verdict func(io.Writer) error) error {
+	undrawn := draw.Draw(c.OutOrStdout(), r.Trace, outputStyle())
+	fmt.Fprintln(c.OutOrStdout())
+	var said strings.Builder
+	ended := verdict(io.MultiWriter(c.OutOrStdout(), &said))
+	r.Command, r.Said = commandLine(), said.String()
+	return all(ended, undrawn, writeFile("--html", html, r.WritePage))
+}
+
+// replayExternal carries out a counterexample of somebody else's program, whose commands wait at the gate of
+// the simulated broker or of a real one.
+func replayExternal(c *cobra.Command, on *onFlags, ce *histories.Counterexample, html string) error {
+	broker, err := on.behindGate(c)
+	if err != nil {
+		return err
+	}
+	r, err := engine.ReplayExternal(c.Context(), ce, &subprocess.Starter{Command: ce.Exec, Stderr: c.ErrOrStderr()}, broker)
+	if err != nil {
+		return err
+	}
+	return show(c, r, html, func(w io.Writer) error { return verdict(w, ce, r, broker.String()) })
+}
+
+// verdict says whether the property was violated again. What was only ever seen once is shown as it was then.
+func verdict(w io.Writer, ce *histories.Counterexample, r *engine.Replayed, broker string) error {
+	again := ""
+	if r.Tries.Of > 1 {
+		again = fmt.Sprintf(", in %d of %d tries", r.Tries.Shown, r.Tries.Of)
+	}
+	if r.Violation != nil {
+		fmt.Fprintf(w, "%s is violated on %s%s: %s\n", ce.Property, safetext.Escape(broker), again, safetext.Escape(r.Violation.Explain()))
+		return errViolated
+	}
+	fmt.Fprintf(w, "%s is not violated on %s%s\n", ce.Property, safetext.Escape(broker), again)
+	if ce.Suspected {
+		fmt.Fprintf(w, "\nit is suspected since this was seen: %s\n", safetext.Escape(ce.Violation.Detail))
+		for _, line := range ce.Transcript {
+			fmt.Fprintln(w, " ", safetext.Escape(line))
+		}
+	}
+	return nil
+}
+
+// replayReal carries out the counterexample on a real broker, and says how that compares.
+func replayReal(c *cobra.Command, on *onFlags, w io.Writer, ce *histories.Counterexample, r *engine.Replayed) error {
+	broker, err := on.start(c, ce.Scenario.Restarts())
+	if err != nil {
+		return err
+	}
+	real, err := rabbitmq.Replay(c.Context(), broker, r.Target, r.Trace, rabbitmq.ReplayOptions{})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(safetext.NewWriter(w), real)
+	if real.Skipped != "" {
+		return fmt.Errorf("replaying on %s: skipped: %s", broker, real.Skipped)
+	}
+	if r.Violation == nil || !real.Reproduces(*r.Violation) {
+		return nil
+	}
+	return errViolated
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/outfile"
+	"github.com/lockproof/lockproof/model/history"
+)
+
+// stress has the target used on a real broker, by many clients at once, and judges what they saw.
+func (f *proveFlags) stress(c *cobra.Command, cfg engine.Config) error {
+	s := engine.StressConfig{
+		Target: cfg.Target, Options: cfg.Options, Restarts: f.restarts, Strength: cfg.Strength, Properties: cfg.Properties, Keep: f.keep,
+	}
+	if err := s.Check(); err != nil {
+		return err
+	}
+	var err error
+	if s.Load, err = f.load(c, cfg.Target.Kind, f.seed); err != nil {
+		return err
+	}
+	broker, err := f.start(c, f.restarts > 0)
+	if err != nil {
+		return err
+	}
+	line := newProgress()
+	s.Load.Progress = func(rounds, of int) { line.say("round %d of %d on %s", rounds, of, broker.Version) }
+	res, err := engine.Stress(c.Context(), broker, s)
+	line.done()
+	if res == nil {
+		return err
+	}
+	return f.write(c, res, err)
+}
+
+// keep writes the history before it is judged, so that it is there whatever happens next, and says where.
+func (f *proveFlags) keep(h *history.History, target string) (path string, err error) {
+	if err := os.MkdirAll(f.out, 0o755); err != nil {
+		return "", fmt.Errorf("history: %w; --out names another directory", err)
+	}
+	path = filepath.Join(f.out, histories.HistoryName(target))
+	if err := outfile.Write(path, func(w io.Writer) error { return histories.WriteHistory(w, h) }); err != nil {
+		return "", fmt.Errorf("history: %w", err)
+	}
+	return path, nil
+}

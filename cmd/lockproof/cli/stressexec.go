@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// checkStress says what is wrong with what was asked of somebody else's clients under stress.
+func (f *proveFlags) checkStress(c *cobra.Command) error {
+	_, real := f.real()
+	switch {
+	case f.way != "straight" && f.way != "proxy":
+		return fmt.Errorf("--stress %q: expected straight or proxy", f.way)
+	case !real:
+		return errors.New("--stress without a real broker: expected --on rabbitmq or --on amqp://…")
+	}
+	return given(c, "with --exec: expected none; only targets of ours are told that the broker is gone", "restarts")
+}
+
+// stressExternal has somebody else's program used on a real broker, by many clients at once, and judges what
+// they saw.
+func (f *proveFlags) stressExternal(c *cobra.Command, kind lock.Kind, options map[string]string, cfg *engine.Config) error {
+	load, err := f.load(c, kind, f.seed)
+	if err != nil {
+		return err
+	}
+	broker, err := f.start(c, false)
+	if err != nil {
+		return err
+	}
+	if f.way == "straight" && !broker.CanRestart() {
+		tell("straight, so that it is not seen what the clients make: what has other names than the guidelines' stays on " + broker.Version)
+	}
+	line := newProgress()
+	load.Progress = func(rounds, of int) { line.say("round %d of %d on %s", rounds, of, broker.Version) }
+	told := make(map[string]any)
+	for name, value := range options {
+		told[name] = value
+	}
+	res, err := engine.StressExternal(c.Context(), engine.ExternalStressConfig{
+		StressConfig: external.StressConfig{
+			Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Kind: kind, Options: told, URL: broker.URL,
+			Proxy: f.way == "proxy", Load: load, Limit: f.limit(c), Sweep: broker.Sweep, Notes: broker,
+		},
+		Exec: f.exec, Broker: broker.String(), Strength: cfg.Strength, Properties: cfg.Properties, Keep: f.keep,
+	})
+	line.done()
+	if res == nil {
+		return err
+	}
+	return f.write(c, res, err)
+}
+
+// limit is how long an operation may take under stress: --patience, if it is given. On a busy broker clients are
+// slower than at the gate.
+func (f *proveFlags) limit(c *cobra.Command) time.Duration {
+	if c.Flags().Changed("patience") {
+		return f.patience
+	}
+	return 0
+}
