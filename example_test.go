@@ -19,7 +19,7 @@ import (
 // A library's own test: a subtest for each property, and the shortest execution of each that is violated.
 func ExampleTest() {
 	mySemaphore := lockproof.Go("my semaphore", func(ctx context.Context, url string) (lockproof.Lock, error) {
-		return amqplocks.New(ctx, url)
+		return amqplocks.NewDialing(ctx, url, lockproof.Dial, amqplocks.NoBug) // or by itself, which is slower
 	})
 	_ = func(t *testing.T) { // func TestSemaphore(t *testing.T)
 		lockproof.Test(t, mySemaphore, lockproof.Options{})

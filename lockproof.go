@@ -24,8 +24,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Prove draws executions (clients, options, faults, an order of commands) and makes what violates a property small. Only
-// external targets run on a real server.
+// Prove draws executions (clients, options, faults, order of commands) and makes small what violates a property. Only
+// external targets run on real servers.
 func Prove(ctx context.Context, t Target, o Options) (*Result, error) {
 	r, err := newRun(ctx, t, &o)
 	if err != nil {
@@ -38,7 +38,6 @@ func Prove(ctx context.Context, t Target, o Options) (*Result, error) {
 }
 
 // Explore visits every order of commands, up to equivalence, and every placement of the faults, on the simulated broker.
-// An external target has no faults.
 func Explore(ctx context.Context, t Target, o Options) (*Result, error) {
 	r, err := newRun(ctx, t, &o)
 	if err != nil {

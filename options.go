@@ -20,20 +20,17 @@ const (
 	Any  = -2 // number of clients, administrators or faults, for Explore; what is proved then holds for all
 )
 
-// Options say on which server a lock is judged, by what, and how thoroughly. The zero value of a field is its default. A
-// function leaves alone what it has no use for.
+// Options say on which server a lock is judged, by what, and how thoroughly. A field's zero value is its default.
 type Options struct {
-	Server     string     // "" is the simulated broker, "rabbitmq" one that is found or started; or an amqp:// address
-	Properties []Property // to judge; none is all that apply
-	Require    []Property // that must be judged for the result to hold
-	Strict     bool       // an acquire that fails promises that all slots were taken at one moment, not each at some
-	First      bool       // end at the first violation
-
+	Server     string        // "" is the simulated broker, "rabbitmq" one that is found or started; or an amqp:// address
+	Properties []Property    // to judge; none is all that apply
+	Require    []Property    // that must be judged for the result to hold
+	Strict     bool          // an acquire that fails promises that all slots were taken at one moment, not each at some
+	First      bool          // end at the first violation
 	Seed       uint64        // decides everything that is drawn; 0 is 1
 	Executions int           // Prove: 0 is 100,000, or 2,000 if external. Explore: random ones instead of all, or at most if external
 	Time       time.Duration // Prove: end earlier; 0 is no limit
 	Workers    int           // 0 is one for each processor; clients that share something in one process take 1
-
 	// Clients go through their calls so many Rounds; administrators change the number of Slots, which are there at first.
 	// Prove draws what is 0. Explore takes 2 clients, 1 administrator and 2 slots, or 2, none and 1 if external; Stress
 	// 5 clients, 1 administrator and 2 slots for 200 rounds.
@@ -41,7 +38,6 @@ type Options struct {
 	Start                          []int    // the slots that exist at first, such as 1 and 3; none is 1 to Slots
 	Locks                          []string // their names, at most two; none is one lock called jobs
 	Calls, AdminCalls              string   // Explore: what one of them calls, such as "acquire,remove:1"
-
 	// Faults: Prove draws what is 0; Explore has one crash then, and no other.
 	Crashes, Drops, ChannelErrors, Lost int     // Explore: clients die, connections drop, channels end, replies get lost
 	Restarts                            int     // of the server

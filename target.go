@@ -18,7 +18,6 @@ import (
 // Kind is a lock type. A mutex has no administration; a persistent mutex is created and destroyed.
 type Kind string
 
-// The lock types.
 const Semaphore, Mutex, PersistentMutex Kind = "semaphore", "mutex", "persistent-mutex"
 
 // Target is the lock to judge. The zero value is Reference(Semaphore).
@@ -166,8 +165,8 @@ type Lock interface {
 	Close() error // its connection
 }
 
-// Administrator is a Lock that makes locks with so many slots. If it also has Add and Remove, with the parameters of
-// Create, or Wait, with those of Release, they are called as well.
+// Administrator is a Lock that makes locks with so many slots. Add and Remove, with Create's parameters, and Wait, with
+// Release's, are called if it has them.
 type Administrator interface {
 	Lock
 	Create(ctx context.Context, name string, slots int) error

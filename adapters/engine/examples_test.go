@@ -16,6 +16,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/adapters/subprocess/adaptercheck"
+	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/style"
@@ -192,7 +193,7 @@ func (e *example) starter(t testing.TB, bug string) external.Starter {
 				c, err := pool.New(ctx, url)
 				return certain{c}, err
 			}
-			c, err := amqplocks.NewWith(ctx, url, amqplocks.Bug(bug))
+			c, err := amqplocks.NewDialing(ctx, url, wire.Dial, amqplocks.Bug(bug))
 			return certain{c}, err
 		}}
 	}

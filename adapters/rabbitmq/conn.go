@@ -21,6 +21,8 @@ type Dialer struct {
 	// Timeout bounds the wait for each reply, and for the connection itself; 0 means 5 seconds. A
 	// connection on which a reply did not come in time is cut: see [amqp.Lost].
 	Timeout time.Duration
+	// Socket connects to the broker; nil does over the network.
+	Socket func(network, address string) (net.Conn, error)
 }
 
 const (
@@ -75,7 +77,11 @@ func (c *Conn) open(ctx context.Context) error {
 	conn, err := amqp091.DialConfig(c.url, amqp091.Config{
 		Heartbeat: c.dialer.Heartbeat,
 		Dial: func(network, addr string) (net.Conn, error) {
-			socket, err := dialer(ctx)(network, addr)
+			connect := c.dialer.Socket
+			if connect == nil {
+				connect = dialer(ctx)
+			}
+			socket, err := connect(network, addr)
 			if err == nil {
 				c.socket.Store(&socket)
 			}

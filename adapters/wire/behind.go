@@ -52,6 +52,27 @@ func (c *Conn) readsLocked(now reader) (caughtUp func()) {
 	return caughtUp
 }
 
+// receiveMemory reads from a connection within the process, as receive does from a socket.
+func (c *Conn) receiveMemory(b []byte) (int, error) {
+	for {
+		c.mu.Lock()
+		n, err, done := c.memory.in.try(b)
+		now := readerBusy
+		if !done {
+			now = readerWaiting
+		}
+		caughtUp := c.readsLocked(now)
+		c.mu.Unlock()
+		if caughtUp != nil {
+			caughtUp()
+		}
+		if done {
+			return n, err
+		}
+		c.memory.in.await()
+	}
+}
+
 // receiveAny reads from a socket of any kind.
 func (c *Conn) receiveAny(b []byte) (int, error) {
 	c.reads(readerWaiting)

@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"net"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -45,13 +46,19 @@ func catchUp(t *testing.T, c *wire.Conn) {
 // TestBehind: what a client has written, and that it has closed its socket, is at the gate once the connection is
 // not behind any more.
 func TestBehind(t *testing.T) {
+	for name, way := range map[string]func(network, address string) (net.Conn, error){"socket": net.Dial, "memory": wire.Dial} {
+		t.Run(name, func(t *testing.T) { behind(t, way) })
+	}
+}
+
+func behind(t *testing.T, way func(network, address string) (net.Conn, error)) {
 	gate := new(tally)
 	server, err := wire.Listen("127.0.0.1:0", wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{}), Gate: gate})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	p := dial(t, server.Addr().String()).login()
+	p := dialBy(t, way, server.Addr().String()).login()
 	p.send(1, &frame.ChannelOpen{})
 	p.expect(frame.ChannelOpenOkID)
 	c := gate.conn.Load()

@@ -19,6 +19,7 @@ type Conn struct {
 
 	socket  net.Conn
 	raw     syscall.RawConn // of the socket, nil where it has none
+	memory  *memoryConn     // the socket where it is one within the process, otherwise nil
 	in      *frame.Reader
 	out     *outbox
 	session Session // set once, before the first command

@@ -13,14 +13,18 @@ import (
 type outbox struct {
 	limit  int // bytes beyond which the other side is taken for dead
 	budget *budget
-	kick   chan struct{} // something has changed
-	room   chan struct{} // something was written
+	offer  func([]byte) int // writes what the socket takes at once; nil where that can't be told
+	kick   chan struct{}    // something has changed
+	room   chan struct{}    // something was written
 
 	mu        sync.Mutex
 	buf       []byte
 	heartbeat time.Duration // written when nothing else was for so long; 0 is never
 	finishing bool          // nothing more will be added
 	stopped   bool
+	writing   bool   // what was taken from buf is on its way
+	wrote     bool   // something was since the last heartbeat was due
+	spare     []byte // for what is written at once
 }
 
 func newOutbox(s *Server) *outbox {
@@ -35,7 +39,15 @@ func (o *outbox) add(appendTo func([]byte) []byte) error {
 		return nil
 	}
 	before := len(o.buf)
-	o.buf = appendTo(o.buf)
+	if before == 0 && !o.writing && o.offer != nil {
+		o.spare = appendTo(reusable(o.spare)[:0])
+		o.wrote = true
+		if o.buf = append(o.buf, o.spare[o.offer(o.spare):]...); len(o.buf) == 0 {
+			return nil
+		}
+	} else {
+		o.buf = appendTo(o.buf)
+	}
 	signal(o.kick)
 	if r := o.budget.take(len(o.buf) - before); r != nil && len(o.buf) > maxUnread { // not who reads
 		return r
@@ -92,7 +104,7 @@ func (o *outbox) run(socket net.Conn, beaten func()) error {
 	for {
 		o.mu.Lock()
 		out, every, finishing, stopped := o.buf, o.heartbeat, o.finishing, o.stopped
-		o.buf = spare[:0]
+		o.buf, o.writing = spare[:0], len(out) > 0
 		o.mu.Unlock()
 		if stopped {
 			return nil
@@ -118,12 +130,22 @@ func (o *outbox) run(socket net.Conn, beaten func()) error {
 		select {
 		case <-o.kick:
 		case <-timer.C:
-			if every > 0 {
+			if every > 0 && !o.active() {
 				beaten()
 				o.add(frame.AppendHeartbeat)
+				o.active()
 			}
 		}
 	}
+}
+
+// active reports whether something was written at once since it was last asked.
+func (o *outbox) active() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	wrote := o.wrote
+	o.wrote = false
+	return wrote
 }
 
 // drop gives up what is not going to be written.

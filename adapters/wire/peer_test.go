@@ -27,7 +27,13 @@ type peer struct {
 // dial connects, without a word yet.
 func dial(t testing.TB, address string) *peer {
 	t.Helper()
-	socket, err := net.DialTimeout("tcp", address, patience)
+	return dialBy(t, net.Dial, address)
+}
+
+// dialBy connects in some way.
+func dialBy(t testing.TB, way func(network, address string) (net.Conn, error), address string) *peer {
+	t.Helper()
+	socket, err := way("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,10 @@ type receiving struct {
 
 // receive reads from the socket. Nobody sees bytes that have left it while the connection says that it waits for some.
 func (c *Conn) receive(b []byte) (int, error) {
-	if c.raw == nil {
+	switch {
+	case c.memory != nil:
+		return c.receiveMemory(b)
+	case c.raw == nil:
 		return c.receiveAny(b)
 	}
 	r := receiving{c: c, b: b}
@@ -55,9 +58,23 @@ func (r *receiving) try(socket uintptr) bool {
 	return now == readerBusy
 }
 
+// offering writes to a socket as much as it takes at once.
+func offering(raw syscall.RawConn) func([]byte) int {
+	return func(b []byte) (n int) {
+		_ = raw.Write(func(socket uintptr) bool { // where it fails, so does the next write
+			n, _ = syscall.Write(int(socket), b)
+			return true
+		})
+		return max(n, 0)
+	}
+}
+
 // unread reports whether the socket has something to read, or its end. mu is held.
 func (c *Conn) unread() bool {
-	if c.raw == nil {
+	switch {
+	case c.memory != nil:
+		return c.memory.in.unread()
+	case c.raw == nil:
 		return false
 	}
 	unread := true // where it is closed, its reader is about to see that

@@ -60,6 +60,7 @@ func Listen(address string, config Config) (*Server, error) {
 	config = config.withDefaults()
 	s := &Server{config: config, gate: config.Gate, listener: listener, conns: make(map[*Conn]struct{})}
 	s.budget.bound = config.MaxHeld
+	listening.Store(listener.Addr().String(), s)
 	s.tasks.Go(s.accept)
 	return s, nil
 }
@@ -92,6 +93,7 @@ func (s *Server) Close() error {
 		conns = append(conns, c)
 	}
 	s.mu.Unlock()
+	listening.CompareAndDelete(s.Addr().String(), s)
 	err := s.listener.Close()
 	for _, c := range conns {
 		c.Cut()
@@ -132,8 +134,13 @@ func (s *Server) take(socket net.Conn) {
 	s.accepted++
 	c := &Conn{Server: s, Number: s.accepted, socket: socket, out: newOutbox(s), surplus: len(s.conns) >= s.config.MaxConnections}
 	c.in, c.freed.L = frame.NewReader(source{c}, MaxFrame), &c.mu
-	if tcp, ok := socket.(syscall.Conn); ok {
-		c.raw, _ = tcp.SyscallConn()
+	switch socket := socket.(type) {
+	case *memoryConn:
+		c.memory, c.out.offer = socket, socket.out.offer
+	case syscall.Conn:
+		if c.raw, _ = socket.SyscallConn(); c.raw != nil {
+			c.out.offer = offering(c.raw)
+		}
 	}
 	s.conns[c] = struct{}{}
 	s.tasks.Go(c.serve)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -109,7 +110,7 @@ func (c *machineClient) connected(ctx context.Context, open bool) (*rabbitmq.Con
 		c.conn = nil
 	}
 	if open {
-		conn, err := rabbitmq.Dialer{Heartbeat: unhurried, Timeout: unhurried}.Dial(ctx, c.url, c.names)
+		conn, err := rabbitmq.Dialer{Heartbeat: unhurried, Timeout: unhurried, Socket: wire.Dial}.Dial(ctx, c.url, c.names)
 		if err != nil {
 			return nil, nil
 		}

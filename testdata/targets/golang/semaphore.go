@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
@@ -17,6 +18,13 @@ func New(ctx context.Context, url string) (*Client, error) { return NewWith(ctx,
 // NewWith makes a client with a bug.
 func NewWith(_ context.Context, url string, bug Bug) (*Client, error) {
 	s := &session{url: url, dial: amqp.Dial, bug: bug}
+	return &Client{s}, s.connect()
+}
+
+// NewDialing makes a client with a bug that reaches the broker by a connection of somebody else's making.
+func NewDialing(_ context.Context, url string, dial func(network, address string) (net.Conn, error), bug Bug) (*Client, error) {
+	s := &session{url: url, bug: bug}
+	s.dial = func(url string) (*amqp.Connection, error) { return amqp.DialConfig(url, amqp.Config{Dial: dial}) }
 	return &Client{s}, s.connect()
 }
 
