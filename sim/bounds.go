@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 
-	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
@@ -113,9 +112,4 @@ func (b *Bounds) Scenario() scenario.Scenario {
 		Target: b.Target.Name, Options: b.Options, Locks: b.Locks, Clients: b.Clients,
 		Schedule: scenario.Schedule{Strategy: scenario.Replay},
 	}
-}
-
-// timed reports whether the passing of time makes a difference.
-func timed(o *lock.Options) bool {
-	return o.Jitter > 0 || o.Arguments.Has&(amqp.HasExpires|amqp.HasMessageTTL) != 0
 }

@@ -1,21 +1,26 @@
 package sim
 
 import (
-	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/sim/broker"
 )
 
 // Ready reports whether a client has something to do and is not standing still.
 func (w *World) Ready(c uint8) bool {
+	return w.awake(c) && (w.operating(c) || w.cluster.Links(c)&^1 != 0)
+}
+
+// awake reports whether a client lives and is not standing still.
+func (w *World) awake(c uint8) bool {
 	cl := &w.clients[c-1]
-	if cl.dead || cl.wake > w.now {
-		return false
-	}
-	return cl.busy || w.upcoming(c)
+	return !cl.dead && cl.wake <= w.now
+}
+
+// operating reports whether a client can go on with its operation, or begin the next.
+func (w *World) operating(c uint8) bool {
+	return w.awake(c) && w.cluster.Links(c)&1 != 0 && (w.clients[c-1].busy || w.upcoming(c))
 }
 
 // upcoming passes over operations that make no sense now and reports whether one is left.
@@ -24,7 +29,7 @@ func (w *World) upcoming(c uint8) bool {
 	ops := w.scenario.Clients[c-1].Ops
 	for turns := 0; turns <= len(ops)+1; turns++ {
 		switch {
-		case int(cl.next) < len(ops) && scenario.Sensible(ops[cl.next].Op, cl.machine.Held > 0):
+		case int(cl.next) < len(ops) && scenario.Sensible(ops[cl.next].Op, w.cluster.Held(c) > 0):
 			return true
 		case int(cl.next) < len(ops):
 			cl.next++
@@ -39,7 +44,7 @@ func (w *World) upcoming(c uint8) bool {
 
 // begin invokes the client's next operation, if none is under way.
 func (w *World) begin(c uint8) {
-	cl, impl := w.client(c)
+	cl := &w.clients[c-1]
 	if cl.busy {
 		return
 	}
@@ -47,63 +52,68 @@ func (w *World) begin(c uint8) {
 	cl.next++
 	cl.busy = true
 	cl.called++
-	linked := cl.machine.Link != lock.Down
+	linked := w.cluster.Linked(c)
 	cl.process = w.process(c, cl.incarnation)
 	if !linked {
 		cl.process = w.process(c, w.next(c))
 	}
 	arg := op.Arg
 	if op.Op == lock.Verify || op.Op == lock.Release {
-		arg = cl.machine.Held
+		arg = w.cluster.Held(c)
 	}
 	w.Monitor.Begin(c, w.lockOf(c), op.Op, arg, linked)
 	w.record.invoke(w, c, op.Op, arg)
-	impl.Start(&cl.machine, op.Op, op.Arg)
+	w.cluster.Start(c, op.Op, op.Arg)
 	w.complete(c)
 }
 
 // complete ends the client's operation once its machine is done.
 func (w *World) complete(c uint8) {
-	cl, _ := w.client(c)
-	if !cl.busy || !cl.machine.Done() {
-		return
-	}
-	cl.busy = false
-	r := cl.machine.Result
-	if r.Held && cl.machine.Op == lock.Acquire {
-		cl.grant = cl.conn
-	}
-	w.record.complete(w, c, r)
-	w.Seen.result(cl.machine.Op, r)
-	w.count(c, cl.machine.Op, r)
-	w.Monitor.End(c, r, cl.machine.Held, cl.conn != 0)
-}
-
-// step has the client's next command reach the broker. How much of that the client lives to see is
-// the action's.
-func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
-	w.begin(c)
-	cl, impl := w.client(c)
+	cl := &w.clients[c-1]
 	if !cl.busy {
 		return
 	}
-	cmd := impl.Next(&cl.machine)
-	reply, x := w.send(c, cmd)
-	w.record.exchange(cmd, reply)
-	w.Seen.reply(reply)
-	if w.Coverage != nil {
-		w.Coverage.command(c, classOf(&x))
+	r, done := w.cluster.Result(c)
+	if !done {
+		return
+	}
+	cl.busy = false
+	op := w.cluster.Op(c)
+	if r.Held && op == lock.Acquire {
+		cl.grant = cl.conn
+	}
+	w.record.complete(w, c, op, r)
+	w.Seen.result(op, r)
+	w.count(c, op, r)
+	w.Monitor.End(c, r, w.cluster.Held(c), cl.conn != 0)
+}
+
+// step has the client's next command reach the server, or hands it the answer to one that has waited there. How much of
+// that the client lives to see is the action's.
+func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
+	w.begin(c)
+	if !w.clients[c-1].busy {
+		return
+	}
+	answered := w.cluster.Answered(c)
+	if answered {
+		w.Monitor.Answered(c)
+	} else if x := w.deliver(c); w.sent(c, &x) && do == scenario.Step {
+		return // it waits
+	} else if x.Result == backend.Blocked && do == scenario.CrashReply {
+		do = scenario.CrashEffect // there is no reply that it could die with
 	}
 	switch do {
 	case scenario.CrashEffect:
 		w.crash(c, late)
 		return
 	case scenario.Lose:
-		reply = amqp.Reply{Kind: amqp.Lost}
 		w.Monitor.Lost(c)
+		w.cluster.Lose(c)
+	default:
+		w.cluster.Reply(c)
 	}
-	impl.Apply(&cl.machine, reply)
-	if cl.machine.Link == lock.Down {
+	if !w.cluster.Linked(c) {
 		w.abandon(c, late)
 	}
 	w.complete(c)
@@ -112,54 +122,68 @@ func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 	}
 }
 
-// send carries a command to the broker and what it changed to the monitor.
-func (w *World) send(c uint8, cmd amqp.Command) (reply amqp.Reply, x backend.Exchange) {
-	cl := &w.clients[c-1]
-	cl.sent++
-	if cmd.Method == amqp.ConnectionOpen {
-		w.open(c)
-		reply = amqp.Reply{Kind: amqp.OK}
-		x = w.exchange(cmd, reply, false)
-		w.Monitor.Exchange(c, &x)
-		return reply, x
+// sent notes a command of the action at hand, and reports whether it waits inside the server.
+func (w *World) sent(c uint8, x *backend.Exchange) (waits bool) {
+	w.record.exchange(w, x)
+	w.Seen.exchange(x)
+	if w.Coverage != nil {
+		w.Coverage.command(c, classOf(x))
 	}
-	if cl.conn == 0 {
-		reply = amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced}
-		return reply, w.exchange(cmd, reply, false)
-	}
-	reply = w.broker.Apply(cl.conn, cmd)
-	x = w.exchange(cmd, reply, cl.confirms)
-	w.Monitor.Exchange(c, &x)
-	switch {
-	case cmd.Method == amqp.ConnectionClose || reply.Kind == amqp.ConnectionClosed:
-		w.end(cl.conn, c)
-	case cmd.Method == amqp.ConfirmSelect:
-		cl.confirms = true
-	case cmd.Method == amqp.ChannelOpen:
-		cl.confirms = false
-	default:
-		w.touch(c, cmd, &x)
-	}
-	return reply, x
+	return x.Result == backend.Blocked
 }
 
-// exchange is what a command and its reply were.
-func (w *World) exchange(cmd amqp.Command, reply amqp.Reply, confirms bool) backend.Exchange {
-	x := cmd.Exchange(reply, cmd.Replies(confirms))
-	if m := &w.setting.meaning[cmd.Queue]; m.Known {
-		x.Role, x.Lock, x.Slot, x.Known = m.Role, m.Lock, m.Slot, true
+// act is a step of what goes on beside a client's operation. What it believes may change by it.
+func (w *World) act(c, link uint8) {
+	cl := &w.clients[c-1]
+	x := w.cluster.Act(c, link, cl.conn)
+	if x.Method != 0 {
+		cl.sent++
+		w.arrive(c, &x)
+		w.sent(c, &x)
+	}
+	if !w.cluster.Linked(c) {
+		w.abandon(c, false)
+	}
+	if !cl.busy {
+		w.Monitor.Learned(c, w.cluster.Held(c))
+	}
+}
+
+// deliver has a client's next command reach the server, and tells the monitor what it changed.
+func (w *World) deliver(c uint8) backend.Exchange {
+	cl := &w.clients[c-1]
+	cl.sent++
+	opens := w.cluster.Opens(c)
+	if opens {
+		w.open(c)
+	}
+	on := cl.conn
+	x := w.cluster.Deliver(c, on)
+	if on != 0 {
+		w.arrive(c, &x)
 	}
 	return x
 }
 
-// open makes a connection for the client; one that it still has, it closes. Where all share one, it
-// closes the channel that it had on it.
+// arrive tells the monitor of a command that reached the server.
+func (w *World) arrive(c uint8, x *backend.Exchange) {
+	w.Monitor.Exchange(c, x)
+	if x.Ended {
+		w.end(w.clients[c-1].conn, c)
+		return
+	}
+	w.touch(c, x)
+}
+
+// open makes a session for the client; one that it still has, it closes. Where all share one, the client begins again
+// on it.
 func (w *World) open(c uint8) {
 	cl := &w.clients[c-1]
-	if w.sharing() && w.shared != 0 {
+	sharing := w.cluster.Shared()
+	if sharing && w.shared != 0 {
 		cl.incarnation = w.next(c)
 		cl.conn = w.shared
-		w.broker.CloseChannel(cl.conn, uint16(cl.machine.Channel), amqp.ConnectionForced)
+		w.cluster.Rejoin(c, cl.conn)
 		w.record.move(w, c)
 		return
 	}
@@ -167,25 +191,20 @@ func (w *World) open(c uint8) {
 		w.end(cl.conn, c)
 	}
 	cl.incarnation = w.next(c)
-	cl.conn = w.broker.Connect()
+	cl.conn = w.cluster.Connect()
 	w.record.move(w, c)
-	if w.sharing() {
+	if sharing {
 		w.shared = cl.conn
+		c = 1 // who stands for all
 	}
-	for int(cl.conn) >= len(w.owners) {
-		w.owners = append(w.owners, 0)
-	}
-	w.owners[cl.conn] = c
-	if w.sharing() {
-		w.owners[cl.conn] = 1 // who stands for all
-	}
+	w.own(cl.conn, c)
 }
 
 // next is the incarnation of a client that connects again: the same where all share a connection that
 // is still there.
 func (w *World) next(c uint8) int32 {
 	cl := &w.clients[c-1]
-	if w.sharing() && cl.conn != 0 && cl.conn == w.shared {
+	if cl.conn != 0 && cl.conn == w.shared {
 		return cl.incarnation
 	}
 	return cl.incarnation + 1
@@ -196,34 +215,30 @@ func (w *World) process(c uint8, incarnation int32) int32 {
 	return int32(c) + (incarnation-1)*int32(len(w.clients))
 }
 
-// touch tells the monitor of a command on a lock's queue.
-func (w *World) touch(c uint8, cmd amqp.Command, x *backend.Exchange) {
-	if cmd.Queue == 0 {
+// touch tells the monitor of a command on what is a lock's.
+func (w *World) touch(c uint8, x *backend.Exchange) {
+	if !x.Known {
 		return
 	}
-	m := &w.setting.meaning[cmd.Queue]
-	if !m.Known {
-		return
+	if len(w.locks) > 1 {
+		w.Monitor.Named(c, !x.Ambiguous)
 	}
-	if len(w.setting.layouts) > 1 {
-		w.Monitor.Named(c, !m.Collides)
-	}
-	if !m.Collides {
+	if !x.Ambiguous {
 		w.Monitor.Touch(c, x)
 	}
 	if x.Access != backend.Create && x.Access != backend.Delete || x.Result != backend.Done {
 		return
 	}
-	for l := range w.setting.layouts {
-		if m.Collides || m.Lock == uint8(l) {
-			w.changed(uint8(l), c)
-		}
+	if x.Ambiguous {
+		w.allChanged(c)
+		return
 	}
+	w.changed(x.Lock, c)
 }
 
-// end is a connection that the broker sees ending, by a client's doing or by its own (0).
-func (w *World) end(conn broker.Conn, by uint8) {
-	w.broker.Disconnect(conn)
+// end is a session that the server sees ending, by a client's doing or by its own (0).
+func (w *World) end(conn backend.Session, by uint8) {
+	w.cluster.End(conn)
 	for i := range w.clients {
 		cl := &w.clients[i]
 		if cl.conn != conn {
@@ -242,9 +257,7 @@ func (w *World) end(conn broker.Conn, by uint8) {
 func (w *World) gone(c uint8, process int32, granted, own bool) {
 	w.Monitor.Gone(c, granted, own)
 	w.record.world(w, history.Gone, process)
-	for l := range w.setting.layouts {
-		w.changed(uint8(l), 0)
-	}
+	w.allChanged(0)
 }
 
 // abandon closes what is left of a connection that its client has given up; late, the broker does not
@@ -252,18 +265,16 @@ func (w *World) gone(c uint8, process int32, granted, own bool) {
 func (w *World) abandon(c uint8, late bool) {
 	cl := &w.clients[c-1]
 	conn := cl.conn
-	if conn == 0 || w.sharing() && !cl.dead {
+	if conn == 0 || w.cluster.Shared() && !cl.dead {
 		return
 	}
-	if !late || w.sharing() {
+	if !late || w.cluster.Shared() {
 		w.end(conn, c)
 		return
 	}
 	cl.conn = 0
 	w.halfOpen = append(w.halfOpen, halfOpen{conn: conn, client: c, process: w.process(c, cl.incarnation)})
-	for l := range w.setting.layouts {
-		w.changed(uint8(l), 0)
-	}
+	w.allChanged(0)
 }
 
 // crash kills a client.

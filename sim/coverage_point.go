@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -79,8 +79,8 @@ func (s *Seen) action(a scenario.Action) {
 	}
 }
 
-func (s *Seen) reply(r amqp.Reply) {
-	if r.Code == amqp.ResourceLocked {
+func (s *Seen) exchange(x *backend.Exchange) {
+	if x.Result == backend.Refused {
 		s.add(SawLostRace)
 	}
 }
@@ -113,7 +113,7 @@ func Covered(t *scenario.Trace) (seen Seen) {
 	}
 	for i := range t.Steps {
 		seen.action(t.Steps[i].Action)
-		seen.reply(t.Steps[i].Reply)
+		seen.exchange(&t.Steps[i].Exchange)
 	}
 	for _, e := range t.History.Events {
 		seen.result(e.F.Op(), lock.Result{Reason: e.Reason})

@@ -3,7 +3,6 @@ package sim
 import (
 	"slices"
 
-	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -17,13 +16,15 @@ func (w *World) Can(a scenario.Action) bool {
 	if a.Client == 0 || int(a.Client) > len(w.clients) {
 		return false
 	}
-	cl, impl := w.client(a.Client)
-	choosing := cl.busy && impl.Choices(&cl.machine) > 0
+	cl, ways := &w.clients[a.Client-1], w.Ways(a.Client)
 	switch a.Kind {
 	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
-		return w.Ready(a.Client) && !choosing
+		if a.Kind == scenario.Step && a.Arg > 0 {
+			return w.awake(a.Client) && a.Arg < 8 && w.cluster.Links(a.Client)&(1<<a.Arg) != 0
+		}
+		return w.operating(a.Client) && ways == 0
 	case scenario.Choose:
-		return w.Ready(a.Client) && choosing && int(a.Arg) < impl.Choices(&cl.machine)
+		return w.operating(a.Client) && int(a.Arg) < ways
 	case scenario.CrashBefore, scenario.Pause:
 		return !cl.dead
 	case scenario.Drop, scenario.ChannelError:
@@ -43,7 +44,11 @@ func (w *World) Do(a scenario.Action) {
 	c := a.Client
 	switch a.Kind {
 	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
-		w.step(c, a.Kind, a.Late)
+		if a.Kind == scenario.Step && a.Arg > 0 {
+			w.act(c, uint8(a.Arg))
+		} else {
+			w.step(c, a.Kind, a.Late)
+		}
 	case scenario.Choose:
 		w.choose(c, int(a.Arg))
 	case scenario.CrashBefore:
@@ -54,7 +59,7 @@ func (w *World) Do(a scenario.Action) {
 	case scenario.Drop:
 		w.end(w.clients[c-1].conn, 0)
 	case scenario.ChannelError:
-		w.broker.CloseChannel(w.clients[c-1].conn, uint16(w.clients[c-1].machine.Channel), amqp.InternalError)
+		w.cluster.Abort(c, w.clients[c-1].conn)
 	case scenario.Detect:
 		w.detect(c)
 	case scenario.Advance:
@@ -69,22 +74,31 @@ func (w *World) Do(a scenario.Action) {
 func (w *World) pass(ms int64) {
 	w.now += ms
 	w.Monitor.At(w.now)
-	next, due := w.broker.NextTimer()
-	w.broker.Advance(ms)
-	if due && next <= w.broker.Now() {
-		for l := range w.setting.layouts {
-			w.changed(uint8(l), 0)
+	if !w.cluster.Advance(ms) {
+		return
+	}
+	w.expired = w.cluster.Expired(w.expired[:0])
+	for _, on := range w.expired {
+		w.expire(on)
+	}
+	w.allChanged(0)
+}
+
+// expire is a session that the server has ended, since its time was up.
+func (w *World) expire(on backend.Session) {
+	for i := range w.halfOpen {
+		if w.halfOpen[i].conn == on {
+			w.detect(w.halfOpen[i].client)
+			return
 		}
 	}
+	w.end(on, 0)
 }
 
 // choose takes one way that a random option leaves open.
 func (w *World) choose(c uint8, i int) {
-	cl, impl := w.client(c)
-	impl.Choose(&cl.machine, i)
-	if cl.machine.Sleep > 0 {
-		cl.wake = w.now + int64(cl.machine.Sleep)
-		cl.machine.Sleep = 0
+	if sleep := w.cluster.Choose(c, i); sleep > 0 {
+		w.clients[c-1].wake = w.now + sleep
 	}
 }
 
@@ -97,7 +111,7 @@ func (w *World) detect(c uint8) {
 			continue
 		}
 		w.halfOpen = slices.Delete(w.halfOpen, i, i+1)
-		w.broker.Disconnect(g.conn)
+		w.cluster.End(g.conn)
 		w.gone(c, g.process, w.clients[c-1].grant == g.conn && w.clients[c-1].conn == 0, true)
 	}
 	w.Monitor.Freed(c)
@@ -106,13 +120,13 @@ func (w *World) detect(c uint8) {
 // restart stops the broker and starts it again: connections end, and with them exclusive queues;
 // durable queues stay.
 func (w *World) restart() {
-	w.broker.Restart()
+	w.cluster.Restart()
 	w.halfOpen, w.shared = w.halfOpen[:0], 0
 	for i := range w.clients {
 		w.clients[i].conn = 0
 	}
 	w.record.world(w, history.Restart, history.Nemesis)
-	for l := range w.setting.layouts {
+	for l := range w.locks {
 		w.survey(uint8(l))
 		w.Monitor.Restarted(uint8(l), &w.truth[l])
 	}
@@ -128,26 +142,7 @@ func (w *World) audit() {
 			w.Monitor.Unfinished(uint8(c + 1))
 		}
 	}
-	for q := 1; q < len(w.setting.meaning); q++ {
-		if detail := w.leftover(amqp.Queue(q)); detail != "" {
-			w.Monitor.Leftover(detail)
-			return
-		}
+	if detail := w.cluster.Leftover(w.told.believed); detail != "" {
+		w.Monitor.Leftover(detail)
 	}
-}
-
-// leftover says what is wrong with a queue that is there, or "".
-func (w *World) leftover(q amqp.Queue) string {
-	m := &w.setting.meaning[q]
-	switch {
-	case !w.broker.Exists(q):
-		return ""
-	case w.broker.Depth(q) > 0:
-		return "messages are left in a queue"
-	case m.Role == backend.Slot && m.Slot == 0:
-		return "a queue is left that is no slot's"
-	case m.Role != backend.Slot && w.broker.Owner(q) == 0 && !w.Monitor.Believed(m.Lock, m.Slot):
-		return "a queue is left that is nobody's"
-	}
-	return ""
 }

@@ -4,7 +4,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -30,9 +29,9 @@ type Coin interface{ Flip() bool }
 // Draw draws a scenario: workload, options, fault plan and schedule, the whole of it before the first step, so that a
 // smaller scenario is one that less was drawn for.
 func Draw(space *Space, coin Coin) scenario.Scenario {
-	d := draw{coin, &space.Shape}
+	d := draw{Draws{coin}, &space.Shape}
 	s := scenario.Scenario{Target: space.Target.Name}
-	d.options(space, &s)
+	s.Options = BackendOf(space.Target).Options(Draws{coin}, space.settle)
 	d.locks(&s, space.Target.Kind)
 	d.clients(&s, space.Target.Kind)
 	d.faults(&s)
@@ -63,12 +62,17 @@ func (s *Source) Scenario(i int) scenario.Scenario {
 // draw is what the parts of drawing have in common. Numbers are put together from single bits, so that every one
 // is as likely, whatever coin is flipped: a fair schedule must not prefer small ones.
 type draw struct {
-	coin  Coin
+	Draws
 	shape *Shape
 }
 
-// bits is a number of n bits, every one as likely.
-func (d draw) bits(n int) (v int) {
+func (d draw) bits(n int) int { return d.Bits(n) }
+
+// Draws makes numbers of a coin.
+type Draws struct{ coin Coin }
+
+// Bits is a number of n bits, every one as likely.
+func (d Draws) Bits(n int) (v int) {
 	for range n {
 		v <<= 1
 		if d.coin.Flip() {
@@ -84,43 +88,6 @@ func (d draw) below(n int) int {
 		return d.bits(bits.Len(uint(n)) - 1)
 	}
 	return d.bits(bits.Len(uint(n))+4) % n
-}
-
-// options draws those that are safe: whatever they are, the reference must hold.
-func (d draw) options(space *Space, s *scenario.Scenario) {
-	s.Options = lock.DefaultOptions()
-	o := &s.Options
-	o.Overshoot = max(0, d.bits(2)-1)
-	o.Restart = []string{lock.RestartFirst, lock.RestartFirst, lock.RestartStay, lock.RestartRandom}[d.bits(2)]
-	o.Retries = []int{0, 0, 1, 3}[d.bits(2)]
-	o.AdminRetries = d.bits(3)
-	o.Polls = d.bits(3)
-	o.Pipeline = []int{0, 1, 2, 4}[d.bits(2)]
-	if d.bits(2) == 3 {
-		o.Release = lock.CloseConnection
-	}
-	if d.bits(2) == 3 {
-		o.Jitter = 1 + d.bits(2)
-	}
-	switch d.bits(3) {
-	case 6:
-		o.Arguments = amqp.Arguments{Has: amqp.HasMessageTTL}
-	case 7:
-		o.Arguments.Has |= amqp.HasOverflow
-		o.Arguments.Overflow = amqp.RejectPublish
-	}
-	if d.bits(3) == 7 {
-		o.Confirm = lock.Transactions
-	}
-	space.settle(o)
-	// Of two that don't go together, the one that was drawn gives way.
-	if o.Check() != nil {
-		o.Confirm = lock.Confirms
-		space.settle(o)
-	}
-	if o.Check() != nil {
-		o.Arguments.Has, o.Arguments.Overflow = o.Arguments.Has&^amqp.HasOverflow, amqp.DropHead
-	}
 }
 
 // settle sets the options that are not drawn.

@@ -3,10 +3,10 @@ package sim
 import (
 	"slices"
 
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/codec"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
-	"github.com/lockproof/lockproof/sim/broker"
 )
 
 // An image is a state of the world in parts: what is everybody's, and one part for each client: its
@@ -14,17 +14,28 @@ import (
 // it. Nothing in a part names another client, so that clients may change places, and nothing in it
 // depends on how the world came to be there: executions that lead to alike worlds give equal images.
 
+// writer and reader give the coder that a world has, since one that is handed to a cluster would be allocated each time.
+func (w *World) writer(buf []byte) *codec.Coder {
+	w.coder = codec.Write(buf)
+	return &w.coder
+}
+
+func (w *World) reader(buf []byte) *codec.Coder {
+	w.coder = codec.Read(buf)
+	return &w.coder
+}
+
 // codeShared writes or reads what is everybody's.
 func (w *World) codeShared(c *codec.Coder) {
-	w.Monitor.CodeShared(c, len(w.setting.layouts))
-	w.broker.CodeCommon(c)
-	if !w.sharing() {
+	w.Monitor.CodeShared(c, len(w.locks))
+	w.cluster.CodeShared(c)
+	if !w.cluster.Shared() {
 		return
 	}
 	there := w.shared != 0
 	if codec.Bool(c, &there); there {
 		w.shared = 1
-		w.broker.CodeConnection(c, w.shared)
+		w.cluster.CodeSession(c, w.shared)
 	}
 }
 
@@ -32,10 +43,10 @@ func (w *World) codeShared(c *codec.Coder) {
 func (w *World) codeClient(c *codec.Coder, n uint8) {
 	cl := &w.clients[n-1]
 	connected := cl.conn != 0
-	codec.Bools(c, &cl.dead, &cl.busy, &cl.confirms, &connected)
+	codec.Bools(c, &cl.dead, &cl.busy, &connected)
 	codec.Byte(c, &cl.next)
 	if !cl.dead {
-		cl.machine.Code(c)
+		w.cluster.CodeClient(c, n)
 		left := max(0, cl.wake-w.now)
 		codec.Number(c, &left)
 		cl.wake = w.now + left
@@ -52,14 +63,14 @@ func (w *World) codeConnection(c *codec.Coder, n uint8) {
 	cl := &w.clients[n-1]
 	granted := cl.grant == cl.conn
 	codec.Bool(c, &granted)
-	if w.sharing() {
+	if w.cluster.Shared() {
 		cl.conn = w.shared
 	} else {
 		if c.Reading() {
-			cl.conn = broker.Conn(n)
+			cl.conn = backend.Session(n)
 			w.own(cl.conn, n)
 		}
-		w.broker.CodeConnection(c, cl.conn)
+		w.cluster.CodeSession(c, cl.conn)
 	}
 	if c.Reading() && granted {
 		cl.grant = cl.conn
@@ -85,7 +96,7 @@ func (w *World) codeHalfOpen(c *codec.Coder, n uint8) {
 		if g := &w.halfOpen[i]; g.client == n {
 			granted := w.clients[n-1].grant == g.conn
 			codec.Bool(c, &granted)
-			w.broker.CodeConnection(c, g.conn)
+			w.cluster.CodeSession(c, g.conn)
 		}
 	}
 }
@@ -94,9 +105,9 @@ func (w *World) codeHalfOpen(c *codec.Coder, n uint8) {
 func (w *World) enterHalfOpen(c *codec.Coder, n uint8) {
 	var granted bool
 	codec.Bool(c, &granted)
-	conn := broker.Conn(len(w.clients) + len(w.halfOpen) + 1)
+	conn := backend.Session(len(w.clients) + len(w.halfOpen) + 1)
 	w.own(conn, n)
-	w.broker.CodeConnection(c, conn)
+	w.cluster.CodeSession(c, conn)
 	w.halfOpen = append(w.halfOpen, halfOpen{conn: conn, client: n, process: int32(n)})
 	if granted {
 		w.clients[n-1].grant = conn
@@ -104,7 +115,7 @@ func (w *World) enterHalfOpen(c *codec.Coder, n uint8) {
 }
 
 // own notes whose a connection is.
-func (w *World) own(conn broker.Conn, n uint8) {
+func (w *World) own(conn backend.Session, n uint8) {
 	for int(conn) >= len(w.owners) {
 		w.owners = append(w.owners, 0)
 	}
@@ -118,17 +129,15 @@ func (w *World) normal() {
 	}
 	for i := range w.clients {
 		cl := &w.clients[i]
+		c := uint8(i + 1)
+		w.cluster.Normalise(c, cl.dead, cl.busy, cl.conn)
 		switch {
 		case cl.dead:
-			cl.machine, cl.next, cl.confirms, cl.wake = lock.Machine{}, 0, false, 0
+			cl.next, cl.wake = 0, 0
 		case !cl.busy:
-			cl.machine = lock.Machine{Link: cl.machine.Link, Channel: cl.machine.Channel, Held: cl.machine.Held}
-			w.upcoming(uint8(i + 1)) // passes over what makes no sense now
+			w.upcoming(c) // passes over what makes no sense now
 		}
-		if cl.conn == 0 {
-			cl.confirms = false
-		}
-		if cl.machine.Held == 0 && !w.inHalfOpen(cl.grant) && !cl.busy {
+		if w.cluster.Held(c) == 0 && !w.inHalfOpen(cl.grant) && !cl.busy {
 			cl.grant = 0
 		}
 	}
@@ -138,11 +147,11 @@ func (w *World) normal() {
 // makes no difference, and a client that goes on for ever may come to have any number of them.
 func (w *World) forgetEmpty() {
 	w.halfOpen = slices.DeleteFunc(w.halfOpen, func(g halfOpen) bool {
-		if w.broker.Owns(g.conn) || w.believes(g) {
+		if w.cluster.Owns(g.conn) || w.believes(g) {
 			return false
 		}
 		w.disown(g)
-		w.broker.Disconnect(g.conn)
+		w.cluster.End(g.conn)
 		return true
 	})
 }
@@ -150,7 +159,7 @@ func (w *World) forgetEmpty() {
 // believes reports whether its client believes to hold what it was granted on a half-open connection.
 func (w *World) believes(g halfOpen) bool {
 	cl := &w.clients[g.client-1]
-	return cl.grant == g.conn && cl.machine.Held > 0
+	return cl.grant == g.conn && w.cluster.Held(g.client) > 0
 }
 
 // disown has a client forget that anything was granted on a half-open connection.
@@ -160,7 +169,7 @@ func (w *World) disown(g halfOpen) {
 	}
 }
 
-func (w *World) inHalfOpen(conn broker.Conn) bool {
+func (w *World) inHalfOpen(conn backend.Session) bool {
 	for i := range w.halfOpen {
 		if w.halfOpen[i].conn == conn {
 			return true
@@ -171,26 +180,24 @@ func (w *World) inHalfOpen(conn broker.Conn) bool {
 
 // load makes the world that of an image.
 func (w *World) load(shared []byte, clients [][]byte) {
-	w.broker.Reset()
+	w.cluster.Clear()
 	w.now, w.shared, w.Seen = 0, 0, 0
 	w.halfOpen = w.halfOpen[:0]
 	clear(w.owners)
 	w.record.reset()
 	clear(w.clients)
-	c := codec.Read(shared)
-	w.codeShared(&c)
+	w.codeShared(w.reader(shared))
 	for i, part := range clients {
 		cl := &w.clients[i]
 		cl.incarnation, cl.process = 1, int32(i+1)
-		c := codec.Read(part)
-		w.codeClient(&c, uint8(i+1))
+		w.codeClient(w.reader(part), uint8(i+1))
 	}
-	if w.sharing() && w.shared != 0 {
+	if w.cluster.Shared() && w.shared != 0 {
 		w.own(w.shared, 1)
 	}
 	w.truth = [lock.MaxLocks]monitor.Truth{}
-	for l := range w.setting.layouts {
+	for l := range w.locks {
 		w.survey(uint8(l))
 	}
-	w.Monitor.Resume(w.truth[:len(w.setting.layouts)])
+	w.Monitor.Resume(w.truth[:len(w.locks)])
 }

@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -13,13 +13,13 @@ import (
 type record struct {
 	events     []history.Event
 	silent     bool // not even that
-	noting     bool // what the action at hand sent
 	tracing    bool
 	setup      []scenario.TraceStep
 	steps      []scenario.TraceStep
 	violations []scenario.Violation
 	found      property.Set
 	now        scenario.TraceStep
+	sent       backend.Exchange // by the action at hand; Method is 0 where it sent nothing
 }
 
 func (r *record) reset() {
@@ -28,13 +28,15 @@ func (r *record) reset() {
 }
 
 // setUp notes a command from before the first action.
-func (r *record) setUp(c uint8, cmd amqp.Command, reply amqp.Reply) {
+func (r *record) setUp(w *World, c uint8) {
 	if r.tracing {
-		r.setup = append(r.setup, scenario.TraceStep{Action: scenario.Action{Kind: scenario.Step, Client: c}, Command: cmd, Reply: reply})
+		step := scenario.TraceStep{Action: scenario.Action{Kind: scenario.Step, Client: c}}
+		w.cluster.Describe(&step)
+		r.setup = append(r.setup, step)
 	}
 }
 
-// furnished notes what the broker has before the first action.
+// furnished notes what the servers have before the first action.
 func (r *record) furnished(truth [lock.MaxLocks]monitor.Truth) {
 	if r.tracing {
 		r.setup[len(r.setup)-1].Truth = truth
@@ -65,9 +67,10 @@ func (r *record) judge(w *World, step int) {
 }
 
 // exchange notes the command and reply of the action at hand.
-func (r *record) exchange(cmd amqp.Command, reply amqp.Reply) {
-	if r.tracing || r.noting {
-		r.now.Command, r.now.Reply = cmd, reply
+func (r *record) exchange(w *World, x *backend.Exchange) {
+	r.sent = *x
+	if r.tracing {
+		w.cluster.Describe(&r.now)
 	}
 }
 
@@ -89,7 +92,7 @@ func (r *record) invoke(w *World, c uint8, op lock.Op, arg uint8) {
 // move has an acquire that opens a connection on its way belong to that one: what it is granted goes
 // with it.
 func (r *record) move(w *World, c uint8) {
-	if cl := &w.clients[c-1]; !r.silent && cl.busy && cl.machine.Op == lock.Acquire {
+	if cl := &w.clients[c-1]; !r.silent && cl.busy && w.cluster.Op(c) == lock.Acquire {
 		cl.process = w.process(c, cl.incarnation)
 		r.events[cl.invoked].Process = cl.process
 	}
@@ -97,14 +100,14 @@ func (r *record) move(w *World, c uint8) {
 
 var eventTypes = [...]history.EventType{lock.Done: history.OK, lock.Failed: history.Fail, lock.Unknown: history.Info}
 
-func (r *record) complete(w *World, c uint8, res lock.Result) {
+func (r *record) complete(w *World, c uint8, op lock.Op, res lock.Result) {
 	if r.silent {
 		return
 	}
 	cl := &w.clients[c-1]
 	r.events = append(r.events, history.Event{
 		Time: w.now * 1e6, Process: cl.process, Lock: uint16(w.lockOf(c)), Type: eventTypes[res.Outcome],
-		F: history.F(cl.machine.Op), Slot: uint16(res.Slot), Slots: uint16(res.Slots), Held: res.Held, Reason: res.Reason,
+		F: history.F(op), Slot: uint16(res.Slot), Slots: uint16(res.Slots), Held: res.Held, Reason: res.Reason,
 	})
 }
 

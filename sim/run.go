@@ -55,7 +55,7 @@ func (w *World) quiet() bool {
 
 // History is the history of the execution at hand. Its events are good until the next run.
 func (w *World) History() history.History {
-	h := history.History{Kind: w.setting.target.Kind, Locks: w.setting.locks, Clients: len(w.clients), Events: w.record.events}
+	h := history.History{Kind: w.target.Kind, Locks: w.locks, Clients: len(w.clients), Events: w.record.events}
 	for _, l := range w.scenario.Locks {
 		h.Slots = append(h.Slots, int(l.Slots))
 	}

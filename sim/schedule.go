@@ -9,11 +9,10 @@ func (w *World) SentBy(c uint8) uint16 { return w.clients[c-1].sent }
 
 // Ways is how many ways a random option of the client leaves open now.
 func (w *World) Ways(c uint8) int {
-	cl, impl := w.client(c)
-	if !cl.busy {
+	if !w.clients[c-1].busy {
 		return 0
 	}
-	return impl.Choices(&cl.machine)
+	return w.cluster.Choices(c)
 }
 
 // Undetected is a client of which the broker has a dead connection, 0 for none.

@@ -3,7 +3,7 @@ package sim
 import (
 	"slices"
 
-	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/codec"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -24,13 +24,12 @@ type System struct {
 
 // Outcome is what an action came to, beside the next state.
 type Outcome struct {
-	Found     property.Set // violated by it
-	Exercised property.Set // judged by it
-	Command   amqp.Command // Method is NoMethod where the action sent none
-	Reply     amqp.Reply
-	Op        lock.Op     // the operation that it was part of
-	Completed bool        // the operation is over
-	Result    lock.Result // if it is
+	Found     property.Set     // violated by it
+	Exercised property.Set     // judged by it
+	Exchange  backend.Exchange // Method is 0 where the action sent nothing
+	Op        lock.Op          // the operation that it was part of
+	Completed bool             // the operation is over
+	Result    lock.Result      // if it is
 	// Visible says that others may see a difference: in what the broker has of the locks, or in what
 	// the client believes.
 	Visible bool
@@ -45,10 +44,10 @@ type Outcome struct {
 type Effect struct {
 	Before, After monitor.Visible
 	Op            lock.Op
-	Method        amqp.Method
-	Queue         amqp.Queue
-	Reply         amqp.ReplyKind
-	Restarted     bool // the broker was: all connections ended
+	Method        uint8
+	Answer        uint8
+	Key           uint16
+	Restarted     bool // the servers were: all sessions ended
 }
 
 // NewSystem makes the transition system of bounds that were checked.
@@ -77,23 +76,23 @@ func (s *System) Clients() int { return len(s.world.clients) }
 
 // Load goes to a state.
 func (s *System) Load(shared []byte, clients [][]byte) {
-	c := codec.Read(shared)
-	s.codeBudget(&c)
+	c := s.world.reader(shared)
+	s.codeBudget(c)
 	s.world.load(c.Bytes(), clients)
 }
 
 // Shared appends the part of the state that is everybody's.
 func (s *System) Shared(buf []byte) []byte {
-	c := codec.Write(buf)
-	s.codeBudget(&c)
-	s.world.codeShared(&c)
+	c := s.world.writer(buf)
+	s.codeBudget(c)
+	s.world.codeShared(c)
 	return c.Bytes()
 }
 
 // Client appends a client's part of the state.
 func (s *System) Client(n int, buf []byte) []byte {
-	c := codec.Write(buf)
-	s.world.codeClient(&c, uint8(n))
+	c := s.world.writer(buf)
+	s.world.codeClient(c, uint8(n))
 	return c.Bytes()
 }
 
@@ -108,16 +107,16 @@ func (s *System) codeBudget(c *codec.Coder) {
 func (s *System) View(n int, buf []byte) []byte {
 	w := &s.world
 	cl := &w.clients[n-1]
-	c := codec.Write(buf)
-	w.Monitor.CodeView(&c, uint8(n), s.bounds.Properties)
-	if cl.conn != 0 && !w.sharing() {
-		w.broker.CodeOwned(&c, cl.conn)
+	c := w.writer(buf)
+	w.Monitor.CodeView(c, uint8(n), s.bounds.Properties)
+	if cl.conn != 0 && !w.cluster.Shared() {
+		w.cluster.CodeOwned(c, cl.conn)
 	}
 	for i := range w.halfOpen {
 		if g := &w.halfOpen[i]; g.client == uint8(n) {
 			halfOpen := true
-			codec.Bool(&c, &halfOpen)
-			w.broker.CodeOwned(&c, g.conn)
+			codec.Bool(c, &halfOpen)
+			w.cluster.CodeOwned(c, g.conn)
 		}
 	}
 	return c.Bytes()
@@ -126,10 +125,7 @@ func (s *System) View(n int, buf []byte) []byte {
 // Independent reports whether an action of one client depends on no more of the others than their
 // views, and changes no more of them than the monitor's memory. Where time passes, all are connected
 // by it; where a connection is shared, by that.
-func (s *System) Independent() bool {
-	w := &s.world
-	return !w.sharing() && !timed(&w.setting.options) && len(w.setting.layouts) == 1
-}
+func (s *System) Independent() bool { return s.world.cluster.Independent() }
 
 // Memoryless reports whether no client's part changes by what others do, but for its queues.
 func (s *System) Memoryless() bool { return monitor.Memoryless(s.bounds.Properties) }
@@ -142,21 +138,24 @@ func (s *System) Actions(n int, buf []scenario.Action) []scenario.Action {
 		return s.global(buf)
 	}
 	w, c := &s.world, uint8(n)
-	cl, impl := w.client(c)
-	if cl.dead {
+	if w.clients[n-1].dead {
 		return s.detection(c, buf)
 	}
-	if w.Ready(c) {
-		ways := 0
-		if cl.busy {
-			ways = impl.Choices(&cl.machine)
-		}
+	if w.operating(c) {
+		ways := w.Ways(c)
 		for i := range ways {
 			buf = append(buf, scenario.Action{Kind: scenario.Choose, Client: c, Arg: uint16(i)})
 		}
 		if ways == 0 {
 			buf = append(buf, scenario.Action{Kind: scenario.Step, Client: c})
 			buf = s.interruptions(c, buf)
+		}
+	}
+	if links := w.cluster.Links(c) &^ 1; links != 0 && w.awake(c) {
+		for i := range 8 {
+			if links&(1<<i) != 0 {
+				buf = append(buf, scenario.Action{Kind: scenario.Step, Client: c, Arg: uint16(i)})
+			}
 		}
 	}
 	return s.detection(c, s.mishaps(c, buf))
@@ -235,8 +234,8 @@ func (w *World) nextMoment() int64 {
 			least = t
 		}
 	}
-	if at, due := w.broker.NextTimer(); due {
-		sooner(at - w.broker.Now())
+	if in, due := w.cluster.NextTimer(); due {
+		sooner(in)
 	}
 	for i := range w.clients {
 		if cl := &w.clients[i]; !cl.dead && (cl.busy || w.upcoming(uint8(i+1))) {
@@ -249,13 +248,10 @@ func (w *World) nextMoment() int64 {
 // owns reports whether a client has queues or a belief that its end would change.
 func (w *World) owns(c uint8) bool {
 	cl := &w.clients[c-1]
-	if cl.machine.Held > 0 {
+	if w.cluster.Held(c) > 0 {
 		return true
 	}
-	if cl.conn == 0 || w.sharing() {
-		return false
-	}
-	return w.broker.Owns(cl.conn)
+	return cl.conn != 0 && !w.cluster.Shared() && w.cluster.Owns(cl.conn)
 }
 
 // Take carries out one of the Actions.
@@ -268,25 +264,23 @@ func (s *System) Take(a scenario.Action) Outcome {
 		s.view = s.View(int(a.Client), s.view[:0])
 		view = s.view
 	}
-	w.record.now.Command, w.record.now.Reply = amqp.Command{}, amqp.Reply{}
-	w.record.noting = true
+	w.record.sent = backend.Exchange{}
 	w.Monitor.Found, w.Monitor.Exercised = 0, 0
 	w.Do(a)
 	s.spend(a.Kind)
 	out := Outcome{
 		Found: w.Monitor.Found & s.bounds.Properties, Exercised: w.Monitor.Exercised & s.bounds.Properties,
-		Command: w.record.now.Command, Reply: w.record.now.Reply,
+		Exchange: w.record.sent,
 	}
 	if a.Client > 0 {
 		cl := &w.clients[a.Client-1]
-		out.Op = cl.machine.Op
-		out.Completed = !cl.busy && !cl.dead && cl.machine.Done()
-		out.Result = cl.machine.Result
+		out.Op = w.cluster.Op(a.Client)
+		result, done := w.cluster.Result(a.Client)
+		out.Completed, out.Result = !cl.busy && !cl.dead && done, result
 	}
-	out.Effect = Effect{
-		sight, w.Monitor.Visible(a.Client), out.Op, out.Command.Method, out.Command.Queue, out.Reply.Kind, a.Kind == scenario.Restart,
-	}
-	_, out.Timed = w.broker.NextTimer()
+	x := &out.Exchange
+	out.Effect = Effect{sight, w.Monitor.Visible(a.Client), out.Op, x.Method, x.Answer, x.Key, a.Kind == scenario.Restart}
+	_, out.Timed = w.cluster.NextTimer()
 	s.normalise()
 	out.Visible = w.truth != before || sight.Witnessed != w.Monitor.Witnessed || sight.Strict != w.Monitor.Strict || out.Completed || a.Kind != scenario.Step && a.Kind != scenario.Choose
 	if !out.Visible {
@@ -324,11 +318,11 @@ func less(left *int, bound int) {
 func (s *System) Holds(n int) bool {
 	w := &s.world
 	cl := &w.clients[n-1]
-	if w.Monitor.Holds(uint8(n)) || cl.conn != 0 && w.broker.Owns(cl.conn) {
+	if w.Monitor.Holds(uint8(n)) || cl.conn != 0 && w.cluster.Owns(cl.conn) {
 		return true
 	}
 	for i := range w.halfOpen {
-		if g := &w.halfOpen[i]; g.client == uint8(n) && w.broker.Owns(g.conn) {
+		if g := &w.halfOpen[i]; g.client == uint8(n) && w.cluster.Owns(g.conn) {
 			return true
 		}
 	}
@@ -353,14 +347,14 @@ func (s *System) Abandoned(n int) (parts [][]byte) {
 
 // halfOpen is the part of a client that died and left a half-open connection.
 func (s *System) halfOpen(g halfOpen) []byte {
-	c := codec.Write(nil)
+	c := s.world.writer(nil)
 	dead, no, next := true, false, uint8(0)
-	codec.Bools(&c, &dead, &no, &no, &no)
-	codec.Byte(&c, &next)
-	s.world.Monitor.CodeDead(&c, g.client)
-	codec.Length(&c, 1)
-	codec.Bool(&c, &no) // nothing was granted on it that anybody believes in
-	s.world.broker.CodeConnection(&c, g.conn)
+	codec.Bools(c, &dead, &no, &no)
+	codec.Byte(c, &next)
+	s.world.Monitor.CodeDead(c, g.client)
+	codec.Length(c, 1)
+	codec.Bool(c, &no) // nothing was granted on it that anybody believes in
+	s.world.cluster.CodeSession(c, g.conn)
 	return c.Bytes()
 }
 

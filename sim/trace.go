@@ -14,11 +14,12 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength prope
 	defer func() { r.record.tracing = false }()
 	r.Run(target, s)
 	t := &scenario.Trace{
-		Scenario: *s, Names: r.setting.names, Setup: kept(r.record.setup), Steps: kept(r.record.steps),
+		Scenario: *s, Setup: kept(r.record.setup), Steps: kept(r.record.steps),
 		History: r.History(), Violations: kept(r.record.violations),
 	}
+	r.cluster.Name(t)
 	t.History.Events = kept(t.History.Events)
-	t.Scenario.Options = r.setting.options
+	t.Scenario.Options = r.options
 	t.Number()
 	if s.Holes() || r.witnessed(strength) {
 		return t

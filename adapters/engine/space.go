@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/histories/report"
-	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -73,11 +72,13 @@ func covered(b *sim.Bounds, c *search.Coverage) (yes, no []string) {
 			}
 		}
 	}
-	for _, a := range answers {
-		if a.method == amqp.TxCommit && b.Options.Confirm != lock.Transactions {
+	for _, a := range sim.BackendOf(b.Target).Answers {
+		if a.If != nil && !a.If(&b.Options) {
 			continue
 		}
-		note(a.name, slices.ContainsFunc(slices.Collect(maps.Keys(c.Replies)), a.fits))
+		note(a.Name, slices.ContainsFunc(slices.Collect(maps.Keys(c.Replies)), func(o search.Answer) bool {
+			return a.Fits(o.Method, o.Answer, o.Result)
+		}))
 	}
 	return yes, no
 }
@@ -132,25 +133,4 @@ func endingName(e search.Ending, kind lock.Kind) string {
 		return fmt.Sprintf("%s: %s", e.Op, e.Reason.Of(kind))
 	}
 	return e.Op.String() + ": ok"
-}
-
-// answer is a reply of the broker's that locks are made to meet.
-type answer struct {
-	name   string
-	method amqp.Method // NoMethod is any
-	code   amqp.Code
-	back   bool // a message is returned
-}
-
-var answers = []answer{
-	{"queue found", amqp.BasicPublish, 0, false},
-	{"NO_ROUTE", amqp.NoMethod, amqp.NoRoute, true},
-	{"commit", amqp.TxCommit, 0, false},
-	{"declare-ok", amqp.QueueDeclare, 0, false},
-	{"RESOURCE_LOCKED", amqp.QueueDeclare, amqp.ResourceLocked, false},
-	{"delete-ok", amqp.QueueDelete, 0, false},
-}
-
-func (a answer) fits(o search.Answer) bool {
-	return (a.method == amqp.NoMethod || o.Method == a.method) && o.Code == a.code && o.Returned == a.back
 }

@@ -36,7 +36,7 @@ func (r *record) begin(a scenario.Action, now int64) {
 
 // exchange notes the command and reply of the action at hand.
 func (r *record) exchange(cmd *wire.Command, m amqp.Command, reply amqp.Reply) {
-	r.now.Command, r.now.Reply = m, reply
+	r.now.Command, r.now.Reply, r.now.Exchange = m, reply, m.Exchange(reply, true)
 	if m.Method == amqp.NoMethod {
 		r.now.Other = cmd.Method.ID().String()
 	}

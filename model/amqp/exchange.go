@@ -7,7 +7,8 @@ import "github.com/lockproof/lockproof/model/backend"
 func (c Command) Exchange(r Reply, waits bool) backend.Exchange {
 	return backend.Exchange{
 		Method: uint8(c.Method), Answer: r.answer(), Access: c.access(), Result: r.result(),
-		RoundTrip: !c.Pipelined, Waits: waits, Aborted: r.Kind == ChannelClosed, Minimal: minimal[c.Method],
+		RoundTrip: !c.Pipelined, Waits: waits, Aborted: r.Kind == ChannelClosed,
+		Ended: c.Method == ConnectionClose || r.Kind == ConnectionClosed, Minimal: minimal[c.Method],
 	}
 }
 
@@ -60,14 +61,17 @@ func (r Reply) result() backend.Result {
 	return backend.Done
 }
 
-// Answers are the kinds of replies as far as coverage tells them apart.
-const Answers = 8
+// Answers are the kinds of replies as far as coverage tells them apart; Returned is that of a message that came back.
+const (
+	Answers  = 8
+	Returned = 1
+)
 
 // answer is the kind of a reply, below [Answers].
 func (r Reply) answer() uint8 {
 	switch {
 	case r.Returned > 0:
-		return 1
+		return Returned
 	case r.Code == ResourceLocked:
 		return 2
 	case r.Kind == ChannelClosed:

@@ -33,7 +33,7 @@ func TestExchange(t *testing.T) {
 			backend.Exchange{Access: backend.Commit, Result: backend.Wrong, Aborted: true, RoundTrip: true, Minimal: true}},
 		"a get of nothing": {Command{Method: BasicGet}, Reply{Kind: GetEmpty}, backend.Exchange{Result: backend.Absent, RoundTrip: true}},
 		"a connection that is gone": {Command{Method: ChannelOpen}, Reply{Kind: ConnectionClosed, Code: ConnectionForced},
-			backend.Exchange{Access: backend.OpenUnit, Result: backend.Ended, RoundTrip: true, Minimal: true}},
+			backend.Exchange{Access: backend.OpenUnit, Result: backend.Ended, Ended: true, RoundTrip: true, Minimal: true}},
 		"nothing came back": {Command{Method: QueueDelete}, Reply{Kind: Lost}, backend.Exchange{Access: backend.Delete, Result: backend.Lost, RoundTrip: true, Minimal: true}},
 	} {
 		got := c.command.Exchange(c.reply, false)

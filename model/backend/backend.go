@@ -8,16 +8,39 @@ type Exchange struct {
 	Method, Answer uint8
 	Access         Access
 	Result         Result
-	// Role, Lock and Slot say what the resource is that the command is about, where Known.
+	// Role, Lock and Slot say what the resource is that the command is about, where Known. Ambiguous says that it is another
+	// lock's, or has another role, as well.
 	Role       Role
 	Lock, Slot uint8
 	Known      bool
+	Ambiguous  bool
 	// RoundTrip says that the client waited for all replies to what it sent before; Waits, that it is sent a reply.
 	RoundTrip, Waits bool
 	// Aborted says that the command, or one before it, ended the unit that it was sent on: a channel, a transaction.
 	Aborted bool
+	// Ended says that the session is over, by the command or in answer to it.
+	Ended bool
 	// Minimal says that it is a command that every driver has (guidelines, "Limitation Tolerance").
 	Minimal bool
+	// Key is the resource, whatever it is, by the backend's own number; 0 is none.
+	Key uint16
+}
+
+// Session is a client's session with a server, which ends at once, and with it whatever was held on it: an AMQP connection,
+// a connection to a database, a lease. 0 is none.
+type Session uint16
+
+// Footprint is what a client touches: with its next command, and with whatever it may still do. Two clients whose
+// footprints do not meet may go in any order.
+type Footprint struct {
+	// Choosing says that a random option has to be chosen next: that concerns nobody else.
+	Choosing bool
+	// Private says that the next command touches no resource; Reads are the roles of the resource of one that only
+	// looks. Both are unset where neither is the case.
+	Private bool
+	Reads   Roles
+	// Writes are the roles of the resources that the client may make, delete or lose from now on.
+	Writes Roles
 }
 
 // Role is what a resource is to its lock.
@@ -73,4 +96,5 @@ const (
 	Failed         // the server failed: a fault, and nobody's doing
 	Ended          // the session is over
 	Lost           // nothing came back
+	Blocked        // it waits inside the server
 )

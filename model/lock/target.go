@@ -7,6 +7,8 @@ type Target struct {
 	Name string
 	Doc  string // one line
 	Kind Kind
+	// Backend is the kind of server that it stands on; "" is AMQP.
+	Backend string
 	// Breaks is the property that a mutant breaks; "" for a lock that should break none.
 	Breaks string
 	// Fix sets the options that make the target what it is, over those of a scenario. It may be nil.

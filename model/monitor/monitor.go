@@ -110,6 +110,7 @@ type (
 		granted uint16 // the slot was granted to this client by this call
 		claimed uint16 // it existed and was this client's, granted by this call
 		undone  uint16 // it did not exist and was this client's, granted by this call
+		blocked bool   // a command of it waits inside the server, and may be granted by anybody's doing
 	}
 	own struct {
 		mine uint16 // the slot was this client's

@@ -46,7 +46,7 @@ func (w *watch) encode(c *codec.Coder) {
 	}
 	codec.Byte(c, &w.arg)
 	codec.Bools(c, &w.full, &w.waited, &w.stale, &w.working, &w.interleaved, &w.alone, &w.deleted, &w.linked)
-	codec.Bools(c, &w.troubled, &w.broken, &w.wasted)
+	codec.Bools(c, &w.troubled, &w.broken, &w.wasted, &w.blocked)
 	for _, set := range []*uint16{
 		&w.existed, &w.absent, &w.busy, &w.empty, &w.granted, &w.mine, &w.held, &w.claimed, &w.undone,
 		&w.counted, &w.declared, &w.asked,

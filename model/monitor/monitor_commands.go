@@ -12,6 +12,7 @@ import (
 // Exchange is a command that reached the server, sent by client c on behalf of its operation, and its reply.
 func (m *Monitor) Exchange(c uint8, x *backend.Exchange) {
 	w := &m.clients[c-1]
+	w.blocked = x.Result == backend.Blocked
 	w.cost.Commands++
 	if x.RoundTrip {
 		w.cost.Trips++
@@ -200,4 +201,17 @@ func (a allowed) exceeded(cost *Cost) string {
 func (m *Monitor) Spent(c uint8) (cost Cost, lost int, broken bool) {
 	w := &m.clients[c-1]
 	return w.cost, int(w.refused), w.broken
+}
+
+// Answered is client c receiving the answer to a command that waited inside the server.
+func (m *Monitor) Answered(c uint8) { m.clients[c-1].blocked = false }
+
+// Learned is what client c, outside of its operations, believes to hold from here on: no more than before.
+func (m *Monitor) Learned(c, held uint8) {
+	w := &m.clients[c-1]
+	if w.believed == held {
+		return
+	}
+	w.believed = held
+	m.exclude(w.lock)
 }

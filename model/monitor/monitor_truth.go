@@ -105,8 +105,12 @@ func (m *Monitor) ownerLost(c, was, s uint8) {
 	}
 }
 
-// ownerGained is a slot granted.
+// ownerGained is a slot granted: by a command of the owner's own, or to one that waits for it.
 func (m *Monitor) ownerGained(c, is, s uint8) {
+	if is&HalfOpen == 0 && m.clients[is-1].blocked && m.clients[is-1].op == lock.Acquire {
+		m.clients[is-1].granted |= 1 << s
+		return
+	}
 	if c == 0 || m.owner(c) != is || m.clients[c-1].op != lock.Acquire {
 		m.dropWitness()
 		return

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -30,7 +31,9 @@ type TraceStep struct {
 	Time    int64        // virtual milliseconds since the beginning
 	Command amqp.Command // Method is NoMethod where the action sent none
 	Reply   amqp.Reply   // as the broker gave it, whether or not the client saw it
-	Other   string       // the name of a method that the model does not have; Command has none then
+	// Exchange is what the two were. Method is 0 where there is no command.
+	Exchange backend.Exchange
+	Other    string // the name of a method that the model does not have; Command has none then
 	// First and Events are the part of the history that the action added: Events of them from
 	// index First on.
 	First, Events int

@@ -138,7 +138,7 @@ func TestAnyDependencies(t *testing.T) {
 		"what became of slots is not told": {manyAdmins(1 << property.NoPhantomSlot), func(s *anySearch) {
 			s.effectOf = func(e sim.Effect) sim.Effect {
 				e.Before.Exists, e.After.Exists = e.Before.Taken, e.After.Taken
-				e.Method, e.Queue, e.Reply = 0, 0, 0
+				e.Method, e.Key, e.Answer = 0, 0, 0
 				return e
 			}
 		}, "depends on more than is to be seen of it"},

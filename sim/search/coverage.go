@@ -1,7 +1,7 @@
 package search
 
 import (
-	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -27,13 +27,11 @@ type Ending struct {
 	Reason lock.Reason
 }
 
-// Answer is an operation's command and a broker's reply to it.
+// Answer is an operation's command and a server's reply to it.
 type Answer struct {
-	Op       lock.Op
-	Method   amqp.Method
-	Kind     amqp.ReplyKind
-	Code     amqp.Code
-	Returned bool
+	Op             lock.Op
+	Method, Answer uint8
+	Result         backend.Result
 }
 
 func (c *Coverage) note(a scenario.Action, out *sim.Outcome) {
@@ -46,9 +44,8 @@ func (c *Coverage) note(a scenario.Action, out *sim.Outcome) {
 		r := out.Result
 		c.Results[Ending{out.Op, r.Outcome, r.Held, r.Reason}] = true
 	}
-	if out.Command.Method != amqp.NoMethod {
-		r := out.Reply
-		c.Replies[Answer{out.Op, out.Command.Method, r.Kind, r.Code, r.Returned > 0}] = true
+	if x := &out.Exchange; x.Method != 0 {
+		c.Replies[Answer{out.Op, x.Method, x.Answer, x.Result}] = true
 	}
 }
 

@@ -5,14 +5,14 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/model/backend"
 )
 
 // part is what the search wants to know of a part at every step.
 type part struct {
 	hash        uint64 // of the part: a state's fingerprint is made of them
 	view        uint64 // of what others may see of it
-	foot        sim.Footprint
+	foot        backend.Footprint
 	unwitnessed bool   // a shared part: the execution is no witness of linearizability
 	slots       uint8  // a shared part: how many slots there are
 	busy        bool   // a client's part: an operation is under way

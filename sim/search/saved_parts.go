@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/model/backend"
-	"github.com/lockproof/lockproof/sim"
 )
 
 // save writes the parts in the order of their numbers.
@@ -47,7 +46,7 @@ func (p *parts) restore(d *decoder) {
 		got := p.intern(image, func() part {
 			return part{
 				view: view, unwitnessed: b[0]&4 != 0, busy: b[0]&8 != 0, holds: b[0]&16 != 0, slots: b[3], role: role,
-				foot: sim.Footprint{Choosing: b[0]&1 != 0, Private: b[0]&2 != 0, Reads: backend.Roles(b[1]), Writes: backend.Roles(b[2])},
+				foot: backend.Footprint{Choosing: b[0]&1 != 0, Private: b[0]&2 != 0, Reads: backend.Roles(b[1]), Writes: backend.Roles(b[2])},
 			}
 		})
 		if got != uint32(id) { // it was there twice

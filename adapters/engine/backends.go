@@ -1,0 +1,4 @@
+package engine
+
+// The backends that there are: importing one makes it known to package sim.
+import _ "github.com/lockproof/lockproof/sim/amqp"

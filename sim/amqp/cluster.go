@@ -1,0 +1,225 @@
+package amqp
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/broker"
+)
+
+func init() {
+	sim.Register(&sim.Backend{New: func() sim.Cluster { return new(cluster) }, Options: drawOptions, Answers: answers})
+}
+
+// cluster is machines on one simulated broker. A session is a connection.
+type cluster struct {
+	*plan
+	plans    []*plan // those made so far
+	target   *lock.Target
+	options  *lock.Options
+	locks    []lock.Implementation
+	scenario *scenario.Scenario
+	owner    func(backend.Session) uint8
+	clients  []client
+	furnish  exchange // the last command that sets locks up
+	last     *exchange
+}
+
+// client is one client's machine, and the last that it sent.
+type client struct {
+	machine  lock.Machine
+	confirms bool // its channel confirms publishes
+	exchange
+}
+
+// exchange is a command and the broker's reply.
+type exchange struct {
+	command amqp.Command
+	reply   amqp.Reply
+}
+
+var _ sim.Cluster = (*cluster)(nil)
+
+// Reset implements [sim.Cluster].
+func (k *cluster) Reset(t *lock.Target, s *scenario.Scenario, o *lock.Options, owner func(backend.Session) uint8) {
+	k.options = o
+	k.settle(t, s)
+	k.scenario, k.owner, k.last = s, owner, nil
+	k.clients = append(k.clients[:0], make([]client, len(s.Clients))...)
+	for i := range k.clients {
+		k.clients[i].machine.Channel = 1
+		if k.Shared() {
+			k.clients[i].machine.Channel = uint8(i + 1)
+		}
+	}
+}
+
+// SetUp implements [sim.Cluster]: the slots are declared as their administrator would have.
+func (k *cluster) SetUp(said func()) {
+	conn := k.broker.Connect()
+	tell := func(cmd amqp.Command) {
+		k.furnish = exchange{cmd, k.broker.Apply(conn, cmd)}
+		k.last = &k.furnish
+		said()
+	}
+	tell(amqp.Command{Method: amqp.ChannelOpen, Channel: 1})
+	for i, layout := range k.layouts {
+		cmd := amqp.Command{Method: amqp.QueueDeclare, Channel: 1, Args: k.options.Arguments}
+		if k.options.Durable {
+			cmd.Flags = amqp.Durable
+		}
+		for s := uint8(1); s <= k.scenario.Locks[i].Slots; s++ {
+			if k.scenario.Locks[i].Has(s) {
+				cmd.Queue = layout.A[s]
+				tell(cmd)
+			}
+		}
+	}
+	tell(amqp.Command{Method: amqp.ConnectionClose})
+	k.broker.Disconnect(conn)
+}
+
+func (k *cluster) client(c uint8) (*client, lock.Implementation) {
+	return &k.clients[c-1], k.locks[k.scenario.Clients[c-1].Lock]
+}
+
+// Start implements [sim.Cluster].
+func (k *cluster) Start(c uint8, op lock.Op, arg uint8) {
+	cl, impl := k.client(c)
+	impl.Start(&cl.machine, op, arg)
+}
+
+// Op implements [sim.Cluster].
+func (k *cluster) Op(c uint8) lock.Op { return k.clients[c-1].machine.Op }
+
+// Result implements [sim.Cluster].
+func (k *cluster) Result(c uint8) (lock.Result, bool) {
+	m := &k.clients[c-1].machine
+	return m.Result, m.Done()
+}
+
+// Held implements [sim.Cluster].
+func (k *cluster) Held(c uint8) uint8 { return k.clients[c-1].machine.Held }
+
+// Linked implements [sim.Cluster].
+func (k *cluster) Linked(c uint8) bool { return k.clients[c-1].machine.Link != lock.Down }
+
+// Choices implements [sim.Cluster].
+func (k *cluster) Choices(c uint8) int {
+	cl, impl := k.client(c)
+	return impl.Choices(&cl.machine)
+}
+
+// Choose implements [sim.Cluster].
+func (k *cluster) Choose(c uint8, way int) (sleep int64) {
+	cl, impl := k.client(c)
+	impl.Choose(&cl.machine, way)
+	sleep, cl.machine.Sleep = int64(cl.machine.Sleep), 0
+	return sleep
+}
+
+// Links implements [sim.Cluster]: a command is answered at once.
+func (k *cluster) Links(uint8) uint8 { return 1 }
+
+// Answered implements [sim.Cluster].
+func (k *cluster) Answered(uint8) bool { return false }
+
+// Opens implements [sim.Cluster]. The command is kept for Deliver.
+func (k *cluster) Opens(c uint8) bool {
+	cl, impl := k.client(c)
+	cl.command = impl.Next(&cl.machine)
+	return cl.command.Method == amqp.ConnectionOpen
+}
+
+// Deliver implements [sim.Cluster].
+func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
+	cl := &k.clients[c-1]
+	cmd, confirms := cl.command, cl.confirms
+	switch {
+	case cmd.Method == amqp.ConnectionOpen:
+		cl.reply, confirms = amqp.Reply{Kind: amqp.OK}, false
+	case on == 0:
+		cl.reply, confirms = amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced}, false
+	default:
+		cl.reply = k.broker.Apply(broker.Conn(on), cmd)
+	}
+	if cl.reply.Kind != amqp.ConnectionClosed && (cmd.Method == amqp.ConfirmSelect || cmd.Method == amqp.ChannelOpen) {
+		cl.confirms = cmd.Method == amqp.ConfirmSelect
+	}
+	k.last = &cl.exchange
+	x := cmd.Exchange(cl.reply, cmd.Replies(confirms))
+	k.meaning.mean(cmd.Queue, &x)
+	return x
+}
+
+// Reply implements [sim.Cluster].
+func (k *cluster) Reply(c uint8) {
+	cl, impl := k.client(c)
+	impl.Apply(&cl.machine, cl.reply)
+}
+
+// Lose implements [sim.Cluster].
+func (k *cluster) Lose(c uint8) {
+	cl, impl := k.client(c)
+	impl.Apply(&cl.machine, amqp.Reply{Kind: amqp.Lost})
+}
+
+// Act implements [sim.Cluster]: there is nothing beside operations.
+func (k *cluster) Act(uint8, uint8, backend.Session) backend.Exchange { return backend.Exchange{} }
+
+// Connect implements [sim.Cluster].
+func (k *cluster) Connect() backend.Session { return backend.Session(k.broker.Connect()) }
+
+// Rejoin implements [sim.Cluster]: the channel that the client had is closed.
+func (k *cluster) Rejoin(c uint8, on backend.Session) { k.closeChannel(c, on, amqp.ConnectionForced) }
+
+// End implements [sim.Cluster].
+func (k *cluster) End(on backend.Session) { k.broker.Disconnect(broker.Conn(on)) }
+
+// Abort implements [sim.Cluster].
+func (k *cluster) Abort(c uint8, on backend.Session) { k.closeChannel(c, on, amqp.InternalError) }
+
+func (k *cluster) closeChannel(c uint8, on backend.Session, code amqp.Code) {
+	k.broker.CloseChannel(broker.Conn(on), uint16(k.clients[c-1].machine.Channel), code)
+}
+
+// Restart implements [sim.Cluster].
+func (k *cluster) Restart() { k.broker.Restart() }
+
+// Advance implements [sim.Cluster].
+func (k *cluster) Advance(ms int64) bool {
+	next, due := k.broker.NextTimer()
+	k.broker.Advance(ms)
+	return due && next <= k.broker.Now()
+}
+
+// Expired implements [sim.Cluster]: connections have no lease.
+func (k *cluster) Expired(buf []backend.Session) []backend.Session { return buf }
+
+// NextTimer implements [sim.Cluster].
+func (k *cluster) NextTimer() (int64, bool) {
+	at, due := k.broker.NextTimer()
+	return at - k.broker.Now(), due
+}
+
+// Shared implements [sim.Cluster].
+func (k *cluster) Shared() bool { return k.options.Connection == lock.SharedConnection }
+
+// Independent implements [sim.Cluster]: where time passes, all clients are connected by it; where a connection is shared,
+// by that.
+func (k *cluster) Independent() bool { return !k.Shared() && !k.timed() && len(k.layouts) == 1 }
+
+// timed reports whether the options let the passing of time make a difference.
+func (k *cluster) timed() bool {
+	return k.options.Jitter > 0 || k.options.Arguments.Has&(amqp.HasExpires|amqp.HasMessageTTL) != 0
+}
+
+// Describe implements [sim.Cluster].
+func (k *cluster) Describe(step *scenario.TraceStep) {
+	step.Command, step.Reply = k.last.command, k.last.reply
+}
+
+// Name implements [sim.Cluster].
+func (k *cluster) Name(t *scenario.Trace) { t.Names = k.names }

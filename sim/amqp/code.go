@@ -1,0 +1,46 @@
+package amqp
+
+import (
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/codec"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/sim/broker"
+)
+
+// Clear implements [sim.Cluster].
+func (k *cluster) Clear() {
+	k.broker.Reset()
+	clear(k.clients)
+}
+
+// CodeShared implements [sim.Cluster]: the queues that are no connection's own.
+func (k *cluster) CodeShared(c *codec.Coder) { k.broker.CodeCommon(c) }
+
+// CodeClient implements [sim.Cluster].
+func (k *cluster) CodeClient(c *codec.Coder, n uint8) {
+	cl := &k.clients[n-1]
+	cl.machine.Code(c)
+	codec.Bool(c, &cl.confirms)
+}
+
+// CodeSession implements [sim.Cluster]: a connection's channels, and the queues that are exclusive to it.
+func (k *cluster) CodeSession(c *codec.Coder, on backend.Session) {
+	k.broker.CodeConnection(c, broker.Conn(on))
+}
+
+// CodeOwned implements [sim.Cluster]: the queues that are exclusive to a connection.
+func (k *cluster) CodeOwned(c *codec.Coder, on backend.Session) {
+	k.broker.CodeOwned(c, broker.Conn(on))
+}
+
+// Normalise implements [sim.Cluster].
+func (k *cluster) Normalise(c uint8, dead, busy bool, on backend.Session) {
+	cl := &k.clients[c-1]
+	switch m := &cl.machine; {
+	case dead:
+		*m = lock.Machine{}
+	case !busy:
+		*m = lock.Machine{Link: m.Link, Channel: m.Channel, Held: m.Held}
+	}
+	cl.confirms = cl.confirms && on != 0 && !dead
+}

@@ -1,0 +1,55 @@
+package amqp
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// answers are replies that locks are made to meet.
+var answers = []sim.Answer{
+	{Name: "queue found", Method: uint8(amqp.BasicPublish)},
+	{Name: "NO_ROUTE", Answer: amqp.Returned, Result: backend.Absent},
+	{Name: "commit", Method: uint8(amqp.TxCommit), If: func(o *lock.Options) bool { return o.Confirm == lock.Transactions }},
+	{Name: "declare-ok", Method: uint8(amqp.QueueDeclare)},
+	{Name: "RESOURCE_LOCKED", Method: uint8(amqp.QueueDeclare), Result: backend.Refused},
+	{Name: "delete-ok", Method: uint8(amqp.QueueDelete)},
+}
+
+// drawOptions draws options that are safe: whatever they are, the reference must hold.
+func drawOptions(d sim.Draws, fix func(*lock.Options)) lock.Options {
+	o := lock.DefaultOptions()
+	o.Overshoot = max(0, d.Bits(2)-1)
+	o.Restart = []string{lock.RestartFirst, lock.RestartFirst, lock.RestartStay, lock.RestartRandom}[d.Bits(2)]
+	o.Retries = []int{0, 0, 1, 3}[d.Bits(2)]
+	o.AdminRetries = d.Bits(3)
+	o.Polls = d.Bits(3)
+	o.Pipeline = []int{0, 1, 2, 4}[d.Bits(2)]
+	if d.Bits(2) == 3 {
+		o.Release = lock.CloseConnection
+	}
+	if d.Bits(2) == 3 {
+		o.Jitter = 1 + d.Bits(2)
+	}
+	switch d.Bits(3) {
+	case 6:
+		o.Arguments = amqp.Arguments{Has: amqp.HasMessageTTL}
+	case 7:
+		o.Arguments.Has |= amqp.HasOverflow
+		o.Arguments.Overflow = amqp.RejectPublish
+	}
+	if d.Bits(3) == 7 {
+		o.Confirm = lock.Transactions
+	}
+	fix(&o)
+	// Of two that don't go together, the one that was drawn gives way.
+	if o.Check() != nil {
+		o.Confirm = lock.Confirms
+		fix(&o)
+	}
+	if o.Check() != nil {
+		o.Arguments.Has, o.Arguments.Overflow = o.Arguments.Has&^amqp.HasOverflow, amqp.DropHead
+	}
+	return o
+}

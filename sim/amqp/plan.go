@@ -1,0 +1,85 @@
+package amqp
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim/broker"
+)
+
+// plan is the queues of a scenario's locks. It depends on the target's naming and the locks' names only.
+type plan struct {
+	target  *lock.Target
+	locks   []string
+	names   *amqp.Names
+	layouts []*lock.Layout
+	meaning roles
+	broker  *broker.Broker
+}
+
+// plansKept bounds how many plans a cluster keeps for scenarios to come.
+const plansKept = 16
+
+// fits reports whether the plan serves a scenario.
+func (p *plan) fits(target *lock.Target, locks []scenario.Lock) bool {
+	return p.target == target &&
+		slices.EqualFunc(p.locks, locks, func(name string, l scenario.Lock) bool { return name == l.Name })
+}
+
+// newPlan names and numbers the queues.
+func newPlan(target *lock.Target, locks []scenario.Lock) *plan {
+	p := &plan{target: target, names: new(amqp.Names)}
+	var meaning lock.QueueRoles
+	for i, l := range locks {
+		layout := target.Layout(p.names, l.Name, monitor.Slots)
+		p.locks = append(p.locks, l.Name)
+		p.layouts = append(p.layouts, layout)
+		meaning.Learn(uint8(i), target.Kind, layout, p.names)
+	}
+	p.meaning = roles(meaning)
+	p.broker = broker.New(p.names, broker.Options{})
+	return p
+}
+
+// settle makes the plan that of a scenario.
+func (k *cluster) settle(target *lock.Target, s *scenario.Scenario) {
+	i := slices.IndexFunc(k.plans, func(p *plan) bool { return p.fits(target, s.Locks) })
+	if i < 0 {
+		if len(k.plans) == plansKept {
+			k.plans = k.plans[:0]
+		}
+		i = len(k.plans)
+		k.plans = append(k.plans, newPlan(target, s.Locks))
+	}
+	k.plan = k.plans[i]
+	k.broker.Reset()
+	k.target = target
+	k.broker.Configure(broker.Options{RoutedAtPublish: k.options.TxRouting == lock.AtPublish})
+	k.locks = k.locks[:0]
+	for _, layout := range k.layouts {
+		k.locks = append(k.locks, target.New(s.Options, layout))
+	}
+}
+
+// roles says what queues are for, by their numbers.
+type roles lock.QueueRoles
+
+// mean adds to an exchange what its queue is for.
+func (r roles) mean(q amqp.Queue, x *backend.Exchange) {
+	x.Key = uint16(q)
+	if m := &r[q]; m.Known {
+		x.Role, x.Lock, x.Slot, x.Known, x.Ambiguous = m.Role, m.Lock, m.Slot, true, m.Collides
+	}
+}
+
+// of is the set of roles that a queue may have.
+func (r roles) of(q amqp.Queue) backend.Roles {
+	if int(q) >= len(r) || !r[q].Known {
+		return backend.AllRoles
+	}
+	return 1 << r[q].Role
+}

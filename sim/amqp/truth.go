@@ -1,0 +1,71 @@
+package amqp
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/sim/broker"
+)
+
+// Truth implements [sim.Cluster].
+func (k *cluster) Truth(l uint8, t *monitor.Truth) {
+	*t = monitor.Truth{}
+	layout := k.layouts[l]
+	if k.target.Kind == lock.Mutex {
+		t.Exists = 1 << 1
+		k.holder(t, layout.Mutex, 1)
+		return
+	}
+	for s := uint8(1); s <= monitor.Slots; s++ {
+		if k.broker.Exists(layout.A[s]) {
+			t.Exists |= 1 << s
+		}
+		k.holder(t, layout.B[s], s)
+	}
+	t.Admin = k.ownerOf(layout.Admin)
+}
+
+func (k *cluster) holder(t *monitor.Truth, q amqp.Queue, s uint8) {
+	if k.broker.Exists(q) {
+		t.Taken |= 1 << s
+		t.Owner[s] = k.ownerOf(q)
+	}
+}
+
+// ownerOf is the client whose connection has a queue exclusively.
+func (k *cluster) ownerOf(q amqp.Queue) uint8 {
+	if conn := k.broker.Owner(q); conn != 0 {
+		return k.owner(backend.Session(conn))
+	}
+	return 0
+}
+
+// Owns implements [sim.Cluster].
+func (k *cluster) Owns(on backend.Session) bool { return k.broker.Owns(broker.Conn(on)) }
+
+// Leftover implements [sim.Cluster].
+func (k *cluster) Leftover(believed func(l, s uint8) bool) string {
+	for q := 1; q < len(k.meaning); q++ {
+		if detail := k.leftover(amqp.Queue(q), believed); detail != "" {
+			return detail
+		}
+	}
+	return ""
+}
+
+// leftover says what is wrong with a queue that is there, or "".
+func (k *cluster) leftover(q amqp.Queue, believed func(l, s uint8) bool) string {
+	m := &k.meaning[q]
+	switch {
+	case !k.broker.Exists(q):
+		return ""
+	case k.broker.Depth(q) > 0:
+		return "messages are left in a queue"
+	case m.Role == backend.Slot && m.Slot == 0:
+		return "a queue is left that is no slot's"
+	case m.Role != backend.Slot && k.broker.Owner(q) == 0 && !believed(m.Lock, m.Slot):
+		return "a queue is left that is nobody's"
+	}
+	return ""
+}

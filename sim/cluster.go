@@ -1,0 +1,107 @@
+package sim
+
+import (
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/codec"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Cluster is the machines of one execution's clients, joined with the servers that they use. It is all that a world
+// knows of a backend: commands and replies stay inside, what comes out is what they were ([backend.Exchange]).
+//
+// Clients are numbered from 1. A session is what a server ends at once, with whatever was held on it: an AMQP
+// connection, a connection to a database, a lease. The cluster numbers them; the world keeps whose they are, and which
+// are half-open.
+//
+// A client goes on by its links. Link 0 is its operation, which sends commands ([Cluster.Deliver]) and receives their
+// replies ([Cluster.Reply]); the others are what goes on beside it, such as renewing a lease or taking a message that
+// comes unasked ([Cluster.Act]). A command that waits inside the server is answered [backend.Blocked]; the client goes
+// on once somebody else's step, or time, has brought the answer ([Cluster.Links]), and may die before.
+type Cluster interface {
+	// Reset begins a scenario: servers without anything, machines that are idle and have no session. The options are those
+	// that the target settles for. owner says whose a session is, with [monitor.HalfOpen] if it is half-open.
+	Reset(t *lock.Target, s *scenario.Scenario, o *lock.Options, owner func(backend.Session) uint8)
+	// SetUp makes the slots that the locks begin with. said is called after each command, while Describe tells of it.
+	SetUp(said func())
+
+	// Start begins an operation on an idle machine.
+	Start(c uint8, op lock.Op, arg uint8)
+	// Op is a client's operation at hand, or the last one.
+	Op(c uint8) lock.Op
+	// Result is how a client's operation ended, and whether it has.
+	Result(c uint8) (lock.Result, bool)
+	// Held is the slot that a client believes to hold, 0 for none; Linked says that it believes to have a session.
+	Held(c uint8) uint8
+	Linked(c uint8) bool
+	// Choices is how many ways a random option of a client leaves open now, 0 for none. Choose takes one of them; the
+	// client sleeps so many milliseconds then.
+	Choices(c uint8) int
+	Choose(c uint8, way int) (sleep int64)
+
+	// Links is the set of a client's links that can go on: bit 0 unless its command waits inside the server.
+	Links(c uint8) uint8
+	// Answered reports whether a command of the client's that waited has its answer, which Reply hands over.
+	Answered(c uint8) bool
+	// Opens reports whether a client's next command opens a session.
+	Opens(c uint8) bool
+	// Deliver has the next command of a client's operation reach the server, on a session; 0 is one that has ended.
+	Deliver(c uint8, on backend.Session) backend.Exchange
+	// Reply hands a client the reply to its last command; Lose breaks its session instead, as far as the client can tell.
+	Reply(c uint8)
+	Lose(c uint8)
+	// Act is one step of a link other than 0. Method is 0 where it sent nothing.
+	Act(c, link uint8, on backend.Session) backend.Exchange
+
+	// Connect opens a session.
+	Connect() backend.Session
+	// Rejoin has a client begin again on a session that all clients share ([Cluster.Shared]).
+	Rejoin(c uint8, on backend.Session)
+	// End is the server seeing a session end.
+	End(on backend.Session)
+	// Abort ends a client's unit of a session for a failure of the server's: an AMQP channel, a transaction.
+	Abort(c uint8, on backend.Session)
+	// Restart stops a server and starts it again: sessions end.
+	Restart()
+	// Advance lets the servers' time pass, and reports whether anything came of it. Expired appends the sessions that
+	// the servers have ended since the last call.
+	Advance(ms int64) bool
+	Expired(buf []backend.Session) []backend.Session
+	// NextTimer is in how many milliseconds Advance will change something, if ever.
+	NextTimer() (int64, bool)
+
+	// Truth is what the servers have of a lock.
+	Truth(l uint8, t *monitor.Truth)
+	// Owns reports whether a session has something that nobody else can have.
+	Owns(on backend.Session) bool
+	// Leftover says what is wrong with what the servers have when all is over, or "". believed reports whether a client
+	// that is alive believes to hold a slot.
+	Leftover(believed func(l, s uint8) bool) string
+
+	// Shared says that all clients use one session. Independent says that what a client does depends on no more of the
+	// others than their views (see [System.Independent]).
+	Shared() bool
+	Independent() bool
+	// Touches is what a client's next command touches: of its operation at hand, or of the next one, which it is to call.
+	Touches(c uint8, next *scenario.Operation) backend.Footprint
+	// Writes are the roles of what a client may change from now on, by its operations and by losing its sessions, but for
+	// one that is safe from that. dead says that it has nothing else left to do.
+	Writes(c uint8, dead bool, rest []scenario.Operation, safe backend.Session) backend.Roles
+
+	// Clear is Reset for reading a state: of machines and servers nothing is left, what a scenario decides stays.
+	Clear()
+	// CodeShared writes or reads what of the servers is no session's; CodeClient, a machine, also of one that is dead;
+	// CodeSession, a session and what it has; CodeOwned writes what others may see of that.
+	CodeShared(*codec.Coder)
+	CodeClient(c *codec.Coder, n uint8)
+	CodeSession(*codec.Coder, backend.Session)
+	CodeOwned(*codec.Coder, backend.Session)
+	// Normalise drops from a client's machine what can make no difference any more.
+	Normalise(c uint8, dead, busy bool, on backend.Session)
+
+	// Describe tells of the last command and its reply; it is asked only while a trace is kept.
+	Describe(*scenario.TraceStep)
+	// Name gives a trace the names that its commands speak of.
+	Name(*scenario.Trace)
+}
