@@ -79,6 +79,9 @@ type Cluster interface {
 	// that is alive believes to hold a slot.
 	Leftover(believed func(l, s uint8) bool) string
 
+	// Resources are what the servers have, in the order of their first use.
+	Resources() []Resource
+
 	// Shared says that all clients use one session. Independent says that what a client does depends on no more of the
 	// others than their views (see [System.Independent]).
 	Shared() bool

@@ -168,7 +168,7 @@ func worldsPart(target *lock.Target, s *scenario.Scenario, trace *scenario.Trace
 			return i + 1
 		case ours.Reply != other.Reply || trace.Names.Name(ours.Command.Queue) != theirs.Names.Name(other.Command.Queue):
 			return i + 1
-		case !slices.EqualFunc(a.Queues(), b.Queues(), alike) || !slices.Equal(a.History().Events, b.History().Events):
+		case !slices.EqualFunc(a.Resources(), b.Resources(), alike) || !slices.Equal(a.History().Events, b.History().Events):
 			return i + 1
 		}
 	}
@@ -192,7 +192,7 @@ func shared(target *lock.Target, s *scenario.Scenario, queue string) bool {
 }
 
 // alike reports whether a queue is there as another is, whoever has it.
-func alike(a, b sim.Queue) bool { return a.Name == b.Name && a.Messages == b.Messages }
+func alike(a, b sim.Resource) bool { return a.Name == b.Name && a.Content == b.Content }
 
 // TestDecision: the step of a mutant's counterexample that is marked as the one that decided is one in which the bug acts;
 // where none is marked, that at which the violation shows is. What is said of the cause is held against a file.

@@ -20,43 +20,27 @@ func commandWords(c amqp.Command, names *amqp.Names) string {
 	queue := style.Printable(names.Name(c.Queue))
 	switch c.Method {
 	case amqp.QueueDeclare:
-		return "declare " + queue + flagWords(c.Flags, amqp.Passive, amqp.Exclusive, amqp.Durable, amqp.AutoDelete)
+		return "declare " + queue + c.Flags.Words(amqp.Passive, amqp.Exclusive, amqp.Durable, amqp.AutoDelete)
 	case amqp.QueueDelete:
-		return "delete " + queue + flagWords(c.Flags, amqp.IfUnused, amqp.IfEmpty)
+		return "delete " + queue + c.Flags.Words(amqp.IfUnused, amqp.IfEmpty)
 	case amqp.QueuePurge:
 		return "purge " + queue
 	case amqp.QueueBind:
 		return "bind " + queue
 	case amqp.BasicPublish:
-		words := "publish " + queue + flagWords(c.Flags, amqp.Persistent)
+		words := "publish " + queue + c.Flags.Words(amqp.Persistent)
 		if !c.Flags.Has(amqp.Mandatory) {
 			words += " not mandatory"
 		}
 		return words
 	case amqp.BasicGet:
-		return "get " + queue + flagWords(c.Flags, amqp.NoAck)
+		return "get " + queue + c.Flags.Words(amqp.NoAck)
 	case amqp.BasicConsume:
-		return "consume " + queue + flagWords(c.Flags, amqp.NoAck, amqp.Exclusive)
+		return "consume " + queue + c.Flags.Words(amqp.NoAck, amqp.Exclusive)
 	case amqp.BasicAck, amqp.BasicNack, amqp.BasicCancel, amqp.BasicQos:
-		return fmt.Sprintf("%s %d%s", c.Method, c.Number, flagWords(c.Flags, amqp.Multiple, amqp.Requeue))
+		return fmt.Sprintf("%s %d%s", c.Method, c.Number, c.Flags.Words(amqp.Multiple, amqp.Requeue))
 	}
 	return c.Method.String()
-}
-
-var flagNames = map[amqp.Flags]string{
-	amqp.Passive: "passive", amqp.Durable: "durable", amqp.Exclusive: "exclusive", amqp.AutoDelete: "auto-delete",
-	amqp.Persistent: "persistent", amqp.NoAck: "no-ack", amqp.IfUnused: "if-unused", amqp.IfEmpty: "if-empty",
-	amqp.Multiple: "multiple", amqp.Requeue: "requeue",
-}
-
-func flagWords(set amqp.Flags, flags ...amqp.Flags) string {
-	words := ""
-	for _, f := range flags {
-		if set.Has(f) {
-			words += " " + flagNames[f]
-		}
-	}
-	return words
 }
 
 // replyWords is a reply as the broker gave it; "" where none was due. The ack that follows a return

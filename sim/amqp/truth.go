@@ -5,6 +5,7 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/broker"
 )
 
@@ -39,6 +40,21 @@ func (k *cluster) ownerOf(q amqp.Queue) uint8 {
 		return k.owner(backend.Session(conn))
 	}
 	return 0
+}
+
+// Resources implements [sim.Cluster]: queues.
+func (k *cluster) Resources() (all []sim.Resource) {
+	for i := range k.names.Len() {
+		q := amqp.Queue(i + 1)
+		if !k.broker.Exists(q) {
+			continue
+		}
+		flags, _ := k.broker.Declared(q)
+		all = append(all, sim.Resource{
+			Name: k.names.Name(q), Properties: flags.String(), Content: k.broker.Depth(q), Owner: k.ownerOf(q),
+		})
+	}
+	return all
 }
 
 // Owns implements [sim.Cluster].
