@@ -113,6 +113,9 @@ func table(a amqp.Arguments) amqp091.Table {
 	if a.Has&amqp.HasMessageTTL != 0 {
 		t[amqp091.QueueMessageTTLArg] = int64(a.MessageTTL)
 	}
+	if a.Has&amqp.SingleActive != 0 {
+		t[amqp091.SingleActiveConsumerArg] = true
+	}
 	if a.Has&amqp.HasOverflow != 0 {
 		t[amqp091.QueueOverflowArg] = amqp091.QueueOverflowDropHead
 		if a.Overflow == amqp.RejectPublish {

@@ -34,6 +34,7 @@ func (c *Conn) openChannel(number uint16) amqp.Reply {
 	}
 	ch.returns = ch.NotifyReturn(make(chan amqp091.Return, maxReturns))
 	ch.closes = ch.NotifyClose(make(chan *amqp091.Error, 1))
+	go receiveCancels(c.inbox, number, ch.NotifyCancel(make(chan string)))
 	c.channels[number] = ch
 	return amqp.Reply{Kind: amqp.OK}
 }

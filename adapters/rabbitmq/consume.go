@@ -40,8 +40,12 @@ func (in *inbox) take(buf []amqp.Delivery) []amqp.Delivery {
 
 // consume starts a consumer, whose deliveries go to the inbox until it ends.
 func (c *Conn) consume(ch *channel, queue string, cmd amqp.Command) error {
+	arguments := amqp091.Table{}
+	if cmd.Priority != 0 {
+		arguments["x-priority"] = cmd.Priority
+	}
 	deliveries, err := ch.Consume(queue, strconv.FormatUint(cmd.Number, 10),
-		cmd.Flags.Has(amqp.NoAck), cmd.Flags.Has(amqp.Exclusive), false, false, nil)
+		cmd.Flags.Has(amqp.NoAck), cmd.Flags.Has(amqp.Exclusive), false, false, arguments)
 	if err != nil {
 		return err
 	}
@@ -58,9 +62,17 @@ func receive(in *inbox, consume amqp.Command, deliveries <-chan amqp091.Delivery
 	}
 }
 
+// receiveCancels notes the consumers of a channel that the broker cancels.
+func receiveCancels(in *inbox, channel uint16, cancels <-chan string) {
+	for tag := range cancels {
+		consumer, _ := strconv.ParseUint(tag, 10, 64) // we have chosen it
+		in.put(amqp.Delivery{Channel: channel, Consumer: consumer, Cancelled: true})
+	}
+}
+
 // Deliveries appends to buf what consumers were sent since the last call, waiting until there are
 // at least n, but not longer than that. Those of one consumer are in their order; how those of
-// several are interleaved says nothing.
+// several are interleaved says nothing, nor does where among them it is that a consumer was cancelled.
 func (c *Conn) Deliveries(n int, patience time.Duration, buf []amqp.Delivery) []amqp.Delivery {
 	have := len(buf)
 	timeout := time.After(patience)

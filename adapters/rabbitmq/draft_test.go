@@ -76,6 +76,11 @@ var mixes = [][]amqp.Method{
 		weight{amqp.BasicConsume, 10}, weight{amqp.BasicAck, 14}, weight{amqp.BasicNack, 6}, weight{amqp.BasicGet, 2},
 		weight{amqp.BasicCancel, 2}, weight{amqp.ChannelClose, 2},
 	),
+	weighted( // single active consumers, and priorities
+		weight{amqp.QueueDeclare, 3}, weight{amqp.BasicPublish, 20}, weight{amqp.BasicQos, 6}, weight{amqp.BasicConsume, 14},
+		weight{amqp.BasicCancel, 6}, weight{amqp.BasicAck, 10}, weight{amqp.BasicNack, 6}, weight{amqp.ChannelClose, 2},
+		weight{amqp.QueueDelete, 1}, weight{amqp.BasicGet, 1}, weight{amqp.NoMethod, 1},
+	),
 	weighted( // transactions
 		weight{amqp.QueueDeclare, 6}, weight{amqp.BasicPublish, 24}, weight{amqp.QueueDelete, 3},
 		weight{amqp.TxSelect, 8}, weight{amqp.TxCommit, 12}, weight{amqp.TxRollback, 2}, weight{amqp.BasicGet, 4},
@@ -179,6 +184,7 @@ func (d drawer) draw(t *rapid.T) draft {
 	case amqp.BasicConsume:
 		cmd.Queue, cmd.Flags = d.queue(t), rapid.SampledFrom(consumeFlags).Draw(t, "flags")
 		cmd.Number = rapid.Uint64Range(1, 3).Draw(t, "consumer")
+		cmd.Priority = rapid.SampledFrom([]int16{0, 0, 0, 1, -1, 300}).Draw(t, "priority")
 	case amqp.BasicCancel:
 		cmd.Number = rapid.Uint64Range(1, 3).Draw(t, "consumer")
 	case amqp.BasicQos:
@@ -232,6 +238,9 @@ var arguments = []amqp.Arguments{
 	{Has: amqp.HasMaxLength | amqp.HasOverflow, MaxLength: 1},
 	{Has: amqp.HasMaxLength | amqp.HasOverflow, Overflow: amqp.RejectPublish},
 	{Has: amqp.HasMaxLength | amqp.HasOverflow, MaxLength: 1, Overflow: amqp.RejectPublish},
+	{Has: amqp.SingleActive},
+	{Has: amqp.SingleActive},
+	{Has: amqp.SingleActive | amqp.HasMaxLength, MaxLength: 2},
 	{Has: amqp.HasMessageTTL},
 	{Has: amqp.HasMessageTTL, MessageTTL: 600_000},
 	{Has: amqp.HasExpires, Expires: 600_000},

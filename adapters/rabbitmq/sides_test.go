@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -106,7 +107,13 @@ func (w *simulated) restart() {
 // several consumers were interleaved.
 func sorted(d []amqp.Delivery) []amqp.Delivery {
 	slices.SortStableFunc(d, func(a, b amqp.Delivery) int {
-		return cmp.Or(cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.Consumer, b.Consumer), cmp.Compare(a.Tag, b.Tag))
+		last := func(d amqp.Delivery) uint64 {
+			if d.Cancelled {
+				return math.MaxUint64
+			}
+			return d.Tag
+		}
+		return cmp.Or(cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.Consumer, b.Consumer), cmp.Compare(last(a), last(b)))
 	})
 	return d
 }

@@ -121,6 +121,15 @@ func parameters(cmd *amqp.Command, names *amqp.Names) []parameter {
 				}
 				return nil
 			}},
+		{"x-single-active-consumer", cmd.Args.Has&amqp.SingleActive != 0, func() string { return "true" }, func(string) error {
+			cmd.Args.Has |= amqp.SingleActive
+			return nil
+		}},
+		{"x-priority", cmd.Priority != 0, func() string { return strconv.Itoa(int(cmd.Priority)) }, func(s string) error {
+			n, err := strconv.ParseInt(s, 10, 16)
+			cmd.Priority = int16(n)
+			return err
+		}},
 		argument("x-expires", amqp.HasExpires, &cmd.Args.Expires),
 		argument("x-message-ttl", amqp.HasMessageTTL, &cmd.Args.MessageTTL),
 		number("expiration", cmd.Flags.Has(amqp.Expiring), &cmd.Expiration, func() { cmd.Flags |= amqp.Expiring }),
@@ -276,6 +285,10 @@ func deliveriesText(deliveries []amqp.Delivery) string {
 	for i, d := range deliveries {
 		if d.Channel != 1 {
 			w[i] = fmt.Sprintf("channel=%d ", d.Channel)
+		}
+		if d.Cancelled {
+			w[i] += fmt.Sprintf("consumer=%d cancelled", d.Consumer)
+			continue
 		}
 		w[i] += fmt.Sprintf("consumer=%d tag=%d message=%d", d.Consumer, d.Tag, d.Message)
 		if d.Redelivered {

@@ -35,16 +35,16 @@ type Simulated struct {
 	opts  SimulatedOptions
 	clock *clock // nil while time is moved by Advance
 
-	mu       sync.Mutex
-	broker   *broker.Broker
-	queues   register
-	messages store
-	sessions []*simSession // by broker.Conn-1; nil where there is none
-	watched  []*simConsumer
-	named    int    // names made up for queues and consumers
-	given    string // the next one, if it is not to be made up
-	spoken   []listener
-	buf      []amqp.Delivery
+	mu        sync.Mutex
+	broker    *broker.Broker
+	queues    register
+	messages  store
+	sessions  []*simSession // by broker.Conn-1; nil where there is none
+	consumers int           // of all sessions
+	named     int           // names made up for queues and consumers
+	given     string        // the next one, if it is not to be made up
+	spoken    []listener
+	buf       []amqp.Delivery
 }
 
 // NewSimulated returns a broker without queues or connections.
@@ -96,7 +96,7 @@ func (s *Simulated) do(what func()) {
 
 // tell hands out deliveries, and tells consumers of queues that are gone.
 func (s *Simulated) tell() {
-	if len(s.watched) == 0 {
+	if s.consumers == 0 {
 		return
 	}
 	for _, x := range s.sessions {
@@ -104,13 +104,6 @@ func (s *Simulated) tell() {
 			x.deliver()
 		}
 	}
-	s.watched = slices.DeleteFunc(s.watched, func(w *simConsumer) bool {
-		if s.broker.Exists(w.queue) && s.queues.name(w.queue) == w.name {
-			return false
-		}
-		w.session.cancelled(w)
-		return true
-	})
 }
 
 // Advance lets virtual milliseconds pass.

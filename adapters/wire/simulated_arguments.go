@@ -45,7 +45,6 @@ func declaration(m *frame.QueueDeclare, name string) (amqp.Command, *refusal) {
 // beyond are arguments that change what a queue does in ways that the model does not have.
 var beyond = []string{
 	"x-queue-type", "x-dead-letter-exchange", "x-dead-letter-routing-key", "x-max-length-bytes", "x-max-priority",
-	"x-single-active-consumer",
 }
 
 // comparedArguments are those that must be the same when a queue is declared again, in the order in which RabbitMQ
@@ -124,6 +123,20 @@ var queueArguments = []struct {
 		}
 		return why
 	}},
+	{"x-single-active-consumer", func(v any, a *amqp.Arguments) string {
+		single, truth := v.(bool)
+		switch {
+		case !truth:
+			return unacceptable(v)
+		case single:
+			a.Has |= amqp.SingleActive
+		}
+		return ""
+	}},
+}
+
+func notInteger(value any) string {
+	return fmt.Sprintf("\"expected integer, got %s\"", typeName(value))
 }
 
 func unacceptable(value any) string { return fmt.Sprintf("{unacceptable_type,%s}", typeName(value)) }
@@ -133,7 +146,7 @@ func natural(value any) (int64, string) {
 	n, ok := integer(value)
 	switch {
 	case !ok:
-		return 0, fmt.Sprintf("\"expected integer, got %s\"", typeName(value))
+		return 0, notInteger(value)
 	case n < 0:
 		return 0, fmt.Sprintf("{value_negative,%d}", n)
 	}
@@ -283,4 +296,4 @@ func differingArgument(now, before frame.Table) (name, received, current string)
 }
 
 // otherwise are arguments that no queue has.
-const otherwise amqp.ArgumentSet = 1 << 7
+const otherwise amqp.ArgumentSet = 1 << 15

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"github.com/lockproof/lockproof/adapters/wire/frame"
@@ -107,7 +109,7 @@ func (x *simSession) consume(ch *simChannel, m *frame.BasicConsume) *refusal {
 	if err != nil {
 		return err
 	}
-	w := &simConsumer{session: x, channel: ch, tag: m.ConsumerTag, name: name, queue: x.s.queues.lookup(name)}
+	w := &simConsumer{tag: m.ConsumerTag}
 	if w.tag == "" {
 		w.tag = x.s.generated("amq.ctag-")
 	}
@@ -119,7 +121,10 @@ func (x *simSession) consume(ch *simChannel, m *frame.BasicConsume) *refusal {
 	if len(ch.consumers) >= maxConsumers {
 		return exceeds(frame.NotAllowed, "reached maximum (%d) of consumers per channel", maxConsumers)
 	}
-	cmd := amqp.Command{Method: amqp.BasicConsume, Queue: w.queue, Number: w.number}
+	cmd := amqp.Command{Method: amqp.BasicConsume, Queue: x.s.queues.lookup(name), Number: w.number}
+	if cmd.Priority, err = consumerPriority(m.Arguments, name); err != nil {
+		return cmp.Or(x.unusable(cmd.Queue, name), err)
+	}
 	if m.NoAck {
 		cmd.Flags |= amqp.NoAck
 	}
@@ -130,7 +135,7 @@ func (x *simSession) consume(ch *simChannel, m *frame.BasicConsume) *refusal {
 		return aboutQueue(code, name)
 	}
 	ch.consumers = append(ch.consumers, w)
-	x.s.watched = append(x.s.watched, w)
+	x.s.consumers++
 	if !m.NoWait {
 		x.answer(ch.number, &frame.BasicConsumeOk{ConsumerTag: w.tag})
 	}
@@ -144,7 +149,7 @@ func (x *simSession) cancel(ch *simChannel, m *frame.BasicCancel) *refusal {
 		w := ch.consumers[i]
 		x.apply(ch, amqp.Command{Method: amqp.BasicCancel, Number: w.number})
 		ch.consumers = slices.Delete(ch.consumers, i, i+1)
-		x.s.unwatch(w)
+		x.s.consumers--
 	}
 	if !m.NoWait {
 		x.answer(ch.number, &frame.BasicCancelOk{ConsumerTag: m.ConsumerTag})
@@ -152,22 +157,43 @@ func (x *simSession) cancel(ch *simChannel, m *frame.BasicCancel) *refusal {
 	return nil
 }
 
-// unwatch forgets a consumer.
-func (s *Simulated) unwatch(w *simConsumer) {
-	if i := slices.Index(s.watched, w); i >= 0 {
-		s.watched = slices.Delete(s.watched, i, i+1)
+// unusable says why a client can't use a queue; nil where it can.
+func (x *simSession) unusable(queue amqp.Queue, name string) *refusal {
+	switch owner := x.s.broker.Owner(queue); {
+	case !x.s.broker.Exists(queue):
+		return aboutQueue(frame.NotFound, name)
+	case owner != 0 && owner != x.conn:
+		return aboutQueue(frame.ResourceLocked, name)
 	}
+	return nil
+}
+
+// consumerPriority is the argument x-priority of a consumer.
+func consumerPriority(arguments frame.Table, name string) (int16, *refusal) {
+	v, given := arguments.Lookup("x-priority")
+	n, whole := integer(v)
+	switch {
+	case !given:
+		return 0, nil
+	case !whole:
+		return 0, refusef(frame.PreconditionFailed, "invalid arg 'x-priority' for queue '%s' in vhost '/': %s", name, notInteger(v))
+	case n != int64(int16(n)):
+		return 0, unsupported("consumers of priority %d: from %d to %d they have", n, math.MinInt16, math.MaxInt16)
+	}
+	return int16(n), nil
 }
 
 // cancelled tells a client of a consumer whose queue is gone.
-func (x *simSession) cancelled(w *simConsumer) {
-	w.channel.consumers = slices.DeleteFunc(w.channel.consumers, func(o *simConsumer) bool { return o == w })
+func (x *simSession) cancelled(ch *simChannel, i int) {
+	tag := ch.consumers[i].tag
+	ch.consumers = slices.Delete(ch.consumers, i, i+1)
+	x.s.consumers--
 	if x.cancelNotify {
-		x.answer(w.channel.number, &frame.BasicCancel{ConsumerTag: w.tag, NoWait: true})
+		x.answer(ch.number, &frame.BasicCancel{ConsumerTag: tag, NoWait: true})
 	}
 }
 
-// deliver sends what the model has sent to the connection's consumers.
+// deliver sends what the model has sent to the connection's consumers, and which of them it has cancelled.
 func (x *simSession) deliver() {
 	x.s.buf = x.s.broker.Deliveries(x.conn, x.s.buf[:0])
 	for _, d := range x.s.buf {
@@ -176,7 +202,11 @@ func (x *simSession) deliver() {
 			continue
 		}
 		i := slices.IndexFunc(ch.consumers, func(w *simConsumer) bool { return w.number == d.Consumer })
-		if i < 0 {
+		switch {
+		case i < 0:
+			continue
+		case d.Cancelled:
+			x.cancelled(ch, i)
 			continue
 		}
 		says := x.s.messages.get(d.Message)

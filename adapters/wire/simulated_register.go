@@ -44,9 +44,6 @@ func (r *register) start() {
 	}
 }
 
-// name is the name of a queue.
-func (r *register) name(id amqp.Queue) string { return r.places[id].name }
-
 // enter is the number for a queue to be declared, 0 when there are none left.
 func (r *register) enter(name string) amqp.Queue {
 	r.start()

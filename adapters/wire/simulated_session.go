@@ -62,12 +62,8 @@ type pendingReturn struct {
 
 // simConsumer is a consumer. The model knows it by its number on its channel.
 type simConsumer struct {
-	session *simSession
-	channel *simChannel
-	tag     string
-	number  uint64
-	queue   amqp.Queue
-	name    string
+	tag    string
+	number uint64
 }
 
 // Heartbeat does nothing: that the client is there is seen by what it sends.
@@ -184,9 +180,7 @@ func (x *simSession) over(err *refusal) {
 
 // forget drops what is kept of a channel's consumers and transaction. The model has done so itself.
 func (x *simSession) forget(ch *simChannel) {
-	for _, w := range ch.consumers {
-		x.s.unwatch(w)
-	}
+	x.s.consumers -= len(ch.consumers)
 	ch.consumers, ch.mandatory = nil, nil
 }
 

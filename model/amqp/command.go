@@ -92,7 +92,7 @@ const (
 )
 
 // ArgumentSet says which of a queue's optional arguments are given.
-type ArgumentSet uint8
+type ArgumentSet uint16
 
 // The optional arguments.
 const (
@@ -100,15 +100,20 @@ const (
 	HasExpires
 	HasMessageTTL
 	HasOverflow
+	SingleActive // x-single-active-consumer is true: one consumer is sent messages, and the next when it is gone
+	HasMaxPriority
+	HasDeadLetterExchange // whose name is the exchange of the command's routing
+	HasDeadLetterKey      // which is the key of the command's routing
 )
 
 // Arguments are the optional arguments of queue.declare. Times are milliseconds.
 type Arguments struct {
-	Has        ArgumentSet
-	Overflow   Overflow
-	MaxLength  uint32
-	Expires    uint32
-	MessageTTL uint32
+	Has         ArgumentSet
+	Overflow    Overflow
+	MaxPriority uint8 // messages of higher priority come first, up to this one
+	MaxLength   uint32
+	Expires     uint32
+	MessageTTL  uint32
 }
 
 // Command is one method as a client sends it on one channel of its connection.
@@ -127,6 +132,8 @@ type Command struct {
 	Number uint64
 	// Expiration is the message's own time to live in milliseconds, with the flag Expiring.
 	Expiration uint32
+	// Priority is a message's, or that of a consumer (x-priority): one with a higher priority is sent messages first.
+	Priority int16
 	// Route says which exchange a command is about, and where messages go from there.
 	Route Route
 }

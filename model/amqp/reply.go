@@ -143,11 +143,13 @@ func (r Reply) String() string {
 	return words
 }
 
-// Delivery is a message that the broker sends to a consumer on its own.
+// Delivery is a message that the broker sends to a consumer on its own, or basic.cancel, by which it says that there
+// will be no more of them: the consumer's queue is gone.
 type Delivery struct {
 	Channel     uint16
 	Consumer    uint64
 	Tag         uint64
 	Message     uint64
 	Redelivered bool
+	Cancelled   bool
 }

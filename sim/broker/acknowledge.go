@@ -105,40 +105,49 @@ func (b *Broker) settleAtOnce(on at, messages []delivered, how settlement) {
 		return
 	}
 	q := &b.queues[id]
+	looks := how == requeued // the queue at its consumers
 	for _, d := range messages {
-		q.settle(on, d, how)
+		if q.settle(on, d, how) {
+			looks = true
+		}
 	}
 	q.trim()
 	q.ready.dropExpired(b.now)
-	b.serve(q, id)
+	if looks {
+		b.serve(q, id)
+	}
 }
 
-func (q *queue) settle(on at, d delivered, how settlement) {
+// settle settles one message. It reports whether a consumer that stood aside is back.
+func (q *queue) settle(on at, d delivered, how settlement) (back bool) {
 	q.unacked--
 	if how == requeued {
 		d.mark |= redelivered
 		q.ready.insert(d.message)
 	}
-	q.replenish(on, d.taker)
+	return q.replenish(on, d.taker)
 }
 
-// replenish gives a consumer credit for a message that it has settled.
-func (q *queue) replenish(on at, taker uint64) {
+// replenish gives a consumer credit for a message that it has settled. It reports whether the consumer stood aside
+// for want of it.
+func (q *queue) replenish(on at, taker uint64) (back bool) {
 	if taker == byGet {
-		return
+		return false
 	}
 	i := q.consumer(on, taker-1)
 	if i < 0 || !q.consumers[i].limited {
-		return
+		return false
 	}
 	c := q.consumers[i]
 	c.credit++
 	if !c.blocked {
 		q.consumers[i] = c
-		return
+		return false
 	}
 	c.blocked = false
-	q.consumers = append(slices.Delete(q.consumers, i, i+1), c)
+	q.consumers = slices.Delete(q.consumers, i, i+1)
+	q.enqueue(c)
+	return true
 }
 
 // requeueAll makes ready again all that a channel has not acknowledged, in a transaction or out of

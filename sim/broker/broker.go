@@ -11,6 +11,11 @@ type Options struct {
 	// RabbitMQ does since 4.0, and not when they are committed. A message whose queue was there and is
 	// gone by the commit fails it with 406, also where a new queue has the name.
 	RoutedAtPublish bool
+	// SuccessorServed sends ready messages to the consumer that becomes the active one because the one before it was
+	// cancelled, as RabbitMQ does since 3.12 at the latest. Before, they wait for whatever else has the queue look at its
+	// consumers, and a message that is published meanwhile overtakes them; where it has to be acknowledged, the queue
+	// ends instead, and comes back with its persistent messages.
+	SuccessorServed bool
 }
 
 // Broker is one broker node. It is not safe for concurrent use.

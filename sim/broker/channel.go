@@ -90,8 +90,11 @@ func (b *Broker) fail(on at, code amqp.Code) amqp.Reply {
 // endChannel takes down an open channel: its consumers go, then what it had not acknowledged is
 // ready again. Exclusive queues stay (BROKER-FACTS 10).
 func (b *Broker) endChannel(on at, state channelState, code amqp.Code) {
-	b.dropConsumers(on)
+	succeeded := b.dropConsumers(on)
 	b.requeueAll(on)
+	if succeeded {
+		b.serveActive()
+	}
 	b.conns[on.conn-1].channels[on.number].reset(state, code)
 }
 

@@ -44,7 +44,7 @@ func (b *Broker) Disconnect(c Conn) {
 	if !b.Alive(c) {
 		return
 	}
-	b.dropConsumersOf(c)
+	succeeded := b.dropConsumersOf(c)
 	for n := range b.conns[c-1].channels {
 		b.requeueAll(at{c, uint16(n)})
 	}
@@ -54,6 +54,9 @@ func (b *Broker) Disconnect(c Conn) {
 		}
 	}
 	b.conns[c-1].reset()
+	if succeeded {
+		b.serveActive()
+	}
 }
 
 // endConnection answers a command with a connection error.

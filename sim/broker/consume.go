@@ -12,8 +12,10 @@ type consumer struct {
 	number    uint64
 	noAck     bool
 	exclusive bool
-	limited   bool   // by a prefetch count
-	blocked   bool   // its turn came while it had no credit
+	limited   bool // by a prefetch count
+	blocked   bool // its turn came while it had no credit
+	active    bool // it is the one that is sent messages; of queues with a single active consumer
+	priority  int16
 	credit    uint32 // messages it may be sent before it acknowledges one
 }
 
@@ -26,14 +28,18 @@ func (b *Broker) consume(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	if code != 0 {
 		return b.fail(on, code)
 	}
-	c := consumer{on: on, number: cmd.Number, noAck: cmd.Flags.Has(amqp.NoAck), exclusive: cmd.Flags.Has(amqp.Exclusive)}
-	if len(q.consumers) > 0 && (c.exclusive || q.consumers[0].exclusive) {
+	c := consumer{
+		on: on, number: cmd.Number, noAck: cmd.Flags.Has(amqp.NoAck), exclusive: cmd.Flags.Has(amqp.Exclusive), priority: cmd.Priority,
+	}
+	single := q.singleActive()
+	if len(q.consumers) > 0 && (c.exclusive || q.consumers[0].exclusive) || c.exclusive && single {
 		return b.fail(on, amqp.AccessRefused)
 	}
+	c.active = single && len(q.consumers) == 0
 	if !c.noAck && ch.prefetch > 0 {
 		c.limited, c.credit = true, uint32(ch.prefetch)
 	}
-	q.consumers = append(q.consumers, c)
+	q.enqueue(c)
 	b.serve(q, cmd.Queue)
 	return ok
 }
@@ -66,6 +72,9 @@ func (b *Broker) cancel(on at, cmd *amqp.Command) amqp.Reply {
 		if i := q.consumer(on, cmd.Number); i >= 0 {
 			q.consumers = slices.Delete(q.consumers, i, i+1)
 			b.consumerGone(amqp.Queue(id))
+			if b.opts.SuccessorServed {
+				b.serve(q, amqp.Queue(id))
+			}
 			break
 		}
 	}
@@ -73,17 +82,18 @@ func (b *Broker) cancel(on at, cmd *amqp.Command) amqp.Reply {
 }
 
 // dropConsumersOf ends the consumers of a connection. Drivers number channels on and on, and few of them are open.
-func (b *Broker) dropConsumersOf(c Conn) {
+func (b *Broker) dropConsumersOf(c Conn) (succeeded bool) {
 	channels := b.conns[c-1].channels
 	for n := range channels {
-		if channels[n].state == open {
-			b.dropConsumers(at{c, uint16(n)})
+		if channels[n].state == open && b.dropConsumers(at{c, uint16(n)}) {
+			succeeded = true
 		}
 	}
+	return succeeded
 }
 
-// dropConsumers ends the consumers of a channel.
-func (b *Broker) dropConsumers(on at) {
+// dropConsumers ends the consumers of a channel. It reports whether others may be the active ones now.
+func (b *Broker) dropConsumers(on at) (succeeded bool) {
 	for id := range b.queues {
 		q := &b.queues[id]
 		before := len(q.consumers)
@@ -93,8 +103,10 @@ func (b *Broker) dropConsumers(on at) {
 		q.consumers = slices.DeleteFunc(q.consumers, func(c consumer) bool { return c.on == on })
 		if len(q.consumers) < before {
 			b.consumerGone(amqp.Queue(id))
+			succeeded = succeeded || q.singleActive()
 		}
 	}
+	return succeeded
 }
 
 // consumerGone deletes a queue that is deleted with its last consumer. For others the loss of the
@@ -105,16 +117,29 @@ func (b *Broker) consumerGone(id amqp.Queue) {
 		b.drop(id)
 		return
 	}
+	if q.singleActive() {
+		q.succeed()
+	}
 	b.touch(q)
 }
 
-// serve sends ready messages to the consumers of a queue in turn. One whose turn comes without
-// credit stands aside until it has acknowledged something, and then queues up at the end.
+// enqueue puts a consumer behind those whose turn comes before its own.
+func (q *queue) enqueue(c consumer) {
+	i := len(q.consumers)
+	for i > 0 && q.consumers[i-1].priority < c.priority {
+		i--
+	}
+	q.consumers = slices.Insert(q.consumers, i, c)
+}
+
+// serve sends ready messages to the consumers of a queue in turn, to those of a higher priority first, or to the
+// active one alone. One whose turn comes without credit stands aside until it has acknowledged something, and then
+// queues up at the end.
 func (b *Broker) serve(q *queue, id amqp.Queue) {
 	for turn := 0; q.ready.depth > 0 && turn < len(q.consumers); {
 		c := q.consumers[turn]
 		switch {
-		case c.blocked:
+		case c.blocked, q.singleActive() && !c.active:
 			turn++
 			continue
 		case c.limited && c.credit == 0:
@@ -125,7 +150,8 @@ func (b *Broker) serve(q *queue, id amqp.Queue) {
 			}
 			b.deliver(q, id, c)
 		}
-		q.consumers = append(slices.Delete(q.consumers, turn, turn+1), c)
+		q.consumers = slices.Delete(q.consumers, turn, turn+1)
+		q.enqueue(c)
 	}
 }
 

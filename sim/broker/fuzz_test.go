@@ -43,9 +43,9 @@ func operate(b *Broker, op [opSize]byte) (r amqp.Reply, sent []amqp.Delivery) {
 func decode(op [opSize]byte) amqp.Command {
 	return amqp.Command{
 		Method: amqp.Method(op[0] % 26), Route: amqp.Route(op[5] >> 2 % (routes + 1)), Channel: uint16(op[2] % 4), Queue: amqp.Queue(op[2] >> 2 % 4),
-		Flags: amqp.Flags(op[3]) | amqp.Flags(op[4])<<8&0x1f00, Number: uint64(op[5] % 4), Expiration: uint32(op[4] >> 5),
+		Flags: amqp.Flags(op[3]) | amqp.Flags(op[4])<<8&0x1f00, Number: uint64(op[5] % 4), Expiration: uint32(op[4] >> 5), Priority: int16(op[7] >> 6),
 		Args: amqp.Arguments{
-			Has: amqp.ArgumentSet(op[6] & 0x0f & (op[6] >> 4)), Overflow: amqp.Overflow(op[7] & 1),
+			Has: amqp.ArgumentSet(op[6]&0x0f&(op[6]>>4)) | amqp.SingleActive*amqp.ArgumentSet(op[4]>>7), Overflow: amqp.Overflow(op[7] & 1),
 			MaxLength: uint32(op[7] >> 1 & 3), Expires: uint32(op[7] >> 3 & 7), MessageTTL: uint32(op[7] >> 6),
 		},
 	}
@@ -79,7 +79,7 @@ func FuzzApply(f *testing.F) {
 		f.Add(append(randomOps(rand.New(random), 40), 0))
 	}
 	f.Fuzz(func(t *testing.T, ops []byte) {
-		b, twin := fuzzed(Options{RoutedAtPublish: len(ops)%2 == 1}), new(Broker)
+		b, twin := fuzzed(Options{RoutedAtPublish: len(ops)%2 == 1, SuccessorServed: len(ops)%4 > 1}), new(Broker)
 		for len(ops) >= opSize {
 			op := [opSize]byte(ops)
 			ops = ops[opSize:]
@@ -170,9 +170,18 @@ func (q *queue) expectConsistent(t *testing.T, id int) {
 	if depth != q.ready.depth {
 		t.Fatalf("queue %d: %d messages counted as %d", id, depth, q.ready.depth)
 	}
+	q.expectServed(t, id, depth)
+	if i := q.active(); q.singleActive() && i < 0 && len(q.consumers) > 0 || i >= 0 && !q.singleActive() {
+		t.Fatalf("queue %d: which consumer is the active one? %+v", id, q.consumers)
+	}
+}
+
+// expectServed expects that no message waits for a consumer that could take it.
+func (q *queue) expectServed(t *testing.T, id, depth int) {
+	t.Helper()
 	able := func(c consumer) bool { return !c.limited || c.credit > 0 }
 	for _, c := range q.consumers {
-		if depth > 0 && able(c) {
+		if depth > 0 && able(c) && !q.singleActive() {
 			t.Fatalf("queue %d: a message waits, and so does a consumer that could take it: %+v", id, c)
 		}
 	}

@@ -148,7 +148,7 @@ func (b *Broker) codeQueue(c *codec.Coder, q *queue) {
 		panic("broker: a queue with consumers is not stored")
 	}
 	codec.Bools(c, &q.durable, &q.autoDelete)
-	codec.Byte(c, &q.args.Has)
+	codec.Number(c, &q.args.Has)
 	if q.args.Has != 0 {
 		codec.Byte(c, &q.args.Overflow)
 		codec.Number(c, &q.args.MaxLength)

@@ -93,6 +93,8 @@ func (b *Broker) route(ch *channel, copies ...publication) (accepted bool) {
 			continue
 		case q.args.Overflow == amqp.RejectPublish && q.overflows(1):
 			accepted = false // BROKER-FACTS 15
+		case q.singleActive() && q.stranded():
+			accepted = b.overtake(q, p)
 		default:
 			b.enqueue(q, p)
 		}

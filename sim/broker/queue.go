@@ -61,12 +61,11 @@ func (b *Broker) accessible(c Conn, id amqp.Queue) (*queue, amqp.Code) {
 }
 
 // drop deletes a queue with all that it holds. Messages delivered and not acknowledged are settled
-// with nothing.
+// with nothing, and its consumers are told that they are cancelled.
 func (b *Broker) drop(id amqp.Queue) {
 	q := &b.queues[id]
-	if q.unacked > 0 {
-		b.forget(id)
-	}
+	b.cancelConsumers(q)
+	b.detach(id)
 	q.reset()
 	if b.opts.RoutedAtPublish {
 		b.gone = grow(b.gone, int(id)+1)
@@ -77,11 +76,23 @@ func (b *Broker) drop(id amqp.Queue) {
 	}
 }
 
-// forget detaches unacknowledged messages from a queue that is being deleted: a later queue of that
+// cancelConsumers tells the consumers of a queue that it is gone.
+func (b *Broker) cancelConsumers(q *queue) {
+	for i := range q.consumers {
+		c := &q.consumers[i]
+		conn := &b.conns[c.on.conn-1]
+		conn.outbox = append(conn.outbox, amqp.Delivery{Channel: c.on.number, Consumer: c.number, Cancelled: true})
+	}
+}
+
+// detach detaches unacknowledged messages from a queue that is being deleted: a later queue of that
 // name has nothing to do with them. RabbitMQ 3.10.8 differs, by mistake it seems: it knows a message by
 // its queue's name and the position in it, so that an acknowledgement may strike a message of the later
 // queue.
-func (b *Broker) forget(id amqp.Queue) {
+func (b *Broker) detach(id amqp.Queue) {
+	if b.queues[id].unacked == 0 {
+		return
+	}
 	for i := range b.conns {
 		for n := range b.conns[i].channels {
 			b.conns[i].channels[n].forget(id)

@@ -62,8 +62,7 @@ func (b *Broker) appendQueue(buf []byte, q *queue) []byte {
 		buf = put(buf, uint64(q.owner))
 	}
 	if q.args.Has != 0 {
-		buf = append(buf, byte(q.args.Has), byte(q.args.Overflow))
-		buf = put(buf, uint64(q.args.MaxLength), uint64(q.args.Expires), uint64(q.args.MessageTTL))
+		buf = put(buf, uint64(q.args.Has), uint64(q.args.Overflow), uint64(q.args.MaxLength), uint64(q.args.Expires), uint64(q.args.MessageTTL))
 		buf = b.appendDeadline(buf, q.expires())
 	}
 	buf = b.appendBacklog(buf, &q.ready)
@@ -94,7 +93,10 @@ func (b *Broker) appendBacklog(buf []byte, l *backlog) []byte {
 func appendConsumers(buf []byte, consumers []consumer, blocked bool) []byte {
 	for i := range consumers {
 		if c := &consumers[i]; c.blocked == blocked {
-			buf = append(buf, bits(c.noAck, c.exclusive, c.limited, c.blocked))
+			buf = append(buf, bits(c.noAck, c.exclusive, c.limited, c.blocked, c.active, c.priority != 0))
+			if c.priority != 0 {
+				buf = put(buf, uint64(uint16(c.priority)))
+			}
 			buf = put(buf, uint64(c.on.conn), uint64(c.on.number), c.number, uint64(c.credit))
 		}
 	}
@@ -111,7 +113,7 @@ func (b *Broker) appendConnection(buf []byte, c *connection) []byte {
 	buf = append(buf, 0) // no channel
 	buf = put(buf, uint64(len(c.outbox)))
 	for _, d := range c.outbox {
-		buf = append(buf, bits(d.Redelivered))
+		buf = append(buf, bits(d.Redelivered, d.Cancelled))
 		buf = put(buf, uint64(d.Channel), d.Consumer, d.Tag, d.Message)
 	}
 	return buf
