@@ -17,17 +17,17 @@ func (r *run) Ready(c uint8) bool {
 	return p.first() != nil || !p.busy && r.upcoming(p, c)
 }
 
-// SentBy implements [scenario.World]. Scenarios are drawn for locks that take a few commands an operation. Where the
-// design is not known, more of one operation do not count, and one without any counts: so faults come in all
+// SentBy implements [scenario.World]. Scenarios are drawn for locks that take a few commands an operation. Where locks
+// are not held by queues, more of one operation do not count, and one without any counts: so faults come in all
 // operations, however many commands they take.
 func (r *run) SentBy(c uint8) uint16 {
-	if r.pattern.known {
+	if r.design.holding == byQueue {
 		return r.clients[c-1].sent
 	}
 	return r.clients[c-1].weight
 }
 
-// mostCounted is how many commands of one operation count where the design is not known.
+// mostCounted is how many commands of one operation count where locks are not held by queues.
 const mostCounted = 3
 
 // Ways implements [scenario.World]: what a client draws by itself is its own business.

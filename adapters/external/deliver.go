@@ -67,8 +67,11 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 		reply.Code = amqp.InternalError
 	}
 	r.record.exchange(cmd, model, reply)
+	if broken && r.design.channels() {
+		r.channelGone(p, l, cmd.Channel)
+	}
 	r.told(c, l, cmd, model, reply)
-	if broken && !r.pattern.known { // what it had by that channel may be free
+	if broken && r.design.holding != byQueue { // what it had by that channel may be free
 		r.event(history.Gone, l.process)
 	}
 	return l

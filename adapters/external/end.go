@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -162,7 +161,7 @@ func (r *run) sweep(clean bool) error {
 		left, owners = r.unshared(left, owners), nil
 	}
 	for _, name := range left {
-		if clean && strings.Contains(name, r.here) {
+		if clean && r.ours(name) && (r.config.Kind != lock.Mutex || r.design.holding == byQueue) { // else nobody destroys it
 			r.monitor.Leftover("after everything was released and destroyed, " + r.canonical(name) + " is left")
 		}
 	}

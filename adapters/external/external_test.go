@@ -130,7 +130,6 @@ var unseen = map[string]struct{ why, instead string }{
 	"timeout-is-refusal": {"a reply is lost with its connection, so that nobody waits for it in vain", ""},
 	"one-connection":     {"each client is a process of its own", ""},
 	"mandatory-left-out": {"no slot is ever made, so there are no names to know the lock by", "linearizable"},
-	"names-run-together": {"its queues don't have the names by which one would know whose they are", ""},
 }
 
 // TestMutantsAreCaught has the suite that proves the prover run behind real sockets.

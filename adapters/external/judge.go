@@ -32,7 +32,7 @@ func (s *Runner) Judgeable() property.Set {
 
 // FromHistory are the properties that are judged by the history alone, as what the broker has of the lock is not known.
 func (s *Runner) FromHistory() property.Set {
-	if s.pattern.known {
+	if s.design.known() {
 		return property.Set(0).With(property.Linearizable)
 	}
 	return fromHistory
@@ -40,11 +40,15 @@ func (s *Runner) FromHistory() property.Set {
 
 // Unjudged is why a property cannot be judged of the target, "" where it can. It says what was seen.
 func (s *Runner) Unjudged(p property.Property) string {
-	n := &s.pattern
-	switch other := n.used != "" && (!n.known || s.config.Kind == lock.Mutex); {
+	n := &s.design
+	switch other := n.used != "" && (!n.known() || s.config.Kind == lock.Mutex || n.channels()); {
 	case p == property.MinimalDriver && other:
-		return "asked of the guidelines' design, and this one is another: it uses " + n.used
-	case n.known || fromHistory.Has(p):
+		return "asked of the guidelines' design, and this one is another: it uses " + n.used + moreThanAsked
+	case n.channels() && fromCommands.Has(p):
+		return "the budget is that of the guidelines' design, and this one is another" + moreThanAsked
+	case n.channels() && p == property.AdminExclusion:
+		return "asked of the guidelines' design, and in this one a slot is a message or a consumer"
+	case n.known() || fromHistory.Has(p):
 		return ""
 	case fromCommands.Has(p) && n.used != "":
 		return "the budget is that of the guidelines' design, and this one is another: it uses " + n.used
@@ -55,6 +59,9 @@ func (s *Runner) Unjudged(p property.Property) string {
 	}
 	return n.why
 }
+
+// moreThanAsked ends what is said of costs that are none of the guidelines' design.
+const moreThanAsked = "; what is more than the guidelines allow is not wrong"
 
 // judgeable are those that the monitor can be believed in.
 func (r *run) judgeable() property.Set {
@@ -78,9 +85,9 @@ func (r *run) guessless() {
 	}
 }
 
-// loose reports whether the end of a connection may free what its client holds, and need not: the design is not
-// known, or by which of several connections a client holds what.
-func (r *run) loose() bool { return !r.pattern.known || r.several }
+// loose reports whether the end of a connection may free what its client holds, and need not: the design is not known,
+// what is held can go before its connection does, or it is not known by which of several connections.
+func (r *run) loose() bool { return r.design.holding != byQueue || r.several }
 
 // loosen has the history speak of clients instead of connections.
 func (r *run) loosen(h *history.History) {
@@ -96,7 +103,7 @@ func (r *run) loosen(h *history.History) {
 			e.Target = client(e.Target)
 		}
 	}
-	if !r.pattern.known {
+	if r.design.holding != byQueue {
 		r.record.crowded()
 	}
 }
@@ -136,7 +143,7 @@ func (r *record) crowded() {
 }
 
 // known reports whether what the broker has of the lock is known, and was all the time.
-func (r *run) known() bool { return r.pattern.known && r.disagreement == "" }
+func (r *run) known() bool { return r.design.known() && r.disagreement == "" }
 
 // execution is what the run came to.
 func (r *run) execution() *Execution {

@@ -239,11 +239,11 @@ func (r *run) collect() error {
 }
 
 // trails reports whether an operation that was answered has sent something that is still at the gate. A release, and
-// any operation where the design is not known, is over only when that has reached the broker: what gives a lock back
+// any operation where locks are not held by queues, is over only when that has reached the broker: what gives a lock back
 // may have no answer, or none that is waited for. mu is held.
 func (r *run) trails(p *clientState) bool {
 	n := len(p.parked)
-	if n > 0 && (!r.pattern.known || p.op == lock.Release) && (p.tail == nil || p.trailed < mostCauses && !slices.Contains(p.parked, p.tail) && p.cause.op == 0) {
+	if n > 0 && (r.design.holding != byQueue || p.op == lock.Release) && (p.tail == nil || p.trailed < mostCauses && !slices.Contains(p.parked, p.tail) && p.cause.op == 0) {
 		p.tail = p.parked[n-1]
 		p.trailed++
 	}
@@ -308,11 +308,13 @@ func (r *run) giveUp() {
 	}
 }
 
-// unfinished is an operation that does not end. Where the design is not known, it may wait for whoever holds the
+// unfinished is an operation that does not end. In other designs than the guidelines', it may wait for whoever holds the
 // lock: there it is one that should have, as nothing has gone wrong and nobody else holds anything or is at work.
 func (r *run) unfinished(c uint8) {
-	r.monitor.Unfinished(c)
-	if r.pattern.known {
+	if !r.design.channels() {
+		r.monitor.Unfinished(c)
+	}
+	if r.design.holding == byQueue {
 		return
 	}
 	for i := range r.clients {

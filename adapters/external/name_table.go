@@ -12,24 +12,36 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// names is the names of the queues of some locks, as traces have them: without what makes a lock's name
+// nameTable is the names of the queues of some locks, as traces have them: without what makes a lock's name
 // another one in each run.
 type nameTable struct {
 	locks   []scenario.Lock
 	names   *amqp.Names
-	layouts []*lock.Layout
+	layouts []layout
 	meaning lock.QueueRoles
-	// into is where a lock's name begins in a queue's; what is not in it, has it in front.
-	into map[amqp.Queue]int
+	makers  []maker // by queue, of those that the layouts have
 }
 
-// booksKept bounds how many books are kept for scenarios to come, and namesKept how many names one has.
+// layout is the queues of one lock, by slot; 0 is none. A mutex has slot 1.
+type layout struct {
+	a, b  [monitor.Slots + 1]amqp.Queue
+	admin amqp.Queue
+}
+
+// maker is how a queue's name is made.
+type maker struct {
+	pattern Pattern
+	lock    string
+	slot    int
+}
+
+// nameTablesKept bounds how many name tables are kept for scenarios to come, and namesKept how many names one has.
 const (
 	nameTablesKept = 16
 	namesKept      = 4096
 )
 
-// names is the one for a scenario's locks.
+// names is the table for a scenario's locks.
 func (s *Runner) names(locks []scenario.Lock) *nameTable {
 	sameName := func(a, b scenario.Lock) bool { return a.Name == b.Name }
 	s.nameTables = slices.DeleteFunc(s.nameTables, func(b *nameTable) bool { return b.names.Len() > namesKept })
@@ -41,16 +53,46 @@ func (s *Runner) names(locks []scenario.Lock) *nameTable {
 	if len(s.nameTables) == nameTablesKept {
 		s.nameTables = s.nameTables[1:]
 	}
-	b := &nameTable{locks: slices.Clone(locks), names: new(amqp.Names), into: make(map[amqp.Queue]int)}
+	b := &nameTable{locks: slices.Clone(locks), names: new(amqp.Names)}
 	for i, l := range locks {
-		layout := lock.NewLayout(b.names, s.pattern.name, l.Name, monitor.Slots)
-		b.layouts = append(b.layouts, layout)
-		b.into[layout.Admin] = max(0, strings.Index(s.pattern.admin, lockHere))
-		b.into[layout.Mutex] = max(0, strings.Index(s.pattern.mutex, lockHere))
-		b.meaning.Learn(uint8(i), s.config.Kind, layout, b.names)
+		b.layouts = append(b.layouts, b.layout(&s.design, s.config.Kind, uint8(i), l.Name))
 	}
 	s.nameTables = append(s.nameTables, b)
 	return b
+}
+
+// layout interns the queues of a lock, and notes what they are for.
+func (b *nameTable) layout(d *design, kind lock.Kind, l uint8, name string) (out layout) {
+	note := func(p Pattern, role backend.Role, slot int) amqp.Queue {
+		if !p.known() || !d.known() {
+			return 0
+		}
+		q := b.names.Intern(p.shown(name, slot))
+		b.meaning = append(b.meaning, make(lock.QueueRoles, int(q)+1-min(int(q)+1, len(b.meaning)))...)
+		b.makers = append(b.makers, make([]maker, len(b.meaning)-len(b.makers))...)
+		m := &b.meaning[q]
+		switch {
+		case !m.Known:
+			*m = lock.QueueRole{Lock: l, Slot: uint8(slot), Role: role, Known: true}
+			b.makers[q] = maker{p, name, slot}
+		case m.Lock != l || m.Role != role:
+			m.Collides = true
+		}
+		return q
+	}
+	if kind == lock.Mutex {
+		out.a[1] = note(d.A, backend.Slot, 1)
+		out.b[1] = note(d.B, backend.Mutex, 1)
+		return out
+	}
+	for s := range out.a {
+		if s == 1 || s > 0 && d.single || d.A.numbered() && (s > 0 || d.holding == byQueue) { // there may be a queue 0
+			out.a[s] = note(d.A, backend.Slot, s)
+			out.b[s] = note(d.B, backend.Holder, s)
+		}
+	}
+	out.admin = note(d.Admin, backend.AdminMutex, 0)
+	return out
 }
 
 // mean is what a queue is for.
@@ -61,10 +103,26 @@ func (b *nameTable) mean(q amqp.Queue) lock.QueueRole {
 	return lock.QueueRole{}
 }
 
+// realNames are what the queues are called on the broker in one run, in which locks' names begin with some text, and
+// which queue is called so.
+func (b *nameTable) realNames(here string) (real []string, queues map[string]amqp.Queue) {
+	real, queues = make([]string, len(b.makers)), make(map[string]amqp.Queue, len(b.makers))
+	for q, m := range b.makers {
+		if m.lock != "" {
+			real[q] = m.pattern.queue(here+m.lock, m.slot)
+			queues[real[q]] = amqp.Queue(q)
+		}
+	}
+	return real, queues
+}
+
 // canonical is what a queue is called in traces: without what makes a lock's name another one in each run. A
 // name that does not tell whose queue it is may be another one in each run, too; it is told by when it was first
 // used.
 func (r *run) canonical(name string) string {
+	if q := r.queues[name]; q != 0 {
+		return r.names.names.Name(q)
+	}
 	switch {
 	case name == "" || r.before[name]:
 		return name
@@ -77,36 +135,8 @@ func (r *run) canonical(name string) string {
 	return r.aliases[name]
 }
 
+// ours reports whether a queue is one of this run's locks'.
+func (r *run) ours(name string) bool { return r.queues[name] != 0 || strings.Contains(name, r.here) }
+
 // realName is what one of a lock's queues is called on the broker.
-func (r *run) realName(q amqp.Queue) string {
-	name, i := r.names.names.Name(q), r.names.into[q]
-	return name[:i] + r.here + name[i:]
-}
-
-// namePattern is how the target names its queues. Slots and holders are recognised where they have the
-// guidelines' names; what the guidelines leave open is learnt.
-type namePattern struct {
-	known bool
-	why   string // it is not
-	used  string // the methods that clients use beside those of a minimal driver, "" where they use none
-	admin string // the administration mutex, with lockHere for the lock's name; "" if there is none
-	mutex string // likewise the queue of a true mutex
-}
-
-// lockHere stands for a lock's name in a queue's.
-const lockHere = "\x00"
-
-// name implements [lock.Naming].
-func (n *namePattern) name(name string, role backend.Role, slot int) string {
-	pattern := ""
-	switch role {
-	case backend.AdminMutex:
-		pattern = n.admin
-	case backend.Mutex:
-		pattern = n.mutex
-	}
-	if pattern == "" {
-		return lock.Names(name, role, slot)
-	}
-	return strings.ReplaceAll(pattern, lockHere, name)
-}
+func (r *run) realName(q amqp.Queue) string { return r.called[q] }

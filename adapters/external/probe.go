@@ -1,7 +1,6 @@
 package external
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,130 +10,170 @@ import (
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
-	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// probe has the setup client use a lock alone, to learn by which queues it can be told what the broker has of it.
+// The names of the locks that are used before a run: they have nothing in common.
+const (
+	firstProbe  = "rehearsal"
+	secondProbe = "another"
+)
+
+// probe has the setup client use a lock alone, to learn by what it can be told what the broker has of it.
 // p has heard of what the setup client has done so far.
 func (s *Runner) probe(ctx context.Context, p *probe) error {
 	setup := s.handles[0]
-	name := s.prefix + "rehearsal"
-	slots := 0
 	defer s.listen(nil)
-	if s.config.Kind != lock.Mutex {
-		if !s.supports(lock.Create) {
-			return fmt.Errorf("%s does not offer create: there is no way to make a lock to prove", s.target())
-		}
-		slots = 1
-		if s.config.Kind == lock.Semaphore {
-			slots = 2
-		}
-		if _, err := setup.do(ctx, lock.Create, Params{Name: name, Slots: slots}); err != nil {
-			return err
-		}
+	if s.config.Kind != lock.Mutex && !s.supports(lock.Create) {
+		return fmt.Errorf("%s does not offer create: there is no way to make a lock to prove", s.target())
 	}
-	err := s.use(ctx, setup, name, p)
-	if err != nil {
+	name := s.prefix + firstProbe
+	if err := s.make(ctx, name, p); err != nil {
 		return err
 	}
-	if p.heard == 0 {
+	hold, err := s.hold(ctx, setup, name, p)
+	if err == nil {
+		err = s.letGo(ctx, hold, p)
+	}
+	if err == nil && p.heard == 0 {
 		return fmt.Errorf("acquiring %s: %w", name, ErrElsewhere)
 	}
-	if s.pattern = p.mutex(); slots > 0 {
-		s.pattern = p.slotted(name, slots)
+	s.listen(nil)
+	if err == nil {
+		err = s.unmake(ctx, name)
 	}
-	if d := s.broker.disagreement(); d != "" {
-		s.pattern.known, s.pattern.why = false, "the real broker did something else than the simulated one: "+d
-	}
-	if slots > 0 && s.supports(lock.Destroy) {
-		_, err = setup.do(ctx, lock.Destroy, Params{Name: name})
-	}
-	s.nameTables = nil
 	return err
 }
 
-// probeAgain has another client use another mutex: it is known by a queue if that has the same name for all.
-func (s *Runner) probeAgain(ctx context.Context) error {
-	if s.config.Kind != lock.Mutex || !s.pattern.known {
+// probeAgain has two clients use another lock, and learns from that and what p has seen before.
+func (s *Runner) probeAgain(ctx context.Context, p *probe) error {
+	name := s.prefix + secondProbe
+	s.listen(p.hear)
+	defer s.listen(nil)
+	users := []*clientHandle{s.handles[1]}
+	if s.config.Kind == lock.Semaphore {
+		users = []*clientHandle{s.handles[0], s.handles[1]}
+	}
+	if err := s.make(ctx, name, p); err != nil {
+		return err
+	}
+	var holds []*use
+	for _, a := range users {
+		h, err := s.hold(ctx, a, name, p)
+		if err != nil {
+			return err
+		}
+		holds = append(holds, h)
+	}
+	for _, h := range slices.Backward(holds) {
+		if err := s.letGo(ctx, h, p); err != nil {
+			return err
+		}
+	}
+	s.design = p.design(s.config.Kind, s.config.Naming)
+	if d := s.broker.disagreement(); d != "" {
+		s.design.holding, s.design.why = unknown, "the real broker did something else than the simulated one: "+d
+	}
+	s.nameTables = nil
+	s.listen(nil)
+	return s.unmake(ctx, name)
+}
+
+// make makes a lock to be used, where locks are made.
+func (s *Runner) make(ctx context.Context, name string, p *probe) error {
+	slots := 1
+	switch s.config.Kind {
+	case lock.Mutex:
+		return nil
+	case lock.Semaphore:
+		slots = 2
+	}
+	before := s.snapshot()
+	if _, err := s.handles[0].do(ctx, lock.Create, Params{Name: name, Slots: slots}); err != nil {
+		return err
+	}
+	p.made = append(p.made, creation{name, slots, before, s.snapshot()})
+	return nil
+}
+
+// unmake destroys a lock that was made.
+func (s *Runner) unmake(ctx context.Context, name string) error {
+	if s.config.Kind == lock.Mutex || !s.supports(lock.Destroy) {
 		return nil
 	}
-	p := s.onCommand()
-	defer s.listen(nil)
-	if err := s.use(ctx, s.handles[1], s.prefix+"second", p); err != nil {
-		return err
-	}
-	again := p.mutex()
-	if again.known && again.mutex != s.pattern.mutex {
-		again.known, again.why = false, "its exclusive queue has another name for each client"
-	}
-	again.used = cmp.Or(s.pattern.used, again.used)
-	s.pattern, s.nameTables = again, nil
-	return nil
+	_, err := s.handles[0].do(ctx, lock.Destroy, Params{Name: name})
+	return err
 }
 
-// use has a client acquire a lock, verify it and release it, and looks at what the broker has meanwhile. Afterwards nobody
-// listens any more.
-func (s *Runner) use(ctx context.Context, a *clientHandle, name string, p *probe) error {
+// hold has a client acquire a lock, and looks at what the broker has then.
+func (s *Runner) hold(ctx context.Context, a *clientHandle, name string, p *probe) (*use, error) {
+	u := &use{client: a, lock: name, before: s.snapshot()}
 	r, err := a.do(ctx, lock.Acquire, Params{Name: name})
 	if err != nil {
+		return nil, err
+	}
+	u.granted, u.slot, u.during = r.Held, max(1, int(r.Slot)), s.snapshot()
+	p.uses = append(p.uses, u)
+	return u, nil
+}
+
+// letGo has a client verify what it holds and release it, and looks at what the broker has then. What ends by that may
+// be on its way.
+func (s *Runner) letGo(ctx context.Context, u *use, p *probe) error {
+	if !u.granted {
+		return nil
+	}
+	params := Params{Name: u.lock, Slot: u.slot}
+	if s.supports(lock.Verify) {
+		if _, err := u.client.do(ctx, lock.Verify, params); err != nil {
+			return err
+		}
+	}
+	if _, err := u.client.do(ctx, lock.Release, params); err != nil {
 		return err
 	}
-	p.granted = r.Held
-	s.examine(func(v wire.Sight) {
-		for slot := range p.slots {
-			p.slots[slot] = v.Exists(lock.Names(name, backend.Slot, slot+1))
-		}
-		p.holder = !r.Held || v.Exists(lock.Names(name, backend.Holder, max(1, int(r.Slot))))
-		for q, exclusive := range p.exclusive {
-			if exclusive && strings.Contains(q, name) && v.Owner(q) != nil {
-				p.owned = append(p.owned, q)
-			}
-		}
-	})
-	if r.Held && s.supports(lock.Verify) {
-		if _, err = a.do(ctx, lock.Verify, Params{Name: name, Slot: int(r.Slot)}); err != nil {
-			return err
-		}
-	}
-	if r.Held {
-		if _, err = a.do(ctx, lock.Release, Params{Name: name, Slot: int(r.Slot)}); err != nil {
-			return err
-		}
-	}
-	s.listen(nil)
-	s.lasting(p.owned)
-	s.examine(func(v wire.Sight) {
-		for _, q := range p.owned {
-			if v.Exists(q) {
-				p.stays = append(p.stays, q)
-			} else {
-				p.holders = append(p.holders, strings.ReplaceAll(q, name, lockHere))
-			}
-		}
-	})
-	return nil
-}
-
-// lasting waits a while for queues to go whose end is on its way.
-func (s *Runner) lasting(queues []string) {
-	for deadline := time.Now().Add(lastLimit); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		there := false
-		s.examine(func(v wire.Sight) { there = slices.ContainsFunc(queues, v.Exists) })
-		if !there {
-			return
+	for deadline := time.Now().Add(lastLimit); ; time.Sleep(time.Millisecond) {
+		if u.after = s.snapshot(); !u.lasts() || time.Now().After(deadline) {
+			return nil
 		}
 	}
 }
 
-// lastLimit is how long queues may outlast the release of what they stand for.
+// lastLimit is how long what stands for a hold may outlast its release.
 const lastLimit = 100 * time.Millisecond
 
-// examine looks at the broker.
-func (s *Runner) examine(look func(wire.Sight)) {
+// snapshot is what the broker has of queues at one moment.
+type snapshot map[string]queueState
+
+// queueState is what it has of one.
+type queueState struct {
+	owned        bool    // by a connection
+	ready, taken [][]int // the numbers that messages have, see numbersOf; taken are those that channels have
+	consumers    int
+}
+
+// snapshot looks at the broker.
+func (s *Runner) snapshot() snapshot {
+	out := make(snapshot)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.broker.Look(look)
+	s.broker.Look(func(v wire.Sight) {
+		for name := range v.Queues() {
+			q := queueState{owned: v.Owner(name) != nil}
+			for m := range v.Messages(name) {
+				if numbers := numbersOf(m.Content); m.Conn == nil {
+					q.ready = append(q.ready, numbers)
+				} else {
+					q.taken = append(q.taken, numbers)
+				}
+			}
+			for range v.Consumers(name) {
+				q.consumers++
+			}
+			out[name] = q
+		}
+	})
+	return out
 }
 
 // listen has somebody told of the commands that pass while the gate is open.
@@ -144,20 +183,31 @@ func (s *Runner) listen(told func(*wire.Command)) {
 	s.onCommands = told
 }
 
-// probe is what one use of a lock showed.
+// probe is what clients showed that used locks.
 type probe struct {
 	heard     int
 	exclusive map[string]bool // the queues declared, and whether exclusively
 	last      string          // the queue that was declared last
 	methods   []string        // those beside what a minimal driver has, as they were first met
 	takes     string          // the method by which a message was taken from a queue that is not exclusive
+	made      []creation
+	uses      []*use
+}
 
-	granted bool
-	slots   [2]bool  // whether slots exist by the guidelines' names, while the lock is held
-	holder  bool     // likewise whether the holder's queue does
-	owned   []string // queues with the lock's name that are somebody's exclusively, while it is held
-	stays   []string // those among them that are there after its release
-	holders []string // the patterns of those that are gone
+// creation is a lock that was made.
+type creation struct {
+	lock          string
+	slots         int
+	before, after snapshot
+}
+
+// use is one use of a lock.
+type use struct {
+	client                *clientHandle
+	lock                  string
+	slot                  int
+	granted               bool
+	before, during, after snapshot
 }
 
 // onCommand has a probe hear of all commands from now on.
@@ -195,47 +245,4 @@ func (p *probe) take(queue, how string) {
 	if p.takes == "" && !p.exclusive[queue] && !strings.HasPrefix(queue, "amq.") {
 		p.takes = how
 	}
-}
-
-// mutex is how a mutex is known: by a queue that is its holder's exclusively and gone once it is released. Where
-// messages are taken from a queue that others share, they may be what holds the lock.
-func (p *probe) mutex() namePattern {
-	n := namePattern{used: strings.Join(p.methods, ", ")}
-	switch {
-	case !p.granted:
-		n.why = "a mutex that nobody held was not acquired"
-	case p.takes != "":
-		n.why = "it takes messages from a queue that is not exclusive, by " + p.takes
-	case len(p.holders) == 1:
-		n.known, n.mutex = true, p.holders[0]
-	case len(p.holders) > 1:
-		n.why = "several exclusive queues come with acquiring it and go with releasing it"
-	case len(p.stays) > 0:
-		n.why = "the exclusive queue that comes with acquiring it stays when it is released"
-	default:
-		n.why = "acquiring it declares no exclusive queue that has its name and lasts until it is released"
-	}
-	return n
-}
-
-// slotted is how a lock with slots is known: by the guidelines' names.
-func (p *probe) slotted(name string, slots int) namePattern {
-	n := namePattern{used: strings.Join(p.methods, ", "), why: "queue names do not follow the guidelines' naming"}
-	n.known = p.holder && !slices.Contains(p.slots[:slots], false)
-	for q, exclusive := range p.exclusive {
-		pattern := strings.ReplaceAll(q, name, lockHere)
-		if exclusive && pattern != q && !strings.HasSuffix(q, "-A") && !strings.HasSuffix(q, "-B") {
-			n.admin = one(n.admin, pattern)
-		}
-	}
-	return n
-}
-
-// one is a pattern where there is one only, whatever the order in which several are met: the first by
-// its letters.
-func one(a, b string) string {
-	if a != "" && a < b {
-		return a
-	}
-	return b
 }

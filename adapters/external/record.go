@@ -46,7 +46,7 @@ func (r *record) exchange(cmd *wire.Command, m amqp.Command, reply amqp.Reply) {
 func (r *run) finish() {
 	rec := &r.record
 	rec.now.Time, rec.now.Events, rec.now.Truth = r.now, len(rec.events)-rec.now.First, r.truth
-	if !r.pattern.known {
+	if !r.design.known() {
 		rec.now.Truth = [lock.MaxLocks]monitor.Truth{}
 	}
 	rec.steps = append(rec.steps, rec.now)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
@@ -47,9 +48,11 @@ type run struct {
 	ctx     context.Context
 	sc      *scenario.Scenario
 	names   *nameTable
-	here    string          // what lock names begin with in this run
-	before  map[string]bool // the queues that there were before it
-	wire    wire.Counts     // what had gone over the clients' connections before it, then in it
+	here    string                // what lock names begin with in this run
+	called  []string              // the real names of queues that are known by design
+	queues  map[string]amqp.Queue // which of them has a real name
+	before  map[string]bool       // the queues that there were before it
+	wire    wire.Counts           // what had gone over the clients' connections before it, then in it
 	traffic Traffic
 	aliases map[string]string // of queues whose names don't tell whose they are
 	clients []clientState
@@ -59,9 +62,10 @@ type run struct {
 	truth   [lock.MaxLocks]monitor.Truth
 	monitor monitor.Monitor
 	record  record
-	owners  [lock.MaxLocks][monitor.Slots + 1]*connection // who has a slot, or had it last
-	shared  bool                                          // the connection, by all
-	several bool                                          // a client had connections at once
+	owners  [lock.MaxLocks][monitor.Slots + 1]owner // who has a slot, or had it last
+	filled  [lock.MaxLocks]uint16                   // the slots for which there has been a message
+	shared  bool                                    // the connection, by all
+	several bool                                    // a client had connections at once
 	// disagreement is [Execution.Disagreement].
 	disagreement string
 }
@@ -76,6 +80,7 @@ type clientState struct {
 	counted     int         // how many of its operation count
 	held        uint8       // the slot that it believes to hold
 	grant       *connection // the connection under which it was granted that
+	grantedBy   uint16      // the channel, where that makes a difference
 	incarnation int32       // connections so far
 	process     int32       // that of the operation at hand, or of the last one
 	invoked     int         // index of the event that invoked it
@@ -151,6 +156,7 @@ func (s *Runner) begin(ctx context.Context, sc *scenario.Scenario) (*run, error)
 	s.runs++
 	s.uncontrolled = Uncontrolled{}
 	r := &run{Runner: s, ctx: ctx, sc: sc, names: s.names(sc.Locks), here: s.place(""), shared: s.Sharing(), aliases: make(map[string]string), traffic: make(Traffic)}
+	r.called, r.queues = r.names.realNames(r.here)
 	r.before = s.there()
 	r.clients = make([]clientState, len(sc.Clients))
 	s.mu.Lock()

@@ -29,6 +29,8 @@ type Config struct {
 	// Version is what a real broker calls itself: the simulated one beside it is to be like that.
 	Version string
 	Name    string // of the target, in reports; "" is what its clients call themselves
+	// Naming is what the target calls queues; what is left out is learnt.
+	Naming Naming
 	// Strength is what a failed acquire is taken to promise.
 	Strength property.Strength
 	// Timing is how long is waited for clients.
@@ -50,7 +52,7 @@ type Runner struct {
 	tasks        sync.WaitGroup  // calls under way
 	handles      []*clientHandle // by number; 0 is the setup client, who sets up and tidies up
 	about        About
-	pattern      namePattern
+	design       design
 	nameTables   []*nameTable
 	runs         int
 	uncontrolled Uncontrolled // of the run at hand
@@ -81,8 +83,8 @@ type Runner struct {
 // maxConnections is how many connections a client may have at once.
 const maxConnections = 256
 
-// NewRunner starts the first client, looks whether it does what is to be seen of a lock at all, and how
-// it names its queues.
+// NewRunner starts the first clients, looks whether they do what is to be seen of a lock at all, and by what on the
+// broker they hold it.
 func NewRunner(ctx context.Context, c Config) (*Runner, error) {
 	c.Timing = c.Timing.withDefaults()
 	s := &Runner{
@@ -105,7 +107,7 @@ func (s *Runner) start(ctx context.Context) error {
 	s.mu.Lock()
 	s.excess = nil
 	s.mu.Unlock()
-	s.pattern = namePattern{}
+	s.design = design{}
 	heard := s.onCommand()
 	err := s.startClients(ctx, 0)
 	if err == nil {
@@ -115,7 +117,7 @@ func (s *Runner) start(ctx context.Context) error {
 		err = s.startClients(ctx, 1) // whether clients share a connection is seen when there are two
 	}
 	if err == nil {
-		err = s.probeAgain(ctx)
+		err = s.probeAgain(ctx, heard)
 	}
 	return err
 }

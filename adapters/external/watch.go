@@ -17,7 +17,7 @@ import (
 // watch has the monitor begin.
 func (r *run) watch() {
 	r.survey()
-	if r.pattern.known {
+	if r.design.known() {
 		r.record.setUp(r.truth)
 	}
 	o := lock.DefaultOptions()
@@ -62,6 +62,9 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 	p.shifted = p.shifted || reply.Kind == amqp.ChannelClosed || m.Method == amqp.ChannelClose
 	if what := r.names.mean(m.Queue); what.Known && what.Role == backend.Holder && reply.Kind == amqp.OK {
 		p.holds(m.Method, what.Slot)
+	}
+	if r.design.channels() && reply.Kind == amqp.ChannelClosed && reply.Code.Refusal() {
+		r.monitor.Hinders(c)
 	}
 	r.touch(c, m, reply, &x)
 }
@@ -112,7 +115,7 @@ func (r *run) touch(c uint8, m amqp.Command, reply amqp.Reply, x *backend.Exchan
 	if m.Args.Has&(amqp.HasExpires|amqp.HasMessageTTL) != 0 {
 		r.record.timed = true
 	}
-	if r.pattern.known && mean.Known {
+	if r.design.known() && mean.Known {
 		if len(r.sc.Locks) > 1 {
 			r.monitor.Named(c, !mean.Collides)
 		}
@@ -121,7 +124,7 @@ func (r *run) touch(c uint8, m amqp.Command, reply amqp.Reply, x *backend.Exchan
 			r.monitor.Touch(c, x)
 		}
 	}
-	if changes(m, reply) {
+	if changes(m, reply) || r.design.channels() && moves(m) {
 		r.changed(c)
 	}
 }
@@ -141,6 +144,9 @@ func changes(m amqp.Command, reply amqp.Reply) bool {
 // changed tells the monitor what the broker has of the locks, where it is something else than before.
 func (r *run) changed(c uint8) {
 	before := r.truth
+	if c > 0 && r.clients[c-1].busy && r.clients[c-1].op.Administrative() { // what it takes away is removed, not lost
+		r.filled[r.sc.Clients[c-1].Lock] = 0
+	}
 	r.survey()
 	for l := range r.sc.Locks {
 		if r.truth[l] != before[l] {
@@ -154,48 +160,21 @@ func (r *run) changed(c uint8) {
 func (r *run) survey() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.pattern.known {
+	if !r.design.known() {
 		for l := range r.sc.Locks {
 			r.truth[l] = monitor.Truth{Exists: monitor.AllSlots}
 		}
 		return
 	}
 	r.broker.Look(func(v wire.Sight) {
-		for l, layout := range r.names.layouts {
-			r.truth[l] = r.surveyed(v, layout, &r.owners[l])
+		for l := range r.names.layouts {
+			r.truth[l] = r.surveyed(v, uint8(l))
 		}
 	})
 }
 
-// surveyed is what the broker has of a lock. Who has a slot is noted among its owners.
-func (r *run) surveyed(v wire.Sight, layout *lock.Layout, owners *[monitor.Slots + 1]*connection) (t monitor.Truth) {
-	name := r.realName
-	holder := func(q amqp.Queue, s uint8) {
-		if v.Exists(name(q)) {
-			conn := v.Owner(name(q))
-			t.Taken |= 1 << s
-			t.Owner[s] = r.ownerOf(conn)
-			owners[s] = r.connections[conn]
-		}
-	}
-	if r.config.Kind == lock.Mutex {
-		t.Exists = 1 << 1
-		holder(layout.Mutex, 1)
-		return t
-	}
-	for s := uint8(1); s <= monitor.Slots; s++ {
-		if v.Exists(name(layout.A[s])) {
-			t.Exists |= 1 << s
-		}
-		holder(layout.B[s], s)
-	}
-	t.Admin = r.ownerOf(v.Owner(name(layout.Admin)))
-	return t
-}
-
 // ownerOf is the client whose connection that is. mu is held.
-func (r *run) ownerOf(c *wire.Conn) uint8 {
-	l := r.connections[c]
+func (r *run) ownerOf(l *connection) uint8 {
 	if r.shared && l != nil { // the first stands for all
 		return 1
 	}
@@ -282,7 +261,7 @@ func (r *run) interpret(p *clientState, res lock.Result) lock.Result {
 
 // haunted reports whether what a client holds may be had by a connection that it has given up.
 func (r *run) haunted(p *clientState) bool {
-	return slices.ContainsFunc(r.ghosts, func(l *connection) bool { return l == p.grant || !r.pattern.known && l.client == p.clientHandle })
+	return slices.ContainsFunc(r.ghosts, func(l *connection) bool { return l == p.grant || !r.design.known() && l.client == p.clientHandle })
 }
 
 // reason is why an operation did not give what was asked for, as far as that can be seen from outside.
@@ -313,7 +292,9 @@ func (r *run) refusal(p *clientState) lock.Reason {
 	switch {
 	case p.troubled:
 		return lock.Disconnected
-	case p.refused && r.pattern.known:
+	case p.refused && r.design.channels():
+		return lock.NoReason
+	case p.refused && r.design.known():
 		return lock.GaveUp
 	}
 	return lock.Full
@@ -328,7 +309,7 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 	switch {
 	case p.op == lock.Acquire && res.Outcome == lock.Done:
 		p.held, p.stale = min(res.Slot, monitor.Slots), false
-		p.grant = r.granted(p, c)
+		p.grant, p.grantedBy = r.granted(p, c)
 		now = p.grant
 	case p.op == lock.Release || p.op == lock.Verify && res.Outcome == lock.Done && !res.Held:
 		p.held, p.grant = 0, nil
@@ -339,18 +320,18 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 	r.monitor.End(c, res, p.held, now != nil && r.has(now))
 }
 
-// granted is the connection that has what a client was just told that it holds, or had it last.
-func (r *run) granted(p *clientState, c uint8) *connection {
+// granted is the connection that has what a client was just told that it holds, or had it last, and by which channel.
+func (r *run) granted(p *clientState, c uint8) (*connection, uint16) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	owner := p.current
-	if !r.pattern.known {
-		return owner
+	if !r.design.known() {
+		return owner, 0
 	}
-	if l := r.owners[r.sc.Clients[c-1].Lock][p.held]; l != nil && l.client == p.clientHandle {
-		return l
+	if o := r.owners[r.sc.Clients[c-1].Lock][p.held]; o.connection != nil && o.connection.client == p.clientHandle {
+		return o.connection, o.channel
 	}
-	return owner
+	return owner, 0
 }
 
 // bill adds up what an operation took, unless a fault broke its connection or channel.
@@ -370,7 +351,7 @@ func (r *run) bill(c uint8, res lock.Result) {
 
 // audit looks for what is left behind once nobody has anything left to do.
 func (r *run) audit() {
-	if !r.pattern.known {
+	if !r.design.known() {
 		return
 	}
 	r.mu.Lock()
@@ -387,10 +368,14 @@ func (r *run) audit() {
 
 // leftover says what is wrong with a queue that is there, or "".
 func (r *run) leftover(v wire.Sight, q amqp.Queue) string {
-	m, name := r.names.mean(q), r.realName(q)
-	switch {
-	case !m.Known || !v.Exists(name):
+	m := r.names.mean(q)
+	if !m.Known || !r.exists(v, q) {
 		return ""
+	}
+	if r.design.channels() {
+		return r.surplus(v, q)
+	}
+	switch name := r.realName(q); {
 	case v.Depth(name) > 0:
 		return "messages are left in a queue"
 	case m.Role == backend.Slot && m.Slot == 0:

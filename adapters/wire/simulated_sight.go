@@ -3,7 +3,9 @@ package wire
 import (
 	"iter"
 
+	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/sim/broker"
 )
 
 // Sight is the simulated broker at one moment, by the names that clients use.
@@ -24,11 +26,55 @@ func (v Sight) Depth(name string) int { return v.s.broker.Depth(v.s.queues.looku
 
 // Owner is the connection that has a queue exclusively; nil where there is none.
 func (v Sight) Owner(name string) *Conn {
-	conn := v.s.broker.Owner(v.s.queues.lookup(name))
-	if conn == 0 || int(conn) > len(v.s.sessions) || v.s.sessions[conn-1] == nil {
+	return v.conn(v.s.broker.Owner(v.s.queues.lookup(name)))
+}
+
+// conn is a connection by the broker's number, nil where there is none.
+func (v Sight) conn(n broker.Conn) *Conn {
+	if n == 0 || int(n) > len(v.s.sessions) || v.s.sessions[n-1] == nil {
 		return nil
 	}
-	return v.s.sessions[conn-1].c
+	return v.s.sessions[n-1].c
+}
+
+// Held is a message of a queue, and who has it.
+type Held struct {
+	Conn    *Conn          // that has it and has not acknowledged it, by a channel; nil where it is ready
+	Channel uint16         // of the connection
+	Content *frame.Content // nil where it is not known
+}
+
+// Messages are the messages of a queue: those that are ready, then those that somebody has.
+func (v Sight) Messages(name string) iter.Seq[Held] {
+	return func(yield func(Held) bool) {
+		for m := range v.s.broker.Messages(v.s.queues.lookup(name)) {
+			h := Held{Conn: v.conn(m.Conn), Channel: m.Channel}
+			if stored := v.s.messages.get(m.Message); stored != nil {
+				h.Content = stored.content
+			}
+			if !yield(h) {
+				return
+			}
+		}
+	}
+}
+
+// Consumer is a consumer of a queue.
+type Consumer struct {
+	Conn      *Conn
+	Channel   uint16
+	Exclusive bool
+}
+
+// Consumers are the consumers of a queue.
+func (v Sight) Consumers(name string) iter.Seq[Consumer] {
+	return func(yield func(Consumer) bool) {
+		for c := range v.s.broker.Consumers(v.s.queues.lookup(name)) {
+			if !yield(Consumer{v.conn(c.Conn), c.Channel, c.Exclusive}) {
+				return
+			}
+		}
+	}
 }
 
 // Queues are the names of all queues.

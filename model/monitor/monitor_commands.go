@@ -47,6 +47,9 @@ func (m *Monitor) Exchange(c uint8, x *backend.Exchange) {
 // mending one costs that breaks meanwhile.
 func (m *Monitor) Mends(c uint8) { m.clients[c-1].mended++ }
 
+// Hinders is client c being refused something else than what it holds locks by: an acquire may fail for that.
+func (m *Monitor) Hinders(c uint8) { m.clients[c-1].refused++ }
+
 // bound judges the attempts of an operation at a claim, or at the administration mutex.
 func (m *Monitor) bound(c uint8, w *watch) {
 	switch {

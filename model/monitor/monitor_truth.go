@@ -111,7 +111,14 @@ func (m *Monitor) ownerGained(c, is, s uint8) {
 		m.clients[is-1].granted |= 1 << s
 		return
 	}
-	if c == 0 || m.owner(c) != is || m.clients[c-1].op != lock.Acquire {
+	if c == 0 || m.owner(c) != is {
+		m.dropWitness()
+		if is&HalfOpen != 0 || m.shared {
+			return
+		}
+		c = is // it waits for what is delivered to it
+	}
+	if m.clients[c-1].op != lock.Acquire {
 		m.dropWitness()
 		return
 	}
@@ -223,6 +230,15 @@ func (m *Monitor) Gone(c uint8, granted, own bool) {
 	if !own {
 		w.dropped, w.troubled = true, true
 	}
+}
+
+// ChannelGone is a channel of client c's that ended, not by its own doing, while its connection goes on: what it was
+// granted by that channel went with it.
+func (m *Monitor) ChannelGone(c uint8, granted bool) {
+	w := &m.clients[c-1]
+	m.ended |= 1 << (m.owner(c) - 1)
+	w.connected = w.connected && !granted
+	w.troubled = true
 }
 
 // Freed judges what is left of a client's slot once the broker has noticed its crash; the truth is

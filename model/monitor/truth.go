@@ -14,6 +14,8 @@ const HalfOpen uint8 = 0x80
 type Truth struct {
 	Exists uint16 // slots whose A queue exists
 	Taken  uint16 // slots whose B queue exists
+	// Pending are slots that nobody has, and nobody can have yet: whoever wants one first makes it.
+	Pending uint16
 	// Owner is the number of the client whose connection has the slot's B queue exclusively, with
 	// the bit HalfOpen where that connection is one it does not use any more; 0 is nobody.
 	Owner [Slots + 1]uint8
@@ -21,8 +23,8 @@ type Truth struct {
 	Admin uint8
 }
 
-// Free are the slots that exist and have no holder.
-func (t *Truth) Free() uint16 { return t.Exists &^ t.Taken }
+// Free are the slots that exist, can be had, and have no holder.
+func (t *Truth) Free() uint16 { return t.Exists &^ t.Taken &^ t.Pending }
 
 // Count is C, the number of slots: those before the first that is missing.
 func (t *Truth) Count() int { return bits.TrailingZeros16(^(t.Exists >> 1)) }

@@ -1,0 +1,125 @@
+package external
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+// Naming is what a target calls the queues of its locks; what is left out is learnt. A is the queue that a slot exists
+// by, or that has the messages or the consumer of those who hold it; B is the exclusive queue of a slot's holder, or of
+// a mutex's. Admin is the exclusive queue of whoever administers.
+type Naming struct{ A, B, Admin Pattern }
+
+// ParseNaming reads names as they are typed: A={name}-A-{n} and the like, separated by commas.
+func ParseNaming(text string) (n Naming, err error) {
+	for _, one := range strings.Split(text, ",") {
+		role, pattern, ok := strings.Cut(strings.TrimSpace(one), "=")
+		var into *Pattern
+		switch strings.ToLower(role) {
+		case "a":
+			into = &n.A
+		case "b":
+			into = &n.B
+		case "admin":
+			into = &n.Admin
+		}
+		if !ok || into == nil {
+			return Naming{}, fmt.Errorf("names %q: expected A=, B= or admin=, each with the name of a queue, such as A={name}-A-{n}", one)
+		}
+		if *into, err = ParsePattern(pattern); err != nil {
+			return Naming{}, err
+		}
+	}
+	return n, nil
+}
+
+// String is the names as they are typed.
+func (n Naming) String() string {
+	var all []string
+	for _, role := range []struct {
+		name string
+		Pattern
+	}{{"A", n.A}, {"B", n.B}, {"admin", n.Admin}} {
+		if role.known() {
+			all = append(all, role.name+"="+role.text)
+		}
+	}
+	return strings.Join(all, ",")
+}
+
+// or fills in what is left out.
+func (n Naming) or(o Naming) Naming {
+	pick := func(a, b Pattern) Pattern {
+		if a.known() {
+			return a
+		}
+		return b
+	}
+	return Naming{pick(n.A, o.A), pick(n.B, o.B), pick(n.Admin, o.Admin)}
+}
+
+// guidelines are the names of the guidelines; see [lock.Names].
+var guidelines = Naming{mustParse("{name}-{n}-A"), mustParse("{name}-{n}-B"), mustParse("{name}-admin")}
+
+func mustParse(text string) Pattern {
+	p, err := ParsePattern(text)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// holding is what on the broker says who holds a slot.
+type holding uint8
+
+const (
+	unknown    holding = iota
+	byQueue            // whoever has an exclusive queue
+	byMessage          // whoever has a message of a queue and has not acknowledged it
+	byConsumer         // whoever consumes a queue
+)
+
+// design is how a target holds its locks, as far as that is known.
+type design struct {
+	holding holding
+	Naming
+	why  string // the design is not known
+	used string // the methods that clients use beside those of a minimal driver, "" where they use none
+	// single says that the messages of all slots are in one queue, and number which of them is which slot's.
+	single bool
+	number numbering
+}
+
+// known reports whether what the broker has of a lock is known.
+func (d *design) known() bool { return d.holding != unknown }
+
+// channels reports whether what is held goes with a channel, and not only with its connection.
+func (d *design) channels() bool { return d.holding == byMessage || d.holding == byConsumer }
+
+// String says in a line what was recognised.
+func (d *design) String() string {
+	of := func(p Pattern) string { return cmp.Or(p.text, "?") }
+	switch d.holding {
+	case byQueue:
+		said := "an exclusive queue, " + of(d.B)
+		if d.A.known() {
+			said += "; a slot exists by the queue " + of(d.A)
+		}
+		if d.Admin.known() {
+			said += "; whoever administers has the exclusive queue " + of(d.Admin)
+		}
+		return said
+	case byMessage:
+		if d.single && d.number == noNumber {
+			return "one of the messages of the queue " + of(d.A) + ", not acknowledged"
+		}
+		if d.single {
+			return "the message of the queue " + of(d.A) + " that has the slot's number, not acknowledged"
+		}
+		return "a message of the queue " + of(d.A) + ", not acknowledged"
+	case byConsumer:
+		return "the consumer of the queue " + of(d.A)
+	}
+	return "not known: " + d.why
+}

@@ -1,0 +1,281 @@
+package external
+
+import (
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+	"hash/fnv"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Pattern is how a target makes the name of a queue from a lock's name and a slot's number: {name}-A-{n}. In place of
+// {name} there may be {lower}, {upper}, {escaped}, {base64}, or a hash of it in hexadecimal, such as {sha1}, of which
+// {sha1:8} is the first 8 digits. {n:3} has leading zeros, and {n-1} counts from 0.
+type Pattern struct {
+	text  string
+	parts []part
+}
+
+// part is one part of a pattern: literal text, the lock's name, or the slot's number.
+type part struct {
+	kind   partKind
+	text   string // of a literal; how the name is written
+	digits int    // how many of a hash, 0 for all; how many a number has at least
+}
+
+type partKind uint8
+
+const (
+	literal partKind = iota
+	lockName
+	slotNumber
+	slotFromZero
+)
+
+// writing is a way in which a lock's name is written in a queue's.
+type writing struct {
+	name  string
+	write func(string) string
+	hash  bool
+}
+
+// writings are all, in the order in which they are looked for.
+var writings = []writing{
+	{"name", func(s string) string { return s }, false},
+	{"escaped", url.QueryEscape, false},
+	{"lower", strings.ToLower, false},
+	{"upper", strings.ToUpper, false},
+	{"base64", func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }, false},
+	{"sha256", func(s string) string { h := sha256.Sum256([]byte(s)); return hex.EncodeToString(h[:]) }, true},
+	{"sha1", func(s string) string { h := sha1.Sum([]byte(s)); return hex.EncodeToString(h[:]) }, true},
+	{"md5", func(s string) string { h := md5.Sum([]byte(s)); return hex.EncodeToString(h[:]) }, true},
+	{"sha512", func(s string) string { h := sha512.Sum512([]byte(s)); return hex.EncodeToString(h[:]) }, true},
+	{"crc32", func(s string) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(s))) }, true},
+	{"fnv64", func(s string) string { h := fnv.New64a(); h.Write([]byte(s)); return fmt.Sprintf("%016x", h.Sum64()) }, true},
+	{"fnv32", func(s string) string { h := fnv.New32a(); h.Write([]byte(s)); return fmt.Sprintf("%08x", h.Sum32()) }, true},
+}
+
+// leastDigits is how many digits of a hash have to be there for it to be recognised.
+const leastDigits = 6
+
+// mostDigits is how many digits of a hash or of a number a pattern may ask for.
+const mostDigits = 128
+
+var placeholder = regexp.MustCompile(`\{([a-z0-9]+)(-1)?(?::(\d{1,4}))?\}`)
+
+// ParsePattern reads a pattern.
+func ParsePattern(text string) (Pattern, error) {
+	p := Pattern{text: text}
+	named, at := false, 0
+	literally := func(to int) {
+		if at < to {
+			p.parts = append(p.parts, part{text: text[at:to]})
+		}
+	}
+	for _, m := range placeholder.FindAllStringSubmatchIndex(text, -1) {
+		literally(m[0])
+		at = m[1]
+		name, digits := text[m[2]:m[3]], 0
+		if m[6] >= 0 {
+			digits, _ = strconv.Atoi(text[m[6]:m[7]])
+		}
+		next, ok := partOf(name, m[4] >= 0, digits)
+		if !ok {
+			return Pattern{}, fmt.Errorf("queue name %q: %s is none of {n}, {n-1}, {n:3}, {name}, {lower}, {upper}, {escaped}, {base64}, {sha1}, {sha1:8} or another hash",
+				text, text[m[0]:m[1]])
+		}
+		named = named || next.kind == lockName
+		p.parts = append(p.parts, next)
+	}
+	literally(len(text))
+	if !named {
+		return Pattern{}, fmt.Errorf("queue name %q: expected the lock's name in it, as {name} or a hash such as {sha1}", text)
+	}
+	return p, nil
+}
+
+// partOf is what stands in braces.
+func partOf(name string, fromZero bool, digits int) (part, bool) {
+	switch {
+	case digits > mostDigits:
+		return part{}, false
+	case name == "n" && fromZero:
+		return part{kind: slotFromZero, digits: digits}, true
+	case name == "n":
+		return part{kind: slotNumber, digits: digits}, true
+	case fromZero:
+		return part{}, false
+	}
+	for _, w := range writings {
+		if w.name == name && (digits == 0 || w.hash) {
+			return part{kind: lockName, text: name, digits: digits}, true
+		}
+	}
+	return part{}, false
+}
+
+// String is the pattern as it is typed.
+func (p Pattern) String() string { return p.text }
+
+// known reports whether there is one.
+func (p Pattern) known() bool { return p.text != "" }
+
+// numbered reports whether it has the slot's number.
+func (p Pattern) numbered() bool {
+	for _, part := range p.parts {
+		if part.kind >= slotNumber {
+			return true
+		}
+	}
+	return false
+}
+
+// queue is the name of the queue for a lock and a slot.
+func (p Pattern) queue(lock string, slot int) string {
+	return p.expand(slot, func(part part) string { return part.write(lock) })
+}
+
+// shown is the same as traces show it: with the lock's name where its hash is.
+func (p Pattern) shown(lock string, slot int) string {
+	return p.expand(slot, func(part part) string {
+		if part.text == writings[0].name {
+			return lock
+		}
+		return part.text + "(" + lock + ")"
+	})
+}
+
+func (p Pattern) expand(slot int, name func(part) string) string {
+	var b strings.Builder
+	for _, part := range p.parts {
+		switch part.kind {
+		case literal:
+			b.WriteString(part.text)
+		case lockName:
+			b.WriteString(name(part))
+		default:
+			n := slot
+			if part.kind == slotFromZero {
+				n--
+			}
+			fmt.Fprintf(&b, "%0*d", part.digits, n)
+		}
+	}
+	return b.String()
+}
+
+// write is how the part has a lock's name.
+func (p part) write(lock string) string {
+	for _, w := range writings {
+		if w.name == p.text {
+			written := w.write(lock)
+			if p.digits > 0 && p.digits < len(written) {
+				written = written[:p.digits]
+			}
+			return written
+		}
+	}
+	return lock
+}
+
+// example is a queue that is known to be a lock's, for a slot where that is above 0.
+type example struct {
+	queue, lock string
+	slot        int
+}
+
+// learn finds the pattern of which all examples are. The first that fits is taken: the lock's name itself rather than
+// a hash of it, and a slot's number from behind.
+func learn(examples []example) (Pattern, bool) {
+	if len(examples) == 0 {
+		return Pattern{}, false
+	}
+	for _, p := range candidates(examples[0]) {
+		fits := true
+		for _, e := range examples {
+			fits = fits && p.queue(e.lock, e.slot) == e.queue
+		}
+		if fits {
+			return p, true
+		}
+	}
+	return Pattern{}, false
+}
+
+// candidates are the patterns of which one example is. Braces in a queue's name are beyond them.
+func candidates(e example) (all []Pattern) {
+	add := func(text string) {
+		if p, err := ParsePattern(text); err == nil {
+			all = append(all, p)
+		}
+	}
+	if strings.ContainsAny(e.queue, "{}") {
+		return nil
+	}
+	for _, w := range writings {
+		before, after, as, ok := w.find(e.queue, e.lock)
+		if !ok {
+			continue
+		}
+		if e.slot > 0 {
+			for _, tail := range numbers(after, e.slot) {
+				add(before + as + tail)
+			}
+			for _, head := range numbers(before, e.slot) {
+				add(head + as + after)
+			}
+		}
+		add(before + as + after)
+	}
+	return all
+}
+
+// find looks for a lock's name in a queue's.
+func (w *writing) find(queue, lock string) (before, after, as string, ok bool) {
+	written := w.write(lock)
+	if written == "" {
+		return "", "", "", false
+	}
+	if before, after, ok = strings.Cut(queue, written); ok || !w.hash {
+		return before, after, "{" + w.name + "}", ok
+	}
+	for n := len(written) - 1; n >= leastDigits; n-- {
+		if before, after, ok = strings.Cut(queue, written[:n]); ok {
+			return before, after, fmt.Sprintf("{%s:%d}", w.name, n), true
+		}
+	}
+	return "", "", "", false
+}
+
+var digits = regexp.MustCompile(`\d+`)
+
+// numbers are the ways in which a text may have a slot's number, from behind.
+func numbers(text string, slot int) (all []string) {
+	at := digits.FindAllStringIndex(text, -1)
+	for i := len(at) - 1; i >= 0; i-- {
+		from, to := at[i][0], at[i][1]
+		n, err := strconv.Atoi(text[from:to])
+		if err != nil {
+			continue
+		}
+		width := ""
+		if text[from] == '0' && to-from > 1 {
+			width = fmt.Sprintf(":%d", to-from)
+		}
+		switch n {
+		case slot:
+			all = append(all, text[:from]+"{n"+width+"}"+text[to:])
+		case slot - 1:
+			all = append(all, text[:from]+"{n-1"+width+"}"+text[to:])
+		}
+	}
+	return all
+}

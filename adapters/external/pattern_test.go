@@ -1,0 +1,92 @@
+package external
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestPatterns: a pattern is read, printed and learnt from the names that it makes, for whatever lock and slot.
+func TestPatterns(t *testing.T) {
+	for text, made := range map[string]string{
+		"{name}-A-{n}":          "jobs-A-2",
+		"{name}-{n}-A":          "jobs-2-A",
+		"lock/{name}/{n-1}":     "lock/jobs/1",
+		"v2.{name}.{n:3}":       "v2.jobs.002",
+		"{n}@{upper}":           "2@JOBS",
+		"lock.{sha1}.{n}":       "",
+		"{md5:8}:{n}":           "",
+		"s.{crc32}.{n}":         "",
+		"{base64}.{n}.holder":   "am9icw.2.holder",
+		"1.{sha512:32}.{n}.end": "",
+	} {
+		p, err := ParsePattern(text)
+		if err != nil || p.String() != text {
+			t.Fatalf("%s is read as %q: %v", text, p, err)
+		}
+		if got := p.queue("jobs", 2); made != "" && got != made {
+			t.Errorf("%s makes %s, expected %s", text, got, made)
+		}
+		var examples []example
+		for _, lock := range []string{"rehearsal", "Other_lock"} {
+			for slot := 1; slot <= 2; slot++ {
+				examples = append(examples, example{p.queue(lock, slot), lock, slot})
+			}
+		}
+		learnt, ok := learn(examples)
+		if !ok {
+			t.Fatalf("%s is not learnt from %v", text, examples)
+		}
+		for _, lock := range []string{"jobs", "x1y2"} {
+			for slot := 1; slot <= 11; slot++ {
+				if p.queue(lock, slot) != learnt.queue(lock, slot) {
+					t.Errorf("%s is learnt as %s", text, learnt)
+				}
+			}
+		}
+	}
+}
+
+// TestNotLearnt: names of which no pattern makes all are not learnt.
+func TestNotLearnt(t *testing.T) {
+	for _, examples := range [][]example{
+		nil,
+		{{"amq.gen-1", "rehearsal", 1}},
+		{{"rehearsal-1", "rehearsal", 1}, {"rehearsal-x", "rehearsal", 2}},
+		{{"rehearsal.c1", "rehearsal", 0}, {"other.c2", "other", 0}},
+		{{"{rehearsal}", "rehearsal", 0}},
+	} {
+		if p, ok := learn(examples); ok {
+			t.Errorf("%v is learnt as %s", examples, p)
+		}
+	}
+}
+
+// TestNamingIsRead: names are typed as they are printed, and what can't be meant is refused.
+func TestNamingIsRead(t *testing.T) {
+	const typed = "A={name}-A-{n},B={name}-B-{n},admin={name}-lock"
+	if n, err := ParseNaming(" " + strings.ReplaceAll(typed, ",", ", ")); err != nil || n.String() != typed {
+		t.Errorf("%q: %v", n, err)
+	}
+	for _, wrong := range []string{"", "A", "A=", "C={name}", "A={n}", "A={nome}-{n}", "A={name:3}", "A={name-1}", "A={name}{n:999}", "A={sha1:9999}"} {
+		if n, err := ParseNaming(wrong); err == nil {
+			t.Errorf("%q is read as %q", wrong, n)
+		}
+	}
+}
+
+// FuzzNaming: whatever is typed is refused, or read as what is printed of it.
+func FuzzNaming(f *testing.F) {
+	f.Add("A={name}-A-{n},B={sha1:8}.{n-1},admin={upper}")
+	f.Add("A={{name}}{n:3}")
+	f.Fuzz(func(t *testing.T, text string) {
+		n, err := ParseNaming(text)
+		if err != nil {
+			return
+		}
+		again, err := ParseNaming(n.String())
+		if err != nil || again.String() != n.String() {
+			t.Fatalf("%q is read as %q, and that as %q: %v", text, n, again, err)
+		}
+		n.A.queue("jobs", 1)
+	})
+}

@@ -1,0 +1,389 @@
+package external
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// evidence is what comes with acquiring a lock and goes with releasing it: queues of which each says who holds it.
+type evidence struct {
+	owned    []string // exclusive queues
+	stay     []string // those that do not go
+	messages []string // queues of which a message is taken
+	gone     []string // queues of which a message is gone: taken and acknowledged at once
+	consumed []string // queues that are consumed
+	made     []string // other queues that come with it
+}
+
+// lasts reports whether something is there that came with acquiring the lock.
+func (u *use) lasts() bool {
+	for name, q := range u.during {
+		b, a := u.before[name], u.after[name]
+		if q.owned && !b.owned && a.owned || len(q.taken) > len(b.taken) && len(a.taken) >= len(q.taken) ||
+			q.consumers > b.consumers && a.consumers >= q.consumers {
+			return true
+		}
+	}
+	return false
+}
+
+// evidence is what one use shows, of queues whose names have to do with the lock's.
+func (u *use) evidence() (e evidence) {
+	for _, name := range slices.Sorted(maps.Keys(u.during)) {
+		if !mentions(name, u.lock) {
+			continue
+		}
+		q, b, a := u.during[name], u.before[name], u.after[name]
+		_, before := u.before[name]
+		_, after := u.after[name]
+		switch {
+		case q.owned && !b.owned && a.owned:
+			e.stay = append(e.stay, name)
+		case q.owned && !b.owned:
+			e.owned = append(e.owned, name)
+		case len(q.taken) > len(b.taken) && len(a.taken) < len(q.taken):
+			e.messages = append(e.messages, name)
+		case q.consumers > b.consumers && a.consumers < q.consumers && !q.owned:
+			e.consumed = append(e.consumed, name)
+		case after && len(q.taken) == len(a.taken) && len(a.ready) == len(q.ready)+1:
+			e.gone = append(e.gone, name)
+		case !before:
+			e.made = append(e.made, name)
+		}
+	}
+	return e
+}
+
+// mentions reports whether a queue's name has a lock's, written somehow.
+func mentions(queue, lock string) bool {
+	return slices.ContainsFunc(writings, func(w writing) bool {
+		_, _, _, ok := w.find(queue, lock)
+		return ok
+	})
+}
+
+// design is how the lock is held, as far as all uses show the same.
+func (p *probe) design(kind lock.Kind, given Naming) design {
+	d := design{used: strings.Join(p.methods, ", ")}
+	p.uses = slices.DeleteFunc(p.uses, func(u *use) bool { return !u.granted })
+	if kind != lock.Mutex && !given.A.known() && !given.B.known() && p.guided() {
+		d.holding, d.Naming = byQueue, guidelines
+		d.Admin = given.or(Naming{Admin: p.administers(guidelines.B)}).Admin
+		return d
+	}
+	if len(p.uses) == 0 {
+		d.why = "a lock that nobody held was not acquired"
+		return d
+	}
+	shown := make([]evidence, len(p.uses))
+	for i, u := range p.uses {
+		shown[i] = u.evidence()
+	}
+	all := func(what func(evidence) []string) (out [][]string) {
+		for _, e := range shown {
+			if len(what(e)) == 0 {
+				return nil
+			}
+			out = append(out, what(e))
+		}
+		return out
+	}
+	owned := all(func(e evidence) []string { return e.owned })
+	messages := all(func(e evidence) []string { return e.messages })
+	consumed := all(func(e evidence) []string { return e.consumed })
+	gone := all(func(e evidence) []string { return e.gone })
+	made := all(func(e evidence) []string { return e.made })
+	switch {
+	case owned != nil && messages != nil:
+		d.why = "both an exclusive queue and a message of another queue come with acquiring it and go with releasing it"
+	case messages != nil:
+		p.byMessage(&d, kind, given, messages)
+	case owned != nil && p.takes != "" && kind == lock.Mutex:
+		d.why = "it takes messages from a queue that is not exclusive, by " + p.takes
+	case owned != nil:
+		p.byQueue(&d, kind, given, owned)
+	case consumed != nil:
+		p.byConsumer(&d, kind, given, consumed)
+	case gone != nil && p.takes != "":
+		p.byMessage(&d, kind, given, gone)
+	case made != nil && kind != lock.Mutex:
+		p.byQueue(&d, kind, given, made)
+	case p.takes != "":
+		d.why = "it takes messages from a queue that is not exclusive, by " + p.takes + ", and has none of them while the lock is held"
+	case slices.ContainsFunc(shown, func(e evidence) bool { return len(e.stay) > 0 }):
+		d.why = "the exclusive queue that comes with acquiring it stays when it is released"
+	default:
+		d.why = "nothing on the broker that has its name comes with acquiring it and lasts until it is released: no exclusive queue, no message that is not acknowledged, no consumer"
+	}
+	return d
+}
+
+// guided reports whether queues have the guidelines' names: those of slots once they are made, and a holder's while a
+// slot is held, if one ever is.
+func (p *probe) guided() bool {
+	for _, c := range p.made {
+		for s := 1; s <= c.slots; s++ {
+			if _, ok := c.after[guidelines.A.queue(c.lock, s)]; !ok {
+				return false
+			}
+		}
+	}
+	for _, u := range p.uses {
+		if _, ok := u.during[guidelines.B.queue(u.lock, u.slot)]; !ok {
+			return false
+		}
+	}
+	return len(p.made) > 0
+}
+
+// pattern is how those queues are called of which each use shows some: the given pattern, or one that is learnt.
+// slots says whether there may be one for each slot.
+func (p *probe) pattern(d *design, given Pattern, queues [][]string, slots bool, what string) (Pattern, bool) {
+	var examples []example
+	for i, all := range queues {
+		u := p.uses[i]
+		if given.known() {
+			all = slices.DeleteFunc(slices.Clone(all), func(q string) bool { return q != given.queue(u.lock, u.slot) })
+		}
+		switch {
+		case len(all) == 0:
+			d.why = "no " + what + " is called " + given.String() + " while the lock is held"
+			return Pattern{}, false
+		case len(all) > 1:
+			d.why = "several come with acquiring it and go with releasing it, each of which may be the " + what
+			return Pattern{}, false
+		}
+		e := example{queue: all[0], lock: u.lock}
+		if slots {
+			e.slot = u.slot
+		}
+		examples = append(examples, e)
+	}
+	if given.known() {
+		return given, true
+	}
+	out, ok := learn(examples)
+	if !ok {
+		d.why = "the " + what + " is not called by the same pattern for each lock and client: " + examples[0].queue + ", and " + examples[len(examples)-1].queue
+	}
+	return out, ok
+}
+
+// byQueue is a design in which whoever has an exclusive queue holds the lock.
+func (p *probe) byQueue(d *design, kind lock.Kind, given Naming, queues [][]string) {
+	b, ok := p.pattern(d, given.B, queues, kind != lock.Mutex, "queue of the holder")
+	if !ok {
+		return
+	}
+	if d.Naming = (Naming{B: b}); kind == lock.Mutex {
+		d.holding = byQueue
+		return
+	}
+	if d.A = p.slots(given.A, b); !d.A.known() {
+		d.why = "create makes no queue for each slot by which it could be told which slots there are"
+		return
+	}
+	d.holding = byQueue
+	d.Admin = given.or(Naming{Admin: p.administers(b)}).Admin
+}
+
+// byMessage is a design in which whoever has a message of a queue holds the lock.
+func (p *probe) byMessage(d *design, kind lock.Kind, given Naming, queues [][]string) {
+	d.single = kind == lock.Semaphore && p.single(queues)
+	a, ok := p.pattern(d, given.A, queues, kind != lock.Mutex && !d.single, "queue of which a message is taken")
+	if !ok {
+		return
+	}
+	d.A = a
+	if d.single {
+		if d.number = p.numbering(a); d.number == noNumber {
+			d.why = "the messages that stand for slots are in one queue, " + a.String() + ", and have no numbers by which to tell which is which slot's"
+			return
+		}
+	}
+	d.holding = byMessage
+	d.Admin = given.or(Naming{Admin: p.administers(Pattern{})}).Admin
+}
+
+// single reports whether one queue has the messages of several slots.
+func (p *probe) single(queues [][]string) bool {
+	for i, u := range p.uses {
+		for j, o := range p.uses[:i] {
+			if u.lock == o.lock && u.slot != o.slot && queues[i][0] == queues[j][0] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// byConsumer is a design in which whoever consumes a queue holds the lock.
+func (p *probe) byConsumer(d *design, kind lock.Kind, given Naming, queues [][]string) {
+	a, ok := p.pattern(d, given.A, queues, kind != lock.Mutex, "queue that is consumed")
+	if !ok {
+		return
+	}
+	d.holding, d.A = byConsumer, a
+	d.Admin = given.or(Naming{Admin: p.administers(Pattern{})}).Admin
+}
+
+// slots is the pattern of the queues that create makes, one for each slot. Of several, it is the one that is most like
+// that of holders.
+func (p *probe) slots(given, holders Pattern) (best Pattern) {
+	if given.known() {
+		return given
+	}
+	if len(p.made) == 0 {
+		return best
+	}
+	c := p.made[0]
+	likeness := -1
+	for _, name := range slices.Sorted(maps.Keys(c.after)) {
+		for _, p1 := range candidates(example{name, c.lock, 1}) {
+			if like := alike(p1.text, holders.text); like > likeness && p1.text != holders.text && p.makes(p1) {
+				best, likeness = p1, like
+			}
+		}
+	}
+	return best
+}
+
+// makes reports whether create makes a queue of that pattern for each slot, and no other.
+func (p *probe) makes(a Pattern) bool {
+	return !slices.ContainsFunc(p.made, func(c creation) bool {
+		for s := 1; s <= c.slots; s++ {
+			q := a.queue(c.lock, s)
+			_, before := c.before[q]
+			if _, ok := c.after[q]; !ok || before || c.after[q].owned {
+				return true
+			}
+		}
+		_, more := c.after[a.queue(c.lock, c.slots+1)]
+		return a.numbered() == more
+	})
+}
+
+// alike is how much two texts have in common at their beginnings and ends.
+func alike(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	for i := 1; i <= min(len(a), len(b))-n && a[len(a)-i] == b[len(b)-i]; i++ {
+		n++
+	}
+	return n
+}
+
+// administers is the pattern of the exclusive queue, other than holders', that is declared for each lock. Of several it
+// is the first by its letters.
+func (p *probe) administers(holders Pattern) Pattern {
+	var found []string
+	for q, exclusive := range p.exclusive {
+		if len(p.made) == 0 || !exclusive || !mentions(q, p.made[0].lock) || p.holder(holders, q) {
+			continue
+		}
+		for _, c := range candidates(example{queue: q, lock: p.made[0].lock}) {
+			if !slices.ContainsFunc(p.made, func(m creation) bool { return !p.exclusive[c.queue(m.lock, 0)] }) {
+				found = append(found, c.text)
+				break
+			}
+		}
+	}
+	if len(found) == 0 {
+		return Pattern{}
+	}
+	return mustParse(slices.Min(found))
+}
+
+// holder reports whether a queue may be a holder's.
+func (p *probe) holder(holders Pattern, q string) bool {
+	if !holders.known() {
+		return false
+	}
+	for _, c := range p.made {
+		for s := range c.slots + 2 {
+			if holders.queue(c.lock, s) == q {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// numbering is where messages have the number of the slot that they stand for.
+type numbering uint8
+
+const (
+	noNumber numbering = iota
+	inBody
+	inMessageID
+	inCorrelationID
+	inType
+	numberings
+)
+
+// numbersOf are the numbers that a message has, by where; 0 is none.
+func numbersOf(c *frame.Content) []int {
+	out := make([]int, numberings)
+	for where := inBody; where < numberings && c != nil; where++ {
+		out[where] = where.of(c)
+	}
+	return out
+}
+
+// of is the number that a message has there: the last one, where it has several.
+func (n numbering) of(c *frame.Content) int {
+	text := ""
+	switch p := &c.Properties; n {
+	case inBody:
+		text = string(c.Body[max(0, len(c.Body)-longestNumbered):])
+	case inMessageID:
+		text = p.MessageID
+	case inCorrelationID:
+		text = p.CorrelationID
+	case inType:
+		text = p.Type
+	}
+	all := digits.FindAllString(text, -1)
+	if len(all) == 0 {
+		return 0
+	}
+	number, err := strconv.Atoi(all[len(all)-1])
+	if err != nil {
+		return 0
+	}
+	return number
+}
+
+// longestNumbered is how much of a message's end is looked through for its number.
+const longestNumbered = 256
+
+// numbering finds where the messages of a queue have the numbers of slots.
+func (p *probe) numbering(a Pattern) numbering {
+	for where := inBody; where < numberings; where++ {
+		fits := true
+		for _, c := range p.made {
+			var there []int
+			for _, m := range c.after[a.queue(c.lock, 0)].ready {
+				there = append(there, m[where])
+			}
+			slices.Sort(there)
+			for s := 1; s <= c.slots; s++ {
+				fits = fits && len(there) == c.slots && there[s-1] == s
+			}
+		}
+		for _, u := range p.uses {
+			taken := u.during[a.queue(u.lock, u.slot)].taken
+			fits = fits && slices.ContainsFunc(taken, func(m []int) bool { return m[where] == u.slot })
+		}
+		if fits {
+			return where
+		}
+	}
+	return noNumber
+}

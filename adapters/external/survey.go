@@ -1,0 +1,150 @@
+package external
+
+import (
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+)
+
+// owner is who has a slot, or had it last: by a connection, and by a channel where that makes a difference.
+type owner struct {
+	connection *connection
+	channel    uint16
+}
+
+// surveyed is what the broker has of a lock. Who has a slot is noted among its owners. mu is held.
+func (r *run) surveyed(v wire.Sight, l uint8) (t monitor.Truth) {
+	layout := &r.names.layouts[l]
+	if r.config.Kind == lock.Mutex {
+		t.Exists = 1 << 1
+	}
+	for s := uint8(1); s <= monitor.Slots; s++ {
+		switch r.design.holding {
+		case byQueue:
+			if r.exists(v, layout.a[s]) {
+				t.Exists |= 1 << s
+			}
+			if r.exists(v, layout.b[s]) {
+				r.owned(&t, l, s, owner{connection: r.connections[v.Owner(r.realName(layout.b[s]))]})
+			}
+		case byMessage:
+			r.message(v, &t, l, s, layout.a[s])
+		case byConsumer:
+			r.consumer(v, &t, l, s, layout.a[s])
+		}
+	}
+	if layout.admin != 0 {
+		t.Admin = r.ownerOf(r.connections[v.Owner(r.realName(layout.admin))])
+	}
+	return t
+}
+
+// exists reports whether there is a queue; there is no queue 0.
+func (r *run) exists(v wire.Sight, q amqp.Queue) bool { return q != 0 && v.Exists(r.realName(q)) }
+
+// owned notes who has a slot.
+func (r *run) owned(t *monitor.Truth, l, s uint8, o owner) {
+	t.Taken |= 1 << s
+	t.Owner[s] = r.ownerOf(o.connection)
+	r.owners[l][s] = o
+}
+
+// message looks for the message that stands for a slot: whoever has it holds the slot, and where it is ready nobody does.
+// Where it is gone the slot is taken by nobody, so that it does not become free. A slot is still to be made where
+// nothing was ever put into its queue.
+func (r *run) message(v wire.Sight, t *monitor.Truth, l, s uint8, q amqp.Queue) {
+	if !r.exists(v, q) {
+		r.filled[l] &^= 1 << s
+		t.Pending |= t.Exists & (1 << s)
+		return
+	}
+	var first, same owner
+	ready := false
+	for m := range v.Messages(r.realName(q)) {
+		switch o := (owner{r.connections[m.Conn], m.Channel}); {
+		case r.design.single && (m.Content == nil || r.design.number.of(m.Content) != int(s)):
+			continue
+		case m.Conn == nil:
+			ready = true
+		case o == r.owners[l][s]:
+			same = o
+		case first == owner{}:
+			first = o
+		}
+		r.filled[l] |= 1 << s
+	}
+	if same != (owner{}) { // of several, the holder stays who it was
+		first = same
+	}
+	bit := uint16(1) << s
+	t.Exists |= r.filled[l] & bit
+	switch {
+	case first != owner{}:
+		r.owned(t, l, s, first)
+	case ready:
+	case r.filled[l]&bit == 0:
+		t.Pending |= t.Exists & bit
+	default:
+		t.Taken |= bit
+	}
+}
+
+// consumer looks who consumes the queue that stands for a slot.
+func (r *run) consumer(v wire.Sight, t *monitor.Truth, l, s uint8, q amqp.Queue) {
+	if !r.exists(v, q) {
+		return
+	}
+	t.Exists |= 1 << s
+	var first, same owner
+	for c := range v.Consumers(r.realName(q)) {
+		o := owner{r.connections[c.Conn], c.Channel}
+		if o == r.owners[l][s] {
+			same = o
+		} else if first == (owner{}) {
+			first = o
+		}
+	}
+	if same != (owner{}) {
+		first = same
+	}
+	if first != (owner{}) {
+		r.owned(t, l, s, first)
+	}
+}
+
+// surplus says which messages are too many in a queue whose messages each stand for a slot, or "".
+func (r *run) surplus(v wire.Sight, q amqp.Queue) string {
+	if r.design.holding != byMessage {
+		return ""
+	}
+	var seen [monitor.Slots + 1]int
+	for m := range v.Messages(r.realName(q)) {
+		slot := 1
+		if r.design.single {
+			if slot = r.design.number.of(m.Content); slot > monitor.Slots {
+				continue
+			}
+		}
+		if seen[slot]++; seen[slot] > 1 {
+			return "there is a second message for what one stands for"
+		}
+	}
+	return ""
+}
+
+// channelGone is a channel that the broker has closed, for no reason of its client's.
+func (r *run) channelGone(p *clientState, l *connection, channel uint16) {
+	granted := p.held > 0 && p.grant == l && p.grantedBy == channel
+	p.stale = p.stale || granted
+	r.monitor.ChannelGone(uint8(p.number), granted)
+}
+
+// moves reports whether a command may change who has messages of a queue, or consumes it.
+func moves(m amqp.Command) bool {
+	switch m.Method {
+	case amqp.BasicPublish, amqp.BasicGet, amqp.BasicConsume, amqp.BasicAck, amqp.BasicNack, amqp.TxCommit, amqp.TxRollback, amqp.QueuePurge, amqp.NoMethod:
+		return true
+	}
+	return false
+}
