@@ -141,13 +141,13 @@ func cardProperties(r *Report, s style.Style) []style.Line {
 	}
 	t := style.Table{Right: []bool{false, false, true}}
 	if len(told) > 0 {
-		t.Add(style.Dim.Of("  verdict"), style.Dim.Of("property"), style.Dim.Of("checked"))
+		t.Add(style.Dim.Of("  verdict"), style.Dim.Of("property"), style.Dim.Of("checks"))
 	}
 	for _, p := range told {
 		verdict, _ := r.Verdict(p)
 		checked := ""
 		if verdict != Skipped {
-			checked = style.Grouped(p.Checked) + " ×"
+			checked = style.Grouped(p.Checked)
 		}
 		t.Add(verdictMarks[verdict], style.Plain.Of(p.Property.String()), style.Plain.Of(checked))
 	}

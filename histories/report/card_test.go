@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/historiestest"
@@ -79,6 +80,47 @@ func TestCard(t *testing.T) {
 			t.Fatal(err)
 		}
 		historiestest.Golden(t, name, b.String())
+	}
+}
+
+// TestCardFits: whatever is printed, no line is longer than the terminal is wide, but for what is to be typed; and no word
+// is broken.
+func TestCardFits(t *testing.T) {
+	wide := sampleReport()
+	for i := range wide.Efficiency {
+		wide.Efficiency[i].Count *= 1000
+		wide.Efficiency[i].Channels = spread(0, 1, 2)
+	}
+	wide.Efficiency = append(wide.Efficiency, EfficiencyRow{
+		Operation: "acquire", Situation: "withdrawn or given up", Count: 1_041_061, Commands: spread(5, 54, 10), RoundTrips: spread(3, 21),
+		Unpipelined: spread(5, 41), Channels: spread(0, 3), Connections: spread(0, 1), Budget: &Budget{RoundTrips: 4},
+	})
+	var words []string
+	for _, columns := range []int{80, 90, 100, 120, 160, 200} {
+		var b strings.Builder
+		if err := WriteCard(&b, wide, style.Style{Width: columns}); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			line = strings.TrimSuffix(line, "\n")
+			if !strings.Contains(line, "lockproof ") && utf8.RuneCountInString(line) > columns {
+				t.Errorf("%d columns: %q", columns, line)
+			}
+		}
+		words = append(words, strings.Fields(b.String())...)
+	}
+	var widest strings.Builder
+	if err := WriteCard(&widest, wide, style.Style{Width: 1000}); err != nil {
+		t.Fatal(err)
+	}
+	whole := make(map[string]bool)
+	for _, word := range strings.Fields(widest.String()) {
+		whole[strings.Trim(word, "();")] = true
+	}
+	for _, word := range words {
+		if !whole[strings.Trim(word, "();")] {
+			t.Errorf("%q is no word of the widest card", word)
+		}
 	}
 }
 

@@ -2,56 +2,103 @@ package report
 
 import (
 	"fmt"
+
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// cardEfficiency is the table of what operations cost.
-func cardEfficiency(r *Report, s style.Style) []style.Line {
+// costForm is what is shown of costs.
+type costForm struct {
+	means       bool // beside the extremes
+	unpipelined bool
+	name        int // columns of operations' names; longer ones go on in the next line
+}
+
+// costForms are the forms, the one that shows most first. The last fits into 80 columns, whatever there is to count.
+var costForms = []costForm{{true, true, 60}, {true, false, 60}, {false, true, 60}, {false, false, 60}, {false, false, 22}, {false, false, 18}, {false, false, 14}}
+
+// cardEfficiency is the table of what operations cost, in the form that has the most of those that fit.
+func cardEfficiency(r *Report, s style.Style) (out []style.Line) {
 	if len(r.Efficiency) == 0 {
 		return nil
 	}
+	legend := "    ≤ is the budget"
+	for _, form := range costForms {
+		if out = form.table(r); widest(out) <= s.Columns() {
+			if form.unpipelined {
+				legend += "; unpipelined: the round trips if every reply were waited for"
+			}
+			break
+		}
+	}
+	return append(out, style.Line{style.Dim.Of(legend)})
+}
+
+// widest is the width of the longest of some lines.
+func widest(lines []style.Line) (width int) {
+	for _, l := range lines {
+		width = max(width, l.Width())
+	}
+	return width
+}
+
+func (f costForm) table(r *Report) []style.Line {
 	t := style.Table{Right: []bool{false, true, true, true, true, true, true}}
 	var head []style.Span
-	for _, title := range []string{"  cost of", "count", "commands", "round trips", "unpipelined", "channels", "connections"} {
+	for _, title := range f.columns("  cost of", "count", "commands", "round trips", "unpipelined", "channels", "connections") {
 		head = append(head, style.Dim.Of(title))
 	}
 	t.Add(head...)
 	for i := range r.Efficiency {
-		t.Add(r.Efficiency[i].cells(s)...)
+		f.add(&t, &r.Efficiency[i])
 	}
-	return append(t.Lines(2), style.Line{style.Dim.Of("    ≤ is the budget; unpipelined: the round trips if every reply were waited for")})
+	return t.Lines(2)
 }
 
-func (e *EfficiencyRow) cells(s style.Style) []style.Span {
+// columns are those of some columns that the form has.
+func (f costForm) columns(all ...string) []string {
+	if f.unpipelined {
+		return all
+	}
+	return append(all[:4:4], all[5:]...)
+}
+
+// add adds the row of an operation, and the lines in which its name goes on.
+func (f costForm) add(t *style.Table, e *EfficiencyRow) {
 	name, budget := e.Operation, Budget{-1, -1, -1}
 	if e.Situation != "" {
 		name += ", " + e.Situation
 	}
-	mark := style.Plain.Of("  " + name)
 	if e.Budget != nil {
 		budget = *e.Budget
-		mark.Text = "✓ " + name
+	}
+	lines := style.Wrap(name, f.name)
+	mark := style.Plain.Of("  " + lines[0])
+	if e.Budget != nil {
+		mark.Text = "✓ " + lines[0]
 	}
 	if !e.Within() {
-		mark = style.Red.Of("✗ " + name)
+		mark = style.Red.Of("✗ " + lines[0])
 	}
-	return []style.Span{
-		mark, style.Plain.Of(style.Grouped(e.Count)), cost(e.Commands, -1, s), cost(e.RoundTrips, budget.RoundTrips, s),
-		style.Dim.Of(cost(e.Unpipelined, -1, s).Text), cost(e.Channels, budget.Channels, s), cost(e.Connections, budget.Connections, s),
+	row := []style.Span{mark, style.Plain.Of(style.Grouped(e.Count)), f.cost(e.Commands, -1), f.cost(e.RoundTrips, budget.RoundTrips)}
+	if f.unpipelined {
+		row = append(row, style.Dim.Of(f.cost(e.Unpipelined, -1).Text))
+	}
+	t.Add(append(row, f.cost(e.Channels, budget.Channels), f.cost(e.Connections, budget.Connections))...)
+	for _, rest := range lines[1:] {
+		t.Add(style.Span{Text: "    " + rest, Colour: mark.Colour})
 	}
 }
 
-// cost is what was spent: the mean, the extremes where they differ, and the limit if there is one. In
-// a narrow terminal the extremes alone.
-func cost(spent Spread, limit int, s style.Style) style.Span {
-	text := fmt.Sprintf("%.1f (%d–%d)", spent.Mean(), spent.Min, spent.Max)
+// cost is what was spent: the mean and the extremes where they differ, and the limit if there is one.
+func (f costForm) cost(spent Spread, limit int) style.Span {
+	text := fmt.Sprintf("%d–%d", spent.Min, spent.Max)
 	switch {
 	case spent.Count == 0:
 		text = "–"
 	case spent.Min == spent.Max:
 		text = style.Grouped(spent.Min)
-	case s.Columns() < 100:
-		text = fmt.Sprintf("%d–%d", spent.Min, spent.Max)
+	case f.means:
+		text = fmt.Sprintf("%.1f (%s)", spent.Mean(), text)
 	}
 	if limit < 0 {
 		return style.Plain.Of(text)
