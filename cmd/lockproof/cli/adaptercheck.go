@@ -30,7 +30,8 @@ what was expected and what to do. It shows whether an adapter can be talked to, 
 about whether its lock is any good: that is for prove.
 
 Exit codes: 0 all green, 1 something is red, 2 the check could not be made.`,
-		Args: cobra.NoArgs,
+		Example: `  lockproof adapter-check --exec 'python3 my_adapter.py'`,
+		GroupID: "judge", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	cmd.Flags().StringVar(&f.exec, "exec", "", "the `COMMAND` that starts a client, as a shell takes it")

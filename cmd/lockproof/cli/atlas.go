@@ -30,12 +30,15 @@ func atlasCommand() *cobra.Command {
 		Long: `Answers the questions that the guidelines leave open: for each, configurations of which
 every execution is visited, the verdict on every property, short counterexamples, and
 the command that repeats it. A number of steps is the least there is with no more slots
-and calls; where that is not known, it says "at most". Then it looks for the smallest set of options under
-which all properties are proved, and proves those for any number of clients.
+and calls; where that is not known, it says "at most". Then it looks for the smallest
+set of options under which all properties are proved, and proves those for any number of
+clients.
 
 With --on rabbitmq or --on amqp://… each counterexample is replayed step by step on a
 real RabbitMQ.`,
-		Args: cobra.NoArgs,
+		Example: `  lockproof atlas
+  lockproof atlas --question 1,2 --html atlas.html`,
+		GroupID: "study", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	flags := cmd.Flags()

@@ -34,8 +34,10 @@ errors and their texts included. What it does not have, such as dead letters and
 it refuses with 540 NOT_IMPLEMENTED. Nothing is kept when it ends.
 
 Anybody who reaches its address can use it, with the name and password guest. So it listens
-on this machine alone, unless --listen-anywhere is given. It prints its address first, and when it is interrupted what clients have sent.`,
-		Args: cobra.NoArgs,
+on this machine alone, unless --listen-anywhere is given. It prints its address first, and when
+it is interrupted what clients have sent.`,
+		Example: `  lockproof broker --listen 127.0.0.1:5673`,
+		GroupID: "beside", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:5673", "the `ADDRESS` to listen on; port 0 picks a free one")

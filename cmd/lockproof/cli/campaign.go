@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/histories/outfile"
@@ -28,7 +30,9 @@ shard counts once, and the card is the one that a single machine would have prin
 
 The queue is NATS JetStream: a server in this process without a port, or with --queue a
 server or cluster of yours.`,
-		Args: cobra.NoArgs,
+		Example: `  lockproof campaign run night.json
+  lockproof campaign status night --watch`,
+		GroupID: "study", Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	cmd.AddCommand(campaignRunCommand(), campaignWorkCommand(), campaignStatusCommand(), campaignDeleteCommand())
@@ -92,6 +96,8 @@ before, however that was, the same command goes on where it was left.
 
 Without --queue the campaign runs in this process, with its files in a directory. With
 --queue workers elsewhere take part as well: lockproof campaign work --queue URL.`,
+		Example: `  lockproof campaign run night.json
+  lockproof campaign run night.json --queue nats://host:4222 --html night.html`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
@@ -252,8 +258,9 @@ lockproof, and a target that is somebody else's command must be the same here, u
 same name.
 
 It may be killed at any moment: what it was at is done by another.`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
+		Example: `  lockproof campaign work --queue nats://host:4222`,
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	cmd.Flags().Var(number[int]{&f.workers, 1, manyWorkers}, "workers", "how many work here at once (default one a processor)")
 	f.queueFlags.register(cmd)
@@ -309,6 +316,8 @@ second, violations so far, time left. The name may be left out where there is on
 on the server. With --html it writes the page of what the campaign has come to: whoever
 runs the campaign makes it every ten seconds, and when it is over. Looking changes nothing,
 and neither does it to stop looking.`,
+		Example: `  lockproof campaign status night
+  lockproof campaign status --queue nats://host:4222 --watch --html night.html`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
@@ -350,7 +359,7 @@ func (f *campaignStatusFlags) run(c *cobra.Command, args []string) error {
 	}
 	defer w.Close()
 	live := newProgress()
-	live.on = live.on && f.watch && !f.json && outputStyle().Width > 0
+	changing := live.width != nil && f.watch && !f.json && term.IsTerminal(int(os.Stdout.Fd()))
 	for last := ""; ; {
 		s, err := w.Look(c.Context())
 		if err == nil {
@@ -361,7 +370,7 @@ func (f *campaignStatusFlags) run(c *cobra.Command, args []string) error {
 			return err
 		}
 		over := !f.watch || s.Reported
-		if live.on && !over {
+		if changing && !over {
 			live.say("%s: %s", s.Name, s)
 		} else if said := s.String(); said != last {
 			live.done()
@@ -418,7 +427,8 @@ func campaignDeleteCommand() *cobra.Command {
 		Long: `Deletes a campaign's shards and results from a server. Until then the campaign can be
 gone on with, or its card printed again, with lockproof campaign run. A campaign without
 --queue has a directory: delete that.`,
-		Args: cobra.ExactArgs(1),
+		Example: `  lockproof campaign delete night --queue nats://host:4222`,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.queue == "" {
 				return errors.New("--queue is missing: expected the URL of the campaign's server")

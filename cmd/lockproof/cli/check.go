@@ -31,8 +31,8 @@ func checkCommand() *cobra.Command {
 		Use:   "check FILE",
 		Short: "judge a recorded history: JSON Lines, an array of JSON, or Jepsen's EDN",
 		Long: `Judges a recorded history: lockproof's own JSON Lines, the same as one JSON array,
-or the EDN that Jepsen writes of a mutex or semaphore. Linearizability is decided, and the other properties as far as a
-history alone can show them broken.
+or the EDN that Jepsen writes of a mutex or semaphore. Linearizability is decided, and the
+other properties as far as a history alone can show them broken.
 
 A history that does not say what it is of is taken for that of a mutex; --lock,
 --slots and --permits say otherwise.
@@ -45,17 +45,19 @@ has no owner: any release gives back what anybody holds, and only one of a lock 
 nobody holds breaks the history. A release that failed has no effect; whether its client
 goes on believing that it holds the lock is said by --failed-release, and matters to
 mutual-exclusion only.`,
-		Args: cobra.ExactArgs(1),
+		Example: `  lockproof check history.jsonl
+  lockproof check --lock semaphore --slots 2 --html page.html jepsen.edn`,
+		GroupID: "judge", Args: cobra.ExactArgs(1),
 		RunE: f.run,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.kind, "lock", "mutex", "what a history without a header is of: mutex, semaphore or persistent-mutex")
+	flags.StringVar(&f.kind, "lock", "mutex", "the `TYPE` of lock that a history without a header is of: mutex, semaphore or persistent-mutex")
 	f.slots = 1
 	flags.Var(number[int]{&f.slots, 0, 1<<16 - 1}, "slots", "how many slots it begins with")
 	flags.Var(number[int]{&f.permits, 1, 1 << 30}, "permits", "how many permits a lock has whose history names no slots (default the slots)")
 	flags.BoolVar(&f.strict, "strict", false, "a failed acquire promises that at one moment every slot was taken")
-	flags.StringVar(&f.others, "release-by-others", "reject", "what becomes of a release by another than the holder: reject or allow")
-	flags.StringVar(&f.failed, "failed-release", "ends", "what a release that failed does to its client's belief: ends or keeps it")
+	flags.StringVar(&f.others, "release-by-others", "reject", "the `READING` of a release by another than the holder: reject or allow")
+	flags.StringVar(&f.failed, "failed-release", "ends", "the `READING` of a release that failed: it ends its client's belief, or keeps it")
 	f.registerReport(cmd)
 	return cmd
 }

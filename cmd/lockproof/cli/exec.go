@@ -22,7 +22,7 @@ type execFlags struct {
 func (f *execFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.exec, "exec", "", "judge the lock behind this `COMMAND`, run once for each client")
-	flags.StringVar(&f.lockType, "lock-type", "semaphore", "with --exec, what it is: semaphore, mutex or persistent-mutex")
+	flags.StringVar(&f.lockType, "lock-type", "semaphore", "with --exec, the `TYPE` of lock: semaphore, mutex or persistent-mutex")
 	f.patience = 2 * time.Second
 	flags.Var(span{&f.patience}, "patience", "with --exec, how long a client may send nothing before the others go on without it")
 }
@@ -89,7 +89,7 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	line := newProgress()
+	line := newProgress().within(f.time)
 	res, err := engine.ProveExternal(c.Context(), engine.ExternalConfig{
 		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Options: options,
 		Seed: f.seed, Scenarios: scenarios, Time: f.time, Strategies: cfg.Strategies, Depth: f.depth, Shape: shape,
@@ -99,7 +99,7 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 				line.say("%d properties violated; making executions smaller, try %d", p.Violated, p.Tries)
 				return
 			}
-			line.say("%d of %d scenarios, %d properties violated", p.Scenarios, p.Of, p.Violated)
+			line.part(p.Scenarios, p.Of, "%d of %d scenarios, %d properties violated", p.Scenarios, p.Of, p.Violated)
 		},
 	})
 	line.done()

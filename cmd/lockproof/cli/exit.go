@@ -100,20 +100,21 @@ func troubles(err error) (out []error) {
 
 // hints say what to type where an error does not know that it stands on a command line.
 var hints = []struct {
-	of  error
-	say string
+	of    error
+	say   string
+	names func() []string // one of which may be meant
 }{
-	{engine.ErrUnknownTarget, ": `lockproof list targets` shows them"},
-	{property.ErrUnknown, ": `lockproof list` shows them"},
-	{lock.ErrUnknownOption, ": `lockproof list` shows them"},
-	{external.ErrOtherType, " (--lock-type)"},
+	{engine.ErrUnknownTarget, ": `lockproof list targets` shows them", targetNames},
+	{property.ErrUnknown, ": `lockproof list properties` shows them", propertyNames},
+	{lock.ErrUnknownOption, ": `lockproof list options` shows them", optionNames},
+	{external.ErrOtherType, " (--lock-type)", func() []string { return nil }},
 }
 
 // hint is what to type instead of what led to an error; "" where it says that itself.
 func hint(err error) string {
 	for _, h := range hints {
 		if errors.Is(err, h.of) {
-			return h.say
+			return h.say + didYouMean(quoted(err), h.names())
 		}
 	}
 	return ""

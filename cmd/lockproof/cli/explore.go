@@ -62,7 +62,11 @@ With --exec anybody's lock is visited, in any language: the command is run for e
 client, and every order in which the clients' commands can reach the broker is run from
 its beginning, one of each that differ only in what makes no difference. There are no
 faults then, and, unless said otherwise, 2 clients, 1 slot and no administrator.`,
-		Args: cobra.MaximumNArgs(1),
+		Example: `  lockproof explore --clients 3 --rounds 2 --crashes 1
+  lockproof explore --clients any --slots 1
+  lockproof explore --start slots=1,3 --admin-calls add:1
+  lockproof explore --exec 'python3 my_adapter.py'`,
+		GroupID: "judge", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeTargets,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	f.workload(cmd)
@@ -72,6 +76,16 @@ faults then, and, unless said otherwise, 2 clients, 1 slot and no administrator.
 	f.runs = engine.DefaultExternalRuns
 	cmd.Flags().Var(number[int]{&f.runs, 1, manyScenarios}, "runs", "with --exec, how many executions are run at most")
 	f.outputFlags.register(cmd)
+	section(cmd, "What is judged", "exec", "lock-type", "option", "property", "require", "strict")
+	section(cmd, "Who does what", "clients", "rounds", "admins", "slots", "start", "most-slots", "lock", "calls", "admin-calls")
+	section(cmd, "Faults", "crashes", "drops", "channel-errors", "lost", "restarts", "late")
+	section(cmd, "How it is searched, and how far", "reduce", "workers", "depth", "memory", "storage", "array", "first", "simulate", "seed", "runs", "patience")
+	section(cmd, "Going on later", "checkpoint", "every", "resume")
+	section(cmd, "What is written", "out", "html", "json", "junit")
+	defaults(cmd, map[string]string{
+		"admins": "1; none with --exec", "slots": "2; 1 with --exec", "crashes": "1; any with --clients any, none with --exec",
+	})
+	completeNames(cmd)
 	return cmd
 }
 
@@ -84,8 +98,8 @@ func (f *exploreFlags) workload(cmd *cobra.Command) {
 	flags.Var(startFlag{&f.Start}, "start", "begin with these slots, holes or slots beyond one that are left behind, such as slots=1,3")
 	flags.Var(number[int]{&f.MostSlots, 1, monitor.Slots - 1}, "most-slots", "with any number of clients, how many slots there may be at once (default as many as at first)")
 	flags.StringArrayVar(&f.Names, "lock", nil, "the `NAME` of a lock (default jobs); given twice, clients use the two in turn")
-	flags.StringVar(&f.calls, "calls", "", "what a client calls, such as `acquire,release`")
-	flags.StringVar(&f.adminCalls, "admin-calls", "", "what an administrator calls, such as `remove:1,wait:1`")
+	flags.StringVar(&f.calls, "calls", "", "the `CALLS` of a client, such as acquire,release")
+	flags.StringVar(&f.adminCalls, "admin-calls", "", "the `CALLS` of an administrator, such as remove:1,wait:1")
 	flags.StringArrayVarP(&f.options, "option", "o", nil, "set an option, as `NAME=VALUE`; the command list shows them")
 }
 
@@ -103,12 +117,12 @@ func (f *exploreFlags) searching(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Var(&f.property, "property", "judge only these properties, with commas")
 	flags.BoolVar(&f.strict, "strict", false, "a failed acquire promises that at one moment every slot was taken")
-	flags.StringVar(&f.reduce, "reduce", "symmetry,order,local", "which reductions to use, or none")
+	flags.StringVar(&f.reduce, "reduce", "symmetry,order,local", "a `LIST` of the reductions to use, or none")
 	flags.Var(number[int]{&f.Search.Workers, 1, manyWorkers}, "workers", "how many search at once (default one a processor); the result is the same")
 	flags.Var(number[int]{&f.Search.Depth, 1, 1 << 30}, "depth", "end the search after so many levels")
 	f.memory, f.array = 8192, 64
 	flags.Var(number[int]{&f.memory, 1, manyMiB}, "memory", "end the search at about so many `MiB`")
-	flags.StringVar(&f.storage, "storage", "fingerprints", "how states are kept: fingerprints, exact or bits")
+	flags.StringVar(&f.storage, "storage", "fingerprints", "the `WAY` states are kept: fingerprints, exact or bits")
 	flags.Var(number[int64]{&f.array, 1, manyMiB}, "array", "the size of the array of --storage bits, in `MiB`")
 	flags.BoolVar(&f.Search.First, "first", false, "end the search at the first violation")
 	flags.StringVar(&f.Search.Checkpoint, "checkpoint", "", "leave the search in a `FILE` when it ends early")

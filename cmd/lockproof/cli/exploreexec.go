@@ -40,7 +40,7 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 		Calls: f.Calls, AdminCalls: f.AdminCalls, Runs: f.runs, First: f.Search.First,
 		Properties: judged, Strength: f.Strength, Patience: f.patience, Found: f.found,
 		Progress: func(p engine.Progress) {
-			line.say("%d executions, at most %d, %d properties violated", p.Scenarios, p.Of, p.Violated)
+			line.part(p.Scenarios, p.Of, "%d executions, at most %d, %d properties violated", p.Scenarios, p.Of, p.Violated)
 		},
 	})
 	line.done()

@@ -156,7 +156,14 @@ func (s startFlag) String() string {
 }
 
 // Type implements pflag.Value.
-func (s startFlag) Type() string { return "slots=N,N" }
+func (s startFlag) Type() string { return "SLOTS" }
+
+// defaults says which defaults flags have that depend on others.
+func defaults(cmd *cobra.Command, texts map[string]string) {
+	for name, text := range texts {
+		cmd.Flags().Lookup(name).DefValue = text
+	}
+}
 
 // besideStart refuses a number of slots beside which there are.
 func besideStart(c *cobra.Command) error {

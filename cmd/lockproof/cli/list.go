@@ -3,56 +3,121 @@ package cli
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
+// list is something that there is a list of.
+type list struct {
+	name  string
+	write func(io.Writer) error
+}
+
+var lists = []list{{"targets", listTargets}, {"properties", listProperties}, {"options", listOptions}}
+
 func listCommand() *cobra.Command {
-	lists := map[string]func(io.Writer){"targets": listTargets, "properties": listProperties, "options": listOptions}
+	var names []string
+	for _, l := range lists {
+		names = append(names, l.name)
+	}
 	return &cobra.Command{
-		Use:       "list [targets|properties|options]",
-		Short:     "list targets, properties and options",
-		ValidArgs: []string{"targets", "properties", "options"},
-		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		Use:   "list [targets|properties|options]",
+		Short: "list targets, properties and options",
+		Example: `  lockproof list
+  lockproof list targets`,
+		GroupID: "beside", ValidArgs: names, Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+			w := c.OutOrStdout()
 			if len(args) == 1 {
-				lists[args[0]](w)
-				return w.Flush()
+				i := slices.Index(names, args[0])
+				if i < 0 {
+					return fmt.Errorf("%q: expected one of %s%s", args[0], strings.Join(names, ", "), didYouMean(args[0], names))
+				}
+				return lists[i].write(w)
 			}
-			for i, name := range c.ValidArgs {
+			for i, l := range lists {
 				if i > 0 {
 					fmt.Fprintln(w)
 				}
-				fmt.Fprintf(w, "%s\n", name)
-				lists[name](w)
-				w.Flush() // each list has columns of its own
+				fmt.Fprintf(w, "%s\n", l.name)
+				if err := l.write(w); err != nil {
+					return err
+				}
 			}
 			return nil
 		},
 	}
 }
 
-func listTargets(w io.Writer) {
-	for _, t := range engine.Targets() {
-		fmt.Fprintf(w, "  %s\t%s\n", t.Name, t.Doc)
+// narrowest is the narrowest column that sentences are printed in; where there is none, they are in lines of their own.
+const narrowest = 36
+
+// writeTable writes rows whose last cell goes on in the next line where it must.
+func writeTable(w io.Writer, rows [][]string) error {
+	var t style.Table
+	for _, row := range rows {
+		var cells []style.Span
+		for _, cell := range row[:len(row)-1] {
+			cells = append(cells, style.Plain.Of(cell))
+		}
+		t.Add(cells...)
 	}
+	s := outputStyle()
+	var b strings.Builder
+	for i, l := range t.Lines(2) {
+		words, margin := strings.Fields(rows[i][len(rows[i])-1]), l.Width()+2
+		if len(words) == 0 {
+			s.Paint(&b, l)
+			continue
+		}
+		if s.Columns()-margin < narrowest {
+			s.Paint(&b, l)
+			l, margin = nil, 6
+		}
+		for _, part := range style.Beside(l, words, style.Plain, margin, s.Columns()-margin) {
+			s.Paint(&b, part)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
-func listProperties(w io.Writer) {
+// listTargets lists the locks that are right apart from those with a bug each.
+func listTargets(w io.Writer) error {
+	write := func(title string, targets []*lock.Target) error {
+		fmt.Fprintln(w, title)
+		var rows [][]string
+		for _, t := range targets {
+			rows = append(rows, []string{t.Name, t.Doc})
+		}
+		return writeTable(w, rows)
+	}
+	if err := write("references, which are right:", lock.References); err != nil {
+		return err
+	}
+	return write("mutants, which are a reference with one bug each:", engine.Mutants())
+}
+
+func listProperties(w io.Writer) error {
+	var rows [][]string
 	for _, p := range property.Properties {
-		fmt.Fprintf(w, "  %s\t%s\n", p.Name, p.Sentence)
+		rows = append(rows, []string{p.Name, p.Sentence})
 	}
+	return writeTable(w, rows)
 }
 
-func listOptions(w io.Writer) {
+func listOptions(w io.Writer) error {
 	def := lock.DefaultOptions()
+	rows := [][]string{{"option", "default", "values", ""}}
 	for _, o := range lock.OptionTable {
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", o.Name, o.Get(&def), o.Values, o.Doc)
+		rows = append(rows, []string{o.Name, o.Get(&def), o.Values, o.Doc})
 	}
+	return writeTable(w, rows)
 }

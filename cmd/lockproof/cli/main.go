@@ -115,10 +115,22 @@ Exit codes: 0 everything judged holds, and everything that --require names was j
 4 inconclusive: nothing was judged, a property that --require names was skipped, or one
 is undecided. Where several are true, the first of 1, 3, 2, 4 is told: a file that could
 not be written is an error of its own, and hides no violation. Files are tried before the
-run.`,
+run.
+
+What is printed is as wide as the terminal; elsewhere as COLUMNS says, or 100 columns. How far
+a run is goes to standard error: on a terminal in a line that changes, elsewhere in a line
+every ten seconds. NO_COLOR leaves colours out.
+
+Names of commands, flags and targets are completed in the shell: lockproof completion --help
+says how.`,
+		Example: `  lockproof prove                                      the reference semaphore, in a few seconds
+  lockproof prove locked-is-success                    a lock with a bug, and what it comes to
+  lockproof prove --exec 'python3 my_adapter.py'       your own lock, in any language
+  lockproof replay counterexamples/FILE                look at what was found`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Version:       version(),
+		Args:          unknownCommand,
 
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
 			if err := notEmpty(c); err != nil {
@@ -132,8 +144,9 @@ run.`,
 
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.SetFlagErrorFunc(numberExpected)
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(unknownFlag)
+	root.SetVersionTemplate("lockproof {{.Version}}\n")
+	arrange(root)
 	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), checkCommand(), mutantsCommand(), campaignCommand(), listCommand(), brokerCommand(), adapterCheckCommand(), versionCommand())
 	return root
 }

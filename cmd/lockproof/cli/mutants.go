@@ -21,6 +21,9 @@ func mutantsCommand() *cobra.Command {
 		Long: `Runs every mutant (the reference with one bug each) until the property that it was made
 to break is seen broken, and prints how many scenarios that took and how many steps the
 minimised counterexample has. A mutant that survives is a failure of the prover.`,
+		Example: `  lockproof mutants
+  lockproof mutants locked-is-success reconnects`,
+		GroupID: "study", ValidArgsFunction: completeTargets,
 		RunE: func(c *cobra.Command, args []string) error { return killAll(c, args, seed, limit) },
 	}
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "what decides every scenario")
@@ -36,7 +39,7 @@ func killAll(c *cobra.Command, names []string, seed uint64, limit int) error {
 	var all []*engine.Killed
 	line := newProgress()
 	for i, m := range mutants {
-		line.say("%d of %d mutants, %s", i, len(mutants), m.Name)
+		line.part(i, len(mutants), "%d of %d mutants, %s", i, len(mutants), m.Name)
 		k, err := engine.Kill(c.Context(), m, seed, limit)
 		if err != nil {
 			return err

@@ -55,26 +55,37 @@ was made is deleted at the end, and what a killed run has left is deleted by the
 
 How many clients, administrators, slots, rounds, crashes and restarts there are is drawn
 for each scenario, unless a flag says it.`,
-		Args: cobra.MaximumNArgs(1),
+		Example: `  lockproof prove
+  lockproof prove locked-is-success --html page.html
+  lockproof prove --exec 'python3 my_adapter.py' --require all
+  lockproof prove --on rabbitmq --rounds 100`,
+		GroupID: "judge", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeTargets,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	flags := cmd.Flags()
 	f.scenarios = engine.DefaultScenarios
 	flags.Uint64Var(&f.seed, "seed", 1, "what decides every scenario")
 	flags.Var(number[int]{&f.scenarios, 1, manyScenarios}, "scenarios", "how many to run")
+	defaults(cmd, map[string]string{"scenarios": fmt.Sprintf("%d; %d with --exec", engine.DefaultScenarios, engine.DefaultExternalScenarios)})
 	flags.Var(span{&f.time}, "time", "end the run earlier, such as 30s; a quarter of it is kept for making counterexamples smaller")
-	flags.StringVar(&f.strategy, "strategy", "", "how schedules are drawn: random or pct (default both)")
+	flags.StringVar(&f.strategy, "strategy", "", "the `WAY` schedules are drawn: random or pct (default both)")
 	flags.Var(number[int]{&f.depth, 1, 64}, "depth", "PCT's depth (default drawn from 2 to 5)")
 	flags.BoolVar(&f.strict, "strict", false, "a failed acquire promises that at one moment every slot was taken")
 	flags.StringArrayVarP(&f.options, "option", "o", nil, "fix an option, as `NAME=VALUE`; the command list shows them")
 	flags.Var(&f.property, "property", "judge only these properties, with commas")
 	flags.BoolVar(&f.first, "first", false, "end the run at the first violation")
 	flags.Var(number[int]{&f.workers, 1, manyWorkers}, "workers", "how many run at once (default one a processor); the result is the same")
-	flags.StringVar(&f.way, "stress", "", "with --exec, no schedule: many clients at once on a real broker, `straight` or through a proxy that counts (proxy)")
+	flags.StringVar(&f.way, "stress", "", "with --exec, no schedule: many clients at once on a real broker; the `WAY` there is straight, or proxy, which counts")
 	f.execFlags.register(cmd)
 	f.onFlags.register(cmd)
 	f.shapeFlags.register(cmd)
 	f.outputFlags.register(cmd)
+	section(cmd, "What is judged", "exec", "lock-type", "option", "property", "require", "strict")
+	section(cmd, "Where", "on", "broker", "stress")
+	section(cmd, "Which executions, and how many", "scenarios", "seed", "strategy", "depth", "time", "first", "workers", "patience")
+	section(cmd, "What happens in each", "clients", "admins", "slots", "start", "rounds", "crashes", "restarts")
+	section(cmd, "What is written", "out", "html", "json", "junit")
+	completeNames(cmd)
 	return cmd
 }
 
@@ -98,9 +109,9 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 	if cfg.Shape, err = f.shape(c, cfg.Target.Kind); err != nil {
 		return err
 	}
-	line := newProgress()
+	line := newProgress().within(f.time)
 	cfg.Progress = func(p engine.Progress) {
-		line.say("%d of %d scenarios, %d properties violated", p.Scenarios, p.Of, p.Violated)
+		line.part(p.Scenarios, p.Of, "%d of %d scenarios, %d properties violated", p.Scenarios, p.Of, p.Violated)
 	}
 	cfg.Found = f.found
 	res, err := engine.Prove(c.Context(), cfg)

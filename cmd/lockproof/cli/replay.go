@@ -25,8 +25,8 @@ const simulated = "simulated"
 type onFlags struct{ on, broker string }
 
 func (f *onFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.on, "on", simulated, "the broker: simulated, rabbitmq (found or started), or an amqp:// address")
-	cmd.Flags().StringVar(&f.broker, "broker", "", "the amqp:// address of a RabbitMQ; the same as --on")
+	cmd.Flags().StringVar(&f.on, "on", simulated, "the `BROKER`: simulated, rabbitmq (found or started), or an amqp:// address")
+	cmd.Flags().StringVar(&f.broker, "broker", "", "the amqp:// `URL` of a RabbitMQ; the same as --on")
 }
 
 // real reports whether a real broker is asked for, and its address if one is named.
@@ -113,7 +113,10 @@ and run only if you say so: on a terminal you are asked, elsewhere --run-exec sa
 
 A program is tried up to five times, with new processes each time, until it shows the
 violation. The exit code is 1 if the property is violated again, and 0 if it is not.`,
-		Args: cobra.ExactArgs(1),
+		Example: `  lockproof replay counterexamples/locked-is-success.mutual-exclusion.json
+  lockproof replay --on rabbitmq counterexamples/locked-is-success.mutual-exclusion.json
+  lockproof replay --run-exec --html page.html counterexamples/my-locks.no-leak.json`,
+		GroupID: "look", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := on.check(c); err != nil {
 				return err

@@ -31,7 +31,7 @@ func (f *proveFlags) stress(c *cobra.Command, cfg engine.Config) error {
 		return err
 	}
 	line := newProgress()
-	s.Load.Progress = func(rounds, of int) { line.say("round %d of %d on %s", rounds, of, broker.Version) }
+	s.Load.Progress = func(rounds, of int) { line.part(rounds, of, "round %d of %d on %s", rounds, of, broker.Version) }
 	res, err := engine.Stress(c.Context(), broker, s)
 	line.done()
 	if res == nil {

@@ -40,7 +40,7 @@ func (f *proveFlags) stressExternal(c *cobra.Command, kind lock.Kind, options ma
 		tell("straight, so that it is not seen what the clients make: what has other names than the guidelines' stays on " + broker.Version)
 	}
 	line := newProgress()
-	load.Progress = func(rounds, of int) { line.say("round %d of %d on %s", rounds, of, broker.Version) }
+	load.Progress = func(rounds, of int) { line.part(rounds, of, "round %d of %d on %s", rounds, of, broker.Version) }
 	told := make(map[string]any)
 	for name, value := range options {
 		told[name] = value

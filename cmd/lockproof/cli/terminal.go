@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/term"
 
@@ -15,18 +15,26 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// outputStyle is what standard output can show.
+// widest is the widest that anything is printed: longer lines are not read any more.
+const widest = 160
+
+// outputStyle is what standard output can show. A terminal says how wide it is; elsewhere COLUMNS does, and without it there
+// are as many as a log is read in.
 func outputStyle() style.Style {
 	fd := int(os.Stdout.Fd())
 	if !term.IsTerminal(fd) {
-		return style.Style{}
+		width, err := strconv.Atoi(os.Getenv("COLUMNS"))
+		if err != nil {
+			width = 0
+		}
+		return style.Style{Width: min(width, widest)}
 	}
 	width, _, err := term.GetSize(fd)
 	if err != nil {
 		width = 0
 	}
 	_, plain := os.LookupEnv("NO_COLOR")
-	return style.Style{Width: min(width, 160), Color: !plain}
+	return style.Style{Width: min(width, widest), Color: !plain}
 }
 
 // interactive reports whether somebody is there who can be asked.
@@ -49,36 +57,6 @@ func ask(ctx context.Context, in io.Reader, out io.Writer, question string) (boo
 		return answer == "y" || answer == "yes", nil
 	case <-ctx.Done():
 		return false, ctx.Err()
-	}
-}
-
-// progress writes a line on a terminal's standard error that keeps changing, and nothing in a pipe.
-type progress struct {
-	on   bool
-	last time.Time
-}
-
-func newProgress() *progress { return &progress{on: term.IsTerminal(int(os.Stderr.Fd()))} }
-
-// progressEvery is how often the line changes.
-const progressEvery = 100 * time.Millisecond
-
-func (p *progress) say(format string, args ...any) {
-	if !p.on || time.Since(p.last) < progressEvery {
-		return
-	}
-	p.last = time.Now()
-	text := []rune(safetext.OneLine(fmt.Sprintf(format, args...)))
-	if width, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil && width > 1 && len(text) >= width { // it could not be taken away
-		text = append(text[:width-2], '…')
-	}
-	fmt.Fprint(os.Stderr, "\r\x1b[K", string(text))
-}
-
-// done takes the line away.
-func (p *progress) done() {
-	if p.on {
-		fmt.Fprint(os.Stderr, "\r\x1b[K")
 	}
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -11,12 +12,39 @@ import (
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "print the version",
-		Args:  cobra.NoArgs,
+		Use:     "version",
+		Short:   "print the version",
+		Example: `  lockproof version`,
+		GroupID: "beside", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			fmt.Fprintf(c.OutOrStdout(), "lockproof %s %s %s/%s\n", engine.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return nil
+			_, err := fmt.Fprintln(c.OutOrStdout(), "lockproof", version())
+			return err
 		},
 	}
+}
+
+// version is the version, what it was built from, by which Go, and for what.
+func version() string {
+	return fmt.Sprintf("%s%s %s %s/%s", engine.Version, builtFrom(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// builtFrom is the commit that the program was built from, as far as that was kept.
+func builtFrom() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	commit, changed := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			commit = s.Value[:min(len(s.Value), 12)]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			changed = ", with changes"
+		}
+	}
+	if commit == "" {
+		return ""
+	}
+	return " (commit " + commit + changed + ")"
 }

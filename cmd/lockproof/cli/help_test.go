@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// commands are all commands that users see.
+func commands(c *cobra.Command) (all []*cobra.Command) {
+	all = append(all, c)
+	for _, sub := range c.Commands() {
+		all = append(all, commands(sub)...)
+	}
+	return all
+}
+
+// exampleWords are the words of a line of an example, as a shell takes them.
+func exampleWords(line string) (words []string) {
+	line, _, _ = strings.Cut(line, "  ") // what it is for
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 1 {
+			words = append(words, part)
+			continue
+		}
+		words = append(words, strings.Fields(part)...)
+	}
+	return words
+}
+
+// TestHelp: each command has a purpose and examples that it takes; no placeholder can be taken for a value; nothing is
+// wider than a terminal usually is.
+func TestHelp(t *testing.T) {
+	root := rootCommand()
+	for _, c := range commands(root) {
+		if c.Parent() == root && c.GroupID == "" {
+			t.Errorf("%s is in no group", c.CommandPath())
+		}
+		if c.Example == "" {
+			t.Errorf("%s has no example", c.CommandPath())
+		}
+		for line := range strings.Lines(c.Example) {
+			words := exampleWords(strings.TrimSpace(line))
+			command, rest, err := root.Find(words[1:])
+			if err == nil {
+				err = command.ParseFlags(rest)
+			}
+			if err == nil {
+				err = command.ValidateArgs(command.Flags().Args())
+			}
+			if words[0] != "lockproof" || err != nil {
+				t.Errorf("%s: %q: %v", c.CommandPath(), words, err)
+			}
+		}
+		c.Flags().VisitAll(func(flag *pflag.Flag) {
+			shown := *flag
+			shown.Value = shownAs{flag.Value}
+			if name, _ := pflag.UnquoteUsage(&shown); name != strings.ToUpper(name) && name != "MiB" {
+				t.Errorf("%s --%s %s: expected a placeholder in capitals", c.CommandPath(), flag.Name, name)
+			}
+		})
+		var help bytes.Buffer
+		c.SetOut(&help)
+		if err := c.Help(); err != nil {
+			t.Error(err)
+		}
+		for line := range strings.Lines(help.String()) {
+			if utf8.RuneCountInString(line) > 101 || strings.Contains(line, "default [") {
+				t.Errorf("%s: %q", c.CommandPath(), line)
+			}
+		}
+	}
+}
+
+// TestHelpDefaults: the defaults that help tells of are those that each sort of run has.
+func TestHelpDefaults(t *testing.T) {
+	for command, flags := range map[string]map[string]string{
+		"prove":   {"scenarios": "100000; 2000 with --exec", "clients": "drawn; 5 under stress", "crashes": "drawn; 0.02 under stress"},
+		"explore": {"clients": "2", "admins": "1; none with --exec", "slots": "2; 1 with --exec", "crashes": "1; any with --clients any, none with --exec"},
+	} {
+		c, _, err := rootCommand().Find([]string{command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range flags {
+			if got := c.Flags().Lookup(name).DefValue; got != want {
+				t.Errorf("%s --%s: %q, expected %q", command, name, got, want)
+			}
+		}
+	}
+}
+
+// TestListsFit: lists are as wide as COLUMNS says, and references stand apart from mutants.
+func TestListsFit(t *testing.T) {
+	for columns, wide := range map[string]int{"80": 80, "200": 160, "": 100, "many": 100} {
+		t.Setenv("COLUMNS", columns)
+		var out, errs bytes.Buffer
+		if code := run([]string{"list"}, &out, &errs); code != exitHolds {
+			t.Fatal(errs.String())
+		}
+		longest := 0
+		for line := range strings.Lines(out.String()) {
+			longest = max(longest, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")))
+		}
+		if longest > wide || longest < wide-20 {
+			t.Errorf("COLUMNS=%q: the longest line has %d columns", columns, longest)
+		}
+		references, mutants, found := strings.Cut(out.String(), "mutants, which are a reference with one bug each:\n")
+		if !found || !strings.Contains(references, "  persistent-mutex  ") || strings.Contains(references, "locked-is-success") || !strings.Contains(mutants, "  locked-is-success ") {
+			t.Error(out.String())
+		}
+	}
+}
+
+// TestMeant: names that a word is like are found, and none where it is like none.
+func TestMeant(t *testing.T) {
+	names := []string{"prove", "explore", "replay", "mutual-exclusion", "no-leak"}
+	for word, want := range map[string]string{
+		"prov": "prove", "porve": "prove", "proove": "prove", "expl": "explore", "reply": "replay", "mutal-exclusoin": "mutual-exclusion",
+		"no-leaks": "no-leak", "sofa": "", "": "", "x": "", "frobnicate": "", "mutual": "mutual-exclusion",
+	} {
+		if got := meant(word, names); got != want {
+			t.Errorf("%q: %q, expected %q", word, got, want)
+		}
+	}
+}
+
+// TestProgress: on a terminal a line changes ten times a second, elsewhere there is one every ten seconds; the time left is
+// told once something is known of it, and never more than the run may take.
+func TestProgress(t *testing.T) {
+	var out strings.Builder
+	clock := time.Unix(0, 0)
+	p := &progress{out: &out, now: func() time.Time { return clock }, began: clock, last: clock}
+	after := func(wait time.Duration, done int, want string) {
+		t.Helper()
+		out.Reset()
+		clock = clock.Add(wait)
+		p.part(done, 100, "%d of 100", done)
+		if out.String() != want {
+			t.Errorf("after %v: %q, expected %q", wait, out.String(), want)
+		}
+	}
+	after(9*time.Second, 10, "")
+	after(time.Second, 10, "lockproof: 10 of 100, about 1m30s left\n")
+	after(9*time.Second, 90, "")
+	p.limit = 21 * time.Second
+	after(time.Second, 50, "lockproof: 50 of 100, at most 1s left\n")
+	after(10*time.Second, 60, "lockproof: 60 of 100, at most 0s left\n")
+	p.limit, p.width = 0, func() int { return 80 }
+	after(50*time.Millisecond, 60, "")
+	after(70*time.Second, 100, "\r\x1b[K100 of 100, about 0s left")
+	p.width = func() int { return 12 }
+	after(time.Second, 100, "\r\x1b[K100 of 100…")
+	p.began = clock
+	p.width = func() int { return 80 }
+	after(500*time.Millisecond, 50, "\r\x1b[K50 of 100")
+}

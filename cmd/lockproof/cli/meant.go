@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// meant is the name among some that a word is most like, "" where it is like none.
+func meant(word string, names []string) string {
+	best, nearest := "", min(len(word)/3, 3)+1
+	for _, name := range names {
+		if d := distance(word, name); d < nearest {
+			best, nearest = name, d
+		}
+	}
+	if best == "" && len(word) >= 3 { // or what has been typed so far
+		if i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, word) }); i >= 0 {
+			best = names[i]
+		}
+	}
+	return best
+}
+
+// distance is how many letters are to be put in, left out, changed, or exchanged with their neighbour, to have one word be
+// the other.
+func distance(a, b string) int {
+	s, t := []rune(a), []rune(b)
+	before, last, next := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range s {
+		next[0] = i + 1
+		for j := range t {
+			cost := 1
+			if s[i] == t[j] {
+				cost = 0
+			}
+			next[j+1] = min(last[j]+cost, last[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && s[i] == t[j-1] && s[i-1] == t[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
+		}
+		before, last, next = last, next, before
+	}
+	return last[len(t)]
+}
+
+// didYouMean is what is said where a word is like a name, "" where it is not.
+func didYouMean(word string, names []string) string {
+	if name := meant(word, names); name != "" {
+		return fmt.Sprintf("; did you mean %s?", name)
+	}
+	return ""
+}
+
+// quoted is the first word in quotation marks in an error: the name that is not known.
+func quoted(err error) string {
+	_, text, _ := strings.Cut(err.Error(), `"`)
+	text, found := strconv.QuotedPrefix(`"` + text)
+	if found != nil {
+		return ""
+	}
+	word, _ := strconv.Unquote(text) // QuotedPrefix has checked it
+	return word
+}
+
+// unknownCommand refuses what is no command.
+func unknownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), didYouMean(args[0], names))
+}
+
+// unknownFlag says of a flag that is none which is meant, and of a flag's value that is no number what was expected.
+func unknownFlag(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return numberExpected(c, err)
+	}
+	var names []string
+	c.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	if name := meant(unknown.GetSpecifiedName(), names); name != "" {
+		return fmt.Errorf("%w; did you mean --%s?", err, name)
+	}
+	return fmt.Errorf("%w; %s --help shows those that there are", err, c.CommandPath())
+}
+
+func targetNames() (names []string) {
+	for _, t := range engine.Targets() {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+func propertyNames() (names []string) {
+	for _, p := range property.Properties {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+func optionNames() (names []string) {
+	for _, o := range lock.OptionTable {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// completeTargets completes the name of a target.
+func completeTargets(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return targetNames(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeNames has the values of a command's flags completed that are names.
+func completeNames(cmd *cobra.Command) {
+	for flag, names := range map[string]func() []string{"property": propertyNames, "require": propertyNames, "option": optionNames} {
+		if cmd.Flags().Lookup(flag) == nil {
+			continue
+		}
+		err := cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return names(), cobra.ShellCompDirectiveNoFileComp
+		})
+		if err != nil {
+			panic(err) // it was registered before
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/lockproof/lockproof/histories/safetext"
+)
+
+// How often it is told how far a run is: on a terminal by a line that keeps changing, elsewhere by a line each time.
+const (
+	progressEvery     = 100 * time.Millisecond
+	progressEveryLine = 10 * time.Second
+)
+
+// progress tells on standard error how far a run is.
+type progress struct {
+	out   io.Writer
+	now   func() time.Time
+	width func() int // of the terminal; nil is none
+	limit time.Duration
+	began time.Time
+	last  time.Time
+}
+
+func newProgress() *progress {
+	p := &progress{out: os.Stderr, now: time.Now}
+	if fd := int(os.Stderr.Fd()); term.IsTerminal(fd) {
+		p.width = func() int {
+			width, _, err := term.GetSize(fd)
+			if err != nil {
+				return 0
+			}
+			return width
+		}
+	}
+	p.began = p.now()
+	p.last = p.began
+	return p
+}
+
+// within has the run end after so long, if that is not 0.
+func (p *progress) within(limit time.Duration) *progress {
+	p.limit = limit
+	return p
+}
+
+// say says how far a run is, if it is time to.
+func (p *progress) say(format string, args ...any) { p.part(0, 0, format, args...) }
+
+// part says how far a run is of which so much is done, and how long the rest will take.
+func (p *progress) part(done, of int, format string, args ...any) {
+	every := progressEvery
+	if p.width == nil {
+		every = progressEveryLine
+	}
+	now := p.now()
+	if now.Sub(p.last) < every {
+		return
+	}
+	p.last = now
+	text := safetext.OneLine(fmt.Sprintf(format, args...) + p.left(now.Sub(p.began), done, of))
+	if p.width == nil {
+		fmt.Fprintln(p.out, "lockproof:", text)
+		return
+	}
+	shown := []rune(text)
+	if width := p.width(); width > 1 && len(shown) >= width { // it could not be taken away
+		shown = append(shown[:width-2], '…')
+	}
+	fmt.Fprint(p.out, "\r\x1b[K", string(shown))
+}
+
+// left is how long the rest will take, in words: at the rate so far, and no longer than the run may take.
+func (p *progress) left(took time.Duration, done, of int) string {
+	const soon = time.Second // before that nothing is known
+	if took < soon {
+		return ""
+	}
+	rest := p.limit - took
+	about := "at most "
+	if done > 0 && of > 0 {
+		if rate := time.Duration(float64(took) / float64(done) * float64(max(of-done, 0))); p.limit == 0 || rate < rest {
+			rest, about = rate, "about "
+		}
+	} else if p.limit == 0 {
+		return ""
+	}
+	return ", " + about + max(rest, 0).Round(time.Second).String() + " left"
+}
+
+// done takes the line away.
+func (p *progress) done() {
+	if p.width != nil {
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+}
