@@ -133,7 +133,7 @@ func (c ExternalConfig) run() (*externalRun, error) {
 func (f *externalRun) concluded(ctx context.Context, began time.Time) *Result {
 	res := f.result()
 	res.Report = f.report()
-	res.Report.Elapsed = time.Since(began)
+	res.Report.Elapsed, res.Report.Spent = time.Since(began), f.spent.Words()
 	res.Report.Interrupted = ctx.Err() != nil
 	return res
 }

@@ -95,7 +95,8 @@ func ExploreExternal(ctx context.Context, c ExternalExploreConfig) (_ *Result, e
 	res := run.result()
 	res.Report = run.report()
 	res.Report.Bounds = run.bounds(&e, &sc)
-	res.Report.Elapsed = time.Since(began)
+	run.spent = w.runner.Spent()
+	res.Report.Elapsed, res.Report.Spent = time.Since(began), run.spent.Words()
 	res.Report.Interrupted = ctx.Err() != nil
 	return res, nil
 }

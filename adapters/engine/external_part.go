@@ -62,7 +62,9 @@ func ConcludeExternal(ctx context.Context, c ExternalConfig, p *ExternalPart) (*
 			return nil, err
 		}
 	}
-	return run.concluded(ctx, began), nil
+	res := run.concluded(ctx, began)
+	res.Report.Spent = nil // that of the parts is not known
+	return res, nil
 }
 
 // Merge adds what other scenarios of the same run came to. The parts are told in the order of their scenarios.

@@ -30,7 +30,8 @@ type externalRun struct {
 	renewed   int                 // executions that had fresh clients because of that
 	exploring bool                // every order of commands is visited; no fault happens, and no cost is measured
 	tries     int
-	dear      property.Set // of those that are measured: what was seen violated for certain
+	spent     external.Spent // of all workers
+	dear      property.Set   // of those that are measured: what was seen violated for certain
 	externalSum
 }
 
@@ -82,6 +83,8 @@ func (f *externalRun) run(ctx context.Context, from, to int, shrink bool) error 
 		errs = append(errs, f.shrink(ctx, workers))
 	}
 	for _, w := range workers {
+		spent := w.runner.Spent()
+		f.spent.Add(&spent)
 		errs = append(errs, w.runner.Close())
 	}
 	for _, err := range errs { // one is enough: the others tend to be the same

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
@@ -103,11 +104,13 @@ func (a *clientHandle) begin(ctx context.Context) error {
 // start starts the client.
 func (a *clientHandle) start(ctx context.Context) error {
 	s := a.runner
-	url, err := s.urlFor(a.server)
+	began := time.Now()
+	defer func() { s.spent.Started, s.spent.Starting = s.spent.Started+1, s.spent.Starting+time.Since(began) }()
+	client, err := a.find(ctx)
 	if err != nil {
 		return err
 	}
-	client, err := s.config.Starter.Start(ctx, a.number)
+	url, err := s.urlFor(a.server)
 	if err != nil {
 		return err
 	}
@@ -118,6 +121,14 @@ func (a *clientHandle) start(ctx context.Context) error {
 	a.about, err = introduce(ctx, client, Setup{Client: nameOf(a.number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
 	s.about = a.about
 	return err
+}
+
+// find is a client that stands ready, or else a new one.
+func (a *clientHandle) find(ctx context.Context) (Client, error) {
+	if client := a.adopt(); client != nil {
+		return client, nil
+	}
+	return a.runner.config.Starter.Start(ctx, a.number)
 }
 
 // reset has the client acquire a lock that nobody uses, so that the connection and the channels are there

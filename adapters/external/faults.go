@@ -127,10 +127,11 @@ func (r *run) crash(c uint8, late bool) {
 		process = p.process
 	}
 	open := r.open(p)
-	p.dead, p.busy = true, false
+	p.dead, p.busy, r.crashes = true, false, true
 	if err := p.kill(); err != nil {
 		r.record.trouble = errors.Join(r.record.trouble, err)
 	}
+	r.prepare(r.lost())
 	r.event(history.Crash, process)
 	r.monitor.Crash(c)
 	for _, l := range open {
@@ -140,6 +141,16 @@ func (r *run) crash(c uint8, late bool) {
 			r.lose(l, c, byFault)
 		}
 	}
+}
+
+// lost is how many clients have crashed.
+func (r *run) lost() (n int) {
+	for i := range r.clients {
+		if r.clients[i].dead {
+			n++
+		}
+	}
+	return n
 }
 
 // drop has the broker drop one of a client's connections, in the order in which they were opened, or all where

@@ -84,9 +84,10 @@ func (s *Runner) outrun(ctx context.Context, a *clientHandle) (came bool, err er
 	return came, nil
 }
 
-// awaitBatch waits, in a run that is measured, for more of what a client writes in one go.
+// awaitBatch waits, in a run that is measured with more patience than others, for more of what a client writes in one go.
+// Where it was seen to write more, or is new, that was waited for when the message came to the gate.
 func (r *run) awaitBatch(p *clientState) error {
-	if r.burst == 0 {
+	if r.burst <= r.config.Batch {
 		return nil
 	}
 	_, err := r.wait(r.ctx, r.burst, func() bool { return !p.likelyBatch() })

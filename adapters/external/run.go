@@ -119,7 +119,11 @@ func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser
 		}
 	}
 	defer func() { s.cutShort = err != nil }()
-	r, err := s.begin(ctx, sc)
+	var r *run
+	err = s.spent.reset(func() error {
+		r, err = s.begin(ctx, sc)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +139,7 @@ func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser
 	if over {
 		r.audit()
 	}
-	if err := r.end(over); err != nil {
+	if err := s.spent.reset(func() error { return r.end(over) }); err != nil {
 		return nil, err
 	}
 	if r.disagreement = r.broker.disagreement(); r.disagreement != "" {

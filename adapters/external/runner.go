@@ -66,6 +66,9 @@ type Runner struct {
 	fallen error
 	// cutShort says that a run was not brought to its end: whoever took part in it may still be in its midst.
 	cutShort bool
+	spent    Spent
+	spares   []*spare
+	crashes  bool // clients do, in scenarios
 
 	// What the gate knows, under mu. wake says that it has changed.
 	mu          sync.Mutex
@@ -94,7 +97,7 @@ func NewRunner(ctx context.Context, c Config) (*Runner, error) {
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	err := s.connect()
 	if err == nil {
-		err = s.start(ctx)
+		err = s.spent.reset(func() error { return s.start(ctx) })
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -125,12 +128,14 @@ func (s *Runner) start(ctx context.Context) error {
 // Renew ends all clients and starts new ones with a broker of their own, as [NewRunner] does: nothing that was
 // done before reaches the runs to come.
 func (s *Runner) Renew(ctx context.Context) error {
-	if err := s.deleteAll(); err != nil {
+	return s.spent.reset(func() error {
+		if err := s.deleteAll(); err != nil {
+			return err
+		}
+		err := s.start(ctx)
+		s.cutShort = err != nil
 		return err
-	}
-	err := s.start(ctx)
-	s.cutShort = err != nil
-	return err
+	})
 }
 
 // About is what the clients say of themselves.
@@ -182,6 +187,10 @@ func (s *Runner) shutDown() error {
 	for _, a := range s.handles {
 		errs = append(errs, a.server.Close())
 	}
+	for _, p := range s.spares {
+		errs = append(errs, p.end())
+	}
+	s.spares = nil
 	s.mu.Lock()
 	s.handles, s.connections, s.open = nil, make(map[*wire.Conn]*connection), true
 	s.mu.Unlock()
@@ -193,9 +202,7 @@ func (s *Runner) startClients(ctx context.Context, n int) error {
 	for len(s.handles) <= n {
 		a := &clientHandle{runner: s, number: len(s.handles)}
 		a.host = a
-		server, err := wire.Listen("127.0.0.1:0", wire.Config{
-			Backend: s.broker, Gate: &gate{runner: s, client: a}, MaxConnections: maxConnections, MaxHandshake: startLimit,
-		})
+		server, err := s.listenFor(&gate{runner: s, client: a})
 		if err != nil {
 			return err
 		}
@@ -209,7 +216,15 @@ func (s *Runner) startClients(ctx context.Context, n int) error {
 			return fmt.Errorf("client %d: %w", a.number, err)
 		}
 	}
+	if s.crashes {
+		s.prepare(1)
+	}
 	return nil
+}
+
+// listenFor is an address at which a client finds the broker.
+func (s *Runner) listenFor(g *gate) (*wire.Server, error) {
+	return wire.Listen("127.0.0.1:0", wire.Config{Backend: s.broker, Gate: g, MaxConnections: maxConnections, MaxHandshake: startLimit})
 }
 
 // notify says that something has changed.
@@ -240,21 +255,26 @@ func (s *Runner) gate(open bool) {
 // false if that takes longer than it may, and an error where a client has taken more than it may.
 func (s *Runner) wait(ctx context.Context, limit time.Duration, holds func() bool) (bool, error) {
 	var late <-chan time.Time
+	var began time.Time
 	for {
 		s.mu.Lock()
 		ok, excess := holds(), s.excess
 		s.mu.Unlock()
+		if (ok || excess != nil) && late != nil {
+			s.spent.waited(time.Since(began), true)
+		}
 		if ok || excess != nil {
 			return ok, excess
 		}
 		if late == nil {
 			timer := time.NewTimer(limit)
 			defer timer.Stop()
-			late = timer.C
+			late, began = timer.C, time.Now()
 		}
 		select {
 		case <-s.wake:
 		case <-late:
+			s.spent.waited(time.Since(began), false)
 			return false, nil
 		case <-ctx.Done():
 			return false, ctx.Err()

@@ -42,13 +42,16 @@ const MaxRequest = 32 << 10
 
 // Initialize starts the process and makes the first call.
 func (c *Client) Initialize(ctx context.Context, in external.Setup) (external.About, error) {
-	child, err := c.starter.start(in.URL)
-	if err != nil {
-		return external.About{}, err
+	if c.child == nil {
+		child, err := c.starter.start(in.URL)
+		if err != nil {
+			return external.About{}, err
+		}
+		c.begun(child)
 	}
-	c.child = child
-	c.readers.Go(func() { _, _ = copyAll(&c.stderr, child.stderr) })
-	go c.read()
+	c.mu.Lock()
+	c.name = in.Client
+	c.mu.Unlock()
 	limit := c.starter.Limit
 	if limit == 0 {
 		limit = DefaultLimit
@@ -73,6 +76,13 @@ func (c *Client) Initialize(ctx context.Context, in external.Setup) (external.Ab
 		return about, c.protocolError(err.Error())
 	}
 	return about, nil
+}
+
+// begun takes the process that the client is, and listens to it.
+func (c *Client) begun(child *child) {
+	c.child = child
+	c.readers.Go(func() { _, _ = copyAll(&c.stderr, child.stderr) })
+	go c.read()
 }
 
 // Call carries out one operation.

@@ -38,6 +38,17 @@ func (s *Starter) Start(_ context.Context, number int) (external.Client, error) 
 	return s.Client(fmt.Sprintf("c%d", number)), nil
 }
 
+// Prepare begins a process before it is known which client it is to be. It implements [external.Preparer].
+func (s *Starter) Prepare(_ context.Context, url string) (external.Client, error) {
+	c := s.Client("a client that stands ready")
+	child, err := s.start(url)
+	if err != nil {
+		return nil, err
+	}
+	c.begun(child)
+	return c, nil
+}
+
 // Client is Start for those who want more of a client than an interface tells. name is what it is called
 // in errors.
 func (s *Starter) Client(name string) *Client {

@@ -45,6 +45,9 @@ func cardNotes(r *Report, s style.Style) []style.Line {
 	if len(r.Uncontrolled) > 0 {
 		out = append(out, labelled("not controlled", style.List(r.Uncontrolled), style.Yellow, s)...)
 	}
+	if len(r.Spent) > 0 && r.Elapsed > 0 {
+		out = append(out, labelled("time went into", style.List(r.Spent), style.Plain, s)...)
+	}
 	if len(r.Wire) > 0 {
 		out = append(out, labelled("over the wire", style.List(counted(r.Wire)), style.Plain, s)...)
 	}

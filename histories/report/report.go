@@ -45,6 +45,8 @@ type Report struct {
 	Operations int // operations called
 	// Elapsed is left 0 where output must not differ from run to run.
 	Elapsed time.Duration
+	// Spent is what the time of an external target's clients went into, of all workers; left out as Elapsed is.
+	Spent []string
 	// Interrupted says that the run ended before it had done what was asked.
 	Interrupted bool
 
