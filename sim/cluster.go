@@ -23,8 +23,8 @@ type Cluster interface {
 	// Reset begins a scenario: servers without anything, machines that are idle and have no session. The options are those
 	// that the target settles for. owner says whose a session is, with [monitor.HalfOpen] if it is half-open.
 	Reset(t *lock.Target, s *scenario.Scenario, o *lock.Options, owner func(backend.Session) uint8)
-	// SetUp makes the slots that the locks begin with. said is called after each command, while Describe tells of it.
-	SetUp(said func())
+	// SetUp makes the slots that the locks begin with. said is told each command, while Describe tells of it.
+	SetUp(said func(backend.Exchange))
 
 	// Start begins an operation on an idle machine.
 	Start(c uint8, op lock.Op, arg uint8)
@@ -103,8 +103,6 @@ type Cluster interface {
 	// Normalise drops from a client's machine what can make no difference any more.
 	Normalise(c uint8, dead, busy bool, on backend.Session)
 
-	// Describe tells of the last command and its reply; it is asked only while a trace is kept.
+	// Describe tells a step of its command and the reply, in words and as they are. It is asked while a trace is kept only.
 	Describe(*scenario.TraceStep)
-	// Name gives a trace the names that its commands speak of.
-	Name(*scenario.Trace)
 }

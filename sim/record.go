@@ -28,9 +28,9 @@ func (r *record) reset() {
 }
 
 // setUp notes a command from before the first action.
-func (r *record) setUp(w *World, c uint8) {
+func (r *record) setUp(w *World, c uint8, x backend.Exchange) {
 	if r.tracing {
-		step := scenario.TraceStep{Action: scenario.Action{Kind: scenario.Step, Client: c}}
+		step := scenario.TraceStep{Action: scenario.Action{Kind: scenario.Step, Client: c}, Exchange: x}
 		w.cluster.Describe(&step)
 		r.setup = append(r.setup, step)
 	}
@@ -70,6 +70,7 @@ func (r *record) judge(w *World, step int) {
 func (r *record) exchange(w *World, x *backend.Exchange) {
 	r.sent = *x
 	if r.tracing {
+		r.now.Exchange = *x
 		w.cluster.Describe(&r.now)
 	}
 }

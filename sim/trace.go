@@ -17,7 +17,6 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength prope
 		Scenario: *s, Setup: kept(r.record.setup), Steps: kept(r.record.steps),
 		History: r.History(), Violations: kept(r.record.violations),
 	}
-	r.cluster.Name(t)
 	t.History.Events = kept(t.History.Events)
 	t.Scenario.Options = r.options
 	t.Number()

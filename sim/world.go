@@ -64,7 +64,7 @@ type halfOpen struct {
 // tellers are what a cluster is given to ask and to tell, made once.
 type tellers struct {
 	owner    func(backend.Session) uint8
-	setUp    func()
+	setUp    func(backend.Exchange)
 	believed func(l, s uint8) bool
 }
 
@@ -103,7 +103,7 @@ func (w *World) settle(target *lock.Target, s *scenario.Scenario) {
 	b := BackendOf(target)
 	if w.clusters == nil {
 		w.clusters = make(map[*Backend]Cluster)
-		w.told = tellers{w.ownerOf, func() { w.record.setUp(w, 0) }, w.Monitor.Believed}
+		w.told = tellers{w.ownerOf, func(x backend.Exchange) { w.record.setUp(w, 0, x) }, w.Monitor.Believed}
 	}
 	if w.clusters[b] == nil {
 		w.clusters[b] = b.New()
@@ -121,8 +121,7 @@ func (w *World) connect(c uint8) {
 	cl := &w.clients[c-1]
 	w.cluster.Start(c, lock.Connect, 0)
 	for _, done := w.cluster.Result(c); !done; _, done = w.cluster.Result(c) {
-		w.deliver(c)
-		w.record.setUp(w, c)
+		w.record.setUp(w, c, w.deliver(c))
 		w.cluster.Reply(c)
 	}
 	cl.sent = 0

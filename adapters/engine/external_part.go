@@ -6,6 +6,7 @@ import (
 	"encoding/gob"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -13,7 +14,6 @@ import (
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/histories"
-	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -128,10 +128,8 @@ type externalPartFile struct {
 type findingFile struct {
 	Scenario int
 	Tries    histories.Tries
-	// The rest is the trace, and its names in the order of their numbers.
+	// The rest is the trace, without payloads.
 	Run        scenario.Scenario
-	Names      []string
-	Routes     []amqp.Routing
 	Setup      []scenario.TraceStep
 	Steps      []scenario.TraceStep
 	History    history.History
@@ -163,16 +161,19 @@ func (p *ExternalPart) MarshalJSON() ([]byte, error) {
 
 func (d *finding) file() findingFile {
 	t := d.trace
-	f := findingFile{
-		Scenario: d.scenario, Tries: d.tries, Run: t.Scenario, Setup: t.Setup, Steps: t.Steps, History: t.History, Violations: t.Violations, Errors: t.Errors,
+	return findingFile{
+		Scenario: d.scenario, Tries: d.tries, Run: t.Scenario, Setup: bare(t.Setup), Steps: bare(t.Steps), History: t.History,
+		Violations: t.Violations, Errors: t.Errors,
 	}
-	for id := range t.Names.Len() {
-		f.Names = append(f.Names, t.Names.Name(amqp.Queue(id+1)))
+}
+
+// bare are steps without payloads, which mean something in one process only.
+func bare(steps []scenario.TraceStep) []scenario.TraceStep {
+	out := slices.Clone(steps)
+	for i := range out {
+		out[i].Payload = nil
 	}
-	for id := range t.Names.Routes() {
-		f.Routes = append(f.Routes, t.Names.Routing(amqp.Route(id+1)))
-	}
-	return f
+	return out
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -200,15 +201,8 @@ func (p *ExternalPart) UnmarshalJSON(data []byte) error {
 }
 
 func (f *findingFile) finding() *finding {
-	names := new(amqp.Names)
-	for _, name := range f.Names {
-		names.Intern(name)
-	}
-	for _, r := range f.Routes {
-		names.InternRoute(r)
-	}
 	t := &scenario.Trace{
-		Scenario: f.Run, Names: names, Setup: f.Setup, Steps: f.Steps, History: f.History, Violations: f.Violations, Errors: f.Errors,
+		Scenario: f.Run, Setup: f.Setup, Steps: f.Steps, History: f.History, Violations: f.Violations, Errors: f.Errors,
 	}
 	return &finding{f.Scenario, t, f.Tries}
 }

@@ -161,7 +161,7 @@ func (r *run) execution() *Execution {
 	r.mu.Unlock()
 	x := &Execution{
 		Trace: &scenario.Trace{
-			Scenario: *r.sc, Names: r.names.names, Setup: r.record.setup, Steps: r.record.steps,
+			Scenario: *r.sc, Setup: r.record.setup, Steps: r.record.steps,
 			Violations: r.record.violations, Errors: r.record.errors,
 			History: history.History{Kind: r.config.Kind, Clients: len(r.sc.Clients), Events: r.record.events},
 		},

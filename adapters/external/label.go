@@ -22,10 +22,11 @@ type label struct {
 // labelOf labels the i-th step of an execution of so many clients.
 func labelOf(steps []scenario.TraceStep, i int, events []history.Event, clients int) label {
 	t := &steps[i]
-	c := &t.Command
+	sent := amqp.SentIn(t.Payload)
+	c := &sent.Command
 	l := label{
-		client: t.Action.Client, method: c.Method, passive: c.Flags.Has(amqp.Passive), queue: c.Queue, reply: t.Reply.Kind, code: t.Reply.Code,
-		closes: c.Method == amqp.ConnectionClose || t.Reply.Kind == amqp.ConnectionClosed, opaque: t.Other != "" || opaque(c),
+		client: t.Action.Client, method: c.Method, passive: c.Flags.Has(amqp.Passive), queue: c.Queue, reply: sent.Reply.Kind, code: sent.Reply.Code,
+		closes: t.Exchange.Ended, opaque: c.Method == amqp.NoMethod && t.Command != "" || opaque(c),
 	}
 	for _, e := range events[t.First : t.First+t.Events] {
 		l.begins = l.begins || e.Type == history.Invoke

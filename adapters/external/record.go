@@ -13,6 +13,7 @@ import (
 
 // record is what is kept of a run.
 type record struct {
+	names      *amqp.Names // that commands speak of
 	events     []history.Event
 	setup      []scenario.TraceStep
 	steps      []scenario.TraceStep
@@ -36,9 +37,11 @@ func (r *record) begin(a scenario.Action, now int64) {
 
 // exchange notes the command and reply of the action at hand.
 func (r *record) exchange(cmd *wire.Command, m amqp.Command, reply amqp.Reply) {
-	r.now.Command, r.now.Reply, r.now.Exchange = m, reply, m.Exchange(reply, true)
+	sent := amqp.Sent{Command: m, Reply: reply, Names: r.names}
+	r.now.Exchange, r.now.Payload, r.now.Resource = m.Exchange(reply, true), sent, sent.Resource()
+	r.now.Command, r.now.Reply = m.Words(r.names), reply.Words()
 	if m.Method == amqp.NoMethod {
-		r.now.Other = cmd.Method.ID().String()
+		r.now.Command = cmd.Method.ID().String()
 	}
 }
 

@@ -35,7 +35,8 @@ func (b *unsupported) look(steps []scenario.TraceStep) {
 	}
 	clear(b.answered)
 	for i := range steps {
-		c, reply := &steps[i].Command, steps[i].Reply.Kind
+		sent := amqp.SentIn(steps[i].Payload)
+		c, reply := &sent.Command, sent.Reply.Kind
 		b.timed(c)
 		switch c.Method {
 		case amqp.BasicGet, amqp.BasicConsume:

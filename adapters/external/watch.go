@@ -17,6 +17,7 @@ import (
 // watch has the monitor begin.
 func (r *run) watch() {
 	r.survey()
+	r.record.names = r.names.names
 	if r.design.known() {
 		r.record.setUp(r.truth)
 	}

@@ -113,7 +113,7 @@ func acting(t *testing.T, target *lock.Target, s *scenario.Scenario) (*scenario.
 		if begins && slices.Contains(p.starts, at) {
 			steps = append(steps, i+1)
 		}
-		if taken.Command.Method == amqp.NoMethod {
+		if taken.Command == "" {
 			continue
 		}
 		if at++; slices.Contains(p.acts, at) {
@@ -164,9 +164,9 @@ func worldsPart(target *lock.Target, s *scenario.Scenario, trace *scenario.Trace
 		b.Do(do)
 		ours, other := &trace.Steps[i], &theirs.Steps[i]
 		switch {
-		case target.Naming != nil && shared(target, s, trace.Names.Name(ours.Command.Queue)):
+		case target.Naming != nil && shared(target, s, ours.Resource):
 			return i + 1
-		case ours.Reply != other.Reply || trace.Names.Name(ours.Command.Queue) != theirs.Names.Name(other.Command.Queue):
+		case ours.Reply != other.Reply || ours.Resource != other.Resource:
 			return i + 1
 		case !slices.EqualFunc(a.Resources(), b.Resources(), alike) || !slices.Equal(a.History().Events, b.History().Events):
 			return i + 1

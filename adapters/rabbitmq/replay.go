@@ -100,7 +100,7 @@ func restarts(t *scenario.Trace) bool {
 
 // commits reports whether there are transactions in a trace.
 func commits(t *scenario.Trace) bool {
-	return slices.ContainsFunc(t.Steps, func(s scenario.TraceStep) bool { return s.Command.Method == amqp.TxCommit })
+	return slices.ContainsFunc(t.Steps, func(s scenario.TraceStep) bool { return amqp.SentIn(s.Payload).Command.Method == amqp.TxCommit })
 }
 
 // step takes one step and compares what it came to. Setup has truth after its last step only.
@@ -112,8 +112,9 @@ func (p *replayer) step(ctx context.Context, s *scenario.TraceStep, truth bool) 
 	if err != nil {
 		return nil, err
 	}
-	if got = p.excuse(s, got); got != s.Reply {
-		return &Disagreement{Taken: s, What: "reply", Expected: s.Reply.String(), Got: got.String()}, nil
+	want := amqp.SentIn(s.Payload).Reply
+	if got = p.excuse(s, got); got != want {
+		return &Disagreement{Taken: s, What: "reply", Expected: want.String(), Got: got.String()}, nil
 	}
 	if !truth {
 		return nil, nil
@@ -122,7 +123,7 @@ func (p *replayer) step(ctx context.Context, s *scenario.TraceStep, truth bool) 
 	if w == nil || err != nil {
 		return nil, err
 	}
-	what := "queue " + p.trace.Names.Name(w.queue)
+	what := "queue " + namesOf(p.trace).Name(w.queue)
 	return &Disagreement{Taken: s, What: what, Expected: w.expected(&s.Truth).String(), Got: has.String()}, nil
 }
 
@@ -130,7 +131,7 @@ func (p *replayer) step(ctx context.Context, s *scenario.TraceStep, truth bool) 
 func (p *replayer) excuse(s *scenario.TraceStep, got amqp.Reply) amqp.Reply {
 	c := &p.clients[s.Action.Client]
 	if got.Kind == amqp.ConnectionClosed && c.line.cut || got.Kind == amqp.ChannelClosed && c.provoked {
-		got.Code = s.Reply.Code
+		got.Code = amqp.SentIn(s.Payload).Reply.Code
 	}
 	return got
 }

@@ -46,7 +46,7 @@ type line struct {
 }
 
 func newPlayer(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Trace, o ReplayOptions) (*replayer, error) {
-	names, err := prefixed(t.Names, o.Prefix)
+	names, err := prefixed(namesOf(t), o.Prefix)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (p *replayer) take(ctx context.Context, s *scenario.TraceStep) (reply amqp.
 	case scenario.Restart:
 		err = p.restart(ctx)
 	}
-	if err == nil && s.Command.Method != amqp.NoMethod {
+	if err == nil && amqp.SentIn(s.Payload).Command.Method != amqp.NoMethod {
 		reply, err = p.send(ctx, s)
 	}
 	p.release(s)
@@ -82,7 +82,7 @@ func (p *replayer) take(ctx context.Context, s *scenario.TraceStep) (reply amqp.
 }
 
 func (p *replayer) send(ctx context.Context, s *scenario.TraceStep) (amqp.Reply, error) {
-	c, cmd := &p.clients[s.Action.Client], s.Command
+	c, cmd := &p.clients[s.Action.Client], amqp.SentIn(s.Payload).Command
 	if c.line == nil || cmd.Method == amqp.ConnectionOpen {
 		p.release(s) // what the client had until now
 		if err := p.open(ctx, s.Action.Client); err != nil {

@@ -4,10 +4,21 @@ import (
 	"fmt"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/scenario"
 )
 
 // maxName is how long a queue's name may be, in bytes.
 const maxName = 255
+
+// namesOf are the names that a trace's commands speak of.
+func namesOf(t *scenario.Trace) *amqp.Names {
+	for i := range t.Setup {
+		if s := amqp.SentIn(t.Setup[i].Payload); s.Names != nil {
+			return s.Names
+		}
+	}
+	return new(amqp.Names)
+}
 
 // prefixed is the same names under the same numbers, with a prefix before each: what was equal stays
 // equal, what was not does not, and none is the broker's own any more.

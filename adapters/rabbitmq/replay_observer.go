@@ -68,7 +68,7 @@ func declared(t *scenario.Trace) map[amqp.Queue]amqp.ArgumentSet {
 	queues := make(map[amqp.Queue]amqp.ArgumentSet)
 	for _, steps := range [][]scenario.TraceStep{t.Setup, t.Steps} {
 		for i := range steps {
-			if c := &steps[i].Command; c.Method == amqp.QueueDeclare && !c.Flags.Has(amqp.Passive) {
+			if c := amqp.SentIn(steps[i].Payload).Command; c.Method == amqp.QueueDeclare && !c.Flags.Has(amqp.Passive) {
 				queues[c.Queue] |= c.Args.Has
 			}
 		}

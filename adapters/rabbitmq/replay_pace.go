@@ -24,7 +24,7 @@ func newPace(t *scenario.Trace) pace {
 	p := pace{began: time.Now()}
 	for _, steps := range [][]scenario.TraceStep{t.Setup, t.Steps} {
 		for i := range steps {
-			p.timed = p.timed || expires(steps[i].Command)
+			p.timed = p.timed || expires(amqp.SentIn(steps[i].Payload).Command)
 		}
 	}
 	return p

@@ -76,7 +76,7 @@ func (r *Replayed) agreement() string {
 	switch {
 	case d != nil:
 		return fmt.Sprintf("%s disagrees at %s (%s): %s: expected %s, got %s",
-			r.Broker, stepWords(d.Step), d.command(r.trace.Names), d.What, d.Expected, d.Got)
+			r.Broker, stepWords(d.Step), d.command(), d.What, d.Expected, d.Got)
 	case r.Agreed < of:
 		return fmt.Sprintf("%s agrees so far: %d of %d steps", r.Broker, r.Agreed, of)
 	}
@@ -84,10 +84,10 @@ func (r *Replayed) agreement() string {
 }
 
 // command is what was done in the step.
-func (d *Disagreement) command(names *amqp.Names) string {
+func (d *Disagreement) command() string {
 	words := d.Taken.Action.String()
-	if cmd := d.Taken.Command; cmd.Method != amqp.NoMethod {
-		words += ": " + strings.TrimSpace(cmd.Method.String()+" "+names.Name(cmd.Queue))
+	if cmd := amqp.SentIn(d.Taken.Payload).Command; cmd.Method != amqp.NoMethod {
+		words += ": " + strings.TrimSpace(cmd.Method.String()+" "+d.Taken.Resource)
 	}
 	return words
 }

@@ -106,7 +106,11 @@ func TestReplayDisagrees(t *testing.T) {
 		tamper func(*scenario.TraceStep)
 		want   string
 	}{
-		{"reply", func(s *scenario.TraceStep) { s.Reply = amqp.Reply{Kind: amqp.GetEmpty} }, "reply: expected get-empty, got "},
+		{"reply", func(s *scenario.TraceStep) {
+			sent := amqp.SentIn(s.Payload)
+			sent.Reply = amqp.Reply{Kind: amqp.GetEmpty}
+			s.Payload = sent
+		}, "reply: expected get-empty, got "},
 		{"truth", func(s *scenario.TraceStep) { s.Truth[0].Exists = 0 }, "queue jobs-1-A: expected that it does not exist, got that it exists"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -150,8 +154,9 @@ func TestReplayInterrupted(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, error %v", got, err)
 	}
-	for q := range tr.Names.Len() {
-		if name := "interrupted." + tr.Names.Name(amqp.Queue(q+1)); exists(t, b, name) {
+	names := amqp.SentIn(tr.Setup[0].Payload).Names
+	for q := range names.Len() {
+		if name := "interrupted." + names.Name(amqp.Queue(q+1)); exists(t, b, name) {
 			t.Errorf("queue %s is left behind", name)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/histories/style"
-	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -91,11 +90,8 @@ func stepWord(i int) string { return fmt.Sprintf("step %d", i+1) }
 // exchange is what a step sent and what came back: "declare jobs-1-B exclusive → ok".
 func (d *causer) exchange(i int) string {
 	s := &d.Steps[i]
-	words := s.Other
-	if s.Command.Method != amqp.NoMethod {
-		words = commandWords(s.Command, d.Names)
-	}
-	if reply := replyWords(s.Reply); words != "" && reply != "" {
+	words := command(s)
+	if reply := d.reply(i); words != "" && reply != "" {
 		words += " → " + reply
 	}
 	if s.Action.Kind == scenario.Lose {
@@ -107,14 +103,14 @@ func (d *causer) exchange(i int) string {
 // sent reports whether a step has a command of a client's.
 func (d *causer) sent(i, c int) bool {
 	s := &d.Steps[i]
-	return int(s.Action.Client) == c && (s.Command.Method != amqp.NoMethod || s.Other != "")
+	return int(s.Action.Client) == c && (s.Command != "")
 }
 
 // queue is the name of the queue of a step's command.
-func (d *causer) queue(i int) string { return d.Names.Name(d.Steps[i].Command.Queue) }
+func (d *causer) queue(i int) string { return d.Steps[i].Resource }
 
 // reply is how a step's command was answered.
-func (d *causer) reply(i int) string { return replyWords(d.Steps[i].Reply) }
+func (d *causer) reply(i int) string { return style.Printable(d.Steps[i].Reply) }
 
 // events are those of one client in a step.
 func (d *decider) events(i, c int) (of []history.Event) {
@@ -173,7 +169,7 @@ func (d *causer) call(upTo, c int) (op string, began int) {
 func (d *causer) asked(from, to, c int) string {
 	var queues []string
 	for i := max(0, from); i <= to; i++ {
-		if d.sent(i, c) && d.Steps[i].Command.Queue != 0 {
+		if d.sent(i, c) && d.Steps[i].Exchange.Key != 0 {
 			if n := len(queues); n == 0 || queues[n-1] != d.queue(i) {
 				queues = append(queues, d.queue(i))
 			}

@@ -3,7 +3,7 @@ package draw
 import (
 	"fmt"
 
-	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -22,12 +22,12 @@ func (d *causer) heldTwice() string {
 	}
 	switch {
 	case refused(s):
-		return fmt.Sprintf("c%d was refused at %s (%s → %s) and went on as holder%s", c, stepWord(d.at), commandWords(s.Command, d.Names), d.reply(d.at), d.while(c, other))
-	case claims(s) && s.Reply.Kind == amqp.ConnectionClosed:
+		return fmt.Sprintf("c%d was refused at %s (%s → %s) and went on as holder%s", c, stepWord(d.at), command(s), d.reply(d.at), d.while(c, other))
+	case claims(s) && s.Exchange.Result == backend.Ended:
 		return fmt.Sprintf("c%d's claim was not granted at %s (%s), and it went on as holder%s", c, stepWord(d.at), d.exchange(d.at), d.while(c, other))
-	case claims(s) && s.Reply.Kind == amqp.OK:
+	case claims(s) && s.Exchange.Result == backend.Done:
 		return d.acceptedTwice(c, other)
-	case d.at < d.shows && s.Command.Method == amqp.QueueDelete:
+	case d.at < d.shows && s.Exchange.Access == backend.Delete:
 		return fmt.Sprintf("c%d gave %s up at %s (%s) and went on as holder%s", c, d.lock(), stepWord(d.at), d.exchange(d.at), d.while(c, other))
 	case d.at < d.shows:
 		return fmt.Sprintf("c%d lost %s at %s and went on as holder%s", c, d.lock(), stepWord(d.at), d.while(c, other))
@@ -47,10 +47,10 @@ func (d *causer) while(c, other int) string {
 func (d *causer) acceptedTwice(c, other int) string {
 	s := &d.Steps[d.at]
 	why := "it is not declared exclusive"
-	if s.Command.Flags.Has(amqp.Exclusive) && d.Scenario.Options.Connection == lock.SharedConnection {
+	if s.Exchange.Exclusive && d.Scenario.Options.Connection == lock.SharedConnection {
 		why = fmt.Sprintf("c%d and c%d share one connection, to which it is exclusive", other, c)
 	}
-	return fmt.Sprintf("c%d's %s was accepted at %s although c%d had the queue already: %s", c, commandWords(s.Command, d.Names), stepWord(d.at), other, why)
+	return fmt.Sprintf("c%d's %s was accepted at %s although c%d had the queue already: %s", c, command(s), stepWord(d.at), other, why)
 }
 
 // unclaimed is that somebody went on as holder without a claim that was granted.
@@ -151,7 +151,7 @@ func (d *causer) wrongVerify() string {
 	switch {
 	case last < 0:
 		return fmt.Sprintf("c%d's verify asked the broker nothing and said \"held\" at %s, though %s", d.c, stepWord(d.shows), is)
-	case d.at < d.shows && d.Steps[d.at].Reply.Kind == amqp.ConnectionClosed:
+	case d.at < d.shows && d.Steps[d.at].Exchange.Result == backend.Ended:
 		return fmt.Sprintf("c%d's verify learned at %s that its connection was gone (%s), connected again and said \"held\", though %s", d.c, stepWord(d.at), d.reply(d.at), is)
 	}
 	return fmt.Sprintf("c%d's verify relied on %s at %s and said \"held\", though %s", d.c, d.exchange(last), stepWord(last), is)
@@ -166,7 +166,7 @@ func (d *causer) phantom() string {
 	if d.at < d.shows {
 		return fmt.Sprintf("c%d's %s never asked whether %s exists: from %s on it asked %s", d.c, op, d.lock(), stepWord(began), d.asked(began, d.shows, d.c))
 	}
-	absent := d.last(began, d.shows, d.c, func(s *scenario.TraceStep) bool { return s.Reply.Returned > 0 || s.Reply.Code == amqp.NotFound })
+	absent := d.last(began, d.shows, d.c, func(s *scenario.TraceStep) bool { return s.Exchange.Result == backend.Absent })
 	if absent < 0 {
 		absent = d.lastSent(began, d.shows, d.c)
 	}

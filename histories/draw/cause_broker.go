@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"strings"
 
-	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -28,7 +28,7 @@ func (d *causer) holes() string {
 	made, gone := t.Exists&^before.Exists, before.Exists&^t.Exists
 	switch {
 	case d.at < d.shows && d.truth(d.shows).Exists != t.Exists && made != 0: // and vanished since
-		return fmt.Sprintf("%s was made at %s (%s), and its queue did not stay: at %s %s", slots(made), stepWord(d.at), commandWords(s.Command, d.Names), stepWord(d.shows), actionWords(d.Steps[d.shows].Action))
+		return fmt.Sprintf("%s was made at %s (%s), and its queue did not stay: at %s %s", slots(made), stepWord(d.at), command(s), stepWord(d.shows), actionWords(d.Steps[d.shows].Action))
 	case !d.sent(d.at, c) && gone != 0:
 		return fmt.Sprintf("%s disappeared at %s without being deleted: %s", slots(gone), stepWord(d.at), actionWords(s.Action))
 	case made != 0 && !t.Contiguous():
@@ -49,12 +49,12 @@ func (d *causer) twoAdministrators() string {
 	c, owner := int(s.Action.Client), int(d.before(d.at).Admin)
 	op, _ := d.call(d.at, c)
 	switch {
-	case s.Command.Method == amqp.QueueDelete && owner == c:
+	case s.Exchange.Access == backend.Delete && owner == c:
 		return fmt.Sprintf("c%d gave the administration mutex up at %s (%s) and went on administering", c, stepWord(d.at), d.exchange(d.at))
-	case claims(s) && s.Reply.Kind == amqp.OK && !s.Command.Flags.Has(amqp.Exclusive):
-		return fmt.Sprintf("c%d's %s was accepted at %s although another administers: it is not declared exclusive", c, commandWords(s.Command, d.Names), stepWord(d.at))
+	case claims(s) && s.Exchange.Result == backend.Done && !s.Exchange.Exclusive:
+		return fmt.Sprintf("c%d's %s was accepted at %s although another administers: it is not declared exclusive", c, command(s), stepWord(d.at))
 	case refused(s):
-		return fmt.Sprintf("c%d was refused the administration mutex at %s (%s → %s) and went on administering", c, stepWord(d.at), commandWords(s.Command, d.Names), d.reply(d.at))
+		return fmt.Sprintf("c%d was refused the administration mutex at %s (%s → %s) and went on administering", c, stepWord(d.at), command(s), d.reply(d.at))
 	case owner != 0 && owner != c && op != "":
 		return fmt.Sprintf("c%d's %s relied on %s at %s, when c%d had the administration mutex, and went on without it", c, op, d.exchange(d.at), stepWord(d.at), owner)
 	}
@@ -126,7 +126,7 @@ func (d *causer) outlived() string {
 	}
 	if s := &d.Steps[d.at]; claims(s) {
 		return fmt.Sprintf("c%d claimed %s at %s by %s, which is not exclusive: the queue stayed when the connection ended at %s",
-			s.Action.Client, property.SlotName(d.History.Kind, d.claimed()), stepWord(d.at), commandWords(s.Command, d.Names), stepWord(d.shows))
+			s.Action.Client, property.SlotName(d.History.Kind, d.claimed()), stepWord(d.at), command(s), stepWord(d.shows))
 	}
 	return ""
 }
@@ -148,7 +148,7 @@ func (d *causer) leaked() string {
 	var made int
 	switch admin := int(t.Admin &^ monitor.HalfOpen); {
 	case strings.Contains(d.v.Detail, "administration"):
-		made = d.last(0, d.shows, admin, func(s *scenario.TraceStep) bool { return claims(s) && s.Reply.Kind == amqp.OK })
+		made = d.last(0, d.shows, admin, func(s *scenario.TraceStep) bool { return claims(s) && s.Exchange.Result == backend.Done })
 	case t.Taken>>d.v.Slot&1 == 1 && d.v.Slot > 0:
 		made = d.taking()
 	default:
@@ -168,10 +168,10 @@ func (d *causer) wasteful() string {
 	switch {
 	case op == "":
 		return ""
-	case s.Command.Method == amqp.ConnectionOpen || s.Command.Method == amqp.ChannelOpen:
-		what := strings.TrimSuffix(s.Command.Method.String(), ".open")
+	case s.Exchange.Access == backend.OpenSession || s.Exchange.Access == backend.OpenUnit:
+		what := strings.TrimSuffix(s.Command, ".open")
 		return fmt.Sprintf("c%d's %s opened a new %s at %s, though it had one", d.c, op, what, stepWord(d.at))
-	case s.Reply.Kind == amqp.ChannelClosed:
+	case s.Exchange.Aborted:
 		return fmt.Sprintf("c%d's %s sent %s at %s, and the refusal closed its channel%s", d.c, op, d.exchange(d.at), stepWord(d.at), d.unasked(began))
 	}
 	return fmt.Sprintf("c%d's %s sent more than it needs, up to %s at %s: %s", d.c, op, d.exchange(d.at), stepWord(d.at), d.v.Detail)
@@ -183,7 +183,7 @@ func (d *causer) unasked(began int) string {
 	if !claims(s) {
 		return ""
 	}
-	same := func(o *scenario.TraceStep) bool { return o.Command.Queue == s.Command.Queue }
+	same := func(o *scenario.TraceStep) bool { return o.Exchange.Key == s.Exchange.Key }
 	if d.last(began, d.at-1, d.c, same) >= 0 {
 		return ""
 	}
@@ -196,7 +196,7 @@ func (d *causer) forbidden() string {
 		return ""
 	}
 	if d.v.Property == property.NameSafety {
-		return fmt.Sprintf("c%d's %s at %s names a queue that belongs to another lock as well", d.c, commandWords(d.Steps[d.at].Command, d.Names), stepWord(d.at))
+		return fmt.Sprintf("c%d's %s at %s names a queue that belongs to another lock as well", d.c, command(&d.Steps[d.at]), stepWord(d.at))
 	}
 	return fmt.Sprintf("c%d sent %s at %s, which a driver that can only declare, delete and publish does not have", d.c, d.exchange(d.at), stepWord(d.at))
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -44,7 +44,7 @@ func (d *decider) decided() int {
 	case property.Linearizable:
 		return d.answer(c)
 	case property.HonestVerify, property.StaleBeliefEnds: // it was told that its connection is gone, and asked on another
-		return d.last(d.invoked(c, lock.Verify), d.shows, c, func(s *scenario.TraceStep) bool { return s.Reply.Kind == amqp.ConnectionClosed })
+		return d.last(d.invoked(c, lock.Verify), d.shows, c, func(s *scenario.TraceStep) bool { return s.Exchange.Result == backend.Ended })
 	case property.ContiguousSlots:
 		return d.misplaced()
 	case property.NoPhantomSlot:
@@ -114,10 +114,12 @@ func (d *decider) last(from, to, c int, is func(*scenario.TraceStep) bool) int {
 
 // claims reports whether a step declares a queue, and refused whether that was refused.
 func claims(s *scenario.TraceStep) bool {
-	return s.Command.Method == amqp.QueueDeclare && !s.Command.Flags.Has(amqp.Passive)
+	return s.Exchange.Access == backend.Create
 }
 
-func refused(s *scenario.TraceStep) bool { return claims(s) && s.Reply.Code.Refusal() }
+func refused(s *scenario.TraceStep) bool {
+	return claims(s) && (s.Exchange.Result == backend.Refused || s.Exchange.Result == backend.Denied)
+}
 
 // became is the last step that made a difference of some kind to what the broker has.
 func (d *decider) became(differs func(before, after *monitor.Truth) bool) int {
@@ -133,7 +135,7 @@ func (d *decider) became(differs func(before, after *monitor.Truth) bool) int {
 // their queues were declared.
 func (d *decider) misplaced() int {
 	at := d.became(func(before, after *monitor.Truth) bool { return before.Exists != after.Exists })
-	if at <= 0 || d.Steps[at].Command.Method != amqp.NoMethod {
+	if at <= 0 || d.Steps[at].Exchange.Method != 0 {
 		return at
 	}
 	vanished := d.truth(at-1).Exists &^ d.truth(at).Exists
@@ -154,7 +156,7 @@ func (d *decider) unlooked(c int) int {
 		return -1
 	}
 	other := func(s *scenario.TraceStep) bool {
-		return s.Command.Queue != 0 && s.Command.Queue != d.Steps[claim].Command.Queue
+		return s.Exchange.Key != 0 && s.Exchange.Key != d.Steps[claim].Exchange.Key
 	}
 	if d.last(began, d.shows, c, other) >= 0 {
 		return -1
@@ -168,7 +170,7 @@ func (d *decider) littered() int {
 		return -1
 	}
 	return slices.IndexFunc(d.Steps, func(s scenario.TraceStep) bool {
-		return s.Command.Method == amqp.BasicPublish && s.Reply.Kind == amqp.Ack && s.Reply.Returned == 0
+		return s.Exchange.Access == backend.Read && s.Reply == "ack"
 	})
 }
 
@@ -179,7 +181,7 @@ func (d *decider) again(c int) int {
 		return -1
 	}
 	for i := last + 1; i < d.shows; i++ {
-		if s := &d.Steps[i]; int(s.Action.Client) == c && s.Command.Queue != 0 {
+		if s := &d.Steps[i]; int(s.Action.Client) == c && s.Exchange.Key != 0 {
 			return i
 		}
 	}
@@ -224,7 +226,7 @@ func (d *decider) answer(c int) int {
 		case e.F.Op() == lock.Acquire && e.Held:
 			return d.last(from, d.shows, c, claims)
 		case e.F.Op() == lock.Verify:
-			return d.last(from, d.shows, c, func(s *scenario.TraceStep) bool { return s.Command.Method != amqp.QueueDelete })
+			return d.last(from, d.shows, c, func(s *scenario.TraceStep) bool { return s.Exchange.Access != backend.Delete })
 		}
 	}
 	return -1
@@ -259,9 +261,9 @@ func (d *decider) spent(c int) int {
 		detail string
 		is     func(*scenario.TraceStep) bool
 	}{
-		{"reconnected", func(s *scenario.TraceStep) bool { return s.Command.Method == amqp.ConnectionOpen }},
-		{"broke a channel", func(s *scenario.TraceStep) bool { return s.Reply.Kind == amqp.ChannelClosed }},
-		{"opened", func(s *scenario.TraceStep) bool { return s.Command.Method == amqp.ChannelOpen }},
+		{"reconnected", func(s *scenario.TraceStep) bool { return s.Exchange.Access == backend.OpenSession }},
+		{"broke a channel", func(s *scenario.TraceStep) bool { return s.Exchange.Aborted }},
+		{"opened", func(s *scenario.TraceStep) bool { return s.Exchange.Access == backend.OpenUnit }},
 	} {
 		if strings.Contains(d.v.Detail, waste.detail) {
 			return d.last(from, d.shows, c, waste.is)

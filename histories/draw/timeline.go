@@ -1,9 +1,10 @@
 package draw
 
 import (
+	"github.com/lockproof/lockproof/histories/style"
 	"slices"
 
-	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -146,13 +147,10 @@ func stepOf(t *scenario.Trace, i int, before []column) step {
 		number: i + 1, time: taken.Time, actor: int(a.Client), columns: slices.Clone(before),
 		said: actionWords(a), fault: a.Kind != scenario.Step && a.Kind != scenario.Choose, noticeEnds: a.Kind == scenario.Restart || a.Kind == scenario.Advance,
 	}
-	if taken.Command.Method != amqp.NoMethod {
-		m.command = commandWords(taken.Command, t.Names)
-		m.reply = replyWords(taken.Reply)
-	} else if taken.Other != "" {
-		m.command, m.reply = taken.Other, replyWords(taken.Reply)
+	if taken.Command != "" {
+		m.command, m.reply = command(taken), style.Printable(taken.Reply)
 	}
-	m.act(a, taken.Reply)
+	m.act(a, &taken.Exchange)
 	for i, e := range t.History.Events[taken.First : taken.First+taken.Events] {
 		m.see(e, t)
 		if said := t.Errors[taken.First+i]; said != "" {
@@ -164,7 +162,7 @@ func stepOf(t *scenario.Trace, i int, before []column) step {
 }
 
 // act changes the columns as an action does by itself.
-func (m *step) act(a scenario.Action, r amqp.Reply) {
+func (m *step) act(a scenario.Action, x *backend.Exchange) {
 	if a.Kind == scenario.Restart {
 		for i := range m.columns {
 			m.columns[i].interrupted = !m.columns[i].dead
@@ -183,7 +181,7 @@ func (m *step) act(a scenario.Action, r amqp.Reply) {
 		l.halfOpen, m.exit = false, noticed
 	case a.Kind == scenario.Drop:
 		l.interrupted = true
-	case r.Kind == amqp.ConnectionClosed || a.Kind == scenario.Lose:
+	case x.Result == backend.Ended || a.Kind == scenario.Lose:
 		l.interrupted, l.held = false, 0
 	}
 }

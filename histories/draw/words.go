@@ -7,70 +7,14 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/histories/style"
-	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// commandWords is a command as AMQP says it, short: "declare jobs-1-B exclusive". Probes are
-// mandatory publishes; what is worth a word is a publish that is not.
-func commandWords(c amqp.Command, names *amqp.Names) string {
-	queue := style.Printable(names.Name(c.Queue))
-	switch c.Method {
-	case amqp.QueueDeclare:
-		return "declare " + queue + c.Flags.Words(amqp.Passive, amqp.Exclusive, amqp.Durable, amqp.AutoDelete)
-	case amqp.QueueDelete:
-		return "delete " + queue + c.Flags.Words(amqp.IfUnused, amqp.IfEmpty)
-	case amqp.QueuePurge:
-		return "purge " + queue
-	case amqp.QueueBind:
-		return "bind " + queue
-	case amqp.BasicPublish:
-		words := "publish " + queue + c.Flags.Words(amqp.Persistent)
-		if !c.Flags.Has(amqp.Mandatory) {
-			words += " not mandatory"
-		}
-		return words
-	case amqp.BasicGet:
-		return "get " + queue + c.Flags.Words(amqp.NoAck)
-	case amqp.BasicConsume:
-		return "consume " + queue + c.Flags.Words(amqp.NoAck, amqp.Exclusive)
-	case amqp.BasicAck, amqp.BasicNack, amqp.BasicCancel, amqp.BasicQos:
-		return fmt.Sprintf("%s %d%s", c.Method, c.Number, c.Flags.Words(amqp.Multiple, amqp.Requeue))
-	}
-	return c.Method.String()
-}
-
-// replyWords is a reply as the broker gave it; "" where none was due. The ack that follows a return
-// is not worth a word (BROKER-FACTS 1).
-func replyWords(r amqp.Reply) string {
-	switch r.Kind {
-	case amqp.NoReply:
-		return ""
-	case amqp.ChannelClosed:
-		return r.Code.String()
-	case amqp.ConnectionClosed:
-		if r.Code == 0 {
-			return "connection gone"
-		}
-		return "connection closed, " + r.Code.String()
-	case amqp.Lost:
-		return "no reply"
-	case amqp.GetOK:
-		return fmt.Sprintf("message %d", r.Message)
-	case amqp.GetEmpty:
-		return "empty"
-	}
-	if r.Returned > 0 {
-		if r.Kind == amqp.Ack {
-			return "NO_ROUTE"
-		}
-		return r.Kind.String() + ", NO_ROUTE"
-	}
-	return r.Kind.String()
-}
+// command is what a step sent, in the backend's words: "declare jobs-1-B exclusive"; "" where it sent nothing.
+func command(s *scenario.TraceStep) string { return style.Printable(s.Command) }
 
 // invocationWords is a call: "acquire", "add 2", "wait 3".
 func invocationWords(e history.Event, kind lock.Kind) string {

@@ -28,7 +28,7 @@ func TestReplyWords(t *testing.T) {
 		"ok":           {Kind: amqp.OK},
 		"ack":          {Kind: amqp.Ack},
 	} {
-		if got := replyWords(r); got != want {
+		if got := r.Words(); got != want {
 			t.Errorf("%+v: %q, want %q", r, got, want)
 		}
 	}
@@ -73,9 +73,9 @@ func TestEveryWord(t *testing.T) {
 	queue := names.Intern("jobs-1-A")
 	for m := amqp.QueueDeclare; m <= amqp.QueueUnbind; m++ {
 		for flags := amqp.Flags(1); flags != 0; flags <<= 1 {
-			line("%s %d: %s", m, flags, commandWords(amqp.Command{Method: m, Queue: queue, Number: 7, Flags: flags}, names))
+			line("%s %d: %s", m, flags, amqp.Command{Method: m, Queue: queue, Number: 7, Flags: flags}.Words(names))
 		}
-		line("%s, all flags: %s", m, commandWords(amqp.Command{Method: m, Queue: queue, Flags: ^amqp.Flags(0)}, names))
+		line("%s, all flags: %s", m, amqp.Command{Method: m, Queue: queue, Flags: ^amqp.Flags(0)}.Words(names))
 	}
 	for _, kind := range []lock.Kind{lock.Semaphore, lock.Mutex, lock.PersistentMutex} {
 		for op := lock.Acquire; op <= lock.Wait; op++ {

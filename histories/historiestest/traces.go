@@ -12,6 +12,7 @@ import (
 // script builds a trace by hand: each call adds a step.
 type script struct {
 	scenario.Trace
+	names  *amqp.Names
 	layout *lock.Layout
 	truth  monitor.Truth
 	now    int64
@@ -19,8 +20,8 @@ type script struct {
 
 func newScript(target string, kind lock.Kind, slots uint8, clients ...[]scenario.Operation) *script {
 	s := &script{}
-	s.Names = &amqp.Names{}
-	s.layout = lock.NewLayout(s.Names, lock.Names, "jobs", 4)
+	s.names = &amqp.Names{}
+	s.layout = lock.NewLayout(s.names, lock.Names, "jobs", 4)
 	s.Scenario = scenario.Scenario{
 		Target: target, Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: slots}},
 		Schedule: scenario.Schedule{Strategy: scenario.Replay},
@@ -40,8 +41,9 @@ func newScript(target string, kind lock.Kind, slots uint8, clients ...[]scenario
 func (s *script) do(a scenario.Action, c amqp.Command, r amqp.Reply, events ...history.Event) {
 	s.Scenario.Schedule.Actions = append(s.Scenario.Schedule.Actions, a)
 	s.now += int64(a.Arg)
+	sent := amqp.Sent{Command: c, Reply: r, Names: s.names}
 	s.Steps = append(s.Steps, scenario.TraceStep{
-		Action: a, Time: s.now, Command: c, Reply: r,
+		Action: a, Time: s.now, Exchange: c.Exchange(r, true), Command: c.Words(s.names), Reply: r.Words(), Resource: sent.Resource(), Payload: sent,
 		First: len(s.History.Events), Events: len(events), Truth: [2]monitor.Truth{s.truth},
 	})
 	s.History.Events = append(s.History.Events, events...)

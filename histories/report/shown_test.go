@@ -13,7 +13,6 @@ import (
 	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/style"
 
-	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -61,11 +60,10 @@ func TestNothingTakesTerminalsOver(t *testing.T) {
 	trace.Scenario.Options = historiestest.LockedTaken().Scenario.Options
 	trace.History.Locks = []string{hostile}
 	trace.Violations[0].Detail = hostile
-	names := new(amqp.Names)
-	for q := range trace.Names.Len() {
-		names.Intern(hostile + trace.Names.Name(amqp.Queue(q+1)))
+	for i := range trace.Steps {
+		s := &trace.Steps[i]
+		s.Command, s.Reply, s.Resource = hostile+s.Command, hostile+s.Reply, hostile+s.Resource
 	}
-	trace.Names = names
 	atlas := &Atlas{
 		Questions: []Question{{Rows: []AtlasRow{{
 			Space: &Space{}, Ends: []string{"", ""}, Seen: []string{""}, Cost: report.Efficiency,

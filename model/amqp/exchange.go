@@ -7,7 +7,7 @@ import "github.com/lockproof/lockproof/model/backend"
 func (c Command) Exchange(r Reply, waits bool) backend.Exchange {
 	return backend.Exchange{
 		Method: uint8(c.Method), Answer: r.answer(), Access: c.access(), Result: r.result(),
-		RoundTrip: !c.Pipelined, Waits: waits, Aborted: r.Kind == ChannelClosed,
+		RoundTrip: !c.Pipelined, Exclusive: c.Method == QueueDeclare && c.Flags.Has(Exclusive), Waits: waits, Aborted: r.Kind == ChannelClosed,
 		Ended: c.Method == ConnectionClose || r.Kind == ConnectionClosed, Minimal: minimal[c.Method],
 	}
 }

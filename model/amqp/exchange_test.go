@@ -37,7 +37,7 @@ func TestExchange(t *testing.T) {
 		"nothing came back": {Command{Method: QueueDelete}, Reply{Kind: Lost}, backend.Exchange{Access: backend.Delete, Result: backend.Lost, RoundTrip: true, Minimal: true}},
 	} {
 		got := c.command.Exchange(c.reply, false)
-		c.want.Method, c.want.Answer = uint8(c.command.Method), c.reply.answer()
+		c.want.Method, c.want.Answer, c.want.Exclusive = uint8(c.command.Method), c.reply.answer(), c.command.Flags.Has(Exclusive)
 		if got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}

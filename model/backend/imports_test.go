@@ -18,7 +18,7 @@ func TestWhoKnowsAMQP(t *testing.T) {
 	const module, root = "github.com/lockproof/lockproof", "../.."
 	of := []string{
 		"adapters/mutant", "adapters/protocol", "adapters/rabbitmq", "adapters/wire", "model/amqp", "model/lock", "sim/amqp", "sim/broker", // AMQP's own
-		"adapters/engine", "adapters/external", "histories/draw", "histories/historiestest", "model/scenario",
+		"adapters/external", "histories/historiestest",
 	}
 	know := make(map[string]bool)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -12,8 +11,6 @@ import (
 // Trace is one execution, step by step: what a scenario came to.
 type Trace struct {
 	Scenario Scenario
-	// Names are the queues that commands speak of.
-	Names *amqp.Names
 	// Setup are the steps that made the world before the first action: connections, and the slots
 	// that locks begin with.
 	Setup   []TraceStep
@@ -27,13 +24,15 @@ type Trace struct {
 
 // TraceStep is one action and what came of it.
 type TraceStep struct {
-	Action  Action
-	Time    int64        // virtual milliseconds since the beginning
-	Command amqp.Command // Method is NoMethod where the action sent none
-	Reply   amqp.Reply   // as the broker gave it, whether or not the client saw it
-	// Exchange is what the two were. Method is 0 where there is no command.
+	Action Action
+	Time   int64 // virtual milliseconds since the beginning
+	// Exchange is the command that the action sent and the server's reply, whether or not the client saw it. Its Method is 0
+	// where the action sent none, or one that the model does not have.
 	Exchange backend.Exchange
-	Other    string // the name of a method that the model does not have; Command has none then
+	// Command and Reply are the same in words, "" for none; Resource is the name of what the command is about.
+	Command, Reply, Resource string
+	// Payload is the command and the reply as the backend has them, where the trace was made in this process.
+	Payload any
 	// First and Events are the part of the history that the action added: Events of them from
 	// index First on.
 	First, Events int

@@ -23,21 +23,15 @@ type cluster struct {
 	scenario *scenario.Scenario
 	owner    func(backend.Session) uint8
 	clients  []client
-	furnish  exchange // the last command that sets locks up
-	last     *exchange
+	furnish  amqp.Sent // the last command that sets locks up
+	last     *amqp.Sent
 }
 
 // client is one client's machine, and the last that it sent.
 type client struct {
 	machine  lock.Machine
 	confirms bool // its channel confirms publishes
-	exchange
-}
-
-// exchange is a command and the broker's reply.
-type exchange struct {
-	command amqp.Command
-	reply   amqp.Reply
+	sent     amqp.Sent
 }
 
 var _ sim.Cluster = (*cluster)(nil)
@@ -57,12 +51,12 @@ func (k *cluster) Reset(t *lock.Target, s *scenario.Scenario, o *lock.Options, o
 }
 
 // SetUp implements [sim.Cluster]: the slots are declared as their administrator would have.
-func (k *cluster) SetUp(said func()) {
+func (k *cluster) SetUp(said func(backend.Exchange)) {
 	conn := k.broker.Connect()
 	tell := func(cmd amqp.Command) {
-		k.furnish = exchange{cmd, k.broker.Apply(conn, cmd)}
+		k.furnish = amqp.Sent{Command: cmd, Reply: k.broker.Apply(conn, cmd)}
 		k.last = &k.furnish
-		said()
+		said(k.exchange(&k.furnish, true))
 	}
 	tell(amqp.Command{Method: amqp.ChannelOpen, Channel: 1})
 	for i, layout := range k.layouts {
@@ -129,35 +123,40 @@ func (k *cluster) Answered(uint8) bool { return false }
 // Opens implements [sim.Cluster]. The command is kept for Deliver.
 func (k *cluster) Opens(c uint8) bool {
 	cl, impl := k.client(c)
-	cl.command = impl.Next(&cl.machine)
-	return cl.command.Method == amqp.ConnectionOpen
+	cl.sent.Command = impl.Next(&cl.machine)
+	return cl.sent.Command.Method == amqp.ConnectionOpen
 }
 
 // Deliver implements [sim.Cluster].
 func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	cl := &k.clients[c-1]
-	cmd, confirms := cl.command, cl.confirms
+	cmd, confirms := cl.sent.Command, cl.confirms
 	switch {
 	case cmd.Method == amqp.ConnectionOpen:
-		cl.reply, confirms = amqp.Reply{Kind: amqp.OK}, false
+		cl.sent.Reply, confirms = amqp.Reply{Kind: amqp.OK}, false
 	case on == 0:
-		cl.reply, confirms = amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced}, false
+		cl.sent.Reply, confirms = amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced}, false
 	default:
-		cl.reply = k.broker.Apply(broker.Conn(on), cmd)
+		cl.sent.Reply = k.broker.Apply(broker.Conn(on), cmd)
 	}
-	if cl.reply.Kind != amqp.ConnectionClosed && (cmd.Method == amqp.ConfirmSelect || cmd.Method == amqp.ChannelOpen) {
+	if cl.sent.Reply.Kind != amqp.ConnectionClosed && (cmd.Method == amqp.ConfirmSelect || cmd.Method == amqp.ChannelOpen) {
 		cl.confirms = cmd.Method == amqp.ConfirmSelect
 	}
-	k.last = &cl.exchange
-	x := cmd.Exchange(cl.reply, cmd.Replies(confirms))
-	k.meaning.mean(cmd.Queue, &x)
+	k.last = &cl.sent
+	return k.exchange(&cl.sent, confirms)
+}
+
+// exchange is what a command and its reply were.
+func (k *cluster) exchange(s *amqp.Sent, confirms bool) backend.Exchange {
+	x := s.Command.Exchange(s.Reply, s.Command.Replies(confirms))
+	k.meaning.mean(s.Command.Queue, &x)
 	return x
 }
 
 // Reply implements [sim.Cluster].
 func (k *cluster) Reply(c uint8) {
 	cl, impl := k.client(c)
-	impl.Apply(&cl.machine, cl.reply)
+	impl.Apply(&cl.machine, cl.sent.Reply)
 }
 
 // Lose implements [sim.Cluster].
@@ -218,8 +217,8 @@ func (k *cluster) timed() bool {
 
 // Describe implements [sim.Cluster].
 func (k *cluster) Describe(step *scenario.TraceStep) {
-	step.Command, step.Reply = k.last.command, k.last.reply
+	step.Command, step.Reply = k.last.Command.Words(k.names), k.last.Reply.Words()
+	sent := *k.last
+	sent.Names = k.names
+	step.Resource, step.Payload = sent.Resource(), sent
 }
-
-// Name implements [sim.Cluster].
-func (k *cluster) Name(t *scenario.Trace) { t.Names = k.names }
