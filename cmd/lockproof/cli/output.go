@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,10 +22,12 @@ import (
 
 // outputFlags say what is written besides the card.
 type outputFlags struct {
-	json  bool
-	junit string
-	html  string
-	out   string
+	json    bool
+	junit   string
+	html    string
+	summary string
+	sarif   string
+	out     string
 	// command is whose flags these are.
 	command *cobra.Command
 	// require is what --require names, and required those among the properties that are judged.
@@ -33,17 +36,19 @@ type outputFlags struct {
 }
 
 func (f *outputFlags) register(cmd *cobra.Command) {
-	f.command = cmd
 	f.registerReport(cmd)
 	cmd.Flags().StringVar(&f.out, "out", "counterexamples", "the `DIRECTORY` that counterexamples and recorded histories are written to; an earlier run's that this one has not found are moved aside")
 }
 
 // registerReport registers the flags of a run that has no counterexamples to write.
 func (f *outputFlags) registerReport(cmd *cobra.Command) {
+	f.command = cmd
 	flags := cmd.Flags()
 	flags.BoolVar(&f.json, "json", false, "print the report as JSON instead of the card")
 	flags.StringVar(&f.junit, "junit", "", "write the report as JUnit XML to a `FILE`")
 	flags.StringVar(&f.html, "html", "", "write the report, diagrams and histories as one HTML `FILE`")
+	flags.StringVar(&f.summary, "summary", "", "append the report as Markdown to a `FILE`, such as the page of a job: \"$GITHUB_STEP_SUMMARY\"")
+	flags.StringVar(&f.sarif, "sarif", "", "write the findings as SARIF to a `FILE`, located in the first file that --exec names")
 	flags.Var(orAll{&f.require}, "require", "a run in which one of these properties is not judged is inconclusive; or all")
 }
 
@@ -54,7 +59,7 @@ func (f *outputFlags) demand(judged property.Set, kind lock.Kind) (err error) {
 }
 
 // outputs are the flags that name a file to be written.
-var outputs = []string{"junit", "html", "markdown", "checkpoint"}
+var outputs = []string{"junit", "html", "summary", "sarif", "markdown", "checkpoint"}
 
 // tryOutputs tries whether a command's files can be written, before the run that is to fill them.
 func tryOutputs(c *cobra.Command) error {
@@ -167,7 +172,39 @@ func (f *outputFlags) files(res *engine.Result) error {
 	return all(
 		writeFile("--junit", f.junit, func(w io.Writer) error { return report.WriteJUnit(w, res.Report) }),
 		writeFile("--html", f.html, res.WritePage),
+		writeFile("--sarif", f.sarif, func(w io.Writer) error { return report.WriteSARIF(w, res.Report, f.source()) }),
+		f.summarize(res.Report),
 	)
+}
+
+// source is the file that findings are located in: the first one that the command of --exec names.
+func (f *outputFlags) source() string {
+	flag := f.command.Flags().Lookup("exec")
+	if flag == nil {
+		return ""
+	}
+	for _, word := range strings.Fields(flag.Value.String()) {
+		word = strings.Trim(word, `'"`)
+		if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() && filepath.IsLocal(word) {
+			return word
+		}
+	}
+	return ""
+}
+
+// summarize appends the summary: what has several runs has them one below the other.
+func (f *outputFlags) summarize(r *report.Report) error {
+	if f.summary == "" {
+		return nil
+	}
+	file, err := os.OpenFile(f.summary, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return fmt.Errorf("--summary: %w", err)
+	}
+	if err := errors.Join(report.WriteSummary(file, r), file.Close()); err != nil {
+		return fmt.Errorf("--summary: %w", err)
+	}
+	return nil
 }
 
 // writeFile writes the file that a flag names, if it names one.

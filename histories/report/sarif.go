@@ -1,0 +1,128 @@
+package report
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/lockproof/lockproof/histories/safetext"
+)
+
+// The part of SARIF 2.1.0 that findings of ours have. Libraries for the whole of it bring a schema's validator and a web
+// client into the program.
+type sarifLog struct {
+	Schema  string     `json:"$schema"`
+	Version string     `json:"version"`
+	Runs    []sarifRun `json:"runs"`
+}
+
+type sarifRun struct {
+	Tool    sarifTool     `json:"tool"`
+	Results []sarifResult `json:"results"`
+}
+
+type sarifTool struct {
+	Driver sarifDriver `json:"driver"`
+}
+
+type sarifDriver struct {
+	Name           string      `json:"name"`
+	Version        string      `json:"version"`
+	InformationURI string      `json:"informationUri"`
+	Rules          []sarifRule `json:"rules"`
+}
+
+type sarifRule struct {
+	ID    string       `json:"id"`
+	Short sarifMessage `json:"shortDescription"`
+}
+
+type sarifResult struct {
+	Rule         string            `json:"ruleId"`
+	Index        int               `json:"ruleIndex"`
+	Level        string            `json:"level"`
+	Message      sarifMessage      `json:"message"`
+	Locations    []sarifLocation   `json:"locations"`
+	Fingerprints map[string]string `json:"partialFingerprints"`
+}
+
+type sarifMessage struct {
+	Text string `json:"text"`
+}
+
+type sarifLocation struct {
+	Physical sarifPhysical `json:"physicalLocation"`
+}
+
+type sarifPhysical struct {
+	Artifact sarifArtifact `json:"artifactLocation"`
+	Region   sarifRegion   `json:"region"`
+}
+
+type sarifArtifact struct {
+	URI string `json:"uri"`
+}
+
+type sarifRegion struct {
+	Line int `json:"startLine"`
+}
+
+// WriteSARIF writes a report's findings as SARIF 2.1.0: a rule is a property, a violation an error, a suspected one or a
+// missing answer a warning. They are located in a file of the user's, since a lock as a whole is judged: its adapter,
+// say. Without one, a violation is located in its counterexample.
+func WriteSARIF(w io.Writer, r *Report, file string) error {
+	run := sarifRun{
+		Tool: sarifTool{sarifDriver{
+			Name: "lockproof", Version: r.Tool, InformationURI: "https://github.com/lockproof/lockproof", Rules: []sarifRule{},
+		}},
+		Results: []sarifResult{},
+	}
+	for i := range r.Properties {
+		p := &r.Properties[i]
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{p.Property.String(), sarifMessage{p.Property.Sentence(r.Kind)}})
+		verdict, _ := r.Verdict(p)
+		switch {
+		case verdict == Violated:
+			run.add(r, i, "error", r.findings(p), file)
+		case verdict == Suspected:
+			run.add(r, i, "warning", r.findings(p), file)
+		case r.Owes(p):
+			run.add(r, i, "warning", r.missing(p), file)
+		}
+	}
+	data, err := json.Marshal(sarifLog{
+		Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run},
+	}, jsontext.WithIndent("  "), json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(safetext.NewWriter(w), string(data)+"\n")
+	return err
+}
+
+// findings is what is told of a violation, and how to see it.
+func (r *Report) findings(p *PropertyResult) string {
+	lines := append([]string{r.told(p)}, p.Violation.Errors...)
+	if p.Violation.Command != "" {
+		lines = append(lines, "see it: "+p.Violation.Command)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (s *sarifRun) add(r *Report, rule int, level, text, file string) {
+	p := &r.Properties[rule]
+	if file == "" && p.Violation != nil {
+		file = p.Violation.File
+	}
+	found := sarifResult{
+		Rule: p.Property.String(), Index: rule, Level: level, Message: sarifMessage{text}, Locations: []sarifLocation{},
+		Fingerprints: map[string]string{"lockproof/v1": r.Target + "/" + p.Property.String()},
+	}
+	if file != "" {
+		found.Locations = append(found.Locations, sarifLocation{sarifPhysical{sarifArtifact{filepath.ToSlash(file)}, sarifRegion{1}}})
+	}
+	s.Results = append(s.Results, found)
+}
