@@ -35,7 +35,7 @@ func Check(h *history.History, o CheckOptions) (*report.Report, error) {
 		Strength: o.Strength.String(), Scenarios: 1, Operations: operations(h),
 	}
 	judged := make(map[property.Property]linear.Verdict)
-	for _, v := range linear.Judge(h, linear.Options{Strength: o.Strength, Permits: o.Permits, Releases: o.Releases, Failed: o.Failed}) {
+	for _, v := range linear.Judge(h, o.Reading()) {
 		judged[v.Property] = v
 	}
 	asked := judgedOf(property.Applicable(h.Kind), o.Properties)
@@ -48,6 +48,11 @@ func Check(h *history.History, o CheckOptions) (*report.Report, error) {
 		}
 	}
 	return r, nil
+}
+
+// Reading is how a history is read.
+func (o *CheckOptions) Reading() linear.Options {
+	return linear.Options{Strength: o.Strength, Permits: o.Permits, Releases: o.Releases, Failed: o.Failed}
 }
 
 // note is the reading that a property was judged by.

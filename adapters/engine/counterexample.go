@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/histories"
@@ -82,6 +83,10 @@ type Replayed struct {
 	Tries histories.Tries
 	// Command repeats the replay and Said is what came of it, in lines, for the page; may be empty.
 	Command, Said string
+	// Strength is what a failed acquire was taken to promise, Server what it was carried out on, and At when, for the page.
+	Strength property.Strength
+	Server   string
+	At       time.Time
 }
 
 // On carries out on a real broker what was replayed. Where that shows something else, Violation says so: it is nil
@@ -127,7 +132,7 @@ func Replay(ce *histories.Counterexample) (*Replayed, error) {
 // ReplayOf carries out a counterexample on the simulated broker, of a target whose name may be known to nobody else.
 func ReplayOf(target *lock.Target, ce *histories.Counterexample) *Replayed {
 	var r sim.Runner
-	t := &Replayed{Target: target, Trace: r.Trace(target, &ce.Scenario, ce.Strength)}
+	t := &Replayed{Target: target, Strength: ce.Strength, Server: simulated, Trace: r.Trace(target, &ce.Scenario, ce.Strength)}
 	if v, ok := violationOf(t.Trace, ce.Property); ok {
 		t.Violation = &v
 	}

@@ -25,7 +25,7 @@ func ReplayExternal(ctx context.Context, ce *histories.Counterexample, starter e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, runner.Close()) }()
-	r := new(Replayed)
+	r := &Replayed{Strength: ce.Strength, Server: on.String()}
 	disagreement := ""
 	err = repeat(ctx, ctx, runner, &ce.Scenario, property.Set(0).With(ce.Property), func(x *external.Execution) bool {
 		r.Trace, disagreement = x.Trace, x.Disagreement

@@ -1,56 +1,103 @@
 package engine
 
 import (
-	"bytes"
-	"fmt"
 	"io"
 	"time"
 
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/nearest"
 )
 
-// WritePage writes the card, and every execution that violates a property with porcupine's picture of
-// its history, as one HTML page that needs nothing else.
+// WritePage writes the card, and every execution that violates a property with its cause, as one HTML page that needs
+// nothing else.
 func (r *Result) WritePage(w io.Writer) error {
 	page := report.Page{Report: r.Report}
 	for i := range r.Report.Properties {
 		p := &r.Report.Properties[i]
 		if t := r.Traces[p.Property]; t != nil {
-			page.Executions = append(page.Executions, execution(t, p.Violation.Command, p.Violation.Reproduced()))
+			page.Executions = append(page.Executions, r.execution(p, t))
+		}
+	}
+	if r.History != nil {
+		for lock := range r.History.Locks {
+			if prefix := linear.LongestPrefix(r.History, lock, r.Reading, explaining); prefix != nil {
+				page.Histories = append(page.Histories, report.History{History: r.History, Lock: lock, Prefix: prefix})
+			}
 		}
 	}
 	return report.WritePage(w, &page)
 }
 
-// WritePage writes the execution, with porcupine's picture of its history, as one HTML page that
-// needs nothing else.
+// execution is what violates a property as a page shows it.
+func (r *Result) execution(p *report.PropertyResult, t *scenario.Trace) report.Execution {
+	x := execution(r.targetOf(t), t, p.Property, r.labels.strength)
+	x.Command, x.Again = p.Violation.Command, p.Violation.Reproduced()
+	return x
+}
+
+// targetOf is the target of an execution where that is one of ours, or nil.
+func (r *Result) targetOf(t *scenario.Trace) *lock.Target {
+	if r.labels.exec != "" {
+		return nil
+	}
+	target, err := TargetNamed(t.Scenario.Target)
+	if err != nil {
+		return nil
+	}
+	return target
+}
+
+// WritePage writes the execution, with its cause, as one HTML page that needs nothing else.
 func (r *Replayed) WritePage(w io.Writer) error {
-	text := "lockproof " + Version + "\n"
-	if r.Command != "" {
-		text += fmt.Sprintf("repeat it: %s\n\n%s", r.Command, r.Said)
+	p := property.Property(0)
+	if r.Violation != nil {
+		p = r.Violation.Property
 	}
 	return report.WritePage(w, &report.Page{
-		Title: r.Trace.Scenario.Target, Text: text, Executions: []report.Execution{execution(r.Trace, "", "")},
+		Title: r.Trace.Scenario.Target, Text: r.Said, Executions: []report.Execution{execution(r.Target, r.Trace, p, r.Strength)},
+		Made: report.Made{Tool: Version, At: r.At, Command: r.Command, Options: changed(&r.Trace.Scenario), Server: r.Server},
 	})
 }
 
-// picturing bounds how long porcupine may take over one picture.
-const picturing = 5 * time.Second
+// simulates reports whether an execution is the simulated world's, which does the same again.
+func simulates(target *lock.Target, t *scenario.Trace, v scenario.Violation, strength property.Strength) bool {
+	var r sim.Runner
+	s := sim.Replay(t)
+	again, ok := violationOf(r.Trace(target, &s, strength), v.Property)
+	return ok && again == v
+}
 
-// execution is a trace as a page shows it. Where porcupine has nothing to show, the page does without.
-func execution(t *scenario.Trace, command, again string) report.Execution {
-	x := report.Execution{Trace: t, Command: command, Again: again}
-	lock := 0
-	if len(t.Violations) > 0 {
-		lock = int(t.Violations[0].Lock)
+// changed are a scenario's options that are not the defaults, as name=value.
+func changed(s *scenario.Scenario) (options []string) {
+	for _, o := range s.Options.Changed() {
+		options = append(options, o[0]+"="+o[1])
 	}
-	if s, err := linear.Specify(&t.History, lock, linear.Options{}); err == nil {
-		var picture bytes.Buffer
-		if s.Visualize(&picture, picturing) == nil {
-			x.Porcupine = picture.Bytes()
+	return options
+}
+
+// explaining bounds how long porcupine may take over the explanation of one history.
+const explaining = 5 * time.Second
+
+// execution is a trace as a page shows it. Of a target of ours the nearest execution in which all is well is looked for.
+func execution(target *lock.Target, t *scenario.Trace, p property.Property, strength property.Strength) report.Execution {
+	x := report.Execution{Trace: t}
+	for _, v := range t.Violations {
+		if v.Property == property.Linearizable && x.Prefix == nil {
+			x.Prefix = linear.LongestPrefix(&t.History, int(v.Lock), linear.Options{Strength: strength}, explaining)
 		}
+	}
+	v, violated := violationOf(t, p)
+	if target == nil || !violated || !simulates(target, t, v, strength) {
+		return x
+	}
+	x.Sought = true
+	if well := nearest.Find(target, t, v.Step, strength); well != nil {
+		x.Well, x.Parts = well.Trace, well.Parts
 	}
 	return x
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -77,6 +79,9 @@ type Result struct {
 	Strength property.Strength
 	// Traces are the minimised executions that violate a property, by property.
 	Traces map[property.Property]*scenario.Trace
+	// History is what was judged where that is a recorded history, and Reading how it was read; nil for others.
+	History *history.History
+	Reading linear.Options
 
 	labels
 	others map[property.Property]labels // of violations that other scenarios than the first sort have shown; see [Conclude]

@@ -42,7 +42,7 @@ func TestPinned(t *testing.T) {
 			var b bytes.Buffer
 			err := draw.Draw(&b, trace, style.Style{Width: []int{100, 60, 130, 0, 80}[i%5], Color: i%4 == 0})
 			s.Write(b.Bytes())
-			s.Printf("%v\n%s\n%q\n%q\n%q", err, draw.SVG(trace), draw.Settings(trace), draw.Transcript(trace), draw.Errors(trace))
+			s.Printf("%v\n%s\n%q\n%q\n%q", err, draw.SVG(trace, ""), draw.Settings(trace), draw.Transcript(trace), draw.Errors(trace))
 			for _, v := range trace.Violations {
 				s.Printf("%d %s", draw.Decision(trace, v), draw.Cause(trace, v))
 			}

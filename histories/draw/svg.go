@@ -33,6 +33,21 @@ func (c *canvas) dot(color string, x, y, radius int) {
 	fmt.Fprintf(&c.b, `<circle%s cx="%d" cy="%d" r="%d"/>`+"\n", fillStyle(color), x, y, radius)
 }
 
+// titled is a dot that says what it is where somebody points at it.
+func (c *canvas) titled(color string, x, y, radius int, title string) {
+	fmt.Fprintf(&c.b, `<circle%s cx="%d" cy="%d" r="%d"><title>%s</title></circle>`+"\n", fillStyle(color), x, y, radius, escaped(title))
+}
+
+// begin and end are around what belongs together, and has a name that links lead to.
+func (c *canvas) begin(id string) {
+	if id != "" {
+		id = ` id="` + escaped(id) + `"`
+	}
+	fmt.Fprintf(&c.b, "<g%s>\n", id)
+}
+
+func (c *canvas) end() { c.b.WriteString("</g>\n") }
+
 // cross marks a death.
 func (c *canvas) cross(x, y int) {
 	fmt.Fprintf(&c.b, `<path class="cross" d="M%d %d l12 12 m0 -12 l-12 12"/>`+"\n", x-6, y-6)
@@ -40,13 +55,13 @@ func (c *canvas) cross(x, y int) {
 
 // text writes from a point on to the right; its middle is at the height given.
 func (c *canvas) text(class, color string, x, y int, text string) {
-	fmt.Fprintf(&c.b, `<text class="%s"%s x="%d" y="%d" xml:space="preserve">%s</text>`+"\n", class, fillStyle(color), x, y+4, html.EscapeString(style.Printable(text)))
+	fmt.Fprintf(&c.b, `<text class="%s"%s x="%d" y="%d" xml:space="preserve">%s</text>`+"\n", class, fillStyle(color), x, y+4, escaped(text))
 	c.width = max(c.width, x+textWidth(text))
 }
 
 // centered writes around a point.
 func (c *canvas) centered(class, color string, x, y int, text string) {
-	fmt.Fprintf(&c.b, `<text class="%s"%s x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", class, fillStyle(color), x, y+4, html.EscapeString(style.Printable(text)))
+	fmt.Fprintf(&c.b, `<text class="%s"%s x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", class, fillStyle(color), x, y+4, escaped(text))
 }
 
 // arrow leads to the right.
@@ -55,11 +70,14 @@ func (c *canvas) arrow(x1, y, x2 int) {
 	fmt.Fprintf(&c.b, `<path d="M%d %d l-6 -3.5 v7 z" fill="var(--soft)"/>`+"\n", x2, y)
 }
 
-// String is the picture.
-func (c *canvas) String() string {
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d">`+"\n", c.width+margin, c.height) +
+// picture is all that was drawn; label says what it is to those who don't see it.
+func (c *canvas) picture(label string) string {
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="%s" width="%d" height="%d" viewBox="0 0 %[2]d %[3]d">`+"\n", escaped(label), c.width+margin, c.height) +
 		c.b.String() + "</svg>\n"
 }
+
+// escaped is text as HTML has it, with nothing that can't be seen.
+func escaped(text string) string { return html.EscapeString(style.Printable(text)) }
 
 func stroke(color string) string {
 	if color == "" {

@@ -1,9 +1,11 @@
 package draw
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -18,6 +20,7 @@ const (
 // svgDiagram is a timeline with the places of its columns and rows.
 type svgDiagram struct {
 	*timeline
+	name string
 	canvas
 	rows  []int       // y of each step's middle
 	lanes map[int]int // x of each client's line
@@ -29,10 +32,11 @@ type svgDiagram struct {
 
 // SVG draws a space-time diagram: time goes down. A client's line is thick while it calls, and
 // banded while it believes that it holds a slot; its commands lead to the broker, where a slot is
-// a bar, filled with the colour of the client whose connection has it.
-func SVG(t *scenario.Trace) string {
+// a bar, filled with the colour of the client whose connection has it. Step 6 of a diagram called x1 is what a link to
+// x1-6 leads to; "" is a diagram that nothing leads to.
+func SVG(t *scenario.Trace, name string) string {
 	s := tell(t)
-	d := &svgDiagram{timeline: s}
+	d := &svgDiagram{timeline: s, name: name}
 	d.placeRows()
 	d.placeColumns()
 	for i := range s.steps {
@@ -48,10 +52,21 @@ func SVG(t *scenario.Trace) string {
 		d.clientLines(i)
 	}
 	for i := range s.steps {
+		d.begin(d.id(i))
+		d.wide("spot", d.rows[i]-rowHeight/2, rowHeight)
 		d.step(i)
+		d.end()
 	}
 	d.heads()
-	return d.String()
+	return d.picture(fmt.Sprintf("Space-time diagram of %s: time goes down, a column for each client, what goes over the wire, and what the broker has.", style.Plural(len(t.Steps), "step")))
+}
+
+// id is the name of a row that links lead to.
+func (d *svgDiagram) id(i int) string {
+	if d.name == "" || d.steps[i].number == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s-%d", d.name, d.steps[i].number)
 }
 
 // placeRows leaves room under a row for the properties that it breaks.

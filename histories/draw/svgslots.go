@@ -75,15 +75,15 @@ func (d *svgDiagram) slot(l, slot int) {
 // holders draw who has a queue: paler, on a connection that its client does not use any more.
 func (d *svgDiagram) holders(runs []run, x int) {
 	for _, r := range runs {
-		class, color, name, owner := "taken", "var(--soft)", "B", uint8(r.value)
+		class, inner, color, name, owner := "taken", "owner", "var(--soft)", "B", uint8(r.value)
 		if owner != 0 {
 			color, name = clientColor(int(owner&^monitor.HalfOpen)), ownerName(owner)
 		}
 		if owner&monitor.HalfOpen != 0 {
-			class = "ghost"
+			class, inner = "ghost", "over"
 		}
 		y, height := d.span(r)
 		d.rect(class, color, x-11, y+4, 22, height-8)
-		d.centered("owner", "", x, d.rows[r.from], name)
+		d.centered(inner, "", x, d.rows[r.from], name)
 	}
 }

@@ -65,7 +65,7 @@ func (r *AtlasRow) data() rowData {
 	}
 	for _, v := range r.Violated() {
 		// The diagram is what this package drew itself, with every text escaped.
-		d.Broken = append(d.Broken, drawnVerdict{v, template.HTML(draw.SVG(v.Trace))})
+		d.Broken = append(d.Broken, drawnVerdict{v, template.HTML(draw.SVG(v.Trace, ""))})
 	}
 	return d
 }

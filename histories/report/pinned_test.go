@@ -74,7 +74,7 @@ func tellPage(d *dice, s *pinned.Seen) {
 	for range d.IntN(3) {
 		e := report.Execution{Trace: d.trace(), Command: d.words(), Again: d.words()}
 		if d.IntN(3) == 0 {
-			e.Porcupine = []byte("<html>" + d.words() + "</html>")
+			e.Well, e.Parts = d.trace(), d.IntN(5)
 		}
 		p.Executions = append(p.Executions, e)
 	}

@@ -47,6 +47,8 @@ type Report struct {
 	Elapsed time.Duration
 	// Spent is what the time of an external target's clients went into, of all workers; left out as Elapsed is.
 	Spent []string
+	// At is when the run was over, for pages; the zero time where output must not differ from run to run.
+	At time.Time
 	// Interrupted says that the run ended before it had done what was asked.
 	Interrupted bool
 

@@ -169,7 +169,7 @@ func (s *Sweep) judgedData(p property.Property) sweepPropertyData {
 		if e.Property == p {
 			// The diagram is what this package drew itself, with every text escaped.
 			r := &s.Rows[e.Row]
-			d.Example = &sweepExampleData{e, s.configuration(r), e.inSteps(), r.Command, template.HTML(draw.SVG(e.Trace))}
+			d.Example = &sweepExampleData{e, s.configuration(r), e.inSteps(), r.Command, template.HTML(draw.SVG(e.Trace, ""))}
 		}
 	}
 	return d

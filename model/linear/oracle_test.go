@@ -2,7 +2,6 @@ package linear
 
 import (
 	"flag"
-	"io"
 	"slices"
 	"testing"
 	"time"
@@ -162,17 +161,36 @@ func TestDrawnHistoriesAreLegal(t *testing.T) {
 	}
 }
 
-// TestVisualize: every history can be drawn, those among them in which no moment is left for an answer.
-func TestVisualize(t *testing.T) {
+// TestLongestPrefix: what is explained is linearizable, up to the answer that nothing explains, and each effect in its
+// explanation lies in the course of its call.
+func TestLongestPrefix(t *testing.T) {
+	short, explained := 0, 0
 	for seed := range uint64(300) {
 		choose := bySeed(seed)
 		h := drawHistory(choose, drawAny(choose))
-		p, err := Specify(h, 0, Options{})
-		if err != nil || len(p.atomicSteps) > 30 {
+		if s, err := Specify(h, 0, Options{}); err != nil || len(s.atomicSteps) > 30 {
 			continue
 		}
-		if err := p.Visualize(io.Discard, time.Second); err != nil {
-			t.Errorf("seed %d: %v", seed, err)
+		p := LongestPrefix(h, 0, Options{}, time.Second)
+		if p == nil {
+			continue
 		}
+		whole := *h
+		whole.Events = h.Events[:p.Events]
+		if f := Check(&whole, Options{}); f.Decision == Illegal && p.Effects != nil {
+			t.Errorf("seed %d: %d of %d events are explained, which are not linearizable: %s", seed, p.Events, len(h.Events), f.Why)
+		}
+		if p.Events < len(h.Events) {
+			short++
+		}
+		for _, e := range p.Effects {
+			explained++
+			if invoked := h.Events[e.Invocation]; e.At < float64(e.Invocation) || e.At > float64(p.Events) || invoked.Type != history.Invoke || e.What == "" {
+				t.Errorf("seed %d: %+v of %+v", seed, e, invoked)
+			}
+		}
+	}
+	if short < 20 || explained < 100 {
+		t.Errorf("%d prefixes that are shorter than the history, %d effects", short, explained)
 	}
 }

@@ -3,11 +3,7 @@ package linear
 import (
 	"fmt"
 	"github.com/lockproof/lockproof/model/property"
-	"html"
-	"strings"
 )
-
-// What porcupine is told of operations and states reaches the page as HTML.
 
 var doFormats = map[do]string{
 	doTake: "acquire: %s", doMayTake: "acquire, unanswered: %s?", doClaim: "acquire: claims %s",
@@ -19,7 +15,7 @@ var doFormats = map[do]string{
 // describe says what an atomic step does.
 func (p *Specification) describe(u *atomicStep) string {
 	if format, ok := doFormats[u.do]; ok {
-		return html.EscapeString(p.whose(u) + fmt.Sprintf(format, p.r.h.SlotName(uint16(u.slot))))
+		return p.whose(u) + fmt.Sprintf(format, p.r.h.SlotName(uint16(u.slot)))
 	}
 	what := ""
 	switch u.do {
@@ -28,7 +24,7 @@ func (p *Specification) describe(u *atomicStep) string {
 	case doCount:
 		what = property.ForKind(p.r.h.Kind, fmt.Sprintf("count: %d slots", u.n), fmt.Sprintf("count: %d", u.n))
 	case doSet:
-		return "the state so far: " + p.describeState(*u.set)
+		return "the state so far"
 	case doStop:
 		what = "connection gone: no more steps"
 	case doFail:
@@ -36,7 +32,7 @@ func (p *Specification) describe(u *atomicStep) string {
 	default:
 		what = fmt.Sprintf("%s: step %d", p.r.operation(&p.r.calls[u.op]), u.at+1)
 	}
-	return html.EscapeString(p.whose(u) + what)
+	return p.whose(u) + what
 }
 
 // whose names the client of an atomic step.
@@ -45,20 +41,4 @@ func (p *Specification) whose(u *atomicStep) string {
 		return ""
 	}
 	return p.r.h.Who(p.r.clients.list[u.client].process) + " "
-}
-
-// describeState says who holds what.
-func (p *Specification) describeState(s lockState) string {
-	var b strings.Builder
-	there := "there"
-	if s.slots == 0 {
-		there = "not there"
-	}
-	b.WriteString(property.ForKind(p.r.h.Kind, fmt.Sprintf("%d slots", s.slots), there))
-	for slot := 1; slot <= len(s.holders)/holderSize; slot++ {
-		if k := s.holder(slot); k != none {
-			b.WriteString(property.ForKind(p.r.h.Kind, fmt.Sprintf(", %d: ", slot), ", held by ") + p.r.who(&p.r.calls[k]))
-		}
-	}
-	return html.EscapeString(b.String())
 }

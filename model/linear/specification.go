@@ -1,9 +1,6 @@
 package linear
 
 import (
-	"io"
-	"time"
-
 	"github.com/anishathalye/porcupine"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/property"
@@ -135,7 +132,6 @@ func (p *Specification) Model() porcupine.Model {
 			return ok, next
 		},
 		DescribeOperation: func(input, _ any) string { return p.describe(input.(*atomicStep)) },
-		DescribeState:     func(state any) string { return p.describeState(state.(lockState)) },
 	}
 }
 
@@ -148,15 +144,4 @@ func (p *Specification) Check(steps int) (d Decision, left int) {
 		}
 	}
 	return Legal, steps
-}
-
-// Visualize writes a page that shows the history and, as far as porcupine came in the time given, how
-// it can be linearized.
-func (p *Specification) Visualize(w io.Writer, timeout time.Duration) error {
-	model, ops := p.Model(), p.Operations()
-	for i := range ops { // what no moment is left for ends before it begins: porcupine cannot draw that
-		ops[i].Return = max(ops[i].Call, ops[i].Return)
-	}
-	_, info := porcupine.CheckOperationsVerbose(model, ops, timeout)
-	return porcupine.Visualize(model, info, w)
 }

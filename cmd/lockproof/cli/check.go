@@ -95,7 +95,7 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	if said := notes.String(); said != "" {
 		tell(args[0] + ": " + said)
 	}
-	return f.write(c, &engine.Result{Report: report})
+	return f.write(c, &engine.Result{Report: report, History: h, Reading: o.Reading()})
 }
 
 // fit refuses what is said of a history otherwise than it says itself, and what means nothing for it.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/spf13/cobra"
@@ -81,7 +82,7 @@ func tryOutputs(c *cobra.Command) error {
 // write writes what a run came to, counterexamples first, so that they are there whatever happens next. The error says
 // how the run ended, and what could not be written; also is what else went wrong.
 func (f *outputFlags) write(c *cobra.Command, res *engine.Result, also ...error) error {
-	res.Report.Required, res.Report.Command = f.required, commandLine()
+	res.Report.Required, res.Report.Command, res.Report.At = f.required, commandLine(), time.Now()
 	unsaved := f.save(res)
 	unprinted := f.print(c.OutOrStdout(), res.Report)
 	return all(append(also, ended(res.Report), unsaved, unprinted, f.files(res))...)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -173,7 +174,7 @@ func show(c *cobra.Command, r *engine.Replayed, html string, verdict func(io.Wri
 	fmt.Fprintln(c.OutOrStdout())
 	var said strings.Builder
 	ended := verdict(io.MultiWriter(c.OutOrStdout(), &said))
-	r.Command, r.Said = commandLine(), said.String()
+	r.Command, r.Said, r.At = commandLine(), said.String(), time.Now()
 	return all(ended, undrawn, writeFile("--html", html, r.WritePage))
 }
 
@@ -221,6 +222,7 @@ func replayReal(c *cobra.Command, on *onFlags, w io.Writer, ce *histories.Counte
 	if err != nil {
 		return err
 	}
+	r.Server = broker.String()
 	fmt.Fprintln(safetext.NewWriter(w), real)
 	if real.Skipped != "" {
 		return fmt.Errorf("replaying on %s: skipped: %s", broker, real.Skipped)

@@ -91,7 +91,7 @@ func TestReplayPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	verdict := strings.Split(strings.TrimSpace(out.String()), "\n")
-	for _, want := range []string{"lockproof " + engine.Version, "repeat it: lockproof", verdict[len(verdict)-1]} {
+	for _, want := range []string{"<dt>lockproof</dt><dd>" + engine.Version, "<dt>command</dt><dd><code>lockproof", "<dt>server</dt><dd>the simulated broker", `class="cause"`, verdict[len(verdict)-1]} {
 		if !bytes.Contains(got, []byte(want)) {
 			t.Errorf("%q is not on the page", want)
 		}

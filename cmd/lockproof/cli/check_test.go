@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCheckPage: the page of a recorded history shows it, up to the answer that nothing explains, and why.
+func TestCheckPage(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "page.html")
+	var out, errs bytes.Buffer
+	if code := run([]string{"check", "../../../testdata/histories/numbered-semaphore.jsonl", "--html", page}, &out, &errs); code != exitViolated {
+		t.Fatalf("exit code %d; %s", code, errs.String())
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"The longest linearizable prefix ends before", "no explanation", `<section id="history">`, `href="#history"`, "<dt>made</dt>"} {
+		if !strings.Contains(string(got), want) {
+			t.Errorf("%q is not on the page", want)
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package draw
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// The measures of the page's picture of a history, in pixels.
+const (
+	laneHeight  = 46
+	eventWidth  = 18
+	barHeight   = 14
+	historyLane = 64 // where events begin, right of the clients' names
+)
+
+// maxEvents is how many events of a history are drawn: those up to the answer that nothing explains.
+const maxEvents = 60
+
+// svgHistory is a picture of a history: time goes to the right, a client's calls are bars on its line, and a dot says
+// where a call has its effect in the explanation of the prefix that is linearizable.
+type svgHistory struct {
+	canvas
+	h           *history.History
+	prefix      *linear.Prefix
+	lock        int
+	first, last int // the events that are drawn
+	lanes       map[string]int
+	x           []int // by event, from first
+	calls       []drawnCall
+}
+
+// drawnCall is a call as it is drawn.
+type drawnCall struct {
+	client string
+	number int // of the client, for its colour
+	words  string
+	inv    int // its events; ret is beyond last where it has no answer by then
+	ret    int
+	wrong  bool
+}
+
+// History draws one lock's history up to the answer that nothing explains, with an explanation of what comes before it.
+func History(h *history.History, lock int, prefix *linear.Prefix) string {
+	d := &svgHistory{h: h, prefix: prefix, lock: lock, last: min(prefix.Events, len(h.Events)-1), lanes: make(map[string]int)}
+	if d.last < 0 {
+		return ""
+	}
+	d.first = max(0, d.last-maxEvents+1)
+	d.gather()
+	d.place()
+	d.paint()
+	label := "The history: a line for each client, a bar for each call, a dot where it has its effect."
+	if prefix.Events < len(h.Events) {
+		label += " The last answer has no explanation: " + prefix.Why
+	}
+	return d.picture(label)
+}
+
+// gather finds the calls.
+func (d *svgHistory) gather() {
+	open := make(map[int32]int) // by process: the call that is under way
+	for i := 0; i <= d.last; i++ {
+		e := d.h.Events[i]
+		if int(e.Lock) != d.lock || e.Process < 0 {
+			continue
+		}
+		who := d.h.Who(e.Process)
+		if e.Type == history.Invoke {
+			open[e.Process] = len(d.calls)
+			d.calls = append(d.calls, drawnCall{client: who, inv: i, ret: d.last + 1, words: invocationWords(e, d.h.Kind)})
+			continue
+		}
+		if k, ok := open[e.Process]; ok {
+			delete(open, e.Process)
+			d.calls[k].ret, d.calls[k].wrong = i, i == d.prefix.Events
+			d.calls[k].words += ": " + completionWords(e, d.h.Kind)
+		}
+	}
+	d.calls = slices.DeleteFunc(d.calls, func(c drawnCall) bool { return c.ret < d.first })
+	var names []string
+	for _, c := range d.calls {
+		if !slices.Contains(names, c.client) {
+			names = append(names, c.client)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(a) - len(b)
+		}
+		return slices.Compare([]byte(a), []byte(b))
+	})
+	for i, name := range names {
+		d.lanes[name] = i
+	}
+	for i := range d.calls {
+		d.calls[i].number = d.lanes[d.calls[i].client] + 1
+	}
+}
+
+// place gives each event its x, so that a call's words have room over its bar.
+func (d *svgHistory) place() {
+	d.x = make([]int, d.last-d.first+2)
+	at := historyLane
+	for i := range d.x {
+		at += eventWidth
+		for _, c := range d.calls {
+			if c.ret == d.first+i {
+				at = max(at, d.at(c.inv)+textWidth(c.words)+eventWidth)
+			}
+		}
+		d.x[i] = at
+	}
+	d.width = at
+	d.height = laneHeight*len(d.lanes) + 30
+}
+
+// at is an event's x; those before the first lie at the beginning.
+func (d *svgHistory) at(event int) int {
+	if event < d.first {
+		return historyLane
+	}
+	return d.x[event-d.first]
+}
+
+func (d *svgHistory) y(lane int) int { return 20 + laneHeight*lane + laneHeight/2 }
+
+func (d *svgHistory) paint() {
+	for name, lane := range ordered(d.lanes) {
+		d.text("bold", clientColor(lane+1), margin, d.y(lane), name)
+	}
+	d.occurrences()
+	for i := range d.calls {
+		d.call(&d.calls[i])
+	}
+	for _, e := range d.prefix.Effects {
+		d.effect(&e)
+	}
+	if d.prefix.Events < len(d.h.Events) {
+		x := d.at(d.last)
+		d.line("ends", "", x, 14, x, d.height-20)
+		d.text("bad", "", max(historyLane, x-textWidth("no explanation")), d.height-8, "no explanation")
+	}
+}
+
+// ordered are the names and numbers of lanes, from the top.
+func ordered(lanes map[string]int) func(func(string, int) bool) {
+	names := make([]string, len(lanes))
+	for name, lane := range lanes {
+		names[lane] = name
+	}
+	return func(yield func(string, int) bool) {
+		for lane, name := range names {
+			if !yield(name, lane) {
+				return
+			}
+		}
+	}
+}
+
+// call draws a call: open to the right where it has no answer.
+func (d *svgHistory) call(c *drawnCall) {
+	y, x1, x2 := d.y(c.number-1), d.at(c.inv), d.at(min(c.ret, d.last+1))
+	class := "call"
+	if c.wrong {
+		class = "call wrong"
+	}
+	d.rect(class, clientColor(c.number), x1, y, max(4, x2-x1), barHeight)
+	d.text(map[bool]string{true: "bad"}[c.wrong], "", x1, y-8, c.words)
+}
+
+// effect draws where a call has its effect.
+func (d *svgHistory) effect(e *linear.Effect) {
+	i := slices.IndexFunc(d.calls, func(c drawnCall) bool { return c.inv == e.Invocation })
+	if i < 0 || int(e.At) < d.first || int(e.At) > d.last {
+		return
+	}
+	c := &d.calls[i]
+	x := d.at(int(e.At))
+	x += int(float64(d.at(min(int(e.At)+1, d.last+1))-x) * (e.At - float64(int(e.At))))
+	x = min(max(x+5, d.at(c.inv)+5), d.at(c.ret)-5)
+	d.titled("var(--ink)", x, d.y(c.number-1)+barHeight/2, 4, e.What)
+}
+
+// occurrences are what happened to the world.
+func (d *svgHistory) occurrences() {
+	for i := d.first; i <= d.last; i++ {
+		e := d.h.Events[i]
+		if e.F.Op() != lock.NoOp || !e.F.Occurrence() || e.F == history.Other {
+			continue
+		}
+		words := e.F.String()
+		if e.F != history.Restart {
+			words = fmt.Sprintf("%s %s", d.h.Who(e.Target), words)
+		}
+		d.line("occurs", "", d.at(i), 14, d.at(i), d.height-20)
+		d.text("warn", "", d.at(i)+2, 8, words)
+	}
+}

@@ -1,0 +1,85 @@
+package report
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestContrast: whatever is text on a page has a contrast of at least 4.5 with what it stands on, in light, in dark and
+// in print.
+func TestContrast(t *testing.T) {
+	css, err := pageFiles.ReadFile("page/page.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, dark, _ := strings.Cut(string(css), "prefers-color-scheme: dark")
+	dark, rest, _ := strings.Cut(dark, "\n}\n")
+	_, print, _ := strings.Cut(rest, "@media print")
+	light := variables(text)
+	for name, colours := range map[string]map[string]float64{"light": light, "dark": over(light, variables(dark)), "print": over(light, variables(print))} {
+		inks := []string{"ink", "soft", "good", "bad", "warn", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8"}
+		for _, ink := range inks {
+			for _, ground := range []string{"paper", "panel"} {
+				contrast(t, name, colours, ink, ground)
+			}
+		}
+		for _, ink := range []string{"ink", "bad", "soft"} {
+			contrast(t, name, colours, ink, "bad-band")
+		}
+		for _, ink := range []string{"ink", "warn", "soft"} {
+			contrast(t, name, colours, ink, "warn-band")
+		}
+	}
+}
+
+func contrast(t *testing.T, name string, colours map[string]float64, ink, ground string) {
+	t.Helper()
+	a, b := colours[ink], colours[ground]
+	if a == b {
+		t.Errorf("%s: %s on %s: the colours are not known, or the same", name, ink, ground)
+	}
+	if c := (max(a, b) + 0.05) / (min(a, b) + 0.05); c < 4.5 {
+		t.Errorf("%s: %s on %s has a contrast of %.2f", name, ink, ground, c)
+	}
+}
+
+var variable = regexp.MustCompile(`--([a-z0-9-]+): (#[0-9a-f]{3,6});`)
+
+// variables are the relative luminances of the colours in a style sheet.
+func variables(css string) map[string]float64 {
+	all := make(map[string]float64)
+	for _, m := range variable.FindAllStringSubmatch(css, -1) {
+		hex := m[2][1:]
+		if len(hex) == 3 {
+			hex = strings.Join([]string{hex[:1], hex[:1], hex[1:2], hex[1:2], hex[2:], hex[2:]}, "")
+		}
+		sum := 0.0
+		for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+			n, _ := strconv.ParseUint(hex[2*i:2*i+2], 16, 8)
+			c := float64(n) / 255
+			if c <= 0.04045 {
+				c /= 12.92
+			} else {
+				c = math.Pow((c+0.055)/1.055, 2.4)
+			}
+			sum += weight * c
+		}
+		all[m[1]] = sum
+	}
+	return all
+}
+
+// over are colours with others over them.
+func over(below, above map[string]float64) map[string]float64 {
+	all := make(map[string]float64)
+	for name, c := range below {
+		all[name] = c
+	}
+	for name, c := range above {
+		all[name] = c
+	}
+	return all
+}

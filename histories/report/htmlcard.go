@@ -1,0 +1,90 @@
+package report
+
+import (
+	"html/template"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/lockproof/lockproof/histories/style"
+)
+
+// cardData is the card as the page has it: what the terminal's says, with links from properties to executions.
+type cardData struct {
+	Doc, Ran, With string
+	Interrupted    bool
+	Total, Rest    template.HTML
+	Rows           []cardRow
+	Skipped        []cardSkipped
+}
+
+type cardRow struct {
+	Class, Verdict  string // the class is its colour's
+	Property, Link  string
+	Checked, Remark string
+	Detail, Where   string
+	Errors          []string
+	Command         string
+}
+
+// cardSkipped are properties that were skipped for one reason.
+type cardSkipped struct {
+	Properties, Reason string
+}
+
+// pageCard is how wide the lines of the card's tables are on a page.
+const pageCard = 100
+
+// newCardData is a report's card beside some executions, or a recorded history.
+func newCardData(r *Report, executions []executionData, recorded bool) *cardData {
+	s := style.Style{Width: pageCard}
+	d := &cardData{Doc: r.Doc, Ran: strings.Join(howMuch(r), " · "), With: strings.Join(r.Fixed, ", "), Interrupted: r.Interrupted}
+	together := skippedTogether(r)
+	for i := range r.Properties {
+		if p := &r.Properties[i]; together[p.Skip] == nil || p.Violation != nil {
+			d.Rows = append(d.Rows, newCardRow(r, p, executions, recorded))
+		}
+	}
+	for _, reason := range slices.Sorted(maps.Keys(together)) {
+		d.Skipped = append(d.Skipped, cardSkipped{strings.Join(together[reason], ", "), reason})
+	}
+	d.Total = template.HTML(inked(append(cardTotal(r), cardMissing(r, s)...)))
+	var rest []style.Line
+	for _, part := range [][]style.Line{cardSpace(r, s), cardViews(r, s), cardRuns(r, s), cardEfficiency(r, s), cardNotes(r, s)} {
+		if len(part) > 0 && len(rest) > 0 {
+			rest = append(rest, nil)
+		}
+		rest = append(rest, part...)
+	}
+	d.Rest = template.HTML(inked(rest))
+	return d
+}
+
+func newCardRow(r *Report, p *PropertyResult, executions []executionData, recorded bool) cardRow {
+	verdict, _ := r.Verdict(p)
+	mark := verdictMarks[verdict]
+	row := cardRow{Class: inkClasses[mark.Colour], Verdict: mark.Text, Property: p.Property.String()}
+	row.Remark, _ = remark(r, p)
+	if verdict != Skipped {
+		row.Checked = style.Grouped(p.Checked)
+	}
+	if f := p.Violation; f != nil {
+		row.Detail, row.Where, row.Errors, row.Command = f.Detail, r.where(p), f.Errors, f.Command
+		if row.Link = linkTo(executions, row.Property); row.Link == "" && recorded {
+			row.Link = "#history"
+		}
+	}
+	return row
+}
+
+// linkTo is what leads to the execution that violates a property: the one that ends with it, where there are several.
+func linkTo(executions []executionData, property string) string {
+	for i := range executions {
+		for _, b := range executions[i].Broken {
+			if b.Property == property {
+				return "#" + executions[i].Name + "-" + property
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,170 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"html/template"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Execution is one execution of a page.
+type Execution struct {
+	Trace *scenario.Trace
+	// Command repeats it; may be empty.
+	Command string
+	// Again is how often it was seen again, where that is worth telling; see [Found.Reproduced].
+	Again string
+	// Prefix explains its history as far as it can be explained, where the history is the evidence; may be nil.
+	Prefix *linear.Prefix
+	// Well is the nearest execution in which all is well, and Parts the first step, counted from 0, that is another there;
+	// nil is that there is none. Sought says that it was looked for.
+	Well   *scenario.Trace
+	Parts  int
+	Sought bool
+}
+
+type executionData struct {
+	plain                    string // the diagram without names
+	Name                     string // of the section, to which links lead
+	Target, Settings         string
+	Only                     bool // the page's title says the target already
+	Again                    string
+	Commands                 []string
+	Broken                   []brokenData
+	Diagram, Strips, History template.HTML
+	What                     string // the strips are of: a slot, or the lock
+	Ends                     string // why the prefix of the history that has an explanation ends
+	Steps                    []stepData
+	Well                     *wellData
+	Alone                    bool // it was looked for an execution in which all is well, and there is none
+}
+
+type brokenData struct {
+	Property, Sentence, Explanation string
+	Cause                           template.HTML
+	Decided, Shows                  int // steps; Decided is 0 where it is the one at which it shows, or is not known
+	Over                            bool
+}
+
+// stepData is a step in words. Mark is that of a step that decides, or shows, a violation.
+type stepData struct {
+	Number     int
+	Text, Mark string
+}
+
+// wellData compares an execution with the nearest in which all is well.
+type wellData struct {
+	Same         int // so many steps are the same in both
+	Violated, Ok []stepData
+	More         bool // there is more of the one in which all is well
+}
+
+// data is an execution as the template sees it, the n-th of a page.
+func (x *Execution) data(n int, plain string) executionData {
+	s := &x.Trace.Scenario
+	name := fmt.Sprintf("x%d", n)
+	d := executionData{
+		plain: plain, Name: name, Target: s.Target, Settings: strings.Join(draw.Settings(x.Trace), " "), Again: x.Again,
+		Diagram: template.HTML(draw.SVG(x.Trace, name)), Strips: template.HTML(draw.Strips(x.Trace)), Steps: steps(x.Trace),
+		What: property.ForKind(x.Trace.History.Kind, "a slot", "the lock"), Alone: x.Sought && x.Well == nil,
+	}
+	for _, v := range x.Trace.Violations {
+		b := brokenData{
+			Property: v.Property.String(), Sentence: v.Property.Sentence(x.Trace.History.Kind), Explanation: v.Explain(),
+			Cause:   linked(draw.Cause(x.Trace, v), name, len(x.Trace.Steps)),
+			Decided: draw.Decision(x.Trace, v), Shows: v.Step + 1, Over: v.Step >= len(x.Trace.Steps),
+		}
+		d.Broken = append(d.Broken, b)
+		if v.Property == property.Linearizable && x.Prefix != nil {
+			d.History, d.Ends = drawnHistory(&x.Trace.History, int(v.Lock), x.Prefix)
+		}
+	}
+	if x.Well != nil {
+		d.Well = x.well()
+	}
+	return d
+}
+
+// steps are an execution's in words.
+func steps(t *scenario.Trace) []stepData {
+	marks := make(map[int]string)
+	for _, v := range t.Violations {
+		if at := draw.Decision(t, v); at > 0 {
+			marks[at] = "▶"
+		}
+	}
+	for _, v := range t.Violations {
+		marks[v.Step+1] = "✗"
+	}
+	var all []stepData
+	for i, text := range draw.Transcript(t) {
+		all = append(all, stepData{Number: i + 1, Text: text, Mark: marks[i+1]})
+	}
+	return all
+}
+
+// alongside is how many steps are shown of two executions from where they part, and before that.
+const alongside, common = 12, 2
+
+// well shows both executions from where they part.
+func (x *Execution) well() *wellData {
+	from := max(0, x.Parts-common)
+	part := func(all []stepData) []stepData { return all[min(from, len(all)):min(x.Parts+alongside, len(all))] }
+	violated, ok := steps(x.Trace), steps(x.Well)
+	return &wellData{Same: x.Parts, Violated: part(violated), Ok: part(ok), More: len(ok) > x.Parts+alongside}
+}
+
+var stepWord = regexp.MustCompile(`\bstep (\d+)\b`)
+
+// linked is a text whose steps are links to those of a diagram that has so many.
+func linked(text, name string, most int) template.HTML {
+	return template.HTML(stepWord.ReplaceAllStringFunc(html.EscapeString(style.Printable(text)), func(word string) string {
+		number := strings.TrimPrefix(word, "step ")
+		if n, err := strconv.Atoi(number); err != nil || n < 1 || n > most {
+			return word
+		}
+		return `<a href="#` + name + "-" + number + `">` + word + `</a>`
+	}))
+}
+
+type historyData struct {
+	Name    string
+	Picture template.HTML
+	Ends    string
+}
+
+// data is a history as the template sees it.
+func (h *History) data() historyData {
+	d := historyData{Name: "the history"}
+	if h.Lock < len(h.History.Locks) && len(h.History.Locks) > 1 {
+		d.Name += " of " + h.History.Locks[h.Lock]
+	}
+	d.Picture, d.Ends = drawnHistory(h.History, h.Lock, h.Prefix)
+	return d
+}
+
+// drawnHistory is a picture of a history, and what it shows.
+func drawnHistory(h *history.History, lock int, p *linear.Prefix) (picture template.HTML, ends string) {
+	picture = template.HTML(draw.History(h, lock, p))
+	explained := "Each dot is a moment at which a call had its effect: together they explain every answer"
+	switch {
+	case p.Events >= len(h.Events) && p.Effects == nil:
+		return picture, "The whole history is linearizable."
+	case p.Events >= len(h.Events):
+		return picture, "The whole history is linearizable. " + explained + "."
+	}
+	ends = fmt.Sprintf("The longest linearizable prefix ends before %s: %s.", h.Moment(p.Events), p.Why)
+	if p.Effects != nil {
+		ends += " " + explained + " up to there."
+	}
+	return picture, ends
+}

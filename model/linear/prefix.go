@@ -1,0 +1,86 @@
+package linear
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/lockproof/lockproof/model/history"
+)
+
+// Prefix is the longest prefix of a history for which there is an explanation: an order in which its operations had
+// their effects.
+type Prefix struct {
+	// Events is how many events it has. The next one is an answer that nothing explains any more; there is none if the
+	// whole history is linearizable.
+	Events int
+	Why    string // it ends there
+	// Effects are an explanation of the prefix, in order; none where it was not found in time, or takes evidence that comes
+	// later.
+	Effects []Effect
+}
+
+// Effect is one effect of an operation in an explanation.
+type Effect struct {
+	Invocation int     // the event that invoked the operation
+	At         float64 // when, among the events: 2.5 is between those with the indices 2 and 3
+	What       string  // in words
+}
+
+// LongestPrefix is the longest prefix of one lock's history that is linearizable, as porcupine explains it in the time
+// given. It is nil where a history has none by itself: it is not well-formed, or was not decided.
+func LongestPrefix(h *history.History, lock int, o Options, timeout time.Duration) *Prefix {
+	f := Check(h, o)
+	p := &Prefix{Events: len(h.Events), Why: f.Why}
+	switch {
+	case f.Decision == Undecided || f.Decision == Illegal && f.Event < 0:
+		return nil
+	case f.Decision == Illegal && f.Lock == lock:
+		p.Events = f.Event
+	}
+	whole := *h
+	whole.Events = h.Events[:p.Events]
+	s, err := Specify(&whole, lock, o)
+	if err != nil {
+		return nil
+	}
+	p.Effects = s.explanation(timeout)
+	return p
+}
+
+// explanation is an order of the effects by which porcupine explains the history, each as early as it can be; nil if it
+// found none in time.
+func (p *Specification) explanation(timeout time.Duration) (all []Effect) {
+	ops := p.Operations()
+	for i := range ops { // what no moment is left for ends before it begins
+		ops[i].Return = max(ops[i].Call, ops[i].Return)
+	}
+	result, info := porcupine.CheckOperationsVerbose(p.Model(), ops, timeout)
+	if result != porcupine.Ok {
+		return nil
+	}
+	for _, found := range info.PartialLinearizationsOperations() {
+		if len(found) > 0 {
+			longest := slices.MaxFunc(found, func(a, b []porcupine.Operation) int { return cmp.Compare(len(a), len(b)) })
+			all = p.effects(longest, all)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Effect) int { return cmp.Compare(a.At, b.At) })
+	return all
+}
+
+// effects appends those of a linearization of one part of the history.
+func (p *Specification) effects(order []porcupine.Operation, all []Effect) []Effect {
+	var now int64
+	for _, op := range order {
+		u := op.Input.(*atomicStep)
+		now = max(now, op.Call)
+		if u.op == none || u.do == doSet || u.partial {
+			continue // it is the world's, or may not have happened
+		}
+		at := float64(now)/float64(p.ticks.stride) - 1
+		all = append(all, Effect{Invocation: int(p.r.calls[u.op].inv), At: at, What: p.describe(u)})
+	}
+	return all
+}
