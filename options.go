@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -44,17 +45,17 @@ type Options struct {
 	CrashShare                          float64 // Prove, Stress: of operations in which a client dies, from 0 to 1
 	Prompt                              bool    // Explore: the server notices a lost connection at once, not at any later moment
 
-	Depth              int    // Explore: end after so many levels; 0 is no bound
-	Memory             int64  // Explore: end at about so many bytes; 0 is 8 GiB
-	Exact              bool   // Explore: keep states whole, not as fingerprints
-	Checkpoint, Resume string // Explore: files that the search is left in if it ends early, and that it goes on from
-
-	Patience time.Duration         // how long an external client may send nothing; 0 is 2 s, or 10 s for an operation of Stress
-	Proxy    bool                  // Stress: external clients go through a proxy, so that more can be judged
-	Log      io.Writer             // for external programs' standard error, and what is told while a server is started
-	History  io.Writer             // Stress: for the history, as JSON Lines, before it is judged
-	Found    func(*Counterexample) // a violation as it is seen, and again when more is known of it
-	Progress func(done, of int)    // executions, states (of 0) or rounds
+	Depth              int                   // Explore: end after so many levels; 0 is no bound
+	Memory             int64                 // Explore: end at about so many bytes; 0 is 8 GiB
+	Exact              bool                  // Explore: keep states whole, not as fingerprints
+	Checkpoint, Resume string                // Explore: files that the search is left in if it ends early, and that it goes on from
+	Queues             string                // what an external lock calls its queues, such as A={name}-A-{n}; what is left out is learnt
+	Patience           time.Duration         // how long an external client may send nothing; 0 is 2 s, or 10 s for an operation of Stress
+	Proxy              bool                  // Stress: external clients go through a proxy, so that more can be judged
+	Log                io.Writer             // for external programs' standard error, and what is told while a server is started
+	History            io.Writer             // Stress: for the history, as JSON Lines, before it is judged
+	Found              func(*Counterexample) // a violation as it is seen, and again when more is known of it
+	Progress           func(done, of int)    // executions, states (of 0) or rounds
 }
 
 // or is a number of an option, its default where it is left out.
@@ -120,6 +121,15 @@ func (o *Options) shape() (sim.Shape, error) {
 	var err error
 	s.Start, err = o.start()
 	return s, err
+}
+
+// naming is what an external lock calls its queues, as far as that is said.
+func (o *Options) naming() (external.Naming, error) {
+	if o.Queues == "" {
+		return external.Naming{}, nil
+	}
+	n, err := external.ParseNaming(o.Queues)
+	return n, asInvalid(err)
 }
 
 // start is the slots that exist at first, where they are not 1 to Slots.

@@ -205,9 +205,13 @@ func (r *run) proveExternal() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	naming, err := r.o.naming()
+	if err != nil {
+		return nil, err
+	}
 	return r.asAny(func() (*engine.Result, error) {
 		return engine.ProveExternal(r.ctx, engine.ExternalConfig{
-			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Seed: r.o.seed(),
+			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Naming: naming, Seed: r.o.seed(),
 			Scenarios: r.o.Executions, Time: r.o.Time, Shape: shape, Properties: r.judged, Strength: r.o.strength(), Workers: r.o.Workers,
 			On: r.gated(), Patience: r.o.Patience, Until: r.until(), Found: r.found(), Progress: r.progress(),
 		})
@@ -245,9 +249,13 @@ func (r *run) exploreExternal() (*Result, error) {
 	if e.Clients == engine.AnyNumber || e.Admins == engine.AnyNumber {
 		return nil, invalid("any number of external clients: expected a number")
 	}
+	naming, err := r.o.naming()
+	if err != nil {
+		return nil, err
+	}
 	return r.asAny(func() (*engine.Result, error) {
 		return engine.ExploreExternal(r.ctx, engine.ExternalExploreConfig{
-			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(),
+			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Naming: naming,
 			Clients: e.Clients, Rounds: e.Rounds, Admins: or(r.o.Admins, 0), Slots: or(r.o.Slots, 1), Names: e.Names, Calls: e.Calls, AdminCalls: e.AdminCalls,
 			Runs: r.o.Executions, First: r.o.First, Properties: r.judged, Strength: r.o.strength(), Patience: r.o.Patience,
 			Found: r.found(), Progress: r.progress(),

@@ -38,6 +38,8 @@ type Counterexample struct {
 	Kind lock.Kind
 	// ExecOptions are the program's own, which it is told at the beginning.
 	ExecOptions map[string]string
+	// Queues is what it calls its queues, where that was said; "" is to be learnt.
+	Queues string
 	// Transcript tells the execution to people, a step a line. Replaying does not look at it.
 	Transcript []string
 }
@@ -74,6 +76,7 @@ type counterexampleFile struct {
 	Exec       string            `json:"exec,omitzero"`
 	Lock       string            `json:"lock,omitzero"` // with exec
 	ExecOpts   map[string]string `json:"exec_options,omitempty"`
+	Queues     string            `json:"queues,omitzero"`
 	Scenario   scenario.Scenario `json:"scenario"`
 	Transcript []string          `json:"transcript,omitempty"`
 }
@@ -151,7 +154,7 @@ func (c *Counterexample) Encode() ([]byte, error) {
 		kind = c.Kind.String()
 	}
 	data, err := json.Marshal(counterexampleFile{
-		Strength: strength, Exec: c.Exec, Lock: kind, ExecOpts: c.ExecOptions,
+		Strength: strength, Exec: c.Exec, Lock: kind, ExecOpts: c.ExecOptions, Queues: c.Queues,
 		Lockproof: counterexampleFormat, Version: counterexampleVersion, Tool: c.Tool,
 		Property: c.Property.String(), Sentence: c.Property.Sentence(v.Kind),
 		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail},
@@ -212,7 +215,7 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 	}
 	v := f.Violation
 	return &Counterexample{
-		Exec: f.Exec, Kind: kind, ExecOptions: f.ExecOpts, Tool: f.Tool, Property: broken, Strength: strength, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
+		Exec: f.Exec, Kind: kind, ExecOptions: f.ExecOpts, Queues: f.Queues, Tool: f.Tool, Property: broken, Strength: strength, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
 		Suspected: f.Suspected, Tries: f.Tries,
 		Violation: scenario.Violation{Step: v.Step - 1, Violation: property.Violation{
 			Property: broken, Kind: kind, Lock: v.Lock, Client: v.Client, Other: v.Other, Slot: v.Slot, Detail: v.Detail}},

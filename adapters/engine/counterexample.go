@@ -43,12 +43,13 @@ type labels struct {
 	exec    string
 	kind    lock.Kind
 	options map[string]string
+	queues  string // what it calls its queues, where that was said
 }
 
 // counterexample is an execution that violates a property, as it is written.
 func (l *labels) counterexample(p property.Property, t *scenario.Trace, found *report.Found) *histories.Counterexample {
 	ce := &histories.Counterexample{
-		Exec: l.exec, Kind: l.kind, ExecOptions: l.options, Tool: Version, Property: p, Strength: l.strength,
+		Exec: l.exec, Kind: l.kind, ExecOptions: l.options, Queues: l.queues, Tool: Version, Property: p, Strength: l.strength,
 		Scenario: sim.Replay(t), Transcript: draw.Transcript(t), Suspected: found.Suspected, Tries: found.Tries,
 		Origin: l.origin,
 	}

@@ -28,6 +28,8 @@ type ExternalConfig struct {
 	Kind lock.Kind
 	// Options are the target's own.
 	Options map[string]string
+	// Naming is what it calls its queues; what is left out is learnt.
+	Naming external.Naming
 	// Seed decides every scenario.
 	Seed uint64
 	// Scenarios is how many are run; 0 is [DefaultExternalScenarios].
@@ -141,7 +143,7 @@ func (f *externalRun) concluded(ctx context.Context, began time.Time) *Result {
 // labels are what its counterexamples say.
 func (c *ExternalConfig) labels() labels {
 	o := histories.Origin{Seed: c.Seed, Broker: c.On.String() + gated, Options: byName(c.Options)}
-	return labels{strength: c.Strength, origin: o, exec: c.Exec, kind: c.Kind, options: c.Options}
+	return labels{strength: c.Strength, origin: o, exec: c.Exec, kind: c.Kind, options: c.Options, queues: c.Naming.String()}
 }
 
 // result is what the run came to, but for the report.

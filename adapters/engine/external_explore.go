@@ -30,6 +30,8 @@ type ExternalExploreConfig struct {
 	Kind lock.Kind
 	// Options are the target's own.
 	Options map[string]string
+	// Naming is what it calls its queues; what is left out is learnt.
+	Naming external.Naming
 	// Clients call the operations of Calls, so many Rounds of them; administrators those of AdminCalls. There are
 	// so many Slots at first. What the target does not offer is left out.
 	Clients, Rounds, Admins, Slots int
@@ -112,7 +114,7 @@ func (c *ExternalExploreConfig) exploration() Exploration {
 // config is the configuration of a run that plays the executions.
 func (c *ExternalExploreConfig) config() ExternalConfig {
 	out := ExternalConfig{
-		Starter: c.Starter, Exec: c.Exec, Name: c.Name, Kind: c.Kind, Options: c.Options,
+		Starter: c.Starter, Exec: c.Exec, Name: c.Name, Kind: c.Kind, Options: c.Options, Naming: c.Naming,
 		Scenarios: cmp.Or(c.Runs, DefaultExternalRuns), Properties: judgedOf(property.ApplicableExternal(c.Kind), c.Properties), Strength: c.Strength,
 		Patience: c.Patience, Found: c.Found, Progress: c.Progress,
 	}

@@ -17,8 +17,14 @@ func ReplayExternal(ctx context.Context, ce *histories.Counterexample, starter e
 	if on.URL != "" && ce.Scenario.Restarts() {
 		return nil, fmt.Errorf("replaying on %s: skipped: the execution restarts the broker, which can't be done behind the gate, and can on the simulated broker", on)
 	}
+	var naming external.Naming
+	if ce.Queues != "" {
+		if naming, err = external.ParseNaming(ce.Queues); err != nil {
+			return nil, err
+		}
+	}
 	runner, err := external.NewRunner(ctx, external.Config{
-		Starter: starter, Kind: ce.Kind, Options: told(ce.ExecOptions), Name: ce.Scenario.Target, Strength: ce.Strength,
+		Naming: naming, Starter: starter, Kind: ce.Kind, Options: told(ce.ExecOptions), Name: ce.Scenario.Target, Strength: ce.Strength,
 		URL: on.URL, Sweep: on.Sweep, Notes: on.Notes, Version: on.Version,
 	})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 func (f *externalRun) report() *report.Report {
 	s := &f.sum
 	r := &report.Report{
-		Tool: Version, Target: f.Name, Doc: f.Exec, Kind: f.Kind, Mode: report.Sampled,
+		Tool: Version, Target: f.Name, Doc: f.Exec, Design: f.design, Kind: f.Kind, Mode: report.Sampled,
 		Broker: f.On.String() + gated, Seed: f.Seed, Strength: f.Strength.String(), Bounds: f.Shape.String(), Fixed: byName(f.Options),
 		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations,
 		Efficiency: Efficiency(&s.costs, f.Kind),

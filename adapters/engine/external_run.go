@@ -40,6 +40,7 @@ type externalSum struct {
 	sum         sample
 	findings    [property.Count]*finding
 	about       external.About
+	design      string                       // what locks are held by
 	fromHistory property.Set                 // what the history alone decides
 	unjudged    map[property.Property]string // why not
 	free        external.Uncontrolled

@@ -22,7 +22,7 @@ type externalWorker struct {
 func (f *externalRun) worker(ctx context.Context) (*externalWorker, error) {
 	w := &externalWorker{externalRun: f, fresh: true}
 	runner, err := external.NewRunner(ctx, external.Config{
-		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Strength: f.Strength,
+		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Naming: f.Naming, Strength: f.Strength,
 		URL: f.On.URL, Sweep: f.On.Sweep, Notes: f.On.Notes, Version: f.On.Version, Timing: external.Timing{Patience: f.Patience},
 		Costs: &w.part.costs, Checks: &w.part.checks,
 	})
@@ -39,7 +39,7 @@ func (w *externalWorker) meet() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.about, w.sharing, w.unjudged = w.runner.About(), w.runner.Sharing(), make(map[property.Property]string)
-	w.fromHistory = w.runner.FromHistory()
+	w.fromHistory, w.design = w.runner.FromHistory(), w.runner.Design()
 	for p := range property.Count {
 		w.unjudged[p] = w.runner.Unjudged(p)
 	}

@@ -48,8 +48,8 @@ func (n Naming) String() string {
 	return strings.Join(all, ",")
 }
 
-// or fills in what is left out.
-func (n Naming) or(o Naming) Naming {
+// Or fills in what is left out.
+func (n Naming) Or(o Naming) Naming {
 	pick := func(a, b Pattern) Pattern {
 		if a.known() {
 			return a
@@ -121,5 +121,5 @@ func (d *design) String() string {
 	case byConsumer:
 		return "the consumer of the queue " + of(d.A)
 	}
-	return "not known: " + d.why
+	return "something that is not known: " + d.why
 }

@@ -38,6 +38,17 @@ func (s *Runner) FromHistory() property.Set {
 	return fromHistory
 }
 
+// Design says in a line by what on the broker locks are held, "" where that is as the guidelines say, with their names.
+func (s *Runner) Design() string {
+	if d := &s.design; d.holding != byQueue || s.config.Kind == lock.Mutex || d.A.text != guidelines.A.text || d.B.text != guidelines.B.text {
+		return d.String()
+	}
+	return ""
+}
+
+// Held says in a line by what on the broker locks are held.
+func (s *Runner) Held() string { return s.design.String() }
+
 // Unjudged is why a property cannot be judged of the target, "" where it can. It says what was seen.
 func (s *Runner) Unjudged(p property.Property) string {
 	n := &s.design

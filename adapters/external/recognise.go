@@ -73,7 +73,7 @@ func (p *probe) design(kind lock.Kind, given Naming) design {
 	p.uses = slices.DeleteFunc(p.uses, func(u *use) bool { return !u.granted })
 	if kind != lock.Mutex && !given.A.known() && !given.B.known() && p.guided() {
 		d.holding, d.Naming = byQueue, guidelines
-		d.Admin = given.or(Naming{Admin: p.administers(guidelines.B)}).Admin
+		d.Admin = given.Or(Naming{Admin: p.administers(guidelines.B)}).Admin
 		return d
 	}
 	if len(p.uses) == 0 {
@@ -189,7 +189,7 @@ func (p *probe) byQueue(d *design, kind lock.Kind, given Naming, queues [][]stri
 		return
 	}
 	d.holding = byQueue
-	d.Admin = given.or(Naming{Admin: p.administers(b)}).Admin
+	d.Admin = given.Or(Naming{Admin: p.administers(b)}).Admin
 }
 
 // byMessage is a design in which whoever has a message of a queue holds the lock.
@@ -207,7 +207,7 @@ func (p *probe) byMessage(d *design, kind lock.Kind, given Naming, queues [][]st
 		}
 	}
 	d.holding = byMessage
-	d.Admin = given.or(Naming{Admin: p.administers(Pattern{})}).Admin
+	d.Admin = given.Or(Naming{Admin: p.administers(Pattern{})}).Admin
 }
 
 // single reports whether one queue has the messages of several slots.
@@ -229,17 +229,17 @@ func (p *probe) byConsumer(d *design, kind lock.Kind, given Naming, queues [][]s
 		return
 	}
 	d.holding, d.A = byConsumer, a
-	d.Admin = given.or(Naming{Admin: p.administers(Pattern{})}).Admin
+	d.Admin = given.Or(Naming{Admin: p.administers(Pattern{})}).Admin
 }
 
 // slots is the pattern of the queues that create makes, one for each slot. Of several, it is the one that is most like
 // that of holders.
 func (p *probe) slots(given, holders Pattern) (best Pattern) {
+	if len(p.made) == 0 || given.known() && !p.makes(given) {
+		return best
+	}
 	if given.known() {
 		return given
-	}
-	if len(p.made) == 0 {
-		return best
 	}
 	c := p.made[0]
 	likeness := -1

@@ -43,6 +43,11 @@ func cardHead(r *Report, s style.Style) []style.Line {
 			head = append(head, style.Line{{Text: text}})
 		}
 	}
+	if r.Design != "" {
+		for _, text := range style.Wrap("a lock is held by "+style.Printable(r.Design), s.Columns()) {
+			head = append(head, style.Line{{Text: text}})
+		}
+	}
 	words := style.List(howMuch(r))
 	if r.Bounds != "" { // the bounds are more than a line has room for
 		words = strings.Fields(strings.Join(words, " "))

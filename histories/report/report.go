@@ -14,6 +14,7 @@ type Report struct {
 	Tool   string    // lockproof's version
 	Target string    // the lock judged
 	Doc    string    // what it is, in one line; may be empty
+	Design string    // how it holds locks, in a line, where that is another way than the guidelines'; may be empty
 	Kind   lock.Kind // its lock type
 	Mode   Mode      // how executions were chosen
 	// Broker is what the target ran on, as the end of "on …": "the simulated broker",

@@ -21,6 +21,7 @@ type reportFile struct {
 	Tool         string         `json:"tool"`
 	Target       string         `json:"target"`
 	Doc          string         `json:"doc,omitempty"`
+	Design       string         `json:"design,omitempty"`
 	Kind         string         `json:"kind"`
 	Mode         Mode           `json:"mode"`
 	Broker       string         `json:"broker,omitempty"`
@@ -189,7 +190,7 @@ type exerciseFile struct {
 func WriteJSON(w io.Writer, r *Report) error {
 	f := reportFile{
 		Lockproof: reportFormat, Version: reportVersion, Tool: r.Tool,
-		Target: r.Target, Doc: r.Doc, Kind: r.Kind.String(), Mode: r.Mode, Broker: r.Broker, Source: r.Source,
+		Target: r.Target, Doc: r.Doc, Design: r.Design, Kind: r.Kind.String(), Mode: r.Mode, Broker: r.Broker, Source: r.Source,
 		Command: r.Command, Options: r.Fixed,
 		Seed: r.Seed, Strength: r.Strength, Bounds: r.Bounds, Outcome: r.Outcome(), Required: r.Required.Names(), Interrupted: r.Interrupted,
 		Scenarios: r.Scenarios, Steps: r.Steps, Commands: r.Commands, Operations: r.Operations,

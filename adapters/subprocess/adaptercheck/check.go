@@ -25,6 +25,8 @@ type Config struct {
 	Kind lock.Kind
 	// Options are the target's own, handed to every client.
 	Options map[string]any
+	// Naming is what the target calls its queues; what is left out is learnt.
+	Naming external.Naming
 	// Limit is how long a call may take; 0 is DefaultLimit.
 	Limit time.Duration
 	// Stderr is where the adapter's standard error is shown; nil shows it nowhere.
@@ -69,7 +71,27 @@ func Run(ctx context.Context, c Config, tell func(Step)) (green bool, err error)
 		w.clients = append(w.clients, p)
 	}
 	w.walk()
+	if w.green && ctx.Err() == nil {
+		w.recognise()
+	}
 	return w.green, ctx.Err()
+}
+
+// recognise has other clients use two locks, and tells by what on the broker they hold them.
+func (w *walk) recognise() {
+	s := Step{Client: "c1", What: "watched"}
+	runner, err := external.NewRunner(w.ctx, external.Config{Starter: w.starter, Kind: w.Kind, Options: w.Options, Naming: w.Naming})
+	switch {
+	case err != nil:
+		s.Mark, s.Came = Skipped, err.Error()
+	default:
+		s.Came = "a lock is held by " + runner.Held()
+		err = runner.Close()
+	}
+	w.report(s)
+	if err != nil && s.Mark == Green {
+		w.report(Step{Client: "c1", What: "end", Mark: Skipped, Came: err.Error()})
+	}
 }
 
 // walk is a check under way.

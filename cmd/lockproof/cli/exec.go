@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -17,14 +18,30 @@ type execFlags struct {
 	exec     string
 	lockType string
 	patience time.Duration
+	naming   external.Naming
 }
 
 func (f *execFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.exec, "exec", "", "judge the lock behind this `COMMAND`, run once for each client")
 	flags.StringVar(&f.lockType, "lock-type", "semaphore", "with --exec, the `TYPE` of lock: semaphore, mutex or persistent-mutex")
+	flags.Var(namesValue{&f.naming}, "names", "with --exec, what it calls its queues, such as `A={name}-A-{n}`, B= and admin=; what is left out is learnt")
 	f.patience = 2 * time.Second
 	flags.Var(span{&f.patience}, "patience", "with --exec, how long a client may send nothing before the others go on without it")
+}
+
+// namesValue is what a program calls its queues, as a flag.
+type namesValue struct{ n *external.Naming }
+
+func (v namesValue) String() string { return v.n.String() }
+func (namesValue) Type() string     { return "names" }
+
+func (v namesValue) Set(text string) error {
+	n, err := external.ParseNaming(text)
+	if err == nil {
+		*v.n = v.n.Or(n)
+	}
+	return err
 }
 
 // kind is the type that the program's lock is taken for.
@@ -91,7 +108,7 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	}
 	line := newProgress().within(f.time)
 	res, err := engine.ProveExternal(c.Context(), engine.ExternalConfig{
-		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Options: options,
+		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Options: options, Naming: f.naming,
 		Seed: f.seed, Scenarios: scenarios, Time: f.time, Strategies: cfg.Strategies, Depth: f.depth, Shape: shape,
 		Properties: cfg.Properties, Until: cfg.Until, Strength: cfg.Strength, Workers: f.workers, Patience: f.patience, On: on, Found: f.found,
 		Progress: func(p engine.Progress) {

@@ -169,7 +169,7 @@ func (f *exploreFlags) ofAny() bool {
 
 // unused refuses the flags that have nothing to decide beside the others.
 func (f *exploreFlags) unused(c *cobra.Command) error {
-	err := cmp.Or(besideStart(c), given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "runs", "lock-type", "patience"))
+	err := cmp.Or(besideStart(c), given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "runs", "lock-type", "patience", "names"))
 	if f.ofAny() {
 		return cmp.Or(err, given(c, "with --clients any: holes are looked at with a number of clients; leave it out", "start"), given(c, "with --clients any: clients go on for ever and views are kept, not states; leave it out",
 			"rounds", "reduce", "depth", "storage", "array", "simulate", "seed"), f.aimless(c))

@@ -35,7 +35,7 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 	}
 	line := newProgress()
 	res, err := engine.ExploreExternal(c.Context(), engine.ExternalExploreConfig{
-		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind,
+		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Naming: f.naming,
 		Options: told(f.Exploration.Options), Clients: f.Clients, Rounds: f.Rounds, Admins: f.Admins, Slots: f.Slots, Names: f.Names,
 		Calls: f.Calls, AdminCalls: f.AdminCalls, Runs: f.runs, First: f.Search.First,
 		Properties: judged, Strength: f.Strength, Patience: f.patience, Found: f.found,

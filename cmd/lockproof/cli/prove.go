@@ -153,7 +153,7 @@ func (f *proveFlags) fit(c *cobra.Command) error {
 
 // alien refuses the flags that are for somebody else's program alone.
 func alien(c *cobra.Command) error {
-	return given(c, "without --exec: expected the command of the lock that is meant", "lock-type", "patience")
+	return given(c, "without --exec: expected the command of the lock that is meant", "lock-type", "patience", "names")
 }
 
 // unscheduled refuses the flags that are for runs with a schedule alone.

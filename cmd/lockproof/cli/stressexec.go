@@ -28,6 +28,9 @@ func (f *proveFlags) checkStress(c *cobra.Command) error {
 // stressExternal has somebody else's program used on a real broker, by many clients at once, and judges what
 // they saw.
 func (f *proveFlags) stressExternal(c *cobra.Command, kind lock.Kind, options map[string]string, cfg *engine.Config) error {
+	if err := given(c, "with --stress: the history alone is judged, whatever queues are called; leave it out", "names"); err != nil {
+		return err
+	}
 	load, err := f.load(c, kind, f.seed)
 	if err != nil {
 		return err
