@@ -133,6 +133,7 @@ func (f *exploreFlags) searching(cmd *cobra.Command) {
 }
 
 func (f *exploreFlags) run(c *cobra.Command, args []string) error {
+	args = targets(c, args)
 	if f.exec != "" {
 		return f.external(c, args)
 	}

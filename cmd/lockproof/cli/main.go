@@ -121,6 +121,9 @@ What is printed is as wide as the terminal; elsewhere as COLUMNS says, or 100 co
 a run is goes to standard error: on a terminal in a line that changes, elsewhere in a line
 every ten seconds. NO_COLOR leaves colours out.
 
+What a project always gives stands in its .lockproof.yaml: for each command, flags by their
+names, and for prove and explore the target. What is typed wins.
+
 Names of commands, flags and targets are completed in the shell: lockproof completion --help
 says how.`,
 		Example: `  lockproof prove                                      the reference semaphore, in a few seconds
@@ -132,7 +135,10 @@ says how.`,
 		Version:       version(),
 		Args:          unknownCommand,
 
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+		PersistentPreRunE: func(c *cobra.Command, args []string) error {
+			if err := configure(c, args); err != nil {
+				return err
+			}
 			if err := notEmpty(c); err != nil {
 				return err
 			}
@@ -144,6 +150,7 @@ says how.`,
 
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.PersistentFlags().String("config", configFile, "a `FILE` with flags for each command; what is typed wins")
 	root.SetFlagErrorFunc(unknownFlag)
 	root.SetVersionTemplate("lockproof {{.Version}}\n")
 	arrange(root)

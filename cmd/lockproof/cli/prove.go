@@ -90,6 +90,7 @@ for each scenario, unless a flag says it.`,
 }
 
 func (f *proveFlags) run(c *cobra.Command, args []string) error {
+	args = targets(c, args)
 	if err := f.fit(c); err != nil {
 		return err
 	}

@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+)
+
+// configFile is where flags are looked for that a project always gives.
+const configFile = ".lockproof.yaml"
+
+// maxConfig bounds the file: a megabyte of flags is a mistake.
+const maxConfig = 1 << 20
+
+// setting is a flag that a file gives, or a target.
+type setting struct {
+	name   string
+	values []string // given one after the other
+	line   int
+}
+
+// config is what a file says: for each command, flags by their names.
+type config struct {
+	path     string
+	commands []configured
+}
+
+// configured is what a file says of a command.
+type configured struct {
+	name     string
+	line     int
+	settings []setting
+}
+
+// target is the setting that is no flag: what is judged.
+const target = "target"
+
+// unsettable are flags that are for whoever types, and no file.
+var unsettable = []string{"help", "version", "config", "run-exec", "listen-anywhere"}
+
+// loadConfig reads a file, nil where there is none and nobody asked for one.
+func loadConfig(path string, asked bool) (*config, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) && !asked {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err != nil {
+		return nil, err
+	}
+	return parseConfig(path, data)
+}
+
+// parseConfig reads what a file says. The error names the line.
+func parseConfig(path string, data []byte) (*config, error) {
+	if len(data) > maxConfig {
+		return nil, fmt.Errorf("%s: more than %d bytes: expected flags of commands", path, maxConfig)
+	}
+	c := &config{path: path}
+	var document, another yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	err := decoder.Decode(&document)
+	if errors.Is(err, io.EOF) { // it is empty
+		return c, nil
+	}
+	if err == nil && !errors.Is(decoder.Decode(&another), io.EOF) {
+		return nil, fmt.Errorf("%s: expected one document", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s", path, strings.Join(strings.Fields(err.Error()), " "))
+	}
+	top := document.Content[0]
+	err = c.pairs(top, "commands, such as prove, each with its flags", func(key, value *yaml.Node) error {
+		if slices.ContainsFunc(c.commands, func(other configured) bool { return other.name == key.Value }) {
+			return c.errorf(key, "%s is there twice", key.Value)
+		}
+		settings, err := c.settings(value)
+		c.commands = append(c.commands, configured{key.Value, key.Line, settings})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// settings are those of a command.
+func (c *config) settings(flags *yaml.Node) (all []setting, err error) {
+	err = c.pairs(flags, "flags by their names, such as seed: 1", func(key, value *yaml.Node) error {
+		if slices.ContainsFunc(all, func(other setting) bool { return other.name == key.Value }) {
+			return c.errorf(key, "%s is there twice", key.Value)
+		}
+		s := setting{name: key.Value, line: key.Line}
+		values := []*yaml.Node{value}
+		if value.Kind == yaml.SequenceNode {
+			values = value.Content
+		}
+		for _, v := range values {
+			if v.Kind != yaml.ScalarNode || v.Tag == "!!null" {
+				return c.errorf(v, "%s: expected a value, or a list of values", key.Value)
+			}
+			s.values = append(s.values, v.Value)
+		}
+		all = append(all, s)
+		return nil
+	})
+	return all, err
+}
+
+// pairs goes through what a mapping has.
+func (c *config) pairs(n *yaml.Node, expected string, each func(key, value *yaml.Node) error) error {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+		return nil
+	}
+	if n.Kind != yaml.MappingNode {
+		return c.errorf(n, "expected %s", expected)
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if key.Kind != yaml.ScalarNode {
+			return c.errorf(key, "expected %s", expected)
+		}
+		if err := each(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *config) errorf(at *yaml.Node, format string, args ...any) error {
+	return c.at(at.Line, fmt.Errorf(format, args...))
+}
+
+func (c *config) at(line int, err error) error { return fmt.Errorf("%s:%d: %w", c.path, line, err) }
+
+// configure has the flags of a command that were not typed be as the project's file has them.
+func configure(cmd *cobra.Command, args []string) error {
+	path, asked := configFile, false
+	if flag := cmd.Flags().Lookup("config"); flag != nil && flag.Changed {
+		path, asked = flag.Value.String(), true
+	}
+	if cmd.Parent() != cmd.Root() {
+		return nil
+	}
+	c, err := loadConfig(path, asked)
+	if c == nil || err != nil {
+		return err
+	}
+	if err := c.check(cmd.Root()); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(c.commands, func(known configured) bool { return known.name == cmd.Name() })
+	if i < 0 {
+		return nil
+	}
+	return c.apply(cmd, args, c.commands[i].settings)
+}
+
+// check refuses what no command has, of whichever command it is said.
+func (c *config) check(root *cobra.Command) error {
+	var names []string
+	known := make(map[string]*cobra.Command)
+	for _, sub := range root.Commands() {
+		if sub.Runnable() && !sub.HasSubCommands() {
+			names = append(names, sub.Name())
+			known[sub.Name()] = sub
+		}
+	}
+	for _, said := range c.commands {
+		cmd := known[said.name]
+		if cmd == nil {
+			return c.at(said.line, fmt.Errorf("command %q is not known%s", said.name, didYouMean(said.name, names)))
+		}
+		flags := []string{}
+		if cmd.Annotations[annotation] != "" { // only what judges targets has sections
+			flags = append(flags, target)
+		}
+		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+			if !slices.Contains(unsettable, flag.Name) {
+				flags = append(flags, flag.Name)
+			}
+		})
+		for _, s := range said.settings {
+			if !slices.Contains(flags, s.name) {
+				return c.at(s.line, fmt.Errorf("%s: key %q is not known%s", said.name, s.name, didYouMean(s.name, flags)))
+			}
+		}
+	}
+	return nil
+}
+
+type targetKey struct{}
+
+// apply gives a command the settings that nobody has typed, and says so. Who types a target or a command of their own
+// judges that.
+func (c *config) apply(cmd *cobra.Command, args []string, settings []setting) error {
+	other := len(args) > 0 || cmd.Flags().Changed("exec")
+	var given []string
+	for _, s := range settings {
+		switch {
+		case other && (s.name == target || s.name == "exec" || s.name == "lock-type"), cmd.Flags().Changed(s.name):
+			continue
+		case s.name == target && len(s.values) != 1:
+			return c.at(s.line, errors.New("target: expected one name"))
+		case s.name == target:
+			cmd.SetContext(context.WithValue(cmd.Context(), targetKey{}, s.values[0]))
+		default:
+			for _, value := range s.values {
+				if err := cmd.Flags().Set(s.name, value); err != nil {
+					return c.at(s.line, numberExpected(cmd, err))
+				}
+			}
+		}
+		given = append(given, s.name)
+	}
+	if len(given) > 0 {
+		tell(c.path + " gives " + strings.Join(given, ", "))
+	}
+	return nil
+}
+
+// targets is what a command was told to judge: what was typed, or else what the project's file says.
+func targets(cmd *cobra.Command, args []string) []string {
+	if name, configured := cmd.Context().Value(targetKey{}).(string); configured && len(args) == 0 {
+		return []string{name}
+	}
+	return args
+}
