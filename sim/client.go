@@ -9,7 +9,7 @@ import (
 
 // Ready reports whether a client has something to do and is not standing still.
 func (w *World) Ready(c uint8) bool {
-	return w.awake(c) && (w.operating(c) || w.cluster.Links(c)&^1 != 0)
+	return w.Links(c) != 0
 }
 
 // awake reports whether a client lives and is not standing still.
@@ -19,8 +19,18 @@ func (w *World) awake(c uint8) bool {
 }
 
 // operating reports whether a client can go on with its operation, or begin the next.
-func (w *World) operating(c uint8) bool {
-	return w.awake(c) && w.cluster.Links(c)&1 != 0 && (w.clients[c-1].busy || w.upcoming(c))
+func (w *World) operating(c uint8) bool { return w.Links(c)&1 != 0 }
+
+// Links is the set of a client's links that can go on now: bit 0 is its operation, or the next one.
+func (w *World) Links(c uint8) uint8 {
+	if !w.awake(c) {
+		return 0
+	}
+	links := w.cluster.Links(c)
+	if !w.clients[c-1].busy && !w.upcoming(c) {
+		links &^= 1
+	}
+	return links
 }
 
 // upcoming passes over operations that make no sense now and reports whether one is left.
@@ -135,10 +145,16 @@ func (w *World) sent(c uint8, x *backend.Exchange) (waits bool) {
 // act is a step of what goes on beside a client's operation. What it believes may change by it.
 func (w *World) act(c, link uint8) {
 	cl := &w.clients[c-1]
-	x := w.cluster.Act(c, link, cl.conn)
-	if x.Method != 0 {
+	on := cl.conn
+	x := w.cluster.Act(c, link, on)
+	switch {
+	case x.Unasked:
+		w.record.exchange(w, &x)
+	case x.Method != 0:
 		cl.sent++
-		w.arrive(c, &x)
+		if on != 0 {
+			w.arrive(c, &x)
+		}
 		w.sent(c, &x)
 	}
 	if !w.cluster.Linked(c) {

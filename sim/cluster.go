@@ -64,9 +64,9 @@ type Cluster interface {
 	Abort(c uint8, on backend.Session)
 	// Restart stops a server and starts it again: sessions end.
 	Restart()
-	// Advance lets the servers' time pass, and reports whether anything came of it. Expired appends the sessions that
-	// the servers have ended since the last call.
-	Advance(ms int64) bool
+	// Advance lets the servers' time pass, and reports whether anything came of it. It stops early, after so many
+	// milliseconds, where sessions have expired; Expired appends those that have since the last call.
+	Advance(ms int64) (passed int64, changed bool)
 	Expired(buf []backend.Session) []backend.Session
 	// NextTimer is in how many milliseconds Advance will change something, if ever.
 	NextTimer() (int64, bool)

@@ -3,7 +3,7 @@
 // goroutines and the order of maps stay out of it.
 //
 // What it knows of a server is a [Cluster]: machines and servers of one backend, joined. Generic code sees what a command was
-// (backend.Exchange), never the command. How to add a backend: README.md.
+// (backend.Exchange), never the command. How to add a backend: see README.md.
 //
 // The world moves by actions, one at a time ([World.Do]): a client's next command reaches the broker
 // and its reply the client; a client dies; a connection drops; time passes. What is chosen next is

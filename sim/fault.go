@@ -20,7 +20,7 @@ func (w *World) Can(a scenario.Action) bool {
 	switch a.Kind {
 	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
 		if a.Kind == scenario.Step && a.Arg > 0 {
-			return w.awake(a.Client) && a.Arg < 8 && w.cluster.Links(a.Client)&(1<<a.Arg) != 0
+			return a.Arg < 8 && w.Links(a.Client)&(1<<a.Arg) != 0
 		}
 		return w.operating(a.Client) && ways == 0
 	case scenario.Choose:
@@ -57,9 +57,13 @@ func (w *World) Do(a scenario.Action) {
 		w.clients[c-1].wake = w.now + int64(a.Arg)
 		w.record.world(w, history.Pause, w.process(c, w.clients[c-1].incarnation))
 	case scenario.Drop:
-		w.end(w.clients[c-1].conn, 0)
+		if on := w.clients[c-1].conn; on != 0 { // its time may be up since a millisecond ago
+			w.end(on, 0)
+		}
 	case scenario.ChannelError:
-		w.cluster.Abort(c, w.clients[c-1].conn)
+		if on := w.clients[c-1].conn; on != 0 {
+			w.cluster.Abort(c, on)
+		}
 	case scenario.Detect:
 		w.detect(c)
 	case scenario.Advance:
@@ -74,14 +78,18 @@ func (w *World) Do(a scenario.Action) {
 func (w *World) pass(ms int64) {
 	w.now += ms
 	w.Monitor.At(w.now)
-	if !w.cluster.Advance(ms) {
-		return
+	for ms > 0 {
+		passed, changed := w.cluster.Advance(ms)
+		ms -= passed
+		if !changed {
+			continue
+		}
+		w.expired = w.cluster.Expired(w.expired[:0])
+		for _, on := range w.expired {
+			w.expire(on)
+		}
+		w.allChanged(0)
 	}
-	w.expired = w.cluster.Expired(w.expired[:0])
-	for _, on := range w.expired {
-		w.expire(on)
-	}
-	w.allChanged(0)
 }
 
 // expire is a session that the server has ended, since its time was up.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/pinned"
@@ -28,7 +29,7 @@ func TestPinnedExecutions(t *testing.T) {
 		}
 		f.Block(target.Name, inputs, func(i int, s *pinned.Seen) { execution(s, target, i) })
 	}
-	f.Compare("testdata/pinned/executions.txt", *rewrite)
+	f.Compare("testdata/pinned/executions.txt", historiestest.Rewriting())
 }
 
 // unusual are options that no scenario is drawn with.
@@ -90,7 +91,7 @@ func TestPinnedSystems(t *testing.T) {
 			(&walk{Rand: r, system: sim.NewSystem(bounds), bounds: bounds}).run(s)
 		})
 	}
-	f.Compare("testdata/pinned/systems.txt", *rewrite)
+	f.Compare("testdata/pinned/systems.txt", historiestest.Rewriting())
 }
 
 // randomBounds are bounds with the workload of a scenario.

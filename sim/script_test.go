@@ -1,7 +1,6 @@
 package sim_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,14 +9,13 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write what the world does into the scripts")
 
 // TestScripts walks testdata: each file is a scenario and what came of it. Above the line of dashes
 // stand, one to a line,
@@ -48,7 +46,7 @@ func TestScripts(t *testing.T) {
 			if err := draw.Draw(&got, r.Trace(target, s, property.Scan), style.Style{Width: 120}); err != nil {
 				t.Fatal(err)
 			}
-			if *rewrite {
+			if historiestest.Rewriting() {
 				if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
 					t.Fatal(err)
 				}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/lockproof/lockproof/model/backend"
@@ -151,12 +152,8 @@ func (s *System) Actions(n int, buf []scenario.Action) []scenario.Action {
 			buf = s.interruptions(c, buf)
 		}
 	}
-	if links := w.cluster.Links(c) &^ 1; links != 0 && w.awake(c) {
-		for i := range 8 {
-			if links&(1<<i) != 0 {
-				buf = append(buf, scenario.Action{Kind: scenario.Step, Client: c, Arg: uint16(i)})
-			}
-		}
+	for links := w.Links(c) &^ 1; links != 0; links &= links - 1 {
+		buf = append(buf, scenario.Action{Kind: scenario.Step, Client: c, Arg: uint16(bits.TrailingZeros8(links))})
 	}
 	return s.detection(c, s.mishaps(c, buf))
 }

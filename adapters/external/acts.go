@@ -33,6 +33,9 @@ const mostCounted = 3
 // Ways implements [scenario.World]: what a client draws by itself is its own business.
 func (r *run) Ways(uint8) int { return 0 }
 
+// Links implements [scenario.World]: what else a client does is its own business, too.
+func (r *run) Links(uint8) uint8 { return 1 }
+
 // Undetected implements [scenario.World].
 func (r *run) Undetected() uint8 {
 	if len(r.ghosts) == 0 {

@@ -16,6 +16,8 @@ type Exchange struct {
 	Ambiguous  bool
 	// RoundTrip says that the client waited for all replies to what it sent before; Waits, that it is sent a reply.
 	RoundTrip, Waits bool
+	// Unasked says that it is a message of the server's that the client took, and no command.
+	Unasked bool
 	// Exclusive says that what is made goes with the session.
 	Exclusive bool
 	// Aborted says that the command, or one before it, ended the unit that it was sent on: a channel, a transaction.

@@ -58,8 +58,8 @@ func (m *Monitor) ownersChanged(c uint8, old, t *Truth) {
 		if is == 0 && t.Taken&(1<<s) != 0 {
 			m.dropWitness() // a B queue that is nobody's own
 		}
-		if was == is || was&^HalfOpen == is&^HalfOpen {
-			continue
+		if was == is || was == is&^HalfOpen {
+			continue // the same session, which its client may have given up
 		}
 		if was != 0 {
 			m.ownerLost(c, was, s)

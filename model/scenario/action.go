@@ -60,7 +60,8 @@ type Action struct {
 	// Late says of a crash and of a lost reply that the broker does not notice the dead connection
 	// until a Detect.
 	Late bool `json:"late,omitzero"`
-	// Arg is milliseconds, or the choice; of Drop, which of the client's connections, 0 for all.
+	// Arg is milliseconds, or the choice; of Drop, which of the client's connections, 0 for all; of Step,
+	// the link by which the client goes on.
 	Arg uint16 `json:"arg,omitzero"`
 }
 

@@ -1,6 +1,10 @@
 package scenario
 
-import "github.com/lockproof/lockproof/model/lock"
+import (
+	"math/bits"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
 
 // World is what a [Plan] has to know of the world for which it chooses. Clients are numbered from 1.
 type World interface {
@@ -10,6 +14,9 @@ type World interface {
 	SentBy(c uint8) uint16
 	// Ways is how many ways a random option of a client leaves open now, 0 for none.
 	Ways(c uint8) int
+	// Links is the set of a client's links that can go on: bit 0 is its operation, the others what goes on beside it,
+	// such as renewing a lease.
+	Links(c uint8) uint8
 	// Undetected is a client of which the broker has a dead connection, 0 for none.
 	Undetected() uint8
 	// Wake is in how many milliseconds the first of those who stand still goes on, 0 for never.
@@ -132,6 +139,10 @@ func (p *Plan) act(w World, c uint8) Action {
 	if n := w.Ways(c); n > 0 {
 		return Action{Kind: Choose, Client: c, Arg: uint16(p.choose(n))}
 	}
+	links := w.Links(c)
+	if link := p.link(links); link > 0 {
+		return Action{Kind: Step, Client: c, Arg: link}
+	}
 	for i := range p.s.Faults {
 		f := &p.s.Faults[i]
 		if f.Client == c && f.At <= w.SentBy(c)+1 && p.done&(1<<i) == 0 {
@@ -140,6 +151,17 @@ func (p *Plan) act(w World, c uint8) Action {
 		}
 	}
 	return Action{Kind: Step, Client: c}
+}
+
+// link picks the link by which a client goes on, where it has several.
+func (p *Plan) link(links uint8) uint16 {
+	if links <= 1 {
+		return 0
+	}
+	for n := p.choose(bits.OnesCount8(links)); n > 0; n-- {
+		links &= links - 1
+	}
+	return uint16(bits.TrailingZeros8(links))
 }
 
 // fault is a planned fault as an action.

@@ -188,10 +188,10 @@ func (k *cluster) closeChannel(c uint8, on backend.Session, code amqp.Code) {
 func (k *cluster) Restart() { k.broker.Restart() }
 
 // Advance implements [sim.Cluster].
-func (k *cluster) Advance(ms int64) bool {
+func (k *cluster) Advance(ms int64) (passed int64, changed bool) {
 	next, due := k.broker.NextTimer()
 	k.broker.Advance(ms)
-	return due && next <= k.broker.Now()
+	return ms, due && next <= k.broker.Now()
 }
 
 // Expired implements [sim.Cluster]: connections have no lease.
