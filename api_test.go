@@ -20,7 +20,7 @@ func TestPage(t *testing.T) {
 	if lines := strings.Count(page, "\n"); lines > 250 {
 		t.Errorf("%d lines: expected at most 250", lines)
 	}
-	for _, word := range []string{"--", "foreign", "our own", "somebody else"} {
+	for _, word := range []string{"--", "foreign", " our own", "somebody else"} {
 		if strings.Contains(page, word) {
 			t.Errorf("it says %q", word)
 		}

@@ -19,12 +19,10 @@ type Counterexample struct {
 	Execution int    // the one that first showed it, counted from 1
 	Target    Target // replays it
 	Name      string // of the target, or its command
-
-	file *histories.Counterexample
+	file      *histories.Counterexample
 }
 
-// LoadCounterexample reads a file. It sets no Target that is external or a [Protocol]: whoever trusts its command sets
-// Exec(c.Name).
+// LoadCounterexample reads a file. An external Target, or a Protocol, is to be set.
 func LoadCounterexample(path string) (*Counterexample, error) {
 	ce, err := histories.LoadCounterexample(path)
 	if err != nil {
@@ -32,7 +30,7 @@ func LoadCounterexample(path string) (*Counterexample, error) {
 	}
 	t := Target{}
 	if named, err := engine.TargetNamed(ce.Scenario.Target); err == nil && ce.Exec == "" {
-		t = own(named)
+		t = ours(named)
 	}
 	return counterexampleOf(ce, t), nil
 }
@@ -48,7 +46,7 @@ func (c *Counterexample) Save(path string) error {
 // counterexampleOf is the execution of a file.
 func counterexampleOf(ce *histories.Counterexample, t Target) *Counterexample {
 	return &Counterexample{
-		Property: Property(ce.Property.String()), Detail: ce.Violation.Explain(), Diagram: strings.Join(ce.Transcript, "\n"),
+		Property: Property(ce.Violation.Name()), Detail: ce.Violation.Explain(), Diagram: strings.Join(ce.Transcript, "\n"),
 		Steps: len(ce.Transcript), Execution: ce.Origin.Scenario, Target: t, Name: cmp.Or(ce.Exec, ce.Scenario.Target), file: ce,
 	}
 }
@@ -57,7 +55,7 @@ func counterexampleOf(ce *histories.Counterexample, t Target) *Counterexample {
 func foundBy(t Target, p *report.PropertyResult, ce *histories.Counterexample) *Counterexample {
 	v := p.Violation
 	return &Counterexample{
-		Property: Property(p.Property.String()), Detail: v.Detail, Diagram: v.Diagram, Steps: v.Steps, Least: v.Least,
+		Property: Property(p.Name()), Detail: v.Detail, Diagram: v.Diagram, Steps: v.Steps, Least: v.Least,
 		Execution: v.Scenario, Target: t, Name: t.name, file: ce,
 	}
 }

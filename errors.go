@@ -22,8 +22,7 @@ var (
 	Dial            = wire.Dial                     // net.Dial, faster for a Go target's server: for amqp091.Config.Dial
 )
 
-// ProtocolError is an external program that breaks the protocol, or ends; or a machine of [Protocol] that panics, does not
-// return, or makes no sense.
+// ProtocolError is an external program, or a [Protocol], that makes no sense.
 type ProtocolError struct {
 	During string   // the call, such as "c1, acquire" or "Next of acquire"
 	Why    string   // what was expected, and what came

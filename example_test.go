@@ -226,6 +226,48 @@ func ExampleExplore_fromHoles() {
 	// progress violated c2: acquire did not find a slot that was free all along
 }
 
+// A property of one's own: the semaphore hands out its slots in their order.
+func ExampleAlways() {
+	inOrder := lockproof.Always("in-order", func(v lockproof.View) error {
+		for _, h := range v.Locks[0].Holders {
+			if h.Slot == 2 && len(v.Locks[0].Holders) == 1 {
+				return fmt.Errorf("c%d has slot 2, and nobody has slot 1", h.Client)
+			}
+		}
+		return nil
+	})
+	res, err := lockproof.Explore(context.Background(), lockproof.Target{}, lockproof.Options{
+		Own: []lockproof.Own{inOrder}, Properties: []lockproof.Property{"in-order"}, Admins: lockproof.None, Crashes: lockproof.None,
+		Calls: "acquire,release",
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	j := res.Judgement("in-order")
+	fmt.Println(j.Verdict)
+	fmt.Println(j.Counterexample.Detail, "after", j.Counterexample.Steps, "steps")
+	// Output:
+	// violated
+	// c2 has slot 2, and nobody has slot 1 after 12 steps
+}
+
+// What must be seen at least once: an exploration that never comes to it would prove nothing of it.
+func ExampleSometimes() {
+	full := lockproof.Sometimes("full", func(v lockproof.View) bool { return len(v.Locks[0].Holders) == len(v.Locks[0].Slots) })
+	for _, clients := range []int{1, 2} {
+		res, err := lockproof.Explore(context.Background(), lockproof.Target{}, lockproof.Options{
+			Own: []lockproof.Own{full}, Properties: []lockproof.Property{"full"}, Clients: clients, Admins: lockproof.None,
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(clients, "clients:", res.Judgement("full").Verdict)
+	}
+	// Output:
+	// 1 clients: violated
+	// 2 clients: proved
+}
+
 // unasked is the semaphore with an acquire that claims slots without looking first whether somebody holds them.
 type unasked struct{ *lock.Protocol }
 

@@ -1,16 +1,13 @@
 // Package lockproof decides whether a distributed lock or semaphore is correct and cheap, and shows the shortest
 // execution found in which it is not.
 //
-//	Prove    draws executions from a seed, runs them and judges each
-//	Explore  visits every execution within bounds
-//	Stress   has many clients use a real server at once
-//	Replay   carries out a counterexample again
-//	Check    judges a recorded history
-//	Test     is Prove inside go test
+// [Prove] draws executions from a seed, runs them and judges each. [Explore] visits every execution within bounds. [Stress]
+// has many clients use a real server at once. [Replay] carries out a counterexample again. [Check] judges a recorded
+// history. [Test] is Prove inside go test. [Always] and [Sometimes] are properties, and [Protocol] a lock, of a user's.
 //
-// A [Target] says whose lock it is, [Options] on which server it is judged and how thoroughly. The zero value of both is
-// the default: the reference semaphore on the simulated broker. An error is for a run that could not be made; that a
-// property is violated stands in the [Result]. The packages below this one may change with any version.
+// A [Target] says whose lock it is, [Options] on which server it is judged and how thoroughly. By default, that is the
+// reference semaphore on the simulated broker. An error is for a run that could not be made; what is violated stands in the
+// [Result]. The packages below this one may change with any version.
 package lockproof
 
 import (
@@ -24,8 +21,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Prove draws executions (clients, options, faults, order of commands) and makes small what violates a property. Only
-// external targets run on real servers.
+// Prove draws executions (clients, options, faults, an order of commands) and makes what violates a property small.
 func Prove(ctx context.Context, t Target, o Options) (*Result, error) {
 	r, err := newRun(ctx, t, &o)
 	if err != nil {
@@ -37,7 +33,7 @@ func Prove(ctx context.Context, t Target, o Options) (*Result, error) {
 	return r.simulated("Prove", r.prove)
 }
 
-// Explore visits every order of commands, up to equivalence, and every placement of the faults, on the simulated broker.
+// Explore visits every order of commands, up to equivalence, and every placement of faults, on the simulated broker.
 func Explore(ctx context.Context, t Target, o Options) (*Result, error) {
 	r, err := newRun(ctx, t, &o)
 	if err != nil {
@@ -49,7 +45,7 @@ func Explore(ctx context.Context, t Target, o Options) (*Result, error) {
 	return r.simulated("Explore", r.explore)
 }
 
-// Stress has clients use a lock on a real server, all at once and without a schedule, and judges what they saw.
+// Stress has clients use a lock on a real server all at once, and judges it.
 func Stress(ctx context.Context, t Target, o Options) (*Result, error) {
 	r, err := newRun(ctx, t, &o)
 	if err != nil {
@@ -74,10 +70,20 @@ func Replay(ctx context.Context, c *Counterexample, o Options) (*Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	if r.external() {
-		return r.on(func() (*Result, error) { return r.replayExternal(c.file) })
+	file := *c.file
+	if own := file.Violation.Own; own != "" {
+		if o.Server != "" {
+			return nil, invalid("replaying %s on a real server: expected the simulated broker, which a property of your own looks at", own)
+		}
+		var ok bool
+		if file.Property, ok = r.list.Named(own); !ok {
+			return nil, invalid("counterexample of %s: expected that property of your own among Options.Own", own)
+		}
 	}
-	return r.on(func() (*Result, error) { return r.replay(c.file) })
+	if r.external() {
+		return r.on(func() (*Result, error) { return r.replayExternal(&file) })
+	}
+	return r.on(func() (*Result, error) { return r.replay(&file) })
 }
 
 // Check judges a history: JSON Lines, a JSON array, or Jepsen's EDN.
@@ -90,11 +96,14 @@ func Check(history io.Reader, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{o: o, kind: h.Kind}
+	r := &run{o: o, kind: h.Kind, list: listOf(o.Own)}
+	if err := r.list.Check(); err != nil {
+		return nil, asInvalid(err)
+	}
 	if err := r.judge(property.Applicable(r.kind)); err != nil {
 		return nil, err
 	}
-	report, err := engine.Check(h, engine.CheckOptions{Strength: o.strength(), Source: name, Properties: r.judged})
+	report, err := engine.Check(h, engine.CheckOptions{Strength: o.strength(), Source: name, Properties: r.judged, Own: r.list})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -21,10 +21,11 @@ const (
 	Any  = -2 // number of clients, administrators or faults, for Explore; what is proved then holds for all
 )
 
-// Options say on which server a lock is judged, by what, and how thoroughly. A field's zero value is its default.
+// Options say on which server a lock is judged, by what and how thoroughly.
 type Options struct {
 	Server     string        // "" is the simulated broker, "rabbitmq" one that is found or started; or an amqp:// address
 	Properties []Property    // to judge; none is all that apply
+	Own        []Own         // that are judged as well
 	Require    []Property    // that must be judged for the result to hold
 	Strict     bool          // an acquire that fails promises that all slots were taken at one moment, not each at some
 	First      bool          // end at the first violation
@@ -32,30 +33,27 @@ type Options struct {
 	Executions int           // Prove: 0 is 100,000, or 2,000 if external. Explore: random ones instead of all, or at most if external
 	Time       time.Duration // Prove: end earlier; 0 is no limit
 	Workers    int           // 0 is one for each processor; clients that share something in one process take 1
-	// Clients go through their calls so many Rounds; administrators change the number of Slots, which are there at first.
-	// Prove draws what is 0. Explore takes 2 clients, 1 administrator and 2 slots, or 2, none and 1 if external; Stress
-	// 5 clients, 1 administrator and 2 slots for 200 rounds.
+	// Clients go through their calls so many Rounds; administrators change the number of Slots. Prove draws what is 0. Explore
+	// takes 2 clients, 1 administrator and 2 slots, or 2, none and 1 if external; Stress 5, 1 and 2, for 200 rounds.
 	Clients, Admins, Slots, Rounds int
 	Start                          []int    // the slots that exist at first, such as 1 and 3; none is 1 to Slots
 	Locks                          []string // their names, at most two; none is one lock called jobs
 	Calls, AdminCalls              string   // Explore: what one of them calls, such as "acquire,remove:1"
 	// Faults: Prove draws what is 0; Explore has one crash then, and no other.
-	Crashes, Drops, ChannelErrors, Lost int     // Explore: clients die, connections drop, channels end, replies get lost
-	Restarts                            int     // of the server
-	CrashShare                          float64 // Prove, Stress: of operations in which a client dies, from 0 to 1
-	Prompt                              bool    // Explore: the server notices a lost connection at once, not at any later moment
-
-	Depth              int                   // Explore: end after so many levels; 0 is no bound
-	Memory             int64                 // Explore: end at about so many bytes; 0 is 8 GiB
-	Exact              bool                  // Explore: keep states whole, not as fingerprints
-	Checkpoint, Resume string                // Explore: files that the search is left in if it ends early, and that it goes on from
-	Queues             string                // what an external lock calls its queues, such as A={name}-A-{n}; what is left out is learnt
-	Patience           time.Duration         // how long an external client may send nothing; 0 is 2 s, or 10 s for an operation of Stress
-	Proxy              bool                  // Stress: external clients go through a proxy, so that more can be judged
-	Log                io.Writer             // for external programs' standard error, and what is told while a server is started
-	History            io.Writer             // Stress: for the history, as JSON Lines, before it is judged
-	Found              func(*Counterexample) // a violation as it is seen, and again when more is known of it
-	Progress           func(done, of int)    // executions, states (of 0) or rounds
+	Crashes, Drops, ChannelErrors, Lost int                   // Explore: clients die, connections drop, channels end, replies get lost
+	Restarts                            int                   // of the server
+	CrashShare                          float64               // Prove, Stress: of operations in which a client dies, from 0 to 1
+	Prompt                              bool                  // Explore: the server notices a lost connection at once, not at any later moment
+	Depth                               int                   // Explore: end after so many levels; 0 is no bound
+	Memory                              int64                 // Explore: end at about so many bytes; 0 is 8 GiB
+	Exact                               bool                  // Explore: keep states whole, not as fingerprints
+	Checkpoint, Resume                  string                // Explore: files that the search is left in if it ends early, and that it goes on from
+	Queues                              string                // what an external lock calls its queues, such as A={name}-A-{n}; what is left out is learnt
+	Patience                            time.Duration         // how long an external client may send nothing; 0 is 2 s, or 10 s for an operation of Stress
+	Proxy                               bool                  // Stress: external clients go through a proxy, so that more can be judged
+	Log, History                        io.Writer             // for external programs' standard error; Stress: for the history, before it is judged
+	Found                               func(*Counterexample) // a violation as it is seen, and again when more is known of it
+	Progress                            func(done, of int)    // executions, states (of 0) or rounds
 }
 
 // or is a number of an option, its default where it is left out.

@@ -2,6 +2,7 @@ package lockproof
 
 import (
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -9,13 +10,11 @@ import (
 type Property string
 
 const (
-	MutualExclusion, Linearizable, NoPhantomSlot Property = "mutual-exclusion", "linearizable", "no-phantom-slot"
-	NoFalseHold, HonestVerify, StaleBeliefEnds   Property = "no-false-hold", "honest-verify", "stale-belief-ends"
-	ContiguousSlots, ExactCount, AdminExclusion  Property = "contiguous-slots", "exact-count", "admin-exclusion"
-	RemovalDrains, EffectiveRelease, CrashFrees  Property = "removal-drains", "effective-release", "crash-frees"
-	NoLeak, SurvivesRestart, Progress            Property = "no-leak", "survives-restart", "progress"
-	CheapAcquire, CheapVerify, MinimalDriver     Property = "cheap-acquire", "cheap-verify", "minimal-driver"
-	NameSafety, NoCrash                          Property = "name-safety", "no-crash"
+	MutualExclusion, Linearizable, NoPhantomSlot, NoFalseHold   Property = "mutual-exclusion", "linearizable", "no-phantom-slot", "no-false-hold"
+	HonestVerify, StaleBeliefEnds, ContiguousSlots, ExactCount  Property = "honest-verify", "stale-belief-ends", "contiguous-slots", "exact-count"
+	AdminExclusion, RemovalDrains, EffectiveRelease, CrashFrees Property = "admin-exclusion", "removal-drains", "effective-release", "crash-frees"
+	NoLeak, SurvivesRestart, Progress, CheapAcquire             Property = "no-leak", "survives-restart", "progress", "cheap-acquire"
+	CheapVerify, MinimalDriver, NameSafety, NoCrash             Property = "cheap-verify", "minimal-driver", "name-safety", "no-crash"
 )
 
 // Sentence is what holds, such as "no two clients hold one slot at once".
@@ -27,9 +26,13 @@ func (p Property) Sentence() string {
 	return named.Sentence(lock.Semaphore)
 }
 
-// setOf is a list of properties as a set. All must mean something for the target.
-func setOf(list []Property, applicable property.Set, kind lock.Kind) (set property.Set, err error) {
+// setOf is a list of properties as a set. All must mean something for the target, or be its user's own.
+func setOf(list []Property, all own.List, applicable property.Set, kind lock.Kind) (set property.Set, err error) {
 	for _, p := range list {
+		if mine, ok := all.Named(string(p)); ok {
+			set = set.With(mine)
+			continue
+		}
 		named, err := property.Named(string(p))
 		if err != nil {
 			return 0, invalid("property %q is not known", p)

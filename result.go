@@ -18,10 +18,9 @@ type Result struct {
 	Judgements                               []Judgement // of one property each, in the order of the card
 	Executions, States, Commands, Operations int         // run, or visited, altogether
 	Elapsed                                  time.Duration
-
-	engine  *engine.Result
-	page    func(io.Writer) error
-	diagram string // of Replay: the execution
+	engine                                   *engine.Result
+	page                                     func(io.Writer) error
+	diagram                                  string // of Replay: the execution
 }
 
 // Judgement is the verdict on one property.
@@ -108,7 +107,7 @@ func resultOf(res *engine.Result, t Target) *Result {
 		p := &r.Properties[i]
 		verdict, why := r.Verdict(p)
 		j := Judgement{
-			Property: Property(p.Property.String()), Verdict: Verdict(verdict), Reason: why, Evidence: p.Evidence.String(), Checked: p.Checked,
+			Property: Property(p.Name()), Verdict: Verdict(verdict), Reason: why, Evidence: p.Evidence.String(), Checked: p.Checked,
 		}
 		if p.Violation != nil {
 			j.Counterexample = foundBy(t, p, files[p.Property])

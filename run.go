@@ -13,6 +13,7 @@ import (
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -22,6 +23,7 @@ type run struct {
 	o        Options
 	ctx      context.Context
 	kind     lock.Kind // that the target is taken for
+	list     own.List  // of its user's own properties
 	judged   property.Set
 	required property.Set
 	broker   *rabbitmq.Broker // nil is the simulated one
@@ -37,7 +39,10 @@ func newRun(ctx context.Context, t Target, o *Options) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Target: t, o: *o, ctx: ctx, kind: kind}
+	r := &run{Target: t, o: *o, ctx: ctx, kind: kind, list: listOf(o.Own)}
+	if err := r.list.Check(); err != nil {
+		return nil, asInvalid(err)
+	}
 	return r, r.judge(t.applicable(kind))
 }
 
@@ -45,13 +50,14 @@ func (r *run) external() bool { return r.own == nil }
 
 // judge reads which properties are judged, and which have to be.
 func (r *run) judge(applicable property.Set) (err error) {
-	if r.judged, err = setOf(r.o.Properties, applicable, r.kind); err != nil {
+	if r.judged, err = setOf(r.o.Properties, r.list, applicable, r.kind); err != nil {
 		return err
 	}
 	if r.judged == 0 {
 		r.judged = applicable
 	}
-	r.required, err = setOf(r.o.Require, r.judged, r.kind)
+	r.judged |= r.list.All()
+	r.required, err = setOf(r.o.Require, r.list, r.judged, r.kind)
 	return err
 }
 
@@ -164,7 +170,8 @@ func (r *run) prove() (*Result, error) {
 	}
 	return r.result(engine.Prove(r.ctx, engine.Config{
 		Target: r.own, Options: r.options, Seed: r.o.seed(), Scenarios: r.o.Executions, Time: r.o.Time, Shape: shape,
-		Properties: r.judged, Strength: r.o.strength(), Workers: r.o.Workers, Until: r.until(), Found: r.found(), Progress: r.progress(),
+		Properties: r.judged, Own: r.list, Strength: r.o.strength(), Workers: r.o.Workers, Until: r.until(), Found: r.found(),
+		Progress: r.progress(),
 	}))
 }
 
@@ -176,7 +183,7 @@ func (r *run) explore() (*Result, error) {
 	if r.kind == lock.Mutex && r.o.Admins == 0 {
 		e.Admins = 0
 	}
-	e.Target, e.Options, e.Properties, e.Search = r.own, r.options, r.judged, r.o.search()
+	e.Target, e.Options, e.Properties, e.Own, e.Search = r.own, r.options, r.judged, r.list, r.o.search()
 	x, err := engine.Explore(r.ctx, e)
 	if err != nil {
 		return nil, public(err)
@@ -212,8 +219,8 @@ func (r *run) proveExternal() (*Result, error) {
 	return r.asAny(func() (*engine.Result, error) {
 		return engine.ProveExternal(r.ctx, engine.ExternalConfig{
 			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Naming: naming, Seed: r.o.seed(),
-			Scenarios: r.o.Executions, Time: r.o.Time, Shape: shape, Properties: r.judged, Strength: r.o.strength(), Workers: r.o.Workers,
-			On: r.gated(), Patience: r.o.Patience, Until: r.until(), Found: r.found(), Progress: r.progress(),
+			Scenarios: r.o.Executions, Time: r.o.Time, Shape: shape, Properties: r.judged, Own: r.list, Strength: r.o.strength(),
+			Workers: r.o.Workers, On: r.gated(), Patience: r.o.Patience, Until: r.until(), Found: r.found(), Progress: r.progress(),
 		})
 	})
 }
@@ -257,8 +264,8 @@ func (r *run) exploreExternal() (*Result, error) {
 		return engine.ExploreExternal(r.ctx, engine.ExternalExploreConfig{
 			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Naming: naming,
 			Clients: e.Clients, Rounds: e.Rounds, Admins: or(r.o.Admins, 0), Slots: or(r.o.Slots, 1), Names: e.Names, Calls: e.Calls, AdminCalls: e.AdminCalls,
-			Runs: r.o.Executions, First: r.o.First, Properties: r.judged, Strength: r.o.strength(), Patience: r.o.Patience,
-			Found: r.found(), Progress: r.progress(),
+			Runs: r.o.Executions, First: r.o.First, Properties: r.judged, Own: r.list, Strength: r.o.strength(),
+			Patience: r.o.Patience, Found: r.found(), Progress: r.progress(),
 		})
 	})
 }
@@ -278,7 +285,7 @@ func (r *run) stress() (*Result, error) {
 	}
 	return r.result(engine.Stress(r.ctx, r.broker, engine.StressConfig{
 		Target: r.own, Options: r.options, Load: load, Restarts: or(r.o.Restarts, 0),
-		Strength: r.o.strength(), Properties: r.judged & property.Applicable(r.kind), Keep: r.keep,
+		Strength: r.o.strength(), Properties: r.judged & property.Applicable(r.kind), Own: r.list, Keep: r.keep,
 	}))
 }
 
@@ -298,13 +305,13 @@ func (r *run) stressExternal() (*Result, error) {
 				Limit: r.o.Patience, Sweep: r.broker.Sweep, Notes: r.broker,
 			},
 			Exec: r.exec, Name: r.label(), Broker: r.broker.String(), Strength: r.o.strength(),
-			Properties: r.judged & property.Applicable(r.kind), Keep: r.keep,
+			Properties: r.judged & property.Applicable(r.kind), Own: r.list, Keep: r.keep,
 		})
 	})
 }
 
 func (r *run) replay(ce *histories.Counterexample) (*Result, error) {
-	x := engine.ReplayOf(r.own, ce)
+	x := engine.ReplayOf(r.own, r.list, ce)
 	var err error
 	if r.broker != nil {
 		err = x.On(r.ctx, r.broker)
@@ -313,7 +320,7 @@ func (r *run) replay(ce *histories.Counterexample) (*Result, error) {
 }
 
 func (r *run) replayExternal(ce *histories.Counterexample) (*Result, error) {
-	x, err := engine.ReplayExternal(r.ctx, ce, r.starter(r.o.Log), r.gated())
+	x, err := engine.ReplayExternalOf(r.ctx, r.list, ce, r.starter(r.o.Log), r.gated())
 	return r.replayed(ce, x, err)
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Kind is a lock type. A mutex has no administration; a persistent mutex is created and destroyed.
+// Kind is a lock type. A mutex has no administration.
 type Kind string
 
 const Semaphore, Mutex, PersistentMutex Kind = "semaphore", "mutex", "persistent-mutex"
@@ -39,7 +39,7 @@ func Reference(k Kind) Target {
 	if i < 0 {
 		return Target{name: string(k), err: invalid("lock type %q is not known", k)}
 	}
-	return own(lock.References[i])
+	return ours(lock.References[i])
 }
 
 // Mutant is the reference with one bug, by its name.
@@ -48,7 +48,7 @@ func Mutant(name string) Target {
 	if err != nil || t.Breaks == "" {
 		return Target{name: name, err: invalid("mutant %q is not known", name)}
 	}
-	return own(t)
+	return ours(t)
 }
 
 // Mutants are the names of all, each with the property that it breaks.
@@ -69,9 +69,8 @@ func Go(name string, connect func(ctx context.Context, url string) (Lock, error)
 	return Target{name: name, connect: connect}
 }
 
-// Protocol is a lock of that type as a state machine: variant makes it for one lock, most often of a struct that embeds the
-// reference and overrides one of its methods. What it decides by is in the machine, and nowhere else. It is written with
-// model/lock and model/amqp, which may change with any version.
+// Protocol is a lock as a state machine, such as a struct that embeds the reference and overrides one of its methods. All that
+// it decides by is in the machine. It is written with model/lock and model/amqp.
 func Protocol(name string, k Kind, variant func(reference *lock.Protocol) lock.Implementation) Target {
 	t := Target{name: name, kind: k, variant: variant}
 	if _, err := engine.TargetNamed(name); err == nil || name == "" || variant == nil {
@@ -80,10 +79,9 @@ func Protocol(name string, k Kind, variant func(reference *lock.Protocol) lock.I
 	return t
 }
 
-func own(t *lock.Target) Target { return Target{name: t.Name, own: t, kind: Kind(t.Kind.String())} }
+func ours(t *lock.Target) Target { return Target{name: t.Name, own: t, kind: Kind(t.Kind.String())} }
 
-// As has an external target judged as a lock of that type. By default it is a semaphore, or a mutex if a [Lock] is no
-// [Administrator].
+// As has an external target judged as of that type; a [Lock] that is no [Administrator] is a mutex.
 func (t Target) As(k Kind) Target {
 	if (t.own != nil || t.variant != nil) && k != t.kind {
 		t.err = invalid("%s taken for a %s: it is a %s", t.name, k, t.kind)
@@ -92,7 +90,7 @@ func (t Target) As(k Kind) Target {
 	return t
 }
 
-// With sets one of the target's own options. Prove draws those of this module's locks.
+// With sets an option of the target's. Prove draws the others.
 func (t Target) With(option, value string) Target {
 	t.options = append(slices.Clip(t.options), [2]string{option, value})
 	return t

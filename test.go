@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/lockproof/lockproof/histories"
 )
 
 // How many executions Test runs by default, and under -short.
@@ -20,8 +18,8 @@ const (
 // replayVariable is the environment variable by which Test replays a counterexample instead.
 const replayVariable = "LOCKPROOF_REPLAY"
 
-// Test judges a lock inside go test: a subtest for each property, 2,000 executions, 200 under -short. Counterexamples are
-// left in testdata/lockproof; LOCKPROOF_REPLAY=FILE replays one.
+// Test judges a lock inside go test, property by property: 2,000 executions, 200 under -short. Counterexamples are left in
+// testdata/lockproof; LOCKPROOF_REPLAY=FILE replays one.
 func Test(tb testing.TB, t Target, o Options) {
 	tb.Helper()
 	if t.connect != nil {
@@ -109,7 +107,7 @@ type testFiles struct {
 // save writes a counterexample as soon as it is known, so that it is there however the test ends.
 func (f *testFiles) save(c *Counterexample) {
 	dir := filepath.Join("testdata", "lockproof")
-	path := filepath.Join(dir, histories.FileName(c.file.Property, strings.ReplaceAll(f.test, "/", "-")))
+	path := filepath.Join(dir, c.file.FileName(strings.ReplaceAll(f.test, "/", "-")))
 	c.file.Origin.Command = "go test -run " + f.test
 	if err := errors.Join(os.MkdirAll(dir, 0o755), c.Save(path)); err != nil {
 		f.err = cmp.Or(f.err, err)

@@ -67,6 +67,7 @@ type counterexampleFile struct {
 	Version    int               `json:"version"`
 	Tool       string            `json:"tool"`
 	Property   string            `json:"property"`
+	Own        bool              `json:"own,omitzero"` // it is a user's
 	Sentence   string            `json:"sentence"`
 	Strength   string            `json:"strength,omitzero"` // scan where it is left out
 	Violation  violationFile     `json:"violation"`
@@ -93,11 +94,20 @@ type violationFile struct {
 // FileName is what a counterexample's file is called: one property of one target, with the options that were fixed, has
 // one file.
 func FileName(property property.Property, target string, options ...string) string {
+	return fileName(property.String(), target, options)
+}
+
+// FileName is what the counterexample's file is called, for a target of that name.
+func (c *Counterexample) FileName(target string) string {
+	return fileName(c.Violation.Name(), target, nil)
+}
+
+func fileName(property, target string, options []string) string {
 	name := safeName(target) + "."
 	if len(options) > 0 {
 		name += optionsName(options) + "."
 	}
-	return name + property.String() + ".json"
+	return name + property + ".json"
 }
 
 // maxOptionsName is how long options may be in a file's name, in bytes.
@@ -156,7 +166,7 @@ func (c *Counterexample) Encode() ([]byte, error) {
 	data, err := json.Marshal(counterexampleFile{
 		Strength: strength, Exec: c.Exec, Lock: kind, ExecOpts: c.ExecOptions, Queues: c.Queues,
 		Lockproof: counterexampleFormat, Version: counterexampleVersion, Tool: c.Tool,
-		Property: c.Property.String(), Sentence: c.Property.Sentence(v.Kind),
+		Property: v.Name(), Own: v.Own != "", Sentence: c.Property.Sentence(v.Kind),
 		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail},
 		Found:     c.Origin, Suspected: c.Suspected, Tries: c.Tries, Scenario: c.Scenario, Transcript: c.Transcript,
 	}, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
@@ -194,7 +204,7 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 	if err := doc.decode(&f); err != nil {
 		return nil, err
 	}
-	broken, err := property.Named(f.Property)
+	broken, own, err := f.broken()
 	if err != nil {
 		return nil, doc.fail("/property", err)
 	}
@@ -218,8 +228,20 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 		Exec: f.Exec, Kind: kind, ExecOptions: f.ExecOpts, Queues: f.Queues, Tool: f.Tool, Property: broken, Strength: strength, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
 		Suspected: f.Suspected, Tries: f.Tries,
 		Violation: scenario.Violation{Step: v.Step - 1, Violation: property.Violation{
-			Property: broken, Kind: kind, Lock: v.Lock, Client: v.Client, Other: v.Other, Slot: v.Slot, Detail: v.Detail}},
+			Property: broken, Own: own, Kind: kind, Lock: v.Lock, Client: v.Client, Other: v.Other, Slot: v.Slot, Detail: v.Detail}},
 	}, nil
+}
+
+// broken is the property that is violated; one that is a user's has a name, and no number that means anything.
+func (f *counterexampleFile) broken() (p property.Property, own string, err error) {
+	p, err = property.Named(f.Property)
+	switch {
+	case !f.Own:
+		return p, "", err
+	case err == nil || f.Property == "":
+		return 0, "", fmt.Errorf("%q, of a user's own: expected a name that none of lockproof's properties has", f.Property)
+	}
+	return property.Count, f.Property, nil
 }
 
 func isCounterexample(data []byte) bool {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -23,6 +24,8 @@ type Bounds struct {
 	Forever bool
 	// Properties are those to judge. What only others are judged from is not part of a state.
 	Properties property.Set
+	// Own are users' own properties. They are judged of every state.
+	Own own.List
 	// Strength is what a failed acquire is taken to promise.
 	Strength property.Strength
 	// Every says that clients also die in ways that come to the same as two other actions: with a reply in

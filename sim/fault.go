@@ -39,6 +39,9 @@ func (w *World) Can(a scenario.Action) bool {
 // that let time pass as many as they say.
 func (w *World) Do(a scenario.Action) {
 	w.record.begin(a)
+	if w.Own != nil {
+		w.record.sent, w.record.by = backend.Exchange{}, a.Client
+	}
 	w.Seen.action(a)
 	w.pass(1)
 	c := a.Client
@@ -72,6 +75,9 @@ func (w *World) Do(a scenario.Action) {
 		w.restart()
 	}
 	w.record.end(w)
+	if w.Own != nil {
+		w.judgeOwn()
+	}
 }
 
 // pass lets virtual time pass.

@@ -60,10 +60,10 @@ func execution(s *pinned.Seen, target *lock.Target, i int) {
 	}
 	for _, v := range trace.Violations {
 		s.Count(v.Property.String())
-		s.Printf("%v %s\n", v, v.Explain())
+		s.Printf("{{%v %v %v %v %v %v %v} %d} %s\n", v.Property, v.Kind, v.Lock, v.Client, v.Other, v.Slot, v.Detail, v.Step, v.Explain())
 	}
 	m := &runner.Monitor
-	s.Printf("%b %b %v %v %d %d %v\n", m.Found, m.Exercised, m.Witnessed, m.Strict, m.Overlap, m.Overlaps, *m.Checks)
+	s.Printf("%b %b %v %v %d %d %v\n", m.Found, m.Exercised, m.Witnessed, m.Strict, m.Overlap, m.Overlaps, m.Checks[:property.Count])
 	found, undecided := runner.Judge(strength)
 	s.Printf("%b %v %d %d %b %v\n", found, undecided, runner.Sent(), runner.Called(), runner.Seen, runner.Coverage.Points)
 	for class, tally := range runner.Costs {

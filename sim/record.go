@@ -20,6 +20,7 @@ type record struct {
 	found      property.Set
 	now        scenario.TraceStep
 	sent       backend.Exchange // by the action at hand; Method is 0 where it sent nothing
+	by         uint8            // the client of the action, where users' own properties look at it
 }
 
 func (r *record) reset() {

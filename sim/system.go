@@ -8,6 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/codec"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -21,6 +22,7 @@ type System struct {
 	start  scenario.Scenario
 	left   FaultBounds // faults that may still happen
 	view   []byte
+	own    *own.Watch // nil where there are none
 }
 
 // Outcome is what an action came to, beside the next state.
@@ -55,6 +57,9 @@ type Effect struct {
 func NewSystem(b Bounds) *System {
 	s := &System{bounds: b, start: b.Scenario()}
 	s.world.record.silent = true
+	if len(b.Own) > 0 {
+		s.own = &own.Watch{List: b.Own}
+	}
 	s.Reset()
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/lockproof/lockproof/model/codec"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -30,6 +31,8 @@ type World struct {
 	Costs   *monitor.Costs
 	// Coverage takes in what executions come to; nil takes in nothing.
 	Coverage *Coverage
+	// Own judges executions by users' own properties; nil judges by none.
+	Own *own.Watch
 	// Seen is what has happened in the execution at hand.
 	Seen Seen
 

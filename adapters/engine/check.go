@@ -6,6 +6,7 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -19,6 +20,8 @@ type CheckOptions struct {
 	Permits int
 	// Properties are those to judge; empty is all that apply.
 	Properties property.Set
+	// Own are users' own properties. A history alone does not show what they look at: they are skipped.
+	Own own.List
 	// Releases is who may release a lock, and Failed what a release that failed says of who called it.
 	Releases linear.Releases
 	Failed   linear.FailedRelease
@@ -46,6 +49,9 @@ func Check(h *history.History, o CheckOptions) (*report.Report, error) {
 			res.Note = o.note(p)
 			r.Properties = append(r.Properties, res)
 		}
+	}
+	for i, p := range o.Own {
+		r.Properties = append(r.Properties, report.PropertyResult{Property: own.ID(i), Own: p, Evidence: property.FromTruth, Skip: notShown})
 	}
 	return r, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -77,6 +78,7 @@ func violationOf(t *scenario.Trace, p property.Property) (scenario.Violation, bo
 // Replayed is a counterexample carried out again on the simulated broker.
 type Replayed struct {
 	Target *lock.Target
+	Own    own.List
 	Trace  *scenario.Trace
 	// Violation is what the counterexample is kept for, as it was seen this time; nil if it was not.
 	Violation *scenario.Violation
@@ -109,7 +111,7 @@ func (r *Replayed) On(ctx context.Context, b *rabbitmq.Broker) error {
 // Report is the replay of a counterexample on a broker as a report of the one property that it is kept for.
 func (r *Replayed) Report(ce *histories.Counterexample, broker string) *report.Report {
 	p := report.PropertyResult{
-		Property: ce.Property, Evidence: property.Properties[ce.Property].Evidence, Checked: max(1, r.Tries.Of), Scenarios: max(1, r.Tries.Of),
+		Property: ce.Property, Own: r.Own.Of(ce.Property), Evidence: ce.Property.Evidence(), Checked: max(1, r.Tries.Of), Scenarios: max(1, r.Tries.Of),
 	}
 	if r.Violation != nil {
 		p.Violation = foundIn(r.Trace, ce.Property)
@@ -123,17 +125,27 @@ func (r *Replayed) Report(ce *histories.Counterexample, broker string) *report.R
 
 // Replay carries out a counterexample on the simulated broker, of the target that it names.
 func Replay(ce *histories.Counterexample) (*Replayed, error) {
+	if ce.Property.Own() {
+		return nil, unknownOwn(ce)
+	}
 	target, err := TargetNamed(ce.Scenario.Target)
 	if err != nil {
 		return nil, fmt.Errorf("counterexample: %w", err)
 	}
-	return ReplayOf(target, ce), nil
+	return ReplayOf(target, nil, ce), nil
+}
+
+// unknownOwn is the error of a counterexample of a user's own property where there are none.
+func unknownOwn(ce *histories.Counterexample) error {
+	return fmt.Errorf("counterexample of %s: that is a property of a user's own, which only a program has: "+
+		"lockproof.Replay judges it, with the property among Options.Own", ce.Violation.Own)
 }
 
 // ReplayOf carries out a counterexample on the simulated broker, of a target whose name may be known to nobody else.
-func ReplayOf(target *lock.Target, ce *histories.Counterexample) *Replayed {
-	var r sim.Runner
-	t := &Replayed{Target: target, Strength: ce.Strength, Server: simulated, Trace: r.Trace(target, &ce.Scenario, ce.Strength)}
+// list has the user's own property that it violates, if it does.
+func ReplayOf(target *lock.Target, list own.List, ce *histories.Counterexample) *Replayed {
+	r := sim.NewRunner(list)
+	t := &Replayed{Target: target, Own: list, Strength: ce.Strength, Server: simulated, Trace: r.Trace(target, &ce.Scenario, ce.Strength)}
 	if v, ok := violationOf(t.Trace, ce.Property); ok {
 		t.Violation = &v
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -47,8 +48,10 @@ type Exploration struct {
 	// Properties are those to judge; 0 is all that apply. The fewer they are, the fewer states there
 	// are to tell apart.
 	Properties property.Set
-	Strength   property.Strength
-	Search     search.Options
+	// Own are users' own properties, which are judged as well, of every state.
+	Own      own.List
+	Strength property.Strength
+	Search   search.Options
 	// ViewsProgress is told about every second how far a search for any number of clients is. It may be nil.
 	ViewsProgress func(*search.AnyStats)
 	// Brief leaves executions that violate something as the search has found them: none is made shorter, and it is not
@@ -84,13 +87,20 @@ type Explored struct {
 	// counterexample, however few the slots and calls are.
 	Least property.Set
 
-	judgedAlone int // histories that were judged one by one
+	judgedAlone int          // histories that were judged one by one
+	seen        property.Set // users' own among them: what was found at all
 }
 
 // Explore visits every execution of a configuration, judges every one, and finds short ones that violate
 // something, the shortest where that can be told. The error is for a configuration that makes no sense.
 func Explore(ctx context.Context, e Exploration) (*Explored, error) {
 	began := time.Now()
+	if e.any() && len(e.Own) > 0 {
+		return nil, configuration(fmt.Errorf("properties of your own and any number of clients: expected a number of them, as such a property is judged of states"))
+	}
+	if s := &e.Search; len(e.Own) > 0 && (s.Checkpoint != "" || s.Resume != "") {
+		return nil, configuration(fmt.Errorf("properties of your own and a checkpoint: expected none, as a file cannot tell whether the function is still the same"))
+	}
 	if e.any() {
 		x, err := exploreAny(ctx, &e)
 		if err == nil {
@@ -123,8 +133,12 @@ func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) err
 	if x.Search.Stop == search.Refused {
 		return x.Search.Err
 	}
+	if err := b.Own.Err(); err != nil {
+		return err
+	}
+	x.seen = x.Search.Found
 	x.Unsaved = x.Search.Err
-	want := x.Search.Found
+	want := x.Search.Found &^ b.Own.Sometimes()
 	if x.Search.Unwitnessed > 0 {
 		want = want.With(property.Linearizable)
 	}
@@ -152,7 +166,7 @@ func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) err
 func (x *Explored) trails(ctx context.Context, e *Exploration, b *sim.Bounds, want property.Set) map[property.Property][]scenario.Action {
 	trails, judged := search.Counterexamples(ctx, *b, e.Search.Reductions, want, illegal(b))
 	x.judgedAlone = judged
-	left := x.Search.Found
+	left := want & x.Search.Found
 	for p := range trails {
 		left &^= 1 << p
 	}
@@ -166,7 +180,13 @@ func (x *Explored) trails(ctx context.Context, e *Exploration, b *sim.Bounds, wa
 // sample takes random executions.
 func (x *Explored) sample(ctx context.Context, e *Exploration, b *sim.Bounds) error {
 	w := search.Walk(ctx, *b, search.WalkOptions{Seed: e.Seed, Walks: e.Walks, Workers: e.Search.Workers, Illegal: illegal(b)})
-	x.judgedAlone = int(w.Judged)
+	x.judgedAlone, x.seen = int(w.Judged), w.Found
+	for p := range b.Own.Sometimes().All() {
+		delete(w.First, p)
+	}
+	if err := b.Own.Err(); err != nil {
+		return err
+	}
 	if err := x.shorten(ctx, b, w.First); err != nil {
 		return err
 	}
@@ -182,10 +202,14 @@ func (e *Exploration) Bounds() (sim.Bounds, error) {
 	}
 	b := sim.Bounds{
 		Target: e.Target, Options: lock.DefaultOptions(), Faults: e.Faults, Strength: e.Strength,
-		Properties: e.Properties & property.Applicable(e.Target.Kind),
+		Properties: e.Properties & property.Applicable(e.Target.Kind), Own: e.Own,
 	}
 	if e.Properties == 0 {
 		b.Properties = property.Applicable(e.Target.Kind)
+	}
+	b.Properties |= e.Own.All()
+	if err := e.Own.Check(); err != nil {
+		return b, err
 	}
 	for _, o := range e.Options {
 		if err := b.Options.Set(o[0], o[1]); err != nil {
@@ -268,7 +292,7 @@ func (e *Exploration) workload(b *sim.Bounds) {
 
 // illegal judges the history of an execution by itself.
 func illegal(b *sim.Bounds) func([]scenario.Action) bool {
-	var r sim.Runner
+	r := sim.NewRunner(b.Own)
 	return func(actions []scenario.Action) bool {
 		s := replaying(b, actions)
 		r.Run(b.Target, &s)
@@ -279,9 +303,9 @@ func illegal(b *sim.Bounds) func([]scenario.Action) bool {
 
 // shorten makes the shortest counterexamples it can of executions that violate something.
 func (x *Explored) shorten(ctx context.Context, b *sim.Bounds, trails map[property.Property][]scenario.Action) error {
-	var r sim.Runner
+	r := sim.NewRunner(b.Own)
 	for p, actions := range trails {
-		t, err := shortened(ctx, &r, b, p, actions)
+		t, err := shortened(ctx, r, b, p, actions)
 		if err != nil {
 			return err
 		}
@@ -292,7 +316,7 @@ func (x *Explored) shorten(ctx context.Context, b *sim.Bounds, trails map[proper
 
 // asFound carries out executions that violate something as they were found.
 func (x *Explored) asFound(b *sim.Bounds, trails map[property.Property][]scenario.Action) {
-	var r sim.Runner
+	r := sim.NewRunner(b.Own)
 	for p, actions := range trails {
 		s := replaying(b, actions)
 		x.Traces[p] = r.Trace(b.Target, &s, b.Strength)
@@ -302,11 +326,17 @@ func (x *Explored) asFound(b *sim.Bounds, trails map[property.Property][]scenari
 // shortened is the shortest counterexample that can be made of an execution that violates a property.
 func shortened(ctx context.Context, r *sim.Runner, b *sim.Bounds, p property.Property, actions []scenario.Action) (*scenario.Trace, error) {
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
+		if p.Own() && (!slices.Equal(s.Locks, b.Locks) || len(s.Clients) != len(b.Clients)) {
+			return nil, false // it may be meant of these alone
+		}
 		return sim.Violating(r.Trace(b.Target, s, b.Strength), p)
 	}
 	least := shrink.Minimise(ctx, replaying(b, actions), attempt, func(string) bool { return false }, minimisingTries)
 	t := r.Trace(b.Target, &least, b.Strength)
-	if _, shown := violationOf(t, p); !shown {
+	if _, shown := violationOf(t, p); !shown && p.Own() {
+		b.Own.Contradicted(p)
+		return nil, b.Own.Err()
+	} else if !shown {
 		return nil, fmt.Errorf("exploring %s: an execution of %d actions violates %s in the search and not when it is replayed: this is a fault of lockproof; please report it",
 			b.Target.Name, len(actions), p)
 	}
@@ -359,14 +389,19 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *report.Report {
 // judged are the properties and what was found out about each, by looking at so many states or
 // executions.
 func (x *Explored) judged(e *Exploration, b *sim.Bounds, c *search.Coverage, looked, doubted int64) (out []report.PropertyResult) {
-	for p := range property.Count {
+	for p := range property.Property(property.Most) {
 		if e.unjudged(p) {
 			out = append(out, report.PropertyResult{Property: p, Evidence: property.Properties[p].Evidence, Skip: holes})
 		}
 		if !b.Properties.Has(p) {
 			continue
 		}
-		res := report.PropertyResult{Property: p, Evidence: property.Properties[p].Evidence, Violation: x.found(p)}
+		res := report.PropertyResult{Property: p, Own: b.Own.Of(p), Evidence: p.Evidence(), Violation: x.found(p)}
+		if res.Own != nil {
+			x.judgedOwn(&res, looked)
+			out = append(out, res)
+			continue
+		}
 		if c.Exercised.Has(p) || p == property.Linearizable {
 			res.Checked = int(looked)
 		}
@@ -377,6 +412,24 @@ func (x *Explored) judged(e *Exploration, b *sim.Bounds, c *search.Coverage, loo
 		out = append(out, res)
 	}
 	return out
+}
+
+// judgedOwn is what was found out about a user's own property, by looking at the states of so many executions, or at so many
+// states.
+func (x *Explored) judgedOwn(res *report.PropertyResult, looked int64) {
+	res.Checked = int(looked)
+	switch {
+	case res.Own.Asked():
+		res.Violation = nil
+		res.Skip = "its function asks for the history or the exchange, and a state of an exploration has neither: Prove judges it"
+	case !res.Own.Sometimes:
+	case x.seen.Has(res.Property):
+		res.Note = "seen"
+	case x.Search != nil && x.Search.Stop == search.Finished:
+		res.Violation = &report.Found{Detail: fmt.Sprintf("not seen in any of %s, and there are no others within the bounds", counted(int(looked), "state"))}
+	default:
+		res.Undecided, res.Unclear = int(looked), "not seen so far"
+	}
 }
 
 // holes is why linearizability is not judged where a lock begins with holes.

@@ -11,6 +11,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -44,6 +45,8 @@ type ExternalConfig struct {
 	Shape sim.Shape
 	// Properties are those to judge; empty is all that apply.
 	Properties property.Set
+	// Own are users' own properties, which are judged as well.
+	Own own.List
 	// Strength is what a failed acquire is taken to promise.
 	Strength property.Strength
 	// Workers is how many scenarios run at once, each with clients of its own; 0 is one for each
@@ -111,7 +114,7 @@ func ProveExternal(ctx context.Context, c ExternalConfig) (*Result, error) {
 	if err := run.run(ctx, 0, run.Scenarios, true); err != nil {
 		return nil, err
 	}
-	return run.concluded(ctx, began), nil
+	return run.concluded(ctx, began), c.Own.Err()
 }
 
 // run is the run, checked and with defaults for what was left out; it has not begun.
@@ -125,10 +128,15 @@ func (c ExternalConfig) run() (*externalRun, error) {
 	if c.Shape.Start != 0 {
 		return nil, configuration(fmt.Errorf("start slots %s: slots of an external lock are made by its administrator; leave it out", c.Shape.Start))
 	}
-	c.Properties = judgedOf(property.ApplicableExternal(c.Kind), c.Properties)
+	if err := c.Own.Check(); err != nil {
+		return nil, configuration(err)
+	}
+	c.Properties = judgedOf(property.ApplicableExternal(c.Kind), c.Properties) | c.Own.All()
 	c.Scenarios = cmp.Or(c.Scenarios, DefaultExternalScenarios)
 	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
-	return &externalRun{ExternalConfig: c, source: c.source(), labels: c.labels()}, nil
+	run := &externalRun{ExternalConfig: c, source: c.source(), labels: c.labels()}
+	run.sum.sometimes = c.Own.Sometimes()
+	return run, nil
 }
 
 // concluded is what a run came to that began then.

@@ -12,6 +12,7 @@ import (
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim/search"
@@ -45,6 +46,8 @@ type ExternalExploreConfig struct {
 	First bool
 	// Properties are those to judge; empty is all that apply.
 	Properties property.Set
+	// Own are users' own properties: what violates them is found, but that none does is not proved.
+	Own own.List
 	// Strength is what a failed acquire is taken to promise.
 	Strength property.Strength
 	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds. Where
@@ -80,6 +83,7 @@ func ExploreExternal(ctx context.Context, c ExternalExploreConfig) (_ *Result, e
 	}
 	began := time.Now()
 	run := externalExploration{externalRun: externalRun{ExternalConfig: c.config(), exploring: true}}
+	run.sum.sometimes = c.Own.Sometimes()
 	run.labels = run.ExternalConfig.labels()
 	run.labels.origin.Bounds = e.described()
 	var cancel context.CancelFunc
@@ -115,8 +119,8 @@ func (c *ExternalExploreConfig) exploration() Exploration {
 func (c *ExternalExploreConfig) config() ExternalConfig {
 	out := ExternalConfig{
 		Starter: c.Starter, Exec: c.Exec, Name: c.Name, Kind: c.Kind, Options: c.Options, Naming: c.Naming,
-		Scenarios: cmp.Or(c.Runs, DefaultExternalRuns), Properties: judgedOf(property.ApplicableExternal(c.Kind), c.Properties), Strength: c.Strength,
-		Patience: c.Patience, Found: c.Found, Progress: c.Progress,
+		Scenarios: cmp.Or(c.Runs, DefaultExternalRuns), Properties: judgedOf(property.ApplicableExternal(c.Kind), c.Properties) | c.Own.All(),
+		Own: c.Own, Strength: c.Strength, Patience: c.Patience, Found: c.Found, Progress: c.Progress,
 	}
 	if c.First {
 		out.Until = out.Properties

@@ -7,13 +7,22 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 )
 
 // ReplayExternal carries out a counterexample of somebody else's lock again, with fresh clients each time, until they
 // show its violation, up to five times. starter makes its clients: see [histories.Counterexample]. A real broker is
 // not restarted, and where it does something else than the simulated one, that is an error.
-func ReplayExternal(ctx context.Context, ce *histories.Counterexample, starter external.Starter, on GatedBroker) (_ *Replayed, err error) {
+func ReplayExternal(ctx context.Context, ce *histories.Counterexample, starter external.Starter, on GatedBroker) (*Replayed, error) {
+	if ce.Property.Own() {
+		return nil, unknownOwn(ce)
+	}
+	return ReplayExternalOf(ctx, nil, ce, starter, on)
+}
+
+// ReplayExternalOf is the same where the property may be one of a user's own.
+func ReplayExternalOf(ctx context.Context, list own.List, ce *histories.Counterexample, starter external.Starter, on GatedBroker) (_ *Replayed, err error) {
 	if on.URL != "" && ce.Scenario.Restarts() {
 		return nil, fmt.Errorf("replaying on %s: skipped: the execution restarts the broker, which can't be done behind the gate, and can on the simulated broker", on)
 	}
@@ -24,14 +33,14 @@ func ReplayExternal(ctx context.Context, ce *histories.Counterexample, starter e
 		}
 	}
 	runner, err := external.NewRunner(ctx, external.Config{
-		Naming: naming, Starter: starter, Kind: ce.Kind, Options: told(ce.ExecOptions), Name: ce.Scenario.Target, Strength: ce.Strength,
+		Naming: naming, Starter: starter, Kind: ce.Kind, Options: told(ce.ExecOptions), Name: ce.Scenario.Target, Own: list, Strength: ce.Strength,
 		URL: on.URL, Sweep: on.Sweep, Notes: on.Notes, Version: on.Version,
 	})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, runner.Close()) }()
-	r := &Replayed{Strength: ce.Strength, Server: on.String()}
+	r := &Replayed{Own: list, Strength: ce.Strength, Server: on.String()}
 	disagreement := ""
 	err = repeat(ctx, ctx, runner, &ce.Scenario, property.Set(0).With(ce.Property), func(x *external.Execution) bool {
 		r.Trace, disagreement = x.Trace, x.Disagreement

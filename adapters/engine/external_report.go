@@ -44,11 +44,8 @@ func (f *externalRun) report() *report.Report {
 	if f.disagreement != "" {
 		r.Uncontrolled = append(r.Uncontrolled, "the first time: "+f.disagreement)
 	}
-	judge := Config{Strength: f.Strength}
-	for p := range property.Count {
-		if !f.Properties.Has(p) {
-			continue
-		}
+	judge := Config{Strength: f.Strength, Own: f.Own}
+	for p := range f.Properties.All() {
 		result := judge.result(p, s)
 		result.Skip = f.skip(p)
 		if d := f.findings[p]; d != nil {
@@ -105,6 +102,8 @@ func (f *externalRun) skip(p property.Property) string {
 	switch {
 	case f.unjudged[p] != "":
 		return f.unjudged[p]
+	case f.exploring && p.Own():
+		return "executions are told apart by what commands do to each other, and your function may tell others apart: Prove judges it"
 	case f.exploring && external.Measured.Has(p):
 		return unmeasured
 	}

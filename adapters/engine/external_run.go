@@ -25,10 +25,10 @@ type externalRun struct {
 	to        int          // it ends before this one
 	stop      atomic.Bool
 	mu        sync.Mutex
-	asked     [property.Count]int // executions that fresh clients were asked to reproduce
-	doubtful  bool                // they did not reproduce one
-	renewed   int                 // executions that had fresh clients because of that
-	exploring bool                // every order of commands is visited; no fault happens, and no cost is measured
+	asked     [property.Most]int // executions that fresh clients were asked to reproduce
+	doubtful  bool               // they did not reproduce one
+	renewed   int                // executions that had fresh clients because of that
+	exploring bool               // every order of commands is visited; no fault happens, and no cost is measured
 	tries     int
 	spent     external.Spent // of all workers
 	dear      property.Set   // of those that are measured: what was seen violated for certain
@@ -38,7 +38,7 @@ type externalRun struct {
 // externalSum is what scenarios came to.
 type externalSum struct {
 	sum         sample
-	findings    [property.Count]*finding
+	findings    [property.Most]*finding
 	about       external.About
 	design      string                       // what locks are held by
 	fromHistory property.Set                 // what the history alone decides

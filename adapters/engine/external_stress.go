@@ -10,6 +10,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -26,6 +27,8 @@ type ExternalStressConfig struct {
 	Strength property.Strength
 	// Properties are those to judge; empty is all that apply.
 	Properties property.Set
+	// Own are users' own properties, which are skipped.
+	Own own.List
 	// Keep is given the history of a target before it is judged, so that it is there whatever happens next,
 	// and says where it has put it. It may be nil.
 	Keep func(h *history.History, target string) (source string, err error)
@@ -52,7 +55,7 @@ func StressExternal(ctx context.Context, c ExternalStressConfig) (*Result, error
 	if stats.Wire != nil && stats.Wire.Opened == 0 && ctx.Err() == nil {
 		return nil, errors.Join(fmt.Errorf("stress of %s through the proxy: %w", c.Name, external.ErrElsewhere), err)
 	}
-	report, unjudged := Check(h, CheckOptions{Strength: c.Strength, Source: source, Properties: c.Properties})
+	report, unjudged := Check(h, CheckOptions{Strength: c.Strength, Source: source, Properties: c.Properties, Own: c.Own})
 	if unjudged != nil {
 		return nil, errors.Join(fmt.Errorf("the history of %s: %w", c.Name, unjudged), err)
 	}

@@ -22,7 +22,7 @@ type externalWorker struct {
 func (f *externalRun) worker(ctx context.Context) (*externalWorker, error) {
 	w := &externalWorker{externalRun: f, fresh: true}
 	runner, err := external.NewRunner(ctx, external.Config{
-		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Naming: f.Naming, Strength: f.Strength,
+		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Naming: f.Naming, Own: f.Own, Strength: f.Strength,
 		URL: f.On.URL, Sweep: f.On.Sweep, Notes: f.On.Notes, Version: f.On.Version, Timing: external.Timing{Patience: f.Patience},
 		Costs: &w.part.costs, Checks: &w.part.checks,
 	})
@@ -40,7 +40,7 @@ func (w *externalWorker) meet() {
 	defer w.mu.Unlock()
 	w.about, w.sharing, w.unjudged = w.runner.About(), w.runner.Sharing(), make(map[property.Property]string)
 	w.fromHistory, w.design = w.runner.FromHistory(), w.runner.Design()
-	for p := range property.Count {
+	for p := range w.Properties.All() {
 		w.unjudged[p] = w.runner.Unjudged(p)
 	}
 }
@@ -94,7 +94,10 @@ func (w *externalWorker) play(ctx context.Context, i int) (*external.Execution, 
 // examine takes in the i-th execution, and has fresh clients show what it violates.
 func (w *externalWorker) examine(ctx context.Context, i int, x *external.Execution) error {
 	x.Found &= w.Properties
+	seen := x.Found & w.Own.Sometimes() // which is nothing to be shown again
+	x.Found &^= seen
 	open := w.record(i, x, w.fresh)
+	x.Found |= seen
 	w.take(i, x)
 	w.fresh = false
 	if open != 0 {

@@ -123,6 +123,14 @@ func (s *sample) follow(o *sample) {
 	}
 }
 
+// counts are numbers of the module's own properties: a run in parts has no others.
+type counts [property.Count]int
+
+func (c counts) all() (out [property.Most]int) {
+	copy(out[:], c[:])
+	return out
+}
+
 // partFile is a part as JSON. Its fields are those of a sample and mean the same.
 type partFile struct {
 	Scenarios       int                     `json:"scenarios"`
@@ -130,10 +138,10 @@ type partFile struct {
 	Commands        int                     `json:"commands"`
 	Operations      int                     `json:"operations"`
 	Undecided       int                     `json:"undecided"`
-	Checks          monitor.Counts          `json:"checks"`
-	Exercised       [property.Count]int     `json:"exercised"`
-	First           [property.Count]int     `json:"first"`
-	Violating       [property.Count]int     `json:"violating"`
+	Checks          counts                  `json:"checks"`
+	Exercised       counts                  `json:"exercised"`
+	First           counts                  `json:"first"`
+	Violating       counts                  `json:"violating"`
 	Seen            [sim.CoveragePoints]int `json:"seen"`
 	Costs           monitor.Costs           `json:"costs"`
 	Overlap         int64                   `json:"overlap"`
@@ -147,7 +155,7 @@ func (p *Part) MarshalJSON() ([]byte, error) {
 	s := &p.sample
 	f := partFile{
 		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations, Undecided: s.undecided,
-		Checks: s.checks, Exercised: s.exercised, First: s.first, Violating: s.violating, Seen: s.seen, Costs: s.costs,
+		Checks: counts(s.checks[:property.Count]), Exercised: counts(s.exercised[:property.Count]), First: counts(s.first[:property.Count]), Violating: counts(s.violating[:property.Count]), Seen: s.seen, Costs: s.costs,
 		Overlap: s.overlap, OverlapCommands: s.overlapCommands, Overlaps: s.overlaps,
 	}
 	for _, point := range slices.Sorted(maps.Keys(s.covered)) {
@@ -164,7 +172,7 @@ func (p *Part) UnmarshalJSON(data []byte) error {
 	}
 	p.sample = sample{
 		scenarios: f.Scenarios, steps: f.Steps, commands: f.Commands, operations: f.Operations, undecided: f.Undecided,
-		checks: f.Checks, exercised: f.Exercised, first: f.First, violating: f.Violating, seen: f.Seen, costs: f.Costs,
+		checks: f.Checks.all(), exercised: f.Exercised.all(), first: f.First.all(), violating: f.Violating.all(), seen: f.Seen, costs: f.Costs,
 		overlap: f.Overlap, overlapCommands: f.OverlapCommands, overlaps: f.Overlaps,
 	}
 	for _, c := range f.Covered {

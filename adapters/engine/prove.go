@@ -11,6 +11,7 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -44,6 +45,8 @@ type Config struct {
 	Shape sim.Shape
 	// Properties are those to judge; empty is all that apply.
 	Properties property.Set
+	// Own are users' own properties, which are judged as well.
+	Own own.List
 	// Strength is what a failed acquire is taken to promise.
 	Strength property.Strength
 	// Workers is how many run scenarios at once; 0 is one for each processor. It does not change
@@ -103,13 +106,15 @@ func Prove(ctx context.Context, c Config) (*Result, error) {
 	res.Report = c.report(sum, res.Traces)
 	res.Report.Elapsed = time.Since(began)
 	res.Report.Interrupted = ctx.Err() != nil
-	return res, nil
+	return res, c.Own.Err()
 }
 
 // sampling is a run that has not begun.
 func (c *Config) sampling(allowed allowance) *sampling {
 	space := sim.Space{Target: c.Target, Fixed: c.Options, Strategies: c.Strategies, Depth: c.Depth, Shape: c.Shape}
-	return &sampling{Config: *c, source: sim.NewSource(space, c.Seed), allowed: allowed, labels: labels{strength: c.Strength, origin: c.origin()}}
+	s := &sampling{Config: *c, source: sim.NewSource(space, c.Seed), allowed: allowed, labels: labels{strength: c.Strength, origin: c.origin()}}
+	s.sum.sometimes = c.Own.Sometimes()
+	return s
 }
 
 // filled is the configuration with defaults for what was left out.
@@ -123,7 +128,7 @@ func (c Config) filled() Config {
 	if c.Workers == 0 {
 		c.Workers = runtime.GOMAXPROCS(0)
 	}
-	c.Properties = judgedOf(property.Applicable(c.Target.Kind), c.Properties)
+	c.Properties = judgedOf(property.Applicable(c.Target.Kind), c.Properties) | c.Own.All()
 	return c
 }
 
@@ -152,6 +157,9 @@ func (c *Config) check() error {
 		return err
 	}
 	if err := c.Shape.Check(c.Target.Kind); err != nil {
+		return err
+	}
+	if err := c.Own.Check(); err != nil {
 		return err
 	}
 	if c.Scenarios < 0 {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ func (c *Config) report(s *sample, traces map[property.Property]*scenario.Trace)
 			Commands: int(s.overlapCommands), Time: time.Duration(s.overlap) * time.Millisecond, Scenarios: s.overlaps,
 		},
 	}
-	for p := range property.Count {
+	for p := range property.Property(property.Most) {
 		if c.Properties.Has(p) {
 			result := c.result(p, s)
 			if t := traces[p]; t != nil {
@@ -44,7 +45,14 @@ func (c *Config) report(s *sample, traces map[property.Property]*scenario.Trace)
 // result says what a sample came to for one property, but for its violation.
 func (c *Config) result(p property.Property, s *sample) report.PropertyResult {
 	r := report.PropertyResult{
-		Property: p, Evidence: property.Properties[p].Evidence, Checked: s.checks[p], Scenarios: s.exercised[p], Violating: s.violating[p],
+		Property: p, Own: c.Own.Of(p), Evidence: p.Evidence(), Checked: s.checks[p], Scenarios: s.exercised[p], Violating: s.violating[p],
+	}
+	if r.Own != nil && r.Own.Sometimes {
+		r.Violating = 0
+		r.Note = fmt.Sprintf("seen in %d of %s, first in number %d", s.violating[p], style.Plural(s.scenarios, "execution"), s.first[p])
+		if s.violating[p] == 0 {
+			r.Note, r.Undecided, r.Unclear = "", s.scenarios, "not seen in "+style.Plural(s.scenarios, "execution")
+		}
 	}
 	if p == property.Linearizable {
 		r.Note, r.Undecided = c.Strength.String(), s.undecided

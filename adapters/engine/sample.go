@@ -19,15 +19,16 @@ type sample struct {
 	scenarios, steps, commands, operations int
 	undecided                              int                     // histories too large to decide linearizability of
 	checks                                 monitor.Counts          // how often each property was put to the test
-	exercised                              [property.Count]int     // in how many scenarios
-	first                                  [property.Count]int     // the first scenario that violates it, from 1; 0 is none
-	violating                              [property.Count]int     // in how many scenarios it is violated
+	exercised                              [property.Most]int      // in how many scenarios
+	first                                  [property.Most]int      // the first scenario that violates it, from 1; 0 is none
+	violating                              [property.Most]int      // in how many scenarios it is violated
 	seen                                   [sim.CoveragePoints]int // in how many scenarios
 	costs                                  monitor.Costs
 	overlap                                int64 // longest stale belief beside another's, in virtual milliseconds
 	overlapCommands                        int32
 	overlaps                               int               // scenarios with one
 	covered                                map[sim.Point]int // the first scenario that comes to it, from 1; nil where that is not asked for
+	sometimes                              property.Set      // those that are to be seen: what violates is in truth what shows it
 }
 
 // add takes in the execution that a runner has just finished.
@@ -52,7 +53,7 @@ func (s *sample) add(i, steps int, r *sim.Runner, strength property.Strength, ju
 
 // note takes in what the i-th execution put to the test, violated, and came to.
 func (s *sample) note(i int, exercised, found property.Set, seen sim.Seen) {
-	for p := range property.Count {
+	for p := range property.Property(property.Most) {
 		if exercised.Has(p) {
 			s.exercised[p]++
 		}
@@ -99,7 +100,7 @@ func (s *sample) violated() (set property.Set) {
 			set = set.With(property.Property(p))
 		}
 	}
-	return set
+	return set &^ s.sometimes
 }
 
 // progress is how far a run is.
@@ -118,7 +119,7 @@ func (s *sample) merge(o *sample) {
 	s.overlap = max(s.overlap, o.overlap)
 	s.overlapCommands = max(s.overlapCommands, o.overlapCommands)
 	s.costs.Merge(&o.costs)
-	for p := range property.Count {
+	for p := range property.Property(property.Most) {
 		s.checks[p] += o.checks[p]
 		s.exercised[p] += o.exercised[p]
 		s.violating[p] += o.violating[p]
@@ -172,7 +173,7 @@ func (s *sampling) run(from, to int) *sample {
 }
 
 func (s *sampling) work() {
-	var r sim.Runner
+	r := sim.NewRunner(s.Own)
 	if s.Coverage {
 		r.Coverage = new(sim.Coverage)
 	}
@@ -186,7 +187,7 @@ func (s *sampling) work() {
 		r.Costs, r.Monitor.Checks = &part.costs, &part.checks
 		for i := from; i < min(from+blockSize, s.to); i++ {
 			sc := s.source.Scenario(i)
-			part.add(i, r.Run(s.Target, &sc), &r, s.Strength, s.Properties)
+			part.add(i, r.Run(s.Target, &sc), r, s.Strength, s.Properties)
 			part.coverAll(i, r.Coverage)
 		}
 		s.take(block, part)

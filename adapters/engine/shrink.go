@@ -21,6 +21,9 @@ func (s *sampling) minimise(violated property.Set) map[property.Property]*scenar
 	queue := violated.BySeverity()
 	for k, p := range queue {
 		first := s.firstSeen(p)
+		if _, shown := violationOf(first, p); !shown {
+			s.Own.Contradicted(p)
+		}
 		traces[p] = first
 		if s.Until == 0 || s.Until.Has(p) {
 			time, cancel := s.allowed.portion(len(queue)-k, 1)
@@ -34,9 +37,17 @@ func (s *sampling) minimise(violated property.Set) map[property.Property]*scenar
 
 // firstSeen is the first execution that violates a property, carried out again.
 func (s *sampling) firstSeen(p property.Property) *scenario.Trace {
-	var r sim.Runner
+	r := sim.NewRunner(s.Own)
 	sc := s.source.Scenario(s.sum.first[p] - 1)
 	return r.Trace(s.Target, &sc, s.Strength)
+}
+
+// within reports whether a scenario has as many slots, clients and administrators as the one that it is made from, as far as
+// they are not drawn: a user's own property may be meant of them alone.
+func (c *Config) within(s, from *scenario.Scenario) bool {
+	same := func(a, b scenario.Lock) bool { return a == b }
+	return (c.Shape.Slots == nil || slices.EqualFunc(s.Locks, from.Locks, same)) &&
+		(c.Shape.Clients == nil && c.Shape.Admins == nil || len(s.Clients) == len(from.Clients))
 }
 
 // told tells of a violation.
@@ -48,8 +59,11 @@ func (s *sampling) told(p property.Property, t *scenario.Trace) {
 
 // shortest is the smallest execution found that violates a property, beginning from one that does.
 func (c *Config) shortest(ctx context.Context, first *scenario.Trace, p property.Property) *scenario.Trace {
-	var r sim.Runner
+	r := sim.NewRunner(c.Own)
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
+		if p.Own() && !c.within(s, &first.Scenario) {
+			return nil, false
+		}
 		return sim.Violating(r.Trace(c.Target, s, c.Strength), p)
 	}
 	free := func(option string) bool {

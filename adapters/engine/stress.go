@@ -10,6 +10,7 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -25,6 +26,8 @@ type StressConfig struct {
 	Strength property.Strength
 	// Properties are those to judge; empty is all that apply.
 	Properties property.Set
+	// Own are users' own properties, which are skipped.
+	Own own.List
 	// Keep is given the history before it is judged, and says where it has put it. It may be nil.
 	Keep func(h *history.History, target string) (source string, err error)
 }
@@ -47,7 +50,7 @@ func Stress(ctx context.Context, b *rabbitmq.Broker, c StressConfig) (*Result, e
 		source, unkept = c.Keep(h, c.Target.Name)
 		err = errors.Join(err, unkept)
 	}
-	r, unjudged := Check(h, CheckOptions{Strength: c.Strength, Source: source, Properties: c.Properties})
+	r, unjudged := Check(h, CheckOptions{Strength: c.Strength, Source: source, Properties: c.Properties, Own: c.Own})
 	if unjudged != nil {
 		return nil, errors.Join(fmt.Errorf("the history of %s: %w", c.Target.Name, unjudged), err)
 	}

@@ -21,8 +21,8 @@ var fromHistory = property.Set(0).With(property.Linearizable).With(property.Mutu
 
 // Judgeable are the properties that can be judged of the target.
 func (s *Runner) Judgeable() property.Set {
-	all := property.ApplicableExternal(s.config.Kind)
-	for p := range property.Count {
+	all := property.ApplicableExternal(s.config.Kind) | s.config.Own.All()
+	for p := range all.All() {
 		if s.Unjudged(p) != "" {
 			all &^= 1 << p
 		}
@@ -76,7 +76,7 @@ const moreThanAsked = "; what is more than the guidelines allow is not wrong"
 
 // judgeable are those that the monitor can be believed in.
 func (r *run) judgeable() property.Set {
-	all := property.ApplicableExternal(r.config.Kind)
+	all := property.ApplicableExternal(r.config.Kind) | r.config.Own.All()
 	if !r.known() {
 		all &= fromCommands.With(property.NoCrash)
 	}

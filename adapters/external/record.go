@@ -54,6 +54,9 @@ func (r *run) finish() {
 	}
 	rec.steps = append(rec.steps, rec.now)
 	r.found(len(rec.steps) - 1)
+	if len(r.config.Own) > 0 {
+		r.judgeOwn()
+	}
 }
 
 // found takes in the violations seen since the last call, as far as the monitor can be believed.

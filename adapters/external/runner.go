@@ -11,6 +11,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -31,6 +32,8 @@ type Config struct {
 	Name    string // of the target, in reports; "" is what its clients call themselves
 	// Naming is what the target calls queues; what is left out is learnt.
 	Naming Naming
+	// Own are users' own properties, which are judged as well.
+	Own own.List
 	// Strength is what a failed acquire is taken to promise.
 	Strength property.Strength
 	// Timing is how long is waited for clients.

@@ -190,7 +190,7 @@ func (d *drawing) rule(m *step) []style.Line {
 	width := 2 + d.step + gap
 	out := []style.Line{{style.Red.Of(strings.Repeat("━", min(d.style.Columns(), d.style.Columns()-d.fit()+d.wire)))}}
 	for _, v := range m.broken {
-		text := v.Property.String() + ": " + v.Property.Sentence(d.kind)
+		text := v.Name() + ": " + v.Property.Sentence(d.kind)
 		out = append(out, style.Beside(style.Line{style.Red.Of(shows)}, strings.Fields(text), style.Red, width, d.style.Columns()-width)...)
 		out = append(out, style.Beside(nil, strings.Fields(style.Printable(v.Explain())), style.Plain, width, d.style.Columns()-width)...)
 	}

@@ -56,10 +56,10 @@ func Transcript(t *scenario.Trace) []string {
 		}
 		text := strings.Join(m.sentence(), " ")
 		for _, v := range m.broken {
-			text += " " + shows + " " + v.Property.String()
+			text += " " + shows + " " + v.Name()
 		}
 		for _, v := range m.decides {
-			text += " " + decided + " " + v.Property.String()
+			text += " " + decided + " " + v.Name()
 		}
 		lines = append(lines, text)
 	}

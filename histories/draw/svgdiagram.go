@@ -199,7 +199,7 @@ func (d *svgDiagram) step(i int) {
 		d.line("noticed", "", d.lanes[m.actor]-6, y, d.lanes[m.actor]+6, y)
 	}
 	for j, v := range m.broken {
-		d.text("bad", "", margin, y+(j+1)*rowHeight, "✗ "+v.Property.String()+": "+v.Explain())
+		d.text("bad", "", margin, y+(j+1)*rowHeight, "✗ "+v.Name()+": "+v.Explain())
 	}
 }
 

@@ -154,7 +154,7 @@ func cardProperties(r *Report, s style.Style) []style.Line {
 		if verdict != Skipped {
 			checked = style.Grouped(p.Checked)
 		}
-		t.Add(verdictMarks[verdict], style.Plain.Of(p.Property.String()), style.Plain.Of(checked))
+		t.Add(verdictMarks[verdict], style.Plain.Of(p.Name()), style.Plain.Of(checked))
 	}
 	var out []style.Line
 	for i, l := range t.Lines(2) {
@@ -195,7 +195,7 @@ func skippedTogether(r *Report) map[string][]string {
 	together := make(map[string][]string)
 	for i := range r.Properties {
 		if p := &r.Properties[i]; p.Skip != "" && p.Violation == nil {
-			together[p.Skip] = append(together[p.Skip], p.Property.String())
+			together[p.Skip] = append(together[p.Skip], p.Name())
 		}
 	}
 	maps.DeleteFunc(together, func(_ string, names []string) bool { return len(names) < many })
@@ -208,7 +208,7 @@ func remark(r *Report, p *PropertyResult) (string, style.Colour) {
 	if verdict == Skipped {
 		return style.Printable(reason), style.Yellow
 	}
-	said := p.Property.Sentence(r.Kind)
+	said := p.Sentence(r.Kind)
 	if p.Note != "" {
 		said += " (" + p.Note + ")"
 	}

@@ -79,7 +79,7 @@ func restingOn(r *Report, e property.Evidence) []string {
 	for i := range r.Properties {
 		p := &r.Properties[i]
 		if verdict, _ := r.Verdict(p); verdict != Skipped && p.Evidence == e {
-			names = append(names, p.Property.String())
+			names = append(names, p.Name())
 		}
 	}
 	return style.List(names)

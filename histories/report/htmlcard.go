@@ -63,7 +63,7 @@ func newCardData(r *Report, executions []executionData, recorded bool) *cardData
 func newCardRow(r *Report, p *PropertyResult, executions []executionData, recorded bool) cardRow {
 	verdict, _ := r.Verdict(p)
 	mark := verdictMarks[verdict]
-	row := cardRow{Class: inkClasses[mark.Colour], Verdict: mark.Text, Property: p.Property.String()}
+	row := cardRow{Class: inkClasses[mark.Colour], Verdict: mark.Text, Property: p.Name()}
 	row.Remark, _ = remark(r, p)
 	if verdict != Skipped {
 		row.Checked = style.Grouped(p.Checked)

@@ -79,7 +79,7 @@ func (x *Execution) data(n int, plain string) executionData {
 	}
 	for _, v := range x.Trace.Violations {
 		b := brokenData{
-			Property: v.Property.String(), Sentence: v.Property.Sentence(x.Trace.History.Kind), Explanation: v.Explain(),
+			Property: v.Name(), Sentence: v.Property.Sentence(x.Trace.History.Kind), Explanation: v.Explain(),
 			Cause:   linked(draw.Cause(x.Trace, v), name, len(x.Trace.Steps)),
 			Decided: draw.Decision(x.Trace, v), Shows: v.Step + 1, Over: v.Step >= len(x.Trace.Steps),
 		}

@@ -121,7 +121,7 @@ func (r *Report) runCase(said int) (c junitCase, is bool) {
 }
 
 func (r *Report) testCase(p *PropertyResult) junitCase {
-	c := junitCase{Class: legal("lockproof." + r.Target), Name: p.Property.String()}
+	c := junitCase{Class: legal("lockproof." + r.Target), Name: p.Name()}
 	switch verdict, reason := r.Verdict(p); {
 	case p.Violation != nil:
 		c.Failure = &junitFailure{Type: string(verdict), Message: legal(r.told(p)), Text: legal(r.story(p))}
@@ -131,7 +131,7 @@ func (r *Report) testCase(p *PropertyResult) junitCase {
 		c.Skipped = &junitSkipped{Message: legal(reason)}
 	default:
 		c.Output = &junitOutput{Text: fmt.Sprintf("%s: %s; checked %s times, from %s",
-			verdict, p.Property.Sentence(r.Kind), style.Grouped(p.Checked), p.Evidence)}
+			verdict, p.Sentence(r.Kind), style.Grouped(p.Checked), p.Evidence)}
 	}
 	return c
 }
@@ -139,7 +139,7 @@ func (r *Report) testCase(p *PropertyResult) junitCase {
 // story is a violation in full, for a reader who has nothing but this.
 func (r *Report) story(p *PropertyResult) string {
 	v := p.Violation
-	lines := []string{p.Property.String() + ": " + p.Property.Sentence(r.Kind), r.told(p)}
+	lines := []string{p.Name() + ": " + p.Sentence(r.Kind), r.told(p)}
 	if v.Command != "" {
 		lines = append(lines, "see it: "+v.Command)
 	}

@@ -83,9 +83,9 @@ func (r *Report) nothing() string {
 func (r *Report) missing(p *PropertyResult) string {
 	verdict, reason := r.Verdict(p)
 	if verdict == Undecided {
-		return fmt.Sprintf("%s is undecided: %s", p.Property, reason)
+		return fmt.Sprintf("%s is undecided: %s", p.Name(), reason)
 	}
-	return fmt.Sprintf("%s is required and was skipped: %s", p.Property, reason)
+	return fmt.Sprintf("%s is required and was skipped: %s", p.Name(), reason)
 }
 
 // cardMissing is what the card says of an inconclusive run, as its last word.

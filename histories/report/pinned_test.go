@@ -16,6 +16,7 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -192,7 +193,7 @@ func (d *dice) fill(v reflect.Value) {
 		v.Set(reflect.ValueOf(time.Duration(d.IntN(3)*d.IntN(100_000)) * time.Millisecond))
 	case *scenario.Trace:
 		v.Set(reflect.ValueOf(d.trace()))
-	case []*histories.Counterexample, *histories.Counterexample:
+	case []*histories.Counterexample, *histories.Counterexample, *own.Property:
 	case histories.Tries:
 		of := d.IntN(4)
 		v.Set(reflect.ValueOf(histories.Tries{Shown: d.IntN(of + 1), Of: of}))

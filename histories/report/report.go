@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -107,6 +108,8 @@ const (
 // follows from the rest: see [Report.Verdict].
 type PropertyResult struct {
 	Property property.Property
+	// Own is the property where it is a user's, nil elsewhere.
+	Own *own.Property
 	// Evidence is what the verdict rests on.
 	Evidence property.Evidence
 	// Checked is how many times the property was put to the test. A property that never was is
@@ -127,6 +130,22 @@ type PropertyResult struct {
 	Note string
 	// Violation is the first violation found, or nil.
 	Violation *Found
+}
+
+// Name is the property's name.
+func (p *PropertyResult) Name() string {
+	if p.Own != nil {
+		return p.Own.Name
+	}
+	return p.Property.String()
+}
+
+// Sentence says when the property of a lock of that type holds.
+func (p *PropertyResult) Sentence(k lock.Kind) string {
+	if p.Own != nil {
+		return p.Own.Sentence()
+	}
+	return p.Property.Sentence(k)
 }
 
 // EfficiencyRow is what one operation cost in one situation.

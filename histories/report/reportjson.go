@@ -230,7 +230,7 @@ func WriteJSON(w io.Writer, r *Report) error {
 func (r *Report) property(p *PropertyResult) propertyFile {
 	verdict, reason := r.Verdict(p)
 	f := propertyFile{
-		Property: p.Property.String(), Sentence: p.Property.Sentence(r.Kind), Verdict: verdict, Reason: reason,
+		Property: p.Name(), Sentence: p.Sentence(r.Kind), Verdict: verdict, Reason: reason,
 		Evidence: p.Evidence.String(), Checked: p.Checked, Scenarios: p.Scenarios, Violating: p.Violating, Undecided: p.Undecided, Note: p.Note,
 	}
 	if v := p.Violation; v != nil {

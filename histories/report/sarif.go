@@ -82,7 +82,7 @@ func WriteSARIF(w io.Writer, r *Report, file string) error {
 	}
 	for i := range r.Properties {
 		p := &r.Properties[i]
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{p.Property.String(), sarifMessage{p.Property.Sentence(r.Kind)}})
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{p.Name(), sarifMessage{p.Sentence(r.Kind)}})
 		verdict, _ := r.Verdict(p)
 		switch {
 		case verdict == Violated:
@@ -118,8 +118,8 @@ func (s *sarifRun) add(r *Report, rule int, level, text, file string) {
 		file = p.Violation.File
 	}
 	found := sarifResult{
-		Rule: p.Property.String(), Index: rule, Level: level, Message: sarifMessage{text}, Locations: []sarifLocation{},
-		Fingerprints: map[string]string{"lockproof/v1": r.Target + "/" + p.Property.String()},
+		Rule: p.Name(), Index: rule, Level: level, Message: sarifMessage{text}, Locations: []sarifLocation{},
+		Fingerprints: map[string]string{"lockproof/v1": r.Target + "/" + p.Name()},
 	}
 	if file != "" {
 		found.Locations = append(found.Locations, sarifLocation{sarifPhysical{sarifArtifact{filepath.ToSlash(file)}, sarifRegion{1}}})

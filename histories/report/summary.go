@@ -47,7 +47,7 @@ func WriteSummary(w io.Writer, r *Report) error {
 		if verdict != Skipped {
 			checks = style.Grouped(p.Checked)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", verdictMarks[verdict].Text, p.Property, checks, inline(said))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", verdictMarks[verdict].Text, p.Name(), checks, inline(said))
 	}
 	if r.Command != "" {
 		fmt.Fprintf(&b, "\nRepeat it:\n\n%s", fenced(r.Command))
@@ -61,7 +61,7 @@ func WriteSummary(w io.Writer, r *Report) error {
 func (r *Report) summarize(b *strings.Builder, p *PropertyResult, drawn bool) {
 	v := p.Violation
 	verdict, _ := r.Verdict(p)
-	fmt.Fprintf(b, "\n### %s is %s\n\n%s\n", p.Property, verdict, inline(v.Detail))
+	fmt.Fprintf(b, "\n### %s is %s\n\n%s\n", p.Name(), verdict, inline(v.Detail))
 	for _, said := range v.Errors {
 		fmt.Fprintf(b, "\n> %s\n", inline(said))
 	}

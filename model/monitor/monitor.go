@@ -38,8 +38,8 @@ type Monitor struct {
 	locks   [lock.MaxLocks]lockWatch
 }
 
-// Counts has a number for every property.
-type Counts [property.Count]int
+// Counts has a number for every property, users' own among them.
+type Counts [property.Most]int
 
 // watch is what is known of one client. What is remembered for some properties only stands in groups; a search keeps a
 // group or forgets it as a whole (see [retained]).
@@ -326,3 +326,21 @@ func (t *Truth) owned(c uint8) (set uint16) {
 
 // At sets the time, in virtual milliseconds: a new moment begins.
 func (m *Monitor) At(now int64) { m.now, m.ended = now, 0 }
+
+// Client is what is known of a client, as far as every state of a search knows it.
+type Client struct {
+	Lock      uint8
+	Op        lock.Op // under way, or NoOp
+	Believes  uint8   // the slot that it believes to hold; 0 is none
+	Alive     bool
+	Connected bool // the server has the connection under which it was granted that, if it believes to hold anything
+}
+
+// Client is what is known of a client.
+func (m *Monitor) Client(c uint8) Client {
+	w := &m.clients[c-1]
+	return Client{w.lock, w.op, w.believed, w.alive, w.connected || w.believed == 0}
+}
+
+// Truth is what the server has of a lock.
+func (m *Monitor) Truth(l uint8) Truth { return m.locks[l].truth }

@@ -75,7 +75,7 @@ func (h *happenings) run(s *pinned.Seen) {
 		h.happen(uint8(1 + h.IntN(h.n)))
 		h.tell(s)
 	}
-	s.Printf("%v", *h.m.Checks)
+	s.Printf("%v", h.m.Checks[:property.Count])
 }
 
 // happen is one thing, of client c.
@@ -213,7 +213,7 @@ func (h *happenings) tell(s *pinned.Seen) {
 	m := &h.m
 	for _, v := range m.TakeNew() {
 		s.Count(v.Property.String())
-		s.Printf("%v|%s|", v, v.Explain())
+		s.Printf("{%v %v %v %v %v %v %v}|%s|", v.Property, v.Kind, v.Lock, v.Client, v.Other, v.Slot, v.Detail, v.Explain())
 	}
 	s.Printf("%d %d %v %v %d %d|", m.Found, m.Exercised, m.Witnessed, m.Strict, m.Overlap, m.Overlaps)
 	m.Found, m.Exercised = 0, 0

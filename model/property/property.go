@@ -3,6 +3,7 @@ package property
 import (
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -32,8 +33,11 @@ const (
 	MinimalDriver
 	NameSafety
 	NoCrash
-	Count // how many there are
+	Count // how many there are; from here on they are users' own: see package own
 )
+
+// Most bounds how many properties a [Set] can tell apart, users' own among them.
+const Most = 32
 
 // Evidence is what a property is judged from.
 type Evidence uint8
@@ -110,6 +114,17 @@ func (p Property) String() string {
 	return "unknown"
 }
 
+// Own reports whether it is a user's: its name is in a list that is handed along.
+func (p Property) Own() bool { return p >= Count }
+
+// Evidence is what the property is judged from. A function of a user's may look at anything.
+func (p Property) Evidence() Evidence {
+	if p.Own() {
+		return FromTruth
+	}
+	return Properties[p].Evidence
+}
+
 // ErrUnknown is, somewhere in it, the error of a name that no property has.
 var ErrUnknown = errors.New("not known")
 
@@ -131,6 +146,17 @@ func (s Set) Has(p Property) bool { return s&(1<<p) != 0 }
 
 // With is the set and one property more.
 func (s Set) With(p Property) Set { return s | 1<<p }
+
+// All yields the properties of the set, users' own behind.
+func (s Set) All() iter.Seq[Property] {
+	return func(yield func(Property) bool) {
+		for p := range Property(Most) {
+			if s.Has(p) && !yield(p) {
+				return
+			}
+		}
+	}
+}
 
 // Names are the properties of the set by name, in the order of the card.
 func (s Set) Names() (names []string) {

@@ -8,9 +8,14 @@ var severity = [Count]Property{
 	NoLeak, MinimalDriver, CheapAcquire, CheapVerify,
 }
 
-// BySeverity are the properties of the set, the gravest first.
+// BySeverity are the properties of the set, the gravest first, and users' own behind.
 func (s Set) BySeverity() (out []Property) {
 	for _, p := range severity {
+		if s.Has(p) {
+			out = append(out, p)
+		}
+	}
+	for p := Count; p < Most; p++ {
 		if s.Has(p) {
 			out = append(out, p)
 		}

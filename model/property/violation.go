@@ -1,6 +1,7 @@
 package property
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/lockproof/lockproof/model/lock"
@@ -9,6 +10,7 @@ import (
 // Violation is one property seen broken.
 type Violation struct {
 	Property Property
+	Own      string    // its name, where it is a user's
 	Kind     lock.Kind // of the lock
 	Lock     uint8
 	Client   uint8  // whose step or answer broke it, from 1; 0 is the broker
@@ -17,8 +19,14 @@ type Violation struct {
 	Detail   string // what was wrong, where the property alone does not say
 }
 
+// Name is the property's name.
+func (v Violation) Name() string { return cmp.Or(v.Own, v.Property.String()) }
+
 // Explain says in one line what happened.
 func (v Violation) Explain() string {
+	if v.Property.Own() {
+		return v.Detail
+	}
 	if v.Detail != "" && (v.Property == MutualExclusion || v.Property == StaleBeliefEnds) { // a history tells of it
 		return v.Detail
 	}

@@ -40,8 +40,17 @@ var mutexSentences = map[Property]string{
 	Progress:         "a lock that is free is got; retries are bounded; nothing waits for what nobody does",
 }
 
+// The sentences of users' own properties.
+const (
+	OwnAlways    = "a function of your own finds nothing wrong after any step"
+	OwnSometimes = "a function of your own sees it in some execution"
+)
+
 // Sentence says when the property of a lock of that type holds.
 func (p Property) Sentence(k lock.Kind) string {
+	if p.Own() {
+		return OwnAlways
+	}
 	if said, ok := mutexSentences[p]; ok && k != lock.Semaphore {
 		return said
 	}

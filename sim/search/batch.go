@@ -144,6 +144,7 @@ func (b *batch) flush() {
 	b.seen.insert(b.fps, b.states, b.fresh[:len(b.fps)])
 	for i, fresh := range b.fresh[:len(b.fps)] {
 		if fresh {
+			b.violated(b.worker.own(b.states[i*stride : (i+1)*stride]))
 			b.block = append(b.block, b.states[i*stride:(i+1)*stride]...)
 			if len(b.block) >= blockStates*stride {
 				b.keep()
@@ -164,7 +165,7 @@ func (b *batch) close() {
 	defer s.mu.Unlock()
 	s.out = append(s.out, b.blocks...)
 	r := &s.res
-	for p := range property.Count {
+	for p := range property.Property(property.Most) {
 		if b.found.Has(p) && !r.Found.Has(p) {
 			r.At[p] = r.Depth + 1
 		}
@@ -250,6 +251,15 @@ func (w *worker) written(t []uint32) (once, twice backend.Roles) {
 		once |= writes
 	}
 	return once, twice
+}
+
+// own judges a state by users' own properties.
+func (w *worker) own(t []uint32) property.Set {
+	if len(w.bounds.Own) == 0 {
+		return 0
+	}
+	w.enter(t)
+	return w.sys.Own()
 }
 
 // final judges a state in which nothing can happen any more.

@@ -80,7 +80,7 @@ func (s *search) progress() progress {
 	for _, w := range s.workers {
 		s.res.Coverage.Merge(&w.cover)
 	}
-	p := progress{Stats: s.res.Stats, Found: s.res.Found, At: s.res.At, Lookups: s.lookups(), Covered: s.res.Coverage.plain()}
+	p := progress{Stats: s.res.Stats, Found: s.res.Found, At: [property.Count]int(s.res.At[:property.Count]), Lookups: s.lookups(), Covered: s.res.Coverage.plain()}
 	p.Stats.QueueBytes = s.queueMost.Load()
 	return p
 }

@@ -119,6 +119,7 @@ func (t *counterexampleSearch) begin() {
 	t.ample(t.level, nil)
 	t.add(t.level, link{})
 	t.next = nil
+	t.violated(t.own(t.level), func() []scenario.Action { return nil })
 }
 
 // add notes a state, if it is new, and reports whether it is.
@@ -215,6 +216,9 @@ func (t *counterexampleSearch) follow(state []uint32, c, i int) {
 	t.violated(m.found, path)
 	t.ample(t.to, nil)
 	fresh := t.add(t.to, link{t.at, uint8(c), uint8(i)})
+	if fresh {
+		t.violated(t.own(t.to), path)
+	}
 	if !fresh || !m.unwitnessed || !t.want.Has(property.Linearizable) || t.judged == maxJudged {
 		return
 	}
@@ -241,7 +245,7 @@ func (t *counterexampleSearch) ended(found property.Set) {
 }
 
 func (t *counterexampleSearch) keep(found property.Set, path func() []scenario.Action) {
-	for p := range property.Count {
+	for p := range property.Property(property.Most) {
 		if found.Has(p) {
 			t.found[p] = path()
 		}

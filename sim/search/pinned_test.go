@@ -143,7 +143,7 @@ func tellResult(s *pinned.Seen, x *Result) {
 	s.Count([]string{"finished", "at depth", "at memory", "at violation", "stopped", "refused"}[x.Stop])
 	stats := x.Stats
 	stats.TableBytes, stats.QueueBytes, stats.PartBytes, stats.MoveBytes = 0, 0, 0, 0 // machines differ
-	s.Printf("%v, stop %d, found %b at %v, %v, cycles %s, %s\n", stats, x.Stop, x.Found, x.At, x.Reductions, x.Cycles, x.Certainty)
+	s.Printf("%v, stop %d, found %b at %v, %v, cycles %s, %s\n", stats, x.Stop, x.Found, x.At[:property.Count], x.Reductions, x.Cycles, x.Certainty)
 	if x.Livelock != nil {
 		s.Count("livelock")
 		s.Printf("%v, then %v\n", x.Livelock.Prefix, x.Livelock.Cycle)

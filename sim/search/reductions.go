@@ -17,11 +17,15 @@ type Reductions struct {
 var AllReductions = Reductions{Symmetry: true, Order: true, Local: true}
 
 // For are the reductions that bounds permit, of those that are asked for. A fault in the middle of
-// a connection can tell apart what is otherwise alike, as it depends on when it happens.
+// a connection can tell apart what is otherwise alike, as it depends on when it happens. Users' own properties tell
+// clients apart, and whatever state is left out.
 func (r Reductions) For(b *sim.Bounds) Reductions {
 	f := b.Faults
 	if f.Drops|f.ChannelErrors|f.Lost|f.Restarts != 0 || b.Forever || !sim.NewSystem(*b).Independent() {
 		r.Order, r.Local = false, false
+	}
+	if len(b.Own) > 0 {
+		r = Reductions{}
 	}
 	return r
 }

@@ -89,7 +89,7 @@ type Result struct {
 	Livelock *Lasso
 	// Err is why a checkpoint could not be read, or the last one not be written.
 	Err error
-	At  [property.Count]int // the level at which it was seen violated
+	At  [property.Most]int // the level at which it was seen violated
 }
 
 // search is one search under way.
@@ -168,6 +168,7 @@ func (s *search) begin() {
 	t := w.initial()
 	w.ample(t, nil)
 	s.seen.insert([]uint64{w.fingerprint(t)}, t, make([]bool, 1))
+	s.res.Found |= w.own(t)
 	s.level, s.queued = [][]uint32{t}, 1
 	s.queueBytes.Add(int64(cap(t)) * 4)
 }

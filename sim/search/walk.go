@@ -136,7 +136,7 @@ func (s *walks) trace() {
 	s.res.First = make(map[property.Property][]scenario.Action)
 	k := newWalker(s)
 	k.noting = true
-	for p := range property.Count {
+	for p := range property.Property(property.Most) {
 		if i, ok := s.first[p]; ok {
 			k.until, k.took = property.Set(0).With(p), nil
 			k.run(i)

@@ -49,7 +49,7 @@ func (k *walker) run(number int64) {
 			found |= k.end()
 			break
 		}
-		found |= k.follow(c, i)
+		found |= k.follow(c, i) | k.own(k.t)
 		steps++
 	}
 	k.res.Walks++
@@ -59,7 +59,7 @@ func (k *walker) run(number int64) {
 	if k.res.Unwitnessed > unwitnessed {
 		k.unwitnessed = append(k.unwitnessed, number)
 	}
-	for p := range property.Count {
+	for p := range property.Property(property.Most) {
 		if _, known := k.first[p]; found.Has(p) && !known {
 			k.first[p] = number
 		}

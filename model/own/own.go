@@ -1,0 +1,152 @@
+package own
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Property is somebody's own.
+type Property struct {
+	Name string
+	// Sometimes says that it is what must be seen in some execution, instead of what must hold after each step.
+	Sometimes bool
+	// Look looks at an execution after a step. It reports whether the property is violated, and how in one line; or, if it is
+	// what must be seen sometimes, whether it is seen. Several goroutines call it at once.
+	Look func(View) (seen bool, detail string)
+
+	asked atomic.Bool
+	fault atomic.Pointer[string]
+}
+
+// Asked reports whether the function has asked for the past where there is none, so that nothing is known of it there.
+func (p *Property) Asked() bool { return p.asked.Load() }
+
+// Sentence is what the property says, as a card puts it.
+func (p *Property) Sentence() string {
+	if p.Sometimes {
+		return property.OwnSometimes
+	}
+	return property.OwnAlways
+}
+
+// List is the properties of one run.
+type List []*Property
+
+// Most is how many a list may have.
+const Most = property.Most - int(property.Count)
+
+// Check reports lists that make no sense.
+func (l List) Check() error {
+	if len(l) > Most {
+		return fmt.Errorf("%d properties of your own: expected at most %d", len(l), Most)
+	}
+	for i, p := range l {
+		switch _, err := property.Named(p.Name); {
+		case err == nil:
+			return fmt.Errorf("property %q of your own: there is one of that name; expected another name", p.Name)
+		case p.Name == "" || strings.ContainsFunc(p.Name, unfit):
+			return fmt.Errorf("property %q of your own: expected a name such as no-overtaking, of small letters, digits and hyphens", p.Name)
+		case p.Look == nil:
+			return fmt.Errorf("property %q of your own: expected a function that judges it", p.Name)
+		}
+		for _, o := range l[:i] {
+			if o.Name == p.Name {
+				return fmt.Errorf("property %q of your own: there are two of that name", p.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// unfit reports what a property's name does not have: it stands in files' names, and on command lines.
+func unfit(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }
+
+// ID is the number of the list's i-th property.
+func ID(i int) property.Property { return property.Count + property.Property(i) }
+
+// Of is the property with a number, nil if it is none of the list's.
+func (l List) Of(p property.Property) *Property {
+	if i := int(p) - int(property.Count); i >= 0 && i < len(l) {
+		return l[i]
+	}
+	return nil
+}
+
+// Name is the name of a property that is of the list, and "" of any other.
+func (l List) Name(p property.Property) string {
+	if own := l.Of(p); own != nil {
+		return own.Name
+	}
+	return ""
+}
+
+// Named is the number of the property with that name.
+func (l List) Named(name string) (property.Property, bool) {
+	for i, p := range l {
+		if p.Name == name {
+			return ID(i), true
+		}
+	}
+	return 0, false
+}
+
+// All is the set of the list's properties.
+func (l List) All() (set property.Set) {
+	for i := range l {
+		set = set.With(ID(i))
+	}
+	return set
+}
+
+// Sometimes is the set of those that must be seen in some execution.
+func (l List) Sometimes() (set property.Set) {
+	for i, p := range l {
+		if p.Sometimes {
+			set = set.With(ID(i))
+		}
+	}
+	return set
+}
+
+// Err is the fault of the first property whose function panicked, or contradicted itself.
+func (l List) Err() error {
+	for _, p := range l {
+		if why := p.fault.Load(); why != nil {
+			return fmt.Errorf("property %s of your own: %s", p.Name, *why)
+		}
+	}
+	return nil
+}
+
+// Contradicted says that a property's function said something else of the same execution.
+func (l List) Contradicted(p property.Property) {
+	if own := l.Of(p); own != nil {
+		own.fail("it says two things of one execution: expected it to depend on its View alone")
+	}
+}
+
+func (p *Property) fail(why string) { p.fault.CompareAndSwap(nil, &why) }
+
+// look asks the function about a view, and takes its panic for a fault.
+func (p *Property) look(v View) (seen bool, detail string) {
+	if p.fault.Load() != nil {
+		return false, ""
+	}
+	defer func() {
+		if value := recover(); value != nil {
+			p.fail(fmt.Sprintf("its function panicked: %v\n%s", value, debug.Stack()))
+			seen = false
+		}
+	}()
+	v.watch.asked = false
+	seen, detail = p.Look(v)
+	if v.watch.asked {
+		p.asked.Store(true)
+		return false, ""
+	}
+	return seen, detail
+}
