@@ -27,7 +27,7 @@ func (c *Conn) call(ch *channel, cmd amqp.Command) (amqp.Reply, error) {
 	case amqp.TxRollback:
 		return done, ch.TxRollback()
 	case amqp.QueueDeclare:
-		return ch.declare(queue, cmd)
+		return ch.declare(queue, c.names.Routing(cmd.Route), cmd)
 	case amqp.QueueDelete:
 		n, err := ch.QueueDelete(queue, cmd.Flags.Has(amqp.IfUnused), cmd.Flags.Has(amqp.IfEmpty), false)
 		return amqp.Reply{Kind: amqp.OK, Messages: uint32(n)}, err
@@ -47,6 +47,9 @@ func (c *Conn) call(ch *channel, cmd amqp.Command) (amqp.Reply, error) {
 		return done, ch.Cancel(strconv.FormatUint(cmd.Number, 10), false)
 	case amqp.BasicQos:
 		return done, ch.Qos(int(cmd.Number), 0, false)
+	case amqp.BasicRecover:
+		//lint:ignore SA1019 what clients may do is compared, and they may do that
+		return done, ch.Recover(true)
 	case amqp.BasicAck:
 		return amqp.Reply{}, ch.Ack(cmd.Number, cmd.Flags.Has(amqp.Multiple))
 	case amqp.BasicNack:
@@ -55,13 +58,13 @@ func (c *Conn) call(ch *channel, cmd amqp.Command) (amqp.Reply, error) {
 	panic("rabbitmq: no such command: " + cmd.Method.String())
 }
 
-func (ch *channel) declare(queue string, cmd amqp.Command) (amqp.Reply, error) {
+func (ch *channel) declare(queue string, dead amqp.Routing, cmd amqp.Command) (amqp.Reply, error) {
 	declare := ch.QueueDeclare
 	if cmd.Flags.Has(amqp.Passive) {
 		declare = ch.QueueDeclarePassive
 	}
 	q, err := declare(queue, cmd.Flags.Has(amqp.Durable), cmd.Flags.Has(amqp.AutoDelete),
-		cmd.Flags.Has(amqp.Exclusive), false, table(cmd.Args))
+		cmd.Flags.Has(amqp.Exclusive), false, table(cmd.Args, dead))
 	return amqp.Reply{Kind: amqp.OK, Messages: uint32(q.Messages), Consumers: uint32(q.Consumers)}, err
 }
 
@@ -101,9 +104,18 @@ func headers(h amqp.Headers) amqp091.Table {
 	return t
 }
 
-// table is the arguments as RabbitMQ names them.
-func table(a amqp.Arguments) amqp091.Table {
+// table is the arguments as RabbitMQ names them. dead is where dead letters go.
+func table(a amqp.Arguments, dead amqp.Routing) amqp091.Table {
 	t := amqp091.Table{}
+	if a.Has&amqp.HasDeadLetterExchange != 0 {
+		t["x-dead-letter-exchange"] = dead.Exchange
+	}
+	if a.Has&amqp.HasDeadLetterKey != 0 {
+		t["x-dead-letter-routing-key"] = dead.Key
+	}
+	if a.Has&amqp.HasMaxPriority != 0 {
+		t["x-max-priority"] = int16(a.MaxPriority)
+	}
 	if a.Has&amqp.HasMaxLength != 0 {
 		t[amqp091.QueueMaxLenArg] = int64(a.MaxLength)
 	}
@@ -117,10 +129,10 @@ func table(a amqp.Arguments) amqp091.Table {
 		t[amqp091.SingleActiveConsumerArg] = true
 	}
 	if a.Has&amqp.HasOverflow != 0 {
-		t[amqp091.QueueOverflowArg] = amqp091.QueueOverflowDropHead
-		if a.Overflow == amqp.RejectPublish {
-			t[amqp091.QueueOverflowArg] = amqp091.QueueOverflowRejectPublish
-		}
+		t[amqp091.QueueOverflowArg] = [...]string{
+			amqp.DropHead: amqp091.QueueOverflowDropHead, amqp.RejectPublish: amqp091.QueueOverflowRejectPublish,
+			amqp.RejectPublishDLX: amqp091.QueueOverflowRejectPublishDLX,
+		}[a.Overflow]
 	}
 	return t
 }

@@ -22,7 +22,7 @@ func newNames() *amqp.Names {
 	for _, name := range queueNames {
 		names.Intern(name)
 	}
-	for _, set := range [][]amqp.Routing{declarings, bindings, joinings, publishings} {
+	for _, set := range [][]amqp.Routing{declarings, bindings, joinings, publishings, deadLetters} {
 		for _, r := range set {
 			names.InternRoute(r)
 		}
@@ -39,6 +39,9 @@ var (
 	}
 
 	declarings, bindings, joinings, publishings = routings()
+
+	// deadLetters are where dead letters go: to the other queue or the same one, or to an exchange.
+	deadLetters = []amqp.Routing{{Key: "q1"}, {Key: "q2"}, {Key: "q2"}, {Exchange: "x", Key: "a"}, {Exchange: "amq.topic", Key: "a.b"}}
 )
 
 // routings are what exchanges are declared with, bound to queues and to one another by, and published to with.
@@ -80,6 +83,12 @@ var mixes = [][]amqp.Method{
 		weight{amqp.QueueDeclare, 3}, weight{amqp.BasicPublish, 20}, weight{amqp.BasicQos, 6}, weight{amqp.BasicConsume, 14},
 		weight{amqp.BasicCancel, 6}, weight{amqp.BasicAck, 10}, weight{amqp.BasicNack, 6}, weight{amqp.ChannelClose, 2},
 		weight{amqp.QueueDelete, 1}, weight{amqp.BasicGet, 1}, weight{amqp.NoMethod, 1},
+	),
+	weighted( // dead letters, and messages with priorities
+		weight{amqp.QueueDeclare, 6}, weight{amqp.BasicPublish, 24}, weight{amqp.BasicGet, 8}, weight{amqp.BasicNack, 12},
+		weight{amqp.BasicAck, 2}, weight{amqp.BasicConsume, 4}, weight{amqp.BasicQos, 2}, weight{amqp.BasicRecover, 2},
+		weight{amqp.QueueDelete, 2}, weight{amqp.ExchangeDeclare, 1}, weight{amqp.QueueBind, 2}, weight{amqp.ChannelClose, 2},
+		weight{amqp.QueuePurge, 1}, weight{amqp.NoMethod, 1},
 	),
 	weighted( // transactions
 		weight{amqp.QueueDeclare, 6}, weight{amqp.BasicPublish, 24}, weight{amqp.QueueDelete, 3},
@@ -127,6 +136,7 @@ var drafts = rapid.Custom(func(t *rapid.T) []draft {
 		channels: rapid.IntRange(1, channels).Draw(t, "channels"),
 	}
 	d.routed = slices.Contains(d.methods, amqp.ExchangeBind)
+	d.deadly = slices.Contains(d.methods, amqp.BasicRecover)
 	// Slices of slices, so as to be long enough.
 	parts := rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(d.draw), 1, 12), 1, 12).Draw(t, "parts")
 	return slices.Concat(parts...)
@@ -137,6 +147,7 @@ type drawer struct {
 	methods          []amqp.Method
 	queues, channels int
 	routed           bool // messages go to exchanges too
+	deadly           bool // queues have dead letters
 }
 
 func (d drawer) queue(t *rapid.T) amqp.Queue {
@@ -157,6 +168,12 @@ func (d drawer) draw(t *rapid.T) draft {
 		cmd.Queue = amqp.Queue(rapid.IntRange(1, len(queueNames)).Draw(t, "queue"))
 		cmd.Flags = rapid.SampledFrom(declareFlags).Draw(t, "flags")
 		cmd.Args = rapid.SampledFrom(arguments).Draw(t, "arguments")
+		if d.deadly && rapid.Bool().Draw(t, "dead letters") {
+			cmd.Args.Has |= rapid.SampledFrom(deadly).Draw(t, "how")
+		}
+		if cmd.Args.Has&amqp.HasDeadLetterExchange != 0 {
+			cmd.Route = drawRoute(t, deadLetters)
+		}
 	case amqp.QueueDelete:
 		cmd.Queue, cmd.Flags = d.queue(t), drawFlags(t, amqp.IfUnused, amqp.IfEmpty)
 	case amqp.QueuePurge:
@@ -176,6 +193,7 @@ func (d drawer) draw(t *rapid.T) draft {
 			cmd.Expiration = rapid.SampledFrom([]uint32{0, 600_000}).Draw(t, "expiration")
 		}
 		cmd.Pipelined = rapid.Bool().Draw(t, "pipelined")
+		cmd.Priority = rapid.SampledFrom([]int16{0, 0, 0, 1, 2, 255}).Draw(t, "priority")
 		if d.routed && rapid.Bool().Draw(t, "routed") {
 			cmd.Queue, cmd.Route = 0, drawRoute(t, publishings)
 		}
@@ -228,6 +246,12 @@ var declareFlags = []amqp.Flags{
 // consumeFlags are the flags of basic.consume that are tried.
 var consumeFlags = []amqp.Flags{0, 0, 0, 0, 0, amqp.NoAck, amqp.NoAck, amqp.Exclusive}
 
+// deadly are the arguments by which a queue has dead letters.
+var deadly = []amqp.ArgumentSet{
+	amqp.HasDeadLetterExchange, amqp.HasDeadLetterExchange | amqp.HasDeadLetterKey, amqp.HasDeadLetterExchange | amqp.HasDeadLetterKey,
+	amqp.HasDeadLetterKey,
+}
+
 // arguments are the sets of queue arguments that are tried. Times are none at all or longer than any
 // test: what lies between them needs a clock, and is left to the facts.
 var arguments = []amqp.Arguments{
@@ -240,6 +264,9 @@ var arguments = []amqp.Arguments{
 	{Has: amqp.HasMaxLength | amqp.HasOverflow, MaxLength: 1, Overflow: amqp.RejectPublish},
 	{Has: amqp.SingleActive},
 	{Has: amqp.SingleActive},
+	{Has: amqp.HasMaxPriority, MaxPriority: 2},
+	{Has: amqp.HasMaxPriority | amqp.HasMaxLength, MaxPriority: 10, MaxLength: 2},
+	{Has: amqp.HasMaxLength | amqp.HasOverflow, MaxLength: 1, Overflow: amqp.RejectPublishDLX},
 	{Has: amqp.SingleActive | amqp.HasMaxLength, MaxLength: 2},
 	{Has: amqp.HasMessageTTL},
 	{Has: amqp.HasMessageTTL, MessageTTL: 600_000},

@@ -162,7 +162,7 @@ func (m *match) strands(s step) bool {
 
 // settles reports whether a method tells queues what has become of messages.
 func settles(m amqp.Method) bool {
-	return m == amqp.BasicAck || m == amqp.BasicNack || m == amqp.TxCommit
+	return m == amqp.BasicAck || m == amqp.BasicNack || m == amqp.TxCommit || m == amqp.BasicRecover
 }
 
 // improve makes it likelier that a command finds what it is for, by putting another in its place that
@@ -196,7 +196,8 @@ func (m *match) improve(cmd *amqp.Command, ch *channelState) {
 			cmd.Queue = 1
 		}
 		if m.sim.Exists(cmd.Queue) {
-			cmd.Flags, cmd.Args = m.declares[cmd.Queue].Flags, m.declares[cmd.Queue].Args
+			as := m.declares[cmd.Queue]
+			cmd.Flags, cmd.Args, cmd.Route = as.Flags, as.Args, as.Route
 		}
 		return
 	}
@@ -363,6 +364,8 @@ func (m *match) note(s step, r amqp.Reply) {
 		}
 	case amqp.BasicConsume:
 		ch.consuming, ch.consumers, ch.holds = s.cmd.Queue, append(ch.consumers, s.cmd), true
+	case amqp.BasicRecover:
+		ch.tags = nil
 	case amqp.BasicAck, amqp.BasicNack:
 		ch.tags = slices.DeleteFunc(ch.tags, func(tag uint64) bool {
 			return tag == s.cmd.Number || s.cmd.Flags.Has(amqp.Multiple) && (tag < s.cmd.Number || s.cmd.Number == 0)

@@ -25,6 +25,7 @@ func (c *Conn) publish(ch *channel, cmd amqp.Command) (published, error) {
 	if cmd.Flags.Has(amqp.Expiring) {
 		m.Expiration = strconv.FormatUint(uint64(cmd.Expiration), 10)
 	}
+	m.Priority = uint8(cmd.Priority)
 	exchange, key := amqp091.DefaultExchange, c.names.Name(cmd.Queue)
 	if cmd.Route != 0 {
 		r := c.names.Routing(cmd.Route)

@@ -156,6 +156,9 @@ func newReal(prefix, url string, names *amqp.Names) (*real, error) {
 				*exchange = prefix + *exchange
 			}
 		}
+		if _, isQueue := names.Lookup(r.Key); isQueue && !strings.HasPrefix(r.Key, "amq.") {
+			r.Key = prefix + r.Key
+		}
 		w.names.InternRoute(r)
 	}
 	for i := range w.conns {

@@ -2,6 +2,7 @@ package rabbitmq_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,6 +54,10 @@ var numberNames = map[amqp.Method]string{
 	amqp.BasicPublish: "message", amqp.BasicAck: "tag", amqp.BasicNack: "tag",
 	amqp.BasicConsume: "consumer", amqp.BasicCancel: "consumer", amqp.BasicQos: "prefetch",
 }
+
+var overflows = []string{amqp.DropHead: "drop-head", amqp.RejectPublish: "reject-publish", amqp.RejectPublishDLX: "reject-publish-dlx"}
+
+var priorityNames = map[amqp.Method]string{amqp.BasicPublish: "priority", amqp.BasicConsume: "x-priority"}
 
 // text is a step as a line without its outcome.
 func (s step) text(names *amqp.Names) string {
@@ -110,22 +115,29 @@ func parameters(cmd *amqp.Command, names *amqp.Names) []parameter {
 	argument := func(name string, has amqp.ArgumentSet, at *uint32) parameter {
 		return number(name, cmd.Args.Has&has != 0, at, func() { cmd.Args.Has |= has })
 	}
-	return append(routeParameters(cmd, names), []parameter{
+	routed := routeParameters(cmd, names)
+	if cmd.Method == amqp.QueueDeclare {
+		routed = deadLetterParameters(cmd, names)
+	}
+	return append(routed, []parameter{
 		argument("x-max-length", amqp.HasMaxLength, &cmd.Args.MaxLength),
 		{"x-overflow", cmd.Args.Has&amqp.HasOverflow != 0,
-			func() string { return []string{"drop-head", "reject-publish"}[cmd.Args.Overflow] },
+			func() string { return overflows[cmd.Args.Overflow] },
 			func(s string) error {
 				cmd.Args.Has |= amqp.HasOverflow
-				if s == "reject-publish" {
-					cmd.Args.Overflow = amqp.RejectPublish
-				}
+				cmd.Args.Overflow = amqp.Overflow(slices.Index(overflows, s))
 				return nil
 			}},
+		{"x-max-priority", cmd.Args.Has&amqp.HasMaxPriority != 0, func() string { return strconv.Itoa(int(cmd.Args.MaxPriority)) }, func(s string) error {
+			n, err := strconv.ParseUint(s, 10, 8)
+			cmd.Args.Has, cmd.Args.MaxPriority = cmd.Args.Has|amqp.HasMaxPriority, uint8(n)
+			return err
+		}},
 		{"x-single-active-consumer", cmd.Args.Has&amqp.SingleActive != 0, func() string { return "true" }, func(string) error {
 			cmd.Args.Has |= amqp.SingleActive
 			return nil
 		}},
-		{"x-priority", cmd.Priority != 0, func() string { return strconv.Itoa(int(cmd.Priority)) }, func(s string) error {
+		{priorityNames[cmd.Method], cmd.Priority != 0, func() string { return strconv.Itoa(int(cmd.Priority)) }, func(s string) error {
 			n, err := strconv.ParseInt(s, 10, 16)
 			cmd.Priority = int16(n)
 			return err
@@ -140,6 +152,23 @@ func parameters(cmd *amqp.Command, names *amqp.Names) []parameter {
 				return err
 			}},
 	}...)
+}
+
+// deadLetterParameters say where a queue's dead letters go.
+func deadLetterParameters(cmd *amqp.Command, names *amqp.Names) []parameter {
+	text := func(name string, has amqp.ArgumentSet, at func(*amqp.Routing) *string) parameter {
+		r := names.Routing(cmd.Route)
+		return parameter{name, cmd.Args.Has&has != 0, func() string { return *at(&r) }, func(s string) error {
+			*at(&r) = s
+			cmd.Args.Has |= has
+			cmd.Route = names.InternRoute(r)
+			return nil
+		}}
+	}
+	return []parameter{
+		text("x-dead-letter-exchange", amqp.HasDeadLetterExchange, func(r *amqp.Routing) *string { return &r.Exchange }),
+		text("x-dead-letter-routing-key", amqp.HasDeadLetterKey, func(r *amqp.Routing) *string { return &r.Key }),
+	}
 }
 
 // routeParameters are those of exchanges.

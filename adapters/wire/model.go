@@ -53,7 +53,7 @@ func (m *Message) Model(queue func(name string) amqp.Queue) amqp.Command {
 var plain = map[frame.ID]amqp.Method{
 	frame.ChannelOpenID: amqp.ChannelOpen, frame.ChannelCloseID: amqp.ChannelClose, frame.ConfirmSelectID: amqp.ConfirmSelect,
 	frame.TxSelectID: amqp.TxSelect, frame.TxCommitID: amqp.TxCommit, frame.TxRollbackID: amqp.TxRollback,
-	frame.BasicCancelID: amqp.BasicCancel, frame.BasicQosID: amqp.BasicQos,
+	frame.BasicCancelID: amqp.BasicCancel, frame.BasicQosID: amqp.BasicQos, frame.BasicRecoverID: amqp.BasicRecover,
 }
 
 func flagsOf(m *frame.BasicPublish, c *frame.Content) (flags amqp.Flags) {

@@ -221,6 +221,29 @@ func (p *peer) text(m message) string {
 	if m.content != nil {
 		c := *m.content
 		line += fmt.Sprintf(" %d %q %d bytes %.40q", c.Properties.DeliveryMode, c.Properties.Expiration, len(c.Body), c.Body)
+		for name, value := range c.Properties.Headers.All() {
+			line += fmt.Sprintf(" %s=%s", name, headerText(value))
+		}
 	}
 	return strings.ReplaceAll(line, p.prefix, "$")
+}
+
+// headerText is a header's value, without the times in it.
+func headerText(value any) string {
+	var words []string
+	switch v := value.(type) {
+	case frame.Table:
+		for name, value := range v.All() {
+			words = append(words, name+":"+headerText(value))
+		}
+	case frame.Array:
+		for value := range v.All() {
+			words = append(words, headerText(value))
+		}
+	case frame.Timestamp:
+		return "time"
+	default:
+		return fmt.Sprintf("%T %v", value, value)
+	}
+	return fmt.Sprint(words)
 }

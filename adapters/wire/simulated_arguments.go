@@ -44,7 +44,7 @@ func declaration(m *frame.QueueDeclare, name string) (amqp.Command, *refusal) {
 
 // beyond are arguments that change what a queue does in ways that the model does not have.
 var beyond = []string{
-	"x-queue-type", "x-dead-letter-exchange", "x-dead-letter-routing-key", "x-max-length-bytes", "x-max-priority",
+	"x-queue-type", "x-max-length-bytes",
 }
 
 // comparedArguments are those that must be the same when a queue is declared again, in the order in which RabbitMQ
@@ -84,10 +84,30 @@ var queueArguments = []struct {
 		a.MessageTTL, why = milliseconds(v)
 		return why
 	}},
+	{"x-dead-letter-exchange", func(v any, a *amqp.Arguments) string {
+		a.Has |= amqp.HasDeadLetterExchange
+		return notText(v)
+	}},
+	{"x-dead-letter-routing-key", func(v any, a *amqp.Arguments) string {
+		a.Has |= amqp.HasDeadLetterKey
+		if why := notText(v); why != "" || a.Has&amqp.HasDeadLetterExchange != 0 {
+			return why
+		}
+		return "routing_key_but_no_dlx_defined"
+	}},
 	{"x-max-length", func(v any, a *amqp.Arguments) string {
 		a.Has |= amqp.HasMaxLength
 		n, why := natural(v)
 		a.MaxLength = uint32(min(n, math.MaxUint32))
+		return why
+	}},
+	{"x-max-priority", func(v any, a *amqp.Arguments) string {
+		a.Has |= amqp.HasMaxPriority
+		n, why := natural(v)
+		if why == "" && n > math.MaxUint8 {
+			why = fmt.Sprintf("{max_value_exceeded,%d}", n)
+		}
+		a.MaxPriority = uint8(n)
 		return why
 	}},
 	{"x-overflow", func(v any, a *amqp.Arguments) string {
@@ -96,8 +116,8 @@ var queueArguments = []struct {
 		case "drop-head":
 		case "reject-publish":
 			a.Overflow = amqp.RejectPublish
-		case "reject-publish-dlx": // there are no dead letters
-			a.Overflow = amqp.RejectPublish
+		case "reject-publish-dlx":
+			a.Overflow = amqp.RejectPublishDLX
 		default:
 			if _, text := v.(string); text {
 				return "invalid_overflow"
@@ -137,6 +157,14 @@ var queueArguments = []struct {
 
 func notInteger(value any) string {
 	return fmt.Sprintf("\"expected integer, got %s\"", typeName(value))
+}
+
+// notText says that a value is no text, as RabbitMQ does.
+func notText(value any) string {
+	if _, text := value.(string); text {
+		return ""
+	}
+	return fmt.Sprintf("{unacceptable_type,%s}", typeName(value))
 }
 
 func unacceptable(value any) string { return fmt.Sprintf("{unacceptable_type,%s}", typeName(value)) }

@@ -55,7 +55,7 @@ func (x *simSession) get(ch *simChannel, m *frame.BasicGet) *refusal {
 		x.answer(ch.number, &frame.BasicGetEmpty{})
 		return nil
 	}
-	says := x.s.messages.get(r.Message)
+	says := x.s.message(r.Message, r.Letter)
 	x.say(Message{Channel: ch.number, Content: says.content, Method: &frame.BasicGetOk{
 		DeliveryTag: r.Number, Redelivered: r.Redelivered, Exchange: says.exchange, RoutingKey: says.key, MessageCount: r.Messages,
 	}})
@@ -91,13 +91,11 @@ func (x *simSession) settle(ch *simChannel, cmd amqp.Command, multiple, requeue 
 
 // recover makes ready again all that the channel has not acknowledged.
 func (x *simSession) recover(ch *simChannel, requeue bool) *refusal {
-	switch {
-	case !requeue:
+	if !requeue {
 		return refusef(frame.NotImplemented, "requeue=false")
-	case ch.mode == frame.TxSelectID:
-		return unsupported("basic.recover in a transaction")
 	}
-	return x.settle(ch, amqp.Command{Method: amqp.BasicNack}, true, true)
+	x.apply(ch, amqp.Command{Method: amqp.BasicRecover})
+	return nil
 }
 
 // consume handles basic.consume.
@@ -209,7 +207,7 @@ func (x *simSession) deliver() {
 			x.cancelled(ch, i)
 			continue
 		}
-		says := x.s.messages.get(d.Message)
+		says := x.s.message(d.Message, d.Letter)
 		x.say(Message{Channel: d.Channel, Content: says.content, Method: &frame.BasicDeliver{
 			ConsumerTag: ch.consumers[i].tag, DeliveryTag: d.Tag, Redelivered: d.Redelivered, Exchange: says.exchange, RoutingKey: says.key,
 		}})

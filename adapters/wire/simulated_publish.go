@@ -18,7 +18,8 @@ func (x *simSession) publish(ch *simChannel, m *frame.BasicPublish, c *frame.Con
 	}
 	if m.Exchange == "" {
 		cmd.Queue = x.s.queues.lookup(m.RoutingKey)
-	} else {
+	}
+	if m.Exchange != "" || len(c.Properties.Headers) > 0 {
 		cmd.Route = x.s.queues.route(amqp.Routing{Exchange: withoutEnds(m.Exchange), Key: m.RoutingKey, Headers: headersOf(c.Properties.Headers)})
 	}
 	cmd.Number = x.s.messages.put(m, c, x.s.broker)
@@ -28,7 +29,7 @@ func (x *simSession) publish(ch *simChannel, m *frame.BasicPublish, c *frame.Con
 	if m.Mandatory {
 		switch reached := x.s.broker.Reach(&cmd); {
 		case ch.mode == frame.TxSelectID:
-			if cmd.Route == 0 && !x.s.opts.Broker.RoutedAtPublish {
+			if m.Exchange == "" && !x.s.opts.Broker.RoutedAtPublish {
 				reached = append(reached[:0], cmd.Queue)
 			}
 			if len(reached) == 0 || !x.s.opts.Broker.RoutedAtPublish {
@@ -77,6 +78,8 @@ func (x *simSession) checkPublish(m *frame.BasicPublish, c *frame.Content, cmd *
 		return refusef(frame.AccessRefused, "cannot publish to internal exchange '%s' in vhost '/'", m.Exchange)
 	case p.Has&frame.HasHeaders != 0 && copied(p.Headers):
 		return unsupported("messages with the headers CC and BCC, by which RabbitMQ routes copies")
+	case p.Has&frame.HasHeaders != 0 && died(p.Headers):
+		return unsupported("messages with the header x-death that clients publish")
 	case p.Has&frame.HasReplyTo != 0 && p.ReplyTo == directReply:
 		return unsupported("direct replies")
 	case p.Has&frame.HasUserID != 0 && p.UserID != x.user:
@@ -92,10 +95,17 @@ func (x *simSession) checkPublish(m *frame.BasicPublish, c *frame.Content, cmd *
 	if c.Properties.DeliveryMode == 2 {
 		cmd.Flags |= amqp.Persistent
 	}
+	cmd.Priority = int16(c.Properties.Priority)
 	if m.Mandatory {
 		cmd.Flags |= amqp.Mandatory
 	}
 	return nil
+}
+
+// died reports whether headers say that the message was a dead letter.
+func died(headers frame.Table) bool {
+	_, has := headers.Lookup("x-death")
+	return has
 }
 
 // copied reports whether headers say where copies of the message go.

@@ -73,10 +73,25 @@ func (x *simSession) declare(ch *simChannel, m *frame.QueueDeclare) *refusal {
 	return nil
 }
 
+// deadLetterRouting is where a queue's dead letters go.
+func deadLetterRouting(arguments frame.Table) (r amqp.Routing) {
+	exchange, _ := arguments.Lookup("x-dead-letter-exchange")
+	key, _ := arguments.Lookup("x-dead-letter-routing-key")
+	r.Exchange, _ = exchange.(string)
+	r.Key, _ = key.(string)
+	return r
+}
+
 // declaration is a queue.declare in the model's terms.
 func (x *simSession) declaration(m *frame.QueueDeclare, name string) (amqp.Command, *refusal) {
 	cmd, err := declaration(m, name)
 	cmd.Queue = x.s.queues.lookup(name)
+	if cmd.Args.Has&amqp.HasDeadLetterExchange != 0 {
+		cmd.Route = x.s.queues.route(deadLetterRouting(m.Arguments))
+	}
+	if withoutEnds(m.Queue) == "" {
+		cmd.Flags |= amqp.Generated
+	}
 	switch {
 	case m.Passive:
 		return cmd, nil
@@ -87,7 +102,11 @@ func (x *simSession) declaration(m *frame.QueueDeclare, name string) (amqp.Comma
 			cmd.Args.Has |= otherwise
 		}
 		return cmd, nil
-	case err != nil:
+	}
+	if v, given := m.Arguments.Lookup("x-dead-letter-exchange"); given && notText(v) != "" {
+		return cmd, refusef(frame.PreconditionFailed, "invalid type '%s' for arg 'x-dead-letter-exchange' in queue '%s' in vhost '/'", typeName(v), name)
+	}
+	if err != nil {
 		return cmd, err
 	}
 	if cmd.Queue = x.s.queues.enter(name); cmd.Queue == 0 {

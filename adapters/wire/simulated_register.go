@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"fmt"
-
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/sim/broker"
@@ -11,7 +9,7 @@ import (
 // register gives the names of queues the numbers that the model knows them by. A number is used again
 // when its queue is gone, because there are few of them and clients choose new names for ever.
 type register struct {
-	names  amqp.Names // what the model sees: a name for each number
+	names  amqp.Names
 	broker *broker.Broker
 	ids    map[string]amqp.Queue
 	places []place // by number
@@ -39,7 +37,7 @@ func (r *register) lookup(name string) amqp.Queue {
 
 func (r *register) start() {
 	if r.ids == nil {
-		r.names.Intern("absent")
+		r.names.Intern("\n") // which no name of a client's has in it
 		r.ids, r.places, r.sweep = make(map[string]amqp.Queue), make([]place, absent+1), 1024
 	}
 }
@@ -57,8 +55,9 @@ func (r *register) enter(name string) amqp.Queue {
 	switch n := len(r.free); {
 	case n > 0:
 		id, r.free = r.free[n-1], r.free[:n-1]
+		r.names.Rename(id, name)
 	case r.names.Len() < maxQueues:
-		id = r.names.Intern(fmt.Sprintf("queue %d", r.names.Len()))
+		id = r.names.Intern(name)
 		r.places = append(r.places, place{})
 	default:
 		return 0

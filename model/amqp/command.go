@@ -30,6 +30,7 @@ const (
 	ExchangeDelete
 	ExchangeBind
 	ExchangeUnbind
+	BasicRecover
 	Methods // how many there are, with none
 )
 
@@ -38,7 +39,7 @@ var methodNames = [Methods]string{
 	"tx.select", "tx.commit", "tx.rollback", "queue.declare", "queue.delete", "queue.purge",
 	"queue.bind", "basic.publish", "basic.get", "basic.consume", "basic.cancel", "basic.ack",
 	"basic.nack", "basic.qos", "queue.unbind", "exchange.declare", "exchange.delete", "exchange.bind",
-	"exchange.unbind",
+	"exchange.unbind", "basic.recover",
 }
 
 // String is the method's name in the specification, such as "queue.declare".
@@ -75,8 +76,9 @@ const (
 	IfEmpty
 	Multiple
 	Requeue
-	Expiring // the message carries an expiration property
-	Internal // of exchange.declare: clients can't publish to it
+	Expiring  // the message carries an expiration property
+	Internal  // of exchange.declare: clients can't publish to it
+	Generated // of queue.declare: the broker has chosen the name, which may be one of its own
 )
 
 // Has reports whether all the given bits are set.
@@ -89,6 +91,7 @@ type Overflow uint8
 const (
 	DropHead Overflow = iota
 	RejectPublish
+	RejectPublishDLX // and makes it a dead letter
 )
 
 // ArgumentSet says which of a queue's optional arguments are given.
@@ -134,7 +137,8 @@ type Command struct {
 	Expiration uint32
 	// Priority is a message's, or that of a consumer (x-priority): one with a higher priority is sent messages first.
 	Priority int16
-	// Route says which exchange a command is about, and where messages go from there.
+	// Route says which exchange a command is about, and where messages go from there; of queue.declare, where dead
+	// letters go. Of a message for the default exchange it may say what its headers are.
 	Route Route
 }
 

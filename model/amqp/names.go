@@ -28,6 +28,14 @@ func (n *Names) Intern(name string) Queue {
 	return id
 }
 
+// Rename gives a number another name, which has none yet.
+func (n *Names) Rename(q Queue, name string) {
+	if before := n.names[q-1]; n.ids[before] == q {
+		delete(n.ids, before)
+	}
+	n.names[q-1], n.ids[name] = name, q
+}
+
 // Name returns the name behind a number, and "" for no queue.
 func (n *Names) Name(q Queue) string {
 	if q == 0 || int(q) > len(n.names) {

@@ -118,6 +118,8 @@ type Reply struct {
 	Number uint64
 	// Message is the identity of the message in get-ok.
 	Message uint64
+	// Letter is what the broker knows the message by as a dead letter, or as what may become one.
+	Letter uint32
 }
 
 // Closed reports whether the reply says that the channel, or the connection under it, is gone.
@@ -152,4 +154,5 @@ type Delivery struct {
 	Message     uint64
 	Redelivered bool
 	Cancelled   bool
+	Letter      uint32 // see [Reply]
 }

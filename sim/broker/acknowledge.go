@@ -110,9 +110,14 @@ func (b *Broker) settleAtOnce(on at, messages []delivered, how settlement) {
 		if q.settle(on, d, how) {
 			looks = true
 		}
+		if how == rejected {
+			b.die(q, id, d.message, Rejected)
+		}
 	}
-	q.trim()
-	q.ready.dropExpired(b.now)
+	b.trim(q, id)
+	if how == requeued || q.args.Has&amqp.HasMaxPriority == 0 {
+		b.dropExpired(q, id)
+	}
 	if looks {
 		b.serve(q, id)
 	}
@@ -148,6 +153,13 @@ func (q *queue) replenish(on at, taker uint64) (back bool) {
 	q.consumers = slices.Delete(q.consumers, i, i+1)
 	q.enqueue(c)
 	return true
+}
+
+// recover answers basic.recover: all that the channel has not acknowledged is ready again.
+func (b *Broker) recover(on at, ch *channel) {
+	n := len(ch.unacked) // it may be sent some of them again at once
+	b.settle(on, ch.unacked, requeued)
+	ch.unacked = slices.Delete(ch.unacked, 0, n)
 }
 
 // requeueAll makes ready again all that a channel has not acknowledged, in a transaction or out of

@@ -5,12 +5,14 @@ import "math"
 // never is the deadline of what does not expire.
 const never = math.MaxInt64
 
-// message is one message in a queue. Its position decides where it goes back to.
+// message is one message in a queue. Its priority and position decide where it goes back to.
 type message struct {
 	position uint64
 	id       uint64 // its identity, the publisher's
 	deadline int64
 	mark     mark
+	priority uint8  // where its queue has priorities
+	letter   uint32 // 0 where nothing is known but where it is
 }
 
 type mark uint8
@@ -29,7 +31,7 @@ type run struct {
 
 func (r *run) end() uint64 { return r.position + r.count }
 
-// backlog is the ready messages of a queue, by position.
+// backlog is the ready messages of a queue, by priority and position.
 type backlog struct {
 	runs  []run
 	head  int // runs before it are gone
@@ -41,19 +43,24 @@ func (l *backlog) reset() { l.runs, l.head, l.depth = l.runs[:0], 0, 0 }
 // front is the first message; there is one.
 func (l *backlog) front() *run { return &l.runs[l.head] }
 
-// push puts a message behind all others.
+// push puts a message behind all others of its priority.
 func (l *backlog) push(m message) {
-	l.depth++
 	if n := len(l.runs); n > l.head {
 		last := &l.runs[n-1]
+		if last.priority < m.priority {
+			l.insert(m)
+			return
+		}
 		next := last.message
 		next.position = last.end()
 		if next == m {
 			last.count++
+			l.depth++
 			return
 		}
 	}
 	l.runs = append(l.runs, run{m, 1})
+	l.depth++
 }
 
 // pop takes the first message.
@@ -81,13 +88,18 @@ func (l *backlog) skip() {
 // insert puts a message back to its position, which is in no run since it was taken out.
 func (l *backlog) insert(m message) {
 	i := l.head
-	for i < len(l.runs) && l.runs[i].end() <= m.position {
+	for i < len(l.runs) && l.runs[i].precedes(&m) {
 		i++
 	}
 	l.depth++
 	l.runs = append(l.runs, run{})
 	copy(l.runs[i+1:], l.runs[i:])
 	l.runs[i] = run{m, 1}
+}
+
+// precedes reports whether a run comes before a message that is not in it.
+func (r *run) precedes(m *message) bool {
+	return r.priority > m.priority || r.priority == m.priority && r.end() <= m.position
 }
 
 // dropExpired drops what has expired at the head. What has expired behind a message that has not

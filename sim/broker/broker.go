@@ -25,6 +25,7 @@ type Broker struct {
 	now     int64
 	queues  []queue      // by amqp.Queue; grows when a name is first used
 	conns   []connection // by Conn-1
+	mail    *mail        // nil until a queue has dead letters
 	routing *routing     // nil until a client declares an exchange or binds something
 	gone    []uint32     // by amqp.Queue, where RoutedAtPublish: how many queues of that name were deleted
 }
@@ -50,6 +51,7 @@ func (b *Broker) Reset() {
 	if b.routing != nil {
 		b.routing.reset()
 	}
+	b.mail = nil
 }
 
 // Apply answers one command on a channel of a connection.
@@ -80,6 +82,7 @@ func (b *Broker) Apply(c Conn, cmd amqp.Command) amqp.Reply {
 		return amqp.Reply{Kind: amqp.ChannelClosed, Code: ch.code}
 	}
 	r := b.dispatch(at{c, cmd.Channel}, ch, &cmd)
+	b.forwardDead()
 	if ch.returned > 0 && r.Kind != amqp.NoReply && !r.Closed() {
 		r.Code, r.Returned, ch.returned = amqp.NoRoute, ch.returned, 0
 	}
@@ -123,6 +126,9 @@ func (b *Broker) dispatch(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 		return b.cancel(on, cmd)
 	case amqp.BasicQos:
 		ch.prefetch = uint16(cmd.Number)
+		return ok
+	case amqp.BasicRecover:
+		b.recover(on, ch)
 		return ok
 	case amqp.BasicAck, amqp.BasicNack:
 		return b.acknowledge(on, ch, cmd)

@@ -78,6 +78,7 @@ func (b *Broker) CloseChannel(c Conn, number uint16, code amqp.Code) {
 	}
 	if ch := b.channel(at{c, number}); ch != nil && ch.state == open {
 		b.endChannel(at{c, number}, broken, code)
+		b.forwardDead()
 	}
 }
 

@@ -57,6 +57,7 @@ func (b *Broker) Disconnect(c Conn) {
 	if succeeded {
 		b.serveActive()
 	}
+	b.forwardDead()
 }
 
 // endConnection answers a command with a connection error.

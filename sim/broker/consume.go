@@ -162,13 +162,14 @@ func (b *Broker) deliver(q *queue, id amqp.Queue, c consumer) {
 	m := b.hand(q, id, ch, c.number+1, c.noAck)
 	conn.outbox = append(conn.outbox, amqp.Delivery{
 		Channel: c.on.number, Consumer: c.number, Tag: ch.tag, Message: m.id, Redelivered: m.mark&redelivered != 0,
+		Letter: m.letter,
 	})
 }
 
 // hand takes the first ready message from a queue for a channel, under the channel's next tag.
 func (b *Broker) hand(q *queue, id amqp.Queue, ch *channel, taker uint64, noAck bool) message {
 	m := q.ready.pop()
-	q.ready.dropExpired(b.now)
+	b.dropExpired(q, id)
 	ch.tag++
 	if !noAck {
 		ch.unacked = append(ch.unacked, delivered{tag: ch.tag, queue: id, taker: taker, message: m})
@@ -190,6 +191,6 @@ func (b *Broker) get(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	m := b.hand(q, cmd.Queue, ch, byGet, cmd.Flags.Has(amqp.NoAck))
 	return amqp.Reply{
 		Kind: amqp.GetOK, Messages: uint32(q.ready.depth), Number: ch.tag,
-		Message: m.id, Redelivered: m.mark&redelivered != 0,
+		Message: m.id, Redelivered: m.mark&redelivered != 0, Letter: m.letter,
 	}
 }

@@ -1,5 +1,7 @@
 package broker
 
+import "maps"
+
 // CopyFrom makes the broker equal to another, reusing its own memory.
 func (b *Broker) CopyFrom(o *Broker) {
 	b.names, b.opts, b.now = o.names, o.opts, o.now
@@ -19,6 +21,7 @@ func (b *Broker) CopyFrom(o *Broker) {
 		b.conns[i].reset()
 	}
 	b.copyRouting(o)
+	b.copyMail(o)
 }
 
 func (q *queue) copyFrom(o *queue) {
@@ -31,6 +34,7 @@ func (q *queue) copyFrom(o *queue) {
 	q.queueRecord = o.queueRecord
 	q.ready.copyFrom(&o.ready)
 	q.consumers = refill(q.consumers, o.consumers)
+	q.dead = o.dead
 }
 
 func (l *backlog) copyFrom(o *backlog) {
@@ -65,6 +69,16 @@ func (ch *channel) copyFrom(o *channel) {
 func (tx *transaction) copyFrom(o *transaction) {
 	tx.publishes = refill(tx.publishes, o.publishes)
 	tx.settled = refill(tx.settled, o.settled)
+}
+
+// copyMail makes the letters equal to another broker's.
+func (b *Broker) copyMail(o *Broker) {
+	b.mail = nil
+	if o.mail != nil {
+		m := b.post()
+		m.letters, m.free, m.limit = refill(m.letters, o.mail.letters), refill(m.free, o.mail.free), o.mail.limit
+		maps.Copy(m.numbers, o.mail.numbers)
+	}
 }
 
 // copyRouting makes the routing equal to another broker's.

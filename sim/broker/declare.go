@@ -7,19 +7,28 @@ func (b *Broker) declare(on at, cmd *amqp.Command) amqp.Reply {
 	if cmd.Flags.Has(amqp.Passive) {
 		return b.declarePassive(on, cmd.Queue)
 	}
-	if b.names.Reserved(cmd.Queue) {
+	if b.names.Reserved(cmd.Queue) && !cmd.Flags.Has(amqp.Generated) {
 		return b.fail(on, amqp.AccessRefused) // BROKER-FACTS 19
 	}
-	wanted := wantedBy(on.conn, cmd)
+	wanted, dead := wantedBy(on.conn, cmd), b.deadLettersOf(cmd)
 	q := b.place(cmd.Queue)
 	if q.exists {
-		if code := q.differs(wanted); code != 0 {
+		code := q.differs(wanted)
+		if code == 0 && !q.dead.same(dead) {
+			code = amqp.PreconditionFailed
+		}
+		if code != 0 {
 			return b.fail(on, code)
 		}
 		b.touch(q)
 		return q.counted()
 	}
-	return b.create(on, q, cmd.Queue, wanted)
+	r := b.create(on, q, cmd.Queue, wanted)
+	if q.exists && dead != nil {
+		q.dead = dead
+		b.post()
+	}
+	return r
 }
 
 // declarePassive answers a passive declare. It is a use even where it is refused: RabbitMQ counts
@@ -40,7 +49,8 @@ func (b *Broker) create(on at, q *queue, id amqp.Queue, wanted properties) amqp.
 	switch {
 	case id == 0: // a name of the broker's choice is beyond the model
 		return b.endConnection(on.conn, amqp.NotImplemented)
-	case wanted.args.Has&amqp.HasExpires != 0 && wanted.args.Expires == 0:
+	case wanted.args.Has&amqp.HasExpires != 0 && wanted.args.Expires == 0,
+		wanted.args.Has&(amqp.HasDeadLetterExchange|amqp.HasDeadLetterKey) == amqp.HasDeadLetterKey:
 		return b.fail(on, amqp.PreconditionFailed)
 	case b.opts.TransientRefused && !wanted.durable && wanted.owner == 0:
 		return b.endConnection(on.conn, amqp.InternalError)
@@ -58,6 +68,9 @@ func wantedBy(c Conn, cmd *amqp.Command) properties {
 	}
 	if p.args.Has&amqp.HasOverflow == 0 {
 		p.args.Overflow = 0
+	}
+	if p.args.Has&amqp.HasMaxPriority == 0 {
+		p.args.MaxPriority = 0
 	}
 	if p.args.Has&amqp.HasMaxLength == 0 {
 		p.args.MaxLength = 0

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -42,13 +43,20 @@ func operate(b *Broker, op [opSize]byte) (r amqp.Reply, sent []amqp.Delivery) {
 // decode makes a command of bytes.
 func decode(op [opSize]byte) amqp.Command {
 	return amqp.Command{
-		Method: amqp.Method(op[0] % 26), Route: amqp.Route(op[5] >> 2 % (routes + 1)), Channel: uint16(op[2] % 4), Queue: amqp.Queue(op[2] >> 2 % 4),
+		Method: amqp.Method(op[0] % 27), Route: amqp.Route(op[5] >> 2 % (routes + 1)), Channel: uint16(op[2] % 4), Queue: amqp.Queue(op[2] >> 2 % 4),
 		Flags: amqp.Flags(op[3]) | amqp.Flags(op[4])<<8&0x1f00, Number: uint64(op[5] % 4), Expiration: uint32(op[4] >> 5), Priority: int16(op[7] >> 6),
 		Args: amqp.Arguments{
-			Has: amqp.ArgumentSet(op[6]&0x0f&(op[6]>>4)) | amqp.SingleActive*amqp.ArgumentSet(op[4]>>7), Overflow: amqp.Overflow(op[7] & 1),
+			Has: amqp.ArgumentSet(op[6]&0x0f&(op[6]>>4)) | rareArguments[op[4]>>5], MaxPriority: op[7] >> 6,
+			Overflow:  amqp.Overflow(op[7] % 3),
 			MaxLength: uint32(op[7] >> 1 & 3), Expires: uint32(op[7] >> 3 & 7), MessageTTL: uint32(op[7] >> 6),
 		},
 	}
+}
+
+// rareArguments are those that few queues have.
+var rareArguments = [8]amqp.ArgumentSet{
+	0, 0, amqp.SingleActive, amqp.HasMaxPriority, amqp.HasDeadLetterExchange, amqp.HasDeadLetterExchange | amqp.HasDeadLetterKey,
+	amqp.HasMaxPriority | amqp.HasDeadLetterExchange, amqp.HasDeadLetterKey,
 }
 
 func fuzzed(opts Options) *Broker {
@@ -59,7 +67,7 @@ func fuzzed(opts Options) *Broker {
 	for n := range routes {
 		names.InternRoute(amqp.Routing{
 			Exchange: []string{"", "amq.direct", "x", "y", "z"}[n%5], Destination: []string{"", "x", "y"}[n%3],
-			Type: []string{"direct", "topic", "fanout"}[n/5%3], Alternate: []string{"", "x"}[n/15%2], Key: []string{"", "k"}[n/7%2],
+			Type: []string{"direct", "topic", "fanout"}[n/5%3], Alternate: []string{"", "x"}[n/15%2], Key: []string{"", "k", "a", "b"}[n/7%4],
 		})
 	}
 	b := New(names, opts)
@@ -110,6 +118,7 @@ func expectSame(t *testing.T, b, o *Broker, op [opSize]byte) {
 	}
 	r1, d1 := operate(b, op)
 	r2, d2 := operate(o, op)
+	r1.Letter, r2.Letter, d1, d2 = 0, 0, unnumbered(d1), unnumbered(d2)
 	if r1 != r2 || len(d1) != len(d2) {
 		t.Fatalf("%v: %+v %+v, and the other %+v %+v", decode(op), r1, d1, r2, d2)
 	}
@@ -160,9 +169,12 @@ func (b *Broker) expectConsistent(t *testing.T) {
 
 func (q *queue) expectConsistent(t *testing.T, id int) {
 	t.Helper()
-	depth, last := 0, uint64(0)
+	depth, last, priority := 0, uint64(0), uint8(math.MaxUint8)
 	for _, r := range q.ready.runs[q.ready.head:] {
-		if r.count == 0 || depth > 0 && r.position < last || r.end() > q.next {
+		if r.priority < priority {
+			last, priority = 0, r.priority
+		}
+		if r.count == 0 || r.priority > priority || r.position < last || r.end() > q.next {
 			t.Fatalf("queue %d: messages out of order: %+v", id, q.ready)
 		}
 		depth, last = depth+int(r.count), r.end()

@@ -7,11 +7,14 @@ import (
 
 // A broker's state comes apart into what is everybody's and what is a connection's own. Whoever
 // stores many states that differ in a part stores the parts. Consumers, messages that wait for an
-// acknowledgement, exchanges and bindings are not stored: no lock has any.
+// acknowledgement, exchanges and bindings, priorities and dead letters are not stored: no lock has any.
 
 // CodeCommon writes, or reads into a broker without queues, the queues that are no connection's own, and
 // how many were deleted where that matters.
 func (b *Broker) CodeCommon(c *codec.Coder) {
+	if b.mail != nil {
+		panic("broker: dead letters are not stored")
+	}
 	if b.routing != nil && len(b.routing.exchanges)+len(b.routing.bindings) > 0 {
 		panic("broker: exchanges and bindings are not stored")
 	}
@@ -111,6 +114,9 @@ func (ch *channel) encode(c *codec.Coder) {
 	}
 	for i := range ch.tx.publishes {
 		p := &ch.tx.publishes[i]
+		if p.priority > 0 {
+			panic("broker: priorities are not stored")
+		}
 		codec.Number(c, &p.queue)
 		codec.Number(c, &p.flags)
 		codec.Number(c, &p.expiration)
@@ -144,8 +150,8 @@ func (b *Broker) codeQueues(c *codec.Coder, owner Conn) {
 }
 
 func (b *Broker) codeQueue(c *codec.Coder, q *queue) {
-	if len(q.consumers) > 0 || q.unacked > 0 {
-		panic("broker: a queue with consumers is not stored")
+	if len(q.consumers) > 0 || q.unacked > 0 || q.args.Has&(amqp.HasMaxPriority|amqp.HasDeadLetterExchange) != 0 {
+		panic("broker: a queue with consumers, priorities or dead letters is not stored")
 	}
 	codec.Bools(c, &q.durable, &q.autoDelete)
 	codec.Number(c, &q.args.Has)

@@ -99,6 +99,9 @@ func sensible(r *rand.Rand, methods []amqp.Method, b *Broker) (Conn, amqp.Comman
 	if ch := b.channel(at{conn, cmd.Channel}); ch == nil || ch.state != open {
 		cmd.Method = amqp.ChannelOpen
 	}
+	if slices.Equal(methods, storable) {
+		cmd = storableCommand(cmd)
+	}
 	return conn, cmd
 }
 

@@ -6,14 +6,16 @@ import "github.com/lockproof/lockproof/model/amqp"
 // mandatory message without a queue is returned first (BROKER-FACTS 1). In a transaction nothing
 // happens before the commit (BROKER-FACTS 18).
 func (b *Broker) publish(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
-	if cmd.Route != 0 {
+	if cmd.Route != 0 && b.names.Routing(cmd.Route).Exchange != "" {
 		return b.publishTo(on, ch, cmd)
 	}
+	p := publishing(cmd)
+	b.address(&p, cmd)
 	if ch.mode == transacting {
-		ch.tx.publishes = append(ch.tx.publishes, b.resolve(publishing(cmd))...)
+		ch.tx.publishes = append(ch.tx.publishes, b.resolve(p)...)
 		return amqp.Reply{}
 	}
-	return ch.confirm(b.route(ch, publishing(cmd)))
+	return ch.confirm(b.route(ch, p))
 }
 
 // publishTo is publish to another exchange than the default one. Which queues it leads to is looked up
@@ -28,7 +30,9 @@ func (b *Broker) publishTo(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 		}
 		return r
 	}
-	copies := copiesOf(publishing(cmd), b.Reach(cmd))
+	p := publishing(cmd)
+	b.address(&p, cmd)
+	copies := copiesOf(p, b.Reach(cmd))
 	if ch.mode == transacting {
 		ch.tx.publishes = append(ch.tx.publishes, b.resolve(copies...)...)
 		return amqp.Reply{}
@@ -54,13 +58,15 @@ type publication struct {
 	expiration uint32
 	id         uint64
 	dest       destination // in a transaction
+	letter     uint32
+	priority   uint8
 }
 
 // joined says that a publication is one more copy of the message before it.
 const joined amqp.Flags = 1 << 15
 
 func publishing(cmd *amqp.Command) publication {
-	return publication{queue: cmd.Queue, flags: cmd.Flags, expiration: cmd.Expiration, id: cmd.Number}
+	return publication{queue: cmd.Queue, flags: cmd.Flags, expiration: cmd.Expiration, id: cmd.Number, priority: uint8(cmd.Priority)}
 }
 
 // copiesOf is a message for each of several queues; for none there is one that has no queue.
@@ -91,12 +97,8 @@ func (b *Broker) route(ch *channel, copies ...publication) (accepted bool) {
 			accepted = false
 		case !q.exists, p.dest == nowhere:
 			continue
-		case q.args.Overflow == amqp.RejectPublish && q.overflows(1):
-			accepted = false // BROKER-FACTS 15
-		case q.singleActive() && q.stranded():
-			accepted = b.overtake(q, p)
 		default:
-			b.enqueue(q, p)
+			accepted = b.deposit(q, p) && accepted
 		}
 		found = true
 	}
@@ -106,18 +108,44 @@ func (b *Broker) route(ch *channel, copies ...publication) (accepted bool) {
 	return accepted
 }
 
-// enqueue puts a message into a queue. A consumer that can take it gets it before length and expiry
-// are looked at.
-func (b *Broker) enqueue(q *queue, p publication) {
-	m := message{position: q.next, id: p.id, deadline: b.deadline(q, p)}
+// deposit puts a message into a queue that there is, unless that rejects it.
+func (b *Broker) deposit(q *queue, p publication) (accepted bool) {
+	switch {
+	case q.args.Overflow != amqp.DropHead && q.overflows(1): // BROKER-FACTS 15
+		if q.args.Overflow == amqp.RejectPublishDLX {
+			b.die(q, p.queue, messageOf(q, p), MaxLen)
+		}
+		return false
+	case q.singleActive() && q.stranded():
+		return b.overtake(q, p)
+	}
+	b.enqueue(q, p)
+	return true
+}
+
+// messageOf is a message as it is in a queue, without its place and deadline.
+func messageOf(q *queue, p publication) message {
+	m := message{id: p.id, letter: p.letter}
+	if q.args.MaxPriority > 0 {
+		m.priority = min(p.priority, q.args.MaxPriority)
+	}
 	if p.flags.Has(amqp.Persistent) {
 		m.mark = persistent
 	}
+	return m
+}
+
+// enqueue puts a message into a queue. A consumer that can take it gets it before length and expiry
+// are looked at.
+func (b *Broker) enqueue(q *queue, p publication) {
+	m := messageOf(q, p)
+	m.position, m.deadline = q.next, b.deadline(q, p)
 	q.next++
 	q.ready.push(m)
 	b.serve(q, p.queue)
-	q.trim()
-	q.ready.dropExpired(b.now)
+	if b.trim(q, p.queue) || q.args.Has&amqp.HasMaxPriority == 0 || q.ready.depth == 1 {
+		b.dropExpired(q, p.queue)
+	}
 }
 
 // deadline is when a message expires: the earlier of the queue's time and its own.
@@ -137,12 +165,40 @@ func (q *queue) overflows(more int) bool {
 	return q.args.Has&amqp.HasMaxLength != 0 && q.ready.depth+more > int(q.args.MaxLength)
 }
 
-// trim drops from the head what is beyond the maximum length (BROKER-FACTS 14 and 26).
-func (q *queue) trim() {
-	if q.args.Overflow == amqp.RejectPublish {
+// trim drops from the head what is beyond the maximum length (BROKER-FACTS 14 and 26). It reports whether that was
+// anything.
+func (b *Broker) trim(q *queue, id amqp.Queue) (dropped bool) {
+	if q.args.Overflow != amqp.DropHead {
+		return false
+	}
+	for ; q.overflows(0); dropped = true {
+		b.die(q, id, q.ready.pop(), MaxLen)
+	}
+	return dropped
+}
+
+// dropExpired drops from the head what has expired.
+func (b *Broker) dropExpired(q *queue, id amqp.Queue) {
+	if q.args.Has&(amqp.HasDeadLetterExchange|amqp.HasMaxPriority) == 0 {
+		q.ready.dropExpired(b.now)
 		return
 	}
-	for q.overflows(0) {
-		q.ready.pop()
+	for q.ready.depth > 0 && q.ready.front().deadline <= b.now {
+		b.die(q, id, q.ready.pop(), Expired)
+	}
+	q.rearm()
+}
+
+// tolerance is how much earlier than its timer a queue's first message must expire for the timer to be set anew.
+const tolerance = 1000
+
+// rearm sets the timer of a queue with priorities by what is its first message now. A message of a higher priority that
+// comes before that one later does not change it: it expires when the queue looks next, and may be delivered before.
+func (q *queue) rearm() {
+	if q.args.Has&amqp.HasMaxPriority == 0 || q.ready.depth == 0 {
+		return
+	}
+	if at := q.ready.front().deadline; at != never && (q.wake == 0 || at+tolerance < q.wake) {
+		q.wake = at
 	}
 }

@@ -7,6 +7,7 @@ type queue struct {
 	queueRecord
 	ready     backlog
 	consumers []consumer
+	dead      *deadLetters // where it has any
 }
 
 // queueRecord is what a queue has of fixed size. It is zero where there is no queue.
@@ -16,6 +17,7 @@ type queueRecord struct {
 	used    int64  // when it was last used, in the sense of x-expires
 	next    uint64 // position of the next message
 	unacked int    // messages delivered or got, not acknowledged
+	wake    int64  // when a queue with priorities looks for what has expired; 0 is never
 }
 
 // properties are what a queue is declared with, and must be declared with again.
@@ -30,6 +32,7 @@ func (q *queue) reset() {
 	q.queueRecord = queueRecord{}
 	q.ready.reset()
 	q.consumers = q.consumers[:0]
+	q.dead = nil
 }
 
 // counted is a reply with a queue's counters.

@@ -22,6 +22,8 @@ func (b *Broker) Restart() {
 			b.drop(amqp.Queue(id))
 		default:
 			q.ready.dropTransient()
+			q.wake = 0
+			q.rearm()
 			b.touch(q)
 		}
 	}

@@ -22,17 +22,28 @@ func (b *Broker) publishable(name string) amqp.Code {
 // Reach is the queues that a message would be put into which a command publishes now: those there are, in
 // the order of their numbers.
 func (b *Broker) Reach(cmd *amqp.Command) []amqp.Queue {
-	if cmd.Route == 0 {
+	r := b.names.Routing(cmd.Route)
+	if r.Exchange == "" {
 		if b.Exists(cmd.Queue) {
 			return []amqp.Queue{cmd.Queue}
 		}
 		return nil
 	}
-	r := b.names.Routing(cmd.Route)
+	return b.reachOf(&r)
+}
+
+// reachOf is [Broker.Reach] of a routing.
+func (b *Broker) reachOf(r *amqp.Routing) []amqp.Queue {
+	if r.Exchange == "" {
+		if id, known := b.names.Lookup(r.Key); known && b.Exists(id) {
+			return []amqp.Queue{id}
+		}
+		return nil
+	}
 	var queues []amqp.Queue
 	seen := []string{r.Exchange}
 	for i := 0; i < len(seen); i++ { // what an exchange leads to is looked at once
-		queues, seen = b.follow(seen[i], &r, queues, seen)
+		queues, seen = b.follow(seen[i], r, queues, seen)
 	}
 	slices.Sort(queues)
 	return slices.Compact(queues)

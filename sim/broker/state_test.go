@@ -33,7 +33,7 @@ func (b *Broker) AppendState(buf []byte) []byte {
 	if b.routing != nil && len(b.routing.exchanges)+len(b.routing.bindings) > 0 {
 		buf = b.routing.appendState(put(buf, noConnection))
 	}
-	return append(buf, 0) // no connection
+	return append(buf, 0, bits(b.mail != nil)) // no connection
 }
 
 // noConnection is the number of none, and stands before the exchanges.
@@ -62,8 +62,14 @@ func (b *Broker) appendQueue(buf []byte, q *queue) []byte {
 		buf = put(buf, uint64(q.owner))
 	}
 	if q.args.Has != 0 {
-		buf = put(buf, uint64(q.args.Has), uint64(q.args.Overflow), uint64(q.args.MaxLength), uint64(q.args.Expires), uint64(q.args.MessageTTL))
+		buf = put(buf, uint64(q.args.Has), uint64(q.args.Overflow), uint64(q.args.MaxPriority), uint64(q.args.MaxLength), uint64(q.args.Expires), uint64(q.args.MessageTTL))
 		buf = b.appendDeadline(buf, q.expires())
+		if q.wake != 0 {
+			buf = b.appendDeadline(buf, q.wake)
+		}
+	}
+	if q.dead != nil {
+		buf = putText(append(buf, bits(q.dead.keyed)), q.dead.exchange, q.dead.key)
 	}
 	buf = b.appendBacklog(buf, &q.ready)
 	if len(q.consumers) > 0 {
@@ -82,10 +88,24 @@ func (b *Broker) appendBacklog(buf []byte, l *backlog) []byte {
 		for i++; i < len(runs) && runs[i].alike(&r.message); i++ {
 			r.count += runs[i].count
 		}
-		buf = put(buf, r.count, r.id, uint64(r.mark))
-		buf = b.appendDeadline(buf, r.deadline)
+		buf = put(buf, r.count)
+		buf = b.appendMessage(buf, &r.message)
 	}
 	return append(buf, 0) // no message
+}
+
+func (b *Broker) appendMessage(buf []byte, m *message) []byte {
+	buf = put(buf, m.id, uint64(m.mark), uint64(m.priority))
+	return b.appendDeadline(b.appendLetter(buf, m.letter), m.deadline)
+}
+
+// appendLetter writes what a letter says: its number says nothing.
+func (b *Broker) appendLetter(buf []byte, number uint32) []byte {
+	if number == 0 {
+		return append(buf, 0)
+	}
+	l := &b.mail.letters[number]
+	return putText(append(buf, 1, l.priority), l.exchange, l.key, string(l.headers), l.deaths)
 }
 
 // appendConsumers writes those whose turn will come, or those who stand aside: how the two are
@@ -114,7 +134,7 @@ func (b *Broker) appendConnection(buf []byte, c *connection) []byte {
 	buf = put(buf, uint64(len(c.outbox)))
 	for _, d := range c.outbox {
 		buf = append(buf, bits(d.Redelivered, d.Cancelled))
-		buf = put(buf, uint64(d.Channel), d.Consumer, d.Tag, d.Message)
+		buf = b.appendLetter(put(buf, uint64(d.Channel), d.Consumer, d.Tag, d.Message), d.Letter)
 	}
 	return buf
 }
@@ -151,7 +171,7 @@ func (b *Broker) appendMessages(buf []byte, ch *channel) []byte {
 	buf = put(buf, uint64(len(ch.tx.publishes)))
 	for _, p := range ch.tx.publishes {
 		buf = put(buf, uint64(p.queue), uint64(p.flags), uint64(p.expiration), p.id, uint64(min(p.dest, firstOfName)))
-		buf = append(buf, bits(b.lost(&p)))
+		buf = b.appendLetter(append(buf, bits(b.lost(&p)), p.priority), p.letter)
 	}
 	return buf
 }
@@ -161,14 +181,13 @@ func (b *Broker) appendDelivered(buf []byte, d *delivered) []byte {
 	if d.queue == 0 {
 		return buf
 	}
-	buf = put(buf, d.id, uint64(d.mark), b.ahead(d))
-	return b.appendDeadline(buf, d.deadline)
+	return b.appendMessage(put(buf, b.ahead(d)), &d.message)
 }
 
-// ahead is how many messages of its queue, ready or not, are before a delivered one: what is left of
+// ahead is how many messages of its queue and priority, ready or not, are before a delivered one: what is left of
 // its position.
 func (b *Broker) ahead(d *delivered) uint64 {
-	n := b.queues[d.queue].ready.before(d.position)
+	n := b.queues[d.queue].ready.before(&d.message)
 	for i := range b.conns {
 		for k := range b.conns[i].channels {
 			ch := &b.conns[i].channels[k]
@@ -178,10 +197,12 @@ func (b *Broker) ahead(d *delivered) uint64 {
 	return n
 }
 
-func (l *backlog) before(position uint64) uint64 {
+func (l *backlog) before(m *message) uint64 {
 	n := uint64(0)
-	for i := l.head; i < len(l.runs) && l.runs[i].position < position; i++ {
-		n += min(l.runs[i].count, position-l.runs[i].position)
+	for _, r := range l.runs[l.head:] {
+		if r.priority == m.priority && r.position < m.position {
+			n += min(r.count, m.position-r.position)
+		}
 	}
 	return n
 }
@@ -189,7 +210,7 @@ func (l *backlog) before(position uint64) uint64 {
 func before(messages []delivered, d *delivered) uint64 {
 	n := uint64(0)
 	for i := range messages {
-		if o := &messages[i]; o.queue == d.queue && o.position < d.position {
+		if o := &messages[i]; o.queue == d.queue && o.priority == d.priority && o.position < d.position {
 			n++
 		}
 	}

@@ -17,6 +17,7 @@ func (b *Broker) Advance(ms int64) {
 		for id := range b.queues {
 			b.expire(amqp.Queue(id))
 		}
+		b.forwardDead()
 	}
 	b.now = to
 }
@@ -27,9 +28,7 @@ func (b *Broker) NextTimer() (int64, bool) {
 	for i := range b.queues {
 		if q := &b.queues[i]; q.exists {
 			next = min(next, q.expires())
-			if q.ready.depth > 0 {
-				next = min(next, q.ready.front().deadline)
-			}
+			next = min(next, q.due())
 		}
 	}
 	return next, next != never
@@ -42,9 +41,21 @@ func (b *Broker) expire(id amqp.Queue) {
 	case !q.exists:
 	case q.expires() <= b.now:
 		b.drop(id)
-	default:
-		q.ready.dropExpired(b.now)
+	case q.due() <= b.now:
+		q.wake = 0
+		b.dropExpired(q, id)
 	}
+}
+
+// due is when the first message expires, or the queue looks for that.
+func (q *queue) due() int64 {
+	switch {
+	case q.args.Has&amqp.HasMaxPriority != 0 && q.wake != 0:
+		return q.wake
+	case q.args.Has&amqp.HasMaxPriority != 0, q.ready.depth == 0:
+		return never
+	}
+	return q.ready.front().deadline
 }
 
 // expires is when a queue is deleted for not being used: x-expires after its last use, unless it has

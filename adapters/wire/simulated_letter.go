@@ -1,0 +1,60 @@
+package wire
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/sim/broker"
+)
+
+// message is a message as it is sent to clients: as it was published, or as a dead letter.
+func (s *Simulated) message(id uint64, letter uint32) *stored {
+	says := s.messages.get(id)
+	l, is := s.broker.Letter(letter)
+	if !is || len(l.Deaths) == 0 {
+		return says
+	}
+	content := *says.content
+	p := &content.Properties
+	p.Headers = deathHeaders(p.Headers, p.Expiration, l.Deaths)
+	p.Has = p.Has&^frame.HasExpiration | frame.HasHeaders
+	p.Expiration = ""
+	return &stored{content: &content, exchange: l.Exchange, key: l.Key}
+}
+
+// deathHeaders are the headers of a dead letter, by name, as RabbitMQ has them.
+func deathHeaders(headers frame.Table, expiration string, deaths []broker.Death) frame.Table {
+	values := maps.Collect(headers.All())
+	var all frame.Array
+	for _, d := range deaths {
+		all = all.With(deathTable(d, expiration))
+		if d.First {
+			values["x-first-death-exchange"], values["x-first-death-queue"], values["x-first-death-reason"] = d.Exchange, d.Queue, d.Reason.String()
+		}
+	}
+	values["x-death"] = all
+	return sorted(values)
+}
+
+// deathTable is one of the deaths in the header x-death. RabbitMQ sorts it by name where there was such a header.
+func deathTable(d broker.Death, expiration string) frame.Table {
+	t := frame.Table{}.With("count", int64(d.Count)).With("reason", d.Reason.String()).With("queue", d.Queue).
+		With("time", frame.Timestamp(d.At/1000)).With("exchange", d.Exchange).With("routing-keys", frame.Array{}.With(d.Key))
+	if d.First && expiration != "" {
+		t = t.With("original-expiration", expiration)
+	}
+	if d.First && d.Count == 1 {
+		return t
+	}
+	return sorted(maps.Collect(t.All()))
+}
+
+// sorted is a table by name.
+func sorted(values map[string]any) frame.Table {
+	t := frame.Table{}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		t = t.With(name, values[name])
+	}
+	return t
+}
