@@ -90,3 +90,24 @@ func TestSARIF(t *testing.T) {
 		t.Errorf("%s %v", b.String(), err)
 	}
 }
+
+// TestAnnotations: each finding is one line, whatever it says.
+func TestAnnotations(t *testing.T) {
+	r := sampleReport()
+	r.Required = r.Required.With(property.NoLeak)
+	r.Properties[property.HonestVerify].Violation.Detail = "100% wrong\r::error::x"
+	var b strings.Builder
+	if err := WriteAnnotations(&b, r, "adapters/my:adapter,1.py"); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	const at = "file=adapters/my%3Aadapter%2C1.py,line=1,title="
+	want := []string{
+		"::warning " + at + "linearizable%3A no answer::linearizable is undecided: 3 of 9,974 histories could not be decided",
+		"::error " + at + `honest-verify is violated::100%25 wrong\r::error::x (violated in 12 of 10,000 executions)%0Asee it: lockproof replay counterexamples/honest-verify.json`,
+		"::warning " + at + "no-leak%3A no answer::no-leak is required and was skipped: the target offers no destroy",
+	}
+	if strings.Join(lines, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s\nexpected\n%s", b.String(), strings.Join(want, "\n"))
+	}
+}

@@ -39,7 +39,7 @@ Exit codes: 0 all green, 1 something is red, 2 the check could not be made.`,
 	}
 	cmd.Flags().StringVar(&f.exec, "exec", "", "the `COMMAND` that starts a client, as a shell takes it")
 	cmd.Flags().StringVar(&f.lock, "lock-type", lock.Semaphore.String(), "the `TYPE` of lock: semaphore, mutex or persistent-mutex")
-	cmd.Flags().Var(namesValue{&f.names}, "names", "what it calls its queues, such as `A={name}-A-{n}`, B= and admin=; what is left out is learnt")
+	cmd.Flags().Var(namesValue{&f.names}, "names", "the `NAMES` of its queues, such as A={name}-A-{n}, B= and admin=; what is left out is learnt")
 	f.limit = adaptercheck.DefaultLimit
 	cmd.Flags().Var(span{&f.limit}, "limit", "how long a call may take")
 	return cmd

@@ -159,10 +159,10 @@ func (f *campaignRunFlags) run(c *cobra.Command, path string) error {
 // fit refuses flags that a plan has no use for.
 func (f *campaignRunFlags) fit(c *cobra.Command, plan *campaign.Plan) error {
 	if plan.Mutants != nil {
-		return given(c, "with mutants: there is a line for each, and nothing else; leave it out", "json", "junit", "summary", "sarif", "require", "out")
+		return given(c, "with mutants: there is a line for each, and nothing else; leave it out", "json", "junit", "summary", "sarif", "annotate", "require", "out")
 	}
 	if plan.Sample == nil {
-		return given(c, "with a table of configurations: it has verdicts for each; leave it out", "junit", "summary", "sarif", "require")
+		return given(c, "with a table of configurations: it has verdicts for each; leave it out", "junit", "summary", "sarif", "annotate", "require")
 	}
 	return f.demand(plan.Judged())
 }

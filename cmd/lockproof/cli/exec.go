@@ -25,7 +25,7 @@ func (f *execFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.exec, "exec", "", "judge the lock behind this `COMMAND`, run once for each client")
 	flags.StringVar(&f.lockType, "lock-type", "semaphore", "with --exec, the `TYPE` of lock: semaphore, mutex or persistent-mutex")
-	flags.Var(namesValue{&f.naming}, "names", "with --exec, what it calls its queues, such as `A={name}-A-{n}`, B= and admin=; what is left out is learnt")
+	flags.Var(namesValue{&f.naming}, "names", "with --exec, the `NAMES` of its queues, such as A={name}-A-{n}, B= and admin=; what is left out is learnt")
 	f.patience = 2 * time.Second
 	flags.Var(span{&f.patience}, "patience", "with --exec, how long a client may send nothing before the others go on without it")
 }

@@ -81,7 +81,7 @@ faults then, and, unless said otherwise, 2 clients, 1 slot and no administrator.
 	section(cmd, "Faults", "crashes", "drops", "channel-errors", "lost", "restarts", "late")
 	section(cmd, "How it is searched, and how far", "reduce", "workers", "depth", "memory", "storage", "array", "first", "simulate", "seed", "runs", "patience")
 	section(cmd, "Going on later", "checkpoint", "every", "resume")
-	section(cmd, "What is written", "out", "html", "json", "junit", "summary", "sarif")
+	section(cmd, "What is written", "out", "html", "json", "junit", "summary", "sarif", "annotate")
 	defaults(cmd, map[string]string{
 		"admins": "1; none with --exec", "slots": "2; 1 with --exec", "crashes": "1; any with --clients any, none with --exec",
 	})

@@ -37,7 +37,7 @@ type sort struct {
 // reporting are the flags of all commands that write a report.
 var reporting = map[string]use{
 	"json": {args: "--json"}, "junit": {args: "--junit DIR/j.xml"}, "html": {args: "--html DIR/h.html"},
-	"summary": {args: "--summary DIR/s.md"}, "sarif": {args: "--sarif DIR/s.sarif"},
+	"summary": {args: "--summary DIR/s.md"}, "sarif": {args: "--sarif DIR/s.sarif"}, "annotate": {args: "--annotate", same: true}, // it tells of findings: TestAction
 }
 
 const (
@@ -210,7 +210,7 @@ var sorts = map[string]sort{
 	"campaign run of a table": {base: "campaign run DIR/table.json --dir DIR/queue --out DIR/ce", report: true, flags: map[string]use{
 		"dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other"},
 		"require": {args: "--require no-leak", refused: "with a table"}, "junit": {args: "--junit DIR/j.xml", refused: "with a table"},
-		"summary": {args: "--summary DIR/s.md", refused: "with a table"}, "sarif": {args: "--sarif DIR/s.sarif", refused: "with a table"},
+		"summary": {args: "--summary DIR/s.md", refused: "with a table"}, "sarif": {args: "--sarif DIR/s.sarif", refused: "with a table"}, "annotate": {args: "--annotate", refused: "with a table"},
 		"queue": {args: "--queue nats://127.0.0.1:1", base: "campaign run DIR/table.json", refused: "no server answers"},
 		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
 		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
@@ -218,7 +218,7 @@ var sorts = map[string]sort{
 	"campaign run of mutants": {base: "campaign run DIR/mutants.json --dir DIR/queue", flags: map[string]use{
 		"dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other", refused: "with mutants"},
 		"require": {args: "--require no-leak", refused: "with mutants"}, "junit": {args: "--junit DIR/j.xml", refused: "with mutants"},
-		"json": {args: "--json", refused: "with mutants"}, "summary": {args: "--summary DIR/s.md", refused: "with mutants"}, "sarif": {args: "--sarif DIR/s.sarif", refused: "with mutants"}, "html": {args: "--html DIR/h.html"},
+		"json": {args: "--json", refused: "with mutants"}, "summary": {args: "--summary DIR/s.md", refused: "with mutants"}, "sarif": {args: "--sarif DIR/s.sarif", refused: "with mutants"}, "annotate": {args: "--annotate", refused: "with mutants"}, "html": {args: "--html DIR/h.html"},
 		"queue": {args: "--queue nats://127.0.0.1:1", base: "campaign run DIR/mutants.json", refused: "no server answers"},
 		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
 		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
@@ -229,7 +229,7 @@ var sorts = map[string]sort{
 		"creds": {args: "--creds DIR/x", refused: "no such file"}, "nkey": {args: "--nkey DIR/x", refused: "no such file"}, "tlscert": {args: "--tlscert DIR/x", refused: "without --tlskey"},
 		"tlskey": {args: "--tlskey DIR/x", refused: "without --tlscert"}, "tlsca": {args: "--tlsca DIR/x", refused: "no such file"},
 		"json": {args: "--json", refused: "no server answers"}, "junit": {args: "--junit DIR/j.xml", refused: "no server answers"}, "html": {args: "--html DIR/h.html", refused: "no server answers"},
-		"summary": {args: "--summary DIR/s.md", refused: "no server answers"}, "sarif": {args: "--sarif DIR/s.sarif", refused: "no server answers"},
+		"summary": {args: "--summary DIR/s.md", refused: "no server answers"}, "sarif": {args: "--sarif DIR/s.sarif", refused: "no server answers"}, "annotate": {args: "--annotate", refused: "no server answers"},
 	}},
 	"campaign work": {base: "campaign work --queue nats://127.0.0.1:1", flags: map[string]use{
 		"workers": {args: "--workers 0", refused: "expected a number"}, "queue": {args: "--queue nats://nowhere.invalid:1", refused: "nowhere.invalid"},
@@ -248,7 +248,8 @@ var sorts = map[string]sort{
 		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
 		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
 	}},
-	"list": {base: "list properties"}, "version": {base: "version"},
+	"list": {base: "list properties"}, "init": {base: "init python DIR/new", flags: map[string]use{"ci": {args: "--ci gitlab"}}},
+	"version": {base: "version"},
 	"broker": {base: "broker", flags: map[string]use{ // it runs until it is interrupted: TestBroker
 		"listen": {args: "--listen nowhere", refused: "nowhere"}, "listen-anywhere": {args: "--listen-anywhere --listen nowhere", refused: "nowhere"},
 		"refuse-transient": {args: "--refuse-transient --listen nowhere", refused: "nowhere"}, "multiple-confirms": {args: "--multiple-confirms --listen nowhere", refused: "nowhere"},
@@ -300,7 +301,7 @@ func (s *sort) run(t *testing.T) {
 	}
 	command := commandOf(t, s.base)
 	command.Flags().VisitAll(func(flag *pflag.Flag) {
-		if _, there := uses[flag.Name]; !there && flag.Name != "help" {
+		if _, there := uses[flag.Name]; !there && flag.Name != "help" && flag.Name != "config" { // TestConfig
 			t.Errorf("nothing is said of --%s", flag.Name)
 		}
 	})

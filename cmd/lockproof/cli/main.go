@@ -154,6 +154,6 @@ says how.`,
 	root.SetFlagErrorFunc(unknownFlag)
 	root.SetVersionTemplate("lockproof {{.Version}}\n")
 	arrange(root)
-	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), checkCommand(), mutantsCommand(), campaignCommand(), listCommand(), brokerCommand(), adapterCheckCommand(), versionCommand())
+	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), checkCommand(), mutantsCommand(), campaignCommand(), listCommand(), brokerCommand(), adapterCheckCommand(), initCommand(), versionCommand())
 	return root
 }

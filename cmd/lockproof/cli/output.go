@@ -28,6 +28,7 @@ type outputFlags struct {
 	html    string
 	summary string
 	sarif   string
+	notes   bool
 	out     string
 	// command is whose flags these are.
 	command *cobra.Command
@@ -50,6 +51,7 @@ func (f *outputFlags) registerReport(cmd *cobra.Command) {
 	flags.StringVar(&f.html, "html", "", "write the report, diagrams and histories as one HTML `FILE`")
 	flags.StringVar(&f.summary, "summary", "", "append the report as Markdown to a `FILE`, such as the page of a job: \"$GITHUB_STEP_SUMMARY\"")
 	flags.StringVar(&f.sarif, "sarif", "", "write the findings as SARIF to a `FILE`, located in the first file that --exec names")
+	flags.BoolVar(&f.notes, "annotate", false, "print findings also as commands that GitHub shows at the top of a job")
 	flags.Var(orAll{&f.require}, "require", "a run in which one of these properties is not judged is inconclusive; or all")
 }
 
@@ -85,6 +87,9 @@ func (f *outputFlags) write(c *cobra.Command, res *engine.Result, also ...error)
 	res.Report.Required, res.Report.Command, res.Report.At = f.required, commandLine(), time.Now()
 	unsaved := f.save(res)
 	unprinted := f.print(c.OutOrStdout(), res.Report)
+	if f.notes {
+		unprinted = all(unprinted, report.WriteAnnotations(c.OutOrStdout(), res.Report, f.source()))
+	}
 	return all(append(also, ended(res.Report), unsaved, unprinted, f.files(res))...)
 }
 

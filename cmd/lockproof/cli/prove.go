@@ -84,7 +84,7 @@ for each scenario, unless a flag says it.`,
 	section(cmd, "Where", "on", "broker", "stress")
 	section(cmd, "Which executions, and how many", "scenarios", "seed", "strategy", "depth", "time", "first", "workers", "patience")
 	section(cmd, "What happens in each", "clients", "admins", "slots", "start", "rounds", "crashes", "restarts")
-	section(cmd, "What is written", "out", "html", "json", "junit", "summary", "sarif")
+	section(cmd, "What is written", "out", "html", "json", "junit", "summary", "sarif", "annotate")
 	completeNames(cmd)
 	return cmd
 }

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+//go:embed start
+var start embed.FS
+
+// language is one that a starting adapter is written in.
+type language struct {
+	name    string
+	command string   // starts the adapter
+	setup   string   // installs in CI what it takes
+	files   []string // of the adapter, under start; .txt is taken off
+	next    string   // to be typed before the first run
+}
+
+var languages = []language{
+	{"python", "python3 lockproof/adapter.py", "pip install pika", []string{"adapter.py"}, "pip install pika"},
+	{"node", "node lockproof/adapter.js", "npm install --no-save amqplib", []string{"adapter.js"}, "npm install --no-save amqplib"},
+	{"go", "lockproof/adapter", "(cd lockproof && go mod tidy && go build -o adapter .)", []string{"adapter.go.txt", "go.mod.txt"}, "(cd lockproof && go mod tidy && go build -o adapter .)"},
+}
+
+// services are those whose CI file can be written, and where.
+var services = map[string]string{"github": ".github/workflows/lockproof.yml", "gitlab": "lockproof/gitlab-ci.yml"}
+
+func initCommand() *cobra.Command {
+	var names []string
+	for _, l := range languages {
+		names = append(names, l.name)
+	}
+	ci := "github"
+	cmd := &cobra.Command{
+		Use:   "init " + strings.Join(names, "|") + " [DIRECTORY]",
+		Short: "write a starting adapter for your lock, and the file for CI",
+		Long: `Writes into a project what judging its lock begins with: lockproof/adapter.*, which stands
+between lockproof and your library and has a small mutex in its place; .lockproof.yaml, with
+which lockproof adapter-check and lockproof prove need no flags; and a file for CI. The
+adapter works as it is: replace the lock in it by yours.
+
+Nothing that is there already is written over.`,
+		Example: `  lockproof init python
+  lockproof init go ../my-locks --ci gitlab`,
+		GroupID: "judge", ValidArgs: names, Args: cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			i := slices.Index(names, args[0])
+			if i < 0 {
+				return fmt.Errorf("%q: expected one of %s%s", args[0], strings.Join(names, ", "), didYouMean(args[0], names))
+			}
+			return begin(c, languages[i], first(args[1:]), ci)
+		},
+	}
+	cmd.Flags().StringVar(&ci, "ci", ci, "the `SERVICE` whose file is written: github, gitlab or none")
+	return cmd
+}
+
+// begin writes the files of a project's beginning, all or none.
+func begin(c *cobra.Command, l language, dir, ci string) error {
+	files := make(map[string]string)
+	for _, name := range l.files {
+		files["lockproof/"+strings.TrimSuffix(name, ".txt")] = l.name + "/" + name
+	}
+	files[configFile] = "lockproof.yaml"
+	if path, known := services[ci]; known {
+		files[path] = "ci/" + ci + ".yml"
+	} else if ci != "none" {
+		return fmt.Errorf("--ci %q: expected github, gitlab or none", ci)
+	}
+	var written []string
+	for to := range files {
+		written = append(written, to)
+		_, err := os.Lstat(filepath.Join(dir, to))
+		if err == nil {
+			err = errors.New("it is there already; name another directory, or move it")
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w", filepath.Join(dir, to), err)
+		}
+	}
+	slices.Sort(written)
+	for _, to := range written {
+		data, err := start.ReadFile("start/" + files[to])
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(dir, to)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(strings.NewReplacer("COMMAND", l.command, "SETUP", l.setup).Replace(string(data))), 0o644); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.OutOrStdout(), "wrote", path)
+	}
+	fmt.Fprintf(c.OutOrStdout(), "\nNext, in %s:\n\n    %s\n    lockproof adapter-check\n    lockproof prove\n", filepath.Clean(dir), l.next)
+	return nil
+}
