@@ -23,10 +23,11 @@ const factsFile = "testdata/facts.txt"
 
 // fact is one transcript of the file.
 type fact struct {
-	title string
-	like  string // the version for which it holds, in parentheses at the end of the title; "" is all
-	names amqp.Names
-	steps []expectation
+	title   string
+	like    string // the version for which it holds, in parentheses at the end of the title; "" is all
+	names   amqp.Names
+	timeout int64 // consumer_timeout, in milliseconds; 0 is what the broker has
+	steps   []expectation
 }
 
 // expectation is a step and what it comes to.
@@ -44,7 +45,9 @@ func TestFacts(t *testing.T) {
 			t.Run(f.title, func(t *testing.T) {
 				for _, version := range versions {
 					if f.about(version) {
-						f.compare(t, f.play(newSimulated(&f.names, broker.Like(version))))
+						opts := broker.Like(version)
+						opts.ConsumerTimeout = f.timeout
+						f.compare(t, f.play(newSimulated(&f.names, opts)))
 					}
 				}
 			})
@@ -52,7 +55,7 @@ func TestFacts(t *testing.T) {
 	})
 	t.Run("real", func(t *testing.T) {
 		b := rabbitmqtest.Shared(t)
-		facts := slices.DeleteFunc(readFacts(t), func(f *fact) bool { return f.restarts() || !f.about(b.Version) })
+		facts := slices.DeleteFunc(readFacts(t), func(f *fact) bool { return f.restarts() || f.timeout > 0 || !f.about(b.Version) })
 		expectFacts(t, facts, playAll(t, facts, &rabbitmq.Broker{URL: b.URL}))
 	})
 	t.Run("restarted", func(t *testing.T) {
@@ -65,7 +68,18 @@ func TestFacts(t *testing.T) {
 			expectFacts(t, []*fact{f}, playAll(t, []*fact{f}, b))
 		}
 	})
+	t.Run("late", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("starting a RabbitMQ takes a while, and so does waiting for acknowledgements")
+		}
+		facts := slices.DeleteFunc(readFacts(t), func(f *fact) bool { return f.timeout == 0 })
+		b := rabbitmqtest.Configured(t, "[{rabbit, [{consumer_timeout, 3000}, {channel_tick_interval, 1000}]}].\n")
+		expectFacts(t, facts, playAll(t, facts, b))
+	})
 }
+
+// consumerTimeout marks the facts of a broker whose consumer_timeout is three seconds.
+const consumerTimeout = "(consumer_timeout 3000)"
 
 // versions are those that the simulated broker can be like, as far as facts were measured.
 var versions = []string{"RabbitMQ 3.10", "RabbitMQ 4.0"}
@@ -221,6 +235,9 @@ func readFacts(t *testing.T) []*fact {
 			f := &fact{title: title}
 			if i := strings.LastIndex(title, "(RabbitMQ "); i >= 0 {
 				f.like = strings.Trim(title[i:], "()")
+			}
+			if strings.HasSuffix(title, consumerTimeout) {
+				f.timeout = 3000
 			}
 			facts = append(facts, f)
 		case line == "", strings.HasPrefix(line, "#"):

@@ -24,6 +24,7 @@ const (
 // and stay).
 type node struct {
 	programs programs
+	advanced string // its advanced.config; empty is none
 	dir      string
 	ports    ports
 	console  *os.File // what the programs print
@@ -49,7 +50,7 @@ func StartNode(ctx context.Context, o Options) (_ *Broker, err error) {
 	}()
 	o.logf("starting a private RabbitMQ with %s", programs.server)
 
-	n := &node{programs: programs}
+	n := &node{programs: programs, advanced: o.Advanced}
 	defer func() {
 		if err != nil {
 			_ = n.stop()

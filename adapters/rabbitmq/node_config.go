@@ -16,6 +16,9 @@ func (n *node) configure() error {
 			"disk_free_limit.absolute = 1MB\n", // or a full disk would block publishers, silently
 		"enabled_plugins": "[].\n", // none: it starts faster, and opens no other port
 	}
+	if n.advanced != "" {
+		files["advanced.config"] = n.advanced
+	}
 	for name, text := range files {
 		if err := os.WriteFile(n.path(name), []byte(text), 0o600); err != nil {
 			return err

@@ -30,6 +30,9 @@ type Options struct {
 	// Restarts says that the broker will be restarted: one that is merely found is passed over.
 	Restarts bool
 
+	// Advanced is an advanced.config for a node of our own, in Erlang's terms.
+	Advanced string
+
 	// Log is told what is being started and why something was passed over, one line a call. Nil
 	// means nobody is told.
 	Log func(string)

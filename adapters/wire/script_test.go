@@ -10,6 +10,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/adapters/wire"
 	. "github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/sim/broker"
 )
 
 // step is something that one of several clients does.
@@ -110,8 +111,9 @@ func answers(id ID) []ID {
 // TestScripts: what clients see of the simulated broker is what they see of a real one, code by code and
 // text by text; and through the proxy nothing is changed.
 func TestScripts(t *testing.T) {
-	simulated := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{})})
-	real := hostOf(t, rabbitmqtest.URL(t))
+	b := rabbitmqtest.Shared(t)
+	simulated := serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{Broker: broker.Like(b.Version)})})
+	real := hostOf(t, b.URL)
 	proxy := serve(t, wire.Config{Backend: &wire.Proxy{Address: real}})
 	run := time.Now().UnixNano()
 	for i, s := range scripts {

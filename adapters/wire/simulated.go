@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -19,6 +20,9 @@ type SimulatedOptions struct {
 	Heartbeat time.Duration
 	// Users are passwords by name; nil means guest with the password guest.
 	Users map[string]string
+	// ConsumerTimeout is how long a channel may have a message without acknowledging it, by the broker's clock; 0 means
+	// RabbitMQ's half an hour, below 0 for ever.
+	ConsumerTimeout time.Duration
 	// MaxMessages is how many bytes of messages the broker keeps; 0 means 1 GiB. Publishing more closes
 	// the connection with 506.
 	MaxMessages int
@@ -55,6 +59,10 @@ func NewSimulated(opts SimulatedOptions) *Simulated {
 	if opts.Users == nil {
 		opts.Users = map[string]string{"guest": "guest"}
 	}
+	if opts.ConsumerTimeout == 0 {
+		opts.ConsumerTimeout = 30 * time.Minute
+	}
+	opts.Broker.ConsumerTimeout = max(opts.ConsumerTimeout, 0).Milliseconds()
 	if opts.MaxMessages == 0 {
 		opts.MaxMessages = 1 << 30
 	}
@@ -79,7 +87,7 @@ func (s *Simulated) do(what func()) {
 	s.mu.Lock()
 	clock := s.clock
 	if clock != nil {
-		s.broker.Advance(clock.since(s.broker.Now()))
+		s.advance(clock.since(s.broker.Now()))
 	}
 	what()
 	s.tell()
@@ -107,7 +115,32 @@ func (s *Simulated) tell() {
 }
 
 // Advance lets virtual milliseconds pass.
-func (s *Simulated) Advance(ms int64) { s.do(func() { s.broker.Advance(ms) }) }
+func (s *Simulated) Advance(ms int64) { s.do(func() { s.advance(ms) }) }
+
+// advance lets time pass in the model, and tells clients whose channels were closed for it.
+func (s *Simulated) advance(ms int64) {
+	before := s.broker.Late()
+	s.broker.Advance(ms)
+	if s.broker.Late() == before {
+		return
+	}
+	for _, x := range s.sessions {
+		if x != nil {
+			x.closeLate()
+		}
+	}
+}
+
+// closeLate tells a client of channels that were closed for acknowledging too late.
+func (x *simSession) closeLate() {
+	for _, number := range slices.Sorted(maps.Keys(x.channels)) {
+		ch := x.channels[number]
+		if ch.closing == 0 && x.s.broker.Broken(x.conn, number) != 0 {
+			x.closeChannel(ch, refusef(frame.PreconditionFailed, "delivery acknowledgement on channel %d timed out. "+
+				"Timeout value used: %d ms. This timeout value can be configured, see consumers doc guide to learn more", number, x.s.opts.Broker.ConsumerTimeout))
+		}
+	}
+}
 
 // View shows the broker, and how to find a queue in it by its name, 0 where there is none of it.
 func (s *Simulated) View(look func(b *broker.Broker, queue func(name string) amqp.Queue)) {

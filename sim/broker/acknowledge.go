@@ -12,6 +12,7 @@ import (
 type delivered struct {
 	message
 	tag   uint64
+	since int64      // when it was delivered
 	taker uint64     // the consumer's number plus 1, or byGet
 	queue amqp.Queue // 0 once the queue is deleted
 	how   settlement // what its transaction will do with it

@@ -16,6 +16,10 @@ type Options struct {
 	// consumers, and a message that is published meanwhile overtakes them; where it has to be acknowledged, the queue
 	// ends instead, and comes back with its persistent messages.
 	SuccessorServed bool
+	// ConsumerTimeout is how many milliseconds a channel may have a message without acknowledging it (consumer_timeout):
+	// then the broker closes the channel, with 406. RabbitMQ looks once a minute unless it is told otherwise; here it is
+	// at once. 0 is for ever, and half an hour what RabbitMQ has since 3.8.17.
+	ConsumerTimeout int64
 }
 
 // Broker is one broker node. It is not safe for concurrent use.
@@ -27,6 +31,7 @@ type Broker struct {
 	conns   []connection // by Conn-1
 	mail    *mail        // nil until a queue has dead letters
 	routing *routing     // nil until a client declares an exchange or binds something
+	late    int          // how many channels were closed for ConsumerTimeout
 	gone    []uint32     // by amqp.Queue, where RoutedAtPublish: how many queues of that name were deleted
 }
 
@@ -51,7 +56,7 @@ func (b *Broker) Reset() {
 	if b.routing != nil {
 		b.routing.reset()
 	}
-	b.mail = nil
+	b.mail, b.late = nil, 0
 }
 
 // Apply answers one command on a channel of a connection.

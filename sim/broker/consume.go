@@ -172,7 +172,7 @@ func (b *Broker) hand(q *queue, id amqp.Queue, ch *channel, taker uint64, noAck 
 	b.dropExpired(q, id)
 	ch.tag++
 	if !noAck {
-		ch.unacked = append(ch.unacked, delivered{tag: ch.tag, queue: id, taker: taker, message: m})
+		ch.unacked = append(ch.unacked, delivered{tag: ch.tag, since: b.now, queue: id, taker: taker, message: m})
 		q.unacked++
 	}
 	return m

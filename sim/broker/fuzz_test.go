@@ -87,7 +87,7 @@ func FuzzApply(f *testing.F) {
 		f.Add(append(randomOps(rand.New(random), 40), 0))
 	}
 	f.Fuzz(func(t *testing.T, ops []byte) {
-		b, twin := fuzzed(Options{RoutedAtPublish: len(ops)%2 == 1, SuccessorServed: len(ops)%4 > 1}), new(Broker)
+		b, twin := fuzzed(Options{RoutedAtPublish: len(ops)%2 == 1, SuccessorServed: len(ops)%4 > 1, ConsumerTimeout: int64(len(ops) % 3 * 4)}), new(Broker)
 		for len(ops) >= opSize {
 			op := [opSize]byte(ops)
 			ops = ops[opSize:]
@@ -201,7 +201,7 @@ func (q *queue) expectServed(t *testing.T, id, depth int) {
 
 // Brokers whose states are the same bytes answer alike for ever after, however they got there.
 func TestEqualStatesAnswerAlike(t *testing.T) {
-	for _, opts := range []Options{{}, {RoutedAtPublish: true}} {
+	for _, opts := range []Options{{}, {RoutedAtPublish: true}, {ConsumerTimeout: 5}} {
 		expectAlike(t, opts)
 	}
 }

@@ -178,6 +178,9 @@ func (b *Broker) appendMessages(buf []byte, ch *channel) []byte {
 
 func (b *Broker) appendDelivered(buf []byte, d *delivered) []byte {
 	buf = put(buf, d.tag, uint64(d.queue), d.taker)
+	if b.opts.ConsumerTimeout > 0 {
+		buf = b.appendDeadline(buf, d.since+b.opts.ConsumerTimeout)
+	}
 	if d.queue == 0 {
 		return buf
 	}

@@ -5,7 +5,8 @@ import "github.com/lockproof/lockproof/model/amqp"
 // Now is the virtual time in milliseconds. It begins at 0 and moves by [Broker.Advance] only.
 func (b *Broker) Now() int64 { return b.now }
 
-// Advance lets time pass: messages expire (x-message-ttl, expiration) and queues do (x-expires).
+// Advance lets time pass: messages expire (x-message-ttl, expiration) and queues do (x-expires), and channels are closed
+// that acknowledge too late (consumer_timeout).
 func (b *Broker) Advance(ms int64) {
 	to := b.now + ms
 	for {
@@ -16,6 +17,9 @@ func (b *Broker) Advance(ms int64) {
 		b.now = next
 		for id := range b.queues {
 			b.expire(amqp.Queue(id))
+		}
+		if b.opts.ConsumerTimeout > 0 {
+			b.closeLate()
 		}
 		b.forwardDead()
 	}
@@ -31,8 +35,41 @@ func (b *Broker) NextTimer() (int64, bool) {
 			next = min(next, q.due())
 		}
 	}
+	if b.opts.ConsumerTimeout > 0 {
+		next = min(next, b.nextLate())
+	}
 	return next, next != never
 }
+
+// nextLate is when the next channel is closed for acknowledging too late.
+func (b *Broker) nextLate() int64 {
+	next := int64(never)
+	for i := range b.conns {
+		for n := range b.conns[i].channels {
+			if ch := &b.conns[i].channels[n]; len(ch.unacked) > 0 {
+				next = min(next, ch.unacked[0].since+b.opts.ConsumerTimeout)
+			}
+		}
+	}
+	return next
+}
+
+// closeLate closes channels that acknowledge too late. It does not matter how they came by the message (BACKEND-FACTS
+// C15).
+func (b *Broker) closeLate() {
+	for i := range b.conns {
+		for n := range b.conns[i].channels {
+			ch := &b.conns[i].channels[n]
+			if len(ch.unacked) > 0 && ch.unacked[0].since+b.opts.ConsumerTimeout <= b.now {
+				b.endChannel(at{Conn(i + 1), uint16(n)}, broken, amqp.PreconditionFailed)
+				b.late++
+			}
+		}
+	}
+}
+
+// Late is how many channels were closed for acknowledging too late.
+func (b *Broker) Late() int { return b.late }
 
 // expire does what is due to a queue now.
 func (b *Broker) expire(id amqp.Queue) {

@@ -42,9 +42,15 @@ func Shared(t testing.TB) *rabbitmq.Broker {
 // may be restarted. It is stopped at the end of the test.
 func Private(t testing.TB) *rabbitmq.Broker {
 	t.Helper()
+	return Configured(t, "")
+}
+
+// Configured is [Private] with an advanced.config.
+func Configured(t testing.TB, advanced string) *rabbitmq.Broker {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
 	defer cancel()
-	b, err := rabbitmq.StartNode(ctx, rabbitmq.Options{Log: func(line string) { t.Log(line) }})
+	b, err := rabbitmq.StartNode(ctx, rabbitmq.Options{Advanced: advanced, Log: func(line string) { t.Log(line) }})
 	if err != nil {
 		unavailable(t, err)
 	}

@@ -1,0 +1,33 @@
+package wire_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	. "github.com/lockproof/lockproof/adapters/wire/frame"
+)
+
+// A client that acknowledges too late, by the broker's clock, is told so, and the message is the next one's.
+func TestLateAcknowledgement(t *testing.T) {
+	simulated := wire.NewSimulated(wire.SimulatedOptions{ConsumerTimeout: 3 * time.Second})
+	address := serve(t, wire.Config{Backend: simulated}).Addr().String()
+	p := dial(t, address)
+	p.login().send(1, &ChannelOpen{}, &QueueDeclare{Queue: "q"}, &BasicConsume{Queue: "q", ConsumerTag: "c"})
+	p.expect(BasicConsumeOkID)
+	p.publish(1, &BasicPublish{RoutingKey: "q"}, &Content{})
+	p.expect(BasicDeliverID)
+	simulated.Advance(2999)
+	p.send(1, &BasicQos{})
+	p.expect(BasicQosOkID)
+	simulated.Advance(1)
+	said := strings.Join(p.until(1, ChannelCloseID), "\n")
+	const want = "PRECONDITION_FAILED - delivery acknowledgement on channel 1 timed out. Timeout value used: 3000 ms. " +
+		"This timeout value can be configured, see consumers doc guide to learn more"
+	if !strings.Contains(said, want) {
+		t.Errorf("got %s, want %s", said, want)
+	}
+	p.send(2, &ChannelOpen{}, &BasicGet{Queue: "q"})
+	p.expect(BasicGetOkID)
+}
