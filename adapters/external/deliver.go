@@ -31,6 +31,10 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 	if id := cmd.Method.ID(); broken && (id == frame.ChannelOpenID || id == frame.ChannelCloseID) { // it is closed as it is
 		l.broken, broken = 0, false
 	}
+	closing := l.closing != 0 && l.closing == cmd.Channel // what is sent there is not answered
+	if id := cmd.Method.ID(); closing && (id == frame.ChannelOpenID || id == frame.ChannelCloseID) {
+		l.closing, closing = 0, false
+	}
 	if r.shared {
 		p.current = l
 	}
@@ -54,6 +58,12 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 		cmd.Discard()
 		r.cutOff(l)
 		r.record.exchange(cmd, model, amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced})
+		return l
+	case closing:
+		cmd.Discard()
+		reply := amqp.Reply{Kind: amqp.ChannelClosed, Code: amqp.InternalError}
+		r.record.exchange(cmd, model, reply)
+		r.told(c, l, cmd, model, reply)
 		return l
 	case broken:
 		l.broken = 0

@@ -180,10 +180,15 @@ func (r *run) which(a scenario.Action) scenario.Action {
 }
 
 // breakChannel has the broker close a channel of the client's, which finds out when it next uses it: the
-// one that its first command at the gate is on, or else the one that it opened last.
+// one that its first command at the gate is on, or else the one by which it holds something, or that it opened last.
 func (r *run) breakChannel(c uint8) {
 	p := &r.clients[c-1]
 	cmd := p.first()
+	if l := p.grant; !p.busy && p.held > 0 && p.grantedBy > 0 && r.has(l) { // what it holds goes with that channel
+		p.dirty, p.harmed = true, true
+		r.closeIdle(p, l, p.grantedBy)
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p.dirty, p.harmed = true, true

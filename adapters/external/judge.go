@@ -120,7 +120,8 @@ func (r *run) loosen(h *history.History) {
 }
 
 // crowded takes nothing for full whose acquire may have been in another's way: one that was under way and got
-// nothing either; or any, where the broker refused what it claimed.
+// nothing either; an administrator, who may have what it is about to take away; or any, where the broker refused what it
+// claimed.
 func (r *record) crowded() {
 	type attempt struct {
 		client        int32
@@ -132,7 +133,7 @@ func (r *record) crowded() {
 	for i := range r.events {
 		e := &r.events[i]
 		switch {
-		case e.Process == history.Nemesis || e.F.Op() != lock.Acquire:
+		case e.Process == history.Nemesis || e.F.Op() != lock.Acquire && !e.F.Op().Administrative():
 		case e.Type == history.Invoke:
 			under[e.Process] = len(all)
 			all = append(all, attempt{client: e.Process, inv: i, ret: len(r.events)})

@@ -16,6 +16,7 @@ type evidence struct {
 	stay     []string // those that do not go
 	messages []string // queues of which a message is taken
 	gone     []string // queues of which a message is gone: taken and acknowledged at once
+	still    []string // queues that are consumed, and still are when it is released
 	consumed []string // queues that are consumed
 	made     []string // other queues that come with it
 }
@@ -50,6 +51,8 @@ func (u *use) evidence() (e evidence) {
 			e.messages = append(e.messages, name)
 		case q.consumers > b.consumers && a.consumers < q.consumers && !q.owned:
 			e.consumed = append(e.consumed, name)
+		case q.consumers > b.consumers && !q.owned:
+			e.still = append(e.still, name)
 		case after && len(q.taken) == len(a.taken) && len(a.ready) == len(q.ready)+1:
 			e.gone = append(e.gone, name)
 		case !before:
@@ -98,6 +101,8 @@ func (p *probe) design(kind lock.Kind, given Naming) design {
 	consumed := all(func(e evidence) []string { return e.consumed })
 	gone := all(func(e evidence) []string { return e.gone })
 	made := all(func(e evidence) []string { return e.made })
+	stay := all(func(e evidence) []string { return e.stay })
+	still := all(func(e evidence) []string { return e.still })
 	switch {
 	case owned != nil && messages != nil:
 		d.why = "both an exclusive queue and a message of another queue come with acquiring it and go with releasing it"
@@ -111,6 +116,10 @@ func (p *probe) design(kind lock.Kind, given Naming) design {
 		p.byConsumer(&d, kind, given, consumed)
 	case gone != nil && p.takes != "":
 		p.byMessage(&d, kind, given, gone)
+	case stay != nil && kind != lock.Mutex: // as many queues as there are slots can hardly be for something else
+		p.byQueue(&d, kind, given, stay)
+	case still != nil && kind != lock.Mutex:
+		p.byConsumer(&d, kind, given, still)
 	case made != nil && kind != lock.Mutex:
 		p.byQueue(&d, kind, given, made)
 	case p.takes != "":
@@ -363,6 +372,15 @@ func (n numbering) of(c *frame.Content) int {
 // longestNumbered is how much of a message's end is looked through for its number.
 const longestNumbered = 256
 
+// took reports whether a message of a queue that has the slot's number is taken while the slot is held.
+func (u *use) took(queue string, where numbering) bool {
+	has := func(messages [][]int) bool {
+		return slices.ContainsFunc(messages, func(m []int) bool { return m[where] == u.slot })
+	}
+	during := u.during[queue]
+	return has(during.taken) || has(u.after[queue].ready) && !has(during.ready)
+}
+
 // numbering finds where the messages of a queue have the numbers of slots.
 func (p *probe) numbering(a Pattern) numbering {
 	for where := inBody; where < numberings; where++ {
@@ -378,8 +396,7 @@ func (p *probe) numbering(a Pattern) numbering {
 			}
 		}
 		for _, u := range p.uses {
-			taken := u.during[a.queue(u.lock, u.slot)].taken
-			fits = fits && slices.ContainsFunc(taken, func(m []int) bool { return m[where] == u.slot })
+			fits = fits && u.took(a.queue(u.lock, u.slot), where)
 		}
 		if fits {
 			return where

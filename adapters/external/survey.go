@@ -3,6 +3,7 @@ package external
 import (
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 )
@@ -137,7 +138,19 @@ func (r *run) surplus(v wire.Sight, q amqp.Queue) string {
 func (r *run) channelGone(p *clientState, l *connection, channel uint16) {
 	granted := p.held > 0 && p.grant == l && p.grantedBy == channel
 	p.stale = p.stale || granted
+	p.shifted, p.troubled = true, true
 	r.monitor.ChannelGone(uint8(p.number), granted)
+}
+
+// closeIdle closes the channel by which an idle client holds something: it is told of that before it is answered
+// anything else.
+func (r *run) closeIdle(p *clientState, l *connection, channel uint16) {
+	if r.broker.CloseChannel(l.conn, channel, softError) {
+		l.closing = channel
+		r.channelGone(p, l, channel)
+		r.event(history.Gone, l.process)
+		r.changed(0)
+	}
 }
 
 // moves reports whether a command may change who has messages of a queue, or consumes it.

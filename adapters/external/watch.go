@@ -28,6 +28,9 @@ func (r *run) watch() {
 	r.monitor.Checks = r.config.Checks
 	r.monitor.Reset(r.config.Kind, &o, len(r.clients), r.truth[:len(r.sc.Locks)])
 	r.monitor.Unbound()
+	if r.design.channels() {
+		r.monitor.Drains()
+	}
 }
 
 // model is a command in the model's terms, with the names of traces.

@@ -31,6 +31,7 @@ type Monitor struct {
 	polls   uint16
 	shared  bool
 	unbound bool // those are not known
+	drains  bool // who takes slots away waits for their holders
 	n       uint8
 	ended   uint8 // the owners whose connections have ended at this moment
 	now     int64
@@ -195,6 +196,9 @@ func (m *Monitor) BeginsWithHoles(l uint8) { m.locks[l].start = m.locks[l].truth
 // Unbound says that the options which bound the attempts of operations are not known: how often one tries
 // is not judged, and giving up is not until somebody was in the way.
 func (m *Monitor) Unbound() { m.unbound = true }
+
+// Drains says that slots are taken away from nobody: an administrator may fail because somebody holds one.
+func (m *Monitor) Drains() { m.drains = true }
 
 // violate records a violation.
 func (m *Monitor) violate(p property.Property, client, other, slot uint8, detail string) {

@@ -10,7 +10,7 @@ import (
 func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 	w := &m.clients[c-1]
 	if r.Outcome != lock.Done && !answers[r.Reason] || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
-		m.require(property.Progress, w.troubled || w.hindered(r), c, 0, 0, "the operation fails though nothing went wrong")
+		m.require(property.Progress, w.troubled || m.hindered(w, r), c, 0, 0, "the operation fails though nothing went wrong")
 	}
 	switch w.op {
 	case lock.Acquire:
@@ -46,8 +46,12 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 	m.leaks(c, w)
 }
 
-// hindered reports whether an acquire that says no more than that it failed may have met somebody else.
-func (w *watch) hindered(r lock.Result) bool {
+// hindered reports whether an acquire that says no more than that it failed may have met somebody else, or an
+// administrator somebody who holds what it was to take away.
+func (m *Monitor) hindered(w *watch, r lock.Result) bool {
+	if m.drains && w.op.Administrative() {
+		return w.waited || w.existed&w.busy != 0
+	}
 	return w.op == lock.Acquire && r.Reason == lock.NoReason && (w.refused > 0 || w.existed == 0 || w.existed&w.busy != 0)
 }
 
@@ -148,7 +152,7 @@ func (m *Monitor) administrationEnded(c uint8, w *watch, r lock.Result) {
 	switch r.Outcome {
 	case lock.Failed:
 		if r.Reason == lock.Busy {
-			m.require(property.Progress, w.waited, c, 0, 0, "busy though nobody is administering")
+			m.require(property.Progress, w.waited || m.hindered(w, r), c, 0, 0, "busy though nobody is administering")
 			m.require(property.Progress, w.asked > uint16(m.tries) || w.refused > m.tries || m.unbound, c, 0, 0, "busy before the last permitted attempt")
 		}
 		m.confirm(w.grown == 0 && w.shrunk == 0)

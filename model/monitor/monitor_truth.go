@@ -216,7 +216,14 @@ func (m *Monitor) Crash(c uint8) {
 		m.confirm(m.within(w))
 		m.locks[w.lock].expected = -1
 	}
-	w.alive, w.left, w.believed, w.op, w.working, w.since = false, w.believed, 0, lock.NoOp, false, 0
+	left := w.believed
+	switch {
+	case m.drains && w.op == lock.Release: // what it was about to give back
+		left = w.arg
+	case m.drains && w.op == lock.Acquire && w.granted != 0: // what it was about to be told of
+		left = firstSlot(w.granted)
+	}
+	w.alive, w.left, w.believed, w.op, w.working, w.since = false, left, 0, lock.NoOp, false, 0
 }
 
 // Gone is a connection that ended, as the broker saw: the one under which client c was granted what
@@ -238,7 +245,7 @@ func (m *Monitor) ChannelGone(c uint8, granted bool) {
 	w := &m.clients[c-1]
 	m.ended |= 1 << (m.owner(c) - 1)
 	w.connected = w.connected && !granted
-	w.troubled = true
+	w.dropped, w.troubled = true, true
 }
 
 // Freed judges what is left of a client's slot once the broker has noticed its crash; the truth is

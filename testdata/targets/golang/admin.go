@@ -23,7 +23,7 @@ func (c *Client) Add(ctx context.Context, name string, slots int) error {
 
 func (c *Client) grow(name string, first, last int) error {
 	for slot := first; slot <= last; slot++ {
-		if err := c.declare(a(name, slot)); err != nil {
+		if err := c.declare(c.a(name, slot)); err != nil {
 			return err
 		}
 	}
@@ -36,7 +36,7 @@ func (c *Client) Remove(ctx context.Context, name string, slots int) error {
 	return c.administer(name, func() error {
 		top, err := c.Count(ctx, name)
 		for slot := top; err == nil && slot > max(0, top-slots); slot-- {
-			err = c.delete(a(name, slot))
+			err = c.delete(c.a(name, slot))
 		}
 		return err
 	})
@@ -53,7 +53,7 @@ func (c *Client) Count(_ context.Context, name string) (int, error) {
 		return 0, err
 	}
 	for slot := 1; slot <= MaxSlots; slot++ {
-		there, err := c.exists(a(name, slot))
+		there, err := c.exists(c.a(name, slot))
 		if err != nil || !there {
 			return slot - 1, err
 		}
@@ -67,7 +67,7 @@ func (c *Client) Wait(_ context.Context, name string, slot int) error {
 		return err
 	}
 	for range polls {
-		taken, err := c.exists(b(name, slot))
+		taken, err := c.exists(c.b(name, slot))
 		if err != nil || !taken {
 			return err
 		}

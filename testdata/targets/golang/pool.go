@@ -17,7 +17,7 @@ type Pool struct {
 
 // New makes a client.
 func (p *Pool) New(_ context.Context, url string) (*Client, error) {
-	s := &session{url: url, dial: p.dial}
+	s := &session{url: url, names: guidelines, dial: p.dial}
 	return &Client{s}, s.connect()
 }
 

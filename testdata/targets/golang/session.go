@@ -24,6 +24,7 @@ var ErrClosed = errors.New("the channel was closed before the confirm came")
 type session struct {
 	url     string
 	dial    func(url string) (*amqp.Connection, error)
+	names   Naming
 	bug     Bug
 	conn    *amqp.Connection
 	ch      *amqp.Channel

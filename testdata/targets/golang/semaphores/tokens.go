@@ -1,0 +1,155 @@
+package semaphores
+
+import (
+	"strconv"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// Tokens is a semaphore by messages of one queue, of which each has the number of a slot: whoever has one,
+// unacknowledged, holds that slot. A second queue has as many messages as there are slots.
+type Tokens struct {
+	// Acknowledged is the bug that acknowledges the message to release: the slot is gone.
+	Acknowledged bool
+	// AckThenPublish is the bug that acknowledges the message and then publishes it again: who dies in between takes the
+	// slot along.
+	AckThenPublish bool
+	// PublishThenAck is the bug that does so the other way round: who dies in between leaves two.
+	PublishThenAck bool
+	// NoAck has messages fetched without acknowledgement: nobody puts back what a dead client has.
+	NoAck bool
+	// Twice is the bug that puts messages for all slots whenever a lock is created.
+	Twice bool
+	// FromMemory is the bug that asks nobody whether the slot is still held.
+	FromMemory bool
+	// OtherChannel is the bug that asks on another channel than the one that has the message.
+	OtherChannel bool
+}
+
+func (t Tokens) claim(c *Client, name string) (int, error) {
+	if there, err := c.size(name); err != nil || there == 0 {
+		return 0, err
+	}
+	d, ok, err := c.ch.Get(name+".tokens", t.NoAck)
+	if err != nil || !ok {
+		if refused(err, amqp.NotFound) { // it was destroyed meanwhile
+			return 0, nil
+		}
+		return 0, err
+	}
+	c.tag = d.DeliveryTag
+	return strconv.Atoi(string(d.Body))
+}
+
+func (t Tokens) look(c *Client, name string, _ int) error {
+	switch {
+	case t.FromMemory:
+		return nil
+	case t.OtherChannel:
+		_, err := c.size(name)
+		return err
+	}
+	_, err := c.ch.QueueDeclarePassive(name+".tokens", true, false, false, false, nil)
+	return err
+}
+
+func (t Tokens) giveBack(c *Client, name string, slot int) error {
+	switch {
+	case t.Acknowledged:
+		return c.ch.Ack(c.tag, false)
+	case t.NoAck:
+		return t.put(c, name, slot, false)
+	case t.AckThenPublish:
+		if err := c.ch.Ack(c.tag, false); err != nil {
+			return err
+		}
+		return t.put(c, name, slot, false)
+	case t.PublishThenAck:
+		if err := t.put(c, name, slot, false); err != nil {
+			return err
+		}
+		return c.ch.Ack(c.tag, false)
+	}
+	return c.ch.Nack(c.tag, false, true)
+}
+
+// size is how many slots there are.
+func (c *Client) size(name string) (n int, err error) {
+	err = c.aside(func(ch *amqp.Channel) error {
+		q, err := ch.QueueDeclarePassive(name+".size", true, false, false, false, nil)
+		n = q.Messages
+		return err
+	})
+	if refused(err, amqp.NotFound) {
+		return 0, nil
+	}
+	return n, err
+}
+
+// put puts the message for a slot, and one that counts it where it is new, in one transaction.
+func (t Tokens) put(c *Client, name string, slot int, counted bool) error {
+	return c.aside(func(ch *amqp.Channel) error {
+		if err := ch.Tx(); err != nil {
+			return err
+		}
+		body := amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte(strconv.Itoa(slot))}
+		if err := ch.Publish("", name+".tokens", false, false, body); err != nil {
+			return err
+		}
+		if counted {
+			if err := ch.Publish("", name+".size", false, false, body); err != nil {
+				return err
+			}
+		}
+		return ch.TxCommit()
+	})
+}
+
+func (t Tokens) create(c *Client, name string, slots int) error {
+	for _, queue := range []string{".tokens", ".size"} {
+		if _, err := c.ch.QueueDeclare(name+queue, true, false, false, false, nil); err != nil {
+			return err
+		}
+	}
+	there, err := c.size(name)
+	if err != nil {
+		return err
+	}
+	if t.Twice {
+		there = 0
+	}
+	for slot := there + 1; slot <= slots; slot++ {
+		if err := t.put(c, name, slot, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// destroy takes all messages first: they go with the queue. If somebody has one, the others are put back.
+func (t Tokens) destroy(c *Client, name string) error {
+	there, err := c.size(name)
+	if err != nil || there == 0 {
+		return err
+	}
+	return c.aside(func(ch *amqp.Channel) error {
+		for range there {
+			if _, ok, err := ch.Get(name+".tokens", false); err != nil {
+				return err
+			} else if !ok {
+				if err := ch.Close(); err != nil {
+					return err
+				}
+				return ErrBusy
+			}
+		}
+		for _, queue := range []string{".size", ".tokens"} {
+			if _, err := ch.QueueDelete(name+queue, false, false, false); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (t Tokens) count(c *Client, name string) (int, error) { return c.size(name) }
