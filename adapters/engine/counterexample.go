@@ -90,6 +90,8 @@ type Replayed struct {
 	Strength property.Strength
 	Server   string
 	At       time.Time
+	// File is the counterexample, where the explorer can carry it out.
+	File string
 }
 
 // On carries out on a real broker what was replayed. Where that shows something else, Violation says so: it is nil
@@ -145,7 +147,7 @@ func unknownOwn(ce *histories.Counterexample) error {
 // list has the user's own property that it violates, if it does.
 func ReplayOf(target *lock.Target, list own.List, ce *histories.Counterexample) *Replayed {
 	r := sim.NewRunner(list)
-	t := &Replayed{Target: target, Own: list, Strength: ce.Strength, Server: simulated, Trace: r.Trace(target, &ce.Scenario, ce.Strength)}
+	t := &Replayed{Target: target, Own: list, Strength: ce.Strength, Server: simulated, File: explorable(ce), Trace: r.Trace(target, &ce.Scenario, ce.Strength)}
 	if v, ok := violationOf(t.Trace, ce.Property); ok {
 		t.Violation = &v
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
@@ -15,12 +16,21 @@ import (
 
 // WritePage writes the card, and every execution that violates a property with its cause, as one HTML page that needs
 // nothing else.
-func (r *Result) WritePage(w io.Writer) error {
+func (r *Result) WritePage(w io.Writer) error { return report.WritePage(w, r.Page()) }
+
+// Page is that page.
+func (r *Result) Page() *report.Page {
 	page := report.Page{Report: r.Report}
+	files := make(map[property.Property]string)
+	for _, ce := range r.Counterexamples(r.Report.Command) {
+		files[ce.Property] = explorable(ce)
+	}
 	for i := range r.Report.Properties {
 		p := &r.Report.Properties[i]
 		if t := r.Traces[p.Property]; t != nil {
-			page.Executions = append(page.Executions, r.execution(p, t))
+			x := r.execution(p, t)
+			x.File = files[p.Property]
+			page.Executions = append(page.Executions, x)
 		}
 	}
 	if r.History != nil {
@@ -30,7 +40,19 @@ func (r *Result) WritePage(w io.Writer) error {
 			}
 		}
 	}
-	return report.WritePage(w, &page)
+	return &page
+}
+
+// explorable is the file of a counterexample of a target of ours, which the explorer can carry out; "" for others.
+func explorable(ce *histories.Counterexample) string {
+	if _, err := TargetNamed(ce.Scenario.Target); err != nil || ce.Exec != "" {
+		return ""
+	}
+	data, err := ce.Encode()
+	if err != nil {
+		return ""
+	}
+	return string(data)
 }
 
 // execution is what violates a property as a page shows it.
@@ -53,15 +75,20 @@ func (r *Result) targetOf(t *scenario.Trace) *lock.Target {
 }
 
 // WritePage writes the execution, with its cause, as one HTML page that needs nothing else.
-func (r *Replayed) WritePage(w io.Writer) error {
+func (r *Replayed) WritePage(w io.Writer) error { return report.WritePage(w, r.Page()) }
+
+// Page is that page.
+func (r *Replayed) Page() *report.Page {
 	p := property.Property(0)
 	if r.Violation != nil {
 		p = r.Violation.Property
 	}
-	return report.WritePage(w, &report.Page{
-		Title: r.Trace.Scenario.Target, Text: r.Said, Executions: []report.Execution{execution(r.Target, r.Trace, p, r.Strength)},
+	x := execution(r.Target, r.Trace, p, r.Strength)
+	x.File = r.File
+	return &report.Page{
+		Title: r.Trace.Scenario.Target, Text: r.Said, Executions: []report.Execution{x},
 		Made: report.Made{Tool: Version, At: r.At, Command: r.Command, Options: changed(&r.Trace.Scenario), Server: r.Server},
-	})
+	}
 }
 
 // simulates reports whether an execution is the simulated world's, which does the same again.

@@ -77,7 +77,7 @@ func (d *svgDiagram) holders(runs []run, x int) {
 	for _, r := range runs {
 		class, inner, color, name, owner := "taken", "owner", "var(--soft)", "B", uint8(r.value)
 		if owner != 0 {
-			color, name = clientColor(int(owner&^monitor.HalfOpen)), ownerName(owner)
+			color, name = clientColor(int(owner&^monitor.HalfOpen)), OwnerName(owner)
 		}
 		if owner&monitor.HalfOpen != 0 {
 			class, inner = "ghost", "over"

@@ -135,7 +135,7 @@ func stateWords(t *monitor.Truth, kind lock.Kind) []string {
 		parts = append(parts, slotState(slot, exists, taken, t.Owner[slot], kind))
 	}
 	if t.Admin != 0 {
-		parts = append(parts, "admin←"+ownerName(t.Admin))
+		parts = append(parts, "admin←"+OwnerName(t.Admin))
 	}
 	if len(parts) == 0 {
 		if kind != lock.Semaphore {
@@ -146,8 +146,8 @@ func stateWords(t *monitor.Truth, kind lock.Kind) []string {
 	return parts
 }
 
-// ownerName is who has a queue; a dagger marks a connection that its client does not use any more.
-func ownerName(owner uint8) string {
+// OwnerName is who has a queue; a dagger marks a connection that its client does not use any more.
+func OwnerName(owner uint8) string {
 	if owner&monitor.HalfOpen != 0 {
 		return clientName(int(owner&^monitor.HalfOpen)) + "†"
 	}
@@ -157,7 +157,7 @@ func ownerName(owner uint8) string {
 func slotState(slot int, exists, taken bool, owner uint8, kind lock.Kind) string {
 	holder := ""
 	if owner != 0 {
-		holder = "←" + ownerName(owner)
+		holder = "←" + OwnerName(owner)
 	}
 	switch {
 	case kind != lock.Semaphore && slot == 1:

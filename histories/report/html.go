@@ -2,6 +2,7 @@ package report
 
 import (
 	"embed"
+	"fmt"
 	"html"
 	"html/template"
 	"io"
@@ -32,6 +33,8 @@ type Page struct {
 	Title, Text string
 	// Status is how far a run is that goes on: the page is loaded again until another one takes its place. "" is over.
 	Status string
+	// Explorer is the explorer in the page; nil for none.
+	Explorer *Explorer
 	// Made is what stands at the foot of the page, as far as the card does not know it.
 	Made Made
 }
@@ -60,6 +63,7 @@ type pageData struct {
 	Text          template.HTML
 	Executions    []executionData
 	Histories     []historyData
+	Explorer      template.HTML
 	Made          madeData
 }
 
@@ -94,10 +98,28 @@ func WritePage(w io.Writer, p *Page) error {
 		data.Title = r.Target
 		data.Card = newCardData(r, data.Executions, len(p.Histories) > 0)
 	}
+	if data.Explorer, err = p.explorer(data.Executions); err != nil {
+		return err
+	}
 	for i := range data.Executions {
 		data.Executions[i].Only = len(data.Executions) == 1 && data.Executions[i].Target == data.Title
 	}
 	return pageTemplate.ExecuteTemplate(safetext.NewWriter(w), "page.html", data)
+}
+
+// explorer is the page's, which the executions that can be explored are told.
+func (p *Page) explorer(executions []executionData) (template.HTML, error) {
+	if p.Explorer == nil {
+		return "", nil
+	}
+	var starts []explorerStart
+	for i := range executions {
+		if x := &executions[i]; x.file != "" {
+			x.Explore = fmt.Sprintf("#explore-%d", len(starts))
+			starts = append(starts, explorerStart{x.title(), x.file})
+		}
+	}
+	return p.Explorer.html(starts)
 }
 
 // made is the foot of the page.

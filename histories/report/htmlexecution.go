@@ -25,6 +25,8 @@ type Execution struct {
 	Again string
 	// Prefix explains its history as far as it can be explained, where the history is the evidence; may be nil.
 	Prefix *linear.Prefix
+	// File is the execution as the file of a counterexample, where the explorer can carry it out; may be empty.
+	File string
 	// Well is the nearest execution in which all is well, and Parts the first step, counted from 0, that is another there;
 	// nil is that there is none. Sought says that it was looked for.
 	Well   *scenario.Trace
@@ -34,6 +36,7 @@ type Execution struct {
 
 type executionData struct {
 	plain                    string // the diagram without names
+	file, Explore            string // what the explorer carries out, and the link that has it do so
 	Name                     string // of the section, to which links lead
 	Target, Settings         string
 	Only                     bool // the page's title says the target already
@@ -55,6 +58,14 @@ type brokenData struct {
 	Over                            bool
 }
 
+// title is what the explorer calls an execution.
+func (d *executionData) title() string {
+	for _, b := range d.Broken {
+		return b.Property
+	}
+	return d.Target
+}
+
 // stepData is a step in words. Mark is that of a step that decides, or shows, a violation.
 type stepData struct {
 	Number     int
@@ -73,7 +84,7 @@ func (x *Execution) data(n int, plain string) executionData {
 	s := &x.Trace.Scenario
 	name := fmt.Sprintf("x%d", n)
 	d := executionData{
-		plain: plain, Name: name, Target: s.Target, Settings: strings.Join(draw.Settings(x.Trace), " "), Again: x.Again,
+		plain: plain, file: x.File, Name: name, Target: s.Target, Settings: strings.Join(draw.Settings(x.Trace), " "), Again: x.Again,
 		Diagram: template.HTML(draw.SVG(x.Trace, name)), Strips: template.HTML(draw.Strips(x.Trace)), Steps: steps(x.Trace),
 		What: property.ForKind(x.Trace.History.Kind, "a slot", "the lock"), Alone: x.Sought && x.Well == nil,
 	}

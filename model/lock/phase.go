@@ -88,3 +88,18 @@ func (p *Protocol) command(m *Machine, i int) amqp.Command {
 
 // locked takes RESOURCE_LOCKED for an answer: the queue is another connection's.
 func locked(_ *Protocol, _ *Machine, code amqp.Code) bool { return code == amqp.ResourceLocked }
+
+var phaseNames = [Phases]string{
+	"idle", "connecting", "opening a channel", "looking for a slot", "asking whether a slot exists", "asking whether it is held", "claiming",
+	"confirming the claim", "withdrawing", "choosing a slot", "waiting before it tries again", "verifying", "giving a removed slot up",
+	"deleting its queue", "closing its connection", "closing its channel", "asking for the administration mutex", "claiming the administration mutex",
+	"giving the administration mutex back", "counting slots", "pruning", "adding", "removing", "waiting for a holder",
+}
+
+// String says what a machine is doing in this phase.
+func (p Phase) String() string {
+	if p < Phases {
+		return phaseNames[p]
+	}
+	return "unknown"
+}

@@ -85,3 +85,6 @@ func (k *cluster) leftover(q amqp.Queue, believed func(l, s uint8) bool) string 
 	}
 	return ""
 }
+
+// Phase says what a client's machine is doing.
+func (k *cluster) Phase(c uint8) string { return k.clients[c-1].machine.Phase.String() }

@@ -1,0 +1,120 @@
+package explorer
+
+import (
+	"fmt"
+
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// pauses is how long time is let pass where nothing says how long, in milliseconds.
+const pauses = 50
+
+// enabled is all that can happen next: what the clients do, and then what can go wrong.
+func (x *exploration) enabled(w *sim.World, at int) (all []Choice) {
+	var taken scenario.Action
+	if at < len(x.trace.Steps) {
+		taken = x.trace.Steps[at].Action
+	}
+	for _, a := range candidates(w, len(x.trace.Scenario.Clients), taken) {
+		if w.Can(a) {
+			fault := a.Kind != scenario.Step && a.Kind != scenario.Choose && a.Kind != scenario.Detect && a.Kind != scenario.Advance
+			all = append(all, Choice{Action: a, Text: x.says(w, a), Fault: fault, Taken: a == taken})
+		}
+	}
+	return all
+}
+
+// candidates are actions of every kind, possible or not; the one that the execution takes is among them.
+func candidates(w *sim.World, clients int, taken scenario.Action) (all []scenario.Action) {
+	add := func(kind scenario.ActionKind, c uint8, late bool, arg uint16) {
+		all = append(all, scenario.Action{Kind: kind, Client: c, Late: late, Arg: arg})
+	}
+	for c := uint8(1); int(c) <= clients; c++ {
+		add(scenario.Step, c, false, 0)
+		for way := range w.Ways(c) {
+			add(scenario.Choose, c, false, uint16(way))
+		}
+	}
+	for c := uint8(1); int(c) <= clients; c++ {
+		add(scenario.Detect, c, false, 0)
+	}
+	wake := w.Wake()
+	if wake == 0 {
+		wake = pauses
+	}
+	add(scenario.Advance, 0, false, uint16(min(wake, 1<<16-1)))
+	for c := uint8(1); int(c) <= clients; c++ {
+		for _, late := range []bool{false, true} {
+			add(scenario.CrashBefore, c, late, 0)
+			add(scenario.CrashEffect, c, late, 0)
+			add(scenario.CrashReply, c, late, 0)
+			add(scenario.Lose, c, late, 0)
+		}
+		add(scenario.Drop, c, false, 0)
+		add(scenario.ChannelError, c, false, 0)
+		add(scenario.Pause, c, false, pauses)
+	}
+	add(scenario.Restart, 0, false, 0)
+	for _, a := range all {
+		if a == taken {
+			return all
+		}
+	}
+	if taken.Kind != scenario.NoAction {
+		all = append(all, taken)
+	}
+	return all
+}
+
+// says is an action in words.
+func (x *exploration) says(w *sim.World, a scenario.Action) string {
+	late := ""
+	if a.Late {
+		late = ", and the broker does not notice"
+	}
+	switch a.Kind {
+	case scenario.Step:
+		if op := x.next(w, a.Client); op != "" {
+			return fmt.Sprintf("c%d calls %s", a.Client, op)
+		}
+		return fmt.Sprintf("c%d goes on: %s", a.Client, w.Client(a.Client).Phase)
+	case scenario.Choose:
+		return fmt.Sprintf("c%d chooses way %d", a.Client, a.Arg+1)
+	case scenario.Detect:
+		return fmt.Sprintf("the broker notices that c%d's old connection is dead", a.Client)
+	case scenario.Advance:
+		return fmt.Sprintf("%d ms pass", a.Arg)
+	case scenario.CrashBefore:
+		return fmt.Sprintf("c%d crashes%s", a.Client, late)
+	case scenario.CrashEffect:
+		return fmt.Sprintf("c%d's next command takes effect, and it crashes before the reply%s", a.Client, late)
+	case scenario.CrashReply:
+		return fmt.Sprintf("c%d crashes right after its next reply%s", a.Client, late)
+	case scenario.Lose:
+		return fmt.Sprintf("c%d's next command takes effect, and the reply is lost%s", a.Client, late)
+	case scenario.Drop:
+		return fmt.Sprintf("the broker drops c%d's connection", a.Client)
+	case scenario.ChannelError:
+		return fmt.Sprintf("the broker closes c%d's channel", a.Client)
+	case scenario.Pause:
+		return fmt.Sprintf("c%d stands still for %d ms", a.Client, a.Arg)
+	case scenario.Restart:
+		return "the broker restarts"
+	}
+	return a.String()
+}
+
+// next is the operation that a client calls next; "" where it is in one.
+func (x *exploration) next(w *sim.World, c uint8) string {
+	st := w.Client(c)
+	ops := x.trace.Scenario.Clients[c-1].Ops
+	if st.Phase != "" || st.Left == 0 || st.Left > len(ops) {
+		return ""
+	}
+	op := ops[len(ops)-st.Left]
+	if op.Arg > 0 {
+		return fmt.Sprintf("%s %d", op.Op, op.Arg)
+	}
+	return op.Op.String()
+}

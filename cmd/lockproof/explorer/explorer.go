@@ -1,0 +1,311 @@
+package explorer
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	_ "github.com/lockproof/lockproof/sim/amqp" // the backend of all targets
+)
+
+// Request asks for an execution: that of a counterexample, or another one of the same clients.
+type Request struct {
+	// File is the counterexample as it stands in its file.
+	File string `json:"file"`
+	// Actions are those to carry out instead of the file's, where they are edited.
+	Edited  bool              `json:"edited"`
+	Actions []scenario.Action `json:"actions"`
+	// Options are changed by name.
+	Options map[string]string `json:"options"`
+	// At is the step after which what can happen next is asked for; a negative number is the last one.
+	At int `json:"at"`
+}
+
+// Response is the execution that was asked for.
+type Response struct {
+	Error   string            `json:"error,omitzero"` // why there is none
+	Target  string            `json:"target"`
+	Doc     string            `json:"doc"`
+	Wanted  string            `json:"wanted"` // the property that the file is about
+	Actions []scenario.Action `json:"actions"`
+	// Steps are the moments of the execution; the first is before the first action.
+	Steps      []Step   `json:"steps"`
+	At         int      `json:"at"`
+	Enabled    []Choice `json:"enabled"` // at that step
+	Properties []Judged `json:"properties"`
+	Options    []Option `json:"options"`
+	Diagram    string   `json:"diagram"`
+	Strips     string   `json:"strips"`
+	Saved      string   `json:"saved"` // the execution as the file of a counterexample
+	SavedName  string   `json:"savedName"`
+}
+
+// Step is one moment of an execution.
+type Step struct {
+	Text      string     `json:"text"` // what happened in it
+	Mark      string     `json:"mark,omitzero"`
+	Time      int64      `json:"time"`
+	Clients   []Client   `json:"clients"`
+	Resources []Resource `json:"resources"`
+}
+
+// Client is how a client stands.
+type Client struct {
+	Name    string `json:"name"`
+	Doing   string `json:"doing"`
+	Believe string `json:"believes"`
+	Link    string `json:"link"`
+}
+
+// Resource is something that the server has.
+type Resource struct {
+	Name    string `json:"name"`
+	Kind    string `json:"kind"`
+	Content int    `json:"content"`
+	Owner   string `json:"owner"`
+}
+
+// Choice is something that can happen next.
+type Choice struct {
+	Action scenario.Action `json:"action"`
+	Text   string          `json:"text"`
+	Fault  bool            `json:"fault"`
+	Taken  bool            `json:"taken"` // by the execution at hand
+}
+
+// Judged is what is said of a property.
+type Judged struct {
+	Name     string `json:"name"`
+	Sentence string `json:"sentence"`
+	Step     int    `json:"step,omitzero"` // at which it shows, from 1; 0 is that it is not violated
+	Explain  string `json:"explain,omitzero"`
+	Cause    string `json:"cause,omitzero"`
+}
+
+// Option is an option and its value.
+type Option struct {
+	Name   string `json:"name"`
+	Values string `json:"values"`
+	Doc    string `json:"doc"`
+	Value  string `json:"value"`
+	Fixed  bool   `json:"fixed"` // the target makes it so
+}
+
+// Explore answers a request, both as JSON.
+func Explore(request []byte) []byte {
+	var q Request
+	var r *Response
+	err := json.Unmarshal(request, &q)
+	if err == nil {
+		r, err = explore(&q)
+	}
+	if err != nil {
+		r = &Response{Error: err.Error()}
+	}
+	out, err := json.Marshal(r)
+	if err != nil {
+		out, _ = json.Marshal(&Response{Error: err.Error()})
+	}
+	return out
+}
+
+// targetNamed is a target of the simulated world, or nil.
+func targetNamed(name string) *lock.Target {
+	for _, t := range slices.Concat(lock.References, mutant.All) {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+func explore(q *Request) (*Response, error) {
+	ce, err := histories.DecodeCounterexample("the counterexample", []byte(q.File))
+	if err != nil {
+		return nil, err
+	}
+	target := targetNamed(ce.Scenario.Target)
+	if target == nil || ce.Exec != "" {
+		return nil, fmt.Errorf("%s is not a lock of the simulated world, which alone can be explored", ce.Scenario.Target)
+	}
+	s := &ce.Scenario
+	for name, value := range q.Options {
+		if err := s.Options.Set(name, value); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.Options.Check(); err != nil {
+		return nil, err
+	}
+	if q.Edited {
+		s.Schedule.Actions = q.Actions
+	}
+	var runner sim.Runner
+	x := exploration{target: target, ce: ce, trace: runner.Trace(target, s, ce.Strength)}
+	return x.response(q.At), nil
+}
+
+// exploration is an execution that is looked at.
+type exploration struct {
+	target *lock.Target
+	ce     *histories.Counterexample
+	trace  *scenario.Trace
+}
+
+func (x *exploration) response(at int) *Response {
+	done := sim.Replay(x.trace)
+	r := &Response{
+		Target: x.target.Name, Doc: x.target.Doc, Wanted: x.ce.Property.String(), Actions: done.Schedule.Actions,
+		Properties: x.judged(), Options: x.options(), Diagram: draw.SVG(x.trace, "step"), Strips: draw.Strips(x.trace),
+	}
+	if r.Actions == nil {
+		r.Actions = []scenario.Action{}
+	}
+	if at < 0 || at > len(r.Actions) {
+		at = len(r.Actions)
+	}
+	r.At = at
+	r.Steps, r.Enabled = x.walk(&done, at)
+	ce, err := x.counterexample(done)
+	if err == nil {
+		r.Saved = string(ce)
+	}
+	r.SavedName = histories.FileName(x.ce.Property, x.target.Name)
+	return r
+}
+
+// walk goes through the execution and tells each moment, and what can happen after one.
+func (x *exploration) walk(s *scenario.Scenario, at int) (steps []Step, enabled []Choice) {
+	words := draw.Transcript(x.trace)
+	var w sim.Runner
+	w.Begin(x.target, s)
+	steps = append(steps, x.moment(&w.World, "the beginning", 0))
+	if at == 0 {
+		enabled = x.enabled(&w.World, at)
+	}
+	for i, a := range s.Schedule.Actions {
+		w.Do(a)
+		steps = append(steps, x.moment(&w.World, words[i], i+1))
+		if at == i+1 {
+			enabled = x.enabled(&w.World, at)
+		}
+	}
+	return steps, enabled
+}
+
+func (x *exploration) moment(w *sim.World, text string, number int) Step {
+	s := Step{Text: text, Clients: []Client{}, Resources: []Resource{}}
+	if number > 0 {
+		s.Time = x.trace.Steps[number-1].Time
+	}
+	for _, v := range x.trace.Violations {
+		if draw.Decision(x.trace, v) == number && number > 0 && s.Mark == "" {
+			s.Mark = "▶"
+		}
+		if v.Step+1 == number {
+			s.Mark = "✗"
+		}
+	}
+	for c := range x.trace.Scenario.Clients {
+		s.Clients = append(s.Clients, x.client(w, uint8(c+1)))
+	}
+	for _, r := range w.Resources() {
+		owner := ""
+		if r.Owner != 0 {
+			owner = draw.OwnerName(r.Owner)
+		}
+		s.Resources = append(s.Resources, Resource{r.Name, r.Properties, r.Content, owner})
+	}
+	return s
+}
+
+func (x *exploration) client(w *sim.World, c uint8) Client {
+	st := w.Client(c)
+	d := Client{Name: fmt.Sprintf("c%d", c), Doing: "nothing", Believe: "–", Link: "connected"}
+	switch {
+	case st.Dead:
+		d.Doing, d.Link = "dead", "–"
+		return d
+	case st.Op != lock.NoOp:
+		d.Doing = st.Op.String()
+		if st.Phase != "" {
+			d.Doing += ": " + st.Phase
+		}
+	case st.Left > 0:
+		d.Doing = fmt.Sprintf("between calls, %s to come", property.Counted(st.Left, "call"))
+	}
+	if st.Held > 0 {
+		d.Believe = "holds " + property.SlotName(x.target.Kind, int(st.Held))
+	}
+	switch {
+	case st.Linked && !st.Connected:
+		d.Link = "gone, and it does not know"
+	case !st.Linked:
+		d.Link = "not connected"
+	}
+	return d
+}
+
+// judged are the properties that apply, and where they are violated.
+func (x *exploration) judged() (all []Judged) {
+	applicable := property.Applicable(x.target.Kind)
+	for p := range property.Count {
+		if !applicable.Has(p) {
+			continue
+		}
+		j := Judged{Name: p.String(), Sentence: p.Sentence(x.target.Kind)}
+		if v, ok := x.violation(p); ok {
+			j.Step, j.Explain, j.Cause = v.Step+1, v.Explain(), draw.Cause(x.trace, v)
+		}
+		all = append(all, j)
+	}
+	return all
+}
+
+// violation is the first violation of a property.
+func (x *exploration) violation(p property.Property) (scenario.Violation, bool) {
+	i := slices.IndexFunc(x.trace.Violations, func(v scenario.Violation) bool { return v.Property == p })
+	if i < 0 {
+		return scenario.Violation{}, false
+	}
+	return x.trace.Violations[i], true
+}
+
+func (x *exploration) options() (all []Option) {
+	o, usual := x.trace.Scenario.Options, lock.DefaultOptions()
+	fixed := x.target.Settled(usual)
+	for _, opt := range lock.OptionTable {
+		all = append(all, Option{opt.Name, opt.Values, opt.Doc, opt.Get(&o), opt.Get(&usual) != opt.Get(&fixed)})
+	}
+	return all
+}
+
+// counterexample is the execution as the file of one: of the property that it was about, or else of the first that is
+// violated. One in which none is, is kept as it is, and replays with none violated.
+func (x *exploration) counterexample(done scenario.Scenario) ([]byte, error) {
+	ce := *x.ce
+	v, ok := x.violation(ce.Property)
+	if !ok && len(x.trace.Violations) > 0 {
+		v = x.trace.Violations[0]
+		ok = true
+	}
+	if ok {
+		ce.Property = v.Property
+		v.Detail = v.Explain()
+	} else {
+		v = scenario.Violation{Step: len(done.Schedule.Actions)}
+		v.Property, v.Detail = ce.Property, "it is not violated"
+	}
+	ce.Violation, ce.Scenario, ce.Transcript = v, done, draw.Transcript(x.trace)
+	ce.Suspected, ce.Tries = false, histories.Tries{}
+	ce.Origin.Command = "edited in the explorer"
+	return ce.Encode()
+}

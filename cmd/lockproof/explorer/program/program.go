@@ -1,0 +1,122 @@
+// Package program has the explorer's program for browsers, in WebAssembly, and what runs it there.
+//
+// It is not committed: two megabytes that change with every change of the simulator, of which nobody can see what they
+// are. A release has it embedded (`make explorer` makes it, reproducibly); any other lockproof was built by somebody who
+// has go and the sources, also if by `go install`, and builds it when it is first asked for.
+package program
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+//go:embed all:built
+var built embed.FS
+
+// Program is what a page needs.
+type Program struct {
+	Wasm    []byte // gzipped
+	Runtime []byte // wasm_exec.js of the go that built it
+}
+
+// Get is the program, embedded or built now; tell is told if it takes a while.
+func Get(ctx context.Context, tell func(string)) (*Program, error) {
+	if p := Embedded(); p != nil {
+		return p, nil
+	}
+	tell("building the explorer for browsers with go: this takes a while, the first time")
+	return Build(ctx)
+}
+
+// Embedded is the program that was embedded when this one was built, or nil.
+func Embedded() *Program {
+	wasm, err := built.ReadFile("built/explorer.wasm.gz")
+	if err != nil {
+		return nil
+	}
+	script, err := built.ReadFile("built/wasm_exec.js")
+	if err != nil {
+		return nil
+	}
+	return &Program{wasm, script}
+}
+
+// Build builds the program from the sources that this one was built from. The same sources and the same go give the same
+// bytes.
+func Build(ctx context.Context) (*Program, error) {
+	_, file, _, _ := runtime.Caller(0)
+	dir := filepath.Join(filepath.Dir(file), "..", "wasm")
+	if _, err := os.Stat(filepath.Join(dir, "main.go")); err != nil || !filepath.IsAbs(dir) {
+		return nil, errors.New("the explorer: this lockproof was built without it, and where its sources are is not known: " +
+			"take a release, or build it with make explorer before")
+	}
+	root, err := output(exec.CommandContext(ctx, "go", "env", "GOROOT"))
+	if err != nil {
+		return nil, fmt.Errorf("the explorer: building it takes go: %w", err)
+	}
+	script, err := os.ReadFile(filepath.Join(strings.TrimSpace(root), "lib", "wasm", "wasm_exec.js"))
+	if err != nil {
+		return nil, fmt.Errorf("the explorer: %w", err)
+	}
+	temp, err := os.MkdirTemp("", "lockproof-explorer-")
+	if err != nil {
+		return nil, fmt.Errorf("the explorer: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(temp) }()
+	wasm := filepath.Join(temp, "explorer.wasm")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", wasm, ".")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=")
+	if _, err := output(cmd); err != nil {
+		return nil, fmt.Errorf("the explorer: building it: %w", err)
+	}
+	data, err := os.ReadFile(wasm)
+	if err != nil {
+		return nil, fmt.Errorf("the explorer: %w", err)
+	}
+	packed, err := pack(data)
+	return &Program{packed, script}, err
+}
+
+// pack compresses as far as gzip can.
+func pack(data []byte) ([]byte, error) {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(data); err != nil {
+		return nil, err
+	}
+	err = w.Close()
+	return b.Bytes(), err
+}
+
+// Write writes the program into the folder that is embedded.
+func (p *Program) Write() error {
+	_, file, _, _ := runtime.Caller(0)
+	dir := filepath.Join(filepath.Dir(file), "built")
+	return errors.Join(
+		os.WriteFile(filepath.Join(dir, "explorer.wasm.gz"), p.Wasm, 0o644),
+		os.WriteFile(filepath.Join(dir, "wasm_exec.js"), p.Runtime, 0o644),
+	)
+}
+
+// output is what a command prints; the error has what it says of itself.
+func output(cmd *exec.Cmd) (string, error) {
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, errs.String())
+	}
+	return out.String(), nil
+}

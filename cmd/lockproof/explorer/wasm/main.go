@@ -1,0 +1,21 @@
+//go:build js && wasm
+
+// Command wasm is the explorer for browsers: it gives the page a function lockproofExplore, which takes a request and
+// returns the response, both as JSON.
+package main
+
+import (
+	"syscall/js"
+
+	"github.com/lockproof/lockproof/cmd/lockproof/explorer"
+)
+
+func main() {
+	js.Global().Set("lockproofExplore", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		return string(explorer.Explore([]byte(args[0].String())))
+	}))
+	if ready := js.Global().Get("lockproofReady"); ready.Type() == js.TypeFunction {
+		ready.Invoke()
+	}
+	select {}
+}

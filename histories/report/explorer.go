@@ -1,0 +1,54 @@
+package report
+
+import (
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Explorer is the explorer of a page: executions can be walked in it, and others of the same clients.
+type Explorer struct {
+	Wasm    []byte // the program, gzipped
+	Runtime []byte // the script that runs it
+	// Start is a counterexample to begin with where the page has no execution that can be explored; see [Execution.File].
+	Start string
+}
+
+// explorerStart is a counterexample that can be explored.
+type explorerStart struct {
+	Name string `json:"name"`
+	File string `json:"file"`
+}
+
+// html is the explorer as part of a page. Its texts stand in scripts, which none of them may end.
+func (e *Explorer) html(starts []explorerStart) (template.HTML, error) {
+	if len(starts) == 0 && e.Start != "" {
+		starts = append(starts, explorerStart{"a new execution", e.Start})
+	}
+	if len(starts) == 0 {
+		return "", nil
+	}
+	data, err := json.Marshal(starts, json.Deterministic(true), jsontext.EscapeForHTML(true))
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, part := range []string{"page/explorer.html", "page/explorer.js"} {
+		text, err := pageFiles.ReadFile(part)
+		if err != nil {
+			return "", err
+		}
+		if part == "page/explorer.js" {
+			fmt.Fprintf(&b, "<script type=\"application/json\" id=\"lp-starts\">%s</script>\n", data)
+			fmt.Fprintf(&b, "<script type=\"text/plain\" id=\"lp-wasm\">%s</script>\n", base64.StdEncoding.EncodeToString(e.Wasm))
+			fmt.Fprintf(&b, "<script>\n%s\n%s</script>\n", strings.ReplaceAll(string(e.Runtime), "</script", `<\/script`), text)
+			continue
+		}
+		b.Write(text)
+	}
+	return template.HTML(b.String()), nil
+}
