@@ -16,6 +16,9 @@ help: ## list the targets
 prove: ## prove the reference semaphore on the simulated broker
 	go run ./cmd/lockproof prove
 
+explorer: ## build the explorer for browsers into lockproof, as releases have it
+	go run ./cmd/lockproof/explorer/program/embed
+
 mutants: ## show that the prover finds the bug in every mutant
 	go run ./cmd/lockproof mutants
 
@@ -36,7 +39,7 @@ lint: ## check the form of the code
 	@unformatted=$$(gofmt -l .) && if [ -n "$$unformatted" ]; then echo "not gofmt'ed:" $$unformatted; exit 1; fi
 	go vet $(PACKAGES)
 	go run $(STATICCHECK) $(PACKAGES)
-	GOOS=js GOARCH=wasm go build ./model/... ./sim/... ./histories/...
+	GOOS=js GOARCH=wasm go build -trimpath ./model/... ./sim/... ./histories/... ./cmd/lockproof/explorer/wasm
 
 bench: ## run the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
@@ -58,4 +61,4 @@ fuzz: ## fuzz every parser for FUZZTIME each
 		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null || exit 1; \
 	done
 
-.PHONY: help prove mutants test pins race lint bench compare bench-spin mutate fuzz
+.PHONY: help prove explorer mutants test pins race lint bench compare bench-spin mutate fuzz

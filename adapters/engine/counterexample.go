@@ -153,3 +153,14 @@ func ReplayOf(target *lock.Target, list own.List, ce *histories.Counterexample) 
 	}
 	return t
 }
+
+// NewExecution is an execution of a target in which nothing has happened yet, as the file of a counterexample: for the
+// explorer, which goes on from there. What a scenario says of target, faults and schedule is left out.
+func NewExecution(target *lock.Target, s scenario.Scenario) (string, error) {
+	s.Target, s.Faults, s.Schedule = target.Name, nil, scenario.Schedule{Strategy: scenario.Replay}
+	s.Options = target.Settled(s.Options)
+	ce := &histories.Counterexample{Tool: Version, Property: property.MutualExclusion, Scenario: s}
+	ce.Violation.Property, ce.Violation.Detail = ce.Property, "it is not violated"
+	data, err := ce.Encode()
+	return string(data), err
+}

@@ -26,7 +26,7 @@ func TestFind(t *testing.T) {
 		t.Fatalf("found %+v", well)
 	}
 	for i := range well.Parts {
-		if well.Trace.Steps[i] != trace.Steps[i] {
+		if well.Trace.Steps[i].Action != trace.Steps[i].Action {
 			t.Errorf("step %d differs", i+1)
 		}
 	}

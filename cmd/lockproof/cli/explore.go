@@ -76,6 +76,7 @@ faults then, and, unless said otherwise, 2 clients, 1 slot and no administrator.
 	f.runs = engine.DefaultExternalRuns
 	cmd.Flags().Var(number[int]{&f.runs, 1, manyScenarios}, "runs", "with --exec, how many executions are run at most")
 	f.outputFlags.register(cmd)
+	registerExplorer(cmd)
 	section(cmd, "What is judged", "exec", "lock-type", "option", "property", "require", "strict")
 	section(cmd, "Who does what", "clients", "rounds", "admins", "slots", "start", "most-slots", "lock", "calls", "admin-calls")
 	section(cmd, "Faults", "crashes", "drops", "channel-errors", "lost", "restarts", "late")

@@ -190,6 +190,11 @@ var sorts = map[string]sort{
 		"on": {args: "--on " + unreachable, refused: "--on"}, "broker": {args: "--broker " + unreachable, refused: "--broker"},
 		"html": {args: "--html DIR/h.html"}, "run-exec": {args: "--run-exec", same: true},
 	}},
+	"serve": {base: "serve --listen nowhere", flags: map[string]use{ // it runs until it is interrupted: TestExplorer
+		"listen": {args: "--listen elsewhere", refused: "elsewhere"}, "clients": {args: "--clients 99", refused: "expected a number"},
+		"admins": {args: "--admins 9", refused: "expected a number"}, "slots": {args: "--slots 99", refused: "expected a number"},
+		"option": {args: "-o no=1", refused: "not known"},
+	}},
 	"atlas": {base: "atlas --question 9", flags: map[string]use{
 		"question": {args: "--question 17"}, "json": {args: "--json"}, "markdown": {args: "--markdown DIR/a.md"}, "html": {args: "--html DIR/a.html"},
 		"out": {args: "--out DIR/ce"}, "on": {args: "--on " + unreachable, refused: "--on"}, "broker": {args: "--broker " + unreachable, refused: "--broker"},
@@ -291,6 +296,9 @@ func (s *sort) run(t *testing.T) {
 	uses := make(map[string]use)
 	for flag, u := range s.flags {
 		uses[flag] = u
+	}
+	if commandOf(t, s.base).Flags().Lookup("explorer") != nil {
+		uses["explorer"] = use{args: "--explorer", refused: "without --html"} // with one: TestExplorer
 	}
 	if s.report {
 		for flag, u := range reporting {

@@ -145,6 +145,9 @@ says how.`,
 			if err := oncePerFile(c); err != nil {
 				return err
 			}
+			if err := withPage(c); err != nil {
+				return err
+			}
 			return tryOutputs(c)
 		},
 
@@ -154,6 +157,6 @@ says how.`,
 	root.SetFlagErrorFunc(unknownFlag)
 	root.SetVersionTemplate("lockproof {{.Version}}\n")
 	arrange(root)
-	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), checkCommand(), mutantsCommand(), campaignCommand(), listCommand(), brokerCommand(), adapterCheckCommand(), initCommand(), versionCommand())
+	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), serveCommand(), checkCommand(), mutantsCommand(), campaignCommand(), listCommand(), brokerCommand(), adapterCheckCommand(), initCommand(), versionCommand())
 	return root
 }

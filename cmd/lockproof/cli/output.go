@@ -90,7 +90,7 @@ func (f *outputFlags) write(c *cobra.Command, res *engine.Result, also ...error)
 	if f.notes {
 		unprinted = all(unprinted, report.WriteAnnotations(c.OutOrStdout(), res.Report, f.source()))
 	}
-	return all(append(also, ended(res.Report), unsaved, unprinted, f.files(res))...)
+	return all(append(also, ended(res.Report), unsaved, unprinted, f.files(c, res))...)
 }
 
 // save writes the counterexamples and puts into the report how to see them again.
@@ -174,10 +174,10 @@ func saveIn(dir, path string, ce *histories.Counterexample) error {
 	return ce.Save(path)
 }
 
-func (f *outputFlags) files(res *engine.Result) error {
+func (f *outputFlags) files(c *cobra.Command, res *engine.Result) error {
 	return all(
 		writeFile("--junit", f.junit, func(w io.Writer) error { return report.WriteJUnit(w, res.Report) }),
-		writeFile("--html", f.html, res.WritePage),
+		writePage(c, f.html, res.Page),
 		writeFile("--sarif", f.sarif, func(w io.Writer) error { return report.WriteSARIF(w, res.Report, f.source()) }),
 		f.summarize(res.Report),
 	)

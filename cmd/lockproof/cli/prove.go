@@ -80,6 +80,7 @@ for each scenario, unless a flag says it.`,
 	f.onFlags.register(cmd)
 	f.shapeFlags.register(cmd)
 	f.outputFlags.register(cmd)
+	registerExplorer(cmd)
 	section(cmd, "What is judged", "exec", "lock-type", "option", "property", "require", "strict")
 	section(cmd, "Where", "on", "broker", "stress")
 	section(cmd, "Which executions, and how many", "scenarios", "seed", "strategy", "depth", "time", "first", "workers", "patience")

@@ -145,6 +145,7 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 		},
 	}
 	on.register(cmd)
+	registerExplorer(cmd)
 	cmd.Flags().StringVar(&html, "html", "", "write the diagram and the history as one HTML `FILE`")
 	cmd.Flags().BoolVar(&trusted, "run-exec", false, "run the program that the file names, if it names one")
 	return cmd
@@ -175,7 +176,7 @@ func show(c *cobra.Command, r *engine.Replayed, html string, verdict func(io.Wri
 	var said strings.Builder
 	ended := verdict(io.MultiWriter(c.OutOrStdout(), &said))
 	r.Command, r.Said, r.At = commandLine(), said.String(), time.Now()
-	return all(ended, undrawn, writeFile("--html", html, r.WritePage))
+	return all(ended, undrawn, writePage(c, html, r.Page))
 }
 
 // replayExternal carries out a counterexample of somebody else's program, whose commands wait at the gate of

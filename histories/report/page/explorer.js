@@ -4,7 +4,7 @@
   const starts = JSON.parse($("starts").textContent);
   let state = {x: 0, at: -1, edited: false, actions: [], options: {}}, last = null;
 
-  const make = (tag, text, props) => Object.assign(document.createElement(tag), {textContent: text || ""}, props);
+  const make = (tag, text, props) => Object.assign(document.createElement(tag), {textContent: text ?? ""}, props);
   const encode = (v) => btoa(String.fromCharCode(...new TextEncoder().encode(JSON.stringify(v)))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
   const decode = (s) => JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(s.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0))));
 
@@ -65,7 +65,7 @@
     $("first").disabled = $("back").disabled = r.at === 0;
     $("on").disabled = $("last").disabled = r.at === r.actions.length;
     $("steps").replaceChildren(...r.steps.map((s, i) => {
-      const li = make("li"), b = make("button", (s.mark ? s.mark + " " : "") + s.text, {type: "button"});
+      const li = make("li"), b = make("button", s.text, {type: "button"});
       if (s.mark) b.className = "r";
       if (i === r.at) b.setAttribute("aria-current", "step");
       b.onclick = () => show({...state, at: i});

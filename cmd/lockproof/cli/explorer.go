@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/cmd/lockproof/explorer/program"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// registerExplorer registers the flag of a page that has the explorer in it.
+func registerExplorer(cmd *cobra.Command) {
+	cmd.Flags().Bool("explorer", false, "have the explorer in the page that --html writes: its executions can be walked and changed in any browser, offline")
+}
+
+// withPage refuses the explorer where there is no page that it could be in.
+func withPage(c *cobra.Command) error {
+	if explores(c) && c.Flags().Lookup("html").Value.String() == "" {
+		return errors.New("--explorer without --html: it is part of a page; say where that is to be written")
+	}
+	return nil
+}
+
+// explores reports whether the explorer was asked for.
+func explores(c *cobra.Command) bool {
+	flag := c.Flags().Lookup("explorer")
+	return flag != nil && flag.Value.String() == "true"
+}
+
+// writePage writes the page of a command, with the explorer if it was asked for.
+func writePage(c *cobra.Command, path string, make func() *report.Page) error {
+	if path == "" {
+		return nil
+	}
+	page := make()
+	unexplored := explorable(c, page)
+	return all(unexplored, writeFile("--html", path, func(w io.Writer) error { return report.WritePage(w, page) }))
+}
+
+// explorable gives a page the explorer, if it was asked for.
+func explorable(c *cobra.Command, page *report.Page) error {
+	if !explores(c) {
+		return nil
+	}
+	p, err := program.Get(c.Context(), tell)
+	if err != nil {
+		return err
+	}
+	page.Explorer = &report.Explorer{Wasm: p.Wasm, Runtime: p.Runtime}
+	for i := range page.Executions {
+		if page.Executions[i].File != "" {
+			return nil
+		}
+	}
+	tell("--explorer: the page has no execution that can be explored; lockproof serve begins a new one, of a lock of this module")
+	return nil
+}
+
+// serveFlags say what is explored, and where.
+type serveFlags struct {
+	listen  string
+	clients int
+	admins  int
+	slots   int
+	options []string
+}
+
+func serveCommand() *cobra.Command {
+	f := serveFlags{clients: 2, slots: 1}
+	cmd := &cobra.Command{
+		Use:   "serve [TARGET]",
+		Short: "explore a lock in the browser: choose step by step what happens",
+		Long: `serve opens the explorer for a target, the reference semaphore unless another is named, on
+this machine until it is interrupted. It prints the address.
+
+Clients acquire, verify and release; administrators add and remove a slot. What happens next is
+chosen in the page, faults included, and judged at every step. What was found is saved as a
+counterexample, which lockproof replay carries out again.`,
+		Example: `  lockproof serve
+  lockproof serve locked-is-success --clients 3
+  lockproof serve --admins 2 -o admin-mutex=false`,
+		GroupID: "beside", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeTargets,
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "the `ADDRESS` to listen on; port 0 picks a free one")
+	flags.Var(number[int]{&f.clients, 0, lock.MaxClients - 2}, "clients", "how many clients acquire")
+	flags.Var(number[int]{&f.admins, 0, 2}, "admins", "how many clients administer")
+	flags.Var(number[int]{&f.slots, 0, monitor.Slots - 2}, "slots", "how many slots the lock begins with")
+	flags.StringArrayVarP(&f.options, "option", "o", nil, "fix an option, as `NAME=VALUE`; the command list shows them")
+	return cmd
+}
+
+// run serves the page until it is interrupted, which is how this is meant to end.
+func (f *serveFlags) run(c *cobra.Command, args []string) error {
+	page, err := f.page(c, args)
+	if err != nil {
+		return err
+	}
+	var html bytes.Buffer
+	if err := report.WritePage(&html, page); err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	server := http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(html.Bytes())
+	})}
+	fmt.Fprintf(c.OutOrStdout(), "http://%s/\n", listener.Addr())
+	over := make(chan error, 1)
+	go func() { over <- server.Serve(listener) }()
+	select {
+	case err = <-over:
+		return err
+	case <-c.Context().Done():
+		return server.Close()
+	}
+}
+
+// page is the explorer of a new execution.
+func (f *serveFlags) page(c *cobra.Command, args []string) (*report.Page, error) {
+	name := "semaphore"
+	if len(args) == 1 {
+		name = args[0]
+	}
+	target, err := engine.TargetNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	if f.clients+f.admins == 0 {
+		return nil, errors.New("--clients 0 --admins 0: nobody is left to do anything")
+	}
+	options, err := pairs(f.options)
+	if err != nil {
+		return nil, err
+	}
+	s := scenario.Scenario{Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: uint8(f.slots)}}}
+	for _, o := range options {
+		if err := s.Options.Set(o[0], o[1]); err != nil {
+			return nil, fmt.Errorf("--option: %w", err)
+		}
+	}
+	if err := f.work(&s, target.Kind); err != nil {
+		return nil, err
+	}
+	start, err := engine.NewExecution(target, s)
+	if err != nil {
+		return nil, err
+	}
+	p, err := program.Get(c.Context(), tell)
+	if err != nil {
+		return nil, err
+	}
+	return &report.Page{
+		Title: target.Name, Text: target.Doc, Explorer: &report.Explorer{Wasm: p.Wasm, Runtime: p.Runtime, Start: start},
+		Made: report.Made{Tool: engine.Version, At: time.Now(), Command: commandLine(), Options: f.options, Server: "the simulated broker"},
+	}, nil
+}
+
+// work is what clients and administrators do.
+func (f *serveFlags) work(s *scenario.Scenario, kind lock.Kind) error {
+	ops := func(all ...lock.Op) (out []scenario.Operation) {
+		for _, op := range all {
+			o := scenario.Operation{Op: op}
+			if op == lock.Add || op == lock.Remove || op == lock.Create {
+				o.Arg = 1
+			}
+			out = append(out, o)
+		}
+		return out
+	}
+	for range f.clients {
+		s.Clients = append(s.Clients, scenario.Client{Ops: ops(lock.Acquire, lock.Verify, lock.Release, lock.Acquire, lock.Verify, lock.Release)})
+	}
+	if kind != lock.Semaphore {
+		s.Locks[0].Slots = 1
+	}
+	for range f.admins {
+		switch kind {
+		case lock.Mutex:
+			return errors.New("--admins: a mutex has no administration; leave it out")
+		case lock.PersistentMutex:
+			s.Clients = append(s.Clients, scenario.Client{Ops: ops(lock.Destroy, lock.Create)})
+		default:
+			s.Clients = append(s.Clients, scenario.Client{Ops: ops(lock.Add, lock.Remove, lock.Count)})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,4 @@
+package nearest_test
+
+// The backend of the locks that are tested here.
+import _ "github.com/lockproof/lockproof/sim/amqp"
