@@ -57,7 +57,7 @@ func TestInvalid(t *testing.T) {
 		{"server", lockproof.Prove, lockproof.Target{}, lockproof.Options{Server: "rabbitmq"}, "Stress uses a real one"},
 		{"server", lockproof.Explore, exec, lockproof.Options{Server: "rabbitmq"}, "expected the simulated broker"},
 		{"no server", lockproof.Stress, exec, lockproof.Options{}, "expected a server"},
-		{"faults", lockproof.Explore, exec, lockproof.Options{Crashes: 1}, "Prove draws them"},
+		{"faults", lockproof.Explore, exec, lockproof.Options{Restarts: 1}, "Prove draws them"},
 		{"queues", lockproof.Prove, exec, lockproof.Options{Queues: "sofa"}, "expected A=, B= or admin="},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/bits"
 
 	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
 )
 
 // Exploration is what visiting the schedules of a scenario came to.
@@ -21,11 +21,22 @@ type Exploration struct {
 type ExploreOptions struct {
 	Runs  int  // at most so many, those that end early among them; at least 1
 	Naive bool // every order of commands, equivalent or not
+	// Faults are how many of each kind one execution may have: the broker does not restart in an exploration.
+	Faults sim.FaultBounds
+	// Preemptions is how often an execution may turn from a client that could go on to another; nil is any number. What
+	// befalls clients does not count. Every order is visited then, as is by Naive: with such a bound, an execution may be
+	// within it and none of those that are equivalent to it.
+	Preemptions *int
 }
 
 // Explore visits the schedules of a scenario depth-first, with no memory but that of the path, by dynamic
 // partial order reduction (Flanagan and Godefroid, POPL 2005) with sleep sets: of executions that differ
-// only in the order of steps that don't depend on each other, it visits one. Faults are not part of it.
+// only in the order of steps that don't depend on each other, it visits one.
+//
+// Faults are choices as well. A client may, instead of taking its next step, die before or after its effect, lose its
+// connection, a channel or the reply; one that is done, or waits, may die or lose its connection then, or never. When
+// the broker notices that a client is gone is a step of its own, which has to come. So each fault is placed before and
+// after each step that it depends on, which is every one but for channels: those are their client's alone.
 //
 // Steps depend on each other if they are one client's; if they are about the same queue, unless both
 // publish or both declare passively; if both touch queues in administrative operations; if one ends a connection,
@@ -40,7 +51,7 @@ type ExploreOptions struct {
 // visit may use the runner for other runs. Its error ends the exploration.
 func (s *Runner) Explore(ctx context.Context, sc scenario.Scenario, o ExploreOptions, visit func(*Execution) error) (*Exploration, error) {
 	sc.Faults, sc.Schedule = nil, scenario.Schedule{Strategy: scenario.Replay}
-	e := explorer{naive: o.Naive}
+	e := explorer{naive: o.Naive || o.Preemptions != nil, faults: o.Faults, preemptions: o.Preemptions}
 	sum := new(Exploration)
 	for more := true; more; more = e.backtrack() {
 		if sum.Runs+sum.Blocked == o.Runs {
@@ -82,198 +93,4 @@ func (s *Runner) follows(ctx context.Context, sc *scenario.Scenario, e *explorer
 		}
 	}
 	return x, err
-}
-
-// explorer is the path of the execution at hand, and what is left to try on it.
-type explorer struct {
-	naive       bool
-	path        []*node
-	depth       int
-	cut         bool // nothing new was left to do
-	astray      bool // a client did not do what it did before
-	shared      bool // clients share a connection
-	unsupported unsupported
-}
-
-// node is a state on the path, and the step that was chosen there. Sets of clients are bits.
-type node struct {
-	enabled, todo, done uint16
-	asleep              map[uint8]label // steps whose executions were seen, by client
-	chosen              uint8
-	at                  int   // index of the step among those of the execution
-	label               label // of the step chosen, once it was taken
-	known               bool
-}
-
-// missing is why an execution does not stand for all that are equivalent to it, or others like it are not
-// visited; "" where neither is so.
-func (e *explorer) missing(x *Execution) string {
-	switch {
-	case !x.Uncontrolled.Free():
-		return "clients did things that no schedule decides"
-	case e.shared:
-		return "clients share a connection, which keeps their commands in the order in which they were written"
-	case e.astray:
-		return "a client did something else than before in the same situation"
-	case len(x.Steps) >= scenario.MaxSteps:
-		return fmt.Sprintf("an execution is longer than %d steps", scenario.MaxSteps)
-	case e.naive:
-		return ""
-	}
-	return e.unsupported.why()
-}
-
-// Next implements chooser: the path again, and then on.
-func (e *explorer) Next(w scenario.World) (scenario.Action, bool) {
-	r := w.(*run)
-	if e.depth < len(e.path) {
-		n := e.path[e.depth]
-		if e.astray = e.astray || n.at != len(r.record.steps) || !r.Ready(n.chosen); e.astray {
-			return scenario.Action{}, false
-		}
-		e.depth++
-		return scenario.Action{Kind: scenario.Step, Client: n.chosen}, true
-	}
-	n := e.arrive(r)
-	if n.enabled == 0 || len(e.path) == scenario.MaxSteps {
-		return scenario.Action{}, false
-	}
-	if n.todo == 0 {
-		e.cut = true
-		return scenario.Action{}, false
-	}
-	n.chosen = uint8(bits.TrailingZeros16(n.todo))
-	if !e.naive {
-		n.todo = 1 << n.chosen
-	}
-	e.path = append(e.path, n)
-	e.depth++
-	return scenario.Action{Kind: scenario.Step, Client: n.chosen}, true
-}
-
-// arrive is the state in which the path has come to its end.
-func (e *explorer) arrive(r *run) *node {
-	n := &node{asleep: make(map[uint8]label), at: len(r.record.steps)}
-	for c := range r.clients {
-		if r.Ready(uint8(c + 1)) {
-			n.enabled |= 1 << (c + 1)
-		}
-	}
-	if len(e.path) > 0 && !e.naive {
-		last := e.path[len(e.path)-1]
-		e.note(last, labelOf(r.record.steps, last.at, r.record.events, len(r.clients)))
-		for c, l := range last.asleep {
-			if !depend(&l, &last.label) {
-				n.asleep[c] = l
-			}
-		}
-	}
-	n.todo = n.enabled &^ n.sleepers()
-	return n
-}
-
-func (n *node) sleepers() (set uint16) {
-	for c := range n.asleep {
-		set |= 1 << c
-	}
-	return set
-}
-
-// note notes what a step was. The same step is the same whenever it is taken, or somebody did something
-// that nobody told him to.
-func (e *explorer) note(n *node, l label) {
-	e.astray = e.astray || n.known && n.label != l
-	n.label, n.known = l, true
-}
-
-// learn finds out from an execution which steps might as well have come in another order, and has that
-// tried.
-func (e *explorer) learn(x *Execution) {
-	e.unsupported.look(x.Steps)
-	for i, n := range e.path {
-		if n.at >= len(x.Steps) {
-			e.astray = true
-			return
-		}
-		e.note(e.path[i], labelOf(x.Steps, n.at, x.History.Events, len(x.Scenario.Clients)))
-	}
-	if e.naive {
-		return
-	}
-	before := e.order()
-	for i := range e.path {
-		for j := i - 1; j >= 0; j-- {
-			if e.path[j].chosen != e.path[i].chosen && depend(&e.path[j].label, &e.path[i].label) && e.race(before, j, i) {
-				e.reverse(before, j, i)
-			}
-		}
-	}
-}
-
-// order says of every two steps whether the first had to come before the second.
-func (e *explorer) order() [][]bool {
-	before := make([][]bool, len(e.path))
-	for i := range e.path {
-		before[i] = make([]bool, len(e.path))
-	}
-	for i := range e.path {
-		for j := i - 1; j >= 0; j-- {
-			if before[j][i] || !depend(&e.path[j].label, &e.path[i].label) {
-				continue
-			}
-			before[j][i] = true
-			for k := range j {
-				before[k][i] = before[k][i] || before[k][j]
-			}
-		}
-	}
-	return before
-}
-
-// race reports whether nothing between two steps had to come between them.
-func (e *explorer) race(before [][]bool, j, i int) bool {
-	for k := j + 1; k < i; k++ {
-		if before[j][k] && before[k][i] {
-			return false
-		}
-	}
-	return true
-}
-
-// reverse has step i tried before step j: by its client, or by one whose steps lead to it.
-func (e *explorer) reverse(before [][]bool, j, i int) {
-	n := e.path[j]
-	leads := uint16(1) << e.path[i].chosen
-	for k := j + 1; k < i; k++ {
-		if before[k][i] {
-			leads |= 1 << e.path[k].chosen
-		}
-	}
-	switch leads &= n.enabled; {
-	case leads&n.todo != 0:
-	case leads&(1<<e.path[i].chosen) != 0:
-		n.todo |= 1 << e.path[i].chosen
-	case leads != 0:
-		n.todo |= leads & -leads
-	default:
-		n.todo |= n.enabled
-	}
-}
-
-// backtrack goes back to the last state at which something is left to try, and reports whether there is
-// one.
-func (e *explorer) backtrack() bool {
-	for len(e.path) > 0 {
-		n := e.path[len(e.path)-1]
-		n.done |= 1 << n.chosen
-		if !e.naive {
-			n.asleep[n.chosen] = n.label
-		}
-		if left := n.todo &^ n.done &^ n.sleepers(); left != 0 {
-			n.chosen, n.known = uint8(bits.TrailingZeros16(left)), false
-			return true
-		}
-		e.path = e.path[:len(e.path)-1]
-	}
-	return false
 }

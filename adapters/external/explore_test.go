@@ -2,6 +2,7 @@ package external_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
 )
 
 // TestExploreLosesNothing compares the reduction with every order of commands, of correct locks and of wrong
@@ -33,24 +35,85 @@ func TestExploreLosesNothing(t *testing.T) {
 			for _, ops := range k.clients {
 				sc.Clients = append(sc.Clients, scenario.Client{Ops: ops})
 			}
-			less, found := outcomes(t, runner, sc, false)
-			all, _ := outcomes(t, runner, sc, true)
-			for said := range all.outcomes {
-				if !less.outcomes[said] {
-					t.Errorf("the reduction loses an outcome:\n%s", said)
-				}
-			}
-			if len(less.outcomes) != len(all.outcomes) {
-				t.Errorf("%d outcomes, and %d by every order", len(less.outcomes), len(all.outcomes))
-			}
-			if less.Runs+less.Blocked > all.Runs {
-				t.Errorf("%+v is more than %+v", less.Exploration, all.Exploration)
-			}
-			if found != k.found {
+			if found := losesNothing(t, runner, sc, sim.FaultBounds{}); found != k.found {
 				t.Errorf("violated: %b, expected %b", found, k.found)
 			}
-			t.Logf("%d outcomes by %d runs and %d blocked, instead of %d", len(less.outcomes), less.Runs, less.Blocked, all.Runs)
 		})
+	}
+}
+
+// losesNothing has the reduction and every order come to the same, and gives what is violated.
+func losesNothing(t *testing.T, runner *external.Runner, sc scenario.Scenario, faults sim.FaultBounds) property.Set {
+	t.Helper()
+	less, found := outcomes(t, runner, sc, external.ExploreOptions{Runs: 4000, Faults: faults})
+	all, _ := outcomes(t, runner, sc, external.ExploreOptions{Runs: 40_000, Faults: faults, Naive: true})
+	for said := range all.outcomes {
+		if !less.outcomes[said] {
+			t.Fatalf("the reduction loses an outcome:\n%s", said)
+		}
+	}
+	if len(less.outcomes) != len(all.outcomes) {
+		t.Errorf("%d outcomes, and %d by every order", len(less.outcomes), len(all.outcomes))
+	}
+	if less.Runs+less.Blocked > all.Runs {
+		t.Errorf("%+v is more than %+v", less.Exploration, all.Exploration)
+	}
+	t.Logf("%d outcomes by %d runs and %d blocked, instead of %d", len(less.outcomes), less.Runs, less.Blocked, all.Runs)
+	return found
+}
+
+// TestExploreFaultsLosesNothing: the same, where clients die, and lose connections, channels and replies.
+func TestExploreFaultsLosesNothing(t *testing.T) {
+	mutex, semaphore := lock.References[1], lock.References[0]
+	for _, k := range []struct {
+		name    string
+		target  *lock.Target
+		slots   uint8
+		clients [][]scenario.Operation
+		faults  sim.FaultBounds
+		found   property.Set
+	}{
+		{"crash", mutex, 0, [][]scenario.Operation{{acquire}, {acquire}}, sim.FaultBounds{Crashes: 1}, 0},
+		{"crash noticed late", mutex, 0, [][]scenario.Operation{{acquire}, {acquire}}, sim.FaultBounds{Crashes: 1, Late: true}, 0},
+		{"two crashes", mutex, 0, [][]scenario.Operation{{acquire}, {acquire}}, sim.FaultBounds{Crashes: 2}, 0},
+		{"drop", mutex, 0, [][]scenario.Operation{{acquire, verify}, {acquire}}, sim.FaultBounds{Drops: 1}, 0},
+		{"channel error", mutex, 0, [][]scenario.Operation{{acquire, verify}, {acquire}}, sim.FaultBounds{ChannelErrors: 1}, 0},
+		{"lost reply", mutex, 0, [][]scenario.Operation{{acquire, release}, {acquire}}, sim.FaultBounds{Lost: 1, Late: true}, 0},
+		{"crash of a semaphore's client", semaphore, 1, [][]scenario.Operation{{acquire}, {acquire}}, sim.FaultBounds{Crashes: 1}, 0},
+		{"one of each", mutex, 0, [][]scenario.Operation{{acquire}, {acquire}}, sim.FaultBounds{Crashes: 1, Drops: 1, Late: true}, 0},
+		{"crash that frees nothing", mutant.Named("mutex-auto-delete"), 0, [][]scenario.Operation{{acquire}, {acquire}}, sim.FaultBounds{Crashes: 1}, of(property.MutualExclusion, property.Linearizable)},
+		{"drop that is not noticed", mutant.Named("verify-asks-nobody"), 1, [][]scenario.Operation{{acquire, verify}}, sim.FaultBounds{Drops: 1}, of(property.StaleBeliefEnds)},
+	} {
+		t.Run(k.name, func(t *testing.T) {
+			if testing.Short() && (k.target == semaphore || k.faults.Crashes+k.faults.Drops > 1) {
+				t.Skip("skipped: -short leaves out what has many orders")
+			}
+			runner := newStage(t, k.target, func(c *external.Config) {
+				o := lock.DefaultOptions()
+				o.Pipeline, o.AdminMutex = 0, false
+				c.Starter = externaltest.Machines{Target: k.target, Options: k.target.Settled(o)}
+			})
+			sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: k.slots}}}
+			for _, ops := range k.clients {
+				sc.Clients = append(sc.Clients, scenario.Client{Ops: ops})
+			}
+			if found := losesNothing(t, runner, sc, k.faults); found&k.found != k.found || k.found == 0 && found != 0 {
+				t.Errorf("violated: %b, expected %b", found, k.found)
+			}
+		})
+	}
+}
+
+// TestExploreIdle: who is done, and holds something, may die as well, at any moment.
+func TestExploreIdle(t *testing.T) {
+	runner := newStage(t, lock.References[1], nil)
+	one := scenario.Client{Ops: []scenario.Operation{acquire}}
+	sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{one, one}}
+	v, _ := outcomes(t, runner, sc, external.ExploreOptions{Runs: 400, Faults: sim.FaultBounds{Crashes: 1}})
+	for _, want := range []string{"crash 1 after c1.1 true\n", "crash 1 after c1.1 true c2.1 false", "crash 1 after c1.1 true c2.1 true"} {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(v.outcomes)), func(said string) bool { return strings.Contains(said, want) }) {
+			t.Errorf("no outcome has %q", want)
+		}
 	}
 }
 
@@ -104,10 +167,11 @@ type visited struct {
 }
 
 // outcomes visits a scenario completely.
-func outcomes(t *testing.T, runner *external.Runner, sc scenario.Scenario, naive bool) (v visited, found property.Set) {
+func outcomes(t *testing.T, runner *external.Runner, sc scenario.Scenario, o external.ExploreOptions) (v visited, found property.Set) {
+	t.Helper()
 	v.outcomes = make(map[string]bool)
 	var err error
-	v.Exploration, err = runner.Explore(t.Context(), sc, external.ExploreOptions{Runs: 4000, Naive: naive}, func(x *external.Execution) error {
+	v.Exploration, err = runner.Explore(t.Context(), sc, o, func(x *external.Execution) error {
 		v.outcomes[essence(x)+names("violates", x.Found)+names("puts to the test", x.Exercised)] = true
 		found |= x.Found
 		return nil
@@ -116,9 +180,35 @@ func outcomes(t *testing.T, runner *external.Runner, sc scenario.Scenario, naive
 		t.Fatal(err)
 	}
 	if v.Incomplete != "" {
-		t.Fatalf("naive %v, %d runs: %s", naive, v.Runs, v.Incomplete)
+		t.Fatalf("naive %v, %d runs: %s", o.Naive, v.Runs, v.Incomplete)
 	}
 	return v, found
+}
+
+// TestExplorePreemptions: with a bound, those orders are visited that turn from a client that could go on so often at most,
+// and without one that matters, all.
+func TestExplorePreemptions(t *testing.T) {
+	runner := newStage(t, lock.References[1], nil)
+	sc := scenario.Scenario{
+		Locks:   []scenario.Lock{{Name: "jobs"}},
+		Clients: []scenario.Client{{Ops: []scenario.Operation{acquire, release}}, {Ops: []scenario.Operation{acquire, release}}},
+	}
+	faults := sim.FaultBounds{Crashes: 1}
+	all, _ := outcomes(t, runner, sc, external.ExploreOptions{Runs: 4000, Faults: faults, Naive: true})
+	before := 0
+	for _, n := range []int{0, 1, 2, 100} {
+		some, _ := outcomes(t, runner, sc, external.ExploreOptions{Runs: 4000, Faults: faults, Preemptions: &n})
+		for said := range some.outcomes {
+			if !all.outcomes[said] {
+				t.Errorf("%d preemptions: an outcome that no order has:\n%s", n, said)
+			}
+		}
+		if some.Runs <= before || n == 100 && some.Runs != all.Runs || n == 0 && some.Runs*4 > all.Runs {
+			t.Errorf("%d preemptions: %d runs, after %d and of %d", n, some.Runs, before, all.Runs)
+		}
+		t.Logf("%d preemptions: %d runs, %d outcomes of %d", n, some.Runs, len(some.outcomes), len(all.outcomes))
+		before = some.Runs
+	}
 }
 
 // names are properties by their names.
@@ -169,6 +259,18 @@ func essence(x *external.Execution) string {
 	}
 	slices.SortFunc(calls, func(a, b *call) int { return int(a.process*100 + a.number - b.process*100 - b.number) })
 	text := ""
+	for i, e := range x.History.Events {
+		if e.Process != history.Nemesis {
+			continue
+		}
+		text += fmt.Sprint(e.F, e.Target, " after")
+		for _, b := range calls {
+			if b.begun < i {
+				text += fmt.Sprintf(" c%d.%d %v", b.process, b.number, b.over < i)
+			}
+		}
+		text += "\n"
+	}
 	for _, a := range calls {
 		text += fmt.Sprintf("c%d.%d %s after", a.process, a.number, a.said)
 		for _, b := range calls {

@@ -17,6 +17,7 @@ type label struct {
 	begins, ends   bool // an operation
 	administers    bool // it touches a queue in an administrative operation
 	closes, opaque bool // a connection; what it does is not known
+	rests          bool // it is no step: its client takes none
 }
 
 // labelOf labels the i-th step of an execution of so many clients.
@@ -26,12 +27,18 @@ func labelOf(steps []scenario.TraceStep, i int, events []history.Event, clients 
 	c := &sent.Command
 	l := label{
 		client: t.Action.Client, method: c.Method, passive: c.Flags.Has(amqp.Passive), queue: c.Queue, reply: sent.Reply.Kind, code: sent.Reply.Code,
-		closes: t.Exchange.Ended, opaque: c.Method == amqp.NoMethod && t.Command != "" || opaque(c),
+		closes: t.Exchange.Ended,
+		opaque: c.Method == amqp.NoMethod && t.Command != "" || opaque(c) || sent.Reply.Kind == amqp.ChannelClosed && sent.Reply.Code == amqp.InternalError,
 	}
 	for _, e := range events[t.First : t.First+t.Events] {
 		l.begins = l.begins || e.Type == history.Invoke
 		l.ends = l.ends || e.Type != history.Invoke && e.Process != history.Nemesis
 		l.closes = l.closes || e.Process == history.Nemesis
+	}
+	switch t.Action.Kind {
+	case scenario.Step, scenario.Advance, scenario.ChannelError:
+	default:
+		l.closes = true
 	}
 	for at := t.First + t.Events - 1; at >= 0; at-- {
 		if e := &events[at]; e.Type == history.Invoke && (int(e.Process)-1)%clients+1 == int(l.client) {
@@ -59,6 +66,8 @@ func opaque(c *amqp.Command) bool {
 // before whom.
 func depend(a, b *label) bool {
 	switch {
+	case a.rests || b.rests:
+		return a.client == b.client
 	case a.client == b.client, a.closes, b.closes, a.opaque, b.opaque:
 		return true
 	case a.turns() && b.sees(), a.sees() && b.turns(), a.administers && b.administers:
