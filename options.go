@@ -39,7 +39,7 @@ type Options struct {
 	Start                          []int    // the slots that exist at first, such as 1 and 3; none is 1 to Slots
 	Locks                          []string // their names, at most two; none is one lock called jobs
 	Calls, AdminCalls              string   // Explore: what one of them calls, such as "acquire,remove:1"
-	// Faults: Prove draws what is 0; Explore has one crash then, and no other.
+	// Faults: Prove draws what is 0; Explore has one crash then, or none if external, and no other.
 	Crashes, Drops, ChannelErrors, Lost int                   // Explore: clients die, connections drop, channels end, replies get lost
 	Restarts                            int                   // of the server
 	CrashShare                          float64               // Prove, Stress: of operations in which a client dies, from 0 to 1

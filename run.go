@@ -246,8 +246,11 @@ func (r *run) exploreExternal() (*Result, error) {
 	if len(r.o.Start) > 0 {
 		return nil, invalid("slots %v of an external lock to begin with: its own administrator makes them", r.o.Start)
 	}
-	if o := &r.o; o.Crashes|o.Drops|o.ChannelErrors|o.Lost|o.Restarts != 0 || o.Prompt {
-		return nil, invalid("faults in an exploration of an external target: expected none; Prove draws them")
+	if r.o.Restarts > 0 {
+		return nil, invalid("restarts in an exploration of an external target: expected none; Prove draws them")
+	}
+	if r.o.Crashes == 0 { // that there are some is for whoever wants to wait for them
+		r.o.Crashes = None
 	}
 	e, err := r.o.exploration()
 	if err != nil {
@@ -264,7 +267,7 @@ func (r *run) exploreExternal() (*Result, error) {
 		return engine.ExploreExternal(r.ctx, engine.ExternalExploreConfig{
 			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Naming: naming,
 			Clients: e.Clients, Rounds: e.Rounds, Admins: or(r.o.Admins, 0), Slots: or(r.o.Slots, 1), Names: e.Names, Calls: e.Calls, AdminCalls: e.AdminCalls,
-			Runs: r.o.Executions, First: r.o.First, Properties: r.judged, Own: r.list, Strength: r.o.strength(),
+			Faults: e.Faults, Runs: r.o.Executions, First: r.o.First, Properties: r.judged, Own: r.list, Strength: r.o.strength(),
 			Patience: r.o.Patience, Found: r.found(), Progress: r.progress(),
 		})
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
 )
 
@@ -40,6 +41,12 @@ type ExternalExploreConfig struct {
 	Names []string
 	// Calls and AdminCalls are what one client, or administrator, calls; nil is [DefaultCalls].
 	Calls, AdminCalls []scenario.Operation
+	// Faults are how many of each kind one execution may have, at every place: see [external.ExploreOptions]. Restarts are
+	// none of them.
+	Faults sim.FaultBounds
+	// Preemptions is how often an execution may turn from a client that could go on, at most; nil is any number, and then
+	// one execution stands for those that are equivalent to it.
+	Preemptions *int
 	// Runs is how many executions are run at most; 0 is [DefaultExternalRuns].
 	Runs int
 	// First ends the exploration at the first execution that violates something.
@@ -67,7 +74,7 @@ const DefaultExternalRuns = 10_000
 // kept of the clients' states: each execution is run from its beginning.
 //
 // What holds in all of them is proved if the report's Runs is complete, and has else passed. That is said of the
-// one workload, without faults, and of clients that do the same whenever they are told the same: that they did
+// one workload, with so many faults wherever they may happen, and of clients that do the same whenever they are told the same: that they did
 // not is seen where an execution begins as another did, and not otherwise.
 //
 // The error is for a run that could not be made: a configuration that makes no sense, a client that can't be
@@ -78,12 +85,13 @@ func ExploreExternal(ctx context.Context, c ExternalExploreConfig) (_ *Result, e
 	if err != nil {
 		return nil, configuration(err)
 	}
-	if c.Runs < 0 {
-		return nil, fmt.Errorf("%d runs: expected at least 1", c.Runs)
+	if err := c.check(); err != nil {
+		return nil, err
 	}
 	began := time.Now()
 	run := externalExploration{externalRun: externalRun{ExternalConfig: c.config(), exploring: true}}
 	run.sum.sometimes = c.Own.Sometimes()
+	run.options = external.ExploreOptions{Runs: run.Scenarios, Faults: c.Faults, Preemptions: c.Preemptions}
 	run.labels = run.ExternalConfig.labels()
 	run.labels.origin.Bounds = e.described()
 	var cancel context.CancelFunc
@@ -107,11 +115,27 @@ func ExploreExternal(ctx context.Context, c ExternalExploreConfig) (_ *Result, e
 	return res, nil
 }
 
+// check refuses what makes no sense for clients that are not ours.
+func (c *ExternalExploreConfig) check() error {
+	switch f := c.Faults; {
+	case c.Runs < 0:
+		return fmt.Errorf("%d runs: expected at least 1", c.Runs)
+	case f.Restarts != 0:
+		return configuration(errors.New("restarts in an exploration of an external lock: expected none, prove draws them"))
+	case min(f.Crashes, f.Drops, f.ChannelErrors, f.Lost) < 0:
+		return configuration(errors.New("any number of faults in an exploration of an external lock: expected a number"))
+	case c.Preemptions != nil && *c.Preemptions < 0:
+		return configuration(fmt.Errorf("%d preemptions: expected at least 0", *c.Preemptions))
+	}
+	return nil
+}
+
 // exploration is the configuration as one of a target of ours of the same type.
 func (c *ExternalExploreConfig) exploration() Exploration {
 	return Exploration{
 		Target: referenceOf(c.Kind), Clients: c.Clients, Rounds: c.Rounds, Admins: c.Admins, Slots: c.Slots,
 		Names: c.Names, Calls: c.Calls, AdminCalls: c.AdminCalls, Strength: c.Strength,
+		Faults: c.Faults,
 	}
 }
 
@@ -131,7 +155,8 @@ func (c *ExternalExploreConfig) config() ExternalConfig {
 // externalExploration is a run that visits the executions of one scenario.
 type externalExploration struct {
 	externalRun
-	runs *external.Exploration
+	runs    *external.Exploration
+	options external.ExploreOptions
 }
 
 // errEnough ends an exploration in good order.
@@ -139,7 +164,7 @@ var errEnough = errors.New("enough was seen")
 
 // visit visits the executions of a scenario, and makes those smaller that violate something.
 func (f *externalExploration) visit(ctx context.Context, w *externalWorker, sc scenario.Scenario) (err error) {
-	f.runs, err = w.runner.Explore(ctx, sc, external.ExploreOptions{Runs: f.Scenarios}, func(x *external.Execution) error {
+	f.runs, err = w.runner.Explore(ctx, sc, f.options, func(x *external.Execution) error {
 		if err := w.examine(ctx, f.sum.scenarios, x); err != nil || !f.stop.Load() {
 			return err
 		}
@@ -179,7 +204,44 @@ func (f *externalExploration) bounds(e *Exploration, sc *scenario.Scenario) stri
 	if f.runs.Incomplete != "" {
 		return said
 	}
-	return said + ": up to equivalence, and for clients that do the same whenever they are told the same, every order of these commands"
+	orders := ": up to equivalence, and for clients that do the same whenever they are told the same, every order of these commands"
+	if n := f.options.Preemptions; n != nil {
+		orders = fmt.Sprintf(": for clients that do the same whenever they are told the same, every order of these commands"+
+			" that turns at most %s from a client that could go on", times(*n))
+	}
+	return said + orders + everyFault(f.options.Faults)
+}
+
+// times is how often, in words.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// everyFault is which faults were visited, in words; "" for none.
+func everyFault(f sim.FaultBounds) string {
+	var all []string
+	for _, k := range []struct {
+		n   int
+		one string
+	}{{f.Crashes, "crash"}, {f.Drops, "dropped connection"}, {f.ChannelErrors, "channel error"}, {f.Lost, "lost reply"}} {
+		switch {
+		case k.n == 1:
+			all = append(all, "every single "+k.one)
+		case k.n > 1:
+			all = append(all, fmt.Sprintf("every %s of up to %d", k.one, k.n))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	said := ", and of its clients " + strings.Join(all, " and ")
+	if f.Late && f.Crashes+f.Lost > 0 {
+		said += ", whenever the broker notices"
+	}
+	return said
 }
 
 // workload is who calls what, in words.

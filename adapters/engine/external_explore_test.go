@@ -11,6 +11,7 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
 )
 
 // machines are clients that are a target of ours.
@@ -122,6 +123,28 @@ func replays(t *testing.T, res *engine.Result, property property.Property, start
 	}
 }
 
+// TestExploreExternalFaults: what every single crash, or a dropped connection, does to two clients is proved, and said; with
+// a bound on preemptions, that is said. What a wrong lock violates by a fault replays.
+func TestExploreExternalFaults(t *testing.T) {
+	starter, kind := machines(t, "mutex")
+	c := engine.ExternalExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Faults: sim.FaultBounds{Crashes: 1, Late: true}}
+	r := exploreExternal(t, t.Context(), c).Report
+	if !strings.Contains(r.Bounds, "up to equivalence") || !strings.Contains(r.Bounds, "every order of these commands, and of its clients every single crash, whenever") ||
+		!strings.Contains(withVerdict(r, report.Proved), "crash-frees") {
+		t.Errorf("%q, %+v: proved %s", r.Bounds, *r.Runs, withVerdict(r, report.Proved))
+	}
+	c.Preemptions = new(1)
+	r = exploreExternal(t, t.Context(), c).Report
+	if !strings.Contains(r.Bounds, "turns at most once from a client") || strings.Contains(r.Bounds, "equivalence") || r.Runs.Incomplete != "" {
+		t.Errorf("%q, %+v", r.Bounds, *r.Runs)
+	}
+	starter, kind = machines(t, "verify-asks-nobody")
+	res := exploreExternal(t, t.Context(), engine.ExternalExploreConfig{
+		Starter: starter, Kind: kind, Clients: 1, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Drops: 1},
+	})
+	replays(t, res, property.StaleBeliefEnds, starter)
+}
+
 // TestExploreExternalRefuses: a configuration that makes no sense is refused before a client is started.
 func TestExploreExternalRefuses(t *testing.T) {
 	starter, _ := machines(t, "semaphore")
@@ -130,6 +153,9 @@ func TestExploreExternalRefuses(t *testing.T) {
 		"no administration": {Kind: lock.Mutex, Clients: 1, Rounds: 1, Admins: 1},
 		"-1 runs":           {Clients: 1, Rounds: 1, Runs: -1},
 		"40 slots":          {Clients: 1, Rounds: 1, Slots: 40},
+		"restarts":          {Clients: 1, Rounds: 1, Faults: sim.FaultBounds{Restarts: 1}},
+		"any number":        {Clients: 1, Rounds: 1, Faults: sim.FaultBounds{Crashes: sim.AnyNumber}},
+		"-1 preemptions":    {Clients: 1, Rounds: 1, Preemptions: new(-1)},
 	} {
 		c.Starter = starter
 		if _, err := engine.ExploreExternal(t.Context(), c); err == nil || !strings.Contains(err.Error(), says) {

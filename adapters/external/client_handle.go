@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -35,16 +36,18 @@ type clientHandle struct {
 	// What it does that nobody tells it to; see follow.go and outrun.go.
 	method  frame.ID // of the command that the broker has answered last since it was called
 	since   int      // how much has come from it since
-	steady  bool     // it is carrying out an operation, and seems to wait for the reply to a command at the gate
-	waits   cause    // where it does that
-	looked  bool     // it was looked whether it writes another message there, and it did not
-	cause   cause    // where it stands while it is carrying out none
-	former  cause    // where it stood when it was called
-	before  int      // since, when it was called
-	turn    int      // how often cause was another one
-	settled bool     // what it does there was waited for
-	late    int      // what of this run came outside of operations when nothing was waited for
-	raced   int      // [Uncontrolled.Raced] of this run
+	heard   int      // how often it was answered since it was called
+	last    amqp.ReplyKind
+	steady  bool  // it is carrying out an operation, and seems to wait for the reply to a command at the gate
+	waits   cause // where it does that
+	looked  bool  // it was looked whether it writes another message there, and it did not
+	cause   cause // where it stands while it is carrying out none
+	former  cause // where it stood when it was called
+	before  int   // since, when it was called
+	turn    int   // how often cause was another one
+	settled bool  // what it does there was waited for
+	late    int   // what of this run came outside of operations when nothing was waited for
+	raced   int   // [Uncontrolled.Raced] of this run
 
 	keeps  baseline // how it stands when it is idle and nothing has happened to it
 	harmed bool     // its connections were cut or dropped, so that it may fail to close them
@@ -214,7 +217,7 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 	s.mu.Lock()
 	a.leaves()
 	a.calling, a.asleep, a.cancel, a.doing = true, false, cancel, op
-	a.method, a.since, a.steady = 0, 0, false
+	a.method, a.since, a.steady, a.heard, a.last = 0, 0, false, 0, 0
 	s.mu.Unlock()
 	s.tasks.Go(func() {
 		defer cancel()

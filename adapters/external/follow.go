@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -29,6 +30,9 @@ type cause struct {
 	method frame.ID
 	// sent is how much has come since the broker answered it last, where its operation is under way.
 	sent int
+	// heard is how often the broker has answered it since it was called, and last the last answer, where that is looked at.
+	heard int
+	last  amqp.ReplyKind
 }
 
 // habit is what is known of what clients do by themselves after a cause.
@@ -156,6 +160,7 @@ func (a *clientHandle) hears(answer *wire.Answer) {
 		return
 	}
 	a.since, a.method, a.steady = 0, method, false
+	a.heard, a.last = a.heard+1, answer.Reply.Kind
 	if !a.calling {
 		a.told(cause{method: method})
 	}

@@ -26,6 +26,16 @@ func (a *clientHandle) waiting() cause {
 	return cause{}
 }
 
+// standing is waiting, more exactly where clients are known to write on now and then: by how much their operation was
+// answered, and how last. What they do is decided by that. mu is held.
+func (a *clientHandle) standing() cause {
+	at := a.waiting()
+	if at.method == frame.BasicPublishID && a.runner.habit(at).total > 0 {
+		at.heard, at.last = a.heard, a.last
+	}
+	return at
+}
+
 // closing reports whether clients may not wait for the reply to a command, since it tells them nothing new.
 func closing(method frame.ID) bool {
 	return method == frame.ConnectionCloseID || method == frame.ChannelCloseID || method == frame.BasicCancelID
@@ -79,7 +89,7 @@ func (s *Runner) outrun(ctx context.Context, a *clientHandle) (came bool, err er
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a.waits = a.waiting()
+	a.waits = a.standing()
 	a.steady = a.waits != cause{}
 	return came, nil
 }
@@ -98,7 +108,7 @@ func (r *run) awaitBatch(p *clientState) error {
 // not.
 func (s *Runner) awaitAhead(ctx context.Context, a *clientHandle) (goes, usual bool, err error) {
 	s.mu.Lock()
-	at, since, limit := a.waiting(), a.since, time.Duration(0)
+	at, since, limit := a.standing(), a.since, time.Duration(0)
 	a.waits, a.steady, a.looked = at, at != cause{}, false
 	if a.steady && !a.paused && !a.asleep {
 		limit = s.habit(at).limitAhead(at.method, &s.config.Timing)

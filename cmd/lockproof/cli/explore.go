@@ -31,6 +31,7 @@ type exploreFlags struct {
 	array             int64
 	strict            bool
 	runs              int
+	preemptions       int
 	execFlags
 	outputFlags
 }
@@ -60,12 +61,13 @@ With --admins any there is any number of administrators, and as many slots at on
 
 With --exec anybody's lock is visited, in any language: the command is run for each
 client, and every order in which the clients' commands can reach the broker is run from
-its beginning, one of each that differ only in what makes no difference. There are no
-faults then, and, unless said otherwise, 2 clients, 1 slot and no administrator.`,
+its beginning, one of each that differ only in what makes no difference, with so many
+faults wherever they may happen. Unless said otherwise, there are 2 clients, 1 slot, no
+administrator and no faults then.`,
 		Example: `  lockproof explore --clients 3 --rounds 2 --crashes 1
   lockproof explore --clients any --slots 1
   lockproof explore --start slots=1,3 --admin-calls add:1
-  lockproof explore --exec 'python3 my_adapter.py'`,
+  lockproof explore --exec 'python3 my_adapter.py' --crashes 1`,
 		GroupID: "judge", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeTargets,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
@@ -75,12 +77,14 @@ faults then, and, unless said otherwise, 2 clients, 1 slot and no administrator.
 	f.execFlags.register(cmd)
 	f.runs = engine.DefaultExternalRuns
 	cmd.Flags().Var(number[int]{&f.runs, 1, manyScenarios}, "runs", "with --exec, how many executions are run at most")
+	cmd.Flags().Var(number[int]{&f.preemptions, 0, scenario.MaxSteps}, "preemptions",
+		"with --exec, visit the orders that turn so often at most from a client that could go on (default all orders)")
 	f.outputFlags.register(cmd)
 	registerExplorer(cmd)
 	section(cmd, "What is judged", "exec", "lock-type", "option", "property", "require", "strict")
 	section(cmd, "Who does what", "clients", "rounds", "admins", "slots", "start", "most-slots", "lock", "calls", "admin-calls")
 	section(cmd, "Faults", "crashes", "drops", "channel-errors", "lost", "restarts", "late")
-	section(cmd, "How it is searched, and how far", "reduce", "workers", "depth", "memory", "storage", "array", "first", "simulate", "seed", "runs", "patience")
+	section(cmd, "How it is searched, and how far", "reduce", "workers", "depth", "memory", "storage", "array", "first", "simulate", "seed", "runs", "preemptions", "patience")
 	section(cmd, "Going on later", "checkpoint", "every", "resume")
 	section(cmd, "What is written", "out", "html", "json", "junit", "summary", "sarif", "annotate")
 	defaults(cmd, map[string]string{
@@ -171,7 +175,7 @@ func (f *exploreFlags) ofAny() bool {
 
 // unused refuses the flags that have nothing to decide beside the others.
 func (f *exploreFlags) unused(c *cobra.Command) error {
-	err := cmp.Or(besideStart(c), given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "runs", "lock-type", "patience", "names"))
+	err := cmp.Or(besideStart(c), given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "runs", "preemptions", "lock-type", "patience", "names"))
 	if f.ofAny() {
 		return cmp.Or(err, given(c, "with --clients any: holes are looked at with a number of clients; leave it out", "start"), given(c, "with --clients any: clients go on for ever and views are kept, not states; leave it out",
 			"rounds", "reduce", "depth", "storage", "array", "simulate", "seed"), f.aimless(c))

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
@@ -37,7 +39,7 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 	res, err := engine.ExploreExternal(c.Context(), engine.ExternalExploreConfig{
 		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Naming: f.naming,
 		Options: told(f.Exploration.Options), Clients: f.Clients, Rounds: f.Rounds, Admins: f.Admins, Slots: f.Slots, Names: f.Names,
-		Calls: f.Calls, AdminCalls: f.AdminCalls, Runs: f.runs, First: f.Search.First,
+		Calls: f.Calls, AdminCalls: f.AdminCalls, Runs: f.runs, Faults: f.Faults, Preemptions: f.preempted(c), First: f.Search.First,
 		Properties: judged, Strength: f.Strength, Patience: f.patience, Found: f.found,
 		Progress: func(p engine.Progress) {
 			line.part(p.Scenarios, p.Of, "%d executions, at most %d, %d properties violated", p.Scenarios, p.Of, p.Violated)
@@ -50,6 +52,14 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 	return f.write(c, res)
 }
 
+// preempted is the bound of preemptions, nil where there is none.
+func (f *exploreFlags) preempted(c *cobra.Command) *int {
+	if !c.Flags().Changed("preemptions") {
+		return nil
+	}
+	return &f.preemptions
+}
+
 // ofExecStart is why a program's lock cannot begin with holes.
 const ofExecStart = "with --exec: its own administrator makes the slots; leave it out"
 
@@ -59,8 +69,7 @@ func (f *exploreFlags) fit(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	err = given(c, "with --exec: faults are no part of an exploration of a command's clients; leave it out, or have prove draw them",
-		"crashes", "drops", "channel-errors", "lost", "restarts", "late")
+	err = cmp.Or(err, given(c, "with --exec: the broker does not restart in an exploration of a command's clients; leave it out, or have prove draw it", "restarts"))
 	if err == nil {
 		err = given(c, "with --exec: no states are kept of a command's clients, each execution is run from its beginning; leave it out, --runs is the bound",
 			"reduce", "workers", "depth", "memory", "storage", "array", "checkpoint", "every", "resume")
@@ -71,7 +80,10 @@ func (f *exploreFlags) fit(c *cobra.Command) error {
 	if err == nil {
 		err = given(c, "with --exec: nothing is drawn; leave it out, or use prove", "simulate", "seed")
 	}
-	if !c.Flags().Changed("admins") {
+	if !c.Flags().Changed("crashes") {
+		f.Faults.Crashes = 0
+	}
+	if f.Faults.Restarts = 0; !c.Flags().Changed("admins") {
 		f.Admins = 0
 	}
 	if !c.Flags().Changed("slots") {

@@ -44,7 +44,7 @@ const (
 	ofExec      = "without --exec"
 	noSchedule  = "on a real broker without a schedule"
 	noStates    = "with --exec: no states are kept"
-	noFaults    = "with --exec: faults are no part"
+	noRestarts  = "with --exec: the broker does not restart"
 	walking     = "with --simulate: random executions"
 	ofAny       = "without --clients any"
 	forEver     = "with --clients any"
@@ -123,7 +123,7 @@ var sorts = map[string]sort{
 		"first": {args: "--first"}, "checkpoint": {args: "--checkpoint DIR/cp --depth 3", base: "explore --depth 3"}, "every": {args: "--every 1m", refused: "without --checkpoint"},
 		"resume": {args: "--resume DIR/none", refused: "no such file"}, "simulate": {args: "--simulate 5"}, "seed": {args: "--seed 2", refused: "without --simulate"},
 		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "names": {args: "--names A={name}-A-{n}", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
-		"runs": {args: "--runs 5", refused: ofExec}, "require": {args: "--require survives-restart", base: "explore --clients 1 --admins 0"}, "out": {args: "--out DIR/other"},
+		"runs": {args: "--runs 5", refused: ofExec}, "preemptions": {args: "--preemptions 1", refused: ofExec}, "require": {args: "--require survives-restart", base: "explore --clients 1 --admins 0"}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
 		"start":      {args: "--start slots=1,3", base: "explore no-admin-mutex --crashes 0 --clients 1 --admin-calls add:1 --out DIR/ce"},
 	}},
@@ -137,7 +137,7 @@ var sorts = map[string]sort{
 		"first": {args: "--first", same: true}, "checkpoint": {args: "--checkpoint DIR/cp", base: "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --calls acquire,release --admin-calls add:1 --property admin-exclusion --first --out DIR/ce"}, "every": {args: "--every 1m", refused: "without --checkpoint"},
 		"resume": {args: "--resume DIR/none", refused: "no such file"}, "simulate": {args: "--simulate 5", refused: forEver}, "seed": {args: "--seed 2", refused: forEver},
 		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "names": {args: "--names A={name}-A-{n}", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
-		"runs": {args: "--runs 5", refused: ofExec}, "require": {args: "--require admin-exclusion", same: true}, "out": {args: "--out DIR/other"},
+		"runs": {args: "--runs 5", refused: ofExec}, "preemptions": {args: "--preemptions 1", refused: ofExec}, "require": {args: "--require admin-exclusion", same: true}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2"},
 		"start":      {args: "--start slots=1,3", base: "explore --clients any", refused: forEver},
 	}},
@@ -152,16 +152,16 @@ var sorts = map[string]sort{
 		"first": {args: "--first", refused: walking}, "checkpoint": {args: "--checkpoint DIR/cp", refused: walking}, "every": {args: "--every 1m", refused: walking},
 		"resume": {args: "--resume DIR/none", refused: walking}, "simulate": {args: "--simulate 6"}, "seed": {args: "--seed 2"},
 		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "names": {args: "--names A={name}-A-{n}", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
-		"runs": {args: "--runs 5", refused: ofExec}, "require": {args: "--require survives-restart", base: "explore --simulate 1"}, "out": {args: "--out DIR/other"},
+		"runs": {args: "--runs 5", refused: ofExec}, "preemptions": {args: "--preemptions 1", refused: ofExec}, "require": {args: "--require survives-restart", base: "explore --simulate 1"}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
 		"start":      {args: "--start slots=1,3"},
 	}},
 	"explore --exec": {base: "explore --exec BUGGY --calls acquire --out DIR/ce", need: "adapter", report: true, flags: map[string]use{
 		"clients": {args: "--clients 1"}, "rounds": {args: "--rounds 2 --clients 1"}, "admins": {args: "--admins 1 --clients 1"}, "slots": {args: "--slots 2 --clients 1"},
 		"lock": {args: "--lock mails", same: true}, "calls": {args: "--calls acquire,release"}, "admin-calls": {args: "--admin-calls remove:1", refused: "without administrators"},
-		"option": {args: "-o colour=red"}, "crashes": {args: "--crashes 1", refused: noFaults}, "drops": {args: "--drops 1", refused: noFaults},
-		"channel-errors": {args: "--channel-errors 1", refused: noFaults}, "lost": {args: "--lost 1", refused: noFaults}, "restarts": {args: "--restarts 1", refused: noFaults},
-		"late": {args: "--late=false", refused: noFaults}, "property": {args: "--property linearizable"}, "strict": {args: "--strict"},
+		"option": {args: "-o colour=red"}, "crashes": {args: "--crashes 1", base: "explore --exec BUGGY --calls acquire --clients 1"}, "drops": {args: "--drops 1", base: "explore --exec BUGGY --calls acquire --clients 1"},
+		"channel-errors": {args: "--channel-errors 1", base: "explore --exec BUGGY --calls acquire --clients 1"}, "lost": {args: "--lost 1", base: "explore --exec BUGGY --calls acquire --clients 1"}, "restarts": {args: "--restarts 1", refused: noRestarts},
+		"late": {args: "--late=false", base: "explore --exec BUGGY --calls acquire --crashes 1 --clients 1"}, "preemptions": {args: "--preemptions 0", base: "explore --exec BUGGY --calls acquire --clients 1"}, "property": {args: "--property linearizable"}, "strict": {args: "--strict"},
 		"reduce": {args: "--reduce none", refused: noStates}, "workers": {args: "--workers 3", refused: noStates}, "depth": {args: "--depth 3", refused: noStates},
 		"memory": {args: "--memory 1", refused: noStates}, "storage": {args: "--storage exact", refused: noStates}, "array": {args: "--array 1", refused: noStates},
 		"first": {args: "--first"}, "checkpoint": {args: "--checkpoint DIR/cp", refused: noStates}, "every": {args: "--every 1m", refused: noStates},

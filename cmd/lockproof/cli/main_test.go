@@ -122,7 +122,7 @@ func TestCommandLines(t *testing.T) {
 		{"prove --exec cat --stress proxy", exitCannot, "--stress without a real broker"},
 		{"prove --exec cat --stress fast --on rabbitmq", exitCannot, "expected straight or proxy"},
 		{"prove --exec cat --stress straight --on rabbitmq --restarts 1", exitCannot, "expected none"},
-		{"explore --exec cat --crashes 1", exitCannot, "--crashes with --exec: faults are no part"},
+		{"explore --exec cat --restarts 1", exitCannot, "--restarts with --exec: the broker does not restart"},
 		{"explore --exec cat --depth 5", exitCannot, "--depth with --exec: no states are kept"},
 		{"explore --exec cat --simulate 5", exitCannot, "--simulate with --exec: nothing is drawn"},
 		{"explore --exec cat --runs 0", exitCannot, `invalid argument "0" for "--runs"`},
