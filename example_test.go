@@ -302,6 +302,32 @@ func ExampleProtocol() {
 	// c2's acquire broke a channel by a command of its own in 18 steps
 }
 
+// What can come of a state that a counterexample is in: two administrators without a mutex have left a hole, and the next
+// slot is added.
+func ExampleExplore_fromStep() {
+	ctx, t := context.Background(), lockproof.Reference(lockproof.Semaphore).With("admin-mutex", "false")
+	o := lockproof.Options{
+		Clients: lockproof.None, Admins: 2, Crashes: lockproof.None, AdminCalls: "remove:1,add:1",
+		Properties: []lockproof.Property{lockproof.ContiguousSlots},
+	}
+	res, err := lockproof.Explore(ctx, t, o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	found := res.Judgement(lockproof.ContiguousSlots).Counterexample
+	res, err = lockproof.Explore(ctx, lockproof.Target{}, lockproof.Options{
+		From: found, After: found.Steps, AdminCalls: "add:1", Properties: o.Properties, Crashes: lockproof.None,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(found.Detail)
+	fmt.Println(res.Judgement(lockproof.ContiguousSlots).Counterexample.Detail)
+	// Output:
+	// c2: slot 1: there is a hole
+	// c1: there are more or fewer slots than administered
+}
+
 // A history that somebody has recorded: Jepsen's words, one event a line.
 func ExampleCheck() {
 	history := `

@@ -30,15 +30,16 @@ type Options struct {
 	Strict     bool          // an acquire that fails promises that all slots were taken at one moment, not each at some
 	First      bool          // end at the first violation
 	Seed       uint64        // decides everything that is drawn; 0 is 1
-	Executions int           // Prove: 0 is 100,000, or 2,000 if external. Explore: random ones instead of all, or at most if external
+	Executions int           // Prove: 0 is 100,000, or 2,000 if external or in Test. Explore: random ones instead of all, or at most if external
 	Time       time.Duration // Prove: end earlier; 0 is no limit
 	Workers    int           // 0 is one for each processor; clients that share something in one process take 1
 	// Clients go through their calls so many Rounds; administrators change the number of Slots. Prove draws what is 0. Explore
 	// takes 2 clients, 1 administrator and 2 slots, or 2, none and 1 if external; Stress 5, 1 and 2, for 200 rounds.
-	Clients, Admins, Slots, Rounds int
-	Start                          []int    // the slots that exist at first, such as 1 and 3; none is 1 to Slots
-	Locks                          []string // their names, at most two; none is one lock called jobs
-	Calls, AdminCalls              string   // Explore: what one of them calls, such as "acquire,remove:1"
+	Clients, Admins, Slots, Rounds, After int
+	Start                                 []int           // the slots that exist at first, such as 1 and 3; none is 1 to Slots
+	From                                  *Counterexample // Explore: begin with its clients, in the state that it is in After so many steps
+	Locks                                 []string        // their names, at most two; none is one lock called jobs
+	Calls, AdminCalls                     string          // Explore: what one of them calls, such as "acquire,remove:1"
 	// Faults: Prove draws what is 0; Explore has one crash then, or none if external, and no other.
 	Crashes, Drops, ChannelErrors, Lost int                   // Explore: clients die, connections drop, channels end, replies get lost
 	Restarts                            int                   // of the server
@@ -176,9 +177,6 @@ func (o *Options) exploration() (e engine.Exploration, err error) {
 	crashes, any := 1, e.Clients == engine.AnyNumber || e.Admins == engine.AnyNumber
 	if any {
 		crashes = engine.AnyNumber
-		if len(o.Start) > 0 {
-			return e, invalid("slots %v to begin with, and any number of clients: expected a number of them", o.Start)
-		}
 	} else if slices.Contains([]int{o.Crashes, o.Drops, o.ChannelErrors, o.Lost, o.Restarts}, Any) {
 		return e, invalid("any number of faults: expected a number, or any number of clients")
 	}
@@ -189,6 +187,9 @@ func (o *Options) exploration() (e engine.Exploration, err error) {
 	if e.Start, err = o.start(); err != nil {
 		return e, err
 	}
+	if err = o.from(&e); err != nil {
+		return e, err
+	}
 	if e.Calls, err = engine.ParseCalls(o.Calls); err != nil {
 		return e, invalid("calls %w", err)
 	}
@@ -196,6 +197,22 @@ func (o *Options) exploration() (e engine.Exploration, err error) {
 		return e, invalid("calls of administrators %w", err)
 	}
 	return e, nil
+}
+
+// from is where an exploration begins that goes on from a counterexample.
+func (o *Options) from(e *engine.Exploration) error {
+	switch {
+	case o.From == nil && o.After == 0:
+		return nil
+	case o.From == nil:
+		return invalid("step %d to begin after, and no counterexample: expected From", o.After)
+	case o.From.file == nil || o.From.file.Exec != "":
+		return invalid("a counterexample of %s to begin in: expected one of a lock that is simulated", o.From.Name)
+	case o.Clients|o.Admins|o.Slots != 0:
+		return invalid("a counterexample to begin in, and a number of clients, administrators or slots: expected none, as they are its own")
+	}
+	e.From, e.After = &o.From.file.Scenario, o.After
+	return nil
 }
 
 // search is how states are visited.

@@ -246,6 +246,9 @@ func (r *run) exploreExternal() (*Result, error) {
 	if len(r.o.Start) > 0 {
 		return nil, invalid("slots %v of an external lock to begin with: its own administrator makes them", r.o.Start)
 	}
+	if r.o.From != nil {
+		return nil, invalid("a counterexample to begin in, of an external lock: expected one that is simulated")
+	}
 	if r.o.Restarts > 0 {
 		return nil, invalid("restarts in an exploration of an external target: expected none; Prove draws them")
 	}

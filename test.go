@@ -18,8 +18,8 @@ const (
 // replayVariable is the environment variable by which Test replays a counterexample instead.
 const replayVariable = "LOCKPROOF_REPLAY"
 
-// Test judges a lock inside go test, property by property: 2,000 executions, 200 under -short. Counterexamples are left in
-// testdata/lockproof; LOCKPROOF_REPLAY=FILE replays one.
+// Test judges a lock inside go test, property by property. Counterexamples are left in testdata/lockproof;
+// LOCKPROOF_REPLAY=FILE replays one.
 func Test(tb testing.TB, t Target, o Options) {
 	tb.Helper()
 	if t.connect != nil {

@@ -137,6 +137,9 @@ func checkFaults(s *scenario.Scenario) (jsontext.Pointer, error) {
 
 func checkActions(s *scenario.Scenario) (jsontext.Pointer, error) {
 	const list = jsontext.Pointer("/schedule/actions")
+	if n := len(s.Schedule.Actions); s.Schedule.Before < 0 || s.Schedule.Before > n {
+		return "/schedule/before", outside(s.Schedule.Before, 0, n)
+	}
 	if n, limit := len(s.Schedule.Actions), s.StepLimit(); n > limit {
 		return list, fmt.Errorf("found %s, expected at most %d", style.Plural(n, "action"), limit)
 	}

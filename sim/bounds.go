@@ -20,6 +20,8 @@ type Bounds struct {
 	Locks   []scenario.Lock
 	Clients []scenario.Client
 	Faults  FaultBounds
+	// Before leads to the state in which executions begin. What it violates is nobody's concern.
+	Before []scenario.Action
 	// Forever has every client begin its operations again when it is done with them.
 	Forever bool
 	// Properties are those to judge. What only others are judged from is not part of a state.
@@ -113,6 +115,6 @@ func (b *Bounds) Check() error {
 func (b *Bounds) Scenario() scenario.Scenario {
 	return scenario.Scenario{
 		Target: b.Target.Name, Options: b.Options, Locks: b.Locks, Clients: b.Clients,
-		Schedule: scenario.Schedule{Strategy: scenario.Replay},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: b.Before, Before: len(b.Before)},
 	}
 }

@@ -11,7 +11,7 @@ import (
 // too large to decide.
 func (r *Runner) Judge(strength property.Strength) (found property.Set, undecided bool) {
 	found = r.Monitor.Found
-	if r.scenario.Holes() || r.witnessed(strength) {
+	if !r.scenario.HistoryTells() || r.witnessed(strength) {
 		return found, false
 	}
 	h := r.History()

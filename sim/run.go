@@ -34,6 +34,9 @@ func (r *Runner) Run(target *lock.Target, s *scenario.Scenario) int {
 			r.Do(a)
 			steps++
 		}
+		if steps > 0 && steps == s.Schedule.Before {
+			r.judgeFromHere()
+		}
 	}
 	if steps == limit || r.quiet() {
 		r.audit()
@@ -41,6 +44,18 @@ func (r *Runner) Run(target *lock.Target, s *scenario.Scenario) int {
 	r.record.judge(&r.World, steps)
 	return steps
 }
+
+// judgeFromHere forgets what was seen violated so far.
+func (w *World) judgeFromHere() {
+	w.Monitor.TakeNew()
+	w.Monitor.Found, w.record.violations = 0, w.record.violations[:0]
+}
+
+// Begun is how many operations of a client's workload are behind it, or under way.
+func (w *World) Begun(c uint8) int { return int(w.clients[c-1].next) }
+
+// Dead reports whether a client has crashed.
+func (w *World) Dead(c uint8) bool { return w.clients[c-1].dead }
 
 // quiet reports whether nobody has anything left to do, and the broker nothing to notice.
 func (w *World) quiet() bool {

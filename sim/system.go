@@ -68,6 +68,9 @@ func NewSystem(b Bounds) *System {
 func (s *System) Reset() {
 	s.world.reset(s.bounds.Target, &s.start)
 	s.world.forever = s.bounds.Forever
+	for _, a := range s.bounds.Before {
+		s.world.Do(a)
+	}
 	s.left = s.bounds.Faults
 	for _, n := range s.left.numbers() {
 		if *n == AnyNumber {

@@ -20,7 +20,7 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength prope
 	t.History.Events = kept(t.History.Events)
 	t.Scenario.Options = r.options
 	t.Number()
-	if s.Holes() || r.witnessed(strength) {
+	if !s.HistoryTells() || r.witnessed(strength) {
 		return t
 	}
 	if f := linear.Check(&t.History, linear.Options{Strength: strength}); f.Decision == linear.Illegal {
@@ -40,7 +40,7 @@ func kept[T any](s []T) []T { return append([]T(nil), s...) }
 func Replay(t *scenario.Trace) scenario.Scenario {
 	s := t.Scenario
 	s.Faults = nil
-	s.Schedule = scenario.Schedule{Strategy: scenario.Replay}
+	s.Schedule = scenario.Schedule{Strategy: scenario.Replay, Before: s.Schedule.Before}
 	for _, step := range t.Steps {
 		s.Schedule.Actions = append(s.Schedule.Actions, step.Action)
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -33,6 +34,11 @@ type Exploration struct {
 	// Start, where it is not 0, is which slots there are at first, instead of 1 to Slots: of a semaphore. Where it has
 	// holes, linearizability is not judged.
 	Start scenario.SlotSet
+	// From, where it is not nil, is an execution of Target: the exploration begins in the state that it is in After so many
+	// of its steps. Its options, locks and clients are the exploration's. Clients go on with what they have left to do, or
+	// with Calls and AdminCalls where those are given.
+	From  *scenario.Scenario
+	After int
 	// Names are the locks'; none is one lock called jobs. Where there are two, clients and
 	// administrators use them in turn.
 	Names []string
@@ -142,7 +148,7 @@ func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) err
 	if x.Search.Unwitnessed > 0 {
 		want = want.With(property.Linearizable)
 	}
-	if want != 0 && e.Brief {
+	if want != 0 && (e.Brief || e.From != nil) { // what leads to the beginning is not to be made shorter
 		x.asFound(b, x.trails(ctx, e, b, want))
 	} else if want != 0 {
 		if err := x.shorten(ctx, b, x.trails(ctx, e, b, want)); err != nil {
@@ -211,6 +217,12 @@ func (e *Exploration) Bounds() (sim.Bounds, error) {
 	if err := e.Own.Check(); err != nil {
 		return b, err
 	}
+	if e.From != nil {
+		if err := e.from(&b); err != nil {
+			return b, err
+		}
+		return b, b.Check()
+	}
 	for _, o := range e.Options {
 		if err := b.Options.Set(o[0], o[1]); err != nil {
 			return b, err
@@ -261,6 +273,38 @@ func (e *Exploration) locks(b *sim.Bounds) error {
 			b.Properties &^= 1 << property.Linearizable
 		}
 		b.Locks = append(b.Locks, l)
+	}
+	return nil
+}
+
+// from makes the bounds those of an execution that is under way.
+func (e *Exploration) from(b *sim.Bounds) error {
+	s := e.From.Clone()
+	switch n := len(s.Schedule.Actions); {
+	case s.Target != e.Target.Name:
+		return fmt.Errorf("an execution of %s to begin in, and target %s: expected the same", s.Target, e.Target.Name)
+	case e.After < 0 || e.After > n:
+		return fmt.Errorf("step %d to begin after: expected 0 to %d, which is how many the execution has", e.After, n)
+	case len(e.Options) > 0 || e.Start != 0 || len(e.Names) > 0:
+		return errors.New("an execution to begin in, and options, slots or names of locks: expected none, as they are the execution's")
+	}
+	s.Schedule.Actions = s.Schedule.Actions[:e.After]
+	s.Schedule.Before = 0
+	var r sim.Runner
+	if n := r.Run(e.Target, &s); n < e.After {
+		return fmt.Errorf("step %d to begin after: expected an execution of %s, of which only %d steps can be carried out", e.After, s.Target, n)
+	}
+	b.Before, b.Options, b.Locks = s.Schedule.Actions, e.Target.Settled(s.Options), s.Locks
+	b.Properties &^= 1 << property.Linearizable
+	for i, c := range s.Clients {
+		calls := e.Calls
+		if slices.ContainsFunc(c.Ops, func(o scenario.Operation) bool { return o.Op.Administrative() }) {
+			calls = e.AdminCalls
+		}
+		if n := uint8(i + 1); calls != nil && !r.Dead(n) {
+			c.Ops = append(c.Ops[:r.Begun(n)], slices.Repeat(calls, e.Rounds)...)
+		}
+		b.Clients = append(b.Clients, c)
 	}
 	return nil
 }
@@ -367,7 +411,7 @@ func (x *Explored) goRound(b *sim.Bounds) error {
 // replaying is the bounds with one execution.
 func replaying(b *sim.Bounds, actions []scenario.Action) scenario.Scenario {
 	s := b.Scenario()
-	s.Schedule.Actions = actions
+	s.Schedule.Actions = slices.Concat(b.Before, actions)
 	return s
 }
 
@@ -390,8 +434,8 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *report.Report {
 // executions.
 func (x *Explored) judged(e *Exploration, b *sim.Bounds, c *search.Coverage, looked, doubted int64) (out []report.PropertyResult) {
 	for p := range property.Property(property.Most) {
-		if e.unjudged(p) {
-			out = append(out, report.PropertyResult{Property: p, Evidence: property.Properties[p].Evidence, Skip: holes})
+		if why := e.unjudged(p); why != "" {
+			out = append(out, report.PropertyResult{Property: p, Evidence: p.Evidence(), Skip: why})
 		}
 		if !b.Properties.Has(p) {
 			continue
@@ -432,12 +476,23 @@ func (x *Explored) judgedOwn(res *report.PropertyResult, looked int64) {
 	}
 }
 
-// holes is why linearizability is not judged where a lock begins with holes.
-const holes = "a history tells how many slots there are, and here it matters which"
+// Why linearizability is not judged: a lock begins with holes, or the exploration in the midst of an execution.
+const (
+	holes = "a history tells how many slots there are, and here it matters which"
+	midst = "a history is judged from its beginning, and these begin in the midst of an execution"
+)
 
-// unjudged reports whether a property is not judged that was asked for, since locks begin with holes.
-func (e *Exploration) unjudged(p property.Property) bool {
-	return p == property.Linearizable && scenario.Begin("", e.Start).Missing != 0 && judgedOf(property.Applicable(e.Target.Kind), e.Properties).Has(p)
+// unjudged is why a property is not judged that was asked for, "" where it is.
+func (e *Exploration) unjudged(p property.Property) string {
+	switch {
+	case p != property.Linearizable || !judgedOf(property.Applicable(e.Target.Kind), e.Properties).Has(p):
+		return ""
+	case e.From != nil:
+		return midst
+	case scenario.Begin("", e.Start).Missing != 0:
+		return holes
+	}
+	return ""
 }
 
 // cycling says what is known of executions that do not end.
@@ -474,6 +529,9 @@ func (e *Exploration) sampled(b *sim.Bounds, x *Explored, w *search.Walked) *rep
 // String is the configuration in words.
 func (e *Exploration) String() string {
 	var out []string
+	if e.From != nil {
+		return fmt.Sprintf("what follows step %d of an execution of %s, %s", e.After, e.From.Target, e.Faults)
+	}
 	switch {
 	case e.any():
 		out = append(out, counted(e.Clients, "client"), counted(AnyNumber, "round"))

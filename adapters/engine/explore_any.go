@@ -81,6 +81,10 @@ func (x *anyExploration) explore() (*Explored, error) {
 			return nil, err
 		}
 	}
+	if why := x.unjudged(property.Linearizable); why != "" {
+		p := property.Linearizable
+		x.report.Properties = append(x.report.Properties, report.PropertyResult{Property: p, Evidence: p.Evidence(), Skip: why})
+	}
 	slices.SortFunc(x.report.Properties, func(a, b report.PropertyResult) int { return int(a.Property) - int(b.Property) })
 	x.report.Interrupted = x.ctx.Err() != nil
 	return &Explored{Unsaved: x.unsaved, Result: Result{

@@ -130,6 +130,8 @@ type Schedule struct {
 	// Actions are the whole execution of Replay, faults included. One that cannot be done when its
 	// turn comes is passed over.
 	Actions []Action `json:"actions,omitempty"`
+	// Before is how many of Actions lead to where what is judged begins: what they violate does not count.
+	Before int `json:"before,omitzero"`
 }
 
 // Clone is a copy that shares nothing with the scenario that can be changed.

@@ -65,9 +65,12 @@ func (l Lock) Has(slot uint8) bool { return slot >= 1 && slot <= l.Slots && !l.M
 // Existing are the slots that the lock begins with.
 func (l Lock) Existing() SlotSet { return (1<<(l.Slots+1) - 2) &^ l.Missing }
 
-// Holes reports whether a lock begins with holes. What a history shows is judged only where none does: a history tells
-// how many slots there are, and not which.
-func (s *Scenario) Holes() bool {
+// HistoryTells reports whether what a history shows is judged: one tells how many slots there are at first, and not which,
+// and it tells of an execution from its beginning.
+func (s *Scenario) HistoryTells() bool { return s.Schedule.Before == 0 && !s.holes() }
+
+// holes reports whether a lock begins with holes.
+func (s *Scenario) holes() bool {
 	for _, l := range s.Locks {
 		if l.Missing != 0 {
 			return true

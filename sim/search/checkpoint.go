@@ -26,6 +26,7 @@ type configuration struct {
 	Options    lock.Options
 	Locks      []scenario.Lock
 	Clients    []scenario.Client
+	Before     []scenario.Action `json:",omitempty"`
 	Faults     sim.FaultBounds
 	Properties []string
 	Strength   property.Strength
@@ -49,7 +50,7 @@ func (s *search) configuration() configuration {
 // configurationOf is what bounds say of it.
 func configurationOf(b *sim.Bounds) configuration {
 	c := configuration{
-		Target: b.Target.Name, Options: b.Options, Locks: b.Locks, Clients: b.Clients, Faults: b.Faults, Strength: b.Strength,
+		Target: b.Target.Name, Options: b.Options, Locks: b.Locks, Clients: b.Clients, Before: b.Before, Faults: b.Faults, Strength: b.Strength,
 	}
 	for p := range property.Count {
 		if b.Properties.Has(p) {

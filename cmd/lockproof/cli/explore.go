@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
@@ -23,6 +24,7 @@ import (
 type exploreFlags struct {
 	engine.Exploration
 	calls, adminCalls string
+	startFile         string // of a counterexample to begin in
 	options           []string
 	property          properties
 	reduce            string
@@ -100,7 +102,7 @@ func (f *exploreFlags) workload(cmd *cobra.Command) {
 	flags.Var(number[int]{&f.Rounds, 1, 100}, "rounds", "how often each goes through its calls")
 	flags.Var(orAny{number[int]{&f.Admins, 0, lock.MaxClients}}, "admins", "how many administrators, or any number of them")
 	flags.Var(number[int]{&f.Slots, 0, monitor.Slots - 1}, "slots", "how many slots there are at first")
-	flags.Var(startFlag{&f.Start}, "start", "begin with these slots, holes or slots beyond one that are left behind, such as slots=1,3")
+	flags.Var(beginning{startFlag{&f.Start}, &f.startFile, &f.After}, "start", "begin with these slots, such as slots=1,3, or in a counterexample's state after a step, such as ce.json@12")
 	flags.Var(number[int]{&f.MostSlots, 1, monitor.Slots - 1}, "most-slots", "with any number of clients, how many slots there may be at once (default as many as at first)")
 	flags.StringArrayVar(&f.Names, "lock", nil, "the `NAME` of a lock (default jobs); given twice, clients use the two in turn")
 	flags.StringVar(&f.calls, "calls", "", "the `CALLS` of a client, such as acquire,release")
@@ -177,7 +179,7 @@ func (f *exploreFlags) ofAny() bool {
 func (f *exploreFlags) unused(c *cobra.Command) error {
 	err := cmp.Or(besideStart(c), given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "runs", "preemptions", "lock-type", "patience", "names"))
 	if f.ofAny() {
-		return cmp.Or(err, given(c, "with --clients any: holes are looked at with a number of clients; leave it out", "start"), given(c, "with --clients any: clients go on for ever and views are kept, not states; leave it out",
+		return cmp.Or(err, given(c, "with --clients any: clients go on for ever and views are kept, not states; leave it out",
 			"rounds", "reduce", "depth", "storage", "array", "simulate", "seed"), f.aimless(c))
 	}
 	err = cmp.Or(err, given(c, "without --clients any: there are as many slots as administrators make; leave it out", "most-slots"))
@@ -230,6 +232,19 @@ func (f *exploreFlags) settle(c *cobra.Command, args []string) (err error) {
 	name := "semaphore"
 	if len(args) == 1 {
 		name = args[0]
+	}
+	if f.startFile != "" {
+		ce, err := histories.LoadCounterexample(f.startFile)
+		if err != nil {
+			return err
+		}
+		if ce.Exec != "" {
+			return fmt.Errorf("--start %s: it is a counterexample of %s; expected one of a lock that is simulated", f.startFile, ce.Exec)
+		}
+		f.From = &ce.Scenario
+		if len(args) == 0 {
+			name = ce.Scenario.Target
+		}
 	}
 	if f.Target, err = engine.TargetNamed(name); err != nil {
 		return err

@@ -165,10 +165,47 @@ func defaults(cmd *cobra.Command, texts map[string]string) {
 	}
 }
 
-// besideStart refuses a number of slots beside which there are.
+// beginning is a flag's value that says where an exploration begins: in certain slots, or in a counterexample's state after
+// one of its steps.
+type beginning struct {
+	startFlag
+	file *string
+	step *int
+}
+
+// Set implements pflag.Value.
+func (b beginning) Set(text string) error {
+	at := strings.LastIndex(text, "@")
+	if strings.HasPrefix(text, "slots=") || at < 0 {
+		return b.startFlag.Set(text)
+	}
+	step, err := strconv.Atoi(text[at+1:])
+	if err != nil || step < 0 || at == 0 {
+		return fmt.Errorf("%q: expected a counterexample's file and one of its steps, such as ce.json@12", text)
+	}
+	*b.file, *b.step = text[:at], step
+	return nil
+}
+
+// String implements pflag.Value.
+func (b beginning) String() string {
+	if b.file != nil && *b.file != "" {
+		return fmt.Sprintf("%s@%d", *b.file, *b.step)
+	}
+	return b.startFlag.String()
+}
+
+// Type implements pflag.Value.
+func (b beginning) Type() string { return "WHERE" }
+
+// besideStart refuses a number of slots beside which there are, and beside a counterexample what is its own.
 func besideStart(c *cobra.Command) error {
 	if !c.Flags().Changed("start") {
 		return nil
+	}
+	if b, ok := c.Flag("start").Value.(beginning); ok && *b.file != "" {
+		return given(c, "beside --start with a counterexample: its locks, options and clients are the exploration's; leave it out",
+			"slots", "clients", "admins", "lock", "option")
 	}
 	return given(c, "beside --start: it says which there are; give one of them", "slots")
 }

@@ -139,7 +139,7 @@ var sorts = map[string]sort{
 		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "names": {args: "--names A={name}-A-{n}", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
 		"runs": {args: "--runs 5", refused: ofExec}, "preemptions": {args: "--preemptions 1", refused: ofExec}, "require": {args: "--require admin-exclusion", same: true}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2"},
-		"start":      {args: "--start slots=1,3", base: "explore --clients any", refused: forEver},
+		"start":      {args: "--start slots=1,3", base: "explore --clients any --admins 0 --property progress --out DIR/ce"},
 	}},
 	"explore --simulate": {base: "explore no-admin-mutex --simulate 50 --admins 2 --json --out DIR/ce", report: true, flags: map[string]use{
 		"json":    {args: "--json=false"},

@@ -1,0 +1,121 @@
+package lockproof_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof"
+)
+
+// holed is an execution in which administrators leave a hole in a semaphore, as two do who administer at once without a mutex.
+func holed(t *testing.T) *lockproof.Counterexample {
+	t.Helper()
+	target := lockproof.Reference(lockproof.Semaphore).With("admin-mutex", "false")
+	res, err := lockproof.Explore(t.Context(), target, lockproof.Options{
+		Clients: lockproof.None, Admins: 2, Slots: 2, Crashes: lockproof.None, AdminCalls: "remove:1,add:1",
+		Properties: []lockproof.Property{lockproof.ContiguousSlots},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := res.Judgement(lockproof.ContiguousSlots).Counterexample
+	if c == nil {
+		t.Fatal("there is none")
+	}
+	file := filepath.Join(t.TempDir(), "found.json")
+	if err := c.Save(file); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = lockproof.LoadCounterexample(file); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestExploreFrom: an exploration begins in the midst of an execution, with what the server has and clients believe there,
+// finds what comes of it, and not what was violated before; what it finds replays from its own file.
+func TestExploreFrom(t *testing.T) {
+	c := holed(t)
+	o := lockproof.Options{
+		From: c, After: c.Steps, AdminCalls: "count", Crashes: lockproof.None,
+		Properties: []lockproof.Property{lockproof.ContiguousSlots, lockproof.Linearizable, lockproof.NoLeak},
+	}
+	res, err := lockproof.Explore(t.Context(), c.Target, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j := res.Judgement(lockproof.Linearizable); j.Verdict != lockproof.Skipped || !strings.Contains(j.Reason, "in the midst") {
+		t.Errorf("%s is %s: %s", j.Property, j.Verdict, j.Reason)
+	}
+	// Nobody changes slots any more, so that nobody violates anything more.
+	if j := res.Judgement(lockproof.NoLeak); j.Verdict != lockproof.Proved {
+		t.Errorf("%s is %s", j.Property, j.Verdict)
+	}
+
+	o.AdminCalls, o.Properties = "add:1", []lockproof.Property{lockproof.ContiguousSlots}
+	res, err = lockproof.Explore(t.Context(), c.Target, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := res.Judgement(lockproof.ContiguousSlots).Counterexample
+	if found == nil || found.Steps <= c.Steps {
+		t.Fatalf("%v after %d steps", found, c.Steps)
+	}
+	file := filepath.Join(t.TempDir(), "further.json")
+	if err := found.Save(file); err != nil {
+		t.Fatal(err)
+	}
+	further, err := lockproof.LoadCounterexample(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := lockproof.Replay(t.Context(), further, lockproof.Options{})
+	if err != nil || again.Judgement(lockproof.ContiguousSlots).Counterexample.Detail != found.Detail {
+		t.Errorf("replayed: %v, %v", again, err)
+	}
+
+	// From the beginning on it is the same exploration as any other.
+	o.After, o.AdminCalls = 0, ""
+	res, err = lockproof.Explore(t.Context(), c.Target, o)
+	if err != nil || res.Judgement(lockproof.ContiguousSlots).Verdict != lockproof.Violated {
+		t.Errorf("from its beginning: %v, %v", res, err)
+	}
+}
+
+// TestExploreAnyFromHoles: any number of clients of a semaphore with a hole violate what two of them do.
+func TestExploreAnyFromHoles(t *testing.T) {
+	judged := []lockproof.Property{lockproof.MutualExclusion, lockproof.Progress, lockproof.Linearizable}
+	for _, clients := range []int{2, lockproof.Any} {
+		res, err := lockproof.Explore(t.Context(), lockproof.Target{}, lockproof.Options{
+			Start: []int{1, 3}, Clients: clients, Admins: lockproof.None, Properties: judged,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []lockproof.Verdict{lockproof.Proved, lockproof.Violated, lockproof.Skipped} {
+			if j := res.Judgement(judged[i]); j.Verdict != want {
+				t.Errorf("%d clients: %s is %s, not %s: %s", clients, j.Property, j.Verdict, want, j.Reason)
+			}
+		}
+	}
+}
+
+// TestExploreFromNowhere: what makes no sense is refused.
+func TestExploreFromNowhere(t *testing.T) {
+	c := holed(t)
+	for _, o := range []lockproof.Options{
+		{From: c, After: c.Steps + 1}, {From: c, After: -1}, {After: 3}, {From: new(lockproof.Counterexample)}, {From: c, Clients: 2},
+		{From: c, Clients: lockproof.Any}, {From: c, Start: []int{1, 3}}, {From: c, Locks: []string{"jobs"}},
+	} {
+		if _, err := lockproof.Explore(t.Context(), c.Target, o); !errors.Is(err, lockproof.ErrInvalid) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	for _, target := range []lockproof.Target{lockproof.Mutant("locked-is-success"), c.Target.With("overshoot", "1")} {
+		if _, err := lockproof.Explore(t.Context(), target, lockproof.Options{From: c}); !errors.Is(err, lockproof.ErrInvalid) {
+			t.Errorf("another target: %v", err)
+		}
+	}
+}
