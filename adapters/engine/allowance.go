@@ -7,7 +7,7 @@ import (
 
 // MinimisingShare is the part of the time of a run (Config.Time, ExternalConfig.Time) that is kept for making
 // counterexamples smaller, once there are any.
-const MinimisingShare = 0.25
+const MinimisingShare = 0.2
 
 // allowance is the time that a run may take. It is looked at between executions, never in their midst.
 type allowance struct {

@@ -14,11 +14,19 @@ import (
 )
 
 // How many scenarios are tried to make one counterexample smaller: with the same clients for one after the other,
-// and with fresh ones for each, which takes many times as long.
+// and with fresh ones for each, which takes many times as long. Where several are made smaller, all of them get a fifth of
+// the executions of the run, those included, but none fewer than leastTries. That is not a time, so that one seed has one
+// result.
 const (
 	externalTries = 400
 	freshTries    = 100
+	leastTries    = 150
 )
+
+// triesFor is how many scenarios are tried for each of so many counterexamples, after so many executions.
+func triesFor(executions, counterexamples int) int {
+	return min(externalTries, max(leastTries, executions/4/counterexamples))
+}
 
 // shrink makes smaller what was reproduced, the gravest first, each by one of the workers.
 func (f *externalRun) shrink(ctx context.Context, workers []*externalWorker) error {
@@ -29,7 +37,7 @@ func (f *externalRun) shrink(ctx context.Context, workers []*externalWorker) err
 		wg.Go(func() {
 			for k := int(next.Add(1) - 1); k < len(queue); k = int(next.Add(1) - 1) {
 				time, cancel := f.allowed.portion(len(queue)-k, len(workers))
-				s := shrinking{externalWorker: w, ctx: ctx, time: time, property: queue[k]}
+				s := shrinking{externalWorker: w, ctx: ctx, time: time, property: queue[k], most: triesFor(f.sum.scenarios, len(queue))}
 				errs[i] = errors.Join(errs[i], quietly(ctx, s.run()))
 				cancel()
 			}
@@ -44,6 +52,7 @@ type shrinking struct {
 	*externalWorker
 	ctx, time context.Context // time ends it between two executions, ctx in their midst
 	property  property.Property
+	most      int // scenarios that are tried
 
 	renewed bool // each execution has fresh clients
 	shown   bool // one has violated the property
@@ -69,7 +78,7 @@ func (s *shrinking) run() error {
 // least is the smallest scenario that was seen to violate the property, if one was.
 func (s *shrinking) least() scenario.Scenario {
 	defer s.runner.Bound(0)
-	tries := externalTries
+	tries := s.most
 	if s.renewed {
 		tries = freshTries
 	}

@@ -27,8 +27,10 @@ func labelOf(steps []scenario.TraceStep, i int, events []history.Event, clients 
 	c := &sent.Command
 	l := label{
 		client: t.Action.Client, method: c.Method, passive: c.Flags.Has(amqp.Passive), queue: c.Queue, reply: sent.Reply.Kind, code: sent.Reply.Code,
-		closes: t.Exchange.Ended,
-		opaque: c.Method == amqp.NoMethod && t.Command != "" || opaque(c) || sent.Reply.Kind == amqp.ChannelClosed && sent.Reply.Code == amqp.InternalError,
+		closes: t.Exchange.Ended, opaque: c.Method == amqp.NoMethod && t.Command != "" || opaque(c),
+	}
+	if sent.Reply.Kind == amqp.ChannelClosed && sent.Reply.Code == amqp.InternalError { // a channel that was taken from it
+		l.opaque = true
 	}
 	for _, e := range events[t.First : t.First+t.Events] {
 		l.begins = l.begins || e.Type == history.Invoke

@@ -67,7 +67,7 @@ for each scenario, unless a flag says it.`,
 	flags.Uint64Var(&f.seed, "seed", 1, "what decides every scenario")
 	flags.Var(number[int]{&f.scenarios, 1, manyScenarios}, "scenarios", "how many to run")
 	defaults(cmd, map[string]string{"scenarios": fmt.Sprintf("%d; %d with --exec", engine.DefaultScenarios, engine.DefaultExternalScenarios)})
-	flags.Var(span{&f.time}, "time", "end the run earlier, such as 30s; a quarter of it is kept for making counterexamples smaller")
+	flags.Var(span{&f.time}, "time", "end the run earlier, such as 30s; a fifth of it is kept for making counterexamples smaller")
 	flags.StringVar(&f.strategy, "strategy", "", "the `WAY` schedules are drawn: random or pct (default both)")
 	flags.Var(number[int]{&f.depth, 1, 64}, "depth", "PCT's depth (default drawn from 2 to 5)")
 	flags.BoolVar(&f.strict, "strict", false, "a failed acquire promises that at one moment every slot was taken")
