@@ -122,7 +122,6 @@ var wrongSemaphores = []designed{
 	{name: "token without acknowledgement", new: of(semaphores.Tokens{NoAck: true}), breaks: []property.Property{property.CrashFrees}},
 	{name: "tokens made twice", new: of(semaphores.Tokens{Twice: true}), breaks: []property.Property{property.MutualExclusion, property.NoLeak}},
 	{name: "token from memory", new: of(semaphores.Tokens{FromMemory: true}), breaks: staleness},
-	{name: "token looked for on another channel", new: of(semaphores.Tokens{OtherChannel: true}), breaks: staleness},
 	{name: "consumer is not exclusive", new: of(semaphores.Consumers{NotExclusive: true}), breaks: exclusion},
 	{name: "consumer not cancelled", new: of(semaphores.Consumers{NotCancelled: true}), breaks: []property.Property{property.EffectiveRelease}},
 	{name: "consumer from memory", new: of(semaphores.Consumers{FromMemory: true}), breaks: staleness},

@@ -184,9 +184,10 @@ func (r *run) which(a scenario.Action) scenario.Action {
 func (r *run) breakChannel(c uint8) {
 	p := &r.clients[c-1]
 	cmd := p.first()
-	if l := p.grant; !p.busy && p.held > 0 && p.grantedBy > 0 && r.has(l) { // what it holds goes with that channel
+	elsewhere := cmd == nil || cmd.Channel != p.grantedBy
+	if l := p.grant; elsewhere && p.held > 0 && p.grantedBy > 0 && r.has(l) { // what it holds goes with that channel
 		p.dirty, p.harmed = true, true
-		r.closeIdle(p, l, p.grantedBy)
+		r.closeHolding(p, l, p.grantedBy)
 		return
 	}
 	r.mu.Lock()

@@ -26,7 +26,7 @@ type connection struct {
 	process        int32
 	channels       []uint16 // as they were first used: the i-th is channel i+1 in traces
 	broken         uint16   // a channel that the broker is to close when the client next uses it; 0 is none
-	closing        uint16   // one that it has closed while the client was idle
+	closing        uint16   // one that it has closed while the client had nothing to send there
 	opened         bool     // the broker has it
 	released       bool     // the broker has seen its end
 	cut            bool     // the client can have learnt of it

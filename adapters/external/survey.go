@@ -142,9 +142,9 @@ func (r *run) channelGone(p *clientState, l *connection, channel uint16) {
 	r.monitor.ChannelGone(uint8(p.number), granted)
 }
 
-// closeIdle closes the channel by which an idle client holds something: it is told of that before it is answered
-// anything else.
-func (r *run) closeIdle(p *clientState, l *connection, channel uint16) {
+// closeHolding closes the channel by which a client holds something, while it has nothing to send there: it is told of
+// that before it is answered anything else.
+func (r *run) closeHolding(p *clientState, l *connection, channel uint16) {
 	if r.broker.CloseChannel(l.conn, channel, softError) {
 		l.closing = channel
 		r.channelGone(p, l, channel)

@@ -172,6 +172,16 @@ func (q Queue) giveBack(m *Mutex, name string) error {
 type Token struct {
 	// Subscribed has the message delivered instead of fetching it.
 	Subscribed bool
+	// Standing leaves the consumer there while the lock is held.
+	Standing bool
+	// InTransaction publishes the message anew to release, and acknowledges the old one in the same transaction.
+	InTransaction bool
+	// ConnectionEach has a connection for each hold, whose end releases it.
+	ConnectionEach bool
+	// Discarded is the bug that rejects the message to release, and does not have it put back.
+	Discarded bool
+	// LateKept is the bug that forgets the message that is delivered when nobody waits for it any more.
+	LateKept bool
 	// Unguarded is the bug that lets two who find no token at the same time both make one.
 	Unguarded bool
 	// Acknowledged is the bug that acknowledges the message to release: it is gone for good.
@@ -188,11 +198,19 @@ func (t Token) claim(m *Mutex, name string) (bool, error) {
 	if err != nil || !made {
 		return false, err
 	}
-	if t.Subscribed {
+	if t.InTransaction {
+		if err := m.ch.Tx(); err != nil {
+			return false, err
+		}
+	}
+	if t.Subscribed || t.Standing {
 		return t.subscribe(m, name)
 	}
 	d, held, err := m.ch.Get(name+".token", false)
 	m.tag = d.DeliveryTag
+	if !held && err == nil && t.ConnectionEach {
+		m.abandon()
+	}
 	return held, err
 }
 
@@ -213,11 +231,14 @@ func (t Token) subscribe(m *Mutex, name string) (bool, error) {
 		held, m.tag = ok, d.DeliveryTag
 	case <-time.After(patience):
 	}
+	if held && t.Standing {
+		return true, nil
+	}
 	if err := m.ch.Cancel("holder", false); err != nil {
 		return false, err
 	}
 	for d := range deliveries { // it came too late, or at the last moment
-		held, m.tag = true, d.DeliveryTag
+		held, m.tag = !t.LateKept, d.DeliveryTag
 	}
 	return held, nil
 }
@@ -302,9 +323,26 @@ func (t Token) look(m *Mutex, name string) error {
 	return err
 }
 
-func (t Token) giveBack(m *Mutex, _ string) error {
-	if t.Acknowledged {
+func (t Token) giveBack(m *Mutex, name string) error {
+	switch {
+	case t.Acknowledged:
 		return m.ch.Ack(m.tag, false)
+	case t.ConnectionEach:
+		return m.conn.Close()
+	case t.Discarded:
+		return m.ch.Nack(m.tag, false, false)
+	case t.InTransaction:
+		if err := m.ch.Publish("", name+".token", false, false, amqp.Publishing{DeliveryMode: amqp.Persistent}); err != nil {
+			return err
+		}
+		if err := m.ch.Ack(m.tag, false); err != nil {
+			return err
+		}
+		return m.ch.TxCommit()
+	case t.Standing:
+		if err := m.ch.Cancel("holder", false); err != nil {
+			return err
+		}
 	}
 	return m.ch.Nack(m.tag, false, true)
 }

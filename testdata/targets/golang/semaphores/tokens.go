@@ -73,12 +73,17 @@ func (t Tokens) giveBack(c *Client, name string, slot int) error {
 	return c.ch.Nack(c.tag, false, true)
 }
 
-// size is how many slots there are.
+// size is how many slots there are: none where only a part is left of a lock, of which the messages were destroyed first.
 func (c *Client) size(name string) (n int, err error) {
 	err = c.aside(func(ch *amqp.Channel) error {
-		q, err := ch.QueueDeclarePassive(name+".size", true, false, false, false, nil)
-		n = q.Messages
-		return err
+		for _, queue := range []string{".tokens", ".size"} {
+			q, err := ch.QueueDeclarePassive(name+queue, true, false, false, false, nil)
+			if err != nil {
+				return err
+			}
+			n = q.Messages
+		}
+		return nil
 	})
 	if refused(err, amqp.NotFound) {
 		return 0, nil
@@ -106,6 +111,16 @@ func (t Tokens) put(c *Client, name string, slot int, counted bool) error {
 }
 
 func (t Tokens) create(c *Client, name string, slots int) error {
+	err := c.aside(func(ch *amqp.Channel) error {
+		_, err := ch.QueueDeclarePassive(name+".tokens", true, false, false, false, nil)
+		return err
+	})
+	if refused(err, amqp.NotFound) { // what counts them may be left
+		_, err = c.ch.QueueDelete(name+".size", false, false, false)
+	}
+	if err != nil {
+		return err
+	}
 	for _, queue := range []string{".tokens", ".size"} {
 		if _, err := c.ch.QueueDeclare(name+queue, true, false, false, false, nil); err != nil {
 			return err
@@ -143,7 +158,7 @@ func (t Tokens) destroy(c *Client, name string) error {
 				return ErrBusy
 			}
 		}
-		for _, queue := range []string{".size", ".tokens"} {
+		for _, queue := range []string{".tokens", ".size"} {
 			if _, err := ch.QueueDelete(name+queue, false, false, false); err != nil {
 				return err
 			}
