@@ -20,7 +20,7 @@ func (r *Result) WritePage(w io.Writer) error { return report.WritePage(w, r.Pag
 
 // Page is that page.
 func (r *Result) Page() *report.Page {
-	page := report.Page{Report: r.Report}
+	page := report.Page{Report: r.Report, Explorer: r.explorer}
 	files := make(map[property.Property]string)
 	for _, ce := range r.Counterexamples(r.Report.Command) {
 		files[ce.Property] = explorable(ce)

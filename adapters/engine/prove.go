@@ -86,6 +86,7 @@ type Result struct {
 	History *history.History
 	Reading linear.Options
 
+	explorer *report.Explorer // of a state space; see [Explored.AddGraph]
 	labels
 	others map[property.Property]labels // of violations that other scenarios than the first sort have shown; see [Conclude]
 }

@@ -8,14 +8,33 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/lockproof/lockproof/model/scenario"
 )
 
 // Explorer is the explorer of a page: executions can be walked in it, and others of the same clients.
 type Explorer struct {
 	Wasm    []byte // the program, gzipped
 	Runtime []byte // the script that runs it
-	// Start is a counterexample to begin with where the page has no execution that can be explored; see [Execution.File].
+	// Start is a counterexample to begin with beside the page's executions; see [Execution.File]. "" is none.
 	Start string
+	// Graph is the state space that begins where Start does; nil for none.
+	Graph *StateGraph
+}
+
+// StateGraph is states, and the actions that lead from one to another.
+type StateGraph struct {
+	Nodes []StateNode `json:"nodes"`
+	Edges [][2]int    `json:"edges"`
+	Cut   bool        `json:"cut"` // there are more states
+}
+
+// StateNode is a state: the first has no parent, and others are reached from theirs by an action first.
+type StateNode struct {
+	Parent int             `json:"parent"`
+	Depth  int             `json:"depth"`
+	Action scenario.Action `json:"action"`
+	Broken bool            `json:"broken,omitzero"` // something is violated in it
 }
 
 // explorerStart is a counterexample that can be explored.
@@ -26,13 +45,17 @@ type explorerStart struct {
 
 // html is the explorer as part of a page. Its texts stand in scripts, which none of them may end.
 func (e *Explorer) html(starts []explorerStart) (template.HTML, error) {
-	if len(starts) == 0 && e.Start != "" {
+	if e.Start != "" {
 		starts = append(starts, explorerStart{"a new execution", e.Start})
 	}
 	if len(starts) == 0 {
 		return "", nil
 	}
 	data, err := json.Marshal(starts, json.Deterministic(true), jsontext.EscapeForHTML(true))
+	if err != nil {
+		return "", err
+	}
+	graph, err := json.Marshal(e.Graph)
 	if err != nil {
 		return "", err
 	}
@@ -44,6 +67,7 @@ func (e *Explorer) html(starts []explorerStart) (template.HTML, error) {
 		}
 		if part == "page/explorer.js" {
 			fmt.Fprintf(&b, "<script type=\"application/json\" id=\"lp-starts\">%s</script>\n", data)
+			fmt.Fprintf(&b, "<script type=\"application/json\" id=\"lp-graph\">%s</script>\n", graph)
 			fmt.Fprintf(&b, "<script type=\"text/plain\" id=\"lp-wasm\">%s</script>\n", base64.StdEncoding.EncodeToString(e.Wasm))
 			fmt.Fprintf(&b, "<script>\n%s\n%s</script>\n", strings.ReplaceAll(string(e.Runtime), "</script", `<\/script`), text)
 			continue

@@ -167,6 +167,11 @@ func (f *exploreFlags) run(c *cobra.Command, args []string) error {
 	if res.Report.Interrupted && f.Search.Checkpoint != "" && res.Unsaved == nil {
 		tell("the search can go on with --resume " + f.Search.Checkpoint)
 	}
+	if explores(c) {
+		if err := res.AddGraph(&f.Exploration); err != nil {
+			return err
+		}
+	}
 	return f.write(c, &res.Result, res.Unsaved)
 }
 

@@ -57,7 +57,13 @@ func explorable(c *cobra.Command, page *report.Page) error {
 	if err != nil {
 		return err
 	}
-	page.Explorer = &report.Explorer{Wasm: p.Wasm, Runtime: p.Runtime}
+	if page.Explorer == nil {
+		page.Explorer = new(report.Explorer)
+	}
+	page.Explorer.Wasm, page.Explorer.Runtime = p.Wasm, p.Runtime
+	if page.Explorer.Start != "" {
+		return nil
+	}
 	for i := range page.Executions {
 		if page.Executions[i].File != "" {
 			return nil

@@ -87,7 +87,15 @@ func page(t *testing.T, file string) string {
 		t.Fatal(err)
 	}
 	pg := replayed.Page()
-	pg.Explorer = &report.Explorer{Wasm: p.Wasm, Runtime: p.Runtime}
+	target, err := engine.TargetNamed("mutex-shared")
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph, start, err := (&engine.Exploration{Target: target, Clients: 2, Rounds: 1}).Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pg.Explorer = &report.Explorer{Wasm: p.Wasm, Runtime: p.Runtime, Start: start, Graph: graph}
 	var html bytes.Buffer
 	if err := report.WritePage(&html, pg); err != nil {
 		t.Fatal(err)
@@ -150,7 +158,7 @@ func quoted(text string) string {
 }
 
 // TestBrowser walks an execution in a browser, from a file, offline: by keys and clicks, with another choice, a fault,
-// another option, its address, and what is saved. Of all counterexamples the browser says what is said here, byte by byte.
+// another option, its address, the state space, and what is saved. Of all counterexamples the browser says what is said here, byte by byte.
 func TestBrowser(t *testing.T) {
 	w := walker{t, browser(t)}
 	address := page(t, known)
@@ -192,6 +200,10 @@ func TestBrowser(t *testing.T) {
 	if ce, err := histories.DecodeCounterexample("saved", []byte(w.saved())); err != nil || ce.Scenario.Options.Retries != 0 {
 		t.Errorf("the option is not in what is saved: %v", err)
 	}
+
+	w.click("#lp-map circle.broken") // of the state space
+	w.expect("lp-verdict", "✗")
+	w.expect("lp-clients", "holds the lock")
 
 	for file, data := range counterexamples(t) {
 		request := `{"file":` + quoted(data) + `,"at":-1}`

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 )
 
 //go:embed all:built
@@ -28,8 +29,23 @@ type Program struct {
 	Runtime []byte // wasm_exec.js of the go that built it
 }
 
+// got is the program that was built by this process.
+var got struct {
+	sync.Mutex
+	*Program
+}
+
 // Get is the program, embedded or built now; tell is told if it takes a while.
-func Get(ctx context.Context, tell func(string)) (*Program, error) {
+func Get(ctx context.Context, tell func(string)) (p *Program, err error) {
+	got.Lock()
+	defer got.Unlock()
+	if got.Program == nil {
+		got.Program, err = get(ctx, tell)
+	}
+	return got.Program, err
+}
+
+func get(ctx context.Context, tell func(string)) (*Program, error) {
 	if p := Embedded(); p != nil {
 		return p, nil
 	}
