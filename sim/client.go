@@ -2,6 +2,7 @@ package sim
 
 import (
 	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/execution"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -37,19 +38,8 @@ func (w *World) Links(c uint8) uint8 {
 func (w *World) upcoming(c uint8) bool {
 	cl := &w.clients[c-1]
 	ops := w.scenario.Clients[c-1].Ops
-	for turns := 0; turns <= len(ops)+1; turns++ {
-		switch {
-		case int(cl.next) < len(ops) && scenario.Sensible(ops[cl.next].Op, w.cluster.Held(c) > 0):
-			return true
-		case int(cl.next) < len(ops):
-			cl.next++
-		case w.forever:
-			cl.next = 0
-		default:
-			return false
-		}
-	}
-	return false
+	cl.next = uint8(execution.Upcoming(ops, int(cl.next), w.cluster.Held(c) > 0, w.forever))
+	return int(cl.next) < len(ops)
 }
 
 // begin invokes the client's next operation, if none is under way.
@@ -228,7 +218,7 @@ func (w *World) next(c uint8) int32 {
 
 // process is the number by which a history knows one connection of a client.
 func (w *World) process(c uint8, incarnation int32) int32 {
-	return int32(c) + (incarnation-1)*int32(len(w.clients))
+	return history.Process(int32(c), incarnation, len(w.clients))
 }
 
 // touch tells the monitor of a command on what is a lock's.
@@ -272,7 +262,7 @@ func (w *World) end(conn backend.Session, by uint8) {
 // gone notes that the broker saw one of a client's connections end.
 func (w *World) gone(c uint8, process int32, granted, own bool) {
 	w.Monitor.Gone(c, granted, own)
-	w.record.world(w, history.Gone, process)
+	w.record.world(history.Gone, process)
 	w.allChanged(0)
 }
 
@@ -301,7 +291,7 @@ func (w *World) crash(c uint8, late bool) {
 		process = cl.process
 	}
 	cl.dead, cl.busy = true, false
-	w.record.world(w, history.Crash, process)
+	w.record.world(history.Crash, process)
 	w.Monitor.Crash(c)
 	w.abandon(c, late)
 }

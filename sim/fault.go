@@ -58,7 +58,7 @@ func (w *World) Do(a scenario.Action) {
 		w.crash(c, a.Late)
 	case scenario.Pause:
 		w.clients[c-1].wake = w.now + int64(a.Arg)
-		w.record.world(w, history.Pause, w.process(c, w.clients[c-1].incarnation))
+		w.record.world(history.Pause, w.process(c, w.clients[c-1].incarnation))
 	case scenario.Drop:
 		if on := w.clients[c-1].conn; on != 0 { // its time may be up since a millisecond ago
 			w.end(on, 0)
@@ -83,6 +83,7 @@ func (w *World) Do(a scenario.Action) {
 // pass lets virtual time pass.
 func (w *World) pass(ms int64) {
 	w.now += ms
+	w.record.At(w.now)
 	w.Monitor.At(w.now)
 	for ms > 0 {
 		passed, changed := w.cluster.Advance(ms)
@@ -139,7 +140,7 @@ func (w *World) restart() {
 	for i := range w.clients {
 		w.clients[i].conn = 0
 	}
-	w.record.world(w, history.Restart, history.Nemesis)
+	w.record.world(history.Restart, history.Nemesis)
 	for l := range w.locks {
 		w.survey(uint8(l))
 		w.Monitor.Restarted(uint8(l), &w.truth[l])

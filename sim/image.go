@@ -184,7 +184,7 @@ func (w *World) load(shared []byte, clients [][]byte) {
 	w.now, w.shared, w.Seen = 0, 0, 0
 	w.halfOpen = w.halfOpen[:0]
 	clear(w.owners)
-	w.record.reset()
+	w.record.Reset()
 	clear(w.clients)
 	w.codeShared(w.reader(shared))
 	for i, part := range clients {

@@ -11,7 +11,7 @@ import (
 type past struct{ w *World }
 
 // Events implements [own.Past].
-func (p past) Events() []history.Event { return p.w.record.events }
+func (p past) Events() []history.Event { return p.w.record.Events }
 
 // Last implements [own.Past].
 func (p past) Last() own.Exchange {
@@ -51,9 +51,9 @@ func (w *World) tellOwn(p property.Property, detail string) {
 	if !w.record.tracing || w.Own.List.Of(p).Sometimes {
 		return
 	}
-	w.record.violations = append(w.record.violations, scenario.Violation{
+	w.record.Violations = append(w.record.Violations, scenario.Violation{
 		Violation: property.Violation{Property: p, Own: w.Own.List.Name(p), Kind: w.target.Kind, Detail: detail},
-		Step:      max(0, len(w.record.steps)-1),
+		Step:      max(0, len(w.record.Steps)-1),
 	})
 }
 

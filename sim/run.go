@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -41,7 +42,7 @@ func (r *Runner) Run(target *lock.Target, s *scenario.Scenario) int {
 	if steps == limit || r.quiet() {
 		r.audit()
 	}
-	r.record.judge(&r.World, steps)
+	r.record.Judged(&r.Monitor, ^property.Set(0), steps)
 	return steps
 }
 
@@ -70,7 +71,7 @@ func (w *World) quiet() bool {
 
 // History is the history of the execution at hand. Its events are good until the next run.
 func (w *World) History() history.History {
-	h := history.History{Kind: w.target.Kind, Locks: w.locks, Clients: len(w.clients), Events: w.record.events}
+	h := history.History{Kind: w.target.Kind, Locks: w.locks, Clients: len(w.clients), Events: w.record.Events}
 	for _, l := range w.scenario.Locks {
 		h.Slots = append(h.Slots, int(l.Slots))
 	}

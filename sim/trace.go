@@ -14,8 +14,8 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength prope
 	defer func() { r.record.tracing = false }()
 	r.Run(target, s)
 	t := &scenario.Trace{
-		Scenario: *s, Setup: kept(r.record.setup), Steps: kept(r.record.steps),
-		History: r.History(), Violations: kept(r.record.violations),
+		Scenario: *s, Setup: kept(r.record.Setup), Steps: kept(r.record.Steps),
+		History: r.History(), Violations: kept(r.record.Violations),
 	}
 	t.History.Events = kept(t.History.Events)
 	t.Scenario.Options = r.options

@@ -80,7 +80,7 @@ func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 	}
 	w.halfOpen, w.owners = w.halfOpen[:0], w.owners[:0]
 	w.truth = [lock.MaxLocks]monitor.Truth{}
-	w.record.reset()
+	w.record.Reset()
 	w.clients = append(w.clients[:0], make([]client, len(s.Clients))...)
 	w.cluster.SetUp(w.told.setUp)
 	for i := range w.clients {

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/execution"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -69,13 +71,12 @@ func (a *clientHandle) first() *wire.Command {
 // upcoming passes over operations that make no sense now and reports whether one is left.
 func (r *run) upcoming(p *clientState, c uint8) bool {
 	ops := r.sc.Clients[c-1].Ops
-	for ; p.next < len(ops); p.next++ {
-		if scenario.Sensible(ops[p.next].Op, p.held > 0) {
-			return true
-		}
-	}
-	return false
+	p.next = execution.Upcoming(ops, p.next, p.held > 0, false)
+	return p.next < len(ops)
 }
+
+// lockOf is which lock a client uses.
+func (r *run) lockOf(c uint8) uint8 { return uint8(r.sc.Clients[c-1].Lock) }
 
 // Can reports whether an action is possible now.
 func (r *run) Can(a scenario.Action) bool {
@@ -105,6 +106,7 @@ func (r *run) Can(a scenario.Action) bool {
 // pass lets virtual time pass.
 func (r *run) pass(ms int64) {
 	r.now += ms
+	r.record.At(r.now)
 	r.monitor.At(r.now)
 	r.broker.Advance(ms)
 	if r.record.timed {
@@ -192,5 +194,5 @@ func (r *run) invoke(c uint8) {
 
 // processOf is the number by which a history knows one connection of a client.
 func (r *run) processOf(c uint8, incarnation int32) int32 {
-	return int32(c) + (incarnation-1)*int32(len(r.sc.Clients))
+	return history.Process(int32(c), incarnation, len(r.sc.Clients))
 }

@@ -3,6 +3,7 @@ package external
 import (
 	"fmt"
 
+	"github.com/lockproof/lockproof/model/execution"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
@@ -68,7 +69,7 @@ func (e *explorer) Next(w scenario.World) (scenario.Action, bool) {
 func (e *explorer) next(r *run) *node {
 	if e.depth < len(e.path) {
 		n := e.path[e.depth]
-		if e.astray = e.astray || n.at != len(r.record.steps) || !n.chosen.possible(r); e.astray {
+		if e.astray = e.astray || n.at != len(r.record.Steps) || !n.chosen.possible(r); e.astray {
 			return nil
 		}
 		e.depth++
@@ -94,7 +95,7 @@ func (e *explorer) next(r *run) *node {
 
 // arrive is the state in which the path has come to its end.
 func (e *explorer) arrive(r *run) *node {
-	n := &node{done: make(map[option]bool), asleep: make(map[option]label), at: len(r.record.steps)}
+	n := &node{done: make(map[option]bool), asleep: make(map[option]label), at: len(r.record.Steps)}
 	n.options = e.options(r)
 	for _, o := range n.options {
 		n.enabled |= o.actor()
@@ -103,7 +104,7 @@ func (e *explorer) arrive(r *run) *node {
 		return n
 	}
 	last := e.path[len(e.path)-1]
-	e.note(last, last.labelled(r.record.steps, &r.record, len(r.clients)))
+	e.note(last, last.labelled(r.record.Steps, &r.record, len(r.clients)))
 	for o, l := range last.asleep {
 		if !depend(&l, &last.label) {
 			n.asleep[o] = l
@@ -117,7 +118,7 @@ func (n *node) labelled(steps []scenario.TraceStep, rec *record, clients int) la
 	if n.chosen.rest {
 		return label{client: n.chosen.Client, rests: true}
 	}
-	return labelOf(steps, n.at, rec.events, clients)
+	return labelOf(steps, n.at, rec.Events, clients)
 }
 
 // left is an option of one of some actors that was not tried and needs not be left out. Faults come last.
@@ -143,7 +144,7 @@ func (e *explorer) note(n *node, l label) {
 // tried.
 func (e *explorer) learn(x *Execution) {
 	e.unsupported.look(x.Steps)
-	rec := record{events: x.History.Events}
+	rec := record{Record: execution.Record{Events: x.History.Events}}
 	for i, n := range e.path {
 		if n.at >= len(x.Steps) && !n.chosen.rest {
 			e.astray = true

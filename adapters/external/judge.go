@@ -89,8 +89,8 @@ func (r *run) judgeable() property.Set {
 
 // guessless takes back what was concluded from what the broker was thought to have.
 func (r *run) guessless() {
-	for i := range r.record.events {
-		if e := &r.record.events[i]; e.Reason == lock.GaveUp {
+	for i := range r.record.Events {
+		if e := &r.record.Events[i]; e.Reason == lock.GaveUp {
 			e.Reason = lock.NoReason
 		}
 	}
@@ -130,26 +130,26 @@ func (r *record) crowded() {
 	}
 	var all []attempt
 	under := make(map[int32]int) // by client: its attempt
-	for i := range r.events {
-		e := &r.events[i]
+	for i := range r.Events {
+		e := &r.Events[i]
 		switch {
 		case e.Process == history.Nemesis || e.F.Op() != lock.Acquire && !e.F.Op().Administrative():
 		case e.Type == history.Invoke:
 			under[e.Process] = len(all)
-			all = append(all, attempt{client: e.Process, inv: i, ret: len(r.events)})
+			all = append(all, attempt{client: e.Process, inv: i, ret: len(r.Events)})
 		default:
 			a := &all[under[e.Process]]
 			a.ret, a.held, a.refused = i, e.Held, slices.Contains(r.refused, i)
 		}
 	}
 	for _, a := range all {
-		if a.ret == len(r.events) || r.events[a.ret].Reason != lock.Full {
+		if a.ret == len(r.Events) || r.Events[a.ret].Reason != lock.Full {
 			continue
 		}
 		if slices.ContainsFunc(all, func(o attempt) bool {
 			return o.client != a.client && o.inv < a.ret && o.ret > a.inv && (a.refused || !o.held)
 		}) {
-			r.events[a.ret].Reason = lock.NoReason
+			r.Events[a.ret].Reason = lock.NoReason
 		}
 	}
 }
@@ -159,11 +159,11 @@ func (r *run) known() bool { return r.design.known() && r.disagreement == "" }
 
 // execution is what the run came to.
 func (r *run) execution() *Execution {
-	r.found(len(r.record.steps))
+	r.found(len(r.record.Steps))
 	if r.disagreement != "" {
 		r.uncontrolled.Disagreed++
 		r.guessless()
-		r.record.violations = slices.DeleteFunc(r.record.violations, func(v scenario.Violation) bool { return !r.judgeable().Has(v.Property) })
+		r.record.Violations = slices.DeleteFunc(r.record.Violations, func(v scenario.Violation) bool { return !r.judgeable().Has(v.Property) })
 	}
 	r.mu.Lock()
 	for i := range r.clients {
@@ -173,9 +173,9 @@ func (r *run) execution() *Execution {
 	r.mu.Unlock()
 	x := &Execution{
 		Trace: &scenario.Trace{
-			Scenario: *r.sc, Setup: r.record.setup, Steps: r.record.steps,
-			Violations: r.record.violations, Errors: r.record.errors,
-			History: history.History{Kind: r.config.Kind, Clients: len(r.sc.Clients), Events: r.record.events},
+			Scenario: *r.sc, Setup: r.record.Setup, Steps: r.record.Steps,
+			Violations: r.record.Violations, Errors: r.record.errors,
+			History: history.History{Kind: r.config.Kind, Clients: len(r.sc.Clients), Events: r.record.Events},
 		},
 		Found: r.monitor.Found & r.judgeable(), Exercised: r.monitor.Exercised & r.judgeable(),
 		Uncontrolled: r.uncontrolled, Disagreement: r.disagreement, Wire: r.wire, Traffic: r.traffic,
@@ -247,5 +247,5 @@ func (x *Execution) clientOf(v linear.Verdict) uint8 {
 	if v.Property == property.Linearizable || v.Event < 0 {
 		return 0
 	}
-	return uint8((int(x.History.Events[v.Event].Process)-1)%len(x.Scenario.Clients) + 1)
+	return uint8(history.ClientOf(x.History.Events[v.Event].Process, len(x.Scenario.Clients)))
 }

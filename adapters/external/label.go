@@ -43,7 +43,7 @@ func labelOf(steps []scenario.TraceStep, i int, events []history.Event, clients 
 		l.closes = true
 	}
 	for at := t.First + t.Events - 1; at >= 0; at-- {
-		if e := &events[at]; e.Type == history.Invoke && (int(e.Process)-1)%clients+1 == int(l.client) {
+		if e := &events[at]; e.Type == history.Invoke && history.ClientOf(e.Process, clients) == int(l.client) {
 			l.administers = c.Queue != 0 && e.F.Op().Administrative()
 			break
 		}

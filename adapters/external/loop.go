@@ -16,8 +16,8 @@ import (
 // the gate and is answered, and then everybody is waited for. When the next is chosen, all clients stand still: with a
 // command at the gate, or idle. over says that everybody has done what there was to do.
 func (r *run) loop(choose chooser) (over bool, err error) {
-	for limit := r.sc.StepLimit(); len(r.record.steps) < limit; {
-		if r.bound > 0 && len(r.record.steps) >= r.bound {
+	for limit := r.sc.StepLimit(); len(r.record.Steps) < limit; {
+		if r.bound > 0 && len(r.record.Steps) >= r.bound {
 			return false, nil
 		}
 		a, ok := choose.Next(r)
@@ -51,7 +51,7 @@ func (r *run) loop(choose chooser) (over bool, err error) {
 // happen carries out one action, which must be possible. As in package sim, every action takes a virtual
 // millisecond.
 func (r *run) happen(a scenario.Action) error {
-	r.record.begin(a, r.now+1)
+	r.record.Begin(a, r.now+1)
 	r.pass(1)
 	switch c := a.Client; a.Kind {
 	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
@@ -287,7 +287,7 @@ func (r *run) await() error {
 	if err != nil {
 		return err
 	}
-	r.record.begin(scenario.Action{Kind: scenario.Advance}, r.now)
+	r.record.Begin(scenario.Action{Kind: scenario.Advance}, r.now)
 	if !came {
 		r.giveUp()
 	}
@@ -322,14 +322,14 @@ func (r *run) unfinished(c uint8) {
 			return
 		}
 	}
-	for _, e := range r.record.events {
+	for _, e := range r.record.Events {
 		if e.Process == history.Nemesis || e.Type == history.Info {
 			return
 		}
 	}
-	r.record.violations = append(r.record.violations, scenario.Violation{
+	r.record.Violations = append(r.record.Violations, scenario.Violation{
 		Violation: property.Violation{Property: property.Progress, Kind: r.config.Kind, Client: c, Detail: "the operation does not end though nobody holds the lock"},
-		Step:      len(r.record.steps),
+		Step:      len(r.record.Steps),
 	})
 }
 

@@ -25,9 +25,9 @@ func (r *run) judgeOwn() {
 		if r.config.Own.Of(p).Sometimes {
 			return
 		}
-		r.record.violations = append(r.record.violations, scenario.Violation{
+		r.record.Violations = append(r.record.Violations, scenario.Violation{
 			Violation: property.Violation{Property: p, Own: r.config.Own.Name(p), Kind: r.config.Kind, Detail: detail},
-			Step:      len(r.record.steps) - 1,
+			Step:      len(r.record.Steps) - 1,
 		})
 	})
 }
@@ -36,11 +36,11 @@ func (r *run) judgeOwn() {
 type past struct{ *run }
 
 // Events implements [own.Past].
-func (p past) Events() []history.Event { return p.record.events }
+func (p past) Events() []history.Event { return p.record.Events }
 
 // Last implements [own.Past].
 func (p past) Last() own.Exchange {
-	s := &p.record.now
+	s := &p.record.Step
 	if s.Command == "" {
 		return own.Exchange{}
 	}

@@ -109,7 +109,7 @@ func (r *run) opened(c uint8, l *connection) {
 	l.process = r.processOf(c, p.incarnation)
 	if p.busy && p.op == lock.Acquire { // what it is granted goes with it
 		p.process = l.process
-		r.record.events[p.invoked].Process = l.process
+		r.record.Events[p.invoked].Process = l.process
 	}
 }
 
@@ -392,9 +392,7 @@ func (r *run) leftover(v wire.Sight, q amqp.Queue) string {
 
 // event notes an occurrence that is no client's doing.
 func (r *run) event(f history.F, process int32) {
-	r.record.events = append(r.record.events, history.Event{
-		Time: r.now * 1e6, Process: history.Nemesis, Target: process, Type: history.Info, F: f,
-	})
+	r.record.Add(history.Occurrence(f, process))
 }
 
 var _ scenario.World = (*run)(nil)

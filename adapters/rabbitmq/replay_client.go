@@ -124,7 +124,7 @@ func (p *replayer) open(ctx context.Context, number uint8) error {
 
 // process is the number by which the trace's history knows a client's connection (see [spec.Event]).
 func (p *replayer) process(number uint8) int32 {
-	return int32(number) + (p.clients[number].opened-1)*int32(len(p.clients)-1)
+	return history.Process(int32(number), p.clients[number].opened, len(p.clients)-1)
 }
 
 // shared is the connection that all clients share, where they do and it is there.

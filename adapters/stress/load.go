@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -86,7 +87,7 @@ func (l *Load) Members() int { return l.Clients + l.Admins }
 func (l *Load) MaxSlots() int { return max(1, l.Slots) + l.Admins }
 
 // Process is the number by which a history knows one life of a client, both counted from 1: see [spec.Event].
-func (l *Load) Process(client, life int32) int32 { return client + (life-1)*int32(l.Members()) }
+func (l *Load) Process(client, life int32) int32 { return history.Process(client, life, l.Members()) }
 
 // Choices is the source of what a client chooses.
 func (l *Load) Choices(client int32) *rand.Rand {

@@ -39,7 +39,8 @@ func (r *Recorder) add(e history.Event) {
 func (r *Recorder) Since(moment int64, f history.F, process int32) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := history.Event{Time: moment, Process: history.Nemesis, Target: process, Type: history.Info, F: f}
+	e := history.Occurrence(f, process)
+	e.Time = moment
 	i := sort.Search(len(r.events), func(i int) bool { return r.events[i].Time > moment })
 	r.events = slices.Insert(r.events, i, e)
 }
@@ -47,29 +48,17 @@ func (r *Recorder) Since(moment int64, f history.F, process int32) {
 // Invoke is a call. arg is the number of slots of create, add and remove, and the slot of verify and
 // release.
 func (r *Recorder) Invoke(process int32, op lock.Op, arg uint8) {
-	e := history.Event{Process: process, Type: history.Invoke, F: history.F(op)}
-	switch op {
-	case lock.Verify, lock.Release:
-		e.Slot = uint16(arg)
-	case lock.Create, lock.Add, lock.Remove:
-		e.Slots = uint16(arg)
-	}
-	r.add(e)
+	r.add(history.Invocation(process, 0, op, arg))
 }
-
-var eventTypes = [...]history.EventType{lock.Done: history.OK, lock.Failed: history.Fail, lock.Unknown: history.Info}
 
 // Complete is the end of a call.
 func (r *Recorder) Complete(process int32, op lock.Op, res lock.Result) {
-	r.add(history.Event{
-		Process: process, Type: eventTypes[res.Outcome], F: history.F(op), Slot: uint16(res.Slot),
-		Slots: uint16(res.Slots), Held: res.Held, Reason: res.Reason,
-	})
+	r.add(history.Completion(process, 0, op, res))
 }
 
 // World is something that happened to a process, or to the broker.
 func (r *Recorder) World(f history.F, process int32) {
-	r.add(history.Event{Process: history.Nemesis, Target: process, Type: history.Info, F: f})
+	r.add(history.Occurrence(f, process))
 }
 
 // History is what was recorded of a lock under a load, once nobody records any more. The end

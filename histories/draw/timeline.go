@@ -204,7 +204,7 @@ func (m *step) see(e history.Event, t *scenario.Trace) {
 
 // clientOf is the client of an event, of so many: one has a new number for each of its connections, and those of the
 // others lie between.
-func clientOf(e history.Event, clients int) int { return (int(e.Process)-1)%clients + 1 }
+func clientOf(e history.Event, clients int) int { return history.ClientOf(e.Process, clients) }
 
 // end ends the call that the client is in: in this step, where it began in it.
 func (m *step) end(client int, words string) {

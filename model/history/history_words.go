@@ -8,7 +8,7 @@ import (
 // Who names a process: as the client that it is, where that is known.
 func (h *History) Who(process int32) string {
 	if h.Clients > 0 && process > 0 {
-		process = (process-1)%int32(h.Clients) + 1
+		process = int32(ClientOf(process, h.Clients))
 	}
 	return fmt.Sprintf("c%d", process)
 }

@@ -1,0 +1,57 @@
+package execution
+
+import (
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Record is what is kept of an execution. The zero value is an execution that has not begun.
+type Record struct {
+	Events     []history.Event
+	Setup      []scenario.TraceStep
+	Steps      []scenario.TraceStep
+	Violations []scenario.Violation
+	Step       scenario.TraceStep // the one at hand
+
+	now int64 // virtual milliseconds
+}
+
+// Reset begins another execution. The memory is used again.
+func (r *Record) Reset() {
+	r.Events, r.Setup, r.Steps, r.Violations = r.Events[:0], r.Setup[:0], r.Steps[:0], r.Violations[:0]
+	r.now = 0
+}
+
+// At sets the time of the events to come, in virtual milliseconds.
+func (r *Record) At(now int64) { r.now = now }
+
+// Add adds an event, and returns its index.
+func (r *Record) Add(e history.Event) int {
+	e.Time = r.now * 1e6
+	r.Events = append(r.Events, e)
+	return len(r.Events) - 1
+}
+
+// Begin begins the step of an action.
+func (r *Record) Begin(a scenario.Action, now int64) {
+	r.Step = scenario.TraceStep{Action: a, Time: now, First: len(r.Events)}
+}
+
+// End ends it, with what the servers have of the locks after it.
+func (r *Record) End(now int64, truth *[lock.MaxLocks]monitor.Truth) {
+	r.Step.Time, r.Step.Events, r.Step.Truth = now, len(r.Events)-r.Step.First, *truth
+	r.Steps = append(r.Steps, r.Step)
+}
+
+// Judged takes in the violations that a monitor has found since the last call, as far as they are of properties that are
+// judged: they were seen at a step, by its index, or when all was over, which is the number of steps.
+func (r *Record) Judged(m *monitor.Monitor, judged property.Set, step int) {
+	for _, v := range m.TakeNew() {
+		if judged.Has(v.Property) {
+			r.Violations = append(r.Violations, scenario.Violation{Violation: v, Step: step})
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package history
+
+import "github.com/lockproof/lockproof/model/lock"
+
+// A history knows a client by a process, whose number changes with each of its sessions: what was held on one is gone with
+// it. The first sessions of n clients are processes 1 to n, the second n+1 to 2n, and so on (Jepsen numbers the processes
+// that replace crashed ones likewise).
+
+// Process is the number of a client's session, both counted from 1, of so many clients.
+func Process(client, session int32, clients int) int32 { return client + (session-1)*int32(clients) }
+
+// ClientOf is the client, counted from 1, of a process that is not [Nemesis].
+func ClientOf(process int32, clients int) int { return (int(process)-1)%clients + 1 }
+
+// Invocation is a process calling an operation of lock number l. arg is the number of slots of create, add and remove, and
+// the slot of verify, release and wait.
+func Invocation(process int32, l uint8, op lock.Op, arg uint8) Event {
+	e := Event{Process: process, Lock: uint16(l), Type: Invoke, F: F(op)}
+	switch op {
+	case lock.Verify, lock.Release, lock.Wait:
+		e.Slot = uint16(arg)
+	case lock.Create, lock.Add, lock.Remove:
+		e.Slots = uint16(arg)
+	}
+	return e
+}
+
+// completions are the types of events, by outcome. An operation that is not over may have happened or not.
+var completions = [...]EventType{lock.Pending: Info, lock.Done: OK, lock.Failed: Fail, lock.Unknown: Info}
+
+// Completion is the end of a process's operation.
+func Completion(process int32, l uint8, op lock.Op, r lock.Result) Event {
+	return Event{
+		Process: process, Lock: uint16(l), Type: completions[r.Outcome], F: F(op),
+		Slot: uint16(r.Slot), Slots: uint16(r.Slots), Held: r.Held, Reason: r.Reason,
+	}
+}
+
+// Occurrence is something that happened to a process, or to a server, and is no client's doing.
+func Occurrence(f F, process int32) Event {
+	return Event{Process: Nemesis, Target: process, Type: Info, F: f}
+}
