@@ -49,7 +49,7 @@ func (r *Runner) Run(target *lock.Target, s *scenario.Scenario) int {
 // judgeFromHere forgets what was seen violated so far.
 func (w *World) judgeFromHere() {
 	w.Monitor.TakeNew()
-	w.Monitor.Found, w.record.violations = 0, w.record.violations[:0]
+	w.Monitor.Found, w.record.Violations = 0, w.record.Violations[:0]
 }
 
 // Begun is how many operations of a client's workload are behind it, or under way.
