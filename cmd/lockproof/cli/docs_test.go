@@ -1,0 +1,312 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+var rewritePages = flag.Bool("rewrite", false, "write into the pages what is made by tests")
+
+var allPages = flag.Bool("all-pages", false, "compare also what takes most of a minute with what pages say that it prints")
+
+// repository is its root, from where the tests run.
+const repository = "../../.."
+
+// pages are all pages that people read, from the repository's root.
+var pages = []string{
+	"README.md", "adapters/engine/README.md", "adapters/mutant/README.md", "adapters/rabbitmq/README.md", "adapters/subprocess/README.md",
+	"cmd/lockproof/README.md", "cmd/lockproof/campaign/README.md", "histories/README.md", "histories/draw/README.md",
+	"model/property/README.md", "model/scenario/README.md", "sim/search/README.md",
+}
+
+// fence is what stands between fences in a page: commands, or what was printed.
+type fence struct {
+	kind string
+	text string
+	line int
+	// follows says that nothing stands between it and the fence before.
+	follows bool
+}
+
+var fences = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
+
+func fencesOf(page string) (all []fence) {
+	end := 0
+	for _, at := range fences.FindAllStringSubmatchIndex(page, -1) {
+		all = append(all, fence{
+			page[at[2]:at[3]], page[at[4]:at[5]], strings.Count(page[:at[0]], "\n") + 1, len(all) > 0 && strings.TrimSpace(page[end:at[0]]) == "",
+		})
+		end = at[1]
+	}
+	return all
+}
+
+func readPage(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(repository, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+
+// TestPages: the first page is short; lines are not long; what links name is there; every command of lockproof's that a
+// page prints is one that it takes.
+func TestPages(t *testing.T) {
+	if page := readPage(t, "README.md"); len(page) > 15000 {
+		t.Errorf("README.md has %d bytes: expected at most 15000; what does not find room has a page beside its package", len(page))
+	}
+	for _, path := range pages {
+		page := readPage(t, path)
+		for _, named := range link.FindAllStringSubmatch(page, -1) {
+			if _, err := os.Stat(filepath.Join(repository, filepath.Dir(path), named[1])); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+		for i, line := range strings.Split(fences.ReplaceAllStringFunc(page, func(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) }), "\n") {
+			if utf8.RuneCountInString(line) > 120 && !strings.HasPrefix(line, "|") {
+				t.Errorf("%s:%d has %d columns", path, i+1, utf8.RuneCountInString(line))
+			}
+		}
+		for _, f := range fencesOf(page) {
+			if f.kind != "sh" {
+				continue
+			}
+			for line := range strings.Lines(f.text) {
+				if words := typed(line); len(words) > 0 && words[0] == "lockproof" {
+					parses(t, fmt.Sprintf("%s:%d", path, f.line), words)
+				}
+			}
+		}
+	}
+}
+
+// typed are the words of a line of a shell's, without its comment.
+func typed(line string) []string {
+	line, _, _ = strings.Cut(strings.TrimSpace(line), "  #")
+	return exampleWords(line)
+}
+
+func parses(t *testing.T, where string, words []string) {
+	t.Helper()
+	root := rootCommand()
+	command, rest, err := root.Find(words[1:])
+	if err == nil {
+		err = command.ParseFlags(rest)
+	}
+	if err == nil {
+		err = command.ValidateArgs(command.Flags().Args())
+	}
+	if err != nil || command == root && len(words) > 1 && words[1] != "completion" && !strings.HasPrefix(words[1], "-") {
+		t.Errorf("%s: %q: %v", where, words, err)
+	}
+}
+
+// long are commands that take long: their output is compared where the tests are not short.
+var long = []string{"counterexamples/", "explore --clients any", "lockproof prove\n", "locked-is-success", "--exec"}
+
+// longest take most of a minute: they are compared with -all-pages alone.
+var longest = []string{"explore --clients 3"}
+
+// TestPagesPrint: what a page says that a command prints is what it prints, but for how long it took; … stands for
+// anything. Commands on a real broker differ from run to run and are left out.
+func TestPagesPrint(t *testing.T) {
+	root, err := filepath.Abs(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range pages {
+		all := fencesOf(readPage(t, path))
+		dir := t.TempDir()
+		if err := os.Symlink(filepath.Join(root, "testdata"), filepath.Join(dir, "testdata")); err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range all {
+			if !f.follows || f.kind != "text" || all[i-1].kind != "sh" || strings.Count(all[i-1].text, "\n") != 1 {
+				continue
+			}
+			words := typed(all[i-1].text)
+			if words[0] != "lockproof" || strings.Contains(all[i-1].text, "--on ") || strings.Contains(all[i-1].text, "campaign") {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s:%d", path, f.line), func(t *testing.T) {
+				if testing.Short() && slices.ContainsFunc(long, func(s string) bool { return strings.Contains(all[i-1].text, s) }) {
+					t.Skip("skipped: -short leaves out what takes long")
+				}
+				if !*allPages && slices.ContainsFunc(longest, func(s string) bool { return strings.Contains(all[i-1].text, s) }) {
+					t.Skip("skipped: it takes long; -all-pages compares it")
+				}
+				if strings.Contains(all[i-1].text, "python3") {
+					takes(t, "apt-get install python3-pika", "/usr/bin/python3", "-c", "import pika")
+				}
+				prints(t, dir, words[1:], f.text)
+			})
+		}
+	}
+}
+
+var varies = regexp.MustCompile(`\bin \d[\d.,ms]*( ms| s)?\b|lockproof \d\S*|time went into.*?(over the wire|$)`)
+
+// plainly is text as words alone: how it is laid out is for other tests, and how long it took for none.
+func plainly(text string) string {
+	return varies.ReplaceAllString(strings.Join(strings.Fields(text), " "), "~")
+}
+
+// prints runs a command line in a directory as users do, and compares what it prints.
+func prints(t *testing.T, dir string, args []string, want string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), asCommand+"=1", "COLUMNS=100")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, _ := cmd.Output()
+	got := plainly(string(out))
+	for _, part := range strings.Split(want, "…\n") {
+		part = plainly(strings.TrimSpace(part))
+		_, after, found := strings.Cut(got, part)
+		if !found {
+			t.Errorf("%q does not print\n%s\nbut\n%s%s", args, part, out, errs.String())
+			return
+		}
+		got = after
+	}
+}
+
+// made are the parts of pages that tests write, each between marks with its name.
+var made = map[string]func() string{
+	"properties": func() string {
+		var b strings.Builder
+		b.WriteString("| property | holds when | mutants that break it |\n| --- | --- | --- |\n")
+		for p := range property.Count {
+			var by []string
+			for _, m := range engine.Mutants() {
+				if m.Breaks == p.String() {
+					by = append(by, "`"+m.Name+"`")
+				}
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", p, property.Properties[p].Sentence, strings.Join(by, " "))
+		}
+		return b.String()
+	},
+	"mutants": func() string {
+		var b strings.Builder
+		b.WriteString("| mutant | what it does | breaks |\n| --- | --- | --- |\n")
+		for _, m := range engine.Mutants() {
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", m.Name, strings.ReplaceAll(m.Doc, "|", "\\|"), m.Breaks)
+		}
+		return b.String()
+	},
+	"protocol": protocolTable,
+	"options": func() string {
+		var b strings.Builder
+		def := lock.DefaultOptions()
+		b.WriteString("| option | default | values | |\n| --- | --- | --- | --- |\n")
+		for _, o := range lock.OptionTable {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", o.Name, o.Get(&def), strings.ReplaceAll(o.Values, "|", "\\|"), o.Doc)
+		}
+		return b.String()
+	},
+}
+
+// protocolTable is what each method takes and gives.
+func protocolTable() string {
+	results := map[lock.Op]string{
+		lock.Acquire: `{"held":true,"slot":1}` + "` or `" + `{"held":false}`, lock.Verify: `{"held":true}` + "` or `" + `{"held":false}`, lock.Count: `{"slots":2}`,
+	}
+	var b strings.Builder
+	b.WriteString("| method | params | result |\n| --- | --- | --- |\n")
+	for _, op := range []lock.Op{lock.Acquire, lock.Verify, lock.Release, lock.Create, lock.Add, lock.Remove, lock.Destroy, lock.Count, lock.Wait} {
+		params, err := json.Marshal(subprocess.ParamsOf(op, external.Params{Name: "jobs", Slot: 1, Slots: 2}))
+		if err != nil {
+			panic(err)
+		}
+		result := results[op]
+		if result == "" {
+			result = "{}"
+		}
+		fmt.Fprintf(&b, "| `%s` | `%s` | `%s` |\n", op, params, result)
+	}
+	return b.String()
+}
+
+var marks = regexp.MustCompile(`(?s)<!-- made by a test: (\w+) -->\n.*?<!-- end -->`)
+
+// TestPagesMade: what tests write into pages is up to date; -rewrite writes it. So is the picture.
+func TestPagesMade(t *testing.T) {
+	seen := 0
+	for _, path := range pages {
+		page := readPage(t, path)
+		now := marks.ReplaceAllStringFunc(page, func(old string) string {
+			seen++
+			name := marks.FindStringSubmatch(old)[1]
+			return "<!-- made by a test: " + name + " -->\n" + made[name]() + "<!-- end -->"
+		})
+		keepPage(t, path, page, now)
+	}
+	if seen != len(made) {
+		t.Errorf("%d parts of pages are made, expected %d", seen, len(made))
+	}
+}
+
+func keepPage(t *testing.T, path, was, now string) {
+	t.Helper()
+	if now == was {
+		return
+	}
+	if !*rewritePages {
+		t.Errorf("%s is not up to date: go test ./cmd/lockproof/cli -run TestPagesMade -rewrite", path)
+		return
+	}
+	if err := os.WriteFile(filepath.Join(repository, path), []byte(now), 0o644); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPicture: the picture of the first page is the one of a counterexample's page.
+func TestPicture(t *testing.T) {
+	const picture = "testdata/page.svg"
+	html := filepath.Join(t.TempDir(), "page.html")
+	var out, errs bytes.Buffer
+	if code := run([]string{"replay", repository + "/testdata/counterexamples/locked-is-success.mutual-exclusion.json", "--html", html}, &out, &errs); code != exitViolated {
+		t.Fatal(errs.String())
+	}
+	page, err := os.ReadFile(html)
+	if err != nil {
+		t.Fatal(err)
+	}
+	style := regexp.MustCompile(`(?s)<style>(.*?)</style>`).FindSubmatch(page)
+	var largest []byte
+	for _, svg := range regexp.MustCompile(`(?s)<svg .*?</svg>`).FindAll(page, -1) {
+		if len(svg) > len(largest) {
+			largest = svg
+		}
+	}
+	if style == nil || largest == nil {
+		t.Fatal("the page has no diagram")
+	}
+	open := bytes.IndexByte(largest, '>') + 1
+	now := string(largest[:open]) + "<style>" + string(style[1]) + "</style>" + string(largest[open:]) + "\n"
+	was, _ := os.ReadFile(filepath.Join(repository, picture))
+	keepPage(t, picture, string(was), now)
+}
