@@ -40,7 +40,7 @@ func TestAllowance(t *testing.T) {
 	defer cancel()
 	whole, _ := a.whole.Deadline()
 	sampling, _ := a.sampling.Deadline()
-	if kept := whole.Sub(sampling).Round(time.Minute); kept != 6*time.Hour {
+	if kept := whole.Sub(sampling).Round(time.Minute); kept != 24*time.Hour/5 {
 		t.Errorf("%v of a day are kept", kept)
 	}
 	for _, k := range []struct {
