@@ -37,6 +37,8 @@ func (d *causer) holes() string {
 		return fmt.Sprintf("c%d's %s made %s at %s: %s", c, op, slots(made), stepWord(d.at), d.exchange(d.at))
 	case gone != 0 && !t.Contiguous():
 		return fmt.Sprintf("c%d's %s deleted %s at %s (%s) while %s still existed", c, op, slots(gone), stepWord(d.at), d.exchange(d.at), slots(t.Exists&^(1<<bits.TrailingZeros16(gone)-1)))
+	case gone != 0 && d.before(began).Exists&^t.Exists == gone:
+		return fmt.Sprintf("c%d's %s deleted %s at %s (%s)", c, op, slots(gone), stepWord(d.at), d.exchange(d.at))
 	case gone != 0:
 		return fmt.Sprintf("c%d's %s deleted %s: the last of them, %s, at %s", c, op, slots(d.before(began).Exists&^t.Exists), slots(gone), stepWord(d.at))
 	}
