@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,6 +16,9 @@ import (
 // SimulatedOptions are the options of a simulated broker. The zero value has the defaults.
 type SimulatedOptions struct {
 	Broker broker.Options
+	// Version is the RabbitMQ that clients are told it is like; empty means 3.10.8. What it does is up to Broker: see
+	// [broker.Like].
+	Version string
 	// Heartbeat is the interval that clients are offered, in whole seconds; 0 means RabbitMQ's minute,
 	// below 0 none. It is real time, whatever else drives the broker's.
 	Heartbeat time.Duration
@@ -23,14 +27,16 @@ type SimulatedOptions struct {
 	// ConsumerTimeout is how long a channel may have a message without acknowledging it, by the broker's clock; 0 means
 	// RabbitMQ's half an hour, below 0 for ever.
 	ConsumerTimeout time.Duration
-	// MaxMessages is how many bytes of messages the broker keeps; 0 means 1 GiB. Publishing more closes
+	// VirtualHosts are the names of virtual hosts besides the default one.
+	VirtualHosts []string
+	// MaxMessages is how many bytes of messages a virtual host keeps; 0 means 1 GiB. Publishing more closes
 	// the connection with 506.
 	MaxMessages int
 }
 
 // Simulated is the simulated broker as a [Backend]: all commands, in the order in which they pass the
 // gate, go to one [broker.Broker], and what clients are answered depends on that order alone. It has
-// one virtual host, called "/" or "". Its time stands still but for [Simulated.Advance], unless
+// one virtual host, called "/" or "", unless there are to be more. Its time stands still but for [Simulated.Advance], unless
 // [Simulated.FollowClock] has it run.
 //
 // What the model does not have is refused with 540 and a text that says so: a prefetch count for a whole
@@ -39,16 +45,12 @@ type Simulated struct {
 	opts  SimulatedOptions
 	clock *clock // nil while time is moved by Advance
 
-	mu        sync.Mutex
-	broker    *broker.Broker
-	queues    register
-	messages  store
-	sessions  []*simSession // by broker.Conn-1; nil where there is none
-	consumers int           // of all sessions
-	named     int           // names made up for queues and consumers
-	given     string        // the next one, if it is not to be made up
-	spoken    []listener
-	buf       []amqp.Delivery
+	mu           sync.Mutex
+	*virtualHost                // "/"
+	hosts        []*virtualHost // all of them
+	named        int            // names made up for queues and consumers
+	given        string         // the next one, if it is not to be made up
+	spoken       []listener
 }
 
 // NewSimulated returns a broker without queues or connections.
@@ -56,6 +58,7 @@ func NewSimulated(opts SimulatedOptions) *Simulated {
 	if opts.Heartbeat == 0 {
 		opts.Heartbeat = time.Minute
 	}
+	opts.Version = cmp.Or(opts.Version, "3.10.8")
 	if opts.Users == nil {
 		opts.Users = map[string]string{"guest": "guest"}
 	}
@@ -67,9 +70,10 @@ func NewSimulated(opts SimulatedOptions) *Simulated {
 		opts.MaxMessages = 1 << 30
 	}
 	s := &Simulated{opts: opts}
-	s.broker = broker.New(&s.queues.names, opts.Broker)
-	s.queues.broker = s.broker
-	s.messages.limit = opts.MaxMessages
+	for _, name := range append([]string{"/"}, opts.VirtualHosts...) {
+		s.hosts = append(s.hosts, newVirtualHost(name, &opts))
+	}
+	s.virtualHost = s.hosts[0]
 	return s
 }
 
@@ -78,7 +82,7 @@ func (s *Simulated) Verbatim() bool { return false }
 
 // Connect greets a client.
 func (s *Simulated) Connect(c *Conn) (Session, error) {
-	c.Answer(Message{Method: greeting})
+	c.Answer(Message{Method: greeting(s.opts.Version)})
 	return &simSession{s: s, c: c, to: c, state: starting}, nil
 }
 
@@ -90,7 +94,9 @@ func (s *Simulated) do(what func()) {
 		s.advance(clock.since(s.broker.Now()))
 	}
 	what()
-	s.tell()
+	for _, h := range s.hosts {
+		h.tell()
+	}
 	spoken := s.spoken
 	s.spoken = nil
 	s.mu.Unlock()
@@ -103,11 +109,11 @@ func (s *Simulated) do(what func()) {
 }
 
 // tell hands out deliveries, and tells consumers of queues that are gone.
-func (s *Simulated) tell() {
-	if s.consumers == 0 {
+func (h *virtualHost) tell() {
+	if h.consumers == 0 {
 		return
 	}
-	for _, x := range s.sessions {
+	for _, x := range h.sessions {
 		if x != nil {
 			x.deliver()
 		}
@@ -119,14 +125,16 @@ func (s *Simulated) Advance(ms int64) { s.do(func() { s.advance(ms) }) }
 
 // advance lets time pass in the model, and tells clients whose channels were closed for it.
 func (s *Simulated) advance(ms int64) {
-	before := s.broker.Late()
-	s.broker.Advance(ms)
-	if s.broker.Late() == before {
-		return
-	}
-	for _, x := range s.sessions {
-		if x != nil {
-			x.closeLate()
+	for _, h := range s.hosts {
+		before := h.broker.Late()
+		h.broker.Advance(ms)
+		if h.broker.Late() == before {
+			continue
+		}
+		for _, x := range h.sessions {
+			if x != nil {
+				x.closeLate()
+			}
 		}
 	}
 }
@@ -135,7 +143,7 @@ func (s *Simulated) advance(ms int64) {
 func (x *simSession) closeLate() {
 	for _, number := range slices.Sorted(maps.Keys(x.channels)) {
 		ch := x.channels[number]
-		if ch.closing == 0 && x.s.broker.Broken(x.conn, number) != 0 {
+		if ch.closing == 0 && x.host.broker.Broken(x.conn, number) != 0 {
 			x.closeChannel(ch, refusef(frame.PreconditionFailed, "delivery acknowledgement on channel %d timed out. "+
 				"Timeout value used: %d ms. This timeout value can be configured, see consumers doc guide to learn more", number, x.s.opts.Broker.ConsumerTimeout))
 		}
@@ -153,13 +161,15 @@ func (s *Simulated) View(look func(b *broker.Broker, queue func(name string) amq
 // that is not open stays as it is, and the answer is false.
 func (s *Simulated) CloseChannel(c *Conn, channel uint16, code amqp.Code) (closed bool) {
 	s.do(func() {
-		i := slices.IndexFunc(s.sessions, func(x *simSession) bool { return x != nil && x.c == c })
-		if i < 0 {
-			return
-		}
-		if ch := s.sessions[i].channels[channel]; ch != nil && ch.closing == 0 {
-			s.sessions[i].closeChannel(ch, &refusal{code: frame.Code(code), text: "closed by the schedule"})
-			closed = true
+		for _, h := range s.hosts {
+			i := slices.IndexFunc(h.sessions, func(x *simSession) bool { return x != nil && x.c == c })
+			if i < 0 {
+				continue
+			}
+			if ch := h.sessions[i].channels[channel]; ch != nil && ch.closing == 0 {
+				h.sessions[i].closeChannel(ch, &refusal{code: frame.Code(code), text: "closed by the schedule"})
+				closed = true
+			}
 		}
 	})
 	return closed
@@ -169,13 +179,21 @@ func (s *Simulated) CloseChannel(c *Conn, channel uint16, code amqp.Code) (close
 // and what is not durable is gone.
 func (s *Simulated) Restart() {
 	s.do(func() {
-		s.broker.Restart()
-		for _, x := range s.sessions {
+		for _, x := range s.restart() {
 			if x != nil {
 				x.over(&refusal{code: frame.ConnectionForced, text: "broker forced connection closure with reason 'shutdown'"})
 			}
 		}
 	})
+}
+
+// restart restarts the model, and returns whose connections that ends.
+func (s *Simulated) restart() (sessions []*simSession) {
+	for _, h := range s.hosts {
+		h.broker.Restart()
+		sessions = append(sessions, h.sessions...)
+	}
+	return sessions
 }
 
 // generated is a name of the broker's choice, the same for the same commands.

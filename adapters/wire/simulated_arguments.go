@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -292,7 +293,7 @@ func inequivalentExchange(now *frame.ExchangeDeclare, name string, before *broke
 }
 
 // inequivalent says in which way a queue was declared otherwise before.
-func inequivalent(name string, now, before *frame.QueueDeclare) string {
+func inequivalent(name string, now, before *frame.QueueDeclare, typed bool) string {
 	arg := func(name, queue, received, current string) string {
 		return fmt.Sprintf("inequivalent arg '%s' for queue '%s' in vhost '/': received %s but current is %s", name, queue, received, current)
 	}
@@ -304,18 +305,22 @@ func inequivalent(name string, now, before *frame.QueueDeclare) string {
 	case now.AutoDelete != before.AutoDelete:
 		return arg("auto_delete", name, fmt.Sprintf("'%t'", now.AutoDelete), fmt.Sprintf("'%t'", before.AutoDelete))
 	}
-	differing, received, current := differingArgument(now.Arguments, before.Arguments)
+	differing, received, current := differingArgument(now.Arguments, before.Arguments, typed)
 	return arg(differing, name, received, current)
 }
 
-// differingArgument is the first argument in which a queue was declared otherwise before, "" where there is none.
-func differingArgument(now, before frame.Table) (name, received, current string) {
+// differingArgument is the first argument in which a queue was declared otherwise before, "" where there is none. typed
+// says that the type of a queue is among them in any case.
+func differingArgument(now, before frame.Table, typed bool) (name, received, current string) {
 	if len(now) == 0 && len(before) == 0 {
 		return "", "", ""
 	}
 	for _, name := range comparedArguments {
 		v, given := lookupArgument(now, name)
 		w, had := lookupArgument(before, name)
+		if typed && name == "x-queue-type" && (given || had) {
+			v, given, w, had = cmp.Or(v, any("classic")), true, cmp.Or(w, any("classic")), true
+		}
 		if received, current := compared(v, given, w, had); received != current {
 			return name, received, current
 		}

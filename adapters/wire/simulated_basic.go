@@ -43,7 +43,7 @@ func (x *simSession) get(ch *simChannel, m *frame.BasicGet) *refusal {
 	if err != nil {
 		return err
 	}
-	cmd := amqp.Command{Method: amqp.BasicGet, Queue: x.s.queues.lookup(name)}
+	cmd := amqp.Command{Method: amqp.BasicGet, Queue: x.host.queues.lookup(name)}
 	if m.NoAck {
 		cmd.Flags = amqp.NoAck
 	}
@@ -55,7 +55,7 @@ func (x *simSession) get(ch *simChannel, m *frame.BasicGet) *refusal {
 		x.answer(ch.number, &frame.BasicGetEmpty{})
 		return nil
 	}
-	says := x.s.message(r.Message, r.Letter)
+	says := x.message(r.Message, r.Letter)
 	x.say(Message{Channel: ch.number, Content: says.content, Method: &frame.BasicGetOk{
 		DeliveryTag: r.Number, Redelivered: r.Redelivered, Exchange: says.exchange, RoutingKey: says.key, MessageCount: r.Messages,
 	}})
@@ -83,7 +83,7 @@ func (x *simSession) settle(ch *simChannel, cmd amqp.Command, multiple, requeue 
 		cmd.Flags |= amqp.Requeue
 	}
 	x.apply(ch, cmd)
-	if code := x.s.broker.Broken(x.conn, ch.number); code != 0 {
+	if code := x.host.broker.Broken(x.conn, ch.number); code != 0 {
 		return refusef(frame.Code(code), "unknown delivery tag %d", cmd.Number)
 	}
 	return nil
@@ -119,7 +119,7 @@ func (x *simSession) consume(ch *simChannel, m *frame.BasicConsume) *refusal {
 	if len(ch.consumers) >= maxConsumers {
 		return exceeds(frame.NotAllowed, "reached maximum (%d) of consumers per channel", maxConsumers)
 	}
-	cmd := amqp.Command{Method: amqp.BasicConsume, Queue: x.s.queues.lookup(name), Number: w.number}
+	cmd := amqp.Command{Method: amqp.BasicConsume, Queue: x.host.queues.lookup(name), Number: w.number}
 	if cmd.Priority, err = consumerPriority(m.Arguments, name); err != nil {
 		return cmp.Or(x.unusable(cmd.Queue, name), err)
 	}
@@ -133,7 +133,7 @@ func (x *simSession) consume(ch *simChannel, m *frame.BasicConsume) *refusal {
 		return aboutQueue(code, name)
 	}
 	ch.consumers = append(ch.consumers, w)
-	x.s.consumers++
+	x.host.consumers++
 	if !m.NoWait {
 		x.answer(ch.number, &frame.BasicConsumeOk{ConsumerTag: w.tag})
 	}
@@ -147,7 +147,7 @@ func (x *simSession) cancel(ch *simChannel, m *frame.BasicCancel) *refusal {
 		w := ch.consumers[i]
 		x.apply(ch, amqp.Command{Method: amqp.BasicCancel, Number: w.number})
 		ch.consumers = slices.Delete(ch.consumers, i, i+1)
-		x.s.consumers--
+		x.host.consumers--
 	}
 	if !m.NoWait {
 		x.answer(ch.number, &frame.BasicCancelOk{ConsumerTag: m.ConsumerTag})
@@ -157,8 +157,8 @@ func (x *simSession) cancel(ch *simChannel, m *frame.BasicCancel) *refusal {
 
 // unusable says why a client can't use a queue; nil where it can.
 func (x *simSession) unusable(queue amqp.Queue, name string) *refusal {
-	switch owner := x.s.broker.Owner(queue); {
-	case !x.s.broker.Exists(queue):
+	switch owner := x.host.broker.Owner(queue); {
+	case !x.host.broker.Exists(queue):
 		return aboutQueue(frame.NotFound, name)
 	case owner != 0 && owner != x.conn:
 		return aboutQueue(frame.ResourceLocked, name)
@@ -185,7 +185,7 @@ func consumerPriority(arguments frame.Table, name string) (int16, *refusal) {
 func (x *simSession) cancelled(ch *simChannel, i int) {
 	tag := ch.consumers[i].tag
 	ch.consumers = slices.Delete(ch.consumers, i, i+1)
-	x.s.consumers--
+	x.host.consumers--
 	if x.cancelNotify {
 		x.answer(ch.number, &frame.BasicCancel{ConsumerTag: tag, NoWait: true})
 	}
@@ -193,8 +193,8 @@ func (x *simSession) cancelled(ch *simChannel, i int) {
 
 // deliver sends what the model has sent to the connection's consumers, and which of them it has cancelled.
 func (x *simSession) deliver() {
-	x.s.buf = x.s.broker.Deliveries(x.conn, x.s.buf[:0])
-	for _, d := range x.s.buf {
+	x.host.buf = x.host.broker.Deliveries(x.conn, x.host.buf[:0])
+	for _, d := range x.host.buf {
 		ch := x.channels[d.Channel]
 		if ch == nil {
 			continue
@@ -207,7 +207,7 @@ func (x *simSession) deliver() {
 			x.cancelled(ch, i)
 			continue
 		}
-		says := x.s.message(d.Message, d.Letter)
+		says := x.message(d.Message, d.Letter)
 		x.say(Message{Channel: d.Channel, Content: says.content, Method: &frame.BasicDeliver{
 			ConsumerTag: ch.consumers[i].tag, DeliveryTag: d.Tag, Redelivered: d.Redelivered, Exchange: says.exchange, RoutingKey: says.key,
 		}})

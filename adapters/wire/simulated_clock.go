@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"math"
 	"time"
 )
 
@@ -32,8 +33,13 @@ const idle = time.Hour
 func (s *Simulated) untilNext() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	next, any := s.broker.NextTimer()
-	if !any {
+	next := int64(math.MaxInt64)
+	for _, h := range s.hosts {
+		if at, any := h.broker.NextTimer(); any {
+			next = min(next, at)
+		}
+	}
+	if next == math.MaxInt64 {
 		return idle
 	}
 	now := s.broker.Now() + s.clock.since(s.broker.Now())

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lockproof/lockproof/adapters/wire/frame"
@@ -37,15 +38,15 @@ func (x *simSession) declareExchange(ch *simChannel, m *frame.ExchangeDeclare) *
 	}
 	alternate, given := m.Arguments.Lookup(alternateArgument)
 	_, text := alternate.(string)
-	before, existed := x.s.broker.Exchange(name)
+	before, existed := x.host.broker.Exchange(name)
 	if given && !text && !existed && !m.Passive {
 		return refusef(frame.PreconditionFailed, "invalid type '%s' for arg '%s' in exchange '%s' in vhost '/'", typeName(alternate), alternateArgument, name)
 	}
 	r := amqp.Routing{Exchange: name, Type: m.Type}
 	if given {
-		r.Alternate = headerText(alternate)
+		r.Alternate = headerText(alternate, false)
 	}
-	cmd.Route = x.s.queues.route(r)
+	cmd.Route = x.host.queues.route(r)
 	switch _, code := x.apply(ch, cmd); code {
 	case 0:
 	case frame.CommandInvalid:
@@ -58,6 +59,9 @@ func (x *simSession) declareExchange(ch *simChannel, m *frame.ExchangeDeclare) *
 		}
 		return refusef(code, "exchange name '%s' contains reserved prefix 'amq.*'", name)
 	default:
+		if !existed || !slices.Contains(exchangeTypes, m.Type) {
+			return refusef(code, "unknown exchange type '%s'", m.Type)
+		}
 		return refusef(code, "%s", inequivalentExchange(m, name, &before))
 	}
 	if !m.NoWait {
@@ -66,12 +70,14 @@ func (x *simSession) declareExchange(ch *simChannel, m *frame.ExchangeDeclare) *
 	return nil
 }
 
+var exchangeTypes = []string{"direct", "fanout", "topic", "headers"}
+
 // alternateArgument is the one argument of an exchange.
 const alternateArgument = "alternate-exchange"
 
 func (x *simSession) deleteExchange(ch *simChannel, m *frame.ExchangeDelete) *refusal {
 	name := withoutEnds(m.Exchange)
-	cmd := amqp.Command{Method: amqp.ExchangeDelete, Route: x.s.queues.route(amqp.Routing{Exchange: name})}
+	cmd := amqp.Command{Method: amqp.ExchangeDelete, Route: x.host.queues.route(amqp.Routing{Exchange: name})}
 	if m.IfUnused {
 		cmd.Flags = amqp.IfUnused
 	}
@@ -102,10 +108,10 @@ type bindingOf struct {
 // route makes or removes a binding.
 func (x *simSession) route(b *bindingOf) *refusal {
 	r := &b.routing
-	r.Exchange, r.Destination, r.Headers = withoutEnds(r.Exchange), withoutEnds(r.Destination), headersOf(b.arguments)
-	cmd := amqp.Command{Method: b.method, Route: x.s.queues.route(*r)}
+	r.Exchange, r.Destination, r.Headers = withoutEnds(r.Exchange), withoutEnds(r.Destination), x.headersOf(b.arguments)
+	cmd := amqp.Command{Method: b.method, Route: x.host.queues.route(*r)}
 	if b.queue != "" {
-		cmd.Queue = x.s.queues.lookup(b.queue)
+		cmd.Queue = x.host.queues.lookup(b.queue)
 	}
 	if _, code := x.apply(b.ch, cmd); code != 0 {
 		return x.notBound(code, b)
@@ -118,7 +124,7 @@ func (x *simSession) route(b *bindingOf) *refusal {
 
 // notBound says why a binding can't be made or removed.
 func (x *simSession) notBound(code frame.Code, b *bindingOf) *refusal {
-	_, there := x.s.broker.Exchange(b.routing.Exchange)
+	_, there := x.host.broker.Exchange(b.routing.Exchange)
 	switch {
 	case code == frame.AccessRefused:
 		return onDefaultExchange()
@@ -146,20 +152,29 @@ func withoutEnds(name string) string {
 	return name
 }
 
-// headersOf are headers in the model's terms. Numbers are equal whatever their types, and nothing else is.
-func headersOf(t frame.Table) amqp.Headers {
+// headersOf are headers in the model's terms. Numbers are equal whatever their types, or as long as they are whole, and
+// nothing else is.
+func (x *simSession) headersOf(t frame.Table) amqp.Headers {
 	if len(t) == 0 {
 		return ""
 	}
 	values := make(map[string]string)
 	for name, value := range t.All() {
-		values[name] = headerText(value)
+		values[name] = headerText(value, x.s.opts.Broker.Four)
 	}
 	return amqp.NewHeaders(values)
 }
 
+// numberText is a number that need not be whole.
+func numberText(v float64, typed bool) string {
+	if typed {
+		return fmt.Sprint(amqp.Present, "float ", v)
+	}
+	return fmt.Sprint(amqp.Present, "number ", v)
+}
+
 // headerText is a value as a text that is that of no other.
-func headerText(value any) string {
+func headerText(value any, typed bool) string {
 	if n, ok := integer(value); ok {
 		return fmt.Sprint(amqp.Present, "number ", n)
 	}
@@ -169,9 +184,9 @@ func headerText(value any) string {
 	case string:
 		return v
 	case float32:
-		return fmt.Sprint(amqp.Present, "number ", float64(v))
+		return numberText(float64(v), typed)
 	case float64:
-		return fmt.Sprint(amqp.Present, "number ", v)
+		return numberText(v, typed)
 	}
 	return fmt.Sprintf("%s%s %v", amqp.Present, typeName(value), value)
 }

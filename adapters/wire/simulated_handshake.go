@@ -5,23 +5,24 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/wire/frame"
-	"github.com/lockproof/lockproof/model/amqp"
 )
 
 // channelMax is how many channels a connection may have, as RabbitMQ has it.
 const channelMax = 2047
 
 // greeting is what a client is told first. The capabilities are RabbitMQ's, as far as they are kept.
-var greeting = &frame.ConnectionStart{
-	VersionMajor: 0, VersionMinor: 9, Mechanisms: "PLAIN AMQPLAIN", Locales: "en_US",
-	ServerProperties: frame.Table{}.
-		With("capabilities", frame.Table{}.
-			With("publisher_confirms", true).With("exchange_exchange_bindings", true).With("basic.nack", true).
-			With("consumer_cancel_notify", true).With("connection.blocked", true).
-			With("authentication_failure_close", true).With("per_consumer_qos", true)).
-		With("product", "lockproof").
-		With("version", "3.10.8").
-		With("information", "a simulated broker that answers as RabbitMQ 3.10.8 does"),
+func greeting(version string) *frame.ConnectionStart {
+	return &frame.ConnectionStart{
+		VersionMajor: 0, VersionMinor: 9, Mechanisms: "PLAIN AMQPLAIN", Locales: "en_US",
+		ServerProperties: frame.Table{}.
+			With("capabilities", frame.Table{}.
+				With("publisher_confirms", true).With("exchange_exchange_bindings", true).With("basic.nack", true).
+				With("consumer_priorities", true).With("consumer_cancel_notify", true).With("connection.blocked", true).
+				With("authentication_failure_close", true).With("per_consumer_qos", true)).
+			With("product", "lockproof").
+			With("version", version).
+			With("information", "a simulated broker that answers as RabbitMQ "+version+" does"),
+	}
 }
 
 // handshake handles what comes before the connection is open.
@@ -108,17 +109,13 @@ func (x *simSession) tune(m *frame.ConnectionTuneOk) *refusal {
 	return nil
 }
 
-// open gives the connection its number in the model.
+// open lets the connection into its virtual host.
 func (x *simSession) open(m *frame.ConnectionOpen) *refusal {
-	if m.VirtualHost != "/" && m.VirtualHost != "" {
+	host := x.s.host(m.VirtualHost)
+	if host == nil {
 		return refusef(frame.NotAllowed, "vhost %s not found", m.VirtualHost)
 	}
-	x.conn = x.s.broker.Connect()
-	for len(x.s.sessions) < int(x.conn) {
-		x.s.sessions = append(x.s.sessions, nil)
-	}
-	x.s.sessions[x.conn-1] = x
-	x.s.broker.Apply(x.conn, amqp.Command{Method: amqp.ConnectionOpen})
+	host.enter(x)
 	x.channels, x.state = make(map[uint16]*simChannel), running
 	x.answer(0, &frame.ConnectionOpenOk{})
 	return nil

@@ -38,7 +38,7 @@ func (x *simSession) commit(ch *simChannel) *refusal {
 	pending := ch.mandatory
 	ch.mandatory = nil
 	for _, p := range pending {
-		if !slices.ContainsFunc(p.queues, x.s.broker.Exists) {
+		if !slices.ContainsFunc(p.queues, x.host.broker.Exists) {
 			x.giveBack(ch, p.publish, p.content)
 		}
 	}

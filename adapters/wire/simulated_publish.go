@@ -17,17 +17,17 @@ func (x *simSession) publish(ch *simChannel, m *frame.BasicPublish, c *frame.Con
 		return err
 	}
 	if m.Exchange == "" {
-		cmd.Queue = x.s.queues.lookup(m.RoutingKey)
+		cmd.Queue = x.host.queues.lookup(m.RoutingKey)
 	}
 	if m.Exchange != "" || len(c.Properties.Headers) > 0 {
-		cmd.Route = x.s.queues.route(amqp.Routing{Exchange: withoutEnds(m.Exchange), Key: m.RoutingKey, Headers: headersOf(c.Properties.Headers)})
+		cmd.Route = x.host.queues.route(amqp.Routing{Exchange: withoutEnds(m.Exchange), Key: m.RoutingKey, Headers: x.headersOf(c.Properties.Headers)})
 	}
-	cmd.Number = x.s.messages.put(m, c, x.s.broker)
+	cmd.Number = x.host.messages.put(m, c, x.host.broker)
 	if cmd.Number == 0 {
-		return refusef(frame.ResourceError, "the simulated broker keeps at most %d bytes of messages", x.s.messages.limit)
+		return refusef(frame.ResourceError, "the simulated broker keeps at most %d bytes of messages", x.host.messages.limit)
 	}
 	if m.Mandatory {
-		switch reached := x.s.broker.Reach(&cmd); {
+		switch reached := x.host.broker.Reach(&cmd); {
 		case ch.mode == frame.TxSelectID:
 			if m.Exchange == "" && !x.s.opts.Broker.RoutedAtPublish {
 				reached = append(reached[:0], cmd.Queue)
@@ -68,7 +68,7 @@ func (x *simSession) giveBack(ch *simChannel, m *frame.BasicPublish, c *frame.Co
 
 // checkPublish looks at what the model does not, and completes the command.
 func (x *simSession) checkPublish(m *frame.BasicPublish, c *frame.Content, cmd *amqp.Command) *refusal {
-	exchange, there := x.s.broker.Exchange(withoutEnds(m.Exchange))
+	exchange, there := x.host.broker.Exchange(withoutEnds(m.Exchange))
 	switch p := &c.Properties; {
 	case m.Immediate:
 		return refusef(frame.NotImplemented, "immediate=true")

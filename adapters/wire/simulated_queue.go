@@ -19,7 +19,7 @@ func (x *simSession) onQueue(ch *simChannel, m frame.Method) *refusal {
 		if err != nil {
 			return err
 		}
-		r, code := x.apply(ch, amqp.Command{Method: amqp.QueuePurge, Queue: x.s.queues.lookup(name)})
+		r, code := x.apply(ch, amqp.Command{Method: amqp.QueuePurge, Queue: x.host.queues.lookup(name)})
 		if code != 0 {
 			return aboutQueue(code, name)
 		}
@@ -54,7 +54,7 @@ func (x *simSession) declare(ch *simChannel, m *frame.QueueDeclare) *refusal {
 	if name == "" && !m.Passive {
 		name = x.s.generated("amq.gen-")
 	}
-	existed := x.s.broker.Exists(x.s.queues.lookup(name))
+	existed := x.host.broker.Exists(x.host.queues.lookup(name))
 	cmd, err := x.declaration(m, name)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (x *simSession) declare(ch *simChannel, m *frame.QueueDeclare) *refusal {
 		return x.notDeclared(code, name, cmd.Queue, m)
 	}
 	if !existed {
-		x.s.queues.places[cmd.Queue].declared = m
+		x.host.queues.places[cmd.Queue].declared = m
 	}
 	ch.queue = name
 	if !m.NoWait {
@@ -85,9 +85,9 @@ func deadLetterRouting(arguments frame.Table) (r amqp.Routing) {
 // declaration is a queue.declare in the model's terms.
 func (x *simSession) declaration(m *frame.QueueDeclare, name string) (amqp.Command, *refusal) {
 	cmd, err := declaration(m, name)
-	cmd.Queue = x.s.queues.lookup(name)
+	cmd.Queue = x.host.queues.lookup(name)
 	if cmd.Args.Has&amqp.HasDeadLetterExchange != 0 {
-		cmd.Route = x.s.queues.route(deadLetterRouting(m.Arguments))
+		cmd.Route = x.host.queues.route(deadLetterRouting(m.Arguments))
 	}
 	if withoutEnds(m.Queue) == "" {
 		cmd.Flags |= amqp.Generated
@@ -97,8 +97,8 @@ func (x *simSession) declaration(m *frame.QueueDeclare, name string) (amqp.Comma
 		return cmd, nil
 	case strings.HasPrefix(withoutEnds(m.Queue), "amq."):
 		return cmd, refusef(frame.AccessRefused, "queue name '%s' contains reserved prefix 'amq.*'", name)
-	case x.s.broker.Exists(cmd.Queue): // what matters then is whether it was declared otherwise
-		if a, _, _ := differingArgument(m.Arguments, x.s.queues.places[cmd.Queue].declared.Arguments); a != "" {
+	case x.host.broker.Exists(cmd.Queue): // what matters then is whether it was declared otherwise
+		if a, _, _ := differingArgument(m.Arguments, x.host.queues.places[cmd.Queue].declared.Arguments, x.s.opts.Broker.Four); a != "" {
 			cmd.Args.Has |= otherwise
 		}
 		return cmd, nil
@@ -109,7 +109,7 @@ func (x *simSession) declaration(m *frame.QueueDeclare, name string) (amqp.Comma
 	if err != nil {
 		return cmd, err
 	}
-	if cmd.Queue = x.s.queues.enter(name); cmd.Queue == 0 {
+	if cmd.Queue = x.host.queues.enter(name); cmd.Queue == 0 {
 		return cmd, refusef(frame.ResourceError, "the simulated broker has at most %d queues at once", maxQueues)
 	}
 	return cmd, nil
@@ -118,7 +118,7 @@ func (x *simSession) declaration(m *frame.QueueDeclare, name string) (amqp.Comma
 func (x *simSession) notDeclared(code frame.Code, name string, id amqp.Queue, m *frame.QueueDeclare) *refusal {
 	switch code {
 	case frame.PreconditionFailed:
-		return refusef(code, "%s", inequivalent(name, m, x.s.queues.places[id].declared))
+		return refusef(code, "%s", inequivalent(name, m, x.host.queues.places[id].declared, x.s.opts.Broker.Four))
 	case frame.InternalError:
 		return refusef(code, "Feature `transient_nonexcl_queues` is deprecated.")
 	}
@@ -131,14 +131,14 @@ func (x *simSession) delete(ch *simChannel, m *frame.QueueDelete) *refusal {
 	if err != nil {
 		return err
 	}
-	cmd := amqp.Command{Method: amqp.QueueDelete, Queue: x.s.queues.lookup(name)}
+	cmd := amqp.Command{Method: amqp.QueueDelete, Queue: x.host.queues.lookup(name)}
 	why := "queue '%s' in vhost '/' in use"
 	if m.IfUnused {
 		cmd.Flags |= amqp.IfUnused
 	}
 	if m.IfEmpty {
 		cmd.Flags |= amqp.IfEmpty
-		if x.s.broker.Depth(cmd.Queue) > 0 { // which is looked at first
+		if x.host.broker.Depth(cmd.Queue) > 0 { // which is looked at first
 			why = "queue '%s' in vhost '/' not empty"
 		}
 	}

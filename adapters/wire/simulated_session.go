@@ -14,7 +14,8 @@ type simSession struct {
 	c            *Conn    // whose it is
 	to           listener // who hears what the broker says to it: c, where nobody stands between
 	state        sessionState
-	conn         broker.Conn // the model's number of it; 0 while it has none
+	host         *virtualHost // nil until the client has opened the connection to it
+	conn         broker.Conn  // the model's number of it; 0 while it has none
 	user         string
 	cancelNotify bool // the client wants to know when its consumers' queues are gone
 	channelMax   uint16
@@ -78,7 +79,7 @@ func (x *simSession) disconnect() {
 	if x.conn == 0 {
 		return
 	}
-	x.s.broker.Disconnect(x.conn)
+	x.host.broker.Disconnect(x.conn)
 	x.leave()
 }
 
@@ -90,7 +91,7 @@ func (x *simSession) leave() {
 	for _, ch := range x.channels {
 		x.forget(ch)
 	}
-	x.s.sessions[x.conn-1] = nil
+	x.host.sessions[x.conn-1] = nil
 	x.conn, x.channels = 0, nil
 }
 
@@ -113,7 +114,7 @@ func (x *simSession) handle(cmd *Command) {
 		err = x.onChannel(cmd)
 	}
 	if err != nil {
-		err.method = cmd.Method.ID()
+		err.method, err.text = cmd.Method.ID(), x.host.says(err.text)
 		x.refuse(err, cmd.Channel)
 	}
 }
@@ -160,7 +161,7 @@ func (x *simSession) refuse(err *refusal, channel uint16) {
 
 // closeChannel closes a channel, in the model as well where that has not done so.
 func (x *simSession) closeChannel(ch *simChannel, err *refusal) {
-	x.s.broker.CloseChannel(x.conn, ch.number, amqp.Code(err.code))
+	x.host.broker.CloseChannel(x.conn, ch.number, amqp.Code(err.code))
 	x.forget(ch)
 	ch.closing++
 	x.answer(ch.number, &frame.ChannelClose{
@@ -171,7 +172,7 @@ func (x *simSession) closeChannel(ch *simChannel, err *refusal) {
 // over closes the connection.
 func (x *simSession) over(err *refusal) {
 	if x.conn != 0 {
-		x.s.broker.Disconnect(x.conn)
+		x.host.broker.Disconnect(x.conn)
 		x.leave()
 	}
 	x.state = ending
@@ -180,7 +181,7 @@ func (x *simSession) over(err *refusal) {
 
 // forget drops what is kept of a channel's consumers and transaction. The model has done so itself.
 func (x *simSession) forget(ch *simChannel) {
-	x.s.consumers -= len(ch.consumers)
+	x.host.consumers -= len(ch.consumers)
 	ch.consumers, ch.mandatory = nil, nil
 }
 
@@ -188,7 +189,7 @@ func (x *simSession) forget(ch *simChannel) {
 func (x *simSession) onConnection(cmd *Command) *refusal {
 	switch cmd.Method.(type) {
 	case *frame.ConnectionClose:
-		x.s.broker.Apply(x.conn, amqp.Command{Method: amqp.ConnectionClose})
+		x.host.broker.Apply(x.conn, amqp.Command{Method: amqp.ConnectionClose})
 		x.leave()
 		x.answer(0, &frame.ConnectionCloseOk{})
 		x.end()
@@ -261,7 +262,7 @@ func (x *simSession) openChannel(number uint16) *refusal {
 	if number > x.channelMax {
 		return refusef(frame.ChannelError, "channel number %d is larger than the %d agreed on", number, x.channelMax)
 	}
-	x.s.broker.Apply(x.conn, amqp.Command{Method: amqp.ChannelOpen, Channel: number})
+	x.host.broker.Apply(x.conn, amqp.Command{Method: amqp.ChannelOpen, Channel: number})
 	x.channels[number] = &simChannel{number: number}
 	x.answer(number, &frame.ChannelOpenOk{})
 	return nil
@@ -271,7 +272,7 @@ func (x *simSession) openChannel(number uint16) *refusal {
 func (x *simSession) dispatch(ch *simChannel, cmd *Command) *refusal {
 	switch m := cmd.Method.(type) {
 	case *frame.ChannelClose:
-		x.s.broker.Apply(x.conn, amqp.Command{Method: amqp.ChannelClose, Channel: ch.number})
+		x.host.broker.Apply(x.conn, amqp.Command{Method: amqp.ChannelClose, Channel: ch.number})
 		x.forget(ch)
 		delete(x.channels, ch.number)
 		x.answer(ch.number, &frame.ChannelCloseOk{})
@@ -304,7 +305,7 @@ func unimplemented() *refusal { return refusef(frame.CommandInvalid, "unimplemen
 // apply puts a command to the model. The text of an error is the caller's business.
 func (x *simSession) apply(ch *simChannel, cmd amqp.Command) (amqp.Reply, frame.Code) {
 	cmd.Channel = ch.number
-	r := x.s.broker.Apply(x.conn, cmd)
+	r := x.host.broker.Apply(x.conn, cmd)
 	if r.Closed() {
 		return r, frame.Code(r.Code)
 	}

@@ -40,7 +40,7 @@ func (q *queue) stranded() bool {
 
 // overtake is what comes of a message that is published while others are stranded; see [Options]. It reports whether
 // the message was accepted.
-func (b *Broker) overtake(q *queue, p publication) (accepted bool) {
+func (b *Broker) overtake(q *queue, p *publication) (accepted bool) {
 	c := q.consumers[q.active()]
 	if !c.noAck {
 		b.crash(p.queue)

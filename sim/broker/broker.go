@@ -16,6 +16,11 @@ type Options struct {
 	// consumers, and a message that is published meanwhile overtakes them; where it has to be acknowledged, the queue
 	// ends instead, and comes back with its persistent messages.
 	SuccessorServed bool
+	// Four is what else RabbitMQ 4.0 was measured to do otherwise. To declare an exchange of an unknown type closes the
+	// channel, with 406, and not the connection, with 503. Headers match by their types too, so that 1 is not 1.0, and are
+	// delivered by name. Dead letters also say what has happened to them last. A queue has the type that it would have
+	// anyway among its arguments.
+	Four bool
 	// ConsumerTimeout is how many milliseconds a channel may have a message without acknowledging it (consumer_timeout):
 	// then the broker closes the channel, with 406. RabbitMQ looks once a minute unless it is told otherwise; here it is
 	// at once. 0 is for ever, and half an hour what RabbitMQ has since 3.8.17.
@@ -87,7 +92,9 @@ func (b *Broker) Apply(c Conn, cmd amqp.Command) amqp.Reply {
 		return amqp.Reply{Kind: amqp.ChannelClosed, Code: ch.code}
 	}
 	r := b.dispatch(at{c, cmd.Channel}, ch, &cmd)
-	b.forwardDead()
+	if b.mail != nil {
+		b.forwardDead()
+	}
 	if ch.returned > 0 && r.Kind != amqp.NoReply && !r.Closed() {
 		r.Code, r.Returned, ch.returned = amqp.NoRoute, ch.returned, 0
 	}

@@ -78,7 +78,9 @@ func (b *Broker) CloseChannel(c Conn, number uint16, code amqp.Code) {
 	}
 	if ch := b.channel(at{c, number}); ch != nil && ch.state == open {
 		b.endChannel(at{c, number}, broken, code)
-		b.forwardDead()
+		if b.mail != nil {
+			b.forwardDead()
+		}
 	}
 }
 

@@ -57,7 +57,9 @@ func (b *Broker) Disconnect(c Conn) {
 	if succeeded {
 		b.serveActive()
 	}
-	b.forwardDead()
+	if b.mail != nil {
+		b.forwardDead()
+	}
 }
 
 // endConnection answers a command with a connection error.

@@ -10,11 +10,15 @@ func (b *Broker) declare(on at, cmd *amqp.Command) amqp.Reply {
 	if b.names.Reserved(cmd.Queue) && !cmd.Flags.Has(amqp.Generated) {
 		return b.fail(on, amqp.AccessRefused) // BROKER-FACTS 19
 	}
-	wanted, dead := wantedBy(on.conn, cmd), b.deadLettersOf(cmd)
+	wanted := wantedBy(on.conn, cmd)
+	var dead *deadLetters
+	if wanted.args.Has&amqp.HasDeadLetterExchange != 0 {
+		dead = b.deadLettersOf(cmd)
+	}
 	q := b.place(cmd.Queue)
 	if q.exists {
 		code := q.differs(wanted)
-		if code == 0 && !q.dead.same(dead) {
+		if code == 0 && q.dead != dead && !q.dead.same(dead) {
 			code = amqp.PreconditionFailed
 		}
 		if code != 0 {
@@ -65,6 +69,10 @@ func wantedBy(c Conn, cmd *amqp.Command) properties {
 	p := properties{durable: cmd.Flags.Has(amqp.Durable), autoDelete: cmd.Flags.Has(amqp.AutoDelete), args: cmd.Args}
 	if cmd.Flags.Has(amqp.Exclusive) {
 		p.owner, p.durable = c, false
+	}
+	if p.args.Has == 0 {
+		p.args = amqp.Arguments{}
+		return p
 	}
 	if p.args.Has&amqp.HasOverflow == 0 {
 		p.args.Overflow = 0

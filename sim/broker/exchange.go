@@ -78,6 +78,9 @@ func (b *Broker) declareExchange(on at, cmd *amqp.Command) amqp.Reply {
 	passive := cmd.Flags.Has(amqp.Passive)
 	switch {
 	case !passive && !slices.Contains([]string{"direct", "fanout", "topic", "headers"}, r.Type):
+		if b.opts.Four {
+			return b.fail(on, amqp.PreconditionFailed)
+		}
 		return b.endConnection(on.conn, amqp.CommandInvalid)
 	case r.Exchange == "":
 		return b.fail(on, amqp.AccessRefused)

@@ -67,11 +67,8 @@ type deadLetters struct {
 	keyed         bool // they have that key, and not their own
 }
 
-// deadLettersOf is what a queue is declared with.
+// deadLettersOf is what a queue is declared with that has dead letters.
 func (b *Broker) deadLettersOf(cmd *amqp.Command) *deadLetters {
-	if cmd.Args.Has&amqp.HasDeadLetterExchange == 0 {
-		return nil
-	}
 	r := b.names.Routing(cmd.Route)
 	d := &deadLetters{exchange: r.Exchange, keyed: cmd.Args.Has&amqp.HasDeadLetterKey != 0}
 	if d.keyed {
@@ -93,10 +90,10 @@ func (b *Broker) post() *mail {
 	return b.mail
 }
 
-// address gives a message a letter, where it may need one: without, it was published by the default exchange, with the
+// address, which is for a broker with mail, gives a message a letter, where it may need one: without, it was published by the default exchange, with the
 // name of its queue for a key.
 func (b *Broker) address(p *publication, cmd *amqp.Command) {
-	if b.mail == nil || cmd.Route == 0 && cmd.Priority == 0 {
+	if cmd.Route == 0 && cmd.Priority == 0 {
 		return
 	}
 	r := b.names.Routing(cmd.Route)
@@ -188,12 +185,9 @@ func (b *Broker) die(q *queue, id amqp.Queue, m message, reason Reason) {
 	}
 }
 
-// forwardDead sends dead letters on, and those that come of it. It is done when all else is: RabbitMQ's queues are told
+// forwardDead, which is for a broker with mail, sends dead letters on, and those that come of it. It is done when all else is: RabbitMQ's queues are told
 // of them as they are of what clients publish.
 func (b *Broker) forwardDead() {
-	if b.mail == nil {
-		return
-	}
 	for i := 0; i < len(b.mail.dying); i++ {
 		c := b.mail.dying[i]
 		b.forward(&c)
@@ -224,7 +218,7 @@ func (b *Broker) forward(c *casualty) {
 	}
 	for _, p.queue = range b.reachOf(&amqp.Routing{Exchange: l.exchange, Key: l.key, Headers: l.headers}) {
 		if c.reason == Rejected || !cycle(b.names.Name(p.queue), deaths) {
-			b.deposit(&b.queues[p.queue], p)
+			b.deposit(&b.queues[p.queue], &p)
 		}
 	}
 }

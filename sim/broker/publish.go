@@ -10,7 +10,9 @@ func (b *Broker) publish(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 		return b.publishTo(on, ch, cmd)
 	}
 	p := publishing(cmd)
-	b.address(&p, cmd)
+	if b.mail != nil {
+		b.address(&p, cmd)
+	}
 	if ch.mode == transacting {
 		ch.tx.publishes = append(ch.tx.publishes, b.resolve(p)...)
 		return amqp.Reply{}
@@ -31,7 +33,9 @@ func (b *Broker) publishTo(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 		return r
 	}
 	p := publishing(cmd)
-	b.address(&p, cmd)
+	if b.mail != nil {
+		b.address(&p, cmd)
+	}
 	copies := copiesOf(p, b.Reach(cmd))
 	if ch.mode == transacting {
 		ch.tx.publishes = append(ch.tx.publishes, b.resolve(copies...)...)
@@ -98,7 +102,7 @@ func (b *Broker) route(ch *channel, copies ...publication) (accepted bool) {
 		case !q.exists, p.dest == nowhere:
 			continue
 		default:
-			accepted = b.deposit(q, p) && accepted
+			accepted = b.deposit(q, &p) && accepted
 		}
 		found = true
 	}
@@ -109,7 +113,7 @@ func (b *Broker) route(ch *channel, copies ...publication) (accepted bool) {
 }
 
 // deposit puts a message into a queue that there is, unless that rejects it.
-func (b *Broker) deposit(q *queue, p publication) (accepted bool) {
+func (b *Broker) deposit(q *queue, p *publication) (accepted bool) {
 	switch {
 	case q.args.Overflow != amqp.DropHead && q.overflows(1): // BROKER-FACTS 15
 		if q.args.Overflow == amqp.RejectPublishDLX {
@@ -124,7 +128,7 @@ func (b *Broker) deposit(q *queue, p publication) (accepted bool) {
 }
 
 // messageOf is a message as it is in a queue, without its place and deadline.
-func messageOf(q *queue, p publication) message {
+func messageOf(q *queue, p *publication) message {
 	m := message{id: p.id, letter: p.letter}
 	if q.args.MaxPriority > 0 {
 		m.priority = min(p.priority, q.args.MaxPriority)
@@ -137,7 +141,7 @@ func messageOf(q *queue, p publication) message {
 
 // enqueue puts a message into a queue. A consumer that can take it gets it before length and expiry
 // are looked at.
-func (b *Broker) enqueue(q *queue, p publication) {
+func (b *Broker) enqueue(q *queue, p *publication) {
 	m := messageOf(q, p)
 	m.position, m.deadline = q.next, b.deadline(q, p)
 	q.next++
@@ -149,7 +153,7 @@ func (b *Broker) enqueue(q *queue, p publication) {
 }
 
 // deadline is when a message expires: the earlier of the queue's time and its own.
-func (b *Broker) deadline(q *queue, p publication) int64 {
+func (b *Broker) deadline(q *queue, p *publication) int64 {
 	d := int64(never)
 	if q.args.Has&amqp.HasMessageTTL != 0 {
 		d = b.now + int64(q.args.MessageTTL)

@@ -21,7 +21,9 @@ func (b *Broker) Advance(ms int64) {
 		if b.opts.ConsumerTimeout > 0 {
 			b.closeLate()
 		}
-		b.forwardDead()
+		if b.mail != nil {
+			b.forwardDead()
+		}
 	}
 	b.now = to
 }

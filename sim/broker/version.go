@@ -12,6 +12,7 @@ func Like(version string) Options {
 	return Options{
 		TransientRefused: major > 4 || major == 4 && minor >= 3,
 		RoutedAtPublish:  major >= 4,
+		Four:             major >= 4,
 		SuccessorServed:  major > 3 || major == 3 && minor >= 12,
 	}
 }

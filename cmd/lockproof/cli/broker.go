@@ -17,6 +17,8 @@ import (
 type brokerFlags struct {
 	listen   string
 	anywhere bool
+	version  string
+	hosts    []string
 	refuses  bool
 	joins    bool
 	routes   bool
@@ -29,9 +31,9 @@ func brokerCommand() *cobra.Command {
 		Short: "run the simulated broker for any AMQP 0-9-1 client, until interrupted",
 		Long: `broker runs the simulated broker for any AMQP 0-9-1 client, until interrupted.
 
-Queues, exchanges, messages, confirms, transactions and consumers are as in RabbitMQ 3.10.8,
-errors and their texts included. What it does not have, such as dead letters and quorum queues,
-it refuses with 540 NOT_IMPLEMENTED. Nothing is kept when it ends.
+Queues, exchanges, messages, confirms, transactions and consumers are as in RabbitMQ 3.10.8, or
+in the version that --rabbitmq names, errors and their texts included. What it does not have,
+such as quorum queues, it refuses with 540 NOT_IMPLEMENTED. Nothing is kept when it ends.
 
 Anybody who reaches its address can use it, with the name and password guest. So it listens
 on this machine alone, unless --listen-anywhere is given. It prints its address first, and when
@@ -42,6 +44,8 @@ it is interrupted what clients have sent.`,
 	}
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:5673", "the `ADDRESS` to listen on; port 0 picks a free one")
 	cmd.Flags().BoolVar(&f.anywhere, "listen-anywhere", false, "allow --listen with an address that other machines can reach")
+	cmd.Flags().StringVar(&f.version, "rabbitmq", "3.10.8", "the `VERSION` of RabbitMQ to be like; 3.10.8 and 4.0.5 were measured")
+	cmd.Flags().StringArrayVar(&f.hosts, "vhost", nil, "the `NAME` of a virtual host besides /; may be given several times")
 	cmd.Flags().BoolVar(&f.joins, "multiple-confirms", true, "confirm messages that come together by one confirm, as RabbitMQ does; if false, each by its own")
 	cmd.Flags().BoolVar(&f.refuses, "refuse-transient", false, "refuse queues that are neither durable nor exclusive, as RabbitMQ 4.3 does")
 	cmd.Flags().BoolVar(&f.routes, "route-when-published", false, "look a transaction's queues up when a message is published and not when it is committed, as RabbitMQ 4 does")
@@ -53,7 +57,11 @@ func (f *brokerFlags) run(c *cobra.Command) error {
 	if err := f.local(); err != nil {
 		return err
 	}
-	b := wire.NewSimulated(wire.SimulatedOptions{Broker: broker.Options{TransientRefused: f.refuses, RoutedAtPublish: f.routes}})
+	options, err := f.options()
+	if err != nil {
+		return err
+	}
+	b := wire.NewSimulated(options)
 	var clock sync.WaitGroup
 	var gate wire.Gate = wire.Through{}
 	if f.joins {
@@ -70,6 +78,18 @@ func (f *brokerFlags) run(c *cobra.Command) error {
 	err = server.Close()
 	writeCounts(c.OutOrStdout(), server.Counts())
 	return err
+}
+
+// options are the simulated broker's.
+func (f *brokerFlags) options() (wire.SimulatedOptions, error) {
+	var major, minor int
+	if n, _ := fmt.Sscanf(f.version, "%d.%d", &major, &minor); n < 2 {
+		return wire.SimulatedOptions{}, fmt.Errorf("--rabbitmq %q: expected a version, such as 4.0.5", f.version)
+	}
+	like := broker.Like("RabbitMQ " + f.version)
+	like.TransientRefused = like.TransientRefused || f.refuses
+	like.RoutedAtPublish = like.RoutedAtPublish || f.routes
+	return wire.SimulatedOptions{Broker: like, Version: f.version, VirtualHosts: f.hosts}, nil
 }
 
 // local refuses an address that other machines can reach, unless that is wanted.

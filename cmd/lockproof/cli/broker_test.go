@@ -10,12 +10,12 @@ import (
 	amqp091 "github.com/rabbitmq/amqp091-go"
 )
 
-// TestBroker: the broker says where it is, takes a client there, and ends in good order when it is
-// interrupted.
+// TestBroker: the broker says where it is and what it is like, takes a client to a virtual host there, and ends in good
+// order when it is interrupted.
 func TestBroker(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	cmd := brokerCommand()
-	cmd.SetArgs([]string{"--listen", "127.0.0.1:0"})
+	cmd.SetArgs([]string{"--listen", "127.0.0.1:0", "--rabbitmq", "4.0.5", "--vhost", "second"})
 	r, w := io.Pipe()
 	cmd.SetOut(w)
 	ended := make(chan error)
@@ -25,9 +25,12 @@ func TestBroker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := amqp091.Dial(strings.TrimSpace(url))
+	conn, err := amqp091.DialConfig(strings.TrimSpace(url), amqp091.Config{Vhost: "second"})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if version := conn.Properties["version"]; version != "4.0.5" {
+		t.Errorf("calls itself %v", version)
 	}
 	if _, err := conn.Channel(); err != nil {
 		t.Error(err)

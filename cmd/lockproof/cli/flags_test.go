@@ -259,6 +259,7 @@ var sorts = map[string]sort{
 		"listen": {args: "--listen nowhere", refused: "nowhere"}, "listen-anywhere": {args: "--listen-anywhere --listen nowhere", refused: "nowhere"},
 		"refuse-transient": {args: "--refuse-transient --listen nowhere", refused: "nowhere"}, "multiple-confirms": {args: "--multiple-confirms --listen nowhere", refused: "nowhere"},
 		"route-when-published": {args: "--route-when-published --listen nowhere", refused: "nowhere"},
+		"rabbitmq":             {args: "--rabbitmq new", refused: "new"}, "vhost": {args: "--vhost other --listen nowhere", refused: "nowhere"},
 	}},
 }
 
