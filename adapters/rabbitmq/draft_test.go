@@ -41,7 +41,7 @@ var (
 	declarings, bindings, joinings, publishings = routings()
 
 	// deadLetters are where dead letters go: to the other queue or the same one, or to an exchange.
-	deadLetters = []amqp.Routing{{Key: "q1"}, {Key: "q2"}, {Key: "q2"}, {Exchange: "x", Key: "a"}, {Exchange: "amq.topic", Key: "a.b"}}
+	deadLetters = []amqp.Routing{{Key: "q1"}, {Key: "q2"}, {Key: "q2"}, {Exchange: "x", Key: "a"}, {Exchange: "y", Key: "a.b"}}
 )
 
 // routings are what exchanges are declared with, bound to queues and to one another by, and published to with.
