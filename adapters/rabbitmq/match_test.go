@@ -266,8 +266,14 @@ func (ch *channelState) mayConsume(cmd amqp.Command, c *clientState) bool {
 	return (ch.consuming == 0 || ch.consuming == cmd.Queue) && (!taken || c.endsInOrder())
 }
 
-// pipelines reports whether messages can be written behind the step.
+// pipelines reports whether messages can be written behind the step. A dead letter and a message behind it race for their
+// places in a queue.
 func (m *match) pipelines(s step) bool {
+	for _, q := range m.declares {
+		if q.Args.Has&amqp.HasDeadLetterExchange != 0 {
+			return false
+		}
+	}
 	ch := &m.clients[s.client].channels[s.cmd.Channel]
 	return s.event == command && s.cmd.Method == amqp.BasicPublish && ch.state == open && ch.confirms
 }
