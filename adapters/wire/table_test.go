@@ -340,6 +340,7 @@ var scripts = []script{
 		{who: "a1", method: &BasicCancel{ConsumerTag: "e"}},
 		{who: "b1", method: &BasicConsume{Queue: "$x", ConsumerTag: "d", NoAck: true}},
 		{who: "a1", method: deleteX},
+		{who: "b1", wait: []ID{BasicCancelID}},
 		{who: "b1", method: &BasicQos{}},
 	}},
 	{"a consumer's tag twice", []step{

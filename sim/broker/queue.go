@@ -67,8 +67,12 @@ func (b *Broker) accessible(c Conn, id amqp.Queue) (*queue, amqp.Code) {
 // with nothing, and its consumers are told that they are cancelled.
 func (b *Broker) drop(id amqp.Queue) {
 	q := &b.queues[id]
-	b.cancelConsumers(q)
-	b.detach(id)
+	if len(q.consumers) > 0 {
+		b.cancelConsumers(q)
+	}
+	if q.unacked > 0 {
+		b.detach(id)
+	}
 	q.reset()
 	if b.opts.RoutedAtPublish {
 		b.gone = grow(b.gone, int(id)+1)
@@ -93,9 +97,6 @@ func (b *Broker) cancelConsumers(q *queue) {
 // its queue's name and the position in it, so that an acknowledgement may strike a message of the later
 // queue.
 func (b *Broker) detach(id amqp.Queue) {
-	if b.queues[id].unacked == 0 {
-		return
-	}
 	for i := range b.conns {
 		for n := range b.conns[i].channels {
 			b.conns[i].channels[n].forget(id)
