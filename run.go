@@ -243,9 +243,6 @@ func (r *run) gated() (on engine.GatedBroker) {
 }
 
 func (r *run) exploreExternal() (*Result, error) {
-	if len(r.o.Start) > 0 {
-		return nil, invalid("slots %v of an external lock to begin with: its own administrator makes them", r.o.Start)
-	}
 	if r.o.From != nil {
 		return nil, invalid("a counterexample to begin in, of an external lock: expected one that is simulated")
 	}
@@ -269,7 +266,7 @@ func (r *run) exploreExternal() (*Result, error) {
 	return r.asAny(func() (*engine.Result, error) {
 		return engine.ExploreExternal(r.ctx, engine.ExternalExploreConfig{
 			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Naming: naming,
-			Clients: e.Clients, Rounds: e.Rounds, Admins: or(r.o.Admins, 0), Slots: or(r.o.Slots, 1), Names: e.Names, Calls: e.Calls, AdminCalls: e.AdminCalls,
+			Clients: e.Clients, Rounds: e.Rounds, Admins: or(r.o.Admins, 0), Slots: or(r.o.Slots, 1), Start: e.Start, Names: e.Names, Calls: e.Calls, AdminCalls: e.AdminCalls,
 			Faults: e.Faults, Runs: r.o.Executions, First: r.o.First, Properties: r.judged, Own: r.list, Strength: r.o.strength(),
 			Patience: r.o.Patience, Found: r.found(), Progress: r.progress(),
 		})

@@ -102,6 +102,42 @@ func TestExploreAnyFromHoles(t *testing.T) {
 	}
 }
 
+// TestExternalFromHoles: somebody else's lock begins with a hole as well. Nobody is blamed for it, nor for what destroying
+// the lock leaves behind it; that nobody finds the slot behind it is seen.
+func TestExternalFromHoles(t *testing.T) {
+	o := lockproof.Options{
+		Start: []int{1, 3}, Clients: 2, Admins: lockproof.None, Executions: 60, CrashShare: lockproof.None,
+		Properties: []lockproof.Property{lockproof.MutualExclusion, lockproof.NoLeak, lockproof.ContiguousSlots, lockproof.Linearizable},
+	}
+	res, err := lockproof.Prove(t.Context(), goSemaphore(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, want := range map[lockproof.Property]lockproof.Verdict{
+		lockproof.MutualExclusion: lockproof.Passed, lockproof.NoLeak: lockproof.Passed, lockproof.Linearizable: lockproof.Skipped,
+	} {
+		if j := res.Judgement(p); j.Verdict != want {
+			t.Errorf("%s is %s: %s, %+v", p, j.Verdict, j.Reason, j.Counterexample)
+		}
+	}
+	if j := res.Judgement(lockproof.ContiguousSlots); j.Verdict == lockproof.Violated || j.Verdict == lockproof.Suspected {
+		t.Errorf("%s is %s: %s", j.Property, j.Verdict, j.Counterexample.Detail)
+	}
+	o.Executions, o.CrashShare, o.Properties = 0, 0, []lockproof.Property{lockproof.Progress}
+	res, err = lockproof.Explore(t.Context(), goSemaphore(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := res.Judgement(lockproof.Progress).Counterexample
+	if c == nil || !strings.Contains(c.Detail, "did not find a slot that was free all along") || !strings.Contains(c.Diagram, "slots 1 and 3") {
+		t.Fatalf("%+v", c)
+	}
+	c.Target = goSemaphore()
+	if again, err := lockproof.Replay(t.Context(), c, lockproof.Options{}); err != nil || !errors.Is(again.Err(), lockproof.ErrViolated) {
+		t.Errorf("replayed: %v", err)
+	}
+}
+
 // TestExploreFromNowhere: what makes no sense is refused.
 func TestExploreFromNowhere(t *testing.T) {
 	c := holed(t)

@@ -125,8 +125,8 @@ func (c ExternalConfig) run() (*externalRun, error) {
 	if err := c.Shape.Check(c.Kind); err != nil {
 		return nil, configuration(err)
 	}
-	if c.Shape.Start != 0 {
-		return nil, configuration(fmt.Errorf("start slots %s: slots of an external lock are made by its administrator; leave it out", c.Shape.Start))
+	if c.Shape.Start != 0 && c.On.URL != "" {
+		return nil, configuration(fmt.Errorf("start slots %s on a real broker: expected the simulated one, from which slots are taken away", c.Shape.Start))
 	}
 	if err := c.Own.Check(); err != nil {
 		return nil, configuration(err)

@@ -37,6 +37,8 @@ type ExternalExploreConfig struct {
 	// Clients call the operations of Calls, so many Rounds of them; administrators those of AdminCalls. There are
 	// so many Slots at first. What the target does not offer is left out.
 	Clients, Rounds, Admins, Slots int
+	// Start, where it is not 0, is which slots there are at first, as in [Exploration].
+	Start scenario.SlotSet
 	// Names are the locks'; see [Exploration].
 	Names []string
 	// Calls and AdminCalls are what one client, or administrator, calls; nil is [DefaultCalls].
@@ -135,13 +137,14 @@ func (c *ExternalExploreConfig) exploration() Exploration {
 	return Exploration{
 		Target: referenceOf(c.Kind), Clients: c.Clients, Rounds: c.Rounds, Admins: c.Admins, Slots: c.Slots,
 		Names: c.Names, Calls: c.Calls, AdminCalls: c.AdminCalls, Strength: c.Strength,
-		Faults: c.Faults,
+		Faults: c.Faults, Start: c.Start,
 	}
 }
 
 // config is the configuration of a run that plays the executions.
 func (c *ExternalExploreConfig) config() ExternalConfig {
 	out := ExternalConfig{
+		Shape:   sim.Shape{Start: c.Start},
 		Starter: c.Starter, Exec: c.Exec, Name: c.Name, Kind: c.Kind, Options: c.Options, Naming: c.Naming,
 		Scenarios: cmp.Or(c.Runs, DefaultExternalRuns), Properties: judgedOf(property.ApplicableExternal(c.Kind), c.Properties) | c.Own.All(),
 		Own: c.Own, Strength: c.Strength, Patience: c.Patience, Found: c.Found, Progress: c.Progress,

@@ -44,7 +44,7 @@ func (f *externalRun) report() *report.Report {
 	if f.disagreement != "" {
 		r.Uncontrolled = append(r.Uncontrolled, "the first time: "+f.disagreement)
 	}
-	judge := Config{Strength: f.Strength, Own: f.Own}
+	judge := Config{Strength: f.Strength, Own: f.Own, Shape: f.Shape}
 	for p := range f.Properties.All() {
 		result := judge.result(p, s)
 		result.Skip = f.skip(p)

@@ -139,7 +139,7 @@ func (r *run) destroyAll() (all bool, err error) {
 	if !r.supports(lock.Destroy) || r.handles[0].client == nil {
 		return false, nil
 	}
-	all = true
+	all = r.sc.HistoryTells() // behind a hole nobody finds what is to be destroyed
 	for _, l := range r.sc.Locks {
 		res, err := r.handles[0].do(r.ctx, lock.Destroy, Params{Name: r.place(l.Name)})
 		if errors.Is(err, ErrDied) {

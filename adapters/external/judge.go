@@ -206,7 +206,7 @@ func (r *run) execution() *Execution {
 func (r *run) judge(x *Execution) {
 	o := linear.Options{Strength: r.config.Strength}
 	switch m := &r.monitor; {
-	case x.Called == 0:
+	case x.Called == 0 || !r.sc.HistoryTells():
 	case !r.known():
 		for _, v := range linear.Judge(&x.History, o) {
 			r.verdict(x, v)

@@ -207,6 +207,29 @@ func (r *run) createAll() error {
 			return fmt.Errorf("making lock %s with %d slots: %w", l.Name, l.Slots, err)
 		}
 	}
+	return r.takeAway()
+}
+
+// takeAway deletes the slots that are missing where a lock begins with holes: all up to the last one were made.
+func (r *run) takeAway() error {
+	if r.sc.HistoryTells() {
+		return nil
+	}
+	there := r.there()
+	for i, l := range r.sc.Locks {
+		var queues []string
+		for _, slot := range l.Missing.Slots() {
+			q := r.names.layouts[i].a[slot]
+			if q == 0 || int(q) >= len(r.called) || !there[r.called[q]] {
+				return fmt.Errorf("beginning with slots %s: expected a queue for each, and which queue slot %d is, is not known; "+
+					"begin with slots from 1 on", l.Existing(), slot)
+			}
+			queues = append(queues, r.called[q])
+		}
+		if err := r.broker.remove(queues); err != nil {
+			return fmt.Errorf("beginning with slots %s: %w", l.Existing(), err)
+		}
+	}
 	return nil
 }
 

@@ -28,6 +28,11 @@ func (r *run) watch() {
 	r.monitor.Checks = r.config.Checks
 	r.monitor.Reset(r.config.Kind, &o, len(r.clients), r.truth[:len(r.sc.Locks)])
 	r.monitor.Unbound()
+	for i, l := range r.sc.Locks {
+		if l.Missing != 0 {
+			r.monitor.BeginsWithHoles(uint8(i))
+		}
+	}
 	if r.design.channels() {
 		r.monitor.Drains()
 	}

@@ -38,7 +38,7 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 	line := newProgress()
 	res, err := engine.ExploreExternal(c.Context(), engine.ExternalExploreConfig{
 		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Naming: f.naming,
-		Options: told(f.Exploration.Options), Clients: f.Clients, Rounds: f.Rounds, Admins: f.Admins, Slots: f.Slots, Names: f.Names,
+		Options: told(f.Exploration.Options), Clients: f.Clients, Rounds: f.Rounds, Admins: f.Admins, Slots: f.Slots, Start: f.Start, Names: f.Names,
 		Calls: f.Calls, AdminCalls: f.AdminCalls, Runs: f.runs, Faults: f.Faults, Preemptions: f.preempted(c), First: f.Search.First,
 		Properties: judged, Strength: f.Strength, Patience: f.patience, Found: f.found,
 		Progress: func(p engine.Progress) {
@@ -60,9 +60,6 @@ func (f *exploreFlags) preempted(c *cobra.Command) *int {
 	return &f.preemptions
 }
 
-// ofExecStart is why a program's lock cannot begin with holes.
-const ofExecStart = "with --exec: its own administrator makes the slots; leave it out"
-
 // fit has the configuration be one that other people's clients can be taken through, and refuses the rest.
 func (f *exploreFlags) fit(c *cobra.Command) error {
 	err := given(c, "without --clients any: a command's clients are a number; leave it out", "most-slots")
@@ -74,8 +71,11 @@ func (f *exploreFlags) fit(c *cobra.Command) error {
 		err = given(c, "with --exec: no states are kept of a command's clients, each execution is run from its beginning; leave it out, --runs is the bound",
 			"reduce", "workers", "depth", "memory", "storage", "array", "checkpoint", "every", "resume")
 	}
+	if err == nil && f.startFile != "" {
+		err = given(c, "with --exec and a counterexample: a command's clients cannot be put in its state; give slots, such as slots=1,3", "start")
+	}
 	if err == nil {
-		err = given(c, ofExecStart, "start")
+		err = besideStart(c)
 	}
 	if err == nil {
 		err = given(c, "with --exec: nothing is drawn; leave it out, or use prove", "simulate", "seed")

@@ -48,7 +48,6 @@ const (
 	walking     = "with --simulate: random executions"
 	ofAny       = "without --clients any"
 	forEver     = "with --clients any"
-	ownSlots    = "with --exec: its own administrator"
 	noQueue     = "without --queue"
 	unreachable = "amqp://127.0.0.1:1"
 )
@@ -76,7 +75,7 @@ var sorts = map[string]sort{
 		"on": {args: "--on " + unreachable, base: "prove", refused: "--on: "}, "broker": {args: "--broker " + unreachable, base: "prove", refused: "--broker: "},
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "names": {args: "--names A={name}-A-{n}"}, "patience": {args: "--patience 1s", same: true},
 		"stress": {args: "--stress proxy", refused: "--stress without a real broker"},
-		"start":  {args: "--start slots=1,3", refused: ownSlots},
+		"start":  {args: "--start slots=1,3"},
 	}},
 	"prove --exec --on": {base: "prove --exec ADAPTER --scenarios 3 --out DIR/ce --on URL", need: "broker", report: true, flags: map[string]use{
 		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 2"}, "time": {args: "--time 1ns"}, "strategy": {args: "--strategy pct", same: true},
@@ -87,7 +86,7 @@ var sorts = map[string]sort{
 		"out": {args: "--out DIR/other", same: true}, "on": {args: "--on simulated"}, "broker": {args: "--broker URL", refused: "--broker beside --on"},
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "names": {args: "--names A={name}-A-{n}"}, "patience": {args: "--patience 1s", same: true},
 		"stress": {args: "--stress slow", refused: "expected straight or proxy"},
-		"start":  {args: "--start slots=1,3", refused: ownSlots},
+		"start":  {args: "--start slots=1,3", refused: "from the simulated one alone"},
 	}},
 	"prove --on": {base: "prove --on URL --rounds 2 --out DIR/ce", need: "broker", report: true, flags: map[string]use{
 		"seed": {args: "--seed 2", same: true}, "scenarios": {args: "--scenarios 2", refused: noSchedule}, "time": {args: "--time 1s", refused: noSchedule},
@@ -111,7 +110,7 @@ var sorts = map[string]sort{
 		"restarts": {args: "--restarts 3", refused: "--restarts with --exec"}, "out": {args: "--out DIR/other"}, "on": {args: "--on simulated", refused: "without a real broker"},
 		"broker": {args: "--broker URL", refused: "--broker beside --on"}, "exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"},
 		"names": {args: "--names A={name}-A-{n}", refused: "with --stress"}, "patience": {args: "--patience 5s", same: true}, "stress": {args: "--stress straight"},
-		"start": {args: "--start slots=1,3", refused: ownSlots},
+		"start": {args: "--start slots=1,3", refused: "on a real broker without a schedule"},
 	}},
 	"explore": {base: "explore no-admin-mutex --slots 1 --crashes 0 --admins 2 --clients 1 --admin-calls add:1 --out DIR/ce", report: true, flags: map[string]use{
 		"clients": {args: "--clients 2"}, "rounds": {args: "--rounds 2"}, "admins": {args: "--admins 1"}, "slots": {args: "--slots 2"},
@@ -169,7 +168,7 @@ var sorts = map[string]sort{
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "names": {args: "--names A={name}-A-{n}"}, "patience": {args: "--patience 1s", same: true},
 		"runs": {args: "--runs 5"}, "require": {args: "--require no-leak --property linearizable", refused: "it is not judged here"}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
-		"start":      {args: "--start slots=1,3", refused: ownSlots},
+		"start":      {args: "--start slots=1,3"},
 	}},
 	"check": {base: "check ../../../testdata/histories/jepsen-mutex-two-holders.edn", report: true, flags: map[string]use{
 		"lock": {args: "--lock persistent-mutex"}, "slots": {args: "--slots 2", refused: "a mutex has one"}, "permits": {args: "--permits 2", refused: "a mutex has one"},

@@ -132,11 +132,6 @@ func (f *proveFlags) fit(c *cobra.Command) error {
 	if err := besideStart(c); err != nil {
 		return err
 	}
-	if f.exec != "" {
-		if err := given(c, ofExecStart, "start"); err != nil {
-			return err
-		}
-	}
 	_, real := f.real()
 	switch {
 	case f.exec == "" && f.way != "":
@@ -148,7 +143,8 @@ func (f *proveFlags) fit(c *cobra.Command) error {
 	case f.exec == "":
 		return cmp.Or(alien(c), f.fitDepth(c))
 	case real:
-		return cmp.Or(given(c, "with --exec on a real broker: behind the gate it is not restarted; leave it out", "restarts"), f.fitDepth(c))
+		return cmp.Or(given(c, "with --exec on a real broker: behind the gate it is not restarted; leave it out", "restarts"),
+			given(c, "with --exec on a real broker: slots are taken away from the simulated one alone; leave it out", "start"), f.fitDepth(c))
 	}
 	return f.fitDepth(c)
 }
