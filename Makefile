@@ -11,7 +11,7 @@ MUTATEFLAGS ?=
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 prove: ## prove the reference semaphore on the simulated broker
 	go run ./cmd/lockproof prove
@@ -40,6 +40,14 @@ lint: ## check the form of the code
 	go vet $(PACKAGES)
 	go run $(STATICCHECK) $(PACKAGES)
 	GOOS=js GOARCH=wasm go build -trimpath ./model/... ./sim/... ./histories/... ./cmd/lockproof/explorer/wasm
+
+reproducible: ## build the programs twice, in two places, and compare them byte for byte
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && for place in one two; do \
+		mkdir -p "$$dir/$$place/src" && git archive HEAD | tar -x -C "$$dir/$$place/src" && \
+		(cd "$$dir/$$place/src" && CGO_ENABLED=0 go build -trimpath -buildvcs=false -o ../ ./cmd/lockproof ./cmd/lockproof-campaign) || exit 1; \
+	done && for program in lockproof lockproof-campaign; do \
+		cmp "$$dir/one/$$program" "$$dir/two/$$program" && sha256sum "$$dir/one/$$program" | sed "s|  .*|  $$program|" || exit 1; \
+	done
 
 bench: ## run the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...

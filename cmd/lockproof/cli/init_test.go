@@ -239,3 +239,33 @@ func TestWrittenCI(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestReleases: what releases are made by is well-formed, and builds what there is.
+func TestReleases(t *testing.T) {
+	data, err := os.ReadFile("../../../.github/goreleaser.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var release struct {
+		Version int
+		Builds  []struct {
+			Main, Binary string
+			Flags        []string
+		}
+	}
+	if err := yaml.Unmarshal(data, &release); err != nil || len(release.Builds) != 2 {
+		t.Fatalf("%+v %v", release, err)
+	}
+	docker, err := os.ReadFile("../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, build := range release.Builds {
+		if _, err := os.Stat(filepath.Join("../../..", build.Main, "main.go")); err != nil || filepath.Base(build.Main) != build.Binary || len(build.Flags) != 1 || build.Flags[0] != "-trimpath" {
+			t.Errorf("%+v: %v", build, err)
+		}
+		if !strings.Contains(string(docker), build.Main) {
+			t.Errorf("the image has no %s", build.Binary)
+		}
+	}
+}
