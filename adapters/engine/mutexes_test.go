@@ -36,6 +36,7 @@ var rightMutexes = []mutex{
 	{name: "token", design: mutexes.Token{}, judged: byTruth},
 	{name: "subscribed token", design: mutexes.Token{Subscribed: true}, judged: byTruth},
 	{name: "token, its consumer stays", design: mutexes.Token{Standing: true}, judged: byTruth},
+	{name: "token, single active consumer", design: mutexes.Token{Standing: true, Single: true}, judged: byTruth},
 	{name: "token, published anew in a transaction", design: mutexes.Token{InTransaction: true}, judged: byTruth},
 	{name: "token, a connection for each hold", design: mutexes.Token{ConnectionEach: true}, judged: byTruth},
 	{name: "exclusive consumer", design: mutexes.Consumer{}, judged: byTruth},

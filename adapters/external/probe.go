@@ -167,8 +167,10 @@ func (s *Runner) snapshot() snapshot {
 					q.taken = append(q.taken, numbers)
 				}
 			}
-			for range v.Consumers(name) {
-				q.consumers++
+			for c := range v.Consumers(name) {
+				if !c.Waits {
+					q.consumers++
+				}
 			}
 			out[name] = q
 		}

@@ -99,6 +99,9 @@ func (r *run) consumer(v wire.Sight, t *monitor.Truth, l, s uint8, q amqp.Queue)
 	t.Exists |= 1 << s
 	var first, same owner
 	for c := range v.Consumers(r.realName(q)) {
+		if c.Waits {
+			continue
+		}
 		o := owner{r.connections[c.Conn], c.Channel}
 		if o == r.owners[l][s] {
 			same = o

@@ -64,13 +64,14 @@ type Consumer struct {
 	Conn      *Conn
 	Channel   uint16
 	Exclusive bool
+	Waits     bool // for the end of the single active one
 }
 
 // Consumers are the consumers of a queue.
 func (v Sight) Consumers(name string) iter.Seq[Consumer] {
 	return func(yield func(Consumer) bool) {
 		for c := range v.s.broker.Consumers(v.s.queues.lookup(name)) {
-			if !yield(Consumer{v.conn(c.Conn), c.Channel, c.Exclusive}) {
+			if !yield(Consumer{v.conn(c.Conn), c.Channel, c.Exclusive, c.Waits}) {
 				return
 			}
 		}

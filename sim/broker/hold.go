@@ -54,6 +54,7 @@ type Consumer struct {
 	Conn      Conn
 	Channel   uint16
 	Exclusive bool
+	Waits     bool // for the end of the single active one
 }
 
 // Consumers are the consumers of a queue.
@@ -62,8 +63,9 @@ func (b *Broker) Consumers(id amqp.Queue) iter.Seq[Consumer] {
 		if !b.Exists(id) {
 			return
 		}
+		single := b.queues[id].singleActive()
 		for _, c := range b.queues[id].consumers {
-			if !yield(Consumer{c.on.conn, c.on.number, c.exclusive}) {
+			if !yield(Consumer{c.on.conn, c.on.number, c.exclusive, single && !c.active}) {
 				return
 			}
 		}

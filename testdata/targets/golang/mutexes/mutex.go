@@ -174,6 +174,8 @@ type Token struct {
 	Subscribed bool
 	// Standing leaves the consumer there while the lock is held.
 	Standing bool
+	// Single has a queue with a single active consumer: who waits is sent nothing.
+	Single bool
 	// InTransaction publishes the message anew to release, and acknowledges the old one in the same transaction.
 	InTransaction bool
 	// ConnectionEach has a connection for each hold, whose end releases it.
@@ -266,7 +268,11 @@ func (t Token) make(m *Mutex, name string) (bool, error) {
 			return true, t.over(m, name)
 		}
 	}
-	if _, err := m.ch.QueueDeclare(name+".token", true, false, false, false, nil); err != nil {
+	var arguments amqp.Table
+	if t.Single {
+		arguments = amqp.Table{"x-single-active-consumer": true}
+	}
+	if _, err := m.ch.QueueDeclare(name+".token", true, false, false, false, arguments); err != nil {
 		return false, err
 	}
 	if !t.Unguarded {
