@@ -15,7 +15,7 @@ import (
 )
 
 // randomNames are what queues and exchanges are called in random scripts.
-var randomNames = []string{"$x", "$x", "$x", "$y", "$y", "", "amq.direct", "amq.topic", "amq.z"}
+var randomNames = []string{"$x", "$x", "$x", "$y", "$y", "", "amq.direct", "amq.fanout", "amq.z"}
 
 // randomArguments are arguments of queues, right and wrong ones.
 var randomArguments = []struct {

@@ -436,7 +436,7 @@ var scripts = []script{
 		{who: "a1", method: &ExchangeDeclare{Exchange: "$x", Type: "direct", Arguments: with("x-unheard-of", true)}},
 		{who: "a1", method: &ExchangeDeclare{Exchange: "$z", Type: "direct", Arguments: with("alternate-exchange", int32(1))}},
 		{who: "a1", method: &ExchangeDeclare{Exchange: "$y", Type: "fanout", Arguments: with("alternate-exchange", "amq.fanout")}},
-		{who: "a1", method: &ExchangeDeclare{Exchange: "$y", Type: "fanout", Arguments: with("alternate-exchange", "amq.topic")}},
+		{who: "a1", method: &ExchangeDeclare{Exchange: "$y", Type: "fanout", Arguments: with("alternate-exchange", "amq.headers")}},
 		{who: "a1", method: &ExchangeDeclare{Exchange: "$y", Type: "fanout"}},
 		{who: "a1", method: &ExchangeDelete{Exchange: "$x", IfUnused: true}},
 		{who: "a1", method: &ExchangeDelete{Exchange: "$y"}},
