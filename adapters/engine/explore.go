@@ -434,7 +434,7 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *report.Report {
 // executions.
 func (x *Explored) judged(e *Exploration, b *sim.Bounds, c *search.Coverage, looked, doubted int64) (out []report.PropertyResult) {
 	for p := range property.Property(property.Most) {
-		if why := e.unjudged(p); why != "" {
+		if why := e.unjudged(b.Target.Kind, p); why != "" {
 			out = append(out, report.PropertyResult{Property: p, Evidence: p.Evidence(), Skip: why})
 		}
 		if !b.Properties.Has(p) {
@@ -482,10 +482,10 @@ const (
 	midst = "a history is judged from its beginning, and these begin in the midst of an execution"
 )
 
-// unjudged is why a property is not judged that was asked for, "" where it is.
-func (e *Exploration) unjudged(p property.Property) string {
+// unjudged is why a property of a lock of that type is not judged that was asked for, "" where it is.
+func (e *Exploration) unjudged(kind lock.Kind, p property.Property) string {
 	switch {
-	case p != property.Linearizable || !judgedOf(property.Applicable(e.Target.Kind), e.Properties).Has(p):
+	case p != property.Linearizable || !judgedOf(property.Applicable(kind), e.Properties).Has(p):
 		return ""
 	case e.From != nil:
 		return midst

@@ -81,7 +81,7 @@ func (x *anyExploration) explore() (*Explored, error) {
 			return nil, err
 		}
 	}
-	if why := x.unjudged(property.Linearizable); why != "" {
+	if why := x.unjudged(x.bounds.Target.Kind, property.Linearizable); why != "" {
 		p := property.Linearizable
 		x.report.Properties = append(x.report.Properties, report.PropertyResult{Property: p, Evidence: p.Evidence(), Skip: why})
 	}

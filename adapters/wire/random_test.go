@@ -38,6 +38,9 @@ func randomStep(t *rapid.T) []step {
 	name := rapid.SampledFrom(randomNames).Draw(t, "name")
 	other := rapid.SampledFrom(randomNames).Draw(t, "other")
 	key := rapid.SampledFrom([]string{"", "a", "a.b", "#", "$x"}).Draw(t, "key")
+	if strings.HasPrefix(name, "amq.") && strings.HasPrefix(other, "amq.") {
+		other = "$x" // a binding of the broker's own exchanges would stay, and be in the way of other tests
+	}
 	flag := func(name string) bool { return rapid.IntRange(0, 4).Draw(t, name) == 0 }
 	var m Method
 	switch rapid.IntRange(0, 13).Draw(t, "method") {
