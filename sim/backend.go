@@ -11,6 +11,9 @@ import (
 type Backend struct {
 	Name string // that targets have; "" is AMQP
 	New  func() Cluster
+	// Links says that commands may wait inside the server, or that clients have links beside their operations:
+	// [Cluster.Links] is asked only then.
+	Links bool
 	// Options draws options that are safe: whatever they are, the reference must hold. fix sets those that are not
 	// drawn.
 	Options func(d Draws, fix func(*lock.Options)) lock.Options

@@ -27,7 +27,10 @@ func (w *World) Links(c uint8) uint8 {
 	if !w.awake(c) {
 		return 0
 	}
-	links := w.cluster.Links(c)
+	links := uint8(1)
+	if w.links {
+		links = w.cluster.Links(c)
+	}
 	if !w.clients[c-1].busy && !w.upcoming(c) {
 		links &^= 1
 	}
@@ -95,7 +98,7 @@ func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 	if !w.clients[c-1].busy {
 		return
 	}
-	answered := w.cluster.Answered(c)
+	answered := w.links && w.cluster.Answered(c)
 	if answered {
 		w.Monitor.Answered(c)
 	} else if x := w.deliver(c); w.sent(c, &x) && do == scenario.Step {

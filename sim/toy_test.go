@@ -52,8 +52,9 @@ var (
 
 func init() {
 	sim.Register(&sim.Backend{
-		Name: "toy",
-		New:  func() sim.Cluster { return new(toy) },
+		Name:  "toy",
+		New:   func() sim.Cluster { return new(toy) },
+		Links: true,
 		Options: func(_ sim.Draws, fix func(*lock.Options)) lock.Options {
 			o := lock.DefaultOptions()
 			fix(&o)

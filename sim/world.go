@@ -15,6 +15,7 @@ type World struct {
 	options  lock.Options
 	scenario *scenario.Scenario
 	cluster  Cluster
+	links    bool                 // of the backend
 	clusters map[*Backend]Cluster // made so far
 	locks    []string             // their names
 	now      int64                // virtual milliseconds
@@ -111,7 +112,7 @@ func (w *World) settle(target *lock.Target, s *scenario.Scenario) {
 	if w.clusters[b] == nil {
 		w.clusters[b] = b.New()
 	}
-	w.cluster = w.clusters[b]
+	w.cluster, w.links = w.clusters[b], b.Links
 	w.target, w.scenario, w.options, w.locks = target, s, target.Settled(s.Options), w.locks[:0]
 	for i := range s.Locks {
 		w.locks = append(w.locks, s.Locks[i].Name)

@@ -130,17 +130,17 @@ func (k *cluster) Opens(c uint8) bool {
 // Deliver implements [sim.Cluster].
 func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	cl := &k.clients[c-1]
-	cmd, confirms := cl.sent.Command, cl.confirms
-	switch {
-	case cmd.Method == amqp.ConnectionOpen:
-		cl.sent.Reply, confirms = amqp.Reply{Kind: amqp.OK}, false
+	s, confirms := &cl.sent, cl.confirms
+	switch method := s.Command.Method; {
+	case method == amqp.ConnectionOpen:
+		s.Reply, confirms = amqp.Reply{Kind: amqp.OK}, false
 	case on == 0:
-		cl.sent.Reply, confirms = amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced}, false
+		s.Reply, confirms = amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced}, false
 	default:
-		cl.sent.Reply = k.broker.Apply(broker.Conn(on), cmd)
-	}
-	if cl.sent.Reply.Kind != amqp.ConnectionClosed && (cmd.Method == amqp.ConfirmSelect || cmd.Method == amqp.ChannelOpen) {
-		cl.confirms = cmd.Method == amqp.ConfirmSelect
+		s.Reply = k.broker.Apply(broker.Conn(on), s.Command)
+		if s.Reply.Kind != amqp.ConnectionClosed && (method == amqp.ConfirmSelect || method == amqp.ChannelOpen) {
+			cl.confirms = method == amqp.ConfirmSelect
+		}
 	}
 	k.last = &cl.sent
 	return k.exchange(&cl.sent, confirms)
@@ -189,9 +189,7 @@ func (k *cluster) Restart() { k.broker.Restart() }
 
 // Advance implements [sim.Cluster].
 func (k *cluster) Advance(ms int64) (passed int64, changed bool) {
-	next, due := k.broker.NextTimer()
-	k.broker.Advance(ms)
-	return ms, due && next <= k.broker.Now()
+	return ms, k.broker.Advance(ms)
 }
 
 // Expired implements [sim.Cluster]: connections have no lease.

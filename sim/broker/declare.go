@@ -60,6 +60,7 @@ func (b *Broker) create(on at, q *queue, id amqp.Queue, wanted properties) amqp.
 		return b.endConnection(on.conn, amqp.InternalError)
 	}
 	q.exists, q.properties, q.used = true, wanted, b.now
+	b.timed = b.timed || wanted.args.Has&amqp.HasExpires != 0
 	return ok
 }
 

@@ -164,7 +164,7 @@ func (b *Broker) codeQueue(c *codec.Coder, q *queue) {
 	if q.args.Has&amqp.HasExpires != 0 {
 		idle := b.now - q.used
 		codec.Number(c, &idle)
-		q.used = b.now - idle
+		q.used, b.timed = b.now-idle, true
 	}
 	b.codeBacklog(c, q)
 }
@@ -216,6 +216,6 @@ func (b *Broker) codeRun(c *codec.Coder, r *run) {
 	codec.Number(c, &left)
 	r.deadline = never
 	if left > 0 {
-		r.deadline = b.now + left - 1
+		r.deadline, b.timed = b.now+left-1, true
 	}
 }

@@ -161,6 +161,7 @@ func (b *Broker) deadline(q *queue, p *publication) int64 {
 	if p.flags.Has(amqp.Expiring) {
 		d = min(d, b.now+int64(p.expiration))
 	}
+	b.timed = b.timed || d != never
 	return d
 }
 

@@ -6,15 +6,15 @@ import "github.com/lockproof/lockproof/model/amqp"
 func (b *Broker) Now() int64 { return b.now }
 
 // Advance lets time pass: messages expire (x-message-ttl, expiration) and queues do (x-expires), and channels are closed
-// that acknowledge too late (consumer_timeout).
-func (b *Broker) Advance(ms int64) {
+// that acknowledge too late (consumer_timeout). It reports whether anything did.
+func (b *Broker) Advance(ms int64) (changed bool) {
 	to := b.now + ms
 	for {
 		next, any := b.NextTimer()
 		if !any || next > to {
 			break
 		}
-		b.now = next
+		b.now, changed = next, true
 		for id := range b.queues {
 			b.expire(amqp.Queue(id))
 		}
@@ -26,11 +26,15 @@ func (b *Broker) Advance(ms int64) {
 		}
 	}
 	b.now = to
+	return changed
 }
 
 // NextTimer is the earliest moment at which [Broker.Advance] changes something, if there is one.
 func (b *Broker) NextTimer() (int64, bool) {
 	next := int64(never)
+	if !b.timed && b.opts.ConsumerTimeout == 0 {
+		return next, false
+	}
 	for i := range b.queues {
 		if q := &b.queues[i]; q.exists {
 			next = min(next, q.expires())
