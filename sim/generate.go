@@ -66,8 +66,6 @@ type draw struct {
 	shape *Shape
 }
 
-func (d draw) bits(n int) int { return d.Bits(n) }
-
 // Draws makes numbers of a coin.
 type Draws struct{ coin Coin }
 
@@ -85,9 +83,9 @@ func (d Draws) Bits(n int) (v int) {
 // below is a number from 0 to n-1, very nearly every one as likely.
 func (d draw) below(n int) int {
 	if n&(n-1) == 0 {
-		return d.bits(bits.Len(uint(n)) - 1)
+		return d.Bits(bits.Len(uint(n)) - 1)
 	}
-	return d.bits(bits.Len(uint(n))+4) % n
+	return d.Bits(bits.Len(uint(n))+4) % n
 }
 
 // settle sets the options that are not drawn.
@@ -109,8 +107,8 @@ var lookalikes = [][2]string{
 
 func (d draw) locks(s *scenario.Scenario, kind lock.Kind) {
 	s.Locks = append(s.Locks, d.lock("jobs", kind))
-	if d.bits(3) == 7 {
-		pair := lookalikes[d.bits(2)]
+	if d.Bits(3) == 7 {
+		pair := lookalikes[d.Bits(2)]
 		s.Locks = append(s.Locks, d.lock(pair[1], kind))
 	}
 }
@@ -131,9 +129,9 @@ func (d draw) slots(kind lock.Kind) uint8 {
 	case lock.Mutex:
 		return 0
 	case lock.PersistentMutex:
-		return uint8(min(1, d.bits(2)))
+		return uint8(min(1, d.Bits(2)))
 	}
-	return []uint8{1, 1, 2, 2, 2, 3, 3, 0}[d.bits(3)]
+	return []uint8{1, 1, 2, 2, 2, 3, 3, 0}[d.Bits(3)]
 }
 
 // clients draws the workload: two to four who use the locks, and up to two who administer them.
@@ -144,7 +142,7 @@ func (d draw) clients(s *scenario.Scenario, kind lock.Kind) {
 	if kind == lock.Mutex {
 		return
 	}
-	for range d.shape.admins(len(s.Clients), func() int { return []int{0, 1, 2, 2}[d.bits(2)] }) {
+	for range d.shape.admins(len(s.Clients), func() int { return []int{0, 1, 2, 2}[d.Bits(2)] }) {
 		l := d.below(len(s.Locks))
 		s.Clients = append(s.Clients, scenario.Client{Lock: l, Ops: d.administering(kind, s.Locks[l].Slots)})
 	}
@@ -155,13 +153,13 @@ func (d draw) using(kind lock.Kind) []scenario.Operation {
 	if d.shape.Rounds != nil {
 		return d.rounds(*d.shape.Rounds)
 	}
-	n := 3 + d.bits(2)
+	n := 3 + d.Bits(2)
 	if kind == lock.Mutex {
 		n += 4 // they are short
 	}
 	ops := make([]scenario.Operation, n)
 	for i := range ops {
-		ops[i].Op = []lock.Op{a, a, a, v, v, v, r, r}[d.bits(3)]
+		ops[i].Op = []lock.Op{a, a, a, v, v, v, r, r}[d.Bits(3)]
 	}
 	return ops
 }
@@ -180,11 +178,11 @@ func (d draw) rounds(n int) (ops []scenario.Operation) {
 
 // administering draws an administrator's workload: a session and its arguments.
 func (d draw) administering(kind lock.Kind, slots uint8) (ops []scenario.Operation) {
-	session := sessions[d.bits(4)]
+	session := sessions[d.Bits(4)]
 	if kind == lock.PersistentMutex {
-		session = sessionsOfOne[d.bits(3)]
+		session = sessionsOfOne[d.Bits(3)]
 	}
-	n := 1 + d.bits(1)
+	n := 1 + d.Bits(1)
 	for _, op := range session {
 		o := scenario.Operation{Op: op}
 		switch op {
@@ -193,7 +191,7 @@ func (d draw) administering(kind lock.Kind, slots uint8) (ops []scenario.Operati
 		case lock.Create:
 			o.Arg = uint8(1 + d.below(3))
 		case lock.Wait: // for one of those that are removed first
-			o.Arg = uint8(max(1, int(slots)-d.bits(1)))
+			o.Arg = uint8(max(1, int(slots)-d.Bits(1)))
 		}
 		if kind == lock.PersistentMutex {
 			o.Arg = 1
@@ -220,22 +218,22 @@ var (
 // faults draws the fault plan: up to three, none in a quarter of the scenarios. Those whose number is fixed are
 // left out.
 func (d draw) faults(s *scenario.Scenario) {
-	for range d.bits(2) {
-		f := scenario.Fault{Do: faultKinds[d.below(len(faultKinds))], At: uint16(1 + d.bits(3))}
-		if d.bits(1) == 1 {
-			f.At += uint16(d.bits(3))
+	for range d.Bits(2) {
+		f := scenario.Fault{Do: faultKinds[d.below(len(faultKinds))], At: uint16(1 + d.Bits(3))}
+		if d.Bits(1) == 1 {
+			f.At += uint16(d.Bits(3))
 		}
 		switch f.Do {
 		case scenario.Restart:
-			f.At += uint16(d.bits(4))
+			f.At += uint16(d.Bits(4))
 		case scenario.Advance:
-			f.At, f.Arg = f.At+uint16(d.bits(4)), uint16(1+d.bits(9))
+			f.At, f.Arg = f.At+uint16(d.Bits(4)), uint16(1+d.Bits(9))
 		default:
 			f.Client = uint8(min(len(s.Clients), 1+d.below(len(s.Clients)+2)))
 			f.Delay = d.delay()
 		}
 		if f.Do == scenario.Pause {
-			f.Arg = uint16(1 + d.bits(5))
+			f.Arg = uint16(1 + d.Bits(5))
 		}
 		if f.Do.Crash() && d.shape.Crashes != nil || f.Do == scenario.Restart && d.shape.Restarts != nil {
 			continue
@@ -247,8 +245,8 @@ func (d draw) faults(s *scenario.Scenario) {
 
 // delay draws how late the broker notices a dead connection, half of the times at once.
 func (d draw) delay() uint16 {
-	if d.bits(1) == 1 {
-		return uint16(1 + d.bits(4))
+	if d.Bits(1) == 1 {
+		return uint16(1 + d.Bits(4))
 	}
 	return 0
 }
@@ -283,7 +281,7 @@ func (d draw) schedule(s *scenario.Scenario, space *Space) {
 	}
 	depth := space.Depth
 	if depth == 0 {
-		depth = 2 + d.bits(2)
+		depth = 2 + d.Bits(2)
 	}
 	for range depth - 1 {
 		sched.Changes = append(sched.Changes, uint16(1+d.below(d.spread(s))))
@@ -294,7 +292,7 @@ func (d draw) schedule(s *scenario.Scenario, space *Space) {
 func (d draw) choices(n int) []uint8 {
 	c := make([]uint8, n)
 	for i := range c {
-		c[i] = uint8(d.bits(5))
+		c[i] = uint8(d.Bits(5))
 	}
 	return c
 }

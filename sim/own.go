@@ -33,27 +33,13 @@ func NewRunner(list own.List) *Runner {
 	return r
 }
 
-// judgeOwn judges the moment by users' own properties, which the monitor then counts as its own.
+// judgeOwn judges the moment by users' own properties.
 func (w *World) judgeOwn() {
-	m := &w.Monitor
-	all := w.Own.List.All()
-	m.Exercised |= all
-	for i := range w.Own.List {
-		if m.Checks != nil {
-			m.Checks[own.ID(i)]++
+	w.Own.Judge(&w.Monitor, len(w.clients), w.locks, w.Own.List.All(), func(v property.Violation) {
+		if w.record.tracing {
+			v.Kind = w.target.Kind
+			w.record.Violated(v)
 		}
-	}
-	m.Found |= w.Own.Step(m, len(w.clients), w.locks, all&^m.Found, w.tellOwn)
-}
-
-// tellOwn notes that one was seen violated, at the step that was just taken.
-func (w *World) tellOwn(p property.Property, detail string) {
-	if !w.record.tracing || w.Own.List.Of(p).Sometimes {
-		return
-	}
-	w.record.Violations = append(w.record.Violations, scenario.Violation{
-		Violation: property.Violation{Property: p, Own: w.Own.List.Name(p), Kind: w.target.Kind, Detail: detail},
-		Step:      max(0, len(w.record.Steps)-1),
 	})
 }
 

@@ -38,13 +38,13 @@ func (r *record) furnished(truth [lock.MaxLocks]monitor.Truth) {
 // begin and end bracket an action.
 func (r *record) begin(a scenario.Action) {
 	if r.tracing {
-		r.Begin(a, 0)
+		r.Begin(a)
 	}
 }
 
 func (r *record) end(w *World) {
 	if r.tracing {
-		r.End(w.now, &w.truth)
+		r.End(&w.truth)
 		r.Judged(&w.Monitor, ^property.Set(0), len(r.Steps)-1)
 	}
 }

@@ -196,7 +196,7 @@ func usualCommands(op lock.Op, kind lock.Kind) int {
 // chance is true that often, of all draws.
 func (d draw) chance(share float64) bool {
 	const fine = 20 // bits
-	return float64(d.bits(fine)) < share*(1<<fine)
+	return float64(d.Bits(fine)) < share*(1<<fine)
 }
 
 // stepsEach is how many steps an operation may take on average where a workload is not drawn: many times what the

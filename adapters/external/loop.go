@@ -51,7 +51,7 @@ func (r *run) loop(choose chooser) (over bool, err error) {
 // happen carries out one action, which must be possible. As in package sim, every action takes a virtual
 // millisecond.
 func (r *run) happen(a scenario.Action) error {
-	r.record.Begin(a, r.now+1)
+	r.record.Begin(a)
 	r.pass(1)
 	switch c := a.Client; a.Kind {
 	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
@@ -287,7 +287,7 @@ func (r *run) await() error {
 	if err != nil {
 		return err
 	}
-	r.record.Begin(scenario.Action{Kind: scenario.Advance}, r.now)
+	r.record.Begin(scenario.Action{Kind: scenario.Advance})
 	if !came {
 		r.giveUp()
 	}

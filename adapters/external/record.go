@@ -44,7 +44,7 @@ func (r *run) finish() {
 	if !r.design.known() {
 		truth = [lock.MaxLocks]monitor.Truth{}
 	}
-	rec.End(r.now, &truth)
+	rec.End(&truth)
 	r.found(len(rec.Steps) - 1)
 	if len(r.config.Own) > 0 {
 		r.judgeOwn()

@@ -384,15 +384,8 @@ func (r *run) leftover(v wire.Sight, q amqp.Queue) string {
 	if r.design.channels() {
 		return r.surplus(v, q)
 	}
-	switch name := r.realName(q); {
-	case v.Depth(name) > 0:
-		return "messages are left in a queue"
-	case m.Role == backend.Slot && m.Slot == 0:
-		return "a queue is left that is no slot's"
-	case m.Role != backend.Slot && v.Owner(name) == nil && !r.monitor.Believed(m.Lock, m.Slot):
-		return "a queue is left that is nobody's"
-	}
-	return ""
+	name := r.realName(q)
+	return m.Leftover(v.Depth(name), v.Owner(name) != nil || r.monitor.Believed(m.Lock, m.Slot))
 }
 
 // event notes an occurrence that is no client's doing.

@@ -36,14 +36,19 @@ func (r *Record) Add(e history.Event) int {
 }
 
 // Begin begins the step of an action.
-func (r *Record) Begin(a scenario.Action, now int64) {
-	r.Step = scenario.TraceStep{Action: a, Time: now, First: len(r.Events)}
+func (r *Record) Begin(a scenario.Action) {
+	r.Step = scenario.TraceStep{Action: a, First: len(r.Events)}
 }
 
 // End ends it, with what the servers have of the locks after it.
-func (r *Record) End(now int64, truth *[lock.MaxLocks]monitor.Truth) {
-	r.Step.Time, r.Step.Events, r.Step.Truth = now, len(r.Events)-r.Step.First, *truth
+func (r *Record) End(truth *[lock.MaxLocks]monitor.Truth) {
+	r.Step.Time, r.Step.Events, r.Step.Truth = r.now, len(r.Events)-r.Step.First, *truth
 	r.Steps = append(r.Steps, r.Step)
+}
+
+// Violated takes in a violation that was seen at the step that has just ended.
+func (r *Record) Violated(v property.Violation) {
+	r.Violations = append(r.Violations, scenario.Violation{Violation: v, Step: max(0, len(r.Steps)-1)})
 }
 
 // Judged takes in the violations that a monitor has found since the last call, as far as they are of properties that are

@@ -13,6 +13,20 @@ type QueueRole struct {
 	Collides   bool // it is another lock's, or has another role, as well
 }
 
+// Leftover says what is wrong with a queue that is there when all is over, with so many messages, or "". kept says that
+// it is somebody's, or that of a slot that somebody believes to hold.
+func (r *QueueRole) Leftover(messages int, kept bool) string {
+	switch {
+	case messages > 0:
+		return "messages are left in a queue"
+	case r.Role == backend.Slot && r.Slot == 0:
+		return "a queue is left that is no slot's"
+	case r.Role != backend.Slot && !kept:
+		return "a queue is left that is nobody's"
+	}
+	return ""
+}
+
 // QueueRoles says what queues are for, by their numbers.
 type QueueRoles []QueueRole
 

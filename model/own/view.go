@@ -132,6 +132,22 @@ func (w *Watch) Step(m *monitor.Monitor, clients int, locks []string, asked prop
 	return seen
 }
 
+// Judge judges the moment after a step by those of the properties that are judged, which the monitor then counts as its own.
+// told, if it is not nil, is told of each that is violated and was not before.
+func (w *Watch) Judge(m *monitor.Monitor, clients int, locks []string, judged property.Set, told func(property.Violation)) {
+	m.Exercised |= judged
+	if m.Checks != nil {
+		for p := range judged.All() {
+			m.Checks[p]++
+		}
+	}
+	m.Found |= w.Step(m, clients, locks, judged&^m.Found, func(p property.Property, detail string) {
+		if told != nil && !w.List.Of(p).Sometimes {
+			told(property.Violation{Property: p, Own: w.List.Name(p), Detail: detail})
+		}
+	})
+}
+
 func lockOf(name string, t *monitor.Truth) Lock {
 	out := Lock{Name: name, Admin: int(t.Admin &^ monitor.HalfOpen)}
 	for s := 1; s <= monitor.Slots; s++ {

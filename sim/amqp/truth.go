@@ -72,18 +72,11 @@ func (k *cluster) Leftover(believed func(l, s uint8) bool) string {
 
 // leftover says what is wrong with a queue that is there, or "".
 func (k *cluster) leftover(q amqp.Queue, believed func(l, s uint8) bool) string {
-	m := &k.meaning[q]
-	switch {
-	case !k.broker.Exists(q):
+	if !k.broker.Exists(q) {
 		return ""
-	case k.broker.Depth(q) > 0:
-		return "messages are left in a queue"
-	case m.Role == backend.Slot && m.Slot == 0:
-		return "a queue is left that is no slot's"
-	case m.Role != backend.Slot && k.broker.Owner(q) == 0 && !believed(m.Lock, m.Slot):
-		return "a queue is left that is nobody's"
 	}
-	return ""
+	m := &k.meaning[q]
+	return m.Leftover(k.broker.Depth(q), k.broker.Owner(q) != 0 || believed(m.Lock, m.Slot))
 }
 
 // Phase says what a client's machine is doing.
