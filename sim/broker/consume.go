@@ -16,6 +16,7 @@ type consumer struct {
 	blocked   bool // its turn came while it had no credit
 	active    bool // it is the one that is sent messages; of queues with a single active consumer
 	priority  int16
+	place     uint16 // among the queue's, while a state is read
 	credit    uint32 // messages it may be sent before it acknowledges one
 }
 

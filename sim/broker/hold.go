@@ -2,6 +2,7 @@ package broker
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/lockproof/lockproof/model/amqp"
 )
@@ -11,6 +12,7 @@ type Held struct {
 	Message uint64
 	Conn    Conn // 0 where the message is ready
 	Channel uint16
+	Tag     uint64 // by which that channel acknowledges it
 }
 
 // Messages are the messages of a queue: those that are ready, in their order, then those that channels have.
@@ -40,7 +42,7 @@ func (b *Broker) delivered(id amqp.Queue, yield func(Held) bool) {
 			ch := &b.conns[c].channels[n]
 			for _, set := range [][]delivered{ch.unacked, ch.tx.settled} {
 				for i := range set {
-					if set[i].queue == id && !yield(Held{set[i].id, Conn(c + 1), uint16(n)}) {
+					if set[i].queue == id && !yield(Held{set[i].id, Conn(c + 1), uint16(n), set[i].tag}) {
 						return
 					}
 				}
@@ -70,4 +72,17 @@ func (b *Broker) Consumers(id amqp.Queue) iter.Seq[Consumer] {
 			}
 		}
 	}
+}
+
+// Holds reports whether a connection consumes a queue, or has messages that it has not acknowledged.
+func (b *Broker) Holds(conn Conn) bool {
+	if !b.Alive(conn) {
+		return false
+	}
+	for i := range b.queues {
+		if slices.ContainsFunc(b.queues[i].consumers, func(c consumer) bool { return c.on.conn == conn }) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(b.conns[conn-1].channels, func(ch channel) bool { return len(ch.unacked)+len(ch.tx.settled) > 0 })
 }

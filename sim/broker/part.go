@@ -1,13 +1,15 @@
 package broker
 
 import (
+	"slices"
+
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/codec"
 )
 
 // A broker's state comes apart into what is everybody's and what is a connection's own. Whoever
-// stores many states that differ in a part stores the parts. Consumers, messages that wait for an
-// acknowledgement, exchanges and bindings, priorities and dead letters are not stored: no lock has any.
+// stores many states that differ in a part stores the parts. Exchanges and bindings, priorities of messages and dead
+// letters are not stored: no lock has any.
 
 // CodeCommon writes, or reads into a broker without queues, the queues that are no connection's own, and
 // how many were deleted where that matters.
@@ -70,8 +72,7 @@ func (b *Broker) codeChannels(c *codec.Coder, conn Conn) {
 		}
 		codec.Number(c, &number)
 		b.conns[conn-1].channels = grow(b.conns[conn-1].channels, number+1)
-		channels = b.conns[conn-1].channels
-		channels[number].encode(c)
+		b.codeChannel(c, at{conn, uint16(number)})
 	}
 }
 
@@ -98,12 +99,15 @@ func nthOpen(channels []channel, n int) int {
 	panic("broker: no such channel")
 }
 
-func (ch *channel) encode(c *codec.Coder) {
-	if len(ch.unacked) > 0 || len(ch.tx.settled) > 0 {
-		panic("broker: a channel with unacknowledged messages is not stored")
-	}
+func (b *Broker) codeChannel(c *codec.Coder, on at) {
+	ch := &b.conns[on.conn-1].channels[on.number]
 	codec.Byte(c, &ch.state)
-	codec.Byte(c, &ch.mode)
+	mode := ch.mode
+	if !c.Reading() && b.consumesAny(on) {
+		mode |= consuming
+	}
+	codec.Byte(c, &mode)
+	ch.mode = mode &^ consuming
 	codec.Number(c, &ch.code)
 	codec.Number(c, &ch.prefetch)
 	codec.Number(c, &ch.returned)
@@ -123,6 +127,9 @@ func (ch *channel) encode(c *codec.Coder) {
 		codec.Number(c, &p.id)
 		codec.Number(c, &p.dest)
 	}
+	if mode&consuming != 0 {
+		b.codeConsumption(c, on)
+	}
 }
 
 // codeQueues writes or reads the queues of one owner.
@@ -131,7 +138,7 @@ func (b *Broker) codeQueues(c *codec.Coder, owner Conn) {
 		for id := range b.queues {
 			if q := &b.queues[id]; q.exists && q.owner == owner {
 				codec.Number(c, &id)
-				b.codeQueue(c, q)
+				b.codeQueue(c, amqp.Queue(id), q)
 			}
 		}
 		none := 0
@@ -145,15 +152,16 @@ func (b *Broker) codeQueues(c *codec.Coder, owner Conn) {
 		}
 		q := b.place(id)
 		q.exists, q.owner = true, owner
-		b.codeQueue(c, q)
+		b.codeQueue(c, id, q)
 	}
 }
 
-func (b *Broker) codeQueue(c *codec.Coder, q *queue) {
-	if len(q.consumers) > 0 || q.unacked > 0 || q.args.Has&(amqp.HasMaxPriority|amqp.HasDeadLetterExchange) != 0 {
-		panic("broker: a queue with consumers, priorities or dead letters is not stored")
+func (b *Broker) codeQueue(c *codec.Coder, id amqp.Queue, q *queue) {
+	if q.args.Has&(amqp.HasMaxPriority|amqp.HasDeadLetterExchange) != 0 {
+		panic("broker: a queue with priorities or dead letters is not stored")
 	}
-	codec.Bools(c, &q.durable, &q.autoDelete)
+	held := q.unacked > 0
+	codec.Bools(c, &q.durable, &q.autoDelete, &held)
 	codec.Number(c, &q.args.Has)
 	if q.args.Has != 0 {
 		codec.Byte(c, &q.args.Overflow)
@@ -166,36 +174,64 @@ func (b *Broker) codeQueue(c *codec.Coder, q *queue) {
 		codec.Number(c, &idle)
 		q.used, b.timed = b.now-idle, true
 	}
-	b.codeBacklog(c, q)
+	b.codeBacklog(c, id, q, held)
 }
 
-// codeBacklog writes equal neighbours as one, however they came to be.
-func (b *Broker) codeBacklog(c *codec.Coder, q *queue) {
+// codeBacklog writes equal neighbours as one, however they came to be. Where channels have messages of the queue, which
+// may come back between two of them, those are no neighbours.
+func (b *Broker) codeBacklog(c *codec.Coder, id amqp.Queue, q *queue, held bool) {
 	l := &q.ready
 	if !c.Reading() {
 		runs := l.runs[l.head:]
 		for i := 0; i < len(runs); {
 			r := runs[i]
-			for i++; i < len(runs) && runs[i].alike(&r.message); i++ {
+			end := r.end()
+			for i++; i < len(runs) && runs[i].alike(&r.message) && !(held && b.between(id, end, runs[i].position)); i++ {
 				r.count += runs[i].count
+				end = runs[i].end()
 			}
 			b.codeRun(c, &r)
+			if held {
+				ahead := b.ahead(&delivered{message: r.message, queue: id})
+				codec.Number(c, &ahead)
+			}
 		}
 		var last run
 		b.codeRun(c, &last)
 		return
 	}
 	l.reset()
-	q.next = 0
-	for {
-		r := run{message: message{position: q.next}}
+	for next := uint64(0); ; {
+		r := run{message: message{position: next}}
 		if b.codeRun(c, &r); r.count == 0 {
 			return
 		}
+		if held {
+			codec.Number(c, &r.position)
+		}
 		l.runs = append(l.runs, r)
 		l.depth += int(r.count)
-		q.next += r.count
+		next = r.end()
+		q.next = max(q.next, next)
 	}
+}
+
+// between reports whether a channel has a message of a queue from a position up to another.
+func (b *Broker) between(id amqp.Queue, from, to uint64) bool {
+	if from == to {
+		return false
+	}
+	for i := range b.conns {
+		for k := range b.conns[i].channels {
+			ch := &b.conns[i].channels[k]
+			for _, set := range [][]delivered{ch.unacked, ch.tx.settled} {
+				if slices.ContainsFunc(set, func(d delivered) bool { return d.queue == id && from <= d.position && d.position < to }) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // alike reports whether messages differ in position only.
@@ -209,13 +245,21 @@ func (b *Broker) codeRun(c *codec.Coder, r *run) {
 	}
 	codec.Number(c, &r.id)
 	codec.Byte(c, &r.mark)
-	left := int64(0) // until it expires, plus 1
-	if r.deadline != never {
-		left = max(r.deadline-b.now, 0) + 1
+	b.codeDeadline(c, &r.deadline)
+}
+
+// codeDeadline writes or reads what is left of a time.
+func (b *Broker) codeDeadline(c *codec.Coder, deadline *int64) {
+	left := int64(0) // until it is over, plus 1
+	if *deadline != never {
+		left = max(*deadline-b.now, 0) + 1
 	}
 	codec.Number(c, &left)
-	r.deadline = never
-	if left > 0 {
-		r.deadline, b.timed = b.now+left-1, true
+	switch {
+	case !c.Reading():
+	case left > 0:
+		*deadline, b.timed = b.now+left-1, true
+	default:
+		*deadline = never
 	}
 }

@@ -187,39 +187,6 @@ func (b *Broker) appendDelivered(buf []byte, d *delivered) []byte {
 	return b.appendMessage(put(buf, b.ahead(d)), &d.message)
 }
 
-// ahead is how many messages of its queue and priority, ready or not, are before a delivered one: what is left of
-// its position.
-func (b *Broker) ahead(d *delivered) uint64 {
-	n := b.queues[d.queue].ready.before(&d.message)
-	for i := range b.conns {
-		for k := range b.conns[i].channels {
-			ch := &b.conns[i].channels[k]
-			n += before(ch.unacked, d) + before(ch.tx.settled, d)
-		}
-	}
-	return n
-}
-
-func (l *backlog) before(m *message) uint64 {
-	n := uint64(0)
-	for _, r := range l.runs[l.head:] {
-		if r.priority == m.priority && r.position < m.position {
-			n += min(r.count, m.position-r.position)
-		}
-	}
-	return n
-}
-
-func before(messages []delivered, d *delivered) uint64 {
-	n := uint64(0)
-	for i := range messages {
-		if o := &messages[i]; o.queue == d.queue && o.priority == d.priority && o.position < d.position {
-			n++
-		}
-	}
-	return n
-}
-
 // appendDeadline writes what is left of a time, 0 for all of it.
 func (b *Broker) appendDeadline(buf []byte, deadline int64) []byte {
 	if deadline == never {
