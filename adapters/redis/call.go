@@ -1,0 +1,172 @@
+package redis
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	model "github.com/lockproof/lockproof/model/redis"
+)
+
+// Space is a set of keys of one's own on a server: their names begin with a mark. A millisecond of the model is longer
+// there, so that nothing expires by itself while commands are under way.
+type Space struct {
+	server *Server
+	prefix string
+	scale  time.Duration // a millisecond of the model
+}
+
+// held is the length of a model's millisecond where nothing is to expire by itself: time is had pass by [Space.Advance].
+// The longest lease of a model, some hundred of them, is then hours.
+const held = 100 * time.Second
+
+// Space is a new set of keys on the server.
+func (s *Server) Space() *Space {
+	return &Space{s, "{lockproof:" + strings.ToLower(rand.Text()[:10]) + ":", held}
+}
+
+// name is a key's on the server: the mark lies within the braces.
+func (p *Space) name(k model.Key, lock string) string {
+	return p.prefix + strings.TrimPrefix(k.Name(lock), "{")
+}
+
+// Sweep deletes the keys.
+func (p *Space) Sweep(ctx context.Context) error { return p.server.Sweep(ctx, p.prefix) }
+
+// prepared are the scripts. go-redis sends a script's hash, and its text where the server does not know it.
+var prepared = func() map[model.Method]*redis.Script {
+	all := make(map[model.Method]*redis.Script)
+	for m := model.Steal; m <= model.Look; m++ {
+		all[m] = redis.NewScript(m.Script())
+	}
+	return all
+}()
+
+// Do sends a command about a lock, and gives the reply.
+func (p *Space) Do(ctx context.Context, c model.Command, lock string) (model.Reply, error) {
+	r, err := p.do(ctx, c, p.name(c.Key, lock))
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", c.Words(lock), err)
+	}
+	return r, nil
+}
+
+func (p *Space) do(ctx context.Context, c model.Command, key string) (model.Reply, error) {
+	r, lease := p.server.client, time.Duration(c.Lease)*p.scale
+	switch c.Method {
+	case model.Get:
+		s, err := r.Get(ctx, key).Result()
+		if errors.Is(err, redis.Nil) {
+			return model.Reply{Class: model.Nil}, nil
+		}
+		return valued(model.Valued, s, err)
+	case model.SetNX:
+		return yes(r.SetNX(ctx, key, text(c), lease).Result())
+	case model.Set:
+		return yes(true, r.Set(ctx, key, text(c), lease).Err())
+	case model.PExpire:
+		return yes(r.PExpire(ctx, key, lease).Result())
+	case model.PTTL:
+		left, err := r.PTTL(ctx, key).Result()
+		return age(left), err
+	case model.Del:
+		n, err := r.Del(ctx, key).Result()
+		return yes(n > 0, err)
+	case model.Exists:
+		n, err := r.Exists(ctx, key).Result()
+		return yes(n > 0, err)
+	}
+	return p.script(ctx, c, key, lease)
+}
+
+func (p *Space) script(ctx context.Context, c model.Command, key string, lease time.Duration) (model.Reply, error) {
+	got, err := prepared[c.Method].Run(ctx, p.server.client, []string{key},
+		c.ID.String(), c.Priority, lease.Milliseconds(), flag(c.Equal), flag(c.Keep)).Slice()
+	if err != nil {
+		return model.Reply{}, err
+	}
+	done, _ := got[0].(int64)
+	value, _ := got[1].(string)
+	if done == 1 {
+		return valued(model.OK, value, nil)
+	}
+	return valued(model.No, value, nil)
+}
+
+// text is what an entry says that a command makes.
+func text(c model.Command) string { return model.Value{{ID: c.ID, Priority: c.Priority}}.String() }
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func yes(ok bool, err error) (model.Reply, error) {
+	if !ok {
+		return model.Reply{Class: model.No}, err
+	}
+	return model.Reply{Class: model.OK}, err
+}
+
+func valued(class model.Class, s string, err error) (model.Reply, error) {
+	if err != nil {
+		return model.Reply{}, err
+	}
+	v, err := model.ParseValue(s)
+	return model.Reply{Class: class, Value: v}, err
+}
+
+// age is what PTTL says.
+func age(left time.Duration) model.Reply {
+	switch left {
+	case -2:
+		return model.Reply{Class: model.Nil}
+	case -1:
+		return model.Reply{Class: model.Ageless}
+	}
+	return model.Reply{Class: model.Timed}
+}
+
+// Advance has milliseconds of the model pass for all keys: each that expires is made to do so that much earlier, and is
+// deleted where its time is up. What the server does of itself when a key's time is up is not tried by it.
+func (p *Space) Advance(ctx context.Context, ms int64) error {
+	left, err := p.Left(ctx)
+	for name, virtual := range left {
+		switch {
+		case virtual == 0: // it does not expire
+		case virtual <= ms:
+			err = errors.Join(err, p.server.client.Del(ctx, p.prefix+name).Err())
+		default:
+			err = errors.Join(err, p.server.client.PExpire(ctx, p.prefix+name, time.Duration(virtual-ms)*p.scale).Err())
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("having %d ms of virtual time pass: %w", ms, err)
+	}
+	return nil
+}
+
+// Left is in how many milliseconds of the model each key expires, by its name behind the mark; 0 is never.
+func (p *Space) Left(ctx context.Context) (map[string]int64, error) {
+	names, err := p.server.keys(ctx, p.prefix)
+	if err != nil {
+		return nil, err
+	}
+	left := make(map[string]int64, len(names))
+	for _, name := range names {
+		ttl, err := p.server.client.PTTL(ctx, name).Result()
+		if err != nil {
+			return nil, err
+		}
+		// What has passed in fact since it was set is too little to count.
+		left[strings.TrimPrefix(name, p.prefix)] = max(0, int64((ttl+p.scale-1)/p.scale))
+	}
+	return left, nil
+}

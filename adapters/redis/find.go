@@ -1,0 +1,101 @@
+package redis
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// EnvURL names the environment variable that says where a Redis is, as redis://user:password@host:port/database.
+const EnvURL = "LOCKPROOF_REDIS_URL"
+
+// usualURL is where a Redis is that was installed and left as it is.
+const usualURL = "redis://127.0.0.1:6379/0"
+
+// answerLimit is how long a server may take to answer one command before it counts as gone.
+const answerLimit = 10 * time.Second
+
+// ErrNoServer is, somewhere in it, the error of [Find] when there is no Redis.
+var ErrNoServer = errors.New("no Redis: set " + EnvURL + " to an address such as redis://127.0.0.1:6379/0, or install redis-server and start it")
+
+// Server is a Redis that is ready for clients. It serves several at once.
+type Server struct {
+	URL     string
+	Version string // such as "Redis 7.0.15"
+
+	client *redis.Client
+	node   *node // where it was started here
+}
+
+// Find is the server at url, else that which LOCKPROOF_REDIS_URL names, else one at the usual address of this machine.
+func Find(ctx context.Context, url string) (*Server, error) {
+	named := cmp.Or(url, os.Getenv(EnvURL))
+	s, err := Dial(ctx, cmp.Or(named, usualURL))
+	if named == "" && errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, fmt.Errorf("nobody listens at 127.0.0.1:6379: %w", ErrNoServer)
+	}
+	return s, err
+}
+
+// Dial is the server at an address. Its Close ends the connections.
+func Dial(ctx context.Context, url string) (*Server, error) {
+	o, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, fmt.Errorf("the address of a Redis: %w; expected one such as %s", err, usualURL)
+	}
+	o.MaxRetries = -1 // a command that is sent twice is two commands
+	o.ReadTimeout, o.WriteTimeout = answerLimit, answerLimit
+	s := &Server{URL: url, client: redis.NewClient(o)}
+	info, err := s.client.Info(ctx, "server").Result()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("asking the Redis at %s for its version: %w", o.Addr, err), s.client.Close())
+	}
+	for line := range strings.Lines(info) {
+		if v, ok := strings.CutPrefix(line, "redis_version:"); ok {
+			s.Version = "Redis " + strings.TrimSpace(v)
+		}
+	}
+	return s, nil
+}
+
+// Close ends the connections to the server, and the server if it was started here.
+func (s *Server) Close() error {
+	err := s.client.Close()
+	if s.node != nil {
+		err = errors.Join(err, s.node.stop())
+	}
+	return err
+}
+
+// Sweep deletes every key whose name begins with prefix.
+func (s *Server) Sweep(ctx context.Context, prefix string) error {
+	keys, err := s.keys(ctx, prefix)
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	return s.client.Del(ctx, keys...).Err()
+}
+
+// keys are the names of the keys that begin with prefix.
+func (s *Server) keys(ctx context.Context, prefix string) (names []string, err error) {
+	for cursor, first := uint64(0), true; first || cursor != 0; first = false {
+		var page []string
+		if page, cursor, err = s.client.Scan(ctx, cursor, escape(prefix)+"*", 1000).Result(); err != nil {
+			return nil, fmt.Errorf("listing the keys of this run: %w", err)
+		}
+		names = append(names, page...)
+	}
+	return names, nil
+}
+
+// escape has a prefix match itself only.
+func escape(prefix string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(prefix)
+}

@@ -1,0 +1,61 @@
+package redis
+
+// Script is the text of a method that is a script, in Lua, and "" for a command. KEYS[1] is the lock's key; ARGV are the
+// attempt's name, its priority, the lease in milliseconds, and 1 or 0 for Equal and for Keep.
+func (m Method) Script() string { return scripts[m] }
+
+// live is what the scripts of the repaired protocol begin with: the claims whose leases are not over. A claim's lease is
+// a key of its own, since Redis has no expiry within a value.
+const live = `
+local live, top = {}, nil
+for id, p in string.gmatch(redis.call('GET', KEYS[1]) or '', '(%S+):(%d+)') do
+  if redis.call('EXISTS', KEYS[1] .. '.' .. id) == 1 then
+    top = top or {id, tonumber(p)}
+    live[#live + 1] = id .. ':' .. p
+  end
+end
+`
+
+var scripts = [methods]string{
+	Steal: `
+local was = redis.call('GET', KEYS[1])
+local left = redis.call('PTTL', KEYS[1])
+local mine, lease = tonumber(ARGV[2]), tonumber(ARGV[3])
+if was then
+  local p = tonumber(string.match(was, ':(%d+)$'))
+  if p > mine or (p == mine and ARGV[4] == '0') then return {0, was} end
+  if ARGV[5] == '1' and left > lease then lease = left end
+end
+redis.call('SET', KEYS[1], ARGV[1] .. ':' .. ARGV[2], 'PX', lease)
+return {1, was or ''}`,
+	Release: `
+local was = redis.call('GET', KEYS[1])
+if not was or string.match(was, '^(.*):%d+$') ~= ARGV[1] then return {0, ''} end
+redis.call('DEL', KEYS[1])
+return {1, ''}`,
+	Extend: `
+local was = redis.call('GET', KEYS[1])
+if not was or string.match(was, '^(.*):%d+$') ~= ARGV[1] then return {0, ''} end
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return {1, ''}`,
+	Claiming: live + `
+local mine, lease = tonumber(ARGV[2]), tonumber(ARGV[3])
+local rest = table.concat(live, ' ')
+if top and top[2] >= mine then return {0, rest} end
+redis.call('SET', KEYS[1] .. '.' .. ARGV[1], '1', 'PX', lease)
+local left = redis.call('PTTL', KEYS[1])
+table.insert(live, 1, ARGV[1] .. ':' .. ARGV[2])
+redis.call('SET', KEYS[1], table.concat(live, ' '), 'PX', math.max(lease, left))
+return {1, rest}`,
+	Unclaim: `
+local was = redis.call('DEL', KEYS[1] .. '.' .. ARGV[1])` + live + `
+if #live == 0 then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], table.concat(live, ' '), 'KEEPTTL') end
+return {was, ''}`,
+	Prolong: live + `
+if not top or top[1] ~= ARGV[1] then return {0, ''} end
+redis.call('PEXPIRE', KEYS[1] .. '.' .. ARGV[1], ARGV[3])
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+return {1, ''}`,
+	Look: live + `
+return {1, table.concat(live, ' ')}`,
+}

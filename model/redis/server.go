@@ -1,0 +1,244 @@
+package redis
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/codec"
+)
+
+// Server is one Redis: its keys, each with the moment at which it expires by the server's clock. A script is one command:
+// nothing happens while it runs, and a key that is there at its beginning is there to its end. It is a plain value with
+// no clock of its own: [Server.Advance] has time pass.
+type Server struct {
+	now  int64
+	keys []item // in the order of their keys
+}
+
+// item is a key that is there.
+type item struct {
+	key     Key
+	value   Value
+	expires int64 // by the server's clock, in milliseconds; 0 is never
+}
+
+// Reset is a server without keys, at the beginning of time.
+func (s *Server) Reset() { s.now, s.keys = 0, s.keys[:0] }
+
+// Apply carries out a command.
+func (s *Server) Apply(c Command) Reply {
+	switch c.Method {
+	case Get:
+		return s.get(c.Key)
+	case SetNX:
+		if s.find(c.Key) != nil {
+			return Reply{Class: No}
+		}
+		s.set(c.Key, Value{{c.ID, c.Priority}}, s.until(c.Lease))
+	case Set:
+		s.set(c.Key, Value{{c.ID, c.Priority}}, s.until(c.Lease))
+	case PExpire:
+		return s.expire(c.Key, c.Lease)
+	case PTTL:
+		return s.ttl(c.Key)
+	case Del:
+		return yes(s.del(c.Key))
+	case Exists:
+		return yes(s.find(c.Key) != nil)
+	case Steal:
+		return s.steal(c)
+	case Release:
+		return yes(s.owns(c) && s.del(c.Key))
+	case Extend:
+		if !s.owns(c) {
+			return Reply{Class: No}
+		}
+		return s.expire(c.Key, c.Lease)
+	default:
+		return s.claims(c)
+	}
+	return Reply{Class: OK}
+}
+
+func yes(ok bool) Reply {
+	if ok {
+		return Reply{Class: OK}
+	}
+	return Reply{Class: No}
+}
+
+func (s *Server) get(k Key) Reply {
+	if it := s.find(k); it != nil {
+		return Reply{Class: Valued, Value: it.value}
+	}
+	return Reply{Class: Nil}
+}
+
+func (s *Server) ttl(k Key) Reply {
+	switch it := s.find(k); {
+	case it == nil:
+		return Reply{Class: Nil}
+	case it.expires == 0:
+		return Reply{Class: Ageless}
+	}
+	return Reply{Class: Timed}
+}
+
+// steal is the text's: set if there is none, or if what is there has a lower priority. It answers what was there.
+func (s *Server) steal(c Command) Reply {
+	it := s.find(c.Key)
+	if it == nil {
+		s.set(c.Key, Value{{c.ID, c.Priority}}, s.until(c.Lease))
+		return Reply{Class: OK}
+	}
+	was, until := it.value, s.until(c.Lease)
+	if p := was[len(was)-1].Priority; p > c.Priority || p == c.Priority && !c.Equal {
+		return Reply{Class: No, Value: was}
+	}
+	if c.Keep {
+		until = max(until, it.expires)
+	}
+	s.set(c.Key, Value{{c.ID, c.Priority}}, until)
+	return Reply{Class: OK, Value: was}
+}
+
+// owns reports whether the entry is a single claim of the caller's.
+func (s *Server) owns(c Command) bool {
+	it := s.find(c.Key)
+	return it != nil && len(it.value) == 1 && it.value[0].ID == c.ID
+}
+
+// until is when a lease ends that begins now; one of 0 never does.
+func (s *Server) until(lease int64) int64 {
+	if lease == 0 {
+		return 0
+	}
+	return s.now + lease
+}
+
+func (s *Server) index(k Key) (int, bool) {
+	return slices.BinarySearchFunc(s.keys, k, func(it item, k Key) int {
+		return cmp.Or(cmp.Compare(it.key.Lock, k.Lock), cmp.Compare(it.key.ID, k.ID))
+	})
+}
+
+func (s *Server) find(k Key) *item {
+	if i, there := s.index(k); there {
+		return &s.keys[i]
+	}
+	return nil
+}
+
+func (s *Server) set(k Key, v Value, expires int64) {
+	i, there := s.index(k)
+	if !there {
+		s.keys = slices.Insert(s.keys, i, item{})
+	}
+	s.keys[i] = item{k, v, expires}
+}
+
+func (s *Server) del(k Key) bool {
+	i, there := s.index(k)
+	if there {
+		s.keys = slices.Delete(s.keys, i, i+1)
+	}
+	return there
+}
+
+func (s *Server) expire(k Key, lease int64) Reply {
+	it := s.find(k)
+	if it == nil {
+		return Reply{Class: No}
+	}
+	it.expires = s.until(lease)
+	return Reply{Class: OK}
+}
+
+// Entry is what the server has at a lock's key.
+func (s *Server) Entry(lock uint8) Value { return s.get(Key{Lock: lock}).Value }
+
+// Live are the claims of a lock's entry whose leases are not over: all of one that has no leases of its own.
+func (s *Server) Live(lock uint8, claims bool) Value {
+	if claims {
+		return s.live(Key{Lock: lock})
+	}
+	return s.Entry(lock)
+}
+
+// Left yields the keys and in how many milliseconds each expires, 0 for never.
+func (s *Server) Left() iter.Seq2[Key, int64] {
+	return func(yield func(Key, int64) bool) {
+		for _, it := range s.keys {
+			if !yield(it.key, max(0, it.expires-s.now)) {
+				return
+			}
+		}
+	}
+}
+
+// Advance has milliseconds pass, and reports whether a key has expired.
+func (s *Server) Advance(ms int64) bool {
+	s.now += ms
+	n := len(s.keys)
+	s.keys = slices.DeleteFunc(s.keys, func(it item) bool { return it.expires > 0 && it.expires <= s.now })
+	return len(s.keys) < n
+}
+
+// NextExpiry is in how many milliseconds the next key expires, if one ever does.
+func (s *Server) NextExpiry() (ms int64, any bool) {
+	for _, it := range s.keys {
+		if left := it.expires - s.now; it.expires > 0 && (!any || left < ms) {
+			ms, any = left, true
+		}
+	}
+	return ms, any
+}
+
+// Restart stops the server and starts it again. With persistence the keys are there again, each with the end that it had;
+// without, none is.
+func (s *Server) Restart(persistent bool) {
+	if !persistent {
+		s.keys = s.keys[:0]
+	}
+}
+
+// Evict deletes a lock's keys, as a server does that is out of memory, or its operator.
+func (s *Server) Evict(id ID) {
+	s.keys = slices.DeleteFunc(s.keys, func(it item) bool { return it.key.ID == id || it.key.ID == 0 && it.value.Has(id) })
+}
+
+// Code writes or reads the server. Moments are told by how far away they are.
+func (s *Server) Code(c *codec.Coder) {
+	n := codec.Length(c, len(s.keys))
+	if c.Reading() {
+		s.now, s.keys = 0, slices.Grow(s.keys[:0], n)[:n]
+	}
+	for i := range s.keys {
+		it := &s.keys[i]
+		codec.Byte(c, &it.key.Lock)
+		codec.Number(c, &it.key.ID)
+		it.value = codeValue(c, it.value)
+		left := int64(0)
+		if it.expires > 0 {
+			left = it.expires - s.now
+		}
+		codec.Number(c, &left)
+		it.expires = 0
+		if left > 0 {
+			it.expires = s.now + left
+		}
+	}
+}
+
+func codeValue(c *codec.Coder, v Value) Value {
+	n := codec.Length(c, len(v))
+	if c.Reading() {
+		v = make(Value, n)
+	}
+	for i := range v {
+		codec.Number(c, &v[i].ID)
+		codec.Byte(c, &v[i].Priority)
+	}
+	return v
+}
