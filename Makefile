@@ -69,4 +69,4 @@ fuzz: ## fuzz every parser for FUZZTIME each
 		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null || exit 1; \
 	done
 
-.PHONY: help prove explorer mutants test pins race lint bench compare bench-spin mutate fuzz
+.PHONY: help prove explorer mutants test pins race lint reproducible bench compare bench-spin mutate fuzz

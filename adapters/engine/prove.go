@@ -17,9 +17,6 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Version is the version of the tool, in reports and counterexamples.
-const Version = "0.1.0"
-
 // simulated is what our own broker is called.
 const simulated = "the simulated broker"
 

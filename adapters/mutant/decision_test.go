@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -221,7 +222,29 @@ func TestDecision(t *testing.T) {
 		if !slices.Contains(steps, marked) {
 			t.Errorf("%s: step %d is marked, that of %s is %d, and the bug acts at %v", target.Name, marked, v.Property, v.Step+1, steps)
 		}
-		fmt.Fprintf(&causes, "%s: %s\n  %s\n", target.Name, target.Doc, draw.Cause(trace, v))
+		expected := draw.Expected(trace, v)
+		if expected == "" {
+			t.Errorf("%s: nothing is said of what was expected", target.Name)
+		}
+		explained(t, target.Name, strings.Join(draw.Transcript(trace), "\n"))
+		fmt.Fprintf(&causes, "%s: %s\n  %s\n  expected: %s\n", target.Name, target.Doc, draw.Cause(trace, v), expected)
 	}
 	historiestest.Golden(t, "causes.txt", causes.String())
+}
+
+// answers are the broker's words for what is not simply so.
+var answers = regexp.MustCompile(`\b(?:\d{3} )?[A-Z]+(?:_[A-Z]+)+\b`)
+
+// explained has the words of the broker's answers in an execution explained beside it.
+func explained(t *testing.T, name, text string) {
+	t.Helper()
+	known := make(map[string]bool)
+	for _, term := range draw.Glossary(text) {
+		known[term.Word] = true
+	}
+	for _, word := range answers.FindAllString(text, -1) {
+		if !known[word] {
+			t.Errorf("%s: nothing says what %s means", name, word)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
@@ -198,7 +199,38 @@ func (d *causer) forbidden() string {
 		return ""
 	}
 	if d.v.Property == property.NameSafety {
-		return fmt.Sprintf("c%d's %s at %s names a queue that belongs to another lock as well", d.c, command(&d.Steps[d.at]), stepWord(d.at))
+		return d.collides()
 	}
 	return fmt.Sprintf("c%d sent %s at %s, which a driver that can only declare, delete and publish does not have", d.c, d.exchange(d.at), stepWord(d.at))
+}
+
+// collides is what a resource is to the lock whose client uses it, and to another one.
+func (d *causer) collides() string {
+	s := &d.Steps[d.at]
+	own := int(d.Scenario.Clients[d.c-1].Lock)
+	is := func(l int) string {
+		name := style.Printable(d.Scenario.Locks[l].Name)
+		x := &s.Exchange
+		switch {
+		case s.Resource == d.Scenario.Locks[l].Name:
+			return fmt.Sprintf("the name of lock %s itself", name)
+		case !x.Known || int(x.Lock) != l || x.Role == backend.Mutex:
+			return fmt.Sprintf("a name of lock %s", name)
+		case x.Role == backend.AdminMutex:
+			return fmt.Sprintf("the administration mutex of lock %s", name)
+		case x.Role == backend.Holder:
+			return fmt.Sprintf("the holder of slot %d of lock %s", x.Slot, name)
+		}
+		return fmt.Sprintf("slot %d of lock %s", x.Slot, name)
+	}
+	others := make([]string, 0, len(d.Scenario.Locks))
+	for l := range d.Scenario.Locks {
+		if l != own {
+			others = append(others, is(l))
+		}
+	}
+	if len(others) != 1 { // which of them it is is not known
+		others = []string{"a name of another lock"}
+	}
+	return fmt.Sprintf("one name has two meanings: at %s c%d uses %s as %s (%s), and it is %s as well", stepWord(d.at), d.c, style.Printable(s.Resource), is(own), d.exchange(d.at), others[0])
 }

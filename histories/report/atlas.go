@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/style"
@@ -15,7 +16,9 @@ import (
 // Atlas is the answers to the open questions of the guidelines.
 type Atlas struct {
 	Tool      string
-	Broker    string // the real broker that counterexamples were replayed on; "" if none was asked
+	Broker    string    // the real broker that counterexamples were replayed on; "" if none was asked
+	Command   string    // what was typed, as a shell takes it
+	At        time.Time // when it was made; the zero time where output must not differ from run to run
 	Questions []Question
 	// Needed are the options that no property can do without, found by trying all combinations.
 	Needed *Needed

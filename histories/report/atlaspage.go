@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-var atlasTemplate = template.Must(template.ParseFS(pageFiles, "page/atlas.html"))
+var atlasTemplate = template.Must(template.ParseFS(pageFiles, "page/atlas.html", "page/made.html"))
 
 // atlasData is what the template sees.
 type atlasData struct {
@@ -18,6 +18,7 @@ type atlasData struct {
 	Style        template.CSS
 	Questions    []questionData
 	Needed       *Needed
+	Made         madeData
 }
 
 type questionData struct {
@@ -43,7 +44,7 @@ func WriteAtlasPage(w io.Writer, a *Atlas) error {
 	if err != nil {
 		return err
 	}
-	data := atlasData{Tool: a.Tool, Broker: a.Broker, Shortfall: a.shortfall(), Style: template.CSS(style), Needed: a.Needed}
+	data := atlasData{Tool: a.Tool, Broker: a.Broker, Shortfall: a.shortfall(), Style: template.CSS(style), Needed: a.Needed, Made: a.made().data()}
 	for i := range a.Questions {
 		q := &a.Questions[i]
 		d := questionData{Number: q.Number, Ask: q.Ask, Answer: q.conclusion()}
@@ -53,6 +54,15 @@ func WriteAtlasPage(w io.Writer, a *Atlas) error {
 		data.Questions = append(data.Questions, d)
 	}
 	return atlasTemplate.Execute(safetext.NewWriter(w), data)
+}
+
+// made is the foot of the page.
+func (a *Atlas) made() *Made {
+	m := &Made{Tool: a.Tool, At: a.At, Command: a.Command, Server: "the simulated broker"}
+	if a.Broker != "" {
+		m.Server += ", " + a.Broker
+	}
+	return m
 }
 
 func (r *AtlasRow) data() rowData {

@@ -20,7 +20,7 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-var pageTemplate = template.Must(template.ParseFS(pageFiles, "page/page.html", "page/card.html", "page/execution.html"))
+var pageTemplate = template.Must(template.ParseFS(pageFiles, "page/page.html", "page/card.html", "page/execution.html", "page/made.html"))
 
 // Page is what a page shows: one file that needs nothing else, no network either.
 type Page struct {
@@ -63,6 +63,7 @@ type pageData struct {
 	Text          template.HTML
 	Executions    []executionData
 	Histories     []historyData
+	Words         []draw.Term // those that stand in steps, explained
 	Explorer      template.HTML
 	Made          madeData
 }
@@ -98,6 +99,7 @@ func WritePage(w io.Writer, p *Page) error {
 		data.Title = r.Target
 		data.Card = newCardData(r, data.Executions, len(p.Histories) > 0)
 	}
+	data.Words = draw.Glossary(words(data.Executions))
 	if data.Explorer, err = p.explorer(data.Executions); err != nil {
 		return err
 	}
@@ -122,12 +124,26 @@ func (p *Page) explorer(executions []executionData) (template.HTML, error) {
 	return p.Explorer.html(starts)
 }
 
+// words are all that steps of some executions say.
+func words(executions []executionData) string {
+	var b strings.Builder
+	for i := range executions {
+		for _, s := range executions[i].Steps {
+			b.WriteString(s.Text + "\n")
+		}
+	}
+	return b.String()
+}
+
 // made is the foot of the page.
 func (p *Page) made() madeData {
-	m := p.Made
 	if r := p.Report; r != nil {
-		m = Made{r.Tool, r.At, r.Command, r.Fixed, r.Broker}
+		return (&Made{r.Tool, r.At, r.Command, r.Fixed, r.Broker}).data()
 	}
+	return p.Made.data()
+}
+
+func (m *Made) data() madeData {
 	d := madeData{Tool: m.Tool, Command: m.Command, Options: strings.Join(m.Options, ", "), Server: m.Server}
 	if !m.At.IsZero() {
 		d.At = m.At.UTC().Format("2006-01-02 15:04 UTC")

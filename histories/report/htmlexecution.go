@@ -5,6 +5,7 @@ import (
 	"html"
 	"html/template"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,6 +54,7 @@ type executionData struct {
 
 type brokenData struct {
 	Property, Sentence, Explanation string
+	Expected                        string // what a lock that is right does instead; "" is not known
 	Cause                           template.HTML
 	Decided, Shows                  int // steps; Decided is 0 where it is the one at which it shows, or is not known
 	Over                            bool
@@ -77,6 +79,7 @@ type wellData struct {
 	Same         int // so many steps are the same in both
 	Violated, Ok []stepData
 	More         bool // there is more of the one in which all is well
+	Faultless    bool // faults of the one that violates something are left out in the other
 }
 
 // data is an execution as the template sees it, the n-th of a page.
@@ -91,7 +94,7 @@ func (x *Execution) data(n int, plain string) executionData {
 	for _, v := range x.Trace.Violations {
 		b := brokenData{
 			Property: v.Name(), Sentence: v.Property.Sentence(x.Trace.History.Kind), Explanation: v.Explain(),
-			Cause:   linked(draw.Cause(x.Trace, v), name, len(x.Trace.Steps)),
+			Expected: draw.Expected(x.Trace, v), Cause: linked(draw.Cause(x.Trace, v), name, len(x.Trace.Steps)),
 			Decided: draw.Decision(x.Trace, v), Shows: v.Step + 1, Over: v.Step >= len(x.Trace.Steps),
 		}
 		d.Broken = append(d.Broken, b)
@@ -131,7 +134,8 @@ func (x *Execution) well() *wellData {
 	from := max(0, x.Parts-common)
 	part := func(all []stepData) []stepData { return all[min(from, len(all)):min(x.Parts+alongside, len(all))] }
 	violated, ok := steps(x.Trace), steps(x.Well)
-	return &wellData{Same: x.Parts, Violated: part(violated), Ok: part(ok), More: len(ok) > x.Parts+alongside}
+	left := slices.ContainsFunc(x.Trace.Steps[min(x.Parts, len(x.Trace.Steps)):], func(s scenario.TraceStep) bool { return s.Action.Kind.Fault() })
+	return &wellData{Faultless: left, Same: x.Parts, Violated: part(violated), Ok: part(ok), More: len(ok) > x.Parts+alongside}
 }
 
 var stepWord = regexp.MustCompile(`\bstep (\d+)\b`)

@@ -19,10 +19,11 @@ type Sweep struct {
 	Kind         lock.Kind
 	Name         string // of the table
 	Broker       string
-	Strength     string // as in [Report]
-	Command      string // what was typed, as a shell takes it
-	Build        string // what lockproof was built from
-	Plan         string // the file that says what was varied, as JSON; whoever has it can repeat the table
+	Strength     string    // as in [Report]
+	Command      string    // what was typed, as a shell takes it
+	At           time.Time // when it was made; the zero time where output must not differ from run to run
+	Build        string    // what lockproof was built from
+	Plan         string    // the file that says what was varied, as JSON; whoever has it can repeat the table
 	// Spelled are values that are names, in words.
 	Spelled []Spelled
 	// Axes are what the configurations differ in. Baseline is the value on each that others are compared with.

@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-var sweepTemplate = template.Must(template.ParseFS(pageFiles, "page/sweep.html"))
+var sweepTemplate = template.Must(template.ParseFS(pageFiles, "page/sweep.html", "page/made.html"))
 
 // sweepData is what the template sees.
 type sweepData struct {
@@ -29,6 +29,7 @@ type sweepData struct {
 	Short              []string // the contested properties' names, as the heads of narrow columns
 	Proved, Untested   string   // the others
 	Table              []sweepRowData
+	Made               madeData
 }
 
 // sweepAxisData is what was varied on an axis.
@@ -84,7 +85,8 @@ func WriteSweepPage(w io.Writer, s *Sweep) error {
 	}
 	data := sweepData{
 		Sweep: s, Style: template.CSS(css), Configurations: style.Plural(len(s.Rows), "configuration"),
-		How: strings.Join(s.how(), "; "), Shortfall: s.shortfall(), Without: s.leftOut(), Cite: s.cite(),
+		Made: (&Made{s.Tool, s.At, s.Command, s.Axes, s.Broker}).data(),
+		How:  strings.Join(s.how(), "; "), Shortfall: s.shortfall(), Without: s.leftOut(), Cite: s.cite(),
 	}
 	for _, p := range s.Properties {
 		data.Judged = append(data.Judged, s.judgedData(p))

@@ -53,6 +53,10 @@ func (d *ActionKind) UnmarshalText(text []byte) error {
 // Crash reports whether the action kills its client.
 func (d ActionKind) Crash() bool { return d >= CrashBefore && d <= CrashReply }
 
+// Fault reports whether something goes wrong in the action: it is not what clients do of themselves, nor time, nor what the
+// broker notices.
+func (d ActionKind) Fault() bool { return d != Step && d != Choose && d != Detect && d != Advance }
+
 // Action is one choice made: what happens next.
 type Action struct {
 	Kind   ActionKind `json:"do"`

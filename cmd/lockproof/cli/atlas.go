@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -91,6 +92,7 @@ func confirm(c *cobra.Command, broker *rabbitmq.Broker, t *scenario.Trace, targe
 
 // write writes what there is of an atlas. The error is for what could not be written.
 func (f *atlasFlags) write(c *cobra.Command, a *report.Atlas) error {
+	a.Command, a.At = commandLine(), time.Now()
 	unsaved := f.save(a)
 	return all(f.print(c.OutOrStdout(), a), unsaved,
 		writeFile("--markdown", f.markdown, func(w io.Writer) error { return report.WriteAtlasMarkdown(w, a) }),

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/histories/outfile"
 	"github.com/lockproof/lockproof/histories/report"
@@ -188,12 +189,12 @@ func (f *campaignRunFlags) writePage(w io.Writer, out *campaign.Outcome, s *camp
 	}
 	switch {
 	case out.Table != nil:
-		out.Table.Command, out.Table.Status = commandLine(), said
+		out.Table.Command, out.Table.At, out.Table.Status = commandLine(), time.Now(), said
 		return report.WriteSweepPage(w, out.Table)
 	case out.Mutants != nil:
 		return report.WritePage(w, mutantsPage(f.plan.Name, out.Mutants, said))
 	}
-	out.Result.Report.Command, out.Result.Report.Required = commandLine(), f.required
+	out.Result.Report.Command, out.Result.Report.At, out.Result.Report.Required = commandLine(), time.Now(), f.required
 	if s == nil {
 		return out.Result.WritePage(w)
 	}
@@ -204,7 +205,10 @@ func (f *campaignRunFlags) writePage(w io.Writer, out *campaign.Outcome, s *camp
 func mutantsPage(name string, m *campaign.MutantsOutcome, said string) *report.Page {
 	var text bytes.Buffer
 	tellKilled(&text, m.Killed, len(m.Killed), m.Seed, m.Limit)
-	page := &report.Page{Title: name, Text: text.String(), Status: said}
+	page := &report.Page{
+		Title: name, Text: text.String(), Status: said,
+		Made: report.Made{Tool: engine.Version, At: time.Now(), Command: commandLine(), Server: "the simulated broker"},
+	}
 	for _, k := range m.Killed {
 		if k.Trace != nil {
 			page.Executions = append(page.Executions, report.Execution{Trace: k.Trace})
@@ -216,7 +220,7 @@ func mutantsPage(name string, m *campaign.MutantsOutcome, said string) *report.P
 // writeTable writes a table of configurations, counterexamples first.
 func (f *campaignRunFlags) writeTable(c *cobra.Command, out *campaign.Outcome) error {
 	t := out.Table
-	t.Command = commandLine()
+	t.Command, t.At = commandLine(), time.Now()
 	var errs []error
 	for i := range t.Examples {
 		e := &t.Examples[i]

@@ -18,8 +18,7 @@ func (x *exploration) enabled(w *sim.World, at int) (all []Choice) {
 	}
 	for _, a := range candidates(w, len(x.trace.Scenario.Clients), taken) {
 		if w.Can(a) {
-			fault := a.Kind != scenario.Step && a.Kind != scenario.Choose && a.Kind != scenario.Detect && a.Kind != scenario.Advance
-			all = append(all, Choice{Action: a, Text: x.says(w, a), Fault: fault, Taken: a == taken})
+			all = append(all, Choice{Action: a, Text: x.says(w, a), Fault: a.Kind.Fault(), Taken: a == taken})
 		}
 	}
 	return all

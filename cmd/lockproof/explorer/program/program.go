@@ -69,11 +69,9 @@ func Embedded() *Program {
 // Build builds the program from the sources that this one was built from. The same sources and the same go give the same
 // bytes.
 func Build(ctx context.Context) (*Program, error) {
-	_, file, _, _ := runtime.Caller(0)
-	dir := filepath.Join(filepath.Dir(file), "..", "wasm")
-	if _, err := os.Stat(filepath.Join(dir, "main.go")); err != nil || !filepath.IsAbs(dir) {
-		return nil, errors.New("the explorer: this lockproof was built without it, and where its sources are is not known: " +
-			"take a release, or build it with make explorer before")
+	here, err := sources(ctx)
+	if err != nil {
+		return nil, err
 	}
 	root, err := output(exec.CommandContext(ctx, "go", "env", "GOROOT"))
 	if err != nil {
@@ -90,7 +88,7 @@ func Build(ctx context.Context) (*Program, error) {
 	defer func() { _ = os.RemoveAll(temp) }()
 	wasm := filepath.Join(temp, "explorer.wasm")
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", wasm, ".")
-	cmd.Dir = dir
+	cmd.Dir = filepath.Join(here, "..", "wasm")
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=")
 	if _, err := output(cmd); err != nil {
 		return nil, fmt.Errorf("the explorer: building it: %w", err)
@@ -101,6 +99,23 @@ func Build(ctx context.Context) (*Program, error) {
 	}
 	packed, err := pack(data)
 	return &Program{packed, script}, err
+}
+
+// sources is the directory that this file is in: as the compiler knew it, or, where paths were trimmed, as go finds it from
+// where we are.
+func sources(ctx context.Context) (string, error) {
+	_, file, _, _ := runtime.Caller(0)
+	if dir := filepath.Dir(file); filepath.IsAbs(dir) {
+		if _, err := os.Stat(file); err == nil {
+			return dir, nil
+		}
+	}
+	dir, err := output(exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "github.com/lockproof/lockproof/cmd/lockproof/explorer/program"))
+	if err != nil {
+		return "", errors.New("the explorer: this lockproof was built without it, and where its sources are is not known: " +
+			"take a release, or run it from a clone of the repository")
+	}
+	return strings.TrimSpace(dir), nil
 }
 
 // pack compresses as far as gzip can.
@@ -118,9 +133,12 @@ func pack(data []byte) ([]byte, error) {
 }
 
 // Write writes the program into the folder that is embedded.
-func (p *Program) Write() error {
-	_, file, _, _ := runtime.Caller(0)
-	dir := filepath.Join(filepath.Dir(file), "built")
+func (p *Program) Write(ctx context.Context) error {
+	here, err := sources(ctx)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(here, "built")
 	return errors.Join(
 		os.WriteFile(filepath.Join(dir, "explorer.wasm.gz"), p.Wasm, 0o644),
 		os.WriteFile(filepath.Join(dir, "wasm_exec.js"), p.Runtime, 0o644),

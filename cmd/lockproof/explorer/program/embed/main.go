@@ -9,9 +9,10 @@ import (
 )
 
 func main() {
-	p, err := program.Build(context.Background())
+	ctx := context.Background()
+	p, err := program.Build(ctx)
 	if err == nil {
-		err = p.Write()
+		err = p.Write(ctx)
 	}
 	if err != nil {
 		log.Fatal(err)

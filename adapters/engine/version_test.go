@@ -1,0 +1,34 @@
+package engine
+
+import (
+	"runtime/debug"
+	"testing"
+)
+
+// TestVersion: what the build was told goes before what Go knows of the module, and that before what the sources say.
+func TestVersion(t *testing.T) {
+	of := func(path, version string, deps ...*debug.Module) *debug.BuildInfo {
+		return &debug.BuildInfo{Main: debug.Module{Path: path, Version: version}, Deps: deps}
+	}
+	for _, test := range []struct {
+		stamped string
+		info    *debug.BuildInfo
+		want    string
+	}{
+		{"", nil, sources},
+		{"", of(module, "(devel)"), sources},
+		{"", of(module, ""), sources},
+		{"", of(module, "v0.2.1"), "0.2.1"},
+		{"", of(module, "v0.3.0-rc.1"), "0.3.0-rc.1"},
+		{"", of(module, "v0.0.0-20261122115900-420d95f0a1b2"), sources},
+		{"", of(module, "v0.2.2-0.20261122115900-420d95f0a1b2+dirty"), sources},
+		{"", of(module, "v0.2.1+dirty"), sources},
+		{"", of("example.org/locks", "v7.0.0", &debug.Module{Path: module, Version: "v0.2.1"}), "0.2.1"},
+		{"v0.4.0", of(module, "v0.2.1"), "0.4.0"},
+		{"0.4.0-next", nil, "0.4.0-next"},
+	} {
+		if got := versionOf(test.stamped, test.info); got != test.want {
+			t.Errorf("%q, %+v: %s, expected %s", test.stamped, test.info, got, test.want)
+		}
+	}
+}
