@@ -87,6 +87,33 @@ func TestWell(t *testing.T) {
 	}
 }
 
+// A Go program runs on one processor, unless somebody else has said on how many, or all clients work at once.
+func TestProcessors(t *testing.T) {
+	t.Setenv("GOMAXPROCS", "") // so that it is what it was afterwards
+	for _, c := range []struct {
+		ours, its string
+		parallel  bool
+		want      string
+	}{{want: "1"}, {ours: "3", want: "3"}, {its: "2", want: "2"}, {parallel: true}} {
+		os.Unsetenv("GOMAXPROCS")
+		if c.ours != "" {
+			os.Setenv("GOMAXPROCS", c.ours)
+		}
+		s := starter("well")
+		if s.Parallel = c.parallel; c.its != "" {
+			s.Env = append(s.Env, "GOMAXPROCS="+c.its)
+		}
+		client := begin(t, s)
+		if _, err := client.Initialize(t.Context(), setup); err != nil {
+			t.Fatal(err)
+		}
+		r, err := client.Do(t.Context(), "env", struct{}{})
+		if err != nil || !strings.Contains(string(r.Result), `"processors":"`+c.want+`"`) {
+			t.Errorf("%+v: %v %v", c, r, err)
+		}
+	}
+}
+
 // One case for each way of not answering: the kind of error, or what the operation came to, and what is
 // said about it.
 func TestMisbehaviour(t *testing.T) {

@@ -25,6 +25,10 @@ type Starter struct {
 	Stderr io.Writer
 	// Limit is how long a program may take to answer the first call; 0 is DefaultLimit.
 	Limit time.Duration
+	// Parallel leaves it to programs on how many processors they run. Otherwise Go's run on one, unless GOMAXPROCS is set:
+	// where a schedule decides, one client works at a time, and looking for work on other processors is a third of what a
+	// Go client's run takes.
+	Parallel bool
 
 	showing sync.Mutex
 }
@@ -68,7 +72,11 @@ func (s *Starter) Write(p []byte) (int, error) {
 
 // start starts the process of a client.
 func (s *Starter) start(url string) (*child, error) {
-	env := append(append(os.Environ(), "AMQP_URL="+url), s.Env...)
+	env := append(os.Environ(), "AMQP_URL="+url)
+	if _, set := os.LookupEnv("GOMAXPROCS"); !set && !s.Parallel {
+		env = append(env, "GOMAXPROCS=1")
+	}
+	env = append(env, s.Env...)
 	child, err := startChild(s.Command, s.Dir, env)
 	if err != nil {
 		return nil, fmt.Errorf("starting %q: %w", s.Command, err)

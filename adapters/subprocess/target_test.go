@@ -130,7 +130,7 @@ func good(method string, id int, except map[string]string) {
 		"acquire":    `"result":{"held":true,"slot":1}`,
 		"verify":     `"result":{"held":true}`,
 		"count":      `"result":{"slots":2}`,
-		"env":        fmt.Sprintf(`"result":{"url":%q,"extra":%q}`, os.Getenv("AMQP_URL"), os.Getenv("EXTRA")),
+		"env":        fmt.Sprintf(`"result":{"url":%q,"extra":%q,"processors":%q}`, os.Getenv("AMQP_URL"), os.Getenv("EXTRA"), os.Getenv("GOMAXPROCS")),
 	}
 	if a, ok := except[method]; ok {
 		answer(id, a)

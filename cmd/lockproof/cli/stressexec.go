@@ -50,7 +50,7 @@ func (f *proveFlags) stressExternal(c *cobra.Command, kind lock.Kind, options ma
 	}
 	res, err := engine.StressExternal(c.Context(), engine.ExternalStressConfig{
 		StressConfig: external.StressConfig{
-			Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Kind: kind, Options: told, URL: broker.URL,
+			Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr(), Parallel: true}, Kind: kind, Options: told, URL: broker.URL,
 			Proxy: f.way == "proxy", Load: load, Limit: f.limit(c), Sweep: broker.Sweep, Notes: broker,
 		},
 		Exec: f.exec, Broker: broker.String(), Strength: cfg.Strength, Properties: cfg.Properties, Keep: f.keep,
