@@ -89,20 +89,7 @@ func (v Sight) Queues() iter.Seq[string] {
 	}
 }
 
-// Delete deletes a queue, as its owner would if somebody has it exclusively.
+// Delete deletes a queue, whoever has it.
 func (s *Simulated) Delete(name string) {
-	s.do(func() {
-		queue := s.queues.lookup(name)
-		conn := s.broker.Owner(queue)
-		if conn == 0 {
-			conn = s.broker.Connect()
-			defer s.broker.Disconnect(conn)
-		}
-		for _, do := range []amqp.Method{amqp.ChannelOpen, amqp.QueueDelete, amqp.ChannelClose} {
-			s.broker.Apply(conn, amqp.Command{Method: do, Channel: spareChannel, Queue: queue})
-		}
-	})
+	s.do(func() { s.broker.Delete(s.queues.lookup(name)) })
 }
-
-// spareChannel is one that no client can have.
-const spareChannel = channelMax + 1

@@ -33,6 +33,7 @@ type Broker struct {
 	opts    Options
 	now     int64
 	timed   bool         // there has been a queue or a message that expires, so that time is worth looking at
+	awaits  bool         // a channel may have a message to acknowledge
 	queues  []queue      // by amqp.Queue; grows when a name is first used
 	conns   []connection // by Conn-1
 	mail    *mail        // nil until a queue has dead letters
@@ -51,7 +52,7 @@ func (b *Broker) Configure(opts Options) { b.opts = opts }
 
 // Reset makes the broker as new, at time 0, and keeps its memory.
 func (b *Broker) Reset() {
-	b.now, b.timed = 0, false
+	b.now, b.timed, b.awaits = 0, false, false
 	clear(b.gone)
 	for i := range b.queues {
 		b.queues[i].reset()

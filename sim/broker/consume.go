@@ -175,6 +175,7 @@ func (b *Broker) hand(q *queue, id amqp.Queue, ch *channel, taker uint64, noAck 
 	if !noAck {
 		ch.unacked = append(ch.unacked, delivered{tag: ch.tag, since: b.now, queue: id, taker: taker, message: m})
 		q.unacked++
+		b.awaits = true
 	}
 	return m
 }

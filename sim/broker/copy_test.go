@@ -4,7 +4,7 @@ import "maps"
 
 // CopyFrom makes the broker equal to another, reusing its own memory.
 func (b *Broker) CopyFrom(o *Broker) {
-	b.names, b.opts, b.now, b.timed = o.names, o.opts, o.now, o.timed
+	b.names, b.opts, b.now, b.timed, b.awaits = o.names, o.opts, o.now, o.timed, o.awaits
 	b.queues = grow(b.queues, len(o.queues))
 	for i := range o.queues {
 		b.queues[i].copyFrom(&o.queues[i])

@@ -123,6 +123,13 @@ func (b *Broker) delete(on at, cmd *amqp.Command) amqp.Reply {
 	return r
 }
 
+// Delete deletes a queue, whoever has it, as an operator does.
+func (b *Broker) Delete(id amqp.Queue) {
+	if b.Exists(id) {
+		b.drop(id)
+	}
+}
+
 // purge answers queue.purge: ready messages go, unacknowledged ones don't.
 func (b *Broker) purge(on at, cmd *amqp.Command) amqp.Reply {
 	q, code := b.accessible(on.conn, cmd.Queue)

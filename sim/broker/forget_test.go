@@ -64,3 +64,25 @@ func TestLike(t *testing.T) {
 		}
 	}
 }
+
+// What a transaction had acknowledged that is rolled back is acknowledged too late as any other message.
+func TestLateRollback(t *testing.T) {
+	b := New(new(amqp.Names), Options{ConsumerTimeout: 5})
+	c := b.Connect()
+	do := func(m amqp.Method, number uint64) amqp.Reply {
+		return b.Apply(c, amqp.Command{Method: m, Channel: 1, Queue: 1, Number: number})
+	}
+	do(amqp.ChannelOpen, 0)
+	do(amqp.QueueDeclare, 0)
+	do(amqp.BasicPublish, 0)
+	do(amqp.TxSelect, 0)
+	do(amqp.BasicGet, 0)
+	do(amqp.BasicAck, 1)
+	if _, due := b.NextTimer(); due {
+		t.Fatal("a message that is acknowledged is waited for")
+	}
+	do(amqp.TxRollback, 0)
+	if at, due := b.NextTimer(); !due || at != 5 {
+		t.Errorf("the next timer is at %d, %v", at, due)
+	}
+}

@@ -142,6 +142,9 @@ func (b *Broker) expectConsistent(t *testing.T) {
 			if ch.state != open && len(ch.unacked)+len(ch.tx.settled)+len(ch.tx.publishes) > 0 {
 				t.Fatalf("channel %d of connection %d is not open and holds messages", n, i+1)
 			}
+			if len(ch.unacked) > 0 && !b.awaits {
+				t.Fatalf("nobody looks at what channel %d of connection %d acknowledges late", n, i+1)
+			}
 			for _, d := range append(append([]delivered(nil), ch.unacked...), ch.tx.settled...) {
 				unacked[d.queue]++
 			}

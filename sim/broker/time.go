@@ -32,17 +32,17 @@ func (b *Broker) Advance(ms int64) (changed bool) {
 // NextTimer is the earliest moment at which [Broker.Advance] changes something, if there is one.
 func (b *Broker) NextTimer() (int64, bool) {
 	next := int64(never)
-	if !b.timed && b.opts.ConsumerTimeout == 0 {
-		return next, false
-	}
-	for i := range b.queues {
-		if q := &b.queues[i]; q.exists {
-			next = min(next, q.expires())
-			next = min(next, q.due())
+	if b.timed {
+		for i := range b.queues {
+			if q := &b.queues[i]; q.exists {
+				next = min(next, q.expires())
+				next = min(next, q.due())
+			}
 		}
 	}
-	if b.opts.ConsumerTimeout > 0 {
-		next = min(next, b.nextLate())
+	if b.awaits && b.opts.ConsumerTimeout > 0 {
+		late := b.nextLate()
+		next, b.awaits = min(next, late), late != never
 	}
 	return next, next != never
 }

@@ -103,6 +103,7 @@ func (b *Broker) rollback(on at, ch *channel) amqp.Reply {
 		return b.fail(on, amqp.PreconditionFailed)
 	}
 	ch.rollback()
+	b.awaits = b.awaits || len(ch.unacked) > 0
 	return ok
 }
 
