@@ -122,6 +122,8 @@ func arguments(op lock.Op) (low, most int) {
 	switch op {
 	case lock.Create, lock.Add, lock.Remove, lock.Wait:
 		return 1, monitor.Slots
+	case lock.Acquire: // a limit or a priority
+		return 0, 1<<8 - 1
 	}
 	return 0, 0
 }

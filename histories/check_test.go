@@ -70,7 +70,6 @@ func TestCheckCounterexample(t *testing.T) {
 		{"/scenario/clients/0/ops/0/arg", "wait for one more", func(_ *counterexampleFile, s *scenario.Scenario) {
 			s.Clients[0].Ops = ops(1, lock.Wait, monitor.Slots+1)
 		}},
-		{"/scenario/clients/0/ops/0/arg", "acquire 1", func(_ *counterexampleFile, s *scenario.Scenario) { s.Clients[0].Ops = ops(1, lock.Acquire, 1) }},
 		{"/scenario/faults/0/client", "a fault of nobody", func(_ *counterexampleFile, s *scenario.Scenario) {
 			s.Faults = []scenario.Fault{{Do: scenario.Drop}}
 		}},

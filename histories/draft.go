@@ -31,6 +31,7 @@ const (
 	hasSlots
 	hasHeld
 	hasClient
+	hasPriority
 )
 
 // fieldError says which field is wrong, and how.
@@ -114,7 +115,7 @@ func (d *draft) occurrence() error {
 	e := &d.event
 	switch {
 	case e.F < history.Crash:
-		return wrong("f", e.F.String(), "crash, gone, pause, restart or other, since nemesis is no client")
+		return wrong("f", e.F.String(), "crash, gone, lapse, pause, restart or other, since nemesis is no client")
 	case e.Type != history.Info:
 		return wrong("type", e.Type.String(), "info, since nemesis calls nothing")
 	case e.F != history.Restart && e.F != history.Other && d.has&hasClient == 0:
@@ -133,7 +134,7 @@ func (d *draft) operation() error {
 	case e.Type == history.OK && op == lock.Acquire:
 		// Jepsen's acquire says no more than ok when the lock is held.
 		e.Held = e.Held || d.has&hasHeld == 0
-	case e.Type == history.OK && op == lock.Verify && d.has&hasHeld == 0:
+	case e.Type == history.OK && (op == lock.Verify || op == lock.Refresh) && d.has&hasHeld == 0:
 		return wrong("value", "no answer", "whether the lock is held, as held")
 	case e.Type == history.OK && op == lock.Count && d.has&hasSlots == 0:
 		return wrong("value", "no number", "the number counted, as slots")

@@ -215,6 +215,12 @@ func (d *draft) detail(name string, f *form) error {
 		}
 		d.has |= hasHeld
 		d.event.Held = f.text == "true"
+	case "priority":
+		if f.kind != integerForm || f.number < 0 || f.number > maxPriority {
+			return wrong(name, f.String(), "a whole number from 0 to %d", maxPriority)
+		}
+		d.has |= hasPriority
+		d.event.Priority = uint8(f.number)
 	case "slot", "slots":
 		if f.kind != integerForm || f.number < 0 || f.number > maxSlot {
 			return wrong(name, f.String(), "a whole number from 0 to %d", maxSlot)

@@ -42,6 +42,9 @@ func ednValue(e *history.Event) string {
 	if has&hasSlots != 0 {
 		parts = append(parts, fmt.Sprintf(":slots %d", e.Slots))
 	}
+	if has&hasPriority != 0 {
+		parts = append(parts, fmt.Sprintf(":priority %d", e.Priority))
+	}
 	if has&hasHeld != 0 {
 		parts = append(parts, fmt.Sprintf(":held %t", e.Held))
 	}

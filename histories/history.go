@@ -158,6 +158,7 @@ func (h *Header) check() error {
 
 // The bounds of a history that need not be a simulated one.
 const (
-	maxSlot  = 1<<16 - 1
-	maxLocks = 1 << 10
+	maxSlot     = 1<<16 - 1
+	maxPriority = 1<<8 - 1
+	maxLocks    = 1 << 10
 )

@@ -26,12 +26,15 @@ func randomHistory(seed uint64, n int) *history.History {
 		e := history.Event{Time: int64(i) * 1000, Process: int32(rng.IntN(30))}
 		switch f := calling[e.Process]; {
 		case rng.IntN(50) == 0:
-			e.Process, e.Type, e.F = history.Nemesis, history.Info, history.Crash+history.F(rng.IntN(4))
-			if e.F != history.Restart {
+			e.Process, e.Type, e.F = history.Nemesis, history.Info, history.Crash+history.F(rng.IntN(6))
+			if e.F != history.Restart && e.F != history.Other {
 				e.Target = int32(rng.IntN(30))
 			}
 		case f == 0:
-			e.F = history.F(lock.Acquire) + history.F(rng.IntN(int(lock.Wait-lock.Acquire)+1))
+			e.F = history.F(lock.Acquire) + history.F(rng.IntN(int(lock.Refresh-lock.Acquire)+1))
+			if e.F == history.F(lock.Acquire) {
+				e.Priority = uint8(rng.IntN(3))
+			}
 			e.Lock, e.Slot, e.Slots = uint16(rng.IntN(2)), uint16(rng.IntN(5)), uint16(rng.IntN(3))
 			calling[e.Process] = e.F
 		default:
@@ -151,7 +154,7 @@ func (f failing) Read([]byte) (int, error) { return 0, f.error }
 // TestValues: the value of an event has what its operation needs, what is not zero, and nothing else.
 func TestValues(t *testing.T) {
 	h := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{1}}
-	for f := history.F(lock.Acquire); f <= history.Other; f++ {
+	for f := history.F(lock.Acquire); f <= history.Lapse; f++ {
 		if f.String() == "" {
 			continue
 		}

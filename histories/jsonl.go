@@ -20,10 +20,11 @@ import (
 //   - index is optional; where it is given, it grows.
 //   - type is invoke, ok (it happened), fail (it certainly did not) or info (nobody knows).
 //   - process is a client's number, or "nemesis" for what no client did.
-//   - f is acquire, verify, release, create, add, remove, destroy, count or wait; of nemesis, crash
-//     (a client died), gone (the broker saw its connection end), pause, restart, or other (which only counts).
+//   - f is acquire, verify, refresh, release, create, add, remove, destroy, count or wait; of nemesis, crash
+//     (a client died), gone (the broker saw its connection end), lapse (the lease of what it holds ended), pause,
+//     restart, or other (which only counts).
 //   - value has what the operation was given or gave back, in the words of the adapters' interface:
-//     slot, slots (how many), held; of nemesis, client.
+//     slot, slots (how many; of acquire, the limit that its caller states), priority, held; of nemesis, client.
 //   - time is in nanoseconds and for people: what came first is said by the order of the lines.
 //   - error is the reason of a fail or an info: full, gave-up, withdrawn, removed, disconnected,
 //     busy, timed-out or crashed.
@@ -229,6 +230,9 @@ func value(s *scanner, d *draft) {
 		case "slots":
 			d.begin(hasSlots, "slots", s)
 			e.Slots = uint16(s.integer(0, maxSlot))
+		case "priority":
+			d.begin(hasPriority, "priority", s)
+			e.Priority = uint8(s.integer(0, maxPriority))
 		case "held":
 			d.begin(hasHeld, "held", s)
 			e.Held = s.truth()
@@ -236,7 +240,7 @@ func value(s *scanner, d *draft) {
 			d.begin(hasClient, "client", s)
 			e.Target = int32(s.integer(0, MaxProcess))
 		default:
-			s.unknown("slot, slots, held or client")
+			s.unknown("slot, slots, priority, held or client")
 		}
 	}
 }

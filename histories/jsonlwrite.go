@@ -102,6 +102,10 @@ func appendValue(b []byte, e *history.Event) []byte {
 		field("slots")
 		b = strconv.AppendInt(b, int64(e.Slots), 10)
 	}
+	if parts&hasPriority != 0 {
+		field("priority")
+		b = strconv.AppendInt(b, int64(e.Priority), 10)
+	}
 	if parts&hasHeld != 0 {
 		field("held")
 		b = strconv.AppendBool(b, e.Held)
@@ -123,7 +127,10 @@ func valueOf(e *history.Event) part {
 	if e.Slots != 0 || op == lock.Count && e.Type == history.OK || op.Administrative() && op != lock.Destroy && e.Type == history.Invoke {
 		parts |= hasSlots
 	}
-	if e.Held || e.Type == history.OK && (op == lock.Acquire || op == lock.Verify) {
+	if e.Priority != 0 {
+		parts |= hasPriority
+	}
+	if e.Held || e.Type == history.OK && (op == lock.Acquire || op == lock.Verify || op == lock.Refresh) {
 		parts |= hasHeld
 	}
 	if e.Target != 0 || e.F >= history.Crash && e.F != history.Restart && e.F != history.Other {

@@ -189,7 +189,7 @@ func tell(s *pinned.Seen, form string, text []byte, r *rand.Rand) {
 func tellHistory(s *pinned.Seen, h *history.History) {
 	s.Printf("%v %v %v %v %v %d\n", h.Kind, h.Locks, h.Slots, h.GoneLate, h.GoneMayFree, h.Clients)
 	for _, e := range h.Events {
-		s.Printf("%v\n", e)
+		s.Printf("{%v %v %v %v %v %v %v %v %v %v}\n", e.Time, e.Process, e.Target, e.Lock, e.Slot, e.Slots, e.Type, e.F, e.Reason, e.Held)
 	}
 	var b bytes.Buffer
 	s.Printf("%v ", histories.WriteHistory(&b, h))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
 )
 
 // Backend is a kind of server with the locks on it, as a simulated world takes them.
@@ -14,11 +15,49 @@ type Backend struct {
 	// Links says that commands may wait inside the server, or that clients have links beside their operations:
 	// [Cluster.Links] is asked only then.
 	Links bool
+	// Leases says that a hold can end by itself: [monitor.Truth] has until-when, [Cluster.Advance] stops there, and
+	// [Cluster.Held] may change by it.
+	Leases bool
+	// Clocks says that clients look at clocks of their own, and what may be done to those. A cluster of such a backend
+	// is a [Clocked].
+	Clocks ClockFaults
 	// Options draws options that are safe: whatever they are, the reference must hold. fix sets those that are not
 	// drawn.
 	Options func(d Draws, fix func(*lock.Options)) lock.Options
 	// Answers are replies that locks are made to meet.
 	Answers []Answer
+}
+
+// ClockFaults says how clients' clocks may differ from the servers' clock. The zero value is that clients look at none.
+type ClockFaults struct {
+	// SkewMillis is the most by which a clock jumps, in milliseconds, and DriftThousandths by how much it is fast or slow at
+	// most, below 1000. A search does just that to clocks, and nothing in between.
+	SkewMillis, DriftThousandths uint16
+	// Compared says that what a client's clock shows is compared with what others show, as where clients write times
+	// into the server; otherwise clients measure how long something takes, and how far their clocks are ahead makes no
+	// difference.
+	Compared bool
+}
+
+// any reports whether clients have clocks.
+func (f ClockFaults) any() bool { return f != ClockFaults{} }
+
+// most is by how much a clock fault of a kind is at most.
+func (f ClockFaults) most(k scenario.ActionKind) uint16 {
+	if k == scenario.ClockAhead || k == scenario.ClockBehind {
+		return f.SkewMillis
+	}
+	return f.DriftThousandths
+}
+
+// Clocked is a cluster whose clients look at clocks of their own. It is given them once, before the first Reset.
+//
+// A client that stops believing at a deadline keeps that by its own clock ([Clocks.Now]); NextTimer is then at most
+// in how many milliseconds it comes ([Clocks.In]), and Advance stops there and has it hold nothing. A state has in how
+// many milliseconds of the client's clock the deadline comes: it is read after the clock.
+type Clocked interface {
+	Cluster
+	Clocks(*Clocks)
 }
 
 // Answer is a server's reply to look for in what was visited: an exchange of that method (0 is any), result and, unless it

@@ -42,6 +42,7 @@ type FaultBounds struct {
 	ChannelErrors int  // the broker closes a channel
 	Lost          int  // a reply never arrives
 	Restarts      int  // the broker restarts
+	Clocks        int  // a client's clock jumps, or runs fast or slow from then on
 	Late          bool // the broker may notice a dead connection at any later moment
 	// CleanCrashes are crashes between two commands only.
 	CleanCrashes bool
@@ -59,7 +60,7 @@ func (f FaultBounds) String() string {
 	}{
 		{f.Crashes, "crash", "crashes"}, {f.Drops, "dropped connection", "dropped connections"},
 		{f.ChannelErrors, "channel error", "channel errors"}, {f.Lost, "lost reply", "lost replies"},
-		{f.Restarts, "broker restart", "broker restarts"},
+		{f.Restarts, "broker restart", "broker restarts"}, {f.Clocks, "fault of a clock", "faults of clocks"},
 	} {
 		switch {
 		case k.n == AnyNumber:
@@ -77,8 +78,8 @@ func (f FaultBounds) String() string {
 }
 
 // numbers are the bounds that are numbers.
-func (f *FaultBounds) numbers() [5]*int {
-	return [...]*int{&f.Crashes, &f.Drops, &f.ChannelErrors, &f.Lost, &f.Restarts}
+func (f *FaultBounds) numbers() [6]*int {
+	return [...]*int{&f.Crashes, &f.Drops, &f.ChannelErrors, &f.Lost, &f.Restarts, &f.Clocks}
 }
 
 // Check reports what is wrong with the bounds.

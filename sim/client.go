@@ -61,7 +61,7 @@ func (w *World) begin(c uint8) {
 		cl.process = w.process(c, w.next(c))
 	}
 	arg := op.Arg
-	if op.Op == lock.Verify || op.Op == lock.Release {
+	if op.Op == lock.Verify || op.Op == lock.Refresh || op.Op == lock.Release {
 		arg = w.cluster.Held(c)
 	}
 	w.Monitor.Begin(c, w.lockOf(c), op.Op, arg, linked)
@@ -153,8 +153,14 @@ func (w *World) act(c, link uint8) {
 	if !w.cluster.Linked(c) {
 		w.abandon(c, false)
 	}
-	if !cl.busy {
-		w.Monitor.Learned(c, w.cluster.Held(c))
+	w.learned(c)
+}
+
+// learned tells the monitor what a client believes to hold if that may be less than before, by no answer to its operation.
+func (w *World) learned(c uint8) {
+	held := w.cluster.Held(c)
+	if !w.clients[c-1].busy || w.leases && held == 0 {
+		w.Monitor.Learned(c, held)
 	}
 }
 
@@ -221,6 +227,9 @@ func (w *World) next(c uint8) int32 {
 
 // process is the number by which a history knows one connection of a client.
 func (w *World) process(c uint8, incarnation int32) int32 {
+	if w.leases {
+		return int32(c) // what is held goes with no session
+	}
 	return history.Process(int32(c), incarnation, len(w.clients))
 }
 

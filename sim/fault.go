@@ -27,6 +27,8 @@ func (w *World) Can(a scenario.Action) bool {
 		return w.operating(a.Client) && int(a.Arg) < ways
 	case scenario.CrashBefore, scenario.Pause:
 		return !cl.dead
+	case scenario.ClockAhead, scenario.ClockBehind, scenario.ClockFast, scenario.ClockSlow:
+		return !cl.dead && w.clocked.any()
 	case scenario.Drop, scenario.ChannelError:
 		return !cl.dead && cl.conn != 0
 	case scenario.Detect:
@@ -73,6 +75,9 @@ func (w *World) Do(a scenario.Action) {
 		w.pass(int64(a.Arg))
 	case scenario.Restart:
 		w.restart()
+	case scenario.ClockAhead, scenario.ClockBehind, scenario.ClockFast, scenario.ClockSlow:
+		w.clocks.disturb(a)
+		w.Monitor.Clock(c, w.clocks.clocks[c-1].ahead)
 	}
 	w.record.end(w)
 	if w.Own != nil {
@@ -82,12 +87,15 @@ func (w *World) Do(a scenario.Action) {
 
 // pass lets virtual time pass.
 func (w *World) pass(ms int64) {
-	w.now += ms
-	w.record.At(w.now)
-	w.Monitor.At(w.now)
 	for ms > 0 {
 		passed, changed := w.cluster.Advance(ms)
 		ms -= passed
+		w.now += passed
+		w.record.At(w.now)
+		w.Monitor.At(w.now)
+		if w.clocked.any() {
+			w.tick(passed)
+		}
 		if !changed {
 			continue
 		}
@@ -96,6 +104,21 @@ func (w *World) pass(ms int64) {
 			w.expire(on)
 		}
 		w.allChanged(0)
+		for i := range w.clients {
+			if w.leases && !w.clients[i].dead {
+				w.learned(uint8(i + 1))
+			}
+		}
+	}
+}
+
+// tick lets clients' clocks go on.
+func (w *World) tick(ms int64) {
+	w.clocks.pass(ms, len(w.clients))
+	for i := range w.clients {
+		if k := &w.clocks.clocks[i]; k.rate != 0 {
+			w.Monitor.Clock(uint8(i+1), k.ahead)
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ type Coin interface{ Flip() bool }
 // Draw draws a scenario: workload, options, fault plan and schedule, the whole of it before the first step, so that a
 // smaller scenario is one that less was drawn for.
 func Draw(space *Space, coin Coin) scenario.Scenario {
-	d := draw{Draws{coin}, &space.Shape}
+	d := draw{Draws{coin}, &space.Shape, space.Target}
 	s := scenario.Scenario{Target: space.Target.Name}
 	s.Options = BackendOf(space.Target).Options(Draws{coin}, space.settle)
 	d.locks(&s, space.Target.Kind)
@@ -63,7 +63,8 @@ func (s *Source) Scenario(i int) scenario.Scenario {
 // is as likely, whatever coin is flipped: a fair schedule must not prefer small ones.
 type draw struct {
 	Draws
-	shape *Shape
+	shape  *Shape
+	target *lock.Target
 }
 
 // Draws makes numbers of a coin.
@@ -131,15 +132,19 @@ func (d draw) slots(kind lock.Kind) uint8 {
 	case lock.PersistentMutex:
 		return uint8(min(1, d.Bits(2)))
 	}
+	if !d.administers() {
+		return uint8(1 + d.below(3))
+	}
 	return []uint8{1, 1, 2, 2, 2, 3, 3, 0}[d.Bits(3)]
 }
 
 // clients draws the workload: two to four who use the locks, and up to two who administer them.
 func (d draw) clients(s *scenario.Scenario, kind lock.Kind) {
 	for range d.shape.clients(func() int { return 2 + d.below(3) }) {
-		s.Clients = append(s.Clients, scenario.Client{Lock: d.below(len(s.Locks)), Ops: d.using(kind)})
+		l := d.below(len(s.Locks))
+		s.Clients = append(s.Clients, scenario.Client{Lock: l, Ops: d.stating(d.using(kind), s.Locks[l].Slots)})
 	}
-	if kind == lock.Mutex {
+	if kind == lock.Mutex || !d.administers() {
 		return
 	}
 	for range d.shape.admins(len(s.Clients), func() int { return []int{0, 1, 2, 2}[d.Bits(2)] }) {
@@ -149,7 +154,7 @@ func (d draw) clients(s *scenario.Scenario, kind lock.Kind) {
 }
 
 func (d draw) using(kind lock.Kind) []scenario.Operation {
-	const a, v, r = lock.Acquire, lock.Verify, lock.Release
+	const a, r = lock.Acquire, lock.Release
 	if d.shape.Rounds != nil {
 		return d.rounds(*d.shape.Rounds)
 	}
@@ -158,8 +163,53 @@ func (d draw) using(kind lock.Kind) []scenario.Operation {
 		n += 4 // they are short
 	}
 	ops := make([]scenario.Operation, n)
+	asks := d.asks()
 	for i := range ops {
-		ops[i].Op = []lock.Op{a, a, a, v, v, v, r, r}[d.Bits(3)]
+		ops[i].Op = []lock.Op{a, a, a, asks[0], asks[1], asks[2], r, r}[d.Bits(3)]
+	}
+	return ops
+}
+
+// asks are the operations of a holder, each as often as it is to be drawn.
+func (d draw) asks() [3]lock.Op {
+	has := func(op lock.Op) bool { return slices.Contains(d.target.Operations(), op) }
+	switch verify, refresh := has(lock.Verify), has(lock.Refresh); {
+	case verify && refresh:
+		return [3]lock.Op{lock.Verify, lock.Refresh, lock.Refresh}
+	case refresh:
+		return [3]lock.Op{lock.Refresh, lock.Refresh, lock.Refresh}
+	case verify:
+		return [3]lock.Op{lock.Verify, lock.Verify, lock.Verify}
+	}
+	return [3]lock.Op{lock.Acquire, lock.Release, lock.Release}
+}
+
+// administers reports whether the target can be administered.
+func (d draw) administers() bool {
+	return slices.ContainsFunc(d.target.Operations(), lock.Op.Administrative)
+}
+
+// levelBits is how many priorities are drawn from, in bits.
+const levelBits = 2
+
+// stating draws what a client's acquires state: the limit, on which most clients agree, or a priority for each.
+func (d draw) stating(ops []scenario.Operation, slots uint8) []scenario.Operation {
+	traits := d.target.Traits
+	if !traits.Has(lock.Limits) && !traits.Has(lock.Priorities) {
+		return ops
+	}
+	limit := max(1, slots)
+	if traits.Has(lock.Limits) && d.Bits(3) == 7 {
+		limit = uint8(1 + d.below(3))
+	}
+	for i := range ops {
+		switch {
+		case ops[i].Op != lock.Acquire:
+		case traits.Has(lock.Priorities):
+			ops[i].Arg = uint8(1 + d.Bits(levelBits))
+		default:
+			ops[i].Arg = limit
+		}
 	}
 	return ops
 }
@@ -169,7 +219,7 @@ func (d draw) rounds(n int) (ops []scenario.Operation) {
 	for range n {
 		ops = append(ops, scenario.Operation{Op: lock.Acquire})
 		for range d.below(3) {
-			ops = append(ops, scenario.Operation{Op: lock.Verify})
+			ops = append(ops, scenario.Operation{Op: d.asks()[2]})
 		}
 		ops = append(ops, scenario.Operation{Op: lock.Release})
 	}
@@ -218,8 +268,10 @@ var (
 // faults draws the fault plan: up to three, none in a quarter of the scenarios. Those whose number is fixed are
 // left out.
 func (d draw) faults(s *scenario.Scenario) {
+	b := BackendOf(d.target)
+	kinds := b.faultKinds()
 	for range d.Bits(2) {
-		f := scenario.Fault{Do: faultKinds[d.below(len(faultKinds))], At: uint16(1 + d.Bits(3))}
+		f := scenario.Fault{Do: kinds[d.below(len(kinds))], At: uint16(1 + d.Bits(3))}
 		if d.Bits(1) == 1 {
 			f.At += uint16(d.Bits(3))
 		}
@@ -227,7 +279,7 @@ func (d draw) faults(s *scenario.Scenario) {
 		case scenario.Restart:
 			f.At += uint16(d.Bits(4))
 		case scenario.Advance:
-			f.At, f.Arg = f.At+uint16(d.Bits(4)), uint16(1+d.Bits(9))
+			f.At, f.Arg = f.At+uint16(d.Bits(4)), uint16(1+d.Bits(d.span(b)))
 		default:
 			f.Client = uint8(min(len(s.Clients), 1+d.below(len(s.Clients)+2)))
 			f.Delay = d.delay()
@@ -235,12 +287,38 @@ func (d draw) faults(s *scenario.Scenario) {
 		if f.Do == scenario.Pause {
 			f.Arg = uint16(1 + d.Bits(5))
 		}
+		if f.Do.Clock() {
+			f.Arg, f.Delay = uint16(1+d.below(int(b.Clocks.most(f.Do)))), 0
+		}
 		if f.Do.Crash() && d.shape.Crashes != nil || f.Do == scenario.Restart && d.shape.Restarts != nil {
 			continue
 		}
 		f.At += d.later(s)
 		s.Faults = append(s.Faults, f)
 	}
+}
+
+// span draws how long time passes, as a number of bits of milliseconds: where leases end, a short while is as
+// interesting as a long one.
+func (d draw) span(b *Backend) int {
+	if b.Leases {
+		return 3 + 2*d.Bits(2)
+	}
+	return 9
+}
+
+// faultKinds are those that are drawn for a backend's locks.
+func (b *Backend) faultKinds() []scenario.ActionKind {
+	kinds := faultKinds
+	if b.Leases {
+		kinds = append(slices.Clip(kinds), scenario.Advance, scenario.Advance, scenario.Pause)
+	}
+	for k := scenario.ClockAhead; k <= scenario.ClockSlow; k++ {
+		if b.Clocks.most(k) > 0 {
+			kinds = append(slices.Clip(kinds), k)
+		}
+	}
+	return kinds
 }
 
 // delay draws how late the broker notices a dead connection, half of the times at once.

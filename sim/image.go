@@ -46,6 +46,9 @@ func (w *World) codeClient(c *codec.Coder, n uint8) {
 	codec.Bools(c, &cl.dead, &cl.busy, &connected)
 	codec.Byte(c, &cl.next)
 	if !cl.dead {
+		if w.clocked.any() {
+			w.clocks.code(c, n, w.clocked.Compared)
+		}
 		w.cluster.CodeClient(c, n)
 		left := max(0, cl.wake-w.now)
 		codec.Number(c, &left)
@@ -181,7 +184,7 @@ func (w *World) inHalfOpen(conn backend.Session) bool {
 // load makes the world that of an image.
 func (w *World) load(shared []byte, clients [][]byte) {
 	w.cluster.Clear()
-	w.now, w.shared, w.Seen = 0, 0, 0
+	w.now, w.shared, w.Seen, w.clocks = 0, 0, 0, Clocks{}
 	w.halfOpen = w.halfOpen[:0]
 	clear(w.owners)
 	w.record.Reset()

@@ -56,14 +56,14 @@ func execution(s *pinned.Seen, target *lock.Target, i int) {
 		}
 	}
 	for _, e := range trace.History.Events {
-		s.Printf("%v\n", e)
+		s.Printf("{%v %v %v %v %v %v %v %v %v %v}\n", e.Time, e.Process, e.Target, e.Lock, e.Slot, e.Slots, e.Type, e.F, e.Reason, e.Held)
 	}
 	for _, v := range trace.Violations {
 		s.Count(v.Property.String())
 		s.Printf("{{%v %v %v %v %v %v %v} %d} %s\n", v.Property, v.Kind, v.Lock, v.Client, v.Other, v.Slot, v.Detail, v.Step, v.Explain())
 	}
 	m := &runner.Monitor
-	s.Printf("%b %b %v %v %d %d %v\n", m.Found, m.Exercised, m.Witnessed, m.Strict, m.Overlap, m.Overlaps, m.Checks[:property.Count])
+	s.Printf("%b %b %v %v %d %d %v\n", m.Found, m.Exercised, m.Witnessed, m.Strict, m.Overlap, m.Overlaps, m.Checks[:property.NoCrash+1])
 	found, undecided := runner.Judge(strength)
 	s.Printf("%b %v %d %d %b %v\n", found, undecided, runner.Sent(), runner.Called(), runner.Seen, runner.Coverage.Points)
 	for class, tally := range runner.Costs {

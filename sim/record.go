@@ -61,7 +61,7 @@ func (r *record) exchange(w *World, x *backend.Exchange) {
 func (r *record) invoke(w *World, c uint8, op lock.Op, arg uint8) {
 	if !r.silent {
 		cl := &w.clients[c-1]
-		cl.invoked = r.Add(history.Invocation(cl.process, w.lockOf(c), op, arg))
+		cl.invoked = r.Add(history.Invocation(cl.process, w.lockOf(c), op, arg, w.target.Traits))
 	}
 }
 

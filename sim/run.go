@@ -60,18 +60,12 @@ func (w *World) Dead(c uint8) bool { return w.clients[c-1].dead }
 
 // quiet reports whether nobody has anything left to do, and the broker nothing to notice.
 func (w *World) quiet() bool {
-	for i := range w.clients {
-		cl := &w.clients[i]
-		if !cl.dead && (cl.busy || w.upcoming(uint8(i+1))) {
-			return false
-		}
-	}
-	return len(w.halfOpen) == 0
+	return len(w.halfOpen) == 0 && !w.unfinished()
 }
 
 // History is the history of the execution at hand. Its events are good until the next run.
 func (w *World) History() history.History {
-	h := history.History{Kind: w.target.Kind, Locks: w.locks, Clients: len(w.clients), Events: w.record.Events}
+	h := history.History{Kind: w.target.Kind, Locks: w.locks, Clients: len(w.clients), Events: w.record.Events, GoneMayFree: w.leases}
 	for _, l := range w.scenario.Locks {
 		h.Slots = append(h.Slots, int(l.Slots))
 	}

@@ -32,5 +32,19 @@ func (w *World) Wake() int64 {
 			wake = cl.wake
 		}
 	}
+	if wake == 0 && w.leases && w.unfinished() {
+		wake, _ = w.cluster.NextTimer()
+		return wake
+	}
 	return max(0, wake-w.now)
+}
+
+// unfinished reports whether somebody has something left to do.
+func (w *World) unfinished() bool {
+	for i := range w.clients {
+		if cl := &w.clients[i]; !cl.dead && (cl.busy || w.upcoming(uint8(i+1))) {
+			return true
+		}
+	}
+	return false
 }

@@ -187,7 +187,7 @@ func (d draw) dying(ops []scenario.Operation, kind lock.Kind, share float64) int
 // usualCommands is how many commands an operation takes in the usual case.
 func usualCommands(op lock.Op, kind lock.Kind) int {
 	switch {
-	case op == lock.Verify || op == lock.Release || kind == lock.Mutex:
+	case op == lock.Verify || op == lock.Refresh || op == lock.Release || kind == lock.Mutex:
 		return 1
 	}
 	return 6

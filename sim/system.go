@@ -106,7 +106,12 @@ func (s *System) Client(n int, buf []byte) []byte {
 }
 
 func (s *System) codeBudget(c *codec.Coder) {
-	for _, n := range s.left.numbers() {
+	numbers := s.left.numbers()
+	left := numbers[:]
+	if !s.world.clocked.any() {
+		left = left[:len(left)-1] // those of clocks are the last
+	}
+	for _, n := range left {
 		codec.Number(c, n)
 	}
 }
@@ -134,7 +139,10 @@ func (s *System) View(n int, buf []byte) []byte {
 // Independent reports whether an action of one client depends on no more of the others than their
 // views, and changes no more of them than the monitor's memory. Where time passes, all are connected
 // by it; where a connection is shared, by that.
-func (s *System) Independent() bool { return s.world.cluster.Independent() }
+func (s *System) Independent() bool {
+	w := &s.world
+	return !w.leases && !w.clocked.any() && w.cluster.Independent()
+}
 
 // Memoryless reports whether no client's part changes by what others do, but for its queues.
 func (s *System) Memoryless() bool { return monitor.Memoryless(s.bounds.Properties) }
@@ -198,6 +206,20 @@ func (s *System) mishaps(c uint8, buf []scenario.Action) []scenario.Action {
 	}
 	if s.left.ChannelErrors > 0 && cl.conn != 0 {
 		buf = append(buf, scenario.Action{Kind: scenario.ChannelError, Client: c})
+	}
+	if s.left.Clocks > 0 {
+		buf = s.disturbed(buf, c)
+	}
+	return buf
+}
+
+// disturbed appends what may be done to a client's clock.
+func (s *System) disturbed(buf []scenario.Action, c uint8) []scenario.Action {
+	f := &s.world.clocked
+	for kind := scenario.ClockAhead; kind <= scenario.ClockSlow; kind++ {
+		if by := f.most(kind); by > 0 {
+			buf = append(buf, scenario.Action{Kind: kind, Client: c, Arg: by})
+		}
 	}
 	return buf
 }
@@ -308,6 +330,8 @@ func (s *System) spend(do scenario.ActionKind) {
 		less(&left.Lost, bound.Lost)
 	case do == scenario.Restart:
 		less(&left.Restarts, bound.Restarts)
+	case do.Clock():
+		less(&left.Clocks, bound.Clocks)
 	}
 }
 

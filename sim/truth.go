@@ -2,6 +2,7 @@ package sim
 
 import (
 	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
@@ -9,10 +10,25 @@ import (
 func (w *World) changed(l, c uint8) {
 	before := w.truth[l]
 	w.survey(l)
+	if w.leases {
+		w.lapsed(&before)
+	}
 	if w.truth[l] != before {
 		w.Monitor.SetTruth(l, c, &w.truth[l])
 		if w.Coverage != nil {
 			w.Coverage.state(&w.truth[l])
+		}
+	}
+}
+
+// lapsed notes whose leases have ended since the truth was looked up.
+func (w *World) lapsed(before *monitor.Truth) {
+	if at := before.Nearest(); at == 0 || at > w.now {
+		return
+	}
+	for s, until := range before.Until {
+		if until != 0 && int64(until) <= w.now {
+			w.record.world(history.Lapse, int32(before.Owner[s]&^monitor.HalfOpen))
 		}
 	}
 }
@@ -25,7 +41,12 @@ func (w *World) allChanged(c uint8) {
 }
 
 // survey looks up what the servers have of a lock.
-func (w *World) survey(l uint8) { w.cluster.Truth(l, &w.truth[l]) }
+func (w *World) survey(l uint8) {
+	w.cluster.Truth(l, &w.truth[l])
+	if w.leases {
+		w.truth[l].Lapse(w.now)
+	}
+}
 
 // ownerOf is the client whose session it is, with [monitor.HalfOpen] if it is half-open, 0 for nobody's.
 func (w *World) ownerOf(on backend.Session) uint8 {

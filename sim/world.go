@@ -15,7 +15,10 @@ type World struct {
 	options  lock.Options
 	scenario *scenario.Scenario
 	cluster  Cluster
-	links    bool                 // of the backend
+	links    bool        // of the backend
+	leases   bool        // of the backend
+	clocked  ClockFaults // of the backend
+	clocks   Clocks
 	clusters map[*Backend]Cluster // made so far
 	locks    []string             // their names
 	now      int64                // virtual milliseconds
@@ -75,7 +78,7 @@ type tellers struct {
 // reset begins a scenario's execution: the locks have their slots and the clients are connected.
 func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 	w.settle(target, s)
-	w.now, w.shared, w.Seen = 0, 0, 0
+	w.now, w.shared, w.Seen, w.clocks = 0, 0, 0, Clocks{}
 	if len(s.Locks) > 1 {
 		w.Seen.add(SawTwoLocks)
 	}
@@ -95,6 +98,7 @@ func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 		w.Coverage.begin()
 	}
 	w.Monitor.Reset(target.Kind, &w.options, len(w.clients), w.truth[:len(w.locks)])
+	w.Monitor.Has(target.Traits)
 	for l := range s.Locks {
 		if s.Locks[l].Missing != 0 {
 			w.Monitor.BeginsWithHoles(uint8(l))
@@ -111,8 +115,11 @@ func (w *World) settle(target *lock.Target, s *scenario.Scenario) {
 	}
 	if w.clusters[b] == nil {
 		w.clusters[b] = b.New()
+		if k, ok := w.clusters[b].(Clocked); ok {
+			k.Clocks(&w.clocks)
+		}
 	}
-	w.cluster, w.links = w.clusters[b], b.Links
+	w.cluster, w.links, w.leases, w.clocked = w.clusters[b], b.Links, b.Leases, b.Clocks
 	w.target, w.scenario, w.options, w.locks = target, s, target.Settled(s.Options), w.locks[:0]
 	for i := range s.Locks {
 		w.locks = append(w.locks, s.Locks[i].Name)

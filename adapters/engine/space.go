@@ -65,7 +65,7 @@ func covered(b *sim.Bounds, c *search.Coverage) (yes, no []string) {
 			no = append(no, name)
 		}
 	}
-	for op := lock.Acquire; op <= lock.Wait; op++ {
+	for op := lock.Acquire; op <= lock.Refresh; op++ {
 		if calls(b, op) {
 			for _, e := range endings(b, op) {
 				note(endingName(e, b.Target.Kind), c.Results[e])

@@ -63,7 +63,7 @@ func (r *record) plain() bool {
 
 func (r *record) invoke(w *run, c uint8) {
 	p := &w.clients[c-1]
-	p.invoked = r.Add(history.Invocation(p.process, w.lockOf(c), p.op, p.arg))
+	p.invoked = r.Add(history.Invocation(p.process, w.lockOf(c), p.op, p.arg, 0))
 }
 
 // maxExplanation is how much of an error's text is kept, in characters.

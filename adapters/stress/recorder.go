@@ -48,7 +48,7 @@ func (r *Recorder) Since(moment int64, f history.F, process int32) {
 // Invoke is a call. arg is the number of slots of create, add and remove, and the slot of verify and
 // release.
 func (r *Recorder) Invoke(process int32, op lock.Op, arg uint8) {
-	r.add(history.Invocation(process, 0, op, arg))
+	r.add(history.Invocation(process, 0, op, arg, 0))
 }
 
 // Complete is the end of a call.

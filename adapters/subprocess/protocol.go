@@ -64,7 +64,7 @@ func ParamsOf(op lock.Op, p external.Params) any {
 	switch op {
 	case lock.Create, lock.Add, lock.Remove:
 		out.Slots = p.Slots
-	case lock.Verify, lock.Release, lock.Wait:
+	case lock.Verify, lock.Refresh, lock.Release, lock.Wait:
 		out.Slot = p.Slot
 	}
 	return out

@@ -19,6 +19,10 @@ func command(s *scenario.TraceStep) string { return style.Printable(s.Command) }
 // invocationWords is a call: "acquire", "add 2", "wait 3".
 func invocationWords(e history.Event, kind lock.Kind) string {
 	switch op := e.F.Op(); {
+	case op == lock.Acquire && e.Priority > 0:
+		return fmt.Sprintf("acquire with priority %d", e.Priority)
+	case op == lock.Acquire && e.Slots > 0:
+		return fmt.Sprintf("acquire with limit %d", e.Slots)
 	case kind != lock.Semaphore: // there is one, whose number says nothing
 	case op == lock.Create, op == lock.Add, op == lock.Remove:
 		return fmt.Sprintf("%s %d", e.F, e.Slots)
@@ -45,7 +49,7 @@ func completionWords(e history.Event, kind lock.Kind) string {
 			return strings.TrimSpace("holds " + slotWord(e.Slot, kind))
 		}
 		return "not held"
-	case lock.Verify:
+	case lock.Verify, lock.Refresh:
 		if e.Held {
 			return "held"
 		}
@@ -117,6 +121,14 @@ func actionWords(a scenario.Action) string {
 		return fmt.Sprintf("%d ms pass", a.Arg)
 	case scenario.Restart:
 		return "the broker restarts: connections and exclusive queues are gone"
+	case scenario.ClockAhead:
+		return fmt.Sprintf("c%d's clock jumps %d ms ahead", a.Client, a.Arg)
+	case scenario.ClockBehind:
+		return fmt.Sprintf("c%d's clock jumps %d ms back", a.Client, a.Arg)
+	case scenario.ClockFast:
+		return fmt.Sprintf("c%d's clock is fast by %d ‰ from now on", a.Client, a.Arg)
+	case scenario.ClockSlow:
+		return fmt.Sprintf("c%d's clock is slow by %d ‰ from now on", a.Client, a.Arg)
 	case scenario.Choose:
 		return fmt.Sprintf("c%d chooses: way %d", a.Client, a.Arg)
 	}

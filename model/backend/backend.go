@@ -85,6 +85,8 @@ const (
 	OpenUnit
 	CloseUnit
 	Mode // it changes how the unit works
+	// Acknowledge is a client from which the slot was taken telling, to whoever took it, that it does not use it any more.
+	Acknowledge
 )
 
 // Result is what came of a command, as far as locks tell it apart.

@@ -40,9 +40,12 @@ const (
 	Restart               // the broker restarted: every connection and every exclusive queue is gone
 	Pause                 // client Target stood still
 	Other                 // something that means nothing to a lock; it has its place among the events
+	// Lapse is the end of the lease of what client Target holds, by the server's clock: from here on it may be granted to
+	// somebody else, or its holder may have refreshed it late.
+	Lapse
 )
 
-var worldNames = map[F]string{Crash: "crash", Gone: "gone", Restart: "restart", Pause: "pause", Other: "other"}
+var worldNames = map[F]string{Crash: "crash", Gone: "gone", Restart: "restart", Pause: "pause", Other: "other", Lapse: "lapse"}
 
 // String is the name in histories.
 func (f F) String() string {
@@ -93,14 +96,16 @@ const AnySlot = 0
 type Event struct {
 	Time    int64 // nanoseconds since the beginning of the run; virtual in simulations
 	Process int32 // the client's number, from 1 (0 is allowed in imported histories); or Nemesis
-	Target  int32 // of Crash, Gone and Pause: the client
+	Target  int32 // of Crash, Gone, Pause and Lapse: the client
 	Lock    uint16
-	Slot    uint16 // the slot acquired, verified, released or waited for; AnySlot if not told
-	Slots   uint16 // create, add, remove: how many (invocation); count: how many (completion)
+	Slot    uint16 // the slot acquired, verified, refreshed, released or waited for; AnySlot if not told
+	Slots   uint16 // create, add, remove: how many (invocation); count: how many (completion); acquire: the limit that its caller states (invocation)
 	Type    EventType
 	F       F
 	Reason  lock.Reason
-	Held    bool // acquire and verify: the answer was yes
+	Held    bool // acquire, verify and refresh: the answer was yes
+	// Priority is, of the invocation of an acquire, that which its caller states.
+	Priority uint8
 }
 
 // History is a run as its clients saw it. Events are in real-time order: an event's index is its

@@ -12,13 +12,19 @@ func Process(client, session int32, clients int) int32 { return client + (sessio
 // ClientOf is the client, counted from 1, of a process that is not [Nemesis].
 func ClientOf(process int32, clients int) int { return (int(process)-1)%clients + 1 }
 
-// Invocation is a process calling an operation of lock number l. arg is the number of slots of create, add and remove, and
-// the slot of verify, release and wait.
-func Invocation(process int32, l uint8, op lock.Op, arg uint8) Event {
+// Invocation is a process calling an operation of lock number l. arg is the number of slots of create, add and remove,
+// the slot of verify, refresh, release and wait, and of acquire what its caller states, as the traits of the lock say.
+func Invocation(process int32, l uint8, op lock.Op, arg uint8, traits lock.Traits) Event {
 	e := Event{Process: process, Lock: uint16(l), Type: Invoke, F: F(op)}
 	switch op {
-	case lock.Verify, lock.Release, lock.Wait:
+	case lock.Verify, lock.Refresh, lock.Release, lock.Wait:
 		e.Slot = uint16(arg)
+	case lock.Acquire:
+		if traits.Has(lock.Priorities) {
+			e.Priority = arg
+		} else {
+			e.Slots = uint16(arg)
+		}
 	case lock.Create, lock.Add, lock.Remove:
 		e.Slots = uint16(arg)
 	}

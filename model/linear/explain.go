@@ -3,7 +3,6 @@ package linear
 import (
 	"fmt"
 
-	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -21,7 +20,7 @@ func (w *frontier) why(c *operation) string {
 	who, st, slot, kind := w.r.who(c), w.dead, w.r.h.SlotName(c.slot), w.r.h.Kind
 	switch c.effect {
 	case takes:
-		if w.r.h.Events[c.inv].F.Op() == lock.Verify {
+		if asksHeld(w.r.h.Events[c.inv].F.Op()) {
 			return who + " was told that it holds " + w.whyNot(st, c)
 		}
 		return who + " was granted " + w.whyNot(st, c)

@@ -163,7 +163,7 @@ func (w *beliefs) world(e *history.Event) {
 			s.gone, s.ended = true, true
 			w.uncertain(p, s)
 		}
-	case history.Gone:
+	case history.Gone, history.Lapse:
 		s := w.process(e.Target)
 		s.gone, s.ended = true, true
 		w.uncertain(e.Target, s)
@@ -204,7 +204,7 @@ func (w *beliefs) invoked(i int, e *history.Event) {
 	switch e.F.Op() {
 	case lock.Release:
 		w.released(e, s)
-	case lock.Verify:
+	case lock.Verify, lock.Refresh:
 		w.ask(e.Process, s, true)
 	}
 	if c := w.contendersOf(e); c != nil {
@@ -228,7 +228,7 @@ func (w *beliefs) completed(i int, e *history.Event) {
 		w.acquired(i, e, s)
 	case op == lock.Acquire && e.Reason == lock.GaveUp:
 		w.judge(property.Progress, company, i, "%s's acquire gave up (%s) though nobody else was acquiring", w.h.Who(e.Process), w.h.Moment(i))
-	case op == lock.Verify:
+	case asksHeld(op):
 		w.verified(i, e, s)
 	case op == lock.Release && e.Type == history.Fail && s.released && w.options.Failed == KeepsBelief:
 		w.kept(i, e, s)

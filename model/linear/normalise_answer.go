@@ -10,7 +10,7 @@ func (r *normaliser) answer(c *client, k *operation, e *history.Event) {
 	switch op := e.F.Op(); op {
 	case lock.Acquire:
 		r.acquired(c, k, e)
-	case lock.Verify:
+	case lock.Verify, lock.Refresh:
 		r.verified(c, k, e)
 	case lock.Release:
 		r.released(c, k, e)

@@ -29,6 +29,9 @@ func (r *normaliser) world(i int32, e *history.Event) {
 		}
 		r.at[i] = goneOf(ci)
 		r.ended(i, &r.clients.list[ci])
+	case history.Lapse:
+		r.witnessed = true
+		r.perhapsEnded(i, e.Target)
 	case history.Restart:
 		r.witnessed = true
 		if r.h.GoneMayFree {
@@ -170,7 +173,7 @@ func (r *normaliser) unknown(c *client, k *operation) {
 	switch op := r.h.Events[k.inv].F.Op(); op {
 	case lock.Acquire:
 		k.effect, c.asked = mayTake, c.call
-	case lock.Verify, lock.Release:
+	case lock.Verify, lock.Refresh, lock.Release:
 		r.perhapsLost(c, k, op)
 	case lock.Create, lock.Add, lock.Remove, lock.Destroy:
 		r.changes(k, op)
@@ -198,7 +201,7 @@ func (r *normaliser) perhapsLost(c *client, k *operation, op lock.Op) {
 		r.setMayExpire(t, k.inv)
 	}
 	switch {
-	case op == lock.Verify && r.h.GoneMayFree: // it may have claimed it anew
+	case asksHeld(op) && r.h.GoneMayFree: // it may have claimed it anew
 		k.effect = mayTake
 	case op == lock.Release:
 		k.effect = frees

@@ -59,6 +59,10 @@ import (
 // after that: at one moment the slot exists, and the client holds it or takes it, as nobody does. It loses it no
 // more, until another connection ends.
 //
+// A lease ends at a moment of the server's clock ([Lapse]), and frees nothing by itself: from then on what its client has may
+// be lost at any moment, as when one of its connections ends. A refresh is a verify. Where holds are leases, a process is a
+// client, and [History.GoneMayFree] is set.
+//
 // A history without any such evidence does not tell when connections ended. In it, what an
 // unanswered acquire took may be lost at any moment; and what a client was granted that crashed, was
 // told that its connection is lost, or was left without an answer, at any moment since the last answer

@@ -66,7 +66,7 @@ func checkEvent(h *history.History, i int32) *Malformed {
 		return nil
 	}
 	switch {
-	case e.F.Op() == lock.NoOp || e.F.Op() > lock.Wait:
+	case e.F.Op() == lock.NoOp || e.F.Op() > lock.Refresh:
 		return &Malformed{int(i), fmt.Sprintf("number %d", e.F), "an operation or an occurrence"}
 	case e.Process < 0:
 		return &Malformed{int(i), fmt.Sprintf("%s by process %d", e.F, e.Process), "operations to be a client's"}

@@ -19,11 +19,13 @@ const (
 	Destroy
 	Count
 	Wait
+	Refresh // a holder puts off the end of its lease; held says whether it still has one
 	ops
 )
 
 var opNames = [ops]string{
 	"none", "connect", "acquire", "verify", "release", "create", "add", "remove", "destroy", "count", "wait",
+	"refresh",
 }
 
 // String is the operation's name in histories and interfaces.
@@ -119,9 +121,9 @@ func ReasonNamed(name string) (Reason, bool) {
 type Result struct {
 	Outcome Outcome
 	Reason  Reason
-	// Held says, for acquire and verify with outcome ok, that the lock is held.
+	// Held says, for acquire, verify and refresh with outcome ok, that the lock is held.
 	Held bool
-	// Slot is the slot acquired, verified, released, withdrawn or waited for; of an acquire whose
+	// Slot is the slot acquired, verified, refreshed, released, withdrawn or waited for; of an acquire whose
 	// outcome is unknown, the one it was claiming.
 	Slot uint8
 	// Slots is what count returned.

@@ -9,6 +9,10 @@ type Target struct {
 	Kind Kind
 	// Backend is the kind of server that it stands on; "" is AMQP.
 	Backend string
+	// Traits are what its locks have that not every lock has.
+	Traits Traits
+	// Offers are the operations that it has; nil is those of its kind, and Refresh where it has leases.
+	Offers []Op
 	// Breaks is the property that a mutant breaks; "" for a lock that should break none.
 	Breaks string
 	// Fix sets the options that make the target what it is, over those of a scenario. It may be nil.
@@ -26,6 +30,17 @@ func (t *Target) Layout(names *amqp.Names, name string, slots int) *Layout {
 		naming = Names
 	}
 	return NewLayout(names, naming, name, slots)
+}
+
+// Operations are those that the target offers.
+func (t *Target) Operations() []Op {
+	switch {
+	case t.Offers != nil:
+		return t.Offers
+	case t.Traits.Has(Leases):
+		return append(t.Kind.Operations(), Refresh)
+	}
+	return t.Kind.Operations()
 }
 
 // Settled are the options of a scenario as the target runs with them.

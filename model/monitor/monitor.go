@@ -34,6 +34,7 @@ type Monitor struct {
 	drains  bool // who takes slots away waits for their holders
 	n       uint8
 	ended   uint8 // the owners whose connections have ended at this moment
+	traits  lock.Traits
 	now     int64
 	clients [lock.MaxClients]watch
 	locks   [lock.MaxLocks]lockWatch
@@ -58,6 +59,7 @@ type watch struct {
 	moves
 	theDead
 	overlap
+	timing
 
 	// Of the call at hand.
 	existence
@@ -88,6 +90,11 @@ type (
 	}
 	theDead struct {
 		left uint8 // the slot it believed to hold when it crashed
+	}
+	// timing is what is known of its clock.
+	timing struct {
+		disturbed bool  // by a fault
+		ahead     int32 // of the servers', in milliseconds; it judges nothing: no search keeps it
 	}
 	// overlap is measured and judges nothing: no search keeps it.
 	overlap struct {
@@ -200,6 +207,9 @@ func (m *Monitor) Unbound() { m.unbound = true }
 // Drains says that slots are taken away from nobody: an administrator may fail because somebody holds one.
 func (m *Monitor) Drains() { m.drains = true }
 
+// Has says what traits the locks have.
+func (m *Monitor) Has(t lock.Traits) { m.traits = t }
+
 // violate records a violation.
 func (m *Monitor) violate(p property.Property, client, other, slot uint8, detail string) {
 	m.exercise(p)
@@ -248,7 +258,7 @@ func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 	w := &m.clients[c-1]
 	*w = watch{
 		op: op, lock: l, arg: arg, alive: w.alive, connected: w.connected || w.believed == 0, believed: w.believed,
-		renewal: w.renewal, loss: w.loss, moves: moves{w.moved && w.believed > 0}, overlap: w.overlap,
+		renewal: w.renewal, loss: w.loss, moves: moves{w.moved && w.believed > 0}, overlap: w.overlap, timing: w.timing,
 		costs: costs{linked: linked}, admins: admins{alone: true},
 		staleness: staleness{w.believed > 0 && !w.connected}, trouble: trouble{w.dropped},
 	}

@@ -22,7 +22,15 @@ func (m *Monitor) CodeClient(c *codec.Coder, client uint8) {
 	if c.Reading() {
 		m.clients[client-1] = watch{} // of what is read nothing is left that was there before
 	}
-	m.clients[client-1].encode(c)
+	m.encode(&m.clients[client-1], c)
+}
+
+// encode writes or reads a client's watch: what is known of its lease where there are any.
+func (m *Monitor) encode(w *watch, c *codec.Coder) {
+	w.encode(c)
+	if m.traits != 0 {
+		codec.Bool(c, &w.disturbed)
+	}
 }
 
 // Left reports whether it is still to be judged that what a dead client had becomes free.
@@ -32,7 +40,7 @@ func (m *Monitor) Left(c uint8) bool { return m.clients[c-1].left > 0 }
 // same lock as the one at hand.
 func (m *Monitor) CodeDead(c *codec.Coder, client uint8) {
 	dead := watch{lock: m.clients[client-1].lock, connected: true}
-	dead.encode(c)
+	m.encode(&dead, c)
 }
 
 func (w *watch) encode(c *codec.Coder) {
@@ -185,6 +193,7 @@ var serves = [...]retained{
 	lock.Destroy: ofCounts | ofWaiting | ofTrouble | ofAdmins,
 	lock.Count:   ofCounts | ofTrouble,
 	lock.Wait:    ofHolders | ofWaiting | ofTrouble,
+	lock.Refresh: ofExistence | ofOwn | ofTrouble | ofCosts | ofStaleness,
 }
 
 // Forget forgets whatever can't make a difference to the properties that are kept: what is measured
@@ -213,6 +222,7 @@ func (m *Monitor) Forget(keep property.Set, strength property.Strength) {
 func (w *watch) forget(wanted retained, m *Monitor) {
 	idle := watch{
 		op: w.op, lock: w.lock, alive: w.alive, connected: w.connected, believed: w.believed, released: w.released,
+		timing: timing{disturbed: w.disturbed},
 	}
 	for of := ofRenewal; of <= ofTheDead; of <<= 1 {
 		if wanted&of != 0 {

@@ -209,7 +209,7 @@ func (m *Monitor) Spent(c uint8) (cost Cost, lost int, broken bool) {
 // Answered is client c receiving the answer to a command that waited inside the server.
 func (m *Monitor) Answered(c uint8) { m.clients[c-1].blocked = false }
 
-// Learned is what client c, outside of its operations, believes to hold from here on: no more than before.
+// Learned is what client c, by no answer to its operation, believes to hold from here on: no more than before.
 func (m *Monitor) Learned(c, held uint8) {
 	w := &m.clients[c-1]
 	if w.believed == held {
@@ -217,4 +217,10 @@ func (m *Monitor) Learned(c, held uint8) {
 	}
 	w.believed = held
 	m.exclude(w.lock)
+}
+
+// Clock is how far client c's clock is ahead of the servers' from here on, in milliseconds, by a fault.
+func (m *Monitor) Clock(c uint8, ahead int64) {
+	w := &m.clients[c-1]
+	w.ahead, w.disturbed = int32(ahead), true
 }

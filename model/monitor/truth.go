@@ -21,6 +21,43 @@ type Truth struct {
 	Owner [Slots + 1]uint8
 	// Admin is likewise who has the administration mutex.
 	Admin uint8
+	// Limit is how many may hold the lock at once as the servers have it; 0 is as many as there are slots.
+	Limit uint8
+	// Priority is the priority that the owner acquired it with.
+	Priority [Slots + 1]uint8
+	// Until is when the owner's lease ends, by the servers' clock, in virtual milliseconds since the execution began; 0 is
+	// never. At that moment it has ended.
+	Until [Slots + 1]int32
+	// Token is the owner's fencing token; 0 is none.
+	Token [Slots + 1]uint32
+}
+
+// Lapse takes away what is held by leases that have ended by now, in virtual milliseconds.
+func (t *Truth) Lapse(now int64) {
+	for s := uint8(1); s <= Slots; s++ {
+		if t.Until[s] != 0 && int64(t.Until[s]) <= now {
+			t.Vacate(s)
+		}
+	}
+}
+
+// Vacate has nobody hold a slot.
+func (t *Truth) Vacate(s uint8) {
+	t.Taken &^= 1 << s
+	t.Owner[s], t.Priority[s], t.Until[s], t.Token[s] = 0, 0, 0, 0
+}
+
+// Lowest is the lowest slot that nobody has, which is that of a permit without a number; 0 if there is none.
+func (t *Truth) Lowest() uint8 { return firstSlot(AllSlots &^ t.Taken) }
+
+// Nearest is when the next lease ends, in virtual milliseconds since the execution began; 0 if none does.
+func (t *Truth) Nearest() (at int64) {
+	for s := uint8(1); s <= Slots; s++ {
+		if u := int64(t.Until[s]); u > 0 && (at == 0 || u < at) {
+			at = u
+		}
+	}
+	return at
 }
 
 // Free are the slots that exist, can be had, and have no holder.

@@ -20,12 +20,16 @@ const (
 	Advance                 // Arg milliseconds pass
 	Restart                 // the broker restarts
 	Choose                  // the client's random option takes its Arg-th way
+	ClockAhead              // the client's clock jumps Arg milliseconds ahead
+	ClockBehind             // the client's clock jumps Arg milliseconds back
+	ClockFast               // from now on the client's clock is fast by Arg thousandths
+	ClockSlow               // from now on the client's clock is slow by Arg thousandths
 	actionKinds
 )
 
 var actionNames = [actionKinds]string{
 	"none", "step", "crash-before", "crash-effect", "crash-reply", "detect", "drop", "channel-error", "lose",
-	"pause", "advance", "restart", "choose",
+	"pause", "advance", "restart", "choose", "clock-ahead", "clock-behind", "clock-fast", "clock-slow",
 }
 
 // String is the action's name in files.
@@ -57,6 +61,9 @@ func (d ActionKind) Crash() bool { return d >= CrashBefore && d <= CrashReply }
 // broker notices.
 func (d ActionKind) Fault() bool { return d != Step && d != Choose && d != Detect && d != Advance }
 
+// Clock reports whether the action is a fault of its client's clock.
+func (d ActionKind) Clock() bool { return d >= ClockAhead && d <= ClockSlow }
+
 // Action is one choice made: what happens next.
 type Action struct {
 	Kind   ActionKind `json:"do"`
@@ -64,7 +71,7 @@ type Action struct {
 	// Late says of a crash and of a lost reply that the broker does not notice the dead connection
 	// until a Detect.
 	Late bool `json:"late,omitzero"`
-	// Arg is milliseconds, or the choice; of Drop, which of the client's connections, 0 for all; of Step,
+	// Arg is milliseconds, thousandths, or the choice; of Drop, which of the client's connections, 0 for all; of Step,
 	// the link by which the client goes on.
 	Arg uint16 `json:"arg,omitzero"`
 }
@@ -76,7 +83,7 @@ func (a Action) String() string {
 		return "restart"
 	case Advance:
 		return fmt.Sprintf("advance %d ms", a.Arg)
-	case Pause, Choose:
+	case Pause, Choose, ClockAhead, ClockBehind, ClockFast, ClockSlow:
 		return fmt.Sprintf("%s c%d %d", a.Kind, a.Client, a.Arg)
 	}
 	s := fmt.Sprintf("%s c%d", a.Kind, a.Client)

@@ -53,7 +53,8 @@ type Client struct {
 	Ops  []Operation `json:"ops"`
 }
 
-// Operation is one call: Arg is the number of slots of create, add and remove, and the slot of wait.
+// Operation is one call: Arg is the number of slots of create, add and remove, and the slot of wait; of acquire, what its
+// caller states: the limit or the priority ([lock.Limits], [lock.Priorities]), 0 for none.
 type Operation struct {
 	Op  lock.Op `json:"op"`
 	Arg uint8   `json:"arg,omitzero"`
@@ -65,7 +66,7 @@ func Sensible(op lock.Op, holding bool) bool {
 	switch op {
 	case lock.Acquire:
 		return !holding
-	case lock.Verify, lock.Release:
+	case lock.Verify, lock.Refresh, lock.Release:
 		return holding
 	}
 	return true
@@ -77,7 +78,8 @@ type Fault struct {
 	Do     ActionKind `json:"do"`
 	Client uint8      `json:"client,omitzero"`
 	At     uint16     `json:"at"`
-	// Arg is the milliseconds of Pause and Advance; of Drop, which of the client's connections, counted from 1 in
+	// Arg is the milliseconds of Pause, Advance, ClockAhead and ClockBehind, and the thousandths of ClockFast and
+	// ClockSlow; of Drop, which of the client's connections, counted from 1 in
 	// the order in which they were opened and again from the first; 0 is all.
 	Arg uint16 `json:"arg,omitzero"`
 	// Delay, where it is not 0, makes the broker notice a dead connection that many steps later.

@@ -21,7 +21,7 @@ var AllReductions = Reductions{Symmetry: true, Order: true, Local: true}
 // clients apart, and whatever state is left out.
 func (r Reductions) For(b *sim.Bounds) Reductions {
 	f := b.Faults
-	if f.Drops|f.ChannelErrors|f.Lost|f.Restarts != 0 || b.Forever || !sim.NewSystem(*b).Independent() {
+	if f.Drops|f.ChannelErrors|f.Lost|f.Restarts|f.Clocks != 0 || b.Forever || !sim.NewSystem(*b).Independent() {
 		r.Order, r.Local = false, false
 	}
 	if len(b.Own) > 0 {

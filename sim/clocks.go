@@ -1,0 +1,97 @@
+package sim
+
+import (
+	"math"
+
+	"github.com/lockproof/lockproof/model/codec"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Clocks are the clocks of an execution's clients, in milliseconds. Each shows the servers' time until something is done
+// to it: it jumps, or it runs fast or slow from then on.
+type Clocks struct {
+	now    int64 // of the servers
+	clocks [lock.MaxClients]clock
+}
+
+// clock is one client's.
+type clock struct {
+	ahead int64 // of the servers' time
+	rate  int32 // by how many thousandths it is fast
+	part  int32 // thousandths of a millisecond that it is further ahead, 0 to 999
+}
+
+// Now is what a client's clock shows.
+func (k *Clocks) Now(c uint8) int64 { return k.now + k.clocks[c-1].ahead }
+
+// In is in how many milliseconds of the servers' time a client's clock will show a time: 0 if it does already,
+// [Clocks.Never] if it stands still.
+func (k *Clocks) In(c uint8, at int64) int64 {
+	left, cl := at-k.Now(c), &k.clocks[c-1]
+	if left <= 0 || cl.rate == 0 {
+		return max(0, left)
+	}
+	speed := 1000 + int64(cl.rate)
+	if speed <= 0 {
+		return Never
+	}
+	return (left*1000 - int64(cl.part) + speed - 1) / speed
+}
+
+// Never is a time that does not come.
+const Never = math.MaxInt32
+
+// pass lets the servers' time pass.
+func (k *Clocks) pass(ms int64, clients int) {
+	k.now += ms
+	for i := range k.clocks[:clients] {
+		if cl := &k.clocks[i]; cl.rate != 0 {
+			thousandths := ms*int64(cl.rate) + int64(cl.part)
+			whole := thousandths / 1000
+			if thousandths%1000 < 0 {
+				whole--
+			}
+			cl.ahead += whole
+			cl.part = int32(thousandths - whole*1000)
+		}
+	}
+}
+
+// disturb does to a client's clock what an action says.
+func (k *Clocks) disturb(a scenario.Action) {
+	cl, by := &k.clocks[a.Client-1], int64(a.Arg)
+	switch a.Kind {
+	case scenario.ClockAhead:
+		cl.ahead += by
+	case scenario.ClockBehind:
+		cl.ahead -= by
+	case scenario.ClockFast:
+		cl.rate = int32(by)
+	case scenario.ClockSlow:
+		cl.rate = -int32(min(by, 1000))
+	}
+}
+
+// code writes or reads a client's clock. How far it is ahead is part of a state only where it makes a difference, as
+// it differs from moment to moment for one that drifts.
+func (k *Clocks) code(c *codec.Coder, n uint8, compared bool) {
+	cl := &k.clocks[n-1]
+	if c.Reading() {
+		*cl = clock{}
+	}
+	rate, part := zigzag(int64(cl.rate)), cl.part
+	codec.Number(c, &rate)
+	codec.Number(c, &part)
+	cl.rate, cl.part = int32(unzigzag(rate)), part
+	if compared {
+		ahead := zigzag(cl.ahead)
+		codec.Number(c, &ahead)
+		cl.ahead = unzigzag(ahead)
+	}
+}
+
+// zigzag has small numbers of either sign take little space.
+func zigzag(n int64) uint64 { return uint64(n<<1) ^ uint64(n>>63) }
+
+func unzigzag(n uint64) int64 { return int64(n>>1) ^ -int64(n&1) }
