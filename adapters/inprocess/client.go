@@ -65,7 +65,7 @@ type Starter struct {
 
 // Start makes a client. It is constructed with the first call, which says where the broker is.
 func (s Starter) Start(context.Context, int) (external.Client, error) {
-	c := &client{starter: s}
+	c := &client{starter: s, jobs: make(chan func())}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	return c, nil
 }
@@ -77,6 +77,7 @@ type client struct {
 	end     context.CancelFunc
 	ended   bool                          // by Kill
 	busy    atomic.Pointer[chan struct{}] // closed when the last call is over; nil before the first
+	jobs    chan func()                   // to a goroutine that has carried out calls before, if one waits
 	said    string                        // by the error of the last operation
 }
 
@@ -123,19 +124,40 @@ func (c *client) Call(ctx context.Context, op lock.Op, p external.Params) (lock.
 	var err error
 	busy := make(chan struct{})
 	c.busy.Store(&busy)
-	go func() {
+	c.do(func() {
 		defer close(busy)
-		err = guarded(fmt.Sprintf("%s %s", op, p.Name), func() (err error) {
+		guard(&err, func() string { return fmt.Sprintf("%s %s", op, p.Name) }, func() (err error) {
 			r, said, err = c.call(ctx, op, p)
 			return err
 		})
-	}()
+	})
 	select {
 	case <-busy:
 		c.said = said
 		return r, err
 	case <-ctx.Done():
 		return lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}, nil
+	}
+}
+
+// do has a goroutine do something, one that has done so before if there is one: its stack has grown already.
+func (c *client) do(job func()) {
+	select {
+	case c.jobs <- job:
+	default:
+		go c.work(job)
+	}
+}
+
+// work does one thing after the other until the client ends.
+func (c *client) work(job func()) {
+	for {
+		job()
+		select {
+		case job = <-c.jobs:
+		case <-c.ctx.Done():
+			return
+		}
 	}
 }
 

@@ -44,14 +44,24 @@ func (p *Panic) where() string {
 func guarded(during string, call func() error) error {
 	done := make(chan error, 1)
 	go func() {
-		var err error = &Panic{During: during} // unless it returns
-		defer func() {
-			if value := recover(); value != nil {
-				err = &Panic{during, value, string(debug.Stack())}
-			}
-			done <- err
-		}()
-		err = call()
+		var err error
+		defer func() { done <- err }()
+		guard(&err, func() string { return during }, call)
 	}()
 	return <-done
+}
+
+// guard calls a method of somebody else's, which may end the goroutine, and makes an error of its panic.
+func guard(err *error, during func() string, call func() error) {
+	returned := false
+	defer func() {
+		switch value := recover(); {
+		case value != nil:
+			*err = &Panic{during(), value, string(debug.Stack())}
+		case !returned:
+			*err = &Panic{During: during()}
+		}
+	}()
+	*err = call()
+	returned = true
 }
