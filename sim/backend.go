@@ -15,6 +15,9 @@ type Backend struct {
 	// Links says that commands may wait inside the server, or that clients have links beside their operations:
 	// [Cluster.Links] is asked only then.
 	Links bool
+	// Units says that what is held goes with a unit of a session, such as a channel, and that any command may have it
+	// change hands.
+	Units bool
 	// Leases says that a hold can end by itself: [monitor.Truth] has until-when, [Cluster.Advance] stops there, and
 	// [Cluster.Held] may change by it.
 	Leases bool

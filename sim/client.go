@@ -154,6 +154,7 @@ func (w *World) act(c, link uint8) {
 		w.abandon(c, false)
 	}
 	w.learned(c)
+	w.complete(c) // its operation may have waited for that
 }
 
 // learned tells the monitor what a client believes to hold if that may be less than before, by no answer to its operation.
@@ -188,6 +189,9 @@ func (w *World) arrive(c uint8, x *backend.Exchange) {
 		return
 	}
 	w.touch(c, x)
+	if w.units {
+		w.allChanged(c)
+	}
 }
 
 // open makes a session for the client; one that it still has, it closes. Where all share one, the client begins again
@@ -306,4 +310,7 @@ func (w *World) crash(c uint8, late bool) {
 	w.record.world(history.Crash, process)
 	w.Monitor.Crash(c)
 	w.abandon(c, late)
+	if w.units {
+		w.allChanged(0)
+	}
 }

@@ -66,9 +66,7 @@ func (w *World) Do(a scenario.Action) {
 			w.end(on, 0)
 		}
 	case scenario.ChannelError:
-		if on := w.clients[c-1].conn; on != 0 {
-			w.cluster.Abort(c, on)
-		}
+		w.abort(c)
 	case scenario.Detect:
 		w.detect(c)
 	case scenario.Advance:
@@ -82,6 +80,19 @@ func (w *World) Do(a scenario.Action) {
 	w.record.end(w)
 	if w.Own != nil {
 		w.judgeOwn()
+	}
+}
+
+// abort is the server ending a client's unit of its session, and with it what is held by that.
+func (w *World) abort(c uint8) {
+	cl := &w.clients[c-1]
+	if cl.conn == 0 {
+		return
+	}
+	w.cluster.Abort(c, cl.conn)
+	if w.units {
+		w.Monitor.ChannelGone(c, cl.grant == cl.conn)
+		w.allChanged(0)
 	}
 }
 

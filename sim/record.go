@@ -61,9 +61,15 @@ func (r *record) exchange(w *World, x *backend.Exchange) {
 func (r *record) invoke(w *World, c uint8, op lock.Op, arg uint8) {
 	if !r.silent {
 		cl := &w.clients[c-1]
+		if w.unnumbered() && (op == lock.Verify || op == lock.Release) {
+			arg = 0
+		}
 		cl.invoked = r.Add(history.Invocation(cl.process, w.lockOf(c), op, arg, w.target.Traits))
 	}
 }
+
+// unnumbered reports whether histories name no slots: the numbers of such permits are the cluster's.
+func (w *World) unnumbered() bool { return w.units && w.target.Traits.Has(lock.Permits) }
 
 // move has an acquire that opens a connection on its way belong to that one: what it is granted goes
 // with it.
@@ -75,6 +81,9 @@ func (r *record) move(w *World, c uint8) {
 }
 
 func (r *record) complete(w *World, c uint8, op lock.Op, res lock.Result) {
+	if w.unnumbered() {
+		res.Slot = 0
+	}
 	if !r.silent {
 		r.Add(history.Completion(w.clients[c-1].process, w.lockOf(c), op, res))
 	}

@@ -17,6 +17,7 @@ type World struct {
 	cluster  Cluster
 	links    bool        // of the backend
 	leases   bool        // of the backend
+	units    bool        // of the backend
 	clocked  ClockFaults // of the backend
 	clocks   Clocks
 	clusters map[*Backend]Cluster // made so far
@@ -99,6 +100,10 @@ func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 	}
 	w.Monitor.Reset(target.Kind, &w.options, len(w.clients), w.truth[:len(w.locks)])
 	w.Monitor.Has(target.Traits)
+	if w.units {
+		w.Monitor.Unbound()
+		w.Monitor.Drains()
+	}
 	for l := range s.Locks {
 		if s.Locks[l].Missing != 0 {
 			w.Monitor.BeginsWithHoles(uint8(l))
@@ -119,7 +124,7 @@ func (w *World) settle(target *lock.Target, s *scenario.Scenario) {
 			k.Clocks(&w.clocks)
 		}
 	}
-	w.cluster, w.links, w.leases, w.clocked = w.clusters[b], b.Links, b.Leases, b.Clocks
+	w.cluster, w.links, w.leases, w.units, w.clocked = w.clusters[b], b.Links, b.Leases, b.Units, b.Clocks
 	w.target, w.scenario, w.options, w.locks = target, s, target.Settled(s.Options), w.locks[:0]
 	for i := range s.Locks {
 		w.locks = append(w.locks, s.Locks[i].Name)

@@ -65,6 +65,14 @@ func (r Reply) Words() string {
 	return r.Kind.String()
 }
 
+// Words is what came to a consumer, short.
+func (d Delivery) Words() string {
+	if d.Cancelled {
+		return fmt.Sprintf("basic.cancel %d", d.Consumer)
+	}
+	return fmt.Sprintf("delivery %d, message %d", d.Tag, d.Message)
+}
+
 // Words are the flags of a set among some, as AMQP calls them, each with a space before it.
 func (set Flags) Words(among ...Flags) string {
 	words := ""
@@ -91,7 +99,9 @@ var flagNames = map[Flags]string{
 type Sent struct {
 	Command Command
 	Reply   Reply
-	Names   *Names
+	// Delivery is what came unasked, where there is no command.
+	Delivery Delivery
+	Names    *Names
 }
 
 // SentIn is what a trace's step has kept; without a command, where it has nothing.

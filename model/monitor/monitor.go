@@ -210,6 +210,22 @@ func (m *Monitor) Drains() { m.drains = true }
 // Has says what traits the locks have.
 func (m *Monitor) Has(t lock.Traits) { m.traits = t }
 
+// number is how many slots a lock has. Permits are so many as there are, whatever their numbers.
+func (m *Monitor) number(t *Truth) int8 {
+	if m.traits.Has(lock.Permits) {
+		return int8(bits.OnesCount16(t.Exists))
+	}
+	return int8(t.Count())
+}
+
+// whole reports whether the slots are there without a hole: among the numbers of permits holes say nothing.
+func (m *Monitor) whole(t *Truth) bool { return t.Contiguous() || m.traits.Has(lock.Permits) }
+
+// otherSlots reports whether the slots are others than before: as many permits are the same, whatever their numbers.
+func (m *Monitor) otherSlots(old, t *Truth) bool {
+	return old.Exists != t.Exists && !(m.traits.Has(lock.Permits) && m.number(old) == m.number(t))
+}
+
 // violate records a violation.
 func (m *Monitor) violate(p property.Property, client, other, slot uint8, detail string) {
 	m.exercise(p)
@@ -303,7 +319,7 @@ func (m *Monitor) observe(c uint8, w *watch) {
 }
 
 // administered reports whether somebody has good reason to hold the administration mutex: they are
-// administering, or dead without the broker knowing.
+// administering or counting, or dead without the broker knowing.
 func (m *Monitor) administered(l uint8, t *Truth) bool {
 	switch {
 	case t.Admin == 0:
@@ -313,7 +329,7 @@ func (m *Monitor) administered(l uint8, t *Truth) bool {
 	}
 	for i := range m.clients[:m.n] {
 		o := &m.clients[i]
-		if m.owner(uint8(i)+1) == t.Admin && (!o.alive || o.op.Administrative() && o.lock == l) {
+		if m.owner(uint8(i)+1) == t.Admin && (!o.alive || (o.op.Administrative() || o.op == lock.Count) && o.lock == l) {
 			return true
 		}
 	}

@@ -1,6 +1,8 @@
 package monitor
 
 import (
+	"math/bits"
+
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -10,7 +12,7 @@ import (
 func (m *Monitor) SetTruth(l, c uint8, t *Truth) {
 	old := m.locks[l].truth
 	m.locks[l].truth = *t
-	if old.Exists != t.Exists {
+	if m.otherSlots(&old, t) {
 		m.slotsChanged(c, &old, t)
 	}
 	m.ownersChanged(c, &old, t)
@@ -29,7 +31,7 @@ func (m *Monitor) SetTruth(l, c uint8, t *Truth) {
 
 // slotsChanged attributes A queues that came and went to the operation that did it.
 func (m *Monitor) slotsChanged(c uint8, old, t *Truth) {
-	if !t.Contiguous() {
+	if !m.whole(t) {
 		m.dropWitness()
 	}
 	if c == 0 {
@@ -42,11 +44,11 @@ func (m *Monitor) slotsChanged(c uint8, old, t *Truth) {
 		m.dropWitness()
 		return
 	}
-	if added := t.Exists &^ old.Exists; added != 0 {
-		m.confirm(w.op != lock.Create || added>>(w.arg+1) == 0)
-		w.grown++
+	if more := bits.OnesCount16(t.Exists) - bits.OnesCount16(old.Exists); more > 0 {
+		m.confirm(w.op != lock.Create || (t.Exists&^old.Exists)>>(w.arg+1) == 0)
+		w.grown += uint8(more)
 	} else {
-		w.shrunk++
+		w.shrunk += uint8(-more)
 	}
 	m.confirm(m.within(w)) // others see it before the operation is over
 }
@@ -198,9 +200,9 @@ func (m *Monitor) judgeSlots(l, c uint8) {
 	if k.start != 0 && k.truth.Exists == k.start {
 		return
 	}
-	count := int8(k.truth.Count())
+	count := m.number(&k.truth)
 	switch {
-	case !k.truth.Contiguous():
+	case !m.whole(&k.truth):
 		m.violate(property.ContiguousSlots, c, 0, uint8(count+1), property.ForKind(m.kind, "there is a hole", "the lock is there in part"))
 	case k.expected >= 0 && k.expected != count:
 		m.violate(property.ContiguousSlots, c, 0, 0, property.ForKind(m.kind, "there are more or fewer slots than administered", "the lock is there though it was destroyed, or is not though it was created"))
@@ -278,7 +280,7 @@ func (m *Monitor) pendingOwner(l, s uint8) bool {
 // Restarted tells what the broker has of a lock after a restart.
 func (m *Monitor) Restarted(l uint8, t *Truth) {
 	k := &m.locks[l]
-	kept := k.truth.Exists == t.Exists && t.Taken == 0
+	kept := !m.otherSlots(&k.truth, t) && t.Taken == 0
 	m.require(property.SurvivesRestart, kept, 0, 0, 0, "")
 	for i := range m.clients[:m.n] {
 		m.Gone(uint8(i)+1, true, false)

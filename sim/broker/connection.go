@@ -79,6 +79,20 @@ func (b *Broker) Deliveries(c Conn, buf []amqp.Delivery) []amqp.Delivery {
 	return buf
 }
 
+// Undelivered reports whether the consumers of a connection were sent something since the last call of Deliveries.
+func (b *Broker) Undelivered(c Conn) bool { return b.Alive(c) && len(b.conns[c-1].outbox) > 0 }
+
+// Delivery is the first of what Deliveries would append, without the others.
+func (b *Broker) Delivery(c Conn) (d amqp.Delivery, any bool) {
+	if !b.Undelivered(c) {
+		return d, false
+	}
+	conn := &b.conns[c-1]
+	d = conn.outbox[0]
+	conn.outbox = conn.outbox[:copy(conn.outbox, conn.outbox[1:])]
+	return d, true
+}
+
 // grow makes a slice of places long enough. Places are never given up: they keep their memory.
 func grow[E any](s []E, n int) []E {
 	if n > len(s) {
