@@ -124,6 +124,8 @@ func arguments(op lock.Op) (low, most int) {
 		return 1, monitor.Slots
 	case lock.Acquire: // a limit or a priority
 		return 0, 1<<8 - 1
+	case lock.Release:
+		return 0, scenario.Anyway
 	}
 	return 0, 0
 }
@@ -159,7 +161,7 @@ func checkActor(at jsontext.Pointer, do scenario.ActionKind, client uint8, s *sc
 		return at.AppendToken("do"), fmt.Errorf("missing, expected an action")
 	}
 	low, most := 1, len(s.Clients)
-	if do == scenario.Restart || do == scenario.Advance {
+	if do.Global() {
 		low, most = 0, 0
 	}
 	if int(client) < low || int(client) > most {

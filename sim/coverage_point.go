@@ -66,7 +66,7 @@ func (s *Seen) add(k CoveragePoint) { *s |= 1 << k }
 var seenDoing = map[scenario.ActionKind]CoveragePoint{
 	scenario.CrashBefore: SawCrash, scenario.CrashEffect: SawCrash, scenario.CrashReply: SawCrash,
 	scenario.Detect: SawLateDetection, scenario.Drop: SawDrop, scenario.ChannelError: SawChannelError,
-	scenario.Lose: SawLostReply, scenario.Pause: SawPause, scenario.Advance: SawTime, scenario.Restart: SawRestart,
+	scenario.Lose: SawLostReply, scenario.Pause: SawPause, scenario.Advance: SawTime, scenario.Idle: SawTime, scenario.Restart: SawRestart,
 	scenario.Choose: SawRandomOption,
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Can reports whether an action is possible now.
 func (w *World) Can(a scenario.Action) bool {
-	if a.Kind == scenario.Restart || a.Kind == scenario.Advance {
+	if a.Kind.Global() {
 		return a.Client == 0
 	}
 	if a.Client == 0 || int(a.Client) > len(w.clients) {
@@ -71,6 +71,8 @@ func (w *World) Do(a scenario.Action) {
 		w.detect(c)
 	case scenario.Advance:
 		w.pass(int64(a.Arg))
+	case scenario.Idle:
+		w.pass(1000 * int64(a.Arg))
 	case scenario.Restart:
 		w.restart()
 	case scenario.ClockAhead, scenario.ClockBehind, scenario.ClockFast, scenario.ClockSlow:

@@ -76,6 +76,9 @@ func (p *ExternalPart) Merge(o *ExternalPart) {
 		}
 	}
 	p.about, p.fromHistory, p.unjudged = o.about, o.fromHistory, o.unjudged
+	for property, e := range o.exceeded {
+		p.exceeded = earliest(p.exceeded, property, e)
+	}
 	p.free.Add(o.free)
 	p.wire.Add(&o.wire)
 	p.agreed += o.agreed
@@ -123,6 +126,7 @@ type externalPartFile struct {
 	Sharing      bool
 	Wild         int
 	Disagreement string
+	Exceeded     map[property.Property]excess
 }
 
 type findingFile struct {
@@ -146,6 +150,7 @@ func (p *ExternalPart) MarshalJSON() ([]byte, error) {
 	f := externalPartFile{
 		Sum: sum, Findings: make(map[property.Property]findingFile), About: p.about, FromHistory: p.fromHistory, Unjudged: maps.Clone(p.unjudged),
 		Free: p.free, Wire: p.wire, Agreed: p.agreed, Traffic: p.traffic, Sharing: p.sharing, Wild: p.wild, Disagreement: p.disagreement,
+		Exceeded: p.exceeded,
 	}
 	for i, d := range p.findings {
 		if d != nil {
@@ -192,7 +197,7 @@ func (p *ExternalPart) UnmarshalJSON(data []byte) error {
 	}
 	p.externalSum = externalSum{
 		sum: sum.sample, about: f.About, fromHistory: f.FromHistory, unjudged: f.Unjudged, free: f.Free, wire: f.Wire, agreed: f.Agreed,
-		traffic: f.Traffic, sharing: f.Sharing, wild: f.Wild, disagreement: f.Disagreement,
+		traffic: f.Traffic, sharing: f.Sharing, wild: f.Wild, disagreement: f.Disagreement, exceeded: f.Exceeded,
 	}
 	for property, d := range f.Findings {
 		p.findings[property] = d.finding()

@@ -102,6 +102,8 @@ func (f *externalRun) skip(p property.Property) string {
 	switch {
 	case f.unjudged[p] != "":
 		return f.unjudged[p]
+	case f.exceeded[p].Detail != "":
+		return f.exceeded[p].Detail + ": more than the guidelines allow of their own design, not wrong of this one"
 	case f.exploring && p.Own():
 		return "executions are told apart by what commands do to each other, and your function may tell others apart: Prove judges it"
 	case f.exploring && external.Measured.Has(p):

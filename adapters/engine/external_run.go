@@ -43,6 +43,8 @@ type externalSum struct {
 	design      string                       // what locks are held by
 	fromHistory property.Set                 // what the history alone decides
 	unjudged    map[property.Property]string // why not
+	lenient     property.Set                 // what may be exceeded without being wrong
+	exceeded    map[property.Property]excess // how it first was
 	free        external.Uncontrolled
 	wire        wire.Counts
 	agreed      int // replies on which a real broker and the simulated one agreed
@@ -51,6 +53,12 @@ type externalSum struct {
 	wild        int  // scenarios that were not controlled altogether
 	// disagreement is how a real broker first did something else than the simulated one.
 	disagreement string
+}
+
+// excess is what an execution, counted from 0, cost more than the guidelines allow.
+type excess struct {
+	Execution int
+	Detail    string
 }
 
 // run has workers play until all scenarios from one number up to another are done, enough was found, or the time for

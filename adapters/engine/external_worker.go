@@ -40,6 +40,7 @@ func (w *externalWorker) meet() {
 	defer w.mu.Unlock()
 	w.about, w.sharing, w.unjudged = w.runner.About(), w.runner.Sharing(), make(map[property.Property]string)
 	w.fromHistory, w.design = w.runner.FromHistory(), w.runner.Design()
+	w.lenient = w.runner.Lenient() &^ w.Until
 	for p := range w.Properties.All() {
 		w.unjudged[p] = w.runner.Unjudged(p)
 	}
@@ -66,7 +67,7 @@ func (w *externalWorker) work(ctx context.Context) error {
 
 // play plays the i-th scenario. What seems to cost too much is looked at again, more patiently: then that counts instead.
 func (w *externalWorker) play(ctx context.Context, i int) (*external.Execution, error) {
-	sc := w.runner.Playable(w.source.Scenario(i))
+	sc := w.runner.Playable(w.source.External(i))
 	w.runner.Measure(0)
 	if i%measuredEvery == 0 && w.wanted()&external.Measured != 0 {
 		w.runner.Measure(external.SettleBriefly)
@@ -94,6 +95,7 @@ func (w *externalWorker) play(ctx context.Context, i int) (*external.Execution, 
 // examine takes in the i-th execution, and has fresh clients show what it violates.
 func (w *externalWorker) examine(ctx context.Context, i int, x *external.Execution) error {
 	x.Found &= w.Properties
+	x.Found &^= w.exceeds(i, x)
 	seen := x.Found & w.Own.Sometimes() // which is nothing to be shown again
 	x.Found &^= seen
 	open := w.record(i, x, w.fresh)
@@ -114,6 +116,30 @@ func (w *externalWorker) examine(ctx context.Context, i int, x *external.Executi
 	}
 	w.fresh = true
 	return w.runner.Renew(ctx)
+}
+
+// exceeds notes what the i-th execution costs more than the guidelines allow, where that is not wrong, and gives the
+// properties that say so.
+func (w *externalWorker) exceeds(i int, x *external.Execution) property.Set {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, v := range x.Violations {
+		if w.lenient.Has(v.Property) {
+			w.exceeded = earliest(w.exceeded, v.Property, excess{i, v.Violation.Explain()})
+		}
+	}
+	return w.lenient
+}
+
+// earliest keeps, of two executions, the one that came first.
+func earliest(all map[property.Property]excess, p property.Property, e excess) map[property.Property]excess {
+	if all == nil {
+		all = make(map[property.Property]excess)
+	}
+	if known, ok := all[p]; !ok || e.Execution < known.Execution {
+		all[p] = e
+	}
+	return all
 }
 
 // confirm has fresh clients carry out the i-th execution for the properties that it violates, and gives those that

@@ -71,7 +71,7 @@ func TestSuspected(t *testing.T) {
 	starter := wornSemaphore(func(calls int, _ lock.Result) bool { return calls > 12 })
 	res := proveWith(t, engine.ExternalConfig{Starter: starter, Seed: 1, Scenarios: 40, Workers: 1})
 	found := res.Counterexamples("")
-	if len(found) == 0 || !strings.Contains(withVerdict(res.Report, report.Suspected), "mutual-exclusion") {
+	if len(found) == 0 || !strings.Contains(withVerdict(res.Report, report.Suspected), "honest-verify") {
 		t.Fatalf("suspected: %q, of %d", withVerdict(res.Report, report.Suspected), len(found))
 	}
 	if got := withVerdict(res.Report, report.Violated); got != "" {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/adapters/wire"
-	"github.com/lockproof/lockproof/model/execution"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -71,8 +70,16 @@ func (a *clientHandle) first() *wire.Command {
 // upcoming passes over operations that make no sense now and reports whether one is left.
 func (r *run) upcoming(p *clientState, c uint8) bool {
 	ops := r.sc.Clients[c-1].Ops
-	p.next = execution.Upcoming(ops, p.next, p.held > 0, false)
+	for p.next < len(ops) && !scenario.Sensible(ops[p.next].Op, p.held > 0) && !p.mayRelease(ops[p.next]) {
+		p.next++
+	}
 	return p.next < len(ops)
+}
+
+// mayRelease reports whether an operation is a release of what is not held, and is known to be that: after an acquire
+// without an answer it is not.
+func (p *clientState) mayRelease(op scenario.Operation) bool {
+	return op.Op == lock.Release && op.Arg == scenario.Anyway && p.held == 0 && !p.unsure
 }
 
 // lockOf is which lock a client uses.
@@ -83,7 +90,7 @@ func (r *run) Can(a scenario.Action) bool {
 	if !r.playable(a.Kind) {
 		return false
 	}
-	if a.Kind == scenario.Restart || a.Kind == scenario.Advance {
+	if a.Kind.Global() {
 		return a.Client == 0
 	}
 	if a.Client == 0 || int(a.Client) > len(r.clients) {
@@ -108,8 +115,11 @@ func (r *run) pass(ms int64) {
 	r.now += ms
 	r.record.At(r.now)
 	r.monitor.At(r.now)
+	r.mu.Lock()
+	r.overdue = r.overdue[:0]
+	r.mu.Unlock()
 	r.broker.Advance(ms)
-	if r.record.timed {
+	if r.acknowledgeLate() || r.record.timed {
 		r.changed(0)
 	}
 	for i := range r.clients {
@@ -117,6 +127,23 @@ func (r *run) pass(ms int64) {
 			p.wakeUp()
 		}
 	}
+}
+
+// acknowledgeLate has clients lose the channels that the broker has closed just now because they had a message for longer than
+// its consumer_timeout. It reports whether it has closed any.
+func (r *run) acknowledgeLate() bool {
+	r.mu.Lock()
+	overdue := slices.Clone(r.overdue)
+	r.mu.Unlock()
+	for _, o := range overdue {
+		for i := range r.clients {
+			if p := &r.clients[i]; o.connection.client == p.clientHandle {
+				r.channelGone(p, o.connection, o.channel)
+			}
+		}
+		r.event(history.Gone, o.connection.process)
+	}
+	return len(overdue) > 0
 }
 
 func (a *clientHandle) wakeUp() {
@@ -160,6 +187,7 @@ func (r *run) invoke(c uint8) {
 	linked := p.current != nil
 	r.mu.Unlock()
 	p.busy, p.refused, p.claimed, p.withdrawn, p.op, p.arg = true, false, 0, 0, op.Op, op.Arg
+	p.needless = p.mayRelease(op)
 	p.troubled, p.cutOff = p.severed && (r.several || !linked), false
 	p.counted, p.weight, p.owed = 0, p.weight+1, p.broken
 	p.shifted, p.tail, p.trailed = p.shifted && op.Op != lock.Acquire, nil, 0
@@ -173,6 +201,9 @@ func (r *run) invoke(c uint8) {
 	case lock.Verify, lock.Release:
 		p.arg = p.held
 		params.Slot = int(p.held)
+		if p.needless {
+			params.Slot = int(max(1, p.last))
+		}
 	case lock.Wait:
 		params.Slot = int(op.Arg)
 	case lock.Create, lock.Add, lock.Remove:
@@ -182,7 +213,7 @@ func (r *run) invoke(c uint8) {
 		p.before = p.server.Counts()
 	}
 	r.monitor.Begin(c, uint8(l), op.Op, p.arg, linked)
-	if p.troubled {
+	if p.troubled || p.upset {
 		r.monitor.Lost(c)
 	}
 	if op.Op == lock.Release {

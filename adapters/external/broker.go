@@ -156,6 +156,8 @@ func (s *Runner) playable(do scenario.ActionKind) bool {
 		return true
 	case scenario.Restart:
 		return !s.real() && !s.Sharing()
+	case scenario.Idle: // no time passes for a real broker but its own
+		return !s.real()
 	}
 	return !s.Sharing()
 }

@@ -179,6 +179,9 @@ func (g *gate) heard(l *connection, a *wire.Answer) {
 	l.client.hears(a)
 	switch a.Method.(type) {
 	case *frame.ChannelClose:
+		if len(a.Settles) == 0 && !s.open {
+			s.overdue = append(s.overdue, owner{l, a.Channel})
+		}
 		s.discard(func(c *wire.Command) bool { return c.Conn == a.Conn && c.Channel == a.Channel })
 	case *frame.ConnectionClose:
 		l.cut = true

@@ -71,6 +71,15 @@ func (s *Runner) Unjudged(p property.Property) string {
 	return n.why
 }
 
+// Lenient are the properties of costs that the target exceeds without being wrong: they are asked of the guidelines'
+// design, and this one is another.
+func (s *Runner) Lenient() property.Set {
+	if s.config.Kind == lock.Mutex || s.design.holding != byQueue || s.design.used != "" {
+		return fromCommands
+	}
+	return 0
+}
+
 // moreThanAsked ends what is said of costs that are none of the guidelines' design.
 const moreThanAsked = "; what is more than the guidelines allow is not wrong"
 

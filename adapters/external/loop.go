@@ -68,6 +68,8 @@ func (r *run) happen(a scenario.Action) error {
 		r.detect(c)
 	case scenario.Advance:
 		r.pass(int64(a.Arg))
+	case scenario.Idle:
+		r.pass(1000 * int64(a.Arg))
 	case scenario.Restart:
 		r.restart()
 	}

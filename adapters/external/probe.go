@@ -2,6 +2,7 @@ package external
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,6 +71,9 @@ func (s *Runner) probeAgain(ctx context.Context, p *probe) error {
 			return err
 		}
 	}
+	if err := s.needless(ctx, name, holds); err != nil {
+		return err
+	}
 	s.design = p.design(s.config.Kind, s.config.Naming)
 	if d := s.broker.disagreement(); d != "" {
 		s.design.holding, s.design.why = unknown, "the real broker did something else than the simulated one: "+d
@@ -78,6 +82,44 @@ func (s *Runner) probeAgain(ctx context.Context, p *probe) error {
 	s.listen(nil)
 	return s.unmake(ctx, name)
 }
+
+// needless has clients do what changes nothing: release what they have released already, and create what is there. Who
+// ends by itself then is not asked for the like again.
+func (s *Runner) needless(ctx context.Context, name string, holds []*use) (err error) {
+	s.listen(nil)
+	s.asides, s.fragile = nil, false
+	if h := holds[0]; h.granted {
+		s.fragile, err = s.aside(ctx, h.client, "a release of what is not held", lock.Release, Params{Name: name, Slot: h.slot})
+	}
+	if err == nil && s.config.Kind != lock.Mutex {
+		_, err = s.aside(ctx, s.handles[0], "create of what is there", lock.Create, Params{Name: name, Slots: 1})
+	}
+	return err
+}
+
+// aside has a client carry out an operation of which nothing is expected, and notes what comes of it.
+func (s *Runner) aside(ctx context.Context, a *clientHandle, what string, op lock.Op, params Params) (died bool, err error) {
+	a.dirty = true
+	r, err := a.do(ctx, op, params)
+	came := "is answered ok"
+	switch {
+	case errors.Is(err, ErrDied):
+		came = "ends the client, which is not asked for that again"
+		if err = a.kill(); err == nil {
+			err = a.ready(ctx)
+		}
+		died = true
+	case err != nil:
+		return false, err
+	case r.Outcome != lock.Done:
+		came = "is answered by an error"
+	}
+	s.asides = append(s.asides, what+" "+came)
+	return died, err
+}
+
+// Asides say what the target does with what changes nothing: a release of what is not held, and create of what is there.
+func (s *Runner) Asides() []string { return s.asides }
 
 // make makes a lock to be used, where locks are made.
 func (s *Runner) make(ctx context.Context, name string, p *probe) error {

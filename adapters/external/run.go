@@ -99,6 +99,10 @@ type clientState struct {
 	broken      int   // channels that the broker has closed, and that it has opened none for
 	owed        int   // those of them that it has not opened one for since before the operation
 	wake        int64
+	needless    bool          // the operation releases what is not held
+	unsure      bool          // its last acquire has no answer, so that it may hold something
+	upset       bool          // a release of what it did not hold ended badly: what it does next may fail for that
+	last        uint8         // the slot that it was granted last
 	tail        *wire.Command // the last one that has to pass before its operation is over
 	trailed     int           // how often that was another one
 	before      wire.Counts   // what had gone over its connections when the operation began, in measured runs

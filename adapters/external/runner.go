@@ -56,6 +56,8 @@ type Runner struct {
 	handles      []*clientHandle // by number; 0 is the setup client, who sets up and tidies up
 	about        About
 	design       design
+	asides       []string // what comes of operations that change nothing
+	fragile      bool     // a release of what is not held ends its client
 	nameTables   []*nameTable
 	runs         int
 	uncontrolled Uncontrolled // of the run at hand
@@ -83,7 +85,8 @@ type Runner struct {
 	rests       map[rest]bool    // where clients were waited for in vain
 	step        exchange         // the command that passes
 	onCommands  func(*wire.Command)
-	excess      error // of a client that took more than it may; nil while none did
+	excess      error   // of a client that took more than it may; nil while none did
+	overdue     []owner // channels that the broker has closed by itself since they were last looked at
 }
 
 // maxConnections is how many connections a client may have at once.
@@ -307,7 +310,7 @@ func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 	for i, c := range sc.Clients {
 		clients[i].Lock = c.Lock
 		for _, op := range c.Ops {
-			if s.supports(op.Op) {
+			if s.supports(op.Op) && !(s.fragile && op.Op == lock.Release && op.Arg == scenario.Anyway) {
 				clients[i].Ops = append(clients[i].Ops, op)
 			}
 		}

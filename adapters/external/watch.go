@@ -207,13 +207,21 @@ func (r *run) complete(c uint8) error {
 		return answer.err
 	}
 	if answer.err != nil {
-		r.crashed(c, answer.err)
+		if p.needless { // it was called for nothing: that is a crash like any other
+			r.uncontrolled.Died++
+		} else {
+			r.crashed(c, answer.err)
+		}
 		r.conclude(p, c, lock.Result{Outcome: lock.Unknown, Reason: lock.Crashed})
 		r.crash(c, false)
 		return nil
 	}
 	r.monitor.Crashless(c, false, "")
-	r.conclude(p, c, r.interpret(p, answer.result))
+	res := answer.result
+	if !p.needless {
+		res = r.interpret(p, res)
+	}
+	r.conclude(p, c, res)
 	r.record.explain(answer.said)
 	return nil
 }
@@ -316,10 +324,18 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 	now := p.current
 	r.mu.Unlock()
 	switch {
+	case p.needless:
+		p.upset = p.upset || res.Outcome != lock.Done || p.shifted
+		res.Outcome, res.Reason = lock.Failed, lock.NotHeld
 	case p.op == lock.Acquire && res.Outcome == lock.Done:
 		p.held, p.stale = min(res.Slot, monitor.Slots), false
 		p.grant, p.grantedBy = r.granted(p, c)
 		now = p.grant
+		if p.unsure, p.upset = false, false; p.held > 0 {
+			p.last = p.held
+		}
+	case p.op == lock.Acquire:
+		p.unsure = res.Outcome == lock.Unknown
 	case p.op == lock.Release || p.op == lock.Verify && res.Outcome == lock.Done && !res.Held:
 		p.held, p.grant = 0, nil
 	}
@@ -345,16 +361,17 @@ func (r *run) granted(p *clientState, c uint8) (*connection, uint16) {
 
 // bill adds up what an operation took, unless a fault broke its connection or channel.
 func (r *run) bill(c uint8, res lock.Result) {
+	p := &r.clients[c-1]
 	cost, lost, broken := r.monitor.Spent(c)
-	if r.config.Costs == nil || r.burst == 0 || broken || res.Outcome == lock.Unknown || r.clients[c-1].troubled || cost.Connections > 0 {
+	if r.config.Costs == nil || p.needless || r.burst == 0 || broken || res.Outcome == lock.Unknown || p.troubled || cost.Connections > 0 {
 		return
 	}
-	r.config.Costs.Add(r.clients[c-1].op, res, lost, [monitor.Measures]int{
+	r.config.Costs.Add(p.op, res, lost, [monitor.Measures]int{
 		int(cost.Commands), int(cost.Trips), int(cost.Replies), int(cost.Channels), int(cost.Connections),
 	})
 	if !r.shared {
-		after := r.clients[c-1].server.Counts()
-		r.traffic.add(r.clients[c-1].op, &r.clients[c-1].before, &after)
+		after := p.server.Counts()
+		r.traffic.add(p.op, &p.before, &after)
 	}
 }
 

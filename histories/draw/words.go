@@ -119,6 +119,8 @@ func actionWords(a scenario.Action) string {
 		return fmt.Sprintf("c%d stands still for %d ms", a.Client, a.Arg)
 	case scenario.Advance:
 		return fmt.Sprintf("%d ms pass", a.Arg)
+	case scenario.Idle:
+		return fmt.Sprintf("%d s pass in which nobody does anything", a.Arg)
 	case scenario.Restart:
 		return "the broker restarts: connections and exclusive queues are gone"
 	case scenario.ClockAhead:

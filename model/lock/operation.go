@@ -80,11 +80,12 @@ const (
 	Busy                // administration: the mutex was held by another until the last attempt
 	TimedOut            // no reply in time
 	Crashed             // the client died
+	NotHeld             // release: there was nothing to release
 	reasons
 )
 
 var reasonNames = [reasons]string{
-	"", "full", "gave-up", "withdrawn", "removed", "disconnected", "busy", "timed-out", "crashed",
+	"", "full", "gave-up", "withdrawn", "removed", "disconnected", "busy", "timed-out", "crashed", "not-held",
 }
 
 // String is the reason's name in a history's error field.

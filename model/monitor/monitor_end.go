@@ -56,7 +56,7 @@ func (m *Monitor) hindered(w *watch, r lock.Result) bool {
 }
 
 // answers are the reasons for which an operation may fail while all is well.
-var answers = [...]bool{lock.Full: true, lock.GaveUp: true, lock.Withdrawn: true, lock.Busy: true, lock.Crashed: false}
+var answers = [...]bool{lock.Full: true, lock.GaveUp: true, lock.Withdrawn: true, lock.Busy: true, lock.NotHeld: true}
 
 // confirm keeps the witness of linearizability only if the condition holds.
 func (m *Monitor) confirm(ok bool) {

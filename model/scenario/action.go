@@ -24,12 +24,13 @@ const (
 	ClockBehind             // the client's clock jumps Arg milliseconds back
 	ClockFast               // from now on the client's clock is fast by Arg thousandths
 	ClockSlow               // from now on the client's clock is slow by Arg thousandths
+	Idle                    // Arg seconds pass in which nobody does anything
 	actionKinds
 )
 
 var actionNames = [actionKinds]string{
 	"none", "step", "crash-before", "crash-effect", "crash-reply", "detect", "drop", "channel-error", "lose",
-	"pause", "advance", "restart", "choose", "clock-ahead", "clock-behind", "clock-fast", "clock-slow",
+	"pause", "advance", "restart", "choose", "clock-ahead", "clock-behind", "clock-fast", "clock-slow", "idle",
 }
 
 // String is the action's name in files.
@@ -54,12 +55,17 @@ func (d *ActionKind) UnmarshalText(text []byte) error {
 	return fmt.Errorf("action %q: expected one of %q", text, actionNames[1:])
 }
 
+// Global reports whether the action befalls the broker or time, and no client.
+func (d ActionKind) Global() bool { return d == Restart || d == Advance || d == Idle }
+
 // Crash reports whether the action kills its client.
 func (d ActionKind) Crash() bool { return d >= CrashBefore && d <= CrashReply }
 
 // Fault reports whether something goes wrong in the action: it is not what clients do of themselves, nor time, nor what the
 // broker notices.
-func (d ActionKind) Fault() bool { return d != Step && d != Choose && d != Detect && d != Advance }
+func (d ActionKind) Fault() bool {
+	return d != Step && d != Choose && d != Detect && d != Advance && d != Idle
+}
 
 // Clock reports whether the action is a fault of its client's clock.
 func (d ActionKind) Clock() bool { return d >= ClockAhead && d <= ClockSlow }
@@ -71,7 +77,8 @@ type Action struct {
 	// Late says of a crash and of a lost reply that the broker does not notice the dead connection
 	// until a Detect.
 	Late bool `json:"late,omitzero"`
-	// Arg is milliseconds, thousandths, or the choice; of Drop, which of the client's connections, 0 for all; of Step,
+	// Arg is milliseconds, of Idle seconds, thousandths, or the choice; of Drop, which of the client's connections, 0 for
+	// all; of Step,
 	// the link by which the client goes on.
 	Arg uint16 `json:"arg,omitzero"`
 }
@@ -83,6 +90,8 @@ func (a Action) String() string {
 		return "restart"
 	case Advance:
 		return fmt.Sprintf("advance %d ms", a.Arg)
+	case Idle:
+		return fmt.Sprintf("idle %d s", a.Arg)
 	case Pause, Choose, ClockAhead, ClockBehind, ClockFast, ClockSlow:
 		return fmt.Sprintf("%s c%d %d", a.Kind, a.Client, a.Arg)
 	}

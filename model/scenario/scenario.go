@@ -54,11 +54,16 @@ type Client struct {
 }
 
 // Operation is one call: Arg is the number of slots of create, add and remove, and the slot of wait; of acquire, what its
-// caller states: the limit or the priority ([lock.Limits], [lock.Priorities]), 0 for none.
+// caller states: the limit or the priority ([lock.Limits], [lock.Priorities]), 0 for none. A release with [Anyway] is
+// called though nothing is held.
 type Operation struct {
 	Op  lock.Op `json:"op"`
 	Arg uint8   `json:"arg,omitzero"`
 }
+
+// Anyway is the Arg of a release that is called though its client holds nothing: after a verify that said no, twice, or of
+// what it never held. It must change nothing. Locks of ours take it for a release that makes no sense, and pass over it.
+const Anyway = 1
 
 // Sensible reports whether an operation may be called: one acquires only what one does not hold, and
 // verifies and releases only what one does.
@@ -78,8 +83,8 @@ type Fault struct {
 	Do     ActionKind `json:"do"`
 	Client uint8      `json:"client,omitzero"`
 	At     uint16     `json:"at"`
-	// Arg is the milliseconds of Pause, Advance, ClockAhead and ClockBehind, and the thousandths of ClockFast and
-	// ClockSlow; of Drop, which of the client's connections, counted from 1 in
+	// Arg is the milliseconds of Pause, Advance, ClockAhead and ClockBehind, the seconds of Idle, and the thousandths of
+	// ClockFast and ClockSlow; of Drop, which of the client's connections, counted from 1 in
 	// the order in which they were opened and again from the first; 0 is all.
 	Arg uint16 `json:"arg,omitzero"`
 	// Delay, where it is not 0, makes the broker notice a dead connection that many steps later.

@@ -85,7 +85,7 @@ func (w *walk) recognise() {
 	case err != nil:
 		s.Mark, s.Came = Skipped, err.Error()
 	default:
-		s.Came = "a lock is held by " + runner.Held()
+		s.Came = strings.Join(append([]string{"a lock is held by " + runner.Held()}, runner.Asides()...), "; ")
 		err = runner.Close()
 	}
 	w.report(s)

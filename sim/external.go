@@ -1,0 +1,66 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// External is the i-th scenario for clients that are not ours. Schedules are drawn by each strategy in turn, unless they
+// are chosen; and half of the scenarios have something that only other people's clients are asked for: see [draw.beyond].
+// What a target cannot do of that is left out by whoever runs it.
+func (s *Source) External(i int) scenario.Scenario {
+	const golden, other = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
+	space := s.space
+	if len(space.Strategies) == 0 {
+		space.Strategies = []scenario.Strategy{[]scenario.Strategy{scenario.Random, scenario.PCT}[i%2]}
+	}
+	coin := newCoin(s.seed*golden + uint64(i))
+	sc := Draw(&space, &coin)
+	coin = newCoin(s.seed*golden + uint64(i) ^ other)
+	d := draw{Draws{&coin}, &space.Shape, space.Target}
+	if d.Bits(1) == 1 {
+		d.beyond(&sc)
+	}
+	return sc
+}
+
+// beyond adds what the reference locks are not asked for: releases of what is not held, and long times in which nobody
+// does anything.
+func (d draw) beyond(s *scenario.Scenario) {
+	if d.Bits(1) == 1 {
+		for i := range s.Clients {
+			s.Clients[i].Ops = d.needless(s.Clients[i].Ops)
+		}
+	}
+	if d.Bits(2) == 0 {
+		f := scenario.Fault{Do: scenario.Idle, At: uint16(1 + d.below(d.spread(s))), Arg: idleSeconds[d.below(len(idleSeconds))]}
+		s.Faults = append(s.Faults, f)
+	}
+}
+
+// idleSeconds is for how long nobody does anything: longer than what is usual for queues and messages to expire, than
+// the consumer_timeout of RabbitMQ, and than a day's rest.
+var idleSeconds = []uint16{90, 31 * 60, 31 * 60, 18 * 60 * 60}
+
+// needless adds releases of what is not held, which must change nothing: before anything was acquired, a second time, and
+// after a verify, which may have said no. Where something is held after all they are releases like any other.
+func (d draw) needless(ops []scenario.Operation) []scenario.Operation {
+	again := scenario.Operation{Op: lock.Release, Arg: scenario.Anyway}
+	if !slices.ContainsFunc(ops, func(o scenario.Operation) bool { return o.Op == lock.Acquire }) {
+		return ops
+	}
+	var out []scenario.Operation
+	if d.Bits(2) == 0 {
+		out = append(out, again)
+	}
+	for _, o := range ops {
+		out = append(out, o)
+		switch often := d.Bits(2); {
+		case o.Op == lock.Release && often < 2, o.Op == lock.Verify && often == 0, o.Op == lock.Acquire && often == 0 && d.Bits(1) == 0:
+			out = append(out, again)
+		}
+	}
+	return out
+}

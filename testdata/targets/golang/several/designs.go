@@ -1,0 +1,157 @@
+package several
+
+import (
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// Queue is a mutex by an exclusive queue: whoever has it holds the lock.
+type Queue struct{}
+
+func (Queue) claim(c *Client, ch *amqp.Channel, name string) (uint64, bool, error) {
+	arguments := amqp.Table{}
+	if c.bug == Expires {
+		arguments["x-expires"] = int32(60_000)
+	}
+	_, err := ch.QueueDeclare("lock."+name, false, false, true, false, arguments)
+	if refused(err, amqp.ResourceLocked) {
+		return 0, false, nil
+	}
+	return 0, err == nil, err
+}
+
+func (Queue) giveBack(_ *Client, ch *amqp.Channel, name string, _ uint64) error {
+	_, err := ch.QueueDelete("lock."+name, false, false, false)
+	return err
+}
+
+// forsake ends the connection: the queue is that one's.
+func (Queue) forsake(c *Client) { c.Close() }
+
+// Token is a mutex by the only message of a queue, which is published through an exchange of its own: whoever has it
+// unacknowledged holds the lock. A release publishes it anew, in one transaction with the acknowledgement of the old one.
+// Who makes the queue has its exclusive companion meanwhile, and a third queue says that it is made.
+type Token struct{}
+
+func (Token) claim(c *Client, ch *amqp.Channel, name string) (uint64, bool, error) {
+	made, err := c.made(name)
+	if err != nil {
+		return 0, false, err
+	}
+	if !made {
+		if made, err = c.make(name); err != nil || !made {
+			return 0, false, err
+		}
+	}
+	d, ok, err := ch.Get("token."+name, false)
+	return d.DeliveryTag, ok, err
+}
+
+func (Token) giveBack(c *Client, ch *amqp.Channel, name string, tag uint64) error {
+	aside, err := c.conn.Channel()
+	if err != nil {
+		return err
+	}
+	defer aside.Close()
+	if tag > 0 && c.bug != ReleasesAnyway && c.bug != ReleasesAfterNo {
+		return ch.Nack(tag, false, true)
+	}
+	if err := ch.Tx(); err != nil {
+		return err
+	}
+	if err := put(ch, name); err != nil {
+		return err
+	}
+	if tag > 0 {
+		if err := ch.Ack(tag, false); err != nil {
+			return err
+		}
+	}
+	return ch.TxCommit()
+}
+
+// forsake does nothing: the token went back with the channel.
+func (Token) forsake(*Client) {}
+
+func put(ch *amqp.Channel, name string) error {
+	return ch.Publish("exchange."+name, "token", true, false, amqp.Publishing{DeliveryMode: amqp.Persistent})
+}
+
+// aside does something on a channel of its own.
+func (c *Client) aside(do func(*amqp.Channel) error) error {
+	ch, err := c.conn.Channel()
+	if err != nil {
+		return err
+	}
+	if err := do(ch); err != nil {
+		return err
+	}
+	return ch.Close()
+}
+
+func (c *Client) made(name string) (bool, error) {
+	err := c.aside(func(ch *amqp.Channel) error {
+		_, err := ch.QueueDeclarePassive("made."+name, true, false, false, false, nil)
+		return err
+	})
+	if refused(err, amqp.NotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// make makes the queue with its token, unless somebody else is at it.
+func (c *Client) make(name string) (done bool, err error) {
+	err = c.aside(func(ch *amqp.Channel) error {
+		_, err := ch.QueueDeclare("making."+name, false, false, true, false, nil)
+		return err
+	})
+	if refused(err, amqp.ResourceLocked) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if done, err = c.made(name); err != nil {
+		return false, err
+	}
+	err = c.aside(func(ch *amqp.Channel) error {
+		if !done {
+			if err := c.declare(ch, name); err != nil {
+				return err
+			}
+		}
+		_, err := ch.QueueDelete("making."+name, false, false, false)
+		return err
+	})
+	return err == nil, err
+}
+
+func (c *Client) declare(ch *amqp.Channel, name string) error {
+	var arguments amqp.Table
+	if c.bug == Ages {
+		arguments = amqp.Table{"x-message-ttl": int32(60_000)}
+	}
+	if err := ch.ExchangeDeclare("exchange."+name, "direct", true, false, false, false, nil); err != nil {
+		return err
+	}
+	if _, err := ch.QueueDeclare("token."+name, true, false, false, false, arguments); err != nil {
+		return err
+	}
+	if err := ch.QueueBind("token."+name, "token", "exchange."+name, false, nil); err != nil {
+		return err
+	}
+	if _, err := ch.QueuePurge("token."+name, false); err != nil {
+		return err
+	}
+	if err := ch.Tx(); err != nil {
+		return err
+	}
+	if err := put(ch, name); err != nil {
+		return err
+	}
+	if err := ch.TxCommit(); err != nil {
+		return err
+	}
+	_, err := ch.QueueDeclare("made."+name, true, false, false, false, nil)
+	return err
+}
