@@ -3,6 +3,7 @@ package subprocess
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -70,6 +71,69 @@ func ParamsOf(op lock.Op, p external.Params) any {
 	return out
 }
 
+// begun is the result of initialize.
+type begun struct {
+	Name       string   `json:"name"`
+	Locks      []string `json:"locks"`
+	Operations []string `json:"operations"`
+}
+
+// result is the result of an operation: of those that say nothing, none of it.
+type result struct {
+	Held  *bool `json:"held,omitzero"`
+	Slot  *int  `json:"slot,omitzero"`
+	Slots *int  `json:"slots,omitzero"`
+}
+
+// Example is a call of the protocol with the results that it may have, as they are written. The protocol's reference is
+// made of them.
+type Example struct {
+	Method  string
+	Params  any
+	Results []any
+}
+
+// Examples are those of initialize and of every operation.
+func Examples() []Example {
+	p := external.Params{Name: "jobs", Slot: 1, Slots: 2}
+	operations := []lock.Op{lock.Acquire, lock.Verify, lock.Release, lock.Create, lock.Add, lock.Remove, lock.Destroy, lock.Count, lock.Wait}
+	about := begun{Name: "my-locks 0.3", Locks: []string{lock.Semaphore.String(), lock.Mutex.String()}}
+	all := []Example{{}}
+	for _, op := range operations {
+		about.Operations = append(about.Operations, op.String())
+		all = append(all, Example{op.String(), ParamsOf(op, p), results(op, p)})
+	}
+	all[0] = Example{"initialize", initialize{Version, "c1", lock.Semaphore.String(), "amqp://…", map[string]any{}}, []any{about}}
+	return all
+}
+
+// results are those that an operation may have.
+func results(op lock.Op, p external.Params) []any {
+	yes, no := true, false
+	switch op {
+	case lock.Acquire:
+		return []any{result{Held: &yes, Slot: &p.Slot}, result{Held: &no}}
+	case lock.Verify:
+		return []any{result{Held: &yes}, result{Held: &no}}
+	case lock.Count:
+		return []any{result{Slots: &p.Slots}}
+	}
+	return []any{result{}}
+}
+
+// expected are an operation's results in words, with n for numbers.
+func expected(op lock.Op) string {
+	var words []string
+	for _, r := range results(op, external.Params{}) {
+		data, err := json.Marshal(r)
+		if err != nil {
+			panic(err) // there is nothing in it that can't be written
+		}
+		words = append(words, strings.ReplaceAll(string(data), ":0", ":n"))
+	}
+	return strings.Join(words, " or ")
+}
+
 // decode reads a line as an answer.
 func decode(line []byte) (*Reply, error) {
 	var r Reply
@@ -91,11 +155,7 @@ func decode(line []byte) (*Reply, error) {
 
 // aboutOf reads the result of initialize.
 func aboutOf(result jsontext.Value) (external.About, error) {
-	var in struct {
-		Name       string   `json:"name"`
-		Locks      []string `json:"locks"`
-		Operations []string `json:"operations"`
-	}
+	var in begun
 	if err := json.Unmarshal(result, &in); err != nil {
 		return external.About{}, wrong(result, `{"name":"my-locks 0.3","locks":["semaphore"],"operations":["acquire","verify","release"]}`)
 	}
@@ -137,35 +197,31 @@ func Outcome(op lock.Op, p external.Params, r *Reply) (lock.Result, error) {
 }
 
 // resultOf reads what an operation came to that was not refused.
-func resultOf(op lock.Op, p external.Params, result jsontext.Value) (lock.Result, error) {
+func resultOf(op lock.Op, p external.Params, said jsontext.Value) (lock.Result, error) {
 	out := lock.Result{Outcome: lock.Done}
-	var in struct {
-		Held  *bool `json:"held"`
-		Slot  *int  `json:"slot"`
-		Slots *int  `json:"slots"`
-	}
-	err := json.Unmarshal(result, &in)
+	var in result
+	err := json.Unmarshal(said, &in)
 	switch op {
 	case lock.Acquire:
 		if err != nil || in.Held == nil || *in.Held && (in.Slot == nil || *in.Slot < 1 || *in.Slot > lock.MaxSlots) {
-			return out, wrong(result, fmt.Sprintf(`{"held":true,"slot":n} with n from 1 to %d, or {"held":false}`, lock.MaxSlots))
+			return out, wrong(said, fmt.Sprintf("%s, with n from 1 to %d", expected(op), lock.MaxSlots))
 		}
 		if out.Held = *in.Held; out.Held {
 			out.Slot = uint8(*in.Slot)
 		}
 	case lock.Verify:
 		if err != nil || in.Held == nil {
-			return out, wrong(result, `{"held":true} or {"held":false}`)
+			return out, wrong(said, expected(op))
 		}
 		out.Held, out.Slot = *in.Held, uint8(p.Slot)
 	case lock.Count:
 		if err != nil || in.Slots == nil || *in.Slots < 0 || *in.Slots > lock.MaxSlots {
-			return out, wrong(result, fmt.Sprintf(`{"slots":n} with n from 0 to %d`, lock.MaxSlots))
+			return out, wrong(said, fmt.Sprintf("%s, with n from 0 to %d", expected(op), lock.MaxSlots))
 		}
 		out.Slots = uint8(*in.Slots)
 	default:
 		if err != nil {
-			return out, wrong(result, `{}`)
+			return out, wrong(said, expected(op))
 		}
 		out.Slot = uint8(p.Slot)
 	}

@@ -17,7 +17,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -231,21 +230,21 @@ var made = map[string]func() string{
 
 // protocolTable is what each method takes and gives.
 func protocolTable() string {
-	results := map[lock.Op]string{
-		lock.Acquire: `{"held":true,"slot":1}` + "` or `" + `{"held":false}`, lock.Verify: `{"held":true}` + "` or `" + `{"held":false}`, lock.Count: `{"slots":2}`,
-	}
-	var b strings.Builder
-	b.WriteString("| method | params | result |\n| --- | --- | --- |\n")
-	for _, op := range []lock.Op{lock.Acquire, lock.Verify, lock.Release, lock.Create, lock.Add, lock.Remove, lock.Destroy, lock.Count, lock.Wait} {
-		params, err := json.Marshal(subprocess.ParamsOf(op, external.Params{Name: "jobs", Slot: 1, Slots: 2}))
+	written := func(v any) string {
+		data, err := json.Marshal(v)
 		if err != nil {
 			panic(err)
 		}
-		result := results[op]
-		if result == "" {
-			result = "{}"
+		return "`" + string(data) + "`"
+	}
+	var b strings.Builder
+	b.WriteString("| method | params | result |\n| --- | --- | --- |\n")
+	for _, x := range subprocess.Examples() {
+		var results []string
+		for _, r := range x.Results {
+			results = append(results, written(r))
 		}
-		fmt.Fprintf(&b, "| `%s` | `%s` | `%s` |\n", op, params, result)
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", x.Method, written(x.Params), strings.Join(results, " or "))
 	}
 	return b.String()
 }

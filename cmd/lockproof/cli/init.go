@@ -19,17 +19,32 @@ var start embed.FS
 // language is one that a starting adapter is written in.
 type language struct {
 	name    string
-	command string   // starts the adapter
-	setup   string   // installs in CI what it takes
-	files   []string // of the adapter, under start; .txt is taken off
-	next    string   // to be typed before the first run
+	command string            // starts the adapter
+	setup   map[string]string // installs in CI what it takes, by service
+	files   []string          // of the adapter, under start; .txt is taken off
+	next    string            // to be typed before the first run
 }
 
 var languages = []language{
-	{"python", "python3 lockproof/adapter.py", "pip install pika", []string{"adapter.py"}, "pip install pika"},
-	{"node", "node lockproof/adapter.js", "npm install --no-save amqplib", []string{"adapter.js"}, "npm install --no-save amqplib"},
-	{"go", "lockproof/adapter", "(cd lockproof && go mod tidy && go build -o adapter .)", []string{"adapter.go.txt", "go.mod.txt"}, "(cd lockproof && go mod tidy && go build -o adapter .)"},
+	{"python", "python3 lockproof/adapter.py", inPython, []string{"adapter.py"}, "pip install pika"},
+	{"node", "node lockproof/adapter.js", inNode, []string{"adapter.js"}, installNode},
+	{"go", "lockproof/adapter", map[string]string{"github": buildGo, "gitlab": buildGo}, []string{"adapter.go.txt", "go.mod.txt"}, buildGo},
 }
+
+const (
+	installNode = "npm install --no-save amqplib"
+	buildGo     = "(cd lockproof && go mod tidy && go build -o adapter .)"
+)
+
+// What the services' machines take: GitHub's have Python and Node, the image of Go that GitLab is told to take has neither;
+// both are Debian's kin, whose pip wants to be told that the machine is nobody's.
+var (
+	inPython = map[string]string{
+		"github": "pip install --break-system-packages pika",
+		"gitlab": "apt-get update -qq && apt-get install -y -qq python3-pip && pip install --break-system-packages pika",
+	}
+	inNode = map[string]string{"github": installNode, "gitlab": "apt-get update -qq && apt-get install -y -qq npm && " + installNode}
+)
 
 // services are those whose CI file can be written, and where.
 var services = map[string]string{"github": ".github/workflows/lockproof.yml", "gitlab": "lockproof/gitlab-ci.yml"}
@@ -97,7 +112,7 @@ func begin(c *cobra.Command, l language, dir, ci string) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, []byte(strings.NewReplacer("COMMAND", l.command, "SETUP", l.setup).Replace(string(data))), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(strings.NewReplacer("COMMAND", l.command, "SETUP", l.setup[ci]).Replace(string(data))), 0o644); err != nil {
 			return err
 		}
 		fmt.Fprintln(c.OutOrStdout(), "wrote", path)

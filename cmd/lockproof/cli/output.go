@@ -183,7 +183,8 @@ func (f *outputFlags) files(c *cobra.Command, res *engine.Result) error {
 	)
 }
 
-// source is the file that findings are located in: the first one that the command of --exec names.
+// source is the file that findings are located in: the first one that the command of --exec names, or what a program of
+// Go's beside its source was built from.
 func (f *outputFlags) source() string {
 	flag := f.command.Flags().Lookup("exec")
 	if flag == nil {
@@ -191,8 +192,10 @@ func (f *outputFlags) source() string {
 	}
 	for _, word := range strings.Fields(flag.Value.String()) {
 		word = strings.Trim(word, `'"`)
-		if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() && filepath.IsLocal(word) {
-			return word
+		for _, name := range []string{word + ".go", word} {
+			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && filepath.IsLocal(name) {
+				return name
+			}
 		}
 	}
 	return ""

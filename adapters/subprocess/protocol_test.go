@@ -1,0 +1,42 @@
+package subprocess
+
+import (
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// TestExamples: what the protocol's reference gives as results is taken, for each operation, and nothing of it is ignored.
+func TestExamples(t *testing.T) {
+	for _, x := range Examples() {
+		for _, r := range x.Results {
+			data, err := json.Marshal(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x.Method == "initialize" {
+				about, err := aboutOf(data)
+				if err != nil || len(about.Operations) != len(Examples())-1 || len(about.Locks) != 2 {
+					t.Errorf("%s: %+v %v", data, about, err)
+				}
+				continue
+			}
+			op, ok := lock.OpNamed(x.Method)
+			if !ok {
+				t.Fatalf("there is no operation %s", x.Method)
+			}
+			if _, err := resultOf(op, external.Params{Name: "jobs", Slot: 1, Slots: 2}, data); err != nil {
+				t.Errorf("%s: %v", x.Method, err)
+			}
+			if err := json.Unmarshal(data, new(result), json.RejectUnknownMembers(true)); err != nil {
+				t.Errorf("%s: %v", x.Method, err)
+			}
+		}
+	}
+	if got, want := expected(lock.Acquire), `{"held":true,"slot":n} or {"held":false}`; got != want {
+		t.Errorf("an acquire that answers otherwise is told to answer %s, expected %s", got, want)
+	}
+}

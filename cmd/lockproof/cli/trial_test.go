@@ -1,0 +1,278 @@
+//go:build unix
+
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// commandInPath makes this test binary the lockproof that scripts find, with an adapter that has a bug or none.
+func commandInPath(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	script := fmt.Sprintf("#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", asCommand, os.Args[0])
+	if err := os.WriteFile(filepath.Join(dir, "lockproof"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+}
+
+// bash runs a script as CI does, and returns its exit code and output.
+func bash(t *testing.T, script string) (code int, out string) {
+	t.Helper()
+	cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
+	said, err := cmd.CombinedOutput()
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		t.Skip("NOT TESTED: ", err)
+	}
+	return cmd.ProcessState.ExitCode(), string(said)
+}
+
+// action is what our action for GitHub consists of.
+type action struct {
+	Inputs map[string]struct{ Description, Default string }
+	Runs   struct {
+		Using string
+		Steps []struct {
+			Name, ID, If, Uses, Shell, Run string
+			Env, With                      map[string]string
+		}
+	}
+}
+
+// theAction is read from its file; it is called before a test goes elsewhere.
+func theAction(t *testing.T) (a action) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(repository, ".github/actions/lockproof/action.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(data, &a); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// run carries out the steps of the action that need no service, where we are, and returns how its job ends, what it
+// prints, and the folder with its files.
+func (a action) run(t *testing.T, command string) (code int, out, temp string) {
+	t.Helper()
+	temp = t.TempDir()
+	for name, value := range map[string]string{
+		"COMMAND": command, "RUNNER_TEMP": temp, "GITHUB_STEP_SUMMARY": filepath.Join(temp, "summary"), "GITHUB_OUTPUT": filepath.Join(temp, "output"),
+	} {
+		t.Setenv(name, value)
+	}
+	ran, uploaded := false, false
+	for _, step := range a.Runs.Steps {
+		switch {
+		case step.ID == "run":
+			ran = true
+			code, out = bash(t, step.Run)
+		case strings.HasPrefix(step.Uses, "actions/upload-artifact@"):
+			uploaded = step.If == "always()" && step.With["path"] == "${{ runner.temp }}/lockproof-report"
+		}
+	}
+	if !ran || !uploaded {
+		t.Error("a step is missing")
+	}
+	return code, out, temp
+}
+
+// has are files that are there, and not empty.
+func has(t *testing.T, dir string, files ...string) {
+	t.Helper()
+	for _, name := range files {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestAction: the steps of the action that need no service, in a clean folder: a violation fails the job, is annotated, is
+// in the summary, and leaves its files.
+func TestAction(t *testing.T) {
+	a := theAction(t)
+	if a.Runs.Using != "composite" || a.Inputs["command"].Default != "prove" {
+		t.Errorf("%+v", a)
+	}
+	for command, want := range map[string]int{"prove locked-is-success --scenarios 300": exitViolated, "prove --scenarios 300 -o 'retries=0'": exitHolds} {
+		t.Chdir(t.TempDir())
+		commandInPath(t)
+		code, out, temp := a.run(t, command)
+		if code != want || strings.Contains(out, "::error title=mutual-exclusion is violated::") != (want == exitViolated) {
+			t.Errorf("%s: exit code %d\n%s", command, code, out)
+		}
+		has(t, temp, "summary", "output", "lockproof-report/junit.xml", "lockproof-report/lockproof.sarif", "lockproof-report/page.html")
+		if want == exitViolated {
+			has(t, temp, "lockproof-report/counterexamples/locked-is-success.mutual-exclusion.json")
+		}
+		if output, _ := os.ReadFile(filepath.Join(temp, "output")); string(output) != fmt.Sprintf("exit-code=%d\n", want) {
+			t.Errorf("%s: %q", command, output)
+		}
+	}
+}
+
+// gitlabJob is the job that init writes for GitLab.
+type gitlabJob struct {
+	Image     string
+	Script    []string
+	Artifacts struct {
+		When    string
+		Paths   []string
+		Reports map[string]string
+	}
+}
+
+func readGitLab(t *testing.T) gitlabJob {
+	t.Helper()
+	data, err := os.ReadFile(services["gitlab"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var jobs map[string]gitlabJob
+	if err := yaml.Unmarshal(data, &jobs); err != nil {
+		t.Fatal(err)
+	}
+	return jobs["lockproof"]
+}
+
+// TestWrittenCI: what init writes for CI is well-formed, installs what the adapter takes, and runs the action or lockproof
+// itself.
+func TestWrittenCI(t *testing.T) {
+	for _, l := range languages {
+		begun(t, l.name)
+		data, err := os.ReadFile(services["github"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var workflow struct {
+			Jobs map[string]struct {
+				Steps []struct {
+					Uses, Run string
+					With      map[string]string
+				}
+			}
+		}
+		if err := yaml.Unmarshal(data, &workflow); err != nil {
+			t.Fatal(err)
+		}
+		steps := workflow.Jobs["lockproof"].Steps
+		if len(steps) != 3 || steps[1].Run != l.setup["github"] || steps[2].Uses != "lockproof/lockproof/.github/actions/lockproof@main" || steps[2].With["command"] != "prove" {
+			t.Errorf("%s: %+v", l.name, steps)
+		}
+
+		begun(t, l.name, "--ci", "gitlab")
+		job := readGitLab(t)
+		if job.Artifacts.When != "always" || job.Artifacts.Reports["junit"] != "lockproof-report/junit.xml" || job.Artifacts.Paths[0] != "lockproof-report" || job.Script[0] != l.setup["gitlab"] {
+			t.Errorf("%s: %+v", l.name, job)
+		}
+	}
+}
+
+var allTrials = flag.Bool("all-trials", false, "have each library judged on each service, as many scenarios as init writes")
+
+// trials are libraries with a bug that people really make: where somebody else has the lock, they take it as theirs.
+var trials = map[string]struct{ file, right, wrong string }{
+	"python": {"lockproof/adapter.py", "                raise\n            self.channel()\n", "                raise\n            self.channel()\n            self.held = True\n"},
+	"go":     {"lockproof/adapter.go", "\t\t_, err = l.channel()\n\t\treturn false, err\n", "\t\t_, err = l.channel()\n\t\tl.held = err == nil\n\t\treturn l.held, err\n"},
+}
+
+// TestTrial does what the pages say, in a clean folder, as somebody whose library has a bug: begin, run what CI runs, read
+// the page. The job of GitHub's and that of GitLab's are red, and the page says what went wrong. What a service does by
+// itself, such as installing, is left out; how long the rest took is logged.
+func TestTrial(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out what takes programs")
+	}
+	a := theAction(t)
+	for name, bug := range trials {
+		for _, service := range []string{"github", "gitlab"} {
+			t.Run(name+"/"+service, func(t *testing.T) {
+				if !*allTrials && (name == "go") != (service == "github") {
+					t.Skip("skipped: -all-trials tries each library on each service")
+				}
+				began := time.Now()
+				begun(t, name, "--ci", service)
+				commandInPath(t)
+				switch name {
+				case "python":
+					takes(t, "apt-get install python3-pika", "/usr/bin/python3", "-c", "import pika")
+					t.Setenv("PATH", filepath.Dir(lookUp(t, "lockproof"))+":/usr/bin:"+os.Getenv("PATH"))
+				case "go":
+					t.Setenv("GOFLAGS", "-mod=mod")
+				}
+				edit(t, bug.file, bug.right, bug.wrong)
+				if !*allTrials {
+					edit(t, configFile, "scenarios: 500", "scenarios: 30")
+				}
+				if name == "go" {
+					if code, out := bash(t, buildGo); code != 0 {
+						t.Skipf("NOT TESTED: the adapter's modules can't be had: %s", out)
+					}
+				}
+				var code int
+				var out, report string
+				if service == "github" {
+					code, out, report = a.run(t, "prove")
+					report = filepath.Join(report, "lockproof-report")
+					if want := "::error file=" + bug.file + ",line=1,title=mutual-exclusion is violated::"; !strings.Contains(out, want) {
+						t.Errorf("no annotation %q\n%s", want, out)
+					}
+				} else {
+					code, out = bash(t, strings.Join(readGitLab(t).Script[1:], "\n"))
+					report = "lockproof-report"
+				}
+				if code != exitViolated {
+					t.Fatalf("exit code %d\n%s", code, out)
+				}
+				has(t, report, "junit.xml", "page.html", "counterexamples")
+				page, err := os.ReadFile(filepath.Join(report, "page.html"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, want := range []string{"405 RESOURCE_LOCKED", "and went on as holder, while c", "expected: ", "the queue is exclusive to another connection"} {
+					if !strings.Contains(string(page), want) {
+						t.Errorf("the page does not say %q", want)
+					}
+				}
+				t.Logf("from nothing to a red job with a page: %.1f s", time.Since(began).Seconds())
+			})
+		}
+	}
+}
+
+func lookUp(t *testing.T, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// edit replaces a part of a file.
+func edit(t *testing.T, file, old, new string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(string(data), old) != 1 {
+		t.Fatalf("%s: %q stands there %d times, expected once", file, old, strings.Count(string(data), old))
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(string(data), old, new, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
