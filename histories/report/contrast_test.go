@@ -19,7 +19,18 @@ func TestContrast(t *testing.T) {
 	dark, rest, _ := strings.Cut(dark, "\n}\n")
 	_, print, _ := strings.Cut(rest, "@media print")
 	light := variables(text)
-	for name, colours := range map[string]map[string]float64{"light": light, "dark": over(light, variables(dark)), "print": over(light, variables(print))} {
+	printed := over(light, variables(print))
+	table, err := pageFiles.ReadFile("page/sweep.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tables, _ := strings.Cut(string(table), "@media print")
+	if left := colour.FindString(variable.ReplaceAllString(string(css), "")); left != "" {
+		t.Errorf("the style sheet has the colour %s, whose contrast nobody looks at", left)
+	}
+	for name, colours := range map[string]map[string]float64{
+		"light": light, "dark": over(light, variables(dark)), "print": printed, "tables printed": over(printed, variables(tables)),
+	} {
 		inks := []string{"ink", "soft", "good", "bad", "warn", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8"}
 		for _, ink := range inks {
 			for _, ground := range []string{"paper", "panel"} {
@@ -45,6 +56,9 @@ func contrast(t *testing.T, name string, colours map[string]float64, ink, ground
 		t.Errorf("%s: %s on %s has a contrast of %.2f", name, ink, ground, c)
 	}
 }
+
+// colour is one that has no name.
+var colour = regexp.MustCompile(`: *#[0-9a-f]{3,6}\b`)
 
 var variable = regexp.MustCompile(`--([a-z0-9-]+): (#[0-9a-f]{3,6});`)
 

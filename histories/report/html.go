@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"html"
@@ -145,6 +146,9 @@ func (p *Page) made() madeData {
 
 func (m *Made) data() madeData {
 	d := madeData{Tool: m.Tool, Command: m.Command, Options: strings.Join(m.Options, ", "), Server: m.Server}
+	if m.Tool != "" {
+		d.Options, d.Server = cmp.Or(d.Options, "as they are by default"), cmp.Or(d.Server, "none: what was recorded is judged")
+	}
 	if !m.At.IsZero() {
 		d.At = m.At.UTC().Format("2006-01-02 15:04 UTC")
 	}

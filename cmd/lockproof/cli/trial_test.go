@@ -100,6 +100,9 @@ func has(t *testing.T, dir string, files ...string) {
 	}
 }
 
+// largestPage is how many bytes a page without the explorer may have. This mutant's has more than that of any other.
+const largestPage = 300_000
+
 // TestAction: the steps of the action that need no service, in a clean folder: a violation fails the job, is annotated, is
 // in the summary, and leaves its files.
 func TestAction(t *testing.T) {
@@ -117,6 +120,9 @@ func TestAction(t *testing.T) {
 		has(t, temp, "summary", "output", "lockproof-report/junit.xml", "lockproof-report/lockproof.sarif", "lockproof-report/page.html")
 		if want == exitViolated {
 			has(t, temp, "lockproof-report/counterexamples/locked-is-success.mutual-exclusion.json")
+			if info, err := os.Stat(filepath.Join(temp, "lockproof-report/page.html")); err != nil || info.Size() > largestPage {
+				t.Errorf("the page has %d bytes: expected at most %d", info.Size(), largestPage)
+			}
 		}
 		if output, _ := os.ReadFile(filepath.Join(temp, "output")); string(output) != fmt.Sprintf("exit-code=%d\n", want) {
 			t.Errorf("%s: %q", command, output)
