@@ -319,7 +319,7 @@ func (m *Monitor) observe(c uint8, w *watch) {
 }
 
 // administered reports whether somebody has good reason to hold the administration mutex: they are
-// administering or counting, or dead without the broker knowing.
+// administering, or counting permits, or dead without the broker knowing.
 func (m *Monitor) administered(l uint8, t *Truth) bool {
 	switch {
 	case t.Admin == 0:
@@ -329,7 +329,7 @@ func (m *Monitor) administered(l uint8, t *Truth) bool {
 	}
 	for i := range m.clients[:m.n] {
 		o := &m.clients[i]
-		if m.owner(uint8(i)+1) == t.Admin && (!o.alive || (o.op.Administrative() || o.op == lock.Count) && o.lock == l) {
+		if m.owner(uint8(i)+1) == t.Admin && (!o.alive || o.lock == l && (o.op.Administrative() || m.traits.Has(lock.Permits) && o.op == lock.Count)) {
 			return true
 		}
 	}

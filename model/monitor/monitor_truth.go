@@ -44,11 +44,17 @@ func (m *Monitor) slotsChanged(c uint8, old, t *Truth) {
 		m.dropWitness()
 		return
 	}
-	if more := bits.OnesCount16(t.Exists) - bits.OnesCount16(old.Exists); more > 0 {
-		m.confirm(w.op != lock.Create || (t.Exists&^old.Exists)>>(w.arg+1) == 0)
+	added := t.Exists &^ old.Exists
+	switch more := bits.OnesCount16(t.Exists) - bits.OnesCount16(old.Exists); {
+	case m.traits.Has(lock.Permits) && more > 0:
 		w.grown += uint8(more)
-	} else {
+	case m.traits.Has(lock.Permits):
 		w.shrunk += uint8(-more)
+	case added != 0:
+		m.confirm(w.op != lock.Create || added>>(w.arg+1) == 0)
+		w.grown++
+	default:
+		w.shrunk++
 	}
 	m.confirm(m.within(w)) // others see it before the operation is over
 }
