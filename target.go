@@ -35,11 +35,11 @@ type Target struct {
 
 // Reference is the reference lock of a type, which has every property.
 func Reference(k Kind) Target {
-	i := slices.IndexFunc(lock.References, func(t *lock.Target) bool { return t.Kind.String() == string(k) })
-	if i < 0 {
+	kind, err := lock.KindNamed(string(k))
+	if err != nil {
 		return Target{name: string(k), err: invalid("lock type %q is not known", k)}
 	}
-	return ours(lock.References[i])
+	return ours(engine.Reference(kind))
 }
 
 // Mutant is the reference with one bug, by its name.
@@ -120,11 +120,8 @@ func (t Target) settled() (Target, lock.Kind, error) {
 	if t.own == nil {
 		return t, kind, nil
 	}
-	o := lock.DefaultOptions()
-	for _, f := range t.options {
-		if err := o.Set(f[0], f[1]); err != nil {
-			return t, 0, asInvalid(err)
-		}
+	if _, err := lock.SetOptions(lock.BackendOf(t.own).Defaults, t.options); err != nil {
+		return t, 0, asInvalid(err)
 	}
 	return t, kind, nil
 }
@@ -134,7 +131,7 @@ func (t Target) applicable(k lock.Kind) property.Set {
 	if t.own == nil {
 		return property.ApplicableExternal(k)
 	}
-	return property.Applicable(k)
+	return property.Of(t.own)
 }
 
 // starter makes clients of an external target.

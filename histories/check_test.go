@@ -30,7 +30,9 @@ func TestCheckCounterexample(t *testing.T) {
 		{"", "most steps", func(_ *counterexampleFile, s *scenario.Scenario) { s.Steps = scenario.MostSteps }},
 		{"/scenario/steps", "a step more", func(_ *counterexampleFile, s *scenario.Scenario) { s.Steps = scenario.MostSteps + 1 }},
 		{"/scenario/options", "options that cannot be had together", func(_ *counterexampleFile, s *scenario.Scenario) {
-			s.Options.Confirm, s.Options.Arguments.Has, s.Options.Arguments.Overflow = lock.Transactions, amqp.HasMaxLength|amqp.HasOverflow, amqp.RejectPublish
+			s.Options = lock.AMQP.Edit(s.Options, func(o *lock.AMQPOptions) {
+				o.Confirm, o.Arguments.Has, o.Arguments.Overflow = lock.Transactions, amqp.HasMaxLength|amqp.HasOverflow, amqp.RejectPublish
+			})
 		}},
 		{"/scenario/locks", "no lock", func(_ *counterexampleFile, s *scenario.Scenario) { s.Locks = nil }},
 		{"", "two locks", func(_ *counterexampleFile, s *scenario.Scenario) {

@@ -200,10 +200,15 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 	if err := doc.head(counterexampleFormat, counterexampleVersion); err != nil {
 		return nil, err
 	}
-	f := counterexampleFile{Scenario: scenario.Scenario{Options: lock.DefaultOptions()}}
-	if err := doc.decode(&f); err != nil {
+	server, err := doc.server()
+	if err != nil {
 		return nil, err
 	}
+	f := counterexampleFile{Scenario: scenario.Scenario{Options: server.Defaults}}
+	if err := doc.decode(&f, ReadingOptions(server)); err != nil {
+		return nil, err
+	}
+	f.Scenario.Server = server.Name
 	broken, own, err := f.broken()
 	if err != nil {
 		return nil, doc.fail("/property", err)

@@ -10,7 +10,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/lock"
 )
 
 // The library is the standard one's own next version, encoding/json/v2: it is strict, and its errors
@@ -41,9 +43,34 @@ func (d *document) head(format string, version int) error {
 	return nil
 }
 
+// server is the backend that the document's scenario names; one that names none is AMQP's.
+func (d *document) server() (*lock.Backend, error) {
+	var f struct {
+		Scenario struct {
+			Server string `json:"server"`
+		} `json:"scenario"`
+	}
+	if err := json.Unmarshal(d.data, &f); err != nil {
+		return nil, d.explain(err)
+	}
+	b, err := lock.BackendNamed(f.Scenario.Server)
+	if err != nil {
+		return nil, d.fail("/scenario/server", err)
+	}
+	return b, nil
+}
+
+// ReadingOptions has options in JSON read as those of a backend's locks: what they leave out is as by default.
+func ReadingOptions(b *lock.Backend) json.Options {
+	return json.WithUnmarshalers(json.UnmarshalFunc(func(data []byte, o *lock.Options) (err error) {
+		*o, err = lock.ReadOptions(b.Defaults, data)
+		return err
+	}))
+}
+
 // decode reads the whole document into a value; fields that the value does not have are errors.
-func (d *document) decode(v any) error {
-	if err := json.Unmarshal(d.data, v, json.RejectUnknownMembers(true)); err != nil {
+func (d *document) decode(v any, how ...json.Options) error {
+	if err := json.Unmarshal(d.data, v, append(how, json.RejectUnknownMembers(true))...); err != nil {
 		return d.explain(err)
 	}
 	return nil

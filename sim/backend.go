@@ -5,13 +5,15 @@ import (
 
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
 // Backend is a kind of server with the locks on it, as a simulated world takes them.
 type Backend struct {
-	Name string // that targets have; "" is AMQP
-	New  func() Cluster
+	// Backend describes the locks on it.
+	*lock.Backend
+	New func() Cluster
 	// Links says that commands may wait inside the server, or that clients have links beside their operations:
 	// [Cluster.Links] is asked only then.
 	Links bool
@@ -25,8 +27,8 @@ type Backend struct {
 	// is a [Clocked].
 	Clocks ClockFaults
 	// Options draws options that are safe: whatever they are, the reference must hold. fix sets those that are not
-	// drawn.
-	Options func(d Draws, fix func(*lock.Options)) lock.Options
+	// drawn. nil draws none: they are the defaults.
+	Options func(d Draws, fix func(lock.Options) lock.Options) lock.Options
 	// Answers are replies that locks are made to meet.
 	Answers []Answer
 }
@@ -70,7 +72,7 @@ type Answer struct {
 	Method, Answer uint8
 	Result         backend.Result
 	// If says with which options it can be expected; nil is all.
-	If func(*lock.Options) bool
+	If func(lock.Options) bool
 }
 
 // Fits reports whether an exchange is what the answer says.
@@ -81,11 +83,12 @@ func (a *Answer) Fits(method, answer uint8, r backend.Result) bool {
 // backends are those registered. It is not changed once a program has begun.
 var backends = make(map[string]*Backend)
 
-// Register makes a backend known. It is called while a program begins; a name that is taken panics.
+// Register makes a backend known, as [lock.Register] does.
 func Register(b *Backend) {
-	if backends[b.Name] != nil {
-		panic(fmt.Sprintf("sim: backend %q is registered twice", b.Name))
+	if err := property.CheckSkips(b.Backend); err != nil {
+		panic("sim: " + err.Error())
 	}
+	lock.Register(b.Backend)
 	backends[b.Name] = b
 }
 

@@ -115,7 +115,7 @@ func (b *Bounds) Check() error {
 // Scenario is the bounds as a scenario without faults and without a schedule.
 func (b *Bounds) Scenario() scenario.Scenario {
 	return scenario.Scenario{
-		Target: b.Target.Name, Options: b.Options, Locks: b.Locks, Clients: b.Clients,
+		Target: b.Target.Name, Server: b.Target.Backend, Options: b.Options, Locks: b.Locks, Clients: b.Clients,
 		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: b.Before, Before: len(b.Before)},
 	}
 }

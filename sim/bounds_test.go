@@ -38,7 +38,9 @@ func TestBoundsCheck(t *testing.T) {
 		{"101 faults of a kind: expected 0 to 100", func(b *sim.Bounds) { b.Faults.Crashes = 101 }},
 		{"", func(b *sim.Bounds) { b.Faults.Drops, b.Faults.ChannelErrors = 100, 100 }},
 		{"transactions", func(b *sim.Bounds) {
-			b.Options.Confirm, b.Options.Arguments.Has, b.Options.Arguments.Overflow = lock.Transactions, amqp.HasMaxLength|amqp.HasOverflow, amqp.RejectPublish
+			b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) {
+				o.Confirm, o.Arguments.Has, o.Arguments.Overflow = lock.Transactions, amqp.HasMaxLength|amqp.HasOverflow, amqp.RejectPublish
+			})
 		}},
 	} {
 		b := sim.Bounds{Target: lock.References[0], Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{calls(1)}}

@@ -22,7 +22,7 @@ import (
 type Cluster interface {
 	// Reset begins a scenario: servers without anything, machines that are idle and have no session. The options are those
 	// that the target settles for. owner says whose a session is, with [monitor.HalfOpen] if it is half-open.
-	Reset(t *lock.Target, s *scenario.Scenario, o *lock.Options, owner func(backend.Session) uint8)
+	Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, owner func(backend.Session) uint8)
 	// SetUp makes the slots that the locks begin with. said is told each command, while Describe tells of it.
 	SetUp(said func(backend.Exchange))
 

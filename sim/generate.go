@@ -30,8 +30,12 @@ type Coin interface{ Flip() bool }
 // smaller scenario is one that less was drawn for.
 func Draw(space *Space, coin Coin) scenario.Scenario {
 	d := draw{Draws{coin}, &space.Shape, space.Target}
-	s := scenario.Scenario{Target: space.Target.Name}
-	s.Options = BackendOf(space.Target).Options(Draws{coin}, space.settle)
+	s := scenario.Scenario{Target: space.Target.Name, Server: space.Target.Backend}
+	if draw := BackendOf(space.Target).Options; draw != nil {
+		s.Options = draw(Draws{coin}, space.settle)
+	} else {
+		s.Options = space.settle(BackendOf(space.Target).Defaults)
+	}
 	d.locks(&s, space.Target.Kind)
 	d.clients(&s, space.Target.Kind)
 	d.faults(&s)
@@ -90,15 +94,12 @@ func (d draw) below(n int) int {
 }
 
 // settle sets the options that are not drawn.
-func (space *Space) settle(o *lock.Options) {
-	for _, f := range space.Fixed {
-		if err := o.Set(f[0], f[1]); err != nil {
-			panic("sim: fixed option: " + err.Error()) // the caller checked it
-		}
+func (space *Space) settle(o lock.Options) lock.Options {
+	o, err := lock.SetOptions(o, space.Fixed)
+	if err != nil {
+		panic("sim: fixed option: " + err.Error()) // the caller checked it
 	}
-	if space.Target.Fix != nil {
-		space.Target.Fix(o)
-	}
+	return space.Target.Settled(o)
 }
 
 // lookalikes are pairs of names whose queues a careless naming confuses.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/pinned"
@@ -109,7 +109,7 @@ func randomBounds(target *lock.Target, r *rand.Rand, i int) sim.Bounds {
 		b.Properties &= property.Set(r.Uint32())
 	}
 	if r.IntN(6) == 0 && target.Fix == nil {
-		b.Options.Connection, b.Options.Release = lock.SharedConnection, lock.DeleteB
+		b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Connection, o.Release = lock.SharedConnection, lock.DeleteB })
 	}
 	if b.Options = target.Settled(b.Options); b.Options.Check() != nil {
 		b.Options = target.Settled(lock.DefaultOptions())

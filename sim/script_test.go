@@ -78,9 +78,11 @@ func parse(t *testing.T, script string) (*lock.Target, *scenario.Scenario) {
 				}
 			}
 		case "option":
-			if err := s.Options.Set(field[1], field[2]); err != nil {
+			o, err := s.Options.With(field[1], field[2])
+			if err != nil {
 				t.Fatal(err)
 			}
+			s.Options = o
 		case "slots":
 			s.Locks[0].Slots = uint8(number(t, field[1]))
 		case "client":

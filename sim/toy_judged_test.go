@@ -88,9 +88,9 @@ func TestToyExplored(t *testing.T) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	for _, target := range []*lock.Target{toyReference, toyImpatient, toyCredulous} {
 		b := sim.Bounds{
-			Target: target, Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs"}},
+			Target: target, Options: toyTable.Defaults(), Locks: []scenario.Lock{{Name: "jobs"}},
 			Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: a}, {Op: v}, {Op: r}}}, {Ops: []scenario.Operation{{Op: a}, {Op: r}}}},
-			Faults:  sim.FaultBounds{Crashes: 1, Late: true}, Properties: property.Applicable(lock.Mutex),
+			Faults:  sim.FaultBounds{Crashes: 1, Late: true}, Properties: property.Of(target),
 		}
 		res := search.Run(t.Context(), b, search.Options{Workers: 1, Reductions: search.AllReductions})
 		t.Logf("%s: %d states, %d transitions", target.Name, res.States, res.Transitions)

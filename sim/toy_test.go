@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/lockproof/lockproof/model/backend"
@@ -39,8 +40,24 @@ const (
 	toyTold
 )
 
-// toyLease is how long a lease is, in milliseconds.
-const toyLease = 12
+// toyOptions are the options of locks on it.
+type toyOptions struct {
+	Lease int // how long a lease is, in milliseconds
+}
+
+// Check implements [lock.Settings].
+func (o toyOptions) Check() error {
+	if o.Lease == 0 {
+		return errors.New("lease 0: expected at least a millisecond")
+	}
+	return nil
+}
+
+// Facts implements [lock.Settings]: a client tries once, and has a session of its own.
+func (o toyOptions) Facts() lock.Facts { return lock.Facts{} }
+
+var toyTable = lock.NewTable("toy", toyOptions{Lease: 12},
+	lock.Number("lease", "how long a lease is, in milliseconds", 1000, func(o *toyOptions) *int { return &o.Lease }))
 
 // The reference, and locks with a bug. toyImpatient takes it for a grant that it waits; toyCredulous does not ask when it
 // verifies.
@@ -52,13 +69,15 @@ var (
 
 func init() {
 	sim.Register(&sim.Backend{
-		Name:  "toy",
+		Backend: &lock.Backend{
+			Name: "toy", Title: "the toy server", Defaults: toyTable.Defaults(),
+			References: []*lock.Target{toyReference}, Mutants: []*lock.Target{toyImpatient, toyCredulous},
+			Skips: map[string]string{"minimal-driver": "its commands are its own: no driver has fewer"},
+		},
 		New:   func() sim.Cluster { return new(toy) },
 		Links: true,
-		Options: func(_ sim.Draws, fix func(*lock.Options)) lock.Options {
-			o := lock.DefaultOptions()
-			fix(&o)
-			return o
+		Options: func(d sim.Draws, fix func(lock.Options) lock.Options) lock.Options {
+			return fix(toyTable.Options(toyOptions{Lease: 12 + 4*d.Bits(1)}))
 		},
 	})
 }
@@ -67,6 +86,7 @@ func init() {
 type toy struct {
 	target   *lock.Target
 	scenario *scenario.Scenario
+	options  toyOptions
 	owner    func(backend.Session) uint8
 	clients  []toyClient
 	sessions []toySession // by number, from 1
@@ -104,8 +124,8 @@ func (k *toy) at(on backend.Session) *toySession {
 	return &k.sessions[on-1]
 }
 
-func (k *toy) Reset(t *lock.Target, s *scenario.Scenario, _ *lock.Options, owner func(backend.Session) uint8) {
-	*k = toy{target: t, scenario: s, owner: owner, clients: make([]toyClient, len(s.Clients))}
+func (k *toy) Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, owner func(backend.Session) uint8) {
+	*k = toy{target: t, scenario: s, options: toyTable.Of(o), owner: owner, clients: make([]toyClient, len(s.Clients))}
 }
 
 func (k *toy) SetUp(said func(backend.Exchange)) {
@@ -232,7 +252,7 @@ func (k *toy) apply(c, method uint8, on backend.Session, reply *backend.Result) 
 		s.holds = false
 		k.grant(l)
 	case method == toyRenew:
-		s.left = toyLease
+		s.left = int64(k.options.Lease)
 	}
 	x.Result = *reply
 	k.last = [2]string{toyWords[method], [...]string{backend.Done: "ok", backend.Absent: "no", backend.Ended: "session is over", backend.Blocked: "waits"}[x.Result]}
@@ -259,7 +279,7 @@ func (k *toy) enter(c uint8, on backend.Session, l uint8) backend.Result {
 		}
 	}
 	if !taken {
-		s.holds, s.left = true, toyLease
+		s.holds, s.left = true, int64(k.options.Lease)
 		return backend.Done
 	}
 	s.place = place
@@ -275,7 +295,7 @@ func (k *toy) grant(l uint8) {
 			continue
 		}
 		if s.place--; s.place == 0 {
-			s.holds, s.left = true, toyLease
+			s.holds, s.left = true, int64(k.options.Lease)
 			k.answer(backend.Session(i+1), backend.Done)
 		}
 	}

@@ -98,7 +98,7 @@ func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 	if w.Coverage != nil {
 		w.Coverage.begin()
 	}
-	w.Monitor.Reset(target.Kind, &w.options, len(w.clients), w.truth[:len(w.locks)])
+	w.Monitor.Reset(target.Kind, w.options.Facts(), len(w.clients), w.truth[:len(w.locks)])
 	w.Monitor.Has(target.Traits)
 	if w.units {
 		w.Monitor.Unbound()
@@ -129,7 +129,7 @@ func (w *World) settle(target *lock.Target, s *scenario.Scenario) {
 	for i := range s.Locks {
 		w.locks = append(w.locks, s.Locks[i].Name)
 	}
-	w.cluster.Reset(target, s, &w.options, w.told.owner)
+	w.cluster.Reset(target, s, w.options, w.told.owner)
 }
 
 // connect opens a client's session before the first action.

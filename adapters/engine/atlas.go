@@ -156,7 +156,7 @@ func (r *row) settled() Exploration {
 		e.Rounds = 1
 	}
 	if e.Target == nil {
-		e.Target = lock.References[0]
+		e.Target = Reference(lock.Semaphore)
 	}
 	// A step of an execution is then one command, as few as there can be.
 	if !slices.ContainsFunc(e.Options, func(o [2]string) bool { return o[0] == "pipeline" }) {
@@ -270,15 +270,13 @@ func (e *Exploration) includes(situation string) bool {
 
 // fixed are all options of an exploration that matter to costs, so that none is drawn.
 func fixed(e *Exploration) [][2]string {
-	o := lock.DefaultOptions()
-	for _, f := range e.Options {
-		if err := o.Set(f[0], f[1]); err != nil {
-			return e.Options // Explore has said so
-		}
+	o, err := lock.SetOptions(lock.BackendOf(e.Target).Defaults, e.Options)
+	if err != nil {
+		return e.Options // Explore has said so
 	}
 	var out [][2]string
-	for _, opt := range lock.OptionTable {
-		out = append(out, [2]string{opt.Name, opt.Get(&o)})
+	for _, opt := range o.Table() {
+		out = append(out, [2]string{opt.Name, o.Value(opt.Name)})
 	}
 	return out
 }

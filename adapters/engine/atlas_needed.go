@@ -121,7 +121,7 @@ func (c *AtlasConfig) anyNumber(ctx context.Context, all []combination, lost map
 			c.Progress(fmt.Sprintf("combination %d of those that lose nothing, any number of clients", len(out.Each)+1))
 		}
 		e := anyRoom
-		e.Target, e.Options = lock.References[0], comb.options()
+		e.Target, e.Options = Reference(lock.Semaphore), comb.options()
 		x, err := Explore(ctx, e)
 		if err == nil {
 			err = ctx.Err()
@@ -223,7 +223,7 @@ func suffices(fixed []int, all []combination, lost map[string][]report.AtlasVerd
 func loses(ctx context.Context, comb combination, first bool) ([]report.AtlasVerdict, error) {
 	var out []report.AtlasVerdict
 	for _, e := range needRooms {
-		e.Target, e.Options = lock.References[0], comb.options()
+		e.Target, e.Options = Reference(lock.Semaphore), comb.options()
 		e.Search = search.Options{Reductions: search.AllReductions, First: first}
 		x, err := Explore(ctx, e)
 		if err != nil {

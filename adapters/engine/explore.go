@@ -204,14 +204,14 @@ func (x *Explored) sample(ctx context.Context, e *Exploration, b *sim.Bounds) er
 // Bounds is the configuration, filled in and checked.
 func (e *Exploration) Bounds() (sim.Bounds, error) {
 	if e.Target == nil {
-		e.Target = lock.References[0]
+		e.Target = Reference(lock.Semaphore)
 	}
 	b := sim.Bounds{
-		Target: e.Target, Options: lock.DefaultOptions(), Faults: e.Faults, Strength: e.Strength,
-		Properties: e.Properties & property.Applicable(e.Target.Kind), Own: e.Own,
+		Target: e.Target, Faults: e.Faults, Strength: e.Strength,
+		Properties: e.Properties & property.Of(e.Target), Own: e.Own,
 	}
 	if e.Properties == 0 {
-		b.Properties = property.Applicable(e.Target.Kind)
+		b.Properties = property.Of(e.Target)
 	}
 	b.Properties |= e.Own.All()
 	if err := e.Own.Check(); err != nil {
@@ -223,12 +223,10 @@ func (e *Exploration) Bounds() (sim.Bounds, error) {
 		}
 		return b, b.Check()
 	}
-	for _, o := range e.Options {
-		if err := b.Options.Set(o[0], o[1]); err != nil {
-			return b, err
-		}
+	var err error
+	if b.Options, err = optionsOf(e.Target, e.Options); err != nil {
+		return b, err
 	}
-	b.Options = e.Target.Settled(b.Options)
 	switch {
 	case e.Slots < 0 || e.Slots >= monitor.Slots:
 		return b, fmt.Errorf("%d slots: expected 0 to %d", e.Slots, monitor.Slots-1)

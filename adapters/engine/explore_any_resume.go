@@ -7,7 +7,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -54,7 +56,7 @@ func (x *anyExploration) resume() error {
 		return err
 	}
 	var n anyNote
-	if err = json.Unmarshal(data, &n); err == nil && !slices.Equal(n.Properties, x.note.Properties) {
+	if err = json.Unmarshal(data, &n, histories.ReadingOptions(lock.BackendOf(x.bounds.Target))); err == nil && !slices.Equal(n.Properties, x.note.Properties) {
 		err = fmt.Errorf("it is another exploration's: it judges %q there and %q here: give the same properties, or start anew", n.Properties, x.note.Properties)
 	}
 	for i := 0; err == nil && i < len(n.Judged); i++ {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/external"
@@ -167,16 +166,7 @@ func (f *externalRun) result() *Result {
 
 // source gives the scenarios: those of the reference lock of the same type.
 func (c *ExternalConfig) source() *sim.Source {
-	return sim.NewSource(sim.Space{Target: referenceOf(c.Kind), Strategies: c.Strategies, Depth: c.Depth, Shape: c.Shape}, c.Seed)
-}
-
-// referenceOf is the reference lock of a type.
-func referenceOf(k lock.Kind) *lock.Target {
-	i := slices.IndexFunc(lock.References, func(t *lock.Target) bool { return t.Kind == k })
-	if i < 0 {
-		panic("lockproof: no reference lock is a " + k.String())
-	}
-	return lock.References[i]
+	return sim.NewSource(sim.Space{Target: Reference(c.Kind), Strategies: c.Strategies, Depth: c.Depth, Shape: c.Shape}, c.Seed)
 }
 
 // told is options as clients are told them.

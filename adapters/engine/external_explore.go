@@ -135,7 +135,7 @@ func (c *ExternalExploreConfig) check() error {
 // exploration is the configuration as one of a target of ours of the same type.
 func (c *ExternalExploreConfig) exploration() Exploration {
 	return Exploration{
-		Target: referenceOf(c.Kind), Clients: c.Clients, Rounds: c.Rounds, Admins: c.Admins, Slots: c.Slots,
+		Target: Reference(c.Kind), Clients: c.Clients, Rounds: c.Rounds, Admins: c.Admins, Slots: c.Slots,
 		Names: c.Names, Calls: c.Calls, AdminCalls: c.AdminCalls, Strength: c.Strength,
 		Faults: c.Faults, Start: c.Start,
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -132,6 +133,8 @@ type externalPartFile struct {
 type findingFile struct {
 	Scenario int
 	Tries    histories.Tries
+	// Options are those of Run that are not the defaults.
+	Options [][2]string
 	// The rest is the trace, without payloads.
 	Run        scenario.Scenario
 	Setup      []scenario.TraceStep
@@ -166,8 +169,10 @@ func (p *ExternalPart) MarshalJSON() ([]byte, error) {
 
 func (d *finding) file() findingFile {
 	t := d.trace
+	run := t.Scenario
+	run.Options = nil // gob cannot tell what is behind an interface
 	return findingFile{
-		Scenario: d.scenario, Tries: d.tries, Run: t.Scenario, Setup: bare(t.Setup), Steps: bare(t.Steps), History: t.History,
+		Scenario: d.scenario, Tries: d.tries, Options: t.Scenario.Options.Changed(), Run: run, Setup: bare(t.Setup), Steps: bare(t.Steps), History: t.History,
 		Violations: t.Violations, Errors: t.Errors,
 	}
 }
@@ -200,6 +205,13 @@ func (p *ExternalPart) UnmarshalJSON(data []byte) error {
 		traffic: f.Traffic, sharing: f.Sharing, wild: f.Wild, disagreement: f.Disagreement, exceeded: f.Exceeded,
 	}
 	for property, d := range f.Findings {
+		b, err := lock.BackendNamed(d.Run.Server)
+		if err != nil {
+			return err
+		}
+		if d.Run.Options, err = lock.SetOptions(b.Defaults, d.Options); err != nil {
+			return err
+		}
 		p.findings[property] = d.finding()
 	}
 	return nil

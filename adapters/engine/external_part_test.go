@@ -22,8 +22,7 @@ func TestExternalPartsAddUp(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			options := lock.DefaultOptions()
-			options.Pipeline = 0 // with several commands in one go, how many the gate has of them at a crash is theirs
+			options := lock.AMQP.Edit(lock.DefaultOptions(), func(o *lock.AMQPOptions) { o.Pipeline = 0 }) // with several commands in one go, how many the gate has of them at a crash is theirs
 			c := engine.ExternalConfig{
 				Starter: externaltest.Machines{Target: target, Options: target.Settled(options)}, Kind: target.Kind,
 				Seed: 1, Scenarios: 60, Workers: 1,

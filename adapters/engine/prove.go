@@ -118,7 +118,7 @@ func (c *Config) sampling(allowed allowance) *sampling {
 // filled is the configuration with defaults for what was left out.
 func (c Config) filled() Config {
 	if c.Target == nil {
-		c.Target = lock.References[0]
+		c.Target = Reference(lock.Semaphore)
 	}
 	if c.Scenarios == 0 {
 		c.Scenarios = DefaultScenarios
@@ -126,7 +126,7 @@ func (c Config) filled() Config {
 	if c.Workers == 0 {
 		c.Workers = runtime.GOMAXPROCS(0)
 	}
-	c.Properties = judgedOf(property.Applicable(c.Target.Kind), c.Properties) | c.Own.All()
+	c.Properties = judgedOf(property.Of(c.Target), c.Properties) | c.Own.All()
 	return c
 }
 
@@ -144,13 +144,10 @@ func judgedOf(applicable, asked property.Set) property.Set {
 }
 
 func (c *Config) check() error {
-	o := lock.DefaultOptions()
-	for _, f := range c.Options {
-		if err := o.Set(f[0], f[1]); err != nil {
-			return err
-		}
+	o, err := optionsOf(c.Target, c.Options)
+	if err != nil {
+		return err
 	}
-	o = c.Target.Settled(o)
 	if err := o.Check(); err != nil {
 		return err
 	}

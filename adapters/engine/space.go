@@ -73,7 +73,7 @@ func covered(b *sim.Bounds, c *search.Coverage) (yes, no []string) {
 		}
 	}
 	for _, a := range sim.BackendOf(b.Target).Answers {
-		if a.If != nil && !a.If(&b.Options) {
+		if a.If != nil && !a.If(b.Options) {
 			continue
 		}
 		note(a.Name, slices.ContainsFunc(slices.Collect(maps.Keys(c.Replies)), func(o search.Answer) bool {

@@ -72,12 +72,10 @@ func (c *StressConfig) Check() error {
 	return err
 }
 
-func (c *StressConfig) options() (o lock.Options, err error) {
-	o = lock.DefaultOptions()
-	for _, f := range c.Options {
-		if err := o.Set(f[0], f[1]); err != nil {
-			return o, configuration(err)
-		}
+func (c *StressConfig) options() (lock.Options, error) {
+	o, err := optionsOf(c.Target, c.Options)
+	if err != nil {
+		return nil, configuration(err)
 	}
 	return o, nil
 }

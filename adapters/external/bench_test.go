@@ -33,8 +33,7 @@ func BenchmarkScenarios(b *testing.B) {
 		}
 		return commands
 	}
-	o := lock.DefaultOptions()
-	o.Pipeline = 0
+	o := lock.AMQP.Edit(lock.DefaultOptions(), func(o *lock.AMQPOptions) { o.Pipeline = 0 })
 	edit := func(c *external.Config) { c.Starter = externaltest.Machines{Target: target, Options: o} }
 	b.Run("one", func(b *testing.B) {
 		runner := newStage(b, target, edit)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
-	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -27,8 +27,7 @@ func TestExploreLosesNothing(t *testing.T) {
 				t.Skip("skipped: -short leaves out all but the smallest")
 			}
 			runner := newStage(t, k.target, func(c *external.Config) {
-				o := lock.DefaultOptions()
-				o.Pipeline, o.AdminMutex = 0, !k.unguarded
+				o := lock.AMQP.Edit(lock.DefaultOptions(), func(o *lock.AMQPOptions) { o.Pipeline, o.AdminMutex = 0, !k.unguarded })
 				c.Starter = externaltest.Machines{Target: k.target, Options: k.target.Settled(o)}
 			})
 			sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: k.slots}}}
@@ -89,8 +88,7 @@ func TestExploreFaultsLosesNothing(t *testing.T) {
 				t.Skip("skipped: -short leaves out what has many orders")
 			}
 			runner := newStage(t, k.target, func(c *external.Config) {
-				o := lock.DefaultOptions()
-				o.Pipeline, o.AdminMutex = 0, false
+				o := lock.AMQP.Edit(lock.DefaultOptions(), func(o *lock.AMQPOptions) { o.Pipeline, o.AdminMutex = 0, false })
 				c.Starter = externaltest.Machines{Target: k.target, Options: k.target.Settled(o)}
 			})
 			sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: k.slots}}}

@@ -42,8 +42,7 @@ func TestPrepared(t *testing.T) {
 	crash := sim.Shape{Crashes: new(float64)}
 	*crash.Crashes = 0.3
 	source := sim.NewSource(sim.Space{Target: lock.References[0], Shape: crash}, 3)
-	o := lock.DefaultOptions()
-	o.Pipeline = 0 // how much is written ahead would be chance
+	o := lock.AMQP.Edit(lock.DefaultOptions(), func(o *lock.AMQPOptions) { o.Pipeline = 0 }) // how much is written ahead would be chance
 	machines := externaltest.Machines{Target: lock.References[0], Options: o}
 	play := func(s external.Starter) (all []*scenario.Trace) {
 		runner := newStage(t, lock.References[0], func(c *external.Config) { c.Starter = s })

@@ -21,12 +21,8 @@ func (r *run) watch() {
 	if r.design.known() {
 		r.record.setUp(r.truth)
 	}
-	o := lock.DefaultOptions()
-	if r.shared {
-		o.Connection = lock.SharedConnection
-	}
 	r.monitor.Checks = r.config.Checks
-	r.monitor.Reset(r.config.Kind, &o, len(r.clients), r.truth[:len(r.sc.Locks)])
+	r.monitor.Reset(r.config.Kind, lock.Facts{SharedSession: r.shared}, len(r.clients), r.truth[:len(r.sc.Locks)])
 	r.monitor.Unbound()
 	for i, l := range r.sc.Locks {
 		if l.Missing != 0 {

@@ -58,11 +58,15 @@ const defaultPatience = 10 * time.Second
 // whatever it is.
 func Replay(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Trace, o ReplayOptions) (r *Replayed, err error) {
 	r = &Replayed{Broker: b.Version, trace: t}
+	if target.Backend != "" {
+		r.Skipped = fmt.Sprintf("%s is no lock of RabbitMQ's", target.Name)
+		return r, nil
+	}
 	if restarts(t) && !b.CanRestart() {
 		r.Skipped = fmt.Sprintf("the trace restarts the broker, and %s was not started here", b.Origin)
 		return r, nil
 	}
-	if routing := target.Settled(t.Scenario.Options).TxRouting; commits(t) && broker.Like(b.Version).RoutedAtPublish != (routing == lock.AtPublish) {
+	if routing := lock.AMQP.Of(target.Settled(t.Scenario.Options)).TxRouting; commits(t) && broker.Like(b.Version).RoutedAtPublish != (routing == lock.AtPublish) {
 		r.Skipped = fmt.Sprintf("the trace has transactions as with tx-routing=%s, and %s routes them otherwise", routing, b.Version)
 		return r, nil
 	}

@@ -129,7 +129,7 @@ func (p *replayer) process(number uint8) int32 {
 
 // shared is the connection that all clients share, where they do and it is there.
 func (p *replayer) shared() *line {
-	if p.trace.Scenario.Options.Connection != lock.SharedConnection {
+	if !p.trace.Scenario.Options.Facts().SharedSession {
 		return nil
 	}
 	for _, l := range p.lines {

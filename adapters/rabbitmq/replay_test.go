@@ -59,12 +59,12 @@ func TestReplayReproduces(t *testing.T) {
 		target lock.Target
 		timed  bool // by real time, which a busy machine may be late with
 	}{
-		{"release by closing the channel", property.EffectiveRelease, lock.Target{Fix: func(o *lock.Options) { o.Release = lock.CloseChannel }}, false},
+		{"release by closing the channel", property.EffectiveRelease, lock.Target{Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Release = lock.CloseChannel })}, false},
 		{"RESOURCE_LOCKED is success", property.MutualExclusion, lock.Target{Variant: newLockedIsSuccess}, false},
-		{"one connection for all", property.MutualExclusion, lock.Target{Fix: func(o *lock.Options) { o.Connection = lock.SharedConnection }}, false},
-		{"slots that expire", property.ContiguousSlots, lock.Target{Fix: func(o *lock.Options) {
+		{"one connection for all", property.MutualExclusion, lock.Target{Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Connection = lock.SharedConnection })}, false},
+		{"slots that expire", property.ContiguousSlots, lock.Target{Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) {
 			o.Arguments.Has, o.Arguments.Expires = o.Arguments.Has|amqp.HasExpires, 20
-		}}, true},
+		})}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -30,6 +30,9 @@ type StressConfig struct {
 
 // check says what is wrong with a configuration.
 func (c *StressConfig) check(b *Broker) error {
+	if c.Target.Backend != "" {
+		return fmt.Errorf("stress of %s: expected a lock of RabbitMQ's", c.Target.Name)
+	}
 	options := c.Target.Settled(c.Options)
 	if err := options.Check(); err != nil {
 		return fmt.Errorf("stress with %w", err)
@@ -40,7 +43,7 @@ func (c *StressConfig) check(b *Broker) error {
 	switch {
 	case c.Restarts < 0 || c.Restarts > c.Rounds:
 		return fmt.Errorf("stress with restarts %d: expected 0 to the number of rounds", c.Restarts)
-	case options.Connection == lock.SharedConnection:
+	case lock.AMQP.Of(options).Connection == lock.SharedConnection:
 		return errors.New("stress with connection=shared: expected own; one connection for all clients is for scenarios and their replay")
 	case c.Restarts > 0 && !b.CanRestart():
 		return fmt.Errorf("stress with restarts %d: %s was not started here and can't be restarted; name none to have one started, or ask for no restart", c.Restarts, b.Origin)

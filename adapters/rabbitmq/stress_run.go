@@ -66,7 +66,7 @@ func (s *stressRun) setUp(ctx context.Context) error {
 		return err
 	}
 	defer o.Close()
-	options := s.config.Target.Settled(s.config.Options)
+	options := lock.AMQP.Of(s.config.Target.Settled(s.config.Options))
 	for slot := 1; slot <= s.config.Slots && s.config.Target.Kind != lock.Mutex; slot++ {
 		cmd := amqp.Command{Method: amqp.QueueDeclare, Queue: s.layout.A[slot], Args: options.Arguments}
 		if options.Durable {

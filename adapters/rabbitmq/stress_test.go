@@ -188,12 +188,14 @@ func stressed(ctx context.Context, b *rabbitmq.Broker, c rabbitmq.StressConfig) 
 func TestStressConfig(t *testing.T) {
 	b := sharedBroker(t)
 	for want, wrong := range map[string]func(*rabbitmq.StressConfig){
-		"with clients 0":                          func(c *rabbitmq.StressConfig) { c.Clients = 0 },
-		"slots 249: expected 0 to 248":            func(c *rabbitmq.StressConfig) { c.Slots = 249 },
-		"expected at most 1 of a mutex":           func(c *rabbitmq.StressConfig) { c.Target, c.Slots = lock.References[1], 2 },
-		"with admins 1: a mutex":                  func(c *rabbitmq.StressConfig) { c.Target, c.Slots = lock.References[1], 0 },
-		"crashes 2: ":                             func(c *rabbitmq.StressConfig) { c.Crashes = 2 },
-		"with connection=shared: expected own":    func(c *rabbitmq.StressConfig) { c.Options.Connection = lock.SharedConnection },
+		"with clients 0":                func(c *rabbitmq.StressConfig) { c.Clients = 0 },
+		"slots 249: expected 0 to 248":  func(c *rabbitmq.StressConfig) { c.Slots = 249 },
+		"expected at most 1 of a mutex": func(c *rabbitmq.StressConfig) { c.Target, c.Slots = lock.References[1], 2 },
+		"with admins 1: a mutex":        func(c *rabbitmq.StressConfig) { c.Target, c.Slots = lock.References[1], 0 },
+		"crashes 2: ":                   func(c *rabbitmq.StressConfig) { c.Crashes = 2 },
+		"with connection=shared: expected own": func(c *rabbitmq.StressConfig) {
+			c.Options = lock.AMQP.Edit(c.Options, func(o *lock.AMQPOptions) { o.Connection = lock.SharedConnection })
+		},
 		"not started here and can't be restarted": func(c *rabbitmq.StressConfig) { c.Restarts = 1 },
 	} {
 		c := stressConfig(lock.References[0])

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/property"

@@ -17,7 +17,7 @@ import (
 func TestWhoKnowsAMQP(t *testing.T) {
 	const module, root = "github.com/lockproof/lockproof", "../.."
 	of := []string{
-		"adapters/mutant", "adapters/protocol", "adapters/rabbitmq", "adapters/wire", "model/amqp", "model/lock", "sim/amqp", "sim/broker", // AMQP's own
+		"adapters/protocol", "adapters/rabbitmq", "adapters/wire", "model/amqp", "model/lock", "sim/amqp", "sim/broker", // AMQP's own
 		"adapters/external", "histories/historiestest",
 	}
 	know := make(map[string]bool)

@@ -74,7 +74,7 @@ type Implementation interface {
 // shared by any number of machines.
 type Protocol struct {
 	Kind    Kind
-	Options Options
+	Options AMQPOptions
 	Layout  *Layout
 }
 

@@ -20,11 +20,9 @@ func TestOptionsTogether(t *testing.T) {
 		{"both, where no queue is ever full", [][2]string{{"overflow", "reject-publish"}, {"confirm", "transactions"}, {"max-length", "none"}}, false},
 		{"both, where nothing is published", [][2]string{{"overflow", "reject-publish"}, {"confirm", "transactions"}, {"existence", "passive"}}, false},
 	} {
-		o := lock.DefaultOptions()
-		for _, s := range c.options {
-			if err := o.Set(s[0], s[1]); err != nil {
-				t.Fatal(err)
-			}
+		o, err := lock.SetOptions(lock.DefaultOptions(), c.options)
+		if err != nil {
+			t.Fatal(err)
 		}
 		if err := o.Check(); (err != nil) != c.refused {
 			t.Errorf("%s: %v", c.name, err)

@@ -70,9 +70,11 @@ func play(t *testing.T, script string) string {
 		case field[0] == "lock":
 			s = begin(t, field[1])
 		case field[0] == "option":
-			if err := s.Options.Set(field[1], field[2]); err != nil {
+			o, err := lock.AMQP.Options(s.Options).With(field[1], field[2])
+			if err != nil {
 				t.Fatalf("%q: %v", line, err)
 			}
+			s.Options = lock.AMQP.Of(o)
 		case strings.HasPrefix(line, " "):
 			line = s.exchange(t, field[0])
 		default:
@@ -91,7 +93,7 @@ func begin(t *testing.T, kind string) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{Protocol: &lock.Protocol{Kind: k, Options: lock.DefaultOptions()}}
+	s := &session{Protocol: &lock.Protocol{Kind: k, Options: lock.AMQP.Of(lock.DefaultOptions())}}
 	s.Layout = lock.NewLayout(&s.names, lock.Names, "jobs", 9)
 	s.Link, s.Channel = lock.Up, 1
 	return s

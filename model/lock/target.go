@@ -15,8 +15,10 @@ type Target struct {
 	Offers []Op
 	// Breaks is the property that a mutant breaks; "" for a lock that should break none.
 	Breaks string
-	// Fix sets the options that make the target what it is, over those of a scenario. It may be nil.
-	Fix func(*Options)
+	// Fix sets the options that make the target what it is, over those of a scenario. It may be nil. See [Table.Fix].
+	Fix func(Options) Options
+	// Skips says which properties mean nothing for the target, by their names, and why. [Backend.Skips] adds to it.
+	Skips map[string]string
 	// Naming is nil for the reference's, [Names].
 	Naming Naming
 	// Variant, where it is not nil, wraps the reference with a bug.
@@ -46,14 +48,14 @@ func (t *Target) Operations() []Op {
 // Settled are the options of a scenario as the target runs with them.
 func (t *Target) Settled(o Options) Options {
 	if t.Fix != nil {
-		t.Fix(&o)
+		return t.Fix(o)
 	}
 	return o
 }
 
-// New makes the target's implementation for one lock.
+// New makes the target's implementation for one lock, with the options that it settles for.
 func (t *Target) New(o Options, layout *Layout) Implementation {
-	p := &Protocol{Kind: t.Kind, Options: t.Settled(o), Layout: layout}
+	p := &Protocol{Kind: t.Kind, Options: AMQP.Of(t.Settled(o)), Layout: layout}
 	if t.Variant != nil {
 		return t.Variant(p)
 	}

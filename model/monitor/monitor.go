@@ -181,11 +181,11 @@ type Cost struct {
 	Connections uint8  // connections opened
 }
 
-// Reset begins a new execution of n clients of locks of one kind, with the options that bound them.
-func (m *Monitor) Reset(kind lock.Kind, o *lock.Options, n int, locks []Truth) {
+// Reset begins a new execution of n clients of locks of one kind, with what their options say of them.
+func (m *Monitor) Reset(kind lock.Kind, o lock.Facts, n int, locks []Truth) {
 	*m = Monitor{
 		kind: kind, retries: uint8(o.Retries), tries: uint8(o.AdminRetries), polls: uint16(o.Polls),
-		shared: o.Connection == lock.SharedConnection, n: uint8(n),
+		shared: o.SharedSession, n: uint8(n),
 		Checks: m.Checks, Witnessed: true, Strict: true,
 	}
 	for i := range m.clients[:n] {

@@ -27,7 +27,7 @@ func TestGivingUp(t *testing.T) {
 		{"after one, with no bound known", true, 1, true},
 	} {
 		var m Monitor
-		m.Reset(lock.Semaphore, &lock.Options{Retries: 2}, 2, []Truth{slotOne.free})
+		m.Reset(lock.Semaphore, lock.Facts{Retries: 2}, 2, []Truth{slotOne.free})
 		if c.unbound {
 			m.Unbound()
 		}
@@ -70,7 +70,7 @@ func TestFailingWithoutAReason(t *testing.T) {
 		{"a wait, and the slot is held", lock.Wait, held, nil, false},
 	} {
 		var m Monitor
-		m.Reset(lock.Semaphore, &lock.Options{}, 2, []Truth{c.truth})
+		m.Reset(lock.Semaphore, lock.Facts{}, 2, []Truth{c.truth})
 		m.Begin(2, 0, lock.Acquire, 0, true)
 		m.Begin(1, 0, c.op, 1, true)
 		if c.happens != nil {
@@ -118,7 +118,7 @@ func TestReleaseOnASharedConnection(t *testing.T) {
 		}, true},
 	} {
 		var m Monitor
-		m.Reset(lock.Semaphore, &lock.Options{Connection: lock.SharedConnection}, 2, []Truth{slotOne.free})
+		m.Reset(lock.Semaphore, lock.Facts{SharedSession: true}, 2, []Truth{slotOne.free})
 		m.Begin(1, 0, lock.Acquire, 0, true)
 		m.SetTruth(0, 1, &slotOne.held)
 		m.End(1, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, 1, true)
@@ -175,7 +175,7 @@ func TestOrphanIsWanted(t *testing.T) {
 	} {
 		for _, dies := range []bool{false, true} {
 			var m Monitor
-			m.Reset(lock.Semaphore, &lock.Options{}, 2, []Truth{slotOne.free, slotOne.free})
+			m.Reset(lock.Semaphore, lock.Facts{}, 2, []Truth{slotOne.free, slotOne.free})
 			m.Begin(1, 0, lock.Acquire, 0, true)
 			m.SetTruth(0, 1, &slotOne.orphaned)
 			m.End(1, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, 1, true)
@@ -208,7 +208,7 @@ func TestWhatIsSeenOfAClient(t *testing.T) {
 	}
 	two := []Truth{slotOne.free, slotOne.free}
 	var m Monitor
-	m.Reset(lock.Semaphore, &lock.Options{}, 4, two)
+	m.Reset(lock.Semaphore, lock.Facts{}, 4, two)
 	for c, l := range []uint8{0, 0, 1, 0} {
 		m.Begin(uint8(c+1), l, lock.Count, 0, true)
 		m.Crash(uint8(c + 1))
@@ -219,7 +219,7 @@ func TestWhatIsSeenOfAClient(t *testing.T) {
 	}
 	view := func(believes, lost bool) []byte {
 		var m Monitor
-		m.Reset(lock.Semaphore, &lock.Options{}, 2, two)
+		m.Reset(lock.Semaphore, lock.Facts{}, 2, two)
 		m.Begin(1, 0, lock.Acquire, 0, true)
 		if believes {
 			m.SetTruth(0, 1, &slotOne.held)
@@ -240,7 +240,7 @@ func TestWhatIsSeenOfAClient(t *testing.T) {
 	}
 	dies := func(adminOf uint8) (before, after []byte) {
 		var m Monitor
-		m.Reset(lock.Semaphore, &lock.Options{}, 2, []Truth{{Admin: adminOf}})
+		m.Reset(lock.Semaphore, lock.Facts{}, 2, []Truth{{Admin: adminOf}})
 		view := func() []byte {
 			return code(func(w *codec.Coder) { m.CodeView(w, 1, property.Applicable(lock.Semaphore)) })
 		}
@@ -278,7 +278,7 @@ func TestCostsAdded(t *testing.T) {
 // Slots are those that were administered, though none were.
 func TestSlotsOfNobody(t *testing.T) {
 	var m Monitor
-	m.Reset(lock.Semaphore, &lock.Options{}, 1, []Truth{{}})
+	m.Reset(lock.Semaphore, lock.Facts{}, 1, []Truth{{}})
 	m.Begin(1, 0, lock.Acquire, 0, true)
 	m.SetTruth(0, 1, &slotOne.free)
 	if !m.Found.Has(property.ContiguousSlots) {
@@ -295,7 +295,7 @@ func TestCostOfLostRaces(t *testing.T) {
 		for slots := 1; slots <= 2; slots++ {
 			for over := range 2 {
 				var m Monitor
-				m.Reset(lock.Semaphore, &lock.Options{Retries: 3}, 2, []Truth{{Exists: 1<<(slots+1) - 2}})
+				m.Reset(lock.Semaphore, lock.Facts{Retries: 3}, 2, []Truth{{Exists: 1<<(slots+1) - 2}})
 				m.Begin(1, 0, lock.Acquire, 0, true)
 				for range lost {
 					exchanged(&m, 1, declare, locked, false)
@@ -325,7 +325,7 @@ func TestClaimAsAQuestion(t *testing.T) {
 		cheap   bool
 	}{{lock.Mutex, true, true}, {lock.Mutex, false, false}, {lock.Semaphore, true, false}, {lock.Semaphore, false, false}} {
 		var m Monitor
-		m.Reset(c.kind, &lock.Options{Retries: 3}, 2, []Truth{{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 2}}})
+		m.Reset(c.kind, lock.Facts{Retries: 3}, 2, []Truth{{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 2}}})
 		if c.unbound {
 			m.Unbound()
 		}

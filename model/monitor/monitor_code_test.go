@@ -14,7 +14,7 @@ import (
 func TestCodeClientLeavesNothing(t *testing.T) {
 	var fresh, used Monitor
 	for _, m := range []*Monitor{&fresh, &used} {
-		m.Reset(lock.Semaphore, &lock.Options{}, 2, []Truth{slotOne.free})
+		m.Reset(lock.Semaphore, lock.Facts{}, 2, []Truth{slotOne.free})
 	}
 	c := codec.Write(nil)
 	fresh.CodeClient(&c, 1)

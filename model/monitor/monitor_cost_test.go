@@ -27,7 +27,7 @@ func TestCostsSaid(t *testing.T) {
 			"c1's acquire took 5 round trips, at most 4 allowed"},
 	} {
 		var m Monitor
-		m.Reset(lock.Semaphore, &lock.Options{}, 1, []Truth{{Exists: 1 << 1}})
+		m.Reset(lock.Semaphore, lock.Facts{}, 1, []Truth{{Exists: 1 << 1}})
 		m.Begin(1, 0, c.op, 0, true)
 		for _, method := range c.sent {
 			exchanged(&m, 1, amqp.Command{Method: method}, amqp.Reply{}, false)

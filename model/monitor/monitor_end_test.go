@@ -17,7 +17,7 @@ var slotOne = struct{ free, held, orphaned Truth }{
 // holding is a monitor of two clients, of which the first has acquired the slot.
 func holding() *Monitor {
 	m := new(Monitor)
-	m.Reset(lock.Semaphore, &lock.Options{}, 2, []Truth{slotOne.free})
+	m.Reset(lock.Semaphore, lock.Facts{}, 2, []Truth{slotOne.free})
 	m.Begin(1, 0, lock.Acquire, 0, true)
 	m.SetTruth(0, 1, &slotOne.held)
 	m.End(1, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, 1, true)

@@ -31,7 +31,7 @@ func TestBusyWantsAnAdministrator(t *testing.T) {
 		{"another is administering, and somebody idle has it", func(m *Monitor, tr *Truth) { m.Begin(3, 1, lock.Add, 1, true); tr.Admin = 1 }, false},
 	} {
 		var m Monitor
-		m.Reset(lock.Semaphore, &lock.Options{}, 3, []Truth{slotOne.free, slotOne.free})
+		m.Reset(lock.Semaphore, lock.Facts{}, 3, []Truth{slotOne.free, slotOne.free})
 		truth := slotOne.free
 		c.happens(&m, &truth)
 		m.SetTruth(0, 1, &truth)

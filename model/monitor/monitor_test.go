@@ -16,7 +16,7 @@ func TestWitnessWantsAReasonForALoss(t *testing.T) {
 	halfOpen := Truth{Exists: slot, Taken: slot, Owner: [Slots + 1]uint8{1: 1 | HalfOpen}}
 	for _, noticed := range []bool{true, false} {
 		var m Monitor
-		m.Reset(lock.Semaphore, &lock.Options{}, 2, []Truth{free})
+		m.Reset(lock.Semaphore, lock.Facts{}, 2, []Truth{free})
 		m.At(1)
 		m.Begin(1, 0, lock.Acquire, 0, true)
 		m.SetTruth(0, 1, &held)
@@ -41,7 +41,7 @@ func TestWitnessKnowsWhoseTheLossIs(t *testing.T) {
 	held := Truth{Exists: slot, Taken: slot, Owner: [Slots + 1]uint8{1: 1}}
 	for _, op := range []lock.Op{lock.Acquire, lock.Verify, lock.Release} {
 		var m Monitor
-		m.Reset(lock.Semaphore, &lock.Options{Connection: lock.SharedConnection}, 2, []Truth{free})
+		m.Reset(lock.Semaphore, lock.Facts{SharedSession: true}, 2, []Truth{free})
 		m.Begin(1, 0, lock.Acquire, 0, true)
 		m.SetTruth(0, 1, &held)
 		m.End(1, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, 1, true)
@@ -67,7 +67,7 @@ func TestWhatWasNeverGrantedIsNotStale(t *testing.T) {
 	yes := lock.Result{Outcome: lock.Done, Held: true, Slot: 1}
 	for _, granted := range []bool{true, false} {
 		var m Monitor
-		m.Reset(lock.Mutex, &lock.Options{}, 2, []Truth{free})
+		m.Reset(lock.Mutex, lock.Facts{}, 2, []Truth{free})
 		m.At(1)
 		m.Begin(1, 0, lock.Acquire, 0, true)
 		if granted {

@@ -50,12 +50,12 @@ func newHappenings(kind lock.Kind, r *rand.Rand) *happenings {
 			h.locks[l].Exists = 2
 		}
 	}
-	o := lock.Options{Retries: r.IntN(3), AdminRetries: r.IntN(3), Polls: r.IntN(3)}
+	o := lock.Facts{Retries: r.IntN(3), AdminRetries: r.IntN(3), Polls: r.IntN(3)}
 	if r.IntN(4) == 0 {
-		o.Connection = lock.SharedConnection
+		o.SharedSession = true
 	}
 	h.m.Checks = new(monitor.Counts)
-	h.m.Reset(kind, &o, h.n, h.locks)
+	h.m.Reset(kind, o, h.n, h.locks)
 	if r.IntN(4) == 0 {
 		h.m.Unbound()
 	}

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-
-	"github.com/lockproof/lockproof/model/lock"
 )
 
 // Property is a named thing that must hold.
@@ -166,20 +164,4 @@ func (s Set) Names() (names []string) {
 		}
 	}
 	return names
-}
-
-// ApplicableExternal are the properties that mean something for somebody else's lock of a type: a state machine
-// cannot crash, a program can.
-func ApplicableExternal(k lock.Kind) Set { return Applicable(k).With(NoCrash) }
-
-// Applicable are the properties that mean something for a lock type.
-func Applicable(k lock.Kind) Set {
-	all := Set(1<<Count-1) &^ (1 << NoCrash)
-	if k != lock.Mutex {
-		return all
-	}
-	for _, p := range []Property{NoPhantomSlot, NoFalseHold, ContiguousSlots, ExactCount, AdminExclusion, RemovalDrains} {
-		all &^= 1 << p
-	}
-	return all
 }

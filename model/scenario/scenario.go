@@ -19,7 +19,9 @@ const (
 
 // Scenario is one execution to be: target, options, workload, faults and schedule.
 type Scenario struct {
-	Target  string       `json:"target"`
+	Target string `json:"target"`
+	// Server is the backend that the target stands on ([lock.Target]); "" is AMQP. The options are of the same.
+	Server  string       `json:"server,omitzero"`
 	Options lock.Options `json:"options"`
 	Locks   []Lock       `json:"locks"`
 	// Clients are numbered from 1 in their order here.

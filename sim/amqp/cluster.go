@@ -2,6 +2,7 @@ package amqp
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -10,7 +11,10 @@ import (
 )
 
 func init() {
-	sim.Register(&sim.Backend{New: func() sim.Cluster { return new(cluster) }, Options: drawOptions, Answers: answers})
+	sim.Register(&sim.Backend{
+		Backend: &lock.Backend{Title: "RabbitMQ", Defaults: lock.DefaultOptions(), References: lock.References, Mutants: mutant.All},
+		New:     func() sim.Cluster { return new(cluster) }, Options: drawOptions, Answers: answers,
+	})
 }
 
 // cluster is machines on one simulated broker. A session is a connection.
@@ -18,7 +22,7 @@ type cluster struct {
 	*plan
 	plans    []*plan // those made so far
 	target   *lock.Target
-	options  *lock.Options
+	options  lock.AMQPOptions
 	locks    []lock.Implementation
 	scenario *scenario.Scenario
 	owner    func(backend.Session) uint8
@@ -37,9 +41,9 @@ type client struct {
 var _ sim.Cluster = (*cluster)(nil)
 
 // Reset implements [sim.Cluster].
-func (k *cluster) Reset(t *lock.Target, s *scenario.Scenario, o *lock.Options, owner func(backend.Session) uint8) {
-	k.options = o
-	k.settle(t, s)
+func (k *cluster) Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, owner func(backend.Session) uint8) {
+	k.options = lock.AMQP.Of(o)
+	k.settle(t, s, o)
 	k.scenario, k.owner, k.last = s, owner, nil
 	k.clients = append(k.clients[:0], make([]client, len(s.Clients))...)
 	for i := range k.clients {

@@ -11,15 +11,15 @@ import (
 var answers = []sim.Answer{
 	{Name: "queue found", Method: uint8(amqp.BasicPublish)},
 	{Name: "NO_ROUTE", Answer: amqp.Returned, Result: backend.Absent},
-	{Name: "commit", Method: uint8(amqp.TxCommit), If: func(o *lock.Options) bool { return o.Confirm == lock.Transactions }},
+	{Name: "commit", Method: uint8(amqp.TxCommit), If: func(o lock.Options) bool { return lock.AMQP.Of(o).Confirm == lock.Transactions }},
 	{Name: "declare-ok", Method: uint8(amqp.QueueDeclare)},
 	{Name: "RESOURCE_LOCKED", Method: uint8(amqp.QueueDeclare), Result: backend.Refused},
 	{Name: "delete-ok", Method: uint8(amqp.QueueDelete)},
 }
 
 // drawOptions draws options that are safe: whatever they are, the reference must hold.
-func drawOptions(d sim.Draws, fix func(*lock.Options)) lock.Options {
-	o := lock.DefaultOptions()
+func drawOptions(d sim.Draws, fix func(lock.Options) lock.Options) lock.Options {
+	o := lock.AMQP.Of(lock.DefaultOptions())
 	o.Overshoot = max(0, d.Bits(2)-1)
 	o.Restart = []string{lock.RestartFirst, lock.RestartFirst, lock.RestartStay, lock.RestartRandom}[d.Bits(2)]
 	o.Retries = []int{0, 0, 1, 3}[d.Bits(2)]
@@ -42,14 +42,15 @@ func drawOptions(d sim.Draws, fix func(*lock.Options)) lock.Options {
 	if d.Bits(3) == 7 {
 		o.Confirm = lock.Transactions
 	}
-	fix(&o)
+	out := fix(lock.AMQP.Options(o))
 	// Of two that don't go together, the one that was drawn gives way.
-	if o.Check() != nil {
-		o.Confirm = lock.Confirms
-		fix(&o)
+	if out.Check() != nil {
+		out = fix(lock.AMQP.Edit(out, func(o *lock.AMQPOptions) { o.Confirm = lock.Confirms }))
 	}
-	if o.Check() != nil {
-		o.Arguments.Has, o.Arguments.Overflow = o.Arguments.Has&^amqp.HasOverflow, amqp.DropHead
+	if out.Check() != nil {
+		out = lock.AMQP.Edit(out, func(o *lock.AMQPOptions) {
+			o.Arguments.Has, o.Arguments.Overflow = o.Arguments.Has&^amqp.HasOverflow, amqp.DropHead
+		})
 	}
-	return o
+	return out
 }

@@ -46,7 +46,7 @@ func newPlan(target *lock.Target, locks []scenario.Lock) *plan {
 }
 
 // settle makes the plan that of a scenario.
-func (k *cluster) settle(target *lock.Target, s *scenario.Scenario) {
+func (k *cluster) settle(target *lock.Target, s *scenario.Scenario, o lock.Options) {
 	i := slices.IndexFunc(k.plans, func(p *plan) bool { return p.fits(target, s.Locks) })
 	if i < 0 {
 		if len(k.plans) == plansKept {
@@ -61,7 +61,7 @@ func (k *cluster) settle(target *lock.Target, s *scenario.Scenario) {
 	k.broker.Configure(broker.Options{RoutedAtPublish: k.options.TxRouting == lock.AtPublish})
 	k.locks = k.locks[:0]
 	for _, layout := range k.layouts {
-		k.locks = append(k.locks, target.New(s.Options, layout))
+		k.locks = append(k.locks, target.New(o, layout))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -296,10 +296,12 @@ func TestAnySoloEndless(t *testing.T) {
 // TestAnyCheck: what can't be searched for any number of clients is refused, with the reason.
 func TestAnyCheck(t *testing.T) {
 	for want, change := range map[string]func(*AnyBounds){
-		"":                                             func(*AnyBounds) {},
-		"no client of which there is any number":       func(b *AnyBounds) { b.Clients, b.Any = append(b.Clients, b.Any...), nil },
-		"no client stands for the others":              func(b *AnyBounds) { b.Named, b.Clients = true, nil },
-		"clients share a connection":                   func(b *AnyBounds) { b.Options.Connection = lock.SharedConnection },
+		"":                                       func(*AnyBounds) {},
+		"no client of which there is any number": func(b *AnyBounds) { b.Clients, b.Any = append(b.Clients, b.Any...), nil },
+		"no client stands for the others":        func(b *AnyBounds) { b.Named, b.Clients = true, nil },
+		"clients share a connection": func(b *AnyBounds) {
+			b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Connection = lock.SharedConnection })
+		},
 		"more than one lock":                           func(b *AnyBounds) { b.Locks = append(b.Locks, scenario.Lock{Name: "mails", Slots: 1}) },
 		"11 slots: expected at most 10":                func(b *AnyBounds) { b.Locks[0].Slots = 11 },
 		"9 clients: expected 1 to 8":                   func(b *AnyBounds) { b.Any = slices.Repeat(b.Any, 8) },

@@ -26,16 +26,16 @@ func TestNothingLeftOut(t *testing.T) {
 		"lost reply":    func(b *sim.Bounds) { b.Faults.Lost = 1 },
 		"restart":       func(b *sim.Bounds) { b.Faults.Restarts = 1 },
 		"one connection": func(b *sim.Bounds) {
-			b.Options.Connection = lock.SharedConnection
+			b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Connection = lock.SharedConnection })
 			b.Clients = []scenario.Client{one(lock.Acquire), one(lock.Acquire)}
 		},
 		"one connection, only looking": func(b *sim.Bounds) {
-			b.Options.Connection = lock.SharedConnection
+			b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Connection = lock.SharedConnection })
 			b.Properties = 1 << property.MutualExclusion // nothing to remember of a call: its first look concerns nobody
 			b.Clients = []scenario.Client{one(lock.Count), one(lock.Count)}
 		},
 		"time": func(b *sim.Bounds) {
-			b.Options.Jitter = 2
+			b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Jitter = 2 })
 			b.Clients = []scenario.Client{one(lock.Acquire), one(lock.Count)}
 		},
 		"two locks": func(b *sim.Bounds) {

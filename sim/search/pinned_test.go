@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/property"
@@ -74,7 +74,7 @@ func randomBounds(r *rand.Rand) sim.Bounds {
 		b.Clients[len(b.Clients)-1].Ops = []scenario.Operation{ops[r.IntN(len(ops))], ops[r.IntN(len(ops))]}[:1+r.IntN(2)]
 	}
 	randomFaults(&b, r)
-	o := &b.Options
+	o := lock.AMQP.Of(b.Options)
 	switch r.IntN(12) {
 	case 0:
 		o.Connection = lock.SharedConnection
@@ -92,6 +92,7 @@ func randomBounds(r *rand.Rand) sim.Bounds {
 		o.AdminMutex = false
 	}
 	o.Retries, o.AdminRetries, o.Polls, o.Pipeline = r.IntN(2), r.IntN(2), r.IntN(2), r.IntN(3)
+	b.Options = lock.AMQP.Options(o)
 	if b.Options = b.Target.Settled(b.Options); b.Options.Check() != nil {
 		b.Options = b.Target.Settled(lock.DefaultOptions())
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -131,13 +131,14 @@ func drawBounds(r *rand.Rand) sim.Bounds {
 	if r.IntN(3) == 0 {
 		b.Target = lock.References[r.IntN(len(lock.References))]
 	}
-	o := &b.Options
+	o := lock.AMQP.Of(b.Options)
 	o.Pipeline, o.Retries, o.AdminRetries, o.Polls, o.Overshoot = r.IntN(3), r.IntN(2), r.IntN(2), r.IntN(2), r.IntN(2)
 	o.VerifyFirst, o.AdminMutex = r.IntN(4) > 0, r.IntN(4) > 0
 	o.Restart = []string{lock.RestartFirst, lock.RestartStay, lock.RestartRandom}[r.IntN(3)]
 	o.Release = []string{lock.DeleteB, lock.DeleteB, lock.CloseConnection, lock.CloseChannel}[r.IntN(4)]
 	o.Existence = []string{lock.ByPublish, lock.ByPublish, lock.ByPassive}[r.IntN(3)]
 	o.Order = []string{lock.Descending, lock.Ascending}[r.IntN(2)]
+	b.Options = lock.AMQP.Options(o)
 	b.Options = b.Target.Settled(b.Options)
 	for n := 1 + r.IntN(3); n > 0; n-- {
 		b.Clients = append(b.Clients, drawClient(r, b.Target.Kind))

@@ -36,7 +36,8 @@ func TestViolationOnTheWay(t *testing.T) {
 	target := *lock.References[0]
 	target.Variant = func(p *lock.Protocol) lock.Implementation { return impatient{p} }
 	b := standard(0, 0, 0, 1, 0)
-	b.Target, b.Options.Polls, b.Options.Pipeline = &target, 0, 0
+	b.Target = &target
+	b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Polls, o.Pipeline = 0, 0 })
 	b.Clients = []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Wait, Arg: 1}}}}
 	for _, red := range []Reductions{{}, AllReductions} {
 		if r := Run(context.Background(), b, Options{Reductions: red, Workers: 1}); !r.Found.Has(property.Progress) {

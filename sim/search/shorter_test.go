@@ -33,8 +33,9 @@ func TestShorter(t *testing.T) {
 				Target: lock.References[0], Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: c.slots}},
 				Faults: c.faults, Properties: 1 << c.property,
 			}
-			b.Options.Pipeline = 0
-			if err := b.Options.Set(c.option[0], c.option[1]); err != nil {
+			b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Pipeline = 0 })
+			var err error
+			if b.Options, err = b.Options.With(c.option[0], c.option[1]); err != nil {
 				t.Fatal(err)
 			}
 			for _, ops := range c.clients {

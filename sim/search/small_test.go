@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -53,9 +53,13 @@ var smalls = []small{
 	{"two administrators", "semaphore", 2, func(b *sim.Bounds) { b.Faults.Crashes = 1 }, [][]scenario.Operation{admin[:1], admin[1:]}},
 	{"counting and waiting", "semaphore", 1, nil, [][]scenario.Operation{taker, {op(lock.Count, 0), op(lock.Remove, 1), op(lock.Wait, 1)}}},
 	{"made and unmade", "persistent-mutex", 0, nil, [][]scenario.Operation{{op(lock.Create, 1), op(lock.Destroy, 0)}, user}},
-	{"chance", "semaphore", 2, func(b *sim.Bounds) { b.Options.Restart = lock.RestartRandom }, [][]scenario.Operation{taker, taker}},
-	{"time", "semaphore", 1, func(b *sim.Bounds) { b.Options.Jitter = 2 }, [][]scenario.Operation{taker, user}},
-	{"one connection", "semaphore", 1, func(b *sim.Bounds) { b.Options.Connection = lock.SharedConnection }, [][]scenario.Operation{user, taker}},
+	{"chance", "semaphore", 2, func(b *sim.Bounds) {
+		b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Restart = lock.RestartRandom })
+	}, [][]scenario.Operation{taker, taker}},
+	{"time", "semaphore", 1, func(b *sim.Bounds) { b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Jitter = 2 }) }, [][]scenario.Operation{taker, user}},
+	{"one connection", "semaphore", 1, func(b *sim.Bounds) {
+		b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Connection = lock.SharedConnection })
+	}, [][]scenario.Operation{user, taker}},
 	{"one connection, and a crash", "one-connection", 1, func(b *sim.Bounds) { b.Faults.Crashes = 1 }, [][]scenario.Operation{taker, taker}},
 	{"one connection, and a drop", "one-connection", 1, func(b *sim.Bounds) { b.Faults.Drops = 1 }, [][]scenario.Operation{taker, taker}},
 	{"two locks", "semaphore", 1, func(b *sim.Bounds) {
@@ -68,8 +72,12 @@ var smalls = []small{
 	{"waiting for ever", "wait-forever", 1, nil, [][]scenario.Operation{taker, {op(lock.Remove, 1), op(lock.Wait, 1)}}},
 	{"doubts", "first-slot-only", 2, nil, [][]scenario.Operation{taker, taker}},
 	{"closing the channel", "release-closes-channel", 1, nil, [][]scenario.Operation{user, taker}},
-	{"transactions", "semaphore", 1, func(b *sim.Bounds) { b.Options.Confirm = lock.Transactions }, [][]scenario.Operation{user, taker}},
-	{"passive declares, in a row", "semaphore", 2, func(b *sim.Bounds) { b.Options.Existence, b.Options.Pipeline = lock.ByPassive, 2 }, [][]scenario.Operation{taker, taker}},
+	{"transactions", "semaphore", 1, func(b *sim.Bounds) {
+		b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Confirm = lock.Transactions })
+	}, [][]scenario.Operation{user, taker}},
+	{"passive declares, in a row", "semaphore", 2, func(b *sim.Bounds) {
+		b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Existence, o.Pipeline = lock.ByPassive, 2 })
+	}, [][]scenario.Operation{taker, taker}},
 	{"strictly", "semaphore", 2, func(b *sim.Bounds) { b.Strength = property.Strict }, [][]scenario.Operation{user, user, taker}},
 	{"three alike", "mutex", 1, nil, [][]scenario.Operation{taker, taker, taker}},
 	{"a drop and a channel error", "semaphore", 1, func(b *sim.Bounds) { b.Faults.Drops, b.Faults.ChannelErrors = 1, 1 }, [][]scenario.Operation{user, taker}},

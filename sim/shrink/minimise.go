@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -226,19 +225,15 @@ func (m *minimiser) actions() {
 
 // options tries other values of the options: the defaults, and those that make operations shorter.
 func (m *minimiser) options() {
-	def := lock.DefaultOptions()
-	for _, opt := range lock.OptionTable {
+	def := m.best.Options.Defaults()
+	for _, opt := range def.Table() {
 		if !m.free(opt.Name) {
 			continue
 		}
-		values := []string{opt.Get(&def)}
-		switch opt.Name {
-		case "pipeline", "retries", "admin-retries", "overshoot", "polls":
-			values = append(values, "0", "1")
-		}
-		for _, v := range values {
+		for _, v := range slices.Concat([]string{def.Value(opt.Name)}, opt.Short) {
 			s := m.best.Clone()
-			if opt.Set(&s.Options, v) == nil {
+			if o, err := s.Options.With(opt.Name, v); err == nil {
+				s.Options = o
 				m.shift(s)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/sim/shrink"
 
-	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"

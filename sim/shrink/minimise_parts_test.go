@@ -29,7 +29,7 @@ func TestLighter(t *testing.T) {
 	slots.Locks = []scenario.Lock{{Name: "jobs", Slots: 2}}
 	locks.Locks = make([]scenario.Lock, 3)
 	waiting.Schedule.Actions = []scenario.Action{step(1), {Kind: scenario.Step, Client: 1, Arg: 9}}
-	unusual.Options.Order = lock.Ascending
+	unusual.Options = lock.AMQP.Edit(unusual.Options, func(o *lock.AMQPOptions) { o.Order = lock.Ascending })
 	order := []struct {
 		name string
 		scenario.Scenario
@@ -143,15 +143,15 @@ func TestEdits(t *testing.T) {
 func TestRedraw(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		change  func(*lock.Options)
+		change  func(*lock.AMQPOptions)
 		chooses bool
 	}{
-		{"no choice", func(*lock.Options) {}, false},
-		{"a slot drawn at random", func(o *lock.Options) { o.Restart = lock.RestartRandom }, true},
-		{"a pause drawn at random", func(o *lock.Options) { o.Jitter = 1 }, true},
+		{"no choice", func(*lock.AMQPOptions) {}, false},
+		{"a slot drawn at random", func(o *lock.AMQPOptions) { o.Restart = lock.RestartRandom }, true},
+		{"a pause drawn at random", func(o *lock.AMQPOptions) { o.Jitter = 1 }, true},
 	} {
 		s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 3)}
-		c.change(&s.Options)
+		s.Options = lock.AMQP.Edit(s.Options, c.change)
 		for i := range 12 {
 			s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Kind: scenario.Step, Client: uint8(1 + i%3)})
 		}

@@ -26,7 +26,8 @@ func TestMinimise(t *testing.T) {
 	}
 	s.Schedule.Actions[20] = scenario.Action{Kind: scenario.CrashBefore, Client: 1, Late: true}
 	s.Schedule.Actions[41] = scenario.Action{Kind: scenario.Restart}
-	if err := s.Options.Set("pipeline", "4"); err != nil {
+	var err error
+	if s.Options, err = s.Options.With("pipeline", "4"); err != nil {
 		t.Fatal(err)
 	}
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
@@ -54,10 +55,10 @@ func TestMinimise(t *testing.T) {
 // TestMinimiseKeepsFixedOptions: an option that was asked for is not changed.
 func TestMinimiseKeepsFixedOptions(t *testing.T) {
 	s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Actions: []scenario.Action{{Kind: scenario.Restart}}}}
-	s.Options.Order = lock.Ascending
+	s.Options = lock.AMQP.Edit(s.Options, func(o *lock.AMQPOptions) { o.Order = lock.Ascending })
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) { return s.Schedule.Actions, true }
 	least := shrink.Minimise(t.Context(), s, attempt, func(name string) bool { return name != "order" }, 100)
-	if least.Options.Order != lock.Ascending {
+	if lock.AMQP.Of(least.Options).Order != lock.Ascending {
 		t.Error("the fixed option was changed")
 	}
 }

@@ -48,7 +48,7 @@ func randomScenario(r *rand.Rand) scenario.Scenario {
 	s := sim.NewSource(sim.Space{Target: lock.References[r.IntN(3)]}, 71).Scenario(r.IntN(500))
 	s.Faults, s.Schedule = nil, scenario.Schedule{Strategy: scenario.Replay}
 	if r.IntN(3) == 0 {
-		s.Options.Order, s.Options.VerifyFirst = lock.Ascending, false
+		s.Options = lock.AMQP.Edit(s.Options, func(o *lock.AMQPOptions) { o.Order, o.VerifyFirst = lock.Ascending, false })
 	}
 	dos := []scenario.ActionKind{
 		scenario.CrashBefore, scenario.CrashEffect, scenario.Drop, scenario.ChannelError, scenario.Lose, scenario.Pause, scenario.Advance, scenario.Restart,
@@ -82,7 +82,7 @@ type rule struct {
 }
 
 func newRule(r *rand.Rand, s *scenario.Scenario) *rule {
-	out := &rule{clients: r.IntN(len(s.Clients) + 1), slots: r.IntN(int(s.Locks[0].Slots) + 1), option: s.Options.Order == lock.Ascending && r.IntN(2) == 0}
+	out := &rule{clients: r.IntN(len(s.Clients) + 1), slots: r.IntN(int(s.Locks[0].Slots) + 1), option: lock.AMQP.Of(s.Options).Order == lock.Ascending && r.IntN(2) == 0}
 	if r.IntN(3) == 0 {
 		out.calls = len(s.Clients[0].Ops)/2 + 1
 	}
@@ -100,7 +100,7 @@ func (k *rule) shown(s *scenario.Scenario) ([]scenario.Action, bool) {
 	for _, c := range s.Clients {
 		calls = max(calls, len(c.Ops))
 	}
-	if len(s.Clients) < k.clients || len(s.Locks) == 0 || int(s.Locks[0].Slots) < k.slots || calls < k.calls || k.option && s.Options.Order != lock.Ascending {
+	if len(s.Clients) < k.clients || len(s.Locks) == 0 || int(s.Locks[0].Slots) < k.slots || calls < k.calls || k.option && lock.AMQP.Of(s.Options).Order != lock.Ascending {
 		return nil, false
 	}
 	actions, at := s.Schedule.Actions, 0

@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -85,7 +84,7 @@ func redraw(s *scenario.Scenario, random *rand.Rand) []scenario.Action {
 			faults = append(faults, a)
 		}
 	}
-	options := s.Options.Restart == lock.RestartRandom || s.Options.Jitter > 0
+	options := s.Options.Facts().Random
 	total := 2*len(s.Schedule.Actions) + 8
 	for i := range total {
 		for len(faults) > 0 && random.IntN(total-i) < len(faults) {

@@ -103,7 +103,7 @@ func (p *Plan) sampleConfig() (c engine.Config, err error) {
 	if c.Strategies, err = s.strategies(); err != nil {
 		return c, err
 	}
-	applicable := property.Applicable(c.Target.Kind)
+	applicable := property.Of(c.Target)
 	if c.Properties, err = properties(s.Properties, applicable); err != nil {
 		return c, fmt.Errorf("sample: %w", err)
 	}
@@ -142,7 +142,7 @@ func (p *Plan) Judged() (property.Set, lock.Kind) {
 	}
 	c, err := p.sampleConfig()
 	checked(err)
-	return cmp.Or(c.Properties, property.Applicable(c.Target.Kind)), c.Target.Kind
+	return cmp.Or(c.Properties, property.Of(c.Target)), c.Target.Kind
 }
 
 // checked panics where a plan was not checked.

@@ -110,7 +110,7 @@ func (p *Plan) tableJob(o Options) (Job, error) {
 		return nil, errors.New("stop and budget: executions: a table has as many configurations as it has; leave them out")
 	}
 	j := &tableJob{plan: p, found: o.Found}
-	applicable := property.Applicable(target.Kind)
+	applicable := property.Of(target)
 	judged, err := properties(p.Judge.Properties, applicable)
 	if err != nil {
 		return nil, fmt.Errorf("judge: %w", err)
@@ -227,9 +227,10 @@ func (j *tableJob) combine(target *lock.Target, s *Sweep) error {
 	j.sweep.Baseline = append(j.sweep.Baseline, s.Sizes[0].String(), faults[0].String())
 	return combinations(axes, nil, func(values []string) error {
 		c := Configuration{}
-		o := lock.DefaultOptions()
+		o := lock.BackendOf(target).Defaults
 		for i, v := range values {
-			if err := o.Set(axes[i].Name, v); err != nil {
+			var err error
+			if o, err = o.With(axes[i].Name, v); err != nil {
 				return fmt.Errorf("sweep: %w", err)
 			}
 			c.Options = append(c.Options, axes[i].Name+"="+v)

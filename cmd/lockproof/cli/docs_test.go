@@ -31,7 +31,7 @@ const repository = "../../.."
 
 // pages are all pages that people read, from the repository's root.
 var pages = []string{
-	"README.md", "adapters/engine/README.md", "adapters/mutant/README.md", "adapters/rabbitmq/README.md", "adapters/subprocess/README.md",
+	"README.md", "adapters/engine/README.md", "model/amqp/mutant/README.md", "adapters/rabbitmq/README.md", "adapters/subprocess/README.md",
 	"cmd/lockproof/README.md", "cmd/lockproof/campaign/README.md", "histories/README.md", "histories/draw/README.md",
 	"model/property/README.md", "model/scenario/README.md", "sim/search/README.md",
 }
@@ -221,8 +221,8 @@ var made = map[string]func() string{
 		var b strings.Builder
 		def := lock.DefaultOptions()
 		b.WriteString("| option | default | values | |\n| --- | --- | --- | --- |\n")
-		for _, o := range lock.OptionTable {
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", o.Name, o.Get(&def), strings.ReplaceAll(o.Values, "|", "\\|"), o.Doc)
+		for _, o := range def.Table() {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", o.Name, def.Value(o.Name), strings.ReplaceAll(o.Values, "|", "\\|"), o.Doc)
 		}
 		return b.String()
 	},

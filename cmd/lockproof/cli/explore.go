@@ -267,7 +267,7 @@ func (f *exploreFlags) settle(c *cobra.Command, args []string) (err error) {
 	if err := f.callers(c, kind); err != nil {
 		return err
 	}
-	if f.Properties, err = f.property.judged(property.Applicable(kind), kind); err != nil {
+	if f.Properties, err = f.property.judged(property.Of(f.Target), kind); err != nil {
 		return err
 	}
 	if err := f.demand(f.Properties, kind); err != nil {

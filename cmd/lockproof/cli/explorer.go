@@ -154,11 +154,9 @@ func (f *serveFlags) page(c *cobra.Command, args []string) (*report.Page, error)
 	if err != nil {
 		return nil, err
 	}
-	s := scenario.Scenario{Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: uint8(f.slots)}}}
-	for _, o := range options {
-		if err := s.Options.Set(o[0], o[1]); err != nil {
-			return nil, fmt.Errorf("--option: %w", err)
-		}
+	s := scenario.Scenario{Server: target.Backend, Locks: []scenario.Lock{{Name: "jobs", Slots: uint8(f.slots)}}}
+	if s.Options, err = lock.SetOptions(lock.BackendOf(target).Defaults, options); err != nil {
+		return nil, fmt.Errorf("--option: %w", err)
 	}
 	if err := f.work(&s, target.Kind); err != nil {
 		return nil, err

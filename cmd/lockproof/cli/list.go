@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -99,10 +98,20 @@ func listTargets(w io.Writer) error {
 		}
 		return writeTable(w, rows)
 	}
-	if err := write("references, which are right:", lock.References); err != nil {
-		return err
+	for i, b := range lock.Backends() {
+		on := ""
+		if i > 0 {
+			on = " on " + b.Title
+			fmt.Fprintln(w)
+		}
+		if err := write("references"+on+", which are right:", b.References); err != nil {
+			return err
+		}
+		if err := write("mutants"+on+", which are a reference with one bug each:", b.Mutants); err != nil {
+			return err
+		}
 	}
-	return write("mutants, which are a reference with one bug each:", engine.Mutants())
+	return nil
 }
 
 func listProperties(w io.Writer) error {
@@ -114,10 +123,20 @@ func listProperties(w io.Writer) error {
 }
 
 func listOptions(w io.Writer) error {
-	def := lock.DefaultOptions()
-	rows := [][]string{{"option", "default", "values", ""}}
-	for _, o := range lock.OptionTable {
-		rows = append(rows, []string{o.Name, o.Get(&def), o.Values, o.Doc})
+	for i, b := range lock.Backends() {
+		if len(b.Defaults.Table()) == 0 {
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintf(w, "\nof locks on %s\n", b.Title)
+		}
+		rows := [][]string{{"option", "default", "values", ""}}
+		for _, o := range b.Defaults.Table() {
+			rows = append(rows, []string{o.Name, b.Defaults.Value(o.Name), o.Values, o.Doc})
+		}
+		if err := writeTable(w, rows); err != nil {
+			return err
+		}
 	}
-	return writeTable(w, rows)
+	return nil
 }

@@ -118,8 +118,12 @@ func propertyNames() (names []string) {
 }
 
 func optionNames() (names []string) {
-	for _, o := range lock.OptionTable {
-		names = append(names, o.Name)
+	for _, b := range lock.Backends() {
+		for _, o := range b.Defaults.Table() {
+			if !slices.Contains(names, o.Name) {
+				names = append(names, o.Name)
+			}
+		}
 	}
 	return names
 }

@@ -102,7 +102,7 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.judge(&cfg, property.Applicable(cfg.Target.Kind), cfg.Target.Kind); err != nil {
+	if err := f.judge(&cfg, property.Of(cfg.Target), cfg.Target.Kind); err != nil {
 		return err
 	}
 	if _, real := f.real(); real {

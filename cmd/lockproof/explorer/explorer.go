@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/lockproof/lockproof/adapters/mutant"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/model/lock"
@@ -119,12 +118,7 @@ func Explore(request []byte) []byte {
 
 // targetNamed is a target of the simulated world, or nil.
 func targetNamed(name string) *lock.Target {
-	for _, t := range slices.Concat(lock.References, mutant.All) {
-		if t.Name == name {
-			return t
-		}
-	}
-	return nil
+	return lock.TargetNamed(name)
 }
 
 func explore(q *Request) (*Response, error) {
@@ -138,7 +132,7 @@ func explore(q *Request) (*Response, error) {
 	}
 	s := &ce.Scenario
 	for name, value := range q.Options {
-		if err := s.Options.Set(name, value); err != nil {
+		if s.Options, err = s.Options.With(name, value); err != nil {
 			return nil, err
 		}
 	}
@@ -256,7 +250,7 @@ func (x *exploration) client(w *sim.World, c uint8) Client {
 
 // judged are the properties that apply, and where they are violated.
 func (x *exploration) judged() (all []Judged) {
-	applicable := property.Applicable(x.target.Kind)
+	applicable := property.Of(x.target)
 	for p := range property.Count {
 		if !applicable.Has(p) {
 			continue
@@ -280,10 +274,11 @@ func (x *exploration) violation(p property.Property) (scenario.Violation, bool) 
 }
 
 func (x *exploration) options() (all []Option) {
-	o, usual := x.trace.Scenario.Options, lock.DefaultOptions()
+	o := x.trace.Scenario.Options
+	usual := o.Defaults()
 	fixed := x.target.Settled(usual)
-	for _, opt := range lock.OptionTable {
-		all = append(all, Option{opt.Name, opt.Values, opt.Doc, opt.Get(&o), opt.Get(&usual) != opt.Get(&fixed)})
+	for _, opt := range usual.Table() {
+		all = append(all, Option{opt.Name, opt.Values, opt.Doc, o.Value(opt.Name), usual.Value(opt.Name) != fixed.Value(opt.Name)})
 	}
 	return all
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -96,7 +95,7 @@ func acting(t *testing.T, target *lock.Target, s *scenario.Scenario) (*scenario.
 		if target.Variant != nil {
 			w.Implementation = target.Variant(protocol)
 		} else {
-			w.reference = &lock.Protocol{Kind: target.Kind, Options: unfixed(target, protocol.Options), Layout: protocol.Layout}
+			w.reference = &lock.Protocol{Kind: target.Kind, Options: lock.AMQP.Of(unfixed(target, lock.AMQP.Options(protocol.Options))), Layout: protocol.Layout}
 		}
 		return w
 	}
@@ -132,11 +131,11 @@ func acting(t *testing.T, target *lock.Target, s *scenario.Scenario) (*scenario.
 
 // unfixed are options without what makes the target what it is.
 func unfixed(target *lock.Target, o lock.Options) lock.Options {
-	usual, fixed := lock.DefaultOptions(), target.Settled(lock.DefaultOptions())
-	to, from, against := reflect.ValueOf(&o).Elem(), reflect.ValueOf(usual), reflect.ValueOf(fixed)
-	for i := range to.NumField() {
-		if !from.Field(i).Equal(against.Field(i)) {
-			to.Field(i).Set(from.Field(i))
+	usual := o.Defaults()
+	for _, fixed := range target.Settled(usual).Changed() {
+		var err error
+		if o, err = o.With(fixed[0], usual.Value(fixed[0])); err != nil {
+			panic(err)
 		}
 	}
 	return o

@@ -8,7 +8,7 @@ var acquiring = []*lock.Target{
 	{
 		Name: "no-second-probe", Breaks: "removal-drains",
 		Doc: "acquire returns the slot that it claimed without looking whether it is still there",
-		Fix: func(o *lock.Options) { o.VerifyFirst = false },
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.VerifyFirst = false }),
 	},
 	{
 		Name: "locked-is-success", Breaks: "mutual-exclusion",
@@ -36,7 +36,7 @@ var acquiring = []*lock.Target{
 	{
 		Name: "claim-unseen", Breaks: "cheap-acquire",
 		Doc:     "acquire claims slot after slot without looking first whether somebody holds it",
-		Fix:     func(o *lock.Options) { o.Pipeline = 0 },
+		Fix:     lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Pipeline = 0 }),
 		Variant: with(claimUnseen),
 	},
 	{
@@ -51,7 +51,7 @@ var acquiring = []*lock.Target{
 	{
 		Name: "first-slot-only", Breaks: "linearizable",
 		Doc: "acquire says that all slots are taken once the first one is",
-		Fix: func(o *lock.Options) { o.Pipeline = 0 },
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Pipeline = 0 }),
 		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Phase == lock.ScanningA && m.Slot > 1 {
 				end(m, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
@@ -126,7 +126,7 @@ var acquiring = []*lock.Target{
 	{
 		Name: "persistent-mutex-unseen", Kind: lock.PersistentMutex, Breaks: "no-phantom-slot",
 		Doc: "the persistent mutex cuts corners: acquire never looks whether it is there",
-		Fix: func(o *lock.Options) { o.Pipeline, o.VerifyFirst = 0, false },
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Pipeline, o.VerifyFirst = 0, false }),
 		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Phase == lock.ScanningA {
 				enter(m, lock.ScanningB)

@@ -3,7 +3,7 @@ package mutant_test
 import (
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/mutant"
+	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"

@@ -9,7 +9,7 @@ var administering = []*lock.Target{
 	{
 		Name: "no-admin-mutex", Breaks: "admin-exclusion",
 		Doc: "administrators do not take the administration mutex",
-		Fix: func(o *lock.Options) { o.AdminMutex = false },
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.AdminMutex = false }),
 	},
 	{
 		Name: "admin-mutex-shared", Breaks: "admin-exclusion",
@@ -54,22 +54,22 @@ var administering = []*lock.Target{
 	{
 		Name: "add-last-only", Breaks: "contiguous-slots",
 		Doc: "add declares A[C+X] only, as the guidelines read",
-		Fix: func(o *lock.Options) { o.AddReading = lock.Literal },
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.AddReading = lock.Literal }),
 	},
 	{
 		Name: "remove-one-more", Breaks: "contiguous-slots",
 		Doc: "remove deletes from C down to C-X, as the guidelines read: one slot too many",
-		Fix: func(o *lock.Options) { o.RemoveReading = lock.Literal },
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.RemoveReading = lock.Literal }),
 	},
 	{
 		Name: "ascending-removal", Breaks: "contiguous-slots",
 		Doc: "remove deletes upward and nobody overshoots: what dies half-way leaves a hole",
-		Fix: func(o *lock.Options) { o.Order, o.Overshoot = lock.Ascending, 0 },
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Order, o.Overshoot = lock.Ascending, 0 }),
 	},
 	{
 		Name: "count-free-only", Breaks: "exact-count",
 		Doc: "count stops at the first slot that somebody holds",
-		Fix: func(o *lock.Options) { o.Pipeline = 0 },
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Pipeline = 0 }),
 		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			switch {
 			case m.Op != lock.Count || m.Answered > 0:

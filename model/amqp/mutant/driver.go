@@ -9,7 +9,7 @@ var driving = []*lock.Target{
 	{
 		Name: "no-route-is-existence", Breaks: "no-phantom-slot",
 		Doc: "NO_ROUTE is read as \"exists\" where slots are looked for: acquire claims what nobody made",
-		Fix: func(o *lock.Options) { o.Confirm = lock.Confirms },
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Confirm = lock.Confirms }),
 		Variant: with(bug{read: func(p *lock.Protocol, m *lock.Machine, r *amqp.Reply) {
 			if isSlot(p, p.Next(m).Queue) {
 				r.Returned = 0
@@ -33,9 +33,9 @@ var driving = []*lock.Target{
 	{
 		Name: "nack-is-absence", Breaks: "linearizable",
 		Doc: "a nack is taken for \"no such queue\", though the queue only rejects what it has no room for",
-		Fix: func(o *lock.Options) {
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) {
 			o.Arguments = amqp.Arguments{Has: amqp.HasMaxLength | amqp.HasOverflow, Overflow: amqp.RejectPublish}
-		},
+		}),
 		Variant: with(bug{read: func(_ *lock.Protocol, _ *lock.Machine, r *amqp.Reply) {
 			if r.Kind == amqp.Nack {
 				r.Kind, r.Returned = amqp.Ack, 1
@@ -45,7 +45,7 @@ var driving = []*lock.Target{
 	{
 		Name: "probe-by-declare", Breaks: "contiguous-slots",
 		Doc: "slots are looked for by declaring them, and forgetting that this makes them",
-		Fix: func(o *lock.Options) { o.Existence = lock.ByPassive },
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Existence = lock.ByPassive }),
 		Variant: with(bug{write: func(p *lock.Protocol, _ *lock.Machine, c *amqp.Command) {
 			if c.Flags.Has(amqp.Passive) && isSlot(p, c.Queue) {
 				c.Flags, c.Args = amqp.Durable, p.Options.Arguments
@@ -55,12 +55,12 @@ var driving = []*lock.Target{
 	{
 		Name: "probe-by-passive-declare", Breaks: "cheap-acquire",
 		Doc: "probes are passive declares: every queue that is not there, or is another's, breaks the channel",
-		Fix: func(o *lock.Options) { o.Existence = lock.ByPassive },
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Existence = lock.ByPassive }),
 	},
 	{
 		Name: "probe-by-get", Breaks: "minimal-driver",
 		Doc: "probes are basic.get: a driver that can't get can't lock",
-		Fix: func(o *lock.Options) { o.Existence = lock.ByPassive },
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Existence = lock.ByPassive }),
 		Variant: with(bug{write: func(_ *lock.Protocol, _ *lock.Machine, c *amqp.Command) {
 			if c.Flags.Has(amqp.Passive) {
 				c.Method, c.Flags = amqp.BasicGet, amqp.NoAck

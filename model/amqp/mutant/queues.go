@@ -33,14 +33,14 @@ var queues = []*lock.Target{
 	{
 		Name: "slots-transient", Breaks: "survives-restart",
 		Doc: "A queues are not durable: a broker restart takes them away",
-		Fix: func(o *lock.Options) { o.Durable = false },
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Durable = false }),
 	},
 	{
 		Name: "slots-expire", Breaks: "contiguous-slots",
 		Doc: "A queues have x-expires, against slots that are forgotten: a probe is not a use",
-		Fix: func(o *lock.Options) {
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) {
 			o.Arguments.Has, o.Arguments.Expires = o.Arguments.Has|amqp.HasExpires, 200
-		},
+		}),
 	},
 	{
 		Name: "slots-exclusive", Breaks: "contiguous-slots",
@@ -54,12 +54,12 @@ var queues = []*lock.Target{
 	{
 		Name: "probes-pile-up", Breaks: "no-leak",
 		Doc: "queues have no limit: the probes' messages stay in them",
-		Fix: func(o *lock.Options) { o.Arguments = amqp.Arguments{} },
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Arguments = amqp.Arguments{} }),
 	},
 	{
 		Name: "one-connection", Breaks: "mutual-exclusion",
 		Doc: "all clients of a process share one connection: what is exclusive to it is all theirs",
-		Fix: func(o *lock.Options) { o.Connection = lock.SharedConnection },
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Connection = lock.SharedConnection }),
 	},
 	{
 		Name: "mutex-shared", Kind: lock.Mutex, Breaks: "mutual-exclusion",

@@ -9,7 +9,7 @@ var releasing = []*lock.Target{
 	{
 		Name: "release-deletes-slot", Breaks: "effective-release",
 		Doc: "release deletes the A queue instead of the B queue",
-		Fix: func(o *lock.Options) { o.Release = lock.DeleteB },
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Release = lock.DeleteB }),
 		Variant: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
 			if m.Phase == lock.DeletingB {
 				c.Queue = p.Layout.A[m.Slot]
@@ -24,7 +24,7 @@ var releasing = []*lock.Target{
 	{
 		Name: "release-closes-channel", Breaks: "effective-release",
 		Doc: "release closes the channel, as the guidelines suggest: the B queue is the connection's, and stays",
-		Fix: func(o *lock.Options) { o.Release = lock.CloseChannel },
+		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Release = lock.CloseChannel }),
 	},
 	{
 		Name: "mutex-release-forgets", Kind: lock.Mutex, Breaks: "effective-release",

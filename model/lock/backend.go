@@ -1,0 +1,98 @@
+package lock
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Backend is a kind of server, as far as the locks that stand on it are concerned.
+type Backend struct {
+	// Name is what targets and files call it; "" is AMQP.
+	Name string
+	// Title is its name among people, such as "RabbitMQ".
+	Title string
+	// Defaults are the options of its locks, safe and cheap.
+	Defaults Options
+	// References are locks that should break no property; Mutants are variants of them with one bug each, which prove that
+	// the properties can be broken.
+	References, Mutants []*Target
+	// Skips says which properties mean nothing for its locks, by their names, and why. [Target.Skips] adds to it.
+	Skips map[string]string
+}
+
+// Targets are the references, then the mutants.
+func (b *Backend) Targets() []*Target { return slices.Concat(b.References, b.Mutants) }
+
+// Reference is the first of the references that is of a type, or nil.
+func (b *Backend) Reference(k Kind) *Target {
+	i := slices.IndexFunc(b.References, func(t *Target) bool { return t.Kind == k })
+	if i < 0 {
+		return nil
+	}
+	return b.References[i]
+}
+
+// backends are those registered. It is not changed once a program has begun.
+var backends []*Backend
+
+// ErrUnknownBackend is, somewhere in it, the error of a backend's name that none has.
+var ErrUnknownBackend = errors.New("not known")
+
+// Register makes a backend known. It is called while a program begins. A name that is taken panics, and so does a target
+// of another backend's name.
+func Register(b *Backend) {
+	if _, err := BackendNamed(b.Name); err == nil {
+		panic(fmt.Sprintf("lock: backend %q is registered twice", b.Name))
+	}
+	for _, t := range b.Targets() {
+		if t.Backend != b.Name {
+			panic(fmt.Sprintf("lock: target %s of backend %q says that it is one of %q", t.Name, b.Name, t.Backend))
+		}
+		if TargetNamed(t.Name) != nil {
+			panic(fmt.Sprintf("lock: two targets are called %s", t.Name))
+		}
+	}
+	backends = append(backends, b)
+	slices.SortFunc(backends, func(a, b *Backend) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Backends are all that are registered, by their names: AMQP is the first.
+func Backends() []*Backend { return slices.Clone(backends) }
+
+// BackendNamed is the backend of that name. AMQP's may be written out.
+func BackendNamed(name string) (*Backend, error) {
+	for _, b := range backends {
+		if b.Name == name || name == "amqp" && b.Name == "" {
+			return b, nil
+		}
+	}
+	var names []string
+	for _, b := range backends {
+		names = append(names, cmp.Or(b.Name, "amqp"))
+	}
+	return nil, fmt.Errorf("server %q is %w: expected one of %s", name, ErrUnknownBackend, strings.Join(names, ", "))
+}
+
+// BackendOf is the backend that a target stands on. It must have been registered.
+func BackendOf(t *Target) *Backend {
+	b, err := BackendNamed(t.Backend)
+	if err != nil {
+		panic(fmt.Sprintf("lock: target %s: no backend %q is registered: import the package that has it", t.Name, t.Backend))
+	}
+	return b
+}
+
+// TargetNamed is the target of that name, of whatever backend, or nil.
+func TargetNamed(name string) *Target {
+	for _, b := range backends {
+		for _, t := range b.Targets() {
+			if t.Name == name {
+				return t
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package lock
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// The values of the options that are words.
+const (
+	Descending = "descending"
+	Ascending  = "ascending"
+
+	ByPublish = "publish"
+	ByPassive = "passive"
+
+	RestartFirst  = "first"
+	RestartStay   = "stay"
+	RestartRandom = "random"
+	RestartAny    = "any"
+
+	Intended = "intended"
+	Literal  = "literal"
+
+	Confirms     = "confirms"
+	Transactions = "transactions"
+
+	AtCommit  = "commit"
+	AtPublish = "publish"
+
+	DeleteB         = "delete"
+	CloseConnection = "close-connection"
+	CloseChannel    = "close-channel"
+
+	OwnConnection    = "own"
+	SharedConnection = "shared"
+)
+
+// AMQPOptions are the choices that the guidelines leave open, and one in which brokers differ (TxRouting).
+// [DefaultOptions] are the safe ones.
+type AMQPOptions struct {
+	Order         string // in which A queues are deleted
+	Overshoot     int    // T of the guidelines: how many slots beyond the last are pruned as well
+	AdminMutex    bool   // administration takes the mutex first
+	AdminRetries  int    // attempts at the administration mutex after the first
+	Existence     string // how a queue's existence is determined
+	VerifyFirst   bool   // acquire verifies before it returns success
+	Restart       string // where the scan goes on after RESOURCE_LOCKED
+	Retries       int    // attempts at claiming after the first that met RESOURCE_LOCKED
+	Jitter        int    // random delay before such an attempt, 0 to Skew milliseconds
+	AddReading    string // literal: add declares A[C+X] only
+	RemoveReading string // literal: remove deletes from C down to C-X, destroy down to 0
+	Confirm       string // what tells that a probing publish was handled
+	TxRouting     string // when a transaction's messages are routed: the broker's choice, not the lock's
+	Durable       bool   // A queues survive a broker restart
+	Arguments     amqp.Arguments
+	Release       string // how a held slot is relinquished
+	Pipeline      int    // slots probed in one round trip; 0 waits for each reply
+	Polls         int    // how often wait looks before it gives up
+	Connection    string // own, or one connection for all clients with a channel each
+}
+
+// DefaultOptions are the safe and cheap settings.
+func DefaultOptions() Options { return AMQP.Defaults() }
+
+// AMQP makes the options of AMQP's locks, in the order of [AMQPOptions].
+var AMQP = NewTable("", AMQPOptions{
+	Order: Descending, AdminMutex: true, AdminRetries: 3, Existence: ByPublish, VerifyFirst: true,
+	Restart: RestartFirst, Retries: 3, AddReading: Intended, RemoveReading: Intended,
+	Confirm: Confirms, TxRouting: AtCommit, Durable: true, Release: DeleteB, Pipeline: 2, Polls: 3, Connection: OwnConnection,
+	Arguments: amqp.Arguments{Has: amqp.HasMaxLength},
+},
+	Word("order", "in which order A queues are deleted", func(o *AMQPOptions) *string { return &o.Order }, Descending, Ascending),
+	Number("overshoot", "slots beyond the last that administration prunes as well", 8, func(o *AMQPOptions) *int { return &o.Overshoot }),
+	Toggle("admin-mutex", "administration takes the mutex first", func(o *AMQPOptions) *bool { return &o.AdminMutex }),
+	Number("admin-retries", "attempts at the administration mutex after the first", 100, func(o *AMQPOptions) *int { return &o.AdminRetries }),
+	Word("existence", "how a queue's existence is determined", func(o *AMQPOptions) *string { return &o.Existence }, ByPublish, ByPassive),
+	Toggle("verify-first", "acquire verifies before it returns success", func(o *AMQPOptions) *bool { return &o.VerifyFirst }),
+	Word("restart", "where the scan goes on after RESOURCE_LOCKED: at slot 1, at the one at hand, at a random one up to that, or at any number at random", func(o *AMQPOptions) *string { return &o.Restart }, RestartFirst, RestartStay, RestartRandom, RestartAny),
+	Number("retries", "attempts at claiming a slot after the first that met RESOURCE_LOCKED", 100, func(o *AMQPOptions) *int { return &o.Retries }),
+	unhurried(Number("skew", "largest random delay before such an attempt, in milliseconds", 200, func(o *AMQPOptions) *int { return &o.Jitter })),
+	Word("add-reading", "intended declares A[C+1] to A[C+X]; literal declares A[C+X] only", func(o *AMQPOptions) *string { return &o.AddReading }, Intended, Literal),
+	Word("remove-reading", "intended deletes X slots; literal deletes from C down to C-X, destroying down to 0", func(o *AMQPOptions) *string { return &o.RemoveReading }, Intended, Literal),
+	Word("confirm", "what tells that a probing publish was handled", func(o *AMQPOptions) *string { return &o.Confirm }, Confirms, Transactions),
+	Word("tx-routing", "when the broker routes a transaction's messages: at the commit as RabbitMQ 3, when published as RabbitMQ 4", func(o *AMQPOptions) *string { return &o.TxRouting }, AtCommit, AtPublish),
+	Toggle("durable", "A queues survive a broker restart", func(o *AMQPOptions) *bool { return &o.Durable }),
+	argument("max-length", amqp.HasMaxLength, "x-max-length of A and B queues; 0 keeps probes from piling up", func(a *amqp.Arguments) *uint32 { return &a.MaxLength }),
+	overflowOption,
+	argument("message-ttl", amqp.HasMessageTTL, "x-message-ttl of A and B queues, in milliseconds", func(a *amqp.Arguments) *uint32 { return &a.MessageTTL }),
+	argument("expires", amqp.HasExpires, "x-expires of A queues, in milliseconds", func(a *amqp.Arguments) *uint32 { return &a.Expires }),
+	Word("release", "how a held slot is relinquished", func(o *AMQPOptions) *string { return &o.Release }, DeleteB, CloseConnection, CloseChannel),
+	Number("pipeline", "slots probed in one round trip; 0 waits for every reply", 8, func(o *AMQPOptions) *int { return &o.Pipeline }),
+	Number("polls", "how often wait looks before it gives up", 1000, func(o *AMQPOptions) *int { return &o.Polls }),
+	Word("connection", "one connection for each client, or one for all with a channel each", func(o *AMQPOptions) *string { return &o.Connection }, OwnConnection, SharedConnection),
+)
+
+// Check implements [Settings].
+func (o AMQPOptions) Check() error {
+	rejects := o.Arguments.Has&amqp.HasMaxLength != 0 && o.Arguments.Overflow == amqp.RejectPublish
+	if rejects && o.Confirm == Transactions && o.Existence == ByPublish {
+		return errors.New("options overflow=reject-publish and confirm=transactions: a commit fails with every probe " +
+			"that a full queue rejects; choose overflow=drop-head or confirm=confirms")
+	}
+	return nil
+}
+
+// Facts implements [Settings].
+func (o AMQPOptions) Facts() Facts {
+	return Facts{
+		Retries: o.Retries, AdminRetries: o.AdminRetries, Polls: o.Polls,
+		SharedSession: o.Connection == SharedConnection, Random: o.Restart == RestartRandom || o.Restart == RestartAny || o.Jitter > 0,
+	}
+}
+
+// unhurried is a number that minimising leaves as it is: nothing is shorter for it.
+func unhurried(f Field[AMQPOptions]) Field[AMQPOptions] {
+	f.Short = nil
+	return f
+}
+
+func argument(name string, bit amqp.ArgumentSet, doc string, field func(*amqp.Arguments) *uint32) Field[AMQPOptions] {
+	return Field[AMQPOptions]{Option: Option{Name: name, Values: "none|0-3600000", Doc: doc},
+		Get: func(o *AMQPOptions) string {
+			if o.Arguments.Has&bit == 0 {
+				return "none"
+			}
+			return strconv.Itoa(int(*field(&o.Arguments)))
+		},
+		Set: func(o *AMQPOptions, v string) error {
+			if v == "none" {
+				o.Arguments.Has &^= bit
+				*field(&o.Arguments) = 0
+				return nil
+			}
+			n, err := strconv.ParseUint(v, 10, 32)
+			if err != nil || n > 3600000 {
+				return fmt.Errorf("%q: expected none or a number from 0 to 3600000", v)
+			}
+			o.Arguments.Has |= bit
+			*field(&o.Arguments) = uint32(n)
+			return nil
+		}}
+}
+
+var overflowOption = Field[AMQPOptions]{Option: Option{Name: "overflow", Values: "drop-head|reject-publish", Doc: "x-overflow of A and B queues"},
+	Get: func(o *AMQPOptions) string {
+		if o.Arguments.Overflow == amqp.RejectPublish {
+			return "reject-publish"
+		}
+		return "drop-head"
+	},
+	Set: func(o *AMQPOptions, v string) error {
+		switch v {
+		case "drop-head":
+			o.Arguments.Has, o.Arguments.Overflow = o.Arguments.Has&^amqp.HasOverflow, amqp.DropHead
+		case "reject-publish":
+			o.Arguments.Has, o.Arguments.Overflow = o.Arguments.Has|amqp.HasOverflow, amqp.RejectPublish
+		default:
+			return fmt.Errorf("%q: expected one of drop-head, reject-publish", v)
+		}
+		return nil
+	}}

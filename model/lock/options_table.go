@@ -1,0 +1,184 @@
+package lock
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Settings are a backend's options as a struct of its own, which has a field for each.
+type Settings interface {
+	comparable
+	// Check is that of [Options], and Facts are.
+	Check() error
+	Facts() Facts
+}
+
+// Field is one option and how it is read and set.
+type Field[T any] struct {
+	Option
+	Get func(*T) string
+	Set func(*T, string) error
+}
+
+// Table makes [Options] of a backend's settings.
+type Table[T Settings] struct {
+	server   string
+	defaults T
+	fields   []Field[T]
+	options  []Option
+}
+
+// NewTable describes the options of the backend of that name. No two have one name.
+func NewTable[T Settings](server string, defaults T, fields ...Field[T]) *Table[T] {
+	t := &Table[T]{server: server, defaults: defaults, fields: fields}
+	for _, f := range fields {
+		if slices.ContainsFunc(t.options, func(o Option) bool { return o.Name == f.Name }) {
+			panic(fmt.Sprintf("lock: backend %q has two options %s", server, f.Name))
+		}
+		t.options = append(t.options, f.Option)
+	}
+	return t
+}
+
+// Defaults are the safe and cheap settings.
+func (t *Table[T]) Defaults() Options { return t.Options(t.defaults) }
+
+// Options are settings as generic code has them.
+func (t *Table[T]) Options(v T) Options { return settings[T]{t, v} }
+
+// Of are the settings that options are. Options of another backend are a mistake of the program's.
+func (t *Table[T]) Of(o Options) T {
+	s, ok := o.(settings[T])
+	if !ok {
+		if o == nil {
+			panic(fmt.Sprintf("lock: no options: expected those of backend %q", t.server))
+		}
+		panic(fmt.Sprintf("lock: options of backend %q: expected those of %q", o.Server(), t.server))
+	}
+	return s.v
+}
+
+// Edit are options with their settings changed.
+func (t *Table[T]) Edit(o Options, change func(*T)) Options {
+	v := t.Of(o)
+	change(&v)
+	return t.Options(v)
+}
+
+// Fix is a change of settings as [Target.Fix] has it.
+func (t *Table[T]) Fix(change func(*T)) func(Options) Options {
+	return func(o Options) Options { return t.Edit(o, change) }
+}
+
+// settings are [Options].
+type settings[T Settings] struct {
+	table *Table[T]
+	v     T
+}
+
+func (s settings[T]) Server() string    { return s.table.server }
+func (s settings[T]) Defaults() Options { return s.table.Defaults() }
+func (s settings[T]) Table() []Option   { return s.table.options }
+func (s settings[T]) Check() error      { return s.v.Check() }
+func (s settings[T]) Facts() Facts      { return s.v.Facts() }
+
+// field is the option of that name, or nil.
+func (t *Table[T]) field(name string) *Field[T] {
+	i := slices.IndexFunc(t.fields, func(f Field[T]) bool { return f.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &t.fields[i]
+}
+
+func (s settings[T]) Value(name string) string {
+	f := s.table.field(name)
+	if f == nil {
+		return ""
+	}
+	return f.Get(&s.v)
+}
+
+func (s settings[T]) With(name, value string) (Options, error) {
+	f := s.table.field(name)
+	if f == nil {
+		return nil, fmt.Errorf("option %q is %w", name, ErrUnknownOption)
+	}
+	if err := f.Set(&s.v, value); err != nil {
+		return nil, fmt.Errorf("option %s: %w", name, err)
+	}
+	return s, nil
+}
+
+func (s settings[T]) Changed() (out [][2]string) {
+	if s.v == s.table.defaults {
+		return nil
+	}
+	for _, f := range s.table.fields {
+		if v := f.Get(&s.v); v != f.Get(&s.table.defaults) {
+			out = append(out, [2]string{f.Name, v})
+		}
+	}
+	return out
+}
+
+// String is the options that differ from the defaults, as name=value.
+func (s settings[T]) String() string {
+	var out []string
+	for _, c := range s.Changed() {
+		out = append(out, c[0]+"="+c[1])
+	}
+	return strings.Join(out, " ")
+}
+
+// MarshalJSON writes what [ReadOptions] reads with the defaults.
+func (s settings[T]) MarshalJSON() ([]byte, error) {
+	changed := make(map[string]string)
+	for _, c := range s.Changed() {
+		changed[c[0]] = c[1]
+	}
+	return json.Marshal(changed)
+}
+
+// Word is an option that is one of some words.
+func Word[T any](name, doc string, field func(*T) *string, values ...string) Field[T] {
+	return Field[T]{Option: Option{Name: name, Values: strings.Join(values, "|"), Doc: doc},
+		Get: func(o *T) string { return *field(o) },
+		Set: func(o *T, v string) error {
+			if !slices.Contains(values, v) {
+				return fmt.Errorf("%q: expected one of %s", v, strings.Join(values, ", "))
+			}
+			*field(o) = v
+			return nil
+		}}
+}
+
+// Number is an option that is a number from 0 to most.
+func Number[T any](name, doc string, most int, field func(*T) *int) Field[T] {
+	return Field[T]{Option: Option{Name: name, Values: fmt.Sprintf("0-%d", most), Doc: doc, Short: []string{"0", "1"}},
+		Get: func(o *T) string { return strconv.Itoa(*field(o)) },
+		Set: func(o *T, v string) error {
+			n, err := strconv.Atoi(v)
+			if err != nil || n < 0 || n > most {
+				return fmt.Errorf("%q: expected a number from 0 to %d", v, most)
+			}
+			*field(o) = n
+			return nil
+		}}
+}
+
+// Toggle is an option that is true or false.
+func Toggle[T any](name, doc string, field func(*T) *bool) Field[T] {
+	return Field[T]{Option: Option{Name: name, Values: "true|false", Doc: doc},
+		Get: func(o *T) string { return strconv.FormatBool(*field(o)) },
+		Set: func(o *T, v string) error {
+			if v != "true" && v != "false" {
+				return fmt.Errorf("%q: expected true or false", v)
+			}
+			*field(o) = v == "true"
+			return nil
+		}}
+}

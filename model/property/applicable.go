@@ -1,0 +1,83 @@
+package property
+
+import (
+	"fmt"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// ApplicableExternal are the properties that mean something for somebody else's lock of a type: a state machine
+// cannot crash, a program can.
+func ApplicableExternal(k lock.Kind) Set { return Applicable(k).With(NoCrash) }
+
+// Applicable are the properties that mean something for a lock type.
+func Applicable(k lock.Kind) Set {
+	all := Set(1<<Count-1) &^ (1 << NoCrash)
+	if k != lock.Mutex {
+		return all
+	}
+	for _, p := range []Property{NoPhantomSlot, NoFalseHold, ContiguousSlots, ExactCount, AdminExclusion, RemovalDrains} {
+		all &^= 1 << p
+	}
+	return all
+}
+
+// Of are the properties that mean something for a target: those of its type but for what its backend and it skip.
+func Of(t *lock.Target) Set {
+	set := Applicable(t.Kind)
+	for p := range Skipped(t) {
+		set &^= 1 << p
+	}
+	return set
+}
+
+// External are the properties that mean something for somebody else's lock of a type on a kind of server.
+func External(b *lock.Backend, k lock.Kind) Set {
+	set := ApplicableExternal(k)
+	for p := range skipped(b.Skips) {
+		set &^= 1 << p
+	}
+	return set
+}
+
+// Skipped are the properties that mean nothing for a target, though they do for others of its type, and why.
+func Skipped(t *lock.Target) map[Property]string { return skipped(lock.BackendOf(t).Skips, t.Skips) }
+
+// skipped panics where a property is not known, since CheckSkips has said so before.
+func skipped(skips ...map[string]string) map[Property]string {
+	out := make(map[Property]string)
+	for _, all := range skips {
+		for name, reason := range all {
+			p, err := Named(name)
+			if err != nil {
+				panic("property: " + err.Error())
+			}
+			out[p] = reason
+		}
+	}
+	return out
+}
+
+// CheckSkips reports a property that a backend or one of its targets skips and that is not known, or has no reason.
+func CheckSkips(b *lock.Backend) error {
+	check := func(skips map[string]string) error {
+		for name, reason := range skips {
+			if _, err := Named(name); err != nil {
+				return err
+			}
+			if reason == "" {
+				return fmt.Errorf("property %s is skipped without a reason", name)
+			}
+		}
+		return nil
+	}
+	if err := check(b.Skips); err != nil {
+		return fmt.Errorf("backend %q: %w", b.Name, err)
+	}
+	for _, t := range b.Targets() {
+		if err := check(t.Skips); err != nil {
+			return fmt.Errorf("target %s: %w", t.Name, err)
+		}
+	}
+	return nil
+}
