@@ -305,7 +305,7 @@ func (s *Runner) supports(op lock.Op) bool {
 // Playable leaves out of a scenario what the target's clients don't offer, and what is not for them to
 // choose: the reference's options.
 func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
-	sc.Target, sc.Options = s.target(), sc.Options.Defaults()
+	sc.Target, sc.Options = s.target(), lock.DefaultsOf(sc.Server)
 	clients := make([]scenario.Client, len(sc.Clients))
 	for i, c := range sc.Clients {
 		clients[i].Lock = c.Lock

@@ -76,13 +76,22 @@ func BackendNamed(name string) (*Backend, error) {
 	return nil, fmt.Errorf("server %q is %w: expected one of %s", name, ErrUnknownBackend, strings.Join(names, ", "))
 }
 
-// BackendOf is the backend that a target stands on. It must have been registered.
+// BackendOf is the backend that a target stands on, which must have been registered.
 func BackendOf(t *Target) *Backend {
 	b, err := BackendNamed(t.Backend)
 	if err != nil {
-		panic(fmt.Sprintf("lock: target %s: no backend %q is registered: import the package that has it", t.Name, t.Backend))
+		panic(fmt.Sprintf("lock: target %s: %v: import the package that has it", t.Name, err))
 	}
 	return b
+}
+
+// DefaultsOf are the default options of the backend of that name, which must have been registered.
+func DefaultsOf(name string) Options {
+	b, err := BackendNamed(name)
+	if err != nil {
+		panic("lock: " + err.Error() + ": import the package that has it")
+	}
+	return b.Defaults
 }
 
 // TargetNamed is the target of that name, of whatever backend, or nil.
