@@ -1,0 +1,8 @@
+// Package sqlserver is real databases, MariaDB and PostgreSQL, for what was decided on the simulated row store: the commands
+// of model/sql are sent on connections of their own, and what comes back is read as the same replies.
+//
+// [Find] says where a server is: LOCKPROOF_MYSQL_URL and LOCKPROOF_POSTGRES_URL, else one on the usual port of this machine.
+// [Server.Database] makes a database of its own name there, which goes when it is closed; one that a run has left behind
+// goes after an hour. Whether a command waits for a lock is asked of the server ([Session.Reply]), and never guessed from
+// the time that it takes.
+package sqlserver

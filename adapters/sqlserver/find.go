@@ -1,0 +1,117 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+
+	model "github.com/lockproof/lockproof/model/sql"
+)
+
+// Variables name the server of each dialect.
+var Variables = [...]string{model.MariaDB: "LOCKPROOF_MYSQL_URL", model.Postgres: "LOCKPROOF_POSTGRES_URL"}
+
+// usual is where a server is that was installed and left as it is, and takes root, or postgres, without a password.
+var usual = [...]string{model.MariaDB: "mysql://root@127.0.0.1:3306/", model.Postgres: "postgres://postgres@127.0.0.1:5432/postgres"}
+
+// lookLimit is how long a server at the usual address may take to answer.
+const lookLimit = 5 * time.Second
+
+// ErrMissing is, somewhere in it, the error of a server that there is none of: no variable names one, and the usual address
+// does not answer.
+var ErrMissing = errors.New("no server")
+
+// Server is a database server.
+type Server struct {
+	URL     string
+	Dialect model.Dialect
+	Version string
+}
+
+// Find finds a server of a dialect.
+func Find(ctx context.Context, d model.Dialect) (*Server, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	if named := os.Getenv(Variables[d]); named != "" {
+		return At(ctx, named)
+	}
+	s, err := At(ctx, usual[d])
+	if err != nil {
+		return nil, fmt.Errorf("%w: start %v on %s, or name one in %s: %w", ErrMissing, d, redact(usual[d]), Variables[d], err)
+	}
+	return s, nil
+}
+
+// At is the server at a URL: mysql://user:password@host:port/ or postgres://user:password@host:port/database.
+func At(ctx context.Context, raw string) (*Server, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("database's address: %w", errors.New("not a URL"))
+	}
+	s := &Server{URL: raw}
+	switch u.Scheme {
+	case "mysql", "mariadb":
+	case "postgres", "postgresql":
+		s.Dialect = model.Postgres
+	default:
+		return nil, fmt.Errorf("database's address %s: expected mysql:// or postgres://", redact(raw))
+	}
+	db, err := s.open("")
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	if err := db.QueryRowContext(ctx, "SELECT version()").Scan(&s.Version); err != nil {
+		return nil, fmt.Errorf("%s: %w", redact(raw), err)
+	}
+	if s.Dialect == model.MariaDB && !strings.Contains(s.Version, "MariaDB") {
+		return nil, fmt.Errorf("%s calls itself %s; expected MariaDB: what MySQL does has not been measured", redact(raw), s.Version)
+	}
+	return s, nil
+}
+
+// redact is a URL without its password.
+func redact(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "the address"
+	}
+	return u.Redacted()
+}
+
+// open opens a pool of connections, to a database of MariaDB's or with a schema of PostgreSQL's; "" is the usual.
+func (s *Server) open(name string) (*sql.DB, error) {
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		return nil, err
+	}
+	if s.Dialect == model.Postgres {
+		q := u.Query()
+		q.Set("default_query_exec_mode", "simple_protocol")
+		if name != "" {
+			q.Set("search_path", name)
+		}
+		u.RawQuery = q.Encode()
+		return sql.Open("pgx", u.String())
+	}
+	c := mysql.NewConfig()
+	c.Net, c.Addr, c.User, c.DBName = "tcp", u.Host, u.User.Username(), name
+	if u.Port() == "" {
+		c.Addr += ":3306"
+	}
+	c.Passwd, _ = u.User.Password()
+	c.ClientFoundRows = true // rows that were found count as changed, as PostgreSQL says it
+	connector, err := mysql.NewConnector(c)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}

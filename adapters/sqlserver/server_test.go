@@ -1,0 +1,73 @@
+package sqlserver_test
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/sqlserver"
+	"github.com/lockproof/lockproof/model/sql"
+)
+
+// required are the variables under which a missing server fails a test.
+var required = [...]string{sql.MariaDB: "LOCKPROOF_REQUIRE_MARIADB", sql.Postgres: "LOCKPROOF_REQUIRE_POSTGRES"}
+
+var dialects = []sql.Dialect{sql.MariaDB, sql.Postgres}
+
+// database is a database for a test, which is skipped where there is no server.
+func database(t *testing.T, d sql.Dialect) *sqlserver.Database {
+	t.Helper()
+	server, err := sqlserver.Find(t.Context(), d)
+	if errors.Is(err, sqlserver.ErrMissing) && os.Getenv(required[d]) == "" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := server.Database(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// patience is how long a server may take that was seen to wait for nothing.
+const patience = 10 * time.Second
+
+// session opens a session for a test.
+func session(t *testing.T, db *sqlserver.Database, level sql.Level) *sqlserver.Session {
+	t.Helper()
+	s, err := db.Session(t.Context(), level, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// send sends a command, and is what comes of it: an answer, or that it waits.
+func send(t *testing.T, s *sqlserver.Session, c sql.Command) sql.Reply {
+	t.Helper()
+	s.Send(&c)
+	r, err := s.Reply(t.Context(), patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// answer is the answer to a command that has waited.
+func answer(t *testing.T, s *sqlserver.Session) sql.Reply {
+	t.Helper()
+	r, err := s.Answer(t.Context(), patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

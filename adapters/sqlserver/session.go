@@ -1,0 +1,236 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"math/bits"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	model "github.com/lockproof/lockproof/model/sql"
+)
+
+// Session is a connection on which commands are sent, one at a time.
+type Session struct {
+	database *Database
+	conn     *sql.Conn
+	ctx      context.Context // of its commands
+	cancel   context.CancelFunc
+	id       int64 // the server's own for the connection
+	// Offset is what is added to the lock of commands: lock n is the row lock_key n+Offset.
+	Offset  int
+	replies chan result
+	pending bool
+	early   *result // an answer that was looked at before it was asked for
+}
+
+// result is a reply, or an error that no reply stands for.
+type result struct {
+	reply model.Reply
+	err   error
+}
+
+// Session opens a connection whose transactions have a level. Commands' lock n is the row lock_key n+offset.
+func (d *Database) Session(ctx context.Context, level model.Level, offset int) (*Session, error) {
+	conn, err := d.pool.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s := &Session{database: d, conn: conn, ctx: own, cancel: cancel, Offset: offset, replies: make(chan result, 1)}
+	ask := "SELECT connection_id()"
+	if d.Dialect == model.Postgres {
+		ask = "SELECT pg_backend_pid()"
+		// Rows in the order of the primary key, however few there are; whoever closes a circle is told at once.
+		if _, err := conn.ExecContext(ctx, "SET enable_seqscan = off; SET enable_bitmapscan = off; SET deadlock_timeout = '1ms'"); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	}
+	if err := conn.QueryRowContext(ctx, ask).Scan(&s.id); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	open := model.Command{Verb: model.Open, Level: level}
+	s.Send(&open)
+	_, err = s.Reply(ctx, patience)
+	return s, err
+}
+
+// Close ends the connection, whatever it is in the middle of.
+func (s *Session) Close() {
+	s.cancel()
+	if _, there := s.Arrived(); s.pending && !there {
+		kill := fmt.Sprintf("KILL %d", s.id)
+		if s.database.Dialect == model.Postgres {
+			kill = fmt.Sprintf("SELECT pg_terminate_backend(%d)", s.id)
+		}
+		_, _ = s.database.watch.ExecContext(context.Background(), kill) // it may be over already
+		<-s.replies
+	}
+	_ = s.conn.Raw(func(any) error { return driver.ErrBadConn }) // it is not to be used again
+	_ = s.conn.Close()
+}
+
+// Send has a command on its way. Its reply is asked for by Reply.
+func (s *Session) Send(c *model.Command) {
+	s.pending = true
+	command := *c
+	go func() {
+		r, err := s.do(s.ctx, &command)
+		s.replies <- result{r, err}
+	}()
+}
+
+// Pending reports whether a command has not been answered.
+func (s *Session) Pending() bool { return s.pending }
+
+// errSilent is the error of a command that is neither answered nor waits for a lock.
+var errSilent = errors.New("neither an answer, nor a lock that it waits for")
+
+// pace is the time between two looks at who waits.
+const pace = time.Millisecond
+
+// patience is how long a server may take to do what does not wait.
+const patience = 20 * time.Second
+
+// Reply is the answer to the command sent, or Blocked if the server says that it waits for a lock.
+func (s *Session) Reply(ctx context.Context, limit time.Duration) (model.Reply, error) {
+	return s.await(ctx, limit, true)
+}
+
+// Answer is the answer to the command sent, which does not wait, or not any more.
+func (s *Session) Answer(ctx context.Context, limit time.Duration) (model.Reply, error) {
+	return s.await(ctx, limit, false)
+}
+
+// Arrived is the answer to the command sent, if it is there. It can still be asked for.
+func (s *Session) Arrived() (model.Reply, bool) {
+	if s.early == nil {
+		select {
+		case r := <-s.replies:
+			s.early = &r
+		default:
+			return model.Reply{}, false
+		}
+	}
+	return s.early.reply, true
+}
+
+func (s *Session) await(ctx context.Context, limit time.Duration, look bool) (model.Reply, error) {
+	if r := s.early; r != nil {
+		s.early, s.pending = nil, false
+		return r.reply, r.err
+	}
+	deadline := time.NewTimer(limit)
+	defer deadline.Stop()
+	tick := time.NewTicker(pace)
+	defer tick.Stop()
+	for {
+		select {
+		case r := <-s.replies:
+			s.pending = false
+			return r.reply, r.err
+		case <-ctx.Done():
+			return model.Reply{}, ctx.Err()
+		case <-deadline.C:
+			return model.Reply{}, errSilent
+		case <-tick.C:
+		}
+		if !look {
+			continue
+		}
+		if waits, err := s.Waits(ctx); err != nil || waits {
+			return model.Reply{Code: model.Blocked}, err
+		}
+	}
+}
+
+// waiting finds the connections in InnoDB's status whose transactions wait. The table of information_schema that says the
+// same is renewed ten times a second only.
+var waiting = regexp.MustCompile(`---TRANSACTION [^\n]*\n(?:mysql tables[^\n]*\n)?LOCK WAIT[^\n]*\nMariaDB thread id (\d+)`)
+
+// Waits reports whether the server has the session wait for a lock.
+func (s *Session) Waits(ctx context.Context) (bool, error) {
+	if s.database.Dialect == model.Postgres {
+		var n int
+		err := s.database.watch.QueryRowContext(ctx, fmt.Sprintf("SELECT count(*) FROM pg_locks WHERE pid = %d AND NOT granted", s.id)).Scan(&n)
+		return n > 0, err
+	}
+	var kind, name, status string
+	if err := s.database.watch.QueryRowContext(ctx, "SHOW ENGINE INNODB STATUS").Scan(&kind, &name, &status); err != nil {
+		return false, err
+	}
+	for _, m := range waiting.FindAllStringSubmatch(status, -1) {
+		if id, err := strconv.ParseInt(m[1], 10, 64); err == nil && id == s.id {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// do sends a command and reads what comes back.
+func (s *Session) do(ctx context.Context, c *model.Command) (r model.Reply, err error) {
+	text := c.Text(s.database.Dialect, int(c.Lock)+s.Offset)
+	switch c.Verb {
+	case model.Select:
+		err = s.nums(ctx, text, &r)
+	case model.Count:
+		err = s.conn.QueryRowContext(ctx, text).Scan(&r.Count)
+	default:
+		err = s.exec(ctx, c, text, &r)
+	}
+	if err == nil {
+		return r, nil
+	}
+	if code, known := codeOf(err); known {
+		return model.Reply{Code: code}, nil
+	}
+	return r, fmt.Errorf("%s: %w", text, err)
+}
+
+func (s *Session) nums(ctx context.Context, text string, r *model.Reply) error {
+	rows, err := s.conn.QueryContext(ctx, text)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var n uint8
+		if err := rows.Scan(&n); err != nil {
+			return err
+		}
+		r.Nums |= 1 << (n & 31)
+	}
+	r.Count = uint8(bits.OnesCount32(r.Nums))
+	return rows.Err()
+}
+
+func (s *Session) exec(ctx context.Context, c *model.Command, text string, r *model.Reply) error {
+	done, err := s.conn.ExecContext(ctx, text)
+	if err != nil || !c.Writes() {
+		return err
+	}
+	n, err := done.RowsAffected()
+	r.Count = uint8(n)
+	return err
+}
+
+// codeOf is what a server's error is among the codes.
+func codeOf(err error) (model.Code, bool) {
+	var m *mysql.MySQLError
+	var p *pgconn.PgError
+	isM, isP := errors.As(err, &m), errors.As(err, &p)
+	for code := range model.Codes {
+		number, state := code.Numbers()
+		if isM && number != 0 && m.Number == number || isP && state != "" && p.Code == state {
+			return code, true
+		}
+	}
+	return 0, false
+}

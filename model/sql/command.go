@@ -1,0 +1,151 @@
+package sql
+
+// Dialect is whose SQL and whose locks: the two do not agree on either.
+type Dialect uint8
+
+// The dialects.
+const (
+	MariaDB Dialect = iota
+	Postgres
+)
+
+// String is the dialect's name in options and addresses.
+func (d Dialect) String() string { return [...]string{"mariadb", "postgres"}[d] }
+
+// Level is a transaction's isolation level.
+type Level uint8
+
+// The isolation levels.
+const (
+	ReadCommitted Level = iota
+	RepeatableRead
+	Serializable
+)
+
+var levelWords = [...]string{"read-committed", "repeatable-read", "serializable"}
+
+// String is the level's name in options.
+func (l Level) String() string { return levelWords[l] }
+
+// Levels are all isolation levels.
+var Levels = [...]Level{ReadCommitted, RepeatableRead, Serializable}
+
+// Verb is what a command does.
+type Verb uint8
+
+// The verbs.
+const (
+	NoVerb   Verb = iota
+	Open          // opens a connection whose transactions have the command's level
+	Begin         // begins a transaction; what is sent outside of one is committed at once
+	Commit        // of one that the server has rolled back already, it says so ([Reply.RolledBack])
+	Rollback      //
+	Select        // which rows there are, and locks them, as Read says
+	Count         // how many rows there are, without locking any
+	Insert        // the row Num
+	Update        // sets token and until of rows as Set says
+	Claim         // Update of the row that a subselect finds: the first that Select would find. PostgreSQL's only
+	Delete        // rows
+	Verbs
+)
+
+var verbWords = [Verbs]string{"", "open", "begin", "commit", "rollback", "select", "count", "insert", "update", "claim", "delete"}
+
+// String is the verb in one word.
+func (v Verb) String() string { return verbWords[v] }
+
+// Table is one of the three tables.
+type Table uint8
+
+// The tables.
+const (
+	Masters Table = iota
+	Leases
+	Slots
+	Tables
+)
+
+var tableWords = [Tables]string{"masters", "leases", "slots"}
+
+// String is the table's name.
+func (t Table) String() string { return tableWords[t] }
+
+// Rows is which rows of a lock a command is about, by the primary key.
+type Rows uint8
+
+// The rows.
+const (
+	All   Rows = iota
+	One        // num = Num
+	Below      // num < Num
+)
+
+// If is what else is asked of them.
+type If uint8
+
+// The conditions.
+const (
+	Any     If = iota
+	Owned      // token = Token
+	Expired    // until < now
+	Free       // token is null or until < now
+	Live       // until >= now
+	Kept       // token = Token and until >= now: a lease that is not over
+)
+
+// Read is how rows are read.
+type Read uint8
+
+// The ways to read. A plain read locks nothing, unless MariaDB's level is Serializable.
+const (
+	Plain Read = iota
+	ForUpdate
+	NoWait
+	SkipLocked
+)
+
+// Set is what an update sets.
+type Set uint8
+
+// The updates.
+const (
+	Grant Set = iota // token and until
+	Renew            // until
+	Clear            // both to null
+)
+
+// Clock is where the time of a command comes from: of its conditions and of the leases that it grants.
+type Clock uint8
+
+// The clocks. MariaDB has no time of the transaction.
+const (
+	StatementTime   Clock = iota // when the statement began: NOW(), statement_timestamp()
+	TransactionTime              // when the transaction began: PostgreSQL's now()
+	SystemTime                   // when it is asked for: SYSDATE(), clock_timestamp()
+	GivenTime                    // the client's ([Command.Time])
+)
+
+// Command is what a client sends.
+type Command struct {
+	Verb  Verb
+	Level Level // of Open
+	Table Table
+	Rows  Rows
+	If    If
+	Read  Read
+	Set   Set
+	Clock Clock
+	First bool // only the first row, in the order of num
+	// Ignore has an insert of a row that exists do nothing.
+	Ignore bool
+	Lock   uint8
+	Num    uint8
+	Token  uint8
+	// Lease is how long the lease is that is granted or renewed; Time is GivenTime. Both are in units of the store's clock.
+	Lease, Time int64
+}
+
+// Writes reports whether a command changes rows.
+func (c *Command) Writes() bool {
+	return c.Verb == Insert || c.Verb == Update || c.Verb == Claim || c.Verb == Delete
+}

@@ -1,0 +1,55 @@
+package sql
+
+import "math/bits"
+
+// Code is how a command ended.
+type Code uint8
+
+// The codes, with MariaDB's number and PostgreSQL's SQLSTATE.
+const (
+	OK          Code = iota
+	Blocked          // it waits for a lock, and is answered later
+	Duplicate        // 1062, 23505: there is such a row
+	LockTimeout      // 1205, 55P03: NOWAIT, or it has waited for too long
+	Deadlock         // 1213, 40P01: its transaction was chosen to end
+	Conflict         // 40001: the transaction saw what another has changed since
+	InFailed         // 25P02: an earlier command has failed; only the end of the transaction is taken
+	Gone             // the connection is over
+	Codes
+)
+
+var codeWords = [Codes]string{"ok", "waits", "duplicate", "lock timeout", "deadlock", "serialization failure", "transaction aborted", "connection lost"}
+
+// String is the code in words.
+func (c Code) String() string { return codeWords[c] }
+
+// Numbers are MariaDB's number and PostgreSQL's SQLSTATE of an error.
+func (c Code) Numbers() (mariadb uint16, postgres string) {
+	switch c {
+	case Duplicate:
+		return 1062, "23505"
+	case LockTimeout:
+		return 1205, "55P03"
+	case Deadlock:
+		return 1213, "40P01"
+	case Conflict:
+		return 1020, "40001"
+	case InFailed:
+		return 0, "25P02"
+	}
+	return 0, ""
+}
+
+// Reply is what comes back.
+type Reply struct {
+	Code Code
+	// RolledBack says of a Commit that there was nothing to commit any more.
+	RolledBack bool
+	// Count is how many rows were read, or changed.
+	Count uint8
+	// Nums are those that Select read: bit n is num n.
+	Nums uint32
+}
+
+// First is the lowest num that was read.
+func (r Reply) First() uint8 { return uint8(bits.TrailingZeros32(r.Nums)) }

@@ -1,0 +1,14 @@
+// Package rowstore is a database server as a plain value, as far as semaphores in a database need one: transactions,
+// snapshots, row locks and gaps, waits, deadlocks, and the clocks of statements, as MariaDB's InnoDB and PostgreSQL have
+// them. It has no clock of its own, and no goroutine: a command that has to wait is answered [sql.Blocked], and somebody
+// else's command goes on with it.
+//
+// Both dialects share rows and sessions (store.go, session.go). What differs, differs in kind. InnoDB locks what it comes
+// by, row and gap before it, and reads what is there after it has waited (innodb.go, gap.go). PostgreSQL looks for rows in a
+// snapshot, locks what it found there, and looks again if that has changed since (postgres.go).
+//
+// It is compared with both servers at every reply, see adapters/sqlserver. What it leaves out: PostgreSQL's SERIALIZABLE
+// is its REPEATABLE READ with an error for whoever commits second of two that have read a table which the other has
+// changed; a deleted row goes when nobody has a lock on it any more, not when a purge comes by; and who waits for a row is
+// served in turn.
+package rowstore

@@ -1,0 +1,303 @@
+package rowstore
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/model/sql"
+)
+
+// kind is what of a row InnoDB locks. PostgreSQL has onlyRow.
+type kind uint8
+
+const (
+	nextKey   kind = iota // the row and the gap before it
+	onlyRow               // InnoDB's LOCK_REC_NOT_GAP
+	gap                   // the gap before it, against inserts
+	insertion             // InnoDB's insert intention: waits for the locks on a gap, and bars nobody
+)
+
+// bars reports whether a lock makes another, which is wanted, wait (InnoDB's lock_rec_has_to_wait).
+func bars(had, wanted *claim) bool {
+	switch {
+	case had.key != wanted.key || had.session == wanted.session || had.shared && wanted.shared:
+		return false
+	case wanted.kind != insertion && (wanted.kind == gap || wanted.num == 255):
+		return false
+	case had.kind == insertion:
+		return false
+	case had.kind == gap:
+		return wanted.kind == insertion
+	}
+	return wanted.kind != insertion || had.kind != onlyRow
+}
+
+// covers reports whether a lock makes another of the same session needless (lock_rec_has_expl).
+func covers(had, wanted *claim) bool {
+	return had.key == wanted.key && had.session == wanted.session && !had.waits && had.kind != insertion &&
+		wanted.kind != insertion && (!had.shared || wanted.shared) &&
+		(had.kind == nextKey || had.kind == wanted.kind || wanted.num == 255)
+}
+
+// lock has a session lock what it wants. It reports what that came to: OK, with whether the lock is a new one, or Blocked.
+func (s *Store) lock(want claim) (code sql.Code, fresh bool) {
+	s.explicit(want.key, want.session)
+	for i := range s.locks {
+		if covers(&s.locks[i], &want) {
+			return sql.OK, false
+		}
+	}
+	before := len(s.locks)
+	for i := range s.locks {
+		if l := &s.locks[i]; bars(l, &want) {
+			if s.overtakes(&want, l) {
+				before = min(before, i)
+			} else {
+				want.waits = true
+			}
+		}
+	}
+	if before < len(s.locks) {
+		want.apart = true
+		s.locks = slices.Insert(s.locks, before, want)
+	} else {
+		s.put(want)
+	}
+	if want.waits {
+		return sql.Blocked, true
+	}
+	return sql.OK, true
+}
+
+// overtakes reports whether InnoDB has a lock go before another that is waited for, since that waits for one which the session
+// has on the row already: else the two would wait for each other.
+func (s *Store) overtakes(want, other *claim) bool {
+	if s.dialect != sql.MariaDB || !other.waits || want.kind == gap || want.kind == insertion || want.num == 255 {
+		return false
+	}
+	return slices.ContainsFunc(s.locks, func(had claim) bool {
+		return had.session == want.session && !had.waits && (!had.shared || want.shared) && had.kind != gap && had.kind != insertion && bars(&had, other)
+	})
+}
+
+// put adds a lock behind those on the same row.
+func (s *Store) put(l claim) {
+	i := len(s.locks)
+	for i > 0 && s.locks[i-1].compare(l.key) > 0 {
+		i--
+	}
+	s.locks = slices.Insert(s.locks, i, l)
+}
+
+// explicit gives the lock of who has inserted a row, which InnoDB makes only when somebody else comes by.
+func (s *Store) explicit(k key, other uint8) {
+	r := s.row(k)
+	if s.dialect != sql.MariaDB || r == nil || r.writer == 0 || r.writer == other {
+		return
+	}
+	l := claim{key: k, session: r.writer, kind: onlyRow}
+	if !slices.ContainsFunc(s.locks, func(h claim) bool { return covers(&h, &l) }) {
+		i, _ := slices.BinarySearchFunc(s.locks, k, func(l claim, k key) int { return l.compare(k) })
+		s.locks = slices.Insert(s.locks, i, l) // it has been there since the insert
+	}
+}
+
+// release gives up a session's newest lock on a row, which did not turn out to be of use.
+func (s *Store) release(on uint8, k key) {
+	for i := len(s.locks) - 1; i >= 0; i-- {
+		if s.locks[i].key == k && s.locks[i].session == on && !s.locks[i].waits {
+			s.locks = slices.Delete(s.locks, i, i+1)
+			break
+		}
+	}
+	s.grant()
+}
+
+// grant gives those who wait the locks that nobody before them bars any more.
+func (s *Store) grant() {
+	for i := range s.locks {
+		l := &s.locks[i]
+		if l.waits && !slices.ContainsFunc(s.locks[:i], func(h claim) bool { return bars(&h, l) }) {
+			l.waits = false
+			s.wake(l.session)
+		}
+	}
+}
+
+// wake has a session go on, once the command at hand is over.
+func (s *Store) wake(on uint8) {
+	s.sessions[on-1].stmt.waits = false
+	s.ready = append(s.ready, on)
+	s.woken++
+}
+
+// inherit gives a row the locks of another as locks on its gap: of the row behind it, to one that is inserted; of one that
+// goes, to the row behind it.
+func (s *Store) inherit(from, to key, inserted bool) {
+	for _, l := range slices.Clone(s.locks) {
+		if l.key != from || l.kind == insertion {
+			continue
+		}
+		if inserted && l.kind == onlyRow && from.num != 255 {
+			continue
+		}
+		if !inserted && s.sessions[l.session-1].level == sql.ReadCommitted && !l.shared {
+			continue
+		}
+		heir := claim{key: to, session: l.session, kind: gap, shared: l.shared}
+		if !slices.ContainsFunc(s.locks, func(h claim) bool { return covers(&h, &heir) }) {
+			s.put(heir)
+		}
+	}
+}
+
+// forget takes away a row that was never committed, or whose deletion was.
+func (s *Store) forget(k key) {
+	i, ok := s.find(k)
+	if !ok || s.rows[i].now.live || s.rows[i].committed.live {
+		return
+	}
+	if s.dialect == sql.MariaDB {
+		s.inherit(k, s.after(k), false)
+	}
+	s.rows = slices.Delete(s.rows, i, i+1)
+	for _, l := range s.locks {
+		if l.key == k && l.waits {
+			s.wake(l.session)
+		}
+	}
+	s.locks = slices.DeleteFunc(s.locks, func(l claim) bool { return l.key == k })
+}
+
+// purge takes away rows whose deletion is committed, which nobody has a lock on. What old snapshots see of them is theirs.
+func (s *Store) purge() {
+	if s.Keep && s.dialect == sql.MariaDB {
+		return
+	}
+	for i := len(s.rows) - 1; i >= 0; i-- {
+		r := &s.rows[i]
+		if r.now.live || r.committed.live || r.writer != 0 ||
+			slices.ContainsFunc(s.locks, func(l claim) bool { return l.key == r.key }) {
+			continue
+		}
+		s.forget(r.key)
+	}
+}
+
+// wait has a session's statement wait for a lock that it has put, unless there is a deadlock, of which it may be the victim.
+func (s *Store) wait(on uint8) sql.Code {
+	s.sessions[on-1].stmt.waits = true
+	for {
+		cycle := s.cycle(on)
+		if cycle == nil {
+			if s.sessions[on-1].stmt.waits {
+				return sql.Blocked
+			}
+			s.ready = slices.DeleteFunc(s.ready, func(r uint8) bool { return r == on })
+			return sql.OK // the victim's locks were all that it waited for
+		}
+		s.deadlock = cycle
+		victim := s.victim(cycle)
+		if victim == on {
+			return sql.Deadlock
+		}
+		s.sacrifice(victim)
+	}
+}
+
+// sacrifice ends the transaction of a deadlock's victim, which waits.
+func (s *Store) sacrifice(on uint8) {
+	t := &s.sessions[on-1]
+	t.reply = sql.Reply{Code: sql.Deadlock}
+	s.fail(on, sql.Deadlock)
+	if t.stmt = (statement{}); t.left {
+		s.end(on)
+	}
+}
+
+// resolve ends deadlocks that came about since somebody's lock went, and others wait for other locks now.
+func (s *Store) resolve() {
+	for i := range s.sessions {
+		on := uint8(i + 1)
+		for s.sessions[i].stmt.waits {
+			cycle := s.cycle(on)
+			if cycle == nil {
+				break
+			}
+			s.deadlock = cycle
+			s.sacrifice(s.victim(cycle))
+		}
+	}
+}
+
+// blocker is whom a session waits for: the first whose lock bars its own. It is 0 for one that does not wait.
+func (s *Store) blocker(on uint8) uint8 {
+	for i := range s.locks {
+		l := &s.locks[i]
+		if l.session != on || !l.waits {
+			continue
+		}
+		for h := range s.locks[:i] {
+			if bars(&s.locks[h], l) {
+				return s.locks[h].session
+			}
+		}
+	}
+	return 0
+}
+
+// cycle is who waits for whom, from a session back to itself, or nil.
+func (s *Store) cycle(on uint8) (all []uint8) {
+	for at := on; ; {
+		all = append(all, at)
+		at = s.blocker(at)
+		if at == on {
+			return all
+		}
+		if at == 0 || slices.Contains(all, at) {
+			return nil
+		}
+	}
+}
+
+// victim is who ends of a deadlock. On MariaDB it is the one that has done least, which is known as far as its pages are; of
+// equals the one that came last, which is the first of the cycle. On PostgreSQL it is whoever looks, which is the one that
+// came last if deadlock_timeout is short.
+func (s *Store) victim(cycle []uint8) uint8 {
+	least := cycle[0]
+	if s.dialect == sql.Postgres {
+		return least
+	}
+	for _, on := range cycle[1:] {
+		if s.weight(on) < s.weight(least) {
+			least = on
+		}
+	}
+	return least
+}
+
+// weight is InnoDB's TRX_WEIGHT: changes made, and lock structures, of which one is of a table's page, mode and kind.
+func (s *Store) weight(on uint8) int {
+	type structure struct {
+		sql.Table
+		kind
+		shared, waits, apart bool
+	}
+	var all []structure
+	tables := 0
+	for i := range s.locks {
+		l := &s.locks[i]
+		if l.session != on {
+			continue
+		}
+		k := structure{l.table, l.kind, l.shared, l.waits, l.apart}
+		if !slices.Contains(all, k) {
+			all = append(all, k)
+		}
+		tables |= 1 << l.table // IX, or IS, which it includes
+	}
+	n := len(all) + int(s.sessions[on-1].undo)
+	for ; tables != 0; tables &= tables - 1 {
+		n++
+	}
+	return n
+}

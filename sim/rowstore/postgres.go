@@ -1,0 +1,238 @@
+package rowstore
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/model/sql"
+)
+
+// postgres goes on with a statement as PostgreSQL does.
+func (s *Store) postgres(on uint8) sql.Code {
+	t := &s.sessions[on-1]
+	c := &t.stmt.command
+	if !t.stmt.resumed {
+		s.snapshot(on)
+		t.reads |= 1 << c.Table
+	}
+	switch {
+	case c.Verb == sql.Insert:
+		return s.postgresInsert(on, c)
+	case c.Verb == sql.Claim && !t.stmt.has:
+		return s.postgresClaim(on, c)
+	}
+	return s.postgresScan(on, c)
+}
+
+// snapshot takes what a statement sees: what is committed when it begins, or, above READ COMMITTED, when the transaction's
+// first one did.
+func (s *Store) snapshot(on uint8) {
+	t := &s.sessions[on-1]
+	if t.level == sql.ReadCommitted {
+		t.stmt.seen = s.look(t.stmt.seen[:0], t.stmt.command.Table)
+		return
+	}
+	if !t.looked {
+		t.snapshot, t.looked = s.look(t.snapshot[:0], sql.Tables), true
+	}
+}
+
+// sight is the snapshot of a session's statement.
+func (t *session) sight() []seen {
+	if t.level == sql.ReadCommitted {
+		return t.stmt.seen
+	}
+	return t.snapshot
+}
+
+// candidate is a row as a scan finds it: in the snapshot, or changed by the transaction itself.
+type candidate struct {
+	seen
+	own bool
+}
+
+// next is the first row of a scan behind a key, or at it.
+func (s *Store) next(on uint8, c *sql.Command, from key) (found candidate, ok bool) {
+	for _, e := range s.sessions[on-1].sight() {
+		if e.table == c.Table && e.lock == c.Lock && e.compare(from) >= 0 && (!ok || e.compare(found.key) < 0) {
+			if r := s.row(e.key); r != nil && r.writer == on {
+				continue
+			}
+			found, ok = candidate{e, false}, true
+		}
+	}
+	for i := range s.rows {
+		r := &s.rows[i]
+		if r.writer == on && r.now.live && r.table == c.Table && r.lock == c.Lock && r.compare(from) >= 0 && (!ok || r.compare(found.key) < 0) {
+			return candidate{seen{key: r.key, version: r.now}, true}, true
+		}
+	}
+	return found, ok
+}
+
+// postgresScan goes through the rows that the snapshot has, and locks, changes or counts those that satisfy the condition.
+func (s *Store) postgresScan(on uint8, c *sql.Command) sql.Code {
+	t := &s.sessions[on-1]
+	if !t.stmt.resumed {
+		t.stmt.at = key{c.Table, c.Lock, 0}
+	}
+	for {
+		e, ok := s.next(on, c, t.stmt.at)
+		if !ok {
+			return sql.OK
+		}
+		if !t.stmt.waited {
+			t.stmt.read = s.now(on, c)
+		}
+		t.stmt.at, t.stmt.resumed = e.key, true
+		if !t.stmt.waited && !s.matches(on, c, e.num, e.version) {
+			t.stmt.at = beyond(e.key)
+			continue
+		}
+		code, took := s.postgresRow(on, c, e)
+		if code == skipped {
+			code = sql.OK
+		}
+		if t.stmt.waited = code == sql.Blocked; code != sql.OK || took && c.First {
+			return code
+		}
+		t.stmt.at = beyond(e.key)
+	}
+}
+
+// beyond is the least key behind another.
+func beyond(k key) key {
+	k.num++
+	return k
+}
+
+// matches reports whether a row satisfies the command, by the clock as it was read for it. A claim's condition is the
+// subselect's, which is not asked again.
+func (s *Store) matches(on uint8, c *sql.Command, num uint8, v version) bool {
+	t := &s.sessions[on-1]
+	if c.Verb == sql.Claim {
+		return num == t.stmt.found
+	}
+	return v.live && holds(c, num, v, t.stmt.read)
+}
+
+// postgresRow does what the command says with a row that was found. It reports whether it was one to read or change.
+func (s *Store) postgresRow(on uint8, c *sql.Command, e candidate) (sql.Code, bool) {
+	t := &s.sessions[on-1]
+	if c.Verb == sql.Count || c.Verb == sql.Select && c.Read == sql.Plain {
+		t.tell(e.num)
+		return sql.OK, true
+	}
+	v, code := s.postgresLock(on, c, e)
+	if code != sql.OK {
+		return code, false
+	}
+	if !v.live {
+		return sql.OK, false
+	}
+	t.tell(e.num)
+	if c.Writes() {
+		s.conflict(on, c.Table)
+		s.write(on, e.key, changed(c, v, t.stmt.read))
+	}
+	return sql.OK, true
+}
+
+// postgresLock locks a row that was found, and gives what it is then: dead, if it does not satisfy the command any more.
+func (s *Store) postgresLock(on uint8, c *sql.Command, e candidate) (version, sql.Code) {
+	t := &s.sessions[on-1]
+	if e.own {
+		return e.version, sql.OK
+	}
+	if e.gone {
+		s.release(on, e.key) // if it waited for it
+		if t.level != sql.ReadCommitted {
+			return version{}, sql.Conflict
+		}
+		return version{}, sql.OK
+	}
+	if code, _ := s.lock(claim{key: e.key, session: on, kind: onlyRow}); code != sql.OK {
+		read := c.Read
+		if c.Verb == sql.Update || c.Verb == sql.Delete || c.Verb == sql.Claim && t.stmt.has {
+			read = sql.ForUpdate
+		}
+		switch read {
+		case sql.SkipLocked:
+			s.unwait(on)
+			return version{}, skipped
+		case sql.NoWait:
+			return version{}, sql.LockTimeout
+		}
+		return version{}, s.wait(on)
+	}
+	if !e.changed {
+		return e.version, sql.OK
+	}
+	if t.level != sql.ReadCommitted {
+		return version{}, sql.Conflict
+	}
+	t.stmt.read = s.now(on, c) // the condition is asked again, of the row as it is now (EvalPlanQual)
+	v := s.row(e.key).committed
+	if !s.matches(on, c, e.num, v) {
+		return version{}, sql.OK
+	}
+	return v, sql.OK
+}
+
+// postgresClaim finds the row of a claim: the first, by the subselect, which locks it as it says.
+func (s *Store) postgresClaim(on uint8, c *sql.Command) sql.Code {
+	t := &s.sessions[on-1]
+	inner := *c
+	inner.Verb, inner.First = sql.Select, true
+	count := t.reply.Count
+	code := s.postgresScan(on, &inner)
+	if code != sql.OK {
+		return code
+	}
+	if t.reply.Count == count {
+		return sql.OK // none
+	}
+	t.reply.Count = count
+	t.stmt.found, t.stmt.has = t.stmt.at.num, true
+	t.stmt.at = key{c.Table, c.Lock, 0}
+	return s.postgresScan(on, c)
+}
+
+// postgresInsert inserts a row. Of one with the same key it waits to see what becomes of it.
+func (s *Store) postgresInsert(on uint8, c *sql.Command) sql.Code {
+	t := &s.sessions[on-1]
+	if !t.stmt.resumed {
+		t.stmt.read, t.stmt.resumed = s.now(on, c), true // VALUES are computed first
+	}
+	k := key{c.Table, c.Lock, c.Num}
+	if r := s.row(k); r != nil {
+		if r.writer != 0 && r.writer != on {
+			s.put(claim{key: k, session: on, kind: onlyRow, waits: true})
+			t.stmt.waited = true
+			return s.wait(on)
+		}
+		if r.now.live {
+			if t.stmt.waited {
+				s.release(on, k)
+			}
+			return s.duplicate(on, c, r)
+		}
+	}
+	s.insert(k)
+	s.conflict(on, c.Table)
+	s.put(claim{key: k, session: on, kind: onlyRow})
+	s.write(on, k, inserted(c, t.stmt.read))
+	t.tell(k.num)
+	return sql.OK
+}
+
+// duplicate is an insert of a row that there is.
+func (s *Store) duplicate(on uint8, c *sql.Command, r *row) sql.Code {
+	t := &s.sessions[on-1]
+	if !c.Ignore {
+		return sql.Duplicate
+	}
+	if t.level != sql.ReadCommitted && r.writer != on && !slices.ContainsFunc(t.snapshot, func(e seen) bool { return e.key == r.key && !e.changed }) {
+		return sql.Conflict
+	}
+	return sql.OK
+}

@@ -1,0 +1,224 @@
+package rowstore
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/model/sql"
+)
+
+// Store is a server. The zero value is none: see [Store.Reset].
+type Store struct {
+	// Now is the server's clock.
+	Now int64
+	// Keep has deleted rows stay, as they do on InnoDB while somebody has an old snapshot open. It is for comparing: when
+	// a purge comes is the server's business.
+	Keep     bool
+	dialect  sql.Dialect
+	rows     []row   // in the order of their keys
+	locks    []claim // in the order of their keys; those of one row in the order in which they came
+	sessions []session
+	ready    []uint8 // sessions whose wait is over, in that order
+	woken    int     // how many sessions the command at hand has woken
+	deadlock []uint8 // of the command at hand: who waited for whom
+}
+
+// key is a row's primary key.
+type key struct {
+	table     sql.Table
+	lock, num uint8
+}
+
+// last is the key behind a table's rows: InnoDB's supremum, whose gap is the one behind the last row.
+func last(t sql.Table) key { return key{t, 255, 255} }
+
+func (k key) compare(o key) int {
+	return (int(k.table)-int(o.table))<<16 + (int(k.lock)-int(o.lock))<<8 + int(k.num) - int(o.num)
+}
+
+// version is what a row is at one time.
+type version struct {
+	live  bool
+	token uint8 // 0 is null, and so is until then
+	until int64
+}
+
+// row is a row, with the change that has not been committed, if somebody makes one.
+type row struct {
+	key
+	now, committed version
+	writer         uint8 // the session whose change it is; 0 is nobody's, and both versions are the same
+	reborn         bool  // the writer deleted it and inserted another
+	deleted        bool  // its deletion is committed, and it is still there
+}
+
+// claim is a lock on a row, or one that is waited for.
+type claim struct {
+	key
+	session uint8
+	kind    kind
+	shared  bool
+	waits   bool
+	apart   bool // it has overtaken others, and has a structure of its own in InnoDB
+}
+
+// Reset makes it a server without rows and sessions.
+func (s *Store) Reset(d sql.Dialect) {
+	*s = Store{dialect: d, Keep: s.Keep, rows: s.rows[:0], locks: s.locks[:0], sessions: s.sessions[:0], ready: s.ready[:0]}
+}
+
+// Seed puts a row there that is committed.
+func (s *Store) Seed(t sql.Table, lock, num, token uint8, until int64) {
+	k := key{t, lock, num}
+	v := version{true, token, until}
+	*s.insert(k) = row{key: k, now: v, committed: v}
+}
+
+// find is where a key is, or would be.
+func (s *Store) find(k key) (int, bool) {
+	return slices.BinarySearchFunc(s.rows, k, func(r row, k key) int { return r.compare(k) })
+}
+
+func (s *Store) row(k key) *row {
+	if i, ok := s.find(k); ok {
+		return &s.rows[i]
+	}
+	return nil
+}
+
+// insert makes a row, which nobody sees yet.
+func (s *Store) insert(k key) *row {
+	i, ok := s.find(k)
+	if !ok {
+		s.rows = slices.Insert(s.rows, i, row{key: k})
+	}
+	return &s.rows[i]
+}
+
+// from is the first key of a table at or behind k.
+func (s *Store) from(k key) key {
+	if i, _ := s.find(k); i < len(s.rows) && s.rows[i].table == k.table {
+		return s.rows[i].key
+	}
+	return last(k.table)
+}
+
+// after is the first key of a table behind k.
+func (s *Store) after(k key) key {
+	if k.num++; k.num == 0 {
+		k.lock++
+	}
+	return s.from(k)
+}
+
+// write changes a row, in the transaction of a session.
+func (s *Store) write(on uint8, k key, v version) {
+	r, t := s.row(k), &s.sessions[on-1]
+	if r.writer == 0 {
+		r.writer = on
+	}
+	r.reborn = r.reborn || s.dialect == sql.Postgres && v.live && !r.now.live && r.committed.live
+	if t.stmt.running {
+		t.stmt.undo = append(t.stmt.undo, change{k, r.now})
+	}
+	t.undo++
+	r.now = v
+}
+
+// Row is what is committed of a row: who has it, until when, and whether there is one.
+func (s *Store) Row(t sql.Table, lock, num uint8) (token uint8, until int64, ok bool) {
+	if r := s.row(key{t, lock, num}); r != nil {
+		return r.committed.token, r.committed.until, r.committed.live
+	}
+	return 0, 0, false
+}
+
+// Rows calls f with what is committed of each row of a lock in a table, in the order of num.
+func (s *Store) Rows(t sql.Table, lock uint8, f func(num, token uint8, until int64)) {
+	for i := range s.rows {
+		if r := &s.rows[i]; r.table == t && r.lock == lock && r.committed.live {
+			f(r.num, r.committed.token, r.committed.until)
+		}
+	}
+}
+
+// Apply has a command reach the server, on a session that does not wait.
+func (s *Store) Apply(on uint8, c *sql.Command) sql.Reply {
+	s.woken, s.deadlock = 0, nil
+	t := &s.sessions[on-1]
+	if !t.alive || t.left {
+		return sql.Reply{Code: sql.Gone}
+	}
+	if t.failed && c.Verb != sql.Rollback && c.Verb != sql.Commit {
+		return sql.Reply{Code: sql.InFailed}
+	}
+	t.reply = sql.Reply{}
+	switch c.Verb {
+	case sql.Begin:
+		s.commit(on)
+		t.open, t.began = true, s.Now
+	case sql.Commit:
+		t.reply.RolledBack = t.failed
+		if t.failed {
+			s.rollBack(on)
+		} else if !s.commit(on) {
+			t.reply.Code = sql.Conflict
+		}
+	case sql.Rollback:
+		s.rollBack(on)
+	default:
+		if !t.open {
+			t.began = s.Now
+		}
+		t.stmt = statement{running: true, command: *c, began: s.Now, undo: t.stmt.undo[:0], seen: t.stmt.seen[:0]}
+		s.run(on)
+	}
+	s.settle()
+	return s.Answer(on)
+}
+
+// run goes on with a session's statement until it is over or waits.
+func (s *Store) run(on uint8) {
+	t := &s.sessions[on-1]
+	var code sql.Code
+	if s.dialect == sql.MariaDB {
+		code = s.innodb(on)
+	} else {
+		code = s.postgres(on)
+	}
+	t = &s.sessions[on-1]
+	if t.reply.Code = code; code == sql.Blocked {
+		return
+	}
+	if code != sql.OK {
+		t.reply = sql.Reply{Code: code}
+		s.fail(on, code)
+	}
+	t.stmt = statement{undo: t.stmt.undo[:0], seen: t.stmt.seen[:0]}
+	if !t.open && !s.commit(on) {
+		t.reply = sql.Reply{Code: sql.Conflict}
+	}
+	if t.left {
+		s.end(on)
+	}
+}
+
+// settle goes on with those whose wait is over.
+func (s *Store) settle() {
+	for {
+		if s.resolve(); len(s.ready) == 0 {
+			return
+		}
+		on := s.ready[0]
+		s.ready = slices.Delete(s.ready, 0, 1)
+		if t := &s.sessions[on-1]; t.alive && t.stmt.running {
+			s.run(on)
+		}
+	}
+}
+
+// Woken is how many waits the last command has ended. Of several, who goes on first is chance on a real server.
+func (s *Store) Woken() int { return s.woken }
+
+// Deadlock is who waited for whom, in a circle, when the last command reached the server, if it closed one. Who of them is the
+// victim is a real server's choice.
+func (s *Store) Deadlock() []uint8 { return s.deadlock }
