@@ -51,21 +51,21 @@ func session(t *testing.T, db *sqlserver.Database, level sql.Level) *sqlserver.S
 	return s
 }
 
-// send sends a command, and is what comes of it: an answer, or that it waits.
+// send sends a command that does not wait.
 func send(t *testing.T, s *sqlserver.Session, c sql.Command) sql.Reply {
 	t.Helper()
 	s.Send(&c)
-	r, err := s.Reply(t.Context(), patience)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return answer(t, s, false)
 }
 
-// answer is the answer to a command that has waited.
-func answer(t *testing.T, s *sqlserver.Session) sql.Reply {
+// answer is the answer to what was sent, or, if that is to be looked for, that it waits.
+func answer(t *testing.T, s *sqlserver.Session, waits bool) sql.Reply {
 	t.Helper()
-	r, err := s.Answer(t.Context(), patience)
+	ask := s.Answer
+	if waits {
+		ask = s.Reply
+	}
+	r, err := ask(t.Context(), patience)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -131,7 +131,6 @@ func (s *Store) postgresRow(on uint8, c *sql.Command, e candidate) (sql.Code, bo
 	}
 	t.tell(e.num)
 	if c.Writes() {
-		s.conflict(on, c.Table)
 		s.write(on, e.key, changed(c, v, t.stmt.read))
 	}
 	return sql.OK, true
@@ -218,7 +217,6 @@ func (s *Store) postgresInsert(on uint8, c *sql.Command) sql.Code {
 		}
 	}
 	s.insert(k)
-	s.conflict(on, c.Table)
 	s.put(claim{key: k, session: on, kind: onlyRow})
 	s.write(on, k, inserted(c, t.stmt.read))
 	t.tell(k.num)

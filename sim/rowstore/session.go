@@ -18,10 +18,12 @@ type session struct {
 	undo   uint16 // how many changes it has made: InnoDB's weight
 	// snapshot is what its transaction sees, from its first look.
 	snapshot []seen
-	reads    uint8 // PostgreSQL's SERIALIZABLE: tables that it has read, as bits
-	in, out  bool  // others have read what it has changed, or it what others have
-	stmt     statement
-	reply    sql.Reply // to its last command
+	// What serializable asks, as sets of tables: what it has read and changed, and what others have that have committed since
+	// its snapshot.
+	reads, wrote            uint8
+	othersRead, othersWrote uint8
+	stmt                    statement
+	reply                   sql.Reply // to its last command
 }
 
 // statement is a command under way.
@@ -212,7 +214,7 @@ func (s *Store) rollBack(on uint8) {
 func (s *Store) close(on uint8) {
 	t := &s.sessions[on-1]
 	t.snapshot, t.looked, t.undo = t.snapshot[:0], false, 0
-	t.reads, t.in, t.out = 0, false, false
+	t.reads, t.wrote, t.othersRead, t.othersWrote = 0, 0, 0, 0
 	s.locks = slices.DeleteFunc(s.locks, func(l claim) bool { return l.session == on })
 	s.grant()
 	s.purge()

@@ -121,6 +121,7 @@ func (s *Store) write(on uint8, k key, v version) {
 		t.stmt.undo = append(t.stmt.undo, change{k, r.now})
 	}
 	t.undo++
+	t.wrote |= 1 << k.table
 	r.now = v
 }
 
@@ -178,14 +179,13 @@ func (s *Store) Apply(on uint8, c *sql.Command) sql.Reply {
 
 // run goes on with a session's statement until it is over or waits.
 func (s *Store) run(on uint8) {
-	t := &s.sessions[on-1]
 	var code sql.Code
 	if s.dialect == sql.MariaDB {
 		code = s.innodb(on)
 	} else {
 		code = s.postgres(on)
 	}
-	t = &s.sessions[on-1]
+	t := &s.sessions[on-1]
 	if t.reply.Code = code; code == sql.Blocked {
 		return
 	}

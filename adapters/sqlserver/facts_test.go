@@ -1,0 +1,196 @@
+package sqlserver_test
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/sqlserver"
+	"github.com/lockproof/lockproof/model/sql"
+	"github.com/lockproof/lockproof/sim/rowstore"
+)
+
+// fact is a row of what was measured: commands, and what comes of each, on the simulated store and on the real server.
+type fact struct {
+	name  string
+	on    []sql.Dialect
+	level sql.Level
+	steps []step
+}
+
+// step is a command on a session, from 1, and what comes of it; or, without a command, the answer to one that has waited.
+type step struct {
+	session int
+	command sql.Command
+	want    sql.Reply
+}
+
+var both = []sql.Dialect{sql.MariaDB, sql.Postgres}
+
+// The commands of facts. The master row is row 0 of lock 1, slots are 1 and 2, of which nobody has any.
+var (
+	begin    = sql.Command{Verb: sql.Begin}
+	commit   = sql.Command{Verb: sql.Commit}
+	rollback = sql.Command{Verb: sql.Rollback}
+	none     = sql.Command{}
+
+	lockMaster = sql.Command{Verb: sql.Select, Table: sql.Masters, Lock: 1, Rows: sql.One, Read: sql.ForUpdate}
+	countAll   = sql.Command{Verb: sql.Count, Table: sql.Leases, Lock: 1}
+	lease5     = sql.Command{Verb: sql.Insert, Table: sql.Leases, Lock: 1, Num: 5, Token: 5, Lease: hour}
+	lease6     = sql.Command{Verb: sql.Insert, Table: sql.Leases, Lock: 1, Num: 6, Token: 6, Lease: hour}
+	lookup9    = sql.Command{Verb: sql.Select, Table: sql.Leases, Lock: 1, Rows: sql.One, Num: 9, Read: sql.ForUpdate}
+	insert9    = sql.Command{Verb: sql.Insert, Table: sql.Leases, Lock: 1, Num: 9, Token: 9, Lease: hour}
+	take1      = sql.Command{Verb: sql.Update, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 1, Token: 1, Lease: hour}
+	take2      = sql.Command{Verb: sql.Update, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 2, Token: 2, Lease: hour}
+	lock1      = sql.Command{Verb: sql.Select, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 1, Read: sql.ForUpdate}
+	noWait1    = sql.Command{Verb: sql.Select, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 1, Read: sql.NoWait}
+	skip       = sql.Command{Verb: sql.Select, Table: sql.Slots, Lock: 1, If: sql.Free, First: true, Read: sql.SkipLocked}
+	claim      = sql.Command{Verb: sql.Claim, Table: sql.Slots, Lock: 1, If: sql.Free, Token: 3, Lease: hour}
+)
+
+func ok(count uint8) sql.Reply               { return sql.Reply{Count: count} }
+func nums(count uint8, set uint32) sql.Reply { return sql.Reply{Count: count, Nums: set} }
+func code(c sql.Code) sql.Reply              { return sql.Reply{Code: c} }
+
+func as(c sql.Command, token uint8, read sql.Read) sql.Command {
+	c.Token, c.Read = token, read
+	return c
+}
+
+// facts are what was measured, by the names of BACKEND-FACTS' rows.
+var facts = []fact{
+	{"M1, G6: a transaction after NOWAIT: MariaDB keeps it, PostgreSQL aborts it", []sql.Dialect{sql.MariaDB}, sql.ReadCommitted, []step{
+		{1, begin, ok(0)}, {1, lock1, nums(1, 2)}, {2, begin, ok(0)}, {2, take2, ok(1)},
+		{2, noWait1, code(sql.LockTimeout)}, {1, skip, nums(1, 2)}, {1, rollback, ok(0)},
+		{1, skip, nums(1, 2)}, {2, commit, ok(0)}, {1, sql.Command{Verb: sql.Count, Table: sql.Slots, Lock: 1, If: sql.Owned, Token: 2}, ok(1)},
+	}},
+	{"G6: the same on PostgreSQL", []sql.Dialect{sql.Postgres}, sql.ReadCommitted, []step{
+		{1, begin, ok(0)}, {1, lock1, nums(1, 2)}, {2, begin, ok(0)}, {2, take2, ok(1)},
+		{2, noWait1, code(sql.LockTimeout)}, {2, countAll, code(sql.InFailed)}, {1, take2, ok(1)},
+		{2, commit, sql.Reply{RolledBack: true}}, {2, countAll, ok(0)},
+	}},
+	{"M2: whoever is told 1213 goes on in autocommit", []sql.Dialect{sql.MariaDB}, sql.ReadCommitted, []step{
+		{1, begin, ok(0)}, {2, begin, ok(0)}, {1, take1, ok(1)}, {1, lease5, ok(1)}, {2, take2, ok(1)}, {1, take2, code(sql.Blocked)},
+		{2, take1, code(sql.Deadlock)}, {1, none, ok(1)}, {2, lease6, ok(1)}, {2, rollback, ok(0)}, {1, rollback, ok(0)}, {1, countAll, ok(1)},
+	}},
+	{"G7: whoever is told 40P01 has an aborted transaction", []sql.Dialect{sql.Postgres}, sql.ReadCommitted, []step{
+		{1, begin, ok(0)}, {2, begin, ok(0)}, {1, take1, ok(1)}, {2, take2, ok(1)}, {1, take2, code(sql.Blocked)},
+		{2, take1, code(sql.Deadlock)}, {1, none, ok(1)}, {2, lease6, code(sql.InFailed)}, {2, rollback, ok(0)}, {1, commit, ok(0)},
+	}},
+	{"M4: what SKIP LOCKED passes over is merely looked at", both, sql.ReadCommitted, []step{
+		{1, begin, ok(0)}, {1, lock1, nums(1, 2)}, {2, begin, ok(0)}, {2, skip, nums(1, 4)}, {2, commit, ok(0)}, {1, rollback, ok(0)},
+		{2, begin, ok(0)}, {2, skip, nums(1, 2)}, {2, commit, ok(0)},
+	}},
+	{"M5: a missing key, REPEATABLE READ: both lock the gap, one insert waits, the other is a deadlock", []sql.Dialect{sql.MariaDB}, sql.RepeatableRead, []step{
+		{1, begin, ok(0)}, {2, begin, ok(0)}, {1, lookup9, nums(0, 0)}, {2, lookup9, nums(0, 0)}, {1, insert9, code(sql.Blocked)},
+		{2, insert9, code(sql.Deadlock)}, {1, none, ok(1)}, {1, commit, ok(0)},
+	}},
+	{"M5: a missing key, READ COMMITTED: no deadlock", both, sql.ReadCommitted, []step{
+		{1, begin, ok(0)}, {2, begin, ok(0)}, {1, lookup9, nums(0, 0)}, {2, lookup9, nums(0, 0)}, {1, insert9, ok(1)},
+		{2, insert9, code(sql.Blocked)}, {1, commit, ok(0)}, {2, none, code(sql.Duplicate)}, {2, rollback, ok(0)},
+	}},
+	{"M6: count before the lock, REPEATABLE READ: the old snapshot is kept", []sql.Dialect{sql.MariaDB}, sql.RepeatableRead, []step{
+		{1, begin, ok(0)}, {2, begin, ok(0)}, {1, countAll, ok(0)}, {2, countAll, ok(0)}, {1, lockMaster, nums(1, 1)}, {2, lockMaster, code(sql.Blocked)},
+		{1, countAll, ok(0)}, {1, lease5, ok(1)}, {1, commit, ok(0)}, {2, none, nums(1, 1)}, {2, countAll, ok(0)}, {2, lease6, ok(1)}, {2, commit, ok(0)}, {1, countAll, ok(2)},
+	}},
+	{"M6: lock before the count: right", []sql.Dialect{sql.MariaDB}, sql.RepeatableRead, []step{
+		{1, begin, ok(0)}, {2, begin, ok(0)}, {1, lockMaster, nums(1, 1)}, {2, lockMaster, code(sql.Blocked)},
+		{1, countAll, ok(0)}, {1, lease5, ok(1)}, {1, commit, ok(0)}, {2, none, nums(1, 1)}, {2, countAll, ok(1)}, {2, commit, ok(0)},
+	}},
+	{"G1: lock, count, insert at READ COMMITTED: right", both, sql.ReadCommitted, []step{
+		{1, begin, ok(0)}, {2, begin, ok(0)}, {1, lockMaster, nums(1, 1)}, {2, lockMaster, code(sql.Blocked)},
+		{1, countAll, ok(0)}, {1, lease5, ok(1)}, {1, commit, ok(0)}, {2, none, nums(1, 1)}, {2, countAll, ok(1)}, {2, commit, ok(0)},
+	}},
+	{"G1: at REPEATABLE READ: two granted, no error", []sql.Dialect{sql.Postgres}, sql.RepeatableRead, []step{
+		{1, begin, ok(0)}, {2, begin, ok(0)}, {1, lockMaster, nums(1, 1)}, {2, lockMaster, code(sql.Blocked)},
+		{1, countAll, ok(0)}, {1, lease5, ok(1)}, {1, commit, ok(0)}, {2, none, nums(1, 1)}, {2, countAll, ok(0)}, {2, lease6, ok(1)}, {2, commit, ok(0)}, {1, countAll, ok(2)},
+	}},
+	{"G2: a claim by a subselect waits, then overwrites", []sql.Dialect{sql.Postgres}, sql.ReadCommitted, []step{
+		{1, begin, ok(0)}, {1, claim, ok(1)}, {2, as(claim, 4, sql.Plain), code(sql.Blocked)}, {1, commit, ok(0)}, {2, none, ok(1)},
+		{1, sql.Command{Verb: sql.Count, Table: sql.Slots, Lock: 1, If: sql.Owned, Token: 3}, ok(0)},
+	}},
+	{"G2: with FOR UPDATE in the subselect it is right", []sql.Dialect{sql.Postgres}, sql.ReadCommitted, []step{
+		{1, begin, ok(0)}, {1, as(claim, 3, sql.ForUpdate), ok(1)}, {2, as(claim, 4, sql.ForUpdate), code(sql.Blocked)}, {1, commit, ok(0)}, {2, none, ok(1)},
+		{1, sql.Command{Verb: sql.Count, Table: sql.Slots, Lock: 1, If: sql.Owned, Token: 3}, ok(1)},
+	}},
+	{"G2: and with SKIP LOCKED, without a wait", []sql.Dialect{sql.Postgres}, sql.ReadCommitted, []step{
+		{1, begin, ok(0)}, {1, as(claim, 3, sql.SkipLocked), ok(1)}, {2, as(claim, 4, sql.SkipLocked), ok(1)}, {1, commit, ok(0)},
+		{1, sql.Command{Verb: sql.Count, Table: sql.Slots, Lock: 1, If: sql.Owned, Token: 3}, ok(1)},
+	}},
+}
+
+// What was measured holds on both sides.
+func TestFacts(t *testing.T) {
+	for _, d := range both {
+		t.Run(d.String()+"/simulated", func(t *testing.T) {
+			for _, f := range factsOf(d) {
+				t.Run(f.name, func(t *testing.T) { f.simulated(t, d) })
+			}
+		})
+		t.Run(d.String()+"/real", func(t *testing.T) {
+			db := database(t, d)
+			for i, f := range factsOf(d) {
+				t.Run(f.name, func(t *testing.T) { f.real(t, db, 100*i) })
+			}
+		})
+	}
+}
+
+func factsOf(d sql.Dialect) (all []fact) {
+	for _, f := range facts {
+		if f.on[0] == d || len(f.on) > 1 {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// simulated plays a fact on the store.
+func (f *fact) simulated(t *testing.T, d sql.Dialect) {
+	var s rowstore.Store
+	s.Reset(d)
+	seeds(func(table sql.Table, lock, num uint8) { s.Seed(table, lock, num, 0, 0) })
+	for range 2 {
+		s.Open(f.level)
+	}
+	for i, p := range f.steps {
+		s.Now++
+		got := s.Answer(uint8(p.session))
+		if p.command != none {
+			got = s.Apply(uint8(p.session), &p.command)
+		}
+		if got != p.want {
+			t.Fatalf("step %d: %s: expected %v, got %v", i+1, p.command.Text(d, 1), p.want, got)
+		}
+	}
+}
+
+// seeds are the rows that facts begin with.
+func seeds(row func(table sql.Table, lock, num uint8)) {
+	row(sql.Masters, 1, 0)
+	row(sql.Slots, 1, 1)
+	row(sql.Slots, 1, 2)
+	for table := range sql.Tables {
+		row(table, 3, 0) // what is behind
+	}
+}
+
+// real plays a fact on the real server, with rows of its own.
+func (f *fact) real(t *testing.T, db *sqlserver.Database, offset int) {
+	seeds(func(table sql.Table, lock, num uint8) {
+		c := sql.Command{Verb: sql.Insert, Table: table, Num: num}
+		if err := db.Exec(t.Context(), c.Text(db.Dialect, offset+int(lock))); err != nil {
+			t.Fatal(err)
+		}
+	})
+	sessions := []*sqlserver.Session{session(t, db, f.level), session(t, db, f.level)}
+	for i, p := range f.steps {
+		s := sessions[p.session-1]
+		s.Offset = offset
+		if p.command != none {
+			s.Send(&p.command)
+		}
+		got := answer(t, s, p.want.Code == sql.Blocked)
+		if got.RolledBack = p.want.RolledBack; got != p.want {
+			t.Fatalf("step %d: %s: expected %v, got %v", i+1, p.command.Text(db.Dialect, 1), p.want, got)
+		}
+	}
+}
