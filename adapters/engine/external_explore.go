@@ -192,7 +192,7 @@ func (f *externalExploration) visit(ctx context.Context, w *externalWorker, sc s
 func (f *externalExploration) report() *report.Report {
 	r := f.externalRun.report()
 	r.Mode = report.Visited
-	r.Runs = &report.Runs{Whole: f.runs.Runs, Blocked: f.runs.Blocked, Incomplete: f.runs.Incomplete}
+	r.Runs = &report.Runs{Whole: f.runs.Runs, Blocked: f.runs.Blocked, Incomplete: f.runs.Incomplete, Preemptions: f.options.Preemptions}
 	if f.runs.Incomplete == "" { // none was cut off
 		if p := r.Result(property.Progress); p != nil {
 			p.Note = cycling[search.NoCycles]

@@ -9,6 +9,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
@@ -137,6 +138,11 @@ func TestExploreExternalFaults(t *testing.T) {
 	r = exploreExternal(t, t.Context(), c).Report
 	if !strings.Contains(r.Bounds, "turns at most once from a client") || strings.Contains(r.Bounds, "equivalence") || r.Runs.Incomplete != "" {
 		t.Errorf("%q, %+v", r.Bounds, *r.Runs)
+	}
+	var card strings.Builder
+	report.WriteCard(&card, r, style.Style{})
+	if withVerdict(r, report.Proved) != "" || !strings.Contains(strings.Join(strings.Fields(card.String()), " "), "every order with at most 1 preemption: no two clients") {
+		t.Errorf("proved %s\n%s", withVerdict(r, report.Proved), card.String())
 	}
 	starter, kind = machines(t, "verify-asks-nobody")
 	res := exploreExternal(t, t.Context(), engine.ExternalExploreConfig{

@@ -212,6 +212,9 @@ func remark(r *Report, p *PropertyResult) (string, style.Colour) {
 	if p.Note != "" {
 		said += " (" + p.Note + ")"
 	}
+	if orders := r.Runs.bounded(); orders != "" && verdict == Passed {
+		said = orders + ": " + said
+	}
 	switch {
 	case verdict == Undecided:
 		return said + "; " + style.Printable(reason), style.Yellow

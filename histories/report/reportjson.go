@@ -56,9 +56,10 @@ type reportFile struct {
 }
 
 type runsFile struct {
-	Whole      int    `json:"whole"`
-	Blocked    int    `json:"blocked"`
-	Incomplete string `json:"incomplete,omitempty"`
+	Whole       int    `json:"whole"`
+	Blocked     int    `json:"blocked"`
+	Incomplete  string `json:"incomplete,omitempty"`
+	Preemptions *int   `json:"preemptions,omitempty"`
 }
 
 type spaceFile struct {
@@ -118,7 +119,7 @@ type propertyFile struct {
 	Property  string     `json:"property"`
 	Sentence  string     `json:"sentence"`
 	Verdict   Verdict    `json:"verdict"`
-	Reason    string     `json:"reason,omitempty"` // of skipped and undecided
+	Reason    string     `json:"reason,omitempty"` // of skipped and undecided; of passed, of which orders, where preemptions are bounded
 	Evidence  string     `json:"evidence"`
 	Checked   int        `json:"checked"`
 	Scenarios int        `json:"scenarios"`
@@ -229,6 +230,9 @@ func WriteJSON(w io.Writer, r *Report) error {
 
 func (r *Report) property(p *PropertyResult) propertyFile {
 	verdict, reason := r.Verdict(p)
+	if verdict == Passed {
+		reason = r.Runs.bounded()
+	}
 	f := propertyFile{
 		Property: p.Name(), Sentence: p.Sentence(r.Kind), Verdict: verdict, Reason: reason,
 		Evidence: p.Evidence.String(), Checked: p.Checked, Scenarios: p.Scenarios, Violating: p.Violating, Undecided: p.Undecided, Note: p.Note,

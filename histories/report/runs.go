@@ -11,6 +11,17 @@ type Runs struct {
 	Blocked int // executions that ended early, since all that they could come to had been visited
 	// Incomplete says why not every execution was visited, or one that is equivalent to it; "" is all were.
 	Incomplete string
+	// Preemptions is how often an execution turns from a client that could go on, at most; nil is any number. With a bound
+	// nothing is proved: what is said of a property is of those orders.
+	Preemptions *int
+}
+
+// bounded says of which orders the executions are, "" where they are of all.
+func (r *Runs) bounded() string {
+	if r == nil || r.Preemptions == nil || r.Incomplete != "" {
+		return ""
+	}
+	return "every order with at most " + style.Plural(*r.Preemptions, "preemption")
 }
 
 // cardRuns is what the card tells of the executions visited.
