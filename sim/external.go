@@ -26,9 +26,12 @@ func (s *Source) External(i int) scenario.Scenario {
 	return sc
 }
 
-// beyond adds what the reference locks are not asked for: releases of what is not held, and long times in which nobody
-// does anything.
+// beyond adds what the reference locks are not asked for: processes that use two locks, releases of what is not held, and
+// long times in which nobody does anything.
 func (d draw) beyond(s *scenario.Scenario) {
+	if d.Bits(1) == 1 && d.shape.Clients == nil && d.shape.Start == 0 {
+		d.pairs(s)
+	}
 	if d.Bits(1) == 1 {
 		for i := range s.Clients {
 			s.Clients[i].Ops = d.needless(s.Clients[i].Ops)
@@ -63,4 +66,26 @@ func (d draw) needless(ops []scenario.Operation) []scenario.Operation {
 		}
 	}
 	return out
+}
+
+// pairs has one or two of the clients use another lock as well, by the same process.
+func (d draw) pairs(s *scenario.Scenario) {
+	kind := d.target.Kind
+	if len(s.Locks) == 1 {
+		s.Locks = append(s.Locks, scenario.Lock{Name: "other", Slots: max(s.Locks[0].Slots, 1)})
+		if kind == lock.Mutex {
+			s.Locks[1].Slots = 0
+		}
+	}
+	for i := range min(1+d.Bits(1), len(s.Clients)) {
+		if len(s.Clients) == lock.MaxClients {
+			return
+		}
+		with := &s.Clients[i]
+		c := scenario.Client{Lock: 1 - with.Lock, Ops: d.using(kind), With: uint8(i + 1)}
+		s.Clients = append(s.Clients, c)
+		if at := d.below(len(s.Clients)); s.Schedule.Strategy == scenario.PCT {
+			s.Schedule.Priorities = slices.Insert(s.Schedule.Priorities, at, uint8(len(s.Clients)))
+		}
+	}
 }

@@ -28,6 +28,9 @@ var rightSeveral = []held{
 var wrongSeveral = []held{
 	{name: "token, releases anyway", design: several.Token{}, bug: several.ReleasesAnyway, breaks: []property.Property{property.MutualExclusion, property.NoLeak}},
 	{name: "token, releases after no", design: several.Token{}, bug: several.ReleasesAfterNo, breaks: []property.Property{property.MutualExclusion, property.NoLeak}},
+	{name: "queue, one flag", design: several.Queue{}, bug: several.OneFlag, breaks: []property.Property{property.MutualExclusion, property.HonestVerify}},
+	{name: "token, one flag", design: several.Token{}, bug: several.OneFlag, breaks: []property.Property{property.MutualExclusion, property.HonestVerify}},
+	{name: "queue, last only", design: several.Queue{}, bug: several.LastOnly, breaks: []property.Property{property.EffectiveRelease, property.NoLeak}},
 	{name: "queue expires", design: several.Queue{}, bug: several.Expires, breaks: []property.Property{property.MutualExclusion, property.HonestVerify, property.RemovalDrains}},
 	{name: "token ages", design: several.Token{}, bug: several.Ages, breaks: []property.Property{property.Progress, property.EffectiveRelease, property.NoLeak}},
 }

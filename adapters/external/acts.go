@@ -12,7 +12,7 @@ import (
 // Ready implements [scenario.World].
 func (r *run) Ready(c uint8) bool {
 	p := &r.clients[c-1]
-	if p.dead || p.wake > r.now {
+	if p.dead || p.wake > r.now || !r.turn(p) {
 		return false
 	}
 	return p.first() != nil || !p.busy && r.upcoming(p, c)
@@ -42,7 +42,7 @@ func (r *run) Undetected() uint8 {
 	if len(r.ghosts) == 0 {
 		return 0
 	}
-	return uint8(r.ghosts[0].client.number)
+	return r.numberOf(r.ghosts[0].client)
 }
 
 // Wake implements [scenario.World].
@@ -136,12 +136,7 @@ func (r *run) acknowledgeLate() bool {
 	overdue := slices.Clone(r.overdue)
 	r.mu.Unlock()
 	for _, o := range overdue {
-		for i := range r.clients {
-			if p := &r.clients[i]; o.connection.client == p.clientHandle {
-				r.channelGone(p, o.connection, o.channel)
-			}
-		}
-		r.event(history.Gone, o.connection.process)
+		r.channelGone(o.connection, o.channel)
 	}
 	return len(overdue) > 0
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
-	"github.com/lockproof/lockproof/model/history"
 )
 
 // deliver has a client's first command pass, and tells the monitor what it came to. repliesDropped says that the answer is
@@ -78,11 +77,11 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 	}
 	r.record.exchange(cmd, model, reply)
 	if broken && r.design.channels() {
-		r.channelGone(p, l, cmd.Channel)
+		r.channelEnds(l, cmd.Channel)
 	}
 	r.told(c, l, cmd, model, reply)
 	if broken && r.design.holding != byQueue { // what it had by that channel may be free
-		r.event(history.Gone, l.process)
+		r.gonePast(l)
 	}
 	return l
 }

@@ -95,7 +95,7 @@ func (r *run) finishCalls() error {
 			r.uncontrolled.Hung++
 			err = p.kill()
 		case errors.Is(answer.err, ErrDied):
-			r.crashed(uint8(p.number), answer.err)
+			r.crashed(p.id, answer.err)
 			err = p.kill()
 		case answer.err != nil:
 			err = answer.err
@@ -120,7 +120,7 @@ func (r *run) releaseAll() (all bool, err error) {
 		name := r.place(r.sc.Locks[r.sc.Clients[i].Lock].Name)
 		res, err := p.do(r.ctx, lock.Release, Params{Name: name, Slot: int(p.held)})
 		if errors.Is(err, ErrDied) {
-			r.crashed(uint8(p.number), err)
+			r.crashed(p.id, err)
 			err = p.kill()
 		}
 		if err != nil {

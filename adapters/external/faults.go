@@ -12,8 +12,10 @@ import (
 // pause stops a client for a while. One that can't be stopped stands still at the gate alone.
 func (r *run) pause(c uint8, ms int64) {
 	p := &r.clients[c-1]
-	p.wake = r.now + ms
-	r.event(history.Pause, p.process)
+	for _, o := range r.playing(p.clientHandle) {
+		o.wake = r.now + ms
+		r.event(history.Pause, o.process)
+	}
 	if err := p.client.Pause(); err != nil {
 		r.uncontrolled.Unpaused++
 		return
@@ -41,15 +43,16 @@ func (r *run) gone(l *connection) {
 }
 
 // loseReply is a reply that never arrives: the connection breaks on its way.
-func (r *run) loseReply(c uint8, l *connection, late bool) {
-	r.monitor.Lost(c)
-	p := &r.clients[c-1]
-	p.troubled, p.stale, p.shifted, p.cutOff, p.severed = true, true, true, true, true
+func (r *run) loseReply(l *connection, late bool) {
+	for _, p := range r.playing(l.client) {
+		r.monitor.Lost(p.id)
+		p.troubled, p.stale, p.shifted, p.cutOff, p.severed = true, true, true, true, true
+	}
 	if r.has(l) {
 		if late {
 			r.haunt(l)
 		} else {
-			r.lose(l, c, byFault)
+			r.lose(l, byFault)
 		}
 	}
 	r.cutOff(l)
@@ -74,16 +77,26 @@ const (
 )
 
 // lose is the broker seeing the end of a connection.
-func (r *run) lose(l *connection, c uint8, why ending) {
+func (r *run) lose(l *connection, why ending) {
 	r.mu.Lock()
 	l.released, l.halfOpen = true, false
 	r.mu.Unlock()
 	l.conn.Release()
+	var all []*clientState
 	for i := range r.clients {
-		if p := &r.clients[i]; p.number == int(c) {
-			r.sessionsLost(p, l, l.process, why)
-		} else if r.shared && p.current == l {
+		switch p := &r.clients[i]; {
+		case p.clientHandle == l.client:
+			all = append(all, p)
+			r.sessionsLost(p, l, r.processOf(p.id, l.incarnation), why)
+		case r.shared && p.current == l:
+			all = append(all, p)
 			r.sessionsLost(p, l, p.process, byBroker)
+		}
+	}
+	r.changed(0)
+	for _, p := range all {
+		if !r.remains(p) {
+			r.monitor.Freed(p.id)
 		}
 	}
 }
@@ -91,7 +104,7 @@ func (r *run) lose(l *connection, c uint8, why ending) {
 // sessionsLost is a client losing a connection, which histories know as a process of its. Where the design is not known,
 // what it gives up by ending a connection itself it has to know: that frees nothing, as far as it was told.
 func (r *run) sessionsLost(p *clientState, l *connection, process int32, why ending) {
-	c := uint8(p.number)
+	c := p.id
 	r.mu.Lock()
 	granted := p.grant == l || p.grant == nil && (p.current == nil || p.current == l)
 	r.mu.Unlock()
@@ -102,10 +115,6 @@ func (r *run) sessionsLost(p *clientState, l *connection, process int32, why end
 	r.monitor.Gone(c, granted, why != byBroker)
 	if r.design.known() || why != byItself || p.dead {
 		r.event(history.Gone, process)
-	}
-	r.changed(0)
-	if !r.remains(p) {
-		r.monitor.Freed(c)
 	}
 }
 
@@ -122,23 +131,28 @@ func (r *run) crash(c uint8, late bool) {
 	if p.dead {
 		return
 	}
-	process := r.processOf(c, max(1, p.incarnation))
-	if p.busy {
-		process = p.process
+	all, open, processes := r.playing(p.clientHandle), r.open(p), make(map[uint8]int32)
+	for _, p := range all {
+		processes[p.id] = r.processOf(p.id, max(1, p.incarnation))
+		if p.busy {
+			processes[p.id] = p.process
+		}
+		p.dead, p.busy = true, false
 	}
-	open := r.open(p)
-	p.dead, p.busy, r.crashes = true, false, true
+	r.crashes = true
 	if err := p.kill(); err != nil {
 		r.record.trouble = errors.Join(r.record.trouble, err)
 	}
 	r.prepare(r.lost())
-	r.event(history.Crash, process)
-	r.monitor.Crash(c)
+	for _, p := range all {
+		r.event(history.Crash, processes[p.id])
+		r.monitor.Crash(p.id)
+	}
 	for _, l := range open {
 		if late {
 			r.haunt(l)
 		} else {
-			r.lose(l, c, byFault)
+			r.lose(l, byFault)
 		}
 	}
 }
@@ -160,7 +174,7 @@ func (r *run) drop(c uint8, which int) {
 	p.dirty, p.harmed = true, true
 	for i, l := range r.open(p) {
 		if which == 0 || which == i+1 {
-			r.lose(l, c, byBroker)
+			r.lose(l, byBroker)
 		}
 	}
 }
@@ -187,7 +201,7 @@ func (r *run) breakChannel(c uint8) {
 	elsewhere := cmd == nil || cmd.Channel != p.grantedBy
 	if l := p.grant; elsewhere && p.held > 0 && p.grantedBy > 0 && r.has(l) { // what it holds goes with that channel
 		p.dirty, p.harmed = true, true
-		r.closeHolding(p, l, p.grantedBy)
+		r.closeHolding(l, p.grantedBy)
 		return
 	}
 	r.mu.Lock()
@@ -215,7 +229,7 @@ func (r *run) detect(c uint8) {
 			rest = append(rest, l)
 			continue
 		}
-		r.lose(l, c, byFault)
+		r.lose(l, byFault)
 		r.mu.Lock()
 		if l.hungUp {
 			l.client.forget(l)
@@ -264,7 +278,7 @@ func (r *run) cutIdle() {
 	var cut []*connection
 	r.mu.Lock()
 	for _, a := range r.handles {
-		if a.number > 0 && a.number <= len(r.clients) {
+		if r.plays(a) {
 			continue
 		}
 		a.dirty, a.harmed = true, true

@@ -22,8 +22,8 @@ type gate struct {
 type connection struct {
 	conn   *wire.Conn
 	client *clientHandle
-	// process is what a history knows it by; 0 before it is open.
-	process        int32
+	// incarnation says the how manieth of its client it is: a history knows it by that. 0 before it is open.
+	incarnation    int32
 	channels       []uint16 // as they were first used: the i-th is channel i+1 in traces
 	broken         uint16   // a channel that the broker is to close when the client next uses it; 0 is none
 	closing        uint16   // one that it has closed while the client had nothing to send there

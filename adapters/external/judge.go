@@ -90,7 +90,7 @@ func (r *run) judgeable() property.Set {
 		all &= fromCommands.With(property.NoCrash)
 	}
 	all &= r.Judgeable()
-	if r.burst == 0 {
+	if r.burst == 0 || r.paired {
 		all &^= Measured
 	}
 	return all
@@ -175,9 +175,11 @@ func (r *run) execution() *Execution {
 		r.record.Violations = slices.DeleteFunc(r.record.Violations, func(v scenario.Violation) bool { return !r.judgeable().Has(v.Property) })
 	}
 	r.mu.Lock()
-	for i := range r.clients {
-		r.uncontrolled.Idle += r.clients[i].late
-		r.uncontrolled.Raced += r.clients[i].raced
+	for _, a := range r.handles {
+		if r.plays(a) {
+			r.uncontrolled.Idle += a.late
+			r.uncontrolled.Raced += a.raced
+		}
 	}
 	r.mu.Unlock()
 	x := &Execution{

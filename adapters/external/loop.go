@@ -101,7 +101,7 @@ func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
 	case scenario.CrashEffect:
 		r.crash(c, late)
 	case scenario.Lose:
-		r.loseReply(c, l, late)
+		r.loseReply(l, late)
 	case scenario.CrashReply:
 		if err := r.settle(); err != nil {
 			return err
@@ -218,13 +218,19 @@ func (r *run) collect() error {
 	var over []uint8
 	for i := range r.clients {
 		p := &r.clients[i]
+		if r.paired && r.numberOf(p.clientHandle) != p.id {
+			continue
+		}
 		for _, l := range p.connections {
 			left := slices.ContainsFunc(p.parked, func(c *wire.Command) bool { return c.Conn == l.conn })
 			if l.hungUp && !l.halfOpen && (l.released || !left) { // what it has sent before is still on its way
 				hung = append(hung, l)
 			}
 		}
-		if p.answer != nil && p.settled && !r.trails(p) {
+	}
+	for i := range r.clients {
+		p := &r.clients[i]
+		if p.answer != nil && p.settled && (p.busy || !r.paired) && !r.trails(p) {
 			over = append(over, uint8(i+1))
 		}
 	}
@@ -256,7 +262,7 @@ func (r *run) trails(p *clientState) bool {
 func (r *run) hangUp(l *connection) {
 	if r.has(l) {
 		r.uncontrolled.HungUp++
-		r.lose(l, uint8(l.client.number), byItself)
+		r.lose(l, byItself)
 	}
 	l.conn.Release()
 	r.mu.Lock()

@@ -71,8 +71,11 @@ func (s *Runner) probeAgain(ctx context.Context, p *probe) error {
 			return err
 		}
 	}
-	if err := s.needless(ctx, name, holds); err != nil {
-		return err
+	first := s.asides == nil
+	if first {
+		if err := s.needless(ctx, name, holds); err != nil {
+			return err
+		}
 	}
 	s.design = p.design(s.config.Kind, s.config.Naming)
 	if d := s.broker.disagreement(); d != "" {
@@ -80,14 +83,69 @@ func (s *Runner) probeAgain(ctx context.Context, p *probe) error {
 	}
 	s.nameTables = nil
 	s.listen(nil)
-	return s.unmake(ctx, name)
+	if err := s.unmake(ctx, name); err != nil || !first {
+		return err
+	}
+	return s.probeTwo(ctx)
+}
+
+// The names of the locks that one client is to hold at once.
+var twoProbes = [2]string{"this", "that"}
+
+// probeTwo finds out whether a client can hold two locks at once: whether it says so when it is asked. Many hold one at
+// most, which is not wrong.
+func (s *Runner) probeTwo(ctx context.Context) (err error) {
+	a, held := s.handles[1], 0
+	a.dirty = true
+	var slots [2]int
+	each := func(op lock.Op, then func(i int, r lock.Result)) {
+		for i, name := range twoProbes {
+			if err != nil || op == lock.Release && slots[i] == 0 {
+				continue
+			}
+			var r lock.Result
+			if r, err = a.do(ctx, op, Params{Name: s.prefix + name, Slot: slots[i]}); err == nil {
+				then(i, r)
+			}
+		}
+	}
+	for _, name := range twoProbes {
+		if err := s.make(ctx, s.prefix+name, new(probe)); err != nil {
+			return err
+		}
+	}
+	each(lock.Acquire, func(i int, r lock.Result) {
+		if r.Held {
+			slots[i] = max(1, int(r.Slot))
+		}
+	})
+	if slots[0] > 0 && slots[1] > 0 && s.supports(lock.Verify) {
+		each(lock.Verify, func(_ int, r lock.Result) {
+			if r.Held {
+				held++
+			}
+		})
+	}
+	s.holdsTwo = held == 2 && err == nil
+	each(lock.Release, func(int, lock.Result) {})
+	if err == nil && !s.holdsTwo && held+slots[0]+slots[1] > 0 || errors.Is(err, ErrDied) { // it may have lost track of what it has
+		if err = a.kill(); err == nil {
+			err = a.ready(ctx)
+		}
+	}
+	for _, name := range twoProbes {
+		if err == nil {
+			err = s.unmake(ctx, s.prefix+name)
+		}
+	}
+	return err
 }
 
 // needless has clients do what changes nothing: release what they have released already, and create what is there. Who
 // ends by itself then is not asked for the like again.
 func (s *Runner) needless(ctx context.Context, name string, holds []*use) (err error) {
 	s.listen(nil)
-	s.asides, s.fragile = nil, false
+	s.asides = []string{}
 	if h := holds[0]; h.granted {
 		s.fragile, err = s.aside(ctx, h.client, "a release of what is not held", lock.Release, Params{Name: name, Slot: h.slot})
 	}

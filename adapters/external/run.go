@@ -66,6 +66,7 @@ type run struct {
 	filled  [lock.MaxLocks]uint16                   // the slots for which there has been a message
 	shared  bool                                    // the connection, by all
 	several bool                                    // a client had connections at once
+	paired  bool                                    // two clients are one process
 	// disagreement is [Execution.Disagreement].
 	disagreement string
 }
@@ -73,7 +74,8 @@ type run struct {
 // clientState is a client in a run.
 type clientState struct {
 	*clientHandle
-	next        int // index of its next operation
+	id          uint8 // its number in the scenario: that of its handle is another one, where two are one process
+	next        int   // index of its next operation
 	called      int
 	sent        uint16
 	weight      uint16      // the same, without those that do not count; see SentBy
@@ -158,7 +160,8 @@ func (s *Runner) begin(ctx context.Context, sc *scenario.Scenario) (*run, error)
 		return nil, fmt.Errorf("a scenario with %d clients and %d locks: expected at most %d and %d",
 			len(sc.Clients), len(sc.Locks), lock.MaxClients, lock.MaxLocks)
 	}
-	if err := s.startClients(ctx, len(sc.Clients)); err != nil {
+	handles := handlesOf(sc)
+	if err := s.startClients(ctx, slices.Max(handles)); err != nil {
 		return nil, err
 	}
 	s.runs++
@@ -169,11 +172,12 @@ func (s *Runner) begin(ctx context.Context, sc *scenario.Scenario) (*run, error)
 	r.clients = make([]clientState, len(sc.Clients))
 	s.mu.Lock()
 	for i := range r.clients {
-		r.clients[i] = r.enter(uint8(i + 1))
+		r.clients[i] = r.enter(uint8(i+1), r.handles[handles[i]])
 	}
 	s.mu.Unlock()
 	for i := range r.clients {
 		r.several = r.several || !r.shared && len(r.open(&r.clients[i])) > 1
+		r.paired = r.paired || sc.Clients[i].With > 0
 	}
 	if err := r.createAll(); err != nil {
 		return nil, err
@@ -251,15 +255,15 @@ func (r *run) clear() error {
 }
 
 // enter is a client at the beginning of a run. mu is held.
-func (r *run) enter(c uint8) clientState {
-	p := clientState{clientHandle: r.handles[c], process: r.processOf(c, 1)}
+func (r *run) enter(c uint8, a *clientHandle) clientState {
+	p := clientState{clientHandle: a, id: c, process: r.processOf(c, 1)}
 	p.late, p.raced = 0, 0
 	if r.shared && p.host != p.clientHandle {
 		p.current = p.host.current
 		return p
 	}
 	if l := p.current; l != nil {
-		p.incarnation, l.process, l.channels = 1, r.processOf(c, 1), l.channels[:0]
+		p.incarnation, l.incarnation, l.channels = 1, 1, l.channels[:0]
 	}
 	return p
 }

@@ -57,6 +57,7 @@ type Runner struct {
 	about        About
 	design       design
 	asides       []string // what comes of operations that change nothing
+	holdsTwo     bool     // a client can hold two locks at once
 	fragile      bool     // a release of what is not held ends its client
 	nameTables   []*nameTable
 	runs         int
@@ -306,9 +307,15 @@ func (s *Runner) supports(op lock.Op) bool {
 // choose: the reference's options.
 func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 	sc.Target, sc.Options = s.target(), lock.DefaultsOf(sc.Server)
-	clients := make([]scenario.Client, len(sc.Clients))
-	for i, c := range sc.Clients {
-		clients[i].Lock = c.Lock
+	n := len(sc.Clients)
+	if !s.holdsTwo || s.Sharing() { // those who are one process with others are the last ones
+		for n > 0 && sc.Clients[n-1].With > 0 {
+			n--
+		}
+	}
+	clients := make([]scenario.Client, n)
+	for i, c := range sc.Clients[:n] {
+		clients[i].Lock, clients[i].With = c.Lock, c.With
 		for _, op := range c.Ops {
 			if s.supports(op.Op) && !(s.fragile && op.Op == lock.Release && op.Arg == scenario.Anyway) {
 				clients[i].Ops = append(clients[i].Ops, op)
@@ -316,7 +323,7 @@ func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 		}
 	}
 	sc.Clients = clients
-	sc.Faults = slices.DeleteFunc(slices.Clone(sc.Faults), func(f scenario.Fault) bool { return !s.playable(f.Do) })
+	sc.Faults = slices.DeleteFunc(slices.Clone(sc.Faults), func(f scenario.Fault) bool { return !s.playable(f.Do) || int(f.Client) > n })
 	for i := range sc.Faults {
 		if f := &sc.Faults[i]; f.Do == scenario.Drop && f.Arg == 0 { // which of its connections
 			f.Arg, f.Delay = f.Delay, 0

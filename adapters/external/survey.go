@@ -36,7 +36,7 @@ func (r *run) surveyed(v wire.Sight, l uint8) (t monitor.Truth) {
 		}
 	}
 	if layout.admin != 0 {
-		t.Admin = r.ownerOf(r.connections[v.Owner(r.realName(layout.admin))])
+		t.Admin = r.ownerOf(l, r.connections[v.Owner(r.realName(layout.admin))])
 	}
 	return t
 }
@@ -47,7 +47,7 @@ func (r *run) exists(v wire.Sight, q amqp.Queue) bool { return q != 0 && v.Exist
 // owned notes who has a slot.
 func (r *run) owned(t *monitor.Truth, l, s uint8, o owner) {
 	t.Taken |= 1 << s
-	t.Owner[s] = r.ownerOf(o.connection)
+	t.Owner[s] = r.ownerOf(l, o.connection)
 	r.owners[l][s] = o
 }
 
@@ -137,21 +137,35 @@ func (r *run) surplus(v wire.Sight, q amqp.Queue) string {
 	return ""
 }
 
-// channelGone is a channel that the broker has closed, for no reason of its client's.
-func (r *run) channelGone(p *clientState, l *connection, channel uint16) {
-	granted := p.held > 0 && p.grant == l && p.grantedBy == channel
-	p.stale = p.stale || granted
-	p.shifted, p.troubled = true, true
-	r.monitor.ChannelGone(uint8(p.number), granted)
+// channelGone is a channel that the broker has closed, for no reason of its client's, and what histories are told of that.
+func (r *run) channelGone(l *connection, channel uint16) {
+	r.channelEnds(l, channel)
+	r.gonePast(l)
+}
+
+// channelEnds takes from its client what it had by a channel.
+func (r *run) channelEnds(l *connection, channel uint16) {
+	for _, p := range r.playing(l.client) {
+		granted := p.held > 0 && p.grant == l && p.grantedBy == channel
+		p.stale = p.stale || granted
+		p.shifted, p.troubled = true, true
+		r.monitor.ChannelGone(p.id, granted)
+	}
+}
+
+// gonePast notes that what a client had by a connection may be gone.
+func (r *run) gonePast(l *connection) {
+	for _, p := range r.playing(l.client) {
+		r.event(history.Gone, r.processOf(p.id, l.incarnation))
+	}
 }
 
 // closeHolding closes the channel by which a client holds something, while it has nothing to send there: it is told of
 // that before it is answered anything else.
-func (r *run) closeHolding(p *clientState, l *connection, channel uint16) {
+func (r *run) closeHolding(l *connection, channel uint16) {
 	if r.broker.CloseChannel(l.conn, channel, softError) {
 		l.closing = channel
-		r.channelGone(p, l, channel)
-		r.event(history.Gone, l.process)
+		r.channelGone(l, channel)
 		r.changed(0)
 	}
 }

@@ -58,7 +58,7 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 	switch {
 	case m.Method == amqp.ConnectionClose || reply.Kind == amqp.ConnectionClosed:
 		if r.has(l) {
-			r.lose(l, c, byItself)
+			r.lose(l, byItself)
 		}
 	case reply.Kind == amqp.ChannelClosed && !reply.Code.Refusal() && reply.Code != amqp.NotFound:
 		p.troubled = true
@@ -86,7 +86,7 @@ func (p *clientState) mend(m *monitor.Monitor, cmd amqp.Command, reply amqp.Repl
 		p.broken--
 		if p.owed > 0 {
 			p.owed--
-			m.Mends(uint8(p.number))
+			m.Mends(p.id)
 		}
 	}
 }
@@ -104,13 +104,15 @@ func (p *clientState) holds(do amqp.Method, slot uint8) {
 // opened is a client that has a further connection.
 func (r *run) opened(c uint8, l *connection) {
 	p := &r.clients[c-1]
-	p.incarnation++
-	p.severed = false
+	for _, o := range r.playing(p.clientHandle) {
+		o.incarnation++
+		o.severed = false
+	}
+	l.incarnation = p.incarnation
 	r.several = r.several || !r.shared && len(r.open(p)) > 1
-	l.process = r.processOf(c, p.incarnation)
 	if p.busy && p.op == lock.Acquire { // what it is granted goes with it
-		p.process = l.process
-		r.record.Events[p.invoked].Process = l.process
+		p.process = r.processOf(c, l.incarnation)
+		r.record.Events[p.invoked].Process = p.process
 	}
 }
 
@@ -178,18 +180,24 @@ func (r *run) survey() {
 	})
 }
 
-// ownerOf is the client whose connection that is. mu is held.
-func (r *run) ownerOf(l *connection) uint8 {
+// ownerOf is the client whose connection that is; of two that are one process, the one that uses the lock. mu is held.
+func (r *run) ownerOf(of uint8, l *connection) uint8 {
 	if r.shared && l != nil { // the first stands for all
 		return 1
 	}
-	if l == nil || l.client.number == 0 || l.client.number > len(r.clients) {
+	if l == nil {
 		return 0
 	}
-	if l.halfOpen {
-		return uint8(l.client.number) | monitor.HalfOpen
+	c := uint8(0)
+	for i := range r.clients {
+		if p := &r.clients[i]; p.clientHandle == l.client && (c == 0 || r.lockOf(p.id) == of) {
+			c = p.id
+		}
 	}
-	return uint8(l.client.number)
+	if l.halfOpen && c > 0 {
+		return c | monitor.HalfOpen
+	}
+	return c
 }
 
 // complete ends a client's operation.
@@ -249,7 +257,7 @@ func (r *run) interpret(p *clientState, res lock.Result) lock.Result {
 		res.Slot = p.arg
 	case lock.Release:
 		if res.Slot = p.arg; res.Outcome == lock.Done && r.haunted(p) {
-			r.monitor.Lost(uint8(p.number))
+			r.monitor.Lost(p.id)
 			res.Outcome, res.Reason = lock.Unknown, lock.Disconnected
 		}
 	case lock.Acquire:

@@ -59,6 +59,11 @@ func Settings(t *scenario.Trace) []string {
 			items = append(items, l.Name)
 		}
 	}
+	for i, c := range t.Scenario.Clients {
+		if c.With > 0 {
+			items = append(items, fmt.Sprintf("c%d is one process with c%d", i+1, c.With))
+		}
+	}
 	for _, o := range t.Scenario.Options.Changed() {
 		items = append(items, o[0]+"="+o[1])
 	}

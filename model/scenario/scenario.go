@@ -51,7 +51,10 @@ type Lock struct {
 // Client is one client's workload: operations called one after the other. Operations that make no
 // sense when their turn comes (acquire while holding, verify and release while not) are passed over.
 type Client struct {
-	Lock int         `json:"lock"` // which of the scenario's locks, from 0
+	Lock int `json:"lock"` // which of the scenario's locks, from 0
+	// With, where it is not 0, is another client, of another lock: both are one process, which uses two locks. It makes
+	// their calls one at a time, and what befalls it befalls both. Only clients that are not ours are asked for that.
+	With uint8       `json:"with,omitzero"`
 	Ops  []Operation `json:"ops"`
 }
 

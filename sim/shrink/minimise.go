@@ -191,6 +191,14 @@ func (m *minimiser) clients() {
 func removeClient(s *scenario.Scenario, c int) {
 	s.Clients = slices.Delete(s.Clients, c-1, c)
 	s.Schedule.Actions = slices.DeleteFunc(s.Schedule.Actions, func(a scenario.Action) bool { return int(a.Client) == c })
+	for i := range s.Clients {
+		switch with := &s.Clients[i].With; {
+		case int(*with) == c: // it has a process of its own
+			*with = 0
+		case int(*with) > c:
+			*with--
+		}
+	}
 	for i := range s.Schedule.Actions {
 		if a := &s.Schedule.Actions[i]; int(a.Client) > c {
 			a.Client--

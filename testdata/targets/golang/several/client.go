@@ -33,8 +33,6 @@ const (
 	ReleasesAfterNo Bug = "releases-after-no"
 	// OneFlag remembers that something is held, and not what.
 	OneFlag Bug = "one-flag"
-	// OneChannel claims every lock by one channel: a claim that is refused takes what others have.
-	OneChannel Bug = "one-channel"
 	// LastOnly gives back what was acquired last, whatever is asked for.
 	LastOnly Bug = "last-only"
 	// Expires has a holder's queue deleted that is not used for a minute.
@@ -53,7 +51,6 @@ type Client struct {
 	conn   *amqp.Connection
 	holds  map[string]hold
 	last   string
-	shared *amqp.Channel // of the bug OneChannel
 }
 
 type hold struct {
@@ -70,26 +67,14 @@ func New(_ context.Context, url string, d Design, b Bug) (*Client, error) {
 func (c *Client) connect() (err error) {
 	if c.conn == nil || c.conn.IsClosed() {
 		c.conn, err = amqp.Dial(c.url)
-		c.shared = nil
 		clear(c.holds)
 	}
 	return err
 }
 
-// channel is a channel for one lock.
-func (c *Client) channel() (ch *amqp.Channel, err error) {
-	if c.bug == OneChannel {
-		if c.shared == nil || c.shared.IsClosed() {
-			c.shared, err = c.conn.Channel()
-		}
-		return c.shared, err
-	}
-	return c.conn.Channel()
-}
-
 // close closes a channel that nothing is held by.
 func (c *Client) close(ch *amqp.Channel) {
-	if c.bug != OneChannel && !ch.IsClosed() {
+	if !ch.IsClosed() {
 		ch.Close()
 	}
 }
@@ -103,7 +88,7 @@ func (c *Client) Acquire(_ context.Context, name string) (int, error) {
 		c.holds[name] = hold{}
 		return 1, nil
 	}
-	ch, err := c.channel()
+	ch, err := c.conn.Channel()
 	if err != nil {
 		return 0, err
 	}
@@ -150,7 +135,10 @@ func (c *Client) Verify(_ context.Context, name string, _ int) (bool, error) {
 	if !held {
 		return false, nil
 	}
-	if h.ch != nil && !h.ch.IsClosed() && h.ch.Qos(0, 0, false) == nil {
+	if h.ch == nil { // of the bug OneFlag
+		return !c.conn.IsClosed(), nil
+	}
+	if !h.ch.IsClosed() && h.ch.Qos(0, 0, false) == nil {
 		return true, nil
 	}
 	if c.bug != ReleasesAfterNo {
@@ -168,12 +156,12 @@ func (c *Client) Release(_ context.Context, name string, _ int) error {
 	h, held := c.holds[name]
 	delete(c.holds, name)
 	switch {
-	case held && (h.ch == nil || h.ch.IsClosed()) && c.bug != ReleasesAfterNo:
+	case held && h.ch != nil && h.ch.IsClosed() && c.bug != ReleasesAfterNo:
 		c.design.forsake(c)
 		return nil
-	case !held && c.bug != ReleasesAnyway:
+	case !held && c.bug != ReleasesAnyway, held && h.ch == nil:
 		return nil
-	case !held || h.ch == nil || h.ch.IsClosed():
+	case !held || h.ch.IsClosed():
 		if err := c.connect(); err != nil {
 			return err
 		}
