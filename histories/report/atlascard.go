@@ -57,8 +57,11 @@ func rowLines(r *AtlasRow, s style.Style) []style.Line {
 	if len(r.Violated()) > 0 {
 		mark = style.Red.Of("✗")
 	}
-	head := style.Line{{Text: "    "}, mark, style.Plain.Of(" " + style.Printable(r.Setting)), style.Dim.Of("  " + r.Bounds)}
-	out := []style.Line{head}
+	head := style.Line{{Text: "    "}, mark, style.Plain.Of(" " + style.Printable(r.Setting))}
+	out := []style.Line{append(head, style.Dim.Of("  "+r.Bounds))}
+	if out[0].Width() > s.Columns() {
+		out = append([]style.Line{head}, style.Beside(nil, strings.Fields(r.Bounds), style.Dim, margin, s.Columns()-margin)...)
+	}
 	for _, v := range r.Violated() {
 		text := fmt.Sprintf("%s violated %s: %s", v.Property, v.inSteps(), style.Printable(v.Detail))
 		if v.Real != "" {

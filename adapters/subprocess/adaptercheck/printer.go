@@ -3,14 +3,18 @@ package adaptercheck
 import (
 	"fmt"
 	"io"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/lockproof/lockproof/histories/safetext"
+	"github.com/lockproof/lockproof/histories/style"
 )
 
 // Printer prints the steps of a check as they come, and then how many there were of each kind.
 type Printer struct {
 	Out   io.Writer
 	Color bool
+	Width int // columns; 0 is as many as it takes
 
 	marks [3]int
 }
@@ -27,12 +31,29 @@ func (p *Printer) Step(s Step) {
 	if p.Color {
 		mark = "\x1b[" + markColors[s.Mark] + "m" + mark + "\x1b[m"
 	}
-	fmt.Fprintf(p.Out, "%s  %s  %-26s  %s\n", mark, s.Client, s.What, safetext.Escape(s.Came))
+	about := fmt.Sprintf("  %s  %-26s  ", s.Client, s.What)
+	p.beside(mark+about, utf8.RuneCountInString(about)+7, safetext.Escape(s.Came))
+	const inset = "             expected: "
 	if s.Expected != "" {
-		fmt.Fprintf(p.Out, "             expected: %s\n", s.Expected)
+		p.beside(inset, len(inset), s.Expected)
 	}
 	if s.Advice != "" {
-		fmt.Fprintf(p.Out, "             to do:    %s\n", s.Advice)
+		p.beside("             to do:    ", len(inset), s.Advice)
+	}
+}
+
+// narrowest is the narrowest column that text is printed in.
+const narrowest = 36
+
+// beside prints text that goes on below itself, behind a head that takes so many columns.
+func (p *Printer) beside(head string, columns int, text string) {
+	if p.Width == 0 {
+		fmt.Fprintf(p.Out, "%s%s\n", head, text)
+		return
+	}
+	for _, line := range style.Wrap(text, max(p.Width-columns, narrowest)) {
+		fmt.Fprintf(p.Out, "%s%s\n", head, line)
+		head = strings.Repeat(" ", columns)
 	}
 }
 

@@ -53,7 +53,7 @@ func (f *adapterCheckFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return fmt.Errorf("--lock-type: %w", err)
 	}
-	out := adaptercheck.Printer{Out: c.OutOrStdout(), Color: outputStyle().Color}
+	out := adaptercheck.Printer{Out: c.OutOrStdout(), Color: outputStyle().Color, Width: outputStyle().Columns()}
 	config := adaptercheck.Config{Command: f.exec, Kind: kind, Naming: f.names, Limit: f.limit, Stderr: c.ErrOrStderr()}
 	green, err := adaptercheck.Run(c.Context(), config, out.Step)
 	if err != nil {

@@ -1,10 +1,15 @@
 package cli
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/lockproof/lockproof/histories/style"
 )
 
 // The groups of commands, by purpose.
@@ -39,13 +44,13 @@ const usage = `Usage:
   {{.CommandPath}} COMMAND{{end}}
 {{if .HasExample}}
 Examples:
-{{.Example}}
+{{filled .Example}}
 {{end}}{{$cmds := .Commands}}{{range $group := .Groups}}
 {{.Title}}
-{{range $cmds}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}  {{rpad .Name .NamePadding}} {{.Short}}
+{{range $cmds}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}{{listed .Name .NamePadding .Short}}
 {{end}}{{end}}{{end}}{{if and .HasAvailableSubCommands (not .Groups)}}
 Commands:
-{{range $cmds}}{{if .IsAvailableCommand}}  {{rpad .Name .NamePadding}} {{.Short}}
+{{range $cmds}}{{if .IsAvailableCommand}}{{listed .Name .NamePadding .Short}}
 {{end}}{{end}}{{end}}{{flagSections .}}{{if .HasAvailableSubCommands}}
 Use "{{.CommandPath}} COMMAND --help" for more about a command.
 {{end}}`
@@ -56,7 +61,56 @@ func arrange(root *cobra.Command) {
 	root.AddGroup(groups...)
 	root.SetHelpCommandGroupID("beside")
 	root.SetCompletionCommandGroupID("beside")
+	cobra.AddTemplateFunc("filled", filled)
+	cobra.AddTemplateFunc("listed", listed)
 	root.SetUsageTemplate(usage)
+	root.SetHelpTemplate("{{with (or .Long .Short)}}{{filled .}}\n\n{{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}")
+}
+
+// helpWidth is how wide help is at most: longer lines are hard to read.
+func helpWidth() int { return min(outputStyle().Columns(), 100) }
+
+// listed is a command in a list, with what it is for.
+func listed(name string, padding int, short string) string {
+	head := fmt.Sprintf("  %-*s  ", padding, name)
+	return head + strings.Join(style.Wrap(short, helpWidth()-len(head)), "\n"+strings.Repeat(" ", len(head)))
+}
+
+// gap is what sets a command apart from what is said of it.
+var gap = regexp.MustCompile(`\S {2,}`)
+
+// filled is text in lines as wide as help is. Lines that are indented are commands with what is said of them.
+func filled(text string) string {
+	var out, paragraph []string
+	end := func() {
+		if len(paragraph) > 0 {
+			out = append(out, style.Fill(paragraph, " ", helpWidth())...)
+		}
+		paragraph = nil
+	}
+	for line := range strings.Lines(strings.Trim(text, "\n")) {
+		line = strings.TrimRight(line, " \n")
+		at := gap.FindStringIndex(line)
+		switch {
+		case line == "":
+			end()
+			out = append(out, "")
+		case !strings.HasPrefix(line, " "):
+			paragraph = append(paragraph, strings.Fields(line)...)
+		case at == nil || utf8.RuneCountInString(line) <= helpWidth():
+			end()
+			out = append(out, line)
+		default:
+			end()
+			said := line[at[1]:]
+			out = append(out, line[:at[0]+1])
+			for _, part := range style.Wrap(said, helpWidth()-6) {
+				out = append(out, "      "+part)
+			}
+		}
+	}
+	end()
+	return strings.Join(out, "\n")
 }
 
 // flagSections are a command's flags, section by section.
@@ -82,7 +136,7 @@ func flagSections(c *cobra.Command) string {
 			if title == "" {
 				title = "Flags"
 			}
-			b.WriteString("\n" + title + ":\n" + flags.FlagUsagesWrapped(min(outputStyle().Columns(), 100)))
+			b.WriteString("\n" + title + ":\n" + flags.FlagUsagesWrapped(helpWidth()))
 		}
 	}
 	return b.String()

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -159,4 +160,39 @@ func TestProgress(t *testing.T) {
 	p.began = clock
 	p.width = func() int { return 80 }
 	after(500*time.Millisecond, 50, "\r\x1b[K50 of 100")
+}
+
+// TestWidths: help, lists, cards and tables are no wider than what they are printed on, and break no word; commands to be
+// copied stay whole.
+func TestWidths(t *testing.T) {
+	lines := [][]string{
+		{"list"}, {"prove", "locked-is-success", "--scenarios", "60", "--out", ""}, {"explore", "--clients", "2", "--slots", "1", "--admins", "0"},
+		{"atlas", "--question", "1"}, {"mutants", "locked-is-success"}, {"adapter-check", "--exec", "echo what is this"},
+		{"replay", repository + "/testdata/counterexamples/gives-up-silently.no-false-hold.json"},
+		{"check", repository + "/testdata/histories/jepsen-mutex-two-holders.edn"},
+	}
+	for _, c := range commands(rootCommand()) {
+		lines = append(lines, append(strings.Fields(c.CommandPath())[1:], "--help"))
+	}
+	dir := t.TempDir()
+	for _, args := range lines {
+		if n := len(args) - 1; args[n] == "" {
+			args[n] = dir
+		}
+		for _, width := range []int{80, 100, 200} {
+			t.Setenv("COLUMNS", strconv.Itoa(width))
+			var out, errs bytes.Buffer
+			run(args, &out, &errs)
+			for line := range strings.Lines(out.String()) {
+				line = strings.TrimSuffix(line, "\n")
+				copied := strings.Contains(line, "see it: ") || strings.HasPrefix(line, "repeat it: ") || strings.Contains(line, repository) || args[0] == "completion" || len(args) > 1 && args[1] == "completion"
+				if utf8.RuneCountInString(line) > width && !copied {
+					t.Errorf("%q at %d columns: %d in %q", args, width, utf8.RuneCountInString(line), line)
+				}
+			}
+			if out.Len() == 0 {
+				t.Errorf("%q prints nothing: %s", args, errs.String())
+			}
+		}
+	}
 }

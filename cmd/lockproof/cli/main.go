@@ -126,10 +126,10 @@ names, and for prove and explore the target. What is typed wins.
 
 Names of commands, flags and targets are completed in the shell: lockproof completion --help
 says how.`,
-		Example: `  lockproof prove                                      the reference semaphore, in a few seconds
-  lockproof prove locked-is-success                    a lock with a bug, and what it comes to
-  lockproof prove --exec 'python3 my_adapter.py'       your own lock, in any language
-  lockproof replay counterexamples/FILE                look at what was found`,
+		Example: `  lockproof prove                                  the reference semaphore
+  lockproof prove locked-is-success                a lock with a bug
+  lockproof prove --exec 'python3 my_adapter.py'   your own, in any language
+  lockproof replay counterexamples/FILE            look at what was found`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       version(),
@@ -158,5 +158,15 @@ says how.`,
 	root.SetVersionTemplate("lockproof {{.Version}}\n")
 	arrange(root)
 	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), serveCommand(), checkCommand(), mutantsCommand(), campaignCommand(), listCommand(), brokerCommand(), adapterCheckCommand(), initCommand(), versionCommand())
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() != "completion" {
+			continue
+		}
+		c.Short, c.Example = "have the shell complete names of commands, flags and targets", "  lockproof completion bash --help"
+		for _, shell := range c.Commands() {
+			shell.Short, shell.Example = "print the script that has "+shell.Name()+" complete them", "  lockproof completion "+shell.Name()
+		}
+	}
 	return root
 }

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -67,16 +67,16 @@ func printKilled(c *cobra.Command, all []*engine.Killed, of int, seed uint64, li
 
 // tellKilled writes what became of mutants, of so many, and gives how many were killed.
 func tellKilled(out io.Writer, all []*engine.Killed, of int, seed uint64, limit int) (killed int) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "  mutant\tbreaks\tscenarios\tsteps\talso seen broken")
+	rows := [][]string{{"  mutant", "breaks", "scenarios", "steps", "also seen broken"}}
 	for _, k := range all {
 		if k.Scenarios > 0 {
 			killed++
 		}
-		fmt.Fprintln(w, killedRow(k))
+		rows = append(rows, killedRow(k))
 	}
-	w.Flush()
-	fmt.Fprintf(out, "\n%d mutants: %d killed by the property they break, seed %d, at most %d scenarios each\n", of, killed, seed, limit)
+	_ = writeTable(out, rows) // what cannot be printed is not told of here either
+	text := fmt.Sprintf("%d mutants: %d killed by the property they break, seed %d, at most %d scenarios each", of, killed, seed, limit)
+	fmt.Fprintf(out, "\n%s\n", strings.Join(style.Wrap(text, outputStyle().Columns()), "\n"))
 	return killed
 }
 
@@ -99,13 +99,13 @@ func chosen(names []string) ([]*lock.Target, error) {
 	return out, nil
 }
 
-func killedRow(k *engine.Killed) string {
+func killedRow(k *engine.Killed) []string {
 	var also []string
 	for _, p := range k.Also {
 		also = append(also, p.String())
 	}
 	if k.Scenarios == 0 {
-		return fmt.Sprintf("✗ %s\t%s\tsurvives\t\t%s", k.Mutant.Name, k.Property, strings.Join(also, " "))
+		return []string{"✗ " + k.Mutant.Name, k.Property.String(), "survives", "", strings.Join(also, " ")}
 	}
-	return fmt.Sprintf("✓ %s\t%s\t%d\t%d\t%s", k.Mutant.Name, k.Property, k.Scenarios, len(k.Trace.Steps), strings.Join(also, " "))
+	return []string{"✓ " + k.Mutant.Name, k.Property.String(), fmt.Sprint(k.Scenarios), fmt.Sprint(len(k.Trace.Steps)), strings.Join(also, " ")}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/safetext"
+	"github.com/lockproof/lockproof/histories/style"
 )
 
 // simulated is what --on calls the simulated broker.
@@ -115,8 +116,8 @@ and run only if you say so: on a terminal you are asked, elsewhere --run-exec sa
 A program is tried up to five times, with new processes each time, until it shows the
 violation. The exit code is 1 if the property is violated again, and 0 if it is not.`,
 		Example: `  lockproof replay counterexamples/locked-is-success.mutual-exclusion.json
-  lockproof replay --on rabbitmq counterexamples/locked-is-success.mutual-exclusion.json
-  lockproof replay --run-exec --html page.html counterexamples/my-locks.no-leak.json`,
+  lockproof replay --on rabbitmq counterexamples/my-locks.no-leak.json
+  lockproof replay --run-exec --html a.html counterexamples/my-locks.json`,
 		GroupID: "look", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := on.check(c); err != nil {
@@ -200,7 +201,8 @@ func verdict(w io.Writer, ce *histories.Counterexample, r *engine.Replayed, brok
 		again = fmt.Sprintf(", in %d of %d tries", r.Tries.Shown, r.Tries.Of)
 	}
 	if r.Violation != nil {
-		fmt.Fprintf(w, "%s is violated on %s%s: %s\n", ce.Property, safetext.Escape(broker), again, safetext.Escape(r.Violation.Explain()))
+		text := fmt.Sprintf("%s is violated on %s%s: %s", ce.Property, safetext.Escape(broker), again, safetext.Escape(r.Violation.Explain()))
+		fmt.Fprintln(w, strings.Join(style.Wrap(text, outputStyle().Columns()), "\n"))
 		return errViolated
 	}
 	fmt.Fprintf(w, "%s is not violated on %s%s\n", ce.Property, safetext.Escape(broker), again)
