@@ -57,9 +57,9 @@ func of(m method, op lock.Op) string { return fmt.Sprintf("%s of %s", m, op) }
 // New makes a target of a protocol, and what watches it. Each run has its own.
 func New(name string, kind lock.Kind, variant func(*lock.Protocol) lock.Implementation) (*lock.Target, *Guard) {
 	g := &Guard{name: name, failed: make(chan struct{})}
-	return &lock.Target{Name: name, Kind: kind, Variant: func(p *lock.Protocol) lock.Implementation {
+	return &lock.Target{Name: name, Kind: kind, Design: lock.Design{Variant: func(p *lock.Protocol) lock.Implementation {
 		return &machine{guard: g, own: g.made(p, variant), layout: p.Layout}
-	}}, g
+	}}}, g
 }
 
 // made is the machine that somebody else's function makes. One that makes none is the reference, and a mistake.

@@ -82,7 +82,7 @@ func watchlist(target *lock.Target, t *scenario.Trace, declared map[amqp.Queue]a
 	var list []watched
 	names := new(amqp.Names) // numbered as the trace's, since they are interned in the same order
 	for l := range t.Scenario.Locks {
-		layout := target.Layout(names, t.Scenario.Locks[l].Name, monitor.Slots)
+		layout := lock.LayoutOf(target, names, t.Scenario.Locks[l].Name, monitor.Slots)
 		note := func(q amqp.Queue, role backend.Role, slot int) {
 			args, ok := declared[q]
 			if ok && !slices.ContainsFunc(list, func(w watched) bool { return w.queue == q }) {

@@ -60,7 +60,7 @@ func TestReplayReproduces(t *testing.T) {
 		timed  bool // by real time, which a busy machine may be late with
 	}{
 		{"release by closing the channel", property.EffectiveRelease, lock.Target{Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Release = lock.CloseChannel })}, false},
-		{"RESOURCE_LOCKED is success", property.MutualExclusion, lock.Target{Variant: newLockedIsSuccess}, false},
+		{"RESOURCE_LOCKED is success", property.MutualExclusion, lock.Target{Design: lock.Design{Variant: newLockedIsSuccess}}, false},
 		{"one connection for all", property.MutualExclusion, lock.Target{Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Connection = lock.SharedConnection })}, false},
 		{"slots that expire", property.ContiguousSlots, lock.Target{Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) {
 			o.Arguments.Has, o.Arguments.Expires = o.Arguments.Has|amqp.HasExpires, 20

@@ -39,8 +39,8 @@ func newStress(b *Broker, c StressConfig) (*stressRun, error) {
 		c.Prefix = stress.Prefix()
 	}
 	names := new(amqp.Names)
-	s := &stressRun{broker: b, config: c, layout: c.Target.Layout(names, stress.Lock, c.MaxSlots())}
-	s.lock = c.Target.New(c.Options, s.layout)
+	s := &stressRun{broker: b, config: c, layout: lock.LayoutOf(c.Target, names, stress.Lock, c.MaxSlots())}
+	s.lock = lock.New(c.Target, c.Options, s.layout)
 	s.barrier = s.config.Barrier()
 	var err error
 	if s.names, err = prefixed(names, c.Prefix); err != nil {

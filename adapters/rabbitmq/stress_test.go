@@ -48,7 +48,7 @@ func TestStressFinds(t *testing.T) {
 		"holders are not exclusive":  newHolderShared,
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := stressConfig(&lock.Target{Variant: variant})
+			c := stressConfig(&lock.Target{Design: lock.Design{Variant: variant}})
 			h, _, err := rabbitmq.Stress(t.Context(), b, c)
 			if err != nil {
 				t.Fatal(err)

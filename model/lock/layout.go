@@ -1,23 +1,11 @@
 package lock
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/backend"
 )
-
-// MaxClients and MaxLocks bound one execution, so that what watches it is a value of fixed size.
-const (
-	MaxClients = 8
-	MaxLocks   = 2
-)
-
-// MaxSlots is the largest slot number that a machine can hold or probe: a machine counts slots in a
-// byte, and add may go beyond what create was given.
-const MaxSlots = 250
 
 // Naming gives the name of a lock's queue. It must never give one name twice, whatever the locks are
 // called (property name-safety).
@@ -31,20 +19,6 @@ func Names(lock string, role backend.Role, slot int) string {
 		return lock + "-" + strconv.Itoa(slot) + "-" + role.String()
 	}
 	return lock + "-" + role.String()
-}
-
-// CheckName reports what is wrong with a lock's name: a queue's name has at most 255 bytes, and those
-// that begin with "amq." are the broker's own.
-func CheckName(name string) error {
-	switch {
-	case name == "":
-		return fmt.Errorf("lock name is empty: expected at least one character")
-	case len(name) > 240:
-		return fmt.Errorf("lock name of %d bytes: expected at most 240, since a queue's name has at most 255", len(name))
-	case strings.HasPrefix(name, "amq."):
-		return fmt.Errorf("lock name %q: names that begin with \"amq.\" are the broker's own", name)
-	}
-	return nil
 }
 
 // Layout is the queues of one lock, interned.

@@ -1,7 +1,5 @@
 package lock
 
-import "github.com/lockproof/lockproof/model/amqp"
-
 // Target is a lock to be judged: the reference, or a variant.
 type Target struct {
 	Name string
@@ -19,19 +17,8 @@ type Target struct {
 	Fix func(Options) Options
 	// Skips says which properties mean nothing for the target, by their names, and why. [Backend.Skips] adds to it.
 	Skips map[string]string
-	// Naming is nil for the reference's, [Names].
-	Naming Naming
-	// Variant, where it is not nil, wraps the reference with a bug.
-	Variant func(*Protocol) Implementation
-}
-
-// Layout interns the names that the target gives to the queues of one lock.
-func (t *Target) Layout(names *amqp.Names, name string, slots int) *Layout {
-	naming := t.Naming
-	if naming == nil {
-		naming = Names
-	}
-	return NewLayout(names, naming, name, slots)
+	// Design is what the backend makes the target's machines of, in a type of its own; nil is its reference.
+	Design any
 }
 
 // Operations are those that the target offers.
@@ -51,20 +38,4 @@ func (t *Target) Settled(o Options) Options {
 		return t.Fix(o)
 	}
 	return o
-}
-
-// New makes the target's implementation for one lock, with the options that it settles for.
-func (t *Target) New(o Options, layout *Layout) Implementation {
-	p := &Protocol{Kind: t.Kind, Options: AMQP.Of(t.Settled(o)), Layout: layout}
-	if t.Variant != nil {
-		return t.Variant(p)
-	}
-	return p
-}
-
-// References are the reference locks, one of each type of the guidelines.
-var References = []*Target{
-	{Name: "semaphore", Kind: Semaphore, Doc: "persistent semaphore: A queues are slots, exclusive B queues are holders"},
-	{Name: "mutex", Kind: Mutex, Doc: "true mutex: one exclusive queue, no administration"},
-	{Name: "persistent-mutex", Kind: PersistentMutex, Doc: "persistent mutex: a semaphore of one, and the cheaper path that it allows"},
 }

@@ -35,7 +35,7 @@ func newPlan(target *lock.Target, locks []scenario.Lock) *plan {
 	p := &plan{target: target, names: new(amqp.Names)}
 	var meaning lock.QueueRoles
 	for i, l := range locks {
-		layout := target.Layout(p.names, l.Name, monitor.Slots)
+		layout := lock.LayoutOf(target, p.names, l.Name, monitor.Slots)
 		p.locks = append(p.locks, l.Name)
 		p.layouts = append(p.layouts, layout)
 		meaning.Learn(uint8(i), target.Kind, layout, p.names)
@@ -61,7 +61,7 @@ func (k *cluster) settle(target *lock.Target, s *scenario.Scenario, o lock.Optio
 	k.broker.Configure(broker.Options{RoutedAtPublish: k.options.TxRouting == lock.AtPublish})
 	k.locks = k.locks[:0]
 	for _, layout := range k.layouts {
-		k.locks = append(k.locks, target.New(o, layout))
+		k.locks = append(k.locks, lock.New(target, o, layout))
 	}
 }
 

@@ -43,7 +43,7 @@ func TestNone(t *testing.T) {
 		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: slices.Repeat([]scenario.Action{{Kind: scenario.Step, Client: 1}}, 8)},
 	}
 	broken := *lock.References[0]
-	broken.Variant = func(p *lock.Protocol) lock.Implementation { return twice{p} }
+	broken.Design = lock.Design{Variant: func(p *lock.Protocol) lock.Implementation { return twice{p} }}
 	var r sim.Runner
 	trace := r.Trace(&broken, &s, property.Scan)
 	if len(trace.Violations) == 0 {

@@ -34,7 +34,7 @@ func (w impatient) Apply(m *lock.Machine, r amqp.Reply) {
 // What it violates is found all the same, also where nothing that comes after it shows it.
 func TestViolationOnTheWay(t *testing.T) {
 	target := *lock.References[0]
-	target.Variant = func(p *lock.Protocol) lock.Implementation { return impatient{p} }
+	target.Design = lock.Design{Variant: func(p *lock.Protocol) lock.Implementation { return impatient{p} }}
 	b := standard(0, 0, 0, 1, 0)
 	b.Target = &target
 	b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Polls, o.Pipeline = 0, 0 })

@@ -53,10 +53,10 @@ func (c *machineClient) Call(ctx context.Context, op lock.Op, p external.Params)
 	if layout == nil {
 		clear(c.layouts)
 		*c.names = amqp.Names{} // there is a bound to how many it can number, and each run has new ones
-		layout = c.Target.Layout(c.names, p.Name, 12)
+		layout = lock.LayoutOf(c.Target, c.names, p.Name, 12)
 		c.layouts[p.Name] = layout
 	}
-	impl := c.Target.New(c.Options, layout)
+	impl := lock.New(c.Target, c.Options, layout)
 	m := &c.machine
 	m.Channel = 1
 	if op == lock.Verify || op == lock.Release {

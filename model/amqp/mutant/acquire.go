@@ -13,7 +13,7 @@ var acquiring = []*lock.Target{
 	{
 		Name: "locked-is-success", Breaks: "mutual-exclusion",
 		Doc: "acquire takes RESOURCE_LOCKED for success: the queue is there, after all",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Then == lock.Claiming && m.Decided {
 				m.Seen = ^uint32(0)
 			}
@@ -22,7 +22,7 @@ var acquiring = []*lock.Target{
 	{
 		Name: "locked-is-full", Breaks: "progress",
 		Doc: "acquire takes one RESOURCE_LOCKED for a full semaphore, whatever the other slots are",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Op == lock.Acquire && m.Tries > 0 && m.Link == lock.Up {
 				end(m, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
 			}
@@ -30,19 +30,19 @@ var acquiring = []*lock.Target{
 	},
 	{
 		Name: "probe-is-claim", Breaks: "mutual-exclusion",
-		Doc:     "acquire returns the first slot that nobody holds, and claims nothing",
-		Variant: with(probeIsClaim),
+		Doc:    "acquire returns the first slot that nobody holds, and claims nothing",
+		Design: with(probeIsClaim),
 	},
 	{
 		Name: "claim-unseen", Breaks: "cheap-acquire",
-		Doc:     "acquire claims slot after slot without looking first whether somebody holds it",
-		Fix:     lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Pipeline = 0 }),
-		Variant: with(claimUnseen),
+		Doc:    "acquire claims slot after slot without looking first whether somebody holds it",
+		Fix:    lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Pipeline = 0 }),
+		Design: with(claimUnseen),
 	},
 	{
 		Name: "scan-from-two", Breaks: "progress",
 		Doc: "acquire counts from 0 and the queues from 1: it never looks at the first slot",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if (m.Phase == lock.Scanning || m.Phase == lock.ScanningA) && m.Slot == 1 {
 				m.Slot = 2
 			}
@@ -52,7 +52,7 @@ var acquiring = []*lock.Target{
 		Name: "first-slot-only", Breaks: "linearizable",
 		Doc: "acquire says that all slots are taken once the first one is",
 		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Pipeline = 0 }),
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Phase == lock.ScanningA && m.Slot > 1 {
 				end(m, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
 			}
@@ -61,7 +61,7 @@ var acquiring = []*lock.Target{
 	{
 		Name: "retries-forever", Breaks: "progress",
 		Doc: "acquire tries again after RESOURCE_LOCKED as often as it takes",
-		Variant: with(bug{turn: func(p *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(p *lock.Protocol, m *lock.Machine) {
 			if m.Op == lock.Acquire && m.Result.Reason == lock.GaveUp {
 				p.Start(m, lock.Acquire, 0)
 			}
@@ -70,7 +70,7 @@ var acquiring = []*lock.Target{
 	{
 		Name: "reconnects", Breaks: "cheap-acquire",
 		Doc: "acquire opens a connection of its own every time",
-		Variant: with(bug{start: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{start: func(_ *lock.Protocol, m *lock.Machine) {
 			if beginning(m, lock.Acquire) {
 				redial(m, m.Phase)
 			}
@@ -79,7 +79,7 @@ var acquiring = []*lock.Target{
 	{
 		Name: "channel-each", Breaks: "cheap-acquire",
 		Doc: "acquire opens a channel of its own every time",
-		Variant: with(bug{start: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{start: func(_ *lock.Protocol, m *lock.Machine) {
 			if beginning(m, lock.Acquire) {
 				rechannel(m, m.Phase)
 			}
@@ -88,7 +88,7 @@ var acquiring = []*lock.Target{
 	{
 		Name: "claim-survives", Breaks: "mutual-exclusion",
 		Doc: "acquire runs on a driver that connects again by itself, and trusts the claim that it made before",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if broke(m, lock.Acquire) && m.Result.Outcome == lock.Unknown {
 				redial(m, lock.Confirming)
 			}
@@ -97,7 +97,7 @@ var acquiring = []*lock.Target{
 	{
 		Name: "leaks-on-withdrawal", Breaks: "no-leak",
 		Doc: "acquire sees that its slot went away, says so, and keeps the B queue with which it had claimed it",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Phase == lock.Withdrawing {
 				end(m, lock.Result{Outcome: lock.Failed, Reason: lock.Withdrawn, Slot: m.Slot})
 			}
@@ -106,7 +106,7 @@ var acquiring = []*lock.Target{
 	{
 		Name: "timeout-is-refusal", Breaks: "no-leak",
 		Doc: "acquire takes a claim that was not answered in time for one that was refused, and goes on",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Op == lock.Acquire && m.Result.Outcome == lock.Unknown && m.Result.Reason == lock.TimedOut {
 				m.Link = lock.Up
 				end(m, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
@@ -115,19 +115,19 @@ var acquiring = []*lock.Target{
 	},
 	{
 		Name: "mutex-probe-is-claim", Kind: lock.Mutex, Breaks: "mutual-exclusion",
-		Doc:     "the true mutex is taken by seeing that nobody has it",
-		Variant: with(probeIsClaim),
+		Doc:    "the true mutex is taken by seeing that nobody has it",
+		Design: with(probeIsClaim),
 	},
 	{
 		Name: "mutex-claim-unseen", Kind: lock.Mutex, Breaks: "cheap-acquire",
-		Doc:     "the true mutex is claimed without looking first: whoever does not get it loses a channel",
-		Variant: with(claimUnseen),
+		Doc:    "the true mutex is claimed without looking first: whoever does not get it loses a channel",
+		Design: with(claimUnseen),
 	},
 	{
 		Name: "persistent-mutex-unseen", Kind: lock.PersistentMutex, Breaks: "no-phantom-slot",
 		Doc: "the persistent mutex cuts corners: acquire never looks whether it is there",
 		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Pipeline, o.VerifyFirst = 0, false }),
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Phase == lock.ScanningA {
 				enter(m, lock.ScanningB)
 			}

@@ -14,7 +14,7 @@ var administering = []*lock.Target{
 	{
 		Name: "admin-mutex-shared", Breaks: "admin-exclusion",
 		Doc: "the administration mutex is not declared exclusive: two may declare it at once",
-		Variant: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+		Design: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
 			if m.Phase == lock.MutexClaiming {
 				c.Flags &^= amqp.Exclusive
 			}
@@ -23,7 +23,7 @@ var administering = []*lock.Target{
 	{
 		Name: "admin-goes-on", Breaks: "admin-exclusion",
 		Doc: "an administrator who can't get the administration mutex goes on without it",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Result.Reason == lock.Busy {
 				enter(m, lock.Measuring)
 			}
@@ -32,7 +32,7 @@ var administering = []*lock.Target{
 	{
 		Name: "admin-mutex-kept", Breaks: "no-leak",
 		Doc: "the administration mutex is not given back when an operation ends in an error",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Mutex && m.Repairs > 0 {
 				m.Mutex = false
 				end(m, lock.Result{Outcome: lock.Unknown, Reason: lock.Disconnected})
@@ -42,7 +42,7 @@ var administering = []*lock.Target{
 	{
 		Name: "admin-mutex-early", Breaks: "admin-exclusion",
 		Doc: "the administration mutex is given back before the last delete-ok",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			switch {
 			case m.Phase == lock.Shrinking && m.Slot == m.Last && m.Mutex:
 				enter(m, lock.MutexReleasing)
@@ -70,7 +70,7 @@ var administering = []*lock.Target{
 		Name: "count-free-only", Breaks: "exact-count",
 		Doc: "count stops at the first slot that somebody holds",
 		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Pipeline = 0 }),
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			switch {
 			case m.Op != lock.Count || m.Answered > 0:
 			case m.Phase == lock.Measuring && m.Slot > 1: // the slot before is there: who has it?
@@ -87,7 +87,7 @@ var administering = []*lock.Target{
 	{
 		Name: "count-off-by-one", Breaks: "exact-count",
 		Doc: "count returns the number of the first queue that is missing",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Op == lock.Count && m.Result.Outcome == lock.Done {
 				m.Result.Slots++
 			}
@@ -96,7 +96,7 @@ var administering = []*lock.Target{
 	{
 		Name: "wait-for-slot", Breaks: "linearizable",
 		Doc: "wait looks at the A queue: the holder of a removed slot seems to be gone while it is not",
-		Variant: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+		Design: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
 			if probes(m, lock.Polling, c) {
 				c.Queue = p.Layout.A[m.Arg]
 			}
@@ -105,7 +105,7 @@ var administering = []*lock.Target{
 	{
 		Name: "wait-tires", Breaks: "linearizable",
 		Doc: "wait returns after its last look as if the holder were gone",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Op == lock.Wait && m.Result.Reason == lock.GaveUp {
 				end(m, lock.Result{Outcome: lock.Done, Slot: m.Arg})
 			}
@@ -114,7 +114,7 @@ var administering = []*lock.Target{
 	{
 		Name: "wait-forever", Breaks: "progress",
 		Doc: "wait looks until the holder is gone, be it never",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Op == lock.Wait && m.Result.Reason == lock.GaveUp {
 				m.Tries = 0
 				enter(m, lock.Polling)

@@ -15,8 +15,8 @@ type bug struct {
 }
 
 // with makes the reference with a bug.
-func with(b bug) func(*lock.Protocol) lock.Implementation {
-	return func(p *lock.Protocol) lock.Implementation { return &variant{p, b} }
+func with(b bug) lock.Design {
+	return lock.Design{Variant: func(p *lock.Protocol) lock.Implementation { return &variant{p, b} }}
 }
 
 // variant is the reference with a bug.

@@ -90,15 +90,16 @@ func acting(t *testing.T, target *lock.Target, s *scenario.Scenario) (*scenario.
 	t.Helper()
 	p := parting{others: make(map[*lock.Machine]lock.Machine)}
 	copied := *target
-	copied.Variant = func(protocol *lock.Protocol) lock.Implementation {
+	design := lock.DesignOf(target)
+	copied.Design = lock.Design{Naming: design.Naming, Variant: func(protocol *lock.Protocol) lock.Implementation {
 		w := watched{protocol, protocol, &p}
-		if target.Variant != nil {
-			w.Implementation = target.Variant(protocol)
+		if design.Variant != nil {
+			w.Implementation = design.Variant(protocol)
 		} else {
 			w.reference = &lock.Protocol{Kind: target.Kind, Options: lock.AMQP.Of(unfixed(target, lock.AMQP.Options(protocol.Options))), Layout: protocol.Layout}
 		}
 		return w
-	}
+	}}
 	var r sim.Runner
 	trace := r.Trace(&copied, s, 0)
 	var steps []int
@@ -146,7 +147,7 @@ func unfixed(target *lock.Target, o lock.Options) lock.Options {
 func worldsPart(target *lock.Target, s *scenario.Scenario, trace *scenario.Trace) int {
 	reference := &lock.Target{Name: "reference", Kind: target.Kind}
 	other := s.Clone()
-	if target.Variant != nil {
+	if lock.DesignOf(target).Variant != nil {
 		reference.Fix = target.Fix
 	} else {
 		other.Options = unfixed(target, target.Settled(s.Options))
@@ -164,7 +165,7 @@ func worldsPart(target *lock.Target, s *scenario.Scenario, trace *scenario.Trace
 		b.Do(do)
 		ours, other := &trace.Steps[i], &theirs.Steps[i]
 		switch {
-		case target.Naming != nil && shared(target, s, ours.Resource):
+		case lock.DesignOf(target).Naming != nil && shared(target, s, ours.Resource):
 			return i + 1
 		case ours.Reply != other.Reply || ours.Resource != other.Resource:
 			return i + 1
@@ -180,7 +181,7 @@ func shared(target *lock.Target, s *scenario.Scenario, queue string) bool {
 	locks := 0
 	for _, l := range s.Locks {
 		var names amqp.Names
-		target.Layout(&names, l.Name, int(l.Slots)+1)
+		lock.LayoutOf(target, &names, l.Name, int(l.Slots)+1)
 		for q := range names.Len() {
 			if names.Name(amqp.Queue(q+1)) == queue {
 				locks++

@@ -10,7 +10,7 @@ var driving = []*lock.Target{
 		Name: "no-route-is-existence", Breaks: "no-phantom-slot",
 		Doc: "NO_ROUTE is read as \"exists\" where slots are looked for: acquire claims what nobody made",
 		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Confirm = lock.Confirms }),
-		Variant: with(bug{read: func(p *lock.Protocol, m *lock.Machine, r *amqp.Reply) {
+		Design: with(bug{read: func(p *lock.Protocol, m *lock.Machine, r *amqp.Reply) {
 			if isSlot(p, p.Next(m).Queue) {
 				r.Returned = 0
 			}
@@ -19,14 +19,14 @@ var driving = []*lock.Target{
 	{
 		Name: "return-ignored", Breaks: "progress",
 		Doc: "a confirm is taken for existence: nobody listens for messages that are returned",
-		Variant: with(bug{read: func(_ *lock.Protocol, _ *lock.Machine, r *amqp.Reply) {
+		Design: with(bug{read: func(_ *lock.Protocol, _ *lock.Machine, r *amqp.Reply) {
 			r.Returned = 0
 		}}),
 	},
 	{
 		Name: "mandatory-left-out", Breaks: "exact-count",
 		Doc: "probes are published without the mandatory flag: every queue seems to exist",
-		Variant: with(bug{write: func(_ *lock.Protocol, _ *lock.Machine, c *amqp.Command) {
+		Design: with(bug{write: func(_ *lock.Protocol, _ *lock.Machine, c *amqp.Command) {
 			c.Flags &^= amqp.Mandatory
 		}}),
 	},
@@ -36,7 +36,7 @@ var driving = []*lock.Target{
 		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) {
 			o.Arguments = amqp.Arguments{Has: amqp.HasMaxLength | amqp.HasOverflow, Overflow: amqp.RejectPublish}
 		}),
-		Variant: with(bug{read: func(_ *lock.Protocol, _ *lock.Machine, r *amqp.Reply) {
+		Design: with(bug{read: func(_ *lock.Protocol, _ *lock.Machine, r *amqp.Reply) {
 			if r.Kind == amqp.Nack {
 				r.Kind, r.Returned = amqp.Ack, 1
 			}
@@ -46,7 +46,7 @@ var driving = []*lock.Target{
 		Name: "probe-by-declare", Breaks: "contiguous-slots",
 		Doc: "slots are looked for by declaring them, and forgetting that this makes them",
 		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Existence = lock.ByPassive }),
-		Variant: with(bug{write: func(p *lock.Protocol, _ *lock.Machine, c *amqp.Command) {
+		Design: with(bug{write: func(p *lock.Protocol, _ *lock.Machine, c *amqp.Command) {
 			if c.Flags.Has(amqp.Passive) && isSlot(p, c.Queue) {
 				c.Flags, c.Args = amqp.Durable, p.Options.Arguments
 			}
@@ -61,7 +61,7 @@ var driving = []*lock.Target{
 		Name: "probe-by-get", Breaks: "minimal-driver",
 		Doc: "probes are basic.get: a driver that can't get can't lock",
 		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Existence = lock.ByPassive }),
-		Variant: with(bug{write: func(_ *lock.Protocol, _ *lock.Machine, c *amqp.Command) {
+		Design: with(bug{write: func(_ *lock.Protocol, _ *lock.Machine, c *amqp.Command) {
 			if c.Flags.Has(amqp.Passive) {
 				c.Method, c.Flags = amqp.BasicGet, amqp.NoAck
 			}
@@ -70,7 +70,7 @@ var driving = []*lock.Target{
 	{
 		Name: "verify-by-purge", Breaks: "minimal-driver",
 		Doc: "verify purges the A queue of probes, and sees on the way that it exists",
-		Variant: with(bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+		Design: with(bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
 			if probes(m, lock.Checking, c) {
 				c.Method, c.Flags = amqp.QueuePurge, 0
 			}

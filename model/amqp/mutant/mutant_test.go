@@ -46,7 +46,7 @@ func TestSuite(t *testing.T) {
 		if m.Doc == "" {
 			t.Errorf("%s does not say what it does", m.Name)
 		}
-		if m.Fix == nil && m.Naming == nil && m.Variant == nil {
+		if m.Fix == nil && m.Design == nil {
 			t.Errorf("%s is the reference", m.Name)
 		}
 		p := breaks(t, m)

@@ -8,23 +8,23 @@ import (
 var queues = []*lock.Target{
 	{
 		Name: "holder-shared", Breaks: "mutual-exclusion",
-		Doc:     "B queues are not declared exclusive: two may declare one at once",
-		Variant: with(claimingWith(0)),
+		Doc:    "B queues are not declared exclusive: two may declare one at once",
+		Design: with(claimingWith(0)),
 	},
 	{
 		Name: "holder-auto-delete", Breaks: "crash-frees",
-		Doc:     "B queues are auto-delete instead of exclusive: without a consumer they never go",
-		Variant: with(claimingWith(amqp.AutoDelete)),
+		Doc:    "B queues are auto-delete instead of exclusive: without a consumer they never go",
+		Design: with(claimingWith(amqp.AutoDelete)),
 	},
 	{
 		Name: "holder-durable", Breaks: "survives-restart",
-		Doc:     "B queues are durable instead of exclusive: after a restart there are holders",
-		Variant: with(claimingWith(amqp.Durable)),
+		Doc:    "B queues are durable instead of exclusive: after a restart there are holders",
+		Design: with(claimingWith(amqp.Durable)),
 	},
 	{
 		Name: "holder-expires", Breaks: "removal-drains",
 		Doc: "B queues have x-expires, against holders that hang: a probe is not a use",
-		Variant: with(bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+		Design: with(bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
 			if claims(m, c) {
 				c.Args.Has, c.Args.Expires = c.Args.Has|amqp.HasExpires, 100
 			}
@@ -45,7 +45,7 @@ var queues = []*lock.Target{
 	{
 		Name: "slots-exclusive", Breaks: "contiguous-slots",
 		Doc: "A queues are declared exclusive: they go with the administrator's connection",
-		Variant: with(bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+		Design: with(bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
 			if m.Phase == lock.Growing {
 				c.Flags = amqp.Exclusive
 			}
@@ -63,13 +63,13 @@ var queues = []*lock.Target{
 	},
 	{
 		Name: "mutex-shared", Kind: lock.Mutex, Breaks: "mutual-exclusion",
-		Doc:     "the true mutex is not declared exclusive",
-		Variant: with(claimingWith(0)),
+		Doc:    "the true mutex is not declared exclusive",
+		Design: with(claimingWith(0)),
 	},
 	{
 		Name: "mutex-auto-delete", Kind: lock.Mutex, Breaks: "crash-frees",
-		Doc:     "the true mutex is auto-delete instead of exclusive",
-		Variant: with(claimingWith(amqp.AutoDelete)),
+		Doc:    "the true mutex is auto-delete instead of exclusive",
+		Design: with(claimingWith(amqp.AutoDelete)),
 	},
 }
 

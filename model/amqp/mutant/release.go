@@ -10,7 +10,7 @@ var releasing = []*lock.Target{
 		Name: "release-deletes-slot", Breaks: "effective-release",
 		Doc: "release deletes the A queue instead of the B queue",
 		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Release = lock.DeleteB }),
-		Variant: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+		Design: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
 			if m.Phase == lock.DeletingB {
 				c.Queue = p.Layout.A[m.Slot]
 			}
@@ -18,8 +18,8 @@ var releasing = []*lock.Target{
 	},
 	{
 		Name: "release-forgets", Breaks: "effective-release",
-		Doc:     "release forgets the slot and tells the broker nothing",
-		Variant: with(releaseForgets),
+		Doc:    "release forgets the slot and tells the broker nothing",
+		Design: with(releaseForgets),
 	},
 	{
 		Name: "release-closes-channel", Breaks: "effective-release",
@@ -28,8 +28,8 @@ var releasing = []*lock.Target{
 	},
 	{
 		Name: "mutex-release-forgets", Kind: lock.Mutex, Breaks: "effective-release",
-		Doc:     "the true mutex is released by forgetting it",
-		Variant: with(releaseForgets),
+		Doc:    "the true mutex is released by forgetting it",
+		Design: with(releaseForgets),
 	},
 }
 

@@ -9,7 +9,7 @@ var verifying = []*lock.Target{
 	{
 		Name: "verify-asks-nobody", Breaks: "stale-belief-ends",
 		Doc: "verify asks the driver whether the connection is open, and nobody else",
-		Variant: with(bug{start: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{start: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Phase == lock.Checking {
 				believe(m)
 			}
@@ -18,7 +18,7 @@ var verifying = []*lock.Target{
 	{
 		Name: "verify-connection-only", Breaks: "honest-verify",
 		Doc: "verify sees that the broker answers, and does not look at what",
-		Variant: with(bug{read: func(_ *lock.Protocol, m *lock.Machine, r *amqp.Reply) {
+		Design: with(bug{read: func(_ *lock.Protocol, m *lock.Machine, r *amqp.Reply) {
 			if m.Phase == lock.Checking {
 				r.Returned = 0
 			}
@@ -27,7 +27,7 @@ var verifying = []*lock.Target{
 	{
 		Name: "verify-unrouted", Breaks: "honest-verify",
 		Doc: "verify publishes without the mandatory flag: nothing is ever returned",
-		Variant: with(bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+		Design: with(bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
 			if probes(m, lock.Checking, c) {
 				c.Flags &^= amqp.Mandatory
 			}
@@ -36,7 +36,7 @@ var verifying = []*lock.Target{
 	{
 		Name: "verify-holder-only", Breaks: "honest-verify",
 		Doc: "verify looks whether its B queue is there, not whether the slot is",
-		Variant: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+		Design: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
 			if probes(m, lock.Checking, c) {
 				c.Queue = p.Layout.B[m.Slot]
 			}
@@ -45,7 +45,7 @@ var verifying = []*lock.Target{
 	{
 		Name: "verify-next-slot", Breaks: "linearizable",
 		Doc: "verify looks at the slot after its own, and gives its own up if that is not there",
-		Variant: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+		Design: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
 			if probes(m, lock.Checking, c) {
 				c.Queue = p.Layout.A[m.Slot+1]
 			}
@@ -53,13 +53,13 @@ var verifying = []*lock.Target{
 	},
 	{
 		Name: "verify-reconnects", Breaks: "stale-belief-ends",
-		Doc:     "verify runs on a driver that connects again by itself, and finds the slot there",
-		Variant: with(verifyReconnects),
+		Doc:    "verify runs on a driver that connects again by itself, and finds the slot there",
+		Design: with(verifyReconnects),
 	},
 	{
 		Name: "verify-keeps-holder", Breaks: "no-leak",
 		Doc: "verify says that a removed slot is not held any more, and keeps its B queue",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Phase == lock.Relinquishing {
 				end(m, lock.Result{Outcome: lock.Done, Reason: lock.Removed, Slot: m.Slot})
 			}
@@ -68,7 +68,7 @@ var verifying = []*lock.Target{
 	{
 		Name: "gives-up-silently", Breaks: "no-false-hold",
 		Doc: "verify, and acquire where it verifies, gives a removed slot up and forgets to say no",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Result.Reason == lock.Removed || m.Result.Reason == lock.Withdrawn {
 				believe(m)
 			}
@@ -77,7 +77,7 @@ var verifying = []*lock.Target{
 	{
 		Name: "verify-twice", Breaks: "cheap-verify",
 		Doc: "verify makes sure by asking twice",
-		Variant: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{turn: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Op == lock.Verify && m.Result.Held && m.Tries == 0 {
 				m.Tries = 1
 				enter(m, lock.Checking)
@@ -87,7 +87,7 @@ var verifying = []*lock.Target{
 	{
 		Name: "verify-new-channel", Breaks: "cheap-verify",
 		Doc: "verify asks on a channel of its own",
-		Variant: with(bug{start: func(_ *lock.Protocol, m *lock.Machine) {
+		Design: with(bug{start: func(_ *lock.Protocol, m *lock.Machine) {
 			if m.Phase == lock.Checking {
 				rechannel(m, lock.Checking)
 			}
@@ -95,8 +95,8 @@ var verifying = []*lock.Target{
 	},
 	{
 		Name: "mutex-verify-reconnects", Kind: lock.Mutex, Breaks: "honest-verify",
-		Doc:     "the true mutex is verified on a driver that connects again by itself: somebody has it",
-		Variant: with(verifyReconnects),
+		Doc:    "the true mutex is verified on a driver that connects again by itself: somebody has it",
+		Design: with(verifyReconnects),
 	},
 }
 
