@@ -12,7 +12,7 @@ import (
 
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/model/amqp"
-	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
@@ -269,18 +269,18 @@ func ExampleSometimes() {
 }
 
 // unasked is the semaphore with an acquire that claims slots without looking first whether somebody holds them.
-type unasked struct{ *lock.Protocol }
+type unasked struct{ *amqplock.Protocol }
 
-func (u unasked) Apply(m *lock.Machine, r amqp.Reply) {
+func (u unasked) Apply(m *amqplock.Machine, r amqp.Reply) {
 	u.Protocol.Apply(m, r)
-	if m.Phase == lock.ScanningB {
-		m.Phase = lock.Claiming
+	if m.Phase == amqplock.ScanningB {
+		m.Phase = amqplock.Claiming
 	}
 }
 
 // A variant of the reference, as a state machine that embeds it: what does it break, and in how few steps?
 func ExampleProtocol() {
-	mine := lockproof.Protocol("unasked", lockproof.Semaphore, func(reference *lock.Protocol) lock.Implementation {
+	mine := lockproof.Protocol("unasked", lockproof.Semaphore, func(reference *amqplock.Protocol) amqplock.Implementation {
 		return unasked{reference}
 	})
 	res, err := lockproof.Explore(context.Background(), mine.With("pipeline", "0"), lockproof.Options{

@@ -10,20 +10,21 @@ import (
 
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
 // hasty is the semaphore with an acquire that takes RESOURCE_LOCKED for a claim of its own.
-type hasty struct{ *lock.Protocol }
+type hasty struct{ *amqplock.Protocol }
 
-func (h hasty) Apply(m *lock.Machine, r amqp.Reply) {
-	if m.Phase == lock.Claiming && r.Code == amqp.ResourceLocked {
+func (h hasty) Apply(m *amqplock.Machine, r amqp.Reply) {
+	if m.Phase == amqplock.Claiming && r.Code == amqp.ResourceLocked {
 		r = amqp.Reply{Kind: amqp.OK}
 	}
 	h.Protocol.Apply(m, r)
 }
 
-func newHasty(reference *lock.Protocol) lock.Implementation { return hasty{reference} }
+func newHasty(reference *amqplock.Protocol) amqplock.Implementation { return hasty{reference} }
 
 // TestProtocol: a lock machine of one's own is sampled, explored, made small, kept, read and replayed as any other.
 func TestProtocol(t *testing.T) {
@@ -69,7 +70,7 @@ func TestProtocol(t *testing.T) {
 
 // TestProtocolAsReference: a machine that overrides nothing has every property.
 func TestProtocolAsReference(t *testing.T) {
-	mine := lockproof.Protocol("as it is", lockproof.Semaphore, func(p *lock.Protocol) lock.Implementation { return p })
+	mine := lockproof.Protocol("as it is", lockproof.Semaphore, func(p *amqplock.Protocol) amqplock.Implementation { return p })
 	res, err := lockproof.Prove(t.Context(), mine, lockproof.Options{Executions: 500})
 	if err != nil || res.Err() != nil {
 		t.Errorf("sampled: %v, %v", err, res)
@@ -82,35 +83,35 @@ func TestProtocolAsReference(t *testing.T) {
 
 // faulty is a machine with one of its methods replaced.
 type faulty struct {
-	*lock.Protocol
-	start   func(*lock.Machine, lock.Op)
-	choices func(*lock.Machine) int
-	next    func(*lock.Machine) amqp.Command
-	apply   func(*lock.Machine)
+	*amqplock.Protocol
+	start   func(*amqplock.Machine, lock.Op)
+	choices func(*amqplock.Machine) int
+	next    func(*amqplock.Machine) amqp.Command
+	apply   func(*amqplock.Machine)
 }
 
-func (f faulty) Start(m *lock.Machine, op lock.Op, arg uint8) {
+func (f faulty) Start(m *amqplock.Machine, op lock.Op, arg uint8) {
 	f.Protocol.Start(m, op, arg)
 	if f.start != nil {
 		f.start(m, op)
 	}
 }
 
-func (f faulty) Choices(m *lock.Machine) int {
+func (f faulty) Choices(m *amqplock.Machine) int {
 	if f.choices != nil {
 		return f.choices(m)
 	}
 	return f.Protocol.Choices(m)
 }
 
-func (f faulty) Next(m *lock.Machine) amqp.Command {
+func (f faulty) Next(m *amqplock.Machine) amqp.Command {
 	if f.next != nil && m.Op != lock.Connect {
 		return f.next(m)
 	}
 	return f.Protocol.Next(m)
 }
 
-func (f faulty) Apply(m *lock.Machine, r amqp.Reply) {
+func (f faulty) Apply(m *amqplock.Machine, r amqp.Reply) {
 	f.Protocol.Apply(m, r)
 	if f.apply != nil {
 		f.apply(m)
@@ -127,26 +128,26 @@ func TestProtocolMistakes(t *testing.T) {
 		want string
 		faulty
 	}{
-		"panics":           {"Next of acquire: it panicked: no idea; at ", faulty{next: func(m *lock.Machine) amqp.Command { panic("no idea") }}},
-		"leaves":           {"ended its goroutine", faulty{apply: func(*lock.Machine) { runtime.Goexit() }}},
-		"never returns":    {"it has not returned within", faulty{next: func(*lock.Machine) amqp.Command { <-endless; return amqp.Command{} }}},
-		"never opens":      {"Next of connect: expected the connection to be open", faulty{apply: func(m *lock.Machine) { reopen(m) }}},
-		"commands nothing": {"Next of acquire: expected a command", faulty{next: func(*lock.Machine) amqp.Command { return amqp.Command{} }}},
-		"made up a queue": {"expected a queue of the layout, found queue 9999", faulty{next: func(m *lock.Machine) amqp.Command {
+		"panics":           {"Next of acquire: it panicked: no idea; at ", faulty{next: func(m *amqplock.Machine) amqp.Command { panic("no idea") }}},
+		"leaves":           {"ended its goroutine", faulty{apply: func(*amqplock.Machine) { runtime.Goexit() }}},
+		"never returns":    {"it has not returned within", faulty{next: func(*amqplock.Machine) amqp.Command { <-endless; return amqp.Command{} }}},
+		"never opens":      {"Next of connect: expected the connection to be open", faulty{apply: func(m *amqplock.Machine) { reopen(m) }}},
+		"commands nothing": {"Next of acquire: expected a command", faulty{next: func(*amqplock.Machine) amqp.Command { return amqp.Command{} }}},
+		"made up a queue": {"expected a queue of the layout, found queue 9999", faulty{next: func(m *amqplock.Machine) amqp.Command {
 			return amqp.Command{Method: amqp.QueueDeclare, Channel: uint16(m.Channel), Queue: 9999}
 		}}},
-		"fewer than no ways": {"Choices of acquire: expected 0 to 255 ways, found -1", faulty{choices: func(*lock.Machine) int { return -1 }}},
-		"holds too much":     {"expected it to hold a slot", faulty{apply: func(m *lock.Machine) { m.Held = 99 }}},
-		"says nothing":       {"expected an outcome", faulty{start: func(m *lock.Machine, op lock.Op) { silence(m, op) }}},
-		"another operation":  {"expected the machine's Op to be acquire, found wait", faulty{start: func(m *lock.Machine, op lock.Op) { rename(m, op) }}},
-		"by chance": {"it goes on in two ways from one state", faulty{apply: func(m *lock.Machine) {
+		"fewer than no ways": {"Choices of acquire: expected 0 to 255 ways, found -1", faulty{choices: func(*amqplock.Machine) int { return -1 }}},
+		"holds too much":     {"expected it to hold a slot", faulty{apply: func(m *amqplock.Machine) { m.Held = 99 }}},
+		"says nothing":       {"expected an outcome", faulty{start: func(m *amqplock.Machine, op lock.Op) { silence(m, op) }}},
+		"another operation":  {"expected the machine's Op to be acquire, found wait", faulty{start: func(m *amqplock.Machine, op lock.Op) { rename(m, op) }}},
+		"by chance": {"it goes on in two ways from one state", faulty{apply: func(m *amqplock.Machine) {
 			n++
 			m.Top = uint8(n)
 		}}},
-		"changes as it looks": {"it changed the machine", faulty{choices: func(m *lock.Machine) int { m.Top++; return 0 }}},
+		"changes as it looks": {"it changed the machine", faulty{choices: func(m *amqplock.Machine) int { m.Top++; return 0 }}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			mine := lockproof.Protocol(name, lockproof.Semaphore, func(p *lock.Protocol) lock.Implementation {
+			mine := lockproof.Protocol(name, lockproof.Semaphore, func(p *amqplock.Protocol) amqplock.Implementation {
 				f := c.faulty
 				f.Protocol = p
 				return f
@@ -168,19 +169,19 @@ func TestProtocolMistakes(t *testing.T) {
 }
 
 // reopen has a machine that connects begin again.
-func reopen(m *lock.Machine) {
+func reopen(m *amqplock.Machine) {
 	if m.Op == lock.Connect {
-		m.Phase, m.Link, m.Answered, m.Result = lock.Dialing, lock.Down, 0, lock.Result{}
+		m.Phase, m.Link, m.Answered, m.Result = amqplock.Dialing, amqplock.Down, 0, lock.Result{}
 	}
 }
 
-func silence(m *lock.Machine, op lock.Op) {
+func silence(m *amqplock.Machine, op lock.Op) {
 	if op == lock.Acquire {
-		m.Phase, m.Result = lock.NoPhase, lock.Result{}
+		m.Phase, m.Result = amqplock.NoPhase, lock.Result{}
 	}
 }
 
-func rename(m *lock.Machine, op lock.Op) {
+func rename(m *amqplock.Machine, op lock.Op) {
 	if op == lock.Acquire {
 		m.Op = lock.Wait
 	}
@@ -188,7 +189,7 @@ func rename(m *lock.Machine, op lock.Op) {
 
 // TestProtocolNone: what makes no machine, or has another's name, is refused.
 func TestProtocolNone(t *testing.T) {
-	none := lockproof.Protocol("none", lockproof.Mutex, func(*lock.Protocol) lock.Implementation { return nil })
+	none := lockproof.Protocol("none", lockproof.Mutex, func(*amqplock.Protocol) amqplock.Implementation { return nil })
 	if _, err := lockproof.Prove(t.Context(), none, lockproof.Options{Executions: 1}); err == nil || !strings.Contains(err.Error(), "it returned nil") {
 		t.Errorf("got %v", err)
 	}

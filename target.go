@@ -27,8 +27,8 @@ type Target struct {
 	kind    Kind         // that it is taken for; "" is to be found out
 	exec    string
 	connect func(ctx context.Context, url string) (Lock, error)
-	variant func(*lock.Protocol) lock.Implementation // of Protocol
-	guard   *protocol.Guard                          // that watches it during a run
+	machine func(lock.Kind) (*lock.Target, *protocol.Guard) // makes own, and what watches it during a run, for each run
+	guard   *protocol.Guard
 	options [][2]string
 	err     error // why there is no such target
 }
@@ -69,21 +69,11 @@ func Go(name string, connect func(ctx context.Context, url string) (Lock, error)
 	return Target{name: name, connect: connect}
 }
 
-// Protocol is a lock as a state machine, such as a struct that embeds the reference and overrides one of its methods. All that
-// it decides by is in the machine. It is written with model/lock and model/amqp.
-func Protocol(name string, k Kind, variant func(reference *lock.Protocol) lock.Implementation) Target {
-	t := Target{name: name, kind: k, variant: variant}
-	if _, err := engine.TargetNamed(name); err == nil || name == "" || variant == nil {
-		t.err = invalid("protocol %q: expected a name that no target of this module has, and a function that makes it", name)
-	}
-	return t
-}
-
 func ours(t *lock.Target) Target { return Target{name: t.Name, own: t, kind: Kind(t.Kind.String())} }
 
 // As has an external target judged as of that type; a [Lock] that is no [Administrator] is a mutex.
 func (t Target) As(k Kind) Target {
-	if (t.own != nil || t.variant != nil) && k != t.kind {
+	if (t.own != nil || t.machine != nil) && k != t.kind {
 		t.err = invalid("%s taken for a %s: it is a %s", t.name, k, t.kind)
 	}
 	t.kind = k
@@ -97,7 +87,7 @@ func (t Target) With(option, value string) Target {
 }
 
 func (t Target) zero() bool {
-	return t.own == nil && t.variant == nil && t.exec == "" && t.connect == nil && t.err == nil
+	return t.own == nil && t.machine == nil && t.exec == "" && t.connect == nil && t.err == nil
 }
 
 // settled is the target, checked, and the type that it is taken for first.
@@ -114,8 +104,8 @@ func (t Target) settled() (Target, lock.Kind, error) {
 	if err != nil {
 		return t, 0, invalid("lock type %q is not known", t.kind)
 	}
-	if t.variant != nil {
-		t.own, t.guard = protocol.New(t.name, kind, t.variant)
+	if t.machine != nil {
+		t.own, t.guard = t.machine(kind)
 	}
 	if t.own == nil {
 		return t, kind, nil

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -30,8 +31,8 @@ func TestCheckCounterexample(t *testing.T) {
 		{"", "most steps", func(_ *counterexampleFile, s *scenario.Scenario) { s.Steps = scenario.MostSteps }},
 		{"/scenario/steps", "a step more", func(_ *counterexampleFile, s *scenario.Scenario) { s.Steps = scenario.MostSteps + 1 }},
 		{"/scenario/options", "options that cannot be had together", func(_ *counterexampleFile, s *scenario.Scenario) {
-			s.Options = lock.AMQP.Edit(s.Options, func(o *lock.AMQPOptions) {
-				o.Confirm, o.Arguments.Has, o.Arguments.Overflow = lock.Transactions, amqp.HasMaxLength|amqp.HasOverflow, amqp.RejectPublish
+			s.Options = amqplock.Table.Edit(s.Options, func(o *amqplock.Options) {
+				o.Confirm, o.Arguments.Has, o.Arguments.Overflow = amqplock.Transactions, amqp.HasMaxLength|amqp.HasOverflow, amqp.RejectPublish
 			})
 		}},
 		{"/scenario/locks", "no lock", func(_ *counterexampleFile, s *scenario.Scenario) { s.Locks = nil }},

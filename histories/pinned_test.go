@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/pinned"
@@ -69,7 +70,7 @@ func kept(t *testing.T, form string) (texts [][]byte) {
 // written is the i-th execution of a reference, in a form.
 func written(t *testing.T, form string, i int) []byte {
 	var r sim.Runner
-	target := lock.References[i%3]
+	target := amqplock.References[i%3]
 	drawn := sim.NewSource(sim.Space{Target: target}, 41).Scenario(i)
 	trace := r.Trace(target, &drawn, property.Scan)
 	h := trace.History

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/amqp"
-	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
@@ -38,12 +38,12 @@ func TestBoundsCheck(t *testing.T) {
 		{"101 faults of a kind: expected 0 to 100", func(b *sim.Bounds) { b.Faults.Crashes = 101 }},
 		{"", func(b *sim.Bounds) { b.Faults.Drops, b.Faults.ChannelErrors = 100, 100 }},
 		{"transactions", func(b *sim.Bounds) {
-			b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) {
-				o.Confirm, o.Arguments.Has, o.Arguments.Overflow = lock.Transactions, amqp.HasMaxLength|amqp.HasOverflow, amqp.RejectPublish
+			b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) {
+				o.Confirm, o.Arguments.Has, o.Arguments.Overflow = amqplock.Transactions, amqp.HasMaxLength|amqp.HasOverflow, amqp.RejectPublish
 			})
 		}},
 	} {
-		b := sim.Bounds{Target: lock.References[0], Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{calls(1)}}
+		b := sim.Bounds{Target: amqplock.References[0], Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{calls(1)}}
 		c.change(&b)
 		switch err := b.Check(); {
 		case err == nil && c.want != "":

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -16,7 +17,7 @@ import (
 // TestDeterminism: every seed twice, in a fresh world and in one that has run others before, gives the
 // same trace, byte for byte as well.
 func TestDeterminism(t *testing.T) {
-	for _, target := range lock.References {
+	for _, target := range amqplock.References {
 		source := sim.NewSource(sim.Space{Target: target}, 11)
 		again := sim.NewSource(sim.Space{Target: target}, 11)
 		var used sim.Runner
@@ -33,7 +34,7 @@ func TestDeterminism(t *testing.T) {
 
 // TestReplay: the actions of a trace, carried out as they are, give the same steps and history.
 func TestReplay(t *testing.T) {
-	target := lock.References[0]
+	target := amqplock.References[0]
 	source := sim.NewSource(sim.Space{Target: target}, 12)
 	var r sim.Runner
 	for i := range 500 {
@@ -50,7 +51,7 @@ func TestReplay(t *testing.T) {
 // TestEverythingHappens: in a modest number of scenarios everything that can happen does, so that no
 // fault and no outcome is there in name only.
 func TestEverythingHappens(t *testing.T) {
-	target := lock.References[0]
+	target := amqplock.References[0]
 	source := sim.NewSource(sim.Space{Target: target}, 13)
 	var r sim.Runner
 	var seen sim.Seen
@@ -76,7 +77,7 @@ func TestEverythingHappens(t *testing.T) {
 // TestPCT: the client of the highest priority runs until its priority drops, and then the next.
 func TestPCT(t *testing.T) {
 	s := scenario.Scenario{
-		Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 3}},
+		Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 3}},
 		Schedule: scenario.Schedule{Strategy: scenario.PCT, Priorities: []uint8{2, 3, 1}, Changes: []uint16{3}},
 	}
 	for range 3 {
@@ -84,7 +85,7 @@ func TestPCT(t *testing.T) {
 	}
 	var r sim.Runner
 	var order []uint8
-	for _, step := range r.Trace(lock.References[0], &s, property.Scan).Steps {
+	for _, step := range r.Trace(amqplock.References[0], &s, property.Scan).Steps {
 		if n := len(order); n == 0 || order[n-1] != step.Action.Client {
 			order = append(order, step.Action.Client)
 		}

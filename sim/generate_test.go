@@ -3,14 +3,14 @@ package sim_test
 import (
 	"testing"
 
-	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/sim"
 )
 
 // What is drawn goes with what is fixed: no scenario has options that cannot be had together.
 func TestDrawnOptionsGoTogether(t *testing.T) {
 	for _, fixed := range [][][2]string{nil, {{"overflow", "reject-publish"}}, {{"confirm", "transactions"}}} {
-		source := sim.NewSource(sim.Space{Target: lock.References[0], Fixed: fixed}, 1)
+		source := sim.NewSource(sim.Space{Target: amqplock.References[0], Fixed: fixed}, 1)
 		drawn := make(map[string]int)
 		for i := range 2000 {
 			s := source.Scenario(i)

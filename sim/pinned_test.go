@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -16,7 +17,7 @@ import (
 )
 
 // everyTarget are the references and all mutants.
-func everyTarget() []*lock.Target { return slices.Concat(lock.References, mutant.All) }
+func everyTarget() []*lock.Target { return slices.Concat(amqplock.References, mutant.All) }
 
 // TestPinnedExecutions holds random executions of every target against a file: each step and event, each violation in
 // full, what was judged how often, and what operations cost.
@@ -34,8 +35,8 @@ func TestPinnedExecutions(t *testing.T) {
 
 // unusual are options that no scenario is drawn with.
 var unusual = [][2]string{
-	{"connection", lock.SharedConnection}, {"admin-mutex", "false"}, {"existence", lock.ByPassive}, {"order", lock.Ascending}, {"verify-first", "false"},
-	{"restart", lock.RestartAny}, {"add-reading", lock.Literal}, {"remove-reading", lock.Literal}, {"durable", "false"}, {"expires", "30"},
+	{"connection", amqplock.SharedConnection}, {"admin-mutex", "false"}, {"existence", amqplock.ByPassive}, {"order", amqplock.Ascending}, {"verify-first", "false"},
+	{"restart", amqplock.RestartAny}, {"add-reading", amqplock.Literal}, {"remove-reading", amqplock.Literal}, {"durable", "false"}, {"expires", "30"},
 }
 
 // execution runs the i-th scenario of a target.
@@ -109,10 +110,10 @@ func randomBounds(target *lock.Target, r *rand.Rand, i int) sim.Bounds {
 		b.Properties &= property.Set(r.Uint32())
 	}
 	if r.IntN(6) == 0 && target.Fix == nil {
-		b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Connection, o.Release = lock.SharedConnection, lock.DeleteB })
+		b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Connection, o.Release = amqplock.SharedConnection, amqplock.DeleteB })
 	}
 	if b.Options = target.Settled(b.Options); b.Options.Check() != nil {
-		b.Options = target.Settled(lock.DefaultOptions())
+		b.Options = target.Settled(amqplock.DefaultOptions())
 	}
 	return b
 }

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
@@ -25,7 +25,7 @@ func byRapid(space sim.Space) *rapid.Generator[scenario.Scenario] {
 
 // TestSourceIsRapids: a source gives the scenarios that rapid draws from the same numbers.
 func TestSourceIsRapids(t *testing.T) {
-	space := sim.Space{Target: lock.References[0]}
+	space := sim.Space{Target: amqplock.References[0]}
 	scenarios, source := byRapid(space), sim.NewSource(space, 0)
 	for i := range 1000 {
 		if got, want := source.Scenario(i), scenarios.Example(i); !reflect.DeepEqual(got, want) {
@@ -37,7 +37,7 @@ func TestSourceIsRapids(t *testing.T) {
 // TestReferenceHolds: whatever rapid draws, the reference locks violate nothing, and every execution
 // is its own witness of linearizability.
 func TestReferenceHolds(t *testing.T) {
-	for _, target := range lock.References {
+	for _, target := range amqplock.References {
 		t.Run(target.Name, func(t *testing.T) {
 			scenarios := byRapid(sim.Space{Target: target})
 			var r sim.Runner
@@ -57,7 +57,7 @@ func TestReferenceHolds(t *testing.T) {
 
 // BenchmarkScenarios is a whole scenario: drawn, run, and watched by the monitor.
 func BenchmarkScenarios(b *testing.B) {
-	target := lock.References[0]
+	target := amqplock.References[0]
 	source := sim.NewSource(sim.Space{Target: target}, 1)
 	b.Run("draw", func(b *testing.B) {
 		b.ReportAllocs()

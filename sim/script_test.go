@@ -11,6 +11,7 @@ import (
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -60,9 +61,9 @@ func TestScripts(t *testing.T) {
 const dashes = "----\n"
 
 func parse(t *testing.T, script string) (*lock.Target, *scenario.Scenario) {
-	target := lock.References[0]
+	target := amqplock.References[0]
 	s := &scenario.Scenario{
-		Target: target.Name, Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs"}},
+		Target: target.Name, Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs"}},
 		Schedule: scenario.Schedule{Strategy: scenario.Replay},
 	}
 	for line := range strings.Lines(script) {
@@ -72,7 +73,7 @@ func parse(t *testing.T, script string) (*lock.Target, *scenario.Scenario) {
 		}
 		switch field[0] {
 		case "target":
-			for _, ref := range lock.References {
+			for _, ref := range amqplock.References {
 				if ref.Name == field[1] {
 					target, s.Target = ref, ref.Name
 				}

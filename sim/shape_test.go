@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -13,7 +14,7 @@ import (
 // What a shape fixes is so in every scenario, and the reference holds in all of them: none is too large to come to
 // its end.
 func TestShape(t *testing.T) {
-	semaphore, mutex := lock.References[0], reference(t, lock.Mutex)
+	semaphore, mutex := amqplock.References[0], reference(t, lock.Mutex)
 	for name, c := range map[string]struct {
 		target *lock.Target
 		shape  sim.Shape
@@ -91,7 +92,7 @@ func TestShapeCheck(t *testing.T) {
 
 func reference(t *testing.T, kind lock.Kind) *lock.Target {
 	t.Helper()
-	for _, target := range lock.References {
+	for _, target := range amqplock.References {
 		if target.Kind == kind {
 			return target
 		}

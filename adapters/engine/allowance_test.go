@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -93,7 +94,7 @@ func TestTimeEndsBetweenExecutions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	machines := externaltest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}
+	machines := externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}
 	for _, at := range []int64{20, 43, 77, 120} {
 		whole, end := context.WithCancel(t.Context())
 		c := ExternalConfig{Starter: ending{machines, new(atomic.Int64), at, end}, Seed: 1, Scenarios: 1000, Workers: 1}

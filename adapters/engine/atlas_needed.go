@@ -23,11 +23,11 @@ type dimension struct {
 }
 
 var dimensions = []dimension{
-	{"order", []string{lock.Descending, lock.Ascending}},
+	{"order", []string{"descending", "ascending"}},
 	{"overshoot", []string{"2", "0"}},
 	{"admin-mutex", []string{"true", "false"}},
 	{"verify-first", []string{"true", "false"}},
-	{"restart", []string{lock.RestartFirst, lock.RestartStay, lock.RestartRandom}},
+	{"restart", []string{"first", "stay", "random"}},
 }
 
 // needRooms are what a combination has to stand: two administrators beside a client, two clients beside

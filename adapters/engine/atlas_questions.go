@@ -3,7 +3,6 @@ package engine
 import (
 	"strings"
 
-	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -76,7 +75,7 @@ func both2(n, slots int, calls, admin []scenario.Operation, options ...string) E
 
 // mutated is an exploration of a mutant.
 func mutated(name string, e Exploration) Exploration {
-	e.Target = mutant.Named(name)
+	e.Target = lock.TargetNamed(name)
 	return e
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/sim"
@@ -17,7 +18,7 @@ import (
 
 // BenchmarkProve is whole scenarios, drawn, run and judged by every property, on one core.
 func BenchmarkProve(b *testing.B) {
-	for _, target := range lock.References {
+	for _, target := range amqplock.References {
 		b.Run(target.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			res, err := engine.Prove(b.Context(), engine.Config{Target: target, Scenarios: b.N, Workers: 1})

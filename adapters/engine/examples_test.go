@@ -20,6 +20,7 @@ import (
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -144,7 +145,7 @@ func (e *example) check(t *testing.T) {
 // repeats plays scenarios twice, with different clients and the other way round: what was played before makes no
 // difference.
 func (e *example) repeats(t *testing.T) {
-	source := sim.NewSource(sim.Space{Target: lock.References[0]}, 5)
+	source := sim.NewSource(sim.Space{Target: amqplock.References[0]}, 5)
 	var executions [2][20]string
 	for turn := range executions {
 		runner, err := external.NewRunner(t.Context(), external.Config{Starter: e.starter(t, "locked-is-success"), Kind: lock.Semaphore})

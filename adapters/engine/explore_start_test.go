@@ -8,6 +8,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -104,7 +105,7 @@ func TestStartDrawn(t *testing.T) {
 
 // TestStartRefused: only a semaphore of this module begins with slots of one's choice.
 func TestStartRefused(t *testing.T) {
-	mutex := lock.References[1]
+	mutex := amqplock.References[1]
 	if _, err := engine.Explore(t.Context(), engine.Exploration{Target: mutex, Clients: 1, Rounds: 1, Start: holey}); err == nil {
 		t.Error("a mutex begins with holes")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -44,9 +45,9 @@ func (c *complainer) Explanation() string { return c.said }
 // TestErrorsAreShown: what a target says of a call that failed is on the card, in the diagram, in every file, and harms
 // neither a terminal nor a page.
 func TestErrorsAreShown(t *testing.T) {
-	target := lock.References[0]
+	target := amqplock.References[0]
 	res := proveWith(t, engine.ExternalConfig{
-		Starter: complaining{externaltest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}},
+		Starter: complaining{externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}},
 		Kind:    target.Kind, Seed: 1, Scenarios: 5,
 	})
 	const want = `c1 says of acquire: "acquire: \x1b[31mno reply</script>\nin time"`
@@ -124,8 +125,8 @@ func (c idler) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Re
 // TestErrorIsNotFull: an acquire that failed without effect does not say that the lock is full. It must have met
 // somebody or something, though.
 func TestErrorIsNotFull(t *testing.T) {
-	for _, target := range []*lock.Target{lock.References[0], lock.References[1]} {
-		machines := externaltest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}
+	for _, target := range []*lock.Target{amqplock.References[0], amqplock.References[1]} {
+		machines := externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}
 		c := engine.ExternalConfig{Starter: excusing{machines}, Kind: target.Kind, Seed: 1, Scenarios: 60}
 		for _, p := range proveWith(t, c).Report.Properties {
 			if p.Violation != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
@@ -22,7 +23,7 @@ func machines(t *testing.T, name string) (external.Starter, lock.Kind) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return externaltest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}, target.Kind
+	return externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}, target.Kind
 }
 
 func exploreExternal(t *testing.T, ctx context.Context, c engine.ExternalExploreConfig) *engine.Result {

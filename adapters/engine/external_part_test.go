@@ -6,7 +6,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
-	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -22,7 +22,7 @@ func TestExternalPartsAddUp(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			options := lock.AMQP.Edit(lock.DefaultOptions(), func(o *lock.AMQPOptions) { o.Pipeline = 0 }) // with several commands in one go, how many the gate has of them at a crash is theirs
+			options := amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Pipeline = 0 }) // with several commands in one go, how many the gate has of them at a crash is theirs
 			c := engine.ExternalConfig{
 				Starter: externaltest.Machines{Target: target, Options: target.Settled(options)}, Kind: target.Kind,
 				Seed: 1, Scenarios: 60, Workers: 1,

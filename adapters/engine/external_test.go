@@ -5,7 +5,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
-	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -43,7 +43,7 @@ func proveExternal(t *testing.T, name string, scenarios int) *engine.Result {
 		t.Fatal(err)
 	}
 	res, err := engine.ProveExternal(t.Context(), engine.ExternalConfig{
-		Starter: externaltest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())},
+		Starter: externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())},
 		Kind:    target.Kind, Seed: 1, Scenarios: scenarios, Until: property.Set(0).With(property.AdminExclusion),
 	})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -26,8 +27,8 @@ type worn struct {
 }
 
 func wornSemaphore(spoils func(int, lock.Result) bool) worn {
-	target := lock.References[0]
-	return worn{externaltest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}, spoils}
+	target := amqplock.References[0]
+	return worn{externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}, spoils}
 }
 
 func (w worn) Start(ctx context.Context, number int) (external.Client, error) {
@@ -241,7 +242,7 @@ const processesReplayed = 100
 func wrongTargets(t *testing.T) (out []engine.ExternalConfig) {
 	for _, m := range mutant.All {
 		out = append(out, engine.ExternalConfig{
-			Starter: externaltest.Machines{Target: m, Options: m.Settled(lock.DefaultOptions())}, Kind: m.Kind, Name: m.Name,
+			Starter: externaltest.Machines{Target: m, Options: m.Settled(amqplock.DefaultOptions())}, Kind: m.Kind, Name: m.Name,
 		})
 	}
 	for _, e := range examples {

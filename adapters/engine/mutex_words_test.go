@@ -11,6 +11,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -59,7 +60,7 @@ func pictured(res *engine.Result) (all []report.Execution) {
 // TestWordsOfMutexes: a mutex is free, held or taken; of slots, and of their removal, nothing is said. See also
 // [TestWrongMutexes].
 func TestWordsOfMutexes(t *testing.T) {
-	for _, target := range slices.Concat(lock.References, mutant.All) {
+	for _, target := range slices.Concat(amqplock.References, mutant.All) {
 		if target.Kind == lock.Semaphore {
 			continue
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -22,7 +23,7 @@ var rewrite = flag.Bool("rewrite", false, "find the counterexamples in testdata 
 
 // TestReferenceHolds: every property of every reference lock is put to the test and holds.
 func TestReferenceHolds(t *testing.T) {
-	for _, target := range lock.References {
+	for _, target := range amqplock.References {
 		t.Run(target.Name, func(t *testing.T) {
 			res, err := engine.Prove(t.Context(), engine.Config{Target: target, Scenarios: 20_000, Seed: 7})
 			if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -74,7 +75,7 @@ func BenchmarkFirstViolation(b *testing.B) {
 	for _, e := range examples {
 		for bug, property := range e.breaks {
 			b.Run(e.folder+"/"+bug, func(b *testing.B) {
-				source := sim.NewSource(sim.Space{Target: lock.References[0]}, 1)
+				source := sim.NewSource(sim.Space{Target: amqplock.References[0]}, 1)
 				var took []time.Duration
 				for b.Loop() {
 					began := time.Now()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -21,7 +22,7 @@ func BenchmarkScenarios(b *testing.B) {
 		Clients:  []scenario.Client{{Ops: ops}, {Ops: ops}, {Ops: ops}},
 		Schedule: scenario.Schedule{Choices: []uint8{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5}},
 	}
-	target := lock.References[0]
+	target := amqplock.References[0]
 	play := func(b *testing.B, next func() bool, runner *external.Runner) (commands int) {
 		for next() {
 			x, err := runner.Run(b.Context(), &sc)
@@ -33,7 +34,7 @@ func BenchmarkScenarios(b *testing.B) {
 		}
 		return commands
 	}
-	o := lock.AMQP.Edit(lock.DefaultOptions(), func(o *lock.AMQPOptions) { o.Pipeline = 0 })
+	o := amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Pipeline = 0 })
 	edit := func(c *external.Config) { c.Starter = externaltest.Machines{Target: target, Options: o} }
 	b.Run("one", func(b *testing.B) {
 		runner := newStage(b, target, edit)
@@ -53,7 +54,7 @@ func BenchmarkStress(b *testing.B) {
 	took := make(map[string][]int64)
 	for b.Loop() {
 		for way, proxied := range ways {
-			c := stressConfig(b, lock.References[0])
+			c := stressConfig(b, amqplock.References[0])
 			c.Proxy, c.Admins = proxied, 0
 			h, _, err := external.Stress(b.Context(), c)
 			if err != nil {

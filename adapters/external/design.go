@@ -59,7 +59,7 @@ func (n Naming) Or(o Naming) Naming {
 	return Naming{pick(n.A, o.A), pick(n.B, o.B), pick(n.Admin, o.Admin)}
 }
 
-// guidelines are the names of the guidelines; see [lock.Names].
+// guidelines are the names of the guidelines; see [amqplock.Names].
 var guidelines = Naming{mustParse("{name}-{n}-A"), mustParse("{name}-{n}-B"), mustParse("{name}-admin")}
 
 func mustParse(text string) Pattern {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -27,7 +28,7 @@ func TestExploreLosesNothing(t *testing.T) {
 				t.Skip("skipped: -short leaves out all but the smallest")
 			}
 			runner := newStage(t, k.target, func(c *external.Config) {
-				o := lock.AMQP.Edit(lock.DefaultOptions(), func(o *lock.AMQPOptions) { o.Pipeline, o.AdminMutex = 0, !k.unguarded })
+				o := amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Pipeline, o.AdminMutex = 0, !k.unguarded })
 				c.Starter = externaltest.Machines{Target: k.target, Options: k.target.Settled(o)}
 			})
 			sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: k.slots}}}
@@ -63,7 +64,7 @@ func losesNothing(t *testing.T, runner *external.Runner, sc scenario.Scenario, f
 
 // TestExploreFaultsLosesNothing: the same, where clients die, and lose connections, channels and replies.
 func TestExploreFaultsLosesNothing(t *testing.T) {
-	mutex, semaphore := lock.References[1], lock.References[0]
+	mutex, semaphore := amqplock.References[1], amqplock.References[0]
 	for _, k := range []struct {
 		name    string
 		target  *lock.Target
@@ -88,7 +89,7 @@ func TestExploreFaultsLosesNothing(t *testing.T) {
 				t.Skip("skipped: -short leaves out what has many orders")
 			}
 			runner := newStage(t, k.target, func(c *external.Config) {
-				o := lock.AMQP.Edit(lock.DefaultOptions(), func(o *lock.AMQPOptions) { o.Pipeline, o.AdminMutex = 0, false })
+				o := amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Pipeline, o.AdminMutex = 0, false })
 				c.Starter = externaltest.Machines{Target: k.target, Options: k.target.Settled(o)}
 			})
 			sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: k.slots}}}
@@ -104,7 +105,7 @@ func TestExploreFaultsLosesNothing(t *testing.T) {
 
 // TestExploreIdle: who is done, and holds something, may die as well, at any moment.
 func TestExploreIdle(t *testing.T) {
-	runner := newStage(t, lock.References[1], nil)
+	runner := newStage(t, amqplock.References[1], nil)
 	one := scenario.Client{Ops: []scenario.Operation{acquire}}
 	sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{one, one}}
 	v, _ := outcomes(t, runner, sc, external.ExploreOptions{Runs: 400, Faults: sim.FaultBounds{Crashes: 1}})
@@ -132,12 +133,12 @@ var reduced = []struct {
 	clients   [][]scenario.Operation
 	found     property.Set
 }{
-	{lock.References[1], false, 0, [][]scenario.Operation{{acquire, release}, {acquire, release}}, 0},
-	{lock.References[0], true, 1, [][]scenario.Operation{{acquire}, {acquire}}, 0},
-	{lock.References[0], true, 1, [][]scenario.Operation{{acquire}, {count}}, 0},
-	{lock.References[0], false, 1, [][]scenario.Operation{{acquire, verify}, {remove}}, 0},
-	{lock.References[0], false, 1, [][]scenario.Operation{{count}, {add}}, 0},
-	{lock.References[0], true, 1, [][]scenario.Operation{{add}, {remove}}, of(property.ContiguousSlots, property.AdminExclusion, property.NoLeak)},
+	{amqplock.References[1], false, 0, [][]scenario.Operation{{acquire, release}, {acquire, release}}, 0},
+	{amqplock.References[0], true, 1, [][]scenario.Operation{{acquire}, {acquire}}, 0},
+	{amqplock.References[0], true, 1, [][]scenario.Operation{{acquire}, {count}}, 0},
+	{amqplock.References[0], false, 1, [][]scenario.Operation{{acquire, verify}, {remove}}, 0},
+	{amqplock.References[0], false, 1, [][]scenario.Operation{{count}, {add}}, 0},
+	{amqplock.References[0], true, 1, [][]scenario.Operation{{add}, {remove}}, of(property.ContiguousSlots, property.AdminExclusion, property.NoLeak)},
 	{mutant.Named("locked-is-success"), false, 1, [][]scenario.Operation{{acquire, release}, {acquire}}, of(property.MutualExclusion, property.Linearizable)},
 	{mutant.Named("probe-is-claim"), false, 1, [][]scenario.Operation{{acquire, verify}, {acquire}}, of(property.MutualExclusion, property.Linearizable)},
 	{mutant.Named("no-second-probe"), false, 1, [][]scenario.Operation{{acquire, verify}, {remove}}, of(property.RemovalDrains)},
@@ -186,7 +187,7 @@ func outcomes(t *testing.T, runner *external.Runner, sc scenario.Scenario, o ext
 // TestExplorePreemptions: with a bound, those orders are visited that turn from a client that could go on so often at most,
 // and without one that matters, all.
 func TestExplorePreemptions(t *testing.T) {
-	runner := newStage(t, lock.References[1], nil)
+	runner := newStage(t, amqplock.References[1], nil)
 	sc := scenario.Scenario{
 		Locks:   []scenario.Lock{{Name: "jobs"}},
 		Clients: []scenario.Client{{Ops: []scenario.Operation{acquire, release}}, {Ops: []scenario.Operation{acquire, release}}},
@@ -288,7 +289,7 @@ func TestExploreIncomplete(t *testing.T) {
 		runs   int
 		says   string
 	}{
-		{lock.References[0], 3, "only 3 runs"},
+		{amqplock.References[0], 3, "only 3 runs"},
 		{mutant.Named("holder-expires"), 1000, "expires"}, // what clients declare
 		{mutant.Named("slots-expire"), 1000, "expires"},   // what is there before they begin
 		{mutant.Named("probe-by-get"), 1000, "consumed"},

@@ -13,6 +13,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -20,7 +21,7 @@ import (
 )
 
 func TestReferenceHolds(t *testing.T) {
-	for _, target := range lock.References {
+	for _, target := range amqplock.References {
 		t.Run(target.Name, func(t *testing.T) {
 			runner := newStage(t, target, nil)
 			source := sim.NewSource(sim.Space{Target: target}, 7)
@@ -60,10 +61,10 @@ func TestReferenceHolds(t *testing.T) {
 // TestNothingIsLeft ends a runner in the midst of everything, and looks for what is left behind.
 func TestNothingIsLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
-	target := lock.References[0]
+	target := amqplock.References[0]
 	for i := range 10 {
 		runner, err := external.NewRunner(t.Context(), external.Config{
-			Starter: externaltest.Machines{Target: target, Options: lock.DefaultOptions()}, Kind: target.Kind,
+			Starter: externaltest.Machines{Target: target, Options: amqplock.DefaultOptions()}, Kind: target.Kind,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +94,7 @@ func TestNothingIsLeft(t *testing.T) {
 
 func newStage(t testing.TB, target *lock.Target, edit func(*external.Config)) *external.Runner {
 	t.Helper()
-	c := external.Config{Starter: externaltest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}, Kind: target.Kind}
+	c := external.Config{Starter: externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}, Kind: target.Kind}
 	if edit != nil {
 		edit(&c)
 	}
@@ -191,7 +192,7 @@ func violated(t *testing.T, target *lock.Target) (seen property.Set) {
 // TestSameSeedSameOrder plays every scenario twice: a client that does nothing by itself sends the same
 // commands in the same order, is told the same, and is judged the same.
 func TestSameSeedSameOrder(t *testing.T) {
-	for _, target := range lock.References {
+	for _, target := range amqplock.References {
 		t.Run(target.Name, func(t *testing.T) {
 			source := sim.NewSource(sim.Space{Target: target}, 3)
 			var traces [2][]string
@@ -257,7 +258,7 @@ func (s unwieldyStarter) Start(ctx context.Context, number int) (external.Client
 
 // TestUncomparableClients: clients may be values of any type, and may be killed in the midst of a call.
 func TestUncomparableClients(t *testing.T) {
-	target := lock.References[0]
+	target := amqplock.References[0]
 	runner := newStage(t, target, func(c *external.Config) { c.Starter = unwieldyStarter{c.Starter} })
 	source := sim.NewSource(sim.Space{Target: target}, 7)
 	for i := range 5 {

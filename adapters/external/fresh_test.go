@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/sim"
 )
@@ -53,8 +54,8 @@ func (c interruptingClient) Call(ctx context.Context, op lock.Op, p external.Par
 // TestCutShort: whoever took part in a run that was interrupted takes part in none after it, so that the next run
 // comes to what it always comes to.
 func TestCutShort(t *testing.T) {
-	target := lock.References[0]
-	starter := &interrupting{Starter: externaltest.Machines{Target: target, Options: lock.DefaultOptions()}}
+	target := amqplock.References[0]
+	starter := &interrupting{Starter: externaltest.Machines{Target: target, Options: amqplock.DefaultOptions()}}
 	runner := newStage(t, target, func(c *external.Config) { c.Starter = starter })
 	sc := runner.Playable(sim.NewSource(sim.Space{Target: target}, 7).Scenario(3))
 	whole, err := runner.Run(t.Context(), &sc)
@@ -95,7 +96,7 @@ func TestCutShort(t *testing.T) {
 
 // TestRenew: what new clients do is what the first ones did, under the same names.
 func TestRenew(t *testing.T) {
-	target := lock.References[0]
+	target := amqplock.References[0]
 	runner := newStage(t, target, nil)
 	sc := runner.Playable(sim.NewSource(sim.Space{Target: target}, 7).Scenario(5))
 	first, err := runner.Run(t.Context(), &sc)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -18,7 +19,7 @@ type nameTable struct {
 	locks   []scenario.Lock
 	names   *amqp.Names
 	layouts []layout
-	meaning lock.QueueRoles
+	meaning amqplock.QueueRoles
 	makers  []maker // by queue, of those that the layouts have
 }
 
@@ -68,12 +69,12 @@ func (b *nameTable) layout(d *design, kind lock.Kind, l uint8, name string) (out
 			return 0
 		}
 		q := b.names.Intern(p.shown(name, slot))
-		b.meaning = append(b.meaning, make(lock.QueueRoles, int(q)+1-min(int(q)+1, len(b.meaning)))...)
+		b.meaning = append(b.meaning, make(amqplock.QueueRoles, int(q)+1-min(int(q)+1, len(b.meaning)))...)
 		b.makers = append(b.makers, make([]maker, len(b.meaning)-len(b.makers))...)
 		m := &b.meaning[q]
 		switch {
 		case !m.Known:
-			*m = lock.QueueRole{Lock: l, Slot: uint8(slot), Role: role, Known: true}
+			*m = amqplock.QueueRole{Lock: l, Slot: uint8(slot), Role: role, Known: true}
 			b.makers[q] = maker{p, name, slot}
 		case m.Lock != l || m.Role != role:
 			m.Collides = true
@@ -96,11 +97,11 @@ func (b *nameTable) layout(d *design, kind lock.Kind, l uint8, name string) (out
 }
 
 // mean is what a queue is for.
-func (b *nameTable) mean(q amqp.Queue) lock.QueueRole {
+func (b *nameTable) mean(q amqp.Queue) amqplock.QueueRole {
 	if int(q) < len(b.meaning) {
 		return b.meaning[q]
 	}
-	return lock.QueueRole{}
+	return amqplock.QueueRole{}
 }
 
 // realNames are what the queues are called on the broker in one run, in which locks' names begin with some text, and

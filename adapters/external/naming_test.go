@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -107,7 +108,7 @@ func TestNaming(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer runner.Close()
-			source := sim.NewSource(sim.Space{Target: lock.References[1]}, 3)
+			source := sim.NewSource(sim.Space{Target: amqplock.References[1]}, 3)
 			for i := range 40 {
 				sc := runner.Playable(source.Scenario(i))
 				sc.Faults = nil

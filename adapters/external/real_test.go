@@ -15,6 +15,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -31,7 +32,7 @@ func TestRealBroker(t *testing.T) {
 		n = 20
 	}
 	real := func(c *external.Config) { c.URL, c.Sweep = url, (&rabbitmq.Broker{URL: url}).Sweep }
-	targets := slices.Concat(lock.References, []*lock.Target{
+	targets := slices.Concat(amqplock.References, []*lock.Target{
 		mutant.Named("locked-is-success"), mutant.Named("release-closes-channel"), mutant.Named("no-admin-mutex"),
 	})
 	for _, target := range targets {
@@ -54,7 +55,7 @@ func TestRealBroker(t *testing.T) {
 				}
 				found = found || got.Found != 0
 			}
-			if found == slices.Contains(lock.References, target) {
+			if found == slices.Contains(amqplock.References, target) {
 				t.Errorf("something is violated: %t", found)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -132,7 +133,7 @@ func TestSeveralConnections(t *testing.T) {
 // TestPairedHolds: a right mutex with two connections is accused of nothing, whatever happens.
 func TestPairedHolds(t *testing.T) {
 	runner := newPaired(t)
-	source := sim.NewSource(sim.Space{Target: lock.References[1]}, 3)
+	source := sim.NewSource(sim.Space{Target: amqplock.References[1]}, 3)
 	for i := range 150 {
 		sc := runner.Playable(source.Scenario(i))
 		x, err := runner.Run(t.Context(), &sc)

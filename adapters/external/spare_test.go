@@ -10,7 +10,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
-	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
@@ -41,11 +41,11 @@ func (s preparing) Prepare(ctx context.Context, address string) (external.Client
 func TestPrepared(t *testing.T) {
 	crash := sim.Shape{Crashes: new(float64)}
 	*crash.Crashes = 0.3
-	source := sim.NewSource(sim.Space{Target: lock.References[0], Shape: crash}, 3)
-	o := lock.AMQP.Edit(lock.DefaultOptions(), func(o *lock.AMQPOptions) { o.Pipeline = 0 }) // how much is written ahead would be chance
-	machines := externaltest.Machines{Target: lock.References[0], Options: o}
+	source := sim.NewSource(sim.Space{Target: amqplock.References[0], Shape: crash}, 3)
+	o := amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Pipeline = 0 }) // how much is written ahead would be chance
+	machines := externaltest.Machines{Target: amqplock.References[0], Options: o}
 	play := func(s external.Starter) (all []*scenario.Trace) {
-		runner := newStage(t, lock.References[0], func(c *external.Config) { c.Starter = s })
+		runner := newStage(t, amqplock.References[0], func(c *external.Config) { c.Starter = s })
 		for i := range 30 {
 			sc := runner.Playable(source.Scenario(i))
 			x, err := runner.Run(t.Context(), &sc)

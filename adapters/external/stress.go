@@ -10,6 +10,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -194,7 +195,7 @@ func (s *stressRun) sweep() error {
 // usual are the queues that the lock has by the guidelines.
 func (s *stressRun) usual() []string {
 	names := new(amqp.Names)
-	lock.NewLayout(names, lock.Names, s.lock, s.config.MaxSlots())
+	amqplock.NewLayout(names, amqplock.Names, s.lock, s.config.MaxSlots())
 	queues := make([]string, names.Len())
 	for i := range queues {
 		queues[i] = names.Name(amqp.Queue(i + 1))

@@ -16,6 +16,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/linear"
@@ -28,7 +29,7 @@ var ways = map[string]bool{"straight": false, "proxy": true}
 // Locks of which it is known that they are right hold, whichever way their clients go to the broker and however
 // they die.
 func TestStressHolds(t *testing.T) {
-	for _, target := range lock.References {
+	for _, target := range amqplock.References {
 		for way, proxied := range ways {
 			t.Run(target.Name+" "+way, func(t *testing.T) {
 				c := stressConfig(t, target)
@@ -86,7 +87,7 @@ func TestStressTrouble(t *testing.T) {
 		"breach":       func(context.Context) (lock.Result, error) { return lock.Result{}, breach },
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := stressConfig(t, lock.References[0])
+			c := stressConfig(t, amqplock.References[0])
 			clients := c.Starter.(*clients)
 			clients.often, clients.trouble = often, trouble
 			if name == "hangs" {
@@ -112,7 +113,7 @@ func TestStressTrouble(t *testing.T) {
 func TestStressInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	c := stressConfig(t, lock.References[0])
+	c := stressConfig(t, amqplock.References[0])
 	c.Progress = func(rounds, _ int) {
 		if rounds == 5 {
 			cancel()
@@ -133,7 +134,7 @@ func TestStressInterrupted(t *testing.T) {
 func TestStressInterruptedAtWork(t *testing.T) {
 	for range 10 {
 		ctx, cancel := context.WithCancel(t.Context())
-		c := stressConfig(t, lock.References[0])
+		c := stressConfig(t, amqplock.References[0])
 		c.Slots, c.Admins = 1, 0
 		clients := c.Starter.(*clients)
 		clients.often, clients.trouble = 30, func(context.Context) (lock.Result, error) {
@@ -154,7 +155,7 @@ func TestStressConfig(t *testing.T) {
 		"begins with amqp://":   func(c *external.StressConfig) { c.Proxy, c.URL = true, "amqps://127.0.0.1/" },
 		"offers the lock types": func(c *external.StressConfig) { c.Kind, c.Slots = lock.PersistentMutex, 1 },
 	} {
-		c := stressConfig(t, lock.References[0])
+		c := stressConfig(t, amqplock.References[0])
 		wrong(&c)
 		h, stats, err := external.Stress(t.Context(), c)
 		if h != nil || stats != nil || err == nil || !strings.Contains(err.Error(), want) {
@@ -177,7 +178,7 @@ func stressConfig(t testing.TB, target *lock.Target) external.StressConfig {
 	t.Cleanup(func() { wantAbsent(t, broker.URL, swept) })
 	load := stress.Load{Slots: 2, Clients: 4, Admins: 1, Rounds: 25, Verifies: 2, Seed: 1}
 	return external.StressConfig{
-		Starter: &clients{Machines: externaltest.Machines{Target: target, Options: lock.DefaultOptions()}},
+		Starter: &clients{Machines: externaltest.Machines{Target: target, Options: amqplock.DefaultOptions()}},
 		Kind:    target.Kind, URL: broker.URL, Load: load.Fit(target.Kind), Sweep: sweep,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -33,7 +34,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("protocol %s: %s: %s", e.Protocol, e.During, e.Why)
 }
 
-// method is a method of [lock.Implementation].
+// method is a method of [amqplock.Implementation].
 type method uint8
 
 const (
@@ -55,15 +56,15 @@ func (m method) String() string {
 func of(m method, op lock.Op) string { return fmt.Sprintf("%s of %s", m, op) }
 
 // New makes a target of a protocol, and what watches it. Each run has its own.
-func New(name string, kind lock.Kind, variant func(*lock.Protocol) lock.Implementation) (*lock.Target, *Guard) {
+func New(name string, kind lock.Kind, variant func(*amqplock.Protocol) amqplock.Implementation) (*lock.Target, *Guard) {
 	g := &Guard{name: name, failed: make(chan struct{})}
-	return &lock.Target{Name: name, Kind: kind, Design: lock.Design{Variant: func(p *lock.Protocol) lock.Implementation {
+	return &lock.Target{Name: name, Kind: kind, Design: amqplock.Design{Variant: func(p *amqplock.Protocol) amqplock.Implementation {
 		return &machine{guard: g, own: g.made(p, variant), layout: p.Layout}
 	}}}, g
 }
 
 // made is the machine that somebody else's function makes. One that makes none is the reference, and a mistake.
-func (g *Guard) made(p *lock.Protocol, variant func(*lock.Protocol) lock.Implementation) (own lock.Implementation) {
+func (g *Guard) made(p *amqplock.Protocol, variant func(*amqplock.Protocol) amqplock.Implementation) (own amqplock.Implementation) {
 	copied := *p // what it writes to is its own
 	why := "it returned nil"
 	defer func() {

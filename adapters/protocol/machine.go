@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 )
@@ -18,20 +19,20 @@ const mostCommands = 64
 // machine is somebody else's implementation, guarded.
 type machine struct {
 	guard  *Guard
-	own    lock.Implementation
-	layout *lock.Layout
+	own    amqplock.Implementation
+	layout *amqplock.Layout
 
 	mu     sync.Mutex
-	opened map[*lock.Machine]int // commands of Connect since it was called
+	opened map[*amqplock.Machine]int // commands of Connect since it was called
 }
 
-// Start implements [lock.Implementation].
-func (g *machine) Start(m *lock.Machine, op lock.Op, arg uint8) {
+// Start implements [amqplock.Implementation].
+func (g *machine) Start(m *amqplock.Machine, op lock.Op, arg uint8) {
 	channel := m.Channel
 	if op == lock.Connect {
 		g.open(m, true)
 	}
-	if !g.change(m, starting, op, func(m *lock.Machine) { g.own.Start(m, op, arg) }) {
+	if !g.change(m, starting, op, func(m *amqplock.Machine) { g.own.Start(m, op, arg) }) {
 		m.Op, m.Channel = op, channel
 		end(m)
 		return
@@ -44,19 +45,19 @@ func (g *machine) Start(m *lock.Machine, op lock.Op, arg uint8) {
 	}
 }
 
-// Choose implements [lock.Implementation].
-func (g *machine) Choose(m *lock.Machine, i int) {
-	g.change(m, choosing, m.Op, func(m *lock.Machine) { g.own.Choose(m, i) })
+// Choose implements [amqplock.Implementation].
+func (g *machine) Choose(m *amqplock.Machine, i int) {
+	g.change(m, choosing, m.Op, func(m *amqplock.Machine) { g.own.Choose(m, i) })
 }
 
-// Apply implements [lock.Implementation].
-func (g *machine) Apply(m *lock.Machine, r amqp.Reply) {
-	g.change(m, applying, m.Op, func(m *lock.Machine) { g.own.Apply(m, r) })
+// Apply implements [amqplock.Implementation].
+func (g *machine) Apply(m *amqplock.Machine, r amqp.Reply) {
+	g.change(m, applying, m.Op, func(m *amqplock.Machine) { g.own.Apply(m, r) })
 }
 
-// Choices implements [lock.Implementation].
-func (g *machine) Choices(m *lock.Machine) (n int) {
-	g.look(m, choices, func(m *lock.Machine) { n = g.own.Choices(m) })
+// Choices implements [amqplock.Implementation].
+func (g *machine) Choices(m *amqplock.Machine) (n int) {
+	g.look(m, choices, func(m *amqplock.Machine) { n = g.own.Choices(m) })
 	if n < 0 || n > 255 {
 		g.wrong(m, choices, m.Op, fmt.Sprintf("expected 0 to 255 ways, found %d", n))
 	}
@@ -66,9 +67,9 @@ func (g *machine) Choices(m *lock.Machine) (n int) {
 	return n
 }
 
-// Pending implements [lock.Implementation].
-func (g *machine) Pending(m *lock.Machine) (n int) {
-	g.look(m, pending, func(m *lock.Machine) { n = g.own.Pending(m) })
+// Pending implements [amqplock.Implementation].
+func (g *machine) Pending(m *amqplock.Machine) (n int) {
+	g.look(m, pending, func(m *amqplock.Machine) { n = g.own.Pending(m) })
 	if n < 1 || n > 255 {
 		g.wrong(m, pending, m.Op, fmt.Sprintf("expected 1 to 255 commands, found %d", n))
 	}
@@ -78,9 +79,9 @@ func (g *machine) Pending(m *lock.Machine) (n int) {
 	return n
 }
 
-// Next implements [lock.Implementation].
-func (g *machine) Next(m *lock.Machine) (cmd amqp.Command) {
-	g.look(m, next, func(m *lock.Machine) { cmd = g.own.Next(m) })
+// Next implements [amqplock.Implementation].
+func (g *machine) Next(m *amqplock.Machine) (cmd amqp.Command) {
+	g.look(m, next, func(m *amqplock.Machine) { cmd = g.own.Next(m) })
 	switch {
 	case g.guard.over():
 	case cmd.Method == amqp.NoMethod || cmd.Method >= amqp.Methods:
@@ -99,11 +100,11 @@ func (g *machine) Next(m *lock.Machine) (cmd amqp.Command) {
 }
 
 // open counts the commands by which a machine opens its connection, from the beginning or one more.
-func (g *machine) open(m *lock.Machine, anew bool) int {
+func (g *machine) open(m *amqplock.Machine, anew bool) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.opened == nil {
-		g.opened = make(map[*lock.Machine]int)
+		g.opened = make(map[*amqplock.Machine]int)
 	}
 	g.opened[m]++
 	if anew {
@@ -120,7 +121,7 @@ func (g *machine) last() amqp.Queue {
 
 // change calls a method that goes on, twice: a machine that decides by something else than its state and what it is told
 // would go on otherwise when a search comes back to that state.
-func (g *machine) change(m *lock.Machine, at method, op lock.Op, call func(*lock.Machine)) bool {
+func (g *machine) change(m *amqplock.Machine, at method, op lock.Op, call func(*amqplock.Machine)) bool {
 	again, was := *m, m.Op
 	if !g.call(at, op, func() { call(m); call(&again) }) {
 		end(m)
@@ -133,7 +134,7 @@ func (g *machine) change(m *lock.Machine, at method, op lock.Op, call func(*lock
 			"and Choices instead of chance")
 	case at != starting && m.Op != was:
 		g.wrong(m, at, op, fmt.Sprintf("expected its Op to stay %s, found %s", was, m.Op))
-	case m.Link > lock.Up:
+	case m.Link > amqplock.Up:
 		g.wrong(m, at, op, fmt.Sprintf("expected its Link to be Down, ChannelDown or Up, found %d", m.Link))
 	case m.Held > monitor.Slots:
 		g.wrong(m, at, op, fmt.Sprintf("expected it to hold a slot from 1 to %d, or 0, found %d", monitor.Slots, m.Held))
@@ -149,7 +150,7 @@ func (g *machine) change(m *lock.Machine, at method, op lock.Op, call func(*lock
 }
 
 // look calls a method that changes nothing.
-func (g *machine) look(m *lock.Machine, at method, call func(*lock.Machine)) {
+func (g *machine) look(m *amqplock.Machine, at method, call func(*amqplock.Machine)) {
 	looked := *m
 	if g.call(at, m.Op, func() { call(&looked) }) && looked != *m {
 		g.wrong(m, at, m.Op, "it changed the machine: expected Start, Choose and Apply alone to do so")
@@ -180,15 +181,15 @@ func (g *machine) call(at method, op lock.Op, f func()) (returned bool) {
 }
 
 // wrong is a mistake in what a method did.
-func (g *machine) wrong(m *lock.Machine, at method, op lock.Op, why string) {
+func (g *machine) wrong(m *amqplock.Machine, at method, op lock.Op, why string) {
 	g.guard.fail(of(at, op), why)
 	end(m)
 }
 
 // end ends the operation under way, so that nobody waits for it: nothing of what comes after is looked at.
-func end(m *lock.Machine) {
-	m.Phase, m.Sleep, m.Held = lock.NoPhase, 0, 0
-	m.Link = min(m.Link, lock.Up)
+func end(m *amqplock.Machine) {
+	m.Phase, m.Sleep, m.Held = amqplock.NoPhase, 0, 0
+	m.Link = min(m.Link, amqplock.Up)
 	m.Result = lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}
 	if m.Op == lock.Connect {
 		m.Result = lock.Result{Outcome: lock.Done}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim/broker"
@@ -66,7 +67,7 @@ func Replay(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Tra
 		r.Skipped = fmt.Sprintf("the trace restarts the broker, and %s was not started here", b.Origin)
 		return r, nil
 	}
-	if routing := lock.AMQP.Of(target.Settled(t.Scenario.Options)).TxRouting; commits(t) && broker.Like(b.Version).RoutedAtPublish != (routing == lock.AtPublish) {
+	if routing := amqplock.Table.Of(target.Settled(t.Scenario.Options)).TxRouting; commits(t) && broker.Like(b.Version).RoutedAtPublish != (routing == amqplock.AtPublish) {
 		r.Skipped = fmt.Sprintf("the trace has transactions as with tx-routing=%s, and %s routes them otherwise", routing, b.Version)
 		return r, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -82,7 +83,7 @@ func watchlist(target *lock.Target, t *scenario.Trace, declared map[amqp.Queue]a
 	var list []watched
 	names := new(amqp.Names) // numbered as the trace's, since they are interned in the same order
 	for l := range t.Scenario.Locks {
-		layout := lock.LayoutOf(target, names, t.Scenario.Locks[l].Name, monitor.Slots)
+		layout := amqplock.LayoutOf(target, names, t.Scenario.Locks[l].Name, monitor.Slots)
 		note := func(q amqp.Queue, role backend.Role, slot int) {
 			args, ok := declared[q]
 			if ok && !slices.ContainsFunc(list, func(w watched) bool { return w.queue == q }) {

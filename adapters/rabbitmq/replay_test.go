@@ -10,6 +10,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -19,7 +20,7 @@ import (
 // Whatever befalls the reference locks on the simulated broker befalls them on a real RabbitMQ.
 func TestReplayReferences(t *testing.T) {
 	b := sharedBroker(t)
-	for _, target := range lock.References {
+	for _, target := range amqplock.References {
 		t.Run(target.Name, func(t *testing.T) {
 			source := sim.NewSource(sim.Space{Target: target}, 1)
 			for i := range 12 {
@@ -39,7 +40,7 @@ func TestReplayReferences(t *testing.T) {
 // A restart of the simulated broker is one of a real node.
 func TestReplayRestart(t *testing.T) {
 	b := rabbitmqtest.Private(t)
-	target := lock.References[0]
+	target := amqplock.References[0]
 	tr := trace(target, find(t, target, func(tr *scenario.Trace) bool { return actions(tr, scenario.Restart) == 1 }))
 	got, err := rabbitmq.Replay(t.Context(), b, target, tr, rabbitmq.ReplayOptions{})
 	if err != nil {
@@ -59,10 +60,10 @@ func TestReplayReproduces(t *testing.T) {
 		target lock.Target
 		timed  bool // by real time, which a busy machine may be late with
 	}{
-		{"release by closing the channel", property.EffectiveRelease, lock.Target{Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Release = lock.CloseChannel })}, false},
-		{"RESOURCE_LOCKED is success", property.MutualExclusion, lock.Target{Design: lock.Design{Variant: newLockedIsSuccess}}, false},
-		{"one connection for all", property.MutualExclusion, lock.Target{Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Connection = lock.SharedConnection })}, false},
-		{"slots that expire", property.ContiguousSlots, lock.Target{Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) {
+		{"release by closing the channel", property.EffectiveRelease, lock.Target{Fix: amqplock.Table.Fix(func(o *amqplock.Options) { o.Release = amqplock.CloseChannel })}, false},
+		{"RESOURCE_LOCKED is success", property.MutualExclusion, lock.Target{Design: amqplock.Design{Variant: newLockedIsSuccess}}, false},
+		{"one connection for all", property.MutualExclusion, lock.Target{Fix: amqplock.Table.Fix(func(o *amqplock.Options) { o.Connection = amqplock.SharedConnection })}, false},
+		{"slots that expire", property.ContiguousSlots, lock.Target{Fix: amqplock.Table.Fix(func(o *amqplock.Options) {
 			o.Arguments.Has, o.Arguments.Expires = o.Arguments.Has|amqp.HasExpires, 20
 		})}, true},
 	} {
@@ -97,7 +98,7 @@ func replay(t *testing.T, b *rabbitmq.Broker, target *lock.Target, tr *scenario.
 // A reply or a queue that is not as recorded is told, and nothing after it is taken.
 func TestReplayDisagrees(t *testing.T) {
 	b := sharedBroker(t)
-	target := lock.References[0]
+	target := amqplock.References[0]
 	tr := trace(target, find(t, target, func(tr *scenario.Trace) bool {
 		return len(tr.Steps) > 20 && actions(tr, scenario.Step) == len(tr.Steps)
 	}))
@@ -138,7 +139,7 @@ func TestReplayDisagrees(t *testing.T) {
 // A replay that is interrupted leaves nothing behind.
 func TestReplayInterrupted(t *testing.T) {
 	b := sharedBroker(t)
-	target := lock.References[0]
+	target := amqplock.References[0]
 	tr := trace(target, find(t, target, func(tr *scenario.Trace) bool {
 		return len(tr.Steps) > 20 && tr.Steps[15].Truth[0].Taken != 0 && actions(tr, scenario.Restart) == 0
 	}))
@@ -165,7 +166,7 @@ func TestReplayInterrupted(t *testing.T) {
 // A broker that somebody else started is not restarted.
 func TestReplaySkipped(t *testing.T) {
 	b := sharedBroker(t)
-	target := lock.References[0]
+	target := amqplock.References[0]
 	tr := trace(target, find(t, target, func(tr *scenario.Trace) bool { return actions(tr, scenario.Restart) > 0 }))
 	got, err := rabbitmq.Replay(t.Context(), b, target, tr, rabbitmq.ReplayOptions{})
 	if err != nil {
@@ -235,13 +236,13 @@ func violated(tr *scenario.Trace, p property.Property) *scenario.Violation {
 }
 
 // lockedIsSuccess takes RESOURCE_LOCKED for success.
-type lockedIsSuccess struct{ *lock.Protocol }
+type lockedIsSuccess struct{ *amqplock.Protocol }
 
-func newLockedIsSuccess(p *lock.Protocol) lock.Implementation { return lockedIsSuccess{p} }
+func newLockedIsSuccess(p *amqplock.Protocol) amqplock.Implementation { return lockedIsSuccess{p} }
 
-func (v lockedIsSuccess) Apply(m *lock.Machine, r amqp.Reply) {
+func (v lockedIsSuccess) Apply(m *amqplock.Machine, r amqp.Reply) {
 	v.Protocol.Apply(m, r)
-	if m.Then == lock.Claiming && m.Decided {
+	if m.Then == amqplock.Claiming && m.Decided {
 		m.Seen = ^uint32(0)
 	}
 }

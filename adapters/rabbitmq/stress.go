@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -13,7 +14,7 @@ import (
 // StressConfig says what is done to a real RabbitMQ.
 type StressConfig struct {
 	Target  *lock.Target // nil is the reference semaphore
-	Options lock.Options // of the target, whose own prevail; [lock.DefaultOptions] are the safe ones
+	Options lock.Options // of the target, whose own prevail; [amqplock.DefaultOptions] are the safe ones
 	// Load is how much is done to it. A client that dies has its socket closed without a goodbye.
 	stress.Load
 	// InFlight has clients die while a command of theirs is under way, too, and not only between
@@ -43,7 +44,7 @@ func (c *StressConfig) check(b *Broker) error {
 	switch {
 	case c.Restarts < 0 || c.Restarts > c.Rounds:
 		return fmt.Errorf("stress with restarts %d: expected 0 to the number of rounds", c.Restarts)
-	case lock.AMQP.Of(options).Connection == lock.SharedConnection:
+	case amqplock.Table.Of(options).Connection == amqplock.SharedConnection:
 		return errors.New("stress with connection=shared: expected own; one connection for all clients is for scenarios and their replay")
 	case c.Restarts > 0 && !b.CanRestart():
 		return fmt.Errorf("stress with restarts %d: %s was not started here and can't be restarted; name none to have one started, or ask for no restart", c.Restarts, b.Origin)
@@ -74,7 +75,7 @@ func (c *StressConfig) check(b *Broker) error {
 // by then.
 func Stress(ctx context.Context, b *Broker, c StressConfig) (*history.History, *StressStats, error) {
 	if c.Target == nil {
-		c.Target = lock.References[0]
+		c.Target = amqplock.References[0]
 	}
 	if err := c.check(b); err != nil {
 		return nil, nil, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -14,7 +15,7 @@ import (
 type stressClient struct {
 	*stressRun
 	part    stress.Part
-	machine lock.Machine
+	machine amqplock.Machine
 	line    *stressLine // nil when it has none
 	opened  int32       // connections so far
 	bill    bill        // what the operation at hand took
@@ -26,7 +27,7 @@ const stressChannel = 1
 
 func newStressClient(s *stressRun, number int32) *stressClient {
 	return &stressClient{
-		stressRun: s, part: s.config.Load.Part(s.config.Target.Kind, number), machine: lock.Machine{Channel: stressChannel},
+		stressRun: s, part: s.config.Load.Part(s.config.Target.Kind, number), machine: amqplock.Machine{Channel: stressChannel},
 	}
 }
 
@@ -79,7 +80,7 @@ func (c *stressClient) Call(ctx context.Context, op lock.Op, arg uint8) lock.Out
 // a connection makes one first.
 func (c *stressClient) process() int32 {
 	opened := c.opened
-	if c.machine.Link == lock.Down {
+	if c.machine.Link == amqplock.Down {
 		opened++
 	}
 	return c.config.Process(c.part.Number, opened)
@@ -104,7 +105,7 @@ func (c *stressClient) open(ctx context.Context) amqp.Reply {
 
 // connected makes sure that the client has a connection and a channel before a round begins.
 func (c *stressClient) connected(ctx context.Context) {
-	if c.machine.Link == lock.Up {
+	if c.machine.Link == amqplock.Up {
 		return
 	}
 	c.lock.Start(&c.machine, lock.Connect, 0)

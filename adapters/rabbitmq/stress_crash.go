@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/lock"
 )
 
 // crash has the client die, in flight while it waits for the replies to a batch. What it goes on as
@@ -18,7 +18,7 @@ func (c *stressClient) crash(batch []amqp.Command) {
 		c.recorder.World(history.Crash, c.line.process)
 	}
 	c.abandon()
-	c.machine = lock.Machine{Channel: stressChannel}
+	c.machine = amqplock.Machine{Channel: stressChannel}
 }
 
 // maxCrashDelay bounds the time from the writing of a client's last batch to its death, in

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/lock"
 )
 
 // drive runs the machine until its operation is over. It is false if the client died at the fatal
@@ -60,7 +60,7 @@ func (c *stressClient) exchange(ctx context.Context, batch []amqp.Command) {
 		}
 		c.lock.Apply(&c.machine, r)
 	}
-	if c.machine.Link == lock.Down {
+	if c.machine.Link == amqplock.Down {
 		c.lose()
 	}
 }

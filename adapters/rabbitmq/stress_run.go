@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -17,9 +18,9 @@ import (
 type stressRun struct {
 	broker      *Broker
 	config      StressConfig
-	layout      *lock.Layout
+	layout      *amqplock.Layout
 	names       *amqp.Names // as they are on the broker
-	lock        lock.Implementation
+	lock        amqplock.Implementation
 	recorder    stress.Recorder
 	disconnects *disconnectObserver
 	clients     []*stressClient
@@ -39,8 +40,8 @@ func newStress(b *Broker, c StressConfig) (*stressRun, error) {
 		c.Prefix = stress.Prefix()
 	}
 	names := new(amqp.Names)
-	s := &stressRun{broker: b, config: c, layout: lock.LayoutOf(c.Target, names, stress.Lock, c.MaxSlots())}
-	s.lock = lock.New(c.Target, c.Options, s.layout)
+	s := &stressRun{broker: b, config: c, layout: amqplock.LayoutOf(c.Target, names, stress.Lock, c.MaxSlots())}
+	s.lock = amqplock.New(c.Target, c.Options, s.layout)
 	s.barrier = s.config.Barrier()
 	var err error
 	if s.names, err = prefixed(names, c.Prefix); err != nil {
@@ -66,7 +67,7 @@ func (s *stressRun) setUp(ctx context.Context) error {
 		return err
 	}
 	defer o.Close()
-	options := lock.AMQP.Of(s.config.Target.Settled(s.config.Options))
+	options := amqplock.Table.Of(s.config.Target.Settled(s.config.Options))
 	for slot := 1; slot <= s.config.Slots && s.config.Target.Kind != lock.Mutex; slot++ {
 		cmd := amqp.Command{Method: amqp.QueueDeclare, Queue: s.layout.A[slot], Args: options.Arguments}
 		if options.Durable {

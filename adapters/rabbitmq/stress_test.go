@@ -13,6 +13,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
@@ -22,7 +23,7 @@ import (
 // The reference locks hold under stress.
 func TestStressReferences(t *testing.T) {
 	b := sharedBroker(t)
-	for _, target := range lock.References {
+	for _, target := range amqplock.References {
 		t.Run(target.Name, func(t *testing.T) {
 			c := stressConfig(target)
 			h, stats, err := rabbitmq.Stress(t.Context(), b, c)
@@ -43,12 +44,12 @@ func TestStressReferences(t *testing.T) {
 // What is wrong with a lock shows under stress.
 func TestStressFinds(t *testing.T) {
 	b := sharedBroker(t)
-	for name, variant := range map[string]func(*lock.Protocol) lock.Implementation{
+	for name, variant := range map[string]func(*amqplock.Protocol) amqplock.Implementation{
 		"RESOURCE_LOCKED is success": newLockedIsSuccess,
 		"holders are not exclusive":  newHolderShared,
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := stressConfig(&lock.Target{Design: lock.Design{Variant: variant}})
+			c := stressConfig(&lock.Target{Design: amqplock.Design{Variant: variant}})
 			h, _, err := rabbitmq.Stress(t.Context(), b, c)
 			if err != nil {
 				t.Fatal(err)
@@ -66,7 +67,7 @@ func TestStressCrashes(t *testing.T) {
 	b := sharedBroker(t)
 	for name, inFlight := range map[string]bool{"between commands": false, "in flight": true} {
 		t.Run(name, func(t *testing.T) {
-			c := stressConfig(lock.References[0])
+			c := stressConfig(amqplock.References[0])
 			c.Crashes, c.InFlight = 0.1, inFlight
 			h, stats, err := rabbitmq.Stress(t.Context(), b, c)
 			if err != nil {
@@ -107,7 +108,7 @@ func deaths(t *testing.T, h *history.History) int {
 func TestStressLosesBroker(t *testing.T) {
 	b := rabbitmqtest.Private(t)
 	t.Run("for a while", func(t *testing.T) {
-		c := stressConfig(lock.References[0])
+		c := stressConfig(amqplock.References[0])
 		c.Restarts = 1
 		h, stats, err := rabbitmq.Stress(t.Context(), b, c)
 		if err != nil {
@@ -119,7 +120,7 @@ func TestStressLosesBroker(t *testing.T) {
 		}
 	})
 	t.Run("for good", func(t *testing.T) {
-		c := stressConfig(lock.References[0])
+		c := stressConfig(amqplock.References[0])
 		c.Progress = func(rounds, _ int) {
 			if rounds == 5 {
 				if err := b.Stop(); err != nil {
@@ -148,7 +149,7 @@ func TestStressEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			c := stressConfig(lock.References[0])
+			c := stressConfig(amqplock.References[0])
 			c.Prefix = fmt.Sprintf("%s.%d.", name, time.Now().UnixNano())
 			c.Progress = func(rounds, _ int) {
 				if rounds == 10 {
@@ -190,15 +191,15 @@ func TestStressConfig(t *testing.T) {
 	for want, wrong := range map[string]func(*rabbitmq.StressConfig){
 		"with clients 0":                func(c *rabbitmq.StressConfig) { c.Clients = 0 },
 		"slots 249: expected 0 to 248":  func(c *rabbitmq.StressConfig) { c.Slots = 249 },
-		"expected at most 1 of a mutex": func(c *rabbitmq.StressConfig) { c.Target, c.Slots = lock.References[1], 2 },
-		"with admins 1: a mutex":        func(c *rabbitmq.StressConfig) { c.Target, c.Slots = lock.References[1], 0 },
+		"expected at most 1 of a mutex": func(c *rabbitmq.StressConfig) { c.Target, c.Slots = amqplock.References[1], 2 },
+		"with admins 1: a mutex":        func(c *rabbitmq.StressConfig) { c.Target, c.Slots = amqplock.References[1], 0 },
 		"crashes 2: ":                   func(c *rabbitmq.StressConfig) { c.Crashes = 2 },
 		"with connection=shared: expected own": func(c *rabbitmq.StressConfig) {
-			c.Options = lock.AMQP.Edit(c.Options, func(o *lock.AMQPOptions) { o.Connection = lock.SharedConnection })
+			c.Options = amqplock.Table.Edit(c.Options, func(o *amqplock.Options) { o.Connection = amqplock.SharedConnection })
 		},
 		"not started here and can't be restarted": func(c *rabbitmq.StressConfig) { c.Restarts = 1 },
 	} {
-		c := stressConfig(lock.References[0])
+		c := stressConfig(amqplock.References[0])
 		c.Admins = 1
 		wrong(&c)
 		h, stats, err := rabbitmq.Stress(t.Context(), b, c)
@@ -211,7 +212,7 @@ func TestStressConfig(t *testing.T) {
 // stressConfig is a short run.
 func stressConfig(target *lock.Target) rabbitmq.StressConfig {
 	load := stress.Load{Slots: 2, Clients: 5, Admins: 1, Rounds: 25, Verifies: 2, Seed: 1}
-	return rabbitmq.StressConfig{Target: target, Options: lock.DefaultOptions(), Load: load.Fit(target.Kind)}
+	return rabbitmq.StressConfig{Target: target, Options: amqplock.DefaultOptions(), Load: load.Fit(target.Kind)}
 }
 
 func wantLegal(t *testing.T, h *history.History) {
@@ -232,13 +233,13 @@ func answers(h *history.History) (n int) {
 }
 
 // holderShared does not declare B queues exclusive.
-type holderShared struct{ *lock.Protocol }
+type holderShared struct{ *amqplock.Protocol }
 
-func newHolderShared(p *lock.Protocol) lock.Implementation { return holderShared{p} }
+func newHolderShared(p *amqplock.Protocol) amqplock.Implementation { return holderShared{p} }
 
-func (v holderShared) Next(m *lock.Machine) amqp.Command {
+func (v holderShared) Next(m *amqplock.Machine) amqp.Command {
 	c := v.Protocol.Next(m)
-	if m.Phase == lock.Claiming && c.Flags.Has(amqp.Exclusive) {
+	if m.Phase == amqplock.Claiming && c.Flags.Has(amqp.Exclusive) {
 		c.Flags = 0
 	}
 	return c

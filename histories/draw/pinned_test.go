@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
-	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
@@ -19,7 +19,7 @@ import (
 // as a picture, and as sentences.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
-	for _, target := range slices.Concat(lock.References, mutant.All) {
+	for _, target := range slices.Concat(amqplock.References, mutant.All) {
 		inputs := 1
 		if target.Breaks == "" {
 			inputs = 30

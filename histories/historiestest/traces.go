@@ -2,6 +2,7 @@ package historiestest
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -13,7 +14,7 @@ import (
 type script struct {
 	scenario.Trace
 	names  *amqp.Names
-	layout *lock.Layout
+	layout *amqplock.Layout
 	truth  monitor.Truth
 	now    int64
 }
@@ -21,9 +22,9 @@ type script struct {
 func newScript(target string, kind lock.Kind, slots uint8, clients ...[]scenario.Operation) *script {
 	s := &script{}
 	s.names = &amqp.Names{}
-	s.layout = lock.NewLayout(s.names, lock.Names, "jobs", 4)
+	s.layout = amqplock.NewLayout(s.names, amqplock.Names, "jobs", 4)
 	s.Scenario = scenario.Scenario{
-		Target: target, Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: slots}},
+		Target: target, Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: slots}},
 		Schedule: scenario.Schedule{Strategy: scenario.Replay},
 	}
 	for _, ops := range clients {

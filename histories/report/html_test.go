@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/histories/historiestest"
-	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -31,7 +31,7 @@ func TestWritePage(t *testing.T) {
 		}
 	}
 	var only strings.Builder
-	if err := WritePage(&only, &Page{Executions: []Execution{{Trace: historiestest.Crowd()}, {Trace: &scenario.Trace{Scenario: scenario.Scenario{Options: lock.DefaultOptions()}}}}}); err != nil {
+	if err := WritePage(&only, &Page{Executions: []Execution{{Trace: historiestest.Crowd()}, {Trace: &scenario.Trace{Scenario: scenario.Scenario{Options: amqplock.DefaultOptions()}}}}}); err != nil {
 		t.Error(err)
 	}
 }

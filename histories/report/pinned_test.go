@@ -14,6 +14,7 @@ import (
 	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/own"
@@ -158,7 +159,7 @@ func (d *dice) report() *report.Report {
 	return r
 }
 
-var targets = slices.Concat(lock.References, mutant.All)
+var targets = slices.Concat(amqplock.References, mutant.All)
 
 // traces are executions of some targets.
 var traces = sync.OnceValue(func() (all []*scenario.Trace) {

@@ -1,19 +1,11 @@
-// Package lock has the reference locks of the amqp-locks guidelines, each a state machine with no I/O
-// inside: it says which command it wants next and is handed the reply.
+// Package lock has what any lock has, whatever server it stands on, as its user sees it:
 //
-// A [Machine] is one client of one lock: a small comparable value that can be copied, compared and
-// hashed. A [Protocol] is what does not change while it runs (options and queue names); its methods
-// drive a machine:
+//   - operation.go: operations, outcomes, reasons, results, and lock types ([Kind]);
+//   - target.go, traits.go: a [Target] is a lock to be judged, and says what it has that not every lock has ([Traits]);
+//   - backend.go: a [Backend] is a kind of server with its targets, known by its name once it is registered;
+//   - options.go, options_table.go: how a lock is set. Generic code has [Options]; a backend has a struct of its own and
+//     makes them with a [Table];
+//   - limits.go: how much one execution may have.
 //
-//	p.Start(&m, lock.Acquire, 0)
-//	for !m.Done() {
-//		p.Apply(&m, broker.Do(p.Next(&m)))
-//	}
-//
-// The same machine runs in the random simulator, in the exhaustive search and against a real
-// RabbitMQ. It writes commands in batches: those that may be written without waiting for the
-// replies of the ones before ([Machine.Pending]). A batch is one round trip.
-//
-// The words "A queue" (a slot), "B queue" (its holder) and "administration mutex" are those of the
-// guidelines, as are the numbers of slots: they count from 1.
+// The machines of a backend's locks are the backend's own (model/amqp/amqplock for AMQP). Slots count from 1.
 package lock

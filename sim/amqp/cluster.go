@@ -2,6 +2,7 @@ package amqp
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
@@ -12,7 +13,7 @@ import (
 
 func init() {
 	sim.Register(&sim.Backend{
-		Backend: &lock.Backend{Title: "RabbitMQ", Defaults: lock.DefaultOptions(), References: lock.References, Mutants: mutant.All},
+		Backend: &lock.Backend{Title: "RabbitMQ", Defaults: amqplock.DefaultOptions(), References: amqplock.References, Mutants: mutant.All},
 		New:     func() sim.Cluster { return new(cluster) }, Options: drawOptions, Answers: answers,
 	})
 }
@@ -22,8 +23,8 @@ type cluster struct {
 	*plan
 	plans    []*plan // those made so far
 	target   *lock.Target
-	options  lock.AMQPOptions
-	locks    []lock.Implementation
+	options  amqplock.Options
+	locks    []amqplock.Implementation
 	scenario *scenario.Scenario
 	owner    func(backend.Session) uint8
 	clients  []client
@@ -33,7 +34,7 @@ type cluster struct {
 
 // client is one client's machine, and the last that it sent.
 type client struct {
-	machine  lock.Machine
+	machine  amqplock.Machine
 	confirms bool // its channel confirms publishes
 	sent     amqp.Sent
 }
@@ -42,7 +43,7 @@ var _ sim.Cluster = (*cluster)(nil)
 
 // Reset implements [sim.Cluster].
 func (k *cluster) Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, owner func(backend.Session) uint8) {
-	k.options = lock.AMQP.Of(o)
+	k.options = amqplock.Table.Of(o)
 	k.settle(t, s, o)
 	k.scenario, k.owner, k.last = s, owner, nil
 	k.clients = append(k.clients[:0], make([]client, len(s.Clients))...)
@@ -79,7 +80,7 @@ func (k *cluster) SetUp(said func(backend.Exchange)) {
 	k.broker.Disconnect(conn)
 }
 
-func (k *cluster) client(c uint8) (*client, lock.Implementation) {
+func (k *cluster) client(c uint8) (*client, amqplock.Implementation) {
 	return &k.clients[c-1], k.locks[k.scenario.Clients[c-1].Lock]
 }
 
@@ -102,7 +103,7 @@ func (k *cluster) Result(c uint8) (lock.Result, bool) {
 func (k *cluster) Held(c uint8) uint8 { return k.clients[c-1].machine.Held }
 
 // Linked implements [sim.Cluster].
-func (k *cluster) Linked(c uint8) bool { return k.clients[c-1].machine.Link != lock.Down }
+func (k *cluster) Linked(c uint8) bool { return k.clients[c-1].machine.Link != amqplock.Down }
 
 // Choices implements [sim.Cluster].
 func (k *cluster) Choices(c uint8) int {
@@ -206,7 +207,7 @@ func (k *cluster) NextTimer() (int64, bool) {
 }
 
 // Shared implements [sim.Cluster].
-func (k *cluster) Shared() bool { return k.options.Connection == lock.SharedConnection }
+func (k *cluster) Shared() bool { return k.options.Connection == amqplock.SharedConnection }
 
 // Independent implements [sim.Cluster]: where time passes, all clients are connected by it; where a connection is shared,
 // by that.

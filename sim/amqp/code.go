@@ -1,9 +1,9 @@
 package amqp
 
 import (
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/codec"
-	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/sim/broker"
 )
 
@@ -38,9 +38,9 @@ func (k *cluster) Normalise(c uint8, dead, busy bool, on backend.Session) {
 	cl := &k.clients[c-1]
 	switch m := &cl.machine; {
 	case dead:
-		*m = lock.Machine{}
+		*m = amqplock.Machine{}
 	case !busy:
-		*m = lock.Machine{Link: m.Link, Channel: m.Channel, Held: m.Held}
+		*m = amqplock.Machine{Link: m.Link, Channel: m.Channel, Held: m.Held}
 	}
 	cl.confirms = cl.confirms && on != 0 && !dead
 }

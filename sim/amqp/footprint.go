@@ -2,8 +2,8 @@ package amqp
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/backend"
-	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -25,7 +25,7 @@ func (k *cluster) Touches(c uint8, next *scenario.Operation) (f backend.Footprin
 	switch cmd := impl.Next(&m); {
 	case cmd.Method == amqp.ChannelOpen, cmd.Method == amqp.ConfirmSelect, cmd.Method == amqp.TxSelect:
 		f.Private = true
-	case cmd.Method == amqp.BasicPublish && k.options.Confirm == lock.Confirms,
+	case cmd.Method == amqp.BasicPublish && k.options.Confirm == amqplock.Confirms,
 		cmd.Method == amqp.QueueDeclare && cmd.Flags.Has(amqp.Passive):
 		f.Reads = k.meaning.of(cmd.Queue)
 	}
@@ -44,7 +44,7 @@ func (k *cluster) Writes(c uint8, dead bool, rest []scenario.Operation, safe bac
 		return set
 	}
 	cl, impl := k.client(c)
-	known, ok := impl.(*lock.Protocol)
+	known, ok := impl.(*amqplock.Protocol)
 	if !ok {
 		return backend.AllRoles // a variant may do anything
 	}

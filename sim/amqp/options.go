@@ -2,6 +2,7 @@ package amqp
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/sim"
@@ -11,7 +12,7 @@ import (
 var answers = []sim.Answer{
 	{Name: "queue found", Method: uint8(amqp.BasicPublish)},
 	{Name: "NO_ROUTE", Answer: amqp.Returned, Result: backend.Absent},
-	{Name: "commit", Method: uint8(amqp.TxCommit), If: func(o lock.Options) bool { return lock.AMQP.Of(o).Confirm == lock.Transactions }},
+	{Name: "commit", Method: uint8(amqp.TxCommit), If: func(o lock.Options) bool { return amqplock.Table.Of(o).Confirm == amqplock.Transactions }},
 	{Name: "declare-ok", Method: uint8(amqp.QueueDeclare)},
 	{Name: "RESOURCE_LOCKED", Method: uint8(amqp.QueueDeclare), Result: backend.Refused},
 	{Name: "delete-ok", Method: uint8(amqp.QueueDelete)},
@@ -19,15 +20,15 @@ var answers = []sim.Answer{
 
 // drawOptions draws options that are safe: whatever they are, the reference must hold.
 func drawOptions(d sim.Draws, fix func(lock.Options) lock.Options) lock.Options {
-	o := lock.AMQP.Of(lock.DefaultOptions())
+	o := amqplock.Table.Of(amqplock.DefaultOptions())
 	o.Overshoot = max(0, d.Bits(2)-1)
-	o.Restart = []string{lock.RestartFirst, lock.RestartFirst, lock.RestartStay, lock.RestartRandom}[d.Bits(2)]
+	o.Restart = []string{amqplock.RestartFirst, amqplock.RestartFirst, amqplock.RestartStay, amqplock.RestartRandom}[d.Bits(2)]
 	o.Retries = []int{0, 0, 1, 3}[d.Bits(2)]
 	o.AdminRetries = d.Bits(3)
 	o.Polls = d.Bits(3)
 	o.Pipeline = []int{0, 1, 2, 4}[d.Bits(2)]
 	if d.Bits(2) == 3 {
-		o.Release = lock.CloseConnection
+		o.Release = amqplock.CloseConnection
 	}
 	if d.Bits(2) == 3 {
 		o.Jitter = 1 + d.Bits(2)
@@ -40,15 +41,15 @@ func drawOptions(d sim.Draws, fix func(lock.Options) lock.Options) lock.Options 
 		o.Arguments.Overflow = amqp.RejectPublish
 	}
 	if d.Bits(3) == 7 {
-		o.Confirm = lock.Transactions
+		o.Confirm = amqplock.Transactions
 	}
-	out := fix(lock.AMQP.Options(o))
+	out := fix(amqplock.Table.Options(o))
 	// Of two that don't go together, the one that was drawn gives way.
 	if out.Check() != nil {
-		out = fix(lock.AMQP.Edit(out, func(o *lock.AMQPOptions) { o.Confirm = lock.Confirms }))
+		out = fix(amqplock.Table.Edit(out, func(o *amqplock.Options) { o.Confirm = amqplock.Confirms }))
 	}
 	if out.Check() != nil {
-		out = lock.AMQP.Edit(out, func(o *lock.AMQPOptions) {
+		out = amqplock.Table.Edit(out, func(o *amqplock.Options) {
 			o.Arguments.Has, o.Arguments.Overflow = o.Arguments.Has&^amqp.HasOverflow, amqp.DropHead
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -16,7 +17,7 @@ type plan struct {
 	target  *lock.Target
 	locks   []string
 	names   *amqp.Names
-	layouts []*lock.Layout
+	layouts []*amqplock.Layout
 	meaning roles
 	broker  *broker.Broker
 }
@@ -33,9 +34,9 @@ func (p *plan) fits(target *lock.Target, locks []scenario.Lock) bool {
 // newPlan names and numbers the queues.
 func newPlan(target *lock.Target, locks []scenario.Lock) *plan {
 	p := &plan{target: target, names: new(amqp.Names)}
-	var meaning lock.QueueRoles
+	var meaning amqplock.QueueRoles
 	for i, l := range locks {
-		layout := lock.LayoutOf(target, p.names, l.Name, monitor.Slots)
+		layout := amqplock.LayoutOf(target, p.names, l.Name, monitor.Slots)
 		p.locks = append(p.locks, l.Name)
 		p.layouts = append(p.layouts, layout)
 		meaning.Learn(uint8(i), target.Kind, layout, p.names)
@@ -58,15 +59,15 @@ func (k *cluster) settle(target *lock.Target, s *scenario.Scenario, o lock.Optio
 	k.plan = k.plans[i]
 	k.broker.Reset()
 	k.target = target
-	k.broker.Configure(broker.Options{RoutedAtPublish: k.options.TxRouting == lock.AtPublish})
+	k.broker.Configure(broker.Options{RoutedAtPublish: k.options.TxRouting == amqplock.AtPublish})
 	k.locks = k.locks[:0]
 	for _, layout := range k.layouts {
-		k.locks = append(k.locks, lock.New(target, o, layout))
+		k.locks = append(k.locks, amqplock.New(target, o, layout))
 	}
 }
 
 // roles says what queues are for, by their numbers.
-type roles lock.QueueRoles
+type roles amqplock.QueueRoles
 
 // mean adds to an exchange what its queue is for.
 func (r roles) mean(q amqp.Queue, x *backend.Exchange) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -13,15 +14,15 @@ import (
 // TestFind: whatever an execution is, another one in which all is well is found that is the same up to its last choice.
 func TestFind(t *testing.T) {
 	s := scenario.Scenario{
-		Target: "semaphore", Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},
+		Target: "semaphore", Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},
 		Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}}}, {Ops: []scenario.Operation{{Op: lock.Acquire}}}},
 		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: []scenario.Action{
 			{Kind: scenario.Step, Client: 1}, {Kind: scenario.Step, Client: 2}, {Kind: scenario.Step, Client: 1}, {Kind: scenario.CrashBefore, Client: 1},
 		}},
 	}
 	var r sim.Runner
-	trace := r.Trace(lock.References[0], &s, property.Scan)
-	well := Find(lock.References[0], trace, 3, property.Scan)
+	trace := r.Trace(amqplock.References[0], &s, property.Scan)
+	well := Find(amqplock.References[0], trace, 3, property.Scan)
 	if well == nil || well.Parts != 3 {
 		t.Fatalf("found %+v", well)
 	}
@@ -38,12 +39,12 @@ func TestFind(t *testing.T) {
 // TestNone: where each way violates something there is no such execution.
 func TestNone(t *testing.T) {
 	s := scenario.Scenario{
-		Target: "semaphore", Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs"}},
+		Target: "semaphore", Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs"}},
 		Clients:  []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}}}},
 		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: slices.Repeat([]scenario.Action{{Kind: scenario.Step, Client: 1}}, 8)},
 	}
-	broken := *lock.References[0]
-	broken.Design = lock.Design{Variant: func(p *lock.Protocol) lock.Implementation { return twice{p} }}
+	broken := *amqplock.References[0]
+	broken.Design = amqplock.Design{Variant: func(p *amqplock.Protocol) amqplock.Implementation { return twice{p} }}
 	var r sim.Runner
 	trace := r.Trace(&broken, &s, property.Scan)
 	if len(trace.Violations) == 0 {
@@ -55,11 +56,11 @@ func TestNone(t *testing.T) {
 }
 
 // twice opens a connection for each acquire.
-type twice struct{ *lock.Protocol }
+type twice struct{ *amqplock.Protocol }
 
-func (v twice) Start(m *lock.Machine, op lock.Op, arg uint8) {
+func (v twice) Start(m *amqplock.Machine, op lock.Op, arg uint8) {
 	v.Protocol.Start(m, op, arg)
 	if op == lock.Acquire {
-		m.Phase, m.Link, m.Then = lock.Dialing, lock.Down, m.Phase
+		m.Phase, m.Link, m.Then = amqplock.Dialing, amqplock.Down, m.Phase
 	}
 }

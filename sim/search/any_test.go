@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -19,7 +20,7 @@ import (
 // anyStandard is the configuration that the search for any number of clients is tried on.
 func anyStandard(slots, admins int, props property.Set, late bool) AnyBounds {
 	b := AnyBounds{Bounds: sim.Bounds{
-		Target: lock.References[0], Options: lock.DefaultOptions(),
+		Target: amqplock.References[0], Options: amqplock.DefaultOptions(),
 		Locks:      []scenario.Lock{{Name: "jobs", Slots: uint8(slots)}},
 		Faults:     sim.FaultBounds{Crashes: sim.AnyNumber, Late: late},
 		Properties: props,
@@ -300,7 +301,7 @@ func TestAnyCheck(t *testing.T) {
 		"no client of which there is any number": func(b *AnyBounds) { b.Clients, b.Any = append(b.Clients, b.Any...), nil },
 		"no client stands for the others":        func(b *AnyBounds) { b.Named, b.Clients = true, nil },
 		"clients share a connection": func(b *AnyBounds) {
-			b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Connection = lock.SharedConnection })
+			b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Connection = amqplock.SharedConnection })
 		},
 		"more than one lock":                           func(b *AnyBounds) { b.Locks = append(b.Locks, scenario.Lock{Name: "mails", Slots: 1}) },
 		"11 slots: expected at most 10":                func(b *AnyBounds) { b.Locks[0].Slots = 11 },

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
@@ -31,7 +31,7 @@ func sameAny(t *testing.T, name string, got, want *AnyResult) {
 // hastyAny violates something: slots that are gone are granted.
 func hastyAny() AnyBounds {
 	b := anyStandard(1, 1, 1<<property.RemovalDrains, false)
-	b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.VerifyFirst = false })
+	b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.VerifyFirst = false })
 	return b
 }
 
@@ -118,7 +118,7 @@ func TestAnyRefused(t *testing.T) {
 	slots.Slots = 2
 	whole.Whole = true
 	named.Named = true
-	options.Options = lock.AMQP.Edit(options.Options, func(o *lock.AMQPOptions) { o.Retries++ })
+	options.Options = amqplock.Table.Edit(options.Options, func(o *amqplock.Options) { o.Retries++ })
 	admins.Any, admins.Clients = append(admins.Any[:1:1], b.Clients...), nil
 	for name, c := range map[string]struct {
 		data   []byte

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
@@ -69,7 +70,7 @@ func (r anyRow) bounds(props property.Set) AnyBounds {
 
 // anyRows are those of which each closes: short ones first.
 func anyRows() (rows []anyRow) {
-	semaphore, mutex, persistent := lock.References[0], lock.References[1], lock.References[2]
+	semaphore, mutex, persistent := amqplock.References[0], amqplock.References[1], amqplock.References[2]
 	for _, late := range []bool{false, true} {
 		for _, broken := range []bool{false, true} {
 			rows = append(rows,

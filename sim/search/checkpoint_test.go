@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
@@ -19,7 +19,7 @@ import (
 // hasty is a configuration that violates something: slots that are gone are granted.
 func hasty() sim.Bounds {
 	b := standard(2, 1, 1, 1, 1)
-	b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.VerifyFirst = false })
+	b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.VerifyFirst = false })
 	return b
 }
 
@@ -150,7 +150,7 @@ func TestRefused(t *testing.T) {
 	newer[len(checkpointMagic)]++
 	faults, options, fewer := hasty(), hasty(), hasty()
 	faults.Faults.Crashes = 0
-	options.Options = lock.AMQP.Edit(options.Options, func(o *lock.AMQPOptions) { o.Overshoot = 1 })
+	options.Options = amqplock.Table.Edit(options.Options, func(o *amqplock.Options) { o.Overshoot = 1 })
 	fewer.Properties = property.Set(0).With(property.MutualExclusion)
 	for _, c := range []struct {
 		name   string

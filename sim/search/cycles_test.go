@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -18,7 +19,7 @@ func call(op lock.Op, arg uint8) scenario.Operation { return scenario.Operation{
 // monitor counts no attempts, and somebody who tries for ever comes back to where they were.
 func unbounded(target *lock.Target, clients ...[]scenario.Operation) sim.Bounds {
 	b := sim.Bounds{
-		Target: target, Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},
+		Target: target, Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},
 		Properties: property.Set(0).With(property.MutualExclusion),
 	}
 	for _, ops := range clients {
@@ -43,8 +44,8 @@ func TestCycles(t *testing.T) {
 		faults sim.FaultBounds
 		want   search.Cycles
 	}{
-		{"the reference retries so often", unbounded(lock.References[0], pass, pass), sim.FaultBounds{}, search.NoCycles},
-		{"the reference waits so long", unbounded(lock.References[0], hold, wait), late, search.NoCycles},
+		{"the reference retries so often", unbounded(amqplock.References[0], pass, pass), sim.FaultBounds{}, search.NoCycles},
+		{"the reference waits so long", unbounded(amqplock.References[0], hold, wait), late, search.NoCycles},
 		// Every refusal needs somebody else's claim, and there are only so many.
 		{"retries without a bound", unbounded(mutant.Named("retries-forever"), pass, pass), sim.FaultBounds{}, search.NoCycles},
 		{"waiting for who never lets go", unbounded(forever, hold, wait), sim.FaultBounds{}, search.FairCycles},

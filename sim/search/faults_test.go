@@ -5,6 +5,7 @@ import (
 	"maps"
 	"testing"
 
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -26,16 +27,16 @@ func TestNothingLeftOut(t *testing.T) {
 		"lost reply":    func(b *sim.Bounds) { b.Faults.Lost = 1 },
 		"restart":       func(b *sim.Bounds) { b.Faults.Restarts = 1 },
 		"one connection": func(b *sim.Bounds) {
-			b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Connection = lock.SharedConnection })
+			b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Connection = amqplock.SharedConnection })
 			b.Clients = []scenario.Client{one(lock.Acquire), one(lock.Acquire)}
 		},
 		"one connection, only looking": func(b *sim.Bounds) {
-			b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Connection = lock.SharedConnection })
+			b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Connection = amqplock.SharedConnection })
 			b.Properties = 1 << property.MutualExclusion // nothing to remember of a call: its first look concerns nobody
 			b.Clients = []scenario.Client{one(lock.Count), one(lock.Count)}
 		},
 		"time": func(b *sim.Bounds) {
-			b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Jitter = 2 })
+			b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Jitter = 2 })
 			b.Clients = []scenario.Client{one(lock.Acquire), one(lock.Count)}
 		},
 		"two locks": func(b *sim.Bounds) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -59,9 +59,9 @@ func TestPartsAndStates(t *testing.T) {
 		all = append(all, b)
 	}
 	skewed, shared, random := standard(2, 1, 0, 1, 0), standard(2, 1, 0, 1, 0), standard(2, 1, 0, 2, 0)
-	skewed.Options = lock.AMQP.Edit(skewed.Options, func(o *lock.AMQPOptions) { o.Jitter = 2 })
-	shared.Options = lock.AMQP.Edit(shared.Options, func(o *lock.AMQPOptions) { o.Connection = lock.SharedConnection })
-	random.Options = lock.AMQP.Edit(random.Options, func(o *lock.AMQPOptions) { o.Restart = lock.RestartRandom })
+	skewed.Options = amqplock.Table.Edit(skewed.Options, func(o *amqplock.Options) { o.Jitter = 2 })
+	shared.Options = amqplock.Table.Edit(shared.Options, func(o *amqplock.Options) { o.Connection = amqplock.SharedConnection })
+	random.Options = amqplock.Table.Edit(random.Options, func(o *amqplock.Options) { o.Restart = amqplock.RestartRandom })
 	all = append(all, skewed, shared, random, standard(1, 1, 1, 1, 1), hasty())
 	for i, b := range all {
 		whole := Run(context.Background(), b, Options{Workers: 1})

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -18,7 +19,7 @@ import (
 func TestOutright(t *testing.T) {
 	pass := []scenario.Operation{call(lock.Acquire, 0), call(lock.Release, 0)}
 	b := sim.Bounds{
-		Target: mutant.Named("holder-expires"), Options: lock.DefaultOptions(),
+		Target: mutant.Named("holder-expires"), Options: amqplock.DefaultOptions(),
 		Locks:   []scenario.Lock{{Name: "jobs", Slots: 1}},
 		Clients: []scenario.Client{{Ops: pass}, {Ops: pass}}, Properties: property.Applicable(lock.Semaphore),
 	}

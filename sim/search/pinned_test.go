@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/pinned"
@@ -53,7 +54,7 @@ func TestPinned(t *testing.T) {
 
 // randomBounds are bounds with few states: short workloads, a fault or two.
 func randomBounds(r *rand.Rand) sim.Bounds {
-	targets := slices.Concat(lock.References, lock.References, lock.References, mutant.All)
+	targets := slices.Concat(amqplock.References, amqplock.References, amqplock.References, mutant.All)
 	b := standard(0, 0, 0, 1+r.IntN(2), 0)
 	b.Target = targets[r.IntN(len(targets))]
 	if b.Target.Kind != lock.Semaphore {
@@ -74,27 +75,27 @@ func randomBounds(r *rand.Rand) sim.Bounds {
 		b.Clients[len(b.Clients)-1].Ops = []scenario.Operation{ops[r.IntN(len(ops))], ops[r.IntN(len(ops))]}[:1+r.IntN(2)]
 	}
 	randomFaults(&b, r)
-	o := lock.AMQP.Of(b.Options)
+	o := amqplock.Table.Of(b.Options)
 	switch r.IntN(12) {
 	case 0:
-		o.Connection = lock.SharedConnection
+		o.Connection = amqplock.SharedConnection
 	case 1:
-		o.Restart = lock.RestartRandom
+		o.Restart = amqplock.RestartRandom
 	case 2:
 		o.Jitter = 1
 	case 3:
 		o.VerifyFirst = false
 	case 4:
-		o.Confirm = lock.Transactions
+		o.Confirm = amqplock.Transactions
 	case 5:
-		o.Existence = lock.ByPassive
+		o.Existence = amqplock.ByPassive
 	case 6:
 		o.AdminMutex = false
 	}
 	o.Retries, o.AdminRetries, o.Polls, o.Pipeline = r.IntN(2), r.IntN(2), r.IntN(2), r.IntN(3)
-	b.Options = lock.AMQP.Options(o)
+	b.Options = amqplock.Table.Options(o)
 	if b.Options = b.Target.Settled(b.Options); b.Options.Check() != nil {
-		b.Options = b.Target.Settled(lock.DefaultOptions())
+		b.Options = b.Target.Settled(amqplock.DefaultOptions())
 	}
 	b.Properties = property.Applicable(b.Target.Kind)
 	if r.IntN(3) == 0 {
@@ -224,7 +225,7 @@ func randomAny(r *rand.Rand) AnyBounds {
 		p = 1<<property.MutualExclusion | 1<<property.Property(r.IntN(int(property.Count)))&p
 	}
 	b := anyStandard(1, r.IntN(2), p, r.IntN(2) == 0)
-	targets := slices.Concat(lock.References, lock.References, lock.References, mutant.All)
+	targets := slices.Concat(amqplock.References, amqplock.References, amqplock.References, mutant.All)
 	if b.Target = targets[r.IntN(len(targets))]; b.Target.Kind != lock.Semaphore {
 		b.Clients = nil
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -126,19 +127,19 @@ func plainly(b sim.Bounds, most int) (Result, bool) {
 
 // drawBounds draws a small configuration.
 func drawBounds(r *rand.Rand) sim.Bounds {
-	targets := slices.Concat(lock.References, mutant.All)
-	b := sim.Bounds{Target: targets[r.IntN(len(targets))], Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: uint8(r.IntN(3))}}}
+	targets := slices.Concat(amqplock.References, mutant.All)
+	b := sim.Bounds{Target: targets[r.IntN(len(targets))], Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: uint8(r.IntN(3))}}}
 	if r.IntN(3) == 0 {
-		b.Target = lock.References[r.IntN(len(lock.References))]
+		b.Target = amqplock.References[r.IntN(len(amqplock.References))]
 	}
-	o := lock.AMQP.Of(b.Options)
+	o := amqplock.Table.Of(b.Options)
 	o.Pipeline, o.Retries, o.AdminRetries, o.Polls, o.Overshoot = r.IntN(3), r.IntN(2), r.IntN(2), r.IntN(2), r.IntN(2)
 	o.VerifyFirst, o.AdminMutex = r.IntN(4) > 0, r.IntN(4) > 0
-	o.Restart = []string{lock.RestartFirst, lock.RestartStay, lock.RestartRandom}[r.IntN(3)]
-	o.Release = []string{lock.DeleteB, lock.DeleteB, lock.CloseConnection, lock.CloseChannel}[r.IntN(4)]
-	o.Existence = []string{lock.ByPublish, lock.ByPublish, lock.ByPassive}[r.IntN(3)]
-	o.Order = []string{lock.Descending, lock.Ascending}[r.IntN(2)]
-	b.Options = lock.AMQP.Options(o)
+	o.Restart = []string{amqplock.RestartFirst, amqplock.RestartStay, amqplock.RestartRandom}[r.IntN(3)]
+	o.Release = []string{amqplock.DeleteB, amqplock.DeleteB, amqplock.CloseConnection, amqplock.CloseChannel}[r.IntN(4)]
+	o.Existence = []string{amqplock.ByPublish, amqplock.ByPublish, amqplock.ByPassive}[r.IntN(3)]
+	o.Order = []string{amqplock.Descending, amqplock.Ascending}[r.IntN(2)]
+	b.Options = amqplock.Table.Options(o)
 	b.Options = b.Target.Settled(b.Options)
 	for n := 1 + r.IntN(3); n > 0; n-- {
 		b.Clients = append(b.Clients, drawClient(r, b.Target.Kind))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -14,7 +15,7 @@ import (
 // times, administrators that remove a slot and add one.
 func standard(clients, rounds, admins, slots, crashes int) sim.Bounds {
 	b := sim.Bounds{
-		Target: lock.References[0], Options: lock.DefaultOptions(),
+		Target: amqplock.References[0], Options: amqplock.DefaultOptions(),
 		Locks:      []scenario.Lock{{Name: "jobs", Slots: uint8(slots)}},
 		Faults:     sim.FaultBounds{Crashes: crashes},
 		Properties: property.Applicable(lock.Semaphore),

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -12,9 +13,9 @@ import (
 
 // impatient waits with two looks at the holder where one is permitted, and then looks at the slot. Which
 // look it is at, the machine has in Top.
-type impatient struct{ *lock.Protocol }
+type impatient struct{ *amqplock.Protocol }
 
-func (w impatient) Next(m *lock.Machine) amqp.Command {
+func (w impatient) Next(m *amqplock.Machine) amqp.Command {
 	c := w.Protocol.Next(m)
 	if m.Op == lock.Wait && m.Top == 2 {
 		c.Queue = w.Layout.A[m.Arg]
@@ -22,22 +23,22 @@ func (w impatient) Next(m *lock.Machine) amqp.Command {
 	return c
 }
 
-func (w impatient) Apply(m *lock.Machine, r amqp.Reply) {
+func (w impatient) Apply(m *amqplock.Machine, r amqp.Reply) {
 	w.Protocol.Apply(m, r)
 	if m.Op == lock.Wait && m.Done() && m.Top < 2 {
 		m.Top++
-		m.Tries, m.Phase, m.Answered, m.Seen, m.Result = 0, lock.Polling, 0, 0, lock.Result{}
+		m.Tries, m.Phase, m.Answered, m.Seen, m.Result = 0, amqplock.Polling, 0, 0, lock.Result{}
 	}
 }
 
 // TestViolationOnTheWay: a command that only looks at what nobody changes goes on before anybody else.
 // What it violates is found all the same, also where nothing that comes after it shows it.
 func TestViolationOnTheWay(t *testing.T) {
-	target := *lock.References[0]
-	target.Design = lock.Design{Variant: func(p *lock.Protocol) lock.Implementation { return impatient{p} }}
+	target := *amqplock.References[0]
+	target.Design = amqplock.Design{Variant: func(p *amqplock.Protocol) amqplock.Implementation { return impatient{p} }}
 	b := standard(0, 0, 0, 1, 0)
 	b.Target = &target
-	b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Polls, o.Pipeline = 0, 0 })
+	b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Polls, o.Pipeline = 0, 0 })
 	b.Clients = []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Wait, Arg: 1}}}}
 	for _, red := range []Reductions{{}, AllReductions} {
 		if r := Run(context.Background(), b, Options{Reductions: red, Workers: 1}); !r.Found.Has(property.Progress) {

@@ -3,6 +3,7 @@ package search
 import (
 	"testing"
 
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -30,10 +31,10 @@ func TestShorter(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := sim.Bounds{
-				Target: lock.References[0], Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: c.slots}},
+				Target: amqplock.References[0], Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: c.slots}},
 				Faults: c.faults, Properties: 1 << c.property,
 			}
-			b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Pipeline = 0 })
+			b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Pipeline = 0 })
 			var err error
 			if b.Options, err = b.Options.With(c.option[0], c.option[1]); err != nil {
 				t.Fatal(err)
@@ -76,7 +77,7 @@ func TestShorter(t *testing.T) {
 // TestDeathIsOneStep: a client that dies with a reply in hand, noticed at once, takes one step.
 func TestDeathIsOneStep(t *testing.T) {
 	b := sim.Bounds{
-		Target: lock.References[0], Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},
+		Target: amqplock.References[0], Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},
 		Faults: sim.FaultBounds{Crashes: 1, Late: true}, Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}}}},
 		Properties: property.Applicable(lock.Semaphore),
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -54,11 +55,13 @@ var smalls = []small{
 	{"counting and waiting", "semaphore", 1, nil, [][]scenario.Operation{taker, {op(lock.Count, 0), op(lock.Remove, 1), op(lock.Wait, 1)}}},
 	{"made and unmade", "persistent-mutex", 0, nil, [][]scenario.Operation{{op(lock.Create, 1), op(lock.Destroy, 0)}, user}},
 	{"chance", "semaphore", 2, func(b *sim.Bounds) {
-		b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Restart = lock.RestartRandom })
+		b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Restart = amqplock.RestartRandom })
 	}, [][]scenario.Operation{taker, taker}},
-	{"time", "semaphore", 1, func(b *sim.Bounds) { b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Jitter = 2 }) }, [][]scenario.Operation{taker, user}},
+	{"time", "semaphore", 1, func(b *sim.Bounds) {
+		b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Jitter = 2 })
+	}, [][]scenario.Operation{taker, user}},
 	{"one connection", "semaphore", 1, func(b *sim.Bounds) {
-		b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Connection = lock.SharedConnection })
+		b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Connection = amqplock.SharedConnection })
 	}, [][]scenario.Operation{user, taker}},
 	{"one connection, and a crash", "one-connection", 1, func(b *sim.Bounds) { b.Faults.Crashes = 1 }, [][]scenario.Operation{taker, taker}},
 	{"one connection, and a drop", "one-connection", 1, func(b *sim.Bounds) { b.Faults.Drops = 1 }, [][]scenario.Operation{taker, taker}},
@@ -73,10 +76,10 @@ var smalls = []small{
 	{"doubts", "first-slot-only", 2, nil, [][]scenario.Operation{taker, taker}},
 	{"closing the channel", "release-closes-channel", 1, nil, [][]scenario.Operation{user, taker}},
 	{"transactions", "semaphore", 1, func(b *sim.Bounds) {
-		b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Confirm = lock.Transactions })
+		b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Confirm = amqplock.Transactions })
 	}, [][]scenario.Operation{user, taker}},
 	{"passive declares, in a row", "semaphore", 2, func(b *sim.Bounds) {
-		b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Existence, o.Pipeline = lock.ByPassive, 2 })
+		b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Existence, o.Pipeline = amqplock.ByPassive, 2 })
 	}, [][]scenario.Operation{taker, taker}},
 	{"strictly", "semaphore", 2, func(b *sim.Bounds) { b.Strength = property.Strict }, [][]scenario.Operation{user, user, taker}},
 	{"three alike", "mutex", 1, nil, [][]scenario.Operation{taker, taker, taker}},
@@ -94,7 +97,7 @@ var smalls = []small{
 func (r *small) bounds(t *testing.T) sim.Bounds {
 	b := standard(0, 0, 0, r.slots, 0)
 	b.Target = mutant.Named(r.target)
-	for _, ref := range lock.References {
+	for _, ref := range amqplock.References {
 		if ref.Name == r.target {
 			b.Target = ref
 		}

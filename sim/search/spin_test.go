@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
@@ -43,7 +43,7 @@ func (r room) String() string { return fmt.Sprintf("%d/%d/%d/%d/%d", r[0], r[1],
 // commands, and mutual exclusion judged.
 func (r room) bounds() sim.Bounds {
 	b := standard(r[0], r[1], r[2], r[3], r[4])
-	b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Pipeline, o.Retries, o.AdminRetries = 0, 2, 2 })
+	b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Pipeline, o.Retries, o.AdminRetries = 0, 2, 2 })
 	b.Faults.CleanCrashes = true
 	b.Properties = 1 << property.MutualExclusion
 	return b

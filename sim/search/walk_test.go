@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -50,7 +50,7 @@ func TestWalkStaysInside(t *testing.T) {
 // TestWalkOutright walks where nothing can be looked up: time passes, and a connection is shared.
 func TestWalkOutright(t *testing.T) {
 	b := standard(2, 1, 0, 1, 0)
-	b.Options = lock.AMQP.Edit(b.Options, func(o *lock.AMQPOptions) { o.Jitter = 2 })
+	b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Jitter = 2 })
 	r := Walk(context.Background(), b, WalkOptions{Seed: 1, Walks: 200, Workers: 1})
 	if r.Found != 0 || r.Cut != 0 || !r.Coverage.Actions[scenario.Advance] {
 		t.Errorf("%+v", r)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -17,7 +18,7 @@ func TestLighter(t *testing.T) {
 	step := func(c uint8) scenario.Action { return scenario.Action{Kind: scenario.Step, Client: c} }
 	drop, late := scenario.Action{Kind: scenario.Drop, Client: 1}, scenario.Action{Kind: scenario.Drop, Client: 1, Late: true}
 	of := func(clients int, actions ...scenario.Action) (s scenario.Scenario) {
-		s.Options, s.Clients, s.Schedule.Actions = lock.DefaultOptions(), make([]scenario.Client, clients), actions
+		s.Options, s.Clients, s.Schedule.Actions = amqplock.DefaultOptions(), make([]scenario.Client, clients), actions
 		return s
 	}
 	calling := func(ops ...scenario.Operation) scenario.Scenario {
@@ -29,7 +30,7 @@ func TestLighter(t *testing.T) {
 	slots.Locks = []scenario.Lock{{Name: "jobs", Slots: 2}}
 	locks.Locks = make([]scenario.Lock, 3)
 	waiting.Schedule.Actions = []scenario.Action{step(1), {Kind: scenario.Step, Client: 1, Arg: 9}}
-	unusual.Options = lock.AMQP.Edit(unusual.Options, func(o *lock.AMQPOptions) { o.Order = lock.Ascending })
+	unusual.Options = amqplock.Table.Edit(unusual.Options, func(o *amqplock.Options) { o.Order = amqplock.Ascending })
 	order := []struct {
 		name string
 		scenario.Scenario
@@ -69,7 +70,7 @@ func TestLighter(t *testing.T) {
 // TestTryCutsWhatIsSmaller: what comes after the moment at which something showed is left out of a candidate, but no
 // attempt is spent on that where it would still be no smaller than the best.
 func TestTryCutsWhatIsSmaller(t *testing.T) {
-	long := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 1)}
+	long := scenario.Scenario{Options: amqplock.DefaultOptions(), Clients: make([]scenario.Client, 1)}
 	for range 6 {
 		long.Schedule.Actions = append(long.Schedule.Actions, scenario.Action{Kind: scenario.Step, Client: 1})
 	}
@@ -89,7 +90,7 @@ func TestTryCutsWhatIsSmaller(t *testing.T) {
 // pass for long at the end.
 func TestEdits(t *testing.T) {
 	s := scenario.Scenario{
-		Options: lock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 2}, {Name: "mails"}},
+		Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 2}, {Name: "mails"}},
 		Clients: []scenario.Client{
 			{Ops: []scenario.Operation{{Op: lock.Add, Arg: 2}, {Op: lock.Remove, Arg: 1}}},
 			{Ops: []scenario.Operation{{Op: lock.Acquire}}},
@@ -143,15 +144,15 @@ func TestEdits(t *testing.T) {
 func TestRedraw(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		change  func(*lock.AMQPOptions)
+		change  func(*amqplock.Options)
 		chooses bool
 	}{
-		{"no choice", func(*lock.AMQPOptions) {}, false},
-		{"a slot drawn at random", func(o *lock.AMQPOptions) { o.Restart = lock.RestartRandom }, true},
-		{"a pause drawn at random", func(o *lock.AMQPOptions) { o.Jitter = 1 }, true},
+		{"no choice", func(*amqplock.Options) {}, false},
+		{"a slot drawn at random", func(o *amqplock.Options) { o.Restart = amqplock.RestartRandom }, true},
+		{"a pause drawn at random", func(o *amqplock.Options) { o.Jitter = 1 }, true},
 	} {
-		s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 3)}
-		s.Options = lock.AMQP.Edit(s.Options, c.change)
+		s := scenario.Scenario{Options: amqplock.DefaultOptions(), Clients: make([]scenario.Client, 3)}
+		s.Options = amqplock.Table.Edit(s.Options, c.change)
 		for i := range 12 {
 			s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Kind: scenario.Step, Client: uint8(1 + i%3)})
 		}
@@ -182,7 +183,7 @@ func TestRedraw(t *testing.T) {
 			t.Errorf("%s: faults come at %d places only", c.name, len(places))
 		}
 	}
-	s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Actions: make([]scenario.Action, scenario.MaxSteps)}}
+	s := scenario.Scenario{Options: amqplock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Actions: make([]scenario.Action, scenario.MaxSteps)}}
 	if n := len(redraw(&s, rand.New(rand.NewPCG(1, 1)))); n != s.StepLimit() {
 		t.Errorf("%d actions, expected %d", n, s.StepLimit())
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim/shrink"
 )
@@ -14,7 +14,7 @@ import (
 // left, with the clients that do them and nothing else.
 func TestMinimise(t *testing.T) {
 	s := scenario.Scenario{
-		Target: "semaphore", Options: lock.DefaultOptions(),
+		Target: "semaphore", Options: amqplock.DefaultOptions(),
 		Locks:    []scenario.Lock{{Name: "jobs", Slots: 3}, {Name: "other", Slots: 1}},
 		Schedule: scenario.Schedule{Strategy: scenario.Replay},
 	}
@@ -54,11 +54,11 @@ func TestMinimise(t *testing.T) {
 
 // TestMinimiseKeepsFixedOptions: an option that was asked for is not changed.
 func TestMinimiseKeepsFixedOptions(t *testing.T) {
-	s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Actions: []scenario.Action{{Kind: scenario.Restart}}}}
-	s.Options = lock.AMQP.Edit(s.Options, func(o *lock.AMQPOptions) { o.Order = lock.Ascending })
+	s := scenario.Scenario{Options: amqplock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Actions: []scenario.Action{{Kind: scenario.Restart}}}}
+	s.Options = amqplock.Table.Edit(s.Options, func(o *amqplock.Options) { o.Order = amqplock.Ascending })
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) { return s.Schedule.Actions, true }
 	least := shrink.Minimise(t.Context(), s, attempt, func(name string) bool { return name != "order" }, 100)
-	if lock.AMQP.Of(least.Options).Order != lock.Ascending {
+	if amqplock.Table.Of(least.Options).Order != amqplock.Ascending {
 		t.Error("the fixed option was changed")
 	}
 }
@@ -66,7 +66,7 @@ func TestMinimiseKeepsFixedOptions(t *testing.T) {
 // TestMinimiseEndsEarly: once its time is over nothing is tried any more, and the best that was found until then is
 // the result.
 func TestMinimiseEndsEarly(t *testing.T) {
-	s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Strategy: scenario.Replay}}
+	s := scenario.Scenario{Options: amqplock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Strategy: scenario.Replay}}
 	for range 60 {
 		s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Kind: scenario.Step, Client: 1})
 	}
@@ -88,7 +88,7 @@ func TestMinimiseEndsEarly(t *testing.T) {
 // TestMinimiseKeepsWhatFollows: what comes after the moment at which something showed is left out only if it still
 // shows then.
 func TestMinimiseKeepsWhatFollows(t *testing.T) {
-	s := scenario.Scenario{Options: lock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Strategy: scenario.Replay}}
+	s := scenario.Scenario{Options: amqplock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Strategy: scenario.Replay}}
 	for range 20 {
 		s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Kind: scenario.Step, Client: 1})
 	}

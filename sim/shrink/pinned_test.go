@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/lockproof/lockproof/histories/historiestest"
-	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -45,10 +45,10 @@ func TestPinned(t *testing.T) {
 
 // randomScenario is one with everything that can be left out.
 func randomScenario(r *rand.Rand) scenario.Scenario {
-	s := sim.NewSource(sim.Space{Target: lock.References[r.IntN(3)]}, 71).Scenario(r.IntN(500))
+	s := sim.NewSource(sim.Space{Target: amqplock.References[r.IntN(3)]}, 71).Scenario(r.IntN(500))
 	s.Faults, s.Schedule = nil, scenario.Schedule{Strategy: scenario.Replay}
 	if r.IntN(3) == 0 {
-		s.Options = lock.AMQP.Edit(s.Options, func(o *lock.AMQPOptions) { o.Order, o.VerifyFirst = lock.Ascending, false })
+		s.Options = amqplock.Table.Edit(s.Options, func(o *amqplock.Options) { o.Order, o.VerifyFirst = amqplock.Ascending, false })
 	}
 	dos := []scenario.ActionKind{
 		scenario.CrashBefore, scenario.CrashEffect, scenario.Drop, scenario.ChannelError, scenario.Lose, scenario.Pause, scenario.Advance, scenario.Restart,
@@ -82,7 +82,7 @@ type rule struct {
 }
 
 func newRule(r *rand.Rand, s *scenario.Scenario) *rule {
-	out := &rule{clients: r.IntN(len(s.Clients) + 1), slots: r.IntN(int(s.Locks[0].Slots) + 1), option: lock.AMQP.Of(s.Options).Order == lock.Ascending && r.IntN(2) == 0}
+	out := &rule{clients: r.IntN(len(s.Clients) + 1), slots: r.IntN(int(s.Locks[0].Slots) + 1), option: amqplock.Table.Of(s.Options).Order == amqplock.Ascending && r.IntN(2) == 0}
 	if r.IntN(3) == 0 {
 		out.calls = len(s.Clients[0].Ops)/2 + 1
 	}
@@ -100,7 +100,7 @@ func (k *rule) shown(s *scenario.Scenario) ([]scenario.Action, bool) {
 	for _, c := range s.Clients {
 		calls = max(calls, len(c.Ops))
 	}
-	if len(s.Clients) < k.clients || len(s.Locks) == 0 || int(s.Locks[0].Slots) < k.slots || calls < k.calls || k.option && lock.AMQP.Of(s.Options).Order != lock.Ascending {
+	if len(s.Clients) < k.clients || len(s.Locks) == 0 || int(s.Locks[0].Slots) < k.slots || calls < k.calls || k.option && amqplock.Table.Of(s.Options).Order != amqplock.Ascending {
 		return nil, false
 	}
 	actions, at := s.Schedule.Actions, 0

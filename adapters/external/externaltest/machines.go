@@ -11,6 +11,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -23,15 +24,15 @@ type Machines struct {
 
 // Start implements [external.Starter].
 func (s Machines) Start(context.Context, int) (external.Client, error) {
-	return &machineClient{Machines: s, names: new(amqp.Names), layouts: make(map[string]*lock.Layout)}, nil
+	return &machineClient{Machines: s, names: new(amqp.Names), layouts: make(map[string]*amqplock.Layout)}, nil
 }
 
 type machineClient struct {
 	Machines
 	url     string
 	names   *amqp.Names
-	layouts map[string]*lock.Layout
-	machine lock.Machine
+	layouts map[string]*amqplock.Layout
+	machine amqplock.Machine
 
 	mu     sync.Mutex
 	conn   *rabbitmq.Conn
@@ -53,10 +54,10 @@ func (c *machineClient) Call(ctx context.Context, op lock.Op, p external.Params)
 	if layout == nil {
 		clear(c.layouts)
 		*c.names = amqp.Names{} // there is a bound to how many it can number, and each run has new ones
-		layout = lock.LayoutOf(c.Target, c.names, p.Name, 12)
+		layout = amqplock.LayoutOf(c.Target, c.names, p.Name, 12)
 		c.layouts[p.Name] = layout
 	}
-	impl := lock.New(c.Target, c.Options, layout)
+	impl := amqplock.New(c.Target, c.Options, layout)
 	m := &c.machine
 	m.Channel = 1
 	if op == lock.Verify || op == lock.Release {

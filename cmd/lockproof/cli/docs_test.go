@@ -18,7 +18,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/subprocess"
-	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -219,7 +219,7 @@ var made = map[string]func() string{
 	"protocol": protocolTable,
 	"options": func() string {
 		var b strings.Builder
-		def := lock.DefaultOptions()
+		def := amqplock.DefaultOptions()
 		b.WriteString("| option | default | values | |\n| --- | --- | --- | --- |\n")
 		for _, o := range def.Table() {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", o.Name, def.Value(o.Name), strings.ReplaceAll(o.Values, "|", "\\|"), o.Doc)

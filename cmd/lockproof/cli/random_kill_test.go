@@ -24,6 +24,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -42,7 +43,7 @@ func serve(name string) {
 	if err != nil {
 		panic(err)
 	}
-	client, _ := externaltest.Machines{Target: target, Options: target.Settled(lock.DefaultOptions())}.Start(context.Background(), 1)
+	client, _ := externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}.Start(context.Background(), 1)
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		var call struct {

@@ -12,7 +12,6 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
-	_ "github.com/lockproof/lockproof/sim/amqp" // the backend of all targets
 )
 
 // Request asks for an execution: that of a counterexample, or another one of the same clients.

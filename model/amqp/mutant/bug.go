@@ -2,31 +2,32 @@ package mutant
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
 // bug is what a mutant does otherwise than the reference. A hook that is nil changes nothing. Like
 // the reference, a hook keeps no state: all there is is the machine's.
 type bug struct {
-	start func(*lock.Protocol, *lock.Machine)                // an operation has just begun
-	write func(*lock.Protocol, *lock.Machine, *amqp.Command) // a command is about to be written
-	read  func(*lock.Protocol, *lock.Machine, *amqp.Reply)   // a reply is about to be read
-	turn  func(*lock.Protocol, *lock.Machine)                // it has begun, chosen, or read a reply
+	start func(*amqplock.Protocol, *amqplock.Machine)                // an operation has just begun
+	write func(*amqplock.Protocol, *amqplock.Machine, *amqp.Command) // a command is about to be written
+	read  func(*amqplock.Protocol, *amqplock.Machine, *amqp.Reply)   // a reply is about to be read
+	turn  func(*amqplock.Protocol, *amqplock.Machine)                // it has begun, chosen, or read a reply
 }
 
 // with makes the reference with a bug.
-func with(b bug) lock.Design {
-	return lock.Design{Variant: func(p *lock.Protocol) lock.Implementation { return &variant{p, b} }}
+func with(b bug) amqplock.Design {
+	return amqplock.Design{Variant: func(p *amqplock.Protocol) amqplock.Implementation { return &variant{p, b} }}
 }
 
 // variant is the reference with a bug.
 type variant struct {
-	*lock.Protocol
+	*amqplock.Protocol
 	bug
 }
 
-// Start implements [lock.Implementation].
-func (v *variant) Start(m *lock.Machine, op lock.Op, arg uint8) {
+// Start implements [amqplock.Implementation].
+func (v *variant) Start(m *amqplock.Machine, op lock.Op, arg uint8) {
 	v.Protocol.Start(m, op, arg)
 	if v.start != nil {
 		v.start(v.Protocol, m)
@@ -34,14 +35,14 @@ func (v *variant) Start(m *lock.Machine, op lock.Op, arg uint8) {
 	v.turned(m)
 }
 
-// Choose implements [lock.Implementation].
-func (v *variant) Choose(m *lock.Machine, i int) {
+// Choose implements [amqplock.Implementation].
+func (v *variant) Choose(m *amqplock.Machine, i int) {
 	v.Protocol.Choose(m, i)
 	v.turned(m)
 }
 
-// Next implements [lock.Implementation].
-func (v *variant) Next(m *lock.Machine) amqp.Command {
+// Next implements [amqplock.Implementation].
+func (v *variant) Next(m *amqplock.Machine) amqp.Command {
 	c := v.Protocol.Next(m)
 	if v.write != nil {
 		v.write(v.Protocol, m, &c)
@@ -49,8 +50,8 @@ func (v *variant) Next(m *lock.Machine) amqp.Command {
 	return c
 }
 
-// Apply implements [lock.Implementation].
-func (v *variant) Apply(m *lock.Machine, r amqp.Reply) {
+// Apply implements [amqplock.Implementation].
+func (v *variant) Apply(m *amqplock.Machine, r amqp.Reply) {
 	if v.read != nil {
 		v.read(v.Protocol, m, &r)
 	}
@@ -58,7 +59,7 @@ func (v *variant) Apply(m *lock.Machine, r amqp.Reply) {
 	v.turned(m)
 }
 
-func (v *variant) turned(m *lock.Machine) {
+func (v *variant) turned(m *amqplock.Machine) {
 	if v.turn != nil {
 		v.turn(v.Protocol, m)
 	}

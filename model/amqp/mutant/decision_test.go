@@ -13,6 +13,7 @@ import (
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -22,8 +23,8 @@ import (
 // watched is a mutant beside which the reference runs on the same replies. It notes where they part: by the number of
 // commands that were sent.
 type watched struct {
-	lock.Implementation
-	reference *lock.Protocol
+	amqplock.Implementation
+	reference *amqplock.Protocol
 	*parting
 }
 
@@ -34,11 +35,11 @@ type parting struct {
 	acts     []int // at which command another is sent, or its reply leads to something else
 	// others are the machines of the reference on the same replies, by that of the mutant, where the two have parted and
 	// have sent the same since.
-	others map[*lock.Machine]lock.Machine
+	others map[*amqplock.Machine]amqplock.Machine
 }
 
 // compare carries out a part of an operation, and notes whether the reference comes to something else.
-func (w watched) compare(m *lock.Machine, at int, acts *[]int, mutant, reference func(*lock.Machine)) {
+func (w watched) compare(m *amqplock.Machine, at int, acts *[]int, mutant, reference func(*amqplock.Machine)) {
 	here := *m
 	reference(&here)
 	other, parted := w.others[m]
@@ -57,16 +58,16 @@ func (w watched) compare(m *lock.Machine, at int, acts *[]int, mutant, reference
 	}
 }
 
-func (w watched) Start(m *lock.Machine, op lock.Op, arg uint8) {
+func (w watched) Start(m *amqplock.Machine, op lock.Op, arg uint8) {
 	delete(w.others, m)
-	w.compare(m, w.commands, &w.starts, func(m *lock.Machine) { w.Implementation.Start(m, op, arg) }, func(m *lock.Machine) { w.reference.Start(m, op, arg) })
+	w.compare(m, w.commands, &w.starts, func(m *amqplock.Machine) { w.Implementation.Start(m, op, arg) }, func(m *amqplock.Machine) { w.reference.Start(m, op, arg) })
 }
 
-func (w watched) Choose(m *lock.Machine, i int) {
-	w.compare(m, w.commands+1, &w.acts, func(m *lock.Machine) { w.Implementation.Choose(m, i) }, func(m *lock.Machine) { w.reference.Choose(m, i) })
+func (w watched) Choose(m *amqplock.Machine, i int) {
+	w.compare(m, w.commands+1, &w.acts, func(m *amqplock.Machine) { w.Implementation.Choose(m, i) }, func(m *amqplock.Machine) { w.reference.Choose(m, i) })
 }
 
-func (w watched) Next(m *lock.Machine) amqp.Command {
+func (w watched) Next(m *amqplock.Machine) amqp.Command {
 	w.commands++
 	c := w.Implementation.Next(m)
 	other, parted := w.others[m]
@@ -80,23 +81,23 @@ func (w watched) Next(m *lock.Machine) amqp.Command {
 	return c
 }
 
-func (w watched) Apply(m *lock.Machine, r amqp.Reply) {
-	w.compare(m, w.commands, &w.acts, func(m *lock.Machine) { w.Implementation.Apply(m, r) }, func(m *lock.Machine) { w.reference.Apply(m, r) })
+func (w watched) Apply(m *amqplock.Machine, r amqp.Reply) {
+	w.compare(m, w.commands, &w.acts, func(m *amqplock.Machine) { w.Implementation.Apply(m, r) }, func(m *amqplock.Machine) { w.reference.Apply(m, r) })
 }
 
 // acting are the steps of an execution, from 1, in which a mutant does something else than the reference would do in its
 // place, and that in which its world is first another than the reference's on the same schedule.
 func acting(t *testing.T, target *lock.Target, s *scenario.Scenario) (*scenario.Trace, []int) {
 	t.Helper()
-	p := parting{others: make(map[*lock.Machine]lock.Machine)}
+	p := parting{others: make(map[*amqplock.Machine]amqplock.Machine)}
 	copied := *target
-	design := lock.DesignOf(target)
-	copied.Design = lock.Design{Naming: design.Naming, Variant: func(protocol *lock.Protocol) lock.Implementation {
+	design := amqplock.DesignOf(target)
+	copied.Design = amqplock.Design{Naming: design.Naming, Variant: func(protocol *amqplock.Protocol) amqplock.Implementation {
 		w := watched{protocol, protocol, &p}
 		if design.Variant != nil {
 			w.Implementation = design.Variant(protocol)
 		} else {
-			w.reference = &lock.Protocol{Kind: target.Kind, Options: lock.AMQP.Of(unfixed(target, lock.AMQP.Options(protocol.Options))), Layout: protocol.Layout}
+			w.reference = &amqplock.Protocol{Kind: target.Kind, Options: amqplock.Table.Of(unfixed(target, amqplock.Table.Options(protocol.Options))), Layout: protocol.Layout}
 		}
 		return w
 	}}
@@ -147,7 +148,7 @@ func unfixed(target *lock.Target, o lock.Options) lock.Options {
 func worldsPart(target *lock.Target, s *scenario.Scenario, trace *scenario.Trace) int {
 	reference := &lock.Target{Name: "reference", Kind: target.Kind}
 	other := s.Clone()
-	if lock.DesignOf(target).Variant != nil {
+	if amqplock.DesignOf(target).Variant != nil {
 		reference.Fix = target.Fix
 	} else {
 		other.Options = unfixed(target, target.Settled(s.Options))
@@ -165,7 +166,7 @@ func worldsPart(target *lock.Target, s *scenario.Scenario, trace *scenario.Trace
 		b.Do(do)
 		ours, other := &trace.Steps[i], &theirs.Steps[i]
 		switch {
-		case lock.DesignOf(target).Naming != nil && shared(target, s, ours.Resource):
+		case amqplock.DesignOf(target).Naming != nil && shared(target, s, ours.Resource):
 			return i + 1
 		case ours.Reply != other.Reply || ours.Resource != other.Resource:
 			return i + 1
@@ -181,7 +182,7 @@ func shared(target *lock.Target, s *scenario.Scenario, queue string) bool {
 	locks := 0
 	for _, l := range s.Locks {
 		var names amqp.Names
-		lock.LayoutOf(target, &names, l.Name, int(l.Slots)+1)
+		amqplock.LayoutOf(target, &names, l.Name, int(l.Slots)+1)
 		for q := range names.Len() {
 			if names.Name(amqp.Queue(q+1)) == queue {
 				locks++
@@ -198,7 +199,7 @@ func alike(a, b sim.Resource) bool { return a.Name == b.Name && a.Content == b.C
 // TestDecision: the step of a mutant's counterexample that is marked as the one that decided is one in which the bug acts;
 // where none is marked, that at which the violation shows is. What is said of the cause is held against a file.
 func TestDecision(t *testing.T) {
-	files, err := filepath.Glob("../../testdata/counterexamples/*.json")
+	files, err := filepath.Glob("../../../testdata/counterexamples/*.json")
 	if err != nil {
 		t.Fatal(err)
 	}

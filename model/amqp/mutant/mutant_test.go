@@ -4,6 +4,7 @@ import (
 	"flag"
 	"testing"
 
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -16,7 +17,7 @@ var survives = flag.Int("survives", 4000, "how many scenarios each reference has
 // every execution of theirs is its own witness.
 func TestReferenceSurvives(t *testing.T) {
 	var r sim.Runner
-	for _, target := range lock.References {
+	for _, target := range amqplock.References {
 		source := sim.NewSource(sim.Space{Target: target}, 1)
 		for i := range *survives {
 			s := source.Scenario(i)
@@ -32,7 +33,7 @@ func TestReferenceSurvives(t *testing.T) {
 func TestSuite(t *testing.T) {
 	var covered property.Set
 	names := make(map[string]bool)
-	for _, r := range lock.References {
+	for _, r := range amqplock.References {
 		names[r.Name] = true
 	}
 	for _, m := range mutant.All {

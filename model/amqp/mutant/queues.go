@@ -2,6 +2,7 @@ package mutant
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -24,7 +25,7 @@ var queues = []*lock.Target{
 	{
 		Name: "holder-expires", Breaks: "removal-drains",
 		Doc: "B queues have x-expires, against holders that hang: a probe is not a use",
-		Design: with(bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+		Design: with(bug{write: func(_ *amqplock.Protocol, m *amqplock.Machine, c *amqp.Command) {
 			if claims(m, c) {
 				c.Args.Has, c.Args.Expires = c.Args.Has|amqp.HasExpires, 100
 			}
@@ -33,20 +34,20 @@ var queues = []*lock.Target{
 	{
 		Name: "slots-transient", Breaks: "survives-restart",
 		Doc: "A queues are not durable: a broker restart takes them away",
-		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Durable = false }),
+		Fix: amqplock.Table.Fix(func(o *amqplock.Options) { o.Durable = false }),
 	},
 	{
 		Name: "slots-expire", Breaks: "contiguous-slots",
 		Doc: "A queues have x-expires, against slots that are forgotten: a probe is not a use",
-		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) {
+		Fix: amqplock.Table.Fix(func(o *amqplock.Options) {
 			o.Arguments.Has, o.Arguments.Expires = o.Arguments.Has|amqp.HasExpires, 200
 		}),
 	},
 	{
 		Name: "slots-exclusive", Breaks: "contiguous-slots",
 		Doc: "A queues are declared exclusive: they go with the administrator's connection",
-		Design: with(bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
-			if m.Phase == lock.Growing {
+		Design: with(bug{write: func(_ *amqplock.Protocol, m *amqplock.Machine, c *amqp.Command) {
+			if m.Phase == amqplock.Growing {
 				c.Flags = amqp.Exclusive
 			}
 		}}),
@@ -54,12 +55,12 @@ var queues = []*lock.Target{
 	{
 		Name: "probes-pile-up", Breaks: "no-leak",
 		Doc: "queues have no limit: the probes' messages stay in them",
-		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Arguments = amqp.Arguments{} }),
+		Fix: amqplock.Table.Fix(func(o *amqplock.Options) { o.Arguments = amqp.Arguments{} }),
 	},
 	{
 		Name: "one-connection", Breaks: "mutual-exclusion",
 		Doc: "all clients of a process share one connection: what is exclusive to it is all theirs",
-		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Connection = lock.SharedConnection }),
+		Fix: amqplock.Table.Fix(func(o *amqplock.Options) { o.Connection = amqplock.SharedConnection }),
 	},
 	{
 		Name: "mutex-shared", Kind: lock.Mutex, Breaks: "mutual-exclusion",
@@ -75,7 +76,7 @@ var queues = []*lock.Target{
 
 // claimingWith declares B queues, or the true mutex, with other flags than exclusive.
 func claimingWith(flags amqp.Flags) bug {
-	return bug{write: func(_ *lock.Protocol, m *lock.Machine, c *amqp.Command) {
+	return bug{write: func(_ *amqplock.Protocol, m *amqplock.Machine, c *amqp.Command) {
 		if claims(m, c) {
 			c.Flags = flags
 		}

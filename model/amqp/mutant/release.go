@@ -2,6 +2,7 @@ package mutant
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -9,9 +10,9 @@ var releasing = []*lock.Target{
 	{
 		Name: "release-deletes-slot", Breaks: "effective-release",
 		Doc: "release deletes the A queue instead of the B queue",
-		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Release = lock.DeleteB }),
-		Design: with(bug{write: func(p *lock.Protocol, m *lock.Machine, c *amqp.Command) {
-			if m.Phase == lock.DeletingB {
+		Fix: amqplock.Table.Fix(func(o *amqplock.Options) { o.Release = amqplock.DeleteB }),
+		Design: with(bug{write: func(p *amqplock.Protocol, m *amqplock.Machine, c *amqp.Command) {
+			if m.Phase == amqplock.DeletingB {
 				c.Queue = p.Layout.A[m.Slot]
 			}
 		}}),
@@ -24,7 +25,7 @@ var releasing = []*lock.Target{
 	{
 		Name: "release-closes-channel", Breaks: "effective-release",
 		Doc: "release closes the channel, as the guidelines suggest: the B queue is the connection's, and stays",
-		Fix: lock.AMQP.Fix(func(o *lock.AMQPOptions) { o.Release = lock.CloseChannel }),
+		Fix: amqplock.Table.Fix(func(o *amqplock.Options) { o.Release = amqplock.CloseChannel }),
 	},
 	{
 		Name: "mutex-release-forgets", Kind: lock.Mutex, Breaks: "effective-release",
@@ -33,7 +34,7 @@ var releasing = []*lock.Target{
 	},
 }
 
-var releaseForgets = bug{start: func(_ *lock.Protocol, m *lock.Machine) {
+var releaseForgets = bug{start: func(_ *amqplock.Protocol, m *amqplock.Machine) {
 	if beginning(m, lock.Release) {
 		end(m, lock.Result{Outcome: lock.Done, Slot: m.Slot})
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -24,7 +25,7 @@ const verdictsOn = 120
 func TestVerdicts(t *testing.T) {
 	const path = "testdata/verdicts.txt"
 	var out strings.Builder
-	for _, target := range slices.Concat(lock.References, mutant.All) {
+	for _, target := range slices.Concat(amqplock.References, mutant.All) {
 		verdicts(&out, target)
 	}
 	if historiestest.Rewriting() {

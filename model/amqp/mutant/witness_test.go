@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/linear"
-	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
@@ -19,7 +19,7 @@ var witnessed = flag.Int("witnessed", 250, "on how many scenarios of each target
 func TestWitness(t *testing.T) {
 	var r sim.Runner
 	var c linear.Checker
-	for _, target := range slices.Concat(lock.References, mutant.All) {
+	for _, target := range slices.Concat(amqplock.References, mutant.All) {
 		source := sim.NewSource(sim.Space{Target: target}, 1)
 		for i := range *witnessed {
 			s := source.Scenario(i)

@@ -1,4 +1,4 @@
-package lock
+package amqplock
 
 import "github.com/lockproof/lockproof/model/amqp"
 

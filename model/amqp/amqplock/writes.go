@@ -1,14 +1,17 @@
-package lock
+package amqplock
 
-import "github.com/lockproof/lockproof/model/backend"
+import (
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/lock"
+)
 
 // Writes are the roles of the queues that an operation may declare, delete or lose. Whoever asks wants
 // to know what can't be disturbed any more.
-func (p *Protocol) Writes(op Op) backend.Roles {
+func (p *Protocol) Writes(op lock.Op) backend.Roles {
 	switch {
 	case op.Administrative():
 		return 1<<backend.Slot | 1<<backend.AdminMutex
-	case op == Acquire, op == Verify, op == Release:
+	case op == lock.Acquire, op == lock.Verify, op == lock.Release:
 		return 1<<backend.Holder | 1<<backend.Mutex
 	}
 	return 0

@@ -1,4 +1,4 @@
-package lock
+package amqplock
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
 )
 
 // The values of the options that are words.
@@ -40,7 +41,7 @@ const (
 
 // AMQPOptions are the choices that the guidelines leave open, and one in which brokers differ (TxRouting).
 // [DefaultOptions] are the safe ones.
-type AMQPOptions struct {
+type Options struct {
 	Order         string // in which A queues are deleted
 	Overshoot     int    // T of the guidelines: how many slots beyond the last are pruned as well
 	AdminMutex    bool   // administration takes the mutex first
@@ -63,41 +64,41 @@ type AMQPOptions struct {
 }
 
 // DefaultOptions are the safe and cheap settings.
-func DefaultOptions() Options { return AMQP.Defaults() }
+func DefaultOptions() lock.Options { return Table.Defaults() }
 
 // AMQP makes the options of AMQP's locks, in the order of [AMQPOptions].
-var AMQP = NewTable("", AMQPOptions{
+var Table = lock.NewTable("", Options{
 	Order: Descending, AdminMutex: true, AdminRetries: 3, Existence: ByPublish, VerifyFirst: true,
 	Restart: RestartFirst, Retries: 3, AddReading: Intended, RemoveReading: Intended,
 	Confirm: Confirms, TxRouting: AtCommit, Durable: true, Release: DeleteB, Pipeline: 2, Polls: 3, Connection: OwnConnection,
 	Arguments: amqp.Arguments{Has: amqp.HasMaxLength},
 },
-	Word("order", "in which order A queues are deleted", func(o *AMQPOptions) *string { return &o.Order }, Descending, Ascending),
-	Number("overshoot", "slots beyond the last that administration prunes as well", 8, func(o *AMQPOptions) *int { return &o.Overshoot }),
-	Toggle("admin-mutex", "administration takes the mutex first", func(o *AMQPOptions) *bool { return &o.AdminMutex }),
-	Number("admin-retries", "attempts at the administration mutex after the first", 100, func(o *AMQPOptions) *int { return &o.AdminRetries }),
-	Word("existence", "how a queue's existence is determined", func(o *AMQPOptions) *string { return &o.Existence }, ByPublish, ByPassive),
-	Toggle("verify-first", "acquire verifies before it returns success", func(o *AMQPOptions) *bool { return &o.VerifyFirst }),
-	Word("restart", "where the scan goes on after RESOURCE_LOCKED: at slot 1, at the one at hand, at a random one up to that, or at any number at random", func(o *AMQPOptions) *string { return &o.Restart }, RestartFirst, RestartStay, RestartRandom, RestartAny),
-	Number("retries", "attempts at claiming a slot after the first that met RESOURCE_LOCKED", 100, func(o *AMQPOptions) *int { return &o.Retries }),
-	unhurried(Number("skew", "largest random delay before such an attempt, in milliseconds", 200, func(o *AMQPOptions) *int { return &o.Jitter })),
-	Word("add-reading", "intended declares A[C+1] to A[C+X]; literal declares A[C+X] only", func(o *AMQPOptions) *string { return &o.AddReading }, Intended, Literal),
-	Word("remove-reading", "intended deletes X slots; literal deletes from C down to C-X, destroying down to 0", func(o *AMQPOptions) *string { return &o.RemoveReading }, Intended, Literal),
-	Word("confirm", "what tells that a probing publish was handled", func(o *AMQPOptions) *string { return &o.Confirm }, Confirms, Transactions),
-	Word("tx-routing", "when the broker routes a transaction's messages: at the commit as RabbitMQ 3, when published as RabbitMQ 4", func(o *AMQPOptions) *string { return &o.TxRouting }, AtCommit, AtPublish),
-	Toggle("durable", "A queues survive a broker restart", func(o *AMQPOptions) *bool { return &o.Durable }),
+	lock.Word("order", "in which order A queues are deleted", func(o *Options) *string { return &o.Order }, Descending, Ascending),
+	lock.Number("overshoot", "slots beyond the last that administration prunes as well", 8, func(o *Options) *int { return &o.Overshoot }),
+	lock.Toggle("admin-mutex", "administration takes the mutex first", func(o *Options) *bool { return &o.AdminMutex }),
+	lock.Number("admin-retries", "attempts at the administration mutex after the first", 100, func(o *Options) *int { return &o.AdminRetries }),
+	lock.Word("existence", "how a queue's existence is determined", func(o *Options) *string { return &o.Existence }, ByPublish, ByPassive),
+	lock.Toggle("verify-first", "acquire verifies before it returns success", func(o *Options) *bool { return &o.VerifyFirst }),
+	lock.Word("restart", "where the scan goes on after RESOURCE_LOCKED: at slot 1, at the one at hand, at a random one up to that, or at any number at random", func(o *Options) *string { return &o.Restart }, RestartFirst, RestartStay, RestartRandom, RestartAny),
+	lock.Number("retries", "attempts at claiming a slot after the first that met RESOURCE_LOCKED", 100, func(o *Options) *int { return &o.Retries }),
+	unhurried(lock.Number("skew", "largest random delay before such an attempt, in milliseconds", 200, func(o *Options) *int { return &o.Jitter })),
+	lock.Word("add-reading", "intended declares A[C+1] to A[C+X]; literal declares A[C+X] only", func(o *Options) *string { return &o.AddReading }, Intended, Literal),
+	lock.Word("remove-reading", "intended deletes X slots; literal deletes from C down to C-X, destroying down to 0", func(o *Options) *string { return &o.RemoveReading }, Intended, Literal),
+	lock.Word("confirm", "what tells that a probing publish was handled", func(o *Options) *string { return &o.Confirm }, Confirms, Transactions),
+	lock.Word("tx-routing", "when the broker routes a transaction's messages: at the commit as RabbitMQ 3, when published as RabbitMQ 4", func(o *Options) *string { return &o.TxRouting }, AtCommit, AtPublish),
+	lock.Toggle("durable", "A queues survive a broker restart", func(o *Options) *bool { return &o.Durable }),
 	argument("max-length", amqp.HasMaxLength, "x-max-length of A and B queues; 0 keeps probes from piling up", func(a *amqp.Arguments) *uint32 { return &a.MaxLength }),
 	overflowOption,
 	argument("message-ttl", amqp.HasMessageTTL, "x-message-ttl of A and B queues, in milliseconds", func(a *amqp.Arguments) *uint32 { return &a.MessageTTL }),
 	argument("expires", amqp.HasExpires, "x-expires of A queues, in milliseconds", func(a *amqp.Arguments) *uint32 { return &a.Expires }),
-	Word("release", "how a held slot is relinquished", func(o *AMQPOptions) *string { return &o.Release }, DeleteB, CloseConnection, CloseChannel),
-	Number("pipeline", "slots probed in one round trip; 0 waits for every reply", 8, func(o *AMQPOptions) *int { return &o.Pipeline }),
-	Number("polls", "how often wait looks before it gives up", 1000, func(o *AMQPOptions) *int { return &o.Polls }),
-	Word("connection", "one connection for each client, or one for all with a channel each", func(o *AMQPOptions) *string { return &o.Connection }, OwnConnection, SharedConnection),
+	lock.Word("release", "how a held slot is relinquished", func(o *Options) *string { return &o.Release }, DeleteB, CloseConnection, CloseChannel),
+	lock.Number("pipeline", "slots probed in one round trip; 0 waits for every reply", 8, func(o *Options) *int { return &o.Pipeline }),
+	lock.Number("polls", "how often wait looks before it gives up", 1000, func(o *Options) *int { return &o.Polls }),
+	lock.Word("connection", "one connection for each client, or one for all with a channel each", func(o *Options) *string { return &o.Connection }, OwnConnection, SharedConnection),
 )
 
 // Check implements [Settings].
-func (o AMQPOptions) Check() error {
+func (o Options) Check() error {
 	rejects := o.Arguments.Has&amqp.HasMaxLength != 0 && o.Arguments.Overflow == amqp.RejectPublish
 	if rejects && o.Confirm == Transactions && o.Existence == ByPublish {
 		return errors.New("options overflow=reject-publish and confirm=transactions: a commit fails with every probe " +
@@ -107,28 +108,28 @@ func (o AMQPOptions) Check() error {
 }
 
 // Facts implements [Settings].
-func (o AMQPOptions) Facts() Facts {
-	return Facts{
+func (o Options) Facts() lock.Facts {
+	return lock.Facts{
 		Retries: o.Retries, AdminRetries: o.AdminRetries, Polls: o.Polls,
 		SharedSession: o.Connection == SharedConnection, Random: o.Restart == RestartRandom || o.Restart == RestartAny || o.Jitter > 0,
 	}
 }
 
 // unhurried is a number that minimising leaves as it is: nothing is shorter for it.
-func unhurried(f Field[AMQPOptions]) Field[AMQPOptions] {
+func unhurried(f lock.Field[Options]) lock.Field[Options] {
 	f.Short = nil
 	return f
 }
 
-func argument(name string, bit amqp.ArgumentSet, doc string, field func(*amqp.Arguments) *uint32) Field[AMQPOptions] {
-	return Field[AMQPOptions]{Option: Option{Name: name, Values: "none|0-3600000", Doc: doc},
-		Get: func(o *AMQPOptions) string {
+func argument(name string, bit amqp.ArgumentSet, doc string, field func(*amqp.Arguments) *uint32) lock.Field[Options] {
+	return lock.Field[Options]{Option: lock.Option{Name: name, Values: "none|0-3600000", Doc: doc},
+		Get: func(o *Options) string {
 			if o.Arguments.Has&bit == 0 {
 				return "none"
 			}
 			return strconv.Itoa(int(*field(&o.Arguments)))
 		},
-		Set: func(o *AMQPOptions, v string) error {
+		Set: func(o *Options, v string) error {
 			if v == "none" {
 				o.Arguments.Has &^= bit
 				*field(&o.Arguments) = 0
@@ -144,14 +145,14 @@ func argument(name string, bit amqp.ArgumentSet, doc string, field func(*amqp.Ar
 		}}
 }
 
-var overflowOption = Field[AMQPOptions]{Option: Option{Name: "overflow", Values: "drop-head|reject-publish", Doc: "x-overflow of A and B queues"},
-	Get: func(o *AMQPOptions) string {
+var overflowOption = lock.Field[Options]{Option: lock.Option{Name: "overflow", Values: "drop-head|reject-publish", Doc: "x-overflow of A and B queues"},
+	Get: func(o *Options) string {
 		if o.Arguments.Overflow == amqp.RejectPublish {
 			return "reject-publish"
 		}
 		return "drop-head"
 	},
-	Set: func(o *AMQPOptions, v string) error {
+	Set: func(o *Options, v string) error {
 		switch v {
 		case "drop-head":
 			o.Arguments.Has, o.Arguments.Overflow = o.Arguments.Has&^amqp.HasOverflow, amqp.DropHead

@@ -1,8 +1,9 @@
-package lock
+package amqplock
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/lock"
 )
 
 // QueueRole is what a queue is for.
@@ -32,7 +33,7 @@ type QueueRoles []QueueRole
 
 // Learn notes what the queues of lock number l are for. names are those that the layout's were
 // interned in.
-func (ms *QueueRoles) Learn(l uint8, kind Kind, layout *Layout, names *amqp.Names) {
+func (ms *QueueRoles) Learn(l uint8, kind lock.Kind, layout *Layout, names *amqp.Names) {
 	*ms = append(*ms, make([]QueueRole, names.Len()+1-len(*ms))...)
 	note := func(q amqp.Queue, role backend.Role, slot int) {
 		m := &(*ms)[q]
@@ -42,7 +43,7 @@ func (ms *QueueRoles) Learn(l uint8, kind Kind, layout *Layout, names *amqp.Name
 		}
 		*m = QueueRole{Lock: l, Slot: uint8(slot), Role: role, Known: true}
 	}
-	if kind == Mutex {
+	if kind == lock.Mutex {
 		note(layout.Mutex, backend.Mutex, 1)
 		return
 	}

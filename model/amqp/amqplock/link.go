@@ -1,6 +1,9 @@
-package lock
+package amqplock
 
-import "github.com/lockproof/lockproof/model/amqp"
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+)
 
 // maxRepairs bounds how often one operation mends a channel that broke for no reason of its own.
 const maxRepairs = 2
@@ -82,24 +85,24 @@ func (p *Protocol) disconnected(m *Machine, r amqp.Reply) {
 	if m.mending() {
 		at = m.Then
 	}
-	reason := Disconnected
+	reason := lock.Disconnected
 	if r.Kind == amqp.Lost {
-		reason = TimedOut
+		reason = lock.TimedOut
 	}
 	m.Link, m.Held, m.Mutex = Down, 0, false
 	switch {
-	case m.Op == Verify:
-		p.finish(m, Result{Outcome: Done, Reason: reason, Slot: m.Slot})
-	case m.Result.Outcome != Pending:
+	case m.Op == lock.Verify:
+		p.finish(m, lock.Result{Outcome: lock.Done, Reason: reason, Slot: m.Slot})
+	case m.Result.Outcome != lock.Pending:
 		// The operation itself is over: what was left was to give back the administration mutex,
 		// which goes with the connection, or to open the link again.
 		p.finish(m, m.Result)
 	case harmless[at]:
-		p.finish(m, Result{Outcome: Failed, Reason: reason})
+		p.finish(m, lock.Result{Outcome: lock.Failed, Reason: reason})
 	case m.Op.Administrative():
-		p.finish(m, Result{Outcome: Unknown, Reason: reason})
+		p.finish(m, lock.Result{Outcome: lock.Unknown, Reason: reason})
 	default:
-		p.finish(m, Result{Outcome: Unknown, Reason: reason, Slot: m.Slot})
+		p.finish(m, lock.Result{Outcome: lock.Unknown, Reason: reason, Slot: m.Slot})
 	}
 }
 

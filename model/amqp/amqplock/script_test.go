@@ -1,4 +1,4 @@
-package lock_test
+package amqplock_test
 
 import (
 	"flag"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -51,8 +52,8 @@ func TestScripts(t *testing.T) {
 
 // session is the machine that a script drives.
 type session struct {
-	*lock.Protocol
-	lock.Machine
+	*amqplock.Protocol
+	amqplock.Machine
 	names amqp.Names
 }
 
@@ -70,11 +71,11 @@ func play(t *testing.T, script string) string {
 		case field[0] == "lock":
 			s = begin(t, field[1])
 		case field[0] == "option":
-			o, err := lock.AMQP.Options(s.Options).With(field[1], field[2])
+			o, err := amqplock.Table.Options(s.Options).With(field[1], field[2])
 			if err != nil {
 				t.Fatalf("%q: %v", line, err)
 			}
-			s.Options = lock.AMQP.Of(o)
+			s.Options = amqplock.Table.Of(o)
 		case strings.HasPrefix(line, " "):
 			line = s.exchange(t, field[0])
 		default:
@@ -93,9 +94,9 @@ func begin(t *testing.T, kind string) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{Protocol: &lock.Protocol{Kind: k, Options: lock.AMQP.Of(lock.DefaultOptions())}}
-	s.Layout = lock.NewLayout(&s.names, lock.Names, "jobs", 9)
-	s.Link, s.Channel = lock.Up, 1
+	s := &session{Protocol: &amqplock.Protocol{Kind: k, Options: amqplock.Table.Of(amqplock.DefaultOptions())}}
+	s.Layout = amqplock.NewLayout(&s.names, amqplock.Names, "jobs", 9)
+	s.Link, s.Channel = amqplock.Up, 1
 	return s
 }
 

@@ -1,6 +1,9 @@
-package lock
+package amqplock
 
-import "github.com/lockproof/lockproof/model/amqp"
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+)
 
 // Verifying (guidelines, "Verifying a Held Lock"): one probe of A[L] on the connection that acquired
 // the slot. An answer means that the connection is alive, and with it the exclusive B[L]; what is
@@ -10,7 +13,7 @@ var verifySteps = map[Phase]step{
 	Checking: {
 		probes: one,
 		probe: func(p *Protocol, m *Machine, _ int) amqp.Queue {
-			if p.Kind == Mutex {
+			if p.Kind == lock.Mutex {
 				return p.Layout.Mutex
 			}
 			return p.Layout.A[m.Slot]
@@ -22,7 +25,7 @@ var verifySteps = map[Phase]step{
 		lead:    1,
 		command: deleteHolder,
 		decide: func(p *Protocol, m *Machine) {
-			p.finish(m, Result{Outcome: Done, Reason: Removed, Slot: m.Slot})
+			p.finish(m, lock.Result{Outcome: lock.Done, Reason: lock.Removed, Slot: m.Slot})
 		},
 		refused: locked,
 	},
@@ -30,7 +33,7 @@ var verifySteps = map[Phase]step{
 
 func checked(p *Protocol, m *Machine) {
 	if m.seen(0) {
-		p.finish(m, Result{Outcome: Done, Held: true, Slot: m.Slot})
+		p.finish(m, lock.Result{Outcome: lock.Done, Held: true, Slot: m.Slot})
 		return
 	}
 	m.Held = 0

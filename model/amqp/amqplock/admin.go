@@ -1,6 +1,9 @@
-package lock
+package amqplock
 
-import "github.com/lockproof/lockproof/model/amqp"
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+)
 
 // Administration (guidelines, "Lock Administration"): take the administration mutex, determine how
 // many slots there are, prune what lies beyond them if overshooting, then declare A queues upward or
@@ -66,7 +69,7 @@ var adminSteps = map[Phase]step{
 func (p *Protocol) busy(m *Machine) {
 	m.Tries++
 	if int(m.Tries) > p.Options.AdminRetries {
-		p.finish(m, Result{Outcome: Failed, Reason: Busy})
+		p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.Busy})
 		return
 	}
 	p.enter(m, MutexProbing)
@@ -76,7 +79,7 @@ func (p *Protocol) busy(m *Machine) {
 // there are only if it prunes those beyond.
 func (p *Protocol) administering(m *Machine) Phase {
 	m.Slot = 1
-	if m.Op == Create && p.Options.Overshoot == 0 {
+	if m.Op == lock.Create && p.Options.Overshoot == 0 {
 		m.Last = m.Arg
 		return Growing
 	}
@@ -105,9 +108,9 @@ func measured(p *Protocol, m *Machine) {
 // determined goes on once C is known.
 func (p *Protocol) determined(m *Machine) {
 	switch m.Op {
-	case Count:
-		p.finish(m, Result{Outcome: Done, Slots: m.Top})
-	case Create, Add:
+	case lock.Count:
+		p.finish(m, lock.Result{Outcome: lock.Done, Slots: m.Top})
+	case lock.Create, lock.Add:
 		if top := p.overshot(m); top > m.Top {
 			m.Slot, m.Last = top, m.Top+1
 			p.enter(m, Pruning)
@@ -136,16 +139,16 @@ func pruned(p *Protocol, m *Machine) {
 // grow declares the missing A queues upward: A[C+1] to A[C+X] ("Adding Slots").
 func (p *Protocol) grow(m *Machine) {
 	last := int(m.Arg)
-	if m.Op == Add {
+	if m.Op == lock.Add {
 		last += int(m.Top)
 	}
 	first := int(m.Top) + 1
-	if m.Op == Add && p.Options.AddReading == Literal {
+	if m.Op == lock.Add && p.Options.AddReading == Literal {
 		first = last
 	}
 	last = min(last, p.slots())
 	if first > last {
-		p.finish(m, Result{Outcome: Done})
+		p.finish(m, lock.Result{Outcome: lock.Done})
 		return
 	}
 	m.Slot, m.Last = uint8(first), uint8(last)
@@ -154,7 +157,7 @@ func (p *Protocol) grow(m *Machine) {
 
 func grown(p *Protocol, m *Machine) {
 	if m.Slot >= m.Last {
-		p.finish(m, Result{Outcome: Done})
+		p.finish(m, lock.Result{Outcome: lock.Done})
 		return
 	}
 	m.Slot++
@@ -165,7 +168,7 @@ func grown(p *Protocol, m *Machine) {
 // Semaphore"). Read literally the guidelines go one further, to C - X, and to 0 when destroying.
 func (p *Protocol) shrink(m *Machine) {
 	low := 1
-	if m.Op == Remove {
+	if m.Op == lock.Remove {
 		low = max(1, int(m.Top)-int(m.Arg)+1)
 	}
 	if p.Options.RemoveReading == Literal {
@@ -173,7 +176,7 @@ func (p *Protocol) shrink(m *Machine) {
 	}
 	high := int(p.overshot(m))
 	if low > high {
-		p.finish(m, Result{Outcome: Done})
+		p.finish(m, lock.Result{Outcome: lock.Done})
 		return
 	}
 	m.Slot, m.Last = uint8(high), uint8(low)
@@ -186,7 +189,7 @@ func (p *Protocol) shrink(m *Machine) {
 func shrunk(p *Protocol, m *Machine) {
 	switch {
 	case m.Slot == m.Last:
-		p.finish(m, Result{Outcome: Done})
+		p.finish(m, lock.Result{Outcome: lock.Done})
 		return
 	case m.Slot > m.Last:
 		m.Slot--
@@ -198,12 +201,12 @@ func shrunk(p *Protocol, m *Machine) {
 
 func polled(p *Protocol, m *Machine) {
 	if !m.seen(0) {
-		p.finish(m, Result{Outcome: Done, Slot: m.Arg})
+		p.finish(m, lock.Result{Outcome: lock.Done, Slot: m.Arg})
 		return
 	}
 	m.Tries++
 	if int(m.Tries) > p.Options.Polls {
-		p.finish(m, Result{Outcome: Failed, Reason: GaveUp, Slot: m.Arg})
+		p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.GaveUp, Slot: m.Arg})
 		return
 	}
 	p.enter(m, Polling)

@@ -1,6 +1,9 @@
-package lock
+package amqplock
 
-import "github.com/lockproof/lockproof/model/amqp"
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+)
 
 // Acquiring (guidelines, "Acquiring a Lock"): look at A[L] and B[L] for L from 1 upward until a slot
 // does not exist or has no holder; claim that one by declaring B[L]. Looking never breaks a channel;
@@ -23,7 +26,7 @@ var acquireSteps = map[Phase]step{
 		probe:  func(p *Protocol, m *Machine, _ int) amqp.Queue { return p.Layout.A[m.Slot] },
 		decide: func(p *Protocol, m *Machine) {
 			if !m.seen(0) {
-				p.finish(m, Result{Outcome: Failed, Reason: Full})
+				p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
 				return
 			}
 			p.enter(m, ScanningB)
@@ -69,7 +72,7 @@ var acquireSteps = map[Phase]step{
 		lead:    1,
 		command: deleteHolder,
 		decide: func(p *Protocol, m *Machine) {
-			p.finish(m, Result{Outcome: Failed, Reason: Withdrawn, Slot: m.Slot})
+			p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.Withdrawn, Slot: m.Slot})
 		},
 		refused: locked,
 	},
@@ -80,7 +83,7 @@ var acquireSteps = map[Phase]step{
 // scanning is the phase in which a scan goes on.
 func (p *Protocol) scanning() Phase {
 	switch {
-	case p.Kind == Mutex:
+	case p.Kind == lock.Mutex:
 		return ScanningB
 	case p.pipeline() > 0:
 		return Scanning
@@ -90,7 +93,7 @@ func (p *Protocol) scanning() Phase {
 
 // slots is the largest slot number a scan may reach.
 func (p *Protocol) slots() int {
-	if p.Kind == Semaphore {
+	if p.Kind == lock.Semaphore {
 		return p.Layout.Slots
 	}
 	return 1
@@ -103,7 +106,7 @@ func (p *Protocol) window(m *Machine) int {
 
 // holder is the queue that a slot's holder has.
 func (p *Protocol) holder(slot uint8) amqp.Queue {
-	if p.Kind == Mutex {
+	if p.Kind == lock.Mutex {
 		return p.Layout.Mutex
 	}
 	return p.Layout.B[slot]
@@ -120,13 +123,13 @@ func (p *Protocol) holderArguments() amqp.Arguments {
 
 // confirming reports whether a claim is verified before success is returned. A true mutex has
 // nothing to verify but the claim itself.
-func (p *Protocol) confirming() bool { return p.Options.VerifyFirst && p.Kind != Mutex }
+func (p *Protocol) confirming() bool { return p.Options.VerifyFirst && p.Kind != lock.Mutex }
 
 func scanned(p *Protocol, m *Machine) {
 	n := p.window(m)
 	for i := range n {
 		if !m.seen(2 * i) {
-			p.finish(m, Result{Outcome: Failed, Reason: Full})
+			p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
 			return
 		}
 		if !m.seen(2*i + 1) {
@@ -141,7 +144,7 @@ func scanned(p *Protocol, m *Machine) {
 // advance goes on with the scan n slots further.
 func (p *Protocol) advance(m *Machine, n int) {
 	if int(m.Slot)+n > p.slots() {
-		p.finish(m, Result{Outcome: Failed, Reason: Full})
+		p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
 		return
 	}
 	m.Slot += uint8(n)
@@ -168,19 +171,19 @@ func (p *Protocol) confirmed(m *Machine, exists bool) {
 		return
 	}
 	m.Held = m.Slot
-	p.finish(m, Result{Outcome: Done, Held: true, Slot: m.Slot})
+	p.finish(m, lock.Result{Outcome: lock.Done, Held: true, Slot: m.Slot})
 }
 
 // lost handles a claim that met RESOURCE_LOCKED: somebody else has the slot now. Where there is one
 // slot only, that is the answer.
 func (p *Protocol) lost(m *Machine) {
-	if p.Kind != Semaphore {
-		p.finish(m, Result{Outcome: Failed, Reason: Full})
+	if p.Kind != lock.Semaphore {
+		p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
 		return
 	}
 	m.Tries++
 	if int(m.Tries) > p.Options.Retries {
-		p.finish(m, Result{Outcome: Failed, Reason: GaveUp})
+		p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.GaveUp})
 		return
 	}
 	switch p.Options.Restart {

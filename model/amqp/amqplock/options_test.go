@@ -1,8 +1,9 @@
-package lock_test
+package amqplock_test
 
 import (
 	"testing"
 
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -20,7 +21,7 @@ func TestOptionsTogether(t *testing.T) {
 		{"both, where no queue is ever full", [][2]string{{"overflow", "reject-publish"}, {"confirm", "transactions"}, {"max-length", "none"}}, false},
 		{"both, where nothing is published", [][2]string{{"overflow", "reject-publish"}, {"confirm", "transactions"}, {"existence", "passive"}}, false},
 	} {
-		o, err := lock.SetOptions(lock.DefaultOptions(), c.options)
+		o, err := lock.SetOptions(amqplock.DefaultOptions(), c.options)
 		if err != nil {
 			t.Fatal(err)
 		}

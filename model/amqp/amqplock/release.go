@@ -1,6 +1,9 @@
-package lock
+package amqplock
 
-import "github.com/lockproof/lockproof/model/amqp"
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+)
 
 // Relinquishing (guidelines, "Relinquishing a Lock"): delete B[L], or close the connection. Closing
 // the channel, which the guidelines also offer, relinquishes nothing on RabbitMQ (BROKER-FACTS 10);
@@ -31,10 +34,10 @@ func (p *Protocol) relinquishing() Phase {
 	return DeletingB
 }
 
-func released(p *Protocol, m *Machine) { p.finish(m, Result{Outcome: Done, Slot: m.Slot}) }
+func released(p *Protocol, m *Machine) { p.finish(m, lock.Result{Outcome: lock.Done, Slot: m.Slot}) }
 
 // reopen opens again what releasing closed, so that the next acquire need not.
 func (p *Protocol) reopen(m *Machine, link Link) {
-	m.Link, m.Result = link, Result{Outcome: Done, Slot: m.Slot}
+	m.Link, m.Result = link, lock.Result{Outcome: lock.Done, Slot: m.Slot}
 	p.repair(m, NoPhase, false)
 }

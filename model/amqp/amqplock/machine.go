@@ -1,6 +1,9 @@
-package lock
+package amqplock
 
-import "github.com/lockproof/lockproof/model/amqp"
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+)
 
 // Link is what a client knows of its connection.
 type Link uint8
@@ -16,7 +19,7 @@ const (
 // are for reading, and for variants that break one of its rules on purpose; everyone else drives it
 // through an [Implementation].
 type Machine struct {
-	Op    Op
+	Op    lock.Op
 	Phase Phase
 	// Then is the phase that a repair of the link leads back to, and Decided says that the phase's
 	// replies are in already, so that only its decision is left.
@@ -41,14 +44,14 @@ type Machine struct {
 	// a queue.
 	Seen uint32
 
-	Result Result
+	Result lock.Result
 }
 
 // Idle reports whether no operation is under way.
 func (m *Machine) Idle() bool { return m.Phase == NoPhase }
 
 // Done reports whether the operation that was started is over; its result is in Result.
-func (m *Machine) Done() bool { return m.Phase == NoPhase && m.Result.Outcome != Pending }
+func (m *Machine) Done() bool { return m.Phase == NoPhase && m.Result.Outcome != lock.Pending }
 
 // Implementation is a lock as the harness runs it: the reference, or a variant with a bug. It keeps
 // no state of its own; all of it is in the machine.
@@ -56,7 +59,7 @@ type Implementation interface {
 	// Start begins an operation on an idle machine. arg is the number of slots of create, add and
 	// remove, at least 1, and the slot of wait. Connect ends ok whatever becomes of it; the link
 	// says what did.
-	Start(m *Machine, op Op, arg uint8)
+	Start(m *Machine, op lock.Op, arg uint8)
 	// Choices is how many ways a random option leaves open now, or 0 when the machine wants
 	// a command instead. Choose takes one of them, counted from 0.
 	Choices(m *Machine) int
@@ -73,18 +76,18 @@ type Implementation interface {
 // Protocol is the reference: one lock's type, options and queue names. It is immutable and may be
 // shared by any number of machines.
 type Protocol struct {
-	Kind    Kind
-	Options AMQPOptions
+	Kind    lock.Kind
+	Options Options
 	Layout  *Layout
 }
 
 var _ Implementation = (*Protocol)(nil)
 
 // Start implements [Implementation].
-func (p *Protocol) Start(m *Machine, op Op, arg uint8) {
+func (p *Protocol) Start(m *Machine, op lock.Op, arg uint8) {
 	*m = Machine{Op: op, Arg: arg, Link: m.Link, Channel: m.Channel, Held: m.Held, Slot: 1}
-	if op == Connect {
-		m.Result.Outcome = Done
+	if op == lock.Connect {
+		m.Result.Outcome = lock.Done
 		p.repair(m, NoPhase, false)
 		return
 	}
@@ -99,20 +102,20 @@ func (p *Protocol) Start(m *Machine, op Op, arg uint8) {
 // first is the phase an operation begins with.
 func (p *Protocol) first(m *Machine) Phase {
 	switch m.Op {
-	case Acquire:
+	case lock.Acquire:
 		return p.scanning()
-	case Verify:
+	case lock.Verify:
 		m.Slot = m.Held
 		return Checking
-	case Release:
+	case lock.Release:
 		// From here on the client does not believe that it holds the slot.
 		m.Slot, m.Held = m.Held, 0
 		return p.relinquishing()
-	case Count:
+	case lock.Count:
 		return Measuring
-	case Wait:
+	case lock.Wait:
 		return Polling
-	case Create, Add, Remove, Destroy:
+	case lock.Create, lock.Add, lock.Remove, lock.Destroy:
 		if p.Options.AdminMutex {
 			return MutexProbing
 		}
@@ -127,7 +130,7 @@ func (p *Protocol) enter(m *Machine, phase Phase) {
 }
 
 // finish ends the operation, giving the administration mutex back first.
-func (p *Protocol) finish(m *Machine, r Result) {
+func (p *Protocol) finish(m *Machine, r lock.Result) {
 	m.Result = r
 	if m.Mutex {
 		p.enter(m, MutexReleasing)
