@@ -20,6 +20,7 @@ func TestWhoKnowsAMQP(t *testing.T) {
 		"adapters/protocol", "adapters/rabbitmq", "adapters/wire", "model/amqp", "sim/amqp", "sim/broker",
 		"adapters/external",       // runs scenarios on clients of a broker, behind adapters/wire's gate
 		"histories/historiestest", // traces for tests
+		"cmd/lockproof/cli",       // `lockproof broker` is the simulated RabbitMQ
 	}
 	amqp := []string{"/model/amqp", "/sim/amqp", "/sim/broker"}
 	know := make(map[string]bool)
