@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/lockproof/lockproof/histories/safetext"
-	"github.com/lockproof/lockproof/histories/style"
 )
 
 // Printer prints the steps of a check as they come, and then how many there were of each kind.
@@ -45,16 +44,22 @@ func (p *Printer) Step(s Step) {
 // narrowest is the narrowest column that text is printed in.
 const narrowest = 36
 
-// beside prints text that goes on below itself, behind a head that takes so many columns.
+// beside prints text that goes on below itself, behind a head that takes so many columns. Words stay whole, so that what a
+// program said can be copied.
 func (p *Printer) beside(head string, columns int, text string) {
 	if p.Width == 0 {
 		fmt.Fprintf(p.Out, "%s%s\n", head, text)
 		return
 	}
-	for _, line := range style.Wrap(text, max(p.Width-columns, narrowest)) {
-		fmt.Fprintf(p.Out, "%s%s\n", head, line)
-		head = strings.Repeat(" ", columns)
+	line, width := "", max(p.Width-columns, narrowest)
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line+" "+word) > width {
+			fmt.Fprintf(p.Out, "%s%s\n", head, line)
+			line, head = "", strings.Repeat(" ", columns)
+		}
+		line = strings.TrimLeft(line+" "+word, " ")
 	}
+	fmt.Fprintf(p.Out, "%s%s\n", head, line)
 }
 
 // Sum prints the end.

@@ -163,7 +163,7 @@ says how.`,
 		if c.Name() != "completion" {
 			continue
 		}
-		c.Short, c.Example = "have the shell complete names of commands, flags and targets", "  lockproof completion bash --help"
+		c.Short, c.Example = "have the shell complete names of commands, flags and targets", "  lockproof completion bash"
 		for _, shell := range c.Commands() {
 			shell.Short, shell.Example = "print the script that has "+shell.Name()+" complete them", "  lockproof completion "+shell.Name()
 		}
