@@ -116,6 +116,9 @@ func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 	default:
 		w.cluster.Reply(c)
 	}
+	if w.leases {
+		w.changed(w.lockOf(c), c) // it may have got what it waited for, or have learnt that it has nothing
+	}
 	if !w.cluster.Linked(c) {
 		w.abandon(c, late)
 	}
@@ -154,6 +157,9 @@ func (w *World) act(c, link uint8) {
 		w.abandon(c, false)
 	}
 	w.learned(c)
+	if w.leases {
+		w.changed(w.lockOf(c), c) // it may have given up what it had
+	}
 	w.complete(c) // its operation may have waited for that
 }
 
@@ -161,7 +167,9 @@ func (w *World) act(c, link uint8) {
 func (w *World) learned(c uint8) {
 	held := w.cluster.Held(c)
 	if !w.clients[c-1].busy || w.leases && held == 0 {
-		w.Monitor.Learned(c, held)
+		if less := w.Monitor.Learned(c, held); less && w.leases {
+			w.record.world(history.Lapse, int32(c)) // it stopped: from here on another may have it
+		}
 	}
 }
 
@@ -310,6 +318,9 @@ func (w *World) crash(c uint8, late bool) {
 	w.record.world(history.Crash, process)
 	w.Monitor.Crash(c)
 	w.abandon(c, late)
+	if w.leases {
+		w.cluster.Normalise(c, true, false, cl.conn) // its clock tells it nothing any more
+	}
 	if w.units {
 		w.allChanged(0)
 	}

@@ -85,8 +85,11 @@ func (p *Space) do(ctx context.Context, c model.Command, key string) (model.Repl
 }
 
 func (p *Space) script(ctx context.Context, c model.Command, key string, lease time.Duration) (model.Reply, error) {
-	got, err := prepared[c.Method].Run(ctx, p.server.client, []string{key},
-		c.ID.String(), c.Priority, lease.Milliseconds(), flag(c.Equal), flag(c.Keep)).Slice()
+	args := []any{c.ID.String(), c.Priority, lease.Milliseconds(), flag(c.Equal), flag(c.Keep)}
+	for _, id := range c.Also {
+		args = append(args, id.String())
+	}
+	got, err := prepared[c.Method].Run(ctx, p.server.client, []string{key}, args...).Slice()
 	if err != nil {
 		return model.Reply{}, err
 	}

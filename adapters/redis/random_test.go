@@ -40,6 +40,10 @@ var steps = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 		if rapid.IntRange(0, 3).Draw(t, "ageless") == 0 {
 			c.Lease = 0
 		}
+	case model.Unclaim:
+		for range rapid.IntRange(0, 2).Draw(t, "others") {
+			c.Also = append(c.Also, model.NewID(uint8(rapid.IntRange(1, 3).Draw(t, "other")), 1))
+		}
 	case model.PExpire, model.PTTL, model.Del, model.Exists:
 		if rapid.Bool().Draw(t, "of the lease") {
 			c.Key.ID = c.ID

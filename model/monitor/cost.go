@@ -23,13 +23,15 @@ const (
 	DestroyOK
 	CountOK
 	WaitOK
+	RefreshHeld // the lease goes on
+	RefreshLost // it does not
 	CostClasses // how many there are
 )
 
 var situationNames = [CostClasses]string{
 	"acquire slot 1", "acquire a later slot", "acquire after a lost race", "acquire, all taken",
 	"acquire, withdrawn or given up", "verify, held", "verify, not held", "release", "create", "add",
-	"remove", "destroy", "count", "wait",
+	"remove", "destroy", "count", "wait", "refresh, held", "refresh, not held",
 }
 
 // String is the situation in words.
@@ -95,6 +97,11 @@ func situation(op lock.Op, r lock.Result, lost int) CostClass {
 	switch op {
 	case lock.Acquire:
 		return acquiring(r, lost)
+	case lock.Refresh:
+		if r.Held {
+			return RefreshHeld
+		}
+		return RefreshLost
 	case lock.Verify:
 		if r.Held {
 			return VerifyHeld

@@ -210,13 +210,15 @@ func (m *Monitor) Spent(c uint8) (cost Cost, lost int, broken bool) {
 func (m *Monitor) Answered(c uint8) { m.clients[c-1].blocked = false }
 
 // Learned is what client c, by no answer to its operation, believes to hold from here on: no more than before.
-func (m *Monitor) Learned(c, held uint8) {
+// It reports whether that is less.
+func (m *Monitor) Learned(c, held uint8) (less bool) {
 	w := &m.clients[c-1]
 	if w.believed == held {
-		return
+		return false
 	}
 	w.believed = held
 	m.exclude(w.lock)
+	return true
 }
 
 // Clock is how far client c's clock is ahead of the servers' from here on, in milliseconds, by a fault.

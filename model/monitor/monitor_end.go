@@ -91,7 +91,8 @@ func (m *Monitor) acquired(c uint8, w *watch, r lock.Result) {
 		m.require(property.Progress, w.absent&bit != 0, c, 0, s, property.ForKind(m.kind, "acquire withdrew from a slot that was there all along", "acquire withdrew from the lock though it was there all along"))
 		m.confirm(w.granted == bit && w.undone&bit != 0 && t.Owner[s] != m.owner(c))
 	case r.Reason == lock.GaveUp:
-		m.require(property.Progress, w.refused > m.retries || m.unbound && w.refused > 0, c, 0, 0, "acquire gave up before its last permitted attempt")
+		waited := m.traits.Has(lock.Acknowledged) // for a victim's acknowledgement
+		m.require(property.Progress, waited || w.refused > m.retries || m.unbound && w.refused > 0, c, 0, 0, "acquire gave up before its last permitted attempt")
 		m.confirm(w.granted == 0)
 	case r.Outcome == lock.Failed:
 		m.confirm(w.granted == 0)

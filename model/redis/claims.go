@@ -47,6 +47,9 @@ func (s *Server) claim(c Command) Reply {
 
 func (s *Server) unclaim(c Command) Reply {
 	was := s.del(Key{c.Key.Lock, c.ID})
+	for _, id := range c.Also {
+		s.del(Key{c.Key.Lock, id})
+	}
 	if live := s.live(c.Key); len(live) > 0 {
 		s.find(c.Key).value = live
 	} else {

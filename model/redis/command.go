@@ -103,6 +103,8 @@ type Command struct {
 	ID       ID
 	Priority uint8
 	Lease    int64 // milliseconds
+	// Also are, of Unclaim, others whose claims go with one's own: victims that have acknowledged.
+	Also []ID
 	// Equal has Steal take the entry of an equal priority, too. Keep has it live at least as long as the one that it
 	// replaces.
 	Equal, Keep bool

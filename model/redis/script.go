@@ -1,7 +1,8 @@
 package redis
 
 // Script is the text of a method that is a script, in Lua, and "" for a command. KEYS[1] is the lock's key; ARGV are the
-// attempt's name, its priority, the lease in milliseconds, and 1 or 0 for Equal and for Keep.
+// attempt's name, its priority, the lease in milliseconds, 1 or 0 for Equal and for Keep, and the names in
+// Also.
 func (m Method) Script() string { return scripts[m] }
 
 // live is what the scripts of the repaired protocol begin with: the claims whose leases are not over. A claim's lease is
@@ -48,7 +49,8 @@ table.insert(live, 1, ARGV[1] .. ':' .. ARGV[2])
 redis.call('SET', KEYS[1], table.concat(live, ' '), 'PX', math.max(lease, left))
 return {1, rest}`,
 	Unclaim: `
-local was = redis.call('DEL', KEYS[1] .. '.' .. ARGV[1])` + live + `
+local was = redis.call('DEL', KEYS[1] .. '.' .. ARGV[1])
+for i = 6, #ARGV do redis.call('DEL', KEYS[1] .. '.' .. ARGV[i]) end` + live + `
 if #live == 0 then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], table.concat(live, ' '), 'KEEPTTL') end
 return {was, ''}`,
 	Prolong: live + `

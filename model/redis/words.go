@@ -21,6 +21,9 @@ func (c Command) Words(lock string) string {
 		s += fmt.Sprintf(" %s PX %d", c.ID, c.Lease)
 	case Release, Unclaim:
 		s += " " + c.ID.String()
+		for _, id := range c.Also {
+			s += " " + id.String()
+		}
 	}
 	return s
 }

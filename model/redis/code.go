@@ -1,0 +1,73 @@
+package redis
+
+import (
+	"github.com/lockproof/lockproof/model/codec"
+)
+
+// Code writes or reads a machine. now is what the client's clock shows: moments are told by how far away they are.
+func (m *Machine) Code(c *codec.Coder, now int64) {
+	codec.Byte(c, &m.Op)
+	codec.Byte(c, &m.Phase)
+	codec.Byte(c, &m.Result.Outcome)
+	codec.Byte(c, &m.Result.Reason)
+	codec.Byte(c, &m.Result.Slot)
+	codec.Byte(c, &m.failure.Outcome)
+	codec.Byte(c, &m.failure.Reason)
+	codec.Bools(c, &m.Held, &m.Stopping, &m.Doomed, &m.lost, &m.Result.Held)
+	codec.Number(c, &m.ID)
+	codec.Byte(c, &m.Priority)
+	codec.Byte(c, &m.node)
+	codec.Byte(c, &m.got)
+	codec.Number(c, &m.Unsettled)
+	codeMoment(c, &m.Until, now, m.Held || m.Phase == Stealing || m.Phase == Waiting)
+	codeMoment(c, &m.Deadline, now, m.Phase == Waiting)
+	age := now - m.began
+	if m.Phase != Stealing && m.Phase != Extending {
+		age = 0
+	}
+	codec.Number(c, &age)
+	m.began = now - age
+	for _, ids := range [...]*[]ID{&m.Victims, &m.Owed, &m.Settled} {
+		*ids = codeIDs(c, *ids)
+	}
+}
+
+// codeMoment writes or reads a moment to come, where it matters.
+func codeMoment(c *codec.Coder, at *int64, now int64, matters bool) {
+	left := max(0, *at-now)
+	if !matters {
+		left = 0
+	}
+	codec.Number(c, &left)
+	*at = now + left
+}
+
+// Code writes or reads a message.
+func (m *Message) Code(c *codec.Coder) {
+	codec.Bool(c, &m.Ack)
+	codec.Number(c, &m.From)
+	codec.Number(c, &m.To)
+}
+
+func codeIDs(c *codec.Coder, ids []ID) []ID {
+	n := codec.Length(c, len(ids))
+	if c.Reading() {
+		ids = nil
+		if n > 0 {
+			ids = make([]ID, n)
+		}
+	}
+	for i := range ids {
+		codec.Number(c, &ids[i])
+	}
+	return ids
+}
+
+// Normalise drops from a machine that has no operation under way what can make no difference any more.
+func (m *Machine) Normalise() {
+	idle := Machine{ID: m.ID, Unsettled: m.Unsettled, Held: m.Held, Stopping: m.Stopping}
+	if m.Held {
+		idle.Priority, idle.Until, idle.Settled = m.Priority, m.Until, m.Settled
+	}
+	*m = idle
+}

@@ -1,0 +1,78 @@
+package redis
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// robbed notes whose claims an acquire has taken the place of, or is on top of.
+func (p *Protocol) robbed(m *Machine, victims Value) {
+	for _, v := range victims {
+		switch {
+		case v.ID == m.ID || slices.Contains(m.Victims, v.ID):
+		case p.Victims == NoVictim, p.Victims == FirstVictim && len(m.Victims) > 0:
+		default:
+			m.Victims = append(slices.Clip(m.Victims), v.ID)
+		}
+	}
+	slices.Sort(m.Victims)
+}
+
+// stolen is what comes of an acquire that has tried every server. The victims are told once a majority is had.
+func (p *Protocol) stolen(m *Machine, agreed bool, now int64) {
+	if p.Validity == FromReply {
+		m.Until = now + p.valid(m.Priority)
+	}
+	if !agreed || now >= m.Until {
+		m.failure = lock.Result{Outcome: lock.Failed}
+		if agreed {
+			m.failure.Reason = lock.GaveUp // it took too long
+		}
+		p.giveUp(m)
+		return
+	}
+	for _, v := range m.Victims {
+		m.outgoing = append(m.outgoing, Message{From: m.ID, To: v})
+	}
+	m.Phase, m.Deadline = Waiting, m.began+p.LeaseOf(m.Priority)*int64(p.Wait)/100
+	if len(m.Victims) == 0 {
+		p.Settle(m, now)
+	}
+}
+
+// Settle ends the wait for acknowledgements: all have come, or the time for them is over.
+func (p *Protocol) Settle(m *Machine, now int64) {
+	late := len(m.Victims) > 0
+	until := m.Until
+	if !p.WaitCounts {
+		until = now + p.valid(m.Priority)
+	}
+	if m.Doomed || late && p.Unanswered == Fail || now >= until {
+		m.failure = lock.Result{Outcome: lock.Failed, Reason: lock.GaveUp}
+		p.giveUp(m)
+		return
+	}
+	m.Victims, m.Until, m.Held = nil, until, true
+	m.end(lock.Result{Outcome: lock.Done, Held: true, Slot: 1})
+}
+
+// giveUp ends an acquire without success. Thieves who wait for this one are told so if its victims have stopped: those
+// that it knows, and none may be unknown, as where a reply was lost.
+func (p *Protocol) giveUp(m *Machine) {
+	settled := len(m.Victims) == 0 && !m.lost
+	if !settled {
+		m.Unsettled |= 1
+	}
+	if settled || p.GaveUp == Disown {
+		for _, thief := range m.Owed {
+			m.acknowledge(thief, m.ID)
+		}
+	}
+	m.Owed, m.Victims = nil, nil
+	if p.GiveUp == GiveUpLeave {
+		m.end(m.failure)
+		return
+	}
+	m.Phase, m.node, m.got, m.lost = GivingUp, 0, 0, false
+}

@@ -1,0 +1,290 @@
+package redis
+
+import (
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/redis"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// hello is the method of a command that opens a connection: those of model/redis come before it.
+const hello = uint8(redis.Look) + 1
+
+// cluster is machines, servers, and what is under way between clients. A session is a client's connection to all servers;
+// what is held does not go with it.
+type cluster struct {
+	redis.Protocol
+	target   *lock.Target
+	scenario *scenario.Scenario
+	owner    func(backend.Session) uint8
+	clocks   *sim.Clocks
+	now      int64
+	servers  []redis.Server
+	clients  []client
+	messages []redis.Message // under way, in an order of their own
+	sessions []bool          // by number, from 1: it is there
+	heard    [2]string       // the last one that was taken, and what came of it
+	last     sent
+}
+
+// client is one client's machine, and what the servers have granted it.
+type client struct {
+	machine redis.Machine
+	linked  bool
+	sent    sent
+	began   int64 // when its operation at hand began, by the servers' clock
+	grant   grant
+}
+
+// grant is what a client was granted: from then on, until it stops or its lease is over.
+type grant struct {
+	id       redis.ID
+	priority uint8
+	until    int64 // by the servers' clock
+	released bool  // its client has begun to release it
+}
+
+// sent is a command and the reply.
+type sent struct {
+	opens   bool
+	server  int
+	command redis.Command
+	reply   redis.Reply
+}
+
+var _ sim.Clocked = (*cluster)(nil)
+
+// Clocks implements [sim.Clocked].
+func (k *cluster) Clocks(c *sim.Clocks) { k.clocks = c }
+
+// Reset implements [sim.Cluster].
+func (k *cluster) Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, owner func(backend.Session) uint8) {
+	k.target, k.scenario, k.owner = t, s, owner
+	k.Options = redis.Table.Of(o)
+	k.clients = append(k.clients[:0], make([]client, len(s.Clients))...)
+	k.servers = append(k.servers[:0], make([]redis.Server, k.Servers)...)
+	k.messages, k.sessions, k.now = k.messages[:0], k.sessions[:0], 0
+}
+
+// SetUp implements [sim.Cluster]: a lock that nobody has leaves nothing on a server.
+func (k *cluster) SetUp(func(backend.Exchange)) {}
+
+func (k *cluster) machine(c uint8) *redis.Machine { return &k.clients[c-1].machine }
+
+// clock is what a client's own shows.
+func (k *cluster) clock(c uint8) int64 { return k.clocks.Now(c) }
+
+// Start implements [sim.Cluster].
+func (k *cluster) Start(c uint8, op lock.Op, arg uint8) {
+	cl := &k.clients[c-1]
+	cl.began = k.now
+	k.Protocol.Start(&cl.machine, c, op, arg, k.clock(c))
+	if op == lock.Connect {
+		cl.machine.Result.Outcome = lock.Pending
+	}
+}
+
+// Op implements [sim.Cluster].
+func (k *cluster) Op(c uint8) lock.Op { return k.machine(c).Op }
+
+// Result implements [sim.Cluster].
+func (k *cluster) Result(c uint8) (lock.Result, bool) {
+	r := k.machine(c).Result
+	return r, r.Outcome != lock.Pending
+}
+
+// Held implements [sim.Cluster].
+func (k *cluster) Held(c uint8) uint8 {
+	if k.machine(c).Held {
+		return 1
+	}
+	return 0
+}
+
+// Linked implements [sim.Cluster].
+func (k *cluster) Linked(c uint8) bool { return k.clients[c-1].linked }
+
+// Choices implements [sim.Cluster].
+func (k *cluster) Choices(uint8) int { return 0 }
+
+// Choose implements [sim.Cluster].
+func (k *cluster) Choose(uint8, int) int64 { return 0 }
+
+// Answered implements [sim.Cluster]: nobody has anything to wait for any more.
+func (k *cluster) Answered(c uint8) bool { return k.machine(c).Phase == redis.Waiting }
+
+// Opens implements [sim.Cluster].
+func (k *cluster) Opens(c uint8) bool { return !k.clients[c-1].linked }
+
+// Deliver implements [sim.Cluster].
+func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
+	cl := &k.clients[c-1]
+	s := &cl.sent
+	if *s = (sent{opens: !cl.linked}); !s.opens {
+		s.server, s.command = k.Next(&cl.machine, uint8(k.scenario.Clients[c-1].Lock))
+		if on != 0 { // else the connection is gone, and the command with it
+			s.reply = k.servers[s.server].Apply(s.command)
+		}
+		k.granted(c)
+	}
+	k.last = *s
+	return k.exchange(c, s, on)
+}
+
+// exchange is what a command and its reply were.
+func (k *cluster) exchange(c uint8, s *sent, on backend.Session) backend.Exchange {
+	x := backend.Exchange{Method: hello, Access: backend.OpenSession, RoundTrip: true, Waits: true, Minimal: true}
+	if s.opens {
+		return x
+	}
+	l := s.command.Key.Lock
+	x = backend.Exchange{
+		Method: uint8(s.command.Method), Answer: uint8(s.reply.Class), Access: access[s.command.Method], Role: backend.Mutex,
+		Lock: l, Slot: 1, Known: true, RoundTrip: true, Waits: true, Minimal: true, Key: uint16(l)*5 + uint16(s.server) + 1,
+	}
+	switch {
+	case on == 0:
+		x.Result, x.Ended = backend.Ended, true
+	case s.reply.Class == redis.No && x.Access == backend.Delete:
+		x.Result = backend.Absent
+	case s.reply.Class == redis.No:
+		x.Result = backend.Refused
+	case s.reply.Class == redis.Nil:
+		x.Result = backend.Absent
+	}
+	return x
+}
+
+// access is what the methods that the lock uses do. An extension claims the lock anew.
+var access = [...]backend.Access{
+	redis.Get: backend.Read, redis.Look: backend.Read, redis.Del: backend.Delete,
+	redis.Steal: backend.Create, redis.Claiming: backend.Create, redis.Extend: backend.Create, redis.Prolong: backend.Create,
+	redis.Release: backend.Delete, redis.Unclaim: backend.Delete,
+}
+
+// Reply implements [sim.Cluster].
+func (k *cluster) Reply(c uint8) {
+	cl := &k.clients[c-1]
+	switch {
+	case cl.machine.Phase == redis.Waiting:
+		k.Settle(&cl.machine, k.clock(c))
+		if cl.machine.Held {
+			k.grant(c)
+		}
+	case cl.sent.opens:
+		cl.linked = true
+		if cl.machine.Op == lock.Connect {
+			cl.machine.Result.Outcome = lock.Done
+		}
+	default:
+		k.Apply(&cl.machine, cl.sent.reply, k.clock(c))
+		cl.linked = cl.linked && cl.sent.reply.Class != redis.None
+		k.settle(c)
+	}
+	k.post(c)
+}
+
+// Lose implements [sim.Cluster]. The driver's other connections go on.
+func (k *cluster) Lose(c uint8) {
+	cl := &k.clients[c-1]
+	if cl.machine.Phase == redis.Waiting { // nothing was sent whose reply could be lost
+		k.Reply(c)
+		return
+	}
+	k.Apply(&cl.machine, redis.Reply{}, k.clock(c))
+	if cl.machine.Held && cl.machine.Op == lock.Acquire {
+		k.grant(c)
+	}
+	k.settle(c)
+	k.post(c)
+}
+
+// Connect implements [sim.Cluster].
+func (k *cluster) Connect() backend.Session {
+	for i, there := range k.sessions {
+		if !there {
+			k.sessions[i] = true
+			return backend.Session(i + 1)
+		}
+	}
+	k.sessions = append(k.sessions, true)
+	return backend.Session(len(k.sessions))
+}
+
+// Rejoin implements [sim.Cluster].
+func (k *cluster) Rejoin(uint8, backend.Session) {}
+
+// End implements [sim.Cluster].
+func (k *cluster) End(on backend.Session) { k.sessions[on-1] = false }
+
+// Abort implements [sim.Cluster]: no command is part of a unit.
+func (k *cluster) Abort(uint8, backend.Session) {}
+
+// Restart implements [sim.Cluster].
+func (k *cluster) Restart() {
+	clear(k.sessions)
+	for i := range k.servers {
+		k.servers[i].Restart(k.Persistent)
+	}
+}
+
+// Advance implements [sim.Cluster]. It stops where a key expires, or a client stops by its own clock.
+func (k *cluster) Advance(ms int64) (passed int64, changed bool) {
+	if next, due := k.NextTimer(); due {
+		ms = min(ms, max(1, next))
+	}
+	k.now += ms
+	for i := range k.servers {
+		changed = k.servers[i].Advance(ms) || changed
+	}
+	for i := range k.clients {
+		cl := &k.clients[i]
+		if g := &cl.grant; g.id != 0 && g.until <= k.now {
+			*g, changed = grant{}, true
+		}
+		if cl.machine.Held && k.clocks.In(uint8(i+1), cl.machine.Until) <= ms {
+			cl.machine.Stop()
+			k.settle(uint8(i + 1))
+			changed = true
+		}
+	}
+	return ms, changed
+}
+
+// Expired implements [sim.Cluster]: connections have no lease.
+func (k *cluster) Expired(buf []backend.Session) []backend.Session { return buf }
+
+// NextTimer implements [sim.Cluster].
+func (k *cluster) NextTimer() (next int64, any bool) {
+	sooner := func(in int64) {
+		if !any || in < next {
+			next, any = in, true
+		}
+	}
+	for i := range k.servers {
+		if in, due := k.servers[i].NextExpiry(); due {
+			sooner(in)
+		}
+	}
+	for i := range k.clients {
+		if g := &k.clients[i].grant; g.id != 0 {
+			sooner(g.until - k.now)
+		}
+		if at, due := k.clients[i].machine.Due(); due {
+			if in := k.clocks.In(uint8(i+1), at); in > 0 {
+				sooner(in)
+			}
+		}
+	}
+	return next, any
+}
+
+// Shared implements [sim.Cluster].
+func (k *cluster) Shared() bool { return false }
+
+// Independent implements [sim.Cluster]: time passes, and messages name their senders.
+func (k *cluster) Independent() bool { return false }
+
+// Phase says what a client's machine is doing.
+func (k *cluster) Phase(c uint8) string { return k.machine(c).Phase.String() }

@@ -1,0 +1,217 @@
+package redis
+
+import (
+	"flag"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/redis"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+// calls is a client that calls operations, in words: a number is an acquire with that priority, v, x and r verify, refresh
+// and release.
+func calls(words string) (c scenario.Client) {
+	for _, w := range words {
+		op := scenario.Operation{Op: lock.Acquire, Arg: uint8(w - '0')}
+		switch w {
+		case 'v':
+			op = scenario.Operation{Op: lock.Verify}
+		case 'x':
+			op = scenario.Operation{Op: lock.Refresh}
+		case 'r':
+			op = scenario.Operation{Op: lock.Release}
+		}
+		c.Ops = append(c.Ops, op)
+	}
+	return c
+}
+
+// configuration is a target with a workload and what may go wrong.
+type configuration struct {
+	target  string
+	options [][2]string
+	clients []string
+	faults  sim.FaultBounds
+	before  string // whose steps lead to where the search begins; a capital letter's reply is lost: A is client 1
+}
+
+func (f *configuration) bounds(t *testing.T, judged property.Set) sim.Bounds {
+	t.Helper()
+	target := lock.TargetNamed(f.target)
+	o, err := lock.SetOptions(redis.Table.Defaults(), f.options)
+	if err != nil || target == nil {
+		t.Fatalf("%s: %v", f.target, err)
+	}
+	b := sim.Bounds{
+		Target: target, Options: o, Locks: []scenario.Lock{{Name: "jobs"}}, Faults: f.faults, Properties: judged,
+	}
+	for _, words := range f.clients {
+		b.Clients = append(b.Clients, calls(words))
+	}
+	for _, c := range f.before {
+		a := scenario.Action{Kind: scenario.Step, Client: uint8(c - '0')}
+		if c >= 'A' {
+			a = scenario.Action{Kind: scenario.Lose, Client: uint8(c - 'A' + 1)}
+		}
+		b.Before = append(b.Before, a)
+	}
+	return b
+}
+
+func named(t *testing.T, name string) property.Property {
+	t.Helper()
+	p, err := property.Named(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// least is the shortest execution that violates a property, whole, and false if there is none.
+func least(t *testing.T, b sim.Bounds, p property.Property) (*scenario.Trace, bool) {
+	found, _ := search.Counterexamples(t.Context(), b, search.Reductions{}, property.Set(0).With(p), func([]scenario.Action) bool { return false })
+	actions, ok := found[p]
+	if !ok {
+		return nil, false
+	}
+	s := b.Scenario()
+	s.Schedule.Actions = actions
+	if len(b.Before) > 0 && !slices.Equal(actions[:min(len(b.Before), len(actions))], b.Before) {
+		s.Schedule.Actions = append(slices.Clone(b.Before), actions...)
+	}
+	tr := new(sim.Runner).Trace(b.Target, &s, property.Scan)
+	if _, shown := sim.Violating(tr, p); !shown {
+		t.Errorf("%s: the counterexample of the search does not replay: %v", b.Target.Name, s.Schedule.Actions)
+	}
+	return tr, true
+}
+
+// The text's four edge cases, and what else can go wrong: every mutant breaks its property, in so many steps at least.
+var breaking = []struct {
+	configuration
+	steps int
+}{
+	{configuration{target: "short-lease", clients: []string{"1", "2", "1"}, faults: sim.FaultBounds{Crashes: 1}}, 4},
+	{configuration{target: "failed-thief-deletes", clients: []string{"1", "2", "1"}, before: "1112BB"}, 11},
+	{configuration{target: "priority-text", clients: []string{"1", "2", "1"}, faults: sim.FaultBounds{Lost: 1}}, 4},
+	{configuration{target: "one-victim", clients: []string{"1", "2", "3"}, before: "2111"}, 12},
+	{configuration{target: "no-victim", clients: []string{"1", "2"}}, 2},
+	{configuration{target: "impatient-thief", clients: []string{"1", "2"}}, 4},
+	{configuration{target: "not-mine", clients: []string{"1", "2", "3"}, faults: sim.FaultBounds{Lost: 1}}, 6},
+	{configuration{target: "chain-at-once", clients: []string{"1", "2", "3"}}, 6},
+	{configuration{target: "ack-before-work", clients: []string{"1", "2"}}, 5},
+	{configuration{target: "late-ack", clients: []string{"1", "2", "1"}}, 7},
+	{configuration{target: "waiting-is-free", clients: []string{"1", "2v"}}, 7},
+	{configuration{target: "validity-from-reply", clients: []string{"1v", "1"}}, 5},
+	{configuration{target: "unguarded-delete", clients: []string{"1r", "2", "1"}}, 7},
+	{configuration{target: "deaf-to-extension", clients: []string{"1x", "2", "11"}}, 5},
+}
+
+// drawn are the counterexamples that the page shows.
+var drawn = []string{"short-lease", "failed-thief-deletes", "one-victim", "not-mine", "impatient-thief"}
+
+func TestEdges(t *testing.T) {
+	for _, c := range breaking {
+		t.Run(c.target, func(t *testing.T) {
+			p := named(t, lock.TargetNamed(c.target).Breaks)
+			tr, found := least(t, c.bounds(t, property.Set(0).With(p)), p)
+			if !found {
+				t.Fatalf("%v is not violated", p)
+			}
+			if n := len(tr.Steps); n != c.steps {
+				t.Errorf("%v is violated in %d steps, want %d", p, n, c.steps)
+			}
+			if slices.Contains(drawn, c.target) {
+				var out strings.Builder
+				if err := draw.Draw(&out, tr, style.Style{Width: 120}); err != nil {
+					t.Fatal(err)
+				}
+				historiestest.Golden(t, c.target+".txt", out.String())
+			}
+		})
+	}
+}
+
+// Every mutant is tried.
+func TestEveryMutantIsTried(t *testing.T) {
+	for _, m := range mutants {
+		if !slices.ContainsFunc(breaking, func(c struct {
+			configuration
+			steps int
+		}) bool {
+			return c.target == m.Name
+		}) {
+			t.Errorf("%s: no configuration in which it breaks %s", m.Name, m.Breaks)
+		}
+	}
+}
+
+// proofs are configurations in which no execution violates anything that a search can judge, and how many states they
+// have. Two clients with one fault of each kind; then the edge cases of three.
+var proofs = []struct {
+	configuration
+	states, transitions int64
+}{
+	{configuration{target: "priority-lock", clients: []string{"1vr", "2xr"}, faults: each}, 6946, 21457},
+	{configuration{target: "priority-lock-left", clients: []string{"1vr", "2xr"}, faults: each}, 1743, 4886},
+	{configuration{target: "priority-lock", clients: []string{"1r", "2r", "1r"}, faults: sim.FaultBounds{Crashes: 1}}, 804, 2320},
+	{configuration{target: "priority-lock", clients: []string{"1", "2", "3"}, faults: sim.FaultBounds{Lost: 1}}, 9846, 33302},
+	{configuration{target: "priority-lock", options: short, clients: []string{"1", "2", "1"}, faults: sim.FaultBounds{Crashes: 1}}, 849, 2482},
+	{configuration{target: "priority-lock-left", clients: []string{"1", "2", "3"}, faults: sim.FaultBounds{Lost: 1}}, 844, 1843},
+	{configuration{target: "priority-lock-left", options: short, clients: []string{"1", "2", "1"}, faults: sim.FaultBounds{Crashes: 1}}, 377, 922},
+	{configuration{target: "priority-redlock", clients: []string{"1r", "2r"}}, 27862, 78505},
+	{configuration{target: "priority-redlock", clients: []string{"1", "2", "1"}, before: "1112BB"}, 2449, 5580},
+}
+
+var (
+	short = [][2]string{{"lease-above", "8"}}
+	each  = sim.FaultBounds{Crashes: 1, Lost: 1, Drops: 1, Restarts: 1}
+)
+
+func TestProved(t *testing.T) {
+	for _, c := range proofs {
+		b := c.bounds(t, 0)
+		b.Properties = property.Of(b.Target) &^ (1 << property.Linearizable)
+		res := search.Run(t.Context(), b, search.Options{Workers: 1, Reductions: search.AllReductions})
+		if res.Stop != search.Finished || res.Found != 0 {
+			t.Errorf("%s %v %v: %v, violates %v", c.target, c.clients, c.faults, res.Stop, res.Found.Names())
+		}
+		if res.States != c.states || res.Transitions != c.transitions {
+			t.Errorf("%s %v %v: %d states and %d transitions, want %d and %d", c.target, c.clients, c.faults, res.States, res.Transitions, c.states, c.transitions)
+		}
+	}
+}
+
+var sampled = flag.Int("sampled", 500, "how many executions of each reference are sampled")
+
+// Sampled executions of the references, with every fault, violate nothing.
+func TestSampled(t *testing.T) {
+	for _, target := range references {
+		source := sim.NewSource(sim.Space{Target: target}, 1)
+		judged := property.Of(target)
+		var r sim.Runner
+		var seen sim.Seen
+		for i := range *sampled {
+			s := source.Scenario(i)
+			tr := r.Trace(target, &s, property.Scan)
+			seen |= r.Seen
+			for _, v := range tr.Violations {
+				if judged.Has(v.Property) {
+					t.Errorf("%s: execution %d violates %v: %s", target.Name, i, v.Property, v.Explain())
+				}
+			}
+		}
+		if !seen.Has(sim.SawCrash) {
+			t.Errorf("%s: no crash was seen: the samples say less than they seem to", target.Name)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package redis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/redis"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// The links beside a client's operation: one to stop working with, where a loss was acknowledged before; the others take
+// the first, second… of the messages that are under way to the client, so that they come in any order. One that is not
+// taken is late, or lost.
+const (
+	stopping = iota + 1
+	taking   // and those behind it
+	lastLink = 7
+)
+
+// message is the method of a message that is taken.
+const message = hello + 1
+
+// Links implements [sim.Cluster].
+func (k *cluster) Links(c uint8) (set uint8) {
+	m := k.machine(c)
+	if !m.Blocked(k.clock(c)) {
+		set = 1
+	}
+	if m.Stopping {
+		set |= 1 << stopping
+	}
+	link := taking
+	for _, msg := range k.messages {
+		if msg.To.Client() == c && link <= lastLink {
+			set |= 1 << link
+			link++
+		}
+	}
+	return set
+}
+
+// Act implements [sim.Cluster].
+func (k *cluster) Act(c, link uint8, _ backend.Session) backend.Exchange {
+	cl := &k.clients[c-1]
+	held := cl.machine.Held
+	x := backend.Exchange{
+		Method: message, Unasked: true, Role: backend.Mutex, Lock: uint8(k.scenario.Clients[c-1].Lock), Slot: 1, Known: true,
+	}
+	k.last = sent{}
+	if link == stopping {
+		cl.machine.Stop()
+		k.settle(c)
+		k.heard = [2]string{"", "stops working"}
+		return x
+	}
+	n := int(link) - taking
+	i := slices.IndexFunc(k.messages, func(msg redis.Message) bool {
+		if msg.To.Client() == c {
+			n--
+		}
+		return n < 0
+	})
+	msg := k.messages[i]
+	k.messages = slices.Delete(k.messages, i, i+1)
+	k.Receive(&cl.machine, msg)
+	k.settle(c)
+	k.heard[0] = words(msg)
+	k.heard[1] = ""
+	if held && !cl.machine.Held {
+		k.heard[1] = "stops working, "
+	}
+	if k.post(c) && !msg.Ack {
+		x.Unasked, x.Waits, x.Access, x.Minimal = false, false, backend.Acknowledge, true
+		k.heard[1] += "acknowledges"
+	}
+	return x
+}
+
+// words is a message as its receiver understands it.
+func words(msg redis.Message) string {
+	if msg.Ack {
+		return fmt.Sprintf("c%d's message: %s has stopped", msg.From.Client(), msg.From)
+	}
+	return fmt.Sprintf("c%d's message: %s has stolen from %s", msg.From.Client(), msg.From, msg.To)
+}
+
+// post sends what a client's machine has to tell others, and reports whether it had anything.
+func (k *cluster) post(c uint8) bool {
+	out := k.machine(c).Outgoing()
+	for _, msg := range out {
+		if i, there := slices.BinarySearchFunc(k.messages, msg, order); !there { // the same twice says no more
+			k.messages = slices.Insert(k.messages, i, msg)
+		}
+	}
+	return len(out) > 0
+}
+
+// order is the order in which messages are kept.
+func order(a, b redis.Message) int {
+	return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.From, b.From), cmp.Compare(kind(a), kind(b)))
+}
+
+// kind is which of two messages it is.
+func kind(m redis.Message) int {
+	if m.Ack {
+		return 1
+	}
+	return 0
+}
+
+// Describe implements [sim.Cluster].
+func (k *cluster) Describe(step *scenario.TraceStep) {
+	name := k.scenario.Locks[step.Exchange.Lock].Name
+	step.Resource, step.Payload = name, k.last
+	switch s := &k.last; {
+	case s.opens:
+		step.Command, step.Reply = "HELLO", "OK"
+	case s.command.Method != redis.NoMethod:
+		step.Command, step.Reply = s.command.Words(name), s.reply.Words()
+		if len(k.servers) > 1 {
+			step.Command = fmt.Sprintf("server %d: %s", s.server+1, step.Command)
+		}
+	default:
+		step.Command, step.Reply = k.heard[0], k.heard[1]
+	}
+}

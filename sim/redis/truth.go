@@ -1,0 +1,199 @@
+package redis
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/codec"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/redis"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// Who has the lock is not who is in its entries: a thief is, and has not got it before its victims have stopped. A client
+// has the lock from the moment at which the servers have agreed and nobody is to be asked, or everybody has
+// acknowledged, until it stops or its lease is over.
+
+// granted notes what the command that a client has just sent came to on the servers, whether or not it gets the reply.
+func (k *cluster) granted(c uint8) {
+	cl := &k.clients[c-1]
+	after := cl.machine
+	k.Apply(&after, cl.sent.reply, k.clock(c))
+	switch cl.machine.Phase {
+	case redis.Stealing, redis.Extending:
+		if after.Held && after.Phase == redis.Idle && k.Agreed(&after) {
+			k.grant(c)
+		}
+	case redis.Releasing:
+		cl.grant.released = cl.grant.id != 0
+	}
+}
+
+func (k *cluster) grant(c uint8) {
+	cl := &k.clients[c-1]
+	m := &cl.machine
+	cl.grant = grant{id: m.ID, priority: m.Priority, until: cl.began + k.LeaseOf(m.Priority)}
+}
+
+// settle takes from a client that has stopped what it was granted.
+func (k *cluster) settle(c uint8) {
+	if cl := &k.clients[c-1]; !cl.machine.Held && cl.machine.Phase != redis.Releasing {
+		cl.grant = grant{}
+	}
+}
+
+// Truth implements [sim.Cluster].
+func (k *cluster) Truth(l uint8, t *monitor.Truth) {
+	*t = monitor.Truth{Exists: 1 << 1}
+	var last *grant
+	for i := range k.clients {
+		g := &k.clients[i].grant
+		if g.id != 0 && int(l) == k.scenario.Clients[i].Lock && !k.givenUp(l, g) && (last == nil || k.entries(l, g.id) > k.entries(l, last.id)) {
+			last = g
+		}
+	}
+	switch {
+	case last != nil:
+		t.Taken, t.Owner[1], t.Priority[1], t.Until[1] = 1<<1, last.id.Client(), last.priority, int32(last.until)
+	case k.barred(l):
+		t.Pending = 1 << 1
+	}
+}
+
+// givenUp reports whether a client that was releasing the lock has deleted too many of its entries to have it.
+func (k *cluster) givenUp(l uint8, g *grant) bool {
+	return g.released && k.entries(l, g.id) <= k.Servers/2
+}
+
+// entries is how many servers have somebody's claim on top.
+func (k *cluster) entries(l uint8, id redis.ID) (n int) {
+	for i := range k.servers {
+		if v := k.servers[i].Live(l, k.Entry == redis.Claims); len(v) > 0 && v[0].ID == id {
+			n++
+		}
+	}
+	return n
+}
+
+// barred reports whether a client without priority would find too many entries.
+func (k *cluster) barred(l uint8) bool {
+	free := 0
+	for i := range k.servers {
+		if len(k.servers[i].Live(l, k.Entry == redis.Claims)) == 0 {
+			free++
+		}
+	}
+	return free <= k.Servers/2
+}
+
+// Owns implements [sim.Cluster]: nothing goes with a connection.
+func (k *cluster) Owns(backend.Session) bool { return false }
+
+// Leftover implements [sim.Cluster]: what is left has an end. A key that never expires has none.
+func (k *cluster) Leftover(func(l, s uint8) bool) string {
+	for i := range k.servers {
+		for key, left := range k.servers[i].Left() {
+			if left == 0 {
+				return fmt.Sprintf("%s is left on server %d, and never expires", key.Name(k.scenario.Locks[key.Lock].Name), i+1)
+			}
+		}
+	}
+	return ""
+}
+
+// Resources implements [sim.Cluster].
+func (k *cluster) Resources() (all []sim.Resource) {
+	for i := range k.servers {
+		for key, left := range k.servers[i].Left() {
+			r := sim.Resource{
+				Name: key.Name(k.scenario.Locks[key.Lock].Name), Properties: fmt.Sprintf("server %d, %d ms", i+1, left), Owner: key.ID.Client(),
+			}
+			if v := k.servers[i].Entry(key.Lock); key.ID == 0 && len(v) > 0 {
+				r.Content, r.Owner = len(v), v[0].ID.Client()
+			}
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// Touches implements [sim.Cluster]: nothing is known of any command.
+func (k *cluster) Touches(uint8, *scenario.Operation) backend.Footprint { return backend.Footprint{} }
+
+// Writes implements [sim.Cluster].
+func (k *cluster) Writes(uint8, bool, []scenario.Operation, backend.Session) backend.Roles {
+	return backend.AllRoles
+}
+
+// Clear implements [sim.Cluster].
+func (k *cluster) Clear() {
+	clear(k.clients)
+	k.messages, k.sessions, k.now = k.messages[:0], k.sessions[:0], 0
+	for i := range k.servers {
+		k.servers[i].Reset()
+	}
+}
+
+// CodeShared implements [sim.Cluster]: servers, messages, and grants, which outlive whoever they were made to.
+func (k *cluster) CodeShared(c *codec.Coder) {
+	for i := range k.servers {
+		k.servers[i].Code(c)
+	}
+	n := codec.Length(c, len(k.messages))
+	if c.Reading() {
+		k.messages = append(k.messages[:0], make([]redis.Message, n)...)
+	}
+	for i := range k.messages {
+		k.messages[i].Code(c)
+	}
+	for i := range k.clients {
+		g := &k.clients[i].grant
+		codec.Number(c, &g.id)
+		if g.id == 0 {
+			continue
+		}
+		left := g.until - k.now
+		codec.Byte(c, &g.priority)
+		codec.Bool(c, &g.released)
+		codec.Number(c, &left)
+		g.until = k.now + left
+	}
+}
+
+// CodeClient implements [sim.Cluster].
+func (k *cluster) CodeClient(c *codec.Coder, n uint8) {
+	cl := &k.clients[n-1]
+	cl.machine.Code(c, k.clock(n))
+	codec.Bool(c, &cl.linked)
+	age := k.now - cl.began
+	if p := cl.machine.Phase; p == redis.Idle || p >= redis.GivingUp && p != redis.Extending {
+		age = 0
+	}
+	codec.Number(c, &age)
+	cl.began = k.now - age
+}
+
+// CodeSession implements [sim.Cluster].
+func (k *cluster) CodeSession(_ *codec.Coder, on backend.Session) {
+	for int(on) > len(k.sessions) {
+		k.sessions = append(k.sessions, false)
+	}
+	k.sessions[on-1] = true
+}
+
+// CodeOwned implements [sim.Cluster].
+func (k *cluster) CodeOwned(*codec.Coder, backend.Session) {}
+
+// Normalise implements [sim.Cluster].
+func (k *cluster) Normalise(c uint8, dead, busy bool, _ backend.Session) {
+	cl := &k.clients[c-1]
+	switch {
+	case dead:
+		cl.machine, cl.linked, cl.began = redis.Machine{}, false, 0
+		k.messages = slices.DeleteFunc(k.messages, func(msg redis.Message) bool { return msg.To.Client() == c })
+	case !busy:
+		cl.machine.Normalise()
+	}
+}
