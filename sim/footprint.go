@@ -1,18 +1,21 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Footprint is what a client touches in the state at hand.
-func (s *System) Footprint(n int) backend.Footprint {
+// Footprint is what a client touches in the state at hand. calm is what [System.Calm] says of it; the rest of it is the
+// client's part alone. A client with a half-open connection, whose end may come at any moment, touches anything.
+func (s *System) Footprint(n int, calm bool) backend.Footprint {
 	w, c := &s.world, uint8(n)
 	cl := &w.clients[n-1]
 	var f backend.Footprint
 	var next *scenario.Operation
 	switch upcoming := !cl.dead && !cl.busy && w.upcoming(c); {
-	case cl.dead || cl.wake > w.now:
+	case cl.dead || cl.wake > w.now || w.abandoned(c):
 	case !cl.busy && (!upcoming || !s.Memoryless()): // where calls are remembered, it matters when they begin
 	case !cl.busy:
 		next = &w.scenario.Clients[n-1].Ops[cl.next]
@@ -20,21 +23,35 @@ func (s *System) Footprint(n int) backend.Footprint {
 	default:
 		f = w.cluster.Touches(c, next)
 	}
-	f.Writes = s.writes(c)
+	f.Writes = s.writes(c, calm)
 	return f
 }
 
 // writes are the roles of what the client may change by the operations that are left, and of what would go with a
 // session if it were lost.
-func (s *System) writes(c uint8) backend.Roles {
+func (s *System) writes(c uint8, calm bool) backend.Roles {
 	w := &s.world
 	cl := &w.clients[c-1]
 	safe, next := backend.Session(0), int(cl.next)
-	if s.left == (FaultBounds{}) {
+	if calm {
 		safe = cl.conn
 	}
 	if w.forever {
 		next = 0
 	}
 	return w.cluster.Writes(c, cl.dead, w.scenario.Clients[c-1].Ops[next:], safe)
+}
+
+// Calm reports whether nothing befalls anybody any more: no fault is left.
+func (s *System) Calm() bool { return s.left == (FaultBounds{}) }
+
+// Undisturbed reports whether nothing befalls a client any more that lives on: no fault is left but its death.
+func (s *System) Undisturbed() bool {
+	f := &s.left
+	return f.Drops|f.ChannelErrors|f.Lost|f.Restarts|f.Clocks == 0
+}
+
+// abandoned reports whether the broker still has a connection of the client's that is not its any more.
+func (w *World) abandoned(c uint8) bool {
+	return slices.ContainsFunc(w.halfOpen, func(g halfOpen) bool { return g.client == c })
 }

@@ -161,7 +161,7 @@ func (w *walk) state(s *pinned.Seen) {
 	var clients [][]byte
 	for n := 1; n <= sys.Clients(); n++ {
 		clients = append(clients, sys.Client(n, nil))
-		s.Printf(" %x %x %v %v %v", clients[n-1], sys.View(n, nil), sys.Holds(n), sys.Busy(n), sys.Footprint(n))
+		s.Printf(" %x %x %v %v %v", clients[n-1], sys.View(n, nil), sys.Holds(n), sys.Busy(n), sys.Footprint(n, sys.Calm()))
 	}
 	switch w.IntN(6) {
 	case 0: // elsewhere, and back

@@ -17,7 +17,7 @@ import (
 // effects, contexts with their steps, and the contexts that are to be looked at; and the SHA-256 of all that.
 const (
 	anyMagic   = "lockproof views\n"
-	anyVersion = 1
+	anyVersion = 2
 )
 
 var errNoViews = errors.New("not a checkpoint of a search for any number of clients: give the file that was written by one")

@@ -192,11 +192,11 @@ func (w *worker) duplicate(t []uint32, c int) bool {
 
 // choosing is a client that chooses next, where that may go before everything else, or 0.
 func (w *worker) choosing(t []uint32) int {
-	if !w.red.Local {
+	if !w.red.Local || !w.shared.get(t[0]).undisturbed {
 		return 0
 	}
 	for c := 1; c < w.stride; c++ {
-		if w.clients.get(t[c]).foot.Choosing {
+		if w.foot(t, c).Choosing {
 			return c
 		}
 	}
@@ -226,11 +226,15 @@ func (w *worker) ample(t []uint32, took func(scenario.Action)) bool {
 	return true
 }
 
-// unnoticed is a client's next command that nobody else can notice or change the answer to.
+// unnoticed is a client's next command that nobody else can notice or change the answer to. As long as something may
+// befall its client between two commands, other than its death, there is none: then it matters what it has done before.
 func (w *worker) unnoticed(t []uint32) (int, *move) {
+	if !w.shared.get(t[0]).undisturbed {
+		return 0, nil
+	}
 	once, twice := w.written(t)
 	for c := 1; c < w.stride; c++ {
-		foot := &w.clients.get(t[c]).foot
+		foot := w.foot(t, c)
 		others := once&^foot.Writes | twice
 		if !(w.red.Local && foot.Private) && !(w.red.Order && foot.Reads != 0 && foot.Reads&others == 0) {
 			continue
@@ -245,12 +249,21 @@ func (w *worker) unnoticed(t []uint32) (int, *move) {
 
 // written are the queues that somebody may write from now on, and those that two may.
 func (w *worker) written(t []uint32) (once, twice backend.Roles) {
-	for _, id := range t[1:] {
-		writes := w.clients.get(id).foot.Writes
+	for c := 1; c < w.stride; c++ {
+		writes := w.foot(t, c).Writes
 		twice |= once & writes
 		once |= writes
 	}
 	return once, twice
+}
+
+// foot is what a client touches in a state.
+func (w *worker) foot(t []uint32, c int) *backend.Footprint {
+	d := w.clients.get(t[c])
+	if w.shared.get(t[0]).calm {
+		return &d.foot[1]
+	}
+	return &d.foot[0]
 }
 
 // own judges a state by users' own properties.

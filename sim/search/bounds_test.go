@@ -168,10 +168,14 @@ func TestPartsComeBack(t *testing.T) {
 	p := newParts()
 	for i := range 12 {
 		d := part{view: uint64(i) << 40, slots: uint8(i), role: uint32(3 * i)}
-		for k, flag := range []*bool{&d.foot.Choosing, &d.foot.Private, &d.unwitnessed, &d.busy, &d.holds} {
-			*flag = i == k || i > 8
+		busy, calm := &d.foot[0], &d.foot[1]
+		for k, flag := range []*bool{
+			&busy.Choosing, &busy.Private, &calm.Choosing, &calm.Private, &d.unwitnessed, &d.busy, &d.holds, &d.calm, &d.undisturbed,
+		} {
+			*flag = i == k || i > 9
 		}
-		d.foot.Reads, d.foot.Writes = backend.Roles(1<<(i%8)), backend.Roles(1<<((i+3)%8))
+		busy.Reads, busy.Writes = backend.Roles(1<<(i%8)), backend.Roles(1<<((i+3)%8))
+		calm.Reads, calm.Writes = backend.Roles(1<<((i+1)%8)), backend.Roles(1<<((i+5)%8))
 		p.intern([]byte{byte(i), 1}, func() part { return d })
 	}
 	var out bytes.Buffer

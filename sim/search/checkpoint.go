@@ -17,7 +17,7 @@ import (
 // of all that. Numbers are little-endian. What the workers have looked up is worked out again.
 const (
 	checkpointMagic   = "lockproof search\n"
-	checkpointVersion = 2
+	checkpointVersion = 3
 )
 
 // configuration is what a checkpoint belongs to: whoever goes on must search the same.

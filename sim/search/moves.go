@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -123,13 +124,15 @@ func (w *worker) read(t []uint32) {
 
 func (w *worker) sharedPart() uint32 {
 	w.buf = w.sys.Shared(w.buf[:0])
-	return w.shared.intern(w.buf, func() part { return part{unwitnessed: !w.sys.Witnessed()} })
+	return w.shared.intern(w.buf, func() part {
+		return part{unwitnessed: !w.sys.Witnessed(), calm: w.sys.Calm(), undisturbed: w.sys.Undisturbed()}
+	})
 }
 
 func (w *worker) clientPart(c int) uint32 {
 	w.buf = w.sys.Client(c, append(w.buf[:0], w.class[c]))
 	return w.clients.intern(w.buf, func() part {
-		return part{view: w.view(c), foot: w.sys.Footprint(c)}
+		return part{view: w.view(c), foot: [...]backend.Footprint{w.sys.Footprint(c, false), w.sys.Footprint(c, true)}}
 	})
 }
 

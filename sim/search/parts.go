@@ -10,14 +10,16 @@ import (
 
 // part is what the search wants to know of a part at every step.
 type part struct {
-	hash        uint64 // of the part: a state's fingerprint is made of them
-	view        uint64 // of what others may see of it
-	foot        backend.Footprint
-	unwitnessed bool   // a shared part: the execution is no witness of linearizability
-	slots       uint8  // a shared part: how many slots there are
-	busy        bool   // a client's part: an operation is under way
-	holds       bool   // a client's part: it is one of a context's holders, see RunAny
-	role        uint32 // a client's part that holds something: what contexts know of it
+	hash        uint64               // of the part: a state's fingerprint is made of them
+	view        uint64               // of what others may see of it
+	foot        [2]backend.Footprint // of a client's part: while there may be faults, and where none is left
+	calm        bool                 // a shared part: no fault is left
+	undisturbed bool                 // a shared part: none is but a client's death
+	unwitnessed bool                 // a shared part: the execution is no witness of linearizability
+	slots       uint8                // a shared part: how many slots there are
+	busy        bool                 // a client's part: an operation is under way
+	holds       bool                 // a client's part: it is one of a context's holders, see RunAny
+	role        uint32               // a client's part that holds something: what contexts know of it
 }
 
 // parts numbers the parts of states. It is safe for concurrent use.

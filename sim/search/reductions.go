@@ -16,12 +16,11 @@ type Reductions struct {
 // AllReductions is every reduction.
 var AllReductions = Reductions{Symmetry: true, Order: true, Local: true}
 
-// For are the reductions that bounds permit, of those that are asked for. A fault in the middle of
-// a connection can tell apart what is otherwise alike, as it depends on when it happens. Users' own properties tell
-// clients apart, and whatever state is left out.
+// For are the reductions that bounds permit, of those that are asked for. A fault in the middle of a connection can tell
+// apart what is otherwise alike, as it depends on when it happens: Order and Local begin where no such fault is left.
+// Users' own properties tell clients apart, and whatever state is left out.
 func (r Reductions) For(b *sim.Bounds) Reductions {
-	f := b.Faults
-	if f.Drops|f.ChannelErrors|f.Lost|f.Restarts|f.Clocks != 0 || b.Forever || !sim.NewSystem(*b).Independent() {
+	if b.Forever || !sim.NewSystem(*b).Independent() {
 		r.Order, r.Local = false, false
 	}
 	if len(b.Own) > 0 {

@@ -149,15 +149,17 @@ func drawBounds(r *rand.Rand) sim.Bounds {
 	}
 	f := &b.Faults
 	f.Crashes, f.Late = r.IntN(2), r.IntN(2) == 0
-	switch r.IntN(8) {
-	case 0:
-		f.Drops = 1
-	case 1:
-		f.ChannelErrors = 1
-	case 2:
-		f.Lost = 1
-	case 3:
-		f.Restarts = 1
+	for range r.IntN(3) {
+		switch r.IntN(5) {
+		case 0:
+			f.Drops = 1
+		case 1:
+			f.ChannelErrors = 1
+		case 2:
+			f.Lost = 1
+		case 3:
+			f.Restarts = 1
+		}
 	}
 	b.Properties = property.Applicable(b.Target.Kind)
 	switch r.IntN(6) {

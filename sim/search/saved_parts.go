@@ -15,7 +15,10 @@ func (p *parts) save(e *encoder) {
 		d := p.get(id)
 		e.blob([]byte(p.image(id)))
 		e.u64(d.view)
-		e.bytes([]byte{flags(d.foot.Choosing, d.foot.Private, d.unwitnessed, d.busy, d.holds), byte(d.foot.Reads), byte(d.foot.Writes), d.slots})
+		e.bytes([]byte{flags(d.unwitnessed, d.busy, d.holds, d.calm, d.undisturbed), d.slots})
+		for _, f := range d.foot {
+			e.bytes([]byte{flags(f.Choosing, f.Private), byte(f.Reads), byte(f.Writes)})
+		}
 		e.u32(d.role)
 	}
 }
@@ -32,12 +35,15 @@ func flags(of ...bool) (b byte) {
 
 // restore reads the parts that save wrote.
 func (p *parts) restore(d *decoder) {
-	n := d.fits(uint64(d.u32()), 4+1+8+4+4)
+	n := d.fits(uint64(d.u32()), 4+1+8+2+6+4)
 	for id := 0; id < n && d.err == nil; id++ {
 		image := d.blob()
 		view := d.u64()
-		var b [4]byte
+		var b [8]byte
 		d.read(b[:])
+		foot := func(b []byte) backend.Footprint {
+			return backend.Footprint{Choosing: b[0]&1 != 0, Private: b[0]&2 != 0, Reads: backend.Roles(b[1]), Writes: backend.Roles(b[2])}
+		}
 		role := d.u32()
 		if d.err != nil || len(image) == 0 || p.full() {
 			d.err = errDamaged
@@ -45,8 +51,8 @@ func (p *parts) restore(d *decoder) {
 		}
 		got := p.intern(image, func() part {
 			return part{
-				view: view, unwitnessed: b[0]&4 != 0, busy: b[0]&8 != 0, holds: b[0]&16 != 0, slots: b[3], role: role,
-				foot: backend.Footprint{Choosing: b[0]&1 != 0, Private: b[0]&2 != 0, Reads: backend.Roles(b[1]), Writes: backend.Roles(b[2])},
+				view: view, unwitnessed: b[0]&1 != 0, busy: b[0]&2 != 0, holds: b[0]&4 != 0, calm: b[0]&8 != 0, undisturbed: b[0]&16 != 0,
+				slots: b[1], role: role, foot: [...]backend.Footprint{foot(b[2:5]), foot(b[5:8])},
 			}
 		})
 		if got != uint32(id) { // it was there twice
