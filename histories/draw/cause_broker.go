@@ -51,11 +51,15 @@ func (d *causer) twoAdministrators() string {
 	s := &d.Steps[d.at]
 	c, owner := int(s.Action.Client), int(d.before(d.at).Admin)
 	op, _ := d.call(d.at, c)
+	other := owner
+	if other == 0 || other == c {
+		other = d.c
+	}
 	switch {
 	case s.Exchange.Access == backend.Delete && owner == c:
 		return fmt.Sprintf("c%d gave the administration mutex up at %s (%s) and went on administering", c, stepWord(d.at), d.exchange(d.at))
-	case claims(s) && s.Exchange.Result == backend.Done && !s.Exchange.Exclusive:
-		return fmt.Sprintf("c%d's %s was accepted at %s although another administers: it is not declared exclusive", c, command(s), stepWord(d.at))
+	case claims(s) && s.Exchange.Result == backend.Done && other != c && (!s.Exchange.Exclusive || d.Scenario.Options.Facts().SharedSession):
+		return d.acceptedTwice(c, other)
 	case refused(s):
 		return fmt.Sprintf("c%d was refused the administration mutex at %s (%s → %s) and went on administering", c, stepWord(d.at), command(s), d.reply(d.at))
 	case owner != 0 && owner != c && op != "":

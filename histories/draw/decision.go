@@ -241,7 +241,13 @@ func (d *decider) administered() int {
 			return i
 		}
 	}
+	if at := d.claimedTwice(); at >= 0 {
+		return at
+	}
 	between := d.shows - 1
+	for between >= 0 && !d.administers(between) {
+		between--
+	}
 	if between < 0 || int(d.Steps[between].Action.Client) == d.client() {
 		return -1
 	}
@@ -250,6 +256,44 @@ func (d *decider) administered() int {
 		return at
 	}
 	return between
+}
+
+// claimedTwice is the last step in which somebody was given the administration mutex that another had been given and had
+// not given back; -1 is none.
+func (d *decider) claimedTwice() int {
+	holders, at := make(map[uint8]bool), -1
+	for i := range d.shows + 1 {
+		s := &d.Steps[i]
+		if s.Exchange.Role != backend.AdminMutex || s.Exchange.Lock != d.v.Lock || !s.Exchange.Known || s.Exchange.Result != backend.Done {
+			continue
+		}
+		c := s.Action.Client
+		switch {
+		case s.Exchange.Access == backend.Delete:
+			delete(holders, c)
+		case claims(s):
+			if holders[c] = true; len(holders) > 1 {
+				at = i
+			}
+		}
+	}
+	if len(holders) < 2 {
+		return -1
+	}
+	return at
+}
+
+// administers reports whether a step is a client's in an administrative operation.
+func (d *decider) administers(i int) bool {
+	c := int(d.Steps[i].Action.Client)
+	for ; i >= 0 && c > 0; i-- {
+		for _, e := range d.events(i, c) {
+			if e.Type == history.Invoke {
+				return slices.Contains([]lock.Op{lock.Create, lock.Add, lock.Remove, lock.Destroy}, e.F.Op())
+			}
+		}
+	}
+	return false
 }
 
 func anything(*scenario.TraceStep) bool { return true }

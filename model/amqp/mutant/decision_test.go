@@ -16,6 +16,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
@@ -247,5 +248,33 @@ func explained(t *testing.T, name, text string) {
 		if !known[word] {
 			t.Errorf("%s: nothing says what %s means", name, word)
 		}
+	}
+}
+
+// TestSharedAdministration: where two administrators have one connection, the page says that this is why both have the
+// administration mutex, and not that neither took it.
+func TestSharedAdministration(t *testing.T) {
+	var r sim.Runner
+	target := Named("one-connection")
+	source := sim.NewSource(sim.Space{Target: target}, 1)
+	told := 0
+	for i := range 400 {
+		s := source.Scenario(i)
+		trace := r.Trace(target, &s, 0)
+		for _, v := range trace.Violations {
+			if v.Property != property.AdminExclusion {
+				continue
+			}
+			cause := draw.Cause(trace, v)
+			if strings.Contains(cause, "neither had taken") {
+				t.Errorf("execution %d: %s\n%s", i, cause, strings.Join(draw.Transcript(trace), "\n"))
+			}
+			if strings.Contains(cause, "share one connection, to which it is exclusive") {
+				told++
+			}
+		}
+	}
+	if told == 0 {
+		t.Error("it is never said that they share a connection")
 	}
 }
