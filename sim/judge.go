@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/judge"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -11,20 +13,22 @@ import (
 // too large to decide.
 func (r *Runner) Judge(strength property.Strength) (found property.Set, undecided bool) {
 	found = r.Monitor.Found
-	if !r.scenario.HistoryTells() || r.witnessed(strength) {
-		return found, false
-	}
-	h := r.History()
-	f := linear.Check(&h, linear.Options{Strength: strength})
-	if f.Decision == linear.Illegal {
-		found = found.With(property.Linearizable)
-	}
-	return found, f.Decision == linear.Undecided
+	r.conclude(strength, func(v linear.Verdict) {
+		switch v.Decision {
+		case linear.Illegal:
+			found = found.With(v.Property)
+		case linear.Undecided:
+			undecided = true
+		}
+	})
+	return found, undecided
 }
 
-// witnessed reports whether the execution at hand is its own witness of linearizability.
-func (r *Runner) witnessed(strength property.Strength) bool {
-	return r.Monitor.Strict || r.Monitor.Witnessed && strength == property.Scan
+// conclude gives the verdicts that only the whole history shows, where it tells anything.
+func (r *Runner) conclude(strength property.Strength, give func(linear.Verdict)) {
+	if r.scenario.HistoryTells() {
+		judge.Execution(&r.Monitor, linear.Options{Strength: strength}, func() *history.History { h := r.History(); return &h }, give)
+	}
 }
 
 // Violating is the actions of a trace up to the moment at which a property was seen violated, and

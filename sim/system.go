@@ -411,7 +411,7 @@ func (s *System) normalise() {
 
 // Witnessed reports whether the execution is its own witness of linearizability so far.
 func (s *System) Witnessed() bool {
-	return s.world.Monitor.Strict || s.world.Monitor.Witnessed && s.bounds.Strength == property.Scan
+	return s.world.Monitor.Witnesses(s.bounds.Strength)
 }
 
 // Slots is the set of slots that the first lock has: bit s is slot s.

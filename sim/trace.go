@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"github.com/lockproof/lockproof/model/judge"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -20,15 +21,11 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength prope
 	t.History.Events = kept(t.History.Events)
 	t.Scenario.Options = r.options
 	t.Number()
-	if !s.HistoryTells() || r.witnessed(strength) {
-		return t
-	}
-	if f := linear.Check(&t.History, linear.Options{Strength: strength}); f.Decision == linear.Illegal {
-		t.Violations = append(t.Violations, scenario.Violation{
-			Violation: property.Violation{Property: property.Linearizable, Kind: t.History.Kind, Lock: uint8(f.Lock), Slot: uint8(f.Slot), Detail: f.Why},
-			Step:      t.StepOf(f.Event),
-		})
-	}
+	r.conclude(strength, func(v linear.Verdict) {
+		if v.Decision == linear.Illegal {
+			t.Violations = append(t.Violations, judge.Violation(t, v))
+		}
+	})
 	return t
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/judge"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
@@ -30,7 +31,8 @@ type CheckOptions struct {
 // Check judges a recorded history: linearizability, and the other properties as far as a history
 // alone can show them broken. The error is for a history that is none.
 func Check(h *history.History, o CheckOptions) (*report.Report, error) {
-	if err := linear.Validate(h); err != nil {
+	verdicts, err := judge.History(h, o.Reading())
+	if err != nil {
 		return nil, err
 	}
 	r := &report.Report{
@@ -38,7 +40,7 @@ func Check(h *history.History, o CheckOptions) (*report.Report, error) {
 		Strength: o.Strength.String(), Scenarios: 1, Operations: operations(h),
 	}
 	judged := make(map[property.Property]linear.Verdict)
-	for _, v := range linear.Judge(h, o.Reading()) {
+	for _, v := range verdicts {
 		judged[v.Property] = v
 	}
 	asked := judgedOf(property.Applicable(h.Kind), o.Properties)

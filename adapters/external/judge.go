@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/judge"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -17,7 +18,7 @@ var fromCommands = property.Set(0).With(property.CheapAcquire).With(property.Che
 const Measured = property.Set(1<<property.CheapAcquire | 1<<property.CheapVerify)
 
 // fromHistory are those of which the history says something.
-var fromHistory = property.Set(0).With(property.Linearizable).With(property.MutualExclusion).With(property.StaleBeliefEnds).With(property.Progress).With(property.NoCrash)
+const fromHistory = judge.FromHistory | 1<<property.NoCrash
 
 // Judgeable are the properties that can be judged of the target.
 func (s *Runner) Judgeable() property.Set {
@@ -215,20 +216,15 @@ func (r *run) execution() *Execution {
 
 // judge completes the verdict by what only the whole history shows.
 func (r *run) judge(x *Execution) {
-	o := linear.Options{Strength: r.config.Strength}
-	switch m := &r.monitor; {
-	case x.Called == 0 || !r.sc.HistoryTells():
-	case !r.known():
-		for _, v := range linear.Judge(&x.History, o) {
-			r.verdict(x, v)
-		}
-	case m.Strict || m.Witnessed && o.Strength == property.Scan: // the execution is its own witness
-		r.verdict(x, linear.Verdict{Property: property.Linearizable, Decision: linear.Legal, Checked: 1})
-	default:
-		f := linear.Check(&x.History, o)
-		v := linear.Verdict{Property: property.Linearizable, Decision: f.Decision, Checked: 1, Event: f.Event, Why: f.Why}
-		r.verdict(x, v)
+	if x.Called == 0 || !r.sc.HistoryTells() {
+		return
 	}
+	watched := &r.monitor
+	if !r.known() {
+		watched = nil
+	}
+	whole := func() *history.History { return &x.History }
+	judge.Execution(watched, linear.Options{Strength: r.config.Strength}, whole, func(v linear.Verdict) { r.verdict(x, v) })
 }
 
 // verdict takes in what the history says of a property.
@@ -247,16 +243,5 @@ func (r *run) verdict(x *Execution, v linear.Verdict) {
 		return
 	}
 	x.Found = x.Found.With(v.Property)
-	step := x.StepOf(v.Event)
-	x.Violations = append(x.Violations, scenario.Violation{Violation: property.Violation{
-		Property: v.Property, Kind: x.History.Kind, Detail: v.Why, Client: x.clientOf(v),
-	}, Step: step})
-}
-
-// clientOf is the client that a verdict is about. What is said of linearizability says so itself.
-func (x *Execution) clientOf(v linear.Verdict) uint8 {
-	if v.Property == property.Linearizable || v.Event < 0 {
-		return 0
-	}
-	return uint8(history.ClientOf(x.History.Events[v.Event].Process, len(x.Scenario.Clients)))
+	x.Violations = append(x.Violations, judge.Violation(x.Trace, v))
 }

@@ -16,6 +16,8 @@ type Verdict struct {
 	Checked  int    // how often the history put it to the test
 	Event    int    // the event that breaks it; -1 for none
 	Why      string // one line for people; empty for Legal
+	// Lock and Slot are what a history that is not linearizable is about; Slot is 0 where it is no slot in particular.
+	Lock, Slot int
 }
 
 // Judge judges a valid history by every property that a history alone can show broken:
@@ -44,7 +46,7 @@ func Judge(h *history.History, o Options) []Verdict {
 	for i := range h.Events {
 		w.event(i, &h.Events[i])
 	}
-	linearizable := Verdict{Property: property.Linearizable, Decision: f.Decision, Checked: w.operations, Event: f.Event, Why: f.Why}
+	linearizable := Verdict{Property: property.Linearizable, Decision: f.Decision, Checked: w.operations, Event: f.Event, Why: f.Why, Lock: f.Lock, Slot: f.Slot}
 	return append([]Verdict{linearizable}, w.verdicts[:]...)
 }
 

@@ -266,6 +266,11 @@ func (m *Monitor) require(p property.Property, ok bool, client, other, slot uint
 	m.violate(p, client, other, slot, detail)
 }
 
+// Witnesses reports whether the truth is a witness of linearizability so far, under what a failed acquire is taken to promise.
+func (m *Monitor) Witnesses(s property.Strength) bool {
+	return m.Strict || m.Witnessed && s == property.Scan
+}
+
 // dropWitness gives up the witness of linearizability: the history will be searched.
 func (m *Monitor) dropWitness() { m.Witnessed, m.Strict = false, false }
 

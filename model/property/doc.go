@@ -1,7 +1,7 @@
 // Package property names what a correct and cheap lock has to satisfy: each property with its sentence, the passage it
 // comes from and the evidence it rests on, sets of them, and a violation of one.
 //
-// It judges nothing. Two packages do:
+// It judges nothing. Two packages do, which package judge composes:
 //
 //	package monitor   watches one execution and sees the server's truth and every exchange: all properties
 //	                  but linearizable and no-crash

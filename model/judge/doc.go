@@ -1,0 +1,18 @@
+// Package judge composes the judges of an execution into its verdict, once for all who run one: the simulated world, the
+// runner of external clients, and whoever reads a recorded history.
+//
+//	judge             decides                                        from which evidence
+//	package monitor   all properties but linearizable and no-crash,  what the server has at every moment, and every exchange
+//	                  as they happen; keeps a witness of
+//	                  linearizability
+//	package linear    linearizable; and mutual-exclusion,            the history alone
+//	                  stale-belief-ends and progress where what
+//	                  the server has is not known
+//	package own       users' own properties                          whatever they look at
+//
+// no-crash is the runner's own: it sees a client panic, exit or throw, and tells the monitor.
+//
+// Who composes what: [Execution] says what the whole history adds to what a monitor has found, [History] what a history
+// shows that nobody watched, [Violation] where in a trace that was. An exhaustive search ends where a witness does
+// (sim.System.Witnessed) and has such executions judged one by one.
+package judge
