@@ -62,8 +62,8 @@ func (f *form) String() string {
 
 // Bounds of one form, so that no file can exhaust memory.
 const (
-	maxDepth = 64
-	maxForm  = 4 << 20 // bytes
+	maxEDNDepth = 64
+	maxForm     = 4 << 20 // bytes
 )
 
 // formScanner reads forms one after the other. The first thing that is not as expected stops it:
@@ -173,8 +173,8 @@ func (s *formScanner) blank(depth int) byte {
 
 // form reads the next form.
 func (s *formScanner) form(depth int) form {
-	if depth > maxDepth {
-		s.stop(wrong("", "values nested more than "+strconv.Itoa(maxDepth)+" deep", "an event"))
+	if depth > maxEDNDepth {
+		s.stop(wrong("", "values nested more than "+strconv.Itoa(maxEDNDepth)+" deep", "an event"))
 		return form{}
 	}
 	switch s.blank(depth) {

@@ -136,8 +136,8 @@ func atLine(name string, line int, err error) error {
 
 // check says what is wrong with a header; the field is named as in JSON.
 func (h *Header) check() error {
-	if len(h.Locks) == 0 || len(h.Locks) > maxLocks {
-		return wrong("locks", style.Plural(len(h.Locks), "lock"), "1 to %d", maxLocks)
+	if len(h.Locks) == 0 || len(h.Locks) > maxHistoryLocks {
+		return wrong("locks", style.Plural(len(h.Locks), "lock"), "1 to %d", maxHistoryLocks)
 	}
 	for i, l := range h.Locks {
 		if err := lock.CheckName(l.Name); err != nil {
@@ -158,7 +158,7 @@ func (h *Header) check() error {
 
 // The bounds of a history that need not be a simulated one.
 const (
-	maxSlot     = 1<<16 - 1
-	maxPriority = 1<<8 - 1
-	maxLocks    = 1 << 10
+	maxSlot         = 1<<16 - 1
+	maxPriority     = 1<<8 - 1
+	maxHistoryLocks = 1 << 10
 )

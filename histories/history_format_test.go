@@ -61,10 +61,10 @@ func TestEDNNested(t *testing.T) {
 	nested := func(depth int) string {
 		return "{:type :invoke :f :acquire :process 0 :more " + strings.Repeat("[", depth) + strings.Repeat("]", depth) + "}"
 	}
-	if _, _, err := ReadHistory(strings.NewReader(nested(maxDepth)), "deep", Unnamed); err != nil {
+	if _, _, err := ReadHistory(strings.NewReader(nested(maxEDNDepth)), "deep", Unnamed); err != nil {
 		t.Error(err)
 	}
-	_, _, err := ReadHistory(strings.NewReader(nested(maxDepth+1)), "deep", Unnamed)
+	_, _, err := ReadHistory(strings.NewReader(nested(maxEDNDepth+1)), "deep", Unnamed)
 	if err == nil || !strings.Contains(err.Error(), "values nested more than 64 deep") {
 		t.Error(err)
 	}

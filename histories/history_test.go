@@ -126,7 +126,7 @@ func TestHistoryErrors(t *testing.T) {
 }
 
 func TestReadLongLine(t *testing.T) {
-	_, _, err := ReadHistory(strings.NewReader("{\"type\":\"invoke\",\"process\":1,\"f\":\"acquire\"}\n"+strings.Repeat(" ", maxLine+1)), "long", Unnamed)
+	_, _, err := ReadHistory(strings.NewReader("{\"type\":\"invoke\",\"process\":1,\"f\":\"acquire\"}\n"+strings.Repeat(" ", maxEventLine+1)), "long", Unnamed)
 	if err == nil || !strings.Contains(err.Error(), "long:2: found more than 1 MB") {
 		t.Error(err)
 	}

@@ -55,14 +55,14 @@ func (s *slowly) Read(p []byte) (int, error) { return s.Reader.Read(p[:min(s.mos
 func TestLongArray(t *testing.T) {
 	event := `{"type":"invoke","process":%,"f":"acquire"}` + strings.Repeat(" ", 1000)
 	var all []string
-	for range 2 * maxLine / len(event) {
+	for range 2 * maxEventLine / len(event) {
 		all = append(all, strings.Replace(event, "%", "1", 1), `{"type":"fail","process":1,"f":"acquire"}`)
 	}
 	h, _, err := ReadHistory(strings.NewReader("["+strings.Join(all, ",")+"]"), "long", Unnamed)
 	if err != nil || len(h.Events) != len(all) {
 		t.Errorf("%v", err)
 	}
-	_, _, err = ReadHistory(strings.NewReader(`[{"type":`+strings.Repeat(" ", maxLine+1)+`"ok"}]`), "long", Unnamed)
+	_, _, err = ReadHistory(strings.NewReader(`[{"type":`+strings.Repeat(" ", maxEventLine+1)+`"ok"}]`), "long", Unnamed)
 	if err == nil || !strings.Contains(err.Error(), "more than 1 MB") {
 		t.Error(err)
 	}

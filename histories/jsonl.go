@@ -38,7 +38,7 @@ import (
 const (
 	historyFormat  = "history"
 	historyVersion = 1
-	maxLine        = 1 << 20 // bytes
+	maxEventLine   = 1 << 20 // bytes
 	minTime        = -math.MaxInt64
 	nemesis        = "nemesis"
 )
@@ -73,7 +73,7 @@ type Reader struct {
 func NewReader(r io.Reader, name string, assumed Header) (*Reader, error) {
 	in := bufio.NewReader(r)
 	reader := &Reader{Header: assumed, name: name, lines: bufio.NewScanner(in), locks: assumed.vocabulary(), ledger: newLedger()}
-	reader.lines.Buffer(make([]byte, 1<<16), maxLine)
+	reader.lines.Buffer(make([]byte, 1<<16), maxEventLine)
 	if start, _ := in.Peek(1 << 10); bytes.HasPrefix(bytes.TrimLeft(start, " \t\r\n"), []byte{'['}) {
 		reader.array = &elements{at: 1}
 		reader.lines.Split(reader.array.split)

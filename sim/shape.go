@@ -27,8 +27,8 @@ type Shape struct {
 
 // Bounds of a shape: so that an operation's number fits in a byte, and so that a plan can hold all faults.
 const (
-	maxRounds   = 50
-	maxRestarts = 8
+	maxDrawnRounds = 50
+	maxRestarts    = 8
 )
 
 // addedEach is how many slots an administrator adds, at most, before anybody removes one.
@@ -80,8 +80,8 @@ func (h *Shape) checkStart(kind lock.Kind) error {
 func (h *Shape) checkFaults() error {
 	rounds, crashes, restarts := fixed(h.Rounds, 1), fixed(h.Crashes, 0), fixed(h.Restarts, 0)
 	switch {
-	case rounds < 1 || rounds > maxRounds:
-		return fmt.Errorf("rounds %d: expected 1 to %d", rounds, maxRounds)
+	case rounds < 1 || rounds > maxDrawnRounds:
+		return fmt.Errorf("rounds %d: expected 1 to %d", rounds, maxDrawnRounds)
 	case !(crashes >= 0 && crashes <= 1):
 		return fmt.Errorf("crashes %v: expected a share of operations, 0 to 1", crashes)
 	case restarts < 0 || restarts > maxRestarts:

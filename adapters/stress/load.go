@@ -52,8 +52,8 @@ func (l Load) Words(kind lock.Kind) string {
 
 // Bounds of a load: of what a broker has connections for, and so that processes can be numbered.
 const (
-	maxMembers = 1000
-	maxRounds  = 1_000_000
+	maxMembers      = 1000
+	maxStressRounds = 1_000_000
 )
 
 // Check says what is wrong with the load of a lock of that type. The error begins with the name of what is.
@@ -63,8 +63,8 @@ func (l *Load) Check(kind lock.Kind) error {
 		return fmt.Errorf("clients %d: expected 1 to %d", l.Clients, maxMembers)
 	case l.Admins < 0 || l.Admins > maxMembers:
 		return fmt.Errorf("admins %d: expected 0 to %d", l.Admins, maxMembers)
-	case l.Rounds < 1 || l.Rounds > maxRounds:
-		return fmt.Errorf("rounds %d: expected 1 to %d", l.Rounds, maxRounds)
+	case l.Rounds < 1 || l.Rounds > maxStressRounds:
+		return fmt.Errorf("rounds %d: expected 1 to %d", l.Rounds, maxStressRounds)
 	case kind != lock.Semaphore && l.Slots > 1:
 		return fmt.Errorf("slots %d: expected at most 1 of a %s", l.Slots, kind)
 	case kind == lock.Mutex && l.Admins > 0:

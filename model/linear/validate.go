@@ -43,15 +43,15 @@ func checkShape(h *history.History) *Malformed {
 		return &Malformed{-1, fmt.Sprintf("%d events", len(h.Events)), "fewer than two thousand million"}
 	}
 	for l, n := range h.Slots {
-		if n < 0 || n > maxSlots {
-			return &Malformed{-1, fmt.Sprintf("lock %q has %d slots", h.Locks[l], n), fmt.Sprintf("0 to %d", maxSlots)}
+		if n < 0 || n > maxHistorySlots {
+			return &Malformed{-1, fmt.Sprintf("lock %q has %d slots", h.Locks[l], n), fmt.Sprintf("0 to %d", maxHistorySlots)}
 		}
 	}
 	return nil
 }
 
-// maxSlots is how many slots a history can name.
-const maxSlots = 1<<16 - 1
+// maxHistorySlots is how many slots a history can name.
+const maxHistorySlots = 1<<16 - 1
 
 // checkEvent looks at one event by itself.
 func checkEvent(h *history.History, i int32) *Malformed {

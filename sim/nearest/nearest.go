@@ -17,10 +17,10 @@ type Well struct {
 	Parts int
 }
 
-// maxTries bounds how many executions are tried, and maxSteps how far each goes on after it has parted.
+// maxTries bounds how many executions are tried, and maxStepsAfter how far each goes on after it has parted.
 const (
-	maxTries = 4000
-	maxSteps = 400
+	maxTries      = 4000
+	maxStepsAfter = 400
 )
 
 // Find is the execution of the same target and workload in which all is well that parts latest from one in which a step,
@@ -118,7 +118,7 @@ func (f *finder) try(at int, first scenario.Action, turns bool) *scenario.Trace 
 	for a, more := first, true; more; a, more = f.next(a, turns) {
 		f.runner.Do(a)
 		s.Schedule.Actions = append(s.Schedule.Actions, a)
-		if len(s.Schedule.Actions) > at+maxSteps || f.runner.Monitor.Found != 0 {
+		if len(s.Schedule.Actions) > at+maxStepsAfter || f.runner.Monitor.Found != 0 {
 			return nil
 		}
 	}
