@@ -23,6 +23,9 @@ type Backend struct {
 	// Leases says that a hold can end by itself: [monitor.Truth] has until-when, [Cluster.Advance] stops there, and
 	// [Cluster.Held] may change by it.
 	Leases bool
+	// Lasting says that sessions are things on the server, not connections: they go on when it is restarted, and commands of
+	// a client whose session has ended arrive all the same.
+	Lasting bool
 	// Clocks says that clients look at clocks of their own, and what may be done to those. A cluster of such a backend
 	// is a [Clocked].
 	Clocks ClockFaults

@@ -148,7 +148,7 @@ func (w *World) act(c, link uint8) {
 		w.record.exchange(w, &x)
 	case x.Method != 0:
 		cl.sent++
-		if on != 0 {
+		if on != 0 || w.lasting && !x.Ended {
 			w.arrive(c, &x)
 		}
 		w.sent(c, &x)
@@ -183,7 +183,7 @@ func (w *World) deliver(c uint8) backend.Exchange {
 	}
 	on := cl.conn
 	x := w.cluster.Deliver(c, on)
-	if on != 0 {
+	if on != 0 || w.lasting && !x.Ended {
 		w.arrive(c, &x)
 	}
 	return x

@@ -168,10 +168,13 @@ func (w *World) detect(c uint8) {
 	w.Monitor.Freed(c)
 }
 
-// restart stops the broker and starts it again: connections end, and with them exclusive queues;
-// durable queues stay.
+// restart stops the servers and starts them again: unless they last, sessions end with what goes with them.
 func (w *World) restart() {
 	w.cluster.Restart()
+	if w.lasting { // a history has nothing to tell: clients notice nothing but time
+		w.allChanged(0)
+		return
+	}
 	w.halfOpen, w.shared = w.halfOpen[:0], 0
 	for i := range w.clients {
 		w.clients[i].conn = 0

@@ -17,6 +17,7 @@ type World struct {
 	cluster  Cluster
 	links    bool        // of the backend
 	leases   bool        // of the backend
+	lasting  bool        // of the backend
 	units    bool        // of the backend
 	clocked  ClockFaults // of the backend
 	clocks   Clocks
@@ -124,7 +125,7 @@ func (w *World) settle(target *lock.Target, s *scenario.Scenario) {
 			k.Clocks(&w.clocks)
 		}
 	}
-	w.cluster, w.links, w.leases, w.units, w.clocked = w.clusters[b], b.Links, b.Leases, b.Units, b.Clocks
+	w.cluster, w.links, w.leases, w.lasting, w.units, w.clocked = w.clusters[b], b.Links, b.Leases, b.Lasting, b.Units, b.Clocks
 	w.target, w.scenario, w.options, w.locks = target, s, target.Settled(s.Options), w.locks[:0]
 	for i := range s.Locks {
 		w.locks = append(w.locks, s.Locks[i].Name)

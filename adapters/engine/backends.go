@@ -3,5 +3,6 @@ package engine
 // The backends that there are: importing one makes it known to package sim.
 import (
 	_ "github.com/lockproof/lockproof/sim/amqp"
+	_ "github.com/lockproof/lockproof/sim/consul"
 	_ "github.com/lockproof/lockproof/sim/redis"
 )

@@ -72,3 +72,13 @@ func Length(c *Coder, n int) int {
 	Number(c, &n)
 	return n
 }
+
+// String writes or reads a string.
+func String(c *Coder, p *string) {
+	n := Length(c, len(*p))
+	if c.reading {
+		*p, c.buf = string(c.buf[:n]), c.buf[n:]
+		return
+	}
+	c.buf = append(c.buf, *p...)
+}

@@ -1,0 +1,114 @@
+package consul
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Method is what a request asks for.
+type Method uint8
+
+// The methods, with the HTTP request that each is.
+const (
+	NoMethod       Method = iota
+	CreateSession         // PUT /v1/session/create
+	RenewSession          // PUT /v1/session/renew/ID
+	DestroySession        // PUT /v1/session/destroy/ID
+	Get                   // GET /v1/kv/KEY, with ?recurse and ?index
+	Put                   // PUT /v1/kv/KEY, with ?cas, ?acquire or ?release
+	Delete                // DELETE /v1/kv/KEY, with ?recurse or ?cas
+)
+
+// Request is one request.
+type Request struct {
+	Method Method
+	Key    string
+	Value  string
+	// Recurse has a Get or Delete be of every key that begins with Key.
+	Recurse bool
+	// Index has a Get wait until something under Key has changed since that index; 0 answers at once.
+	Index uint64
+	// Checked has a Put or Delete be done only if the key's ModifyIndex is Index; of a Put, 0 is a key that is not there.
+	Checked bool
+	// Acquire and Release are the session by which a Put acquires the key, or gives it up.
+	Acquire, Release string
+	// Session is what CreateSession makes, or the one that is renewed or destroyed.
+	Session Session
+}
+
+// Reply is what comes back. Its zero value is none at all: the request or the reply was lost.
+type Reply struct {
+	Status  int     // of HTTP
+	OK      bool    // the "true" of a Put or Delete
+	Entries []Entry // of a Get, by their keys
+	Index   uint64  // X-Consul-Index of a Get
+	Waits   bool    // it is a blocking query: there is no answer yet
+}
+
+// Entry is one key of the store.
+type Entry struct {
+	Key, Value string
+	// Session has acquired the key; "" is none.
+	Session string
+	// Created, Modified and Locks are CreateIndex, ModifyIndex and LockIndex.
+	Created, Modified, Locks uint64
+}
+
+// Words is the request as somebody would read it in a log.
+func (r *Request) Words() string {
+	switch r.Method {
+	case CreateSession:
+		return "PUT session/create"
+	case RenewSession:
+		return "PUT session/renew/" + r.Session.ID
+	case DestroySession:
+		return "PUT session/destroy/" + r.Session.ID
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s kv/%s", map[Method]string{Get: "GET", Put: "PUT", Delete: "DELETE"}[r.Method], r.Key)
+	switch {
+	case r.Recurse && r.Index > 0:
+		out.WriteString("?recurse&index&wait")
+	case r.Recurse:
+		out.WriteString("?recurse")
+	case r.Acquire != "":
+		out.WriteString("?acquire=" + r.Acquire)
+	case r.Release != "":
+		out.WriteString("?release=" + r.Release)
+	case r.Checked && r.Index == 0:
+		out.WriteString("?cas=0")
+	case r.Checked:
+		out.WriteString("?cas=index")
+	}
+	if r.Value != "" {
+		out.WriteString(" " + r.Value)
+	}
+	return out.String()
+}
+
+// Words is the reply as somebody would read it in a log.
+func (r *Reply) Words(m Method) string {
+	switch {
+	case r.Waits:
+		return "waits"
+	case r.Status == 0:
+		return "no reply"
+	case r.Status == 404:
+		return "404"
+	case r.Status != 200:
+		return fmt.Sprintf("%d invalid session", r.Status)
+	case m == Put || m == Delete:
+		return fmt.Sprint(r.OK)
+	case m != Get:
+		return "200"
+	}
+	var keys []string
+	for _, e := range r.Entries {
+		if e.Value != "" {
+			keys = append(keys, e.Value)
+		} else {
+			keys = append(keys, fmt.Sprintf("%s held by %q", e.Key, e.Session))
+		}
+	}
+	return strings.Join(keys, ", ")
+}

@@ -1,0 +1,104 @@
+package consul
+
+import (
+	"errors"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// The values of the options that are words.
+const (
+	BySession = "session"
+	ByHolders = "holders"
+
+	OneRead   = "one-read"
+	TwoReads  = "two-reads"
+	NoPruning = "none"
+
+	CheckAndSet = "cas"
+	Blindly     = "put"
+
+	Heeded  = "heeded"
+	Ignored = "ignored"
+
+	Below  = "below"
+	AtMost = "at-most"
+
+	Oneself  = "oneself"
+	Everyone = "everyone"
+	Nobody   = "nobody"
+
+	Fail   = "fail"
+	Listen = "wait"
+)
+
+// Options are what the guide leaves open, and what its reader may get wrong. [Text] is the guide as it reads.
+type Options struct {
+	// TTL is how long a session lives at least without being renewed, in milliseconds; 0 is one that the node's health
+	// check alone ends, which the guide has.
+	TTL int
+	// Deletes has a contender's key be deleted with its session; else it is released.
+	Deletes bool
+	// Confirm has a contender that was added to the holders read once more, as a holder verifies, before it takes the slot
+	// for its own.
+	Confirm bool
+	// Verify is what a holder looks at: that its session is among the holders, or also that it has its contender's key.
+	Verify string
+	Watch  bool // a holder watches the prefix
+	// Retries is how often a lost check-and-set, or an invalid session, is followed by another attempt.
+	Retries int
+	// Full is what a contender does that finds the semaphore full: it fails, or waits for a change, as long as Wait.
+	Full string
+	Wait int // in milliseconds
+	// Prune is from which contenders the live ones are told: those of the read that has the lock, or of an earlier one.
+	Prune   string
+	Write   string // how the lock is written
+	Entry   string // what a contender makes of "false" for its key
+	Claim   string // what it makes of "false" for the lock
+	Compare string // how many holders leave room for one more
+	Removes string // whom a release takes from the holders
+}
+
+// Text is the guide as it reads, where it reads one way only, and the safer reading where it does not.
+func Text() Options {
+	return Options{
+		Verify: BySession, Watch: true, Retries: 3, Full: Fail, Wait: 10, Prune: OneRead, Write: CheckAndSet, Entry: Heeded,
+		Claim: Heeded, Compare: Below, Removes: Oneself,
+	}
+}
+
+// Confirmed is the guide with one request more: a contender reads again before it believes that it holds a slot.
+func Confirmed() Options {
+	o := Text()
+	o.Confirm = true
+	return o
+}
+
+// Check implements [lock.Settings].
+func (o Options) Check() error {
+	if o.Full == Listen && o.Wait == 0 {
+		return errors.New("options full=wait and wait=0: expected at least a millisecond")
+	}
+	return nil
+}
+
+// Facts implements [lock.Settings].
+func (o Options) Facts() lock.Facts { return lock.Facts{Retries: o.Retries} }
+
+// Table describes the options.
+var Table = lock.NewTable("consul", Confirmed(),
+	lock.Number("ttl", "how long a session lives at least without being renewed, in milliseconds; 0 is until the health check of its node fails", 60_000, func(o *Options) *int { return &o.TTL }),
+	lock.Toggle("delete-keys", "a contender's key is deleted with its session, not released", func(o *Options) *bool { return &o.Deletes }),
+	lock.Toggle("confirm", "a contender reads again before it believes that it holds a slot", func(o *Options) *bool { return &o.Confirm }),
+	lock.Word("verify", "what a holder looks at: its session among the holders, or also whether that has its contender's key", func(o *Options) *string { return &o.Verify }, BySession, ByHolders),
+	lock.Toggle("watch", "a holder watches the prefix", func(o *Options) *bool { return &o.Watch }),
+	lock.Number("retries", "attempts after a lost check-and-set, or with an invalid session", 100, func(o *Options) *int { return &o.Retries }),
+	lock.Word("full", "what a contender does that finds every slot taken: it fails, or waits for a change", func(o *Options) *string { return &o.Full }, Fail, Listen),
+	lock.Number("wait", "how long it waits then, in milliseconds", 60_000, func(o *Options) *int { return &o.Wait }),
+	lock.Word("prune", "which contenders count as alive: those of the read that has the lock, those of an earlier read, or all", func(o *Options) *string { return &o.Prune }, OneRead, TwoReads, NoPruning),
+	lock.Word("write", "how the lock is written: with a check-and-set, or whatever it has become", func(o *Options) *string { return &o.Write }, CheckAndSet, Blindly),
+	lock.Word("entry", "what a contender makes of a key that it did not get", func(o *Options) *string { return &o.Entry }, Heeded, Ignored),
+	lock.Word("claim", "what a contender makes of a lost check-and-set", func(o *Options) *string { return &o.Claim }, Heeded, Ignored),
+	lock.Word("compare", "how many holders leave room for one more: fewer than the limit, or as many as that", func(o *Options) *string { return &o.Compare }, Below, AtMost),
+	lock.Word("removes", "whom a release takes from the holders", func(o *Options) *string { return &o.Removes }, Oneself, Everyone, Nobody),
+)

@@ -1,0 +1,31 @@
+package consul
+
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// left is a release: the session leaves the holders, then its key goes, then the session itself. Whatever comes of the
+// first, the others take the slot from the client as well.
+func (p *Protocol) left(m *Machine, r *Reply) {
+	switch m.Phase {
+	case Leaving:
+		m.seen = p.read(r)
+		m.Phase = Erasing
+		if slices.Contains(m.seen.body.Holders, m.Session) {
+			m.Phase = Removing
+		}
+	case Removing:
+		m.Phase = Erasing
+		if !r.OK && m.tries < p.Retries {
+			m.tries++
+			m.Phase = Leaving
+		}
+	case Erasing:
+		m.Phase = Closing
+	case Closing:
+		m.Session, m.Entered = "", false
+		m.end(lock.Result{Outcome: lock.Done})
+	}
+}

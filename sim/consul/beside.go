@@ -1,0 +1,51 @@
+package consul
+
+import (
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/consul"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// The links beside a client's operation.
+const (
+	watching = iota + 1 // a blocking query of a holder's answers: something under the prefix has changed
+	renewing            // half the time of its session is over
+)
+
+// Links implements [sim.Cluster].
+func (k *cluster) Links(c uint8) (set uint8) {
+	cl, p := &k.clients[c-1], k.protocol(c)
+	m := &cl.machine
+	if !k.waits(c) || cl.left == 0 || k.server.Index(p.Read().Key) > cl.sent.request.Index {
+		set = 1
+	}
+	if p.Options.Watch && m.Held && m.Phase == consul.Idle && k.server.Index(p.Read().Key) > m.Watched {
+		set |= 1 << watching
+	}
+	if left := k.server.Left(m.Session); left > 0 && left <= int64(p.TTL) {
+		set |= 1 << renewing
+	}
+	return set
+}
+
+// Act implements [sim.Cluster].
+func (k *cluster) Act(c, link uint8, _ backend.Session) backend.Exchange {
+	m, p := k.machine(c), k.protocol(c)
+	k.last = exchange{request: consul.Request{Method: consul.RenewSession, Session: consul.Session{ID: m.Session}}}
+	if link == watching {
+		k.last.request = p.Read()
+	}
+	k.last.reply = k.server.Apply(&k.last.request)
+	x := k.exchange(c, 0, &k.last)
+	if link == watching {
+		p.Notice(m, &k.last.reply)
+		k.told(c)
+	}
+	return x
+}
+
+// Describe implements [sim.Cluster].
+func (k *cluster) Describe(step *scenario.TraceStep) {
+	step.Command, step.Reply = k.last.request.Words(), k.last.reply.Words(k.last.request.Method)
+	step.Resource, step.Payload = k.scenario.Locks[step.Exchange.Lock].Name, k.last.request
+}

@@ -1,0 +1,293 @@
+package consul
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/consul"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// cluster is machines and the server, a [sim.Cluster].
+type cluster struct {
+	protocols []consul.Protocol // by lock
+	scenario  *scenario.Scenario
+	owner     func(backend.Session) uint8
+	server    consul.Server
+	clients   []client
+	sessions  []session // by number, from 1
+	slots     []permit  // of those who are among the holders of a lock
+	expired   []backend.Session
+	ended     []string // scratch
+	last      exchange // for [cluster.Describe]
+}
+
+// client is one client's machine, and its last request.
+type client struct {
+	machine consul.Machine
+	sent    exchange
+	left    int64 // of the time that it waits for a change
+}
+
+// session is a session of the world's: what it is called, while it is there.
+type session struct {
+	alive bool
+	id    string
+}
+
+// permit is the slot that stands for a place among the holders of a lock.
+type permit struct {
+	lock uint8
+	id   string
+	slot uint8
+}
+
+type exchange struct {
+	request consul.Request
+	reply   consul.Reply
+}
+
+// Reset implements [sim.Cluster].
+func (k *cluster) Reset(_ *lock.Target, s *scenario.Scenario, o lock.Options, owner func(backend.Session) uint8) {
+	k.scenario, k.owner, k.protocols = s, owner, k.protocols[:0]
+	for _, l := range s.Locks {
+		k.protocols = append(k.protocols, consul.Protocol{Options: consul.Table.Of(o), Prefix: "service/" + l.Name, Limit: int(l.Slots)})
+	}
+	k.clients = append(k.clients[:0], make([]client, len(s.Clients))...)
+	k.clear()
+}
+
+func (k *cluster) clear() {
+	k.server.Reset()
+	k.sessions, k.slots, k.expired = k.sessions[:0], k.slots[:0], k.expired[:0]
+}
+
+// SetUp implements [sim.Cluster]: the first holder makes the lock's key.
+func (k *cluster) SetUp(func(backend.Exchange)) {}
+
+func (k *cluster) machine(c uint8) *consul.Machine { return &k.clients[c-1].machine }
+
+func (k *cluster) lockOf(c uint8) uint8 { return uint8(k.scenario.Clients[c-1].Lock) }
+
+func (k *cluster) protocol(c uint8) *consul.Protocol { return &k.protocols[k.lockOf(c)] }
+
+// Start implements [sim.Cluster].
+func (k *cluster) Start(c uint8, op lock.Op, _ uint8) {
+	slot := k.slot(c)
+	k.protocol(c).Start(k.machine(c), op)
+	k.machine(c).Result.Slot = slot
+}
+
+// Op implements [sim.Cluster].
+func (k *cluster) Op(c uint8) lock.Op { return k.machine(c).Op }
+
+// Result implements [sim.Cluster].
+func (k *cluster) Result(c uint8) (lock.Result, bool) {
+	m := k.machine(c)
+	return m.Result, m.Result.Outcome != lock.Pending
+}
+
+// Held implements [sim.Cluster].
+func (k *cluster) Held(c uint8) uint8 { return k.machine(c).Slot }
+
+// Linked implements [sim.Cluster]: it knows of no end of its session.
+func (k *cluster) Linked(c uint8) bool { return k.machine(c).Session != "" }
+
+// Choices implements [sim.Cluster].
+func (k *cluster) Choices(uint8) int { return 0 }
+
+// Choose implements [sim.Cluster].
+func (k *cluster) Choose(uint8, int) int64 { return 0 }
+
+// Answered implements [sim.Cluster].
+func (k *cluster) Answered(c uint8) bool { return k.waits(c) }
+
+func (k *cluster) waits(c uint8) bool { return k.clients[c-1].sent.reply.Waits }
+
+// Opens implements [sim.Cluster].
+func (k *cluster) Opens(c uint8) bool { return k.machine(c).Phase == consul.Opening }
+
+// Deliver implements [sim.Cluster].
+func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
+	cl := &k.clients[c-1]
+	m := &cl.machine
+	name := ""
+	if m.Phase == consul.Opening {
+		name = k.name(c)
+		k.sessions[on-1].id = name
+	}
+	cl.sent.request = k.protocol(c).Next(m, name)
+	cl.sent.reply = k.server.Apply(&cl.sent.request)
+	if cl.sent.reply.Waits {
+		cl.left = int64(k.protocol(c).Wait)
+	}
+	k.last = cl.sent
+	l := k.lockOf(c)
+	slot := k.slotOf(l, m.Session)
+	k.seat(l)
+	slot = max(slot, k.slotOf(l, m.Session))
+	if slot == 0 && m.Phase == consul.Claiming {
+		slot = k.lowest(l) // which it would have been given
+	}
+	return k.exchange(c, slot, &cl.sent)
+}
+
+// name is what a client calls its next session: none that anybody still knows.
+func (k *cluster) name(c uint8) string {
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("c%d-%d", c, n)
+		known := k.server.Mentions(name)
+		for i := range k.clients {
+			known = known || k.clients[i].machine.Knows(name)
+		}
+		if !known {
+			return name
+		}
+	}
+}
+
+// exchange is what a request and its reply were. slot is the one that its client is, or was, given by it.
+func (k *cluster) exchange(c, slot uint8, s *exchange) backend.Exchange {
+	l := k.lockOf(c)
+	x := backend.Exchange{
+		Method: uint8(s.request.Method), Role: backend.Holder, Lock: l, Slot: slot, Known: slot > 0, RoundTrip: true, Waits: true,
+		Minimal: true, Key: uint16(l) + 1,
+	}
+	ours := s.request.Key == k.protocols[l].Lock()
+	switch s.request.Method {
+	case consul.CreateSession:
+		x.Access, x.Known = backend.OpenSession, false
+	case consul.DestroySession:
+		x.Access, x.Ended = backend.CloseSession, true
+	case consul.Get:
+		x.Access = backend.Read
+	case consul.Delete:
+		x.Access = backend.Delete
+	case consul.Put:
+		x.Access = backend.Create
+		if p := k.machine(c).Phase; ours && p == consul.Removing {
+			x.Access = backend.Delete
+		} else if !ours {
+			x.Access = backend.Opaque
+		}
+	}
+	switch {
+	case s.reply.Waits:
+		x.Result = backend.Blocked
+	case s.reply.Status == 404:
+		x.Result = backend.Absent
+	case s.reply.Status != 200:
+		x.Result = backend.Denied
+	case s.request.Method == consul.Put && !s.reply.OK:
+		x.Result = backend.Refused
+	}
+	return x
+}
+
+// Reply implements [sim.Cluster].
+func (k *cluster) Reply(c uint8) {
+	cl := &k.clients[c-1]
+	if k.waits(c) { // something has changed, or it has waited long enough
+		cl.sent.request.Index = 0
+		cl.sent.reply, cl.left = k.server.Apply(&cl.sent.request), 0
+	}
+	k.protocol(c).Apply(&cl.machine, &cl.sent.request, &cl.sent.reply)
+	k.told(c)
+}
+
+// told has a client that holds a slot know which.
+func (k *cluster) told(c uint8) {
+	m := k.machine(c)
+	if !m.Held {
+		m.Slot = 0
+		return
+	}
+	if m.Slot == 0 {
+		m.Slot = max(1, k.slotOf(k.lockOf(c), m.Session))
+	}
+	if m.Phase == consul.Idle {
+		m.Result.Slot = m.Slot
+	}
+}
+
+// Lose implements [sim.Cluster].
+func (k *cluster) Lose(c uint8) {
+	k.machine(c).Lose()
+	k.clients[c-1].sent, k.clients[c-1].left = exchange{}, 0
+}
+
+// Connect implements [sim.Cluster].
+func (k *cluster) Connect() backend.Session {
+	i := slices.IndexFunc(k.sessions, func(s session) bool { return !s.alive })
+	if i < 0 {
+		i = len(k.sessions)
+		k.sessions = append(k.sessions, session{})
+	}
+	k.sessions[i] = session{alive: true}
+	return backend.Session(i + 1)
+}
+
+// Rejoin implements [sim.Cluster].
+func (k *cluster) Rejoin(uint8, backend.Session) {}
+
+// End implements [sim.Cluster].
+func (k *cluster) End(on backend.Session) {
+	s := &k.sessions[on-1]
+	k.server.End(s.id)
+	*s = session{}
+}
+
+// Abort implements [sim.Cluster]: no request is part of a unit.
+func (k *cluster) Abort(uint8, backend.Session) {}
+
+// Restart implements [sim.Cluster]: sessions stay.
+func (k *cluster) Restart() { k.server.Restart() }
+
+// Advance implements [sim.Cluster]. It stops where a session ends, or a client has waited long enough.
+func (k *cluster) Advance(ms int64) (passed int64, changed bool) {
+	if next, due := k.NextTimer(); due {
+		ms = min(ms, max(1, next))
+	}
+	k.ended = k.server.Advance(ms, k.ended[:0])
+	for _, id := range k.ended {
+		if i := slices.IndexFunc(k.sessions, func(s session) bool { return s.alive && s.id == id }); i >= 0 {
+			k.expired = append(k.expired, backend.Session(i+1))
+		}
+	}
+	for i := range k.clients {
+		if cl := &k.clients[i]; cl.left > 0 {
+			cl.left = max(0, cl.left-ms)
+			changed = changed || cl.left == 0
+		}
+	}
+	return ms, changed || len(k.ended) > 0
+}
+
+// Expired implements [sim.Cluster].
+func (k *cluster) Expired(buf []backend.Session) []backend.Session {
+	buf = append(buf, k.expired...)
+	k.expired = k.expired[:0]
+	return buf
+}
+
+// NextTimer implements [sim.Cluster].
+func (k *cluster) NextTimer() (next int64, any bool) {
+	next, any = k.server.NextEnd()
+	for i := range k.clients {
+		if left := k.clients[i].left; left > 0 && (!any || left < next) {
+			next, any = left, true
+		}
+	}
+	return next, any
+}
+
+// Shared implements [sim.Cluster].
+func (k *cluster) Shared() bool { return false }
+
+// Independent implements [sim.Cluster]: holders are known by the names of their sessions.
+func (k *cluster) Independent() bool { return false }
+
+// Phase says what a client's machine is doing.
+func (k *cluster) Phase(c uint8) string { return k.machine(c).Phase.String() }

@@ -1,0 +1,69 @@
+package consul
+
+import (
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/codec"
+	"github.com/lockproof/lockproof/model/consul"
+)
+
+// Clear implements [sim.Cluster].
+func (k *cluster) Clear() {
+	clear(k.clients)
+	k.clear()
+}
+
+// CodeShared implements [sim.Cluster].
+func (k *cluster) CodeShared(c *codec.Coder) {
+	k.server.Code(c)
+	n := codec.Length(c, len(k.slots))
+	if c.Reading() {
+		k.slots = append(k.slots[:0], make([]permit, n)...)
+	}
+	for i := range k.slots {
+		p := &k.slots[i]
+		codec.Byte(c, &p.lock)
+		codec.Byte(c, &p.slot)
+		codec.String(c, &p.id)
+	}
+}
+
+// CodeClient implements [sim.Cluster].
+func (k *cluster) CodeClient(c *codec.Coder, n uint8) {
+	cl, p := &k.clients[n-1], k.protocol(n)
+	lock, prefix := uint64(0), k.server.Index(p.Read().Key)
+	if e := k.server.Entry(p.Lock()); e != nil {
+		lock = e.Modified
+	}
+	cl.machine.Code(c, lock, prefix)
+	codec.Number(c, &cl.left)
+	waits := cl.sent.reply.Waits
+	codec.Bool(c, &waits)
+	if c.Reading() && waits {
+		cl.sent = exchange{request: p.Next(&cl.machine, ""), reply: consul.Reply{Waits: true}}
+	}
+}
+
+// CodeSession implements [sim.Cluster].
+func (k *cluster) CodeSession(c *codec.Coder, on backend.Session) {
+	for int(on) > len(k.sessions) {
+		k.sessions = append(k.sessions, session{})
+	}
+	s := &k.sessions[on-1]
+	s.alive = true
+	codec.String(c, &s.id)
+}
+
+// CodeOwned implements [sim.Cluster].
+func (k *cluster) CodeOwned(c *codec.Coder, on backend.Session) { k.CodeSession(c, on) }
+
+// Normalise implements [sim.Cluster].
+func (k *cluster) Normalise(c uint8, dead, busy bool, _ backend.Session) {
+	cl := &k.clients[c-1]
+	switch {
+	case dead:
+		*cl = client{}
+	case !busy:
+		cl.machine.Normalise()
+		cl.sent = exchange{}
+	}
+}

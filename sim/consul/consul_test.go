@@ -1,0 +1,141 @@
+package consul
+
+import (
+	"flag"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/consul"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+var executions = flag.Int("executions", 300, "how many executions of each target are sampled")
+
+func named(t *testing.T, name string) property.Property {
+	t.Helper()
+	p, err := property.Named(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The reference violates nothing in any execution that is sampled, and each mutant what it breaks.
+func TestSampled(t *testing.T) {
+	var r sim.Runner
+	for _, target := range slices.Concat(references, mutants) {
+		source, of := sim.NewSource(sim.Space{Target: target}, 1), property.Of(target)
+		var found property.Set
+		for i := 0; i < *executions; i++ {
+			s := source.Scenario(i)
+			for _, v := range r.Trace(target, &s, property.Scan).Violations {
+				if target.Breaks == "" && of.Has(v.Property) {
+					t.Errorf("%s, execution %d: %s: %s", target.Name, i, v.Property, v.Detail)
+				}
+				found = found.With(v.Property)
+			}
+			if target.Breaks != "" && found.Has(named(t, target.Breaks)) {
+				break
+			}
+		}
+		if target.Breaks != "" && !found.Has(named(t, target.Breaks)) {
+			t.Errorf("%s: %s is not found, but %v", target.Name, target.Breaks, found.Names())
+		}
+	}
+}
+
+// bounds is a target with clients that call operations, in words: a, v and r are acquire, verify and release.
+func bounds(target *lock.Target, slots uint8, faults sim.FaultBounds, change func(*consul.Options), clients ...string) sim.Bounds {
+	b := sim.Bounds{
+		Target: target, Options: consul.Table.Edit(consul.Table.Defaults(), change), Locks: []scenario.Lock{{Name: "jobs", Slots: slots}},
+		Faults: faults, Properties: property.Of(target),
+	}
+	for _, words := range clients {
+		var c scenario.Client
+		for _, w := range words {
+			c.Ops = append(c.Ops, scenario.Operation{Op: map[rune]lock.Op{'a': lock.Acquire, 'v': lock.Verify, 'r': lock.Release}[w]})
+		}
+		b.Clients = append(b.Clients, c)
+	}
+	return b
+}
+
+func as(*consul.Options) {}
+
+// The reference is right in every execution within bounds. States and transitions are pinned.
+func TestExplored(t *testing.T) {
+	for _, c := range []struct {
+		name                string
+		bounds              sim.Bounds
+		states, transitions int64
+	}{
+		{"no fault", bounds(references[0], 1, sim.FaultBounds{}, as, "avr", "avr"), 329, 578},
+		{"a crash", bounds(references[0], 1, sim.FaultBounds{Crashes: 1, Late: true}, as, "avr", "ar"), 691, 2226},
+		{"a session ends", bounds(references[0], 1, sim.FaultBounds{Drops: 1}, as, "avr", "ar"), 3906, 7620},
+		{"a reply is lost", bounds(references[0], 1, sim.FaultBounds{Lost: 1}, as, "avr", "ar"), 440, 1192},
+		{"a restart", bounds(references[0], 1, sim.FaultBounds{Restarts: 1}, as, "avr", "ar"), 622, 1393},
+		{"two slots", bounds(references[0], 2, sim.FaultBounds{}, as, "a", "a", "a"), 4632, 11730},
+		{"sessions with a TTL", bounds(references[0], 1, sim.FaultBounds{}, func(o *consul.Options) { o.TTL = 1 }, "av"), 50002, 75039},
+		{"waiting", bounds(references[0], 1, sim.FaultBounds{Crashes: 1}, func(o *consul.Options) { o.Full, o.Wait = consul.Listen, 5 }, "avr", "ar"), 758, 3216},
+	} {
+		res := search.Run(t.Context(), c.bounds, search.Options{Workers: 1, Reductions: search.AllReductions})
+		if res.Stop != search.Finished || res.Found != 0 {
+			t.Errorf("%s: %v, violates %v", c.name, res.Stop, res.Found.Names())
+		}
+		if res.States != c.states || res.Transitions != c.transitions {
+			t.Errorf("%s: %d states, %d transitions, want %d and %d", c.name, res.States, res.Transitions, c.states, c.transitions)
+		}
+	}
+}
+
+// Each mutant breaks its property in so many steps at least.
+func TestShortest(t *testing.T) {
+	for _, c := range []struct {
+		bounds sim.Bounds
+		steps  int
+	}{
+		{bounds(lock.TargetNamed("consul-unconfirmed"), 1, sim.FaultBounds{Drops: 1}, as, "a", "a"), 7},
+		{bounds(lock.TargetNamed("consul-released-keys"), 1, sim.FaultBounds{Crashes: 1}, as, "a"), 1},
+		{bounds(lock.TargetNamed("consul-holders-only"), 1, sim.FaultBounds{Drops: 1}, as, "av"), 6},
+		{bounds(lock.TargetNamed("consul-two-reads"), 1, sim.FaultBounds{}, as, "a", "a"), 9},
+		{bounds(lock.TargetNamed("consul-no-pruning"), 1, sim.FaultBounds{Crashes: 1}, as, "a", "a"), 5},
+		{bounds(lock.TargetNamed("consul-blind-put"), 1, sim.FaultBounds{}, as, "a", "a"), 7},
+		{bounds(lock.TargetNamed("consul-credulous"), 1, sim.FaultBounds{}, as, "a", "a"), 6},
+		{bounds(lock.TargetNamed("consul-no-contender"), 1, sim.FaultBounds{Drops: 1}, as, "a", "a"), 7},
+		{bounds(lock.TargetNamed("consul-one-too-many"), 1, sim.FaultBounds{}, as, "a", "a"), 7},
+	} {
+		name := c.bounds.Target.Name
+		p := named(t, c.bounds.Target.Breaks)
+		found, _ := search.Counterexamples(t.Context(), c.bounds, search.AllReductions, property.Set(0).With(p), func([]scenario.Action) bool { return false })
+		actions, ok := found[p]
+		if !ok {
+			t.Errorf("%s: %v is not violated", name, p)
+			continue
+		}
+		s := c.bounds.Scenario()
+		s.Schedule.Actions = actions
+		tr := new(sim.Runner).Trace(c.bounds.Target, &s, property.Scan)
+		if _, shown := sim.Violating(tr, p); !shown {
+			t.Errorf("%s: the counterexample of the search does not replay: %v", name, actions)
+		}
+		if n := len(tr.Steps); n != c.steps {
+			t.Errorf("%s: %v is violated in %d steps, want %d", name, p, n, c.steps)
+		}
+		if name == "consul-unconfirmed" || name == "consul-two-reads" {
+			tr.Violations = slices.DeleteFunc(tr.Violations, func(v scenario.Violation) bool { return v.Property != p })
+			var out strings.Builder
+			if err := draw.Draw(&out, tr, style.Style{Width: 120}); err != nil {
+				t.Fatal(err)
+			}
+			historiestest.Golden(t, name+".txt", out.String())
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package consul
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/consul"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// A slot is had by a session that is among the holders and has its contender's key: whoever reads then prunes the others.
+
+// seat gives those who are among a lock's holders a slot each, and takes it from those who are not any more.
+func (k *cluster) seat(l uint8) {
+	holders := k.holders(l)
+	k.slots = slices.DeleteFunc(k.slots, func(p permit) bool { return p.lock == l && !slices.Contains(holders, p.id) })
+	for _, id := range holders {
+		if k.slotOf(l, id) == 0 {
+			k.slots = append(k.slots, permit{l, id, k.lowest(l)})
+		}
+	}
+}
+
+// lowest is the lowest slot that nobody has.
+func (k *cluster) lowest(l uint8) uint8 {
+	var t monitor.Truth
+	k.Truth(l, &t)
+	return t.Lowest()
+}
+
+func (k *cluster) holders(l uint8) []string {
+	if e := k.server.Entry(k.protocols[l].Lock()); e != nil {
+		return consul.ReadBody(e.Value).Holders
+	}
+	return nil
+}
+
+// slotOf is the slot of a session among the holders; 0 is none.
+func (k *cluster) slotOf(l uint8, id string) uint8 {
+	for _, p := range k.slots {
+		if p.lock == l && p.id == id {
+			return p.slot
+		}
+	}
+	return 0
+}
+
+// slot is the one that a client believes to hold.
+func (k *cluster) slot(c uint8) uint8 { return k.machine(c).Slot }
+
+// lives reports whether a session has its contender's key.
+func (k *cluster) lives(l uint8, id string) bool {
+	e := k.server.Entry(k.protocols[l].Contender(id))
+	return e != nil && e.Session == id
+}
+
+// Truth implements [sim.Cluster].
+func (k *cluster) Truth(l uint8, t *monitor.Truth) {
+	*t = monitor.Truth{Exists: 1<<(k.protocols[l].Limit+1) - 2}
+	for _, p := range k.slots {
+		if p.lock == l && k.lives(l, p.id) {
+			t.Taken |= 1 << p.slot
+			if i := slices.IndexFunc(k.sessions, func(s session) bool { return s.alive && s.id == p.id }); i >= 0 {
+				t.Owner[p.slot] = k.owner(backend.Session(i + 1))
+			}
+		}
+	}
+}
+
+// Owns implements [sim.Cluster].
+func (k *cluster) Owns(on backend.Session) bool {
+	id := k.sessions[on-1].id
+	return slices.ContainsFunc(k.server.Under(""), func(e consul.Entry) bool { return e.Session == id })
+}
+
+// Leftover implements [sim.Cluster]: a contender's key whose session has ended is of no use to anybody.
+func (k *cluster) Leftover(func(l, s uint8) bool) string {
+	for _, e := range k.server.Under("") {
+		if e.Session == "" && !strings.HasSuffix(e.Key, "/.lock") {
+			return fmt.Sprintf("%s is left behind: its session has ended", e.Key)
+		}
+	}
+	return ""
+}
+
+// Resources implements [sim.Cluster].
+func (k *cluster) Resources() (all []sim.Resource) {
+	for _, e := range k.server.Under("") {
+		r := sim.Resource{Name: e.Key, Properties: e.Value}
+		if i := slices.IndexFunc(k.sessions, func(s session) bool { return s.alive && s.id == e.Session }); i >= 0 {
+			r.Owner = k.owner(backend.Session(i + 1))
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// Touches implements [sim.Cluster]: nothing is known of any request.
+func (k *cluster) Touches(uint8, *scenario.Operation) backend.Footprint { return backend.Footprint{} }
+
+// Writes implements [sim.Cluster].
+func (k *cluster) Writes(uint8, bool, []scenario.Operation, backend.Session) backend.Roles {
+	return backend.AllRoles
+}
