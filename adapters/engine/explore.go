@@ -82,6 +82,11 @@ func DefaultCalls(k lock.Kind) (client, admin []scenario.Operation) {
 	return client, admin
 }
 
+// Administered reports whether a target has operations that administer its locks.
+func Administered(t *lock.Target) bool {
+	return slices.ContainsFunc(t.Operations(), lock.Op.Administrative)
+}
+
 // Explored is what an exploration came to.
 type Explored struct {
 	Result
@@ -232,8 +237,8 @@ func (e *Exploration) Bounds() (sim.Bounds, error) {
 		return b, fmt.Errorf("%d slots: expected 0 to %d", e.Slots, monitor.Slots-1)
 	case e.Start != 0 && e.Target.Kind != lock.Semaphore:
 		return b, fmt.Errorf("start slots %s: a %s has no slots to choose from", e.Start, e.Target.Kind)
-	case e.Target.Kind == lock.Mutex && e.Admins > 0:
-		return b, fmt.Errorf("%d administrators: a mutex has no administration", e.Admins)
+	case e.Admins > 0 && !Administered(e.Target):
+		return b, fmt.Errorf("%d administrators: %s has no administration", e.Admins, e.Target.Name)
 	case e.Rounds < 1 || e.Clients < 0 || e.Admins < 0:
 		return b, fmt.Errorf("%d clients, %d rounds, %d administrators: expected at least one round, and no negative numbers", e.Clients, e.Rounds, e.Admins)
 	}
@@ -310,6 +315,11 @@ func (e *Exploration) from(b *sim.Bounds) error {
 // called is what a client and an administrator call: what is asked for, or the usual.
 func (e *Exploration) called() (client, admin []scenario.Operation) {
 	client, admin = DefaultCalls(e.Target.Kind)
+	if e.Target.Traits.Has(lock.Leases) {
+		client = slices.Insert(client, 2, scenario.Operation{Op: lock.Refresh})
+	}
+	missing := func(o scenario.Operation) bool { return !slices.Contains(e.Target.Operations(), o.Op) }
+	client, admin = slices.DeleteFunc(client, missing), slices.DeleteFunc(admin, missing)
 	if e.Calls != nil {
 		client = e.Calls
 	}

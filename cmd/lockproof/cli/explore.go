@@ -261,7 +261,7 @@ func (f *exploreFlags) settle(c *cobra.Command, args []string) (err error) {
 		return err
 	}
 	kind := f.Target.Kind
-	if kind == lock.Mutex && !c.Flags().Changed("admins") {
+	if !engine.Administered(f.Target) && !c.Flags().Changed("admins") {
 		f.Admins = 0
 	}
 	if err := f.callers(c, kind); err != nil {
