@@ -30,6 +30,11 @@ func (s *Server) Space() *Space {
 	return &Space{s, "{lockproof:" + strings.ToLower(rand.Text()[:10]) + ":", held}
 }
 
+// Lasting is the same keys with another length of a millisecond of the model: time.Millisecond has leases end by themselves.
+func (p *Space) Lasting(millisecond time.Duration) *Space {
+	return &Space{p.server, p.prefix, millisecond}
+}
+
 // name is a key's on the server: the mark lies within the braces.
 func (p *Space) name(k model.Key, lock string) string {
 	return p.prefix + strings.TrimPrefix(k.Name(lock), "{")

@@ -25,14 +25,14 @@ type cluster struct {
 	messages []redis.Message // under way, in an order of their own
 	sessions []bool          // by number, from 1: it is there
 	heard    [2]string       // the last one that was taken, and what came of it
-	last     sent
+	last     redis.Sent
 }
 
 // client is one client's machine, and what the servers have granted it.
 type client struct {
 	machine redis.Machine
 	linked  bool
-	sent    sent
+	sent    redis.Sent
 	began   int64 // when its operation at hand began, by the servers' clock
 	grant   grant
 }
@@ -43,14 +43,6 @@ type grant struct {
 	priority uint8
 	until    int64 // by the servers' clock
 	released bool  // its client has begun to release it
-}
-
-// sent is a command and the reply.
-type sent struct {
-	opens   bool
-	server  int
-	command redis.Command
-	reply   redis.Reply
 }
 
 var _ sim.Clocked = (*cluster)(nil)
@@ -121,10 +113,10 @@ func (k *cluster) Opens(c uint8) bool { return !k.clients[c-1].linked }
 func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	cl := &k.clients[c-1]
 	s := &cl.sent
-	if *s = (sent{opens: !cl.linked}); !s.opens {
-		s.server, s.command = k.Next(&cl.machine, uint8(k.scenario.Clients[c-1].Lock))
+	if *s = (redis.Sent{Opens: !cl.linked}); !s.Opens {
+		s.Server, s.Command = k.Next(&cl.machine, uint8(k.scenario.Clients[c-1].Lock))
 		if on != 0 { // else the connection is gone, and the command with it
-			s.reply = k.servers[s.server].Apply(s.command)
+			s.Reply = k.servers[s.Server].Apply(s.Command)
 		}
 		k.granted(c)
 	}
@@ -133,24 +125,24 @@ func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 }
 
 // exchange is what a command and its reply were.
-func (k *cluster) exchange(c uint8, s *sent, on backend.Session) backend.Exchange {
+func (k *cluster) exchange(c uint8, s *redis.Sent, on backend.Session) backend.Exchange {
 	x := backend.Exchange{Method: hello, Access: backend.OpenSession, RoundTrip: true, Waits: true, Minimal: true}
-	if s.opens {
+	if s.Opens {
 		return x
 	}
-	l := s.command.Key.Lock
+	l := s.Command.Key.Lock
 	x = backend.Exchange{
-		Method: uint8(s.command.Method), Answer: uint8(s.reply.Class), Access: access[s.command.Method], Role: backend.Mutex,
-		Lock: l, Slot: 1, Known: true, RoundTrip: true, Waits: true, Minimal: true, Key: uint16(l)*5 + uint16(s.server) + 1,
+		Method: uint8(s.Command.Method), Answer: uint8(s.Reply.Class), Access: access[s.Command.Method], Role: backend.Mutex,
+		Lock: l, Slot: 1, Known: true, RoundTrip: true, Waits: true, Minimal: true, Key: uint16(l)*5 + uint16(s.Server) + 1,
 	}
 	switch {
 	case on == 0:
 		x.Result, x.Ended = backend.Ended, true
-	case s.reply.Class == redis.No && x.Access == backend.Delete:
+	case s.Reply.Class == redis.No && x.Access == backend.Delete:
 		x.Result = backend.Absent
-	case s.reply.Class == redis.No:
+	case s.Reply.Class == redis.No:
 		x.Result = backend.Refused
-	case s.reply.Class == redis.Nil:
+	case s.Reply.Class == redis.Nil:
 		x.Result = backend.Absent
 	}
 	return x
@@ -172,14 +164,14 @@ func (k *cluster) Reply(c uint8) {
 		if cl.machine.Held {
 			k.grant(c)
 		}
-	case cl.sent.opens:
+	case cl.sent.Opens:
 		cl.linked = true
 		if cl.machine.Op == lock.Connect {
 			cl.machine.Result.Outcome = lock.Done
 		}
 	default:
-		k.Apply(&cl.machine, cl.sent.reply, k.clock(c))
-		cl.linked = cl.linked && cl.sent.reply.Class != redis.None
+		k.Apply(&cl.machine, cl.sent.Reply, k.clock(c))
+		cl.linked = cl.linked && cl.sent.Reply.Class != redis.None
 		k.settle(c)
 	}
 	k.post(c)

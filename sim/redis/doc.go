@@ -3,10 +3,8 @@
 //
 //	cluster.go   machines and servers: commands, replies, time
 //	message.go   messages under way, and the links by which clients take them
-//	truth.go     who has the lock, and what is left behind
-//	code.go      states, for a search
+//	truth.go     who has the lock, what is left behind, and states, for a search
 //	targets.go   the reference locks, and the mutants
-//	chain.go     how long chains of thieves are
 //
 // Importing it registers the backend.
 package redis

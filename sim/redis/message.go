@@ -48,7 +48,7 @@ func (k *cluster) Act(c, link uint8, _ backend.Session) backend.Exchange {
 	x := backend.Exchange{
 		Method: message, Unasked: true, Role: backend.Mutex, Lock: uint8(k.scenario.Clients[c-1].Lock), Slot: 1, Known: true,
 	}
-	k.last = sent{}
+	k.last = redis.Sent{}
 	if link == stopping {
 		cl.machine.Stop()
 		k.settle(c)
@@ -115,12 +115,12 @@ func (k *cluster) Describe(step *scenario.TraceStep) {
 	name := k.scenario.Locks[step.Exchange.Lock].Name
 	step.Resource, step.Payload = name, k.last
 	switch s := &k.last; {
-	case s.opens:
+	case s.Opens:
 		step.Command, step.Reply = "HELLO", "OK"
-	case s.command.Method != redis.NoMethod:
-		step.Command, step.Reply = s.command.Words(name), s.reply.Words()
+	case s.Command.Method != redis.NoMethod:
+		step.Command, step.Reply = s.Command.Words(name), s.Reply.Words()
 		if len(k.servers) > 1 {
-			step.Command = fmt.Sprintf("server %d: %s", s.server+1, step.Command)
+			step.Command = fmt.Sprintf("server %d: %s", s.Server+1, step.Command)
 		}
 	default:
 		step.Command, step.Reply = k.heard[0], k.heard[1]

@@ -20,7 +20,7 @@ import (
 func (k *cluster) granted(c uint8) {
 	cl := &k.clients[c-1]
 	after := cl.machine
-	k.Apply(&after, cl.sent.reply, k.clock(c))
+	k.Apply(&after, cl.sent.Reply, k.clock(c))
 	switch cl.machine.Phase {
 	case redis.Stealing, redis.Extending:
 		if after.Held && after.Phase == redis.Idle && k.Agreed(&after) {

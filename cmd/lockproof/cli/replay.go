@@ -138,7 +138,10 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 				return err
 			}
 			return show(c, r, html, func(w io.Writer) error {
-				if _, real := on.real(); real {
+				switch _, real := on.real(); {
+				case real && r.Target.Backend == "redis":
+					return replayRedis(c, &on, w, r)
+				case real:
 					return replayReal(c, &on, w, ce, r)
 				}
 				return verdict(w, ce, r, "the simulated broker")

@@ -1,0 +1,172 @@
+package redis_test
+
+import (
+	"context"
+	"flag"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/redis"
+	"github.com/lockproof/lockproof/adapters/redis/redistest"
+	model "github.com/lockproof/lockproof/model/redis"
+)
+
+// What real servers do, as the simulated one takes it for granted.
+
+var (
+	key    = model.Key{}
+	first  = model.NewID(1, 1)
+	second = model.NewID(2, 1)
+)
+
+// do sends a command about the lock "jobs".
+func do(t *testing.T, s *redis.Space, c model.Command) model.Reply {
+	t.Helper()
+	r, err := s.Do(t.Context(), c, "jobs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// space is keys of this test's own.
+func space(t *testing.T, s *redis.Server) *redis.Space {
+	p := s.Space()
+	t.Cleanup(func() {
+		if err := p.Sweep(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+// A lease is never over before its time, counted from before the command was sent. Only that is asserted: how late it is
+// over is the machine's business.
+func TestLeaseIsNotShort(t *testing.T) {
+	const lease = 100
+	s := space(t, redistest.Shared(t)).Lasting(time.Millisecond)
+	sent := time.Now()
+	if r := do(t, s, model.Command{Method: model.SetNX, Key: key, ID: first, Lease: lease}); r.Class != model.OK {
+		t.Fatal(r.Words())
+	}
+	for do(t, s, model.Command{Method: model.SetNX, Key: key, ID: second, Lease: lease}).Class != model.OK {
+	}
+	if took := time.Since(sent); took < lease*time.Millisecond {
+		t.Errorf("granted again after %v of %d ms", took, lease)
+	}
+}
+
+// A restart without anything on disk grants a lease again; one with an append-only file keeps it, with its end.
+func TestRestart(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []string
+		want model.Class
+	}{
+		{"nothing on disk", []string{"--save", "", "--appendonly", "no"}, model.OK},
+		{"append-only file", []string{"--save", "", "--appendonly", "yes", "--appendfsync", "always"}, model.No},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server := redistest.Private(t, c.args...)
+			s := server.Space()
+			do(t, s, model.Command{Method: model.SetNX, Key: key, ID: first, Lease: 50})
+			before, err := s.Left(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := server.Restart(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			after, err := s.Left(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.want == model.No && after["jobs}"] != before["jobs}"] {
+				t.Errorf("the lease ends in %v, and would have in %v", after, before)
+			}
+			if r := do(t, s, model.Command{Method: model.SetNX, Key: key, ID: second, Lease: 50}); r.Class != c.want {
+				t.Errorf("after the restart: %s", r.Words())
+			}
+		})
+	}
+}
+
+// Who reads, compares and deletes in three steps deletes the next holder's entry; the script does not.
+func TestCompareAndDelete(t *testing.T) {
+	for _, atomic := range []bool{false, true} {
+		s := space(t, redistest.Shared(t))
+		do(t, s, model.Command{Method: model.SetNX, Key: key, ID: first, Lease: 10})
+		if r := do(t, s, model.Command{Method: model.Get, Key: key}); !r.Value.Has(first) {
+			t.Fatal(r.Words())
+		}
+		if err := s.Advance(t.Context(), 10); err != nil { // between the two steps
+			t.Fatal(err)
+		}
+		do(t, s, model.Command{Method: model.SetNX, Key: key, ID: second, Lease: 10})
+		m := model.Del
+		if atomic {
+			m = model.Release
+		}
+		do(t, s, model.Command{Method: m, Key: key, ID: first})
+		if there := do(t, s, model.Command{Method: model.Exists, Key: key}).Class == model.OK; there != atomic {
+			t.Errorf("atomic %v: the next holder's entry is there: %v", atomic, there)
+		}
+	}
+}
+
+// SETNX without a lease, whose client dies before it sets one, is a lock for ever.
+func TestSetThenExpire(t *testing.T) {
+	s := space(t, redistest.Shared(t))
+	do(t, s, model.Command{Method: model.SetNX, Key: key, ID: first})
+	if err := s.Advance(t.Context(), 1_000_000); err != nil {
+		t.Fatal(err)
+	}
+	if r := do(t, s, model.Command{Method: model.PTTL, Key: key}); r.Class != model.Ageless {
+		t.Error(r.Words())
+	}
+}
+
+var rounds = flag.Int("rounds", 20, "how many rounds of 100 clients are played for the length of chains")
+
+// A hundred clients of a hundred priorities, in a random order: how long the chain of thieves is, on the simulated server and
+// on a real one. That the mean is what the arithmetic says is tested where there is room for enough rounds; here, that both
+// servers have the same chain, and that it is the records of the order.
+func TestChains(t *testing.T) {
+	const priorities = 100
+	r := rand.New(rand.NewPCG(12, 4))
+	real := redistest.Shared(t)
+	sum, longest := 0, 0
+	for range *rounds {
+		s := space(t, real)
+		var sim model.Server
+		length, records, best := 0, 0, 0
+		for _, p := range r.Perm(priorities) {
+			c := model.Command{Method: model.Steal, Key: key, ID: model.NewID(uint8(p+1), 1), Priority: uint8(p + 1), Lease: 1000}
+			want, got := sim.Apply(c), do(t, s, c)
+			if want.Words() != got.Words() {
+				t.Fatalf("%s: %s, but on the real one: %s", c.Words("jobs"), want.Words(), got.Words())
+			}
+			if got.Class == model.OK {
+				length++
+			}
+			if p+1 > best {
+				best, records = p+1, records+1
+			}
+		}
+		if length != records {
+			t.Errorf("a chain of %d, of an order with %d records", length, records)
+		}
+		sum, longest = sum+length, max(longest, length)
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mean := float64(sum) / float64(*rounds)
+	_, expected, deviation := model.Moments(model.ChainLengths(priorities))
+	t.Logf("%d rounds: mean %.2f, longest %d; expected %.3f, deviation %.3f", *rounds, mean, longest, expected, deviation)
+	if limit := 5 * deviation / math.Sqrt(float64(*rounds)); math.Abs(mean-expected) > limit {
+		t.Errorf("the mean is %.2f, want %.3f ± %.2f", mean, expected, limit)
+	}
+}

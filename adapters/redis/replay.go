@@ -1,0 +1,116 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	model "github.com/lockproof/lockproof/model/redis"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Replayed is what a trace came to on a real Redis.
+type Replayed struct {
+	Server string // what it calls itself
+	// Skipped says why nothing was replayed; "" where it was.
+	Skipped string
+	// Agreed is how many steps, from the first, came to what was recorded; Steps is how many there are.
+	Agreed, Steps int
+	// Disagreement says at which step the servers part, and how; "" if they do not.
+	Disagreement string
+}
+
+// Reproduces reports whether a violation of the trace was seen: every step agreed up to the one that shows it, so that it
+// was the same execution.
+func (r *Replayed) Reproduces(v scenario.Violation) bool {
+	return r.Skipped == "" && r.Agreed >= min(v.Step+1, r.Steps)
+}
+
+// String says in a line what came of the replay.
+func (r *Replayed) String() string {
+	switch {
+	case r.Skipped != "":
+		return fmt.Sprintf("not replayed on %s: %s", r.Server, r.Skipped)
+	case r.Disagreement != "":
+		return r.Server + " disagrees at " + r.Disagreement
+	}
+	return fmt.Sprintf("%s agrees: the same replies in all of %d steps", r.Server, r.Steps)
+}
+
+// Replay takes the steps of a trace, which the simulator made, on a real Redis: each client's commands in the recorded order,
+// compared at every reply. Since a client's machine is a function of the replies, of its clock and of the messages that it
+// takes, equal replies are the same execution: messages and clocks are the trace's. Several servers are several sets of
+// keys on one, which serves for commands and outcomes, and not for their failures.
+//
+// The recorded time passes as [Space.Advance] has it: no lease is waited for. A restart is left to tests of their own, as
+// the server is somebody's.
+func (s *Server) Replay(ctx context.Context, t *scenario.Trace) (r *Replayed, err error) {
+	r = &Replayed{Server: s.Version, Steps: len(t.Steps)}
+	if slices.ContainsFunc(t.Steps, func(s scenario.TraceStep) bool { return s.Action.Kind == scenario.Restart }) {
+		r.Skipped = "the trace restarts the server"
+		return r, nil
+	}
+	p := player{server: s}
+	defer func() { err = errors.Join(err, p.sweep(context.WithoutCancel(ctx))) }()
+	for i := range t.Steps {
+		step := &t.Steps[i]
+		if err := p.pass(ctx, step.Time); err != nil {
+			return r, fmt.Errorf("replaying on %s, step %d: %w", s.Version, i+1, err)
+		}
+		said, err := p.take(ctx, t, step)
+		if err != nil {
+			return r, fmt.Errorf("replaying on %s, step %d: %w", s.Version, i+1, err)
+		}
+		if said != "" {
+			r.Disagreement = fmt.Sprintf("step %d (%s): %s", i+1, step.Action, said)
+			return r, nil
+		}
+		r.Agreed++
+	}
+	return r, nil
+}
+
+// player has the servers of a trace.
+type player struct {
+	server  *Server
+	servers []*Space
+	now     int64
+}
+
+// on is the set of keys that stands for a server. One that begins to be used has no keys, so that it has missed no time.
+func (p *player) on(n int) *Space {
+	for n >= len(p.servers) {
+		p.servers = append(p.servers, p.server.Space())
+	}
+	return p.servers[n]
+}
+
+// pass has virtual time pass up to a moment.
+func (p *player) pass(ctx context.Context, now int64) (err error) {
+	for _, s := range p.servers {
+		err = errors.Join(err, s.Advance(ctx, now-p.now))
+	}
+	p.now = now
+	return err
+}
+
+// take sends the command of a step, and says how the reply differs from what was recorded.
+func (p *player) take(ctx context.Context, t *scenario.Trace, step *scenario.TraceStep) (string, error) {
+	sent, ok := step.Payload.(model.Sent)
+	if !ok || sent.Command.Method == model.NoMethod || sent.Reply.Class == model.None {
+		return "", nil
+	}
+	got, err := p.on(sent.Server).Do(ctx, sent.Command, t.Scenario.Locks[sent.Command.Key.Lock].Name)
+	if want := sent.Reply.Words(); err == nil && got.Words() != want {
+		return fmt.Sprintf("%s: expected %s, got %s", step.Command, want, got.Words()), nil
+	}
+	return "", err
+}
+
+func (p *player) sweep(ctx context.Context) (err error) {
+	for _, s := range p.servers {
+		err = errors.Join(err, s.Sweep(ctx))
+	}
+	return err
+}
