@@ -197,7 +197,7 @@ func (w *World) arrive(c uint8, x *backend.Exchange) {
 		return
 	}
 	w.touch(c, x)
-	if w.units {
+	if w.units || w.leases { // others may go on by it, who waited
 		w.allChanged(c)
 	}
 }

@@ -5,4 +5,5 @@ import (
 	_ "github.com/lockproof/lockproof/sim/amqp"
 	_ "github.com/lockproof/lockproof/sim/consul"
 	_ "github.com/lockproof/lockproof/sim/redis"
+	_ "github.com/lockproof/lockproof/sim/sql"
 )

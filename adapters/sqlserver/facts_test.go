@@ -182,6 +182,11 @@ func (f *fact) real(t *testing.T, db *sqlserver.Database, offset int) {
 		}
 	})
 	sessions := []*sqlserver.Session{session(t, db, f.level), session(t, db, f.level)}
+	if db.Dialect == sql.Postgres { // a deadlock is looked for by whoever closes the circle
+		if err := sessions[0].Set(t.Context(), "deadlock_timeout = '1h'"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for i, p := range f.steps {
 		s := sessions[p.session-1]
 		s.Offset = offset

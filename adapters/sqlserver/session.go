@@ -62,6 +62,14 @@ func (d *Database) Session(ctx context.Context, level model.Level, offset int) (
 	return s, err
 }
 
+// Set changes a setting of the connection's: SET and what is given.
+func (s *Session) Set(ctx context.Context, setting string) error {
+	if _, err := s.conn.ExecContext(ctx, "SET "+setting); err != nil {
+		return fmt.Errorf("SET %s: %w", setting, err)
+	}
+	return nil
+}
+
 // Close ends the connection, whatever it is in the middle of.
 func (s *Session) Close() {
 	s.cancel()

@@ -10,7 +10,8 @@ import (
 func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 	w := &m.clients[c-1]
 	if r.Outcome != lock.Done && !answers[r.Reason] || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
-		m.require(property.Progress, w.troubled || m.hindered(w, r), c, 0, 0, "the operation fails though nothing went wrong")
+		late := m.traits.Has(lock.Deadlines) && r.Reason == lock.TimedOut // the lease was over before the client could be told
+		m.require(property.Progress, w.troubled || late || m.hindered(w, r), c, 0, 0, "the operation fails though nothing went wrong")
 	}
 	switch w.op {
 	case lock.Acquire:

@@ -116,11 +116,35 @@ func (s *Store) release(on uint8, k key) {
 func (s *Store) grant() {
 	for i := range s.locks {
 		l := &s.locks[i]
-		if l.waits && !slices.ContainsFunc(s.locks[:i], func(h claim) bool { return bars(&h, l) }) {
+		if l.waits && s.barring(i) == 0 {
 			l.waits = false
 			s.wake(l.session)
+			if s.dialect == sql.Postgres && slices.ContainsFunc(s.locks[i+1:], func(o claim) bool { return o.waits && o.key == l.key }) {
+				s.woken++ // whoever waits behind may get there first, if the row was changed
+			}
 		}
 	}
+	if s.dialect == sql.Postgres {
+		s.locks = slices.DeleteFunc(s.locks, func(l claim) bool { return l.kind == insertion && !l.waits })
+	}
+}
+
+// barring is whose lock makes the i-th wait: the first of those before it. An insert on PostgreSQL waits for the end of
+// whoever has changed the row, whatever others wait for.
+func (s *Store) barring(i int) uint8 {
+	l := &s.locks[i]
+	if s.dialect == sql.Postgres && l.kind == insertion {
+		if r := s.row(l.key); r != nil && r.writer != l.session {
+			return r.writer
+		}
+		return 0
+	}
+	for h := range s.locks[:i] {
+		if bars(&s.locks[h], l) {
+			return s.locks[h].session
+		}
+	}
+	return 0
 }
 
 // wake has a session go on, once the command at hand is over.
@@ -232,14 +256,8 @@ func (s *Store) resolve() {
 // blocker is whom a session waits for: the first whose lock bars its own. It is 0 for one that does not wait.
 func (s *Store) blocker(on uint8) uint8 {
 	for i := range s.locks {
-		l := &s.locks[i]
-		if l.session != on || !l.waits {
-			continue
-		}
-		for h := range s.locks[:i] {
-			if bars(&s.locks[h], l) {
-				return s.locks[h].session
-			}
+		if l := &s.locks[i]; l.session == on && l.waits {
+			return s.barring(i)
 		}
 	}
 	return 0

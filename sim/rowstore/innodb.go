@@ -93,7 +93,7 @@ func (s *Store) innodbLock(c *sql.Command, want claim) (sql.Code, bool) {
 		return sql.LockTimeout, false
 	}
 	s.sessions[want.session-1].stmt.waited = true
-	return s.wait(want.session), true
+	return s.wait(want.session), false
 }
 
 // unwait takes back a lock that was put only to see whether it could be had.
@@ -121,7 +121,7 @@ func (s *Store) innodbRow(on uint8, c *sql.Command, k key) (code sql.Code, more 
 	}
 	code, fresh := s.innodbLock(c, want)
 	if code == skipped {
-		return sql.OK, c.Rows != sql.One
+		return sql.OK, true
 	}
 	if code != sql.OK {
 		return code, false

@@ -54,7 +54,7 @@ type candidate struct {
 func (s *Store) next(on uint8, c *sql.Command, from key) (found candidate, ok bool) {
 	for _, e := range s.sessions[on-1].sight() {
 		if e.table == c.Table && e.lock == c.Lock && e.compare(from) >= 0 && (!ok || e.compare(found.key) < 0) {
-			if r := s.row(e.key); r != nil && r.writer == on {
+			if r := s.row(e.key); r != nil && r.writer == on && !e.gone {
 				continue
 			}
 			found, ok = candidate{e, false}, true
@@ -142,11 +142,11 @@ func (s *Store) postgresLock(on uint8, c *sql.Command, e candidate) (version, sq
 	if e.own {
 		return e.version, sql.OK
 	}
+	if e.changed && t.level != sql.ReadCommitted {
+		return version{}, sql.Conflict // whoever has locked it since
+	}
 	if e.gone {
 		s.release(on, e.key) // if it waited for it
-		if t.level != sql.ReadCommitted {
-			return version{}, sql.Conflict
-		}
 		return version{}, sql.OK
 	}
 	if code, _ := s.lock(claim{key: e.key, session: on, kind: onlyRow}); code != sql.OK {
@@ -165,9 +165,6 @@ func (s *Store) postgresLock(on uint8, c *sql.Command, e candidate) (version, sq
 	}
 	if !e.changed {
 		return e.version, sql.OK
-	}
-	if t.level != sql.ReadCommitted {
-		return version{}, sql.Conflict
 	}
 	t.stmt.read = s.now(on, c) // the condition is asked again, of the row as it is now (EvalPlanQual)
 	v := s.row(e.key).committed
@@ -205,14 +202,10 @@ func (s *Store) postgresInsert(on uint8, c *sql.Command) sql.Code {
 	k := key{c.Table, c.Lock, c.Num}
 	if r := s.row(k); r != nil {
 		if r.writer != 0 && r.writer != on {
-			s.put(claim{key: k, session: on, kind: onlyRow, waits: true})
-			t.stmt.waited = true
+			s.put(claim{key: k, session: on, kind: insertion, waits: true})
 			return s.wait(on)
 		}
 		if r.now.live {
-			if t.stmt.waited {
-				s.release(on, k)
-			}
 			return s.duplicate(on, c, r)
 		}
 	}

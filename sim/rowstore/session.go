@@ -189,6 +189,7 @@ func (s *Store) publish(r *row) {
 			}
 		}
 	}
+	s.Published++
 	r.committed, r.writer, r.reborn, r.deleted = r.now, 0, false, !r.now.live
 }
 

@@ -19,7 +19,9 @@ type Store struct {
 	sessions []session
 	ready    []uint8 // sessions whose wait is over, in that order
 	woken    int     // how many sessions the command at hand has woken
-	deadlock []uint8 // of the command at hand: who waited for whom
+	// Published is how many changes have been committed.
+	Published int
+	deadlock  []uint8 // of the command at hand: who waited for whom
 }
 
 // key is a row's primary key.
@@ -58,7 +60,8 @@ type claim struct {
 	kind    kind
 	shared  bool
 	waits   bool
-	apart   bool // it has overtaken others, and has a structure of its own in InnoDB
+	place   uint8 // among those on the same row, where a state is read
+	apart   bool  // it has overtaken others, and has a structure of its own in InnoDB
 }
 
 // Reset makes it a server without rows and sessions.
@@ -139,6 +142,21 @@ func (s *Store) Rows(t sql.Table, lock uint8, f func(num, token uint8, until int
 		if r := &s.rows[i]; r.table == t && r.lock == lock && r.committed.live {
 			f(r.num, r.committed.token, r.committed.until)
 		}
+	}
+}
+
+// Held is Rows with the end that a row will have if a transaction commits that is putting it off.
+func (s *Store) Held(t sql.Table, lock uint8, f func(num, token uint8, until int64)) {
+	for i := range s.rows {
+		r := &s.rows[i]
+		if r.table != t || r.lock != lock || !r.committed.live {
+			continue
+		}
+		v := r.committed
+		if r.now.live && r.now.token == v.token {
+			v.until = max(v.until, r.now.until)
+		}
+		f(r.num, v.token, v.until)
 	}
 }
 

@@ -1,0 +1,350 @@
+package sql
+
+import (
+	"fmt"
+
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/sql"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/rowstore"
+)
+
+// cluster is machines on one row store. A session is a connection; what is held goes with none.
+type cluster struct {
+	Options
+	dialect  sql.Dialect
+	store    rowstore.Store
+	scenario *scenario.Scenario
+	clients  []user
+	waits    []int64                 // by session: for how long its statement may wait; 0 is for ever, or not at all
+	permits  [lock.MaxLocks][]permit // master form: which virtual slot a lease has
+	seen     int                     // changes that the store had published when the truth was looked at
+	last     said
+}
+
+// user is one client's machine, and what it has sent.
+type user struct {
+	machine
+	on      backend.Session
+	sent    sql.Command
+	reply   sql.Reply
+	waiting bool
+}
+
+// permit is a lease of the master form: its token, and the slot that it counts as.
+type permit struct{ token, slot uint8 }
+
+// said is the last command, for a trace.
+type said struct {
+	command sql.Command
+	reply   sql.Reply
+	slot    uint8
+}
+
+var _ sim.Cluster = (*cluster)(nil)
+
+// Reset implements [sim.Cluster].
+func (k *cluster) Reset(_ *lock.Target, s *scenario.Scenario, o lock.Options, _ func(backend.Session) uint8) {
+	k.Options = tables[k.dialect].Of(o)
+	k.scenario = s
+	k.store.Reset(k.dialect)
+	k.clients = append(k.clients[:0], make([]user, len(s.Clients))...)
+	k.waits, k.permits, k.seen = k.waits[:0], [lock.MaxLocks][]permit{}, 0
+}
+
+// SetUp implements [sim.Cluster]: the rows are there that leases need.
+func (k *cluster) SetUp(said func(backend.Exchange)) {
+	for l := range k.scenario.Locks {
+		if k.Form == master {
+			k.seed(said, sql.Masters, uint8(l), 0)
+			continue
+		}
+		for num := range k.scenario.Locks[l].Slots {
+			k.seed(said, sql.Slots, uint8(l), num+1)
+		}
+	}
+}
+
+func (k *cluster) seed(said func(backend.Exchange), t sql.Table, l, num uint8) {
+	c := sql.Command{Verb: sql.Insert, Table: t, Lock: l + 1, Num: num}
+	k.store.Seed(t, l+1, num, 0, 0)
+	k.note(&c, sql.Reply{Count: 1}, num)
+	said(backend.Exchange{Method: uint8(c.Verb), Role: backend.Slot, Lock: l, Slot: max(1, num), Known: true, Key: keyOf(&c)})
+}
+
+func (k *cluster) lockOf(c uint8) uint8 { return uint8(k.scenario.Clients[c-1].Lock) }
+
+func (k *cluster) machine(c uint8) *machine { return &k.clients[c-1].machine }
+
+// Start implements [sim.Cluster].
+func (k *cluster) Start(c uint8, op lock.Op, arg uint8) { k.start(k.machine(c), c, op, arg) }
+
+// Op implements [sim.Cluster].
+func (k *cluster) Op(c uint8) lock.Op { return k.machine(c).op }
+
+// Result implements [sim.Cluster].
+func (k *cluster) Result(c uint8) (lock.Result, bool) {
+	m := k.machine(c)
+	r := m.result
+	if r.Slot == 0 && (r.Held || m.op == lock.Release || m.op == lock.Refresh) {
+		r.Slot = k.slot(c)
+	}
+	return r, m.phase == idle && r.Outcome != lock.Pending
+}
+
+// Held implements [sim.Cluster].
+func (k *cluster) Held(c uint8) uint8 {
+	if m := k.machine(c); m.held && (m.op != lock.Release || m.phase == idle) {
+		return k.slot(c)
+	}
+	return 0
+}
+
+// slot is the slot of a client's lease.
+func (k *cluster) slot(c uint8) uint8 {
+	m := k.machine(c)
+	if m.num > 0 {
+		return m.num
+	}
+	for _, p := range k.permits[k.lockOf(c)] {
+		if p.token == m.token {
+			return p.slot
+		}
+	}
+	return 1
+}
+
+// Linked implements [sim.Cluster].
+func (k *cluster) Linked(c uint8) bool { return k.machine(c).linked }
+
+// Choices implements [sim.Cluster].
+func (k *cluster) Choices(uint8) int { return 0 }
+
+// Choose implements [sim.Cluster].
+func (k *cluster) Choose(uint8, int) int64 { return 0 }
+
+// Links implements [sim.Cluster].
+func (k *cluster) Links(c uint8) uint8 {
+	if u := &k.clients[c-1]; u.waiting && k.store.Alive(uint8(u.on)) && k.store.Waits(uint8(u.on)) {
+		return 0
+	}
+	return 1
+}
+
+// Answered implements [sim.Cluster].
+func (k *cluster) Answered(c uint8) bool { return k.clients[c-1].waiting }
+
+// Opens implements [sim.Cluster].
+func (k *cluster) Opens(c uint8) bool { return k.machine(c).phase == opening }
+
+// Deliver implements [sim.Cluster].
+func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
+	u := &k.clients[c-1]
+	u.on, u.sent = on, k.want(&u.machine, c)
+	if k.grants(&u.machine) {
+		u.fresh = 0
+	}
+	x := backend.Exchange{Method: uint8(u.sent.Verb), Role: backend.Holder, Lock: k.lockOf(c), RoundTrip: true, Waits: true, Key: keyOf(&u.sent)}
+	switch {
+	case u.sent.Verb == sql.Open:
+		u.reply, x.Access = sql.Reply{}, backend.OpenSession
+	case on == 0 || !k.store.Alive(uint8(on)):
+		u.reply, x.Ended = sql.Reply{Code: sql.Gone}, on != 0
+	default:
+		u.reply = k.store.Apply(uint8(on), &u.sent)
+		k.limitWait(on)
+	}
+	u.waiting = u.reply.Code == sql.Blocked
+	x.Answer, x.Result = uint8(u.reply.Code), results[u.reply.Code]
+	k.access(c, &x)
+	k.note(&u.sent, u.reply, x.Slot)
+	return x
+}
+
+var results = [sql.Codes]backend.Result{
+	sql.OK: backend.Done, sql.Blocked: backend.Blocked, sql.Duplicate: backend.Refused, sql.LockTimeout: backend.Refused,
+	sql.Deadlock: backend.Failed, sql.Conflict: backend.Failed, sql.InFailed: backend.Wrong, sql.Gone: backend.Ended,
+}
+
+// access says of an exchange what it did to leases: whatever it has had published, by whomever.
+func (k *cluster) access(c uint8, x *backend.Exchange) {
+	published := k.store.Published != k.seen || k.machine(c).phase == extending && k.clients[c-1].reply.Count > 0
+	k.seen = k.store.Published
+	k.sync()
+	switch {
+	case x.Access != backend.Opaque:
+	case published:
+		x.Access, x.Known, x.Slot = backend.Create, true, k.slot(c)
+		if k.Op(c) == lock.Release {
+			x.Access = backend.Delete
+		}
+		if x.Result == backend.Blocked || x.Result == backend.Done {
+			return
+		}
+		x.Result = backend.Done // of others, whom it has let go on
+	case k.clients[c-1].sent.Verb == sql.Select || k.clients[c-1].sent.Verb == sql.Count:
+		x.Access = backend.Read
+	case k.clients[c-1].sent.Verb == sql.Commit:
+		x.Access = backend.Commit
+	}
+}
+
+// keyOf is the number of what a command is about.
+func keyOf(c *sql.Command) uint16 {
+	if c.Verb <= sql.Rollback {
+		return 0
+	}
+	return uint16(c.Table+1)<<12 | uint16(c.Lock)<<8 | uint16(c.Num)
+}
+
+// limitWait notes for how long a session's statement may wait, where it has begun to.
+func (k *cluster) limitWait(on backend.Session) {
+	for int(on) > len(k.waits) {
+		k.waits = append(k.waits, 0)
+	}
+	k.waits[on-1] = int64(k.LockWait)
+}
+
+// Reply implements [sim.Cluster].
+func (k *cluster) Reply(c uint8) {
+	u := &k.clients[c-1]
+	if u.waiting {
+		u.waiting = false
+		if u.reply = (sql.Reply{Code: sql.Gone}); k.store.Alive(uint8(u.on)) {
+			u.reply = k.store.Answer(uint8(u.on))
+		}
+		k.note(&u.sent, u.reply, k.slot(c))
+	}
+	k.take(&u.machine, c, u.reply)
+	if u.held && k.Form == master {
+		u.num = k.slot(c)
+	}
+}
+
+// Lose implements [sim.Cluster].
+func (k *cluster) Lose(c uint8) {
+	u := &k.clients[c-1]
+	u.waiting = false
+	k.lose(&u.machine)
+}
+
+// Act implements [sim.Cluster]: there is nothing beside the operations.
+func (k *cluster) Act(uint8, uint8, backend.Session) backend.Exchange { return backend.Exchange{} }
+
+// Connect implements [sim.Cluster].
+func (k *cluster) Connect() backend.Session { return backend.Session(k.store.Open(k.level())) }
+
+// Rejoin implements [sim.Cluster].
+func (k *cluster) Rejoin(uint8, backend.Session) {}
+
+// End implements [sim.Cluster]. A statement that waits goes on waiting, and takes effect: the server does not look.
+func (k *cluster) End(on backend.Session) {
+	k.store.Leave(uint8(on))
+	k.seen = k.store.Published
+	k.sync()
+}
+
+// Abort implements [sim.Cluster].
+func (k *cluster) Abort(uint8, backend.Session) {}
+
+// Restart implements [sim.Cluster].
+func (k *cluster) Restart() {
+	k.store.Restart()
+	clear(k.waits)
+}
+
+// Advance implements [sim.Cluster].
+func (k *cluster) Advance(ms int64) (passed int64, changed bool) {
+	for passed < ms && !changed {
+		passed++
+		changed = k.tick()
+	}
+	return passed, changed
+}
+
+// tick is a millisecond: leases, beliefs and waits end.
+func (k *cluster) tick() (changed bool) {
+	for l := range k.scenario.Locks {
+		k.leases(uint8(l), func(_, _ uint8, until int64) { changed = changed || until == k.store.Now })
+	}
+	k.store.Now++
+	for i := range k.clients {
+		m := &k.clients[i].machine
+		m.fresh++
+		if m.age++; m.held && m.age >= int64(k.Lease) {
+			m.held, changed = false, true
+		}
+	}
+	for i := range k.waits {
+		on := uint8(i + 1)
+		if k.waits[i] == 0 || !k.store.Alive(on) || !k.store.Waits(on) {
+			continue
+		}
+		if k.waits[i]--; k.waits[i] == 0 {
+			k.store.TimeOut(on)
+			changed = true
+		}
+	}
+	if changed {
+		k.sync()
+	}
+	return changed
+}
+
+// Expired implements [sim.Cluster]: no session ends by itself.
+func (k *cluster) Expired(buf []backend.Session) []backend.Session { return buf }
+
+// NextTimer implements [sim.Cluster].
+func (k *cluster) NextTimer() (next int64, due bool) {
+	sooner := func(in int64) {
+		if in > 0 && (!due || in < next) {
+			next, due = in, true
+		}
+	}
+	for l := range k.scenario.Locks {
+		k.leases(uint8(l), func(_, _ uint8, until int64) { sooner(until + 1 - k.store.Now) })
+	}
+	for i := range k.clients {
+		if m := &k.clients[i].machine; m.held {
+			sooner(int64(k.Lease) - m.age)
+		}
+	}
+	for i, left := range k.waits {
+		if on := uint8(i + 1); k.store.Alive(on) && k.store.Waits(on) {
+			sooner(left)
+		}
+	}
+	return next, due
+}
+
+// Shared implements [sim.Cluster].
+func (k *cluster) Shared() bool { return false }
+
+// Independent implements [sim.Cluster].
+func (k *cluster) Independent() bool { return false }
+
+// Phase is what a client is about to do, for a walk through states.
+func (k *cluster) Phase(c uint8) string { return phaseWords[k.machine(c).phase] }
+
+func (k *cluster) note(c *sql.Command, r sql.Reply, slot uint8) { k.last = said{*c, r, slot} }
+
+// Describe implements [sim.Cluster].
+func (k *cluster) Describe(step *scenario.TraceStep) {
+	c, r := &k.last.command, &k.last.reply
+	step.Command, step.Reply = c.Text(k.dialect, int(c.Lock)), r.Code.String()
+	switch {
+	case r.Code != sql.OK:
+		if number, state := r.Code.Numbers(); k.dialect == sql.MariaDB && number > 0 {
+			step.Reply = fmt.Sprintf("%d %s", number, step.Reply)
+		} else if k.dialect == sql.Postgres && state != "" {
+			step.Reply = state + " " + step.Reply
+		}
+	case c.Verb >= sql.Select:
+		step.Reply = fmt.Sprintf("%d rows", r.Count)
+	}
+	if c.Verb >= sql.Select {
+		step.Resource = fmt.Sprintf("%v of lock %d", c.Table, c.Lock)
+	}
+}

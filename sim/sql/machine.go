@@ -1,0 +1,340 @@
+package sql
+
+import (
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/sql"
+)
+
+// phase is what a client's machine sends next.
+type phase uint8
+
+const (
+	idle phase = iota
+	opening
+	beginning
+	counting1 // before the lock
+	locking
+	pruning
+	counting
+	granting
+	finding
+	claiming
+	which
+	extending
+	dropping
+	committing
+	undoing
+	phases
+)
+
+var phaseWords = [phases]string{
+	"idle", "connects", "begins", "counts", "locks the master row", "deletes what is over", "counts", "inserts a lease", "looks for a slot",
+	"claims it", "asks which it has", "extends its lease", "gives it back", "commits", "rolls back",
+}
+
+// machine is a client.
+type machine struct {
+	op     lock.Op
+	arg    uint8 // the limit of acquire
+	phase  phase
+	result lock.Result
+	linked bool
+	token  uint8 // of the lease that it has, or is getting
+	num    uint8 // slot form: of the row that it claims, or has
+	count  uint8
+	tries  uint8
+	ended  lock.Result // what the operation comes to after the commit or rollback
+	again  bool        // it begins again after the rollback
+	held   bool
+	age    int64 // of the lease that it believes in, from when that was counted
+	fresh  int64 // since it sent the command that makes or extends a lease
+}
+
+// generations is how many tokens a client uses, in turn: what it left undone may take effect when it has others.
+const generations = 4
+
+// client is whose a token is.
+func client(token uint8) uint8 { return token / generations }
+
+// start begins an operation.
+func (k *cluster) start(m *machine, c uint8, op lock.Op, arg uint8) {
+	m.op, m.arg, m.result, m.ended, m.tries, m.again = op, arg, lock.Result{}, lock.Result{}, 0, false
+	if op == lock.Acquire {
+		m.token = c*generations + (m.token+1)%generations
+		m.num = 0
+	}
+	if m.phase = opening; m.linked {
+		k.enter(m)
+	}
+}
+
+// enter is the first command of an operation.
+func (k *cluster) enter(m *machine) {
+	switch {
+	case m.op == lock.Connect:
+		k.finish(m, lock.Result{Outcome: lock.Done})
+	case m.op != lock.Acquire && !m.held:
+		k.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.NotHeld})
+	case m.op == lock.Acquire || k.Form == master:
+		m.phase = beginning
+	default:
+		m.phase = k.change(m)
+	}
+}
+
+// change is the command of a holder's operation.
+func (k *cluster) change(m *machine) phase {
+	if m.op == lock.Release {
+		return dropping
+	}
+	return extending
+}
+
+// finish ends an operation.
+func (k *cluster) finish(m *machine, r lock.Result) { m.phase, m.result = idle, r }
+
+// end commits and then ends, or, if nothing was changed, rolls back and then ends.
+func (k *cluster) end(m *machine, by phase, r lock.Result) { m.phase, m.ended = by, r }
+
+// limit is how many leases a client takes there to be room for.
+func (k *cluster) limit(m *machine, c uint8) uint8 {
+	most := k.scenario.Locks[k.lockOf(c)].Slots
+	if m.arg > 0 {
+		return min(m.arg, most)
+	}
+	return most
+}
+
+// want is the command that a machine sends.
+func (k *cluster) want(m *machine, c uint8) sql.Command {
+	l := k.lockOf(c) + 1
+	lease := sql.Command{Table: sql.Leases, Lock: l, Rows: sql.One, Num: m.token, Token: m.token, Clock: k.clock(), Lease: int64(k.Lease)}
+	if k.Form == slots {
+		lease.Table, lease.Num = sql.Slots, m.num
+	}
+	with := func(v sql.Verb, change func(*sql.Command)) sql.Command {
+		w := lease
+		w.Verb = v
+		if change != nil {
+			change(&w)
+		}
+		return w
+	}
+	switch m.phase {
+	case opening:
+		return sql.Command{Verb: sql.Open, Level: k.level()}
+	case beginning:
+		return sql.Command{Verb: sql.Begin}
+	case counting1, counting:
+		return with(sql.Count, func(w *sql.Command) { w.Rows, w.If = sql.All, sql.Live })
+	case locking:
+		return sql.Command{Verb: sql.Select, Table: sql.Masters, Lock: l, Rows: sql.One, Read: k.masterRead(m)}
+	case pruning:
+		return with(sql.Delete, func(w *sql.Command) { w.Rows, w.If = sql.All, sql.Expired })
+	case granting:
+		return with(sql.Insert, nil)
+	case finding:
+		return with(sql.Select, func(w *sql.Command) {
+			w.Rows, w.Num, w.If, w.First, w.Read = sql.Below, k.limit(m, c)+1, sql.Free, true, k.read()
+		})
+	case claiming:
+		if k.Claiming == inOne {
+			return with(sql.Claim, func(w *sql.Command) { w.Rows, w.Num, w.If, w.Read = sql.Below, k.limit(m, c)+1, sql.Free, k.read() })
+		}
+		return with(sql.Update, nil)
+	case which:
+		return with(sql.Select, func(w *sql.Command) { w.Rows, w.If = sql.All, sql.Owned })
+	case extending:
+		return with(sql.Update, func(w *sql.Command) { w.Set, w.If = sql.Renew, sql.Kept })
+	case dropping:
+		if k.Form == master {
+			return with(sql.Delete, nil)
+		}
+		return with(sql.Update, func(w *sql.Command) { w.Set, w.If = sql.Clear, sql.Owned })
+	case committing:
+		return sql.Command{Verb: sql.Commit}
+	}
+	return sql.Command{Verb: sql.Rollback}
+}
+
+// masterRead is how the master row is locked: holders wait for it.
+func (k *cluster) masterRead(m *machine) sql.Read {
+	if m.op != lock.Acquire {
+		return sql.ForUpdate
+	}
+	return k.read()
+}
+
+// grants reports whether the machine's command is the one from which its lease is counted.
+func (k *cluster) grants(m *machine) bool {
+	return m.phase == granting || m.phase == claiming || m.phase == extending
+}
+
+// take has a machine go on with a reply.
+func (k *cluster) take(m *machine, c uint8, r sql.Reply) {
+	if r.Code != sql.OK && !k.overlooked(m, &r) {
+		k.fail(m, r)
+		return
+	}
+	full := lock.Result{Outcome: lock.Failed, Reason: lock.Full}
+	switch m.phase {
+	case opening:
+		m.linked = true
+		k.enter(m)
+	case beginning:
+		m.phase = k.begun(m)
+	case counting1:
+		m.count = r.Count
+		if k.room(m, c); m.phase == granting {
+			m.phase = locking
+		}
+	case locking:
+		if r.Count == 0 { // somebody else has it, or it is not there
+			k.end(m, undoing, full)
+			return
+		}
+		if m.phase = pruning; m.op != lock.Acquire {
+			m.phase = k.change(m)
+		}
+	case pruning:
+		if m.phase = counting; k.Counted == beforeLock {
+			k.room(m, c)
+		}
+	case counting:
+		m.count = r.Count
+		k.room(m, c)
+	case finding:
+		if r.Count == 0 {
+			k.end(m, undoing, full)
+			return
+		}
+		m.num, m.phase = r.First(), claiming
+	case which:
+		m.num, m.phase = r.First(), committing
+	case granting, claiming, extending, dropping:
+		k.changed(m, r)
+	case committing:
+		k.committed(m, r)
+	case undoing:
+		k.undone(m)
+	}
+}
+
+// begun is what follows the beginning of a transaction.
+func (k *cluster) begun(m *machine) phase {
+	switch {
+	case k.Form == slots && k.Claiming == inOne:
+		return claiming
+	case k.Form == slots:
+		return finding
+	case m.op == lock.Acquire && k.Counted != afterLock:
+		return counting1
+	}
+	return locking
+}
+
+// room goes on if the count has left room for another lease.
+func (k *cluster) room(m *machine, c uint8) {
+	if m.phase = granting; m.count >= k.limit(m, c) {
+		k.end(m, undoing, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
+	}
+}
+
+// changed is what follows a command that has changed a lease, or found none to change.
+func (k *cluster) changed(m *machine, r sql.Reply) {
+	yes := lock.Result{Outcome: lock.Done, Held: m.op != lock.Release}
+	next := committing
+	switch {
+	case r.Count > 0:
+	case m.op == lock.Acquire && m.phase == claiming:
+		yes, next = lock.Result{Outcome: lock.Failed, Reason: lock.Full}, undoing
+	case m.op == lock.Refresh || m.op == lock.Verify:
+		yes = lock.Result{Outcome: lock.Done, Reason: lock.NotHeld}
+	case m.op == lock.Release:
+		yes = lock.Result{Outcome: lock.Failed, Reason: lock.NotHeld}
+	}
+	switch {
+	case m.op == lock.Acquire && k.Form == slots && k.Claiming == inOne && yes.Held:
+		m.phase, m.ended = which, yes
+	case k.Form == master || m.op == lock.Acquire:
+		k.end(m, next, yes)
+	default:
+		m.ended = yes
+		k.settle(m)
+	}
+}
+
+// committed ends an operation whose transaction has been committed.
+func (k *cluster) committed(m *machine, r sql.Reply) {
+	if r.RolledBack {
+		k.fail(m, sql.Reply{Code: sql.Conflict})
+		return
+	}
+	k.settle(m)
+}
+
+// settle ends an operation as was decided.
+func (k *cluster) settle(m *machine) {
+	switch {
+	case m.op == lock.Release, !m.ended.Held && m.op != lock.Acquire:
+		m.held = false
+	case m.ended.Held:
+		k.hold(m)
+	}
+	k.finish(m, m.ended)
+}
+
+// hold has a client believe in its lease, for as long as that lasts.
+func (k *cluster) hold(m *machine) {
+	if m.age = m.fresh; k.Deadline == fromAnswer {
+		m.age = 0
+	}
+	if m.held = m.age < int64(k.Lease); !m.held { // it was over before it could be told
+		m.ended = lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}
+	}
+}
+
+// overlooked reports whether a machine takes no notice of an error, and goes on as if it had what it asked for.
+func (k *cluster) overlooked(m *machine, r *sql.Reply) bool {
+	how := k.OnFailure
+	if r.Code == sql.LockTimeout {
+		how = k.OnTimeout
+	}
+	if how != proceed || r.Code == sql.Gone || r.Code == sql.InFailed || m.phase == committing {
+		return false
+	}
+	*r = sql.Reply{Count: 1, Nums: 1 << (m.num & 31)}
+	return true
+}
+
+// fail is what follows an error: the transaction is rolled back, and tried again.
+func (k *cluster) fail(m *machine, r sql.Reply) {
+	if r.Code == sql.Gone {
+		k.lose(m)
+		return
+	}
+	m.tries++
+	m.again = int(m.tries) <= k.Retries
+	m.phase, m.ended = undoing, lock.Result{Outcome: lock.Failed, Reason: lock.GaveUp}
+}
+
+// undone ends an operation after a rollback, or begins it again.
+func (k *cluster) undone(m *machine) {
+	if m.again {
+		m.again = false
+		k.enter(m)
+		return
+	}
+	k.finish(m, m.ended)
+}
+
+// lose is a connection that is over, as far as the client can tell. What it believes to hold goes on: its row is still there.
+func (k *cluster) lose(m *machine) {
+	m.linked = false
+	if m.result.Outcome == lock.Pending && m.phase != idle {
+		k.finish(m, lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut})
+		if m.op == lock.Release {
+			m.held = false
+		}
+	}
+}

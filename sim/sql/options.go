@@ -1,0 +1,116 @@
+package sql
+
+import (
+	"errors"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/sql"
+)
+
+// The values of the options that are words.
+const (
+	master = "master"
+	slots  = "slots"
+
+	afterLock  = "after-lock"
+	beforeLock = "before-lock"
+	twice      = "twice"
+
+	wait       = "wait"
+	noWait     = "nowait"
+	skipLocked = "skip-locked"
+	unlocked   = "none"
+
+	inSteps    = "select"
+	inOne      = "subselect"
+	retry      = "retry"
+	proceed    = "proceed"
+	fromSend   = "sending"
+	fromAnswer = "reply"
+)
+
+// Options are what the text leaves open.
+type Options struct {
+	Form      string
+	Isolation string
+	Counted   string // when leases are counted
+	Clock     string
+	Locking   string // how rows are locked that others may have locked
+	Claiming  string // how a slot's row is claimed
+	OnTimeout string // what is done about 1205, 55P03
+	OnFailure string // what is done about 1213, 40P01, 40001
+	Deadline  string // from when a client counts how long it may believe
+	Lease     int    // in milliseconds
+	LockWait  int    // lock_wait_timeout, in milliseconds; 0 is for ever
+	Retries   int
+}
+
+var clockNames = [...]string{sql.StatementTime: "statement", sql.TransactionTime: "transaction", sql.SystemTime: "system"}
+
+// options has the options of one dialect.
+func options(d sql.Dialect) *lock.Table[Options] {
+	defaults := Options{
+		Form: master, Isolation: sql.ReadCommitted.String(), Counted: afterLock, Clock: clockNames[sql.StatementTime], Locking: wait,
+		Claiming: inSteps, OnTimeout: retry, OnFailure: retry, Deadline: fromSend, Lease: 40, LockWait: 0, Retries: 2,
+	}
+	if d == sql.Postgres {
+		defaults.Clock = clockNames[sql.SystemTime]
+	}
+	return lock.NewTable(d.String(), defaults,
+		lock.Word("form", "leases under a master row, or a row for each slot", func(o *Options) *string { return &o.Form }, master, slots),
+		lock.Word("isolation", "isolation level of all transactions", func(o *Options) *string { return &o.Isolation }, sql.ReadCommitted.String(), sql.RepeatableRead.String(), sql.Serializable.String()),
+		lock.Word("counted", "master form: leases are counted after the master row is locked, before that, or before and again", func(o *Options) *string { return &o.Counted }, afterLock, beforeLock, twice),
+		lock.Word("clock", "the server's time of leases: when the statement began, the transaction began (PostgreSQL), or it is asked for", func(o *Options) *string { return &o.Clock }, clockNames[:]...),
+		lock.Word("locking", "how the row is locked that acquire looks for; none does not lock it", func(o *Options) *string { return &o.Locking }, wait, noWait, skipLocked, unlocked),
+		lock.Word("claiming", "slot form: a row is found, then claimed, or claimed by a subselect (PostgreSQL)", func(o *Options) *string { return &o.Claiming }, inSteps, inOne),
+		lock.Word("on-timeout", "after 1205 or 55P03: roll back and try again, or go on as if nothing was", func(o *Options) *string { return &o.OnTimeout }, retry, proceed),
+		lock.Word("on-failure", "after 1213, 40P01 or 40001: begin again, or go on as if nothing was", func(o *Options) *string { return &o.OnFailure }, retry, proceed),
+		lock.Word("deadline", "a client believes for as long as the lease lasts, from when it sends the command that makes it, or from the reply", func(o *Options) *string { return &o.Deadline }, fromSend, fromAnswer),
+		lock.Number("lease", "how long a lease is, in milliseconds", 10000, func(o *Options) *int { return &o.Lease }),
+		lock.Number("lock-wait", "how long a statement waits for a lock, in milliseconds; 0 is for ever", 10000, func(o *Options) *int { return &o.LockWait }),
+		lock.Number("retries", "how often a transaction that failed is tried again", 10, func(o *Options) *int { return &o.Retries }),
+	)
+}
+
+var tables = [...]*lock.Table[Options]{sql.MariaDB: options(sql.MariaDB), sql.Postgres: options(sql.Postgres)}
+
+// Check implements [lock.Settings].
+func (o Options) Check() error {
+	if o.Lease < 1 {
+		return errors.New("lease 0: expected at least a millisecond")
+	}
+	return nil
+}
+
+// Facts implements [lock.Settings].
+func (o Options) Facts() lock.Facts { return lock.Facts{Retries: o.Retries} }
+
+func (o *Options) level() sql.Level {
+	for _, l := range sql.Levels {
+		if l.String() == o.Isolation {
+			return l
+		}
+	}
+	return sql.ReadCommitted
+}
+
+func (o *Options) clock() sql.Clock {
+	for c, name := range clockNames {
+		if name == o.Clock {
+			return sql.Clock(c)
+		}
+	}
+	return sql.StatementTime
+}
+
+func (o *Options) read() sql.Read {
+	switch o.Locking {
+	case noWait:
+		return sql.NoWait
+	case skipLocked:
+		return sql.SkipLocked
+	case unlocked:
+		return sql.Plain
+	}
+	return sql.ForUpdate
+}

@@ -1,0 +1,99 @@
+package sql_test
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+	_ "github.com/lockproof/lockproof/sim/sql"
+)
+
+var (
+	survives = flag.Int("survives", 1000, "how many executions each reference has to survive")
+	dies     = flag.Int("dies", 4000, "in how many executions each mutant has to break its property")
+	whole    = flag.Bool("whole", false, "explore the master form as well, which takes minutes")
+)
+
+func backends(t *testing.T) (all []*lock.Backend) {
+	for _, name := range []string{"mariadb", "postgres"} {
+		b, err := lock.BackendNamed(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+// found is what executions of a target violate, up to one of a property, if that is given.
+func found(target *lock.Target, executions int, until property.Set) (all property.Set) {
+	var r sim.Runner
+	source := sim.NewSource(sim.Space{Target: target}, 1)
+	of := property.Of(target)
+	for i := 0; i < executions && (until == 0 || all&until == 0); i++ {
+		s := source.Scenario(i)
+		for _, v := range r.Trace(target, &s, property.Scan).Violations {
+			all |= of & property.Set(0).With(v.Property)
+		}
+	}
+	return all
+}
+
+// The references break nothing, and each mutant breaks its property.
+func TestSampled(t *testing.T) {
+	for _, b := range backends(t) {
+		for _, target := range b.References {
+			if all := found(target, *survives, 0); all != 0 {
+				t.Errorf("%s violates %v", target.Name, all.Names())
+			}
+		}
+		for _, target := range b.Mutants {
+			p, err := property.Named(target.Breaks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if breaks := property.Set(0).With(p); found(target, *dies, breaks)&breaks == 0 {
+				t.Errorf("%s does not violate %s in %d executions", target.Name, target.Breaks, *dies)
+			}
+		}
+	}
+}
+
+// pins are how many states there are: of two clients who acquire and release, one of whom refreshes, with one fault of a
+// kind.
+var pins = map[string]int{
+	"mariadb-slots, 1 crash": 2687, "mariadb-slots, 1 dropped connection": 3124, "mariadb-slots, 1 lost reply": 1533, "mariadb-slots, 1 broker restart": 1652,
+	"postgres-slots, 1 crash": 2769, "postgres-slots, 1 dropped connection": 3124, "postgres-slots, 1 lost reply": 1533, "postgres-slots, 1 broker restart": 1652,
+}
+
+// Every execution of the references within bounds is visited: two clients, one of whom refreshes, and one fault of each kind.
+func TestExplored(t *testing.T) {
+	const a, f, r = lock.Acquire, lock.Refresh, lock.Release
+	faults := []sim.FaultBounds{{Crashes: 1, Late: true}, {Drops: 1}, {Lost: 1}, {Restarts: 1}}
+	for _, b := range backends(t) {
+		for _, target := range b.References {
+			if target.Traits.Has(lock.Permits) && !*whole {
+				continue
+			}
+			for _, fault := range faults {
+				bounds := sim.Bounds{
+					Target: target, Options: target.Settled(b.Defaults), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},
+					Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: a}, {Op: f}, {Op: r}}}, {Ops: []scenario.Operation{{Op: a}, {Op: r}}}},
+					Faults:  fault, Properties: property.Of(target) &^ (1 << property.Linearizable),
+				}
+				res := search.Run(t.Context(), bounds, search.Options{Workers: 1, Reductions: search.AllReductions})
+				name := target.Name + ", " + fault.String()
+				if res.Stop != search.Finished || res.Found != 0 {
+					t.Errorf("%s: %v, violates %v", name, res.Stop, res.Found.Names())
+				}
+				if want := pins[name]; want != int(res.States) {
+					t.Errorf("%s: %d states, expected %d", name, res.States, want)
+				}
+			}
+		}
+	}
+}

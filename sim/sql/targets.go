@@ -1,0 +1,111 @@
+package sql
+
+import (
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/sql"
+	"github.com/lockproof/lockproof/sim"
+)
+
+func init() {
+	for d, title := range [...]string{sql.MariaDB: "MariaDB", sql.Postgres: "PostgreSQL"} {
+		dialect := sql.Dialect(d)
+		sim.Register(&sim.Backend{
+			Backend: &lock.Backend{
+				Name: dialect.String(), Title: title, Defaults: tables[d].Defaults(), References: references(dialect), Mutants: mutants(dialect), Skips: skips,
+			},
+			New: func() sim.Cluster { return &cluster{dialect: dialect} }, Links: true, Leases: true,
+			Options: func(draws sim.Draws, fix func(lock.Options) lock.Options) lock.Options {
+				return fix(draw(dialect, draws))
+			},
+		})
+	}
+}
+
+// skips are the properties that mean nothing here.
+var skips = map[string]string{
+	"cheap-acquire":     "what an acquire costs depends on how often its transaction is tried again",
+	"cheap-verify":      "there is no verify: a holder refreshes",
+	"minimal-driver":    "every driver has what is used of SQL",
+	"stale-belief-ends": "a lease goes on when its client's connection is lost",
+	"survives-restart":  "a lease goes on through a restart",
+	"no-leak":           "a lease that nobody knows of ends by itself",
+	"crash-frees":       "nothing notices a crash: the lease ends by itself",
+}
+
+// offers are the operations: verify is a refresh, as the text says.
+var offers = []lock.Op{lock.Acquire, lock.Refresh, lock.Release}
+
+// draw draws options that are safe: whatever they are, the references must hold.
+func draw(d sql.Dialect, draws sim.Draws) lock.Options {
+	o := tables[d].Of(tables[d].Defaults())
+	o.Lease = []int{30, 40, 60, 100}[draws.Bits(2)]
+	o.Retries = draws.Bits(2)
+	if draws.Bits(1) == 1 {
+		o.Counted = twice
+	}
+	if d == sql.MariaDB {
+		o.Clock = []string{clockNames[sql.StatementTime], clockNames[sql.SystemTime]}[draws.Bits(1)]
+	}
+	return tables[d].Options(o)
+}
+
+// target is a lock of a form with a change to the options. Options that it does not fix are a scenario's.
+func target(d sql.Dialect, name, form, breaks, doc string, change func(*Options)) *lock.Target {
+	t := &lock.Target{
+		Name: d.String() + "-" + name, Kind: lock.Semaphore, Backend: d.String(), Breaks: breaks, Doc: doc, Offers: offers,
+		Traits: lock.Leases | lock.Deadlines,
+		Fix: tables[d].Fix(func(o *Options) {
+			o.Form = form
+			change(o)
+		}),
+	}
+	if form == master {
+		t.Traits |= lock.Permits
+	}
+	return t
+}
+
+func same(*Options) {}
+
+// skipping has a slot be found among those that nobody has locked.
+func skipping(o *Options) { o.Locking = skipLocked }
+
+func references(d sql.Dialect) []*lock.Target {
+	return []*lock.Target{
+		target(d, "master", master, "", "leases in rows, under a row of the lock's that whoever changes them locks first", same),
+		target(d, "slots", slots, "", "a row for each slot, found FOR UPDATE and claimed in one transaction", same),
+	}
+}
+
+// mutants are the references with one bug each, as they were measured on servers, and found in a published
+// library's history: in brackets is the measurement's number.
+func mutants(d sql.Dialect) []*lock.Target {
+	of := func(name, form, breaks, doc string, change func(*Options)) *lock.Target {
+		return target(d, name, form, breaks, doc, change)
+	}
+	all := []*lock.Target{
+		of("skip-locked", slots, "progress", "a slot is looked for with SKIP LOCKED: one that somebody merely looks at counts as taken (H6)", skipping),
+		of("unlocked-slot", slots, "mutual-exclusion", "a slot is looked for without locking its row", func(o *Options) { o.Locking = unlocked }),
+		of("timeout-ignored", slots, "effective-release", "the error of a lock that was not to be had in time is ignored, and the transaction goes on (M1)",
+			func(o *Options) { o.OnTimeout, o.LockWait = proceed, 3 }),
+		of("deadline-late", slots, "mutual-exclusion", "a client counts its lease from the reply, and the server from the beginning of a statement that waited (M10, G4)",
+			func(o *Options) { o.Deadline = fromAnswer }),
+		of("count-first", master, "no-phantom-slot", "leases are counted before the master row is locked", func(o *Options) { o.Counted = beforeLock }),
+	}
+	switch d {
+	case sql.MariaDB:
+		all = append(all,
+			of("nowait-ignored", slots, "linearizable", "the error of NOWAIT is not known by its number, and ignored (M3)", func(o *Options) { o.OnTimeout, o.Locking = proceed, noWait }),
+			of("gaps", master, "progress", "REPEATABLE READ, without another try: locks on gaps between the rows of two keys make a deadlock (M5)",
+				func(o *Options) { o.Isolation, o.Retries = sql.RepeatableRead.String(), 0 }),
+			of("old-snapshot", master, "no-phantom-slot", "leases are counted before the master row is locked and again, at REPEATABLE READ: the second time sees the same (M6)",
+				func(o *Options) { o.Counted, o.Isolation = twice, sql.RepeatableRead.String() }))
+	case sql.Postgres:
+		all = append(all,
+			of("repeatable-read", master, "no-phantom-slot", "lock, count, insert at REPEATABLE READ (G1)", func(o *Options) { o.Isolation = sql.RepeatableRead.String() }),
+			of("subselect", slots, "mutual-exclusion", "a slot is claimed by a subselect that does not lock it (G2)", func(o *Options) { o.Claiming, o.Locking = inOne, unlocked }),
+			of("transaction-time", master, "mutual-exclusion", "the end of a lease is counted from the beginning of a transaction that waited (G3, G5)",
+				func(o *Options) { o.Clock = clockNames[sql.TransactionTime] }))
+	}
+	return all
+}

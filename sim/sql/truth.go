@@ -1,0 +1,194 @@
+package sql
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/codec"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/sql"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// table is where the leases of the form are.
+func (k *cluster) table() sql.Table {
+	if k.Form == slots {
+		return sql.Slots
+	}
+	return sql.Leases
+}
+
+// leases calls f with the slot, token and end of each lease that is not over. One that is being extended goes on: nobody
+// takes its row before the transaction ends.
+func (k *cluster) leases(l uint8, f func(slot, token uint8, until int64)) {
+	k.store.Held(k.table(), l+1, func(num, token uint8, until int64) {
+		if token == 0 || until < k.store.Now {
+			return
+		}
+		if k.Form == master {
+			num = 0
+			for _, p := range k.permits[l] {
+				if p.token == token {
+					num = p.slot
+				}
+			}
+		}
+		f(num, token, until)
+	})
+}
+
+// sync gives leases of the master form their slots: the lowest that is free when the lease is made.
+func (k *cluster) sync() {
+	if k.Form != master {
+		return
+	}
+	for l := range k.scenario.Locks {
+		var tokens []uint8
+		k.store.Held(sql.Leases, uint8(l+1), func(_, token uint8, until int64) {
+			if until >= k.store.Now {
+				tokens = append(tokens, token)
+			}
+		})
+		k.permits[l] = slices.DeleteFunc(k.permits[l], func(p permit) bool { return !slices.Contains(tokens, p.token) })
+		for _, token := range tokens {
+			if !slices.ContainsFunc(k.permits[l], func(p permit) bool { return p.token == token }) {
+				k.permits[l] = append(k.permits[l], permit{token, k.free(uint8(l))})
+			}
+		}
+	}
+}
+
+// free is the lowest slot that no lease has.
+func (k *cluster) free(l uint8) uint8 {
+	for s := uint8(1); ; s++ {
+		if !slices.ContainsFunc(k.permits[l], func(p permit) bool { return p.slot == s }) {
+			return s
+		}
+	}
+}
+
+// Truth implements [sim.Cluster].
+func (k *cluster) Truth(l uint8, t *monitor.Truth) {
+	*t = monitor.Truth{Exists: 1<<(k.scenario.Locks[l].Slots+1) - 2}
+	k.leases(l, func(slot, token uint8, until int64) {
+		if slot == 0 || slot > monitor.Slots {
+			return
+		}
+		t.Taken |= 1 << slot
+		t.Owner[slot], t.Until[slot] = client(token), int32(until+1)
+	})
+}
+
+// Owns implements [sim.Cluster]: locks of its transaction are all that goes with a session.
+func (k *cluster) Owns(on backend.Session) bool {
+	return k.store.Alive(uint8(on)) && (k.store.InTransaction(uint8(on)) || k.store.Waits(uint8(on)))
+}
+
+// Leftover implements [sim.Cluster]: leases end by themselves.
+func (k *cluster) Leftover(func(l, s uint8) bool) string { return "" }
+
+// Resources implements [sim.Cluster].
+func (k *cluster) Resources() (all []sim.Resource) {
+	for l := range k.scenario.Locks {
+		k.store.Rows(k.table(), uint8(l+1), func(num, token uint8, until int64) {
+			r := sim.Resource{Name: fmt.Sprintf("%s %v %d", k.scenario.Locks[l].Name, k.table(), num)}
+			if token != 0 {
+				r.Owner, r.Properties = client(token), fmt.Sprintf("%d ms", until-k.store.Now)
+			}
+			all = append(all, r)
+		})
+	}
+	return all
+}
+
+// Touches implements [sim.Cluster]: nothing is known of any command.
+func (k *cluster) Touches(uint8, *scenario.Operation) backend.Footprint { return backend.Footprint{} }
+
+// Writes implements [sim.Cluster].
+func (k *cluster) Writes(uint8, bool, []scenario.Operation, backend.Session) backend.Roles {
+	return backend.AllRoles
+}
+
+// Clear implements [sim.Cluster].
+func (k *cluster) Clear() {
+	clear(k.clients)
+	k.store.Clear()
+	k.waits, k.permits, k.seen = k.waits[:0], [lock.MaxLocks][]permit{}, k.store.Published
+}
+
+// CodeShared implements [sim.Cluster].
+func (k *cluster) CodeShared(c *codec.Coder) {
+	k.store.CodeShared(c)
+	for l := range k.scenario.Locks {
+		n := codec.Length(c, len(k.permits[l]))
+		if c.Reading() {
+			k.permits[l] = make([]permit, n)
+		}
+		for i := range k.permits[l] {
+			codec.Byte(c, &k.permits[l][i].token)
+			codec.Byte(c, &k.permits[l][i].slot)
+		}
+	}
+}
+
+// CodeClient implements [sim.Cluster]. Tokens tell clients apart, so that none is like another: what they are called is in
+// their parts.
+func (k *cluster) CodeClient(c *codec.Coder, n uint8) {
+	u := &k.clients[n-1]
+	name := n
+	codec.Byte(c, &name)
+	codec.Byte(c, &u.op)
+	codec.Byte(c, &u.arg)
+	codec.Byte(c, &u.phase)
+	codec.Byte(c, &u.token)
+	codec.Byte(c, &u.num)
+	codec.Byte(c, &u.count)
+	codec.Byte(c, &u.tries)
+	for _, r := range []*lock.Result{&u.result, &u.ended} {
+		codec.Byte(c, &r.Outcome)
+		codec.Byte(c, &r.Reason)
+		codec.Byte(c, &r.Slot)
+		codec.Bool(c, &r.Held)
+	}
+	codec.Bools(c, &u.linked, &u.again, &u.held, &u.waiting)
+	if u.held {
+		codec.Number(c, &u.age)
+	}
+	if u.phase != idle {
+		codec.Number(c, &u.fresh)
+	}
+	if c.Reading() {
+		u.on = backend.Session(n) // as a client's session is numbered when a state is read
+		u.sent = k.want(&u.machine, n)
+	}
+}
+
+// CodeSession implements [sim.Cluster].
+func (k *cluster) CodeSession(c *codec.Coder, on backend.Session) {
+	for int(on) > len(k.waits) {
+		k.waits = append(k.waits, 0)
+	}
+	codec.Number(c, &k.waits[on-1])
+	k.store.CodeSession(c, uint8(on))
+}
+
+// CodeOwned implements [sim.Cluster].
+func (k *cluster) CodeOwned(c *codec.Coder, on backend.Session) { k.CodeSession(c, on) }
+
+// Normalise implements [sim.Cluster].
+func (k *cluster) Normalise(c uint8, dead, busy bool, _ backend.Session) {
+	u := &k.clients[c-1]
+	switch {
+	case dead:
+		*u = user{}
+	case !busy:
+		m := machine{linked: u.linked, token: u.token, num: u.num, held: u.held, age: u.age}
+		if !m.held {
+			m.num, m.age = 0, 0
+		}
+		*u = user{machine: m, on: u.on}
+	}
+}
