@@ -463,7 +463,7 @@ func (x *Explored) judged(e *Exploration, b *sim.Bounds, c *search.Coverage, loo
 		}
 		out = append(out, res)
 	}
-	return out
+	return append(out, omitted(b.Target, b.Properties)...)
 }
 
 // judgedOwn is what was found out about a user's own property, by looking at the states of so many executions, or at so many

@@ -36,10 +36,26 @@ func (c *Config) report(s *sample, traces map[property.Property]*scenario.Trace)
 			r.Properties = append(r.Properties, result)
 		}
 	}
+	r.Properties = append(r.Properties, omitted(c.Target, c.Properties)...)
 	for k := range sim.CoveragePoints {
 		r.Exercised = append(r.Exercised, report.Exercise{Name: k.Of(c.Target.Kind), Scenarios: s.seen[k]})
 	}
 	return r
+}
+
+// omitted are the properties that mean nothing for a target, though they do for others of its type, and why. They are told
+// of where all others are judged.
+func omitted(t *lock.Target, judged property.Set) (out []report.PropertyResult) {
+	if property.Of(t)&^judged != 0 {
+		return nil // some were asked for
+	}
+	why := property.Skipped(t)
+	for p := range property.Applicable(t.Kind).All() {
+		if why[p] != "" {
+			out = append(out, report.PropertyResult{Property: p, Evidence: p.Evidence(), Skip: why[p]})
+		}
+	}
+	return out
 }
 
 // result says what a sample came to for one property, but for its violation.
