@@ -13,7 +13,8 @@ import (
 // too large to decide.
 func (r *Runner) Judge(strength property.Strength) (found property.Set, undecided bool) {
 	found = r.Monitor.Found
-	r.conclude(strength, func(v linear.Verdict) {
+	whole := func() *history.History { h := r.History(); return &h }
+	r.conclude(strength, whole, func(v linear.Verdict) {
 		switch v.Decision {
 		case linear.Illegal:
 			found = found.With(v.Property)
@@ -25,9 +26,9 @@ func (r *Runner) Judge(strength property.Strength) (found property.Set, undecide
 }
 
 // conclude gives the verdicts that only the whole history shows, where it tells anything.
-func (r *Runner) conclude(strength property.Strength, give func(linear.Verdict)) {
+func (r *Runner) conclude(strength property.Strength, whole func() *history.History, give func(linear.Verdict)) {
 	if r.scenario.HistoryTells() {
-		judge.Execution(&r.Monitor, linear.Options{Strength: strength}, func() *history.History { h := r.History(); return &h }, give)
+		judge.Execution(&r.Monitor, linear.Options{Strength: strength}, whole, give)
 	}
 }
 

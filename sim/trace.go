@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/judge"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
@@ -21,7 +22,8 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength prope
 	t.History.Events = kept(t.History.Events)
 	t.Scenario.Options = r.options
 	t.Number()
-	r.conclude(strength, func(v linear.Verdict) {
+	whole := func() *history.History { return &t.History } // whose events are numbered by steps
+	r.conclude(strength, whole, func(v linear.Verdict) {
 		if v.Decision == linear.Illegal {
 			t.Violations = append(t.Violations, judge.Violation(t, v))
 		}

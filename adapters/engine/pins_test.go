@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
@@ -89,7 +90,11 @@ func pinnedExplorations(t *testing.T) (pins []string) {
 }
 
 func pinnedMutants(t *testing.T) (pins []string) {
-	for _, m := range engine.Mutants() {
+	amqp, err := lock.BackendNamed("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range amqp.Mutants {
 		p, err := property.Named(m.Breaks)
 		if err != nil {
 			t.Fatalf("%s: %v", m.Name, err)
