@@ -97,6 +97,7 @@ func (b *Broker) codeDelivered(c *codec.Coder, list *[]delivered, settled bool) 
 	n := codec.Length(c, len(*list))
 	if c.Reading() {
 		*list = append((*list)[:0], make([]delivered, n)...)
+		b.awaits = b.awaits || n > 0
 	}
 	for i := range *list {
 		d := &(*list)[i]

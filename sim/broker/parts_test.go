@@ -97,6 +97,7 @@ func TestParts(t *testing.T) {
 			if !bytes.Equal(read.AppendState(nil), b.AppendState(nil)) {
 				t.Fatalf("seed %d: stored and read, the broker is another", seed)
 			}
+			read.expectConsistent(t)
 			if ms := int64(random.IntN(60)); ms < 8 {
 				b.Advance(ms)
 				read.Advance(ms)
