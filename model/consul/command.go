@@ -24,6 +24,7 @@ type Request struct {
 	Method Method
 	Key    string
 	Value  string
+	Flags  uint64 // of a Put: a number that the store keeps and does not look at
 	// Recurse has a Get or Delete be of every key that begins with Key.
 	Recurse bool
 	// Index has a Get wait until something under Key has changed since that index; 0 answers at once.
@@ -48,6 +49,7 @@ type Reply struct {
 // Entry is one key of the store.
 type Entry struct {
 	Key, Value string
+	Flags      uint64
 	// Session has acquired the key; "" is none.
 	Session string
 	// Created, Modified and Locks are CreateIndex, ModifyIndex and LockIndex.

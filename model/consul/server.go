@@ -120,7 +120,7 @@ func (s *Server) put(r *Request) Reply {
 		s.entries = slices.Insert(s.entries, i, Entry{Key: r.Key, Created: s.index})
 	}
 	e := &s.entries[i]
-	e.Value, e.Modified = r.Value, s.index
+	e.Value, e.Flags, e.Modified = r.Value, r.Flags, s.index
 	switch {
 	case r.Acquire != "" && holder == "":
 		e.Session = r.Acquire

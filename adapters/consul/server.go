@@ -1,0 +1,299 @@
+package consul
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lockproof/lockproof/model/consul"
+)
+
+// Bounds of what a client may send and ask for.
+const (
+	maxBody    = 512 << 10 // bytes of a value, as Consul has it
+	maxWait    = 10 * time.Minute
+	defaultTTL = 10 * time.Second // the least that a session may have (BACKEND-FACTS K1)
+	maxTTL     = 24 * time.Hour
+	lockDelay  = 15 * time.Second // unless the session says otherwise (K3)
+)
+
+// Server is a Consul of one server, as an [http.Handler]. Its zero value has nothing in it.
+type Server struct {
+	mu      sync.Mutex
+	store   consul.Server
+	begun   bool
+	passed  time.Time     // up to which time has passed for the store
+	changed chan struct{} // closed when the store may have changed
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path, known := strings.CutPrefix(r.URL.Path, "/v1/")
+	switch kind, rest, _ := strings.Cut(path, "/"); {
+	case known && kind == "session":
+		s.session(w, r, rest)
+	case known && kind == "kv":
+		s.keys(w, r, rest)
+	default:
+		http.Error(w, r.URL.Path+" is not simulated: expected /v1/session or /v1/kv", http.StatusNotFound)
+	}
+}
+
+// do carries out a request at the present time. again is closed when the store may have changed.
+func (s *Server) do(r *consul.Request) (reply consul.Reply, again <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pass()
+	reply = s.store.Apply(r)
+	if r.Method != consul.Get {
+		s.tell()
+	}
+	return reply, s.changed
+}
+
+// pass lets the store's time be the clock's.
+func (s *Server) pass() {
+	now := time.Now()
+	if !s.begun {
+		s.begun, s.passed, s.changed = true, now, make(chan struct{})
+		s.store.Reset()
+	}
+	ms := now.Sub(s.passed).Milliseconds()
+	s.passed = s.passed.Add(time.Duration(ms) * time.Millisecond)
+	if len(s.store.Advance(ms, nil)) > 0 {
+		s.tell()
+	}
+}
+
+func (s *Server) tell() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// nextEnd is when a session ends by itself at the earliest, counted from now.
+func (s *Server) nextEnd() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ms, any := s.store.NextEnd(); any {
+		return time.Duration(ms) * time.Millisecond
+	}
+	return maxWait
+}
+
+// session answers what begins with /v1/session.
+func (s *Server) session(w http.ResponseWriter, r *http.Request, rest string) {
+	verb, id, _ := strings.Cut(rest, "/")
+	switch {
+	case r.Method == http.MethodPut && verb == "create":
+		x, err := readSession(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		s.do(&consul.Request{Method: consul.CreateSession, Session: x})
+		write(w, map[string]string{"ID": x.ID})
+	case r.Method == http.MethodPut && verb == "renew":
+		reply, _ := s.do(&consul.Request{Method: consul.RenewSession, Session: consul.Session{ID: id}})
+		if reply.Status != http.StatusOK {
+			http.Error(w, "Session id '"+id+"' not found", reply.Status)
+			return
+		}
+		write(w, s.info(id))
+	case r.Method == http.MethodPut && verb == "destroy":
+		s.do(&consul.Request{Method: consul.DestroySession, Session: consul.Session{ID: id}})
+		write(w, true)
+	case r.Method == http.MethodGet && verb == "info":
+		write(w, s.info(id))
+	default:
+		http.Error(w, r.Method+" "+r.URL.Path+" is not simulated: expected create, renew, destroy or info of a session", http.StatusNotFound)
+	}
+}
+
+// told is a session as it is told.
+type told struct {
+	ID        string
+	Name      string `json:",omitempty"`
+	Behavior  string
+	TTL       string
+	LockDelay int64 // nanoseconds
+}
+
+// info is a list of the session of that name, or of none.
+func (s *Server) info(id string) []told {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pass()
+	list := []told{}
+	for _, x := range s.store.Sessions() {
+		if x.ID == id {
+			t := told{ID: id, Behavior: "release", LockDelay: x.Delay * int64(time.Millisecond)}
+			if x.Deletes {
+				t.Behavior = "delete"
+			}
+			if x.TTL > 0 {
+				t.TTL = (time.Duration(x.TTL) * time.Millisecond).String()
+			}
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// readSession reads what a client says of the session that it asks for.
+func readSession(body io.Reader) (x consul.Session, err error) {
+	var asked struct {
+		TTL, Behavior string
+		LockDelay     any
+	}
+	data, err := io.ReadAll(io.LimitReader(body, maxBody))
+	if err != nil {
+		return x, err
+	}
+	if len(data) > 0 {
+		if err := json.Unmarshal(data, &asked); err != nil {
+			return x, fmt.Errorf("what a session is to be: %w", err)
+		}
+	}
+	x.ID, x.Deletes = newID(), asked.Behavior == "delete"
+	if asked.Behavior != "" && asked.Behavior != "delete" && asked.Behavior != "release" {
+		return x, fmt.Errorf("behavior %q: expected release or delete", asked.Behavior)
+	}
+	if asked.TTL != "" && asked.TTL != "0s" {
+		ttl, err := time.ParseDuration(asked.TTL)
+		if err != nil || ttl < defaultTTL || ttl > maxTTL {
+			return x, fmt.Errorf("session TTL %q: expected %v to %v", asked.TTL, defaultTTL, maxTTL)
+		}
+		x.TTL = ttl.Milliseconds()
+	}
+	delay := lockDelay
+	switch d := asked.LockDelay.(type) {
+	case string:
+		if delay, err = time.ParseDuration(d); err != nil {
+			return x, fmt.Errorf("LockDelay: %w", err)
+		}
+	case float64: // of nanoseconds, or of seconds where that makes no sense
+		if delay = time.Duration(d); delay < time.Millisecond {
+			delay = time.Duration(d * float64(time.Second))
+		}
+	}
+	x.Delay = min(delay, time.Minute).Milliseconds()
+	return x, nil
+}
+
+// newID is a random UUID.
+func newID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// keys answers what begins with /v1/kv.
+func (s *Server) keys(w http.ResponseWriter, r *http.Request, key string) {
+	req, wait, err := readKey(r, key)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	reply, again := s.do(&req)
+	for deadline := time.Now().Add(wait); reply.Waits; reply, again = s.do(&req) {
+		if !time.Now().Before(deadline) {
+			req.Index = 0
+			continue
+		}
+		pause := time.NewTimer(min(time.Until(deadline), s.nextEnd()))
+		select {
+		case <-again:
+		case <-pause.C:
+		case <-r.Context().Done():
+			pause.Stop()
+			return
+		}
+		pause.Stop()
+	}
+	switch {
+	case reply.Status == http.StatusInternalServerError:
+		http.Error(w, "invalid session "+strconv.Quote(req.Acquire+req.Release), reply.Status)
+	case req.Method != consul.Get:
+		write(w, reply.OK)
+	default:
+		w.Header().Set("X-Consul-Index", strconv.FormatUint(reply.Index, 10))
+		if reply.Status != http.StatusOK {
+			w.WriteHeader(reply.Status)
+			return
+		}
+		write(w, entries(reply.Entries))
+	}
+}
+
+// readKey is the request that an HTTP request about a key is, and how long it may wait.
+func readKey(r *http.Request, key string) (req consul.Request, wait time.Duration, err error) {
+	q := r.URL.Query()
+	req = consul.Request{Key: key, Recurse: q.Has("recurse"), Acquire: q.Get("acquire"), Release: q.Get("release"), Checked: q.Has("cas")}
+	switch r.Method {
+	case http.MethodGet:
+		req.Method, req.Checked = consul.Get, false
+	case http.MethodDelete:
+		req.Method = consul.Delete
+	case http.MethodPut:
+		req.Method = consul.Put
+		body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+		if err == nil && len(body) > maxBody {
+			err = fmt.Errorf("the value has more than %d bytes", maxBody)
+		}
+		if req.Value = string(body); err != nil {
+			return req, 0, err
+		}
+	default:
+		return req, 0, fmt.Errorf("%s of a key: expected GET, PUT or DELETE", r.Method)
+	}
+	if key == "" && !req.Recurse {
+		return req, 0, errors.New("no key: expected one, or ?recurse")
+	}
+	wait = 5 * time.Minute
+	for name, to := range map[string]*uint64{"cas": &req.Index, "index": &req.Index, "flags": &req.Flags} {
+		if v := q.Get(name); v != "" && (name != "index" || r.Method == http.MethodGet) && (name != "cas" || r.Method != http.MethodGet) {
+			if *to, err = strconv.ParseUint(v, 10, 64); err != nil {
+				return req, 0, fmt.Errorf("%s=%q: expected a number", name, v)
+			}
+		}
+	}
+	if v := q.Get("wait"); v != "" {
+		if wait, err = time.ParseDuration(v); err != nil || wait < 0 {
+			return req, 0, fmt.Errorf("wait=%q: expected a duration, such as 10s", v)
+		}
+	}
+	return req, min(wait, maxWait), nil
+}
+
+// entries are keys as they are told: values in base64, as JSON has bytes.
+func entries(all []consul.Entry) any {
+	type entry struct {
+		LockIndex   uint64
+		Key         string
+		Flags       uint64
+		Value       []byte
+		Session     string `json:",omitempty"`
+		CreateIndex uint64
+		ModifyIndex uint64
+	}
+	out := make([]entry, len(all))
+	for i, e := range all {
+		out[i] = entry{e.Locks, e.Key, e.Flags, nil, e.Session, e.Created, e.Modified}
+		if e.Value != "" {
+			out[i].Value = []byte(e.Value)
+		}
+	}
+	return out
+}
+
+func write(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(v) // a client that is gone need not be told
+}

@@ -1,0 +1,157 @@
+package consul
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// agent is where requests go: the simulated server, or a real agent at CONSUL_HTTP_ADDR.
+type agent struct {
+	t    *testing.T
+	url  string
+	mark string
+}
+
+// agents are the simulated server, and the real one if there is any.
+func agents(t *testing.T, test func(*testing.T, *agent)) {
+	t.Run("simulated", func(t *testing.T) {
+		server := httptest.NewServer(new(Server))
+		defer server.Close()
+		test(t, &agent{t, server.URL, "lockproof-test"})
+	})
+	t.Run("real", func(t *testing.T) {
+		addr := os.Getenv("CONSUL_HTTP_ADDR")
+		if addr == "" {
+			t.Skip("no Consul agent: set CONSUL_HTTP_ADDR, such as 127.0.0.1:8500")
+		}
+		if !strings.Contains(addr, "://") {
+			addr = "http://" + addr
+		}
+		a := &agent{t, addr, fmt.Sprintf("lockproof-test-%d", time.Now().UnixNano())}
+		defer a.ask("DELETE", "/v1/kv/"+a.mark+"?recurse", "")
+		test(t, a)
+	})
+}
+
+// ask sends a request and returns status and body.
+func (a *agent) ask(method, path, body string) (int, string) {
+	a.t.Helper()
+	req, err := http.NewRequest(method, a.url+path, strings.NewReader(body))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return res.StatusCode, strings.TrimSpace(string(data))
+}
+
+func (a *agent) key(name string) string { return "/v1/kv/" + a.mark + "/" + name }
+
+func (a *agent) session(body string) string {
+	a.t.Helper()
+	status, answer := a.ask("PUT", "/v1/session/create", body)
+	var x struct{ ID string }
+	if err := json.Unmarshal([]byte(answer), &x); status != 200 || err != nil || x.ID == "" {
+		a.t.Fatalf("session/create %s: %d %s", body, status, answer)
+	}
+	return x.ID
+}
+
+func (a *agent) want(method, path, body string, status int, answer string) {
+	a.t.Helper()
+	if s, got := a.ask(method, path, body); s != status || !strings.Contains(got, answer) {
+		a.t.Errorf("%s %s: %d %s, want %d %s", method, path, s, got, status, answer)
+	}
+}
+
+// What a Consul was measured to do (BACKEND-FACTS §6, K1 to K9), as far as no wait of seconds is needed.
+func TestFacts(t *testing.T) {
+	agents(t, func(t *testing.T, a *agent) {
+		a.t = t
+		if status, answer := a.ask("PUT", "/v1/session/create", `{"TTL":"5s"}`); status == 200 {
+			t.Errorf("K1: a TTL of 5 s is accepted: %s", answer)
+		}
+		first, second := a.session(`{"TTL":"10s"}`), a.session(`{"LockDelay":"0s","Behavior":"delete"}`)
+		a.want("PUT", a.key("lock")+"?acquire="+first, "", 200, "true")
+		a.want("PUT", a.key("lock")+"?acquire="+second, "", 200, "false")
+		a.want("PUT", "/v1/session/destroy/"+first, "", 200, "true")
+		a.want("PUT", a.key("lock")+"?acquire="+second, "", 200, "false") // K3: the lock-delay
+		a.want("PUT", "/v1/session/renew/"+first, "", 404, "")            // K2
+		a.want("PUT", a.key("own")+"?acquire="+second, "x", 200, "true")
+		a.want("PUT", a.key("own"), "y", 200, "true")                 // K9: advisory
+		a.want("PUT", "/v1/session/destroy/"+second, "", 200, "true") // K5: and the key is gone with it
+		a.want("GET", a.key("own"), "", 404, "")
+		a.want("PUT", a.key("list")+"?cas=0", "a", 200, "true") // K6
+		a.want("PUT", a.key("list")+"?cas=0", "b", 200, "false")
+		a.want("DELETE", a.key("list"), "", 200, "true")
+		a.want("PUT", a.key("list")+"?cas=0", "b", 200, "true")
+		a.want("PUT", a.key("list")+"?acquire=00000000-0000-0000-0000-000000000000", "", 500, "invalid session") // K8
+	})
+}
+
+// A blocking query is answered when something under its prefix changes.
+func TestBlockingQuery(t *testing.T) {
+	agents(t, func(t *testing.T, a *agent) {
+		a.t = t
+		a.want("PUT", a.key("x"), "1", 200, "true")
+		res, err := http.Get(a.url + a.key("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		index := res.Header.Get("X-Consul-Index")
+		answered := make(chan string)
+		go func() {
+			res, err := http.Get(a.url + "/v1/kv/" + a.mark + "?recurse&wait=5m&index=" + index)
+			if err != nil {
+				answered <- err.Error()
+				return
+			}
+			defer res.Body.Close()
+			body, _ := io.ReadAll(res.Body)
+			answered <- string(body)
+		}()
+		a.want("PUT", a.key("y"), "2", 200, "true")
+		if body := <-answered; !strings.Contains(body, a.mark+"/y") {
+			t.Errorf("the query was answered %s", body)
+		}
+	})
+}
+
+// Whatever is asked, there is an answer, and the server goes on.
+func FuzzServer(f *testing.F) {
+	f.Add("PUT", "/v1/session/create", `{"TTL":"10s","LockDelay":15000000000}`)
+	f.Add("PUT", "/v1/kv/a/b?cas=0&flags=3", "x")
+	f.Add("GET", "/v1/kv/?recurse&index=7&wait=1ms", "")
+	f.Add("DELETE", "/v1/kv/a?cas=4", "")
+	server := new(Server)
+	f.Fuzz(func(t *testing.T, method, path, body string) {
+		req, err := http.NewRequest(method, "http://consul/"+strings.TrimPrefix(path, "/"), strings.NewReader(body))
+		if err != nil {
+			t.Skip()
+		}
+		if q := req.URL.Query(); q.Has("index") {
+			q.Set("wait", "1ms")
+			req.URL.RawQuery = q.Encode()
+		}
+		answer := httptest.NewRecorder()
+		server.ServeHTTP(answer, req)
+		if answer.Code < 200 || answer.Code > 599 {
+			t.Errorf("%s %s: status %d", method, path, answer.Code)
+		}
+	})
+}
