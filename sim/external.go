@@ -37,6 +37,10 @@ func (d draw) beyond(s *scenario.Scenario) {
 			s.Clients[i].Ops = d.needless(s.Clients[i].Ops)
 		}
 	}
+	if d.Bits(4) == 0 {
+		f := scenario.Fault{Do: scenario.Stall, Client: uint8(1 + d.below(len(s.Clients))), At: uint16(1 + d.Bits(4)), Delay: uint16(1 + d.Bits(4))}
+		s.Faults = append(s.Faults, f)
+	}
 	if d.Bits(2) == 0 {
 		f := scenario.Fault{Do: scenario.Idle, At: uint16(1 + d.below(d.spread(s))), Arg: idleSeconds[d.below(len(idleSeconds))]}
 		s.Faults = append(s.Faults, f)

@@ -6,9 +6,12 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/testdata/targets/golang/several"
 )
 
@@ -35,14 +38,18 @@ var wrongSeveral = []held{
 	{name: "token ages", design: several.Token{}, bug: several.Ages, breaks: []property.Property{property.Progress, property.EffectiveRelease, property.NoLeak}},
 }
 
+func (h *held) starter() inprocess.Starter {
+	return inprocess.Starter{Name: h.name, New: func(ctx context.Context, url string) (inprocess.Lock, error) {
+		c, err := several.New(ctx, url, h.design, h.bug)
+		return severalClient{c}, err
+	}}
+}
+
 func (h *held) prove(t *testing.T, seed uint64, scenarios int, until property.Set) *engine.Result {
 	t.Helper()
 	res, err := engine.ProveExternal(t.Context(), engine.ExternalConfig{
-		Starter: inprocess.Starter{Name: h.name, New: func(ctx context.Context, url string) (inprocess.Lock, error) {
-			c, err := several.New(ctx, url, h.design, h.bug)
-			return severalClient{c}, err
-		}},
-		Kind: lock.Mutex, Seed: seed, Scenarios: scenarios, Until: until,
+		Starter: h.starter(),
+		Kind:    lock.Mutex, Seed: seed, Scenarios: scenarios, Until: until,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -87,6 +94,42 @@ func TestWrongSeveral(t *testing.T) {
 				}
 			}
 			t.Errorf("none of %v is violated in %d executions", h.breaks, res.Report.Scenarios)
+		})
+	}
+}
+
+// TestLateReply: a client that takes no answer within a second for a no may have the lock after all, when the answer comes.
+// One that ends its connection then is right.
+func TestLateReply(t *testing.T) {
+	ops := []scenario.Operation{{Op: lock.Acquire}}
+	sc := scenario.Scenario{
+		Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: ops}, {Ops: ops}},
+		Faults:   []scenario.Fault{{Do: scenario.Stall, Client: 1, At: 2, Delay: 2}},
+		Schedule: scenario.Schedule{Strategy: scenario.PCT, Priorities: []uint8{1, 2}},
+	}
+	for _, h := range []held{{name: "patient", design: several.Queue{}}, {name: "impatient", design: several.Queue{}, bug: several.Impatient}} {
+		t.Run(h.name, func(t *testing.T) {
+			t.Parallel()
+			runner, err := external.NewRunner(t.Context(), external.Config{Starter: h.starter(), Kind: lock.Mutex})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer runner.Close()
+			seen := runner.Playable(sc)
+			x, err := runner.Run(t.Context(), &seen)
+			if err != nil {
+				t.Fatal(err)
+			}
+			replayed := sim.Replay(x.Trace)
+			again, err := runner.Run(t.Context(), &replayed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range []*external.Execution{x, again} {
+				if wrong := h.bug != several.NoBug; x.Found.Has(property.NoLeak) != wrong || !wrong && x.Found != 0 {
+					t.Errorf("%v", x.Violations)
+				}
+			}
 		})
 	}
 }

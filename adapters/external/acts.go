@@ -2,6 +2,7 @@ package external
 
 import (
 	"slices"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/history"
@@ -100,6 +101,10 @@ func (r *run) Can(a scenario.Action) bool {
 	switch a.Kind {
 	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
 		return r.Ready(a.Client)
+	case scenario.Stall:
+		return r.Ready(a.Client) && !p.waitsFor()
+	case scenario.Arrive:
+		return p.waitsFor()
 	case scenario.CrashBefore, scenario.Pause:
 		return !p.dead
 	case scenario.Drop, scenario.ChannelError:
@@ -182,7 +187,7 @@ func (r *run) invoke(c uint8) {
 	linked := p.current != nil
 	r.mu.Unlock()
 	p.busy, p.refused, p.claimed, p.withdrawn, p.op, p.arg = true, false, 0, 0, op.Op, op.Arg
-	p.needless = p.mayRelease(op)
+	p.needless, p.stalledIn, p.began = p.mayRelease(op), false, time.Now()
 	p.troubled, p.cutOff = p.severed && (r.several || !linked), false
 	p.counted, p.weight, p.owed = 0, p.weight+1, p.broken
 	p.shifted, p.tail, p.trailed = p.shifted && op.Op != lock.Acquire, nil, 0

@@ -31,6 +31,7 @@ type clientHandle struct {
 	calling     bool
 	answer      *answer // of the call that is over and was not looked at
 	doing       lock.Op // what it was called for last
+	stalled     bool    // it waits for a reply that is kept at the gate
 	asleep      bool    // it was waited for in vain, and nothing has come since
 	paused      bool
 	// What it does that nobody tells it to; see follow.go and outrun.go.
@@ -243,7 +244,7 @@ func (a *clientHandle) kill() error {
 	s := a.runner
 	s.mu.Lock()
 	a.client, a.calling, a.answer, a.current, a.asleep = nil, false, nil, nil, false
-	a.steady, a.cause = false, cause{}
+	a.steady, a.cause, a.stalled = false, cause{}, false
 	a.parked = discard(a.parked, func(*wire.Command) bool { return true })
 	links := slices.Clone(a.connections)
 	for _, l := range links {
@@ -306,7 +307,7 @@ func (a *clientHandle) quiet() bool {
 			return false
 		}
 	}
-	return !a.calling || slices.ContainsFunc(a.parked, func(c *wire.Command) bool { return c.Replies })
+	return !a.calling || a.stalled || slices.ContainsFunc(a.parked, func(c *wire.Command) bool { return c.Replies })
 }
 
 // likelyBatch reports whether more of the same may be on its way: a single message that is to be confirmed. mu
@@ -318,7 +319,7 @@ func (a *clientHandle) likelyBatch() bool {
 // waiting is how many of a connection's unanswered commands can't be answered: none, unless nobody
 // listens any more.
 func (l *connection) waiting() int {
-	if l.repliesDropped || l.cut || l.released {
+	if l.repliesDropped || l.cut || l.released || l.stalled {
 		return l.unheard
 	}
 	return 0

@@ -13,6 +13,9 @@ import (
 func (r *run) end(all bool) error {
 	clean := all && len(r.sc.Faults) == 0 && r.record.plain()
 	r.resolve()
+	for i := range r.clients {
+		r.arrive(r.clients[i].clientHandle)
+	}
 	r.gate(true)
 	r.release()
 	for _, c := range r.buried {

@@ -87,7 +87,11 @@ func (r *run) lose(l *connection, why ending) {
 		switch p := &r.clients[i]; {
 		case p.clientHandle == l.client:
 			all = append(all, p)
-			r.sessionsLost(p, l, r.processOf(p.id, l.incarnation), why)
+			as := why
+			if r.paired && as == byItself && !p.busy { // what its process did for another lock
+				as = byBroker
+			}
+			r.sessionsLost(p, l, r.processOf(p.id, l.incarnation), as)
 		case r.shared && p.current == l:
 			all = append(all, p)
 			r.sessionsLost(p, l, p.process, byBroker)

@@ -33,7 +33,9 @@ type connection struct {
 	repliesDropped bool     // no answer reaches the client any more
 	halfOpen       bool     // given up or dead, and the broker has not noticed
 	hungUp         bool     // the client has closed its socket
-	unheard        int      // commands that have passed and are not answered
+	stalled        bool     // what the broker answers waits
+	kept           []*wire.Answer
+	unheard        int // commands that have passed and are not answered
 	// passage is held by whoever has commands of the connection pass while the gate is open: the connection
 	// itself, or who opens the gate.
 	passage sync.Mutex
@@ -73,7 +75,7 @@ func (g *gate) Arrived(c *wire.Command) {
 	a.sends(c)
 	if !s.open {
 		a.parked = append(a.parked, c)
-		a.asleep = false
+		a.asleep, a.stalled = false, false
 		s.notify()
 		s.mu.Unlock()
 		return
@@ -137,6 +139,11 @@ func (g *gate) Answered(a *wire.Answer) {
 	s := g.runner
 	s.mu.Lock()
 	l := s.connections[a.Conn]
+	if l != nil && l.stalled && !s.open {
+		l.keep(a)
+		s.mu.Unlock()
+		return
+	}
 	dropped := l == nil || l.repliesDropped
 	if l != nil {
 		g.heard(l, a)

@@ -216,7 +216,7 @@ func (r *run) execution() *Execution {
 
 // judge completes the verdict by what only the whole history shows.
 func (r *run) judge(x *Execution) {
-	if x.Called == 0 || !r.sc.HistoryTells() {
+	if x.Called == 0 || !r.sc.HistoryTells() || r.resigned {
 		return
 	}
 	watched := &r.monitor

@@ -27,6 +27,8 @@ func (r *run) loop(choose chooser) (over bool, err error) {
 			continue
 		case ok:
 			err = r.happen(r.which(a))
+		case r.overdueReplies() > 0:
+			err = r.happen(scenario.Action{Kind: scenario.Arrive, Client: r.overdueReplies()})
 		case r.stuck():
 			err = r.await()
 		default:
@@ -54,8 +56,10 @@ func (r *run) happen(a scenario.Action) error {
 	r.record.Begin(a)
 	r.pass(1)
 	switch c := a.Client; a.Kind {
-	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
+	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose, scenario.Stall:
 		return r.takeStep(c, a.Kind, a.Late)
+	case scenario.Arrive:
+		r.arrive(r.clients[c-1].clientHandle)
 	case scenario.CrashBefore:
 		r.crash(c, a.Late)
 	case scenario.Pause:
@@ -93,11 +97,16 @@ func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
 	if err := r.awaitBatch(p); err != nil {
 		return err
 	}
+	if do == scenario.Stall {
+		r.stall(r.connections[cmd.Conn])
+	}
 	l := r.deliver(c, cmd, do == scenario.CrashEffect || do == scenario.Lose)
 	if l == nil {
 		return nil
 	}
 	switch do {
+	case scenario.Stall:
+		return r.resigns(p, cmd)
 	case scenario.CrashEffect:
 		r.crash(c, late)
 	case scenario.Lose:

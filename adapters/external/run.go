@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/amqp"
@@ -66,7 +67,9 @@ type run struct {
 	filled  [lock.MaxLocks]uint16                   // the slots for which there has been a message
 	shared  bool                                    // the connection, by all
 	several bool                                    // a client had connections at once
-	paired  bool                                    // two clients are one process
+	// resigned says that somebody gave up waiting for a reply: what the history says of that is not all that happened.
+	resigned bool
+	paired   bool // two clients are one process
 	// disagreement is [Execution.Disagreement].
 	disagreement string
 }
@@ -103,6 +106,9 @@ type clientState struct {
 	wake        int64
 	needless    bool          // the operation releases what is not held
 	unsure      bool          // its last acquire has no answer, so that it may hold something
+	began       time.Time     // when the operation was called
+	stalledIn   bool          // a reply came late in the operation
+	gaveUp      bool          // its last acquire has given up waiting for a reply
 	upset       bool          // a release of what it did not hold ended badly: what it does next may fail for that
 	last        uint8         // the slot that it was granted last
 	tail        *wire.Command // the last one that has to pass before its operation is over
@@ -142,8 +148,9 @@ func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser
 	if err != nil { // nobody goes on from here
 		return nil, err
 	}
-	if over {
+	if over && !r.busied() {
 		r.audit()
+		r.lateGrants()
 	}
 	if err := s.spent.reset(func() error { return r.end(over) }); err != nil {
 		return nil, err

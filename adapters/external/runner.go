@@ -75,6 +75,8 @@ type Runner struct {
 	spent    Spent
 	spares   []*spare
 	crashes  bool // clients do, in scenarios
+	resign   map[rest]*resign
+	vain     int // how often a client was waited for that did not give up
 
 	// What the gate knows, under mu. wake says that it has changed.
 	mu          sync.Mutex
@@ -100,6 +102,7 @@ func NewRunner(ctx context.Context, c Config) (*Runner, error) {
 	s := &Runner{
 		config: c, wake: make(chan struct{}, 1), open: true, connections: make(map[*wire.Conn]*connection),
 		habits: make(map[cause]*habit), passes: make(map[cause]int), rests: make(map[rest]bool),
+		resign: make(map[rest]*resign),
 	}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	err := s.connect()

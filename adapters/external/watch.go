@@ -222,6 +222,7 @@ func (r *run) complete(c uint8) error {
 	}
 	r.monitor.Crashless(c, false, "")
 	res := answer.result
+	r.outlasts(p, res)
 	if !p.needless {
 		res = r.interpret(p, res)
 	}
@@ -343,6 +344,7 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 	case p.op == lock.Release || p.op == lock.Verify && res.Outcome == lock.Done && !res.Held:
 		p.held, p.grant = 0, nil
 	}
+	p.givesUp(res)
 	r.record.complete(r, c, res)
 	r.bill(c, res)
 	res.Slot = min(res.Slot, monitor.Slots)

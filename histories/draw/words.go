@@ -131,6 +131,10 @@ func actionWords(a scenario.Action) string {
 		return fmt.Sprintf("c%d's clock is fast by %d ‰ from now on", a.Client, a.Arg)
 	case scenario.ClockSlow:
 		return fmt.Sprintf("c%d's clock is slow by %d ‰ from now on", a.Client, a.Arg)
+	case scenario.Stall:
+		return "the reply waits"
+	case scenario.Arrive:
+		return fmt.Sprintf("what has waited for c%d arrives", a.Client)
 	case scenario.Choose:
 		return fmt.Sprintf("c%d chooses: way %d", a.Client, a.Arg)
 	}

@@ -30,8 +30,9 @@ type Monitor struct {
 	tries   uint8
 	polls   uint16
 	shared  bool
-	unbound bool // those are not known
-	drains  bool // who takes slots away waits for their holders
+	unbound bool  // those are not known
+	excused uint8 // those clients of which leaks are not judged
+	drains  bool  // who takes slots away waits for their holders
 	n       uint8
 	ended   uint8 // the owners whose connections have ended at this moment
 	traits  lock.Traits
@@ -203,6 +204,10 @@ func (m *Monitor) BeginsWithHoles(l uint8) { m.locks[l].start = m.locks[l].truth
 // Unbound says that the options which bound the attempts of operations are not known: how often one tries
 // is not judged, and giving up is not until somebody was in the way.
 func (m *Monitor) Unbound() { m.unbound = true }
+
+// Excuse says that client c does not know, through no fault of its own, what it has: what it has beside what it holds is
+// not judged.
+func (m *Monitor) Excuse(c uint8) { m.excused |= 1 << (c - 1) }
 
 // Drains says that slots are taken away from nobody: an administrator may fail because somebody holds one.
 func (m *Monitor) Drains() { m.drains = true }

@@ -212,7 +212,7 @@ func (m *Monitor) did(w *watch) bool {
 func (m *Monitor) leaks(c uint8, w *watch) {
 	t := &m.locks[w.lock].truth
 	m.exercise(property.NoLeak)
-	if m.shared {
+	if m.shared || m.excused&(1<<(c-1)) != 0 {
 		return
 	}
 	extra := t.owned(c)

@@ -25,12 +25,15 @@ const (
 	ClockFast               // from now on the client's clock is fast by Arg thousandths
 	ClockSlow               // from now on the client's clock is slow by Arg thousandths
 	Idle                    // Arg seconds pass in which nobody does anything
+	Stall                   // the client's next command takes effect, and its reply waits, with all that comes behind it
+	Arrive                  // what has waited for the client arrives
 	actionKinds
 )
 
 var actionNames = [actionKinds]string{
 	"none", "step", "crash-before", "crash-effect", "crash-reply", "detect", "drop", "channel-error", "lose",
 	"pause", "advance", "restart", "choose", "clock-ahead", "clock-behind", "clock-fast", "clock-slow", "idle",
+	"stall", "arrive",
 }
 
 // String is the action's name in files.
@@ -64,7 +67,7 @@ func (d ActionKind) Crash() bool { return d >= CrashBefore && d <= CrashReply }
 // Fault reports whether something goes wrong in the action: it is not what clients do of themselves, nor time, nor what the
 // broker notices.
 func (d ActionKind) Fault() bool {
-	return d != Step && d != Choose && d != Detect && d != Advance && d != Idle
+	return d != Step && d != Choose && d != Detect && d != Advance && d != Idle && d != Arrive
 }
 
 // Clock reports whether the action is a fault of its client's clock.

@@ -33,6 +33,8 @@ type Plan struct {
 	replayed int
 	done     uint64 // faults that have happened
 	detect   [lock.MaxClients]int
+	arrive   [lock.MaxClients]int
+	stalled  bool // some reply waits, or has waited
 	priority [lock.MaxClients]int
 	ready    []uint8
 }
@@ -84,6 +86,9 @@ func (p *Plan) due() (Action, bool) {
 			return Action{Kind: Detect, Client: uint8(c + 1)}, true
 		}
 	}
+	if c := p.arriving(); c > 0 {
+		return Action{Kind: Arrive, Client: c}, true
+	}
 	for i := range p.s.Faults {
 		f := &p.s.Faults[i]
 		if f.Client == 0 && int(f.At) <= p.step && p.done&(1<<i) == 0 {
@@ -92,6 +97,20 @@ func (p *Plan) due() (Action, bool) {
 		}
 	}
 	return Action{}, false
+}
+
+// arriving is a client for which a reply that has waited arrives now, 0 for none.
+func (p *Plan) arriving() uint8 {
+	if !p.stalled {
+		return 0
+	}
+	for c, at := range p.arrive {
+		if at > 0 && at <= p.step {
+			p.arrive[c] = 0
+			return uint8(c + 1)
+		}
+	}
+	return 0
 }
 
 // idle is what happens when nobody can go on: dead connections are noticed, and time passes for those
@@ -170,6 +189,9 @@ func (p *Plan) fault(f *Fault) Action {
 	if f.Delay > 0 && (f.Do.Crash() || f.Do == Lose) {
 		a.Late = true
 		p.detect[f.Client-1] = p.step + int(f.Delay)
+	}
+	if f.Do == Stall {
+		p.stalled, p.arrive[f.Client-1] = true, p.step+1+int(f.Delay)
 	}
 	return a
 }

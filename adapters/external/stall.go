@@ -1,0 +1,178 @@
+package external
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+)
+
+// A reply that comes late is kept at the gate, with all that the broker says on its connection after it, until the
+// schedule has it arrive. Meanwhile the others go on. A client that waits no longer than so long by a clock of its own,
+// which nobody can turn, is given that time in earnest: once behind each command of an acquire, and a few times in
+// all. One that does not give up then is taken to have no such limit, so that no more is waited for it; one that does is
+// waited for as long as it took.
+
+const (
+	// mostPatience is how long a client is waited for that may give up waiting for a reply.
+	mostPatience = 1300 * time.Millisecond
+	// patienceLooks is how often it is waited for in vain behind a command before clients are taken not to give up there.
+	patienceLooks = 1
+	// mostLooks is the same behind all commands together.
+	mostLooks = 3
+)
+
+// resign is what is known of how clients wait for replies.
+type resign struct {
+	looks int           // how often they were waited for in vain
+	after time.Duration // after how long they gave up, at most; 0 while they did not
+}
+
+// limit is how long a client is waited for.
+func (g *resign) limit() time.Duration {
+	switch {
+	case g.after > 0 && g.looks <= patienceLooks:
+		return min(g.after+g.after/2+100*time.Millisecond, 2*mostPatience)
+	case g.looks < patienceLooks:
+		return mostPatience
+	}
+	return 0
+}
+
+// keep keeps an answer at the gate. The step that it answers is told, its client is not. mu is held.
+func (l *connection) keep(a *wire.Answer) {
+	s := l.client.runner
+	l.kept = append(l.kept, a)
+	if slices.Contains(a.Settles, s.step.command) {
+		s.step.reply, s.step.answered = a.Reply, true
+		l.client.stalled = true
+	}
+	s.notify()
+}
+
+// stall has what the broker answers on a connection wait.
+func (r *run) stall(l *connection) {
+	r.mu.Lock()
+	l.stalled = true
+	r.mu.Unlock()
+	for _, p := range r.playing(l.client) {
+		p.dirty, p.harmed, p.troubled, p.shifted = true, true, true, true
+		p.stalledIn = p.busy
+		r.monitor.Lost(p.id)
+		r.monitor.Excuse(p.id)
+	}
+}
+
+// resigns waits for a client to give up that waits for a reply, if it ever does.
+func (r *run) resigns(p *clientState, cmd *wire.Command) error {
+	at := rest{p.op, cmd.Method.ID()}
+	known := r.resign[at]
+	if known == nil {
+		known = new(resign)
+		r.resign[at] = known
+	}
+	began, limit := time.Now(), known.limit()
+	if limit == 0 || p.op != lock.Acquire || known.after == 0 && r.vain == mostLooks {
+		return nil
+	}
+	did, err := r.wait(r.ctx, limit, func() bool { return p.answer != nil || len(p.parked) > 0 })
+	switch {
+	case err != nil:
+	case did:
+		known.after, known.looks = max(known.after, time.Since(began)), 0
+		r.resigned = true
+	default:
+		known.looks++
+		r.vain++
+	}
+	return err
+}
+
+// slow is how long an operation may take of real time before its client may have given it up by a clock of its own: on a
+// busy machine, or because others were waited for.
+const slow = 400 * time.Millisecond
+
+// outlasts takes an operation that took so long for one whose client may have given up.
+func (r *run) outlasts(p *clientState, res lock.Result) {
+	if !p.stalledIn && time.Since(p.began) < slow || res.Outcome == lock.Done && (res.Held || p.op == lock.Release || p.op.Administrative()) {
+		return
+	}
+	p.stalledIn, p.troubled, r.resigned = true, true, true
+	r.monitor.Lost(p.id)
+	r.monitor.Excuse(p.id)
+}
+
+// waitsFor reports whether something waits for a client.
+func (p *clientState) waitsFor() bool {
+	p.runner.mu.Lock()
+	defer p.runner.mu.Unlock()
+	return slices.ContainsFunc(p.connections, func(l *connection) bool { return l.stalled })
+}
+
+// overdueReplies is a client for which something waits, 0 for none.
+func (r *run) overdueReplies() uint8 {
+	for i := range r.clients {
+		if p := &r.clients[i]; !p.dead && p.waitsFor() {
+			return p.id
+		}
+	}
+	return 0
+}
+
+// arrive has what waits for a client arrive.
+func (r *run) arrive(a *clientHandle) {
+	var kept []*wire.Answer
+	r.mu.Lock()
+	a.stalled = false
+	for _, l := range a.connections {
+		kept = append(kept, l.kept...)
+		l.kept, l.stalled = nil, false
+	}
+	r.mu.Unlock()
+	for _, answer := range kept {
+		(&gate{r.Runner, a}).Answered(answer)
+	}
+}
+
+// busied reports whether a client that has given up waiting for a reply, which has come since, is still at work for that: it
+// may be about to give back what it was granted late.
+func (r *run) busied() bool {
+	if !r.resigned {
+		return false
+	}
+	busy, err := r.wait(r.ctx, r.config.Closing, func() bool {
+		for i := range r.clients {
+			if p := &r.clients[i]; len(p.parked) > 0 || p.behind() {
+				return true
+			}
+		}
+		return false
+	})
+	return busy || err != nil
+}
+
+// lateGrants looks whether a client that has given up acquiring has got it after all, when nobody has anything left to do.
+func (r *run) lateGrants() {
+	for i := range r.clients {
+		p := &r.clients[i]
+		if p.dead || !p.gaveUp || p.held > 0 || r.several || !r.design.known() {
+			continue
+		}
+		t := &r.truth[r.lockOf(p.id)]
+		for s := uint8(1); s <= monitor.Slots; s++ {
+			if t.Owner[s] == p.id {
+				r.monitor.Leftover(nameOf(int(p.id)) + " has what its acquire gave up when the reply came late, and does not know")
+			}
+		}
+	}
+}
+
+// givesUp notes whether an acquire that is over has given up waiting for a reply, and says no.
+func (p *clientState) givesUp(res lock.Result) {
+	if p.op != lock.Acquire {
+		return
+	}
+	p.gaveUp = p.stalledIn && res.Outcome != lock.Unknown && !res.Held
+}
