@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/judge"
 	"github.com/lockproof/lockproof/model/linear"
@@ -10,7 +12,7 @@ import (
 )
 
 // Trace carries out a scenario and keeps every step of it. The violations found include those that
-// only the whole history shows.
+// only the whole history shows; properties that mean nothing for the target are not among them.
 func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength property.Strength) *scenario.Trace {
 	r.record.tracing = true
 	defer func() { r.record.tracing = false }()
@@ -28,6 +30,8 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength prope
 			t.Violations = append(t.Violations, judge.Violation(t, v))
 		}
 	})
+	judged := property.Of(target)
+	t.Violations = slices.DeleteFunc(t.Violations, func(v scenario.Violation) bool { return !v.Property.Own() && !judged.Has(v.Property) })
 	return t
 }
 
