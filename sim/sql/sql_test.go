@@ -67,6 +67,8 @@ func TestSampled(t *testing.T) {
 // kind.
 var pins = map[string]int{
 	"mariadb-slots, 1 crash": 2687, "mariadb-slots, 1 dropped connection": 3124, "mariadb-slots, 1 lost reply": 1533, "mariadb-slots, 1 broker restart": 1652,
+	"mariadb-master, 1 crash": 160236, "mariadb-master, 1 dropped connection": 264415, "mariadb-master, 1 lost reply": 182472, "mariadb-master, 1 broker restart": 89600,
+	"postgres-master, 1 crash": 160236, "postgres-master, 1 dropped connection": 264415, "postgres-master, 1 lost reply": 182472, "postgres-master, 1 broker restart": 89600,
 	"postgres-slots, 1 crash": 2769, "postgres-slots, 1 dropped connection": 3124, "postgres-slots, 1 lost reply": 1533, "postgres-slots, 1 broker restart": 1652,
 }
 
