@@ -41,8 +41,16 @@ func kept[T any](s []T) []T { return append([]T(nil), s...) }
 // Replay is a scenario whose schedule is the actions that a trace took: it needs no choices and no
 // fault plan any more.
 func Replay(t *scenario.Trace) scenario.Scenario {
-	s := t.Scenario
+	s := t.Scenario.Clone()
 	s.Faults = nil
+	for _, c := range s.Clients {
+		for i := range c.Ops {
+			switch op := &c.Ops[i]; op.Op {
+			case lock.Destroy, lock.Count: // one that is drawn for a persistent mutex has an argument that says nothing
+				op.Arg = 0
+			}
+		}
+	}
 	s.Schedule = scenario.Schedule{Strategy: scenario.Replay, Before: s.Schedule.Before}
 	for _, step := range t.Steps {
 		s.Schedule.Actions = append(s.Schedule.Actions, step.Action)

@@ -4,6 +4,7 @@ package engine
 import (
 	_ "github.com/lockproof/lockproof/sim/amqp"
 	_ "github.com/lockproof/lockproof/sim/consul"
+	_ "github.com/lockproof/lockproof/sim/consumption"
 	_ "github.com/lockproof/lockproof/sim/redis"
 	_ "github.com/lockproof/lockproof/sim/sql"
 )

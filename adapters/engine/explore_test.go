@@ -9,6 +9,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -62,7 +63,7 @@ func TestExploreMutants(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out the visiting of every mutant")
 	}
-	for _, target := range engine.Mutants() {
+	for _, target := range mutant.All {
 		t.Run(target.Name, func(t *testing.T) {
 			t.Parallel()
 			p, err := property.Named(target.Breaks)

@@ -131,7 +131,7 @@ func TestCounterexamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			file := filepath.Join("..", "..", "testdata", "counterexamples", histories.FileName(p, m.Name))
+			file := filepath.Join("..", "..", "testdata", "counterexamples", m.Backend, histories.FileName(p, m.Name))
 			if *rewrite {
 				find(t, m, p, file)
 			}

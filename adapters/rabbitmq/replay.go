@@ -10,6 +10,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
+	"github.com/lockproof/lockproof/model/amqp/consumption"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim/broker"
@@ -59,7 +60,7 @@ const defaultPatience = 10 * time.Second
 // whatever it is.
 func Replay(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Trace, o ReplayOptions) (r *Replayed, err error) {
 	r = &Replayed{Broker: b.Version, trace: t}
-	if target.Backend != "" {
+	if target.Backend != "" && target.Backend != consumption.Server {
 		r.Skipped = fmt.Sprintf("%s is no lock of RabbitMQ's", target.Name)
 		return r, nil
 	}
@@ -67,7 +68,7 @@ func Replay(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Tra
 		r.Skipped = fmt.Sprintf("the trace restarts the broker, and %s was not started here", b.Origin)
 		return r, nil
 	}
-	if routing := amqplock.Table.Of(target.Settled(t.Scenario.Options)).TxRouting; commits(t) && broker.Like(b.Version).RoutedAtPublish != (routing == amqplock.AtPublish) {
+	if routing := routing(target, t); commits(t) && routing != "" && broker.Like(b.Version).RoutedAtPublish != (routing == amqplock.AtPublish) {
 		r.Skipped = fmt.Sprintf("the trace has transactions as with tx-routing=%s, and %s routes them otherwise", routing, b.Version)
 		return r, nil
 	}
@@ -99,6 +100,14 @@ func Replay(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Tra
 	return r, nil
 }
 
+// routing is when a lock expects messages of a transaction to be routed, "" where that makes no difference to it.
+func routing(target *lock.Target, t *scenario.Trace) string {
+	if target.Backend == consumption.Server {
+		return ""
+	}
+	return amqplock.Table.Of(target.Settled(t.Scenario.Options)).TxRouting
+}
+
 func restarts(t *scenario.Trace) bool {
 	return slices.ContainsFunc(t.Steps, func(s scenario.TraceStep) bool { return s.Action.Kind == scenario.Restart })
 }
@@ -121,15 +130,10 @@ func (p *replayer) step(ctx context.Context, s *scenario.TraceStep, truth bool) 
 	if got = p.excuse(s, got); got != want {
 		return &Disagreement{Taken: s, What: "reply", Expected: want.String(), Got: got.String()}, nil
 	}
-	if !truth {
-		return nil, nil
+	if d := p.receive(ctx, s); d != nil || !truth {
+		return d, nil
 	}
-	w, has, err := p.settled(ctx, s)
-	if w == nil || err != nil {
-		return nil, err
-	}
-	what := "queue " + namesOf(p.trace).Name(w.queue)
-	return &Disagreement{Taken: s, What: what, Expected: w.expected(&s.Truth).String(), Got: has.String()}, nil
+	return p.settled(ctx, s)
 }
 
 // excuse takes the recorded code for that of a close which a fault brought about.
@@ -144,19 +148,28 @@ func (p *replayer) excuse(s *scenario.TraceStep, got amqp.Reply) amqp.Reply {
 // pollPause is the time between two looks at a broker that has something to notice.
 const pollPause = time.Millisecond
 
-// settled compares what the broker has with the truth after a step, and returns a queue that is
-// otherwise, if one is. Where the broker learns of the step in its own time, it is asked until it
-// agrees or patience is over.
-func (p *replayer) settled(ctx context.Context, s *scenario.TraceStep) (*watched, presence, error) {
+// settled compares what the broker has with the truth after a step, and returns what is otherwise, if anything is. Where
+// the broker learns of the step in its own time, it is asked until it agrees or patience is over.
+func (p *replayer) settled(ctx context.Context, s *scenario.TraceStep) (*Disagreement, error) {
 	patience, cancel := context.WithTimeout(ctx, p.options.Patience)
 	defer cancel()
 	for {
-		w, has, err := p.observer.compare(p.queues, &s.Truth)
-		if w == nil || err != nil || !p.unannounced(s) || patience.Err() != nil {
-			return w, has, errors.Join(err, ctx.Err())
+		d, err := p.differs(s)
+		if d == nil || err != nil || !p.unannounced(s) || patience.Err() != nil {
+			return d, errors.Join(err, ctx.Err())
 		}
 		sleep(patience, pollPause)
 	}
+}
+
+// differs is what the broker has otherwise than the truth says, or nil.
+func (p *replayer) differs(s *scenario.TraceStep) (*Disagreement, error) {
+	w, has, err := p.observer.compare(p.queues, &s.Truth)
+	if w == nil {
+		return p.consumes(s)
+	}
+	what := "queue " + namesOf(p.trace).Name(w.queue)
+	return &Disagreement{Taken: s, What: what, Expected: w.expected(&s.Truth).String(), Got: has.String()}, err
 }
 
 // sleep lets time pass, unless ctx is done earlier.

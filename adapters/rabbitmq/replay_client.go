@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/consumption"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -24,6 +25,7 @@ type replayer struct {
 	pace     pace
 	declared map[amqp.Queue]amqp.ArgumentSet
 	queues   []watched
+	consumed []consumed
 	observer *observer
 	clients  []replayedClient // by number; 0 is whoever made the slots that locks begin with
 	lines    map[int32]*line  // connections that the broker has, by process
@@ -37,6 +39,7 @@ type replayedClient struct {
 	channel  uint16 // the channel that it works on
 	up       bool   // that channel is open
 	provoked bool   // a fault closed it
+	inbox    []amqp.Delivery
 }
 
 // line is a connection, and whether a fault or its own end cut it.
@@ -55,7 +58,11 @@ func newPlayer(ctx context.Context, b *Broker, target *lock.Target, t *scenario.
 		clients: make([]replayedClient, len(t.Scenario.Clients)+1), lines: make(map[int32]*line),
 	}
 	p.declared = declared(t)
-	p.queues = watchlist(target, t, p.declared)
+	if target.Backend == consumption.Server {
+		p.consumption(target)
+	} else {
+		p.queues = watchlist(target, t, p.declared)
+	}
 	b.note(p.names, slices.Collect(maps.Keys(p.declared)))
 	return p, p.observe(ctx)
 }
@@ -114,7 +121,7 @@ func (p *replayer) open(ctx context.Context, number uint8) error {
 		l = &line{Conn: conn}
 		p.opened = append(p.opened, l)
 	}
-	c.line, c.up, c.provoked = l, false, false
+	c.line, c.up, c.provoked, c.inbox = l, false, false, nil
 	c.opened++
 	if number > 0 {
 		p.lines[p.process(number)] = l
@@ -171,7 +178,7 @@ func (p *replayer) unannounced(s *scenario.TraceStep) bool {
 			return true
 		}
 	}
-	return p.pace.timed
+	return p.pace.timed || len(p.consumed) > 0 && unanswered(s)
 }
 
 // restart restarts the broker, which ends every connection.

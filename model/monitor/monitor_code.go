@@ -234,8 +234,12 @@ func (w *watch) forget(wanted retained, m *Monitor) {
 		*w = idle
 		return
 	}
+	serve := serves[w.op]
+	if m.drains && w.op.Administrative() { // see hindered
+		serve |= ofExistence | ofHolders
+	}
 	for of := retained(1); of <= ofStaleness; of <<= 1 {
-		if wanted&serves[w.op]&of != 0 {
+		if wanted&serve&of != 0 {
 			idle.recall(of, w, m)
 		}
 	}

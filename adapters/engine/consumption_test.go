@@ -1,0 +1,74 @@
+package engine_test
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/model/amqp/consumption"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+var consumedWhole = flag.Bool("consumed-whole", false, "explore locks by consumption with a fault of each kind at once: minutes each")
+
+// everyFault is one fault of each kind, at once.
+const everyFault = "all"
+
+// consumedStates are the states of each reference by consumption with two clients, one administrator and a slot, by what
+// may befall them.
+var consumedStates = map[string]map[string]int{
+	"consumer-mutex": {
+		"crash": 48, "drop": 52, "channel error": 122, "lost reply": 46, "restart": 42, everyFault: 1956,
+	},
+	"consumer-persistent-mutex": {
+		"crash": 577, "drop": 668, "channel error": 1468, "lost reply": 798, "restart": 446, everyFault: 142613,
+	},
+	"token-semaphore": {
+		"crash": 2125, "drop": 3875, "channel error": 7386, "lost reply": 5384, "restart": 1722, everyFault: 1090183,
+	},
+	"waiting-token-semaphore": {
+		"crash": 5099, "drop": 11044, "restart": 3752,
+	},
+	"plain-token-semaphore": {
+		"crash": 921, "drop": 1422, "channel error": 2404, "lost reply": 1747, "restart": 705, everyFault: 168090,
+	},
+}
+
+// TestExploreConsumption: what locks by consumption promise is proved: every execution of two clients and an administrator
+// is visited, with a fault of each kind.
+func TestExploreConsumption(t *testing.T) {
+	faults := map[string]sim.FaultBounds{
+		"crash": {Crashes: 1, Late: true}, "drop": {Drops: 1}, "channel error": {ChannelErrors: 1}, "lost reply": {Lost: 1, Late: true}, "restart": {Restarts: 1},
+	}
+	if *consumedWhole {
+		faults = map[string]sim.FaultBounds{everyFault: {Crashes: 1, Drops: 1, ChannelErrors: 1, Lost: 1, Restarts: 1, Late: true}}
+	}
+	for _, target := range consumption.References {
+		for name, bounds := range faults {
+			want, ok := consumedStates[target.Name][name]
+			if !ok {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, %s", target.Name, name), func(t *testing.T) {
+				t.Parallel()
+				e := engine.Exploration{Target: target, Clients: 2, Rounds: 1, Faults: bounds, Search: search.Options{Reductions: search.AllReductions}}
+				if target.Kind != lock.Mutex {
+					e.Admins, e.Slots = 1, 1
+				}
+				x, err := engine.Explore(t.Context(), e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, p := range x.Search.Found.BySeverity() {
+					t.Errorf("%s is violated", p)
+				}
+				if x.Search.States != int64(want) {
+					t.Errorf("%d states, want %d", x.Search.States, want)
+				}
+			})
+		}
+	}
+}

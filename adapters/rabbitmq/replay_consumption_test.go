@@ -1,0 +1,62 @@
+package rabbitmq_test
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/model/amqp/consumption"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	_ "github.com/lockproof/lockproof/sim/consumption"
+)
+
+var consumed = flag.Int("consumed", 8, "how many executions of each lock by consumption are carried out on a real RabbitMQ")
+
+// Whatever befalls the locks by consumption on the simulated broker befalls them on a real RabbitMQ: every reply, every
+// message that comes unasked, and after every step how many messages are ready and whether somebody consumes.
+func TestReplayConsumption(t *testing.T) {
+	b := sharedBroker(t)
+	for _, target := range consumption.References {
+		t.Run(target.Name, func(t *testing.T) {
+			t.Parallel()
+			source := sim.NewSource(sim.Space{Target: target}, 1)
+			for i := range *consumed {
+				tr := trace(target, withoutRestart(source.Scenario(i)))
+				got, err := rabbitmq.Replay(t.Context(), b, target, tr, rabbitmq.ReplayOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !got.Agrees() {
+					t.Errorf("scenario %d: %v", i, got)
+				}
+			}
+		})
+	}
+}
+
+// What is wrong with a lock by consumption on the simulated broker is wrong on a real one. The two that a restart, or the
+// broker's own timeout, finds out are not asked of a broker that others use.
+func TestReplayConsumptionMutants(t *testing.T) {
+	b := sharedBroker(t)
+	for _, target := range consumption.Mutants {
+		breaks, err := property.Named(target.Breaks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if breaks == property.SurvivesRestart || target.Name == "consumer-timeout" {
+			continue
+		}
+		t.Run(target.Name, func(t *testing.T) {
+			t.Parallel()
+			tr := trace(target, find(t, target, func(tr *scenario.Trace) bool {
+				return violated(tr, breaks) != nil && actions(tr, scenario.Restart) == 0
+			}))
+			got := replay(t, b, target, tr)
+			if !got.Reproduces(*violated(tr, breaks)) {
+				t.Error(got)
+			}
+		})
+	}
+}

@@ -1,0 +1,160 @@
+package consumption
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Acquiring. A mutex: look how many consumers its queue has, which breaks no channel (BACKEND-FACTS C4), and consume it
+// exclusively if there are none; who loses the race in between loses the channel (C1). A token: basic.get, which is
+// answered at once; or a consumer that waits for one, and is cancelled when it has it, so that it takes no other (C10).
+
+var acquireSteps = map[Phase]step{
+	Declaring: {
+		command: func(p *Protocol, _ *Machine) amqp.Command { return p.declaring() },
+		decide:  looked,
+	},
+	Looking: {
+		command: func(p *Protocol, _ *Machine) amqp.Command {
+			return amqp.Command{Method: amqp.QueueDeclare, Queue: p.Layout.Lock, Flags: amqp.Passive}
+		},
+		decide:  looked,
+		refused: gone((*Protocol).full),
+	},
+	Consuming: {
+		command: func(p *Protocol, _ *Machine) amqp.Command {
+			cmd := amqp.Command{Method: amqp.BasicConsume, Queue: p.Layout.Lock, Number: Consumer}
+			if p.Kind != lock.Semaphore {
+				cmd.Flags = amqp.NoAck
+				if p.Settings.Exclusive {
+					cmd.Flags |= amqp.Exclusive
+				}
+			}
+			return cmd
+		},
+		decide: func(p *Protocol, m *Machine, _ amqp.Reply) {
+			m.Consuming = true
+			if p.Kind == lock.Semaphore {
+				m.Tag = 0
+				p.enter(m, Waiting)
+				return
+			}
+			p.held(m)
+		},
+		refused: func(p *Protocol, m *Machine, code amqp.Code) bool {
+			if code == amqp.AccessRefused || code == amqp.NotFound {
+				p.full(m)
+			}
+			return code == amqp.AccessRefused || code == amqp.NotFound
+		},
+	},
+	Waiting: {},
+	Cancelling: {
+		command: cancelling,
+		decide: func(p *Protocol, m *Machine, _ amqp.Reply) {
+			m.Consuming = false
+			if m.Tag == 0 {
+				p.full(m)
+				return
+			}
+			p.held(m)
+		},
+	},
+	Getting: {
+		command: func(p *Protocol, _ *Machine) amqp.Command {
+			return amqp.Command{Method: amqp.BasicGet, Queue: p.Layout.Lock}
+		},
+		decide: func(p *Protocol, m *Machine, r amqp.Reply) {
+			if r.Kind == amqp.GetEmpty {
+				p.full(m)
+				return
+			}
+			m.Tag = uint16(r.Number)
+			p.held(m)
+		},
+		refused: gone((*Protocol).full),
+	},
+	Checking: {
+		command: func(p *Protocol, _ *Machine) amqp.Command {
+			return amqp.Command{Method: amqp.QueueDeclare, Queue: p.Layout.Lock, Flags: amqp.Passive}
+		},
+		decide:  checked,
+		refused: recount,
+	},
+}
+
+// acquiring is the phase that an acquire begins with.
+func (p *Protocol) acquiring(m *Machine) Phase {
+	switch {
+	case p.Kind == lock.Semaphore && m.Consuming:
+		return Looking
+	case p.Settings.Creator == ByClient && p.Kind != lock.PersistentMutex && !(p.Kind == lock.Semaphore && p.Settings.Acquire == ByConsume):
+		return Declaring
+	case p.Kind != lock.Semaphore:
+		return Looking
+	case p.Settings.Acquire == ByConsume:
+		return Consuming
+	}
+	return Getting
+}
+
+// looked goes on with what the queue's counters say.
+func looked(p *Protocol, m *Machine, r amqp.Reply) {
+	switch tokens := p.Kind == lock.Semaphore; {
+	case tokens && m.Consuming && m.Spare > 0: // by a consumer that stayed, which was not asked for it
+		m.Tag, m.Slot, m.Spare, m.SpareSlot = m.Spare, m.SpareSlot, 0, 0
+		p.held(m)
+	case tokens && m.Consuming:
+		p.enter(m, Waiting)
+	case tokens && r.Messages == 0, !tokens && p.Settings.Exclusive && r.Consumers > 0:
+		p.full(m)
+	case tokens:
+		p.enter(m, Getting)
+	default:
+		p.enter(m, Consuming)
+	}
+}
+
+// got goes on with the token that was waited for.
+func (p *Protocol) got(m *Machine) {
+	if p.Settings.Standing {
+		p.held(m)
+		return
+	}
+	p.enter(m, Cancelling)
+}
+
+// checked: an answer on the channel that has the token, or the consumer, says that it still has it, since that goes with
+// the channel; of a queue that is gone, basic.cancel has come before the answer. The number of consumers says that
+// somebody consumes.
+func checked(p *Protocol, m *Machine, r amqp.Reply) {
+	held := m.Held > 0
+	if p.Settings.Verify == ByCount {
+		held = r.Consumers > 0
+	}
+	if held {
+		m.Held = m.Slot
+		p.finish(m, lock.Result{Outcome: lock.Done, Held: true, Slot: m.Slot})
+		return
+	}
+	m.Held = 0
+	p.finish(m, lock.Result{Outcome: lock.Done, Reason: lock.Removed, Slot: m.Slot})
+}
+
+// recount: the queue is gone; and who goes by the number of consumers asks again on another channel.
+func recount(p *Protocol, m *Machine, code amqp.Code) bool {
+	switch {
+	case code == amqp.NotFound:
+		p.finish(m, lock.Result{Outcome: lock.Done, Reason: lock.Removed, Slot: m.Slot})
+	case p.Settings.Verify == ByCount && m.Repairs < maxRepairs:
+		m.Repairs++
+		p.repair(m, Checking)
+	default:
+		return false
+	}
+	return true
+}
+
+func cancelling(*Protocol, *Machine) amqp.Command {
+	return amqp.Command{Method: amqp.BasicCancel, Number: Consumer}
+}

@@ -1,0 +1,149 @@
+package consumption
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Link is what a client knows of its connection.
+type Link uint8
+
+// The states of a link. Up has an open channel as well.
+const (
+	Down Link = iota
+	ChannelDown
+	Up
+)
+
+// maxRepairs bounds how often one operation mends a channel that broke for no reason of its own.
+const maxRepairs = 2
+
+var linkSteps = map[Phase]step{
+	Dialing: {
+		command: bare(amqp.ConnectionOpen),
+		decide: func(p *Protocol, m *Machine, _ amqp.Reply) {
+			m.Link, m.Phase = ChannelDown, Opening
+		},
+	},
+	Opening: {
+		command: bare(amqp.ChannelOpen),
+		decide: func(p *Protocol, m *Machine, _ amqp.Reply) {
+			m.Link = Up
+			if p.prefetches() {
+				m.Phase = Limiting
+				return
+			}
+			p.repaired(m)
+		},
+	},
+	Limiting: {
+		command: func(p *Protocol, _ *Machine) amqp.Command {
+			return amqp.Command{Method: amqp.BasicQos, Number: uint64(p.Settings.Prefetch)}
+		},
+		decide: func(p *Protocol, m *Machine, _ amqp.Reply) { p.repaired(m) },
+	},
+}
+
+// prefetches reports whether channels have a prefetch count.
+func (p *Protocol) prefetches() bool {
+	return p.Kind == lock.Semaphore && p.Settings.Acquire == ByConsume && p.Settings.Prefetch > 0
+}
+
+// repair opens what is closed, connection and channel or the channel alone, and goes on with a phase. NoPhase ends the
+// operation with the result that it has.
+func (p *Protocol) repair(m *Machine, then Phase) {
+	m.Then, m.Phase = then, Opening
+	if m.Link == Down {
+		m.Phase = Dialing
+	}
+}
+
+func (p *Protocol) repaired(m *Machine) {
+	then := m.Then
+	m.Then = NoPhase
+	if then == NoPhase {
+		p.finish(m, m.Result)
+		return
+	}
+	p.enter(m, then)
+}
+
+// lose is the end of the channel, and with it of all that is held on it.
+func (m *Machine) lose(link Link) {
+	m.Link, m.Mode, m.Held, m.Tag, m.Consuming, m.Spare, m.SpareSlot = link, plain, 0, 0, false, 0, 0
+}
+
+// channelClosed handles a channel that the broker closed: as an answer where the phase has one to expect, as an accident
+// elsewhere.
+func (p *Protocol) channelClosed(m *Machine, code amqp.Code) {
+	s := &steps[m.Phase]
+	m.lose(ChannelDown)
+	if s.refused != nil && s.refused(p, m, code) {
+		return
+	}
+	m.Repairs++
+	switch {
+	case m.Repairs > maxRepairs:
+		p.disconnected(m, amqp.ChannelClosed)
+	case m.Result.Outcome != lock.Pending:
+		p.repair(m, m.unfinished())
+	case m.mending():
+		p.repair(m, m.Then)
+	case m.Op == lock.Verify:
+		p.finish(m, lock.Result{Outcome: lock.Done, Reason: lock.Disconnected, Slot: m.Slot})
+	case m.Op == lock.Release && s.again && p.Settings.Release == AckPublish:
+		p.repair(m, m.Phase)
+	case m.Op == lock.Release: // it has gone with the channel
+		p.finish(m, lock.Result{Outcome: lock.Done, Slot: m.Slot})
+	case s.again && p.Settings.Admin == Tokens:
+		p.repair(m, m.Phase)
+	default:
+		m.Tries = 0
+		p.repair(m, p.first(m))
+	}
+}
+
+// unfinished is what is left of an operation whose result is known.
+func (m *Machine) unfinished() Phase {
+	if m.Mutex {
+		return Unclaiming
+	}
+	return NoPhase
+}
+
+// disconnected ends the operation: the connection is gone, or nothing was heard in time and it is given up. Whatever was
+// held on it, the client does not believe in any more.
+func (p *Protocol) disconnected(m *Machine, how amqp.ReplyKind) {
+	at := m.Phase
+	if m.mending() {
+		at = m.Then
+	}
+	reason := lock.Disconnected
+	if how == amqp.Lost {
+		reason = lock.TimedOut
+	}
+	m.lose(Down)
+	m.Mutex = false
+	switch {
+	case at == Publishing && p.Settings.Resend && m.Repairs <= maxRepairs:
+		m.Repairs++
+		p.repair(m, Publishing)
+		return
+	case m.Op == lock.Verify:
+		m.Result = lock.Result{Outcome: lock.Done, Reason: reason, Slot: m.Slot}
+	case m.Result.Outcome != lock.Pending: // it is over but for what goes with the connection
+	case steps[at].harmless:
+		m.Result = lock.Result{Outcome: lock.Failed, Reason: reason}
+	case m.Op.Administrative():
+		m.Result = lock.Result{Outcome: lock.Unknown, Reason: reason}
+	default:
+		m.Result = lock.Result{Outcome: lock.Unknown, Reason: reason, Slot: m.Slot}
+	}
+	m.Then = NoPhase
+	p.enter(m, NoPhase)
+}
+
+// mending reports whether the machine is opening its link again.
+func (m *Machine) mending() bool {
+	return m.Phase == Dialing || m.Phase == Opening || m.Phase == Limiting
+}

@@ -1,0 +1,151 @@
+package consumption
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Phase is what a machine is doing: one command and the decision that its reply leads to.
+type Phase uint8
+
+// The phases.
+const (
+	NoPhase Phase = iota
+
+	Dialing // the link: link.go
+	Opening
+	Limiting
+
+	Declaring // acquire: acquire.go
+	Looking
+	Consuming
+	Waiting
+	Cancelling
+	Getting
+
+	Checking // verify
+
+	Leaving // release: release.go
+	Closing
+	Nacking
+	Acking
+	Publishing
+	Committing
+
+	Claiming // administration: admin.go
+	Unclaiming
+	Making
+	Accounting
+	Growing
+	Entering
+	Collecting
+	Tallying
+	AckingAll
+	NackingAll
+	Settling
+	Deleting
+	Counting
+	Polling
+
+	Phases // how many there are
+)
+
+// step is what a phase does.
+type step struct {
+	command func(*Protocol, *Machine) amqp.Command
+	decide  func(*Protocol, *Machine, amqp.Reply)
+	refused func(*Protocol, *Machine, amqp.Code) bool // a channel error that is an answer
+	// again says that the phase is repeated on another channel where confirms are used: what it sent on one that is closed
+	// was not done.
+	again bool
+	// harmless says that up to it an operation has changed nothing.
+	harmless bool
+}
+
+var steps [Phases]step
+
+func init() {
+	for _, part := range []map[Phase]step{linkSteps, acquireSteps, releaseSteps, adminSteps} {
+		for phase, s := range part {
+			steps[phase] = s
+		}
+	}
+	for _, phase := range []Phase{NoPhase, Declaring, Looking, Claiming, Counting, Polling} {
+		steps[phase].harmless = true
+	}
+}
+
+// bare is a command that has no arguments.
+func bare(method amqp.Method) func(*Protocol, *Machine) amqp.Command {
+	return func(*Protocol, *Machine) amqp.Command { return amqp.Command{Method: method} }
+}
+
+// gone takes 404 for an answer.
+func gone(do func(*Protocol, *Machine)) func(*Protocol, *Machine, amqp.Code) bool {
+	return func(p *Protocol, m *Machine, code amqp.Code) bool {
+		if code == amqp.NotFound {
+			do(p, m)
+		}
+		return code == amqp.NotFound
+	}
+}
+
+var phaseNames = [Phases]string{
+	"idle", "connecting", "opening a channel", "setting its prefetch count", "declaring the queue", "looking whether it is taken", "consuming",
+	"waiting for a token", "cancelling its consumer", "asking for a token", "verifying", "cancelling its consumer", "closing its channel",
+	"giving its token back", "acknowledging its token", "publishing a token in its place", "committing", "claiming the administration mutex",
+	"giving the administration mutex back", "declaring the queue", "counting slots", "publishing tokens", "accounting for tokens", "collecting tokens",
+	"collecting their account", "acknowledging what it collected", "giving back what it collected", "committing", "deleting the queue",
+	"counting slots", "waiting for the holder",
+}
+
+// String says what a machine is doing in this phase.
+func (p Phase) String() string {
+	if p < Phases {
+		return phaseNames[p]
+	}
+	return "unknown"
+}
+
+// declaring is the command that makes the lock's queue, or finds it made.
+func (p *Protocol) declaring() amqp.Command {
+	cmd := amqp.Command{Method: amqp.QueueDeclare, Queue: p.Layout.Lock}
+	if p.Settings.Durable {
+		cmd.Flags |= amqp.Durable
+	}
+	if p.Settings.AutoDelete && p.Kind == lock.Mutex {
+		cmd.Flags |= amqp.AutoDelete
+	}
+	return cmd
+}
+
+// token is the command that puts a message into a queue.
+func (p *Protocol) token(q amqp.Queue) amqp.Command {
+	cmd := amqp.Command{Method: amqp.BasicPublish, Queue: q, Flags: amqp.Mandatory}
+	if p.Settings.Persistent {
+		cmd.Flags |= amqp.Persistent
+	}
+	return cmd
+}
+
+// Furnish are the commands, on a channel with confirms, by which the lock comes to have its slots.
+func (p *Protocol) Furnish(slots int) (cmds []amqp.Command) {
+	switch {
+	case p.Kind == lock.Mutex && p.Settings.Creator == ByClient, p.Kind == lock.PersistentMutex && slots == 0:
+		return nil
+	}
+	cmds = append(cmds, p.declaring())
+	if p.Kind != lock.Semaphore {
+		return cmds
+	}
+	if p.Settings.Admin == Accounted {
+		cmds = append(cmds, p.account())
+	}
+	for range slots {
+		cmds = append(cmds, p.token(p.Layout.Lock))
+		if p.Settings.Admin == Accounted {
+			cmds = append(cmds, p.token(p.Layout.Account))
+		}
+	}
+	return cmds
+}

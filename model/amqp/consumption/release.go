@@ -1,0 +1,90 @@
+package consumption
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Releasing. A mutex ends with its consumer, or with the channel that has it (BACKEND-FACTS C6, unlike BROKER-FACTS 10). A
+// token goes back by basic.nack, at once and whole; who acknowledges it and publishes another in its place does two
+// things, one of which may be the last; in a transaction they are one.
+
+var releaseSteps = map[Phase]step{
+	Leaving: {
+		command: cancelling,
+		decide: func(p *Protocol, m *Machine, _ amqp.Reply) {
+			m.Consuming = false
+			released(p, m)
+		},
+	},
+	Closing: {
+		command: bare(amqp.ChannelClose),
+		decide: func(p *Protocol, m *Machine, _ amqp.Reply) {
+			m.lose(ChannelDown)
+			released(p, m)
+		},
+	},
+	Nacking: {
+		command: func(_ *Protocol, m *Machine) amqp.Command {
+			return amqp.Command{Method: amqp.BasicNack, Number: uint64(m.Tag), Flags: amqp.Requeue}
+		},
+		decide: func(p *Protocol, m *Machine, _ amqp.Reply) { p.settled(m) },
+	},
+	Acking: {
+		command: func(_ *Protocol, m *Machine) amqp.Command {
+			return amqp.Command{Method: amqp.BasicAck, Number: uint64(m.Tag)}
+		},
+		decide: func(p *Protocol, m *Machine, _ amqp.Reply) {
+			m.Tag = 0
+			if p.Settings.Release == AckPublish {
+				p.enter(m, Publishing)
+				return
+			}
+			p.settled(m)
+		},
+	},
+	Publishing: {
+		again:   true,
+		command: func(p *Protocol, _ *Machine) amqp.Command { return p.token(p.Layout.Lock) },
+		decide: func(p *Protocol, m *Machine, _ amqp.Reply) {
+			if m.Tag > 0 {
+				p.enter(m, Acking)
+				return
+			}
+			p.settled(m)
+		},
+	},
+	Committing: {
+		command: bare(amqp.TxCommit),
+		decide:  func(p *Protocol, m *Machine, _ amqp.Reply) { released(p, m) },
+	},
+}
+
+// releasing is the phase that a release begins with.
+func (p *Protocol) releasing() Phase {
+	switch {
+	case p.Settings.Release == CloseChannel:
+		return Closing
+	case p.Kind != lock.Semaphore:
+		return Leaving
+	case p.Settings.Release == AckPublish:
+		return Acking
+	case p.Settings.Release == PublishAck, p.Settings.Release == Transaction:
+		return Publishing
+	}
+	return Nacking
+}
+
+// settled goes on when the token is given back, which a transaction has yet to commit.
+func (p *Protocol) settled(m *Machine) {
+	if m.Mode == transacting {
+		p.enter(m, Committing)
+		return
+	}
+	released(p, m)
+}
+
+func released(p *Protocol, m *Machine) {
+	m.Tag = 0
+	p.finish(m, lock.Result{Outcome: lock.Done, Slot: m.Slot})
+}

@@ -1,0 +1,72 @@
+package consumption
+
+import "github.com/lockproof/lockproof/model/lock"
+
+// unpromised says which properties the designs do not promise, and why.
+var unpromised = map[string]string{
+	"minimal-driver": "it consumes or gets messages, which the guidelines ask of no driver",
+}
+
+// The properties that some of them do not promise.
+const (
+	breaksChannel = "passive declare of a queue that is not there breaks the channel, and there is no other way to see how many consumers it has"
+	waitsForIt    = "a consumer is made and cancelled for each attempt"
+	unnumbered    = "tokens have no numbers, so that a history cannot tell which was removed"
+)
+
+// skips adds to what no lock by consumption promises.
+func skips(more ...[2]string) map[string]string {
+	all := make(map[string]string)
+	for name, why := range unpromised {
+		all[name] = why
+	}
+	for _, m := range more {
+		all[m[0]] = m[1]
+	}
+	return all
+}
+
+// offered are the operations of semaphores: there is no holder of a token to wait for by its number.
+var offered = []lock.Op{lock.Create, lock.Acquire, lock.Verify, lock.Release, lock.Add, lock.Remove, lock.Destroy, lock.Count}
+
+// References are the locks by consumption that keep what they promise. What a design cannot promise is among its Skips;
+// what is lost when it is asked for all the same is in the package's README.
+var References = []*lock.Target{
+	{
+		Name: "consumer-mutex", Kind: lock.Mutex, Backend: Server, Skips: skips(),
+		Doc: "true mutex: whoever consumes its queue exclusively",
+	},
+	{
+		Name: "consumer-persistent-mutex", Kind: lock.PersistentMutex, Backend: Server,
+		Skips: skips([2]string{"cheap-acquire", breaksChannel}),
+		Doc:   "persistent mutex: whoever consumes its queue exclusively, while it is there",
+	},
+	{
+		Name: "token-semaphore", Kind: lock.Semaphore, Backend: Server, Traits: lock.Permits, Offers: offered,
+		Skips: skips([2]string{"linearizable", unnumbered}),
+		Doc:   "receive-based semaphore with an account of its tokens: what changes it is one transaction",
+	},
+	{
+		Name: "waiting-token-semaphore", Kind: lock.Semaphore, Backend: Server, Traits: lock.Permits, Offers: offered,
+		Skips: skips([2]string{"linearizable", unnumbered}, [2]string{"cheap-acquire", waitsForIt}),
+		Doc:   "the same, acquired by a consumer that waits for a token and is cancelled when it has it",
+		Fix:   Table.Fix(func(o *Settings) { o.Acquire, o.Creator = ByConsume, ByAdmin }),
+	},
+	{
+		Name: "plain-token-semaphore", Kind: lock.Semaphore, Backend: Server, Traits: lock.Permits, Offers: offered,
+		Skips: skips([2]string{"linearizable", unnumbered},
+			[2]string{"exact-count", "the broker counts tokens that are ready, and not those that are held"},
+			[2]string{"contiguous-slots", "creating it again cannot see how many tokens are held"},
+			[2]string{"admin-exclusion", "administration is adding and taking tokens, which anybody may do at any time"},
+			[2]string{"removal-drains", "destroying it takes every token from its holder, silently"},
+			[2]string{"mutual-exclusion", "destroying and creating it makes new tokens beside those that are held"},
+			[2]string{"no-false-hold", "destroying and creating it makes new tokens beside those that are held"},
+			[2]string{"honest-verify", "nothing that can be asked tells a token of a queue that was deleted from one of the queue of that name"},
+			[2]string{"cheap-acquire", "basic.get of a queue that was deleted breaks the channel"},
+			[2]string{"cheap-verify", "so does a passive declare"},
+			[2]string{"progress", "whoever removes more tokens than there are waits for what nobody holds"},
+			[2]string{"no-phantom-slot", "a slot that was destroyed and made again has no number to tell it by"}),
+		Doc: "receive-based semaphore as it is published: its tokens, and nothing else",
+		Fix: Table.Fix(func(o *Settings) { o.Admin = Tokens }),
+	},
+}
