@@ -15,6 +15,7 @@ import (
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
+	"github.com/lockproof/lockproof/model/amqp/consumption"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -131,7 +132,11 @@ func TestCounterexamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			file := filepath.Join("..", "..", "testdata", "counterexamples", m.Backend, histories.FileName(p, m.Name))
+			folder := ""
+			if m.Backend == consumption.Server {
+				folder = m.Backend
+			}
+			file := filepath.Join("..", "..", "testdata", "counterexamples", folder, histories.FileName(p, m.Name))
 			if *rewrite {
 				find(t, m, p, file)
 			}
