@@ -238,7 +238,7 @@ func TestOwnMistakes(t *testing.T) {
 		return nil
 	})
 	var many []lockproof.Own
-	for i := range 13 {
+	for i := range 38 {
 		many = append(many, lockproof.Always(fmt.Sprint("property-", i), holds))
 	}
 	sample := lockproof.Options{Executions: 100, Workers: 1}
@@ -257,7 +257,7 @@ func TestOwnMistakes(t *testing.T) {
 		{"expected a name such as", lockproof.Prove, sample, own(lockproof.Always("My own!", holds))},
 		{"expected a name such as", lockproof.Prove, sample, own(nil)},
 		{"expected a function", lockproof.Prove, sample, own(lockproof.Sometimes("mine", nil))},
-		{"13 properties of your own: expected at most 12", lockproof.Prove, sample, many},
+		{"38 properties of your own: expected at most 37", lockproof.Prove, sample, many},
 		{"any number of clients: expected a number", lockproof.Explore, unbounded, own(oneAtMost)},
 		{"and a checkpoint: expected none", lockproof.Explore, lockproof.Options{Checkpoint: "x"}, own(oneAtMost)},
 	} {

@@ -15,6 +15,8 @@ const (
 	AdminExclusion, RemovalDrains, EffectiveRelease, CrashFrees Property = "admin-exclusion", "removal-drains", "effective-release", "crash-frees"
 	NoLeak, SurvivesRestart, Progress, CheapAcquire             Property = "no-leak", "survives-restart", "progress", "cheap-acquire"
 	CheapVerify, MinimalDriver, NameSafety, NoCrash             Property = "cheap-verify", "minimal-driver", "name-safety", "no-crash"
+	LeaseRespected, LimitRespected, HonestFull, RenewalHonest   Property = "lease-respected", "limit-respected", "honest-full", "renewal-honest"
+	PriorityRespected, VictimAcknowledged, FencingMonotone      Property = "priority-respected", "victim-acknowledged", "fencing-monotone"
 )
 
 // Sentence is what holds, such as "no two clients hold one slot at once".

@@ -84,7 +84,7 @@ func written(t *testing.T, form string, i int) []byte {
 		err = histories.WriteEDN(&b, &h)
 	default:
 		c := histories.Counterexample{
-			Tool: "0.1.0", Property: property.Property(i % int(property.Count)), Strength: property.Strength(i % 2), Scenario: sim.Replay(trace),
+			Tool: "0.1.0", Property: property.Property(i % int(property.NoCrash+1)), Strength: property.Strength(i % 2), Scenario: sim.Replay(trace),
 			Origin:    histories.Origin{Seed: uint64(i), Scenario: i / 2, Command: strings.Repeat("x ", i%3), Options: []string{"retries=0"}[:i%2]},
 			Suspected: i%4 == 1, Transcript: []string{"one", "two"}[:i%3],
 		}

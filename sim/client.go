@@ -48,7 +48,7 @@ func (w *World) upcoming(c uint8) bool {
 // begin invokes the client's next operation, if none is under way.
 func (w *World) begin(c uint8) {
 	cl := &w.clients[c-1]
-	if cl.busy {
+	if cl.busy || w.leases && !w.upcoming(c) { // what it held may have ended just now
 		return
 	}
 	op := w.scenario.Clients[c-1].Ops[cl.next]
@@ -132,6 +132,9 @@ func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 func (w *World) sent(c uint8, x *backend.Exchange) (waits bool) {
 	w.record.exchange(w, x)
 	w.Seen.exchange(x)
+	if x.Access == backend.Acknowledge {
+		w.Monitor.Acknowledged(c)
+	}
 	if w.Coverage != nil {
 		w.Coverage.command(c, classOf(x))
 	}

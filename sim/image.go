@@ -45,10 +45,13 @@ func (w *World) codeClient(c *codec.Coder, n uint8) {
 	connected := cl.conn != 0
 	codec.Bools(c, &cl.dead, &cl.busy, &connected)
 	codec.Byte(c, &cl.next)
+	if !cl.dead && w.clocked.any() {
+		w.clocks.code(c, n, w.clocked.Compared)
+	}
+	if w.leases && cl.dead {
+		w.cluster.CodeClient(c, n) // what it held it holds until its lease ends
+	}
 	if !cl.dead {
-		if w.clocked.any() {
-			w.clocks.code(c, n, w.clocked.Compared)
-		}
 		w.cluster.CodeClient(c, n)
 		left := max(0, cl.wake-w.now)
 		codec.Number(c, &left)
@@ -185,6 +188,7 @@ func (w *World) inHalfOpen(conn backend.Session) bool {
 func (w *World) load(shared []byte, clients [][]byte) {
 	w.cluster.Clear()
 	w.now, w.shared, w.Seen, w.clocks = 0, 0, 0, Clocks{}
+	w.Monitor.At(0)
 	w.halfOpen = w.halfOpen[:0]
 	clear(w.owners)
 	w.record.Reset()

@@ -4,6 +4,7 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/judge"
 	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -27,9 +28,23 @@ func (r *Runner) Judge(strength property.Strength) (found property.Set, undecide
 
 // conclude gives the verdicts that only the whole history shows, where it tells anything.
 func (r *Runner) conclude(strength property.Strength, whole func() *history.History, give func(linear.Verdict)) {
-	if r.scenario.HistoryTells() {
+	if r.historyTells() {
 		judge.Execution(&r.Monitor, linear.Options{Strength: strength}, whole, give)
 	}
+}
+
+// historyTells reports whether the sequential specification says what the history of an execution has to be: it has one
+// limit for all callers, and no priorities.
+func (w *World) historyTells() bool {
+	traits := w.target.Traits
+	for _, c := range w.scenario.Clients {
+		for _, o := range c.Ops {
+			if o.Op == lock.Acquire && traits.Has(lock.Limits) && o.Arg != w.scenario.Locks[c.Lock].Slots {
+				return false
+			}
+		}
+	}
+	return w.scenario.HistoryTells() && !traits.Has(lock.Priorities)
 }
 
 // Violating is the actions of a trace up to the moment at which a property was seen violated, and

@@ -43,7 +43,7 @@ func sampleReport() *Report {
 		Stale:     Overlap{Commands: 14, Time: 350 * time.Millisecond, Scenarios: 212},
 		Exercised: []Exercise{{"crash", 4210}, {"restart", 880}, {"RESOURCE_LOCKED", 3201}, {"full", 2999}, {"gave-up", 0}, {"expiry", 0}},
 	}
-	for p := range property.Count {
+	for p := range property.NoCrash + 1 {
 		r.Properties = append(r.Properties, PropertyResult{Property: p, Evidence: property.Properties[p].Evidence, Checked: 100 + 9871*int(p), Scenarios: 10000})
 	}
 	r.Properties[property.Linearizable].Note = "scan"

@@ -154,7 +154,7 @@ func (d *dice) report() *report.Report {
 	r := new(report.Report)
 	d.fill(reflect.ValueOf(r).Elem())
 	for i := range r.Properties { // each only once
-		r.Properties[i].Property = property.Property((int(r.Properties[0].Property) + i) % int(property.Count))
+		r.Properties[i].Property = property.Property((int(r.Properties[0].Property) + i) % int(property.NoCrash+1))
 	}
 	return r
 }
@@ -182,12 +182,12 @@ func (d *dice) fill(v reflect.Value) {
 	case report.Verdict:
 		v.Set(reflect.ValueOf(verdicts[d.IntN(len(verdicts))]))
 	case property.Property:
-		v.Set(reflect.ValueOf(property.Property(d.IntN(int(property.Count)))))
+		v.Set(reflect.ValueOf(property.Property(d.IntN(int(property.NoCrash+1)))))
 	case property.Evidence:
 		v.Set(reflect.ValueOf(property.Evidence(d.IntN(3))))
 	case property.Set:
 		few := d.Uint32()
-		v.Set(reflect.ValueOf(property.Set(few&(few>>11)) & (1<<property.Count - 1)))
+		v.Set(reflect.ValueOf(property.Set(few&(few>>11)) & (1<<(property.NoCrash+1) - 1)))
 	case lock.Kind:
 		v.Set(reflect.ValueOf(lock.Kind(d.IntN(3))))
 	case time.Duration:

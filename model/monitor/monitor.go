@@ -22,6 +22,7 @@ type Monitor struct {
 	Checks    *Counts      // how often each property was put to the test, if somebody counts
 	Overlap   int64        // longest overlap of a stale belief with another's, in virtual milliseconds
 	Overlaps  int32        // the same in commands
+	OwnClock  int64        // the longest overlap by the clock of the client that believed
 
 	fresh   [4]property.Violation // recorded since TakeNew
 	freshly uint8
@@ -61,6 +62,7 @@ type watch struct {
 	theDead
 	overlap
 	timing
+	lease
 
 	// Of the call at hand.
 	existence
@@ -76,6 +78,7 @@ type watch struct {
 	damage
 	staleness
 	breakage
+	asking
 }
 
 // What is remembered from call to call.
@@ -92,15 +95,11 @@ type (
 	theDead struct {
 		left uint8 // the slot it believed to hold when it crashed
 	}
-	// timing is what is known of its clock.
-	timing struct {
-		disturbed bool  // by a fault
-		ahead     int32 // of the servers', in milliseconds; it judges nothing: no search keeps it
-	}
 	// overlap is measured and judges nothing: no search keeps it.
 	overlap struct {
 		since int64 // when its stale belief began to overlap with another's; 0 is not at all
 		steps int32 // commands since then
+		then  int32 // how far its clock was ahead then
 	}
 )
 
@@ -171,6 +170,9 @@ type lockWatch struct {
 	// start is the slots at first, where an execution is meant to begin with holes: see BeginsWithHoles. It does not
 	// change, and is no part of a state.
 	start uint16
+	// Of leases: the largest fencing token granted, and how many grants were counted.
+	token  uint32
+	grants uint8
 }
 
 // Cost is what one operation took.
@@ -286,12 +288,15 @@ func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 		op: op, lock: l, arg: arg, alive: w.alive, connected: w.connected || w.believed == 0, believed: w.believed,
 		renewal: w.renewal, loss: w.loss, moves: moves{w.moved && w.believed > 0}, overlap: w.overlap, timing: w.timing,
 		costs: costs{linked: linked}, admins: admins{alone: true},
-		staleness: staleness{w.believed > 0 && !w.connected}, trouble: trouble{w.dropped},
+		staleness: staleness{w.believed > 0 && m.stale(w)}, trouble: trouble{w.dropped}, lease: w.lease,
+	}
+	if op == lock.Acquire {
+		w.stated, w.over = arg, false
 	}
 	if op == lock.Release {
 		w.arg, w.believed = w.believed, 0
 	}
-	if op == lock.Verify {
+	if op == lock.Verify || op == lock.Refresh {
 		w.arg = w.believed
 	}
 	m.meet(c, w)
@@ -304,6 +309,9 @@ func (m *Monitor) meet(c uint8, w *watch) {
 		o := &m.clients[i]
 		if uint8(i)+1 == c || o.lock != w.lock {
 			continue
+		}
+		if m.traits != 0 && o.op != lock.NoOp {
+			o.crowded, w.crowded = true, true
 		}
 		if o.op.Administrative() && w.op.Administrative() {
 			o.alone, w.alone, o.waited, w.waited = false, false, true, true
@@ -326,6 +334,9 @@ func (m *Monitor) observe(c uint8, w *watch) {
 	w.held |= t.Exists & mine
 	w.claimed |= t.Exists & mine & w.granted
 	w.undone |= w.granted & mine &^ t.Exists
+	if m.traits != 0 {
+		m.sate(w, t)
+	}
 }
 
 // administered reports whether somebody has good reason to hold the administration mutex: they are

@@ -11,6 +11,12 @@ import (
 func (m *Monitor) CodeShared(c *codec.Coder, locks int) {
 	codec.Bools(c, &m.Witnessed, &m.Strict)
 	for i := range m.locks[:locks] {
+		if m.traits != 0 {
+			codec.Number(c, &m.locks[i].token)
+			codec.Byte(c, &m.locks[i].grants)
+		}
+	}
+	for i := range m.locks[:locks] {
 		expected := uint8(m.locks[i].expected)
 		codec.Byte(c, &expected)
 		m.locks[i].expected = int8(expected)
@@ -29,7 +35,7 @@ func (m *Monitor) CodeClient(c *codec.Coder, client uint8) {
 func (m *Monitor) encode(w *watch, c *codec.Coder) {
 	w.encode(c)
 	if m.traits != 0 {
-		codec.Bool(c, &w.disturbed)
+		m.encodeLease(w, c)
 	}
 }
 
@@ -180,6 +186,7 @@ var needs = [property.Count]retained{
 	property.Progress:         ofExistence | ofHolders | ofWaiting | ofTrouble | ofLoss,
 	property.CheapAcquire:     ofExistence | ofHolders | ofCosts,
 	property.CheapVerify:      ofCosts,
+	property.RenewalHonest:    ofOwn,
 }
 
 // serves says what can matter in the course of an operation.
@@ -216,13 +223,18 @@ func (m *Monitor) Forget(keep property.Set, strength property.Strength) {
 			m.locks[i].expected = -1
 		}
 	}
-	m.now, m.Overlap, m.Overlaps = 0, 0, 0
+	m.Overlap, m.Overlaps, m.OwnClock = 0, 0, 0
+	if m.traits != 0 {
+		m.renumber()
+		return // leases end by the time
+	}
+	m.now = 0
 }
 
 func (w *watch) forget(wanted retained, m *Monitor) {
 	idle := watch{
 		op: w.op, lock: w.lock, alive: w.alive, connected: w.connected, believed: w.believed, released: w.released,
-		timing: timing{disturbed: w.disturbed},
+		timing: timing{disturbed: w.disturbed}, lease: m.leaseOnly(w),
 	}
 	for of := ofRenewal; of <= ofTheDead; of <<= 1 {
 		if wanted&of != 0 {
@@ -243,7 +255,7 @@ func (w *watch) forget(wanted retained, m *Monitor) {
 			idle.recall(of, w, m)
 		}
 	}
-	idle.arg = w.arg
+	idle.arg, idle.asking = w.arg, w.asking
 	*w = idle
 }
 

@@ -29,7 +29,7 @@ func TestCodeClientLeavesNothing(t *testing.T) {
 
 // unkept are the fields that no search keeps, as they judge nothing, and why the others do not survive everything.
 var unkept = map[string]string{
-	"since": "measured", "steps": "measured", "ahead": "measured", "broken": "measured",
+	"since": "measured", "steps": "measured", "then": "measured", "ahead": "measured", "broken": "measured",
 	"Commands": "no budget is of commands", "Replies": "no budget is of replies",
 }
 
@@ -44,6 +44,8 @@ func TestEveryFieldIsKept(t *testing.T) {
 			base.op = lock.Remove
 		case "mine", "held", "stale":
 			base.op = lock.Verify
+		case "on", "until", "turn", "stolen":
+			base.leased, base.until = true, 5
 		}
 		changed := base
 		f := reflect.ValueOf(&changed).Elem().FieldByIndex(path)

@@ -65,6 +65,9 @@ func (m *Monitor) bound(c uint8, w *watch) {
 func (m *Monitor) Touch(c uint8, x *backend.Exchange) {
 	w := &m.clients[c-1]
 	create := x.Access == backend.Create
+	if create && w.op == lock.Refresh && x.Result == backend.Done {
+		w.renewed = true
+	}
 	claim := create && (x.Role == backend.Holder || x.Role == backend.Mutex)
 	if create && x.Role != backend.Slot && x.Result == backend.Refused {
 		w.refused++
@@ -219,10 +222,4 @@ func (m *Monitor) Learned(c, held uint8) (less bool) {
 	w.believed = held
 	m.exclude(w.lock)
 	return true
-}
-
-// Clock is how far client c's clock is ahead of the servers' from here on, in milliseconds, by a fault.
-func (m *Monitor) Clock(c uint8, ahead int64) {
-	w := &m.clients[c-1]
-	w.ahead, w.disturbed = int32(ahead), true
 }

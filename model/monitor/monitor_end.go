@@ -11,7 +11,7 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 	w := &m.clients[c-1]
 	if r.Outcome != lock.Done && !answers[r.Reason] || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
 		late := m.traits.Has(lock.Deadlines) && r.Reason == lock.TimedOut // the lease was over before the client could be told
-		m.require(property.Progress, w.troubled || late || m.hindered(w, r), c, 0, 0, "the operation fails though nothing went wrong")
+		m.require(property.Progress, w.troubled || late || m.hindered(w, r) || m.bereft(c, w), c, 0, 0, "the operation fails though nothing went wrong")
 	}
 	switch w.op {
 	case lock.Acquire:
@@ -24,6 +24,8 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 		}
 	case lock.Verify:
 		m.verified(c, w, r)
+	case lock.Refresh:
+		m.refreshed(c, w, r)
 	case lock.Release:
 		m.released(c, w, r)
 	case lock.Count:
@@ -38,6 +40,9 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 		m.confirm(r.Outcome != lock.Done || w.empty&(1<<r.Slot) != 0)
 	default:
 		m.administrationEnded(c, w, r)
+	}
+	if m.traits != 0 && held == 0 && (w.op == lock.Acquire || r.Outcome == lock.Done) {
+		m.gaveUp(c, w)
 	}
 	w.believed = held
 	l := w.lock
@@ -76,24 +81,34 @@ func (m *Monitor) acquired(c uint8, w *watch, r lock.Result) {
 	switch {
 	case r.Outcome == lock.Done && r.Held:
 		m.exercise(property.MutualExclusion)
+		if m.traits != 0 {
+			m.owns(c, w, s)
+		}
 		m.require(property.NoPhantomSlot, w.existed&bit != 0, c, 0, s, "")
 		t := &m.locks[w.lock].truth
-		if owned := t.Owner[s] == c; owned && !m.shared && w.existed&bit != 0 {
+		if owned := t.Owner[s] == c; owned && !m.shared && !m.counted() && w.existed&bit != 0 {
 			m.require(property.RemovalDrains, w.claimed&bit != 0, c, 0, s, property.ForKind(m.kind, "granted after it was removed", "granted after it was destroyed"))
 		}
 		m.confirm(w.claimed&bit != 0 && w.granted == bit && t.Owner[s] == m.owner(c))
 	case r.Reason == lock.Full:
 		passed := firstSlot(AllSlots &^ w.busy)
-		m.require(property.Progress, passed == 0, c, 0, passed, property.ForKind(m.kind, "acquire did not find a slot that was free all along", "acquire did not get the lock though it was free all along"))
-		m.confirm(passed == 0 && w.granted == 0)
-		m.Strict = m.Strict && w.full
+		if m.counted() {
+			m.refused(c, w)
+		}
+		m.require(property.Progress, passed == 0 || m.counted(), c, 0, passed, property.ForKind(m.kind, "acquire did not find a slot that was free all along", "acquire did not get the lock though it was free all along"))
+		full, strictly := passed == 0, w.full
+		if m.counted() {
+			full, strictly = w.sated, w.sated
+		}
+		m.confirm(full && w.granted == 0)
+		m.Strict = m.Strict && strictly
 	case r.Reason == lock.Withdrawn:
 		t := &m.locks[w.lock].truth
 		m.require(property.Progress, w.absent&bit != 0, c, 0, s, property.ForKind(m.kind, "acquire withdrew from a slot that was there all along", "acquire withdrew from the lock though it was there all along"))
 		m.confirm(w.granted == bit && w.undone&bit != 0 && t.Owner[s] != m.owner(c))
 	case r.Reason == lock.GaveUp:
 		waited := m.traits.Has(lock.Acknowledged) // for a victim's acknowledgement
-		m.require(property.Progress, waited || w.refused > m.retries || m.unbound && w.refused > 0, c, 0, 0, "acquire gave up before its last permitted attempt")
+		m.require(property.Progress, waited || w.refused > m.retries || m.unbound && w.refused > 0 || m.counted() && m.contended(w), c, 0, 0, "acquire gave up before its last permitted attempt")
 		m.confirm(w.granted == 0)
 	case r.Outcome == lock.Failed:
 		m.confirm(w.granted == 0)
@@ -123,7 +138,7 @@ func (m *Monitor) verified(c uint8, w *watch, r lock.Result) {
 	}
 	switch {
 	case r.Outcome == lock.Done && r.Held:
-		kept := t.Owner[s] == m.owner(c) || w.dropped // a connection lost since was there when it was asked
+		kept := t.Owner[s] == m.owner(c) || w.dropped || m.traits.Has(lock.Leases) // a connection lost since was there when it was asked, and so was a lease
 		m.require(property.HonestVerify, w.held&bit != 0 && kept || t.Owner[s] == 0 && t.Exists&t.Taken&bit != 0, c, 0, s, "")
 		m.confirm(w.held&bit != 0 && t.Owner[s] == m.owner(c))
 	case r.Reason == lock.Removed:
@@ -215,7 +230,7 @@ func (m *Monitor) leaks(c uint8, w *watch) {
 	if m.shared || m.excused&(1<<(c-1)) != 0 {
 		return
 	}
-	extra := t.owned(c)
+	extra := t.owned(c) &^ t.ending()
 	if w.believed > 0 {
 		extra &^= 1 << w.believed
 	}

@@ -15,6 +15,9 @@ func (m *Monitor) SetTruth(l, c uint8, t *Truth) {
 	if m.otherSlots(&old, t) {
 		m.slotsChanged(c, &old, t)
 	}
+	if m.traits != 0 {
+		m.leases(l, c, &old, t)
+	}
 	m.ownersChanged(c, &old, t)
 	for i := range m.clients[:m.n] {
 		w := &m.clients[i]
@@ -69,7 +72,7 @@ func (m *Monitor) ownersChanged(c uint8, old, t *Truth) {
 		if was == is || was == is&^HalfOpen {
 			continue // the same session, which its client may have given up
 		}
-		if was != 0 {
+		if was != 0 && !m.lapsed(old.Until[s]) {
 			m.ownerLost(c, was, s)
 		}
 		if is != 0 {
@@ -102,13 +105,13 @@ func (m *Monitor) ownerLost(c, was, s uint8) {
 	case halfOpen || !w.connected:
 		m.dropWitness()
 		return
-	case own && w.op == lock.Verify:
+	case own && (w.op == lock.Verify || w.op == lock.Refresh):
 		w.released = w.released || w.believed == s
 		m.confirm(w.arg == s && w.absent&(1<<s) != 0)
 		return
 	}
 	m.dropWitness()
-	if w.believed == s {
+	if w.believed == s && !m.traits.Has(lock.Leases) {
 		m.violate(property.RemovalDrains, was, c, s, "the holder lost it without releasing it")
 	}
 }
@@ -145,11 +148,11 @@ func (m *Monitor) exclude(l uint8) {
 		}
 		c, s := uint8(i)+1, w.believed
 		other := m.rival(l, c, s)
-		if owner := t.Owner[s] &^ HalfOpen; other == 0 && owner != 0 && owner != m.owner(c) {
+		if owner := t.Owner[s] &^ HalfOpen; other == 0 && owner != 0 && owner != m.owner(c) && !m.traits.Has(lock.Priorities) {
 			other = owner
 		}
 		switch {
-		case !w.connected:
+		case m.stale(w) && m.forgiven(w):
 			m.overlap(w, other != 0)
 		case other != 0:
 			m.violate(property.MutualExclusion, c, other, s, "")
@@ -170,7 +173,7 @@ func (m *Monitor) renewed(t *Truth, c, other, s uint8) bool {
 func (m *Monitor) rival(l, c, s uint8) uint8 {
 	for i := range m.clients[:m.n] {
 		o := &m.clients[i]
-		if uint8(i)+1 != c && o.lock == l && o.believed == s && o.connected && !o.released {
+		if uint8(i)+1 != c && o.lock == l && o.believed == s && !m.stale(o) && !o.released {
 			return uint8(i) + 1
 		}
 	}
@@ -180,10 +183,11 @@ func (m *Monitor) rival(l, c, s uint8) uint8 {
 // overlap measures how long a stale belief stands beside another's grant.
 func (m *Monitor) overlap(w *watch, now bool) {
 	if now && w.since == 0 {
-		w.since, w.steps = max(1, m.now), 0
+		w.since, w.steps, w.then = max(1, m.now), 0, w.ahead
 	}
 	if w.since > 0 {
 		m.Overlap = max(m.Overlap, m.now-w.since)
+		m.OwnClock = max(m.OwnClock, m.now-w.since+int64(w.ahead-w.then))
 		m.Overlaps = max(m.Overlaps, w.steps)
 	}
 	if !now {
@@ -265,6 +269,9 @@ func (m *Monitor) Freed(c uint8) {
 	}
 	s, t := w.left, &m.locks[w.lock].truth
 	w.left = 0
+	if t.Until[s] != 0 {
+		return // it is free when the lease ends
+	}
 	stuck := t.Owner[s]&^HalfOpen == m.owner(c) && !m.shared
 	if t.Owner[s] == 0 && t.Taken&(1<<s) != 0 && !m.pendingOwner(w.lock, s) {
 		stuck = true
@@ -286,7 +293,7 @@ func (m *Monitor) pendingOwner(l, s uint8) bool {
 // Restarted tells what the broker has of a lock after a restart.
 func (m *Monitor) Restarted(l uint8, t *Truth) {
 	k := &m.locks[l]
-	kept := !m.otherSlots(&k.truth, t) && t.Taken == 0
+	kept := !m.otherSlots(&k.truth, t) && (t.Taken == 0 || m.traits.Has(lock.Leases))
 	m.require(property.SurvivesRestart, kept, 0, 0, 0, "")
 	for i := range m.clients[:m.n] {
 		m.Gone(uint8(i)+1, true, false)

@@ -41,6 +41,16 @@ func (t *Truth) Lapse(now int64) {
 	}
 }
 
+// ending are the slots whose holder's lease has an end.
+func (t *Truth) ending() (set uint16) {
+	for s := uint8(1); s <= Slots; s++ {
+		if t.Until[s] != 0 {
+			set |= 1 << s
+		}
+	}
+	return set
+}
+
 // Vacate has nobody hold a slot.
 func (t *Truth) Vacate(s uint8) {
 	t.Taken &^= 1 << s

@@ -2,6 +2,7 @@ package property
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -12,7 +13,7 @@ func ApplicableExternal(k lock.Kind) Set { return Applicable(k).With(NoCrash) }
 
 // Applicable are the properties that mean something for a lock type.
 func Applicable(k lock.Kind) Set {
-	all := Set(1<<Count-1) &^ (1 << NoCrash)
+	all := Set(1<<NoCrash - 1)
 	if k != lock.Mutex {
 		return all
 	}
@@ -22,9 +23,10 @@ func Applicable(k lock.Kind) Set {
 	return all
 }
 
-// Of are the properties that mean something for a target: those of its type but for what its backend and it skip.
+// Of are the properties that mean something for a target: those of its type and of its traits, but for what its backend
+// and it skip.
 func Of(t *lock.Target) Set {
-	set := Applicable(t.Kind)
+	set := Applicable(t.Kind) | ForTraits(t.Traits)
 	for p := range Skipped(t) {
 		set &^= 1 << p
 	}
@@ -41,7 +43,11 @@ func External(b *lock.Backend, k lock.Kind) Set {
 }
 
 // Skipped are the properties that mean nothing for a target, though they do for others of its type, and why.
-func Skipped(t *lock.Target) map[Property]string { return skipped(lock.BackendOf(t).Skips, t.Skips) }
+func Skipped(t *lock.Target) map[Property]string {
+	out := skipped(lock.BackendOf(t).Skips, t.Skips)
+	maps.Copy(out, untold(t.Traits))
+	return out
+}
 
 // skipped panics where a property is not known, since CheckSkips has said so before.
 func skipped(skips ...map[string]string) map[Property]string {
@@ -80,4 +86,35 @@ func CheckSkips(b *lock.Backend) error {
 		}
 	}
 	return nil
+}
+
+// ForTraits are the properties that mean something for locks with some traits, beside those of their type.
+func ForTraits(t lock.Traits) (all Set) {
+	for _, need := range []struct {
+		trait lock.Traits
+		p     Property
+	}{
+		{lock.Leases, LeaseRespected}, {lock.Leases, RenewalHonest}, {lock.Leases, HonestFull},
+		{lock.Leases | lock.Permits, LimitRespected},
+		{lock.Limits, LimitRespected}, {lock.Limits, HonestFull},
+		{lock.Priorities, PriorityRespected}, {lock.Priorities, HonestFull},
+		{lock.Acknowledged, VictimAcknowledged}, {lock.Tokens, FencingMonotone},
+	} {
+		if t.Has(need.trait) {
+			all = all.With(need.p)
+		}
+	}
+	return all
+}
+
+// untold are the properties that mean nothing for locks with some traits, though they do for others of their type, and why.
+func untold(t lock.Traits) map[Property]string {
+	out := make(map[Property]string)
+	if t.Has(lock.Priorities) {
+		out[Linearizable] = "the sequential specification has no priorities"
+	}
+	if t.Has(lock.Limits | lock.Permits) {
+		out[NoPhantomSlot] = "permits have no numbers: limit-respected counts them"
+	}
+	return out
 }

@@ -31,11 +31,18 @@ const (
 	MinimalDriver
 	NameSafety
 	NoCrash
+	LeaseRespected
+	LimitRespected
+	HonestFull
+	RenewalHonest
+	PriorityRespected
+	VictimAcknowledged
+	FencingMonotone
 	Count // how many there are; from here on they are users' own: see package own
 )
 
 // Most bounds how many properties a [Set] can tell apart, users' own among them.
-const Most = 32
+const Most = 64
 
 // Evidence is what a property is judged from.
 type Evidence uint8
@@ -102,6 +109,20 @@ var Properties = [Count]Description{
 		"\"A\" and \"B\" Queues: names that cannot collide", FromCommands},
 	NoCrash: {"no-crash", "no call makes the client panic, exit or throw",
 		"Lock Requirements: \"as correct as possible\"", FromHistory},
+	LeaseRespected: {"lease-respected", "nobody else is granted what is held before its holder's lease has ended, by the server's clock",
+		"database-semaphore, Lock timeouts: \"risk that another worker could start while the original worker is still working\"", FromTruth},
+	LimitRespected: {"limit-respected", "no grant makes more holders than the limit that its caller stated, or the server has",
+		"database-semaphore, Example: \"never more than twenty instance of 'foo' running across the cluster concurrently\"", FromTruth},
+	HonestFull: {"honest-full", "who is refused was so at a moment of the call at which as many held the lock as may",
+		"database-semaphore, Non-Blocking: \"will fail quickly if a lock is unavailable\"", FromTruth},
+	RenewalHonest: {"renewal-honest", "a refresh that says held has extended a lease that was this client's own at some moment of the call",
+		"database-semaphore, Lock timeouts: \"the worker to refresh the timeout as it makes progress\"", FromTruth},
+	PriorityRespected: {"priority-respected", "nobody takes the lock from a holder of the same or a higher priority, or is refused for one of a lower",
+		"Priority Lock, Modification to Redlock's aquire: \"a process of equal priority not be able to steal locks from equal processes\"", FromTruth},
+	VictimAcknowledged: {"victim-acknowledged", "who takes the lock from others holds it once each of them has acknowledged that, or its lease has ended",
+		"Priority Lock, Modification to Redlock's aquire: \"not acting upon the lock until confirming with the victim\"", FromTruth},
+	FencingMonotone: {"fencing-monotone", "the fencing tokens of successive grants grow",
+		"Kleppmann, How to do distributed locking: \"a number that increases every time a client acquires the lock\"", FromTruth},
 }
 
 // String is the property's name.
@@ -137,7 +158,7 @@ func Named(name string) (Property, error) {
 }
 
 // Set is a set of properties.
-type Set uint32
+type Set uint64
 
 // Has reports whether a property is in the set.
 func (s Set) Has(p Property) bool { return s&(1<<p) != 0 }

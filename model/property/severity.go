@@ -3,8 +3,9 @@ package property
 // severity is the properties by how much harm their violation does, the most first: two clients that believe to
 // hold one slot, then slots that are lost or in nobody's sight, then what takes too much.
 var severity = [Count]Property{
-	MutualExclusion, NoFalseHold, NoPhantomSlot, HonestVerify, StaleBeliefEnds, Linearizable, NameSafety,
-	RemovalDrains, AdminExclusion, ContiguousSlots, SurvivesRestart, EffectiveRelease, CrashFrees, NoCrash, Progress, ExactCount,
+	MutualExclusion, LeaseRespected, VictimAcknowledged, LimitRespected, NoFalseHold, NoPhantomSlot, HonestVerify,
+	RenewalHonest, StaleBeliefEnds, FencingMonotone, PriorityRespected, Linearizable, NameSafety,
+	RemovalDrains, AdminExclusion, ContiguousSlots, SurvivesRestart, EffectiveRelease, CrashFrees, NoCrash, HonestFull, Progress, ExactCount,
 	NoLeak, MinimalDriver, CheapAcquire, CheapVerify,
 }
 

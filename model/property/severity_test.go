@@ -3,13 +3,11 @@ package property
 import (
 	"slices"
 	"testing"
-
-	"github.com/lockproof/lockproof/model/lock"
 )
 
 // TestBySeverity: every property has its place, mutual exclusion the first.
 func TestBySeverity(t *testing.T) {
-	all := ApplicableExternal(lock.Semaphore).BySeverity()
+	all := Set(1<<Count - 1).BySeverity()
 	if all[0] != MutualExclusion {
 		t.Errorf("the gravest is %s", all[0])
 	}

@@ -46,6 +46,10 @@ func (v Violation) Explain() string {
 		return fmt.Sprintf("%s counted %s, which was not right at any moment of the call", c, ForKind(v.Kind, fmt.Sprintf("%d slots", v.Slot), fmt.Sprint(v.Slot)))
 	case AdminExclusion:
 		return fmt.Sprintf("%s goes on administering after somebody else administered in between", c)
+	case LeaseRespected:
+		return fmt.Sprintf("%s was granted %s before c%d's lease had ended", c, s, v.Other)
+	case VictimAcknowledged:
+		return fmt.Sprintf("%s holds %s, which it took from c%d, though that one has not acknowledged it and its lease has not ended", c, s, v.Other)
 	case EffectiveRelease:
 		return fmt.Sprintf("%s released %s, but it cannot be acquired", c, s)
 	case CrashFrees:

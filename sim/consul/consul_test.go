@@ -77,14 +77,14 @@ func TestExplored(t *testing.T) {
 		bounds              sim.Bounds
 		states, transitions int64
 	}{
-		{"no fault", bounds(references[0], 1, sim.FaultBounds{}, as, "avr", "avr"), 329, 578},
-		{"a crash", bounds(references[0], 1, sim.FaultBounds{Crashes: 1, Late: true}, as, "avr", "ar"), 691, 2226},
-		{"a session ends", bounds(references[0], 1, sim.FaultBounds{Drops: 1}, as, "avr", "ar"), 3906, 7620},
-		{"a reply is lost", bounds(references[0], 1, sim.FaultBounds{Lost: 1}, as, "avr", "ar"), 440, 1192},
-		{"a restart", bounds(references[0], 1, sim.FaultBounds{Restarts: 1}, as, "avr", "ar"), 622, 1393},
-		{"two slots", bounds(references[0], 2, sim.FaultBounds{}, as, "a", "a", "a"), 4632, 11730},
+		{"no fault", bounds(references[0], 1, sim.FaultBounds{}, as, "avr", "avr"), 355, 608},
+		{"a crash", bounds(references[0], 1, sim.FaultBounds{Crashes: 1, Late: true}, as, "avr", "ar"), 802, 2450},
+		{"a session ends", bounds(references[0], 1, sim.FaultBounds{Drops: 1}, as, "avr", "ar"), 4132, 7963},
+		{"a reply is lost", bounds(references[0], 1, sim.FaultBounds{Lost: 1}, as, "avr", "ar"), 487, 1270},
+		{"a restart", bounds(references[0], 1, sim.FaultBounds{Restarts: 1}, as, "avr", "ar"), 672, 1474},
+		{"two slots", bounds(references[0], 2, sim.FaultBounds{}, as, "a", "a", "a"), 4674, 11814},
 		{"sessions with a TTL", bounds(references[0], 1, sim.FaultBounds{}, func(o *consul.Options) { o.TTL = 1 }, "av"), 50002, 75039},
-		{"waiting", bounds(references[0], 1, sim.FaultBounds{Crashes: 1}, func(o *consul.Options) { o.Full, o.Wait = consul.Listen, 5 }, "avr", "ar"), 758, 3216},
+		{"waiting", bounds(references[0], 1, sim.FaultBounds{Crashes: 1}, func(o *consul.Options) { o.Full, o.Wait = consul.Listen, 5 }, "avr", "ar"), 839, 3422},
 	} {
 		res := search.Run(t.Context(), c.bounds, search.Options{Workers: 1, Reductions: search.AllReductions})
 		if res.Stop != search.Finished || res.Found != 0 {

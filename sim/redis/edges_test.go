@@ -161,15 +161,15 @@ var proofs = []struct {
 	configuration
 	states, transitions int64
 }{
-	{configuration{target: "priority-lock", clients: []string{"1vr", "2xr"}, faults: each}, 6946, 21457},
-	{configuration{target: "priority-lock-left", clients: []string{"1vr", "2xr"}, faults: each}, 1743, 4886},
-	{configuration{target: "priority-lock", clients: []string{"1r", "2r", "1r"}, faults: sim.FaultBounds{Crashes: 1}}, 804, 2320},
-	{configuration{target: "priority-lock", clients: []string{"1", "2", "3"}, faults: sim.FaultBounds{Lost: 1}}, 9846, 33302},
-	{configuration{target: "priority-lock", options: short, clients: []string{"1", "2", "1"}, faults: sim.FaultBounds{Crashes: 1}}, 849, 2482},
-	{configuration{target: "priority-lock-left", clients: []string{"1", "2", "3"}, faults: sim.FaultBounds{Lost: 1}}, 844, 1843},
-	{configuration{target: "priority-lock-left", options: short, clients: []string{"1", "2", "1"}, faults: sim.FaultBounds{Crashes: 1}}, 377, 922},
-	{configuration{target: "priority-redlock", clients: []string{"1r", "2r"}}, 27862, 78505},
-	{configuration{target: "priority-redlock", clients: []string{"1", "2", "1"}, before: "1112BB"}, 2449, 5580},
+	{configuration{target: "priority-lock", clients: []string{"1vr", "2xr"}, faults: each}, 8370, 25580},
+	{configuration{target: "priority-lock-left", clients: []string{"1vr", "2xr"}, faults: each}, 2090, 5804},
+	{configuration{target: "priority-lock", clients: []string{"1r", "2r", "1r"}, faults: sim.FaultBounds{Crashes: 1}}, 1130, 3076},
+	{configuration{target: "priority-lock", clients: []string{"1", "2", "3"}, faults: sim.FaultBounds{Lost: 1}}, 10263, 34192},
+	{configuration{target: "priority-lock", options: short, clients: []string{"1", "2", "1"}, faults: sim.FaultBounds{Crashes: 1}}, 1234, 3383},
+	{configuration{target: "priority-lock-left", clients: []string{"1", "2", "3"}, faults: sim.FaultBounds{Lost: 1}}, 889, 1924},
+	{configuration{target: "priority-lock-left", options: short, clients: []string{"1", "2", "1"}, faults: sim.FaultBounds{Crashes: 1}}, 525, 1156},
+	{configuration{target: "priority-redlock", clients: []string{"1r", "2r"}}, 27902, 77855},
+	{configuration{target: "priority-redlock", clients: []string{"1", "2", "1"}, before: "1112BB"}, 2721, 6145},
 }
 
 var (

@@ -5,6 +5,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
+	"slices"
 )
 
 // batch collects the states that a worker comes to, so that the set of those seen is asked about many
@@ -279,10 +280,14 @@ func (w *worker) own(t []uint32) property.Set {
 func (w *worker) final(t []uint32) property.Set {
 	key := memoKey{uint64(t[0]), w.rest(t, 0)}
 	if v, ok := w.done.find(key); ok {
-		return property.Set(v)
+		return w.finals[v]
 	}
 	found := w.judge(t)
-	w.done.add(key, uint32(found))
+	at := slices.Index(w.finals, found)
+	if at < 0 {
+		at, w.finals = len(w.finals), append(w.finals, found)
+	}
+	w.done.add(key, uint32(at))
 	return found
 }
 

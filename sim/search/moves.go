@@ -34,8 +34,9 @@ type worker struct {
 	known   map[uint64][]uint32 // the lists of one shared part and one client's
 	moves   []move              // by id
 	effects map[sim.Effect]uint32
-	other   other  // what an effect does to another client's part
-	done    memo   // what a final state is judged from -> what it violates
+	other   other // what an effect does to another client's part
+	done    memo  // what a final state is judged from -> what it violates, by its place in finals
+	finals  []property.Set
 	buf     []byte // scratch
 	load    [][]byte
 	acts    []scenario.Action

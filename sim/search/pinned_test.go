@@ -145,7 +145,7 @@ func tellResult(s *pinned.Seen, x *Result) {
 	s.Count([]string{"finished", "at depth", "at memory", "at violation", "stopped", "refused"}[x.Stop])
 	stats := x.Stats
 	stats.TableBytes, stats.QueueBytes, stats.PartBytes, stats.MoveBytes = 0, 0, 0, 0 // machines differ
-	s.Printf("%v, stop %d, found %b at %v, %v, cycles %s, %s\n", stats, x.Stop, x.Found, x.At[:property.Count], x.Reductions, x.Cycles, x.Certainty)
+	s.Printf("%v, stop %d, found %b at %v, %v, cycles %s, %s\n", stats, x.Stop, x.Found, x.At[:property.NoCrash+1], x.Reductions, x.Cycles, x.Certainty)
 	if x.Livelock != nil {
 		s.Count("livelock")
 		s.Printf("%v, then %v\n", x.Livelock.Prefix, x.Livelock.Cycle)
@@ -222,7 +222,7 @@ func TestPinnedAny(t *testing.T) {
 func randomAny(r *rand.Rand) AnyBounds {
 	p := property.Applicable(lock.Semaphore)
 	if r.IntN(3) > 0 {
-		p = 1<<property.MutualExclusion | 1<<property.Property(r.IntN(int(property.Count)))&p
+		p = 1<<property.MutualExclusion | 1<<property.Property(r.IntN(int(property.NoCrash+1)))&p
 	}
 	b := anyStandard(1, r.IntN(2), p, r.IntN(2) == 0)
 	targets := slices.Concat(amqplock.References, amqplock.References, amqplock.References, mutant.All)

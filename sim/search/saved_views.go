@@ -215,7 +215,8 @@ func (e *encoder) taken(how *takenIn) {
 	e.u32(how.shared)
 	e.numbers(how.all)
 	e.bytes([]byte{byte(m.action.Kind), m.action.Client, flags(m.action.Late, m.unwitnessed)})
-	e.tuple([]uint32{uint32(m.action.Arg), m.shared, m.own, m.left[0], m.left[1], m.effect, uint32(m.found)})
+	e.tuple([]uint32{uint32(m.action.Arg), m.shared, m.own, m.left[0], m.left[1], m.effect})
+	e.u64(uint64(m.found))
 }
 
 // readContexts reads what contexts.save wrote.
@@ -284,7 +285,7 @@ func (s *anySearch) readTaken(d *decoder) *takenIn {
 	m.action = scenario.Action{Kind: scenario.ActionKind(b[0]), Client: b[1], Late: b[2]&1 != 0, Arg: uint16(d.below(1 << 16))}
 	m.unwitnessed, m.shared, m.own = b[2]&2 != 0, d.below(shared), d.below(parts+1)
 	m.left = abandoned{d.below(parts + 1), d.below(parts + 1)}
-	m.effect, m.found = d.below(uint32(len(s.effects.list))), property.Set(d.u32())
+	m.effect, m.found = d.below(uint32(len(s.effects.list))), property.Set(d.u64())
 	if d.err == nil && (len(how.all) < m.first() || len(how.all) > lock.MaxClients || int(m.action.Client) > m.first()) {
 		d.err = errDamaged
 	}

@@ -57,7 +57,7 @@ func TestSuite(t *testing.T) {
 		covered = covered.With(p)
 	}
 	for p := range property.Count {
-		if p == property.NoCrash { // a state machine cannot crash: see the examples of external targets
+		if p >= property.NoCrash { // a state machine cannot crash: see the examples of external targets; and has no leases
 			continue
 		}
 		if !covered.Has(p) {
