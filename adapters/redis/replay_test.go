@@ -22,7 +22,7 @@ func trace(t *testing.T, target *lock.Target) (*scenario.Trace, scenario.Violati
 	if err != nil {
 		t.Fatal(err)
 	}
-	ce, err := histories.LoadCounterexample(filepath.Join("..", "..", "testdata", "counterexamples", histories.FileName(p, target.Name)))
+	ce, err := histories.LoadCounterexample(filepath.Join("..", "..", "testdata", "counterexamples", "redis", histories.FileName(p, target.Name)))
 	if err != nil {
 		t.Fatal(err)
 	}
