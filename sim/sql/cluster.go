@@ -127,7 +127,7 @@ func (k *cluster) Choose(uint8, int) int64 { return 0 }
 
 // Links implements [sim.Cluster].
 func (k *cluster) Links(c uint8) uint8 {
-	if u := &k.clients[c-1]; u.waiting && k.store.Alive(uint8(u.on)) && k.store.Waits(uint8(u.on)) {
+	if u := &k.clients[c-1]; u.waiting && u.on != 0 && k.store.Alive(uint8(u.on)) && k.store.Waits(uint8(u.on)) {
 		return 0
 	}
 	return 1
@@ -212,7 +212,7 @@ func (k *cluster) Reply(c uint8) {
 	u := &k.clients[c-1]
 	if u.waiting {
 		u.waiting = false
-		if u.reply = (sql.Reply{Code: sql.Gone}); k.store.Alive(uint8(u.on)) {
+		if u.reply = (sql.Reply{Code: sql.Gone}); u.on != 0 && k.store.Alive(uint8(u.on)) {
 			u.reply = k.store.Answer(uint8(u.on))
 		}
 		k.note(&u.sent, u.reply, k.slot(c))
@@ -241,6 +241,11 @@ func (k *cluster) Rejoin(uint8, backend.Session) {}
 
 // End implements [sim.Cluster]. A statement that waits goes on waiting, and takes effect: the server does not look.
 func (k *cluster) End(on backend.Session) {
+	for i := range k.clients {
+		if k.clients[i].on == on {
+			k.clients[i].on = 0 // its number is used again
+		}
+	}
 	k.store.Leave(uint8(on))
 	k.seen = k.store.Published
 	k.sync()
@@ -253,6 +258,9 @@ func (k *cluster) Abort(uint8, backend.Session) {}
 func (k *cluster) Restart() {
 	k.store.Restart()
 	clear(k.waits)
+	for i := range k.clients {
+		k.clients[i].on = 0 // its number is used again
+	}
 }
 
 // Advance implements [sim.Cluster].
