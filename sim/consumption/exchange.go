@@ -31,7 +31,7 @@ func (k *cluster) exchange(c uint8, cmd *amqp.Command, r amqp.Reply) backend.Exc
 		on(hold, backend.Delete, m.Slot)
 	case cmd.Queue != 0 && cmd.Queue == p.Layout.Admin:
 		on(backend.AdminMutex, x.Access, 0)
-	case cmd.Method == amqp.QueueDelete && r.Kind == amqp.ChannelClosed: // somebody holds it: nothing was touched
+	case p.Kind == lock.PersistentMutex && m.Op.Administrative() && r.Kind == amqp.ChannelClosed: // it was not carried out: nothing was touched
 	case cmd.Queue != 0 && m.Op.Administrative():
 		on(backend.Slot, x.Access, 0)
 	case cmd.Method == amqp.QueueDeclare:
