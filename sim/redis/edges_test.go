@@ -113,7 +113,7 @@ var breaking = []struct {
 	{configuration{target: "waiting-is-free", clients: []string{"1", "2v"}}, 7},
 	{configuration{target: "validity-from-reply", clients: []string{"1v", "1"}}, 5},
 	{configuration{target: "unguarded-delete", clients: []string{"1r", "2", "1"}}, 7},
-	{configuration{target: "deaf-to-extension", clients: []string{"1x", "2", "11"}}, 5},
+	{configuration{target: "deaf-to-extension", clients: []string{"1x", "2", "11"}}, 3},
 }
 
 // drawn are the counterexamples that the page shows.
