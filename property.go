@@ -10,13 +10,11 @@ import (
 type Property string
 
 const (
-	MutualExclusion, Linearizable, NoPhantomSlot, NoFalseHold   Property = "mutual-exclusion", "linearizable", "no-phantom-slot", "no-false-hold"
-	HonestVerify, StaleBeliefEnds, ContiguousSlots, ExactCount  Property = "honest-verify", "stale-belief-ends", "contiguous-slots", "exact-count"
-	AdminExclusion, RemovalDrains, EffectiveRelease, CrashFrees Property = "admin-exclusion", "removal-drains", "effective-release", "crash-frees"
-	NoLeak, SurvivesRestart, Progress, CheapAcquire             Property = "no-leak", "survives-restart", "progress", "cheap-acquire"
-	CheapVerify, MinimalDriver, NameSafety, NoCrash             Property = "cheap-verify", "minimal-driver", "name-safety", "no-crash"
-	LeaseRespected, LimitRespected, HonestFull, RenewalHonest   Property = "lease-respected", "limit-respected", "honest-full", "renewal-honest"
-	PriorityRespected, VictimAcknowledged, FencingMonotone      Property = "priority-respected", "victim-acknowledged", "fencing-monotone"
+	MutualExclusion, Linearizable, NoPhantomSlot, NoFalseHold, HonestVerify, StaleBeliefEnds Property = "mutual-exclusion", "linearizable", "no-phantom-slot", "no-false-hold", "honest-verify", "stale-belief-ends"
+	ContiguousSlots, ExactCount, AdminExclusion, RemovalDrains, EffectiveRelease, CrashFrees Property = "contiguous-slots", "exact-count", "admin-exclusion", "removal-drains", "effective-release", "crash-frees"
+	NoLeak, SurvivesRestart, Progress, CheapAcquire, CheapVerify                             Property = "no-leak", "survives-restart", "progress", "cheap-acquire", "cheap-verify"
+	MinimalDriver, NameSafety, NoCrash, LeaseRespected, LimitRespected                       Property = "minimal-driver", "name-safety", "no-crash", "lease-respected", "limit-respected"
+	HonestFull, RenewalHonest, PriorityRespected, VictimAcknowledged, FencingMonotone        Property = "honest-full", "renewal-honest", "priority-respected", "victim-acknowledged", "fencing-monotone"
 )
 
 // Sentence is what holds, such as "no two clients hold one slot at once".

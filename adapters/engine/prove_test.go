@@ -15,7 +15,6 @@ import (
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
-	"github.com/lockproof/lockproof/model/amqp/consumption"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -132,11 +131,7 @@ func TestCounterexamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			folder := ""
-			if m.Backend == consumption.Server {
-				folder = m.Backend
-			}
-			file := filepath.Join("..", "..", "testdata", "counterexamples", folder, histories.FileName(p, m.Name))
+			file := filepath.Join("..", "..", "testdata", "counterexamples", m.Backend, histories.FileName(p, m.Name))
 			if *rewrite {
 				find(t, m, p, file)
 			}

@@ -17,7 +17,7 @@ import (
 func TestWhoKnowsAMQP(t *testing.T) {
 	const module, root = "github.com/lockproof/lockproof", "../.."
 	of := []string{
-		"adapters/protocol", "adapters/rabbitmq", "adapters/wire", "model/amqp", "sim/amqp", "sim/broker",
+		"adapters/protocol", "adapters/rabbitmq", "adapters/wire", "model/amqp", "sim/amqp", "sim/broker", "sim/consumption",
 		"adapters/external",       // runs scenarios on clients of a broker, behind adapters/wire's gate
 		"histories/historiestest", // traces for tests
 		"cmd/lockproof/cli",       // `lockproof broker` is the simulated RabbitMQ

@@ -211,7 +211,7 @@ func TestDamagedInside(t *testing.T) {
 	one := func(e *encoder, image string) {
 		e.blob([]byte(image))
 		e.u64(0)
-		e.bytes([]byte{5, 1, 2, 3})
+		e.bytes([]byte{5, 1, 0, 2, 3, 0, 2, 3})
 		e.u32(4)
 	}
 	parts := func(images ...string) func(*encoder) {

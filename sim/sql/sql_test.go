@@ -66,10 +66,10 @@ func TestSampled(t *testing.T) {
 // pins are how many states there are: of two clients who acquire and release, one of whom refreshes, with one fault of a
 // kind.
 var pins = map[string]int{
-	"mariadb-slots, 1 crash": 2687, "mariadb-slots, 1 dropped connection": 3124, "mariadb-slots, 1 lost reply": 1533, "mariadb-slots, 1 broker restart": 1652,
-	"mariadb-master, 1 crash": 160236, "mariadb-master, 1 dropped connection": 264415, "mariadb-master, 1 lost reply": 182472, "mariadb-master, 1 broker restart": 89600,
-	"postgres-master, 1 crash": 160236, "postgres-master, 1 dropped connection": 264415, "postgres-master, 1 lost reply": 182472, "postgres-master, 1 broker restart": 89600,
-	"postgres-slots, 1 crash": 2769, "postgres-slots, 1 dropped connection": 3124, "postgres-slots, 1 lost reply": 1533, "postgres-slots, 1 broker restart": 1652,
+	"mariadb-slots, 1 crash": 2807, "mariadb-slots, 1 dropped connection": 3208, "mariadb-slots, 1 lost reply": 1569, "mariadb-slots, 1 broker restart": 1688,
+	"mariadb-master, 1 crash": 165228, "mariadb-master, 1 dropped connection": 266542, "mariadb-master, 1 lost reply": 183481, "mariadb-master, 1 broker restart": 90448,
+	"postgres-master, 1 crash": 165228, "postgres-master, 1 dropped connection": 266542, "postgres-master, 1 lost reply": 183481, "postgres-master, 1 broker restart": 90448,
+	"postgres-slots, 1 crash": 2889, "postgres-slots, 1 dropped connection": 3208, "postgres-slots, 1 lost reply": 1569, "postgres-slots, 1 broker restart": 1688,
 }
 
 // Every execution of the references within bounds is visited: two clients, one of whom refreshes, and one fault of each kind.

@@ -146,7 +146,7 @@ func recount(p *Protocol, m *Machine, code amqp.Code) bool {
 	switch {
 	case code == amqp.NotFound:
 		p.finish(m, lock.Result{Outcome: lock.Done, Reason: lock.Removed, Slot: m.Slot})
-	case p.Settings.Verify == ByCount && m.Repairs < maxRepairs:
+	case p.Settings.Verify == ByCount && m.Repairs < maxChannelRepairs:
 		m.Repairs++
 		p.repair(m, Checking)
 	default:

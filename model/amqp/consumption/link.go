@@ -15,8 +15,8 @@ const (
 	Up
 )
 
-// maxRepairs bounds how often one operation mends a channel that broke for no reason of its own.
-const maxRepairs = 2
+// maxChannelRepairs bounds how often one operation mends a channel that broke for no reason of its own.
+const maxChannelRepairs = 2
 
 var linkSteps = map[Phase]step{
 	Dialing: {
@@ -83,7 +83,7 @@ func (p *Protocol) channelClosed(m *Machine, code amqp.Code) {
 	}
 	m.Repairs++
 	switch {
-	case m.Repairs > maxRepairs:
+	case m.Repairs > maxChannelRepairs:
 		p.disconnected(m, amqp.ChannelClosed)
 	case m.Result.Outcome != lock.Pending:
 		p.repair(m, m.unfinished())
@@ -125,7 +125,7 @@ func (p *Protocol) disconnected(m *Machine, how amqp.ReplyKind) {
 	m.lose(Down)
 	m.Mutex = false
 	switch {
-	case at == Publishing && p.Settings.Resend && m.Repairs <= maxRepairs:
+	case at == Publishing && p.Settings.Resend && m.Repairs <= maxChannelRepairs:
 		m.Repairs++
 		p.repair(m, Publishing)
 		return
