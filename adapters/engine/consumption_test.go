@@ -27,13 +27,13 @@ var consumedStates = map[string]map[string]int{
 		"crash": 577, "drop": 668, "channel error": 1468, "lost reply": 798, "restart": 446, everyFault: 142613,
 	},
 	"token-semaphore": {
-		"crash": 2125, "drop": 3875, "channel error": 7386, "lost reply": 5384, "restart": 1722, everyFault: 1090183,
+		"crash": 2528, "drop": 4575, "channel error": 8503, "lost reply": 6441, "restart": 1992, everyFault: 1090183,
 	},
 	"waiting-token-semaphore": {
-		"crash": 5099, "drop": 11044, "restart": 3752,
+		"crash": 6325, "drop": 12814, "restart": 4216,
 	},
 	"plain-token-semaphore": {
-		"crash": 921, "drop": 1422, "channel error": 2404, "lost reply": 1747, "restart": 705, everyFault: 168090,
+		"crash": 1049, "drop": 1612, "channel error": 2774, "lost reply": 2004, "restart": 778, everyFault: 168090,
 	},
 }
 
