@@ -182,7 +182,7 @@ func (d *dice) fill(v reflect.Value) {
 	case report.Verdict:
 		v.Set(reflect.ValueOf(verdicts[d.IntN(len(verdicts))]))
 	case property.Property:
-		v.Set(reflect.ValueOf(property.Property(d.IntN(int(property.NoCrash+1)))))
+		v.Set(reflect.ValueOf(property.Property(d.IntN(int(property.NoCrash + 1)))))
 	case property.Evidence:
 		v.Set(reflect.ValueOf(property.Evidence(d.IntN(3))))
 	case property.Set:
