@@ -149,6 +149,9 @@ func TestCounterexamples(t *testing.T) {
 			if got, want := strings.Join(draw.Transcript(r.Trace), "\n"), strings.Join(ce.Transcript, "\n"); got != want {
 				t.Errorf("replayed:\n%s\nwritten:\n%s", got, want)
 			}
+			if cause := draw.Cause(r.Trace, *r.Violation); m.Backend != "" && (cause == "" || strings.Contains(cause, "declared exclusive")) {
+				t.Errorf("the cause is told of AMQP's exclusive queues: %s", cause)
+			}
 		})
 	}
 }

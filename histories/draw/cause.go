@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -23,8 +24,13 @@ func Cause(t *scenario.Trace, v scenario.Violation) string {
 	if decided := Decision(t, v); decided > 0 {
 		at = decided - 1
 	}
-	if cause := (&causer{decider: d, at: at, c: d.client()}).cause(); cause != "" {
-		return sentence(cause)
+	c := &causer{decider: d, at: at, c: d.client()}
+	cause := c.cause
+	if t.Scenario.Server != "" {
+		cause = c.elsewhere
+	}
+	if said := cause(); said != "" {
+		return sentence(said)
 	}
 	return sentence(v.Explain())
 }
@@ -77,6 +83,23 @@ func (d *causer) cause() string {
 		return d.forbidden()
 	}
 	return ""
+}
+
+// elsewhere is the cause on another server than AMQP's, of whose commands no more is known than what they were.
+func (d *causer) elsewhere() string {
+	s := &d.Steps[d.at]
+	c, other := int(s.Action.Client), int(d.v.Other)
+	if d.v.Property != property.MutualExclusion || c == 0 || command(s) == "" {
+		return ""
+	}
+	if c == other {
+		other = d.c
+	}
+	did := "went on as holder after"
+	if s.Exchange.Access == backend.Create && s.Exchange.Result == backend.Done {
+		did = "was granted " + d.lock() + " at"
+	}
+	return fmt.Sprintf("c%d %s %s (%s)%s", c, did, stepWord(d.at), d.exchange(d.at), d.while(c, other))
 }
 
 // The parts that sentences are put together from.
