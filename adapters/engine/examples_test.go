@@ -62,7 +62,7 @@ var examples = []example{
 			"return-ignored":         property.Linearizable,
 			"verify-reconnects":      property.StaleBeliefEnds,
 			"release-closes-channel": property.EffectiveRelease,
-			"no-cleanup":             property.Linearizable,
+			"no-cleanup":             property.NoLeak,
 			"locked-is-success":      property.MutualExclusion,
 		},
 	},

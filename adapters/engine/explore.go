@@ -87,6 +87,14 @@ func Administered(t *lock.Target) bool {
 	return slices.ContainsFunc(t.Operations(), lock.Op.Administrative)
 }
 
+// withoutAdministration is what has none: the target's type, or the target.
+func withoutAdministration(t *lock.Target) string {
+	if t.Kind == lock.Mutex {
+		return "a mutex"
+	}
+	return t.Name
+}
+
 // Explored is what an exploration came to.
 type Explored struct {
 	Result
@@ -238,7 +246,7 @@ func (e *Exploration) Bounds() (sim.Bounds, error) {
 	case e.Start != 0 && e.Target.Kind != lock.Semaphore:
 		return b, fmt.Errorf("start slots %s: a %s has no slots to choose from", e.Start, e.Target.Kind)
 	case e.Admins > 0 && !Administered(e.Target):
-		return b, fmt.Errorf("%d administrators: %s has no administration", e.Admins, e.Target.Name)
+		return b, fmt.Errorf("%d administrators: %s has no administration", e.Admins, withoutAdministration(e.Target))
 	case e.Rounds < 1 || e.Clients < 0 || e.Admins < 0:
 		return b, fmt.Errorf("%d clients, %d rounds, %d administrators: expected at least one round, and no negative numbers", e.Clients, e.Rounds, e.Admins)
 	}

@@ -59,6 +59,9 @@ type About struct {
 	Name       string
 	Locks      []lock.Kind
 	Operations []lock.Op
+	// Several says that a client may hold several locks at once, of different names. One that does not say so is never
+	// asked to.
+	Several bool
 }
 
 // nameOf is what a client is called.

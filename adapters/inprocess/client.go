@@ -61,6 +61,8 @@ type New func(ctx context.Context, url string) (Lock, error)
 type Starter struct {
 	Name string
 	New  New
+	// Several says that a client may hold several locks at once, of different names.
+	Several bool
 }
 
 // Start makes a client. It is constructed with the first call, which says where the broker is.
@@ -92,7 +94,7 @@ func (c *client) Initialize(_ context.Context, in external.Setup) (external.Abou
 		return external.About{}, fmt.Errorf("making client %s: %w", in.Client, err)
 	}
 	c.lock = made
-	about := external.About{Name: c.starter.Name, Locks: []lock.Kind{in.Lock}, Operations: []lock.Op{lock.Acquire, lock.Verify, lock.Release}}
+	about := external.About{Name: c.starter.Name, Locks: []lock.Kind{in.Lock}, Operations: []lock.Op{lock.Acquire, lock.Verify, lock.Release}, Several: c.starter.Several}
 	_, admin := made.(Administrator)
 	if !admin && in.Lock != lock.Mutex {
 		return about, fmt.Errorf("%T is %w", made, ErrNoAdministrator)

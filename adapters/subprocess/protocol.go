@@ -76,6 +76,7 @@ type begun struct {
 	Name       string   `json:"name"`
 	Locks      []string `json:"locks"`
 	Operations []string `json:"operations"`
+	Several    bool     `json:"several,omitzero"` // a client may hold several locks at once
 }
 
 // result is the result of an operation: of those that say nothing, none of it.
@@ -159,7 +160,7 @@ func aboutOf(result jsontext.Value) (external.About, error) {
 	if err := json.Unmarshal(result, &in); err != nil {
 		return external.About{}, wrong(result, `{"name":"my-locks 0.3","locks":["semaphore"],"operations":["acquire","verify","release"]}`)
 	}
-	about := external.About{Name: in.Name}
+	about := external.About{Name: in.Name, Several: in.Several}
 	for _, l := range in.Locks {
 		kind, err := lock.KindNamed(l)
 		if err != nil {

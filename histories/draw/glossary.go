@@ -1,6 +1,11 @@
 package draw
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
 
 // Term is a word of a server's, as steps have it, and what it means.
 type Term struct{ Word, Meaning string }
@@ -38,12 +43,20 @@ var glossary = []struct {
 	{regexp.MustCompile(`\bconfirm\.select`), Term{"confirm.select", "has the broker answer each message of the channel by ack or nack"}},
 }
 
-// Glossary explains the words that stand in a text, in an order of their own.
-func Glossary(text string) (terms []Term) {
+// withoutSlots says of a lock that is no semaphore what is said of slots.
+var withoutSlots = strings.NewReplacer("slot 1 of jobs", "jobs", "the slot exists", "the lock exists")
+
+// Glossary explains the words that stand in a text about a lock of a type, in an order of their own.
+func Glossary(text string, kind lock.Kind) (terms []Term) {
 	for i := range glossary {
-		if glossary[i].find.MatchString(text) {
-			terms = append(terms, glossary[i].Term)
+		if !glossary[i].find.MatchString(text) {
+			continue
 		}
+		term := glossary[i].Term
+		if kind != lock.Semaphore {
+			term.Meaning = withoutSlots.Replace(term.Meaning)
+		}
+		terms = append(terms, term)
 	}
 	return terms
 }

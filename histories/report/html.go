@@ -16,6 +16,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
 )
 
 //go:embed page
@@ -100,7 +101,7 @@ func WritePage(w io.Writer, p *Page) error {
 		data.Title = r.Target
 		data.Card = newCardData(r, data.Executions, len(p.Histories) > 0)
 	}
-	data.Words = draw.Glossary(words(data.Executions))
+	data.Words = draw.Glossary(words(data.Executions), p.kind())
 	if data.Explorer, err = p.explorer(data.Executions); err != nil {
 		return err
 	}
@@ -108,6 +109,14 @@ func WritePage(w io.Writer, p *Page) error {
 		data.Executions[i].Only = len(data.Executions) == 1 && data.Executions[i].Target == data.Title
 	}
 	return pageTemplate.ExecuteTemplate(safetext.NewWriter(w), "page.html", data)
+}
+
+// kind is the type of the page's locks: of several, the first execution's.
+func (p *Page) kind() lock.Kind {
+	if len(p.Executions) == 0 {
+		return lock.Semaphore
+	}
+	return p.Executions[0].Trace.History.Kind
 }
 
 // explorer is the page's, which the executions that can be explored are told.

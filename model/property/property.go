@@ -113,7 +113,7 @@ var Properties = [Count]Description{
 		"database-semaphore, Lock timeouts: \"risk that another worker could start while the original worker is still working\"", FromTruth},
 	LimitRespected: {"limit-respected", "no grant makes more holders than the limit that its caller stated, or the server has",
 		"database-semaphore, Example: \"never more than twenty instance of 'foo' running across the cluster concurrently\"", FromTruth},
-	HonestFull: {"honest-full", "who is refused was so at a moment of the call at which as many held the lock as may; of numbered slots, each was held at one",
+	HonestFull: {"honest-full", "who is refused was so at a moment of the call when as many held the lock as may, or each slot was held at one",
 		"database-semaphore, Non-Blocking: \"will fail quickly if a lock is unavailable\"", FromTruth},
 	RenewalHonest: {"renewal-honest", "a refresh that says held has extended a lease that was this client's own at some moment of the call",
 		"database-semaphore, Lock timeouts: \"the worker to refresh the timeout as it makes progress\"", FromTruth},

@@ -122,6 +122,9 @@ func listProperties(w io.Writer) error {
 	return writeTable(w, rows)
 }
 
+// widestValues is how many characters the values of an option may take in a column of their own.
+const widestValues = 36
+
 func listOptions(w io.Writer) error {
 	for i, b := range lock.Backends() {
 		if len(b.Defaults.Table()) == 0 {
@@ -132,7 +135,11 @@ func listOptions(w io.Writer) error {
 		}
 		rows := [][]string{{"option", "default", "values", ""}}
 		for _, o := range b.Defaults.Table() {
-			rows = append(rows, []string{o.Name, b.Defaults.Value(o.Name), o.Values, o.Doc})
+			values, doc := o.Values, o.Doc
+			if len(values) > widestValues { // many words stand better in the sentence, which wraps
+				values, doc = "", doc+": "+strings.ReplaceAll(values, "|", ", ")
+			}
+			rows = append(rows, []string{o.Name, b.Defaults.Value(o.Name), values, doc})
 		}
 		if err := writeTable(w, rows); err != nil {
 			return err

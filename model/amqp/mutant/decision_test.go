@@ -245,7 +245,7 @@ var answers = regexp.MustCompile(`\b(?:\d{3} )?[A-Z]+(?:_[A-Z]+)+\b`)
 func explained(t *testing.T, name, text string) {
 	t.Helper()
 	known := make(map[string]bool)
-	for _, term := range draw.Glossary(text) {
+	for _, term := range draw.Glossary(text, lock.Semaphore) {
 		known[term.Word] = true
 	}
 	for _, word := range answers.FindAllString(text, -1) {
