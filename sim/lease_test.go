@@ -86,6 +86,7 @@ func init() {
 
 // leases is the machines and the store.
 type leases struct {
+	sim.Plain
 	target   *lock.Target
 	scenario *scenario.Scenario
 	clocks   *sim.Clocks
@@ -208,15 +209,10 @@ func (k *leases) Result(c uint8) (lock.Result, bool) {
 	r := k.clients[c-1].result
 	return r, r.Outcome != lock.Pending
 }
-func (k *leases) Held(c uint8) uint8            { return k.clients[c-1].held }
-func (k *leases) Linked(c uint8) bool           { return k.clients[c-1].linked }
-func (k *leases) Choices(uint8) int             { return 0 }
-func (k *leases) Choose(uint8, int) int64       { return 0 }
-func (k *leases) Opens(c uint8) bool            { return !k.clients[c-1].linked }
-func (k *leases) Answered(c uint8) bool         { return k.clients[c-1].waiting }
-func (k *leases) Shared() bool                  { return false }
-func (k *leases) Independent() bool             { return false }
-func (k *leases) Rejoin(uint8, backend.Session) {}
+func (k *leases) Held(c uint8) uint8    { return k.clients[c-1].held }
+func (k *leases) Linked(c uint8) bool   { return k.clients[c-1].linked }
+func (k *leases) Opens(c uint8) bool    { return !k.clients[c-1].linked }
+func (k *leases) Answered(c uint8) bool { return k.clients[c-1].waiting }
 
 // Links: link 1 is a victim's acknowledgement. One that waits for others' gives its own when it waits no more.
 func (k *leases) Links(c uint8) (set uint8) {
@@ -381,9 +377,8 @@ func (k *leases) Connect() backend.Session {
 	k.sessions++
 	return backend.Session(k.sessions)
 }
-func (k *leases) End(backend.Session)          {}
-func (k *leases) Abort(uint8, backend.Session) {}
-func (k *leases) Restart()                     {}
+func (k *leases) End(backend.Session) {}
+func (k *leases) Restart()            {}
 
 func (k *leases) Expired(buf []backend.Session) []backend.Session { return buf }
 
@@ -442,13 +437,9 @@ func (k *leases) Truth(l uint8, t *monitor.Truth) {
 	}
 }
 
-func (k *leases) Owns(backend.Session) bool                                { return false }
-func (k *leases) Leftover(func(l, s uint8) bool) string                    { return "" }
-func (k *leases) Resources() (all []sim.Resource)                          { return nil }
-func (k *leases) Touches(uint8, *scenario.Operation) (f backend.Footprint) { return f }
-func (k *leases) Writes(uint8, bool, []scenario.Operation, backend.Session) backend.Roles {
-	return backend.AllRoles
-}
+func (k *leases) Owns(backend.Session) bool             { return false }
+func (k *leases) Leftover(func(l, s uint8) bool) string { return "" }
+func (k *leases) Resources() (all []sim.Resource)       { return nil }
 
 // States.
 

@@ -84,6 +84,7 @@ func init() {
 
 // toy is the machines and the server.
 type toy struct {
+	sim.Plain
 	target   *lock.Target
 	scenario *scenario.Scenario
 	options  toyOptions
@@ -195,15 +196,10 @@ func (k *toy) Result(c uint8) (lock.Result, bool) {
 	r := k.clients[c-1].result
 	return r, r.Outcome != lock.Pending
 }
-func (k *toy) Held(c uint8) uint8            { return k.clients[c-1].held }
-func (k *toy) Linked(c uint8) bool           { return k.clients[c-1].linked }
-func (k *toy) Choices(uint8) int             { return 0 }
-func (k *toy) Choose(uint8, int) int64       { return 0 }
-func (k *toy) Opens(c uint8) bool            { return k.clients[c-1].sent == toyOpen }
-func (k *toy) Answered(c uint8) bool         { return k.clients[c-1].waiting }
-func (k *toy) Shared() bool                  { return false }
-func (k *toy) Independent() bool             { return false }
-func (k *toy) Rejoin(uint8, backend.Session) {}
+func (k *toy) Held(c uint8) uint8    { return k.clients[c-1].held }
+func (k *toy) Linked(c uint8) bool   { return k.clients[c-1].linked }
+func (k *toy) Opens(c uint8) bool    { return k.clients[c-1].sent == toyOpen }
+func (k *toy) Answered(c uint8) bool { return k.clients[c-1].waiting }
 
 // Links: a client that waits goes on when it is answered, or at once if it is impatient.
 func (k *toy) Links(c uint8) (set uint8) {
@@ -341,8 +337,6 @@ func (k *toy) End(on backend.Session) {
 	}
 }
 
-func (k *toy) Abort(uint8, backend.Session) {} // no command is part of a unit
-
 func (k *toy) Restart() {
 	for i := range k.sessions {
 		k.sessions[i] = toySession{}
@@ -433,13 +427,6 @@ func (k *toy) Resources() (all []sim.Resource) {
 		all = append(all, r)
 	}
 	return all
-}
-
-// What may change is known of no command here: nothing is left out of an exploration.
-
-func (k *toy) Touches(uint8, *scenario.Operation) backend.Footprint { return backend.Footprint{} }
-func (k *toy) Writes(uint8, bool, []scenario.Operation, backend.Session) backend.Roles {
-	return backend.AllRoles
 }
 
 // States. The places in the queue are as they should be already: nothing in a state tells how it came about.

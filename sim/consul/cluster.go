@@ -8,10 +8,12 @@ import (
 	"github.com/lockproof/lockproof/model/consul"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
 )
 
-// cluster is machines and the server, a [sim.Cluster].
+// cluster is machines and the server. Holders are known by the names of their sessions: clients are not independent.
 type cluster struct {
+	sim.Plain
 	protocols []consul.Protocol // by lock
 	scenario  *scenario.Scenario
 	owner     func(backend.Session) uint8
@@ -94,12 +96,6 @@ func (k *cluster) Held(c uint8) uint8 { return k.machine(c).Slot }
 
 // Linked implements [sim.Cluster]: it knows of no end of its session.
 func (k *cluster) Linked(c uint8) bool { return k.machine(c).Session != "" }
-
-// Choices implements [sim.Cluster].
-func (k *cluster) Choices(uint8) int { return 0 }
-
-// Choose implements [sim.Cluster].
-func (k *cluster) Choose(uint8, int) int64 { return 0 }
 
 // Answered implements [sim.Cluster].
 func (k *cluster) Answered(c uint8) bool { return k.waits(c) }
@@ -229,18 +225,12 @@ func (k *cluster) Connect() backend.Session {
 	return backend.Session(i + 1)
 }
 
-// Rejoin implements [sim.Cluster].
-func (k *cluster) Rejoin(uint8, backend.Session) {}
-
 // End implements [sim.Cluster].
 func (k *cluster) End(on backend.Session) {
 	s := &k.sessions[on-1]
 	k.server.End(s.id)
 	*s = session{}
 }
-
-// Abort implements [sim.Cluster]: no request is part of a unit.
-func (k *cluster) Abort(uint8, backend.Session) {}
 
 // Restart implements [sim.Cluster]: sessions stay.
 func (k *cluster) Restart() { k.server.Restart() }
@@ -282,12 +272,6 @@ func (k *cluster) NextTimer() (next int64, any bool) {
 	}
 	return next, any
 }
-
-// Shared implements [sim.Cluster].
-func (k *cluster) Shared() bool { return false }
-
-// Independent implements [sim.Cluster]: holders are known by the names of their sessions.
-func (k *cluster) Independent() bool { return false }
 
 // Phase says what a client's machine is doing.
 func (k *cluster) Phase(c uint8) string { return k.machine(c).Phase.String() }

@@ -8,7 +8,6 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/consul"
 	"github.com/lockproof/lockproof/model/monitor"
-	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -97,12 +96,4 @@ func (k *cluster) Resources() (all []sim.Resource) {
 		all = append(all, r)
 	}
 	return all
-}
-
-// Touches implements [sim.Cluster]: nothing is known of any request.
-func (k *cluster) Touches(uint8, *scenario.Operation) backend.Footprint { return backend.Footprint{} }
-
-// Writes implements [sim.Cluster].
-func (k *cluster) Writes(uint8, bool, []scenario.Operation, backend.Session) backend.Roles {
-	return backend.AllRoles
 }

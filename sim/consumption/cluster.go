@@ -34,8 +34,10 @@ const (
 	patience = 2 // it waits no longer
 )
 
-// cluster is machines on one simulated broker. A session is a connection.
+// cluster is machines on one simulated broker. A session is a connection. What a client comes to depends on who consumes,
+// and in which order: clients are not independent.
 type cluster struct {
+	sim.Plain
 	target   *lock.Target
 	settings consumption.Settings
 	scenario *scenario.Scenario
@@ -122,12 +124,6 @@ func (k *cluster) Held(c uint8) uint8 { return k.clients[c-1].machine.Held }
 
 // Linked implements [sim.Cluster].
 func (k *cluster) Linked(c uint8) bool { return k.clients[c-1].machine.Link != consumption.Down }
-
-// Choices implements [sim.Cluster]: nothing is left to chance.
-func (k *cluster) Choices(uint8) int { return 0 }
-
-// Choose implements [sim.Cluster].
-func (k *cluster) Choose(uint8, int) int64 { return 0 }
 
 // Links implements [sim.Cluster]: a client that waits for a token goes on with what its consumer is sent, or loses
 // patience.
@@ -256,9 +252,6 @@ func (k *cluster) Act(c, link uint8, _ backend.Session) backend.Exchange {
 // Connect implements [sim.Cluster].
 func (k *cluster) Connect() backend.Session { return backend.Session(k.broker.Connect()) }
 
-// Rejoin implements [sim.Cluster]: no session is shared.
-func (k *cluster) Rejoin(uint8, backend.Session) {}
-
 // End implements [sim.Cluster].
 func (k *cluster) End(on backend.Session) {
 	k.broker.Disconnect(broker.Conn(on))
@@ -295,20 +288,6 @@ func (k *cluster) Expired(buf []backend.Session) []backend.Session { return buf 
 func (k *cluster) NextTimer() (int64, bool) {
 	at, due := k.broker.NextTimer()
 	return at - k.broker.Now(), due
-}
-
-// Shared implements [sim.Cluster].
-func (k *cluster) Shared() bool { return false }
-
-// Independent implements [sim.Cluster]: what a client comes to depends on who consumes, and in which order.
-func (k *cluster) Independent() bool { return false }
-
-// Touches implements [sim.Cluster]: nothing is left out of an exploration.
-func (k *cluster) Touches(uint8, *scenario.Operation) backend.Footprint { return backend.Footprint{} }
-
-// Writes implements [sim.Cluster].
-func (k *cluster) Writes(uint8, bool, []scenario.Operation, backend.Session) backend.Roles {
-	return backend.AllRoles
 }
 
 // Describe implements [sim.Cluster].

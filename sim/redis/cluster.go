@@ -12,8 +12,9 @@ import (
 const hello = uint8(redis.Look) + 1
 
 // cluster is machines, servers, and what is under way between clients. A session is a client's connection to all servers;
-// what is held does not go with it.
+// what is held does not go with it. Time passes, and messages name their senders: clients are not independent.
 type cluster struct {
+	sim.Plain
 	redis.Protocol
 	target   *lock.Target
 	scenario *scenario.Scenario
@@ -96,12 +97,6 @@ func (k *cluster) Held(c uint8) uint8 {
 
 // Linked implements [sim.Cluster].
 func (k *cluster) Linked(c uint8) bool { return k.clients[c-1].linked }
-
-// Choices implements [sim.Cluster].
-func (k *cluster) Choices(uint8) int { return 0 }
-
-// Choose implements [sim.Cluster].
-func (k *cluster) Choose(uint8, int) int64 { return 0 }
 
 // Answered implements [sim.Cluster]: nobody has anything to wait for any more.
 func (k *cluster) Answered(c uint8) bool { return k.machine(c).Phase == redis.Waiting }
@@ -204,14 +199,8 @@ func (k *cluster) Connect() backend.Session {
 	return backend.Session(len(k.sessions))
 }
 
-// Rejoin implements [sim.Cluster].
-func (k *cluster) Rejoin(uint8, backend.Session) {}
-
 // End implements [sim.Cluster].
 func (k *cluster) End(on backend.Session) { k.sessions[on-1] = false }
-
-// Abort implements [sim.Cluster]: no command is part of a unit.
-func (k *cluster) Abort(uint8, backend.Session) {}
 
 // Restart implements [sim.Cluster].
 func (k *cluster) Restart() {
@@ -271,12 +260,6 @@ func (k *cluster) NextTimer() (next int64, any bool) {
 	}
 	return next, any
 }
-
-// Shared implements [sim.Cluster].
-func (k *cluster) Shared() bool { return false }
-
-// Independent implements [sim.Cluster]: time passes, and messages name their senders.
-func (k *cluster) Independent() bool { return false }
 
 // Phase says what a client's machine is doing.
 func (k *cluster) Phase(c uint8) string { return k.machine(c).Phase.String() }

@@ -8,7 +8,6 @@ import (
 	"github.com/lockproof/lockproof/model/codec"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/redis"
-	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -117,14 +116,6 @@ func (k *cluster) Resources() (all []sim.Resource) {
 		}
 	}
 	return all
-}
-
-// Touches implements [sim.Cluster]: nothing is known of any command.
-func (k *cluster) Touches(uint8, *scenario.Operation) backend.Footprint { return backend.Footprint{} }
-
-// Writes implements [sim.Cluster].
-func (k *cluster) Writes(uint8, bool, []scenario.Operation, backend.Session) backend.Roles {
-	return backend.AllRoles
 }
 
 // Clear implements [sim.Cluster].

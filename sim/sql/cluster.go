@@ -13,6 +13,7 @@ import (
 
 // cluster is machines on one row store. A session is a connection; what is held goes with none.
 type cluster struct {
+	sim.Plain
 	Options
 	dialect  sql.Dialect
 	store    rowstore.Store
@@ -118,12 +119,6 @@ func (k *cluster) slot(c uint8) uint8 {
 
 // Linked implements [sim.Cluster].
 func (k *cluster) Linked(c uint8) bool { return k.machine(c).linked }
-
-// Choices implements [sim.Cluster].
-func (k *cluster) Choices(uint8) int { return 0 }
-
-// Choose implements [sim.Cluster].
-func (k *cluster) Choose(uint8, int) int64 { return 0 }
 
 // Links implements [sim.Cluster].
 func (k *cluster) Links(c uint8) uint8 {
@@ -236,9 +231,6 @@ func (k *cluster) Act(uint8, uint8, backend.Session) backend.Exchange { return b
 // Connect implements [sim.Cluster].
 func (k *cluster) Connect() backend.Session { return backend.Session(k.store.Open(k.level())) }
 
-// Rejoin implements [sim.Cluster].
-func (k *cluster) Rejoin(uint8, backend.Session) {}
-
 // End implements [sim.Cluster]. A statement that waits goes on waiting, and takes effect: the server does not look.
 func (k *cluster) End(on backend.Session) {
 	for i := range k.clients {
@@ -250,9 +242,6 @@ func (k *cluster) End(on backend.Session) {
 	k.seen = k.store.Published
 	k.sync()
 }
-
-// Abort implements [sim.Cluster].
-func (k *cluster) Abort(uint8, backend.Session) {}
 
 // Restart implements [sim.Cluster].
 func (k *cluster) Restart() {
@@ -326,12 +315,6 @@ func (k *cluster) NextTimer() (next int64, due bool) {
 	}
 	return next, due
 }
-
-// Shared implements [sim.Cluster].
-func (k *cluster) Shared() bool { return false }
-
-// Independent implements [sim.Cluster].
-func (k *cluster) Independent() bool { return false }
 
 // Phase is what a client is about to do, for a walk through states.
 func (k *cluster) Phase(c uint8) string { return phaseWords[k.machine(c).phase] }
