@@ -2,6 +2,7 @@ package consumption
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/consumption"
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/lock"
@@ -123,7 +124,7 @@ func (k *cluster) Result(c uint8) (lock.Result, bool) {
 func (k *cluster) Held(c uint8) uint8 { return k.clients[c-1].machine.Held }
 
 // Linked implements [sim.Cluster].
-func (k *cluster) Linked(c uint8) bool { return k.clients[c-1].machine.Link != consumption.Down }
+func (k *cluster) Linked(c uint8) bool { return k.clients[c-1].machine.Link != amqplock.Down }
 
 // Links implements [sim.Cluster]: a client that waits for a token goes on with what its consumer is sent, or loses
 // patience.
@@ -229,7 +230,7 @@ func (k *cluster) take(c uint8) {
 }
 
 func (k *cluster) hand(cl *client, p *consumption.Protocol, d amqp.Delivery) {
-	if d.Cancelled && !k.settings.Notify || cl.machine.Link != consumption.Up {
+	if d.Cancelled && !k.settings.Notify || cl.machine.Link != amqplock.Up {
 		return
 	}
 	p.Take(&cl.machine, d, k.numberOf(cl.on, d.Tag))

@@ -5,8 +5,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// maxRepairs bounds how often one operation mends a channel that broke for no reason of its own.
-const maxRepairs = 2
+// MaxRepairs bounds how often one operation mends a channel that broke for no reason of its own.
+const MaxRepairs = 2
 
 var linkSteps = map[Phase]step{
 	Dialing: {
@@ -69,7 +69,7 @@ func (p *Protocol) channelClosed(m *Machine, code amqp.Code) {
 	}
 	m.Repairs++
 	switch {
-	case m.Repairs > maxRepairs:
+	case m.Repairs > MaxRepairs:
 		p.disconnected(m, amqp.Reply{Kind: amqp.ChannelClosed})
 	case m.mending():
 		p.repair(m, m.Then, m.Decided)

@@ -2,6 +2,7 @@ package consumption
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -146,7 +147,7 @@ func recount(p *Protocol, m *Machine, code amqp.Code) bool {
 	switch {
 	case code == amqp.NotFound:
 		p.finish(m, lock.Result{Outcome: lock.Done, Reason: lock.Removed, Slot: m.Slot})
-	case p.Settings.Verify == ByCount && m.Repairs < maxChannelRepairs:
+	case p.Settings.Verify == ByCount && m.Repairs < amqplock.MaxRepairs:
 		m.Repairs++
 		p.repair(m, Checking)
 	default:

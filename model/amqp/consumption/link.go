@@ -2,33 +2,21 @@ package consumption
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 )
-
-// Link is what a client knows of its connection.
-type Link uint8
-
-// The states of a link. Up has an open channel as well.
-const (
-	Down Link = iota
-	ChannelDown
-	Up
-)
-
-// maxChannelRepairs bounds how often one operation mends a channel that broke for no reason of its own.
-const maxChannelRepairs = 2
 
 var linkSteps = map[Phase]step{
 	Dialing: {
 		command: bare(amqp.ConnectionOpen),
 		decide: func(p *Protocol, m *Machine, _ amqp.Reply) {
-			m.Link, m.Phase = ChannelDown, Opening
+			m.Link, m.Phase = amqplock.ChannelDown, Opening
 		},
 	},
 	Opening: {
 		command: bare(amqp.ChannelOpen),
 		decide: func(p *Protocol, m *Machine, _ amqp.Reply) {
-			m.Link = Up
+			m.Link = amqplock.Up
 			if p.prefetches() {
 				m.Phase = Limiting
 				return
@@ -53,7 +41,7 @@ func (p *Protocol) prefetches() bool {
 // operation with the result that it has.
 func (p *Protocol) repair(m *Machine, then Phase) {
 	m.Then, m.Phase = then, Opening
-	if m.Link == Down {
+	if m.Link == amqplock.Down {
 		m.Phase = Dialing
 	}
 }
@@ -69,7 +57,7 @@ func (p *Protocol) repaired(m *Machine) {
 }
 
 // lose is the end of the channel, and with it of all that is held on it.
-func (m *Machine) lose(link Link) {
+func (m *Machine) lose(link amqplock.Link) {
 	m.Link, m.Mode, m.Held, m.Tag, m.Consuming, m.Spare, m.SpareSlot = link, plain, 0, 0, false, 0, 0
 }
 
@@ -77,13 +65,13 @@ func (m *Machine) lose(link Link) {
 // elsewhere.
 func (p *Protocol) channelClosed(m *Machine, code amqp.Code) {
 	s := &steps[m.Phase]
-	m.lose(ChannelDown)
+	m.lose(amqplock.ChannelDown)
 	if s.refused != nil && s.refused(p, m, code) {
 		return
 	}
 	m.Repairs++
 	switch {
-	case m.Repairs > maxChannelRepairs:
+	case m.Repairs > amqplock.MaxRepairs:
 		p.disconnected(m, amqp.ChannelClosed)
 	case m.Result.Outcome != lock.Pending:
 		p.repair(m, m.unfinished())
@@ -122,10 +110,10 @@ func (p *Protocol) disconnected(m *Machine, how amqp.ReplyKind) {
 	if how == amqp.Lost {
 		reason = lock.TimedOut
 	}
-	m.lose(Down)
+	m.lose(amqplock.Down)
 	m.Mutex = false
 	switch {
-	case at == Publishing && p.Settings.Resend && m.Repairs <= maxChannelRepairs:
+	case at == Publishing && p.Settings.Resend && m.Repairs <= amqplock.MaxRepairs:
 		m.Repairs++
 		p.repair(m, Publishing)
 		return

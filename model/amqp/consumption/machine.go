@@ -2,6 +2,7 @@ package consumption
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/codec"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -14,7 +15,7 @@ type Machine struct {
 	// Then is the phase that a repair of the link leads back to; NoPhase ends the operation with the result that it has.
 	Then Phase
 
-	Link    Link
+	Link    amqplock.Link
 	Channel uint8
 	Mode    mode // of its channel
 	Held    uint8
@@ -124,7 +125,7 @@ func (p *Protocol) Start(m *Machine, op lock.Op, arg uint8) {
 		p.repair(m, NoPhase)
 	case op == lock.Verify && p.Settings.Verify == ByBelief:
 		p.finish(m, lock.Result{Outcome: lock.Done, Held: true, Slot: m.Held})
-	case m.Link != Up:
+	case m.Link != amqplock.Up:
 		p.repair(m, p.first(m))
 	default:
 		p.enter(m, p.first(m))
@@ -225,7 +226,7 @@ func (p *Protocol) enter(m *Machine, phase Phase) { m.Phase = phase }
 func (p *Protocol) finish(m *Machine, r lock.Result) {
 	m.Result = r
 	switch {
-	case m.Link != Up:
+	case m.Link != amqplock.Up:
 		p.repair(m, NoPhase)
 	case m.Mutex:
 		p.enter(m, Unclaiming)

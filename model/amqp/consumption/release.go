@@ -2,6 +2,7 @@ package consumption
 
 import (
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -20,7 +21,7 @@ var releaseSteps = map[Phase]step{
 	Closing: {
 		command: bare(amqp.ChannelClose),
 		decide: func(p *Protocol, m *Machine, _ amqp.Reply) {
-			m.lose(ChannelDown)
+			m.lose(amqplock.ChannelDown)
 			released(p, m)
 		},
 	},
