@@ -101,6 +101,7 @@ var (
 		property.MutualExclusion, property.Linearizable, property.NoPhantomSlot, property.HonestVerify, property.ContiguousSlots,
 		property.ExactCount, property.EffectiveRelease, property.NoLeak, property.Progress,
 	}
+	byPermits = slices.DeleteFunc(slices.Clone(bySlots), func(p property.Property) bool { return p == property.NoPhantomSlot })
 )
 
 var rightSemaphores = []designed{
@@ -108,6 +109,7 @@ var rightSemaphores = []designed{
 	{name: "slots first", new: guided("%03[2]d.slot.%[1]s", "%03[2]d.holder.%[1]s", amqplocks.NoBug), judged: byGuidelines},
 	{name: "a hash of the name", new: hashed, judged: bySlots},
 	{name: "tokens", new: of(semaphores.Tokens{}), judged: bySlots},
+	{name: "tokens alike", new: of(semaphores.Tokens{Alike: true}), judged: byPermits},
 	{name: "consumers", new: of(semaphores.Consumers{}), judged: bySlots},
 }
 
@@ -122,6 +124,12 @@ var wrongSemaphores = []designed{
 	{name: "token without acknowledgement", new: of(semaphores.Tokens{NoAck: true}), breaks: []property.Property{property.CrashFrees}},
 	{name: "tokens made twice", new: of(semaphores.Tokens{Twice: true}), breaks: []property.Property{property.MutualExclusion, property.NoLeak}},
 	{name: "token from memory", new: of(semaphores.Tokens{FromMemory: true}), breaks: staleness},
+	{name: "token alike acknowledged", new: of(semaphores.Tokens{Alike: true, Acknowledged: true}), breaks: []property.Property{property.EffectiveRelease}},
+	{name: "token alike acknowledged, then published", new: of(semaphores.Tokens{Alike: true, AckThenPublish: true}), breaks: []property.Property{property.CrashFrees}},
+	{name: "token alike published, then acknowledged", new: of(semaphores.Tokens{Alike: true, PublishThenAck: true}), breaks: []property.Property{property.ContiguousSlots}},
+	{name: "token alike without acknowledgement", new: of(semaphores.Tokens{Alike: true, NoAck: true}), breaks: []property.Property{property.CrashFrees}},
+	{name: "tokens alike made twice", new: of(semaphores.Tokens{Alike: true, Twice: true}), breaks: []property.Property{property.ContiguousSlots}},
+	{name: "token alike from memory", new: of(semaphores.Tokens{Alike: true, FromMemory: true}), breaks: staleness},
 	{name: "consumer is not exclusive", new: of(semaphores.Consumers{NotExclusive: true}), breaks: exclusion},
 	{name: "consumer not cancelled", new: of(semaphores.Consumers{NotCancelled: true}), breaks: []property.Property{property.EffectiveRelease}},
 	{name: "consumer from memory", new: of(semaphores.Consumers{FromMemory: true}), breaks: staleness},

@@ -200,9 +200,9 @@ func (r *run) invoke(c uint8) {
 	switch op.Op {
 	case lock.Verify, lock.Release:
 		p.arg = p.held
-		params.Slot = int(p.held)
+		params.Slot = int(p.said)
 		if p.needless {
-			params.Slot = int(max(1, p.last))
+			params.Slot = int(max(1, p.said))
 		}
 	case lock.Wait:
 		params.Slot = int(op.Arg)

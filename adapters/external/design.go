@@ -111,8 +111,8 @@ func (d *design) String() string {
 		}
 		return said
 	case byMessage:
-		if d.single && d.number == noNumber {
-			return "one of the messages of the queue " + of(d.A) + ", not acknowledged"
+		if d.permits() {
+			return "any of the messages of the queue " + of(d.A) + ", not acknowledged"
 		}
 		if d.single {
 			return "the message of the queue " + of(d.A) + " that has the slot's number, not acknowledged"

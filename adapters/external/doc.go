@@ -8,8 +8,8 @@
 //
 // What a lock is held by on the broker is learnt before the first run, by watching two locks being used: probe.go has
 // clients use them, recognise.go looks for what comes with acquiring one and goes with releasing it, design.go and
-// pattern.go have what is learnt, and survey.go looks up by that what the broker has of locks in a run. Where that is
-// not known, the history alone is judged.
+// pattern.go have what is learnt, and survey.go looks up by that what the broker has of locks in a run; permits.go numbers
+// messages that stand for slots and have no numbers. Where nothing is known, the history alone is judged.
 //
 // [Stress] is the other way: no schedule, all clients at once, on a real broker.
 package external

@@ -103,7 +103,7 @@ func (r *run) finishCalls() error {
 		case answer.err != nil:
 			err = answer.err
 		case p.op == lock.Acquire && answer.result.Held:
-			p.held = answer.result.Slot
+			p.held, p.said = answer.result.Slot, answer.result.Slot
 		}
 		if err != nil {
 			return err
@@ -121,7 +121,7 @@ func (r *run) releaseAll() (all bool, err error) {
 			continue
 		}
 		name := r.place(r.sc.Locks[r.sc.Clients[i].Lock].Name)
-		res, err := p.do(r.ctx, lock.Release, Params{Name: name, Slot: int(p.held)})
+		res, err := p.do(r.ctx, lock.Release, Params{Name: name, Slot: int(p.said)})
 		if errors.Is(err, ErrDied) {
 			r.crashed(p.id, err)
 			err = p.kill()

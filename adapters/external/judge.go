@@ -58,6 +58,8 @@ func (s *Runner) Unjudged(p property.Property) string {
 		return "asked of the guidelines' design, and this one is another: it uses " + n.used + moreThanAsked
 	case n.channels() && fromCommands.Has(p):
 		return "the budget is that of the guidelines' design, and this one is another" + moreThanAsked
+	case n.permits() && p == property.NoPhantomSlot:
+		return "messages stand for slots and have no numbers, so that it cannot be told which was granted"
 	case n.channels() && p == property.AdminExclusion:
 		return "asked of the guidelines' design, and in this one a slot is a message or a consumer"
 	case n.known() || fromHistory.Has(p):

@@ -210,8 +210,8 @@ func (p *probe) byMessage(d *design, kind lock.Kind, given Naming, queues [][]st
 	}
 	d.A = a
 	if d.single {
-		if d.number = p.numbering(a); d.number == noNumber {
-			d.why = "the messages that stand for slots are in one queue, " + a.String() + ", and have no numbers by which to tell which is which slot's"
+		if d.number = p.numbering(a); d.number == noNumber && !p.each(a) {
+			d.why = "the messages that stand for slots are in one queue, " + a.String() + ", which has not as many as there are slots, nor numbers by which to tell them"
 			return
 		}
 	}
@@ -219,16 +219,21 @@ func (p *probe) byMessage(d *design, kind lock.Kind, given Naming, queues [][]st
 	d.Admin = given.Or(Naming{Admin: p.administers(Pattern{})}).Admin
 }
 
-// single reports whether one queue has the messages of several slots.
+// single reports whether one queue has the messages of several slots: two were held at once.
 func (p *probe) single(queues [][]string) bool {
 	for i, u := range p.uses {
 		for j, o := range p.uses[:i] {
-			if u.lock == o.lock && u.slot != o.slot && queues[i][0] == queues[j][0] {
+			if u.lock == o.lock && queues[i][0] == queues[j][0] {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// each reports whether create puts a message for each slot into a queue.
+func (p *probe) each(a Pattern) bool {
+	return !slices.ContainsFunc(p.made, func(c creation) bool { return len(c.after[a.queue(c.lock, 0)].ready) != c.slots })
 }
 
 // byConsumer is a design in which whoever consumes a queue holds the lock.

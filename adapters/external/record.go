@@ -63,7 +63,11 @@ func (r *record) plain() bool {
 
 func (r *record) invoke(w *run, c uint8) {
 	p := &w.clients[c-1]
-	p.invoked = r.Add(history.Invocation(p.process, w.lockOf(c), p.op, p.arg, 0))
+	arg := p.arg
+	if w.design.permits() && (p.op == lock.Verify || p.op == lock.Release) {
+		arg = history.AnySlot
+	}
+	p.invoked = r.Add(history.Invocation(p.process, w.lockOf(c), p.op, arg, 0))
 }
 
 // maxExplanation is how much of an error's text is kept, in characters.
@@ -87,6 +91,9 @@ func (r *record) complete(w *run, c uint8, res lock.Result) {
 	p := &w.clients[c-1]
 	if p.op == lock.Acquire && p.refused {
 		r.refused = append(r.refused, len(r.Events))
+	}
+	if w.design.permits() {
+		res.Slot = history.AnySlot
 	}
 	r.Add(history.Completion(p.process, w.lockOf(c), p.op, res))
 }

@@ -65,6 +65,8 @@ type run struct {
 	record  record
 	owners  [lock.MaxLocks][monitor.Slots + 1]owner // who has a slot, or had it last
 	filled  [lock.MaxLocks]uint16                   // the slots for which there has been a message
+	permits [lock.MaxLocks]permits                  // of slots that are messages without numbers
+	mover   uint8                                   // whose command may have changed what the broker has; 0 is nobody's
 	shared  bool                                    // the connection, by all
 	several bool                                    // a client had connections at once
 	// resigned says that somebody gave up waiting for a reply: what the history says of that is not all that happened.
@@ -110,7 +112,7 @@ type clientState struct {
 	stalledIn   bool          // a reply came late in the operation
 	gaveUp      bool          // its last acquire has given up waiting for a reply
 	upset       bool          // a release of what it did not hold ended badly: what it does next may fail for that
-	last        uint8         // the slot that it was granted last
+	said        uint8         // what it called the slot that it was granted last
 	tail        *wire.Command // the last one that has to pass before its operation is over
 	trailed     int           // how often that was another one
 	before      wire.Counts   // what had gone over its connections when the operation began, in measured runs

@@ -20,7 +20,10 @@ func (r *run) surveyed(v wire.Sight, l uint8) (t monitor.Truth) {
 	if r.config.Kind == lock.Mutex {
 		t.Exists = 1 << 1
 	}
-	for s := uint8(1); s <= monitor.Slots; s++ {
+	if r.design.permits() {
+		r.count(v, &t, l)
+	}
+	for s := uint8(1); s <= monitor.Slots && !r.design.permits(); s++ {
 		switch r.design.holding {
 		case byQueue:
 			if r.exists(v, layout.a[s]) {
@@ -119,7 +122,7 @@ func (r *run) consumer(v wire.Sight, t *monitor.Truth, l, s uint8, q amqp.Queue)
 
 // surplus says which messages are too many in a queue whose messages each stand for a slot, or "".
 func (r *run) surplus(v wire.Sight, q amqp.Queue) string {
-	if r.design.holding != byMessage {
+	if r.design.holding != byMessage || r.design.permits() { // of permits, it is seen at once if there are too many
 		return ""
 	}
 	var seen [monitor.Slots + 1]int

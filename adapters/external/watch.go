@@ -32,6 +32,9 @@ func (r *run) watch() {
 	if r.design.channels() {
 		r.monitor.Drains()
 	}
+	if r.design.permits() {
+		r.monitor.Has(lock.Permits)
+	}
 }
 
 // model is a command in the model's terms, with the names of traces.
@@ -153,7 +156,9 @@ func (r *run) changed(c uint8) {
 	before := r.truth
 	if c > 0 && r.clients[c-1].busy && r.clients[c-1].op.Administrative() { // what it takes away is removed, not lost
 		r.filled[r.sc.Clients[c-1].Lock] = 0
+		r.permits[r.sc.Clients[c-1].Lock].total = 0
 	}
+	r.mover = c
 	r.survey()
 	for l := range r.sc.Locks {
 		if r.truth[l] != before[l] {
@@ -274,6 +279,12 @@ func (r *run) interpret(p *clientState, res lock.Result) lock.Result {
 		if res.Held && res.Slot == 0 && r.config.Kind != lock.Semaphore {
 			res.Slot = 1
 		}
+		if res.Held {
+			p.said = res.Slot
+		}
+		if res.Held && r.design.permits() {
+			res.Slot = r.permitOf(p)
+		}
 	}
 	if res.Reason == lock.NoReason {
 		res.Reason = r.reason(p, res)
@@ -336,9 +347,7 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 		p.held, p.stale = min(res.Slot, monitor.Slots), false
 		p.grant, p.grantedBy = r.granted(p, c)
 		now = p.grant
-		if p.unsure, p.upset = false, false; p.held > 0 {
-			p.last = p.held
-		}
+		p.unsure, p.upset = false, false
 	case p.op == lock.Acquire:
 		p.unsure = res.Outcome == lock.Unknown
 	case p.op == lock.Release || p.op == lock.Verify && res.Outcome == lock.Done && !res.Held:

@@ -41,6 +41,7 @@ func (v Sight) conn(n broker.Conn) *Conn {
 type Held struct {
 	Conn    *Conn          // that has it and has not acknowledged it, by a channel; nil where it is ready
 	Channel uint16         // of the connection
+	Tag     uint64         // of its delivery there
 	Content *frame.Content // nil where it is not known
 }
 
@@ -48,7 +49,7 @@ type Held struct {
 func (v Sight) Messages(name string) iter.Seq[Held] {
 	return func(yield func(Held) bool) {
 		for m := range v.s.broker.Messages(v.s.queues.lookup(name)) {
-			h := Held{Conn: v.conn(m.Conn), Channel: m.Channel}
+			h := Held{Conn: v.conn(m.Conn), Channel: m.Channel, Tag: m.Tag}
 			if stored := v.s.messages.get(m.Message); stored != nil {
 				h.Content = stored.content
 			}

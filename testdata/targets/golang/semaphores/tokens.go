@@ -9,6 +9,8 @@ import (
 // Tokens is a semaphore by messages of one queue, of which each has the number of a slot: whoever has one,
 // unacknowledged, holds that slot. A second queue has as many messages as there are slots.
 type Tokens struct {
+	// Alike has messages without numbers: any of them is as good as another, and every slot is called 1.
+	Alike bool
 	// Acknowledged is the bug that acknowledges the message to release: the slot is gone.
 	Acknowledged bool
 	// AckThenPublish is the bug that acknowledges the message and then publishes it again: who dies in between takes the
@@ -38,6 +40,9 @@ func (t Tokens) claim(c *Client, name string) (int, error) {
 		return 0, err
 	}
 	c.tag = d.DeliveryTag
+	if t.Alike {
+		return 1, nil
+	}
 	return strconv.Atoi(string(d.Body))
 }
 
@@ -97,7 +102,10 @@ func (t Tokens) put(c *Client, name string, slot int, counted bool) error {
 		if err := ch.Tx(); err != nil {
 			return err
 		}
-		body := amqp.Publishing{DeliveryMode: amqp.Persistent, Body: []byte(strconv.Itoa(slot))}
+		body := amqp.Publishing{DeliveryMode: amqp.Persistent}
+		if !t.Alike {
+			body.Body = []byte(strconv.Itoa(slot))
+		}
 		if err := ch.Publish("", name+".tokens", false, false, body); err != nil {
 			return err
 		}

@@ -1,0 +1,175 @@
+package external
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+)
+
+// permits are the messages of a queue that stand for slots and have no numbers: any of them is as good as another. To be
+// judged by what the monitor knows of slots, each that somebody has is given a number here.
+type permits struct {
+	had     []permit
+	total   int    // how many there should be: as many as there were when an administrator changed them last
+	missing uint16 // the numbers of those that are gone
+}
+
+// permit is one that a channel has.
+type permit struct {
+	owner
+	tag  uint64
+	slot uint8
+}
+
+// permits reports whether slots are messages without numbers.
+func (d *design) permits() bool { return d.holding == byMessage && d.single && d.number == noNumber }
+
+// count looks which permits there are, and who has them. mu is held.
+func (r *run) count(v wire.Sight, t *monitor.Truth, l uint8) {
+	k, q := &r.permits[l], r.names.layouts[l].a[1]
+	if !r.exists(v, q) {
+		*k = permits{}
+		return
+	}
+	n := 0
+	var had []permit
+	for m := range v.Messages(r.realName(q)) {
+		n++
+		if m.Conn != nil {
+			had = append(had, permit{owner: owner{r.connections[m.Conn], m.Channel}, tag: m.Tag})
+		}
+	}
+	if k.total == 0 {
+		k.total = n
+	}
+	had, n = r.withoutSpare(l, had, n)
+	k.total = min(max(k.total, n), monitor.Slots)
+	r.number(l, had)
+	r.miss(l, k.total-min(n, k.total))
+	t.Exists = 1<<(k.total+1) - 2
+	for _, h := range k.had {
+		r.owned(t, l, h.slot, h.owner)
+	}
+	t.Taken |= k.missing
+}
+
+// withoutSpare leaves out permits in whose place their holders have put another, and which they are about to acknowledge.
+func (r *run) withoutSpare(l uint8, had []permit, n int) ([]permit, int) {
+	had = slices.DeleteFunc(had, func(h permit) bool {
+		spare := n > r.permits[l].total && r.releasing(l, h.owner)
+		if spare {
+			n--
+		}
+		return spare
+	})
+	return had, n
+}
+
+// releasing reports whether a client is releasing what it has by a connection.
+func (r *run) releasing(l uint8, o owner) bool {
+	for i := range r.clients {
+		if p := &r.clients[i]; o.connection != nil && o.connection.client == p.clientHandle && p.busy && p.op == lock.Release && r.lockOf(p.id) == l {
+			return true
+		}
+	}
+	return false
+}
+
+// number gives those permits numbers that have none: the lowest that nobody has and nobody believes to have, or, where
+// each is believed in, the lowest that nobody has.
+func (r *run) number(l uint8, had []permit) {
+	k := &r.permits[l]
+	taken := k.missing
+	for i := range had {
+		h := &had[i]
+		if at := slices.IndexFunc(k.had, func(o permit) bool { return o.owner == h.owner && o.tag == h.tag }); at >= 0 {
+			h.slot = k.had[at].slot
+			taken |= 1 << h.slot
+		}
+	}
+	had = slices.DeleteFunc(had, func(h permit) bool {
+		return h.slot == 0 && taken|1 == 1<<(monitor.Slots+1)-1
+	})
+	for i := range had {
+		if h := &had[i]; h.slot == 0 {
+			h.slot = k.lowest(taken, r.believed(l))
+			taken |= 1 << h.slot
+		}
+	}
+	k.had = had
+}
+
+// lowest is the lowest number that is not taken: one that nobody believes in, if there is one.
+func (k *permits) lowest(taken, believed uint16) uint8 {
+	first := func(set uint16) int { return bits.TrailingZeros16(^(set | 1)) }
+	if s := first(taken | believed); s <= k.total {
+		return uint8(s)
+	}
+	return uint8(first(taken))
+}
+
+// believed are the slots of a lock that clients believe to hold.
+func (r *run) believed(l uint8) (set uint16) {
+	for i := range r.clients {
+		if p := &r.clients[i]; !p.dead && r.lockOf(p.id) == l {
+			set |= 1 << p.held &^ 1
+		}
+	}
+	return set
+}
+
+// miss sees that as many numbers are missing as permits are gone. Whoever is releasing one gave that up or puts that back.
+func (r *run) miss(l uint8, gone int) {
+	k := &r.permits[l]
+	held := uint16(0)
+	for _, h := range k.had {
+		held |= 1 << h.slot
+	}
+	k.missing &^= held
+	own := uint16(0)
+	if c := r.mover; c > 0 && r.lockOf(c) == l && r.clients[c-1].op == lock.Release {
+		own = 1 << r.clients[c-1].arg &^ 1
+	}
+	for bits.OnesCount16(k.missing) > gone {
+		s := k.missing & own
+		if s == 0 {
+			s = k.missing & -k.missing
+		}
+		k.missing &^= s
+	}
+	for bits.OnesCount16(k.missing) < gone {
+		s := own &^ (held | k.missing)
+		if s == 0 {
+			s = 1 << k.lowest(held|k.missing, r.believed(l))
+		}
+		k.missing |= s
+	}
+}
+
+// permitOf is the number of the permit that a client was just told that it holds: of one that it has, or that is gone
+// since it took it, or that it has lost again; or else of one that it was told of wrongly.
+func (r *run) permitOf(p *clientState) uint8 {
+	l := r.lockOf(p.id)
+	k, believed := &r.permits[l], r.believed(l)
+	taken, lost := k.missing, uint16(0)
+	for _, h := range k.had {
+		if h.connection != nil && h.connection.client == p.clientHandle {
+			return h.slot
+		}
+		taken |= 1 << h.slot
+	}
+	for s := uint8(1); s <= monitor.Slots; s++ {
+		if o := r.owners[l][s].connection; o != nil && o.client == p.clientHandle {
+			lost |= 1 << s
+		}
+	}
+	for _, set := range []uint16{k.missing, lost &^ taken, (1<<(k.total+1) - 2) &^ taken} {
+		if set &^= believed; set != 0 {
+			return uint8(bits.TrailingZeros16(set))
+		}
+	}
+	return 1
+}
