@@ -1,12 +1,6 @@
 package report
 
-import (
-	"io"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	"github.com/lockproof/lockproof/histories"
-)
+import "io"
 
 // The format of atlases.
 const (
@@ -105,15 +99,7 @@ func WriteAtlasJSON(w io.Writer, a *Atlas) error {
 			}
 		}
 	}
-	data, err := json.Marshal(f, jsontext.AllowInvalidUTF8(true))
-	if err != nil {
-		return err
-	}
-	if data, err = histories.Pretty(data); err != nil {
-		return err
-	}
-	_, err = w.Write(data)
-	return err
+	return writePretty(w, f)
 }
 
 func (r *AtlasRow) file() atlasRowFile {

@@ -198,7 +198,7 @@ func WriteJSON(w io.Writer, r *Report) error {
 		Seconds: r.Elapsed.Seconds(),
 		Guided:  r.Guided, Covered: countsOf(r.Covered),
 		Uncontrolled: r.Uncontrolled, Wire: countsOf(r.Wire),
-		Stale: staleFile{r.Stale.Commands, r.Stale.Time.Milliseconds(), r.Stale.Scenarios},
+		Stale: r.Stale.file(),
 	}
 	if f.Holds = f.Outcome == OutcomeHolds; f.Outcome == OutcomeInconclusive {
 		f.Missing = r.Missing()
@@ -217,15 +217,7 @@ func WriteJSON(w io.Writer, r *Report) error {
 	for _, e := range r.Exercised {
 		f.Exercised = append(f.Exercised, exerciseFile(e))
 	}
-	data, err := json.Marshal(f, jsontext.AllowInvalidUTF8(true))
-	if err != nil {
-		return err
-	}
-	if data, err = histories.Pretty(data); err != nil {
-		return err
-	}
-	_, err = w.Write(data)
-	return err
+	return writePretty(w, f)
 }
 
 func (r *Report) property(p *PropertyResult) propertyFile {
@@ -258,6 +250,8 @@ func (e *EfficiencyRow) file() rowFile {
 	return f
 }
 
+func (o Overlap) file() staleFile { return staleFile{o.Commands, o.Time.Milliseconds(), o.Scenarios} }
+
 func (s Spread) file() spreadFile { return spreadFile{s.Min, s.Mean(), s.Max} }
 
 func limit(n int) *int {
@@ -265,4 +259,17 @@ func limit(n int) *int {
 		return nil
 	}
 	return &n
+}
+
+// writePretty writes a file's struct as JSON that a person can read. The same struct is the same bytes.
+func writePretty(w io.Writer, f any) error {
+	data, err := json.Marshal(f, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return err
+	}
+	if data, err = histories.Pretty(data); err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
 }

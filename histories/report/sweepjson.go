@@ -1,12 +1,6 @@
 package report
 
-import (
-	"io"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	"github.com/lockproof/lockproof/histories"
-)
+import "io"
 
 // The format of tables of configurations.
 const (
@@ -107,15 +101,7 @@ func WriteSweepJSON(w io.Writer, s *Sweep) error {
 		}
 		f.Rows = append(f.Rows, of)
 	}
-	data, err := json.Marshal(f, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
-	if err != nil {
-		return err
-	}
-	if data, err = histories.Pretty(data); err != nil {
-		return err
-	}
-	_, err = w.Write(data)
-	return err
+	return writePretty(w, f)
 }
 
 func (s *Sweep) effectFiles(axis int) (out []effectFile) {

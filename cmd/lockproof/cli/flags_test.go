@@ -201,6 +201,9 @@ var sorts = map[string]sort{
 	"mutants": {base: "mutants admin-mutex-early", flags: map[string]use{
 		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 1"},
 	}},
+	"compare": {base: "compare mutex --scenarios 50", flags: map[string]use{
+		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 1"}, "time": {args: "--time 1ns"}, "json": {args: "--json"}, "markdown": {args: "--markdown DIR/c.md"},
+	}},
 	"adapter-check": {base: "adapter-check --exec ADAPTER", need: "adapter", flags: map[string]use{
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "limit": {args: "--limit 5s", same: true}, "names": {args: "--names A={name}-A-{n}"},
 	}},

@@ -39,6 +39,10 @@ func TestCommandLines(t *testing.T) {
 		{"mutants release-forgets", exitHolds, "1 killed"},
 		{"mutants admin-mutex-early --scenarios 1", exitViolated, "survives"},
 
+		{"compare mutex --scenarios 50", exitHolds, "1 lock side by side"},
+		{"compare mutex mutex-release-forgets --scenarios 50", exitViolated, "lost: linearizable, effective-release"},
+		{"compare sofa", exitCannot, "target \"sofa\" is not known"},
+
 		{"check " + write("empty.jsonl", ""), exitInconclusive, "inconclusive: nothing was judged: the history has no operations"},
 		{"check " + write("empty.edn", ""), exitInconclusive, "inconclusive: nothing was judged: the history has no operations"},
 		{"check --require linearizable " + held, exitHolds, "2 passed"},

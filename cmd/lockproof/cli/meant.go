@@ -136,6 +136,11 @@ func completeTargets(_ *cobra.Command, args []string, _ string) ([]string, cobra
 	return targetNames(), cobra.ShellCompDirectiveNoFileComp
 }
 
+// completeSeveralTargets completes targets of which several may be named.
+func completeSeveralTargets(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return targetNames(), cobra.ShellCompDirectiveNoFileComp
+}
+
 // completeNames has the values of a command's flags completed that are names.
 func completeNames(cmd *cobra.Command) {
 	for flag, names := range map[string]func() []string{"property": propertyNames, "require": propertyNames, "option": optionNames} {
