@@ -30,7 +30,7 @@ var consumedStates = map[string]map[string]int{
 		"crash": 2528, "drop": 4575, "channel error": 8503, "lost reply": 6441, "restart": 1992, everyFault: 1090183,
 	},
 	"waiting-token-semaphore": {
-		"crash": 6325, "drop": 12814, "restart": 4216,
+		"crash": 6325, "drop": 12814, "channel error": 33040, "lost reply": 19266, "restart": 4216,
 	},
 	"plain-token-semaphore": {
 		"crash": 1049, "drop": 1612, "channel error": 2774, "lost reply": 2004, "restart": 778, everyFault: 168090,

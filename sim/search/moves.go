@@ -231,7 +231,7 @@ func (w *worker) take(a scenario.Action) (move, *sim.Outcome) {
 		w.timed.Store(true)
 	}
 	m := move{action: a, shared: w.sharedPart(), found: out.Found, op: out.Op, visible: out.Visible}
-	m.unwitnessed = out.Completed && w.shared.get(m.shared).unwitnessed
+	m.unwitnessed = out.Completed && w.bounds.Properties.Has(property.Linearizable) && w.shared.get(m.shared).unwitnessed
 	return m, &out
 }
 
