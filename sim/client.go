@@ -115,6 +115,9 @@ func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 		w.cluster.Lose(c)
 	default:
 		w.cluster.Reply(c)
+		if answered {
+			w.record.answered(w)
+		}
 	}
 	if w.leases {
 		w.changed(w.lockOf(c), c) // it may have got what it waited for, or have learnt that it has nothing

@@ -106,3 +106,8 @@ type Cluster interface {
 	// Describe tells a step of its command and the reply, in words and as they are. It is asked while a trace is kept only.
 	Describe(*scenario.TraceStep)
 }
+
+// Answering is a [Cluster] that tells traces of the answer to a command that waited, as well, once its client has it.
+type Answering interface {
+	DescribeAnswer(*scenario.TraceStep)
+}

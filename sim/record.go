@@ -58,6 +58,13 @@ func (r *record) exchange(w *World, x *backend.Exchange) {
 	}
 }
 
+// answered notes the answer to a command that has waited.
+func (r *record) answered(w *World) {
+	if k, ok := w.cluster.(Answering); ok && r.tracing {
+		k.DescribeAnswer(&r.Step)
+	}
+}
+
 func (r *record) invoke(w *World, c uint8, op lock.Op, arg uint8) {
 	if !r.silent {
 		cl := &w.clients[c-1]

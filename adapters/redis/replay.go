@@ -10,34 +10,6 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Replayed is what a trace came to on a real Redis.
-type Replayed struct {
-	Server string // what it calls itself
-	// Skipped says why nothing was replayed; "" where it was.
-	Skipped string
-	// Agreed is how many steps, from the first, came to what was recorded; Steps is how many there are.
-	Agreed, Steps int
-	// Disagreement says at which step the servers part, and how; "" if they do not.
-	Disagreement string
-}
-
-// Reproduces reports whether a violation of the trace was seen: every step agreed up to the one that shows it, so that it
-// was the same execution.
-func (r *Replayed) Reproduces(v scenario.Violation) bool {
-	return r.Skipped == "" && r.Agreed >= min(v.Step+1, r.Steps)
-}
-
-// String says in a line what came of the replay.
-func (r *Replayed) String() string {
-	switch {
-	case r.Skipped != "":
-		return fmt.Sprintf("not replayed on %s: %s", r.Server, r.Skipped)
-	case r.Disagreement != "":
-		return r.Server + " disagrees at " + r.Disagreement
-	}
-	return fmt.Sprintf("%s agrees: the same replies in all of %d steps", r.Server, r.Steps)
-}
-
 // Replay takes the steps of a trace, which the simulator made, on a real Redis: each client's commands in the recorded order,
 // compared at every reply. Since a client's machine is a function of the replies, of its clock and of the messages that it
 // takes, equal replies are the same execution: messages and clocks are the trace's. Several servers are several sets of
@@ -45,8 +17,8 @@ func (r *Replayed) String() string {
 //
 // The recorded time passes as [Space.Advance] has it: no lease is waited for. A restart is left to tests of their own, as
 // the server is somebody's.
-func (s *Server) Replay(ctx context.Context, t *scenario.Trace) (r *Replayed, err error) {
-	r = &Replayed{Server: s.Version, Steps: len(t.Steps)}
+func (s *Server) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Replayed, err error) {
+	r = &scenario.Replayed{Server: s.Version, Steps: len(t.Steps)}
 	if slices.ContainsFunc(t.Steps, func(s scenario.TraceStep) bool { return s.Action.Kind == scenario.Restart }) {
 		r.Skipped = "the trace restarts the server"
 		return r, nil

@@ -29,7 +29,7 @@ type Database struct {
 
 // Database makes one. It drops those that older runs have left behind.
 func (s *Server) Database(ctx context.Context) (*Database, error) {
-	admin, err := s.open("")
+	admin, err := s.open("", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -49,16 +49,18 @@ func (s *Server) Database(ctx context.Context) (*Database, error) {
 }
 
 func (d *Database) furnish(ctx context.Context) (err error) {
-	if d.pool, err = d.open(d.Name); err != nil {
+	if d.pool, err = d.open(d.Name, nil); err != nil {
+		return err
+	}
+	if d.watch, err = d.pool.Conn(ctx); err != nil {
 		return err
 	}
 	for _, s := range model.Schema(d.Dialect) {
-		if _, err := d.pool.ExecContext(ctx, s); err != nil {
-			return fmt.Errorf("making the tables: %w", err)
+		if err := d.Exec(ctx, s); err != nil {
+			return err
 		}
 	}
-	d.watch, err = d.pool.Conn(ctx)
-	return err
+	return nil
 }
 
 // sweep drops databases that runs have left behind.
@@ -114,7 +116,7 @@ func (d *Database) Close() error {
 	if d.pool != nil {
 		err = errors.Join(err, d.pool.Close())
 	}
-	admin, opened := d.open("")
+	admin, opened := d.open("", nil)
 	if opened != nil {
 		return errors.Join(err, opened)
 	}

@@ -5,4 +5,7 @@
 // [Server.Database] makes a database of its own name there, which goes when it is closed; one that a run has left behind
 // goes after an hour. Whether a command waits for a lock is asked of the server ([Session.Reply]), and never guessed from
 // the time that it takes.
+//
+// [Server.Replay] carries out a trace there: time is virtual then (clock.go), and what goes wrong in it is done to the
+// sessions' sockets (line.go).
 package sqlserver

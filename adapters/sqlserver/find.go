@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	model "github.com/lockproof/lockproof/model/sql"
 )
@@ -64,7 +65,7 @@ func At(ctx context.Context, raw string) (*Server, error) {
 	default:
 		return nil, fmt.Errorf("database's address %s: expected mysql:// or postgres://", redact(raw))
 	}
-	db, err := s.open("")
+	db, err := s.open("", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +88,19 @@ func redact(raw string) string {
 	return u.Redacted()
 }
 
-// open opens a pool of connections, to a database of MariaDB's or with a schema of PostgreSQL's; "" is the usual.
-func (s *Server) open(name string) (*sql.DB, error) {
+// String is the server's name and version.
+func (s *Server) String() string {
+	if s.Dialect == model.Postgres {
+		name, _, _ := strings.Cut(s.Version, " (")
+		return name
+	}
+	number, _, _ := strings.Cut(s.Version, "-")
+	return "MariaDB " + number
+}
+
+// open opens a pool of connections, to a database of MariaDB's or with a schema of PostgreSQL's; "" is the usual. A line is
+// of a pool with a single connection; nil is none.
+func (s *Server) open(name string, l *line) (*sql.DB, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil {
 		return nil, err
@@ -97,10 +109,18 @@ func (s *Server) open(name string) (*sql.DB, error) {
 		q := u.Query()
 		q.Set("default_query_exec_mode", "simple_protocol")
 		if name != "" {
-			q.Set("search_path", name)
+			q.Set("search_path", name+",pg_catalog")
+			q.Set("synchronous_commit", "off") // nothing here is to outlive a crash
 		}
 		u.RawQuery = q.Encode()
-		return sql.Open("pgx", u.String())
+		c, err := pgx.ParseConfig(u.String())
+		if err != nil {
+			return nil, fmt.Errorf("database's address %s: %w", redact(s.URL), err)
+		}
+		if l != nil {
+			c.DialFunc = l.dial
+		}
+		return stdlib.OpenDB(*c), nil
 	}
 	c := mysql.NewConfig()
 	c.Net, c.Addr, c.User, c.DBName = "tcp", u.Host, u.User.Username(), name
@@ -108,7 +128,11 @@ func (s *Server) open(name string) (*sql.DB, error) {
 		c.Addr += ":3306"
 	}
 	c.Passwd, _ = u.User.Password()
-	c.ClientFoundRows = true // rows that were found count as changed, as PostgreSQL says it
+	c.Logger = &mysql.NopLogger{} // it would tell of connections that were cut
+	c.ClientFoundRows = true      // rows that were found count as changed, as PostgreSQL says it
+	if l != nil {
+		c.DialFunc = l.dial
+	}
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, err

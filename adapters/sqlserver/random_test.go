@@ -16,8 +16,9 @@ import (
 )
 
 var (
-	sequences = flag.Int("sequences", 60, "how many random sequences are tried of each isolation level")
-	firstSeed = flag.Uint64("seed", 1, "the first one's seed; the next has the next number")
+	sequences  = flag.Int("sequences", 60, "how many random sequences are tried of each isolation level")
+	executions = flag.Int("executions", 4, "how many executions of each reference are replayed")
+	firstSeed  = flag.Uint64("seed", 1, "the first one's seed; the next has the next number")
 )
 
 // Random sequences of commands on three connections come to the same on the simulated store and on the real server, reply

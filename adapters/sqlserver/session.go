@@ -20,6 +20,8 @@ import (
 // Session is a connection on which commands are sent, one at a time.
 type Session struct {
 	database *Database
+	line     line
+	pool     *sql.DB // of this one connection
 	conn     *sql.Conn
 	ctx      context.Context // of its commands
 	cancel   context.CancelFunc
@@ -39,27 +41,52 @@ type result struct {
 
 // Session opens a connection whose transactions have a level. Commands' lock n is the row lock_key n+offset.
 func (d *Database) Session(ctx context.Context, level model.Level, offset int) (*Session, error) {
-	conn, err := d.pool.Conn(ctx)
-	if err != nil {
-		return nil, err
-	}
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &Session{database: d, conn: conn, ctx: own, cancel: cancel, Offset: offset, replies: make(chan result, 1)}
+	s := &Session{database: d, ctx: own, cancel: cancel, Offset: offset, replies: make(chan result, 1)}
+	if err := s.open(ctx, level); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("opening a session: %w", err)
+	}
+	return s, nil
+}
+
+func (s *Session) open(ctx context.Context, level model.Level) (err error) {
+	if s.pool, err = s.database.open(s.database.Name, &s.line); err != nil {
+		return err
+	}
+	if s.conn, err = s.pool.Conn(ctx); err != nil {
+		return err
+	}
 	ask := "SELECT connection_id()"
-	if d.Dialect == model.Postgres {
+	if s.database.Dialect == model.Postgres {
 		ask = "SELECT pg_backend_pid()"
 		// Rows in the order of the primary key, however few there are; whoever closes a circle is told at once.
-		if _, err := conn.ExecContext(ctx, "SET enable_seqscan = off; SET enable_bitmapscan = off; SET deadlock_timeout = '1ms'"); err != nil {
-			return nil, errors.Join(err, conn.Close())
+		if _, err := s.conn.ExecContext(ctx, "SET enable_seqscan = off; SET enable_bitmapscan = off; SET deadlock_timeout = '1ms'"); err != nil {
+			return err
 		}
 	}
-	if err := conn.QueryRowContext(ctx, ask).Scan(&s.id); err != nil {
-		return nil, errors.Join(err, conn.Close())
+	if err := s.conn.QueryRowContext(ctx, ask).Scan(&s.id); err != nil {
+		return err
 	}
 	open := model.Command{Verb: model.Open, Level: level}
 	s.Send(&open)
 	_, err = s.Reply(ctx, patience)
-	return s, err
+	return err
+}
+
+// Cut resets the session's socket: its client is gone, and tells nobody. What the server makes of that is its own; until it
+// has noticed, the session is there ([Session.There]).
+func (s *Session) Cut() { s.line.reset() }
+
+// There reports whether the server has the session still.
+func (s *Session) There(ctx context.Context) (bool, error) {
+	ask := "SELECT count(*) FROM information_schema.processlist WHERE id = %d"
+	if s.database.Dialect == model.Postgres {
+		ask = "SELECT count(*) FROM pg_stat_activity WHERE pid = %d"
+	}
+	var n int
+	err := s.database.watch.QueryRowContext(ctx, fmt.Sprintf(ask, s.id)).Scan(&n)
+	return n > 0, err
 }
 
 // Set changes a setting of the connection's: SET and what is given.
@@ -81,8 +108,13 @@ func (s *Session) Close() {
 		_, _ = s.database.watch.ExecContext(context.Background(), kill) // it may be over already
 		<-s.replies
 	}
-	_ = s.conn.Raw(func(any) error { return driver.ErrBadConn }) // it is not to be used again
-	_ = s.conn.Close()
+	if s.conn != nil {
+		_ = s.conn.Raw(func(any) error { return driver.ErrBadConn }) // it is not to be used again
+		_ = s.conn.Close()
+	}
+	if s.pool != nil {
+		_ = s.pool.Close()
+	}
 }
 
 // Send has a command on its way. Its reply is asked for by Reply.

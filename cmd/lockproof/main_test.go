@@ -13,6 +13,9 @@ func TestBuild(t *testing.T) {
 		"github.com/lockproof/lockproof", "github.com/anishathalye/porcupine", "github.com/go-json-experiment/json", "github.com/rabbitmq/amqp091-go",
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term", "go.yaml.in/yaml/v3",
 		"github.com/redis/go-redis/v9", "github.com/cespare/xxhash/v2", "go.uber.org/atomic", // replay --on redis://
+		// replay --on mysql:// and postgres://
+		"github.com/go-sql-driver/mysql", "filippo.io/edwards25519", "github.com/jackc/pgx/v5", "github.com/jackc/pgpassfile",
+		"github.com/jackc/pgservicefile", "github.com/jackc/puddle/v2", "golang.org/x/sync", "golang.org/x/text",
 	}
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
 	if err != nil {

@@ -51,5 +51,11 @@ type Reply struct {
 	Nums uint32
 }
 
+// Sent is a command, and what came back.
+type Sent struct {
+	Command Command
+	Reply   Reply
+}
+
 // First is the lowest num that was read.
 func (r Reply) First() uint8 { return uint8(bits.TrailingZeros32(r.Nums)) }

@@ -22,7 +22,7 @@ type cluster struct {
 	waits    []int64                 // by session: for how long its statement may wait; 0 is for ever, or not at all
 	permits  [lock.MaxLocks][]permit // master form: which virtual slot a lease has
 	seen     int                     // changes that the store had published when the truth was looked at
-	last     said
+	last     sql.Sent
 }
 
 // user is one client's machine, and what it has sent.
@@ -37,14 +37,10 @@ type user struct {
 // permit is a lease of the master form: its token, and the slot that it counts as.
 type permit struct{ token, slot uint8 }
 
-// said is the last command, for a trace.
-type said struct {
-	command sql.Command
-	reply   sql.Reply
-	slot    uint8
-}
-
-var _ sim.Cluster = (*cluster)(nil)
+var (
+	_ sim.Cluster   = (*cluster)(nil)
+	_ sim.Answering = (*cluster)(nil)
+)
 
 // Reset implements [sim.Cluster].
 func (k *cluster) Reset(_ *lock.Target, s *scenario.Scenario, o lock.Options, _ func(backend.Session) uint8) {
@@ -71,7 +67,7 @@ func (k *cluster) SetUp(said func(backend.Exchange)) {
 func (k *cluster) seed(said func(backend.Exchange), t sql.Table, l, num uint8) {
 	c := sql.Command{Verb: sql.Insert, Table: t, Lock: l + 1, Num: num}
 	k.store.Seed(t, l+1, num, 0, 0)
-	k.note(&c, sql.Reply{Count: 1}, num)
+	k.last = sql.Sent{Command: c, Reply: sql.Reply{Count: 1}}
 	said(backend.Exchange{Method: uint8(c.Verb), Role: backend.Slot, Lock: l, Slot: max(1, num), Known: true, Key: keyOf(&c)})
 }
 
@@ -154,7 +150,7 @@ func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	u.waiting = u.reply.Code == sql.Blocked
 	x.Answer, x.Result = uint8(u.reply.Code), results[u.reply.Code]
 	k.access(c, &x)
-	k.note(&u.sent, u.reply, x.Slot)
+	k.last = sql.Sent{Command: u.sent, Reply: u.reply}
 	return x
 }
 
@@ -210,7 +206,7 @@ func (k *cluster) Reply(c uint8) {
 		if u.reply = (sql.Reply{Code: sql.Gone}); u.on != 0 && k.store.Alive(uint8(u.on)) {
 			u.reply = k.store.Answer(uint8(u.on))
 		}
-		k.note(&u.sent, u.reply, k.slot(c))
+		k.last = sql.Sent{Command: u.sent, Reply: u.reply}
 	}
 	k.take(&u.machine, c, u.reply)
 	if u.held && k.Form == master {
@@ -319,12 +315,16 @@ func (k *cluster) NextTimer() (next int64, due bool) {
 // Phase is what a client is about to do, for a walk through states.
 func (k *cluster) Phase(c uint8) string { return phaseWords[k.machine(c).phase] }
 
-func (k *cluster) note(c *sql.Command, r sql.Reply, slot uint8) { k.last = said{*c, r, slot} }
+// DescribeAnswer implements [sim.Answering]: the command is not told in full again.
+func (k *cluster) DescribeAnswer(step *scenario.TraceStep) {
+	k.Describe(step)
+	step.Command = fmt.Sprintf("(the %v that waited)", k.last.Command.Verb)
+}
 
 // Describe implements [sim.Cluster].
 func (k *cluster) Describe(step *scenario.TraceStep) {
-	c, r := &k.last.command, &k.last.reply
-	step.Command, step.Reply = c.Text(k.dialect, int(c.Lock)), r.Code.String()
+	c, r := &k.last.Command, &k.last.Reply
+	step.Command, step.Reply, step.Payload = c.Text(k.dialect, int(c.Lock)), r.Code.String(), k.last
 	switch {
 	case r.Code != sql.OK:
 		if number, state := r.Code.Numbers(); k.dialect == sql.MariaDB && number > 0 {

@@ -101,10 +101,11 @@ func replayCommand() *cobra.Command {
 	var trusted bool
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
-		Short: "carry out a counterexample again, on the simulator or on a real RabbitMQ",
+		Short: "carry out a counterexample again, on the simulator or on a real server",
 		Long: `Carries out the steps of a counterexample on the simulated broker and draws them. With
 --on rabbitmq or --on amqp://… every command is sent to a real RabbitMQ as well, in the
-same order, and what it says is compared with the simulation step by step.
+same order, and what it says is compared with the simulation step by step. Locks on Redis, MariaDB
+and PostgreSQL are carried out there with --on redis, mariadb, postgres or an address.
 
 A counterexample of a program that was judged with --exec has the program run again, and its
 commands reach the broker in the recorded order: the simulated one, or a real RabbitMQ
@@ -138,9 +139,10 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 				return err
 			}
 			return show(c, r, html, func(w io.Writer) error {
+				kind, other := servers[r.Target.Backend]
 				switch _, real := on.real(); {
-				case real && r.Target.Backend == "redis":
-					return replayRedis(c, &on, w, r)
+				case real && other:
+					return replayOn(c, kind, &on, w, r)
 				case real:
 					return replayReal(c, &on, w, ce, r)
 				}

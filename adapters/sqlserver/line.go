@@ -1,0 +1,44 @@
+package sqlserver
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+)
+
+// line is the socket of a session, which can be cut. Then nothing more is said by it: not even pgx's request to cancel the
+// statement at hand, for which it dials again.
+type line struct {
+	mu   sync.Mutex
+	conn net.Conn
+	cut  bool
+}
+
+var errCut = errors.New("the connection was cut")
+
+// dial is the drivers' DialFunc.
+func (l *line) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cut {
+		return nil, errCut
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, network, address)
+	l.conn = conn
+	return conn, err
+}
+
+// reset ends the socket without a goodbye.
+func (l *line) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cut = true
+	if tcp, ok := l.conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // then it is closed, no sooner and no later
+	}
+	if l.conn != nil {
+		_ = l.conn.Close()
+	}
+}

@@ -1,0 +1,311 @@
+package sqlserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/lockproof/lockproof/model/scenario"
+	model "github.com/lockproof/lockproof/model/sql"
+)
+
+// Replay takes the steps of a trace, which the simulator made, on a real server: each client's commands in the recorded
+// order, on a connection of its own, compared at every reply. Since a client's machine is a function of the replies and of
+// its clock, equal replies are the same execution.
+//
+//   - A command that waits has not answered yet: the server is asked whether it waits. Its answer is compared in the step that
+//     hands it over, and has to be there by then. Before each step all that is under way has ended or waits.
+//   - Time is the trace's: MariaDB's sessions are told it (SET timestamp), PostgreSQL's clocks are functions of the database's
+//     own. A wait that ends by lock_wait_timeout is the only one for time itself.
+//   - A client's death, a dropped connection and a lost reply reset the socket, and what the server makes of that is waited
+//     for. Of one that is half-open nothing is heard until the trace has it noticed.
+//   - A restart is left out, as the server is somebody's.
+//
+// Rows lie in a database of their own, which is dropped at the end.
+func (s *Server) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Replayed, err error) {
+	r = &scenario.Replayed{Server: s.String(), Steps: len(t.Steps)}
+	if r.Skipped = s.refuses(t); r.Skipped != "" {
+		return r, nil
+	}
+	db, err := s.Database(ctx)
+	if err != nil {
+		return r, fmt.Errorf("replaying on %s: %w", r.Server, err)
+	}
+	p := player{db: db, trace: t, clients: make([]seat, len(t.Scenario.Clients))}
+	defer func() { err = errors.Join(err, p.end()) }()
+	if err := p.setUp(ctx); err != nil {
+		return r, fmt.Errorf("replaying on %s, before the first step: %w", r.Server, err)
+	}
+	for i := range t.Steps {
+		step := &t.Steps[i]
+		said, err := p.step(ctx, i, step)
+		if err != nil {
+			return r, fmt.Errorf("replaying on %s, step %d: %w", r.Server, i+1, err)
+		}
+		if said != "" {
+			r.Disagreement = fmt.Sprintf("step %d (%s): %s", i+1, step.Action, said)
+			return r, nil
+		}
+		r.Agreed++
+	}
+	return r, nil
+}
+
+// refuses says why a trace cannot be replayed, "" if it can.
+func (s *Server) refuses(t *scenario.Trace) string {
+	for i := range t.Steps {
+		if t.Steps[i].Action.Kind == scenario.Restart {
+			return "the trace restarts the server, which others may use"
+		}
+		if sent, ok := t.Steps[i].Payload.(model.Sent); ok && s.Dialect == model.MariaDB && sent.Command.Verb != model.Open && sent.Command.Clock == model.SystemTime {
+			return "the trace reads SYSDATE(), which no session can set"
+		}
+	}
+	return ""
+}
+
+// player has the sessions of a trace.
+type player struct {
+	db      *Database
+	trace   *scenario.Trace
+	clients []seat
+	left    []*Session // whose clients are gone, which the server may not have noticed
+	now     int64
+}
+
+// seat is a client's.
+type seat struct {
+	*Session
+	due      int64      // when its wait ends by time, 0 if it does not
+	halfOpen []*Session // that it has left without anybody noticing
+}
+
+func (p *player) setUp(ctx context.Context) error {
+	if err := p.db.virtual(ctx); err != nil {
+		return err
+	}
+	for i := range p.trace.Setup {
+		step := &p.trace.Setup[i]
+		sent, ok := step.Payload.(model.Sent)
+		if !ok {
+			return errors.New("the trace is of no database")
+		}
+		var err error
+		if c := step.Action.Client; c > 0 {
+			_, err = p.send(ctx, 0, &p.clients[c-1], &sent)
+		} else {
+			err = p.db.Exec(ctx, sent.Command.Text(p.db.Dialect, int(sent.Command.Lock)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step carries out a step, and says how what came of it differs from what was recorded.
+func (p *player) step(ctx context.Context, i int, step *scenario.TraceStep) (said string, err error) {
+	p.now = step.Time
+	if err := errors.Join(p.db.pass(ctx, p.now), p.quiet(ctx)); err != nil {
+		return "", err
+	}
+	a := step.Action
+	if a.Client == 0 {
+		return "", nil
+	}
+	c := &p.clients[a.Client-1]
+	switch a.Kind {
+	case scenario.Step, scenario.CrashEffect, scenario.CrashReply, scenario.Lose:
+		said, err = p.take(ctx, i, c, step)
+	case scenario.Drop:
+		p.cut(c.Session)
+		c.Session = nil
+	case scenario.Detect:
+		for _, s := range c.halfOpen {
+			p.cut(s)
+		}
+		c.halfOpen = nil
+	}
+	if a.Kind.Crash() || a.Kind == scenario.Lose {
+		p.leave(c, a.Late)
+	}
+	if err == nil && said == "" {
+		err = p.quiet(ctx)
+	}
+	return said, err
+}
+
+// take is a client's next command, or the answer to one that has waited.
+func (p *player) take(ctx context.Context, i int, c *seat, step *scenario.TraceStep) (string, error) {
+	sent, ok := step.Payload.(model.Sent)
+	if !ok || sent.Reply.Code == model.Gone {
+		return "", nil
+	}
+	var got model.Reply
+	var err error
+	switch {
+	case c.Session != nil && c.Pending():
+		if _, there := c.Arrived(); !there {
+			return fmt.Sprintf("%s: expected %v, and it waits still", text(p.db, &sent), sent.Reply), nil
+		}
+		c.due = 0
+		got, err = c.Answer(ctx, patience)
+	default:
+		got, err = p.send(ctx, i, c, &sent)
+	}
+	if got.RolledBack = sent.Reply.RolledBack; err == nil && got != sent.Reply { // the drivers do not say of a commit that it was none
+		return fmt.Sprintf("%s: expected %v, got %v", text(p.db, &sent), sent.Reply, got), nil
+	}
+	return "", err
+}
+
+func text(d *Database, s *model.Sent) string {
+	return s.Command.Text(d.Dialect, int(s.Command.Lock))
+}
+
+// send sends a client's command, and gives the answer, or that it waits.
+func (p *player) send(ctx context.Context, i int, c *seat, sent *model.Sent) (r model.Reply, err error) {
+	if sent.Command.Verb == model.Open {
+		p.leave(c, false)
+		c.Session, err = p.db.Session(ctx, sent.Command.Level, 0)
+		return model.Reply{}, err
+	}
+	if c.Session == nil {
+		return r, errors.New("the trace has a client go on without a connection")
+	}
+	if err := c.at(ctx, p.now, sent.Command.Verb == model.Begin); err != nil {
+		return r, err
+	}
+	if err := p.limit(ctx, i, c, sent); err != nil {
+		return r, err
+	}
+	command := sent.Command
+	c.Send(&command)
+	return c.Reply(ctx, patience)
+}
+
+// lockWait is lock_wait_timeout where a wait is to end by it, in seconds: enough for the steps that the trace has meanwhile.
+const lockWait = 2
+
+// limit has a wait end by time where the trace has it do so. Its answer is then looked for in the trace.
+func (p *player) limit(ctx context.Context, i int, c *seat, sent *model.Sent) error {
+	if sent.Reply.Code != model.Blocked || p.answer(i).Code != model.LockTimeout {
+		return nil
+	}
+	wait, err := strconv.ParseInt(p.trace.Scenario.Options.Value("lock-wait"), 10, 64)
+	if err != nil {
+		return fmt.Errorf("lock-wait: %w", err)
+	}
+	c.due = p.now + wait
+	setting := fmt.Sprintf("innodb_lock_wait_timeout = %d", lockWait)
+	if p.db.Dialect == model.Postgres {
+		setting = fmt.Sprintf("lock_timeout = '%ds'", lockWait)
+	}
+	return c.Set(ctx, setting)
+}
+
+// answer is what the trace says that a command which waits from step i on is answered.
+func (p *player) answer(i int) model.Reply {
+	by := p.trace.Steps[i].Action.Client
+	for _, s := range p.trace.Steps[i+1:] {
+		if sent, ok := s.Payload.(model.Sent); ok && s.Action.Client == by {
+			return sent.Reply
+		}
+	}
+	return model.Reply{Code: model.Blocked}
+}
+
+// leave is a client that does not use its connection any more; late, nobody notices yet.
+func (p *player) leave(c *seat, late bool) {
+	switch {
+	case c.Session == nil:
+	case late:
+		c.halfOpen = append(c.halfOpen, c.Session)
+	default:
+		p.cut(c.Session)
+	}
+	c.Session = nil
+}
+
+func (p *player) cut(s *Session) {
+	if s != nil {
+		s.Cut()
+		p.left = append(p.left, s)
+	}
+}
+
+// quiet waits until all that is under way waits for a lock, or is over.
+func (p *player) quiet(ctx context.Context) error {
+	end := time.Now().Add(patience)
+	for {
+		quiet, err := p.look(ctx)
+		if quiet || err != nil {
+			return err
+		}
+		if time.Now().After(end) {
+			return errSilent
+		}
+		time.Sleep(pace)
+	}
+}
+
+// look reports whether all that is under way waits, or is over, and nothing has come to an end while that was looked at.
+func (p *player) look(ctx context.Context) (bool, error) {
+	quiet := true
+	for i := range p.clients {
+		c := &p.clients[i]
+		for _, s := range append(slices.Clone(c.halfOpen), c.Session) {
+			still, err := p.still(ctx, s)
+			if err != nil {
+				return false, err
+			}
+			quiet = quiet && still && (c.due == 0 || c.due > p.now || s != c.Session || s.early != nil)
+		}
+	}
+	for i := len(p.left) - 1; i >= 0; i-- {
+		there, err := p.left[i].There(ctx)
+		if err == nil && !there {
+			p.left[i].Close()
+			p.left = slices.Delete(p.left, i, i+1)
+			quiet = false
+			continue
+		}
+		waits := false
+		if err == nil {
+			waits, err = p.left[i].Waits(ctx)
+		}
+		if quiet = quiet && waits; err != nil {
+			return false, err
+		}
+	}
+	return quiet, nil
+}
+
+// still reports whether a session's command has been answered before, or waits.
+func (p *player) still(ctx context.Context, s *Session) (bool, error) {
+	if s == nil || !s.Pending() || s.early != nil {
+		return true, nil
+	}
+	if _, now := s.Arrived(); now {
+		return false, nil
+	}
+	return s.Waits(ctx)
+}
+
+// end closes all sessions, and drops the database.
+func (p *player) end() error {
+	for i := range p.clients {
+		for _, s := range append(p.clients[i].halfOpen, p.clients[i].Session) {
+			if s != nil {
+				s.Close()
+			}
+		}
+	}
+	for _, s := range p.left {
+		s.Close()
+	}
+	return p.db.Close()
+}

@@ -1,0 +1,141 @@
+package sqlserver_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/sqlserver"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/model/sql"
+	"github.com/lockproof/lockproof/sim"
+	_ "github.com/lockproof/lockproof/sim/sql"
+)
+
+// server is a server for a test, which is skipped where there is none.
+func server(t *testing.T, d sql.Dialect) *sqlserver.Server {
+	t.Helper()
+	return database(t, d).Server
+}
+
+func mutants(t *testing.T, d sql.Dialect) []*lock.Target {
+	t.Helper()
+	b, err := lock.BackendNamed(d.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Mutants
+}
+
+// trace is a mutant's counterexample, carried out in the simulation.
+func trace(t *testing.T, target *lock.Target) (*scenario.Trace, scenario.Violation) {
+	t.Helper()
+	p, err := property.Named(target.Breaks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ce, err := histories.LoadCounterexample(filepath.Join("..", "..", "testdata", "counterexamples", target.Backend, histories.FileName(p, target.Name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := new(sim.Runner).Trace(target, &ce.Scenario, property.Scan)
+	for _, v := range tr.Violations {
+		if v.Property == p {
+			return tr, v
+		}
+	}
+	t.Fatalf("%s does not break %s", target.Name, p)
+	return nil, scenario.Violation{}
+}
+
+// Every mutant's counterexample replays on its server.
+func TestReplay(t *testing.T) {
+	for _, d := range dialects {
+		t.Run(d.String(), func(t *testing.T) {
+			s := server(t, d)
+			for _, m := range mutants(t, d) {
+				t.Run(m.Name, func(t *testing.T) {
+					t.Parallel() // one waits for time to pass
+					tr, v := trace(t, m)
+					r, err := s.Replay(t.Context(), tr)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !r.Reproduces(v) {
+						t.Error(r)
+					}
+				})
+			}
+		})
+	}
+}
+
+// A trace that the server does not come to is told from one that it does.
+func TestReplayDisagrees(t *testing.T) {
+	for _, d := range dialects {
+		t.Run(d.String(), func(t *testing.T) {
+			s := server(t, d)
+			tr, v := trace(t, mutants(t, d)[0])
+			for i := range tr.Steps {
+				if sent, ok := tr.Steps[i].Payload.(sql.Sent); ok && sent.Command.Verb == sql.Select {
+					sent.Reply.Count++
+					tr.Steps[i].Payload = sent
+					break
+				}
+			}
+			r, err := s.Replay(t.Context(), tr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Reproduces(v) || !strings.Contains(r.String(), "expected ") {
+				t.Error(r)
+			}
+		})
+	}
+}
+
+// Executions of the references agree with the server step by step, whatever goes wrong in them: clients die while their
+// commands wait, connections are half-open, replies are lost, leases end.
+func TestReplayAny(t *testing.T) {
+	for _, d := range dialects {
+		t.Run(d.String(), func(t *testing.T) {
+			s := server(t, d)
+			b, err := lock.BackendNamed(d.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var runner sim.Runner
+			replayed, waited, ghosts := 0, 0, 0
+			for _, target := range b.References {
+				source := sim.NewSource(sim.Space{Target: target}, 1)
+				for i := 0; i < *executions; i++ {
+					sc := source.Scenario(i)
+					tr := runner.Trace(target, &sc, property.Scan)
+					r, err := s.Replay(t.Context(), tr)
+					if err != nil {
+						t.Fatalf("%s, execution %d: %v", target.Name, i, err)
+					}
+					if r.Skipped != "" {
+						continue
+					}
+					replayed++
+					for _, step := range tr.Steps {
+						if sent, ok := step.Payload.(sql.Sent); ok && sent.Reply.Code == sql.Blocked {
+							waited++
+							if step.Action.Kind.Crash() {
+								ghosts++
+							}
+						}
+					}
+					if r.Disagreement != "" {
+						t.Errorf("%s, execution %d: %v", target.Name, i, r)
+					}
+				}
+			}
+			t.Logf("%d executions, %d commands waited, of %d of which the client died", replayed, waited, ghosts)
+		})
+	}
+}

@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+// What --on says has to be a server of the kind that a lock stands on.
+func TestReplayOnAnother(t *testing.T) {
+	for _, test := range []struct{ backend, on, address, err string }{
+		{"redis", "redis", "", ""},
+		{"mariadb", "mariadb", "", ""},
+		{"mariadb", "mysql://root@db:3306/", "mysql://root@db:3306/", ""},
+		{"postgres", "postgres://db/x", "postgres://db/x", ""},
+		{"postgres", "mysql://root@db:3306/", "", "expected --on postgres or an address such as postgres://"},
+		{"mariadb", "rabbitmq", "", "some-lock stands on MariaDB: expected --on mariadb"},
+	} {
+		kind := servers[test.backend]
+		address, err := kind.address("some-lock", test.on)
+		if address != test.address || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("--on %s of a lock on %s: %q, %v", test.on, test.backend, address, err)
+		}
+	}
+}
