@@ -29,6 +29,8 @@ type Mutex struct {
 	ch     *amqp.Channel
 	held   string
 	tag    uint64 // of the message that is the token
+	// consumer is the tag of the consumer that is the active one.
+	consumer string
 }
 
 // New makes a client, connected to a broker.

@@ -1,0 +1,108 @@
+package mutexes
+
+import (
+	"crypto/rand"
+	"errors"
+	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+)
+
+// Active is a mutex by the single active consumer of a queue: whoever that is holds the lock. Nobody is told that it has
+// become the active one, so who claims the lock publishes a message: if that comes to itself, it is.
+type Active struct {
+	// Subscribed is the bug that takes it for enough to consume the queue, as it would be if that were exclusive.
+	Subscribed bool
+	// NotCancelled is the bug that leaves the consumer to itself: the lock stays taken.
+	NotCancelled bool
+	// FromMemory is the bug that asks nobody whether the lock is still held.
+	FromMemory bool
+}
+
+func (a Active) claim(m *Mutex, name string) (active bool, err error) {
+	arguments := amqp.Table{"x-single-active-consumer": true}
+	if _, err := m.ch.QueueDeclare(name+".active", true, false, false, false, arguments); err != nil {
+		return false, err
+	}
+	if err := m.ch.Confirm(false); err != nil {
+		return false, err
+	}
+	for again := true; again && err == nil && !active; {
+		active, again, err = a.try(m, name+".active")
+	}
+	return active, err
+}
+
+// try consumes the queue, and stays only if it is the active consumer. One whose message comes when it has given up
+// tries again.
+func (a Active) try(m *Mutex, queue string) (active, again bool, err error) {
+	m.consumer = rand.Text()
+	deliveries, err := m.ch.Consume(queue, m.consumer, true, false, false, false, nil)
+	if err != nil {
+		return false, false, err
+	}
+	if active = a.Subscribed; !active {
+		if err := publish(m.ch, queue, m.consumer); err != nil {
+			return false, false, err
+		}
+		active = echoed(deliveries, m.consumer)
+	}
+	if active {
+		go func() { // what others publish
+			for range deliveries {
+			}
+		}()
+		return true, false, nil
+	}
+	err = m.ch.Cancel(m.consumer, false)
+	for d := range deliveries {
+		again = again || d.MessageId == m.consumer
+	}
+	return false, again, err
+}
+
+// publish publishes a message and waits until it is confirmed: by then it has been sent to the active consumer.
+func publish(ch *amqp.Channel, queue, id string) error {
+	broken := ch.NotifyClose(make(chan *amqp.Error, 1))
+	sent, err := ch.PublishWithDeferredConfirm("", queue, false, false, amqp.Publishing{MessageId: id})
+	if err != nil {
+		return err
+	}
+	select {
+	case <-sent.Done():
+	case <-broken:
+	}
+	if !sent.Acked() {
+		return errors.New("the message was not confirmed")
+	}
+	return nil
+}
+
+// echoed reports whether a message comes to whoever publishes it.
+func echoed(deliveries <-chan amqp.Delivery, mine string) bool {
+	for late := time.After(patience); ; {
+		select {
+		case d, open := <-deliveries:
+			if !open || d.MessageId == mine {
+				return open
+			}
+		case <-late:
+			return false
+		}
+	}
+}
+
+func (a Active) look(m *Mutex, name string) error {
+	if a.FromMemory {
+		return nil
+	}
+	_, err := m.ch.QueueDeclarePassive(name+".active", true, false, false, false, nil)
+	return err
+}
+
+func (a Active) giveBack(m *Mutex, _ string) error {
+	if a.NotCancelled {
+		return nil
+	}
+	return m.ch.Cancel(m.consumer, false)
+}
