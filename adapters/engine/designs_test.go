@@ -124,6 +124,7 @@ var wrongSemaphores = []designed{
 	{name: "token without acknowledgement", new: of(semaphores.Tokens{NoAck: true}), breaks: []property.Property{property.CrashFrees}},
 	{name: "tokens made twice", new: of(semaphores.Tokens{Twice: true}), breaks: []property.Property{property.MutualExclusion, property.NoLeak}},
 	{name: "token from memory", new: of(semaphores.Tokens{FromMemory: true}), breaks: staleness},
+	{name: "token asked for on another channel", new: of(semaphores.Tokens{OtherChannel: true}), breaks: staleness},
 	{name: "token alike acknowledged", new: of(semaphores.Tokens{Alike: true, Acknowledged: true}), breaks: []property.Property{property.EffectiveRelease}},
 	{name: "token alike acknowledged, then published", new: of(semaphores.Tokens{Alike: true, AckThenPublish: true}), breaks: []property.Property{property.CrashFrees}},
 	{name: "token alike published, then acknowledged", new: of(semaphores.Tokens{Alike: true, PublishThenAck: true}), breaks: []property.Property{property.ContiguousSlots}},

@@ -20,8 +20,8 @@ func (r *run) Ready(c uint8) bool {
 }
 
 // SentBy implements [scenario.World]. Scenarios are drawn for locks that take a few commands an operation. Where locks
-// are not held by queues, more of one operation do not count, and one without any counts: so faults come in all
-// operations, however many commands they take.
+// are not held by queues, more of one operation do not count but as its end, and one without any counts: so faults come in
+// all operations and between any two, however many commands they take.
 func (r *run) SentBy(c uint8) uint16 {
 	if r.design.holding == byQueue {
 		return r.clients[c-1].sent

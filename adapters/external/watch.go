@@ -336,6 +336,9 @@ func (r *run) refusal(p *clientState) lock.Reason {
 // conclude records how a client's operation ended.
 func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 	p.busy = false
+	if p.counted > mostCounted {
+		p.weight++
+	}
 	r.mu.Lock()
 	now := p.current
 	r.mu.Unlock()
