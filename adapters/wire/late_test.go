@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	. "github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/sim/broker"
 )
 
 // A client that acknowledges too late, by the broker's clock, is told so, and the message is the next one's.
@@ -30,4 +31,22 @@ func TestLateAcknowledgement(t *testing.T) {
 	}
 	p.send(2, &ChannelOpen{}, &BasicGet{Queue: "q"})
 	p.expect(BasicGetOkID)
+}
+
+// A queue's own consumer_timeout is none to a RabbitMQ that does not know of any, whatever its value, and otherwise the
+// simulated broker says that it has none.
+func TestOwnTimeout(t *testing.T) {
+	for version, refused := range map[string]bool{"RabbitMQ 3.10.8": false, "RabbitMQ 3.11.28": false, "RabbitMQ 3.12.0": true, "RabbitMQ 4.0.5": true} {
+		p := dial(t, serve(t, wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{Broker: broker.Like(version)})}).Addr().String())
+		p.login().send(1, &ChannelOpen{}, &QueueDeclare{Queue: "q", Arguments: with("x-consumer-timeout", "soon")})
+		if !refused {
+			p.send(1, &QueueDeclare{Queue: "q", Arguments: with("x-consumer-timeout", int32(1000))})
+			p.expect(QueueDeclareOkID)
+			p.expect(QueueDeclareOkID)
+			continue
+		}
+		if said := strings.Join(p.until(0, ConnectionCloseID), "\n"); !strings.Contains(said, "'x-consumer-timeout'") {
+			t.Errorf("%s: got %s", version, said)
+		}
+	}
 }

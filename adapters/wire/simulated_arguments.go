@@ -48,6 +48,9 @@ var beyond = []string{
 	"x-queue-type", "x-max-length-bytes",
 }
 
+// ownTimeout is a queue's own consumer_timeout; see [broker.Options].
+const ownTimeout = "x-consumer-timeout"
+
 // comparedArguments are those that must be the same when a queue is declared again, in the order in which RabbitMQ
 // compares them.
 var comparedArguments = []string{

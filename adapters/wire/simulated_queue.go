@@ -109,6 +109,9 @@ func (x *simSession) declaration(m *frame.QueueDeclare, name string) (amqp.Comma
 	if err != nil {
 		return cmd, err
 	}
+	if _, given := m.Arguments.Lookup(ownTimeout); given && x.s.opts.Broker.OwnTimeouts {
+		return cmd, unsupported("queue.declare with the argument '%s'", ownTimeout)
+	}
 	if cmd.Queue = x.host.queues.enter(name); cmd.Queue == 0 {
 		return cmd, refusef(frame.ResourceError, "the simulated broker has at most %d queues at once", maxQueues)
 	}

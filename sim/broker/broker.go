@@ -21,6 +21,9 @@ type Options struct {
 	// delivered by name. Dead letters also say what has happened to them last. A queue has the type that it would have
 	// anyway among its arguments.
 	Four bool
+	// OwnTimeouts says that a queue may have a consumer_timeout of its own, as with RabbitMQ since 3.12. This broker has
+	// none: whoever speaks for it refuses such a queue. Before, RabbitMQ does not look at x-consumer-timeout.
+	OwnTimeouts bool
 	// ConsumerTimeout is how many milliseconds a channel may have a message without acknowledging it (consumer_timeout):
 	// then the broker closes the channel, with 406. RabbitMQ looks once a minute unless it is told otherwise; here it is
 	// at once. 0 is for ever, and half an hour what RabbitMQ has since 3.8.17.

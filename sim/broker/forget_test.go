@@ -51,9 +51,9 @@ func TestDeletedQueueIsForgotten(t *testing.T) {
 
 // What a version does is known from its name, and of what is none of RabbitMQ's it is what 3.10.8 does.
 func TestLike(t *testing.T) {
-	served := Options{SuccessorServed: true}
-	routed := Options{RoutedAtPublish: true, SuccessorServed: true, Four: true}
-	transient := Options{TransientRefused: true, RoutedAtPublish: true, SuccessorServed: true, Four: true}
+	served := Options{SuccessorServed: true, OwnTimeouts: true}
+	routed := Options{RoutedAtPublish: true, SuccessorServed: true, OwnTimeouts: true, Four: true}
+	transient := Options{TransientRefused: true, RoutedAtPublish: true, SuccessorServed: true, OwnTimeouts: true, Four: true}
 	for version, want := range map[string]Options{
 		"RabbitMQ 3.10.8": {}, "RabbitMQ 3.11.9": {}, "RabbitMQ 3.12.0": served, "RabbitMQ 3.13.7": served, "RabbitMQ 3.4": {}, "RabbitMQ 4.0.5": routed, "RabbitMQ 4.1.0": routed,
 		"RabbitMQ 4.2.9": routed, "RabbitMQ 4.3.0": transient, "RabbitMQ 4.4": transient, "RabbitMQ 5.0.0": transient,

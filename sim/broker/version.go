@@ -9,10 +9,12 @@ func Like(version string) Options {
 	if n, _ := fmt.Sscanf(version, "RabbitMQ %d.%d", &major, &minor); n < 2 {
 		return Options{}
 	}
+	twelve := major > 3 || major == 3 && minor >= 12
 	return Options{
 		TransientRefused: major > 4 || major == 4 && minor >= 3,
 		RoutedAtPublish:  major >= 4,
 		Four:             major >= 4,
-		SuccessorServed:  major > 3 || major == 3 && minor >= 12,
+		SuccessorServed:  twelve,
+		OwnTimeouts:      twelve,
 	}
 }
