@@ -1,0 +1,61 @@
+package sqlserver
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	model "github.com/lockproof/lockproof/model/sql"
+)
+
+// Exec carries out a statement that is no command of the model's.
+func (s *Session) Exec(ctx context.Context, statement string) error {
+	_, err := s.conn.ExecContext(ctx, statement)
+	return err
+}
+
+// Value is what a query says, "null" for null.
+func (s *Session) Value(ctx context.Context, query string) (string, error) {
+	var v sql.NullString
+	err := s.conn.QueryRowContext(ctx, query).Scan(&v)
+	if !v.Valid {
+		v.String = "null"
+	}
+	return v.String, err
+}
+
+// Start has a statement on its way. Its reply, which is asked for as a command's is, says how many rows it changed.
+func (s *Session) Start(statement string) {
+	s.pending = true
+	go func() {
+		var r model.Reply
+		done, err := s.conn.ExecContext(s.ctx, statement)
+		if err == nil {
+			n, _ := done.RowsAffected()
+			r.Count = uint8(n)
+		} else if code, known := codeOf(err); known {
+			r, err = model.Reply{Code: code}, nil
+		}
+		s.replies <- result{r, err}
+	}()
+}
+
+// Hang ends the socket, and lets the driver do what it does of itself then.
+func (s *Session) Hang() { _ = s.line.conn.Close() }
+
+// Number is a server's own for an error, "" of another.
+func Number(err error) string {
+	var m *mysql.MySQLError
+	var p *pgconn.PgError
+	switch {
+	case errors.As(err, &m):
+		return strconv.Itoa(int(m.Number))
+	case errors.As(err, &p):
+		return p.Code
+	}
+	return ""
+}
