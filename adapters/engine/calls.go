@@ -32,6 +32,19 @@ func ParseCalls(list string) (out []scenario.Operation, err error) {
 	return out, nil
 }
 
+// CallsFlag is what [ParseCalls] reads.
+func CallsFlag(ops []scenario.Operation) string {
+	var out []string
+	for _, o := range ops {
+		if o.Arg > 0 {
+			out = append(out, fmt.Sprintf("%s:%d", o.Op, o.Arg))
+		} else {
+			out = append(out, o.Op.String())
+		}
+	}
+	return strings.Join(out, ",")
+}
+
 // ParseStart reads with which slots a lock begins, such as "slots=1,3".
 func ParseStart(text string) (set scenario.SlotSet, err error) {
 	list, ok := strings.CutPrefix(text, "slots=")

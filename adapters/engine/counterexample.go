@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
@@ -55,24 +54,15 @@ func (l *labels) counterexample(p property.Property, t *scenario.Trace, found *r
 		Origin: l.origin,
 	}
 	ce.Origin.Scenario = found.Scenario
-	ce.Violation, _ = violationOf(t, p)
+	ce.Violation, _ = t.Violation(p)
 	ce.Violation.Detail = ce.Violation.Explain()
 	return ce
 }
 
 // foundIn is what a trace shows of a violation, as the report tells of it.
 func foundIn(t *scenario.Trace, p property.Property) *report.Found {
-	v, _ := violationOf(t, p)
+	v, _ := t.Violation(p)
 	return &report.Found{Steps: len(t.Steps), Detail: v.Explain(), Errors: draw.Errors(t), Diagram: Drawing(t)}
-}
-
-// violationOf is the first violation of a property in a trace.
-func violationOf(t *scenario.Trace, p property.Property) (scenario.Violation, bool) {
-	i := slices.IndexFunc(t.Violations, func(v scenario.Violation) bool { return v.Property == p })
-	if i < 0 {
-		return scenario.Violation{}, false
-	}
-	return t.Violations[i], true
 }
 
 // Replayed is a counterexample carried out again on the simulated broker.
@@ -148,7 +138,7 @@ func unknownOwn(ce *histories.Counterexample) error {
 func ReplayOf(target *lock.Target, list own.List, ce *histories.Counterexample) *Replayed {
 	r := sim.NewRunner(list)
 	t := &Replayed{Target: target, Own: list, Strength: ce.Strength, Server: simulated, File: explorable(ce), Trace: r.Trace(target, &ce.Scenario, ce.Strength)}
-	if v, ok := violationOf(t.Trace, ce.Property); ok {
+	if v, ok := t.Trace.Violation(ce.Property); ok {
 		t.Violation = &v
 	}
 	return t

@@ -1,5 +1,5 @@
 // Package engine carries out whole runs and reports them: samples, explorations, stress, replays, checks of recorded
-// histories, runs in parts, and the atlas of open questions.
+// histories, and runs in parts. In its folders are what does more with those: atlas answers the open questions.
 //
 // It is the layer between the public API, which is the module's root package, and the packages that each do one thing:
 // the simulated world (sim), clients of other people (adapters/external) and reports (histories). The command line uses
@@ -12,5 +12,5 @@
 //	external*.go                              the same with external clients
 //	part.go external_part.go                  runs that several processes share
 //	stress.go check.go counterexample.go      stress on a server, recorded histories, replays
-//	atlas*.go mutants.go targets.go           the open questions, the mutants, the targets by name
+//	mutants.go targets.go                     the mutants, the targets by name
 package engine

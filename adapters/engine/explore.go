@@ -110,6 +110,15 @@ type Explored struct {
 	seen        property.Set // users' own among them: what was found at all
 }
 
+// Lost is the verdict on a property that is violated.
+func (x *Explored) Lost(p property.Property) report.AtlasVerdict {
+	t := x.Traces[p]
+	v, _ := t.Violation(p)
+	return report.AtlasVerdict{
+		Property: p, Verdict: report.Violated, Steps: len(t.Steps), Least: x.Least.Has(p), Detail: v.Explain(), Trace: t,
+	}
+}
+
 // Explore visits every execution of a configuration, judges every one, and finds short ones that violate
 // something, the shortest where that can be told. The error is for a configuration that makes no sense.
 func Explore(ctx context.Context, e Exploration) (*Explored, error) {
@@ -320,8 +329,8 @@ func (e *Exploration) from(b *sim.Bounds) error {
 	return nil
 }
 
-// called is what a client and an administrator call: what is asked for, or the usual.
-func (e *Exploration) called() (client, admin []scenario.Operation) {
+// Called is what a client and an administrator call: what is asked for, or the usual.
+func (e *Exploration) Called() (client, admin []scenario.Operation) {
 	client, admin = DefaultCalls(e.Target.Kind)
 	if e.Target.Traits.Has(lock.Leases) {
 		client = slices.Insert(client, 2, scenario.Operation{Op: lock.Refresh})
@@ -338,7 +347,7 @@ func (e *Exploration) called() (client, admin []scenario.Operation) {
 }
 
 func (e *Exploration) workload(b *sim.Bounds) {
-	calls, admin := e.called()
+	calls, admin := e.Called()
 	for i := range e.Clients {
 		b.Clients = append(b.Clients, scenario.Client{Lock: i % len(b.Locks), Ops: slices.Repeat(calls, e.Rounds)})
 	}
@@ -393,7 +402,7 @@ func shortened(ctx context.Context, r *sim.Runner, b *sim.Bounds, p property.Pro
 	}
 	least := shrink.Minimise(ctx, replaying(b, actions), attempt, func(string) bool { return false }, minimisingTries)
 	t := r.Trace(b.Target, &least, b.Strength)
-	if _, shown := violationOf(t, p); !shown && p.Own() {
+	if _, shown := t.Violation(p); !shown && p.Own() {
 		b.Own.Contradicted(p)
 		return nil, b.Own.Err()
 	} else if !shown {
@@ -417,7 +426,7 @@ func (x *Explored) goRound(b *sim.Bounds) error {
 	var r sim.Runner
 	s := replaying(b, actions)
 	t := r.Trace(b.Target, &s, b.Strength)
-	if _, shown := violationOf(t, property.Progress); !shown {
+	if _, shown := t.Violation(property.Progress); !shown {
 		return fmt.Errorf("exploring %s: a cycle of %d actions ends when it is replayed: this is a fault of lockproof; please report it", b.Target.Name, len(l.Cycle))
 	}
 	x.Traces[property.Progress] = t
@@ -593,10 +602,10 @@ func (e *Exploration) origin() histories.Origin {
 func (e *Exploration) described() string {
 	var calls []string
 	if e.Calls != nil && e.Clients > 0 {
-		calls = append(calls, "clients call "+spelled(e.Calls))
+		calls = append(calls, "clients call "+CallsFlag(e.Calls))
 	}
 	if e.AdminCalls != nil && e.Admins > 0 {
-		calls = append(calls, "administrators call "+spelled(e.AdminCalls))
+		calls = append(calls, "administrators call "+CallsFlag(e.AdminCalls))
 	}
 	if len(e.Names) > 0 {
 		calls = append(calls, "locks "+strings.Join(e.Names, " and "))

@@ -80,7 +80,7 @@ func (x *anyExploration) recall(j *anyJudged) error {
 	}
 	if j.Violating != nil {
 		t := new(sim.Runner).Trace(x.bounds.Target, j.Violating, x.bounds.Strength)
-		if _, shown := violationOf(t, p); !shown {
+		if _, shown := t.Violation(p); !shown {
 			return fmt.Errorf("the execution that violated %s does not do so any more: start anew", p)
 		}
 		x.traces[p], res.Violation = t, foundIn(t, p)

@@ -45,7 +45,7 @@ func ReplayExternalOf(ctx context.Context, list own.List, ce *histories.Countere
 	err = repeat(ctx, ctx, runner, &ce.Scenario, property.Set(0).With(ce.Property), func(x *external.Execution) bool {
 		r.Trace, disagreement = x.Trace, x.Disagreement
 		r.Tries.Of++
-		if v, ok := violationOf(x.Trace, ce.Property); ok {
+		if v, ok := x.Trace.Violation(ce.Property); ok {
 			r.Violation = &v
 			r.Tries.Shown++
 		}

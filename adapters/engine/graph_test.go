@@ -41,7 +41,7 @@ func TestGraph(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, violated := violationOf(r.Trace, property.CrashFrees)
+			_, violated := r.Trace.Violation(property.CrashFrees)
 			if len(r.Trace.Steps) != len(path) || len(path) != n.Depth || violated && !n.Broken || n.Broken && len(r.Trace.Violations) == 0 {
 				t.Errorf("%s: state %d after %v: broken %t, and %v is violated", name, i, path, n.Broken, r.Trace.Violations)
 			}

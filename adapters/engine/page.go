@@ -95,7 +95,7 @@ func (r *Replayed) Page() *report.Page {
 func simulates(target *lock.Target, t *scenario.Trace, v scenario.Violation, strength property.Strength) bool {
 	var r sim.Runner
 	s := sim.Replay(t)
-	again, ok := violationOf(r.Trace(target, &s, strength), v.Property)
+	again, ok := r.Trace(target, &s, strength).Violation(v.Property)
 	return ok && again == v
 }
 
@@ -118,7 +118,7 @@ func execution(target *lock.Target, t *scenario.Trace, p property.Property, stre
 			x.Prefix = linear.LongestPrefix(&t.History, int(v.Lock), linear.Options{Strength: strength}, explaining)
 		}
 	}
-	v, violated := violationOf(t, p)
+	v, violated := t.Violation(p)
 	if target == nil || !violated || !simulates(target, t, v, strength) {
 		return x
 	}

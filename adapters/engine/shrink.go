@@ -21,7 +21,7 @@ func (s *sampling) minimise(violated property.Set) map[property.Property]*scenar
 	queue := violated.BySeverity()
 	for k, p := range queue {
 		first := s.firstSeen(p)
-		if _, shown := violationOf(first, p); !shown {
+		if _, shown := first.Violation(p); !shown {
 			s.Own.Contradicted(p)
 		}
 		traces[p] = first

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/style"
@@ -13,9 +15,10 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Atlas is the answers to the open questions of the guidelines.
+// Atlas is the answers to open questions.
 type Atlas struct {
 	Tool      string
+	Title     string    // whose they are, such as "the guidelines' open questions"
 	Broker    string    // the real broker that counterexamples were replayed on; "" if none was asked
 	Command   string    // what was typed, as a shell takes it
 	At        time.Time // when it was made; the zero time where output must not differ from run to run
@@ -24,6 +27,12 @@ type Atlas struct {
 	Needed *Needed
 	// Missing is what was not come to, besides configurations, where the run ended early; "" otherwise.
 	Missing string
+}
+
+// heading is the title as a heading begins.
+func (a *Atlas) heading() string {
+	first, size := utf8.DecodeRuneInString(a.Title)
+	return string(unicode.ToUpper(first)) + a.Title[size:]
 }
 
 // Complete reports whether all that was asked for is there.

@@ -36,7 +36,7 @@ func sampleAtlas() *Atlas {
 	}
 	three := AtlasRow{Setting: "three slots", Bounds: "3 clients", Command: "lockproof explore --clients 3", Verdicts: []AtlasVerdict{leaking}}
 	return &Atlas{
-		Tool: "0.1.0", Broker: "RabbitMQ 3.10.8",
+		Tool: "0.1.0", Title: "the guidelines' open questions", Broker: "RabbitMQ 3.10.8",
 		Questions: []Question{
 			{Number: 1, Ask: "What does one slot do, and what if somebody asks for a sentence that takes more than one line of a narrow terminal?", Answer: "It breaks.", Rows: []AtlasRow{one, two}},
 			{Number: 12, Ask: "And two?", Answer: "They do not.", Rows: []AtlasRow{two, three}},

@@ -18,7 +18,7 @@ func WriteAtlas(w io.Writer, a *Atlas, s style.Style) error {
 }
 
 func atlasLines(a *Atlas, s style.Style) []style.Line {
-	out := []style.Line{{style.Dim.Of("lockproof " + a.Tool), style.Bold.Of(" · the guidelines' open questions")}}
+	out := []style.Line{{style.Dim.Of("lockproof " + a.Tool), style.Bold.Of(" · " + a.Title)}}
 	if a.Broker != "" {
 		out = append(out, style.Line{style.Dim.Of("counterexamples replayed on " + style.Printable(a.Broker))})
 	}

@@ -12,7 +12,7 @@ import (
 // WriteAtlasMarkdown writes an atlas as Markdown tables.
 func WriteAtlasMarkdown(w io.Writer, a *Atlas) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# The guidelines' open questions, answered\n\nlockproof %s. Every execution within the bounds was visited; no counterexample is shorter, but where ≤ stands before its steps.\n", a.Tool)
+	fmt.Fprintf(&b, "# %s, answered\n\nlockproof %s. Every execution within the bounds was visited; no counterexample is shorter, but where ≤ stands before its steps.\n", a.heading(), a.Tool)
 	if a.Broker != "" {
 		fmt.Fprintf(&b, "Counterexamples were replayed, step by step, on %s.\n", cell(a.Broker))
 	}

@@ -13,12 +13,12 @@ var atlasTemplate = template.Must(template.ParseFS(pageFiles, "page/atlas.html",
 
 // atlasData is what the template sees.
 type atlasData struct {
-	Tool, Broker string
-	Shortfall    string
-	Style        template.CSS
-	Questions    []questionData
-	Needed       *Needed
-	Made         madeData
+	Tool, Broker, Title, Heading string
+	Shortfall                    string
+	Style                        template.CSS
+	Questions                    []questionData
+	Needed                       *Needed
+	Made                         madeData
 }
 
 type questionData struct {
@@ -44,7 +44,9 @@ func WriteAtlasPage(w io.Writer, a *Atlas) error {
 	if err != nil {
 		return err
 	}
-	data := atlasData{Tool: a.Tool, Broker: a.Broker, Shortfall: a.shortfall(), Style: template.CSS(style), Needed: a.Needed, Made: a.made().data()}
+	data := atlasData{
+		Tool: a.Tool, Broker: a.Broker, Title: a.Title, Heading: a.heading(), Shortfall: a.shortfall(), Style: template.CSS(style), Needed: a.Needed, Made: a.made().data(),
+	}
 	for i := range a.Questions {
 		q := &a.Questions[i]
 		d := questionData{Number: q.Number, Ask: q.Ask, Answer: q.conclusion()}

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"slices"
+
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -20,6 +22,15 @@ type Trace struct {
 	Violations []Violation
 	// Errors are what somebody else's clients said of calls that failed, by the index of the event that ends the call.
 	Errors map[int]string
+}
+
+// Violation is the first violation of a property in the trace, and whether there is one.
+func (t *Trace) Violation(p property.Property) (Violation, bool) {
+	i := slices.IndexFunc(t.Violations, func(v Violation) bool { return v.Property == p })
+	if i < 0 {
+		return Violation{}, false
+	}
+	return t.Violations[i], true
 }
 
 // TraceStep is one action and what came of it.

@@ -18,6 +18,7 @@ func init() {
 				return fix(draw(dialect, draws))
 			},
 		})
+		ask(dialect, title)
 	}
 }
 

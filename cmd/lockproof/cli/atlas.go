@@ -4,19 +4,22 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/atlas"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim/question"
 )
 
 // atlasFlags are what `atlas` is told.
 type atlasFlags struct {
+	server              string
 	questions           []int
 	json                bool
 	markdown, html, out string
@@ -28,7 +31,8 @@ func atlasCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "atlas",
 		Short: "answer the guidelines' open questions",
-		Long: `Answers the questions that the guidelines leave open: for each, configurations of which
+		Long: `Answers the questions that the guidelines leave open, or with --server those of the
+locks on another kind of server: for each, configurations of which
 every execution is visited, the verdict on every property, short counterexamples, and
 the command that repeats it. A number of steps is the least there is with no more slots
 and calls; where that is not known, it says "at most". Then it looks for the smallest
@@ -43,6 +47,7 @@ real RabbitMQ.`,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	flags := cmd.Flags()
+	flags.StringVar(&f.server, "server", "amqp", "whose locks the questions are about: "+strings.Join(question.Servers(), ", "))
 	flags.IntSliceVar(&f.questions, "question", nil, "answer only these, by number")
 	flags.BoolVar(&f.json, "json", false, "print the atlas as JSON")
 	flags.StringVar(&f.markdown, "markdown", "", "write it as Markdown to a `FILE`")
@@ -57,18 +62,18 @@ func (f *atlasFlags) run(c *cobra.Command) error {
 		return err
 	}
 	line := newProgress()
-	cfg := engine.AtlasConfig{Questions: f.questions, Progress: func(what string) { line.say("%s", what) }}
+	cfg := atlas.Config{Server: f.server, Questions: f.questions, Progress: func(what string) { line.say("%s", what) }}
 	if _, real := f.real(); real {
 		broker, err := f.start(c, false)
 		if err != nil {
 			return err
 		}
-		cfg.Broker = broker.String()
+		cfg.Real = broker.String()
 		cfg.Confirm = func(t *scenario.Trace, target *lock.Target, v scenario.Violation) (string, error) {
 			return confirm(c, broker, t, target, v)
 		}
 	}
-	a, err := engine.Atlas(c.Context(), cfg)
+	a, err := atlas.Answer(c.Context(), cfg)
 	line.done()
 	if a == nil {
 		return fmt.Errorf("--%w", err)

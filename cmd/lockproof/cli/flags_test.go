@@ -195,7 +195,7 @@ var sorts = map[string]sort{
 		"option": {args: "-o no=1", refused: "not known"},
 	}},
 	"atlas": {base: "atlas --question 9", flags: map[string]use{
-		"question": {args: "--question 17"}, "json": {args: "--json"}, "markdown": {args: "--markdown DIR/a.md"}, "html": {args: "--html DIR/a.html"},
+		"question": {args: "--question 17"}, "server": {base: "atlas --question 1", args: "--server consul"}, "json": {args: "--json"}, "markdown": {args: "--markdown DIR/a.md"}, "html": {args: "--html DIR/a.html"},
 		"out": {args: "--out DIR/ce"}, "on": {args: "--on " + unreachable, refused: "--on"}, "broker": {args: "--broker " + unreachable, refused: "--broker"},
 	}},
 	"mutants": {base: "mutants admin-mutex-early", flags: map[string]use{

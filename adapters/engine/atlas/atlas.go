@@ -1,0 +1,234 @@
+package atlas
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/question"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+// Config says how an atlas is made.
+type Config struct {
+	// Server is the kind of server whose locks' questions are answered, by name; "" is AMQP.
+	Server string
+	// Questions are those to answer, by number; none is all.
+	Questions []int
+	// Progress is told what is being visited. It may be nil.
+	Progress func(string)
+	// Confirm carries out a counterexample on a real server and says what came of it. It may be nil.
+	Confirm func(*scenario.Trace, *lock.Target, scenario.Violation) (string, error)
+	// Real is what Confirm speaks to.
+	Real string
+}
+
+// atlas is one that is being made.
+type atlas struct {
+	Config
+	*question.Set
+	server *lock.Backend
+}
+
+// Answer answers the open questions. An atlas that ended early, since ctx is over or for the error that is returned with
+// it, has what was visited until then, and says what is missing.
+func Answer(ctx context.Context, c Config) (*report.Atlas, error) {
+	server, set, err := question.Of(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	a := &atlas{c, set, server}
+	if unknown := slices.IndexFunc(c.Questions, func(n int) bool { return n < 1 || n > len(a.Set.Questions) }); unknown >= 0 {
+		return nil, fmt.Errorf("question %d: expected 1 to %d", c.Questions[unknown], len(a.Set.Questions))
+	}
+	out := &report.Atlas{Tool: engine.Version, Title: a.Title, Broker: c.Real}
+	for i := range a.Set.Questions {
+		if number := i + 1; len(c.Questions) == 0 || slices.Contains(c.Questions, number) {
+			var answered report.Question
+			answered, err = a.answer(ctx, number, err)
+			out.Questions = append(out.Questions, answered)
+		}
+	}
+	if len(c.Questions) == 0 && a.Combined != nil {
+		if err == nil {
+			out.Needed, err = a.needed(ctx)
+		}
+		if err != nil {
+			out.Missing = "what no lock can do without"
+		}
+	}
+	return out, err
+}
+
+// answer answers the question of that number, unless the atlas has failed already.
+func (a *atlas) answer(ctx context.Context, number int, failed error) (report.Question, error) {
+	q := &a.Set.Questions[number-1]
+	answered := report.Question{Number: number, Ask: q.Ask, Answer: q.Answer}
+	for k := range q.Rows {
+		var r *report.AtlasRow
+		if failed == nil {
+			r, failed = a.row(ctx, number, &q.Rows[k])
+		}
+		if failed != nil {
+			answered.Missing = append(answered.Missing, q.Rows[k].Setting)
+			continue
+		}
+		answered.Rows = append(answered.Rows, *r)
+	}
+	return answered, failed
+}
+
+// row visits a row. The error is that of ctx, too.
+func (a *atlas) row(ctx context.Context, number int, r *question.Row) (*report.AtlasRow, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if a.Progress != nil {
+		a.Progress(fmt.Sprintf("question %d: %s", number, r.Setting))
+	}
+	out, err := a.visit(ctx, r)
+	if err == nil {
+		err = ctx.Err() // it may not have been visited to its end
+	}
+	if err != nil {
+		return nil, fmt.Errorf("atlas, question %d, %s: %w", number, r.Setting, err)
+	}
+	return out, nil
+}
+
+// visit explores a row.
+func (a *atlas) visit(ctx context.Context, r *question.Row) (*report.AtlasRow, error) {
+	e, err := a.exploration(&r.Configuration)
+	if err != nil {
+		return nil, err
+	}
+	e.Options = slices.Concat(slices.DeleteFunc(slices.Clone(a.Options), func(o [2]string) bool { return named(e.Options, o[0]) }), e.Options)
+	for _, p := range r.Judge {
+		e.Properties = e.Properties.With(p)
+	}
+	x, err := engine.Explore(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	out := &report.AtlasRow{
+		Setting: r.Setting, Bounds: e.String(), Command: e.Command(), Space: x.Report.Space, Ends: ends(x.Search.Coverage.Ends),
+		Cost: a.cost(costly(e, r.Options)), Seen: mishaps(x.Report.Space.Covered),
+	}
+	for _, res := range x.Report.Properties {
+		verdict, _ := x.Report.Verdict(&res)
+		v := report.AtlasVerdict{Property: res.Property, Verdict: verdict}
+		if t := x.Traces[res.Property]; t != nil {
+			v = x.Lost(res.Property)
+			if v.Real, err = a.confirm(t, e.Target, res.Property); err != nil {
+				return nil, err
+			}
+		}
+		out.Verdicts = append(out.Verdicts, v)
+	}
+	out.Counterexamples = x.Counterexamples(e.Command())
+	return out, nil
+}
+
+// confirm is what a real server shows of a violation, "" if none is asked.
+func (a *atlas) confirm(t *scenario.Trace, target *lock.Target, p property.Property) (string, error) {
+	if a.Confirm == nil {
+		return "", nil
+	}
+	v, _ := t.Violation(p)
+	return a.Confirm(t, target, v)
+}
+
+// exploration is a configuration as it is explored, but for the set's own options.
+func (a *atlas) exploration(c *question.Configuration) (engine.Exploration, error) {
+	e := engine.Exploration{
+		Target: cmp.Or(a.server.Reference(lock.Semaphore), a.server.References[0]), Options: c.Options, Clients: c.Clients, Rounds: cmp.Or(c.Rounds, 1), Admins: c.Admins, Slots: c.Slots,
+		Names: c.Names, Calls: c.Calls, AdminCalls: c.AdminCalls, InTurn: c.InTurn, Faults: c.Faults,
+		Search: search.Options{Reductions: search.AllReductions},
+	}
+	var err error
+	if c.Target != "" {
+		e.Target, err = engine.TargetNamed(c.Target)
+	}
+	return e, err
+}
+
+// named reports whether an option is among some.
+func named(options [][2]string, name string) bool {
+	return slices.ContainsFunc(options, func(o [2]string) bool { return o[0] == name })
+}
+
+// ends are the slots that can be left in the end, in words.
+func ends(sets map[uint16]bool) []string {
+	var out []string
+	for _, set := range slices.Sorted(maps.Keys(sets)) {
+		var slots []string
+		for ; set != 0; set &= set - 1 {
+			slots = append(slots, fmt.Sprint(bits.TrailingZeros16(set)))
+		}
+		out = append(out, "{"+strings.Join(slots, ",")+"}")
+	}
+	return out
+}
+
+// mishaps are the endings of operations that are not what one would wish for.
+func mishaps(covered []string) (out []string) {
+	for _, name := range covered {
+		_, how, _ := strings.Cut(name, ": ")
+		if slices.Contains([]string{"gave-up", "withdrawn", "removed", "busy", "disconnected"}, how) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// costScenarios is how many drawn scenarios a row's costs are taken from.
+const costScenarios = 2000
+
+// cost is what operations take with a row's options, in drawn scenarios of many clients.
+func (a *atlas) cost(e *engine.Exploration) []report.EfficiencyRow {
+	var r sim.Runner
+	r.Costs = new(monitor.Costs)
+	source := sim.NewSource(sim.Space{Target: e.Target, Fixed: fixed(e)}, 1)
+	for i := range costScenarios {
+		s := source.Scenario(i)
+		r.Run(e.Target, &s)
+	}
+	return slices.DeleteFunc(engine.Efficiency(r.Costs, e.Target.Kind), func(row report.EfficiencyRow) bool { return !includes(e, row.Operation) })
+}
+
+// includes reports whether an exploration calls the operation of a situation.
+func includes(e *engine.Exploration, situation string) bool {
+	calls, admin := e.Called()
+	called := func(o scenario.Operation) bool { return strings.HasPrefix(situation, o.Op.String()) }
+	return e.Clients > 0 && slices.ContainsFunc(calls, called) || e.Admins > 0 && slices.ContainsFunc(admin, called)
+}
+
+// fixed are all options of an exploration that matter to costs, so that none is drawn.
+func fixed(e *engine.Exploration) [][2]string {
+	o, err := lock.SetOptions(lock.BackendOf(e.Target).Defaults, e.Options)
+	if err != nil {
+		return e.Options // engine.Explore has said so
+	}
+	var out [][2]string
+	for _, opt := range o.Table() {
+		out = append(out, [2]string{opt.Name, o.Value(opt.Name)})
+	}
+	return out
+}
+
+// costly is an exploration as its costs are told: with the options of its row alone, such as the pipelining that they ask for.
+func costly(e engine.Exploration, options [][2]string) *engine.Exploration {
+	e.Options = options
+	return &e
+}

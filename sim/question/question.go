@@ -1,0 +1,109 @@
+package question
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// Set is the open questions of the locks on one kind of server.
+type Set struct {
+	// Title is what they are called together, such as "the guidelines' open questions".
+	Title string
+	// Options hold in all rows of Questions that do not set them.
+	Options [][2]string
+	// Questions are numbered from 1, in this order.
+	Questions []Question
+	// Combined, where it is not nil, is of which options all combinations are tried as well.
+	Combined *Combinations
+}
+
+// Question is an open question.
+type Question struct {
+	Ask  string
+	Rows []Row
+	// Answer is the conclusion from all rows, in plain words.
+	Answer string
+}
+
+// Row is one configuration of which every execution is visited.
+type Row struct {
+	Setting string // what distinguishes it from its neighbours
+	Configuration
+	// Judge are the properties that the question is about; none is all that apply.
+	Judge []property.Property
+}
+
+// Configuration is who calls what, and what may go wrong.
+type Configuration struct {
+	// Target is the lock's name; "" is the backend's first reference.
+	Target string
+	// Options are those that differ from the defaults, by name and value.
+	Options [][2]string
+	// Clients call the operations of Calls, so many Rounds of them (0 is one); administrators those of AdminCalls, or of
+	// InTurn where there are any: the first of them the first, and so on. Clients and Admins may be [sim.AnyNumber].
+	Clients, Rounds, Admins, Slots int
+	Calls, AdminCalls              []scenario.Operation
+	InTurn                         [][]scenario.Operation
+	// Names are the locks'; none is one lock called jobs.
+	Names  []string
+	Faults sim.FaultBounds
+}
+
+// Combinations are the values of some options, all combinations of which are tried, to find those that no lock can do
+// without.
+type Combinations struct {
+	// Options are the same in all.
+	Options    [][2]string
+	Dimensions []Dimension
+	// Stood is what a combination has to stand.
+	Stood []Configuration
+	// Any is for whom combinations that do are proved for any number of clients; nil is nobody.
+	Any *Configuration
+}
+
+// Dimension is an option that combinations are made of, the value that costs more first: whoever can do without it will.
+type Dimension struct {
+	Option string
+	Values []string
+}
+
+// sets are those registered, by backend. It is not changed once a program has begun.
+var sets = make(map[string]*Set)
+
+// Register makes a backend's open questions known, while a program begins. Targets that they name need not be registered
+// yet. A second set for the same backend panics.
+func Register(backend string, s *Set) {
+	if sets[backend] != nil {
+		panic(fmt.Sprintf("question: backend %q has questions already", backend))
+	}
+	sets[backend] = s
+}
+
+// Of are the open questions of the backend of that name. The error is of a name that there is not, or of a backend without
+// questions.
+func Of(name string) (*lock.Backend, *Set, error) {
+	b, err := lock.BackendNamed(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s := sets[b.Name]; s != nil {
+		return b, s, nil
+	}
+	return nil, nil, fmt.Errorf("server %q has no open questions: expected one of %s", name, strings.Join(Servers(), ", "))
+}
+
+// Servers are the backends that have questions, by name.
+func Servers() (names []string) {
+	for name := range sets {
+		names = append(names, cmp.Or(name, "amqp"))
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,79 @@
+package question
+
+import (
+	"strings"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// Visit is a row.
+func Visit(setting string, c Configuration, judge ...property.Property) Row {
+	return Row{Setting: setting, Configuration: c, Judge: judge}
+}
+
+// Options are options as name=value.
+func Options(options ...string) [][2]string {
+	var out [][2]string
+	for _, o := range options {
+		name, value, _ := strings.Cut(o, "=")
+		out = append(out, [2]string{name, value})
+	}
+	return out
+}
+
+// Do is an operation, with its argument if it has one.
+func Do(op lock.Op, arg ...uint8) scenario.Operation {
+	o := scenario.Operation{Op: op}
+	if len(arg) > 0 {
+		o.Arg = arg[0]
+	}
+	return o
+}
+
+// Admins is administrators alone, who call the same.
+func Admins(n, slots int, faults sim.FaultBounds, calls []scenario.Operation, options ...string) Configuration {
+	return Configuration{Admins: n, Slots: slots, AdminCalls: calls, Options: Options(options...), Faults: faults}
+}
+
+// Clients is clients alone.
+func Clients(n, slots int, faults sim.FaultBounds, calls []scenario.Operation, options ...string) Configuration {
+	return Configuration{Clients: n, Slots: slots, Calls: calls, Options: Options(options...), Faults: faults}
+}
+
+// Both is clients and one administrator.
+func Both(n, slots int, faults sim.FaultBounds, calls, admin []scenario.Operation, options ...string) Configuration {
+	return Configuration{Clients: n, Admins: 1, Slots: slots, Calls: calls, AdminCalls: admin, Options: Options(options...), Faults: faults}
+}
+
+// Of is the same of another lock, by name.
+func (c Configuration) Of(target string) Configuration {
+	c.Target = target
+	return c
+}
+
+// Beside is the same beside so many administrators.
+func (c Configuration) Beside(admins int) Configuration {
+	c.Admins = admins
+	return c
+}
+
+// InTurns is the same where administrators call different operations.
+func (c Configuration) InTurns(calls ...[]scenario.Operation) Configuration {
+	c.InTurn = calls
+	return c
+}
+
+// Named is the same of several locks.
+func (c Configuration) Named(names ...string) Configuration {
+	c.Names = names
+	return c
+}
+
+// Again is the same for so many rounds.
+func (c Configuration) Again(rounds int) Configuration {
+	c.Rounds = rounds
+	return c
+}
