@@ -22,7 +22,7 @@ type Counterexample struct {
 	file      *histories.Counterexample
 }
 
-// LoadCounterexample reads a file. An external Target, or a Protocol, is to be set.
+// LoadCounterexample reads a file. Set its Target if external, or a Protocol.
 func LoadCounterexample(path string) (*Counterexample, error) {
 	ce, err := histories.LoadCounterexample(path)
 	if err != nil {

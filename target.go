@@ -141,8 +141,9 @@ func (t Target) told() map[string]string {
 	return out
 }
 
-// Lock is one client of locks. Its methods are called one at a time. An error leaves open whether the call had an
-// effect, unless it is [ErrNoEffect].
+// Lock is one client of locks. Its methods are called one at a time. An error leaves open whether the call had an effect,
+// unless it is [ErrNoEffect]. Optional: Several() bool, may it hold several locks at once; AcquireWithin(ctx,
+// name, time.Duration), an Acquire that waits so long.
 type Lock interface {
 	Acquire(ctx context.Context, name string) (slot int, err error)           // from 1, or 0 if all are taken
 	Verify(ctx context.Context, name string, slot int) (held bool, err error) // false, and no error, if the connection is gone
@@ -151,7 +152,7 @@ type Lock interface {
 }
 
 // Administrator is a Lock that makes locks with so many slots. Add and Remove, with Create's parameters, and Wait, with
-// Release's, are called if it has them.
+// Release's, are optional.
 type Administrator interface {
 	Lock
 	Create(ctx context.Context, name string, slots int) error

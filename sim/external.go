@@ -26,8 +26,8 @@ func (s *Source) External(i int) scenario.Scenario {
 	return sc
 }
 
-// beyond adds what the reference locks are not asked for: processes that use two locks, releases of what is not held, and
-// long times in which nobody does anything.
+// beyond adds what the reference locks are not asked for: processes that use two locks, releases of what is not held, long
+// times in which nobody does anything, and acquires that wait.
 func (d draw) beyond(s *scenario.Scenario) {
 	if d.Bits(1) == 1 && d.shape.Clients == nil && d.shape.Start == 0 {
 		d.pairs(s)
@@ -44,6 +44,23 @@ func (d draw) beyond(s *scenario.Scenario) {
 	if d.Bits(2) == 0 {
 		f := scenario.Fault{Do: scenario.Idle, At: uint16(1 + d.below(d.spread(s))), Arg: idleSeconds[d.below(len(idleSeconds))]}
 		s.Faults = append(s.Faults, f)
+	}
+	if d.Bits(1) == 1 {
+		d.waiting(s)
+	}
+}
+
+// waiting has some acquires wait for the lock, no longer than they are told.
+func (d draw) waiting(s *scenario.Scenario) {
+	for i := range s.Clients {
+		for j := range s.Clients[i].Ops {
+			if o := &s.Clients[i].Ops[j]; o.Op == lock.Acquire && d.Bits(1) == 1 {
+				o.Arg = scenario.Waiting
+			}
+		}
+	}
+	for range d.Bits(2) { // their time is up
+		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Advance, At: uint16(1 + d.below(d.spread(s)))})
 	}
 }
 

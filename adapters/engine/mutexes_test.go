@@ -25,6 +25,8 @@ type mutex struct {
 	breaks []property.Property
 	// late says that it takes many scenarios until a wrong one is found out.
 	late bool
+	// waits says that its clients can wait for the lock.
+	waits bool
 }
 
 // byTruth are properties that are judged by what the broker has of a lock.
@@ -33,6 +35,7 @@ var byTruth = []property.Property{property.MutualExclusion, property.Linearizabl
 var rightMutexes = []mutex{
 	{name: "exclusive queue", design: mutexes.Queue{}, judged: byTruth},
 	{name: "exclusive queue, a connection for each hold", design: mutexes.Queue{ConnectionEach: true}, judged: byTruth},
+	{name: "exclusive queue and a connection that looks", design: mutexes.Queue{Prober: true}, judged: byTruth},
 	{name: "token", design: mutexes.Token{}, judged: byTruth},
 	{name: "subscribed token", design: mutexes.Token{Subscribed: true}, judged: byTruth},
 	{name: "token, its consumer stays", design: mutexes.Token{Standing: true}, judged: byTruth},
@@ -41,6 +44,8 @@ var rightMutexes = []mutex{
 	{name: "token, a connection for each hold", design: mutexes.Token{ConnectionEach: true}, judged: byTruth},
 	{name: "exclusive consumer", design: mutexes.Consumer{}, judged: byTruth},
 	{name: "active consumer", design: mutexes.Active{}, judged: byTruth},
+	{name: "token that is waited for", design: mutexes.Token{Subscribed: true}, judged: byTruth, waits: true},
+	{name: "exclusive queue that is waited for", design: mutexes.Queue{}, judged: byTruth, waits: true},
 	{name: "ExclusiveQueue", judged: byTruth},
 	{name: "ConnectionForEachHold", judged: byTruth},
 	{name: "AutoDelete", judged: byTruth},
@@ -58,6 +63,9 @@ var (
 	staleness = []property.Property{property.StaleBeliefEnds, property.MutualExclusion}
 )
 
+// regained is what a client violates that loses the lock, gets it again without being asked to, and says that it held it.
+var regained = []property.Property{property.StaleBeliefEnds, property.Linearizable}
+
 var wrongMutexes = []mutex{
 	{name: "locked is success", design: mutexes.Queue{LockedIsSuccess: true}, breaks: exclusion},
 	{name: "release closes channel", design: mutexes.Queue{ClosesChannel: true}, breaks: byOrder},
@@ -73,6 +81,13 @@ var wrongMutexes = []mutex{
 	{name: "waiting consumer is success", design: mutexes.Active{Subscribed: true}, breaks: exclusion},
 	{name: "active consumer not cancelled", design: mutexes.Active{NotCancelled: true}, breaks: byOrder},
 	{name: "active consumer from memory", design: mutexes.Active{FromMemory: true}, breaks: staleness},
+	{name: "token kept that comes when its time is up", design: mutexes.Token{Subscribed: true, LateKept: true}, breaks: []property.Property{property.NoLeak}, waits: true},
+	{name: "connection of a hold kept", design: mutexes.Queue{ConnectionEach: true, Pooled: true}, breaks: []property.Property{property.EffectiveRelease}},
+	{name: "verify asks the other connection", design: mutexes.Queue{AsksProber: true}, breaks: staleness, late: true},
+	{name: "token fetched anew to verify", design: mutexes.Token{Refetches: true}, breaks: regained, late: true},
+	{name: "token without acknowledgement", design: mutexes.Token{Subscribed: true, NoAck: true}, breaks: []property.Property{property.CrashFrees, property.NoLeak}},
+	{name: "single active consumer is taken for granted", design: mutexes.Token{Standing: true, Single: true, Assumes: true}, breaks: exclusion},
+	{name: "consumer asked for on another channel", design: mutexes.Consumer{OtherChannel: true}, breaks: staleness},
 	{name: "LockedIsSuccess", breaks: exclusion},
 	{name: "ReleaseClosesChannel", breaks: byOrder},
 	{name: "ExclusiveFromMemory", breaks: []property.Property{property.StaleBeliefEnds}},
@@ -82,19 +97,23 @@ var wrongMutexes = []mutex{
 	{name: "Republished", breaks: exclusion},
 	{name: "Reconnects", breaks: staleness},
 	{name: "TokenFromMemory", breaks: staleness},
+	{name: "StaysSubscribed", breaks: []property.Property{property.NoLeak}},
 	{name: "NotExclusive", breaks: exclusion},
 	{name: "RefusedIsSuccess", breaks: exclusion},
 	{name: "NotCancelled", breaks: byOrder},
 	{name: "ConsumerFromMemory", breaks: staleness},
 }
 
-// mutexClient is a mutex as lockproof takes it.
-type mutexClient struct{ *mutexes.Mutex }
+// mutexClient is a mutex whose clients do not wait, as lockproof takes it.
+type mutexClient struct{ inprocess.Lock }
 
 func (m *mutex) starter(t *testing.T) external.Starter {
 	if m.design != nil {
 		return inprocess.Starter{Name: m.name, New: func(ctx context.Context, url string) (inprocess.Lock, error) {
 			c, err := mutexes.New(ctx, url, m.design)
+			if m.waits {
+				return c, err
+			}
 			return mutexClient{c}, err
 		}}
 	}

@@ -39,7 +39,7 @@ var wrongSeveral = []held{
 }
 
 func (h *held) starter() inprocess.Starter {
-	return inprocess.Starter{Name: h.name, Several: true, New: func(ctx context.Context, url string) (inprocess.Lock, error) {
+	return inprocess.Starter{Name: h.name, New: func(ctx context.Context, url string) (inprocess.Lock, error) {
 		c, err := several.New(ctx, url, h.design, h.bug)
 		return severalClient{c}, err
 	}}

@@ -197,6 +197,9 @@ func (r *run) invoke(c uint8) {
 	}
 	l := r.sc.Clients[c-1].Lock
 	params := Params{Name: r.place(r.sc.Locks[l].Name)}
+	if waits(op) {
+		params.Timeout, p.arg = waitTime, 0
+	}
 	switch op.Op {
 	case lock.Verify, lock.Release:
 		p.arg = p.held

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -59,6 +60,8 @@ type About struct {
 	Name       string
 	Locks      []lock.Kind
 	Operations []lock.Op
+	// Waits says that a client may be told how long to wait for a lock.
+	Waits bool
 	// Several says that a client may hold several locks at once, of different names. One that does not say so is never
 	// asked to.
 	Several bool
@@ -76,11 +79,12 @@ func introduce(ctx context.Context, c Client, in Setup) (About, error) {
 	return about, err
 }
 
-// Params are an operation's arguments: the lock's name, how many slots (create, add, remove), and which
-// one (verify, release, wait).
+// Params are an operation's arguments: the lock's name, how many slots (create, add, remove), which one (verify, release,
+// wait), and how long to wait for one (acquire), 0 for not at all.
 type Params struct {
 	Name        string
 	Slots, Slot int
+	Timeout     time.Duration
 }
 
 // ErrDied is, somewhere in it, the error of a call whose client ended by itself. What the operation came to

@@ -33,6 +33,7 @@ type clientHandle struct {
 	doing       lock.Op // what it was called for last
 	stalled     bool    // it waits for a reply that is kept at the gate
 	asleep      bool    // it was waited for in vain, and nothing has come since
+	mayWait     bool    // what it was called for last is an acquire that may wait for the lock
 	paused      bool
 	// What it does that nobody tells it to; see follow.go and outrun.go.
 	method  frame.ID // of the command that the broker has answered last since it was called
@@ -217,7 +218,7 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.mu.Lock()
 	a.leaves()
-	a.calling, a.asleep, a.cancel, a.doing = true, false, cancel, op
+	a.calling, a.asleep, a.cancel, a.doing, a.mayWait = true, false, cancel, op, params.Timeout > 0
 	a.method, a.since, a.steady, a.heard, a.last = 0, 0, false, 0, 0
 	s.mu.Unlock()
 	s.tasks.Go(func() {

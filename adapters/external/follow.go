@@ -168,6 +168,7 @@ func (a *clientHandle) hears(answer *wire.Answer) {
 
 // answers takes in what a call came to. mu is held.
 func (a *clientHandle) answers(r lock.Result, said string, err error) {
+	a.wakes()
 	if !a.runner.open {
 		a.answersAhead(r.Outcome)
 	}

@@ -75,7 +75,8 @@ func (g *gate) Arrived(c *wire.Command) {
 	a.sends(c)
 	if !s.open {
 		a.parked = append(a.parked, c)
-		a.asleep, a.stalled = false, false
+		a.wakes()
+		a.stalled = false
 		s.notify()
 		s.mu.Unlock()
 		return

@@ -30,7 +30,7 @@ func (r *run) loop(choose chooser) (over bool, err error) {
 		case r.overdueReplies() > 0:
 			err = r.happen(scenario.Action{Kind: scenario.Arrive, Client: r.overdueReplies()})
 		case r.stuck():
-			err = r.await()
+			err = r.happen(scenario.Action{Kind: scenario.Advance})
 		default:
 			return r.done(), nil
 		}
@@ -71,6 +71,9 @@ func (r *run) happen(a scenario.Action) error {
 	case scenario.Detect:
 		r.detect(c)
 	case scenario.Advance:
+		if a.Arg == 0 {
+			return r.await()
+		}
 		r.pass(int64(a.Arg))
 	case scenario.Idle:
 		r.pass(1000 * int64(a.Arg))
@@ -122,7 +125,10 @@ func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
 
 // settle waits until every client is at the gate, or done with its operation, and takes in what is over.
 func (r *run) settle() error {
-	calm, err := r.wait(r.ctx, r.config.Patience, r.all(func(a *clientHandle) bool { return a.quiet() || len(a.parked) > 0 }))
+	calm, err := r.wait(r.ctx, r.config.Patience, r.all(func(a *clientHandle) bool { return a.lulled() || a.quiet() || len(a.parked) > 0 }))
+	if err == nil {
+		err = r.lull()
+	}
 	if err != nil {
 		return err
 	}
@@ -291,26 +297,6 @@ func (r *run) stuck() bool {
 	return false
 }
 
-// await waits for those who are still at it though nobody can go on. An operation that does not end is given up.
-func (r *run) await() error {
-	came, err := r.wait(r.ctx, r.config.Limit, func() bool {
-		for i := range r.clients {
-			if p := &r.clients[i]; len(p.parked) > 0 || p.answer != nil {
-				return true
-			}
-		}
-		return false
-	})
-	if err != nil {
-		return err
-	}
-	r.record.Begin(scenario.Action{Kind: scenario.Advance})
-	if !came {
-		r.giveUp()
-	}
-	return nil
-}
-
 // giveUp ends the operations that never do. Whoever called them is ended as well.
 func (r *run) giveUp() {
 	for i := range r.clients {
@@ -326,7 +312,8 @@ func (r *run) giveUp() {
 }
 
 // unfinished is an operation that does not end. In other designs than the guidelines', it may wait for whoever holds the
-// lock: there it is one that should have, as nothing has gone wrong and nobody else holds anything or is at work.
+// lock: there it is one that should have, as nothing has gone wrong, and it was told for how long it may wait, or nobody
+// else holds anything or is at work.
 func (r *run) unfinished(c uint8) {
 	if !r.design.channels() {
 		r.monitor.Unfinished(c)
@@ -334,10 +321,15 @@ func (r *run) unfinished(c uint8) {
 	if r.design.holding == byQueue {
 		return
 	}
+	told := r.clients[c-1].mayWait
 	for i := range r.clients {
-		if p := &r.clients[i]; i != int(c)-1 && (p.busy || p.held > 0) {
+		if p := &r.clients[i]; !told && i != int(c)-1 && (p.busy || p.held > 0) {
 			return
 		}
+	}
+	detail := "the operation does not end though nobody holds the lock"
+	if told {
+		detail = "the acquire does not end though its time is up"
 	}
 	for _, e := range r.record.Events {
 		if e.Process == history.Nemesis || e.Type == history.Info {
@@ -345,7 +337,7 @@ func (r *run) unfinished(c uint8) {
 		}
 	}
 	r.record.Violations = append(r.record.Violations, scenario.Violation{
-		Violation: property.Violation{Property: property.Progress, Kind: r.config.Kind, Client: c, Detail: "the operation does not end though nobody holds the lock"},
+		Violation: property.Violation{Property: property.Progress, Kind: r.config.Kind, Client: c, Detail: detail},
 		Step:      len(r.record.Steps),
 	})
 }

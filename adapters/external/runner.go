@@ -76,7 +76,9 @@ type Runner struct {
 	spares   []*spare
 	crashes  bool // clients do, in scenarios
 	resign   map[rest]*resign
-	vain     int // how often a client was waited for that did not give up
+	lulls    map[rest]bool // where clients wait for a lock
+	awaiting bool          // it is waited for those who do
+	vain     int           // how often a client was waited for that did not give up
 
 	// What the gate knows, under mu. wake says that it has changed.
 	mu          sync.Mutex
@@ -102,7 +104,7 @@ func NewRunner(ctx context.Context, c Config) (*Runner, error) {
 	s := &Runner{
 		config: c, wake: make(chan struct{}, 1), open: true, connections: make(map[*wire.Conn]*connection),
 		habits: make(map[cause]*habit), passes: make(map[cause]int), rests: make(map[rest]bool),
-		resign: make(map[rest]*resign),
+		resign: make(map[rest]*resign), lulls: make(map[rest]bool),
 	}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	err := s.connect()
@@ -321,12 +323,17 @@ func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 		clients[i].Lock, clients[i].With = c.Lock, c.With
 		for _, op := range c.Ops {
 			if s.supports(op.Op) && !(s.fragile && op.Op == lock.Release && op.Arg == scenario.Anyway) {
+				if op.Op == lock.Acquire && !s.about.Waits {
+					op.Arg = 0
+				}
 				clients[i].Ops = append(clients[i].Ops, op)
 			}
 		}
 	}
 	sc.Clients = clients
-	sc.Faults = slices.DeleteFunc(slices.Clone(sc.Faults), func(f scenario.Fault) bool { return !s.playable(f.Do) || int(f.Client) > n })
+	sc.Faults = slices.DeleteFunc(slices.Clone(sc.Faults), func(f scenario.Fault) bool {
+		return !s.playable(f.Do) || int(f.Client) > n || f.Do == scenario.Advance && f.Arg == 0 && !s.about.Waits
+	})
 	for i := range sc.Faults {
 		if f := &sc.Faults[i]; f.Do == scenario.Drop && f.Arg == 0 { // which of its connections
 			f.Arg, f.Delay = f.Delay, 0

@@ -74,7 +74,10 @@ func (r *run) resigns(p *clientState, cmd *wire.Command) error {
 		r.resign[at] = known
 	}
 	began, limit := time.Now(), known.limit()
-	if limit == 0 || p.op != lock.Acquire || known.after == 0 && r.vain == mostLooks {
+	switch {
+	case p.mayWait:
+		limit = 2 * waitTime
+	case limit == 0 || p.op != lock.Acquire || known.after == 0 && r.vain == mostLooks:
 		return nil
 	}
 	did, err := r.wait(r.ctx, limit, func() bool { return p.answer != nil || len(p.parked) > 0 })
@@ -96,7 +99,11 @@ const slow = 400 * time.Millisecond
 
 // outlasts takes an operation that took so long for one whose client may have given up.
 func (r *run) outlasts(p *clientState, res lock.Result) {
-	if !p.stalledIn && time.Since(p.began) < slow || res.Outcome == lock.Done && (res.Held || p.op == lock.Release || p.op.Administrative()) {
+	limit := slow
+	if p.mayWait {
+		limit += waitTime
+	}
+	if !p.stalledIn && time.Since(p.began) < limit || res.Outcome == lock.Done && (res.Held || p.op == lock.Release || p.op.Administrative()) {
 		return
 	}
 	p.stalledIn, p.troubled, r.resigned = true, true, true
@@ -163,16 +170,16 @@ func (r *run) lateGrants() {
 		t := &r.truth[r.lockOf(p.id)]
 		for s := uint8(1); s <= monitor.Slots; s++ {
 			if t.Owner[s] == p.id {
-				r.monitor.Leftover(nameOf(int(p.id)) + " has what its acquire gave up when the reply came late, and does not know")
+				r.monitor.Leftover(nameOf(int(p.id)) + " has what its acquire gave up, and does not know")
 			}
 		}
 	}
 }
 
-// givesUp notes whether an acquire that is over has given up waiting for a reply, and says no.
+// givesUp notes whether an acquire that is over has given up waiting, for a reply or for the lock, and says no.
 func (p *clientState) givesUp(res lock.Result) {
 	if p.op != lock.Acquire {
 		return
 	}
-	p.gaveUp = p.stalledIn && res.Outcome != lock.Unknown && !res.Held
+	p.gaveUp = (p.stalledIn || p.mayWait) && res.Outcome != lock.Unknown && !res.Held
 }

@@ -48,6 +48,18 @@ type Waiter interface {
 	Wait(ctx context.Context, name string, slot int) error
 }
 
+// Waiting is a Lock whose clients can wait for a slot that others hold, no longer than timeout: 0 if there was none.
+type Waiting interface {
+	Lock
+	AcquireWithin(ctx context.Context, name string, timeout time.Duration) (slot int, err error)
+}
+
+// Several is a Lock that says whether a client may hold several locks at once, of different names.
+type Several interface {
+	Lock
+	Several() bool
+}
+
 // ErrNoEffect is, somewhere in it, the error of a call that certainly had no effect.
 var ErrNoEffect = errors.New("no effect")
 
@@ -61,8 +73,6 @@ type New func(ctx context.Context, url string) (Lock, error)
 type Starter struct {
 	Name string
 	New  New
-	// Several says that a client may hold several locks at once, of different names.
-	Several bool
 }
 
 // Start makes a client. It is constructed with the first call, which says where the broker is.
@@ -94,7 +104,11 @@ func (c *client) Initialize(_ context.Context, in external.Setup) (external.Abou
 		return external.About{}, fmt.Errorf("making client %s: %w", in.Client, err)
 	}
 	c.lock = made
-	about := external.About{Name: c.starter.Name, Locks: []lock.Kind{in.Lock}, Operations: []lock.Op{lock.Acquire, lock.Verify, lock.Release}, Several: c.starter.Several}
+	about := external.About{Name: c.starter.Name, Locks: []lock.Kind{in.Lock}, Operations: []lock.Op{lock.Acquire, lock.Verify, lock.Release}}
+	_, about.Waits = made.(Waiting)
+	if s, ok := made.(Several); ok {
+		about.Several = s.Several()
+	}
 	_, admin := made.(Administrator)
 	if !admin && in.Lock != lock.Mutex {
 		return about, fmt.Errorf("%T is %w", made, ErrNoAdministrator)
@@ -169,7 +183,11 @@ func (c *client) call(ctx context.Context, op lock.Op, p external.Params) (r loc
 	var n int
 	switch op {
 	case lock.Acquire:
-		n, err = c.lock.Acquire(ctx, p.Name)
+		if p.Timeout > 0 {
+			n, err = c.lock.(Waiting).AcquireWithin(ctx, p.Name, p.Timeout)
+		} else {
+			n, err = c.lock.Acquire(ctx, p.Name)
+		}
 		r.Held, r.Slot = n > 0, uint8(n)
 	case lock.Verify:
 		r.Held, err = c.lock.Verify(ctx, p.Name, p.Slot)

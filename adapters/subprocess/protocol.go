@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -54,15 +55,18 @@ type initialize struct {
 }
 
 type params struct {
-	Name  string `json:"name"`
-	Slots int    `json:"slots,omitzero"`
-	Slot  int    `json:"slot,omitzero"`
+	Name    string `json:"name"`
+	Slots   int    `json:"slots,omitzero"`
+	Slot    int    `json:"slot,omitzero"`
+	Timeout int64  `json:"timeout,omitzero"` // milliseconds
 }
 
 // ParamsOf are the parameters that an operation takes, and no others, as they are written.
 func ParamsOf(op lock.Op, p external.Params) any {
 	out := params{Name: p.Name}
 	switch op {
+	case lock.Acquire:
+		out.Timeout = p.Timeout.Milliseconds()
 	case lock.Create, lock.Add, lock.Remove:
 		out.Slots = p.Slots
 	case lock.Verify, lock.Refresh, lock.Release, lock.Wait:
@@ -76,7 +80,8 @@ type begun struct {
 	Name       string   `json:"name"`
 	Locks      []string `json:"locks"`
 	Operations []string `json:"operations"`
-	Several    bool     `json:"several,omitzero"` // a client may hold several locks at once
+	Timeouts   bool     `json:"timeouts,omitzero"` // acquire may be told how long to wait
+	Several    bool     `json:"several,omitzero"`  // a client may hold several locks at once
 }
 
 // result is the result of an operation: of those that say nothing, none of it.
@@ -98,11 +103,14 @@ type Example struct {
 func Examples() []Example {
 	p := external.Params{Name: "jobs", Slot: 1, Slots: 2}
 	operations := []lock.Op{lock.Acquire, lock.Verify, lock.Release, lock.Create, lock.Add, lock.Remove, lock.Destroy, lock.Count, lock.Wait}
-	about := begun{Name: "my-locks 0.3", Locks: []string{lock.Semaphore.String(), lock.Mutex.String()}}
+	about := begun{Name: "my-locks 0.3", Locks: []string{lock.Semaphore.String(), lock.Mutex.String()}, Timeouts: true}
 	all := []Example{{}}
 	for _, op := range operations {
 		about.Operations = append(about.Operations, op.String())
 		all = append(all, Example{op.String(), ParamsOf(op, p), results(op, p)})
+		if op == lock.Acquire { // of those that say "timeouts":true
+			all = append(all, Example{op.String(), ParamsOf(op, external.Params{Name: p.Name, Timeout: 250 * time.Millisecond}), results(op, p)})
+		}
 	}
 	all[0] = Example{"initialize", initialize{Version, "c1", lock.Semaphore.String(), "amqp://…", map[string]any{}}, []any{about}}
 	return all
@@ -160,7 +168,7 @@ func aboutOf(result jsontext.Value) (external.About, error) {
 	if err := json.Unmarshal(result, &in); err != nil {
 		return external.About{}, wrong(result, `{"name":"my-locks 0.3","locks":["semaphore"],"operations":["acquire","verify","release"]}`)
 	}
-	about := external.About{Name: in.Name, Several: in.Several}
+	about := external.About{Name: in.Name, Waits: in.Timeouts, Several: in.Several}
 	for _, l := range in.Locks {
 		kind, err := lock.KindNamed(l)
 		if err != nil {

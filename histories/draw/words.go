@@ -118,6 +118,9 @@ func actionWords(a scenario.Action) string {
 	case scenario.Pause:
 		return fmt.Sprintf("c%d stands still for %d ms", a.Client, a.Arg)
 	case scenario.Advance:
+		if a.Arg == 0 {
+			return "time passes until somebody goes on"
+		}
 		return fmt.Sprintf("%d ms pass", a.Arg)
 	case scenario.Idle:
 		return fmt.Sprintf("%d s pass in which nobody does anything", a.Arg)

@@ -59,8 +59,8 @@ type Client struct {
 }
 
 // Operation is one call: Arg is the number of slots of create, add and remove, and the slot of wait; of acquire, what its
-// caller states: the limit or the priority ([lock.Limits], [lock.Priorities]), 0 for none. A release with [Anyway] is
-// called though nothing is held.
+// caller states: the limit or the priority ([lock.Limits], [lock.Priorities]), 0 for none, or that it may
+// wait for the lock ([Waiting]). A release with [Anyway] is called though nothing is held.
 type Operation struct {
 	Op  lock.Op `json:"op"`
 	Arg uint8   `json:"arg,omitzero"`
@@ -69,6 +69,9 @@ type Operation struct {
 // Anyway is the Arg of a release that is called though its client holds nothing: after a verify that said no, twice, or of
 // what it never held. It must change nothing. Locks of ours take it for a release that makes no sense, and pass over it.
 const Anyway = 1
+
+// Waiting is the Arg of an acquire, by clients that are not ours, that may wait for the lock: they are told for how long.
+const Waiting = 1
 
 // Sensible reports whether an operation may be called: one acquires only what one does not hold, and
 // verifies and releases only what one does.

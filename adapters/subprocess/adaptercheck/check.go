@@ -168,6 +168,9 @@ func (w *walk) broken(s Step, err error) {
 // call makes a call of the script and looks at what comes.
 func (w *walk) call(l line) {
 	p := w.clients[l.client-1]
+	if l.params.Timeout > 0 && !p.about.Waits {
+		return
+	}
 	s := Step{Client: p.name, What: l.words()}
 	if !slices.Contains(p.about.Operations, l.op) {
 		s.Mark, s.Came = Skipped, "it does not offer "+l.op.String()

@@ -3,6 +3,7 @@ package adaptercheck
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/model/lock"
@@ -22,6 +23,10 @@ func (l *line) words() string {
 	switch l.op {
 	case lock.Create, lock.Add, lock.Remove:
 		return fmt.Sprintf("%s %s, slots %d", l.op, l.params.Name, l.params.Slots)
+	case lock.Acquire:
+		if l.params.Timeout > 0 {
+			return fmt.Sprintf("%s %s, timeout %d", l.op, l.params.Name, l.params.Timeout.Milliseconds())
+		}
 	case lock.Verify, lock.Release, lock.Wait:
 		return fmt.Sprintf("%s %s, slot %d", l.op, l.params.Name, l.params.Slot)
 	}
@@ -54,6 +59,7 @@ var (
 	named = external.Params{Name: name}
 	one   = external.Params{Name: name, Slots: 1}
 	first = external.Params{Name: name, Slot: 1}
+	soon  = external.Params{Name: name, Timeout: 250 * time.Millisecond}
 )
 
 // opening is what both do until the first has acquired.
@@ -67,6 +73,7 @@ var opening = []line{
 // contest is what the second does against the first.
 var contest = []line{
 	{client: 2, op: lock.Acquire, params: named, advice: "c1 holds the only slot: answer {\"held\":false}, which is no error"},
+	{client: 2, op: lock.Acquire, params: soon, advice: "c1 holds the only slot: answer {\"held\":false} when the time is up"},
 	{client: 2, op: lock.Verify, params: first, advice: "c1 holds the slot, c2 does not: that the slot exists is not enough"},
 	{client: 1, op: lock.Release, params: first, advice: "give the slot back, and answer {} when the broker has it"},
 	{client: 2, op: lock.Acquire, params: named, held: true, advice: "c1 has released the slot: it is free (does release delete the holder's queue, or only close a channel?)"},

@@ -23,4 +23,6 @@ const (
 	// ConfirmUnread reads the confirm of the probe before this one first, and leaves this one's to the next: it
 	// goes on before it is answered, and takes another's answer for its own.
 	ConfirmUnread Bug = "confirm-unread"
+	// NoSecondLook grants a slot without looking whether it was removed while it was claimed.
+	NoSecondLook Bug = "no-second-look"
 )

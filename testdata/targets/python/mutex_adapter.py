@@ -18,10 +18,12 @@ class Adapter:
 
     def initialize(self, url, **_):
         self.mutex = self.Mutex(url)
-        return {"name": f"python example, {self.name}", "locks": ["mutex"], "operations": ["acquire", "verify", "release"]}
+        about = {"name": f"python example, {self.name}", "locks": ["mutex"], "operations": ["acquire", "verify", "release"]}
+        return {**about, "timeouts": hasattr(self.mutex, "acquire_within")}
 
-    def acquire(self, name):
-        return {"held": True, "slot": 1} if self.mutex.acquire(name) else {"held": False}
+    def acquire(self, name, timeout=0):
+        held = self.mutex.acquire_within(name, timeout / 1000) if timeout else self.mutex.acquire(name)
+        return {"held": True, "slot": 1} if held else {"held": False}
 
     def verify(self, name, slot):
         return {"held": self.mutex.verify(name)}

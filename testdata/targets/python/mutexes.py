@@ -230,7 +230,14 @@ class TransientToken(Token):
 class SubscribedToken(Token):
     """The token is not fetched but delivered: whoever subscribes waits for a while."""
 
-    PATIENCE = 0.02  # seconds
+    PATIENCE = 0.02  # seconds, unless it is told how long
+
+    def acquire_within(self, name, timeout):
+        self.PATIENCE = timeout
+        try:
+            return self.acquire(name)
+        finally:
+            del self.PATIENCE
 
     def claim(self, name):
         if not self.made(name) and not self.make(name):

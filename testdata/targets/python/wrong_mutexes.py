@@ -2,7 +2,7 @@
 
 from pika.exceptions import AMQPError
 
-from mutexes import PERSISTENT, ExclusiveConsumer, ExclusiveQueue, Refused, Token
+from mutexes import PERSISTENT, ExclusiveConsumer, ExclusiveQueue, Refused, SubscribedToken, Token
 
 
 class LockedIsSuccess(ExclusiveQueue):
@@ -76,6 +76,23 @@ class Reconnects(Token):
             self.connect()
         self.held = held
         return self.held == name
+
+
+class StaysSubscribed(SubscribedToken):
+    """Who has waited in vain stays subscribed: the token comes later, and nobody knows."""
+
+    def claim(self, name):
+        if not self.made(name) and not self.make(name):
+            return False
+        self.tag = None
+        self.channel.basic_qos(prefetch_count=1)
+        consumer = self.channel.basic_consume(self.queue(name), self.delivered)
+        self.connection.process_data_events(time_limit=0)
+        if self.tag is None:
+            self.connection.process_data_events(time_limit=self.PATIENCE)
+        if self.tag is not None:
+            self.channel.basic_cancel(consumer)
+        return self.tag is not None
 
 
 class NotExclusive(ExclusiveConsumer):

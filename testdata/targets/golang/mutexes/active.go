@@ -80,7 +80,7 @@ func publish(ch *amqp.Channel, queue, id string) error {
 
 // echoed reports whether a message comes to whoever publishes it.
 func echoed(deliveries <-chan amqp.Delivery, mine string) bool {
-	for late := time.After(patience); ; {
+	for late := time.After(usually); ; {
 		select {
 		case d, open := <-deliveries:
 			if !open || d.MessageId == mine {

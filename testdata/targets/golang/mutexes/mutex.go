@@ -27,15 +27,21 @@ type Mutex struct {
 	design Design
 	conn   *amqp.Connection
 	ch     *amqp.Channel
+	prober *amqp.Connection
 	held   string
 	tag    uint64 // of the message that is the token
 	// consumer is the tag of the consumer that is the active one.
 	consumer string
+	// patience is how long a delivery is waited for.
+	patience time.Duration
 }
+
+// usually is how long a delivery is waited for, unless a client is told how long to wait.
+const usually = 20 * time.Millisecond
 
 // New makes a client, connected to a broker.
 func New(_ context.Context, url string, d Design) (*Mutex, error) {
-	m := &Mutex{url: url, design: d}
+	m := &Mutex{url: url, design: d, patience: usually}
 	return m, m.connect()
 }
 
@@ -65,6 +71,35 @@ func (m *Mutex) abandon() {
 	if m.conn != nil && !m.conn.IsClosed() {
 		m.conn.Close()
 	}
+	if m.prober != nil && !m.prober.IsClosed() {
+		m.prober.Close()
+	}
+}
+
+// probe asks the broker something on the second connection, which is opened if there is none.
+func (m *Mutex) probe() (err error) {
+	if m.prober == nil || m.prober.IsClosed() {
+		if m.prober, err = amqp.Dial(m.url); err != nil {
+			return err
+		}
+	}
+	ch, err := m.prober.Channel()
+	if err != nil {
+		return err
+	}
+	return ch.Close()
+}
+
+// aside does something on a channel of its own.
+func (m *Mutex) aside(do func(*amqp.Channel) error) error {
+	ch, err := m.conn.Channel()
+	if err != nil {
+		return err
+	}
+	if err := do(ch); err != nil {
+		return err
+	}
+	return ch.Close()
 }
 
 // refused reports whether the broker said no by closing the channel, with one of these codes. The channel is
@@ -97,6 +132,22 @@ func (m *Mutex) Acquire(_ context.Context, name string) (int, error) {
 		return 1, nil
 	}
 	return 0, err
+}
+
+// AcquireWithin tries to get a lock for no longer than it is told: by waiting for a message, or by asking again.
+func (m *Mutex) AcquireWithin(ctx context.Context, name string, timeout time.Duration) (int, error) {
+	const pause = 60 * time.Millisecond
+	if t, ok := m.design.(Token); ok && t.Subscribed {
+		m.patience = timeout
+		defer func() { m.patience = usually }()
+		return m.Acquire(ctx, name)
+	}
+	for end := time.Now().Add(timeout); ; time.Sleep(pause) {
+		slot, err := m.Acquire(ctx, name)
+		if slot > 0 || err != nil || time.Now().Add(pause).After(end) {
+			return slot, err
+		}
+	}
 }
 
 // Verify reports whether the lock is still held.
@@ -138,9 +189,19 @@ type Queue struct {
 	ClosesChannel bool
 	// NotExclusive is the bug that declares the queue for all.
 	NotExclusive bool
+	// Pooled is the bug that keeps the connection of a hold that is released, to use it again.
+	Pooled bool
+	// Prober is a second connection, which looks without breaking a channel whether the lock is taken. AsksProber is the
+	// bug that asks that one whether the lock is still held.
+	Prober, AsksProber bool
 }
 
 func (q Queue) claim(m *Mutex, name string) (bool, error) {
+	if q.Prober || q.AsksProber {
+		if err := m.probe(); err != nil {
+			return false, err
+		}
+	}
 	_, err := m.ch.QueueDeclare(name+".lock", false, false, !q.NotExclusive, false, amqp.Table{"x-max-length": int32(0)})
 	if err == nil {
 		return true, nil
@@ -153,12 +214,17 @@ func (q Queue) claim(m *Mutex, name string) (bool, error) {
 }
 
 func (q Queue) look(m *Mutex, name string) error {
+	if q.AsksProber {
+		return m.probe()
+	}
 	_, err := m.ch.QueueDeclarePassive(name+".lock", false, false, !q.NotExclusive, false, nil)
 	return err
 }
 
 func (q Queue) giveBack(m *Mutex, name string) error {
 	switch {
+	case q.Pooled:
+		return nil
 	case q.ConnectionEach:
 		return m.conn.Close()
 	case q.ClosesChannel:
@@ -184,6 +250,8 @@ type Token struct {
 	ConnectionEach bool
 	// Discarded is the bug that rejects the message to release, and does not have it put back.
 	Discarded bool
+	// Endless is the bug that waits for the message without end.
+	Endless bool
 	// LateKept is the bug that forgets the message that is delivered when nobody waits for it any more.
 	LateKept bool
 	// Unguarded is the bug that lets two who find no token at the same time both make one.
@@ -192,6 +260,12 @@ type Token struct {
 	Acknowledged bool
 	// FromMemory is the bug that asks nobody whether the lock is still held.
 	FromMemory bool
+	// Refetches is the bug that mends a broken channel when it verifies, and fetches the message anew.
+	Refetches bool
+	// NoAck is the bug that has the message delivered without acknowledgement: nobody puts back what a dead client has.
+	NoAck bool
+	// Assumes is the bug that takes the first consumer for the active one, and does not wait for the message.
+	Assumes bool
 }
 
 func (t Token) claim(m *Mutex, name string) (bool, error) {
@@ -218,22 +292,32 @@ func (t Token) claim(m *Mutex, name string) (bool, error) {
 	return held, err
 }
 
-// patience is how long a delivery is waited for.
-const patience = 20 * time.Millisecond
-
 func (t Token) subscribe(m *Mutex, name string) (bool, error) {
 	if err := m.ch.Qos(1, 0, false); err != nil {
 		return false, err
 	}
-	deliveries, err := m.ch.Consume(name+".token", "holder", false, false, false, false, nil)
+	if t.Assumes {
+		q, err := m.ch.QueueDeclarePassive(name+".token", true, false, false, false, nil)
+		if err != nil || q.Consumers > 0 {
+			return false, err
+		}
+	}
+	deliveries, err := m.ch.Consume(name+".token", "holder", t.NoAck, false, false, false, nil)
 	if err != nil {
 		return false, err
 	}
+	if t.Assumes {
+		m.tag = 1
+		return true, nil
+	}
 	held := false
+	if t.Endless {
+		m.patience = time.Hour
+	}
 	select {
 	case d, ok := <-deliveries:
 		held, m.tag = ok, d.DeliveryTag
-	case <-time.After(patience):
+	case <-time.After(m.patience):
 	}
 	if held && t.Standing {
 		return true, nil
@@ -324,8 +408,18 @@ func (t Token) put(m *Mutex, name string) error {
 
 // look asks on the channel that has the message: as long as it is open, so does the client have that.
 func (t Token) look(m *Mutex, name string) error {
-	if t.FromMemory {
+	switch {
+	case t.FromMemory:
 		return nil
+	case t.Refetches && m.ch.IsClosed():
+		if err := m.connect(); err != nil {
+			return err
+		}
+		d, held, err := m.ch.Get(name+".token", false)
+		if m.tag = d.DeliveryTag; held {
+			m.held = name
+		}
+		return err
 	}
 	_, err := m.ch.QueueDeclarePassive(name+".token", true, false, false, false, nil)
 	return err
@@ -335,6 +429,8 @@ func (t Token) giveBack(m *Mutex, name string) error {
 	switch {
 	case t.Acknowledged:
 		return m.ch.Ack(m.tag, false)
+	case t.NoAck:
+		return t.put(m, name)
 	case t.ConnectionEach:
 		return m.conn.Close()
 	case t.Discarded:
@@ -363,6 +459,8 @@ type Consumer struct {
 	NotCancelled bool
 	// FromMemory is the bug that asks nobody whether the lock is still held.
 	FromMemory bool
+	// OtherChannel is the bug that asks on another channel than the one that has the consumer.
+	OtherChannel bool
 }
 
 func (c Consumer) claim(m *Mutex, name string) (bool, error) {
@@ -382,8 +480,14 @@ func (c Consumer) claim(m *Mutex, name string) (bool, error) {
 }
 
 func (c Consumer) look(m *Mutex, name string) error {
-	if c.FromMemory {
+	switch {
+	case c.FromMemory:
 		return nil
+	case c.OtherChannel:
+		return m.aside(func(ch *amqp.Channel) error {
+			_, err := ch.QueueDeclarePassive(name+".lock", true, false, false, false, nil)
+			return err
+		})
 	}
 	_, err := m.ch.QueueDeclarePassive(name+".lock", true, false, false, false, nil)
 	return err

@@ -26,6 +26,8 @@ type Tokens struct {
 	FromMemory bool
 	// OtherChannel is the bug that asks on another channel than the one that has the message.
 	OtherChannel bool
+	// SizeAges is the bug that has what counts the slots deleted after a minute.
+	SizeAges bool
 }
 
 func (t Tokens) claim(c *Client, name string) (int, error) {
@@ -130,7 +132,11 @@ func (t Tokens) create(c *Client, name string, slots int) error {
 		return err
 	}
 	for _, queue := range []string{".tokens", ".size"} {
-		if _, err := c.ch.QueueDeclare(name+queue, true, false, false, false, nil); err != nil {
+		var arguments amqp.Table
+		if t.SizeAges && queue == ".size" {
+			arguments = amqp.Table{"x-message-ttl": int32(60_000)}
+		}
+		if _, err := c.ch.QueueDeclare(name+queue, true, false, false, false, arguments); err != nil {
 			return err
 		}
 	}

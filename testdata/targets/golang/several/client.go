@@ -63,6 +63,9 @@ func New(_ context.Context, url string, d Design, b Bug) (*Client, error) {
 	return &Client{url: url, design: d, bug: b, holds: make(map[string]hold)}, nil
 }
 
+// Several says that a client may hold several locks at once.
+func (c *Client) Several() bool { return true }
+
 // connect connects unless connected. What was held went with the old connection.
 func (c *Client) connect() (err error) {
 	if c.conn == nil || c.conn.IsClosed() {

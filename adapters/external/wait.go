@@ -1,0 +1,130 @@
+package external
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// An acquire may be told how long to wait for the lock. Meanwhile its client sends nothing, and the others go on. Its clock is
+// its own: within the time that it is told, an execution is over that nobody else holds up, and when the schedule has time
+// pass, or nobody else can go on, it is waited for in earnest until it goes on.
+
+// waitTime is how long clients are told to wait for a lock.
+const waitTime = 250 * time.Millisecond
+
+// How long is waited for a client to send something before it is taken to wait for the lock: where that is not known of it,
+// and where it is.
+const (
+	firstLull = 120 * time.Millisecond
+	lull      = 20 * time.Millisecond
+)
+
+// lulled reports whether the client may be waiting for the lock. mu is held.
+func (a *clientHandle) lulled() bool {
+	if !a.mayWait || !a.calling || len(a.parked) > 0 || a.heard == 0 {
+		return false
+	}
+	for _, l := range a.connections {
+		if l.unheard > l.waiting() {
+			return false
+		}
+	}
+	return true
+}
+
+// lull has the others go on without those who wait for a lock, when they have had the time to send something.
+func (r *run) lull() error {
+	limit := time.Duration(0)
+	var waiting []*clientHandle
+	r.mu.Lock()
+	for i := range r.clients {
+		if a := r.clients[i].clientHandle; a.lulled() && !a.quiet() {
+			waiting = append(waiting, a)
+			if limit = max(limit, lull); !r.lulls[rest{a.doing, a.method}] {
+				limit = firstLull
+			}
+		}
+	}
+	r.mu.Unlock()
+	if len(waiting) == 0 {
+		return nil
+	}
+	calm, err := r.wait(r.ctx, limit, r.all(func(a *clientHandle) bool { return a.quiet() || len(a.parked) > 0 }))
+	if calm || err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range waiting {
+		if a.lulled() {
+			a.asleep = true
+			r.lulls[rest{a.doing, a.method}] = true
+		}
+	}
+	return nil
+}
+
+// wakes notes that a client that waits for the lock goes on, because it was told something or its time is up. Where that was
+// not waited for, it is chance what comes before it. mu is held.
+func (a *clientHandle) wakes() {
+	if a.asleep && a.mayWait && !a.runner.awaiting {
+		a.raced++
+	}
+	a.asleep = false
+}
+
+// await waits for those who wait for a lock to go on, or, if there are none, for those who are still at it though nobody can
+// go on. An operation that does not end is given up.
+func (r *run) await() error {
+	var waiting []*clientState
+	r.mu.Lock()
+	for i := range r.clients {
+		if p := &r.clients[i]; p.asleep && p.lulled() {
+			waiting = append(waiting, p)
+		}
+	}
+	r.mu.Unlock()
+	switch {
+	case len(waiting) > 0:
+	case !r.stuck():
+		return nil
+	default:
+		for i := range r.clients {
+			waiting = append(waiting, &r.clients[i])
+		}
+	}
+	r.awaits(true)
+	came, err := r.wait(r.ctx, r.config.Limit, func() bool {
+		for _, p := range waiting {
+			if len(p.parked) > 0 || p.answer != nil {
+				return true
+			}
+		}
+		return false
+	})
+	r.awaits(false)
+	if err == nil && !came && r.standstill() {
+		r.giveUp()
+	}
+	return err
+}
+
+// standstill reports whether nobody has a command at the gate.
+func (r *run) standstill() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !slices.ContainsFunc(r.clients, func(p clientState) bool { return len(p.parked) > 0 })
+}
+
+// awaits notes whether it is waited for those who wait.
+func (r *run) awaits(so bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.awaiting = so
+}
+
+// waits reports whether an operation is an acquire that may wait for the lock.
+func waits(op scenario.Operation) bool { return op.Op == lock.Acquire && op.Arg == scenario.Waiting }
