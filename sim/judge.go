@@ -50,15 +50,13 @@ func (w *World) historyTells() bool {
 // Violating is the actions of a trace up to the moment at which a property was seen violated, and
 // whether it was.
 func Violating(t *scenario.Trace, p property.Property) ([]scenario.Action, bool) {
-	for _, v := range t.Violations {
-		if v.Property != p {
-			continue
-		}
-		var actions []scenario.Action
-		for i := range t.Steps[:min(v.Step+1, len(t.Steps))] {
-			actions = append(actions, t.Steps[i].Action)
-		}
-		return actions, true
+	v, violated := t.Violation(p)
+	if !violated {
+		return nil, false
 	}
-	return nil, false
+	var actions []scenario.Action
+	for i := range t.Steps[:min(v.Step+1, len(t.Steps))] {
+		actions = append(actions, t.Steps[i].Action)
+	}
+	return actions, true
 }

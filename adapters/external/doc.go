@@ -1,5 +1,7 @@
-// Package external runs scenarios on clients that are not ours: their commands wait at the gate until the
-// schedule lets them through.
+// Package external runs scenarios on clients of an AMQP broker that are not ours: their commands wait at the gate until
+// the schedule lets them through. Most of it knows AMQP: what a client sends, which channel broke, which queues hold a lock.
+// What does not is small: what a client is (client.go), explorations (explore*.go), patterns of names (pattern.go), times
+// (timing.go). Clients of other servers are not run here.
 //
 // A [Client] carries out operations; where it is, in which language and with which driver, is not this
 // package's concern. Each client has an address of its own at which it finds the broker, so that it is
