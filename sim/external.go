@@ -27,7 +27,8 @@ func (s *Source) External(i int) scenario.Scenario {
 }
 
 // beyond adds what the reference locks are not asked for: processes that use two locks, releases of what is not held, long
-// times in which nobody does anything, and acquires that wait.
+// times in which nobody does anything, acquires that wait, losses while something is held, and counts long after the last
+// change.
 func (d draw) beyond(s *scenario.Scenario) {
 	if d.Bits(1) == 1 && d.shape.Clients == nil && d.shape.Start == 0 {
 		d.pairs(s)
@@ -48,6 +49,47 @@ func (d draw) beyond(s *scenario.Scenario) {
 	if d.Bits(1) == 1 {
 		d.waiting(s)
 	}
+	if d.Bits(2) == 0 && d.shape.Rounds == nil {
+		d.bereft(s)
+	}
+	d.recount(s)
+}
+
+// bereft has somebody lose what the lock is held by, or something else, while others use the lock, and verify after that.
+func (d draw) bereft(s *scenario.Scenario) {
+	const a, v, r = lock.Acquire, lock.Verify, lock.Release
+	who := d.below(len(s.Clients))
+	for i := range s.Clients {
+		switch c := &s.Clients[i]; {
+		case i == who:
+			c.Ops = calls(a, v, v, v, r, a, v, v, r)
+		case !slices.ContainsFunc(c.Ops, func(o scenario.Operation) bool { return o.Op.Administrative() }):
+			c.Ops = calls(a, r, a, r, a, r)
+		}
+	}
+	f := scenario.Fault{Do: scenario.Drop, Client: uint8(1 + who), At: uint16(3 + d.Bits(3)), Delay: uint16(d.Bits(2))}
+	if d.Bits(1) == 1 {
+		f.Do, f.Delay = scenario.ChannelError, 0
+	}
+	s.Faults = append(s.Faults, f)
+}
+
+// calls are operations without arguments.
+func calls(all ...lock.Op) (ops []scenario.Operation) {
+	for _, op := range all {
+		ops = append(ops, scenario.Operation{Op: op})
+	}
+	return ops
+}
+
+// recount has somebody count the slots when nobody has done anything for long.
+func (d draw) recount(s *scenario.Scenario) {
+	idle := slices.ContainsFunc(s.Faults, func(f scenario.Fault) bool { return f.Do == scenario.Idle })
+	if !idle || !slices.Contains(d.target.Operations(), lock.Count) {
+		return
+	}
+	c := &s.Clients[d.below(len(s.Clients))]
+	c.Ops = append(c.Ops, scenario.Operation{Op: lock.Count})
 }
 
 // waiting has some acquires wait for the lock, no longer than they are told.

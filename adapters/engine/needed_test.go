@@ -15,28 +15,28 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-var needed = flag.Bool("needed", false, "count the executions until each wrong lock in Go is found out, from several seeds: an hour")
+var needed = flag.Bool("needed", false, "count the executions until each wrong lock in Go is found out, and try the right ones, from three seeds: minutes")
 
-// wrongLock is a wrong lock of any type.
-type wrongLock struct {
+// tried is a lock of any type.
+type tried struct {
 	name    string
 	kind    lock.Kind
 	starter external.Starter
-	breaks  []property.Property
+	breaks  []property.Property // by a wrong one, any of these
 }
 
 // wrongLocks are the wrong locks in Go, of every design.
-func wrongLocks(t *testing.T) (all []wrongLock) {
+func wrongLocks(t *testing.T) (all []tried) {
 	for _, d := range wrongSemaphores {
-		all = append(all, wrongLock{d.name, lock.Semaphore, inprocess.Starter{Name: d.name, New: d.new}, d.breaks})
+		all = append(all, tried{d.name, lock.Semaphore, inprocess.Starter{Name: d.name, New: d.new}, d.breaks})
 	}
 	for _, m := range wrongMutexes {
 		if m.design != nil && !m.waits {
-			all = append(all, wrongLock{m.name, lock.Mutex, m.starter(t), m.breaks})
+			all = append(all, tried{m.name, lock.Mutex, m.starter(t), m.breaks})
 		}
 	}
 	for _, h := range wrongSeveral {
-		all = append(all, wrongLock{h.name, lock.Mutex, h.starter(), h.breaks})
+		all = append(all, tried{h.name, lock.Mutex, h.starter(), h.breaks})
 	}
 	return all
 }
@@ -65,9 +65,43 @@ func TestExecutionsNeeded(t *testing.T) {
 	}
 }
 
+// rightLocks are the right locks in Go, of every design.
+func rightLocks(t *testing.T) (all []tried) {
+	for _, d := range rightSemaphores {
+		all = append(all, tried{d.name, lock.Semaphore, inprocess.Starter{Name: d.name, New: d.new}, nil})
+	}
+	for _, m := range rightMutexes {
+		if m.design != nil {
+			all = append(all, tried{m.name, lock.Mutex, m.starter(t), nil})
+		}
+	}
+	for _, h := range rightSeveral {
+		all = append(all, tried{h.name, lock.Mutex, h.starter(), nil})
+	}
+	return all
+}
+
+// TestRightLocksTried: with -needed, right locks are accused of nothing in 120 executions of each of three seeds.
+func TestRightLocksTried(t *testing.T) {
+	if !*needed {
+		t.Skip("skipped: without -needed, they are tried by tests of each design")
+	}
+	for _, l := range rightLocks(t) {
+		for seed := range uint64(3) {
+			p, err := engine.ProveExternalPart(t.Context(), engine.ExternalConfig{Starter: l.starter, Kind: l.kind, Seed: 1 + seed, Workers: 1}, 0, 120)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Violated() != 0 {
+				t.Errorf("%s is accused of %v by seed %d", l.name, p.Violated().Names(), 1+seed)
+			}
+		}
+	}
+}
+
 // found is in which execution of a seed the lock is found out, by any of the properties that it breaks; one more than most if
 // it is not.
-func (l *wrongLock) found(t *testing.T, seed uint64, most int) int {
+func (l *tried) found(t *testing.T, seed uint64, most int) int {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
