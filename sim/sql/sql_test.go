@@ -63,6 +63,18 @@ func TestSampled(t *testing.T) {
 	}
 }
 
+// Where callers state limits of their own, leases that are counted under the master row respect each: so it is the slots'
+// numbers that limits-differ fails by.
+func TestLimitsDiffer(t *testing.T) {
+	for _, b := range backends(t) {
+		target := *b.References[0]
+		target.Traits |= lock.Limits
+		if all := found(&target, *survives, 0); all != 0 {
+			t.Errorf("%s, limits of callers: violates %v", target.Name, all.Names())
+		}
+	}
+}
+
 // pins are how many states there are: of two clients who acquire and release, one of whom refreshes, with one fault of a
 // kind.
 var pins = map[string]int{

@@ -100,6 +100,9 @@ func mutants(d sql.Dialect) []*lock.Target {
 			func(o *Options) { o.Deadline = fromAnswer }),
 		of("count-first", master, "no-phantom-slot", "leases are counted before the master row is locked", func(o *Options) { o.Counted = beforeLock }),
 	}
+	differ := of("limits-differ", slots, "limit-respected", "callers state limits of their own: one takes a slot below its limit while others hold those beyond it (H5)", same)
+	differ.Traits |= lock.Limits
+	all = append(all, differ)
 	switch d {
 	case sql.MariaDB:
 		all = append(all,
