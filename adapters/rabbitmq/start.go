@@ -30,6 +30,9 @@ type Options struct {
 	// Restarts says that the broker will be restarted: one that is merely found is passed over.
 	Restarts bool
 
+	// There has a broker be used that is there already: none is started.
+	There bool
+
 	// Advanced is an advanced.config for a node of our own, in Erlang's terms.
 	Advanced string
 
@@ -90,8 +93,8 @@ func (b *Broker) String() string {
 	return said
 }
 
-// Start finds a broker or starts one: the URL that was asked for, else what answers on this machine, else a
-// container, else a private node. A broker that was started lives until Stop, which the caller owes it, or until the process
+// Start finds a broker or starts one: the URL that was asked for, else what answers on this machine, else, unless it has to
+// be there already, a container, else a private node. A broker that was started lives until Stop, which the caller owes it, or until the process
 // ends, in whatever way; ctx bounds the starting alone.
 func Start(ctx context.Context, o Options) (*Broker, error) {
 	if url, asker := o.address(); url != "" {
@@ -99,8 +102,11 @@ func Start(ctx context.Context, o Options) (*Broker, error) {
 	}
 	failure := ErrNoBroker
 	ways := []func(context.Context, Options) (*Broker, error){find, StartContainer, StartNode}
-	if o.Restarts {
+	switch {
+	case o.Restarts:
 		ways = ways[1:]
+	case o.There:
+		ways = ways[:1]
 	}
 	for _, start := range ways {
 		b, err := start(ctx, o)

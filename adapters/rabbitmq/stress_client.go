@@ -14,20 +14,17 @@ import (
 // stressClient is one client of a run: its machine, its connection, and what it chooses to do.
 type stressClient struct {
 	*stressRun
-	part    stress.Part
-	machine amqplock.Machine
-	line    *stressLine // nil when it has none
-	opened  int32       // connections so far
-	bill    bill        // what the operation at hand took
-	tally   StressStats // of this client alone
+	driven
+	part   stress.Part
+	line   *stressLine // nil when it has none
+	opened int32       // connections so far
+	bill   bill        // what the operation at hand took
+	tally  StressStats // of this client alone
 }
-
-// stressChannel is the channel that clients work on.
-const stressChannel = 1
 
 func newStressClient(s *stressRun, number int32) *stressClient {
 	return &stressClient{
-		stressRun: s, part: s.config.Load.Part(s.config.Target.Kind, number), machine: amqplock.Machine{Channel: stressChannel},
+		stressRun: s, driven: newDriven(s.lock), part: s.config.Load.Part(s.config.Target.Kind, number),
 	}
 }
 
@@ -63,7 +60,7 @@ func (c *stressClient) Call(ctx context.Context, op lock.Op, arg uint8) lock.Out
 	}
 	c.bill = bill{}
 	c.recorder.Invoke(process, op, told)
-	c.lock.Start(&c.machine, op, arg)
+	c.protocol.Start(&c.machine, op, arg)
 	if !c.drive(ctx, fatal) {
 		return lock.Pending
 	}
@@ -108,7 +105,7 @@ func (c *stressClient) connected(ctx context.Context) {
 	if c.machine.Link == amqplock.Up {
 		return
 	}
-	c.lock.Start(&c.machine, lock.Connect, 0)
+	c.protocol.Start(&c.machine, lock.Connect, 0)
 	c.drive(ctx, -1)
 }
 

@@ -18,7 +18,7 @@ func (c *stressClient) crash(batch []amqp.Command) {
 		c.recorder.World(history.Crash, c.line.process)
 	}
 	c.abandon()
-	c.machine = amqplock.Machine{Channel: stressChannel}
+	c.machine = amqplock.Machine{Channel: clientChannel}
 }
 
 // maxCrashDelay bounds the time from the writing of a client's last batch to its death, in

@@ -16,7 +16,7 @@ func (c *stressClient) drive(ctx context.Context, fatal int) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		if ways := c.lock.Choices(&c.machine); ways > 0 {
+		if ways := c.protocol.Choices(&c.machine); ways > 0 {
 			c.choose(ctx, ways)
 			continue
 		}
@@ -33,41 +33,19 @@ func (c *stressClient) drive(ctx context.Context, fatal int) bool {
 
 // choose takes one way that a random option leaves open.
 func (c *stressClient) choose(ctx context.Context, ways int) {
-	c.lock.Choose(&c.machine, c.part.Random.IntN(ways))
+	c.protocol.Choose(&c.machine, c.part.Random.IntN(ways))
 	if c.machine.Sleep > 0 {
 		sleep(ctx, time.Duration(c.machine.Sleep)*time.Millisecond)
 		c.machine.Sleep = 0
 	}
 }
 
-// batch is what the machine wants written before any reply is read.
-func (c *stressClient) batch() []amqp.Command {
-	batch := make([]amqp.Command, c.lock.Pending(&c.machine))
-	for i := range batch {
-		ahead := c.machine
-		ahead.Answered += uint8(i)
-		batch[i] = c.lock.Next(&ahead)
-	}
-	return batch
-}
-
-// exchange writes a batch and hands the machine the replies. Those that it does not wait for any
-// more, since an earlier one led it elsewhere, it does not get.
+// exchange writes a batch and hands the machine the replies.
 func (c *stressClient) exchange(ctx context.Context, batch []amqp.Command) {
-	for i, r := range c.send(ctx, batch) {
-		if i > 0 && !c.expects(batch[i]) {
-			break
-		}
-		c.lock.Apply(&c.machine, r)
-	}
+	c.take(batch, c.send(ctx, batch))
 	if c.machine.Link == amqplock.Down {
 		c.lose()
 	}
-}
-
-// expects reports whether the machine waits for the reply to a command.
-func (c *stressClient) expects(cmd amqp.Command) bool {
-	return !c.machine.Done() && c.lock.Choices(&c.machine) == 0 && c.lock.Next(&c.machine) == cmd
 }
 
 // send has the commands answered by the broker, and by nobody where there is no connection.

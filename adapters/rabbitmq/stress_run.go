@@ -67,10 +67,15 @@ func (s *stressRun) setUp(ctx context.Context) error {
 		return err
 	}
 	defer o.Close()
-	options := amqplock.Table.Of(s.config.Target.Settled(s.config.Options))
-	for slot := 1; slot <= s.config.Slots && s.config.Target.Kind != lock.Mutex; slot++ {
-		cmd := amqp.Command{Method: amqp.QueueDeclare, Queue: s.layout.A[slot], Args: options.Arguments}
-		if options.Durable {
+	return declareSlots(o, s.config.Target, s.config.Options, s.layout, s.config.Slots)
+}
+
+// declareSlots declares the first slots of a lock: a true mutex has none.
+func declareSlots(o *observer, t *lock.Target, options lock.Options, layout *amqplock.Layout, slots int) error {
+	settled := amqplock.Table.Of(t.Settled(options))
+	for slot := 1; slot <= slots && t.Kind != lock.Mutex; slot++ {
+		cmd := amqp.Command{Method: amqp.QueueDeclare, Queue: layout.A[slot], Args: settled.Arguments}
+		if settled.Durable {
 			cmd.Flags = amqp.Durable
 		}
 		if r := o.ask(cmd); r.Kind != amqp.OK {

@@ -72,13 +72,14 @@ func TestComparison(t *testing.T) {
 		"comparison-80.txt": func(w io.Writer, c *Comparison) error { return WriteComparison(w, c, style.Style{Width: 80}) },
 		"comparison.json":   WriteComparisonJSON,
 		"comparison.md":     WriteComparisonMarkdown,
+		"comparison.html":   WriteComparisonPage,
 	} {
 		var b strings.Builder
 		if err := write(&b, sampleComparison()); err != nil {
 			t.Fatal(err)
 		}
 		historiestest.Golden(t, name, b.String())
-		if strings.HasSuffix(name, ".md") && strings.Contains(b.String(), "<start>") {
+		if !strings.HasSuffix(name, ".txt") && !strings.HasSuffix(name, ".json") && strings.Contains(b.String(), "<start>") {
 			t.Errorf("%s: text is taken for HTML", name)
 		}
 		if !strings.Contains(b.String(), "CONSUL_HTTP_ADDR") {

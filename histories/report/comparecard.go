@@ -206,7 +206,7 @@ func (c *Comparison) rates() comparedTable {
 			for _, n := range c.Clients {
 				cell := "–"
 				if load := l.Real.load(n, contended); load != nil && load.LeftOut == "" {
-					cell, last = style.Grouped(int(load.Rate()+0.5)), brief(load.Acquire.P99)
+					cell, last = style.Grouped(int(load.Rate()+0.5)), load.Acquire.within()
 				} else if load != nil {
 					r.notes = append(r.notes, fmt.Sprintf("%d clients: %s", n, load.LeftOut))
 				}
@@ -217,6 +217,14 @@ func (c *Comparison) rates() comparedTable {
 		t.rows = append(t.rows, r)
 	}
 	return t
+}
+
+// within is the 99th percentile; "–" of nothing.
+func (d Distribution) within() string {
+	if d.Count == 0 {
+		return "–"
+	}
+	return brief(d.P99)
 }
 
 // lines are the table's, with a line before the locks of each server. Notes stand below their row.

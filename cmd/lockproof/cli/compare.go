@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"time"
 
@@ -16,8 +17,12 @@ type compareFlags struct {
 	time      time.Duration
 	seed      uint64
 	scenarios int
+	simulated bool
+	on        []string
+	clients   []int
 	json      bool
 	markdown  string
+	html      string
 }
 
 func compareCommand() *cobra.Command {
@@ -30,10 +35,19 @@ properties hold with which faults, and what operations cost, on the simulated se
 Every execution of 2 clients and 1 slot is visited, without a fault and with one of each
 kind, if there is time for it; what is not wholly visited is only passed.
 
+On the real servers that are there: how long operations take one client alone, and how many
+bytes; how many acquires are granted a second to so many clients, each of a lock of its own
+and all of one; and how soon the slot of a holder that dies is another's. A server that is
+missing is left out, and named. RabbitMQ and Redis are looked for where LOCKPROOF_AMQP_URL
+and LOCKPROOF_REDIS_URL say, else on this machine; none is started. Locks there have names
+of their own, and are deleted.
+
 The exit code is 1 if a property of any is lost. That an answer is missing is said in the
 table, and changes nothing about it.`,
 		Example: `  lockproof compare
-  lockproof compare semaphore token-semaphore --time 10s`,
+  lockproof compare semaphore token-semaphore --time 10s
+  lockproof compare --on redis://127.0.0.1:6379/0 --clients 1,16
+  lockproof compare --simulated --markdown locks.md`,
 		GroupID: "judge", ValidArgsFunction: completeSeveralTargets,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
@@ -41,15 +55,24 @@ table, and changes nothing about it.`,
 	flags.Var(span{&f.time}, "time", "about how long it may take")
 	flags.Uint64Var(&f.seed, "seed", f.seed, "what decides the executions that are drawn")
 	flags.Var(number[int]{&f.scenarios, 1, manyScenarios}, "scenarios", "how many executions are drawn of each lock")
+	flags.BoolVar(&f.simulated, "simulated", false, "use no real server")
+	flags.StringSliceVar(&f.on, "on", nil, "the `ADDRESSES` of real servers, amqp:// and redis://, with commas")
+	flags.IntSliceVar(&f.clients, "clients", []int{1, 8, 64}, "how many clients use a lock on a real server at once")
 	flags.BoolVar(&f.json, "json", false, "print the comparison as JSON")
 	flags.StringVar(&f.markdown, "markdown", "", "write it as Markdown to a `FILE`")
+	flags.StringVar(&f.html, "html", "", "write it as one HTML `FILE`, with charts")
+	defaults(cmd, map[string]string{"clients": "1,8,64"})
 	return cmd
 }
 
 func (f *compareFlags) run(c *cobra.Command, names []string) error {
-	line := newProgress().within(f.time)
-	cfg := engine.CompareConfig{Time: f.time, Scenarios: f.scenarios, Seed: f.seed}
-	cfg.Progress = func(done, of int, t *lock.Target) { line.part(done, of, "%d of %d locks, %s", done, of, t.Name) }
+	if err := f.check(c); err != nil {
+		return err
+	}
+	cfg := engine.CompareConfig{Targets: engine.References(), Time: f.time, Scenarios: f.scenarios, Seed: f.seed}
+	if len(names) > 0 {
+		cfg.Targets = nil
+	}
 	for _, name := range names {
 		t, err := engine.TargetNamed(name)
 		if err != nil {
@@ -57,9 +80,38 @@ func (f *compareFlags) run(c *cobra.Command, names []string) error {
 		}
 		cfg.Targets = append(cfg.Targets, t)
 	}
+	var servers []report.ComparedServer
+	if !f.simulated {
+		found, told, err := reals(c, f.on, cfg.Targets)
+		if err != nil {
+			return err
+		}
+		servers = told
+		cfg.Time = f.time / 2
+		cfg.Measure = measuring(found, f.clients, f.time/2, len(cfg.Targets))
+	}
+	line := newProgress().within(f.time)
+	cfg.Progress = func(done, of int, t *lock.Target) { line.part(done, of, "%d of %d locks, %s", done, of, t.Name) }
 	table, err := engine.Compare(c.Context(), cfg)
 	line.done()
+	table.Servers, table.Clients = servers, f.clients
 	return all(err, f.write(c, table))
+}
+
+// mostClients is how many clients a lock is measured with at most.
+const mostClients = 1000
+
+// check refuses flags that make no sense.
+func (f *compareFlags) check(c *cobra.Command) error {
+	if f.simulated {
+		return given(c, "with --simulated: there is no real server", "on", "clients")
+	}
+	for _, n := range f.clients {
+		if n < 1 || n > mostClients {
+			return fmt.Errorf("--clients %d: expected numbers from 1 to %d", n, mostClients)
+		}
+	}
+	return nil
 }
 
 // write writes what there is of a comparison. The error says how it ended, and what could not be written.
@@ -74,6 +126,7 @@ func (f *compareFlags) write(c *cobra.Command, table *report.Comparison) error {
 	}
 	return all(ended, f.print(c.OutOrStdout(), table),
 		writeFile("--markdown", f.markdown, func(w io.Writer) error { return report.WriteComparisonMarkdown(w, table) }),
+		writeFile("--html", f.html, func(w io.Writer) error { return report.WriteComparisonPage(w, table) }),
 	)
 }
 

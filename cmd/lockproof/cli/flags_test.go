@@ -201,8 +201,10 @@ var sorts = map[string]sort{
 	"mutants": {base: "mutants admin-mutex-early", flags: map[string]use{
 		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 1"},
 	}},
-	"compare": {base: "compare mutex --scenarios 50", flags: map[string]use{
+	"compare": {base: "compare mutex --scenarios 50 --simulated", flags: map[string]use{
+		"simulated": {args: "--time 9s", same: true}, "on": {args: "--on " + unreachable, refused: "with --simulated"}, "clients": {args: "--clients 2", refused: "with --simulated"},
 		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 1"}, "time": {args: "--time 1ns"}, "json": {args: "--json"}, "markdown": {args: "--markdown DIR/c.md"},
+		"html": {args: "--html DIR/c.html"},
 	}},
 	"adapter-check": {base: "adapter-check --exec ADAPTER", need: "adapter", flags: map[string]use{
 		"exec": {args: "--exec cat"}, "lock-type": {args: "--lock-type mutex"}, "limit": {args: "--limit 5s", same: true}, "names": {args: "--names A={name}-A-{n}"},

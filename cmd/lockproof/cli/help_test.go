@@ -167,7 +167,7 @@ func TestProgress(t *testing.T) {
 func TestWidths(t *testing.T) {
 	lines := [][]string{
 		{"list"}, {"prove", "locked-is-success", "--scenarios", "60", "--out", ""}, {"explore", "--clients", "2", "--slots", "1", "--admins", "0"},
-		{"atlas", "--question", "1"}, {"compare", "mutex", "waiting-token-semaphore", "--scenarios", "20"}, {"mutants", "locked-is-success"}, {"adapter-check", "--exec", "echo what is this"},
+		{"atlas", "--question", "1"}, {"compare", "mutex", "waiting-token-semaphore", "--scenarios", "20", "--simulated"}, {"mutants", "locked-is-success"}, {"adapter-check", "--exec", "echo what is this"},
 		{"replay", repository + "/testdata/counterexamples/gives-up-silently.no-false-hold.json"},
 		{"check", repository + "/testdata/histories/jepsen-mutex-two-holders.edn"},
 	}

@@ -39,8 +39,12 @@ func TestCommandLines(t *testing.T) {
 		{"mutants release-forgets", exitHolds, "1 killed"},
 		{"mutants admin-mutex-early --scenarios 1", exitViolated, "survives"},
 
-		{"compare mutex --scenarios 50", exitHolds, "1 lock side by side"},
-		{"compare mutex mutex-release-forgets --scenarios 50", exitViolated, "lost: linearizable, effective-release"},
+		{"compare mutex --scenarios 50 --simulated", exitHolds, "1 lock side by side"},
+		{"compare mutex mutex-release-forgets --scenarios 50 --simulated", exitViolated, "lost: linearizable, effective-release"},
+		{"compare priority-lock --scenarios 50 --time 1ms --on redis://127.0.0.1:1/0", exitCannot, "127.0.0.1:1"},
+		{"compare consul-semaphore --scenarios 50 --time 1ms", exitHolds, "left out: the real Consul: "},
+		{"compare mutex --on sofa://here", exitCannot, "--on: expected addresses that begin with amqp:// or redis://"},
+		{"compare mutex --clients 0", exitCannot, "--clients 0: expected numbers from 1 to 1000"},
 		{"compare sofa", exitCannot, "target \"sofa\" is not known"},
 
 		{"check " + write("empty.jsonl", ""), exitInconclusive, "inconclusive: nothing was judged: the history has no operations"},

@@ -69,18 +69,24 @@ func (f *onFlags) start(c *cobra.Command, restarts bool) (*rabbitmq.Broker, erro
 	if b.CanRestart() { // it is ours, and gone with us
 		return b, nil
 	}
+	return b, register(c, b)
+}
+
+// register has a broker that others use as well keep account of what is made there. Should it take us for dead, the
+// command's context ends.
+func register(c *cobra.Command, b *rabbitmq.Broker) error {
 	ctx, cancel := context.WithCancel(c.Context())
 	tidied, err := b.Register(ctx, func(error) { cancel() }) // Stop says why
 	switch {
 	case c.Context().Err() != nil:
-		return nil, c.Context().Err()
+		return c.Context().Err()
 	case err != nil:
 		tell(err.Error() + "; what a killed run leaves there stays")
 	case tidied > 0:
 		tell(fmt.Sprintf("deleted what %d killed runs had left on %s", tidied, b.Version))
 	}
 	c.SetContext(ctx)
-	return b, nil
+	return nil
 }
 
 // behindGate is the broker that the gate is to stand before.

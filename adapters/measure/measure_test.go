@@ -1,0 +1,153 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// table is a server whose locks are in memory. What is given back is there when it is asked for the second time.
+type table struct {
+	room    int // for clients
+	mu      sync.Mutex
+	locks   int // that were not closed
+	clients int // that were not closed
+	most    int // clients at once
+}
+
+func (s *table) Name() string { return "a table" }
+
+func (s *table) Lock(context.Context, *lock.Target, time.Duration) (Lock, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.locks++
+	return &place{server: s}, nil
+}
+
+type place struct {
+	server *table
+	holder *guest
+	asked  bool
+}
+
+func (p *place) Lease() time.Duration { return 0 }
+
+func (p *place) Close() error {
+	p.server.mu.Lock()
+	defer p.server.mu.Unlock()
+	p.server.locks--
+	return nil
+}
+
+func (p *place) Client(context.Context, int) (Client, error) {
+	s := p.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clients == s.room {
+		return nil, errors.New("no more room")
+	}
+	s.clients++
+	s.most = max(s.most, s.clients)
+	return &guest{place: p}, nil
+}
+
+type guest struct {
+	place *place
+	spent Spent
+}
+
+func (g *guest) Do(_ context.Context, op lock.Op) (lock.Result, error) {
+	p := g.place
+	p.server.mu.Lock()
+	defer p.server.mu.Unlock()
+	g.spent.Commands, g.spent.RoundTrips, g.spent.Sent, g.spent.Received = g.spent.Commands+2, g.spent.RoundTrips+1, g.spent.Sent+10, g.spent.Received+5
+	switch {
+	case op == lock.Acquire && p.holder != nil && p.holder != g:
+		return lock.Result{Outcome: lock.Failed, Reason: lock.Full}, nil
+	case op == lock.Acquire && !p.asked:
+		p.asked = true
+		return lock.Result{Outcome: lock.Failed, Reason: lock.Full}, nil
+	case op == lock.Acquire:
+		p.holder = g
+	case op == lock.Release:
+		p.holder, p.asked = nil, false
+	}
+	return lock.Result{Outcome: lock.Done, Held: p.holder == g}, nil
+}
+
+func (g *guest) Spent() Spent { return g.spent }
+
+func (g *guest) Kill() {
+	g.place.server.mu.Lock()
+	defer g.place.server.mu.Unlock()
+	if g.place.holder == g {
+		g.place.holder = nil
+	}
+}
+
+func (g *guest) Close() {
+	g.place.server.mu.Lock()
+	defer g.place.server.mu.Unlock()
+	g.place.server.clients--
+}
+
+var target = &lock.Target{Name: "here", Kind: lock.Mutex}
+
+// TestRun: every operation is measured, every load, and a holder's death; nothing is left behind; a load that there is no
+// room for says so, and the others are there.
+func TestRun(t *testing.T) {
+	s := &table{room: 5}
+	m, err := Run(t.Context(), s, target, Load{Clients: []int{1, 3, 8}, Time: 80 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, o := range m.Operations {
+		names = append(names, o.Operation)
+		if o.Commands != 2 || o.RoundTrips != 1 || o.Sent != 10 || o.Received != 5 || o.Latency.Count == 0 {
+			t.Errorf("%+v", o)
+		}
+	}
+	if want := []string{"acquire", "refused", "verify", "release"}; !slices.Equal(names, want) {
+		t.Errorf("%q are measured, expected %q", names, want)
+	}
+	for _, l := range m.Loads {
+		switch {
+		case l.Clients == 8:
+			if !strings.Contains(l.LeftOut, "no more room") || l.Granted > 0 {
+				t.Errorf("%+v", l)
+			}
+		case l.LeftOut != "" || l.Granted == 0 || l.Acquire.Count != l.Granted || l.Rate() <= 0:
+			t.Errorf("%+v", l)
+		}
+	}
+	if len(m.Loads) != 6 || m.Free.Count == 0 || m.Free.Count > deaths {
+		t.Errorf("%+v", m)
+	}
+	if s.locks != 0 || s.clients != 0 || s.most != 5 {
+		t.Errorf("left behind: %d locks and %d clients; %d at once", s.locks, s.clients, s.most)
+	}
+}
+
+// TestRunFails: a lock that one client alone cannot have is an error, and leaves nothing behind; so does a run that ends.
+func TestRunFails(t *testing.T) {
+	s := &table{room: 1}
+	if _, err := Run(t.Context(), s, target, Load{Clients: []int{1}, Time: time.Millisecond}); err == nil || !strings.Contains(err.Error(), "measuring here on a table: connecting client 2") {
+		t.Errorf("without room: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.room = 2
+	if _, err := Run(ctx, s, target, Load{Clients: []int{1}, Time: time.Millisecond}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a run that ends: %v", err)
+	}
+	if s.locks != 0 || s.clients != 0 {
+		t.Errorf("left behind: %d locks and %d clients", s.locks, s.clients)
+	}
+}

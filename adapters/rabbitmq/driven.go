@@ -1,0 +1,46 @@
+package rabbitmq
+
+import (
+	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
+)
+
+// driven is a machine of a lock's, whose commands somebody sends.
+type driven struct {
+	protocol amqplock.Implementation
+	machine  amqplock.Machine
+}
+
+// clientChannel is the channel that clients work on.
+const clientChannel = 1
+
+func newDriven(protocol amqplock.Implementation) driven {
+	return driven{protocol, amqplock.Machine{Channel: clientChannel}}
+}
+
+// batch is what the machine wants written before any reply is read.
+func (d *driven) batch() []amqp.Command {
+	batch := make([]amqp.Command, d.protocol.Pending(&d.machine))
+	for i := range batch {
+		ahead := d.machine
+		ahead.Answered += uint8(i)
+		batch[i] = d.protocol.Next(&ahead)
+	}
+	return batch
+}
+
+// take hands the machine the replies to a batch. Those that it does not wait for any more, since an earlier one led it
+// elsewhere, it does not get.
+func (d *driven) take(batch []amqp.Command, replies []amqp.Reply) {
+	for i, r := range replies {
+		if i > 0 && !d.expects(batch[i]) {
+			break
+		}
+		d.protocol.Apply(&d.machine, r)
+	}
+}
+
+// expects reports whether the machine waits for the reply to a command.
+func (d *driven) expects(cmd amqp.Command) bool {
+	return !d.machine.Done() && d.protocol.Choices(&d.machine) == 0 && d.protocol.Next(&d.machine) == cmd
+}

@@ -1,0 +1,134 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/lockproof/lockproof/adapters/measure"
+	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/model/lock"
+	model "github.com/lockproof/lockproof/model/redis"
+)
+
+// Measured is the server as locks are measured on it. Where a lock stands on several, each is a set of keys of its own.
+func (s *Server) Measured() measure.Server { return measuredServer{s} }
+
+type measuredServer struct{ server *Server }
+
+// Name implements [measure.Server].
+func (m measuredServer) Name() string { return m.server.Version }
+
+// Lock implements [measure.Server].
+func (m measuredServer) Lock(_ context.Context, t *lock.Target, lease time.Duration) (measure.Lock, error) {
+	l := &measuredLock{server: m.server, protocol: model.Protocol{Options: model.Table.Of(t.Settled(lock.BackendOf(t).Defaults))}}
+	shortest := l.protocol.LeaseOf(1)
+	if above := l.protocol.LeaseOf(math.MaxUint8); above < shortest {
+		shortest = above
+	}
+	l.millisecond = (lease + time.Duration(shortest) - 1) / time.Duration(shortest)
+	for range l.protocol.Servers {
+		l.spaces = append(l.spaces, m.server.Space().Lasting(l.millisecond))
+	}
+	return l, nil
+}
+
+type measuredLock struct {
+	server      *Server
+	protocol    model.Protocol
+	millisecond time.Duration // of the model
+	spaces      []*Space      // by server
+}
+
+// Lease implements [measure.Lock].
+func (l *measuredLock) Lease() time.Duration {
+	return time.Duration(l.protocol.LeaseOf(priority)) * l.millisecond
+}
+
+// Close implements [measure.Lock].
+func (l *measuredLock) Close() (err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
+	defer cancel()
+	for _, p := range l.spaces {
+		err = errors.Join(err, p.Sweep(ctx))
+	}
+	return err
+}
+
+// Client implements [measure.Lock].
+func (l *measuredLock) Client(ctx context.Context, number int) (measure.Client, error) {
+	if number > math.MaxUint8 {
+		return nil, fmt.Errorf("client %d: expected at most %d", number, math.MaxUint8)
+	}
+	c := &measuredClient{protocol: &l.protocol, number: uint8(number), began: time.Now(), millisecond: l.millisecond}
+	o := *l.server.client.Options()
+	o.PoolSize, o.Dialer = 1, func(ctx context.Context, network, address string) (net.Conn, error) {
+		socket, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return c.traffic.Over(socket), nil
+	}
+	c.server = &Server{URL: l.server.URL, client: redis.NewClient(&o)}
+	for _, p := range l.spaces {
+		c.spaces = append(c.spaces, &Space{c.server, p.prefix, p.scale})
+	}
+	if err := c.server.client.Ping(ctx).Err(); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// measuredClient is a machine, and its connection to what stands for every server.
+type measuredClient struct {
+	protocol    *model.Protocol
+	machine     model.Machine
+	number      uint8
+	server      *Server
+	spaces      []*Space
+	began       time.Time
+	millisecond time.Duration
+	traffic     measure.Traffic
+	commands    int
+}
+
+// priority is that of all clients: nobody takes the lock from another, and nobody has to be asked.
+const priority = 1
+
+// now is the client's clock, in milliseconds of the model.
+func (c *measuredClient) now() int64 { return int64(time.Since(c.began) / c.millisecond) }
+
+// Do implements [measure.Client].
+func (c *measuredClient) Do(ctx context.Context, op lock.Op) (lock.Result, error) {
+	c.protocol.Start(&c.machine, c.number, op, priority, c.now())
+	for c.machine.Result.Outcome == lock.Pending {
+		if len(c.machine.Outgoing()) > 0 {
+			return lock.Result{}, errors.New("a client of the same priority was asked for the lock")
+		}
+		node, cmd := c.protocol.Next(&c.machine, 0)
+		reply, err := c.spaces[node].Do(ctx, cmd, stress.Lock)
+		if err != nil {
+			return lock.Result{}, err
+		}
+		c.commands++
+		c.protocol.Apply(&c.machine, reply, c.now())
+	}
+	return c.machine.Result, nil
+}
+
+// Spent implements [measure.Client]: every reply is waited for.
+func (c *measuredClient) Spent() measure.Spent {
+	return c.traffic.Add(measure.Spent{Commands: c.commands, RoundTrips: c.commands})
+}
+
+// Kill implements [measure.Client]: what it holds goes on until its lease ends.
+func (c *measuredClient) Kill() { c.Close() }
+
+// Close implements [measure.Client].
+func (c *measuredClient) Close() { _ = c.server.client.Close() } // it may be closed already

@@ -1,0 +1,46 @@
+package redis_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/measure"
+	"github.com/lockproof/lockproof/adapters/redis/redistest"
+	"github.com/lockproof/lockproof/model/lock"
+	_ "github.com/lockproof/lockproof/sim/redis"
+)
+
+// TestMeasured: every reference is measured on a real server, as many commands as its protocol says; a dead holder's slot
+// is another's when its lease is over, and not before; nothing is left behind.
+func TestMeasured(t *testing.T) {
+	server := redistest.Shared(t)
+	b, err := lock.BackendNamed("redis")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range b.References {
+		t.Run(target.Name, func(t *testing.T) {
+			m, err := measure.Run(t.Context(), server.Measured(), target, measure.Load{Clients: []int{2}, Time: 40 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			servers := 1.0
+			if target.Name == "priority-redlock" {
+				servers = 3
+			}
+			for _, o := range m.Operations {
+				if o.Operation != "refused" && o.Commands != servers || o.Sent < 40 || o.Received < 4 {
+					t.Errorf("%+v", o)
+				}
+			}
+			for _, l := range m.Loads {
+				if l.LeftOut != "" || l.Granted == 0 && target.Name != "priority-redlock" {
+					t.Errorf("%+v", l)
+				}
+			}
+			if m.Free.Count == 0 || m.Free.Min < m.Lease {
+				t.Errorf("free after %v at least, of a lease of %v", m.Free.Min, m.Lease)
+			}
+		})
+	}
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lockproof/lockproof/adapters/measure"
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/redis"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// realServer is a kind of server that locks are measured on.
+type realServer struct {
+	title   string
+	schemes []string // of addresses
+	// find finds one at an address, or, without one, where it usually is. It is closed when the command has ended.
+	find func(c *cobra.Command, address string) (measure.Server, error)
+}
+
+// realServers are those that there are, by the titles of their locks.
+var realServers = []realServer{
+	{"RabbitMQ", []string{"amqp", "amqps"}, measuredRabbitMQ},
+	{"Redis", []string{"redis", "rediss"}, measuredRedis},
+}
+
+func measuredRabbitMQ(c *cobra.Command, address string) (measure.Server, error) {
+	b, err := rabbitmq.Start(c.Context(), rabbitmq.Options{URL: address, Flag: "--on", There: true})
+	if err != nil {
+		return nil, err
+	}
+	atEnd(c, b.Stop)
+	return b.Measured(), register(c, b)
+}
+
+func measuredRedis(c *cobra.Command, address string) (measure.Server, error) {
+	s, err := redis.Find(c.Context(), address)
+	if err != nil {
+		return nil, err
+	}
+	atEnd(c, s.Close)
+	return s.Measured(), nil
+}
+
+// addressed are the addresses of --on, by the title of what is there.
+func addressed(on []string) (map[string]string, error) {
+	at := make(map[string]string)
+	for _, address := range on {
+		u, err := url.Parse(address)
+		i := -1
+		if err == nil {
+			i = slices.IndexFunc(realServers, func(s realServer) bool { return slices.Contains(s.schemes, u.Scheme) })
+		}
+		if i < 0 {
+			return nil, fmt.Errorf("--on: expected addresses that begin with amqp:// or redis://")
+		}
+		if title := realServers[i].title; at[title] != "" {
+			return nil, fmt.Errorf("--on names two of %s: expected one", title)
+		}
+		at[realServers[i].title] = address
+	}
+	return at, nil
+}
+
+// reals finds the servers that some locks stand on. One that is missing is told of; one that was named has to be there.
+func reals(c *cobra.Command, on []string, targets []*lock.Target) (map[string]measure.Server, []report.ComparedServer, error) {
+	at, err := addressed(on)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, told := make(map[string]measure.Server), []report.ComparedServer(nil)
+	for _, t := range targets {
+		title := lock.BackendOf(t).Title
+		if slices.ContainsFunc(told, func(s report.ComparedServer) bool { return s.Title == title }) {
+			continue
+		}
+		s := report.ComparedServer{Title: title}
+		i := slices.IndexFunc(realServers, func(r realServer) bool { return r.title == title })
+		if i < 0 {
+			s.Missing = "lockproof has no clients that use its locks there; they are compared on the simulated server alone"
+		} else if server, err := realServers[i].find(c, at[title]); err == nil {
+			found[title], s.Version = server, server.Name()
+		} else if at[title] != "" || c.Context().Err() != nil {
+			return nil, nil, err
+		} else {
+			s.Missing = err.Error()
+		}
+		told = append(told, s)
+	}
+	return found, told, nil
+}
+
+// measuring measures locks on the servers that were found, so many of them in so much time.
+func measuring(found map[string]measure.Server, clients []int, left time.Duration, of int) func(context.Context, *lock.Target) (*report.Measured, string, error) {
+	return func(ctx context.Context, t *lock.Target) (*report.Measured, string, error) {
+		began, each := time.Now(), left/time.Duration(of)
+		defer func() { left, of = max(0, left-time.Since(began)), max(1, of-1) }()
+		title := lock.BackendOf(t).Title
+		if found[title] == nil {
+			return nil, "there is no real " + title, nil
+		}
+		m, err := measure.Run(ctx, found[title], t, measure.Load{Clients: clients, Time: each})
+		return m, "", err
+	}
+}
