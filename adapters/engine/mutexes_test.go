@@ -82,7 +82,7 @@ var wrongMutexes = []mutex{
 	{name: "active consumer not cancelled", design: mutexes.Active{NotCancelled: true}, breaks: byOrder},
 	{name: "active consumer from memory", design: mutexes.Active{FromMemory: true}, breaks: staleness},
 	{name: "token kept that comes when its time is up", design: mutexes.Token{Subscribed: true, LateKept: true}, breaks: []property.Property{property.NoLeak}, waits: true},
-	{name: "connection of a hold kept", design: mutexes.Queue{ConnectionEach: true, Pooled: true}, breaks: []property.Property{property.EffectiveRelease}},
+	{name: "connection of a hold kept", design: mutexes.Queue{ConnectionEach: true, Pooled: true}, breaks: byOrder},
 	{name: "verify asks the other connection", design: mutexes.Queue{AsksProber: true}, breaks: staleness, late: true},
 	{name: "token fetched anew to verify", design: mutexes.Token{Refetches: true}, breaks: regained, late: true},
 	{name: "token without acknowledgement", design: mutexes.Token{Subscribed: true, NoAck: true}, breaks: []property.Property{property.CrashFrees, property.NoLeak}},
