@@ -54,7 +54,7 @@ it is interrupted what clients have sent.`,
 
 // run serves until it is interrupted, which is how this is meant to end.
 func (f *brokerFlags) run(c *cobra.Command) error {
-	if err := f.local(); err != nil {
+	if err := local(f.listen, f.anywhere, "with the password guest"); err != nil {
 		return err
 	}
 	options, err := f.options()
@@ -93,16 +93,16 @@ func (f *brokerFlags) options() (wire.SimulatedOptions, error) {
 }
 
 // local refuses an address that other machines can reach, unless that is wanted.
-func (f *brokerFlags) local() error {
-	host, _, err := net.SplitHostPort(f.listen)
+func local(listen string, anywhere bool, how string) error {
+	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
-		return fmt.Errorf("--listen %q: expected an address with a port, such as 127.0.0.1:5673", f.listen)
+		return fmt.Errorf("--listen %q: expected an address with a port, such as 127.0.0.1:5673", listen)
 	}
 	ip := net.ParseIP(host)
-	if f.anywhere || host == "localhost" || ip != nil && ip.IsLoopback() {
+	if anywhere || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return fmt.Errorf("--listen %s can be reached from other machines, by anybody, with the password guest: add --listen-anywhere if that is meant, or listen on 127.0.0.1", f.listen)
+	return fmt.Errorf("--listen %s can be reached from other machines, by anybody, %s: add --listen-anywhere if that is meant, or listen on 127.0.0.1", listen, how)
 }
 
 // writeCounts writes what clients have sent.

@@ -56,14 +56,14 @@ func TestBrokerListensHere(t *testing.T) {
 		"127.0.0.1:0": true, "127.8.8.8:0": true, "[::1]:0": true, "localhost:0": true,
 		":0": false, "0.0.0.0:0": false, "[::]:0": false, "192.0.2.1:0": false, "example.com:0": false,
 	} {
-		if err := (&brokerFlags{listen: listen}).local(); (err == nil) != here || err != nil && !strings.Contains(err.Error(), "--listen-anywhere") {
+		if err := local(listen, false, "with a password"); (err == nil) != here || err != nil && !strings.Contains(err.Error(), "--listen-anywhere") {
 			t.Errorf("%s: %v", listen, err)
 		}
-		if err := (&brokerFlags{listen: listen, anywhere: true}).local(); err != nil {
+		if err := local(listen, true, ""); err != nil {
 			t.Errorf("%s with --listen-anywhere: %v", listen, err)
 		}
 	}
-	if err := (&brokerFlags{listen: "5673"}).local(); err == nil || !strings.Contains(err.Error(), "port") {
+	if err := local("5673", false, ""); err == nil || !strings.Contains(err.Error(), "port") {
 		t.Errorf("no port: %v", err)
 	}
 }

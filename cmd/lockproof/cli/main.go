@@ -157,7 +157,7 @@ says how.`,
 	root.SetFlagErrorFunc(unknownFlag)
 	root.SetVersionTemplate("lockproof {{.Version}}\n")
 	arrange(root)
-	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), serveCommand(), checkCommand(), mutantsCommand(), compareCommand(), campaignCommand(), listCommand(), brokerCommand(), adapterCheckCommand(), initCommand(), versionCommand())
+	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), serveCommand(), checkCommand(), mutantsCommand(), compareCommand(), campaignCommand(), listCommand(), brokerCommand(), consulCommand(), adapterCheckCommand(), initCommand(), versionCommand())
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.Name() != "completion" {
