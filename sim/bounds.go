@@ -103,6 +103,9 @@ func (b *Bounds) Check() error {
 			return fmt.Errorf("client %d calls %d operations: expected 1 to %d", i+1, len(c.Ops), scenario.MaxOperations)
 		}
 	}
+	if b.Faults.Clocks != 0 && !BackendOf(b.Target).Clocks.any() {
+		return fmt.Errorf("faults of clocks: the clients of %s look at no clock; leave them out", b.Target.Name)
+	}
 	for _, n := range b.Faults.numbers() {
 		n := *n
 		if n != AnyNumber && (n < 0 || n > 100) {

@@ -12,6 +12,7 @@ import (
 // to it: it jumps, or it runs fast or slow from then on.
 type Clocks struct {
 	now    int64 // of the servers
+	back   int64 // by how much a clock may yet be set back
 	clocks [lock.MaxClients]clock
 }
 
@@ -24,6 +25,10 @@ type clock struct {
 
 // Now is what a client's clock shows.
 func (k *Clocks) Now(c uint8) int64 { return k.now + k.clocks[c-1].ahead }
+
+// Back is by how much clients' clocks may yet be set back: how long ago a moment was that has come matters to a state no
+// further than that.
+func (k *Clocks) Back() int64 { return k.back }
 
 // In is in how many milliseconds of the servers' time a client's clock will show a time: 0 if it does already,
 // [Clocks.Never] if it stands still.

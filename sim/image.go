@@ -187,7 +187,7 @@ func (w *World) inHalfOpen(conn backend.Session) bool {
 // load makes the world that of an image.
 func (w *World) load(shared []byte, clients [][]byte) {
 	w.cluster.Clear()
-	w.now, w.shared, w.Seen, w.clocks = 0, 0, 0, Clocks{}
+	w.now, w.shared, w.Seen, w.clocks = 0, 0, 0, Clocks{back: w.clocks.back}
 	w.Monitor.At(0)
 	w.halfOpen = w.halfOpen[:0]
 	clear(w.owners)

@@ -77,7 +77,13 @@ func (s *System) Reset() {
 			*n = 1 // always one more
 		}
 	}
+	s.limitClocks()
 	s.normalise()
+}
+
+// limitClocks has clocks be set back by as much as the faults that are left can.
+func (s *System) limitClocks() {
+	s.world.clocks.back = int64(s.left.Clocks) * int64(s.world.clocked.SkewMillis)
 }
 
 // Clients is how many clients there are, and so parts of an image beside the shared one.
@@ -87,6 +93,7 @@ func (s *System) Clients() int { return len(s.world.clients) }
 func (s *System) Load(shared []byte, clients [][]byte) {
 	c := s.world.reader(shared)
 	s.codeBudget(c)
+	s.limitClocks()
 	s.world.load(c.Bytes(), clients)
 }
 
@@ -332,6 +339,7 @@ func (s *System) spend(do scenario.ActionKind) {
 		less(&left.Restarts, bound.Restarts)
 	case do.Clock():
 		less(&left.Clocks, bound.Clocks)
+		s.limitClocks()
 	}
 }
 

@@ -33,6 +33,7 @@ func (e *Exploration) Command() string {
 	flag("channel-errors", e.Faults.ChannelErrors, 0)
 	flag("lost", e.Faults.Lost, 0)
 	flag("restarts", e.Faults.Restarts, 0)
+	flag("clocks", e.Faults.Clocks, 0)
 	if !e.Faults.Late {
 		args = append(args, "--late=false")
 	}

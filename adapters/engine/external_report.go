@@ -22,7 +22,8 @@ func (f *externalRun) report() *report.Report {
 		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations,
 		Efficiency: Efficiency(&s.costs, f.Kind),
 		Stale: report.Overlap{
-			Commands: int(s.overlapCommands), Time: time.Duration(s.overlap) * time.Millisecond, Scenarios: s.overlaps,
+			Commands: int(s.overlapCommands), Time: time.Duration(s.overlap) * time.Millisecond,
+			Own: time.Duration(s.ownClock) * time.Millisecond, Scenarios: s.overlaps,
 		},
 		Uncontrolled: f.free.Words(), Wire: overWire(&f.wire), Traffic: trafficOf(f.Kind, f.traffic),
 	}

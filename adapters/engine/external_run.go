@@ -168,5 +168,5 @@ func (s *sample) addExternal(i int, x *external.Execution) {
 		s.undecided++
 	}
 	s.note(i, x.Exercised, x.Found, sim.Covered(x.Trace))
-	s.stale(x.Overlap, x.Overlaps)
+	s.stale(x.Overlap, x.Overlap, x.Overlaps)
 }

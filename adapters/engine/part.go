@@ -145,6 +145,7 @@ type partFile struct {
 	Seen            [sim.CoveragePoints]int `json:"seen"`
 	Costs           monitor.Costs           `json:"costs"`
 	Overlap         int64                   `json:"overlap"`
+	OwnClock        int64                   `json:"own_clock"`
 	OverlapCommands int32                   `json:"overlap_commands"`
 	Overlaps        int                     `json:"overlaps"`
 	Covered         [][2]int                `json:"covered,omitempty"` // points and scenarios, in the order of the points
@@ -156,7 +157,7 @@ func (p *Part) MarshalJSON() ([]byte, error) {
 	f := partFile{
 		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations, Undecided: s.undecided,
 		Checks: counts(s.checks[:property.Count]), Exercised: counts(s.exercised[:property.Count]), First: counts(s.first[:property.Count]), Violating: counts(s.violating[:property.Count]), Seen: s.seen, Costs: s.costs,
-		Overlap: s.overlap, OverlapCommands: s.overlapCommands, Overlaps: s.overlaps,
+		Overlap: s.overlap, OwnClock: s.ownClock, OverlapCommands: s.overlapCommands, Overlaps: s.overlaps,
 	}
 	for _, point := range slices.Sorted(maps.Keys(s.covered)) {
 		f.Covered = append(f.Covered, [2]int{int(point), s.covered[point]})
@@ -173,7 +174,7 @@ func (p *Part) UnmarshalJSON(data []byte) error {
 	p.sample = sample{
 		scenarios: f.Scenarios, steps: f.Steps, commands: f.Commands, operations: f.Operations, undecided: f.Undecided,
 		checks: f.Checks.all(), exercised: f.Exercised.all(), first: f.First.all(), violating: f.Violating.all(), seen: f.Seen, costs: f.Costs,
-		overlap: f.Overlap, overlapCommands: f.OverlapCommands, overlaps: f.Overlaps,
+		overlap: f.Overlap, ownClock: f.OwnClock, overlapCommands: f.OverlapCommands, overlaps: f.Overlaps,
 	}
 	for _, c := range f.Covered {
 		p.cover(sim.Point(c[0]), c[1])

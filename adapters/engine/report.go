@@ -23,7 +23,8 @@ func (c *Config) report(s *sample, traces map[property.Property]*scenario.Trace)
 		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations,
 		Efficiency: Efficiency(&s.costs, c.Target.Kind),
 		Stale: report.Overlap{
-			Commands: int(s.overlapCommands), Time: time.Duration(s.overlap) * time.Millisecond, Scenarios: s.overlaps,
+			Commands: int(s.overlapCommands), Time: time.Duration(s.overlap) * time.Millisecond,
+			Own: time.Duration(s.ownClock) * time.Millisecond, Scenarios: s.overlaps,
 		},
 	}
 	for p := range property.Property(property.Most) {

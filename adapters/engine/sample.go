@@ -24,7 +24,7 @@ type sample struct {
 	violating                              [property.Most]int      // in how many scenarios it is violated
 	seen                                   [sim.CoveragePoints]int // in how many scenarios
 	costs                                  monitor.Costs
-	overlap                                int64 // longest stale belief beside another's, in virtual milliseconds
+	overlap, ownClock                      int64 // longest stale belief beside another's, in virtual milliseconds: of the servers' clock, of the believer's
 	overlapCommands                        int32
 	overlaps                               int               // scenarios with one
 	covered                                map[sim.Point]int // the first scenario that comes to it, from 1; nil where that is not asked for
@@ -48,7 +48,7 @@ func (s *sample) add(i, steps int, r *sim.Runner, strength property.Strength, ju
 		s.checks[property.Linearizable]++
 	}
 	s.note(i, exercised, found, r.Seen)
-	s.stale(r.Monitor.Overlap, r.Monitor.Overlaps)
+	s.stale(r.Monitor.Overlap, r.Monitor.OwnClock, r.Monitor.Overlaps)
 }
 
 // note takes in what the i-th execution put to the test, violated, and came to.
@@ -84,12 +84,12 @@ func (s *sample) coverAll(i int, c *sim.Coverage) {
 }
 
 // stale takes in how long a stale belief stood beside another's grant in an execution, in virtual
-// milliseconds and in commands.
-func (s *sample) stale(overlap int64, commands int32) {
+// milliseconds of the servers' clock and of the believer's own, and in commands.
+func (s *sample) stale(overlap, ownClock int64, commands int32) {
 	if overlap > 0 {
 		s.overlaps++
 	}
-	s.overlap = max(s.overlap, overlap)
+	s.overlap, s.ownClock = max(s.overlap, overlap), max(s.ownClock, ownClock)
 	s.overlapCommands = max(s.overlapCommands, commands)
 }
 
@@ -116,7 +116,7 @@ func (s *sample) merge(o *sample) {
 	s.operations += o.operations
 	s.undecided += o.undecided
 	s.overlaps += o.overlaps
-	s.overlap = max(s.overlap, o.overlap)
+	s.overlap, s.ownClock = max(s.overlap, o.overlap), max(s.ownClock, o.ownClock)
 	s.overlapCommands = max(s.overlapCommands, o.overlapCommands)
 	s.costs.Merge(&o.costs)
 	for p := range property.Property(property.Most) {

@@ -232,6 +232,8 @@ func (l *column) believe(e history.Event, kind lock.Kind) {
 // observe takes in what the broker has after the step.
 func (m *step) observe(t *scenario.Trace, taken *scenario.TraceStep) {
 	for i := range t.Scenario.Locks {
-		m.truth = append(m.truth, taken.Truth[i])
+		t := taken.Truth[i]
+		t.Barrier = 0 // it is not drawn
+		m.truth = append(m.truth, t)
 	}
 }

@@ -40,7 +40,7 @@ func sampleReport() *Report {
 			{Operation: "verify", Count: 20120, Commands: spread(1), RoundTrips: spread(1), Unpipelined: spread(1), Channels: spread(0), Connections: spread(0), Budget: &Budget{RoundTrips: 1}},
 			{Operation: "release", Count: 18400, Commands: spread(1), RoundTrips: spread(1), Unpipelined: spread(1), Channels: spread(0), Connections: spread(0)},
 		},
-		Stale:     Overlap{Commands: 14, Time: 350 * time.Millisecond, Scenarios: 212},
+		Stale:     Overlap{Commands: 14, Time: 350 * time.Millisecond, Own: 380 * time.Millisecond, Scenarios: 212},
 		Exercised: []Exercise{{"crash", 4210}, {"restart", 880}, {"RESOURCE_LOCKED", 3201}, {"full", 2999}, {"gave-up", 0}, {"expiry", 0}},
 	}
 	for p := range property.NoCrash + 1 {

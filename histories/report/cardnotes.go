@@ -20,7 +20,7 @@ func cardNotes(r *Report, s style.Style) []style.Line {
 	if o := r.Stale; o.Scenarios > 0 {
 		out = append(out, labelled("stale belief", strings.Fields(fmt.Sprintf(
 			"beside another's grant for up to %s, %s; in %s. Not a violation: no lock without fencing can exclude it.",
-			style.Plural(o.Commands, "command"), took(o.Time), style.Plural(o.Scenarios, "execution"))), style.Plain, s)...)
+			style.Plural(o.Commands, "command"), o.lasted(), style.Plural(o.Scenarios, "execution"))), style.Plain, s)...)
 	}
 	var seen, never []string
 	for _, e := range r.Exercised {
@@ -55,6 +55,14 @@ func cardNotes(r *Report, s style.Style) []style.Line {
 		out = append(out, labelled("a call sends", style.List(traffic(r.Traffic)), style.Plain, s)...)
 	}
 	return out
+}
+
+// lasted is how long a stale belief stood, on each clock where they differ.
+func (o *Overlap) lasted() string {
+	if o.Own == o.Time {
+		return took(o.Time)
+	}
+	return fmt.Sprintf("%s by the servers' clock, %s by the believer's own", took(o.Time), took(o.Own))
 }
 
 // traffic is what operations took in words: sent, and got back.

@@ -223,6 +223,7 @@ func (s Spread) Mean() float64 {
 type Overlap struct {
 	Commands  int           // sent by anyone meanwhile
 	Time      time.Duration // virtual, on the simulated broker
+	Own       time.Duration // the longest by the clock of the client that believed, which jumps and drifts
 	Scenarios int           // in how many executions there was one
 }
 

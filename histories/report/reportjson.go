@@ -170,6 +170,7 @@ type budgetFile struct {
 type staleFile struct {
 	Commands     int   `json:"commands"`
 	Milliseconds int64 `json:"milliseconds"`
+	OwnClock     int64 `json:"own_clock_milliseconds,omitzero"` // where it is another
 	Scenarios    int   `json:"scenarios"`
 }
 
@@ -250,7 +251,13 @@ func (e *EfficiencyRow) file() rowFile {
 	return f
 }
 
-func (o Overlap) file() staleFile { return staleFile{o.Commands, o.Time.Milliseconds(), o.Scenarios} }
+func (o Overlap) file() staleFile {
+	f := staleFile{Commands: o.Commands, Milliseconds: o.Time.Milliseconds(), Scenarios: o.Scenarios}
+	if o.Own != o.Time {
+		f.OwnClock = o.Own.Milliseconds()
+	}
+	return f
+}
 
 func (s Spread) file() spreadFile { return spreadFile{s.Min, s.Mean(), s.Max} }
 

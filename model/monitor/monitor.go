@@ -295,6 +295,9 @@ func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 	}
 	if op == lock.Release {
 		w.arg, w.believed = w.believed, 0
+		if m.traits != 0 { // who took it from a client that does not use it any more has to ask nobody
+			m.gaveUp(c, w)
+		}
 	}
 	if op == lock.Verify || op == lock.Refresh {
 		w.arg = w.believed

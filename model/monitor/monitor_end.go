@@ -20,6 +20,7 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 			w.moved = false
 			// What was never granted did not go with its connection.
 			w.connected = connected || w.mine&(1<<held) == 0
+			w.tardy(m.traits.Has(lock.Deadlines) && m.locks[w.lock].truth.Owner[held] != m.owner(c))
 			w.gone, w.since = m.locks[w.lock].truth.Exists&(1<<held) == 0, 0
 		}
 	case lock.Verify:

@@ -80,7 +80,15 @@ func (m *Monitor) leases(l, c uint8, old, t *Truth) {
 	}
 }
 
-// parted is a holder that is none any more: its lease has ended, or it has given it up; otherwise it lives on.
+// tardy notes, where something was done to its client's clock, that what it has just acquired was over before.
+func (w *watch) tardy(over bool) {
+	if w.disturbed && over {
+		w.over, w.timed = true, true
+	}
+}
+
+// parted is a holder that is none any more: its lease has ended, or it has given it up, or is about to; otherwise it lives
+// on.
 func (m *Monitor) parted(c, was, s uint8, old *Truth) {
 	w := &m.clients[was-1]
 	lapsed := m.lapsed(old.Until[s])
@@ -88,7 +96,7 @@ func (m *Monitor) parted(c, was, s uint8, old *Truth) {
 	if (w.believed == s || w.op == lock.Acquire && w.on == s) && (lapsed || ended) {
 		w.over, w.timed = true, lapsed
 	}
-	if w.on == s && (lapsed || ended || c == was) {
+	if w.on == s && (lapsed || ended || c == was || w.op == lock.Release) {
 		w.leased = false
 	}
 }
@@ -173,7 +181,7 @@ func (m *Monitor) sate(w *watch, t *Truth) {
 			n++
 		}
 	}
-	w.beaten = n >= limit
+	w.beaten = n >= limit || t.Barrier >= w.stated && t.Barrier > 0
 }
 
 // refused judges an acquire that says that the lock is full. Who looks at slots one by one may have found each held at a

@@ -23,6 +23,9 @@ type Truth struct {
 	Admin uint8
 	// Limit is how many may hold the lock at once as the servers have it; 0 is as many as there are slots.
 	Limit uint8
+	// Barrier is the priority up to which nobody is granted the lock, by whatever stands in the way, who may not have it; 0
+	// is nothing.
+	Barrier uint8
 	// Priority is the priority that the owner acquired it with.
 	Priority [Slots + 1]uint8
 	// Until is when the owner's lease ends, by the servers' clock, in virtual milliseconds since the execution began; 0 is

@@ -4,8 +4,9 @@ import (
 	"github.com/lockproof/lockproof/model/codec"
 )
 
-// Code writes or reads a machine. now is what the client's clock shows: moments are told by how far away they are.
-func (m *Machine) Code(c *codec.Coder, now int64) {
+// Code writes or reads a machine. now is what the client's clock shows, and back by how much that may yet be set back:
+// moments are told by how far away they are, and of those that have come how long ago no further than that.
+func (m *Machine) Code(c *codec.Coder, now, back int64) {
 	codec.Byte(c, &m.Op)
 	codec.Byte(c, &m.Phase)
 	codec.Byte(c, &m.Result.Outcome)
@@ -19,8 +20,8 @@ func (m *Machine) Code(c *codec.Coder, now int64) {
 	codec.Byte(c, &m.node)
 	codec.Byte(c, &m.got)
 	codec.Number(c, &m.Unsettled)
-	codeMoment(c, &m.Until, now, m.Held || m.Phase == Stealing || m.Phase == Waiting)
-	codeMoment(c, &m.Deadline, now, m.Phase == Waiting)
+	codeMoment(c, &m.Until, now, back, m.Held || m.Phase == Stealing || m.Phase == Waiting)
+	codeMoment(c, &m.Deadline, now, back, m.Phase == Waiting)
 	age := now - m.began
 	if m.Phase != Stealing && m.Phase != Extending {
 		age = 0
@@ -32,14 +33,14 @@ func (m *Machine) Code(c *codec.Coder, now int64) {
 	}
 }
 
-// codeMoment writes or reads a moment to come, where it matters.
-func codeMoment(c *codec.Coder, at *int64, now int64, matters bool) {
-	left := max(0, *at-now)
+// codeMoment writes or reads a moment, where it matters.
+func codeMoment(c *codec.Coder, at *int64, now, back int64, matters bool) {
+	left := max(0, *at-now+back)
 	if !matters {
 		left = 0
 	}
 	codec.Number(c, &left)
-	*at = now + left
+	*at = now + left - back
 }
 
 // Code writes or reads a message.

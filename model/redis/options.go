@@ -49,6 +49,9 @@ const (
 	Ignored = "ignored"
 )
 
+// MaxServers is how many servers a lock is on at most.
+const MaxServers = 5
+
 // Options are what the text leaves open, and what its repair needs. [Text] is the text as it reads; [Left] and [Repaired]
 // are the combinations that were proved.
 type Options struct {

@@ -25,10 +25,7 @@ func (p *Protocol) stolen(m *Machine, agreed bool, now int64) {
 		m.Until = now + p.valid(m.Priority)
 	}
 	if !agreed || now >= m.Until {
-		m.failure = lock.Result{Outcome: lock.Failed}
-		if agreed {
-			m.failure.Reason = lock.GaveUp // it took too long
-		}
+		m.failure = lock.Result{Outcome: lock.Failed, Reason: p.refusal(m, agreed)}
 		p.giveUp(m)
 		return
 	}
@@ -39,6 +36,18 @@ func (p *Protocol) stolen(m *Machine, agreed bool, now int64) {
 	if len(m.Victims) == 0 {
 		p.Settle(m, now)
 	}
+}
+
+// refusal is why an acquire has failed that has tried every server. One server's answer is of one moment, and says that the
+// lock is another's; those of several are of several, between which leases end.
+func (p *Protocol) refusal(m *Machine, agreed bool) lock.Reason {
+	switch {
+	case !agreed && m.lost:
+		return lock.TimedOut
+	case !agreed && p.Servers == 1:
+		return lock.Full
+	}
+	return lock.GaveUp
 }
 
 // Settle ends the wait for acknowledgements: all have come, or the time for them is over.

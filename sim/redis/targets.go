@@ -94,6 +94,8 @@ var mutants = []*lock.Target{
 		func(o *redis.Options) { o.Validity, o.Verify, o.Servers = redis.FromReply, redis.ByClock, 3 }),
 	target("unguarded-delete", "mutual-exclusion", "a release deletes the entry, whosever it is", redis.Left(),
 		func(o *redis.Options) { o.Release = redis.Unguarded }),
+	target("forgetful-server", "mutual-exclusion", "the server has nothing on disk, and forgets its entries when it is restarted", redis.Repaired(),
+		func(o *redis.Options) { o.Persistent = false }),
 	target("deaf-to-extension", "renewal-honest", "a refused extension counts all the same", redis.Left(),
 		func(o *redis.Options) { o.Extension, o.Lease, o.LeaseAbove, o.Margin = redis.Ignored, 12, 0, 0 }),
 }

@@ -30,10 +30,14 @@ func (k *cluster) granted(c uint8) {
 	}
 }
 
+// grant notes what a client has got, unless its lease is over before it knows, as for one whose clock was set back.
 func (k *cluster) grant(c uint8) {
 	cl := &k.clients[c-1]
 	m := &cl.machine
-	cl.grant = grant{id: m.ID, priority: m.Priority, until: cl.began + k.LeaseOf(m.Priority)}
+	cl.grant = grant{}
+	if until := cl.began + k.LeaseOf(m.Priority); until > k.now {
+		cl.grant = grant{id: m.ID, priority: m.Priority, until: until}
+	}
 }
 
 // settle takes from a client that has stopped what it was granted.
@@ -45,7 +49,7 @@ func (k *cluster) settle(c uint8) {
 
 // Truth implements [sim.Cluster].
 func (k *cluster) Truth(l uint8, t *monitor.Truth) {
-	*t = monitor.Truth{Exists: 1 << 1}
+	*t = monitor.Truth{Exists: 1 << 1, Barrier: k.barrier(l)}
 	var last *grant
 	for i := range k.clients {
 		g := &k.clients[i].grant
@@ -56,7 +60,7 @@ func (k *cluster) Truth(l uint8, t *monitor.Truth) {
 	switch {
 	case last != nil:
 		t.Taken, t.Owner[1], t.Priority[1], t.Until[1] = 1<<1, last.id.Client(), last.priority, int32(last.until)
-	case k.barred(l):
+	case t.Barrier > 0:
 		t.Pending = 1 << 1
 	}
 }
@@ -76,15 +80,16 @@ func (k *cluster) entries(l uint8, id redis.ID) (n int) {
 	return n
 }
 
-// barred reports whether a client without priority would find too many entries.
-func (k *cluster) barred(l uint8) bool {
-	free := 0
+// barrier is the priority up to which a client would find too many entries in its way.
+func (k *cluster) barrier(l uint8) uint8 {
+	var tops [redis.MaxServers]uint8
 	for i := range k.servers {
-		if len(k.servers[i].Live(l, k.Entry == redis.Claims)) == 0 {
-			free++
+		if v := k.servers[i].Live(l, k.Entry == redis.Claims); len(v) > 0 {
+			tops[i] = v[0].Priority
 		}
 	}
-	return free <= k.Servers/2
+	slices.Sort(tops[:k.Servers])
+	return tops[k.Servers/2]
 }
 
 // Owns implements [sim.Cluster]: nothing goes with a connection.
@@ -156,7 +161,7 @@ func (k *cluster) CodeShared(c *codec.Coder) {
 // CodeClient implements [sim.Cluster].
 func (k *cluster) CodeClient(c *codec.Coder, n uint8) {
 	cl := &k.clients[n-1]
-	cl.machine.Code(c, k.clock(n))
+	cl.machine.Code(c, k.clock(n), k.clocks.Back())
 	codec.Bool(c, &cl.linked)
 	age := k.now - cl.began
 	if p := cl.machine.Phase; p == redis.Idle || p >= redis.GivingUp && p != redis.Extending {

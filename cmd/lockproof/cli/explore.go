@@ -85,7 +85,7 @@ administrator and no faults then.`,
 	registerExplorer(cmd)
 	section(cmd, "What is judged", "exec", "lock-type", "option", "property", "require", "strict")
 	section(cmd, "Who does what", "clients", "rounds", "admins", "slots", "start", "most-slots", "lock", "calls", "admin-calls")
-	section(cmd, "Faults", "crashes", "drops", "channel-errors", "lost", "restarts", "late")
+	section(cmd, "Faults", "crashes", "drops", "channel-errors", "lost", "restarts", "clocks", "late")
 	section(cmd, "How it is searched, and how far", "reduce", "workers", "depth", "memory", "storage", "array", "first", "simulate", "seed", "runs", "preemptions", "patience")
 	section(cmd, "Going on later", "checkpoint", "every", "resume")
 	section(cmd, "What is written", "out", "html", "json", "junit", "summary", "sarif", "annotate")
@@ -117,6 +117,7 @@ func (f *exploreFlags) faults(cmd *cobra.Command) {
 	flags.Var(orAny{number[int]{&f.Faults.ChannelErrors, 0, 100}}, "channel-errors", "how many channels the broker may close")
 	flags.Var(orAny{number[int]{&f.Faults.Lost, 0, 100}}, "lost", "how many replies may be lost")
 	flags.Var(orAny{number[int]{&f.Faults.Restarts, 0, 100}}, "restarts", "how often the broker may restart")
+	flags.Var(number[int]{&f.Faults.Clocks, 0, 100}, "clocks", "how often a client's clock may jump, or run fast or slow from then on")
 	flags.BoolVar(&f.Faults.Late, "late", f.Faults.Late, "the broker may notice a dead connection at any later moment")
 }
 
@@ -185,7 +186,8 @@ func (f *exploreFlags) unused(c *cobra.Command) error {
 	err := cmp.Or(besideStart(c), given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "runs", "preemptions", "lock-type", "patience", "names"))
 	if f.ofAny() {
 		return cmp.Or(err, given(c, "with --clients any: clients go on for ever and views are kept, not states; leave it out",
-			"rounds", "reduce", "depth", "storage", "array", "simulate", "seed"), f.aimless(c))
+			"rounds", "reduce", "depth", "storage", "array", "simulate", "seed"), f.aimless(c),
+			given(c, "with --clients any: no lock is explored for any number of clients whose clients look at a clock; leave it out", "clocks"))
 	}
 	err = cmp.Or(err, given(c, "without --clients any: there are as many slots as administrators make; leave it out", "most-slots"))
 	if faults := f.Faults; slices.Contains([]int{faults.Crashes, faults.Drops, faults.ChannelErrors, faults.Lost, faults.Restarts}, engine.AnyNumber) {

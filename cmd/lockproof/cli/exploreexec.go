@@ -68,6 +68,9 @@ func (f *exploreFlags) fit(c *cobra.Command) error {
 	}
 	err = cmp.Or(err, given(c, "with --exec: the broker does not restart in an exploration of a command's clients; leave it out, or have prove draw it", "restarts"))
 	if err == nil {
+		err = given(c, "with --exec: nothing is done to the clock of somebody's program; leave it out", "clocks")
+	}
+	if err == nil {
 		err = given(c, "with --exec: no states are kept of a command's clients, each execution is run from its beginning; leave it out, --runs is the bound",
 			"reduce", "workers", "depth", "memory", "storage", "array", "checkpoint", "every", "resume")
 	}

@@ -131,6 +131,7 @@ func TestCommandLines(t *testing.T) {
 		{"prove --exec cat --stress fast --on rabbitmq", exitCannot, "expected straight or proxy"},
 		{"prove --exec cat --stress straight --on rabbitmq --restarts 1", exitCannot, "expected none"},
 		{"explore --exec cat --restarts 1", exitCannot, "--restarts with --exec: the broker does not restart"},
+		{"explore --clocks 1", exitCannot, "the clients of semaphore look at no clock"},
 		{"explore --exec cat --depth 5", exitCannot, "--depth with --exec: no states are kept"},
 		{"explore --exec cat --simulate 5", exitCannot, "--simulate with --exec: nothing is drawn"},
 		{"explore --exec cat --runs 0", exitCannot, `invalid argument "0" for "--runs"`},

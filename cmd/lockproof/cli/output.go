@@ -141,7 +141,7 @@ func (f *outputFlags) retire(r *report.Report) error {
 // bounds are the flags by which runs of one target differ in what may happen in them.
 var bounds = []string{
 	"clients", "admins", "slots", "start", "most-slots", "rounds", "calls", "admin-calls", "lock",
-	"crashes", "drops", "channel-errors", "lost", "restarts", "late", "strict",
+	"crashes", "drops", "channel-errors", "lost", "restarts", "clocks", "late", "strict",
 }
 
 // path is the file of what violates a property: of each target, its options, and the bounds that were given, one.
