@@ -3,9 +3,13 @@ package engine_test
 import (
 	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/amqp/consumption"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/sim"
@@ -69,6 +73,20 @@ func TestExploreConsumption(t *testing.T) {
 					t.Errorf("%d states, want %d", x.Search.States, want)
 				}
 			})
+		}
+	}
+}
+
+// The page's numbers of states are those of the explorations.
+func TestConsumptionPage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "model", "amqp", "consumption", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, states := range consumedStates {
+		n, ok := states[everyFault]
+		if want := fmt.Sprintf("| %s |", style.Grouped(n)); ok && !strings.Contains(string(page), want) {
+			t.Errorf("%s: the page has no row that ends with %s", name, want)
 		}
 	}
 }
