@@ -78,10 +78,10 @@ func TestLimitsDiffer(t *testing.T) {
 // pins are how many states there are: of two clients who acquire and release, one of whom refreshes, with one fault of a
 // kind.
 var pins = map[string]int{
-	"mariadb-slots, 1 crash": 2807, "mariadb-slots, 1 dropped connection": 3208, "mariadb-slots, 1 lost reply": 1569, "mariadb-slots, 1 broker restart": 1688,
+	"mariadb-slots, 1 crash": 2794, "mariadb-slots, 1 dropped connection": 3182, "mariadb-slots, 1 lost reply": 1557, "mariadb-slots, 1 broker restart": 1679,
 	"mariadb-master, 1 crash": 165228, "mariadb-master, 1 dropped connection": 266542, "mariadb-master, 1 lost reply": 183481, "mariadb-master, 1 broker restart": 90448,
 	"postgres-master, 1 crash": 165228, "postgres-master, 1 dropped connection": 266542, "postgres-master, 1 lost reply": 183481, "postgres-master, 1 broker restart": 90448,
-	"postgres-slots, 1 crash": 2889, "postgres-slots, 1 dropped connection": 3208, "postgres-slots, 1 lost reply": 1569, "postgres-slots, 1 broker restart": 1688,
+	"postgres-slots, 1 crash": 2876, "postgres-slots, 1 dropped connection": 3182, "postgres-slots, 1 lost reply": 1557, "postgres-slots, 1 broker restart": 1679,
 }
 
 // Every execution of the references within bounds is visited: two clients, one of whom refreshes, and one fault of each kind.
