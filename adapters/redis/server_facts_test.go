@@ -84,7 +84,7 @@ func replicated(t *testing.T) (master, replica *redis.Server) {
 	master, replica = redistest.Private(t, "--save", ""), redistest.Private(t, "--save", "")
 	port := master.URL[strings.LastIndex(master.URL, ":")+1 : strings.LastIndex(master.URL, "/")]
 	m, r := client(t, master), client(t, replica)
-	if err := r.SlaveOf(t.Context(), "127.0.0.1", port).Err(); err != nil {
+	if err := r.ReplicaOf(t.Context(), "127.0.0.1", port).Err(); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the replica", func() bool {
@@ -100,7 +100,7 @@ func replicated(t *testing.T) (master, replica *redis.Server) {
 // promote has a replica follow nobody any more.
 func promote(t *testing.T, replica *goredis.Client) {
 	t.Helper()
-	if err := replica.SlaveOf(t.Context(), "NO", "ONE").Err(); err != nil {
+	if err := replica.ReplicaOf(t.Context(), "NO", "ONE").Err(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -118,7 +118,7 @@ func kill(t *testing.T, c *goredis.Client) {
 func TestReplicaThatWasCutOff(t *testing.T) {
 	master, replica := replicated(t)
 	m, r := client(t, master), client(t, replica)
-	if err := r.SlaveOf(t.Context(), "127.0.0.1", "1").Err(); err != nil { // where nobody is
+	if err := r.ReplicaOf(t.Context(), "127.0.0.1", "1").Err(); err != nil { // where nobody is
 		t.Fatal(err)
 	}
 	if !took(t, m, "c1", time.Minute) {
