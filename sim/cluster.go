@@ -100,6 +100,9 @@ type Cluster interface {
 	CodeClient(c *codec.Coder, n uint8)
 	CodeSession(*codec.Coder, backend.Session)
 	CodeOwned(*codec.Coder, backend.Session)
+	// Left is how many sessions the servers go on with after their end. CodeShared has them: when it reads, they take the
+	// numbers after the clients'.
+	Left() int
 	// Normalise drops from a client's machine what can make no difference any more.
 	Normalise(c uint8, dead, busy bool, on backend.Session)
 

@@ -111,7 +111,7 @@ func (w *World) codeHalfOpen(c *codec.Coder, n uint8) {
 func (w *World) enterHalfOpen(c *codec.Coder, n uint8) {
 	var granted bool
 	codec.Bool(c, &granted)
-	conn := backend.Session(len(w.clients) + len(w.halfOpen) + 1)
+	conn := backend.Session(len(w.clients) + w.cluster.Left() + len(w.halfOpen) + 1)
 	w.own(conn, n)
 	w.cluster.CodeSession(c, conn)
 	w.halfOpen = append(w.halfOpen, halfOpen{conn: conn, client: n, process: int32(n)})

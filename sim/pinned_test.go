@@ -1,6 +1,8 @@
 package sim_test
 
 import (
+	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -14,23 +16,36 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
+	_ "github.com/lockproof/lockproof/sim/consul"
+	_ "github.com/lockproof/lockproof/sim/consumption"
+	_ "github.com/lockproof/lockproof/sim/redis"
+	_ "github.com/lockproof/lockproof/sim/sql"
 )
 
-// everyTarget are the references and all mutants.
+// everyTarget are AMQP's references and all mutants.
 func everyTarget() []*lock.Target { return slices.Concat(amqplock.References, mutant.All) }
+
+// perBackend compares what is made of the targets of each backend with a file of its own.
+func perBackend(t *testing.T, kind string, block func(f *pinned.File, target *lock.Target)) {
+	for _, b := range lock.Backends() {
+		f := pinned.New(t)
+		for _, target := range b.Targets() {
+			block(f, target)
+		}
+		f.Compare(fmt.Sprintf("testdata/pinned/%s-%s.txt", kind, cmp.Or(b.Name, "amqp")), historiestest.Rewriting())
+	}
+}
 
 // TestPinnedExecutions holds random executions of every target against a file: each step and event, each violation in
 // full, what was judged how often, and what operations cost.
 func TestPinnedExecutions(t *testing.T) {
-	f := pinned.New(t)
-	for _, target := range everyTarget() {
+	perBackend(t, "executions", func(f *pinned.File, target *lock.Target) {
 		inputs := 20
 		if target.Breaks == "" {
 			inputs = 300
 		}
 		f.Block(target.Name, inputs, func(i int, s *pinned.Seen) { execution(s, target, i) })
-	}
-	f.Compare("testdata/pinned/executions.txt", historiestest.Rewriting())
+	})
 }
 
 // unusual are options that no scenario is drawn with.
@@ -42,7 +57,7 @@ var unusual = [][2]string{
 // execution runs the i-th scenario of a target.
 func execution(s *pinned.Seen, target *lock.Target, i int) {
 	space := sim.Space{Target: target}
-	if n := i % (3 * len(unusual)); n < len(unusual) && target.Breaks == "" {
+	if n := i % (3 * len(unusual)); n < len(unusual) && target.Breaks == "" && target.Backend == "" {
 		space.Fixed = unusual[n : n+1]
 	}
 	drawn := sim.NewSource(space, 21).Scenario(i)
@@ -54,6 +69,9 @@ func execution(s *pinned.Seen, target *lock.Target, i int) {
 		s.Printf("%v %d %v %v %d ", step.Action, step.Time, step.Command, step.Reply, step.Events)
 		for _, truth := range step.Truth {
 			s.Printf("%x %x %x %x\n", truth.Exists, truth.Taken, truth.Owner[:], truth.Admin)
+			if target.Backend != "" {
+				s.Printf("%x %d %v %v %v %d\n", truth.Pending, truth.Limit, truth.Priority, truth.Until, truth.Token, truth.Nearest())
+			}
 		}
 	}
 	for _, e := range trace.History.Events {
@@ -77,8 +95,7 @@ func execution(s *pinned.Seen, target *lock.Target, i int) {
 // TestPinnedSystems holds random walks through transition systems against a file: which actions there are in each state,
 // what the one taken comes to, and the state as a search would keep it, for random properties.
 func TestPinnedSystems(t *testing.T) {
-	f := pinned.New(t)
-	for _, target := range everyTarget() {
+	perBackend(t, "systems", func(f *pinned.File, target *lock.Target) {
 		inputs := 12
 		if target.Breaks == "" {
 			inputs = 120
@@ -91,8 +108,7 @@ func TestPinnedSystems(t *testing.T) {
 			}
 			(&walk{Rand: r, system: sim.NewSystem(bounds), bounds: bounds}).run(s)
 		})
-	}
-	f.Compare("testdata/pinned/systems.txt", historiestest.Rewriting())
+	})
 }
 
 // randomBounds are bounds with the workload of a scenario.
@@ -109,11 +125,13 @@ func randomBounds(target *lock.Target, r *rand.Rand, i int) sim.Bounds {
 	if r.IntN(3) == 0 {
 		b.Properties &= property.Set(r.Uint32())
 	}
-	if r.IntN(6) == 0 && target.Fix == nil {
+	if target.Backend != "" {
+		b.Faults.Clocks = fault()
+	} else if r.IntN(6) == 0 && target.Fix == nil {
 		b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Connection, o.Release = amqplock.SharedConnection, amqplock.DeleteB })
 	}
 	if b.Options = target.Settled(b.Options); b.Options.Check() != nil {
-		b.Options = target.Settled(amqplock.DefaultOptions())
+		b.Options = target.Settled(lock.BackendOf(target).Defaults)
 	}
 	return b
 }

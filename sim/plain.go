@@ -19,6 +19,9 @@ func (Plain) Choose(uint8, int) int64 { return 0 }
 // Shared implements [Cluster].
 func (Plain) Shared() bool { return false }
 
+// Left implements [Cluster].
+func (Plain) Left() int { return 0 }
+
 // Independent implements [Cluster].
 func (Plain) Independent() bool { return false }
 

@@ -75,7 +75,7 @@ func TestToyFileRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ from, to, want string }{
-		{`"server": "toy"`, `"server": "abacus"`, `/scenario/server: server "abacus" is not known: expected one of amqp, lease, toy`},
+		{`"server": "toy"`, `"server": "abacus"`, `/scenario/server: server "abacus" is not known: expected one of amqp, amqp-consumption, consul, lease, mariadb, postgres, redis, toy`},
 		{`"server": "toy"`, `"server": "amqp"`, `option "lease" is not known`},
 		{`"lease": "7"`, `"lease": "week"`, `option lease: "week": expected a number from 0 to 1000`},
 		{`"lease": "7"`, `"lease": "0"`, `/scenario/options: lease 0: expected at least a millisecond`},

@@ -348,11 +348,13 @@ func (k *toy) Advance(ms int64) (passed int64, changed bool) {
 	for passed < ms && len(k.ended) == 0 {
 		passed++
 		for i := range k.sessions {
-			s := &k.sessions[i]
-			if !s.holds {
-				continue
+			if s := &k.sessions[i]; s.holds {
+				s.left--
 			}
-			if s.left--; s.left > 0 {
+		}
+		for i := range k.sessions { // whoever is granted the lock by this has its whole lease before it
+			s := &k.sessions[i]
+			if !s.holds || s.left > 0 {
 				continue
 			}
 			on := backend.Session(i + 1)

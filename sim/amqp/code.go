@@ -7,6 +7,9 @@ import (
 	"github.com/lockproof/lockproof/sim/broker"
 )
 
+// Left implements [sim.Cluster].
+func (k *cluster) Left() int { return 0 }
+
 // Clear implements [sim.Cluster].
 func (k *cluster) Clear() {
 	k.broker.Reset()

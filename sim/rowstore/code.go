@@ -13,8 +13,7 @@ func (s *Store) Clear() {
 	s.Now = 0
 }
 
-// CodeShared writes or reads the committed rows. Times are written as how long ago or ahead they are; of those that are
-// over, no more than that.
+// CodeShared writes or reads the committed rows. Times are written as how long ago or ahead they are.
 func (s *Store) CodeShared(c *codec.Coder) {
 	n := 0
 	for i := range s.rows {
@@ -55,21 +54,55 @@ func codeKey(c *codec.Coder, k *key) {
 func (s *Store) codeVersion(c *codec.Coder, v *version) {
 	codec.Bool(c, &v.live)
 	if codec.Byte(c, &v.token); v.token != 0 {
-		s.codeTime(c, &v.until)
+		s.codeUntil(c, &v.until)
 	}
 }
 
-// past is how long ago a moment is that is still told from those before: statements may have read their clock before they
-// began to wait.
-const past = 64
+// longest is how long ago a moment can be that is still told from those before, in milliseconds. It keeps states of
+// executions that never end finite.
+const longest = 1 << 12
 
-// codeTime writes or reads a moment, from now.
-func (s *Store) codeTime(c *codec.Coder, at *int64) {
-	n := max(*at-s.Now, -past) + past
+// codeTime writes or reads a moment by which statements look at rows, from now.
+func (s *Store) codeTime(c *codec.Coder, at *int64) { s.codeFrom(c, at, s.Now-longest) }
+
+// codeUntil writes or reads the end of a lease, from now. Leases that ended before any clock that is still looked at are
+// alike.
+func (s *Store) codeUntil(c *codec.Coder, at *int64) {
+	first := int64(0)
+	if !c.Reading() {
+		first = max(s.oldest(), s.Now-longest) - 1
+	}
+	s.codeFrom(c, at, first)
+}
+
+// codeFrom writes a moment, first at the earliest, or reads it.
+func (s *Store) codeFrom(c *codec.Coder, at *int64, first int64) {
+	n := max(*at, first) - s.Now
 	codec.Number(c, &n)
 	if c.Reading() {
-		*at = s.Now + n - past
+		*at = s.Now + n
 	}
+}
+
+// oldest is the earliest moment by which a statement may yet look at rows.
+func (s *Store) oldest() int64 {
+	at := s.Now
+	for i := range s.sessions {
+		t := &s.sessions[i]
+		if t.open {
+			at = min(at, t.began)
+		}
+		if !t.stmt.running {
+			continue
+		}
+		if at = min(at, t.stmt.began); t.stmt.resumed {
+			at = min(at, t.stmt.read)
+		}
+		if t.stmt.command.Clock == sql.GivenTime {
+			at = min(at, t.stmt.command.Time)
+		}
+	}
+	return at
 }
 
 // CodeSession writes or reads a session, with its locks and what it has changed.

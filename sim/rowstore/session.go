@@ -90,6 +90,16 @@ func (s *Store) Leave(on uint8) {
 	s.End(on)
 }
 
+// Left are the sessions whose client is gone while their statement waits.
+func (s *Store) Left() (all []uint8) {
+	for i := range s.sessions {
+		if t := &s.sessions[i]; t.alive && t.left {
+			all = append(all, uint8(i+1))
+		}
+	}
+	return all
+}
+
 // End ends a session, whatever it does: its statement has no effect, its transaction is rolled back.
 func (s *Store) End(on uint8) {
 	s.woken = 0

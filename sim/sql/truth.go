@@ -123,7 +123,17 @@ func (k *cluster) CodeShared(c *codec.Coder) {
 			codec.Byte(c, &k.permits[l][i].slot)
 		}
 	}
+	for i := range codec.Length(c, k.Left()) {
+		on := backend.Session(len(k.clients) + i + 1)
+		if !c.Reading() {
+			on = backend.Session(k.store.Left()[i])
+		}
+		k.CodeSession(c, on)
+	}
 }
+
+// Left implements [sim.Cluster]: sessions whose statement waits while nobody is there to be answered.
+func (k *cluster) Left() int { return len(k.store.Left()) }
 
 // CodeClient implements [sim.Cluster]. Tokens tell clients apart, so that none is like another: what they are called is in
 // their parts.

@@ -1,0 +1,82 @@
+package sim_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// TestLoad: executions that a search visits are those that a replay carries out. Random walks are taken twice: straight on,
+// and with the state saved and loaded before each action, as a search does. What can happen and what is violated must be
+// the same.
+func TestLoad(t *testing.T) {
+	walks := 400
+	if testing.Short() {
+		walks = 60
+	}
+	for _, b := range lock.Backends() {
+		t.Run(b.Title, func(t *testing.T) {
+			t.Parallel()
+			for _, target := range b.Targets() {
+				for i := range walks / len(b.Targets()) * 3 {
+					r := rand.New(rand.NewPCG(41, uint64(i)))
+					bounds := randomBounds(target, r, i)
+					bounds.Faults.Clocks = 0 // what a clock that jumps does to deadlines gone by is not a state's
+					if err := bounds.Check(); err != nil {
+						t.Fatal(err)
+					}
+					if taken, what := walkLoaded(r, bounds); what != "" {
+						t.Fatalf("%s, %d: after %v: %s", target.Name, i, taken, what)
+					}
+				}
+			}
+		})
+	}
+}
+
+// walkLoaded says what differs, and after which actions.
+func walkLoaded(r *rand.Rand, bounds sim.Bounds) (taken []scenario.Action, what string) {
+	on, loaded := sim.NewSystem(bounds), sim.NewSystem(bounds)
+	for range 60 {
+		reload(loaded)
+		all, other := enabled(on), enabled(loaded)
+		if fmt.Sprint(all) != fmt.Sprint(other) {
+			return taken, fmt.Sprintf("%v can happen, and once it is loaded %v", all, other)
+		}
+		if len(all) == 0 {
+			break
+		}
+		a := all[r.IntN(len(all))]
+		taken = append(taken, a)
+		x, y := on.Take(a), loaded.Take(a)
+		if x.Found != y.Found || x.Op != y.Op || x.Completed != y.Completed {
+			return taken, fmt.Sprintf("%v and once it is loaded\n%v %v %v", x, x.Found, y, y.Found)
+		}
+	}
+	if x, y := on.Finish(), loaded.Finish(); x != y {
+		return taken, fmt.Sprintf("at the end %v, and once it is loaded %v", x, y)
+	}
+	return taken, ""
+}
+
+func enabled(s *sim.System) (all []scenario.Action) {
+	for n := range s.Clients() + 1 {
+		all = append(all, s.Actions(n, nil)...)
+	}
+	return all
+}
+
+// reload saves a state and loads it.
+func reload(s *sim.System) {
+	shared := s.Shared(nil)
+	var clients [][]byte
+	for n := 1; n <= s.Clients(); n++ {
+		clients = append(clients, s.Client(n, nil))
+	}
+	s.Reset()
+	s.Load(shared, clients)
+}
