@@ -109,7 +109,7 @@ func plainly(b sim.Bounds, most int) (Result, bool) {
 			r.Transitions++
 			r.Found |= out.Found
 			r.Coverage.note(a, &out)
-			if out.Completed && !s.Witnessed() {
+			if out.Completed && b.Properties.Has(property.Linearizable) && !s.Witnessed() {
 				r.Unwitnessed++
 			}
 			if next := image(); !seen[next] {
