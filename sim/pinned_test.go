@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
-	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/pinned"
@@ -21,9 +19,6 @@ import (
 	_ "github.com/lockproof/lockproof/sim/redis"
 	_ "github.com/lockproof/lockproof/sim/sql"
 )
-
-// everyTarget are AMQP's references and all mutants.
-func everyTarget() []*lock.Target { return slices.Concat(amqplock.References, mutant.All) }
 
 // perBackend compares what is made of the targets of each backend with a file of its own.
 func perBackend(t *testing.T, kind string, block func(f *pinned.File, target *lock.Target)) {
