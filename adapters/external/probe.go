@@ -252,6 +252,7 @@ type queueState struct {
 	owned        bool    // by a connection
 	ready, taken [][]int // the numbers that messages have, see numbersOf; taken are those that channels have
 	consumers    int
+	sole         bool // one of them is exclusive
 }
 
 // snapshot looks at the broker.
@@ -273,6 +274,7 @@ func (s *Runner) snapshot() snapshot {
 				if !c.Waits {
 					q.consumers++
 				}
+				q.sole = q.sole || c.Exclusive
 			}
 			out[name] = q
 		}

@@ -17,6 +17,7 @@ type evidence struct {
 	messages []string // queues of which a message is taken
 	gone     []string // queues of which a message is gone: taken and acknowledged at once
 	still    []string // queues that are consumed, and still are when it is released
+	sole     []string // those of them of which that consumer is an exclusive one
 	consumed []string // queues that are consumed
 	made     []string // other queues that come with it
 }
@@ -53,6 +54,9 @@ func (u *use) evidence() (e evidence) {
 			e.consumed = append(e.consumed, name)
 		case q.consumers > b.consumers && !q.owned:
 			e.still = append(e.still, name)
+			if q.sole {
+				e.sole = append(e.sole, name)
+			}
 		case after && len(q.taken) == len(a.taken) && len(a.ready) == len(q.ready)+1:
 			e.gone = append(e.gone, name)
 		case !before:
@@ -103,6 +107,7 @@ func (p *probe) design(kind lock.Kind, given Naming) design {
 	made := all(func(e evidence) []string { return e.made })
 	stay := all(func(e evidence) []string { return e.stay })
 	still := all(func(e evidence) []string { return e.still })
+	sole := all(func(e evidence) []string { return e.sole })
 	switch {
 	case owned != nil && messages != nil:
 		d.why = "both an exclusive queue and a message of another queue come with acquiring it and go with releasing it"
@@ -120,6 +125,8 @@ func (p *probe) design(kind lock.Kind, given Naming) design {
 		p.byQueue(&d, kind, given, stay)
 	case still != nil && kind != lock.Mutex:
 		p.byConsumer(&d, kind, given, still)
+	case sole != nil: // what others may not consume is hardly there for something else
+		p.byConsumer(&d, kind, given, sole)
 	case made != nil && kind != lock.Mutex:
 		p.byQueue(&d, kind, given, made)
 	case p.takes != "":

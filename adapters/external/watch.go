@@ -66,7 +66,8 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 	case reply.Kind == amqp.ChannelClosed && !reply.Code.Refusal() && reply.Code != amqp.NotFound:
 		p.troubled = true
 	}
-	p.refused = p.refused || reply.Kind == amqp.ChannelClosed && reply.Code.Refusal()
+	asked := m.Flags.Has(amqp.Passive) && r.design.holding == byQueue // it was told that the queue is somebody's, and claimed nothing
+	p.refused = p.refused || reply.Kind == amqp.ChannelClosed && reply.Code.Refusal() && !asked
 	p.shifted = p.shifted || reply.Kind == amqp.ChannelClosed || m.Method == amqp.ChannelClose
 	if what := r.names.mean(m.Queue); what.Known && what.Role == backend.Holder && reply.Kind == amqp.OK {
 		p.holds(m.Method, what.Slot)

@@ -3,6 +3,7 @@ package mutexes
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"time"
 
@@ -30,7 +31,7 @@ type Mutex struct {
 	prober *amqp.Connection
 	held   string
 	tag    uint64 // of the message that is the token
-	// consumer is the tag of the consumer that is the active one.
+	// consumer is the tag of the consumer by which it holds the lock.
 	consumer string
 	// patience is how long a delivery is waited for.
 	patience time.Duration
@@ -183,6 +184,8 @@ func (m *Mutex) Close() error {
 type Queue struct {
 	// ConnectionEach has a connection for each hold, whose end releases it.
 	ConnectionEach bool
+	// AsksFirst has the queue declared passively before it is claimed.
+	AsksFirst bool
 	// LockedIsSuccess is the bug that takes RESOURCE_LOCKED for "it is there already".
 	LockedIsSuccess bool
 	// ClosesChannel is the bug that closes the channel to release: the queue is the connection's, and stays.
@@ -199,6 +202,16 @@ type Queue struct {
 func (q Queue) claim(m *Mutex, name string) (bool, error) {
 	if q.Prober || q.AsksProber {
 		if err := m.probe(); err != nil {
+			return false, err
+		}
+	}
+	if q.AsksFirst {
+		_, err := m.ch.QueueDeclarePassive(name+".lock", false, false, true, false, nil)
+		absent, err := m.refused(err, amqp.NotFound)
+		if !absent {
+			_, err = m.refused(err, amqp.ResourceLocked)
+		}
+		if !absent || err != nil {
 			return false, err
 		}
 	}
@@ -467,7 +480,8 @@ func (c Consumer) claim(m *Mutex, name string) (bool, error) {
 	if _, err := m.ch.QueueDeclare(name+".lock", true, false, false, false, nil); err != nil {
 		return false, err
 	}
-	deliveries, err := m.ch.Consume(name+".lock", "holder", true, !c.NotExclusive, false, false, nil)
+	m.consumer = rand.Text()
+	deliveries, err := m.ch.Consume(name+".lock", m.consumer, true, !c.NotExclusive, false, false, nil)
 	if err != nil {
 		_, err = m.refused(err, amqp.AccessRefused)
 		return false, err
@@ -497,5 +511,5 @@ func (c Consumer) giveBack(m *Mutex, _ string) error {
 	if c.NotCancelled {
 		return nil
 	}
-	return m.ch.Cancel("holder", false)
+	return m.ch.Cancel(m.consumer, false)
 }
