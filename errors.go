@@ -50,15 +50,15 @@ func asInvalid(err error) error {
 
 // public is an error of the packages below, as one of this package where it has one.
 func public(err error) error {
-	var breach *subprocess.ProtocolError
-	var death *subprocess.ExitError
+	var protocol *subprocess.ProtocolError
+	var exit *subprocess.ExitError
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &breach):
-		return &ProtocolError{breach.During, breach.Why, breach.Stderr, err}
-	case errors.As(err, &death):
-		return &ProtocolError{death.During, "the process ended: " + death.How, death.Stderr, err}
+	case errors.As(err, &protocol):
+		return &ProtocolError{protocol.During, protocol.Why, protocol.Stderr, err}
+	case errors.As(err, &exit):
+		return &ProtocolError{exit.During, "the process ended: " + exit.How, exit.Stderr, err}
 	case errors.Is(err, external.ErrElsewhere):
 		return kindError{err, ErrNotConnected}
 	case errors.Is(err, engine.ErrConfiguration):

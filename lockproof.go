@@ -103,7 +103,7 @@ func Check(history io.Reader, o Options) (*Result, error) {
 	if err := r.judge(property.Applicable(r.kind)); err != nil {
 		return nil, err
 	}
-	report, err := engine.Check(h, engine.CheckOptions{Strength: o.strength(), Source: name, Properties: r.judged, Own: r.list})
+	report, err := engine.Check(h, engine.CheckOptions{FailedAcquire: o.failedAcquire(), Source: name, Properties: r.judged, Own: r.list})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -172,7 +172,7 @@ func (o *Options) load(kind lock.Kind) (stress.Load, error) {
 func (o *Options) exploration() (e engine.Exploration, err error) {
 	e = engine.Exploration{
 		Clients: or(o.Clients, 2), Rounds: or(o.Rounds, 1), Admins: or(o.Admins, 1), Slots: or(o.Slots, 2), Names: o.Locks,
-		Strength: o.strength(), Walks: o.Executions, Seed: o.seed(),
+		FailedAcquire: o.failedAcquire(), Walks: o.Executions, Seed: o.seed(),
 	}
 	crashes, any := 1, e.Clients == engine.AnyNumber || e.Admins == engine.AnyNumber
 	if any {
@@ -235,9 +235,9 @@ func (o *Options) search() search.Options {
 
 func (o *Options) seed() uint64 { return max(1, o.Seed) }
 
-func (o *Options) strength() property.Strength {
+func (o *Options) failedAcquire() property.FailedAcquire {
 	if o.Strict {
-		return property.Strict
+		return property.Strong
 	}
-	return property.Scan
+	return property.Weak
 }

@@ -170,7 +170,7 @@ func (r *run) prove() (*Result, error) {
 	}
 	return r.result(engine.Prove(r.ctx, engine.Config{
 		Target: r.own, Options: r.options, Seed: r.o.seed(), Scenarios: r.o.Executions, Time: r.o.Time, Shape: shape,
-		Properties: r.judged, Own: r.list, Strength: r.o.strength(), Workers: r.o.Workers, Until: r.until(), Found: r.found(),
+		Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire(), Workers: r.o.Workers, Until: r.until(), Found: r.found(),
 		Progress: r.progress(),
 	}))
 }
@@ -219,7 +219,7 @@ func (r *run) proveExternal() (*Result, error) {
 	return r.asAny(func() (*engine.Result, error) {
 		return engine.ProveExternal(r.ctx, engine.ExternalConfig{
 			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Naming: naming, Seed: r.o.seed(),
-			Scenarios: r.o.Executions, Time: r.o.Time, Shape: shape, Properties: r.judged, Own: r.list, Strength: r.o.strength(),
+			Scenarios: r.o.Executions, Time: r.o.Time, Shape: shape, Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire(),
 			Workers: r.o.Workers, On: r.gated(), Patience: r.o.Patience, Until: r.until(), Found: r.found(), Progress: r.progress(),
 		})
 	})
@@ -267,7 +267,7 @@ func (r *run) exploreExternal() (*Result, error) {
 		return engine.ExploreExternal(r.ctx, engine.ExternalExploreConfig{
 			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Naming: naming,
 			Clients: e.Clients, Rounds: e.Rounds, Admins: or(r.o.Admins, 0), Slots: or(r.o.Slots, 1), Start: e.Start, Names: e.Names, Calls: e.Calls, AdminCalls: e.AdminCalls,
-			Faults: e.Faults, Runs: r.o.Executions, First: r.o.First, Properties: r.judged, Own: r.list, Strength: r.o.strength(),
+			Faults: e.Faults, Runs: r.o.Executions, First: r.o.First, Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire(),
 			Patience: r.o.Patience, Found: r.found(), Progress: r.progress(),
 		})
 	})
@@ -288,7 +288,7 @@ func (r *run) stress() (*Result, error) {
 	}
 	return r.result(engine.Stress(r.ctx, r.broker, engine.StressConfig{
 		Target: r.own, Options: r.options, Load: load, Restarts: or(r.o.Restarts, 0),
-		Strength: r.o.strength(), Properties: r.judged & property.Applicable(r.kind), Own: r.list, Keep: r.keep,
+		FailedAcquire: r.o.failedAcquire(), Properties: r.judged & property.Applicable(r.kind), Own: r.list, Keep: r.keep,
 	}))
 }
 
@@ -307,7 +307,7 @@ func (r *run) stressExternal() (*Result, error) {
 				Starter: r.starter(r.o.Log), Kind: r.kind, Options: options, URL: r.broker.URL, Proxy: r.o.Proxy, Load: load,
 				Limit: r.o.Patience, Sweep: r.broker.Sweep, Notes: r.broker,
 			},
-			Exec: r.exec, Name: r.label(), Broker: r.broker.String(), Strength: r.o.strength(),
+			Exec: r.exec, Name: r.label(), Broker: r.broker.String(), FailedAcquire: r.o.failedAcquire(),
 			Properties: r.judged & property.Applicable(r.kind), Own: r.list, Keep: r.keep,
 		})
 	})

@@ -132,7 +132,7 @@ func (t Target) starter(log io.Writer) external.Starter {
 	return inprocess.Starter{Name: t.name, New: func(ctx context.Context, url string) (inprocess.Lock, error) { return t.connect(ctx, url) }}
 }
 
-// told is the options as external clients are told them.
+// told is the options as they are handed to external clients.
 func (t Target) told() map[string]string {
 	out := make(map[string]string)
 	for _, o := range t.options {

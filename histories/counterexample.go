@@ -21,8 +21,8 @@ import (
 type Counterexample struct {
 	Tool     string // lockproof's version
 	Property property.Property
-	// Strength is what a failed acquire was taken to promise.
-	Strength property.Strength
+	// FailedAcquire is what a failed acquire was taken to promise.
+	FailedAcquire property.FailedAcquire
 	// Scenario has the target, its options, the workload, and the whole execution as actions.
 	Scenario scenario.Scenario
 	// Violation is what was seen, and when: its Step counts from 0, and is the number of actions for
@@ -36,7 +36,7 @@ type Counterexample struct {
 	// taken for; "" is a target of ours.
 	Exec string
 	Kind lock.Kind
-	// ExecOptions are the program's own, which it is told at the beginning.
+	// ExecOptions are the program's own options, which it gets at the beginning.
 	ExecOptions map[string]string
 	// Queues is what it calls its queues, where that was said; "" is to be learnt.
 	Queues string
@@ -63,23 +63,23 @@ const (
 
 // counterexampleFile is the file as JSON. Steps, clients and slots count from 1, locks from 0.
 type counterexampleFile struct {
-	Lockproof  string            `json:"lockproof"`
-	Version    int               `json:"version"`
-	Tool       string            `json:"tool"`
-	Property   string            `json:"property"`
-	Own        bool              `json:"own,omitzero"` // it is a user's
-	Sentence   string            `json:"sentence"`
-	Strength   string            `json:"strength,omitzero"` // scan where it is left out
-	Violation  violationFile     `json:"violation"`
-	Found      Origin            `json:"found"`
-	Suspected  bool              `json:"suspected,omitzero"`
-	Tries      Tries             `json:"tries,omitzero"`
-	Exec       string            `json:"exec,omitzero"`
-	Lock       string            `json:"lock,omitzero"` // with exec
-	ExecOpts   map[string]string `json:"exec_options,omitempty"`
-	Queues     string            `json:"queues,omitzero"`
-	Scenario   scenario.Scenario `json:"scenario"`
-	Transcript []string          `json:"transcript,omitempty"`
+	Lockproof     string            `json:"lockproof"`
+	Version       int               `json:"version"`
+	Tool          string            `json:"tool"`
+	Property      string            `json:"property"`
+	Own           bool              `json:"own,omitzero"` // it is a user's
+	Sentence      string            `json:"sentence"`
+	FailedAcquire string            `json:"strength,omitzero"` // weak where it is left out
+	Violation     violationFile     `json:"violation"`
+	Found         Origin            `json:"found"`
+	Suspected     bool              `json:"suspected,omitzero"`
+	Tries         Tries             `json:"tries,omitzero"`
+	Exec          string            `json:"exec,omitzero"`
+	Lock          string            `json:"lock,omitzero"` // with exec
+	ExecOpts      map[string]string `json:"exec_options,omitempty"`
+	Queues        string            `json:"queues,omitzero"`
+	Scenario      scenario.Scenario `json:"scenario"`
+	Transcript    []string          `json:"transcript,omitempty"`
 }
 
 type violationFile struct {
@@ -113,7 +113,7 @@ func fileName(property, target string, options []string) string {
 // maxOptionsName is how long options may be in a file's name, in bytes.
 const maxOptionsName = 40
 
-// optionsName is options as part of a file's name. What a name cannot say is told apart by a hash.
+// optionsName is options as part of a file's name. A hash stands for what a name cannot say.
 func optionsName(options []string) string {
 	said := strings.Join(options, "_")
 	name := safeName(said)
@@ -155,16 +155,16 @@ func (c *Counterexample) Save(path string) error {
 // Encode is the counterexample as it stands in its file.
 func (c *Counterexample) Encode() ([]byte, error) {
 	v := c.Violation
-	strength := ""
-	if c.Strength != property.Scan {
-		strength = c.Strength.String()
+	failedAcquire := ""
+	if c.FailedAcquire != property.Weak {
+		failedAcquire = c.FailedAcquire.String()
 	}
 	kind := ""
 	if c.Exec != "" {
 		kind = c.Kind.String()
 	}
 	data, err := json.Marshal(counterexampleFile{
-		Strength: strength, Exec: c.Exec, Lock: kind, ExecOpts: c.ExecOptions, Queues: c.Queues,
+		FailedAcquire: failedAcquire, Exec: c.Exec, Lock: kind, ExecOpts: c.ExecOptions, Queues: c.Queues,
 		Lockproof: counterexampleFormat, Version: counterexampleVersion, Tool: c.Tool,
 		Property: v.Name(), Own: v.Own != "", Sentence: c.Property.Sentence(v.Kind),
 		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail},
@@ -213,9 +213,9 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 	if err != nil {
 		return nil, doc.fail("/property", err)
 	}
-	strength := property.Scan
-	if f.Strength != "" {
-		if strength, err = property.StrengthNamed(f.Strength); err != nil {
+	failedAcquire := property.Weak
+	if f.FailedAcquire != "" {
+		if failedAcquire, err = property.FailedAcquireNamed(f.FailedAcquire); err != nil {
 			return nil, doc.fail("/strength", err)
 		}
 	}
@@ -230,7 +230,7 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 	}
 	v := f.Violation
 	return &Counterexample{
-		Exec: f.Exec, Kind: kind, ExecOptions: f.ExecOpts, Queues: f.Queues, Tool: f.Tool, Property: broken, Strength: strength, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
+		Exec: f.Exec, Kind: kind, ExecOptions: f.ExecOpts, Queues: f.Queues, Tool: f.Tool, Property: broken, FailedAcquire: failedAcquire, Scenario: f.Scenario, Origin: f.Found, Transcript: f.Transcript,
 		Suspected: f.Suspected, Tries: f.Tries,
 		Violation: scenario.Violation{Step: v.Step - 1, Violation: property.Violation{
 			Property: broken, Own: own, Kind: kind, Lock: v.Lock, Client: v.Client, Other: v.Other, Slot: v.Slot, Detail: v.Detail}},

@@ -55,16 +55,16 @@ func wrong(field, found, expected string, args ...any) error {
 // after every operation of unknown outcome, so that numbers can be large.
 const MaxProcess = 1<<24 - 1
 
-// ledger follows a history event by event and says which one makes no sense after those before it.
-type ledger struct {
+// validator checks that a history is well-formed, event by event: it rejects an event that cannot follow those before it.
+type validator struct {
 	last int64       // the last index
 	busy []history.F // by process: what it is calling; 0 is nothing
 }
 
-func newLedger() ledger { return ledger{last: minTime} }
+func newValidator() validator { return validator{last: minTime} }
 
-// post checks a draft and takes it into account.
-func (l *ledger) post(d *draft) error {
+// check checks a draft and takes it into account.
+func (v *validator) check(d *draft) error {
 	e := &d.event
 	switch missing := (hasType | hasProcess | hasF) &^ d.has; {
 	case missing&hasType != 0:
@@ -75,10 +75,10 @@ func (l *ledger) post(d *draft) error {
 		return wrong("f", "nothing", "an operation")
 	}
 	if d.has&hasIndex != 0 {
-		if d.index <= l.last {
-			return wrong("index", fmt.Sprint(d.index), "more than %d, the index before it", l.last)
+		if d.index <= v.last {
+			return wrong("index", fmt.Sprint(d.index), "more than %d, the index before it", v.last)
 		}
-		l.last = d.index
+		v.last = d.index
 	}
 	if e.Process == history.Nemesis {
 		return d.occurrence()
@@ -86,15 +86,15 @@ func (l *ledger) post(d *draft) error {
 	if err := d.operation(); err != nil {
 		return err
 	}
-	return l.turn(e)
+	return v.alternate(e)
 }
 
-// turn checks that invocations and completions of a process take turns.
-func (l *ledger) turn(e *history.Event) error {
-	for int(e.Process) >= len(l.busy) {
-		l.busy = append(l.busy, make([]history.F, int(e.Process)+1)...)
+// alternate checks that invocations and completions of a process alternate.
+func (v *validator) alternate(e *history.Event) error {
+	for int(e.Process) >= len(v.busy) {
+		v.busy = append(v.busy, make([]history.F, int(e.Process)+1)...)
 	}
-	calling := &l.busy[e.Process]
+	calling := &v.busy[e.Process]
 	switch {
 	case e.Type == history.Invoke && *calling != 0:
 		return wrong("type", "invoke", "ok, fail or info: process %d is still in %s", e.Process, *calling)

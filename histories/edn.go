@@ -33,11 +33,11 @@ type EDNReader struct {
 	Header Header
 	Notes  Notes // what was passed over so far
 
-	name   string
-	forms  formScanner
-	inside bool // the vector that has all events
-	locks  words[uint16]
-	ledger ledger
+	name      string
+	forms     formScanner
+	inside    bool // the vector that has all events
+	locks     words[uint16]
+	validator validator
 }
 
 // NewEDNReader begins to read a history, whose name is for errors. EDN does not say which locks it is
@@ -45,7 +45,7 @@ type EDNReader struct {
 func NewEDNReader(r io.Reader, name string, assumed Header) *EDNReader {
 	return &EDNReader{
 		Header: assumed, name: name, forms: newFormScanner(r),
-		locks: assumed.vocabulary(), ledger: newLedger(),
+		locks: assumed.vocabulary(), validator: newValidator(),
 	}
 }
 
@@ -62,7 +62,7 @@ func (r *EDNReader) Read(e *history.Event) error {
 		known, err = r.event(&f, &d)
 	}
 	if err == nil && known {
-		err = r.ledger.post(&d)
+		err = r.validator.check(&d)
 	}
 	if err != nil {
 		return atLine(r.name, line, err)
@@ -124,7 +124,7 @@ func (r *EDNReader) event(f *form, d *draft) (known bool, err error) {
 // process is a client, if it has a number.
 func (r *EDNReader) process(f *form, d *draft) error {
 	if f == nil {
-		return nil // the ledger says what is missing
+		return nil // the validator says what is missing
 	}
 	d.has |= hasProcess
 	d.event.Process = history.Nemesis

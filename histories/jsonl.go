@@ -58,21 +58,21 @@ type headerFile struct {
 type Reader struct {
 	Header Header
 
-	name    string
-	lines   *bufio.Scanner
-	line    int
-	array   *elements // where it is an array; nil for JSON Lines
-	pending bool      // a line was read and is not an event yet
-	locks   words[uint16]
-	ledger  ledger
-	scanner scanner
+	name      string
+	lines     *bufio.Scanner
+	line      int
+	array     *elements // where it is an array; nil for JSON Lines
+	pending   bool      // a line was read and is not an event yet
+	locks     words[uint16]
+	validator validator
+	scanner   scanner
 }
 
 // NewReader begins to read a history, whose name is for errors. One without a header is taken for
 // what is assumed.
 func NewReader(r io.Reader, name string, assumed Header) (*Reader, error) {
 	in := bufio.NewReader(r)
-	reader := &Reader{Header: assumed, name: name, lines: bufio.NewScanner(in), locks: assumed.vocabulary(), ledger: newLedger()}
+	reader := &Reader{Header: assumed, name: name, lines: bufio.NewScanner(in), locks: assumed.vocabulary(), validator: newValidator()}
 	reader.lines.Buffer(make([]byte, 1<<16), maxEventLine)
 	if start, _ := in.Peek(1 << 10); bytes.HasPrefix(bytes.TrimLeft(start, " \t\r\n"), []byte{'['}) {
 		reader.array = &elements{at: 1}
@@ -147,7 +147,7 @@ func (r *Reader) Read(e *history.Event) error {
 	r.event(&d)
 	err := r.scanner.err
 	if err == nil {
-		err = r.ledger.post(&d)
+		err = r.validator.check(&d)
 	}
 	if err != nil {
 		return atLine(r.name, r.line, err)

@@ -72,7 +72,7 @@ func written(t *testing.T, form string, i int) []byte {
 	var r sim.Runner
 	target := amqplock.References[i%3]
 	drawn := sim.NewSource(sim.Space{Target: target}, 41).Scenario(i)
-	trace := r.Trace(target, &drawn, property.Scan)
+	trace := r.Trace(target, &drawn, property.Weak)
 	h := trace.History
 	h.GoneLate, h.GoneMayFree = i%5 == 0, i%7 == 0
 	var b bytes.Buffer
@@ -84,7 +84,7 @@ func written(t *testing.T, form string, i int) []byte {
 		err = histories.WriteEDN(&b, &h)
 	default:
 		c := histories.Counterexample{
-			Tool: "0.1.0", Property: property.Property(i % int(property.NoCrash+1)), Strength: property.Strength(i % 2), Scenario: sim.Replay(trace),
+			Tool: "0.1.0", Property: property.Property(i % int(property.NoCrash+1)), FailedAcquire: property.FailedAcquire(i % 2), Scenario: sim.Replay(trace),
 			Origin:    histories.Origin{Seed: uint64(i), Scenario: i / 2, Command: strings.Repeat("x ", i%3), Options: []string{"retries=0"}[:i%2]},
 			Suspected: i%4 == 1, Transcript: []string{"one", "two"}[:i%3],
 		}

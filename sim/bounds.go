@@ -28,8 +28,8 @@ type Bounds struct {
 	Properties property.Set
 	// Own are users' own properties. They are judged of every state.
 	Own own.List
-	// Strength is what a failed acquire is taken to promise.
-	Strength property.Strength
+	// FailedAcquire is what a failed acquire is taken to promise.
+	FailedAcquire property.FailedAcquire
 	// Every says that clients also die in ways that come to the same as two other actions: with a reply in
 	// hand, or noticed at once where the broker may be late. Executions are then as short as they can be.
 	Every bool

@@ -23,7 +23,7 @@ type Cluster interface {
 	// Reset begins a scenario: servers without anything, machines that are idle and have no session. The options are those
 	// that the target settles for. owner says whose a session is, with [monitor.HalfOpen] if it is half-open.
 	Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, owner func(backend.Session) uint8)
-	// SetUp makes the slots that the locks begin with. said is told each command, while Describe tells of it.
+	// SetUp makes the slots that the locks begin with. It calls said with each command, while Describe describes it.
 	SetUp(said func(backend.Exchange))
 
 	// Start begins an operation on an idle machine.
@@ -64,7 +64,7 @@ type Cluster interface {
 	Abort(c uint8, on backend.Session)
 	// Restart stops a server and starts it again: sessions end.
 	Restart()
-	// Advance lets the servers' time pass, and reports whether anything came of it. It stops early, after so many
+	// Advance lets the servers' time pass, and reports whether that changed anything. It stops early, after so many
 	// milliseconds, where sessions have expired; Expired appends those that have since the last call.
 	Advance(ms int64) (passed int64, changed bool)
 	Expired(buf []backend.Session) []backend.Session

@@ -106,7 +106,7 @@ func (s *Seen) result(op lock.Op, r lock.Result) {
 	}
 }
 
-// Covered is what has happened in an execution, whoever's clients they were.
+// Covered is what an execution covers, of simulated or external clients.
 func Covered(t *scenario.Trace) (seen Seen) {
 	if len(t.Scenario.Locks) > 1 {
 		seen.add(SawTwoLocks)

@@ -24,7 +24,7 @@ func TestDeterminism(t *testing.T) {
 		for i := range 300 {
 			var fresh sim.Runner
 			a, b := source.Scenario(i), again.Scenario(i)
-			one, two := fresh.Trace(target, &a, property.Scan), used.Trace(target, &b, property.Scan)
+			one, two := fresh.Trace(target, &a, property.Weak), used.Trace(target, &b, property.Weak)
 			if !reflect.DeepEqual(one, two) || !bytes.Equal(drawn(t, one), drawn(t, two)) {
 				t.Fatalf("%s, scenario %d: another trace the second time", target.Name, i)
 			}
@@ -39,9 +39,9 @@ func TestReplay(t *testing.T) {
 	var r sim.Runner
 	for i := range 500 {
 		s := source.Scenario(i)
-		first := r.Trace(target, &s, property.Scan)
+		first := r.Trace(target, &s, property.Weak)
 		again := sim.Replay(first)
-		second := r.Trace(target, &again, property.Scan)
+		second := r.Trace(target, &again, property.Weak)
 		if !reflect.DeepEqual(first.Steps, second.Steps) || !reflect.DeepEqual(first.History, second.History) {
 			t.Fatalf("scenario %d goes otherwise when it is replayed", i)
 		}
@@ -85,7 +85,7 @@ func TestPCT(t *testing.T) {
 	}
 	var r sim.Runner
 	var order []uint8
-	for _, step := range r.Trace(amqplock.References[0], &s, property.Scan).Steps {
+	for _, step := range r.Trace(amqplock.References[0], &s, property.Weak).Steps {
 		if n := len(order); n == 0 || order[n-1] != step.Action.Client {
 			order = append(order, step.Action.Client)
 		}

@@ -45,7 +45,7 @@ func (s *System) writes(c uint8, calm bool) backend.Roles {
 // Calm reports whether nothing befalls anybody any more: no fault is left.
 func (s *System) Calm() bool { return s.left == (FaultBounds{}) }
 
-// Undisturbed reports whether nothing befalls a client any more that lives on: no fault is left but its death.
+// Undisturbed reports whether no fault is left for a client but its crash.
 func (s *System) Undisturbed() bool {
 	f := &s.left
 	return f.Drops|f.ChannelErrors|f.Lost|f.Restarts|f.Clocks == 0

@@ -12,10 +12,10 @@ import (
 // Judge completes the verdict on the execution at hand: what the monitor found, and linearizability
 // from the history where the execution is not its own witness. undecided says that the history was
 // too large to decide.
-func (r *Runner) Judge(strength property.Strength) (found property.Set, undecided bool) {
+func (r *Runner) Judge(failedAcquire property.FailedAcquire) (found property.Set, undecided bool) {
 	found = r.Monitor.Found
 	whole := func() *history.History { h := r.History(); return &h }
-	r.conclude(strength, whole, func(v linear.Verdict) {
+	r.conclude(failedAcquire, whole, func(v linear.Verdict) {
 		switch v.Decision {
 		case linear.Illegal:
 			found = found.With(v.Property)
@@ -27,9 +27,9 @@ func (r *Runner) Judge(strength property.Strength) (found property.Set, undecide
 }
 
 // conclude gives the verdicts that only the whole history shows, where it tells anything.
-func (r *Runner) conclude(strength property.Strength, whole func() *history.History, give func(linear.Verdict)) {
+func (r *Runner) conclude(failedAcquire property.FailedAcquire, whole func() *history.History, give func(linear.Verdict)) {
 	if r.historyTells() {
-		judge.Execution(&r.Monitor, linear.Options{Strength: strength}, whole, give)
+		judge.Execution(&r.Monitor, linear.Options{FailedAcquire: failedAcquire}, whole, give)
 	}
 }
 

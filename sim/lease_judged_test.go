@@ -23,7 +23,7 @@ func TestLeasesSampled(t *testing.T) {
 		var own, servers int64
 		for i := range scenarios {
 			s := source.Scenario(i)
-			tr := r.Trace(target, &s, property.Scan)
+			tr := r.Trace(target, &s, property.Weak)
 			for _, v := range tr.Violations {
 				if judged.Has(v.Property) {
 					if target.Breaks == "" && !found.Has(v.Property) {

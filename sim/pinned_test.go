@@ -58,8 +58,8 @@ func execution(s *pinned.Seen, target *lock.Target, i int) {
 	drawn := sim.NewSource(space, 21).Scenario(i)
 	runner := sim.Runner{World: sim.World{Costs: new(monitor.Costs), Coverage: new(sim.Coverage)}}
 	runner.Monitor.Checks = new(monitor.Counts)
-	strength := property.Strength(i % 2)
-	trace := runner.Trace(target, &drawn, strength)
+	failedAcquire := property.FailedAcquire(i % 2)
+	trace := runner.Trace(target, &drawn, failedAcquire)
 	for _, step := range trace.Steps {
 		s.Printf("%v %d %v %v %d ", step.Action, step.Time, step.Command, step.Reply, step.Events)
 		for _, truth := range step.Truth {
@@ -77,8 +77,8 @@ func execution(s *pinned.Seen, target *lock.Target, i int) {
 		s.Printf("{{%v %v %v %v %v %v %v} %d} %s\n", v.Property, v.Kind, v.Lock, v.Client, v.Other, v.Slot, v.Detail, v.Step, v.Explain())
 	}
 	m := &runner.Monitor
-	s.Printf("%b %b %v %v %d %d %v\n", m.Found, m.Exercised, m.Witnessed, m.Strict, m.Overlap, m.Overlaps, m.Checks[:property.NoCrash+1])
-	found, undecided := runner.Judge(strength)
+	s.Printf("%b %b %v %v %d %d %v\n", m.Found, m.Exercised, m.Witnessed, m.WitnessedStrong, m.Overlap, m.Overlaps, m.Checks[:property.NoCrash+1])
+	found, undecided := runner.Judge(failedAcquire)
 	s.Printf("%b %v %d %d %b %v\n", found, undecided, runner.Sent(), runner.Called(), runner.Seen, runner.Coverage.Points)
 	for class, tally := range runner.Costs {
 		if tally.Count > 0 {
@@ -115,7 +115,7 @@ func randomBounds(target *lock.Target, r *rand.Rand, i int) sim.Bounds {
 		Faults: sim.FaultBounds{
 			Crashes: fault(), Drops: fault(), ChannelErrors: fault(), Lost: fault(), Restarts: fault(), Late: r.IntN(2) == 0, CleanCrashes: r.IntN(4) == 0,
 		},
-		Forever: r.IntN(3) == 0, Properties: property.Applicable(target.Kind), Strength: property.Strength(r.IntN(2)), Every: r.IntN(4) == 0,
+		Forever: r.IntN(3) == 0, Properties: property.Applicable(target.Kind), FailedAcquire: property.FailedAcquire(r.IntN(2)), Every: r.IntN(4) == 0,
 	}
 	if r.IntN(3) == 0 {
 		b.Properties &= property.Set(r.Uint32())

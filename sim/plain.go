@@ -5,9 +5,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Plain is what a [Cluster] embeds of which no more is known than that it runs: nothing is left to chance, sessions are not
-// shared and have no units, and what a client does may depend on anything and change anything. A search is slower with
-// it than with a cluster that knows better, and as sound.
+// Plain is embedded by a [Cluster] that says nothing about its commands: nothing is random, sessions are not shared and have
+// no units, and a client may depend on anything and change anything. A search of it is slower than of a cluster that knows
+// more, and as sound.
 type Plain struct{}
 
 // Choices implements [Cluster].

@@ -28,8 +28,8 @@ func (r *record) setUp(w *World, c uint8, x backend.Exchange) {
 	}
 }
 
-// furnished notes what the servers have before the first action.
-func (r *record) furnished(truth [lock.MaxLocks]monitor.Truth) {
+// initial notes what the servers have before the first action.
+func (r *record) initial(truth [lock.MaxLocks]monitor.Truth) {
 	if r.tracing {
 		r.Setup[len(r.Setup)-1].Truth = truth
 	}

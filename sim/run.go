@@ -21,8 +21,8 @@ func (r *Runner) Begin(target *lock.Target, s *scenario.Scenario) {
 	r.plan.Reset(s)
 }
 
-// Run carries out a scenario and tells how many steps it took; what came of it is in the Monitor and
-// in History until the next one. It does not judge what needs the whole history: see Judge.
+// Run carries out a scenario and returns the number of its steps; the Monitor and History have the results until the next
+// run. It does not judge what needs the whole history: see Judge.
 func (r *Runner) Run(target *lock.Target, s *scenario.Scenario) int {
 	r.Begin(target, s)
 	steps, limit := 0, s.StepLimit()

@@ -44,7 +44,7 @@ func TestScripts(t *testing.T) {
 			var r sim.Runner
 			var got strings.Builder
 			got.WriteString(script + dashes)
-			if err := draw.Draw(&got, r.Trace(target, s, property.Scan), style.Style{Width: 120}); err != nil {
+			if err := draw.Draw(&got, r.Trace(target, s, property.Weak), style.Style{Width: 120}); err != nil {
 				t.Fatal(err)
 			}
 			if historiestest.Rewriting() {

@@ -51,7 +51,7 @@ func TestShape(t *testing.T) {
 					t.Fatalf("scenario %d is of another shape: %+v", i, s)
 				}
 				steps := r.Run(c.target, &s)
-				if found, _ := r.Judge(property.Scan); found != 0 || steps == s.StepLimit() {
+				if found, _ := r.Judge(property.Weak); found != 0 || steps == s.StepLimit() {
 					t.Fatalf("scenario %d violates %v after %d steps", i, found.Names(), steps)
 				}
 			}

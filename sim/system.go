@@ -231,7 +231,7 @@ func (s *System) disturbed(buf []scenario.Action, c uint8) []scenario.Action {
 	return buf
 }
 
-// crash appends a client's death.
+// crash appends a client's crash.
 func (s *System) crash(buf []scenario.Action, how scenario.ActionKind, c uint8) []scenario.Action {
 	if s.left.Late && s.bounds.Every {
 		buf = append(buf, scenario.Action{Kind: how, Client: c})
@@ -316,7 +316,7 @@ func (s *System) Take(a scenario.Action) Outcome {
 	out.Effect = Effect{sight, w.Monitor.Visible(a.Client), out.Op, x.Method, x.Answer, x.Key, a.Kind == scenario.Restart}
 	_, out.Timed = w.cluster.NextTimer()
 	s.normalise()
-	out.Visible = w.truth != before || sight.Witnessed != w.Monitor.Witnessed || sight.Strict != w.Monitor.Strict || out.Completed || a.Kind != scenario.Step && a.Kind != scenario.Choose
+	out.Visible = w.truth != before || sight.Witnessed != w.Monitor.Witnessed || sight.WitnessedStrong != w.Monitor.WitnessedStrong || out.Completed || a.Kind != scenario.Step && a.Kind != scenario.Choose
 	if !out.Visible {
 		after := s.View(int(a.Client), nil)
 		out.Visible = string(view) != string(after)
@@ -368,7 +368,7 @@ func (s *System) Holds(n int) bool {
 
 // Abandoned gives the half-open connections that a client does not know of any more, each as the part of a client
 // that died and left it. The client at hand is without them from then on, so that its part tells of its new life
-// only, or of its death: nothing that happens to those connections makes a difference to it.
+// only, or of its crash: nothing that happens to those connections makes a difference to it.
 func (s *System) Abandoned(n int) (parts [][]byte) {
 	w := &s.world
 	w.halfOpen = slices.DeleteFunc(w.halfOpen, func(g halfOpen) bool {
@@ -414,12 +414,12 @@ func (s *System) Busy(n int) bool { return s.world.clients[n-1].busy }
 // normalise brings the state into its normal form.
 func (s *System) normalise() {
 	s.world.normal()
-	s.world.Monitor.Forget(s.bounds.Properties, s.bounds.Strength)
+	s.world.Monitor.Forget(s.bounds.Properties, s.bounds.FailedAcquire)
 }
 
 // Witnessed reports whether the execution is its own witness of linearizability so far.
 func (s *System) Witnessed() bool {
-	return s.world.Monitor.Witnesses(s.bounds.Strength)
+	return s.world.Monitor.Witnesses(s.bounds.FailedAcquire)
 }
 
 // Slots is the set of slots that the first lock has: bit s is slot s.

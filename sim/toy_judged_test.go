@@ -26,7 +26,7 @@ func TestToySampled(t *testing.T) {
 		waits, messages, first := 0, 0, -1
 		for i := range scenarios {
 			s := source.Scenario(i)
-			tr := r.Trace(target, &s, property.Scan)
+			tr := r.Trace(target, &s, property.Weak)
 			for _, v := range tr.Violations {
 				found = found.With(v.Property)
 			}
@@ -69,14 +69,14 @@ func named(t *testing.T, name string) property.Property {
 func minimal(t *testing.T, target *lock.Target, s scenario.Scenario) string {
 	var r sim.Runner
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
-		return sim.Violating(r.Trace(target, s, property.Scan), named(t, target.Breaks))
+		return sim.Violating(r.Trace(target, s, property.Weak), named(t, target.Breaks))
 	}
-	least := shrink.Minimise(t.Context(), sim.Replay(r.Trace(target, &s, property.Scan)), attempt, func(string) bool { return false }, 2000)
+	least := shrink.Minimise(t.Context(), sim.Replay(r.Trace(target, &s, property.Weak)), attempt, func(string) bool { return false }, 2000)
 	if _, shown := attempt(&least); !shown {
 		t.Fatalf("%s: what is left does not show it", target.Name)
 	}
 	var out strings.Builder
-	if err := draw.Draw(&out, r.Trace(target, &least, property.Scan), style.Style{Width: 100}); err != nil {
+	if err := draw.Draw(&out, r.Trace(target, &least, property.Weak), style.Style{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -111,7 +111,7 @@ func TestToyExplored(t *testing.T) {
 		found, _ := search.Counterexamples(t.Context(), b, search.AllReductions, want, func([]scenario.Action) bool { return false })
 		s := b.Scenario()
 		s.Schedule.Actions = found[named(t, target.Breaks)]
-		if _, shown := sim.Violating(new(sim.Runner).Trace(target, &s, property.Scan), named(t, target.Breaks)); !shown {
+		if _, shown := sim.Violating(new(sim.Runner).Trace(target, &s, property.Weak), named(t, target.Breaks)); !shown {
 			t.Errorf("%s: the counterexample of the search does not replay: %v", target.Name, s.Schedule.Actions)
 		}
 	}

@@ -21,10 +21,10 @@ func TestToyOptions(t *testing.T) {
 	for i := 0; i < 3000 && found == nil; i++ {
 		s := source.Scenario(i)
 		drawn[s.Options.Value("lease")] = true
-		tr := r.Trace(toyCredulous, &s, property.Scan)
+		tr := r.Trace(toyCredulous, &s, property.Weak)
 		_, shown := sim.Violating(tr, breaks)
 		s.Options = toyTable.Edit(s.Options, func(o *toyOptions) { o.Lease = 1000 })
-		_, anyhow := sim.Violating(r.Trace(toyCredulous, &s, property.Scan), breaks)
+		_, anyhow := sim.Violating(r.Trace(toyCredulous, &s, property.Weak), breaks)
 		if shown && !anyhow && tr.Scenario.Options.Value("lease") == "16" {
 			found = tr
 		}
@@ -55,7 +55,7 @@ func TestToyOptions(t *testing.T) {
 		t.Errorf("options %v were read as %v", ce.Scenario.Options, read.Scenario.Options)
 	}
 	target := lock.TargetNamed(read.Scenario.Target)
-	if _, shown := sim.Violating(r.Trace(target, &read.Scenario, property.Scan), breaks); !shown {
+	if _, shown := sim.Violating(r.Trace(target, &read.Scenario, property.Weak), breaks); !shown {
 		t.Errorf("what was read does not violate %s", breaks)
 	}
 }

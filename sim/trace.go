@@ -13,7 +13,7 @@ import (
 
 // Trace carries out a scenario and keeps every step of it. The violations found include those that
 // only the whole history shows; properties that mean nothing for the target are not among them.
-func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength property.Strength) *scenario.Trace {
+func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, failedAcquire property.FailedAcquire) *scenario.Trace {
 	r.record.tracing = true
 	defer func() { r.record.tracing = false }()
 	r.Run(target, s)
@@ -25,7 +25,7 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, strength prope
 	t.Scenario.Options = r.options
 	t.Number()
 	whole := func() *history.History { return &t.History } // whose events are numbered by steps
-	r.conclude(strength, whole, func(v linear.Verdict) {
+	r.conclude(failedAcquire, whole, func(v linear.Verdict) {
 		if v.Decision == linear.Illegal {
 			t.Violations = append(t.Violations, judge.Violation(t, v))
 		}

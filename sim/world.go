@@ -35,7 +35,7 @@ type World struct {
 	// Monitor watches the execution. Costs adds up what operations took; nil adds nothing.
 	Monitor monitor.Monitor
 	Costs   *monitor.Costs
-	// Coverage takes in what executions come to; nil takes in nothing.
+	// Coverage adds up what executions cover; nil adds up nothing.
 	Coverage *Coverage
 	// Own judges executions by users' own properties; nil judges by none.
 	Own *own.Watch
@@ -95,7 +95,7 @@ func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 	for l := range w.locks {
 		w.survey(uint8(l))
 	}
-	w.record.furnished(w.truth)
+	w.record.initial(w.truth)
 	if w.Coverage != nil {
 		w.Coverage.begin()
 	}

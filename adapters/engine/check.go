@@ -13,7 +13,7 @@ import (
 
 // CheckOptions say what a recorded history is judged by.
 type CheckOptions struct {
-	Strength property.Strength
+	FailedAcquire property.FailedAcquire
 	// Source is the file that the history was read from, or what else it is of.
 	Source string
 	// Permits is how many there are of a lock whose history names no slots; 0 is the number of slots
@@ -23,9 +23,9 @@ type CheckOptions struct {
 	Properties property.Set
 	// Own are users' own properties. A history alone does not show what they look at: they are skipped.
 	Own own.List
-	// Releases is who may release a lock, and Failed what a release that failed says of who called it.
-	Releases linear.Releases
-	Failed   linear.FailedRelease
+	// Releases is who may release a lock, and FailedRelease what a release that failed says of who called it.
+	Releases      linear.Releases
+	FailedRelease linear.FailedRelease
 }
 
 // Check judges a recorded history: linearizability, and the other properties as far as a history
@@ -37,7 +37,7 @@ func Check(h *history.History, o CheckOptions) (*report.Report, error) {
 	}
 	r := &report.Report{
 		Tool: Version, Target: h.Kind.String(), Kind: h.Kind, Mode: report.Recorded, Source: o.Source,
-		Strength: o.Strength.String(), Scenarios: 1, Operations: operations(h),
+		FailedAcquire: o.FailedAcquire.String(), Scenarios: 1, Operations: operations(h),
 	}
 	judged := make(map[property.Property]linear.Verdict)
 	for _, v := range verdicts {
@@ -60,16 +60,16 @@ func Check(h *history.History, o CheckOptions) (*report.Report, error) {
 
 // Reading is how a history is read.
 func (o *CheckOptions) Reading() linear.Options {
-	return linear.Options{Strength: o.Strength, Permits: o.Permits, Releases: o.Releases, Failed: o.Failed}
+	return linear.Options{FailedAcquire: o.FailedAcquire, Permits: o.Permits, Releases: o.Releases, FailedRelease: o.FailedRelease}
 }
 
 // note is the reading that a property was judged by.
 func (o *CheckOptions) note(p property.Property) string {
 	switch p {
 	case property.Linearizable:
-		return fmt.Sprintf("%s; releases by others: %s", o.Strength, o.Releases)
+		return fmt.Sprintf("%s; releases by others: %s", o.FailedAcquire.Note(), o.Releases)
 	case property.MutualExclusion:
-		return fmt.Sprintf("releases by others: %s; a failed release %s a belief", o.Releases, o.Failed)
+		return fmt.Sprintf("releases by others: %s; a failed release %s a belief", o.Releases, o.FailedRelease)
 	}
 	return ""
 }

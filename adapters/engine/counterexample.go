@@ -37,8 +37,8 @@ func (r *Result) Counterexamples(command string) []*histories.Counterexample {
 
 // labels are what all counterexamples of a run say.
 type labels struct {
-	strength property.Strength
-	origin   histories.Origin // of no execution in particular
+	failedAcquire property.FailedAcquire
+	origin        histories.Origin // of no execution in particular
 	// Of somebody else's program: its command, the type that it was taken for, and its options.
 	exec    string
 	kind    lock.Kind
@@ -49,7 +49,7 @@ type labels struct {
 // counterexample is an execution that violates a property, as it is written.
 func (l *labels) counterexample(p property.Property, t *scenario.Trace, found *report.Found) *histories.Counterexample {
 	ce := &histories.Counterexample{
-		Exec: l.exec, Kind: l.kind, ExecOptions: l.options, Queues: l.queues, Tool: Version, Property: p, Strength: l.strength,
+		Exec: l.exec, Kind: l.kind, ExecOptions: l.options, Queues: l.queues, Tool: Version, Property: p, FailedAcquire: l.failedAcquire,
 		Scenario: sim.Replay(t), Transcript: draw.Transcript(t), Suspected: found.Suspected, Tries: found.Tries,
 		Origin: l.origin,
 	}
@@ -74,12 +74,12 @@ type Replayed struct {
 	Violation *scenario.Violation
 	// Tries is how often that was, of how many times it was tried, where clients are somebody else's.
 	Tries histories.Tries
-	// Command repeats the replay and Said is what came of it, in lines, for the page; may be empty.
+	// Command repeats the replay and Said is its result, in lines, for the page; may be empty.
 	Command, Said string
-	// Strength is what a failed acquire was taken to promise, Server what it was carried out on, and At when, for the page.
-	Strength property.Strength
-	Server   string
-	At       time.Time
+	// FailedAcquire is what a failed acquire was taken to promise, Server what it was carried out on, and At when, for the page.
+	FailedAcquire property.FailedAcquire
+	Server        string
+	At            time.Time
 	// File is the counterexample, where the explorer can carry it out.
 	File string
 }
@@ -111,7 +111,7 @@ func (r *Replayed) Report(ce *histories.Counterexample, broker string) *report.R
 	}
 	return &report.Report{
 		Tool: Version, Target: ce.Scenario.Target, Kind: r.Trace.History.Kind, Mode: report.Replayed, Broker: broker,
-		Strength: ce.Strength.String(), Scenarios: max(1, r.Tries.Of), Steps: len(r.Trace.Steps), Properties: []report.PropertyResult{p},
+		FailedAcquire: ce.FailedAcquire.String(), Scenarios: max(1, r.Tries.Of), Steps: len(r.Trace.Steps), Properties: []report.PropertyResult{p},
 	}
 }
 
@@ -137,7 +137,7 @@ func unknownOwn(ce *histories.Counterexample) error {
 // list has the user's own property that it violates, if it does.
 func ReplayOf(target *lock.Target, list own.List, ce *histories.Counterexample) *Replayed {
 	r := sim.NewRunner(list)
-	t := &Replayed{Target: target, Own: list, Strength: ce.Strength, Server: simulated, File: explorable(ce), Trace: r.Trace(target, &ce.Scenario, ce.Strength)}
+	t := &Replayed{Target: target, Own: list, FailedAcquire: ce.FailedAcquire, Server: simulated, File: explorable(ce), Trace: r.Trace(target, &ce.Scenario, ce.FailedAcquire)}
 	if v, ok := t.Trace.Violation(ce.Property); ok {
 		t.Violation = &v
 	}

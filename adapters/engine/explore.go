@@ -55,10 +55,10 @@ type Exploration struct {
 	// are to tell apart.
 	Properties property.Set
 	// Own are users' own properties, which are judged as well, of every state.
-	Own      own.List
-	Strength property.Strength
-	Search   search.Options
-	// ViewsProgress is told about every second how far a search for any number of clients is. It may be nil.
+	Own           own.List
+	FailedAcquire property.FailedAcquire
+	Search        search.Options
+	// ViewsProgress is called about every second of a search for any number of clients. It may be nil.
 	ViewsProgress func(*search.AnyStats)
 	// Brief leaves executions that violate something as the search has found them: none is made shorter, and it is not
 	// looked whether a shorter one is; nor, with any number of clients, for the cut-off.
@@ -141,7 +141,7 @@ func Explore(ctx context.Context, e Exploration) (*Explored, error) {
 		return nil, configuration(err)
 	}
 	x := &Explored{Result: Result{
-		Strength: e.Strength, Traces: make(map[property.Property]*scenario.Trace), labels: labels{strength: e.Strength, origin: e.origin()},
+		FailedAcquire: e.FailedAcquire, Traces: make(map[property.Property]*scenario.Trace), labels: labels{failedAcquire: e.FailedAcquire, origin: e.origin()},
 	}}
 	if e.Walks > 0 {
 		err = x.sample(ctx, &e, &b)
@@ -229,7 +229,7 @@ func (e *Exploration) Bounds() (sim.Bounds, error) {
 		e.Target = Reference(lock.Semaphore)
 	}
 	b := sim.Bounds{
-		Target: e.Target, Faults: e.Faults, Strength: e.Strength,
+		Target: e.Target, Faults: e.Faults, FailedAcquire: e.FailedAcquire,
 		Properties: e.Properties & property.Of(e.Target), Own: e.Own,
 	}
 	if e.Properties == 0 {
@@ -365,7 +365,7 @@ func illegal(b *sim.Bounds) func([]scenario.Action) bool {
 	return func(actions []scenario.Action) bool {
 		s := replaying(b, actions)
 		r.Run(b.Target, &s)
-		found, _ := r.Judge(b.Strength)
+		found, _ := r.Judge(b.FailedAcquire)
 		return found.Has(property.Linearizable)
 	}
 }
@@ -388,7 +388,7 @@ func (x *Explored) asFound(b *sim.Bounds, trails map[property.Property][]scenari
 	r := sim.NewRunner(b.Own)
 	for p, actions := range trails {
 		s := replaying(b, actions)
-		x.Traces[p] = r.Trace(b.Target, &s, b.Strength)
+		x.Traces[p] = r.Trace(b.Target, &s, b.FailedAcquire)
 	}
 }
 
@@ -398,10 +398,10 @@ func shortened(ctx context.Context, r *sim.Runner, b *sim.Bounds, p property.Pro
 		if p.Own() && (!slices.Equal(s.Locks, b.Locks) || len(s.Clients) != len(b.Clients)) {
 			return nil, false // it may be meant of these alone
 		}
-		return sim.Violating(r.Trace(b.Target, s, b.Strength), p)
+		return sim.Violating(r.Trace(b.Target, s, b.FailedAcquire), p)
 	}
 	least := shrink.Minimise(ctx, replaying(b, actions), attempt, func(string) bool { return false }, minimisingTries)
-	t := r.Trace(b.Target, &least, b.Strength)
+	t := r.Trace(b.Target, &least, b.FailedAcquire)
 	if _, shown := t.Violation(p); !shown && p.Own() {
 		b.Own.Contradicted(p)
 		return nil, b.Own.Err()
@@ -425,7 +425,7 @@ func (x *Explored) goRound(b *sim.Bounds) error {
 	}
 	var r sim.Runner
 	s := replaying(b, actions)
-	t := r.Trace(b.Target, &s, b.Strength)
+	t := r.Trace(b.Target, &s, b.FailedAcquire)
 	if _, shown := t.Violation(property.Progress); !shown {
 		return fmt.Errorf("exploring %s: a cycle of %d actions ends when it is replayed: this is a fault of lockproof; please report it", b.Target.Name, len(l.Cycle))
 	}
@@ -445,7 +445,7 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *report.Report {
 	found := x.Search
 	r := &report.Report{
 		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Visited,
-		Broker: simulated, Strength: e.Strength.String(), Bounds: e.described(), Fixed: assigned(e.Options),
+		Broker: simulated, FailedAcquire: e.FailedAcquire.String(), Bounds: e.described(), Fixed: assigned(e.Options),
 		Interrupted: found.Stop == search.Interrupted, Space: spaceOf(b, found),
 	}
 	r.Properties = x.judged(e, b, &found.Coverage, found.States, found.Unwitnessed)
@@ -457,7 +457,7 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *report.Report {
 
 // judged are the properties and what was found out about each, by looking at so many states or
 // executions.
-func (x *Explored) judged(e *Exploration, b *sim.Bounds, c *search.Coverage, looked, doubted int64) (out []report.PropertyResult) {
+func (x *Explored) judged(e *Exploration, b *sim.Bounds, c *search.Coverage, looked, unwitnessed int64) (out []report.PropertyResult) {
 	for p := range property.Property(property.Most) {
 		if why := e.unjudged(b.Target.Kind, p); why != "" {
 			out = append(out, report.PropertyResult{Property: p, Evidence: p.Evidence(), Skip: why})
@@ -475,8 +475,8 @@ func (x *Explored) judged(e *Exploration, b *sim.Bounds, c *search.Coverage, loo
 			res.Checked = int(looked)
 		}
 		if p == property.Linearizable {
-			res.Note, res.Undecided = b.Strength.String(), int(doubted)
-			res.Unclear = fmt.Sprintf("no linearization was constructed for %s; of their histories, %d were judged", counted(int(doubted), "operation"), x.judgedAlone)
+			res.Note, res.Undecided = b.FailedAcquire.Note(), int(unwitnessed)
+			res.Unclear = fmt.Sprintf("no linearization was constructed for %s; of their histories, %d were judged", counted(int(unwitnessed), "operation"), x.judgedAlone)
 		}
 		out = append(out, res)
 	}
@@ -546,7 +546,7 @@ func (x *Explored) found(p property.Property) *report.Found {
 func (e *Exploration) sampled(b *sim.Bounds, x *Explored, w *search.Walked) *report.Report {
 	return &report.Report{
 		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Sampled, Seed: e.Seed,
-		Broker: simulated, Strength: e.Strength.String(), Bounds: e.described(), Fixed: assigned(e.Options), Scenarios: int(w.Walks), Steps: int(w.Steps),
+		Broker: simulated, FailedAcquire: e.FailedAcquire.String(), Bounds: e.described(), Fixed: assigned(e.Options), Scenarios: int(w.Walks), Steps: int(w.Steps),
 		Properties: x.judged(e, b, &w.Coverage, w.Walks, w.Unwitnessed),
 	}
 }

@@ -67,7 +67,7 @@ func newAnyExploration(ctx context.Context, e *Exploration) (*anyExploration, er
 	x := &anyExploration{states: realStates, Exploration: e, ctx: ctx, bounds: b, views: new(report.Views), traces: make(map[property.Property]*scenario.Trace)}
 	x.report = &report.Report{
 		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Visited,
-		Broker: "the simulated broker", Strength: e.Strength.String(), Bounds: e.String(), Views: x.views,
+		Broker: "the simulated broker", FailedAcquire: e.FailedAcquire.String(), Bounds: e.String(), Views: x.views,
 	}
 	return x, nil
 }
@@ -88,7 +88,7 @@ func (x *anyExploration) explore() (*Explored, error) {
 	slices.SortFunc(x.report.Properties, func(a, b report.PropertyResult) int { return int(a.Property) - int(b.Property) })
 	x.report.Interrupted = x.ctx.Err() != nil
 	return &Explored{Unsaved: x.unsaved, Result: Result{
-		Report: x.report, Strength: x.Strength, Traces: x.traces, labels: labels{strength: x.Strength, origin: x.origin()},
+		Report: x.report, FailedAcquire: x.FailedAcquire, Traces: x.traces, labels: labels{failedAcquire: x.FailedAcquire, origin: x.origin()},
 	}}, nil
 }
 
@@ -118,8 +118,8 @@ func (e *Exploration) anyBounds() (search.AnyBounds, error) {
 	return out, out.Check()
 }
 
-// together are properties in sets, those of one judged by one search: those for which nothing has to be
-// remembered of a client, and each of the others by itself.
+// together are the properties by search: one search judges all for which nothing has to be remembered of a client, and each
+// of the others has a search of its own.
 func together(all property.Set) (sets []property.Set) {
 	var free property.Set
 	for p := range property.Count {
@@ -214,11 +214,11 @@ func (x *anyExploration) judge(r *search.AnyResult, p property.Property) (report
 		res.Checked = int(r.Views)
 	}
 	if p == property.Linearizable {
-		res.Note = x.Strength.String()
+		res.Note = x.FailedAcquire.Note()
 	}
-	doubted := p == property.Linearizable && r.Unwitnessed > 0
+	unwitnessed := p == property.Linearizable && r.Unwitnessed > 0
 	switch {
-	case r.Found.Has(p) || doubted:
+	case r.Found.Has(p) || unwitnessed:
 		return x.suspect(r, p, res)
 	case r.Stop != search.Finished:
 		res.Undecided, res.Unclear = 1, anyCut[r.Stop]
@@ -237,7 +237,7 @@ var anyCut = map[search.Stop]string{
 }
 
 // closer are the ways to look closer where the abstraction has a violation that no execution was found to have, from
-// cheap to dear.
+// cheap to expensive.
 var closer = []struct {
 	whole, named bool
 	note         string

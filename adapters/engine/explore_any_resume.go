@@ -79,7 +79,7 @@ func (x *anyExploration) recall(j *anyJudged) error {
 		Property: p, Evidence: property.Properties[p].Evidence, Checked: j.Checked, Undecided: j.Undecided, Unclear: j.Unclear, Note: j.Note,
 	}
 	if j.Violating != nil {
-		t := new(sim.Runner).Trace(x.bounds.Target, j.Violating, x.bounds.Strength)
+		t := new(sim.Runner).Trace(x.bounds.Target, j.Violating, x.bounds.FailedAcquire)
 		if _, shown := t.Violation(p); !shown {
 			return fmt.Errorf("the execution that violated %s does not do so any more: start anew", p)
 		}

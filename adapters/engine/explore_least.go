@@ -48,12 +48,12 @@ func (x *Explored) least(ctx context.Context, b *sim.Bounds) error {
 // smaller are the configurations with no more slots and calls than b, itself among them; it alone where
 // there are too many.
 func smaller(b *sim.Bounds) (rooms []sim.Bounds, all bool) {
-	locks, crews := fewerSlots(b.Locks), fewerClients(b.Clients)
-	if len(locks)*len(crews) > smallerConfigurations {
+	locks, clients := fewerSlots(b.Locks), fewerClients(b.Clients)
+	if len(locks)*len(clients) > smallerConfigurations {
 		return []sim.Bounds{*b}, false
 	}
 	for _, l := range locks {
-		for _, c := range crews {
+		for _, c := range clients {
 			r := *b
 			r.Locks, r.Clients = l, c
 			rooms = append(rooms, r)

@@ -46,8 +46,8 @@ type ExternalConfig struct {
 	Properties property.Set
 	// Own are users' own properties, which are judged as well.
 	Own own.List
-	// Strength is what a failed acquire is taken to promise.
-	Strength property.Strength
+	// FailedAcquire is what a failed acquire is taken to promise.
+	FailedAcquire property.FailedAcquire
 	// Workers is how many scenarios run at once, each with clients of its own; 0 is one for each
 	// processor. Clients that share something in one process take 1.
 	Workers int
@@ -59,11 +59,11 @@ type ExternalConfig struct {
 	// minimised; what operations cost is not measured unless one of them asks for it. Empty runs on, and
 	// minimises all.
 	Until property.Set
-	// Found is told of each violation at once, as it was recorded, and again whenever more is known of it: whether
+	// Found is called with each violation at once, as it was recorded, and again whenever more is known of it: whether
 	// fresh clients have reproduced it, and a smaller execution. The last of a property is that of the result.
 	// The next call waits for it. It may be nil.
 	Found func(*histories.Counterexample)
-	// Progress is told now and then how far the run is. It may be nil.
+	// Progress is called now and then. It may be nil.
 	Progress func(Progress)
 }
 
@@ -150,12 +150,12 @@ func (f *externalRun) concluded(ctx context.Context, began time.Time) *Result {
 // labels are what its counterexamples say.
 func (c *ExternalConfig) labels() labels {
 	o := histories.Origin{Seed: c.Seed, Broker: c.On.String() + gated, Options: byName(c.Options)}
-	return labels{strength: c.Strength, origin: o, exec: c.Exec, kind: c.Kind, options: c.Options, queues: c.Naming.String()}
+	return labels{failedAcquire: c.FailedAcquire, origin: o, exec: c.Exec, kind: c.Kind, options: c.Options, queues: c.Naming.String()}
 }
 
 // result is what the run came to, but for the report.
 func (f *externalRun) result() *Result {
-	res := &Result{Strength: f.Strength, Traces: make(map[property.Property]*scenario.Trace), labels: f.labels}
+	res := &Result{FailedAcquire: f.FailedAcquire, Traces: make(map[property.Property]*scenario.Trace), labels: f.labels}
 	for p, d := range f.findings {
 		if d != nil {
 			res.Traces[property.Property(p)] = d.trace
@@ -169,7 +169,7 @@ func (c *ExternalConfig) source() *sim.Source {
 	return sim.NewSource(sim.Space{Target: Reference(c.Kind), Strategies: c.Strategies, Depth: c.Depth, Shape: c.Shape}, c.Seed)
 }
 
-// told is options as clients are told them.
+// told is options as they are handed to clients.
 func told(options map[string]string) map[string]any {
 	out := make(map[string]any, len(options))
 	for name, value := range options {

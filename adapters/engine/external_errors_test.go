@@ -29,13 +29,13 @@ type complainer struct {
 	said string
 }
 
-const complaint = "acquire: \x1b[31mno reply</script>\nin time"
+const stderrText = "acquire: \x1b[31mno reply</script>\nin time"
 
 func (c *complainer) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
 	c.said = ""
 	r, err := c.Client.Call(ctx, op, p)
 	if r.Held && op == lock.Acquire && strings.HasSuffix(p.Name, "jobs") {
-		r, c.said = lock.Result{Outcome: lock.Failed}, complaint
+		r, c.said = lock.Result{Outcome: lock.Failed}, stderrText
 	}
 	return r, err
 }

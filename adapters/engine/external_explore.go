@@ -57,14 +57,14 @@ type ExternalExploreConfig struct {
 	Properties property.Set
 	// Own are users' own properties: what violates them is found, but that none does is not proved.
 	Own own.List
-	// Strength is what a failed acquire is taken to promise.
-	Strength property.Strength
+	// FailedAcquire is what a failed acquire is taken to promise.
+	FailedAcquire property.FailedAcquire
 	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds. Where
 	// one does that, the exploration is not complete.
 	Patience time.Duration
-	// Found is told of violations; see [ExternalConfig].
+	// Found is called with violations; see [ExternalConfig].
 	Found func(*histories.Counterexample)
-	// Progress is told after every execution how far the exploration is. It may be nil.
+	// Progress is called after every execution. It may be nil.
 	Progress func(Progress)
 }
 
@@ -136,7 +136,7 @@ func (c *ExternalExploreConfig) check() error {
 func (c *ExternalExploreConfig) exploration() Exploration {
 	return Exploration{
 		Target: Reference(c.Kind), Clients: c.Clients, Rounds: c.Rounds, Admins: c.Admins, Slots: c.Slots,
-		Names: c.Names, Calls: c.Calls, AdminCalls: c.AdminCalls, Strength: c.Strength,
+		Names: c.Names, Calls: c.Calls, AdminCalls: c.AdminCalls, FailedAcquire: c.FailedAcquire,
 		Faults: c.Faults, Start: c.Start,
 	}
 }
@@ -147,7 +147,7 @@ func (c *ExternalExploreConfig) config() ExternalConfig {
 		Shape:   sim.Shape{Start: c.Start},
 		Starter: c.Starter, Exec: c.Exec, Name: c.Name, Kind: c.Kind, Options: c.Options, Naming: c.Naming,
 		Scenarios: cmp.Or(c.Runs, DefaultExternalRuns), Properties: judgedOf(property.ApplicableExternal(c.Kind), c.Properties) | c.Own.All(),
-		Own: c.Own, Strength: c.Strength, Patience: c.Patience, Found: c.Found, Progress: c.Progress,
+		Own: c.Own, FailedAcquire: c.FailedAcquire, Patience: c.Patience, Found: c.Found, Progress: c.Progress,
 	}
 	if c.First {
 		out.Until = out.Properties

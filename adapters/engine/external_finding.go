@@ -122,18 +122,18 @@ func (f *externalRun) foundAny() bool {
 	return f.shrinkable() != 0
 }
 
-// doubt notes whether fresh clients did not show what others did.
-func (f *externalRun) doubt(failed bool) {
+// noteRepeated notes whether fresh clients did not show what others did.
+func (f *externalRun) noteRepeated(failed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.doubtful = f.doubtful || failed
+	f.unreproduced = f.unreproduced || failed
 }
 
 // renews reports whether the next execution is to have fresh clients.
 func (f *externalRun) renews() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.doubtful || f.renewed == renewals {
+	if !f.unreproduced || f.renewed == renewals {
 		return false
 	}
 	f.renewed++

@@ -88,7 +88,7 @@ func (p *ExternalPart) Merge(o *ExternalPart) {
 	}
 	p.traffic.Merge(o.traffic)
 	p.sharing = p.sharing || o.sharing
-	p.wild += o.wild
+	p.uncontrolled += o.uncontrolled
 	if p.disagreement == "" {
 		p.disagreement = o.disagreement
 	}
@@ -125,7 +125,7 @@ type externalPartFile struct {
 	Agreed       int
 	Traffic      external.Traffic
 	Sharing      bool
-	Wild         int
+	Uncontrolled int
 	Disagreement string
 	Exceeded     map[property.Property]excess
 }
@@ -152,7 +152,7 @@ func (p *ExternalPart) MarshalJSON() ([]byte, error) {
 	}
 	f := externalPartFile{
 		Sum: sum, Findings: make(map[property.Property]findingFile), About: p.about, FromHistory: p.fromHistory, Unjudged: maps.Clone(p.unjudged),
-		Free: p.free, Wire: p.wire, Agreed: p.agreed, Traffic: p.traffic, Sharing: p.sharing, Wild: p.wild, Disagreement: p.disagreement,
+		Free: p.free, Wire: p.wire, Agreed: p.agreed, Traffic: p.traffic, Sharing: p.sharing, Uncontrolled: p.uncontrolled, Disagreement: p.disagreement,
 		Exceeded: p.exceeded,
 	}
 	for i, d := range p.findings {
@@ -202,7 +202,7 @@ func (p *ExternalPart) UnmarshalJSON(data []byte) error {
 	}
 	p.externalSum = externalSum{
 		sum: sum.sample, about: f.About, fromHistory: f.FromHistory, unjudged: f.Unjudged, free: f.Free, wire: f.Wire, agreed: f.Agreed,
-		traffic: f.Traffic, sharing: f.Sharing, wild: f.Wild, disagreement: f.Disagreement, exceeded: f.Exceeded,
+		traffic: f.Traffic, sharing: f.Sharing, uncontrolled: f.Uncontrolled, disagreement: f.Disagreement, exceeded: f.Exceeded,
 	}
 	for property, d := range f.Findings {
 		b, err := lock.BackendNamed(d.Run.Server)

@@ -33,14 +33,14 @@ func ReplayExternalOf(ctx context.Context, list own.List, ce *histories.Countere
 		}
 	}
 	runner, err := external.NewRunner(ctx, external.Config{
-		Naming: naming, Starter: starter, Kind: ce.Kind, Options: told(ce.ExecOptions), Name: ce.Scenario.Target, Own: list, Strength: ce.Strength,
+		Naming: naming, Starter: starter, Kind: ce.Kind, Options: told(ce.ExecOptions), Name: ce.Scenario.Target, Own: list, FailedAcquire: ce.FailedAcquire,
 		URL: on.URL, Sweep: on.Sweep, Notes: on.Notes, Version: on.Version,
 	})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, runner.Close()) }()
-	r := &Replayed{Own: list, Strength: ce.Strength, Server: on.String()}
+	r := &Replayed{Own: list, FailedAcquire: ce.FailedAcquire, Server: on.String()}
 	disagreement := ""
 	err = repeat(ctx, ctx, runner, &ce.Scenario, property.Set(0).With(ce.Property), func(x *external.Execution) bool {
 		r.Trace, disagreement = x.Trace, x.Disagreement

@@ -18,7 +18,7 @@ func (f *externalRun) report() *report.Report {
 	s := &f.sum
 	r := &report.Report{
 		Tool: Version, Target: f.Name, Doc: f.Exec, Design: f.design, Kind: f.Kind, Mode: report.Sampled,
-		Broker: f.On.String() + gated, Seed: f.Seed, Strength: f.Strength.String(), Bounds: f.Shape.String(), Fixed: byName(f.Options),
+		Broker: f.On.String() + gated, Seed: f.Seed, FailedAcquire: f.FailedAcquire.String(), Bounds: f.Shape.String(), Fixed: byName(f.Options),
 		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations,
 		Efficiency: Efficiency(&s.costs, f.Kind),
 		Stale: report.Overlap{
@@ -33,8 +33,8 @@ func (f *externalRun) report() *report.Report {
 	if r.Target == "" {
 		r.Target = f.about.Name
 	}
-	if f.wild > 0 {
-		r.Uncontrolled = append(r.Uncontrolled, fmt.Sprintf("of %d executions, %d were not decided by their schedule alone", s.scenarios, f.wild))
+	if f.uncontrolled > 0 {
+		r.Uncontrolled = append(r.Uncontrolled, fmt.Sprintf("of %d executions, %d were not decided by their schedule alone", s.scenarios, f.uncontrolled))
 	}
 	if f.sharing {
 		r.Uncontrolled = append(r.Uncontrolled, "clients share a connection: what befalls one would befall all, so there were no faults")
@@ -45,7 +45,7 @@ func (f *externalRun) report() *report.Report {
 	if f.disagreement != "" {
 		r.Uncontrolled = append(r.Uncontrolled, "the first time: "+f.disagreement)
 	}
-	judge := Config{Strength: f.Strength, Own: f.Own, Shape: f.Shape}
+	judge := Config{FailedAcquire: f.FailedAcquire, Own: f.Own, Shape: f.Shape}
 	for p := range f.Properties.All() {
 		result := judge.result(p, s)
 		result.Skip = f.skip(p)

@@ -21,36 +21,36 @@ type externalRun struct {
 	source  *sim.Source
 	allowed allowance
 
-	next      atomic.Int64 // the scenario to play next
-	to        int          // it ends before this one
-	stop      atomic.Bool
-	mu        sync.Mutex
-	asked     [property.Most]int // executions that fresh clients were asked to reproduce
-	doubtful  bool               // they did not reproduce one
-	renewed   int                // executions that had fresh clients because of that
-	exploring bool               // every order of commands is visited; no fault happens, and no cost is measured
-	tries     int
-	spent     external.Spent // of all workers
-	dear      property.Set   // of those that are measured: what was seen violated for certain
+	next         atomic.Int64 // the scenario to play next
+	to           int          // it ends before this one
+	stop         atomic.Bool
+	mu           sync.Mutex
+	asked        [property.Most]int // executions that fresh clients were asked to reproduce
+	unreproduced bool               // they did not reproduce one
+	renewed      int                // executions that had fresh clients because of that
+	exploring    bool               // every order of commands is visited; no fault happens, and no cost is measured
+	tries        int
+	spent        external.Spent // of all workers
+	confirmed    property.Set   // of those that are measured: what was seen violated for certain
 	externalSum
 }
 
 // externalSum is what scenarios came to.
 type externalSum struct {
-	sum         sample
-	findings    [property.Most]*finding
-	about       external.About
-	design      string                       // what locks are held by
-	fromHistory property.Set                 // what the history alone decides
-	unjudged    map[property.Property]string // why not
-	lenient     property.Set                 // what may be exceeded without being wrong
-	exceeded    map[property.Property]excess // how it first was
-	free        external.Uncontrolled
-	wire        wire.Counts
-	agreed      int // replies on which a real broker and the simulated one agreed
-	traffic     external.Traffic
-	sharing     bool // clients share a connection
-	wild        int  // scenarios that were not controlled altogether
+	sum          sample
+	findings     [property.Most]*finding
+	about        external.About
+	design       string                       // what locks are held by
+	fromHistory  property.Set                 // what the history alone decides
+	unjudged     map[property.Property]string // why not
+	lenient      property.Set                 // what may be exceeded without being wrong
+	exceeded     map[property.Property]excess // how it first was
+	free         external.Uncontrolled
+	wire         wire.Counts
+	agreed       int // replies on which a real broker and the simulated one agreed
+	traffic      external.Traffic
+	sharing      bool // clients share a connection
+	uncontrolled int  // scenarios that were not controlled altogether
 	// disagreement is how a real broker first did something else than the simulated one.
 	disagreement string
 }
@@ -114,14 +114,14 @@ func (f *externalRun) measured(w *externalWorker) {
 func (f *externalRun) unexpected(found property.Set) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return found&external.Measured&^f.dear != 0
+	return found&external.Measured&^f.confirmed != 0
 }
 
 // expect notes what was seen for certain.
 func (f *externalRun) expect(found property.Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.dear |= found & external.Measured
+	f.confirmed |= found & external.Measured
 }
 
 // wanted are the properties whose violations are made smaller: those that end the run, or all that are judged.
@@ -145,7 +145,7 @@ func (f *externalRun) take(i int, x *external.Execution) {
 	f.traffic.Merge(x.Traffic)
 	f.disagreement = cmp.Or(f.disagreement, x.Disagreement)
 	if !x.Uncontrolled.Free() {
-		f.wild++
+		f.uncontrolled++
 	}
 	if f.free.Died >= maxCrashes {
 		f.stop.Store(true)

@@ -148,7 +148,7 @@ func (f *externalRun) trying() {
 	}
 }
 
-// quietly is an error that is not the doing of whoever ended the run.
+// quietly is an error unless it follows from the end of the run.
 func quietly(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

@@ -23,8 +23,8 @@ type ExternalStressConfig struct {
 	Name string
 	// Broker is what the broker calls itself, for the report: "RabbitMQ 3.10.8".
 	Broker string
-	// Strength is what a failed acquire is taken to promise.
-	Strength property.Strength
+	// FailedAcquire is what a failed acquire is taken to promise.
+	FailedAcquire property.FailedAcquire
 	// Properties are those to judge; empty is all that apply.
 	Properties property.Set
 	// Own are users' own properties, which are skipped.
@@ -34,10 +34,9 @@ type ExternalStressConfig struct {
 	Keep func(h *history.History, target string) (source string, err error)
 }
 
-// StressExternal has anybody's clients use a lock on a real broker, all at once, and judges the history of it:
-// see [external.Stress] for what is done and what is claimed. The error is for a run that could not be made, or ended
-// early: ctx, a client that can't be started, or one that breaks the protocol. What was seen until then is judged, and
-// the result stands beside the error; it is nil where there was nothing to be seen.
+// StressExternal has external clients use a lock on a real broker, all at once, and judges the history: see
+// [external.Stress]. The error is for a run that could not be made, or ended early: ctx, a client that can't be started, or
+// one that breaks the protocol. The result has what was seen until then; it is nil if there was nothing.
 func StressExternal(ctx context.Context, c ExternalStressConfig) (*Result, error) {
 	h, stats, err := external.Stress(ctx, c.StressConfig)
 	if h == nil {
@@ -55,13 +54,13 @@ func StressExternal(ctx context.Context, c ExternalStressConfig) (*Result, error
 	if stats.Wire != nil && stats.Wire.Opened == 0 && ctx.Err() == nil {
 		return nil, errors.Join(fmt.Errorf("stress of %s through the proxy: %w", c.Name, external.ErrElsewhere), err)
 	}
-	report, unjudged := Check(h, CheckOptions{Strength: c.Strength, Source: source, Properties: c.Properties, Own: c.Own})
+	report, unjudged := Check(h, CheckOptions{FailedAcquire: c.FailedAcquire, Source: source, Properties: c.Properties, Own: c.Own})
 	if unjudged != nil {
 		return nil, errors.Join(fmt.Errorf("the history of %s: %w", c.Name, unjudged), err)
 	}
 	c.tell(report, stats)
 	report.Interrupted = stats.Rounds < c.Rounds || ctx.Err() != nil
-	return &Result{Report: report, Strength: c.Strength}, err
+	return &Result{Report: report, FailedAcquire: c.FailedAcquire}, err
 }
 
 // unseen is said of a verdict that would be worth more if it had been seen what clients send.

@@ -22,7 +22,7 @@ type externalWorker struct {
 func (f *externalRun) worker(ctx context.Context) (*externalWorker, error) {
 	w := &externalWorker{externalRun: f, fresh: true}
 	runner, err := external.NewRunner(ctx, external.Config{
-		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Naming: f.Naming, Own: f.Own, Strength: f.Strength,
+		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Naming: f.Naming, Own: f.Own, FailedAcquire: f.FailedAcquire,
 		URL: f.On.URL, Sweep: f.On.Sweep, Notes: f.On.Notes, Version: f.On.Version, Timing: external.Timing{Patience: f.Patience},
 		Costs: &w.part.costs, Checks: &w.part.checks,
 	})
@@ -109,7 +109,7 @@ func (w *externalWorker) examine(ctx context.Context, i int, x *external.Executi
 		if err != nil {
 			return err
 		}
-		w.doubt(left != 0)
+		w.noteRepeated(left != 0)
 	}
 	if !w.renews() {
 		return nil

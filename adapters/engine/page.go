@@ -57,7 +57,7 @@ func explorable(ce *histories.Counterexample) string {
 
 // execution is what violates a property as a page shows it.
 func (r *Result) execution(p *report.PropertyResult, t *scenario.Trace) report.Execution {
-	x := execution(r.targetOf(t), t, p.Property, r.labels.strength)
+	x := execution(r.targetOf(t), t, p.Property, r.labels.failedAcquire)
 	x.Command, x.Again = p.Violation.Command, p.Violation.Reproduced()
 	return x
 }
@@ -83,7 +83,7 @@ func (r *Replayed) Page() *report.Page {
 	if r.Violation != nil {
 		p = r.Violation.Property
 	}
-	x := execution(r.Target, r.Trace, p, r.Strength)
+	x := execution(r.Target, r.Trace, p, r.FailedAcquire)
 	x.File = r.File
 	return &report.Page{
 		Title: r.Trace.Scenario.Target, Text: r.Said, Executions: []report.Execution{x},
@@ -92,10 +92,10 @@ func (r *Replayed) Page() *report.Page {
 }
 
 // simulates reports whether an execution is the simulated world's, which does the same again.
-func simulates(target *lock.Target, t *scenario.Trace, v scenario.Violation, strength property.Strength) bool {
+func simulates(target *lock.Target, t *scenario.Trace, v scenario.Violation, failedAcquire property.FailedAcquire) bool {
 	var r sim.Runner
 	s := sim.Replay(t)
-	again, ok := r.Trace(target, &s, strength).Violation(v.Property)
+	again, ok := r.Trace(target, &s, failedAcquire).Violation(v.Property)
 	return ok && again == v
 }
 
@@ -111,19 +111,19 @@ func changed(s *scenario.Scenario) (options []string) {
 const explaining = 5 * time.Second
 
 // execution is a trace as a page shows it. Of a target of ours the nearest execution in which all is well is looked for.
-func execution(target *lock.Target, t *scenario.Trace, p property.Property, strength property.Strength) report.Execution {
+func execution(target *lock.Target, t *scenario.Trace, p property.Property, failedAcquire property.FailedAcquire) report.Execution {
 	x := report.Execution{Trace: t}
 	for _, v := range t.Violations {
 		if v.Property == property.Linearizable && x.Prefix == nil {
-			x.Prefix = linear.LongestPrefix(&t.History, int(v.Lock), linear.Options{Strength: strength}, explaining)
+			x.Prefix = linear.LongestPrefix(&t.History, int(v.Lock), linear.Options{FailedAcquire: failedAcquire}, explaining)
 		}
 	}
 	v, violated := t.Violation(p)
-	if target == nil || !violated || !simulates(target, t, v, strength) {
+	if target == nil || !violated || !simulates(target, t, v, failedAcquire) {
 		return x
 	}
 	x.Sought = true
-	if well := nearest.Find(target, t, v.Step, strength); well != nil {
+	if well := nearest.Find(target, t, v.Step, failedAcquire); well != nil {
 		x.Well, x.Parts = well.Trace, well.Parts
 	}
 	return x

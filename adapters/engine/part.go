@@ -16,8 +16,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Part is what some of a run's scenarios came to. Parts of disjoint scenarios add up to what one run of all of them
-// comes to, whoever ran which. It is written as JSON, for the same build of lockproof to read.
+// Part is the result of some of a run's scenarios. Parts of disjoint scenarios add up to the result of one run of all of
+// them. It is written as JSON, for the same build of lockproof to read.
 type Part struct{ sample }
 
 // PartUnit is how many scenarios are run before it is looked whether a run is to end. A part that begins at a multiple
@@ -80,7 +80,7 @@ func Conclude(ctx context.Context, d Drawn, further ...Drawn) (*Result, error) {
 	allowed, cancel := allow(ctx, 0)
 	defer cancel()
 	res := &Result{
-		Strength: d.Config.Strength, Traces: make(map[property.Property]*scenario.Trace), others: make(map[property.Property]labels),
+		FailedAcquire: d.Config.FailedAcquire, Traces: make(map[property.Property]*scenario.Trace), others: make(map[property.Property]labels),
 	}
 	sum := new(sample)
 	for i, d := range append([]Drawn{d}, further...) {

@@ -44,8 +44,8 @@ type Config struct {
 	Properties property.Set
 	// Own are users' own properties, which are judged as well.
 	Own own.List
-	// Strength is what a failed acquire is taken to promise.
-	Strength property.Strength
+	// FailedAcquire is what a failed acquire is taken to promise.
+	FailedAcquire property.FailedAcquire
 	// Workers is how many run scenarios at once; 0 is one for each processor. It does not change
 	// the result.
 	Workers int
@@ -55,10 +55,10 @@ type Config struct {
 	Until property.Set
 	// Coverage has a [Part] tell which pairs of commands and states of the broker its executions come to.
 	Coverage bool
-	// Found is told of each violation at once, as it was first seen, and again when its execution is as small as it
+	// Found is called with each violation at once, as it was first seen, and again when its execution is as small as it
 	// gets. The last of a property is that of the result. The next call waits for it. It may be nil.
 	Found func(*histories.Counterexample)
-	// Progress is told now and then how far the run is. It may be nil.
+	// Progress is called now and then. It may be nil.
 	Progress func(Progress)
 }
 
@@ -75,8 +75,8 @@ const DefaultScenarios = 100_000
 // Result is what a run came to.
 type Result struct {
 	Report *report.Report
-	// Strength is what a failed acquire was taken to promise.
-	Strength property.Strength
+	// FailedAcquire is what a failed acquire was taken to promise.
+	FailedAcquire property.FailedAcquire
 	// Traces are the minimised executions that violate a property, by property.
 	Traces map[property.Property]*scenario.Trace
 	// History is what was judged where that is a recorded history, and Reading how it was read; nil for others.
@@ -100,7 +100,7 @@ func Prove(ctx context.Context, c Config) (*Result, error) {
 	defer cancel()
 	run := c.sampling(allowed)
 	sum := run.run(0, c.Scenarios)
-	res := &Result{Strength: c.Strength, Traces: run.minimise(sum.violated()), labels: run.labels}
+	res := &Result{FailedAcquire: c.FailedAcquire, Traces: run.minimise(sum.violated()), labels: run.labels}
 	res.Report = c.report(sum, res.Traces)
 	res.Report.Elapsed = time.Since(began)
 	res.Report.Interrupted = ctx.Err() != nil
@@ -110,7 +110,7 @@ func Prove(ctx context.Context, c Config) (*Result, error) {
 // sampling is a run that has not begun.
 func (c *Config) sampling(allowed allowance) *sampling {
 	space := sim.Space{Target: c.Target, Fixed: c.Options, Strategies: c.Strategies, Depth: c.Depth, Shape: c.Shape}
-	s := &sampling{Config: *c, source: sim.NewSource(space, c.Seed), allowed: allowed, labels: labels{strength: c.Strength, origin: c.origin()}}
+	s := &sampling{Config: *c, source: sim.NewSource(space, c.Seed), allowed: allowed, labels: labels{failedAcquire: c.FailedAcquire, origin: c.origin()}}
 	s.sum.sometimes = c.Own.Sometimes()
 	return s
 }

@@ -23,7 +23,7 @@ func TestViolatingCounted(t *testing.T) {
 	for i := range scenarios {
 		sc := source.Scenario(i)
 		r.Run(target, &sc)
-		found, _ := r.Judge(property.Scan)
+		found, _ := r.Judge(property.Weak)
 		for p := range property.Count {
 			if found.Has(p) {
 				want[p]++

@@ -32,8 +32,8 @@ type sample struct {
 }
 
 // add takes in the execution that a runner has just finished.
-func (s *sample) add(i, steps int, r *sim.Runner, strength property.Strength, judged property.Set) {
-	found, undecided := r.Judge(strength)
+func (s *sample) add(i, steps int, r *sim.Runner, failedAcquire property.FailedAcquire, judged property.Set) {
+	found, undecided := r.Judge(failedAcquire)
 	found &= judged
 	s.scenarios++
 	s.steps += steps
@@ -187,7 +187,7 @@ func (s *sampling) work() {
 		r.Costs, r.Monitor.Checks = &part.costs, &part.checks
 		for i := from; i < min(from+blockSize, s.to); i++ {
 			sc := s.source.Scenario(i)
-			part.add(i, r.Run(s.Target, &sc), r, s.Strength, s.Properties)
+			part.add(i, r.Run(s.Target, &sc), r, s.FailedAcquire, s.Properties)
 			part.coverAll(i, r.Coverage)
 		}
 		s.take(block, part)

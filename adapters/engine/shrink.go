@@ -39,7 +39,7 @@ func (s *sampling) minimise(violated property.Set) map[property.Property]*scenar
 func (s *sampling) firstSeen(p property.Property) *scenario.Trace {
 	r := sim.NewRunner(s.Own)
 	sc := s.source.Scenario(s.sum.first[p] - 1)
-	return r.Trace(s.Target, &sc, s.Strength)
+	return r.Trace(s.Target, &sc, s.FailedAcquire)
 }
 
 // within reports whether a scenario has as many slots, clients and administrators as the one that it is made from, as far as
@@ -64,11 +64,11 @@ func (c *Config) shortest(ctx context.Context, first *scenario.Trace, p property
 		if p.Own() && !c.within(s, &first.Scenario) {
 			return nil, false
 		}
-		return sim.Violating(r.Trace(c.Target, s, c.Strength), p)
+		return sim.Violating(r.Trace(c.Target, s, c.FailedAcquire), p)
 	}
 	free := func(option string) bool {
 		return !slices.ContainsFunc(c.Options, func(f [2]string) bool { return f[0] == option })
 	}
 	least := shrink.Minimise(ctx, sim.Replay(first), attempt, free, minimisingTries)
-	return r.Trace(c.Target, &least, c.Strength)
+	return r.Trace(c.Target, &least, c.FailedAcquire)
 }

@@ -22,8 +22,8 @@ type StressConfig struct {
 	Load    stress.Load
 	// Restarts is how often the broker is restarted: one that was started here.
 	Restarts int
-	// Strength is what a failed acquire is taken to promise.
-	Strength property.Strength
+	// FailedAcquire is what a failed acquire is taken to promise.
+	FailedAcquire property.FailedAcquire
 	// Properties are those to judge; empty is all that apply.
 	Properties property.Set
 	// Own are users' own properties, which are skipped.
@@ -50,7 +50,7 @@ func Stress(ctx context.Context, b *rabbitmq.Broker, c StressConfig) (*Result, e
 		source, unkept = c.Keep(h, c.Target.Name)
 		err = errors.Join(err, unkept)
 	}
-	r, unjudged := Check(h, CheckOptions{Strength: c.Strength, Source: source, Properties: c.Properties, Own: c.Own})
+	r, unjudged := Check(h, CheckOptions{FailedAcquire: c.FailedAcquire, Source: source, Properties: c.Properties, Own: c.Own})
 	if unjudged != nil {
 		return nil, errors.Join(fmt.Errorf("the history of %s: %w", c.Target.Name, unjudged), err)
 	}
@@ -63,7 +63,7 @@ func Stress(ctx context.Context, b *rabbitmq.Broker, c StressConfig) (*Result, e
 	}
 	r.Fixed, r.Bounds = assigned(c.Options), c.Load.Words(c.Target.Kind)
 	r.Interrupted = stats.Rounds < c.Load.Rounds || ctx.Err() != nil
-	return &Result{Report: r, Strength: c.Strength}, err
+	return &Result{Report: r, FailedAcquire: c.FailedAcquire}, err
 }
 
 // Check reports options that make no sense.

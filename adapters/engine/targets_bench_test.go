@@ -27,14 +27,14 @@ func BenchmarkControlled(b *testing.B) {
 	}
 	for _, e := range examples {
 		b.Run(e.folder, func(b *testing.B) {
-			stages := make([]*external.Runner, runtime.GOMAXPROCS(0))
-			for i := range stages {
+			runners := make([]*external.Runner, runtime.GOMAXPROCS(0))
+			for i := range runners {
 				s, err := external.NewRunner(b.Context(), external.Config{Starter: e.starter(b, ""), Kind: lock.Semaphore})
 				if err != nil {
 					b.Fatal(err)
 				}
 				defer s.Close()
-				stages[i] = s
+				runners[i] = s
 				if _, err := s.Run(b.Context(), &sc); err != nil { // its clients are started
 					b.Fatal(err)
 				}
@@ -44,9 +44,9 @@ func BenchmarkControlled(b *testing.B) {
 			var mu sync.Mutex
 			var wg sync.WaitGroup
 			b.ResetTimer()
-			for w, s := range stages {
+			for w, s := range runners {
 				wg.Go(func() {
-					for range (b.N + len(stages) - 1 - w) / len(stages) {
+					for range (b.N + len(runners) - 1 - w) / len(runners) {
 						began := time.Now()
 						x, err := s.Run(b.Context(), &sc)
 						if err != nil {

@@ -40,10 +40,10 @@ func (r *run) Links(uint8) uint8 { return 1 }
 
 // Undetected implements [scenario.World].
 func (r *run) Undetected() uint8 {
-	if len(r.ghosts) == 0 {
+	if len(r.halfOpen) == 0 {
 		return 0
 	}
-	return r.numberOf(r.ghosts[0].client)
+	return r.numberOf(r.halfOpen[0].client)
 }
 
 // Wake implements [scenario.World].
@@ -110,7 +110,7 @@ func (r *run) Can(a scenario.Action) bool {
 	case scenario.Drop, scenario.ChannelError:
 		return !p.dead && len(r.open(p)) > 0
 	case scenario.Detect:
-		return slices.ContainsFunc(r.ghosts, func(l *connection) bool { return l.client == p.clientHandle })
+		return slices.ContainsFunc(r.halfOpen, func(l *connection) bool { return l.client == p.clientHandle })
 	}
 	return false
 }

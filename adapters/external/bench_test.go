@@ -37,13 +37,13 @@ func BenchmarkScenarios(b *testing.B) {
 	o := amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Pipeline = 0 })
 	edit := func(c *external.Config) { c.Starter = externaltest.Machines{Target: target, Options: o} }
 	b.Run("one", func(b *testing.B) {
-		runner := newStage(b, target, edit)
+		runner := newRunner(b, target, edit)
 		n := play(b, b.Loop, runner)
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "scenarios/s")
 		b.ReportMetric(float64(n)/float64(b.N), "commands/scenario")
 	})
 	b.Run("parallel", func(b *testing.B) {
-		b.RunParallel(func(pb *testing.PB) { play(b, pb.Next, newStage(b, target, edit)) })
+		b.RunParallel(func(pb *testing.PB) { play(b, pb.Next, newRunner(b, target, edit)) })
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "scenarios/s")
 	})
 }

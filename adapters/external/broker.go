@@ -15,7 +15,7 @@ import (
 type broker interface {
 	wire.Backend
 	// Settle shows what it has, as far as that is known: see disagreement.
-	Look(func(wire.Sight))
+	Observe(func(wire.State))
 	// CloseChannel closes a channel as a broker does that has an error of its own.
 	CloseChannel(c *wire.Conn, channel uint16, code amqp.Code) bool
 	// Advance lets virtual milliseconds pass.
@@ -54,9 +54,9 @@ type realBroker struct {
 // Notes keeps account of what clients make on a real broker, so that it can be deleted at the end, or later, should we be
 // killed.
 type Notes interface {
-	// Note is told of a queue or an exchange before it is made; the other name is "".
+	// Note registers a queue or an exchange before it is made; the other name is "".
 	Note(queue, exchange string)
-	// Forget is told of queues that are known to be gone.
+	// Forget removes queues that are known to be gone from the register.
 	Forget(queues []string)
 }
 
@@ -105,7 +105,7 @@ func (b realBroker) settle() {
 	b.noted.mu.Lock()
 	defer b.noted.mu.Unlock()
 	var gone []string
-	b.Look(func(v wire.Sight) {
+	b.Observe(func(v wire.State) {
 		for name := range b.noted.queues {
 			if !v.Exists(name) {
 				gone = append(gone, name)
@@ -196,7 +196,7 @@ func (s *Runner) clean() error {
 // there are the queues that clients have made, all that the broker is known to have.
 func (s *Runner) there() map[string]bool {
 	all := make(map[string]bool)
-	s.broker.Look(func(v wire.Sight) {
+	s.broker.Observe(func(v wire.State) {
 		for name := range v.Queues() {
 			all[name] = true
 		}
@@ -208,7 +208,7 @@ func (s *Runner) there() map[string]bool {
 // nil where nobody does.
 func (s *Runner) left(before map[string]bool) (names []string, owners map[string]*wire.Conn) {
 	owners = make(map[string]*wire.Conn)
-	s.broker.Look(func(v wire.Sight) {
+	s.broker.Observe(func(v wire.State) {
 		for name := range v.Queues() {
 			if !before[name] {
 				names = append(names, name)

@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Client is one client of a foreign lock: a sequential process, or something that behaves like one.
+// Client is one client of an external lock: a sequential process, or something that behaves like one.
 type Client interface {
 	// Initialize tells it the broker's address and which lock it will use, before the first call.
 	Initialize(ctx context.Context, in Setup) (About, error)
@@ -47,7 +47,7 @@ type Starter interface {
 	Start(ctx context.Context, number int) (Client, error)
 }
 
-// Setup is what a client is told before the first call.
+// Setup is what a client gets before the first call.
 type Setup struct {
 	Client  string         // its name: c1, c2, …
 	Lock    lock.Kind      // the type of the locks that it will use

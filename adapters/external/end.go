@@ -18,7 +18,7 @@ func (r *run) end(all bool) error {
 	}
 	r.gate(true)
 	r.release()
-	for _, c := range r.buried {
+	for _, c := range r.disconnected {
 		c.Release()
 	}
 	if err := r.finishCalls(); err != nil {
@@ -38,13 +38,13 @@ func (r *run) end(all bool) error {
 // resolve lets clients know of what they don't yet: who was paused goes on, and connections are cut that
 // the broker has dropped. What the broker has not noticed, it does.
 func (r *run) resolve() {
-	for _, l := range r.ghosts {
+	for _, l := range r.halfOpen {
 		l.conn.Release()
 		r.mu.Lock()
 		l.halfOpen, l.released = false, true
 		r.mu.Unlock()
 	}
-	r.ghosts = nil
+	r.halfOpen = nil
 	for i := range r.clients {
 		p := &r.clients[i]
 		p.dirty = p.dirty || p.dead
@@ -73,7 +73,7 @@ func (r *run) release() {
 			if l.hungUp {
 				l.released = true
 				a.forget(l)
-				r.buried = append(r.buried, l.conn)
+				r.disconnected = append(r.disconnected, l.conn)
 			}
 		}
 	}

@@ -31,7 +31,7 @@ type ExploreOptions struct {
 
 // Explore visits the schedules of a scenario depth-first, with no memory but that of the path, by dynamic
 // partial order reduction (Flanagan and Godefroid, POPL 2005) with sleep sets: of executions that differ
-// only in the order of steps that don't depend on each other, it visits one.
+// only in the order of independent steps, it visits one.
 //
 // Faults are choices as well. A client may, instead of taking its next step, die before or after its effect, lose its
 // connection, a channel or the reply; one that is done, or waits, may die or lose its connection then, or never. When
@@ -45,8 +45,8 @@ type ExploreOptions struct {
 // has from the beginning of an operation to its end, and by which was over before which began. So whatever
 // properties an execution violates, one that is visited violates as well.
 //
-// It is complete if every client did the same whenever it was told the same, and nothing by itself, and if
-// nothing depended on what the reduction does not look at; [Exploration.Incomplete] says if that was seen.
+// It is complete if every client always did the same after the same answers, did nothing by itself, and depended on nothing
+// that the reduction ignores; [Exploration.Incomplete] says if it was seen that this does not hold.
 //
 // visit may use the runner for other runs. Its error ends the exploration.
 func (s *Runner) Explore(ctx context.Context, sc scenario.Scenario, o ExploreOptions, visit func(*Execution) error) (*Exploration, error) {

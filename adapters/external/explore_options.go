@@ -47,7 +47,7 @@ func (e *explorer) options(r *run) (all []option) {
 		if detect := (option{Action: scenario.Action{Kind: scenario.Detect, Client: c}}); r.Can(detect.Action) {
 			all = append(all, detect)
 		}
-		if e.turns(r, c) {
+		if e.mayStep(r, c) {
 			all = e.steps(r, c, &left, all)
 		}
 		goes = goes || len(all) > before
@@ -90,8 +90,8 @@ func (e *explorer) left() (left sim.FaultBounds, rested [lock.MaxClients]bool) {
 	return left, rested
 }
 
-// turns reports whether a client may take a step, as far as preemptions are bounded.
-func (e *explorer) turns(r *run, c uint8) bool {
+// mayStep reports whether a client may take a step, as far as preemptions are bounded.
+func (e *explorer) mayStep(r *run, c uint8) bool {
 	if !r.Ready(c) || e.preemptions == nil {
 		return r.Ready(c)
 	}

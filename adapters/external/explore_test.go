@@ -27,7 +27,7 @@ func TestExploreLosesNothing(t *testing.T) {
 			if testing.Short() && i >= 3 {
 				t.Skip("skipped: -short leaves out all but the smallest")
 			}
-			runner := newStage(t, k.target, func(c *external.Config) {
+			runner := newRunner(t, k.target, func(c *external.Config) {
 				o := amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Pipeline, o.AdminMutex = 0, !k.unguarded })
 				c.Starter = externaltest.Machines{Target: k.target, Options: k.target.Settled(o)}
 			})
@@ -88,7 +88,7 @@ func TestExploreFaultsLosesNothing(t *testing.T) {
 			if testing.Short() && (k.target == semaphore || k.faults.Crashes+k.faults.Drops > 1) {
 				t.Skip("skipped: -short leaves out what has many orders")
 			}
-			runner := newStage(t, k.target, func(c *external.Config) {
+			runner := newRunner(t, k.target, func(c *external.Config) {
 				o := amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Pipeline, o.AdminMutex = 0, false })
 				c.Starter = externaltest.Machines{Target: k.target, Options: k.target.Settled(o)}
 			})
@@ -105,7 +105,7 @@ func TestExploreFaultsLosesNothing(t *testing.T) {
 
 // TestExploreIdle: who is done, and holds something, may die as well, at any moment.
 func TestExploreIdle(t *testing.T) {
-	runner := newStage(t, amqplock.References[1], nil)
+	runner := newRunner(t, amqplock.References[1], nil)
 	one := scenario.Client{Ops: []scenario.Operation{acquire}}
 	sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{one, one}}
 	v, _ := outcomes(t, runner, sc, external.ExploreOptions{Runs: 400, Faults: sim.FaultBounds{Crashes: 1}})
@@ -187,7 +187,7 @@ func outcomes(t *testing.T, runner *external.Runner, sc scenario.Scenario, o ext
 // TestExplorePreemptions: with a bound, those orders are visited that turn from a client that could go on so often at most,
 // and without one that matters, all.
 func TestExplorePreemptions(t *testing.T) {
-	runner := newStage(t, amqplock.References[1], nil)
+	runner := newRunner(t, amqplock.References[1], nil)
 	sc := scenario.Scenario{
 		Locks:   []scenario.Lock{{Name: "jobs"}},
 		Clients: []scenario.Client{{Ops: []scenario.Operation{acquire, release}}, {Ops: []scenario.Operation{acquire, release}}},
@@ -223,7 +223,7 @@ func names(what string, set property.Set) string {
 
 // TestExploreFindsRace visits a lock that misses a race until it has met it.
 func TestExploreFindsRace(t *testing.T) {
-	runner := newStage(t, mutant.Named("locked-is-success"), nil)
+	runner := newRunner(t, mutant.Named("locked-is-success"), nil)
 	one := scenario.Client{Ops: []scenario.Operation{acquire}}
 	sc := scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{one, one}}
 	var found property.Set
@@ -294,7 +294,7 @@ func TestExploreIncomplete(t *testing.T) {
 		{mutant.Named("slots-expire"), 1000, "expires"},   // what is there before they begin
 		{mutant.Named("probe-by-get"), 1000, "consumed"},
 	} {
-		runner := newStage(t, k.target, nil)
+		runner := newRunner(t, k.target, nil)
 		sc := scenario.Scenario{
 			Locks:   []scenario.Lock{{Name: "jobs", Slots: 1}},
 			Clients: []scenario.Client{{Ops: []scenario.Operation{acquire}}, {Ops: []scenario.Operation{acquire}}},

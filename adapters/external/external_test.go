@@ -23,7 +23,7 @@ import (
 func TestReferenceHolds(t *testing.T) {
 	for _, target := range amqplock.References {
 		t.Run(target.Name, func(t *testing.T) {
-			runner := newStage(t, target, nil)
+			runner := newRunner(t, target, nil)
 			source := sim.NewSource(sim.Space{Target: target}, 7)
 			var u external.Uncontrolled
 			var seen property.Set
@@ -92,7 +92,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-func newStage(t testing.TB, target *lock.Target, edit func(*external.Config)) *external.Runner {
+func newRunner(t testing.TB, target *lock.Target, edit func(*external.Config)) *external.Runner {
 	t.Helper()
 	c := external.Config{Starter: externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}, Kind: target.Kind}
 	if edit != nil {
@@ -170,7 +170,7 @@ func propertyNamed(t *testing.T, name string) property.Property {
 // violates what it is to break.
 func violated(t *testing.T, target *lock.Target) (seen property.Set) {
 	breaks := propertyNamed(t, target.Breaks)
-	runner := newStage(t, target, nil)
+	runner := newRunner(t, target, nil)
 	source := sim.NewSource(sim.Space{Target: target}, 7)
 	for i := range 400 {
 		sc := runner.Playable(source.Scenario(i))
@@ -197,7 +197,7 @@ func TestSameSeedSameOrder(t *testing.T) {
 			source := sim.NewSource(sim.Space{Target: target}, 3)
 			var traces [2][]string
 			for turn := range traces {
-				runner := newStage(t, target, nil)
+				runner := newRunner(t, target, nil)
 				for i := range 60 {
 					if turn == 1 {
 						i = 59 - i // what was played before makes no difference
@@ -259,7 +259,7 @@ func (s unwieldyStarter) Start(ctx context.Context, number int) (external.Client
 // TestUncomparableClients: clients may be values of any type, and may be killed in the midst of a call.
 func TestUncomparableClients(t *testing.T) {
 	target := amqplock.References[0]
-	runner := newStage(t, target, func(c *external.Config) { c.Starter = unwieldyStarter{c.Starter} })
+	runner := newRunner(t, target, func(c *external.Config) { c.Starter = unwieldyStarter{c.Starter} })
 	source := sim.NewSource(sim.Space{Target: target}, 7)
 	for i := range 5 {
 		sc := runner.Playable(source.Scenario(i))

@@ -50,7 +50,7 @@ func (r *run) loseReply(l *connection, late bool) {
 	}
 	if r.has(l) {
 		if late {
-			r.haunt(l)
+			r.keepHalfOpen(l)
 		} else {
 			r.lose(l, byFault)
 		}
@@ -58,12 +58,12 @@ func (r *run) loseReply(l *connection, late bool) {
 	r.cutOff(l)
 }
 
-// haunt has the broker keep a connection that its client has given up.
-func (r *run) haunt(l *connection) {
+// keepHalfOpen has the broker keep a connection that its client has given up.
+func (r *run) keepHalfOpen(l *connection) {
 	r.mu.Lock()
 	l.halfOpen = true
 	r.mu.Unlock()
-	r.ghosts = append(r.ghosts, l)
+	r.halfOpen = append(r.halfOpen, l)
 	r.changed(0)
 }
 
@@ -154,7 +154,7 @@ func (r *run) crash(c uint8, late bool) {
 	}
 	for _, l := range open {
 		if late {
-			r.haunt(l)
+			r.keepHalfOpen(l)
 		} else {
 			r.lose(l, byFault)
 		}
@@ -228,7 +228,7 @@ func (r *run) breakChannel(c uint8) {
 func (r *run) detect(c uint8) {
 	p := &r.clients[c-1]
 	var rest []*connection
-	for _, l := range r.ghosts {
+	for _, l := range r.halfOpen {
 		if l.client != p.clientHandle {
 			rest = append(rest, l)
 			continue
@@ -240,7 +240,7 @@ func (r *run) detect(c uint8) {
 		}
 		r.mu.Unlock()
 	}
-	r.ghosts = rest
+	r.halfOpen = rest
 }
 
 // restart stops the broker and starts it again: connections end, and with them exclusive queues.
@@ -263,7 +263,7 @@ func (r *run) restart() {
 	for _, l := range all {
 		l.conn.Release()
 	}
-	r.ghosts = nil
+	r.halfOpen = nil
 	r.cutIdle()
 	r.broker.Restart()
 	r.event(history.Restart, history.Nemesis)

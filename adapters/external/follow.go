@@ -148,7 +148,7 @@ func (a *clientHandle) sends(c *wire.Command) {
 // reconnects reports whether a command opens a connection: libraries do that when they please.
 func reconnects(c *wire.Command) bool { return c != nil && c.Method.ID() == frame.ConnectionOpenID }
 
-// hears notes what a client is told. mu is held.
+// hears notes an answer to a client. mu is held.
 func (a *clientHandle) hears(answer *wire.Answer) {
 	n := len(answer.Settles)
 	if n == 0 { // what it does now, it does for that

@@ -56,7 +56,7 @@ func (c interruptingClient) Call(ctx context.Context, op lock.Op, p external.Par
 func TestCutShort(t *testing.T) {
 	target := amqplock.References[0]
 	starter := &interrupting{Starter: externaltest.Machines{Target: target, Options: amqplock.DefaultOptions()}}
-	runner := newStage(t, target, func(c *external.Config) { c.Starter = starter })
+	runner := newRunner(t, target, func(c *external.Config) { c.Starter = starter })
 	sc := runner.Playable(sim.NewSource(sim.Space{Target: target}, 7).Scenario(3))
 	whole, err := runner.Run(t.Context(), &sc)
 	if err != nil {
@@ -97,7 +97,7 @@ func TestCutShort(t *testing.T) {
 // TestRenew: what new clients do is what the first ones did, under the same names.
 func TestRenew(t *testing.T) {
 	target := amqplock.References[0]
-	runner := newStage(t, target, nil)
+	runner := newRunner(t, target, nil)
 	sc := runner.Playable(sim.NewSource(sim.Space{Target: target}, 7).Scenario(5))
 	first, err := runner.Run(t.Context(), &sc)
 	if err != nil {

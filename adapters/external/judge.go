@@ -14,10 +14,10 @@ import (
 // fromCommands are the properties that can be judged whatever queues are called.
 var fromCommands = property.Set(0).With(property.CheapAcquire).With(property.CheapVerify).With(property.MinimalDriver)
 
-// Measured are those that are judged where commands are told apart that were written in one go.
+// Measured are the properties that need commands that were written at once to be told apart.
 const Measured = property.Set(1<<property.CheapAcquire | 1<<property.CheapVerify)
 
-// fromHistory are those of which the history says something.
+// fromHistory are the properties that a history alone can violate.
 const fromHistory = judge.FromHistory | 1<<property.NoCrash
 
 // Judgeable are the properties that can be judged of the target.
@@ -108,8 +108,8 @@ func (r *run) guessless() {
 	}
 }
 
-// loose reports whether the end of a connection may free what its client holds, and need not: the design is not known,
-// what is held can go before its connection does, or it is not known by which of several connections.
+// loose reports whether the end of a connection may or may not free what its client holds: the design is unknown, a hold can
+// end before its connection does, or it is unknown which of several connections has it.
 func (r *run) loose() bool { return r.design.holding != byQueue || r.several }
 
 // loosen has the history speak of clients instead of connections.
@@ -131,9 +131,8 @@ func (r *run) loosen(h *history.History) {
 	}
 }
 
-// crowded takes nothing for full whose acquire may have been in another's way: one that was under way and got
-// nothing either; an administrator, who may have what it is about to take away; or any, where the broker refused what it
-// claimed.
+// crowded withdraws "full" from acquires that may have been in another's way: of one that was under way and got nothing
+// either; of an administrator, who may hold what it is about to remove; or of any, if the broker refused its claim.
 func (r *record) crowded() {
 	type attempt struct {
 		client        int32
@@ -226,7 +225,7 @@ func (r *run) judge(x *Execution) {
 		watched = nil
 	}
 	whole := func() *history.History { return &x.History }
-	judge.Execution(watched, linear.Options{Strength: r.config.Strength}, whole, func(v linear.Verdict) { r.verdict(x, v) })
+	judge.Execution(watched, linear.Options{FailedAcquire: r.config.FailedAcquire}, whole, func(v linear.Verdict) { r.verdict(x, v) })
 }
 
 // verdict takes in what the history says of a property.

@@ -72,7 +72,7 @@ func depend(a, b *label) bool {
 		return a.client == b.client
 	case a.client == b.client, a.closes, b.closes, a.opaque, b.opaque:
 		return true
-	case a.turns() && b.sees(), a.sees() && b.turns(), a.administers && b.administers:
+	case a.changesTruth() && b.sees(), a.sees() && b.changesTruth(), a.administers && b.administers:
 		return true
 	case a.queue != b.queue || a.queue == 0:
 		return false
@@ -80,18 +80,17 @@ func depend(a, b *label) bool {
 	return !(a.reads() && b.reads() && a.method == b.method)
 }
 
-// reads reports whether the step leaves the queue as it is, but for messages of which nobody takes notice
-// that does the same.
+// reads reports whether the step leaves the queue as it is, but for messages that other readers ignore.
 func (l *label) reads() bool {
 	return l.method == amqp.BasicPublish || l.method == amqp.QueueDeclare && l.passive
 }
 
-// turns reports whether the step changes what all can be judged by: which queues there are and whose, or who
+// changesTruth reports whether the step changes what all can be judged by: which queues there are and whose, or who
 // believes to hold what.
-func (l *label) turns() bool {
+func (l *label) changesTruth() bool {
 	writes := l.method == amqp.QueueDeclare && !l.passive || l.method == amqp.QueueDelete
 	return l.ends || writes && l.reply == amqp.OK
 }
 
 // sees reports whether somebody is judged by what there is at the step.
-func (l *label) sees() bool { return l.begins || l.turns() }
+func (l *label) sees() bool { return l.begins || l.changesTruth() }

@@ -350,5 +350,5 @@ func (r *run) done() bool {
 			return false
 		}
 	}
-	return len(r.ghosts) == 0
+	return len(r.halfOpen) == 0
 }

@@ -51,7 +51,7 @@ func (m *mending) Close() error { return m.conn.Close() }
 // closed may not.
 func TestMendsLater(t *testing.T) {
 	for _, often := range []bool{false, true} {
-		runner := newLockStage(t, 0, func(_ context.Context, url string) (inprocess.Lock, error) {
+		runner := newLockRunner(t, 0, func(_ context.Context, url string) (inprocess.Lock, error) {
 			conn, err := amqp091.Dial(url)
 			return &mending{conn: conn, often: often}, err
 		})

@@ -19,7 +19,7 @@ type nameTable struct {
 	locks   []scenario.Lock
 	names   *amqp.Names
 	layouts []layout
-	meaning amqplock.QueueRoles
+	roles   amqplock.QueueRoles
 	makers  []maker // by queue, of those that the layouts have
 }
 
@@ -69,9 +69,9 @@ func (b *nameTable) layout(d *design, kind lock.Kind, l uint8, name string) (out
 			return 0
 		}
 		q := b.names.Intern(p.shown(name, slot))
-		b.meaning = append(b.meaning, make(amqplock.QueueRoles, int(q)+1-min(int(q)+1, len(b.meaning)))...)
-		b.makers = append(b.makers, make([]maker, len(b.meaning)-len(b.makers))...)
-		m := &b.meaning[q]
+		b.roles = append(b.roles, make(amqplock.QueueRoles, int(q)+1-min(int(q)+1, len(b.roles)))...)
+		b.makers = append(b.makers, make([]maker, len(b.roles)-len(b.makers))...)
+		m := &b.roles[q]
 		switch {
 		case !m.Known:
 			*m = amqplock.QueueRole{Lock: l, Slot: uint8(slot), Role: role, Known: true}
@@ -98,8 +98,8 @@ func (b *nameTable) layout(d *design, kind lock.Kind, l uint8, name string) (out
 
 // mean is what a queue is for.
 func (b *nameTable) mean(q amqp.Queue) amqplock.QueueRole {
-	if int(q) < len(b.meaning) {
-		return b.meaning[q]
+	if int(q) < len(b.roles) {
+		return b.roles[q]
 	}
 	return amqplock.QueueRole{}
 }
@@ -117,9 +117,8 @@ func (b *nameTable) realNames(here string) (real []string, queues map[string]amq
 	return real, queues
 }
 
-// canonical is what a queue is called in traces: without what makes a lock's name another one in each run. A
-// name that does not tell whose queue it is may be another one in each run, too; it is told by when it was first
-// used.
+// canonical is a queue's name in traces, without the part of a lock's name that differs from run to run. A name from
+// which no owner can be read may differ as well; the order of first use identifies it.
 func (r *run) canonical(name string) string {
 	if q := r.queues[name]; q != 0 {
 		return r.names.names.Name(q)

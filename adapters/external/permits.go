@@ -28,7 +28,7 @@ type permit struct {
 func (d *design) permits() bool { return d.holding == byMessage && d.single && d.number == noNumber }
 
 // count looks which permits there are, and who has them. mu is held.
-func (r *run) count(v wire.Sight, t *monitor.Truth, l uint8) {
+func (r *run) count(v wire.State, t *monitor.Truth, l uint8) {
 	k, q := &r.permits[l], r.names.layouts[l].a[1]
 	if !r.exists(v, q) {
 		*k = permits{}

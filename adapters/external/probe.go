@@ -157,7 +157,7 @@ func (s *Runner) needless(ctx context.Context, name string, holds []*use) (err e
 	return err
 }
 
-// aside has a client carry out an operation of which nothing is expected, and notes what comes of it.
+// aside has a client carry out an operation with no expected result, and notes the result.
 func (s *Runner) aside(ctx context.Context, a *clientHandle, what string, op lock.Op, params Params) (died bool, err error) {
 	a.dirty = true
 	r, err := a.do(ctx, op, params)
@@ -178,7 +178,7 @@ func (s *Runner) aside(ctx context.Context, a *clientHandle, what string, op loc
 	return died, err
 }
 
-// Asides say what the target does with what changes nothing: a release of what is not held, and create of what is there.
+// Asides say how the target answers operations that change nothing: a release of what is not held, a create of what exists.
 func (s *Runner) Asides() []string { return s.asides }
 
 // make makes a lock to be used, where locks are made.
@@ -260,7 +260,7 @@ func (s *Runner) snapshot() snapshot {
 	out := make(snapshot)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.broker.Look(func(v wire.Sight) {
+	s.broker.Observe(func(v wire.State) {
 		for name := range v.Queues() {
 			q := queueState{owned: v.Owner(name) != nil}
 			for m := range v.Messages(name) {

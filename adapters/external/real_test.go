@@ -37,7 +37,7 @@ func TestRealBroker(t *testing.T) {
 	})
 	for _, target := range targets {
 		t.Run(target.Name, func(t *testing.T) {
-			simulated, real := newStage(t, target, nil), newStage(t, target, real)
+			simulated, real := newRunner(t, target, nil), newRunner(t, target, real)
 			source := sim.NewSource(sim.Space{Target: target}, 11)
 			found := false
 			for i := range n {

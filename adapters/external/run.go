@@ -46,29 +46,29 @@ type chooser interface {
 // run is one scenario being played.
 type run struct {
 	*Runner
-	ctx     context.Context
-	sc      *scenario.Scenario
-	names   *nameTable
-	here    string                // what lock names begin with in this run
-	called  []string              // the real names of queues that are known by design
-	queues  map[string]amqp.Queue // which of them has a real name
-	before  map[string]bool       // the queues that there were before it
-	wire    wire.Counts           // what had gone over the clients' connections before it, then in it
-	traffic Traffic
-	aliases map[string]string // of queues whose names don't tell whose they are
-	clients []clientState
-	ghosts  []*connection
-	buried  []*wire.Conn // of which the broker is to see the end
-	now     int64        // virtual milliseconds
-	truth   [lock.MaxLocks]monitor.Truth
-	monitor monitor.Monitor
-	record  record
-	owners  [lock.MaxLocks][monitor.Slots + 1]owner // who has a slot, or had it last
-	filled  [lock.MaxLocks]uint16                   // the slots for which there has been a message
-	permits [lock.MaxLocks]permits                  // of slots that are messages without numbers
-	mover   uint8                                   // whose command may have changed what the broker has; 0 is nobody's
-	shared  bool                                    // the connection, by all
-	several bool                                    // a client had connections at once
+	ctx          context.Context
+	sc           *scenario.Scenario
+	names        *nameTable
+	here         string                // what lock names begin with in this run
+	called       []string              // the real names of queues that are known by design
+	queues       map[string]amqp.Queue // which of them has a real name
+	before       map[string]bool       // the queues that there were before it
+	wire         wire.Counts           // what had gone over the clients' connections before it, then in it
+	traffic      Traffic
+	aliases      map[string]string // of queues whose names don't tell whose they are
+	clients      []clientState
+	halfOpen     []*connection
+	disconnected []*wire.Conn // whose end the broker has yet to see
+	now          int64        // virtual milliseconds
+	truth        [lock.MaxLocks]monitor.Truth
+	monitor      monitor.Monitor
+	record       record
+	owners       [lock.MaxLocks][monitor.Slots + 1]owner // who has a slot, or had it last
+	filled       [lock.MaxLocks]uint16                   // the slots for which there has been a message
+	permits      [lock.MaxLocks]permits                  // of slots that are messages without numbers
+	mover        uint8                                   // whose command may have changed what the broker has; 0 is nobody's
+	shared       bool                                    // the connection, by all
+	several      bool                                    // a client had connections at once
 	// resigned says that somebody gave up waiting for a reply: what the history says of that is not all that happened.
 	resigned bool
 	paired   bool // two clients are one process

@@ -34,8 +34,8 @@ type Config struct {
 	Naming Naming
 	// Own are users' own properties, which are judged as well.
 	Own own.List
-	// Strength is what a failed acquire is taken to promise.
-	Strength property.Strength
+	// FailedAcquire is what a failed acquire is taken to promise.
+	FailedAcquire property.FailedAcquire
 	// Timing is how long is waited for clients.
 	Timing
 	// Costs adds up what operations took; nil adds nothing.
@@ -44,7 +44,7 @@ type Config struct {
 	Checks *monitor.Counts
 }
 
-// Runner runs scenarios on a foreign lock, one after the other, with the same clients. It is not safe for
+// Runner runs scenarios on an external lock, one after the other, with the same clients. It is not safe for
 // concurrent use.
 type Runner struct {
 	config       Config
@@ -56,7 +56,7 @@ type Runner struct {
 	handles      []*clientHandle // by number; 0 is the setup client, who sets up and tidies up
 	about        About
 	design       design
-	asides       []string // what comes of operations that change nothing
+	asides       []string // results of operations that change nothing
 	holdsTwo     bool     // a client can hold two locks at once
 	fragile      bool     // a release of what is not held ends its client
 	nameTables   []*nameTable

@@ -45,7 +45,7 @@ func TestPrepared(t *testing.T) {
 	o := amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Pipeline = 0 }) // how much is written ahead would be chance
 	machines := externaltest.Machines{Target: amqplock.References[0], Options: o}
 	play := func(s external.Starter) (all []*scenario.Trace) {
-		runner := newStage(t, amqplock.References[0], func(c *external.Config) { c.Starter = s })
+		runner := newRunner(t, amqplock.References[0], func(c *external.Config) { c.Starter = s })
 		for i := range 30 {
 			sc := runner.Playable(source.Scenario(i))
 			x, err := runner.Run(t.Context(), &sc)

@@ -41,7 +41,7 @@ func (g *resign) limit() time.Duration {
 	return 0
 }
 
-// keep keeps an answer at the gate. The step that it answers is told, its client is not. mu is held.
+// keep keeps an answer at the gate: its step has it, its client does not. mu is held.
 func (l *connection) keep(a *wire.Answer) {
 	s := l.client.runner
 	l.kept = append(l.kept, a)

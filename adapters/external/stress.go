@@ -34,8 +34,8 @@ type StressConfig struct {
 	// whatever the clients have left, and through the proxy all that they have declared. It may be nil; then there is
 	// left what they leave.
 	Sweep func(queues []string) error
-	// Notes keeps account of what clients make on the broker: through the proxy all of it, otherwise no more than what
-	// Sweep is told. It may be nil.
+	// Notes registers what clients make on the broker: all of it through the proxy, otherwise only what Sweep learns. It may
+	// be nil.
 	Notes Notes
 }
 
@@ -68,31 +68,28 @@ func (s *StressStats) add(o *StressStats) {
 // schedule: all of them begin each round at one instant. In a round a client acquires, verifies a few times,
 // and releases; an administrator adds, removes, creates or counts. What clients do not offer is not called.
 //
-// What they saw is returned as a history in real-time order: an invocation is recorded before the client is
-// called, a completion when it has answered. One life of a client is one process, numbered as [spec.Event]
-// says. A client whose operation took too long, or of which is not known what it came to, is killed, and a
-// new one takes its place before the next round.
+// It returns what they saw as a history in real-time order: an invocation is recorded before the client is
+// called, a completion when it has answered. One life of a client is one process, numbered as [history.Event]
+// says. A client whose operation took too long, or has an unknown result, is killed and replaced before the next round.
 //
 // The history claims no more than was seen:
 //
-//   - Crash is recorded just before a client is killed, or after it was found dead. Gone never is: when the
-//     broker has dropped what a dead client had is not to be seen from here. What it had may so be free at
-//     any moment from the crash on, or never.
-//   - Why an acquire got nothing is unknown, and says nothing of the lock. Through the proxy it is seen what was
-//     sent for it: one that did nothing but ask which queues exist found all slots taken.
-//   - Why a verify says no is unknown: its client may have given the slot up or not.
-//   - Connections are not told of. A client that connects anew while it holds nothing goes on as the same process.
-//     One whose connection ended while it holds a slot would be blamed for what it could not know: nothing here
-//     ends one but a crash, so the broker must not be restarted meanwhile.
+//   - Crash is recorded just before a client is killed, or after it was found dead. Gone never is: nobody here sees
+//     when the broker drops what a dead client had. It may be free at any moment from the crash on, or never.
+//   - Why an acquire got nothing is unknown, and says nothing about the lock. Through the proxy its commands are
+//     visible: one that only asked which queues exist found all slots taken.
+//   - Why a verify says no is unknown: its client may have given up the slot or not.
+//   - Connections are not recorded. A client that connects anew while it holds nothing goes on as the same process.
+//     One whose connection ended while it holds a slot would be blamed for what it could not know: only a crash ends
+//     a connection here, so the broker must not be restarted meanwhile.
 //
-// Clients are killed while no operation of theirs is under way, as far as they answer in time: where a
-// connection dies just as it declares an exclusive queue, RabbitMQ 3.10.8 may delete the queue of whoever has it
-// next (rabbitmq-server #15276), and a lock would be blamed for that.
+// Clients that answer in time are killed between operations: if a connection dies just as it declares an exclusive
+// queue, RabbitMQ 3.10.8 may delete the queue of the next owner (rabbitmq-server #15276), and the lock would be blamed.
 //
-// The lock is made before the first round by a client of its own and destroyed after the last, if destroy is
-// offered. History and statistics are what the run found, also when it ended with an error: that of ctx, or of
-// a client that can't be started or breaks the protocol. They are nil if it could not begin. Every client has
-// ended by then.
+// The setup client creates the lock before the first round, and destroys it after the last if destroy is
+// offered. History and statistics are what the run found, even if it ended with an error: that of ctx, or of
+// a client that can't be started or breaks the protocol. They are nil if the run could not begin. Every client has
+// ended when Stress returns.
 func Stress(ctx context.Context, c StressConfig) (*history.History, *StressStats, error) {
 	if err := c.Load.Check(c.Kind); err != nil {
 		return nil, nil, fmt.Errorf("stress with %w", err)

@@ -32,16 +32,16 @@ func (s *stressRun) run(ctx context.Context) error {
 		s.clients = append(s.clients, &stressClient{stressRun: s, part: s.config.Part(s.config.Kind, int32(i+1))})
 	}
 	s.recorder.Begin()
-	var crew sync.WaitGroup
+	var workers sync.WaitGroup
 	for _, c := range s.clients {
-		crew.Go(func() { c.work(ctx) })
+		workers.Go(func() { c.work(ctx) })
 	}
-	crew.Wait()
+	workers.Wait()
 	s.elapsed = time.Duration(s.recorder.Now())
 	for _, c := range s.clients { // not earlier: whoever works could be given what another one's end has freed
-		crew.Go(func() { c.leave(c.cut) })
+		workers.Go(func() { c.leave(c.cut) })
 	}
-	crew.Wait()
+	workers.Wait()
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func TestStressSeesWhatWasAsked(t *testing.T) {
 // No client is left in any case.
 func TestStressTrouble(t *testing.T) {
 	const often = 20 // one operation in so many
-	breach := errors.New("it broke the protocol")
+	broken := errors.New("it broke the protocol")
 	for name, trouble := range map[string]func(context.Context) (lock.Result, error){
 		"hangs": func(ctx context.Context) (lock.Result, error) {
 			<-ctx.Done()
@@ -84,7 +84,7 @@ func TestStressTrouble(t *testing.T) {
 		},
 		"dies":         func(context.Context) (lock.Result, error) { return lock.Result{}, external.ErrDied },
 		"does not say": func(context.Context) (lock.Result, error) { return lock.Result{Outcome: lock.Unknown}, nil },
-		"breach":       func(context.Context) (lock.Result, error) { return lock.Result{}, breach },
+		"protocol":     func(context.Context) (lock.Result, error) { return lock.Result{}, broken },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := stressConfig(t, amqplock.References[0])
@@ -94,12 +94,12 @@ func TestStressTrouble(t *testing.T) {
 				c.Limit = 400 * time.Millisecond
 			}
 			h, stats, err := external.Stress(t.Context(), c)
-			if name == "breach" != errors.Is(err, breach) || name != "breach" && err != nil {
+			if name == "protocol" != errors.Is(err, broken) || name != "protocol" && err != nil {
 				t.Fatal(err)
 			}
 			wantDecision(t, h, linear.Legal)
-			seen := map[string]int{"hangs": stats.Late, "dies": stats.Died, "does not say": stats.Unclear, "breach": 1}
-			if seen[name] == 0 || name != "breach" && seen[name] != crashes(h) {
+			seen := map[string]int{"hangs": stats.Late, "dies": stats.Died, "does not say": stats.Unclear, "protocol": 1}
+			if seen[name] == 0 || name != "protocol" && seen[name] != crashes(h) {
 				t.Errorf("%+v", stats)
 			}
 			if n := clients.alive.Load(); n != 0 {

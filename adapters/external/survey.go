@@ -15,7 +15,7 @@ type owner struct {
 }
 
 // surveyed is what the broker has of a lock. Who has a slot is noted among its owners. mu is held.
-func (r *run) surveyed(v wire.Sight, l uint8) (t monitor.Truth) {
+func (r *run) surveyed(v wire.State, l uint8) (t monitor.Truth) {
 	layout := &r.names.layouts[l]
 	if r.config.Kind == lock.Mutex {
 		t.Exists = 1 << 1
@@ -45,7 +45,7 @@ func (r *run) surveyed(v wire.Sight, l uint8) (t monitor.Truth) {
 }
 
 // exists reports whether there is a queue; there is no queue 0.
-func (r *run) exists(v wire.Sight, q amqp.Queue) bool { return q != 0 && v.Exists(r.realName(q)) }
+func (r *run) exists(v wire.State, q amqp.Queue) bool { return q != 0 && v.Exists(r.realName(q)) }
 
 // owned notes who has a slot.
 func (r *run) owned(t *monitor.Truth, l, s uint8, o owner) {
@@ -54,10 +54,10 @@ func (r *run) owned(t *monitor.Truth, l, s uint8, o owner) {
 	r.owners[l][s] = o
 }
 
-// message looks for the message that stands for a slot: whoever has it holds the slot, and where it is ready nobody does.
-// Where it is gone the slot is taken by nobody, so that it does not become free. A slot is still to be made where
-// nothing was ever put into its queue.
-func (r *run) message(v wire.Sight, t *monitor.Truth, l, s uint8, q amqp.Queue) {
+// message looks for the message that stands for a slot. The client that has it holds the slot; if it is ready, nobody does.
+// If it is gone, the slot is taken by nobody and does not become free. If the queue never had one, the slot is still to be
+// made.
+func (r *run) message(v wire.State, t *monitor.Truth, l, s uint8, q amqp.Queue) {
 	if !r.exists(v, q) {
 		r.filled[l] &^= 1 << s
 		t.Pending |= t.Exists & (1 << s)
@@ -95,7 +95,7 @@ func (r *run) message(v wire.Sight, t *monitor.Truth, l, s uint8, q amqp.Queue) 
 }
 
 // consumer looks who consumes the queue that stands for a slot.
-func (r *run) consumer(v wire.Sight, t *monitor.Truth, l, s uint8, q amqp.Queue) {
+func (r *run) consumer(v wire.State, t *monitor.Truth, l, s uint8, q amqp.Queue) {
 	if !r.exists(v, q) {
 		return
 	}
@@ -121,7 +121,7 @@ func (r *run) consumer(v wire.Sight, t *monitor.Truth, l, s uint8, q amqp.Queue)
 }
 
 // surplus says which messages are too many in a queue whose messages each stand for a slot, or "".
-func (r *run) surplus(v wire.Sight, q amqp.Queue) string {
+func (r *run) surplus(v wire.State, q amqp.Queue) string {
 	if r.design.holding != byMessage || r.design.permits() { // of permits, it is seen at once if there are too many
 		return ""
 	}
@@ -140,7 +140,7 @@ func (r *run) surplus(v wire.Sight, q amqp.Queue) string {
 	return ""
 }
 
-// channelGone is a channel that the broker has closed, for no reason of its client's, and what histories are told of that.
+// channelGone is a channel that the broker has closed through no fault of its client, and what histories record of it.
 func (r *run) channelGone(l *connection, channel uint16) {
 	r.channelEnds(l, channel)
 	r.gonePast(l)
@@ -163,8 +163,8 @@ func (r *run) gonePast(l *connection) {
 	}
 }
 
-// closeHolding closes the channel by which a client holds something, while it has nothing to send there: it is told of
-// that before it is answered anything else.
+// closeHolding closes the channel by which a client holds something, while it has nothing to send there. The client learns
+// it before any other answer.
 func (r *run) closeHolding(l *connection, channel uint16) {
 	if r.broker.CloseChannel(l.conn, channel, softError) {
 		l.closing = channel

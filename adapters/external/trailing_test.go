@@ -121,14 +121,14 @@ func (m nacking) Release(ctx context.Context, name string, slot int) error {
 
 // newLeaving starts clients that close their connections as they like.
 func newLeaving(t *testing.T, patience time.Duration, closes func(m *leaving, close func() error, written <-chan struct{})) *external.Runner {
-	return newLockStage(t, patience, func(_ context.Context, url string) (inprocess.Lock, error) {
+	return newLockRunner(t, patience, func(_ context.Context, url string) (inprocess.Lock, error) {
 		m := &leaving{url: url}
 		m.closes = func(close func() error, written <-chan struct{}) { closes(m, close, written) }
 		return m, nil
 	})
 }
 
-func newLockStage(t *testing.T, patience time.Duration, start inprocess.New) *external.Runner {
+func newLockRunner(t *testing.T, patience time.Duration, start inprocess.New) *external.Runner {
 	t.Helper()
 	runner, err := external.NewRunner(t.Context(), external.Config{
 		Kind: lock.Mutex, Starter: inprocess.Starter{Name: "leaving", New: start}, Timing: external.Timing{Patience: patience},
@@ -185,7 +185,7 @@ func TestWrittenBeforeTheAnswer(t *testing.T) {
 		}))
 	})
 	t.Run("nack", func(t *testing.T) {
-		sameAlways(t, newLockStage(t, 0, func(ctx context.Context, url string) (inprocess.Lock, error) {
+		sameAlways(t, newLockRunner(t, 0, func(ctx context.Context, url string) (inprocess.Lock, error) {
 			m, err := mutexes.New(ctx, url, mutexes.Token{})
 			return nacking{m}, err
 		}))
@@ -223,7 +223,7 @@ func (m *lazy) Acquire(ctx context.Context, name string) (int, error) {
 // TestClosedInTheNextOperation: a connection that is closed beside what the next operation does is closed before or
 // after that by chance, and the execution does not count as controlled.
 func TestClosedInTheNextOperation(t *testing.T) {
-	runner := newLockStage(t, 200*time.Millisecond, func(_ context.Context, url string) (inprocess.Lock, error) {
+	runner := newLockRunner(t, 200*time.Millisecond, func(_ context.Context, url string) (inprocess.Lock, error) {
 		m := &lazy{leaving: &leaving{url: url}}
 		m.closes = func(close func() error, _ <-chan struct{}) { m.last = close }
 		return m, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// unsupported is what clients were seen to do of which [depend] knows too little.
+// unsupported is what clients did that [depend] does not know well enough.
 type unsupported struct {
 	expires  atomic.Bool // a queue or a message, so that every step counts: it takes time
 	consumes bool        // messages, of which it then matters who sent them and when

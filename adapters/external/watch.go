@@ -179,7 +179,7 @@ func (r *run) survey() {
 		}
 		return
 	}
-	r.broker.Look(func(v wire.Sight) {
+	r.broker.Observe(func(v wire.State) {
 		for l := range r.names.layouts {
 			r.truth[l] = r.surveyed(v, uint8(l))
 		}
@@ -263,7 +263,7 @@ func (r *run) interpret(p *clientState, res lock.Result) lock.Result {
 	case lock.Verify, lock.Wait:
 		res.Slot = p.arg
 	case lock.Release:
-		if res.Slot = p.arg; res.Outcome == lock.Done && r.haunted(p) {
+		if res.Slot = p.arg; res.Outcome == lock.Done && r.heldHalfOpen(p) {
 			r.monitor.Lost(p.id)
 			res.Outcome, res.Reason = lock.Unknown, lock.Disconnected
 		}
@@ -293,9 +293,9 @@ func (r *run) interpret(p *clientState, res lock.Result) lock.Result {
 	return res
 }
 
-// haunted reports whether what a client holds may be had by a connection that it has given up.
-func (r *run) haunted(p *clientState) bool {
-	return slices.ContainsFunc(r.ghosts, func(l *connection) bool { return l == p.grant || !r.design.known() && l.client == p.clientHandle })
+// heldHalfOpen reports whether what a client holds may be had by a connection that it has given up.
+func (r *run) heldHalfOpen(p *clientState) bool {
+	return slices.ContainsFunc(r.halfOpen, func(l *connection) bool { return l == p.grant || !r.design.known() && l.client == p.clientHandle })
 }
 
 // reason is why an operation did not give what was asked for, as far as that can be seen from outside.
@@ -401,8 +401,8 @@ func (r *run) audit() {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.broker.Look(func(v wire.Sight) {
-		for q := 1; q < len(r.names.meaning); q++ {
+	r.broker.Observe(func(v wire.State) {
+		for q := 1; q < len(r.names.roles); q++ {
 			if detail := r.leftover(v, amqp.Queue(q)); detail != "" {
 				r.monitor.Leftover(detail)
 				return
@@ -412,7 +412,7 @@ func (r *run) audit() {
 }
 
 // leftover says what is wrong with a queue that is there, or "".
-func (r *run) leftover(v wire.Sight, q amqp.Queue) string {
+func (r *run) leftover(v wire.State, q amqp.Queue) string {
 	m := r.names.mean(q)
 	if !m.Known || !r.exists(v, q) {
 		return ""

@@ -177,7 +177,7 @@ func (c *client) work(job func()) {
 	}
 }
 
-// call carries out one operation. said is the error of one that failed, or of which it is not known.
+// call carries out one operation. said is the error of one that failed or whose result is unknown.
 func (c *client) call(ctx context.Context, op lock.Op, p external.Params) (r lock.Result, said string, err error) {
 	r = lock.Result{Outcome: lock.Done, Slot: uint8(p.Slot)}
 	var n int

@@ -25,7 +25,7 @@ const (
 	containerStopLimit  = 30 * time.Second
 )
 
-// dockerContainer is a RabbitMQ in Docker. It is Docker's own command that is told what to do: it knows contexts,
+// dockerContainer is a RabbitMQ in Docker. It uses Docker's own command, which knows contexts,
 // machines far away and who may pull images, and a library that does is as large as all else that lockproof is built of.
 type dockerContainer struct {
 	name, url string

@@ -11,7 +11,7 @@ import (
 )
 
 // janitor is a small process that outlives us for a moment: it waits until its standard input ends,
-// which happens when we dismiss it and also when we die, of whatever cause, and then cleans up. That
+// which happens when we end it and also when we die, of whatever cause, and then cleans up. That
 // the same few lines clean up after a good run, a panic and a SIGKILL is why they can be relied on.
 type janitor struct {
 	cmd   *exec.Cmd
@@ -67,7 +67,7 @@ func (j *janitor) gone() error {
 	if err := j.tell("gone"); err != nil {
 		return err
 	}
-	return j.dismiss()
+	return j.end()
 }
 
 func (j *janitor) tell(line string) error {
@@ -81,8 +81,8 @@ func (j *janitor) release() {
 	go func() { _ = j.cmd.Wait() }()
 }
 
-// dismiss has the janitor clean up now, and waits until it has.
-func (j *janitor) dismiss() error {
+// end has the janitor clean up now, and waits until it has.
+func (j *janitor) end() error {
 	_ = j.stdin.Close()
 	if err := j.cmd.Wait(); err != nil {
 		return fmt.Errorf("cleaning up %s: %w", j.cmd.Args[len(j.cmd.Args)-1], err)

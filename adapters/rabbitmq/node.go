@@ -149,7 +149,7 @@ func (n *node) restart(ctx context.Context) error {
 // be removed need not end in good order.
 func (n *node) stop() (err error) {
 	if n.janitor != nil {
-		err = n.janitor.dismiss()
+		err = n.janitor.end()
 	}
 	if n.epmd != nil && n.epmd.Process != nil {
 		_ = syscall.Kill(-n.epmd.Process.Pid, syscall.SIGKILL) // should the janitor have died before us

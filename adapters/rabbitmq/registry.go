@@ -236,7 +236,7 @@ func (r *registration) forget(queues []string) {
 	}
 }
 
-// Note is told of a queue or an exchange before it is made, so that it is deleted at the end, or by the next run, should
+// Note registers a queue or an exchange before it is made, so that it is deleted at the end, or by the next run, should
 // this one be killed. What is there already is not.
 func (b *Broker) Note(queue, exchange string) {
 	if r := b.registration(); r != nil {
@@ -244,7 +244,7 @@ func (b *Broker) Note(queue, exchange string) {
 	}
 }
 
-// Forget is told of queues that are known to be gone.
+// Forget removes queues that are known to be gone.
 func (b *Broker) Forget(queues []string) {
 	if r := b.registration(); r != nil {
 		r.forget(queues)

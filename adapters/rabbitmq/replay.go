@@ -18,12 +18,12 @@ import (
 
 // ReplayOptions says how a trace is replayed. The zero value has the defaults.
 type ReplayOptions struct {
-	// Prefix is what the names of queues begin with on the broker; "" is one that nobody else uses.
+	// Prefix begins the names of queues on the broker; "" chooses a unique one.
 	Prefix string
 	// Patience bounds the wait for the broker to notice by itself what it was not told: a connection
 	// that ended without a goodbye, a queue whose time is over. 0 means 10 seconds.
 	Patience time.Duration
-	// Progress is told before each step how many were taken, and of how many. It may be nil.
+	// Progress is called before each step with the number of those taken, and of all. It may be nil.
 	Progress func(taken, of int)
 }
 
@@ -49,7 +49,7 @@ const defaultPatience = 10 * time.Second
 //
 // Faults are carried out so:
 //
-//   - a client's death and a dropped connection close the client's socket without a goodbye. Where
+//   - a client's crash and a dropped connection close the client's socket without a goodbye. Where
 //     the broker is late to notice, the socket stays open, unused, until it does: from the broker's
 //     side a half-open connection looks no different;
 //   - a lost reply is read and thrown away;
@@ -78,7 +78,7 @@ func Replay(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Tra
 	if o.Patience == 0 {
 		o.Patience = defaultPatience
 	}
-	p, err := newPlayer(ctx, b, target, t, o)
+	p, err := newReplayer(ctx, b, target, t, o)
 	if err != nil {
 		return r, fmt.Errorf("replaying on %s: %w", b.Version, err)
 	}
@@ -139,7 +139,7 @@ func (p *replayer) step(ctx context.Context, s *scenario.TraceStep, truth bool) 
 // excuse takes the recorded code for that of a close which a fault brought about.
 func (p *replayer) excuse(s *scenario.TraceStep, got amqp.Reply) amqp.Reply {
 	c := &p.clients[s.Action.Client]
-	if got.Kind == amqp.ConnectionClosed && c.line.cut || got.Kind == amqp.ChannelClosed && c.provoked {
+	if got.Kind == amqp.ConnectionClosed && c.connection.cut || got.Kind == amqp.ChannelClosed && c.provoked {
 		got.Code = amqp.SentIn(s.Payload).Reply.Code
 	}
 	return got

@@ -17,45 +17,45 @@ import (
 // replayer is the clients of a trace on a real broker. What becomes of their connections it reads from
 // the trace's history: an event Gone is the moment at which the broker sees one end.
 type replayer struct {
-	broker   *Broker
-	trace    *scenario.Trace
-	options  ReplayOptions
-	names    *amqp.Names // the trace's numbers, this run's names
-	nowhere  amqp.Queue  // a queue that never exists
-	pace     pace
-	declared map[amqp.Queue]amqp.ArgumentSet
-	queues   []watched
-	consumed []consumed
-	observer *observer
-	clients  []replayedClient // by number; 0 is whoever made the slots that locks begin with
-	lines    map[int32]*line  // connections that the broker has, by process
-	opened   []*line          // all
+	broker      *Broker
+	trace       *scenario.Trace
+	options     ReplayOptions
+	names       *amqp.Names // the trace's numbers, this run's names
+	nowhere     amqp.Queue  // a queue that never exists
+	pace        pace
+	declared    map[amqp.Queue]amqp.ArgumentSet
+	queues      []watched
+	consumed    []consumed
+	observer    *observer
+	clients     []replayedClient      // by number; 0 is whoever made the slots that locks begin with
+	connections map[int32]*connection // connections that the broker has, by process
+	opened      []*connection         // all
 }
 
 // replayedClient is one client.
 type replayedClient struct {
-	line     *line
-	opened   int32  // connections that it opened, or joined
-	channel  uint16 // the channel that it works on
-	up       bool   // that channel is open
-	provoked bool   // a fault closed it
-	inbox    []amqp.Delivery
+	connection *connection
+	opened     int32  // connections that it opened, or joined
+	channel    uint16 // the channel that it works on
+	up         bool   // that channel is open
+	provoked   bool   // a fault closed it
+	inbox      []amqp.Delivery
 }
 
-// line is a connection, and whether a fault or its own end cut it.
-type line struct {
+// connection is a connection, and whether a fault or its own end cut it.
+type connection struct {
 	*Conn
 	cut bool
 }
 
-func newPlayer(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Trace, o ReplayOptions) (*replayer, error) {
+func newReplayer(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Trace, o ReplayOptions) (*replayer, error) {
 	names, err := prefixed(namesOf(t), o.Prefix)
 	if err != nil {
 		return nil, err
 	}
 	p := &replayer{
 		broker: b, trace: t, options: o, names: names, nowhere: names.Intern("nowhere." + o.Prefix), pace: newPace(t),
-		clients: make([]replayedClient, len(t.Scenario.Clients)+1), lines: make(map[int32]*line),
+		clients: make([]replayedClient, len(t.Scenario.Clients)+1), connections: make(map[int32]*connection),
 	}
 	p.declared = declared(t)
 	if target.Backend == consumption.Server {
@@ -90,7 +90,7 @@ func (p *replayer) take(ctx context.Context, s *scenario.TraceStep) (reply amqp.
 
 func (p *replayer) send(ctx context.Context, s *scenario.TraceStep) (amqp.Reply, error) {
 	c, cmd := &p.clients[s.Action.Client], amqp.SentIn(s.Payload).Command
-	if c.line == nil || cmd.Method == amqp.ConnectionOpen {
+	if c.connection == nil || cmd.Method == amqp.ConnectionOpen {
 		p.release(s) // what the client had until now
 		if err := p.open(ctx, s.Action.Client); err != nil {
 			return amqp.Reply{}, err
@@ -99,7 +99,7 @@ func (p *replayer) send(ctx context.Context, s *scenario.TraceStep) (amqp.Reply,
 	if cmd.Method == amqp.ConnectionOpen {
 		return amqp.Reply{Kind: amqp.OK}, nil
 	}
-	reply := c.line.Do([]amqp.Command{p.pace.stretched(cmd)})[0]
+	reply := c.connection.Do([]amqp.Command{p.pace.stretched(cmd)})[0]
 	switch {
 	case cmd.Method == amqp.ChannelOpen && reply.Kind == amqp.OK:
 		c.channel, c.up, c.provoked = cmd.Channel, true, false
@@ -118,13 +118,13 @@ func (p *replayer) open(ctx context.Context, number uint8) error {
 		if err != nil {
 			return err
 		}
-		l = &line{Conn: conn}
+		l = &connection{Conn: conn}
 		p.opened = append(p.opened, l)
 	}
-	c.line, c.up, c.provoked, c.inbox = l, false, false, nil
+	c.connection, c.up, c.provoked, c.inbox = l, false, false, nil
 	c.opened++
 	if number > 0 {
-		p.lines[p.process(number)] = l
+		p.connections[p.process(number)] = l
 	}
 	return nil
 }
@@ -135,11 +135,11 @@ func (p *replayer) process(number uint8) int32 {
 }
 
 // shared is the connection that all clients share, where they do and it is there.
-func (p *replayer) shared() *line {
+func (p *replayer) shared() *connection {
 	if !p.trace.Scenario.Options.Facts().SharedSession {
 		return nil
 	}
-	for _, l := range p.lines {
+	for _, l := range p.connections {
 		if !l.cut {
 			return l
 		}
@@ -152,7 +152,7 @@ func (p *replayer) breakChannel(c *replayedClient) error {
 	if !c.up {
 		return nil
 	}
-	r := c.line.Do([]amqp.Command{{Method: amqp.QueueDeclare, Channel: c.channel, Queue: p.nowhere, Flags: amqp.Passive}})[0]
+	r := c.connection.Do([]amqp.Command{{Method: amqp.QueueDeclare, Channel: c.channel, Queue: p.nowhere, Flags: amqp.Passive}})[0]
 	if r.Kind != amqp.ChannelClosed {
 		return fmt.Errorf("provoking a channel error: expected %s, got %s", amqp.ChannelClosed, r)
 	}
@@ -163,10 +163,10 @@ func (p *replayer) breakChannel(c *replayedClient) error {
 // release closes the sockets of the connections that the broker sees end in a step.
 func (p *replayer) release(s *scenario.TraceStep) {
 	for _, e := range p.trace.History.Events[s.First : s.First+s.Events] {
-		if l := p.lines[e.Target]; e.F == history.Gone && l != nil {
+		if l := p.connections[e.Target]; e.F == history.Gone && l != nil {
 			l.cut = true
 			l.Kill()
-			delete(p.lines, e.Target)
+			delete(p.connections, e.Target)
 		}
 	}
 }
@@ -183,10 +183,10 @@ func (p *replayer) unannounced(s *scenario.TraceStep) bool {
 
 // restart restarts the broker, which ends every connection.
 func (p *replayer) restart(ctx context.Context) error {
-	for _, l := range p.lines {
+	for _, l := range p.connections {
 		l.cut = true
 	}
-	clear(p.lines)
+	clear(p.connections)
 	if err := p.broker.Restart(ctx); err != nil {
 		return err
 	}

@@ -91,8 +91,8 @@ func (p *replayer) receive(ctx context.Context, s *scenario.TraceStep) *Disagree
 		return nil
 	}
 	for began := time.Now(); ; {
-		if c.line != nil {
-			c.inbox = c.line.Deliveries(1, pollPause, c.inbox)
+		if c.connection != nil {
+			c.inbox = c.connection.Deliveries(1, pollPause, c.inbox)
 		}
 		if i := slices.Index(c.inbox, want); i >= 0 {
 			c.inbox = slices.Delete(c.inbox, 0, i+1)

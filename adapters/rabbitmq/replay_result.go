@@ -55,7 +55,7 @@ func (r *Replayed) Reproduces(v scenario.Violation) bool {
 	return r.Skipped == "" && r.Agreed >= min(v.Step+1, len(r.trace.Steps)) && (v.Step < len(r.trace.Steps) || r.Agrees())
 }
 
-// String says in a few lines what came of the replay, and of each violation in the trace.
+// String is the result of the replay in a few lines, and of each violation in the trace.
 func (r *Replayed) String() string {
 	if r.Skipped != "" {
 		return fmt.Sprintf("not replayed on %s: %s", r.Broker, r.Skipped)

@@ -188,7 +188,7 @@ func sharedBroker(t *testing.T) *rabbitmq.Broker {
 }
 
 func trace(target *lock.Target, s scenario.Scenario) *scenario.Trace {
-	return new(sim.Runner).Trace(target, &s, property.Scan)
+	return new(sim.Runner).Trace(target, &s, property.Weak)
 }
 
 // find is a scenario whose trace is as wanted: the shortest of a few.

@@ -36,8 +36,7 @@ type Options struct {
 	// Advanced is an advanced.config for a node of our own, in Erlang's terms.
 	Advanced string
 
-	// Log is told what is being started and why something was passed over, one line a call. Nil
-	// means nobody is told.
+	// Log is called with what is being started and why something was passed over, one line a call. It may be nil.
 	Log func(string)
 }
 

@@ -25,7 +25,7 @@ type StressConfig struct {
 	// Restarts is how often the broker is restarted in the course of the rounds. It has to be one
 	// that can be.
 	Restarts int
-	// Prefix is what the names of queues begin with on the broker; "" is one that nobody else uses.
+	// Prefix begins the names of queues on the broker; "" chooses a unique one.
 	Prefix string
 }
 

@@ -109,7 +109,7 @@ func (c *stressClient) connected(ctx context.Context) {
 	c.drive(ctx, -1)
 }
 
-// hangUp closes the connection in good order, when nobody works any more: whoever did could be given what it held.
+// hangUp closes the connection in good order, once no client works any more: one that did could be given what it held.
 func (c *stressClient) hangUp() {
 	if c.line != nil {
 		c.line.Close()

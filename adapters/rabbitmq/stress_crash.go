@@ -21,7 +21,7 @@ func (c *stressClient) crash(batch []amqp.Command) {
 	c.machine = amqplock.Machine{Channel: clientChannel}
 }
 
-// maxCrashDelay bounds the time from the writing of a client's last batch to its death, in
+// maxCrashDelay bounds the time from the writing of a client's last batch to its crash, in
 // microseconds: an exchange takes a few hundred.
 const maxCrashDelay = 1000
 

@@ -62,7 +62,7 @@ func newUndertaker(s *stressRun) *disconnectObserver {
 	return &disconnectObserver{stressRun: s, names: names, wake: make(chan struct{}, 1)}
 }
 
-// release is told of a connection that is given up, before its socket is closed.
+// release notes that a connection is given up, before its socket is closed.
 func (u *disconnectObserver) release(l *stressLine) {
 	d := &lostConnection{process: l.process, died: time.Now(), owned: l.owned, asking: l.asking}
 	u.mu.Lock()
@@ -72,7 +72,7 @@ func (u *disconnectObserver) release(l *stressLine) {
 	u.rouse()
 }
 
-// granted is told of an exclusive queue that a connection was given and still has, and when it began
+// granted notes an exclusive queue that a connection was given and still has, and when it began
 // to ask.
 func (u *disconnectObserver) granted(q amqp.Queue, asked time.Time) {
 	u.mu.Lock()
@@ -118,18 +118,18 @@ func (d *lostConnection) counts(asked time.Time) bool {
 	return !d.asking || !d.settled.IsZero() && asked.After(d.settled)
 }
 
-// work looks into deaths until there are no more, or ctx is done.
+// work looks into lost connections until there are no more, or ctx is done.
 func (u *disconnectObserver) work(ctx context.Context) {
 	defer u.hangUp()
 	for ctx.Err() == nil {
-		deaths, over := u.open()
-		for _, d := range deaths {
+		lost, over := u.open()
+		for _, d := range lost {
 			if err := u.inquire(ctx, d); err != nil {
 				u.hangUp() // perhaps the broker is being restarted
 			}
 		}
 		switch {
-		case len(deaths) > 0:
+		case len(lost) > 0:
 			sleep(ctx, pollPause)
 		case over:
 			return
@@ -142,7 +142,7 @@ func (u *disconnectObserver) work(ctx context.Context) {
 	}
 }
 
-// open is the deaths to look into, and whether they are the last.
+// open is the lost connections to look into, and whether they are the last.
 func (u *disconnectObserver) open() ([]*lostConnection, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -74,7 +74,7 @@ func (l *stressLine) do(batch []amqp.Command) []amqp.Reply {
 	return replies
 }
 
-// note is told of a command that was answered, or that may have been carried out all the same. One
+// note registers a command that was answered, or that may have been carried out all the same. One
 // that deletes what the connection has does nothing that its end does not do.
 func (l *stressLine) note(cmd amqp.Command, r amqp.Reply, asked time.Time) {
 	claims := cmd.Method == amqp.QueueDeclare && cmd.Flags.Has(amqp.Exclusive)

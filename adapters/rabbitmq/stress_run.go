@@ -29,7 +29,7 @@ type stressRun struct {
 	restarts    int
 	elapsed     time.Duration
 
-	crew     sync.WaitGroup
+	workers  sync.WaitGroup
 	stop     context.CancelCauseFunc
 	panics   sync.Once
 	panicked any // the first panic of a goroutine
@@ -91,9 +91,9 @@ func (s *stressRun) run(ctx context.Context) error {
 	defer s.stop(nil)
 	s.barrier.Begin = func(round int) { s.begin(ctx, round) }
 	s.recorder.Begin()
-	buried := make(chan struct{})
+	noticed := make(chan struct{})
 	go func() {
-		defer close(buried)
+		defer close(noticed)
 		defer s.rescue()
 		s.disconnects.work(ctx)
 	}()
@@ -103,13 +103,13 @@ func (s *stressRun) run(ctx context.Context) error {
 	for _, c := range s.clients {
 		s.startClient(func() { c.work(ctx) })
 	}
-	s.crew.Wait()
+	s.workers.Wait()
 	for _, c := range s.clients {
 		c.hangUp()
 	}
 	s.elapsed = time.Duration(s.recorder.Now())
 	s.disconnects.rest()
-	<-buried
+	<-noticed
 	return context.Cause(ctx)
 }
 
@@ -135,9 +135,9 @@ func (s *stressRun) restart(ctx context.Context) {
 
 // startClient has a goroutine work for the run.
 func (s *stressRun) startClient(work func()) {
-	s.crew.Add(1)
+	s.workers.Add(1)
 	go func() {
-		defer s.crew.Done()
+		defer s.workers.Done()
 		defer s.rescue()
 		work()
 	}()

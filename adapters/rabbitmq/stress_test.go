@@ -73,7 +73,7 @@ func TestStressCrashes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if dead := deaths(t, h); stats.Crashes == 0 || dead != stats.Crashes || stats.Noticed != stats.Crashes {
+			if dead := crashed(t, h); stats.Crashes == 0 || dead != stats.Crashes || stats.Noticed != stats.Crashes {
 				t.Errorf("%+v, and %d dead processes", stats, dead)
 			}
 			if !inFlight { // where clients die in flight, RabbitMQ 3.10.8 gives queues away twice
@@ -83,8 +83,8 @@ func TestStressCrashes(t *testing.T) {
 	}
 }
 
-// deaths counts the processes that crashed. Each must do nothing more, and be seen gone once.
-func deaths(t *testing.T, h *history.History) int {
+// crashed counts the processes that crashed. Each must do nothing more, and be seen gone once.
+func crashed(t *testing.T, h *history.History) int {
 	t.Helper()
 	if err := linear.Validate(h); err != nil {
 		t.Error(err)

@@ -23,7 +23,7 @@ func (s *Server) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Rep
 		r.Skipped = "the trace restarts the server"
 		return r, nil
 	}
-	p := player{server: s}
+	p := replayer{server: s}
 	defer func() { err = errors.Join(err, p.sweep(context.WithoutCancel(ctx))) }()
 	for i := range t.Steps {
 		step := &t.Steps[i]
@@ -43,15 +43,15 @@ func (s *Server) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Rep
 	return r, nil
 }
 
-// player has the servers of a trace.
-type player struct {
+// replayer has the servers of a trace.
+type replayer struct {
 	server  *Server
 	servers []*Space
 	now     int64
 }
 
 // on is the set of keys that stands for a server. One that begins to be used has no keys, so that it has missed no time.
-func (p *player) on(n int) *Space {
+func (p *replayer) on(n int) *Space {
 	for n >= len(p.servers) {
 		p.servers = append(p.servers, p.server.Space())
 	}
@@ -59,7 +59,7 @@ func (p *player) on(n int) *Space {
 }
 
 // pass has virtual time pass up to a moment.
-func (p *player) pass(ctx context.Context, now int64) (err error) {
+func (p *replayer) pass(ctx context.Context, now int64) (err error) {
 	for _, s := range p.servers {
 		err = errors.Join(err, s.Advance(ctx, now-p.now))
 	}
@@ -68,7 +68,7 @@ func (p *player) pass(ctx context.Context, now int64) (err error) {
 }
 
 // take sends the command of a step, and says how the reply differs from what was recorded.
-func (p *player) take(ctx context.Context, t *scenario.Trace, step *scenario.TraceStep) (string, error) {
+func (p *replayer) take(ctx context.Context, t *scenario.Trace, step *scenario.TraceStep) (string, error) {
 	sent, ok := step.Payload.(model.Sent)
 	if !ok || sent.Command.Method == model.NoMethod || sent.Reply.Class == model.None {
 		return "", nil
@@ -80,7 +80,7 @@ func (p *player) take(ctx context.Context, t *scenario.Trace, step *scenario.Tra
 	return "", err
 }
 
-func (p *player) sweep(ctx context.Context) (err error) {
+func (p *replayer) sweep(ctx context.Context) (err error) {
 	for _, s := range p.servers {
 		err = errors.Join(err, s.Sweep(ctx))
 	}

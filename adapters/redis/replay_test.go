@@ -26,7 +26,7 @@ func trace(t *testing.T, target *lock.Target) (*scenario.Trace, scenario.Violati
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := new(sim.Runner).Trace(target, &ce.Scenario, property.Scan)
+	tr := new(sim.Runner).Trace(target, &ce.Scenario, property.Weak)
 	for _, v := range tr.Violations {
 		if v.Property == p {
 			return tr, v

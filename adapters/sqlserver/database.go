@@ -42,13 +42,13 @@ func (s *Server) Database(ctx context.Context) (*Database, error) {
 	if _, err := admin.ExecContext(ctx, "CREATE "+what+" "+d.Name); err != nil {
 		return nil, fmt.Errorf("making a database: %w", err)
 	}
-	if err := d.furnish(ctx); err != nil {
+	if err := d.setUp(ctx); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
 }
 
-func (d *Database) furnish(ctx context.Context) (err error) {
+func (d *Database) setUp(ctx context.Context) (err error) {
 	if d.pool, err = d.open(d.Name, nil); err != nil {
 		return err
 	}

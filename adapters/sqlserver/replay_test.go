@@ -41,7 +41,7 @@ func trace(t *testing.T, target *lock.Target) (*scenario.Trace, scenario.Violati
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := new(sim.Runner).Trace(target, &ce.Scenario, property.Scan)
+	tr := new(sim.Runner).Trace(target, &ce.Scenario, property.Weak)
 	for _, v := range tr.Violations {
 		if v.Property == p {
 			return tr, v
@@ -129,7 +129,7 @@ func TestReplayAny(t *testing.T) {
 				source := sim.NewSource(sim.Space{Target: target}, 1)
 				for i := 0; i < *executions; i++ {
 					sc := source.Scenario(i)
-					tr := runner.Trace(target, &sc, property.Scan)
+					tr := runner.Trace(target, &sc, property.Weak)
 					r, err := s.Replay(t.Context(), tr)
 					if err != nil {
 						t.Fatalf("%s, execution %d: %v", target.Name, i, err)

@@ -19,9 +19,9 @@ type Load struct {
 	// Crashes is the share of operations in which, or after which, a client dies, from 0 to 1. It goes on
 	// as a new process with a new connection.
 	Crashes float64
-	// Seed decides what clients choose to do. What comes of it is decided by time.
+	// Seed decides what clients choose to do. Timing decides the results.
 	Seed uint64
-	// Progress is told before each round how many there were, and of how many. It may be nil, and is
+	// Progress is called before each round with the number of those done, and of all. It may be nil, and is
 	// not called by two goroutines at once.
 	Progress func(rounds, of int)
 }

@@ -55,9 +55,9 @@ func TestBarrier(t *testing.T) {
 		defer mu.Unlock()
 		under += n
 	}
-	var crew sync.WaitGroup
+	var workers sync.WaitGroup
 	for client := range load.Clients {
-		crew.Go(func() {
+		workers.Go(func() {
 			defer b.Leave()
 			for range load.Rounds - 10*client { // some leave earlier
 				if !b.Await(t.Context()) {
@@ -68,7 +68,7 @@ func TestBarrier(t *testing.T) {
 			}
 		})
 	}
-	crew.Wait()
+	workers.Wait()
 	if b.Rounds() != load.Rounds {
 		t.Errorf("%d rounds", b.Rounds())
 	}

@@ -22,10 +22,10 @@ type child struct {
 	how                   string         // its exit status or signal, once it has ended
 }
 
-// watchOver reads a group's number and then waits. A line dismisses it; where its input ends instead, we
+// watchOver reads a group's number and then waits. A line ends it; where its input ends instead, we
 // are dead, and so is the group then.
 const watchOver = `trap '' HUP INT TERM
-read -r group && { read -r dismissed || kill -KILL -"$group"; }`
+read -r group && { read -r line || kill -KILL -"$group"; }`
 
 // startChild starts a command line.
 func startChild(command, dir string, env []string) (*child, error) {
@@ -127,7 +127,7 @@ func (c *child) release() {
 			f.Close()
 		}
 	}
-	_, _ = io.WriteString(c.orders, "0\ndismissed\n")
+	_, _ = io.WriteString(c.orders, "0\ndone\n")
 	_ = c.orders.Close()
 	_ = c.guard.Wait()
 }

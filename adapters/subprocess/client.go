@@ -151,7 +151,7 @@ func (c *Client) await(ctx context.Context, answer chan *Reply) (*Reply, error) 
 	}
 }
 
-// errKilled is the fate of a client that we have ended.
+// errKilled is the error of calls of a client that we have killed.
 var errKilled = errors.New("the client was ended")
 
 // send writes a call. What becomes of one that can't be written, the reader will find out.

@@ -25,7 +25,7 @@ type ExitError struct {
 	Stderr []string
 }
 
-// Error is the death in one line.
+// Error is the exit in one line.
 func (d *ExitError) Error() string { return oneLine(d.During, "the process ended: "+d.How, d.Stderr) }
 
 // Unwrap is external.ErrDied.

@@ -60,13 +60,13 @@ func (c *Client) take(line []byte) error {
 
 // lost is called when nothing more can be read: the program has ended, or is about to.
 func (c *Client) lost() {
-	death := new(ExitError)
+	ended := new(ExitError)
 	if c.child.endsWithin(exitLimit) {
-		death.How = c.child.how
+		ended.How = c.child.how
 	} else {
-		death.How = "it closed its standard output, went on, and was killed"
+		ended.How = "it closed its standard output, went on, and was killed"
 	}
-	c.settle(death)
+	c.settle(ended)
 }
 
 // settle ends the client for a reason, once all is known about it. Where we have ended it, that is the

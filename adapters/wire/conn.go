@@ -153,7 +153,7 @@ func (c *Conn) LoggedIn(user string) {
 	c.user = user
 }
 
-// drain shows to the gate what the broker did, in order, whoever calls it.
+// drain shows the gate what the broker did, in order.
 func (c *Conn) drain() {
 	gate := c.Server.gate
 	c.mu.Lock()

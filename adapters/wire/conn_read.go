@@ -270,7 +270,7 @@ func (c *Conn) refuse(r *refusal) {
 	c.drain()
 }
 
-// connectionClose is how a client is told.
+// connectionClose is the method that closes a client's connection.
 func (r *refusal) connectionClose() Message {
 	return Message{Method: &frame.ConnectionClose{
 		ReplyCode: uint16(r.code), ReplyText: r.fullText(), ClassID: r.method.Class(), MethodID: r.method.Method(),

@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// Gate decides when what clients send reaches the broker, and when what the broker answers reaches
-// them. It is where a schedule is put between other people's clients and either backend.
+// Gate decides when commands reach the broker, and when answers reach the clients. Here a schedule is put between external
+// clients and either backend.
 //
 // Its methods are called by the goroutines of connections and must not block: a gate that wants to
 // wait keeps what it is given and calls its Pass, Send and so on later, from any goroutine. It may
@@ -16,9 +16,9 @@ import (
 // Arrived, ClientGone) and one at a time for what the broker does (Answered, BrokerGone), each in its
 // order; the two may come at once.
 //
-// The two ends of a connection are told of its end apart. Where a client dies unnoticed, ClientGone
-// is called, and the gate calls [Conn.Release] only later. Where the broker drops a connection whose
-// client does not know, the gate calls Release alone, and [Conn.Cut] or [Conn.HangUp] later.
+// Client and broker learn separately of a connection's end. If a client dies unnoticed, ClientGone is called, and the gate
+// calls [Conn.Release] only later. If the broker drops a connection and the client does not know, the gate calls Release
+// alone, and [Conn.Cut] or [Conn.HangUp] later.
 type Gate interface {
 	// Opened is called when a socket was accepted, before anything is read from it.
 	Opened(*Conn)

@@ -101,7 +101,7 @@ func (a *assembler) header(p *partial, f frame.Frame) error {
 		return p.refuse(frame.UnexpectedFrame, "expected content header for class %d, got one for class %d instead", frame.ContentClass, h.Class)
 	}
 	if h.Size > uint64(a.limit) {
-		return p.refuseBeyond("message size %d is larger than the %d bytes taken", h.Size, a.limit)
+		return p.refuseTooLarge("message size %d is larger than the %d bytes taken", h.Size, a.limit)
 	}
 	p.header, p.size, p.Content.Properties = true, h.Size, h.Properties
 	return nil
@@ -116,7 +116,7 @@ func (a *assembler) body(p *partial, f frame.Frame) error {
 	case uint64(len(p.Content.Body)+len(f.Payload)) > p.size:
 		return p.refuse(frame.FrameError, "content of %d bytes, more than the %d announced", len(p.Content.Body)+len(f.Payload), p.size)
 	case a.held+len(f.Payload) > a.limit:
-		return p.refuseBeyond("more than %d bytes of content are incomplete", a.limit)
+		return p.refuseTooLarge("more than %d bytes of content are incomplete", a.limit)
 	}
 	a.held += len(f.Payload)
 	if r := a.budget.take(len(f.Payload)); r != nil {
@@ -136,8 +136,8 @@ func (a *assembler) give(bytes int) {
 // drop gives back all that is incomplete.
 func (a *assembler) drop() { a.give(a.held) }
 
-// refuseBeyond refuses content that is more than a bound allows.
-func (p *partial) refuseBeyond(format string, args ...any) error {
+// refuseTooLarge refuses content that is more than a bound allows.
+func (p *partial) refuseTooLarge(format string, args ...any) error {
 	r := exceeds(frame.ResourceError, format, args...)
 	r.method = p.Method.ID()
 	return r

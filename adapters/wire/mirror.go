@@ -10,18 +10,17 @@ import (
 	"github.com/lockproof/lockproof/sim/broker"
 )
 
-// Mirror is a real broker as a [Backend], and beside it a simulated one that is told the same. Clients are
-// answered by the real one; what it has of queues is looked up in the other, which is right as long as both
-// answer alike. Where they don't, [Mirror.Disagreement] says so.
+// Mirror is a real broker as a [Backend], with a simulated replica that gets the same commands. The real broker answers the
+// clients; its queues are looked up in the replica, which is right as long as both answer alike. If they don't,
+// [Mirror.Disagreement] says so.
 //
-// Commands go to the real broker one at a time, whatever connection they are on, and have taken effect when
-// [Command.Pass] returns: those that are answered have been, and behind one without an answer the broker is
-// asked something of no effect on the same channel. The end of a connection is told to
-// it by connection.close, because a socket that is merely closed it notices some milliseconds later, and
-// nobody knows when it has dropped what the connection had.
+// Commands go to the real broker one at a time, whatever their connection, and have taken effect when [Command.Pass]
+// returns: a command without an answer is followed by one without an effect on the same channel, which is answered. The
+// mirror closes connections with connection.close, so that the moment of release is known: the broker notices a closed
+// socket only some milliseconds later.
 //
-// Time stands still in the simulated broker, so queues or messages that expire are an occasion to
-// disagree. What the real broker is to name, it names first, and the other one likewise.
+// Time stands still in the replica, so the two disagree about queues and messages that expire. A name that the broker
+// chooses is chosen by the real one, and then used by the replica.
 type Mirror struct {
 	proxy   Proxy
 	replica *Simulated
@@ -44,8 +43,8 @@ func NewMirror(p *Proxy, version string) *Mirror {
 // Verbatim is true: what clients send is passed on as it is.
 func (m *Mirror) Verbatim() bool { return true }
 
-// Look shows what the broker should have.
-func (m *Mirror) Look(look func(Sight)) { m.replica.Look(look) }
+// Observe shows what the broker should have.
+func (m *Mirror) Observe(observe func(State)) { m.replica.Observe(observe) }
 
 // Disagreement is how the two brokers first came to disagree, in words, "" while they have not.
 func (m *Mirror) Disagreement() string {

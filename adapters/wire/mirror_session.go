@@ -20,7 +20,7 @@ type mirrorSession struct {
 	expected map[uint64]amqp.Reply // what it answered, by the command's number
 	awaits   func(*Answer) bool    // the answer that the real one owes; nil where it owes none
 	answer   chan struct{}         // that has come
-	nameless *Command              // the simulated one is told of it when the real one has chosen a name
+	nameless *Command              // the replica gets it once the real broker has chosen a name
 }
 
 // Handle tells a command to both, and waits until it is answered, or carried out if there is no answer to it.
@@ -102,7 +102,7 @@ func (x *mirrorSession) nameAlike(a *Answer) {
 
 // imitate tells a command to the simulated broker. Logging in is between the client and the real one.
 func (x *mirrorSession) imitate(cmd *Command) {
-	twin := *cmd
+	replicated := *cmd
 	switch m := cmd.Method.(type) {
 	case *frame.ConnectionStartOk:
 		x.replica.user, _, _ = credentials(m)
@@ -113,19 +113,19 @@ func (x *mirrorSession) imitate(cmd *Command) {
 		}
 		return
 	case *frame.ConnectionOpen:
-		twin.Method = &frame.ConnectionOpen{VirtualHost: "/"}
+		replicated.Method = &frame.ConnectionOpen{VirtualHost: "/"}
 	default:
 		if cmd.Channel == 0 && isAnswer[m.ID().Index()] {
 			return
 		}
 	}
 	x.mu.Lock()
-	if x.inFlight.arrived(&twin) {
-		x.inFlight.leaves(&twin)
-		twin.Number = cmd.Number
+	if x.inFlight.arrived(&replicated) {
+		x.inFlight.leaves(&replicated)
+		replicated.Number = cmd.Number
 	}
 	x.mu.Unlock()
-	x.replica.Handle(&twin)
+	x.replica.Handle(&replicated)
 }
 
 // Heartbeat passes a heartbeat on.
@@ -141,7 +141,7 @@ func (x *mirrorSession) Close() {
 	}
 }
 
-// ended is told that the real broker has ended the connection.
+// ended notes that the real broker has ended the connection.
 func (x *mirrorSession) ended(err error) {
 	x.mirror.replica.do(func() {
 		if x.replica.state == running {

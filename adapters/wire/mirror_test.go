@@ -48,7 +48,7 @@ func TestMirrorEnd(t *testing.T) {
 		if a := <-gate.answers; a.Reply.Kind != amqp.OK {
 			t.Fatalf("declaring the queue: %s", a.Reply)
 		}
-		m.Look(func(v wire.Sight) {
+		m.Observe(func(v wire.State) {
 			if v.Owner(queue) != c.Conn {
 				t.Error("the queue is not seen as the client's")
 			}

@@ -49,7 +49,7 @@ func (m *Message) Model(queue func(name string) amqp.Queue) amqp.Command {
 	return cmd
 }
 
-// plain are the methods of which nothing but their name matters.
+// plain are the methods whose arguments do not matter.
 var plain = map[frame.ID]amqp.Method{
 	frame.ChannelOpenID: amqp.ChannelOpen, frame.ChannelCloseID: amqp.ChannelClose, frame.ConfirmSelectID: amqp.ConfirmSelect,
 	frame.TxSelectID: amqp.TxSelect, frame.TxCommitID: amqp.TxCommit, frame.TxRollbackID: amqp.TxRollback,

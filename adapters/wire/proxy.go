@@ -24,7 +24,7 @@ type Proxy struct {
 	Address string
 	// Timeout bounds how long connecting to it takes; 0 means 5 seconds.
 	Timeout time.Duration
-	// Declaring is told of each queue or exchange that a client declares and that its connection's end does not delete,
+	// Declaring is called with each queue or exchange that a client declares and that its connection's end does not delete,
 	// before the broker is; of a queue that the broker names, as soon as it has. The other name is "". It may be nil.
 	Declaring func(queue, exchange string)
 }

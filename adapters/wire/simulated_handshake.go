@@ -10,7 +10,7 @@ import (
 // channelMax is how many channels a connection may have, as RabbitMQ has it.
 const channelMax = 2047
 
-// greeting is what a client is told first. The capabilities are RabbitMQ's, as far as they are kept.
+// greeting is the broker's first method. The capabilities are RabbitMQ's, as far as they are implemented.
 func greeting(version string) *frame.ConnectionStart {
 	return &frame.ConnectionStart{
 		VersionMajor: 0, VersionMinor: 9, Mechanisms: "PLAIN AMQPLAIN", Locales: "en_US",

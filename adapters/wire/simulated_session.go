@@ -22,7 +22,7 @@ type simSession struct {
 	channels     map[uint16]*simChannel
 }
 
-// listener is told what a broker says on a connection, by the methods of [Conn] that are for backends.
+// listener receives what a broker says on a connection, by the methods of [Conn] that are for backends.
 type listener interface {
 	Answer(Message)
 	End(error)

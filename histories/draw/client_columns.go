@@ -15,7 +15,7 @@ func (d *drawing) clientColumns(m *step, i int) style.Line {
 	if i == 0 && m.noticeEnds {
 		fill = "╌"
 	}
-	for c, client := range d.startClients {
+	for c, client := range d.drawn {
 		text := d.cell(m, client, i)
 		l = append(l, style.ClientColour(client).Of(text))
 		rest := d.clientColumn[c] + gap - utf8.RuneCountInString(text)
@@ -33,7 +33,7 @@ func (d *drawing) clientColumns(m *step, i int) style.Line {
 	return append(l, style.Dim.Of(fill+" "))
 }
 
-// cell is a client's column in the i-th line of a step: what it calls or is told, or how it stands.
+// cell is a client's column in the i-th line of a step: its call, the answer, or its state.
 func (d *drawing) cell(m *step, client, i int) string {
 	if label := at(d.labels(m, client), i); label != "" {
 		return label

@@ -14,7 +14,7 @@ type drawing struct {
 	// compact says that the columns of the clients have no room for words, which then stand beside
 	// the command.
 	compact bool
-	// The widths of the columns, those of the clients by their place in the cast. There is one for the
+	// The widths of the columns, those of the clients in the order of timeline.drawn. There is one for the
 	// time only where it matters.
 	step         int
 	time         int
@@ -46,8 +46,8 @@ func layOut(s *timeline, style style.Style) *drawing {
 
 // measure takes the columns' natural widths.
 func (d *drawing) measure() {
-	d.clientColumn = make([]int, len(d.startClients))
-	for i, client := range d.startClients {
+	d.clientColumn = make([]int, len(d.drawn))
+	for i, client := range d.drawn {
 		d.clientColumn[i] = utf8.RuneCountInString(clientName(client))
 	}
 	for i := range d.steps {
@@ -60,7 +60,7 @@ func (d *drawing) measure() {
 		for _, l := range d.broker(m, nil, 1<<10) {
 			d.state = max(d.state, utf8.RuneCountInString(l))
 		}
-		for j, client := range d.startClients {
+		for j, client := range d.drawn {
 			for _, label := range d.labels(m, client) {
 				d.clientColumn[j] = max(d.clientColumn[j], utf8.RuneCountInString(label))
 			}

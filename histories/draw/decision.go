@@ -12,9 +12,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Decision is the step of an execution, from 1, at which it was decided that a property would be violated: that of the
-// claim by which somebody came to believe what the broker does not have, of the command that put the queue there which
-// stays, and so on. It is 0 where it is not known, or where it is the step at which the violation shows.
+// Decision is the step of an execution, from 1, that made a violation unavoidable: the claim that made a client believe what
+// the broker does not have, the command that made the queue that stays behind, and so on. It is 0 if that is not known, or
+// is the step at which the violation shows.
 func Decision(t *scenario.Trace, v scenario.Violation) int {
 	if len(t.Setup) == 0 || v.Slot > monitor.Slots { // what the broker has is not known
 		return 0
@@ -72,7 +72,7 @@ func (d *decider) decided() int {
 	return -1
 }
 
-// client is whom the violation is about: where nobody is named, whoever's call ends in its step.
+// client is the client that the violation is about: if it names none, the one whose call ends in its step.
 func (d *decider) client() int {
 	if d.v.Client > 0 {
 		return int(d.v.Client)

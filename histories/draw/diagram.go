@@ -84,7 +84,7 @@ func (d *drawing) lines() []style.Line {
 
 func (d *drawing) head() []style.Line {
 	l := d.margin("step", "ms")
-	for i, client := range d.startClients {
+	for i, client := range d.drawn {
 		l = append(l, style.Line{style.ClientColour(client).Of(clientName(client))}.Pad(d.clientColumn[i]+gap)...)
 	}
 	l = append(l, style.Line{{Text: "  "}, style.Dim.Of("command → reply")}.Pad(leader+d.wire+gap)...)
@@ -109,7 +109,7 @@ func (d *drawing) row(m, before *step) []style.Line {
 	wire := style.Fill(d.words(m), " ", d.wire)
 	state := d.broker(m, before, d.state)
 	height := max(len(wire), len(state))
-	for _, client := range d.startClients {
+	for _, client := range d.drawn {
 		height = max(height, len(d.labels(m, client)))
 	}
 	var out []style.Line

@@ -31,7 +31,7 @@ func TestDrawMutants(t *testing.T) {
 		var tr *scenario.Trace
 		for i := 0; tr == nil; i++ {
 			s := source.Scenario(i)
-			if one := r.Trace(target, &s, property.Scan); len(one.Violations) > 0 && len(one.Steps) < 60 {
+			if one := r.Trace(target, &s, property.Weak); len(one.Violations) > 0 && len(one.Steps) < 60 {
 				tr = one
 			}
 		}

@@ -10,8 +10,8 @@ import (
 // Term is a word of a server's, as steps have it, and what it means.
 type Term struct{ Word, Meaning string }
 
-// glossary are the words of AMQP 0-9-1 and of the guidelines' queues that steps are told in, each with what gives its
-// presence away, in the order in which a reader comes to them.
+// glossary are the words of AMQP 0-9-1 and of the guidelines' queues in a diagram, each with the text that shows that it is
+// used, in the order in which a reader meets them.
 var glossary = []struct {
 	find *regexp.Regexp
 	Term

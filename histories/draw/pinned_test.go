@@ -27,7 +27,7 @@ func TestPinned(t *testing.T) {
 		f.Block(target.Name, inputs, func(i int, s *pinned.Seen) {
 			var r sim.Runner
 			drawn := sim.NewSource(sim.Space{Target: target}, 51).Scenario(i)
-			trace := r.Trace(target, &drawn, property.Strength(i%2))
+			trace := r.Trace(target, &drawn, property.FailedAcquire(i%2))
 			if i%3 == 1 {
 				trace.Errors = make(map[int]string)
 				for k := range trace.History.Events {

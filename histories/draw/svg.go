@@ -48,7 +48,7 @@ func (c *canvas) begin(id string) {
 
 func (c *canvas) end() { c.b.WriteString("</g>\n") }
 
-// cross marks a death.
+// cross marks a crash.
 func (c *canvas) cross(x, y int) {
 	fmt.Fprintf(&c.b, `<path class="cross" d="M%d %d l12 12 m0 -12 l-12 12"/>`+"\n", x-6, y-6)
 }

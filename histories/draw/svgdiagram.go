@@ -22,12 +22,12 @@ type svgDiagram struct {
 	*timeline
 	name string
 	canvas
-	rows  []int       // y of each step's middle
-	lanes map[int]int // x of each client's line
-	slots []int       // x of each lock's first slot
-	most  []int       // the largest slot of each lock that is ever there
-	admin []int       // x of each lock's administration mutex
-	words int         // x of what goes over the wire
+	rows    []int       // y of each step's middle
+	columnX map[int]int // x of each client's line
+	slots   []int       // x of each lock's first slot
+	most    []int       // the largest slot of each lock that is ever there
+	admin   []int       // x of each lock's administration mutex
+	words   int         // x of what goes over the wire
 }
 
 // SVG draws a space-time diagram: time goes down. A client's line is thick while it calls, and
@@ -82,9 +82,9 @@ func (d *svgDiagram) placeRows() {
 // placeColumns makes a client's column as wide as what it ever says.
 func (d *svgDiagram) placeColumns() {
 	x := margin + 40
-	d.lanes = make(map[int]int)
-	for _, c := range d.startClients {
-		d.lanes[c] = x
+	d.columnX = make(map[int]int)
+	for _, c := range d.drawn {
+		d.columnX[c] = x
 		widest := textWidth(clientName(c))
 		for i := range d.steps {
 			for _, call := range d.steps[i].calls {
@@ -110,8 +110,8 @@ func (d *svgDiagram) placeColumns() {
 }
 
 func (d *svgDiagram) heads() {
-	for _, c := range d.startClients {
-		d.text("bold", clientColor(c), d.lanes[c]-4, rowHeight/2, clientName(c))
+	for _, c := range d.drawn {
+		d.text("bold", clientColor(c), d.columnX[c]-4, rowHeight/2, clientName(c))
 	}
 	for l, name := range d.locks {
 		d.text("head", "", d.slots[l]-15, rowHeight/2, name)
@@ -141,20 +141,20 @@ func (d *svgDiagram) background(i int) {
 // they are.
 func (d *svgDiagram) clientLines(i int) {
 	m, before, y := &d.steps[i], &d.steps[max(0, i-1)], d.rows[i]
-	for _, c := range d.startClients {
+	for _, c := range d.drawn {
 		d.clientLine(before.columns[c-1], c, y-rowHeight/2, y)
 		d.clientLine(m.columns[c-1], c, y, y+rowHeight/2)
 	}
 }
 
 func (d *svgDiagram) clientLine(l column, client, y1, y2 int) {
-	x, color, class := d.lanes[client], clientColor(client), "idle"
+	x, color, class := d.columnX[client], clientColor(client), "idle"
 	if l.held != 0 {
 		d.line("holds", color, x, y1, x, y2)
 	}
 	switch {
 	case l.halfOpen:
-		class += " haunted"
+		class += " half-open"
 	case l.dead:
 		return
 	case l.calling:
@@ -184,19 +184,19 @@ func (d *svgDiagram) step(i int) {
 	}
 	d.text(class, "", d.words, y, strings.Join(m.wire(), " "))
 	if m.actor > 0 && m.command != "" {
-		x := d.lanes[m.actor]
+		x := d.columnX[m.actor]
 		d.arrow(x+d.labelled(m), y, d.slots[0]-margin)
 		d.dot(clientColor(m.actor), x, y, 4)
 	}
 	for j := range m.calls {
 		c := &m.calls[j]
-		d.text("", clientColor(c.client), d.lanes[c.client]+12, y, c.words())
+		d.text("", clientColor(c.client), d.columnX[c.client]+12, y, c.words())
 	}
 	switch m.exit {
 	case died:
-		d.cross(d.lanes[m.actor], y)
+		d.cross(d.columnX[m.actor], y)
 	case noticed:
-		d.line("noticed", "", d.lanes[m.actor]-6, y, d.lanes[m.actor]+6, y)
+		d.line("noticed", "", d.columnX[m.actor]-6, y, d.columnX[m.actor]+6, y)
 	}
 	for j, v := range m.broken {
 		d.text("bad", "", margin, y+(j+1)*rowHeight, "✗ "+v.Name()+": "+v.Explain())

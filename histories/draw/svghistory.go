@@ -11,10 +11,10 @@ import (
 
 // The measures of the page's picture of a history, in pixels.
 const (
-	laneHeight  = 46
-	eventWidth  = 18
-	barHeight   = 14
-	historyLane = 64 // where events begin, right of the clients' names
+	clientHeight = 46
+	eventWidth   = 18
+	barHeight    = 14
+	eventsX      = 64 // where events begin, right of the clients' names
 )
 
 // maxEvents is how many events of a history are drawn: those up to the answer that nothing explains.
@@ -28,7 +28,7 @@ type svgHistory struct {
 	prefix      *linear.Prefix
 	lock        int
 	first, last int // the events that are drawn
-	lanes       map[string]int
+	rows        map[string]int
 	x           []int // by event, from first
 	calls       []drawnCall
 }
@@ -45,7 +45,7 @@ type drawnCall struct {
 
 // History draws one lock's history up to the answer that nothing explains, with an explanation of what comes before it.
 func History(h *history.History, lock int, prefix *linear.Prefix) string {
-	d := &svgHistory{h: h, prefix: prefix, lock: lock, last: min(prefix.Events, len(h.Events)-1), lanes: make(map[string]int)}
+	d := &svgHistory{h: h, prefix: prefix, lock: lock, last: min(prefix.Events, len(h.Events)-1), rows: make(map[string]int)}
 	if d.last < 0 {
 		return ""
 	}
@@ -94,17 +94,17 @@ func (d *svgHistory) gather() {
 		return slices.Compare([]byte(a), []byte(b))
 	})
 	for i, name := range names {
-		d.lanes[name] = i
+		d.rows[name] = i
 	}
 	for i := range d.calls {
-		d.calls[i].number = d.lanes[d.calls[i].client] + 1
+		d.calls[i].number = d.rows[d.calls[i].client] + 1
 	}
 }
 
 // place gives each event its x, so that a call's words have room over its bar.
 func (d *svgHistory) place() {
 	d.x = make([]int, d.last-d.first+2)
-	at := historyLane
+	at := eventsX
 	for i := range d.x {
 		at += eventWidth
 		for _, c := range d.calls {
@@ -115,22 +115,22 @@ func (d *svgHistory) place() {
 		d.x[i] = at
 	}
 	d.width = at
-	d.height = laneHeight*len(d.lanes) + 30
+	d.height = clientHeight*len(d.rows) + 30
 }
 
 // at is an event's x; those before the first lie at the beginning.
 func (d *svgHistory) at(event int) int {
 	if event < d.first {
-		return historyLane
+		return eventsX
 	}
 	return d.x[event-d.first]
 }
 
-func (d *svgHistory) y(lane int) int { return 20 + laneHeight*lane + laneHeight/2 }
+func (d *svgHistory) y(row int) int { return 20 + clientHeight*row + clientHeight/2 }
 
 func (d *svgHistory) paint() {
-	for name, lane := range ordered(d.lanes) {
-		d.text("bold", clientColor(lane+1), margin, d.y(lane), name)
+	for name, row := range ordered(d.rows) {
+		d.text("bold", clientColor(row+1), margin, d.y(row), name)
 	}
 	d.occurrences()
 	for i := range d.calls {
@@ -142,19 +142,19 @@ func (d *svgHistory) paint() {
 	if d.prefix.Events < len(d.h.Events) {
 		x := d.at(d.last)
 		d.line("ends", "", x, 14, x, d.height-20)
-		d.text("bad", "", max(historyLane, x-textWidth("no explanation")), d.height-8, "no explanation")
+		d.text("bad", "", max(eventsX, x-textWidth("no explanation")), d.height-8, "no explanation")
 	}
 }
 
-// ordered are the names and numbers of lanes, from the top.
-func ordered(lanes map[string]int) func(func(string, int) bool) {
-	names := make([]string, len(lanes))
-	for name, lane := range lanes {
-		names[lane] = name
+// ordered are the names and numbers of rows, from the top.
+func ordered(rows map[string]int) func(func(string, int) bool) {
+	names := make([]string, len(rows))
+	for name, row := range rows {
+		names[row] = name
 	}
 	return func(yield func(string, int) bool) {
-		for lane, name := range names {
-			if !yield(name, lane) {
+		for row, name := range names {
+			if !yield(name, row) {
 				return
 			}
 		}
@@ -182,7 +182,7 @@ func (d *svgHistory) effect(e *linear.Effect) {
 	x := d.at(int(e.At))
 	x += int(float64(d.at(min(int(e.At)+1, d.last+1))-x) * (e.At - float64(int(e.At))))
 	x = min(max(x+5, d.at(c.inv)+5), d.at(c.ret)-5)
-	d.titled("var(--ink)", x, d.y(c.number-1)+barHeight/2, 4, e.What)
+	d.titled("var(--text)", x, d.y(c.number-1)+barHeight/2, 4, e.What)
 }
 
 // occurrences are what happened to the world.

@@ -80,7 +80,7 @@ func (d *svgDiagram) holders(runs []run, x int) {
 			color, name = clientColor(int(owner&^monitor.HalfOpen)), OwnerName(owner)
 		}
 		if owner&monitor.HalfOpen != 0 {
-			class, inner = "ghost", "over"
+			class, inner = "faint", "over"
 		}
 		y, height := d.span(r)
 		d.rect(class, color, x-11, y+4, 22, height-8)

@@ -25,8 +25,8 @@ type svgStrips struct {
 	unit int // the width of a step
 }
 
-// Strips draws, for each slot of an execution, who believes to hold it and who has it, along time, and where that is not
-// one client alone. It is "" where what the broker has is not known.
+// Strips draws, along time and for each slot, which clients believe that they hold it and which one has it, and marks where
+// these differ. It is "" if the broker's state is not known.
 func Strips(t *scenario.Trace) string {
 	if len(t.Setup) == 0 || len(t.Steps) == 0 {
 		return ""
@@ -116,7 +116,7 @@ func (d *svgStrips) slot(l, slot int) {
 	}
 	top := d.height
 	d.text("bold", "", margin/2, top+stripBar, name)
-	lanes := 0
+	rows := 0
 	for c := 1; c <= d.clients; c++ {
 		believes := func(i int) int {
 			for _, b := range d.believers(i, l, slot) {
@@ -128,16 +128,16 @@ func (d *svgStrips) slot(l, slot int) {
 		}
 		drawn := false
 		d.stretches(believes, func(from, to, _ int) {
-			d.bar("belief", c, top+lanes*(stripBar+2), from, to, clientName(c)+" believes")
+			d.bar("belief", c, top+rows*(stripBar+2), from, to, clientName(c)+" believes")
 			drawn = true
 		})
 		if drawn {
-			lanes++
+			rows++
 		}
 	}
-	lanes = max(lanes, 1)
-	d.text("soft", "", 84, top+lanes*(stripBar+2)/2, "believes")
-	has := top + lanes*(stripBar+2) + 4
+	rows = max(rows, 1)
+	d.text("soft", "", 84, top+rows*(stripBar+2)/2, "believes")
+	has := top + rows*(stripBar+2) + 4
 	d.text("soft", "", 84, has+stripBar/2, "has")
 	d.stretches(func(i int) int { return d.owner(i, l, slot) }, func(from, to, owner int) {
 		d.bar("taken", owner&^nobody, has, from, to, map[bool]string{false: clientName(owner) + " has", true: "nobody's alone"}[owner == nobody])

@@ -13,11 +13,11 @@ import (
 
 // timeline is an execution in words: what the terminal's diagram, the page's and the transcript share.
 type timeline struct {
-	clients      int
-	startClients []int // the clients that something happens to
-	kind         lock.Kind
-	locks        []string // their names
-	steps        []step
+	clients int
+	drawn   []int // the clients that something happens to
+	kind    lock.Kind
+	locks   []string // their names
+	steps   []step
 }
 
 // step is one step of an execution. The first of a timeline is step 0, the state before it.
@@ -42,7 +42,7 @@ type step struct {
 	decides []scenario.Violation
 }
 
-// The marks of a client's fate.
+// The marks of a client's end.
 const (
 	died    = "╳"
 	noticed = "┴" // by the broker
@@ -69,7 +69,7 @@ type column struct {
 	interrupted bool // its connection is gone and it does not know
 }
 
-// unnumbered is a held slot of which no number is known.
+// unnumbered is a held slot with an unknown number.
 const unnumbered = -1
 
 // tell makes a timeline of a trace.
@@ -94,18 +94,18 @@ func tell(t *scenario.Trace) *timeline {
 		s.mark(v)
 		s.decide(v, Decision(t, v))
 	}
-	s.choose()
+	s.chooseClients()
 	return s
 }
 
-// choose finds the cast.
-func (s *timeline) choose() {
+// chooseClients finds the clients to draw.
+func (s *timeline) chooseClients() {
 	for client := 1; client <= s.clients; client++ {
 		acts := func(m step) bool {
 			return m.actor == client || slices.ContainsFunc(m.calls, func(c call) bool { return c.client == client })
 		}
 		if slices.ContainsFunc(s.steps, acts) {
-			s.startClients = append(s.startClients, client)
+			s.drawn = append(s.drawn, client)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func errorWords(t *scenario.Trace, e history.Event, said string) string {
 	return fmt.Sprintf("c%d says of %s: %q", clientOf(e, len(t.Scenario.Clients)), e.F, said)
 }
 
-// maxErrors is how many errors of one execution are told of beside its diagram.
+// maxErrors is how many errors of one execution are printed below its diagram.
 const maxErrors = 3
 
 // Errors are what clients said of calls that failed in an execution, each once, with the step.

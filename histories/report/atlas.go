@@ -25,7 +25,7 @@ type Atlas struct {
 	Questions []Question
 	// Needed are the options that no property can do without, found by trying all combinations.
 	Needed *Needed
-	// Missing is what was not come to, besides configurations, where the run ended early; "" otherwise.
+	// Missing is what a run that ended early has left out, besides configurations; "" otherwise.
 	Missing string
 }
 
@@ -230,7 +230,7 @@ func (r *AtlasRow) cost() string {
 	return strings.Join(out, " · ")
 }
 
-// costly are the situations whose cost is told in a line, by the name that they have there.
+// costly are the cost classes that the atlas prints in a line, by their name there.
 var costly = map[string]string{
 	monitor.AcquireFirst.String(): "acquire", monitor.AcquireRaced.String(): "after a lost race", monitor.VerifyHeld.String(): "verify",
 	monitor.ReleaseOK.String(): "release", monitor.AddOK.String(): "add", monitor.RemoveOK.String(): "remove",

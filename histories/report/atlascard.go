@@ -44,11 +44,11 @@ func questionLines(q *Question, s style.Style) []style.Line {
 	for i := range q.Rows {
 		out = append(out, rowLines(&q.Rows[i], s)...)
 	}
-	ink := style.Plain
+	colour := style.Plain
 	if len(q.Missing) > 0 {
-		ink = style.Yellow
+		colour = style.Yellow
 	}
-	return append(out, style.Beside(style.Line{{Text: "  "}, style.Dim.Of("→")}, strings.Fields(style.Printable(q.conclusion())), ink, margin, s.Columns()-margin)...)
+	return append(out, style.Beside(style.Line{{Text: "  "}, style.Dim.Of("→")}, strings.Fields(style.Printable(q.conclusion())), colour, margin, s.Columns()-margin)...)
 }
 
 func rowLines(r *AtlasRow, s style.Style) []style.Line {

@@ -163,9 +163,9 @@ func cardProperties(r *Report, s style.Style) []style.Line {
 			continue
 		}
 		p := told[i-1]
-		said, ink := remark(r, p)
-		if margin := l.Width() + 2; s.Columns()-margin >= minSentence || ink != style.Dim {
-			out = append(out, style.Beside(l, strings.Fields(said), ink, margin, max(s.Columns()-margin, 24))...)
+		said, colour := remark(r, p)
+		if margin := l.Width() + 2; s.Columns()-margin >= minSentence || colour != style.Dim {
+			out = append(out, style.Beside(l, strings.Fields(said), colour, margin, max(s.Columns()-margin, 24))...)
 		} else {
 			out = append(out, l)
 		}
@@ -188,7 +188,7 @@ func indentOf(r *Report) int {
 	return widest + 4
 }
 
-// skippedTogether are the properties that are told of in one go, by reason: where many were skipped for
+// skippedTogether are the properties that share a line, by reason: where many were skipped for
 // the same one, it is said once.
 func skippedTogether(r *Report) map[string][]string {
 	const many = 4

@@ -31,7 +31,7 @@ func spread(counts ...int) (s Spread) {
 func sampleReport() *Report {
 	r := &Report{
 		Tool: "0.1.0", Target: "semaphore", Doc: "persistent semaphore: A queues are slots, exclusive B queues are holders",
-		Mode: Sampled, Broker: "the simulated broker", Seed: 1, Strength: "scan",
+		Mode: Sampled, Broker: "the simulated broker", Seed: 1, FailedAcquire: "weak",
 		Command: "lockproof prove --scenarios 10000 -o retries=0 -o link=tx", Fixed: []string{"retries=0", "link=tx"},
 		Scenarios: 10000, Steps: 412034, Commands: 398114, Operations: 61020, Elapsed: 3217 * time.Millisecond,
 		Efficiency: []EfficiencyRow{
@@ -46,7 +46,7 @@ func sampleReport() *Report {
 	for p := range property.NoCrash + 1 {
 		r.Properties = append(r.Properties, PropertyResult{Property: p, Evidence: property.Properties[p].Evidence, Checked: 100 + 9871*int(p), Scenarios: 10000})
 	}
-	r.Properties[property.Linearizable].Note = "scan"
+	r.Properties[property.Linearizable].Note = "failed acquires: weak"
 	r.Properties[property.Linearizable].Undecided = 3
 	r.Properties[property.SurvivesRestart].Checked = 0
 	r.Properties[property.NoLeak].Skip = "the target offers no destroy"

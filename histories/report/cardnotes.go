@@ -96,7 +96,7 @@ func restingOn(r *Report, e property.Evidence) []string {
 func evidenceWord(e property.Evidence) string { return [...]string{"history", "broker", "commands"}[e] }
 
 // labelled is a paragraph with a label in the margin.
-func labelled(label string, words []string, ink style.Colour, s style.Style) []style.Line {
+func labelled(label string, words []string, colour style.Colour, s style.Style) []style.Line {
 	const margin = 17
-	return style.Beside(style.Line{{Text: "  "}, style.Dim.Of(label)}, words, ink, margin, s.Columns()-margin)
+	return style.Beside(style.Line{{Text: "  "}, style.Dim.Of(label)}, words, colour, margin, s.Columns()-margin)
 }

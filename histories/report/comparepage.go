@@ -66,11 +66,11 @@ func WriteComparisonPage(w io.Writer, c *Comparison) error {
 func (t *comparedTable) data(id string) compareTableData {
 	d := compareTableData{ID: id, Title: t.title, Legend: t.legend, Head: t.head}
 	for _, r := range t.rows {
-		row := compareRowData{Server: r.server, Name: r.cells[0].Text, Class: inkClasses[r.cells[0].Colour], Notes: r.notes}
+		row := compareRowData{Server: r.server, Name: r.cells[0].Text, Class: colourClasses[r.cells[0].Colour], Notes: r.notes}
 		for i := 1; i < len(t.head); i++ {
 			cell := compareCell{Is: t.head[i]}
 			if i < len(r.cells) {
-				cell.Text, cell.Class = r.cells[i].Text, inkClasses[r.cells[i].Colour]
+				cell.Text, cell.Class = r.cells[i].Text, colourClasses[r.cells[i].Colour]
 			}
 			row.Cells = append(row.Cells, cell)
 		}

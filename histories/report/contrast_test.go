@@ -31,29 +31,29 @@ func TestContrast(t *testing.T) {
 	for name, colours := range map[string]map[string]float64{
 		"light": light, "dark": over(light, variables(dark)), "print": printed, "tables printed": over(printed, variables(tables)),
 	} {
-		inks := []string{"ink", "soft", "good", "bad", "warn", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8"}
-		for _, ink := range inks {
+		colourNames := []string{"text", "soft", "good", "bad", "warn", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8"}
+		for _, of := range colourNames {
 			for _, ground := range []string{"paper", "panel"} {
-				contrast(t, name, colours, ink, ground)
+				contrast(t, name, colours, of, ground)
 			}
 		}
-		for _, ink := range []string{"ink", "bad", "soft"} {
-			contrast(t, name, colours, ink, "bad-band")
+		for _, of := range []string{"text", "bad", "soft"} {
+			contrast(t, name, colours, of, "bad-band")
 		}
-		for _, ink := range []string{"ink", "warn", "soft"} {
-			contrast(t, name, colours, ink, "warn-band")
+		for _, of := range []string{"text", "warn", "soft"} {
+			contrast(t, name, colours, of, "warn-band")
 		}
 	}
 }
 
-func contrast(t *testing.T, name string, colours map[string]float64, ink, ground string) {
+func contrast(t *testing.T, name string, colours map[string]float64, of, ground string) {
 	t.Helper()
-	a, b := colours[ink], colours[ground]
+	a, b := colours[of], colours[ground]
 	if a == b {
-		t.Errorf("%s: %s on %s: the colours are not known, or the same", name, ink, ground)
+		t.Errorf("%s: %s on %s: the colours are not known, or the same", name, of, ground)
 	}
 	if c := (max(a, b) + 0.05) / (min(a, b) + 0.05); c < 4.5 {
-		t.Errorf("%s: %s on %s has a contrast of %.2f", name, ink, ground, c)
+		t.Errorf("%s: %s on %s has a contrast of %.2f", name, of, ground, c)
 	}
 }
 

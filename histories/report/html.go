@@ -89,7 +89,7 @@ func WritePage(w io.Writer, p *Page) error {
 		for text := range strings.Lines(p.Text) {
 			lines = append(lines, style.Line{style.Plain.Of(strings.TrimSuffix(text, "\n"))})
 		}
-		data.Text = template.HTML(inked(lines))
+		data.Text = template.HTML(coloured(lines))
 	}
 	for i := range p.Executions {
 		data.add(&p.Executions[i])
@@ -119,7 +119,7 @@ func (p *Page) kind() lock.Kind {
 	return p.Executions[0].Trace.History.Kind
 }
 
-// explorer is the page's, which the executions that can be explored are told.
+// explorer is the page's explorer, with the executions that it can explore.
 func (p *Page) explorer(executions []executionData) (template.HTML, error) {
 	if p.Explorer == nil {
 		return "", nil
@@ -178,15 +178,15 @@ func (d *pageData) add(x *Execution) {
 	}
 }
 
-var inkClasses = map[style.Colour]string{style.Bold: "b", style.Dim: "d", style.Red: "r", style.Green: "g", style.Yellow: "y"}
+var colourClasses = map[style.Colour]string{style.Bold: "b", style.Dim: "d", style.Red: "r", style.Green: "g", style.Yellow: "y"}
 
-// inked is lines for a terminal as HTML.
-func inked(lines []style.Line) string {
+// coloured is lines for a terminal as HTML.
+func coloured(lines []style.Line) string {
 	var b strings.Builder
 	for _, l := range lines {
 		for _, s := range l {
 			text := html.EscapeString(style.Printable(s.Text))
-			if class, ok := inkClasses[s.Colour]; ok {
+			if class, ok := colourClasses[s.Colour]; ok {
 				text = `<span class="` + class + `">` + text + `</span>`
 			}
 			b.WriteString(text)

@@ -25,9 +25,9 @@ func TestWritePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	historiestest.Golden(t, "page.html", b.String())
-	for _, foreign := range []string{"http://", "https://", "<script", "url("} {
-		if rest := strings.ReplaceAll(b.String(), "http://www.w3.org/2000/svg", ""); strings.Contains(rest, foreign) {
-			t.Errorf("the page has %q", foreign)
+	for _, external := range []string{"http://", "https://", "<script", "url("} {
+		if rest := strings.ReplaceAll(b.String(), "http://www.w3.org/2000/svg", ""); strings.Contains(rest, external) {
+			t.Errorf("the page has %q", external)
 		}
 	}
 	var only strings.Builder

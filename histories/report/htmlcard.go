@@ -48,7 +48,7 @@ func newCardData(r *Report, executions []executionData, recorded bool) *cardData
 	for _, reason := range slices.Sorted(maps.Keys(together)) {
 		d.Skipped = append(d.Skipped, cardSkipped{strings.Join(together[reason], ", "), reason})
 	}
-	d.Total = template.HTML(inked(append(cardTotal(r), cardMissing(r, s)...)))
+	d.Total = template.HTML(coloured(append(cardTotal(r), cardMissing(r, s)...)))
 	var rest []style.Line
 	for _, part := range [][]style.Line{cardSpace(r, s), cardViews(r, s), cardRuns(r, s), cardEfficiency(r, s), cardNotes(r, s)} {
 		if len(part) > 0 && len(rest) > 0 {
@@ -56,14 +56,14 @@ func newCardData(r *Report, executions []executionData, recorded bool) *cardData
 		}
 		rest = append(rest, part...)
 	}
-	d.Rest = template.HTML(inked(rest))
+	d.Rest = template.HTML(coloured(rest))
 	return d
 }
 
 func newCardRow(r *Report, p *PropertyResult, executions []executionData, recorded bool) cardRow {
 	verdict, _ := r.Verdict(p)
 	mark := verdictMarks[verdict]
-	row := cardRow{Class: inkClasses[mark.Colour], Verdict: mark.Text, Property: p.Name()}
+	row := cardRow{Class: colourClasses[mark.Colour], Verdict: mark.Text, Property: p.Name()}
 	row.Remark, _ = remark(r, p)
 	if verdict != Skipped {
 		row.Checked = style.Grouped(p.Checked)

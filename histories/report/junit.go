@@ -73,7 +73,7 @@ func WriteJUnit(w io.Writer, r *Report) error {
 	for _, p := range [][2]string{
 		{"tool", r.Tool}, {"mode", string(r.Mode)}, {"broker", r.Broker}, {"source", r.Source}, {"command", r.Command},
 		{"options", strings.Join(r.Fixed, " ")}, {"seed", fmt.Sprint(r.Seed)},
-		{"strength", r.Strength}, {"bounds", r.Bounds}, {"scenarios", fmt.Sprint(r.Scenarios)}, {"interrupted", fmt.Sprint(r.Interrupted)},
+		{"strength", r.FailedAcquire}, {"bounds", r.Bounds}, {"scenarios", fmt.Sprint(r.Scenarios)}, {"interrupted", fmt.Sprint(r.Interrupted)},
 		{"outcome", string(r.Outcome())},
 	} {
 		if p[1] != "" {
@@ -124,7 +124,7 @@ func (r *Report) testCase(p *PropertyResult) junitCase {
 	c := junitCase{Class: legal("lockproof." + r.Target), Name: p.Name()}
 	switch verdict, reason := r.Verdict(p); {
 	case p.Violation != nil:
-		c.Failure = &junitFailure{Type: string(verdict), Message: legal(r.told(p)), Text: legal(r.story(p))}
+		c.Failure = &junitFailure{Type: string(verdict), Message: legal(r.told(p)), Text: legal(r.inFull(p))}
 	case r.Owes(p):
 		c.Error = &junitError{string(OutcomeInconclusive), legal(r.missing(p))}
 	case verdict == Skipped:
@@ -136,8 +136,8 @@ func (r *Report) testCase(p *PropertyResult) junitCase {
 	return c
 }
 
-// story is a violation in full, for a reader who has nothing but this.
-func (r *Report) story(p *PropertyResult) string {
+// inFull is a violation in full, for a reader who has nothing but this.
+func (r *Report) inFull(p *PropertyResult) string {
 	v := p.Violation
 	lines := []string{p.Name() + ": " + p.Sentence(r.Kind), r.told(p)}
 	if v.Command != "" {

@@ -167,7 +167,7 @@ var traces = sync.OnceValue(func() (all []*scenario.Trace) {
 		var r sim.Runner
 		target := targets[i*7%len(targets)]
 		drawn := sim.NewSource(sim.Space{Target: target}, 61).Scenario(i)
-		all = append(all, r.Trace(target, &drawn, property.Scan))
+		all = append(all, r.Trace(target, &drawn, property.Weak))
 	}
 	return all
 })

@@ -29,8 +29,8 @@ type Report struct {
 	Fixed []string
 	// Seed repeats a Sampled run; other modes leave it 0.
 	Seed uint64
-	// Strength is what a failed acquire was taken to promise: "scan" or "strict".
-	Strength string
+	// FailedAcquire is what a failed acquire was taken to promise: "weak" or "strong".
+	FailedAcquire string
 	// Bounds says of what the executions are, such as "3 clients, 2 rounds"; "" where all that was drawn, or is not known.
 	Bounds string
 	// Space is what such a run visited; nil for others, and where Runs says it.
@@ -126,7 +126,7 @@ type PropertyResult struct {
 	Unclear string
 	// Skip says why the property was not judged; "" where it was.
 	Skip string
-	// Note is something the reader must know to understand the verdict, such as "scan"; may be "".
+	// Note is something the reader must know to understand the verdict, such as "failed acquires: weak"; may be "".
 	Note string
 	// Violation is the first violation found, or nil.
 	Violation *Found
@@ -148,7 +148,7 @@ func (p *PropertyResult) Sentence(k lock.Kind) string {
 	return p.Property.Sentence(k)
 }
 
-// EfficiencyRow is what one operation cost in one situation.
+// EfficiencyRow is what one operation cost in one cost class.
 type EfficiencyRow struct {
 	Operation string // "acquire"
 	Situation string // "uncontended, slot 1"

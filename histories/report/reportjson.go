@@ -16,43 +16,43 @@ const (
 
 // reportFile is a report as JSON. Its fields are those of [Report] and mean the same.
 type reportFile struct {
-	Lockproof    string         `json:"lockproof"`
-	Version      int            `json:"version"`
-	Tool         string         `json:"tool"`
-	Target       string         `json:"target"`
-	Doc          string         `json:"doc,omitempty"`
-	Design       string         `json:"design,omitempty"`
-	Kind         string         `json:"kind"`
-	Mode         Mode           `json:"mode"`
-	Broker       string         `json:"broker,omitempty"`
-	Source       string         `json:"source,omitempty"`
-	Command      string         `json:"command,omitempty"`
-	Options      []string       `json:"options,omitempty"` // that were fixed, as name=value
-	Seed         uint64         `json:"seed,omitzero"`
-	Strength     string         `json:"strength,omitempty"`
-	Bounds       string         `json:"bounds,omitempty"`
-	Holds        bool           `json:"holds"` // the outcome is that
-	Outcome      Outcome        `json:"outcome"`
-	Missing      []string       `json:"missing,omitempty"` // of inconclusive
-	Required     []string       `json:"required,omitempty"`
-	Interrupted  bool           `json:"interrupted"`
-	Scenarios    int            `json:"scenarios"`
-	Steps        int            `json:"steps"`
-	Commands     int            `json:"commands"`
-	Operations   int            `json:"operations"`
-	Seconds      float64        `json:"seconds,omitzero"`
-	Properties   []propertyFile `json:"properties"`
-	Efficiency   []rowFile      `json:"efficiency"`
-	Stale        staleFile      `json:"stale_belief"`
-	Exercised    []exerciseFile `json:"exercised"`
-	Guided       []string       `json:"guided,omitempty"`
-	Covered      []countFile    `json:"covered,omitempty"`
-	Uncontrolled []string       `json:"uncontrolled,omitempty"`
-	Wire         []countFile    `json:"wire,omitempty"`
-	Traffic      []trafficFile  `json:"traffic,omitempty"`
-	Space        *spaceFile     `json:"space,omitempty"`
-	Views        *viewsFile     `json:"views,omitempty"`
-	Runs         *runsFile      `json:"runs,omitempty"`
+	Lockproof     string         `json:"lockproof"`
+	Version       int            `json:"version"`
+	Tool          string         `json:"tool"`
+	Target        string         `json:"target"`
+	Doc           string         `json:"doc,omitempty"`
+	Design        string         `json:"design,omitempty"`
+	Kind          string         `json:"kind"`
+	Mode          Mode           `json:"mode"`
+	Broker        string         `json:"broker,omitempty"`
+	Source        string         `json:"source,omitempty"`
+	Command       string         `json:"command,omitempty"`
+	Options       []string       `json:"options,omitempty"` // that were fixed, as name=value
+	Seed          uint64         `json:"seed,omitzero"`
+	FailedAcquire string         `json:"strength,omitempty"`
+	Bounds        string         `json:"bounds,omitempty"`
+	Holds         bool           `json:"holds"` // the outcome is that
+	Outcome       Outcome        `json:"outcome"`
+	Missing       []string       `json:"missing,omitempty"` // of inconclusive
+	Required      []string       `json:"required,omitempty"`
+	Interrupted   bool           `json:"interrupted"`
+	Scenarios     int            `json:"scenarios"`
+	Steps         int            `json:"steps"`
+	Commands      int            `json:"commands"`
+	Operations    int            `json:"operations"`
+	Seconds       float64        `json:"seconds,omitzero"`
+	Properties    []propertyFile `json:"properties"`
+	Efficiency    []rowFile      `json:"efficiency"`
+	Stale         staleFile      `json:"stale_belief"`
+	Exercised     []exerciseFile `json:"exercised"`
+	Guided        []string       `json:"guided,omitempty"`
+	Covered       []countFile    `json:"covered,omitempty"`
+	Uncontrolled  []string       `json:"uncontrolled,omitempty"`
+	Wire          []countFile    `json:"wire,omitempty"`
+	Traffic       []trafficFile  `json:"traffic,omitempty"`
+	Space         *spaceFile     `json:"space,omitempty"`
+	Views         *viewsFile     `json:"views,omitempty"`
+	Runs          *runsFile      `json:"runs,omitempty"`
 }
 
 type runsFile struct {
@@ -194,7 +194,7 @@ func WriteJSON(w io.Writer, r *Report) error {
 		Lockproof: reportFormat, Version: reportVersion, Tool: r.Tool,
 		Target: r.Target, Doc: r.Doc, Design: r.Design, Kind: r.Kind.String(), Mode: r.Mode, Broker: r.Broker, Source: r.Source,
 		Command: r.Command, Options: r.Fixed,
-		Seed: r.Seed, Strength: r.Strength, Bounds: r.Bounds, Outcome: r.Outcome(), Required: r.Required.Names(), Interrupted: r.Interrupted,
+		Seed: r.Seed, FailedAcquire: r.FailedAcquire, Bounds: r.Bounds, Outcome: r.Outcome(), Required: r.Required.Names(), Interrupted: r.Interrupted,
 		Scenarios: r.Scenarios, Steps: r.Steps, Commands: r.Commands, Operations: r.Operations,
 		Seconds: r.Elapsed.Seconds(),
 		Guided:  r.Guided, Covered: countsOf(r.Covered),

@@ -103,7 +103,7 @@ func WriteSARIF(w io.Writer, r *Report, file string) error {
 	return err
 }
 
-// findings is what is told of a violation, and how to see it.
+// findings describe a violation, and how to see it.
 func (r *Report) findings(p *PropertyResult) string {
 	lines := append([]string{r.told(p)}, p.Violation.Errors...)
 	if p.Violation.Command != "" {

@@ -57,7 +57,7 @@ func WriteSummary(w io.Writer, r *Report) error {
 	return err
 }
 
-// summarize writes what is told of a violation.
+// summarize describes a violation.
 func (r *Report) summarize(b *strings.Builder, p *PropertyResult, drawn bool) {
 	v := p.Violation
 	verdict, _ := r.Verdict(p)

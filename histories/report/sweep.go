@@ -12,18 +12,17 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Sweep is a table of configurations, of each of which every execution was visited: what choices come to, verdict by
-// verdict.
+// Sweep is a table of configurations whose executions were all visited: the verdicts for each choice of options.
 type Sweep struct {
-	Tool, Target string
-	Kind         lock.Kind
-	Name         string // of the table
-	Broker       string
-	Strength     string    // as in [Report]
-	Command      string    // what was typed, as a shell takes it
-	At           time.Time // when it was made; the zero time where output must not differ from run to run
-	Build        string    // what lockproof was built from
-	Plan         string    // the file that says what was varied, as JSON; whoever has it can repeat the table
+	Tool, Target  string
+	Kind          lock.Kind
+	Name          string // of the table
+	Broker        string
+	FailedAcquire string    // as in [Report]
+	Command       string    // what was typed, as a shell takes it
+	At            time.Time // when it was made; the zero time where output must not differ from run to run
+	Build         string    // what lockproof was built from
+	Plan          string    // the file that says what was varied, as JSON; whoever has it can repeat the table
 	// Spelled are values that are names, in words.
 	Spelled []Spelled
 	// Axes are what the configurations differ in. Baseline is the value on each that others are compared with.
@@ -179,7 +178,7 @@ func (c *Cause) String() string {
 	return fmt.Sprintf("%s (%s of %s)", what, style.Grouped(c.Lost), style.Grouped(c.Of))
 }
 
-// causesShown is how many causes of a property are told.
+// causesShown is how many causes of a property are printed.
 const causesShown = 8
 
 // causes are the smallest sets of values that lose a property, in words; "" where nothing does.
@@ -289,5 +288,5 @@ func (s *Sweep) how() []string {
 	if s.Elapsed > 0 {
 		how[0] += " in " + took(s.Elapsed)
 	}
-	return append(how, style.Plural(s.States(), "state"), "a failed acquire promises: "+s.Strength)
+	return append(how, style.Plural(s.States(), "state"), "failed acquires: "+s.FailedAcquire)
 }

@@ -15,7 +15,7 @@ import (
 // sampleSweep has a bit of everything that a table of configurations can have.
 func sampleSweep() *Sweep {
 	s := &Sweep{
-		Tool: "0.1.0", Target: "semaphore", Name: "choices", Broker: "the simulated broker", Strength: "scan",
+		Tool: "0.1.0", Target: "semaphore", Name: "choices", Broker: "the simulated broker", FailedAcquire: "weak",
 		Command: "lockproof campaign run choices.json", Build: "commit 0123456789", Plan: "{\n  \"name\": \"<choices>\"\n}", Spelled: []Spelled{{"ascending", "upwards & <on>"}}, Axes: []string{"order", "durable", "faults"},
 		Baseline: []string{"descending", "true", "no faults"}, Of: 9, Elapsed: 75 * time.Second,
 		Properties: []property.Property{property.MutualExclusion, property.Linearizable, property.ContiguousSlots},

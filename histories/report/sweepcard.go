@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// WriteSweep prints what a table of configurations comes to for a person: by property, what loses it.
+// WriteSweep prints a table of configurations for people: for each property, the choices that lose it.
 func WriteSweep(w io.Writer, s *Sweep, st style.Style) error {
 	var b strings.Builder
 	for _, l := range sweepLines(s, st) {

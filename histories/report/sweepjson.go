@@ -10,24 +10,24 @@ const (
 
 // sweepFile is a table as JSON. Its fields are those of [Sweep] and mean the same.
 type sweepFile struct {
-	Lockproof   string              `json:"lockproof"`
-	Version     int                 `json:"version"`
-	Tool        string              `json:"tool"`
-	Name        string              `json:"name"`
-	Target      string              `json:"target"`
-	Kind        string              `json:"kind"`
-	Broker      string              `json:"broker"`
-	Strength    string              `json:"strength"`
-	Command     string              `json:"command,omitempty"`
-	Seconds     float64             `json:"seconds,omitzero"`
-	Interrupted bool                `json:"interrupted"`
-	Complete    bool                `json:"complete"`
-	Of          int                 `json:"configurations"`
-	States      int                 `json:"states"`
-	Axes        []axisFile          `json:"axes"`
-	LeftOut     []countFile         `json:"left_out,omitempty"`
-	Properties  []sweepPropertyFile `json:"properties"`
-	Rows        []sweepRowFile      `json:"rows"`
+	Lockproof     string              `json:"lockproof"`
+	Version       int                 `json:"version"`
+	Tool          string              `json:"tool"`
+	Name          string              `json:"name"`
+	Target        string              `json:"target"`
+	Kind          string              `json:"kind"`
+	Broker        string              `json:"broker"`
+	FailedAcquire string              `json:"strength"`
+	Command       string              `json:"command,omitempty"`
+	Seconds       float64             `json:"seconds,omitzero"`
+	Interrupted   bool                `json:"interrupted"`
+	Complete      bool                `json:"complete"`
+	Of            int                 `json:"configurations"`
+	States        int                 `json:"states"`
+	Axes          []axisFile          `json:"axes"`
+	LeftOut       []countFile         `json:"left_out,omitempty"`
+	Properties    []sweepPropertyFile `json:"properties"`
+	Rows          []sweepRowFile      `json:"rows"`
 }
 
 type axisFile struct {
@@ -76,7 +76,7 @@ type sweepRowFile struct {
 func WriteSweepJSON(w io.Writer, s *Sweep) error {
 	f := sweepFile{
 		Lockproof: sweepFormat, Version: sweepVersion, Tool: s.Tool, Name: s.Name, Target: s.Target, Kind: s.Kind.String(), Broker: s.Broker,
-		Strength: s.Strength, Command: s.Command, Seconds: s.Elapsed.Seconds(), Interrupted: s.Interrupted, Complete: s.Complete(),
+		FailedAcquire: s.FailedAcquire, Command: s.Command, Seconds: s.Elapsed.Seconds(), Interrupted: s.Interrupted, Complete: s.Complete(),
 		Of: s.Of, States: s.States(), LeftOut: countsOf(s.LeftOut),
 	}
 	for i, name := range s.Axes {

@@ -111,7 +111,7 @@ func WriteSweepPage(w io.Writer, s *Sweep) error {
 	return sweepTemplate.Execute(safetext.NewWriter(w), data)
 }
 
-// cite is how the table is told from others, in one line.
+// cite identifies the table, in one line.
 func (s *Sweep) cite() string {
 	out := fmt.Sprintf("lockproof %s", s.Tool)
 	if s.Build != "" { // a commit or a hash

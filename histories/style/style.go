@@ -156,10 +156,10 @@ func Plural(n int, noun string) string {
 }
 
 // Beside puts words on the right of a line, from a margin on.
-func Beside(l Line, words []string, ink Colour, margin, width int) []Line {
+func Beside(l Line, words []string, colour Colour, margin, width int) []Line {
 	var out []Line
 	for _, part := range Fill(words, " ", width) {
-		out = append(out, append(l.Pad(margin), ink.Of(part)))
+		out = append(out, append(l.Pad(margin), colour.Of(part)))
 		l = nil
 	}
 	return out

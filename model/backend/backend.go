@@ -89,7 +89,7 @@ const (
 	Acknowledge
 )
 
-// Result is what came of a command, as far as locks tell it apart.
+// Result is the result of a command, as far as locks distinguish results.
 type Result uint8
 
 // The results.

@@ -10,22 +10,22 @@ import (
 
 // Server is a Consul of one server. Its zero value has nothing. Time passes only by [Server.Advance].
 type Server struct {
-	index    uint64
-	entries  []Entry // by key
-	sessions []Session
-	graves   []grave // what was deleted, for the indexes of prefixes
-	delays   []delayed
+	index      uint64
+	entries    []Entry // by key
+	sessions   []Session
+	tombstones []tombstone // what was deleted, for the indexes of prefixes
+	delays     []delayed
 }
 
-// grave is a key that is not there any more, and when it went.
-type grave struct {
+// tombstone is a deleted key, and the index of its deletion.
+type tombstone struct {
 	key   string
 	index uint64
 }
 
 // Reset makes it a server without anything.
 func (s *Server) Reset() {
-	*s = Server{entries: s.entries[:0], sessions: s.sessions[:0], graves: s.graves[:0], delays: s.delays[:0], index: 1}
+	*s = Server{entries: s.entries[:0], sessions: s.sessions[:0], tombstones: s.tombstones[:0], delays: s.delays[:0], index: 1}
 }
 
 // Apply carries out a request. A blocking query that has nothing to tell yet waits: it is asked again later.
@@ -75,7 +75,7 @@ func (s *Server) Index(prefix string) uint64 {
 	for _, e := range s.Under(prefix) {
 		last = max(last, e.Modified)
 	}
-	for _, g := range s.graves {
+	for _, g := range s.tombstones {
 		if strings.HasPrefix(g.key, prefix) {
 			last = max(last, g.index)
 		}
@@ -144,17 +144,17 @@ func (s *Server) delete(r *Request) Reply {
 		gone := e.Key == r.Key || r.Recurse && strings.HasPrefix(e.Key, r.Key)
 		if gone {
 			s.index = now
-			s.bury(e.Key)
+			s.leaveTombstone(e.Key)
 		}
 		return gone
 	})
 	return Reply{Status: 200, OK: true}
 }
 
-// bury notes that a key goes with the last change.
-func (s *Server) bury(key string) {
-	s.graves = slices.DeleteFunc(s.graves, func(g grave) bool { return g.key == key })
-	s.graves = append(s.graves, grave{key, s.index})
+// leaveTombstone notes that a key goes with the last change.
+func (s *Server) leaveTombstone(key string) {
+	s.tombstones = slices.DeleteFunc(s.tombstones, func(t tombstone) bool { return t.key == key })
+	s.tombstones = append(s.tombstones, tombstone{key, s.index})
 }
 
 // Mentions reports whether a name occurs in any session, key, or value.

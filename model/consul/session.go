@@ -66,7 +66,7 @@ func (s *Server) End(id string) {
 			s.delays = append(s.delays, delayed{e.Key, x.Delay})
 		}
 		if x.Deletes {
-			s.bury(e.Key)
+			s.leaveTombstone(e.Key)
 			s.entries = slices.Delete(s.entries, k, k+1)
 			k--
 			continue

@@ -19,7 +19,7 @@ func Execution(m *monitor.Monitor, o linear.Options, whole func() *history.Histo
 		for _, v := range linear.Judge(whole(), o) {
 			give(v)
 		}
-	case m.Witnesses(o.Strength):
+	case m.Witnesses(o.FailedAcquire):
 		give(linear.Verdict{Property: property.Linearizable, Decision: linear.Legal, Checked: 1, Event: -1})
 	default:
 		f := linear.Check(whole(), o)

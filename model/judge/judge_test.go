@@ -34,12 +34,12 @@ func TestExecution(t *testing.T) {
 	if all, asked := verdicts(&m); asked || len(all) != 1 || all[0].Decision != linear.Legal {
 		t.Errorf("with a witness: %+v, the history was asked for: %v", all, asked)
 	}
-	m.Witnessed, m.Strict = false, false
+	m.Witnessed, m.WitnessedStrong = false, false
 	if all, asked := verdicts(&m); !asked || len(all) != 1 || all[0].Decision != linear.Illegal {
 		t.Errorf("without a witness: %+v, the history was asked for: %v", all, asked)
 	}
 	m.Witnessed = true
-	if m.Witnesses(property.Strict) || !m.Witnesses(property.Scan) {
+	if m.Witnesses(property.Strong) || !m.Witnesses(property.Weak) {
 		t.Error("a witness of the weak semantics is taken for one of the strong, or for none")
 	}
 	all, _ := verdicts(nil)

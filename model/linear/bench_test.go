@@ -100,8 +100,8 @@ func BenchmarkCrowd(b *testing.B) {
 	const ops = 1_000_000
 	for _, unanswered := range []float64{0, 0.01} {
 		for _, evidence := range []bool{true, false} {
-			for s := property.Scan; s <= property.Strict; s++ {
-				if unanswered == 0 && !evidence || s == property.Strict && !evidence { // the first has some; the second is too large to decide
+			for s := property.Weak; s <= property.Strong; s++ {
+				if unanswered == 0 && !evidence || s == property.Strong && !evidence { // the first has some; the second is too large to decide
 					continue
 				}
 				h := crowd(ops, 30, 8, unanswered, evidence)
@@ -109,7 +109,7 @@ func BenchmarkCrowd(b *testing.B) {
 					var c Checker
 					b.ReportAllocs()
 					for b.Loop() {
-						if f := c.Linearizable(h, Options{Strength: s}); f.Decision != Legal {
+						if f := c.Linearizable(h, Options{FailedAcquire: s}); f.Decision != Legal {
 							b.Fatalf("%+v", f)
 						}
 					}

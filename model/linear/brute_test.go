@@ -17,7 +17,7 @@ import (
 // connections ended.
 type brute struct {
 	h      *history.History
-	strict bool
+	strong bool
 	anyone bool // may release
 	acts   []act
 	shrunk bool // slots are removed
@@ -52,7 +52,7 @@ func (s *scene) key() string { return fmt.Sprint(s.slots, s.holder, s.at, s.seen
 const bruteSlots = 6
 
 func newBrute(h *history.History, o Options) *brute {
-	b := &brute{h: h, strict: o.Strength == property.Strict, anyone: o.Releases == ByAnyone}
+	b := &brute{h: h, strong: o.FailedAcquire == property.Strong, anyone: o.Releases == ByAnyone}
 	under := map[int32]int{}
 	for i, e := range h.Events {
 		switch {
@@ -282,7 +282,7 @@ func (b *brute) acquire(s *scene, k int, a *act) []*scene {
 			func() []*scene { return then(s, k, s.slots < a.slot) },
 			func() []*scene { return then(s, k, true, free(a.slot)) },
 		}[s.at[k]]()
-	case b.strict:
+	case b.strong:
 		return then(s, k, !slices.Contains(s.holder[1:s.slots+1], 0))
 	}
 	return b.scan(s, k)

@@ -31,7 +31,7 @@ func TestCutsMakeNoDifference(t *testing.T) {
 			if r.normalise(h, 0, o) != nil || r.inconsistent() {
 				continue
 			}
-			p := r.decomposed(o.Strength)
+			p := r.decomposed(o.FailedAcquire)
 			want := byPorcupine(p, [][]porcupine.Operation{p.Operations()})
 			p.tighten()
 			p.cuts = p.cut(1)
@@ -120,8 +120,8 @@ func TestMoreUnansweredThanCanBeTold(t *testing.T) {
 	if err := Validate(h); err != nil {
 		t.Fatal(err)
 	}
-	for s := property.Scan; s <= property.Strict; s++ {
-		if f := Check(h, Options{Strength: s}); f.Decision == Illegal {
+	for s := property.Weak; s <= property.Strong; s++ {
+		if f := Check(h, Options{FailedAcquire: s}); f.Decision == Illegal {
 			t.Errorf("%s: illegal by %s: %s", s, f.How, f.Why)
 		}
 	}

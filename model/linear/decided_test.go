@@ -8,7 +8,7 @@ import (
 )
 
 // Small histories for which porcupine takes more than half a million steps, and up to twenty million,
-// under one strength at least: it visits the subsets of what was not answered one by one. Given those, it
+// under one semantics of failed acquires at least: it visits the subsets of what was not answered one by one. Given those, it
 // decides the same.
 var hard = []struct {
 	name    string
@@ -148,8 +148,8 @@ func TestHardHistoriesAreDecided(t *testing.T) {
 	for _, c := range hard {
 		t.Run(c.name, func(t *testing.T) {
 			h := script(t, lock.Semaphore, c.slots, c.text)
-			for s := property.Scan; s <= property.Strict; s++ {
-				if f := Check(h, Options{Strength: s}); f.Decision != c.decided || f.How != bySearch {
+			for s := property.Weak; s <= property.Strong; s++ {
+				if f := Check(h, Options{FailedAcquire: s}); f.Decision != c.decided || f.How != bySearch {
 					t.Errorf("%s: %+v, expected %s", s, f, c.decided)
 				}
 			}
@@ -170,11 +170,11 @@ func TestSmallHistoriesAreDecided(t *testing.T) {
 		if Validate(h) != nil {
 			continue
 		}
-		for s := property.Scan; s <= property.Strict; s++ {
+		for s := property.Weak; s <= property.Strong; s++ {
 			if err := c.normaliser.normalise(h, 0, Options{}); err != nil || c.normaliser.inconsistent() {
 				continue
 			}
-			if f := c.Linearizable(h, Options{Strength: s}); f.Decision == Undecided {
+			if f := c.Linearizable(h, Options{FailedAcquire: s}); f.Decision == Undecided {
 				t.Errorf("seed %d, %s: %s\n%s", seed, s, f.Why, tell(h))
 			}
 		}

@@ -10,14 +10,14 @@ import (
 // Histories that are legal, and that the fast check has two explanations of at some event. The one that
 // looks no worse fails later: it is only what dominance asks for that keeps the other.
 var dominance = []struct {
-	name     string
-	slots    int
-	late     bool // the ends of connections are told when they are seen
-	strength property.Strength
-	text     string
+	name          string
+	slots         int
+	late          bool // the ends of connections are told when they are seen
+	failedAcquire property.FailedAcquire
+	text          string
 }{
 	{
-		name: "an unanswered acquire is used up: one that is alike could have been", slots: 1, late: true, strength: property.Scan,
+		name: "an unanswered acquire is used up: one that is alike could have been", slots: 1, late: true, failedAcquire: property.Weak,
 		text: `
 			c1 acquire
 			crash c1
@@ -34,7 +34,7 @@ var dominance = []struct {
 			c3 fail acquire full`,
 	},
 	{
-		name: "an unanswered acquire is used up: one that is unlike others", slots: 2, strength: property.Scan,
+		name: "an unanswered acquire is used up: one that is unlike others", slots: 2, failedAcquire: property.Weak,
 		text: `
 			c2 acquire
 			c3 acquire
@@ -50,7 +50,7 @@ var dominance = []struct {
 			c3 ok acquire 2`,
 	},
 	{
-		name: "a slot was given back later in one than in the other", slots: 2, strength: property.Scan,
+		name: "a slot was given back later in one than in the other", slots: 2, failedAcquire: property.Weak,
 		text: `
 			c1 acquire
 			c1 ok acquire 1
@@ -66,7 +66,7 @@ var dominance = []struct {
 			c1 ok release 1`,
 	},
 	{
-		name: "every slot was taken later in one than in the other", slots: 3, strength: property.Strict,
+		name: "every slot was taken later in one than in the other", slots: 3, failedAcquire: property.Strong,
 		text: `
 			c4 acquire
 			c2 acquire
@@ -91,7 +91,7 @@ var dominance = []struct {
 			c3 fail acquire full`,
 	},
 	{
-		name: "an unanswered acquire lost its slot at a moment that matters to a wait", slots: 3, strength: property.Strict,
+		name: "an unanswered acquire lost its slot at a moment that matters to a wait", slots: 3, failedAcquire: property.Strong,
 		text: `
 			c4 acquire
 			c2 acquire
@@ -113,7 +113,7 @@ func TestDominance(t *testing.T) {
 		if err := Validate(h); err != nil {
 			t.Fatalf("%s: %v", d.name, err)
 		}
-		f := Check(h, Options{Strength: d.strength})
+		f := Check(h, Options{FailedAcquire: d.failedAcquire})
 		if f.Decision != Legal || f.How != byFastCheck {
 			t.Errorf("%s: %s by %s: %s", d.name, f.Decision, f.How, f.Why)
 		}

@@ -25,8 +25,8 @@ func TestFindingsOnDrawnHistories(t *testing.T) {
 		if Validate(h) != nil {
 			continue
 		}
-		for s := property.Scan; s <= property.Strict; s++ {
-			if f := c.Linearizable(h, Options{Strength: s}); f.Decision != Legal {
+		for s := property.Weak; s <= property.Strong; s++ {
+			if f := c.Linearizable(h, Options{FailedAcquire: s}); f.Decision != Legal {
 				fmt.Fprintf(&out, "%d %s: %s by %s, event %d, slot %d: %s\n", seed, s, f.Decision, f.How, f.Event, f.Slot, f.Why)
 			}
 		}

@@ -12,9 +12,9 @@ import "github.com/lockproof/lockproof/model/property"
 // nothing can tell the difference. Among states that differ only in when slots were last free, taken,
 // added or removed, the later dominates, and the others are given up.
 type frontier struct {
-	r        *normaliser
-	strength property.Strength
-	now      int32 // the event at hand
+	r             *normaliser
+	failedAcquire property.FailedAcquire
+	now           int32 // the event at hand
 
 	states []*state
 	pool   []*state
@@ -64,7 +64,7 @@ var unproved = Finding{
 var tooMany = Finding{Event: -1, How: byFastCheck, Why: "there are too many ways to explain it"}
 
 // run checks the lock that a normaliser has at hand.
-func (w *frontier) run(r *normaliser, s property.Strength) Finding {
+func (w *frontier) run(r *normaliser, s property.FailedAcquire) Finding {
 	switch {
 	case r.unproven:
 		return unproved
@@ -79,7 +79,7 @@ func (w *frontier) run(r *normaliser, s property.Strength) Finding {
 }
 
 // walk goes through the events with so much effort.
-func (w *frontier) walk(r *normaliser, s property.Strength, e effort) Finding {
+func (w *frontier) walk(r *normaliser, s property.FailedAcquire, e effort) Finding {
 	w.reset(r, s)
 	w.effort = e
 	for i, k := range r.at {
@@ -105,9 +105,9 @@ func (w *frontier) walk(r *normaliser, s property.Strength, e effort) Finding {
 // maxFrontierSlots bounds the slots that a state may have.
 const maxFrontierSlots = 1 << 12
 
-func (w *frontier) reset(r *normaliser, s property.Strength) {
+func (w *frontier) reset(r *normaliser, s property.FailedAcquire) {
 	w.pool = append(w.pool, w.states...)
-	w.r, w.strength, w.now, w.states, w.dead = r, s, none, w.states[:0], nil
+	w.r, w.failedAcquire, w.now, w.states, w.dead = r, s, none, w.states[:0], nil
 	w.waiting, w.fulls, w.staged, w.free, w.stages = w.waiting[:0], 0, w.staged[:0], w.free[:0], 0
 	w.floatingReleases, w.work, w.incomplete = w.floatingReleases[:0], 0, false
 	for len(w.queues) <= r.slots {
@@ -186,7 +186,7 @@ func (w *frontier) end(k int32, c *operation) {
 	switch {
 	case c.effect == takes:
 		w.settleAll(c.slot)
-	case c.effect == findsFull && w.strength == property.Scan:
+	case c.effect == findsFull && w.failedAcquire == property.Weak:
 		w.placePending(c)
 	}
 	w.keep(k, c)

@@ -4,7 +4,7 @@ import "github.com/lockproof/lockproof/model/property"
 
 // careful reports whether there may be more to try at an event than what is best for everybody.
 func (w *frontier) careful() bool {
-	return len(w.staged) > 0 || len(w.floatingReleases) > 0 || w.strength == property.Strict && w.fulls > 0 && w.pending.some
+	return len(w.staged) > 0 || len(w.floatingReleases) > 0 || w.failedAcquire == property.Strong && w.fulls > 0 && w.pending.some
 }
 
 // explore adds every state that steps of the calls under way lead to.
@@ -17,7 +17,7 @@ func (w *frontier) explore() {
 		if len(w.floatingReleases) > 0 {
 			w.give(st)
 		}
-		if w.strength == property.Strict && w.fulls > 0 {
+		if w.failedAcquire == property.Strong && w.fulls > 0 {
 			w.fill(st)
 		}
 	}

@@ -176,7 +176,7 @@ func (w *frontier) sawFull(st *state, c *operation) bool {
 	if st.open == 0 || st.full > c.inv {
 		return true
 	}
-	if w.strength == property.Strict {
+	if w.failedAcquire == property.Strong {
 		return false
 	}
 	for s := int32(1); s <= st.slots; s++ {

@@ -49,7 +49,7 @@ func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		h := anyEvents(data)
 		err := Validate(h)
-		o := Options{Strength: property.Strength(len(data) % 2), Releases: Releases(len(data) / 2 % 2), Steps: 1 << 13}
+		o := Options{FailedAcquire: property.FailedAcquire(len(data) % 2), Releases: Releases(len(data) / 2 % 2), Steps: 1 << 13}
 		if found := Check(h, o); err != nil && found.Decision != Undecided {
 			t.Errorf("%v, but %+v", err, found)
 		}

@@ -72,11 +72,11 @@ func TestGoneLate(t *testing.T) {
 			for _, late := range []bool{false, true} {
 				h.GoneLate = late
 				want := map[bool]Decision{false: c.exact, true: c.late}[late]
-				for s := property.Scan; s <= property.Strict; s++ {
-					if f := Check(h, Options{Strength: s}); f.Decision != want {
+				for s := property.Weak; s <= property.Strong; s++ {
+					if f := Check(h, Options{FailedAcquire: s}); f.Decision != want {
 						t.Errorf("late %v, %s: %+v, expected %s", late, s, f, want)
 					}
-					if legal, _ := newBrute(h, Options{Strength: s}).legal(); legal != (want == Legal) {
+					if legal, _ := newBrute(h, Options{FailedAcquire: s}).legal(); legal != (want == Legal) {
 						t.Errorf("late %v, %s: by brute force legal %v, expected %s", late, s, legal, want)
 					}
 				}

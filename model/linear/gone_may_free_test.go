@@ -138,11 +138,11 @@ func TestGoneMayFree(t *testing.T) {
 			for _, loose := range []bool{false, true} {
 				h.GoneMayFree = loose
 				want := map[bool]Decision{false: c.frees, true: c.loose}[loose]
-				for s := property.Scan; s <= property.Strict; s++ {
-					if f := Check(h, Options{Strength: s}); f.Decision != want {
+				for s := property.Weak; s <= property.Strong; s++ {
+					if f := Check(h, Options{FailedAcquire: s}); f.Decision != want {
 						t.Errorf("may free %v, %s: %+v, expected %s", loose, s, f, want)
 					}
-					if legal, _ := newBrute(h, Options{Strength: s}).legal(); loose && legal != (want == Legal) {
+					if legal, _ := newBrute(h, Options{FailedAcquire: s}).legal(); loose && legal != (want == Legal) {
 						t.Errorf("%s: by brute force legal %v, expected %s", s, legal, want)
 					}
 				}

@@ -218,9 +218,9 @@ func (w *beliefs) invoked(i int, e *history.Event) {
 
 func (w *beliefs) completed(i int, e *history.Event) {
 	s := w.process(e.Process)
-	company := s.contenders
+	contended := s.contenders
 	if c := w.contendersOf(e); c != nil {
-		company = company || c.last > s.invoked
+		contended = contended || c.last > s.invoked
 		if e.Type != history.Info {
 			c.under--
 		}
@@ -229,13 +229,13 @@ func (w *beliefs) completed(i int, e *history.Event) {
 	case op == lock.Acquire && e.Type == history.OK && e.Held:
 		w.acquired(i, e, s)
 	case op == lock.Acquire && e.Reason == lock.GaveUp:
-		w.judge(property.Progress, company, i, "%s's acquire gave up (%s) though nobody else was acquiring", w.h.Who(e.Process), w.h.Moment(i))
+		w.judge(property.Progress, contended, i, "%s's acquire gave up (%s) though nobody else was acquiring", w.h.Who(e.Process), w.h.Moment(i))
 	case asksHeld(op):
 		w.verified(i, e, s)
-	case op == lock.Release && e.Type == history.Fail && s.released && w.options.Failed == KeepsBelief:
+	case op == lock.Release && e.Type == history.Fail && s.released && w.options.FailedRelease == KeepsBelief:
 		w.kept(i, e, s)
 	case e.Reason == lock.Busy:
-		w.judge(property.Progress, company, i, "%s found administration busy (%s) though nobody else was administering", w.h.Who(e.Process), w.h.Moment(i))
+		w.judge(property.Progress, contended, i, "%s found administration busy (%s) though nobody else was administering", w.h.Who(e.Process), w.h.Moment(i))
 	}
 }
 

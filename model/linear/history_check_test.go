@@ -43,9 +43,9 @@ func TestCheckHistory(t *testing.T) {
 		{"stale belief ends", property.StaleBeliefEnds, [][]history.Event{one, {happened(history.Gone, 1), call(1, lock.Verify, 1), held(1, 1, false)}}, false},
 		{"gone while it is asked", property.StaleBeliefEnds, [][]history.Event{one, {call(1, lock.Verify, 1), happened(history.Gone, 1), held(1, 1, true)}}, false},
 		{"gives up alone", property.Progress, [][]history.Event{{call(1, lock.Acquire, 0), failed(1, lock.Acquire, lock.GaveUp)}}, true},
-		{"gives up in company", property.Progress, [][]history.Event{{call(1, lock.Acquire, 0), call(2, lock.Acquire, 0), failed(1, lock.Acquire, lock.GaveUp)}}, false},
+		{"gives up while others acquire", property.Progress, [][]history.Event{{call(1, lock.Acquire, 0), call(2, lock.Acquire, 0), failed(1, lock.Acquire, lock.GaveUp)}}, false},
 		{"busy alone", property.Progress, [][]history.Event{{call(1, lock.Destroy, 0), failed(1, lock.Destroy, lock.Busy)}}, true},
-		{"busy in company", property.Progress, [][]history.Event{{call(2, lock.Destroy, 0), call(1, lock.Destroy, 0), failed(1, lock.Destroy, lock.Busy)}}, false},
+		{"busy while others administer", property.Progress, [][]history.Event{{call(2, lock.Destroy, 0), call(1, lock.Destroy, 0), failed(1, lock.Destroy, lock.Busy)}}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{2}}

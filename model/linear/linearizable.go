@@ -20,15 +20,14 @@ func (d Decision) String() string { return [...]string{"undecided", "legal", "il
 
 // Options are the choices that checking a history leaves open.
 type Options struct {
-	Strength property.Strength
+	FailedAcquire property.FailedAcquire
 	// Permits is how many there are of a lock whose history does not name slots ([AnySlot]); 0 is the
 	// number of slots that the history begins with. A mutex has one.
 	Permits int
 	// Releases is who may release a lock.
 	Releases Releases
-	// Failed is what a release that failed says of who called it, beside linearizability, for which it had
-	// no effect.
-	Failed FailedRelease
+	// FailedRelease is what a failed release says of its caller's belief. For linearizability it had no effect.
+	FailedRelease FailedRelease
 	// Steps is how many the search may take over a lock that the fast check leaves undecided; 0 is
 	// [DefaultSteps].
 	Steps int
@@ -112,7 +111,7 @@ func (c *Checker) fast(o Options) Finding {
 	case o.Releases == ByAnyone:
 		return anyone
 	case c.normaliser.unnamed:
-		return c.permits.run(&c.normaliser, o.Strength)
+		return c.permits.run(&c.normaliser, o.FailedAcquire)
 	}
-	return c.frontier.run(&c.normaliser, o.Strength)
+	return c.frontier.run(&c.normaliser, o.FailedAcquire)
 }

@@ -17,7 +17,7 @@ var told = []struct {
 	text  string
 	why   string // what is said of the history; "" if it is legal
 	event int
-	only  property.Strength // from which strength on it is said
+	only  property.FailedAcquire // the weakest semantics under which it is said
 }{
 	{
 		name: "two hold one slot", slots: 2,
@@ -65,7 +65,7 @@ var told = []struct {
 			c3 acquire
 			c3 ok acquire 2
 			c2 fail acquire full`,
-		why: "c2 was told that the lock is full (events 2 to 7), but at no moment of the call every slot was taken", event: 7, only: property.Strict,
+		why: "c2 was told that the lock is full (events 2 to 7), but at no moment of the call every slot was taken", event: 7, only: property.Strong,
 	},
 	{
 		name: "giving up says nothing", slots: 2,
@@ -515,8 +515,8 @@ func TestFindings(t *testing.T) {
 	for _, c := range told {
 		t.Run(c.name, func(t *testing.T) {
 			h := script(t, c.kind, c.slots, c.text)
-			for s := property.Scan; s <= property.Strict; s++ {
-				f := Check(h, Options{Strength: s})
+			for s := property.Weak; s <= property.Strong; s++ {
+				f := Check(h, Options{FailedAcquire: s})
 				want := Finding{Decision: Legal, Event: -1, How: byFastCheck}
 				if c.why != "" && s >= c.only {
 					want = Finding{Decision: Illegal, Event: c.event, Slot: f.Slot, Why: c.why, How: byFastCheck}
@@ -524,7 +524,7 @@ func TestFindings(t *testing.T) {
 				if f != want {
 					t.Errorf("%s: %+v, expected %+v", s, f, want)
 				}
-				if f, r := decide(t, new(Checker), h, Options{Strength: s}); disagree(f, r) {
+				if f, r := decide(t, new(Checker), h, Options{FailedAcquire: s}); disagree(f, r) {
 					t.Errorf("%s: porcupine says %v", s, r)
 				}
 			}
@@ -608,9 +608,9 @@ func TestSearchDecidesWhatIsRemoved(t *testing.T) {
 // porcupine alone does not answer for so many clients, some of whom are never answered.
 func TestCrowdIsAnswered(t *testing.T) {
 	for _, evidence := range []bool{true, false} {
-		for s := property.Scan; s <= property.Strict; s++ {
+		for s := property.Weak; s <= property.Strong; s++ {
 			h := crowd(1000, 30, 8, 0.01, evidence)
-			if f := Check(h, Options{Strength: s}); f.Decision != Legal || f.How != byFastCheck {
+			if f := Check(h, Options{FailedAcquire: s}); f.Decision != Legal || f.How != byFastCheck {
 				t.Errorf("evidence %v, %s: %+v", evidence, s, f)
 			}
 		}

@@ -165,17 +165,17 @@ func (r *normaliser) about(c *client, k *operation, g int32, what effect) {
 		if what == frees && (c.ended || c.gone != none) {
 			k.traits |= partial // it may have lost it before
 		}
-	case r.foreign(c, k.slot):
+	case r.elsewhere(c, k.slot):
 	default:
 		k.effect = impossible
 	}
 }
 
-// perhapsFreed is a call that may have given back a slot of which no grant is known: in its course, if
-// it saw it gone, or whenever else.
+// perhapsFreed is a call that may have given back a slot without a known grant: during the call if it saw the slot gone,
+// otherwise at any time.
 func (r *normaliser) perhapsFreed(c *client, k *operation, why lock.Reason) {
 	if c.asked == none {
-		r.foreign(c, k.slot)
+		r.elsewhere(c, k.slot)
 		return
 	}
 	k.effect, k.traits, r.unproven = frees, k.traits|unproven|partial, true
@@ -184,9 +184,9 @@ func (r *normaliser) perhapsFreed(c *client, k *operation, why lock.Reason) {
 	}
 }
 
-// foreign reports whether a client may have a slot that it acquired under another number. If so, the
+// elsewhere reports whether a client may have a slot under another process number, by which it acquired it. If so, the
 // history does not tell when it loses it.
-func (r *normaliser) foreign(c *client, slot uint16) bool {
+func (r *normaliser) elsewhere(c *client, slot uint16) bool {
 	for i := len(r.unknownSessions) - 1; i >= 0; i-- {
 		g := &r.calls[r.unknownSessions[i]]
 		if other := &r.clients.list[g.client] != c; other && (g.slot == slot || slot == history.AnySlot) {

@@ -192,7 +192,7 @@ func (r *normaliser) perhapsLost(c *client, k *operation, op lock.Op) {
 		r.perhapsFreed(c, k, lock.NoReason)
 		return
 	case g == none:
-		r.foreign(c, k.slot) // and what an unanswered acquire took may expire where slots are removed
+		r.elsewhere(c, k.slot) // and what an unanswered acquire took may expire where slots are removed
 		return
 	}
 	t := &r.calls[g]

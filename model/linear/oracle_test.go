@@ -28,7 +28,7 @@ type failer interface {
 }
 
 // readings are all that a history can be judged by.
-var readings = []Options{{}, {Strength: property.Strict}, {Releases: ByAnyone}, {Strength: property.Strict, Releases: ByAnyone}}
+var readings = []Options{{}, {FailedAcquire: property.Strong}, {Releases: ByAnyone}, {FailedAcquire: property.Strong, Releases: ByAnyone}}
 
 // usurped is a history in which some releases are another client's.
 func usurped(c chooser, h *history.History) *history.History {
@@ -70,9 +70,9 @@ func decide(t failer, c *Checker, h *history.History, o Options) (Finding, []Dec
 	if err := r.normalise(h, 0, o); err != nil {
 		t.Fatal(err)
 	}
-	p := r.decomposed(o.Strength)
+	p := r.decomposed(o.FailedAcquire)
 	plain := byPorcupine(p, [][]porcupine.Operation{p.Operations()})
-	p = r.specify(o.Strength)
+	p = r.specify(o.FailedAcquire)
 	searched, _ := p.Check(oracleSteps)
 	return f, []Decision{searched, byPorcupine(p, p.partition(p.Operations())), plain}
 }
@@ -150,12 +150,12 @@ func TestDrawnHistoriesAreLegal(t *testing.T) {
 		choose := bySeed(uint64(*firstSeed + i))
 		d := drawAny(choose)
 		d.corrupts, d.blind = 0, false
-		s := property.Scan
+		s := property.Weak
 		if d.atomic || d.unnamed {
-			s = property.Strict
+			s = property.Strong
 		}
 		h := drawHistory(choose, d)
-		if f := c.Linearizable(h, Options{Strength: s, Steps: oracleSteps}); f.Decision == Illegal {
+		if f := c.Linearizable(h, Options{FailedAcquire: s, Steps: oracleSteps}); f.Decision == Illegal {
 			t.Fatalf("seed %d, %s: %+v\n%s", i, s, f, tell(h))
 		}
 	}

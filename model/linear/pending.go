@@ -221,7 +221,7 @@ func (w *frontier) satisfy(st *state, slots []int32) {
 
 // last lets pending acquires whose clients' connections end now have had a slot until now.
 func (g *pendingAcquires) last(w *frontier) {
-	if w.strength == property.Strict || w.fulls == 0 {
+	if w.failedAcquire == property.Strong || w.fulls == 0 {
 		return
 	}
 	for _, p := range g.all {

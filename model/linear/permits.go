@@ -9,12 +9,12 @@ import (
 // A history whose acquires do not name slots is one of permits that are all alike. What its answers
 // say is that never more of them were held than there are: for certain, each from the answer of its
 // acquire to the call of its release. Of permits without numbers nobody can say that each was seen
-// taken; that at one moment all were can be said, under strict failure.
+// taken; that at one moment all were can be said, under strong failure.
 
 // permits counts what is held for certain.
 type permits struct {
 	r      *normaliser
-	strict bool
+	strong bool
 	now    int32
 	held   []int32 // takes that have one
 	room   int32   // the last moment at which there was one left
@@ -22,11 +22,11 @@ type permits struct {
 }
 
 // run checks the lock that a normaliser has at hand, which names no slots.
-func (p *permits) run(r *normaliser, s property.Strength) Finding {
+func (p *permits) run(r *normaliser, s property.FailedAcquire) Finding {
 	if r.unproven {
 		return unproved
 	}
-	*p = permits{r: r, strict: s == property.Strict, held: p.held[:0], room: never, full: never}
+	*p = permits{r: r, strong: s == property.Strong, held: p.held[:0], room: never, full: never}
 	for i, k := range r.at {
 		p.now = int32(i)
 		switch {
@@ -86,7 +86,7 @@ func (p *permits) end(k int32, c *operation) (Decision, string) {
 	case findsHeld:
 		return p.verify(c, &p.r.calls[c.link])
 	case findsFull:
-		if p.strict && len(p.held) < p.r.permits && p.full <= c.inv {
+		if p.strong && len(p.held) < p.r.permits && p.full <= c.inv {
 			return Undecided, "whether all permits were held at one moment"
 		}
 	case impossible:

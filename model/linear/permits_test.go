@@ -14,7 +14,7 @@ func TestPermits(t *testing.T) {
 		name         string
 		late         bool // the ends of connections are told when they are seen
 		text         string
-		scan, strict Decision
+		weak, strong Decision
 	}{
 		{"a third", false, held + "c3 acquire\nc3 ok acquire\n", Illegal, Illegal},
 		{"a third after a crash that may have freed one", true, held + "crash c1\nc3 acquire\nc3 ok acquire\n", Legal, Legal},
@@ -52,8 +52,8 @@ func TestPermits(t *testing.T) {
 			if err := Validate(h); err != nil {
 				t.Fatal(err)
 			}
-			for s, want := range map[property.Strength]Decision{property.Scan: c.scan, property.Strict: c.strict} {
-				f, others := decide(t, new(Checker), h, Options{Strength: s})
+			for s, want := range map[property.FailedAcquire]Decision{property.Weak: c.weak, property.Strong: c.strong} {
+				f, others := decide(t, new(Checker), h, Options{FailedAcquire: s})
 				if f.Decision != want {
 					t.Errorf("%s: %s by the fast check: %s; want %s", s, f.Decision, f.Why, want)
 				}

@@ -14,9 +14,9 @@ func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for _, failed := range []FailedRelease{EndsBelief, KeepsBelief} {
 		for releases := range ByAnyone + 1 {
-			for s := property.Scan; s <= property.Strict; s++ {
+			for s := property.Weak; s <= property.Strong; s++ {
 				var c Checker
-				o := Options{Strength: s, Releases: releases, Failed: failed, Steps: 3000}
+				o := Options{FailedAcquire: s, Releases: releases, FailedRelease: failed, Steps: 3000}
 				f.Block(fmt.Sprintf("a failed release %s belief, released by %s, %s", failed, releases, s), 600, func(i int, seen *pinned.Seen) {
 					choose := bySeed(uint64(1000*int(releases) + 10_000*int(s) + i))
 					d := drawAny(choose)

@@ -9,8 +9,8 @@ type Releases uint8
 const (
 	// ByHolder is that only who holds the lock releases it, as owner-aware models of Jepsen's have it.
 	ByHolder Releases = iota
-	// ByAnyone is that whoever releases it gives back what anybody holds, as Knossos' mutex has it. While
-	// nobody holds it there is nothing to release.
+	// ByAnyone is that a release gives back what any client holds, as Knossos' mutex has it. While
+	// nobody holds the lock there is nothing to release.
 	ByAnyone
 )
 

@@ -77,7 +77,7 @@ func TestReadingsOfReleases(t *testing.T) {
 				{"by the holder", property.Linearizable, Options{}, c.byHolder},
 				{"by anyone", property.Linearizable, Options{Releases: ByAnyone}, c.byAnyone},
 				{"a failed one ends", property.MutualExclusion, Options{}, c.ends},
-				{"a failed one keeps", property.MutualExclusion, Options{Failed: KeepsBelief}, c.keeps},
+				{"a failed one keeps", property.MutualExclusion, Options{FailedRelease: KeepsBelief}, c.keeps},
 				{"beliefs, by anyone", property.MutualExclusion, Options{Releases: ByAnyone}, c.anybody},
 			} {
 				for _, got := range Judge(h, v.o) {

@@ -24,7 +24,7 @@ func (c *Checker) slow(f Finding, o Options) Finding {
 	}
 	r := c.normaliser
 	c.normaliser = normaliser{} // the specification keeps what it looks at
-	p := r.specify(o.Strength)
+	p := r.specify(o.FailedAcquire)
 	if !p.small() {
 		return tooLarge(f)
 	}
@@ -95,5 +95,5 @@ func (p *Specification) beginning(n int, o Options) *Specification {
 	if err := r.normalise(&h, p.r.lock, o); err != nil {
 		panic("linear: a beginning is malformed: " + err.Error()) // the whole was not
 	}
-	return r.specify(o.Strength)
+	return r.specify(o.FailedAcquire)
 }

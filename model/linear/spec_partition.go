@@ -95,8 +95,8 @@ func (p *Specification) cut(apart int) (cuts []cut) {
 	return cuts
 }
 
-// heldCount is how many slots are held where anyone may release them, as far as answers tell. Once that is not known, it
-// is never 0 again, but for a restart.
+// heldCount is how many slots are held, judging by the answers, where anyone may release them. Once the number is unknown,
+// only a restart makes it 0 again.
 type heldCount struct {
 	held      int
 	releasing int // releases under way that are answered
@@ -217,7 +217,7 @@ func (p *Specification) partition(ops []porcupine.Operation) (parts [][]porcupin
 func (p *Specification) set(c *cut) porcupine.Operation {
 	t := p.ticks.of(c.event) - 1
 	u := &atomicStep{do: doSet, op: none, client: none, set: &c.state, from: t, to: t}
-	return porcupine.Operation{ClientId: p.lane(u), Input: u, Output: u, Call: t, Return: t}
+	return porcupine.Operation{ClientId: p.row(u), Input: u, Output: u, Call: t, Return: t}
 }
 
 // bySlot divides operations by the slot that they are about, if each is about one.

@@ -16,7 +16,7 @@ const (
 	holderSize = 4
 	stageSize  = 2
 	noHolder   = 0
-	// over is the stage of a call of which nothing more can happen.
+	// over is the stage of a call with no step left.
 	over = 1<<16 - 1
 )
 

@@ -166,7 +166,7 @@ func (p *Specification) mayTakeAny(c *operation, u atomicStep) {
 
 // full adds what an acquire saw that found no slot.
 func (p *Specification) full(u atomicStep) {
-	if p.strength == property.Strict {
+	if p.failedAcquire == property.Strong {
 		p.emit(u, doFull)
 		return
 	}
@@ -247,8 +247,8 @@ func (p *Specification) touches(client int32, slot int) bool {
 	return false
 }
 
-// lane is the line of a visualization that an atomic step is drawn on.
-func (p *Specification) lane(u *atomicStep) int {
+// row is the row of a visualization that an atomic step is drawn on.
+func (p *Specification) row(u *atomicStep) int {
 	if u.client == none || u.do == doEnd {
 		return len(p.r.clients.list)
 	}

@@ -14,8 +14,8 @@ import (
 // invocation and its answer:
 //
 //   - acquire, ok: at one moment the slot exists and nobody holds it; from then on the client does.
-//   - acquire, full: Strict, at one moment every slot that exists is held; Scan, each slot is held or
-//     does not exist at some moment.
+//   - acquire, full: strong semantics, at one moment every slot that exists is held; weak ones, each slot is
+//     held or does not exist at some moment.
 //   - acquire, gave up or failed for another reason: nothing. Others may have held every slot or not.
 //   - acquire, withdrawn: at three moments, in this order, nobody holds the slot and the client takes
 //     it; the slot does not exist; the client gives it back. In between others see it held.
@@ -48,7 +48,7 @@ import (
 // granted may be lost at any moment from then on, and whoever verifies or releases that slot without
 // an acquire of their own is believed.
 //
-// Where Gone is told late ([History.GoneLate]), a client that crashed before may lose each slot at any
+// Where Gone is recorded late ([History.GoneLate]), a client that crashed before may lose each slot at any
 // moment from its crash on, and what it had asked for may happen until it is gone: but it has nothing
 // from then on.
 //
@@ -70,16 +70,16 @@ import (
 //
 // Where acquires name no slot ([AnySlot]), there are permits that are all alike: acquire, ok takes one
 // if there is one left, and release gives one of the client's own back. With several, nobody can say
-// that each was seen taken: under Scan, full says nothing.
+// that each was seen taken: under the weak semantics, full says nothing.
 type Specification struct {
-	r           *normaliser
-	strength    property.Strength
-	atomicSteps []atomicStep
-	ticks       ticks
-	mixed       bool    // administrative operations overlap
-	stages      int     // calls that have a stage
-	stage       []int32 // by call: its place among them; or none
-	cuts        []cut
+	r             *normaliser
+	failedAcquire property.FailedAcquire
+	atomicSteps   []atomicStep
+	ticks         ticks
+	mixed         bool    // administrative operations overlap
+	stages        int     // calls that have a stage
+	stage         []int32 // by call: its place among them; or none
+	cuts          []cut
 }
 
 // Specify states what one lock of a history has to satisfy. The history must be well-formed.
@@ -88,10 +88,10 @@ func Specify(h *history.History, lock int, o Options) (*Specification, error) {
 	if err := r.normalise(h, lock, o); err != nil {
 		return nil, err
 	}
-	return r.specify(o.Strength), nil
+	return r.specify(o.FailedAcquire), nil
 }
 
-func (r *normaliser) specify(s property.Strength) *Specification {
+func (r *normaliser) specify(s property.FailedAcquire) *Specification {
 	p := r.decomposed(s)
 	p.tighten()
 	p.cuts = p.cut(cutSize)
@@ -102,8 +102,8 @@ func (r *normaliser) specify(s property.Strength) *Specification {
 const cutSize = 32
 
 // decomposed is a specification as it reads, without what makes it easier to check.
-func (r *normaliser) decomposed(s property.Strength) *Specification {
-	p := &Specification{r: r, strength: s, ticks: newTicks(r), mixed: r.mixes()}
+func (r *normaliser) decomposed(s property.FailedAcquire) *Specification {
+	p := &Specification{r: r, failedAcquire: s, ticks: newTicks(r), mixed: r.mixes()}
 	p.number()
 	for k := range r.calls {
 		p.decompose(int32(k))
@@ -121,7 +121,7 @@ func (p *Specification) Operations() []porcupine.Operation {
 	ops := make([]porcupine.Operation, len(p.atomicSteps))
 	for i := range p.atomicSteps {
 		u := &p.atomicSteps[i]
-		ops[i] = porcupine.Operation{ClientId: p.lane(u), Input: u, Output: u, Call: u.from, Return: u.to}
+		ops[i] = porcupine.Operation{ClientId: p.row(u), Input: u, Output: u, Call: u.from, Return: u.to}
 	}
 	return ops
 }

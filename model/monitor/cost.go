@@ -7,7 +7,7 @@ import (
 // CostClass is an operation and how it went, as far as that decides what it may cost.
 type CostClass uint8
 
-// The situations.
+// The cost classes.
 const (
 	AcquireFirst  CostClass = iota // slot 1 acquired, no race lost
 	AcquireLater                   // a higher slot acquired, no race lost
@@ -28,14 +28,14 @@ const (
 	CostClasses // how many there are
 )
 
-var situationNames = [CostClasses]string{
+var costClassNames = [CostClasses]string{
 	"acquire slot 1", "acquire a later slot", "acquire after a lost race", "acquire, all taken",
 	"acquire, withdrawn or given up", "verify, held", "verify, not held", "release", "create", "add",
 	"remove", "destroy", "count", "wait", "refresh, held", "refresh, not held",
 }
 
-// String is the situation in words.
-func (s CostClass) String() string { return situationNames[s] }
+// String is the cost class in words.
+func (s CostClass) String() string { return costClassNames[s] }
 
 // What a tally counts.
 const (
@@ -47,7 +47,7 @@ const (
 	Measures // how many there are
 )
 
-// Tally adds up one situation's costs, by measure.
+// Tally adds up the costs of one class, by measure.
 type Tally struct {
 	Count         int
 	Sum, Min, Max [Measures]int
@@ -78,12 +78,12 @@ func (t *Tally) merge(o *Tally) {
 	t.Count += o.Count
 }
 
-// Costs adds up what operations took, by situation. The zero value is ready to use.
+// Costs adds up what operations took, by cost class. The zero value is ready to use.
 type Costs [CostClasses]Tally
 
 // Add counts one operation that is over and met RESOURCE_LOCKED so many times.
 func (cs *Costs) Add(op lock.Op, r lock.Result, lost int, cost [Measures]int) {
-	cs[situation(op, r, lost)].add(cost)
+	cs[costClass(op, r, lost)].add(cost)
 }
 
 // Merge adds another sum.
@@ -93,7 +93,7 @@ func (cs *Costs) Merge(o *Costs) {
 	}
 }
 
-func situation(op lock.Op, r lock.Result, lost int) CostClass {
+func costClass(op lock.Op, r lock.Result, lost int) CostClass {
 	switch op {
 	case lock.Acquire:
 		return acquiring(r, lost)
@@ -127,14 +127,14 @@ func acquiring(r lock.Result, lost int) CostClass {
 	return AcquireOther
 }
 
-// mutexSituations are situations in other words, where those of [CostClass.String] speak of slots.
-var mutexSituations = map[CostClass]string{
+// mutexCostClasses are cost classes in other words, where those of [CostClass.String] speak of slots.
+var mutexCostClasses = map[CostClass]string{
 	AcquireFirst: "acquire, free", AcquireLater: "acquire, free", AcquireFull: "acquire, taken", AcquireOther: "acquire, failed otherwise",
 }
 
-// Of is the situation in words, for a lock of that type.
+// Of is the cost class in words, for a lock of that type.
 func (s CostClass) Of(k lock.Kind) string {
-	if said, ok := mutexSituations[s]; ok && k != lock.Semaphore {
+	if said, ok := mutexCostClasses[s]; ok && k != lock.Semaphore {
 		return said
 	}
 	return s.String()

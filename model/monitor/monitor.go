@@ -15,14 +15,14 @@ import (
 // placed at a moment at which the truth allowed it, that placement is a linearization and no search
 // is needed. Once Witnessed is false the history has to be checked by itself.
 type Monitor struct {
-	Found     property.Set // properties seen violated
-	Exercised property.Set // properties that had something to judge
-	Witnessed bool         // truth is a linearization so far, under scan failure
-	Strict    bool         // and under strict failure as well
-	Checks    *Counts      // how often each property was put to the test, if somebody counts
-	Overlap   int64        // longest overlap of a stale belief with another's, in virtual milliseconds
-	Overlaps  int32        // the same in commands
-	OwnClock  int64        // the longest overlap by the clock of the client that believed
+	Found           property.Set // properties seen violated
+	Exercised       property.Set // properties that had something to judge
+	Witnessed       bool         // truth is a linearization so far, under the weak semantics of a failed acquire
+	WitnessedStrong bool         // and under the strong ones
+	Checks          *Counts      // how often each property was put to the test, if somebody counts
+	Overlap         int64        // longest overlap of a stale belief with another's, in virtual milliseconds
+	Overlaps        int32        // the same in commands
+	OwnClock        int64        // the longest overlap by the clock of the client that believed
 
 	fresh   [4]property.Violation // recorded since TakeNew
 	freshly uint8
@@ -189,7 +189,7 @@ func (m *Monitor) Reset(kind lock.Kind, o lock.Facts, n int, locks []Truth) {
 	*m = Monitor{
 		kind: kind, retries: uint8(o.Retries), tries: uint8(o.AdminRetries), polls: uint16(o.Polls),
 		shared: o.SharedSession, n: uint8(n),
-		Checks: m.Checks, Witnessed: true, Strict: true,
+		Checks: m.Checks, Witnessed: true, WitnessedStrong: true,
 	}
 	for i := range m.clients[:n] {
 		m.clients[i].alive, m.clients[i].connected = true, true
@@ -207,8 +207,8 @@ func (m *Monitor) BeginsWithHoles(l uint8) { m.locks[l].start = m.locks[l].truth
 // is not judged, and giving up is not until somebody was in the way.
 func (m *Monitor) Unbound() { m.unbound = true }
 
-// Excuse says that client c does not know, through no fault of its own, what it has: what it has beside what it holds is
-// not judged.
+// Excuse says that client c, through no fault of its own, does not know what it has. What the server has under its session
+// besides what it holds is then not judged.
 func (m *Monitor) Excuse(c uint8) { m.excused |= 1 << (c - 1) }
 
 // Drains says that slots are taken away from nobody: an administrator may fail because somebody holds one.
@@ -274,12 +274,12 @@ func (m *Monitor) require(p property.Property, ok bool, client, other, slot uint
 }
 
 // Witnesses reports whether the truth is a witness of linearizability so far, under what a failed acquire is taken to promise.
-func (m *Monitor) Witnesses(s property.Strength) bool {
-	return m.Strict || m.Witnessed && s == property.Scan
+func (m *Monitor) Witnesses(s property.FailedAcquire) bool {
+	return m.WitnessedStrong || m.Witnessed && s == property.Weak
 }
 
 // dropWitness gives up the witness of linearizability: the history will be searched.
-func (m *Monitor) dropWitness() { m.Witnessed, m.Strict = false, false }
+func (m *Monitor) dropWitness() { m.Witnessed, m.WitnessedStrong = false, false }
 
 // Begin is an invocation by client c of lock l.
 func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {

@@ -133,7 +133,7 @@ func TestReleaseOnASharedConnection(t *testing.T) {
 
 // A B queue that is nobody's own is left behind, after a release as after a crash, unless somebody alive may have it:
 // by believing so, or by having declared it in an acquire under way, of the same lock and the same slot.
-func TestOrphanIsWanted(t *testing.T) {
+func TestOrphanHasPendingOwner(t *testing.T) {
 	declared := amqp.Reply{Kind: amqp.OK}
 	declare := amqp.Command{Method: amqp.QueueDeclare}
 	for _, c := range []struct {

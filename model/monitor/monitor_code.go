@@ -9,7 +9,7 @@ import (
 // CodeShared writes or reads what the monitor knows that is no client's: what it expects of each lock,
 // and whether the execution is still its own witness.
 func (m *Monitor) CodeShared(c *codec.Coder, locks int) {
-	codec.Bools(c, &m.Witnessed, &m.Strict)
+	codec.Bools(c, &m.Witnessed, &m.WitnessedStrong)
 	for i := range m.locks[:locks] {
 		if m.traits != 0 {
 			codec.Number(c, &m.locks[i].token)
@@ -87,7 +87,7 @@ func (m *Monitor) CodeView(c *codec.Coder, client uint8, keep property.Set) {
 	acquires := w.op == lock.Acquire && wanted&ofDamage != 0
 	administering := wanted&ofWaiting != 0 && m.locks[w.lock].truth.Admin == m.owner(client) // see administered
 	alive := w.alive && (administers || acquires || w.believed > 0 || administering)
-	if !acquires { // see wanted
+	if !acquires { // see pendingOwner
 		w.declared = 0
 	}
 	codec.Bools(c, &alive, &w.connected, &w.released, &w.gone, &w.working, &administers, &acquires)
@@ -118,16 +118,16 @@ func retainedFor(keep property.Set) (all retained) {
 
 // Visible is what clients notice of each other and of the locks.
 type Visible struct {
-	Exists, Taken           [lock.MaxLocks]uint16
-	Mutex, Administered     [lock.MaxLocks]bool // the administration mutex is taken, and with good reason
-	Administering, Touching bool                // the client at hand administers, and has touched A queues
-	Alive                   bool
-	Witnessed, Strict       bool // while it is, more is remembered
+	Exists, Taken              [lock.MaxLocks]uint16
+	Mutex, Administered        [lock.MaxLocks]bool // the administration mutex is taken, and with good reason
+	Administering, Touching    bool                // the client at hand administers, and has touched A queues
+	Alive                      bool
+	Witnessed, WitnessedStrong bool // while it is, more is remembered
 }
 
 // Visible is what can be noticed now, of client c among others.
 func (m *Monitor) Visible(c uint8) Visible {
-	s := Visible{Witnessed: m.Witnessed, Strict: m.Strict}
+	s := Visible{Witnessed: m.Witnessed, WitnessedStrong: m.WitnessedStrong}
 	for l := range m.locks {
 		t := &m.locks[l].truth
 		s.Exists[l], s.Taken[l], s.Mutex[l] = t.Exists, t.Taken, t.Admin != 0
@@ -206,9 +206,9 @@ var serves = [...]retained{
 // Forget forgets whatever can't make a difference to the properties that are kept: what is measured
 // only, what belongs to a call that is over, what other properties ask for. Executions that differ in
 // nothing else are then alike.
-func (m *Monitor) Forget(keep property.Set, strength property.Strength) {
-	if strength == property.Scan || !keep.Has(property.Linearizable) {
-		m.Strict = false
+func (m *Monitor) Forget(keep property.Set, failedAcquire property.FailedAcquire) {
+	if failedAcquire == property.Weak || !keep.Has(property.Linearizable) {
+		m.WitnessedStrong = false
 	}
 	m.Witnessed = m.Witnessed && keep.Has(property.Linearizable)
 	if !m.Witnessed {
@@ -266,7 +266,7 @@ func (w *watch) recall(of retained, o *watch, m *Monitor) {
 		w.existence = o.existence
 	case ofHolders:
 		w.holders = o.holders
-		w.full = o.full && m.Strict
+		w.full = o.full && m.WitnessedStrong
 	case ofGrants:
 		w.grants = o.grants
 	case ofOwn:

@@ -54,9 +54,9 @@ func TestEveryFieldIsKept(t *testing.T) {
 			t.Fatalf("%s: nothing has changed", name)
 		}
 		kept := func(w watch) watch {
-			m := Monitor{n: 1, Witnessed: true, Strict: true, retries: 200, tries: 200, polls: 200}
+			m := Monitor{n: 1, Witnessed: true, WitnessedStrong: true, retries: 200, tries: 200, polls: 200}
 			m.clients[0] = w
-			m.Forget(1<<property.Count-1, property.Strict)
+			m.Forget(1<<property.Count-1, property.Strong)
 			return m.clients[0]
 		}
 		coded := func(w watch) (out watch, text string) {

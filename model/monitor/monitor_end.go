@@ -97,12 +97,12 @@ func (m *Monitor) acquired(c uint8, w *watch, r lock.Result) {
 			m.refused(c, w)
 		}
 		m.require(property.Progress, passed == 0 || m.counted(), c, 0, passed, property.ForKind(m.kind, "acquire did not find a slot that was free all along", "acquire did not get the lock though it was free all along"))
-		full, strictly := passed == 0, w.full
+		full, strongly := passed == 0, w.full
 		if m.counted() {
-			full, strictly = w.sated, w.sated
+			full, strongly = w.sated, w.sated
 		}
 		m.confirm(full && w.granted == 0)
-		m.Strict = m.Strict && strictly
+		m.WitnessedStrong = m.WitnessedStrong && strongly
 	case r.Reason == lock.Withdrawn:
 		t := &m.locks[w.lock].truth
 		m.require(property.Progress, w.absent&bit != 0, c, 0, s, property.ForKind(m.kind, "acquire withdrew from a slot that was there all along", "acquire withdrew from the lock though it was there all along"))

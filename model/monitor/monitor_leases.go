@@ -8,8 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// What holds that end by themselves need beside what every lock needs. Nothing of it is looked at where a target has no
-// traits.
+// What leases need in addition to what every lock needs. Targets without traits ignore it.
 type (
 	// lease is what a client was granted last, as the servers had it: its hold may be taken from it, and its lease live on.
 	lease struct {
@@ -24,11 +23,11 @@ type (
 	}
 	// asking is what is remembered of a call.
 	asking struct {
-		crowded bool // others had an operation under way
-		sated   bool // at some moment as many held the lock as may
-		beaten  bool // at some moment so many of the same or a higher priority
-		renewed bool // a command of a refresh that extends the lease was carried out
-		cut     bool // a refresh has its lease end earlier than before
+		crowded   bool // others had an operation under way
+		sated     bool // at some moment as many held the lock as may
+		beaten    bool // at some moment so many of the same or a higher priority
+		renewed   bool // a command of a refresh that extends the lease was carried out
+		shortened bool // a refresh has its lease end earlier than before
 	}
 	// timing is what is known of a client's clock.
 	timing struct {
@@ -142,7 +141,7 @@ func (m *Monitor) extended(is, s uint8, old, t *Truth) {
 	}
 	if w.op == lock.Refresh && w.arg == s {
 		w.renewed = w.renewed || t.Until[s] > old.Until[s]
-		w.cut = w.cut || t.Until[s] != 0 && t.Until[s] < old.Until[s]
+		w.shortened = w.shortened || t.Until[s] != 0 && t.Until[s] < old.Until[s]
 	}
 }
 
@@ -215,7 +214,7 @@ func (m *Monitor) refreshed(c uint8, w *watch, r lock.Result) {
 	switch {
 	case w.mine&(1<<s) == 0:
 		detail = "told that its lease is extended, which had ended, or was another's, all the while"
-	case w.cut:
+	case w.shortened:
 		detail = "told that its lease is extended, which ends earlier than before"
 	case !w.renewed && w.leased && w.until != 0:
 		detail = "told that its lease is extended, for which nothing was done"
@@ -278,7 +277,7 @@ func (m *Monitor) encodeLease(w *watch, c *codec.Coder) {
 		w.until = int32(left + m.now)
 	}
 	if w.op != lock.NoOp {
-		codec.Bools(c, &w.crowded, &w.sated, &w.beaten, &w.renewed, &w.cut)
+		codec.Bools(c, &w.crowded, &w.sated, &w.beaten, &w.renewed, &w.shortened)
 	}
 }
 

@@ -215,7 +215,7 @@ func (h *happenings) tell(s *pinned.Seen) {
 		s.Count(v.Property.String())
 		s.Printf("{%v %v %v %v %v %v %v}|%s|", v.Property, v.Kind, v.Lock, v.Client, v.Other, v.Slot, v.Detail, v.Explain())
 	}
-	s.Printf("%d %d %v %v %d %d|", m.Found, m.Exercised, m.Witnessed, m.Strict, m.Overlap, m.Overlaps)
+	s.Printf("%d %d %v %v %d %d|", m.Found, m.Exercised, m.Witnessed, m.WitnessedStrong, m.Overlap, m.Overlaps)
 	m.Found, m.Exercised = 0, 0
 	c := uint8(1 + h.IntN(h.n))
 	cost, lost, broken := m.Spent(c)
@@ -234,7 +234,7 @@ func (h *happenings) tell(s *pinned.Seen) {
 	}
 	s.Printf("%x %v|", views.Bytes(), monitor.Memoryless(keep))
 	copied := *m
-	copied.Forget(keep, property.Strength(h.IntN(2)))
+	copied.Forget(keep, property.FailedAcquire(h.IntN(2)))
 	h.code(s, &copied)
 	h.resume(s, &copied)
 	if h.IntN(8) == 0 { // go on from what was kept

@@ -14,7 +14,7 @@ const HalfOpen uint8 = 0x80
 type Truth struct {
 	Exists uint16 // slots whose A queue exists
 	Taken  uint16 // slots whose B queue exists
-	// Pending are slots that nobody has, and nobody can have yet: whoever wants one first makes it.
+	// Pending are slots that do not exist yet: the client that acquires one makes it first.
 	Pending uint16
 	// Owner is the number of the client whose connection has the slot's B queue exclusively, with
 	// the bit HalfOpen where that connection is one it does not use any more; 0 is nobody.

@@ -56,7 +56,7 @@ type Exchange struct {
 	Client  int    // 0 where the step sent none
 	Command string // in the server's words, such as "declare jobs-1-B exclusive"
 	Reply   string // likewise, such as "ok"
-	// What is what the command was whatever the server is: what it does to which slot, and what came of it.
+	// What is the command in words of any server: what it does to which slot, and its result.
 	What backend.Exchange
 }
 
@@ -133,7 +133,7 @@ func (w *Watch) Step(m *monitor.Monitor, clients int, locks []string, asked prop
 }
 
 // Judge judges the moment after a step by those of the properties that are judged, which the monitor then counts as its own.
-// told, if it is not nil, is told of each that is violated and was not before.
+// told, if it is not nil, is called with each that is newly violated.
 func (w *Watch) Judge(m *monitor.Monitor, clients int, locks []string, judged property.Set, told func(property.Violation)) {
 	m.Exercised |= judged
 	if m.Checks != nil {

@@ -59,7 +59,7 @@ func (e Evidence) String() string {
 	return [...]string{"history", "the broker's truth", "commands"}[e]
 }
 
-// Description is what a reader is told of a property.
+// Description describes a property to a reader.
 type Description struct {
 	Name     string
 	Sentence string // holds when …

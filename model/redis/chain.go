@@ -2,10 +2,10 @@ package redis
 
 import "math"
 
-// A round of the text ("2b. Calculating Acquire TTLs") begins with whoever gets a free lock and ends with whoever has the
-// highest of the priorities, where everybody wants it as quickly as possible: whoever comes with a higher priority than the
-// entry's steals it, whoever else is refused. Its chain is everybody who has had the entry. In a random order of arrival
-// these are the records of a random permutation.
+// A round of the text ("2b. Calculating Acquire TTLs") has every client acquire as quickly as possible. It begins with the
+// client that gets the free lock, and ends with the one of the highest priority: a client of a higher priority than the
+// entry's steals the lock, any other is refused. The chain of a round is all clients that have had the entry. In a random
+// order of arrival these are the records of a random permutation.
 
 // ChainLengths is the exact distribution of a chain's length where each of so many priorities has one client and all orders
 // of arrival are as likely: the i-th of the slice is the probability of length i. The k-th to arrive is a record with
@@ -46,8 +46,8 @@ func Moments(p []float64) (sum, mean, deviation float64) {
 	return sum, mean, math.Sqrt(square - mean*mean)
 }
 
-// Beyond is the probability of a length above n.
-func Beyond(p []float64, n int) (sum float64) {
+// Tail is the probability of a length above n.
+func Tail(p []float64, n int) (sum float64) {
 	for _, x := range p[min(n+1, len(p)):] {
 		sum += x
 	}

@@ -26,7 +26,7 @@ func TestChainTable(t *testing.T) {
 			t.Errorf("%d priorities: the probabilities add up to %v", priorities, sum)
 		}
 		all, text, _ := redis.Moments(redis.ChainOfText(priorities))
-		row := fmt.Sprintf("| %d | %.3f | %.3f | %.2g | %.2g | %.6f of %.6f |", priorities, mean, deviation, redis.Beyond(p, 10), redis.Beyond(p, 15), text, all)
+		row := fmt.Sprintf("| %d | %.3f | %.3f | %.2g | %.2g | %.6f of %.6f |", priorities, mean, deviation, redis.Tail(p, 10), redis.Tail(p, 15), text, all)
 		if !strings.Contains(string(page), row) {
 			t.Errorf("sim/redis/README.md: expected the row\n%s", row)
 		}

@@ -68,7 +68,7 @@ type Options struct {
 	Victims string
 	// Wait is for how much of T acknowledgements are waited for, in percent: f of the text.
 	Wait int
-	// Unanswered is what comes of an acquire whose victims have not all acknowledged by then.
+	// Unanswered is the result of an acquire if a victim has not acknowledged by then.
 	Unanswered string
 	// Ack is when a victim acknowledges.
 	Ack string

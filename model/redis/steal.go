@@ -19,7 +19,7 @@ func (p *Protocol) robbed(m *Machine, victims Value) {
 	slices.Sort(m.Victims)
 }
 
-// stolen is what comes of an acquire that has tried every server. The victims are told once a majority is had.
+// stolen goes on with an acquire that has tried every server. With a majority it asks the victims.
 func (p *Protocol) stolen(m *Machine, agreed bool, now int64) {
 	if p.Validity == FromReply {
 		m.Until = now + p.valid(m.Priority)

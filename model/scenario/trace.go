@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Trace is one execution, step by step: what a scenario came to.
+// Trace is one execution, step by step.
 type Trace struct {
 	Scenario Scenario
 	// Setup are the steps that made the world before the first action: connections, and the slots
@@ -20,7 +20,7 @@ type Trace struct {
 	History history.History
 	// Violations are in the order in which they were seen.
 	Violations []Violation
-	// Errors are what somebody else's clients said of calls that failed, by the index of the event that ends the call.
+	// Errors are the messages of external clients for failed calls, by the index of the event that ends the call.
 	Errors map[int]string
 }
 
@@ -33,7 +33,7 @@ func (t *Trace) Violation(p property.Property) (Violation, bool) {
 	return t.Violations[i], true
 }
 
-// TraceStep is one action and what came of it.
+// TraceStep is one action and its effects.
 type TraceStep struct {
 	Action Action
 	Time   int64 // virtual milliseconds since the beginning

@@ -28,7 +28,7 @@ type cluster struct {
 	scenario *scenario.Scenario
 	owner    func(backend.Session) uint8
 	clients  []client
-	furnish  amqp.Sent // the last command that sets locks up
+	setUp    amqp.Sent // the last command that sets locks up
 	last     *amqp.Sent
 }
 
@@ -59,9 +59,9 @@ func (k *cluster) Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, ow
 func (k *cluster) SetUp(said func(backend.Exchange)) {
 	conn := k.broker.Connect()
 	tell := func(cmd amqp.Command) {
-		k.furnish = amqp.Sent{Command: cmd, Reply: k.broker.Apply(conn, cmd)}
-		k.last = &k.furnish
-		said(k.exchange(&k.furnish, true))
+		k.setUp = amqp.Sent{Command: cmd, Reply: k.broker.Apply(conn, cmd)}
+		k.last = &k.setUp
+		said(k.exchange(&k.setUp, true))
 	}
 	tell(amqp.Command{Method: amqp.ChannelOpen, Channel: 1})
 	for i, layout := range k.layouts {
@@ -154,7 +154,7 @@ func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 // exchange is what a command and its reply were.
 func (k *cluster) exchange(s *amqp.Sent, confirms bool) backend.Exchange {
 	x := s.Command.Exchange(s.Reply, s.Command.Replies(confirms))
-	k.meaning.mean(s.Command.Queue, &x)
+	k.roles.mean(s.Command.Queue, &x)
 	return x
 }
 

@@ -27,17 +27,17 @@ func (k *cluster) Touches(c uint8, next *scenario.Operation) (f backend.Footprin
 		f.Private = true
 	case cmd.Method == amqp.BasicPublish && k.options.Confirm == amqplock.Confirms,
 		cmd.Method == amqp.QueueDeclare && cmd.Flags.Has(amqp.Passive):
-		f.Reads = k.meaning.of(cmd.Queue)
+		f.Reads = k.roles.of(cmd.Queue)
 	}
 	return f
 }
 
 // Writes implements [sim.Cluster]: the queues that a client may declare, delete or lose.
 func (k *cluster) Writes(c uint8, dead bool, rest []scenario.Operation, safe backend.Session) (set backend.Roles) {
-	for q := range k.meaning {
+	for q := range k.roles {
 		on := backend.Session(k.broker.Owner(amqp.Queue(q)))
 		if on != 0 && on != safe && k.owner(on)&^monitor.HalfOpen == c {
-			set |= k.meaning.of(amqp.Queue(q))
+			set |= k.roles.of(amqp.Queue(q))
 		}
 	}
 	if dead {

@@ -18,7 +18,7 @@ type plan struct {
 	locks   []string
 	names   *amqp.Names
 	layouts []*amqplock.Layout
-	meaning roles
+	roles   roles
 	broker  *broker.Broker
 }
 
@@ -34,14 +34,14 @@ func (p *plan) fits(target *lock.Target, locks []scenario.Lock) bool {
 // newPlan names and numbers the queues.
 func newPlan(target *lock.Target, locks []scenario.Lock) *plan {
 	p := &plan{target: target, names: new(amqp.Names)}
-	var meaning amqplock.QueueRoles
+	var learned amqplock.QueueRoles
 	for i, l := range locks {
 		layout := amqplock.LayoutOf(target, p.names, l.Name, monitor.Slots)
 		p.locks = append(p.locks, l.Name)
 		p.layouts = append(p.layouts, layout)
-		meaning.Learn(uint8(i), target.Kind, layout, p.names)
+		learned.Learn(uint8(i), target.Kind, layout, p.names)
 	}
-	p.meaning = roles(meaning)
+	p.roles = roles(learned)
 	p.broker = broker.New(p.names, broker.Options{})
 	return p
 }

@@ -62,7 +62,7 @@ func (k *cluster) Owns(on backend.Session) bool { return k.broker.Owns(broker.Co
 
 // Leftover implements [sim.Cluster].
 func (k *cluster) Leftover(believed func(l, s uint8) bool) string {
-	for q := 1; q < len(k.meaning); q++ {
+	for q := 1; q < len(k.roles); q++ {
 		if detail := k.leftover(amqp.Queue(q), believed); detail != "" {
 			return detail
 		}
@@ -75,7 +75,7 @@ func (k *cluster) leftover(q amqp.Queue, believed func(l, s uint8) bool) string 
 	if !k.broker.Exists(q) {
 		return ""
 	}
-	m := &k.meaning[q]
+	m := &k.roles[q]
 	return m.Leftover(k.broker.Depth(q), k.broker.Owner(q) != 0 || believed(m.Lock, m.Slot))
 }
 

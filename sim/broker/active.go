@@ -38,7 +38,7 @@ func (q *queue) stranded() bool {
 	return q.ready.depth > 0 && i >= 0 && !q.consumers[i].blocked
 }
 
-// overtake is what comes of a message that is published while others are stranded; see [Options]. It reports whether
+// overtake handles a message that is published while others are stranded; see [Options]. It reports whether
 // the message was accepted.
 func (b *Broker) overtake(q *queue, p *publication) (accepted bool) {
 	c := q.consumers[q.active()]

@@ -65,8 +65,8 @@ func (q *queue) consumer(on at, number uint64) int {
 	return -1
 }
 
-// cancel answers basic.cancel. What the consumer has not acknowledged stays the channel's; cancelling
-// one that is not there is no error.
+// cancel answers basic.cancel. The channel keeps the consumer's unacknowledged messages. Cancelling an unknown consumer
+// is no error.
 func (b *Broker) cancel(on at, cmd *amqp.Command) amqp.Reply {
 	for id := range b.queues {
 		q := &b.queues[id]

@@ -64,8 +64,8 @@ func (b *Broker) create(on at, q *queue, id amqp.Queue, wanted properties) amqp.
 	return ok
 }
 
-// wantedBy is what a command asks for. Exclusive queues are not durable, whatever is asked for; an
-// argument that is not given has no value.
+// wantedBy are the properties that a command asks for. Exclusive queues are never durable; an argument that is not given has
+// no value.
 func wantedBy(c Conn, cmd *amqp.Command) properties {
 	p := properties{durable: cmd.Flags.Has(amqp.Durable), autoDelete: cmd.Flags.Has(amqp.AutoDelete), args: cmd.Args}
 	if cmd.Flags.Has(amqp.Exclusive) {

@@ -87,12 +87,12 @@ func FuzzApply(f *testing.F) {
 		f.Add(append(randomOps(rand.New(random), 40), 0))
 	}
 	f.Fuzz(func(t *testing.T, ops []byte) {
-		b, twin := fuzzed(Options{RoutedAtPublish: len(ops)%2 == 1, SuccessorServed: len(ops)%4 > 1, ConsumerTimeout: int64(len(ops) % 3 * 4)}), new(Broker)
+		b, copied := fuzzed(Options{RoutedAtPublish: len(ops)%2 == 1, SuccessorServed: len(ops)%4 > 1, ConsumerTimeout: int64(len(ops) % 3 * 4)}), new(Broker)
 		for len(ops) >= opSize {
 			op := [opSize]byte(ops)
 			ops = ops[opSize:]
-			twin.CopyFrom(b)
-			expectSame(t, b, twin, op)
+			copied.CopyFrom(b)
+			expectSame(t, b, copied, op)
 			b.expectConsistent(t)
 		}
 		b.Reset()

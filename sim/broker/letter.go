@@ -185,8 +185,8 @@ func (b *Broker) die(q *queue, id amqp.Queue, m message, reason Reason) {
 	}
 }
 
-// forwardDead, which is for a broker with mail, sends dead letters on, and those that come of it. It is done when all else is: RabbitMQ's queues are told
-// of them as they are of what clients publish.
+// forwardDead sends dead letters on, and the dead letters that result. It comes last, as RabbitMQ's queues get them the way
+// they get what clients publish. The broker must have mail.
 func (b *Broker) forwardDead() {
 	for i := 0; i < len(b.mail.dying); i++ {
 		c := b.mail.dying[i]
@@ -195,8 +195,8 @@ func (b *Broker) forwardDead() {
 	b.mail.dying = b.mail.dying[:0]
 }
 
-// forward sends on one dead letter. One whose exchange is not there is lost, and one that would come to a queue again
-// without a client having rejected it in between does not.
+// forward sends on one dead letter. Without its exchange it is lost. It does not return to a queue that it has been in,
+// unless a client has rejected it in between.
 func (b *Broker) forward(c *casualty) {
 	if _, exists := b.Exchange(c.to.exchange); !exists && c.to.exchange != "" {
 		return

@@ -44,7 +44,7 @@ func (b *Broker) codeConsumption(c *codec.Coder, on at) {
 			var one consumer
 			codeConsumer(c, &one)
 			one.on = on
-			b.place(id).seat(one)
+			b.place(id).restore(one)
 		}
 	}
 	for id := range b.queues {
@@ -83,8 +83,8 @@ func (q *queue) placeOf(i int) (place uint16) {
 	return place
 }
 
-// seat puts a consumer that was read where it was.
-func (q *queue) seat(c consumer) {
+// restore puts a consumer that was read where it was.
+func (q *queue) restore(c consumer) {
 	i := len(q.consumers)
 	for i > 0 && q.consumers[i-1].place > c.place {
 		i--

@@ -126,13 +126,13 @@ func unnumbered(d []amqp.Delivery) []amqp.Delivery {
 // any broker whose state is the same bytes. What a broker's parts say of one another stays true.
 func TestCopies(t *testing.T) {
 	seen := make(map[string]*Broker)
-	twin, met := new(Broker), 0
+	copied, met := new(Broker), 0
 	for seed := range uint64(600) {
 		random := rand.New(rand.NewPCG(seed, 5))
 		opts := Options{RoutedAtPublish: seed%4 > 1}
 		b := fuzzed(opts)
 		for range 40 {
-			twin.CopyFrom(b)
+			copied.CopyFrom(b)
 			state := fmt.Sprint(opts, string(b.AppendState(nil)))
 			other := new(Broker)
 			if o := seen[state]; o != nil {
@@ -143,9 +143,9 @@ func TestCopies(t *testing.T) {
 				seen[state] = new(Broker)
 				seen[state].CopyFrom(b)
 			}
-			cmd, r := lively(random, 3, [][]amqp.Method{everyday, givenBack}[seed%2], b, twin, other)
+			cmd, r := lively(random, 3, [][]amqp.Method{everyday, givenBack}[seed%2], b, copied, other)
 			if ms := int64(random.IntN(30)); ms < 4 {
-				for _, x := range []*Broker{b, twin, other} {
+				for _, x := range []*Broker{b, copied, other} {
 					x.Advance(ms)
 				}
 			}
@@ -154,10 +154,10 @@ func TestCopies(t *testing.T) {
 			}
 			conn := Conn(1 + random.IntN(2))
 			sent := unnumbered(b.Deliveries(conn, nil))
-			if !slices.Equal(sent, unnumbered(twin.Deliveries(conn, nil))) || !slices.Equal(sent, unnumbered(other.Deliveries(conn, nil))) {
+			if !slices.Equal(sent, unnumbered(copied.Deliveries(conn, nil))) || !slices.Equal(sent, unnumbered(other.Deliveries(conn, nil))) {
 				t.Fatalf("seed %d: after %+v, others deliver otherwise than %+v", seed, cmd, sent)
 			}
-			if !b.Equal(twin) || !b.Equal(other) {
+			if !b.Equal(copied) || !b.Equal(other) {
 				t.Fatalf("seed %d: after %+v, equal brokers are not", seed, cmd)
 			}
 			b.expectConsistent(t)

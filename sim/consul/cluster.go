@@ -122,7 +122,7 @@ func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	k.last = cl.sent
 	l := k.lockOf(c)
 	slot := k.slotOf(l, m.Session)
-	k.seat(l)
+	k.assignSlots(l)
 	slot = max(slot, k.slotOf(l, m.Session))
 	if slot == 0 && m.Phase == consul.Claiming {
 		slot = k.lowest(l) // which it would have been given

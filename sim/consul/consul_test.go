@@ -36,7 +36,7 @@ func TestSampled(t *testing.T) {
 		var found property.Set
 		for i := 0; i < *executions; i++ {
 			s := source.Scenario(i)
-			for _, v := range r.Trace(target, &s, property.Scan).Violations {
+			for _, v := range r.Trace(target, &s, property.Weak).Violations {
 				if target.Breaks == "" && of.Has(v.Property) {
 					t.Errorf("%s, execution %d: %s: %s", target.Name, i, v.Property, v.Detail)
 				}
@@ -122,7 +122,7 @@ func TestShortest(t *testing.T) {
 		}
 		s := c.bounds.Scenario()
 		s.Schedule.Actions = actions
-		tr := new(sim.Runner).Trace(c.bounds.Target, &s, property.Scan)
+		tr := new(sim.Runner).Trace(c.bounds.Target, &s, property.Weak)
 		if _, shown := sim.Violating(tr, p); !shown {
 			t.Errorf("%s: the counterexample of the search does not replay: %v", name, actions)
 		}

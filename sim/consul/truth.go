@@ -13,8 +13,8 @@ import (
 
 // A slot is had by a session that is among the holders and has its contender's key: whoever reads then prunes the others.
 
-// seat gives those who are among a lock's holders a slot each, and takes it from those who are not any more.
-func (k *cluster) seat(l uint8) {
+// assignSlots gives those who are among a lock's holders a slot each, and takes it from those who are not any more.
+func (k *cluster) assignSlots(l uint8) {
 	holders := k.holders(l)
 	k.slots = slices.DeleteFunc(k.slots, func(p permit) bool { return p.lock == l && !slices.Contains(holders, p.id) })
 	for _, id := range holders {

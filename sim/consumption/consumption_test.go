@@ -20,7 +20,7 @@ func TestReferences(t *testing.T) {
 		promised := property.Of(target)
 		for i := range *scenarios {
 			s := source.Scenario(i)
-			tr := r.Trace(target, &s, property.Scan)
+			tr := r.Trace(target, &s, property.Weak)
 			for _, v := range tr.Violations {
 				if promised.Has(v.Property) {
 					for _, st := range tr.Steps {

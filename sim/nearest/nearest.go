@@ -26,8 +26,8 @@ const (
 // Find is the execution of the same target and workload in which all is well that parts latest from one in which a step,
 // counted from 0, shows a violation; nil if none of those tried is. No faults are added, and those after the parting are
 // left out.
-func Find(target *lock.Target, t *scenario.Trace, shows int, strength property.Strength) *Well {
-	f := finder{target: target, t: t, strength: strength, left: maxTries, start: t.Scenario}
+func Find(target *lock.Target, t *scenario.Trace, shows int, failedAcquire property.FailedAcquire) *Well {
+	f := finder{target: target, t: t, failedAcquire: failedAcquire, left: maxTries, start: t.Scenario}
 	f.start.Faults, f.start.Schedule = nil, scenario.Schedule{Strategy: scenario.Replay}
 	for at := min(shows, len(t.Steps)-1); at >= 0; at-- {
 		if trace := f.from(at); trace != nil {
@@ -39,12 +39,12 @@ func Find(target *lock.Target, t *scenario.Trace, shows int, strength property.S
 
 // finder looks for the execution.
 type finder struct {
-	target   *lock.Target
-	t        *scenario.Trace
-	strength property.Strength
-	start    scenario.Scenario
-	left     int
-	runner   sim.Runner
+	target        *lock.Target
+	t             *scenario.Trace
+	failedAcquire property.FailedAcquire
+	start         scenario.Scenario
+	left          int
+	runner        sim.Runner
 }
 
 // from tries the ways that part at a step.
@@ -122,7 +122,7 @@ func (f *finder) try(at int, first scenario.Action, turns bool) *scenario.Trace 
 			return nil
 		}
 	}
-	if trace := f.runner.Trace(f.target, &s, f.strength); len(trace.Violations) == 0 {
+	if trace := f.runner.Trace(f.target, &s, f.failedAcquire); len(trace.Violations) == 0 {
 		return trace
 	}
 	return nil

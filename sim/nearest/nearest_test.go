@@ -21,8 +21,8 @@ func TestFind(t *testing.T) {
 		}},
 	}
 	var r sim.Runner
-	trace := r.Trace(amqplock.References[0], &s, property.Scan)
-	well := Find(amqplock.References[0], trace, 3, property.Scan)
+	trace := r.Trace(amqplock.References[0], &s, property.Weak)
+	well := Find(amqplock.References[0], trace, 3, property.Weak)
 	if well == nil || well.Parts != 3 {
 		t.Fatalf("found %+v", well)
 	}
@@ -46,11 +46,11 @@ func TestNone(t *testing.T) {
 	broken := *amqplock.References[0]
 	broken.Design = amqplock.Design{Variant: func(p *amqplock.Protocol) amqplock.Implementation { return twice{p} }}
 	var r sim.Runner
-	trace := r.Trace(&broken, &s, property.Scan)
+	trace := r.Trace(&broken, &s, property.Weak)
 	if len(trace.Violations) == 0 {
 		t.Fatal("nothing is violated")
 	}
-	if well := Find(&broken, trace, trace.Violations[0].Step, property.Scan); well != nil {
+	if well := Find(&broken, trace, trace.Violations[0].Step, property.Weak); well != nil {
 		t.Errorf("found %v", well.Trace.Steps)
 	}
 }

@@ -88,7 +88,7 @@ func least(t *testing.T, b sim.Bounds, p property.Property) (*scenario.Trace, bo
 	if len(b.Before) > 0 && !slices.Equal(actions[:min(len(b.Before), len(actions))], b.Before) {
 		s.Schedule.Actions = append(slices.Clone(b.Before), actions...)
 	}
-	tr := new(sim.Runner).Trace(b.Target, &s, property.Scan)
+	tr := new(sim.Runner).Trace(b.Target, &s, property.Weak)
 	if _, shown := sim.Violating(tr, p); !shown {
 		t.Errorf("%s: the counterexample of the search does not replay: %v", b.Target.Name, s.Schedule.Actions)
 	}
@@ -226,7 +226,7 @@ func TestSampled(t *testing.T) {
 		var seen sim.Seen
 		for i := range *sampled {
 			s := source.Scenario(i)
-			tr := r.Trace(target, &s, property.Scan)
+			tr := r.Trace(target, &s, property.Weak)
 			seen |= r.Seen
 			if r.Monitor.Overlap > 0 || r.Monitor.OwnClock > 0 {
 				t.Errorf("%s: execution %d: a belief outlives its lease beside another's for %d ms, whatever margin it has for clocks", target.Name, i, r.Monitor.Overlap)
@@ -255,7 +255,7 @@ func TestMargin(t *testing.T) {
 			{Kind: scenario.Step, Client: 2}, {Kind: scenario.Step, Client: 2},
 		}
 		var r sim.Runner
-		tr := r.Trace(b.Target, &s, property.Scan)
+		tr := r.Trace(b.Target, &s, property.Weak)
 		if len(tr.Violations) > 0 || (r.Monitor.Overlap > 0) != outlives || r.Monitor.OwnClock > r.Monitor.Overlap {
 			t.Errorf("margin of %s ms: %d ms by the servers' clock, %d ms by its own, violates %v", margin, r.Monitor.Overlap, r.Monitor.OwnClock, tr.Violations)
 		}

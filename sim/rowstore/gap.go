@@ -129,8 +129,8 @@ func (s *Store) grant() {
 	}
 }
 
-// barring is whose lock makes the i-th wait: the first of those before it. An insert on PostgreSQL waits for the end of
-// whoever has changed the row, whatever others wait for.
+// barring is the session whose lock the i-th claim waits for: the first before it. An insert on PostgreSQL waits for the end
+// of the transaction that has changed the row, whatever others wait for.
 func (s *Store) barring(i int) uint8 {
 	l := &s.locks[i]
 	if s.dialect == sql.Postgres && l.kind == insertion {
@@ -277,9 +277,9 @@ func (s *Store) cycle(on uint8) (all []uint8) {
 	}
 }
 
-// victim is who ends of a deadlock. On MariaDB it is the one that has done least, which is known as far as its pages are; of
-// equals the one that came last, which is the first of the cycle. On PostgreSQL it is whoever looks, which is the one that
-// came last if deadlock_timeout is short.
+// victim is the transaction that a deadlock ends. On MariaDB it is the one of least weight; of equals the last to wait, which
+// is the first of the cycle. On PostgreSQL it is the one that detects the deadlock: the last to wait, if deadlock_timeout
+// is short.
 func (s *Store) victim(cycle []uint8) uint8 {
 	least := cycle[0]
 	if s.dialect == sql.Postgres {

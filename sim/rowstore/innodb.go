@@ -24,7 +24,7 @@ func (s *Store) innodbRead(on uint8, c *sql.Command) {
 		if !ok {
 			return
 		}
-		at = beyond(e.key)
+		at = successor(e.key)
 		if !holds(c, e.num, e.version, s.now(on, c)) {
 			continue
 		}

@@ -36,8 +36,8 @@ func (s *Store) snapshot(on uint8) {
 	}
 }
 
-// sight is the snapshot of a session's statement.
-func (t *session) sight() []seen {
+// visible are the rows in the snapshot of a session's statement.
+func (t *session) visible() []seen {
 	if t.level == sql.ReadCommitted {
 		return t.stmt.seen
 	}
@@ -52,7 +52,7 @@ type candidate struct {
 
 // next is the first row of a scan behind a key, or at it.
 func (s *Store) next(on uint8, c *sql.Command, from key) (found candidate, ok bool) {
-	for _, e := range s.sessions[on-1].sight() {
+	for _, e := range s.sessions[on-1].visible() {
 		if e.table == c.Table && e.lock == c.Lock && e.compare(from) >= 0 && (!ok || e.compare(found.key) < 0) {
 			if r := s.row(e.key); r != nil && r.writer == on && !e.gone {
 				continue
@@ -85,7 +85,7 @@ func (s *Store) postgresScan(on uint8, c *sql.Command) sql.Code {
 		}
 		t.stmt.at, t.stmt.resumed = e.key, true
 		if !t.stmt.waited && !s.matches(on, c, e.num, e.version) {
-			t.stmt.at = beyond(e.key)
+			t.stmt.at = successor(e.key)
 			continue
 		}
 		code, took := s.postgresRow(on, c, e)
@@ -95,12 +95,12 @@ func (s *Store) postgresScan(on uint8, c *sql.Command) sql.Code {
 		if t.stmt.waited = code == sql.Blocked; code != sql.OK || took && c.First {
 			return code
 		}
-		t.stmt.at = beyond(e.key)
+		t.stmt.at = successor(e.key)
 	}
 }
 
-// beyond is the least key behind another.
-func beyond(k key) key {
+// successor is the least key behind another.
+func successor(k key) key {
 	k.num++
 	return k
 }

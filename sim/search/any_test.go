@@ -247,13 +247,13 @@ func TestAnyCutoff(t *testing.T) {
 	}
 }
 
-// TestForemostError: of the assumptions that do not hold the same one is told, in whatever order they are seen.
-func TestForemostError(t *testing.T) {
+// TestFirstError: of the assumptions that do not hold the same one is told, in whatever order they are seen.
+func TestFirstError(t *testing.T) {
 	a, b, again := errors.New("a"), errors.New("b"), errors.New("a")
 	for _, c := range []struct{ x, y, want error }{
 		{nil, nil, nil}, {a, nil, a}, {nil, a, a}, {a, b, a}, {b, a, a}, {a, again, a}, {again, a, again},
 	} {
-		if got := foremost(c.x, c.y); got != c.want {
+		if got := firstError(c.x, c.y); got != c.want {
 			t.Errorf("of %v and %v it is %v, want %v", c.x, c.y, got, c.want)
 		}
 	}

@@ -31,9 +31,9 @@ type AnyBounds struct {
 	// Whole has contexts know all of the parts of those who hold something, and not only what others may see of
 	// them. There are many more then, and fewer violations are seen that no execution has.
 	Whole bool
-	// Named says that the last of Clients stands for any of those of which there is any number, and is the
-	// only one whose actions are judged. As they are alike, nothing is lost by that; what is seen of it beside
-	// others is exact, so that fewer violations are seen that no execution has.
+	// Named says that the last of Clients stands for any client of the kind that has any number, and that its actions
+	// alone are judged. Such clients are alike, so no violation is lost; and as its own state is exact, fewer spurious
+	// violations are found.
 	Named bool
 }
 
@@ -62,7 +62,7 @@ type AnyOptions struct {
 	Memory int64
 	// First ends the search once something is violated.
 	First bool
-	// Progress is told about every second how far the search is, and at the end. It may be nil.
+	// Progress is called about every second, and at the end. It may be nil.
 	Progress func(*AnyStats)
 	// Checkpoint is the file in which the search is left, with Note, when it ends before its views are closed, and after
 	// every so much time, if Every is not 0. Resume is a checkpoint to go on from: of the same bounds; what else is said
@@ -130,9 +130,9 @@ type anyPlan struct {
 	slots  int
 	whole  bool
 	named  bool
-	// What tests put in place of what the search relies on: what others may see of a client, and what they are told of
-	// an action; and whether it is to see that every action comes to the same beside everybody who watches it, and that
-	// none depends on two others at once.
+	// Tests replace these assumptions of the search: what others may see of a client, and of an action. They also have the
+	// search check that every action has the same effect beside everybody who watches, and depends on no two others at
+	// once.
 	viewOf   func(sys *sim.System, n int) []byte
 	effectOf func(sim.Effect) sim.Effect
 	thorough bool
@@ -228,7 +228,7 @@ func (s *anySearch) round() {
 	s.res.Rounds++
 }
 
-// collect is what is to be looked at in the next round: what the workers have found, and what they did not come to.
+// collect is the work of the next round: what the workers have found, and what they did not reach.
 func (s *anySearch) collect() {
 	s.dirty = slices.Clone(s.dirty)
 	for _, w := range s.workers {
@@ -247,7 +247,7 @@ func (s *anySearch) check() {
 	crowded := false
 	for _, w := range s.workers {
 		crowded = crowded || w.crowded
-		s.res.Err = foremost(s.res.Err, w.err)
+		s.res.Err = firstError(s.res.Err, w.err)
 	}
 	telling := s.opts.Progress != nil && time.Since(s.told) >= tellEvery
 	if s.opts.Memory > 0 || telling {

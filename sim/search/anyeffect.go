@@ -64,9 +64,9 @@ func (f *influence) set(part, to uint32) bool {
 	return true
 }
 
-// cast notes what the effect makes of a role: another, plus 1, or 0, that nothing is held any more. It is false if it
+// assign notes what the effect makes of a role: another, plus 1, or 0, that nothing is held any more. It is false if it
 // was seen to make something else of it.
-func (f *influence) cast(role, to uint32) bool {
+func (f *influence) assign(role, to uint32) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	was, ok := f.roles[role]
@@ -92,7 +92,7 @@ func (f *influence) get(part uint32) (uint32, bool) {
 	return f.of(part), true
 }
 
-// unknown are the parts of a set of which it is not known what the effect makes of them.
+// unknown are the parts of a set on which the effect is not known yet.
 func (f *influence) unknown(set bitset) bitset {
 	f.mu.RLock()
 	defer f.mu.RUnlock()

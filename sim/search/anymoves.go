@@ -22,7 +22,7 @@ type anyMove struct {
 	unwitnessed bool
 }
 
-// same reports whether two are one action that comes to the same for whoever takes it and for all others.
+// same reports whether both are one action with one effect, on the client that takes it and on all others.
 func (m *anyMove) same(o *anyMove) bool {
 	return m.action == o.action && m.own == o.own && m.shared == o.shared && m.left == o.left && m.effect == o.effect
 }
@@ -145,8 +145,8 @@ func among(own uint32, holders []uint32, beside uint32) []uint32 {
 	return all
 }
 
-// moves are what a client can do, or the broker (0), beside these holders, and beside another client if beside is not
-// 0. Both are parts, plus 1. There is room left in the world for one more client, who watches.
+// moves are the moves of a client (a part plus 1) or of the broker (0), beside these holders and, if beside is not 0,
+// beside another client (a part plus 1). The world has room for one more client, which watches.
 func (w *anyWorker) moves(shared, own uint32, holders []uint32, beside uint32) (out []anyMove) {
 	all := among(own, holders, beside)
 	if len(all) >= lock.MaxClients {
@@ -154,7 +154,7 @@ func (w *anyWorker) moves(shared, own uint32, holders []uint32, beside uint32) (
 		return nil
 	}
 	for _, a := range w.enter(shared, all).Actions(min(1, int(own)), nil) {
-		if m := w.take(shared, all, a); !w.beyond(m.shared) {
+		if m := w.take(shared, all, a); !w.tooManySlots(m.shared) {
 			out = append(out, m)
 		}
 	}
@@ -206,7 +206,7 @@ func (w *anyWorker) affected(a scenario.Action, does *influence, part, now uint3
 		w.fail(fmt.Errorf("%v changes what another client holds", a))
 	case !does.set(part, now):
 		w.fail(fmt.Errorf("what %v does to another client depends on more than is to be seen of it", a))
-	case was.holds && !does.cast(was.role, known(is)):
+	case was.holds && !does.assign(was.role, known(is)):
 		w.fail(fmt.Errorf("what others see of a client after %v depends on more than they saw of it before", a))
 	}
 }
@@ -219,8 +219,8 @@ func known(p *part) uint32 {
 	return 0
 }
 
-// beyond reports whether there are more slots than are looked at.
-func (w *anyWorker) beyond(shared uint32) bool {
+// tooManySlots reports whether there are more slots than the search looks at.
+func (w *anyWorker) tooManySlots(shared uint32) bool {
 	return int(w.anySearch.shared.get(shared).slots) > w.slots
 }
 
@@ -234,11 +234,11 @@ func (w *anyWorker) dead(shared uint32, image []byte) uint32 {
 }
 
 // fail notes an assumption of the search that does not hold.
-func (w *anyWorker) fail(err error) { w.err = foremost(w.err, err) }
+func (w *anyWorker) fail(err error) { w.err = firstError(w.err, err) }
 
-// foremost is the one of two errors that is told, either of which may be nil: the first in the order of their words,
+// firstError is the error to report of two, either of which may be nil: the first in the order of their words,
 // so that it is the same however many workers there are.
-func foremost(a, b error) error {
+func firstError(a, b error) error {
 	if a == nil || b != nil && b.Error() < a.Error() {
 		return b
 	}
@@ -253,7 +253,7 @@ func (w *anyWorker) after(how *takenIn, part uint32) uint32 {
 	return w.watched(how, part)
 }
 
-// watched is the same, seen by carrying the action out beside the client: it must come to what it was.
+// watched is the same, found by carrying out the action beside the client. Its effect on the others must not change.
 func (w *anyWorker) watched(how *takenIn, part uint32) uint32 {
 	m := &how.move
 	n := w.take(how.shared, w.with(how, part), m.action)

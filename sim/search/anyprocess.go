@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// step is an action in a context, by whoever can take it: where it leads, and what it does to those who watch.
+// step is an action in a context: who can take it, where it leads, and what it does to the clients that watch.
 type step struct {
 	to   *anyContext
 	does *influence
 	by   uint32 // the holder that acts, a role plus 1, if nobody else has that role: it does not watch
 	how  *takenIn
-	// open are those who may watch beside those who hold something and those of whom nothing may be seen: somebody's
-	// action comes to the same beside them. all says that everybody may.
+	// open are the views of the clients that may watch: the action has the same effect beside them. Clients that hold
+	// something, and clients with no visible state, may always watch. all says that everybody may.
 	open []opening
 	all  bool
 }
 
-// opening is a view beside which an action comes to the same as beside nobody.
+// opening is a view that makes no difference to an action: it has the same effect beside it as beside nobody.
 type opening struct {
 	view uint64
 	how  *takenIn // an action of which that is so
@@ -45,10 +45,10 @@ func (w *anyWorker) arrive(g *anyContext, set bitset) {
 	}
 }
 
-// process has everything happen in a context that is new there: what those can do who have come, what others can do
-// beside them, and what becomes of them meanwhile.
+// process takes the new steps of a context: those of the clients that are new there, those of others beside them, and
+// their effect on the new ones.
 func (w *anyWorker) process(g *anyContext) {
-	fresh, who, old := g.seen.without(g.done), w.cast(g), len(g.steps)
+	fresh, who, old := g.seen.without(g.done), w.population(g), len(g.steps)
 	w.now = append(w.now[:0], make([]arrival, old)...)
 	news := w.meet(g, fresh)
 	for p := range g.seen.all {
@@ -96,9 +96,9 @@ func (w *anyWorker) meet(g *anyContext, fresh bitset) (news []uint32) {
 	return news
 }
 
-// turn adds the steps that a client can take, a part plus 1, or the broker (0): beside holders alone, and beside each of
-// some others, parts plus 1, where that comes to something else. fresh says that it has come only now.
-func (w *anyWorker) turn(g *anyContext, who *cast, own uint32, besides []uint32, fresh bool) {
+// turn adds the steps of a client (a part plus 1) or of the broker (0): beside the holders alone, and beside each of some
+// others (parts plus 1) if that has another effect. fresh says that the client is new in the context.
+func (w *anyWorker) turn(g *anyContext, who *population, own uint32, besides []uint32, fresh bool) {
 	by := uint32(0)
 	if own > 0 {
 		by = known(w.clients.get(own - 1))
@@ -144,7 +144,7 @@ func (w *anyWorker) add(g *anyContext, by uint32, how *takenIn, others []uint32,
 	return i
 }
 
-// outcomeOf is what a move comes to.
+// outcomeOf is the outcome of a move.
 func (s *anySearch) outcomeOf(m *anyMove, by uint32, all bool) outcome {
 	out := outcome{shared: m.shared, effect: m.effect, by: by, left: m.left, all: all}
 	if m.own > 0 {
@@ -180,9 +180,8 @@ func (w *anyWorker) happens(g *anyContext, own uint32, i int32, m *anyMove) {
 	}
 }
 
-// besideTwo sees that what a client's moves come to beside two others, they come to beside one of them: to what makes a
-// difference, if anything does.
-func (w *anyWorker) besideTwo(g *anyContext, who *cast) {
+// besideTwo checks that no move depends on two other clients at once: it has the effect that it has beside one of them.
+func (w *anyWorker) besideTwo(g *anyContext, who *population) {
 	in := func(all []anyMove, m *anyMove) bool {
 		return slices.ContainsFunc(all, func(o anyMove) bool { return o.same(m) })
 	}
@@ -262,7 +261,7 @@ func (w *anyWorker) pass(g *anyContext, s *step, watching, arrivals bitset) {
 
 // audit judges what is left behind where nobody who holds something has an operation under way. Others may
 // have one: what is found is looked for with real clients.
-func (w *anyWorker) audit(g *anyContext, who *cast) {
+func (w *anyWorker) audit(g *anyContext, who *population) {
 	if g.audited {
 		return
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Real looks for executions of real clients, so many of each kind of which there is any number, that violate
-// properties of which the abstraction has a violation. It visits no more than so many states, and only those
-// from whose contexts a violation can be reached. It returns the actions of a shortest one for each property that
-// it found, and whether everything was visited: then no execution of so many clients violates the others.
+// Real looks for concrete executions of violations that the abstraction has, with the given number of clients of each kind
+// that has any number. It visits at most so many states, and only those from whose contexts a violation can be reached. For
+// each property that it finds violated it returns the actions of a shortest execution. It also reports whether everything
+// was visited: then no execution of that many clients violates the others.
 //
 // illegal judges the history of an execution by itself, see [Counterexamples].
 func (r *AnyResult) Real(ctx context.Context, want property.Set, clients, states int, illegal func([]scenario.Action) bool) (map[property.Property][]scenario.Action, bool) {

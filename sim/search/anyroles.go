@@ -30,12 +30,12 @@ func (r *roles) number(of role) uint32 {
 	return id
 }
 
-// cast is who there is in a context: for each holder the parts that it can have, and the parts of those who hold
+// population is which clients a context has: for each holder the parts that it can have, and the parts of those who hold
 // nothing.
-type cast struct {
+type population struct {
 	holders []holder
-	plain   bitset            // but for those who hold nothing and of whom something may be seen
-	idle    map[uint64]bitset // those, by what may be seen of them
+	plain   bitset            // all but the idle ones
+	idle    map[uint64]bitset // clients that hold nothing and have visible state, by that state
 }
 
 // holder is a role in a context, with so many clients that have it.
@@ -46,8 +46,8 @@ type holder struct {
 	one   uint32 // of the parts: it stands for all of them, as nobody else can tell them apart
 }
 
-// cast sorts the parts of a context.
-func (s *anySearch) cast(g *anyContext) (c cast) {
+// population sorts the parts of a context.
+func (s *anySearch) population(g *anyContext) (c population) {
 	for i, r := range g.holders {
 		if i > 0 && r == g.holders[i-1] {
 			c.holders[len(c.holders)-1].count++
@@ -78,11 +78,11 @@ func (s *anySearch) cast(g *anyContext) (c cast) {
 	return c
 }
 
-// precedes puts parts in an order that does not depend on their numbers, and so not on who was first to come to them.
+// precedes orders parts independently of their numbers, and so of which worker reached them first.
 func (s *anySearch) precedes(a, b uint32) bool { return s.clients.image(a) < s.clients.image(b) }
 
 // holder is the one in a role, or nil.
-func (c *cast) holder(role uint32) *holder {
+func (c *population) holder(role uint32) *holder {
 	i := slices.IndexFunc(c.holders, func(h holder) bool { return h.role == role })
 	if i < 0 {
 		return nil
@@ -91,7 +91,7 @@ func (c *cast) holder(role uint32) *holder {
 }
 
 // beside are a part for each holder but one of a role, which is a role plus 1; 0 is nobody's.
-func (c *cast) beside(role uint32) (parts []uint32) {
+func (c *population) beside(role uint32) (parts []uint32) {
 	for _, h := range c.holders {
 		n := h.count
 		if h.role+1 == role {
@@ -105,7 +105,7 @@ func (c *cast) beside(role uint32) (parts []uint32) {
 }
 
 // watching are those of some parts that may watch a step, and all of those who may only now.
-func (c *cast) watching(s *step, some bitset, now []uint64) bitset {
+func (c *population) watching(s *step, some bitset, now []uint64) bitset {
 	if !s.all && len(c.idle) > 0 {
 		may := slices.Clone(c.plain)
 		for _, o := range s.open {

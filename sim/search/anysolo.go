@@ -25,13 +25,13 @@ type soloClient struct {
 func (w *anyWorker) solo() (out Solo) {
 	out.Known = true
 	lengths := make(map[*anyContext][]uint16) // by rank of the client: steps, plus 1; inProgress while they are counted
-	casts := make(map[*anyContext]*cast)
+	populations := make(map[*anyContext]*population)
 	at := func(c soloClient) *uint16 {
 		of := lengths[c.g]
 		if of == nil {
 			of = make([]uint16, c.g.seen.count())
-			who := w.cast(c.g)
-			lengths[c.g], casts[c.g] = of, &who
+			who := w.population(c.g)
+			lengths[c.g], populations[c.g] = of, &who
 		}
 		return &of[c.g.seen.rank(c.part)]
 	}
@@ -47,7 +47,7 @@ func (w *anyWorker) solo() (out Solo) {
 		}
 		*n = inProgress
 		longest := uint16(0)
-		for _, next := range w.alone(c, casts[c.g]) {
+		for _, next := range w.alone(c, populations[c.g]) {
 			steps := uint16(1)
 			if w.clients.get(next.part).busy {
 				steps += run(next) - 1
@@ -69,7 +69,7 @@ func (w *anyWorker) solo() (out Solo) {
 const inProgress = 1<<16 - 1
 
 // alone is where a client's own next step leads, by every way of a random option.
-func (w *anyWorker) alone(c soloClient, who *cast) (next []soloClient) {
+func (w *anyWorker) alone(c soloClient, who *population) (next []soloClient) {
 	others := who.beside(known(w.clients.get(c.part)))
 	for _, m := range w.moves(c.g.shared, c.part+1, others, 0) {
 		if m.action.Kind == scenario.Step || m.action.Kind == scenario.Choose {

@@ -156,7 +156,7 @@ func (b *batch) flush() {
 	b.fps, b.states = b.fps[:0], b.states[:0]
 }
 
-// close hands over what the level has come to.
+// close hands over the results of the level.
 func (b *batch) close() {
 	if len(b.block) > 0 {
 		b.keep()
@@ -228,7 +228,7 @@ func (w *worker) ample(t []uint32, took func(scenario.Action)) bool {
 }
 
 // unnoticed is a client's next command that nobody else can notice or change the answer to. As long as something may
-// befall its client between two commands, other than its death, there is none: then it matters what it has done before.
+// befall its client between two commands, other than its crash, there is none: then it matters what it has done before.
 func (w *worker) unnoticed(t []uint32) (int, *move) {
 	if !w.shared.get(t[0]).undisturbed {
 		return 0, nil

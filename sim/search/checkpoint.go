@@ -22,18 +22,18 @@ const (
 
 // configuration is what a checkpoint belongs to: whoever goes on must search the same.
 type configuration struct {
-	Target     string
-	Options    lock.Options
-	Locks      []scenario.Lock
-	Clients    []scenario.Client
-	Before     []scenario.Action `json:",omitempty"`
-	Faults     sim.FaultBounds
-	Properties []string
-	Strength   property.Strength
-	Reductions Reductions
-	Storage    Storage
-	Array      int64
-	Hashes     int
+	Target        string
+	Options       lock.Options
+	Locks         []scenario.Lock
+	Clients       []scenario.Client
+	Before        []scenario.Action `json:",omitempty"`
+	Faults        sim.FaultBounds
+	Properties    []string
+	FailedAcquire property.FailedAcquire `json:"Strength"` // the name in the files of earlier versions
+	Reductions    Reductions
+	Storage       Storage
+	Array         int64
+	Hashes        int
 	// Unmemoised says that nothing is looked up. That turns out on the way: whoever goes on follows.
 	Unmemoised bool `json:"Outright"` // the name in the files of earlier versions
 }
@@ -50,7 +50,7 @@ func (s *search) configuration() configuration {
 // configurationOf is what bounds say of it.
 func configurationOf(b *sim.Bounds) configuration {
 	c := configuration{
-		Target: b.Target.Name, Options: b.Options, Locks: b.Locks, Clients: b.Clients, Before: b.Before, Faults: b.Faults, Strength: b.Strength,
+		Target: b.Target.Name, Options: b.Options, Locks: b.Locks, Clients: b.Clients, Before: b.Before, Faults: b.Faults, FailedAcquire: b.FailedAcquire,
 	}
 	for p := range property.Count {
 		if b.Properties.Has(p) {

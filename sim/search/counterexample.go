@@ -170,8 +170,8 @@ func (t *counterexampleSearch) expand(state []uint32) {
 	}
 }
 
-// judgement is what a state violates in which nothing can happen any more.
-// Where workloads go on for ever, it is one in which no operation is under way.
+// judgement is what a final state violates: one in which nothing can happen any more or, where workloads go on for ever, in
+// which no operation is under way.
 func (t *counterexampleSearch) judgement(state []uint32) property.Set {
 	if t.bounds.Forever {
 		if t.enter(state); t.sys.Quiet() {

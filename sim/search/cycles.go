@@ -24,13 +24,13 @@ var cyclesNames = [...]string{"unknown", "none", "unfair", "fair"}
 // String is one word for it.
 func (c Cycles) String() string { return cyclesNames[c] }
 
-// Lasso is an execution that does not end: what leads to a cycle, and once around.
-type Lasso struct {
+// FairCycle is an execution that does not end (a lasso): the steps that lead to a cycle, and once around it.
+type FairCycle struct {
 	Prefix, Cycle []scenario.Action
 }
 
 // cycles looks for cycles once everything was visited.
-func (s *search) cycles() (Cycles, *Lasso) {
+func (s *search) cycles() (Cycles, *FairCycle) {
 	switch {
 	case s.queued > 0 || s.opts.Storage == Bits:
 		return CyclesUnknown, nil
@@ -42,7 +42,7 @@ func (s *search) cycles() (Cycles, *Lasso) {
 	if s.views != nil {
 		whole.views = newViews()
 	}
-	return whole.lasso(s.ctx, s.opts.Memory)
+	return whole.fairCycle(s.ctx, s.opts.Memory)
 }
 
 // spends reports whether an action uses up one of the faults allowed. It can't be part of a cycle.

@@ -66,9 +66,9 @@ func TestCycles(t *testing.T) {
 	}
 }
 
-// around follows a lasso in the world: once around the cycle everything is as it was, and everybody has
+// around follows a fair cycle in the world: once around the cycle everything is as it was, and everybody has
 // made a move who always can.
-func around(t *testing.T, name string, b sim.Bounds, l *search.Lasso) {
+func around(t *testing.T, name string, b sim.Bounds, l *search.FairCycle) {
 	t.Helper()
 	sys := sim.NewSystem(b)
 	image := func() string {

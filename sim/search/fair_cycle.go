@@ -7,10 +7,10 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// lasso looks for a cycle among the states themselves that is fair, weakly: whoever can go on in all of
-// its states does so in one of them. The faults need not happen, but what follows from them does: that
-// a dead connection is noticed, and that time passes.
-func (p *plan) lasso(ctx context.Context, memory int64) (Cycles, *Lasso) {
+// fairCycle looks for a weakly fair cycle among the states themselves: a client that can go on in all of
+// its states does so in one of them. Faults need not happen, but their consequences do:
+// a dead connection is noticed, and time passes.
+func (p *plan) fairCycle(ctx context.Context, memory int64) (Cycles, *FairCycle) {
 	g, ok := newStateGraph(ctx, p, memory)
 	if !ok {
 		return CyclesUnknown, nil
@@ -21,7 +21,7 @@ func (p *plan) lasso(ctx context.Context, memory int64) (Cycles, *Lasso) {
 	f.judge(cyclic)
 	for n := range uint32(g.count()) { // breadth first: the first one is the nearest
 		if f.fair[f.of[n]] {
-			return FairCycles, &Lasso{Prefix: f.path(n), Cycle: f.around(n)}
+			return FairCycles, &FairCycle{Prefix: f.path(n), Cycle: f.around(n)}
 		}
 	}
 	if slices.Contains(cyclic, true) {

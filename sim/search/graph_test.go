@@ -87,10 +87,10 @@ func TestPartsAndStates(t *testing.T) {
 // TestStateGraphBounds has the states not be looked at with too little memory, or once nobody wants it.
 func TestStateGraphBounds(t *testing.T) {
 	p := newPlan(hasty(), Reductions{})
-	if c, _ := p.lasso(context.Background(), 1<<12); c != CyclesUnknown {
+	if c, _ := p.fairCycle(context.Background(), 1<<12); c != CyclesUnknown {
 		t.Errorf("with little memory: %s", c)
 	}
-	if c, _ := p.lasso(newCountdown(1), 0); c != CyclesUnknown {
+	if c, _ := p.fairCycle(newCountdown(1), 0); c != CyclesUnknown {
 		t.Errorf("interrupted: %s", c)
 	}
 }

@@ -14,7 +14,7 @@ type part struct {
 	view        uint64               // of what others may see of it
 	foot        [2]backend.Footprint // of a client's part: while there may be faults, and where none is left
 	calm        bool                 // a shared part: no fault is left
-	undisturbed bool                 // a shared part: none is but a client's death
+	undisturbed bool                 // a shared part: none is but a client's crash
 	unwitnessed bool                 // a shared part: the execution is no witness of linearizability
 	slots       uint8                // a shared part: how many slots there are
 	busy        bool                 // a client's part: an operation is under way

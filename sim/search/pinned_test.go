@@ -101,7 +101,7 @@ func randomBounds(r *rand.Rand) sim.Bounds {
 	if r.IntN(3) == 0 {
 		b.Properties &= property.Set(r.Uint32())
 	}
-	b.Strength = property.Strength(r.IntN(2))
+	b.FailedAcquire = property.FailedAcquire(r.IntN(2))
 	b.Forever = r.IntN(6) == 0
 	b.Every = r.IntN(8) == 0
 	return b

@@ -2,7 +2,7 @@ package search
 
 import "time"
 
-// tellEvery is how often somebody who wants to know is told how far the search is.
+// tellEvery is how often Progress is called.
 const tellEvery = time.Second
 
 // tell says how far the search is, if somebody wants to know and it is time or the end.

@@ -36,7 +36,7 @@ type Options struct {
 	Checkpoint string
 	Every      time.Duration
 	Resume     string
-	// Progress is told about every second how far the search is, and at the end. It may be nil.
+	// Progress is called about every second, and at the end. It may be nil.
 	Progress func(*Stats)
 
 	unmemoised bool // look nothing up, and reduce nothing that time could tell apart
@@ -86,7 +86,7 @@ type Result struct {
 	Reductions Reductions
 	// Cycles is what is known of executions without an end, and Livelock a fair one.
 	Cycles   Cycles
-	Livelock *Lasso
+	Livelock *FairCycle
 	// Err is why a checkpoint could not be read, or the last one not be written.
 	Err error
 	At  [property.Most]int // the level at which it was seen violated

@@ -26,7 +26,7 @@ func TestShorter(t *testing.T) {
 	}{
 		{"two administrators", property.ContiguousSlots, 10, 2, [2]string{"admin-mutex", "false"}, sim.FaultBounds{}, [][]scenario.Operation{{remove, add}, {remove, add}}},
 		{"one adds and one removes", property.Progress, 7, 1, [2]string{"admin-mutex", "false"}, sim.FaultBounds{}, [][]scenario.Operation{{acquire}, {add}, {remove}}},
-		{"a death", property.ContiguousSlots, 7, 3, [2]string{"order", "ascending"}, sim.FaultBounds{Crashes: 1, Late: true}, [][]scenario.Operation{{{Op: lock.Remove, Arg: 2}}}},
+		{"a crash", property.ContiguousSlots, 7, 3, [2]string{"order", "ascending"}, sim.FaultBounds{Crashes: 1, Late: true}, [][]scenario.Operation{{{Op: lock.Remove, Arg: 2}}}},
 		{"a scan from any number", property.Progress, 10, 2, [2]string{"restart", "any"}, sim.FaultBounds{}, [][]scenario.Operation{{acquire}, {acquire}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -48,11 +48,11 @@ func TestShorter(t *testing.T) {
 			if s := Shorter(t.Context(), b, c.property, c.steps, 1<<20); s.Actions != nil || !s.Certain {
 				t.Errorf("%d steps after %d, certain %v", len(s.Actions), c.steps, s.Certain)
 			}
-			for _, outright := range []bool{false, true} { // as many states as there are, and one fewer
+			for _, unmemoised := range []bool{false, true} { // as many states as there are, and one fewer
 				searched := func(states int) (bool, int) {
 					b := b
 					b.Every = true
-					s := newCounterexampleSearch(b, Reductions{Symmetry: true}, 1<<c.property, nil, outright)
+					s := newCounterexampleSearch(b, Reductions{Symmetry: true}, 1<<c.property, nil, unmemoised)
 					return s.upTo(t.Context(), c.steps, states), len(s.links)
 				}
 				_, states := searched(1 << 20)

@@ -73,7 +73,7 @@ var smalls = []small{
 	{"slots that expire", "slots-expire", 1, nil, [][]scenario.Operation{user}},
 	{"for ever", "retries-forever", 1, nil, [][]scenario.Operation{taker, taker}},
 	{"waiting for ever", "wait-forever", 1, nil, [][]scenario.Operation{taker, {op(lock.Remove, 1), op(lock.Wait, 1)}}},
-	{"doubts", "first-slot-only", 2, nil, [][]scenario.Operation{taker, taker}},
+	{"an unwitnessed operation", "first-slot-only", 2, nil, [][]scenario.Operation{taker, taker}},
 	{"closing the channel", "release-closes-channel", 1, nil, [][]scenario.Operation{user, taker}},
 	{"transactions", "semaphore", 1, func(b *sim.Bounds) {
 		b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Confirm = amqplock.Transactions })
@@ -81,7 +81,7 @@ var smalls = []small{
 	{"passive declares, in a row", "semaphore", 2, func(b *sim.Bounds) {
 		b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Existence, o.Pipeline = amqplock.ByPassive, 2 })
 	}, [][]scenario.Operation{taker, taker}},
-	{"strictly", "semaphore", 2, func(b *sim.Bounds) { b.Strength = property.Strict }, [][]scenario.Operation{user, user, taker}},
+	{"strong failed acquires", "semaphore", 2, func(b *sim.Bounds) { b.FailedAcquire = property.Strong }, [][]scenario.Operation{user, user, taker}},
 	{"three alike", "mutex", 1, nil, [][]scenario.Operation{taker, taker, taker}},
 	{"a drop and a channel error", "semaphore", 1, func(b *sim.Bounds) { b.Faults.Drops, b.Faults.ChannelErrors = 1, 1 }, [][]scenario.Operation{user, taker}},
 	{"a drop and a lost reply, late", "mutex", 0, func(b *sim.Bounds) { b.Faults.Drops, b.Faults.Lost, b.Faults.Late = 1, 1, true }, [][]scenario.Operation{user}},
@@ -154,7 +154,7 @@ func (r *small) tell(t *testing.T, out *strings.Builder) {
 	fmt.Fprintf(out, "## %s: %s\n", r.name, b.Target.Name)
 	for _, red := range []Reductions{{}, AllReductions} {
 		x := Run(context.Background(), b, Options{Reductions: red, Workers: 1})
-		fmt.Fprintf(out, "%d states, %d transitions (by operation %d), %d levels, at most %d wide, %d final, %d in doubt, parts %d, cycles %v, stop %d\n",
+		fmt.Fprintf(out, "%d states, %d transitions (by operation %d), %d levels, at most %d wide, %d final, %d unwitnessed, parts %d, cycles %v, stop %d\n",
 			x.States, x.Transitions, x.Operations[:lock.Wait+1], x.Depth, x.Widest, x.Final, x.Unwitnessed, x.Parts, x.Cycles, x.Stop)
 		for p := range property.Count {
 			if x.Found.Has(p) {

@@ -50,7 +50,7 @@ func (g *stateGraph) size() int64 {
 
 func (g *stateGraph) state(n uint32) []uint32 { return g.states[int(n)*g.stride:][:g.stride] }
 
-// number is the number of a state, which is come to from another.
+// number is the number of a state, which was reached from another.
 func (g *stateGraph) number(t []uint32, from uint32) uint32 {
 	if 2*g.count() >= len(g.index) {
 		g.index = make([]uint32, 2*len(g.index))

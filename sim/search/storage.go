@@ -61,8 +61,8 @@ type Certainty struct {
 	// Missed is an upper bound of the probability that any state at all was missed, for a hash as good
 	// as random: 0 for Exact, 1 for Bits, which is meant to miss some.
 	Missed float64
-	// Coverage is 1, but for Bits: the estimated part of the states come to that were taken for new, as
-	// far as the array is filled at the end. States that only a missed one leads to are not in it.
+	// Coverage is the estimated share of the reached states that were recognised as new, judging by how full the array is
+	// at the end. States behind missed ones are not counted. It is 1 for all but Bits.
 	Coverage float64
 }
 

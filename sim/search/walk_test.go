@@ -47,8 +47,8 @@ func TestWalkStaysInside(t *testing.T) {
 	}
 }
 
-// TestWalkOutright walks where nothing can be looked up: time passes, and a connection is shared.
-func TestWalkOutright(t *testing.T) {
+// TestWalkUnmemoised walks where nothing can be looked up: time passes, and a connection is shared.
+func TestWalkUnmemoised(t *testing.T) {
 	b := standard(2, 1, 0, 1, 0)
 	b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Jitter = 2 })
 	r := Walk(context.Background(), b, WalkOptions{Seed: 1, Walks: 200, Workers: 1})

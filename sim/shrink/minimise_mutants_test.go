@@ -47,11 +47,11 @@ func minimised(t *testing.T, out *strings.Builder, target *lock.Target, first, t
 	carried := 0
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
 		carried++
-		return sim.Violating(r.Trace(target, s, property.Scan), p)
+		return sim.Violating(r.Trace(target, s, property.Weak), p)
 	}
 	for i := first; ; i++ {
 		s := source.Scenario(i)
-		tr := r.Trace(target, &s, property.Scan)
+		tr := r.Trace(target, &s, property.Weak)
 		if _, shown := sim.Violating(tr, p); !shown {
 			continue
 		}

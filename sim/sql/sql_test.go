@@ -36,7 +36,7 @@ func found(target *lock.Target, executions int, until property.Set) (all propert
 	of := property.Of(target)
 	for i := 0; i < executions && (until == 0 || all&until == 0); i++ {
 		s := source.Scenario(i)
-		for _, v := range r.Trace(target, &s, property.Scan).Violations {
+		for _, v := range r.Trace(target, &s, property.Weak).Violations {
 			all |= of & property.Set(0).With(v.Property)
 		}
 	}

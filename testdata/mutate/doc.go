@@ -4,7 +4,7 @@
 // All bugs of a sample are compiled into one copy of the module, each behind a switch, and an environment
 // variable turns one of them on: building takes as long as it does for one bug. The copy's tests are run
 // once without any bug, one by one, to see which of them come by which bug; each bug is then given to
-// those only, of its own package first and the quickest first, and one that no test comes by is told as
+// those only, of its own package first and the quickest first, and one that no test reaches is reported as
 // unreached at once. Time is that of the processor, so that a busy machine changes nothing; how many
 // bugs were ended by their limit is told apart. The checkout is never written to.
 //

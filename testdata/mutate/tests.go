@@ -47,8 +47,8 @@ func (w *workshop) list(ctx context.Context, folder string) ([]string, error) {
 	return strings.Fields(string(out)), nil
 }
 
-// rehearse runs a test without a bug.
-func (w *workshop) rehearse(ctx context.Context, t *test, bugs int) error {
+// baseline runs a test without a bug, and notes how long it takes and which bugs it reaches.
+func (w *workshop) baseline(ctx context.Context, t *test, bugs int) error {
 	path := filepath.Join(w.dir, "reached")
 	if err := os.WriteFile(path, make([]byte, bugs+1), 0o644); err != nil {
 		return err

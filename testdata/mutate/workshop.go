@@ -184,7 +184,7 @@ func (w *workshop) learn(ctx context.Context, bugs int) error {
 			if known[t.String()] {
 				continue
 			}
-			if err := w.rehearse(ctx, &t, bugs); err != nil {
+			if err := w.baseline(ctx, &t, bugs); err != nil {
 				return err
 			}
 			w.tests = append(w.tests, t)

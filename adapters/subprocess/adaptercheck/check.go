@@ -150,10 +150,10 @@ func (w *walk) broken(s Step, err error) {
 		w.lost = true
 		return
 	}
-	var death *subprocess.ExitError
+	var exit *subprocess.ExitError
 	s.Mark, s.Came, s.Expected = Red, err.Error(), "one JSON-RPC answer, on a line of its own"
 	switch {
-	case errors.As(err, &death):
+	case errors.As(err, &exit):
 		s.Advice = "run the command by hand, type the call, and look why it ends"
 	case errors.Is(err, context.DeadlineExceeded):
 		s.Came = fmt.Sprintf("nothing within %v", w.Limit)

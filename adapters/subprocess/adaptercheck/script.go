@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// line is a call of the script and what it should come to.
+// line is a call of the script and its expected result.
 type line struct {
 	client int
 	op     lock.Op

@@ -55,7 +55,7 @@ func (p *Plan) externalConfig() (c engine.ExternalConfig, err error) {
 	}
 	c = engine.ExternalConfig{
 		Exec: p.Target.Exec, Options: p.Target.Options, Patience: time.Duration(p.Target.Patience), Seed: cmp.Or(s.Seed, 1), Depth: s.Depth,
-		Shape: s.shape(), Strength: s.strength(),
+		Shape: s.shape(), FailedAcquire: s.failedAcquire(),
 	}
 	if c.Kind, err = lock.KindNamed(cmp.Or(p.Target.Lock, "semaphore")); err != nil {
 		return c, fmt.Errorf("target: lock: %w", err)

@@ -83,7 +83,7 @@ type Target struct {
 	// Exec is the command of somebody else's lock, instead, and Lock its type; left out, it is a semaphore.
 	Exec string `json:"exec,omitzero"`
 	Lock string `json:"lock,omitzero"`
-	// Options are what the command's clients are told.
+	// Options are handed to the command's clients.
 	Options map[string]string `json:"options,omitempty"`
 	// Files make up the target beside those that the command names: where they differ, it is another target.
 	Files []string `json:"files,omitempty"`

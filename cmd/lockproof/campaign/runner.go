@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Runner runs campaigns: it gives out shards and takes in what they come to.
+// Runner runs campaigns: it gives out shards and takes in their results.
 type Runner interface {
 	// Run runs a campaign, or goes on with it where it was left, until it is over or ctx is. The error is for a campaign
 	// that could not be run; what was stored then is there for the next time.
@@ -38,7 +38,7 @@ type RunConfig struct {
 	// Workers is how many shards are carried out at once in this process; 0 is none, where others work.
 	Workers int
 	Options
-	// Watch is told now and then how far it is. It may be nil.
+	// Watch is called now and then with the progress. It may be nil.
 	Watch func(*Status)
 	// Page makes a page of what it has come to: now and then, with how far it is, and at the end, with nil. The page is
 	// left where a [Watcher] finds it. It may be nil.
@@ -53,7 +53,7 @@ type WorkConfig struct {
 	// Workers is how many shards are carried out at once; at least 1.
 	Workers int
 	Options
-	// Done is told when a shard is done, and how many that makes. It may be nil.
+	// Done is called after each shard with the number of those done. It may be nil.
 	Done func(shards int)
 }
 

@@ -89,7 +89,7 @@ func units(n int) int {
 // sampleConfig is the run of which shards are parts.
 func (p *Plan) sampleConfig() (c engine.Config, err error) {
 	s := p.Sample
-	c = engine.Config{Seed: cmp.Or(s.Seed, 1), Depth: s.Depth, Shape: s.shape(), Strength: s.strength()}
+	c = engine.Config{Seed: cmp.Or(s.Seed, 1), Depth: s.Depth, Shape: s.shape(), FailedAcquire: s.failedAcquire()}
 	if c.Target, err = engine.TargetNamed(cmp.Or(p.Target.Name, "semaphore")); err != nil {
 		return c, err
 	}
@@ -111,11 +111,11 @@ func (p *Plan) sampleConfig() (c engine.Config, err error) {
 	return c, err
 }
 
-func (s *Sample) strength() property.Strength {
+func (s *Sample) failedAcquire() property.FailedAcquire {
 	if s.Strict {
-		return property.Strict
+		return property.Strong
 	}
-	return property.Scan
+	return property.Weak
 }
 
 // strategies are how schedules are drawn; none is every way.

@@ -39,11 +39,11 @@ func cut(n, size int) (shards []Shard) {
 type Options struct {
 	// Stderr is where the standard error of somebody else's clients is shown; nil shows it nowhere.
 	Stderr io.Writer
-	// Found is told of each violation, as it was first seen and as it is concluded. It may be nil.
+	// Found is called with each violation, as it was first seen and as it is concluded. It may be nil.
 	Found func(*histories.Counterexample)
 }
 
-// Job is a sort of campaign: how its space is cut into shards, what one comes to, and what all of them come to.
+// Job is a sort of campaign: how to cut its space into shards, carry one out, and merge their results.
 type Job interface {
 	// Batch gives the next shards, none where there are no more. It is asked again when all of them were taken in.
 	Batch() []Shard
@@ -57,7 +57,7 @@ type Job interface {
 	Progress() Progress
 	// Conclude makes the report. With a ctx that is over, it does so in haste.
 	Conclude(ctx context.Context) (*Outcome, error)
-	// Sofar is what it has come to at this moment, in haste; nil where that can't be told.
+	// Sofar is the outcome up to this moment, not minimised; nil if there is none.
 	Sofar() *Outcome
 }
 

@@ -116,7 +116,7 @@ func (p *Plan) tableJob(o Options) (Job, error) {
 		return nil, fmt.Errorf("judge: %w", err)
 	}
 	j.sweep = report.Sweep{
-		Tool: engine.Version, Target: target.Name, Kind: target.Kind, Name: p.Name, Broker: "the simulated broker", Strength: p.Judge.strength().String(),
+		Tool: engine.Version, Target: target.Name, Kind: target.Kind, Name: p.Name, Broker: "the simulated broker", FailedAcquire: p.Judge.failedAcquire().String(),
 	}
 	for q := range property.Count {
 		if cmp.Or(judged, applicable).Has(q) {
@@ -140,17 +140,17 @@ func (p *Plan) tableJob(o Options) (Job, error) {
 	j.sweep.Of, j.rows = len(j.cells), make([]*report.SweepRow, len(j.cells))
 	for i := range j.cells {
 		e := &j.cells[i].Exploration
-		e.Properties, e.Strength = judged, p.Judge.strength()
+		e.Properties, e.FailedAcquire = judged, p.Judge.failedAcquire()
 		e.Search.Workers, e.Search.Memory, e.Search.Reductions = 1, int64(cmp.Or(p.Judge.Memory, tableMemory))<<20, search.AllReductions
 	}
 	return j, nil
 }
 
-func (j *Judge) strength() property.Strength {
+func (j *Judge) failedAcquire() property.FailedAcquire {
 	if j.Strict {
-		return property.Strict
+		return property.Strong
 	}
-	return property.Scan
+	return property.Weak
 }
 
 // list makes the rows of the configurations that are listed.

@@ -17,7 +17,7 @@ import (
 	"github.com/lockproof/lockproof/sim/question"
 )
 
-// atlasFlags are what `atlas` is told.
+// atlasFlags are the flags of `atlas`.
 type atlasFlags struct {
 	server              string
 	questions           []int

@@ -78,7 +78,7 @@ func (f *queueFlags) server(dir string) campaign.Server {
 	return campaign.Server{URL: f.queue, Dir: dir, Creds: f.creds, NKey: f.nkey, Cert: f.cert, Key: f.key, CA: f.ca}
 }
 
-// campaignRunFlags are what `campaign run` is told.
+// campaignRunFlags are the flags of `campaign run`.
 type campaignRunFlags struct {
 	dir     string
 	workers int
@@ -245,7 +245,7 @@ func (f *campaignRunFlags) writeTable(c *cobra.Command, out *campaign.Outcome) e
 	return all(errs...)
 }
 
-// campaignWorkFlags are what `campaign work` is told.
+// campaignWorkFlags are the flags of `campaign work`.
 type campaignWorkFlags struct {
 	workers int
 	queueFlags
@@ -301,7 +301,7 @@ func first(args []string) string {
 	return args[0]
 }
 
-// campaignStatusFlags are what `campaign status` is told.
+// campaignStatusFlags are the flags of `campaign status`.
 type campaignStatusFlags struct {
 	dir         string
 	json, watch bool

@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// checkFlags are what `check` is told.
+// checkFlags are the flags of `check`.
 type checkFlags struct {
 	kind    string
 	slots   int
@@ -80,12 +80,12 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	}
 	o := engine.CheckOptions{Source: args[0], Permits: f.permits}
 	if f.strict {
-		o.Strength = property.Strict
+		o.FailedAcquire = property.Strong
 	}
 	if o.Releases, err = linear.ReleasesNamed(f.others); err != nil {
 		return fmt.Errorf("--release-by-others: %w", err)
 	}
-	if o.Failed, err = linear.FailedReleaseNamed(f.failed); err != nil {
+	if o.FailedRelease, err = linear.FailedReleaseNamed(f.failed); err != nil {
 		return fmt.Errorf("--failed-release: %w", err)
 	}
 	report, err := engine.Check(h, o)

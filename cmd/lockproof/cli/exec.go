@@ -61,7 +61,7 @@ func (f *execFlags) alone(args []string) error {
 	return nil
 }
 
-// told is a list of options as the program is told them.
+// told is a list of options as they are handed to the program.
 func told(options [][2]string) map[string]string {
 	out := make(map[string]string)
 	for _, o := range options {
@@ -110,7 +110,7 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	res, err := engine.ProveExternal(c.Context(), engine.ExternalConfig{
 		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Options: options, Naming: f.naming,
 		Seed: f.seed, Scenarios: scenarios, Time: f.time, Strategies: cfg.Strategies, Depth: f.depth, Shape: shape,
-		Properties: cfg.Properties, Until: cfg.Until, Strength: cfg.Strength, Workers: f.workers, Patience: f.patience, On: on, Found: f.found,
+		Properties: cfg.Properties, Until: cfg.Until, FailedAcquire: cfg.FailedAcquire, Workers: f.workers, Patience: f.patience, On: on, Found: f.found,
 		Progress: func(p engine.Progress) {
 			if p.Tries > 0 {
 				line.say("%d properties violated; making executions smaller, try %d", p.Violated, p.Tries)

@@ -92,7 +92,7 @@ func troubles(err error) (out []error) {
 	if err == nil || errors.Is(err, errViolated) || errors.Is(err, errInterrupted) || errors.Is(err, errInconclusive) {
 		return nil
 	}
-	if err = beyond(err); err != nil {
+	if err = withoutCanceled(err); err != nil {
 		out = append(out, err)
 	}
 	return out
@@ -120,19 +120,19 @@ func hint(err error) string {
 	return ""
 }
 
-// beyond is what an error says besides that the run was interrupted, nil where that is all.
-func beyond(err error) error {
+// withoutCanceled is an error without the parts that say that the run was interrupted: nil if nothing else is left.
+func withoutCanceled(err error) error {
 	switch e := err.(type) {
 	case interface{ Unwrap() []error }:
 		var rest []error
 		for _, part := range e.Unwrap() {
-			rest = append(rest, beyond(part))
+			rest = append(rest, withoutCanceled(part))
 		}
 		if errors.Is(err, context.Canceled) {
 			return errors.Join(rest...)
 		}
 	case interface{ Unwrap() error }:
-		if inner := e.Unwrap(); inner != nil && beyond(inner) == nil {
+		if inner := e.Unwrap(); inner != nil && withoutCanceled(inner) == nil {
 			return nil
 		}
 	}

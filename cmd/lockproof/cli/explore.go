@@ -20,7 +20,7 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// exploreFlags are what `explore` is told.
+// exploreFlags are the flags of `explore`.
 type exploreFlags struct {
 	engine.Exploration
 	calls, adminCalls string
@@ -291,7 +291,7 @@ func (f *exploreFlags) settle(c *cobra.Command, args []string) (err error) {
 // called reads who calls what, with which options, and what is expected of it.
 func (f *exploreFlags) called() (err error) {
 	if f.strict {
-		f.Strength = property.Strict
+		f.FailedAcquire = property.Strong
 	}
 	if f.Exploration.Options, err = pairs(f.options); err != nil {
 		return err

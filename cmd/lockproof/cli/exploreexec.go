@@ -40,7 +40,7 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Naming: f.naming,
 		Options: told(f.Exploration.Options), Clients: f.Clients, Rounds: f.Rounds, Admins: f.Admins, Slots: f.Slots, Start: f.Start, Names: f.Names,
 		Calls: f.Calls, AdminCalls: f.AdminCalls, Runs: f.runs, Faults: f.Faults, Preemptions: f.preempted(c), First: f.Search.First,
-		Properties: judged, Strength: f.Strength, Patience: f.patience, Found: f.found,
+		Properties: judged, FailedAcquire: f.FailedAcquire, Patience: f.patience, Found: f.found,
 		Progress: func(p engine.Progress) {
 			line.part(p.Scenarios, p.Of, "%d executions, at most %d, %d properties violated", p.Scenarios, p.Of, p.Violated)
 		},

@@ -198,7 +198,7 @@ func (b beginning) String() string {
 // Type implements pflag.Value.
 func (b beginning) Type() string { return "WHERE" }
 
-// besideStart refuses a number of slots beside which there are, and beside a counterexample what is its own.
+// besideStart refuses a number of slots together with --start slots, and together with a counterexample whatever that sets.
 func besideStart(c *cobra.Command) error {
 	if !c.Flags().Changed("start") {
 		return nil

@@ -48,7 +48,7 @@ type ending []func() error
 
 type endingKey struct{}
 
-// atEnd has something done when the command has ended. What goes wrong then is told with the rest.
+// atEnd has something done when the command has ended. Its errors are reported with the rest.
 func atEnd(c *cobra.Command, do func() error) {
 	end := c.Context().Value(endingKey{}).(*ending)
 	*end = append(*end, do)

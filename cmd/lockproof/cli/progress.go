@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// How often it is told how far a run is: on a terminal by a line that keeps changing, elsewhere by a line each time.
+// How often progress is printed: on a terminal in one line that keeps changing, elsewhere in a new line each time.
 const (
 	progressEvery     = 100 * time.Millisecond
 	progressEveryLine = 10 * time.Second

@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// proveFlags are what `prove` is told.
+// proveFlags are the flags of `prove`.
 type proveFlags struct {
 	seed      uint64
 	scenarios int
@@ -193,7 +193,7 @@ func (f *proveFlags) config(args []string) (engine.Config, error) {
 		return cfg, err
 	}
 	if f.strict {
-		cfg.Strength = property.Strict
+		cfg.FailedAcquire = property.Strong
 	}
 	if f.strategy != "" {
 		var s scenario.Strategy

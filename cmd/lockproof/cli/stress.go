@@ -17,7 +17,7 @@ import (
 // stress has the target used on a real broker, by many clients at once, and judges what they saw.
 func (f *proveFlags) stress(c *cobra.Command, cfg engine.Config) error {
 	s := engine.StressConfig{
-		Target: cfg.Target, Options: cfg.Options, Restarts: f.restarts, Strength: cfg.Strength, Properties: cfg.Properties, Keep: f.keep,
+		Target: cfg.Target, Options: cfg.Options, Restarts: f.restarts, FailedAcquire: cfg.FailedAcquire, Properties: cfg.Properties, Keep: f.keep,
 	}
 	if err := s.Check(); err != nil {
 		return err

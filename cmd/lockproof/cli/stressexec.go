@@ -53,7 +53,7 @@ func (f *proveFlags) stressExternal(c *cobra.Command, kind lock.Kind, options ma
 			Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr(), Parallel: true}, Kind: kind, Options: told, URL: broker.URL,
 			Proxy: f.way == "proxy", Load: load, Limit: f.limit(c), Sweep: broker.Sweep, Notes: broker,
 		},
-		Exec: f.exec, Broker: broker.String(), Strength: cfg.Strength, Properties: cfg.Properties, Keep: f.keep,
+		Exec: f.exec, Broker: broker.String(), FailedAcquire: cfg.FailedAcquire, Properties: cfg.Properties, Keep: f.keep,
 	})
 	line.done()
 	if res == nil {

@@ -142,7 +142,7 @@ func explore(q *Request) (*Response, error) {
 		s.Schedule.Actions = q.Actions
 	}
 	var runner sim.Runner
-	x := exploration{target: target, ce: ce, trace: runner.Trace(target, s, ce.Strength)}
+	x := exploration{target: target, ce: ce, trace: runner.Trace(target, s, ce.FailedAcquire)}
 	return x.response(q.At), nil
 }
 

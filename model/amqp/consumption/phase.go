@@ -128,7 +128,7 @@ func (p *Protocol) token(q amqp.Queue) amqp.Command {
 	return cmd
 }
 
-// Furnish are the commands, on a channel with confirms, by which the lock comes to have its slots.
+// Furnish are the commands that make the lock its slots, on a channel with confirms.
 func (p *Protocol) Furnish(slots int) (cmds []amqp.Command) {
 	switch {
 	case p.Kind == lock.Mutex && p.Settings.Creator == ByClient, p.Kind == lock.PersistentMutex && slots == 0:

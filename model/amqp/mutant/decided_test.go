@@ -23,9 +23,9 @@ func TestDecided(t *testing.T) {
 			continue
 		}
 		h := r.History()
-		for strength := property.Scan; strength <= property.Strict; strength++ {
-			if f := c.Linearizable(&h, linear.Options{Strength: strength}); f.Decision == linear.Undecided {
-				t.Errorf("scenario %d, %s: %s", i, strength, f.Why)
+		for failedAcquire := property.Weak; failedAcquire <= property.Strong; failedAcquire++ {
+			if f := c.Linearizable(&h, linear.Options{FailedAcquire: failedAcquire}); f.Decision == linear.Undecided {
+				t.Errorf("scenario %d, %s: %s", i, failedAcquire, f.Why)
 			}
 		}
 	}

@@ -22,7 +22,7 @@ func TestReferenceSurvives(t *testing.T) {
 		for i := range *survives {
 			s := source.Scenario(i)
 			r.Run(target, &s)
-			if found, _ := r.Judge(property.Scan); found != 0 || !r.Monitor.Witnessed {
+			if found, _ := r.Judge(property.Weak); found != 0 || !r.Monitor.Witnessed {
 				t.Fatalf("%s, scenario %d: violates %b, witnessed %v", target.Name, i, found, r.Monitor.Witnessed)
 			}
 		}

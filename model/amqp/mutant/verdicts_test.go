@@ -60,10 +60,10 @@ func verdicts(out *strings.Builder, target *lock.Target) {
 	var checks monitor.Counts
 	r.Monitor.Checks = &checks
 	source := sim.NewSource(sim.Space{Target: target}, 5)
-	witnessed, strict, overlap, overlaps := 0, 0, int64(0), int32(0)
+	witnessed, strong, overlap, overlaps := 0, 0, int64(0), int32(0)
 	for i := range verdictsOn {
 		s := source.Scenario(i)
-		tr := r.Trace(target, &s, property.Scan)
+		tr := r.Trace(target, &s, property.Weak)
 		for p := range property.Count {
 			if r.Monitor.Exercised.Has(p) {
 				judged[p]++
@@ -77,12 +77,12 @@ func verdicts(out *strings.Builder, target *lock.Target) {
 		if r.Monitor.Witnessed {
 			witnessed++
 		}
-		if r.Monitor.Strict {
-			strict++
+		if r.Monitor.WitnessedStrong {
+			strong++
 		}
 		overlap, overlaps = max(overlap, r.Monitor.Overlap), max(overlaps, r.Monitor.Overlaps)
 	}
-	fmt.Fprintf(out, "## %s\nwitnessed %d, strictly %d, longest overlap %d ms and %d commands\n", target.Name, witnessed, strict, overlap, overlaps)
+	fmt.Fprintf(out, "## %s\nwitnessed %d, strongly %d, longest overlap %d ms and %d commands\n", target.Name, witnessed, strong, overlap, overlaps)
 	for p := range property.Count {
 		if checks[p] > 0 || violated[p] > 0 {
 			fmt.Fprintf(out, "%s: judged %d times in %d scenarios, violated in %d%s\n", p, checks[p], judged[p], violated[p], first[p])

@@ -25,12 +25,12 @@ func TestWitness(t *testing.T) {
 			s := source.Scenario(i)
 			r.Run(target, &s)
 			h := r.History()
-			for strength, vouched := range map[property.Strength]bool{property.Scan: r.Monitor.Witnessed, property.Strict: r.Monitor.Strict} {
+			for failedAcquire, vouched := range map[property.FailedAcquire]bool{property.Weak: r.Monitor.Witnessed, property.Strong: r.Monitor.WitnessedStrong} {
 				if !vouched {
 					continue
 				}
-				if f := c.Linearizable(&h, linear.Options{Strength: strength}); f.Decision == linear.Illegal {
-					t.Errorf("%s, scenario %d, %s: the monitor vouches for a history of which %s says: %s", target.Name, i, strength, f.How, f.Why)
+				if f := c.Linearizable(&h, linear.Options{FailedAcquire: failedAcquire}); f.Decision == linear.Illegal {
+					t.Errorf("%s, scenario %d, %s: the monitor vouches for a history of which %s says: %s", target.Name, i, failedAcquire, f.How, f.Why)
 				}
 			}
 		}

@@ -86,8 +86,8 @@ func gather(t *testing.T, server campaign.Server) *crowd {
 	return c
 }
 
-// strike kills one of the workers, at random, and has another one come for it.
-func (c *crowd) strike() {
+// killOne kills one of the workers, at random, and has another one come for it.
+func (c *crowd) killOne() {
 	i := rand.IntN(len(c.workers))
 	kill(c.workers[i])
 	c.workers[i] = process(c.t, "work", c.server, "")
@@ -121,13 +121,13 @@ func TestWorkersAreKilled(t *testing.T) {
 	await(t, server, 0)
 	crowd := gather(t, server)
 	restart := 1 + rand.IntN(3)
-	for strike := 1; strike <= 4; strike++ {
-		await(t, server, rand.IntN(n/8)+(strike-1)*n/8)
-		if strike == restart {
+	for kills := 1; kills <= 4; kills++ {
+		await(t, server, rand.IntN(n/8)+(kills-1)*n/8)
+		if kills == restart {
 			real.Kill()
 			real.Resume()
 		}
-		crowd.strike()
+		crowd.killOne()
 	}
 	if err := <-ended; err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/histories/outfile"
 )
 
-// Where the page is left for whoever watches: beside the status.
+// Where the page is written for watchers: next to the status.
 const (
 	pageFile   = "page.html"
 	pageObject = "page" // gzip'ed
@@ -36,8 +36,7 @@ func (r *run) page(s *campaign.Status) {
 	r.paged, r.paging = time.Now(), time.Since(began)
 }
 
-// sofar is what the campaign has come to at this moment, nil where there is nothing to show yet. Nothing of it was made
-// smaller.
+// sofar is the campaign's outcome up to this moment, not minimised; nil if there is nothing to show yet.
 func (r *run) sofar(s *campaign.Status) *campaign.Outcome {
 	out := r.job.Sofar()
 	if out != nil {

@@ -113,7 +113,7 @@ func (r *run) elapsed() time.Duration { return r.before + time.Since(r.began) }
 
 // work has workers of ours carry out shards.
 func (r *run) work(ctx context.Context) {
-	err := r.crew(ctx, r.job, r.config.Workers, r.poke)
+	err := r.runWorkers(ctx, r.job, r.config.Workers, r.poke)
 	if err != nil && ctx.Err() == nil {
 		r.mu.Lock()
 		r.failed = err
@@ -161,7 +161,7 @@ func (r *run) distribute(ctx context.Context) error {
 	}
 }
 
-// take takes in what has arrived, as far as nothing before it is missing.
+// take takes in the results that have arrived, up to the first that is missing.
 func (r *run) take(batch []campaign.Shard) error {
 	first := batch[0].Number
 	for r.next-first < len(batch) && r.job.Enough() == "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/histories/outfile"
 )
 
-// telling is how often it is told how far a campaign is.
+// telling is how often a campaign's progress is printed.
 const telling = time.Second
 
 // statusFile is where a campaign without a server's address has its status.

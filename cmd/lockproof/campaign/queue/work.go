@@ -28,15 +28,15 @@ func Work(ctx context.Context, c campaign.WorkConfig) error {
 		return err
 	}
 	var done atomic.Int64
-	return q.crew(ctx, j, c.Workers, func() {
+	return q.runWorkers(ctx, j, c.Workers, func() {
 		if n := int(done.Add(1)); c.Done != nil {
 			c.Done(n)
 		}
 	})
 }
 
-// crew has so many workers carry out shards until the campaign is over, or one of them cannot go on.
-func (q *Queue) crew(ctx context.Context, j campaign.Job, n int, done func()) error {
+// runWorkers has n workers carry out shards until the campaign is over, or one of them cannot go on.
+func (q *Queue) runWorkers(ctx context.Context, j campaign.Job, n int, done func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	host, _ := os.Hostname() // it is for people

@@ -10,9 +10,9 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// TestExploreJudgesDoubts: a lock that is wrong in what it answers alone is not proved linearizable, nor does it pass in
+// TestExploreJudgesUnwitnessed: a lock that is wrong in what it answers alone is not proved linearizable, nor does it pass in
 // random executions. Those that are not their own witness have to be judged by their history.
-func TestExploreJudgesDoubts(t *testing.T) {
+func TestExploreJudgesUnwitnessed(t *testing.T) {
 	for name, e := range map[string]engine.Exploration{
 		"first-slot-only": {Clients: 2, Slots: 2, Calls: calls(call(lock.Acquire))},
 		"wait-tires": {
@@ -42,8 +42,8 @@ func TestExploreJudgesDoubts(t *testing.T) {
 	}
 }
 
-// TestWalksJudgeDoubts: random executions that are not their own witness pass where their histories are linearizable.
-func TestWalksJudgeDoubts(t *testing.T) {
+// TestWalksJudgeUnwitnessed: random executions that are not their own witness pass where their histories are linearizable.
+func TestWalksJudgeUnwitnessed(t *testing.T) {
 	e := engine.Exploration{Clients: 2, Rounds: 1, Slots: 2, Walks: 200, Properties: 1 << property.Linearizable}
 	var err error
 	if e.Target, err = engine.TargetNamed("locked-is-full"); err != nil {

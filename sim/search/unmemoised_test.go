@@ -14,9 +14,9 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// TestOutright has a target in which time turns out to matter on the way, so that nothing can be looked
+// TestUnmemoised has a target in which time turns out to matter on the way, so that nothing can be looked
 // up any more, be searched in pieces and be walked in as any other.
-func TestOutright(t *testing.T) {
+func TestUnmemoised(t *testing.T) {
 	pass := []scenario.Operation{call(lock.Acquire, 0), call(lock.Release, 0)}
 	b := sim.Bounds{
 		Target: mutant.Named("holder-expires"), Options: amqplock.DefaultOptions(),

@@ -8,29 +8,29 @@ import (
 	"github.com/lockproof/lockproof/sim/broker"
 )
 
-// Sight is the simulated broker at one moment, by the names that clients use.
-type Sight struct{ s *Simulated }
+// State is the visible state of the simulated broker: queues, messages and consumers by the names that clients use.
+type State struct{ s *Simulated }
 
-// Look shows the broker as it is now. It must not be looked at later.
-func (s *Simulated) Look(look func(Sight)) {
+// Observe shows the state as it is now. It must not be used after observe returns.
+func (s *Simulated) Observe(observe func(State)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	look(Sight{s})
+	observe(State{s})
 }
 
 // Exists reports whether there is a queue of that name.
-func (v Sight) Exists(name string) bool { return v.s.broker.Exists(v.s.queues.lookup(name)) }
+func (v State) Exists(name string) bool { return v.s.broker.Exists(v.s.queues.lookup(name)) }
 
 // Depth is how many messages a queue has.
-func (v Sight) Depth(name string) int { return v.s.broker.Depth(v.s.queues.lookup(name)) }
+func (v State) Depth(name string) int { return v.s.broker.Depth(v.s.queues.lookup(name)) }
 
 // Owner is the connection that has a queue exclusively; nil where there is none.
-func (v Sight) Owner(name string) *Conn {
+func (v State) Owner(name string) *Conn {
 	return v.conn(v.s.broker.Owner(v.s.queues.lookup(name)))
 }
 
 // conn is a connection by the broker's number, nil where there is none.
-func (v Sight) conn(n broker.Conn) *Conn {
+func (v State) conn(n broker.Conn) *Conn {
 	if n == 0 || int(n) > len(v.s.sessions) || v.s.sessions[n-1] == nil {
 		return nil
 	}
@@ -46,7 +46,7 @@ type Held struct {
 }
 
 // Messages are the messages of a queue: those that are ready, then those that somebody has.
-func (v Sight) Messages(name string) iter.Seq[Held] {
+func (v State) Messages(name string) iter.Seq[Held] {
 	return func(yield func(Held) bool) {
 		for m := range v.s.broker.Messages(v.s.queues.lookup(name)) {
 			h := Held{Conn: v.conn(m.Conn), Channel: m.Channel, Tag: m.Tag}
@@ -69,7 +69,7 @@ type Consumer struct {
 }
 
 // Consumers are the consumers of a queue.
-func (v Sight) Consumers(name string) iter.Seq[Consumer] {
+func (v State) Consumers(name string) iter.Seq[Consumer] {
 	return func(yield func(Consumer) bool) {
 		for c := range v.s.broker.Consumers(v.s.queues.lookup(name)) {
 			if !yield(Consumer{v.conn(c.Conn), c.Channel, c.Exclusive, c.Waits}) {
@@ -80,7 +80,7 @@ func (v Sight) Consumers(name string) iter.Seq[Consumer] {
 }
 
 // Queues are the names of all queues.
-func (v Sight) Queues() iter.Seq[string] {
+func (v State) Queues() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for id := range v.s.queues.places {
 			if p := &v.s.queues.places[id]; p.name != "" && v.s.broker.Exists(amqp.Queue(id)) && !yield(p.name) {
