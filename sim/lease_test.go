@@ -472,7 +472,7 @@ func (k *leases) CodeClient(c *codec.Coder, n uint8) {
 	for _, t := range []struct {
 		at  *int64
 		now int64
-	}{{&m.until, k.now}, {&m.owed, k.now}, {&m.deadline, k.clocks.Now(n)}} {
+	}{{&m.until, k.now}, {&m.owed, k.now}} {
 		left := max(0, *t.at-t.now)
 		codec.Number(c, &left)
 		*t.at = 0
@@ -480,9 +480,16 @@ func (k *leases) CodeClient(c *codec.Coder, n uint8) {
 			*t.at = left + t.now
 		}
 	}
-	since := max(0, k.clocks.Now(n)-m.sent)
+	now := k.clocks.Now(n)
+	due := m.deadline != 0
+	if codec.Bool(c, &due); due { // one gone by comes again where the clock is set back
+		left := max(0, m.deadline-now+k.clocks.Back())
+		codec.Number(c, &left)
+		m.deadline = now + left - k.clocks.Back()
+	}
+	since := now - m.sent
 	codec.Number(c, &since)
-	m.sent = k.clocks.Now(n) - since
+	m.sent = now - since
 }
 
 func (k *leases) CodeSession(*codec.Coder, backend.Session) {}

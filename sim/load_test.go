@@ -25,7 +25,6 @@ func TestLoad(t *testing.T) {
 				for i := range walks / len(b.Targets()) * 3 {
 					r := rand.New(rand.NewPCG(41, uint64(i)))
 					bounds := randomBounds(target, r, i)
-					bounds.Faults.Clocks = 0 // what a clock that jumps does to deadlines gone by is not a state's
 					if err := bounds.Check(); err != nil {
 						t.Fatal(err)
 					}

@@ -120,9 +120,9 @@ func randomBounds(target *lock.Target, r *rand.Rand, i int) sim.Bounds {
 	if r.IntN(3) == 0 {
 		b.Properties &= property.Set(r.Uint32())
 	}
-	if target.Backend != "" {
+	if sim.BackendOf(target).Clocks != (sim.ClockFaults{}) {
 		b.Faults.Clocks = fault()
-	} else if r.IntN(6) == 0 && target.Fix == nil {
+	} else if target.Backend == "" && r.IntN(6) == 0 && target.Fix == nil {
 		b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Connection, o.Release = amqplock.SharedConnection, amqplock.DeleteB })
 	}
 	if b.Options = target.Settled(b.Options); b.Options.Check() != nil {

@@ -78,10 +78,10 @@ func TestLimitsDiffer(t *testing.T) {
 // pins are how many states there are: of two clients who acquire and release, one of whom refreshes, with one fault of a
 // kind.
 var pins = map[string]int{
-	"mariadb-slots, 1 crash": 2944, "mariadb-slots, 1 dropped connection": 3334, "mariadb-slots, 1 lost reply": 1676, "mariadb-slots, 1 broker restart": 1516,
+	"mariadb-slots, 1 crash": 2931, "mariadb-slots, 1 dropped connection": 3311, "mariadb-slots, 1 lost reply": 1666, "mariadb-slots, 1 broker restart": 1507,
 	"mariadb-master, 1 crash": 231302, "mariadb-master, 1 dropped connection": 338559, "mariadb-master, 1 lost reply": 237923, "mariadb-master, 1 broker restart": 72451,
 	"postgres-master, 1 crash": 231302, "postgres-master, 1 dropped connection": 338559, "postgres-master, 1 lost reply": 237923, "postgres-master, 1 broker restart": 72451,
-	"postgres-slots, 1 crash": 3026, "postgres-slots, 1 dropped connection": 3334, "postgres-slots, 1 lost reply": 1676, "postgres-slots, 1 broker restart": 1516,
+	"postgres-slots, 1 crash": 3013, "postgres-slots, 1 dropped connection": 3311, "postgres-slots, 1 lost reply": 1666, "postgres-slots, 1 broker restart": 1507,
 }
 
 // Every execution of the references within bounds is visited: two clients, one of whom refreshes, and one fault of each kind.
