@@ -12,7 +12,6 @@ package lockproof
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"time"
 
@@ -92,20 +91,20 @@ func Check(history io.Reader, o Options) (*Result, error) {
 	if file, ok := history.(interface{ Name() string }); ok {
 		name = file.Name()
 	}
-	h, _, err := histories.ReadHistory(history, name, histories.Unnamed)
+	recording, err := histories.NewRecording(history, name, histories.Unnamed)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{o: o, kind: h.Kind, list: listOf(o.Own)}
+	r := &run{o: o, kind: recording.History().Kind, list: listOf(o.Own)}
 	if err := r.list.Check(); err != nil {
 		return nil, asInvalid(err)
 	}
 	if err := r.judge(property.Applicable(r.kind)); err != nil {
 		return nil, err
 	}
-	report, err := engine.Check(h, engine.CheckOptions{FailedAcquire: o.failedAcquire(), Source: name, Properties: r.judged, Own: r.list})
+	report, err := engine.CheckRecording(recording, engine.CheckOptions{FailedAcquire: o.failedAcquire(), Source: name, Properties: r.judged, Own: r.list})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
 	report.Elapsed = time.Since(began)
 	return r.result(&engine.Result{Report: report}, nil)

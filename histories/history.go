@@ -92,28 +92,53 @@ func LoadHistory(path string, assumed Header) (*history.History, Notes, error) {
 // ReadHistory reads a history; the name is what errors call it. An error is one line: where, which
 // field, what was found, what was expected.
 func ReadHistory(r io.Reader, name string, assumed Header) (*history.History, Notes, error) {
-	in := bufio.NewReaderSize(r, 1<<18)
-	var next func(*history.Event) error
-	notes := new(Notes)
-	h := assumed.history()
-	if looksLikeJSON(in) {
-		reader, err := NewReader(in, name, assumed)
-		if err != nil {
-			return nil, Notes{}, err
-		}
-		next, h = reader.Read, reader.Header.history()
-	} else {
-		reader := NewEDNReader(in, name, assumed)
-		next, notes = reader.Read, &reader.Notes
+	in, err := eventsOf(r, name, assumed)
+	if err != nil {
+		return nil, Notes{}, err
 	}
+	err = in.each(func(e *history.Event) error {
+		in.history.Events = append(in.history.Events, *e)
+		return nil
+	})
+	if err != nil {
+		return nil, *in.notes, err
+	}
+	return in.history, *in.notes, nil
+}
+
+// events are those of a history that is read one by one.
+type events struct {
+	history *history.History // without them
+	next    func(*history.Event) error
+	notes   *Notes
+}
+
+// eventsOf begins to read a history in whichever of the formats it is.
+func eventsOf(r io.Reader, name string, assumed Header) (*events, error) {
+	in := bufio.NewReaderSize(r, 1<<18)
+	if !looksLikeJSON(in) {
+		reader := NewEDNReader(in, name, assumed)
+		return &events{history: assumed.history(), next: reader.Read, notes: &reader.Notes}, nil
+	}
+	reader, err := NewReader(in, name, assumed)
+	if err != nil {
+		return nil, err
+	}
+	return &events{history: reader.Header.history(), next: reader.Read, notes: new(Notes)}, nil
+}
+
+// each gives the events, until they are over or one is not wanted.
+func (in *events) each(event func(e *history.Event) error) error {
 	var e history.Event
 	for {
-		if err := next(&e); err == io.EOF {
-			return h, *notes, nil
+		if err := in.next(&e); err == io.EOF {
+			return nil
 		} else if err != nil {
-			return nil, *notes, err
+			return err
 		}
-		h.Events = append(h.Events, e)
+		if err := event(&e); err != nil {
+			return err
+		}
 	}
 }
 

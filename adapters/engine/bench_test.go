@@ -80,6 +80,26 @@ func BenchmarkCheck(b *testing.B) {
 	b.ReportMetric(checking.Seconds()/reading.Seconds(), "check/read")
 }
 
+// BenchmarkCheckRecording is the same, judged as it is read.
+func BenchmarkCheckRecording(b *testing.B) {
+	var file bytes.Buffer
+	if err := histories.WriteHistory(&file, crowd(1_000_000, 30)); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.SetBytes(int64(file.Len()))
+	for range b.N {
+		recording, err := histories.NewRecording(bytes.NewReader(file.Bytes()), "crowd", histories.Unnamed)
+		if err != nil {
+			b.Fatal(err)
+		}
+		judged, err := engine.CheckRecording(recording, engine.CheckOptions{})
+		if err != nil || judged.Outcome() != report.OutcomeHolds {
+			b.Fatal(err, judged)
+		}
+	}
+}
+
 // crowd is a history of clients that compete for 20 slots. One acquire in fifty is never answered: its
 // client dies, the broker notices, and it goes on as another process.
 func crowd(operations, clients int) *history.History {

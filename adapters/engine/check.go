@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/judge"
@@ -35,14 +37,32 @@ func Check(h *history.History, o CheckOptions) (*report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	return o.report(h, verdicts), nil
+}
+
+// CheckRecording is [Check] of a history of any length.
+func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, error) {
+	h := rec.History()
+	verdicts, err := judge.Read(h, rec.Each, o.Reading())
+	if malformed := (*linear.Malformed)(nil); errors.As(err, &malformed) {
+		return nil, fmt.Errorf("%s: %w", o.Source, err) // other errors say where
+	} else if err != nil {
+		return nil, err
+	}
+	return o.report(h, verdicts), nil
+}
+
+// report is that of a history.
+func (o *CheckOptions) report(h *history.History, verdicts []linear.Verdict) *report.Report {
 	r := &report.Report{
 		Tool: Version, Target: h.Kind.String(), Kind: h.Kind, Mode: report.Recorded, Source: o.Source,
-		FailedAcquire: o.FailedAcquire.String(), Scenarios: 1, Operations: operations(h),
+		FailedAcquire: o.FailedAcquire.String(), Scenarios: 1,
 	}
 	judged := make(map[property.Property]linear.Verdict)
 	for _, v := range verdicts {
 		judged[v.Property] = v
 	}
+	r.Operations = judged[property.Linearizable].Checked
 	asked := judgedOf(property.Applicable(h.Kind), o.Properties)
 	for p := range property.Count {
 		if asked.Has(p) {
@@ -55,7 +75,7 @@ func Check(h *history.History, o CheckOptions) (*report.Report, error) {
 	for i, p := range o.Own {
 		r.Properties = append(r.Properties, report.PropertyResult{Property: own.ID(i), Own: p, Evidence: property.FromTruth, Skip: notShown})
 	}
-	return r, nil
+	return r
 }
 
 // Reading is how a history is read.
@@ -89,14 +109,4 @@ func fromHistory(p property.Property, v linear.Verdict, judged bool) report.Prop
 		r.Violation = &report.Found{Detail: v.Why}
 	}
 	return r
-}
-
-// operations is how many a history has.
-func operations(h *history.History) (n int) {
-	for i := range h.Events {
-		if h.Events[i].Type == history.Invoke {
-			n++
-		}
-	}
-	return n
 }

@@ -27,6 +27,12 @@ func Execution(m *monitor.Monitor, o linear.Options, whole func() *history.Histo
 	}
 }
 
+// Read gives the verdicts on a history that nobody watched and that is read event by event: h is what is before its events.
+// The error is for a history that is none.
+func Read(h *history.History, read linear.Source, o linear.Options) ([]linear.Verdict, error) {
+	return linear.JudgeRead(h, read, o)
+}
+
 // History gives the verdicts on a history that nobody watched. The error is for a history that is none.
 func History(h *history.History, o linear.Options) ([]linear.Verdict, error) {
 	if err := linear.Validate(h); err != nil {

@@ -39,26 +39,29 @@ func (r *normaliser) classify() {
 	}
 	r.disturb()
 	for i := range r.calls {
-		k := &r.calls[i]
-		switch k.effect {
-		case takes:
-			if r.disturbed.overlap(k.slot, k.inv, k.ret) {
-				k.traits |= open
-			}
-			if k.traits.has(mayExpire) && r.disturbed.overlap(k.slot, k.exit, endless) {
-				k.traits |= openExit
-			}
-		case mayTake:
-			if len(r.disturbed) > 0 && k.exit != endless {
-				k.traits |= openExit
-			}
-		case frees, leaves:
-			if k.link != none && r.disturbed.overlap(k.slot, r.calls[k.link].ends(), k.ret) {
-				r.calls[k.link].traits |= openExit
-			}
-		case findsHeld:
-			r.classifyHeld(k)
+		r.classifyCall(&r.calls[i])
+	}
+}
+
+func (r *normaliser) classifyCall(k *operation) {
+	switch k.effect {
+	case takes:
+		if r.disturbed.overlap(k.slot, k.inv, k.ret) {
+			k.traits |= open
 		}
+		if k.traits.has(mayExpire|loose) && r.disturbed.overlap(k.slot, k.exit, endless) {
+			r.openExit(k)
+		}
+	case mayTake:
+		if len(r.disturbed) > 0 && k.exit != endless {
+			k.traits |= openExit
+		}
+	case frees, leaves:
+		if k.link != none && r.disturbed.overlap(k.slot, r.call(k.link).ends(), k.ret) {
+			r.openExit(r.call(k.link))
+		}
+	case findsHeld:
+		r.classifyHeld(k)
 	}
 }
 
@@ -67,9 +70,29 @@ func (r *normaliser) classifyHeld(k *operation) {
 	if k.link == none {
 		return
 	}
-	if g := &r.calls[k.link]; g.ends() <= k.ret || k.traits.has(interrupted) {
+	if g := r.call(k.link); g.ends() <= k.ret || k.traits.has(interrupted) {
 		k.traits |= open
-		g.traits |= openExit
+		r.openExit(g)
+	}
+}
+
+// openExit marks a call whose moment to lose what it took is open.
+func (r *normaliser) openExit(k *operation) {
+	if r.roll != nil && k.inv < r.roll.judged && !k.traits.has(openExit) {
+		r.roll.opened = append(r.roll.opened, k)
+	}
+	k.traits |= openExit
+}
+
+// disturbs reports whether a call needs its slot free at some moment.
+func (k *operation) disturbs() bool {
+	return k.effect == claims || k.effect == findsFree || k.effect == takes && k.traits.has(interrupted)
+}
+
+// mayDisturb notes a call that does.
+func (r *normaliser) mayDisturb(k *operation) {
+	if k.disturbs() {
+		r.disturbed = append(r.disturbed, disturbance{slot: r.numbered(k.slot), inv: k.inv, ret: k.ret})
 	}
 }
 
@@ -77,9 +100,11 @@ func (r *normaliser) classifyHeld(k *operation) {
 func (r *normaliser) disturb() {
 	r.disturbed = r.disturbed[:0]
 	for i := range r.calls {
-		k := &r.calls[i]
-		if k.effect == claims || k.effect == findsFree || k.effect == takes && k.traits.has(interrupted) {
-			r.disturbed = append(r.disturbed, disturbance{slot: k.slot, inv: k.inv, ret: k.ret})
+		r.mayDisturb(&r.calls[i])
+	}
+	if r.roll != nil {
+		for _, k := range r.roll.kept {
+			r.mayDisturb(k)
 		}
 	}
 	slices.SortFunc(r.disturbed, compareDisturbances)

@@ -1,9 +1,13 @@
 package linear
 
+import "github.com/lockproof/lockproof/model/history"
+
 // client is what is known of one process while its history is resolved.
 type client struct {
 	process int32
-	inv     int32 // the event of its invocation that is not completed; or none
+	inv     int32     // the event of its invocation that is not completed; or none
+	f       history.F // what that calls, and of which lock
+	lock    uint16
 	call    int32 // the call of that invocation, if it is about the lock at hand; or none
 	gone    int32 // the first event since then at which its connection ended; or none
 	ended   bool  // its connection ended before that
@@ -12,6 +16,7 @@ type client struct {
 	late    bool  // it appeared after a restart, which may have ended its connection
 	grants  int32 // the latest call by which it may have a slot; the ones before follow by link
 	pending int32 // its latest call without an answer (pendings); or none
+	silent  bool  // nobody answered its operation for so long that nobody is taken to do so
 	heard   int32 // the last event at which it had an answer
 	asked   int32 // its latest acquire that was not answered; or none
 }

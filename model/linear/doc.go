@@ -20,6 +20,11 @@
 //	linearizer.go      the search: just-in-time linearization
 //	explain.go         why a history is illegal, in one line
 //
+// A history that is too long to be at hand as a whole is judged as it is read:
+//
+//	read.go            lock by lock, as often as it takes
+//	roll.go            what of the beginning is kept, and what is supposed of the end
+//
 // porcupine and a brute-force search are the oracles that the tests compare with. readings.go has the readings of a
 // release on which models of locks differ.
 package linear

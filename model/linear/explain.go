@@ -8,7 +8,7 @@ import (
 
 // failed is the finding that no state was left at the event at hand, the answer of a call.
 func (w *frontier) failed(k int32) Finding {
-	c := &w.r.calls[k]
+	c := w.r.call(k)
 	if w.incomplete {
 		return tooMany
 	}
@@ -20,7 +20,7 @@ func (w *frontier) why(c *operation) string {
 	who, st, slot, kind := w.r.who(c), w.dead, w.r.h.SlotName(c.slot), w.r.h.Kind
 	switch c.effect {
 	case takes:
-		if asksHeld(w.r.h.Events[c.inv].F.Op()) {
+		if asksHeld(c.op) {
 			return who + " was told that it holds " + w.whyNot(st, c)
 		}
 		return who + " was granted " + w.whyNot(st, c)
@@ -50,8 +50,8 @@ func (w *frontier) whyNot(st *state, c *operation) string {
 	switch h := st.cells[slot].holder; {
 	case !st.existed(slot, c.inv):
 		return what + ", but it did not exist at any moment of the call"
-	case h != none && w.r.calls[h].effect == takes:
-		return fmt.Sprintf("%s, but %s had it: it was granted at %s and not given back", what, w.holder(st, slot), w.r.h.Moment(int(w.r.calls[h].ret)))
+	case h != none && w.r.call(h).effect == takes:
+		return fmt.Sprintf("%s, but %s had it: it was granted at %s and not given back", what, w.holder(st, slot), w.r.h.Moment(int(w.r.call(h).ret)))
 	}
 	return what + ", but it was there and free at no moment of the call"
 }
@@ -75,7 +75,7 @@ func (w *frontier) withoutPending() string {
 
 func (w *frontier) whyNotHeld(st *state, c *operation) string {
 	switch {
-	case w.r.calls[c.link].traits.has(lost):
+	case w.r.call(c.link).traits.has(lost):
 		return ", but its connection had ended before"
 	case !st.existed(int32(c.slot), c.inv):
 		return ", but it did not exist at any moment of the call"
@@ -86,7 +86,7 @@ func (w *frontier) whyNotHeld(st *state, c *operation) string {
 // holder names the client that has a slot.
 func (w *frontier) holder(st *state, slot int32) string {
 	if h := st.cells[slot].holder; h != none {
-		return w.r.who(&w.r.calls[h])
+		return w.r.who(w.r.call(h))
 	}
 	return "somebody"
 }
@@ -102,4 +102,4 @@ func (r *normaliser) who(c *operation) string {
 }
 
 // operation names what a call is.
-func (r *normaliser) operation(c *operation) string { return r.h.Events[c.inv].F.String() }
+func (r *normaliser) operation(c *operation) string { return c.op.String() }

@@ -1,6 +1,10 @@
 package linear
 
-import "github.com/lockproof/lockproof/model/property"
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/model/property"
+)
 
 // frontier is the fast check. It walks the events of one lock once and keeps every state that the lock
 // may be in, given the answers so far. Where the best moment of an effect is known (classify.go), it
@@ -63,13 +67,16 @@ var unproved = Finding{
 // tooMany is the finding where the bounds are met.
 var tooMany = Finding{Event: -1, How: byFastCheck, Why: "there are too many ways to explain it"}
 
+// tooManySlots is the finding where a state would be too large.
+var tooManySlots = Finding{Event: -1, How: byFastCheck, Why: "there are too many slots"}
+
 // run checks the lock that a normaliser has at hand.
 func (w *frontier) run(r *normaliser, s property.FailedAcquire) Finding {
 	switch {
 	case r.unproven:
 		return unproved
 	case r.slots > maxFrontierSlots:
-		return Finding{Event: -1, How: byFastCheck, Why: "there are too many slots"}
+		return tooManySlots
 	}
 	f := tooMany
 	for i := 0; i < len(efforts) && f.Decision == Undecided; i++ {
@@ -80,33 +87,47 @@ func (w *frontier) run(r *normaliser, s property.FailedAcquire) Finding {
 
 // walk goes through the events with so much effort.
 func (w *frontier) walk(r *normaliser, s property.FailedAcquire, e effort) Finding {
-	w.reset(r, s)
-	w.effort = e
+	w.reset(r, s, e)
 	for i, k := range r.at {
-		w.now = int32(i)
-		switch {
-		case k >= 0 && r.calls[k].inv == w.now:
-			w.begin(k, &r.calls[k])
-		case k >= 0:
-			w.end(k, &r.calls[k])
-		case k < none:
-			w.disconnect(k)
-		}
-		if len(w.states) == 0 {
-			return w.failed(k)
-		}
-		if w.work > w.effort.work+4*i {
-			return tooMany
+		if f, over := w.event(int32(i), k); over {
+			return f
 		}
 	}
-	return Finding{Decision: Legal, Event: -1, How: byFastCheck}
+	return legal
+}
+
+// legal is the finding that there was an explanation all along.
+var legal = Finding{Decision: Legal, Event: -1, How: byFastCheck}
+
+// event is event i, which is about call k if it is about any. It is the last if the finding is over with it.
+func (w *frontier) event(i, k int32) (f Finding, over bool) {
+	w.now = i
+	switch {
+	case k >= 0:
+		c := w.r.call(k)
+		if c.inv == i {
+			w.begin(k, c)
+		} else {
+			w.end(k, c)
+		}
+	case k < none:
+		w.disconnect(k)
+	}
+	switch {
+	case len(w.states) == 0:
+		return w.failed(k), true
+	case w.work > w.effort.work+4*int(i):
+		return tooMany, true
+	}
+	return Finding{}, false
 }
 
 // maxFrontierSlots bounds the slots that a state may have.
 const maxFrontierSlots = 1 << 12
 
-func (w *frontier) reset(r *normaliser, s property.FailedAcquire) {
+func (w *frontier) reset(r *normaliser, s property.FailedAcquire, e effort) {
 	w.pool = append(w.pool, w.states...)
+	w.effort = e
 	w.r, w.failedAcquire, w.now, w.states, w.dead = r, s, none, w.states[:0], nil
 	w.waiting, w.fulls, w.staged, w.free, w.stages = w.waiting[:0], 0, w.staged[:0], w.free[:0], 0
 	w.floatingReleases, w.work, w.incomplete = w.floatingReleases[:0], 0, false
@@ -151,7 +172,7 @@ func (w *frontier) begin(k int32, c *operation) {
 // enqueue adds a take to those that wait for its slot, in the order of their answers.
 func (w *frontier) enqueue(k int32, c *operation) {
 	q := append(w.queues[c.slot], k)
-	for i := len(q) - 1; i > 0 && w.r.calls[q[i-1]].ret > c.ret; i-- {
+	for i := len(q) - 1; i > 0 && w.r.call(q[i-1]).ret > c.ret; i-- {
 		q[i], q[i-1] = q[i-1], q[i]
 	}
 	w.queues[c.slot] = q
@@ -283,7 +304,7 @@ func (w *frontier) disconnect(at int32) {
 	w.pending.last(w)
 	for _, st := range w.states {
 		for s := int32(1); s <= int32(w.r.slots); s++ {
-			if h := st.cells[s].holder; h != none && (at == restarted || w.r.calls[h].client == clientOf(at)) {
+			if h := st.cells[s].holder; h != none && (at == restarted || w.r.call(h).client == clientOf(at)) {
 				w.vacate(st, s)
 			}
 		}
@@ -296,13 +317,59 @@ func (w *frontier) disconnect(at int32) {
 // expire forgets calls without an answer that the event at hand bounds.
 func (w *frontier) expire() {
 	for i := len(w.staged) - 1; i >= 0; i-- {
-		if k := w.staged[i].call; w.r.calls[k].ret == w.now {
+		if k := w.staged[i].call; w.r.call(k).ret == w.now {
 			w.unstage(k)
 		}
 	}
 	for i := len(w.waiting) - 1; i >= 0; i-- {
-		if k := w.waiting[i]; w.r.calls[k].ret == w.now {
+		if k := w.waiting[i]; w.r.call(k).ret == w.now {
 			w.stopWaiting(k)
+		}
+	}
+}
+
+// disturbed opens the moment at which a slot is lost that a call which begins needs free.
+func (w *frontier) disturbed(c *operation) {
+	for _, st := range w.states {
+		if h := st.cells[c.slot].holder; h != none && w.r.call(h).ends() < c.ret {
+			w.r.openExit(w.r.call(h))
+		}
+	}
+}
+
+// refer keeps the calls that are under way or have a slot in some state.
+func (w *frontier) refer(keep func(k int32)) {
+	for _, st := range w.states {
+		for i := range st.cells {
+			keep(st.cells[i].holder)
+		}
+	}
+	for _, list := range append(slices.Clone(w.queues), w.waiting, w.floatingReleases, w.pending.faithful) {
+		for _, k := range list {
+			keep(k)
+		}
+	}
+	for _, s := range w.staged {
+		keep(s.call)
+	}
+	for _, p := range w.pending.all {
+		keep(p.call)
+	}
+	for _, kind := range w.pending.kinds {
+		keep(kind.call)
+	}
+}
+
+// makeRoom makes room for more slots.
+func (w *frontier) makeRoom(slots int) {
+	for len(w.queues) <= slots {
+		w.queues = append(w.queues, nil)
+	}
+	w.pending.grow(slots)
+	for _, st := range w.states {
+		for len(st.cells) <= slots {
+			st.cells = append(st.cells, cell{holder: none, opened: never, taken: never})
+			st.left = append(st.left, never)
 		}
 	}
 }

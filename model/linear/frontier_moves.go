@@ -12,7 +12,7 @@ func (w *frontier) explore() {
 	for i := 0; i < len(w.states); i++ {
 		st := w.states[i]
 		for _, s := range w.staged {
-			w.step(st, &w.r.calls[s.call], s)
+			w.step(st, w.r.call(s.call), s)
 		}
 		if len(w.floatingReleases) > 0 {
 			w.give(st)
@@ -99,7 +99,7 @@ func (w *frontier) seize(st *state, slot, k int32) bool {
 func (w *frontier) give(st *state) {
 	for s := int32(1); s < int32(len(st.cells)); s++ {
 		h := st.cells[s].holder
-		if h == none || !w.r.calls[h].traits.has(openExit) || !w.leaving(st, s) {
+		if h == none || !w.r.call(h).traits.has(openExit) || !w.leaving(st, s) {
 			continue
 		}
 		next := w.clone(st)
@@ -130,7 +130,7 @@ func (w *frontier) add(st *state) {
 func (w *frontier) calm() {
 	n := 0
 	for _, k := range w.floatingReleases {
-		if c := &w.r.calls[k]; c.effect == mayTake || c.ret > w.now || w.holds(k, c) {
+		if c := w.r.call(k); c.effect == mayTake || c.ret > w.now || w.holds(k, c) {
 			w.floatingReleases[n] = k
 			n++
 		}
@@ -195,7 +195,7 @@ func (w *frontier) dominated(st *state, i, n int, since int32) bool {
 func (w *frontier) horizon() int32 {
 	since := w.now
 	for _, k := range w.waiting {
-		since = min(since, w.r.calls[k].inv)
+		since = min(since, w.r.call(k).inv)
 	}
 	return since
 }

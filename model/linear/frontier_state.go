@@ -91,19 +91,29 @@ func (w *frontier) settle(st *state, slot int32) {
 		return
 	}
 	c, k := &st.cells[slot], w.queues[slot][0]
-	switch after := w.r.calls[k].after; {
-	case after != none && w.r.calls[after].ret >= w.now:
+	switch {
+	case w.before(k):
 	case c.holder == none:
 		w.occupy(st, slot, k)
-	case c.holder != k && w.leaving(st, slot) && !w.r.calls[c.holder].traits.has(openExit):
+	case c.holder != k && w.leaving(st, slot) && !w.r.call(c.holder).traits.has(openExit):
 		w.witness(st)
 		c.holder, c.taken = k, w.now
 	}
 }
 
+// before reports whether the take of a slot that comes before another is not over.
+func (w *frontier) before(k int32) bool {
+	after := w.r.call(k).after
+	if after == none {
+		return false
+	}
+	c := w.r.call(after)
+	return c != nil && c.ret >= w.now
+}
+
 // leaving reports whether the holder of a slot may be without it from now on.
 func (w *frontier) leaving(st *state, slot int32) bool {
-	h := &w.r.calls[st.cells[slot].holder]
+	h := w.r.call(st.cells[slot].holder)
 	return h.exit <= w.now || h.quit <= w.now && st.missed(slot, h.quit)
 }
 
@@ -211,7 +221,7 @@ func (w *frontier) stageOf(k int32) int32 {
 // witness notes of verifies under way that what they say is true at this moment.
 func (w *frontier) witness(st *state) {
 	for _, s := range w.staged {
-		c := &w.r.calls[s.call]
+		c := w.r.call(s.call)
 		if c.effect == findsHeld && st.cells[c.slot].holder == c.link && st.existed(int32(c.slot), c.inv) {
 			st.stage[s.stage] = 1
 		}

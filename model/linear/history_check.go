@@ -35,17 +35,26 @@ type Verdict struct {
 //
 // What they leave unsaid takes the broker's truth; a history that passes is not a proof.
 func Judge(h *history.History, o Options) []Verdict {
-	f := Check(h, o)
-	w := beliefs{
+	w := newBeliefs(h, o)
+	for i := range h.Events {
+		w.event(i, &h.Events[i])
+	}
+	return w.all(Check(h, o))
+}
+
+func newBeliefs(h *history.History, o Options) *beliefs {
+	w := &beliefs{
 		h: h, options: o, processes: make(map[int32]*seen),
 		believers: make(map[place][]belief), open: make(map[place][]grant), working: make(map[work]*contenders),
 	}
 	for p := range w.verdicts {
 		w.verdicts[p] = Verdict{Property: judgedByHistory[p], Decision: Legal, Event: -1}
 	}
-	for i := range h.Events {
-		w.event(i, &h.Events[i])
-	}
+	return w
+}
+
+// all are the verdicts, with that of linearizability.
+func (w *beliefs) all(f Finding) []Verdict {
 	linearizable := Verdict{Property: property.Linearizable, Decision: f.Decision, Checked: w.operations, Event: f.Event, Why: f.Why, Lock: f.Lock, Slot: f.Slot}
 	return append([]Verdict{linearizable}, w.verdicts[:]...)
 }

@@ -69,21 +69,28 @@ type Checker struct {
 
 // Linearizable is [Check].
 func (c *Checker) Linearizable(h *history.History, o Options) Finding {
-	sum := Finding{Decision: Legal, Event: -1, How: byFastCheck}
+	sum := legal
 	for l := range h.Locks {
-		f := c.lock(h, l, o)
-		if f.Decision == Illegal {
-			return f
-		}
-		switch {
-		case sum.Decision == Undecided:
-		case f.Decision == Undecided:
-			sum = f
-		case f.How == bySearch:
-			sum.How = bySearch
+		if sum = sum.and(c.lock(h, l, o)); sum.Decision == Illegal {
+			break
 		}
 	}
 	return sum
+}
+
+// and is what a finding and that of the next lock come to.
+func (f Finding) and(next Finding) Finding {
+	switch {
+	case f.Decision == Illegal:
+	case next.Decision == Illegal:
+		return next
+	case f.Decision == Undecided:
+	case next.Decision == Undecided:
+		return next
+	case next.How == bySearch:
+		f.How = bySearch
+	}
+	return f
 }
 
 // lock checks one lock of a history: the fast check first, then the search for what it leaves.
@@ -91,16 +98,29 @@ func (c *Checker) lock(h *history.History, l int, o Options) Finding {
 	if err := c.normaliser.normalise(h, l, o); err != nil {
 		return Finding{Lock: l, Event: err.Event, Why: err.Error(), How: byFastCheck}
 	}
+	return c.decide(l, o)
+}
+
+// decide checks the lock whose whole history the normaliser has at hand.
+func (c *Checker) decide(l int, o Options) Finding {
 	if c.normaliser.inconsistent() {
-		return Finding{Lock: l, Event: -1, Why: "some operations name slots and others do not", How: byFastCheck}
+		return inconsistent.of(l)
 	}
 	f := c.fast(o)
 	if f.Decision == Undecided {
 		f = c.slow(f, o)
 	}
-	f.Lock = l
+	return f.of(l)
+}
+
+// of is the finding of a lock.
+func (f Finding) of(lock int) Finding {
+	f.Lock = lock
 	return f
 }
+
+// inconsistent is the finding where only some operations name slots.
+var inconsistent = Finding{Event: -1, Why: "some operations name slots and others do not", How: byFastCheck}
 
 // anyone is the finding of the fast check, which knows nothing of those who release what is not theirs.
 var anyone = Finding{Event: -1, How: byFastCheck, Why: "anyone may have released it"}

@@ -13,6 +13,7 @@ type normaliser struct {
 	lock    int
 	calls   []operation
 	at      []int32 // by event: its call; none; goneOf its client; or restarted
+	roll    *roll   // where only the end of the history is at hand; or nil
 	clients clients
 	pending []pending // what was not answered and may still happen, by client
 
@@ -67,21 +68,41 @@ func (r *normaliser) normalise(h *history.History, l int, o Options) *Malformed 
 	}
 	r.begin(h, l, o)
 	for i := range h.Events {
-		if err := r.event(int32(i)); err != nil {
+		if err := r.event(int32(i), &h.Events[i]); err != nil {
 			return err
 		}
 	}
+	r.over()
+	return nil
+}
+
+// over is the end of the history.
+func (r *normaliser) over() {
 	for i := range r.clients.list {
 		r.unanswered(&r.clients.list[i], lock.NoReason)
 	}
 	r.finish()
-	return nil
+}
+
+// call is the call with a number. Where only the end of the history is at hand, it is one that may still matter.
+func (r *normaliser) call(k int32) *operation {
+	if r.roll == nil {
+		return &r.calls[k]
+	}
+	return r.roll.call(r, k)
+}
+
+// mark says what an event is, if it is at hand still.
+func (r *normaliser) mark(i, at int32) {
+	if i -= r.from(); i >= 0 {
+		r.at[i] = at
+	}
 }
 
 func (r *normaliser) begin(h *history.History, l int, o Options) {
 	r.clients.reset()
 	*r = normaliser{
-		h: h, lock: l, kind: h.Kind, clients: r.clients, calls: r.calls[:0], at: r.at[:0], pending: r.pending[:0],
+		h: h, lock: l, roll: nil, kind: h.Kind, clients: r.clients, calls: r.calls[:0], at: r.at[:0], pending: r.pending[:0],
 		uncertain: r.uncertain[:0], unknownSessions: r.unknownSessions[:0], disturbed: r.disturbed[:0], last: r.last,
 	}
 	switch {
@@ -106,11 +127,10 @@ func (r *normaliser) begin(h *history.History, l int, o Options) {
 	}
 }
 
-func (r *normaliser) event(i int32) *Malformed {
-	if err := checkEvent(r.h, i); err != nil {
+func (r *normaliser) event(i int32, e *history.Event) *Malformed {
+	if err := checkEvent(r.h, i, e); err != nil {
 		return err
 	}
-	e := &r.h.Events[i]
 	r.at = append(r.at, none)
 	if e.Process == history.Nemesis {
 		r.world(i, e)
@@ -118,26 +138,29 @@ func (r *normaliser) event(i int32) *Malformed {
 	}
 	c := r.clients.index(e.Process)
 	if e.Type == history.Invoke {
-		return r.invoke(i, c)
+		return r.invoke(i, c, e)
 	}
-	return r.complete(i, &r.clients.list[c])
+	return r.complete(i, &r.clients.list[c], e)
 }
 
-func (r *normaliser) invoke(i, ci int32) *Malformed {
-	e, c := &r.h.Events[i], &r.clients.list[ci]
+func (r *normaliser) invoke(i, ci int32, e *history.Event) *Malformed {
+	c := &r.clients.list[ci]
 	if c.inv != none {
-		return unexpected(r.h, i, c.inv)
+		return unexpected(i, e, c)
 	}
 	c.ended = c.ended || c.gone != none && !r.h.GoneMayFree
-	c.inv, c.gone, c.call = i, none, none
+	c.inv, c.gone, c.call, c.f, c.lock = i, none, none, e.F, e.Lock
 	if int(e.Lock) != r.lock {
 		return nil
 	}
 	c.call = int32(len(r.calls))
-	r.at[i] = c.call
+	if r.roll != nil {
+		c.call += r.roll.firstCall
+	}
+	r.mark(i, c.call)
 	r.calls = append(r.calls, operation{
 		inv: i, ret: endless, client: ci, link: none, after: none, exit: endless, quit: endless,
-		slot: r.slot(e), n: e.Slots,
+		slot: r.slot(e), n: e.Slots, op: e.F.Op(),
 	})
 	if e.F.Op().Administrative() {
 		r.admin.begin(e.F.Op(), int(e.Slots))
@@ -145,13 +168,14 @@ func (r *normaliser) invoke(i, ci int32) *Malformed {
 	return nil
 }
 
-func (r *normaliser) complete(i int32, c *client) *Malformed {
-	e := &r.h.Events[i]
-	if c.inv == none {
-		return unexpected(r.h, i, none)
+func (r *normaliser) complete(i int32, c *client, e *history.Event) *Malformed {
+	if c.inv == none || c.f != e.F || c.lock != e.Lock {
+		return unexpected(i, e, c)
 	}
-	if inv := &r.h.Events[c.inv]; inv.F != e.F || inv.Lock != e.Lock {
-		return unexpected(r.h, i, c.inv)
+	if c.silent {
+		r.roll.tooLate(c.f.Op(), c.inv)
+		c.silent, c.inv = false, none
+		return nil
 	}
 	switch {
 	case disconnecting(e.Reason):
@@ -163,7 +187,7 @@ func (r *normaliser) complete(i int32, c *client) *Malformed {
 		c.inv = none
 		return nil
 	}
-	k := &r.calls[c.call]
+	k := r.call(c.call)
 	if s := r.slot(e); s != history.AnySlot {
 		k.slot = s
 	}
@@ -174,9 +198,9 @@ func (r *normaliser) complete(i int32, c *client) *Malformed {
 	k.ret = i
 	r.answer(c, k, e)
 	if k.effect == noEffect {
-		r.at[k.inv] = none
+		r.mark(k.inv, none)
 	} else {
-		r.at[i] = c.call
+		r.mark(i, c.call)
 	}
 	c.inv, c.call = none, none
 	return nil
@@ -204,7 +228,7 @@ func (r *normaliser) finish() {
 		return
 	}
 	r.slots = r.admin.most
-	if r.unnamed && r.permits == 1 && !r.moved {
+	if r.single() {
 		r.number()
 	}
 	for i := range r.calls {
@@ -214,7 +238,7 @@ func (r *normaliser) finish() {
 	}
 	if !r.witnessed {
 		for _, d := range r.uncertain {
-			r.setMayExpire(&r.calls[d.call], d.from)
+			r.setMayExpire(r.call(d.call), d.from)
 		}
 	}
 	if !r.witnessed || r.shrinks || r.h.GoneMayFree {
@@ -229,6 +253,17 @@ func (r *normaliser) finish() {
 // inconsistent reports whether slots have numbers for some operations only.
 func (r *normaliser) inconsistent() bool { return r.unnamed && (r.named || r.moved) }
 
+// single reports whether there is but one permit, which then has the number 1.
+func (r *normaliser) single() bool { return r.unnamed && r.permits == 1 && !r.moved }
+
+// numbered is the number of a slot, that of a single permit among them.
+func (r *normaliser) numbered(slot uint16) uint16 {
+	if r.roll != nil && r.roll.single && slot == history.AnySlot {
+		return 1
+	}
+	return slot
+}
+
 // number gives a single permit the number 1.
 func (r *normaliser) number() {
 	r.unnamed, r.first, r.slots = false, 1, max(1, r.slots)
@@ -239,8 +274,8 @@ func (r *normaliser) number() {
 	}
 	clear(r.last)
 	for i, at := range r.at {
-		if at >= 0 && r.calls[at].effect == takes && int(r.calls[at].ret) == i {
-			r.follow(&r.calls[at], at)
+		if at >= 0 && r.call(at).effect == takes && int(r.call(at).ret) == i {
+			r.follow(r.call(at), at)
 		}
 	}
 }

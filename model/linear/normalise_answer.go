@@ -73,21 +73,37 @@ func (r *normaliser) unknownSession(c *client, k *operation) {
 
 // follow notes which take of a slot follows which.
 func (r *normaliser) follow(k *operation, i int32) {
-	for int(k.slot) >= len(r.last) {
-		r.last = append(r.last, make([]int32, int(k.slot)+1-len(r.last))...)
+	slot := r.numbered(k.slot)
+	for int(slot) >= len(r.last) {
+		r.last = append(r.last, make([]int32, int(slot)+1-len(r.last))...)
 	}
-	k.after = r.last[k.slot] - 1
-	r.last[k.slot] = i + 1
+	k.after = r.last[slot] - 1
+	r.last[slot] = i + 1
+}
+
+// quits notes that what a call took may be lost from an event on, if its slot is gone.
+func (r *normaliser) quits(k *operation, from int32) {
+	if r.roll == nil || r.roll.known.shrinks {
+		k.quit = min(k.quit, from)
+	}
 }
 
 // setMayExpire notes that what a call took may be lost from an event on, whatever else happens.
 func (r *normaliser) setMayExpire(k *operation, from int32) {
-	k.exit = min(k.exit, from)
-	k.traits |= mayExpire
+	r.expires(k, from, mayExpire)
 	r.nondeterministic = true
 	if k.exit < k.ret && k.effect == takes {
 		k.traits |= interrupted
 	}
+}
+
+// expires notes from which event on what a call took may be lost, and for which reason.
+func (r *normaliser) expires(k *operation, from int32, why traits) {
+	if r.roll != nil {
+		r.roll.expires(r, k, from)
+	}
+	k.exit = min(k.exit, from)
+	k.traits |= why
 }
 
 // verified is a verify that was answered. Where the end of a connection may free a slot and need not, one that
@@ -97,9 +113,9 @@ func (r *normaliser) verified(c *client, k *operation, e *history.Event) {
 	g := r.grant(c, k.slot)
 	switch {
 	case e.Type != history.OK && r.h.GoneMayFree && g != none:
-		r.setMayExpire(&r.calls[g], k.inv)
+		r.setMayExpire(r.call(g), k.inv)
 	case e.Type != history.OK:
-	case e.Held && r.h.GoneMayFree && g != none && r.calls[g].traits.has(mayExpire):
+	case e.Held && r.h.GoneMayFree && g != none && r.call(g).traits.has(mayExpire):
 		r.drop(c, g)
 		r.granted(c, k)
 	case e.Held:
@@ -107,14 +123,14 @@ func (r *normaliser) verified(c *client, k *operation, e *history.Event) {
 		if c.gone != none {
 			k.traits |= interrupted
 		}
-		r.nondeterministic = r.nondeterministic || c.gone != none || g != none && r.calls[g].ends() != endless
+		r.nondeterministic = r.nondeterministic || c.gone != none || g != none && r.call(g).ends() != endless
 	case g == none:
 		r.perhapsFreed(c, k, e.Reason)
 	case e.Reason == lock.Removed:
 		r.gaveUp(c, k, g)
 	default:
 		// It says no and does not say why: whether it gave the slot up is not known.
-		r.setMayExpire(&r.calls[g], k.inv)
+		r.setMayExpire(r.call(g), k.inv)
 	}
 }
 
@@ -122,7 +138,7 @@ func (r *normaliser) verified(c *client, k *operation, e *history.Event) {
 func (r *normaliser) gaveUp(c *client, k *operation, g int32) {
 	r.named = true
 	r.about(c, k, g, leaves)
-	r.calls[g].quit = min(r.calls[g].quit, k.inv)
+	r.quits(r.call(g), k.inv)
 	r.drop(c, g)
 }
 
@@ -137,7 +153,7 @@ func (r *normaliser) released(c *client, k *operation, e *history.Event) {
 	}
 	r.about(c, k, g, frees)
 	if g != none {
-		r.calls[g].exit = min(r.calls[g].exit, k.inv)
+		r.call(g).exit = min(r.call(g).exit, k.inv)
 		r.drop(c, g)
 	}
 }
@@ -146,7 +162,7 @@ func (r *normaliser) released(c *client, k *operation, e *history.Event) {
 func (r *normaliser) releasedByAnyone(c *client, k *operation, g int32) {
 	k.effect = freesAny
 	if g != none {
-		k.slot = max(k.slot, r.calls[g].slot)
+		k.slot = max(k.slot, r.call(g).slot)
 		r.drop(c, g)
 	}
 }
@@ -159,7 +175,7 @@ func (r *normaliser) about(c *client, k *operation, g int32, what effect) {
 	case g != none && c.asked > g && c.gone != none && what == findsHeld:
 		// It may have lost it in the course of the call, or have it by a later acquire.
 	case g != none:
-		k.effect, k.slot = what, r.calls[g].slot
+		k.effect, k.slot = what, r.call(g).slot
 	case c.asked != none:
 		k.effect, k.traits, r.unproven = what, k.traits|unproven, true
 		if what == frees && (c.ended || c.gone != none) {
@@ -188,7 +204,7 @@ func (r *normaliser) perhapsFreed(c *client, k *operation, why lock.Reason) {
 // history does not tell when it loses it.
 func (r *normaliser) elsewhere(c *client, slot uint16) bool {
 	for i := len(r.unknownSessions) - 1; i >= 0; i-- {
-		g := &r.calls[r.unknownSessions[i]]
+		g := r.call(r.unknownSessions[i])
 		if other := &r.clients.list[g.client] != c; other && (g.slot == slot || slot == history.AnySlot) {
 			if !g.traits.has(mayExpire) {
 				r.setMayExpire(g, g.inv)
@@ -201,12 +217,12 @@ func (r *normaliser) elsewhere(c *client, slot uint16) bool {
 
 // grant is the client's latest call by which it may have a slot, or any if slot is [AnySlot].
 func (r *normaliser) grant(c *client, slot uint16) int32 {
-	for g := c.grants; g != none; g = r.calls[g].link {
-		s := r.calls[g].slot
+	for g := c.grants; g != none; g = r.call(g).link {
+		s := r.call(g).slot
 		if s != slot && slot != history.AnySlot && s != history.AnySlot {
 			continue
 		}
-		if c.asked > g && c.gone == none && r.calls[g].traits&(lost|mayExpire) != 0 {
+		if c.asked > g && c.gone == none && r.call(g).traits&(lost|mayExpire) != 0 {
 			return none // it may have it by a later acquire, which was not answered
 		}
 		return g
@@ -218,7 +234,7 @@ func (r *normaliser) grant(c *client, slot uint16) int32 {
 func (r *normaliser) drop(c *client, g int32) {
 	at := &c.grants
 	for *at != g {
-		at = &r.calls[*at].link
+		at = &r.call(*at).link
 	}
-	*at = r.calls[g].link
+	*at = r.call(g).link
 }

@@ -27,7 +27,7 @@ func (r *normaliser) world(i int32, e *history.Event) {
 			r.unheardOf(i, e.Target)
 			return
 		}
-		r.at[i] = goneOf(ci)
+		r.mark(i, goneOf(ci))
 		r.ended(i, &r.clients.list[ci])
 	case history.Lapse:
 		r.witnessed = true
@@ -41,7 +41,7 @@ func (r *normaliser) world(i int32, e *history.Event) {
 			return
 		}
 		r.clients.late = true
-		r.at[i] = restarted
+		r.mark(i, restarted)
 		for ci := range r.clients.list {
 			r.ended(i, &r.clients.list[ci])
 		}
@@ -55,11 +55,11 @@ func (r *normaliser) crashed(i int32, c *client) {
 		return
 	}
 	c.crashed = i
-	for g := c.grants; g != none; g = r.calls[g].link {
-		r.setMayExpire(&r.calls[g], i)
+	for g := c.grants; g != none; g = r.call(g).link {
+		r.setMayExpire(r.call(g), i)
 	}
 	for p := c.pending; p != none; p = r.pending[p].next {
-		if k := &r.calls[r.pending[p].call]; k.effect == mayTake {
+		if k := r.call(r.pending[p].call); k.effect == mayTake {
 			r.setMayExpire(k, i)
 		}
 	}
@@ -75,8 +75,8 @@ func (r *normaliser) perhapsEnded(i, process int32) {
 	if c.inv != none && c.gone == none {
 		c.gone = i
 	}
-	for g := c.grants; g != none; g = r.calls[g].link {
-		r.setMayExpire(&r.calls[g], i)
+	for g := c.grants; g != none; g = r.call(g).link {
+		r.setMayExpire(r.call(g), i)
 	}
 }
 
@@ -86,7 +86,7 @@ func (r *normaliser) unheardOf(i, process int32) {
 		r.clients.list[r.clients.index(process)].ended = true
 	}
 	for _, g := range r.unknownSessions {
-		if k := &r.calls[g]; k.exit == endless {
+		if k := r.call(g); k.exit == endless {
 			r.setMayExpire(k, i)
 		}
 	}
@@ -101,11 +101,16 @@ func (r *normaliser) ended(i int32, c *client) {
 	case c.gone == none:
 		c.gone = i
 	}
-	for g := c.grants; g != none; g = r.calls[g].link {
-		r.calls[g].traits |= lost
+	for g := c.grants; g != none; g = r.call(g).link {
+		if k := r.call(g); !k.traits.has(lost) {
+			k.traits, k.lostAt = k.traits|lost, i
+		}
 	}
 	for p := c.pending; p != none; p = r.pending[p].next {
-		k := &r.calls[r.pending[p].call]
+		k := r.call(r.pending[p].call)
+		if r.roll != nil {
+			r.roll.changes(k)
+		}
 		k.ret = i
 		r.bounded(k)
 	}
@@ -114,16 +119,21 @@ func (r *normaliser) ended(i int32, c *client) {
 
 // bounded notes that a call without an answer cannot happen any more.
 func (r *normaliser) bounded(k *operation) {
-	if op := r.h.Events[k.inv].F.Op(); op.Administrative() {
-		r.admin.end(op, 0, false)
+	if k.op.Administrative() {
+		r.admin.end(k.op, 0, false)
 	}
 }
 
 // mayLose notes that a client may have lost its connection, as it crashed, was told so or was not
 // answered: without evidence of when, it may have been at any moment.
 func (r *normaliser) mayLose(c *client) {
-	for g := c.grants; g != none; g = r.calls[g].link {
-		r.uncertain = append(r.uncertain, mayLose{call: g, from: max(c.heard, r.calls[g].ret)})
+	for g := c.grants; g != none; g = r.call(g).link {
+		lost := mayLose{call: g, from: max(c.heard, r.call(g).ret)}
+		if r.roll == nil {
+			r.uncertain = append(r.uncertain, lost)
+		} else if !r.roll.known.witnessed {
+			r.expires(r.call(g), lost.from, loose)
+		}
 	}
 }
 
@@ -137,7 +147,7 @@ func (r *normaliser) unanswered(c *client, why lock.Reason) {
 		c.inv = none
 		return
 	}
-	k := &r.calls[c.call]
+	k := r.call(c.call)
 	k.traits |= partial
 	r.unknown(c, k)
 	if k.effect == mayTake && c.crashed != endless {
@@ -145,7 +155,7 @@ func (r *normaliser) unanswered(c *client, why lock.Reason) {
 	}
 	switch {
 	case k.effect == noEffect:
-		r.at[k.inv] = none
+		r.mark(k.inv, none)
 	case r.h.GoneMayFree: // nothing bounds it: its client may have gone on on another connection
 	case k.effect == mayTake && c.elsewhere(why):
 		r.setMayExpire(k, k.inv)
@@ -170,7 +180,7 @@ func (c *client) elsewhere(why lock.Reason) bool {
 
 // unknown is what an operation without an answer may have done.
 func (r *normaliser) unknown(c *client, k *operation) {
-	switch op := r.h.Events[k.inv].F.Op(); op {
+	switch op := k.op; op {
 	case lock.Acquire:
 		k.effect, c.asked = mayTake, c.call
 	case lock.Verify, lock.Refresh, lock.Release:
@@ -195,7 +205,7 @@ func (r *normaliser) perhapsLost(c *client, k *operation, op lock.Op) {
 		r.elsewhere(c, k.slot) // and what an unanswered acquire took may expire where slots are removed
 		return
 	}
-	t := &r.calls[g]
+	t := r.call(g)
 	k.link, k.slot = g, t.slot
 	if r.h.GoneMayFree {
 		r.setMayExpire(t, k.inv)
@@ -208,6 +218,6 @@ func (r *normaliser) perhapsLost(c *client, k *operation, op lock.Op) {
 		t.exit = min(t.exit, k.inv)
 	case !c.ended:
 		k.effect = leaves
-		t.quit = min(t.quit, k.inv)
+		r.quits(t, k.inv)
 	}
 }

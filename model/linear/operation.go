@@ -1,6 +1,10 @@
 package linear
 
-import "math"
+import (
+	"math"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
 
 // effect is what an operation, of which history tells invocation and completion, did to its lock or
 // must have found there.
@@ -37,6 +41,8 @@ const (
 	mayExpire
 	// unproven: it is about a slot that only an unanswered acquire of its client can have taken.
 	unproven
+	// loose: the same, where nothing tells when connections ended.
+	loose
 	// lost: its client's connection has ended since.
 	lost
 	// open: the moment of its effect matters to others, so that none may be preferred (classify.go).
@@ -62,8 +68,10 @@ type operation struct {
 	after    int32 // takes: the call that takes the slot before, in the order of answers; or none
 	exit     int32 // takes, mayTake: the event from which on the slot may be free again; or endless
 	quit     int32 // takes: the same, provided that the slot did not exist at some moment since
+	lostAt   int32 // lost: since that event
 	slot     uint16
 	n        uint16 // how many slots
+	op       lock.Op
 	effect   effect
 	traits   traits
 }

@@ -21,6 +21,7 @@ type pendingAcquires struct {
 	// good as many.
 	faithful []int32
 	deadline []int32 // by slot: the answer of the next acquire that takes it, as far as it was looked up
+	looked   []int32 // by slot: before which event there is none
 	needs    []int32
 	offers   []offer
 }
@@ -51,12 +52,18 @@ type offer struct {
 
 func (g *pendingAcquires) reset(slots int) {
 	*g = pendingAcquires{
-		all: g.all[:0], faithful: g.faithful[:0], deadline: g.deadline[:0], needs: g.needs[:0],
+		all: g.all[:0], faithful: g.faithful[:0], deadline: g.deadline[:0], looked: g.looked[:0], needs: g.needs[:0],
 		offers: g.offers[:0], kinds: [2]alike{{call: none}, {call: none}},
 	}
-	for range slots + 1 {
+	g.grow(slots)
+}
+
+// grow makes room for more slots.
+func (g *pendingAcquires) grow(slots int) {
+	for len(g.faithful) <= slots {
 		g.faithful = append(g.faithful, none)
 		g.deadline = append(g.deadline, never)
+		g.looked = append(g.looked, 0)
 	}
 }
 
@@ -90,7 +97,7 @@ func (g *pendingAcquires) add(w *frontier, k int32, c *operation) {
 func (g *pendingAcquires) expire(w *frontier) {
 	n := 0
 	for _, p := range g.all {
-		if w.r.calls[p.call].ret != w.now {
+		if w.r.call(p.call).ret != w.now {
 			g.all[n] = p
 			n++
 			continue
@@ -117,33 +124,36 @@ func (g *pendingAcquires) collect(w *frontier, st *state, slot int32) {
 		}
 	}
 	for _, p := range g.all {
-		c := &w.r.calls[p.call]
+		c := w.r.call(p.call)
 		if st.used&p.bit != 0 || c.slot != history.AnySlot && int32(c.slot) != slot || min(c.ret, c.exit) >= due {
 			continue
 		}
 		g.offers = append(g.offers, offer{call: p.call, bit: p.bit, kind: none})
-		for i := len(g.offers) - 1; i > from && w.r.calls[g.offers[i-1].call].ret < c.ret; i-- {
+		for i := len(g.offers) - 1; i > from && w.r.call(g.offers[i-1].call).ret < c.ret; i-- {
 			g.offers[i], g.offers[i-1] = g.offers[i-1], g.offers[i]
 		}
 	}
 }
 
-// due is the answer of the next acquire that takes a slot: by then no pending acquire may have it any more.
+// due is the answer of the next acquire that takes a slot: by then no pending acquire may have it any more. (Where only
+// part of the history is at hand, the next one may come later: what has the slot then is given up when it does.)
 // An acquire whose connection ended in its course does not count, as it may have had it before.
 func (g *pendingAcquires) due(w *frontier, slot int32) int32 {
 	if g.deadline[slot] > w.now {
 		return g.deadline[slot]
 	}
-	for i := int(w.now) + 1; i < len(w.r.at); i++ {
+	from := w.r.from()
+	i := max(g.looked[slot], w.now+1) - from
+	for ; int(i) < len(w.r.at); i++ {
 		if k := w.r.at[i]; k >= 0 {
-			c := &w.r.calls[k]
-			if c.effect == takes && int32(c.slot) == slot && int(c.ret) == i && !c.traits.has(interrupted) {
-				g.deadline[slot] = int32(i)
-				return int32(i)
+			c := w.r.call(k)
+			if c.effect == takes && int32(c.slot) == slot && c.ret == i+from && !c.traits.has(interrupted) {
+				g.deadline[slot] = c.ret
+				return c.ret
 			}
 		}
 	}
-	g.deadline[slot] = endless
+	g.looked[slot] = i + from
 	return endless
 }
 
@@ -195,7 +205,7 @@ func (w *frontier) fill(st *state) {
 func (w *frontier) latest() int32 {
 	last := int32(never)
 	for _, k := range w.waiting {
-		if c := &w.r.calls[k]; c.effect == findsFull {
+		if c := w.r.call(k); c.effect == findsFull {
 			last = max(last, c.inv)
 		}
 	}
@@ -225,7 +235,7 @@ func (g *pendingAcquires) last(w *frontier) {
 		return
 	}
 	for _, p := range g.all {
-		c := &w.r.calls[p.call]
+		c := w.r.call(p.call)
 		if c.ret != w.now {
 			continue
 		}

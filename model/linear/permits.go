@@ -3,7 +3,6 @@ package linear
 import (
 	"fmt"
 	"github.com/lockproof/lockproof/model/property"
-	"slices"
 )
 
 // A history whose acquires do not name slots is one of permits that are all alike. What its answers
@@ -26,22 +25,33 @@ func (p *permits) run(r *normaliser, s property.FailedAcquire) Finding {
 	if r.unproven {
 		return unproved
 	}
-	*p = permits{r: r, strong: s == property.Strong, held: p.held[:0], room: never, full: never}
+	p.reset(r, s)
 	for i, k := range r.at {
-		p.now = int32(i)
-		switch {
-		case k < none:
-			p.disconnect(k)
-		case k >= 0 && r.calls[k].inv == p.now:
-			p.begin(&r.calls[k])
-		case k >= 0:
-			d, why := p.end(k, &r.calls[k])
-			if d != Legal {
-				return Finding{Decision: d, Event: i, How: byFastCheck, Why: why}
-			}
+		if f, over := p.event(int32(i), k); over {
+			return f
 		}
 	}
-	return Finding{Decision: Legal, Event: -1, How: byFastCheck}
+	return legal
+}
+
+func (p *permits) reset(r *normaliser, s property.FailedAcquire) {
+	*p = permits{r: r, strong: s == property.Strong, held: p.held[:0], room: never, full: never}
+}
+
+// event is event i, which is about call k if it is about any. It is the last if the finding is over with it.
+func (p *permits) event(i, k int32) (f Finding, over bool) {
+	p.now = i
+	switch {
+	case k < none:
+		p.disconnect(k)
+	case k >= 0 && p.r.call(k).inv == i:
+		p.begin(p.r.call(k))
+	case k >= 0:
+		if d, why := p.end(k, p.r.call(k)); d != Legal {
+			return Finding{Decision: d, Event: int(i), How: byFastCheck, Why: why}, true
+		}
+	}
+	return Finding{}, false
 }
 
 // begin gives back what a release may give back at once.
@@ -61,7 +71,7 @@ func (p *permits) drop(k int32) {
 // lose takes a permit from one that may be without it by now, if there is one.
 func (p *permits) lose() bool {
 	for _, k := range p.held {
-		if c := &p.r.calls[k]; c.traits.has(mayExpire) && c.exit <= p.now {
+		if c := p.r.call(k); c.traits.has(mayExpire|loose) && c.exit <= p.now {
 			p.drop(k)
 			return true
 		}
@@ -72,7 +82,7 @@ func (p *permits) lose() bool {
 // disconnect is the end of a client's connection, or of all.
 func (p *permits) disconnect(at int32) {
 	for i := len(p.held) - 1; i >= 0; i-- {
-		if k := p.held[i]; at == restarted || p.r.calls[k].client == clientOf(at) {
+		if k := p.held[i]; at == restarted || p.r.call(k).client == clientOf(at) {
 			p.drop(k)
 		}
 	}
@@ -84,7 +94,7 @@ func (p *permits) end(k int32, c *operation) (Decision, string) {
 	case takes:
 		return p.take(k, c)
 	case findsHeld:
-		return p.verify(c, &p.r.calls[c.link])
+		return p.verify(c, p.r.call(c.link))
 	case findsFull:
 		if p.strong && len(p.held) < p.r.permits && p.full <= c.inv {
 			return Undecided, "whether all permits were held at one moment"
@@ -100,15 +110,10 @@ func (p *permits) verify(c, g *operation) (Decision, string) {
 	switch {
 	case g.exit < c.ret:
 		return Undecided, "a permit that may have been given back is verified"
-	case g.traits.has(lost) && p.ended(c.client, g.ret, c.inv):
+	case g.traits.has(lost) && g.lostAt < c.inv:
 		return Illegal, fmt.Sprintf("%s was told at %s that it holds a permit, but its connection had ended before", p.r.who(c), p.r.h.Moment(int(c.ret)))
 	}
 	return Legal, ""
-}
-
-// ended reports whether a client's connection ended between two events.
-func (p *permits) ended(client, from, to int32) bool {
-	return slices.ContainsFunc(p.r.at[from:to], func(at int32) bool { return at == restarted || at == goneOf(client) })
 }
 
 // take has a permit from now on. One whose connection ended in its course needs only a moment at which

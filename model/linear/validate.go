@@ -40,7 +40,7 @@ func checkShape(h *history.History) *Malformed {
 	case len(h.Slots) != len(h.Locks):
 		return &Malformed{-1, fmt.Sprintf("%d locks with %d numbers of slots", len(h.Locks), len(h.Slots)), "one number for each lock"}
 	case len(h.Events) >= endless:
-		return &Malformed{-1, fmt.Sprintf("%d events", len(h.Events)), "fewer than two thousand million"}
+		return tooLong(len(h.Events))
 	}
 	for l, n := range h.Slots {
 		if n < 0 || n > maxHistorySlots {
@@ -50,12 +50,15 @@ func checkShape(h *history.History) *Malformed {
 	return nil
 }
 
+func tooLong(events int) *Malformed {
+	return &Malformed{-1, fmt.Sprintf("%d events", events), "fewer than two thousand million"}
+}
+
 // maxHistorySlots is how many slots a history can name.
 const maxHistorySlots = 1<<16 - 1
 
 // checkEvent looks at one event by itself.
-func checkEvent(h *history.History, i int32) *Malformed {
-	e := &h.Events[i]
+func checkEvent(h *history.History, i int32, e *history.Event) *Malformed {
 	if e.F >= history.Crash {
 		if !e.F.Occurrence() {
 			return &Malformed{int(i), fmt.Sprintf("number %d", e.F), "an operation or an occurrence"}
@@ -81,12 +84,10 @@ func checkEvent(h *history.History, i int32) *Malformed {
 }
 
 // unexpected is a completion that fits no invocation, or an invocation too many.
-func unexpected(h *history.History, i, inv int32) *Malformed {
-	e := &h.Events[i]
+func unexpected(i int32, e *history.Event, c *client) *Malformed {
 	what := fmt.Sprintf("c%d's %s %s", e.Process, e.F, e.Type)
-	if inv == none {
+	if c.inv == none {
 		return &Malformed{int(i), what, "an invocation before its completion"}
 	}
-	o := &h.Events[inv]
-	return &Malformed{int(i), what, fmt.Sprintf("first the completion of its %s of event %d", o.F, inv)}
+	return &Malformed{int(i), what, fmt.Sprintf("first the completion of its %s of event %d", c.f, c.inv)}
 }

@@ -2,12 +2,13 @@ package cli
 
 import (
 	"fmt"
-	"slices"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
@@ -68,11 +69,17 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 		return fmt.Errorf("--lock: %w", err)
 	}
 	assumed := histories.Header{Kind: kind, Locks: []histories.Named{{Name: "lock", Slots: f.slots}}}
-	h, notes, err := histories.LoadHistory(args[0], assumed)
+	file, err := os.Open(args[0])
 	if err != nil {
 		return err
 	}
-	if err := f.fit(c, args[0], h, kind); err != nil {
+	defer file.Close()
+	recording, err := histories.NewRecording(file, args[0], assumed)
+	if err != nil {
+		return err
+	}
+	h := recording.History()
+	if err := f.fit(c, args[0], recording, kind); err != nil {
 		return err
 	}
 	if err := f.demand(property.Applicable(h.Kind), h.Kind); err != nil {
@@ -88,28 +95,55 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	if o.FailedRelease, err = linear.FailedReleaseNamed(f.failed); err != nil {
 		return fmt.Errorf("--failed-release: %w", err)
 	}
-	report, err := engine.Check(h, o)
+	report, err := engine.CheckRecording(recording, o)
 	if err != nil {
-		return fmt.Errorf("%s: %w", args[0], err)
+		return err
 	}
-	if said := notes.String(); said != "" {
+	if said := recording.Notes().String(); said != "" {
 		tell(args[0] + ": " + said)
 	}
-	return f.write(c, &engine.Result{Report: report, History: h, Reading: o.Reading()})
+	drawn, err := f.drawn(args[0], recording)
+	if err != nil {
+		return err
+	}
+	return f.write(c, &engine.Result{Report: report, History: drawn, Reading: o.Reading()})
+}
+
+// mostDrawn is how many events of a history a page can show.
+const mostDrawn = 1 << 19
+
+// drawn is the history that a page shows, if one is asked for.
+func (f *checkFlags) drawn(file string, recording *histories.Recording) (*history.History, error) {
+	if f.html == "" {
+		return nil, nil
+	}
+	h, err := recording.Whole(mostDrawn)
+	if h == nil && err == nil {
+		tell(fmt.Sprintf("%s: the page does not show the history, which has more than %s events", file, style.Grouped(mostDrawn)))
+	}
+	return h, err
 }
 
 // fit refuses what is said of a history otherwise than it says itself, and what means nothing for it.
-func (f *checkFlags) fit(c *cobra.Command, file string, h *history.History, kind lock.Kind) error {
+func (f *checkFlags) fit(c *cobra.Command, file string, recording *histories.Recording, kind lock.Kind) error {
+	h := recording.History()
 	if h.Kind != kind {
 		if err := given(c, fmt.Sprintf("%s: %s says that it is of a %s; leave it out", kind, file, h.Kind), "lock"); err != nil {
 			return err
 		}
 	}
-	names := slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Held && e.Slot != history.AnySlot })
+	names := false
+	if f.permits > 0 {
+		var err error
+		names, err = recording.Some(func(e *history.Event) bool { return e.Held && e.Slot != history.AnySlot })
+		if err != nil {
+			return err
+		}
+	}
 	switch {
 	case h.Kind == lock.Mutex:
 		return given(c, "of a mutex: a mutex has one; leave it out, or say with --lock what it is of", "slots", "permits")
-	case f.permits > 0 && names:
+	case names:
 		return fmt.Errorf("--permits %d: %s names slots, which are counted; leave it out", f.permits, file)
 	case len(h.Slots) > 0 && h.Slots[0] != f.slots:
 		return given(c, fmt.Sprintf("%d: %s says that there are %d; leave it out", f.slots, file, h.Slots[0]), "slots")

@@ -1,0 +1,268 @@
+package linear
+
+import (
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Source is a history that is read event by event, from its beginning each time that it is called.
+type Source func(event func(e *history.Event) error) error
+
+// atHand is how many events of a long history are at hand at once, of all its locks together.
+const atHand = 1 << 20
+
+// JudgeRead is [Judge] of a history of any length, in memory that grows with the processes that there are and not with what
+// they do. h is what it is of, and its events are read. Whether it is a history is checked on the way; if not, the error is a
+// [*Malformed]. Where there are more than a million events, what became of an operation has to be told within half a
+// million of them: otherwise linearizability is undecided, and why is said.
+func JudgeRead(h *history.History, read Source, o Options) ([]Verdict, error) {
+	return judgeRead(h, read, o, max(atHand/max(1, len(h.Locks)), 1<<12))
+}
+
+func judgeRead(h *history.History, read Source, o Options, window int) ([]Verdict, error) {
+	if err := checkShape(h); err != nil {
+		return nil, err
+	}
+	w := newBeliefs(h, o)
+	checks := checksOf(h, o, window)
+	n := 0
+	err := read(func(e *history.Event) error {
+		if n >= endless {
+			return tooLong(n)
+		}
+		for _, c := range checks {
+			if err := c.event(e); err != nil {
+				return err
+			}
+		}
+		w.event(n, e)
+		n++
+		return nil
+	})
+	for err == nil && again(checks) {
+		err = read(func(e *history.Event) error {
+			for _, c := range checks {
+				if !c.done {
+					if err := c.event(e); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	sum := legal
+	for l := range h.Locks {
+		sum = sum.and(checks[l].found)
+	}
+	return w.all(sum), nil
+}
+
+// again ends what was read, and reports whether it has to be read again.
+func again(checks []*check) (again bool) {
+	for _, c := range checks {
+		if !c.done {
+			c.end()
+			again = again || !c.done
+		}
+	}
+	return again
+}
+
+// check is the check of one lock of a history that is read. Where there is none, it sees whether it is a history.
+type check struct {
+	Checker
+	h      *history.History
+	lock   int
+	o      Options
+	window int
+
+	known  facts
+	effort int // that is made, of efforts
+	n      int32
+
+	done  bool // there is a finding
+	found Finding
+	over  bool // this reading decides, or cannot
+}
+
+func checksOf(h *history.History, o Options, window int) (all []*check) {
+	for l := range h.Locks {
+		all = append(all, newCheck(h, l, o, window))
+	}
+	if len(all) == 0 {
+		all = append(all, newCheck(h, noLock, o, window))
+	}
+	return all
+}
+
+func newCheck(h *history.History, lock int, o Options, window int) *check {
+	c := &check{h: h, lock: lock, o: o, window: window}
+	c.normaliser.begin(h, lock, o)
+	return c
+}
+
+// event reads the next event.
+func (c *check) event(e *history.Event) error {
+	if err := c.normaliser.event(c.n, e); err != nil {
+		return err
+	}
+	c.n++
+	if len(c.normaliser.at) >= c.window {
+		if c.normaliser.roll == nil {
+			c.begin()
+		}
+		to := c.n - int32(c.window/2)
+		c.judge(to)
+		c.normaliser.forget(to, c.refer)
+	}
+	return nil
+}
+
+// begin begins to forget the beginning of the history.
+func (c *check) begin() {
+	r := &c.normaliser
+	r.rollOn(c.known, c.window/2)
+	r.slots = max(r.slots, r.admin.most)
+	c.frontier.reset(r, c.o.FailedAcquire, efforts[c.effort])
+	c.permits.reset(r, c.o.FailedAcquire)
+	c.over = c.lock == noLock || c.o.Releases == ByAnyone
+	c.found = legal
+	if c.o.Releases == ByAnyone {
+		c.found = anyone
+	}
+}
+
+// refer keeps the calls that the fast checks refer to.
+func (c *check) refer(keep func(k int32)) {
+	c.frontier.refer(keep)
+	for _, k := range c.permits.held {
+		keep(k)
+	}
+}
+
+// judge judges the events before one.
+func (c *check) judge(before int32) {
+	r := &c.normaliser
+	r.disturb()
+	r.foresee()
+	c.known = c.known.or(r.facts()).or(r.roll.known)
+	c.over = c.over || c.known != r.roll.known || r.unproven
+	for i := r.roll.judged; i < before && !c.over; i++ {
+		k := r.at[i-r.roll.from]
+		r.roll.judged = i
+		if k >= 0 && r.call(k).inv == i {
+			k = c.invoked(k)
+		}
+		if !c.over {
+			c.found, c.over = c.fast(i, k)
+		}
+		r.roll.judged = i + 1
+	}
+	if !c.over {
+		c.found = legal
+	}
+}
+
+// invoked settles a call that is judged next, and is it; or none.
+func (c *check) invoked(k int32) int32 {
+	r := &c.normaliser
+	op := r.call(k)
+	if cl := &r.clients.list[op.client]; cl.call == k {
+		r.presume(cl)
+	}
+	if !r.settle(op) {
+		return none
+	}
+	switch {
+	case c.unnumbered():
+		return k
+	case r.slots > maxFrontierSlots:
+		c.found, c.over = tooManySlots, true
+		return k
+	case r.roll.single && op.slot > 1 && r.roll.late == "":
+		r.roll.late = "some operations name slots and others do not"
+	}
+	c.frontier.makeRoom(r.slots)
+	if op.disturbs() {
+		c.frontier.disturbed(op)
+	}
+	for _, g := range r.roll.opened {
+		c.frontier.floatingReleases = append(c.frontier.floatingReleases, r.numberOf(g))
+	}
+	r.roll.opened = r.roll.opened[:0]
+	return k
+}
+
+// unnumbered reports whether the lock has permits without numbers.
+func (c *check) unnumbered() bool {
+	l := c.normaliser.roll
+	return l.known.unnamed && !l.single
+}
+
+// fast is the fast check of the next event.
+func (c *check) fast(i, k int32) (Finding, bool) {
+	if c.unnumbered() {
+		return c.permits.event(i, k)
+	}
+	return c.frontier.event(i, k)
+}
+
+// end is the end of the history. The check is done unless what was supposed of the history was wrong, or the effort
+// too small.
+func (c *check) end() {
+	r := &c.normaliser
+	if r.roll == nil {
+		c.done = true
+		r.over()
+		if c.lock != noLock {
+			c.found = c.decide(c.lock, c.o)
+		}
+		return
+	}
+	for i := range r.clients.list {
+		if cl := &r.clients.list[i]; !cl.silent {
+			r.unanswered(cl, lock.NoReason)
+		}
+	}
+	c.judge(c.n)
+	effort := c.effort
+	switch {
+	case c.known != r.roll.known:
+	case c.undecidable():
+		c.done = true
+	case c.found == tooMany && effort+1 < len(efforts):
+		effort++
+	default:
+		c.done = true
+	}
+	if !c.done {
+		*c = check{Checker: c.Checker, h: c.h, lock: c.lock, o: c.o, window: c.window, known: c.known, effort: effort}
+		c.normaliser.begin(c.h, c.lock, c.o)
+		return
+	}
+	if c.found.Decision == Undecided && c.found != inconsistent {
+		c.found = tooLarge(c.found)
+	}
+	c.found = c.found.of(c.lock)
+}
+
+// undecidable says of a history that was read why it is not decided, if it is not.
+func (c *check) undecidable() bool {
+	r := &c.normaliser
+	switch {
+	case r.unnamed && !r.roll.single && (r.named || r.moved):
+		c.found = inconsistent
+	case c.o.Releases == ByAnyone:
+	case r.unproven:
+		c.found = unproved
+	case r.roll.late != "":
+		c.found = Finding{Event: -1, How: byFastCheck, Why: r.roll.late}
+	default:
+		return false
+	}
+	return true
+}

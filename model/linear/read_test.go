@@ -1,0 +1,95 @@
+package linear
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// source is a history in memory that is read.
+func source(h *history.History) Source {
+	return func(event func(e *history.Event) error) error {
+		for i := range h.Events {
+			if err := event(&h.Events[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// whole is the finding of the fast check with the whole history at hand.
+func whole(h *history.History, o Options) Finding {
+	c := new(Checker)
+	if err := c.normaliser.normalise(h, 0, o); err != nil {
+		return Finding{Event: err.Event, Why: err.Error()}
+	}
+	if c.normaliser.inconsistent() {
+		return inconsistent
+	}
+	return c.fast(o)
+}
+
+// TestRead: a history of which only so much is at hand at once is judged as the whole is, or not decided.
+func TestRead(t *testing.T) {
+	n := 6000
+	compared, decided, same := 0, 0, 0
+	if testing.Short() {
+		n = 2000
+	}
+	for seed := range uint64(n) {
+		c := bySeed(seed)
+		d := drawAny(c)
+		d.steps += 150
+		h := drawHistory(c, d)
+		o := Options{FailedAcquire: property.FailedAcquire(c.below(2)), Releases: Releases(c.below(8) / 7)}
+		window := []int{24, 60, 120}[c.below(3)]
+		if len(h.Events) < window {
+			continue
+		}
+		want := whole(h, o)
+		got, err := judgeRead(&history.History{Kind: h.Kind, Locks: h.Locks, Slots: h.Slots, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree}, source(h), o, window)
+		if err != nil {
+			if Validate(h) == nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			continue
+		}
+		f := got[0]
+		compared++
+		if want.Decision != Undecided {
+			decided++
+		}
+		switch {
+		case f.Decision == want.Decision && (f.Decision == Undecided || f.Event == want.Event && f.Why == want.Why):
+			same++
+		case f.Decision == Legal && want == tooMany: // it had another order of states
+		case f.Decision == Illegal && want.Decision == Illegal && f.Event > want.Event: // an unanswered acquire had a slot meanwhile
+		case f.Decision != Undecided:
+			t.Errorf("seed %d, window %d, %+v: %v at event %d (%s), as a whole %v at %d (%s)", seed, window, d, f.Decision, f.Event, f.Why, want.Decision, want.Event, want.Why)
+		}
+	}
+	if decided < compared/2 || same < compared*9/10 {
+		t.Errorf("of %d histories %d were decided as a whole, and %d alike", compared, decided, same)
+	}
+}
+
+// TestReadForgets: of a long history no more is kept than is at hand, and what clients hold by.
+func TestReadForgets(t *testing.T) {
+	const window = 1 << 10
+	h := crowd(20_000, 20, 5, 0.001, true)
+	c := newCheck(h, 0, Options{}, window)
+	for i := range h.Events {
+		if err := c.event(&h.Events[i]); err != nil {
+			t.Fatal(err)
+		}
+		if r := &c.normaliser; len(r.at) > window || len(r.calls) > window || r.roll != nil && len(r.roll.kept) > window/4 {
+			t.Fatalf("after %d events, %d events, %d calls and %d earlier ones are kept", i+1, len(r.at), len(r.calls), len(r.roll.kept))
+		}
+	}
+	got, err := judgeRead(h, source(h), Options{}, window)
+	if err != nil || got[0].Decision != Legal {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
