@@ -188,7 +188,6 @@ var longer = []proof{
 	{configuration{target: "priority-redlock", clients: []string{"1", "2"}, faults: sim.FaultBounds{Lost: 1}}, 93168, 290455},
 	{configuration{target: "priority-redlock", clients: []string{"1", "2"}, faults: sim.FaultBounds{Drops: 1}}, 228774, 669804},
 	{configuration{target: "priority-redlock", clients: []string{"1", "2"}, faults: sim.FaultBounds{Restarts: 1}}, 171743, 478057},
-	{configuration{target: "priority-redlock", clients: []string{"1", "2"}, faults: clock}, 0, 0},
 }
 
 var (
