@@ -40,10 +40,22 @@ func Check(h *history.History, o CheckOptions) (*report.Report, error) {
 	return o.report(h, verdicts), nil
 }
 
+// wholeEvents is how many events a history may have that is judged whole, in memory. A longer one is judged as it is read.
+const wholeEvents = 1 << 20
+
 // CheckRecording is [Check] of a history of any length.
 func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, error) {
-	h := rec.History()
-	verdicts, err := judge.Read(h, rec.Each, o.Reading())
+	h, err := rec.Whole(wholeEvents)
+	if err != nil {
+		return nil, err
+	}
+	var verdicts []linear.Verdict
+	if h != nil {
+		verdicts, err = judge.History(h, o.Reading())
+	} else {
+		h = rec.History()
+		verdicts, err = judge.Read(h, rec.Each, o.Reading())
+	}
 	if malformed := (*linear.Malformed)(nil); errors.As(err, &malformed) {
 		return nil, fmt.Errorf("%s: %w", o.Source, err) // other errors say where
 	} else if err != nil {

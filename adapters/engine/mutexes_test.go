@@ -101,7 +101,7 @@ var wrongMutexes = []mutex{
 	{name: "StaysSubscribed", breaks: []property.Property{property.NoLeak}},
 	{name: "NotExclusive", breaks: exclusion},
 	{name: "RefusedIsSuccess", breaks: exclusion},
-	{name: "NotCancelled", breaks: byOrder},
+	{name: "NotCancelled", breaks: []property.Property{property.EffectiveRelease}},
 	{name: "ConsumerFromMemory", breaks: staleness},
 }
 

@@ -132,7 +132,7 @@ func (c Config) filled() Config {
 
 // origin is what counterexamples say of the run.
 func (c *Config) origin() histories.Origin {
-	return histories.Origin{Seed: c.Seed, Broker: simulated, Options: assigned(c.Options)}
+	return histories.Origin{Seed: c.Seed, Broker: lock.BackendOf(c.Target).Simulated(), Options: assigned(c.Options)}
 }
 
 // judgedOf are the properties to judge of those that apply: the ones that were asked for, or all.

@@ -12,7 +12,8 @@ import (
 
 // The measures of the strips, in pixels.
 const (
-	stripLabel = 150
+	stripName  = 84  // a slot's name, at least
+	stripWord  = 66  // what its two strips are of
 	stripWidth = 760 // of the time, about
 	stripBar   = 12
 )
@@ -23,6 +24,7 @@ type svgStrips struct {
 	*timeline
 	t    *scenario.Trace
 	unit int // the width of a step
+	name int // the width of slots' names
 }
 
 // Strips draws, along time and for each slot, which clients believe that they hold it and which one has it, and marks where
@@ -33,21 +35,41 @@ func Strips(t *scenario.Trace) string {
 	}
 	d := &svgStrips{timeline: tell(t), t: t}
 	d.unit = min(max(stripWidth/len(d.steps), 6), 40)
-	d.width, d.height = stripLabel+d.unit*len(d.steps), 18
-	any := false
-	for l := range d.locks {
-		for slot := 1; slot <= monitor.Slots; slot++ {
-			if d.used(l, slot) {
-				d.slot(l, slot)
-				any = true
-			}
-		}
-	}
-	if !any {
+	slots := d.slots()
+	if len(slots) == 0 {
 		return ""
+	}
+	d.name = stripName
+	for _, s := range slots {
+		d.name = max(d.name, textWidth(d.slotName(s[0], s[1]))+margin)
+	}
+	d.width, d.height = d.name+stripWord+d.unit*len(d.steps), 18
+	for _, s := range slots {
+		d.slot(s[0], s[1])
 	}
 	d.axis()
 	return d.picture(property.ForKind(d.kind, "For each slot, who", "Who") + " believes to hold it and whose connection has it, along the steps. " + d.overlaps())
+}
+
+// slots are those that anybody ever has, or believes to have, each with its lock.
+func (d *svgStrips) slots() (all [][2]int) {
+	for l := range d.locks {
+		for slot := 1; slot <= monitor.Slots; slot++ {
+			if d.used(l, slot) {
+				all = append(all, [2]int{l, slot})
+			}
+		}
+	}
+	return all
+}
+
+// slotName is what a slot is called: with its lock, where there are several.
+func (d *svgStrips) slotName(l, slot int) string {
+	name := property.SlotName(d.kind, slot)
+	if len(d.locks) > 1 {
+		return d.locks[l] + ", " + name
+	}
+	return name
 }
 
 // used reports whether anybody ever has a slot, or believes so.
@@ -93,7 +115,7 @@ func (d *svgStrips) overlap(i, l, slot int) bool {
 	return len(who) > 1 || len(who) == 1 && owner != 0 && owner != nobody && owner != who[0]
 }
 
-func (d *svgStrips) x(i int) int { return stripLabel + i*d.unit }
+func (d *svgStrips) x(i int) int { return d.name + stripWord + i*d.unit }
 
 // stretches calls for each run of steps in which a value that is not 0 stays the same.
 func (d *svgStrips) stretches(value func(i int) int, draw func(from, to, value int)) {
@@ -110,12 +132,8 @@ func (d *svgStrips) stretches(value func(i int) int, draw func(from, to, value i
 
 // slot draws the strips of one slot.
 func (d *svgStrips) slot(l, slot int) {
-	name := property.SlotName(d.kind, slot)
-	if len(d.locks) > 1 {
-		name = d.locks[l] + ", " + name
-	}
 	top := d.height
-	d.text("bold", "", margin/2, top+stripBar, name)
+	d.text("bold", "", margin/2, top+stripBar, d.slotName(l, slot))
 	rows := 0
 	for c := 1; c <= d.clients; c++ {
 		believes := func(i int) int {
@@ -136,9 +154,9 @@ func (d *svgStrips) slot(l, slot int) {
 		}
 	}
 	rows = max(rows, 1)
-	d.text("soft", "", 84, top+rows*(stripBar+2)/2, "believes")
+	d.text("soft", "", d.name, top+rows*(stripBar+2)/2, "believes")
 	has := top + rows*(stripBar+2) + 4
-	d.text("soft", "", 84, has+stripBar/2, "has")
+	d.text("soft", "", d.name, has+stripBar/2, "has")
 	d.stretches(func(i int) int { return d.owner(i, l, slot) }, func(from, to, owner int) {
 		d.bar("taken", owner&^nobody, has, from, to, map[bool]string{false: clientName(owner) + " has", true: "nobody's alone"}[owner == nobody])
 	})

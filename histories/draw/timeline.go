@@ -145,7 +145,7 @@ func stepOf(t *scenario.Trace, i int, before []column) step {
 	a := taken.Action
 	m := step{
 		number: i + 1, time: taken.Time, actor: int(a.Client), columns: slices.Clone(before),
-		said: actionWords(a), fault: a.Kind != scenario.Step && a.Kind != scenario.Choose, noticeEnds: a.Kind.Global(),
+		said: actionWords(a, lock.WordsOf(t.Scenario.Target)), fault: a.Kind != scenario.Step && a.Kind != scenario.Choose, noticeEnds: a.Kind.Global(),
 	}
 	if taken.Command != "" {
 		m.command, m.reply = command(taken), style.Printable(taken.Reply)

@@ -92,10 +92,11 @@ func slotWord(slot uint16, kind lock.Kind) string {
 }
 
 // actionWords says what happened in a step that is more, or other, than a command and its reply.
-func actionWords(a scenario.Action) string {
+func actionWords(a scenario.Action, w lock.Words) string {
+	the := w.The()
 	late := ""
 	if a.Late {
-		late = "; the broker does not notice"
+		late = "; " + the + " does not notice"
 	}
 	switch a.Kind {
 	case scenario.CrashBefore:
@@ -107,14 +108,14 @@ func actionWords(a scenario.Action) string {
 	case scenario.Lose:
 		return "the reply is lost" + late
 	case scenario.Detect:
-		return fmt.Sprintf("the broker notices that c%d's old connection is dead", a.Client)
+		return fmt.Sprintf("%s notices that c%d's old connection is dead", the, a.Client)
 	case scenario.Drop:
 		if a.Arg > 0 {
-			return fmt.Sprintf("the broker drops connection %d of c%d's; c%d does not know", a.Arg, a.Client, a.Client)
+			return fmt.Sprintf("%s drops connection %d of c%d's; c%d does not know", the, a.Arg, a.Client, a.Client)
 		}
-		return fmt.Sprintf("the broker drops c%d's connection; c%d does not know", a.Client, a.Client)
+		return fmt.Sprintf("%s drops c%d's connection; c%d does not know", the, a.Client, a.Client)
 	case scenario.ChannelError:
-		return fmt.Sprintf("the broker closes c%d's channel; c%d does not know", a.Client, a.Client)
+		return fmt.Sprintf("%s closes c%d's channel; c%d does not know", the, a.Client, a.Client)
 	case scenario.Pause:
 		return fmt.Sprintf("c%d stands still for %d ms", a.Client, a.Arg)
 	case scenario.Advance:
@@ -125,7 +126,10 @@ func actionWords(a scenario.Action) string {
 	case scenario.Idle:
 		return fmt.Sprintf("%d s pass in which nobody does anything", a.Arg)
 	case scenario.Restart:
-		return "the broker restarts: connections and exclusive queues are gone"
+		if w.Restarted != "" {
+			return the + " restarts: " + w.Restarted
+		}
+		return the + " restarts"
 	case scenario.ClockAhead:
 		return fmt.Sprintf("c%d's clock jumps %d ms ahead", a.Client, a.Arg)
 	case scenario.ClockBehind:

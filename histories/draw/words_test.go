@@ -60,13 +60,16 @@ func TestCallWords(t *testing.T) {
 	historiestest.Golden(t, "answers.txt", said.String())
 }
 
+// broker is how texts speak of a RabbitMQ.
+var broker = lock.Words{Server: "broker", Restarted: "connections and exclusive queues are gone"}
+
 // TestEveryWord: every action, command, answer and state has words of its own, of a mutex and of a semaphore.
 func TestEveryWord(t *testing.T) {
 	var said strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&said, format+"\n", args...) }
 	for do := scenario.Step; do <= scenario.Choose; do++ {
 		for _, a := range []scenario.Action{{Kind: do, Client: 2}, {Kind: do, Client: 2, Arg: 3}, {Kind: do, Client: 2, Late: true}} {
-			line("%v: %s", a, actionWords(a))
+			line("%v: %s", a, actionWords(a, broker))
 		}
 	}
 	names := new(amqp.Names)

@@ -19,7 +19,7 @@ const DefaultSteps = 1 << 19
 // slow searches for an order that explains what the fast check left undecided. Its work is bounded by
 // steps and not by time: what is decided is the same on every machine, however busy it is.
 func (c *Checker) slow(f Finding, o Options) Finding {
-	if len(c.normaliser.calls) > slowCalls {
+	if len(c.normaliser.calls) > slowCalls || len(c.normaliser.h.Events) == 0 { // it is being read, and not at hand
 		return tooLarge(f)
 	}
 	r := c.normaliser

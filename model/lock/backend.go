@@ -19,8 +19,34 @@ type Backend struct {
 	// References are locks that should break no property; Mutants are variants of them with one bug each, which prove that
 	// the properties can be broken.
 	References, Mutants []*Target
+	// Words are how texts speak of its servers.
+	Words Words
 	// Skips says which properties mean nothing for its locks, by their names, and why. [Target.Skips] adds to it.
 	Skips map[string]string
+}
+
+// Words are how texts speak of a backend's servers. The zero value says no more than that there is one.
+type Words struct {
+	// Server is what one is called, such as "broker"; "" is "server".
+	Server string
+	// Restarted says what becomes of locks when it restarts, such as "exclusive queues are gone"; "" says nothing.
+	Restarted string
+}
+
+// The is a server, with its article.
+func (w Words) The() string { return "the " + cmp.Or(w.Server, "server") }
+
+// Simulated is what its simulated server is called.
+func (b *Backend) Simulated() string { return "the simulated " + cmp.Or(b.Words.Server, b.Title) }
+
+// WordsOf are those of the backend of a target by name. One that nobody knows is somebody else's, on a broker.
+func WordsOf(target string) Words {
+	if t := TargetNamed(target); t != nil {
+		return BackendOf(t).Words
+	} else if b, err := BackendNamed(""); err == nil {
+		return b.Words
+	}
+	return Words{}
 }
 
 // Targets are the references, then the mutants.

@@ -13,10 +13,12 @@ import (
 
 func init() {
 	sim.Register(&sim.Backend{
-		Backend: &lock.Backend{Title: "RabbitMQ", Defaults: amqplock.DefaultOptions(), References: amqplock.References, Mutants: mutant.All},
+		Backend: &lock.Backend{Title: "RabbitMQ", Words: words, Defaults: amqplock.DefaultOptions(), References: amqplock.References, Mutants: mutant.All},
 		New:     func() sim.Cluster { return new(cluster) }, Options: drawOptions, Answers: answers,
 	})
 }
+
+var words = lock.Words{Server: "broker", Restarted: "connections and exclusive queues are gone"}
 
 // cluster is machines on one simulated broker. A session is a connection.
 type cluster struct {

@@ -118,7 +118,7 @@ func (f *finder) try(at int, first scenario.Action, turns bool) *scenario.Trace 
 	for a, more := first, true; more; a, more = f.next(a, turns) {
 		f.runner.Do(a)
 		s.Schedule.Actions = append(s.Schedule.Actions, a)
-		if len(s.Schedule.Actions) > at+maxStepsAfter || f.runner.Monitor.Found != 0 {
+		if len(s.Schedule.Actions) > at+maxStepsAfter || f.runner.Monitor.Found&property.Of(f.target) != 0 {
 			return nil
 		}
 	}

@@ -116,7 +116,7 @@ func (p *Plan) tableJob(o Options) (Job, error) {
 		return nil, fmt.Errorf("judge: %w", err)
 	}
 	j.sweep = report.Sweep{
-		Tool: engine.Version, Target: target.Name, Kind: target.Kind, Name: p.Name, Broker: "the simulated broker", FailedAcquire: p.Judge.failedAcquire().String(),
+		Tool: engine.Version, Target: target.Name, Kind: target.Kind, Name: p.Name, Broker: lock.BackendOf(target).Simulated(), FailedAcquire: p.Judge.failedAcquire().String(),
 	}
 	for q := range property.Count {
 		if cmp.Or(judged, applicable).Has(q) {

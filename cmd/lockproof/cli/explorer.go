@@ -171,7 +171,7 @@ func (f *serveFlags) page(c *cobra.Command, args []string) (*report.Page, error)
 	}
 	return &report.Page{
 		Title: target.Name, Text: target.Doc, Explorer: &report.Explorer{Wasm: p.Wasm, Runtime: p.Runtime, Start: start},
-		Made: report.Made{Tool: engine.Version, At: time.Now(), Command: commandLine(), Options: f.options, Server: "the simulated broker"},
+		Made: report.Made{Tool: engine.Version, At: time.Now(), Command: commandLine(), Options: f.options, Server: lock.BackendOf(target).Simulated()},
 	}, nil
 }
 

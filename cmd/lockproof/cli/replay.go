@@ -152,7 +152,7 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 				case real:
 					return replayReal(c, &on, w, ce, r)
 				}
-				return verdict(w, ce, r, "the simulated broker")
+				return verdict(w, ce, r, r.Server)
 			})
 		},
 	}

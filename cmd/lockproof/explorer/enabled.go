@@ -2,6 +2,7 @@ package explorer
 
 import (
 	"fmt"
+	"github.com/lockproof/lockproof/model/lock"
 
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -68,9 +69,9 @@ func candidates(w *sim.World, clients int, taken scenario.Action) (all []scenari
 
 // says is an action in words.
 func (x *exploration) says(w *sim.World, a scenario.Action) string {
-	late := ""
+	the, late := lock.BackendOf(x.target).Words.The(), ""
 	if a.Late {
-		late = ", and the broker does not notice"
+		late = ", and " + the + " does not notice"
 	}
 	switch a.Kind {
 	case scenario.Step:
@@ -81,7 +82,7 @@ func (x *exploration) says(w *sim.World, a scenario.Action) string {
 	case scenario.Choose:
 		return fmt.Sprintf("c%d chooses way %d", a.Client, a.Arg+1)
 	case scenario.Detect:
-		return fmt.Sprintf("the broker notices that c%d's old connection is dead", a.Client)
+		return fmt.Sprintf("%s notices that c%d's old connection is dead", the, a.Client)
 	case scenario.Advance:
 		return fmt.Sprintf("%d ms pass", a.Arg)
 	case scenario.CrashBefore:
@@ -93,13 +94,13 @@ func (x *exploration) says(w *sim.World, a scenario.Action) string {
 	case scenario.Lose:
 		return fmt.Sprintf("c%d's next command takes effect, and the reply is lost%s", a.Client, late)
 	case scenario.Drop:
-		return fmt.Sprintf("the broker drops c%d's connection", a.Client)
+		return fmt.Sprintf("%s drops c%d's connection", the, a.Client)
 	case scenario.ChannelError:
-		return fmt.Sprintf("the broker closes c%d's channel", a.Client)
+		return fmt.Sprintf("%s closes c%d's channel", the, a.Client)
 	case scenario.Pause:
 		return fmt.Sprintf("c%d stands still for %d ms", a.Client, a.Arg)
 	case scenario.Restart:
-		return "the broker restarts"
+		return the + " restarts"
 	}
 	return a.String()
 }
