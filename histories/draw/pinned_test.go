@@ -2,51 +2,89 @@ package draw_test
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/style"
-	"github.com/lockproof/lockproof/model/amqp/amqplock"
-	"github.com/lockproof/lockproof/model/amqp/mutant"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
+	_ "github.com/lockproof/lockproof/sim/amqp"
+	_ "github.com/lockproof/lockproof/sim/consul"
+	_ "github.com/lockproof/lockproof/sim/consumption"
+	_ "github.com/lockproof/lockproof/sim/redis"
+	_ "github.com/lockproof/lockproof/sim/sql"
 )
 
 // TestPinned holds against a file how random executions of every target are drawn and told: as text of several widths,
-// as a picture, and as sentences.
+// as pictures, and as sentences.
 func TestPinned(t *testing.T) {
-	f := pinned.New(t)
-	for _, target := range slices.Concat(amqplock.References, mutant.All) {
-		inputs := 1
-		if target.Breaks == "" {
-			inputs = 30
+	for _, b := range lock.Backends() {
+		f := pinned.New(t)
+		for _, target := range b.Targets() {
+			inputs := 3
+			if target.Breaks == "" {
+				inputs = 30
+			}
+			f.Block(target.Name, inputs, func(i int, s *pinned.Seen) { drawn(s, target, i) })
 		}
-		f.Block(target.Name, inputs, func(i int, s *pinned.Seen) {
-			var r sim.Runner
-			drawn := sim.NewSource(sim.Space{Target: target}, 51).Scenario(i)
-			trace := r.Trace(target, &drawn, property.FailedAcquire(i%2))
-			if i%3 == 1 {
-				trace.Errors = make(map[int]string)
-				for k := range trace.History.Events {
-					if k%5 == 3 {
-						trace.Errors[k] = "it said \x1b[31mno\n" + string(rune('a'+k%26))
-					}
-				}
-			}
-			if len(trace.Violations) > 0 {
-				s.Count("with violations")
-			}
-			var b bytes.Buffer
-			err := draw.Draw(&b, trace, style.Style{Width: []int{100, 60, 130, 0, 80}[i%5], Color: i%4 == 0})
-			s.Write(b.Bytes())
-			s.Printf("%v\n%s\n%q\n%q\n%q", err, draw.SVG(trace, ""), draw.Settings(trace), draw.Transcript(trace), draw.Errors(trace))
-			for _, v := range trace.Violations {
-				s.Printf("%d %s", draw.Decision(trace, v), draw.Cause(trace, v))
-			}
-		})
+		f.Compare(fmt.Sprintf("testdata/pinned/%s.txt", cmp.Or(b.Name, "amqp")), historiestest.Rewriting())
 	}
-	f.Compare("testdata/pinned.txt", historiestest.Rewriting())
+}
+
+// drawn draws the i-th execution of a target; of a mutant, the i-th that shows what it breaks, if there is one soon.
+func drawn(s *pinned.Seen, target *lock.Target, i int) {
+	failedAcquire := property.FailedAcquire(i % 2)
+	trace := execution(target, i, failedAcquire)
+	if i%3 == 1 {
+		trace.Errors = make(map[int]string)
+		for k := range trace.History.Events {
+			if k%5 == 3 {
+				trace.Errors[k] = "it said \x1b[31mno\n" + string(rune('a'+k%26))
+			}
+		}
+	}
+	if len(trace.Violations) > 0 {
+		s.Count("with violations")
+	}
+	var b bytes.Buffer
+	err := draw.Draw(&b, trace, style.Style{Width: []int{100, 60, 130, 0, 80}[i%5], Color: i%4 == 0})
+	s.Write(b.Bytes())
+	transcript := draw.Transcript(trace)
+	s.Printf("%v\n%s\n%q\n%q\n%q", err, draw.SVG(trace, ""), draw.Settings(trace), transcript, draw.Errors(trace))
+	s.Printf("%s %v", draw.Strips(trace), draw.Glossary(strings.Join(transcript, "\n"), target.Kind))
+	if i%5 == 0 {
+		for l := range trace.Scenario.Locks {
+			if prefix := linear.LongestPrefix(&trace.History, l, linear.Options{FailedAcquire: failedAcquire}, time.Hour); prefix != nil {
+				s.Count("histories")
+				s.Printf("%s %v", draw.History(&trace.History, l, prefix), prefix)
+			}
+		}
+	}
+	for _, v := range trace.Violations {
+		s.Printf("%d %s %s", draw.Decision(trace, v), draw.Cause(trace, v), draw.Expected(trace, v))
+	}
+}
+
+// execution is the i-th of a reference, and the first of a mutant, from the i-th on, that breaks what it breaks, or the fortieth after.
+func execution(target *lock.Target, i int, failedAcquire property.FailedAcquire) *scenario.Trace {
+	source := sim.NewSource(sim.Space{Target: target}, 51)
+	for at := i; ; at++ {
+		var r sim.Runner
+		drawn := source.Scenario(at)
+		trace := r.Trace(target, &drawn, failedAcquire)
+		breaks := func(v scenario.Violation) bool { return v.Property.String() == target.Breaks }
+		if target.Breaks == "" || at == i+40 || slices.ContainsFunc(trace.Violations, breaks) {
+			return trace
+		}
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -14,14 +13,19 @@ import (
 	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/histories/style"
-	"github.com/lockproof/lockproof/model/amqp/amqplock"
-	"github.com/lockproof/lockproof/model/amqp/mutant"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
+	_ "github.com/lockproof/lockproof/sim/amqp"
+	_ "github.com/lockproof/lockproof/sim/consul"
+	_ "github.com/lockproof/lockproof/sim/consumption"
+	_ "github.com/lockproof/lockproof/sim/redis"
+	_ "github.com/lockproof/lockproof/sim/sql"
 )
 
 // TestPinned holds against a file how reports, pages, sweeps and atlases of random contents are written, in every form.
@@ -59,6 +63,10 @@ func tellReport(d *dice, s *pinned.Seen) {
 	put(s, styled(d, report.WriteCard), r)
 	put(s, report.WriteJSON, r)
 	put(s, report.WriteJUnit, r)
+	put(s, report.WriteSummary, r)
+	file := d.words()
+	put(s, func(w io.Writer, r *report.Report) error { return report.WriteSARIF(w, r, file) }, r)
+	put(s, func(w io.Writer, r *report.Report) error { return report.WriteAnnotations(w, r, file) }, r)
 	s.Printf("%v %v %q ", r.Outcome(), r.Judged(), r.Missing())
 	for i := range r.Properties {
 		p := &r.Properties[i]
@@ -78,8 +86,21 @@ func tellPage(d *dice, s *pinned.Seen) {
 		if d.IntN(3) == 0 {
 			e.Well, e.Parts = d.trace(), d.IntN(5)
 		}
+		e.File, e.Sought = d.words(), d.IntN(2) == 0
+		e.Prefix = d.prefix(&e.Trace.History)
 		p.Executions = append(p.Executions, e)
 	}
+	for range d.IntN(3) {
+		h := &d.trace().History
+		p.Histories = append(p.Histories, report.History{History: h, Prefix: d.prefix(h)})
+	}
+	if d.IntN(3) == 0 {
+		p.Explorer = &report.Explorer{Wasm: []byte(d.words()), Runtime: []byte(d.words()), Start: d.words()}
+		if d.IntN(2) == 0 {
+			p.Explorer.Graph = &report.StateGraph{Nodes: []report.StateNode{{}, {Depth: 1, Broken: true}}, Edges: [][2]int{{0, 1}}, Cut: d.IntN(2) == 0}
+		}
+	}
+	d.fill(reflect.ValueOf(&p.Made).Elem())
 	put(s, report.WritePage, p)
 }
 
@@ -159,18 +180,29 @@ func (d *dice) report() *report.Report {
 	return r
 }
 
-var targets = slices.Concat(amqplock.References, mutant.All)
-
-// traces are executions of some targets.
+// traces are executions of some targets of each backend.
 var traces = sync.OnceValue(func() (all []*scenario.Trace) {
-	for i := range 30 {
+	backends := lock.Backends()
+	for i := range 60 {
 		var r sim.Runner
+		targets := backends[i%len(backends)].Targets()
 		target := targets[i*7%len(targets)]
 		drawn := sim.NewSource(sim.Space{Target: target}, 61).Scenario(i)
 		all = append(all, r.Trace(target, &drawn, property.Weak))
 	}
 	return all
 })
+
+// prefix is about one history.
+func (d *dice) prefix(h *history.History) *linear.Prefix {
+	p := &linear.Prefix{Events: d.IntN(len(h.Events) + 1), Why: d.words()}
+	for i := range p.Events {
+		if h.Events[i].Type == history.Invoke && d.IntN(3) > 0 {
+			p.Effects = append(p.Effects, linear.Effect{Invocation: i, At: float64(i) + 0.5, What: d.words()})
+		}
+	}
+	return p
+}
 
 func (d *dice) trace() *scenario.Trace { return traces()[d.IntN(len(traces()))] }
 
@@ -204,6 +236,10 @@ func (d *dice) fill(v reflect.Value) {
 			s.Add(d.IntN(9))
 		}
 		v.Set(reflect.ValueOf(s))
+	case time.Time:
+		if d.IntN(2) == 0 {
+			v.Set(reflect.ValueOf(time.Unix(int64(d.IntN(2_000_000_000)), 0).UTC()))
+		}
 	default:
 		d.fillKind(v)
 	}
