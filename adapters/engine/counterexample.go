@@ -137,7 +137,7 @@ func unknownOwn(ce *histories.Counterexample) error {
 // list has the user's own property that it violates, if it does.
 func ReplayOf(target *lock.Target, list own.List, ce *histories.Counterexample) *Replayed {
 	r := sim.NewRunner(list)
-	t := &Replayed{Target: target, Own: list, FailedAcquire: ce.FailedAcquire, Server: lock.BackendOf(target).Simulated(), File: explorable(ce), Trace: r.Trace(target, &ce.Scenario, ce.FailedAcquire)}
+	t := &Replayed{Target: target, Own: list, FailedAcquire: ce.FailedAcquire, Server: simulatedOf(target), File: explorable(ce), Trace: r.Trace(target, &ce.Scenario, ce.FailedAcquire)}
 	if v, ok := t.Trace.Violation(ce.Property); ok {
 		t.Violation = &v
 	}

@@ -445,7 +445,7 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *report.Report {
 	found := x.Search
 	r := &report.Report{
 		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Visited,
-		Broker: lock.BackendOf(b.Target).Simulated(), FailedAcquire: e.FailedAcquire.String(), Bounds: e.described(), Fixed: assigned(e.Options),
+		Broker: simulatedOf(b.Target), FailedAcquire: e.FailedAcquire.String(), Bounds: e.described(), Fixed: assigned(e.Options),
 		Interrupted: found.Stop == search.Interrupted, Space: spaceOf(b, found),
 	}
 	r.Properties = x.judged(e, b, &found.Coverage, found.States, found.Unwitnessed)
@@ -546,7 +546,7 @@ func (x *Explored) found(p property.Property) *report.Found {
 func (e *Exploration) sampled(b *sim.Bounds, x *Explored, w *search.Walked) *report.Report {
 	return &report.Report{
 		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Sampled, Seed: e.Seed,
-		Broker: lock.BackendOf(b.Target).Simulated(), FailedAcquire: e.FailedAcquire.String(), Bounds: e.described(), Fixed: assigned(e.Options), Scenarios: int(w.Walks), Steps: int(w.Steps),
+		Broker: simulatedOf(b.Target), FailedAcquire: e.FailedAcquire.String(), Bounds: e.described(), Fixed: assigned(e.Options), Scenarios: int(w.Walks), Steps: int(w.Steps),
 		Properties: x.judged(e, b, &w.Coverage, w.Walks, w.Unwitnessed),
 	}
 }
@@ -591,7 +591,7 @@ func (e *Exploration) slots() string {
 
 // origin is what counterexamples say of the run.
 func (e *Exploration) origin() histories.Origin {
-	o := histories.Origin{Broker: lock.BackendOf(e.Target).Simulated(), Bounds: e.described(), Options: assigned(e.Options)}
+	o := histories.Origin{Broker: simulatedOf(e.Target), Bounds: e.described(), Options: assigned(e.Options)}
 	if e.Walks > 0 {
 		o.Seed = e.Seed
 	}

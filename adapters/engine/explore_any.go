@@ -67,7 +67,7 @@ func newAnyExploration(ctx context.Context, e *Exploration) (*anyExploration, er
 	x := &anyExploration{states: realStates, Exploration: e, ctx: ctx, bounds: b, views: new(report.Views), traces: make(map[property.Property]*scenario.Trace)}
 	x.report = &report.Report{
 		Tool: Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Visited,
-		Broker: lock.BackendOf(b.Target).Simulated(), FailedAcquire: e.FailedAcquire.String(), Bounds: e.String(), Views: x.views,
+		Broker: simulatedOf(b.Target), FailedAcquire: e.FailedAcquire.String(), Bounds: e.String(), Views: x.views,
 	}
 	return x, nil
 }

@@ -20,6 +20,14 @@ import (
 // simulated is what our own broker is called.
 const simulated = "the simulated broker"
 
+// simulatedOf is what the simulated server of a target is called. nil is the reference semaphore.
+func simulatedOf(t *lock.Target) string {
+	if t == nil {
+		return simulated
+	}
+	return lock.BackendOf(t).Simulated()
+}
+
 // Config says what to prove and how thoroughly.
 type Config struct {
 	// Target is the lock to judge; nil is the reference semaphore.
@@ -132,7 +140,7 @@ func (c Config) filled() Config {
 
 // origin is what counterexamples say of the run.
 func (c *Config) origin() histories.Origin {
-	return histories.Origin{Seed: c.Seed, Broker: lock.BackendOf(c.Target).Simulated(), Options: assigned(c.Options)}
+	return histories.Origin{Seed: c.Seed, Broker: simulatedOf(c.Target), Options: assigned(c.Options)}
 }
 
 // judgedOf are the properties to judge of those that apply: the ones that were asked for, or all.

@@ -19,7 +19,7 @@ import (
 func (c *Config) report(s *sample, traces map[property.Property]*scenario.Trace) *report.Report {
 	r := &report.Report{
 		Tool: Version, Target: c.Target.Name, Doc: c.Target.Doc, Kind: c.Target.Kind, Mode: report.Sampled,
-		Broker: lock.BackendOf(c.Target).Simulated(), Seed: c.Seed, FailedAcquire: c.FailedAcquire.String(), Bounds: c.Shape.String(), Fixed: assigned(c.Options),
+		Broker: simulatedOf(c.Target), Seed: c.Seed, FailedAcquire: c.FailedAcquire.String(), Bounds: c.Shape.String(), Fixed: assigned(c.Options),
 		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations,
 		Efficiency: Efficiency(&s.costs, c.Target.Kind),
 		Stale: report.Overlap{
