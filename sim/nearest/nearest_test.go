@@ -9,6 +9,10 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
+	_ "github.com/lockproof/lockproof/sim/consul"
+	_ "github.com/lockproof/lockproof/sim/consumption"
+	_ "github.com/lockproof/lockproof/sim/redis"
+	_ "github.com/lockproof/lockproof/sim/sql"
 )
 
 // TestFind: whatever an execution is, another one in which all is well is found that is the same up to its last choice.
@@ -33,6 +37,33 @@ func TestFind(t *testing.T) {
 	}
 	if well.Trace.Steps[3].Action == trace.Steps[3].Action || len(well.Trace.Violations) > 0 {
 		t.Errorf("it goes on with %s and violates %v", well.Trace.Steps[3].Action, well.Trace.Violations)
+	}
+}
+
+// TestServers: of locks on every kind of server such executions are found, whatever their properties that are skipped say.
+func TestServers(t *testing.T) {
+	for _, b := range lock.Backends() {
+		found := 0
+		for _, target := range b.Mutants {
+			source := sim.NewSource(sim.Space{Target: target}, 1)
+			for i := range 40 {
+				var r sim.Runner
+				s := source.Scenario(i)
+				trace := r.Trace(target, &s, property.Weak)
+				if len(trace.Violations) == 0 {
+					continue
+				}
+				replayed := sim.Replay(trace)
+				trace = r.Trace(target, &replayed, property.Weak)
+				if Find(target, trace, trace.Violations[0].Step, property.Weak) != nil {
+					found++
+				}
+				break
+			}
+		}
+		if found == 0 {
+			t.Errorf("%s: none is found for any of %d mutants", b.Title, len(b.Mutants))
+		}
 	}
 }
 
