@@ -31,7 +31,7 @@ pins: ## hold verdicts, counts and counterexamples against those that are kept, 
 	go test ./histories/... ./sim ./sim/shrink ./model/lock ./model/amqp/amqplock
 
 race: ## run the short tests of what runs at the same time with the race detector
-	go test -timeout 20m -race -short $(CONCURRENT)
+	go test -timeout 20m -race -short -p 3 $(CONCURRENT)
 	go test -timeout 20m -race -short -run 'Prove|Until|Interrupted|EndsBetween|RightMutexes|StressReconnects' ./adapters/engine
 	go test -timeout 20m -race -short -run 'Worker|Interrupt|Checkpoint|Resum|Walk' ./sim/search
 
