@@ -45,14 +45,13 @@ const wholeEvents = 1 << 20
 
 // CheckRecording is [Check] of a history of any length.
 func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, error) {
-	h, err := rec.Whole(wholeEvents)
-	if err != nil {
-		return nil, err
-	}
 	var verdicts []linear.Verdict
-	if h != nil {
+	h, err := rec.Whole(wholeEvents)
+	switch {
+	case err != nil:
+	case h != nil:
 		verdicts, err = judge.History(h, o.Reading())
-	} else {
+	default:
 		h = rec.History()
 		verdicts, err = judge.Read(h, rec.Each, o.Reading())
 	}

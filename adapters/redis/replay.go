@@ -25,22 +25,12 @@ func (s *Server) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Rep
 	}
 	p := replayer{server: s}
 	defer func() { err = errors.Join(err, p.sweep(context.WithoutCancel(ctx))) }()
-	for i := range t.Steps {
-		step := &t.Steps[i]
+	return r, r.Follow(t, func(_ int, step *scenario.TraceStep) (string, error) {
 		if err := p.pass(ctx, step.Time); err != nil {
-			return r, fmt.Errorf("replaying on %s, step %d: %w", s.Version, i+1, err)
+			return "", err
 		}
-		said, err := p.take(ctx, t, step)
-		if err != nil {
-			return r, fmt.Errorf("replaying on %s, step %d: %w", s.Version, i+1, err)
-		}
-		if said != "" {
-			r.Disagreement = fmt.Sprintf("step %d (%s): %s", i+1, step.Action, said)
-			return r, nil
-		}
-		r.Agreed++
-	}
-	return r, nil
+		return p.take(ctx, t, step)
+	})
 }
 
 // replayer has the servers of a trace.

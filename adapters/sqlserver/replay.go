@@ -34,24 +34,12 @@ func (s *Server) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Rep
 	if err != nil {
 		return r, fmt.Errorf("replaying on %s: %w", r.Server, err)
 	}
-	p := player{db: db, trace: t, clients: make([]seat, len(t.Scenario.Clients))}
+	p := replayer{db: db, trace: t, clients: make([]client, len(t.Scenario.Clients))}
 	defer func() { err = errors.Join(err, p.end()) }()
 	if err := p.setUp(ctx); err != nil {
 		return r, fmt.Errorf("replaying on %s, before the first step: %w", r.Server, err)
 	}
-	for i := range t.Steps {
-		step := &t.Steps[i]
-		said, err := p.step(ctx, i, step)
-		if err != nil {
-			return r, fmt.Errorf("replaying on %s, step %d: %w", r.Server, i+1, err)
-		}
-		if said != "" {
-			r.Disagreement = fmt.Sprintf("step %d (%s): %s", i+1, step.Action, said)
-			return r, nil
-		}
-		r.Agreed++
-	}
-	return r, nil
+	return r, r.Follow(t, func(i int, step *scenario.TraceStep) (string, error) { return p.step(ctx, i, step) })
 }
 
 // refuses says why a trace cannot be replayed, "" if it can.
@@ -67,23 +55,23 @@ func (s *Server) refuses(t *scenario.Trace) string {
 	return ""
 }
 
-// player has the sessions of a trace.
-type player struct {
+// replayer has the sessions of a trace.
+type replayer struct {
 	db      *Database
 	trace   *scenario.Trace
-	clients []seat
+	clients []client
 	left    []*Session // whose clients are gone, which the server may not have noticed
 	now     int64
 }
 
-// seat is a client's.
-type seat struct {
+// client is a client's.
+type client struct {
 	*Session
 	due      int64      // when its wait ends by time, 0 if it does not
 	halfOpen []*Session // that it has left without anybody noticing
 }
 
-func (p *player) setUp(ctx context.Context) error {
+func (p *replayer) setUp(ctx context.Context) error {
 	if err := p.db.virtual(ctx); err != nil {
 		return err
 	}
@@ -107,7 +95,7 @@ func (p *player) setUp(ctx context.Context) error {
 }
 
 // step carries out a step, and says how what came of it differs from what was recorded.
-func (p *player) step(ctx context.Context, i int, step *scenario.TraceStep) (said string, err error) {
+func (p *replayer) step(ctx context.Context, i int, step *scenario.TraceStep) (said string, err error) {
 	p.now = step.Time
 	if err := errors.Join(p.db.pass(ctx, p.now), p.quiet(ctx)); err != nil {
 		return "", err
@@ -139,7 +127,7 @@ func (p *player) step(ctx context.Context, i int, step *scenario.TraceStep) (sai
 }
 
 // take is a client's next command, or the answer to one that has waited.
-func (p *player) take(ctx context.Context, i int, c *seat, step *scenario.TraceStep) (string, error) {
+func (p *replayer) take(ctx context.Context, i int, c *client, step *scenario.TraceStep) (string, error) {
 	sent, ok := step.Payload.(model.Sent)
 	if !ok || sent.Reply.Code == model.Gone {
 		return "", nil
@@ -167,7 +155,7 @@ func text(d *Database, s *model.Sent) string {
 }
 
 // send sends a client's command, and gives the answer, or that it waits.
-func (p *player) send(ctx context.Context, i int, c *seat, sent *model.Sent) (r model.Reply, err error) {
+func (p *replayer) send(ctx context.Context, i int, c *client, sent *model.Sent) (r model.Reply, err error) {
 	if sent.Command.Verb == model.Open {
 		p.leave(c, false)
 		c.Session, err = p.db.Session(ctx, sent.Command.Level, 0)
@@ -191,7 +179,7 @@ func (p *player) send(ctx context.Context, i int, c *seat, sent *model.Sent) (r 
 const lockWait = 2
 
 // limit has a wait end by time where the trace has it do so. Its answer is then looked for in the trace.
-func (p *player) limit(ctx context.Context, i int, c *seat, sent *model.Sent) error {
+func (p *replayer) limit(ctx context.Context, i int, c *client, sent *model.Sent) error {
 	if sent.Reply.Code != model.Blocked || p.answer(i).Code != model.LockTimeout {
 		return nil
 	}
@@ -208,7 +196,7 @@ func (p *player) limit(ctx context.Context, i int, c *seat, sent *model.Sent) er
 }
 
 // answer is what the trace says that a command which waits from step i on is answered.
-func (p *player) answer(i int) model.Reply {
+func (p *replayer) answer(i int) model.Reply {
 	by := p.trace.Steps[i].Action.Client
 	for _, s := range p.trace.Steps[i+1:] {
 		if sent, ok := s.Payload.(model.Sent); ok && s.Action.Client == by {
@@ -219,7 +207,7 @@ func (p *player) answer(i int) model.Reply {
 }
 
 // leave is a client that does not use its connection any more; late, nobody notices yet.
-func (p *player) leave(c *seat, late bool) {
+func (p *replayer) leave(c *client, late bool) {
 	switch {
 	case c.Session == nil:
 	case late:
@@ -230,7 +218,7 @@ func (p *player) leave(c *seat, late bool) {
 	c.Session = nil
 }
 
-func (p *player) cut(s *Session) {
+func (p *replayer) cut(s *Session) {
 	if s != nil {
 		s.Cut()
 		p.left = append(p.left, s)
@@ -238,7 +226,7 @@ func (p *player) cut(s *Session) {
 }
 
 // quiet waits until all that is under way waits for a lock, or is over.
-func (p *player) quiet(ctx context.Context) error {
+func (p *replayer) quiet(ctx context.Context) error {
 	end := time.Now().Add(patience)
 	for {
 		quiet, err := p.look(ctx)
@@ -253,7 +241,7 @@ func (p *player) quiet(ctx context.Context) error {
 }
 
 // look reports whether all that is under way waits, or is over, and nothing has come to an end while that was looked at.
-func (p *player) look(ctx context.Context) (bool, error) {
+func (p *replayer) look(ctx context.Context) (bool, error) {
 	quiet := true
 	for i := range p.clients {
 		c := &p.clients[i]
@@ -285,7 +273,7 @@ func (p *player) look(ctx context.Context) (bool, error) {
 }
 
 // still reports whether a session's command has been answered before, or waits.
-func (p *player) still(ctx context.Context, s *Session) (bool, error) {
+func (p *replayer) still(ctx context.Context, s *Session) (bool, error) {
 	if s == nil || !s.Pending() || s.early != nil {
 		return true, nil
 	}
@@ -296,7 +284,7 @@ func (p *player) still(ctx context.Context, s *Session) (bool, error) {
 }
 
 // end closes all sessions, and drops the database.
-func (p *player) end() error {
+func (p *replayer) end() error {
 	for i := range p.clients {
 		for _, s := range append(p.clients[i].halfOpen, p.clients[i].Session) {
 			if s != nil {

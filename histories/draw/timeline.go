@@ -83,9 +83,9 @@ func tell(t *scenario.Trace) *timeline {
 		first.observe(t, &t.Setup[n-1])
 		s.steps = append(s.steps, first)
 	}
-	before := first
+	before, words := first, lock.WordsOf(t.Scenario.Target)
 	for i := range t.Steps {
-		m := stepOf(t, i, before.columns)
+		m := stepOf(t, i, before.columns, words)
 		m.leap = m.time > before.time+1
 		s.steps = append(s.steps, m)
 		before = m
@@ -140,12 +140,12 @@ func (s *timeline) last() step {
 	return s.steps[len(s.steps)-1]
 }
 
-func stepOf(t *scenario.Trace, i int, before []column) step {
+func stepOf(t *scenario.Trace, i int, before []column, words lock.Words) step {
 	taken := &t.Steps[i]
 	a := taken.Action
 	m := step{
 		number: i + 1, time: taken.Time, actor: int(a.Client), columns: slices.Clone(before),
-		said: actionWords(a, lock.WordsOf(t.Scenario.Target)), fault: a.Kind != scenario.Step && a.Kind != scenario.Choose, noticeEnds: a.Kind.Global(),
+		said: actionWords(a, words), fault: a.Kind != scenario.Step && a.Kind != scenario.Choose, noticeEnds: a.Kind.Global(),
 	}
 	if taken.Command != "" {
 		m.command, m.reply = command(taken), style.Printable(taken.Reply)

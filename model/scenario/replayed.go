@@ -13,6 +13,24 @@ type Replayed struct {
 	Disagreement string
 }
 
+// Follow carries out the steps of a trace until a server answers otherwise: take carries one out, and says what differs; ""
+// is nothing. Its error is told with the step.
+func (r *Replayed) Follow(t *Trace, take func(i int, step *TraceStep) (said string, err error)) error {
+	for i := range t.Steps {
+		step := &t.Steps[i]
+		said, err := take(i, step)
+		if err != nil {
+			return fmt.Errorf("replaying on %s, step %d: %w", r.Server, i+1, err)
+		}
+		if said != "" {
+			r.Disagreement = fmt.Sprintf("step %d (%s): %s", i+1, step.Action, said)
+			return nil
+		}
+		r.Agreed++
+	}
+	return nil
+}
+
 // Reproduces reports whether a violation of the trace was seen: every step agreed up to the one that shows it, so that it
 // was the same execution.
 func (r *Replayed) Reproduces(v Violation) bool {

@@ -27,7 +27,7 @@ const (
 // counted from 0, shows a violation; nil if none of those tried is. No faults are added, and those after the parting are
 // left out.
 func Find(target *lock.Target, t *scenario.Trace, shows int, failedAcquire property.FailedAcquire) *Well {
-	f := finder{target: target, t: t, failedAcquire: failedAcquire, left: maxTries, start: t.Scenario}
+	f := finder{target: target, judged: property.Of(target), t: t, failedAcquire: failedAcquire, left: maxTries, start: t.Scenario}
 	f.start.Faults, f.start.Schedule = nil, scenario.Schedule{Strategy: scenario.Replay}
 	for at := min(shows, len(t.Steps)-1); at >= 0; at-- {
 		if trace := f.from(at); trace != nil {
@@ -40,6 +40,7 @@ func Find(target *lock.Target, t *scenario.Trace, shows int, failedAcquire prope
 // finder looks for the execution.
 type finder struct {
 	target        *lock.Target
+	judged        property.Set
 	t             *scenario.Trace
 	failedAcquire property.FailedAcquire
 	start         scenario.Scenario
@@ -122,7 +123,7 @@ func (f *finder) try(at int, first scenario.Action, turns bool) *scenario.Trace 
 	for a, more := first, true; more; a, more = f.next(a, turns) {
 		f.runner.Do(a)
 		s.Schedule.Actions = append(s.Schedule.Actions, a)
-		if len(s.Schedule.Actions) > at+maxStepsAfter || f.runner.Monitor.Found&property.Of(f.target) != 0 {
+		if len(s.Schedule.Actions) > at+maxStepsAfter || f.runner.Monitor.Found&f.judged != 0 {
 			return nil
 		}
 	}

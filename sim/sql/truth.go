@@ -123,10 +123,11 @@ func (k *cluster) CodeShared(c *codec.Coder) {
 			codec.Byte(c, &k.permits[l][i].slot)
 		}
 	}
-	for i := range codec.Length(c, k.Left()) {
+	left := k.store.Left()
+	for i := range codec.Length(c, len(left)) {
 		on := backend.Session(len(k.clients) + i + 1)
 		if !c.Reading() {
-			on = backend.Session(k.store.Left()[i])
+			on = backend.Session(left[i])
 		}
 		k.CodeSession(c, on)
 	}
