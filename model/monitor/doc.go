@@ -8,6 +8,8 @@
 //	                      crash-frees, survives-restart: judged whenever the truth changes
 //	monitor_end.go        what an answer claims: no-phantom-slot, honest-verify, stale-belief-ends, exact-count,
 //	                      effective-release, progress, removal-drains of grants, no-leak: judged when an operation ends
+//	monitor_leases.go     what leases promise: lease-respected, renewal-honest, fencing-monotone, limit-respected,
+//	                      priority-respected, victim-acknowledged, and honest-full of a refusal
 //	monitor_commands.go   what was sent: cheap-acquire, cheap-verify, minimal-driver, admin-exclusion, name-safety
 //	monitor_code.go       which fields a set of properties needs, and their encoding for a search
 //	cost.go               what operations cost, by class

@@ -1,5 +1,5 @@
-// Package amqp has RabbitMQ and the locks on it as a simulated world takes them: machines of model/lock, joined with the
-// simulated broker of sim/broker.
+// Package amqp has RabbitMQ and the locks on it as a simulated world takes them: machines of
+// model/amqp/amqplock, joined with the simulated broker of sim/broker.
 //
 //	cluster.go    machines and broker: commands, replies, sessions, time
 //	plan.go       which queue is what to which lock

@@ -9,6 +9,6 @@
 //
 // It is compared with both servers at every reply, see adapters/sqlserver. What it leaves out: PostgreSQL's SERIALIZABLE
 // is its REPEATABLE READ with an error for whoever commits second of two that have read a table which the other has
-// changed (serializable.go), where the real one looks at more; a deleted row goes when nobody has a lock on it any more, not when a purge comes by; and who waits for a row is
-// served in turn.
+// changed (serializable.go), where the real one looks at more; a deleted row goes when nobody has a lock on it any more,
+// not when a purge comes by; and who waits for a row is served in turn.
 package rowstore

@@ -207,7 +207,7 @@ func mutantsPage(name string, m *campaign.MutantsOutcome, said string) *report.P
 	tellKilled(&text, m.Killed, len(m.Killed), m.Seed, m.Limit)
 	page := &report.Page{
 		Title: name, Text: text.String(), Status: said,
-		Made: report.Made{Tool: engine.Version, At: time.Now(), Command: commandLine(), Server: "the simulated broker"},
+		Made: report.Made{Tool: engine.Version, At: time.Now(), Command: commandLine(), Server: "the simulated servers"},
 	}
 	for _, k := range m.Killed {
 		if k.Trace != nil {

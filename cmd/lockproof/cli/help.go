@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -59,12 +60,28 @@ Use "{{.CommandPath}} COMMAND --help" for more about a command.
 func arrange(root *cobra.Command) {
 	cobra.AddTemplateFunc("flagSections", flagSections)
 	root.AddGroup(groups...)
+	root.SetHelpCommand(helpCommand())
 	root.SetHelpCommandGroupID("beside")
 	root.SetCompletionCommandGroupID("beside")
 	cobra.AddTemplateFunc("filled", filled)
 	cobra.AddTemplateFunc("listed", listed)
 	root.SetUsageTemplate(usage)
 	root.SetHelpTemplate("{{with (or .Long .Short)}}{{filled .}}\n\n{{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}")
+}
+
+// helpCommand says of a command what its --help says. Cobra's own prints the root's help when the command is unknown, and
+// calls it success.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "say what a command does", Example: "  lockproof help prove",
+		RunE: func(c *cobra.Command, args []string) error {
+			of, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return cmp.Or(err, unknownCommand(of, rest))
+			}
+			return of.Help()
+		},
+	}
 }
 
 // helpWidth is how wide help is at most: longer lines are hard to read.

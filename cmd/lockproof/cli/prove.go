@@ -39,7 +39,7 @@ func proveCommand() *cobra.Command {
 		Use:   "prove [TARGET]",
 		Short: "judge a lock: the reference semaphore unless another target is named",
 		Long: `Draws scenarios (clients, operations, options, faults, schedule) from a seed, runs them
-on the simulated broker, judges every property, and prints the card. What violates
+on a simulated server, judges every property, and prints the card. What violates
 a property is minimised and written as a counterexample that replays.
 
 With --on rabbitmq or --on amqp://… the target runs on a real RabbitMQ instead: many

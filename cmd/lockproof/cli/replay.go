@@ -20,7 +20,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// simulated is what --on calls the simulated broker.
+// simulated is what --on calls the simulated server.
 const simulated = "simulated"
 
 // onFlags say on what broker.
@@ -108,7 +108,7 @@ func replayCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "carry out a counterexample again, on the simulator or on a real server",
-		Long: `Carries out the steps of a counterexample on the simulated broker and draws them. With
+		Long: `Carries out the steps of a counterexample on the simulated server and draws them. With
 --on rabbitmq or --on amqp://… every command is sent to a real RabbitMQ as well, in the
 same order, and what it says is compared with the simulation step by step. Locks on Redis, MariaDB
 and PostgreSQL are carried out there with --on redis, mariadb, postgres or an address.

@@ -8,7 +8,7 @@
 //	administered      that semaphore with a second queue that has as many messages as there are slots, and the
 //	semaphore         guidelines' administration mutex: all that administration changes, it changes in one transaction
 //
-// A [Machine] is one client of one lock, as in package lock: it says which command it wants next and is handed the reply.
+// A [Machine] is one client of one lock, as in package amqplock: it says which command it wants next and is handed the reply.
 // It sends one command at a time. What comes unasked (a token, basic.cancel) it is handed by [Protocol.Take].
 //
 // Tokens have no numbers. Whoever joins machines and broker numbers those that are held, and tells the machine with the
