@@ -79,8 +79,11 @@ func (c *stressClient) Call(ctx context.Context, op lock.Op, slots uint8) lock.O
 	}
 	dies := c.part.Dies()
 	params := Params{Name: c.lock, Slots: int(slots)}
-	if op == lock.Verify || op == lock.Release {
+	switch {
+	case op == lock.Verify || op == lock.Release:
 		params.Slot = int(c.held)
+	case op == lock.Acquire && c.life.about.Waits && c.part.Random.IntN(2) == 0:
+		params.Timeout = stressWait
 	}
 	before := c.life.counts()
 	c.recorder.Invoke(c.life.process, op, max(slots, uint8(params.Slot)))

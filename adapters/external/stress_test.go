@@ -47,6 +47,52 @@ func TestStressHolds(t *testing.T) {
 	}
 }
 
+// Clients that can wait for a lock are told to, now and then.
+func TestStressWaits(t *testing.T) {
+	c := stressConfig(t, amqplock.References[0])
+	starter := &waiting{Starter: c.Starter}
+	c.Starter = starter
+	h, _ := stressed(t, c)
+	wantDecision(t, h, linear.Legal)
+	if starter.told.Load() == 0 {
+		t.Error("nobody was told to wait")
+	}
+}
+
+// waiting are clients that wait for a lock by asking again.
+type waiting struct {
+	external.Starter
+	told atomic.Int64
+}
+
+func (s *waiting) Start(ctx context.Context, number int) (external.Client, error) {
+	client, err := s.Starter.Start(ctx, number)
+	return &waiter{client, s}, err
+}
+
+type waiter struct {
+	external.Client
+	of *waiting
+}
+
+func (c *waiter) Initialize(ctx context.Context, in external.Setup) (external.About, error) {
+	about, err := c.Client.Initialize(ctx, in)
+	about.Waits = true
+	return about, err
+}
+
+func (c *waiter) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
+	r, err := c.Client.Call(ctx, op, p)
+	if p.Timeout == 0 {
+		return r, err
+	}
+	c.of.told.Add(1)
+	for began := time.Now(); err == nil && !r.Held && time.Since(began) < p.Timeout; {
+		r, err = c.Client.Call(ctx, op, p)
+	}
+	return r, err
+}
+
 // A lock that takes RESOURCE_LOCKED for success is found out either way.
 func TestStressFinds(t *testing.T) {
 	for way, proxied := range ways {
