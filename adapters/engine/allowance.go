@@ -9,6 +9,9 @@ import (
 // counterexamples smaller, once there are any.
 const MinimisingShare = 0.2
 
+// minimisingTries bounds how many scenarios are tried to make one counterexample smaller.
+const minimisingTries = 60_000
+
 // allowance is the time that a run may take. It is looked at between executions, never in their midst.
 type allowance struct {
 	whole    context.Context // over with all of it

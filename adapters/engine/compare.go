@@ -31,14 +31,6 @@ type CompareConfig struct {
 // DefaultCompareScenarios is how many executions a comparison draws of each lock that does not say.
 const DefaultCompareScenarios = 2000
 
-// References are the locks of all backends that should break no property.
-func References() (all []*lock.Target) {
-	for _, b := range lock.Backends() {
-		all = append(all, b.References...)
-	}
-	return all
-}
-
 // compareMemory bounds the memory of each search, in bytes.
 const compareMemory = 1 << 30
 

@@ -501,11 +501,8 @@ func (x *Explored) judgedOwn(res *report.PropertyResult, looked int64) {
 	}
 }
 
-// Why linearizability is not judged: a lock begins with holes, or the exploration in the midst of an execution.
-const (
-	holes = "a history tells how many slots there are, and here it matters which"
-	midst = "a history is judged from its beginning, and these begin in the midst of an execution"
-)
+// midst is why linearizability is not judged where an exploration begins in the midst of an execution.
+const midst = "a history is judged from its beginning, and these begin in the midst of an execution"
 
 // unjudged is why a property of a lock of that type is not judged that was asked for, "" where it is.
 func (e *Exploration) unjudged(kind lock.Kind, p property.Property) string {

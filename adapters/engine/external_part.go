@@ -146,7 +146,7 @@ type findingFile struct {
 
 // MarshalJSON implements json.Marshaler. The executions in it have no form of their own as JSON.
 func (p *ExternalPart) MarshalJSON() ([]byte, error) {
-	sum, err := json.Marshal(&Part{p.sum})
+	sum, err := json.Marshal(&p.sum)
 	if err != nil {
 		return nil, err
 	}
@@ -196,12 +196,12 @@ func (p *ExternalPart) UnmarshalJSON(data []byte) error {
 	if err := gob.NewDecoder(bytes.NewReader(raw)).Decode(&f); err != nil {
 		return err
 	}
-	var sum Part
+	var sum sample
 	if err := json.Unmarshal(f.Sum, &sum); err != nil {
 		return err
 	}
 	p.externalSum = externalSum{
-		sum: sum.sample, about: f.About, fromHistory: f.FromHistory, unjudged: f.Unjudged, free: f.Free, wire: f.Wire, agreed: f.Agreed,
+		sum: sum, about: f.About, fromHistory: f.FromHistory, unjudged: f.Unjudged, free: f.Free, wire: f.Wire, agreed: f.Agreed,
 		traffic: f.Traffic, sharing: f.Sharing, uncontrolled: f.Uncontrolled, disagreement: f.Disagreement, exceeded: f.Exceeded,
 	}
 	for property, d := range f.Findings {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -45,9 +44,8 @@ func (f *externalRun) report() *report.Report {
 	if f.disagreement != "" {
 		r.Uncontrolled = append(r.Uncontrolled, "the first time: "+f.disagreement)
 	}
-	judge := Config{FailedAcquire: f.FailedAcquire, Own: f.Own, Shape: f.Shape}
 	for p := range f.Properties.All() {
-		result := judge.result(p, s)
+		result := s.result(p, f.Own, f.FailedAcquire, f.Shape.Start)
 		result.Skip = f.skip(p)
 		if d := f.findings[p]; d != nil {
 			result.Violation = d.found(p)
@@ -63,14 +61,6 @@ func (f *externalRun) report() *report.Report {
 		}
 	}
 	return r
-}
-
-// byName is options as they are typed, in the order of their names.
-func byName[V any](options map[string]V) (out []string) {
-	for _, name := range slices.Sorted(maps.Keys(options)) {
-		out = append(out, fmt.Sprintf("%s=%v", name, options[name]))
-	}
-	return out
 }
 
 // trafficOf is what operations took on the wire, for the report.

@@ -136,7 +136,7 @@ func (f *externalRun) wanted() property.Set {
 func (f *externalRun) take(i int, x *external.Execution) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.sum.addExternal(i, x)
+	addTo(&f.sum, i, x)
 	f.free.Add(x.Uncontrolled)
 	f.wire.Add(&x.Wire)
 	if f.traffic == nil {
@@ -158,8 +158,8 @@ func (f *externalRun) take(i int, x *external.Execution) {
 // maxCrashes is how many clients may end by themselves before a run ends: what they would show next is the same.
 const maxCrashes = 10
 
-// addExternal takes in an execution of somebody else's clients.
-func (s *sample) addExternal(i int, x *external.Execution) {
+// addTo takes in an execution of somebody else's clients.
+func addTo(s *sample, i int, x *external.Execution) {
 	s.scenarios++
 	s.steps += len(x.Steps)
 	s.commands += x.Sent

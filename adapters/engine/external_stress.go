@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/lockproof/lockproof/adapters/external"
-	"github.com/lockproof/lockproof/adapters/wire"
-	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/own"
@@ -88,32 +86,4 @@ func (c *ExternalStressConfig) tell(r *report.Report, stats *external.StressStat
 			p.Violation.Command = "lockproof check " + r.Source
 		}
 	}
-}
-
-// received is how many methods clients have sent.
-func received(counts *wire.Counts) (n int) {
-	for _, m := range counts.Used() {
-		n += m.Received
-	}
-	return n
-}
-
-// ofLogin are the methods by which a connection comes and goes, which are told of as connections.
-var ofLogin = map[frame.ID]bool{
-	frame.ConnectionStartOkID: true, frame.ConnectionTuneOkID: true, frame.ConnectionOpenID: true,
-	frame.ConnectionCloseID: true, frame.ConnectionCloseOkID: true,
-}
-
-// overWire is what clients have sent, method by method.
-func overWire(counts *wire.Counts) []report.Count {
-	out := []report.Count{{Name: "connections", Number: counts.Opened}, {Name: "round trips", Number: counts.RoundTrips}}
-	for id, m := range counts.Used() {
-		if !ofLogin[id] {
-			out = append(out, report.Count{Name: id.String(), Number: m.Received})
-		}
-	}
-	if counts.HeartbeatsIn > 0 { // they pass whoever is held at the gate
-		out = append(out, report.Count{Name: "heartbeats", Number: counts.HeartbeatsIn})
-	}
-	return out
 }

@@ -7,26 +7,12 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/histories"
-	"github.com/lockproof/lockproof/histories/report"
-	"github.com/lockproof/lockproof/model/history"
-	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
-
-// simulated is what our own broker is called.
-const simulated = "the simulated broker"
-
-// simulatedOf is what the simulated server of a target is called. nil is the reference semaphore.
-func simulatedOf(t *lock.Target) string {
-	if t == nil {
-		return simulated
-	}
-	return lock.BackendOf(t).Simulated()
-}
 
 // Config says what to prove and how thoroughly.
 type Config struct {
@@ -70,31 +56,8 @@ type Config struct {
 	Progress func(Progress)
 }
 
-// Progress is how far a run is.
-type Progress struct {
-	Scenarios, Of int
-	Violated      int // properties
-	Tries         int // scenarios tried to make counterexamples smaller, where that takes long
-}
-
 // DefaultScenarios is how many scenarios a run has that does not say.
 const DefaultScenarios = 100_000
-
-// Result is what a run came to.
-type Result struct {
-	Report *report.Report
-	// FailedAcquire is what a failed acquire was taken to promise.
-	FailedAcquire property.FailedAcquire
-	// Traces are the minimised executions that violate a property, by property.
-	Traces map[property.Property]*scenario.Trace
-	// History is what was judged where that is a recorded history, and Reading how it was read; nil for others.
-	History *history.History
-	Reading linear.Options
-
-	explorer *report.Explorer // of a state space; see [Explored.AddGraph]
-	labels
-	others map[property.Property]labels // of violations that other scenarios than the first sort have shown; see [Conclude]
-}
 
 // Prove runs scenarios until they are done or ctx is over, and judges them. The error is for a run
 // that could not be made; what the run found is in the result, also when it was cut short.
@@ -141,14 +104,6 @@ func (c Config) filled() Config {
 // origin is what counterexamples say of the run.
 func (c *Config) origin() histories.Origin {
 	return histories.Origin{Seed: c.Seed, Broker: simulatedOf(c.Target), Options: assigned(c.Options)}
-}
-
-// judgedOf are the properties to judge of those that apply: the ones that were asked for, or all.
-func judgedOf(applicable, asked property.Set) property.Set {
-	if asked == 0 {
-		return applicable
-	}
-	return asked & applicable
 }
 
 func (c *Config) check() error {

@@ -2,8 +2,9 @@ package engine
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/report"
@@ -12,37 +13,7 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/sim"
 )
-
-// report says what a sample came to.
-func (c *Config) report(s *sample, traces map[property.Property]*scenario.Trace) *report.Report {
-	r := &report.Report{
-		Tool: Version, Target: c.Target.Name, Doc: c.Target.Doc, Kind: c.Target.Kind, Mode: report.Sampled,
-		Broker: simulatedOf(c.Target), Seed: c.Seed, FailedAcquire: c.FailedAcquire.String(), Bounds: c.Shape.String(), Fixed: assigned(c.Options),
-		Scenarios: s.scenarios, Steps: s.steps, Commands: s.commands, Operations: s.operations,
-		Efficiency: Efficiency(&s.costs, c.Target.Kind),
-		Stale: report.Overlap{
-			Commands: int(s.overlapCommands), Time: time.Duration(s.overlap) * time.Millisecond,
-			Own: time.Duration(s.ownClock) * time.Millisecond, Scenarios: s.overlaps,
-		},
-	}
-	for p := range property.Property(property.Most) {
-		if c.Properties.Has(p) {
-			result := c.result(p, s)
-			if t := traces[p]; t != nil {
-				result.Violation = foundIn(t, p)
-				result.Violation.Scenario = s.first[p]
-			}
-			r.Properties = append(r.Properties, result)
-		}
-	}
-	r.Properties = append(r.Properties, omitted(c.Target, c.Properties)...)
-	for k := range sim.CoveragePoints {
-		r.Exercised = append(r.Exercised, report.Exercise{Name: k.Of(c.Target.Kind), Scenarios: s.seen[k]})
-	}
-	return r
-}
 
 // omitted are the properties that mean nothing for a target, though they do for others of its type, and why. They are told
 // of where all others are judged.
@@ -59,31 +30,18 @@ func omitted(t *lock.Target, judged property.Set) (out []report.PropertyResult) 
 	return out
 }
 
-// result says what a sample came to for one property, but for its violation.
-func (c *Config) result(p property.Property, s *sample) report.PropertyResult {
-	r := report.PropertyResult{
-		Property: p, Own: c.Own.Of(p), Evidence: p.Evidence(), Checked: s.checks[p], Scenarios: s.exercised[p], Violating: s.violating[p],
-	}
-	if r.Own != nil && r.Own.Sometimes {
-		r.Violating = 0
-		r.Note = fmt.Sprintf("seen in %d of %s, first in number %d", s.violating[p], style.Plural(s.scenarios, "execution"), s.first[p])
-		if s.violating[p] == 0 {
-			r.Note, r.Undecided, r.Unclear = "", s.scenarios, "not seen in "+style.Plural(s.scenarios, "execution")
-		}
-	}
-	if p == property.Linearizable {
-		r.Note, r.Undecided = c.FailedAcquire.Note(), s.undecided
-	}
-	if p == property.Linearizable && scenario.Begin("", c.Shape.Start).Missing != 0 {
-		r.Skip = holes
-	}
-	return r
-}
-
 // assigned are options as they are typed.
 func assigned(options [][2]string) (out []string) {
 	for _, o := range options {
 		out = append(out, o[0]+"="+o[1])
+	}
+	return out
+}
+
+// byName is options as they are typed, in the order of their names.
+func byName[V any](options map[string]V) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		out = append(out, fmt.Sprintf("%s=%v", name, options[name]))
 	}
 	return out
 }
@@ -127,3 +85,6 @@ func Efficiency(costs *monitor.Costs, kind lock.Kind) []report.EfficiencyRow {
 func spread(t *monitor.Tally, measure int) report.Spread {
 	return report.Spread{Count: t.Count, Sum: t.Sum[measure], Min: t.Min[measure], Max: t.Max[measure]}
 }
+
+// holes is why linearizability is not judged of a lock that begins with holes.
+const holes = "a history tells how many slots there are, and here it matters which"

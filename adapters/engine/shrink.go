@@ -11,9 +11,6 @@ import (
 	"github.com/lockproof/lockproof/sim/shrink"
 )
 
-// minimisingTries bounds how many scenarios are tried to make one counterexample smaller.
-const minimisingTries = 60_000
-
 // minimise gives executions that violate some properties: the gravest is made smaller first. Those that nobody asked
 // for stay as they were first seen.
 func (s *sampling) minimise(violated property.Set) map[property.Property]*scenario.Trace {

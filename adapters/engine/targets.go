@@ -15,6 +15,14 @@ func Targets() (all []*lock.Target) {
 	return all
 }
 
+// References are the locks of all backends that should break no property.
+func References() (all []*lock.Target) {
+	for _, b := range lock.Backends() {
+		all = append(all, b.References...)
+	}
+	return all
+}
+
 // Mutants are the variants of the references with one bug each, which prove the prover.
 func Mutants() (all []*lock.Target) {
 	for _, b := range lock.Backends() {

@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// simulated is what our own broker is called.
+const simulated = "the simulated broker"
+
+// simulatedOf is what the simulated server of a target is called. nil is the reference semaphore.
+func simulatedOf(t *lock.Target) string {
+	if t == nil {
+		return simulated
+	}
+	return lock.BackendOf(t).Simulated()
+}
+
+// Result is what a run came to.
+type Result struct {
+	Report *report.Report
+	// FailedAcquire is what a failed acquire was taken to promise.
+	FailedAcquire property.FailedAcquire
+	// Traces are the minimised executions that violate a property, by property.
+	Traces map[property.Property]*scenario.Trace
+	// History is what was judged where that is a recorded history, and Reading how it was read; nil for others.
+	History *history.History
+	Reading linear.Options
+
+	explorer *report.Explorer // of a state space; see [Explored.AddGraph]
+	labels
+	others map[property.Property]labels // of violations that other scenarios than the first sort have shown; see [Conclude]
+}
+
+// Progress is how far a run is.
+type Progress struct {
+	Scenarios, Of int
+	Violated      int // properties
+	Tries         int // scenarios tried to make counterexamples smaller, where that takes long
+}
+
+// judgedOf are the properties to judge of those that apply: the ones that were asked for, or all.
+func judgedOf(applicable, asked property.Set) property.Set {
+	if asked == 0 {
+		return applicable
+	}
+	return asked & applicable
+}
