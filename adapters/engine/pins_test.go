@@ -53,9 +53,15 @@ func TestPins(t *testing.T) {
 	}
 }
 
+// configuration is one to be explored.
+type configuration struct {
+	name string
+	engine.Exploration
+}
+
 // pinned are explorations whose states and transitions must not change: one of each fault, several clients,
 // administrators and slots, other locks, other options, with and without each reduction.
-var pinned = []room{
+var pinned = []configuration{
 	{"two clients", engine.Exploration{Clients: 2, Rounds: 2, Slots: 1}},
 	{"three clients, two slots", engine.Exploration{Clients: 3, Rounds: 1, Slots: 2}},
 	{"an administrator", engine.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 2}},

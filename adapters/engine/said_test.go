@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/model/amqp/amqplock"
-	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
 )
@@ -49,28 +47,6 @@ func TestViolatingCounted(t *testing.T) {
 		ce := res.Counterexamples("lockproof prove")[0]
 		if o := ce.Origin; o.Seed != 3 || o.Broker != "the simulated broker" || !reflect.DeepEqual(o.Options, said) {
 			t.Errorf("the counterexample is of %+v", o)
-		}
-	}
-}
-
-// TestBoundsSaid: what an exploration is of is said with what was called, and in the words of the lock type.
-func TestBoundsSaid(t *testing.T) {
-	for _, c := range []struct {
-		engine.Exploration
-		want string
-	}{
-		{engine.Exploration{Clients: 1, Rounds: 1, Slots: 2}, "1 client, 1 round, 2 slots, no faults"},
-		{engine.Exploration{Clients: 2, Rounds: 1, Slots: 1, Admins: 1, Calls: calls(call(lock.Acquire)), AdminCalls: calls(callN(lock.Add, 2)), Names: []string{"a", "b"}},
-			"2 clients, 1 round, 1 administrator, 1 slot, no faults (clients call acquire; administrators call add:2; locks a and b)"},
-		{engine.Exploration{Target: amqplock.References[1], Clients: 1, Rounds: 1, Slots: 2}, "1 client, 1 round, no faults"},
-		{engine.Exploration{Target: amqplock.References[2], Clients: 1, Rounds: 1}, "1 client, 1 round, not created yet, no faults"},
-	} {
-		res, err := engine.Explore(t.Context(), c.Exploration)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if res.Report.Bounds != c.want {
-			t.Errorf("said %q, want %q", res.Report.Bounds, c.want)
 		}
 	}
 }
