@@ -32,7 +32,7 @@ pins: ## hold verdicts, counts and counterexamples against those that are kept, 
 
 race: ## run the short tests of what runs at the same time with the race detector
 	go test -timeout 20m -race -short -p 3 $(CONCURRENT)
-	go test -timeout 20m -race -short -run 'Prove|Until|Interrupted|EndsBetween|RightMutexes|StressReconnects' ./adapters/engine
+	go test -timeout 20m -race -short -run 'Prove|Until|Interrupted|EndsBetween|RightMutexes|StressReconnects' ./adapters/engine ./adapters/engine/sample ./adapters/engine/explore ./adapters/engine/gated ./adapters/engine/recorded
 	go test -timeout 20m -race -short -run 'Worker|Interrupt|Checkpoint|Resum|Walk' ./sim/search
 
 lint: ## check the form of the code

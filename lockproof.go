@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/recorded"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -102,7 +103,7 @@ func Check(history io.Reader, o Options) (*Result, error) {
 	if err := r.judge(property.Applicable(r.kind)); err != nil {
 		return nil, err
 	}
-	report, err := engine.CheckRecording(recording, engine.CheckOptions{FailedAcquire: o.failedAcquire(), Source: name, Properties: r.judged, Own: r.list})
+	report, err := recorded.CheckRecording(recording, recorded.CheckOptions{FailedAcquire: o.failedAcquire(), Source: name, Properties: r.judged, Own: r.list})
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/lock"
@@ -65,7 +65,7 @@ func or(n, usual int) int {
 	case None:
 		return 0
 	case Any:
-		return engine.AnyNumber
+		return explore.AnyNumber
 	}
 	return n
 }
@@ -169,14 +169,14 @@ func (o *Options) load(kind lock.Kind) (stress.Load, error) {
 }
 
 // exploration is the workload and the faults to explore.
-func (o *Options) exploration() (e engine.Exploration, err error) {
-	e = engine.Exploration{
+func (o *Options) exploration() (e explore.Exploration, err error) {
+	e = explore.Exploration{
 		Clients: or(o.Clients, 2), Rounds: or(o.Rounds, 1), Admins: or(o.Admins, 1), Slots: or(o.Slots, 2), Names: o.Locks,
 		FailedAcquire: o.failedAcquire(), Walks: o.Executions, Seed: o.seed(),
 	}
-	crashes, any := 1, e.Clients == engine.AnyNumber || e.Admins == engine.AnyNumber
+	crashes, any := 1, e.Clients == explore.AnyNumber || e.Admins == explore.AnyNumber
 	if any {
-		crashes = engine.AnyNumber
+		crashes = explore.AnyNumber
 	} else if slices.Contains([]int{o.Crashes, o.Drops, o.ChannelErrors, o.Lost, o.Restarts}, Any) {
 		return e, invalid("any number of faults: expected a number, or any number of clients")
 	}
@@ -190,17 +190,17 @@ func (o *Options) exploration() (e engine.Exploration, err error) {
 	if err = o.from(&e); err != nil {
 		return e, err
 	}
-	if e.Calls, err = engine.ParseCalls(o.Calls); err != nil {
+	if e.Calls, err = explore.ParseCalls(o.Calls); err != nil {
 		return e, invalid("calls %w", err)
 	}
-	if e.AdminCalls, err = engine.ParseCalls(o.AdminCalls); err != nil {
+	if e.AdminCalls, err = explore.ParseCalls(o.AdminCalls); err != nil {
 		return e, invalid("calls of administrators %w", err)
 	}
 	return e, nil
 }
 
 // from is where an exploration begins that goes on from a counterexample.
-func (o *Options) from(e *engine.Exploration) error {
+func (o *Options) from(e *explore.Exploration) error {
 	switch {
 	case o.From == nil && o.After == 0:
 		return nil

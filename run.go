@@ -6,6 +6,10 @@ import (
 	"fmt"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/engine/recorded"
+	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/protocol"
@@ -168,7 +172,7 @@ func (r *run) prove() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.result(engine.Prove(r.ctx, engine.Config{
+	return r.result(sample.Prove(r.ctx, sample.Config{
 		Target: r.own, Options: r.options, Seed: r.o.seed(), Scenarios: r.o.Executions, Time: r.o.Time, Shape: shape,
 		Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire(), Workers: r.o.Workers, Until: r.until(), Found: r.found(),
 		Progress: r.progress(),
@@ -184,7 +188,7 @@ func (r *run) explore() (*Result, error) {
 		e.Admins = 0
 	}
 	e.Target, e.Options, e.Properties, e.Own, e.Search = r.own, r.options, r.judged, r.list, r.o.search()
-	x, err := engine.Explore(r.ctx, e)
+	x, err := explore.Run(r.ctx, e)
 	if err != nil {
 		return nil, public(err)
 	}
@@ -217,7 +221,7 @@ func (r *run) proveExternal() (*Result, error) {
 		return nil, err
 	}
 	return r.asAny(func() (*engine.Result, error) {
-		return engine.ProveExternal(r.ctx, engine.ExternalConfig{
+		return gated.Prove(r.ctx, gated.Config{
 			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Naming: naming, Seed: r.o.seed(),
 			Scenarios: r.o.Executions, Time: r.o.Time, Shape: shape, Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire(),
 			Workers: r.o.Workers, On: r.gated(), Patience: r.o.Patience, Until: r.until(), Found: r.found(), Progress: r.progress(),
@@ -234,12 +238,12 @@ func (r *run) label() string {
 }
 
 // gated is the server as external clients reach it through the gate.
-func (r *run) gated() (on engine.GatedBroker) {
+func (r *run) gated() (on gated.Broker) {
 	if r.broker == nil {
 		return on
 	}
 	b := r.broker
-	return engine.GatedBroker{URL: b.URL, Version: b.Version, Name: b.String(), Sweep: b.Sweep, Notes: b}
+	return gated.Broker{URL: b.URL, Version: b.Version, Name: b.String(), Sweep: b.Sweep, Notes: b}
 }
 
 func (r *run) exploreExternal() (*Result, error) {
@@ -256,7 +260,7 @@ func (r *run) exploreExternal() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.Clients == engine.AnyNumber || e.Admins == engine.AnyNumber {
+	if e.Clients == explore.AnyNumber || e.Admins == explore.AnyNumber {
 		return nil, invalid("any number of external clients: expected a number")
 	}
 	naming, err := r.o.naming()
@@ -264,7 +268,7 @@ func (r *run) exploreExternal() (*Result, error) {
 		return nil, err
 	}
 	return r.asAny(func() (*engine.Result, error) {
-		return engine.ExploreExternal(r.ctx, engine.ExternalExploreConfig{
+		return gated.Explore(r.ctx, gated.ExploreConfig{
 			Starter: r.starter(r.o.Log), Exec: r.exec, Name: r.label(), Kind: r.kind, Options: r.told(), Naming: naming,
 			Clients: e.Clients, Rounds: e.Rounds, Admins: or(r.o.Admins, 0), Slots: or(r.o.Slots, 1), Start: e.Start, Names: e.Names, Calls: e.Calls, AdminCalls: e.AdminCalls,
 			Faults: e.Faults, Runs: r.o.Executions, First: r.o.First, Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire(),
@@ -286,7 +290,7 @@ func (r *run) stress() (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.result(engine.Stress(r.ctx, r.broker, engine.StressConfig{
+	return r.result(recorded.Stress(r.ctx, r.broker, recorded.StressConfig{
 		Target: r.own, Options: r.options, Load: load, Restarts: or(r.o.Restarts, 0),
 		FailedAcquire: r.o.failedAcquire(), Properties: r.judged & property.Applicable(r.kind), Own: r.list, Keep: r.keep,
 	}))
@@ -302,7 +306,7 @@ func (r *run) stressExternal() (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		return engine.StressExternal(r.ctx, engine.ExternalStressConfig{
+		return recorded.StressExternal(r.ctx, recorded.ExternalStressConfig{
 			StressConfig: external.StressConfig{
 				Starter: r.starter(r.o.Log), Kind: r.kind, Options: options, URL: r.broker.URL, Proxy: r.o.Proxy, Load: load,
 				Limit: r.o.Patience, Sweep: r.broker.Sweep, Notes: r.broker,
@@ -323,7 +327,7 @@ func (r *run) replay(ce *histories.Counterexample) (*Result, error) {
 }
 
 func (r *run) replayExternal(ce *histories.Counterexample) (*Result, error) {
-	x, err := engine.ReplayExternalOf(r.ctx, r.list, ce, r.starter(r.o.Log), r.gated())
+	x, err := gated.ReplayOf(r.ctx, r.list, ce, r.starter(r.o.Log), r.gated())
 	return r.replayed(ce, x, err)
 }
 

@@ -7,15 +7,15 @@ import (
 )
 
 // ended is the time of a run of which some parts are over.
-func ended(t *testing.T, whole, sampling bool) allowance {
+func ended(t *testing.T, whole, sampling bool) Allowance {
 	over, stop := context.WithCancel(t.Context())
 	stop()
-	a := allowance{t.Context(), t.Context()}
+	a := Allowance{t.Context(), t.Context()}
 	if sampling || whole {
-		a.sampling = over
+		a.Sampling = over
 	}
 	if whole {
-		a.whole = over
+		a.Whole = over
 	}
 	return a
 }
@@ -26,14 +26,14 @@ func TestAllowance(t *testing.T) {
 	for _, k := range []struct{ whole, sampling, found, spent bool }{
 		{false, false, true, false}, {false, true, false, false}, {false, true, true, true}, {true, true, false, true},
 	} {
-		if got := ended(t, k.whole, k.sampling).spent(k.found); got != k.spent {
+		if got := ended(t, k.whole, k.sampling).Spent(k.found); got != k.spent {
 			t.Errorf("%+v: %v", k, got)
 		}
 	}
-	a, cancel := allow(t.Context(), 24*time.Hour)
+	a, cancel := Allow(t.Context(), 24*time.Hour)
 	defer cancel()
-	whole, _ := a.whole.Deadline()
-	sampling, _ := a.sampling.Deadline()
+	whole, _ := a.Whole.Deadline()
+	sampling, _ := a.Sampling.Deadline()
 	if kept := whole.Sub(sampling).Round(time.Minute); kept != 24*time.Hour/5 {
 		t.Errorf("%v of a day are kept", kept)
 	}
@@ -41,16 +41,16 @@ func TestAllowance(t *testing.T) {
 		left, at int
 		hours    time.Duration
 	}{{4, 1, 6}, {4, 2, 12}, {1, 2, 24}, {3, 8, 24}} {
-		portion, cancel := a.portion(k.left, k.at)
+		portion, cancel := a.Portion(k.left, k.at)
 		defer cancel()
 		end, _ := portion.Deadline()
 		if got := time.Until(end).Round(time.Hour); got != k.hours*time.Hour {
 			t.Errorf("%d left, %d at a time: %v, expected %d hours", k.left, k.at, got, k.hours)
 		}
 	}
-	free, cancel := allow(t.Context(), 0)
+	free, cancel := Allow(t.Context(), 0)
 	defer cancel()
-	if _, limited := free.whole.Deadline(); limited {
+	if _, limited := free.Whole.Deadline(); limited {
 		t.Error("no time is a limit")
 	}
 }

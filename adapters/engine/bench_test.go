@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
+	"github.com/lockproof/lockproof/adapters/engine/recorded"
+	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
@@ -21,7 +23,7 @@ func BenchmarkProve(b *testing.B) {
 	for _, target := range amqplock.References {
 		b.Run(target.Name, func(b *testing.B) {
 			b.ReportAllocs()
-			res, err := engine.Prove(b.Context(), engine.Config{Target: target, Scenarios: b.N, Workers: 1})
+			res, err := sample.Prove(b.Context(), sample.Config{Target: target, Scenarios: b.N, Workers: 1})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -38,7 +40,7 @@ func BenchmarkExplore(b *testing.B) {
 			b.ReportAllocs()
 			var states int64
 			for range b.N {
-				x, err := engine.Explore(b.Context(), engine.Exploration{
+				x, err := explore.Run(b.Context(), explore.Exploration{
 					Clients: 2, Rounds: 1, Admins: 1, Slots: 2, Faults: sim.FaultBounds{Crashes: 1},
 					Search: search.Options{Reductions: reductions, Workers: 1},
 				})
@@ -69,7 +71,7 @@ func BenchmarkCheck(b *testing.B) {
 			b.Fatal(err)
 		}
 		read := time.Now()
-		judged, err := engine.Check(h, engine.CheckOptions{})
+		judged, err := recorded.Check(h, recorded.CheckOptions{})
 		if err != nil || judged.Outcome() != report.OutcomeHolds {
 			b.Fatal(err, judged)
 		}
@@ -93,7 +95,7 @@ func BenchmarkCheckRecording(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		judged, err := engine.CheckRecording(recording, engine.CheckOptions{})
+		judged, err := recorded.CheckRecording(recording, recorded.CheckOptions{})
 		if err != nil || judged.Outcome() != report.OutcomeHolds {
 			b.Fatal(err, judged)
 		}

@@ -23,11 +23,11 @@ func (r *Result) Counterexamples(command string) []*histories.Counterexample {
 	for i := range r.Report.Properties {
 		p := &r.Report.Properties[i]
 		if t := r.Traces[p.Property]; t != nil && p.Violation != nil {
-			l := &r.labels
-			if other, ok := r.others[p.Property]; ok {
+			l := &r.Labels
+			if other, ok := r.Others[p.Property]; ok {
 				l = &other
 			}
-			ce := l.counterexample(p.Property, t, p.Violation)
+			ce := l.Counterexample(p.Property, t, p.Violation)
 			ce.Origin.Command = command
 			out = append(out, ce)
 		}
@@ -35,23 +35,23 @@ func (r *Result) Counterexamples(command string) []*histories.Counterexample {
 	return out
 }
 
-// labels are what all counterexamples of a run say.
-type labels struct {
-	failedAcquire property.FailedAcquire
-	origin        histories.Origin // of no execution in particular
+// Labels are what all counterexamples of a run say.
+type Labels struct {
+	FailedAcquire property.FailedAcquire
+	Origin        histories.Origin // of no execution in particular
 	// Of somebody else's program: its command, the type that it was taken for, and its options.
-	exec    string
-	kind    lock.Kind
-	options map[string]string
-	queues  string // what it calls its queues, where that was said
+	Exec    string
+	Kind    lock.Kind
+	Options map[string]string
+	Queues  string // what it calls its queues, where that was said
 }
 
-// counterexample is an execution that violates a property, as it is written.
-func (l *labels) counterexample(p property.Property, t *scenario.Trace, found *report.Found) *histories.Counterexample {
+// Counterexample is an execution that violates a property, as it is written.
+func (l *Labels) Counterexample(p property.Property, t *scenario.Trace, found *report.Found) *histories.Counterexample {
 	ce := &histories.Counterexample{
-		Exec: l.exec, Kind: l.kind, ExecOptions: l.options, Queues: l.queues, Tool: Version, Property: p, FailedAcquire: l.failedAcquire,
+		Exec: l.Exec, Kind: l.Kind, ExecOptions: l.Options, Queues: l.Queues, Tool: Version, Property: p, FailedAcquire: l.FailedAcquire,
 		Scenario: sim.Replay(t), Transcript: draw.Transcript(t), Suspected: found.Suspected, Tries: found.Tries,
-		Origin: l.origin,
+		Origin: l.Origin,
 	}
 	ce.Origin.Scenario = found.Scenario
 	ce.Violation, _ = t.Violation(p)
@@ -59,8 +59,8 @@ func (l *labels) counterexample(p property.Property, t *scenario.Trace, found *r
 	return ce
 }
 
-// foundIn is what a trace shows of a violation, as the report tells of it.
-func foundIn(t *scenario.Trace, p property.Property) *report.Found {
+// FoundIn is what a trace shows of a violation, as the report tells of it.
+func FoundIn(t *scenario.Trace, p property.Property) *report.Found {
 	v, _ := t.Violation(p)
 	return &report.Found{Steps: len(t.Steps), Detail: v.Explain(), Errors: draw.Errors(t), Diagram: Drawing(t)}
 }
@@ -106,7 +106,7 @@ func (r *Replayed) Report(ce *histories.Counterexample, broker string) *report.R
 		Property: ce.Property, Own: r.Own.Of(ce.Property), Evidence: ce.Property.Evidence(), Checked: max(1, r.Tries.Of), Scenarios: max(1, r.Tries.Of),
 	}
 	if r.Violation != nil {
-		p.Violation = foundIn(r.Trace, ce.Property)
+		p.Violation = FoundIn(r.Trace, ce.Property)
 		p.Violation.Tries = r.Tries
 	}
 	return &report.Report{
@@ -118,7 +118,7 @@ func (r *Replayed) Report(ce *histories.Counterexample, broker string) *report.R
 // Replay carries out a counterexample on the simulated broker, of the target that it names.
 func Replay(ce *histories.Counterexample) (*Replayed, error) {
 	if ce.Property.Own() {
-		return nil, unknownOwn(ce)
+		return nil, UnknownOwn(ce)
 	}
 	target, err := TargetNamed(ce.Scenario.Target)
 	if err != nil {
@@ -127,8 +127,8 @@ func Replay(ce *histories.Counterexample) (*Replayed, error) {
 	return ReplayOf(target, nil, ce), nil
 }
 
-// unknownOwn is the error of a counterexample of a user's own property where there are none.
-func unknownOwn(ce *histories.Counterexample) error {
+// UnknownOwn is the error of a counterexample of a user's own property where there are none.
+func UnknownOwn(ce *histories.Counterexample) error {
 	return fmt.Errorf("counterexample of %s: that is a property of a user's own, which only a program has: "+
 		"lockproof.Replay judges it, with the property among Options.Own", ce.Violation.Own)
 }
@@ -137,7 +137,7 @@ func unknownOwn(ce *histories.Counterexample) error {
 // list has the user's own property that it violates, if it does.
 func ReplayOf(target *lock.Target, list own.List, ce *histories.Counterexample) *Replayed {
 	r := sim.NewRunner(list)
-	t := &Replayed{Target: target, Own: list, FailedAcquire: ce.FailedAcquire, Server: simulatedOf(target), File: explorable(ce), Trace: r.Trace(target, &ce.Scenario, ce.FailedAcquire)}
+	t := &Replayed{Target: target, Own: list, FailedAcquire: ce.FailedAcquire, Server: SimulatedOf(target), File: explorable(ce), Trace: r.Trace(target, &ce.Scenario, ce.FailedAcquire)}
 	if v, ok := t.Trace.Violation(ce.Property); ok {
 		t.Violation = &v
 	}

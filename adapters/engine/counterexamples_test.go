@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/model/lock"
@@ -53,8 +54,8 @@ func TestCounterexamples(t *testing.T) {
 
 // find looks for a mutant's counterexample from the first seed and writes it.
 func find(t *testing.T, m *lock.Target, p property.Property, file string) {
-	res, err := engine.Prove(t.Context(), engine.Config{
-		Target: m, Seed: 1, Scenarios: engine.MutantLimit, Until: property.Set(0).With(p),
+	res, err := sample.Prove(t.Context(), sample.Config{
+		Target: m, Seed: 1, Scenarios: sample.MutantLimit, Until: property.Set(0).With(p),
 	})
 	if err != nil {
 		t.Fatal(err)

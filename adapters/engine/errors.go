@@ -14,8 +14,8 @@ func (configurationError) Is(target error) bool { return target == ErrConfigurat
 // Unwrap is what makes no sense.
 func (e configurationError) Unwrap() error { return e.error }
 
-// configuration is an error about a configuration, or nil.
-func configuration(err error) error {
+// Configuration is an error about a configuration, or nil.
+func Configuration(err error) error {
 	if err == nil {
 		return nil
 	}

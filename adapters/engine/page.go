@@ -20,7 +20,7 @@ func (r *Result) WritePage(w io.Writer) error { return report.WritePage(w, r.Pag
 
 // Page is that page.
 func (r *Result) Page() *report.Page {
-	page := report.Page{Report: r.Report, Explorer: r.explorer}
+	page := report.Page{Report: r.Report, Explorer: r.Explorer}
 	files := make(map[property.Property]string)
 	for _, ce := range r.Counterexamples(r.Report.Command) {
 		files[ce.Property] = explorable(ce)
@@ -57,14 +57,14 @@ func explorable(ce *histories.Counterexample) string {
 
 // execution is what violates a property as a page shows it.
 func (r *Result) execution(p *report.PropertyResult, t *scenario.Trace) report.Execution {
-	x := execution(r.targetOf(t), t, p.Property, r.labels.failedAcquire)
+	x := execution(r.targetOf(t), t, p.Property, r.Labels.FailedAcquire)
 	x.Command, x.Again = p.Violation.Command, p.Violation.Reproduced()
 	return x
 }
 
 // targetOf is the target of an execution where that is one of ours, or nil.
 func (r *Result) targetOf(t *scenario.Trace) *lock.Target {
-	if r.labels.exec != "" {
+	if r.Labels.Exec != "" {
 		return nil
 	}
 	target, err := TargetNamed(t.Scenario.Target)

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/enginetest"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
@@ -56,32 +59,32 @@ func TestPins(t *testing.T) {
 // configuration is one to be explored.
 type configuration struct {
 	name string
-	engine.Exploration
+	explore.Exploration
 }
 
 // pinned are explorations whose states and transitions must not change: one of each fault, several clients,
 // administrators and slots, other locks, other options, with and without each reduction.
 var pinned = []configuration{
-	{"two clients", engine.Exploration{Clients: 2, Rounds: 2, Slots: 1}},
-	{"three clients, two slots", engine.Exploration{Clients: 3, Rounds: 1, Slots: 2}},
-	{"an administrator", engine.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 2}},
-	{"two administrators", engine.Exploration{Admins: 2, Rounds: 1, Slots: 2}},
-	{"crashes, noticed late", engine.Exploration{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Crashes: 2, Late: true}}},
-	{"crashes, noticed at once", engine.Exploration{Clients: 3, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Crashes: 2}}},
-	{"a drop", engine.Exploration{Clients: 2, Rounds: 2, Slots: 1, Faults: sim.FaultBounds{Drops: 1}}},
-	{"a lost reply", engine.Exploration{Clients: 2, Rounds: 1, Slots: 2, Faults: sim.FaultBounds{Lost: 1, Late: true}}},
-	{"a channel error and a restart", engine.Exploration{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{ChannelErrors: 1, Restarts: 1}}},
-	{"transactions", engine.Exploration{Clients: 2, Rounds: 1, Slots: 2, Options: [][2]string{{"confirm", "transactions"}}}},
-	{"shared connection", engine.Exploration{Clients: 2, Rounds: 1, Slots: 1, Options: [][2]string{{"connection", "shared"}}}},
-	{"random restart", engine.Exploration{Clients: 2, Rounds: 1, Slots: 2, Options: [][2]string{{"restart", "random"}}}},
-	{"mutual exclusion alone", engine.Exploration{Clients: 3, Rounds: 2, Slots: 1, Properties: property.Set(0).With(property.MutualExclusion)}},
+	{"two clients", explore.Exploration{Clients: 2, Rounds: 2, Slots: 1}},
+	{"three clients, two slots", explore.Exploration{Clients: 3, Rounds: 1, Slots: 2}},
+	{"an administrator", explore.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 2}},
+	{"two administrators", explore.Exploration{Admins: 2, Rounds: 1, Slots: 2}},
+	{"crashes, noticed late", explore.Exploration{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Crashes: 2, Late: true}}},
+	{"crashes, noticed at once", explore.Exploration{Clients: 3, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Crashes: 2}}},
+	{"a drop", explore.Exploration{Clients: 2, Rounds: 2, Slots: 1, Faults: sim.FaultBounds{Drops: 1}}},
+	{"a lost reply", explore.Exploration{Clients: 2, Rounds: 1, Slots: 2, Faults: sim.FaultBounds{Lost: 1, Late: true}}},
+	{"a channel error and a restart", explore.Exploration{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{ChannelErrors: 1, Restarts: 1}}},
+	{"transactions", explore.Exploration{Clients: 2, Rounds: 1, Slots: 2, Options: [][2]string{{"confirm", "transactions"}}}},
+	{"shared connection", explore.Exploration{Clients: 2, Rounds: 1, Slots: 1, Options: [][2]string{{"connection", "shared"}}}},
+	{"random restart", explore.Exploration{Clients: 2, Rounds: 1, Slots: 2, Options: [][2]string{{"restart", "random"}}}},
+	{"mutual exclusion alone", explore.Exploration{Clients: 3, Rounds: 2, Slots: 1, Properties: property.Set(0).With(property.MutualExclusion)}},
 }
 
 func pinnedExplorations(t *testing.T) (pins []string) {
 	for _, e := range pinned {
 		for _, reductions := range []search.Reductions{search.AllReductions, {}} {
 			e.Search = search.Options{Reductions: reductions}
-			x, err := engine.Explore(t.Context(), e.Exploration)
+			x, err := explore.Run(t.Context(), e.Exploration)
 			if err != nil {
 				t.Fatalf("%s: %v", e.name, err)
 			}
@@ -107,8 +110,8 @@ func pinnedMutants(t *testing.T) (pins []string) {
 		}
 		line := fmt.Sprintf("%s, %s:", m.Name, p)
 		for seed := range uint64(3) {
-			res, err := engine.Prove(t.Context(), engine.Config{
-				Target: m, Seed: seed + 1, Scenarios: engine.MutantLimit, Until: property.Set(0).With(p),
+			res, err := sample.Prove(t.Context(), sample.Config{
+				Target: m, Seed: seed + 1, Scenarios: sample.MutantLimit, Until: property.Set(0).With(p),
 			})
 			if err != nil {
 				t.Fatalf("%s: %v", m.Name, err)
@@ -123,10 +126,10 @@ func pinnedMutants(t *testing.T) (pins []string) {
 // pinnedExample is the example in Go, on the simulated broker. Counterexamples of a client with threads of its own may
 // be minimised along other ways, so that the execution alone is held.
 func pinnedExample(t *testing.T) (pins []string) {
-	e := &examples[slices.IndexFunc(examples, func(e example) bool { return e.folder == "golang" })]
-	for _, bug := range slices.Sorted(maps.Keys(e.breaks)) {
-		p := e.breaks[bug]
-		res := e.prove(t, engine.GatedBroker{}, bug, 400, property.Set(0).With(p))
+	e := &enginetest.Examples[slices.IndexFunc(enginetest.Examples, func(e enginetest.Example) bool { return e.Folder == "golang" })]
+	for _, bug := range slices.Sorted(maps.Keys(e.Breaks)) {
+		p := e.Breaks[bug]
+		res := e.Prove(t, gated.Broker{}, bug, 400, property.Set(0).With(p))
 		v := res.Report.Result(p).Violation
 		if v == nil {
 			t.Fatalf("%s: %s is not violated in %d executions", bug, p, res.Report.Scenarios)

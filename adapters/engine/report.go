@@ -15,9 +15,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// omitted are the properties that mean nothing for a target, though they do for others of its type, and why. They are told
+// Omitted are the properties that mean nothing for a target, though they do for others of its type, and why. They are told
 // of where all others are judged.
-func omitted(t *lock.Target, judged property.Set) (out []report.PropertyResult) {
+func Omitted(t *lock.Target, judged property.Set) (out []report.PropertyResult) {
 	if property.Of(t)&^judged != 0 {
 		return nil // some were asked for
 	}
@@ -30,16 +30,16 @@ func omitted(t *lock.Target, judged property.Set) (out []report.PropertyResult) 
 	return out
 }
 
-// assigned are options as they are typed.
-func assigned(options [][2]string) (out []string) {
+// Assigned are options as they are typed.
+func Assigned(options [][2]string) (out []string) {
 	for _, o := range options {
 		out = append(out, o[0]+"="+o[1])
 	}
 	return out
 }
 
-// byName is options as they are typed, in the order of their names.
-func byName[V any](options map[string]V) (out []string) {
+// ByName is options as they are typed, in the order of their names.
+func ByName[V any](options map[string]V) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(options)) {
 		out = append(out, fmt.Sprintf("%s=%v", name, options[name]))
 	}
@@ -86,5 +86,5 @@ func spread(t *monitor.Tally, measure int) report.Spread {
 	return report.Spread{Count: t.Count, Sum: t.Sum[measure], Min: t.Min[measure], Max: t.Max[measure]}
 }
 
-// holes is why linearizability is not judged of a lock that begins with holes.
-const holes = "a history tells how many slots there are, and here it matters which"
+// Holes is why linearizability is not judged of a lock that begins with holes.
+const Holes = "a history tells how many slots there are, and here it matters which"

@@ -9,13 +9,13 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// simulated is what our own broker is called.
-const simulated = "the simulated broker"
+// Simulated is what our own broker is called.
+const Simulated = "the simulated broker"
 
-// simulatedOf is what the simulated server of a target is called. nil is the reference semaphore.
-func simulatedOf(t *lock.Target) string {
+// SimulatedOf is what the simulated server of a target is called. nil is the reference semaphore.
+func SimulatedOf(t *lock.Target) string {
 	if t == nil {
-		return simulated
+		return Simulated
 	}
 	return lock.BackendOf(t).Simulated()
 }
@@ -31,9 +31,9 @@ type Result struct {
 	History *history.History
 	Reading linear.Options
 
-	explorer *report.Explorer // of a state space; see [Explored.AddGraph]
-	labels
-	others map[property.Property]labels // of violations that other scenarios than the first sort have shown; see [Conclude]
+	Explorer *report.Explorer // of a state space; see [explore.Explored.AddGraph]
+	Labels
+	Others map[property.Property]Labels // of violations that other scenarios than the first sort have shown; see [sample.Conclude]
 }
 
 // Progress is how far a run is.
@@ -43,8 +43,8 @@ type Progress struct {
 	Tries         int // scenarios tried to make counterexamples smaller, where that takes long
 }
 
-// judgedOf are the properties to judge of those that apply: the ones that were asked for, or all.
-func judgedOf(applicable, asked property.Set) property.Set {
+// JudgedOf are the properties to judge of those that apply: the ones that were asked for, or all.
+func JudgedOf(applicable, asked property.Set) property.Set {
 	if asked == 0 {
 		return applicable
 	}

@@ -51,8 +51,8 @@ func Reference(k lock.Kind) *lock.Target {
 	return amqp.Reference(k)
 }
 
-// optionsOf are the options of a target with some that were fixed, by name and value.
-func optionsOf(t *lock.Target, fixed [][2]string) (lock.Options, error) {
+// OptionsOf are the options of a target with some that were fixed, by name and value.
+func OptionsOf(t *lock.Target, fixed [][2]string) (lock.Options, error) {
 	o, err := lock.SetOptions(lock.BackendOf(t).Defaults, fixed)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
@@ -25,11 +26,11 @@ func BenchmarkControlled(b *testing.B) {
 		Clients:  []scenario.Client{{Ops: ops}, {Ops: ops}, {Ops: ops}},
 		Schedule: scenario.Schedule{Choices: []uint8{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5}},
 	}
-	for _, e := range examples {
-		b.Run(e.folder, func(b *testing.B) {
+	for _, e := range enginetest.Examples {
+		b.Run(e.Folder, func(b *testing.B) {
 			runners := make([]*external.Runner, runtime.GOMAXPROCS(0))
 			for i := range runners {
-				s, err := external.NewRunner(b.Context(), external.Config{Starter: e.starter(b, ""), Kind: lock.Semaphore})
+				s, err := external.NewRunner(b.Context(), external.Config{Starter: e.Starter(b, ""), Kind: lock.Semaphore})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -72,9 +73,9 @@ func BenchmarkControlled(b *testing.B) {
 // BenchmarkFirstViolation is how long it takes from nothing until an execution of an example with a bug violates
 // the property that the bug breaks, its clients' start included: the median.
 func BenchmarkFirstViolation(b *testing.B) {
-	for _, e := range examples {
-		for bug, property := range e.breaks {
-			b.Run(e.folder+"/"+bug, func(b *testing.B) {
+	for _, e := range enginetest.Examples {
+		for bug, property := range e.Breaks {
+			b.Run(e.Folder+"/"+bug, func(b *testing.B) {
 				source := sim.NewSource(sim.Space{Target: amqplock.References[0]}, 1)
 				var took []time.Duration
 				for b.Loop() {
@@ -89,8 +90,8 @@ func BenchmarkFirstViolation(b *testing.B) {
 	}
 }
 
-func firstViolation(b *testing.B, e *example, bug string, property property.Property, source *sim.Source) {
-	runner, err := external.NewRunner(b.Context(), external.Config{Starter: e.starter(b, bug), Kind: lock.Semaphore})
+func firstViolation(b *testing.B, e *enginetest.Example, bug string, property property.Property, source *sim.Source) {
+	runner, err := external.NewRunner(b.Context(), external.Config{Starter: e.Starter(b, bug), Kind: lock.Semaphore})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 )
 
-// received is how many methods clients have sent.
-func received(counts *wire.Counts) (n int) {
+// Received is how many methods clients have sent.
+func Received(counts *wire.Counts) (n int) {
 	for _, m := range counts.Used() {
 		n += m.Received
 	}
@@ -20,8 +20,8 @@ var ofLogin = map[frame.ID]bool{
 	frame.ConnectionCloseID: true, frame.ConnectionCloseOkID: true,
 }
 
-// overWire is what clients have sent, method by method.
-func overWire(counts *wire.Counts) []report.Count {
+// OverWire is what clients have sent, method by method.
+func OverWire(counts *wire.Counts) []report.Count {
 	out := []report.Count{{Name: "connections", Number: counts.Opened}, {Name: "round trips", Number: counts.RoundTrips}}
 	for id, m := range counts.Used() {
 		if !ofLogin[id] {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -117,7 +118,7 @@ func (a *atlas) visit(ctx context.Context, r *question.Row) (*report.AtlasRow, e
 	for _, p := range r.Judge {
 		e.Properties = e.Properties.With(p)
 	}
-	x, err := engine.Explore(ctx, e)
+	x, err := explore.Run(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -150,8 +151,8 @@ func (a *atlas) confirm(t *scenario.Trace, target *lock.Target, p property.Prope
 }
 
 // exploration is a configuration as it is explored, but for the set's own options.
-func (a *atlas) exploration(c *question.Configuration) (engine.Exploration, error) {
-	e := engine.Exploration{
+func (a *atlas) exploration(c *question.Configuration) (explore.Exploration, error) {
+	e := explore.Exploration{
 		Target: cmp.Or(a.server.Reference(lock.Semaphore), a.server.References[0]), Options: c.Options, Clients: c.Clients, Rounds: cmp.Or(c.Rounds, 1), Admins: c.Admins, Slots: c.Slots,
 		Names: c.Names, Calls: c.Calls, AdminCalls: c.AdminCalls, InTurn: c.InTurn, Faults: c.Faults,
 		Search: search.Options{Reductions: search.AllReductions},
@@ -196,7 +197,7 @@ func mishaps(covered []string) (out []string) {
 const costScenarios = 2000
 
 // cost is what operations take with a row's options, in drawn scenarios of many clients.
-func (a *atlas) cost(e *engine.Exploration) []report.EfficiencyRow {
+func (a *atlas) cost(e *explore.Exploration) []report.EfficiencyRow {
 	var r sim.Runner
 	r.Costs = new(monitor.Costs)
 	source := sim.NewSource(sim.Space{Target: e.Target, Fixed: fixed(e)}, 1)
@@ -208,14 +209,14 @@ func (a *atlas) cost(e *engine.Exploration) []report.EfficiencyRow {
 }
 
 // includes reports whether an exploration calls the operation of a situation.
-func includes(e *engine.Exploration, situation string) bool {
+func includes(e *explore.Exploration, situation string) bool {
 	calls, admin := e.Called()
 	called := func(o scenario.Operation) bool { return strings.HasPrefix(situation, o.Op.String()) }
 	return e.Clients > 0 && slices.ContainsFunc(calls, called) || e.Admins > 0 && slices.ContainsFunc(admin, called)
 }
 
 // fixed are all options of an exploration that matter to costs, so that none is drawn.
-func fixed(e *engine.Exploration) [][2]string {
+func fixed(e *explore.Exploration) [][2]string {
 	o, err := lock.SetOptions(lock.BackendOf(e.Target).Defaults, e.Options)
 	if err != nil {
 		return e.Options // engine.Explore has said so
@@ -228,7 +229,7 @@ func fixed(e *engine.Exploration) [][2]string {
 }
 
 // costly is an exploration as its costs are told: with the options of its row alone, such as the pipelining that they ask for.
-func costly(e engine.Exploration, options [][2]string) *engine.Exploration {
+func costly(e explore.Exploration, options [][2]string) *explore.Exploration {
 	e.Options = options
 	return &e
 }

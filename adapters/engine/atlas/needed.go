@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim/question"
@@ -15,15 +15,15 @@ import (
 )
 
 // asked is what clients and administrators call.
-func asked(e *engine.Exploration) string {
-	admins := []string{engine.CallsFlag(e.AdminCalls)}
+func asked(e *explore.Exploration) string {
+	admins := []string{explore.CallsFlag(e.AdminCalls)}
 	if len(e.InTurn) > 0 {
 		admins = nil
 		for _, calls := range e.InTurn {
-			admins = append(admins, engine.CallsFlag(calls))
+			admins = append(admins, explore.CallsFlag(calls))
 		}
 	}
-	return engine.CallsFlag(e.Calls) + " beside " + strings.Join(admins, " and ")
+	return explore.CallsFlag(e.Calls) + " beside " + strings.Join(admins, " and ")
 }
 
 // combination is one value for each dimension, by index.
@@ -40,8 +40,8 @@ func (a *atlas) options(c combination) [][2]string {
 }
 
 // stood are the explorations that a combination has to stand.
-func (a *atlas) stood() ([]engine.Exploration, error) {
-	var out []engine.Exploration
+func (a *atlas) stood() ([]explore.Exploration, error) {
+	var out []explore.Exploration
 	for i := range a.Combined.Stood {
 		e, err := a.exploration(&a.Combined.Stood[i])
 		if err != nil {
@@ -118,7 +118,7 @@ func (a *atlas) anyNumber(ctx context.Context, all []combination, lost map[strin
 		}
 		e := anybody
 		e.Options = a.options(comb)
-		x, err := engine.Explore(ctx, e)
+		x, err := explore.Run(ctx, e)
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -152,7 +152,7 @@ func (a *atlas) concluded(comb combination, r *report.Report) report.AnyCombinat
 
 // without is what is violated where one of the options that are needed is dropped, whatever is chosen of
 // those that make no difference.
-func (a *atlas) without(ctx context.Context, stood []engine.Exploration, all []combination, needed []int, dropped int) ([]report.AtlasVerdict, error) {
+func (a *atlas) without(ctx context.Context, stood []explore.Exploration, all []combination, needed []int, dropped int) ([]report.AtlasVerdict, error) {
 	var out []report.AtlasVerdict
 	for _, comb := range all {
 		if comb[dropped] == 0 || slices.ContainsFunc(needed, func(i int) bool { return i != dropped && comb[i] != 0 }) {
@@ -216,11 +216,11 @@ func suffices(fixed []int, all []combination, lost map[string][]report.AtlasVerd
 }
 
 // loses are the properties that a combination violates: all of them, or the first in each exploration.
-func (a *atlas) loses(ctx context.Context, stood []engine.Exploration, comb combination, first bool) ([]report.AtlasVerdict, error) {
+func (a *atlas) loses(ctx context.Context, stood []explore.Exploration, comb combination, first bool) ([]report.AtlasVerdict, error) {
 	var out []report.AtlasVerdict
 	for _, e := range stood {
 		e.Options, e.Search.First = a.options(comb), first
-		x, err := engine.Explore(ctx, e)
+		x, err := explore.Run(ctx, e)
 		if err != nil {
 			return nil, err
 		}

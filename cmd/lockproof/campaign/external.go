@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -22,11 +22,11 @@ const externalShard = 200
 // externalJob is a campaign over a seed's scenarios, of somebody else's lock at the gate.
 type externalJob struct {
 	plan   *Plan
-	config engine.ExternalConfig
+	config gated.Config
 	limit  int // scenarios
 	size   int // of a shard
 	given  bool
-	sum    *engine.ExternalPart
+	sum    *gated.Part
 }
 
 func (p *Plan) externalJob(o Options) (Job, error) {
@@ -36,7 +36,7 @@ func (p *Plan) externalJob(o Options) (Job, error) {
 	}
 	c.Workers, c.Found = 1, o.Found
 	c.Starter = &subprocess.Starter{Command: c.Exec, Stderr: o.Stderr}
-	j := &externalJob{plan: p, config: c, limit: cmp.Or(p.Budget.Executions, engine.DefaultExternalScenarios), sum: new(engine.ExternalPart)}
+	j := &externalJob{plan: p, config: c, limit: cmp.Or(p.Budget.Executions, gated.DefaultScenarios), sum: new(gated.Part)}
 	j.size = cmp.Or(p.Shard, externalShard)
 	if p.Stop.NoNewCoverage > 0 {
 		return nil, errors.New("stop: no_new_coverage: what somebody else's clients cover is not told; leave it out")
@@ -45,7 +45,7 @@ func (p *Plan) externalJob(o Options) (Job, error) {
 }
 
 // externalConfig is the run of which shards are parts.
-func (p *Plan) externalConfig() (c engine.ExternalConfig, err error) {
+func (p *Plan) externalConfig() (c gated.Config, err error) {
 	s := p.Sample
 	switch {
 	case p.Target.Name != "":
@@ -53,7 +53,7 @@ func (p *Plan) externalConfig() (c engine.ExternalConfig, err error) {
 	case len(s.Options) > 0:
 		return c, errors.New("sample: options: a command has its own; have options of the target instead")
 	}
-	c = engine.ExternalConfig{
+	c = gated.Config{
 		Exec: p.Target.Exec, Options: p.Target.Options, Patience: time.Duration(p.Target.Patience), Seed: cmp.Or(s.Seed, 1), Depth: s.Depth,
 		Shape: s.shape(), FailedAcquire: s.failedAcquire(),
 	}
@@ -83,11 +83,11 @@ func (j *externalJob) Batch() []Shard {
 }
 
 func (j *externalJob) Work(ctx context.Context, s Shard) (any, error) {
-	return engine.ProveExternalPart(ctx, j.config, s.From, s.To)
+	return gated.ProvePart(ctx, j.config, s.From, s.To)
 }
 
 func (j *externalJob) Take(_ Shard, result []byte) error {
-	part := new(engine.ExternalPart)
+	part := new(gated.Part)
 	if err := json.Unmarshal(result, part); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (j *externalJob) Progress() Progress {
 
 // conclude has one worker's clients make smaller what was found.
 func (j *externalJob) Conclude(ctx context.Context) (*Outcome, error) {
-	res, err := engine.ConcludeExternal(ctx, j.config, j.sum)
+	res, err := gated.Conclude(ctx, j.config, j.sum)
 	if err != nil {
 		return nil, err
 	}

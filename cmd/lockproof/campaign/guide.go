@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -35,7 +35,7 @@ type guide struct {
 type space struct {
 	clients, admins int
 	strategy        scenario.Strategy
-	drawn           engine.Drawn
+	drawn           sample.Drawn
 	next            int // the next scenario
 }
 
@@ -47,7 +47,7 @@ const (
 )
 
 // newGuide makes a guide for scenarios of a run.
-func newGuide(s *Sample, c engine.Config) (*guide, error) {
+func newGuide(s *Sample, c sample.Config) (*guide, error) {
 	if s.Guided < 0 || s.Guided > mostGuided {
 		return nil, fmt.Errorf("sample: guided %v: expected a share of the executions, 0 to %v", s.Guided, mostGuided)
 	}
@@ -85,7 +85,7 @@ func values(fixed *int, from, to int) (out []int) {
 }
 
 // add adds a space, if the target has such.
-func (g *guide) add(c engine.Config, s space) {
+func (g *guide) add(c sample.Config, s space) {
 	if c.Target.Kind == lock.Mutex && s.admins > 0 {
 		return
 	}
@@ -100,7 +100,7 @@ func (g *guide) add(c engine.Config, s space) {
 	if c.Shape.Check(c.Target.Kind) != nil {
 		return
 	}
-	s.drawn = engine.Drawn{Config: c, Part: new(engine.Part)}
+	s.drawn = sample.Drawn{Config: c, Part: new(sample.Part)}
 	g.spaces = append(g.spaces, s)
 }
 
@@ -114,7 +114,7 @@ func depthFor(s scenario.Strategy, depth int) int {
 
 // cover takes in what a shard covers, and reports whether any of it is new. of is its space, from 1, or 0: then
 // scenario gives what was drawn.
-func (g *guide) cover(part *engine.Part, of int, scenario func(int) scenario.Scenario) (any bool) {
+func (g *guide) cover(part *sample.Part, of int, scenario func(int) scenario.Scenario) (any bool) {
 	for point, first := range part.Covered() {
 		if g.covered[point] {
 			continue
@@ -188,7 +188,7 @@ func sum(counts []int) (n int) {
 }
 
 // drawn are the scenarios of the spaces from which some were drawn.
-func (g *guide) drawn() (out []engine.Drawn) {
+func (g *guide) drawn() (out []sample.Drawn) {
 	for i := range g.spaces {
 		if g.spaces[i].drawn.Part.Scenarios() > 0 {
 			out = append(out, g.spaces[i].drawn)

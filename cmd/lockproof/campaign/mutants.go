@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -19,7 +20,7 @@ type Mutants struct {
 	Only []string `json:"only,omitempty"` // all if it is left out
 }
 
-const mutantShard = 2 * engine.PartUnit // scenarios of one mutant
+const mutantShard = 2 * sample.PartUnit // scenarios of one mutant
 
 // mutantsJob is a campaign over mutants: each is run until it is found out. It is over when all are.
 type mutantsJob struct {
@@ -32,8 +33,8 @@ type mutantsJob struct {
 }
 
 type mutant struct {
-	engine.Config
-	part *engine.Part
+	sample.Config
+	part *sample.Part
 }
 
 // dead reports whether the mutant was found out.
@@ -46,7 +47,7 @@ func (p *Plan) mutantsJob(Options) (Job, error) {
 	case len(p.Stop.Violation)+p.Stop.NoNewCoverage > 0:
 		return nil, errors.New("stop: mutants are run until all are found out; leave it out")
 	}
-	j := &mutantsJob{plan: p, limit: cmp.Or(p.Budget.Executions, engine.MutantLimit), size: cmp.Or(p.Shard, mutantShard)}
+	j := &mutantsJob{plan: p, limit: cmp.Or(p.Budget.Executions, sample.MutantLimit), size: cmp.Or(p.Shard, mutantShard)}
 	targets := engine.Mutants()
 	if len(p.Mutants.Only) > 0 {
 		targets = nil
@@ -67,12 +68,12 @@ func (p *Plan) mutantsJob(Options) (Job, error) {
 }
 
 func (j *mutantsJob) add(t *lock.Target) error {
-	c, err := engine.KillConfig(t, cmp.Or(j.plan.Mutants.Seed, 1), j.limit)
+	c, err := sample.KillConfig(t, cmp.Or(j.plan.Mutants.Seed, 1), j.limit)
 	if err != nil {
 		return err
 	}
 	c.Workers = 1
-	j.mutants = append(j.mutants, mutant{c, new(engine.Part)})
+	j.mutants = append(j.mutants, mutant{c, new(sample.Part)})
 	return nil
 }
 
@@ -92,11 +93,11 @@ func (j *mutantsJob) Batch() (shards []Shard) {
 }
 
 func (j *mutantsJob) Work(ctx context.Context, s Shard) (any, error) {
-	return engine.ProvePart(ctx, j.mutants[s.Of].Config, s.From, s.To)
+	return sample.ProvePart(ctx, j.mutants[s.Of].Config, s.From, s.To)
 }
 
 func (j *mutantsJob) Take(s Shard, result []byte) error {
-	part := new(engine.Part)
+	part := new(sample.Part)
 	if err := json.Unmarshal(result, part); err != nil {
 		return err
 	}
@@ -127,11 +128,11 @@ func (j *mutantsJob) Conclude(ctx context.Context) (*Outcome, error) {
 	out := &Outcome{Mutants: &MutantsOutcome{Seed: j.mutants[0].Seed, Limit: j.limit}}
 	for i := range j.mutants {
 		m := &j.mutants[i]
-		res, err := engine.Conclude(ctx, engine.Drawn{Config: m.Config, Part: m.part})
+		res, err := sample.Conclude(ctx, sample.Drawn{Config: m.Config, Part: m.part})
 		if err != nil {
 			return nil, err
 		}
-		out.Mutants.Killed = append(out.Mutants.Killed, engine.KilledBy(m.Config, res))
+		out.Mutants.Killed = append(out.Mutants.Killed, sample.KilledBy(m.Config, res))
 	}
 	return out, nil
 }

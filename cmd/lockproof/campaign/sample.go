@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -43,7 +44,7 @@ type Shape struct {
 // Sizes of shards that are not given: about a second of one core's work, and no more of them than a server lists with
 // ease.
 const (
-	sampleShard = 100 * engine.PartUnit
+	sampleShard = 100 * sample.PartUnit
 	mostShards  = 100_000
 )
 
@@ -53,14 +54,14 @@ const executions = "executions"
 // sampleJob is a campaign over a seed's scenarios, of a target of ours.
 type sampleJob struct {
 	plan   *Plan
-	config engine.Config
+	config sample.Config
 	limit  int // scenarios
 	size   int // of a shard
 	guide  *guide
 	given  int // scenarios
 	number int // of the next shard
 	next   int // the next scenario of the whole space
-	sum    *engine.Part
+	sum    *sample.Part
 	stale  int // shards since the last that came to something new
 }
 
@@ -70,12 +71,12 @@ func (p *Plan) sampleJob(o Options) (Job, error) {
 		return nil, err
 	}
 	c.Workers, c.Found, c.Coverage = 1, o.Found, p.Stop.NoNewCoverage > 0 || p.Sample.Guided > 0
-	j := &sampleJob{plan: p, config: c, limit: cmp.Or(p.Budget.Executions, engine.DefaultScenarios), sum: new(engine.Part)}
+	j := &sampleJob{plan: p, config: c, limit: cmp.Or(p.Budget.Executions, sample.DefaultScenarios), sum: new(sample.Part)}
 	j.size = cmp.Or(p.Shard, max(sampleShard, units(j.limit/mostShards)))
 	if j.guide, err = newGuide(p.Sample, c); err != nil {
 		return nil, err
 	}
-	if _, err := engine.ProvePart(context.Background(), c, 0, 0); err != nil {
+	if _, err := sample.ProvePart(context.Background(), c, 0, 0); err != nil {
 		return nil, fmt.Errorf("sample: %w", err)
 	}
 	return j, nil
@@ -83,13 +84,13 @@ func (p *Plan) sampleJob(o Options) (Job, error) {
 
 // units is a number of scenarios, rounded up to where a part may end.
 func units(n int) int {
-	return (n + engine.PartUnit - 1) / engine.PartUnit * engine.PartUnit
+	return (n + sample.PartUnit - 1) / sample.PartUnit * sample.PartUnit
 }
 
 // sampleConfig is the run of which shards are parts.
-func (p *Plan) sampleConfig() (c engine.Config, err error) {
+func (p *Plan) sampleConfig() (c sample.Config, err error) {
 	s := p.Sample
-	c = engine.Config{Seed: cmp.Or(s.Seed, 1), Depth: s.Depth, Shape: s.shape(), FailedAcquire: s.failedAcquire()}
+	c = sample.Config{Seed: cmp.Or(s.Seed, 1), Depth: s.Depth, Shape: s.shape(), FailedAcquire: s.failedAcquire()}
 	if c.Target, err = engine.TargetNamed(cmp.Or(p.Target.Name, "semaphore")); err != nil {
 		return c, err
 	}
@@ -219,14 +220,14 @@ func (j *sampleJob) shard(of int, next *int) Shard {
 }
 
 // drawn is what a shard is drawn from.
-func (j *sampleJob) drawn(s Shard) (engine.Drawn, error) {
+func (j *sampleJob) drawn(s Shard) (sample.Drawn, error) {
 	switch {
 	case s.Of == 0:
-		return engine.Drawn{Config: j.config, Part: j.sum}, nil
+		return sample.Drawn{Config: j.config, Part: j.sum}, nil
 	case s.Of > 0 && s.Of <= len(j.guide.spaces):
 		return j.guide.spaces[s.Of-1].drawn, nil
 	}
-	return engine.Drawn{}, fmt.Errorf("there is no space %d", s.Of)
+	return sample.Drawn{}, fmt.Errorf("there is no space %d", s.Of)
 }
 
 func (j *sampleJob) Work(ctx context.Context, s Shard) (any, error) {
@@ -234,11 +235,11 @@ func (j *sampleJob) Work(ctx context.Context, s Shard) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return engine.ProvePart(ctx, d.Config, s.From, s.To)
+	return sample.ProvePart(ctx, d.Config, s.From, s.To)
 }
 
 func (j *sampleJob) Take(s Shard, result []byte) error {
-	part := new(engine.Part)
+	part := new(sample.Part)
 	if err := json.Unmarshal(result, part); err != nil {
 		return err
 	}
@@ -288,7 +289,7 @@ func (j *sampleJob) Progress() Progress {
 }
 
 func (j *sampleJob) Conclude(ctx context.Context) (*Outcome, error) {
-	res, err := engine.Conclude(ctx, engine.Drawn{Config: j.config, Part: j.sum}, j.guide.drawn()...)
+	res, err := sample.Conclude(ctx, sample.Drawn{Config: j.config, Part: j.sum}, j.guide.drawn()...)
 	if err != nil {
 		return nil, err
 	}

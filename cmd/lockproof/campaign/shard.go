@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/property"
@@ -99,7 +100,7 @@ func (o *Outcome) Finish(took time.Duration, interrupted bool) {
 type MutantsOutcome struct {
 	Seed        uint64
 	Limit       int
-	Killed      []*engine.Killed
+	Killed      []*sample.Killed
 	Interrupted bool
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
@@ -84,7 +85,7 @@ const (
 // cell is a configuration with its values on the table's axes.
 type cell struct {
 	values []string
-	engine.Exploration
+	explore.Exploration
 }
 
 // tableJob is a campaign over a table of configurations.
@@ -172,14 +173,14 @@ func (j *tableJob) list(target *lock.Target) error {
 }
 
 // exploration is the configuration, checked.
-func (c *Configuration) exploration(target *lock.Target) (e engine.Exploration, err error) {
-	e = engine.Exploration{
+func (c *Configuration) exploration(target *lock.Target) (e explore.Exploration, err error) {
+	e = explore.Exploration{
 		Target: target, Clients: c.Clients, Rounds: cmp.Or(c.Rounds, 1), Admins: c.Admins, Slots: c.Slots, Faults: c.Faults.bounds(),
 	}
-	if e.Calls, err = engine.ParseCalls(c.Calls); err != nil {
+	if e.Calls, err = explore.ParseCalls(c.Calls); err != nil {
 		return e, fmt.Errorf("calls: %w", err)
 	}
-	if e.AdminCalls, err = engine.ParseCalls(c.AdminCalls); err != nil {
+	if e.AdminCalls, err = explore.ParseCalls(c.AdminCalls); err != nil {
 		return e, fmt.Errorf("admin_calls: %w", err)
 	}
 	for _, o := range c.Options {
@@ -352,9 +353,9 @@ func (j *tableJob) Work(ctx context.Context, s Shard) (any, error) {
 }
 
 // visit explores a configuration. Its counterexamples are left as they are found: they are made short once, at the end.
-func (j *tableJob) visit(ctx context.Context, e engine.Exploration) (*visited, error) {
+func (j *tableJob) visit(ctx context.Context, e explore.Exploration) (*visited, error) {
 	e.Brief = true
-	x, err := engine.Explore(ctx, e)
+	x, err := explore.Run(ctx, e)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -445,8 +446,8 @@ func (j *tableJob) Conclude(ctx context.Context) (*Outcome, error) {
 }
 
 // example explores a configuration again, to the shortest counterexample.
-func (j *tableJob) example(ctx context.Context, out *Outcome, p property.Property, row int, e engine.Exploration) error {
-	x, err := engine.Explore(ctx, e)
+func (j *tableJob) example(ctx context.Context, out *Outcome, p property.Property, row int, e explore.Exploration) error {
+	x, err := explore.Run(ctx, e)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/recorded"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/history"
@@ -85,7 +86,7 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	if err := f.demand(property.Applicable(h.Kind), h.Kind); err != nil {
 		return err
 	}
-	o := engine.CheckOptions{Source: args[0], Permits: f.permits}
+	o := recorded.CheckOptions{Source: args[0], Permits: f.permits}
 	if f.strict {
 		o.FailedAcquire = property.Strong
 	}
@@ -95,7 +96,7 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	if o.FailedRelease, err = linear.FailedReleaseNamed(f.failed); err != nil {
 		return fmt.Errorf("--failed-release: %w", err)
 	}
-	report, err := engine.CheckRecording(recording, o)
+	report, err := recorded.CheckRecording(recording, o)
 	if err != nil {
 		return err
 	}

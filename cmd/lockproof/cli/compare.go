@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/compare"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -26,7 +27,7 @@ type compareFlags struct {
 }
 
 func compareCommand() *cobra.Command {
-	f := compareFlags{time: 90 * time.Second, seed: 1, scenarios: engine.DefaultCompareScenarios}
+	f := compareFlags{time: 90 * time.Second, seed: 1, scenarios: compare.DefaultScenarios}
 	cmd := &cobra.Command{
 		Use:   "compare [TARGET…]",
 		Short: "put locks side by side: which should I take?",
@@ -69,7 +70,7 @@ func (f *compareFlags) run(c *cobra.Command, names []string) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
-	cfg := engine.CompareConfig{Targets: engine.References(), Time: f.time, Scenarios: f.scenarios, Seed: f.seed}
+	cfg := compare.Config{Targets: engine.References(), Time: f.time, Scenarios: f.scenarios, Seed: f.seed}
 	if len(names) > 0 {
 		cfg.Targets = nil
 	}
@@ -92,7 +93,7 @@ func (f *compareFlags) run(c *cobra.Command, names []string) error {
 	}
 	line := newProgress().within(f.time)
 	cfg.Progress = func(done, of int, t *lock.Target) { line.part(done, of, "%d of %d locks, %s", done, of, t.Name) }
-	table, err := engine.Compare(c.Context(), cfg)
+	table, err := compare.Run(c.Context(), cfg)
 	line.done()
 	table.Servers, table.Clients = servers, f.clients
 	return all(err, f.write(c, table))

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/lock"
@@ -92,7 +93,7 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	}
 	scenarios := f.scenarios
 	if !c.Flags().Changed("scenarios") {
-		scenarios = engine.DefaultExternalScenarios
+		scenarios = gated.DefaultScenarios
 	}
 	options := told(cfg.Options)
 	if f.way != "" {
@@ -107,7 +108,7 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 		return err
 	}
 	line := newProgress().within(f.time)
-	res, err := engine.ProveExternal(c.Context(), engine.ExternalConfig{
+	res, err := gated.Prove(c.Context(), gated.Config{
 		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Options: options, Naming: f.naming,
 		Seed: f.seed, Scenarios: scenarios, Time: f.time, Strategies: cfg.Strategies, Depth: f.depth, Shape: shape,
 		Properties: cfg.Properties, Until: cfg.Until, FailedAcquire: cfg.FailedAcquire, Workers: f.workers, Patience: f.patience, On: on, Found: f.found,

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -22,7 +24,7 @@ import (
 
 // exploreFlags are the flags of `explore`.
 type exploreFlags struct {
-	engine.Exploration
+	explore.Exploration
 	calls, adminCalls string
 	startFile         string // of a counterexample to begin in
 	options           []string
@@ -39,7 +41,7 @@ type exploreFlags struct {
 }
 
 func exploreCommand() *cobra.Command {
-	f := exploreFlags{Exploration: engine.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 2}}
+	f := exploreFlags{Exploration: explore.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 2}}
 	f.Faults.Crashes, f.Faults.Late = 1, true
 	cmd := &cobra.Command{
 		Use:   "explore [TARGET]",
@@ -77,7 +79,7 @@ administrator and no faults then.`,
 	f.faults(cmd)
 	f.searching(cmd)
 	f.execFlags.register(cmd)
-	f.runs = engine.DefaultExternalRuns
+	f.runs = gated.DefaultRuns
 	cmd.Flags().Var(number[int]{&f.runs, 1, manyScenarios}, "runs", "with --exec, how many executions are run at most")
 	cmd.Flags().Var(number[int]{&f.preemptions, 0, scenario.MaxSteps}, "preemptions",
 		"with --exec, visit the orders that turn so often at most from a client that could go on (default all orders)")
@@ -160,7 +162,7 @@ func (f *exploreFlags) run(c *cobra.Command, args []string) error {
 	f.ViewsProgress = func(s *search.AnyStats) {
 		line.say("%s views, %s contexts, %d client parts, %d to look at, %d MiB", short(s.Views), short(s.Contexts), s.Parts[1], s.Pending, s.Bytes>>20)
 	}
-	res, err := engine.Explore(c.Context(), f.Exploration)
+	res, err := explore.Run(c.Context(), f.Exploration)
 	line.done()
 	if err != nil {
 		return err
@@ -178,7 +180,7 @@ func (f *exploreFlags) run(c *cobra.Command, args []string) error {
 
 // ofAny reports whether there is any number of clients or administrators.
 func (f *exploreFlags) ofAny() bool {
-	return f.Clients == engine.AnyNumber || f.Admins == engine.AnyNumber
+	return f.Clients == explore.AnyNumber || f.Admins == explore.AnyNumber
 }
 
 // unused refuses the flags that have nothing to decide beside the others.
@@ -190,7 +192,7 @@ func (f *exploreFlags) unused(c *cobra.Command) error {
 			given(c, "with --clients any: no lock is explored for any number of clients whose clients look at a clock; leave it out", "clocks"))
 	}
 	err = cmp.Or(err, given(c, "without --clients any: there are as many slots as administrators make; leave it out", "most-slots"))
-	if faults := f.Faults; slices.Contains([]int{faults.Crashes, faults.Drops, faults.ChannelErrors, faults.Lost, faults.Restarts}, engine.AnyNumber) {
+	if faults := f.Faults; slices.Contains([]int{faults.Crashes, faults.Drops, faults.ChannelErrors, faults.Lost, faults.Restarts}, explore.AnyNumber) {
 		return errors.New("any number of faults: only any number of clients has them; give a number, or --clients any")
 	}
 	if f.Walks > 0 {
@@ -257,13 +259,13 @@ func (f *exploreFlags) settle(c *cobra.Command, args []string) (err error) {
 		return err
 	}
 	if f.ofAny() && !c.Flags().Changed("crashes") {
-		f.Faults.Crashes = engine.AnyNumber
+		f.Faults.Crashes = explore.AnyNumber
 	}
 	if err := f.called(); err != nil {
 		return err
 	}
 	kind := f.Target.Kind
-	if !engine.Administered(f.Target) && !c.Flags().Changed("admins") {
+	if !explore.Administered(f.Target) && !c.Flags().Changed("admins") {
 		f.Admins = 0
 	}
 	if err := f.callers(c, kind); err != nil {
@@ -323,7 +325,7 @@ func reductions(names string) (r search.Reductions, err error) {
 
 // operations are the calls that a flag lists.
 func operations(flag, list string) ([]scenario.Operation, error) {
-	out, err := engine.ParseCalls(list)
+	out, err := explore.ParseCalls(list)
 	if err != nil {
 		return nil, fmt.Errorf("%s %w", flag, err)
 	}

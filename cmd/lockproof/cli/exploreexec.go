@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -36,7 +37,7 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 		return err
 	}
 	line := newProgress()
-	res, err := engine.ExploreExternal(c.Context(), engine.ExternalExploreConfig{
+	res, err := gated.Explore(c.Context(), gated.ExploreConfig{
 		Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr()}, Exec: f.exec, Kind: kind, Naming: f.naming,
 		Options: told(f.Exploration.Options), Clients: f.Clients, Rounds: f.Rounds, Admins: f.Admins, Slots: f.Slots, Start: f.Start, Names: f.Names,
 		Calls: f.Calls, AdminCalls: f.AdminCalls, Runs: f.runs, Faults: f.Faults, Preemptions: f.preempted(c), First: f.Search.First,

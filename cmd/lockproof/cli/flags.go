@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -121,7 +121,7 @@ type orAny struct{ number[int] }
 // Set implements pflag.Value.
 func (n orAny) Set(text string) error {
 	if text == "any" {
-		*n.value = engine.AnyNumber
+		*n.value = explore.AnyNumber
 		return nil
 	}
 	if err := n.number.Set(text); err != nil {
@@ -132,7 +132,7 @@ func (n orAny) Set(text string) error {
 
 // String implements pflag.Value.
 func (n orAny) String() string {
-	if n.value != nil && *n.value == engine.AnyNumber {
+	if n.value != nil && *n.value == explore.AnyNumber {
 		return "any"
 	}
 	return n.number.String()
@@ -143,7 +143,7 @@ type startFlag struct{ slots *scenario.SlotSet }
 
 // Set implements pflag.Value.
 func (s startFlag) Set(text string) (err error) {
-	*s.slots, err = engine.ParseStart(text)
+	*s.slots, err = explore.ParseStart(text)
 	return err
 }
 
@@ -152,7 +152,7 @@ func (s startFlag) String() string {
 	if s.slots == nil || *s.slots == 0 {
 		return ""
 	}
-	return engine.StartFlag(*s.slots)
+	return explore.StartFlag(*s.slots)
 }
 
 // Type implements pflag.Value.

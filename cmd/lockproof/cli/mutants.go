@@ -8,13 +8,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
 func mutantsCommand() *cobra.Command {
 	var seed uint64
-	limit := engine.MutantLimit
+	limit := sample.MutantLimit
 	cmd := &cobra.Command{
 		Use:   "mutants [NAME…]",
 		Short: "prove the prover: every mutant must be found out",
@@ -36,11 +37,11 @@ func killAll(c *cobra.Command, names []string, seed uint64, limit int) error {
 	if err != nil {
 		return err
 	}
-	var all []*engine.Killed
+	var all []*sample.Killed
 	line := newProgress()
 	for i, m := range mutants {
 		line.part(i, len(mutants), "%d of %d mutants, %s", i, len(mutants), m.Name)
-		k, err := engine.Kill(c.Context(), m, seed, limit)
+		k, err := sample.Kill(c.Context(), m, seed, limit)
 		if err != nil {
 			return err
 		}
@@ -54,7 +55,7 @@ func killAll(c *cobra.Command, names []string, seed uint64, limit int) error {
 }
 
 // printKilled prints what became of mutants, of so many, and says how that ends the run.
-func printKilled(c *cobra.Command, all []*engine.Killed, of int, seed uint64, limit int) error {
+func printKilled(c *cobra.Command, all []*sample.Killed, of int, seed uint64, limit int) error {
 	killed := tellKilled(c.OutOrStdout(), all, of, seed, limit)
 	switch {
 	case c.Context().Err() != nil:
@@ -66,7 +67,7 @@ func printKilled(c *cobra.Command, all []*engine.Killed, of int, seed uint64, li
 }
 
 // tellKilled writes what became of mutants, of so many, and gives how many were killed.
-func tellKilled(out io.Writer, all []*engine.Killed, of int, seed uint64, limit int) (killed int) {
+func tellKilled(out io.Writer, all []*sample.Killed, of int, seed uint64, limit int) (killed int) {
 	rows := [][]string{{"  mutant", "breaks", "scenarios", "steps", "also seen broken"}}
 	for _, k := range all {
 		if k.Scenarios > 0 {
@@ -99,7 +100,7 @@ func chosen(names []string) ([]*lock.Target, error) {
 	return out, nil
 }
 
-func killedRow(k *engine.Killed) []string {
+func killedRow(k *sample.Killed) []string {
 	var also []string
 	for _, p := range k.Also {
 		also = append(also, p.String())

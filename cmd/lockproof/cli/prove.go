@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -63,10 +65,10 @@ for each scenario, unless a flag says it.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
 	}
 	flags := cmd.Flags()
-	f.scenarios = engine.DefaultScenarios
+	f.scenarios = sample.DefaultScenarios
 	flags.Uint64Var(&f.seed, "seed", 1, "what decides every scenario")
 	flags.Var(number[int]{&f.scenarios, 1, manyScenarios}, "scenarios", "how many to run")
-	defaults(cmd, map[string]string{"scenarios": fmt.Sprintf("%d; %d with --exec", engine.DefaultScenarios, engine.DefaultExternalScenarios)})
+	defaults(cmd, map[string]string{"scenarios": fmt.Sprintf("%d; %d with --exec", sample.DefaultScenarios, gated.DefaultScenarios)})
 	flags.Var(span{&f.time}, "time", "end the run earlier, such as 30s; a fifth of it is kept for making counterexamples smaller")
 	flags.StringVar(&f.strategy, "strategy", "", "the `WAY` schedules are drawn: random or pct (default both)")
 	flags.Var(number[int]{&f.depth, 1, 64}, "depth", "PCT's depth (default drawn from 2 to 5)")
@@ -116,7 +118,7 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 		line.part(p.Scenarios, p.Of, "%d of %d scenarios, %d properties violated", p.Scenarios, p.Of, p.Violated)
 	}
 	cfg.Found = f.found
-	res, err := engine.Prove(c.Context(), cfg)
+	res, err := sample.Prove(c.Context(), cfg)
 	line.done()
 	if err != nil {
 		return err
@@ -169,7 +171,7 @@ func (f *proveFlags) fitDepth(c *cobra.Command) error {
 }
 
 // judge has those properties judged that are asked for, and says when to end.
-func (f *proveFlags) judge(cfg *engine.Config, applicable property.Set, kind lock.Kind) (err error) {
+func (f *proveFlags) judge(cfg *sample.Config, applicable property.Set, kind lock.Kind) (err error) {
 	if cfg.Properties, err = f.property.judged(applicable, kind); err != nil {
 		return err
 	}
@@ -179,8 +181,8 @@ func (f *proveFlags) judge(cfg *engine.Config, applicable property.Set, kind loc
 	return f.demand(cfg.Properties, kind)
 }
 
-func (f *proveFlags) config(args []string) (engine.Config, error) {
-	cfg := engine.Config{Seed: f.seed, Scenarios: f.scenarios, Time: f.time, Depth: f.depth, Workers: f.workers}
+func (f *proveFlags) config(args []string) (sample.Config, error) {
+	cfg := sample.Config{Seed: f.seed, Scenarios: f.scenarios, Time: f.time, Depth: f.depth, Workers: f.workers}
 	name := "semaphore"
 	if len(args) == 1 {
 		name = args[0]

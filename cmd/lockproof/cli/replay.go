@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/histories"
@@ -90,7 +91,7 @@ func register(c *cobra.Command, b *rabbitmq.Broker) error {
 }
 
 // behindGate is the broker that the gate is to stand before.
-func (f *onFlags) behindGate(c *cobra.Command) (on engine.GatedBroker, err error) {
+func (f *onFlags) behindGate(c *cobra.Command) (on gated.Broker, err error) {
 	if _, real := f.real(); !real {
 		return on, nil
 	}
@@ -98,7 +99,7 @@ func (f *onFlags) behindGate(c *cobra.Command) (on engine.GatedBroker, err error
 	if err != nil {
 		return on, err
 	}
-	return engine.GatedBroker{URL: broker.URL, Version: broker.Version, Name: broker.String(), Sweep: broker.Sweep, Notes: broker}, nil
+	return gated.Broker{URL: broker.URL, Version: broker.Version, Name: broker.String(), Sweep: broker.Sweep, Notes: broker}, nil
 }
 
 func replayCommand() *cobra.Command {
@@ -198,7 +199,7 @@ func replayExternal(c *cobra.Command, on *onFlags, ce *histories.Counterexample,
 	if err != nil {
 		return err
 	}
-	r, err := engine.ReplayExternal(c.Context(), ce, &subprocess.Starter{Command: ce.Exec, Stderr: c.ErrOrStderr()}, broker)
+	r, err := gated.Replay(c.Context(), ce, &subprocess.Starter{Command: ce.Exec, Stderr: c.ErrOrStderr()}, broker)
 	if err != nil {
 		return err
 	}

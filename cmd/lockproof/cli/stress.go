@@ -8,15 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/recorded"
+	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/outfile"
 	"github.com/lockproof/lockproof/model/history"
 )
 
 // stress has the target used on a real broker, by many clients at once, and judges what they saw.
-func (f *proveFlags) stress(c *cobra.Command, cfg engine.Config) error {
-	s := engine.StressConfig{
+func (f *proveFlags) stress(c *cobra.Command, cfg sample.Config) error {
+	s := recorded.StressConfig{
 		Target: cfg.Target, Options: cfg.Options, Restarts: f.restarts, FailedAcquire: cfg.FailedAcquire, Properties: cfg.Properties, Keep: f.keep,
 	}
 	if err := s.Check(); err != nil {
@@ -32,7 +33,7 @@ func (f *proveFlags) stress(c *cobra.Command, cfg engine.Config) error {
 	}
 	line := newProgress()
 	s.Load.Progress = func(rounds, of int) { line.part(rounds, of, "round %d of %d on %s", rounds, of, broker.Version) }
-	res, err := engine.Stress(c.Context(), broker, s)
+	res, err := recorded.Stress(c.Context(), broker, s)
 	line.done()
 	if res == nil {
 		return err

@@ -7,7 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/recorded"
+	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/lock"
@@ -27,7 +28,7 @@ func (f *proveFlags) checkStress(c *cobra.Command) error {
 
 // stressExternal has somebody else's program used on a real broker, by many clients at once, and judges what
 // they saw.
-func (f *proveFlags) stressExternal(c *cobra.Command, kind lock.Kind, options map[string]string, cfg *engine.Config) error {
+func (f *proveFlags) stressExternal(c *cobra.Command, kind lock.Kind, options map[string]string, cfg *sample.Config) error {
 	if err := given(c, "with --stress: the history alone is judged, whatever queues are called; leave it out", "names"); err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (f *proveFlags) stressExternal(c *cobra.Command, kind lock.Kind, options ma
 	for name, value := range options {
 		told[name] = value
 	}
-	res, err := engine.StressExternal(c.Context(), engine.ExternalStressConfig{
+	res, err := recorded.StressExternal(c.Context(), recorded.ExternalStressConfig{
 		StressConfig: external.StressConfig{
 			Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr(), Parallel: true}, Kind: kind, Options: told, URL: broker.URL,
 			Proxy: f.way == "proxy", Load: load, Limit: f.limit(c), Sweep: broker.Sweep, Notes: broker,

@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/cmd/lockproof/explorer"
 	"github.com/lockproof/lockproof/cmd/lockproof/explorer/program"
 	"github.com/lockproof/lockproof/histories"
@@ -91,7 +92,7 @@ func page(t *testing.T, file string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph, start, err := (&engine.Exploration{Target: target, Clients: 2, Rounds: 1}).Graph()
+	graph, start, err := (&explore.Exploration{Target: target, Clients: 2, Rounds: 1}).Graph()
 	if err != nil {
 		t.Fatal(err)
 	}

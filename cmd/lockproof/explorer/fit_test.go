@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/recorded"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -86,7 +87,7 @@ func checked(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := engine.Check(h, engine.CheckOptions{Source: "history.edn"})
+	r, err := recorded.Check(h, recorded.CheckOptions{Source: "history.edn"})
 	if err != nil {
 		t.Fatal(err)
 	}

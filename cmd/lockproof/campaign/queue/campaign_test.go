@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
 	"github.com/lockproof/lockproof/histories/report"
@@ -49,12 +50,12 @@ func card(t testing.TB, res *engine.Result) string {
 // single is what one machine reports of a target's first scenarios.
 func single(t testing.TB, target string, scenarios int) string {
 	t.Helper()
-	c := engine.Config{Seed: 1, Scenarios: scenarios}
+	c := sample.Config{Seed: 1, Scenarios: scenarios}
 	var err error
 	if c.Target, err = engine.TargetNamed(target); err != nil {
 		t.Fatal(err)
 	}
-	res, err := engine.Prove(t.Context(), c)
+	res, err := sample.Prove(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +121,7 @@ func TestStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := engine.Config{Target: target, Seed: 1, Scenarios: 10000}
+	c := sample.Config{Target: target, Seed: 1, Scenarios: 10000}
 	for _, workers := range []int{1, 3} {
 		p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "stops", "target": {"name": "retries-forever"},
 			"sample": {"properties": ["progress", "linearizable"]}, "budget": {"executions": 10000}, "stop": {"violation": ["any"]}, "shard": 512}`)
@@ -130,7 +131,7 @@ func TestStops(t *testing.T) {
 		}
 		c.Properties = c.Properties.With(out.Result.Report.Properties[0].Property).With(out.Result.Report.Properties[1].Property)
 		c.Until = c.Properties
-		res, err := engine.Prove(t.Context(), c)
+		res, err := sample.Prove(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
@@ -57,7 +58,7 @@ func TestExternalAsOneMachine(t *testing.T) {
 		t.Errorf("the campaign comes to\n%s\nexpected a violation, and what went over the wire", got)
 	}
 	for workers := 1; workers <= 2; workers++ {
-		res, err := engine.ProveExternal(t.Context(), engine.ExternalConfig{
+		res, err := gated.Prove(t.Context(), gated.Config{
 			Starter: &subprocess.Starter{Command: command}, Exec: command, Kind: lock.Semaphore, Seed: 1, Scenarios: scenarios, Workers: workers,
 			Properties: property.Set(0).With(property.NoLeak).With(property.MutualExclusion).With(property.CheapAcquire),
 		})

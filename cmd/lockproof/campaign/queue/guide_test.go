@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
 	"github.com/lockproof/lockproof/model/property"
@@ -72,7 +72,7 @@ func TestMutants(t *testing.T) {
 		t.Fatalf("%d mutants, expected 3", len(out.Mutants.Killed))
 	}
 	for _, got := range out.Mutants.Killed {
-		want, err := engine.Kill(t.Context(), got.Mutant, 1, 100000)
+		want, err := sample.Kill(t.Context(), got.Mutant, 1, 100000)
 		if err != nil {
 			t.Fatal(err)
 		}

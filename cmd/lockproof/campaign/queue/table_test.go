@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
 	"github.com/lockproof/lockproof/histories/report"
@@ -53,7 +53,7 @@ func TestTable(t *testing.T) {
 // explored compares a row with what exploring its configuration says.
 func explored(t *testing.T, s *report.Sweep, r *report.SweepRow) {
 	t.Helper()
-	e := engine.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 1}
+	e := explore.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 1}
 	e.Options = [][2]string{{"pipeline", "0"}, {"verify-first", r.Values[0]}, {"durable", r.Values[1]}}
 	if e.Faults.Late = true; r.Values[3] != "no faults" {
 		e.Faults.Restarts = 1
@@ -61,7 +61,7 @@ func explored(t *testing.T, s *report.Sweep, r *report.SweepRow) {
 	for _, p := range s.Properties {
 		e.Properties = e.Properties.With(p)
 	}
-	x, err := engine.Explore(t.Context(), e)
+	x, err := explore.Run(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,168 @@
+package compare
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
+	"github.com/lockproof/lockproof/adapters/engine/sample"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+// Config says which locks to put side by side, and how thoroughly.
+type Config struct {
+	// Targets are the locks; nil is [engine.References].
+	Targets []*lock.Target
+	// Time is about how long the simulated servers are used: of each lock, with each fault, everything is visited if there is
+	// time for it. 0 is no limit.
+	Time time.Duration
+	// Scenarios is how many executions of each lock are drawn, from Seed; 0 is [DefaultScenarios].
+	Scenarios int
+	Seed      uint64
+	Workers   int
+	// Measure measures a lock on a real server; left says why there is nothing. nil measures none. The error ends the run.
+	Measure func(ctx context.Context, t *lock.Target) (m *report.Measured, left string, err error)
+	// Progress is told which lock is next, and of how many. It may be nil.
+	Progress func(done, of int, t *lock.Target)
+}
+
+// DefaultScenarios is how many executions a comparison draws of each lock that does not say.
+const DefaultScenarios = 2000
+
+// compareMemory bounds the memory of each search, in bytes.
+const compareMemory = 1 << 30
+
+// comparedFaults are the kinds of faults, by the names of the columns, and the flags that give explore one of them.
+var comparedFaults = []struct {
+	name, flags string
+	bounds      sim.FaultBounds
+}{
+	{"none", "--crashes 0", sim.FaultBounds{}},
+	{"crash", "--crashes 1", sim.FaultBounds{Crashes: 1, Late: true}},
+	{"drop", "--crashes 0 --drops 1", sim.FaultBounds{Drops: 1, Late: true}},
+	{"abort", "--crashes 0 --channel-errors 1", sim.FaultBounds{ChannelErrors: 1, Late: true}},
+	{"lost", "--crashes 0 --lost 1", sim.FaultBounds{Lost: 1, Late: true}},
+	{"restart", "--crashes 0 --restarts 1", sim.FaultBounds{Restarts: 1, Late: true}},
+}
+
+// Run puts locks side by side. What it came to until ctx was over is there in any case; the error is for a real server
+// that could not be used.
+func Run(ctx context.Context, c Config) (*report.Comparison, error) {
+	if c.Targets == nil {
+		c.Targets = engine.References()
+	}
+	if c.Scenarios == 0 {
+		c.Scenarios = DefaultScenarios
+	}
+	began := time.Now()
+	out := &report.Comparison{
+		Tool: engine.Version, Bounds: "2 clients and 1 slot", Scenarios: c.Scenarios, Seed: c.Seed, Of: len(c.Targets),
+	}
+	for _, f := range comparedFaults {
+		out.Faults = append(out.Faults, f.name)
+	}
+	out.Faults = append(out.Faults, anyFaults)
+	run := comparing{Config: c, left: c.Time, searches: len(c.Targets) * len(comparedFaults)}
+	for i, t := range c.Targets {
+		if c.Progress != nil {
+			c.Progress(i, len(c.Targets), t)
+		}
+		row, err := run.lock(ctx, t)
+		if ctx.Err() != nil {
+			break
+		}
+		if err != nil {
+			return out, fmt.Errorf("comparing %s: %w", t.Name, err)
+		}
+		out.Rows = append(out.Rows, *row)
+	}
+	out.Elapsed, out.Interrupted = time.Since(began), ctx.Err() != nil
+	return out, nil
+}
+
+// comparing is a comparison under way.
+type comparing struct {
+	Config
+	left     time.Duration // for what is yet to be searched
+	searches int           // of which there are so many
+}
+
+func (c *comparing) lock(ctx context.Context, t *lock.Target) (*report.ComparedLock, error) {
+	row := &report.ComparedLock{Target: t.Name, Doc: t.Doc, Kind: t.Kind, Server: lock.BackendOf(t).Title}
+	for i := range comparedFaults {
+		row.Faults = append(row.Faults, c.visit(ctx, t, i))
+	}
+	sample, err := sample.Prove(ctx, sample.Config{Target: t, Options: defaultsOf(t), Seed: c.Seed, Scenarios: c.Scenarios, Workers: c.Workers, Time: c.Time})
+	if err != nil {
+		return nil, err
+	}
+	row.Cost, row.Stale = sample.Report.Efficiency, sample.Report.Stale
+	row.Faults = append(row.Faults, report.FaultVerdicts{
+		Fault: anyFaults, Verdicts: judgedIn(sample.Report), Command: fmt.Sprintf("lockproof prove %s --scenarios %d --seed %d", t.Name, c.Scenarios, c.Seed),
+	})
+	if c.Measure == nil {
+		return row, nil
+	}
+	row.Real, row.NotMeasured, err = c.Measure(ctx, t)
+	return row, err
+}
+
+// defaultsOf are all options of a target as they are by default: none is drawn.
+func defaultsOf(t *lock.Target) (fixed [][2]string) {
+	def := lock.BackendOf(t).Defaults
+	for _, o := range def.Table() {
+		fixed = append(fixed, [2]string{o.Name, def.Value(o.Name)})
+	}
+	return fixed
+}
+
+// anyFaults is what the column is called of executions that were drawn.
+const anyFaults = "drawn"
+
+// visit visits every execution with one fault of a kind, if there is time.
+func (c *comparing) visit(ctx context.Context, t *lock.Target, kind int) report.FaultVerdicts {
+	fault := &comparedFaults[kind]
+	out := report.FaultVerdicts{
+		Fault: fault.name, Command: fmt.Sprintf("lockproof explore %s --slots 1 --admins 0 %s", t.Name, fault.flags),
+	}
+	began := time.Now()
+	if c.Time > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.left/time.Duration(c.searches))
+		defer cancel()
+	}
+	x, err := explore.Run(ctx, explore.Exploration{
+		Target: t, Clients: 2, Rounds: 1, Slots: 1, Faults: fault.bounds, Brief: true,
+		Search: search.Options{Workers: c.Workers, Memory: compareMemory},
+	})
+	c.searches--
+	c.left = max(0, c.left-time.Since(began))
+	if err != nil {
+		out.Cut = "could not be visited: " + err.Error()
+		return out
+	}
+	out.States, out.Verdicts = x.Report.Space.States, judgedIn(x.Report)
+	switch {
+	case x.Report.Interrupted:
+		out.Cut = "not wholly visited: there was no time for more"
+	case x.Report.Space.Cut != "":
+		out.Cut = "not wholly visited: " + x.Report.Space.Cut
+	}
+	return out
+}
+
+// judgedIn are the verdicts on the properties that were put to the test.
+func judgedIn(r *report.Report) (out []report.PropertyVerdict) {
+	for i := range r.Properties {
+		p := &r.Properties[i]
+		if v, _ := r.Verdict(p); v != report.Skipped {
+			out = append(out, report.PropertyVerdict{Property: p.Property, Verdict: v})
+		}
+	}
+	return out
+}

@@ -1,0 +1,199 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
+)
+
+// Example is a target in testdata/targets.
+type Example struct {
+	Folder string
+	// Command runs its adapter, if it is a program; the name of a bug may follow.
+	Command string
+	// probe succeeds where there is all that it needs, and install says how that gets there.
+	probe, install string
+	// Breaks are its bugs, each with the property that it breaks.
+	Breaks map[string]property.Property
+}
+
+// SharedConnection is a bug that clients in one process alone can have.
+const SharedConnection = "shared-connection"
+
+var Examples = []Example{
+	{
+		Folder: "golang", probe: "true",
+		Breaks: map[string]property.Property{
+			"not-mandatory":          property.Linearizable,
+			"return-ignored":         property.Linearizable,
+			"verify-reconnects":      property.StaleBeliefEnds,
+			"release-closes-channel": property.EffectiveRelease,
+			"locked-is-success":      property.MutualExclusion,
+			SharedConnection:         property.MutualExclusion,
+		},
+	},
+	{
+		Folder: "python", Command: "exec /usr/bin/python3 adapter.py",
+		probe: "/usr/bin/python3 -c 'import pika'", install: "apt-get install python3-pika",
+		Breaks: map[string]property.Property{
+			"not-mandatory":          property.Linearizable,
+			"return-ignored":         property.Linearizable,
+			"verify-reconnects":      property.StaleBeliefEnds,
+			"release-closes-channel": property.EffectiveRelease,
+			"no-cleanup":             property.NoLeak,
+			"locked-is-success":      property.MutualExclusion,
+		},
+	},
+	{
+		Folder: "node", Command: "exec node adapter.js",
+		probe: "node -e 'require(\"amqplib\")'", install: "npm ci in testdata/targets/node",
+		Breaks: map[string]property.Property{
+			"return-ignored":         property.Linearizable,
+			"verify-reconnects":      property.StaleBeliefEnds,
+			"release-closes-channel": property.EffectiveRelease,
+			"locked-is-success":      property.MutualExclusion,
+		},
+	},
+}
+
+func Simulated(*testing.T) (b gated.Broker) { return b }
+
+func Real(t *testing.T) gated.Broker {
+	b, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: rabbitmqtest.URL(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gated.Broker{URL: b.URL, Version: b.Version, Sweep: b.Sweep}
+}
+
+// Dir is where the example is, seen from the folder of any test of this module.
+func (e *Example) Dir() string {
+	up := "."
+	for range 10 {
+		if _, err := os.Stat(filepath.Join(up, "go.mod")); err == nil {
+			break
+		}
+		up = filepath.Join(up, "..")
+	}
+	return filepath.Join(up, "testdata", "targets", e.Folder)
+}
+
+// Need skips the test where something is missing, unless it is known to be there.
+func (e *Example) Need(t *testing.T) {
+	cmd := exec.Command("/bin/sh", "-c", e.probe)
+	cmd.Dir = e.Dir()
+	out, err := cmd.CombinedOutput()
+	switch {
+	case err == nil:
+	case os.Getenv("LOCKPROOF_REQUIRE_EXAMPLES") != "":
+		t.Fatalf("the %s example can't be run: %v; %s", e.Folder, err, out)
+	default:
+		t.Skipf("the %s example is NOT TESTED: %v; it takes %s", e.Folder, err, e.install)
+	}
+}
+
+// Prove judges the example, with a bug or without.
+func (e *Example) Prove(t *testing.T, on gated.Broker, bug string, scenarios int, until property.Set) *engine.Result {
+	seed := uint64(1)
+	if on.URL != "" && bug == "verify-reconnects" {
+		seed = 3 // without time that passes, the first seed's 400 executions have no dropped connection at the right moment
+	}
+	c := gated.Config{Starter: e.Starter(t, bug), On: on, Seed: seed, Scenarios: scenarios, Until: until}
+	if bug == SharedConnection {
+		c.Workers = 1
+	}
+	res, err := gated.Prove(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func (e *Example) Starter(t testing.TB, bug string) external.Starter {
+	if e.Command == "" {
+		pool := new(amqplocks.Pool)
+		return inprocess.Starter{Name: "golang example", New: func(ctx context.Context, url string) (inprocess.Lock, error) {
+			if bug == SharedConnection {
+				c, err := pool.New(ctx, url)
+				return Certain{c}, err
+			}
+			c, err := amqplocks.NewDialing(ctx, url, wire.Dial, amqplocks.Bug(bug))
+			return Certain{c}, err
+		}}
+	}
+	return &subprocess.Starter{Command: strings.TrimSpace(e.Command + " " + bug), Dir: e.Dir(), Stderr: t.Output()}
+}
+
+// Certain says which calls of the example in Go certainly had no effect.
+type Certain struct{ *amqplocks.Client }
+
+func NoEffect(err error) error {
+	if errors.Is(err, amqplocks.ErrBusy) {
+		err = errors.Join(inprocess.ErrNoEffect, err)
+	}
+	return err
+}
+
+func (c Certain) Acquire(ctx context.Context, name string) (int, error) {
+	slot, err := c.Client.Acquire(ctx, name)
+	return slot, NoEffect(err)
+}
+
+func (c Certain) Create(ctx context.Context, name string, slots int) error {
+	return NoEffect(c.Client.Create(ctx, name, slots))
+}
+
+func (c Certain) Add(ctx context.Context, name string, slots int) error {
+	return NoEffect(c.Client.Add(ctx, name, slots))
+}
+
+func (c Certain) Remove(ctx context.Context, name string, slots int) error {
+	return NoEffect(c.Client.Remove(ctx, name, slots))
+}
+
+func (c Certain) Destroy(ctx context.Context, name string) error {
+	return NoEffect(c.Client.Destroy(ctx, name))
+}
+
+func (c Certain) Wait(ctx context.Context, name string, slot int) error {
+	return NoEffect(c.Client.Wait(ctx, name, slot))
+}
+
+// CounterexampleOf is the result's counterexample of a property, which must not be suspected only.
+func CounterexampleOf(t *testing.T, res *engine.Result, property property.Property) *histories.Counterexample {
+	t.Helper()
+	for _, ce := range res.Counterexamples("") {
+		if ce.Property == property && !ce.Suspected {
+			return ce
+		}
+	}
+	t.Fatalf("%s is not violated in %d executions", property, res.Report.Scenarios)
+	return nil
+}
+
+func Drawn(t *testing.T, x *scenario.Trace) string {
+	var b strings.Builder
+	if err := draw.Draw(&b, x, style.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

@@ -1,0 +1,337 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+// AnyNumber, in place of the number of clients, administrators or faults of an [Exploration], is any number of
+// them: what is proved then holds for all.
+const AnyNumber = sim.AnyNumber
+
+// How a violation of the abstraction is looked for with real clients: with one of each kind, then one more, up
+// to so many, each time in at most so many states.
+const (
+	realClients = 5
+	realStates  = 1_000_000
+)
+
+// The cut-off is looked for with up to so many clients of each kind, for each search in at most so many states.
+const (
+	cutoffClients = 4
+	cutoffStates  = 200_000
+)
+
+// anyExploration is an exploration for any number of clients under way.
+type anyExploration struct {
+	*Exploration
+	ctx    context.Context
+	bounds search.AnyBounds
+	report *report.Report
+	views  *report.Views
+	traces map[property.Property]*scenario.Trace
+
+	states  int     // of real clients in which a violation is looked for, with each number of them
+	note    anyNote // what was concluded before the search at hand
+	unsaved error   // why a checkpoint could not be written
+	ended   bool    // the run was interrupted, and it has been seen to what is left of it
+}
+
+// exploreAny visits an abstraction that covers every number of clients, once for each kind of thing that
+// properties ask to be remembered: a search that remembers less has fewer parts.
+func exploreAny(ctx context.Context, e *Exploration) (*Explored, error) {
+	x, err := newAnyExploration(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	return x.explore()
+}
+
+func newAnyExploration(ctx context.Context, e *Exploration) (*anyExploration, error) {
+	b, err := e.anyBounds()
+	if err != nil {
+		return nil, engine.Configuration(err)
+	}
+	x := &anyExploration{states: realStates, Exploration: e, ctx: ctx, bounds: b, views: new(report.Views), traces: make(map[property.Property]*scenario.Trace)}
+	x.report = &report.Report{
+		Tool: engine.Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Visited,
+		Broker: engine.SimulatedOf(b.Target), FailedAcquire: e.FailedAcquire.String(), Bounds: e.String(), Views: x.views,
+	}
+	return x, nil
+}
+
+func (x *anyExploration) explore() (*Explored, error) {
+	if err := x.resume(); err != nil {
+		return nil, err
+	}
+	for _, group := range together(x.bounds.Properties) {
+		if err := x.visit(group); err != nil {
+			return nil, err
+		}
+	}
+	if why := x.unjudged(x.bounds.Target.Kind, property.Linearizable); why != "" {
+		p := property.Linearizable
+		x.report.Properties = append(x.report.Properties, report.PropertyResult{Property: p, Evidence: p.Evidence(), Skip: why})
+	}
+	slices.SortFunc(x.report.Properties, func(a, b report.PropertyResult) int { return int(a.Property) - int(b.Property) })
+	x.report.Interrupted = x.ctx.Err() != nil
+	return &Explored{Unsaved: x.unsaved, Result: engine.Result{
+		Report: x.report, FailedAcquire: x.FailedAcquire, Traces: x.traces, Labels: engine.Labels{FailedAcquire: x.FailedAcquire, Origin: x.origin()},
+	}}, nil
+}
+
+// anyBounds is the configuration, filled in and checked.
+func (e *Exploration) anyBounds() (search.AnyBounds, error) {
+	one := *e
+	one.Rounds = 1
+	if e.Clients == AnyNumber {
+		one.Clients = 1
+	}
+	if e.Admins == AnyNumber {
+		one.Admins = 1
+	}
+	b, err := one.Bounds()
+	if err != nil {
+		return search.AnyBounds{}, err
+	}
+	out := search.AnyBounds{Bounds: b, Slots: e.MostSlots}
+	out.Clients = nil
+	for i, c := range b.Clients {
+		if n := e.Clients; i < one.Clients && n == AnyNumber || i >= one.Clients && e.Admins == AnyNumber {
+			out.Any = append(out.Any, c)
+		} else {
+			out.Clients = append(out.Clients, c)
+		}
+	}
+	return out, out.Check()
+}
+
+// together are the properties by search: one search judges all for which nothing has to be remembered of a client, and each
+// of the others has a search of its own.
+func together(all property.Set) (sets []property.Set) {
+	var free property.Set
+	for p := range property.Count {
+		switch {
+		case !all.Has(p):
+		case monitor.Memoryless(1 << p):
+			free = free.With(p)
+		default:
+			sets = append(sets, 1<<p)
+		}
+	}
+	if free != 0 {
+		sets = append([]property.Set{free}, sets...)
+	}
+	return sets
+}
+
+// visit judges some properties together.
+func (x *anyExploration) visit(group property.Set) error {
+	switch {
+	case x.report.Result(first(group)) != nil: // before the run that this one goes on from ended
+		return nil
+	case x.ended:
+		x.notBegun(group)
+		return nil
+	}
+	b := x.bounds
+	b.Properties = group
+	r, err := x.begin(b)
+	if err != nil {
+		return err
+	}
+	x.count(r)
+	x.cutoff(r)
+	from := len(x.report.Properties)
+	for p := range property.Count {
+		if group.Has(p) {
+			res, err := x.judge(r, p)
+			if err != nil {
+				return err
+			}
+			x.report.Properties = append(x.report.Properties, res)
+		}
+	}
+	x.conclude(r, x.report.Properties[from:])
+	x.ended = x.ctx.Err() != nil
+	return nil
+}
+
+// first is the first property of a set.
+func first(set property.Set) property.Property {
+	return property.Property(bits.TrailingZeros32(uint32(set)))
+}
+
+// notBegun says of properties that the run ended before it came to them.
+func (x *anyExploration) notBegun(group property.Set) {
+	for p := range property.Count {
+		if group.Has(p) {
+			x.report.Properties = append(x.report.Properties, report.PropertyResult{
+				Property: p, Evidence: property.Properties[p].Evidence, Undecided: 1, Unclear: "interrupted before views were looked at for it",
+			})
+		}
+	}
+}
+
+// begin is the search that properties are judged by at first: one that goes on from a checkpoint, or a new one.
+func (x *anyExploration) begin(b search.AnyBounds) (*search.AnyResult, error) {
+	o := x.options()
+	o.Checkpoint, o.Every, o.Note = x.Search.Checkpoint, x.Search.Every, x.note.with(b.Properties)
+	if x.Search.Resume != "" && slices.Equal(x.note.Searched, b.Properties.Names()) {
+		o.Resume = x.Search.Resume
+	}
+	r := search.RunAny(x.ctx, b, o)
+	switch {
+	case r.Stop == search.Refused:
+		return nil, r.Err
+	case r.Err != nil:
+		return nil, fmt.Errorf("exploring %s for any number of clients: %w: it can be explored for a number of them", b.Target.Name, r.Err)
+	}
+	x.unsaved = cmp.Or(x.unsaved, r.Unsaved)
+	return r, nil
+}
+
+func (x *anyExploration) options() search.AnyOptions {
+	return search.AnyOptions{Workers: x.Search.Workers, Memory: x.Search.Memory, First: x.Search.First, Progress: x.ViewsProgress}
+}
+
+// judge is what the search came to for one property.
+func (x *anyExploration) judge(r *search.AnyResult, p property.Property) (report.PropertyResult, error) {
+	res := report.PropertyResult{Property: p, Evidence: property.Properties[p].Evidence}
+	if r.Coverage.Exercised.Has(p) || p == property.Linearizable && len(r.Coverage.Results) > 0 {
+		res.Checked = int(r.Views)
+	}
+	if p == property.Linearizable {
+		res.Note = x.FailedAcquire.Note()
+	}
+	unwitnessed := p == property.Linearizable && r.Unwitnessed > 0
+	switch {
+	case r.Found.Has(p) || unwitnessed:
+		return x.suspect(r, p, res)
+	case r.Stop != search.Finished:
+		res.Undecided, res.Unclear = 1, anyCut[r.Stop]
+	case p == property.Progress && r.Solo.Known:
+		res.Note = fmt.Sprintf("whoever runs alone from any moment on ends its operation in at most %s", counted(r.Solo.Steps, "command"))
+	}
+	return res, nil
+}
+
+// anyCut is why a search did not visit everything.
+var anyCut = map[search.Stop]string{
+	search.AtMemory:    "the views are not closed: ended at the bound of memory",
+	search.AtViolation: "the views are not closed: ended at the first violation",
+	search.Interrupted: "the views are not closed: interrupted",
+	search.AtHolders:   "the views are not closed: more clients hold something at once than a world has room for",
+}
+
+// closer are the ways to look closer where the abstraction has a violation that no execution was found to have, from
+// cheap to expensive.
+var closer = []struct {
+	whole, named bool
+	note         string
+}{
+	{whole: true, note: "clients that hold something followed together"},
+	{whole: true, named: true, note: "clients that hold something followed together, with one that does not"},
+}
+
+// suspect looks for an execution of real clients that violates what the abstraction has a violation of; where
+// there is none, it looks closer.
+func (x *anyExploration) suspect(r *search.AnyResult, p property.Property, res report.PropertyResult) (report.PropertyResult, error) {
+	tried, err := x.real(r, p, &res)
+	if err != nil || res.Violation != nil {
+		return res, err
+	}
+	for _, c := range closer {
+		b := x.bounds
+		b.Properties, b.Whole, b.Named = 1<<p, c.whole, c.named
+		if c.named {
+			b.Clients = append(slices.Clone(b.Clients), b.Any[0])
+		}
+		r := search.RunAny(x.ctx, b, x.options())
+		x.count(r)
+		if r.Stop == search.Finished && !r.Found.Has(p) && (p != property.Linearizable || r.Unwitnessed == 0) {
+			res.Note = strings.TrimPrefix(res.Note+"; "+c.note, "; ")
+			return res, nil
+		}
+		tried += "; " + c.note + ": " + cmp.Or(anyCut[r.Stop], "violated there too")
+	}
+	res.Undecided, res.Unclear = 1, tried
+	return res, nil
+}
+
+// real looks for an execution of real clients, one of each kind, then one more, and says what was tried.
+func (x *anyExploration) real(r *search.AnyResult, p property.Property, res *report.PropertyResult) (tried string, err error) {
+	tried = "seen violated in the abstraction; no execution was looked for"
+	for n := 1; n <= realClients && x.ctx.Err() == nil; n++ {
+		b := forLong(r.Bounds(n))
+		if len(b.Clients) > lock.MaxClients {
+			break
+		}
+		found, whole := r.Real(x.ctx, 1<<p, n, x.states, illegal(&b))
+		if actions, ok := found[p]; ok {
+			t, err := shortened(x.ctx, new(sim.Runner), &b, p, actions)
+			if err != nil {
+				return "", err
+			}
+			x.traces[p], res.Violation = t, engine.FoundIn(t, p)
+			return "", nil
+		}
+		if !whole {
+			return fmt.Sprintf("seen violated in the abstraction; none of %d states of %s of each kind shows it", x.states, counted(n, "client")), nil
+		}
+		tried = fmt.Sprintf("seen violated in the abstraction; no execution of up to %s of each kind shows it", counted(n, "client"))
+	}
+	return tried, nil
+}
+
+// forLong is a configuration whose workloads go on for as long as a scenario's may, instead of for ever.
+func forLong(b sim.Bounds) sim.Bounds {
+	b.Forever = false
+	b.Clients = slices.Clone(b.Clients)
+	for i := range b.Clients {
+		ops := b.Clients[i].Ops
+		b.Clients[i].Ops = slices.Repeat(ops, max(1, scenario.MaxOperations/len(ops)))
+	}
+	return b
+}
+
+// any reports whether there is any number of something, so that states can't be visited one by one.
+func (e *Exploration) any() bool { return e.Clients == AnyNumber || e.Admins == AnyNumber }
+
+// count adds up what was visited.
+func (x *anyExploration) count(r *search.AnyResult) {
+	v := x.views
+	v.Searches++
+	v.Contexts += int(r.Contexts)
+	v.Views += int(r.Views)
+	v.Parts = max(v.Parts, r.Parts[1])
+	v.Holders = max(v.Holders, r.Holders)
+}
+
+// cutoff takes in how many real clients reach all views of a search.
+func (x *anyExploration) cutoff(r *search.AnyResult) {
+	if r.Stop != search.Finished || x.Brief {
+		return
+	}
+	v, first := x.views, x.views.Tried == 0
+	c := r.Cutoff(x.ctx, cutoffClients, cutoffStates)
+	switch v.Tried = max(v.Tried, c.Tried); {
+	case c.Clients == 0 || !first && v.Cutoff == 0:
+		v.Cutoff = 0
+	default:
+		v.Cutoff = max(v.Cutoff, c.Clients)
+	}
+}

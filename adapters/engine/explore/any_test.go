@@ -1,0 +1,183 @@
+package explore_test
+
+import (
+	"context"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine/explore"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/amqp/mutant"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+// beyondAny are the mutants that a search for any number of clients does not admit, and why.
+var beyondAny = map[string]string{
+	"one-connection":           "share a connection",
+	"holder-expires":           "time makes a difference",
+	"slots-expire":             "time makes a difference",
+	"admin-mutex-is-lock-name": "more than one lock",
+	"names-run-together":       "more than one lock",
+}
+
+// TestExploreAnyMutants: what exploring a number of clients finds, exploring any number of them finds too, in an execution
+// of real clients; or it is refused, and that is said.
+func TestExploreAnyMutants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the visiting of every mutant")
+	}
+	for _, target := range mutant.All {
+		t.Run(target.Name, func(t *testing.T) {
+			p, err := property.Named(target.Breaks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			refused := ""
+			for _, room := range rooms {
+				e := ofAny(target, room.Exploration, p)
+				if e.Clients == 0 && e.Admins == 0 {
+					continue
+				}
+				x, err := explore.Run(t.Context(), e)
+				switch {
+				case err != nil && refused == "":
+					refused = err.Error()
+				case err != nil:
+				case x.Traces[p] != nil:
+					t.Logf("%s in %d steps (%s)", p, len(x.Traces[p].Steps), room.name)
+					return
+				}
+			}
+			if why := beyondAny[target.Name]; why == "" || !strings.Contains(refused, why) {
+				t.Errorf("%s is not found; refused: %s", p, refused)
+			}
+		})
+	}
+}
+
+// ofAny is an exploration with any number of clients, or of administrators where there are no clients, and any number of
+// faults of each kind that it has.
+func ofAny(target *lock.Target, e explore.Exploration, p property.Property) explore.Exploration {
+	e.Target, e.Properties, e.Rounds = target, 1<<p, 1
+	e.Options = append([][2]string{{"pipeline", "0"}}, e.Options...)
+	e.Search = search.Options{First: p != property.Linearizable, Workers: 1, Memory: 1 << 25}
+	if target.Kind == lock.Mutex {
+		e.Admins = 0
+	}
+	if target.Kind != lock.Semaphore {
+		e.AdminCalls = nil
+	}
+	switch {
+	case e.Clients > 0:
+		e.Clients = explore.AnyNumber
+	case e.Admins > 0:
+		e.Admins = explore.AnyNumber
+	}
+	adds := func(o scenario.Operation) bool { return o.Op == lock.Add }
+	if e.MostSlots = e.Slots + 1; slices.ContainsFunc(e.AdminCalls, adds) {
+		e.MostSlots = e.Slots + 2
+	}
+	for _, n := range []*int{&e.Faults.Crashes, &e.Faults.Drops, &e.Faults.ChannelErrors, &e.Faults.Lost, &e.Faults.Restarts} {
+		if *n > 0 {
+			*n = explore.AnyNumber
+		}
+	}
+	return e
+}
+
+// TestExploreAny: a card is the same whatever the workers, and tells of the cut-off; of a search that ended early, it does
+// not.
+func TestExploreAny(t *testing.T) {
+	for name, c := range map[string]struct {
+		e       explore.Exploration
+		cutoff  int
+		verdict report.Verdict
+	}{
+		"closed": {explore.Exploration{Slots: 1, Properties: 1 << property.MutualExclusion}, 2, report.Proved},
+		"early":  {explore.Exploration{Slots: 1, Properties: 1 << property.Progress, Admins: 1, Search: search.Options{Memory: 100_000}}, 0, report.Undecided},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var want *report.Report
+			for _, workers := range []int{1, 2, 4} {
+				e := c.e
+				e.Clients, e.Faults.Crashes, e.Search.Workers = explore.AnyNumber, explore.AnyNumber, workers
+				x, err := explore.Run(t.Context(), e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := x.Report
+				if verdict, _ := r.Verdict(&r.Properties[0]); verdict != c.verdict || r.Views.Cutoff != c.cutoff {
+					t.Errorf("%s, cut-off %d, after %+v", verdict, r.Views.Cutoff, *r.Views)
+				}
+				if r.Elapsed = 0; want == nil {
+					want = r
+				}
+				if !reflect.DeepEqual(r, want) {
+					t.Errorf("%d workers: %+v\n%+v\none: %+v\n%+v", workers, *r, *r.Views, *want, *want.Views)
+				}
+			}
+		})
+	}
+}
+
+// countdown is a context that is over when it has been asked so often.
+type countdown struct {
+	context.Context
+	left atomic.Int64
+}
+
+func newCountdown(n int) *countdown {
+	c := &countdown{Context: context.Background()}
+	c.left.Store(int64(n))
+	return c
+}
+
+func (c *countdown) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestExploreAnyResume: an exploration that is interrupted again and again, in its searches and after them, comes to the
+// card of one that is not.
+func TestExploreAnyResume(t *testing.T) {
+	e := explore.Exploration{
+		Slots: 1, Admins: 1, Clients: explore.AnyNumber, Options: [][2]string{{"pipeline", "0"}, {"verify-first", "false"}},
+		Properties: 1<<property.MutualExclusion | 1<<property.RemovalDrains | 1<<property.NoPhantomSlot,
+	}
+	e.Search.Workers = 1
+	want, err := explore.Run(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Search.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
+	var got *explore.Explored
+	parts := 0
+	for got == nil || got.Report.Interrupted {
+		parts++
+		if got, err = explore.Run(newCountdown(40*parts), e); err != nil || got.Unsaved != nil {
+			t.Fatal(err, got)
+		}
+		if len(got.Report.Properties) != 3 {
+			t.Errorf("part %d tells of %d properties", parts, len(got.Report.Properties))
+		}
+		e.Search.Resume = e.Search.Checkpoint
+	}
+	if parts < 5 {
+		t.Errorf("interrupted %d times", parts-1)
+	}
+	if got.Report.Elapsed, want.Report.Elapsed = 0, 0; !reflect.DeepEqual(got.Report, want.Report) {
+		t.Errorf("%+v\n%+v\nwant %+v\n%+v", *got.Report, *got.Report.Views, *want.Report, *want.Report.Views)
+	}
+	if !reflect.DeepEqual(got.Traces[property.RemovalDrains].Steps, want.Traces[property.RemovalDrains].Steps) {
+		t.Error("another counterexample")
+	}
+}

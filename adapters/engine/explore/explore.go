@@ -1,0 +1,625 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/own"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+	"github.com/lockproof/lockproof/sim/shrink"
+)
+
+// Exploration says which configuration to visit every execution of, and how.
+type Exploration struct {
+	// Target is the lock to judge; nil is the reference semaphore.
+	Target *lock.Target
+	// Options are those that differ from the defaults, by name and value.
+	Options [][2]string
+	// Clients call the operations of Calls, so many Rounds of them; administrators those of AdminCalls.
+	// Where Clients or Admins is [AnyNumber], there is any number of them, each goes through its calls again and
+	// again, whatever Rounds says, and faults may be of any number as well.
+	Clients, Rounds, Admins, Slots int
+	// Start, where it is not 0, is which slots there are at first, instead of 1 to Slots: of a semaphore. Where it has
+	// holes, linearizability is not judged.
+	Start scenario.SlotSet
+	// From, where it is not nil, is an execution of Target: the exploration begins in the state that it is in After so many
+	// of its steps. Its options, locks and clients are the exploration's. Clients go on with what they have left to do, or
+	// with Calls and AdminCalls where those are given.
+	From  *scenario.Scenario
+	After int
+	// Names are the locks'; none is one lock called jobs. Where there are two, clients and
+	// administrators use them in turn.
+	Names []string
+	// Calls and AdminCalls are what one client, or administrator, calls; nil is [DefaultCalls].
+	Calls, AdminCalls []scenario.Operation
+	// InTurn, where it is not nil, is what administrators call instead: the first of them the first, and so
+	// on, and from the beginning again.
+	InTurn [][]scenario.Operation
+	Faults sim.FaultBounds
+	// MostSlots, for any number of clients, is how many slots there may be at once: executions are followed up
+	// to the moment at which there would be more. 0 is as many as there are at first.
+	MostSlots int
+	// Properties are those to judge; 0 is all that apply. The fewer they are, the fewer states there
+	// are to tell apart.
+	Properties property.Set
+	// Own are users' own properties, which are judged as well, of every state.
+	Own           own.List
+	FailedAcquire property.FailedAcquire
+	Search        search.Options
+	// ViewsProgress is called about every second of a search for any number of clients. It may be nil.
+	ViewsProgress func(*search.AnyStats)
+	// Brief leaves executions that violate something as the search has found them: none is made shorter, and it is not
+	// looked whether a shorter one is; nor, with any number of clients, for the cut-off.
+	Brief bool
+	// Walks, where it is not 0, takes so many random executions instead of visiting all; Seed decides
+	// them.
+	Walks int
+	Seed  uint64
+}
+
+// DefaultCalls is what a client and an administrator of a lock type call, unless something else is
+// asked for: what a lock is for, and the smallest change that can do harm.
+func DefaultCalls(k lock.Kind) (client, admin []scenario.Operation) {
+	client = []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}, {Op: lock.Release}}
+	switch k {
+	case lock.Semaphore:
+		admin = []scenario.Operation{{Op: lock.Remove, Arg: 1}, {Op: lock.Add, Arg: 1}}
+	case lock.PersistentMutex:
+		admin = []scenario.Operation{{Op: lock.Destroy}, {Op: lock.Create, Arg: 1}}
+	}
+	return client, admin
+}
+
+// Administered reports whether a target has operations that administer its locks.
+func Administered(t *lock.Target) bool {
+	return slices.ContainsFunc(t.Operations(), lock.Op.Administrative)
+}
+
+// withoutAdministration is what has none: the target's type, or the target.
+func withoutAdministration(t *lock.Target) string {
+	if t.Kind == lock.Mutex {
+		return "a mutex"
+	}
+	return t.Name
+}
+
+// Explored is what an exploration came to.
+type Explored struct {
+	engine.Result
+	// Search is nil where executions were sampled, or there is any number of clients.
+	Search *search.Result
+	// Unsaved is why the last checkpoint could not be written.
+	Unsaved error
+	// Least are the properties that no execution within the bounds violates in fewer steps than the
+	// counterexample, however few the slots and calls are.
+	Least property.Set
+
+	judgedAlone int          // histories that were judged one by one
+	seen        property.Set // users' own among them: what was found at all
+}
+
+// Lost is the verdict on a property that is violated.
+func (x *Explored) Lost(p property.Property) report.AtlasVerdict {
+	t := x.Traces[p]
+	v, _ := t.Violation(p)
+	return report.AtlasVerdict{
+		Property: p, Verdict: report.Violated, Steps: len(t.Steps), Least: x.Least.Has(p), Detail: v.Explain(), Trace: t,
+	}
+}
+
+// Run visits every execution of a configuration, judges every one, and finds short ones that violate
+// something, the shortest where that can be told. The error is for a configuration that makes no sense.
+func Run(ctx context.Context, e Exploration) (*Explored, error) {
+	began := time.Now()
+	if e.any() && len(e.Own) > 0 {
+		return nil, engine.Configuration(fmt.Errorf("properties of your own and any number of clients: expected a number of them, as such a property is judged of states"))
+	}
+	if s := &e.Search; len(e.Own) > 0 && (s.Checkpoint != "" || s.Resume != "") {
+		return nil, engine.Configuration(fmt.Errorf("properties of your own and a checkpoint: expected none, as a file cannot tell whether the function is still the same"))
+	}
+	if e.any() {
+		x, err := exploreAny(ctx, &e)
+		if err == nil {
+			x.Report.Elapsed = time.Since(began)
+		}
+		return x, err
+	}
+	b, err := e.Bounds()
+	if err != nil {
+		return nil, engine.Configuration(err)
+	}
+	x := &Explored{Result: engine.Result{
+		FailedAcquire: e.FailedAcquire, Traces: make(map[property.Property]*scenario.Trace), Labels: engine.Labels{FailedAcquire: e.FailedAcquire, Origin: e.origin()},
+	}}
+	if e.Walks > 0 {
+		err = x.sample(ctx, &e, &b)
+	} else {
+		err = x.visit(ctx, &e, &b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	x.Report.Elapsed = time.Since(began)
+	return x, nil
+}
+
+// visit visits everything.
+func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) error {
+	x.Search = search.Run(ctx, *b, e.Search)
+	if x.Search.Stop == search.Refused {
+		return x.Search.Err
+	}
+	if err := b.Own.Err(); err != nil {
+		return err
+	}
+	x.seen = x.Search.Found
+	x.Unsaved = x.Search.Err
+	want := x.Search.Found &^ b.Own.Sometimes()
+	if x.Search.Unwitnessed > 0 {
+		want = want.With(property.Linearizable)
+	}
+	if want != 0 && (e.Brief || e.From != nil) { // what leads to the beginning is not to be made shorter
+		x.asFound(b, x.trails(ctx, e, b, want))
+	} else if want != 0 {
+		if err := x.shorten(ctx, b, x.trails(ctx, e, b, want)); err != nil {
+			return err
+		}
+		if !e.Search.First {
+			if err := x.least(ctx, b); err != nil {
+				return err
+			}
+		}
+	}
+	if err := x.goRound(b); err != nil {
+		return err
+	}
+	x.Report = e.report(b, x)
+	return nil
+}
+
+// trails are executions that violate the properties wanted. What the search has found is not lost where ctx is over: it
+// is looked for all the same, which takes no longer than finding it did with one worker.
+func (x *Explored) trails(ctx context.Context, e *Exploration, b *sim.Bounds, want property.Set) map[property.Property][]scenario.Action {
+	trails, judged := search.Counterexamples(ctx, *b, e.Search.Reductions, want, illegal(b))
+	x.judgedAlone = judged
+	left := want & x.Search.Found
+	for p := range trails {
+		left &^= 1 << p
+	}
+	if left != 0 && ctx.Err() != nil {
+		found, _ := search.Counterexamples(context.WithoutCancel(ctx), *b, e.Search.Reductions, left, illegal(b))
+		maps.Copy(trails, found)
+	}
+	return trails
+}
+
+// sample takes random executions.
+func (x *Explored) sample(ctx context.Context, e *Exploration, b *sim.Bounds) error {
+	w := search.Walk(ctx, *b, search.WalkOptions{Seed: e.Seed, Walks: e.Walks, Workers: e.Search.Workers, Illegal: illegal(b)})
+	x.judgedAlone, x.seen = int(w.Judged), w.Found
+	for p := range b.Own.Sometimes().All() {
+		delete(w.First, p)
+	}
+	if err := b.Own.Err(); err != nil {
+		return err
+	}
+	if err := x.shorten(ctx, b, w.First); err != nil {
+		return err
+	}
+	x.Report = e.sampled(b, x, w)
+	x.Report.Interrupted = ctx.Err() != nil
+	return nil
+}
+
+// Bounds is the configuration, filled in and checked.
+func (e *Exploration) Bounds() (sim.Bounds, error) {
+	if e.Target == nil {
+		e.Target = engine.Reference(lock.Semaphore)
+	}
+	b := sim.Bounds{
+		Target: e.Target, Faults: e.Faults, FailedAcquire: e.FailedAcquire,
+		Properties: e.Properties & property.Of(e.Target), Own: e.Own,
+	}
+	if e.Properties == 0 {
+		b.Properties = property.Of(e.Target)
+	}
+	b.Properties |= e.Own.All()
+	if err := e.Own.Check(); err != nil {
+		return b, err
+	}
+	if e.From != nil {
+		if err := e.from(&b); err != nil {
+			return b, err
+		}
+		return b, b.Check()
+	}
+	var err error
+	if b.Options, err = engine.OptionsOf(e.Target, e.Options); err != nil {
+		return b, err
+	}
+	switch {
+	case e.Slots < 0 || e.Slots >= monitor.Slots:
+		return b, fmt.Errorf("%d slots: expected 0 to %d", e.Slots, monitor.Slots-1)
+	case e.Start != 0 && e.Target.Kind != lock.Semaphore:
+		return b, fmt.Errorf("start slots %s: a %s has no slots to choose from", e.Start, e.Target.Kind)
+	case e.Admins > 0 && !Administered(e.Target):
+		return b, fmt.Errorf("%d administrators: %s has no administration", e.Admins, withoutAdministration(e.Target))
+	case e.Rounds < 1 || e.Clients < 0 || e.Admins < 0:
+		return b, fmt.Errorf("%d clients, %d rounds, %d administrators: expected at least one round, and no negative numbers", e.Clients, e.Rounds, e.Admins)
+	}
+	if err := e.locks(&b); err != nil {
+		return b, err
+	}
+	e.workload(&b)
+	return b, b.Check()
+}
+
+func (e *Exploration) locks(b *sim.Bounds) error {
+	slots := e.Slots
+	switch e.Target.Kind {
+	case lock.PersistentMutex:
+		slots = min(slots, 1)
+	case lock.Mutex: // its one queue is the holder's
+		slots = 0
+	}
+	names := e.Names
+	if len(names) == 0 {
+		names = []string{"jobs"}
+	}
+	for i, name := range names {
+		if err := lock.CheckName(name); err != nil {
+			return err
+		}
+		if slices.Contains(names[:i], name) {
+			return fmt.Errorf("two locks are called %s: expected names that differ", name)
+		}
+		l := scenario.Lock{Name: name, Slots: uint8(slots)}
+		if e.Start != 0 {
+			l = scenario.Begin(name, e.Start)
+		}
+		if l.Missing != 0 {
+			b.Properties &^= 1 << property.Linearizable
+		}
+		b.Locks = append(b.Locks, l)
+	}
+	return nil
+}
+
+// from makes the bounds those of an execution that is under way.
+func (e *Exploration) from(b *sim.Bounds) error {
+	s := e.From.Clone()
+	switch n := len(s.Schedule.Actions); {
+	case s.Target != e.Target.Name:
+		return fmt.Errorf("an execution of %s to begin in, and target %s: expected the same", s.Target, e.Target.Name)
+	case e.After < 0 || e.After > n:
+		return fmt.Errorf("step %d to begin after: expected 0 to %d, which is how many the execution has", e.After, n)
+	case len(e.Options) > 0 || e.Start != 0 || len(e.Names) > 0:
+		return errors.New("an execution to begin in, and options, slots or names of locks: expected none, as they are the execution's")
+	}
+	s.Schedule.Actions = s.Schedule.Actions[:e.After]
+	s.Schedule.Before = 0
+	var r sim.Runner
+	if n := r.Run(e.Target, &s); n < e.After {
+		return fmt.Errorf("step %d to begin after: expected an execution of %s, of which only %d steps can be carried out", e.After, s.Target, n)
+	}
+	b.Before, b.Options, b.Locks = s.Schedule.Actions, e.Target.Settled(s.Options), s.Locks
+	b.Properties &^= 1 << property.Linearizable
+	for i, c := range s.Clients {
+		calls := e.Calls
+		if slices.ContainsFunc(c.Ops, func(o scenario.Operation) bool { return o.Op.Administrative() }) {
+			calls = e.AdminCalls
+		}
+		if n := uint8(i + 1); calls != nil && !r.Dead(n) {
+			c.Ops = append(c.Ops[:r.Begun(n)], slices.Repeat(calls, e.Rounds)...)
+		}
+		b.Clients = append(b.Clients, c)
+	}
+	return nil
+}
+
+// Called is what a client and an administrator call: what is asked for, or the usual.
+func (e *Exploration) Called() (client, admin []scenario.Operation) {
+	client, admin = DefaultCalls(e.Target.Kind)
+	if e.Target.Traits.Has(lock.Leases) {
+		client = slices.Insert(client, 2, scenario.Operation{Op: lock.Refresh})
+	}
+	missing := func(o scenario.Operation) bool { return !slices.Contains(e.Target.Operations(), o.Op) }
+	client, admin = slices.DeleteFunc(client, missing), slices.DeleteFunc(admin, missing)
+	if e.Calls != nil {
+		client = e.Calls
+	}
+	if e.AdminCalls != nil {
+		admin = e.AdminCalls
+	}
+	return client, admin
+}
+
+func (e *Exploration) workload(b *sim.Bounds) {
+	calls, admin := e.Called()
+	for i := range e.Clients {
+		b.Clients = append(b.Clients, scenario.Client{Lock: i % len(b.Locks), Ops: slices.Repeat(calls, e.Rounds)})
+	}
+	for i := range e.Admins {
+		if len(e.InTurn) > 0 {
+			admin = e.InTurn[i%len(e.InTurn)]
+		}
+		b.Clients = append(b.Clients, scenario.Client{Lock: i % len(b.Locks), Ops: admin})
+	}
+}
+
+// illegal judges the history of an execution by itself.
+func illegal(b *sim.Bounds) func([]scenario.Action) bool {
+	r := sim.NewRunner(b.Own)
+	return func(actions []scenario.Action) bool {
+		s := replaying(b, actions)
+		r.Run(b.Target, &s)
+		found, _ := r.Judge(b.FailedAcquire)
+		return found.Has(property.Linearizable)
+	}
+}
+
+// shorten makes the shortest counterexamples it can of executions that violate something.
+func (x *Explored) shorten(ctx context.Context, b *sim.Bounds, trails map[property.Property][]scenario.Action) error {
+	r := sim.NewRunner(b.Own)
+	for p, actions := range trails {
+		t, err := shortened(ctx, r, b, p, actions)
+		if err != nil {
+			return err
+		}
+		x.Traces[p] = t
+	}
+	return nil
+}
+
+// asFound carries out executions that violate something as they were found.
+func (x *Explored) asFound(b *sim.Bounds, trails map[property.Property][]scenario.Action) {
+	r := sim.NewRunner(b.Own)
+	for p, actions := range trails {
+		s := replaying(b, actions)
+		x.Traces[p] = r.Trace(b.Target, &s, b.FailedAcquire)
+	}
+}
+
+// shortened is the shortest counterexample that can be made of an execution that violates a property.
+func shortened(ctx context.Context, r *sim.Runner, b *sim.Bounds, p property.Property, actions []scenario.Action) (*scenario.Trace, error) {
+	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
+		if p.Own() && (!slices.Equal(s.Locks, b.Locks) || len(s.Clients) != len(b.Clients)) {
+			return nil, false // it may be meant of these alone
+		}
+		return sim.Violating(r.Trace(b.Target, s, b.FailedAcquire), p)
+	}
+	least := shrink.Minimise(ctx, replaying(b, actions), attempt, func(string) bool { return false }, engine.MinimisingTries)
+	t := r.Trace(b.Target, &least, b.FailedAcquire)
+	if _, shown := t.Violation(p); !shown && p.Own() {
+		b.Own.Contradicted(p)
+		return nil, b.Own.Err()
+	} else if !shown {
+		return nil, fmt.Errorf("exploring %s: an execution of %d actions violates %s in the search and not when it is replayed: this is a fault of lockproof; please report it",
+			b.Target.Name, len(actions), p)
+	}
+	return t, nil
+}
+
+// goRound makes a counterexample of an execution that goes round in a cycle for ever: round and round,
+// until it is long enough for anybody to see that it does not end.
+func (x *Explored) goRound(b *sim.Bounds) error {
+	l := x.Search.Livelock
+	if l == nil || !b.Properties.Has(property.Progress) || x.Traces[property.Progress] != nil {
+		return nil
+	}
+	actions := slices.Clone(l.Prefix)
+	for len(actions) < scenario.MaxSteps {
+		actions = append(actions, l.Cycle...)
+	}
+	var r sim.Runner
+	s := replaying(b, actions)
+	t := r.Trace(b.Target, &s, b.FailedAcquire)
+	if _, shown := t.Violation(property.Progress); !shown {
+		return fmt.Errorf("exploring %s: a cycle of %d actions ends when it is replayed: this is a fault of lockproof; please report it", b.Target.Name, len(l.Cycle))
+	}
+	x.Traces[property.Progress] = t
+	return nil
+}
+
+// replaying is the bounds with one execution.
+func replaying(b *sim.Bounds, actions []scenario.Action) scenario.Scenario {
+	s := b.Scenario()
+	s.Schedule.Actions = slices.Concat(b.Before, actions)
+	return s
+}
+
+// report says what an exploration came to.
+func (e *Exploration) report(b *sim.Bounds, x *Explored) *report.Report {
+	found := x.Search
+	r := &report.Report{
+		Tool: engine.Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Visited,
+		Broker: engine.SimulatedOf(b.Target), FailedAcquire: e.FailedAcquire.String(), Bounds: e.Described(), Fixed: engine.Assigned(e.Options),
+		Interrupted: found.Stop == search.Interrupted, Space: spaceOf(b, found),
+	}
+	r.Properties = x.judged(e, b, &found.Coverage, found.States, found.Unwitnessed)
+	if p := r.Result(property.Progress); p != nil {
+		p.Note = Cycling[found.Cycles]
+	}
+	return r
+}
+
+// judged are the properties and what was found out about each, by looking at so many states or
+// executions.
+func (x *Explored) judged(e *Exploration, b *sim.Bounds, c *search.Coverage, looked, unwitnessed int64) (out []report.PropertyResult) {
+	for p := range property.Property(property.Most) {
+		if why := e.unjudged(b.Target.Kind, p); why != "" {
+			out = append(out, report.PropertyResult{Property: p, Evidence: p.Evidence(), Skip: why})
+		}
+		if !b.Properties.Has(p) {
+			continue
+		}
+		res := report.PropertyResult{Property: p, Own: b.Own.Of(p), Evidence: p.Evidence(), Violation: x.found(p)}
+		if res.Own != nil {
+			x.judgedOwn(&res, looked)
+			out = append(out, res)
+			continue
+		}
+		if c.Exercised.Has(p) || p == property.Linearizable {
+			res.Checked = int(looked)
+		}
+		if p == property.Linearizable {
+			res.Note, res.Undecided = b.FailedAcquire.Note(), int(unwitnessed)
+			res.Unclear = fmt.Sprintf("no linearization was constructed for %s; of their histories, %d were judged", counted(int(unwitnessed), "operation"), x.judgedAlone)
+		}
+		out = append(out, res)
+	}
+	return append(out, engine.Omitted(b.Target, b.Properties)...)
+}
+
+// judgedOwn is what was found out about a user's own property, by looking at the states of so many executions, or at so many
+// states.
+func (x *Explored) judgedOwn(res *report.PropertyResult, looked int64) {
+	res.Checked = int(looked)
+	switch {
+	case res.Own.Asked():
+		res.Violation = nil
+		res.Skip = "its function asks for the history or the exchange, and a state of an exploration has neither: Prove judges it"
+	case !res.Own.Sometimes:
+	case x.seen.Has(res.Property):
+		res.Note = "seen"
+	case x.Search != nil && x.Search.Stop == search.Finished:
+		res.Violation = &report.Found{Detail: fmt.Sprintf("not seen in any of %s, and there are no others within the bounds", counted(int(looked), "state"))}
+	default:
+		res.Undecided, res.Unclear = int(looked), "not seen so far"
+	}
+}
+
+// midst is why linearizability is not judged where an exploration begins in the midst of an execution.
+const midst = "a history is judged from its beginning, and these begin in the midst of an execution"
+
+// unjudged is why a property of a lock of that type is not judged that was asked for, "" where it is.
+func (e *Exploration) unjudged(kind lock.Kind, p property.Property) string {
+	switch {
+	case p != property.Linearizable || !engine.JudgedOf(property.Applicable(kind), e.Properties).Has(p):
+		return ""
+	case e.From != nil:
+		return midst
+	case scenario.Begin("", e.Start).Missing != 0:
+		return engine.Holes
+	}
+	return ""
+}
+
+// Cycling says what is known of executions that do not end.
+var Cycling = [...]string{
+	search.CyclesUnknown: "whether every execution ends was not looked at",
+	search.NoCycles:      "every execution ends",
+	search.UnfairCycles:  "every fair execution ends",
+	search.FairCycles:    "some execution never ends",
+}
+
+// found is a violation as the report tells of it, or nil.
+func (x *Explored) found(p property.Property) *report.Found {
+	t := x.Traces[p]
+	if t == nil {
+		return nil
+	}
+	out := engine.FoundIn(t, p)
+	out.Least = x.Least.Has(p)
+	if x.Search != nil && p == property.Progress && len(t.Steps) >= scenario.MaxSteps {
+		out.Detail += fmt.Sprintf(": after %d steps a cycle of %d goes round for ever", len(x.Search.Livelock.Prefix), len(x.Search.Livelock.Cycle))
+	}
+	return out
+}
+
+// sampled says what random executions came to.
+func (e *Exploration) sampled(b *sim.Bounds, x *Explored, w *search.Walked) *report.Report {
+	return &report.Report{
+		Tool: engine.Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Sampled, Seed: e.Seed,
+		Broker: engine.SimulatedOf(b.Target), FailedAcquire: e.FailedAcquire.String(), Bounds: e.Described(), Fixed: engine.Assigned(e.Options), Scenarios: int(w.Walks), Steps: int(w.Steps),
+		Properties: x.judged(e, b, &w.Coverage, w.Walks, w.Unwitnessed),
+	}
+}
+
+// String is the configuration in words.
+func (e *Exploration) String() string {
+	var out []string
+	if e.From != nil {
+		return fmt.Sprintf("what follows step %d of an execution of %s, %s", e.After, e.From.Target, e.Faults)
+	}
+	switch {
+	case e.any():
+		out = append(out, counted(e.Clients, "client"), counted(AnyNumber, "round"))
+	case e.Clients > 0:
+		out = append(out, counted(e.Clients, "client"), counted(e.Rounds, "round"))
+	}
+	if e.Admins != 0 {
+		out = append(out, counted(e.Admins, "administrator"))
+	}
+	if slots := e.slots(); slots != "" {
+		out = append(out, slots)
+	}
+	return strings.Join(append(out, e.Faults.String()), ", ")
+}
+
+// slots is what the locks have at first, in words.
+func (e *Exploration) slots() string {
+	kind := lock.Semaphore
+	if e.Target != nil {
+		kind = e.Target.Kind
+	}
+	switch {
+	case e.Start != 0:
+		return fmt.Sprintf("slots %s at first", e.Start)
+	case kind == lock.Semaphore:
+		return counted(e.Slots, "slot")
+	case kind == lock.PersistentMutex && e.Slots == 0:
+		return "not created yet"
+	}
+	return ""
+}
+
+// origin is what counterexamples say of the run.
+func (e *Exploration) origin() histories.Origin {
+	o := histories.Origin{Broker: engine.SimulatedOf(e.Target), Bounds: e.Described(), Options: engine.Assigned(e.Options)}
+	if e.Walks > 0 {
+		o.Seed = e.Seed
+	}
+	return o
+}
+
+// Described is the configuration in words, with what is called on which locks where that is not the usual.
+func (e *Exploration) Described() string {
+	var calls []string
+	if e.Calls != nil && e.Clients > 0 {
+		calls = append(calls, "clients call "+CallsFlag(e.Calls))
+	}
+	if e.AdminCalls != nil && e.Admins > 0 {
+		calls = append(calls, "administrators call "+CallsFlag(e.AdminCalls))
+	}
+	if len(e.Names) > 0 {
+		calls = append(calls, "locks "+strings.Join(e.Names, " and "))
+	}
+	if len(calls) == 0 {
+		return e.String()
+	}
+	return e.String() + " (" + strings.Join(calls, "; ") + ")"
+}
+
+func counted(n int, what string) string {
+	switch n {
+	case 1:
+		return "1 " + what
+	case AnyNumber:
+		return "any number of " + what + "s"
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

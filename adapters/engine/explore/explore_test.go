@@ -1,0 +1,209 @@
+package explore_test
+
+import (
+	"context"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/amqp/mutant"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+func calls(ops ...scenario.Operation) []scenario.Operation { return ops }
+
+func call(op lock.Op) scenario.Operation { return scenario.Operation{Op: op} }
+
+func callN(op lock.Op, n uint8) scenario.Operation { return scenario.Operation{Op: op, Arg: n} }
+
+// room is a configuration with a name.
+type room struct {
+	name string
+	explore.Exploration
+}
+
+// rooms are configurations small enough to be visited at once, one for each kind of thing that can go
+// wrong.
+var rooms = []room{
+	{"clients", explore.Exploration{Clients: 2, Rounds: 1, Slots: 1}},
+	{"probing", explore.Exploration{Clients: 1, Rounds: 1, Slots: 1, Calls: calls(call(lock.Acquire))}},
+	{"two slots", explore.Exploration{Clients: 2, Rounds: 1, Slots: 2, Calls: calls(call(lock.Acquire))}},
+	{"crash", explore.Exploration{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Crashes: 1, Late: true}}},
+	{"drop", explore.Exploration{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Drops: 1}}},
+	{"lost reply", explore.Exploration{Clients: 2, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Lost: 1}}},
+	{"restart", explore.Exploration{Clients: 1, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Restarts: 1}}},
+	{"no retries", explore.Exploration{Clients: 2, Rounds: 1, Slots: 2, Calls: calls(call(lock.Acquire)), Options: [][2]string{{"retries", "0"}}}},
+	{"removal", explore.Exploration{Clients: 1, Rounds: 1, Admins: 1, Slots: 1, AdminCalls: calls(callN(lock.Remove, 1))}},
+	{"renewal", explore.Exploration{Clients: 2, Rounds: 1, Admins: 1, Slots: 1, Calls: calls(call(lock.Acquire), call(lock.Verify))}},
+	{"three", explore.Exploration{Clients: 3, Rounds: 1, Slots: 2, Calls: calls(call(lock.Acquire)), Options: [][2]string{{"retries", "0"}}}},
+	{"in a row", explore.Exploration{Clients: 2, Rounds: 1, Slots: 1, Calls: calls(call(lock.Acquire)), Options: [][2]string{{"pipeline", "1"}}}},
+	{"two admins", explore.Exploration{Admins: 2, Rounds: 1, Slots: 1, Options: [][2]string{{"admin-retries", "0"}}}},
+	{"admins only", explore.Exploration{Admins: 2, Rounds: 1, AdminCalls: calls(callN(lock.Remove, 1)), Options: [][2]string{{"admin-retries", "0"}, {"pipeline", "2"}}}},
+	{"of two", explore.Exploration{Admins: 1, Rounds: 1, Slots: 2, AdminCalls: calls(callN(lock.Remove, 1))}},
+	{"two removed", explore.Exploration{Admins: 1, Rounds: 1, Slots: 2, AdminCalls: calls(callN(lock.Remove, 2)), Faults: sim.FaultBounds{Crashes: 1}}},
+	{"one added", explore.Exploration{Admins: 1, Rounds: 1, AdminCalls: calls(callN(lock.Add, 1)), Faults: sim.FaultBounds{Crashes: 1, Late: true}}},
+	{"two added", explore.Exploration{Admins: 1, Rounds: 1, AdminCalls: calls(callN(lock.Add, 2)), Faults: sim.FaultBounds{Crashes: 1}}},
+	{"broken link", explore.Exploration{Admins: 1, Rounds: 1, Slots: 1, AdminCalls: calls(callN(lock.Remove, 1)), Faults: sim.FaultBounds{ChannelErrors: 1}}},
+	{"counting", explore.Exploration{Clients: 1, Rounds: 1, Admins: 1, Slots: 1, AdminCalls: calls(call(lock.Count)), Calls: calls(call(lock.Acquire))}},
+	{"waiting", explore.Exploration{Clients: 1, Rounds: 1, Admins: 1, Slots: 1, AdminCalls: calls(callN(lock.Remove, 1), callN(lock.Wait, 1)), Calls: calls(call(lock.Acquire)), Options: [][2]string{{"polls", "0"}}}},
+	{"look-alikes", explore.Exploration{Clients: 2, Rounds: 1, Names: []string{"jobs", "jobs1"}, Calls: calls(call(lock.Acquire))}},
+	{"namesakes", explore.Exploration{Clients: 2, Rounds: 1, Names: []string{"jobs", "jobs-1-A"}, Calls: calls(call(lock.Acquire))}},
+	{"idle broker", explore.Exploration{Clients: 1, Admins: 1, Rounds: 1, Slots: 1, AdminCalls: calls(call(lock.Count))}},
+}
+
+// TestExploreMutants: what sampling finds, visiting finds too, in no more steps.
+func TestExploreMutants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the visiting of every mutant")
+	}
+	for _, target := range mutant.All {
+		t.Run(target.Name, func(t *testing.T) {
+			t.Parallel()
+			p, err := property.Named(target.Breaks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sampled, err := histories.LoadCounterexample(filepath.Join("..", "..", "..", "testdata", "counterexamples", histories.FileName(p, target.Name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, best := 0, 0
+			for _, a := range sampled.Scenario.Schedule.Actions {
+				if want++; a.Kind == scenario.CrashReply { // visited, the crash is an action of its own
+					want++
+				}
+			}
+			for _, room := range rooms {
+				steps := visit(t, target, room.Exploration, p)
+				if steps > 0 && (best == 0 || steps < best) {
+					best = steps
+				}
+				if steps > 0 && steps <= want {
+					t.Logf("%s in %d steps (%s); sampling: %d", p, steps, room.name, want)
+					return
+				}
+			}
+			t.Errorf("%s: %d steps at least; sampling found %d", p, best, want)
+		})
+	}
+}
+
+// visit is how many steps a violation takes in a room, or 0.
+func visit(t *testing.T, target *lock.Target, e explore.Exploration, p property.Property) int {
+	e.Target, e.Properties = target, 1<<p
+	e.Options = append([][2]string{{"pipeline", "0"}}, e.Options...)
+	e.Search = search.Options{Reductions: search.AllReductions, First: p != property.Linearizable, Workers: 1}
+	if target.Kind == lock.Mutex {
+		e.Admins = 0
+	}
+	if target.Kind != lock.Semaphore && e.AdminCalls != nil {
+		e.AdminCalls = nil
+	}
+	if e.Clients+e.Admins == 0 {
+		return 0
+	}
+	x, err := explore.Run(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tr := x.Traces[p]; tr != nil {
+		return len(tr.Steps)
+	}
+	return 0
+}
+
+// fading is a context that is over once it was asked so many times whether it is.
+type fading struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (f *fading) Err() error {
+	if f.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestExploreInterrupted: whenever a search is interrupted, the violations that it has found are shown with executions.
+func TestExploreInterrupted(t *testing.T) {
+	target, err := engine.TargetNamed("locked-is-success")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, found := int64(1), 0; found < 3; n++ {
+		ctx := &fading{Context: t.Context()}
+		ctx.left.Store(n)
+		x, err := explore.Run(ctx, explore.Exploration{Target: target, Clients: 3, Rounds: 1, Slots: 1, Search: search.Options{Workers: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.Search.Stop == search.Finished {
+			t.Fatal("it was never interrupted with something found")
+		}
+		for p := range property.Count {
+			if !x.Search.Found.Has(p) {
+				continue
+			}
+			found++
+			if r := x.Report.Result(p); x.Traces[p] == nil || r.Violation == nil || !x.Report.Interrupted {
+				t.Errorf("interrupted after %d looks: %s was found and is not shown", n, p)
+			}
+		}
+	}
+}
+
+// TestExploreCheckpointLost: a checkpoint that can't be written takes nothing away from what was found.
+func TestExploreCheckpointLost(t *testing.T) {
+	x, err := explore.Run(t.Context(), explore.Exploration{Clients: 2, Rounds: 1, Slots: 1, Search: search.Options{
+		Depth: 3, Checkpoint: filepath.Join(t.TempDir(), "no such directory", "checkpoint"),
+	}})
+	if err != nil || x.Report == nil || x.Search.Err == nil {
+		t.Errorf("%+v, %v", x, err)
+	}
+}
+
+// TestExploreMutex: a right mutex is accused of nothing, whatever the number of slots that others have.
+func TestExploreMutex(t *testing.T) {
+	target, err := engine.TargetNamed("mutex")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for slots := range 3 {
+		x, err := explore.Run(t.Context(), explore.Exploration{Target: target, Clients: 2, Rounds: 1, Slots: slots})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range x.Report.Properties {
+			p := &x.Report.Properties[i]
+			if v, _ := x.Report.Verdict(p); v != report.Proved && v != report.Skipped {
+				t.Errorf("%d slots: %s is %s", slots, p.Property, v)
+			}
+		}
+	}
+}
+
+// TestLeast: a number of steps is called the least only where it is, and never for linearizability.
+func TestLeast(t *testing.T) {
+	x, err := explore.Run(t.Context(), explore.Exploration{
+		Admins: 2, Rounds: 1, Slots: 2, AdminCalls: calls(callN(lock.Remove, 1), callN(lock.Add, 1), call(lock.Count)),
+		Options: [][2]string{{"admin-mutex", "false"}, {"pipeline", "0"}}, Search: search.Options{Reductions: search.AllReductions},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, want := range map[property.Property]int{property.AdminExclusion: 3, property.ContiguousSlots: 6, property.ExactCount: 7, property.Linearizable: 7} {
+		found := x.Report.Result(p).Violation
+		if found == nil || found.Steps != want || found.Least != (p != property.Linearizable) {
+			t.Errorf("%s: %+v, expected %d steps", p, found, want)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package explore
+
+import (
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// graphStates is how many states a page shows.
+const graphStates = 1500
+
+// Graph is the state space of an exploration as a page shows it, all of it if it is small: without reductions, breadth
+// first. start is its beginning as the file of a counterexample; both are nothing where clients are without number.
+func (e *Exploration) Graph() (graph *report.StateGraph, start string, err error) {
+	if e.Clients == AnyNumber || e.Admins == AnyNumber {
+		return nil, "", nil
+	}
+	b, err := e.Bounds()
+	if err != nil {
+		return nil, "", err
+	}
+	if start, err = engine.NewExecution(b.Target, b.Scenario()); err != nil {
+		return nil, "", err
+	}
+	w := grapher{system: sim.NewSystem(b), known: make(map[string]int), graph: new(report.StateGraph)}
+	w.add(-1, scenario.Action{}, false)
+	for at := 0; at < len(w.states); at++ {
+		w.expand(at)
+	}
+	return w.graph, start, nil
+}
+
+// grapher visits states.
+type grapher struct {
+	system *sim.System
+	states []image
+	known  map[string]int
+	graph  *report.StateGraph
+}
+
+// image is a state.
+type image struct {
+	shared  []byte
+	clients [][]byte
+}
+
+// add notes the state at hand, and returns its number; -1 is that there are too many.
+func (w *grapher) add(parent int, a scenario.Action, broken bool) int {
+	s := image{shared: w.system.Shared(nil)}
+	key := string(s.shared)
+	for c := 1; c <= w.system.Clients(); c++ {
+		part := w.system.Client(c, nil)
+		s.clients = append(s.clients, part)
+		key += "\x00" + string(part)
+	}
+	if broken { // others may lead to the same state, and violate nothing
+		key += "\x00broken"
+	}
+	if at, ok := w.known[key]; ok {
+		return at
+	}
+	if len(w.states) == graphStates {
+		w.graph.Cut = true
+		return -1
+	}
+	n := report.StateNode{Parent: parent, Action: a, Broken: broken}
+	if parent >= 0 {
+		n.Depth = w.graph.Nodes[parent].Depth + 1
+	}
+	w.known[key] = len(w.states)
+	w.states = append(w.states, s)
+	w.graph.Nodes = append(w.graph.Nodes, n)
+	return len(w.states) - 1
+}
+
+// expand goes from a state to those that follow. What violates a property is not gone on from.
+func (w *grapher) expand(at int) {
+	if w.graph.Nodes[at].Broken {
+		return
+	}
+	load := func() { w.system.Load(w.states[at].shared, w.states[at].clients) }
+	load()
+	var actions []scenario.Action
+	for c := 0; c <= w.system.Clients(); c++ {
+		actions = w.system.Actions(c, actions)
+	}
+	for _, a := range actions {
+		load()
+		out := w.system.Take(a)
+		if to := w.add(at, a, out.Found != 0); to >= 0 && to != at {
+			w.graph.Edges = append(w.graph.Edges, [2]int{at, to})
+		}
+	}
+}
+
+// AddGraph gives the page of an exploration its state space, for the explorer in it.
+func (x *Explored) AddGraph(e *Exploration) error {
+	graph, start, err := e.Graph()
+	if graph != nil {
+		x.Explorer = &report.Explorer{Start: start, Graph: graph}
+	}
+	return err
+}

@@ -1,0 +1,61 @@
+package explore_test
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+// TestExploreJudgesUnwitnessed: a lock that is wrong in what it answers alone is not proved linearizable, nor does it pass in
+// random executions. Those that are not their own witness have to be judged by their history.
+func TestExploreJudgesUnwitnessed(t *testing.T) {
+	for name, e := range map[string]explore.Exploration{
+		"first-slot-only": {Clients: 2, Slots: 2, Calls: calls(call(lock.Acquire))},
+		"wait-tires": {
+			Clients: 1, Admins: 1, Slots: 1, Calls: calls(call(lock.Acquire)),
+			AdminCalls: calls(callN(lock.Remove, 1), callN(lock.Wait, 1)), Options: [][2]string{{"polls", "0"}},
+		},
+	} {
+		var err error
+		if e.Target, err = engine.TargetNamed(name); err != nil {
+			t.Fatal(err)
+		}
+		e.Rounds, e.Properties = 1, 1<<property.Linearizable
+		e.Search = search.Options{Reductions: search.AllReductions, Workers: 1}
+		for _, e.Walks = range []int{0, 200} {
+			x, err := explore.Run(t.Context(), e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := x.Report.Result(property.Linearizable)
+			if v, _ := x.Report.Verdict(r); v != report.Violated {
+				t.Errorf("%s, %d walks: linearizable is %s; %s", name, e.Walks, v, r.Unclear)
+			}
+			if x.Traces[property.Linearizable] == nil {
+				t.Errorf("%s, %d walks: no execution shows it", name, e.Walks)
+			}
+		}
+	}
+}
+
+// TestWalksJudgeUnwitnessed: random executions that are not their own witness pass where their histories are linearizable.
+func TestWalksJudgeUnwitnessed(t *testing.T) {
+	e := explore.Exploration{Clients: 2, Rounds: 1, Slots: 2, Walks: 200, Properties: 1 << property.Linearizable}
+	var err error
+	if e.Target, err = engine.TargetNamed("locked-is-full"); err != nil {
+		t.Fatal(err)
+	}
+	x, err := explore.Run(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := x.Report.Result(property.Linearizable)
+	if v, _ := x.Report.Verdict(r); v == report.Undecided {
+		t.Errorf("linearizable is %s: %s", v, r.Unclear)
+	}
+}

@@ -1,0 +1,213 @@
+package gated_test
+
+import (
+	"context"
+	"crypto/sha1"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/enginetest"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
+	"github.com/lockproof/lockproof/testdata/targets/golang/semaphores"
+)
+
+// designed is a semaphore of some design, in Go.
+type designed struct {
+	name   string
+	new    func(ctx context.Context, url string) (inprocess.Lock, error)
+	judged []property.Property // that have to be judged of a right one
+	breaks []property.Property // that a wrong one violates, any of these
+}
+
+// guided is the guidelines' semaphore with queues of other names.
+func guided(a, b string, bug amqplocks.Bug) func(context.Context, string) (inprocess.Lock, error) {
+	return func(ctx context.Context, url string) (inprocess.Lock, error) {
+		c, err := amqplocks.NewNamed(ctx, url, amqplocks.Naming{A: a, B: b}, bug)
+		return enginetest.Certain{Client: c}, err
+	}
+}
+
+// hashed is the same with a hash of the lock's name in them.
+func hashed(ctx context.Context, url string) (inprocess.Lock, error) {
+	c, err := amqplocks.NewNamed(ctx, url, amqplocks.Naming{A: "lock:%[1]s:%[2]d", B: "holder:%[1]s:%[2]d"}, amqplocks.NoBug)
+	return hashing{enginetest.Certain{Client: c}}, err
+}
+
+func of(d semaphores.Design) func(context.Context, string) (inprocess.Lock, error) {
+	return func(ctx context.Context, url string) (inprocess.Lock, error) {
+		c, err := semaphores.New(ctx, url, d)
+		return fixed{c}, err
+	}
+}
+
+// fixed is a semaphore whose slots are there from the beginning to the end.
+type fixed struct{ *semaphores.Client }
+
+func (f fixed) Create(ctx context.Context, name string, slots int) error {
+	return unlessBusy(f.Client.Create(ctx, name, slots))
+}
+func (f fixed) Destroy(ctx context.Context, name string) error {
+	return unlessBusy(f.Client.Destroy(ctx, name))
+}
+
+// unlessBusy says of an error that nothing happened, where the library says that others were in the way.
+func unlessBusy(err error) error {
+	if errors.Is(err, semaphores.ErrBusy) {
+		return errors.Join(inprocess.ErrNoEffect, err)
+	}
+	return err
+}
+
+// hashing calls all by a hash of the lock's name.
+type hashing struct{ inner enginetest.Certain }
+
+func hash(name string) string { return fmt.Sprintf("%x", sha1.Sum([]byte(name)))[:12] }
+
+func (h hashing) Acquire(ctx context.Context, name string) (int, error) {
+	return h.inner.Acquire(ctx, hash(name))
+}
+func (h hashing) Verify(ctx context.Context, name string, slot int) (bool, error) {
+	return h.inner.Verify(ctx, hash(name), slot)
+}
+func (h hashing) Release(ctx context.Context, name string, slot int) error {
+	return h.inner.Release(ctx, hash(name), slot)
+}
+func (h hashing) Create(ctx context.Context, name string, slots int) error {
+	return h.inner.Create(ctx, hash(name), slots)
+}
+func (h hashing) Destroy(ctx context.Context, name string) error {
+	return h.inner.Destroy(ctx, hash(name))
+}
+func (h hashing) Count(ctx context.Context, name string) (int, error) {
+	return h.inner.Count(ctx, hash(name))
+}
+func (h hashing) Close() error { return h.inner.Close() }
+
+// byGuidelines are the properties of the guidelines' semaphores, without those that take more scenarios than these tests
+// have, and bySlots those of semaphores of other designs.
+var (
+	byGuidelines = []property.Property{
+		property.MutualExclusion, property.Linearizable, property.NoPhantomSlot, property.HonestVerify, property.StaleBeliefEnds,
+		property.ContiguousSlots, property.ExactCount, property.AdminExclusion, property.RemovalDrains, property.EffectiveRelease,
+		property.CrashFrees, property.NoLeak, property.Progress, property.CheapAcquire, property.CheapVerify, property.MinimalDriver,
+	}
+	bySlots = []property.Property{
+		property.MutualExclusion, property.Linearizable, property.NoPhantomSlot, property.HonestVerify, property.ContiguousSlots,
+		property.ExactCount, property.EffectiveRelease, property.NoLeak, property.Progress,
+	}
+	byPermits = slices.DeleteFunc(slices.Clone(bySlots), func(p property.Property) bool { return p == property.NoPhantomSlot })
+)
+
+var rightSemaphores = []designed{
+	{name: "jobs-A-1", new: guided("%[1]s-A-%[2]d", "%[1]s-B-%[2]d", amqplocks.NoBug), judged: byGuidelines},
+	{name: "slots first", new: guided("%03[2]d.slot.%[1]s", "%03[2]d.holder.%[1]s", amqplocks.NoBug), judged: byGuidelines},
+	{name: "a hash of the name", new: hashed, judged: bySlots},
+	{name: "tokens", new: of(semaphores.Tokens{}), judged: bySlots},
+	{name: "tokens alike", new: of(semaphores.Tokens{Alike: true}), judged: byPermits},
+	{name: "consumers", new: of(semaphores.Consumers{}), judged: bySlots},
+}
+
+var wrongSemaphores = []designed{
+	{name: "jobs-A-1, release closes channel", new: guided("%[1]s-A-%[2]d", "%[1]s-B-%[2]d", amqplocks.ReleaseClosesChannel),
+		breaks: []property.Property{property.EffectiveRelease}},
+	{name: "jobs-A-1, locked is success", new: guided("%[1]s-A-%[2]d", "%[1]s-B-%[2]d", amqplocks.LockedIsSuccess), breaks: exclusion},
+	{name: "names run together", new: guided("%[1]s%[2]dA", "%[1]s%[2]dB", amqplocks.NoBug), breaks: []property.Property{property.NameSafety}},
+	{name: "token acknowledged", new: of(semaphores.Tokens{Acknowledged: true}), breaks: []property.Property{property.EffectiveRelease}},
+	{name: "token acknowledged, then published", new: of(semaphores.Tokens{AckThenPublish: true}), breaks: []property.Property{property.CrashFrees}},
+	{name: "token published, then acknowledged", new: of(semaphores.Tokens{PublishThenAck: true}), breaks: []property.Property{property.MutualExclusion, property.NoLeak}},
+	{name: "token without acknowledgement", new: of(semaphores.Tokens{NoAck: true}), breaks: []property.Property{property.CrashFrees}},
+	{name: "tokens made twice", new: of(semaphores.Tokens{Twice: true}), breaks: []property.Property{property.MutualExclusion, property.NoLeak}},
+	{name: "token from memory", new: of(semaphores.Tokens{FromMemory: true}), breaks: staleness},
+	{name: "token asked for on another channel", new: of(semaphores.Tokens{OtherChannel: true}), breaks: staleness},
+	{name: "token alike acknowledged", new: of(semaphores.Tokens{Alike: true, Acknowledged: true}), breaks: []property.Property{property.EffectiveRelease}},
+	{name: "token alike acknowledged, then published", new: of(semaphores.Tokens{Alike: true, AckThenPublish: true}), breaks: []property.Property{property.CrashFrees}},
+	{name: "token alike published, then acknowledged", new: of(semaphores.Tokens{Alike: true, PublishThenAck: true}), breaks: []property.Property{property.ContiguousSlots}},
+	{name: "token alike without acknowledgement", new: of(semaphores.Tokens{Alike: true, NoAck: true}), breaks: []property.Property{property.CrashFrees}},
+	{name: "tokens alike made twice", new: of(semaphores.Tokens{Alike: true, Twice: true}), breaks: []property.Property{property.ContiguousSlots}},
+	{name: "token alike from memory", new: of(semaphores.Tokens{Alike: true, FromMemory: true}), breaks: staleness},
+	{name: "count ages", new: of(semaphores.Tokens{SizeAges: true}), breaks: []property.Property{property.ExactCount}},
+	{name: "jobs-A-1, no second look", new: guided("%[1]s-A-%[2]d", "%[1]s-B-%[2]d", amqplocks.NoSecondLook),
+		breaks: []property.Property{property.RemovalDrains, property.Linearizable}},
+	{name: "consumer is not exclusive", new: of(semaphores.Consumers{NotExclusive: true}), breaks: exclusion},
+	{name: "consumer not cancelled", new: of(semaphores.Consumers{NotCancelled: true}), breaks: []property.Property{property.EffectiveRelease}},
+	{name: "consumer from memory", new: of(semaphores.Consumers{FromMemory: true}), breaks: staleness},
+	{name: "refused consumer is success", new: of(semaphores.Consumers{Refusal: true}), breaks: exclusion},
+}
+
+func (d *designed) prove(t *testing.T, on gated.Broker, scenarios int, until property.Set) *engine.Result {
+	t.Helper()
+	res, err := gated.Prove(t.Context(), gated.Config{
+		Starter: inprocess.Starter{Name: d.name, New: d.new}, Kind: lock.Semaphore, On: on, Seed: 1, Scenarios: scenarios, Until: until,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// Semaphores of several designs and with queues of any name are accused of nothing while they are right, and judged by
+// what the broker has of them.
+func TestRightSemaphores(t *testing.T) {
+	for _, d := range rightSemaphores {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			t.Run("simulated", func(t *testing.T) { d.holds(t, enginetest.Simulated(t), 60) })
+			t.Run("rabbitmq", func(t *testing.T) {
+				if testing.Short() {
+					t.Skip("skipped: -short leaves out the examples on a real broker")
+				}
+				d.holds(t, enginetest.Real(t), 15)
+			})
+		})
+	}
+}
+
+func (d *designed) holds(t *testing.T, on gated.Broker, scenarios int) {
+	res := d.prove(t, on, scenarios, 0)
+	for _, p := range res.Report.Properties {
+		if p.Violation != nil {
+			t.Errorf("%s is violated: %s\n%s", p.Property, p.Violation.Detail, p.Violation.Diagram)
+		}
+		if slices.Contains(d.judged, p.Property) && (p.Skip != "" || p.Checked == 0 && on.URL == "") {
+			t.Errorf("%s is not judged: %s", p.Property, p.Skip)
+		}
+	}
+	if verdict, _ := res.Report.Verdict(res.Report.Result(property.MutualExclusion)); verdict != report.Passed {
+		t.Errorf("mutual-exclusion: %s", verdict)
+	}
+	t.Log(res.Report.Design)
+}
+
+// Wrong ones are found out, by what names their bug, in an execution that replays.
+func TestWrongSemaphores(t *testing.T) {
+	for _, d := range wrongSemaphores {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			res := d.prove(t, enginetest.Simulated(t), 1000, setOf(d.breaks))
+			for _, ce := range res.Counterexamples("") {
+				if !slices.Contains(d.breaks, ce.Property) || ce.Suspected {
+					continue
+				}
+				t.Logf("%s, first seen in execution %d: %s", ce.Property, ce.Origin.Scenario, ce.Violation.Explain())
+				replays(t, res, ce.Property, inprocess.Starter{Name: d.name, New: d.new})
+				return
+			}
+			t.Errorf("none of %v is violated in %d executions", d.breaks, res.Report.Scenarios)
+		})
+	}
+}
+
+func setOf(all []property.Property) (set property.Set) {
+	for _, p := range all {
+		set = set.With(p)
+	}
+	return set
+}

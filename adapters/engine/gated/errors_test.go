@@ -1,0 +1,147 @@
+package gated_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// complaining is a reference semaphore whose clients report that an acquire has failed when they hold the slot.
+type complaining struct{ external.Starter }
+
+func (s complaining) Start(ctx context.Context, number int) (external.Client, error) {
+	c, err := s.Starter.Start(ctx, number)
+	return &complainer{Client: c}, err
+}
+
+type complainer struct {
+	external.Client
+	said string
+}
+
+const stderrText = "acquire: \x1b[31mno reply</script>\nin time"
+
+func (c *complainer) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
+	c.said = ""
+	r, err := c.Client.Call(ctx, op, p)
+	if r.Held && op == lock.Acquire && strings.HasSuffix(p.Name, "jobs") {
+		r, c.said = lock.Result{Outcome: lock.Failed}, stderrText
+	}
+	return r, err
+}
+
+func (c *complainer) Explanation() string { return c.said }
+
+// TestErrorsAreShown: what a target says of a call that failed is on the card, in the diagram, in every file, and harms
+// neither a terminal nor a page.
+func TestErrorsAreShown(t *testing.T) {
+	target := amqplock.References[0]
+	res := proveWith(t, gated.Config{
+		Starter: complaining{externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}},
+		Kind:    target.Kind, Seed: 1, Scenarios: 5,
+	})
+	const want = `c1 says of acquire: "acquire: \x1b[31mno reply</script>\nin time"`
+	found := res.Report.Result(property.NoLeak).Violation
+	if found == nil || len(found.Errors) != 1 || !strings.HasPrefix(found.Errors[0], want) {
+		t.Fatalf("the violation tells %+v, expected %s", found, want)
+	}
+	var card, asJSON, junit, page bytes.Buffer
+	for _, err := range []error{
+		report.WriteCard(&card, res.Report, style.Style{Width: 200}), report.WriteJSON(&asJSON, res.Report),
+		report.WriteJUnit(&junit, res.Report), res.WritePage(&page),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	written := ""
+	for _, ce := range res.Counterexamples("") {
+		data, err := ce.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		written += string(data)
+	}
+	for name, text := range map[string]string{
+		"card": card.String(), "diagram": found.Diagram, "JSON": asJSON.String(), "JUnit": junit.String(), "page": page.String(), "file": written,
+	} {
+		if !strings.Contains(text, "[31mno") {
+			t.Errorf("%s does not tell what the target said:\n%.3000s", name, text)
+		}
+		if strings.Contains(text, "\x1b") {
+			t.Errorf("%s has the target's escape sequence", name)
+		}
+	}
+	if strings.Contains(page.String(), "reply</script>") {
+		t.Error("the page has the target's tag")
+	}
+}
+
+// excusing is a lock whose clients report an error that had no effect where others are told that the lock is full.
+type excusing struct{ external.Starter }
+
+func (s excusing) Start(ctx context.Context, number int) (external.Client, error) {
+	c, err := s.Starter.Start(ctx, number)
+	return excuser{c}, err
+}
+
+type excuser struct{ external.Client }
+
+func (c excuser) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
+	r, err := c.Client.Call(ctx, op, p)
+	if op == lock.Acquire && r.Outcome == lock.Failed {
+		r = lock.Result{Outcome: lock.Failed}
+	}
+	return r, err
+}
+
+// idle is a lock whose clients report an error that had no effect, whatever they are asked for.
+type idle struct{ external.Starter }
+
+func (s idle) Start(ctx context.Context, number int) (external.Client, error) {
+	c, err := s.Starter.Start(ctx, number)
+	return idler{c}, err
+}
+
+type idler struct{ external.Client }
+
+func (c idler) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
+	if op == lock.Acquire && strings.HasSuffix(p.Name, "jobs") {
+		return lock.Result{Outcome: lock.Failed}, nil
+	}
+	return c.Client.Call(ctx, op, p)
+}
+
+// TestErrorIsNotFull: an acquire that failed without effect does not say that the lock is full. It must have met
+// somebody or something, though.
+func TestErrorIsNotFull(t *testing.T) {
+	for _, target := range []*lock.Target{amqplock.References[0], amqplock.References[1]} {
+		machines := externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}
+		c := gated.Config{Starter: excusing{machines}, Kind: target.Kind, Seed: 1, Scenarios: 60}
+		for _, p := range proveWith(t, c).Report.Properties {
+			if p.Violation != nil {
+				t.Errorf("%s: %s is violated: %s\n%s", target.Name, p.Property, p.Violation.Detail, p.Violation.Diagram)
+			}
+		}
+		c.Starter, c.Scenarios = idle{machines}, 5
+		res := proveWith(t, c)
+		for _, p := range res.Report.Properties {
+			if p.Violation != nil && p.Property != property.Progress {
+				t.Errorf("%s that does nothing: %s is violated: %s\n%s", target.Name, p.Property, p.Violation.Detail, p.Violation.Diagram)
+			}
+		}
+		if res.Report.Result(property.Progress).Violation == nil {
+			t.Errorf("%s that does nothing: progress is not violated", target.Name)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package gated_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine/enginetest"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/subprocess/adaptercheck"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// Locks in several languages, as they are, on the simulated broker and on a real RabbitMQ behind the gate: the
+// correct ones hold, and each wrong one violates the property that its bug breaks, in an execution that replays.
+func TestExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the examples in several languages")
+	}
+	for _, e := range enginetest.Examples {
+		t.Run(e.Folder, func(t *testing.T) {
+			e.Need(t)
+			t.Parallel()
+			t.Run("check", func(t *testing.T) { check(t, &e) })
+			t.Run("repeats", func(t *testing.T) { repeats(t, &e) })
+			for name, on := range map[string]func(t *testing.T) gated.Broker{"simulated": enginetest.Simulated, "rabbitmq": enginetest.Real} {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					on := on(t)
+					t.Run("holds", func(t *testing.T) { holds(t, &e, on) })
+					for bug, property := range e.Breaks {
+						t.Run(bug, func(t *testing.T) { violates(t, &e, on, bug, property) })
+					}
+				})
+			}
+		})
+	}
+}
+
+func check(t *testing.T, e *enginetest.Example) {
+	if e.Command == "" {
+		t.Skip("skipped: it is no program")
+	}
+	var out strings.Builder
+	p := adaptercheck.Printer{Out: &out}
+	green, err := adaptercheck.Run(t.Context(), adaptercheck.Config{Command: e.Command, Dir: e.Dir(), Stderr: t.Output()}, p.Step)
+	if err != nil || !green {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+// repeats plays scenarios twice, with different clients and the other way round: what was played before makes no
+// difference.
+func repeats(t *testing.T, e *enginetest.Example) {
+	source := sim.NewSource(sim.Space{Target: amqplock.References[0]}, 5)
+	var executions [2][20]string
+	for turn := range executions {
+		runner, err := external.NewRunner(t.Context(), external.Config{Starter: e.Starter(t, "locked-is-success"), Kind: lock.Semaphore})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer runner.Close()
+		for k := range executions[turn] {
+			i := k
+			if turn == 1 {
+				i = len(executions[turn]) - 1 - k
+			}
+			sc := runner.Playable(source.Scenario(i))
+			x, err := runner.Run(t.Context(), &sc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			executions[turn][i] = enginetest.Drawn(t, x.Trace)
+		}
+	}
+	for i := range executions[0] {
+		if executions[0][i] != executions[1][i] {
+			t.Errorf("scenario %d came to two executions:\n%s\n%s", i, executions[0][i], executions[1][i])
+		}
+	}
+}
+
+func holds(t *testing.T, e *enginetest.Example, on gated.Broker) {
+	res := e.Prove(t, on, "", 60, 0)
+	for _, p := range res.Report.Properties {
+		if p.Violation != nil {
+			t.Errorf("%s is violated: %s\n%s", p.Property, p.Violation.Detail, p.Violation.Diagram)
+		}
+	}
+}
+
+// violates judges the example with a bug. On the simulated broker that is done twice for one that needs no processes:
+// one seed gives one counterexample. Of the others that is looked at without judging them, which is quicker.
+func violates(t *testing.T, e *enginetest.Example, on gated.Broker, bug string, property property.Property) {
+	found := Counterexample(t, e, on, bug, property)
+	if on.URL != "" || e.Command != "" {
+		return
+	}
+	if again := Counterexample(t, e, on, bug, property); again != found {
+		t.Errorf("one seed, two counterexamples:\n%s\n%s", found, again)
+	}
+}
+
+// Counterexample looks for one, and draws what its replay comes to, which must violate the property again.
+func Counterexample(t *testing.T, e *enginetest.Example, on gated.Broker, bug string, p property.Property) string {
+	res := e.Prove(t, on, bug, 400, property.Set(0).With(p))
+	found := enginetest.CounterexampleOf(t, res, p)
+	r, err := gated.Replay(t.Context(), found, e.Starter(t, bug), on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Violation == nil {
+		t.Fatalf("the counterexample does not replay:\n%s", enginetest.Drawn(t, r.Trace))
+	}
+	t.Logf("first seen in execution %d: %s", found.Origin.Scenario, r.Violation.Explain())
+	return enginetest.Drawn(t, r.Trace)
+}

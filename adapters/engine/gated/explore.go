@@ -1,0 +1,266 @@
+package gated
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/own"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+)
+
+// ExploreConfig says of whose lock to visit which executions. Starter, Rounds, and Clients or Admins must
+// be given.
+type ExploreConfig struct {
+	// Starter makes clients of the lock.
+	Starter external.Starter
+	// Exec is the command behind it, for counterexamples; "" where there is none.
+	Exec string
+	// Name is what the target is called; "" is what its clients call themselves.
+	Name string
+	// Kind is the type that the lock is taken for.
+	Kind lock.Kind
+	// Options are the target's own.
+	Options map[string]string
+	// Naming is what it calls its queues; what is left out is learnt.
+	Naming external.Naming
+	// Clients call the operations of Calls, so many Rounds of them; administrators those of AdminCalls. There are
+	// so many Slots at first. What the target does not offer is left out.
+	Clients, Rounds, Admins, Slots int
+	// Start, where it is not 0, is which slots there are at first, as in [explore.Exploration].
+	Start scenario.SlotSet
+	// Names are the locks'; see [explore.Exploration].
+	Names []string
+	// Calls and AdminCalls are what one client, or administrator, calls; nil is [explore.DefaultCalls].
+	Calls, AdminCalls []scenario.Operation
+	// Faults are how many of each kind one execution may have, at every place: see [external.ExploreOptions]. Restarts are
+	// none of them.
+	Faults sim.FaultBounds
+	// Preemptions is how often an execution may turn from a client that could go on, at most; nil is any number, and then
+	// one execution stands for those that are equivalent to it.
+	Preemptions *int
+	// Runs is how many executions are run at most; 0 is [DefaultRuns].
+	Runs int
+	// First ends the exploration at the first execution that violates something.
+	First bool
+	// Properties are those to judge; empty is all that apply.
+	Properties property.Set
+	// Own are users' own properties: what violates them is found, but that none does is not proved.
+	Own own.List
+	// FailedAcquire is what a failed acquire is taken to promise.
+	FailedAcquire property.FailedAcquire
+	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds. Where
+	// one does that, the exploration is not complete.
+	Patience time.Duration
+	// Found is called with violations; see [Config].
+	Found func(*histories.Counterexample)
+	// Progress is called after every execution. It may be nil.
+	Progress func(engine.Progress)
+}
+
+// DefaultRuns is how many executions an exploration has at most that does not say.
+const DefaultRuns = 10_000
+
+// Explore visits every order in which the commands of anybody's clients can reach the simulated broker,
+// one of each that differ only in the order of what makes no difference, and judges every execution. Nothing is
+// kept of the clients' states: each execution is run from its beginning.
+//
+// What holds in all of them is proved if the report's Runs is complete, and has else passed. That is said of the
+// one workload, with so many faults wherever they may happen, and of clients that do the same whenever they are told the same: that they did
+// not is seen where an execution begins as another did, and not otherwise.
+//
+// The error is for a run that could not be made: a configuration that makes no sense, a client that can't be
+// started, or that breaks the protocol.
+func Explore(ctx context.Context, c ExploreConfig) (_ *engine.Result, err error) {
+	e := c.exploration()
+	bounds, err := e.Bounds()
+	if err != nil {
+		return nil, engine.Configuration(err)
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	run := externalExploration{externalRun: externalRun{Config: c.config(), exploring: true}}
+	run.sum.Sometimes = c.Own.Sometimes()
+	run.options = external.ExploreOptions{Runs: run.Scenarios, Faults: c.Faults, Preemptions: c.Preemptions}
+	run.labels = run.Config.labels()
+	run.labels.Origin.Bounds = e.Described()
+	var cancel context.CancelFunc
+	run.allowed, cancel = engine.Allow(ctx, 0)
+	defer cancel()
+	w, err := run.worker(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, w.runner.Close()) }()
+	sc := w.runner.Playable(bounds.Scenario())
+	if err := run.visit(ctx, w, sc); err != nil {
+		return nil, err
+	}
+	res := run.result()
+	res.Report = run.report()
+	res.Report.Bounds = run.bounds(&e, &sc)
+	run.spent = w.runner.Spent()
+	res.Report.Elapsed, res.Report.Spent = time.Since(began), run.spent.Words()
+	res.Report.Interrupted = ctx.Err() != nil
+	return res, nil
+}
+
+// check refuses what makes no sense for clients that are not ours.
+func (c *ExploreConfig) check() error {
+	switch f := c.Faults; {
+	case c.Runs < 0:
+		return fmt.Errorf("%d runs: expected at least 1", c.Runs)
+	case f.Restarts != 0:
+		return engine.Configuration(errors.New("restarts in an exploration of an external lock: expected none, prove draws them"))
+	case min(f.Crashes, f.Drops, f.ChannelErrors, f.Lost) < 0:
+		return engine.Configuration(errors.New("any number of faults in an exploration of an external lock: expected a number"))
+	case c.Preemptions != nil && *c.Preemptions < 0:
+		return engine.Configuration(fmt.Errorf("%d preemptions: expected at least 0", *c.Preemptions))
+	}
+	return nil
+}
+
+// exploration is the configuration as one of a target of ours of the same type.
+func (c *ExploreConfig) exploration() explore.Exploration {
+	return explore.Exploration{
+		Target: engine.Reference(c.Kind), Clients: c.Clients, Rounds: c.Rounds, Admins: c.Admins, Slots: c.Slots,
+		Names: c.Names, Calls: c.Calls, AdminCalls: c.AdminCalls, FailedAcquire: c.FailedAcquire,
+		Faults: c.Faults, Start: c.Start,
+	}
+}
+
+// config is the configuration of a run that plays the executions.
+func (c *ExploreConfig) config() Config {
+	out := Config{
+		Shape:   sim.Shape{Start: c.Start},
+		Starter: c.Starter, Exec: c.Exec, Name: c.Name, Kind: c.Kind, Options: c.Options, Naming: c.Naming,
+		Scenarios: cmp.Or(c.Runs, DefaultRuns), Properties: engine.JudgedOf(property.ApplicableExternal(c.Kind), c.Properties) | c.Own.All(),
+		Own: c.Own, FailedAcquire: c.FailedAcquire, Patience: c.Patience, Found: c.Found, Progress: c.Progress,
+	}
+	if c.First {
+		out.Until = out.Properties
+	}
+	return out
+}
+
+// externalExploration is a run that visits the executions of one scenario.
+type externalExploration struct {
+	externalRun
+	runs    *external.Exploration
+	options external.ExploreOptions
+}
+
+// errEnough ends an exploration in good order.
+var errEnough = errors.New("enough was seen")
+
+// visit visits the executions of a scenario, and makes those smaller that violate something.
+func (f *externalExploration) visit(ctx context.Context, w *externalWorker, sc scenario.Scenario) (err error) {
+	f.runs, err = w.runner.Explore(ctx, sc, f.options, func(x *external.Execution) error {
+		if err := w.examine(ctx, f.sum.Scenarios, x); err != nil || !f.stop.Load() {
+			return err
+		}
+		return errEnough
+	})
+	f.measured(w)
+	if err == errEnough {
+		f.runs.Incomplete, err = cmp.Or(f.runs.Incomplete, "it ended at the first violation"), nil
+	}
+	if ctx.Err() != nil {
+		f.runs.Incomplete = cmp.Or(f.runs.Incomplete, "it was interrupted")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	w.meet() // that clients share a connection may not be seen before they run
+	return f.shrink(ctx, []*externalWorker{w})
+}
+
+// report says what the exploration came to.
+func (f *externalExploration) report() *report.Report {
+	r := f.externalRun.report()
+	r.Mode = report.Visited
+	r.Runs = &report.Runs{Whole: f.runs.Runs, Blocked: f.runs.Blocked, Incomplete: f.runs.Incomplete, Preemptions: f.options.Preemptions}
+	if f.runs.Incomplete == "" { // none was cut off
+		if p := r.Result(property.Progress); p != nil {
+			p.Note = explore.Cycling[search.NoCycles]
+		}
+	}
+	return r
+}
+
+// bounds is what was visited, in words: with how much that covers, where it is all.
+func (f *externalExploration) bounds(e *explore.Exploration, sc *scenario.Scenario) string {
+	said := fmt.Sprintf("%s (%s)", e, workload(sc))
+	if f.runs.Incomplete != "" {
+		return said
+	}
+	orders := ": up to equivalence, and for clients that do the same whenever they are told the same, every order of these commands"
+	if n := f.options.Preemptions; n != nil {
+		orders = fmt.Sprintf(": for clients that do the same whenever they are told the same, every order of these commands"+
+			" that turns at most %s from a client that could go on", times(*n))
+	}
+	return said + orders + everyFault(f.options.Faults)
+}
+
+// times is how often, in words.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// everyFault is which faults were visited, in words; "" for none.
+func everyFault(f sim.FaultBounds) string {
+	var all []string
+	for _, k := range []struct {
+		n   int
+		one string
+	}{{f.Crashes, "crash"}, {f.Drops, "dropped connection"}, {f.ChannelErrors, "channel error"}, {f.Lost, "lost reply"}} {
+		switch {
+		case k.n == 1:
+			all = append(all, "every single "+k.one)
+		case k.n > 1:
+			all = append(all, fmt.Sprintf("every %s of up to %d", k.one, k.n))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	said := ", and of its clients " + strings.Join(all, " and ")
+	if f.Late && f.Crashes+f.Lost > 0 {
+		said += ", whenever the broker notices"
+	}
+	return said
+}
+
+// workload is who calls what, in words.
+func workload(sc *scenario.Scenario) string {
+	var calls []string
+	for i, c := range sc.Clients {
+		said := fmt.Sprintf("c%d:", i+1)
+		for _, op := range c.Ops {
+			said += " " + op.Op.String()
+			if op.Arg > 0 {
+				said += fmt.Sprintf(" %d", op.Arg)
+			}
+		}
+		calls = append(calls, said)
+	}
+	return strings.Join(calls, "; ")
+}

@@ -1,0 +1,196 @@
+package gated_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/enginetest"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// machines are clients that are a target of ours.
+func machines(t *testing.T, name string) (external.Starter, lock.Kind) {
+	t.Helper()
+	target, err := engine.TargetNamed(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}, target.Kind
+}
+
+func exploreExternal(t *testing.T, ctx context.Context, c gated.ExploreConfig) *engine.Result {
+	t.Helper()
+	res, err := gated.Explore(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// withVerdict are the names of the properties with a verdict.
+func withVerdict(r *report.Report, want report.Verdict) string {
+	var names []string
+	for i := range r.Properties {
+		if v, _ := r.Verdict(&r.Properties[i]); v == want {
+			names = append(names, r.Properties[i].Property.String())
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// TestExploreExternal: what was visited completely is proved, within bounds that say so; what has nothing to show
+// itself by without a fault, or costs, is not; the number of executions is what it was.
+func TestExploreExternal(t *testing.T) {
+	for _, k := range []struct {
+		target         string
+		clients, slots int
+		admins, runs   int
+		proved         string
+	}{
+		{"semaphore", 2, 1, 0, 48, "mutual-exclusion linearizable no-phantom-slot honest-verify contiguous-slots removal-drains effective-release no-leak progress minimal-driver no-crash"},
+		{"semaphore", 1, 1, 1, 339, "mutual-exclusion linearizable no-phantom-slot honest-verify contiguous-slots admin-exclusion removal-drains effective-release no-leak progress minimal-driver no-crash"},
+		{"mutex", 2, 1, 0, 18, "mutual-exclusion linearizable honest-verify effective-release no-leak progress minimal-driver no-crash"},
+		{"persistent-mutex", 2, 1, 0, 38, "mutual-exclusion linearizable no-phantom-slot honest-verify contiguous-slots removal-drains effective-release no-leak progress minimal-driver no-crash"},
+	} {
+		if testing.Short() && k.runs > 100 {
+			continue // it takes a second
+		}
+		starter, kind := machines(t, k.target)
+		res := exploreExternal(t, t.Context(), gated.ExploreConfig{
+			Starter: starter, Kind: kind, Clients: k.clients, Rounds: 1, Admins: k.admins, Slots: k.slots,
+		})
+		r := res.Report
+		if r.Runs.Incomplete != "" || r.Runs.Whole != k.runs || !strings.Contains(r.Bounds, "every order of these commands") {
+			t.Errorf("%s: %+v, %q; expected %d executions, and that they are all", k.target, *r.Runs, r.Bounds, k.runs)
+		}
+		if got := withVerdict(r, report.Proved); got != k.proved {
+			t.Errorf("%s: proved %s\nexpected %s", k.target, got, k.proved)
+		}
+		if got := withVerdict(r, report.Passed) + withVerdict(r, report.Violated); got != "" {
+			t.Errorf("%s: neither proved nor skipped: %s", k.target, got)
+		}
+	}
+}
+
+// TestExploreExternalBound: an exploration that ends early proves nothing, and says why.
+func TestExploreExternalBound(t *testing.T) {
+	starter, kind := machines(t, "semaphore")
+	c := gated.ExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Slots: 1, Runs: 7}
+	r := exploreExternal(t, t.Context(), c).Report
+	if withVerdict(r, report.Proved) != "" || withVerdict(r, report.Passed) == "" || r.Runs.Whole != 7 || !strings.Contains(r.Runs.Incomplete, "only 7 runs") {
+		t.Errorf("proved %q by %+v", withVerdict(r, report.Proved), *r.Runs)
+	}
+	if strings.Contains(r.Bounds, "every") {
+		t.Errorf("the bounds claim too much: %s", r.Bounds)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	c.Runs, c.Progress = 0, func(p engine.Progress) {
+		if p.Scenarios == 5 {
+			stop()
+		}
+	}
+	if r = exploreExternal(t, ctx, c).Report; !r.Interrupted || withVerdict(r, report.Proved) != "" || r.Runs.Incomplete == "" {
+		t.Errorf("interrupted %v, proved %q by %+v", r.Interrupted, withVerdict(r, report.Proved), *r.Runs)
+	}
+}
+
+// TestExploreExternalFinds: what an order of commands violates is found, in an execution that replays.
+func TestExploreExternalFinds(t *testing.T) {
+	for name, property := range map[string]property.Property{
+		"locked-is-success": property.MutualExclusion, "release-forgets": property.EffectiveRelease, "probe-is-claim": property.MutualExclusion,
+	} {
+		starter, kind := machines(t, name)
+		res := exploreExternal(t, t.Context(), gated.ExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Slots: 1})
+		replays(t, res, property, starter)
+	}
+}
+
+// replays demands that a property is violated, by a counterexample that violates it again.
+func replays(t *testing.T, res *engine.Result, property property.Property, starter external.Starter) {
+	t.Helper()
+	r, err := gated.Replay(t.Context(), enginetest.CounterexampleOf(t, res, property), starter, gated.Broker{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Violation == nil {
+		t.Errorf("the counterexample does not replay:\n%s", enginetest.Drawn(t, r.Trace))
+	}
+}
+
+// TestExploreExternalFaults: what every single crash, or a dropped connection, does to two clients is proved, and said; with
+// a bound on preemptions, that is said. What a wrong lock violates by a fault replays.
+func TestExploreExternalFaults(t *testing.T) {
+	starter, kind := machines(t, "mutex")
+	c := gated.ExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Faults: sim.FaultBounds{Crashes: 1, Late: true}}
+	r := exploreExternal(t, t.Context(), c).Report
+	if !strings.Contains(r.Bounds, "up to equivalence") || !strings.Contains(r.Bounds, "every order of these commands, and of its clients every single crash, whenever") ||
+		!strings.Contains(withVerdict(r, report.Proved), "crash-frees") {
+		t.Errorf("%q, %+v: proved %s", r.Bounds, *r.Runs, withVerdict(r, report.Proved))
+	}
+	c.Preemptions = new(1)
+	r = exploreExternal(t, t.Context(), c).Report
+	if !strings.Contains(r.Bounds, "turns at most once from a client") || strings.Contains(r.Bounds, "equivalence") || r.Runs.Incomplete != "" {
+		t.Errorf("%q, %+v", r.Bounds, *r.Runs)
+	}
+	var card strings.Builder
+	report.WriteCard(&card, r, style.Style{})
+	if withVerdict(r, report.Proved) != "" || !strings.Contains(strings.Join(strings.Fields(card.String()), " "), "every order with at most 1 preemption: no two clients") {
+		t.Errorf("proved %s\n%s", withVerdict(r, report.Proved), card.String())
+	}
+	starter, kind = machines(t, "verify-asks-nobody")
+	res := exploreExternal(t, t.Context(), gated.ExploreConfig{
+		Starter: starter, Kind: kind, Clients: 1, Rounds: 1, Slots: 1, Faults: sim.FaultBounds{Drops: 1},
+	})
+	replays(t, res, property.StaleBeliefEnds, starter)
+}
+
+// TestExploreExternalRefuses: a configuration that makes no sense is refused before a client is started.
+func TestExploreExternalRefuses(t *testing.T) {
+	starter, _ := machines(t, "semaphore")
+	for says, c := range map[string]gated.ExploreConfig{
+		"0 clients":         {Rounds: 1},
+		"no administration": {Kind: lock.Mutex, Clients: 1, Rounds: 1, Admins: 1},
+		"-1 runs":           {Clients: 1, Rounds: 1, Runs: -1},
+		"40 slots":          {Clients: 1, Rounds: 1, Slots: 40},
+		"restarts":          {Clients: 1, Rounds: 1, Faults: sim.FaultBounds{Restarts: 1}},
+		"any number":        {Clients: 1, Rounds: 1, Faults: sim.FaultBounds{Crashes: sim.AnyNumber}},
+		"-1 preemptions":    {Clients: 1, Rounds: 1, Preemptions: new(-1)},
+	} {
+		c.Starter = starter
+		if _, err := gated.Explore(t.Context(), c); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("got %v, expected %q", err, says)
+		}
+	}
+}
+
+// TestExploreExample visits the example in Python: correct, every property that two clients of one slot can show
+// is proved; with a bug, mutual exclusion is lost in an execution that replays.
+func TestExploreExample(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out the examples in several languages")
+	}
+	for _, e := range enginetest.Examples {
+		if e.Folder != "python" {
+			continue
+		}
+		e.Need(t)
+		explore := func(bug string) *engine.Result {
+			return exploreExternal(t, t.Context(), gated.ExploreConfig{Starter: e.Starter(t, bug), Clients: 2, Rounds: 1, Slots: 1})
+		}
+		r := explore("").Report
+		if r.Runs.Incomplete != "" || !strings.Contains(withVerdict(r, report.Proved), "mutual-exclusion linearizable") {
+			t.Errorf("%+v; proved %s", *r.Runs, withVerdict(r, report.Proved))
+		}
+		replays(t, explore("locked-is-success"), property.MutualExclusion, e.Starter(t, "locked-is-success"))
+	}
+}

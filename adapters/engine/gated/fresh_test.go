@@ -1,0 +1,264 @@
+package gated_test
+
+import (
+	"context"
+	"flag"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/enginetest"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/engine/sample"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
+	"github.com/lockproof/lockproof/model/amqp/mutant"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// worn is a reference semaphore whose clients go wrong by what they have been through: an acquire is then answered
+// with slot 1, and nothing is sent.
+type worn struct {
+	external.Starter
+	// spoils says that after so many calls, the last of them with this result, a client goes wrong for good.
+	spoils func(calls int, last lock.Result) bool
+}
+
+func wornSemaphore(spoils func(int, lock.Result) bool) worn {
+	target := amqplock.References[0]
+	return worn{externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}, spoils}
+}
+
+func (w worn) Start(ctx context.Context, number int) (external.Client, error) {
+	c, err := w.Starter.Start(ctx, number)
+	return &wornClient{Client: c, worn: w}, err
+}
+
+type wornClient struct {
+	external.Client
+	worn   worn
+	calls  int
+	spoilt bool
+}
+
+func (c *wornClient) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
+	if c.spoilt && op == lock.Acquire {
+		return lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, nil
+	}
+	r, err := c.Client.Call(ctx, op, p)
+	if op == lock.Acquire && !strings.Contains(p.Name, "warm") { // that is no part of an execution
+		c.calls++
+		c.spoilt = c.spoilt || c.worn.spoils(c.calls, r)
+	}
+	return r, err
+}
+
+func full(r lock.Result) bool { return r.Reason == lock.Full }
+
+func proveWith(t *testing.T, c gated.Config) *engine.Result {
+	t.Helper()
+	res, err := gated.Prove(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// TestSuspected: what clients do only because of executions before is not called a violation. It is shown as it was
+// recorded, with how often fresh clients were asked.
+func TestSuspected(t *testing.T) {
+	starter := wornSemaphore(func(calls int, _ lock.Result) bool { return calls > 12 })
+	res := proveWith(t, gated.Config{Starter: starter, Seed: 1, Scenarios: 40, Workers: 1})
+	found := res.Counterexamples("")
+	if len(found) == 0 || !strings.Contains(withVerdict(res.Report, report.Suspected), "honest-verify") {
+		t.Fatalf("suspected: %q, of %d", withVerdict(res.Report, report.Suspected), len(found))
+	}
+	if got := withVerdict(res.Report, report.Violated); got != "" {
+		t.Errorf("violated: %s", got)
+	}
+	for _, ce := range found {
+		if !ce.Suspected || ce.Tries != (histories.Tries{Of: 5}) || len(ce.Scenario.Schedule.Actions) == 0 || ce.Violation.Detail == "" {
+			t.Errorf("%s: suspected %v, %+v, %d steps, %q", ce.Property, ce.Suspected, ce.Tries, len(ce.Scenario.Schedule.Actions), ce.Violation.Detail)
+		}
+	}
+	r, err := gated.Replay(t.Context(), found[0], starter, gated.Broker{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Violation != nil || r.Tries != (histories.Tries{Of: 5}) {
+		t.Errorf("replayed: %+v, %+v", r.Violation, r.Tries)
+	}
+}
+
+// TestShrinkWithFreshClients: where what one execution leaves behind makes the next go wrong in a step, the
+// counterexample has all that it takes, and replays.
+func TestShrinkWithFreshClients(t *testing.T) {
+	starter := wornSemaphore(func(_ int, last lock.Result) bool { return full(last) })
+	res := proveWith(t, gated.Config{
+		Starter: starter, Seed: 1, Scenarios: 60, Workers: 1, Until: property.Set(0).With(property.MutualExclusion),
+	})
+	ce := enginetest.CounterexampleOf(t, res, property.MutualExclusion)
+	called := 0
+	for _, c := range ce.Scenario.Clients {
+		called += len(c.Ops)
+	}
+	if called < 3 { // one holds it, another finds it taken, and acquires once more
+		t.Errorf("%d calls in %d steps:\n%s", called, len(ce.Scenario.Schedule.Actions), strings.Join(ce.Transcript, "\n"))
+	}
+	replayAll(t, res, starter)
+}
+
+// replayAll demands of the counterexamples of a result that fresh clients show them again, unless they are called
+// suspected, and that something is said of each. It gives how many there are, and how many are suspected.
+func replayAll(t *testing.T, res *engine.Result, starter external.Starter) (all, suspected int) {
+	t.Helper()
+	for i := range res.Report.Properties {
+		if p := &res.Report.Properties[i]; p.Violation != nil && (p.Violation.Detail == "" || p.Violation.Diagram == "") {
+			t.Errorf("%s of %s: nothing is said of it", p.Property, res.Report.Target)
+		}
+	}
+	for _, ce := range res.Counterexamples("") {
+		all++
+		if ce.Suspected {
+			suspected++
+			continue
+		}
+		r, err := gated.Replay(t.Context(), ce, starter, gated.Broker{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Violation == nil {
+			t.Errorf("%s of %s, execution %d of seed %d, does not replay:\n%s", ce.Property, res.Report.Target, ce.Origin.Scenario, ce.Origin.Seed, enginetest.Drawn(t, r.Trace))
+		}
+	}
+	return all, suspected
+}
+
+// TestFoundAtOnce: a violation is told of before anything else is done, in an execution that replays; a run that
+// ends then has it on its card.
+func TestFoundAtOnce(t *testing.T) {
+	starter, kind := machines(t, "locked-is-success")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var told []*histories.Counterexample
+	res, err := gated.Prove(ctx, gated.Config{
+		Starter: starter, Kind: kind, Seed: 1, Scenarios: 200, Workers: 1,
+		Found: func(ce *histories.Counterexample) { told = append(told, ce); stop() },
+		Progress: func(p engine.Progress) {
+			if p.Violated > len(told) {
+				t.Errorf("%d properties are violated, and %d told of", p.Violated, len(told))
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(told) == 0 || !res.Report.Interrupted || res.Report.Outcome() != report.OutcomeViolated {
+		t.Fatalf("%d told of, interrupted %v: %v", len(told), res.Report.Interrupted, res.Report.Outcome())
+	}
+	if len(res.Counterexamples("")) != len(told) {
+		t.Errorf("%d told of, %d in the result", len(told), len(res.Counterexamples("")))
+	}
+	for _, ce := range told {
+		if p := res.Report.Result(ce.Property); p.Violation == nil || p.Violation.Detail == "" || !p.Violation.Suspected {
+			t.Errorf("%s: the report has %+v", ce.Property, p.Violation)
+		}
+		r, err := gated.Replay(t.Context(), ce, starter, gated.Broker{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Violation == nil {
+			t.Errorf("%s does not replay:\n%s", ce.Property, enginetest.Drawn(t, r.Trace))
+		}
+	}
+}
+
+// TestGravestFirst: mutual exclusion is what is made smaller first, and what is told of last is the result, for
+// somebody else's clients and for ours.
+func TestGravestFirst(t *testing.T) {
+	last := make(map[property.Property]*histories.Counterexample)
+	var smaller []property.Property
+	found := func(ce *histories.Counterexample) {
+		if before := last[ce.Property]; before != nil && len(ce.Transcript) < len(before.Transcript) {
+			smaller = append(smaller, ce.Property)
+		}
+		last[ce.Property] = ce
+	}
+	check := func(res *engine.Result, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(smaller) < 2 || smaller[0] != property.MutualExclusion {
+			t.Errorf("made smaller: %v", smaller)
+		}
+		all := res.Counterexamples("")
+		for _, ce := range all {
+			if told := last[ce.Property]; told == nil || !slices.Equal(told.Transcript, ce.Transcript) || told.Suspected != ce.Suspected {
+				t.Errorf("%s: what was told last is not the result: %+v", ce.Property, told)
+			}
+		}
+		if len(all) != len(last) {
+			t.Errorf("%d told of, %d in the result", len(last), len(all))
+		}
+	}
+	starter, kind := machines(t, "locked-is-success")
+	two := property.Set(0).With(property.MutualExclusion).With(property.Linearizable) // linearizable is seen first
+	check(gated.Prove(t.Context(), gated.Config{Starter: starter, Kind: kind, Seed: 1, Scenarios: 30, Workers: 1, Until: two, Found: found}))
+	clear(last)
+	smaller = nil
+	target, err := engine.TargetNamed("locked-is-success")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(sample.Prove(t.Context(), sample.Config{Target: target, Seed: 1, Scenarios: 2000, Workers: 2, Found: found}))
+}
+
+var replayed = flag.Int("replays", 12, "how many counterexamples of examples and mutants are replayed on fresh clients")
+
+// TestCounterexamplesReplay: counterexamples of mutants behind the gate, of the examples with a bug, and of
+// clients that don't wait for their answers reproduce on fresh clients, or are called suspected.
+func TestCounterexamplesReplay(t *testing.T) {
+	var all, suspected int
+	for seed := uint64(1); all < *replayed; seed++ {
+		for _, wrong := range wrongTargets(t) {
+			if all >= *replayed {
+				break
+			}
+			wrong.Seed, wrong.Scenarios = seed, 30
+			n, s := replayAll(t, proveWith(t, wrong), wrong.Starter)
+			all, suspected = all+n, suspected+s
+		}
+	}
+	t.Logf("%d counterexamples replayed, %d of them suspected", all, suspected)
+}
+
+// processesReplayed is from how many counterexamples on examples in other languages take part.
+const processesReplayed = 100
+
+// wrongTargets are locks with a bug.
+func wrongTargets(t *testing.T) (out []gated.Config) {
+	for _, m := range mutant.All {
+		out = append(out, gated.Config{
+			Starter: externaltest.Machines{Target: m, Options: m.Settled(amqplock.DefaultOptions())}, Kind: m.Kind, Name: m.Name,
+		})
+	}
+	for _, e := range enginetest.Examples {
+		if e.Command != "" && *replayed < processesReplayed {
+			continue
+		}
+		e.Need(t)
+		for bug := range e.Breaks {
+			if bug != enginetest.SharedConnection {
+				out = append(out, gated.Config{Starter: e.Starter(t, bug), Name: e.Folder + ", " + bug})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b gated.Config) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}

@@ -1,0 +1,202 @@
+package gated_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/enginetest"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/adapters/subprocess"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
+)
+
+// mutex is an example of a mutex: in Go, or the name of a class in Python.
+type mutex struct {
+	name   string
+	design mutexes.Design
+	// judged are properties that have to be judged, not skipped.
+	judged []property.Property
+	// breaks is what a wrong one violates, any of these.
+	breaks []property.Property
+	// late says that it takes many scenarios until a wrong one is found out.
+	late bool
+	// waits says that its clients can wait for the lock.
+	waits bool
+}
+
+// byTruth are properties that are judged by what the broker has of a lock.
+var byTruth = []property.Property{property.MutualExclusion, property.Linearizable, property.EffectiveRelease, property.CrashFrees, property.NoLeak}
+
+var rightMutexes = []mutex{
+	{name: "exclusive queue", design: mutexes.Queue{}, judged: byTruth},
+	{name: "exclusive queue, a connection for each hold", design: mutexes.Queue{ConnectionEach: true}, judged: byTruth},
+	{name: "exclusive queue and a connection that looks", design: mutexes.Queue{Prober: true}, judged: byTruth},
+	{name: "exclusive queue, asked for first", design: mutexes.Queue{AsksFirst: true}, judged: byTruth},
+	{name: "token", design: mutexes.Token{}, judged: byTruth},
+	{name: "subscribed token", design: mutexes.Token{Subscribed: true}, judged: byTruth},
+	{name: "token, its consumer stays", design: mutexes.Token{Standing: true}, judged: byTruth},
+	{name: "token, single active consumer", design: mutexes.Token{Standing: true, Single: true}, judged: byTruth},
+	{name: "token, published anew in a transaction", design: mutexes.Token{InTransaction: true}, judged: byTruth},
+	{name: "token, a connection for each hold", design: mutexes.Token{ConnectionEach: true}, judged: byTruth},
+	{name: "exclusive consumer", design: mutexes.Consumer{}, judged: byTruth},
+	{name: "active consumer", design: mutexes.Active{}, judged: byTruth},
+	{name: "token that is waited for", design: mutexes.Token{Subscribed: true}, judged: byTruth, waits: true},
+	{name: "exclusive queue that is waited for", design: mutexes.Queue{}, judged: byTruth, waits: true},
+	{name: "ExclusiveQueue", judged: byTruth},
+	{name: "ConnectionForEachHold", judged: byTruth},
+	{name: "AutoDelete", judged: byTruth},
+	{name: "ReplyQueue", judged: byTruth},
+	{name: "TwoConnections", judged: byTruth},
+	{name: "Token", judged: byTruth},
+	{name: "TransientToken", judged: byTruth},
+	{name: "SubscribedToken", judged: byTruth},
+	{name: "ExclusiveConsumer", judged: byTruth},
+}
+
+var (
+	exclusion = []property.Property{property.MutualExclusion}
+	byOrder   = []property.Property{property.Linearizable}
+	staleness = []property.Property{property.StaleBeliefEnds, property.MutualExclusion}
+)
+
+// regained is what a client violates that loses the lock, gets it again without being asked to, and says that it held it.
+var regained = []property.Property{property.StaleBeliefEnds, property.Linearizable}
+
+var wrongMutexes = []mutex{
+	{name: "locked is success", design: mutexes.Queue{LockedIsSuccess: true}, breaks: exclusion},
+	{name: "release closes channel", design: mutexes.Queue{ClosesChannel: true}, breaks: byOrder},
+	{name: "queue is not exclusive", design: mutexes.Queue{NotExclusive: true}, breaks: exclusion},
+	{name: "token unguarded", design: mutexes.Token{Unguarded: true}, breaks: exclusion},
+	{name: "token acknowledged", design: mutexes.Token{Acknowledged: true}, breaks: byOrder},
+	{name: "token discarded", design: mutexes.Token{Discarded: true}, breaks: []property.Property{property.EffectiveRelease}},
+	{name: "token kept that came late", design: mutexes.Token{Subscribed: true, LateKept: true}, breaks: []property.Property{property.NoLeak}, late: true},
+	{name: "token from memory", design: mutexes.Token{FromMemory: true}, breaks: staleness, late: true},
+	{name: "consumer is not exclusive", design: mutexes.Consumer{NotExclusive: true}, breaks: exclusion},
+	{name: "consumer not cancelled", design: mutexes.Consumer{NotCancelled: true}, breaks: []property.Property{property.EffectiveRelease}},
+	{name: "consumer from memory", design: mutexes.Consumer{FromMemory: true}, breaks: staleness},
+	{name: "waiting consumer is success", design: mutexes.Active{Subscribed: true}, breaks: exclusion},
+	{name: "active consumer not cancelled", design: mutexes.Active{NotCancelled: true}, breaks: byOrder},
+	{name: "active consumer from memory", design: mutexes.Active{FromMemory: true}, breaks: staleness},
+	{name: "token kept that comes when its time is up", design: mutexes.Token{Subscribed: true, LateKept: true}, breaks: []property.Property{property.NoLeak}, waits: true},
+	{name: "connection of a hold kept", design: mutexes.Queue{ConnectionEach: true, Pooled: true}, breaks: byOrder},
+	{name: "verify asks the other connection", design: mutexes.Queue{AsksProber: true}, breaks: staleness, late: true},
+	{name: "token fetched anew to verify", design: mutexes.Token{Refetches: true}, breaks: regained, late: true},
+	{name: "token without acknowledgement", design: mutexes.Token{Subscribed: true, NoAck: true}, breaks: []property.Property{property.CrashFrees, property.NoLeak}},
+	{name: "single active consumer is taken for granted", design: mutexes.Token{Standing: true, Single: true, Assumes: true}, breaks: exclusion},
+	{name: "consumer asked for on another channel", design: mutexes.Consumer{OtherChannel: true}, breaks: staleness},
+	{name: "LockedIsSuccess", breaks: exclusion},
+	{name: "ReleaseClosesChannel", breaks: byOrder},
+	{name: "ExclusiveFromMemory", breaks: []property.Property{property.StaleBeliefEnds}},
+	{name: "ClaimsForMoment", breaks: exclusion},
+	{name: "Unguarded", breaks: exclusion},
+	{name: "Acknowledged", breaks: byOrder},
+	{name: "Republished", breaks: exclusion},
+	{name: "Reconnects", breaks: staleness},
+	{name: "TokenFromMemory", breaks: staleness},
+	{name: "StaysSubscribed", breaks: []property.Property{property.NoLeak}},
+	{name: "NotExclusive", breaks: exclusion},
+	{name: "RefusedIsSuccess", breaks: exclusion},
+	{name: "NotCancelled", breaks: []property.Property{property.EffectiveRelease}},
+	{name: "ConsumerFromMemory", breaks: staleness},
+}
+
+// mutexClient is a mutex whose clients do not wait, as lockproof takes it.
+type mutexClient struct{ inprocess.Lock }
+
+func (m *mutex) starter(t *testing.T) external.Starter {
+	if m.design != nil {
+		return inprocess.Starter{Name: m.name, New: func(ctx context.Context, url string) (inprocess.Lock, error) {
+			c, err := mutexes.New(ctx, url, m.design)
+			if m.waits {
+				return c, err
+			}
+			return mutexClient{c}, err
+		}}
+	}
+	e := &enginetest.Examples[slices.IndexFunc(enginetest.Examples, func(e enginetest.Example) bool { return e.Folder == "python" })]
+	e.Need(t)
+	return &subprocess.Starter{Command: "exec /usr/bin/python3 mutex_adapter.py " + m.name, Dir: e.Dir(), Stderr: t.Output()}
+}
+
+func (m *mutex) prove(t *testing.T, on gated.Broker, scenarios int, until property.Set) *engine.Result {
+	t.Helper()
+	res, err := gated.Prove(t.Context(), gated.Config{
+		Starter: m.starter(t), Kind: lock.Mutex, On: on, Seed: 1, Scenarios: scenarios, Until: until,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	enginetest.SpeaksOfMutex(t, res)
+	return res
+}
+
+// scenarios is how many of them are run of a mutex.
+func (m *mutex) scenarios(t *testing.T, short, long int) int {
+	switch {
+	case !testing.Short():
+		return long
+	case m.design == nil || m.late:
+		t.Skip("skipped: -short leaves out the examples in several languages, and what takes long")
+	}
+	return short
+}
+
+// Mutexes of other designs than the guidelines' are accused of nothing while they are right, and judged by what is
+// known of them.
+func TestRightMutexes(t *testing.T) {
+	for _, m := range rightMutexes {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			t.Run("simulated", func(t *testing.T) { m.holds(t, enginetest.Simulated(t), m.scenarios(t, 60, 60)) })
+			t.Run("rabbitmq", func(t *testing.T) {
+				if testing.Short() {
+					t.Skip("skipped: -short leaves out the examples on a real broker")
+				}
+				m.holds(t, enginetest.Real(t), 20)
+			})
+		})
+	}
+}
+
+func (m *mutex) holds(t *testing.T, on gated.Broker, scenarios int) {
+	res := m.prove(t, on, scenarios, 0)
+	for _, p := range res.Report.Properties {
+		if p.Violation != nil {
+			t.Errorf("%s is violated: %s\n%s", p.Property, p.Violation.Detail, p.Violation.Diagram)
+		}
+		if slices.Contains(m.judged, p.Property) && (p.Skip != "" || p.Checked == 0) {
+			t.Errorf("%s is not judged: %s", p.Property, p.Skip)
+		}
+	}
+	if verdict, _ := res.Report.Verdict(res.Report.Result(property.MutualExclusion)); verdict != report.Passed {
+		t.Errorf("mutual-exclusion: %s", verdict)
+	}
+}
+
+// Wrong ones of the same designs are found out.
+func TestWrongMutexes(t *testing.T) {
+	for _, m := range wrongMutexes {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			var breaks property.Set
+			for _, p := range m.breaks {
+				breaks = breaks.With(p)
+			}
+			res := m.prove(t, enginetest.Simulated(t), m.scenarios(t, 2000, 2000), breaks)
+			for _, p := range res.Report.Properties {
+				if p.Violation != nil && breaks.Has(p.Property) {
+					t.Logf("%s, first seen in execution %d", p.Property, p.Violation.Scenario)
+					return
+				}
+			}
+			t.Errorf("none of %v is violated in %d executions", m.breaks, res.Report.Scenarios)
+		})
+	}
+}

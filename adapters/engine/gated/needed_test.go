@@ -1,0 +1,118 @@
+package gated_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+var needed = flag.Bool("needed", false, "count the executions until each wrong lock in Go is found out, and try the right ones, from three seeds: minutes")
+
+// tried is a lock of any type.
+type tried struct {
+	name    string
+	kind    lock.Kind
+	starter external.Starter
+	breaks  []property.Property // by a wrong one, any of these
+}
+
+// wrongLocks are the wrong locks in Go, of every design.
+func wrongLocks(t *testing.T) (all []tried) {
+	for _, d := range wrongSemaphores {
+		all = append(all, tried{d.name, lock.Semaphore, inprocess.Starter{Name: d.name, New: d.new}, d.breaks})
+	}
+	for _, m := range wrongMutexes {
+		if m.design != nil && !m.waits {
+			all = append(all, tried{m.name, lock.Mutex, m.starter(t), m.breaks})
+		}
+	}
+	for _, h := range wrongSeveral {
+		all = append(all, tried{h.name, lock.Mutex, h.starter(), h.breaks})
+	}
+	return all
+}
+
+// TestExecutionsNeeded tells how many executions it takes until each wrong lock is found out.
+func TestExecutionsNeeded(t *testing.T) {
+	locks, seeds, most := wrongLocks(t), []uint64{1, 2, 3}, 500
+	if !*needed {
+		locks, seeds, most = locks[:5], seeds[:1], 100
+	}
+	var sorted []int
+	for _, l := range locks {
+		line := fmt.Sprintf("%-50s", l.name)
+		for _, seed := range seeds {
+			n := l.found(t, seed, most)
+			sorted = append(sorted, n)
+			line += fmt.Sprintf("%6d", n)
+		}
+		t.Log(line)
+	}
+	slices.Sort(sorted)
+	n := len(sorted)
+	t.Logf("%d locks, %d runs: median %d, 90th percentile %d, worst %d (%d: not found)", len(locks), n, sorted[n/2], sorted[n*9/10], sorted[n-1], most+1)
+	if !*needed && sorted[n-1] > most {
+		t.Error("a lock was not found out")
+	}
+}
+
+// rightLocks are the right locks in Go, of every design.
+func rightLocks(t *testing.T) (all []tried) {
+	for _, d := range rightSemaphores {
+		all = append(all, tried{d.name, lock.Semaphore, inprocess.Starter{Name: d.name, New: d.new}, nil})
+	}
+	for _, m := range rightMutexes {
+		if m.design != nil {
+			all = append(all, tried{m.name, lock.Mutex, m.starter(t), nil})
+		}
+	}
+	for _, h := range rightSeveral {
+		all = append(all, tried{h.name, lock.Mutex, h.starter(), nil})
+	}
+	return all
+}
+
+// TestRightLocksTried: with -needed, right locks are accused of nothing in 120 executions of each of three seeds.
+func TestRightLocksTried(t *testing.T) {
+	if !*needed {
+		t.Skip("skipped: without -needed, they are tried by tests of each design")
+	}
+	for _, l := range rightLocks(t) {
+		for seed := range uint64(3) {
+			p, err := gated.ProvePart(t.Context(), gated.Config{Starter: l.starter, Kind: l.kind, Seed: 1 + seed, Workers: 1}, 0, 120)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Violated() != 0 {
+				t.Errorf("%s is accused of %v by seed %d", l.name, p.Violated().Names(), 1+seed)
+			}
+		}
+	}
+}
+
+// found is in which execution of a seed the lock is found out, by any of the properties that it breaks; one more than most if
+// it is not.
+func (l *tried) found(t *testing.T, seed uint64, most int) int {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	first := most + 1
+	c := gated.Config{Starter: l.starter, Kind: l.kind, Seed: seed, Properties: setOf(l.breaks), Workers: 1}
+	c.Found = func(ce *histories.Counterexample) {
+		first = min(first, ce.Origin.Scenario)
+		cancel()
+	}
+	if _, err := gated.ProvePart(ctx, c, 0, most); err != nil && ctx.Err() == nil {
+		t.Fatal(err)
+	}
+	return first
+}

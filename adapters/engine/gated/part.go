@@ -1,0 +1,227 @@
+package gated
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/tally"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Part is a [sample.Part] of a run with somebody else's clients.
+type Part struct{ externalSum }
+
+// ProvePart runs the scenarios of a run from one number up to another, which is left out, counted from 0. What
+// they violate is tried again on fresh clients, and not made smaller: see [Conclude]. The error is also for a ctx
+// that is over before all of them are run.
+func ProvePart(ctx context.Context, c Config, from, to int) (*Part, error) {
+	run, err := c.run()
+	if err != nil {
+		return nil, err
+	}
+	if from < 0 || to < from {
+		return nil, fmt.Errorf("scenarios %d to %d: expected the first not to come after the last", from, to)
+	}
+	var cancel context.CancelFunc
+	run.allowed, cancel = engine.Allow(ctx, 0)
+	defer cancel()
+	if err := run.run(ctx, from, to, false); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return &Part{run.externalSum}, nil
+}
+
+// Conclude makes of parts what [Prove] makes of a run: what fresh clients have shown again is made
+// smaller, once, and all of it is reported.
+func Conclude(ctx context.Context, c Config, p *Part) (*engine.Result, error) {
+	began := time.Now()
+	run, err := c.run()
+	if err != nil {
+		return nil, err
+	}
+	var cancel context.CancelFunc
+	run.allowed, cancel = engine.Allow(ctx, 0)
+	defer cancel()
+	run.externalSum = p.externalSum
+	if ctx.Err() == nil {
+		if err := run.run(ctx, 0, 0, true); err != nil {
+			return nil, err
+		}
+	}
+	res := run.concluded(ctx, began)
+	res.Report.Spent = nil // that of the parts is not known
+	return res, nil
+}
+
+// Merge adds what other scenarios of the same run came to. The parts are told in the order of their scenarios.
+func (p *Part) Merge(o *Part) {
+	p.sum.Merge(&o.sum)
+	for property, d := range o.findings {
+		if d != nil && d.betters(p.findings[property]) {
+			p.findings[property] = d
+		}
+	}
+	p.about, p.fromHistory, p.unjudged = o.about, o.fromHistory, o.unjudged
+	for property, e := range o.exceeded {
+		p.exceeded = earliest(p.exceeded, property, e)
+	}
+	p.free.Add(o.free)
+	p.wire.Add(&o.wire)
+	p.agreed += o.agreed
+	if p.traffic == nil {
+		p.traffic = make(external.Traffic)
+	}
+	p.traffic.Merge(o.traffic)
+	p.sharing = p.sharing || o.sharing
+	p.uncontrolled += o.uncontrolled
+	if p.disagreement == "" {
+		p.disagreement = o.disagreement
+	}
+}
+
+// Scenarios is how many it is of.
+func (p *Part) Scenarios() int { return p.sum.Scenarios }
+
+// Violated are the properties that were seen violated.
+func (p *Part) Violated() property.Set { return p.sum.Violated() }
+
+// Reproduced are those of them that fresh clients have shown again.
+func (p *Part) Reproduced() (set property.Set) {
+	for i, d := range p.findings {
+		if d != nil && !d.suspected() {
+			set = set.With(property.Property(i))
+		}
+	}
+	return set
+}
+
+// Ended reports whether clients ended by themselves so often that a run would have ended there.
+func (p *Part) Ended() bool { return p.free.Died >= maxCrashes }
+
+// partFile is a part as it is written. Its fields are those of externalSum and mean the same.
+type partFile struct {
+	Sum          []byte // as JSON
+	Findings     map[property.Property]findingFile
+	About        external.About
+	FromHistory  property.Set
+	Unjudged     map[property.Property]string
+	Free         external.Uncontrolled
+	Wire         wire.Counts
+	Agreed       int
+	Traffic      external.Traffic
+	Sharing      bool
+	Uncontrolled int
+	Disagreement string
+	Exceeded     map[property.Property]excess
+}
+
+type findingFile struct {
+	Scenario int
+	Tries    histories.Tries
+	// Options are those of Run that are not the defaults.
+	Options [][2]string
+	// The rest is the trace, without payloads.
+	Run        scenario.Scenario
+	Setup      []scenario.TraceStep
+	Steps      []scenario.TraceStep
+	History    history.History
+	Violations []scenario.Violation
+	Errors     map[int]string
+}
+
+// MarshalJSON implements json.Marshaler. The executions in it have no form of their own as JSON.
+func (p *Part) MarshalJSON() ([]byte, error) {
+	sum, err := json.Marshal(&p.sum)
+	if err != nil {
+		return nil, err
+	}
+	f := partFile{
+		Sum: sum, Findings: make(map[property.Property]findingFile), About: p.about, FromHistory: p.fromHistory, Unjudged: maps.Clone(p.unjudged),
+		Free: p.free, Wire: p.wire, Agreed: p.agreed, Traffic: p.traffic, Sharing: p.sharing, Uncontrolled: p.uncontrolled, Disagreement: p.disagreement,
+		Exceeded: p.exceeded,
+	}
+	for i, d := range p.findings {
+		if d != nil {
+			f.Findings[property.Property(i)] = d.file()
+		}
+	}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(f); err != nil {
+		return nil, err
+	}
+	return json.Marshal(b.Bytes())
+}
+
+func (d *finding) file() findingFile {
+	t := d.trace
+	run := t.Scenario
+	run.Options = nil // gob cannot tell what is behind an interface
+	return findingFile{
+		Scenario: d.scenario, Tries: d.tries, Options: t.Scenario.Options.Changed(), Run: run, Setup: bare(t.Setup), Steps: bare(t.Steps), History: t.History,
+		Violations: t.Violations, Errors: t.Errors,
+	}
+}
+
+// bare are steps without payloads, which mean something in one process only.
+func bare(steps []scenario.TraceStep) []scenario.TraceStep {
+	out := slices.Clone(steps)
+	for i := range out {
+		out[i].Payload = nil
+	}
+	return out
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *Part) UnmarshalJSON(data []byte) error {
+	var raw []byte
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return err
+	}
+	var f partFile
+	if err := gob.NewDecoder(bytes.NewReader(raw)).Decode(&f); err != nil {
+		return err
+	}
+	var sum tally.Tally
+	if err := json.Unmarshal(f.Sum, &sum); err != nil {
+		return err
+	}
+	p.externalSum = externalSum{
+		sum: sum, about: f.About, fromHistory: f.FromHistory, unjudged: f.Unjudged, free: f.Free, wire: f.Wire, agreed: f.Agreed,
+		traffic: f.Traffic, sharing: f.Sharing, uncontrolled: f.Uncontrolled, disagreement: f.Disagreement, exceeded: f.Exceeded,
+	}
+	for property, d := range f.Findings {
+		b, err := lock.BackendNamed(d.Run.Server)
+		if err != nil {
+			return err
+		}
+		if d.Run.Options, err = lock.SetOptions(b.Defaults, d.Options); err != nil {
+			return err
+		}
+		p.findings[property] = d.finding()
+	}
+	return nil
+}
+
+func (f *findingFile) finding() *finding {
+	t := &scenario.Trace{
+		Scenario: f.Run, Setup: f.Setup, Steps: f.Steps, History: f.History, Violations: f.Violations, Errors: f.Errors,
+	}
+	return &finding{f.Scenario, t, f.Tries}
+}

@@ -1,0 +1,74 @@
+package gated_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/enginetest"
+	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// TestExternalPartsAddUp: parts of a run of somebody else's clients that were written, read and merged come to the report
+// and the counterexamples of the whole run. What seems to cost too much, and is looked at again, counts once.
+func TestExternalPartsAddUp(t *testing.T) {
+	for name, judged := range map[string][]property.Property{
+		"locked-is-success": {property.MutualExclusion, property.HonestVerify, property.Linearizable},
+		"channel-each":      {property.CheapAcquire, property.NoLeak},
+	} {
+		t.Run(name, func(t *testing.T) {
+			target, err := engine.TargetNamed(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			options := amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Pipeline = 0 }) // with several commands in one go, how many the gate has of them at a crash is theirs
+			c := gated.Config{
+				Starter: externaltest.Machines{Target: target, Options: target.Settled(options)}, Kind: target.Kind,
+				Seed: 1, Scenarios: 60, Workers: 1,
+			}
+			for _, p := range judged {
+				c.Properties = c.Properties.With(p)
+			}
+			whole, err := gated.Prove(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := gated.Conclude(t.Context(), c, merged(t, c))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if whole.Report.Result(judged[0]).Violation == nil || len(whole.Report.Wire) == 0 {
+				t.Errorf("%v is not violated, or nothing went over the wire", judged[0])
+			}
+			whole.Report.Uncontrolled, res.Report.Uncontrolled = nil, nil
+			if got, want := enginetest.Card(t, res), enginetest.Card(t, whole); got != want {
+				t.Errorf("parts come to\n%s\nthe whole run to\n%s", got, want)
+			}
+		})
+	}
+}
+
+// merged are parts of a run that were written, read and merged.
+func merged(t *testing.T, c gated.Config) *gated.Part {
+	t.Helper()
+	sum := new(gated.Part)
+	for _, cut := range [][2]int{{40, 60}, {0, 13}, {13, 40}} {
+		p, err := gated.ProvePart(t.Context(), c, cut[0], cut[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := new(gated.Part)
+		if err := json.Unmarshal(data, read); err != nil {
+			t.Fatal(err)
+		}
+		sum.Merge(read)
+	}
+	return sum
+}

@@ -1,0 +1,180 @@
+package gated
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/own"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// Config says whose lock to prove, and how thoroughly. Starter alone must be given.
+type Config struct {
+	// Starter makes clients of the lock.
+	Starter external.Starter
+	// Exec is the command behind it, for counterexamples; "" where there is none.
+	Exec string
+	// Name is what the target is called; "" is what its clients call themselves.
+	Name string
+	// Kind is the type that the lock is taken for.
+	Kind lock.Kind
+	// Options are the target's own.
+	Options map[string]string
+	// Naming is what it calls its queues; what is left out is learnt.
+	Naming external.Naming
+	// Seed decides every scenario.
+	Seed uint64
+	// Scenarios is how many are run; 0 is [DefaultScenarios].
+	Scenarios int
+	// Time ends the run earlier, minimising included; see [engine.MinimisingShare]. What is under way then is brought to
+	// its end. 0 is no limit.
+	Time time.Duration
+	// Strategies are how schedules are drawn; none is all of them. Depth is PCT's; 0 draws it.
+	Strategies []scenario.Strategy
+	Depth      int
+	// Shape is what of the workload and the faults is not drawn.
+	Shape sim.Shape
+	// Properties are those to judge; empty is all that apply.
+	Properties property.Set
+	// Own are users' own properties, which are judged as well.
+	Own own.List
+	// FailedAcquire is what a failed acquire is taken to promise.
+	FailedAcquire property.FailedAcquire
+	// Workers is how many scenarios run at once, each with clients of its own; 0 is one for each
+	// processor. Clients that share something in one process take 1.
+	Workers int
+	// On is the broker behind the gate; the zero value is the simulated one.
+	On Broker
+	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds.
+	Patience time.Duration
+	// Until ends the run once one of these properties is violated, and has only their executions
+	// minimised; what operations cost is not measured unless one of them asks for it. Empty runs on, and
+	// minimises all.
+	Until property.Set
+	// Found is called with each violation at once, as it was recorded, and again whenever more is known of it: whether
+	// fresh clients have reproduced it, and a smaller execution. The last of a property is that of the result.
+	// The next call waits for it. It may be nil.
+	Found func(*histories.Counterexample)
+	// Progress is called now and then. It may be nil.
+	Progress func(engine.Progress)
+}
+
+// Broker is a real broker behind the gate.
+type Broker struct {
+	// URL is where it is, an address that begins with amqp://. "" is the simulated broker.
+	URL string
+	// Version is what it calls itself, for the report: "RabbitMQ 3.10.8".
+	Version string
+	// Name is what the report calls it, such as with its address; "" is Version.
+	Name string
+	// Sweep deletes queues from it, whether or not they exist: those that the clients have left.
+	Sweep func(queues []string) error
+	// Notes keeps account of what clients make there; nil keeps none.
+	Notes external.Notes
+}
+
+// String is what the broker is called.
+func (b Broker) String() string {
+	if b.URL == "" {
+		return engine.Simulated
+	}
+	return cmp.Or(b.Name, b.Version)
+}
+
+// gated is said of a broker behind the gate.
+const gated = ", through the gate"
+
+// DefaultScenarios is how many scenarios a run has that does not say.
+const DefaultScenarios = 2000
+
+// measuredEvery is how often a scenario tells what operations cost, which takes more time.
+const measuredEvery = 10
+
+// Prove runs scenarios with anybody's clients until they are done or ctx is over, and judges them.
+// Their commands reach the broker in the order that the schedule says. The error is for a run that could not
+// be made: a client that can't be started, or that breaks the protocol.
+func Prove(ctx context.Context, c Config) (*engine.Result, error) {
+	began := time.Now()
+	run, err := c.run()
+	if err != nil {
+		return nil, err
+	}
+	var cancel context.CancelFunc
+	run.allowed, cancel = engine.Allow(ctx, c.Time)
+	defer cancel()
+	if err := run.run(ctx, 0, run.Scenarios, true); err != nil {
+		return nil, err
+	}
+	return run.concluded(ctx, began), c.Own.Err()
+}
+
+// run is the run, checked and with defaults for what was left out; it has not begun.
+func (c Config) run() (*externalRun, error) {
+	if c.Scenarios < 0 || c.Depth < 0 || c.Depth > 64 {
+		return nil, engine.Configuration(fmt.Errorf("%d scenarios of depth %d: expected at least 1, and at most 64", c.Scenarios, c.Depth))
+	}
+	if err := c.Shape.Check(c.Kind); err != nil {
+		return nil, engine.Configuration(err)
+	}
+	if c.Shape.Start != 0 && c.On.URL != "" {
+		return nil, engine.Configuration(fmt.Errorf("start slots %s on a real broker: expected the simulated one, from which slots are taken away", c.Shape.Start))
+	}
+	if err := c.Own.Check(); err != nil {
+		return nil, engine.Configuration(err)
+	}
+	c.Properties = engine.JudgedOf(property.ApplicableExternal(c.Kind), c.Properties) | c.Own.All()
+	c.Scenarios = cmp.Or(c.Scenarios, DefaultScenarios)
+	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
+	run := &externalRun{Config: c, source: c.source(), labels: c.labels()}
+	run.sum.Sometimes = c.Own.Sometimes()
+	return run, nil
+}
+
+// concluded is what a run came to that began then.
+func (f *externalRun) concluded(ctx context.Context, began time.Time) *engine.Result {
+	res := f.result()
+	res.Report = f.report()
+	res.Report.Elapsed, res.Report.Spent = time.Since(began), f.spent.Words()
+	res.Report.Interrupted = ctx.Err() != nil
+	return res
+}
+
+// labels are what its counterexamples say.
+func (c *Config) labels() engine.Labels {
+	o := histories.Origin{Seed: c.Seed, Broker: c.On.String() + gated, Options: engine.ByName(c.Options)}
+	return engine.Labels{FailedAcquire: c.FailedAcquire, Origin: o, Exec: c.Exec, Kind: c.Kind, Options: c.Options, Queues: c.Naming.String()}
+}
+
+// result is what the run came to, but for the report.
+func (f *externalRun) result() *engine.Result {
+	res := &engine.Result{FailedAcquire: f.FailedAcquire, Traces: make(map[property.Property]*scenario.Trace), Labels: f.labels}
+	for p, d := range f.findings {
+		if d != nil {
+			res.Traces[property.Property(p)] = d.trace
+		}
+	}
+	return res
+}
+
+// source gives the scenarios: those of the reference lock of the same type.
+func (c *Config) source() *sim.Source {
+	return sim.NewSource(sim.Space{Target: engine.Reference(c.Kind), Strategies: c.Strategies, Depth: c.Depth, Shape: c.Shape}, c.Seed)
+}
+
+// told is options as they are handed to clients.
+func told(options map[string]string) map[string]any {
+	out := make(map[string]any, len(options))
+	for name, value := range options {
+		out[name] = value
+	}
+	return out
+}

@@ -1,0 +1,62 @@
+package gated
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/own"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// Replay carries out a counterexample of somebody else's lock again, with fresh clients each time, until they
+// show its violation, up to five times. starter makes its clients: see [histories.Counterexample]. A real broker is
+// not restarted, and where it does something else than the simulated one, that is an error.
+func Replay(ctx context.Context, ce *histories.Counterexample, starter external.Starter, on Broker) (*engine.Replayed, error) {
+	if ce.Property.Own() {
+		return nil, engine.UnknownOwn(ce)
+	}
+	return ReplayOf(ctx, nil, ce, starter, on)
+}
+
+// ReplayOf is the same where the property may be one of a user's own.
+func ReplayOf(ctx context.Context, list own.List, ce *histories.Counterexample, starter external.Starter, on Broker) (_ *engine.Replayed, err error) {
+	if on.URL != "" && ce.Scenario.Restarts() {
+		return nil, fmt.Errorf("replaying on %s: skipped: the execution restarts the broker, which can't be done behind the gate, and can on the simulated broker", on)
+	}
+	var naming external.Naming
+	if ce.Queues != "" {
+		if naming, err = external.ParseNaming(ce.Queues); err != nil {
+			return nil, err
+		}
+	}
+	runner, err := external.NewRunner(ctx, external.Config{
+		Naming: naming, Starter: starter, Kind: ce.Kind, Options: told(ce.ExecOptions), Name: ce.Scenario.Target, Own: list, FailedAcquire: ce.FailedAcquire,
+		URL: on.URL, Sweep: on.Sweep, Notes: on.Notes, Version: on.Version,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, runner.Close()) }()
+	r := &engine.Replayed{Own: list, FailedAcquire: ce.FailedAcquire, Server: on.String()}
+	disagreement := ""
+	err = repeat(ctx, ctx, runner, &ce.Scenario, property.Set(0).With(ce.Property), func(x *external.Execution) bool {
+		r.Trace, disagreement = x.Trace, x.Disagreement
+		r.Tries.Of++
+		if v, ok := x.Trace.Violation(ce.Property); ok {
+			r.Violation = &v
+			r.Tries.Shown++
+		}
+		return r.Violation != nil || disagreement != ""
+	})
+	if err != nil {
+		return nil, err
+	}
+	if disagreement != "" {
+		return nil, fmt.Errorf("replaying on %s: it does something else than the simulated broker: %s", on, disagreement)
+	}
+	return r, nil
+}

@@ -1,0 +1,111 @@
+package gated
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// report says what the run came to.
+func (f *externalRun) report() *report.Report {
+	s := &f.sum
+	r := &report.Report{
+		Tool: engine.Version, Target: f.Name, Doc: f.Exec, Design: f.design, Kind: f.Kind, Mode: report.Sampled,
+		Broker: f.On.String() + gated, Seed: f.Seed, FailedAcquire: f.FailedAcquire.String(), Bounds: f.Shape.String(), Fixed: engine.ByName(f.Options),
+		Scenarios: s.Scenarios, Steps: s.Steps, Commands: s.Commands, Operations: s.Operations,
+		Efficiency: engine.Efficiency(&s.Costs, f.Kind),
+		Stale: report.Overlap{
+			Commands: int(s.OverlapCommands), Time: time.Duration(s.Overlap) * time.Millisecond,
+			Own: time.Duration(s.OwnClock) * time.Millisecond, Scenarios: s.Overlaps,
+		},
+		Uncontrolled: f.free.Words(), Wire: engine.OverWire(&f.wire), Traffic: trafficOf(f.Kind, f.traffic),
+	}
+	if f.On.URL != "" {
+		r.Wire = append(r.Wire, report.Count{Name: "replies as the simulated broker's", Number: f.agreed})
+	}
+	if r.Target == "" {
+		r.Target = f.about.Name
+	}
+	if f.uncontrolled > 0 {
+		r.Uncontrolled = append(r.Uncontrolled, fmt.Sprintf("of %d executions, %d were not decided by their schedule alone", s.Scenarios, f.uncontrolled))
+	}
+	if f.sharing {
+		r.Uncontrolled = append(r.Uncontrolled, "clients share a connection: what befalls one would befall all, so there were no faults")
+	}
+	if f.free.Died >= maxCrashes {
+		r.Uncontrolled = append(r.Uncontrolled, fmt.Sprintf("clients ended by themselves %d times: the run was ended there", f.free.Died))
+	}
+	if f.disagreement != "" {
+		r.Uncontrolled = append(r.Uncontrolled, "the first time: "+f.disagreement)
+	}
+	for p := range f.Properties.All() {
+		result := s.Result(p, f.Own, f.FailedAcquire, f.Shape.Start)
+		result.Skip = f.skip(p)
+		if d := f.findings[p]; d != nil {
+			result.Violation = d.found(p)
+		}
+		if f.fromHistory.Has(p) {
+			result.Evidence = property.FromHistory
+		}
+		r.Properties = append(r.Properties, result)
+	}
+	for k := range sim.CoveragePoints {
+		if k != sim.SawRandomOption && (s.Seen[k] > 0 || !f.exploring || !k.Faulty()) { // what clients draw is their own
+			r.Exercised = append(r.Exercised, report.Exercise{Name: k.Of(f.Kind), Scenarios: s.Seen[k]})
+		}
+	}
+	return r
+}
+
+// trafficOf is what operations took on the wire, for the report.
+func trafficOf(kind lock.Kind, t external.Traffic) (out []report.Traffic) {
+	for _, op := range kind.Operations() {
+		if o := t[op]; o.Calls > 0 {
+			each := func(n int) float64 { return float64(n) / float64(o.Calls) }
+			out = append(out, report.Traffic{
+				Operation: op.String(), Calls: o.Calls, Frames: each(o.Sent.Frames), Bytes: each(o.Sent.Bytes),
+				Back: each(o.Replied.Frames), BytesBack: each(o.Replied.Bytes),
+			})
+		}
+	}
+	return out
+}
+
+// shownBy are the operations without which a property has nothing to show itself by.
+var shownBy = map[property.Property][]lock.Op{
+	property.MutualExclusion: {lock.Acquire}, property.NoPhantomSlot: {lock.Acquire}, property.CheapAcquire: {lock.Acquire},
+	property.HonestVerify: {lock.Verify}, property.StaleBeliefEnds: {lock.Verify}, property.CheapVerify: {lock.Verify},
+	property.EffectiveRelease: {lock.Release}, property.ExactCount: {lock.Count},
+	property.NoFalseHold: {lock.Remove, lock.Add}, property.RemovalDrains: {lock.Remove},
+}
+
+// unmeasured is why an exploration does not judge what operations cost.
+const unmeasured = "which commands were written in one go is not told apart while exploring: prove measures costs"
+
+// skip is why a property is not judged, "" where it is.
+func (f *externalRun) skip(p property.Property) string {
+	switch {
+	case f.unjudged[p] != "":
+		return f.unjudged[p]
+	case f.exceeded[p].Detail != "":
+		return f.exceeded[p].Detail + ": more than the guidelines allow of their own design, not wrong of this one"
+	case f.exploring && p.Own():
+		return "executions are told apart by what commands do to each other, and your function may tell others apart: Prove judges it"
+	case f.exploring && external.Measured.Has(p):
+		return unmeasured
+	}
+	for _, op := range shownBy[p] {
+		offered := op == lock.Remove && slices.Contains(f.about.Operations, lock.Destroy) || slices.Contains(f.about.Operations, op)
+		if !offered && slices.Contains(f.Kind.Operations(), op) {
+			return fmt.Sprintf("the target does not offer %s", op)
+		}
+	}
+	return ""
+}

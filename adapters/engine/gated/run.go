@@ -1,0 +1,174 @@
+package gated
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/tally"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// externalRun is a run over the scenarios of one seed, shared by its workers.
+type externalRun struct {
+	Config
+	labels  engine.Labels
+	source  *sim.Source
+	allowed engine.Allowance
+
+	next         atomic.Int64 // the scenario to play next
+	to           int          // it ends before this one
+	stop         atomic.Bool
+	mu           sync.Mutex
+	asked        [property.Most]int // executions that fresh clients were asked to reproduce
+	unreproduced bool               // they did not reproduce one
+	renewed      int                // executions that had fresh clients because of that
+	exploring    bool               // every order of commands is visited; no fault happens, and no cost is measured
+	tries        int
+	spent        external.Spent // of all workers
+	confirmed    property.Set   // of those that are measured: what was seen violated for certain
+	externalSum
+}
+
+// externalSum is what scenarios came to.
+type externalSum struct {
+	sum          tally.Tally
+	findings     [property.Most]*finding
+	about        external.About
+	design       string                       // what locks are held by
+	fromHistory  property.Set                 // what the history alone decides
+	unjudged     map[property.Property]string // why not
+	lenient      property.Set                 // what may be exceeded without being wrong
+	exceeded     map[property.Property]excess // how it first was
+	free         external.Uncontrolled
+	wire         wire.Counts
+	agreed       int // replies on which a real broker and the simulated one agreed
+	traffic      external.Traffic
+	sharing      bool // clients share a connection
+	uncontrolled int  // scenarios that were not controlled altogether
+	// disagreement is how a real broker first did something else than the simulated one.
+	disagreement string
+}
+
+// excess is what an execution, counted from 0, cost more than the guidelines allow.
+type excess struct {
+	Execution int
+	Detail    string
+}
+
+// run has workers play until all scenarios from one number up to another are done, enough was found, or the time for
+// that is over; then executions that violate something are made smaller, if that is wanted.
+func (f *externalRun) run(ctx context.Context, from, to int, shrink bool) error {
+	f.next.Store(int64(from))
+	f.to = to
+	want := to - from
+	if shrink {
+		want = max(want, len(f.shrinkable().BySeverity()))
+	}
+	workers := make([]*externalWorker, min(f.Workers, want))
+	errs := make([]error, len(workers))
+	var wg sync.WaitGroup
+	for i := range workers {
+		wg.Go(func() {
+			if workers[i], errs[i] = f.worker(ctx); errs[i] == nil {
+				errs[i] = workers[i].work(ctx)
+			}
+			errs[i] = quietly(ctx, errs[i])
+		})
+	}
+	wg.Wait()
+	workers = slices.DeleteFunc(workers, func(w *externalWorker) bool { return w == nil })
+	for _, w := range workers {
+		if to > from {
+			f.measured(w)
+		}
+	}
+	if errors.Join(errs...) == nil && shrink {
+		errs = append(errs, f.shrink(ctx, workers))
+	}
+	for _, w := range workers {
+		spent := w.runner.Spent()
+		f.spent.Add(&spent)
+		errs = append(errs, w.runner.Close())
+	}
+	for _, err := range errs { // one is enough: the others tend to be the same
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measured takes in what a worker has counted: all else of its executions is in the sum already.
+func (f *externalRun) measured(w *externalWorker) {
+	f.sum.Merge(&w.part)
+	f.agreed += w.runner.Agreed()
+}
+
+// unexpected reports whether something seems to cost too much that was not seen for certain to do so before.
+func (f *externalRun) unexpected(found property.Set) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return found&external.Measured&^f.confirmed != 0
+}
+
+// expect notes what was seen for certain.
+func (f *externalRun) expect(found property.Set) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.confirmed |= found & external.Measured
+}
+
+// wanted are the properties whose violations are made smaller: those that end the run, or all that are judged.
+func (f *externalRun) wanted() property.Set {
+	if f.Until != 0 {
+		return f.Until
+	}
+	return f.Properties
+}
+
+// take adds an execution to what was found.
+func (f *externalRun) take(i int, x *external.Execution) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	addTo(&f.sum, i, x)
+	f.free.Add(x.Uncontrolled)
+	f.wire.Add(&x.Wire)
+	if f.traffic == nil {
+		f.traffic = make(external.Traffic)
+	}
+	f.traffic.Merge(x.Traffic)
+	f.disagreement = cmp.Or(f.disagreement, x.Disagreement)
+	if !x.Uncontrolled.Free() {
+		f.uncontrolled++
+	}
+	if f.free.Died >= maxCrashes {
+		f.stop.Store(true)
+	}
+	if f.Progress != nil {
+		f.Progress(f.sum.Progress(f.Scenarios))
+	}
+}
+
+// maxCrashes is how many clients may end by themselves before a run ends: what they would show next is the same.
+const maxCrashes = 10
+
+// addTo takes in an execution of somebody else's clients.
+func addTo(s *tally.Tally, i int, x *external.Execution) {
+	s.Scenarios++
+	s.Steps += len(x.Steps)
+	s.Commands += x.Sent
+	s.Operations += x.Called
+	if x.Undecided {
+		s.Undecided++
+	}
+	s.Note(i, x.Exercised, x.Found, sim.Covered(x.Trace))
+	s.Stale(x.Overlap, x.Overlap, x.Overlaps)
+}

@@ -1,0 +1,72 @@
+package gated
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// ending ends the time of a run at one of its clients' calls.
+type ending struct {
+	external.Starter
+	calls *atomic.Int64
+	at    int64
+	end   context.CancelFunc
+}
+
+func (s ending) Start(ctx context.Context, number int) (external.Client, error) {
+	c, err := s.Starter.Start(ctx, number)
+	return &endingClient{c, s}, err
+}
+
+type endingClient struct {
+	external.Client
+	ending
+}
+
+func (c *endingClient) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
+	if c.calls.Add(1) == c.at {
+		c.end()
+	}
+	return c.Client.Call(ctx, op, p)
+}
+
+// TestTimeEndsBetweenExecutions: an execution that is under way when the time of the run is over comes to its own end
+// and is judged, and what was found is still reproduced.
+func TestTimeEndsBetweenExecutions(t *testing.T) {
+	target, err := engine.TargetNamed("locked-is-success")
+	if err != nil {
+		t.Fatal(err)
+	}
+	machines := externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}
+	for _, at := range []int64{20, 43, 77, 120} {
+		whole, end := context.WithCancel(t.Context())
+		c := Config{Starter: ending{machines, new(atomic.Int64), at, end}, Seed: 1, Scenarios: 1000, Workers: 1}
+		run := externalRun{Config: c, source: c.source(), labels: c.labels(), allowed: engine.Allowance{Whole: whole, Sampling: whole}}
+		if err := run.run(t.Context(), 0, run.Scenarios, true); err != nil {
+			t.Fatal(err)
+		}
+		if whole.Err() == nil || run.sum.Scenarios == 0 || run.sum.Scenarios == 1000 {
+			t.Errorf("ended at call %d: %d scenarios", at, run.sum.Scenarios)
+		}
+		if run.free.Hung+run.free.Died > 0 {
+			t.Errorf("ended at call %d: %v", at, run.free.Words())
+		}
+		for p, d := range run.findings {
+			if d != nil && (d.tries.Of == 0 || d.found(property.Property(p)).Detail == "") {
+				t.Errorf("ended at call %d: %s was found and not tried again", at, property.Property(p))
+			}
+		}
+		if next := int(run.next.Load()); next != run.sum.Scenarios {
+			t.Errorf("ended at call %d: %d scenarios were begun, %d judged", at, next, run.sum.Scenarios)
+		}
+		end()
+	}
+}

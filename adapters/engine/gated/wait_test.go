@@ -1,0 +1,93 @@
+package gated_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
+)
+
+// waiting runs scenarios of mutexes whose clients can wait for the lock.
+func waiting(t *testing.T, design mutexes.Design) *external.Runner {
+	t.Helper()
+	runner, err := external.NewRunner(t.Context(), external.Config{
+		Kind: lock.Mutex, Timing: external.Timing{Limit: time.Second},
+		Starter: inprocess.Starter{Name: "waiting", New: func(ctx context.Context, url string) (inprocess.Lock, error) { return mutexes.New(ctx, url, design) }},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { runner.Close() })
+	return runner
+}
+
+// contest is two clients, of which the second may wait for what the first has, if that stops after so many steps.
+func contest(stops uint16, holder ...scenario.Operation) scenario.Scenario {
+	return scenario.Scenario{
+		Locks:    []scenario.Lock{{Name: "jobs"}},
+		Clients:  []scenario.Client{{Ops: holder}, {Ops: []scenario.Operation{{Op: lock.Acquire, Arg: scenario.Waiting}}}},
+		Schedule: scenario.Schedule{Strategy: scenario.PCT, Priorities: []uint8{1, 2}, Changes: []uint16{stops}},
+	}
+}
+
+// TestWaiting: the others go on while a client waits for a lock, so that it is granted what is released meanwhile, and the
+// same when the execution is replayed. One that does not come back when its time is up does not make progress.
+func TestWaiting(t *testing.T) {
+	acquire, release := scenario.Operation{Op: lock.Acquire}, scenario.Operation{Op: lock.Release}
+	runner := waiting(t, mutexes.Token{Subscribed: true})
+	granted := 0
+	for stops := range uint16(24) {
+		sc := contest(1+stops, acquire, release)
+		x := play(t, runner, runner.Playable(sc))
+		again := play(t, runner, sim.Replay(x.Trace))
+		if x.Found|again.Found != 0 {
+			t.Errorf("stops after %d: %v %v", stops, x.Violations, again.Violations)
+		}
+		if !slices.Equal(told(x), told(again)) {
+			t.Errorf("stops after %d: %v, replayed %v", stops, told(x), told(again))
+		}
+		if slices.Equal(told(x), []string{"1 invoke acquire", "1 ok acquire", "2 invoke acquire", "1 invoke release", "1 ok release", "2 ok acquire"}) {
+			granted++
+		}
+	}
+	if granted == 0 {
+		t.Error("nobody was granted what he waited for")
+	}
+	for _, endless := range []bool{false, true} {
+		runner := waiting(t, mutexes.Token{Subscribed: true, Endless: endless})
+		x := play(t, runner, runner.Playable(contest(30, acquire)))
+		if x.Found.Has(property.Progress) != endless || !endless && x.Found != 0 {
+			t.Errorf("endless %v: %v", endless, x.Violations)
+		}
+	}
+}
+
+func play(t *testing.T, runner *external.Runner, sc scenario.Scenario) *external.Execution {
+	t.Helper()
+	x, err := runner.Run(t.Context(), &sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// told is what happened, in a line for each call and answer.
+func told(x *external.Execution) (lines []string) {
+	for _, e := range x.History.Events {
+		if e.Process == history.Nemesis {
+			continue
+		}
+		c := history.ClientOf(e.Process, len(x.Scenario.Clients))
+		lines = append(lines, string(rune('0'+c))+" "+e.Type.String()+" "+e.F.Op().String())
+	}
+	return lines
+}

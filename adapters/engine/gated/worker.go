@@ -1,0 +1,199 @@
+package gated
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lockproof/lockproof/adapters/engine/tally"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// externalWorker plays executions of a run, one after the other, with clients of its own.
+type externalWorker struct {
+	*externalRun
+	runner *external.Runner
+	part   tally.Tally // costs and checks
+	fresh  bool        // its clients have carried out nothing yet
+}
+
+// worker starts a worker's clients.
+func (f *externalRun) worker(ctx context.Context) (*externalWorker, error) {
+	w := &externalWorker{externalRun: f, fresh: true}
+	runner, err := external.NewRunner(ctx, external.Config{
+		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Naming: f.Naming, Own: f.Own, FailedAcquire: f.FailedAcquire,
+		URL: f.On.URL, Sweep: f.On.Sweep, Notes: f.On.Notes, Version: f.On.Version, Timing: external.Timing{Patience: f.Patience},
+		Costs: &w.part.Costs, Checks: &w.part.Checks,
+	})
+	if err != nil {
+		return nil, err
+	}
+	w.runner = runner
+	w.meet()
+	return w, nil
+}
+
+// meet takes in whose lock it is.
+func (w *externalWorker) meet() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.about, w.sharing, w.unjudged = w.runner.About(), w.runner.Sharing(), make(map[property.Property]string)
+	w.fromHistory, w.design = w.runner.FromHistory(), w.runner.Design()
+	w.lenient = w.runner.Lenient() &^ w.Until
+	for p := range w.Properties.All() {
+		w.unjudged[p] = w.runner.Unjudged(p)
+	}
+}
+
+// work plays scenarios until there are none left.
+func (w *externalWorker) work(ctx context.Context) error {
+	for !w.stop.Load() && !w.allowed.Spent(w.foundAny()) {
+		i := int(w.next.Add(1) - 1)
+		if i >= w.to {
+			return nil
+		}
+		x, err := w.play(ctx, i)
+		if err == nil {
+			err = w.examine(ctx, i, x)
+		}
+		if err != nil {
+			w.stop.Store(true)
+			return fmt.Errorf("scenario %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// play plays the i-th scenario. What seems to cost too much is looked at again, more patiently: then that counts instead.
+func (w *externalWorker) play(ctx context.Context, i int) (*external.Execution, error) {
+	sc := w.runner.Playable(w.source.External(i))
+	w.runner.Measure(0)
+	if i%measuredEvery == 0 && w.wanted()&external.Measured != 0 {
+		w.runner.Measure(external.SettleBriefly)
+	}
+	before := w.part
+	x, err := w.runner.Run(ctx, &sc)
+	if err != nil || !w.unexpected(x.Found&w.Properties) {
+		return x, err
+	}
+	once := w.part
+	w.part, w.fresh = before, false
+	w.runner.Measure(external.SettleLong)
+	y, err := w.runner.Run(ctx, &sc)
+	if err != nil {
+		return nil, err
+	}
+	if x.Found &^= external.Measured; x.Found&^y.Found != 0 { // this is not to be lost, and costs can be measured later
+		w.part = once
+		return x, nil
+	}
+	w.expect(y.Found)
+	return y, nil
+}
+
+// examine takes in the i-th execution, and has fresh clients show what it violates.
+func (w *externalWorker) examine(ctx context.Context, i int, x *external.Execution) error {
+	x.Found &= w.Properties
+	x.Found &^= w.exceeds(i, x)
+	seen := x.Found & w.Own.Sometimes() // which is nothing to be shown again
+	x.Found &^= seen
+	open := w.record(i, x, w.fresh)
+	x.Found |= seen
+	w.take(i, x)
+	w.fresh = false
+	if open != 0 {
+		once := w.part // what is done again is not counted again
+		left, err := w.confirm(ctx, i, x, open)
+		w.part = once
+		if err != nil {
+			return err
+		}
+		w.noteRepeated(left != 0)
+	}
+	if !w.renews() {
+		return nil
+	}
+	w.fresh = true
+	return w.runner.Renew(ctx)
+}
+
+// exceeds notes what the i-th execution costs more than the guidelines allow, where that is not wrong, and gives the
+// properties that say so.
+func (w *externalWorker) exceeds(i int, x *external.Execution) property.Set {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, v := range x.Violations {
+		if w.lenient.Has(v.Property) {
+			w.exceeded = earliest(w.exceeded, v.Property, excess{i, v.Violation.Explain()})
+		}
+	}
+	return w.lenient
+}
+
+// earliest keeps, of two executions, the one that came first.
+func earliest(all map[property.Property]excess, p property.Property, e excess) map[property.Property]excess {
+	if all == nil {
+		all = make(map[property.Property]excess)
+	}
+	if known, ok := all[p]; !ok || e.Execution < known.Execution {
+		all[p] = e
+	}
+	return all
+}
+
+// confirm has fresh clients carry out the i-th execution for the properties that it violates, and gives those that
+// they did not show.
+func (w *externalWorker) confirm(ctx context.Context, i int, x *external.Execution, open property.Set) (property.Set, error) {
+	sc := sim.Replay(x.Trace)
+	tried, err := w.reproduce(ctx, w.allowed.Whole, &sc, open, func(p property.Property, t *scenario.Trace, try int) {
+		open &^= 1 << p
+		w.keep(p, reproduced(i+1, t, try))
+	})
+	for _, p := range open.BySeverity() {
+		w.keep(p, recorded(i+1, x.Trace, tried))
+	}
+	return open, err
+}
+
+// reproduce has fresh clients carry out a scenario until each of some properties was seen violated. shown is told
+// how, and at which try.
+func (w *externalWorker) reproduce(ctx, time context.Context, sc *scenario.Scenario, want property.Set, shown func(p property.Property, t *scenario.Trace, try int)) (tried int, err error) {
+	if err := w.runner.Renew(ctx); err != nil {
+		return 0, err
+	}
+	err = repeat(ctx, time, w.runner, sc, want, func(x *external.Execution) bool {
+		tried++
+		for _, p := range (want & x.Found).BySeverity() {
+			want &^= 1 << p
+			shown(p, x.Trace, tried)
+		}
+		return want == 0
+	})
+	return tried, err
+}
+
+// repeat has clients that are fresh carry out a scenario that violates some properties, and then, while there is
+// time, others like them, until it is enough.
+func repeat(ctx, time context.Context, runner *external.Runner, sc *scenario.Scenario, want property.Set, enough func(*external.Execution) bool) error {
+	defer runner.Measure(0)
+	if runner.Measure(0); want&external.Measured != 0 {
+		runner.Measure(external.SettleLong)
+	}
+	for try := range reproductions {
+		if try > 0 && time.Err() != nil {
+			return nil
+		}
+		if try > 0 {
+			if err := runner.Renew(ctx); err != nil {
+				return err
+			}
+		}
+		x, err := runner.Run(ctx, sc)
+		if err != nil || enough(x) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package recorded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/own"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// StressConfig says which lock of this module to put under stress, and how much.
+type StressConfig struct {
+	Target *lock.Target
+	// Options are those that differ from the defaults, by name and value.
+	Options [][2]string
+	Load    stress.Load
+	// Restarts is how often the broker is restarted: one that was started here.
+	Restarts int
+	// FailedAcquire is what a failed acquire is taken to promise.
+	FailedAcquire property.FailedAcquire
+	// Properties are those to judge; empty is all that apply.
+	Properties property.Set
+	// Own are users' own properties, which are skipped.
+	Own own.List
+	// Keep is given the history before it is judged, and says where it has put it. It may be nil.
+	Keep func(h *history.History, target string) (source string, err error)
+}
+
+// Stress has clients of a lock of this module use it on a real broker, all at once, and judges the history: see
+// [rabbitmq.Stress]. The error is for a run that could not be made, or ended early; the result stands beside it, unless
+// there was nothing to be seen.
+func Stress(ctx context.Context, b *rabbitmq.Broker, c StressConfig) (*engine.Result, error) {
+	options, err := c.options()
+	if err != nil {
+		return nil, err
+	}
+	h, stats, err := rabbitmq.Stress(ctx, b, rabbitmq.StressConfig{Target: c.Target, Options: options, Load: c.Load, Restarts: c.Restarts})
+	if h == nil {
+		return nil, err
+	}
+	source := ""
+	if c.Keep != nil {
+		var unkept error
+		source, unkept = c.Keep(h, c.Target.Name)
+		err = errors.Join(err, unkept)
+	}
+	r, unjudged := Check(h, CheckOptions{FailedAcquire: c.FailedAcquire, Source: source, Properties: c.Properties, Own: c.Own})
+	if unjudged != nil {
+		return nil, errors.Join(fmt.Errorf("the history of %s: %w", c.Target.Name, unjudged), err)
+	}
+	r.Target, r.Doc, r.Mode = c.Target.Name, c.Target.Doc, report.Stressed
+	r.Broker, r.Scenarios, r.Commands, r.Elapsed = b.String(), stats.Rounds, stats.Commands, stats.Elapsed
+	r.Efficiency = engine.Efficiency(&stats.Costs, r.Kind)
+	r.Exercised = []report.Exercise{
+		{Name: "client crash", Scenarios: stats.Crashes}, {Name: "connection dropped by the broker", Scenarios: stats.Dropped},
+		{Name: "broker restart", Scenarios: stats.Restarts},
+	}
+	r.Fixed, r.Bounds = engine.Assigned(c.Options), c.Load.Words(c.Target.Kind)
+	r.Interrupted = stats.Rounds < c.Load.Rounds || ctx.Err() != nil
+	return &engine.Result{Report: r, FailedAcquire: c.FailedAcquire}, err
+}
+
+// Check reports options that make no sense.
+func (c *StressConfig) Check() error {
+	_, err := c.options()
+	return err
+}
+
+func (c *StressConfig) options() (lock.Options, error) {
+	o, err := engine.OptionsOf(c.Target, c.Options)
+	if err != nil {
+		return nil, engine.Configuration(err)
+	}
+	return o, nil
+}

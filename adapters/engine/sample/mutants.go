@@ -1,0 +1,64 @@
+package sample
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// MutantLimit is how many scenarios a mutant may survive.
+const MutantLimit = 2000
+
+// Killed is what became of one mutant.
+type Killed struct {
+	Mutant   *lock.Target
+	Property property.Property // the one that it was made to break
+	// Scenarios is how many it took to see it broken; 0 means that it was not, within the limit.
+	Scenarios int
+	// Also are the other properties that were seen broken by then.
+	Also  []property.Property
+	Trace *scenario.Trace // the minimised execution that breaks Property; nil if none does
+}
+
+// KillConfig is the run in which a mutant is to be found out by the property that it was made to break.
+func KillConfig(mutant *lock.Target, seed uint64, limit int) (Config, error) {
+	p, err := property.Named(mutant.Breaks)
+	if err != nil {
+		return Config{}, fmt.Errorf("target %s is no mutant: %w", mutant.Name, err)
+	}
+	return Config{Target: mutant, Seed: seed, Scenarios: limit, Until: property.Set(0).With(p)}, nil
+}
+
+// Kill runs a mutant until the property that it was made to break is seen broken.
+func Kill(ctx context.Context, mutant *lock.Target, seed uint64, limit int) (*Killed, error) {
+	c, err := KillConfig(mutant, seed, limit)
+	if err != nil {
+		return nil, err
+	}
+	res, err := Prove(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return KilledBy(c, res), nil
+}
+
+// KilledBy is what became of a mutant in such a run.
+func KilledBy(c Config, res *engine.Result) *Killed {
+	p := c.Until.BySeverity()[0]
+	k := &Killed{Mutant: c.Target, Property: p, Trace: res.Traces[p]}
+	for i := range res.Report.Properties {
+		r := &res.Report.Properties[i]
+		switch {
+		case r.Violation == nil:
+		case r.Property == p:
+			k.Scenarios = r.Violation.Scenario
+		default:
+			k.Also = append(k.Also, r.Property)
+		}
+	}
+	return k
+}

@@ -1,0 +1,52 @@
+package sample_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine/sample"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// TestViolatingCounted: a report says in how many executions each property is violated, the same number however many
+// work at once, and a counterexample says of which run it is.
+func TestViolatingCounted(t *testing.T) {
+	const scenarios = 2000
+	target := target(t, "locked-is-success")
+	fixed, said := [][2]string{{"retries", "0"}}, []string{"retries=0"}
+	source := sim.NewSource(sim.Space{Target: target, Fixed: fixed}, 3)
+	var want [property.Count]int
+	var r sim.Runner
+	for i := range scenarios {
+		sc := source.Scenario(i)
+		r.Run(target, &sc)
+		found, _ := r.Judge(property.Weak)
+		for p := range property.Count {
+			if found.Has(p) {
+				want[p]++
+			}
+		}
+	}
+	if want[property.MutualExclusion] < 2 {
+		t.Fatalf("%d executions violate mutual-exclusion: too few to tell", want[property.MutualExclusion])
+	}
+	for _, workers := range []int{1, 4} {
+		res, err := sample.Prove(t.Context(), sample.Config{Target: target, Options: fixed, Seed: 3, Scenarios: scenarios, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range res.Report.Properties {
+			if p.Violating != want[p.Property] {
+				t.Errorf("%d workers: %s is violated in %d executions, want %d", workers, p.Property, p.Violating, want[p.Property])
+			}
+		}
+		if !reflect.DeepEqual(res.Report.Fixed, said) {
+			t.Errorf("the report's options: %v", res.Report.Fixed)
+		}
+		ce := res.Counterexamples("lockproof prove")[0]
+		if o := ce.Origin; o.Seed != 3 || o.Broker != "the simulated broker" || !reflect.DeepEqual(o.Options, said) {
+			t.Errorf("the counterexample is of %+v", o)
+		}
+	}
+}

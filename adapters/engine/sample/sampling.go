@@ -1,0 +1,99 @@
+package sample
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/tally"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// blockSize is how many scenarios a worker takes at a time. The result does not depend on it.
+const blockSize = 256
+
+// sampling is a run over the scenarios of one seed, shared by its workers.
+type sampling struct {
+	Config
+	labels  engine.Labels
+	source  *sim.Source
+	allowed engine.Allowance
+
+	from, to int // the scenarios to run: those from one up to the other, without it
+	block    atomic.Int64
+	stop     atomic.Bool
+	mu       sync.Mutex
+	sum      tally.Tally
+	taken    int                  // blocks in the sum: the first ones
+	early    map[int]*tally.Tally // blocks that are done before one in front of them
+}
+
+// run works until all scenarios from one number up to another are done, enough was seen, or the time for that is over.
+func (s *sampling) run(from, to int) *tally.Tally {
+	s.from, s.to = from, to
+	var wg sync.WaitGroup
+	for range max(1, s.Workers) {
+		wg.Go(s.work)
+	}
+	wg.Wait()
+	return &s.sum
+}
+
+func (s *sampling) work() {
+	r := sim.NewRunner(s.Own)
+	if s.Coverage {
+		r.Coverage = new(sim.Coverage)
+	}
+	for !s.stop.Load() && s.allowed.Whole.Err() == nil {
+		block := int(s.block.Add(1) - 1)
+		from := s.from + block*blockSize
+		if from >= s.to {
+			return
+		}
+		part := new(tally.Tally)
+		r.Costs, r.Monitor.Checks = &part.Costs, &part.Checks
+		for i := from; i < min(from+blockSize, s.to); i++ {
+			sc := s.source.Scenario(i)
+			part.Add(i, r.Run(s.Target, &sc), r, s.FailedAcquire, s.Properties)
+			part.CoverAll(i, r.Coverage)
+		}
+		s.take(block, part)
+	}
+}
+
+// take takes in a block of scenarios in its turn. What comes behind the block in which enough was seen is left out, so
+// that the result does not depend on who was faster.
+func (s *sampling) take(block int, part *tally.Tally) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.early == nil {
+		s.early = make(map[int]*tally.Tally)
+	}
+	s.early[block] = part
+	for next := s.early[s.taken]; next != nil && !s.enough(); next = s.early[s.taken] {
+		delete(s.early, s.taken)
+		s.taken++
+		s.add(next)
+	}
+	if s.enough() || s.allowed.Spent(s.sum.Violated() != 0) {
+		s.stop.Store(true)
+	}
+	if s.Progress != nil {
+		s.Progress(s.sum.Progress(s.to - s.from))
+	}
+}
+
+// enough reports whether a violation was seen that ends the run.
+func (s *sampling) enough() bool { return s.sum.Violated()&s.Until != 0 }
+
+// add adds a part, and tells of what was not seen violated before.
+func (s *sampling) add(part *tally.Tally) {
+	before := s.sum.Violated()
+	s.sum.Merge(part)
+	if s.Found == nil {
+		return
+	}
+	for _, p := range (s.sum.Violated() &^ before).BySeverity() {
+		s.told(p, s.firstSeen(p))
+	}
+}

@@ -1,0 +1,72 @@
+package sample
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/shrink"
+)
+
+// minimise gives executions that violate some properties: the gravest is made smaller first. Those that nobody asked
+// for stay as they were first seen.
+func (s *sampling) minimise(violated property.Set) map[property.Property]*scenario.Trace {
+	traces := make(map[property.Property]*scenario.Trace)
+	queue := violated.BySeverity()
+	for k, p := range queue {
+		first := s.firstSeen(p)
+		if _, shown := first.Violation(p); !shown {
+			s.Own.Contradicted(p)
+		}
+		traces[p] = first
+		if s.Until == 0 || s.Until.Has(p) {
+			time, cancel := s.allowed.Portion(len(queue)-k, 1)
+			traces[p] = s.shortest(time, first, p)
+			cancel()
+		}
+		s.told(p, traces[p])
+	}
+	return traces
+}
+
+// firstSeen is the first execution that violates a property, carried out again.
+func (s *sampling) firstSeen(p property.Property) *scenario.Trace {
+	r := sim.NewRunner(s.Own)
+	sc := s.source.Scenario(s.sum.First[p] - 1)
+	return r.Trace(s.Target, &sc, s.FailedAcquire)
+}
+
+// within reports whether a scenario has as many slots, clients and administrators as the one that it is made from, as far as
+// they are not drawn: a user's own property may be meant of them alone.
+func (c *Config) within(s, from *scenario.Scenario) bool {
+	same := func(a, b scenario.Lock) bool { return a == b }
+	return (c.Shape.Slots == nil || slices.EqualFunc(s.Locks, from.Locks, same)) &&
+		(c.Shape.Clients == nil && c.Shape.Admins == nil || len(s.Clients) == len(from.Clients))
+}
+
+// told tells of a violation.
+func (s *sampling) told(p property.Property, t *scenario.Trace) {
+	if s.Found != nil {
+		s.Found(s.labels.Counterexample(p, t, &report.Found{Scenario: s.sum.First[p]}))
+	}
+}
+
+// shortest is the smallest execution found that violates a property, beginning from one that does.
+func (c *Config) shortest(ctx context.Context, first *scenario.Trace, p property.Property) *scenario.Trace {
+	r := sim.NewRunner(c.Own)
+	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
+		if p.Own() && !c.within(s, &first.Scenario) {
+			return nil, false
+		}
+		return sim.Violating(r.Trace(c.Target, s, c.FailedAcquire), p)
+	}
+	free := func(option string) bool {
+		return !slices.ContainsFunc(c.Options, func(f [2]string) bool { return f[0] == option })
+	}
+	least := shrink.Minimise(ctx, sim.Replay(first), attempt, free, engine.MinimisingTries)
+	return r.Trace(c.Target, &least, c.FailedAcquire)
+}

@@ -1,0 +1,182 @@
+package tally
+
+import (
+	"math/bits"
+
+	"fmt"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/own"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// Tally is what a number of scenarios came to. Samples of disjoint scenarios add up to the same
+// whatever the order.
+type Tally struct {
+	Scenarios, Steps, Commands, Operations int
+	Undecided                              int                     // histories too large to decide linearizability of
+	Checks                                 monitor.Counts          // how often each property was put to the test
+	exercised                              [property.Most]int      // in how many scenarios
+	First                                  [property.Most]int      // the first scenario that violates it, from 1; 0 is none
+	violating                              [property.Most]int      // in how many scenarios it is violated
+	Seen                                   [sim.CoveragePoints]int // in how many scenarios
+	Costs                                  monitor.Costs
+	Overlap, OwnClock                      int64 // longest stale belief beside another's, in virtual milliseconds: of the servers' clock, of the believer's
+	OverlapCommands                        int32
+	Overlaps                               int               // scenarios with one
+	Covered                                map[sim.Point]int // the first scenario that comes to it, from 1; nil where that is not asked for
+	Sometimes                              property.Set      // those that are to be seen: what violates is in truth what shows it
+}
+
+// Add takes in the execution that a runner has just finished.
+func (s *Tally) Add(i, steps int, r *sim.Runner, failedAcquire property.FailedAcquire, judged property.Set) {
+	found, undecided := r.Judge(failedAcquire)
+	found &= judged
+	s.Scenarios++
+	s.Steps += steps
+	s.Commands += r.Sent()
+	s.Operations += r.Called()
+	exercised := r.Monitor.Exercised
+	switch {
+	case undecided:
+		s.Undecided++
+	case r.Called() > 0:
+		exercised = exercised.With(property.Linearizable)
+		s.Checks[property.Linearizable]++
+	}
+	s.Note(i, exercised, found, r.Seen)
+	s.Stale(r.Monitor.Overlap, r.Monitor.OwnClock, r.Monitor.Overlaps)
+}
+
+// Note takes in what the i-th execution put to the test, violated, and came to.
+func (s *Tally) Note(i int, exercised, found property.Set, seen sim.Seen) {
+	for p := range property.Property(property.Most) {
+		if exercised.Has(p) {
+			s.exercised[p]++
+		}
+		if !found.Has(p) {
+			continue
+		}
+		s.violating[p]++
+		if s.First[p] == 0 || i+1 < s.First[p] {
+			s.First[p] = i + 1
+		}
+	}
+	for k := range sim.CoveragePoints {
+		if seen.Has(k) {
+			s.Seen[k]++
+		}
+	}
+}
+
+// CoverAll takes in what the i-th execution was the first of its runner to come to.
+func (s *Tally) CoverAll(i int, c *sim.Coverage) {
+	if c == nil {
+		return
+	}
+	for _, point := range c.Points {
+		s.cover(point, i+1)
+	}
+	c.Points = c.Points[:0]
+}
+
+// Stale takes in how long a stale belief stood beside another's grant in an execution, in virtual
+// milliseconds of the servers' clock and of the believer's own, and in commands.
+func (s *Tally) Stale(overlap, ownClock int64, commands int32) {
+	if overlap > 0 {
+		s.Overlaps++
+	}
+	s.Overlap, s.OwnClock = max(s.Overlap, overlap), max(s.OwnClock, ownClock)
+	s.OverlapCommands = max(s.OverlapCommands, commands)
+}
+
+// Violated are the properties seen violated.
+func (s *Tally) Violated() (set property.Set) {
+	for p, i := range s.First {
+		if i > 0 {
+			set = set.With(property.Property(p))
+		}
+	}
+	return set &^ s.Sometimes
+}
+
+// Progress is how far a run is.
+func (s *Tally) Progress(of int) engine.Progress {
+	return engine.Progress{Scenarios: s.Scenarios, Of: of, Violated: bits.OnesCount32(uint32(s.Violated()))}
+}
+
+// Merge adds another sample, of other scenarios.
+func (s *Tally) Merge(o *Tally) {
+	s.Scenarios += o.Scenarios
+	s.Steps += o.Steps
+	s.Commands += o.Commands
+	s.Operations += o.Operations
+	s.Undecided += o.Undecided
+	s.Overlaps += o.Overlaps
+	s.Overlap, s.OwnClock = max(s.Overlap, o.Overlap), max(s.OwnClock, o.OwnClock)
+	s.OverlapCommands = max(s.OverlapCommands, o.OverlapCommands)
+	s.Costs.Merge(&o.Costs)
+	for p := range property.Property(property.Most) {
+		s.Checks[p] += o.Checks[p]
+		s.exercised[p] += o.exercised[p]
+		s.violating[p] += o.violating[p]
+		if o.First[p] > 0 && (s.First[p] == 0 || o.First[p] < s.First[p]) {
+			s.First[p] = o.First[p]
+		}
+	}
+	for k := range s.Seen {
+		s.Seen[k] += o.Seen[k]
+	}
+	for point, i := range o.Covered {
+		s.cover(point, i)
+	}
+}
+
+// cover takes in that a scenario comes to a point.
+func (s *Tally) cover(point sim.Point, i int) {
+	if s.Covered == nil {
+		s.Covered = make(map[sim.Point]int)
+	}
+	if first := s.Covered[point]; first == 0 || i < first {
+		s.Covered[point] = i
+	}
+}
+
+// Follow adds a sample of scenarios that come after all of s, and have numbers of their own.
+func (s *Tally) Follow(o *Tally) {
+	first := s.First
+	s.Merge(o)
+	for p, i := range first {
+		s.First[p] = i
+		if i == 0 {
+			s.First[p] = o.First[p]
+		}
+	}
+}
+
+// Result says what a sample came to for one property, but for its violation: one of list, where it is a user's own. start is
+// the slots that the lock begins with, where that is said.
+func (s *Tally) Result(p property.Property, list own.List, failedAcquire property.FailedAcquire, start scenario.SlotSet) report.PropertyResult {
+	r := report.PropertyResult{
+		Property: p, Own: list.Of(p), Evidence: p.Evidence(), Checked: s.Checks[p], Scenarios: s.exercised[p], Violating: s.violating[p],
+	}
+	if r.Own != nil && r.Own.Sometimes {
+		r.Violating = 0
+		r.Note = fmt.Sprintf("seen in %d of %s, first in number %d", s.violating[p], style.Plural(s.Scenarios, "execution"), s.First[p])
+		if s.violating[p] == 0 {
+			r.Note, r.Undecided, r.Unclear = "", s.Scenarios, "not seen in "+style.Plural(s.Scenarios, "execution")
+		}
+	}
+	if p == property.Linearizable {
+		r.Note, r.Undecided = failedAcquire.Note(), s.Undecided
+	}
+	if p == property.Linearizable && scenario.Begin("", start).Missing != 0 {
+		r.Skip = engine.Holes
+	}
+	return r
+}
