@@ -272,17 +272,19 @@ func readKey(r *http.Request, key string) (req consul.Request, wait time.Duratio
 	return req, min(wait, maxWait), nil
 }
 
-// entries are keys as they are told: values in base64, as JSON has bytes.
+// entry is a key as it is told: its value in base64, as JSON has bytes.
+type entry struct {
+	LockIndex   uint64
+	Key         string
+	Flags       uint64
+	Value       []byte
+	Session     string `json:",omitempty"`
+	CreateIndex uint64
+	ModifyIndex uint64
+}
+
+// entries are keys as they are told.
 func entries(all []consul.Entry) any {
-	type entry struct {
-		LockIndex   uint64
-		Key         string
-		Flags       uint64
-		Value       []byte
-		Session     string `json:",omitempty"`
-		CreateIndex uint64
-		ModifyIndex uint64
-	}
 	out := make([]entry, len(all))
 	for i, e := range all {
 		out[i] = entry{e.Locks, e.Key, e.Flags, nil, e.Session, e.Created, e.Modified}

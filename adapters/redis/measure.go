@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -17,12 +18,25 @@ import (
 )
 
 // Measured is the server as locks are measured on it. Where a lock stands on several, each is a set of keys of its own.
-func (s *Server) Measured() measure.Server { return measuredServer{s} }
+func (s *Server) Measured(ctx context.Context) (measure.Server, error) {
+	info, err := s.client.Info(ctx, "persistence").Result()
+	if err != nil {
+		return nil, fmt.Errorf("asking the Redis at %s whether it keeps a log: %w", s.client.Options().Addr, err)
+	}
+	kept := "no"
+	if strings.Contains(info, "aof_enabled:1") {
+		kept = "yes"
+	}
+	return measuredServer{s, fmt.Sprintf("%s (appendonly=%s)", s.Version, kept)}, nil
+}
 
-type measuredServer struct{ server *Server }
+type measuredServer struct {
+	server *Server
+	name   string // with the setting that decides how long a write takes
+}
 
 // Name implements [measure.Server].
-func (m measuredServer) Name() string { return m.server.Version }
+func (m measuredServer) Name() string { return m.name }
 
 // Lock implements [measure.Server].
 func (m measuredServer) Lock(_ context.Context, t *lock.Target, lease time.Duration) (measure.Lock, error) {

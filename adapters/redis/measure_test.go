@@ -13,14 +13,17 @@ import (
 // TestMeasured: every reference is measured on a real server, as many commands as its protocol says; a dead holder's slot
 // is another's, of a lock that has a lease.
 func TestMeasured(t *testing.T) {
-	server := redistest.Shared(t)
+	server, err := redistest.Shared(t).Measured(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	b, err := lock.BackendNamed("redis")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, target := range b.References {
 		t.Run(target.Name, func(t *testing.T) {
-			m, err := measure.Run(t.Context(), server.Measured(), target, measure.Load{Clients: []int{2}, Time: 40 * time.Millisecond})
+			m, err := measure.Run(t.Context(), server, target, measure.Load{Clients: []int{2}, Time: 40 * time.Millisecond})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -59,3 +59,9 @@ func Number(err error) string {
 	}
 	return ""
 }
+
+// Database is where the locks are.
+func (m *Measured) Database() *Database { return m.database }
+
+// Locks is how many there were, from 1.
+func (m *Measured) Locks() int { return int(m.locks.Load()) }

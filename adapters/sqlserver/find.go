@@ -99,7 +99,7 @@ func (s *Server) String() string {
 }
 
 // open opens a pool of connections, to a database of MariaDB's or with a schema of PostgreSQL's; "" is the usual. A line is
-// of a pool with a single connection; nil is none.
+// of a pool with a single connection; nil is none. Of one that is timed, commits are as durable as the server has them.
 func (s *Server) open(name string, l *line) (*sql.DB, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil {
@@ -110,7 +110,9 @@ func (s *Server) open(name string, l *line) (*sql.DB, error) {
 		q.Set("default_query_exec_mode", "simple_protocol")
 		if name != "" {
 			q.Set("search_path", name+",pg_catalog")
-			q.Set("synchronous_commit", "off") // nothing here is to outlive a crash
+			if l == nil || !l.timed {
+				q.Set("synchronous_commit", "off") // nothing here is to outlive a crash
+			}
 		}
 		u.RawQuery = q.Encode()
 		c, err := pgx.ParseConfig(u.String())

@@ -5,14 +5,18 @@ import (
 	"errors"
 	"net"
 	"sync"
+
+	"github.com/lockproof/lockproof/adapters/measure"
 )
 
 // line is the socket of a session, which can be cut. Then nothing more is said by it: not even pgx's request to cancel the
 // statement at hand, for which it dials again.
 type line struct {
-	mu   sync.Mutex
-	conn net.Conn
-	cut  bool
+	timed   bool            // commands are sent to see how long they take: the server is used as it is
+	traffic measure.Traffic // of what went over it
+	mu      sync.Mutex
+	conn    net.Conn
+	cut     bool
 }
 
 var errCut = errors.New("the connection was cut")
@@ -26,8 +30,11 @@ func (l *line) dial(ctx context.Context, network, address string) (net.Conn, err
 	}
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
 	l.conn = conn
-	return conn, err
+	return l.traffic.Over(conn), nil
 }
 
 // reset ends the socket without a goodbye.

@@ -28,6 +28,7 @@ type Session struct {
 	id       int64 // the server's own for the connection
 	// Offset is what is added to the lock of commands: lock n is the row lock_key n+Offset.
 	Offset  int
+	tokens  int // what is added to their tokens
 	replies chan result
 	pending bool
 	early   *result // an answer that was looked at before it was asked for
@@ -41,13 +42,17 @@ type result struct {
 
 // Session opens a connection whose transactions have a level. Commands' lock n is the row lock_key n+offset.
 func (d *Database) Session(ctx context.Context, level model.Level, offset int) (*Session, error) {
-	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &Session{database: d, ctx: own, cancel: cancel, Offset: offset, replies: make(chan result, 1)}
+	s := d.session(ctx, offset)
 	if err := s.open(ctx, level); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("opening a session: %w", err)
 	}
 	return s, nil
+}
+
+func (d *Database) session(ctx context.Context, offset int) *Session {
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	return &Session{database: d, ctx: own, cancel: cancel, Offset: offset, replies: make(chan result, 1)}
 }
 
 func (s *Session) open(ctx context.Context, level model.Level) (err error) {
@@ -60,6 +65,8 @@ func (s *Session) open(ctx context.Context, level model.Level) (err error) {
 	ask := "SELECT connection_id()"
 	if s.database.Dialect == model.Postgres {
 		ask = "SELECT pg_backend_pid()"
+	}
+	if s.database.Dialect == model.Postgres && !s.line.timed {
 		// Rows in the order of the primary key, however few there are; whoever closes a circle is told at once.
 		if _, err := s.conn.ExecContext(ctx, "SET enable_seqscan = off; SET enable_bitmapscan = off; SET deadlock_timeout = '1ms'"); err != nil {
 			return err
@@ -68,9 +75,7 @@ func (s *Session) open(ctx context.Context, level model.Level) (err error) {
 	if err := s.conn.QueryRowContext(ctx, ask).Scan(&s.id); err != nil {
 		return err
 	}
-	open := model.Command{Verb: model.Open, Level: level}
-	s.Send(&open)
-	_, err = s.Reply(ctx, patience)
+	_, err = s.do(ctx, &model.Command{Verb: model.Open, Level: level})
 	return err
 }
 
@@ -216,7 +221,7 @@ func (s *Session) Waits(ctx context.Context) (bool, error) {
 
 // do sends a command and reads what comes back.
 func (s *Session) do(ctx context.Context, c *model.Command) (r model.Reply, err error) {
-	text := c.Text(s.database.Dialect, int(c.Lock)+s.Offset)
+	text := c.TextAmong(s.database.Dialect, int(c.Lock)+s.Offset, s.tokens)
 	switch c.Verb {
 	case model.Select:
 		err = s.nums(ctx, text, &r)

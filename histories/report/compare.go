@@ -313,12 +313,14 @@ func (m *Measured) load(clients int, contended bool) *MeasuredLoad {
 	return nil
 }
 
-// operation is what was measured of an operation, or nil.
+// operation is what was measured of an operation, or nil. A lock without verify has refresh.
 func (m *Measured) operation(name string) *MeasuredOperation {
-	for i := range m.Operations {
-		if o := &m.Operations[i]; o.Operation == name {
-			return o
-		}
+	at := slices.IndexFunc(m.Operations, func(o MeasuredOperation) bool { return o.Operation == name })
+	switch {
+	case at >= 0:
+		return &m.Operations[at]
+	case name == "verify":
+		return m.operation("refresh")
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func sampleComparison() *Comparison {
 			{
 				Target: "token-semaphore", Kind: lock.Semaphore, Server: "RabbitMQ",
 				Faults: []FaultVerdicts{verdicts("none", Proved), cut},
-				Real:   &Measured{Server: "RabbitMQ 3.10.8", Free: d, Lease: 200 * time.Millisecond},
+				Real:   &Measured{Server: "RabbitMQ 3.10.8", Operations: []MeasuredOperation{{"refresh", 1, 1, 50, 49, d}}, Free: d, Lease: 200 * time.Millisecond},
 			},
 			{
 				Target: "consul-semaphore", Kind: lock.Semaphore, Server: "Consul", NotMeasured: "no Consul",

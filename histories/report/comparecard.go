@@ -126,7 +126,7 @@ func (c *Comparison) costs() comparedTable {
 func (c *Comparison) latencies() comparedTable {
 	t := comparedTable{
 		title:  "One client alone, on a real server",
-		legend: "median time, and bytes of acquire sent/received; freed is the median time from a holder's death to the next grant, * where a lease has to end first",
+		legend: "median time (verify: refresh where there is none), and bytes of acquire sent/received; freed is the median time from a holder's death to the next grant, * where a lease has to end first",
 		head:   []string{"lock", "acquire", "verify", "release", "bytes", "freed"},
 	}
 	for i := range c.Rows {

@@ -7,11 +7,36 @@ import (
 
 // Text is a command as its server takes it. Times are microseconds since 1970. Rows of the command's lock have lock in
 // their column lock_key.
-func (c *Command) Text(d Dialect, lock int) string {
+func (c *Command) Text(d Dialect, lock int) string { return c.TextAmong(d, lock, 0) }
+
+// TextAmong is [Command.Text] where clients share a lock whose tokens are not told apart: tokens is added to the command's.
+func (c *Command) TextAmong(d Dialect, lock, tokens int) string {
+	return (&writer{c, d, lock, tokens}).text()
+}
+
+// writer writes a command for a server.
+type writer struct {
+	*Command
+	dialect      Dialect
+	lock, tokens int
+}
+
+// token is the command's on the server.
+func (c *writer) token() int { return int(c.Token) + c.tokens }
+
+// num is the row's on the server: a lease's is its token.
+func (c *writer) num() int {
+	if c.Table == Leases {
+		return int(c.Num) + c.tokens
+	}
+	return int(c.Num)
+}
+
+func (c *writer) text() string {
 	switch c.Verb {
 	case Open:
 		level := strings.ToUpper(strings.ReplaceAll(c.Level.String(), "-", " "))
-		if d == Postgres {
+		if c.dialect == Postgres {
 			return "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL " + level
 		}
 		return "SET SESSION TRANSACTION ISOLATION LEVEL " + level
@@ -22,95 +47,96 @@ func (c *Command) Text(d Dialect, lock int) string {
 	case Rollback:
 		return "ROLLBACK"
 	case Select:
-		return c.query(d, lock)
+		return c.query()
 	case Count:
-		return "SELECT COUNT(*) FROM " + c.Table.String() + c.where(d, lock)
+		return "SELECT COUNT(*) FROM " + c.Table.String() + c.where()
 	case Insert:
-		return c.insert(d, lock)
+		return c.insert()
 	case Update:
-		return "UPDATE " + c.Table.String() + c.set(d) + c.where(d, lock)
+		return "UPDATE " + c.Table.String() + c.set() + c.where()
 	case Claim:
-		found := *c
+		found := *c.Command
 		found.First = true
-		return fmt.Sprintf("UPDATE %s%s WHERE lock_key = %d AND num = (%s)", c.Table, c.set(d), lock, found.query(d, lock))
+		inner := writer{&found, c.dialect, c.lock, c.tokens}
+		return fmt.Sprintf("UPDATE %s%s WHERE lock_key = %d AND num = (%s)", c.Table, c.set(), c.lock, inner.query())
 	case Delete:
-		return "DELETE FROM " + c.Table.String() + c.where(d, lock)
+		return "DELETE FROM " + c.Table.String() + c.where()
 	}
 	return ""
 }
 
-func (c *Command) query(d Dialect, lock int) string {
-	q := "SELECT num FROM " + c.Table.String() + c.where(d, lock) + " ORDER BY num"
+func (c *writer) query() string {
+	q := "SELECT num FROM " + c.Table.String() + c.where() + " ORDER BY num"
 	if c.First {
 		q += " LIMIT 1"
 	}
 	return q + [...]string{"", " FOR UPDATE", " FOR UPDATE NOWAIT", " FOR UPDATE SKIP LOCKED"}[c.Read]
 }
 
-func (c *Command) insert(d Dialect, lock int) string {
+func (c *writer) insert() string {
 	ignore, conflict := "", ""
-	if c.Ignore && d == MariaDB {
+	if c.Ignore && c.dialect == MariaDB {
 		ignore = "IGNORE "
 	} else if c.Ignore {
 		conflict = " ON CONFLICT DO NOTHING"
 	}
 	token, until := "NULL", "NULL"
 	if c.Token > 0 {
-		token, until = fmt.Sprint(c.Token), c.end(d)
+		token, until = fmt.Sprint(c.token()), c.end()
 	}
-	return fmt.Sprintf("INSERT %sINTO %s VALUES (%d, %d, %s, %s)%s", ignore, c.Table, lock, c.Num, token, until, conflict)
+	return fmt.Sprintf("INSERT %sINTO %s VALUES (%d, %d, %s, %s)%s", ignore, c.Table, c.lock, c.num(), token, until, conflict)
 }
 
-func (c *Command) set(d Dialect) string {
+func (c *writer) set() string {
 	switch c.Set {
 	case Grant:
-		return fmt.Sprintf(" SET token = %d, until = %s", c.Token, c.end(d))
+		return fmt.Sprintf(" SET token = %d, until = %s", c.token(), c.end())
 	case Renew:
-		return " SET until = " + c.end(d)
+		return " SET until = " + c.end()
 	}
 	return " SET token = NULL, until = NULL"
 }
 
-func (c *Command) where(d Dialect, lock int) string {
-	w := fmt.Sprintf(" WHERE lock_key = %d", lock)
+func (c *writer) where() string {
+	w := fmt.Sprintf(" WHERE lock_key = %d", c.lock)
 	switch c.Rows {
 	case One:
-		w += fmt.Sprintf(" AND num = %d", c.Num)
+		w += fmt.Sprintf(" AND num = %d", c.num())
 	case Below:
 		w += fmt.Sprintf(" AND num < %d", c.Num)
 	}
 	switch c.If {
 	case Owned:
-		w += fmt.Sprintf(" AND token = %d", c.Token)
+		w += fmt.Sprintf(" AND token = %d", c.token())
 	case Expired:
-		w += " AND until < " + c.now(d)
+		w += " AND until < " + c.now()
 	case Free:
-		w += " AND (token IS NULL OR until < " + c.now(d) + ")"
+		w += " AND (token IS NULL OR until < " + c.now() + ")"
 	case Live:
-		w += " AND until >= " + c.now(d)
+		w += " AND until >= " + c.now()
 	case Kept:
-		w += fmt.Sprintf(" AND token = %d AND until >= %s", c.Token, c.now(d))
+		w += fmt.Sprintf(" AND token = %d AND until >= %s", c.token(), c.now())
 	}
 	return w
 }
 
 // end is when a lease ends that is granted.
-func (c *Command) end(d Dialect) string { return fmt.Sprintf("%s + %d", c.now(d), c.Lease) }
+func (c *writer) end() string { return fmt.Sprintf("%s + %d", c.now(), c.Lease) }
 
 // now is the time by the command's clock.
-func (c *Command) now(d Dialect) string {
+func (c *writer) now() string {
 	var clock string
 	switch {
 	case c.Clock == GivenTime:
 		return fmt.Sprint(c.Time)
-	case d == MariaDB && c.Clock == SystemTime:
+	case c.dialect == MariaDB && c.Clock == SystemTime:
 		clock = "SYSDATE(6)"
-	case d == MariaDB:
+	case c.dialect == MariaDB:
 		clock = "NOW(6)"
 	default:
 		clock = [...]string{StatementTime: "statement_timestamp()", TransactionTime: "now()", SystemTime: "clock_timestamp()"}[c.Clock]
 	}
-	return Micros(d, clock)
+	return Micros(c.dialect, clock)
 }
 
 // Micros is a time as microseconds since 1970.

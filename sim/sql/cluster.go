@@ -264,11 +264,7 @@ func (k *cluster) tick() (changed bool) {
 	}
 	k.store.Now++
 	for i := range k.clients {
-		m := &k.clients[i].machine
-		m.fresh++
-		if m.age++; m.held && m.age >= int64(k.Lease) {
-			m.held, changed = false, true
-		}
+		changed = k.clients[i].pass(1, int64(k.Lease)) || changed
 	}
 	for i := range k.waits {
 		on := uint8(i + 1)

@@ -294,6 +294,14 @@ func (k *cluster) hold(m *machine) {
 	}
 }
 
+// pass has a client's clock go on, and reports whether its belief in a lease has ended by that.
+func (m *machine) pass(ms, lease int64) (ended bool) {
+	m.fresh, m.age = m.fresh+ms, m.age+ms
+	ended = m.held && m.age >= lease
+	m.held = m.held && !ended
+	return ended
+}
+
 // overlooked reports whether a machine takes no notice of an error, and goes on as if it had what it asked for.
 func (k *cluster) overlooked(m *machine, r *sql.Reply) bool {
 	how := k.OnFailure

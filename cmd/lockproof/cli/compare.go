@@ -39,9 +39,10 @@ kind, if there is time for it; what is not wholly visited is only passed.
 On the real servers that are there: how long operations take one client alone, and how many
 bytes; how many acquires are granted a second to so many clients, each of a lock of its own
 and all of one; and how soon the slot of a holder that dies is another's. A server that is
-missing is left out, and named. RabbitMQ and Redis are looked for where LOCKPROOF_AMQP_URL
-and LOCKPROOF_REDIS_URL say, else on this machine; none is started. Locks there have names
-of their own, and are deleted.
+missing is left out, and named. They are looked for where LOCKPROOF_AMQP_URL,
+LOCKPROOF_REDIS_URL, LOCKPROOF_MYSQL_URL and LOCKPROOF_POSTGRES_URL say, else on this machine;
+Consul where CONSUL_HTTP_ADDR says. None is started. Locks there have names of their own, and
+are deleted. Commits of databases are as durable as the server's settings have them.
 
 The exit code is 1 if a property of any is lost. That an answer is missing is said in the
 table, and changes nothing about it.`,
@@ -57,7 +58,7 @@ table, and changes nothing about it.`,
 	flags.Uint64Var(&f.seed, "seed", f.seed, "what decides the executions that are drawn")
 	flags.Var(number[int]{&f.scenarios, 1, manyScenarios}, "scenarios", "how many executions are drawn of each lock")
 	flags.BoolVar(&f.simulated, "simulated", false, "use no real server")
-	flags.StringSliceVar(&f.on, "on", nil, "the `ADDRESSES` of real servers, amqp:// and redis://, with commas")
+	flags.StringSliceVar(&f.on, "on", nil, "the `ADDRESSES` of real servers, such as amqp:// and redis://, with commas")
 	flags.IntSliceVar(&f.clients, "clients", []int{1, 8, 64}, "how many clients use a lock on a real server at once")
 	flags.BoolVar(&f.json, "json", false, "print the comparison as JSON")
 	flags.StringVar(&f.markdown, "markdown", "", "write it as Markdown to a `FILE`")

@@ -9,11 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockproof/lockproof/adapters/consul"
 	"github.com/lockproof/lockproof/adapters/measure"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/redis"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/sql"
 )
 
 // realServer is a kind of server that locks are measured on.
@@ -28,6 +30,9 @@ type realServer struct {
 var realServers = []realServer{
 	{"RabbitMQ", []string{"amqp", "amqps"}, measuredRabbitMQ},
 	{"Redis", []string{"redis", "rediss"}, measuredRedis},
+	{"MariaDB", []string{"mysql", "mariadb"}, measuredDatabase(sql.MariaDB)},
+	{"PostgreSQL", []string{"postgres", "postgresql"}, measuredDatabase(sql.Postgres)},
+	{"Consul", []string{"consul", "http", "https"}, measuredConsul},
 }
 
 func measuredRabbitMQ(c *cobra.Command, address string) (measure.Server, error) {
@@ -45,7 +50,30 @@ func measuredRedis(c *cobra.Command, address string) (measure.Server, error) {
 		return nil, err
 	}
 	atEnd(c, s.Close)
-	return s.Measured(), nil
+	return s.Measured(c.Context())
+}
+
+func measuredDatabase(d sql.Dialect) func(*cobra.Command, string) (measure.Server, error) {
+	return func(c *cobra.Command, address string) (measure.Server, error) {
+		s, err := findDatabase(c.Context(), d, address)
+		if err != nil {
+			return nil, err
+		}
+		m, err := s.Measured(c.Context())
+		if err != nil {
+			return nil, err
+		}
+		atEnd(c, m.Close)
+		return m, nil
+	}
+}
+
+func measuredConsul(c *cobra.Command, address string) (measure.Server, error) {
+	a, err := consul.Find(c.Context(), address)
+	if err != nil {
+		return nil, err
+	}
+	return a.Measured(), nil
 }
 
 // addressed are the addresses of --on, by the title of what is there.
@@ -58,7 +86,7 @@ func addressed(on []string) (map[string]string, error) {
 			i = slices.IndexFunc(realServers, func(s realServer) bool { return slices.Contains(s.schemes, u.Scheme) })
 		}
 		if i < 0 {
-			return nil, fmt.Errorf("--on: expected addresses that begin with amqp:// or redis://")
+			return nil, fmt.Errorf("--on: expected addresses that begin with amqp://, redis://, mysql://, postgres:// or http://, which is Consul's")
 		}
 		if title := realServers[i].title; at[title] != "" {
 			return nil, fmt.Errorf("--on names two of %s: expected one", title)

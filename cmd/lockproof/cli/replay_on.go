@@ -35,8 +35,8 @@ type kindOfServer struct {
 // servers are the real ones on which traces of locks are carried out that stand on something else than RabbitMQ.
 var servers = map[string]kindOfServer{
 	"redis":    {"Redis", []string{"redis"}, []string{"redis", "rediss"}, "redis://127.0.0.1:6379/0", findRedis},
-	"mariadb":  {"MariaDB", []string{"mariadb", "mysql"}, []string{"mysql", "mariadb"}, "mysql://root@127.0.0.1:3306/", findDatabase(sql.MariaDB)},
-	"postgres": {"PostgreSQL", []string{"postgres", "postgresql"}, []string{"postgres", "postgresql"}, "postgres://postgres@127.0.0.1:5432/postgres", findDatabase(sql.Postgres)},
+	"mariadb":  {"MariaDB", []string{"mariadb", "mysql"}, []string{"mysql", "mariadb"}, "mysql://root@127.0.0.1:3306/", replaysOn(sql.MariaDB)},
+	"postgres": {"PostgreSQL", []string{"postgres", "postgresql"}, []string{"postgres", "postgresql"}, "postgres://postgres@127.0.0.1:5432/postgres", replaysOn(sql.Postgres)},
 }
 
 func findRedis(ctx context.Context, url string) (replayer, func() error, error) {
@@ -47,15 +47,17 @@ func findRedis(ctx context.Context, url string) (replayer, func() error, error) 
 	return s, s.Close, nil
 }
 
-func findDatabase(d sql.Dialect) func(context.Context, string) (replayer, func() error, error) {
+// findDatabase finds a database at an address, or, without one, where it usually is.
+func findDatabase(ctx context.Context, d sql.Dialect, url string) (*sqlserver.Server, error) {
+	if url == "" {
+		return sqlserver.Find(ctx, d)
+	}
+	return sqlserver.At(ctx, url)
+}
+
+func replaysOn(d sql.Dialect) func(context.Context, string) (replayer, func() error, error) {
 	return func(ctx context.Context, url string) (replayer, func() error, error) {
-		var s *sqlserver.Server
-		var err error
-		if url == "" {
-			s, err = sqlserver.Find(ctx, d)
-		} else {
-			s, err = sqlserver.At(ctx, url)
-		}
+		s, err := findDatabase(ctx, d, url)
 		return s, func() error { return nil }, err
 	}
 }

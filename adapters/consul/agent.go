@@ -1,0 +1,183 @@
+package consul
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lockproof/lockproof/model/consul"
+)
+
+// EnvAddress names the environment variable that says where a Consul agent is, as Consul's own clients read it: host:port,
+// or a URL.
+const EnvAddress = "CONSUL_HTTP_ADDR"
+
+// ErrNoAgent is, somewhere in it, the error of [Find] when no agent is named.
+var ErrNoAgent = errors.New("no Consul agent is named: start one with consul agent -dev, and set " + EnvAddress + " to its address, such as 127.0.0.1:8500")
+
+// answerLimit is how long an agent may take to answer a request that does not wait.
+const answerLimit = 10 * time.Second
+
+// Agent is a Consul agent, real or simulated, to which requests are sent over HTTP.
+type Agent struct {
+	Version string // such as "Consul 1.20.6"
+	url     string
+	client  *http.Client
+}
+
+// Find is the agent at an address, else that which CONSUL_HTTP_ADDR names.
+func Find(ctx context.Context, address string) (*Agent, error) {
+	if address == "" {
+		address = os.Getenv(EnvAddress)
+	}
+	if address == "" {
+		return nil, ErrNoAgent
+	}
+	a, err := newAgent(address, new(net.Dialer).DialContext)
+	if err != nil {
+		return nil, err
+	}
+	var self struct{ Config struct{ Version string } }
+	status, body, err := a.ask(ctx, http.MethodGet, "/v1/agent/self", "")
+	if err == nil && status.code != http.StatusOK {
+		err = fmt.Errorf("status %d: %s", status.code, body)
+	}
+	if err == nil {
+		err = json.Unmarshal(body, &self)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("asking the Consul agent at %s for its version: %w; start one there, or set %s to another", a.url, err, EnvAddress)
+	}
+	a.Version = "Consul " + self.Config.Version
+	return a, nil
+}
+
+// newAgent is the agent at an address, to which connections are made by dial.
+func newAgent(address string, dial func(context.Context, string, string) (net.Conn, error)) (*Agent, error) {
+	switch scheme, rest, ok := strings.Cut(address, "://"); {
+	case !ok:
+		address = "http://" + address
+	case scheme == "consul":
+		address = "http://" + rest
+	}
+	if u, err := url.Parse(address); err != nil || u.Host == "" {
+		return nil, fmt.Errorf("the Consul agent's address %q: expected one such as 127.0.0.1:8500 or http://127.0.0.1:8500", address)
+	}
+	t := &http.Transport{DialContext: dial, MaxConnsPerHost: 1, DisableCompression: true}
+	return &Agent{url: strings.TrimSuffix(address, "/"), client: &http.Client{Transport: t}}, nil
+}
+
+// answer is what heads an answer.
+type answer struct {
+	code  int
+	index uint64
+}
+
+func (a *Agent) ask(ctx context.Context, method, path, body string) (answer, []byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, a.url+path, strings.NewReader(body))
+	if err != nil {
+		return answer{}, nil, err
+	}
+	if token := os.Getenv("CONSUL_HTTP_TOKEN"); token != "" {
+		req.Header.Set("X-Consul-Token", token)
+	}
+	res, err := a.client.Do(req)
+	if err != nil {
+		return answer{}, nil, err
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	index, _ := strconv.ParseUint(res.Header.Get("X-Consul-Index"), 10, 64) // 0 where there is none
+	return answer{res.StatusCode, index}, bytes.TrimSpace(data), err
+}
+
+// Do sends a request that does not wait. A session that it creates has the name that the agent gives it, in r.
+func (a *Agent) Do(ctx context.Context, r *consul.Request) (reply consul.Reply, err error) {
+	method, path, body := written(r)
+	head, data, err := a.ask(ctx, method, path, body)
+	if err == nil {
+		reply, err = replyOf(r, head, data)
+	}
+	if err != nil {
+		return reply, fmt.Errorf("%s: %w", r.Words(), err)
+	}
+	return reply, nil
+}
+
+// written is a request as it goes over the wire.
+func written(r *consul.Request) (method, path, body string) {
+	switch r.Method {
+	case consul.CreateSession:
+		asked := map[string]string{"Name": "lockproof", "Behavior": "release", "LockDelay": (time.Duration(r.Session.Delay) * time.Millisecond).String()}
+		if r.Session.Deletes {
+			asked["Behavior"] = "delete"
+		}
+		if r.Session.TTL > 0 {
+			asked["TTL"] = (time.Duration(r.Session.TTL) * time.Millisecond).String()
+		}
+		data, err := json.Marshal(asked)
+		if err != nil {
+			panic(err) // strings
+		}
+		return http.MethodPut, "/v1/session/create", string(data)
+	case consul.RenewSession:
+		return http.MethodPut, "/v1/session/renew/" + url.PathEscape(r.Session.ID), ""
+	case consul.DestroySession:
+		return http.MethodPut, "/v1/session/destroy/" + url.PathEscape(r.Session.ID), ""
+	}
+	q := make(url.Values)
+	set := func(name, value string, ok bool) {
+		if ok {
+			q.Set(name, value)
+		}
+	}
+	set("recurse", "", r.Recurse)
+	set("cas", strconv.FormatUint(r.Index, 10), r.Checked)
+	set("acquire", r.Acquire, r.Acquire != "")
+	set("release", r.Release, r.Release != "")
+	set("flags", strconv.FormatUint(r.Flags, 10), r.Flags > 0)
+	method = map[consul.Method]string{consul.Get: http.MethodGet, consul.Put: http.MethodPut, consul.Delete: http.MethodDelete}[r.Method]
+	return method, "/v1/kv/" + (&url.URL{Path: r.Key}).EscapedPath() + "?" + q.Encode(), r.Value
+}
+
+// replyOf is what an answer says.
+func replyOf(r *consul.Request, head answer, data []byte) (reply consul.Reply, err error) {
+	reply.Status, reply.Index = head.code, head.index
+	switch {
+	case head.code == http.StatusNotFound, head.code == http.StatusInternalServerError && bytes.Contains(data, []byte("invalid session")):
+		return reply, nil
+	case head.code != http.StatusOK:
+		return reply, fmt.Errorf("status %d: %s", head.code, data)
+	}
+	switch r.Method {
+	case consul.CreateSession:
+		var x struct{ ID string }
+		err = json.Unmarshal(data, &x)
+		r.Session.ID, reply.OK = x.ID, true
+	case consul.Get:
+		var all []entry
+		err = json.Unmarshal(data, &all)
+		for _, e := range all {
+			reply.Entries = append(reply.Entries, consul.Entry{
+				Key: e.Key, Value: string(e.Value), Flags: e.Flags, Session: e.Session, Created: e.CreateIndex, Modified: e.ModifyIndex, Locks: e.LockIndex,
+			})
+		}
+	case consul.Put, consul.Delete:
+		reply.OK = string(data) == "true"
+	default:
+		reply.OK = true
+	}
+	return reply, err
+}

@@ -1,0 +1,107 @@
+package consul
+
+import (
+	"context"
+	"crypto/rand"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/lockproof/lockproof/adapters/measure"
+	"github.com/lockproof/lockproof/model/consul"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// Measured is the agent as locks are measured on it. Clients neither watch nor renew: both are beside the operations.
+func (a *Agent) Measured() measure.Server { return measuredAgent{a} }
+
+type measuredAgent struct{ agent *Agent }
+
+// Name implements [measure.Server].
+func (m measuredAgent) Name() string { return m.agent.Version }
+
+// Lock implements [measure.Server]. A session's time is never below ten seconds, whatever is asked for.
+func (m measuredAgent) Lock(_ context.Context, t *lock.Target, lease time.Duration) (measure.Lock, error) {
+	o := consul.Table.Of(t.Settled(lock.BackendOf(t).Defaults))
+	o.TTL = int(max(lease, defaultTTL).Milliseconds())
+	name := "lockproof/" + strings.ToLower(rand.Text()[:10])
+	return &measuredLock{m.agent, consul.Protocol{Options: o, Prefix: name, Limit: 1}}, nil
+}
+
+type measuredLock struct {
+	agent    *Agent
+	protocol consul.Protocol
+}
+
+// Lease implements [measure.Lock]: the agent ends a session after twice its time (BACKEND-FACTS K2).
+func (l *measuredLock) Lease() time.Duration {
+	return 2 * time.Duration(l.protocol.TTL) * time.Millisecond
+}
+
+// Close implements [measure.Lock].
+func (l *measuredLock) Close() error {
+	_, err := l.agent.Do(context.Background(), &consul.Request{Method: consul.Delete, Key: l.protocol.Prefix + "/", Recurse: true})
+	return err
+}
+
+// Client implements [measure.Lock].
+func (l *measuredLock) Client(ctx context.Context, _ int) (measure.Client, error) {
+	c := &measuredClient{protocol: &l.protocol}
+	var err error
+	c.agent, err = newAgent(l.agent.url, func(ctx context.Context, network, address string) (net.Conn, error) {
+		socket, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return c.traffic.Over(socket), nil
+	})
+	if err == nil {
+		_, err = c.Do(ctx, lock.Connect)
+	}
+	return c, err
+}
+
+// measuredClient is a machine, and its connection to the agent.
+type measuredClient struct {
+	protocol *consul.Protocol
+	machine  consul.Machine
+	agent    *Agent
+	traffic  measure.Traffic
+	requests int
+	killed   bool
+}
+
+// Do implements [measure.Client].
+func (c *measuredClient) Do(ctx context.Context, op lock.Op) (lock.Result, error) {
+	c.protocol.Start(&c.machine, op)
+	for c.machine.Result.Outcome == lock.Pending {
+		r := c.protocol.Next(&c.machine, "")
+		reply, err := c.agent.Do(ctx, &r)
+		if err != nil {
+			return lock.Result{}, err
+		}
+		c.requests++
+		c.protocol.Apply(&c.machine, &r, &reply)
+	}
+	return c.machine.Result, nil
+}
+
+// Spent implements [measure.Client]: every reply is waited for.
+func (c *measuredClient) Spent() measure.Spent {
+	return c.traffic.Add(measure.Spent{Commands: c.requests, RoundTrips: c.requests})
+}
+
+// Kill implements [measure.Client]: its session goes on until its time is over.
+func (c *measuredClient) Kill() {
+	c.killed = true
+	c.agent.client.CloseIdleConnections()
+}
+
+// Close implements [measure.Client]: its session ends, unless it was killed.
+func (c *measuredClient) Close() {
+	if c.machine.Session != "" && !c.killed {
+		_, err := c.agent.Do(context.Background(), &consul.Request{Method: consul.DestroySession, Session: consul.Session{ID: c.machine.Session}})
+		_ = err // it ends by itself, later
+	}
+	c.agent.client.CloseIdleConnections()
+}
