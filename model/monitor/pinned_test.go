@@ -2,6 +2,7 @@ package monitor_test
 
 import (
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -40,6 +41,37 @@ type happenings struct {
 	ops   []lock.Op
 	held  []uint8
 	now   int64
+
+	traits lock.Traits
+}
+
+// leasing are traits of locks that there are, or could be.
+var leasing = []lock.Traits{
+	lock.Leases, lock.Leases | lock.Deadlines, lock.Leases | lock.Limits | lock.Permits, lock.Limits | lock.Permits, lock.Leases | lock.Priorities,
+	lock.Leases | lock.Priorities | lock.Acknowledged | lock.Deadlines, lock.Leases | lock.Tokens, lock.Leases | lock.Permits, lock.Priorities,
+	lock.Leases | lock.Limits,
+}
+
+// TestPinnedLeases is [TestPinned] for locks with traits.
+func TestPinnedLeases(t *testing.T) {
+	f := pinned.New(t)
+	for n, traits := range leasing {
+		for seed := range uint64(2) {
+			f.Block(fmt.Sprintf("traits %b", traits), 100, func(i int, s *pinned.Seen) {
+				h := newHappenings(lock.Semaphore, rand.New(rand.NewPCG(1000+seed+10*uint64(n), uint64(i))))
+				h.traits = traits
+				h.m.Has(traits)
+				if h.IntN(4) == 0 {
+					h.m.Drains()
+				}
+				if h.IntN(4) == 0 {
+					h.m.BeginsWithHoles(0)
+				}
+				h.run(s)
+			})
+		}
+	}
+	f.Compare("testdata/leases.txt", *rewrite)
 }
 
 func newHappenings(kind lock.Kind, r *rand.Rand) *happenings {
@@ -72,10 +104,14 @@ func (h *happenings) run(s *pinned.Seen) {
 		if h.IntN(3) > 0 {
 			h.m.At(h.now)
 		}
-		h.happen(uint8(1 + h.IntN(h.n)))
+		if c := uint8(1 + h.IntN(h.n)); h.traits != 0 && h.IntN(3) == 0 {
+			h.lease(c, h.of[c-1])
+		} else {
+			h.happen(c)
+		}
 		h.tell(s)
 	}
-	s.Printf("%v", h.m.Checks[:property.NoCrash+1])
+	s.Printf("%v", h.m.Checks[:property.Count])
 }
 
 // happen is one thing, of client c.
@@ -114,6 +150,51 @@ func (h *happenings) happen(c uint8) {
 
 func (h *happenings) flip() bool { return h.IntN(2) == 0 }
 
+// lease is one thing that happens to locks with traits only, of client c.
+func (h *happenings) lease(c, l uint8) {
+	switch h.IntN(12) {
+	case 0:
+		h.m.Acknowledged(c)
+	case 1:
+		h.m.Clock(c, int64(h.IntN(5)-2))
+	case 2:
+		h.m.Excuse(c)
+	case 3:
+		h.m.Hinders(c)
+	case 4:
+		h.m.Answered(c)
+	case 5:
+		h.m.ChannelGone(c, h.flip())
+	default:
+		h.grant(c, l)
+		h.m.SetTruth(l, c*uint8(min(1, h.IntN(6))), &h.locks[l])
+	}
+}
+
+// grant changes what the servers have of a client's lease, or takes those away that have ended.
+func (h *happenings) grant(c, l uint8) {
+	t := &h.locks[l]
+	s := uint8(1 + h.IntN(3))
+	if held := h.held[c-1]; held > 0 && h.flip() {
+		s = held
+	}
+	switch k := h.IntN(12); {
+	case k < 6:
+		t.Taken, t.Owner[s], t.Priority[s] = t.Taken|1<<s, c, uint8(h.IntN(3))
+		t.Until[s], t.Token[s] = int32(h.now)+int32(h.IntN(12)), t.Token[s]+uint32(h.IntN(3))
+	case k < 8:
+		t.Lapse(h.now)
+	case k == 8:
+		t.Vacate(s)
+	case k == 9:
+		t.Limit, t.Barrier = uint8(h.IntN(3)), uint8(h.IntN(3))
+	case k == 10:
+		t.Pending ^= 1 << s
+	case t.Until[s] > 0:
+		t.Until[s] += int32(h.IntN(7) - 2)
+	}
+}
+
 // trifle is a thing that little depends on.
 func (h *happenings) trifle(c uint8) {
 	switch h.IntN(6) {
@@ -139,6 +220,9 @@ func (h *happenings) begin(c, l uint8) {
 		if h.held[c-1] > 0 {
 			op = lock.Verify + lock.Op(h.IntN(2))
 		}
+	}
+	if h.traits.Has(lock.Leases) && h.held[c-1] > 0 && h.IntN(3) == 0 {
+		op = lock.Refresh
 	}
 	h.ops[c-1] = op
 	h.m.Begin(c, l, op, uint8(h.IntN(3)), h.IntN(4) > 0)
@@ -167,6 +251,9 @@ func (h *happenings) end(c uint8) {
 		if !r.Held && r.Outcome == lock.Done {
 			r.Reason = lock.Removed
 		}
+	}
+	if h.ops[c-1] == lock.Refresh && h.traits != 0 {
+		r.Held = r.Outcome == lock.Done && h.IntN(4) > 0
 	}
 	h.ops[c-1] = lock.NoOp
 	h.m.End(c, r, h.held[c-1], h.IntN(4) > 0)
@@ -220,11 +307,14 @@ func (h *happenings) tell(s *pinned.Seen) {
 	c := uint8(1 + h.IntN(h.n))
 	cost, lost, broken := m.Spent(c)
 	s.Printf("%v %d %v %v %v %v %v|", cost, lost, broken, m.Visible(c), m.Left(c), m.Holds(c), m.Believed(h.of[c-1], uint8(1+h.IntN(3))))
+	l := h.of[c-1]
+	truth := m.Truth(l)
+	s.Printf("%v %v %d %d %d|", m.Client(c), m.Disturbed(c), truth.Lowest(), truth.Nearest(), truth.Free())
 	h.code(s, m)
 	if h.IntN(4) > 0 {
 		return
 	}
-	keep := property.Set(h.Uint32()) & property.Applicable(lock.Semaphore)
+	keep := property.Set(h.Uint32()) & (property.Applicable(lock.Semaphore) | property.ForTraits(h.traits))
 	if h.flip() {
 		keep &= property.Set(h.Uint32())
 	}

@@ -18,10 +18,10 @@ var rewrite = flag.Bool("rewrite", false, "take what brokers did as it is")
 // every reply and delivery, the state after it, and its parts as they are kept.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
-	for _, opts := range []Options{{}, {RoutedAtPublish: true}} {
+	for _, opts := range []Options{{}, {RoutedAtPublish: true}, {ConsumerTimeout: 7, SuccessorServed: true, Four: true}} {
 		for name, methods := range [...][]amqp.Method{nil, everyday, storable, givenBack, slices.Concat(everyday, exchanging, exchanging)} {
 			for seed := range uint64(3) {
-				f.Block(fmt.Sprintf("commands %d, routed at publish %v", name, opts.RoutedAtPublish), 60, func(i int, s *pinned.Seen) {
+				f.Block(fmt.Sprintf("commands %d, routed at publish %v, consumer timeout %d", name, opts.RoutedAtPublish, opts.ConsumerTimeout), 60, func(i int, s *pinned.Seen) {
 					r := rand.New(rand.NewPCG(seed, uint64(i)))
 					commands(r, methods, fuzzed(opts), s)
 				})
@@ -117,7 +117,14 @@ func tell(b *Broker, s *pinned.Seen, r *rand.Rand) {
 		e, ok := b.Exchange(name)
 		s.Printf(" %v %v", e, ok)
 	}
+	tellQueues(b, s)
 	conn := Conn(1 + r.IntN(3))
+	if d, some := b.Delivery(Conn(r.IntN(5))); some {
+		s.Printf(" first %v", d)
+		if l, known := b.Letter(d.Letter); known {
+			s.Printf(" %+v", l)
+		}
+	}
 	if b.Alive(conn) {
 		s.Printf(" owns %v, broken %v %v", b.Owns(conn), b.Broken(conn, 1), b.Broken(conn, 2))
 		for _, d := range b.Deliveries(conn, nil) {
@@ -125,6 +132,32 @@ func tell(b *Broker, s *pinned.Seen, r *rand.Rand) {
 			s.Printf(" %v", d)
 		}
 	}
+}
+
+// tellQueues is what can be asked of queues, of all of them and of the first of each.
+func tellQueues(b *Broker, s *pinned.Seen) {
+	for q := range amqp.Queue(4) {
+		flags, args := b.Declared(q)
+		s.Printf(" %v %+v", flags, args)
+		for m := range b.Messages(q) {
+			s.Printf(" %v", m)
+		}
+		for m := range b.Messages(q) {
+			s.Printf(" first %v", m)
+			break
+		}
+		for c := range b.Consumers(q) {
+			s.Printf(" %+v", c)
+		}
+		for c := range b.Consumers(q) {
+			s.Printf(" first %v", c)
+			break
+		}
+	}
+	for c := range Conn(4) {
+		s.Printf(" %v", b.Holds(c))
+	}
+	s.Printf(" %d late", b.Late())
 }
 
 // keep is a broker in parts, as a search keeps it.
