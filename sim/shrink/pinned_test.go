@@ -1,6 +1,7 @@
 package shrink_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -20,7 +21,7 @@ import (
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for seed := range uint64(4) {
-		f.Block("scenarios", 25, func(i int, s *pinned.Seen) {
+		f.Block("scenarios", 30, func(i int, s *pinned.Seen) {
 			r := rand.New(rand.NewPCG(seed, uint64(i)))
 			first := randomScenario(r)
 			rule := newRule(r, &first)
@@ -28,11 +29,19 @@ func TestPinned(t *testing.T) {
 			attempt := func(c *scenario.Scenario) ([]scenario.Action, bool) {
 				tried++
 				actions, shown := rule.shown(c)
+				if tried == rule.over {
+					rule.cancel()
+				}
 				s.Printf("%d %v %d|", len(c.Schedule.Actions), shown, len(actions))
 				return actions, shown
 			}
 			fixed := r.IntN(2) == 0
-			least := shrink.Minimise(t.Context(), first, attempt, func(name string) bool { return !fixed || name != "order" }, []int{20, 200, 1500}[r.IntN(3)])
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if i%10 == 9 { // time is up
+				rule.over, rule.cancel = 1+r.IntN(40), cancel
+			}
+			least := shrink.Minimise(ctx, first, attempt, func(name string) bool { return !fixed || name != "order" }, []int{20, 200, 1500}[r.IntN(3)])
 			text, err := json.Marshal(least, json.Deterministic(true))
 			s.Printf("%d tried, left %s %v", tried, text, err)
 			if len(least.Schedule.Actions) < len(first.Schedule.Actions) {
@@ -53,6 +62,14 @@ func randomScenario(r *rand.Rand) scenario.Scenario {
 	dos := []scenario.ActionKind{
 		scenario.CrashBefore, scenario.CrashEffect, scenario.Drop, scenario.ChannelError, scenario.Lose, scenario.Pause, scenario.Advance, scenario.Restart,
 		scenario.Detect, scenario.Choose,
+	}
+	if n := len(s.Clients); n > 1 && r.IntN(3) == 0 { // one process for two of them
+		s.Clients[r.IntN(n-1)].With = uint8(n)
+	}
+	if r.IntN(4) == 0 {
+		for i := range s.Locks {
+			s.Locks[i].Missing = scenario.SlotSet(r.IntN(4)) &^ 1 & (1<<s.Locks[i].Slots - 1)
+		}
 	}
 	client := uint8(1)
 	for range 6 + r.IntN(20) {
@@ -79,6 +96,8 @@ type rule struct {
 	calls   int
 	option  bool
 	follows int // so many actions after it
+	over    int // the scenario with which time is up, from 1; 0 is none
+	cancel  func()
 }
 
 func newRule(r *rand.Rand, s *scenario.Scenario) *rule {
