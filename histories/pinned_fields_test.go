@@ -1,0 +1,183 @@
+package histories_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/lockproof/lockproof/histories/historiestest"
+	"github.com/lockproof/lockproof/model/pinned"
+)
+
+// numbers are about the bounds that fields have.
+var numbers = []string{
+	"-9223372036854775809", "-9223372036854775808", "-1", "-0", "0", "1", "2", "3", "7", "8", "9", "10", "11", "12", "15", "16", "17", "31", "32", "50", "51", "63", "64",
+	"99", "100", "101", "127", "128", "254", "255", "256", "999", "1000", "1001", "4095", "4096", "9999", "10000", "10001", "32767", "32768", "65534", "65535", "65536",
+	"1000000", "1000001", "16777214", "16777215", "16777216", "2147483646", "2147483647", "2147483648", "4294967295", "4294967296", "9223372036854775807", "9223372036854775808", "1.5", "1e2", "01", "+1", "2N", "--1", "1-",
+}
+
+// jsonValues are others than numbers.
+var jsonValues = []string{
+	"null", "true", "false", "tru", "truex", `""`, `"jobs"`, `"lock"`, `"other"`, `"acquire"`, `"verify"`, `"count"`, `"crash"`, `"other"`, `"invoke"`, `"ok"`, `"fail"`, `"info"`, `"full"`, `"timed out"`,
+	`"gave up"`, `"gave-up"`, `"removed"`, `"nemesis"`, `"a\u0062"`, `"a\"b"`, `"a\\"`, `"é"`, `"\ud800"`, `"a`, `'a'`, `"` + "\t" + `"`, `{}`, `[]`, `[1]`, `{"slot":1}`, `{"slot":1,"held":true}`, `{"held":false}`,
+	`{"slots":2}`, `{"client":1}`, `{"client":-1}`, `{"priority":1}`, `{"priority":255}`, `{"priority":256}`, `{"slot":65535}`, `{"slot":65536}`, `{"slot":1,}`, `{"slot":1 "held":true}`, `{,}`, `{"held":1}`,
+	`{"else":1}`, `{"slot"}`, `{"slot":}`, `{"slot":1,"slot":2}`, "", " 1 ", "\t1\r", "1 2",
+}
+
+// ednValues are the same for EDN.
+var ednValues = []string{
+	"nil", "true", "false", `""`, `"jobs"`, `"acquire"`, ":jobs", ":other", ":acquire", ":verify", ":count", ":lock", ":unlock", ":crash", ":lockproof/crash", ":lockproof/gone", ":lockproof/none",
+	":lockproof/restart", ":lockproof/other", ":invoke", ":ok", ":fail", ":info", ":full", ":timeout", ":gave-up", "[:full 1]", "[]", "(:timeout)", "#{:full}", "[[1] {2 3}]", ":nemesis", "nemesis", `\a`, `\"`, `\(`,
+	`"a\nb\tc\rd\be\ff\\\"\q"`, `"a`, "{}", "{:slot 1}", "{:slot 1, :held true}", "{:held false}", "{:held nil}", "{:held 1}", "{:slots 3}", "{:priority 0}", "{:priority -1}", "{:priority 255}", "{:priority 256}",
+	"{:priority 1.5}", "{:slot -1}", "{:slot 65535}", "{:slot 65536}", "{:slot nil}", "{:slots -1}", "{:client 1}", "{:client -1}", "{:client 2147483647}", "{:client x}", "{:client 1 :client 2}", "{:slot}", "{:else 1}",
+	"#inst \"2026\"", "#'var", "##NaN", "#_ 1 2", "^:meta 3", "^{:a 1} :ok", `#"x"`, "; note\n 1", "#", "^", "#_", "]", ")", "}", "1 :slot 2", "1,,,", "\f1\v", "1/2", "-", "+", "-a", ":", "1N2",
+}
+
+// TestPinnedFields holds against a file what is read where each field of an event has each of many values: those about the
+// bounds of numbers, and every form that there is.
+func TestPinnedFields(t *testing.T) {
+	f := pinned.New(t)
+	fields := []string{"index", "time", "type", "process", "f", "lock", "value", "error", "extra"}
+	for _, form := range []struct {
+		name, field, between, open, closing string
+		values                              []string
+		usual                               [2]map[string]string
+	}{
+		{"jsonl", `"%s":%s`, ",", "{", "}", slices.Concat(numbers, jsonValues), [2]map[string]string{
+			{"index": "0", "time": "5", "type": `"invoke"`, "process": "1", "f": `"verify"`},
+			{"index": "1", "time": "6", "type": `"info"`, "process": `"nemesis"`, "f": `"crash"`, "value": `{"client":1}`},
+		}},
+		{"edn", ":%s %s", ", ", "{", "}", slices.Concat(numbers, ednValues), [2]map[string]string{
+			{"index": "0", "time": "5", "type": ":invoke", "process": "1", "f": ":verify"},
+			{"index": "1", "time": "6", "type": ":info", "process": ":nemesis", "f": ":lockproof/crash", "value": "{:client 1}"},
+		}},
+	} {
+		for n, usual := range form.usual {
+			for _, field := range fields {
+				f.Block(fmt.Sprintf("%s %d, %s", form.name, n, field), len(form.values), func(i int, s *pinned.Seen) {
+					text := ""
+					for _, one := range form.usual[:n] {
+						text += event(form.field, form.between, fields, one, "", "")
+					}
+					tell(s, form.name, []byte(text+event(form.field, form.between, fields, usual, field, form.values[i])), rand.New(rand.NewPCG(1, uint64(i))))
+				})
+			}
+		}
+	}
+	containers(f)
+	f.Compare("testdata/fields.txt", historiestest.Rewriting())
+}
+
+// event is one in a form, with one field of another value.
+func event(field, between string, order []string, usual map[string]string, other, value string) string {
+	var parts []string
+	for _, name := range order {
+		v, ok := usual[name]
+		if name == other {
+			v, ok = value, true
+		}
+		if ok {
+			parts = append(parts, fmt.Sprintf(field, name, v))
+		}
+	}
+	return "{" + strings.Join(parts, between) + "}\n"
+}
+
+// containers are histories of EDN in all that may be around events, and in what may not.
+func containers(f *pinned.File) {
+	const one = "{:process 1, :type :invoke, :f :acquire}"
+	parts := []string{"[", "]", "(", ")", one, "#_", ";[\n", ",", "#jepsen.history.Op", "^a", "}", "{", "x"}
+	f.Block("containers", len(parts)*len(parts)*len(parts)*3, func(i int, s *pinned.Seen) {
+		n := len(parts)
+		text := [][]string{{parts[i%n], parts[i/n%n], parts[i/n/n%n]}, {parts[i%n], one, parts[i/n%n], parts[i/n/n%n]}, {parts[i%n], parts[i/n%n], one, parts[i/n/n%n]}}[i/n/n/n]
+		tell(s, "edn", []byte(strings.Join(text, " ")), rand.New(rand.NewPCG(2, uint64(i))))
+	})
+}
+
+// TestPinnedCounterexampleFields holds against a file what is read of counterexamples in which each value is each of many
+// others, or missing.
+func TestPinnedCounterexampleFields(t *testing.T) {
+	f := pinned.New(t)
+	values := slices.Concat(numbers[:len(numbers)-7], []string{"null", "true", `""`, `"jobs"`, `"semaphore"`, `"mutex"`, `"acquire"`, `"strong"`, `"no-leak"`, `"x"`, "{}", "[]", "[1]", `["a"]`, `{"a":"b"}`, "1.5"})
+	for _, n := range []int{2, 5, 13, 14} {
+		text := written(t, "counterexample", n)
+		paths := leaves(text)
+		f.Block(fmt.Sprintf("counterexample %d", n), len(paths)*(len(values)+1), func(i int, s *pinned.Seen) {
+			at, with := paths[i%len(paths)], i/len(paths)
+			value := "" // left out
+			if with < len(values) {
+				value = values[with]
+			}
+			tell(s, "counterexample", replaced(t, text, at, value), rand.New(rand.NewPCG(3, uint64(i))))
+		})
+	}
+	f.Compare("testdata/counterexample-fields.txt", historiestest.Rewriting())
+}
+
+// leaves are where the values of a document of JSON are: of a list, the first two and the last.
+func leaves(text []byte) (paths []jsontext.Pointer) {
+	var walk func(at jsontext.Pointer, v any)
+	walk = func(at jsontext.Pointer, v any) {
+		if at != "" {
+			paths = append(paths, at)
+		}
+		switch v := v.(type) {
+		case map[string]any:
+			for _, k := range slices.Sorted(maps.Keys(v)) {
+				walk(at.AppendToken(k), v[k])
+			}
+		case []any:
+			for i := range v {
+				if i < 2 || i == len(v)-1 {
+					walk(at.AppendToken(fmt.Sprint(i)), v[i])
+				}
+			}
+		}
+	}
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		panic(err)
+	}
+	walk("", v)
+	return paths
+}
+
+// replaced is a document with another value in a place, or none if it is "".
+func replaced(t *testing.T, text []byte, at jsontext.Pointer, value string) []byte {
+	var doc any
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	var edit func(v any, tokens []string) any
+	edit = func(v any, tokens []string) any {
+		if len(tokens) == 0 {
+			return jsontext.Value(value)
+		}
+		switch v := v.(type) {
+		case map[string]any:
+			if v[tokens[0]] = edit(v[tokens[0]], tokens[1:]); len(tokens) == 1 && value == "" {
+				delete(v, tokens[0])
+			}
+		case []any:
+			var i int
+			fmt.Sscan(tokens[0], &i)
+			if len(tokens) == 1 && value == "" {
+				return slices.Delete(v, i, i+1)
+			}
+			v[i] = edit(v[i], tokens[1:])
+		}
+		return v
+	}
+	doc = edit(doc, slices.Collect(at.Tokens()))
+	out, err := json.Marshal(doc, json.Deterministic(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

@@ -1,0 +1,216 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// errBroken is what a disk says.
+var errBroken = errors.New("input/output error")
+
+// failing is a file of which one read or seek fails, or one comes to nothing.
+type failing struct {
+	io.ReadSeeker
+	left  int // calls until it fails
+	calls int
+}
+
+func (f *failing) fails() bool {
+	f.calls++
+	f.left--
+	return f.left == 0
+}
+
+func (f *failing) Read(b []byte) (int, error) {
+	if f.fails() {
+		return 0, errBroken
+	}
+	return f.ReadSeeker.Read(b)
+}
+
+func (f *failing) Seek(offset int64, whence int) (int64, error) {
+	if f.fails() {
+		return 0, errBroken
+	}
+	return f.ReadSeeker.Seek(offset, whence)
+}
+
+// TestFailingReads: whichever read or seek of a checkpoint fails, resuming does. That a disk fails at its first bytes is
+// not told from another file.
+func TestFailingReads(t *testing.T) {
+	b := standard(1, 1, 0, 1, 0)
+	good := written(t, b, Options{})
+	try := func(left int) (*failing, error) {
+		s := newSearch(context.Background(), b, Options{})
+		defer s.seen.free()
+		f := &failing{ReadSeeker: bytes.NewReader(good), left: left}
+		return f, decoded(f, checkpointMagic, errNoCheckpoint, s.decode)
+	}
+	whole, err := try(-1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n < whole.calls; n++ {
+		if _, err := try(n); !errors.Is(err, errBroken) && !(n == 3 && errors.Is(err, errNoCheckpoint)) && !errors.Is(err, errDamaged) {
+			t.Errorf("call %d of %d: got %v", n, whole.calls, err)
+		}
+	}
+	if _, err := try(1); !errors.Is(err, errBroken) {
+		t.Errorf("the size: got %v", err)
+	}
+}
+
+// TestVerified: what is verified is the whole file, and read from its first byte behind the magic; a file that is a few
+// bytes long is damaged.
+func TestVerified(t *testing.T) {
+	const magic = "magic"
+	for n := range 8 {
+		data := sealed([]byte(magic + strings.Repeat("x", n)))
+		in := bytes.NewReader(data)
+		left, err := verify(in, magic, errNoCheckpoint)
+		if (err == nil) != (n >= 4) || n < 4 && !errors.Is(err, errDamaged) {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+		if at := len(data) - in.Len(); err == nil && (left != int64(n) || at != len(magic)) {
+			t.Errorf("%d bytes: %d are left from %d on", n, left, at)
+		}
+	}
+}
+
+// TestDamagedAnywhere: a checkpoint whose digest is right, and of which any byte is another, is refused, or goes on: nothing
+// panics, and numbers that lead nowhere are told.
+func TestDamagedAnywhere(t *testing.T) {
+	b := standard(1, 1, 0, 1, 0)
+	for _, o := range []Options{{}, {Storage: Exact}, {Storage: Bits, Array: 64}} {
+		good := written(t, b, o)
+		body := good[:len(good)-sha256.Size]
+		refused := 0
+		for i := len(checkpointMagic); i < len(body); i += 1 + len(body)/400 {
+			bad := bytes.Clone(body)
+			bad[i] ^= 0xff
+			s := newSearch(context.Background(), b, o)
+			if decoded(bytes.NewReader(sealed(bad)), checkpointMagic, errNoCheckpoint, s.decode) != nil {
+				refused++
+			}
+			s.seen.free()
+		}
+		if refused < 200 {
+			t.Errorf("%v: of about 400 bytes %d are looked at", o.Storage, refused)
+		}
+	}
+}
+
+// broken is a file of which a write fails after so many bytes.
+type broken struct{ left int }
+
+func (w *broken) Write(b []byte) (int, error) {
+	if w.left -= len(b); w.left < 0 {
+		return 0, errBroken
+	}
+	return len(b), nil
+}
+
+// TestFailingWrites: whichever write of a checkpoint fails, its end says so; and so does it where something could not be
+// written as JSON.
+func TestFailingWrites(t *testing.T) {
+	for left := range 2*sha256.Size + 100 {
+		e := newEncoder(&broken{left})
+		e.u64(1)
+		e.tuple(make([]uint32, 10))
+		e.json("some")
+		size := 8 + 40 + 4 + len(`"some"`) + sha256.Size
+		if err := e.close(); (left < size) != errors.Is(err, errBroken) || left >= size && err != nil {
+			t.Errorf("%d of %d bytes: %v", left, size, err)
+		}
+	}
+	e := newEncoder(io.Discard)
+	e.json(func() {})
+	e.json(make(chan int))
+	if err, unsupported := e.close(), (*json.UnsupportedTypeError)(nil); !errors.As(err, &unsupported) || unsupported.Type.String() != "func()" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestStorageNames: what is written for a way of storage is read as it, and nothing else is.
+func TestStorageNames(t *testing.T) {
+	for _, s := range []Storage{Fingerprints, Exact, Bits} {
+		text, err := s.MarshalText()
+		var read Storage
+		if err != nil || string(text) != s.String() || read.UnmarshalText(text) != nil || read != s {
+			t.Errorf("%s: %s %v, read as %s", s, text, err, read)
+		}
+	}
+	var s Storage
+	if err := s.UnmarshalText([]byte("exac")); err == nil || err.Error() != `storage "exac": expected one of ["fingerprints" "exact" "bits"]` {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestSizes: the sizes that are told, and that the bound of memory goes by, are those of what is kept.
+func TestSizes(t *testing.T) {
+	f := newFingerprints()
+	defer f.free()
+	if got := f.size(); got != firstSlots*8 {
+		t.Errorf("a table of fingerprints: %d", got)
+	}
+	for _, c := range []struct{ bytes, want int64 }{{0, DefaultArray}, {-1, DefaultArray}, {1, 8}, {8, 8}, {9, 16}, {4096, 4096}} {
+		a := newBitArray(c.bytes, 0)
+		if a.size() != c.want || a.hashes != DefaultHashes || a.growing() != 0 {
+			t.Errorf("an array of %d bytes: %d, %d hashes, grows by %d", c.bytes, a.size(), a.hashes, a.growing())
+		}
+		a.free()
+	}
+	if a := newBitArray(8, 1); a.hashes != 1 {
+		t.Errorf("%d hashes", a.hashes)
+	}
+	e := newExact(newPlan(standard(2, 1, 0, 1, 0), Reductions{}))
+	first := int64(len(e.shards) * firstTuples * e.stride * 4)
+	if e.size() != first || e.growing() != first/int64(len(e.shards)) {
+		t.Errorf("exact: %d, grows by %d", e.size(), e.growing())
+	}
+	for n := range uint32(10_000) {
+		e.add(tuple{n + 1, 1, 1})
+	}
+	kept := int64(0)
+	for i := range e.shards {
+		kept += int64(len(e.shards[i].slots)) * 4
+		if s := &e.shards[i]; 4*s.n*e.stride > 3*len(s.slots) {
+			t.Errorf("shard %d is full: %d of %d", i, s.n, len(s.slots)/e.stride)
+		}
+	}
+	if e.size() != kept || kept <= first {
+		t.Errorf("exact, grown: %d, kept are %d", e.size(), kept)
+	}
+	memoSizes(t)
+	if got := blockBytes([][]uint32{make([]uint32, 3, 5), nil, make([]uint32, 0, 2)}); got != 28 {
+		t.Errorf("blocks: %d", got)
+	}
+}
+
+func memoSizes(t *testing.T) {
+	var m memo
+	if m.size() != 0 {
+		t.Errorf("an empty memo: %d", m.size())
+	}
+	for n := range uint32(3000) {
+		m.add(memoKey{own: uint64(n), rest: 7}, n)
+	}
+	if want := len(m.entries) * int(unsafe.Sizeof(entry{})); m.size() != want || 3*m.n > 2*len(m.entries) || len(m.entries) != 8192 {
+		t.Errorf("a memo: %d, want %d, with %d of %d", m.size(), want, m.n, len(m.entries))
+	}
+	o := other{inert: make([]bitset, 2)}
+	o.set(0, 130, 130)
+	o.set(0, 1, 1)
+	o.set(1, 64, 64)
+	o.set(1, 5, 6)
+	if want := o.memo.size() + 8*5; o.size() != want {
+		t.Errorf("what others' parts become: %d, want %d", o.size(), want)
+	}
+}
