@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/lockproof/lockproof/histories/historiestest"
 
 	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
 )
 
 func sampleCounterexample() *Counterexample {
@@ -140,5 +142,39 @@ func TestSuspectedCounterexample(t *testing.T) {
 		if _, err = DecodeCounterexample("file", data); err == nil {
 			t.Errorf("%+v and suspected: no error", tries)
 		}
+	}
+}
+
+// TestOptionsInNames: options are in a file's name as they are, as far as a name can have them; otherwise a hash tells apart
+// what reads alike.
+func TestOptionsInNames(t *testing.T) {
+	for _, c := range []struct {
+		options []string
+		want    string
+	}{
+		{nil, "semaphore.no-leak.json"},
+		{[]string{"retries=0"}, "semaphore.retries-0.no-leak.json"},
+		{[]string{"retries=0", "polls=1"}, "semaphore.retries-0_polls-1.no-leak.json"},
+		{[]string{strings.Repeat("a", 40)}, "semaphore." + strings.Repeat("a", 40) + ".no-leak.json"},
+		{[]string{strings.Repeat("a", 41)}, "semaphore." + strings.Repeat("a", 40) + "-HASH.no-leak.json"},
+		{[]string{"bug=a/b"}, "HASH"},
+		{[]string{"bug=a", "b"}, "semaphore.bug-a_b.no-leak.json"},
+	} {
+		got := FileName(property.NoLeak, "semaphore", c.options...)
+		plain := regexp.MustCompile(`-[0-9a-f]{8}\.`).ReplaceAllString(got, "-HASH.")
+		if plain != c.want && !(c.want == "HASH" && plain != got) {
+			t.Errorf("%q: %s, want %s", c.options, got, c.want)
+		}
+	}
+	names := make(map[string]bool)
+	for _, options := range [][]string{{"bug=a/b"}, {"bug=a b"}, {"bug=a:b"}, {strings.Repeat("a", 41)}, {strings.Repeat("a", 42)}} {
+		names[FileName(property.NoLeak, "semaphore", options...)] = true
+	}
+	if len(names) != 5 {
+		t.Errorf("five sets of options have %d names: %v", len(names), names)
+	}
+	own := Counterexample{Violation: scenario.Violation{Violation: property.Violation{Property: property.Count, Own: "mine"}}}
+	if got := own.FileName("a b"); got != FileName(property.Count, "a b")[:len(got)-len("mine.json")]+"mine.json" {
+		t.Errorf("a property of a user's own: %s", got)
 	}
 }

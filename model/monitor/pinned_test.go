@@ -304,6 +304,9 @@ func (h *happenings) tell(s *pinned.Seen) {
 	}
 	s.Printf("%d %d %v %v %d %d|", m.Found, m.Exercised, m.Witnessed, m.WitnessedStrong, m.Overlap, m.Overlaps)
 	m.Found, m.Exercised = 0, 0
+	if h.IntN(3) == 0 { // so that it can be given up again
+		m.Witnessed, m.WitnessedStrong = true, true
+	}
 	c := uint8(1 + h.IntN(h.n))
 	cost, lost, broken := m.Spent(c)
 	s.Printf("%v %d %v %v %v %v %v|", cost, lost, broken, m.Visible(c), m.Left(c), m.Holds(c), m.Believed(h.of[c-1], uint8(1+h.IntN(3))))

@@ -198,11 +198,11 @@ func (j injector) expression(n ast.Expr) bool {
 	case *ast.BinaryExpr:
 		j.binary(n)
 	case *ast.CallExpr:
-		if id, ok := n.Fun.(*ast.Ident); ok && (id.Name == "min" || id.Name == "max") {
-			other := map[string]string{"min": "max", "max": "min"}[id.Name]
-			if _, builtin := j.source.info.Uses[id].(*types.Builtin); builtin {
-				j.instead(n, other+strings.TrimPrefix(j.text(n), id.Name))
-			}
+		if j.without(n) {
+			return false
+		}
+		if other := map[string]string{"min": "max", "max": "min"}[j.builtin(n)]; other != "" {
+			j.instead(n, other+j.text(n)[len("min"):])
 		}
 	case *ast.ArrayType, *ast.FuncType, *ast.StructType, *ast.MapType, *ast.InterfaceType:
 		return false
@@ -264,4 +264,47 @@ func (j injector) condition(n ast.Expr) {
 		return // that is done as a comparison
 	}
 	j.instead(n, "!("+j.text(n)+")")
+}
+
+// builtin is the name of the built-in function that a call is of, or "".
+func (j injector) builtin(n *ast.CallExpr) string {
+	if id, ok := n.Fun.(*ast.Ident); ok {
+		if b, ok := j.source.info.Uses[id].(*types.Builtin); ok {
+			return b.Name()
+		}
+	}
+	return ""
+}
+
+// room are functions that are told how much room to make, and which of their arguments does.
+var room = map[string]int{"slices.Grow": 1, "bufio.NewReaderSize": 1, "bufio.NewWriterSize": 1}
+
+// without looks at a call of which something makes no difference, but for that, and reports whether it is one: how much
+// room is made beforehand costs time only, and what a panic says nobody reads unless there is another bug.
+func (j injector) without(n *ast.CallExpr) bool {
+	name := j.builtin(n)
+	_, isMap := j.source.info.Types[n].Type.(*types.Map)
+	from := len(n.Args)
+	switch at, ok := room[j.text(n.Fun)]; {
+	case name == "panic":
+		from = 0
+	case name == "make" && isMap:
+		from = 1
+	case name == "make":
+		from = 2
+	case ok:
+		from = at
+	default:
+		if s, method := n.Fun.(*ast.SelectorExpr); method && s.Sel.Name == "Grow" && len(n.Args) == 1 {
+			from = 0
+		}
+	}
+	if from >= len(n.Args) {
+		return false
+	}
+	j.inspect(n.Fun)
+	for _, arg := range n.Args[:from] {
+		j.inspect(arg)
+	}
+	return true
 }

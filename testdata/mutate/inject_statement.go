@@ -18,7 +18,7 @@ func (j injector) statement(n ast.Stmt) {
 		j.list(n.Body)
 	case *ast.IfStmt:
 		j.condition(n.Cond)
-		if n.Else == nil && j.isBool(n.Cond) {
+		if n.Else == nil && j.isBool(n.Cond) && !j.asserts(n.Body.List) {
 			j.never(n.Cond, "if "+j.text(n.Cond))
 		}
 	case *ast.ForStmt:
@@ -33,6 +33,19 @@ func (j injector) statement(n ast.Stmt) {
 			j.condition(r)
 		}
 	}
+}
+
+// asserts reports whether statements do nothing but panic: what they are for does not happen unless there is another bug.
+func (j injector) asserts(body []ast.Stmt) bool {
+	if len(body) != 1 {
+		return false
+	}
+	s, ok := body[0].(*ast.ExprStmt)
+	if !ok {
+		return false
+	}
+	c, ok := s.X.(*ast.CallExpr)
+	return ok && j.builtin(c) == "panic"
 }
 
 // headline is what stands before the first brace at the end of a line.
@@ -57,10 +70,8 @@ func (j injector) list(stmts []ast.Stmt) {
 	for _, s := range stmts {
 		switch s := s.(type) {
 		case *ast.ExprStmt:
-			if c, ok := s.X.(*ast.CallExpr); ok {
-				if id, ok := c.Fun.(*ast.Ident); ok && id.Name == "panic" {
-					continue // what comes after it has nothing to go on with
-				}
+			if j.asserts([]ast.Stmt{s}) {
+				continue // what comes after it has nothing to go on with
 			}
 			j.drop(s)
 		case *ast.AssignStmt:

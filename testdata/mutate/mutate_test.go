@@ -27,6 +27,15 @@ func Count(n int) (sum int) {
 	return sum
 }
 
+// Room has nothing that could make a difference.
+func Room(n int) []int {
+	seen := make(map[int]bool, n+1)
+	if seen == nil {
+		panic("no map of " + "any size")
+	}
+	return make([]int, 0, 2*n+1)
+}
+
 // Unused is held by nobody.
 func Unused(list []string) []string {
 	list = append(list, "more")
@@ -40,6 +49,9 @@ import "testing"
 func TestToy(t *testing.T) {
 	if !Less(1, 2) || Less(2, 1) {
 		t.Error("Less")
+	}
+	if list := Room(3); list == nil || len(list) > 0 {
+		t.Error("Room")
 	}
 }
 `,
