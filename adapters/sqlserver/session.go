@@ -224,7 +224,7 @@ func (s *Session) do(ctx context.Context, c *model.Command) (r model.Reply, err 
 	text := c.TextAmong(s.database.Dialect, int(c.Lock)+s.Offset, s.tokens)
 	switch c.Verb {
 	case model.Select:
-		err = s.nums(ctx, text, &r)
+		err = s.nums(ctx, text, c.Table.Shift(s.database.Dialect), &r)
 	case model.Count:
 		err = s.conn.QueryRowContext(ctx, text).Scan(&r.Count)
 	default:
@@ -239,18 +239,19 @@ func (s *Session) do(ctx context.Context, c *model.Command) (r model.Reply, err 
 	return r, fmt.Errorf("%s: %w", text, err)
 }
 
-func (s *Session) nums(ctx context.Context, text string, r *model.Reply) error {
+// nums reads the numbers of rows, which are larger than the model's by shift.
+func (s *Session) nums(ctx context.Context, text string, shift int, r *model.Reply) error {
 	rows, err := s.conn.QueryContext(ctx, text)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var n uint8
+		var n int
 		if err := rows.Scan(&n); err != nil {
 			return err
 		}
-		r.Nums |= 1 << (n & 31)
+		r.Nums |= 1 << ((n - shift) & 31)
 	}
 	r.Count = uint8(bits.OnesCount32(r.Nums))
 	return rows.Err()

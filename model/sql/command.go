@@ -54,7 +54,7 @@ var verbWords = [Verbs]string{"", "open", "begin", "commit", "rollback", "select
 // String is the verb in one word.
 func (v Verb) String() string { return verbWords[v] }
 
-// Table is one of the three tables.
+// Table is one of the tables.
 type Table uint8
 
 // The tables.
@@ -62,10 +62,24 @@ const (
 	Masters Table = iota
 	Leases
 	Slots
+	// Narrow is Slots whose num is of the smallest type of integers, TINYINT or PostgreSQL's SMALLINT. Of its numbers those
+	// are used that are left behind many others: Num 1 is the type's last, and there is none for Num 2.
+	Narrow
 	Tables
 )
 
-var tableWords = [Tables]string{"masters", "leases", "slots"}
+// NarrowNums is how many numbers are left of the type of [Narrow].
+const NarrowNums = 1
+
+// Shift is by how much the server's num is larger than Num.
+func (t Table) Shift(d Dialect) int {
+	if t != Narrow {
+		return 0
+	}
+	return [...]int{MariaDB: 127, Postgres: 32767}[d] - NarrowNums
+}
+
+var tableWords = [Tables]string{"masters", "leases", "slots", "narrow"}
 
 // String is the table's name.
 func (t Table) String() string { return tableWords[t] }
@@ -149,3 +163,6 @@ type Command struct {
 func (c *Command) Writes() bool {
 	return c.Verb == Insert || c.Verb == Update || c.Verb == Claim || c.Verb == Delete
 }
+
+// OutOfRange reports whether an insert has a number that its column has no room for.
+func (c *Command) OutOfRange() bool { return c.Table == Narrow && c.Num > NarrowNums }

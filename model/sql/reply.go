@@ -15,10 +15,11 @@ const (
 	Conflict         // 40001: the transaction saw what another has changed since
 	InFailed         // 25P02: an earlier command has failed; only the end of the transaction is taken
 	Gone             // the connection is over
+	OutOfRange       // 1264, 22003: the column has no room for the number
 	Codes
 )
 
-var codeWords = [Codes]string{"ok", "waits", "duplicate", "lock timeout", "deadlock", "serialization failure", "transaction aborted", "connection lost"}
+var codeWords = [Codes]string{"ok", "waits", "duplicate", "lock timeout", "deadlock", "serialization failure", "transaction aborted", "connection lost", "out of range"}
 
 // String is the code in words.
 func (c Code) String() string { return codeWords[c] }
@@ -34,6 +35,8 @@ func (c Code) Numbers() (mariadb uint16, postgres string) {
 		return 1213, "40P01"
 	case Conflict:
 		return 1020, "40001"
+	case OutOfRange:
+		return 1264, "22003"
 	case InFailed:
 		return 0, "25P02"
 	}

@@ -29,7 +29,7 @@ func (c *writer) num() int {
 	if c.Table == Leases {
 		return int(c.Num) + c.tokens
 	}
-	return int(c.Num)
+	return int(c.Num) + c.Table.Shift(c.dialect)
 }
 
 func (c *writer) text() string {
@@ -103,7 +103,7 @@ func (c *writer) where() string {
 	case One:
 		w += fmt.Sprintf(" AND num = %d", c.num())
 	case Below:
-		w += fmt.Sprintf(" AND num < %d", c.Num)
+		w += fmt.Sprintf(" AND num < %d", c.num())
 	}
 	switch c.If {
 	case Owned:
@@ -150,7 +150,11 @@ func Micros(d Dialect, clock string) string {
 // Schema are the statements that make the tables.
 func Schema(d Dialect) (all []string) {
 	for t := range Tables {
-		s := fmt.Sprintf("CREATE TABLE %s (lock_key INT NOT NULL, num INT NOT NULL, token INT NULL, until BIGINT NULL, PRIMARY KEY (lock_key, num))", t)
+		num := "INT"
+		if t == Narrow {
+			num = [...]string{MariaDB: "TINYINT", Postgres: "SMALLINT"}[d]
+		}
+		s := fmt.Sprintf("CREATE TABLE %s (lock_key INT NOT NULL, num %s NOT NULL, token INT NULL, until BIGINT NULL, PRIMARY KEY (lock_key, num))", t, num)
 		if d == MariaDB {
 			s += " ENGINE=InnoDB"
 		}

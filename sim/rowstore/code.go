@@ -146,7 +146,7 @@ func (s *Store) codeSeen(c *codec.Coder, all *[]seen) {
 }
 
 func (s *Store) codeStatement(c *codec.Coder, t *statement) {
-	codec.Bools(c, &t.waits, &t.resumed, &t.has, &t.waited)
+	codec.Bools(c, &t.waits, &t.resumed, &t.has, &t.waited, &t.past)
 	codeCommand(c, s, &t.command)
 	s.codeTime(c, &t.began)
 	codeKey(c, &t.at)

@@ -20,7 +20,7 @@ func (s *Store) innodb(on uint8) sql.Code {
 func (s *Store) innodbRead(on uint8, c *sql.Command) {
 	s.snapshot(on)
 	for at := (key{c.Table, c.Lock, 0}); ; {
-		e, ok := s.next(on, c, at)
+		e, ok := s.next(on, c, at, false)
 		if !ok {
 			return
 		}
@@ -164,6 +164,9 @@ func (s *Store) semiConsistent(on uint8, c *sql.Command, want claim) bool {
 // innodbInsert inserts a row. One with the same key it locks shared, and keeps that lock.
 func (s *Store) innodbInsert(on uint8, c *sql.Command) sql.Code {
 	t, k := &s.sessions[on-1], key{c.Table, c.Lock, c.Num}
+	if c.OutOfRange() {
+		return sql.OutOfRange
+	}
 	if !t.stmt.resumed {
 		t.stmt.read, t.stmt.resumed = s.now(on, c), true // VALUES are computed first
 	}

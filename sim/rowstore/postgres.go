@@ -50,11 +50,12 @@ type candidate struct {
 	own bool
 }
 
-// next is the first row of a scan behind a key, or at it.
-func (s *Store) next(on uint8, c *sql.Command, from key) (found candidate, ok bool) {
+// next is the first row of a scan behind a key, or at it. On PostgreSQL a row that others have deleted since the snapshot, and
+// the one that the transaction has inserted in its place, are two: past says that the first has been looked at.
+func (s *Store) next(on uint8, c *sql.Command, from key, past bool) (found candidate, ok bool) {
 	for _, e := range s.sessions[on-1].visible() {
 		if e.table == c.Table && e.lock == c.Lock && e.compare(from) >= 0 && (!ok || e.compare(found.key) < 0) {
-			if r := s.row(e.key); r != nil && r.writer == on && !e.gone {
+			if r := s.row(e.key); past && e.key == from || r != nil && r.writer == on && (!e.gone || s.dialect == sql.MariaDB) {
 				continue
 			}
 			found, ok = candidate{e, false}, true
@@ -76,16 +77,16 @@ func (s *Store) postgresScan(on uint8, c *sql.Command) sql.Code {
 		t.stmt.at = key{c.Table, c.Lock, 0}
 	}
 	for {
-		e, ok := s.next(on, c, t.stmt.at)
+		e, ok := s.next(on, c, t.stmt.at, t.stmt.past)
 		if !ok {
 			return sql.OK
 		}
 		if !t.stmt.waited {
 			t.stmt.read = s.now(on, c)
 		}
-		t.stmt.at, t.stmt.resumed = e.key, true
+		t.stmt.at, t.stmt.resumed, t.stmt.past = e.key, true, t.stmt.past && e.own
 		if !t.stmt.waited && !s.matches(on, c, e.num, e.version) {
-			t.stmt.at = successor(e.key)
+			s.pass(t, e)
 			continue
 		}
 		code, took := s.postgresRow(on, c, e)
@@ -95,6 +96,13 @@ func (s *Store) postgresScan(on uint8, c *sql.Command) sql.Code {
 		if t.stmt.waited = code == sql.Blocked; code != sql.OK || took && c.First {
 			return code
 		}
+		s.pass(t, e)
+	}
+}
+
+// pass has a statement go on behind a row that it has looked at.
+func (s *Store) pass(t *session, e candidate) {
+	if t.stmt.past = !e.own && e.gone; !t.stmt.past {
 		t.stmt.at = successor(e.key)
 	}
 }
@@ -189,13 +197,16 @@ func (s *Store) postgresClaim(on uint8, c *sql.Command) sql.Code {
 	}
 	t.reply.Count = count
 	t.stmt.found, t.stmt.has = t.stmt.at.num, true
-	t.stmt.at = key{c.Table, c.Lock, 0}
+	t.stmt.at, t.stmt.past = key{c.Table, c.Lock, 0}, false
 	return s.postgresScan(on, c)
 }
 
 // postgresInsert inserts a row. Of one with the same key it waits to see what becomes of it.
 func (s *Store) postgresInsert(on uint8, c *sql.Command) sql.Code {
 	t := &s.sessions[on-1]
+	if c.OutOfRange() {
+		return sql.OutOfRange
+	}
 	if !t.stmt.resumed {
 		t.stmt.read, t.stmt.resumed = s.now(on, c), true // VALUES are computed first
 	}

@@ -40,6 +40,7 @@ type statement struct {
 	found   uint8 // Claim: the num that the subselect has found
 	has     bool  // it has
 	waited  bool  // for the row at hand
+	past    bool  // PostgreSQL: it has looked at the snapshot's row at hand, and not at the transaction's own
 }
 
 // change is a row as it was before a statement changed it.

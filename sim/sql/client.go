@@ -43,7 +43,7 @@ func (c *Client) Level() sql.Level { return c.k.level() }
 func (c *Client) Start(op lock.Op) { c.k.Start(1, op, 0) }
 
 // Pass has the client's clock go on by so many milliseconds of the model.
-func (c *Client) Pass(ms int64) { c.k.machine(1).pass(ms, int64(c.k.Lease)) }
+func (c *Client) Pass(ms int64) { c.k.machine(1).pass(ms, c.k.belief()) }
 
 // Next is the command that it sends now.
 func (c *Client) Next() sql.Command {

@@ -59,7 +59,9 @@ func (k *cluster) SetUp(said func(backend.Exchange)) {
 			continue
 		}
 		for num := range k.scenario.Locks[l].Slots {
-			k.seed(said, sql.Slots, uint8(l), num+1)
+			if k.Rows == given {
+				k.seed(said, k.table(), uint8(l), num+1)
+			}
 		}
 	}
 }
@@ -156,7 +158,7 @@ func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 
 var results = [sql.Codes]backend.Result{
 	sql.OK: backend.Done, sql.Blocked: backend.Blocked, sql.Duplicate: backend.Refused, sql.LockTimeout: backend.Refused,
-	sql.Deadlock: backend.Failed, sql.Conflict: backend.Failed, sql.InFailed: backend.Wrong, sql.Gone: backend.Ended,
+	sql.Deadlock: backend.Failed, sql.Conflict: backend.Failed, sql.InFailed: backend.Wrong, sql.OutOfRange: backend.Refused, sql.Gone: backend.Ended,
 }
 
 // access says of an exchange what it did to leases: whatever it has had published, by whomever.
@@ -264,7 +266,7 @@ func (k *cluster) tick() (changed bool) {
 	}
 	k.store.Now++
 	for i := range k.clients {
-		changed = k.clients[i].pass(1, int64(k.Lease)) || changed
+		changed = k.clients[i].pass(1, k.belief()) || changed
 	}
 	for i := range k.waits {
 		on := uint8(i + 1)
@@ -296,7 +298,7 @@ func (k *cluster) NextTimer() (next int64, due bool) {
 		k.leases(uint8(l), func(_, _ uint8, until int64) { sooner(until + 1 - k.store.Now) })
 	}
 	for i := range k.clients {
-		if m := &k.clients[i].machine; m.held {
+		if m := &k.clients[i].machine; m.held && k.Deadline != never {
 			sooner(int64(k.Lease) - m.age)
 		}
 	}

@@ -1,6 +1,9 @@
 package sql
 
 import (
+	"math"
+	"math/bits"
+
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/sql"
 )
@@ -24,12 +27,15 @@ const (
 	dropping
 	committing
 	undoing
+	reading
+	adding
 	phases
 )
 
 var phaseWords = [phases]string{
 	"idle", "connects", "begins", "counts", "locks the master row", "deletes what is over", "counts", "inserts a lease", "looks for a slot",
 	"claims it", "asks which it has", "extends its lease", "gives it back", "commits", "rolls back",
+	"asks which rows there are", "adds a row",
 }
 
 // machine is a client.
@@ -45,9 +51,12 @@ type machine struct {
 	tries  uint8
 	ended  lock.Result // what the operation comes to after the commit or rollback
 	again  bool        // it begins again after the rollback
-	held   bool
-	age    int64 // of the lease that it believes in, from when that was counted
-	fresh  int64 // since it sent the command that makes or extends a lease
+	// Where acquire adds rows: those that it has yet to add, as bits, and whether it has.
+	missing uint16
+	added   bool
+	held    bool
+	age     int64 // of the lease that it believes in, from when that was counted
+	fresh   int64 // since it sent the command that makes or extends a lease
 }
 
 // generations is how many tokens a client uses, in turn: what it left undone may take effect when it has others.
@@ -59,6 +68,7 @@ func client(token uint8) uint8 { return token / generations }
 // start begins an operation.
 func (k *cluster) start(m *machine, c uint8, op lock.Op, arg uint8) {
 	m.op, m.arg, m.result, m.ended, m.tries, m.again = op, arg, lock.Result{}, lock.Result{}, 0, false
+	m.missing, m.added = 0, false
 	if op == lock.Acquire {
 		m.token = c*generations + (m.token+1)%generations
 		m.num = 0
@@ -75,6 +85,8 @@ func (k *cluster) enter(m *machine) {
 		k.finish(m, lock.Result{Outcome: lock.Done})
 	case m.op != lock.Acquire && !m.held:
 		k.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.NotHeld})
+	case m.op == lock.Acquire && k.Form == slots && k.Rows != given && k.Rows != within:
+		m.phase = reading
 	case m.op == lock.Acquire || k.Form == master:
 		m.phase = beginning
 	default:
@@ -108,9 +120,9 @@ func (k *cluster) limit(m *machine, c uint8) uint8 {
 // want is the command that a machine sends.
 func (k *cluster) want(m *machine, c uint8) sql.Command {
 	l := k.lockOf(c) + 1
-	lease := sql.Command{Table: sql.Leases, Lock: l, Rows: sql.One, Num: m.token, Token: m.token, Clock: k.clock(), Lease: int64(k.Lease)}
+	lease := sql.Command{Table: k.table(), Lock: l, Rows: sql.One, Num: m.token, Token: m.token, Clock: k.clock(), Lease: int64(k.Lease)}
 	if k.Form == slots {
-		lease.Table, lease.Num = sql.Slots, m.num
+		lease.Num = m.num
 	}
 	with := func(v sql.Verb, change func(*sql.Command)) sql.Command {
 		w := lease
@@ -145,12 +157,23 @@ func (k *cluster) want(m *machine, c uint8) sql.Command {
 	case which:
 		return with(sql.Select, func(w *sql.Command) { w.Rows, w.If = sql.All, sql.Owned })
 	case extending:
-		return with(sql.Update, func(w *sql.Command) { w.Set, w.If = sql.Renew, sql.Kept })
+		return with(sql.Update, func(w *sql.Command) {
+			if w.Set, w.If = sql.Renew, sql.Kept; k.Refreshes == owned {
+				w.If = sql.Owned
+			}
+		})
 	case dropping:
-		if k.Form == master {
+		switch {
+		case k.Form == master:
 			return with(sql.Delete, nil)
+		case k.Released == deleteRow:
+			return with(sql.Delete, func(w *sql.Command) { w.If = sql.Owned })
 		}
 		return with(sql.Update, func(w *sql.Command) { w.Set, w.If = sql.Clear, sql.Owned })
+	case reading:
+		return sql.Command{Verb: sql.Select, Table: k.table(), Lock: l}
+	case adding: // without IGNORE, which would have MariaDB take another number that fits
+		return sql.Command{Verb: sql.Insert, Table: k.table(), Lock: l, Num: uint8(bits.TrailingZeros16(m.missing)), Ignore: k.Numbers == wide}
 	case committing:
 		return sql.Command{Verb: sql.Commit}
 	}
@@ -172,7 +195,8 @@ func (k *cluster) grants(m *machine) bool {
 
 // take has a machine go on with a reply.
 func (k *cluster) take(m *machine, c uint8, r sql.Reply) {
-	if r.Code != sql.OK && !k.overlooked(m, &r) {
+	there := m.phase == adding && r.Code == sql.Duplicate // somebody else was first
+	if r.Code != sql.OK && !there && !k.overlooked(m, &r) {
 		k.fail(m, r)
 		return
 	}
@@ -204,11 +228,21 @@ func (k *cluster) take(m *machine, c uint8, r sql.Reply) {
 		m.count = r.Count
 		k.room(m, c)
 	case finding:
-		if r.Count == 0 {
+		switch {
+		case r.Count > 0:
+			m.num, m.phase = r.First(), claiming
+		case k.Rows == within && !m.added:
+			m.missing = k.below(m, c)
+			k.add(m)
+		default:
 			k.end(m, undoing, full)
-			return
 		}
-		m.num, m.phase = r.First(), claiming
+	case reading:
+		m.missing = k.lacking(r, k.below(m, c))
+		k.add(m)
+	case adding:
+		m.missing &= m.missing - 1
+		k.add(m)
 	case which:
 		m.num, m.phase = r.First(), committing
 	case granting, claiming, extending, dropping:
@@ -217,6 +251,32 @@ func (k *cluster) take(m *machine, c uint8, r sql.Reply) {
 		k.committed(m, r)
 	case undoing:
 		k.undone(m)
+	}
+}
+
+// below are the numbers of the rows that an acquire looks among, as bits.
+func (k *cluster) below(m *machine, c uint8) uint16 { return 1<<(k.limit(m, c)+1) - 2 }
+
+// lacking are those of the rows below that are to be added, by what rows there are: as each version has it.
+func (k *cluster) lacking(r sql.Reply, below uint16) uint16 {
+	switch {
+	case k.Rows == highest:
+		return below &^ (1<<bits.Len32(r.Nums) - 1)
+	case k.Rows == counted && int(r.Count) >= bits.OnesCount16(below):
+		return 0
+	}
+	return below &^ uint16(r.Nums)
+}
+
+// add goes on with the next row that is to be added, or, if there is none, with what follows.
+func (k *cluster) add(m *machine) {
+	switch m.added = m.missing == 0; {
+	case !m.added:
+		m.phase = adding
+	case k.Rows == within:
+		m.phase = k.begun(m)
+	default:
+		m.phase = beginning
 	}
 }
 
@@ -289,9 +349,17 @@ func (k *cluster) hold(m *machine) {
 	if m.age = m.fresh; k.Deadline == fromAnswer {
 		m.age = 0
 	}
-	if m.held = m.age < int64(k.Lease); !m.held { // it was over before it could be told
+	if m.held = m.age < k.belief(); !m.held { // it was over before it could be told
 		m.ended = lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}
 	}
+}
+
+// belief is for how long a client believes in a lease.
+func (k *cluster) belief() int64 {
+	if k.Deadline == never {
+		return math.MaxInt64
+	}
+	return int64(k.Lease)
 }
 
 // pass has a client's clock go on, and reports whether its belief in a lease has ended by that.
@@ -329,7 +397,7 @@ func (k *cluster) fail(m *machine, r sql.Reply) {
 // undone ends an operation after a rollback, or begins it again.
 func (k *cluster) undone(m *machine) {
 	if m.again {
-		m.again = false
+		m.again, m.added = false, false
 		k.enter(m)
 		return
 	}

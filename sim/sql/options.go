@@ -27,6 +27,22 @@ const (
 	proceed    = "proceed"
 	fromSend   = "sending"
 	fromAnswer = "reply"
+	never      = "never"
+
+	given   = "given"
+	each    = "each"
+	highest = "highest"
+	counted = "counted"
+	within  = "within"
+
+	wide   = "wide"
+	narrow = "narrow"
+
+	clearRow  = "clear"
+	deleteRow = "delete"
+
+	kept  = "kept"
+	owned = "owned"
 )
 
 // Options are what the text leaves open.
@@ -37,6 +53,10 @@ type Options struct {
 	Clock     string
 	Locking   string // how rows are locked that others may have locked
 	Claiming  string // how a slot's row is claimed
+	Rows      string // how slots' rows come to be
+	Numbers   string // how many numbers slots' rows can have
+	Released  string // what a release does with a slot's row
+	Refreshes string // which leases a refresh extends
 	OnTimeout string // what is done about 1205, 55P03
 	OnFailure string // what is done about 1213, 40P01, 40001
 	Deadline  string // from when a client counts how long it may believe
@@ -51,7 +71,7 @@ var clockNames = [...]string{sql.StatementTime: "statement", sql.TransactionTime
 func options(d sql.Dialect) *lock.Table[Options] {
 	defaults := Options{
 		Form: master, Isolation: sql.ReadCommitted.String(), Counted: afterLock, Clock: clockNames[sql.StatementTime], Locking: wait,
-		Claiming: inSteps, OnTimeout: retry, OnFailure: retry, Deadline: fromSend, Lease: 40, LockWait: 0, Retries: 2,
+		Claiming: inSteps, Rows: given, Numbers: wide, Released: clearRow, Refreshes: kept, OnTimeout: retry, OnFailure: retry, Deadline: fromSend, Lease: 40, LockWait: 0, Retries: 2,
 	}
 	if d == sql.Postgres {
 		defaults.Clock = clockNames[sql.SystemTime]
@@ -63,9 +83,13 @@ func options(d sql.Dialect) *lock.Table[Options] {
 		lock.Word("clock", "the server's time of leases: when the statement began, the transaction began (PostgreSQL), or it is asked for", func(o *Options) *string { return &o.Clock }, clockNames[:]...),
 		lock.Word("locking", "how the row is locked that acquire looks for; none does not lock it", func(o *Options) *string { return &o.Locking }, wait, noWait, skipLocked, unlocked),
 		lock.Word("claiming", "slot form: a row is found, then claimed, or claimed by a subselect (PostgreSQL)", func(o *Options) *string { return &o.Claiming }, inSteps, inOne),
+		lock.Word("rows", "slot form: rows are there from the beginning, or acquire adds each that is missing; those behind the highest; all if there are too few; or, having found none that is free, each, in its transaction", func(o *Options) *string { return &o.Rows }, given, each, highest, counted, within),
+		lock.Word("numbers", "slot form: a row's number is an INT, or of the smallest type, of whose numbers one is left", func(o *Options) *string { return &o.Numbers }, wide, narrow),
+		lock.Word("released", "slot form: a release clears the row, or deletes it", func(o *Options) *string { return &o.Released }, clearRow, deleteRow),
+		lock.Word("refreshes", "a refresh extends a lease that is not over, or whichever is its own still", func(o *Options) *string { return &o.Refreshes }, kept, owned),
 		lock.Word("on-timeout", "after 1205 or 55P03: roll back and try again, or go on as if nothing was", func(o *Options) *string { return &o.OnTimeout }, retry, proceed),
 		lock.Word("on-failure", "after 1213, 40P01 or 40001: begin again, or go on as if nothing was", func(o *Options) *string { return &o.OnFailure }, retry, proceed),
-		lock.Word("deadline", "a client believes for as long as the lease lasts, from when it sends the command that makes it, or from the reply", func(o *Options) *string { return &o.Deadline }, fromSend, fromAnswer),
+		lock.Word("deadline", "a client believes for as long as the lease lasts, from when it sends the command that makes it, or from the reply; or until it is told otherwise", func(o *Options) *string { return &o.Deadline }, fromSend, fromAnswer, never),
 		lock.Number("lease", "how long a lease is, in milliseconds", 10000, func(o *Options) *int { return &o.Lease }),
 		lock.Number("lock-wait", "how long a statement waits for a lock, in milliseconds; 0 is for ever", 10000, func(o *Options) *int { return &o.LockWait }),
 		lock.Number("retries", "how often a transaction that failed is tried again", 10, func(o *Options) *int { return &o.Retries }),
@@ -101,6 +125,17 @@ func (o *Options) clock() sql.Clock {
 		}
 	}
 	return sql.StatementTime
+}
+
+// table is where leases are.
+func (o *Options) table() sql.Table {
+	switch {
+	case o.Form == master:
+		return sql.Leases
+	case o.Numbers == narrow:
+		return sql.Narrow
+	}
+	return sql.Slots
 }
 
 func (o *Options) read() sql.Read {

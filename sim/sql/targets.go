@@ -100,6 +100,18 @@ func mutants(d sql.Dialect) []*lock.Target {
 			func(o *Options) { o.Deadline = fromAnswer }),
 		of("count-first", master, "no-phantom-slot", "leases are counted before the master row is locked", func(o *Options) { o.Counted = beforeLock }),
 	}
+	rows := func(name, breaks, doc, how string, change func(*Options)) *lock.Target {
+		return of(name, slots, breaks, doc, func(o *Options) {
+			o.Rows = how
+			change(o)
+		})
+	}
+	collects := func(o *Options) { o.Released = deleteRow }
+	few := rows("counted-rows", "honest-full", "rows are added if there are fewer than the limit: those beyond a smaller limit count as well (H3)", counted, collects)
+	few.Traits |= lock.Limits
+	all = append(all, few,
+		rows("highest-row", "honest-full", "rows are added behind the highest: one that was deleted before it never comes back (H2)", highest, collects),
+		rows("narrow-numbers", "progress", "the column of slots' numbers is too small for the limit: every acquire fails (H4)", each, func(o *Options) { o.Numbers = narrow }))
 	differ := of("limits-differ", slots, "limit-respected", "callers state limits of their own: one takes a slot below its limit while others hold those beyond it (H5)", same)
 	differ.Traits |= lock.Limits
 	all = append(all, differ)
@@ -109,6 +121,8 @@ func mutants(d sql.Dialect) []*lock.Target {
 			of("nowait-ignored", slots, "linearizable", "the error of NOWAIT is not known by its number, and ignored (M3)", func(o *Options) { o.OnTimeout, o.Locking = proceed, noWait }),
 			of("gaps", master, "progress", "REPEATABLE READ, without another try: locks on gaps between the rows of two keys make a deadlock (M5)",
 				func(o *Options) { o.Isolation, o.Retries = sql.RepeatableRead.String(), 0 }),
+			rows("rows-within", "progress", "REPEATABLE READ, without another try: acquire adds rows in the transaction that has found none, and locked the gap between two keys' rows (H8)",
+				within, func(o *Options) { o.Isolation, o.Retries = sql.RepeatableRead.String(), 0 }),
 			of("old-snapshot", master, "no-phantom-slot", "leases are counted before the master row is locked and again, at REPEATABLE READ: the second time sees the same (M6)",
 				func(o *Options) { o.Counted, o.Isolation = twice, sql.RepeatableRead.String() }))
 	case sql.Postgres:

@@ -12,14 +12,6 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// table is where the leases of the form are.
-func (k *cluster) table() sql.Table {
-	if k.Form == slots {
-		return sql.Slots
-	}
-	return sql.Leases
-}
-
 // leases calls f with the slot, token and end of each lease that is not over. One that is being extended goes on: nobody
 // takes its row before the transaction ends.
 func (k *cluster) leases(l uint8, f func(slot, token uint8, until int64)) {
@@ -149,14 +141,15 @@ func (k *cluster) CodeClient(c *codec.Coder, n uint8) {
 	codec.Byte(c, &u.num)
 	codec.Byte(c, &u.count)
 	codec.Byte(c, &u.tries)
+	codec.Number(c, &u.missing)
 	for _, r := range []*lock.Result{&u.result, &u.ended} {
 		codec.Byte(c, &r.Outcome)
 		codec.Byte(c, &r.Reason)
 		codec.Byte(c, &r.Slot)
 		codec.Bool(c, &r.Held)
 	}
-	codec.Bools(c, &u.linked, &u.again, &u.held, &u.waiting)
-	if u.held {
+	codec.Bools(c, &u.linked, &u.again, &u.held, &u.waiting, &u.added)
+	if u.held && k.Deadline != never {
 		codec.Number(c, &u.age)
 	}
 	if u.phase != idle {
