@@ -44,8 +44,8 @@ lint: ## check the form of the code
 reproducible: ## build the programs twice, in two places, and compare them byte for byte
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && for place in one two; do \
 		mkdir -p "$$dir/$$place/src" && git archive HEAD | tar -x -C "$$dir/$$place/src" && \
-		(cd "$$dir/$$place/src" && CGO_ENABLED=0 go build -trimpath -buildvcs=false -o ../ ./cmd/lockproof ./cmd/lockproof-campaign) || exit 1; \
-	done && for program in lockproof lockproof-campaign; do \
+		(cd "$$dir/$$place/src" && CGO_ENABLED=0 go build -trimpath -buildvcs=false -o ../ ./cmd/lockproof ./cmd/lockproof-campaign ./cmd/lockproof-servers) || exit 1; \
+	done && for program in lockproof lockproof-campaign lockproof-servers; do \
 		cmp "$$dir/one/$$program" "$$dir/two/$$program" && sha256sum "$$dir/one/$$program" | sed "s|  .*|  $$program|" || exit 1; \
 	done
 

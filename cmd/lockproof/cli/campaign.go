@@ -39,7 +39,7 @@ server or cluster of yours.`,
 	cmd.AddCommand(campaignRunCommand(), campaignWorkCommand(), campaignStatusCommand(), campaignDeleteCommand())
 	if campaigns == nil {
 		for _, sub := range cmd.Commands() {
-			sub.RunE = handOver
+			sub.RunE = campaignProgram.handOver
 		}
 	}
 	return cmd

@@ -84,6 +84,9 @@ func (f *compareFlags) run(c *cobra.Command, names []string) error {
 	}
 	var servers []report.ComparedServer
 	if !f.simulated {
+		if err := reachable(c, cfg.Targets); err != nil {
+			return err
+		}
 		found, told, err := reals(c, f.on, cfg.Targets)
 		if err != nil {
 			return err

@@ -12,10 +12,9 @@ import (
 	"github.com/lockproof/lockproof/adapters/consul"
 	"github.com/lockproof/lockproof/adapters/measure"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
-	"github.com/lockproof/lockproof/adapters/redis"
+	"github.com/lockproof/lockproof/cmd/lockproof/servers"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/sql"
 )
 
 // realServer is a kind of server that locks are measured on.
@@ -27,13 +26,11 @@ type realServer struct {
 }
 
 // realServers are those that there are, by the titles of their locks.
-var realServers = []realServer{
-	{"RabbitMQ", []string{"amqp", "amqps"}, measuredRabbitMQ},
-	{"Redis", []string{"redis", "rediss"}, measuredRedis},
-	{"MariaDB", []string{"mysql", "mariadb"}, measuredDatabase(sql.MariaDB)},
-	{"PostgreSQL", []string{"postgres", "postgresql"}, measuredDatabase(sql.Postgres)},
-	{"Consul", []string{"consul", "http", "https"}, measuredConsul},
-}
+var realServers = slices.Concat(
+	[]realServer{{"RabbitMQ", []string{"amqp", "amqps"}, measuredRabbitMQ}},
+	measuredOthers(),
+	[]realServer{{"Consul", []string{"consul", "http", "https"}, measuredConsul}},
+)
 
 func measuredRabbitMQ(c *cobra.Command, address string) (measure.Server, error) {
 	b, err := rabbitmq.Start(c.Context(), rabbitmq.Options{URL: address, Flag: "--on", There: true})
@@ -44,28 +41,18 @@ func measuredRabbitMQ(c *cobra.Command, address string) (measure.Server, error) 
 	return b.Measured(), register(c, b)
 }
 
-func measuredRedis(c *cobra.Command, address string) (measure.Server, error) {
-	s, err := redis.Find(c.Context(), address)
-	if err != nil {
-		return nil, err
+func measuredOthers() (all []realServer) {
+	for i := range others {
+		kind := &others[i]
+		all = append(all, realServer{kind.title, kind.schemes, func(c *cobra.Command, address string) (measure.Server, error) {
+			s, err := kind.find(c, address)
+			if err != nil {
+				return nil, err
+			}
+			return s.Measured(c.Context())
+		}})
 	}
-	atEnd(c, s.Close)
-	return s.Measured(c.Context())
-}
-
-func measuredDatabase(d sql.Dialect) func(*cobra.Command, string) (measure.Server, error) {
-	return func(c *cobra.Command, address string) (measure.Server, error) {
-		s, err := findDatabase(c.Context(), d, address)
-		if err != nil {
-			return nil, err
-		}
-		m, err := s.Measured(c.Context())
-		if err != nil {
-			return nil, err
-		}
-		atEnd(c, m.Close)
-		return m, nil
-	}
+	return all
 }
 
 func measuredConsul(c *cobra.Command, address string) (measure.Server, error) {
@@ -136,4 +123,21 @@ func measuring(found map[string]measure.Server, clients []int, left time.Duratio
 		m, err := measure.Run(ctx, found[title], t, measure.Load{Clients: clients, Time: each})
 		return m, "", err
 	}
+}
+
+// reachable hands the command line to the program that reaches the servers which locks stand on, if this one does not. Where
+// that program is not to be had, those servers are missing.
+func reachable(c *cobra.Command, targets []*lock.Target) error {
+	if finders != nil || !slices.ContainsFunc(targets, func(t *lock.Target) bool { return otherOf(t.Backend) != nil }) {
+		return nil
+	}
+	path, err := serversProgram.there(c.Context())
+	if err == nil {
+		return become(path)
+	}
+	finders = make(servers.Finders)
+	for _, kind := range others {
+		finders[kind.backend] = func(context.Context, string) (servers.Server, error) { return nil, err }
+	}
+	return nil
 }

@@ -14,28 +14,38 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// campaignProgram is the program that runs campaigns, and campaignPackage what it is built from.
-const (
-	campaignProgram = "lockproof-campaign"
-	campaignPackage = "github.com/lockproof/lockproof/cmd/" + campaignProgram
+// sibling is a program that has all that this one has, and besides what takes long to compile.
+type sibling struct{ name, does string }
+
+var (
+	campaignProgram = sibling{"lockproof-campaign", "campaigns are run by"}
+	serversProgram  = sibling{"lockproof-servers", "Redis, MariaDB and PostgreSQL are reached by"}
 )
 
-// handOver has the program that runs campaigns carry out the command line. It is beside this one, in PATH, or else built
-// where there is Go.
-func handOver(c *cobra.Command, _ []string) error {
-	path, err := findProgram()
-	if err != nil {
-		path, err = buildProgram(c.Context())
-	}
+// source is the package that the program is built from.
+func (p sibling) source() string { return "github.com/lockproof/lockproof/cmd/" + p.name }
+
+// handOver has the program carry out the command line.
+func (p sibling) handOver(c *cobra.Command, _ []string) error {
+	path, err := p.there(c.Context())
 	if err != nil {
 		return err
 	}
 	return become(path)
 }
 
-// findProgram is where the program is that runs campaigns.
-func findProgram() (string, error) {
-	name := campaignProgram
+// there is where the program is: beside this one, in PATH, or else built where there is Go.
+func (p sibling) there(ctx context.Context) (string, error) {
+	path, err := p.find()
+	if err != nil {
+		path, err = p.build(ctx)
+	}
+	return path, err
+}
+
+// find is where the program is, if it need not be built.
+func (p sibling) find() (string, error) {
+	name := p.name
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
@@ -48,18 +58,17 @@ func findProgram() (string, error) {
 	return exec.LookPath(name)
 }
 
-// buildProgram builds the program that runs campaigns: of the version that this one is, or of the module in whose
-// directory we are.
-func buildProgram(ctx context.Context) (string, error) {
+// build builds the program: of the version that this one is, or of the module in whose directory we are.
+func (p sibling) build(ctx context.Context) (string, error) {
 	version := moduleVersion()
-	target, kept := campaignPackage+"@"+version, version
+	target, kept := p.source()+"@"+version, version
 	if version == "" {
-		target, kept = campaignPackage, "devel"
+		target, kept = p.source(), "devel"
 	}
 	missing := func(err error) error {
-		return fmt.Errorf("campaigns are run by %s, which is neither beside lockproof nor in PATH, and could not be built: %w; go install %s@latest installs it", campaignProgram, err, campaignPackage)
+		return fmt.Errorf("%s %s, which is neither beside lockproof nor in PATH, and could not be built: %w; go install %s@latest installs it", p.does, p.name, err, p.source())
 	}
-	program, err := exec.LookPath("go")
+	compiler, err := exec.LookPath("go")
 	if err != nil {
 		return "", missing(err)
 	}
@@ -68,8 +77,8 @@ func buildProgram(ctx context.Context) (string, error) {
 		return "", missing(err)
 	}
 	dir := filepath.Join(cache, "lockproof", kept)
-	tell("building " + campaignProgram + ", once, in " + dir)
-	build := exec.CommandContext(ctx, program, "install", target)
+	tell("building " + p.name + ", once, in " + dir)
+	build := exec.CommandContext(ctx, compiler, "install", target)
 	build.Env = append(os.Environ(), "GOBIN="+dir)
 	if out, err := build.CombinedOutput(); err != nil {
 		said := strings.TrimSpace(string(out))
@@ -78,7 +87,7 @@ func buildProgram(ctx context.Context) (string, error) {
 		}
 		return "", missing(err)
 	}
-	return filepath.Join(dir, campaignProgram), nil
+	return filepath.Join(dir, p.name), nil
 }
 
 // moduleVersion is the version as which this program was installed, "" where it was built from a directory.

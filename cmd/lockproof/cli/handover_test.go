@@ -12,13 +12,13 @@ import (
 	"testing"
 )
 
-// handedOver is a command line of the program without campaigns, with PATH and no cache.
+// handedOver is a command line of the program without campaigns and drivers, with PATH and no cache.
 func handedOver(t *testing.T, path string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
 	var o, e bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &o, &e
-	cmd.Env = append(os.Environ(), asCommand+"="+withoutCampaigns, "PATH="+path, "XDG_CACHE_HOME="+t.TempDir())
+	cmd.Env = append(os.Environ(), asCommand+"="+handsOver, "PATH="+path, "XDG_CACHE_HOME="+t.TempDir())
 	err := cmd.Run()
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) {
@@ -38,22 +38,44 @@ func TestHandOver(t *testing.T) {
 		return dir
 	}
 	const campaign = `printf '<%s>' "$@"; exit 3`
-	there := program(campaignProgram, campaign)
+	there := program(campaignProgram.name, campaign)
 	if code, out, errs := handedOver(t, there, "campaign", "run", "a night.json", "--workers", "1"); code != 3 || out != "<campaign><run><a night.json><--workers><1>" || errs != "" {
 		t.Errorf("in PATH: exit code %d, %q, %q", code, out, errs)
 	}
-	built := program("go", `[ "$1 $2" = "install `+campaignPackage+`" ] || exit 1
-/bin/mkdir -p "$GOBIN" && printf '#!/bin/sh\n%s\n' '`+strings.ReplaceAll(campaign, "'", `'\''`)+`' >"$GOBIN/`+campaignProgram+`" && /bin/chmod +x "$GOBIN/`+campaignProgram+`"`)
-	if code, out, errs := handedOver(t, built, "campaign", "status"); code != 3 || out != "<campaign><status>" || !strings.Contains(errs, "building "+campaignProgram) {
+	built := program("go", `[ "$1 $2" = "install `+campaignProgram.source()+`" ] || exit 1
+/bin/mkdir -p "$GOBIN" && printf '#!/bin/sh\n%s\n' '`+strings.ReplaceAll(campaign, "'", `'\''`)+`' >"$GOBIN/`+campaignProgram.name+`" && /bin/chmod +x "$GOBIN/`+campaignProgram.name+`"`)
+	if code, out, errs := handedOver(t, built, "campaign", "status"); code != 3 || out != "<campaign><status>" || !strings.Contains(errs, "building "+campaignProgram.name) {
 		t.Errorf("built: exit code %d, %q, %q", code, out, errs)
 	}
 	refused := program("go", "echo no such module >&2; exit 1")
-	for path, says := range map[string]string{t.TempDir(): "executable file not found", refused: "could not be built: no such module; go install " + campaignPackage + "@latest"} {
+	for path, says := range map[string]string{t.TempDir(): "executable file not found", refused: "could not be built: no such module; go install " + campaignProgram.source() + "@latest"} {
 		if code, _, errs := handedOver(t, path, "campaign", "status"); code != exitCannot || !strings.Contains(errs, says) {
 			t.Errorf("nowhere: exit code %d, %q; expected %q", code, errs, says)
 		}
 	}
 	if code, out, _ := handedOver(t, t.TempDir(), "campaign", "run", "--help"); code != exitHolds || !strings.Contains(out, "goes on where it was left") {
 		t.Errorf("help: exit code %d, %q", code, out)
+	}
+}
+
+// TestHandOverServers: what is asked of a real Redis or database goes to the program that has their drivers, before anything
+// is printed. Without that program a comparison leaves those servers out, and says why.
+func TestHandOverServers(t *testing.T) {
+	there := t.TempDir()
+	if err := os.WriteFile(filepath.Join(there, serversProgram.name), []byte("#!/bin/sh\nprintf '<%s>' \"$@\"; exit 1"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const file = "../../../testdata/counterexamples/redis/priority-text.mutual-exclusion.json"
+	if code, out, errs := handedOver(t, there, "replay", "--on", "redis", file); code != 1 || out != "<replay><--on><redis><"+file+">" || errs != "" {
+		t.Errorf("replay: exit code %d, %q, %q", code, out, errs)
+	}
+	if code, out, errs := handedOver(t, there, "compare", "priority-lock"); code != 1 || out != "<compare><priority-lock>" || errs != "" {
+		t.Errorf("compare: exit code %d, %q, %q", code, out, errs)
+	}
+	if code, out, errs := handedOver(t, there, "replay", file); code != 1 || !strings.Contains(out, "mutual-exclusion") {
+		t.Errorf("replay on the simulator: exit code %d, %q, %q", code, out, errs)
+	}
+	if code, out, errs := handedOver(t, t.TempDir(), "compare", "priority-lock", "--time", "1s", "--scenarios", "10"); code != exitHolds || !strings.Contains(out, serversProgram.name) {
+		t.Errorf("compare without the program: exit code %d, %q, %q", code, out, errs)
 	}
 }

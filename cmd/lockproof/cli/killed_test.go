@@ -21,13 +21,14 @@ import (
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
+	"github.com/lockproof/lockproof/cmd/lockproof/servers/linked"
 )
 
 // asCommand is the environment variable that makes this test binary the command.
 const asCommand = "LOCKPROOF_TEST_AS_COMMAND"
 
-// withoutCampaigns is its value that makes it the command that hands campaigns over.
-const withoutCampaigns = "without campaigns"
+// handsOver is its value that makes it the command that hands campaigns and real servers over.
+const handsOver = "hands over"
 
 // beginsHungUp has the command be told again and again that its terminal is gone.
 const beginsHungUp = "LOCKPROOF_TEST_HUNG_UP"
@@ -51,14 +52,14 @@ func TestMain(m *testing.M) {
 			}
 		}()
 	}
-	campaigns = queue.Runner{}
+	campaigns, finders = queue.Runner{}, linked.Finders
 	switch os.Getenv(asCommand) {
 	case "":
 		os.Exit(m.Run())
-	case withoutCampaigns:
-		Main(nil)
+	case handsOver:
+		Main(nil, nil)
 	}
-	Main(campaigns)
+	Main(campaigns, finders)
 }
 
 // declared is what a run has made on the broker behind a proxy, and kills it once that is so much.

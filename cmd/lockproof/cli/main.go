@@ -13,18 +13,23 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
+	"github.com/lockproof/lockproof/cmd/lockproof/servers"
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// Main carries out the command line of this process, and ends it. Campaigns are run by the runner; a program without one
-// hands them to the program that has it.
-func Main(runner campaign.Runner) {
-	campaigns = runner
+// Main carries out the command line of this process, and ends it. Campaigns are run by the runner, and real servers besides
+// RabbitMQ and Consul are found by the finders; a program without one or the other hands the command line to the program
+// that has it.
+func Main(runner campaign.Runner, found servers.Finders) {
+	campaigns, finders = runner, found
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// campaigns runs campaigns, nil where another program does.
-var campaigns campaign.Runner
+// campaigns runs campaigns, and finders find real servers; nil where another program does.
+var (
+	campaigns campaign.Runner
+	finders   servers.Finders
+)
 
 // run carries out a command line and returns the exit code.
 func run(args []string, out, errs io.Writer) int {

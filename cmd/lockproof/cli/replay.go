@@ -145,10 +145,14 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 			if err != nil {
 				return err
 			}
+			kind := otherOf(r.Target.Backend)
+			_, real := on.real()
+			if real && kind != nil && finders == nil {
+				return serversProgram.handOver(c, args)
+			}
 			return show(c, r, html, func(w io.Writer) error {
-				kind, other := servers[r.Target.Backend]
-				switch _, real := on.real(); {
-				case real && other:
+				switch {
+				case real && kind != nil:
 					return replayOn(c, kind, &on, w, r)
 				case real:
 					return replayReal(c, &on, w, ce, r)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -10,56 +9,44 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lockproof/lockproof/adapters/engine"
-	"github.com/lockproof/lockproof/adapters/redis"
-	"github.com/lockproof/lockproof/adapters/sqlserver"
+	"github.com/lockproof/lockproof/cmd/lockproof/servers"
 	"github.com/lockproof/lockproof/histories/safetext"
-	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/model/sql"
 )
-
-// replayer is a real server that takes traces.
-type replayer interface {
-	Replay(context.Context, *scenario.Trace) (*scenario.Replayed, error)
-}
 
 // kindOfServer is what --on says of the servers of a backend.
 type kindOfServer struct {
+	backend string
 	title   string
 	names   []string // for one that is found
 	schemes []string
 	usual   string // an address
-	// find finds the server at an address, or, where that is "", one that the environment names or that is where they usually are.
-	find func(ctx context.Context, url string) (replayer, func() error, error)
 }
 
-// servers are the real ones on which traces of locks are carried out that stand on something else than RabbitMQ.
-var servers = map[string]kindOfServer{
-	"redis":    {"Redis", []string{"redis"}, []string{"redis", "rediss"}, "redis://127.0.0.1:6379/0", findRedis},
-	"mariadb":  {"MariaDB", []string{"mariadb", "mysql"}, []string{"mysql", "mariadb"}, "mysql://root@127.0.0.1:3306/", replaysOn(sql.MariaDB)},
-	"postgres": {"PostgreSQL", []string{"postgres", "postgresql"}, []string{"postgres", "postgresql"}, "postgres://postgres@127.0.0.1:5432/postgres", replaysOn(sql.Postgres)},
+// others are the real servers that locks stand on which stand on something else than RabbitMQ, and whose drivers another
+// program may have.
+var others = []kindOfServer{
+	{"redis", "Redis", []string{"redis"}, []string{"redis", "rediss"}, "redis://127.0.0.1:6379/0"},
+	{"mariadb", "MariaDB", []string{"mariadb", "mysql"}, []string{"mysql", "mariadb"}, "mysql://root@127.0.0.1:3306/"},
+	{"postgres", "PostgreSQL", []string{"postgres", "postgresql"}, []string{"postgres", "postgresql"}, "postgres://postgres@127.0.0.1:5432/postgres"},
 }
 
-func findRedis(ctx context.Context, url string) (replayer, func() error, error) {
-	s, err := redis.Find(ctx, url)
-	if err != nil {
-		return nil, nil, err
+// otherOf is the kind of server of a backend, nil where there is none.
+func otherOf(backend string) *kindOfServer {
+	for i := range others {
+		if others[i].backend == backend {
+			return &others[i]
+		}
 	}
-	return s, s.Close, nil
+	return nil
 }
 
-// findDatabase finds a database at an address, or, without one, where it usually is.
-func findDatabase(ctx context.Context, d sql.Dialect, url string) (*sqlserver.Server, error) {
-	if url == "" {
-		return sqlserver.Find(ctx, d)
+// find finds a server at an address, or where it usually is, until the command has ended.
+func (k *kindOfServer) find(c *cobra.Command, address string) (servers.Server, error) {
+	s, err := finders[k.backend](c.Context(), address)
+	if err == nil {
+		atEnd(c, s.Close)
 	}
-	return sqlserver.At(ctx, url)
-}
-
-func replaysOn(d sql.Dialect) func(context.Context, string) (replayer, func() error, error) {
-	return func(ctx context.Context, url string) (replayer, func() error, error) {
-		s, err := findDatabase(ctx, d, url)
-		return s, func() error { return nil }, err
-	}
+	return s, err
 }
 
 // address is the one that --on has, "" for a server that is to be found.
@@ -74,7 +61,7 @@ func (k *kindOfServer) address(target, on string) (string, error) {
 }
 
 // replayOn carries out a counterexample on a real server of its kind, and says how that compares.
-func replayOn(c *cobra.Command, kind kindOfServer, on *onFlags, w io.Writer, r *engine.Replayed) error {
+func replayOn(c *cobra.Command, kind *kindOfServer, on *onFlags, w io.Writer, r *engine.Replayed) error {
 	asked := on.on
 	if on.broker != "" {
 		asked = on.broker
@@ -83,11 +70,10 @@ func replayOn(c *cobra.Command, kind kindOfServer, on *onFlags, w io.Writer, r *
 	if err != nil {
 		return err
 	}
-	server, stop, err := kind.find(c.Context(), url)
+	server, err := kind.find(c, url)
 	if err != nil {
 		return err
 	}
-	atEnd(c, stop)
 	real, err := server.Replay(c.Context(), r.Trace)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ func TestReplayOnAnother(t *testing.T) {
 		{"postgres", "mysql://root@db:3306/", "", "expected --on postgres or an address such as postgres://"},
 		{"mariadb", "rabbitmq", "", "some-lock stands on MariaDB: expected --on mariadb"},
 	} {
-		kind := servers[test.backend]
+		kind := otherOf(test.backend)
 		address, err := kind.address("some-lock", test.on)
 		if address != test.address || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
 			t.Errorf("--on %s of a lock on %s: %q, %v", test.on, test.backend, address, err)
