@@ -121,3 +121,92 @@ func tellSpecification(seen *pinned.Seen, p *Specification) {
 		}
 	}
 }
+
+// TestPinnedFrontier holds against a file what drawn histories are taken for, and every state that the fast check is left
+// with after each event, with as much effort as it has and with little; and what is kept of a history that is read.
+func TestPinnedFrontier(t *testing.T) {
+	f := pinned.New(t)
+	for n, o := range append(slices.Clone(readings), Options{Permits: 2}, Options{FailedRelease: KeepsBelief, FailedAcquire: property.Strong, Permits: 1}) {
+		f.Block(fmt.Sprintf("reading %d", n), 400, func(i int, seen *pinned.Seen) {
+			choose := bySeed(uint64(90_000 + 1000*n + i))
+			d := drawAny(choose)
+			d.steps = min(d.steps, 50)
+			h := drawHistory(choose, d)
+			h.GoneMayFree = i%7 == 3
+			r := new(normaliser)
+			if err := r.normalise(h, 0, o); err != nil {
+				seen.Count("not valid")
+				return
+			}
+			tellNormaliser(seen, r)
+			if r.unproven || r.inconsistent() {
+				return
+			}
+			if r.unnamed {
+				tellPermits(seen, r, o)
+			} else {
+				for _, e := range []effort{efforts[0], {keep: 2, most: 6, work: 200}} {
+					tellFrontier(seen, r, o, e)
+				}
+			}
+			tellRead(seen, h, o, 8+i%40)
+		})
+	}
+	f.Compare("testdata/frontier.txt", *rewrite)
+}
+
+func tellNormaliser(seen *pinned.Seen, r *normaliser) {
+	for i := range r.calls {
+		seen.Printf("%+v %d %v\n", r.calls[i], r.calls[i].ends(), r.calls[i].staged())
+	}
+	seen.Printf("%v %v %v %v %d %d %v %d|", r.at, r.pending, r.clients.list, r.clients.late, r.first, r.slots, r.unnamed, r.permits)
+	seen.Printf("%v %v %v %v %v %+v %v %v|", r.witnessed, r.uncertain, r.unknownSessions, r.unproven, r.named, r.admin, r.moved, r.shrinks)
+	seen.Printf("%v %v %v %+v\n", r.nondeterministic, r.last, r.disturbed, r.facts())
+}
+
+// tellFrontier are all states, event by event.
+func tellFrontier(seen *pinned.Seen, r *normaliser, o Options, e effort) {
+	w := new(frontier)
+	w.reset(r, o.FailedAcquire, e)
+	for i, k := range r.at {
+		found, over := w.event(int32(i), k)
+		for _, st := range w.states {
+			seen.Printf("%+v ", *st)
+		}
+		seen.Printf("%d %d %v %v %v %v %v %d\n", w.work, w.fulls, w.waiting, w.staged, w.free, w.floatingReleases, w.incomplete, len(w.queues))
+		if over {
+			seen.Count(found.Decision.String())
+			seen.Printf("%+v", found)
+			return
+		}
+	}
+	seen.Count("legal")
+}
+
+func tellPermits(seen *pinned.Seen, r *normaliser, o Options) {
+	p := new(permits)
+	p.reset(r, o.FailedAcquire)
+	for i, k := range r.at {
+		found, over := p.event(int32(i), k)
+		seen.Printf("%v %d %d %+v\n", p.held, p.room, p.full, found)
+		if over {
+			return
+		}
+	}
+}
+
+// tellRead is what is kept of a history of which so many events are at hand at once.
+func tellRead(seen *pinned.Seen, h *history.History, o Options, window int) {
+	c := newCheck(h, 0, o, window)
+	for i := range h.Events {
+		if err := c.event(&h.Events[i]); err != nil {
+			seen.Printf("%v", err)
+			return
+		}
+		if l := c.normaliser.roll; l != nil {
+			seen.Printf("%d %d %d %d %d %d %+v %s;", i, l.from, l.firstCall, len(l.kept), l.judged, len(l.opened), l.known, l.late)
+		}
+	}
+	c.end()
+	seen.Printf("%v %v %v %v %d %+v\n", c.done, c.over, c.found, c.known, c.effort, c.normaliser.facts())
+}
