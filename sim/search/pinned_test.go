@@ -14,6 +14,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -102,9 +103,36 @@ func randomBounds(r *rand.Rand) sim.Bounds {
 		b.Properties &= property.Set(r.Uint32())
 	}
 	b.FailedAcquire = property.FailedAcquire(r.IntN(2))
+	if r.IntN(5) == 0 {
+		b.Own = someOwn()
+		b.Properties |= b.Own.All()
+	}
 	b.Forever = r.IntN(6) == 0
 	b.Every = r.IntN(8) == 0
 	return b
+}
+
+// someOwn are properties of a user's own: some that are violated sooner or later, one that is not, and one that asks for
+// what a state does not have.
+func someOwn() own.List {
+	believers := func(v own.View) (n int) {
+		for _, c := range v.Clients {
+			if c.Believes > 0 {
+				n++
+			}
+		}
+		return n
+	}
+	return own.List{
+		{Name: "nobody-believes", Look: func(v own.View) (bool, string) { return believers(v) > 0, "somebody does" }},
+		{Name: "two-believe", Sometimes: true, Look: func(v own.View) (bool, string) { return believers(v) > 1, "" }},
+		{Name: "slots-stay", Look: func(v own.View) (bool, string) { return len(v.Locks[0].Slots) == 0, "there are none" }},
+		{Name: "seen-before", Look: func(v own.View) (bool, string) { return len(v.Events()) > 4, "" }},
+		{Name: "first-busy", Look: func(v own.View) (bool, string) {
+			return v.Clients[0].Operation == "verify" && v.Clients[0].Alive, "it is"
+		}},
+		{Name: "never", Look: func(own.View) (bool, string) { return false, "" }},
+	}
 }
 
 func randomFaults(b *sim.Bounds, r *rand.Rand) {
@@ -145,7 +173,7 @@ func tellResult(s *pinned.Seen, x *Result) {
 	s.Count([]string{"finished", "at depth", "at memory", "at violation", "stopped", "refused"}[x.Stop])
 	stats := x.Stats
 	stats.TableBytes, stats.QueueBytes, stats.PartBytes, stats.MoveBytes = 0, 0, 0, 0 // machines differ
-	s.Printf("%v, stop %d, found %b at %v, %v, cycles %s, %s\n", stats, x.Stop, x.Found, x.At[:property.NoCrash+1], x.Reductions, x.Cycles, x.Certainty)
+	s.Printf("%v, stop %d, found %b at %v, %v, cycles %s, %s\n", stats, x.Stop, x.Found, x.At[:property.Count+6], x.Reductions, x.Cycles, x.Certainty)
 	if x.Livelock != nil {
 		s.Count("livelock")
 		s.Printf("%v, then %v\n", x.Livelock.Prefix, x.Livelock.Cycle)
