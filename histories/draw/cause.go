@@ -16,8 +16,8 @@ import (
 // Cause says in one sentence why a property came to be violated, from the steps of the execution alone: who was told
 // what at which step, and what it made of that. Where the steps do not tell, it is what the violation says itself.
 func Cause(t *scenario.Trace, v scenario.Violation) string {
-	d := decider{Trace: t, v: v, shows: min(v.Step, len(t.Steps)-1)}
-	if d.shows < 0 || len(t.Setup) == 0 || v.Slot > monitor.Slots || int(v.Lock) >= len(t.Scenario.Locks) {
+	d, known := deciderOf(t, v)
+	if !known {
 		return sentence(v.Explain())
 	}
 	at := d.shows

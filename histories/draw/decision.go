@@ -16,11 +16,8 @@ import (
 // the broker does not have, the command that made the queue that stays behind, and so on. It is 0 if that is not known, or
 // is the step at which the violation shows.
 func Decision(t *scenario.Trace, v scenario.Violation) int {
-	if len(t.Setup) == 0 || v.Slot > monitor.Slots { // what the broker has is not known
-		return 0
-	}
-	d := decider{Trace: t, v: v, shows: min(v.Step, len(t.Steps)-1)}
-	if d.shows < 0 {
+	d, known := deciderOf(t, v)
+	if !known {
 		return 0
 	}
 	if at := d.decided(); at >= 0 && at < v.Step {
@@ -34,6 +31,12 @@ type decider struct {
 	*scenario.Trace
 	v     scenario.Violation
 	shows int
+}
+
+// deciderOf reports false where what the server has is not known: of the lock, of the slot, or at all.
+func deciderOf(t *scenario.Trace, v scenario.Violation) (d decider, known bool) {
+	d = decider{Trace: t, v: v, shows: min(v.Step, len(t.Steps)-1)}
+	return d, d.shows >= 0 && len(t.Setup) > 0 && v.Slot <= monitor.Slots && int(v.Lock) < len(t.Scenario.Locks)
 }
 
 func (d *decider) decided() int {

@@ -16,8 +16,8 @@ import (
 // Expected says in one sentence what a lock that is right does where this one does not; "" where the property's own sentence
 // says as much.
 func Expected(t *scenario.Trace, v scenario.Violation) string {
-	d := decider{Trace: t, v: v, shows: min(v.Step, len(t.Steps)-1)}
-	if d.shows < 0 || len(t.Setup) == 0 || v.Slot > monitor.Slots || int(v.Lock) >= len(t.Scenario.Locks) {
+	d, known := deciderOf(t, v)
+	if !known {
 		return ""
 	}
 	c := &causer{decider: d, at: d.shows, c: d.client()}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -73,6 +75,24 @@ func drawn(s *pinned.Seen, target *lock.Target, i int) {
 	for _, v := range trace.Violations {
 		s.Printf("%d %s %s", draw.Decision(trace, v), draw.Cause(trace, v), draw.Expected(trace, v))
 	}
+	if i%3 == 0 {
+		supposed(s, trace, i)
+	}
+}
+
+// supposed is what would be said of an execution had it violated each of the properties at some step or other.
+func supposed(s *pinned.Seen, trace *scenario.Trace, i int) {
+	r := rand.New(rand.NewPCG(77, uint64(i)))
+	for p := range property.Count + 1 {
+		v := scenario.Violation{Step: r.IntN(len(trace.Steps) + 2)}
+		v.Property, v.Kind, v.Lock = p, trace.History.Kind, uint8(r.IntN(len(trace.Scenario.Locks)+r.IntN(2)))
+		v.Client, v.Other, v.Slot = uint8(1+r.IntN(len(trace.Scenario.Clients))), uint8(1+r.IntN(len(trace.Scenario.Clients))), uint8(r.IntN(4))
+		if r.IntN(8) == 0 {
+			v.Slot = monitor.Slots + 1
+		}
+		v.Detail = []string{"", "it is so", "it is so."}[r.IntN(3)]
+		s.Printf("%s: %d %s %s\n", p, draw.Decision(trace, v), draw.Cause(trace, v), draw.Expected(trace, v))
+	}
 }
 
 // execution is the i-th of a reference, and the first of a mutant, from the i-th on, that breaks what it breaks, or the fortieth after.
@@ -81,6 +101,9 @@ func execution(target *lock.Target, i int, failedAcquire property.FailedAcquire)
 	for at := i; ; at++ {
 		var r sim.Runner
 		drawn := source.Scenario(at)
+		if i%5 == 4 { // what only other people's clients are asked for
+			drawn = source.External(at)
+		}
 		trace := r.Trace(target, &drawn, failedAcquire)
 		breaks := func(v scenario.Violation) bool { return v.Property.String() == target.Breaks }
 		if target.Breaks == "" || at == i+40 || slices.ContainsFunc(trace.Violations, breaks) {
