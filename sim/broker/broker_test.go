@@ -236,3 +236,29 @@ func TestNoAllocations(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// TestExpiredBehindTheHead: a message that has expired while another was before it goes when the next is published, also
+// where nothing limits the queue's length.
+func TestExpiredBehindTheHead(t *testing.T) {
+	w := newWorld(t, broker.Options{})
+	c := w.connect()
+	w.declare(c, a, 0)
+	for n := range uint64(2) {
+		cmd := amqp.Command{Method: amqp.BasicPublish, Channel: 1, Queue: a, Number: n + 1}
+		if n == 1 {
+			cmd.Flags = amqp.Expiring
+		}
+		w.expect(c, cmd, amqp.Reply{Kind: amqp.Ack})
+	}
+	if r := w.Apply(c, amqp.Command{Method: amqp.BasicGet, Channel: 1, Queue: a, Flags: amqp.NoAck}); r.Kind != amqp.GetOK || r.Message != 1 {
+		t.Fatalf("got %+v", r)
+	}
+	w.expect(c, amqp.Command{Method: amqp.BasicPublish, Channel: 1, Queue: a, Number: 3}, amqp.Reply{Kind: amqp.Ack})
+	var left []uint64
+	for m := range w.Messages(a) {
+		left = append(left, m.Message)
+	}
+	if !slices.Equal(left, []uint64{3}) || w.Depth(a) != 1 {
+		t.Errorf("%v are left, %d", left, w.Depth(a))
+	}
+}
