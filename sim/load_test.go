@@ -23,22 +23,32 @@ func TestLoad(t *testing.T) {
 			t.Parallel()
 			for _, target := range b.Targets() {
 				for i := range walks / len(b.Targets()) * 3 {
-					r := rand.New(rand.NewPCG(41, uint64(i)))
-					bounds := randomBounds(target, r, i)
-					if err := bounds.Check(); err != nil {
-						t.Fatal(err)
-					}
-					if taken, what := walkLoaded(r, bounds); what != "" {
-						t.Fatalf("%s, %d: after %v: %s", target.Name, i, taken, what)
-					}
+					walkLoaded(t, target, i)
+				}
+				for _, i := range onceDiffered[target.Name] {
+					walkLoaded(t, target, i)
 				}
 			}
 		})
 	}
 }
 
-// walkLoaded says what differs, and after which actions.
-func walkLoaded(r *rand.Rand, bounds sim.Bounds) (taken []scenario.Action, what string) {
+// onceDiffered are walks that differed: a release that put somebody else out of Consul's holders was not looked at.
+var onceDiffered = map[string][]int{"consul-blind-put": {199}}
+
+func walkLoaded(t *testing.T, target *lock.Target, i int) {
+	r := rand.New(rand.NewPCG(41, uint64(i)))
+	bounds := randomBounds(target, r, i)
+	if err := bounds.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if taken, what := difference(r, bounds); what != "" {
+		t.Fatalf("%s, %d: after %v: %s", target.Name, i, taken, what)
+	}
+}
+
+// difference says what differs, and after which actions.
+func difference(r *rand.Rand, bounds sim.Bounds) (taken []scenario.Action, what string) {
 	on, loaded := sim.NewSystem(bounds), sim.NewSystem(bounds)
 	for range 60 {
 		reload(loaded)

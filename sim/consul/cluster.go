@@ -124,8 +124,8 @@ func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	slot := k.slotOf(l, m.Session)
 	k.assignSlots(l)
 	slot = max(slot, k.slotOf(l, m.Session))
-	if slot == 0 && m.Phase == consul.Claiming {
-		slot = k.lowest(l) // which it would have been given
+	if slot == 0 && (m.Phase == consul.Claiming || m.Phase == consul.Removing && cl.sent.reply.OK) {
+		slot = k.lowest(l) // which it would have been given; or somebody else is put out, without a check-and-set
 	}
 	return k.exchange(c, slot, &cl.sent)
 }
