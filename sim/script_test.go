@@ -2,8 +2,6 @@ package sim_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +11,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -29,33 +28,17 @@ import (
 //
 // and below it the execution as the diagram shows it. -rewrite writes that part.
 func TestScripts(t *testing.T) {
-	files, _ := filepath.Glob("testdata/*.txt")
-	if len(files) == 0 {
-		t.Fatal("no scripts in testdata")
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			script, _, _ := strings.Cut(string(data), dashes)
-			target, s := parse(t, script)
-			var r sim.Runner
-			var got strings.Builder
-			got.WriteString(script + dashes)
-			if err := draw.Draw(&got, r.Trace(target, s, property.Weak), style.Style{Width: 120}); err != nil {
-				t.Fatal(err)
-			}
-			if historiestest.Rewriting() {
-				if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if got.String() != string(data) {
-				t.Errorf("%s differs from what the world does (rerun with -rewrite to accept):\n%s", file, got.String())
-			}
-		})
-	}
+	pinned.Scripts(t, historiestest.Rewriting(), func(t *testing.T, text string) string {
+		script, _, _ := strings.Cut(text, dashes)
+		target, s := parse(t, script)
+		var r sim.Runner
+		var got strings.Builder
+		got.WriteString(script + dashes)
+		if err := draw.Draw(&got, r.Trace(target, s, property.Weak), style.Style{Width: 120}); err != nil {
+			t.Fatal(err)
+		}
+		return got.String()
+	})
 }
 
 const dashes = "----\n"

@@ -4,11 +4,9 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/model/amqp/consumption"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
-	"github.com/lockproof/lockproof/sim"
 	_ "github.com/lockproof/lockproof/sim/consumption"
 )
 
@@ -21,17 +19,7 @@ func TestReplayConsumption(t *testing.T) {
 	for _, target := range consumption.References {
 		t.Run(target.Name, func(t *testing.T) {
 			t.Parallel()
-			source := sim.NewSource(sim.Space{Target: target}, 1)
-			for i := range *consumed {
-				tr := trace(target, withoutRestart(source.Scenario(i)))
-				got, err := rabbitmq.Replay(t.Context(), b, target, tr, rabbitmq.ReplayOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !got.Agrees() {
-					t.Errorf("scenario %d: %v", i, got)
-				}
-			}
+			agrees(t, b, target, *consumed)
 		})
 	}
 }

@@ -22,18 +22,24 @@ func TestReplayReferences(t *testing.T) {
 	b := sharedBroker(t)
 	for _, target := range amqplock.References {
 		t.Run(target.Name, func(t *testing.T) {
-			source := sim.NewSource(sim.Space{Target: target}, 1)
-			for i := range 12 {
-				tr := trace(target, withoutRestart(source.Scenario(i)))
-				got, err := rabbitmq.Replay(t.Context(), b, target, tr, rabbitmq.ReplayOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !got.Agrees() {
-					t.Errorf("scenario %d: %v", i, got)
-				}
-			}
+			agrees(t, b, target, 12)
 		})
+	}
+}
+
+// agrees demands that whatever befalls a lock in so many drawn executions on the simulated broker befalls it on a real one.
+func agrees(t *testing.T, b *rabbitmq.Broker, target *lock.Target, executions int) {
+	t.Helper()
+	source := sim.NewSource(sim.Space{Target: target}, 1)
+	for i := range executions {
+		tr := trace(target, withoutRestart(source.Scenario(i)))
+		got, err := rabbitmq.Replay(t.Context(), b, target, tr, rabbitmq.ReplayOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !got.Agrees() {
+			t.Errorf("scenario %d: %v", i, got)
+		}
 	}
 }
 

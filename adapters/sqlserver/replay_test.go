@@ -1,12 +1,11 @@
 package sqlserver_test
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/replaytest"
 	"github.com/lockproof/lockproof/adapters/sqlserver"
-	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -30,27 +29,6 @@ func mutants(t *testing.T, d sql.Dialect) []*lock.Target {
 	return b.Mutants
 }
 
-// trace is a mutant's counterexample, carried out in the simulation.
-func trace(t *testing.T, target *lock.Target) (*scenario.Trace, scenario.Violation) {
-	t.Helper()
-	p, err := property.Named(target.Breaks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ce, err := histories.LoadCounterexample(filepath.Join("..", "..", "testdata", "counterexamples", target.Backend, histories.FileName(p, target.Name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr := new(sim.Runner).Trace(target, &ce.Scenario, property.Weak)
-	for _, v := range tr.Violations {
-		if v.Property == p {
-			return tr, v
-		}
-	}
-	t.Fatalf("%s does not break %s", target.Name, p)
-	return nil, scenario.Violation{}
-}
-
 // Every mutant's counterexample replays on its server.
 func TestReplay(t *testing.T) {
 	for _, d := range dialects {
@@ -59,7 +37,7 @@ func TestReplay(t *testing.T) {
 			for _, m := range mutants(t, d) {
 				t.Run(m.Name, func(t *testing.T) {
 					t.Parallel() // one waits for time to pass
-					tr, v := trace(t, m)
+					tr, v := replaytest.Trace(t, m)
 					r, err := s.Replay(t.Context(), tr)
 					if err != nil {
 						t.Fatal(err)
@@ -78,7 +56,7 @@ func TestReplayDisagrees(t *testing.T) {
 	for _, d := range dialects {
 		t.Run(d.String(), func(t *testing.T) {
 			s := server(t, d)
-			tr, v := trace(t, mutants(t, d)[0])
+			tr, v := replaytest.Trace(t, mutants(t, d)[0])
 			for i := range tr.Steps {
 				if sent, ok := tr.Steps[i].Payload.(sql.Sent); ok && sent.Command.Verb == sql.Select {
 					sent.Reply.Count++

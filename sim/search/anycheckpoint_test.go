@@ -12,6 +12,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
 
 // sameAny reports how a search that was resumed differs from one that was not.
@@ -51,10 +52,10 @@ func TestAnyResume(t *testing.T) {
 		cut := want.Cutoff(t.Context(), 2, 10_000)
 		for _, workers := range []int{1, 2} {
 			o := AnyOptions{Workers: workers, Checkpoint: filepath.Join(t.TempDir(), "checkpoint"), Note: []byte("where it was")}
-			got := RunAny(newCountdown(7), b, o)
+			got := RunAny(searchtest.NewCountdown(7), b, o)
 			parts := 1
 			for o.Resume = o.Checkpoint; got.Stop == Interrupted; parts++ {
-				got = RunAny(newCountdown(25*parts), b, o)
+				got = RunAny(searchtest.NewCountdown(25*parts), b, o)
 			}
 			if parts < 4 {
 				t.Errorf("%s: interrupted %d times", name, parts-1)
@@ -86,7 +87,7 @@ func TestAnyResumeBounds(t *testing.T) {
 	if err := want.Save(path, nil); err != nil {
 		t.Fatal(err)
 	}
-	sameAny(t, "closed", RunAny(newCountdown(0), b, AnyOptions{Resume: path}), want)
+	sameAny(t, "closed", RunAny(searchtest.NewCountdown(0), b, AnyOptions{Resume: path}), want)
 	nowhere := filepath.Join(t.TempDir(), "nowhere", "checkpoint")
 	if r := RunAny(t.Context(), b, AnyOptions{First: true, Checkpoint: nowhere}); r.Stop != AtViolation || r.Unsaved == nil || !strings.Contains(r.Unsaved.Error(), nowhere) {
 		t.Errorf("stopped %d, %v", r.Stop, r.Unsaved)
@@ -96,7 +97,7 @@ func TestAnyResumeBounds(t *testing.T) {
 // anyWritten is a checkpoint of a search that was interrupted.
 func anyWritten(t testing.TB, b AnyBounds) []byte {
 	o := AnyOptions{Workers: 1, Checkpoint: filepath.Join(t.TempDir(), "checkpoint")}
-	if r := RunAny(newCountdown(40), b, o); r.Stop != Interrupted || r.Unsaved != nil {
+	if r := RunAny(searchtest.NewCountdown(40), b, o); r.Stop != Interrupted || r.Unsaved != nil {
 		t.Fatalf("stopped %d, %v", r.Stop, r.Unsaved)
 	}
 	data, err := os.ReadFile(o.Checkpoint)

@@ -4,31 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"sync/atomic"
 	"testing"
 
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
-
-// countdown is a context that is over once it was asked so many times.
-type countdown struct {
-	context.Context
-	left atomic.Int64
-}
-
-func newCountdown(n int) *countdown {
-	c := &countdown{Context: context.Background()}
-	c.left.Store(int64(n))
-	return c
-}
-
-func (c *countdown) Err() error {
-	if c.left.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
 
 const many = 1 << 30
 
@@ -54,7 +35,7 @@ func TestBoundsSayWhatIsLeft(t *testing.T) {
 	} {
 		for _, workers := range []int{1, 2} {
 			c.opts.Workers = workers
-			r := Run(newCountdown(c.blocks), b, c.opts)
+			r := Run(searchtest.NewCountdown(c.blocks), b, c.opts)
 			if r.Stop != c.want {
 				t.Errorf("%s: stopped %d, want %d", c.name, r.Stop, c.want)
 			}
@@ -73,7 +54,7 @@ func TestUnfinishedLevel(t *testing.T) {
 	b := standard(2, 1, 1, 1, 1)
 	most := 0
 	for n := 1; n < 60; n += 9 {
-		r := Run(newCountdown(n), b, Options{Workers: 1})
+		r := Run(searchtest.NewCountdown(n), b, Options{Workers: 1})
 		if r.Stop == Finished {
 			break
 		}

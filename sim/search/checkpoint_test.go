@@ -14,6 +14,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
 
 // hasty is a configuration that violates something: slots that are gone are granted.
@@ -68,11 +69,11 @@ func TestResume(t *testing.T) {
 			for _, blocks := range []int{0, 2, 7, 19} {
 				o.Resume = ""
 				o.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
-				got := Run(newCountdown(blocks), hasty(), o)
+				got := Run(searchtest.NewCountdown(blocks), hasty(), o)
 				parts := 1
 				for ; got.Stop == Interrupted; parts++ {
 					o.Resume = o.Checkpoint
-					got = Run(newCountdown(4*blocks+9), hasty(), o)
+					got = Run(searchtest.NewCountdown(4*blocks+9), hasty(), o)
 				}
 				if parts < 2 {
 					t.Errorf("%d blocks: not interrupted", blocks)

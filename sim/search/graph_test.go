@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
 
 // TestComponents compares components with what can be reached from where, on random graphs.
@@ -90,7 +91,7 @@ func TestStateGraphBounds(t *testing.T) {
 	if c, _ := p.fairCycle(context.Background(), 1<<12); c != CyclesUnknown {
 		t.Errorf("with little memory: %s", c)
 	}
-	if c, _ := p.fairCycle(newCountdown(1), 0); c != CyclesUnknown {
+	if c, _ := p.fairCycle(searchtest.NewCountdown(1), 0); c != CyclesUnknown {
 		t.Errorf("interrupted: %s", c)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
 
 // TestPinned holds against a file what searches of small random configurations come to: numbers, levels, counterexamples,
@@ -160,11 +161,11 @@ func randomOptions(r *rand.Rand) Options {
 // interrupted is a search in parts, each with checkpoints.
 func interrupted(t *testing.T, s *pinned.Seen, b sim.Bounds, o Options, r *rand.Rand) {
 	o.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
-	x := Run(newCountdown(r.IntN(8)), b, o)
+	x := Run(searchtest.NewCountdown(r.IntN(8)), b, o)
 	for o.Resume = o.Checkpoint; x.Stop == Interrupted && x.Err == nil; {
 		s.Count("interrupted")
 		tellResult(s, x)
-		x = Run(newCountdown(10+r.IntN(20)), b, o)
+		x = Run(searchtest.NewCountdown(10+r.IntN(20)), b, o)
 	}
 	tellResult(s, x)
 }
@@ -223,13 +224,13 @@ func TestPinnedAny(t *testing.T) {
 				return
 			}
 			o := AnyOptions{Workers: 1, First: r.IntN(4) == 0}
-			x := RunAny(newCountdown(200+r.IntN(400)), b, o)
+			x := RunAny(searchtest.NewCountdown(200+r.IntN(400)), b, o)
 			tellAny(s, x)
 			if r.IntN(2) == 0 {
 				o.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
-				tellAny(s, RunAny(newCountdown(20), b, o))
+				tellAny(s, RunAny(searchtest.NewCountdown(20), b, o))
 				o.Resume = o.Checkpoint
-				tellAny(s, RunAny(newCountdown(60), b, o))
+				tellAny(s, RunAny(searchtest.NewCountdown(60), b, o))
 			}
 			if x.Stop == Finished {
 				s.Printf("%v", x.Cutoff(context.Background(), 2, 500))

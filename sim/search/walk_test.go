@@ -9,6 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
 
 // TestWalkRepeats takes the same walks twice, and by more than one worker.
@@ -85,7 +86,7 @@ func TestWalkEnds(t *testing.T) {
 	if r.Cut != 50 || r.Steps != 250 || r.Longest != 5 {
 		t.Errorf("%+v", r)
 	}
-	if r := Walk(newCountdown(10), hasty(), WalkOptions{Walks: 50}); r.Walks != 10 {
+	if r := Walk(searchtest.NewCountdown(10), hasty(), WalkOptions{Walks: 50}); r.Walks != 10 {
 		t.Errorf("%d walks", r.Walks)
 	}
 }

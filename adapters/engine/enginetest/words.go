@@ -53,8 +53,8 @@ func pictured(res *engine.Result) (all []report.Execution) {
 	return all
 }
 
-// Card is what a result shows, but for how long it took.
-func Card(t *testing.T, res *engine.Result) string {
+// Card is what a result shows, but for how long it took: the card, the JSON and the counterexamples.
+func Card(t testing.TB, res *engine.Result) string {
 	t.Helper()
 	res.Report.Elapsed = 0
 	var b bytes.Buffer

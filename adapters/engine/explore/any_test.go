@@ -1,12 +1,10 @@
 package explore_test
 
 import (
-	"context"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine/explore"
@@ -16,6 +14,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim/search"
+	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
 
 // beyondAny are the mutants that a search for any number of clients does not admit, and why.
@@ -127,25 +126,6 @@ func TestExploreAny(t *testing.T) {
 	}
 }
 
-// countdown is a context that is over when it has been asked so often.
-type countdown struct {
-	context.Context
-	left atomic.Int64
-}
-
-func newCountdown(n int) *countdown {
-	c := &countdown{Context: context.Background()}
-	c.left.Store(int64(n))
-	return c
-}
-
-func (c *countdown) Err() error {
-	if c.left.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // TestExploreAnyResume: an exploration that is interrupted again and again, in its searches and after them, comes to the
 // card of one that is not.
 func TestExploreAnyResume(t *testing.T) {
@@ -163,7 +143,7 @@ func TestExploreAnyResume(t *testing.T) {
 	parts := 0
 	for got == nil || got.Report.Interrupted {
 		parts++
-		if got, err = explore.Run(newCountdown(40*parts), e); err != nil || got.Unsaved != nil {
+		if got, err = explore.Run(searchtest.NewCountdown(40*parts), e); err != nil || got.Unsaved != nil {
 			t.Fatal(err, got)
 		}
 		if len(got.Report.Properties) != 3 {

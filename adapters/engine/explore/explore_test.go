@@ -1,9 +1,7 @@
 package explore_test
 
 import (
-	"context"
 	"path/filepath"
-	"sync/atomic"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
@@ -16,6 +14,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
+	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
 
 func calls(ops ...scenario.Operation) []scenario.Operation { return ops }
@@ -120,28 +119,14 @@ func visit(t *testing.T, target *lock.Target, e explore.Exploration, p property.
 	return 0
 }
 
-// fading is a context that is over once it was asked so many times whether it is.
-type fading struct {
-	context.Context
-	left atomic.Int64
-}
-
-func (f *fading) Err() error {
-	if f.left.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // TestExploreInterrupted: whenever a search is interrupted, the violations that it has found are shown with executions.
 func TestExploreInterrupted(t *testing.T) {
 	target, err := engine.TargetNamed("locked-is-success")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n, found := int64(1), 0; found < 3; n++ {
-		ctx := &fading{Context: t.Context()}
-		ctx.left.Store(n)
+	for n, found := 1, 0; found < 3; n++ {
+		ctx := searchtest.NewCountdown(n)
 		x, err := explore.Run(ctx, explore.Exploration{Target: target, Clients: 3, Rounds: 1, Slots: 1, Search: search.Options{Workers: 1}})
 		if err != nil {
 			t.Fatal(err)

@@ -128,13 +128,7 @@ func (j *externalJob) Conclude(ctx context.Context) (*Outcome, error) {
 const mayDiffer = "these counts, and those of what went over the wire, may differ from run to run"
 
 func (j *externalJob) Sofar() *Outcome {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
 	hasty := *j
 	hasty.config.Found = nil
-	out, err := hasty.Conclude(ctx)
-	if err != nil {
-		return nil
-	}
-	return out
+	return sofar(&hasty)
 }

@@ -300,13 +300,19 @@ func (j *sampleJob) Conclude(ctx context.Context) (*Outcome, error) {
 	return &Outcome{Result: res}, nil
 }
 
-// sofar does without making anything smaller, which would take long.
 func (j *sampleJob) Sofar() *Outcome {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
 	hasty := *j
 	hasty.config.Found = nil
-	out, err := hasty.Conclude(ctx)
+	return sofar(&hasty)
+}
+
+// sofar is what a job comes to without making anything smaller, which would take long; nil where that can't be told.
+func sofar(j interface {
+	Conclude(context.Context) (*Outcome, error)
+}) *Outcome {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	out, err := j.Conclude(ctx)
 	if err != nil {
 		return nil
 	}

@@ -85,25 +85,29 @@ func (p *Protocol) disconnected(m *Machine, r amqp.Reply) {
 	if m.mending() {
 		at = m.Then
 	}
+	m.Link, m.Held, m.Mutex = Down, 0, false
+	p.finish(m, WithoutConnection(m.Op, m.Result, m.Slot, r.Kind, harmless[at]))
+}
+
+// WithoutConnection is the result of an operation whose connection is gone, or is given up because nothing was heard in
+// time, which how says. An operation that is over has the result that it had: what was left was to give back the
+// administration mutex, which goes with the connection, or to open the link again. harmless says that nothing had changed.
+func WithoutConnection(op lock.Op, result lock.Result, slot uint8, how amqp.ReplyKind, harmless bool) lock.Result {
 	reason := lock.Disconnected
-	if r.Kind == amqp.Lost {
+	if how == amqp.Lost {
 		reason = lock.TimedOut
 	}
-	m.Link, m.Held, m.Mutex = Down, 0, false
 	switch {
-	case m.Op == lock.Verify:
-		p.finish(m, lock.Result{Outcome: lock.Done, Reason: reason, Slot: m.Slot})
-	case m.Result.Outcome != lock.Pending:
-		// The operation itself is over: what was left was to give back the administration mutex,
-		// which goes with the connection, or to open the link again.
-		p.finish(m, m.Result)
-	case harmless[at]:
-		p.finish(m, lock.Result{Outcome: lock.Failed, Reason: reason})
-	case m.Op.Administrative():
-		p.finish(m, lock.Result{Outcome: lock.Unknown, Reason: reason})
-	default:
-		p.finish(m, lock.Result{Outcome: lock.Unknown, Reason: reason, Slot: m.Slot})
+	case op == lock.Verify:
+		return lock.Result{Outcome: lock.Done, Reason: reason, Slot: slot}
+	case result.Outcome != lock.Pending:
+		return result
+	case harmless:
+		return lock.Result{Outcome: lock.Failed, Reason: reason}
+	case op.Administrative():
+		return lock.Result{Outcome: lock.Unknown, Reason: reason}
 	}
+	return lock.Result{Outcome: lock.Unknown, Reason: reason, Slot: slot}
 }
 
 // mending reports whether the machine is opening its link again.

@@ -3,8 +3,6 @@ package amqplock_test
 import (
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,6 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/pinned"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what the machines do into the scripts")
@@ -27,28 +26,7 @@ var rewrite = flag.Bool("rewrite", false, "write what the machines do into the s
 // Replies are ack, return (an ack after a basic.return), nack, ok, lost, gone (connection) or a code
 // that closes the channel; a number chooses a way of a random option. Commands and results are what
 // is tested; -rewrite writes them. A "+" before a command says that it was pipelined.
-func TestScripts(t *testing.T) {
-	files, _ := filepath.Glob("testdata/*.txt")
-	if len(files) == 0 {
-		t.Fatal("no scripts in testdata")
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := play(t, string(data))
-			if *rewrite {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if got != string(data) {
-				t.Errorf("%s differs from what the machine does (rerun with -rewrite to accept):\n%s", file, got)
-			}
-		})
-	}
-}
+func TestScripts(t *testing.T) { pinned.Scripts(t, *rewrite, play) }
 
 // session is the machine that a script drives.
 type session struct {

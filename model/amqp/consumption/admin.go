@@ -19,17 +19,7 @@ var adminSteps = map[Phase]step{
 			m.Mutex = true
 			p.enter(m, p.first(m))
 		},
-		refused: func(p *Protocol, m *Machine, code amqp.Code) bool {
-			if code != amqp.ResourceLocked {
-				return false
-			}
-			if p.busy(m) {
-				p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.Busy})
-			} else {
-				p.repair(m, Claiming)
-			}
-			return true
-		},
+		refused: inUse(amqp.ResourceLocked),
 	},
 	Unclaiming: {
 		command: func(p *Protocol, _ *Machine) amqp.Command {
@@ -111,18 +101,8 @@ var adminSteps = map[Phase]step{
 			}
 			return cmd
 		},
-		decide: func(p *Protocol, m *Machine, _ amqp.Reply) { p.administered(m) },
-		refused: func(p *Protocol, m *Machine, code amqp.Code) bool {
-			if code != amqp.PreconditionFailed {
-				return false
-			}
-			if p.busy(m) {
-				p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.Busy})
-			} else {
-				p.repair(m, Deleting)
-			}
-			return true
-		},
+		decide:  func(p *Protocol, m *Machine, _ amqp.Reply) { p.administered(m) },
+		refused: inUse(amqp.PreconditionFailed),
 	},
 	Counting: {
 		command: func(p *Protocol, _ *Machine) amqp.Command {
@@ -166,6 +146,21 @@ func (p *Protocol) account() amqp.Command {
 	cmd := p.declaring()
 	cmd.Queue = p.Layout.Account
 	return cmd
+}
+
+// inUse handles a code that says that something is somebody else's: the step is done again, until it is given up.
+func inUse(refusal amqp.Code) func(*Protocol, *Machine, amqp.Code) bool {
+	return func(p *Protocol, m *Machine, code amqp.Code) bool {
+		if code != refusal {
+			return false
+		}
+		if p.busy(m) {
+			p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.Busy})
+		} else {
+			p.repair(m, m.Phase)
+		}
+		return true
+	}
 }
 
 // busy notes that something is somebody else's, and reports whether it is given up.

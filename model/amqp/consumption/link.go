@@ -106,27 +106,14 @@ func (p *Protocol) disconnected(m *Machine, how amqp.ReplyKind) {
 	if m.mending() {
 		at = m.Then
 	}
-	reason := lock.Disconnected
-	if how == amqp.Lost {
-		reason = lock.TimedOut
-	}
 	m.lose(amqplock.Down)
 	m.Mutex = false
-	switch {
-	case at == Publishing && p.Settings.Resend && m.Repairs <= amqplock.MaxRepairs:
+	if at == Publishing && p.Settings.Resend && m.Repairs <= amqplock.MaxRepairs {
 		m.Repairs++
 		p.repair(m, Publishing)
 		return
-	case m.Op == lock.Verify:
-		m.Result = lock.Result{Outcome: lock.Done, Reason: reason, Slot: m.Slot}
-	case m.Result.Outcome != lock.Pending: // it is over but for what goes with the connection
-	case steps[at].harmless:
-		m.Result = lock.Result{Outcome: lock.Failed, Reason: reason}
-	case m.Op.Administrative():
-		m.Result = lock.Result{Outcome: lock.Unknown, Reason: reason}
-	default:
-		m.Result = lock.Result{Outcome: lock.Unknown, Reason: reason, Slot: m.Slot}
 	}
+	m.Result = amqplock.WithoutConnection(m.Op, m.Result, m.Slot, how, steps[at].harmless)
 	m.Then = NoPhase
 	p.enter(m, NoPhase)
 }

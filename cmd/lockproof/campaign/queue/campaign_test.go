@@ -9,11 +9,10 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
-	"github.com/lockproof/lockproof/histories/report"
-	"github.com/lockproof/lockproof/histories/style"
 )
 
 // plan is a campaign's file for a test.
@@ -24,27 +23,6 @@ func plan(t testing.TB, text string, args ...any) *campaign.Plan {
 		t.Fatal(err)
 	}
 	return p
-}
-
-// card is what a result shows, but for how long it took: the card, the JSON and the counterexamples.
-func card(t testing.TB, res *engine.Result) string {
-	t.Helper()
-	res.Report.Elapsed = 0
-	var b bytes.Buffer
-	if err := report.WriteCard(&b, res.Report, style.Style{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := report.WriteJSON(&b, res.Report); err != nil {
-		t.Fatal(err)
-	}
-	for _, ce := range res.Counterexamples("") {
-		data, err := ce.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Write(data)
-	}
-	return b.String()
 }
 
 // single is what one machine reports of a target's first scenarios.
@@ -59,7 +37,7 @@ func single(t testing.TB, target string, scenarios int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return card(t, res)
+	return enginetest.Card(t, res)
 }
 
 const sampling = `{"lockproof": "campaign", "version": 1, "name": "night", "target": {"name": %q}, "sample": {},
@@ -79,7 +57,7 @@ func TestSampleAsOneMachine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := card(t, out.Result); got != want {
+		if got := enginetest.Card(t, out.Result); got != want {
 			t.Fatalf("the campaign comes to\n%s\none machine to\n%s", got, want)
 		}
 		if done != 40 {
@@ -110,7 +88,7 @@ func TestInterrupted(t *testing.T) {
 	if out, err = queue.Run(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := card(t, out.Result), single(t, "semaphore", 2000); got != want {
+	if got, want := enginetest.Card(t, out.Result), single(t, "semaphore", 2000); got != want {
 		t.Fatalf("the campaign comes to\n%s\none machine to\n%s", got, want)
 	}
 }
@@ -135,7 +113,7 @@ func TestStops(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := card(t, out.Result), card(t, res); got != want {
+		if got, want := enginetest.Card(t, out.Result), enginetest.Card(t, res); got != want {
 			t.Fatalf("%d workers come to\n%s\none machine to\n%s", workers, got, want)
 		}
 	}

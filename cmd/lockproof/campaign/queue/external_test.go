@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
@@ -75,7 +76,7 @@ func TestExternalAsOneMachine(t *testing.T) {
 func externalCard(t *testing.T, res *engine.Result) string {
 	t.Helper()
 	res.Report.Uncontrolled = nil
-	return card(t, res)
+	return enginetest.Card(t, res)
 }
 
 // TestAnotherTarget: a worker whose target's script is another one takes no part, and neither does whoever goes on with

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
@@ -26,7 +27,7 @@ func TestGuided(t *testing.T) {
 		if r.Scenarios != 3200 || len(r.Guided) < 2 || !strings.HasPrefix(r.Guided[0], "1600 of 3200 executions") {
 			t.Fatalf("of %d executions: %q", r.Scenarios, r.Guided)
 		}
-		got := card(t, out.Result)
+		got := enginetest.Card(t, out.Result)
 		if first == "" {
 			first = got
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue/natstest"
@@ -114,7 +115,7 @@ func TestWorkersAreKilled(t *testing.T) {
 	go func() {
 		out, err := queue.Run(t.Context(), campaign.RunConfig{Plan: plan(t, "%s", text), Server: server})
 		if err == nil {
-			got = card(t, out.Result)
+			got = enginetest.Card(t, out.Result)
 		}
 		ended <- err
 	}()
@@ -170,7 +171,7 @@ func TestAllIsKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := card(t, out.Result), single(t, "semaphore", 20*n); got != want {
+	if got, want := enginetest.Card(t, out.Result), single(t, "semaphore", 20*n); got != want {
 		t.Fatalf("the campaign comes to\n%s\none machine to\n%s", got, want)
 	}
 }
@@ -189,7 +190,7 @@ func TestWhoRunsItIsKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := card(t, out.Result), single(t, "semaphore", 20*n); got != want {
+	if got, want := enginetest.Card(t, out.Result), single(t, "semaphore", 20*n); got != want {
 		t.Fatalf("the campaign comes to\n%s\none machine to\n%s", got, want)
 	}
 }

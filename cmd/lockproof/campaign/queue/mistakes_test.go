@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue/natstest"
@@ -63,7 +64,7 @@ func TestFullServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := card(t, out.Result), single(t, "semaphore", 1000); got != want {
+	if got, want := enginetest.Card(t, out.Result), single(t, "semaphore", 1000); got != want {
 		t.Errorf("the campaign comes to\n%s\none machine to\n%s", got, want)
 	}
 }

@@ -1,0 +1,33 @@
+// Package replaytest is what tests of replays on real servers share.
+package replaytest
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// Trace is the counterexample of a mutant that is kept in testdata, carried out in the simulation, and what it violates. The
+// test is in a folder of adapters.
+func Trace(t *testing.T, target *lock.Target) (*scenario.Trace, scenario.Violation) {
+	t.Helper()
+	p, err := property.Named(target.Breaks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ce, err := histories.LoadCounterexample(filepath.Join("..", "..", "testdata", "counterexamples", target.Backend, histories.FileName(p, target.Name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := new(sim.Runner).Trace(target, &ce.Scenario, property.Weak)
+	v, ok := tr.Violation(p)
+	if !ok {
+		t.Fatalf("%s does not break %s", target.Name, p)
+	}
+	return tr, v
+}
