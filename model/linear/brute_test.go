@@ -433,7 +433,11 @@ func simple(h *history.History) bool {
 
 func TestSearchAgreesWithBruteForce(t *testing.T) {
 	var counts [3]int
-	for i := range 4 * *histories {
+	drawn := 4 * *histories
+	if testing.Short() {
+		drawn /= 2
+	}
+	for i := range drawn {
 		choose := bySeed(uint64(*firstSeed + i))
 		d := drawAny(choose)
 		d.steps, d.unnamed, d.blind, d.reuse = 8+choose.below(24), false, false, false

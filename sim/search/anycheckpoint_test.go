@@ -51,6 +51,9 @@ func TestAnyResume(t *testing.T) {
 		want := RunAny(t.Context(), b, AnyOptions{Workers: 1})
 		cut := want.Cutoff(t.Context(), 2, 10_000)
 		for _, workers := range []int{1, 2} {
+			if testing.Short() && workers == 1 {
+				continue // it is what the others are compared with, uninterrupted
+			}
 			o := AnyOptions{Workers: workers, Checkpoint: filepath.Join(t.TempDir(), "checkpoint"), Note: []byte("where it was")}
 			got := RunAny(searchtest.NewCountdown(7), b, o)
 			parts := 1
