@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
@@ -84,6 +85,26 @@ var Examples = []Example{
 	},
 }
 
+// MutexPrograms run mutexes, by the folder of the language: the name of a class says which.
+var MutexPrograms = map[string]*Example{
+	"python": {
+		Folder: "python", Command: "exec /usr/bin/python3 mutex_adapter.py",
+		probe: "/usr/bin/python3 -c 'import pika'", install: "apt-get install python3-pika",
+	},
+	"node": {
+		Folder: "node", Command: "exec node mutex-adapter.js",
+		probe: "node -e 'require(\"amqplib\")'", install: "npm ci in testdata/targets/node",
+	},
+	"java": {
+		Folder: "java", Command: "exec ./adapter",
+		probe: "./adapter compile", install: "apt-get install default-jdk-headless librabbitmq-client-java",
+	},
+	"ruby": {
+		Folder: "ruby", Command: "exec /usr/bin/ruby adapter.rb",
+		probe: "/usr/bin/ruby -e 'require \"bunny\"'", install: "apt-get install ruby ruby-bunny",
+	},
+}
+
 func Simulated(*testing.T) (b gated.Broker) { return b }
 
 func Real(t *testing.T) gated.Broker {
@@ -106,11 +127,17 @@ func (e *Example) Dir() string {
 	return filepath.Join(up, "testdata", "targets", e.Folder)
 }
 
+// probed has what came of the probes, by language: each is run once.
+var probed sync.Map
+
 // Need skips the test where something is missing, unless it is known to be there.
 func (e *Example) Need(t *testing.T) {
-	cmd := exec.Command("/bin/sh", "-c", e.probe)
-	cmd.Dir = e.Dir()
-	out, err := cmd.CombinedOutput()
+	once, _ := probed.LoadOrStore(e.Folder, sync.OnceValues(func() ([]byte, error) {
+		cmd := exec.Command("/bin/sh", "-c", e.probe)
+		cmd.Dir = e.Dir()
+		return cmd.CombinedOutput()
+	}))
+	out, err := once.(func() ([]byte, error))()
 	switch {
 	case err == nil:
 	case os.Getenv("LOCKPROOF_REQUIRE_EXAMPLES") != "":

@@ -10,17 +10,18 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
-	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
 
-// mutex is an example of a mutex: in Go, or the name of a class in Python.
+// mutex is an example of a mutex: in Go, or the name of a class in another language.
 type mutex struct {
 	name   string
 	design mutexes.Design
+	// in is the folder of the language, if it is not Go.
+	in string
 	// judged are properties that have to be judged, not skipped.
 	judged []property.Property
 	// breaks is what a wrong one violates, any of these.
@@ -29,7 +30,8 @@ type mutex struct {
 	late bool
 	// waits says that its clients can wait for the lock.
 	waits bool
-	// alike says that one in Go has the same design, and is tried on a real broker.
+	// alike says that one in Go has the same design, or another in its language the same driver, which is tried on a
+	// real broker.
 	alike bool
 }
 
@@ -51,15 +53,24 @@ var rightMutexes = []mutex{
 	{name: "active consumer", design: mutexes.Active{}, judged: byTruth},
 	{name: "token that is waited for", design: mutexes.Token{Subscribed: true}, judged: byTruth, waits: true},
 	{name: "exclusive queue that is waited for", design: mutexes.Queue{}, judged: byTruth, waits: true},
-	{name: "ExclusiveQueue", judged: byTruth, alike: true},
-	{name: "ConnectionForEachHold", judged: byTruth, alike: true},
-	{name: "AutoDelete", judged: byTruth},
-	{name: "ReplyQueue", judged: byTruth},
-	{name: "TwoConnections", judged: byTruth},
-	{name: "Token", judged: byTruth, alike: true},
-	{name: "TransientToken", judged: byTruth},
-	{name: "SubscribedToken", judged: byTruth, alike: true},
-	{name: "ExclusiveConsumer", judged: byTruth, alike: true},
+	{name: "ExclusiveQueue", in: "python", judged: byTruth, alike: true},
+	{name: "ConnectionForEachHold", in: "python", judged: byTruth, alike: true},
+	{name: "AutoDelete", in: "python", judged: byTruth},
+	{name: "ReplyQueue", in: "python", judged: byTruth},
+	{name: "TwoConnections", in: "python", judged: byTruth},
+	{name: "Token", in: "python", judged: byTruth, alike: true},
+	{name: "TransientToken", in: "python", judged: byTruth},
+	{name: "SubscribedToken", in: "python", judged: byTruth, alike: true},
+	{name: "ExclusiveConsumer", in: "python", judged: byTruth, alike: true},
+	{name: "ExclusiveConsumer", in: "node", judged: byTruth, alike: true},
+	{name: "Token", in: "node", judged: byTruth},
+	{name: "ActiveConsumer", in: "node", judged: byTruth, alike: true},
+	{name: "ExclusiveQueue", in: "java", judged: byTruth, waits: true},
+	{name: "ExclusiveConsumer", in: "java", judged: byTruth, alike: true, waits: true},
+	{name: "ActiveConsumer", in: "java", judged: byTruth, alike: true, waits: true},
+	{name: "ExclusiveQueue", in: "ruby", judged: byTruth, alike: true},
+	{name: "Token", in: "ruby", judged: byTruth, alike: true},
+	{name: "SubscribedToken", in: "ruby", judged: byTruth, waits: true},
 }
 
 var (
@@ -93,20 +104,41 @@ var wrongMutexes = []mutex{
 	{name: "token without acknowledgement", design: mutexes.Token{Subscribed: true, NoAck: true}, breaks: []property.Property{property.CrashFrees, property.NoLeak}},
 	{name: "single active consumer is taken for granted", design: mutexes.Token{Standing: true, Single: true, Assumes: true}, breaks: exclusion},
 	{name: "consumer asked for on another channel", design: mutexes.Consumer{OtherChannel: true}, breaks: staleness},
-	{name: "LockedIsSuccess", breaks: exclusion},
-	{name: "ReleaseClosesChannel", breaks: byOrder},
-	{name: "ExclusiveFromMemory", breaks: []property.Property{property.StaleBeliefEnds}},
-	{name: "ClaimsForMoment", breaks: exclusion},
-	{name: "Unguarded", breaks: exclusion},
-	{name: "Acknowledged", breaks: byOrder},
-	{name: "Republished", breaks: exclusion},
-	{name: "Reconnects", breaks: staleness},
-	{name: "TokenFromMemory", breaks: staleness},
-	{name: "StaysSubscribed", breaks: []property.Property{property.NoLeak}},
-	{name: "NotExclusive", breaks: exclusion},
-	{name: "RefusedIsSuccess", breaks: exclusion},
-	{name: "NotCancelled", breaks: []property.Property{property.EffectiveRelease}},
-	{name: "ConsumerFromMemory", breaks: staleness},
+	{name: "LockedIsSuccess", in: "python", breaks: exclusion},
+	{name: "ReleaseClosesChannel", in: "python", breaks: byOrder},
+	{name: "ExclusiveFromMemory", in: "python", breaks: []property.Property{property.StaleBeliefEnds}},
+	{name: "ClaimsForMoment", in: "python", breaks: exclusion},
+	{name: "Unguarded", in: "python", breaks: exclusion},
+	{name: "Acknowledged", in: "python", breaks: byOrder},
+	{name: "Republished", in: "python", breaks: exclusion},
+	{name: "Reconnects", in: "python", breaks: staleness},
+	{name: "TokenFromMemory", in: "python", breaks: staleness},
+	{name: "StaysSubscribed", in: "python", breaks: []property.Property{property.NoLeak}},
+	{name: "NotExclusive", in: "python", breaks: exclusion},
+	{name: "RefusedIsSuccess", in: "python", breaks: exclusion},
+	{name: "NotCancelled", in: "python", breaks: []property.Property{property.EffectiveRelease}},
+	{name: "ConsumerFromMemory", in: "python", breaks: staleness},
+	{name: "NotAwaited", in: "node", breaks: exclusion},
+	{name: "NotExclusive", in: "node", breaks: exclusion},
+	{name: "NotCancelled", in: "node", breaks: []property.Property{property.EffectiveRelease}},
+	{name: "FetchedForGood", in: "node", breaks: []property.Property{property.CrashFrees}},
+	{name: "Acknowledged", in: "node", breaks: byOrder},
+	{name: "FromMemory", in: "node", breaks: staleness},
+	{name: "WaitingIsActive", in: "node", breaks: exclusion},
+	{name: "StaysInLine", in: "node", breaks: []property.Property{property.NoLeak}},
+	{name: "LockedIsSuccess", in: "java", breaks: exclusion},
+	{name: "ReleaseClosesChannel", in: "java", breaks: byOrder},
+	{name: "FromMemory", in: "java", breaks: staleness},
+	{name: "ArgumentsConfused", in: "java", breaks: exclusion},
+	{name: "NotCancelled", in: "java", breaks: []property.Property{property.EffectiveRelease}},
+	{name: "WaitingIsActive", in: "java", breaks: exclusion},
+	{name: "LockedIsSuccess", in: "ruby", breaks: exclusion},
+	{name: "ReleaseClosesChannel", in: "ruby", breaks: byOrder},
+	{name: "Popped", in: "ruby", breaks: []property.Property{property.CrashFrees}},
+	{name: "Acknowledged", in: "ruby", breaks: byOrder},
+	{name: "NotRequeued", in: "ruby", breaks: []property.Property{property.EffectiveRelease}},
+	{name: "Unguarded", in: "ruby", breaks: exclusion},
+	{name: "FromMemory", in: "ruby", breaks: staleness},
 }
 
 // mutexClient is a mutex whose clients do not wait, as lockproof takes it.
@@ -122,9 +154,17 @@ func (m *mutex) starter(t *testing.T) external.Starter {
 			return mutexClient{c}, err
 		}}
 	}
-	e := &enginetest.Examples[slices.IndexFunc(enginetest.Examples, func(e enginetest.Example) bool { return e.Folder == "python" })]
+	e := enginetest.MutexPrograms[m.in]
 	e.Need(t)
-	return &subprocess.Starter{Command: "exec /usr/bin/python3 mutex_adapter.py " + m.name, Dir: e.Dir(), Stderr: t.Output()}
+	return e.Starter(t, m.name)
+}
+
+// title is the name of its test.
+func (m *mutex) title() string {
+	if m.in == "" || m.in == "python" {
+		return m.name
+	}
+	return m.in + " " + m.name
 }
 
 // config is a run of a mutex.
@@ -159,7 +199,7 @@ func (m *mutex) scenarios(t *testing.T, short, long int) int {
 // known of them.
 func TestRightMutexes(t *testing.T) {
 	for _, m := range rightMutexes {
-		t.Run(m.name, func(t *testing.T) {
+		t.Run(m.title(), func(t *testing.T) {
 			t.Parallel()
 			t.Run("simulated", func(t *testing.T) { m.holds(t, enginetest.Simulated(t), m.scenarios(t, 60, 60)) })
 			t.Run("rabbitmq", func(t *testing.T) {
@@ -193,7 +233,7 @@ func (m *mutex) holds(t *testing.T, on gated.Broker, scenarios int) {
 // Wrong ones of the same designs are found out.
 func TestWrongMutexes(t *testing.T) {
 	for _, m := range wrongMutexes {
-		t.Run(m.name, func(t *testing.T) {
+		t.Run(m.title(), func(t *testing.T) {
 			t.Parallel()
 			var breaks property.Set
 			for _, p := range m.breaks {
