@@ -60,3 +60,27 @@ func TestSharedRelease(t *testing.T) {
 		}
 	}
 }
+
+// TestEverySlot: the last slot is one like the others.
+func TestEverySlot(t *testing.T) {
+	for s := uint8(1); s <= monitor.Slots; s++ {
+		truth := monitor.Truth{Exists: monitor.AllSlots, Taken: monitor.AllSlots &^ (1 << s)}
+		if got := truth.Lowest(); got != s {
+			t.Errorf("the lowest that is free is %d, want %d", got, s)
+		}
+		truth = monitor.Truth{Exists: monitor.AllSlots, Taken: 1 << s}
+		truth.Owner[s], truth.Until[s], truth.Token[s], truth.Priority[s] = 1, 5, 6, 7
+		if got := truth.Nearest(); got != 5 {
+			t.Errorf("slot %d: the next lease ends at %d", s, got)
+		}
+		if truth.Lapse(4); truth.Taken != 1<<s {
+			t.Errorf("slot %d: taken away too early", s)
+		}
+		if truth.Lapse(5); truth != (monitor.Truth{Exists: monitor.AllSlots}) {
+			t.Errorf("slot %d: left is %+v", s, truth)
+		}
+	}
+	if full := (monitor.Truth{Taken: monitor.AllSlots}); full.Lowest() != 0 || full.Nearest() != 0 {
+		t.Errorf("%d, %d of a lock that is full", full.Lowest(), full.Nearest())
+	}
+}

@@ -78,6 +78,9 @@ func newHappenings(kind lock.Kind, r *rand.Rand) *happenings {
 	h := &happenings{Rand: r, n: 1 + r.IntN(4), locks: make([]monitor.Truth, 1+r.IntN(lock.MaxLocks))}
 	for l := range h.locks {
 		h.locks[l].Exists = 1<<(1+r.IntN(4)) - 2
+		if r.IntN(5) == 0 {
+			h.locks[l].Exists = monitor.AllSlots
+		}
 		if kind == lock.Mutex {
 			h.locks[l].Exists = 2
 		}
@@ -148,6 +151,14 @@ func (h *happenings) happen(c uint8) {
 	}
 }
 
+// slot is one of the first so many, or sometimes of the last.
+func (h *happenings) slot(n int) uint8 {
+	if h.IntN(6) == 0 {
+		return uint8(monitor.Slots - h.IntN(n))
+	}
+	return uint8(1 + h.IntN(n))
+}
+
 func (h *happenings) flip() bool { return h.IntN(2) == 0 }
 
 // lease is one thing that happens to locks with traits only, of client c.
@@ -174,7 +185,7 @@ func (h *happenings) lease(c, l uint8) {
 // grant changes what the servers have of a client's lease, or takes those away that have ended.
 func (h *happenings) grant(c, l uint8) {
 	t := &h.locks[l]
-	s := uint8(1 + h.IntN(3))
+	s := h.slot(3)
 	if held := h.held[c-1]; held > 0 && h.flip() {
 		s = held
 	}
@@ -262,7 +273,7 @@ func (h *happenings) end(c uint8) {
 // changeTruth changes what the broker has of a lock, often as client c would.
 func (h *happenings) changeTruth(c, l uint8) {
 	t := &h.locks[l]
-	s := uint8(1 + h.IntN(4))
+	s := h.slot(4)
 	if held := h.held[c-1]; held > 0 && h.flip() {
 		s = held
 	}
@@ -290,7 +301,7 @@ func (h *happenings) changeTruth(c, l uint8) {
 func (h *happenings) exchange(l uint8) backend.Exchange {
 	return backend.Exchange{
 		Access: backend.Access(h.IntN(int(backend.Mode) + 1)), Result: backend.Result(h.IntN(int(backend.Lost)+1) * h.IntN(2)),
-		Role: backend.Role(h.IntN(4)), Lock: l, Slot: uint8(1 + h.IntN(4)), Known: true,
+		Role: backend.Role(h.IntN(4)), Lock: l, Slot: h.slot(4), Known: true,
 		RoundTrip: h.flip(), Waits: h.flip(), Aborted: h.IntN(4) == 0, Minimal: h.IntN(20) > 0,
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/lockproof/lockproof/sim"
 )
 
 // errBroken is what a disk says.
@@ -212,5 +214,63 @@ func memoSizes(t *testing.T) {
 	o.set(1, 5, 6)
 	if want := o.memo.size() + 8*5; o.size() != want {
 		t.Errorf("what others' parts become: %d, want %d", o.size(), want)
+	}
+}
+
+// TestWeigh: what a worker takes is the sum of its tables.
+func TestWeigh(t *testing.T) {
+	for _, storage := range []Storage{Fingerprints, Exact} {
+		s := newSearch(context.Background(), hasty(), Options{Workers: 1, Storage: storage})
+		for s.begin(); s.queued > 0 && s.res.Depth < 30; {
+			s.step()
+		}
+		w := s.workers[0]
+		w.weigh()
+		want := 2 * len(w.visible) * int(unsafe.Sizeof(uint64(0))) * len(tuple{})
+		if (want > 0) != (storage == Exact) {
+			t.Errorf("%v: %d bytes of views", storage, want)
+		}
+		want += 2 * len(w.effects) * int(unsafe.Sizeof(sim.Effect{}))
+		want += cap(w.moves)*int(unsafe.Sizeof(w.moves[0])) + cap(w.lists)*int(unsafe.Sizeof(w.lists[0]))
+		want += w.table.size() + w.other.size() + w.done.size()
+		if w.table.size() == 0 || w.other.size() == 0 || w.done.size() == 0 || w.bytes.Load() != int64(want) {
+			t.Errorf("%v: %d, want %d", storage, w.bytes.Load(), want)
+		}
+		if got, want := s.memory(), s.seen.size()+s.shared.bytes.Load()+s.clients.bytes.Load()+s.queueBytes.Load()+w.bytes.Load(); got != want {
+			t.Errorf("%v: %d altogether, want %d", storage, got, want)
+		}
+		s.seen.free()
+	}
+}
+
+// TestPauses: a search stands still when it is time for a checkpoint, or to be told of, and only then; and is halted by
+// what ends it.
+func TestPauses(t *testing.T) {
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, c := range []struct {
+		name  string
+		ctx   context.Context
+		o     Options
+		pause bool
+		stop  Stop
+	}{
+		{"nothing", context.Background(), Options{}, false, Finished},
+		{"a checkpoint", context.Background(), Options{Checkpoint: t.TempDir() + "/it", Every: 1}, true, Finished},
+		{"a checkpoint later", context.Background(), Options{Checkpoint: t.TempDir() + "/it", Every: 1 << 60}, false, Finished},
+		{"somebody to tell", context.Background(), Options{Progress: func(*Stats) {}}, true, Finished},
+		{"an interrupt", over, Options{}, false, Interrupted},
+		{"no memory", context.Background(), Options{Memory: 1}, false, AtMemory},
+		{"an interrupt without memory", over, Options{Memory: 1}, false, Interrupted},
+	} {
+		c.o.Workers = 1
+		s := newSearch(c.ctx, hasty(), c.o)
+		s.begin()
+		s.told = s.told.Add(-2 * tellEvery)
+		s.check()
+		if got := Stop(s.stop.Load()); s.pause.Load() != c.pause || got != c.stop {
+			t.Errorf("%s: pauses %v, stops %d; want %v and %d", c.name, s.pause.Load(), got, c.pause, c.stop)
+		}
+		s.seen.free()
 	}
 }

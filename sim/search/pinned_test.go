@@ -40,11 +40,11 @@ func TestPinned(t *testing.T) {
 			if r.IntN(3) == 0 {
 				interrupted(t, s, b, o, r)
 			}
-			paths, n := Counterexamples(context.Background(), b, o.Reductions, x.Found, func([]scenario.Action) bool { return r.IntN(2) == 0 })
+			paths, n := Counterexamples(context.Background(), b, o.Reductions, x.Found|b.Properties&(1<<property.Linearizable), func([]scenario.Action) bool { return r.IntN(2) == 0 })
 			s.Printf("%d", n)
 			for _, p := range slices.Sorted(maps.Keys(paths)) {
 				s.Printf("%s: %v, ", p, paths[p])
-				if i%4 == 0 {
+				if i%4 == 0 && p != property.Linearizable { // which states do not tell
 					s.Printf("%v, ", Shorter(context.Background(), b, p, len(paths[p]), 2000))
 				}
 			}
