@@ -79,7 +79,7 @@ func (p *Protocol) entered(m *Machine, r *Reply) {
 func (p *Protocol) look(m *Machine) {
 	limit := m.seen.body.Limit
 	if !m.seen.there {
-		limit = p.Limit
+		limit = p.limit(m)
 	}
 	n := len(p.holders(m))
 	switch {
@@ -88,6 +88,8 @@ func (p *Protocol) look(m *Machine) {
 		p.contend(m)
 	case slices.Contains(m.seen.body.Holders, m.Session) && slices.Contains(m.seen.live, m.Session):
 		p.granted(m) // by an earlier attempt, whose reply was lost
+	case p.Differs == Refuse && limit != p.limit(m):
+		m.end(lock.Result{Outcome: lock.Failed, Reason: lock.GaveUp})
 	case n < limit, n == limit && p.Compare == AtMost:
 		m.Phase = Claiming
 	case p.Full == Listen && !m.waited:

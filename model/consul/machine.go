@@ -55,6 +55,8 @@ type Machine struct {
 	// Held says that it believes to hold a slot. Slot is the one that stands for it, by whoever keeps count.
 	Held bool
 	Slot uint8
+	// Stated is the limit that its caller has stated; 0 is the one that all have agreed on.
+	Stated uint8
 	// Watched is the index up to which a holder has seen the prefix.
 	Watched uint64
 
@@ -101,6 +103,14 @@ func (p Phase) String() string {
 	}[p]
 }
 
+// limit is how many may hold a slot, as far as a client's caller is concerned.
+func (p *Protocol) limit(m *Machine) int {
+	if m.Stated > 0 {
+		return int(m.Stated)
+	}
+	return p.Limit
+}
+
 // Start begins an operation.
 func (p *Protocol) Start(m *Machine, op lock.Op) {
 	m.Op, m.Result, m.tries, m.waited = op, lock.Result{}, 0, false
@@ -136,6 +146,9 @@ func (p *Protocol) Next(m *Machine, created string) Request {
 	case Claiming:
 		return p.write(m, append(slices.Clone(p.holders(m)), m.Session))
 	case Removing:
+		if p.Removes == TheKey {
+			return Request{Method: Delete, Key: p.Lock()}
+		}
 		return p.write(m, p.others(m))
 	case Erasing:
 		return Request{Method: Delete, Key: p.Contender(m.Session)}
@@ -154,7 +167,7 @@ func (p *Protocol) Read() Request { return Request{Method: Get, Key: p.Prefix + 
 func (p *Protocol) write(m *Machine, holders []string) Request {
 	b := Body{Limit: m.seen.body.Limit, Holders: holders}
 	if !m.seen.there {
-		b.Limit = p.Limit
+		b.Limit = p.limit(m)
 	}
 	return Request{Method: Put, Key: p.Lock(), Value: b.Encode(), Checked: p.Write == CheckAndSet, Index: m.seen.index}
 }
@@ -225,6 +238,7 @@ func (m *Machine) Code(c *codec.Coder, lockIndex, prefixIndex uint64) {
 	codec.Byte(c, &m.Op)
 	codec.Byte(c, &m.Phase)
 	codec.Byte(c, &m.Slot)
+	codec.Byte(c, &m.Stated)
 	codec.Byte(c, &m.Result.Outcome)
 	codec.Byte(c, &m.Result.Reason)
 	codec.Byte(c, &m.Result.Slot)

@@ -27,6 +27,10 @@ const (
 	Oneself  = "oneself"
 	Everyone = "everyone"
 	Nobody   = "nobody"
+	TheKey   = "key"
+
+	Stored = "stored"
+	Refuse = "refuse"
 
 	Fail   = "fail"
 	Listen = "wait"
@@ -57,13 +61,14 @@ type Options struct {
 	Claim   string // what it makes of "false" for the lock
 	Compare string // how many holders leave room for one more
 	Removes string // whom a release takes from the holders
+	Differs string // what a contender makes of a limit in the lock's key that is not its own
 }
 
 // Text is the guide as it reads, where it reads one way only, and the safer reading where it does not.
 func Text() Options {
 	return Options{
 		Verify: BySession, Watch: true, Retries: 3, Full: Fail, Wait: 10, Prune: OneRead, Write: CheckAndSet, Entry: Heeded,
-		Claim: Heeded, Compare: Below, Removes: Oneself,
+		Claim: Heeded, Compare: Below, Removes: Oneself, Differs: Stored,
 	}
 }
 
@@ -100,5 +105,6 @@ var Table = lock.NewTable("consul", Confirmed(),
 	lock.Word("entry", "what a contender makes of a key that it did not get", func(o *Options) *string { return &o.Entry }, Heeded, Ignored),
 	lock.Word("claim", "what a contender makes of a lost check-and-set", func(o *Options) *string { return &o.Claim }, Heeded, Ignored),
 	lock.Word("compare", "how many holders leave room for one more: fewer than the limit, or as many as that", func(o *Options) *string { return &o.Compare }, Below, AtMost),
-	lock.Word("removes", "whom a release takes from the holders", func(o *Options) *string { return &o.Removes }, Oneself, Everyone, Nobody),
+	lock.Word("removes", "whom a release takes from the holders; key deletes the lock's key, as an operator might", func(o *Options) *string { return &o.Removes }, Oneself, Everyone, Nobody, TheKey),
+	lock.Word("differs", "what a contender makes of a limit in the lock's key that is not its own: it goes by that, or gives up, as Consul's own client does", func(o *Options) *string { return &o.Differs }, Stored, Refuse),
 )

@@ -15,6 +15,7 @@ import (
 type cluster struct {
 	sim.Plain
 	protocols []consul.Protocol // by lock
+	limits    bool              // acquires state them
 	scenario  *scenario.Scenario
 	owner     func(backend.Session) uint8
 	server    consul.Server
@@ -52,8 +53,8 @@ type exchange struct {
 }
 
 // Reset implements [sim.Cluster].
-func (k *cluster) Reset(_ *lock.Target, s *scenario.Scenario, o lock.Options, owner func(backend.Session) uint8) {
-	k.scenario, k.owner, k.protocols = s, owner, k.protocols[:0]
+func (k *cluster) Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, owner func(backend.Session) uint8) {
+	k.scenario, k.owner, k.protocols, k.limits = s, owner, k.protocols[:0], t.Traits.Has(lock.Limits)
 	for _, l := range s.Locks {
 		k.protocols = append(k.protocols, consul.Protocol{Options: consul.Table.Of(o), Prefix: "service/" + l.Name, Limit: int(l.Slots)})
 	}
@@ -76,8 +77,11 @@ func (k *cluster) lockOf(c uint8) uint8 { return uint8(k.scenario.Clients[c-1].L
 func (k *cluster) protocol(c uint8) *consul.Protocol { return &k.protocols[k.lockOf(c)] }
 
 // Start implements [sim.Cluster].
-func (k *cluster) Start(c uint8, op lock.Op, _ uint8) {
+func (k *cluster) Start(c uint8, op lock.Op, arg uint8) {
 	slot := k.slot(c)
+	if op == lock.Acquire && k.limits {
+		k.machine(c).Stated = arg
+	}
 	k.protocol(c).Start(k.machine(c), op)
 	k.machine(c).Result.Slot = slot
 }

@@ -52,6 +52,28 @@ func TestSampled(t *testing.T) {
 	}
 }
 
+// Callers who state limits of their own are refused by one that goes on only if the lock's is the same: each limit is
+// respected.
+func TestLimitsRefused(t *testing.T) {
+	target := *lock.TargetNamed("consul-limits-differ")
+	target.Fix = consul.Table.Fix(func(o *consul.Options) { o.Deletes, o.Differs = true, consul.Refuse })
+	var r sim.Runner
+	source, p := sim.NewSource(sim.Space{Target: &target}, 1), named(t, target.Breaks)
+	for i := 0; i < *executions; i++ {
+		s := source.Scenario(i)
+		for _, v := range r.Trace(&target, &s, property.Weak).Violations {
+			if v.Property == p || v.Property == property.MutualExclusion {
+				t.Errorf("execution %d: %s: %s", i, v.Property, v.Detail)
+			}
+		}
+	}
+	b := stated(bounds(&target, 2, sim.FaultBounds{Crashes: 1}, as, "ar", "a"), 2, 1)
+	b.Properties = property.Set(0).With(p)
+	if res := search.Run(t.Context(), b, search.Options{Workers: 1, Reductions: search.AllReductions}); res.Stop != search.Finished || res.Found != 0 {
+		t.Errorf("%v, violates %v", res.Stop, res.Found.Names())
+	}
+}
+
 // bounds is a target with clients that call operations, in words: a, v and r are acquire, verify and release.
 func bounds(target *lock.Target, slots uint8, faults sim.FaultBounds, change func(*consul.Options), clients ...string) sim.Bounds {
 	b := sim.Bounds{
@@ -69,6 +91,14 @@ func bounds(target *lock.Target, slots uint8, faults sim.FaultBounds, change fun
 }
 
 func as(*consul.Options) {}
+
+// stated has the first acquire of each client state a limit.
+func stated(b sim.Bounds, limits ...uint8) sim.Bounds {
+	for i, limit := range limits {
+		b.Clients[i].Ops[0].Arg = limit
+	}
+	return b
+}
 
 // The reference is right in every execution within bounds. States and transitions are pinned.
 func TestExplored(t *testing.T) {
@@ -111,6 +141,8 @@ func TestShortest(t *testing.T) {
 		{bounds(lock.TargetNamed("consul-credulous"), 1, sim.FaultBounds{}, as, "a", "a"), 6},
 		{bounds(lock.TargetNamed("consul-no-contender"), 1, sim.FaultBounds{Drops: 1}, as, "a", "a"), 7},
 		{bounds(lock.TargetNamed("consul-one-too-many"), 1, sim.FaultBounds{}, as, "a", "a"), 7},
+		{stated(bounds(lock.TargetNamed("consul-limits-differ"), 2, sim.FaultBounds{}, as, "a", "a"), 2, 1), 6},
+		{bounds(lock.TargetNamed("consul-key-deleted"), 2, sim.FaultBounds{}, as, "ar", "a", "a"), 13},
 	} {
 		name := c.bounds.Target.Name
 		p := named(t, c.bounds.Target.Breaks)

@@ -53,6 +53,12 @@ func target(name, breaks, doc string, change func(*consul.Options)) *lock.Target
 	}
 }
 
+// stating has callers state limits of their own.
+func stating(t *lock.Target) *lock.Target {
+	t.Traits |= lock.Limits
+	return t
+}
+
 var references = []*lock.Target{
 	target("consul-semaphore", "", "the guide's semaphore; a contender reads again before it believes, and its key goes with its session", func(*consul.Options) {}),
 }
@@ -68,5 +74,7 @@ var mutants = []*lock.Target{
 	target("consul-credulous", "mutual-exclusion", "a lost check-and-set is taken for a won one, and not looked at again", func(o *consul.Options) { o.Claim, o.Confirm = consul.Ignored, false }),
 	target("consul-no-contender", "mutual-exclusion", "a contender goes on without its key", func(o *consul.Options) { o.Entry, o.Verify, o.Confirm = consul.Ignored, consul.ByHolders, false }),
 	target("consul-one-too-many", "no-phantom-slot", "as many holders as the limit leave room for one more", func(o *consul.Options) { o.Compare = consul.AtMost }),
+	stating(target("consul-limits-differ", "limit-respected", "the limit of whoever makes the lock's key is everybody's: who states a smaller one is one of more than it meant", func(*consul.Options) {})),
+	target("consul-key-deleted", "mutual-exclusion", "a release deletes the lock's key, as an operator might, and with it the names of all who hold a slot", func(o *consul.Options) { o.Removes = consul.TheKey }),
 	target("consul-all-out", "mutual-exclusion", "a release takes everybody from the holders", func(o *consul.Options) { o.Removes = consul.Everyone }),
 }
