@@ -20,17 +20,21 @@ import (
 // Whatever befalls the reference locks on the simulated broker befalls them on a real RabbitMQ.
 func TestReplayReferences(t *testing.T) {
 	b := sharedBroker(t)
+	unconfirmed := [][2]string{{"existence", amqplock.ByPassive}, {"confirm", amqplock.NoConfirms}, {"claim", amqplock.ClaimUnseen}, {"verify", amqplock.VerifyBoth}}
 	for _, target := range amqplock.References {
 		t.Run(target.Name, func(t *testing.T) {
 			agrees(t, b, target, 12)
+		})
+		t.Run(target.Name+", without confirms", func(t *testing.T) {
+			agrees(t, b, target, 12, unconfirmed...)
 		})
 	}
 }
 
 // agrees demands that whatever befalls a lock in so many drawn executions on the simulated broker befalls it on a real one.
-func agrees(t *testing.T, b *rabbitmq.Broker, target *lock.Target, executions int) {
+func agrees(t *testing.T, b *rabbitmq.Broker, target *lock.Target, executions int, options ...[2]string) {
 	t.Helper()
-	source := sim.NewSource(sim.Space{Target: target}, 1)
+	source := sim.NewSource(sim.Space{Target: target, Fixed: options}, 1)
 	for i := range executions {
 		tr := trace(target, withoutRestart(source.Scenario(i)))
 		got, err := rabbitmq.Replay(t.Context(), b, target, tr, rabbitmq.ReplayOptions{})

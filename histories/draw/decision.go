@@ -167,10 +167,14 @@ func (d *decider) unlooked(c int) int {
 	return began
 }
 
-// littered is the first message that stays in a queue, where messages are left.
+// littered is the first message that stays in a queue, where messages are left; or else where a client was refused what is
+// its own, and so gave up what it has.
 func (d *decider) littered() int {
 	if !strings.Contains(d.v.Detail, "messages") {
-		return -1
+		c := d.client()
+		return d.last(d.invoked(c, lock.NoOp), d.shows, c, func(s *scenario.TraceStep) bool {
+			return refused(s) && int(s.Truth[d.v.Lock].Owner[d.v.Slot]) == c
+		})
 	}
 	return slices.IndexFunc(d.Steps, func(s scenario.TraceStep) bool {
 		return s.Exchange.Access == backend.Read && s.Reply == "ack"

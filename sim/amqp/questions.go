@@ -133,6 +133,21 @@ var questions = []question.Question{
 		question.Visit("remove, then wait", question.Both(2, 1, noFaults, session, ops(removeOne, question.Do(lock.Wait, 1)))),
 		question.Visit("wait without removing", question.Both(2, 1, noFaults, session, ops(question.Do(lock.Wait, 1)))),
 	}, Answer: "It returns when it finds the slot free at one moment, and the slot may be taken again before it has returned: the answer is true and useless. After a removal nobody can take it again, and the answer lasts."},
+	{Ask: "A broker without confirms and transactions: is it enough to declare exclusive queues again and again?", Rows: []question.Row{
+		question.Visit("claim unseen, verify both", question.Both(2, 1, noFaults, session, swap, declaring("unseen", "both")...)),
+		question.Visit("claim unseen, verify the claim", question.Both(2, 1, noFaults, session, swap, declaring("unseen", "claim")...)),
+		question.Visit("claim unseen, verify the slot", question.Both(2, 1, noFaults, session, swap, declaring("unseen", "slot")...)),
+		question.Visit("claim seen, verify both", question.Both(2, 1, noFaults, session, swap, declaring("seen", "both")...)),
+		question.Visit("claim unseen, verify both, a crash", question.Both(2, 1, oneCrash, session, swap, declaring("unseen", "both")...)),
+		question.Visit("claim unseen, verify both, a drop", question.Both(2, 1, oneDrop, session, swap, declaring("unseen", "both")...)),
+		question.Visit("the driver reconnects in verify, and claims anew", question.Clients(2, 1, oneDrop, session).Of("reclaim-reconnects"), property.StaleBeliefEnds, property.MutualExclusion),
+		question.Visit("transactions", question.Both(2, 1, noFaults, session, swap, "confirm=transactions")),
+	}, Answer: "It is enough, and it is dear. Claims need not be looked for first: a slot that is taken breaks the channel instead, which is opened again without its connection, so that what is held stays held. Declaring one's own queue again says that it is one's own, and nothing of the slot: verify has to ask for the A queue as well, in the same round trip, or for that alone. It does not cure a driver that reconnects by itself, which declares the queue anew. Looking first costs more, since a slot that is free breaks a channel too. Transactions take more commands, and break none."},
+}
+
+// declaring are the options for a broker without confirms and transactions: nothing is published.
+func declaring(claim, verify string) []string {
+	return []string{"existence=passive", "confirm=none", "claim=" + claim, "verify=" + verify, "pipeline=1"}
 }
 
 func init() {

@@ -29,7 +29,7 @@ var acquireSteps = map[Phase]step{
 				p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
 				return
 			}
-			p.enter(m, ScanningB)
+			p.enter(m, p.claiming(ScanningB, Claiming))
 		},
 		refused: probed,
 	},
@@ -46,10 +46,8 @@ var acquireSteps = map[Phase]step{
 		refused: probed,
 	},
 	Claiming: {
-		lead: 1,
-		command: func(p *Protocol, m *Machine, _ int) amqp.Command {
-			return amqp.Command{Method: amqp.QueueDeclare, Queue: p.holder(m.Slot), Flags: amqp.Exclusive, Args: p.holderArguments()}
-		},
+		lead:    1,
+		command: declareHolder,
 		// The verifying probe may be written right behind the declare: where the declare fails, the
 		// channel is closed and the probe is ignored.
 		probes: func(p *Protocol, _ *Machine) int {
@@ -84,11 +82,19 @@ var acquireSteps = map[Phase]step{
 func (p *Protocol) scanning() Phase {
 	switch {
 	case p.Kind == lock.Mutex:
-		return ScanningB
-	case p.pipeline() > 0:
+		return p.claiming(ScanningB, Claiming)
+	case p.pipeline() > 0 && p.Options.Claim == ClaimSeen:
 		return Scanning
 	}
 	return ScanningA
+}
+
+// claiming is how an exclusive queue is claimed: what looks for it comes first, unless it is claimed unseen.
+func (p *Protocol) claiming(look, claim Phase) Phase {
+	if p.Options.Claim == ClaimUnseen {
+		return claim
+	}
+	return look
 }
 
 // slots is the largest slot number a scan may reach.
@@ -153,6 +159,8 @@ func (p *Protocol) advance(m *Machine, n int) {
 
 func claimed(p *Protocol, m *Machine) {
 	switch {
+	case !m.seen(0) && p.Options.Claim == ClaimUnseen && p.Kind == lock.Semaphore:
+		p.advance(m, 1) // nobody had looked, so no race was lost
 	case !m.seen(0):
 		p.lost(m)
 	case !p.confirming():
@@ -205,6 +213,10 @@ func (p *Protocol) jitter(m *Machine) {
 		return
 	}
 	p.enter(m, p.scanning())
+}
+
+func declareHolder(p *Protocol, m *Machine, _ int) amqp.Command {
+	return amqp.Command{Method: amqp.QueueDeclare, Queue: p.holder(m.Slot), Flags: amqp.Exclusive, Args: p.holderArguments()}
 }
 
 func deleteHolder(p *Protocol, m *Machine, _ int) amqp.Command {

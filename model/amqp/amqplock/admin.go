@@ -72,7 +72,7 @@ func (p *Protocol) busy(m *Machine) {
 		p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.Busy})
 		return
 	}
-	p.enter(m, MutexProbing)
+	p.enter(m, p.claiming(MutexProbing, MutexClaiming))
 }
 
 // administering is the phase in which the work itself begins. Creating needs to know how many slots

@@ -19,7 +19,7 @@ var linkSteps = map[Phase]step{
 		},
 	},
 	Opening: {
-		lead: 2,
+		lead: 2, // see [Protocol.lead]
 		command: func(p *Protocol, _ *Machine, i int) amqp.Command {
 			switch {
 			case i == 0:

@@ -106,6 +106,9 @@ func (p *Protocol) first(m *Machine) Phase {
 		return p.scanning()
 	case lock.Verify:
 		m.Slot = m.Held
+		if p.Options.Verify != VerifySlot {
+			return Reclaiming
+		}
 		return Checking
 	case lock.Release:
 		// From here on the client does not believe that it holds the slot.
@@ -117,7 +120,7 @@ func (p *Protocol) first(m *Machine) Phase {
 		return Polling
 	case lock.Create, lock.Add, lock.Remove, lock.Destroy:
 		if p.Options.AdminMutex {
-			return MutexProbing
+			return p.claiming(MutexProbing, MutexClaiming)
 		}
 		return p.administering(m)
 	}
@@ -197,7 +200,7 @@ func (p *Protocol) note(m *Machine, r amqp.Reply) {
 	if m.mending() {
 		return
 	}
-	lead, width := steps[m.Phase].lead, p.probeWidth()
+	lead, width := p.lead(m), p.probeWidth()
 	i := int(m.Answered)
 	if i < lead {
 		m.Seen |= 1 << i

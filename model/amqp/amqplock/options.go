@@ -27,6 +27,14 @@ const (
 
 	Confirms     = "confirms"
 	Transactions = "transactions"
+	NoConfirms   = "none"
+
+	ClaimSeen   = "seen"
+	ClaimUnseen = "unseen"
+
+	VerifySlot  = "slot"
+	VerifyClaim = "claim"
+	VerifyBoth  = "both"
 
 	AtCommit  = "commit"
 	AtPublish = "publish"
@@ -48,6 +56,8 @@ type Options struct {
 	AdminRetries  int    // attempts at the administration mutex after the first
 	Existence     string // how a queue's existence is determined
 	VerifyFirst   bool   // acquire verifies before it returns success
+	Claim         string // what comes before a claim: a look whether somebody holds it, or none
+	Verify        string // what verify asks for: the slot, the client's own claim, or both
 	Restart       string // where the scan goes on after RESOURCE_LOCKED
 	Retries       int    // attempts at claiming after the first that met RESOURCE_LOCKED
 	Jitter        int    // random delay before such an attempt, 0 to Skew milliseconds
@@ -68,7 +78,7 @@ func DefaultOptions() lock.Options { return Table.Defaults() }
 
 // AMQP makes the options of AMQP's locks, in the order of [AMQPOptions].
 var Table = lock.NewTable("", Options{
-	Order: Descending, AdminMutex: true, AdminRetries: 3, Existence: ByPublish, VerifyFirst: true,
+	Order: Descending, AdminMutex: true, AdminRetries: 3, Existence: ByPublish, VerifyFirst: true, Claim: ClaimSeen, Verify: VerifySlot,
 	Restart: RestartFirst, Retries: 3, AddReading: Intended, RemoveReading: Intended,
 	Confirm: Confirms, TxRouting: AtCommit, Durable: true, Release: DeleteB, Pipeline: 2, Polls: 3, Connection: OwnConnection,
 	Arguments: amqp.Arguments{Has: amqp.HasMaxLength},
@@ -79,12 +89,14 @@ var Table = lock.NewTable("", Options{
 	lock.Number("admin-retries", "attempts at the administration mutex after the first", 100, func(o *Options) *int { return &o.AdminRetries }),
 	lock.Word("existence", "how a queue's existence is determined", func(o *Options) *string { return &o.Existence }, ByPublish, ByPassive),
 	lock.Toggle("verify-first", "acquire verifies before it returns success", func(o *Options) *bool { return &o.VerifyFirst }),
+	lock.Word("claim", "seen looks whether somebody holds a slot, or a mutex, before it is claimed; unseen claims it, and mends the channel that breaks if somebody does", func(o *Options) *string { return &o.Claim }, ClaimSeen, ClaimUnseen),
+	lock.Word("verify", "what verify asks for: the slot's A queue, the claim by declaring the client's own B queue again, or both", func(o *Options) *string { return &o.Verify }, VerifySlot, VerifyClaim, VerifyBoth),
 	lock.Word("restart", "where the scan goes on after RESOURCE_LOCKED: at slot 1, at the one at hand, at a random one up to that, or at any number at random", func(o *Options) *string { return &o.Restart }, RestartFirst, RestartStay, RestartRandom, RestartAny),
-	lock.Number("retries", "attempts at claiming a slot after the first that met RESOURCE_LOCKED", 100, func(o *Options) *int { return &o.Retries }),
+	lock.Number("retries", "attempts at claiming a slot after the first that met RESOURCE_LOCKED, unless it is claimed unseen", 100, func(o *Options) *int { return &o.Retries }),
 	unhurried(lock.Number("skew", "largest random delay before such an attempt, in milliseconds", 200, func(o *Options) *int { return &o.Jitter })),
 	lock.Word("add-reading", "intended declares A[C+1] to A[C+X]; literal declares A[C+X] only", func(o *Options) *string { return &o.AddReading }, Intended, Literal),
 	lock.Word("remove-reading", "intended deletes X slots; literal deletes from C down to C-X, destroying down to 0", func(o *Options) *string { return &o.RemoveReading }, Intended, Literal),
-	lock.Word("confirm", "what tells that a probing publish was handled", func(o *Options) *string { return &o.Confirm }, Confirms, Transactions),
+	lock.Word("confirm", "what tells that a probing publish was handled; with none, nothing is published", func(o *Options) *string { return &o.Confirm }, Confirms, Transactions, NoConfirms),
 	lock.Word("tx-routing", "when the broker routes a transaction's messages: at the commit as RabbitMQ 3, when published as RabbitMQ 4", func(o *Options) *string { return &o.TxRouting }, AtCommit, AtPublish),
 	lock.Toggle("durable", "A queues survive a broker restart", func(o *Options) *bool { return &o.Durable }),
 	argument("max-length", amqp.HasMaxLength, "x-max-length of A and B queues; 0 keeps probes from piling up", func(a *amqp.Arguments) *uint32 { return &a.MaxLength }),
@@ -104,13 +116,20 @@ func (o Options) Check() error {
 		return errors.New("options overflow=reject-publish and confirm=transactions: a commit fails with every probe " +
 			"that a full queue rejects; choose overflow=drop-head or confirm=confirms")
 	}
+	if o.Confirm == NoConfirms && o.Existence == ByPublish {
+		return errors.New("option confirm=none: nothing tells whether a probing publish was handled; choose existence=passive")
+	}
 	return nil
 }
 
 // Facts implements [Settings].
 func (o Options) Facts() lock.Facts {
+	retries := o.Retries
+	if o.Claim == ClaimUnseen {
+		retries = lock.MaxSlots // each slot is claimed once, whatever the last one came to
+	}
 	return lock.Facts{
-		Retries: o.Retries, AdminRetries: o.AdminRetries, Polls: o.Polls,
+		Retries: retries, AdminRetries: o.AdminRetries, Polls: o.Polls,
 		SharedSession: o.Connection == SharedConnection, Random: o.Restart == RestartRandom || o.Restart == RestartAny || o.Jitter > 0,
 	}
 }

@@ -19,6 +19,8 @@ func TestOptionsTogether(t *testing.T) {
 		{"committing", [][2]string{{"confirm", "transactions"}}, false},
 		{"both", [][2]string{{"overflow", "reject-publish"}, {"confirm", "transactions"}}, true},
 		{"both, where no queue is ever full", [][2]string{{"overflow", "reject-publish"}, {"confirm", "transactions"}, {"max-length", "none"}}, false},
+		{"no confirms, and probes that are published", [][2]string{{"confirm", "none"}}, true},
+		{"no confirms, and nothing published", [][2]string{{"confirm", "none"}, {"existence", "passive"}}, false},
 		{"both, where nothing is published", [][2]string{{"overflow", "reject-publish"}, {"confirm", "transactions"}, {"existence", "passive"}}, false},
 	} {
 		o, err := lock.SetOptions(amqplock.DefaultOptions(), c.options)

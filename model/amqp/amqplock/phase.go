@@ -38,6 +38,8 @@ const (
 	Shrinking
 	Polling
 
+	Reclaiming // verify again: verify.go
+
 	Phases // how many there are
 )
 
@@ -69,18 +71,26 @@ func one(*Protocol, *Machine) int  { return 1 }
 
 // size is how many commands the batch at hand has.
 func (p *Protocol) size(m *Machine) int {
-	s := &steps[m.Phase]
-	return s.lead + s.probes(p, m)*p.probeWidth()
+	return p.lead(m) + steps[m.Phase].probes(p, m)*p.probeWidth()
+}
+
+// lead is how many plain commands the batch at hand begins with. A channel on which nothing is published needs nothing that
+// tells what became of it.
+func (p *Protocol) lead(m *Machine) int {
+	if m.Phase == Opening && p.Options.Confirm == NoConfirms {
+		return 1
+	}
+	return steps[m.Phase].lead
 }
 
 // command is the i-th command of the batch at hand.
 func (p *Protocol) command(m *Machine, i int) amqp.Command {
-	s := &steps[m.Phase]
+	s, lead := &steps[m.Phase], p.lead(m)
 	var cmd amqp.Command
-	if i < s.lead {
+	if i < lead {
 		cmd = s.command(p, m, i)
 	} else {
-		cmd = p.probing(s.probe(p, m, (i-s.lead)/p.probeWidth()), (i-s.lead)%p.probeWidth())
+		cmd = p.probing(s.probe(p, m, (i-lead)/p.probeWidth()), (i-lead)%p.probeWidth())
 	}
 	cmd.Channel = uint16(m.Channel)
 	return cmd
@@ -94,6 +104,7 @@ var phaseNames = [Phases]string{
 	"confirming the claim", "withdrawing", "choosing a slot", "waiting before it tries again", "verifying", "giving a removed slot up",
 	"deleting its queue", "closing its connection", "closing its channel", "asking for the administration mutex", "claiming the administration mutex",
 	"giving the administration mutex back", "counting slots", "pruning", "adding", "removing", "waiting for a holder",
+	"claiming its slot again",
 }
 
 // String says what a machine is doing in this phase.

@@ -8,6 +8,10 @@ import (
 // Verifying (guidelines, "Verifying a Held Lock"): one probe of A[L] on the connection that acquired
 // the slot. An answer means that the connection is alive, and with it the exclusive B[L]; what is
 // left to ask is whether the slot still exists. A holder of a removed slot gives it up.
+//
+// For brokers without confirms the guidelines have "repeated exclusive queue declarations": whoever declares B[L] again on the
+// connection that has it is told that it is there (BROKER-FACTS 5), and whose it is, but nothing of A[L]. So it is a second
+// question, not another form of the first: option verify.
 
 var verifySteps = map[Phase]step{
 	Checking: {
@@ -21,6 +25,25 @@ var verifySteps = map[Phase]step{
 		decide:  checked,
 		refused: probed,
 	},
+	// The slot may be asked for right behind the declare, also by a passive one: where either breaks the channel, the answer is no.
+	Reclaiming: {
+		lead:    1,
+		command: declareHolder,
+		probes: func(p *Protocol, _ *Machine) int {
+			if p.asksSlot() && p.Options.Pipeline > 0 {
+				return 1
+			}
+			return 0
+		},
+		probe:  func(p *Protocol, m *Machine, _ int) amqp.Queue { return p.Layout.A[m.Slot] },
+		decide: reclaimed,
+		refused: func(p *Protocol, m *Machine, code amqp.Code) bool {
+			if m.Answered == 0 {
+				return code == amqp.ResourceLocked
+			}
+			return probed(p, m, code)
+		},
+	},
 	Relinquishing: {
 		lead:    1,
 		command: deleteHolder,
@@ -31,8 +54,29 @@ var verifySteps = map[Phase]step{
 	},
 }
 
-func checked(p *Protocol, m *Machine) {
-	if m.seen(0) {
+func checked(p *Protocol, m *Machine) { p.verified(m, m.seen(0)) }
+
+// asksSlot reports whether verify asks for the slot as well once it has claimed it again. A true mutex has none.
+func (p *Protocol) asksSlot() bool { return p.Options.Verify == VerifyBoth && p.Kind != lock.Mutex }
+
+// reclaimed goes on once the holder's queue was declared again.
+func reclaimed(p *Protocol, m *Machine) {
+	switch {
+	case !m.seen(0): // it is another's
+		m.Held = 0
+		p.finish(m, lock.Result{Outcome: lock.Done, Reason: lock.NotHeld, Slot: m.Slot})
+	case !p.asksSlot():
+		p.verified(m, true)
+	case p.Options.Pipeline > 0:
+		p.verified(m, m.seen(1))
+	default:
+		p.enter(m, Checking)
+	}
+}
+
+// verified ends a verify: a slot that does not exist any more is given up.
+func (p *Protocol) verified(m *Machine, exists bool) {
+	if exists {
 		p.finish(m, lock.Result{Outcome: lock.Done, Held: true, Slot: m.Slot})
 		return
 	}

@@ -36,9 +36,8 @@ var acquiring = []*lock.Target{
 	},
 	{
 		Name: "claim-unseen", Breaks: "cheap-acquire",
-		Doc:    "acquire claims slot after slot without looking first whether somebody holds it",
-		Fix:    amqplock.Table.Fix(func(o *amqplock.Options) { o.Pipeline = 0 }),
-		Design: with(claimUnseen),
+		Doc: "acquire claims slot after slot without looking first whether somebody holds it",
+		Fix: amqplock.Table.Fix(func(o *amqplock.Options) { o.Claim, o.Pipeline = amqplock.ClaimUnseen, 0 }),
 	},
 	{
 		Name: "scan-from-two", Breaks: "progress",
@@ -121,8 +120,8 @@ var acquiring = []*lock.Target{
 	},
 	{
 		Name: "mutex-claim-unseen", Kind: lock.Mutex, Breaks: "cheap-acquire",
-		Doc:    "the true mutex is claimed without looking first: whoever does not get it loses a channel",
-		Design: with(claimUnseen),
+		Doc: "the true mutex is claimed without looking first: whoever does not get it loses a channel",
+		Fix: amqplock.Table.Fix(func(o *amqplock.Options) { o.Claim = amqplock.ClaimUnseen }),
 	},
 	{
 		Name: "persistent-mutex-unseen", Kind: lock.PersistentMutex, Breaks: "no-phantom-slot",
@@ -139,11 +138,5 @@ var acquiring = []*lock.Target{
 var probeIsClaim = bug{turn: func(_ *amqplock.Protocol, m *amqplock.Machine) {
 	if m.Phase == amqplock.Claiming {
 		believe(m)
-	}
-}}
-
-var claimUnseen = bug{turn: func(_ *amqplock.Protocol, m *amqplock.Machine) {
-	if m.Phase == amqplock.ScanningB {
-		enter(m, amqplock.Claiming)
 	}
 }}

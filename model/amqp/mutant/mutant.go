@@ -7,7 +7,7 @@ import (
 )
 
 // All are the mutants, by theme.
-var All = slices.Concat(acquiring, verifying, releasing, administering, queues, names, driving)
+var All = slices.Concat(acquiring, verifying, releasing, administering, queues, names, driving, unconfirmed)
 
 // Named is the mutant with that name, or nil.
 func Named(name string) *lock.Target {
