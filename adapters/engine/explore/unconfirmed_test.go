@@ -1,11 +1,11 @@
-package engine_test
+package explore_test
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -42,11 +42,11 @@ func TestExploreWithoutConfirms(t *testing.T) {
 		for name, bounds := range faults {
 			t.Run(fmt.Sprintf("%s, %s", target.Name, name), func(t *testing.T) {
 				t.Parallel()
-				e := engine.Exploration{Target: target, Options: unconfirmed, Clients: 2, Rounds: 1, Faults: bounds, Search: search.Options{Reductions: search.AllReductions}}
+				e := explore.Exploration{Target: target, Options: unconfirmed, Clients: 2, Rounds: 1, Faults: bounds, Search: search.Options{Reductions: search.AllReductions}}
 				if target.Kind != lock.Mutex {
 					e.Admins, e.Slots = 1, 1
 				}
-				x, err := engine.Explore(t.Context(), e)
+				x, err := explore.Run(t.Context(), e)
 				if err != nil {
 					t.Fatal(err)
 				}
