@@ -79,6 +79,8 @@ func (s *StressStats) add(o *StressStats) {
 //   - Why an acquire got nothing is unknown, and says nothing about the lock. Through the proxy its commands are
 //     visible: one that only asked which queues exist found all slots taken.
 //   - Why a verify says no is unknown: its client may have given up the slot or not.
+//   - Which slot it was is not recorded where slots are messages without numbers, which is learnt beforehand by watching
+//     clients on a simulated broker, as [NewRunner] does: any of them is as good, and clients may call all of them 1.
 //   - Connections are not recorded. A client that connects anew while it holds nothing goes on as the same process.
 //     One whose connection ended while it holds a slot would be blamed for what it could not know: only a crash ends
 //     a connection here, so the broker must not be restarted meanwhile.
@@ -97,7 +99,7 @@ func Stress(ctx context.Context, c StressConfig) (*history.History, *StressStats
 	if c.Limit == 0 {
 		c.Limit = defaultStressLimit
 	}
-	s := &stressRun{config: c, lock: stress.Prefix() + stress.Lock}
+	s := &stressRun{config: c, lock: stress.Prefix() + stress.Lock, numberless: c.numberless(ctx)}
 	s.barrier = s.config.Load.Barrier()
 	if c.Proxy {
 		proxy, err := wire.ProxyTo(c.URL)
@@ -115,6 +117,19 @@ func Stress(ctx context.Context, c StressConfig) (*history.History, *StressStats
 	}
 	err := errors.Join(s.run(ctx), s.clear(ctx))
 	return s.recorder.History(c.Kind, &c.Load), s.stats(), err
+}
+
+// numberless reports whether slots are messages without numbers. Where that can't be learnt, they have numbers.
+func (c *StressConfig) numberless(ctx context.Context) bool {
+	if c.Kind != lock.Semaphore {
+		return false
+	}
+	r, err := NewRunner(ctx, Config{Starter: c.Starter, Kind: c.Kind, Options: c.Options})
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	return r.design.permits()
 }
 
 // custody has a client of its own do something to the lock, or nothing, which is but a look at the client.

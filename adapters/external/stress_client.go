@@ -86,7 +86,7 @@ func (c *stressClient) Call(ctx context.Context, op lock.Op, slots uint8) lock.O
 		params.Timeout = stressWait
 	}
 	before := c.life.counts()
-	c.recorder.Invoke(c.life.process, op, max(slots, uint8(params.Slot)))
+	c.recorder.Invoke(c.life.process, op, max(slots, c.named(uint8(params.Slot))))
 	r, err := c.call(ctx, op, params)
 	switch {
 	case err != nil && !errors.Is(err, ErrDied):
@@ -140,10 +140,20 @@ func (c *stressClient) interpret(op lock.Op, r lock.Result, asked bool) lock.Res
 	return r
 }
 
+// named is a slot as histories name it.
+func (c *stressClient) named(slot uint8) uint8 {
+	if c.numberless {
+		return history.AnySlot
+	}
+	return slot
+}
+
 // conclude records what an operation came to, and what the client believes from then on.
 func (c *stressClient) conclude(op lock.Op, r lock.Result, dies bool) {
 	c.tally.Operations++
-	c.recorder.Complete(c.life.process, op, r)
+	seen := r
+	seen.Slot = c.named(r.Slot)
+	c.recorder.Complete(c.life.process, op, seen)
 	switch {
 	case op == lock.Acquire && r.Held:
 		c.held = r.Slot

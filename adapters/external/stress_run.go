@@ -21,7 +21,9 @@ type stressRun struct {
 	barrier  *stress.Barrier
 	clients  []*stressClient
 	elapsed  time.Duration
-	stop     context.CancelCauseFunc
+	// numberless says that slots are messages without numbers.
+	numberless bool
+	stop       context.CancelCauseFunc
 }
 
 // run has everybody work until all rounds are over, ctx is, or a client can't go on.

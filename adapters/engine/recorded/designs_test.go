@@ -1,0 +1,133 @@
+package recorded_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine/enginetest"
+	"github.com/lockproof/lockproof/adapters/engine/recorded"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/adapters/rabbitmq"
+	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
+	"github.com/lockproof/lockproof/adapters/stress"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
+	"github.com/lockproof/lockproof/testdata/targets/golang/semaphores"
+)
+
+// stressedDesign is a lock of some design, in Go.
+type stressedDesign struct {
+	name  string
+	kind  lock.Kind
+	new   func(ctx context.Context, url string) (inprocess.Lock, error)
+	wrong bool
+}
+
+// impatient is a mutex whose clients do not wait.
+type impatient struct{ inprocess.Lock }
+
+func mutexOf(name string, d mutexes.Design) stressedDesign {
+	return stressedDesign{name: name, kind: lock.Mutex, new: func(ctx context.Context, url string) (inprocess.Lock, error) {
+		c, err := mutexes.New(ctx, url, d)
+		return impatient{c}, err
+	}}
+}
+
+// fixed is a semaphore whose slots are there from the beginning to the end.
+type fixed struct{ *semaphores.Client }
+
+func (f fixed) Create(ctx context.Context, name string, slots int) error {
+	return unlessBusy(f.Client.Create(ctx, name, slots))
+}
+
+func (f fixed) Destroy(ctx context.Context, name string) error {
+	return unlessBusy(f.Client.Destroy(ctx, name))
+}
+
+func unlessBusy(err error) error {
+	if errors.Is(err, semaphores.ErrBusy) {
+		return errors.Join(inprocess.ErrNoEffect, err)
+	}
+	return err
+}
+
+func semaphoreOf(name string, d semaphores.Design) stressedDesign {
+	return stressedDesign{name: name, kind: lock.Semaphore, new: func(ctx context.Context, url string) (inprocess.Lock, error) {
+		c, err := semaphores.New(ctx, url, d)
+		return fixed{c}, err
+	}}
+}
+
+func wrong(d stressedDesign) stressedDesign {
+	d.wrong = true
+	return d
+}
+
+var stressedDesigns = []stressedDesign{
+	mutexOf("exclusive queue", mutexes.Queue{}),
+	mutexOf("exclusive queue, a connection for each hold", mutexes.Queue{ConnectionEach: true}),
+	mutexOf("exclusive queue, asked for first", mutexes.Queue{AsksFirst: true}),
+	mutexOf("token", mutexes.Token{}),
+	mutexOf("subscribed token", mutexes.Token{Subscribed: true}),
+	mutexOf("token, single active consumer", mutexes.Token{Standing: true, Single: true}),
+	mutexOf("token, published anew in a transaction", mutexes.Token{InTransaction: true}),
+	mutexOf("exclusive consumer", mutexes.Consumer{}),
+	mutexOf("active consumer", mutexes.Active{}),
+	semaphoreOf("tokens", semaphores.Tokens{}),
+	semaphoreOf("tokens alike", semaphores.Tokens{Alike: true}),
+	semaphoreOf("consumers", semaphores.Consumers{}),
+	wrong(mutexOf("locked is success", mutexes.Queue{LockedIsSuccess: true})),
+	wrong(mutexOf("consumer is not exclusive", mutexes.Consumer{NotExclusive: true})),
+	wrong(mutexOf("waiting consumer is success", mutexes.Active{Subscribed: true})),
+	wrong(semaphoreOf("refused consumer is success", semaphores.Consumers{Refusal: true})),
+	wrong(semaphoreOf("tokens alike made twice", semaphores.Tokens{Alike: true, Twice: true})),
+}
+
+// Locks of each design under stress on a real RabbitMQ: right ones are accused of nothing, and of wrong ones it is seen that
+// two have one slot.
+func TestStressDesigns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out locks of other designs under stress")
+	}
+	broker, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: rabbitmqtest.URL(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range stressedDesigns {
+		t.Run(d.name, func(t *testing.T) {
+			r := d.stress(t, broker)
+			for _, p := range r.Properties {
+				if p.Violation != nil && !d.wrong {
+					t.Errorf("%s is violated: %s", p.Property, p.Violation.Detail)
+				}
+			}
+			p := r.Result(property.MutualExclusion)
+			if (p.Violation != nil) != d.wrong || p.Skip != "" {
+				t.Errorf("mutual-exclusion: %+v", p)
+			}
+		})
+	}
+}
+
+func (d *stressedDesign) stress(t *testing.T, broker *rabbitmq.Broker) *report.Report {
+	res, err := recorded.StressExternal(t.Context(), recorded.ExternalStressConfig{
+		StressConfig: external.StressConfig{
+			Starter: inprocess.Starter{Name: d.name, New: d.new}, Kind: d.kind, URL: broker.URL, Sweep: broker.Sweep,
+			Load: stress.Load{Slots: 2, Clients: 4, Admins: 1, Rounds: stressRounds, Verifies: 2, Crashes: 0.02, Seed: 1}.Fit(d.kind),
+		},
+		Broker: broker.Version,
+		Keep:   func(*history.History, string) (string, error) { return "kept", nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.kind == lock.Mutex {
+		enginetest.SpeaksOfMutex(t, res)
+	}
+	return res.Report
+}
