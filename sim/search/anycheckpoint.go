@@ -32,7 +32,7 @@ type anyConfiguration struct {
 
 func (s *anySearch) configuration() anyConfiguration {
 	b := s.bounds
-	b.Clients = s.bounds.Clients[:s.fixed]
+	b.Clients, b.Forever = s.bounds.Clients[:s.fixed], false // as all are
 	return anyConfiguration{configurationOf(&b), s.bounds.Clients[s.fixed:], s.slots, s.whole, s.named}
 }
 

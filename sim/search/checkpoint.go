@@ -3,6 +3,8 @@ package search
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/lockproof/lockproof/histories/outfile"
@@ -29,6 +31,9 @@ type configuration struct {
 	Before        []scenario.Action `json:",omitempty"`
 	Faults        sim.FaultBounds
 	Properties    []string
+	Own           []string               `json:",omitempty"` // users' own properties, by name
+	Forever       bool                   `json:",omitempty"`
+	Every         bool                   `json:",omitempty"`
 	FailedAcquire property.FailedAcquire `json:"Strength"` // the name in the files of earlier versions
 	Reductions    Reductions
 	Storage       Storage
@@ -51,6 +56,10 @@ func (s *search) configuration() configuration {
 func configurationOf(b *sim.Bounds) configuration {
 	c := configuration{
 		Target: b.Target.Name, Options: b.Options, Locks: b.Locks, Clients: b.Clients, Before: b.Before, Faults: b.Faults, FailedAcquire: b.FailedAcquire,
+		Forever: b.Forever, Every: b.Every,
+	}
+	for _, p := range b.Own {
+		c.Own = append(c.Own, p.Name)
 	}
 	for p := range property.Count {
 		if b.Properties.Has(p) {
@@ -64,7 +73,7 @@ func configurationOf(b *sim.Bounds) configuration {
 type progress struct {
 	Stats   Stats
 	Found   property.Set
-	At      [property.Count]int
+	At      [property.Most]int
 	Covered covered
 	Lookups float64 // see search.lookups
 }
@@ -81,12 +90,12 @@ func (s *search) progress() progress {
 	for _, w := range s.workers {
 		s.res.Coverage.Merge(&w.cover)
 	}
-	p := progress{Stats: s.res.Stats, Found: s.res.Found, At: [property.Count]int(s.res.At[:property.Count]), Lookups: s.lookups(), Covered: s.res.Coverage.plain()}
+	p := progress{Stats: s.res.Stats, Found: s.res.Found, At: s.res.At, Lookups: s.lookups(), Covered: s.res.Coverage.plain()}
 	p.Stats.QueueBytes = s.queueMost.Load()
 	return p
 }
 
-// plain is the coverage as it is written.
+// plain is the coverage as it is written, in an order that is always the same.
 func (c *Coverage) plain() covered {
 	out := covered{Exercised: c.Exercised, Actions: c.Actions[:]}
 	for e := range c.Results {
@@ -95,6 +104,8 @@ func (c *Coverage) plain() covered {
 	for a := range c.Replies {
 		out.Replies = append(out.Replies, a)
 	}
+	slices.SortFunc(out.Results, func(a, b Ending) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	slices.SortFunc(out.Replies, func(a, b Answer) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	return out
 }
 

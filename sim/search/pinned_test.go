@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -285,6 +286,19 @@ func tellAny(s *pinned.Seen, x *AnyResult) {
 		return
 	}
 	for _, g := range x.search.contexts.list {
-		s.Printf("%d: %d %d %x, %d steps, ", g.id, g.shared, g.holders, g.seen, len(g.steps))
+		s.Printf("%d: %d %d %x, %d steps, %v %v %v %x, ", g.id, g.shared, g.holders, g.seen, len(g.steps), g.looked, g.audited, g.besides, g.done)
+		for i := range g.steps {
+			st := &g.steps[i]
+			s.Printf("%d %d %v %v %v;", st.to.id, st.by, st.all, *st.how, len(st.open))
+			for _, o := range st.open {
+				s.Printf("%x %v,", o.view, *o.how)
+			}
+		}
+		c := x.search.population(g)
+		s.Printf("%v %x %v\n", c.holders, c.plain, len(c.idle))
 	}
+	var b bytes.Buffer
+	err := x.search.encode(&b, nil)
+	s.Printf("%v ", err)
+	s.Write(b.Bytes())
 }

@@ -155,7 +155,7 @@ func differing(here, there map[string]json.RawMessage) error {
 // adopt goes on with the numbers of the search that was interrupted.
 func (s *search) adopt(p *progress) {
 	s.res.Stats, s.res.Found, s.earlier = p.Stats, p.Found, p.Lookups
-	copy(s.res.At[:], p.At[:])
+	s.res.At = p.At
 	s.res.Coverage.Merge(p.Covered.coverage())
 	s.queueBytes.Store(blockBytes(s.level) + blockBytes(s.out))
 	s.queueMost.Store(p.Stats.QueueBytes)

@@ -1,0 +1,106 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/own"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// TestWrittenAgain: what is read of a checkpoint and written at once is the same checkpoint.
+func TestWrittenAgain(t *testing.T) {
+	for _, o := range []Options{{Workers: 1}, {Workers: 1, Storage: Exact}, {Workers: 1, Storage: Bits, Array: 1 << 12}, {Workers: 1, Reductions: AllReductions}} {
+		first := newSearch(context.Background(), hasty(), o)
+		for first.begin(); first.res.Depth < 14; {
+			first.step()
+		}
+		var was, is bytes.Buffer
+		if err := first.encode(&was); err != nil {
+			t.Fatal(err)
+		}
+		second := newSearch(context.Background(), hasty(), o)
+		if err := decoded(bytes.NewReader(was.Bytes()), checkpointMagic, errNoCheckpoint, second.decode); err != nil {
+			t.Fatal(err)
+		}
+		if err := second.encode(&is); err != nil {
+			t.Fatal(err)
+		}
+		same := bytes.Equal(was.Bytes(), is.Bytes())
+		if o.Storage == Exact { // states that meet at one place of a table may change places
+			same = was.Len() == is.Len()
+		}
+		if !same {
+			t.Errorf("%v: %d bytes and then %d, or others", o.Storage, was.Len(), is.Len())
+		}
+		for _, s := range []*search{first, second} {
+			s.seen.free()
+		}
+	}
+}
+
+// TestAnyWrittenAgain is the same for any number of clients.
+func TestAnyWrittenAgain(t *testing.T) {
+	for _, b := range []AnyBounds{
+		anyStandard(1, 1, 1<<property.MutualExclusion, false), anyStandard(2, 0, property.Applicable(0), true),
+	} {
+		first := newAnySearch(context.Background(), b, AnyOptions{Workers: 1})
+		first.workers[0].begin()
+		for range 6 {
+			first.collect()
+			first.round()
+		}
+		first.collect()
+		var was, is bytes.Buffer
+		if err := first.encode(&was, []byte("a note")); err != nil {
+			t.Fatal(err)
+		}
+		second := newAnySearch(context.Background(), b, AnyOptions{Workers: 1})
+		if err := decoded(bytes.NewReader(was.Bytes()), anyMagic, errNoViews, second.decode); err != nil {
+			t.Fatal(err)
+		}
+		if err := second.encode(&is, []byte("a note")); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(was.Bytes(), is.Bytes()) {
+			t.Errorf("%d bytes and then %d, or others", was.Len(), is.Len())
+		}
+	}
+}
+
+// TestResumeOwn: a search for users' own properties that is gone on with knows when it saw them violated before, and is
+// another's that has others.
+func TestResumeOwn(t *testing.T) {
+	b := hasty()
+	b.Own = own.List{{Name: "nobody-believes", Look: func(v own.View) (bool, string) { return v.Clients[0].Believes > 0, "" }}}
+	b.Properties |= b.Own.All()
+	want := Run(context.Background(), b, Options{Workers: 1})
+	at := want.At[own.ID(0)]
+	if at == 0 || !want.Found.Has(own.ID(0)) {
+		t.Fatalf("found %b at %v", want.Found, want.At)
+	}
+	o := Options{Workers: 1, Depth: at + 1, Checkpoint: filepath.Join(t.TempDir(), "checkpoint")}
+	Run(context.Background(), b, o)
+	if got := Run(context.Background(), b, Options{Workers: 1, Resume: o.Checkpoint}); got.At != want.At || got.Found != want.Found {
+		t.Errorf("%b at %v, want %b at %v", got.Found, got.At, want.Found, want.At)
+	}
+	other := b
+	other.Own = own.List{{Name: "other", Look: b.Own[0].Look}}
+	forever, every := b, b
+	forever.Forever, every.Every = true, true
+	for name, b := range map[string]struct {
+		r    *Result
+		want string
+	}{
+		"another property": {Run(context.Background(), other, Options{Workers: 1, Resume: o.Checkpoint}), "Own is "},
+		"for ever":         {Run(context.Background(), forever, Options{Workers: 1, Resume: o.Checkpoint}), "Forever is "},
+		"every way to die": {Run(context.Background(), every, Options{Workers: 1, Resume: o.Checkpoint}), "Every is "},
+	} {
+		if b.r.Stop != Refused || b.r.Err == nil || !strings.Contains(b.r.Err.Error(), b.want) {
+			t.Errorf("%s: stopped %d, %v", name, b.r.Stop, b.r.Err)
+		}
+	}
+}
