@@ -32,6 +32,7 @@ type Options interface {
 // Option describes one option.
 type Option struct {
 	Name   string // in files and flags
+	Was    string // its name in earlier versions, which is still read; "" if it had no other
 	Values string // what may be given
 	Doc    string
 	// Short are values that make operations shorter: minimising tries them.
@@ -61,6 +62,19 @@ func SetOptions(o Options, pairs [][2]string) (Options, error) {
 		}
 	}
 	return o, nil
+}
+
+// Renamed are options by name and value, each with the name that it has now.
+func Renamed(o Options, pairs [][2]string) [][2]string {
+	out := slices.Clone(pairs)
+	for i, p := range out {
+		for _, known := range o.Table() {
+			if p[0] != "" && p[0] == known.Was {
+				out[i][0] = known.Name
+			}
+		}
+	}
+	return out
 }
 
 // ReadOptions reads options as they are written in JSON: an object of names and strings. What it does not name is as in

@@ -35,7 +35,7 @@ type Table[T Settings] struct {
 func NewTable[T Settings](server string, defaults T, fields ...Field[T]) *Table[T] {
 	t := &Table[T]{server: server, defaults: defaults, fields: fields}
 	for _, f := range fields {
-		if slices.ContainsFunc(t.options, func(o Option) bool { return o.Name == f.Name }) {
+		if slices.ContainsFunc(t.options, func(o Option) bool { return o.Name == f.Name || o.Was == f.Name }) {
 			panic(fmt.Sprintf("lock: backend %q has two options %s", server, f.Name))
 		}
 		t.options = append(t.options, f.Option)
@@ -85,9 +85,9 @@ func (s settings[T]) Table() []Option   { return s.table.options }
 func (s settings[T]) Check() error      { return s.v.Check() }
 func (s settings[T]) Facts() Facts      { return s.v.Facts() }
 
-// field is the option of that name, or nil.
+// field is the option that has that name, or had it, or nil.
 func (t *Table[T]) field(name string) *Field[T] {
-	i := slices.IndexFunc(t.fields, func(f Field[T]) bool { return f.Name == name })
+	i := slices.IndexFunc(t.fields, func(f Field[T]) bool { return f.Name == name || f.Was != "" && f.Was == name })
 	if i < 0 {
 		return nil
 	}

@@ -92,6 +92,7 @@ func (c Config) filled() Config {
 	if c.Target == nil {
 		c.Target = engine.Reference(lock.Semaphore)
 	}
+	c.Options = lock.Renamed(lock.BackendOf(c.Target).Defaults, c.Options)
 	if c.Scenarios == 0 {
 		c.Scenarios = DefaultScenarios
 	}

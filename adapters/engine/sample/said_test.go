@@ -50,3 +50,14 @@ func TestViolatingCounted(t *testing.T) {
 		}
 	}
 }
+
+// TestRenamedOption: an option that is fixed by its earlier name is fixed, and told of by the name that it has now.
+func TestRenamedOption(t *testing.T) {
+	res, err := sample.Prove(t.Context(), sample.Config{Options: [][2]string{{"skew", "3"}}, Scenarios: 20, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"jitter=3"}; !reflect.DeepEqual(res.Report.Fixed, want) {
+		t.Errorf("fixed: %v, want %v", res.Report.Fixed, want)
+	}
+}

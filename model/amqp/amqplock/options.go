@@ -60,7 +60,7 @@ type Options struct {
 	Verify        string // what verify asks for: the slot, the client's own claim, or both
 	Restart       string // where the scan goes on after RESOURCE_LOCKED
 	Retries       int    // attempts at claiming after the first that met RESOURCE_LOCKED
-	Jitter        int    // random delay before such an attempt, 0 to Skew milliseconds
+	Jitter        int    // random delay before such an attempt, 0 to this many milliseconds
 	AddReading    string // literal: add declares A[C+X] only
 	RemoveReading string // literal: remove deletes from C down to C-X, destroy down to 0
 	Confirm       string // what tells that a probing publish was handled
@@ -93,7 +93,7 @@ var Table = lock.NewTable("", Options{
 	lock.Word("verify", "what verify asks for: the slot's A queue, the claim by declaring the client's own B queue again, or both", func(o *Options) *string { return &o.Verify }, VerifySlot, VerifyClaim, VerifyBoth),
 	lock.Word("restart", "where the scan goes on after RESOURCE_LOCKED: at slot 1, at the one at hand, at a random one up to that, or at any number at random", func(o *Options) *string { return &o.Restart }, RestartFirst, RestartStay, RestartRandom, RestartAny),
 	lock.Number("retries", "attempts at claiming a slot after the first that met RESOURCE_LOCKED, unless it is claimed unseen", 100, func(o *Options) *int { return &o.Retries }),
-	unhurried(lock.Number("skew", "largest random delay before such an attempt, in milliseconds", 200, func(o *Options) *int { return &o.Jitter })),
+	jitter,
 	lock.Word("add-reading", "intended declares A[C+1] to A[C+X]; literal declares A[C+X] only", func(o *Options) *string { return &o.AddReading }, Intended, Literal),
 	lock.Word("remove-reading", "intended deletes X slots; literal deletes from C down to C-X, destroying down to 0", func(o *Options) *string { return &o.RemoveReading }, Intended, Literal),
 	lock.Word("confirm", "what tells that a probing publish was handled; with none, nothing is published", func(o *Options) *string { return &o.Confirm }, Confirms, Transactions, NoConfirms),
@@ -134,11 +134,12 @@ func (o Options) Facts() lock.Facts {
 	}
 }
 
-// unhurried is a number that minimising leaves as it is: nothing is shorter for it.
-func unhurried(f lock.Field[Options]) lock.Field[Options] {
-	f.Short = nil
+// jitter was called skew, which clocks have. Minimising leaves it as it is: nothing is shorter for it.
+var jitter = func() lock.Field[Options] {
+	f := lock.Number("jitter", "largest random delay before such an attempt, in milliseconds", 200, func(o *Options) *int { return &o.Jitter })
+	f.Was, f.Short = "skew", nil
 	return f
-}
+}()
 
 func argument(name string, bit amqp.ArgumentSet, doc string, field func(*amqp.Arguments) *uint32) lock.Field[Options] {
 	return lock.Field[Options]{Option: lock.Option{Name: name, Values: "none|0-3600000", Doc: doc},
