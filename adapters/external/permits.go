@@ -11,6 +11,10 @@ import (
 
 // permits are the messages of a queue that stand for slots and have no numbers: any of them is as good as another. To be
 // judged by what the monitor knows of slots, each that somebody has is given a number here.
+//
+// The simulated cluster of locks by consumption (sim/consumption) says the same of its own clients, and says it otherwise:
+// it knows which message a client is about to publish again, or has put in another's place. Of clients of other people
+// that is not known, so that it is inferred from how many messages there should be, and from what was called.
 type permits struct {
 	had     []permit
 	total   int    // how many there should be: as many as there were when an administrator changed them last
@@ -78,8 +82,7 @@ func (r *run) releasing(l uint8, o owner) bool {
 	return false
 }
 
-// number gives those permits numbers that have none: the lowest that nobody has and nobody believes to have, or, where
-// each is believed in, the lowest that nobody has.
+// number gives those permits numbers that have none.
 func (r *run) number(l uint8, had []permit) {
 	k := &r.permits[l]
 	taken := k.missing
@@ -95,20 +98,11 @@ func (r *run) number(l uint8, had []permit) {
 	})
 	for i := range had {
 		if h := &had[i]; h.slot == 0 {
-			h.slot = k.lowest(taken, r.believed(l))
+			h.slot = monitor.PermitNumber(taken, r.believed(l), k.total)
 			taken |= 1 << h.slot
 		}
 	}
 	k.had = had
-}
-
-// lowest is the lowest number that is not taken: one that nobody believes in, if there is one.
-func (k *permits) lowest(taken, believed uint16) uint8 {
-	first := func(set uint16) int { return bits.TrailingZeros16(^(set | 1)) }
-	if s := first(taken | believed); s <= k.total {
-		return uint8(s)
-	}
-	return uint8(first(taken))
 }
 
 // believed are the slots of a lock that clients believe to hold.
@@ -143,7 +137,7 @@ func (r *run) miss(l uint8, gone int) {
 	for bits.OnesCount16(k.missing) < gone {
 		s := own &^ (held | k.missing)
 		if s == 0 {
-			s = 1 << k.lowest(held|k.missing, r.believed(l))
+			s = 1 << monitor.PermitNumber(held|k.missing, r.believed(l), k.total)
 		}
 		k.missing |= s
 	}

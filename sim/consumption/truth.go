@@ -14,9 +14,8 @@ import (
 	"github.com/lockproof/lockproof/sim/broker"
 )
 
-// grant is a token that a session has, and the number that it goes by. A token has that number from when it is delivered
-// to when it is given back: the lowest that no other token of its lock has and nobody believes to hold, or, where there
-// are not so many slots, the lowest that no other token has.
+// grant is a token that a session has, and the number that it goes by from when it is delivered to when it is given back:
+// see [monitor.PermitNumber].
 type grant struct {
 	on    backend.Session
 	tag   uint64
@@ -63,11 +62,7 @@ func (k *cluster) lowest(l uint8) uint8 {
 			believed |= 1 << cl.machine.Held
 		}
 	}
-	first := func(taken uint16) uint8 { return uint8(bits.TrailingZeros16(^(taken | 1))) }
-	if s := first(held | believed); int(s) <= k.tokens(l) {
-		return min(s, monitor.Slots)
-	}
-	return min(first(held), monitor.Slots)
+	return monitor.PermitNumber(held, believed, k.tokens(l))
 }
 
 // numbered are the numbers that are taken.
