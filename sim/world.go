@@ -101,6 +101,7 @@ func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 	}
 	w.Monitor.Reset(target.Kind, w.options.Facts(), len(w.clients), w.truth[:len(w.locks)])
 	w.Monitor.Has(target.Traits)
+	w.Monitor.Speaks(lock.BackendOf(target).Words)
 	if w.units {
 		w.Monitor.Unbound()
 		w.Monitor.Drains()

@@ -56,7 +56,7 @@ var prepared = func() map[model.Method]*redis.Script {
 func (p *Space) Do(ctx context.Context, c model.Command, lock string) (model.Reply, error) {
 	r, err := p.do(ctx, c, p.name(c.Key, lock))
 	if err != nil {
-		return r, fmt.Errorf("%s: %w", c.Words(lock), err)
+		return r, fmt.Errorf("%s, to the Redis at %s: %w; %s", c.Words(lock), p.server.client.Options().Addr, err, next)
 	}
 	return r, nil
 }
@@ -156,7 +156,7 @@ func (p *Space) Advance(ctx context.Context, ms int64) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("having %d ms of virtual time pass: %w", ms, err)
+		return fmt.Errorf("having %d ms of virtual time pass on the Redis at %s: %w; %s", ms, p.server.client.Options().Addr, err, next)
 	}
 	return nil
 }

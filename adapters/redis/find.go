@@ -34,6 +34,17 @@ type Server struct {
 	node   *node // where it was started here
 }
 
+// go-redis says on standard error what becomes of its connections. What matters of it is in errors.
+func init() { redis.SetLogger(quiet{}) }
+
+type quiet struct{}
+
+// Printf is what go-redis asks of a logger.
+func (quiet) Printf(context.Context, string, ...any) {}
+
+// next is what to do about a server that does not answer.
+const next = "see that it runs and takes commands (redis-cli -u ADDRESS ping), or name another in " + EnvURL
+
 // Find is the server at url, else that which LOCKPROOF_REDIS_URL names, else one at the usual address of this machine.
 func Find(ctx context.Context, url string) (*Server, error) {
 	named := cmp.Or(url, os.Getenv(EnvURL))
@@ -55,7 +66,7 @@ func Dial(ctx context.Context, url string) (*Server, error) {
 	s := &Server{URL: url, client: redis.NewClient(o)}
 	info, err := s.client.Info(ctx, "server").Result()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("asking the Redis at %s for its version: %w", o.Addr, err), s.client.Close())
+		return nil, errors.Join(fmt.Errorf("asking the Redis at %s for its version: %w; %s", o.Addr, err, next), s.client.Close())
 	}
 	for line := range strings.Lines(info) {
 		if v, ok := strings.CutPrefix(line, "redis_version:"); ok {
@@ -80,7 +91,10 @@ func (s *Server) Sweep(ctx context.Context, prefix string) error {
 	if err != nil || len(keys) == 0 {
 		return err
 	}
-	return s.client.Del(ctx, keys...).Err()
+	if err := s.client.Del(ctx, keys...).Err(); err != nil {
+		return fmt.Errorf("deleting the keys of this run on the Redis at %s: %w; they begin with %s", s.client.Options().Addr, err, prefix)
+	}
+	return nil
 }
 
 // keys are the names of the keys that begin with prefix.
@@ -88,7 +102,7 @@ func (s *Server) keys(ctx context.Context, prefix string) (names []string, err e
 	for cursor, first := uint64(0), true; first || cursor != 0; first = false {
 		var page []string
 		if page, cursor, err = s.client.Scan(ctx, cursor, escape(prefix)+"*", 1000).Result(); err != nil {
-			return nil, fmt.Errorf("listing the keys of this run: %w", err)
+			return nil, fmt.Errorf("listing the keys of this run on the Redis at %s: %w; %s", s.client.Options().Addr, err, next)
 		}
 		names = append(names, page...)
 	}

@@ -21,7 +21,7 @@ import (
 func (s *Server) Measured(ctx context.Context) (measure.Server, error) {
 	info, err := s.client.Info(ctx, "persistence").Result()
 	if err != nil {
-		return nil, fmt.Errorf("asking the Redis at %s whether it keeps a log: %w", s.client.Options().Addr, err)
+		return nil, fmt.Errorf("asking the Redis at %s whether it keeps a log: %w; %s", s.client.Options().Addr, err, next)
 	}
 	kept := "no"
 	if strings.Contains(info, "aof_enabled:1") {

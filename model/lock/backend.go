@@ -31,6 +31,8 @@ type Words struct {
 	Server string
 	// Restarted says what becomes of locks when it restarts, such as "exclusive queues are gone"; "" says nothing.
 	Restarted string
+	// Hold is what makes a client a holder, such as "a token", where it is not an exclusive queue, which "" is.
+	Hold string
 }
 
 // The is a server, with its article.

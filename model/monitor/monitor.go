@@ -27,7 +27,8 @@ type Monitor struct {
 	fresh   [4]property.Violation // recorded since TakeNew
 	freshly uint8
 	kind    lock.Kind
-	retries uint8 // the bounds of the options: claims, administration mutex, polls
+	hold    string // see Speaks
+	retries uint8  // the bounds of the options: claims, administration mutex, polls
 	tries   uint8
 	polls   uint16
 	shared  bool
@@ -213,6 +214,9 @@ func (m *Monitor) Excuse(c uint8) { m.excused |= 1 << (c - 1) }
 
 // Drains says that slots are taken away from nobody: an administrator may fail because somebody holds one.
 func (m *Monitor) Drains() { m.drains = true }
+
+// Speaks says what violations call what makes a client a holder; "" is an exclusive queue.
+func (m *Monitor) Speaks(w lock.Words) { m.hold = w.Hold }
 
 // Has says what traits the locks have.
 func (m *Monitor) Has(t lock.Traits) { m.traits = t }

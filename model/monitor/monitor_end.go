@@ -1,6 +1,8 @@
 package monitor
 
 import (
+	"cmp"
+
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -236,7 +238,8 @@ func (m *Monitor) leaks(c uint8, w *watch) {
 		extra &^= 1 << w.believed
 	}
 	if extra != 0 {
-		m.violate(property.NoLeak, c, 0, firstSlot(extra), property.ForKind(m.kind, "a B queue is left behind", "the queue of its holder is left behind"))
+		left := property.ForKind(m.kind, "a B queue", "the queue of its holder")
+		m.violate(property.NoLeak, c, 0, firstSlot(extra), cmp.Or(m.hold, left)+" is left behind")
 	}
 	if t.Admin == c {
 		m.violate(property.NoLeak, c, 0, 0, "the administration mutex is left behind")

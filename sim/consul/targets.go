@@ -9,7 +9,7 @@ import (
 func init() {
 	sim.Register(&sim.Backend{
 		Backend: &lock.Backend{
-			Name: backendName, Title: "Consul", Words: lock.Words{Restarted: "sessions and keys are still there"}, Defaults: consul.Table.Defaults(), References: references, Mutants: mutants, Skips: skips,
+			Name: backendName, Title: "Consul", Words: lock.Words{Restarted: "sessions and keys are still there", Hold: "a place among the holders"}, Defaults: consul.Table.Defaults(), References: references, Mutants: mutants, Skips: skips,
 		},
 		New: func() sim.Cluster { return new(cluster) }, Links: true, Lasting: true, Options: drawOptions,
 	})

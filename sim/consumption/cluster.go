@@ -15,7 +15,7 @@ func init() {
 	sim.Register(&sim.Backend{
 		Backend: &lock.Backend{
 			Name: consumption.Server, Title: "RabbitMQ", Defaults: consumption.DefaultOptions(),
-			Words:      lock.Words{Server: "broker", Restarted: "connections and what is not durable are gone"},
+			Words:      lock.Words{Server: "broker", Restarted: "connections and what is not durable are gone", Hold: "what was consumed"},
 			References: consumption.References, Mutants: consumption.Mutants,
 		},
 		New: func() sim.Cluster { return new(cluster) }, Links: true, Units: true, Answers: answers,

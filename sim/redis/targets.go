@@ -12,7 +12,7 @@ var clockFaults = sim.ClockFaults{SkewMillis: 3, DriftThousandths: 100}
 func init() {
 	sim.Register(&sim.Backend{
 		Backend: &lock.Backend{
-			Name: backendName, Title: "Redis", Words: lock.Words{Restarted: "connections are gone"}, Defaults: redis.Table.Defaults(), References: references, Mutants: mutants, Skips: skips,
+			Name: backendName, Title: "Redis", Words: lock.Words{Restarted: "connections are gone", Hold: "an entry"}, Defaults: redis.Table.Defaults(), References: references, Mutants: mutants, Skips: skips,
 		},
 		New: func() sim.Cluster { return new(cluster) }, Links: true, Leases: true, Clocks: clockFaults, Options: drawOptions,
 	})

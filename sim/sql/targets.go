@@ -11,7 +11,7 @@ func init() {
 		dialect := sql.Dialect(d)
 		sim.Register(&sim.Backend{
 			Backend: &lock.Backend{
-				Name: dialect.String(), Title: title, Words: lock.Words{Restarted: "connections and open transactions are gone"}, Defaults: tables[d].Defaults(), References: references(dialect), Mutants: mutants(dialect), Skips: skips,
+				Name: dialect.String(), Title: title, Words: lock.Words{Restarted: "connections and open transactions are gone", Hold: "a lease"}, Defaults: tables[d].Defaults(), References: references(dialect), Mutants: mutants(dialect), Skips: skips,
 			},
 			New: func() sim.Cluster { return &cluster{dialect: dialect} }, Links: true, Leases: true,
 			Options: func(draws sim.Draws, fix func(lock.Options) lock.Options) lock.Options {
