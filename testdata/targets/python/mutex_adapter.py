@@ -1,11 +1,12 @@
 """The adapter of the mutexes.
 
-Usage: mutex_adapter.py MUTEX, a class of mutexes.py or wrong_mutexes.py.
+Usage: mutex_adapter.py MUTEX, a class of mutexes.py, unusual_mutexes.py or wrong_mutexes.py.
 """
 
 import sys
 
 import mutexes
+import unusual_mutexes
 import wrong_mutexes
 from adapter import serve
 
@@ -14,7 +15,8 @@ class Adapter:
     METHODS = {"initialize", "acquire", "verify", "release"}
 
     def __init__(self, name):
-        self.name, self.Mutex = name, getattr(mutexes, name, None) or getattr(wrong_mutexes, name)
+        self.name = name
+        self.Mutex = next(vars(m)[name] for m in (mutexes, unusual_mutexes, wrong_mutexes) if name in vars(m))
 
     def initialize(self, url, **_):
         self.mutex = self.Mutex(url)

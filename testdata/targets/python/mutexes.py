@@ -200,12 +200,15 @@ class Token(Client):
         guard = name + ".making"
         self.ask(RESOURCE_LOCKED, question=lambda: self.channel.queue_declare(guard, exclusive=True))
         if not self.made(name):  # nobody has made it meanwhile
-            self.channel.queue_declare(self.queue(name), durable=self.DURABLE)
-            self.channel.queue_purge(self.queue(name))
-            self.put(name)
+            self.fill(name)
             self.channel.queue_declare(name + ".made", durable=self.DURABLE)
         self.channel.queue_delete(guard)
         return True
+
+    def fill(self, name):
+        self.channel.queue_declare(self.queue(name), durable=self.DURABLE)
+        self.channel.queue_purge(self.queue(name))
+        self.put(name)
 
     def put(self, name):
         with_confirms = self.connection.channel()
