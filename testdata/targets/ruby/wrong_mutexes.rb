@@ -24,13 +24,10 @@ class ReleaseClosesChannel < ExclusiveQueue
   end
 end
 
-# The connection is left to bunny's recovery, as it is by default: it connects again, and declares again what it can.
-class Recovers < ExclusiveQueue
-  SETTINGS = { network_recovery_interval: 0.01, heartbeat: 0 }.freeze
-
+# Channel#queue remembers what it has declared: who acquires the lock again asks nobody.
+class Remembered < ExclusiveQueue
   private
 
-  # Bunny::Queue is what is declared again, and Channel#queue_declare is not.
   def claim(name)
     @channel.queue(queue(name), exclusive: true)
     true
