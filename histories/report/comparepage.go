@@ -108,7 +108,7 @@ func (c *Comparison) charts() (out []compareChart) {
 	}
 	for _, n := range c.Clients {
 		for _, contended := range []bool{false, true} {
-			title := "acquires granted, " + style.Plural(n, "client") + ", each of a lock of its own"
+			title := "acquires granted, " + style.Plural(n, "client") + ", a lock each"
 			if contended {
 				title = "acquires granted, " + style.Plural(n, "client") + " of one lock"
 			}
@@ -129,6 +129,7 @@ const (
 	chartWidth  = 340.0
 	chartMargin = 12.0
 	barHeight   = 34.0
+	crowded     = 5.0 // so many powers of ten leave no room between the first two labels, nor the last two
 )
 
 // drawBars is a chart of distributions on a logarithmic scale.
@@ -159,7 +160,11 @@ func drawBars(title string, bars []bar) template.HTML {
 		case high:
 			anchor = "end"
 		}
-		fmt.Fprintf(&b, `<line class="scale" x1="%.1f" x2="%.1f" y1="4" y2="%.1f"/><text class="soft" x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x(d), x(d), height-20, x(d), height-6, anchor, text(round(d)))
+		fmt.Fprintf(&b, `<line class="scale" x1="%.1f" x2="%.1f" y1="4" y2="%.1f"/>`, x(d), x(d), height-20)
+		if high-low >= crowded && (power == low+1 || power == high-1) {
+			continue // its label would run into that at the end
+		}
+		fmt.Fprintf(&b, `<text class="soft" x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x(d), height-6, anchor, text(round(d)))
 	}
 	for i, bar := range bars {
 		top := barHeight * float64(i)
