@@ -34,3 +34,20 @@ func TestPlainAnswers(t *testing.T) {
 		}
 	}
 }
+
+// TestBlanksAndDiscards: words of JSON may have blanks before them; and as many forms of EDN may be discarded in a row as
+// may be in each other.
+func TestBlanksAndDiscards(t *testing.T) {
+	const began = `{"index":0,"type":"invoke","process":1,"f":"verify"}` + "\n"
+	line := began + `{"index": 1, "type": "ok", "process": 1, "f": "verify", "value": {"held": ` + "\t true}}\n"
+	h, _, err := histories.ReadHistory(strings.NewReader(line), "a.jsonl", histories.Unnamed)
+	if err != nil || len(h.Events) != 2 || !h.Events[1].Held {
+		t.Errorf("%v, %v", h, err)
+	}
+	for n, fits := range map[int]bool{1: true, 40: true, 64: true, 65: false} {
+		text := strings.Repeat("#_ ", n) + strings.Repeat("1 ", n) + "{:process 0, :type :invoke, :f :verify}"
+		if _, _, err := histories.ReadHistory(strings.NewReader(text), "a.edn", histories.Unnamed); (err == nil) != fits {
+			t.Errorf("%d forms discarded: %v", n, err)
+		}
+	}
+}

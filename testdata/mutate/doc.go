@@ -15,4 +15,8 @@
 //
 // A seed and a size determine the sample; results are kept beside the copy, so that a run that was ended
 // goes on where it was. What makes no difference is listed in equivalent.txt, with the reason.
+//
+// Of 139 bugs of a seed that had not been looked at before (-n 140 -seed 3155772224) five survived, 3.6 in a hundred. One
+// makes no difference (frontier.explore), two have a test since (scanner.word, formScanner.blank). Two are left: up to
+// which position Broker.between looks, and which of two errors effectTable.restore refuses a file with.
 package main
