@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -84,6 +85,8 @@ type AtlasRow struct {
 	Space    *Space
 	Ends     []string // the slots that can be left in the end
 	Seen     []string // how operations can end that do not end as one would wish
+	Answered []string // what the server answers, where rows are measured
+	Same     string   // whether a real server answers the same, where rows are measured; "" if none was asked
 	// Counterexamples are the files that replay.
 	Counterexamples []*histories.Counterexample
 }
@@ -216,6 +219,9 @@ func (r *AtlasRow) real() string {
 			out = append(out, v.Real)
 		}
 	}
+	if r.Same != "" {
+		out = append(out, r.Same)
+	}
 	return strings.Join(out, "; ")
 }
 
@@ -232,8 +238,8 @@ func (r *AtlasRow) cost() string {
 
 // costly are the cost classes that the atlas prints in a line, by their name there.
 var costly = map[string]string{
-	monitor.AcquireFirst.String(): "acquire", monitor.AcquireRaced.String(): "after a lost race", monitor.VerifyHeld.String(): "verify",
-	monitor.ReleaseOK.String(): "release", monitor.AddOK.String(): "add", monitor.RemoveOK.String(): "remove",
+	monitor.AcquireFirst.String(): "acquire", monitor.AcquireFull.String(): "all taken", monitor.CountOK.String(): "count", monitor.AcquireRaced.String(): "after a lost race", monitor.VerifyHeld.String(): "verify",
+	monitor.AcquireFirst.Of(lock.Mutex): "acquire", monitor.AcquireFull.Of(lock.Mutex): "taken", monitor.ReleaseOK.String(): "release", monitor.AddOK.String(): "add", monitor.RemoveOK.String(): "remove",
 }
 
 func ranged(s Spread) string {

@@ -80,6 +80,10 @@ func rowLines(r *AtlasRow, s style.Style) []style.Line {
 	if c := r.cost(); c != "" {
 		said = append(said, "commands/round trips: "+c)
 	}
+	if len(r.Answered) > 0 {
+		said = append(said, "answered: "+strings.Join(r.Answered, ", "))
+	}
+	said = append(said, r.Same)
 	out = append(out, style.Beside(nil, style.List(nonempty(said)), style.Dim, margin, s.Columns()-margin)...)
 	return out
 }

@@ -36,6 +36,8 @@ type atlasRowFile struct {
 	Ends     []string      `json:"slots_in_the_end"`
 	Seen     []string      `json:"seen"`
 	Cost     []rowFile     `json:"cost"`
+	Answered []string      `json:"answered,omitempty"`
+	Same     string        `json:"real_broker,omitempty"`
 	Space    *spaceFile    `json:"space"`
 }
 
@@ -105,7 +107,7 @@ func WriteAtlasJSON(w io.Writer, a *Atlas) error {
 func (r *AtlasRow) file() atlasRowFile {
 	f := atlasRowFile{
 		Setting: r.Setting, Bounds: r.Bounds, Command: r.Command, Verdicts: verdictFiles(r.Verdicts), Ends: r.Ends,
-		Seen: r.Seen, Space: spaceOf(r.Space),
+		Seen: r.Seen, Space: spaceOf(r.Space), Answered: r.Answered, Same: r.Same,
 	}
 	for i := range r.Cost {
 		f.Cost = append(f.Cost, r.Cost[i].file())

@@ -40,7 +40,7 @@ func (q *Question) markdown(b *strings.Builder, real bool) {
 	for i := range q.Rows {
 		r := &q.Rows[i]
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |", cell(r.Setting), cell(r.Bounds), cell(r.violations()), cell(r.counts(Proved, Undecided)),
-			cell(strings.Join(r.Ends, " ")), cell(r.cost()))
+			cell(strings.Join(r.Ends, " ")), cell(r.costAnswered()))
 		if real {
 			fmt.Fprintf(b, " %s |", cell(r.real()))
 		}
@@ -50,6 +50,14 @@ func (q *Question) markdown(b *strings.Builder, real bool) {
 	for i := range q.Rows {
 		fmt.Fprintf(b, "    %s\n", q.Rows[i].Command)
 	}
+}
+
+// costAnswered is the cost and, where rows are measured, what the server answered.
+func (r *AtlasRow) costAnswered() string {
+	if len(r.Answered) == 0 {
+		return r.cost()
+	}
+	return r.cost() + "; answered: " + strings.Join(r.Answered, ", ")
 }
 
 // violations are the properties violated and in how many steps.

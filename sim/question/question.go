@@ -20,6 +20,9 @@ type Set struct {
 	Options [][2]string
 	// Questions are numbered from 1, in this order.
 	Questions []Question
+	// Measured says that what rows cost matters as much as their verdicts: what the server answers is told as well, and so many
+	// executions of each row are carried out on a real one, where one is asked.
+	Measured int
 	// Combined, where it is not nil, is of which options all combinations are tried as well.
 	Combined *Combinations
 }

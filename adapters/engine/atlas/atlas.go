@@ -31,7 +31,10 @@ type Config struct {
 	Progress func(string)
 	// Confirm carries out a counterexample on a real server and says what came of it. It may be nil.
 	Confirm func(*scenario.Trace, *lock.Target, scenario.Violation) (string, error)
-	// Real is what Confirm speaks to.
+	// Agree carries out an execution on a real server and reports whether every reply was as on the simulated one, and "" or
+	// why it was not carried out. It may be nil.
+	Agree func(*scenario.Trace, *lock.Target) (same bool, skipped string, err error)
+	// Real is what Confirm and Agree speak to.
 	Real string
 }
 
@@ -137,6 +140,12 @@ func (a *atlas) visit(ctx context.Context, r *question.Row) (*report.AtlasRow, e
 		}
 		out.Verdicts = append(out.Verdicts, v)
 	}
+	if a.Measured > 0 {
+		out.Answered = answers(x.Report.Space.Covered)
+		if out.Same, err = a.same(ctx, costly(e, r.Options)); err != nil {
+			return nil, err
+		}
+	}
 	out.Counterexamples = x.Counterexamples(e.Command())
 	return out, nil
 }
@@ -191,6 +200,49 @@ func mishaps(covered []string) (out []string) {
 		}
 	}
 	return out
+}
+
+// answers are the server's replies among what was covered.
+func answers(covered []string) (out []string) {
+	for _, name := range covered {
+		if !strings.Contains(name, ": ") {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// same says what a real server makes of the first executions that a row's costs are taken from: what costs the same there has
+// the same replies. It is "" if none is asked.
+func (a *atlas) same(ctx context.Context, e *explore.Exploration) (string, error) {
+	if a.Agree == nil {
+		return "", nil
+	}
+	var r sim.Runner
+	source := sim.NewSource(sim.Space{Target: e.Target, Fixed: fixed(e)}, 1)
+	executions, commands := 0, 0
+	for i := 0; executions < a.Measured && i < 10*a.Measured; i++ {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		s := source.Scenario(i)
+		t := r.Trace(e.Target, &s, 0)
+		switch same, skipped, err := a.Agree(t, e.Target); {
+		case err != nil:
+			return "", err
+		case skipped != "":
+			continue
+		case !same:
+			return fmt.Sprintf("replies differ in execution %d", i), nil
+		}
+		executions++
+		for k := range t.Steps {
+			if t.Steps[k].Command != "" {
+				commands++
+			}
+		}
+	}
+	return fmt.Sprintf("the same replies in %d executions, %d commands", executions, commands), nil
 }
 
 // costScenarios is how many drawn scenarios a row's costs are taken from.

@@ -207,3 +207,29 @@ func TestAtlasOnRabbitMQ(t *testing.T) {
 		})
 	}
 }
+
+// TestAtlasMeasured: rows that are measured say what the server answered, and whether a real one answers the same; what was not
+// carried out does not count.
+func TestAtlasMeasured(t *testing.T) {
+	for want, agree := range map[string]func(tries int) (bool, string){
+		"the same replies in 5 executions, ": func(tries int) (bool, string) { return true, []string{"", "a restart"}[tries%2] },
+		"replies differ in execution 1":      func(tries int) (bool, string) { return tries < 2, "" },
+	} {
+		tries := 0
+		a, err := atlas.Answer(t.Context(), atlas.Config{Server: "amqp-consumption", Questions: []int{5}, Agree: func(*scenario.Trace, *lock.Target) (bool, string, error) {
+			tries++
+			same, skipped := agree(tries)
+			return same, skipped, nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := a.Questions[0].Rows[0]
+		if !strings.HasPrefix(row.Same, want) {
+			t.Errorf("%q, want %q", row.Same, want)
+		}
+		if strings.Join(row.Answered, ", ") != "get-empty" {
+			t.Errorf("answered %q", row.Answered)
+		}
+	}
+}

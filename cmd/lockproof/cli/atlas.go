@@ -72,6 +72,13 @@ func (f *atlasFlags) run(c *cobra.Command) error {
 		cfg.Confirm = func(t *scenario.Trace, target *lock.Target, v scenario.Violation) (string, error) {
 			return confirm(c, broker, t, target, v)
 		}
+		cfg.Agree = func(t *scenario.Trace, target *lock.Target) (bool, string, error) {
+			r, err := rabbitmq.Replay(c.Context(), broker, target, t, rabbitmq.ReplayOptions{})
+			if err != nil {
+				return false, "", err
+			}
+			return r.Agrees(), r.Skipped, nil
+		}
 	}
 	a, err := atlas.Answer(c.Context(), cfg)
 	line.done()
