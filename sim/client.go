@@ -117,6 +117,9 @@ func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 		w.cluster.Reply(c)
 		if answered {
 			w.record.answered(w)
+			if k, ok := w.cluster.(Renewing); ok && k.Renewed(c) {
+				w.Monitor.Renewed(c)
+			}
 		}
 	}
 	if w.leases {
@@ -224,7 +227,9 @@ func (w *World) open(c uint8) {
 		w.end(cl.conn, c)
 	}
 	cl.incarnation = w.next(c)
-	cl.conn = w.cluster.Connect()
+	if cl.conn = w.cluster.Connect(); w.leases && cl.grant == cl.conn && !sharing {
+		cl.grant = 0 // the number is used again; what it believes to hold was granted under a session that is gone
+	}
 	w.record.move(w, c)
 	if sharing {
 		w.shared = cl.conn

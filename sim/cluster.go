@@ -110,6 +110,12 @@ type Cluster interface {
 	Describe(*scenario.TraceStep)
 }
 
+// Renewing is a [Cluster] whose commands that extend a lease may wait.
+type Renewing interface {
+	// Renewed reports whether the answer that client c has just got is that of a command that has extended its lease.
+	Renewed(c uint8) bool
+}
+
 // Answering is a [Cluster] that tells traces of the answer to a command that waited, as well, once its client has it.
 type Answering interface {
 	DescribeAnswer(*scenario.TraceStep)

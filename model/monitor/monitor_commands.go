@@ -12,7 +12,9 @@ import (
 // Exchange is a command that reached the server, sent by client c on behalf of its operation, and its reply.
 func (m *Monitor) Exchange(c uint8, x *backend.Exchange) {
 	w := &m.clients[c-1]
-	w.blocked = x.Result == backend.Blocked
+	if w.blocked = x.Result == backend.Blocked; w.blocked && w.op == lock.Release {
+		w.givenUp() // it takes effect later, in whosever step, and when its client is gone as well
+	}
 	w.cost.Commands++
 	if x.RoundTrip {
 		w.cost.Trips++

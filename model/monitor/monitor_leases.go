@@ -28,6 +28,7 @@ type (
 		beaten    bool // at some moment so many of the same or a higher priority
 		renewed   bool // a command of a refresh that extends the lease was carried out
 		shortened bool // a refresh has its lease end earlier than before
+		revived   bool // a refresh has given it what was not its own before
 	}
 	// timing is what is known of a client's clock.
 	timing struct {
@@ -122,6 +123,9 @@ func (m *Monitor) granted(l, is, s uint8, old, t *Truth) {
 			m.require(property.PriorityRespected, t.Priority[s] > old.Priority[s], is, was, s, "took the lock from a holder of the same or a higher priority")
 		}
 	}
+	if w.op == lock.Refresh && w.arg == s && w.mine&(1<<s) == 0 {
+		w.revived = true
+	}
 	k := &m.locks[l]
 	k.grants++
 	w.lease = lease{leased: true, on: s, until: t.Until[s], turn: k.grants, stated: w.stated, stolen: robs}
@@ -212,7 +216,7 @@ func (m *Monitor) refreshed(c uint8, w *watch, r lock.Result) {
 	}
 	detail := ""
 	switch {
-	case w.mine&(1<<s) == 0:
+	case w.mine&(1<<s) == 0 || w.revived:
 		detail = "told that its lease is extended, which had ended, or was another's, all the while"
 	case w.shortened:
 		detail = "told that its lease is extended, which ends earlier than before"
@@ -249,6 +253,12 @@ func (m *Monitor) gaveUp(c uint8, w *watch) {
 	}
 }
 
+// Renewed is client c receiving the answer to a command that waited, and that has extended its lease.
+func (m *Monitor) Renewed(c uint8) {
+	w := &m.clients[c-1]
+	w.renewed = w.renewed || w.op == lock.Refresh
+}
+
 // Acknowledged is client c telling whoever took a slot from it that it does not use it any more.
 func (m *Monitor) Acknowledged(c uint8) {
 	m.gaveUp(c, &m.clients[c-1])
@@ -277,7 +287,7 @@ func (m *Monitor) encodeLease(w *watch, c *codec.Coder) {
 		w.until = int32(left + m.now)
 	}
 	if w.op != lock.NoOp {
-		codec.Bools(c, &w.crowded, &w.sated, &w.beaten, &w.renewed, &w.shortened)
+		codec.Bools(c, &w.crowded, &w.sated, &w.beaten, &w.renewed, &w.shortened, &w.revived)
 	}
 }
 

@@ -14,7 +14,8 @@ const HalfOpen uint8 = 0x80
 type Truth struct {
 	Exists uint16 // slots whose A queue exists
 	Taken  uint16 // slots whose B queue exists
-	// Pending are slots that do not exist yet: the client that acquires one makes it first.
+	// Pending are slots that nobody has and nobody can be granted: they do not exist yet, and the client that acquires one
+	// makes it first; or somebody's transaction is taking one.
 	Pending uint16
 	// Owner is the number of the client whose connection has the slot's B queue exclusively, with
 	// the bit HalfOpen where that connection is one it does not use any more; 0 is nobody.

@@ -145,19 +145,32 @@ func (s *Store) Rows(t sql.Table, lock uint8, f func(num, token uint8, until int
 	}
 }
 
-// Held is Rows with the end that a row will have if a transaction commits that is putting it off.
-func (s *Store) Held(t sql.Table, lock uint8, f func(num, token uint8, until int64)) {
+// Held is Rows, with whether a transaction that has not ended is putting off a row's end.
+func (s *Store) Held(t sql.Table, lock uint8, f func(num, token uint8, until int64, extended bool)) {
 	for i := range s.rows {
 		r := &s.rows[i]
 		if r.table != t || r.lock != lock || !r.committed.live {
 			continue
 		}
 		v := r.committed
-		if r.now.live && r.now.token == v.token {
-			v.until = max(v.until, r.now.until)
-		}
-		f(r.num, v.token, v.until)
+		f(r.num, v.token, v.until, v.token != 0 && r.now.live && r.now.token == v.token && r.now.until > v.until)
 	}
+}
+
+// Claimed calls f with the rows of a lock in a table that a transaction is giving to somebody, which has not ended, and their
+// ends then.
+func (s *Store) Claimed(t sql.Table, lock uint8, f func(num uint8, until int64)) {
+	for i := range s.rows {
+		if r := &s.rows[i]; r.table == t && r.lock == lock && r.writer != 0 && r.now.live && r.now.token != 0 && r.now.token != r.committed.token {
+			f(r.num, r.now.until)
+		}
+	}
+}
+
+// Uses reports whether a row has a token, or a statement that waits may give it to one.
+func (s *Store) Uses(token uint8) bool {
+	return slices.ContainsFunc(s.rows, func(r row) bool { return r.now.token == token || r.committed.token == token }) ||
+		slices.ContainsFunc(s.sessions, func(t session) bool { return t.stmt.running && t.stmt.command.Token == token })
 }
 
 // Apply has a command reach the server, on a session that does not wait.

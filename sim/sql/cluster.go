@@ -40,6 +40,7 @@ type permit struct{ token, slot uint8 }
 var (
 	_ sim.Cluster   = (*cluster)(nil)
 	_ sim.Answering = (*cluster)(nil)
+	_ sim.Renewing  = (*cluster)(nil)
 )
 
 // Reset implements [sim.Cluster].
@@ -216,6 +217,11 @@ func (k *cluster) Reply(c uint8) {
 	}
 }
 
+// Renewed implements [sim.Renewing].
+func (k *cluster) Renewed(uint8) bool {
+	return k.last.Command.Set == sql.Renew && k.last.Command.Verb == sql.Update && k.last.Reply.Count > 0
+}
+
 // Lose implements [sim.Cluster].
 func (k *cluster) Lose(c uint8) {
 	u := &k.clients[c-1]
@@ -295,7 +301,11 @@ func (k *cluster) NextTimer() (next int64, due bool) {
 		}
 	}
 	for l := range k.scenario.Locks {
-		k.leases(uint8(l), func(_, _ uint8, until int64) { sooner(until + 1 - k.store.Now) })
+		k.leases(uint8(l), func(_, _ uint8, until int64) {
+			if until != forever {
+				sooner(until + 1 - k.store.Now)
+			}
+		})
 	}
 	for i := range k.clients {
 		if m := &k.clients[i].machine; m.held && k.Deadline != never {

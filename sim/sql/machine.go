@@ -62,6 +62,16 @@ type machine struct {
 // generations is how many tokens a client uses, in turn: what it left undone may take effect when it has others.
 const generations = 4
 
+// unused is a client's next token, but those that a row has still, or a statement that waits: tokens are unique.
+func (k *cluster) unused(c, token uint8) uint8 {
+	for range generations {
+		if token = c*generations + (token+1)%generations; !k.store.Uses(token) {
+			break
+		}
+	}
+	return token
+}
+
 // client is whose a token is.
 func client(token uint8) uint8 { return token / generations }
 
@@ -70,8 +80,7 @@ func (k *cluster) start(m *machine, c uint8, op lock.Op, arg uint8) {
 	m.op, m.arg, m.result, m.ended, m.tries, m.again = op, arg, lock.Result{}, lock.Result{}, 0, false
 	m.missing, m.added = 0, false
 	if op == lock.Acquire {
-		m.token = c*generations + (m.token+1)%generations
-		m.num = 0
+		m.token, m.num = k.unused(c, m.token), 0
 	}
 	if m.phase = opening; m.linked {
 		k.enter(m)
@@ -169,7 +178,11 @@ func (k *cluster) want(m *machine, c uint8) sql.Command {
 		case k.Released == deleteRow:
 			return with(sql.Delete, func(w *sql.Command) { w.If = sql.Owned })
 		}
-		return with(sql.Update, func(w *sql.Command) { w.Set, w.If = sql.Clear, sql.Owned })
+		return with(sql.Update, func(w *sql.Command) {
+			if w.Set, w.If = sql.Clear, sql.Owned; k.Released == clearAny {
+				w.If = sql.Any
+			}
+		})
 	case reading:
 		return sql.Command{Verb: sql.Select, Table: k.table(), Lock: l}
 	case adding: // without IGNORE, which would have MariaDB take another number that fits

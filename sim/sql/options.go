@@ -40,6 +40,7 @@ const (
 
 	clearRow  = "clear"
 	deleteRow = "delete"
+	clearAny  = "clear-any"
 
 	kept  = "kept"
 	owned = "owned"
@@ -85,7 +86,7 @@ func options(d sql.Dialect) *lock.Table[Options] {
 		lock.Word("claiming", "slot form: a row is found, then claimed, or claimed by a subselect (PostgreSQL)", func(o *Options) *string { return &o.Claiming }, inSteps, inOne),
 		lock.Word("rows", "slot form: rows are there from the beginning, or acquire adds each that is missing; those behind the highest; all if there are too few; or, having found none that is free, each, in its transaction", func(o *Options) *string { return &o.Rows }, given, each, highest, counted, within),
 		lock.Word("numbers", "slot form: a row's number is an INT, or of the smallest type, of whose numbers one is left", func(o *Options) *string { return &o.Numbers }, wide, narrow),
-		lock.Word("released", "slot form: a release clears the row, or deletes it", func(o *Options) *string { return &o.Released }, clearRow, deleteRow),
+		lock.Word("released", "slot form: a release clears the row, or deletes it; or clears it whoever has it", func(o *Options) *string { return &o.Released }, clearRow, deleteRow, clearAny),
 		lock.Word("refreshes", "a refresh extends a lease that is not over, or whichever is its own still", func(o *Options) *string { return &o.Refreshes }, kept, owned),
 		lock.Word("on-timeout", "after 1205 or 55P03: roll back and try again, or go on as if nothing was", func(o *Options) *string { return &o.OnTimeout }, retry, proceed),
 		lock.Word("on-failure", "after 1213, 40P01 or 40001: begin again, or go on as if nothing was", func(o *Options) *string { return &o.OnFailure }, retry, proceed),

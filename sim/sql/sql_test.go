@@ -112,13 +112,24 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// A refresh that brings a lease back which was over is right in the slot form, where clients end their beliefs by their own
+// clocks: one that waited finds its row another's, or nobody's since. In the master form it is not: see refresh-by-token.
+func TestRefreshes(t *testing.T) {
+	for _, b := range backends(t) {
+		target := b.References[1]
+		if all := found(with(t, b, target, map[string]string{"refreshes": "owned"}), *survives, 0); all != 0 {
+			t.Errorf("%s, refreshes=owned: violates %v", target.Name, all.Names())
+		}
+	}
+}
+
 // pins are how many states there are: of two clients who acquire and release, one of whom refreshes, with one fault of a
 // kind.
 var pins = map[string]int{
-	"mariadb-slots, 1 crash": 2931, "mariadb-slots, 1 dropped connection": 3311, "mariadb-slots, 1 lost reply": 1666, "mariadb-slots, 1 broker restart": 1507,
-	"mariadb-master, 1 crash": 231302, "mariadb-master, 1 dropped connection": 338559, "mariadb-master, 1 lost reply": 237923, "mariadb-master, 1 broker restart": 72451,
-	"postgres-master, 1 crash": 231302, "postgres-master, 1 dropped connection": 338559, "postgres-master, 1 lost reply": 237923, "postgres-master, 1 broker restart": 72451,
-	"postgres-slots, 1 crash": 3013, "postgres-slots, 1 dropped connection": 3311, "postgres-slots, 1 lost reply": 1666, "postgres-slots, 1 broker restart": 1507,
+	"mariadb-slots, 1 crash": 2919, "mariadb-slots, 1 dropped connection": 3324, "mariadb-slots, 1 lost reply": 1648, "mariadb-slots, 1 broker restart": 1524,
+	"mariadb-master, 1 crash": 229787, "mariadb-master, 1 dropped connection": 337800, "mariadb-master, 1 lost reply": 238056, "mariadb-master, 1 broker restart": 72359,
+	"postgres-master, 1 crash": 229787, "postgres-master, 1 dropped connection": 337800, "postgres-master, 1 lost reply": 238056, "postgres-master, 1 broker restart": 72359,
+	"postgres-slots, 1 crash": 3001, "postgres-slots, 1 dropped connection": 3324, "postgres-slots, 1 lost reply": 1648, "postgres-slots, 1 broker restart": 1524,
 }
 
 // Every execution of the references within bounds is visited: two clients, one of whom refreshes, and one fault of each kind.

@@ -30,10 +30,7 @@ var skips = map[string]string{
 	"stale-belief-ends": "a lease goes on when its client's connection is lost",
 	"survives-restart":  "a lease goes on through a restart",
 	"no-leak":           "a lease that nobody knows of ends by itself",
-	// Not judged yet: a command that waited takes effect in somebody else's step, and is not put down to who sent it.
-	"lease-respected": "not judged of databases yet: a release that waited is not put down to its client",
-	"renewal-honest":  "not judged of databases yet: a refresh that waited is not put down to its client",
-	"crash-frees":     "nothing notices a crash: the lease ends by itself",
+	"crash-frees":       "nothing notices a crash: the lease ends by itself",
 }
 
 // offers are the operations: verify is a refresh, as the text says.
@@ -79,9 +76,6 @@ func references(d sql.Dialect) []*lock.Target {
 		target(d, "master", master, "", "leases in rows, under a row of the lock's that whoever changes them locks first", same),
 		target(d, "slots", slots, "", "a row for each slot, found FOR UPDATE and claimed in one transaction", same),
 	}
-	for _, t := range all {
-		t.Skips = map[string]string{"honest-full": "not judged of databases yet: a statement that waited judges by the time before its wait"}
-	}
 	return all
 }
 
@@ -100,6 +94,19 @@ func mutants(d sql.Dialect) []*lock.Target {
 			func(o *Options) { o.Deadline = fromAnswer }),
 		of("count-first", master, "no-phantom-slot", "leases are counted before the master row is locked", func(o *Options) { o.Counted = beforeLock }),
 	}
+	// Nobody tells these clients when their leases are over, but the next answer.
+	timeless := func(name, breaks, doc string, change func(*Options)) *lock.Target {
+		return of(name, slots, breaks, doc, func(o *Options) {
+			o.Deadline = never
+			change(o)
+		})
+	}
+	all = append(all,
+		timeless("revived", "renewal-honest", "a refresh brings a lease back that was over, if nobody took its slot: its client learns only then whether it has it (H7)", func(o *Options) { o.Refreshes = owned }),
+		timeless("release-by-number", "lease-respected", "a release clears the row without asking for its token: whoever has it since loses a lease that lives", func(o *Options) { o.Released = clearAny }))
+	all = append(all, of("refresh-by-token", master, "limit-respected",
+		"a refresh extends its row, whether the lease is over or not: one that ends between another's DELETE and its COUNT lives on beside the other's (H7)",
+		func(o *Options) { o.Refreshes, o.Lease = owned, 20 }))
 	rows := func(name, breaks, doc, how string, change func(*Options)) *lock.Target {
 		return of(name, slots, breaks, doc, func(o *Options) {
 			o.Rows = how

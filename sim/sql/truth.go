@@ -2,6 +2,7 @@ package sql
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/lockproof/lockproof/model/backend"
@@ -12,10 +13,16 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// leases calls f with the slot, token and end of each lease that is not over. One that is being extended goes on: nobody
-// takes its row before the transaction ends.
+// forever is the end of a lease that is being extended: when it ends is not known before its transaction does, and nobody
+// takes its row.
+const forever = math.MaxInt64
+
+// leases calls f with the slot, token and end of each lease that is not over.
 func (k *cluster) leases(l uint8, f func(slot, token uint8, until int64)) {
-	k.store.Held(k.table(), l+1, func(num, token uint8, until int64) {
+	k.store.Held(k.table(), l+1, func(num, token uint8, until int64, extended bool) {
+		if extended {
+			until = forever
+		}
 		if token == 0 || until < k.store.Now {
 			return
 		}
@@ -38,8 +45,8 @@ func (k *cluster) sync() {
 	}
 	for l := range k.scenario.Locks {
 		var tokens []uint8
-		k.store.Held(sql.Leases, uint8(l+1), func(_, token uint8, until int64) {
-			if until >= k.store.Now {
+		k.store.Held(sql.Leases, uint8(l+1), func(_, token uint8, until int64, extended bool) {
+			if extended || until >= k.store.Now {
 				tokens = append(tokens, token)
 			}
 		})
@@ -63,13 +70,24 @@ func (k *cluster) free(l uint8) uint8 {
 
 // Truth implements [sim.Cluster].
 func (k *cluster) Truth(l uint8, t *monitor.Truth) {
-	*t = monitor.Truth{Exists: 1<<(k.scenario.Locks[l].Slots+1) - 2}
+	most := k.scenario.Locks[l].Slots
+	*t = monitor.Truth{Exists: 1<<(most+1) - 2, Limit: most}
+	if k.Form == slots { // the master row's lock keeps others from what is under way
+		k.store.Claimed(k.table(), l+1, func(num uint8, until int64) {
+			if until >= k.store.Now && num <= monitor.Slots {
+				t.Pending |= 1 << num
+			}
+		})
+	}
 	k.leases(l, func(slot, token uint8, until int64) {
 		if slot == 0 || slot > monitor.Slots {
 			return
 		}
 		t.Taken |= 1 << slot
-		t.Owner[slot], t.Until[slot] = client(token), int32(until+1)
+		t.Pending &^= 1 << slot
+		if t.Owner[slot] = client(token); until != forever {
+			t.Until[slot] = int32(until + 1)
+		}
 	})
 }
 
