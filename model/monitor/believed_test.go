@@ -42,3 +42,35 @@ func TestBelievedThroughout(t *testing.T) {
 		}
 	}
 }
+
+// TestGrantGoesWithItsConnection: an acquire that says yes after the connection is gone on which it was granted leaves a stale
+// belief, as a search sees it that remembers no more than it has to, too. One that was never granted is believed wrongly.
+func TestGrantGoesWithItsConnection(t *testing.T) {
+	for _, granted := range []bool{true, false} {
+		for _, forgets := range []bool{true, false} {
+			var m Monitor
+			m.Reset(lock.Mutex, lock.Facts{}, 2, []Truth{{Exists: 1 << 1}})
+			m.Begin(1, 0, lock.Acquire, 0, true)
+			had := Truth{Exists: 1 << 1}
+			if granted {
+				had.Owner[1], had.Taken = 1, 1<<1
+			}
+			m.SetTruth(0, 1, &had)
+			if forgets {
+				m.Forget(property.Set(0).With(property.MutualExclusion), property.Weak)
+			}
+			m.Gone(1, true, false)
+			m.SetTruth(0, 0, &Truth{Exists: 1 << 1})
+			if forgets {
+				m.Forget(property.Set(0).With(property.MutualExclusion), property.Weak)
+			}
+			m.End(1, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, 1, false)
+			other := Truth{Exists: 1 << 1, Taken: 1 << 1}
+			other.Owner[1] = 2
+			m.SetTruth(0, 2, &other)
+			if got := m.Found.Has(property.MutualExclusion); got == granted {
+				t.Errorf("granted %v, forgets %v: mutual-exclusion is violated: %v", granted, forgets, got)
+			}
+		}
+	}
+}

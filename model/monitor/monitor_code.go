@@ -255,6 +255,9 @@ func (w *watch) forget(wanted retained, m *Monitor) {
 			idle.recall(of, w, m)
 		}
 	}
+	if w.op == lock.Acquire && !w.connected { // what it is told that it holds may have gone with its connection
+		idle.mine = w.mine
+	}
 	idle.arg, idle.asking = w.arg, w.asking
 	*w = idle
 }

@@ -245,6 +245,7 @@ func (m *Monitor) Gone(c uint8, granted, own bool) {
 	m.ended |= 1 << (m.owner(c) - 1)
 	if granted {
 		w.connected = false
+		w.mine |= m.locks[w.lock].truth.owned(m.owner(c)) // it goes with the connection, whatever the answer says
 	}
 	if !own {
 		w.dropped, w.troubled = true, true
