@@ -35,12 +35,16 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// onceDiffered are walks that differed: a release that put somebody else out of Consul's holders was not looked at.
-var onceDiffered = map[string][]int{"consul-blind-put": {199}}
+// onceDiffered are walks that differed: a release that put somebody else out of Consul's holders was not looked at; that the
+// last key under a prefix was deleted was forgotten; sessions' numbers decided which of two deadlocks was resolved first.
+var onceDiffered = map[string][]int{"consul-blind-put": {199}, "consul-key-deleted": {378}, "mariadb-rows-within": {594}}
 
 func walkLoaded(t *testing.T, target *lock.Target, i int) {
 	r := rand.New(rand.NewPCG(41, uint64(i)))
 	bounds := randomBounds(target, r, i)
+	if bounds.Faults.Clocks == sim.AnyNumber { // no search has so many: moments that have come would matter for ever
+		bounds.Faults.Clocks = 2
+	}
 	if err := bounds.Check(); err != nil {
 		t.Fatal(err)
 	}

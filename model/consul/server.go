@@ -14,6 +14,7 @@ type Server struct {
 	entries    []Entry // by key
 	sessions   []Session
 	tombstones []tombstone // what was deleted, for the indexes of prefixes
+	oldest     uint64      // no prefix has an older index, in a state that was read
 	delays     []delayed
 }
 
@@ -71,7 +72,7 @@ func (s *Server) Under(prefix string) []Entry {
 
 // Index is when something under a prefix has changed last. Where there never was anything, it is 1.
 func (s *Server) Index(prefix string) uint64 {
-	last := uint64(1)
+	last := max(1, s.oldest)
 	for _, e := range s.Under(prefix) {
 		last = max(last, e.Modified)
 	}
@@ -169,7 +170,7 @@ func (s *Server) Mentions(name string) bool {
 func (s *Server) Code(c *codec.Coder) {
 	if c.Reading() {
 		s.Reset()
-		s.index = Fresh
+		s.index, s.oldest = Fresh, Fresh // also of what is gone: who has seen it before it went is told
 	}
 	n := codec.Length(c, len(s.entries))
 	if c.Reading() {

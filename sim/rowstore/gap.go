@@ -240,17 +240,22 @@ func (s *Store) sacrifice(on uint8) {
 
 // resolve ends deadlocks that came about since somebody's lock went, and others wait for other locks now.
 func (s *Store) resolve() {
-	for i := range s.sessions {
-		on := uint8(i + 1)
-		for s.sessions[i].stmt.waits {
-			cycle := s.cycle(on)
-			if cycle == nil {
-				break
+	for cycle := s.deadlocked(); cycle != nil; cycle = s.deadlocked() {
+		s.deadlock = cycle
+		s.sacrifice(s.victim(cycle))
+	}
+}
+
+// deadlocked is who waits for whom in a deadlock, or nil: in the order of the locks, so that sessions' numbers decide nothing.
+func (s *Store) deadlocked() []uint8 {
+	for i := range s.locks {
+		if l := &s.locks[i]; l.waits && s.sessions[l.session-1].stmt.waits {
+			if cycle := s.cycle(l.session); cycle != nil {
+				return cycle
 			}
-			s.deadlock = cycle
-			s.sacrifice(s.victim(cycle))
 		}
 	}
+	return nil
 }
 
 // blocker is whom a session waits for: the first whose lock bars its own. It is 0 for one that does not wait.
