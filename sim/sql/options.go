@@ -71,11 +71,8 @@ var clockNames = [...]string{sql.StatementTime: "statement", sql.TransactionTime
 // options has the options of one dialect.
 func options(d sql.Dialect) *lock.Table[Options] {
 	defaults := Options{
-		Form: master, Isolation: sql.ReadCommitted.String(), Counted: afterLock, Clock: clockNames[sql.StatementTime], Locking: wait,
+		Form: master, Isolation: sql.ReadCommitted.String(), Counted: afterLock, Clock: clockNames[sql.SystemTime], Locking: wait,
 		Claiming: inSteps, Rows: given, Numbers: wide, Released: clearRow, Refreshes: kept, OnTimeout: retry, OnFailure: retry, Deadline: fromSend, Lease: 40, LockWait: 0, Retries: 2,
-	}
-	if d == sql.Postgres {
-		defaults.Clock = clockNames[sql.SystemTime]
 	}
 	return lock.NewTable(d.String(), defaults,
 		lock.Word("form", "leases under a master row, or a row for each slot", func(o *Options) *string { return &o.Form }, master, slots),

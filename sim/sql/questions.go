@@ -2,6 +2,7 @@ package sql
 
 import (
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/model/sql"
 	"github.com/lockproof/lockproof/sim"
@@ -46,12 +47,21 @@ func questionsOf(d sql.Dialect, on func(setting, target string, calls []scenario
 	acquire := []scenario.Operation{question.Do(lock.Acquire)}
 	refreshed := append(acquire, question.Do(lock.Refresh))
 	if d == sql.MariaDB {
+		stale := func(setting string, options ...string) question.Row {
+			r := on(setting, "slots", refreshed, options...)
+			r.Clients, r.Judge = 3, []property.Property{property.MutualExclusion, property.LeaseRespected, property.HonestFull}
+			return r
+		}
 		return []question.Question{
 			{Ask: "Which isolation level?", Rows: []question.Row{
 				on("READ COMMITTED", "master", acquire),
 				on("REPEATABLE READ", "master", acquire, "isolation=repeatable-read"),
 				on("REPEATABLE READ, counted before the lock and again after it", "old-snapshot", acquire),
 			}, Answer: "READ COMMITTED, set by the code that takes the lock. InnoDB's REPEATABLE READ is right as long as nothing was read before the row was locked: the first plain SELECT makes the snapshot, and what is counted after the lock is then counted in the past. Its locks on gaps make deadlocks between keys besides."},
+			{Ask: "By which clock does a lease end?", Rows: []question.Row{
+				stale("the moment of asking: SYSDATE(6)"),
+				stale("the beginning of the statement: NOW(6)", "clock=statement"),
+			}, Answer: "By SYSDATE(). A statement that waits for a slot's row has an old NOW() when it goes on: it takes a lease for living that ended while it waited, and says that all is held though nobody holds anything. It grants nothing wrong: whoever waits for the master row takes the time in a later statement."},
 		}
 	}
 	return []question.Question{

@@ -44,9 +44,6 @@ func draw(d sql.Dialect, draws sim.Draws) lock.Options {
 	if draws.Bits(1) == 1 {
 		o.Counted = twice
 	}
-	if d == sql.MariaDB {
-		o.Clock = []string{clockNames[sql.StatementTime], clockNames[sql.SystemTime]}[draws.Bits(1)]
-	}
 	return tables[d].Options(o)
 }
 
@@ -83,7 +80,12 @@ func references(d sql.Dialect) []*lock.Target {
 // library's history: in brackets is the measurement's number.
 func mutants(d sql.Dialect) []*lock.Target {
 	of := func(name, form, breaks, doc string, change func(*Options)) *lock.Target {
-		return target(d, name, form, breaks, doc, change)
+		return target(d, name, form, breaks, doc, func(o *Options) {
+			if d == sql.MariaDB {
+				o.Clock = clockNames[sql.StatementTime] // no session can set SYSDATE(), so that nothing replays on it
+			}
+			change(o)
+		})
 	}
 	all := []*lock.Target{
 		of("skip-locked", slots, "honest-full", "a slot is looked for with SKIP LOCKED: one that somebody merely looks at counts as taken (H6)", skipping),
@@ -103,7 +105,7 @@ func mutants(d sql.Dialect) []*lock.Target {
 	}
 	all = append(all,
 		timeless("revived", "renewal-honest", "a refresh brings a lease back that was over, if nobody took its slot: its client learns only then whether it has it (H7)", func(o *Options) { o.Refreshes = owned }),
-		timeless("release-by-number", "lease-respected", "a release clears the row without asking for its token: whoever has it since loses a lease that lives", func(o *Options) { o.Released = clearAny }))
+		timeless("release-by-number", "lease-respected", "a release clears the row without asking for its token: whoever has it since loses a lease that lives", func(o *Options) { o.Released, o.Lease = clearAny, 8 }))
 	all = append(all, of("refresh-by-token", master, "limit-respected",
 		"a refresh extends its row, whether the lease is over or not: one that ends between another's DELETE and its COUNT lives on beside the other's (H7)",
 		func(o *Options) { o.Refreshes, o.Lease = owned, 20 }))
