@@ -111,7 +111,7 @@ func TestReleases(t *testing.T) {
 			Flags        []string
 		}
 	}
-	if err := yaml.Unmarshal(data, &release); err != nil || len(release.Builds) != 2 {
+	if err := yaml.Unmarshal(data, &release); err != nil || len(release.Builds) != 3 {
 		t.Fatalf("%+v %v", release, err)
 	}
 	docker, err := os.ReadFile("../Dockerfile")

@@ -43,7 +43,7 @@ func TestCommandLines(t *testing.T) {
 		{"compare mutex mutex-release-forgets --scenarios 50 --simulated", exitViolated, "lost: linearizable, effective-release"},
 		{"compare priority-lock --scenarios 50 --time 1ms --on redis://127.0.0.1:1/0", exitCannot, "127.0.0.1:1"},
 		{"compare consul-semaphore --scenarios 50 --time 1ms", exitHolds, "left out: the real Consul: "},
-		{"compare mutex --on sofa://here", exitCannot, "--on: expected addresses that begin with amqp:// or redis://"},
+		{"compare mutex --on sofa://here", exitCannot, "--on: expected addresses that begin with amqp://, redis://"},
 		{"compare mutex --clients 0", exitCannot, "--clients 0: expected numbers from 1 to 1000"},
 		{"compare sofa", exitCannot, "target \"sofa\" is not known"},
 
@@ -111,7 +111,7 @@ func TestCommandLines(t *testing.T) {
 		{"explore mutex --slots 2", exitCannot, "--slots 2: a mutex has one"},
 		{"explore mutex --crashes 0", exitHolds, "13 properties"},
 		{"explore --admins 0 --admin-calls count", exitCannot, "--admin-calls without administrators"},
-		{"atlas --question 99", exitCannot, "--question 99: expected 1 to 18"},
+		{"atlas --question 99", exitCannot, "--question 99: expected 1 to 19"},
 		{"prove --workers -1", exitCannot, `"-1" for "--workers"`},
 		{"prove --workers 0", exitCannot, `"0" for "--workers"`},
 		{"prove --time 0s", exitCannot, `"0s" for "--time" flag: expected more than nothing`},
