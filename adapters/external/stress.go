@@ -99,7 +99,11 @@ func Stress(ctx context.Context, c StressConfig) (*history.History, *StressStats
 	if c.Limit == 0 {
 		c.Limit = defaultStressLimit
 	}
-	s := &stressRun{config: c, lock: stress.Prefix() + stress.Lock, numberless: c.numberless(ctx)}
+	s := &stressRun{config: c, lock: stress.Prefix() + stress.Lock}
+	var err error
+	if s.numberless, err = c.numberless(ctx); err != nil {
+		return nil, nil, fmt.Errorf("learning by what the lock is held: %w", err)
+	}
 	s.barrier = s.config.Load.Barrier()
 	if c.Proxy {
 		proxy, err := wire.ProxyTo(c.URL)
@@ -115,21 +119,20 @@ func Stress(ctx context.Context, c StressConfig) (*history.History, *StressStats
 	if err := s.setUp(ctx); err != nil {
 		return nil, nil, errors.Join(err, s.sweep())
 	}
-	err := errors.Join(s.run(ctx), s.clear(ctx))
+	err = errors.Join(s.run(ctx), s.clear(ctx))
 	return s.recorder.History(c.Kind, &c.Load), s.stats(), err
 }
 
-// numberless reports whether slots are messages without numbers. Where that can't be learnt, they have numbers.
-func (c *StressConfig) numberless(ctx context.Context) bool {
+// numberless reports whether slots are messages without numbers, which clients on a simulated broker show.
+func (c *StressConfig) numberless(ctx context.Context) (bool, error) {
 	if c.Kind != lock.Semaphore {
-		return false
+		return false, nil
 	}
 	r, err := NewRunner(ctx, Config{Starter: c.Starter, Kind: c.Kind, Options: c.Options})
 	if err != nil {
-		return false
+		return false, err
 	}
-	defer r.Close()
-	return r.design.permits()
+	return r.design.permits(), r.Close()
 }
 
 // custody has a client of its own do something to the lock, or nothing, which is but a look at the client.

@@ -89,7 +89,7 @@ type count struct {
 
 // work acquires and releases until the time is over. At the end it holds nothing that it could release.
 func (t *count) work(ctx context.Context, c Client, over time.Time) error {
-	for time.Now().Before(over) && ctx.Err() == nil {
+	for tried := false; (!tried || time.Now().Before(over)) && ctx.Err() == nil; tried = true {
 		began := time.Now()
 		res, err := c.Do(ctx, lock.Acquire)
 		took := time.Since(began)
@@ -130,7 +130,7 @@ const graceLimit = 10 * time.Second
 
 // crash has a holder die, and another try again and again.
 func (r *run) crash(ctx context.Context) (took, lease time.Duration, err error) {
-	l, clients, end, err := r.lock(ctx, 2, shortLease)
+	l, clients, end, err := r.lock(ctx, 2, r.lease)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,7 @@ func (s Spent) minus(o Spent) Spent {
 type Load struct {
 	Clients []int         // how many use a lock at once; each number is one measurement
 	Time    time.Duration // for all of it, about
+	Lease   time.Duration // of a holder that dies, which is waited for; 0 is half a second
 }
 
 // longLease outlasts what is done with a lock, and shortLease is waited for.
@@ -76,7 +78,7 @@ const deaths = 5
 // Run measures a lock. The error is for a server that could not be used at all; where it could not take as many clients as
 // were asked for, the load says so.
 func Run(ctx context.Context, s Server, t *lock.Target, l Load) (*report.Measured, error) {
-	r := run{server: s, target: t, share: max(leastShare, l.Time/time.Duration(2*len(l.Clients)+2))}
+	r := run{server: s, target: t, share: max(leastShare, l.Time/time.Duration(2*len(l.Clients)+2)), lease: cmp.Or(l.Lease, shortLease)}
 	m := &report.Measured{Server: s.Name()}
 	var err error
 	if m.Operations, err = r.alone(ctx); err != nil {
@@ -98,6 +100,7 @@ type run struct {
 	server Server
 	target *lock.Target
 	share  time.Duration // for one of them
+	lease  time.Duration // of a holder that dies
 }
 
 // lock makes a lock with so many clients. end closes them and deletes it.

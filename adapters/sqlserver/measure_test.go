@@ -46,8 +46,9 @@ func TestLocksMeasured(t *testing.T) {
 	}
 }
 
+// measureOne waits for a lease that outlasts an acquire, however long its commits take.
 func measureOne(t *testing.T, on *sqlserver.Measured, target *lock.Target) {
-	m, err := measure.Run(t.Context(), on, target, measure.Load{Clients: []int{2}, Time: 40 * time.Millisecond})
+	m, err := measure.Run(t.Context(), on, target, measure.Load{Clients: []int{2}, Time: 40 * time.Millisecond, Lease: 3 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

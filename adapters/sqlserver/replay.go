@@ -64,7 +64,7 @@ type replayer struct {
 	now     int64
 }
 
-// client is a client's.
+// client is a client's session, and those that it has left.
 type client struct {
 	*Session
 	due      int64      // when its wait ends by time, 0 if it does not

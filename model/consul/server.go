@@ -170,7 +170,7 @@ func (s *Server) Mentions(name string) bool {
 func (s *Server) Code(c *codec.Coder) {
 	if c.Reading() {
 		s.Reset()
-		s.index, s.oldest = Fresh, Fresh // also of what is gone: who has seen it before it went is told
+		s.index, s.oldest = Fresh, Fresh // deletions count as well
 	}
 	n := codec.Length(c, len(s.entries))
 	if c.Reading() {

@@ -1,4 +1,8 @@
 // Package scenario has what is run, as data: which client calls which operations (workload), what
 // goes wrong (faults), and the choices that turn both into one execution (schedule); and what came
 // of it, step by step (trace). A scenario and its target decide an execution completely.
+//
+// To add a fault: its kind in action.go; what it does in sim/fault.go, or sim/client.go if it strikes during a command; how
+// often it is drawn in sim/generate.go; its bound, and where a search has it happen, in sim/bounds.go and sim/system.go; behind
+// the gate adapters/external (loop.go, faults.go, broker.go); its words in histories/draw/words.go.
 package scenario

@@ -27,8 +27,11 @@ func (c *Client) Rows() (all []sql.Command) {
 	if c.k.Form == master {
 		return append(all, sql.Command{Verb: sql.Insert, Table: sql.Masters, Lock: 1})
 	}
+	if c.k.Options.Rows != given {
+		return nil
+	}
 	for num := range c.k.scenario.Locks[0].Slots {
-		all = append(all, sql.Command{Verb: sql.Insert, Table: sql.Slots, Lock: 1, Num: num + 1})
+		all = append(all, sql.Command{Verb: sql.Insert, Table: c.k.table(), Lock: 1, Num: num + 1})
 	}
 	return all
 }

@@ -62,7 +62,8 @@ type machine struct {
 // generations is how many tokens a client uses, in turn: what it left undone may take effect when it has others.
 const generations = 4
 
-// unused is a client's next token, but those that a row has still, or a statement that waits: tokens are unique.
+// unused is a client's next token, but those that a row has still, or a statement that waits. A client that has left all of
+// its tokens behind uses one twice.
 func (k *cluster) unused(c, token uint8) uint8 {
 	for range generations {
 		if token = c*generations + (token+1)%generations; !k.store.Uses(token) {
@@ -185,7 +186,7 @@ func (k *cluster) want(m *machine, c uint8) sql.Command {
 		})
 	case reading:
 		return sql.Command{Verb: sql.Select, Table: k.table(), Lock: l}
-	case adding: // without IGNORE, which would have MariaDB take another number that fits
+	case adding: // a narrow column has no IGNORE: MariaDB would take another number that fits
 		return sql.Command{Verb: sql.Insert, Table: k.table(), Lock: l, Num: uint8(bits.TrailingZeros16(m.missing)), Ignore: k.Numbers == wide}
 	case committing:
 		return sql.Command{Verb: sql.Commit}

@@ -92,9 +92,8 @@ func with(t *testing.T, b *lock.Backend, target *lock.Target, options map[string
 	return &other
 }
 
-// What a published library had bugs of its own with is no bug done otherwise: each row that is missing may be added by
-// whoever acquires, and be deleted by a release; in the transaction that has found none as well, where nobody locks gaps:
-// on MariaDB at READ COMMITTED, and on PostgreSQL.
+// Rows that acquire adds and a release deletes are safe: each that is missing is added before the transaction; or within it,
+// where nobody locks gaps: on MariaDB at READ COMMITTED, and on PostgreSQL.
 func TestRows(t *testing.T) {
 	for _, b := range backends(t) {
 		levels := map[string][]string{"each": {"read-committed"}, "within": {"read-committed"}}

@@ -96,7 +96,7 @@ func mutants(d sql.Dialect) []*lock.Target {
 			func(o *Options) { o.Deadline = fromAnswer }),
 		of("count-first", master, "no-phantom-slot", "leases are counted before the master row is locked", func(o *Options) { o.Counted = beforeLock }),
 	}
-	// Nobody tells these clients when their leases are over, but the next answer.
+	// These clients keep no clock: only the next answer tells them that a lease is over.
 	timeless := func(name, breaks, doc string, change func(*Options)) *lock.Target {
 		return of(name, slots, breaks, doc, func(o *Options) {
 			o.Deadline = never

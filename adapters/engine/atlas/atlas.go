@@ -242,6 +242,9 @@ func (a *atlas) same(ctx context.Context, e *explore.Exploration) (string, error
 			}
 		}
 	}
+	if executions == 0 {
+		return "none of the executions could be carried out", nil
+	}
 	return fmt.Sprintf("the same replies in %d executions, %d commands", executions, commands), nil
 }
 
@@ -271,7 +274,7 @@ func includes(e *explore.Exploration, situation string) bool {
 func fixed(e *explore.Exploration) [][2]string {
 	o, err := lock.SetOptions(lock.BackendOf(e.Target).Defaults, e.Options)
 	if err != nil {
-		return e.Options // engine.Explore has said so
+		return e.Options // explore.Run has said so
 	}
 	var out [][2]string
 	for _, opt := range o.Table() {

@@ -97,13 +97,15 @@ func (c *comparing) lock(ctx context.Context, t *lock.Target) (*report.ComparedL
 	for i := range comparedFaults {
 		row.Faults = append(row.Faults, c.visit(ctx, t, i))
 	}
-	sample, err := sample.Prove(ctx, sample.Config{Target: t, Options: defaultsOf(t), Seed: c.Seed, Scenarios: c.Scenarios, Workers: c.Workers, Time: c.Time})
+	drawn, err := sample.Prove(ctx, sample.Config{
+		Target: t, Options: defaultsOf(t), Seed: c.Seed, Scenarios: c.Scenarios, Workers: c.Workers, Time: c.Time,
+	})
 	if err != nil {
 		return nil, err
 	}
-	row.Cost, row.Stale = sample.Report.Efficiency, sample.Report.Stale
+	row.Cost, row.Stale = drawn.Report.Efficiency, drawn.Report.Stale
 	row.Faults = append(row.Faults, report.FaultVerdicts{
-		Fault: anyFaults, Verdicts: judgedIn(sample.Report), Command: fmt.Sprintf("lockproof prove %s --scenarios %d --seed %d", t.Name, c.Scenarios, c.Seed),
+		Fault: anyFaults, Verdicts: judgedIn(drawn.Report), Command: fmt.Sprintf("lockproof prove %s --scenarios %d --seed %d", t.Name, c.Scenarios, c.Seed),
 	})
 	if c.Measure == nil {
 		return row, nil

@@ -49,6 +49,7 @@ func (e *Example) On(b gated.Broker, bug string) bool {
 // SharedConnection is a bug that clients in one process alone can have.
 const SharedConnection = "shared-connection"
 
+// Examples are the examples of semaphores, in each language.
 var Examples = []Example{
 	{
 		Folder: "golang", probe: "true",
@@ -105,8 +106,10 @@ var MutexPrograms = map[string]*Example{
 	},
 }
 
+// Simulated is the simulated broker.
 func Simulated(*testing.T) (b gated.Broker) { return b }
 
+// Real is a RabbitMQ that others use as well; without one the test is skipped.
 func Real(t *testing.T) gated.Broker {
 	b, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: rabbitmqtest.URL(t)})
 	if err != nil {

@@ -124,6 +124,9 @@ func (x *Explored) Lost(p property.Property) report.AtlasVerdict {
 // something, the shortest where that can be told. The error is for a configuration that makes no sense.
 func Run(ctx context.Context, e Exploration) (*Explored, error) {
 	began := time.Now()
+	if e.Target != nil {
+		e.Options = lock.Renamed(lock.BackendOf(e.Target).Defaults, e.Options)
+	}
 	if e.any() && len(e.Own) > 0 {
 		return nil, engine.Configuration(fmt.Errorf("properties of your own and any number of clients: expected a number of them, as such a property is judged of states"))
 	}

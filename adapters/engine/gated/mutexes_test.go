@@ -211,7 +211,7 @@ func TestRightMutexes(t *testing.T) {
 			t.Run("simulated", func(t *testing.T) { m.holds(t, enginetest.Simulated(t), m.scenarios(t, 60, 60)) })
 			t.Run("rabbitmq", func(t *testing.T) {
 				if m.alike {
-					t.Skip("skipped: one in Go has the same design, and is tried on a real broker")
+					t.Skip("skipped: another example has the design or the driver, and is tried on a real broker")
 				}
 				if testing.Short() {
 					t.Skip("skipped: -short leaves out the examples on a real broker")

@@ -62,7 +62,7 @@ func Stress(ctx context.Context, b *rabbitmq.Broker, c StressConfig) (*engine.Re
 		{Name: "client crash", Scenarios: stats.Crashes}, {Name: "connection dropped by the broker", Scenarios: stats.Dropped},
 		{Name: "broker restart", Scenarios: stats.Restarts},
 	}
-	r.Fixed, r.Bounds = engine.Assigned(c.Options), c.Load.Words(c.Target.Kind)
+	r.Fixed, r.Bounds = engine.Assigned(lock.Renamed(lock.BackendOf(c.Target).Defaults, c.Options)), c.Load.Words(c.Target.Kind)
 	r.Interrupted = stats.Rounds < c.Load.Rounds || ctx.Err() != nil
 	return &engine.Result{Report: r, FailedAcquire: c.FailedAcquire}, err
 }

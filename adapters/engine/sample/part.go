@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/bits"
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine"
@@ -56,7 +55,7 @@ func (p *Part) Covered() map[sim.Point]int { return p.sum.Covered }
 
 // Progress is how far a run of so many scenarios is.
 func (p *Part) Progress(of int) engine.Progress {
-	return engine.Progress{Scenarios: p.sum.Scenarios, Of: of, Violated: bits.OnesCount32(uint32(p.sum.Violated()))}
+	return p.sum.Progress(of)
 }
 
 // Scenario is the i-th scenario of the run, counted from 0. The configuration must be one that [ProvePart] takes.

@@ -19,8 +19,8 @@ func (c counts) all() (out [property.Most]int) {
 	return out
 }
 
-// partFile is a part as JSON. Its fields are those of a sample and mean the same.
-type partFile struct {
+// tallyFile is a Tally as JSON.
+type tallyFile struct {
 	Scenarios       int                     `json:"scenarios"`
 	Steps           int                     `json:"steps"`
 	Commands        int                     `json:"commands"`
@@ -41,7 +41,7 @@ type partFile struct {
 
 // MarshalJSON implements json.Marshaler.
 func (s *Tally) MarshalJSON() ([]byte, error) {
-	f := partFile{
+	f := tallyFile{
 		Scenarios: s.Scenarios, Steps: s.Steps, Commands: s.Commands, Operations: s.Operations, Undecided: s.Undecided,
 		Checks: counts(s.Checks[:property.Count]), Exercised: counts(s.exercised[:property.Count]), First: counts(s.First[:property.Count]), Violating: counts(s.violating[:property.Count]), Seen: s.Seen, Costs: s.Costs,
 		Overlap: s.Overlap, OwnClock: s.OwnClock, OverlapCommands: s.OverlapCommands, Overlaps: s.Overlaps,
@@ -54,7 +54,7 @@ func (s *Tally) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (s *Tally) UnmarshalJSON(data []byte) error {
-	var f partFile
+	var f tallyFile
 	if err := json.Unmarshal(data, &f, json.RejectUnknownMembers(true)); err != nil {
 		return err
 	}

@@ -1,9 +1,8 @@
 package tally
 
 import (
-	"math/bits"
-
 	"fmt"
+	"math/bits"
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/histories/report"

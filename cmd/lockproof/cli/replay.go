@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,9 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 	"github.com/lockproof/lockproof/histories/style"
 )
+
+// asked is the server that was asked for.
+func (f *onFlags) asked() string { return cmp.Or(f.broker, f.on) }
 
 // simulated is what --on calls the simulated server.
 const simulated = "simulated"
@@ -148,6 +152,9 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 			kind := otherOf(r.Target.Backend)
 			_, real := on.real()
 			if real && kind != nil && finders == nil {
+				if _, err := kind.address(r.Target.Name, on.asked()); err != nil {
+					return err
+				}
 				return serversProgram.handOver(c, args)
 			}
 			return show(c, r, html, func(w io.Writer) error {

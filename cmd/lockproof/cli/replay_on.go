@@ -22,8 +22,7 @@ type kindOfServer struct {
 	usual   string // an address
 }
 
-// others are the real servers that locks stand on which stand on something else than RabbitMQ, and whose drivers another
-// program may have.
+// others are the servers whose drivers are in lockproof-servers.
 var others = []kindOfServer{
 	{"redis", "Redis", []string{"redis"}, []string{"redis", "rediss"}, "redis://127.0.0.1:6379/0"},
 	{"mariadb", "MariaDB", []string{"mariadb", "mysql"}, []string{"mysql", "mariadb"}, "mysql://root@127.0.0.1:3306/"},
@@ -62,11 +61,7 @@ func (k *kindOfServer) address(target, on string) (string, error) {
 
 // replayOn carries out a counterexample on a real server of its kind, and says how that compares.
 func replayOn(c *cobra.Command, kind *kindOfServer, on *onFlags, w io.Writer, r *engine.Replayed) error {
-	asked := on.on
-	if on.broker != "" {
-		asked = on.broker
-	}
-	url, err := kind.address(r.Target.Name, asked)
+	url, err := kind.address(r.Target.Name, on.asked())
 	if err != nil {
 		return err
 	}

@@ -18,5 +18,7 @@
 // guidelines, as are the numbers of slots: they count from 1.
 //
 // Which queue is which: [Layout] has a lock's queues by slot, [Names] what they are called, [QueueRoles] what one is for.
+// Which queue is what in a run: sim/amqp/plan.go for these locks, sim/consumption/exchange.go for locks by consumption,
+// adapters/external/name_table.go for external clients.
 // [Options] are the choices that the guidelines leave open. A [Design] is what a target changes of all that.
 package amqplock

@@ -47,7 +47,7 @@ const (
 	SharedConnection = "shared"
 )
 
-// AMQPOptions are the choices that the guidelines leave open, and one in which brokers differ (TxRouting).
+// Options are the choices that the guidelines leave open, and one in which brokers differ (TxRouting).
 // [DefaultOptions] are the safe ones.
 type Options struct {
 	Order         string // in which A queues are deleted
@@ -76,7 +76,7 @@ type Options struct {
 // DefaultOptions are the safe and cheap settings.
 func DefaultOptions() lock.Options { return Table.Defaults() }
 
-// AMQP makes the options of AMQP's locks, in the order of [AMQPOptions].
+// Table has the options of AMQP's locks, in the order of [Options].
 var Table = lock.NewTable("", Options{
 	Order: Descending, AdminMutex: true, AdminRetries: 3, Existence: ByPublish, VerifyFirst: true, Claim: ClaimSeen, Verify: VerifySlot,
 	Restart: RestartFirst, Retries: 3, AddReading: Intended, RemoveReading: Intended,
@@ -134,7 +134,7 @@ func (o Options) Facts() lock.Facts {
 	}
 }
 
-// jitter was called skew, which clocks have. Minimising leaves it as it is: nothing is shorter for it.
+// jitter was called skew, a word that is kept for clocks. Minimising leaves it as it is: nothing is shorter for it.
 var jitter = func() lock.Field[Options] {
 	f := lock.Number("jitter", "largest random delay before such an attempt, in milliseconds", 200, func(o *Options) *int { return &o.Jitter })
 	f.Was, f.Short = "skew", nil
