@@ -63,11 +63,14 @@ func renumbered(h *history.History) {
 	}
 }
 
+// pinnedReadings are the readings, and two of a lock with permits.
+var pinnedReadings = append(slices.Clone(readings), Options{Permits: 2}, Options{FailedRelease: KeepsBelief, FailedAcquire: property.Strong, Permits: 1})
+
 // TestPinnedSpecifications holds against a file what porcupine is given of drawn histories: the atomic steps, their
 // times, where they are cut and into which parts; and what the search comes to, with few steps and with many.
 func TestPinnedSpecifications(t *testing.T) {
 	f := pinned.New(t)
-	for n, o := range append(slices.Clone(readings), Options{Permits: 2}, Options{FailedRelease: KeepsBelief, FailedAcquire: property.Strong, Permits: 1}) {
+	for n, o := range pinnedReadings {
 		f.Block(fmt.Sprintf("reading %d", n), 300, func(i int, seen *pinned.Seen) {
 			choose := bySeed(uint64(70_000 + 1000*n + i))
 			d := drawAny(choose)
@@ -126,7 +129,7 @@ func tellSpecification(seen *pinned.Seen, p *Specification) {
 // with after each event, with as much effort as it has and with little; and what is kept of a history that is read.
 func TestPinnedFrontier(t *testing.T) {
 	f := pinned.New(t)
-	for n, o := range append(slices.Clone(readings), Options{Permits: 2}, Options{FailedRelease: KeepsBelief, FailedAcquire: property.Strong, Permits: 1}) {
+	for n, o := range pinnedReadings {
 		f.Block(fmt.Sprintf("reading %d", n), 400, func(i int, seen *pinned.Seen) {
 			choose := bySeed(uint64(90_000 + 1000*n + i))
 			d := drawAny(choose)

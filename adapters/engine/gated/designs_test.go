@@ -3,7 +3,6 @@ package gated_test
 import (
 	"context"
 	"crypto/sha1"
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -39,31 +38,6 @@ func guided(a, b string, bug amqplocks.Bug) func(context.Context, string) (inpro
 func hashed(ctx context.Context, url string) (inprocess.Lock, error) {
 	c, err := amqplocks.NewNamed(ctx, url, amqplocks.Naming{A: "lock:%[1]s:%[2]d", B: "holder:%[1]s:%[2]d"}, amqplocks.NoBug)
 	return hashing{enginetest.Certain{Client: c}}, err
-}
-
-func of(d semaphores.Design) func(context.Context, string) (inprocess.Lock, error) {
-	return func(ctx context.Context, url string) (inprocess.Lock, error) {
-		c, err := semaphores.New(ctx, url, d)
-		return fixed{c}, err
-	}
-}
-
-// fixed is a semaphore whose slots are there from the beginning to the end.
-type fixed struct{ *semaphores.Client }
-
-func (f fixed) Create(ctx context.Context, name string, slots int) error {
-	return unlessBusy(f.Client.Create(ctx, name, slots))
-}
-func (f fixed) Destroy(ctx context.Context, name string) error {
-	return unlessBusy(f.Client.Destroy(ctx, name))
-}
-
-// unlessBusy says of an error that nothing happened, where the library says that others were in the way.
-func unlessBusy(err error) error {
-	if errors.Is(err, semaphores.ErrBusy) {
-		return errors.Join(inprocess.ErrNoEffect, err)
-	}
-	return err
 }
 
 // hashing calls all by a hash of the lock's name.
@@ -110,9 +84,9 @@ var rightSemaphores = []designed{
 	{name: "jobs-A-1", new: guided("%[1]s-A-%[2]d", "%[1]s-B-%[2]d", amqplocks.NoBug), judged: byGuidelines},
 	{name: "slots first", new: guided("%03[2]d.slot.%[1]s", "%03[2]d.holder.%[1]s", amqplocks.NoBug), judged: byGuidelines},
 	{name: "a hash of the name", new: hashed, judged: bySlots},
-	{name: "tokens", new: of(semaphores.Tokens{}), judged: bySlots},
-	{name: "tokens alike", new: of(semaphores.Tokens{Alike: true}), judged: byPermits},
-	{name: "consumers", new: of(semaphores.Consumers{}), judged: bySlots},
+	{name: "tokens", new: enginetest.Semaphore(semaphores.Tokens{}), judged: bySlots},
+	{name: "tokens alike", new: enginetest.Semaphore(semaphores.Tokens{Alike: true}), judged: byPermits},
+	{name: "consumers", new: enginetest.Semaphore(semaphores.Consumers{}), judged: bySlots},
 }
 
 var wrongSemaphores = []designed{
@@ -120,26 +94,26 @@ var wrongSemaphores = []designed{
 		breaks: []property.Property{property.EffectiveRelease}},
 	{name: "jobs-A-1, locked is success", new: guided("%[1]s-A-%[2]d", "%[1]s-B-%[2]d", amqplocks.LockedIsSuccess), breaks: exclusion},
 	{name: "names run together", new: guided("%[1]s%[2]dA", "%[1]s%[2]dB", amqplocks.NoBug), breaks: []property.Property{property.NameSafety}},
-	{name: "token acknowledged", new: of(semaphores.Tokens{Acknowledged: true}), breaks: []property.Property{property.EffectiveRelease}},
-	{name: "token acknowledged, then published", new: of(semaphores.Tokens{AckThenPublish: true}), breaks: []property.Property{property.CrashFrees}},
-	{name: "token published, then acknowledged", new: of(semaphores.Tokens{PublishThenAck: true}), breaks: []property.Property{property.MutualExclusion, property.NoLeak}},
-	{name: "token without acknowledgement", new: of(semaphores.Tokens{NoAck: true}), breaks: []property.Property{property.CrashFrees}},
-	{name: "tokens made twice", new: of(semaphores.Tokens{Twice: true}), breaks: []property.Property{property.MutualExclusion, property.NoLeak}},
-	{name: "token from memory", new: of(semaphores.Tokens{FromMemory: true}), breaks: staleness},
-	{name: "token asked for on another channel", new: of(semaphores.Tokens{OtherChannel: true}), breaks: staleness},
-	{name: "token alike acknowledged", new: of(semaphores.Tokens{Alike: true, Acknowledged: true}), breaks: []property.Property{property.EffectiveRelease}},
-	{name: "token alike acknowledged, then published", new: of(semaphores.Tokens{Alike: true, AckThenPublish: true}), breaks: []property.Property{property.CrashFrees}},
-	{name: "token alike published, then acknowledged", new: of(semaphores.Tokens{Alike: true, PublishThenAck: true}), breaks: []property.Property{property.ContiguousSlots}},
-	{name: "token alike without acknowledgement", new: of(semaphores.Tokens{Alike: true, NoAck: true}), breaks: []property.Property{property.CrashFrees}},
-	{name: "tokens alike made twice", new: of(semaphores.Tokens{Alike: true, Twice: true}), breaks: []property.Property{property.ContiguousSlots}},
-	{name: "token alike from memory", new: of(semaphores.Tokens{Alike: true, FromMemory: true}), breaks: staleness},
-	{name: "count ages", new: of(semaphores.Tokens{SizeAges: true}), breaks: []property.Property{property.ExactCount}},
+	{name: "token acknowledged", new: enginetest.Semaphore(semaphores.Tokens{Acknowledged: true}), breaks: []property.Property{property.EffectiveRelease}},
+	{name: "token acknowledged, then published", new: enginetest.Semaphore(semaphores.Tokens{AckThenPublish: true}), breaks: []property.Property{property.CrashFrees}},
+	{name: "token published, then acknowledged", new: enginetest.Semaphore(semaphores.Tokens{PublishThenAck: true}), breaks: []property.Property{property.MutualExclusion, property.NoLeak}},
+	{name: "token without acknowledgement", new: enginetest.Semaphore(semaphores.Tokens{NoAck: true}), breaks: []property.Property{property.CrashFrees}},
+	{name: "tokens made twice", new: enginetest.Semaphore(semaphores.Tokens{Twice: true}), breaks: []property.Property{property.MutualExclusion, property.NoLeak}},
+	{name: "token from memory", new: enginetest.Semaphore(semaphores.Tokens{FromMemory: true}), breaks: staleness},
+	{name: "token asked for on another channel", new: enginetest.Semaphore(semaphores.Tokens{OtherChannel: true}), breaks: staleness},
+	{name: "token alike acknowledged", new: enginetest.Semaphore(semaphores.Tokens{Alike: true, Acknowledged: true}), breaks: []property.Property{property.EffectiveRelease}},
+	{name: "token alike acknowledged, then published", new: enginetest.Semaphore(semaphores.Tokens{Alike: true, AckThenPublish: true}), breaks: []property.Property{property.CrashFrees}},
+	{name: "token alike published, then acknowledged", new: enginetest.Semaphore(semaphores.Tokens{Alike: true, PublishThenAck: true}), breaks: []property.Property{property.ContiguousSlots}},
+	{name: "token alike without acknowledgement", new: enginetest.Semaphore(semaphores.Tokens{Alike: true, NoAck: true}), breaks: []property.Property{property.CrashFrees}},
+	{name: "tokens alike made twice", new: enginetest.Semaphore(semaphores.Tokens{Alike: true, Twice: true}), breaks: []property.Property{property.ContiguousSlots}},
+	{name: "token alike from memory", new: enginetest.Semaphore(semaphores.Tokens{Alike: true, FromMemory: true}), breaks: staleness},
+	{name: "count ages", new: enginetest.Semaphore(semaphores.Tokens{SizeAges: true}), breaks: []property.Property{property.ExactCount}},
 	{name: "jobs-A-1, no second look", new: guided("%[1]s-A-%[2]d", "%[1]s-B-%[2]d", amqplocks.NoSecondLook),
 		breaks: []property.Property{property.RemovalDrains, property.Linearizable}},
-	{name: "consumer is not exclusive", new: of(semaphores.Consumers{NotExclusive: true}), breaks: exclusion},
-	{name: "consumer not cancelled", new: of(semaphores.Consumers{NotCancelled: true}), breaks: []property.Property{property.EffectiveRelease}},
-	{name: "consumer from memory", new: of(semaphores.Consumers{FromMemory: true}), breaks: staleness},
-	{name: "refused consumer is success", new: of(semaphores.Consumers{Refusal: true}), breaks: exclusion},
+	{name: "consumer is not exclusive", new: enginetest.Semaphore(semaphores.Consumers{NotExclusive: true}), breaks: exclusion},
+	{name: "consumer not cancelled", new: enginetest.Semaphore(semaphores.Consumers{NotCancelled: true}), breaks: []property.Property{property.EffectiveRelease}},
+	{name: "consumer from memory", new: enginetest.Semaphore(semaphores.Consumers{FromMemory: true}), breaks: staleness},
+	{name: "refused consumer is success", new: enginetest.Semaphore(semaphores.Consumers{Refusal: true}), breaks: exclusion},
 }
 
 func (d *designed) prove(t *testing.T, on gated.Broker, scenarios int, until property.Set) *engine.Result {

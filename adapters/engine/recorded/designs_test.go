@@ -2,7 +2,6 @@ package recorded_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine/enginetest"
@@ -38,29 +37,8 @@ func mutexOf(name string, d mutexes.Design) stressedDesign {
 	}}
 }
 
-// fixed is a semaphore whose slots are there from the beginning to the end.
-type fixed struct{ *semaphores.Client }
-
-func (f fixed) Create(ctx context.Context, name string, slots int) error {
-	return unlessBusy(f.Client.Create(ctx, name, slots))
-}
-
-func (f fixed) Destroy(ctx context.Context, name string) error {
-	return unlessBusy(f.Client.Destroy(ctx, name))
-}
-
-func unlessBusy(err error) error {
-	if errors.Is(err, semaphores.ErrBusy) {
-		return errors.Join(inprocess.ErrNoEffect, err)
-	}
-	return err
-}
-
 func semaphoreOf(name string, d semaphores.Design) stressedDesign {
-	return stressedDesign{name: name, kind: lock.Semaphore, new: func(ctx context.Context, url string) (inprocess.Lock, error) {
-		c, err := semaphores.New(ctx, url, d)
-		return fixed{c}, err
-	}}
+	return stressedDesign{name: name, kind: lock.Semaphore, new: enginetest.Semaphore(d)}
 }
 
 func wrong(d stressedDesign) stressedDesign {

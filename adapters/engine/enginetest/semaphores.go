@@ -1,0 +1,35 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/testdata/targets/golang/semaphores"
+)
+
+// Semaphore makes clients of a semaphore of another design, in Go, whose slots are there from the beginning to the end.
+func Semaphore(d semaphores.Design) func(context.Context, string) (inprocess.Lock, error) {
+	return func(ctx context.Context, url string) (inprocess.Lock, error) {
+		c, err := semaphores.New(ctx, url, d)
+		return fixed{c}, err
+	}
+}
+
+type fixed struct{ *semaphores.Client }
+
+func (f fixed) Create(ctx context.Context, name string, slots int) error {
+	return unlessBusy(f.Client.Create(ctx, name, slots))
+}
+
+func (f fixed) Destroy(ctx context.Context, name string) error {
+	return unlessBusy(f.Client.Destroy(ctx, name))
+}
+
+// unlessBusy says of an error that nothing happened, where the library says that others were in the way.
+func unlessBusy(err error) error {
+	if errors.Is(err, semaphores.ErrBusy) {
+		return errors.Join(inprocess.ErrNoEffect, err)
+	}
+	return err
+}
