@@ -93,7 +93,7 @@ func Explore(ctx context.Context, c ExploreConfig) (_ *engine.Result, err error)
 		return nil, err
 	}
 	began := time.Now()
-	run := externalExploration{externalRun: externalRun{Config: c.config(), exploring: true}}
+	run := exploringRun{sharedRun: sharedRun{Config: c.config(), exploring: true}}
 	run.sum.Sometimes = c.Own.Sometimes()
 	run.options = external.ExploreOptions{Runs: run.Scenarios, Faults: c.Faults, Preemptions: c.Preemptions}
 	run.labels = run.Config.labels()
@@ -101,7 +101,7 @@ func Explore(ctx context.Context, c ExploreConfig) (_ *engine.Result, err error)
 	var cancel context.CancelFunc
 	run.allowed, cancel = engine.Allow(ctx, 0)
 	defer cancel()
-	w, err := run.worker(ctx)
+	w, err := run.startWorker(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -157,9 +157,9 @@ func (c *ExploreConfig) config() Config {
 	return out
 }
 
-// externalExploration is a run that visits the executions of one scenario.
-type externalExploration struct {
-	externalRun
+// exploringRun is a run that visits the executions of one scenario.
+type exploringRun struct {
+	sharedRun
 	runs    *external.Exploration
 	options external.ExploreOptions
 }
@@ -168,7 +168,7 @@ type externalExploration struct {
 var errEnough = errors.New("enough was seen")
 
 // visit visits the executions of a scenario, and makes those smaller that violate something.
-func (f *externalExploration) visit(ctx context.Context, w *externalWorker, sc scenario.Scenario) (err error) {
+func (f *exploringRun) visit(ctx context.Context, w *worker, sc scenario.Scenario) (err error) {
 	f.runs, err = w.runner.Explore(ctx, sc, f.options, func(x *external.Execution) error {
 		if err := w.examine(ctx, f.sum.Scenarios, x); err != nil || !f.stop.Load() {
 			return err
@@ -187,12 +187,12 @@ func (f *externalExploration) visit(ctx context.Context, w *externalWorker, sc s
 		return err
 	}
 	w.meet() // that clients share a connection may not be seen before they run
-	return f.shrink(ctx, []*externalWorker{w})
+	return f.shrink(ctx, []*worker{w})
 }
 
 // report says what the exploration came to.
-func (f *externalExploration) report() *report.Report {
-	r := f.externalRun.report()
+func (f *exploringRun) report() *report.Report {
+	r := f.sharedRun.report()
 	r.Mode = report.Visited
 	r.Runs = &report.Runs{Whole: f.runs.Runs, Blocked: f.runs.Blocked, Incomplete: f.runs.Incomplete, Preemptions: f.options.Preemptions}
 	if f.runs.Incomplete == "" { // none was cut off
@@ -204,7 +204,7 @@ func (f *externalExploration) report() *report.Report {
 }
 
 // bounds is what was visited, in words: with how much that covers, where it is all.
-func (f *externalExploration) bounds(e *explore.Exploration, sc *scenario.Scenario) string {
+func (f *exploringRun) bounds(e *explore.Exploration, sc *scenario.Scenario) string {
 	said := fmt.Sprintf("%s (%s)", e, workload(sc))
 	if f.runs.Incomplete != "" {
 		return said

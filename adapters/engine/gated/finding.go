@@ -68,7 +68,7 @@ func (d *finding) found(p property.Property) *report.Found {
 
 // record takes in what the i-th execution violates, as it was recorded, and gives the properties that fresh clients
 // are to be asked for: no execution before it was reproduced. fresh says that its clients were.
-func (f *externalRun) record(i int, x *external.Execution, fresh bool) (open property.Set) {
+func (f *sharedRun) record(i int, x *external.Execution, fresh bool) (open property.Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, p := range x.Found.BySeverity() {
@@ -86,14 +86,14 @@ func (f *externalRun) record(i int, x *external.Execution, fresh bool) (open pro
 }
 
 // keep takes in a finding, if it is better than the one that there is, and tells of it.
-func (f *externalRun) keep(p property.Property, d *finding) {
+func (f *sharedRun) keep(p property.Property, d *finding) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.keepLocked(p, d)
 }
 
 // keepLocked is keep for who holds mu.
-func (f *externalRun) keepLocked(p property.Property, d *finding) {
+func (f *sharedRun) keepLocked(p property.Property, d *finding) {
 	if !d.betters(f.findings[p]) {
 		return
 	}
@@ -107,7 +107,7 @@ func (f *externalRun) keepLocked(p property.Property, d *finding) {
 }
 
 // shrinkable are the properties whose executions are made smaller: what was reproduced. mu is held.
-func (f *externalRun) shrinkable() (set property.Set) {
+func (f *sharedRun) shrinkable() (set property.Set) {
 	for p, d := range f.findings {
 		if p := property.Property(p); d != nil && !d.suspected() && f.wanted().Has(p) {
 			set = set.With(p)
@@ -117,21 +117,21 @@ func (f *externalRun) shrinkable() (set property.Set) {
 }
 
 // foundAny reports whether there is something to make smaller.
-func (f *externalRun) foundAny() bool {
+func (f *sharedRun) foundAny() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.shrinkable() != 0
 }
 
 // noteRepeated notes whether fresh clients did not show what others did.
-func (f *externalRun) noteRepeated(failed bool) {
+func (f *sharedRun) noteRepeated(failed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.unreproduced = f.unreproduced || failed
 }
 
 // renews reports whether the next execution is to have fresh clients.
-func (f *externalRun) renews() bool {
+func (f *sharedRun) renews() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.unreproduced || f.renewed == renewals {

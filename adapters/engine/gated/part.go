@@ -23,7 +23,7 @@ import (
 )
 
 // Part is a [sample.Part] of a run with somebody else's clients.
-type Part struct{ externalSum }
+type Part struct{ totals }
 
 // ProvePart runs the scenarios of a run from one number up to another, which is left out, counted from 0. What
 // they violate is tried again on fresh clients, and not made smaller: see [Conclude]. The error is also for a ctx
@@ -45,7 +45,7 @@ func ProvePart(ctx context.Context, c Config, from, to int) (*Part, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return &Part{run.externalSum}, nil
+	return &Part{run.totals}, nil
 }
 
 // Conclude makes of parts what [Prove] makes of a run: what fresh clients have shown again is made
@@ -59,7 +59,7 @@ func Conclude(ctx context.Context, c Config, p *Part) (*engine.Result, error) {
 	var cancel context.CancelFunc
 	run.allowed, cancel = engine.Allow(ctx, 0)
 	defer cancel()
-	run.externalSum = p.externalSum
+	run.totals = p.totals
 	if ctx.Err() == nil {
 		if err := run.run(ctx, 0, 0, true); err != nil {
 			return nil, err
@@ -115,7 +115,7 @@ func (p *Part) Reproduced() (set property.Set) {
 // Ended reports whether clients ended by themselves so often that a run would have ended there.
 func (p *Part) Ended() bool { return p.free.Died >= maxCrashes }
 
-// partFile is a part as it is written. Its fields are those of externalSum and mean the same.
+// partFile is a part as it is written. Its fields are those of totals and mean the same.
 type partFile struct {
 	Sum          []byte // as JSON
 	Findings     map[property.Property]findingFile
@@ -202,7 +202,7 @@ func (p *Part) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(f.Sum, &sum); err != nil {
 		return err
 	}
-	p.externalSum = externalSum{
+	p.totals = totals{
 		sum: sum, about: f.About, fromHistory: f.FromHistory, unjudged: f.Unjudged, free: f.Free, wire: f.Wire, agreed: f.Agreed,
 		traffic: f.Traffic, sharing: f.Sharing, uncontrolled: f.Uncontrolled, disagreement: f.Disagreement, exceeded: f.Exceeded,
 	}

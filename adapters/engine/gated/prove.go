@@ -90,8 +90,8 @@ func (b Broker) String() string {
 	return cmp.Or(b.Name, b.Version)
 }
 
-// gated is said of a broker behind the gate.
-const gated = ", through the gate"
+// throughGate is said of a broker behind the gate.
+const throughGate = ", through the gate"
 
 // DefaultScenarios is how many scenarios a run has that does not say.
 const DefaultScenarios = 2000
@@ -118,7 +118,7 @@ func Prove(ctx context.Context, c Config) (*engine.Result, error) {
 }
 
 // run is the run, checked and with defaults for what was left out; it has not begun.
-func (c Config) run() (*externalRun, error) {
+func (c Config) run() (*sharedRun, error) {
 	if c.Scenarios < 0 || c.Depth < 0 || c.Depth > 64 {
 		return nil, engine.Configuration(fmt.Errorf("%d scenarios of depth %d: expected at least 1, and at most 64", c.Scenarios, c.Depth))
 	}
@@ -134,13 +134,13 @@ func (c Config) run() (*externalRun, error) {
 	c.Properties = engine.JudgedOf(property.ApplicableExternal(c.Kind), c.Properties) | c.Own.All()
 	c.Scenarios = cmp.Or(c.Scenarios, DefaultScenarios)
 	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
-	run := &externalRun{Config: c, source: c.source(), labels: c.labels()}
+	run := &sharedRun{Config: c, source: c.source(), labels: c.labels()}
 	run.sum.Sometimes = c.Own.Sometimes()
 	return run, nil
 }
 
 // concluded is what a run came to that began then.
-func (f *externalRun) concluded(ctx context.Context, began time.Time) *engine.Result {
+func (f *sharedRun) concluded(ctx context.Context, began time.Time) *engine.Result {
 	res := f.result()
 	res.Report = f.report()
 	res.Report.Elapsed, res.Report.Spent = time.Since(began), f.spent.Words()
@@ -150,12 +150,12 @@ func (f *externalRun) concluded(ctx context.Context, began time.Time) *engine.Re
 
 // labels are what its counterexamples say.
 func (c *Config) labels() engine.Labels {
-	o := histories.Origin{Seed: c.Seed, Broker: c.On.String() + gated, Options: engine.ByName(c.Options)}
+	o := histories.Origin{Seed: c.Seed, Broker: c.On.String() + throughGate, Options: engine.ByName(c.Options)}
 	return engine.Labels{FailedAcquire: c.FailedAcquire, Origin: o, Exec: c.Exec, Kind: c.Kind, Options: c.Options, Queues: c.Naming.String()}
 }
 
 // result is what the run came to, but for the report.
-func (f *externalRun) result() *engine.Result {
+func (f *sharedRun) result() *engine.Result {
 	res := &engine.Result{FailedAcquire: f.FailedAcquire, Traces: make(map[property.Property]*scenario.Trace), Labels: f.labels}
 	for p, d := range f.findings {
 		if d != nil {

@@ -14,11 +14,11 @@ import (
 )
 
 // report says what the run came to.
-func (f *externalRun) report() *report.Report {
+func (f *sharedRun) report() *report.Report {
 	s := &f.sum
 	r := &report.Report{
 		Tool: engine.Version, Target: f.Name, Doc: f.Exec, Design: f.design, Kind: f.Kind, Mode: report.Sampled,
-		Broker: f.On.String() + gated, Seed: f.Seed, FailedAcquire: f.FailedAcquire.String(), Bounds: f.Shape.String(), Fixed: engine.ByName(f.Options),
+		Broker: f.On.String() + throughGate, Seed: f.Seed, FailedAcquire: f.FailedAcquire.String(), Bounds: f.Shape.String(), Fixed: engine.ByName(f.Options),
 		Scenarios: s.Scenarios, Steps: s.Steps, Commands: s.Commands, Operations: s.Operations,
 		Efficiency: engine.Efficiency(&s.Costs, f.Kind),
 		Stale: report.Overlap{
@@ -90,7 +90,7 @@ var shownBy = map[property.Property][]lock.Op{
 const unmeasured = "which commands were written in one go is not told apart while exploring: prove measures costs"
 
 // skip is why a property is not judged, "" where it is.
-func (f *externalRun) skip(p property.Property) string {
+func (f *sharedRun) skip(p property.Property) string {
 	switch {
 	case f.unjudged[p] != "":
 		return f.unjudged[p]

@@ -16,8 +16,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// externalRun is a run over the scenarios of one seed, shared by its workers.
-type externalRun struct {
+// sharedRun is a run over the scenarios of one seed, shared by its workers.
+type sharedRun struct {
 	Config
 	labels  engine.Labels
 	source  *sim.Source
@@ -34,11 +34,11 @@ type externalRun struct {
 	tries        int
 	spent        external.Spent // of all workers
 	confirmed    property.Set   // of those that are measured: what was seen violated for certain
-	externalSum
+	totals
 }
 
-// externalSum is what scenarios came to.
-type externalSum struct {
+// totals is what scenarios came to.
+type totals struct {
 	sum          tally.Tally
 	findings     [property.Most]*finding
 	about        external.About
@@ -65,26 +65,26 @@ type excess struct {
 
 // run has workers play until all scenarios from one number up to another are done, enough was found, or the time for
 // that is over; then executions that violate something are made smaller, if that is wanted.
-func (f *externalRun) run(ctx context.Context, from, to int, shrink bool) error {
+func (f *sharedRun) run(ctx context.Context, from, to int, shrink bool) error {
 	f.next.Store(int64(from))
 	f.to = to
 	want := to - from
 	if shrink {
 		want = max(want, len(f.shrinkable().BySeverity()))
 	}
-	workers := make([]*externalWorker, min(f.Workers, want))
+	workers := make([]*worker, min(f.Workers, want))
 	errs := make([]error, len(workers))
 	var wg sync.WaitGroup
 	for i := range workers {
 		wg.Go(func() {
-			if workers[i], errs[i] = f.worker(ctx); errs[i] == nil {
+			if workers[i], errs[i] = f.startWorker(ctx); errs[i] == nil {
 				errs[i] = workers[i].work(ctx)
 			}
 			errs[i] = quietly(ctx, errs[i])
 		})
 	}
 	wg.Wait()
-	workers = slices.DeleteFunc(workers, func(w *externalWorker) bool { return w == nil })
+	workers = slices.DeleteFunc(workers, func(w *worker) bool { return w == nil })
 	for _, w := range workers {
 		if to > from {
 			f.measured(w)
@@ -107,27 +107,27 @@ func (f *externalRun) run(ctx context.Context, from, to int, shrink bool) error 
 }
 
 // measured takes in what a worker has counted: all else of its executions is in the sum already.
-func (f *externalRun) measured(w *externalWorker) {
+func (f *sharedRun) measured(w *worker) {
 	f.sum.Merge(&w.part)
 	f.agreed += w.runner.Agreed()
 }
 
 // unexpected reports whether something seems to cost too much that was not seen for certain to do so before.
-func (f *externalRun) unexpected(found property.Set) bool {
+func (f *sharedRun) unexpected(found property.Set) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return found&external.Measured&^f.confirmed != 0
 }
 
 // expect notes what was seen for certain.
-func (f *externalRun) expect(found property.Set) {
+func (f *sharedRun) expect(found property.Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.confirmed |= found & external.Measured
 }
 
 // wanted are the properties whose violations are made smaller: those that end the run, or all that are judged.
-func (f *externalRun) wanted() property.Set {
+func (f *sharedRun) wanted() property.Set {
 	if f.Until != 0 {
 		return f.Until
 	}
@@ -135,7 +135,7 @@ func (f *externalRun) wanted() property.Set {
 }
 
 // take adds an execution to what was found.
-func (f *externalRun) take(i int, x *external.Execution) {
+func (f *sharedRun) take(i int, x *external.Execution) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	addTo(&f.sum, i, x)

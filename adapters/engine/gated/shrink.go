@@ -18,18 +18,18 @@ import (
 // the executions of the run, those included, but none fewer than leastTries. That is not a time, so that one seed has one
 // result.
 const (
-	externalTries = 400
-	freshTries    = 100
-	leastTries    = 150
+	sameTries  = 400
+	freshTries = 100
+	leastTries = 150
 )
 
 // triesFor is how many scenarios are tried for each of so many counterexamples, after so many executions.
 func triesFor(executions, counterexamples int) int {
-	return min(externalTries, max(leastTries, executions/4/counterexamples))
+	return min(sameTries, max(leastTries, executions/4/counterexamples))
 }
 
 // shrink makes smaller what was reproduced, the gravest first, each by one of the workers.
-func (f *externalRun) shrink(ctx context.Context, workers []*externalWorker) error {
+func (f *sharedRun) shrink(ctx context.Context, workers []*worker) error {
 	queue, errs := f.shrinkable().BySeverity(), make([]error, len(workers))
 	var wg sync.WaitGroup
 	var next atomic.Int64
@@ -37,7 +37,7 @@ func (f *externalRun) shrink(ctx context.Context, workers []*externalWorker) err
 		wg.Go(func() {
 			for k := int(next.Add(1) - 1); k < len(queue); k = int(next.Add(1) - 1) {
 				time, cancel := f.allowed.Portion(len(queue)-k, len(workers))
-				s := shrinking{externalWorker: w, ctx: ctx, time: time, property: queue[k], most: triesFor(f.sum.Scenarios, len(queue))}
+				s := shrinking{worker: w, ctx: ctx, time: time, property: queue[k], most: triesFor(f.sum.Scenarios, len(queue))}
 				errs[i] = errors.Join(errs[i], quietly(ctx, s.run()))
 				cancel()
 			}
@@ -49,7 +49,7 @@ func (f *externalRun) shrink(ctx context.Context, workers []*externalWorker) err
 
 // shrinking is one counterexample that is made smaller.
 type shrinking struct {
-	*externalWorker
+	*worker
 	ctx, time context.Context // time ends it between two executions, ctx in their midst
 	property  property.Property
 	most      int // scenarios that are tried
@@ -137,7 +137,7 @@ func (s *shrinking) confirmed(sc *scenario.Scenario) (shown bool) {
 }
 
 // trying tells of one more scenario that is tried to make a counterexample smaller.
-func (f *externalRun) trying() {
+func (f *sharedRun) trying() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.tries++

@@ -49,7 +49,7 @@ func TestTimeEndsBetweenExecutions(t *testing.T) {
 	for _, at := range []int64{20, 43, 77, 120} {
 		whole, end := context.WithCancel(t.Context())
 		c := Config{Starter: ending{machines, new(atomic.Int64), at, end}, Seed: 1, Scenarios: 1000, Workers: 1}
-		run := externalRun{Config: c, source: c.source(), labels: c.labels(), allowed: engine.Allowance{Whole: whole, Sampling: whole}}
+		run := sharedRun{Config: c, source: c.source(), labels: c.labels(), allowed: engine.Allowance{Whole: whole, Sampling: whole}}
 		if err := run.run(t.Context(), 0, run.Scenarios, true); err != nil {
 			t.Fatal(err)
 		}

@@ -11,17 +11,17 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// externalWorker plays executions of a run, one after the other, with clients of its own.
-type externalWorker struct {
-	*externalRun
+// worker plays executions of a run, one after the other, with clients of its own.
+type worker struct {
+	*sharedRun
 	runner *external.Runner
 	part   tally.Tally // costs and checks
 	fresh  bool        // its clients have carried out nothing yet
 }
 
-// worker starts a worker's clients.
-func (f *externalRun) worker(ctx context.Context) (*externalWorker, error) {
-	w := &externalWorker{externalRun: f, fresh: true}
+// startWorker starts a worker's clients.
+func (f *sharedRun) startWorker(ctx context.Context) (*worker, error) {
+	w := &worker{sharedRun: f, fresh: true}
 	runner, err := external.NewRunner(ctx, external.Config{
 		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Naming: f.Naming, Own: f.Own, FailedAcquire: f.FailedAcquire,
 		URL: f.On.URL, Sweep: f.On.Sweep, Notes: f.On.Notes, Version: f.On.Version, Timing: external.Timing{Patience: f.Patience},
@@ -36,7 +36,7 @@ func (f *externalRun) worker(ctx context.Context) (*externalWorker, error) {
 }
 
 // meet takes in whose lock it is.
-func (w *externalWorker) meet() {
+func (w *worker) meet() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.about, w.sharing, w.unjudged = w.runner.About(), w.runner.Sharing(), make(map[property.Property]string)
@@ -48,7 +48,7 @@ func (w *externalWorker) meet() {
 }
 
 // work plays scenarios until there are none left.
-func (w *externalWorker) work(ctx context.Context) error {
+func (w *worker) work(ctx context.Context) error {
 	for !w.stop.Load() && !w.allowed.Spent(w.foundAny()) {
 		i := int(w.next.Add(1) - 1)
 		if i >= w.to {
@@ -67,7 +67,7 @@ func (w *externalWorker) work(ctx context.Context) error {
 }
 
 // play plays the i-th scenario. What seems to cost too much is looked at again, more patiently: then that counts instead.
-func (w *externalWorker) play(ctx context.Context, i int) (*external.Execution, error) {
+func (w *worker) play(ctx context.Context, i int) (*external.Execution, error) {
 	sc := w.runner.Playable(w.source.External(i))
 	w.runner.Measure(0)
 	if i%measuredEvery == 0 && w.wanted()&external.Measured != 0 {
@@ -94,7 +94,7 @@ func (w *externalWorker) play(ctx context.Context, i int) (*external.Execution, 
 }
 
 // examine takes in the i-th execution, and has fresh clients show what it violates.
-func (w *externalWorker) examine(ctx context.Context, i int, x *external.Execution) error {
+func (w *worker) examine(ctx context.Context, i int, x *external.Execution) error {
 	x.Found &= w.Properties
 	x.Found &^= w.exceeds(i, x)
 	seen := x.Found & w.Own.Sometimes() // which is nothing to be shown again
@@ -121,7 +121,7 @@ func (w *externalWorker) examine(ctx context.Context, i int, x *external.Executi
 
 // exceeds notes what the i-th execution costs more than the guidelines allow, where that is not wrong, and gives the
 // properties that say so.
-func (w *externalWorker) exceeds(i int, x *external.Execution) property.Set {
+func (w *worker) exceeds(i int, x *external.Execution) property.Set {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, v := range x.Violations {
@@ -145,7 +145,7 @@ func earliest(all map[property.Property]excess, p property.Property, e excess) m
 
 // confirm has fresh clients carry out the i-th execution for the properties that it violates, and gives those that
 // they did not show.
-func (w *externalWorker) confirm(ctx context.Context, i int, x *external.Execution, open property.Set) (property.Set, error) {
+func (w *worker) confirm(ctx context.Context, i int, x *external.Execution, open property.Set) (property.Set, error) {
 	sc := sim.Replay(x.Trace)
 	tried, err := w.reproduce(ctx, w.allowed.Whole, &sc, open, func(p property.Property, t *scenario.Trace, try int) {
 		open &^= 1 << p
@@ -159,7 +159,7 @@ func (w *externalWorker) confirm(ctx context.Context, i int, x *external.Executi
 
 // reproduce has fresh clients carry out a scenario until each of some properties was seen violated. shown is told
 // how, and at which try.
-func (w *externalWorker) reproduce(ctx, time context.Context, sc *scenario.Scenario, want property.Set, shown func(p property.Property, t *scenario.Trace, try int)) (tried int, err error) {
+func (w *worker) reproduce(ctx, time context.Context, sc *scenario.Scenario, want property.Set, shown func(p property.Property, t *scenario.Trace, try int)) (tried int, err error) {
 	if err := w.runner.Renew(ctx); err != nil {
 		return 0, err
 	}
