@@ -41,6 +41,8 @@ var (
 	take1      = sql.Command{Verb: sql.Update, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 1, Token: 1, Lease: hour}
 	take2      = sql.Command{Verb: sql.Update, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 2, Token: 2, Lease: hour}
 	lock1      = sql.Command{Verb: sql.Select, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 1, Read: sql.ForUpdate}
+	delete1    = sql.Command{Verb: sql.Delete, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 1}
+	none9      = sql.Command{Verb: sql.Update, Table: sql.Leases, Lock: 1, Rows: sql.One, Num: 9, Token: 9, Lease: hour}
 	noWait1    = sql.Command{Verb: sql.Select, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 1, Read: sql.NoWait}
 	skip       = sql.Command{Verb: sql.Select, Table: sql.Slots, Lock: 1, If: sql.Free, First: true, Read: sql.SkipLocked}
 	claim      = sql.Command{Verb: sql.Claim, Table: sql.Slots, Lock: 1, If: sql.Free, Token: 3, Lease: hour}
@@ -78,6 +80,14 @@ var facts = []fact{
 	{"G7: whoever is told 40P01 has an aborted transaction", []sql.Dialect{sql.Postgres}, sql.ReadCommitted, []step{
 		{1, begin, ok(0)}, {2, begin, ok(0)}, {1, take1, ok(1)}, {2, take2, ok(1)}, {1, take2, code(sql.Blocked)},
 		{2, take1, code(sql.Deadlock)}, {1, none, ok(1)}, {2, lease6, code(sql.InFailed)}, {2, rollback, ok(0)}, {1, commit, ok(0)},
+	}},
+	{"M2: the victim is who weighs less: a table in which nothing was found weighs as well", []sql.Dialect{sql.MariaDB}, sql.ReadCommitted, []step{
+		{1, begin, ok(0)}, {2, begin, ok(0)}, {1, take1, ok(1)}, {2, none9, ok(0)}, {2, take2, ok(1)}, {1, take2, code(sql.Blocked)},
+		{2, take1, ok(1)}, {1, none, code(sql.Deadlock)}, {2, rollback, ok(0)},
+	}},
+	{"a row whose deletion is committed is none to who comes by at READ COMMITTED, whoever has it locked", []sql.Dialect{sql.MariaDB}, sql.ReadCommitted, []step{
+		{1, begin, ok(0)}, {2, begin, ok(0)}, {1, delete1, ok(1)}, {2, lock1, code(sql.Blocked)}, {1, commit, ok(0)}, {2, none, nums(0, 0)},
+		{1, lock1, nums(0, 0)}, {1, take1, ok(0)}, {2, rollback, ok(0)},
 	}},
 	{"M4: what SKIP LOCKED passes over is merely looked at", both, sql.ReadCommitted, []step{
 		{1, begin, ok(0)}, {1, lock1, nums(1, 2)}, {2, begin, ok(0)}, {2, skip, nums(1, 4)}, {2, commit, ok(0)}, {1, rollback, ok(0)},

@@ -43,7 +43,7 @@ func TestRandomCommands(t *testing.T) {
 						}
 					}
 				}
-				t.Logf("%d sequences, %d commands, %d waited, %d deadlocks; %d sequences were left where chance decides", m.sequences, m.commands, m.waited, m.deadlocks, m.left)
+				t.Logf("%d sequences, %d commands, %d waited, %d deadlocks; %d sequences were left where chance decides: %d where several woke, %d at another victim", m.sequences, m.commands, m.waited, m.deadlocks, m.woken+m.victims, m.woken, m.victims)
 			})
 		}
 	}
@@ -128,7 +128,8 @@ type match struct {
 	chance   bool // the step at hand has woken several: who goes on first, nobody knows
 	sequence []string
 
-	sequences, commands, waited, deadlocks, left int
+	sequences, commands, waited, deadlocks int
+	woken, victims                         int // sequences that were left, and why
 }
 
 func newMatch(t *testing.T, db *sqlserver.Database, level sql.Level) *match {
@@ -171,7 +172,6 @@ func (m *match) play(ctx context.Context, drawn []draft) (err error) {
 			return err
 		}
 		if m.chance {
-			m.left++
 			m.hangUp()
 			return nil
 		}
@@ -247,8 +247,8 @@ func (m *match) step(ctx context.Context, on uint8, c sql.Command) error {
 	want := m.store.Apply(on+1, &c)
 	m.sequence = append(m.sequence, fmt.Sprintf("%d: %s -> %v", on+1, there.Text(m.db.Dialect, int(c.Lock)), want))
 	m.sessions[on].Send(&there)
-	m.chance = m.chance || m.store.Woken() > 1
-	if m.chance {
+	if m.store.Woken() > 1 {
+		m.woken, m.chance = m.woken+1, true
 		return nil
 	}
 	if cycle := m.store.Deadlock(); cycle != nil {
@@ -280,7 +280,9 @@ func (m *match) victim(ctx context.Context, cycle []uint8) error {
 	for end := time.Now().Add(m.wait); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(time.Millisecond) {
 		for _, on := range cycle {
 			if r, ok := m.sessions[on-1].Arrived(); ok && r.Code == sql.Deadlock {
-				m.chance = m.store.Waits(on) || m.store.Answer(on).Code != sql.Deadlock
+				if m.chance = m.store.Waits(on) || m.store.Answer(on).Code != sql.Deadlock; m.chance {
+					m.victims++
+				}
 				return nil
 			}
 		}

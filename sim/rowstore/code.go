@@ -117,6 +117,11 @@ func (s *Store) CodeSession(c *codec.Coder, on uint8) {
 		codec.Byte(c, p)
 	}
 	codec.Number(c, &t.undo)
+	if s.dialect == sql.MariaDB {
+		codec.Byte(c, &t.weight.structures)
+		codec.Number(c, &t.weight.reusable)
+		codec.Byte(c, &t.weight.tables)
+	}
 	if t.open {
 		s.codeTime(c, &t.began)
 	}
@@ -251,5 +256,5 @@ func codeLock(c *codec.Coder, l *claim) {
 	codeKey(c, &l.key)
 	codec.Byte(c, &l.kind)
 	codec.Byte(c, &l.place)
-	codec.Bools(c, &l.shared, &l.waits, &l.apart)
+	codec.Bools(c, &l.shared, &l.waits)
 }

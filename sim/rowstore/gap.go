@@ -41,6 +41,9 @@ func covers(had, wanted *claim) bool {
 // lock has a session lock what it wants. It reports what that came to: OK, with whether the lock is a new one, or Blocked.
 func (s *Store) lock(want claim) (code sql.Code, fresh bool) {
 	s.explicit(want.key, want.session)
+	if s.implied(&want) {
+		return sql.OK, false
+	}
 	for i := range s.locks {
 		if covers(&s.locks[i], &want) {
 			return sql.OK, false
@@ -57,7 +60,7 @@ func (s *Store) lock(want claim) (code sql.Code, fresh bool) {
 		}
 	}
 	if before < len(s.locks) {
-		want.apart = true
+		s.weigh(&want)
 		s.locks = slices.Insert(s.locks, before, want)
 	} else {
 		s.put(want)
@@ -81,6 +84,7 @@ func (s *Store) overtakes(want, other *claim) bool {
 
 // put adds a lock behind those on the same row.
 func (s *Store) put(l claim) {
+	s.weigh(&l)
 	i := len(s.locks)
 	for i > 0 && s.locks[i-1].compare(l.key) > 0 {
 		i--
@@ -97,8 +101,15 @@ func (s *Store) explicit(k key, other uint8) {
 	l := claim{key: k, session: r.writer, kind: onlyRow}
 	if !slices.ContainsFunc(s.locks, func(h claim) bool { return covers(&h, &l) }) {
 		i, _ := slices.BinarySearchFunc(s.locks, k, func(l claim, k key) int { return l.compare(k) })
+		s.weigh(&l)
 		s.locks = slices.Insert(s.locks, i, l) // it has been there since the insert
 	}
+}
+
+// implied reports whether a session has the lock of who has inserted a row, which it does not make for itself.
+func (s *Store) implied(want *claim) bool {
+	r := s.row(want.key)
+	return s.dialect == sql.MariaDB && want.kind == onlyRow && r != nil && r.writer == want.session
 }
 
 // release gives up a session's newest lock on a row, which did not turn out to be of use.
@@ -117,7 +128,7 @@ func (s *Store) grant() {
 	for i := range s.locks {
 		l := &s.locks[i]
 		if l.waits && s.barring(i) == 0 {
-			l.waits = false
+			s.waited(l)
 			s.wake(l.session)
 			if s.dialect == sql.Postgres && slices.ContainsFunc(s.locks[i+1:], func(o claim) bool { return o.waits && o.key == l.key }) {
 				s.woken++ // whoever waits behind may get there first, if the row was changed
@@ -186,6 +197,7 @@ func (s *Store) forget(k key) {
 	s.rows = slices.Delete(s.rows, i, i+1)
 	for _, l := range s.locks {
 		if l.key == k && l.waits {
+			s.waited(&l)
 			s.wake(l.session)
 		}
 	}
@@ -280,47 +292,4 @@ func (s *Store) cycle(on uint8) (all []uint8) {
 			return nil
 		}
 	}
-}
-
-// victim is the transaction that a deadlock ends. On MariaDB it is the one of least weight; of equals the last to wait, which
-// is the first of the cycle. On PostgreSQL it is the one that detects the deadlock: the last to wait, if deadlock_timeout
-// is short.
-func (s *Store) victim(cycle []uint8) uint8 {
-	least := cycle[0]
-	if s.dialect == sql.Postgres {
-		return least
-	}
-	for _, on := range cycle[1:] {
-		if s.weight(on) < s.weight(least) {
-			least = on
-		}
-	}
-	return least
-}
-
-// weight is InnoDB's TRX_WEIGHT: changes made, and lock structures, of which one is of a table's page, mode and kind.
-func (s *Store) weight(on uint8) int {
-	type structure struct {
-		sql.Table
-		kind
-		shared, waits, apart bool
-	}
-	var all []structure
-	tables := 0
-	for i := range s.locks {
-		l := &s.locks[i]
-		if l.session != on {
-			continue
-		}
-		k := structure{l.table, l.kind, l.shared, l.waits, l.apart}
-		if !slices.Contains(all, k) {
-			all = append(all, k)
-		}
-		tables |= 1 << l.table // IX, or IS, which it includes
-	}
-	n := len(all) + int(s.sessions[on-1].undo)
-	for ; tables != 0; tables &= tables - 1 {
-		n++
-	}
-	return n
 }

@@ -38,6 +38,7 @@ func (s *Store) innodbRead(on uint8, c *sql.Command) {
 func (s *Store) innodbScan(on uint8, c *sql.Command) sql.Code {
 	t := &s.sessions[on-1]
 	if !t.stmt.resumed {
+		s.intend(on, c.Table, s.shares(c))
 		t.stmt.at = s.from(key{c.Table, c.Lock, 0})
 		if c.Rows == sql.One {
 			t.stmt.at = s.from(key{c.Table, c.Lock, c.Num})
@@ -96,16 +97,6 @@ func (s *Store) innodbLock(c *sql.Command, want claim) (sql.Code, bool) {
 	return s.wait(want.session), false
 }
 
-// unwait takes back a lock that was put only to see whether it could be had.
-func (s *Store) unwait(on uint8) {
-	for i := range s.locks {
-		if s.locks[i].session == on && s.locks[i].waits {
-			s.locks = append(s.locks[:i], s.locks[i+1:]...)
-			return
-		}
-	}
-}
-
 // innodbRow is a row that a scan comes by. It reports whether there is more to come: a range ends at the first row outside
 // that is not deleted, which is locked as well.
 func (s *Store) innodbRow(on uint8, c *sql.Command, k key) (code sql.Code, more bool) {
@@ -116,6 +107,10 @@ func (s *Store) innodbRow(on uint8, c *sql.Command, k key) (code sql.Code, more 
 		want.kind = onlyRow
 	}
 	outside := k.lock != c.Lock || c.Rows == sql.Below && k.num >= c.Num
+	if r := s.row(k); weak && r != nil && r.deleted && r.writer == 0 {
+		t.stmt.waited = false
+		return sql.OK, c.Rows != sql.One // it comes by as if the row was not there, whoever has locked it
+	}
 	if weak && c.Verb == sql.Update && c.Rows != sql.One && !t.stmt.waited && s.semiConsistent(on, c, want) {
 		return sql.OK, !outside || !s.row(k).committed.live
 	}
@@ -168,6 +163,7 @@ func (s *Store) innodbInsert(on uint8, c *sql.Command) sql.Code {
 		return sql.OutOfRange
 	}
 	if !t.stmt.resumed {
+		s.intend(on, c.Table, false)
 		t.stmt.read, t.stmt.resumed = s.now(on, c), true // VALUES are computed first
 	}
 	if r := s.row(k); r != nil {

@@ -15,7 +15,8 @@ type session struct {
 	failed bool // it was aborted by the server (PostgreSQL), and is to be ended by the client
 	looked bool // snapshot is the transaction's
 	began  int64
-	undo   uint16 // how many changes it has made: InnoDB's weight
+	undo   uint16 // how many changes it has made: InnoDB's weight, with that of its locks
+	weight weight
 	// snapshot is what its transaction sees, from its first look.
 	snapshot []seen
 	// What serializable asks, as sets of tables: what it has read and changed, and what others have that have committed since
@@ -156,6 +157,7 @@ func (s *Store) fail(on uint8, code sql.Code) {
 		t.open, t.failed = open, open
 		return
 	}
+	t.undo -= uint16(len(t.stmt.undo))
 	for _, c := range slices.Backward(t.stmt.undo) {
 		r := s.row(c.key)
 		r.now = c.was
@@ -225,7 +227,7 @@ func (s *Store) rollBack(on uint8) {
 // close gives up the locks and the snapshot of a transaction.
 func (s *Store) close(on uint8) {
 	t := &s.sessions[on-1]
-	t.snapshot, t.looked, t.undo = t.snapshot[:0], false, 0
+	t.snapshot, t.looked, t.undo, t.weight = t.snapshot[:0], false, 0, weight{}
 	t.reads, t.wrote, t.othersRead, t.othersWrote = 0, 0, 0, 0
 	s.locks = slices.DeleteFunc(s.locks, func(l claim) bool { return l.session == on })
 	s.grant()
@@ -235,7 +237,7 @@ func (s *Store) close(on uint8) {
 // cancel takes back what a session's statement waits for.
 func (s *Store) cancel(on uint8) {
 	s.sessions[on-1].stmt.waits = false
-	s.locks = slices.DeleteFunc(s.locks, func(l claim) bool { return l.session == on && l.waits })
+	s.unwait(on)
 	s.ready = slices.DeleteFunc(s.ready, func(r uint8) bool { return r == on })
 	s.grant()
 }

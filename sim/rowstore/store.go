@@ -61,7 +61,6 @@ type claim struct {
 	shared  bool
 	waits   bool
 	place   uint8 // among those on the same row, where a state is read
-	apart   bool  // it has overtaken others, and has a structure of its own in InnoDB
 }
 
 // Reset makes it a server without rows and sessions.
