@@ -3,8 +3,8 @@
 // goroutines and the order of maps stay out of it.
 //
 // What it knows of a server is a [Cluster]: machines and servers of one backend, joined. Generic code sees what a command was
-// (backend.Exchange), never the command. How to add a backend: see README.md. A real server
-// of that kind is a package in adapters; the command line reaches it by cmd/lockproof/cli/replay_on.go and
+// (backend.Exchange), never the command. README.md says how to add a backend, and FACTS.md what real servers were seen to do.
+// A real server of that kind is a package in adapters; the command line reaches it by cmd/lockproof/cli/replay_on.go and
 // cmd/lockproof/servers/linked, or by cli/comparereal.go where its driver is part of lockproof itself.
 //
 // The world moves by actions, one at a time ([World.Do]): a client's next command reaches its server

@@ -33,7 +33,7 @@ type measuredLock struct {
 	protocol consul.Protocol
 }
 
-// Lease implements [measure.Lock]: the agent ends a session after twice its time (BACKEND-FACTS K2).
+// Lease implements [measure.Lock]: the agent ends a session after twice its time (FACTS K2).
 func (l *measuredLock) Lease() time.Duration {
 	return 2 * time.Duration(l.protocol.TTL) * time.Millisecond
 }

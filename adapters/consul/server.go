@@ -19,9 +19,9 @@ import (
 const (
 	maxBody    = 512 << 10 // bytes of a value, as Consul has it
 	maxWait    = 10 * time.Minute
-	defaultTTL = 10 * time.Second // the least that a session may have (BACKEND-FACTS K1)
+	defaultTTL = 10 * time.Second // the least that a session may have (FACTS K1)
 	maxTTL     = 24 * time.Hour
-	lockDelay  = 15 * time.Second // unless the session says otherwise (K3)
+	lockDelay  = 15 * time.Second // unless the session says otherwise (FACTS K3)
 )
 
 // Server is a Consul of one server, as an [http.Handler]. Its zero value has nothing in it.

@@ -78,7 +78,7 @@ func (a *agent) want(method, path, body string, status int, answer string) {
 	}
 }
 
-// What a Consul was measured to do (BACKEND-FACTS §6, K1 to K9), as far as no wait of seconds is needed.
+// What a Consul was measured to do (FACTS K1 to K9), as far as no wait of seconds is needed.
 func TestFacts(t *testing.T) {
 	agents(t, func(t *testing.T, a *agent) {
 		a.t = t

@@ -149,7 +149,7 @@ func (o *observer) compare(queues []watched, truth *[lock.MaxLocks]monitor.Truth
 }
 
 // look asks the broker for a queue by passive declare; by a message that is dead on arrival where
-// that would be a use of the queue (BROKER-FACTS 17), which tells less.
+// that would be a use of the queue (FACTS B17), which tells less.
 func (o *observer) look(w *watched) (presence, error) {
 	if w.expires {
 		r := o.ask(amqp.Command{Method: amqp.BasicPublish, Queue: w.queue, Flags: amqp.Mandatory | amqp.Expiring})

@@ -59,7 +59,7 @@ func (c *stressClient) send(ctx context.Context, batch []amqp.Command) []amqp.Re
 	default:
 		replies = c.line.do(batch)
 		if batch[0].Method == amqp.ConnectionClose && replies[0].Kind == amqp.OK {
-			// By the time close-ok is here, everything is dropped (BROKER-FACTS 11).
+			// By the time close-ok is here, everything is dropped (FACTS B11).
 			c.recorder.World(history.Gone, c.line.process)
 			c.line = nil
 		}

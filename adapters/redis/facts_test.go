@@ -43,7 +43,7 @@ func space(t *testing.T, s *redis.Server) *redis.Space {
 }
 
 // A lease is never over before its time, counted from before the command was sent. Only that is asserted: how late it is
-// over is the machine's business.
+// over is the machine's business (FACTS R1).
 func TestLeaseIsNotShort(t *testing.T) {
 	const lease = 100
 	s := space(t, redistest.Shared(t)).Lasting(time.Millisecond)
@@ -58,7 +58,7 @@ func TestLeaseIsNotShort(t *testing.T) {
 	}
 }
 
-// A restart without anything on disk grants a lease again; one with an append-only file keeps it, with its end.
+// A restart without anything on disk grants a lease again; one with an append-only file keeps it, with its end (FACTS R3, R4).
 func TestRestart(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -93,7 +93,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// Who reads, compares and deletes in three steps deletes the next holder's entry; the script does not.
+// Who reads, compares and deletes in three steps deletes the next holder's entry; the script does not (FACTS R9).
 func TestCompareAndDelete(t *testing.T) {
 	for _, atomic := range []bool{false, true} {
 		s := space(t, redistest.Shared(t))
@@ -116,7 +116,7 @@ func TestCompareAndDelete(t *testing.T) {
 	}
 }
 
-// SETNX without a lease, whose client dies before it sets one, is a lock for ever.
+// SETNX without a lease, whose client dies before it sets one, is a lock for ever (FACTS R11).
 func TestSetThenExpire(t *testing.T) {
 	s := space(t, redistest.Shared(t))
 	do(t, s, model.Command{Method: model.SetNX, Key: key, ID: first})

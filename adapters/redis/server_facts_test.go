@@ -61,7 +61,7 @@ if ARGV[2] == 'wait' then return {0, 0} end
 return {redis.call('EXISTS', KEYS[1]), redis.call('PTTL', KEYS[1])}`
 
 // No lease ends while a script runs, whatever TIME says: one of which twice its time is over is there, and gone right after
-// (R2). PTTL counts down to 0.
+// (FACTS R2). PTTL counts down to 0.
 func TestNoLeaseEndsInScripts(t *testing.T) {
 	s := redistest.Private(t)
 	c := client(t, s)
@@ -114,7 +114,7 @@ func kill(t *testing.T, c *goredis.Client) {
 }
 
 // A lease is granted again within its time by a replica that was cut off and is promoted. WAIT says that nobody follows, and
-// undoes nothing (R5).
+// undoes nothing (FACTS R5).
 func TestReplicaThatWasCutOff(t *testing.T) {
 	master, replica := replicated(t)
 	m, r := client(t, master), client(t, replica)
@@ -137,7 +137,7 @@ func TestReplicaThatWasCutOff(t *testing.T) {
 	}
 }
 
-// A replica that only stood still reads what its master had sent it, after that one's death: nothing is lost (R6).
+// A replica that only stood still reads what its master had sent it, after that one's death: nothing is lost (FACTS R6).
 func TestReplicaThatStoodStill(t *testing.T) {
 	master, replica := replicated(t)
 	m, r := client(t, master), client(t, replica)
@@ -175,7 +175,7 @@ func process(t *testing.T, c *goredis.Client) int {
 	return pid
 }
 
-// A server that is short of memory and may drop any key drops the lock's, within its lease (R7).
+// A server that is short of memory and may drop any key drops the lock's, within its lease (FACTS R7).
 func TestEviction(t *testing.T) {
 	c := client(t, redistest.Private(t, "--save", "", "--maxmemory", "3mb", "--maxmemory-policy", "allkeys-lru"))
 	if !took(t, c, "c1", time.Hour) {
@@ -203,7 +203,7 @@ func TestEviction(t *testing.T) {
 	}
 }
 
-// Nobody is told that a lease has ended when it does, but when the server comes across the key: here, as somebody asks (R8).
+// Nobody is told that a lease has ended when it does, but when the server comes across the key: here, as somebody asks (FACTS R8).
 func TestNoticeOfExpiry(t *testing.T) {
 	s := redistest.Private(t, "--save", "", "--notify-keyspace-events", "Ex", "--enable-debug-command", "yes")
 	c := client(t, s)
@@ -241,7 +241,7 @@ func TestNoticeOfExpiry(t *testing.T) {
 	}
 }
 
-// A lease is kept as the moment of the wall clock at which it ends: whoever sets that clock shortens or prolongs it (R10).
+// A lease is kept as the moment of the wall clock at which it ends: whoever sets that clock shortens or prolongs it (FACTS R10).
 // The clock itself is left alone here.
 func TestLeaseEndsByWallClock(t *testing.T) {
 	c := client(t, redistest.Private(t, "--save", ""))

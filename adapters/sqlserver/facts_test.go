@@ -57,7 +57,7 @@ func as(c sql.Command, token uint8, read sql.Read) sql.Command {
 	return c
 }
 
-// facts are what was measured, by the names of BACKEND-FACTS' rows.
+// facts are what was measured, by the labels of sim/FACTS.md.
 //
 // M1, M2, M4 to M6, G1, G2, G6, G7 are here; M1, M3, M7 to M15, M18, G3 to G6, G8 to G11, G13 in TestMeasured; M16 in
 // TestMeasuredSimulated. H1 is M1 and M9; H2 to H8 are mutants, which TestReplay carries out. M17, replication, and G12, a

@@ -119,7 +119,7 @@ func (b *bench) later(s *sqlserver.Session, moment string) string {
 	return b.value(s, "SELECT count(*) FROM slots WHERE lock_key = 1 AND num = 1 AND until >= "+moment)
 }
 
-// TestMeasured holds the servers to what was measured, by the names of BACKEND-FACTS' rows.
+// TestMeasured holds the servers to what was measured, by the labels of sim/FACTS.md.
 func TestMeasured(t *testing.T) {
 	for _, d := range dialects {
 		t.Run(d.String(), func(t *testing.T) {

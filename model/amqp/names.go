@@ -53,5 +53,5 @@ func (n *Names) Lookup(name string) (Queue, bool) {
 // Len is how many names were interned; they are numbered 1 to Len.
 func (n *Names) Len() int { return len(n.names) }
 
-// Reserved reports whether a name is the broker's own: declaring it is refused with 403 (BROKER-FACTS 19).
+// Reserved reports whether a name is the broker's own: declaring it is refused with 403 (FACTS B19).
 func (n *Names) Reserved(q Queue) bool { return strings.HasPrefix(n.Name(q), "amq.") }

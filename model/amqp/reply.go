@@ -108,7 +108,7 @@ type Reply struct {
 	// Code says why the channel or connection was closed, and 312 when messages were returned.
 	Code Code
 	// Returned counts the basic.return that arrived with this reply: before the confirm of a
-	// mandatory publish, or before commit-ok for those of the transaction (BROKER-FACTS 1 and 18).
+	// mandatory publish, or before commit-ok for those of the transaction (FACTS B1 and B18).
 	Returned uint16
 	// Messages is the message count of declare-ok, delete-ok, purge-ok and get-ok.
 	Messages uint32

@@ -37,7 +37,7 @@ func (c Command) Words(names *Names) string {
 }
 
 // Words is a reply as the broker gave it; "" where none was due. The ack that follows a return
-// is not worth a word (BROKER-FACTS 1).
+// is not worth a word (FACTS B1).
 func (r Reply) Words() string {
 	switch r.Kind {
 	case NoReply:

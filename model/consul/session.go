@@ -9,9 +9,9 @@ type Session struct {
 	// Deletes has the keys of the session be deleted when it ends, which is behaviour "delete"; else they are released.
 	Deletes bool
 	// TTL is how long it lives at least without being renewed, in milliseconds; 0 is for ever. The server ends it after
-	// twice as long (BACKEND-FACTS K2).
+	// twice as long (FACTS K2).
 	TTL int64
-	// Delay is for how long nobody else can acquire what it had acquired when it is invalidated, in milliseconds (K3).
+	// Delay is for how long nobody else can acquire what it had acquired when it is invalidated, in milliseconds (FACTS K3).
 	Delay int64
 
 	left int64 // until it ends, where it has a TTL
@@ -113,7 +113,7 @@ func (s *Server) Left(id string) int64 {
 	return 0
 }
 
-// Restart is the server stopped and started again: keys and sessions are kept, and the time of sessions begins anew (K10).
+// Restart is the server stopped and started again: keys and sessions are kept, and the time of sessions begins anew (FACTS K10).
 func (s *Server) Restart() {
 	for i := range s.sessions {
 		s.sessions[i].left = 2 * s.sessions[i].TTL

@@ -23,7 +23,7 @@ const (
 )
 
 // run is a message and those behind it that differ in position only: a queue that is probed by
-// publishing holds one run, however long (BROKER-FACTS 16).
+// publishing holds one run, however long (FACTS B16).
 type run struct {
 	message
 	count uint64

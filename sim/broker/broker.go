@@ -160,7 +160,7 @@ func (b *Broker) dispatch(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 func (b *Broker) Exists(q amqp.Queue) bool { return int(q) < len(b.queues) && b.queues[q].exists }
 
 // Owner is the connection that has a queue exclusively, 0 where there is none. An exclusive queue
-// belongs to a connection, not to the channel that declared it (BROKER-FACTS 10 and 13).
+// belongs to a connection, not to the channel that declared it (FACTS B10 and B13).
 func (b *Broker) Owner(q amqp.Queue) Conn {
 	if !b.Exists(q) {
 		return 0

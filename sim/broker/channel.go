@@ -91,7 +91,7 @@ func (b *Broker) fail(on at, code amqp.Code) amqp.Reply {
 }
 
 // endChannel takes down an open channel: its consumers go, then what it had not acknowledged is
-// ready again. Exclusive queues stay (BROKER-FACTS 10).
+// ready again. Exclusive queues stay (FACTS B10).
 func (b *Broker) endChannel(on at, state channelState, code amqp.Code) {
 	succeeded := b.dropConsumers(on)
 	b.requeueAll(on)

@@ -39,7 +39,7 @@ func (b *Broker) Alive(c Conn) bool {
 
 // Disconnect is the broker seeing a connection end, by a close, a closed socket or a missed
 // heartbeat: channels go, what they had not acknowledged is ready again, exclusive queues are
-// deleted (BROKER-FACTS 11, 12 and 20).
+// deleted (FACTS B11, B12 and B20).
 func (b *Broker) Disconnect(c Conn) {
 	if !b.Alive(c) {
 		return

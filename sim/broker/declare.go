@@ -8,7 +8,7 @@ func (b *Broker) declare(on at, cmd *amqp.Command) amqp.Reply {
 		return b.declarePassive(on, cmd.Queue)
 	}
 	if b.names.Reserved(cmd.Queue) && !cmd.Flags.Has(amqp.Generated) {
-		return b.fail(on, amqp.AccessRefused) // BROKER-FACTS 19
+		return b.fail(on, amqp.AccessRefused) // FACTS B19
 	}
 	wanted := wantedBy(on.conn, cmd)
 	var dead *deadLetters
@@ -94,7 +94,7 @@ func wantedBy(c Conn, cmd *amqp.Command) properties {
 }
 
 // differs says why a queue can't be declared again this way: 405 where exclusiveness differs in any
-// direction (BROKER-FACTS 4 and 6), 406 for all else (BROKER-FACTS 7).
+// direction (FACTS B4 and B6), 406 for all else (FACTS B7).
 func (p properties) differs(wanted properties) amqp.Code {
 	switch {
 	case p.owner != wanted.owner:
@@ -105,7 +105,7 @@ func (p properties) differs(wanted properties) amqp.Code {
 	return 0
 }
 
-// delete answers queue.delete. A queue that does not exist is deleted already (BROKER-FACTS 9), but
+// delete answers queue.delete. A queue that does not exist is deleted already (FACTS B9), but
 // one without a name is an error.
 func (b *Broker) delete(on at, cmd *amqp.Command) amqp.Reply {
 	q, code := b.accessible(on.conn, cmd.Queue)

@@ -3,7 +3,7 @@
 // the same replies everywhere; it can be written down in parts and read again, so a search can rewind it.
 //
 // It answers as RabbitMQ does. What that means is measured, not read up: the tests of adapters/rabbitmq
-// run each row of BROKER-FACTS.md, and random sequences of commands, on this broker and on a real one,
+// run each fact that sim/FACTS.md has of RabbitMQ, and random sequences of commands, on this broker and on a real one,
 // and expect equal replies.
 //
 // It has, of one virtual host:

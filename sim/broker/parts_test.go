@@ -240,7 +240,7 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// A queue that expires does so after it was not used for a while: what counts as use (BROKER-FACTS) puts
+// A queue that expires does so after it was not used for a while: what counts as use (FACTS B17) puts
 // it off, and publishing does not.
 func TestUsePutsExpiryOff(t *testing.T) {
 	on := func(m amqp.Method) amqp.Command { return amqp.Command{Method: m, Channel: 1, Queue: 1, Number: 1} }

@@ -3,8 +3,8 @@ package broker
 import "github.com/lockproof/lockproof/model/amqp"
 
 // publish answers basic.publish. Where the channel is in confirm mode the answer is the confirm; a
-// mandatory message without a queue is returned first (BROKER-FACTS 1). In a transaction nothing
-// happens before the commit (BROKER-FACTS 18).
+// mandatory message without a queue is returned first (FACTS B1). In a transaction nothing
+// happens before the commit (FACTS B18).
 func (b *Broker) publish(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	if cmd.Route != 0 && b.names.Routing(cmd.Route).Exchange != "" {
 		return b.publishTo(on, ch, cmd)
@@ -90,7 +90,7 @@ func copiesOf(p publication, queues []amqp.Queue) []publication {
 }
 
 // route hands the copies of a message to their queues, or returns it where there is none. It does not
-// matter whose the queues are (BROKER-FACTS 2). It reports whether no queue rejected it.
+// matter whose the queues are (FACTS B2). It reports whether no queue rejected it.
 func (b *Broker) route(ch *channel, copies ...publication) (accepted bool) {
 	found := false
 	accepted = true
@@ -115,7 +115,7 @@ func (b *Broker) route(ch *channel, copies ...publication) (accepted bool) {
 // deposit puts a message into a queue that there is, unless that rejects it.
 func (b *Broker) deposit(q *queue, p *publication) (accepted bool) {
 	switch {
-	case q.args.Overflow != amqp.DropHead && q.overflows(1): // BROKER-FACTS 15
+	case q.args.Overflow != amqp.DropHead && q.overflows(1): // FACTS B15
 		if q.args.Overflow == amqp.RejectPublishDLX {
 			b.die(q, p.queue, messageOf(q, p), MaxLen)
 		}
@@ -170,7 +170,7 @@ func (q *queue) overflows(more int) bool {
 	return q.args.Has&amqp.HasMaxLength != 0 && q.ready.depth+more > int(q.args.MaxLength)
 }
 
-// trim drops from the head what is beyond the maximum length (BROKER-FACTS 14 and 26). It reports whether that was
+// trim drops from the head what is beyond the maximum length (FACTS B14 and B26). It reports whether that was
 // anything.
 func (b *Broker) trim(q *queue, id amqp.Queue) (dropped bool) {
 	if q.args.Overflow != amqp.DropHead {

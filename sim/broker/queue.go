@@ -50,8 +50,8 @@ func (b *Broker) place(id amqp.Queue) *queue {
 }
 
 // accessible looks up a queue for a connection. Anything but declaring or publishing to another
-// connection's exclusive queue is refused with 405 (BROKER-FACTS 3 and 4), and a queue that does not
-// exist is 404 (BROKER-FACTS 8).
+// connection's exclusive queue is refused with 405 (FACTS B3 and B4), and a queue that does not
+// exist is 404 (FACTS B8).
 func (b *Broker) accessible(c Conn, id amqp.Queue) (*queue, amqp.Code) {
 	q := b.place(id)
 	switch {

@@ -60,8 +60,7 @@ func (b *Broker) nextLate() int64 {
 	return next
 }
 
-// closeLate closes channels that acknowledge too late. It does not matter how they came by the message (BACKEND-FACTS
-// C15).
+// closeLate closes channels that acknowledge too late. It does not matter how they came by the message (FACTS C15).
 func (b *Broker) closeLate() {
 	for i := range b.conns {
 		for n := range b.conns[i].channels {
@@ -110,5 +109,5 @@ func (q *queue) expires() int64 {
 	return q.used + int64(q.args.Expires)
 }
 
-// touch is a use of the queue, in the sense of x-expires. Publishing is none (BROKER-FACTS 17).
+// touch is a use of the queue, in the sense of x-expires. Publishing is none (FACTS B17).
 func (b *Broker) touch(q *queue) { q.used = b.now }

@@ -73,7 +73,7 @@ func TestLimitsDiffer(t *testing.T) {
 }
 
 // An operator who deletes the lock's key has the next contender make another, with itself: beside a holder who knows
-// nothing of it before its watch is answered (BACKEND-FACTS K7).
+// nothing of it before its watch is answered (FACTS K7).
 func TestLockDeleted(t *testing.T) {
 	s := store()
 	a, b, c := newOne("a", 1), newOne("b", 1), newOne("c", 1)

@@ -82,7 +82,7 @@ func (s *Store) Answer(on uint8) sql.Reply {
 }
 
 // Leave is a client that is gone. A server that waits for its next command notices at once; one whose statement waits for a
-// lock does when that is over, and it takes effect (M8, G9).
+// lock does when that is over, and it takes effect (FACTS M8, G9).
 func (s *Store) Leave(on uint8) {
 	s.woken = 0
 	if t := &s.sessions[on-1]; t.alive && t.stmt.running {
@@ -116,7 +116,7 @@ func (s *Store) end(on uint8) {
 	s.sessions[on-1] = session{}
 }
 
-// Restart is the server stopped and started again: every session is over (M16).
+// Restart is the server stopped and started again: every session is over (FACTS M16).
 func (s *Store) Restart() {
 	for i := range s.sessions {
 		if s.sessions[i].alive {
@@ -127,8 +127,8 @@ func (s *Store) Restart() {
 	s.ready = s.ready[:0]
 }
 
-// TimeOut has a statement wait no longer: lock_wait_timeout. MariaDB undoes the statement and keeps the transaction (M1),
-// PostgreSQL aborts that (G6).
+// TimeOut has a statement wait no longer: lock_wait_timeout. MariaDB undoes the statement and keeps the transaction (FACTS M1),
+// PostgreSQL aborts that (FACTS G6).
 func (s *Store) TimeOut(on uint8) {
 	s.woken = 0
 	t := &s.sessions[on-1]

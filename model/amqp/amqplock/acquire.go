@@ -119,7 +119,7 @@ func (p *Protocol) holder(slot uint8) amqp.Queue {
 }
 
 // holderArguments are the A queues' but for x-expires, which would take a held slot away: a probe is
-// not a use (BROKER-FACTS 17).
+// not a use (FACTS B17).
 func (p *Protocol) holderArguments() amqp.Arguments {
 	args := p.Options.Arguments
 	args.Has &^= amqp.HasExpires

@@ -4,11 +4,11 @@ import "github.com/lockproof/lockproof/model/amqp"
 
 // A probe asks whether a queue exists (guidelines, "Determining Queue Existence"). By publish it is
 // a transient mandatory message, which says so for other people's exclusive queues as well and
-// breaks nothing (BROKER-FACTS 1, 2 and 24). By passive declare a missing queue, or another's
-// exclusive one, breaks the channel (BROKER-FACTS 3 and 8).
+// breaks nothing (FACTS B1, B2 and B24). By passive declare a missing queue, or another's
+// exclusive one, breaks the channel (FACTS B3 and B8).
 
 // probeWidth is how many commands a probe takes: in a transaction the return arrives with the commit
-// (BROKER-FACTS 18).
+// (FACTS B18).
 func (p *Protocol) probeWidth() int {
 	if p.Options.Existence == ByPublish && p.Options.Confirm == Transactions {
 		return 2
@@ -37,7 +37,7 @@ func (p *Protocol) probing(q amqp.Queue, i int) amqp.Command {
 }
 
 // found reads the last reply of a probe. A nack means a full queue where the queue rejects publishes
-// (BROKER-FACTS 15); elsewhere a queue whose process died, which is no queue to rely on.
+// (FACTS B15); elsewhere a queue whose process died, which is no queue to rely on.
 func (p *Protocol) found(r amqp.Reply) bool {
 	if r.Kind == amqp.Nack {
 		return p.Options.Arguments.Overflow == amqp.RejectPublish

@@ -6,7 +6,7 @@ import (
 )
 
 // Relinquishing (guidelines, "Relinquishing a Lock"): delete B[L], or close the connection. Closing
-// the channel, which the guidelines also offer, relinquishes nothing on RabbitMQ (BROKER-FACTS 10);
+// the channel, which the guidelines also offer, relinquishes nothing on RabbitMQ (FACTS B10);
 // it is here to be proved wrong.
 
 var releaseSteps = map[Phase]step{

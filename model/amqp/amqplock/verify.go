@@ -10,7 +10,7 @@ import (
 // left to ask is whether the slot still exists. A holder of a removed slot gives it up.
 //
 // For brokers without confirms the guidelines have "repeated exclusive queue declarations": whoever declares B[L] again on the
-// connection that has it is told that it is there (BROKER-FACTS 5), and whose it is, but nothing of A[L]. So it is a second
+// connection that has it is told that it is there (FACTS B5), and whose it is, but nothing of A[L]. So it is a second
 // question, not another form of the first: option verify.
 
 var verifySteps = map[Phase]step{

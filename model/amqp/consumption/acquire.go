@@ -6,9 +6,9 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Acquiring. A mutex: look how many consumers its queue has, which breaks no channel (BACKEND-FACTS C4), and consume it
-// exclusively if there are none; who loses the race in between loses the channel (C1). A token: basic.get, which is
-// answered at once; or a consumer that waits for one, and is cancelled when it has it, so that it takes no other (C10).
+// Acquiring. A mutex: look how many consumers its queue has, which breaks no channel (FACTS C4), and consume it
+// exclusively if there are none; who loses the race in between loses the channel (FACTS C1). A token: basic.get, which is
+// answered at once; or a consumer that waits for one, and is cancelled when it has it, so that it takes no other (FACTS C10).
 
 var acquireSteps = map[Phase]step{
 	Declaring: {

@@ -7,7 +7,7 @@ import (
 
 // Administration. A persistent mutex is its queue. A semaphore is its tokens: they are added by publishing, and removed by
 // taking them, which waits for whoever holds one; how many there are the broker does not say of those that are held
-// (BACKEND-FACTS C9). An accounted semaphore has a queue beside it whose length is the number of slots, an administration
+// (FACTS C9). An accounted semaphore has a queue beside it whose length is the number of slots, an administration
 // mutex as that of the guidelines, and changes both queues in one transaction.
 
 var adminSteps = map[Phase]step{

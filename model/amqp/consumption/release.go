@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Releasing. A mutex ends with its consumer, or with the channel that has it (BACKEND-FACTS C6, unlike BROKER-FACTS 10). A
+// Releasing. A mutex ends with its consumer, or with the channel that has it (FACTS C6, unlike B10). A
 // token goes back by basic.nack, at once and whole; who acknowledges it and publishes another in its place does two
 // things, one of which may be the last; in a transaction they are one.
 

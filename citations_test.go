@@ -1,0 +1,112 @@
+package lockproof_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	factRow   = regexp.MustCompile(`(?m)^\| ([A-Z][0-9]+) \| .* \| (.*) \|$`)
+	factTest  = regexp.MustCompile("^`([a-z/]+)` (Test[A-Za-z]+)$")
+	factCited = regexp.MustCompile(`FACTS( [A-Z][0-9]+(?:(?:,| and| to|, unlike) [A-Z][0-9]+)*)`)
+	factLabel = regexp.MustCompile(`\b[A-Z][0-9]+\b`)
+	bareLabel = regexp.MustCompile(`\(([BCGHKMR][0-9]{1,2}(?:, [BCGHKMR][0-9]{1,2})*)\)`)
+	pageCited = regexp.MustCompile(`[\w./-]*\w\.md\b`)
+	document  = regexp.MustCompile(`\b(DESIGN|STYLE|WORDS|PROTOCOLS|BASELINES|CONTAINERS|[A-Z]+-FACTS)\b`)
+)
+
+// TestFactsCited: whoever has the repository alone can follow each label of a fact to its row in sim/FACTS.md, and from there
+// to the test that measures it, which has the label in its folder.
+func TestFactsCited(t *testing.T) {
+	page, err := os.ReadFile("sim/FACTS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	where := make(map[string]string)
+	for _, row := range factRow.FindAllStringSubmatch(string(page), -1) {
+		if label := row[1]; where[label] != "" {
+			t.Errorf("sim/FACTS.md has %s twice", label)
+		} else {
+			where[label] = row[2]
+		}
+	}
+	said := make(map[string]string) // a folder's text
+	written(t, func(path, text string) {
+		if path != "sim/FACTS.md" {
+			dir := strings.TrimSuffix(filepath.ToSlash(filepath.Dir(path)), "/testdata")
+			said[dir] += text
+		}
+		cited := factCited.FindAllStringSubmatch(text, -1)
+		if strings.HasSuffix(path, ".go") {
+			cited = append(cited, bareLabel.FindAllStringSubmatch(text, -1)...)
+		}
+		for _, c := range cited {
+			for _, label := range factLabel.FindAllString(c[1], -1) {
+				if where[label] == "" {
+					t.Errorf("%s cites %q: sim/FACTS.md has no %s", path, c[0], label)
+				}
+			}
+		}
+	})
+	for label, by := range where {
+		switch test := factTest.FindStringSubmatch(by); {
+		case test != nil && !strings.Contains(said[test[1]], "func "+test[2]+"("):
+			t.Errorf("%s is measured by %s: there is no such test", label, by)
+		case test != nil && !slices.Contains(factLabel.FindAllString(said[test[1]], -1), label):
+			t.Errorf("%s is measured by %s: nothing in that folder has the label", label, by)
+		case test == nil && by != "by hand" && by != "documented":
+			t.Errorf("%s is measured by %q: expected a folder and a test, \"by hand\" or \"documented\"", label, by)
+		}
+	}
+}
+
+// elsewhere are pages that are named and not here: two that a run writes, and one of somebody else's.
+var elsewhere = []string{"summary.md", "locks.md", "consul/website/source/docs/guides/semaphore.html.md"}
+
+// TestPagesCited: each page that a comment or another page names is in the repository.
+func TestPagesCited(t *testing.T) {
+	written(t, func(path, text string) {
+		if strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		named := document.FindAllString(text, -1)
+		if strings.Contains(text, ".md") {
+			named = append(named, pageCited.FindAllString(text, -1)...)
+		}
+		for _, name := range named {
+			_, top := os.Stat(name)
+			_, beside := os.Stat(filepath.Join(filepath.Dir(path), name))
+			if top != nil && beside != nil && !slices.Contains(elsewhere, name) {
+				t.Errorf("%s names %s: there is no such page", path, name)
+			}
+		}
+	})
+}
+
+// written visits the texts that people have written, with their paths.
+func written(t *testing.T, visit func(path, text string)) {
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git"):
+			return fs.SkipDir
+		case d.IsDir() || !slices.Contains([]string{".go", ".md", ".txt", ".py", ".js", ".yml", ""}, filepath.Ext(path)) || strings.Contains(path, "pinned"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		visit(filepath.ToSlash(path), string(text))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
