@@ -62,27 +62,31 @@ func storableCommand(cmd amqp.Command) amqp.Command {
 	return cmd
 }
 
-// stored is a broker that was written down in parts and read again.
-func stored(b *Broker) *Broker {
-	read := New(b.names, b.opts)
+// stored is a broker that was written down in parts and read again, and what was written.
+func stored(b *Broker) (read *Broker, parts string) {
+	read = New(b.names, b.opts)
 	read.now = b.now
 	w := codec.Write(nil)
 	b.CodeCommon(&w)
+	parts = string(w.Bytes())
 	r := codec.Read(w.Bytes())
 	read.CodeCommon(&r)
 	for i := range b.conns {
 		if conn := Conn(i + 1); b.Alive(conn) {
 			w := codec.Write(nil)
 			b.CodeConnection(&w, conn)
+			parts += "|" + string(w.Bytes())
 			r := codec.Read(w.Bytes())
 			read.CodeConnection(&r, conn)
 		}
 	}
-	return read
+	return read, parts
 }
 
-// A broker that was stored in parts and read again is equal to what it was, and does the same.
+// A broker that was stored in parts and read again is equal to what it was, and does the same. One whose state is the
+// same is stored as the same parts, whatever it has been through.
 func TestParts(t *testing.T) {
+	kept, met := make(map[string]string), 0
 	for seed := range uint64(600) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		methods := [][]amqp.Method{storable, consumable}[seed%2]
@@ -93,7 +97,13 @@ func TestParts(t *testing.T) {
 					b.conns[conn].outbox = sent
 				}
 			}
-			read := stored(b)
+			read, parts := stored(b)
+			state := fmt.Sprint(b.opts, string(b.AppendState(nil)))
+			if was, there := kept[state]; !there {
+				kept[state] = parts
+			} else if met++; was != parts {
+				t.Fatalf("seed %d: brokers of one state are stored as %q and %q", seed, was, parts)
+			}
 			if !bytes.Equal(read.AppendState(nil), b.AppendState(nil)) {
 				t.Fatalf("seed %d: stored and read, the broker is another", seed)
 			}
@@ -111,6 +121,83 @@ func TestParts(t *testing.T) {
 				t.Fatalf("seed %d: after %+v, a broker that was stored is another", seed, cmd)
 			}
 		}
+	}
+	if met < 1000 {
+		t.Errorf("only %d states were met twice: that says little", met)
+	}
+}
+
+// Messages that are alike are stored as neighbours where nothing may come back between them, whatever was between them
+// before, and whatever else their queue's consumers have.
+func TestNeighbours(t *testing.T) {
+	const gone, alike = 8, 1 // identities
+	for name, c := range map[string]struct {
+		through []uint64 // what is published, and all of it taken; what is alike comes back
+		same    []uint64 // the same, without what is gone
+	}{
+		"nothing else":      {[]uint64{alike, gone, alike}, []uint64{alike, alike}},
+		"held before them":  {[]uint64{2, alike, gone, alike}, []uint64{2, alike, alike}},
+		"held behind them":  {[]uint64{alike, gone, alike, 2}, []uint64{alike, alike, 2}},
+		"held between them": {[]uint64{alike, gone, 2, alike}, []uint64{alike, 2, alike}},
+		"around them":       {[]uint64{2, alike, gone, alike, gone, alike, 3}, []uint64{2, alike, alike, alike, 3}},
+	} {
+		for _, transacted := range []bool{false, true} {
+			was, is := through(c.through, gone, alike, transacted), through(c.same, gone, alike, transacted)
+			for range len(c.through) - len(c.same) { // what was taken elsewhere counts as well
+				is.conns[0].channels[1].tag++
+			}
+			renumber(&is.conns[0].channels[1], &was.conns[0].channels[1])
+			if !was.Equal(is) {
+				t.Fatalf("%s: the two are no neighbours' states: %x and %x", name, was.AppendState(nil), is.AppendState(nil))
+			}
+			_, one := stored(was)
+			if _, other := stored(is); one != other {
+				t.Errorf("%s, transacted %v: stored as %q and %q", name, transacted, one, other)
+			}
+		}
+	}
+}
+
+// through is a broker with a queue that messages were published to, all of which were taken; those that are alike came
+// back, and those to be gone are acknowledged.
+func through(messages []uint64, gone, alike uint64, transacted bool) *Broker {
+	b := fuzzed(Options{})
+	on := func(m amqp.Method, number uint64, flags amqp.Flags) {
+		b.Apply(1, amqp.Command{Method: m, Channel: 1, Queue: 1, Number: number, Flags: flags})
+	}
+	on(amqp.QueueDeclare, 0, 0)
+	for _, id := range messages {
+		on(amqp.BasicPublish, id, 0)
+	}
+	for range messages {
+		on(amqp.BasicGet, 0, 0)
+	}
+	for i, id := range messages {
+		switch id {
+		case gone:
+			on(amqp.BasicAck, uint64(i+1), 0)
+		case alike:
+			on(amqp.BasicNack, uint64(i+1), amqp.Requeue)
+		}
+	}
+	if transacted { // what is acknowledged in a transaction is held until that is committed
+		on(amqp.TxSelect, 0, 0)
+		for i, id := range messages {
+			if id != gone && id != alike {
+				on(amqp.BasicAck, uint64(i+1), 0)
+			}
+		}
+	}
+	return b
+}
+
+// renumber gives the messages that a channel holds the tags that another's have.
+func renumber(ch, as *channel) {
+	for i := range ch.unacked {
+		ch.unacked[i].tag = as.unacked[i].tag
+	}
+	for i := range ch.tx.settled {
+		ch.tx.settled[i].tag = as.tx.settled[i].tag
 	}
 }
 
