@@ -51,3 +51,27 @@ func TestBlanksAndDiscards(t *testing.T) {
 		}
 	}
 }
+
+// TestRoom: an event of EDN may take 4 MB; what stands between events, or behind the last, belongs to none, however
+// much it is.
+func TestRoom(t *testing.T) {
+	const event, other = "{:process 0, :type :invoke, :f :verify", "{:process 1, :type :invoke, :f :verify}"
+	for name, c := range map[string]struct {
+		text   string
+		events int
+	}{
+		"blanks":                {event + "}" + strings.Repeat(" \n", 5<<19) + other + strings.Repeat(",", 5<<20), 2},
+		"comments":              {strings.Repeat("; nothing\n", 1<<19) + event + "}" + strings.Repeat(";\n", 5<<19) + other, 2},
+		"discarded":             {strings.Repeat("#_ :none ", 1<<19) + event + "}", 1},
+		"a large event":         {event + strings.Repeat(" ", 4<<20-200) + "}", 1},
+		"one that is too large": {event + strings.Repeat(" ", 4<<20+1<<17) + "}", 0},
+		"one discarded":         {"#_ [" + strings.Repeat(" ", 4<<20+1<<17) + "]" + event + "}", 0},
+	} {
+		h, _, err := histories.ReadHistory(strings.NewReader(c.text), "large.edn", histories.Unnamed)
+		if (err == nil) != (c.events > 0) || err == nil && len(h.Events) != c.events {
+			t.Errorf("%s: %v", name, err)
+		} else if err != nil && !strings.Contains(err.Error(), "a value of more than 4 MB") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

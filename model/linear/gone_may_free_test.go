@@ -119,6 +119,13 @@ func TestGoneMayFree(t *testing.T) {
 			c2 acquire
 			c2 ok acquire 1
 			gone c2`, Illegal, Legal, 0},
+		{"lost in a verify that failed", `
+			c1 acquire
+			c1 ok acquire 1
+			c1 verify 1
+			c1 fail verify 1
+			c2 acquire
+			c2 ok acquire 1`, Illegal, Legal, 0},
 		{"said to be lost though nothing happened", `
 			c1 acquire
 			c1 ok acquire 1
