@@ -1,7 +1,6 @@
 package search
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -126,8 +125,8 @@ func (s *anySearch) decode(d *decoder) error {
 	}
 	d.blob() // the note
 	var p anyProgress
-	if json.Unmarshal(d.blob(), &p) != nil {
-		return errDamaged
+	if err := d.json(&p); err != nil {
+		return err
 	}
 	s.shared.restore(d)
 	s.clients.restore(d)
@@ -143,8 +142,11 @@ func (s *anySearch) decode(d *decoder) error {
 			s.dirty = append(s.dirty, g)
 		}
 	}
-	if d.err != nil || d.left != 0 {
-		return errDamaged
+	if d.left != 0 {
+		d.damaged()
+	}
+	if d.err != nil {
+		return d.err
 	}
 	return s.adopt(&p)
 }

@@ -78,7 +78,7 @@ type decoder struct {
 // read fills b.
 func (d *decoder) read(b []byte) {
 	if d.left -= int64(len(b)); d.left < 0 {
-		d.err = errDamaged
+		d.damaged()
 	}
 	if d.err == nil {
 		_, d.err = io.ReadFull(d.r, b)
@@ -86,6 +86,21 @@ func (d *decoder) read(b []byte) {
 	if d.err != nil {
 		clear(b)
 	}
+}
+
+// damaged notes that what was read cannot be so, unless it could not be read.
+func (d *decoder) damaged() {
+	if d.err == nil {
+		d.err = errDamaged
+	}
+}
+
+// json reads a blob into a value.
+func (d *decoder) json(v any) error {
+	if json.Unmarshal(d.blob(), v) != nil {
+		d.damaged()
+	}
+	return d.err
 }
 
 func (d *decoder) u32() uint32 {
@@ -102,8 +117,8 @@ func (d *decoder) u64() uint64 {
 func (d *decoder) count(size int) int { return d.fits(d.u64(), size) }
 
 func (d *decoder) fits(n uint64, size int) int {
-	if d.err == nil && n > uint64(d.left)/uint64(size) {
-		d.err = errDamaged
+	if n > uint64(max(0, d.left))/uint64(size) {
+		d.damaged()
 	}
 	if d.err != nil {
 		return 0

@@ -52,8 +52,8 @@ func (s *search) decode(d *decoder) error {
 		return err
 	}
 	var p progress
-	if json.Unmarshal(d.blob(), &p) != nil {
-		return errDamaged
+	if err := d.json(&p); err != nil {
+		return err
 	}
 	s.shared.restore(d)
 	s.clients.restore(d)
@@ -64,8 +64,11 @@ func (s *search) decode(d *decoder) error {
 	s.level, s.out = s.readBlocks(d), s.readBlocks(d)
 	s.seen.restore(d)
 	s.queued = states(s.level, s.stride) + states(s.out, s.stride)
-	if d.err != nil || d.left != 0 || s.seen.count() != p.Stats.Expanded+s.queued {
-		return errDamaged
+	if d.left != 0 || s.seen.count() != p.Stats.Expanded+s.queued {
+		d.damaged()
+	}
+	if d.err != nil {
+		return d.err
 	}
 	s.adopt(&p)
 	return s.familiar()
@@ -124,7 +127,9 @@ func (s *search) sameAs(d *decoder) error {
 
 // version reports an error if a checkpoint is of another.
 func version(d *decoder, want uint32) error {
-	if v := d.u32(); v != want {
+	if v := d.u32(); d.err != nil {
+		return d.err
+	} else if v != want {
 		return fmt.Errorf("version %d, and this program reads %d: go on with the program that wrote it, or start anew", v, want)
 	}
 	return nil
@@ -136,10 +141,10 @@ func bothConfigurations(of any, d *decoder) (here, there map[string]json.RawMess
 	if err != nil {
 		return nil, nil, err
 	}
-	if json.Unmarshal(data, &here) != nil || json.Unmarshal(d.blob(), &there) != nil {
-		return nil, nil, errDamaged
+	if err := json.Unmarshal(data, &here); err != nil {
+		return nil, nil, err
 	}
-	return here, there, nil
+	return here, there, d.json(&there)
 }
 
 // differing reports an error where they differ.

@@ -45,8 +45,8 @@ func (p *parts) restore(d *decoder) {
 			return backend.Footprint{Choosing: b[0]&1 != 0, Private: b[0]&2 != 0, Reads: backend.Roles(b[1]), Writes: backend.Roles(b[2])}
 		}
 		role := d.u32()
-		if d.err != nil || len(image) == 0 || p.full() {
-			d.err = errDamaged
+		if len(image) == 0 || p.full() {
+			d.damaged()
 			return
 		}
 		got := p.intern(image, func() part {
@@ -56,7 +56,7 @@ func (p *parts) restore(d *decoder) {
 			}
 		})
 		if got != uint32(id) { // it was there twice
-			d.err = errDamaged
+			d.damaged()
 		}
 	}
 }
@@ -77,7 +77,7 @@ func (v *views) restore(d *decoder) {
 	n := d.fits(uint64(d.u32()), 4)
 	for id := 0; id < n && d.err == nil; id++ {
 		if v.number(d.blob()) != uint64(id) {
-			d.err = errDamaged
+			d.damaged()
 		}
 	}
 }
@@ -96,7 +96,7 @@ func readLinks(d *decoder, p *plan) links {
 	for n := d.fits(uint64(d.u32()), 8); n > 0; n-- {
 		k := d.u64()
 		if max(uint32(k>>32), uint32(k)) >= p.clients.n.Load() {
-			d.err = errDamaged
+			d.damaged()
 			break
 		}
 		l[k] = struct{}{}

@@ -31,15 +31,12 @@ func (d *decoder) tuple(t []uint32, p *plan) {
 	for i := range t {
 		t[i] = d.u32()
 	}
-	if d.err != nil {
-		return
-	}
 	ok := t[0] < p.shared.n.Load()
 	for c := 1; c < len(t) && ok; c++ {
 		ok = t[c] < p.clients.n.Load() && p.clients.image(t[c])[0] == p.class[c]
 	}
 	if !ok {
-		d.err = errDamaged
+		d.damaged()
 	}
 }
 
@@ -58,7 +55,7 @@ func (f *fingerprints) restore(d *decoder) {
 	f.slots = newSlots(max(firstSlots, n/2*3))
 	for i := 0; i < n && d.err == nil; i++ {
 		if fp := d.u64(); fp == 0 || !f.add(fp) {
-			d.err = errDamaged
+			d.damaged()
 		}
 	}
 	f.n.Store(int64(n))
@@ -82,8 +79,8 @@ func (x *exact) restore(d *decoder) {
 	t := make([]uint32, x.stride)
 	for i := 0; i < n && d.err == nil; i++ {
 		d.tuple(t, x.plan)
-		if d.err == nil && !x.add(x.canonical(t)) {
-			d.err = errDamaged
+		if !x.add(x.canonical(t)) {
+			d.damaged()
 		}
 	}
 }

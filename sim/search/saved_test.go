@@ -3,10 +3,14 @@ package search
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
+	"errors"
+	"io"
 	"math"
 	"slices"
 	"testing"
+	"testing/iotest"
 
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -373,4 +377,40 @@ func TestDamagedContexts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFirstErrorStays: where a file cannot be read further, that is the error, whatever is read then; and a file that is
+// cut off, at whatever place, is refused.
+func TestFirstErrorStays(t *testing.T) {
+	broken := errors.New("the disk is broken")
+	small := standard(1, 1, 0, 1, 0)
+	options := []Options{{}, {Storage: Exact}, {Storage: Bits, Array: 64}}
+	check := func(name string, file []byte, magic string, decode func(d *decoder) error) {
+		body := file[len(magic) : len(file)-sha256.Size]
+		for n := 0; n < len(body); n += 1 + len(body)/150 {
+			d := &decoder{r: io.MultiReader(bytes.NewReader(body[:n]), iotest.ErrReader(broken)), left: int64(len(body))}
+			if err := decode(d); err != broken {
+				t.Fatalf("%s, broken after %d of %d bytes: %v", name, n, len(body), err)
+			}
+			d = &decoder{r: bytes.NewReader(body[:n]), left: int64(n)}
+			if err := decode(d); err == nil {
+				t.Fatalf("%s: it is read though it ends after %d of %d bytes", name, n, len(body))
+			}
+		}
+	}
+	for _, o := range options {
+		o.Workers = 1
+		check(o.Storage.String(), written(t, small, o), checkpointMagic, func(d *decoder) error {
+			s := newSearch(t.Context(), small, o)
+			defer s.seen.free()
+			return s.decode(d)
+		})
+	}
+	b := anyStandard(1, 0, 1<<property.NoPhantomSlot, true)
+	check("any number", anyWritten(t, b), anyMagic, newDecoding(t, b))
+}
+
+// newDecoding has a new search for any number of clients read a checkpoint.
+func newDecoding(t *testing.T, b AnyBounds) func(d *decoder) error {
+	return func(d *decoder) error { return newAnySearch(t.Context(), b, AnyOptions{Workers: 1}).decode(d) }
 }

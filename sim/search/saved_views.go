@@ -26,7 +26,7 @@ func (d *decoder) set(n uint32) (s bitset) {
 	}
 	for m := range s.all {
 		if m >= n {
-			d.err = errDamaged
+			d.damaged()
 			return nil
 		}
 	}
@@ -36,10 +36,8 @@ func (d *decoder) set(n uint32) (s bitset) {
 // below reads a number less than n.
 func (d *decoder) below(n uint32) uint32 {
 	m := d.u32()
-	if d.err == nil && m >= n {
-		d.err = errDamaged
-	}
-	if d.err != nil {
+	if m >= n {
+		d.damaged()
 		return 0
 	}
 	return m
@@ -79,8 +77,8 @@ func (r *roles) restore(d *decoder, v *views) {
 		d.read(class[:])
 		of := role{class: class[0], view: d.u64()}
 		of.part = string(d.blob())
-		if d.err == nil && (of.view >= uint64(len(v.ids)) || r.number(of) != uint32(id)) {
-			d.err = errDamaged
+		if of.view >= uint64(len(v.ids)) || r.number(of) != uint32(id) {
+			d.damaged()
 		}
 	}
 }
@@ -119,9 +117,8 @@ func (t *effectTable) restore(d *decoder, p *anyPlan) {
 	for id := 0; id < n && d.err == nil; id++ {
 		var of sim.Effect
 		d.effect(&of)
-		if d.err == nil && t.number(of) != uint32(id) {
-			d.err = errDamaged
-			return
+		if t.number(of) != uint32(id) {
+			d.damaged()
 		}
 		if d.err != nil {
 			return
@@ -130,8 +127,8 @@ func (t *effectTable) restore(d *decoder, p *anyPlan) {
 		f.inert, f.known = d.set(parts), d.set(parts)
 		d.mapping(f.to, parts, parts)
 		d.mapping(f.roles, holders, holders+1)
-		if d.err == nil && !f.complete() {
-			d.err = errDamaged
+		if !f.complete() {
+			d.damaged()
 		}
 	}
 }
@@ -225,8 +222,8 @@ func (s *anySearch) readContexts(d *decoder) {
 	for id := 0; id < n && d.err == nil; id++ {
 		shared := d.below(s.shared.n.Load())
 		holders := d.numbers(uint32(len(s.roles.ids)))
-		if d.err == nil && s.contexts.intern(nil, shared, holders).id != uint32(id) {
-			d.err = errDamaged
+		if s.contexts.intern(nil, shared, holders).id != uint32(id) {
+			d.damaged()
 		}
 	}
 	for _, g := range s.contexts.list {
@@ -245,7 +242,7 @@ func (s *anySearch) readContext(d *decoder, g *anyContext) {
 	g.begun, g.looked, g.audited = b[0]&1 != 0, b[0]&2 != 0, b[0]&4 != 0
 	for _, part := range g.besides {
 		if part == 0 {
-			d.err = errDamaged
+			d.damaged()
 		}
 	}
 	for n := d.fits(uint64(d.u32()), 4*12); n > 0 && d.err == nil; n-- {
@@ -286,8 +283,8 @@ func (s *anySearch) readTaken(d *decoder) *takenIn {
 	m.unwitnessed, m.shared, m.own = b[2]&2 != 0, d.below(shared), d.below(parts+1)
 	m.left = abandoned{d.below(parts + 1), d.below(parts + 1)}
 	m.effect, m.found = d.below(uint32(len(s.effects.list))), property.Set(d.u64())
-	if d.err == nil && (len(how.all) < m.first() || len(how.all) > lock.MaxClients || int(m.action.Client) > m.first()) {
-		d.err = errDamaged
+	if len(how.all) < m.first() || len(how.all) > lock.MaxClients || int(m.action.Client) > m.first() {
+		d.damaged()
 	}
 	return how
 }
