@@ -223,7 +223,7 @@ func (s *scanner) word(word string) bool {
 
 // end checks that nothing follows.
 func (s *scanner) end() {
-	if s.peek() != 0 || s.err == nil && s.at < len(s.line) {
+	if s.peek() != 0 || s.at < len(s.line) { // after an error there is no line
 		s.field = ""
 		s.fail("the end of the line")
 	}

@@ -262,3 +262,28 @@ func TestExpiredBehindTheHead(t *testing.T) {
 		t.Errorf("%v are left, %d", left, w.Depth(a))
 	}
 }
+
+// TestOperatorDeletes: an operator deletes a queue whoever has it, and one that is not there is none.
+func TestOperatorDeletes(t *testing.T) {
+	w := newWorld(t, broker.Options{})
+	c := w.connect()
+	w.declare(c, a, amqp.Exclusive)
+	w.Delete(b)
+	if w.Delete(a); w.Exists(a) || w.Exists(b) || w.Owns(c) {
+		t.Error("it is still there")
+	}
+}
+
+// TestShortestConsumerTimeout: a channel that has not acknowledged a message a millisecond later is closed, if that is late.
+func TestShortestConsumerTimeout(t *testing.T) {
+	for timeout, closed := range map[int64]bool{0: false, 1: true, 2: false} {
+		w := newWorld(t, broker.Options{ConsumerTimeout: timeout})
+		c := w.connect()
+		w.declare(c, a, 0)
+		w.publish(c, a, 0)
+		w.Apply(c, amqp.Command{Method: amqp.BasicGet, Channel: 1, Queue: a})
+		if changed := w.Advance(1); changed != closed || w.Broken(c, 1) == amqp.Code(0) == closed {
+			t.Errorf("%d ms: changed %v, %v", timeout, changed, w.Broken(c, 1))
+		}
+	}
+}

@@ -28,6 +28,13 @@ func TestPinned(t *testing.T) {
 			}
 		}
 	}
+	for _, opts := range []Options{{}, {SuccessorServed: true, Four: true}} {
+		for seed := range uint64(3) {
+			f.Block(fmt.Sprintf("rare arguments, successor served %v", opts.SuccessorServed), 100, func(i int, s *pinned.Seen) {
+				rareCommands(rand.New(rand.NewPCG(seed, uint64(i))), fuzzed(opts), s)
+			})
+		}
+	}
 	f.Compare("testdata/pinned.txt", *rewrite)
 }
 
@@ -62,6 +69,117 @@ func commands(r *rand.Rand, methods []amqp.Method, b *Broker, s *pinned.Seen) {
 		tell(b, s, r)
 		if parts {
 			keep(b, s)
+		}
+	}
+}
+
+// rareCommands does 80 things with queues that have dead letters, priorities, bounds or a single active consumer.
+func rareCommands(r *rand.Rand, b *Broker, s *pinned.Seen) {
+	for kind := range 4 { // x leads to the first two queues, or to one of them
+		on := amqp.Command{Method: amqp.ExchangeDeclare, Channel: 1, Route: b.names.InternRoute(amqp.Routing{Exchange: "x", Type: pick(r, "fanout", "direct")})}
+		if kind > 0 {
+			on = amqp.Command{Method: amqp.QueueDeclare, Channel: 1, Queue: amqp.Queue(kind)}
+			rarely(r, &on)
+		}
+		s.Printf("%v ", b.Apply(1, on))
+	}
+	for kind := range 2 {
+		to := b.names.InternRoute(amqp.Routing{Exchange: "x", Key: pick(r, "k", "a")})
+		s.Printf("%v ", b.Apply(1, amqp.Command{Method: amqp.QueueBind, Channel: 1, Queue: amqp.Queue(1 + kind), Route: to}))
+	}
+	for n := range uint64(80) {
+		conn, on := Conn(1+r.IntN(2)), amqp.Command{Channel: uint16(1 + r.IntN(2)), Queue: amqp.Queue(1 + r.IntN(2)), Number: n}
+		for !b.Alive(conn) {
+			b.Connect()
+		}
+		ch := b.channel(at{conn, on.Channel})
+		settle := func(flags amqp.Flags) {
+			on.Method, on.Flags, on.Number = amqp.BasicNack, flags, ch.tag+uint64(r.IntN(50)/49) // hardly ever one that is not there
+			if len(ch.unacked) > 0 {
+				on.Number = ch.unacked[r.IntN(len(ch.unacked))].tag
+			}
+		}
+		switch k := r.IntN(36); {
+		case ch == nil || ch.state != open:
+			on.Method = amqp.ChannelOpen
+		case k == 20:
+			on.Method, on.Number = amqp.BasicQos, uint64(1+r.IntN(2)) // what is ready waits for the active consumer
+		case k < 2:
+			s.Printf("%v ", b.Advance(int64(r.IntN(4))))
+		case k == 2 && r.IntN(4) == 0:
+			b.Restart()
+		case k == 2:
+			b.Apply(conn, amqp.Command{Method: amqp.QueueDelete, Channel: on.Channel, Queue: on.Queue})
+			on.Method = amqp.QueueDeclare
+			rarely(r, &on)
+		case k < 6 && len(ch.unacked) > 0:
+			settle(pick(r, 0, amqp.Multiple))
+		case k < 8 && len(ch.unacked) > 0:
+			settle(pick(r, amqp.Requeue, amqp.Requeue|amqp.Multiple))
+		case k == 8 && ch.tag > 0:
+			settle(0)
+			on.Method = amqp.BasicAck
+		case k < 11:
+			on.Method = amqp.BasicGet
+		case k < 15:
+			on.Method, on.Priority, on.Flags = amqp.BasicConsume, int16(r.IntN(3)-1), pick(r, 0, 0, amqp.NoAck)
+		case k < 18:
+			on.Method = amqp.BasicCancel
+			for _, c := range b.queues[on.Queue].consumers {
+				if c.on == (at{conn, on.Channel}) {
+					on.Number = c.number
+				}
+			}
+		default:
+			on.Method, on.Priority, on.Flags = amqp.BasicPublish, int16(r.IntN(4)), pick(r, 0, amqp.Persistent)
+			if r.IntN(3) == 0 {
+				on.Flags, on.Expiration = on.Flags|amqp.Expiring, uint32(r.IntN(4))
+			}
+			if r.IntN(4) == 0 {
+				on.Route = b.names.InternRoute(amqp.Routing{Exchange: "x", Key: "k"})
+			}
+		}
+		if on.Method != 0 {
+			reply := b.Apply(conn, on)
+			s.Count(reply.Kind.String())
+			s.Printf("%v %v ", on, reply)
+		}
+		tell(b, s, r)
+		b.tellLetters(s)
+	}
+}
+
+// rarely gives the declaration of a queue arguments that few have.
+func rarely(r *rand.Rand, on *amqp.Command) {
+	for _, has := range []amqp.ArgumentSet{amqp.HasMessageTTL, amqp.HasMaxLength, amqp.HasMaxPriority, amqp.HasDeadLetterExchange, amqp.HasDeadLetterExchange | amqp.HasDeadLetterKey, amqp.SingleActive} {
+		if r.IntN(3) == 0 {
+			on.Args.Has |= has
+		}
+	}
+	if on.Args.Has&amqp.HasMessageTTL != 0 {
+		on.Args.MessageTTL = uint32(r.IntN(5))
+	}
+	if on.Args.Has&amqp.HasMaxLength != 0 {
+		on.Args.MaxLength, on.Args.Overflow = uint32(1+r.IntN(3)), pick(r, amqp.DropHead, amqp.RejectPublish, amqp.RejectPublishDLX)
+	}
+	if on.Args.Has&amqp.HasMaxPriority != 0 {
+		on.Args.MaxPriority = uint8(1 + r.IntN(3))
+	}
+	on.Flags, on.Route = pick(r, 0, amqp.Durable), amqp.Route(r.IntN(routes+1))
+}
+
+// tellLetters is what is said of the messages of all queues.
+func (b *Broker) tellLetters(s *pinned.Seen) {
+	if b.mail == nil {
+		return
+	}
+	for i := range b.queues {
+		l := &b.queues[i].ready
+		for _, run := range l.runs[l.head:] {
+			if of, known := b.Letter(run.letter); known {
+				s.Count("letters")
+				s.Printf(" %+v", of)
+			}
 		}
 	}
 }

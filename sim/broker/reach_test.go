@@ -171,3 +171,15 @@ func TestCycle(t *testing.T) {
 		}
 	}
 }
+
+// TestMatchable: a binding says how headers are matched in one of four ways, or leaves it out.
+func TestMatchable(t *testing.T) {
+	for how, want := range map[string]bool{"all": true, "any": true, "all-with-x": true, "any-with-x": true, "": false, "none": false, "any-with": false} {
+		if got := matchable(amqp.NewHeaders(map[string]string{"a": "1", matchArgument: how})); got != want {
+			t.Errorf("%q: %v", how, got)
+		}
+	}
+	if !matchable(amqp.NewHeaders(map[string]string{"a": "1"})) {
+		t.Error("it has to be said")
+	}
+}
