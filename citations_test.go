@@ -11,13 +11,15 @@ import (
 )
 
 var (
-	factRow   = regexp.MustCompile(`(?m)^\| ([A-Z][0-9]+) \| .* \| (.*) \|$`)
-	factTest  = regexp.MustCompile("^`([a-z/]+)` (Test[A-Za-z]+)$")
-	factCited = regexp.MustCompile(`FACTS( [A-Z][0-9]+(?:(?:,| and| to|, unlike) [A-Z][0-9]+)*)`)
-	factLabel = regexp.MustCompile(`\b[A-Z][0-9]+\b`)
-	bareLabel = regexp.MustCompile(`\(([BCGHKMR][0-9]{1,2}(?:, [BCGHKMR][0-9]{1,2})*)\)`)
-	pageCited = regexp.MustCompile(`[\w./-]*\w\.md\b`)
-	document  = regexp.MustCompile(`\b(DESIGN|STYLE|WORDS|PROTOCOLS|BASELINES|CONTAINERS|[A-Z]+-FACTS)\b`)
+	folderCited = regexp.MustCompile(`(?:^|[ (])((?:model|sim|adapters|histories|cmd|testdata)(?:/[a-z_-]+)+)(.?)`)
+	factRow     = regexp.MustCompile(`(?m)^\| ([A-Z][0-9]+) \| .* \| (.*) \|$`)
+	factTest    = regexp.MustCompile("^`([a-z/]+)` (Test[A-Za-z]+)$")
+	factCited   = regexp.MustCompile(`FACTS( [A-Z][0-9]+(?:(?:,| and| to|, unlike) [A-Z][0-9]+)*)`)
+	factLabel   = regexp.MustCompile(`\b[A-Z][0-9]+\b`)
+	bareLabel   = regexp.MustCompile(`\(([BCGHKMR][0-9]{1,2}(?:, [BCGHKMR][0-9]{1,2})*)\)`)
+	pageCited   = regexp.MustCompile(`[\w./-]*\w\.md\b`)
+	fileCited   = regexp.MustCompile(`[\w./-]*\w\.go\b`)
+	document    = regexp.MustCompile(`\b(DESIGN|STYLE|WORDS|PROTOCOLS|BASELINES|CONTAINERS|[A-Z]+-FACTS)\b`)
 )
 
 // TestFactsCited: whoever has the repository alone can follow each label of a fact to its row in sim/FACTS.md, and from there
@@ -65,8 +67,8 @@ func TestFactsCited(t *testing.T) {
 	}
 }
 
-// elsewhere are pages that are named and not here: two that a run writes, and one of somebody else's.
-var elsewhere = []string{"summary.md", "locks.md", "consul/website/source/docs/guides/semaphore.html.md"}
+// elsewhere is what is named and not here: pages that a run writes, one of Consul's, and a site.
+var elsewhere = []string{"summary.md", "locks.md", "consul/website/source/docs/guides/semaphore.html.md", "pkg.go"}
 
 // TestPagesCited: each page that a comment or another page names is in the repository.
 func TestPagesCited(t *testing.T) {
@@ -86,6 +88,33 @@ func TestPagesCited(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestFilesCited: each Go file and each folder that a doc.go names is there, beside it or by its path.
+func TestFilesCited(t *testing.T) {
+	var files, docs []string
+	texts := make(map[string]string)
+	written(t, func(path, text string) {
+		files = append(files, "/"+path)
+		if filepath.Base(path) == "doc.go" {
+			docs, texts[path] = append(docs, path), text
+		}
+	})
+	for _, path := range docs {
+		for _, name := range fileCited.FindAllString(texts[path], -1) {
+			if name = strings.TrimLeft(name, "/"); slices.Contains(elsewhere, name) {
+				continue
+			}
+			if !slices.ContainsFunc(files, func(f string) bool { return strings.HasSuffix(f, "/"+name) }) {
+				t.Errorf("%s names %s: there is no such file", path, name)
+			}
+		}
+		for _, found := range folderCited.FindAllStringSubmatch(texts[path], -1) {
+			if _, err := os.Stat(found[1]); err != nil && found[2] != "." {
+				t.Errorf("%s names %s: there is no such folder", path, found[1])
+			}
+		}
+	}
 }
 
 // written visits the texts that people have written, with their paths.

@@ -1,0 +1,15 @@
+// Package adapters is the outside world: other people's programs, real servers, and AMQP on the wire. Nothing is in it but its
+// folders.
+//
+//	engine       whole runs and their reports: what the API and the command line have in common
+//
+//	external     clients of an AMQP broker that are not ours: what reaches the broker, when, and what it means
+//	inprocess    such clients as Go values; subprocess: as programs, in any language
+//	wire         AMQP for such clients: a server with a gate, and the simulated broker or a real one behind it
+//	protocol     lock machines that a user has written in Go
+//
+//	rabbitmq, redis, sqlserver, consul   real servers, which are compared with the simulated ones (consul also serves that over HTTP)
+//	stress       what is common to using a lock on a real server all at once
+//	measure      how long operations take on real servers
+//	replaytest   what the tests of replays on real servers share
+package adapters

@@ -1,0 +1,48 @@
+// Package lockproof decides whether a distributed lock or semaphore is correct and cheap, and shows the shortest
+// execution found in which it is not.
+//
+// [Prove] draws executions from a seed, runs them and judges each. [Explore] visits every execution within bounds. [Stress]
+// has many clients use a real server at once. [Replay] carries out a counterexample again. [Check] judges a recorded
+// history. [Test] is Prove inside go test. [Always] and [Sometimes] are properties, and [Protocol] a lock, of a user's.
+//
+// A [Target] says whose lock it is, [Options] on which server it is judged and how thoroughly. By default, that is the
+// reference semaphore on the simulated broker. An error is for a run that could not be made; what is violated stands in the
+// [Result]. The packages below this one may change with any version.
+package lockproof
+
+// Where is what, for whoever changes lockproof. Each folder's doc.go goes on from here. A backend's machines are in model, its
+// server and its targets in sim: amqp, consumption, consul, redis, sql.
+//
+// What things mean:
+//
+//	which queue means what     model/amqp/amqplock: layout.go has a lock's queues and their names, queue_role.go what one is for.
+//	                           In a run sim/amqp/plan.go; for other people's locks adapters/external/design.go
+//	how a client is numbered   in a history, by its sessions: model/history/process.go. Elsewhere clients count from 1
+//	what a command was         model/backend: all that generic code sees of one
+//	what a lock is             model/lock: operations, outcomes, reasons, and what not every lock has
+//	what real servers do       sim/FACTS.md, with the test that measures each fact
+//	what files say             histories: counterexample.go, jsonl.go; reports: histories/report
+//
+// Who decides:
+//
+//	that a client gave up      the lock's machine (model/amqp/amqplock/acquire.go); for clients that are not ours
+//	                           adapters/external/watch.go. Whether it may: model/monitor/monitor_end.go
+//	that a property is broken  model/monitor, model/linear and model/own; model/judge composes them, and lists who decides what
+//	what happens next          model/scenario/plan.go, in an order that sim/generate.go draws; sim/fault.go carries it out, and
+//	                           behind the gate adapters/external/loop.go
+//	what a search leaves out   sim/search/reductions.go, by what sim/footprint.go says of commands
+//	what is reported           adapters/engine: whole runs. The exit code: cmd/lockproof/cli/exit.go
+//
+// Where to add:
+//
+//	a property                 model/property/doc.go has the steps
+//	a fault                    model/scenario/doc.go has the steps
+//	a backend                  sim/README.md has the steps
+//	a mutant                   model/amqp/mutant; model/amqp/consumption/mutants.go; else sim/*/targets.go
+//	an option of a lock        a field, and its row in its backend's table: options.go in model/amqp/amqplock,
+//	                           model/amqp/consumption, model/consul, model/redis or sim/sql. Flags and files know it
+//	                           then. Whether it is drawn: sim/amqp/options.go, else sim/*/targets.go
+//	an option of a run         options.go in this folder, and a flag in cmd/lockproof/cli
+//	an open question           sim/*/questions.go, in the form of sim/question; adapters/engine/atlas answers it
+//	a command                  a file in cmd/lockproof/cli, and the list in its main.go
+//	a call of the protocol     adapters/subprocess/protocol.go, which adapter-check uses as well
