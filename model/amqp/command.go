@@ -144,7 +144,7 @@ type Command struct {
 
 // Replies reports whether the broker answers the command with something the client waits for.
 // A publish is answered on a channel in confirm mode only; acks and nacks never are.
-func (c Command) Replies(confirms bool) bool {
+func (c *Command) Replies(confirms bool) bool {
 	switch c.Method {
 	case BasicAck, BasicNack:
 		return false

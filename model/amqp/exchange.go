@@ -4,8 +4,14 @@ import "github.com/lockproof/lockproof/model/backend"
 
 // Exchange is what a command and its reply were. waits says that the client is sent a reply; see [Command.Replies]. What
 // the command's queue is for is the caller's to add.
-func (c Command) Exchange(r Reply, waits bool) backend.Exchange {
-	return backend.Exchange{
+func (c Command) Exchange(r Reply, waits bool) (x backend.Exchange) {
+	c.ExchangeTo(&r, waits, &x)
+	return x
+}
+
+// ExchangeTo is [Command.Exchange] without copying: x becomes what they were.
+func (c *Command) ExchangeTo(r *Reply, waits bool, x *backend.Exchange) {
+	*x = backend.Exchange{
 		Method: uint8(c.Method), Answer: r.answer(), Access: c.access(), Result: r.result(),
 		RoundTrip: !c.Pipelined, Exclusive: c.Method == QueueDeclare && c.Flags.Has(Exclusive), Waits: waits, Aborted: r.Kind == ChannelClosed,
 		Ended: c.Method == ConnectionClose || r.Kind == ConnectionClosed, Minimal: minimal[c.Method],
@@ -30,14 +36,14 @@ var accesses = [Methods]backend.Access{
 	QueueDeclare: backend.Create, QueueDelete: backend.Delete, BasicPublish: backend.Read,
 }
 
-func (c Command) access() backend.Access {
+func (c *Command) access() backend.Access {
 	if c.Method == QueueDeclare && c.Flags.Has(Passive) {
 		return backend.Read
 	}
 	return accesses[c.Method]
 }
 
-func (r Reply) result() backend.Result {
+func (r *Reply) result() backend.Result {
 	switch r.Code {
 	case ResourceLocked:
 		return backend.Refused
@@ -68,7 +74,7 @@ const (
 )
 
 // answer is the kind of a reply, below [Answers].
-func (r Reply) answer() uint8 {
+func (r *Reply) answer() uint8 {
 	switch {
 	case r.Returned > 0:
 		return Returned

@@ -123,7 +123,7 @@ type Reply struct {
 }
 
 // Closed reports whether the reply says that the channel, or the connection under it, is gone.
-func (r Reply) Closed() bool { return r.Kind == ChannelClosed || r.Kind == ConnectionClosed }
+func (r *Reply) Closed() bool { return r.Kind == ChannelClosed || r.Kind == ConnectionClosed }
 
 // String is the reply in words.
 func (r Reply) String() string {

@@ -63,7 +63,9 @@ func (k *cluster) SetUp(said func(backend.Exchange)) {
 	tell := func(cmd amqp.Command) {
 		k.setUp = amqp.Sent{Command: cmd, Reply: k.broker.Apply(conn, cmd)}
 		k.last = &k.setUp
-		said(k.exchange(&k.setUp, true))
+		var x backend.Exchange
+		k.exchange(&k.setUp, true, &x)
+		said(x)
 	}
 	tell(amqp.Command{Method: amqp.ChannelOpen, Channel: 1})
 	for i, layout := range k.layouts {
@@ -135,7 +137,7 @@ func (k *cluster) Opens(c uint8) bool {
 }
 
 // Deliver implements [sim.Cluster].
-func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
+func (k *cluster) Deliver(c uint8, on backend.Session) (x backend.Exchange) {
 	cl := &k.clients[c-1]
 	s, confirms := &cl.sent, cl.confirms
 	switch method := s.Command.Method; {
@@ -144,20 +146,20 @@ func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	case on == 0:
 		s.Reply, confirms = amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced}, false
 	default:
-		s.Reply = k.broker.Apply(broker.Conn(on), s.Command)
+		k.broker.Answer(broker.Conn(on), &s.Command, &s.Reply)
 		if s.Reply.Kind != amqp.ConnectionClosed && (method == amqp.ConfirmSelect || method == amqp.ChannelOpen) {
 			cl.confirms = method == amqp.ConfirmSelect
 		}
 	}
-	k.last = &cl.sent
-	return k.exchange(&cl.sent, confirms)
+	k.last = s
+	k.exchange(s, confirms, &x)
+	return x
 }
 
-// exchange is what a command and its reply were.
-func (k *cluster) exchange(s *amqp.Sent, confirms bool) backend.Exchange {
-	x := s.Command.Exchange(s.Reply, s.Command.Replies(confirms))
-	k.roles.mean(s.Command.Queue, &x)
-	return x
+// exchange makes x what a command and its reply were.
+func (k *cluster) exchange(s *amqp.Sent, confirms bool, x *backend.Exchange) {
+	s.Command.ExchangeTo(&s.Reply, s.Command.Replies(confirms), x)
+	k.roles.mean(s.Command.Queue, x)
 }
 
 // Reply implements [sim.Cluster].

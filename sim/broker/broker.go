@@ -76,43 +76,56 @@ func (b *Broker) Reset() {
 // the client finds the channel.close in its place. On a channel that was never open, or that the
 // client closed itself, a command ends the connection with 504 CHANNEL_ERROR; so does opening one
 // that is open. On a connection that is not there the answer is ConnectionClosed.
-func (b *Broker) Apply(c Conn, cmd amqp.Command) amqp.Reply {
+func (b *Broker) Apply(c Conn, cmd amqp.Command) (r amqp.Reply) {
+	b.Answer(c, &cmd, &r)
+	return r
+}
+
+// Answer is [Broker.Apply] without copying: r becomes the reply.
+func (b *Broker) Answer(c Conn, cmd *amqp.Command, r *amqp.Reply) {
+	*r = amqp.Reply{}
 	if !b.Alive(c) {
-		return amqp.Reply{Kind: amqp.ConnectionClosed}
+		r.Kind = amqp.ConnectionClosed
+		return
 	}
 	switch cmd.Method {
 	case amqp.ConnectionOpen:
-		return ok
+		r.Kind = amqp.OK
+		return
 	case amqp.ConnectionClose:
 		b.Disconnect(c)
-		return ok
+		r.Kind = amqp.OK
+		return
 	case amqp.ChannelOpen:
-		return b.openChannel(c, cmd.Channel)
+		*r = b.openChannel(c, cmd.Channel)
+		return
 	}
 	ch := b.channel(at{c, cmd.Channel})
-	if ch == nil {
-		return b.endConnection(c, amqp.ChannelError)
+	switch {
+	case ch == nil:
+		*r = b.endConnection(c, amqp.ChannelError)
+		return
+	case ch.state == broken:
+		r.Kind, r.Code = amqp.ChannelClosed, ch.code
+		return
+	case cmd.Method == amqp.BasicPublish:
+		b.publish(at{c, cmd.Channel}, ch, cmd, r)
+	default:
+		*r = b.dispatch(at{c, cmd.Channel}, ch, cmd)
 	}
-	if ch.state == broken {
-		return amqp.Reply{Kind: amqp.ChannelClosed, Code: ch.code}
-	}
-	r := b.dispatch(at{c, cmd.Channel}, ch, &cmd)
 	if b.mail != nil {
 		b.forwardDead()
 	}
 	if ch.returned > 0 && r.Kind != amqp.NoReply && !r.Closed() {
 		r.Code, r.Returned, ch.returned = amqp.NoRoute, ch.returned, 0
 	}
-	return r
 }
 
 var ok = amqp.Reply{Kind: amqp.OK}
 
-// dispatch hands a command on an open channel to its method.
+// dispatch hands a command on an open channel to its method, but for basic.publish.
 func (b *Broker) dispatch(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	switch cmd.Method {
-	case amqp.BasicPublish:
-		return b.publish(on, ch, cmd)
 	case amqp.QueueDeclare:
 		return b.declare(on, cmd)
 	case amqp.QueueDelete:

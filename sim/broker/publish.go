@@ -5,9 +5,10 @@ import "github.com/lockproof/lockproof/model/amqp"
 // publish answers basic.publish. Where the channel is in confirm mode the answer is the confirm; a
 // mandatory message without a queue is returned first (FACTS B1). In a transaction nothing
 // happens before the commit (FACTS B18).
-func (b *Broker) publish(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
+func (b *Broker) publish(on at, ch *channel, cmd *amqp.Command, r *amqp.Reply) {
 	if cmd.Route != 0 && b.names.Routing(cmd.Route).Exchange != "" {
-		return b.publishTo(on, ch, cmd)
+		*r = b.publishTo(on, ch, cmd)
+		return
 	}
 	p := publishing(cmd)
 	if b.mail != nil {
@@ -15,9 +16,9 @@ func (b *Broker) publish(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	}
 	if ch.mode == transacting {
 		ch.tx.publishes = append(ch.tx.publishes, b.resolve(p)...)
-		return amqp.Reply{}
+		return
 	}
-	return ch.confirm(b.route(ch, p))
+	r.Kind = ch.confirm(b.route(ch, p))
 }
 
 // publishTo is publish to another exchange than the default one. Which queues it leads to is looked up
@@ -41,18 +42,18 @@ func (b *Broker) publishTo(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 		ch.tx.publishes = append(ch.tx.publishes, b.resolve(copies...)...)
 		return amqp.Reply{}
 	}
-	return ch.confirm(b.route(ch, copies...))
+	return amqp.Reply{Kind: ch.confirm(b.route(ch, copies...))}
 }
 
 // confirm answers a message that was routed.
-func (ch *channel) confirm(accepted bool) amqp.Reply {
+func (ch *channel) confirm(accepted bool) amqp.ReplyKind {
 	switch {
 	case ch.mode == plain:
-		return amqp.Reply{}
+		return amqp.NoReply
 	case !accepted:
-		return amqp.Reply{Kind: amqp.Nack}
+		return amqp.Nack
 	}
-	return amqp.Reply{Kind: amqp.Ack}
+	return amqp.Ack
 }
 
 // publication is a message on its way to a queue.

@@ -168,8 +168,8 @@ func (p *Protocol) Choose(m *Machine, i int) {
 }
 
 // Next implements [Implementation].
-func (p *Protocol) Next(m *Machine) amqp.Command {
-	cmd := p.command(m, int(m.Answered))
+func (p *Protocol) Next(m *Machine) (cmd amqp.Command) {
+	p.command(m, int(m.Answered), &cmd)
 	cmd.Pipelined = m.Answered > 0
 	return cmd
 }
@@ -200,14 +200,13 @@ func (p *Protocol) note(m *Machine, r amqp.Reply) {
 	if m.mending() {
 		return
 	}
-	lead, width := p.lead(m), p.probeWidth()
-	i := int(m.Answered)
+	lead, i := p.lead(m), int(m.Answered)
 	if i < lead {
 		m.Seen |= 1 << i
 		return
 	}
-	if (i-lead)%width == width-1 && p.found(r) {
-		m.Seen |= 1 << (lead + (i-lead)/width)
+	if probe, part := p.part(i - lead); part == p.probeWidth()-1 && p.found(r) {
+		m.Seen |= 1 << (lead + probe)
 	}
 }
 

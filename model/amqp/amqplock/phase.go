@@ -83,17 +83,16 @@ func (p *Protocol) lead(m *Machine) int {
 	return steps[m.Phase].lead
 }
 
-// command is the i-th command of the batch at hand.
-func (p *Protocol) command(m *Machine, i int) amqp.Command {
+// command makes cmd, which is empty, the i-th command of the batch at hand.
+func (p *Protocol) command(m *Machine, i int, cmd *amqp.Command) {
 	s, lead := &steps[m.Phase], p.lead(m)
-	var cmd amqp.Command
 	if i < lead {
-		cmd = s.command(p, m, i)
+		*cmd = s.command(p, m, i)
 	} else {
-		cmd = p.probing(s.probe(p, m, (i-lead)/p.probeWidth()), (i-lead)%p.probeWidth())
+		probe, part := p.part(i - lead)
+		p.probing(s.probe(p, m, probe), part, cmd)
 	}
 	cmd.Channel = uint16(m.Channel)
-	return cmd
 }
 
 // locked takes RESOURCE_LOCKED for an answer: the queue is another connection's.

@@ -16,6 +16,14 @@ func (p *Protocol) probeWidth() int {
 	return 1
 }
 
+// part is of which probe the i-th command of a number of probes is a part, and which.
+func (p *Protocol) part(i int) (probe, part int) {
+	if p.probeWidth() == 1 {
+		return i, 0
+	}
+	return i / 2, i % 2
+}
+
 // pipeline is how many slots a batch probes: 0 means that every reply is waited for. A passive
 // declare may break the channel, and what was written behind it would be lost.
 func (p *Protocol) pipeline() int {
@@ -25,15 +33,16 @@ func (p *Protocol) pipeline() int {
 	return p.Options.Pipeline
 }
 
-// probing is the i-th command of a probe.
-func (p *Protocol) probing(q amqp.Queue, i int) amqp.Command {
+// probing makes cmd the i-th command of a probe.
+func (p *Protocol) probing(q amqp.Queue, i int, cmd *amqp.Command) {
 	switch {
 	case p.Options.Existence == ByPassive:
-		return amqp.Command{Method: amqp.QueueDeclare, Queue: q, Flags: amqp.Passive}
+		cmd.Method, cmd.Queue, cmd.Flags = amqp.QueueDeclare, q, amqp.Passive
 	case i == 1:
-		return amqp.Command{Method: amqp.TxCommit}
+		cmd.Method = amqp.TxCommit
+	default:
+		cmd.Method, cmd.Queue, cmd.Flags = amqp.BasicPublish, q, amqp.Mandatory
 	}
-	return amqp.Command{Method: amqp.BasicPublish, Queue: q, Flags: amqp.Mandatory}
 }
 
 // found reads the last reply of a probe. A nack means a full queue where the queue rejects publishes
