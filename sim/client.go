@@ -41,6 +41,9 @@ func (w *World) Links(c uint8) uint8 {
 func (w *World) upcoming(c uint8) bool {
 	cl := &w.clients[c-1]
 	ops := w.scenario.Clients[c-1].Ops
+	if int(cl.next) == len(ops) && !w.forever {
+		return false
+	}
 	cl.next = uint8(execution.Upcoming(ops, int(cl.next), w.cluster.Held(c) > 0, w.forever))
 	return int(cl.next) < len(ops)
 }

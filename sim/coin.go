@@ -26,3 +26,13 @@ func (x *coin) next() uint64 {
 
 // Flip is the next bit.
 func (x *coin) Flip() bool { return x.next()&1 == 1 }
+
+// bits is a number of n bits: as many flips, of which nobody has to be asked for each.
+func (x *coin) bits(n int) (v int) {
+	c := *x
+	for range n {
+		v = v<<1 | int(c.next()&1)
+	}
+	*x = c
+	return v
+}

@@ -76,6 +76,9 @@ type Draws struct{ coin Coin }
 
 // Bits is a number of n bits, every one as likely.
 func (d Draws) Bits(n int) (v int) {
+	if c, ok := d.coin.(*coin); ok {
+		return c.bits(n)
+	}
 	for range n {
 		v <<= 1
 		if d.coin.Flip() {
@@ -139,8 +142,12 @@ func (d draw) slots(kind lock.Kind) uint8 {
 	return []uint8{1, 1, 2, 2, 2, 3, 3, 0}[d.Bits(3)]
 }
 
+// usualClients is how many there are at most where no shape says how many.
+const usualClients = 6
+
 // clients draws the workload: two to four who use the locks, and up to two who administer them.
 func (d draw) clients(s *scenario.Scenario, kind lock.Kind) {
+	s.Clients = make([]scenario.Client, 0, usualClients)
 	for range d.shape.clients(func() int { return 2 + d.below(3) }) {
 		l := d.below(len(s.Locks))
 		s.Clients = append(s.Clients, scenario.Client{Lock: l, Ops: d.stating(d.using(kind), s.Locks[l].Slots)})

@@ -158,15 +158,22 @@ func KindNamed(name string) (Kind, error) {
 }
 
 // Operations are those that the lock type offers, in the order of a session.
+// They are everybody's: not to be changed.
 func (k Kind) Operations() []Op {
 	switch k {
 	case Mutex:
-		return []Op{Acquire, Verify, Release}
+		return mutexOps
 	case PersistentMutex:
-		return []Op{Create, Acquire, Verify, Release, Destroy, Count, Wait}
+		return persistentMutexOps
 	}
-	return []Op{Create, Acquire, Verify, Release, Add, Remove, Destroy, Count, Wait}
+	return semaphoreOps
 }
+
+var (
+	mutexOps           = []Op{Acquire, Verify, Release}
+	persistentMutexOps = []Op{Create, Acquire, Verify, Release, Destroy, Count, Wait}
+	semaphoreOps       = []Op{Create, Acquire, Verify, Release, Add, Remove, Destroy, Count, Wait}
+)
 
 // MarshalText implements [encoding.TextMarshaler].
 func (o Op) MarshalText() ([]byte, error) { return []byte(o.String()), nil }

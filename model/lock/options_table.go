@@ -27,6 +27,7 @@ type Field[T any] struct {
 type Table[T Settings] struct {
 	server   string
 	defaults T
+	safe     Options // the defaults, made once: scenarios are drawn from them
 	fields   []Field[T]
 	options  []Option
 }
@@ -34,6 +35,7 @@ type Table[T Settings] struct {
 // NewTable describes the options of the backend of that name. No two have one name.
 func NewTable[T Settings](server string, defaults T, fields ...Field[T]) *Table[T] {
 	t := &Table[T]{server: server, defaults: defaults, fields: fields}
+	t.safe = t.Options(defaults)
 	for _, f := range fields {
 		if slices.ContainsFunc(t.options, func(o Option) bool { return o.Name == f.Name || o.Was == f.Name }) {
 			panic(fmt.Sprintf("lock: backend %q has two options %s", server, f.Name))
@@ -44,7 +46,7 @@ func NewTable[T Settings](server string, defaults T, fields ...Field[T]) *Table[
 }
 
 // Defaults are the safe and cheap settings.
-func (t *Table[T]) Defaults() Options { return t.Options(t.defaults) }
+func (t *Table[T]) Defaults() Options { return t.safe }
 
 // Options are settings as generic code has them.
 func (t *Table[T]) Options(v T) Options { return settings[T]{t, v} }

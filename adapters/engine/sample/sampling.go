@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/tally"
+	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -44,6 +45,7 @@ func (s *sampling) work() {
 	if s.Coverage {
 		r.Coverage = new(sim.Coverage)
 	}
+	var sc scenario.Scenario
 	for !s.stop.Load() && s.allowed.Whole.Err() == nil {
 		block := int(s.block.Add(1) - 1)
 		from := s.from + block*blockSize
@@ -53,7 +55,7 @@ func (s *sampling) work() {
 		part := new(tally.Tally)
 		r.Costs, r.Monitor.Checks = &part.Costs, &part.Checks
 		for i := from; i < min(from+blockSize, s.to); i++ {
-			sc := s.source.Scenario(i)
+			sc = s.source.Scenario(i)
 			part.Add(i, r.Run(s.Target, &sc), r, s.FailedAcquire, s.Properties)
 			part.CoverAll(i, r.Coverage)
 		}
