@@ -121,9 +121,9 @@ func (d *causer) noEnd(op string) string {
 
 // otherSlots is what the slots are in a lock that is right.
 func (d *causer) otherSlots() string {
-	s, t, before := &d.Steps[d.at], d.truth(d.at), d.before(d.at)
+	s, t := &d.Steps[d.at], d.truth(d.at)
 	op, began := d.call(d.at, int(s.Action.Client))
-	gone := t.Exists &^ before.Exists
+	gone := uint16(0)
 	if op != "" {
 		gone = d.before(began).Exists &^ t.Exists
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -75,14 +76,19 @@ func drawn(s *pinned.Seen, target *lock.Target, i int) {
 	for _, v := range trace.Violations {
 		s.Printf("%d %s %s", draw.Decision(trace, v), draw.Cause(trace, v), draw.Expected(trace, v))
 	}
+	r := rand.New(rand.NewPCG(77, uint64(i)))
 	if i%3 == 0 {
-		supposed(s, trace, i)
+		supposed(s, trace, r)
 	}
+	for range 3 { // what no lock has been seen to do may be done by the next
+		distort(trace, r)
+		supposed(s, trace, r)
+	}
+	s.Printf("%s %v", draw.Strips(trace), draw.Errors(trace))
 }
 
 // supposed is what would be said of an execution had it violated each of the properties at some step or other.
-func supposed(s *pinned.Seen, trace *scenario.Trace, i int) {
-	r := rand.New(rand.NewPCG(77, uint64(i)))
+func supposed(s *pinned.Seen, trace *scenario.Trace, r *rand.Rand) {
 	for p := range property.Count + 1 {
 		v := scenario.Violation{Step: r.IntN(len(trace.Steps) + 2)}
 		v.Property, v.Kind, v.Lock = p, trace.History.Kind, uint8(r.IntN(len(trace.Scenario.Locks)+r.IntN(2)))
@@ -90,8 +96,39 @@ func supposed(s *pinned.Seen, trace *scenario.Trace, i int) {
 		if r.IntN(8) == 0 {
 			v.Slot = monitor.Slots + 1
 		}
-		v.Detail = []string{"", "it is so", "it is so."}[r.IntN(3)]
+		v.Detail = []string{"", "it is so", "it is so.", "2 messages are left", "it reconnected", "it broke a channel", "it opened 2 channels"}[r.IntN(7)]
 		s.Printf("%s: %d %s %s\n", p, draw.Decision(trace, v), draw.Cause(trace, v), draw.Expected(trace, v))
+	}
+}
+
+// distort changes some of what the servers said and had.
+func distort(trace *scenario.Trace, r *rand.Rand) {
+	clients, locks := len(trace.Scenario.Clients), len(trace.Scenario.Locks)
+	for range 1 + len(trace.Steps)/4 {
+		step := &trace.Steps[r.IntN(len(trace.Steps))]
+		x, truth, slot := &step.Exchange, &step.Truth[r.IntN(locks)], 1+r.IntN(3)
+		switch r.IntN(12) {
+		case 0, 1:
+			truth.Exists ^= 1 << slot
+		case 2, 3:
+			truth.Taken ^= 1 << slot
+		case 4:
+			truth.Owner[slot] = uint8(r.IntN(clients + 1))
+		case 5:
+			truth.Admin = uint8(r.IntN(clients + 1))
+		case 6:
+			x.Access = backend.Access(r.IntN(int(backend.Create) + 3))
+		case 7:
+			x.Result = []backend.Result{backend.Done, backend.Refused, backend.Denied, backend.Ended}[r.IntN(4)]
+		case 8:
+			x.Role, x.Known, x.Lock = backend.AdminMutex, true, uint8(r.IntN(locks))
+		case 9:
+			x.Aborted = !x.Aborted
+		case 10:
+			step.Reply = []string{"", "ack", "ok"}[r.IntN(3)]
+		case 11:
+			x.Key = 1 + x.Key%3
+		}
 	}
 }
 

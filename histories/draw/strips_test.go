@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +41,14 @@ func TestHistory(t *testing.T) {
 		t.Fatalf("the prefix is %+v", p)
 	}
 	svg := History(h, 0, p)
+	imported := *h // whose clients may be counted from 0
+	imported.Events = slices.Clone(h.Events)
+	for i := range imported.Events {
+		imported.Events[i].Process--
+	}
+	if got := History(&imported, 0, p); strings.Count(got, `class="call`) != strings.Count(svg, `class="call`) {
+		t.Errorf("counted from 0, the clients are drawn as\n%s\nfrom 1, as\n%s", got, svg)
+	}
 	for _, want := range []string{"no explanation", `class="call wrong"`, "<title>c1 acquire", p.Why, "acquire: holds"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %q in\n%s", want, svg)
