@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockproof/lockproof/histories/report"
@@ -17,17 +18,17 @@ const refusalPause = time.Millisecond
 // load has clients acquire and release again and again: each a lock of its own, or all one.
 func (r *run) load(ctx context.Context, n int, contended bool) report.MeasuredLoad {
 	out := report.MeasuredLoad{Clients: n, Contended: contended}
-	clients, end, err := r.crowd(ctx, n, contended)
+	clients, leave, err := r.crowd(ctx, n, contended)
 	if err != nil {
 		out.LeftOut = err.Error()
 		return out
 	}
 	counts, failed := make([]count, n), make([]error, n)
 	began := time.Now()
-	over := began.Add(r.share)
+	e := end{over: began.Add(r.share), latest: began.Add(latestShares * r.share)}
 	var wg sync.WaitGroup
 	for i, c := range clients {
-		wg.Go(func() { failed[i] = counts[i].work(ctx, c, over) })
+		wg.Go(func() { failed[i] = counts[i].work(ctx, c, &e) })
 	}
 	wg.Wait()
 	out.Took = time.Since(began)
@@ -37,7 +38,7 @@ func (r *run) load(ctx context.Context, n int, contended bool) report.MeasuredLo
 		all = append(all, counts[i].took...)
 	}
 	out.Acquire = report.NewDistribution(all)
-	if err := errors.Join(append(failed, end())...); err != nil {
+	if err := errors.Join(append(failed, leave())...); err != nil {
 		out.LeftOut = err.Error()
 	}
 	return out
@@ -81,15 +82,32 @@ func each(all []func() error) error {
 	return errors.Join(failed...)
 }
 
+// A rate of fewer grants than leastGrants says next to nothing: for so many a load goes on, up to latestShares of its time.
+const (
+	leastGrants  = 25
+	latestShares = 6
+)
+
+// end is when the clients of a load stop.
+type end struct {
+	over, latest time.Time
+	granted      atomic.Int64 // to all
+}
+
+func (e *end) reached() bool {
+	now := time.Now()
+	return now.After(e.latest) || now.After(e.over) && e.granted.Load() >= leastGrants
+}
+
 // count is what one client's acquires came to.
 type count struct {
 	took             []time.Duration // those that were granted
 	refused, unknown int
 }
 
-// work acquires and releases until the time is over. At the end it holds nothing that it could release.
-func (t *count) work(ctx context.Context, c Client, over time.Time) error {
-	for tried := false; (!tried || time.Now().Before(over)) && ctx.Err() == nil; tried = true {
+// work acquires and releases until the end. At the end it holds nothing that it could release.
+func (t *count) work(ctx context.Context, c Client, e *end) error {
+	for tried := false; (!tried || !e.reached()) && ctx.Err() == nil; tried = true {
 		began := time.Now()
 		res, err := c.Do(ctx, lock.Acquire)
 		took := time.Since(began)
@@ -105,6 +123,7 @@ func (t *count) work(ctx context.Context, c Client, over time.Time) error {
 			continue
 		}
 		t.took = append(t.took, took)
+		e.granted.Add(1)
 		if _, err := c.Do(ctx, lock.Release); err != nil {
 			return err
 		}

@@ -151,3 +151,18 @@ func TestRunFails(t *testing.T) {
 		t.Errorf("left behind: %d locks and %d clients", s.locks, s.clients)
 	}
 }
+
+// A load goes on beyond its time for as many grants as make a rate, and not for ever.
+func TestLeastGrants(t *testing.T) {
+	past, future := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	for latest, want := range map[time.Time]int{future: leastGrants, past: 0} {
+		one, err := (&place{server: &table{room: 1}}).Client(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got count
+		if err := got.work(t.Context(), one, &end{over: past, latest: latest}); err != nil || len(got.took) != want {
+			t.Errorf("%d grants, expected %d, %v", len(got.took), want, err)
+		}
+	}
+}
