@@ -44,6 +44,15 @@ func (s *Session) Start(statement string) {
 	}()
 }
 
+// Pooled is so many connections that transactions share, as behind a pooler.
+func (d *Database) Pooled(connections int) (*sql.DB, error) {
+	pool, err := d.open(d.Name, nil)
+	if err == nil {
+		pool.SetMaxOpenConns(connections)
+	}
+	return pool, err
+}
+
 // Hang ends the socket, and lets the driver do what it does of itself then.
 func (s *Session) Hang() { _ = s.line.conn.Close() }
 

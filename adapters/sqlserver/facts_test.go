@@ -59,9 +59,8 @@ func as(c sql.Command, token uint8, read sql.Read) sql.Command {
 
 // facts are what was measured, by the labels of sim/FACTS.md.
 //
-// M1, M2, M4 to M6, G1, G2, G6, G7 are here; M1, M3, M7 to M15, M18, G3 to G6, G8 to G11, G13 in TestMeasured; M16 in
-// TestMeasuredSimulated. H1 is M1 and M9; H2 to H8 are mutants, which TestReplay carries out. M17, replication, and G12, a
-// pooler between, are documented by the servers, and not tried: there is one server.
+// M1, M2, M4 to M6, M19, M20, G1, G2, G6, G7 are here; M1, M3, M7 to M15, M18, G1, G3 to G6, G8 to G13 in TestMeasured; M16 and
+// M17 in TestFailover, and M16 in TestMeasuredSimulated. H1 is M1 and M9; H2 to H8 are mutants, which TestReplay carries out.
 var facts = []fact{
 	{"M1, G6: a transaction after NOWAIT: MariaDB keeps it, PostgreSQL aborts it", []sql.Dialect{sql.MariaDB}, sql.ReadCommitted, []step{
 		{1, begin, ok(0)}, {1, lock1, nums(1, 2)}, {2, begin, ok(0)}, {2, take2, ok(1)},
@@ -81,11 +80,11 @@ var facts = []fact{
 		{1, begin, ok(0)}, {2, begin, ok(0)}, {1, take1, ok(1)}, {2, take2, ok(1)}, {1, take2, code(sql.Blocked)},
 		{2, take1, code(sql.Deadlock)}, {1, none, ok(1)}, {2, lease6, code(sql.InFailed)}, {2, rollback, ok(0)}, {1, commit, ok(0)},
 	}},
-	{"M2: the victim is who weighs less: a table in which nothing was found weighs as well", []sql.Dialect{sql.MariaDB}, sql.ReadCommitted, []step{
+	{"M20: the victim is who weighs less: a table in which nothing was found weighs as well", []sql.Dialect{sql.MariaDB}, sql.ReadCommitted, []step{
 		{1, begin, ok(0)}, {2, begin, ok(0)}, {1, take1, ok(1)}, {2, none9, ok(0)}, {2, take2, ok(1)}, {1, take2, code(sql.Blocked)},
 		{2, take1, ok(1)}, {1, none, code(sql.Deadlock)}, {2, rollback, ok(0)},
 	}},
-	{"a row whose deletion is committed is none to who comes by at READ COMMITTED, whoever has it locked", []sql.Dialect{sql.MariaDB}, sql.ReadCommitted, []step{
+	{"M19: a row whose deletion is committed is none to who comes by at READ COMMITTED, whoever has it locked", []sql.Dialect{sql.MariaDB}, sql.ReadCommitted, []step{
 		{1, begin, ok(0)}, {2, begin, ok(0)}, {1, delete1, ok(1)}, {2, lock1, code(sql.Blocked)}, {1, commit, ok(0)}, {2, none, nums(0, 0)},
 		{1, lock1, nums(0, 0)}, {1, take1, ok(0)}, {2, rollback, ok(0)},
 	}},

@@ -1,6 +1,7 @@
 package sqlserver_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -102,10 +103,11 @@ func (b *bench) gone(s *sqlserver.Session) {
 }
 
 const (
-	lockRow = "SELECT num FROM slots WHERE lock_key = 1 AND num = 1 FOR UPDATE"
-	takeRow = "UPDATE slots SET token = 7 WHERE lock_key = 1 AND num = 1"
-	tokenOf = "SELECT coalesce(token, 0) FROM slots WHERE lock_key = 1 AND num = 1"
-	untilOf = "SELECT until FROM slots WHERE lock_key = 1 AND num = 1"
+	lockRow     = "SELECT num FROM slots WHERE lock_key = 1 AND num = 1 FOR UPDATE"
+	takeRow     = "UPDATE slots SET token = 7 WHERE lock_key = 1 AND num = 1"
+	tokenOf     = "SELECT coalesce(token, 0) FROM slots WHERE lock_key = 1 AND num = 1"
+	countLeases = "SELECT count(*) FROM leases WHERE lock_key = 1"
+	untilOf     = "SELECT until FROM slots WHERE lock_key = 1 AND num = 1"
 )
 
 // stamp is a statement that has the row's end be a clock.
@@ -290,6 +292,18 @@ var onMariaDB = []measured{
 }
 
 var onPostgres = []measured{
+	{"G1: lock, count, insert at SERIALIZABLE: the second is told 40001", sql.Postgres, func(b *bench) {
+		one, two := session(b.T, b.db, sql.Serializable), session(b.T, b.db, sql.Serializable)
+		insert := "INSERT INTO leases VALUES (1, %d, %[1]d, NULL)"
+		b.do(one, "BEGIN", lockRow, countLeases)
+		b.do(two, "BEGIN")
+		b.waits(two, lockRow)
+		b.do(one, fmt.Sprintf(insert, 1), "COMMIT")
+		b.comes(two, ok(1))
+		b.do(two, countLeases)
+		b.fails(two, "40001", fmt.Sprintf(insert, 2))
+		b.do(two, "ROLLBACK")
+	}},
 	{"G3: now() is the transaction's, statement_timestamp() the statement's", sql.Postgres, func(b *bench) {
 		s := b.session()
 		b.do(s, "BEGIN")
@@ -400,6 +414,32 @@ var onPostgres = []measured{
 		b.is(one, "false", try)
 		b.do(two, "ROLLBACK")
 		b.is(one, "true", try)
+	}},
+	{"G12: behind a pooler of transactions an advisory lock is the pooled connection's: others have it too, and free it", sql.Postgres, func(b *bench) {
+		pooled, err := b.db.Pooled(1)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = pooled.Close() })
+		key := "hashtext('" + b.name + "')"
+		client := func(query string) { // has a transaction, on whichever connection is free
+			b.Helper()
+			tx, err := pooled.BeginTx(b.Context(), nil)
+			var yes bool
+			if err == nil {
+				err = errors.Join(tx.QueryRowContext(b.Context(), query).Scan(&yes), tx.Commit())
+			}
+			if err != nil || !yes {
+				b.Fatalf("%s: %v, %v", query, yes, err)
+			}
+		}
+		direct := b.session()
+		client("SELECT pg_try_advisory_lock(" + key + ")")
+		client("SELECT pg_try_advisory_lock(" + key + ")") // of somebody else
+		b.is(direct, "false", "SELECT pg_try_advisory_lock("+key+")")
+		client("SELECT pg_advisory_unlock(" + key + ")")
+		client("SELECT pg_advisory_unlock(" + key + ")") // of who was granted second, again: the first's is gone
+		b.is(direct, "true", "SELECT pg_try_advisory_lock("+key+")")
 	}},
 	{"G13: pgx asks for a cancellation when its socket breaks, so that nothing takes effect", sql.Postgres, func(b *bench) {
 		one, two := b.session(), b.session()

@@ -113,9 +113,6 @@ func (s *Store) CodeSession(c *codec.Coder, on uint8) {
 	t := &s.sessions[on-1]
 	codec.Bools(c, &t.alive, &t.left, &t.open, &t.failed, &t.looked, &t.stmt.running)
 	codec.Byte(c, &t.level)
-	for _, p := range []*uint8{&t.reads, &t.wrote, &t.othersRead, &t.othersWrote} {
-		codec.Byte(c, p)
-	}
 	codec.Number(c, &t.undo)
 	if s.dialect == sql.MariaDB {
 		codec.Byte(c, &t.weight.structures)

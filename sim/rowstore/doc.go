@@ -7,8 +7,7 @@
 // by, row and gap before it, and reads what is there after it has waited (innodb.go, gap.go). PostgreSQL looks for rows in a
 // snapshot, locks what it found there, and looks again if that has changed since (postgres.go).
 //
-// It is compared with both servers at every reply, see adapters/sqlserver. What it leaves out: PostgreSQL's SERIALIZABLE
-// is its REPEATABLE READ with an error for whoever commits second of two that have read a table which the other has
-// changed (serializable.go), where the real one looks at more; a deleted row goes when nobody has a lock on it any more,
-// not when a purge comes by; and who waits for a row is served in turn.
+// It is compared with both servers at every reply, see adapters/sqlserver. What it leaves out: PostgreSQL's SERIALIZABLE,
+// which is refused where options are read; a deleted row goes when nobody has a lock on it any more, not when a purge comes
+// by; and who waits for a row is served in turn.
 package rowstore

@@ -12,7 +12,6 @@ func (s *Store) postgres(on uint8) sql.Code {
 	c := &t.stmt.command
 	if !t.stmt.resumed {
 		s.snapshot(on)
-		t.reads |= 1 << c.Table
 	}
 	switch {
 	case c.Verb == sql.Insert:

@@ -19,12 +19,8 @@ type session struct {
 	weight weight
 	// snapshot is what its transaction sees, from its first look.
 	snapshot []seen
-	// What serializable asks, as sets of tables: what it has read and changed, and what others have that have committed since
-	// its snapshot.
-	reads, wrote            uint8
-	othersRead, othersWrote uint8
-	stmt                    statement
-	reply                   sql.Reply // to its last command
+	stmt     statement
+	reply    sql.Reply // to its last command
 }
 
 // statement is a command under way.
@@ -169,21 +165,15 @@ func (s *Store) fail(on uint8, code sql.Code) {
 	}
 }
 
-// commit makes what a session has changed everybody's. It reports false where the server refuses: it is rolled back then.
-func (s *Store) commit(on uint8) bool {
-	t := &s.sessions[on-1]
-	if !s.serializable(on) {
-		s.rollBack(on)
-		return false
-	}
+// commit makes what a session has changed everybody's.
+func (s *Store) commit(on uint8) {
 	for i := range s.rows {
 		if r := &s.rows[i]; r.writer == on {
 			s.publish(r)
 		}
 	}
 	s.close(on)
-	t.open = false
-	return true
+	s.sessions[on-1].open = false
 }
 
 // publish commits a row.
@@ -228,7 +218,6 @@ func (s *Store) rollBack(on uint8) {
 func (s *Store) close(on uint8) {
 	t := &s.sessions[on-1]
 	t.snapshot, t.looked, t.undo, t.weight = t.snapshot[:0], false, 0, weight{}
-	t.reads, t.wrote, t.othersRead, t.othersWrote = 0, 0, 0, 0
 	s.locks = slices.DeleteFunc(s.locks, func(l claim) bool { return l.session == on })
 	s.grant()
 	s.purge()

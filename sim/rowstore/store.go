@@ -123,7 +123,6 @@ func (s *Store) write(on uint8, k key, v version) {
 		t.stmt.undo = append(t.stmt.undo, change{k, r.now})
 	}
 	t.undo++
-	t.wrote |= 1 << k.table
 	r.now = v
 }
 
@@ -191,8 +190,8 @@ func (s *Store) Apply(on uint8, c *sql.Command) sql.Reply {
 		t.reply.RolledBack = t.failed
 		if t.failed {
 			s.rollBack(on)
-		} else if !s.commit(on) {
-			t.reply.Code = sql.Conflict
+		} else {
+			s.commit(on)
 		}
 	case sql.Rollback:
 		s.rollBack(on)
@@ -224,8 +223,8 @@ func (s *Store) run(on uint8) {
 		s.fail(on, code)
 	}
 	t.stmt = statement{undo: t.stmt.undo[:0], seen: t.stmt.seen[:0]}
-	if !t.open && !s.commit(on) {
-		t.reply = sql.Reply{Code: sql.Conflict}
+	if !t.open {
+		s.commit(on)
 	}
 	if t.left {
 		s.end(on)

@@ -2,6 +2,7 @@ package sql
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/sql"
@@ -76,7 +77,7 @@ func options(d sql.Dialect) *lock.Table[Options] {
 	}
 	return lock.NewTable(d.String(), defaults,
 		lock.Word("form", "leases under a master row, or a row for each slot", func(o *Options) *string { return &o.Form }, master, slots),
-		lock.Word("isolation", "isolation level of all transactions", func(o *Options) *string { return &o.Isolation }, sql.ReadCommitted.String(), sql.RepeatableRead.String(), sql.Serializable.String()),
+		isolation(d),
 		lock.Word("counted", "master form: leases are counted after the master row is locked, before that, or before and again", func(o *Options) *string { return &o.Counted }, afterLock, beforeLock, twice),
 		lock.Word("clock", "the server's time of leases: when the statement began, the transaction began (PostgreSQL), or it is asked for", func(o *Options) *string { return &o.Clock }, clockNames[:]...),
 		lock.Word("locking", "how the row is locked that acquire looks for; none does not lock it", func(o *Options) *string { return &o.Locking }, wait, noWait, skipLocked, unlocked),
@@ -92,6 +93,24 @@ func options(d sql.Dialect) *lock.Table[Options] {
 		lock.Number("lock-wait", "how long a statement waits for a lock, in milliseconds; 0 is for ever", 10000, func(o *Options) *int { return &o.LockWait }),
 		lock.Number("retries", "how often a transaction that failed is tried again", 10, func(o *Options) *int { return &o.Retries }),
 	)
+}
+
+// isolation is the option of the isolation level. PostgreSQL's SERIALIZABLE is refused: it aborts transactions by what it knows
+// of reads, as coarsely as it likes, and nothing is to be proved on a model of that which was not compared with the server.
+func isolation(d sql.Dialect) lock.Field[Options] {
+	levels := []string{sql.ReadCommitted.String(), sql.RepeatableRead.String()}
+	if d == sql.MariaDB {
+		levels = append(levels, sql.Serializable.String())
+	}
+	f := lock.Word("isolation", "isolation level of all transactions", func(o *Options) *string { return &o.Isolation }, levels...)
+	set := f.Set
+	f.Set = func(o *Options, v string) error {
+		if d == sql.Postgres && v == sql.Serializable.String() {
+			return fmt.Errorf("%q is not modelled: which transactions PostgreSQL refuses then (40001) was not compared; expected one of %s", v, f.Values)
+		}
+		return set(o, v)
+	}
+	return f
 }
 
 var tables = [...]*lock.Table[Options]{sql.MariaDB: options(sql.MariaDB), sql.Postgres: options(sql.Postgres)}
