@@ -82,14 +82,37 @@ func calls(all ...lock.Op) (ops []scenario.Operation) {
 	return ops
 }
 
-// recount has somebody count the slots when nobody has done anything for long.
+// recount has somebody count the slots when nobody has done anything for long, or two before and after whatever else they
+// do, while others change them.
 func (d draw) recount(s *scenario.Scenario) {
-	idle := slices.ContainsFunc(s.Faults, func(f scenario.Fault) bool { return f.Do == scenario.Idle })
-	if !idle || !slices.Contains(d.target.Operations(), lock.Count) {
+	if !slices.Contains(d.target.Operations(), lock.Count) {
 		return
 	}
-	c := &s.Clients[d.below(len(s.Clients))]
-	c.Ops = append(c.Ops, scenario.Operation{Op: lock.Count})
+	count := scenario.Operation{Op: lock.Count}
+	last := func() { // who holds something may lose it by that, where a question can end the channel
+		if c := &s.Clients[d.below(len(s.Clients))]; !holdsAtLast(c.Ops) {
+			c.Ops = append(c.Ops, count)
+		}
+	}
+	changed := func(c scenario.Client) bool {
+		return slices.ContainsFunc(c.Ops, func(o scenario.Operation) bool { return o.Op.Administrative() })
+	}
+	switch {
+	case slices.ContainsFunc(s.Faults, func(f scenario.Fault) bool { return f.Do == scenario.Idle }):
+		last()
+	case slices.ContainsFunc(s.Clients, changed) && d.Bits(1) == 1:
+		c := &s.Clients[d.below(len(s.Clients))]
+		c.Ops = slices.Insert(c.Ops, 0, count)
+		last()
+	}
+}
+
+// holdsAtLast reports whether some operations may end with something held.
+func holdsAtLast(ops []scenario.Operation) (held bool) {
+	for _, o := range ops {
+		held = o.Op == lock.Acquire || held && o.Op != lock.Release
+	}
+	return held
 }
 
 // waiting has some acquires wait for the lock, no longer than they are told.

@@ -1,9 +1,12 @@
 package sim_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
 
@@ -29,5 +32,30 @@ func TestDrawnOptionsGoTogether(t *testing.T) {
 		if fixed == nil && (drawn["overflow=reject-publish"] == 0 || drawn["confirm=transactions"] == 0) {
 			t.Errorf("not all is drawn: %v", drawn)
 		}
+	}
+}
+
+// Of clients that are not ours, some count the slots at once and others at last, while somebody removes several.
+func TestCountsBesideRemovals(t *testing.T) {
+	source := sim.NewSource(sim.Space{Target: amqplock.References[0]}, 1)
+	first, last := 0, 0
+	for i := range 4000 {
+		s := source.External(i)
+		removes := func(c scenario.Client) bool {
+			return slices.ContainsFunc(c.Ops, func(o scenario.Operation) bool { return o.Op == lock.Remove && o.Arg > 1 })
+		}
+		for _, c := range s.Clients {
+			if n := len(c.Ops); n > 1 && !removes(c) && slices.ContainsFunc(s.Clients, removes) {
+				if c.Ops[0].Op == lock.Count {
+					first++
+				}
+				if c.Ops[n-1].Op == lock.Count {
+					last++
+				}
+			}
+		}
+	}
+	if first < 40 || last < 40 {
+		t.Errorf("of 4000 scenarios, %d count at first and %d at last", first, last)
 	}
 }

@@ -216,6 +216,7 @@ func (r *run) invoke(c uint8) {
 		p.before = p.server.Counts()
 	}
 	r.monitor.Begin(c, uint8(l), op.Op, p.arg, linked)
+	r.meet(p)
 	if p.troubled || p.upset {
 		r.monitor.Lost(c)
 	}
@@ -224,6 +225,20 @@ func (r *run) invoke(c uint8) {
 	}
 	r.record.invoke(r, c)
 	p.call(op.Op, params)
+}
+
+// meet notes that an operation that counts or changes the slots begins while others of them are under way: libraries may
+// let one of them at a time, and fail the others. Whoever died in its midst may be in the way until the broker notices.
+func (r *run) meet(p *clientState) {
+	guarded := func(op lock.Op) bool { return op == lock.Count || op.Administrative() }
+	l := r.lockOf(p.id)
+	p.met = r.truth[l].Admin != 0
+	for i := range r.clients {
+		o := &r.clients[i]
+		if o != p && o.busy && r.lockOf(o.id) == l && guarded(o.op) && guarded(p.op) {
+			o.met, p.met = true, true
+		}
+	}
 }
 
 // processOf is the number by which a history knows one connection of a client.

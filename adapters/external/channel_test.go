@@ -2,7 +2,10 @@ package external_test
 
 import (
 	"context"
+	"errors"
 	"testing"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
@@ -53,5 +56,82 @@ func TestChannelOfHold(t *testing.T) {
 				t.Errorf("found %v, expected stale-belief-ends", found.BySeverity())
 			}
 		})
+	}
+}
+
+// channelToken is a semaphore of one token, which goes back with the channel that has it.
+type channelToken struct {
+	conn *amqp091.Connection
+	ch   *amqp091.Channel
+}
+
+func (s *channelToken) Acquire(_ context.Context, name string) (slot int, err error) {
+	if s.ch, err = s.conn.Channel(); err != nil {
+		return 0, err
+	}
+	if _, held, err := s.ch.Get(name+".token", false); err != nil || held {
+		return 1, err
+	}
+	return 0, s.ch.Close()
+}
+
+func (s *channelToken) Verify(context.Context, string, int) (bool, error) {
+	return s.ch.Qos(1, 0, false) == nil, nil
+}
+
+func (s *channelToken) Release(context.Context, string, int) error {
+	if s.ch.Qos(1, 0, false) == nil {
+		s.ch.Close() // what goes wrong with that is that it is closed
+	}
+	return nil
+}
+
+func (s *channelToken) Create(_ context.Context, name string, _ int) error {
+	ch, err := s.conn.Channel()
+	if err != nil {
+		return err
+	}
+	_, declared := ch.QueueDeclare(name+".token", true, false, false, false, nil)
+	return errors.Join(declared, ch.Publish("", name+".token", false, false, amqp091.Publishing{}), ch.Close())
+}
+
+func (s *channelToken) Destroy(_ context.Context, name string) error {
+	ch, err := s.conn.Channel()
+	if err != nil {
+		return err
+	}
+	_, err = ch.QueueDelete(name+".token", false, false, false)
+	return errors.Join(err, ch.Close())
+}
+
+func (s *channelToken) Count(context.Context, string) (int, error) { return 1, nil }
+
+func (s *channelToken) Close() error { return s.conn.Close() }
+
+// TestClosedWhileClosing: a channel that the broker closes for a late acknowledgement, while the client's own word that it is
+// to be closed waits at the gate, has given back what it had.
+func TestClosedWhileClosing(t *testing.T) {
+	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Semaphore, Starter: inprocess.Starter{
+		Name: "token of a channel", New: func(_ context.Context, url string) (inprocess.Lock, error) {
+			conn, err := amqp091.Dial(url)
+			return &channelToken{conn: conn}, err
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runner.Close()
+	for at := uint16(0); at < 8; at++ {
+		sc := runner.Playable(scenario.Scenario{
+			Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}}},
+			Faults: []scenario.Fault{{Do: scenario.Idle, At: at, Arg: 31 * 60}},
+		})
+		x, err := runner.Run(t.Context(), &sc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.Found != 0 {
+			t.Errorf("half an hour at %d: %v\n%s", at, x.Violations, drawn(x))
+		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/lockproof/lockproof/model/lock"
 )
 
 // Naming is what a target calls the queues of its locks; what is left out is learnt. A is the queue that a slot exists
@@ -122,4 +124,15 @@ func (d *design) String() string {
 		return "the consumer of the queue " + of(d.A)
 	}
 	return "something that is not known: " + d.why
+}
+
+// words says what makes a client a holder.
+func (d *design) words() (w lock.Words) {
+	switch d.holding {
+	case byMessage:
+		w.Hold = "a message that is not acknowledged"
+	case byConsumer:
+		w.Hold = "a consumer"
+	}
+	return w
 }

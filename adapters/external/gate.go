@@ -175,6 +175,11 @@ func (a *clientHandle) writesOn(c *wire.Command) bool {
 	})
 }
 
+// atGate reports whether a command waits at the gate: the broker has not seen it. mu is held.
+func (s *Runner) atGate(c *wire.Command) bool {
+	return slices.ContainsFunc(s.handles, func(a *clientHandle) bool { return slices.Contains(a.parked, c) })
+}
+
 // heard notes an answer. mu is held.
 func (g *gate) heard(l *connection, a *wire.Answer) {
 	s := g.runner
@@ -187,7 +192,7 @@ func (g *gate) heard(l *connection, a *wire.Answer) {
 	l.client.hears(a)
 	switch a.Method.(type) {
 	case *frame.ChannelClose:
-		if len(a.Settles) == 0 && !s.open {
+		if !s.open && !slices.ContainsFunc(a.Settles, func(c *wire.Command) bool { return !s.atGate(c) }) {
 			s.overdue = append(s.overdue, owner{l, a.Channel})
 		}
 		s.discard(func(c *wire.Command) bool { return c.Conn == a.Conn && c.Channel == a.Channel })

@@ -53,11 +53,19 @@ func (r *run) count(v wire.State, t *monitor.Truth, l uint8) {
 	k.total = min(max(k.total, n), monitor.Slots)
 	r.number(l, had)
 	r.miss(l, k.total-min(n, k.total))
-	t.Exists = 1<<(k.total+1) - 2
+	t.Exists, t.Taken = k.missing, k.missing
 	for _, h := range k.had {
-		r.owned(t, l, h.slot, h.owner)
+		bit := uint16(1) << h.slot
+		t.Exists |= bit
+		if r.removing(l, h.owner) {
+			t.Pending |= bit
+		} else {
+			r.owned(t, l, h.slot, h.owner)
+		}
 	}
-	t.Taken |= k.missing
+	for s := 1; bits.OnesCount16(t.Exists) < k.total; s++ { // those that nobody has go by the lowest numbers
+		t.Exists |= 1 << s
+	}
 }
 
 // withoutSpare leaves out permits in whose place their holders have put another, and which they are about to acknowledge.
@@ -74,12 +82,17 @@ func (r *run) withoutSpare(l uint8, had []permit, n int) ([]permit, int) {
 
 // releasing reports whether a client is releasing what it has by a connection.
 func (r *run) releasing(l uint8, o owner) bool {
-	for i := range r.clients {
-		if p := &r.clients[i]; o.connection != nil && o.connection.client == p.clientHandle && p.busy && p.op == lock.Release && r.lockOf(p.id) == l {
-			return true
-		}
-	}
-	return false
+	return r.uses(l, o, func(op lock.Op) bool { return op == lock.Release })
+}
+
+// removing reports whether a client has taken what it has by a connection to remove it.
+func (r *run) removing(l uint8, o owner) bool { return r.uses(l, o, lock.Op.Administrative) }
+
+// uses reports whether the client of a connection is carrying out an operation of some kind on a lock.
+func (r *run) uses(l uint8, o owner, kind func(lock.Op) bool) bool {
+	return o.connection != nil && slices.ContainsFunc(r.clients, func(p clientState) bool {
+		return p.clientHandle == o.connection.client && p.busy && kind(p.op) && r.lockOf(p.id) == l
+	})
 }
 
 // number gives those permits numbers that have none.

@@ -101,6 +101,7 @@ type clientState struct {
 	severed     bool  // one was, and it has opened none since
 	shifted     bool  // a connection or channel of its ended, however, since it last began to acquire
 	refused     bool  // a claim met RESOURCE_LOCKED or ACCESS_REFUSED
+	met         bool  // another counted or administered the lock during the operation, which may have been in its way
 	claimed     uint8 // the slot whose holder's queue the operation declared last
 	withdrawn   uint8 // the slot that it gave back again
 	broken      int   // channels that the broker has closed, and that it has opened none for

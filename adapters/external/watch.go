@@ -35,6 +35,7 @@ func (r *run) watch() {
 	if r.design.permits() {
 		r.monitor.Has(lock.Permits)
 	}
+	r.monitor.Speaks(r.design.words())
 }
 
 // model is a command in the model's terms, with the names of traces.
@@ -315,7 +316,7 @@ func (r *run) reason(p *clientState, res lock.Result) lock.Reason {
 		return lock.Disconnected
 	case p.op == lock.Wait:
 		return lock.GaveUp
-	case p.op.Administrative() && !p.troubled:
+	case p.op.Administrative() && !p.troubled, p.op == lock.Count && p.met && r.design.known():
 		return lock.Busy
 	}
 	return lock.NoReason

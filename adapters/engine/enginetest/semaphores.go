@@ -8,10 +8,14 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/semaphores"
 )
 
-// Semaphore makes clients of a semaphore of another design, in Go, whose slots are there from the beginning to the end.
+// Semaphore makes clients of a semaphore of another design, in Go. Unless it is resizable, its slots are there from the
+// beginning to the end.
 func Semaphore(d semaphores.Design) func(context.Context, string) (inprocess.Lock, error) {
 	return func(ctx context.Context, url string) (inprocess.Lock, error) {
 		c, err := semaphores.New(ctx, url, d)
+		if _, ok := d.(semaphores.Resizable); ok {
+			return resizable{fixed{c}}, err
+		}
 		return fixed{c}, err
 	}
 }
@@ -24,6 +28,21 @@ func (f fixed) Create(ctx context.Context, name string, slots int) error {
 
 func (f fixed) Destroy(ctx context.Context, name string) error {
 	return unlessBusy(f.Client.Destroy(ctx, name))
+}
+
+func (f fixed) Count(ctx context.Context, name string) (int, error) {
+	n, err := f.Client.Count(ctx, name)
+	return n, unlessBusy(err)
+}
+
+type resizable struct{ fixed }
+
+func (r resizable) Add(_ context.Context, name string, slots int) error {
+	return unlessBusy(r.Client.Add(name, slots))
+}
+
+func (r resizable) Remove(_ context.Context, name string, slots int) error {
+	return unlessBusy(r.Client.Remove(name, slots))
 }
 
 // unlessBusy says of an error that nothing happened, where the library says that others were in the way.

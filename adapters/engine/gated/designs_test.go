@@ -87,6 +87,13 @@ var rightSemaphores = []designed{
 	{name: "tokens", new: enginetest.Semaphore(semaphores.Tokens{}), judged: bySlots},
 	{name: "tokens alike", new: enginetest.Semaphore(semaphores.Tokens{Alike: true}), judged: byPermits},
 	{name: "consumers", new: enginetest.Semaphore(semaphores.Consumers{}), judged: bySlots},
+	{name: "tokens alike, added and removed", new: enginetest.Semaphore(account(semaphores.Account{})), judged: byPermits},
+}
+
+// account has messages that are all alike.
+func account(a semaphores.Account) semaphores.Account {
+	a.Alike = true
+	return a
 }
 
 var wrongSemaphores = []designed{
@@ -113,6 +120,8 @@ var wrongSemaphores = []designed{
 	{name: "consumer is not exclusive", new: enginetest.Semaphore(semaphores.Consumers{NotExclusive: true}), breaks: exclusion},
 	{name: "consumer not cancelled", new: enginetest.Semaphore(semaphores.Consumers{NotCancelled: true}), breaks: []property.Property{property.EffectiveRelease}},
 	{name: "consumer from memory", new: enginetest.Semaphore(semaphores.Consumers{FromMemory: true}), breaks: staleness},
+	{name: "removal of what is held", new: enginetest.Semaphore(account(semaphores.Account{Taken: true})),
+		breaks: []property.Property{property.ExactCount, property.ContiguousSlots}},
 	{name: "refused consumer is success", new: enginetest.Semaphore(semaphores.Consumers{Refusal: true}), breaks: exclusion},
 }
 

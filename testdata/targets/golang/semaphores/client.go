@@ -139,7 +139,7 @@ func (c *Client) Count(_ context.Context, name string) (int, error) {
 		return 0, err
 	}
 	n, err := c.design.count(c, name)
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrBusy) {
 		c.abandon()
 	}
 	return n, err
