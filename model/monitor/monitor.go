@@ -37,6 +37,7 @@ type Monitor struct {
 	drains  bool  // who takes slots away waits for their holders
 	n       uint8
 	ended   uint8 // the owners whose connections have ended at this moment
+	told    uint8 // the client that has just been told what it waited for: the last acknowledgement of those whom it robbed
 	traits  lock.Traits
 	now     int64
 	clients [lock.MaxClients]watch
@@ -288,6 +289,7 @@ func (m *Monitor) dropWitness() { m.Witnessed, m.WitnessedStrong = false, false 
 // Begin is an invocation by client c of lock l.
 func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 	w := &m.clients[c-1]
+	m.told = 0
 	*w = watch{
 		op: op, lock: l, arg: arg, alive: w.alive, connected: w.connected || w.believed == 0, believed: w.believed,
 		renewal: w.renewal, loss: w.loss, moves: moves{w.moved && w.believed > 0}, overlap: w.overlap, timing: w.timing,

@@ -12,6 +12,7 @@ import (
 // Exchange is a command that reached the server, sent by client c on behalf of its operation, and its reply.
 func (m *Monitor) Exchange(c uint8, x *backend.Exchange) {
 	w := &m.clients[c-1]
+	m.told = 0
 	if w.blocked = x.Result == backend.Blocked; w.blocked && w.op == lock.Release {
 		w.givenUp() // it takes effect later, in whosever step, and when its client is gone as well
 	}
@@ -211,8 +212,8 @@ func (m *Monitor) Spent(c uint8) (cost Cost, lost int, broken bool) {
 	return w.cost, int(w.refused), w.broken
 }
 
-// Answered is client c receiving the answer to a command that waited inside the server.
-func (m *Monitor) Answered(c uint8) { m.clients[c-1].blocked = false }
+// Answered is client c receiving the answer to a command that waited inside the server, or what it waited for from others.
+func (m *Monitor) Answered(c uint8) { m.clients[c-1].blocked, m.told = false, c }
 
 // Learned is what client c, by no answer to its operation, believes to hold from here on: no more than before.
 // It reports whether that is less.

@@ -199,11 +199,13 @@ func (m *Monitor) refused(c uint8, w *watch) {
 
 // owns judges a client that is told that it holds a slot.
 func (m *Monitor) owns(c uint8, w *watch, s uint8) {
-	switch {
-	case !m.traits.Has(lock.Leases):
-	case !w.stolen:
+	if !m.traits.Has(lock.Leases) {
+		return
+	}
+	if !w.stolen {
 		m.respects(property.LeaseRespected, w.lock, c, s)
-	case m.traits.Has(lock.Acknowledged):
+	}
+	if m.traits.Has(lock.Acknowledged) && (w.stolen || m.told == c) {
 		m.respects(property.VictimAcknowledged, w.lock, c, s)
 	}
 }

@@ -223,10 +223,12 @@ func TestSampled(t *testing.T) {
 		judged := property.Of(target)
 		var r sim.Runner
 		var seen sim.Seen
+		var exercised property.Set
 		for i := range *sampled {
 			s := source.Scenario(i)
 			tr := r.Trace(target, &s, property.Weak)
 			seen |= r.Seen
+			exercised |= r.Monitor.Exercised
 			if r.Monitor.Overlap > 0 || r.Monitor.OwnClock > 0 {
 				t.Errorf("%s: execution %d: a belief outlives its lease beside another's for %d ms, whatever margin it has for clocks", target.Name, i, r.Monitor.Overlap)
 			}
@@ -235,6 +237,9 @@ func TestSampled(t *testing.T) {
 					t.Errorf("%s: execution %d violates %v: %s", target.Name, i, v.Property, v.Explain())
 				}
 			}
+		}
+		if !exercised.Has(property.VictimAcknowledged) {
+			t.Errorf("%s: no thief has waited for its victims: victim-acknowledged was not put to the test", target.Name)
 		}
 		if !seen.Has(sim.SawCrash) {
 			t.Errorf("%s: no crash was seen: the samples say less than they seem to", target.Name)

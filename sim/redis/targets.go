@@ -78,7 +78,7 @@ var mutants = []*lock.Target{
 		func(o *redis.Options) { o.GiveUp, o.Servers = redis.GiveUpDelete, 3 }),
 	target("one-victim", "mutual-exclusion", "one victim is asked of several", redis.Left(),
 		func(o *redis.Options) { o.Victims, o.Servers = redis.FirstVictim, 3 }),
-	target("no-victim", "mutual-exclusion", "no victim is asked", redis.Repaired(), func(o *redis.Options) { o.Victims = redis.NoVictim }),
+	target("no-victim", "victim-acknowledged", "no victim is asked", redis.Repaired(), func(o *redis.Options) { o.Victims = redis.NoVictim }),
 	target("impatient-thief", "mutual-exclusion", "a thief takes silence for consent after a quarter of its lease (f = 0.25)", redis.Repaired(),
 		func(o *redis.Options) { o.Wait, o.Unanswered = 25, redis.Proceed }),
 	target("not-mine", "mutual-exclusion", "a thief that gave up disowns the lock though its victim may still work", redis.Left(),
