@@ -86,7 +86,8 @@ type AtlasRow struct {
 	Ends     []string // the slots that can be left in the end
 	Seen     []string // how operations can end that do not end as one would wish
 	Answered []string // what the server answers, where rows are measured
-	Same     string   // whether a real server answers the same, where rows are measured; "" if none was asked
+	Figures  []string // what the numbers are of a row that has no executions
+	Same     string   // what a real server makes of a row that is measured; "" if none was asked
 	// Counterexamples are the files that replay.
 	Counterexamples []*histories.Counterexample
 }

@@ -34,12 +34,13 @@ func sampleAtlas() *Atlas {
 		Verdicts: []AtlasVerdict{good(property.Progress), good(property.NoLeak), {Property: property.Linearizable, Verdict: Undecided}, {Property: property.ExactCount, Verdict: Passed}},
 		Ends:     []string{"{1 2}"},
 	}
+	figure := AtlasRow{Setting: "a number", Bounds: "100 clients", Command: "lockproof atlas --server redis", Figures: []string{"exactly: 5.187", "simulated: 5.184 | 3"}, Same: "Redis 7: 5.143"}
 	three := AtlasRow{Setting: "three slots", Bounds: "3 clients", Command: "lockproof explore --clients 3", Verdicts: []AtlasVerdict{leaking}}
 	return &Atlas{
 		Tool: "0.1.0", Title: "the guidelines' open questions", Broker: "RabbitMQ 3.10.8",
 		Questions: []Question{
 			{Number: 1, Ask: "What does one slot do, and what if somebody asks for a sentence that takes more than one line of a narrow terminal?", Answer: "It breaks.", Rows: []AtlasRow{one, two}},
-			{Number: 12, Ask: "And two?", Answer: "They do not.", Rows: []AtlasRow{two, three}},
+			{Number: 12, Ask: "And two?", Answer: "They do not.", Rows: []AtlasRow{two, three, figure}},
 		},
 		Needed: &Needed{
 			Tried: 64, Proved: 3, Bounds: "2 clients, 2 rounds", Free: []string{"pipeline", "polls"},

@@ -54,8 +54,11 @@ func questionLines(q *Question, s style.Style) []style.Line {
 func rowLines(r *AtlasRow, s style.Style) []style.Line {
 	const margin = 8
 	mark := style.Green.Of("✓")
-	if len(r.Violated()) > 0 {
+	switch {
+	case len(r.Violated()) > 0:
 		mark = style.Red.Of("✗")
+	case len(r.Figures) > 0:
+		mark = style.Dim.Of("#")
 	}
 	head := style.Line{{Text: "    "}, mark, style.Plain.Of(" " + style.Printable(r.Setting))}
 	out := []style.Line{append(head, style.Dim.Of("  "+r.Bounds))}
@@ -69,7 +72,7 @@ func rowLines(r *AtlasRow, s style.Style) []style.Line {
 		}
 		out = append(out, style.Beside(nil, strings.Fields(text), style.Red, margin, s.Columns()-margin)...)
 	}
-	said := []string{r.counts(Proved, Passed, Undecided)}
+	said := append([]string{r.counts(Proved, Passed, Undecided)}, r.Figures...)
 	if r.Space != nil {
 		said = append(said, style.Plural(r.Space.States, "state"))
 	}

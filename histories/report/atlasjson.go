@@ -37,6 +37,7 @@ type atlasRowFile struct {
 	Seen     []string      `json:"seen"`
 	Cost     []rowFile     `json:"cost"`
 	Answered []string      `json:"answered,omitempty"`
+	Figures  []string      `json:"figures,omitempty"`
 	Same     string        `json:"real_broker,omitempty"`
 	Space    *spaceFile    `json:"space"`
 }
@@ -107,7 +108,7 @@ func WriteAtlasJSON(w io.Writer, a *Atlas) error {
 func (r *AtlasRow) file() atlasRowFile {
 	f := atlasRowFile{
 		Setting: r.Setting, Bounds: r.Bounds, Command: r.Command, Verdicts: verdictFiles(r.Verdicts), Ends: r.Ends,
-		Seen: r.Seen, Space: spaceOf(r.Space), Answered: r.Answered, Same: r.Same,
+		Seen: r.Seen, Space: spaceOf(r.Space), Answered: r.Answered, Figures: r.Figures, Same: r.Same,
 	}
 	for i := range r.Cost {
 		f.Cost = append(f.Cost, r.Cost[i].file())

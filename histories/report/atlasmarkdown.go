@@ -40,7 +40,7 @@ func (q *Question) markdown(b *strings.Builder, real bool) {
 	for i := range q.Rows {
 		r := &q.Rows[i]
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |", cell(r.Setting), cell(r.Bounds), cell(r.violations()), cell(r.counts(Proved, Undecided)),
-			cell(strings.Join(r.Ends, " ")), cell(r.costAnswered()))
+			cell(strings.Join(r.Ends, " ")), cell(r.measured()))
 		if real {
 			fmt.Fprintf(b, " %s |", cell(r.real()))
 		}
@@ -50,6 +50,15 @@ func (q *Question) markdown(b *strings.Builder, real bool) {
 	for i := range q.Rows {
 		fmt.Fprintf(b, "    %s\n", q.Rows[i].Command)
 	}
+}
+
+// measured is what operations cost, what the server answered where rows are measured, and the figures of a row that has them
+// instead of executions.
+func (r *AtlasRow) measured() string {
+	if len(r.Figures) > 0 {
+		return strings.Join(r.Figures, "; ")
+	}
+	return r.costAnswered()
 }
 
 // costAnswered is the cost and, where rows are measured, what the server answered.

@@ -29,7 +29,7 @@ type questionData struct {
 
 type rowData struct {
 	Setting, Bounds, States, Command, Proved, Undecided, Cost, Same string
-	Ends, Seen, Answered                                            []string
+	Ends, Seen, Answered, Figures                                   []string
 	Broken                                                          []drawnVerdict
 }
 
@@ -70,7 +70,7 @@ func (a *Atlas) made() *Made {
 func (r *AtlasRow) data() rowData {
 	d := rowData{
 		Setting: r.Setting, Bounds: r.Bounds, Command: r.Command, Proved: r.counts(Proved, Passed), Undecided: r.counts(Undecided), Cost: r.cost(),
-		Ends: r.Ends, Seen: r.Seen, Answered: r.Answered, Same: r.Same,
+		Ends: r.Ends, Seen: r.Seen, Answered: r.Answered, Figures: r.Figures, Same: r.Same,
 	}
 	if r.Space != nil {
 		d.States = style.Plural(r.Space.States, "state")

@@ -1,6 +1,10 @@
 package redis
 
-import "math"
+import (
+	"math"
+
+	"github.com/lockproof/lockproof/model/lock"
+)
 
 // A round of the text ("2b. Calculating Acquire TTLs") has every client acquire as quickly as possible. It begins with the
 // client that gets the free lock, and ends with the one of the highest priority: a client of a higher priority than the
@@ -52,4 +56,20 @@ func Tail(p []float64, n int) (sum float64) {
 		sum += x
 	}
 	return sum
+}
+
+// Round is how long the chain of a round is in which clients of those priorities arrive in that order, by machines on a server
+// of their own.
+func (p *Protocol) Round(priorities []int) (length int) {
+	var s Server
+	for _, priority := range priorities {
+		var m Machine
+		p.Start(&m, uint8(priority), lock.Acquire, uint8(priority), 0)
+		_, c := p.Next(&m, 0)
+		p.Apply(&m, s.Apply(c), 0)
+		if m.Phase == Waiting || m.Held {
+			length++
+		}
+	}
+	return length
 }

@@ -41,6 +41,16 @@ type Row struct {
 	Configuration
 	// Judge are the properties that the question is about; none is all that apply.
 	Judge []property.Property
+	// Figure, where it is not nil, is what the row has instead of a configuration.
+	Figure *Figure
+}
+
+// Figure is a number that no search finds: it is computed, and measured on the simulated server and on a real one.
+type Figure struct {
+	Name   string // by which a real server is asked for it
+	Bounds string // of what it is the number
+	// Said is what it comes to, by arithmetic and on the simulated server, each in a few words.
+	Said func() []string
 }
 
 // Configuration is who calls what, and what may go wrong.

@@ -34,7 +34,9 @@ type Config struct {
 	// Agree carries out an execution on a real server and reports whether every reply was as on the simulated one, and "" or
 	// why it was not carried out. It may be nil.
 	Agree func(*scenario.Trace, *lock.Target) (same bool, skipped string, err error)
-	// Real is what Confirm and Agree speak to.
+	// Measure is what a figure of that name comes to on a real server, in a few words. It may be nil.
+	Measure func(figure string) (string, error)
+	// Real is what Confirm, Agree and Measure speak to.
 	Real string
 }
 
@@ -101,7 +103,11 @@ func (a *atlas) row(ctx context.Context, number int, r *question.Row) (*report.A
 	if a.Progress != nil {
 		a.Progress(fmt.Sprintf("question %d: %s", number, r.Setting))
 	}
-	out, err := a.visit(ctx, r)
+	visit := a.visit
+	if r.Figure != nil {
+		visit = a.measure
+	}
+	out, err := visit(ctx, r)
 	if err == nil {
 		err = ctx.Err() // it may not have been visited to its end
 	}
@@ -109,6 +115,15 @@ func (a *atlas) row(ctx context.Context, number int, r *question.Row) (*report.A
 		return nil, fmt.Errorf("atlas, question %d, %s: %w", number, r.Setting, err)
 	}
 	return out, nil
+}
+
+// measure is a row that has a figure.
+func (a *atlas) measure(_ context.Context, r *question.Row) (out *report.AtlasRow, err error) {
+	out = &report.AtlasRow{Setting: r.Setting, Bounds: r.Figure.Bounds, Command: "lockproof atlas --server " + cmp.Or(a.server.Name, "amqp"), Figures: r.Figure.Said()}
+	if a.Measure != nil {
+		out.Same, err = a.Measure(r.Figure.Name)
+	}
+	return out, err
 }
 
 // visit explores a row.

@@ -73,6 +73,10 @@ func verdicts(a *report.Atlas) string {
 	var b strings.Builder
 	for _, q := range a.Questions {
 		for _, r := range q.Rows {
+			if r.Space == nil {
+				fmt.Fprintf(&b, "%d. %s: %s\n", q.Number, r.Setting, strings.Join(r.Figures, "\n    "))
+				continue
+			}
 			fmt.Fprintf(&b, "%d. %s: %d states, in the end %s\n", q.Number, r.Setting, r.Space.States, strings.Join(r.Ends, " "))
 			for _, v := range r.Verdicts {
 				fmt.Fprintf(&b, "    %s %s", v.Verdict, v.Property)

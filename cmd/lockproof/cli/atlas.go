@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -40,11 +41,12 @@ set of options under which all properties are proved, and proves those for any n
 clients.
 
 With --on rabbitmq or --on amqp://… each counterexample is replayed step by step on a
-real RabbitMQ.`,
+real RabbitMQ; those of locks on Redis, MariaDB and PostgreSQL with --on redis, mariadb, postgres
+or an address. What is a number and no execution is measured there as well.`,
 		Example: `  lockproof atlas
   lockproof atlas --question 1,2 --html atlas.html`,
 		GroupID: "study", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
+		RunE: f.run,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.server, "server", "amqp", "whose locks the questions are about: "+strings.Join(question.Servers(), ", "))
@@ -57,27 +59,26 @@ real RabbitMQ.`,
 	return cmd
 }
 
-func (f *atlasFlags) run(c *cobra.Command) error {
+func (f *atlasFlags) run(c *cobra.Command, args []string) error {
 	if err := f.onFlags.check(c); err != nil {
 		return err
 	}
 	line := newProgress()
 	cfg := atlas.Config{Server: f.server, Questions: f.questions, Progress: func(what string) { line.say("%s", what) }}
 	if _, real := f.real(); real {
-		broker, err := f.start(c, false)
-		if err != nil {
-			return err
-		}
-		cfg.Real = broker.String()
-		cfg.Confirm = func(t *scenario.Trace, target *lock.Target, v scenario.Violation) (string, error) {
-			return confirm(c, broker, t, target, v)
-		}
-		cfg.Agree = func(t *scenario.Trace, target *lock.Target) (bool, string, error) {
-			r, err := rabbitmq.Replay(c.Context(), broker, target, t, rabbitmq.ReplayOptions{})
-			if err != nil {
-				return false, "", err
+		kind := otherOf(f.server)
+		if kind != nil && finders == nil {
+			if _, err := kind.address(f.locks(), f.asked()); err != nil {
+				return err
 			}
-			return r.Agrees(), r.Skipped, nil
+			return serversProgram.handOver(c, args)
+		}
+		ask := f.onBroker
+		if kind != nil {
+			ask = func(c *cobra.Command, cfg *atlas.Config) error { return f.onServer(c, kind, cfg) }
+		}
+		if err := ask(c, &cfg); err != nil {
+			return err
 		}
 	}
 	a, err := atlas.Answer(c.Context(), cfg)
@@ -88,18 +89,83 @@ func (f *atlasFlags) run(c *cobra.Command) error {
 	return all(err, f.write(c, a))
 }
 
-// confirm says what a real broker makes of a counterexample.
-func confirm(c *cobra.Command, broker *rabbitmq.Broker, t *scenario.Trace, target *lock.Target, v scenario.Violation) (string, error) {
-	r, err := rabbitmq.Replay(c.Context(), broker, target, t, rabbitmq.ReplayOptions{})
-	switch {
-	case err != nil:
-		return "", err
-	case r.Skipped != "":
-		return "skipped: " + r.Skipped, nil
-	case r.Reproduces(v):
-		return "RabbitMQ agrees", nil
+// locks are those that the questions are about, in a sentence.
+func (f *atlasFlags) locks() string { return "what --server " + f.server + " asks about" }
+
+// onBroker has counterexamples confirmed by a real RabbitMQ.
+func (f *atlasFlags) onBroker(c *cobra.Command, cfg *atlas.Config) error {
+	if b, err := lock.BackendNamed(f.server); err == nil && b.Words.Server != "broker" {
+		return fmt.Errorf("--on %s: %s stands on %s, and no counterexample is replayed on a real one", f.asked(), f.locks(), b.Title)
 	}
-	return "RabbitMQ differs: " + r.String(), nil
+	broker, err := f.start(c, false)
+	if err != nil {
+		return err
+	}
+	replay := func(t *scenario.Trace, target *lock.Target) (*rabbitmq.Replayed, error) {
+		return rabbitmq.Replay(c.Context(), broker, target, t, rabbitmq.ReplayOptions{})
+	}
+	cfg.Real = broker.String()
+	cfg.Confirm = func(t *scenario.Trace, target *lock.Target, v scenario.Violation) (string, error) {
+		r, err := replay(t, target)
+		if err != nil {
+			return "", err
+		}
+		return confirmed("RabbitMQ", r.Skipped, r, v), nil
+	}
+	cfg.Agree = func(t *scenario.Trace, target *lock.Target) (bool, string, error) {
+		r, err := replay(t, target)
+		if err != nil {
+			return false, "", err
+		}
+		return r.Agrees(), r.Skipped, nil
+	}
+	return nil
+}
+
+// measures is a server that measures figures of the atlas.
+type measures interface {
+	Figure(ctx context.Context, name string) (string, error)
+}
+
+// onServer has counterexamples confirmed, and figures measured, by a real server of another kind.
+func (f *atlasFlags) onServer(c *cobra.Command, kind *kindOfServer, cfg *atlas.Config) error {
+	url, err := kind.address(f.locks(), f.asked())
+	if err != nil {
+		return err
+	}
+	server, err := kind.find(c, url)
+	if err != nil {
+		return err
+	}
+	cfg.Real = "a real " + kind.title
+	cfg.Confirm = func(t *scenario.Trace, _ *lock.Target, v scenario.Violation) (string, error) {
+		r, err := server.Replay(c.Context(), t)
+		if err != nil {
+			return "", err
+		}
+		return confirmed(kind.title, r.Skipped, r, v), nil
+	}
+	if m, ok := server.(measures); ok {
+		cfg.Measure = func(figure string) (string, error) { return m.Figure(c.Context(), figure) }
+	}
+	return nil
+}
+
+// replayed is what carrying out a trace on a real server came to.
+type replayed interface {
+	Reproduces(scenario.Violation) bool
+	String() string
+}
+
+// confirmed says what a real server made of a counterexample.
+func confirmed(title, skipped string, r replayed, v scenario.Violation) string {
+	switch {
+	case skipped != "":
+		return "skipped: " + skipped
+	case r.Reproduces(v):
+		return title + " agrees"
+	}
+	return title + " differs: " + r.String()
 }
 
 // write writes what there is of an atlas. The error is for what could not be written.

@@ -1,0 +1,55 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	model "github.com/lockproof/lockproof/model/redis"
+	sim "github.com/lockproof/lockproof/sim/redis"
+)
+
+// chainRounds is how many rounds of a hundred clients are played for an atlas: 300 take about three seconds.
+const chainRounds = 300
+
+// Figure is what the figure of that name in the atlas comes to here.
+func (s *Server) Figure(ctx context.Context, name string) (string, error) {
+	if name != sim.ChainFigure {
+		return "", fmt.Errorf("figure %q: expected %s", name, sim.ChainFigure)
+	}
+	return s.Chains(ctx, chainRounds)
+}
+
+// Chains plays rounds of the text in which a hundred clients of a hundred priorities acquire one lock in any order, and says
+// how long the chains of thieves are. Every reply has to be the simulated server's.
+func (s *Server) Chains(ctx context.Context, rounds int) (string, error) {
+	sum, longest := 0, 0
+	err := sim.ChainOrders(rounds, func(order []int) error {
+		length, err := s.chain(ctx, order)
+		sum, longest = sum+length, max(longest, length)
+		return err
+	})
+	return s.Version + ": " + sim.ChainsPlayed(rounds, sum, longest), err
+}
+
+// chain is how long the chain of a round is, by the replies to the clients' first command.
+func (s *Server) chain(ctx context.Context, order []int) (length int, err error) {
+	keys := s.Space()
+	defer func() { err = errors.Join(err, keys.Sweep(context.WithoutCancel(ctx))) }()
+	var simulated model.Server
+	for _, p := range order {
+		c := model.Command{Method: model.Steal, ID: model.NewID(uint8(p), 1), Priority: uint8(p), Lease: 1000}
+		want := simulated.Apply(c)
+		got, err := keys.Do(ctx, c, "jobs")
+		if err != nil {
+			return length, err
+		}
+		if want.Words() != got.Words() {
+			return length, fmt.Errorf("%s: %s, but on the real one: %s", c.Words("jobs"), want.Words(), got.Words())
+		}
+		if got.Class == model.OK {
+			length++
+		}
+	}
+	return length, nil
+}

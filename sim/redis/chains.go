@@ -1,0 +1,78 @@
+package redis
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/lockproof/lockproof/model/redis"
+	"github.com/lockproof/lockproof/sim/question"
+)
+
+// ChainFigure is the name of the row that is about the length of chains of thieves, by which a real server is asked for it.
+const ChainFigure = "chains"
+
+const (
+	chainPriorities = 100
+	chainRounds     = 3000 // on the simulated server
+)
+
+// chains is how long the chain of thieves is, where each of a hundred priorities has one client.
+func chains() question.Row {
+	return question.Row{Setting: "a hundred priorities, all orders as likely", Figure: &question.Figure{
+		Name: ChainFigure, Bounds: fmt.Sprintf("%d clients that acquire, each with a priority of its own", chainPriorities),
+		Said: func() []string { return []string{chainsOfText(), chainsExactly(), chainsPlayed()} },
+	}}
+}
+
+// chainsOfText is what the text computes.
+func chainsOfText() string {
+	all, mean, _ := redis.Moments(redis.ChainOfText(chainPriorities))
+	return fmt.Sprintf("the text: a mean of %.6f, by probabilities that add up to %.6f", mean, all)
+}
+
+// chainsExactly is the exact distribution, in a line.
+func chainsExactly() string {
+	p := redis.ChainLengths(chainPriorities)
+	_, mean, deviation := redis.Moments(p)
+	longest := 0
+	said := ""
+	for n, share := range p {
+		if share >= 0.001 {
+			said, longest = fmt.Sprintf("%s %d: %.3f", said, n, share), n
+		}
+	}
+	return fmt.Sprintf("exactly: a mean of %.3f, deviation %.3f;%s; longer: %.4f", mean, deviation, said, redis.Tail(p, longest))
+}
+
+// ChainOrders gives the priorities in orders drawn at random, the same each time: as many as are asked for.
+func ChainOrders(rounds int, each func(priorities []int) error) error {
+	r := rand.New(rand.NewPCG(12, 4))
+	for range rounds {
+		order := r.Perm(chainPriorities)
+		for i := range order {
+			order[i]++
+		}
+		if err := each(order); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ChainsPlayed is what so many rounds came to whose chains had these lengths together, the longest among them.
+func ChainsPlayed(rounds, sum, longest int) string {
+	return fmt.Sprintf("a mean of %.3f in %d rounds, the longest %d", float64(sum)/float64(rounds), rounds, longest)
+}
+
+// chainsPlayed are rounds on the simulated server.
+func chainsPlayed() string {
+	p := redis.Protocol{Options: redis.Text()}
+	p.Lease = 1000
+	sum, longest := 0, 0
+	_ = ChainOrders(chainRounds, func(order []int) error { // a chain has no error
+		length := p.Round(order)
+		sum, longest = sum+length, max(longest, length)
+		return nil
+	})
+	return "simulated: " + ChainsPlayed(chainRounds, sum, longest)
+}
