@@ -1,7 +1,6 @@
 package redis
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 
@@ -117,10 +116,17 @@ func (s *Server) until(lease int64) int64 {
 	return s.now + lease
 }
 
+// index is where a key is, or would be. There are few, so that looking at each is faster than a binary search.
 func (s *Server) index(k Key) (int, bool) {
-	return slices.BinarySearchFunc(s.keys, k, func(it item, k Key) int {
-		return cmp.Or(cmp.Compare(it.key.Lock, k.Lock), cmp.Compare(it.key.ID, k.ID))
-	})
+	for i := range s.keys {
+		switch at := &s.keys[i].key; {
+		case *at == k:
+			return i, true
+		case at.Lock > k.Lock || at.Lock == k.Lock && at.ID > k.ID:
+			return i, false
+		}
+	}
+	return len(s.keys), false
 }
 
 func (s *Server) find(k Key) *item {
@@ -158,12 +164,19 @@ func (s *Server) expire(k Key, lease int64) Reply {
 // Entry is what the server has at a lock's key.
 func (s *Server) Entry(lock uint8) Value { return s.get(Key{Lock: lock}).Value }
 
-// Live are the claims of a lock's entry whose leases are not over: all of one that has no leases of its own.
-func (s *Server) Live(lock uint8, claims bool) Value {
-	if claims {
-		return s.live(Key{Lock: lock})
+// Top is the first claim of a lock's entry whose lease is not over, which is any of one that has no leases of its own;
+// there says whether there is one.
+func (s *Server) Top(lock uint8, claims bool) (top Claim, there bool) {
+	it := s.find(Key{Lock: lock})
+	if it == nil {
+		return Claim{}, false
 	}
-	return s.Entry(lock)
+	for _, c := range it.value {
+		if !claims || s.find(Key{lock, c.ID}) != nil {
+			return c, true
+		}
+	}
+	return Claim{}, false
 }
 
 // Left yields the keys and in how many milliseconds each expires, 0 for never.

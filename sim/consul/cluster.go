@@ -24,6 +24,7 @@ type cluster struct {
 	slots     []permit  // of those who are among the holders of a lock
 	expired   []backend.Session
 	ended     []string // scratch
+	bodies    [lock.MaxLocks]body
 	last      exchange // for [cluster.Describe]
 }
 

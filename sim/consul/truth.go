@@ -32,10 +32,20 @@ func (k *cluster) lowest(l uint8) uint8 {
 }
 
 func (k *cluster) holders(l uint8) []string {
-	if e := k.server.Entry(k.protocols[l].Lock()); e != nil {
-		return consul.ReadBody(e.Value).Holders
+	e := k.server.Entry(k.protocols[l].Lock())
+	if e == nil {
+		return nil
 	}
-	return nil
+	if was := &k.bodies[l]; was.value != e.Value {
+		*was = body{e.Value, consul.ReadBody(e.Value).Holders}
+	}
+	return k.bodies[l].holders
+}
+
+// body is what the key of a lock was read as last: it is looked at after every command, and seldom another.
+type body struct {
+	value   string
+	holders []string
 }
 
 // slotOf is the slot of a session among the holders; 0 is none.

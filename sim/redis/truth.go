@@ -74,7 +74,7 @@ func (k *cluster) givenUp(l uint8, g *grant) bool {
 // entries is how many servers have somebody's claim on top.
 func (k *cluster) entries(l uint8, id redis.ID) (n int) {
 	for i := range k.servers {
-		if v := k.servers[i].Live(l, k.Entry == redis.Claims); len(v) > 0 && v[0].ID == id {
+		if top, there := k.servers[i].Top(l, k.Entry == redis.Claims); there && top.ID == id {
 			n++
 		}
 	}
@@ -85,8 +85,8 @@ func (k *cluster) entries(l uint8, id redis.ID) (n int) {
 func (k *cluster) barrier(l uint8) uint8 {
 	var tops [redis.MaxServers]uint8
 	for i := range k.servers {
-		if v := k.servers[i].Live(l, k.Entry == redis.Claims); len(v) > 0 {
-			tops[i] = v[0].Priority
+		if top, there := k.servers[i].Top(l, k.Entry == redis.Claims); there {
+			tops[i] = top.Priority
 		}
 	}
 	slices.Sort(tops[:k.Servers])
