@@ -8,36 +8,47 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// deliver has a client's first command pass, and tells the monitor what it came to. repliesDropped says that the answer is
-// lost. There is no connection where the command is not at the gate any more: its connection has been closed for what
-// the client has sent since.
-func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connection {
+// passage is what becomes of a command that leaves the gate.
+type passage struct {
+	channel  uint16 // its channel's number in traces
+	released bool   // its connection was let go: nothing sent there reaches the broker
+	closing  bool   // its channel answers nothing any more
+	broken   bool   // its channel is closed instead
+}
+
+// dequeue takes a client's first command from those that wait at the gate, and says what is to become of it. There is no
+// connection where the command does not wait any more.
+func (r *run) dequeue(c uint8, cmd *wire.Command, repliesDropped bool) (l *connection, is passage) {
 	p := &r.clients[c-1]
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	if len(p.parked) == 0 || p.parked[0] != cmd {
-		r.mu.Unlock()
-		return nil
+		return nil, is
 	}
 	p.sent++
 	if p.counted++; p.counted > 1 && p.counted <= mostCounted { // the first counts as the operation does
 		p.weight++
 	}
-	l := r.connections[cmd.Conn]
+	l = r.connections[cmd.Conn]
 	p.parked = p.parked[1:]
 	p.goesOn()
-	known := l.knows(cmd.Channel)
-	released, broken := l.released, l.broken != 0 && l.broken == cmd.Channel
-	if id := cmd.Method.ID(); broken && (id == frame.ChannelOpenID || id == frame.ChannelCloseID) { // it is closed as it is
-		l.broken, broken = 0, false
+	is = passage{
+		channel: l.knows(cmd.Channel), released: l.released,
+		broken:  l.broken != 0 && l.broken == cmd.Channel,
+		closing: l.closing != 0 && l.closing == cmd.Channel, // what is sent there is not answered
 	}
-	closing := l.closing != 0 && l.closing == cmd.Channel // what is sent there is not answered
-	if id := cmd.Method.ID(); closing && (id == frame.ChannelOpenID || id == frame.ChannelCloseID) {
-		l.closing, closing = 0, false
+	if id := cmd.Method.ID(); id == frame.ChannelOpenID || id == frame.ChannelCloseID {
+		if is.broken { // it is closed as it is
+			l.broken, is.broken = 0, false
+		}
+		if is.closing {
+			l.closing, is.closing = 0, false
+		}
 	}
 	if r.shared {
 		p.current = l
 	}
-	if !released {
+	if !is.released {
 		l.repliesDropped = repliesDropped
 		if l.opened && cmd.Channel == 0 && p.current != l && p.current != nil && !p.current.cut {
 			r.uncontrolled.Connections++
@@ -48,23 +59,34 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 		r.uncontrolled.Pipelined++
 	}
 	r.step = exchange{command: cmd, joins: p.writesOn(cmd)}
-	r.mu.Unlock()
-	model := r.model(cmd, known)
+	return l, is
+}
+
+// deliver has a client's first command pass, and tells the monitor what it came to. repliesDropped says that the answer is
+// lost. There is no connection where the command is not at the gate any more: its connection has been closed for what
+// the client has sent since.
+func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connection {
+	p := &r.clients[c-1]
+	l, is := r.dequeue(c, cmd, repliesDropped)
+	if l == nil {
+		return nil
+	}
+	model := r.model(cmd, is.channel)
 	switch {
-	case released: // the client sees now that the broker is gone
+	case is.released: // the client sees now that the broker is gone
 		p.troubled, p.severed = true, true
 		r.monitor.Lost(c)
 		cmd.Discard()
 		r.cutOff(l)
 		r.record.exchange(cmd, model, amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced})
 		return l
-	case closing:
+	case is.closing:
 		cmd.Discard()
 		reply := amqp.Reply{Kind: amqp.ChannelClosed, Code: amqp.InternalError}
 		r.record.exchange(cmd, model, reply)
 		r.told(c, l, cmd, model, reply)
 		return l
-	case broken:
+	case is.broken:
 		l.broken = 0
 		cmd.Discard()
 		r.broker.CloseChannel(cmd.Conn, cmd.Channel, softError)
@@ -72,15 +94,15 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 		cmd.Pass()
 	}
 	reply := r.replied(cmd)
-	if broken { // what the rest of us calls an error of the broker's own
+	if is.broken { // what the rest of us calls an error of the broker's own
 		reply.Code = amqp.InternalError
 	}
 	r.record.exchange(cmd, model, reply)
-	if broken && r.design.channels() {
+	if is.broken && r.design.channels() {
 		r.channelEnds(l, cmd.Channel)
 	}
 	r.told(c, l, cmd, model, reply)
-	if broken && r.design.holding != byQueue { // what it had by that channel may be free
+	if is.broken && r.design.holding != byQueue { // what it had by that channel may be free
 		r.gonePast(l)
 	}
 	return l

@@ -91,6 +91,12 @@ func (p *probe) design(kind lock.Kind, given Naming) design {
 	for i, u := range p.uses {
 		shown[i] = u.evidence()
 	}
+	p.decide(&d, kind, given, shown)
+	return d
+}
+
+// decide has a design say by what the lock is held, from what all uses show: what shows it most clearly comes first.
+func (p *probe) decide(d *design, kind lock.Kind, given Naming, shown []evidence) {
 	all := func(what func(evidence) []string) (out [][]string) {
 		for _, e := range shown {
 			if len(what(e)) == 0 {
@@ -112,23 +118,23 @@ func (p *probe) design(kind lock.Kind, given Naming) design {
 	case owned != nil && messages != nil:
 		d.why = "both an exclusive queue and a message of another queue come with acquiring it and go with releasing it"
 	case messages != nil:
-		p.byMessage(&d, kind, given, messages)
+		p.byMessage(d, kind, given, messages)
 	case owned != nil && p.takes != "" && kind == lock.Mutex:
 		d.why = "it takes messages from a queue that is not exclusive, by " + p.takes
 	case owned != nil:
-		p.byQueue(&d, kind, given, owned)
+		p.byQueue(d, kind, given, owned)
 	case consumed != nil:
-		p.byConsumer(&d, kind, given, consumed)
+		p.byConsumer(d, kind, given, consumed)
 	case gone != nil && p.takes != "":
-		p.byMessage(&d, kind, given, gone)
+		p.byMessage(d, kind, given, gone)
 	case stay != nil && kind != lock.Mutex: // as many queues as there are slots can hardly be for something else
-		p.byQueue(&d, kind, given, stay)
+		p.byQueue(d, kind, given, stay)
 	case still != nil && kind != lock.Mutex:
-		p.byConsumer(&d, kind, given, still)
+		p.byConsumer(d, kind, given, still)
 	case sole != nil: // what others may not consume is hardly there for something else
-		p.byConsumer(&d, kind, given, sole)
+		p.byConsumer(d, kind, given, sole)
 	case made != nil && kind != lock.Mutex:
-		p.byQueue(&d, kind, given, made)
+		p.byQueue(d, kind, given, made)
 	case p.takes != "":
 		d.why = "it takes messages from a queue that is not exclusive, by " + p.takes + ", and has none of them while the lock is held"
 	case slices.ContainsFunc(shown, func(e evidence) bool { return len(e.stay) > 0 }):
@@ -136,7 +142,6 @@ func (p *probe) design(kind lock.Kind, given Naming) design {
 	default:
 		d.why = "nothing on the broker that has its name comes with acquiring it and lasts until it is released: no exclusive queue, no message that is not acknowledged, no consumer"
 	}
-	return d
 }
 
 // guided reports whether queues have the guidelines' names: those of slots once they are made, and a holder's while a

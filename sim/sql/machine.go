@@ -130,68 +130,71 @@ func (k *cluster) limit(m *machine, c uint8) uint8 {
 // want is the command that a machine sends.
 func (k *cluster) want(m *machine, c uint8) sql.Command {
 	l := k.lockOf(c) + 1
-	lease := sql.Command{Table: k.table(), Lock: l, Rows: sql.One, Num: m.token, Token: m.token, Clock: k.clock(), Lease: int64(k.Lease)}
-	if k.Form == slots {
-		lease.Num = m.num
-	}
-	with := func(v sql.Verb, change func(*sql.Command)) sql.Command {
-		w := lease
-		w.Verb = v
-		if change != nil {
-			change(&w)
-		}
-		return w
-	}
 	switch m.phase {
 	case opening:
 		return sql.Command{Verb: sql.Open, Level: k.level()}
 	case beginning:
 		return sql.Command{Verb: sql.Begin}
-	case counting1, counting:
-		return with(sql.Count, func(w *sql.Command) { w.Rows, w.If = sql.All, sql.Live })
 	case locking:
 		return sql.Command{Verb: sql.Select, Table: sql.Masters, Lock: l, Rows: sql.One, Read: k.masterRead(m)}
-	case pruning:
-		return with(sql.Delete, func(w *sql.Command) { w.Rows, w.If = sql.All, sql.Expired })
-	case granting:
-		return with(sql.Insert, nil)
-	case finding:
-		return with(sql.Select, func(w *sql.Command) {
-			w.Rows, w.Num, w.If, w.First, w.Read = sql.Below, k.limit(m, c)+1, sql.Free, true, k.read()
-		})
-	case claiming:
-		if k.Claiming == inOne {
-			return with(sql.Claim, func(w *sql.Command) { w.Rows, w.Num, w.If, w.Read = sql.Below, k.limit(m, c)+1, sql.Free, k.read() })
-		}
-		return with(sql.Update, nil)
-	case which:
-		return with(sql.Select, func(w *sql.Command) { w.Rows, w.If = sql.All, sql.Owned })
-	case extending:
-		return with(sql.Update, func(w *sql.Command) {
-			if w.Set, w.If = sql.Renew, sql.Kept; k.Refreshes == owned {
-				w.If = sql.Owned
-			}
-		})
-	case dropping:
-		switch {
-		case k.Form == master:
-			return with(sql.Delete, nil)
-		case k.Released == deleteRow:
-			return with(sql.Delete, func(w *sql.Command) { w.If = sql.Owned })
-		}
-		return with(sql.Update, func(w *sql.Command) {
-			if w.Set, w.If = sql.Clear, sql.Owned; k.Released == clearAny {
-				w.If = sql.Any
-			}
-		})
 	case reading:
 		return sql.Command{Verb: sql.Select, Table: k.table(), Lock: l}
 	case adding: // a narrow column has no IGNORE: MariaDB would take another number that fits
 		return sql.Command{Verb: sql.Insert, Table: k.table(), Lock: l, Num: uint8(bits.TrailingZeros16(m.missing)), Ignore: k.Numbers == wide}
 	case committing:
 		return sql.Command{Verb: sql.Commit}
+	case undoing:
+		return sql.Command{Verb: sql.Rollback}
 	}
-	return sql.Command{Verb: sql.Rollback}
+	return k.wantOfLeases(m, c)
+}
+
+// wantOfLeases is the command about leases, a machine's own unless it says otherwise.
+func (k *cluster) wantOfLeases(m *machine, c uint8) sql.Command {
+	w := sql.Command{
+		Table: k.table(), Lock: k.lockOf(c) + 1, Rows: sql.One, Num: m.token, Token: m.token, Clock: k.clock(), Lease: int64(k.Lease),
+	}
+	if k.Form == slots {
+		w.Num = m.num
+	}
+	switch m.phase {
+	case counting1, counting:
+		w.Verb, w.Rows, w.If = sql.Count, sql.All, sql.Live
+	case pruning:
+		w.Verb, w.Rows, w.If = sql.Delete, sql.All, sql.Expired
+	case granting:
+		w.Verb = sql.Insert
+	case finding:
+		w.Verb, w.Rows, w.Num, w.If, w.First, w.Read = sql.Select, sql.Below, k.limit(m, c)+1, sql.Free, true, k.read()
+	case claiming:
+		if w.Verb = sql.Update; k.Claiming == inOne {
+			w.Verb, w.Rows, w.Num, w.If, w.Read = sql.Claim, sql.Below, k.limit(m, c)+1, sql.Free, k.read()
+		}
+	case which:
+		w.Verb, w.Rows, w.If = sql.Select, sql.All, sql.Owned
+	case extending:
+		w.Verb, w.Set, w.If = sql.Update, sql.Renew, sql.Kept
+		if k.Refreshes == owned {
+			w.If = sql.Owned
+		}
+	case dropping:
+		k.wantDropped(&w)
+	}
+	return w
+}
+
+// wantDropped has a command end the lease.
+func (k *cluster) wantDropped(w *sql.Command) {
+	switch {
+	case k.Form == master:
+		w.Verb = sql.Delete
+	case k.Released == deleteRow:
+		w.Verb, w.If = sql.Delete, sql.Owned
+	case k.Released == clearAny:
+		w.Verb, w.Set, w.If = sql.Update, sql.Clear, sql.Any
+	default:
+		w.Verb, w.Set, w.If = sql.Update, sql.Clear, sql.Owned
+	}
 }
 
 // masterRead is how the master row is locked: holders wait for it.

@@ -140,21 +140,7 @@ says how.`,
 		Version:       version(),
 		Args:          unknownCommand,
 
-		PersistentPreRunE: func(c *cobra.Command, args []string) error {
-			if err := configure(c, args); err != nil {
-				return err
-			}
-			if err := notEmpty(c); err != nil {
-				return err
-			}
-			if err := oncePerFile(c); err != nil {
-				return err
-			}
-			if err := withPage(c); err != nil {
-				return err
-			}
-			return tryOutputs(c)
-		},
+		PersistentPreRunE: prepare,
 
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -163,6 +149,30 @@ says how.`,
 	root.SetVersionTemplate("lockproof {{.Version}}\n")
 	arrange(root)
 	root.AddCommand(proveCommand(), exploreCommand(), atlasCommand(), replayCommand(), serveCommand(), checkCommand(), mutantsCommand(), compareCommand(), campaignCommand(), listCommand(), brokerCommand(), consulCommand(), adapterCheckCommand(), initCommand(), versionCommand())
+	addCompletion(root)
+	return root
+}
+
+// prepare is done before every command: it reads flags from the file of flags, refuses those that make no sense, and tries
+// whether outputs can be written.
+func prepare(c *cobra.Command, args []string) error {
+	if err := configure(c, args); err != nil {
+		return err
+	}
+	if err := notEmpty(c); err != nil {
+		return err
+	}
+	if err := oncePerFile(c); err != nil {
+		return err
+	}
+	if err := withPage(c); err != nil {
+		return err
+	}
+	return tryOutputs(c)
+}
+
+// addCompletion adds cobra's command completion, in our words.
+func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.Name() != "completion" {
@@ -173,5 +183,4 @@ says how.`,
 			shell.Short, shell.Example = "print the script that has "+shell.Name()+" complete them", "  lockproof completion "+shell.Name()
 		}
 	}
-	return root
 }

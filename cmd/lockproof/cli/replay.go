@@ -139,33 +139,13 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 			if err != nil {
 				return err
 			}
-			if ce.Exec != "" {
-				if err := permit(c, ce.Exec, trusted, args[0]); err != nil {
-					return err
-				}
-				return replayExternal(c, &on, ce, html)
+			if ce.Exec == "" {
+				return replayOurs(c, args, &on, ce, html)
 			}
-			r, err := engine.Replay(ce)
-			if err != nil {
+			if err := permit(c, ce.Exec, trusted, args[0]); err != nil {
 				return err
 			}
-			kind := otherOf(r.Target.Backend)
-			_, real := on.real()
-			if real && kind != nil && finders == nil {
-				if _, err := kind.address(r.Target.Name, on.asked()); err != nil {
-					return err
-				}
-				return serversProgram.handOver(c, args)
-			}
-			return show(c, r, html, func(w io.Writer) error {
-				switch {
-				case real && kind != nil:
-					return replayOn(c, kind, &on, w, r)
-				case real:
-					return replayReal(c, &on, w, ce, r)
-				}
-				return verdict(w, ce, r, r.Server)
-			})
+			return replayExternal(c, &on, ce, html)
 		},
 	}
 	on.register(cmd)
@@ -173,6 +153,32 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 	cmd.Flags().StringVar(&html, "html", "", "write the diagram and the history as one HTML `FILE`")
 	cmd.Flags().BoolVar(&trusted, "run-exec", false, "run the program that the file names, if it names one")
 	return cmd
+}
+
+// replayOurs carries out a counterexample of a lock of this module, with the command's arguments at hand for the program that
+// has the drivers of other servers than RabbitMQ.
+func replayOurs(c *cobra.Command, args []string, on *onFlags, ce *histories.Counterexample, html string) error {
+	r, err := engine.Replay(ce)
+	if err != nil {
+		return err
+	}
+	kind := otherOf(r.Target.Backend)
+	_, real := on.real()
+	if real && kind != nil && finders == nil {
+		if _, err := kind.address(r.Target.Name, on.asked()); err != nil {
+			return err
+		}
+		return serversProgram.handOver(c, args)
+	}
+	return show(c, r, html, func(w io.Writer) error {
+		switch {
+		case real && kind != nil:
+			return replayOn(c, kind, on, w, r)
+		case real:
+			return replayReal(c, on, w, ce, r)
+		}
+		return verdict(w, ce, r, r.Server)
+	})
 }
 
 // permit shows the command that a file has us run, and is an error unless the user wants that.
