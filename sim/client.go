@@ -118,6 +118,9 @@ func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 		w.cluster.Lose(c)
 	default:
 		w.cluster.Reply(c)
+		if k, ok := w.cluster.(Hindering); ok && k.Hindered(c) {
+			w.Monitor.Hinders(c)
+		}
 		if answered {
 			w.record.answered(w)
 			if k, ok := w.cluster.(Renewing); ok && k.Renewed(c) {

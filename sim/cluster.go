@@ -116,6 +116,13 @@ type Renewing interface {
 	Renewed(c uint8) bool
 }
 
+// Hindering is a [Cluster] whose server refuses commands since somebody else has locked what they ask for: an acquire may give
+// up after so many of them as it may try.
+type Hindering interface {
+	// Hindered reports whether the answer that client c has just got is such a refusal.
+	Hindered(c uint8) bool
+}
+
 // Answering is a [Cluster] that tells traces of the answer to a command that waited, as well, once its client has it.
 type Answering interface {
 	DescribeAnswer(*scenario.TraceStep)

@@ -222,6 +222,9 @@ func (k *cluster) Renewed(uint8) bool {
 	return k.last.Command.Set == sql.Renew && k.last.Command.Verb == sql.Update && k.last.Reply.Count > 0
 }
 
+// Hindered implements [sim.Hindering]: 1205 and 55P03.
+func (k *cluster) Hindered(uint8) bool { return k.last.Reply.Code == sql.LockTimeout }
+
 // Lose implements [sim.Cluster].
 func (k *cluster) Lose(c uint8) {
 	u := &k.clients[c-1]

@@ -103,6 +103,25 @@ func TestSerializable(t *testing.T) {
 	}
 }
 
+// An acquire that has tried as often as it may, and was told each time that somebody has the row locked, may give up: here who has
+// it is dead, and the server has not noticed.
+func TestLockWait(t *testing.T) {
+	for _, b := range backends(t) {
+		target, acquire := b.References[1], []scenario.Operation{{Op: lock.Acquire}}
+		options, err := target.Settled(b.Defaults).With("lock-wait", "4")
+		if err != nil {
+			t.Fatal(err)
+		}
+		bounds := sim.Bounds{
+			Target: target, Options: options, Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{{Ops: acquire}, {Ops: acquire}},
+			Faults: sim.FaultBounds{Crashes: 1, Late: true}, Properties: 1 << property.Progress,
+		}
+		if res := search.Run(t.Context(), bounds, search.Options{Workers: 1, Reductions: search.AllReductions}); res.Stop != search.Finished || res.Found != 0 {
+			t.Errorf("%s: %v, violates %v", target.Name, res.Stop, res.Found.Names())
+		}
+	}
+}
+
 // Rows that acquire adds and a release deletes are safe: each that is missing is added before the transaction; or within it,
 // where nobody locks gaps: on MariaDB at READ COMMITTED, and on PostgreSQL.
 func TestRows(t *testing.T) {
