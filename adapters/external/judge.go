@@ -221,11 +221,19 @@ func (r *run) judge(x *Execution) {
 		return
 	}
 	watched := &r.monitor
-	if !r.known() {
+	switch {
+	case !r.known():
 		watched = nil
+	case r.design.permits() && r.removes() && !watched.Witnesses(r.config.FailedAcquire):
+		return // no history tells which of the messages was removed
 	}
 	whole := func() *history.History { return &x.History }
 	judge.Execution(watched, linear.Options{FailedAcquire: r.config.FailedAcquire}, whole, func(v linear.Verdict) { r.verdict(x, v) })
+}
+
+// removes reports whether somebody was called to remove slots.
+func (r *run) removes() bool {
+	return slices.ContainsFunc(r.record.Events, func(e history.Event) bool { return e.F.Op() == lock.Remove || e.F.Op() == lock.Destroy })
 }
 
 // verdict takes in what the history says of a property.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/md5"
 	"fmt"
+	"regexp"
+	"strings"
 	"testing"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
@@ -96,6 +98,14 @@ func TestNaming(t *testing.T) {
 		"last":              func(n string) string { return "app.lock." + n },
 		"in the middle":     func(n string) string { return "app." + n + ".lock" },
 		"not at all":        func(n string) string { return fmt.Sprintf("%x", md5.Sum([]byte(n))) },
+		"letters alone":     func(n string) string { return "lock_" + regexp.MustCompile(`[^a-z0-9]`).ReplaceAllString(n, "_") },
+		"back to front":     func(n string) string { before, after, _ := strings.Cut(n, "."); return after + "@" + before },
+		"a hash of a long name": func(n string) string {
+			if len(n) > 12 {
+				n = n[:6] + fmt.Sprintf("%x", md5.Sum([]byte(n)))
+			}
+			return n
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{

@@ -17,8 +17,8 @@ import (
 )
 
 // Pattern is how a target makes the name of a queue from a lock's name and a slot's number: {name}-A-{n}. In place of
-// {name} there may be {lower}, {upper}, {escaped}, {base64}, or a hash of it in hexadecimal, such as {sha1}, of which
-// {sha1:8} is the first 8 digits. {n:3} has leading zeros, and {n-1} counts from 0.
+// {name} there may be {lower}, {upper}, {escaped}, {underscored}, {dashed}, {hex}, {base64}, or a hash of it in hexadecimal,
+// such as {sha1}, of which {sha1:8} is the first 8 digits. {n:3} has leading zeros, and {n-1} counts from 0.
 type Pattern struct {
 	text  string
 	parts []part
@@ -53,6 +53,9 @@ var writings = []writing{
 	{"escaped", url.QueryEscape, false},
 	{"lower", strings.ToLower, false},
 	{"upper", strings.ToUpper, false},
+	{"underscored", func(s string) string { return special.ReplaceAllString(s, "_") }, false},
+	{"dashed", func(s string) string { return special.ReplaceAllString(s, "-") }, false},
+	{"hex", func(s string) string { return hex.EncodeToString([]byte(s)) }, false},
 	{"base64", func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }, false},
 	{"sha256", func(s string) string { h := sha256.Sum256([]byte(s)); return hex.EncodeToString(h[:]) }, true},
 	{"sha1", func(s string) string { h := sha1.Sum([]byte(s)); return hex.EncodeToString(h[:]) }, true},
@@ -62,6 +65,9 @@ var writings = []writing{
 	{"fnv64", func(s string) string { h := fnv.New64a(); h.Write([]byte(s)); return fmt.Sprintf("%016x", h.Sum64()) }, true},
 	{"fnv32", func(s string) string { h := fnv.New32a(); h.Write([]byte(s)); return fmt.Sprintf("%08x", h.Sum32()) }, true},
 }
+
+// special is what libraries replace in a lock's name that may not be in a queue's.
+var special = regexp.MustCompile(`[^A-Za-z0-9]`)
 
 // leastDigits is how many digits of a hash have to be there for it to be recognised.
 const leastDigits = 6
@@ -89,7 +95,7 @@ func ParsePattern(text string) (Pattern, error) {
 		}
 		next, ok := partOf(name, m[4] >= 0, digits)
 		if !ok {
-			return Pattern{}, fmt.Errorf("queue name %q: %s is none of {n}, {n-1}, {n:3}, {name}, {lower}, {upper}, {escaped}, {base64}, {sha1}, {sha1:8} or another hash",
+			return Pattern{}, fmt.Errorf("queue name %q: %s is none of {n}, {n-1}, {n:3}, {name}, {lower}, {upper}, {escaped}, {underscored}, {dashed}, {hex}, {base64}, {sha1}, {sha1:8} or another hash",
 				text, text[m[0]:m[1]])
 		}
 		named = named || next.kind == lockName

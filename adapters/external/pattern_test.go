@@ -14,6 +14,9 @@ func TestPatterns(t *testing.T) {
 		"v2.{name}.{n:3}":       "v2.jobs.002",
 		"{n}@{upper}":           "2@JOBS",
 		"lock.{sha1}.{n}":       "",
+		"{hex}.{n}":             "6a6f6273.2",
+		"a/{underscored}/{n}":   "a/jobs/2",
+		"a/{dashed}/{n}":        "a/jobs/2",
 		"{md5:8}:{n}":           "",
 		"s.{crc32}.{n}":         "",
 		"{base64}.{n}.holder":   "am9icw.2.holder",
@@ -27,7 +30,7 @@ func TestPatterns(t *testing.T) {
 			t.Errorf("%s makes %s, expected %s", text, got, made)
 		}
 		var examples []example
-		for _, lock := range []string{"rehearsal", "Other_lock"} {
+		for _, lock := range []string{"r1.rehearsal", "Other_lock-2"} {
 			for slot := 1; slot <= 2; slot++ {
 				examples = append(examples, example{p.queue(lock, slot), lock, slot})
 			}
@@ -36,7 +39,7 @@ func TestPatterns(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s is not learnt from %v", text, examples)
 		}
-		for _, lock := range []string{"jobs", "x1y2"} {
+		for _, lock := range []string{"jobs", "x1.y2"} {
 			for slot := 1; slot <= 11; slot++ {
 				if p.queue(lock, slot) != learnt.queue(lock, slot) {
 					t.Errorf("%s is learnt as %s", text, learnt)

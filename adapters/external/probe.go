@@ -14,10 +14,12 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// The names of the locks that are used before a run: they have nothing in common.
+// The names of the locks that are used before a run. They are written as those of runs are, of which the first is as short as
+// any and the second longer, so that a library that replaces some characters, or shortens long names, does so here as well.
+// They have nothing else in common.
 const (
-	firstProbe  = "rehearsal"
-	secondProbe = "another"
+	firstProbe  = "r000000.test"
+	secondProbe = "r999999.another-one"
 )
 
 // probe has the setup client use a lock alone, to learn by what it can be told what the broker has of it.
