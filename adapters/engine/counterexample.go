@@ -37,8 +37,8 @@ func (r *Result) Counterexamples(command string) []*histories.Counterexample {
 
 // Labels are what all counterexamples of a run say.
 type Labels struct {
-	FailedAcquire property.FailedAcquire
-	Origin        histories.Origin // of no execution in particular
+	FailedAcquire property.FailedAcquire // what a failed acquire was taken to promise
+	Origin        histories.Origin       // of no execution in particular
 	// Of somebody else's program: its command, the type that it was taken for, and its options.
 	Exec    string
 	Kind    lock.Kind

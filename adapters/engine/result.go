@@ -23,17 +23,18 @@ func SimulatedOf(t *lock.Target) string {
 // Result is what a run came to.
 type Result struct {
 	Report *report.Report
-	// FailedAcquire is what a failed acquire was taken to promise.
-	FailedAcquire property.FailedAcquire
 	// Traces are the minimised executions that violate a property, by property.
 	Traces map[property.Property]*scenario.Trace
 	// History is what was judged where that is a recorded history, and Reading how it was read; nil for others.
 	History *history.History
 	Reading linear.Options
 
+	// Labels are what the run's counterexamples say; Others, what those of properties say that other scenarios than the first
+	// sort have shown: see [sample.Conclude].
+	Labels Labels
+	Others map[property.Property]Labels
+
 	Explorer *report.Explorer // of a state space; see [explore.Explored.AddGraph]
-	Labels
-	Others map[property.Property]Labels // of violations that other scenarios than the first sort have shown; see [sample.Conclude]
 }
 
 // Progress is how far a run is.

@@ -89,7 +89,7 @@ func (x *anyExploration) explore() (*Explored, error) {
 	slices.SortFunc(x.report.Properties, func(a, b report.PropertyResult) int { return int(a.Property) - int(b.Property) })
 	x.report.Interrupted = x.ctx.Err() != nil
 	return &Explored{Unsaved: x.unsaved, Result: engine.Result{
-		Report: x.report, FailedAcquire: x.FailedAcquire, Traces: x.traces, Labels: engine.Labels{FailedAcquire: x.FailedAcquire, Origin: x.origin()},
+		Report: x.report, Traces: x.traces, Labels: engine.Labels{FailedAcquire: x.FailedAcquire, Origin: x.origin()},
 	}}, nil
 }
 

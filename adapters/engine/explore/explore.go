@@ -145,7 +145,7 @@ func Run(ctx context.Context, e Exploration) (*Explored, error) {
 		return nil, engine.Configuration(err)
 	}
 	x := &Explored{Result: engine.Result{
-		FailedAcquire: e.FailedAcquire, Traces: make(map[property.Property]*scenario.Trace), Labels: engine.Labels{FailedAcquire: e.FailedAcquire, Origin: e.origin()},
+		Traces: make(map[property.Property]*scenario.Trace), Labels: engine.Labels{FailedAcquire: e.FailedAcquire, Origin: e.origin()},
 	}}
 	if e.Walks > 0 {
 		err = x.sample(ctx, &e, &b)

@@ -156,7 +156,7 @@ func (c *Config) labels() engine.Labels {
 
 // result is what the run came to, but for the report.
 func (f *sharedRun) result() *engine.Result {
-	res := &engine.Result{FailedAcquire: f.FailedAcquire, Traces: make(map[property.Property]*scenario.Trace), Labels: f.labels}
+	res := &engine.Result{Traces: make(map[property.Property]*scenario.Trace), Labels: f.labels}
 	for p, d := range f.findings {
 		if d != nil {
 			res.Traces[property.Property(p)] = d.trace

@@ -59,7 +59,7 @@ func StressExternal(ctx context.Context, c ExternalStressConfig) (*engine.Result
 	}
 	c.tell(report, stats)
 	report.Interrupted = stats.Rounds < c.Rounds || ctx.Err() != nil
-	return &engine.Result{Report: report, FailedAcquire: c.FailedAcquire}, err
+	return &engine.Result{Report: report}, err
 }
 
 // unseen is said of a verdict that would be worth more if it had been seen what clients send.

@@ -64,7 +64,7 @@ func Stress(ctx context.Context, b *rabbitmq.Broker, c StressConfig) (*engine.Re
 	}
 	r.Fixed, r.Bounds = engine.Assigned(lock.Renamed(lock.BackendOf(c.Target).Defaults, c.Options)), c.Load.Words(c.Target.Kind)
 	r.Interrupted = stats.Rounds < c.Load.Rounds || ctx.Err() != nil
-	return &engine.Result{Report: r, FailedAcquire: c.FailedAcquire}, err
+	return &engine.Result{Report: r}, err
 }
 
 // Check reports options that make no sense.

@@ -77,7 +77,7 @@ func Conclude(ctx context.Context, d Drawn, further ...Drawn) (*engine.Result, e
 	allowed, cancel := engine.Allow(ctx, 0)
 	defer cancel()
 	res := &engine.Result{
-		FailedAcquire: d.Config.FailedAcquire, Traces: make(map[property.Property]*scenario.Trace), Others: make(map[property.Property]engine.Labels),
+		Traces: make(map[property.Property]*scenario.Trace), Others: make(map[property.Property]engine.Labels),
 	}
 	sum := new(tally.Tally)
 	for i, d := range append([]Drawn{d}, further...) {

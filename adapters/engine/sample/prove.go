@@ -72,7 +72,7 @@ func Prove(ctx context.Context, c Config) (*engine.Result, error) {
 	defer cancel()
 	run := c.sampling(allowed)
 	sum := run.run(0, c.Scenarios)
-	res := &engine.Result{FailedAcquire: c.FailedAcquire, Traces: run.minimise(sum.Violated()), Labels: run.labels}
+	res := &engine.Result{Traces: run.minimise(sum.Violated()), Labels: run.labels}
 	res.Report = c.report(sum, res.Traces)
 	res.Report.Elapsed = time.Since(began)
 	res.Report.Interrupted = ctx.Err() != nil
