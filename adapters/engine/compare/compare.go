@@ -31,7 +31,7 @@ type Config struct {
 	Progress func(done, of int, t *lock.Target)
 }
 
-// DefaultScenarios is how many executions a comparison draws of each lock that does not say.
+// DefaultScenarios is the number of executions that a comparison draws of each lock by default.
 const DefaultScenarios = 2000
 
 // compareMemory bounds the memory of each search, in bytes.

@@ -70,16 +70,16 @@ type ExploreConfig struct {
 	Progress func(engine.Progress)
 }
 
-// DefaultRuns is how many executions an exploration has at most that does not say.
+// DefaultRuns is the largest number of executions of an exploration by default.
 const DefaultRuns = 10_000
 
-// Explore visits every order in which the commands of anybody's clients can reach the simulated broker,
-// one of each that differ only in the order of what makes no difference, and judges every execution. Nothing is
-// kept of the clients' states: each execution is run from its beginning.
+// Explore visits the orders in which the commands of anybody's clients can reach the simulated broker, one execution per
+// equivalence class (dynamic partial order reduction), and judges each. The clients' states are not kept: each execution is
+// run from its beginning.
 //
-// What holds in all of them is proved if the report's Runs is complete, and has else passed. That is said of the
-// one workload, with so many faults wherever they may happen, and of clients that do the same whenever they are told the same: that they did
-// not is seen where an execution begins as another did, and not otherwise.
+// What holds in all of them is proved if the report's Runs is complete, and has passed otherwise. The proof is for this
+// workload, with the faults at every place, and for clients that do the same whenever they are told the same. A client that
+// does not is noticed only where an execution begins as another did.
 //
 // The error is for a run that could not be made: a configuration that makes no sense, a client that can't be
 // started, or that breaks the protocol.

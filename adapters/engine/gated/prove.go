@@ -93,7 +93,7 @@ func (b Broker) String() string {
 // throughGate is said of a broker behind the gate.
 const throughGate = ", through the gate"
 
-// DefaultScenarios is how many scenarios a run has that does not say.
+// DefaultScenarios is the number of scenarios of a run by default.
 const DefaultScenarios = 2000
 
 // measuredEvery is how often a scenario tells what operations cost, which takes more time.

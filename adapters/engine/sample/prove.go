@@ -57,7 +57,7 @@ type Config struct {
 	Progress func(engine.Progress)
 }
 
-// DefaultScenarios is how many scenarios a run has that does not say.
+// DefaultScenarios is the number of scenarios of a run by default.
 const DefaultScenarios = 100_000
 
 // Prove runs scenarios until they are done or ctx is over, and judges them. The error is for a run

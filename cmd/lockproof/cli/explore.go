@@ -63,11 +63,10 @@ number is any as well, faults (any number of crashes, unless --crashes says othe
 With --admins any there is any number of administrators, and as many slots at once as
 --most-slots says. The card tells how many real clients already reach all that was visited.
 
-With --exec anybody's lock is visited, in any language: the command is run for each
-client, and every order in which the clients' commands can reach the broker is run from
-its beginning, one of each that differ only in what makes no difference, with so many
-faults wherever they may happen. Unless said otherwise, there are 2 clients, 1 slot, no
-administrator and no faults then.`,
+With --exec the clients are programs, in any language: the command is run for each. Every
+order in which their commands can reach the broker is run from its beginning, with the
+faults at every place; of orders that are equivalent, one is run. The defaults are then
+2 clients, 1 slot, no administrator and no faults.`,
 		Example: `  lockproof explore --clients 3 --rounds 2 --crashes 1
   lockproof explore --clients any --slots 1
   lockproof explore --start slots=1,3 --admin-calls add:1
