@@ -1,3 +1,10 @@
 // Package draw shows one execution as a space-time diagram: [Draw] for a terminal, [SVG] for a page, [Transcript] in
 // words.
+//
+//	timeline.go                  an execution in words: what all pictures of it share
+//	words.go, sentence.go        the words of steps, faults and answers; glossary.go and legend.go explain words and marks
+//	decision.go                  the step that made a violation unavoidable
+//	cause*.go, expected.go       why it came to that, and what a right lock does instead
+//	diagram.go, columns.go       the terminal's picture
+//	svg*.go                      the page's: diagram, slots, strips of time, history
 package draw

@@ -13,4 +13,14 @@
 // [Run] visits; what it remembers of a state is a matter of [Storage], and where it is interrupted it can
 // go on from a checkpoint. It also tells whether executions can go on for ever ([Cycles]). [Walk] takes
 // random executions where there are too many to visit.
+//
+//	search.go, moves.go          what is asked for, and the workers that visit states
+//	parts.go, views.go, memo.go  the parts of states, what others may see of a client, and what was worked out
+//	visited.go, exact.go, bits.go  the states seen, by the ways of storage.go
+//	reductions.go                which executions are left out
+//	counterexample.go            a shortest execution to a violation
+//	cycles.go, fair_cycle.go     whether executions can go on for ever, on the graph of stategraph.go
+//	checkpoint.go, resume.go, saved_*.go   leaving a search and going on with it
+//	walk.go, walker.go           random executions
+//	any*.go                      any number of clients: any-number-of-clients.md says how
 package search
