@@ -178,3 +178,25 @@ func TestOptionsInNames(t *testing.T) {
 		t.Errorf("a property of a user's own: %s", got)
 	}
 }
+
+// TestBrokenProperty: a violated property is one of lockproof's, or a user's, which has a name that none of those has.
+func TestBrokenProperty(t *testing.T) {
+	for _, c := range []struct {
+		named string
+		own   bool
+		want  property.Property
+		ok    bool
+	}{
+		{"mutual-exclusion", false, property.MutualExclusion, true},
+		{"nobody-waits", false, 0, false},
+		{"", false, 0, false},
+		{"nobody-waits", true, property.Count, true},
+		{"mutual-exclusion", true, 0, false},
+		{"", true, 0, false},
+	} {
+		p, own, err := (&counterexampleFile{Property: c.named, Own: c.own}).broken()
+		if (err == nil) != c.ok || c.ok && (p != c.want || own != "" != c.own || c.own && own != c.named) {
+			t.Errorf("%q, own %v: %v %q %v", c.named, c.own, p, own, err)
+		}
+	}
+}

@@ -112,3 +112,23 @@ func TestEventNumbers(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestArrayEndsOnce: an array ends with one bracket, before which no comma stands and behind which nothing does.
+func TestArrayEndsOnce(t *testing.T) {
+	const event = `{"type":"invoke","process":1,"f":"verify"}`
+	for text, want := range map[string]string{
+		"[" + event + "]":         "",
+		"[" + event + "]\n":       "",
+		"[]":                      "",
+		"[" + event + "]]":        "nothing behind the closing bracket",
+		"[" + event + "]" + event: "nothing behind the closing bracket",
+		"[" + event + "],":        "nothing behind the closing bracket",
+		"[" + event:               "a closing bracket after the last event",
+		"[" + event + event + "]": "a comma or a closing bracket after an event",
+	} {
+		_, _, err := ReadHistory(strings.NewReader(text), "array", Unnamed)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

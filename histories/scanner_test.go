@@ -124,3 +124,14 @@ func BenchmarkWriteHistory(b *testing.B) {
 	}
 	b.ReportMetric(float64(events)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
 }
+
+// TestWord: a word may be the last of a line, and one that is cut off is none.
+func TestWord(t *testing.T) {
+	for text, want := range map[string]bool{"null": true, " null": true, "null,": true, "nul": false, "": false, "Null": false, "nil null": false} {
+		var s scanner
+		s.reset([]byte(text))
+		if got := s.null(); got != want || got && s.at != strings.Index(text, "null")+4 {
+			t.Errorf("%q is null: %v, read to %d", text, got, s.at)
+		}
+	}
+}

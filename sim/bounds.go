@@ -67,7 +67,7 @@ func (f FaultBounds) String() string {
 			out += ", any number of " + k.plural
 		case k.n == 1:
 			out += ", 1 " + k.one
-		case k.n > 1:
+		case k.n > 0:
 			out += fmt.Sprintf(", %d %s", k.n, k.plural)
 		}
 	}

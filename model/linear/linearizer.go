@@ -128,7 +128,7 @@ func (l *linearizer) visit(at node) {
 	for at.ask < len(l.asks) {
 		a := &l.asks[at.ask]
 		for _, w := range a.open {
-			if w.number != none && w.observes() && l.p.observe(at.state, w.atomicStep) {
+			if w.number != none && l.p.observe(at.state, w.atomicStep) {
 				at.done.add(w.number)
 			}
 		}

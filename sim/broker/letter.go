@@ -128,7 +128,6 @@ func (b *Broker) enter(l letter) uint32 {
 func (b *Broker) sweepLetters() {
 	m := b.mail
 	used := make([]bool, len(m.letters))
-	used[0] = true
 	for i := range b.queues {
 		l := &b.queues[i].ready
 		for _, r := range l.runs[l.head:] {
