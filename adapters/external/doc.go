@@ -14,7 +14,7 @@
 // messages that stand for slots and have no numbers. Where nothing is known, the history alone is judged.
 //
 // Whether a failed operation is recorded as gave-up is decided in watch.go, and taken back in judge.go; whether a client has
-// stopped waiting for a reply, in stall.go. What never ends is ended in loop.go.
+// stopped waiting for a reply, in stall.go; what was learnt of that is shared in learnt.go. What never ends is ended in loop.go.
 //
 // [Stress] is the other way: no schedule, all clients at once, on a real broker.
 package external

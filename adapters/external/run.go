@@ -196,6 +196,7 @@ func (s *Runner) begin(ctx context.Context, sc *scenario.Scenario) (*run, error)
 		return nil, err
 	}
 	r.watch()
+	r.exchange()
 	r.mu.Lock()
 	clear(r.passes)
 	r.mu.Unlock()

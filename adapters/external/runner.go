@@ -38,6 +38,11 @@ type Config struct {
 	FailedAcquire property.FailedAcquire
 	// Timing is how long is waited for clients.
 	Timing
+	// Learnt is what is known of how they behave, which runners with clients of the same target may share; nil is nothing.
+	Learnt *Learnt
+	// Looking is told when it begins to be looked whether a client gives up waiting for a reply, which takes up to seconds in
+	// which nothing else happens, and when that is over. It may be nil.
+	Looking func(begins bool)
 	// Costs adds up what operations took; nil adds nothing.
 	Costs *monitor.Costs
 	// Checks counts how often each property was put to the test; nil counts nothing.
@@ -78,7 +83,6 @@ type Runner struct {
 	resign   map[rest]*resign
 	lulls    map[rest]bool // where clients wait for a lock
 	awaiting bool          // it is waited for those who do
-	vain     int           // how often a client was waited for that did not give up
 
 	// What the gate knows, under mu. wake says that it has changed.
 	mu          sync.Mutex
@@ -86,6 +90,7 @@ type Runner struct {
 	open        bool // everything passes
 	connections map[*wire.Conn]*connection
 	habits      map[cause]*habit // what clients do by themselves
+	common      map[cause]habit  // of these, what others know as well
 	passes      map[cause]int    // how often clients of this run went on from there without having done more
 	rests       map[rest]bool    // where clients were waited for in vain
 	step        exchange         // the command that passes
@@ -103,8 +108,11 @@ func NewRunner(ctx context.Context, c Config) (*Runner, error) {
 	c.Timing = c.Timing.withDefaults()
 	s := &Runner{
 		config: c, wake: make(chan struct{}, 1), open: true, connections: make(map[*wire.Conn]*connection),
-		habits: make(map[cause]*habit), passes: make(map[cause]int), rests: make(map[rest]bool),
-		resign: make(map[rest]*resign), lulls: make(map[rest]bool),
+		habits: make(map[cause]*habit), common: make(map[cause]habit), passes: make(map[cause]int), rests: make(map[rest]bool),
+		lulls: make(map[rest]bool),
+	}
+	if c.Learnt == nil {
+		s.config.Learnt = NewLearnt()
 	}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	err := s.connect()

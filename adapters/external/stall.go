@@ -68,29 +68,30 @@ func (r *run) stall(l *connection) {
 // resigns waits for a client to give up that waits for a reply, if it ever does.
 func (r *run) resigns(p *clientState, cmd *wire.Command) error {
 	at := rest{p.op, cmd.Method.ID()}
-	known := r.resign[at]
-	if known == nil {
-		known = new(resign)
-		r.resign[at] = known
-	}
-	began, limit := time.Now(), known.limit()
+	limit := r.config.Learnt.patience(at)
 	switch {
 	case p.mayWait:
 		limit = 2 * waitTime
-	case limit == 0 || p.op != lock.Acquire || known.after == 0 && r.vain == mostLooks:
+	case limit == 0 || p.op != lock.Acquire:
 		return nil
 	}
+	began := time.Now()
+	r.looking(true)
 	did, err := r.wait(r.ctx, limit, func() bool { return p.answer != nil || len(p.parked) > 0 })
-	switch {
-	case err != nil:
-	case did:
-		known.after, known.looks = max(known.after, time.Since(began)), 0
-		r.resigned = true
-	default:
-		known.looks++
-		r.vain++
+	after := time.Since(began)
+	r.looking(false)
+	if err == nil {
+		r.resigned = r.resigned || did
+		r.config.Learnt.gaveUp(at, did, after)
 	}
 	return err
+}
+
+// looking tells others that it begins to be looked whether a client gives up, or that this is over.
+func (r *run) looking(begins bool) {
+	if r.config.Looking != nil {
+		r.config.Looking(begins)
+	}
 }
 
 // slow is how long an operation may take of real time before its client may have given it up by a clock of its own: on a

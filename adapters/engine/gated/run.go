@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -23,8 +22,11 @@ type sharedRun struct {
 	source  *sim.Source
 	allowed engine.Allowance
 
-	next         atomic.Int64 // the scenario to play next
-	to           int          // it ends before this one
+	learnt *external.Learnt // by all workers
+	crew
+	next         int   // the scenario to play next
+	to           int   // it ends before this one
+	putOff       []int // scenarios that are played later
 	stop         atomic.Bool
 	mu           sync.Mutex
 	asked        [property.Most]int // executions that fresh clients were asked to reproduce
@@ -66,39 +68,31 @@ type excess struct {
 // run has workers play until all scenarios from one number up to another are done, enough was found, or the time for
 // that is over; then executions that violate something are made smaller, if that is wanted.
 func (f *sharedRun) run(ctx context.Context, from, to int, shrink bool) error {
-	f.next.Store(int64(from))
-	f.to = to
+	f.next, f.to, f.learnt = from, to, external.NewLearnt()
 	want := to - from
 	if shrink {
 		want = max(want, len(f.shrinkable().BySeverity()))
 	}
-	workers := make([]*worker, min(f.Workers, want))
-	errs := make([]error, len(workers))
-	var wg sync.WaitGroup
-	for i := range workers {
-		wg.Go(func() {
-			if workers[i], errs[i] = f.startWorker(ctx); errs[i] == nil {
-				errs[i] = workers[i].work(ctx)
-			}
-			errs[i] = quietly(ctx, errs[i])
-		})
+	want = min(f.Workers, want)
+	f.places = make(chan struct{}, want)
+	for range want {
+		f.begin(ctx)
 	}
-	wg.Wait()
-	workers = slices.DeleteFunc(workers, func(w *worker) bool { return w == nil })
-	for _, w := range workers {
-		if to > from {
+	f.working.Wait()
+	if to > from {
+		for _, w := range f.workers {
 			f.measured(w)
 		}
 	}
-	if errors.Join(errs...) == nil && shrink {
-		errs = append(errs, f.shrink(ctx, workers))
+	if errors.Join(f.errs...) == nil && shrink {
+		f.errs = append(f.errs, f.shrink(ctx, f.workers[:want]))
 	}
-	for _, w := range workers {
+	for _, w := range f.workers {
 		spent := w.runner.Spent()
 		f.spent.Add(&spent)
-		errs = append(errs, w.runner.Close())
+		f.errs = append(f.errs, w.runner.Close())
 	}
-	for _, err := range errs { // one is enough: the others tend to be the same
+	for _, err := range f.errs { // one is enough: the others tend to be the same
 		if err != nil {
 			return err
 		}

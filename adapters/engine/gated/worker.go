@@ -3,6 +3,7 @@ package gated
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine/tally"
 	"github.com/lockproof/lockproof/adapters/external"
@@ -17,20 +18,23 @@ type worker struct {
 	runner *external.Runner
 	part   tally.Tally // costs and checks
 	fresh  bool        // its clients have carried out nothing yet
+	placed bool        // it has one of the places of those who are at work
+	away   bool        // it has given that back for a while
+	quick  bool        // its clients were there soon
 }
 
 // startWorker starts a worker's clients.
 func (f *sharedRun) startWorker(ctx context.Context) (*worker, error) {
-	w := &worker{sharedRun: f, fresh: true}
+	w, began := &worker{sharedRun: f, fresh: true}, time.Now()
 	runner, err := external.NewRunner(ctx, external.Config{
 		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Naming: f.Naming, Own: f.Own, FailedAcquire: f.FailedAcquire,
 		URL: f.On.URL, Sweep: f.On.Sweep, Notes: f.On.Notes, Version: f.On.Version, Timing: external.Timing{Patience: f.Patience},
-		Costs: &w.part.Costs, Checks: &w.part.Checks,
+		Costs: &w.part.Costs, Checks: &w.part.Checks, Learnt: f.learnt, Looking: func(begins bool) { w.looking(ctx, begins) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	w.runner = runner
+	w.runner, w.quick = runner, time.Since(began) < soon
 	w.meet()
 	return w, nil
 }
@@ -50,14 +54,17 @@ func (w *worker) meet() {
 // work plays scenarios until there are none left.
 func (w *worker) work(ctx context.Context) error {
 	for !w.stop.Load() && !w.allowed.Spent(w.foundAny()) {
-		i := int(w.next.Add(1) - 1)
-		if i >= w.to {
+		w.place(true)
+		i, ok := w.following()
+		if !ok {
+			w.place(false)
 			return nil
 		}
 		x, err := w.play(ctx, i)
 		if err == nil {
 			err = w.examine(ctx, i, x)
 		}
+		w.place(false)
 		if err != nil {
 			w.stop.Store(true)
 			return fmt.Errorf("scenario %d: %w", i+1, err)

@@ -1,0 +1,108 @@
+package gated
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// crew is who plays the scenarios of a run. As many workers are at work at once as the run says. While one does nothing but
+// look for a second whether a client gives up waiting, its place is somebody else's: for that there is one worker more.
+type crew struct {
+	workers  []*worker
+	errs     []error
+	working  sync.WaitGroup
+	places   chan struct{} // of those who are at work
+	standsIn bool          // there is one worker more
+	looks    int           // workers that look just now whether a client gives up
+}
+
+// soon is how long starting the clients of a worker may take for one more to be worth it.
+const soon = 400 * time.Millisecond
+
+// begin has one more worker play.
+func (f *sharedRun) begin(ctx context.Context) {
+	f.working.Go(func() {
+		w, err := f.startWorker(ctx)
+		if err == nil {
+			f.mu.Lock()
+			f.workers = append(f.workers, w)
+			f.mu.Unlock()
+			err = w.work(ctx)
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.errs = append(f.errs, quietly(ctx, err))
+	})
+}
+
+// standIn has one more worker play, once, if clients like these are there soon. Clients of a run with one worker may be in
+// each other's way.
+func (f *sharedRun) standIn(ctx context.Context, quick bool) {
+	f.mu.Lock()
+	first := !f.standsIn && quick && f.Workers > 1
+	f.standsIn = f.standsIn || first
+	f.mu.Unlock()
+	if first {
+		f.begin(ctx)
+	}
+}
+
+// place takes one of the places of those who are at work, or gives it back.
+func (w *worker) place(take bool) {
+	if w.placed = take; take {
+		w.places <- struct{}{}
+	} else {
+		<-w.places
+	}
+}
+
+// looking leaves the worker's place to others while it is looked whether a client gives up.
+func (w *worker) looking(ctx context.Context, begins bool) {
+	switch {
+	case begins && w.placed:
+		w.place(false)
+		w.away = true
+		w.looksAlso(1)
+		w.standIn(ctx, w.quick)
+	case !begins && w.away:
+		w.away = false
+		w.looksAlso(-1)
+		w.place(true)
+	}
+}
+
+// looksAlso counts who looks.
+func (f *sharedRun) looksAlso(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.looks += n
+}
+
+// following is the scenario to play next. One in which a reply comes late is put off while it is being looked whether clients
+// give up then: it would wait for the same.
+func (f *sharedRun) following() (i int, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	looking := f.looks > 0
+	for ; looking && f.next < f.to && f.stalls(f.next); f.next++ {
+		f.putOff = append(f.putOff, f.next)
+	}
+	switch {
+	case len(f.putOff) > 0 && (!looking || f.next >= f.to):
+		i, f.putOff = f.putOff[0], f.putOff[1:]
+	case f.next < f.to:
+		i, f.next = f.next, f.next+1
+	default:
+		return 0, false
+	}
+	return i, true
+}
+
+// stalls reports whether a reply comes late in the i-th scenario.
+func (f *sharedRun) stalls(i int) bool {
+	return slices.ContainsFunc(f.source.External(i).Faults, func(fault scenario.Fault) bool { return fault.Do == scenario.Stall })
+}

@@ -1,0 +1,74 @@
+package gated
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
+)
+
+// TestPutOff: scenarios in which a reply comes late are played when it is known whether clients give up then, each once.
+func TestPutOff(t *testing.T) {
+	c := Config{Seed: 1}
+	f := sharedRun{Config: c, source: c.source(), to: 200}
+	var order []int
+	f.looks = 1
+	for n := 0; ; n++ {
+		if n == 100 {
+			f.looks = 0
+		}
+		i, ok := f.following()
+		if !ok {
+			break
+		}
+		if n < 100 && f.stalls(i) {
+			t.Errorf("scenario %d would look as well", i)
+		}
+		order = append(order, i)
+	}
+	if slices.IsSorted(order) {
+		t.Error("none is put off")
+	}
+	slices.Sort(order)
+	for i := range 200 {
+		if len(order) != 200 || order[i] != i {
+			t.Fatalf("200 scenarios are played as %v", order)
+		}
+	}
+}
+
+// TestStandIn: while a worker looks whether a client gives up, another one plays, but for clients of which one is to be at
+// work at a time.
+func TestStandIn(t *testing.T) {
+	target := amqplock.References[1]
+	for _, workers := range []int{1, 2} {
+		s := externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}
+		c := Config{Starter: s, Kind: target.Kind, Seed: 1, Scenarios: 40, Workers: workers}
+		run, err := c.run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.allowed = engine.Allowance{Whole: t.Context(), Sampling: t.Context()}
+		run.places = make(chan struct{}, workers)
+		w := &worker{sharedRun: run, quick: true}
+		run.to, run.learnt = 40, external.NewLearnt()
+		w.place(true)
+		w.looking(t.Context(), true)
+		run.working.Wait()
+		w.looking(t.Context(), false)
+		if w.place(false); len(run.places) != 0 {
+			t.Errorf("%d workers: %d places are left taken", workers, len(run.places))
+		}
+		for _, w := range run.workers {
+			if err := w.runner.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if want := min(1, workers-1); len(run.workers) != want || run.sum.Scenarios != 40*want {
+			t.Errorf("%d workers: %d stand in and play %d scenarios", workers, len(run.workers), run.sum.Scenarios)
+		}
+	}
+}
