@@ -142,6 +142,7 @@ func (r *run) acknowledgeLate() bool {
 	r.mu.Unlock()
 	for _, o := range overdue {
 		r.channelGone(o.connection, o.channel)
+		r.reads(o.connection, o.channel)
 	}
 	return len(overdue) > 0
 }

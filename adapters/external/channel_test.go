@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 	"github.com/lockproof/lockproof/testdata/targets/golang/semaphores"
 )
 
@@ -132,6 +134,36 @@ func TestClosedWhileClosing(t *testing.T) {
 		}
 		if x.Found != 0 {
 			t.Errorf("half an hour at %d: %v\n%s", at, x.Violations, drawn(x))
+		}
+	}
+}
+
+// TestChannelEndIsRead: a client that reads what the broker says while nobody calls it knows that its channel is closed before
+// it is called, whenever that happens while it holds the lock: one that fetches the token anew then is found out each time.
+func TestChannelEndIsRead(t *testing.T) {
+	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
+		Name: "mutex", New: func(ctx context.Context, url string) (inprocess.Lock, error) {
+			return mutexes.New(ctx, url, mutexes.Token{Refetches: true})
+		},
+	}, Timing: external.Timing{Habit: 2 * time.Second}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runner.Close()
+	ops := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}, {Op: lock.Verify}, {Op: lock.Verify}}
+	for range 3 {
+		for at := uint16(5); at < 8; at++ {
+			sc := runner.Playable(scenario.Scenario{
+				Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: ops}},
+				Faults: []scenario.Fault{{Do: scenario.ChannelError, Client: 1, At: at}},
+			})
+			x, err := runner.Run(t.Context(), &sc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !x.Found.Has(property.StaleBeliefEnds) {
+				t.Errorf("a channel that ends at %d: found %v\n%s", at, x.Found.Names(), drawn(x))
+			}
 		}
 	}
 }

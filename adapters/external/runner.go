@@ -79,8 +79,7 @@ type Runner struct {
 	cutShort bool
 	spent    Spent
 	spares   []*spare
-	crashes  bool // clients do, in scenarios
-	resign   map[rest]*resign
+	crashes  bool          // clients do, in scenarios
 	lulls    map[rest]bool // where clients wait for a lock
 	awaiting bool          // it is waited for those who do
 

@@ -1,7 +1,10 @@
 package external
 
 import (
+	"time"
+
 	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -164,12 +167,38 @@ func (r *run) gonePast(l *connection) {
 }
 
 // closeHolding closes the channel by which a client holds something, while it has nothing to send there. The client learns
-// it before any other answer.
+// it before any other answer, and before anything else happens if it reads what the broker sends while nobody calls it.
 func (r *run) closeHolding(l *connection, channel uint16) {
 	if r.broker.CloseChannel(l.conn, channel, softError) {
 		l.closing = channel
 		r.channelGone(l, channel)
 		r.changed(0)
+		r.reads(l, channel)
+	}
+}
+
+// reads waits for a client to say that it knows that the broker has closed a channel. Those that never do before they are
+// called are not waited for any more.
+func (r *run) reads(l *connection, channel uint16) {
+	of := cause{method: frame.ChannelCloseOkID}
+	r.mu.Lock()
+	known, limit := r.habit(of), time.Duration(0)
+	if !l.client.paused && l.conn.Unaware(channel, r.notify) {
+		limit = known.limit(0, r.config.Habit, &r.config.Timing)
+	}
+	r.mu.Unlock()
+	if limit == 0 {
+		return
+	}
+	read, err := r.wait(r.ctx, limit, func() bool { return l.hungUp || !l.conn.Unaware(channel, r.notify) })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case err != nil:
+	case read:
+		known.learn(0, 1)
+	default:
+		known.learn(0, 0)
 	}
 }
 

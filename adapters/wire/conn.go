@@ -84,6 +84,19 @@ func (c *Conn) Channels() (open int) {
 	return open
 }
 
+// Unaware reports whether the broker has closed a channel and the client has not said yet that it knows. aware is then called
+// once it has, holding no locks, unless it is replaced by the next call's.
+func (c *Conn) Unaware(channel uint16, aware func()) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ch := c.inFlight.channels[channel]
+	if ch == nil || !ch.closing {
+		return false
+	}
+	ch.aware = aware
+	return true
+}
+
 // Cut closes the client's socket at once. What was sent and not written yet is lost.
 func (c *Conn) Cut() {
 	c.out.stop()

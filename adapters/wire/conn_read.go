@@ -175,6 +175,8 @@ func (c *Conn) arrive(m *Message) *refusal {
 	c.mu.Lock()
 	c.counts.received(m)
 	gated := c.inFlight.arrived(cmd)
+	aware := c.inFlight.aware
+	c.inFlight.aware = nil
 	if gated {
 		c.parked++
 		c.parkedBytes += m.Bytes
@@ -183,6 +185,9 @@ func (c *Conn) arrive(m *Message) *refusal {
 		}
 	}
 	c.mu.Unlock()
+	if aware != nil {
+		aware()
+	}
 	if !gated {
 		c.past(cmd)
 		return nil

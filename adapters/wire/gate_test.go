@@ -324,4 +324,12 @@ func TestChannelError(t *testing.T) {
 		t.Errorf("%v %v", m, err)
 	}
 	held.Pass() // goes nowhere
+	known := make(chan struct{})
+	if !held.Conn.Unaware(1, func() { close(known) }) || held.Conn.Unaware(2, nil) {
+		t.Error("the client has not said that it knows")
+	}
+	p.send(1, &frame.ChannelCloseOk{})
+	if <-known; held.Conn.Unaware(1, nil) {
+		t.Error("the client has said that it knows")
+	}
 }

@@ -12,6 +12,7 @@ type inFlight struct {
 	closing  bool   // the broker has closed the connection
 	awaited  int    // commands whose answer was not sent yet
 	channels map[uint16]*channelInFlight
+	aware    func() // to be called, without locks, as the client has just said that it knows of a channel that was closed
 }
 
 type channelInFlight struct {
@@ -19,6 +20,7 @@ type channelInFlight struct {
 	confirm    uint64     // number of the last message to be confirmed
 	open       bool       // the broker has said that it is
 	closing    bool       // the broker has closed it; the client has not said that it knows
+	aware      func()     // to be called when it does; nil where nobody wants to know
 	parked     []*Command // at the gate
 	pending    []*Command // without an answer
 	returned   uint16     // messages since the last answer
@@ -45,6 +47,7 @@ func (l *inFlight) arrived(c *Command) bool {
 	ch := l.channel(c.Channel)
 	id := c.Method.ID()
 	if id == frame.ChannelCloseOkID && ch.closing {
+		l.aware = ch.aware
 		delete(l.channels, c.Channel)
 	}
 	if isAnswer[id.Index()] || ch.closing {
