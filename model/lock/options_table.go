@@ -32,13 +32,15 @@ type Table[T Settings] struct {
 	options  []Option
 }
 
-// NewTable describes the options of the backend of that name. No two have one name.
+// NewTable describes the options of the backend of that name. No two have one name, be it an earlier one.
 func NewTable[T Settings](server string, defaults T, fields ...Field[T]) *Table[T] {
 	t := &Table[T]{server: server, defaults: defaults, fields: fields}
 	t.safe = t.Options(defaults)
 	for _, f := range fields {
-		if slices.ContainsFunc(t.options, func(o Option) bool { return o.Name == f.Name || o.Was == f.Name }) {
-			panic(fmt.Sprintf("lock: backend %q has two options %s", server, f.Name))
+		for _, name := range []string{f.Name, f.Was} {
+			if name != "" && slices.ContainsFunc(t.options, func(o Option) bool { return o.Name == name || o.Was == name }) {
+				panic(fmt.Sprintf("lock: backend %q has two options %s", server, name))
+			}
 		}
 		t.options = append(t.options, f.Option)
 	}

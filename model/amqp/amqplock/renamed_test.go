@@ -26,3 +26,30 @@ func TestRenamed(t *testing.T) {
 		t.Errorf("renamed: %v", got)
 	}
 }
+
+// none are settings of nothing.
+type none struct{}
+
+func (none) Check() error      { return nil }
+func (none) Facts() lock.Facts { return lock.Facts{} }
+
+// TestTwoNames: no option has a name that another has, or had.
+func TestTwoNames(t *testing.T) {
+	field := func(name, was string) (f lock.Field[none]) {
+		f.Name, f.Was = name, was
+		return f
+	}
+	for _, two := range [][2]lock.Field[none]{
+		{field("lease", ""), field("lease", "")}, {field("lease", "ttl"), field("ttl", "")},
+		{field("ttl", ""), field("lease", "ttl")}, {field("lease", "ttl"), field("term", "ttl")},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s (was %q) and %s (was %q) are told apart by nothing", two[0].Name, two[0].Was, two[1].Name, two[1].Was)
+				}
+			}()
+			lock.NewTable("some", none{}, two[0], two[1])
+		}()
+	}
+}
