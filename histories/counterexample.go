@@ -166,7 +166,7 @@ func (c *Counterexample) Encode() ([]byte, error) {
 	data, err := json.Marshal(counterexampleFile{
 		FailedAcquire: failedAcquire, Exec: c.Exec, Lock: kind, ExecOpts: c.ExecOptions, Queues: c.Queues,
 		Lockproof: counterexampleFormat, Version: counterexampleVersion, Tool: c.Tool,
-		Property: v.Name(), Own: v.Own != "", Sentence: c.Property.Sentence(v.Kind),
+		Property: v.Name(), Own: v.Own != "", Sentence: c.Property.SentenceOn(lock.WordsOf(c.Scenario.Target), v.Kind),
 		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail},
 		Found:     c.Origin, Suspected: c.Suspected, Tries: c.Tries, Scenario: c.Scenario, Transcript: c.Transcript,
 	}, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))

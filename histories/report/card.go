@@ -208,7 +208,7 @@ func remark(r *Report, p *PropertyResult) (string, style.Colour) {
 	if verdict == Skipped {
 		return style.Printable(reason), style.Yellow
 	}
-	said := p.Sentence(r.Kind)
+	said := r.sentence(p)
 	if p.Note != "" {
 		said += " (" + p.Note + ")"
 	}

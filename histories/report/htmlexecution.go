@@ -13,6 +13,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -93,7 +94,7 @@ func (x *Execution) data(n int, plain string) executionData {
 	}
 	for _, v := range x.Trace.Violations {
 		b := brokenData{
-			Property: v.Name(), Sentence: v.Property.Sentence(x.Trace.History.Kind), Explanation: v.Explain(),
+			Property: v.Name(), Sentence: v.Property.SentenceOn(lock.WordsOf(x.Trace.Scenario.Target), x.Trace.History.Kind), Explanation: v.Explain(),
 			Expected: draw.Expected(x.Trace, v), Cause: linked(draw.Cause(x.Trace, v), name, len(x.Trace.Steps)),
 			Decided: draw.Decision(x.Trace, v), Shows: v.Step + 1, Over: v.Step >= len(x.Trace.Steps),
 		}

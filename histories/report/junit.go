@@ -131,7 +131,7 @@ func (r *Report) testCase(p *PropertyResult) junitCase {
 		c.Skipped = &junitSkipped{Message: legal(reason)}
 	default:
 		c.Output = &junitOutput{Text: fmt.Sprintf("%s: %s; checked %s times, from %s",
-			verdict, p.Sentence(r.Kind), style.Grouped(p.Checked), p.Evidence)}
+			verdict, r.sentence(p), style.Grouped(p.Checked), p.Evidence)}
 	}
 	return c
 }
@@ -139,7 +139,7 @@ func (r *Report) testCase(p *PropertyResult) junitCase {
 // inFull is a violation in full, for a reader who has nothing but this.
 func (r *Report) inFull(p *PropertyResult) string {
 	v := p.Violation
-	lines := []string{p.Name() + ": " + p.Sentence(r.Kind), r.told(p)}
+	lines := []string{p.Name() + ": " + r.sentence(p), r.told(p)}
 	if v.Command != "" {
 		lines = append(lines, "see it: "+v.Command)
 	}

@@ -140,12 +140,12 @@ func (p *PropertyResult) Name() string {
 	return p.Property.String()
 }
 
-// Sentence says when the property of a lock of that type holds.
-func (p *PropertyResult) Sentence(k lock.Kind) string {
+// sentence says when a property of the target holds.
+func (r *Report) sentence(p *PropertyResult) string {
 	if p.Own != nil {
 		return p.Own.Sentence()
 	}
-	return p.Property.Sentence(k)
+	return p.Property.SentenceOn(lock.WordsOf(r.Target), r.Kind)
 }
 
 // EfficiencyRow is what one operation cost in one cost class.

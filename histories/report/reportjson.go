@@ -227,7 +227,7 @@ func (r *Report) property(p *PropertyResult) propertyFile {
 		reason = r.Runs.bounded()
 	}
 	f := propertyFile{
-		Property: p.Name(), Sentence: p.Sentence(r.Kind), Verdict: verdict, Reason: reason,
+		Property: p.Name(), Sentence: r.sentence(p), Verdict: verdict, Reason: reason,
 		Evidence: p.Evidence.String(), Checked: p.Checked, Scenarios: p.Scenarios, Violating: p.Violating, Undecided: p.Undecided, Note: p.Note,
 	}
 	if v := p.Violation; v != nil {

@@ -82,7 +82,7 @@ func WriteSARIF(w io.Writer, r *Report, file string) error {
 	}
 	for i := range r.Properties {
 		p := &r.Properties[i]
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{p.Name(), sarifMessage{p.Sentence(r.Kind)}})
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{p.Name(), sarifMessage{r.sentence(p)}})
 		verdict, _ := r.Verdict(p)
 		switch {
 		case verdict == Violated:

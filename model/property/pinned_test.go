@@ -123,3 +123,19 @@ func TestSkips(t *testing.T) {
 		}
 	}
 }
+
+// TestSentenceOn: of a lock that stands on no broker, nothing is said of queues and brokers.
+func TestSentenceOn(t *testing.T) {
+	asked := []property.Property{property.StaleBeliefEnds, property.CrashFrees, property.NoLeak, property.NameSafety}
+	for _, p := range asked {
+		said := p.SentenceOn(lock.Words{Hold: "an entry"}, lock.Mutex)
+		if strings.Contains(said, "queue") || strings.Contains(said, "broker") {
+			t.Errorf("%s: %s", p, said)
+		}
+		for _, w := range []lock.Words{{}, {Server: "broker"}} {
+			if got := p.SentenceOn(w, lock.Mutex); got != p.Sentence(lock.Mutex) {
+				t.Errorf("%s on a broker: %s", p, got)
+			}
+		}
+	}
+}

@@ -46,6 +46,23 @@ const (
 	OwnSometimes = "a function of your own sees it in some execution"
 )
 
+// serverSentences are the properties in other words, where the others speak of a broker and its queues: those of locks on a
+// server of another kind.
+var serverSentences = map[Property]string{
+	StaleBeliefEnds: "a client whose session the server has ended learns it from its next verify",
+	CrashFrees:      "what a crashed client holds becomes free once the server notices",
+	NoLeak:          "nothing is left behind by what is over",
+	NameSafety:      "nothing on the server is two locks' at once",
+}
+
+// SentenceOn is [Property.Sentence] of a lock on a server of which one speaks in these words.
+func (p Property) SentenceOn(w lock.Words, k lock.Kind) string {
+	if said, ok := serverSentences[p]; ok && w != (lock.Words{}) && w.Server != "broker" {
+		return said
+	}
+	return p.Sentence(k)
+}
+
 // Sentence says when the property of a lock of that type holds.
 func (p Property) Sentence(k lock.Kind) string {
 	if p.Own() {

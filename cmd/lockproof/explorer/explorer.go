@@ -254,7 +254,7 @@ func (x *exploration) judged() (all []Judged) {
 		if !applicable.Has(p) {
 			continue
 		}
-		j := Judged{Name: p.String(), Sentence: p.Sentence(x.target.Kind)}
+		j := Judged{Name: p.String(), Sentence: p.SentenceOn(lock.BackendOf(x.target).Words, x.target.Kind)}
 		if v, ok := x.violation(p); ok {
 			j.Step, j.Explain, j.Cause = v.Step+1, v.Explain(), draw.Cause(x.trace, v)
 		}
