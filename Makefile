@@ -30,6 +30,9 @@ pins: ## hold verdicts, counts and counterexamples against those that are kept, 
 	go test -run 'TestPins|TestAtlas|TestCounterexamples$$|TestSmallConfigurations|TestVerdicts|TestFindings' ./adapters/engine/... ./model/amqp/mutant ./model/linear ./model/monitor ./sim/search
 	go test ./histories/... ./sim ./sim/shrink ./model/lock ./model/amqp/amqplock
 
+consul: ## have Consul's official client use the simulated Consul, and an agent if CONSUL_HTTP_ADDR names one
+	LOCKPROOF_CONSUL_CLIENT=1 go test -count 1 -v -run TestOfficialClient ./adapters/consul
+
 race: ## run the short tests of what runs at the same time with the race detector
 	go test -timeout 20m -race -short -p 3 $(CONCURRENT)
 	go test -timeout 20m -race -short -run 'Prove|Until|Interrupted|EndsBetween|RightMutexes|StressReconnects' ./adapters/engine ./adapters/engine/sample ./adapters/engine/explore ./adapters/engine/gated ./adapters/engine/recorded
