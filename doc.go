@@ -10,27 +10,34 @@
 // [Result]. The packages below this one may change with any version.
 package lockproof
 
-// Where is what, for whoever changes lockproof. Each folder's doc.go goes on from here. A backend's machines are in model, its
-// server and its targets in sim: amqp, consumption, consul, redis, sql.
+// Where is what, for whoever changes lockproof. Each folder's doc.go goes on from here. A backend's machines are in model,
+// its server and its targets in sim: amqp, consumption, consul, redis, sql.
 //
 // What things mean:
 //
 //	which queue means what     model/amqp/amqplock: layout.go has a lock's queues and their names, queue_role.go what one is for.
-//	                           In a run sim/amqp/plan.go; for other people's locks adapters/external/design.go
+//	                           In a run sim/amqp/plan.go; for other people's locks adapters/external/name_table.go,
+//	                           by what was recognised of them (design.go)
 //	how a client is numbered   in a history, by its sessions: model/history/process.go. Elsewhere clients count from 1
-//	what a command was         model/backend: all that generic code sees of one
+//	what a command was         model/backend: what it did, without what its backend alone knows (Exchange)
 //	what a lock is             model/lock: operations, outcomes, reasons, and what not every lock has
 //	what real servers do       sim/FACTS.md, with the test that measures each fact
 //	what files say             histories: counterexample.go, jsonl.go; reports: histories/report
 //
 // Who decides:
 //
-//	that a client gave up      the lock's machine (model/amqp/amqplock/acquire.go); for clients that are not ours
-//	                           adapters/external/watch.go. Whether it may: model/monitor/monitor_end.go
+//	that a client gave up      the lock's machine: acquire.go in model/amqp/amqplock and model/consul, model/redis/steal.go,
+//	                           sim/sql/machine.go; for clients that are not ours adapters/external/watch.go. Who judges
+//	                           whether that was allowed: model/monitor/monitor_end.go
 //	that a property is broken  model/monitor, model/linear and model/own; model/judge composes them, and lists who decides what
 //	what happens next          model/scenario/plan.go, in an order that sim/generate.go draws; sim/fault.go carries it out, and
 //	                           behind the gate adapters/external/loop.go
-//	what a search leaves out   sim/search/reductions.go, by what sim/footprint.go says of commands
+//	that a waiting command     in databases sim/rowstore/gap.go, in Consul model/consul/server.go, at a broker sim/broker
+//	goes on
+//	that the gate may go on    adapters/external/loop.go (settle), when every client is at rest
+//	which steps are            in a search sim/search/reductions.go (unnoticed), by the footprints of commands in
+//	independent                sim/footprint.go; behind the gate adapters/external/label.go (depend)
+//	how executions get short   sim/shrink/minimise.go; a search finds a shortest, sim/search/counterexample.go
 //	what is reported           adapters/engine: whole runs. The exit code: cmd/lockproof/cli/exit.go
 //
 // Where to add:
@@ -40,8 +47,8 @@ package lockproof
 //	a backend                  sim/README.md has the steps
 //	a mutant                   model/amqp/mutant; model/amqp/consumption/mutants.go; else sim/*/targets.go
 //	an option of a lock        a field, and its row in its backend's table: options.go in model/amqp/amqplock,
-//	                           model/amqp/consumption, model/consul, model/redis or sim/sql. Flags and files know it
-//	                           then. Whether it is drawn: sim/amqp/options.go, else sim/*/targets.go
+//	                           model/amqp/consumption, model/consul, model/redis or sim/sql. Flags and files have it
+//	                           then. To have random runs vary it: sim/amqp/options.go, else sim/*/targets.go
 //	an option of a run         options.go in this folder, and a flag in cmd/lockproof/cli
 //	an open question           sim/*/questions.go, in the form of sim/question; adapters/engine/atlas answers it
 //	a command                  a file in cmd/lockproof/cli, and the list in its main.go

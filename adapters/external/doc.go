@@ -13,8 +13,13 @@
 // pattern.go have what is learnt, and survey.go looks up by that what the broker has of locks in a run; permits.go numbers
 // messages that stand for slots and have no numbers. Where nothing is known, the history alone is judged.
 //
-// Whether a failed operation is recorded as gave-up is decided in watch.go, and taken back in judge.go; whether a client has
-// stopped waiting for a reply, in stall.go; what was learnt of that is shared in learnt.go. What never ends is ended in loop.go.
+// Whether a failed operation is recorded as gave-up is decided in watch.go, and taken back in judge.go; whether a client
+// has stopped waiting for a reply, in stall.go; runs share in learnt.go what they learn of when clients do something by
+// themselves. What never ends is ended in loop.go.
+//
+// A client is at rest when the next step needs not wait for it: client_handle.go (quiet) says so, loop.go (settle) waits
+// until all are, wait.go has those that wait for a lock. In explorations explore_path.go says what is tried next, and
+// label.go which steps depend on one another.
 //
 // [Stress] is the other way: no schedule, all clients at once, on a real broker.
 package external

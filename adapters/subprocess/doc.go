@@ -1,5 +1,6 @@
-// Package subprocess runs clients of a lock that are programs of their own, in any language: JSON-RPC 2.0 over
-// their standard input and output, one message a line, one process a client.
+// Package subprocess runs clients of a lock that are programs of their own, in any language: JSON-RPC 2.0 over their
+// standard input and output, one message a line, one process a client. README.md describes the protocol; protocol.go has
+// its calls and reads their answers, read.go matches an answer with its call.
 //
 // A [Client] is what package external plays scenarios with. Its process leads a process group of its own,
 // so that whatever it starts ends with it, and a shell of three lines watches over the group: it ends it

@@ -5,6 +5,7 @@
 //	words.go, sentence.go        the words of steps, faults and answers; glossary.go and legend.go explain words and marks
 //	decision.go                  the step that made a violation unavoidable
 //	cause*.go, expected.go       why it came to that, and what a right lock does instead
-//	diagram.go, columns.go       the terminal's picture
-//	svg*.go                      the page's: diagram, slots, strips of time, history
+//	diagram.go, columns.go       the terminal's picture; client_columns.go has the clients' columns and their arrows
+//	svg.go                       the page's pictures: lines, text and arrows. svgdiagram.go, svgslots.go, svgstrip.go and
+//	                             svghistory.go say where they go
 package draw

@@ -7,5 +7,5 @@
 //	session.go   sessions: what they have acquired, when they end
 //	machine.go   one client of the semaphore, request by request
 //	acquire.go, release.go   what it makes of the replies
-//	options.go   what the guide leaves open
+//	options.go   what the guide leaves open; the doc.go of the module's root says how to add one
 package consul

@@ -4,6 +4,5 @@
 //	record.go    its history, its steps, the violations seen, and at which step each was
 //	workload.go  which operation a client calls next
 //
-// How a client is numbered in a history stands in package history, which choices make the next step in package scenario
-// (Plan), what is judged in package monitor.
+// Package history numbers the clients in a history, scenario.Plan chooses the next step, and package monitor judges.
 package execution

@@ -10,7 +10,7 @@
 // linearizable is decided lock by lock, in these steps:
 //
 //	normalise*.go      events become calls: what each answer says of the lock, which acquire a release ends,
-//	                   and how long what nobody answered may still take effect
+//	                   and until when a call without an answer may still take effect
 //	classify.go        which calls have a known moment, and for which one is searched
 //	frontier*.go       the fast check: the states that the lock may be in are followed from event to event
 //	pending.go         acquires without an answer, within the fast check

@@ -7,5 +7,5 @@
 // An execution has a state, a past and a last exchange. A search that merges states of equal codes knows the state alone: a
 // [View] of it has no past, and a property that asks for one is not judged there (see [Property.Asked]). What a View says of
 // the state, every state's code holds: the server's truth of the locks, and of each client what it believes, what it calls
-// and whether it is alive and connected. No reduction of a search spares it: clients are told apart, and none goes first.
+// and whether it is alive and connected. With such properties a search uses no reduction.
 package own

@@ -8,8 +8,9 @@
 //	package linear    reads a finished history: linearizable, and mutual-exclusion, stale-belief-ends and
 //	                  progress where the truth is not known
 //
-// To add a property: its name and sentence in property.go, its rank in severity.go, which locks have it in applicable.go; then
-// it is judged in package monitor, whose monitor_code.go says what it needs, or in package linear.
+// To add a property: its name and sentence in property.go, its rank in severity.go, which locks have it in applicable.go;
+// then it is judged in package monitor, whose monitor_code.go says what it needs, or in package linear. property.go of the
+// module's root has its public name, README.md here its row.
 //
 // no-crash is an external client that panics, exits or throws: its runner sees it and tells the monitor.
 package property

@@ -5,7 +5,7 @@
 //	script.go    the scripts, as a real server runs them
 //	server.go    keys with an expiry, and what each command does with them
 //	claims.go    the scripts of the repaired protocol, on the same keys
-//	options.go   what the protocol's text leaves open
+//	options.go   what the protocol's text leaves open; the doc.go of the module's root says how to add one
 //	machine.go   one client of the lock
 //	steal.go     acquiring: entries stolen, victims asked, acknowledgements awaited
 //	victim.go    the other side: being asked, stopping, acknowledging

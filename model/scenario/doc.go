@@ -3,6 +3,8 @@
 // of it, step by step (trace). A scenario and its target decide an execution completely.
 //
 // To add a fault: its kind in action.go; what it does in sim/fault.go, or sim/client.go if it strikes during a command; how
-// often it is drawn in sim/generate.go; its bound, and where a search has it happen, in sim/bounds.go and sim/system.go; behind
-// the gate adapters/external (loop.go, faults.go, broker.go); its words in histories/draw/words.go.
+// often it is drawn in sim/generate.go; its bound, and where a search has it happen, in sim/bounds.go and sim/system.go,
+// and that it is used up in sim/search/cycles.go; behind the gate adapters/external (loop.go, faults.go, broker.go), where
+// it is drawn by sim/external.go; its words in histories/draw/words.go, and its row in README.md here. What tests reach is
+// counted in sim/coverage_point.go.
 package scenario

@@ -19,8 +19,8 @@
 //   - confirms, transactions, and messages that come back
 //
 // It has no names of its own choosing for queues, no prefetch count for a whole channel, no quorum queues or streams, no
-// x-max-length-bytes, no policies and no cluster. The reference locks do nothing with exchanges or dead letters, so what
-// clients make of them is a part that is only there once they do.
+// x-max-length-bytes, no policies and no cluster. The reference locks do nothing with exchanges or dead letters, so the
+// state has a part for them only once a client has used them.
 //
 // It is RabbitMQ 3.10.8, and [Like] has the options for other versions, by the name that a server gives itself. 3.10.8 and
 // 4.0.5 were measured; what is between them follows the one or the other as RabbitMQ's own issues say, and 3.13 is as 3.10

@@ -3,9 +3,10 @@
 // them. It has no clock of its own, and no goroutine: a command that has to wait is answered [sql.Blocked], and somebody
 // else's command goes on with it.
 //
-// Both dialects share rows and sessions (store.go, session.go). What differs, differs in kind. InnoDB locks what it comes
-// by, row and gap before it, and reads what is there after it has waited (innodb.go, gap.go). PostgreSQL looks for rows in a
-// snapshot, locks what it found there, and looks again if that has changed since (postgres.go).
+// Both dialects share rows and sessions (store.go, session.go). What differs, differs in kind. InnoDB locks each row that
+// it scans and the gap before it, and reads the row after it has waited (innodb.go). PostgreSQL looks for rows in a
+// snapshot, locks what it found there, and looks again if that has changed since (postgres.go). For both, gap.go decides who
+// waits for whom and whose wait is over, and finds deadlocks; weight.go chooses a deadlock's victim.
 //
 // It is compared with both servers at every reply, see adapters/sqlserver. What it leaves out: PostgreSQL's SERIALIZABLE,
 // which is refused where options are read; a deleted row goes when nobody has a lock on it any more, not when a purge comes

@@ -1,6 +1,10 @@
 package search
 
-import "github.com/lockproof/lockproof/sim"
+import (
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+)
 
 // Reductions leave out executions that differ from others in nothing that is judged.
 type Reductions struct {
@@ -34,4 +38,90 @@ func (p *plan) slow(must bool) {
 	if must {
 		p.alone, p.red.Order, p.red.Local = false, false, false
 	}
+}
+
+// duplicate reports whether a client's moves come to the same as those of one before it.
+func (w *worker) duplicate(t []uint32, c int) bool {
+	for d := 1; d < c; d++ {
+		if t[d] == t[c] && w.class[d] == w.class[c] {
+			return true
+		}
+	}
+	return false
+}
+
+// choosing is a client that chooses next, where that may go before everything else, or 0.
+func (w *worker) choosing(t []uint32) int {
+	if !w.red.Local || !w.shared.get(t[0]).undisturbed {
+		return 0
+	}
+	for c := 1; c < w.stride; c++ {
+		if w.foot(t, c).Choosing {
+			return c
+		}
+	}
+	return 0
+}
+
+// maxSettling bounds how many steps are taken at once: who goes on for ever by itself must be seen to.
+const maxSettling = 64
+
+// ample has clients go on with what concerns nobody else, and reports whether there was any.
+func (w *worker) ample(t []uint32, took func(scenario.Action)) bool {
+	if !w.red.Local && !w.red.Order {
+		return false
+	}
+	for n := 0; n < maxSettling; n++ {
+		c, m := w.unnoticed(t)
+		if m == nil {
+			return n > 0
+		}
+		if took != nil {
+			a := m.action
+			a.Client = uint8(c)
+			took(a)
+		}
+		w.apply(t, t, c, m)
+	}
+	return true
+}
+
+// unnoticed is a client's next command that nobody else can notice or change the answer to. As long as something may
+// befall its client between two commands, other than its crash, there is none: then it matters what it has done before.
+func (w *worker) unnoticed(t []uint32) (int, *move) {
+	if !w.shared.get(t[0]).undisturbed {
+		return 0, nil
+	}
+	once, twice := w.written(t)
+	for c := 1; c < w.stride; c++ {
+		foot := w.foot(t, c)
+		others := once&^foot.Writes | twice
+		if !(w.red.Local && foot.Private) && !(w.red.Order && foot.Reads != 0 && foot.Reads&others == 0) {
+			continue
+		}
+		m := &w.of(t, c)[0]
+		if !m.visible && m.found == 0 && m.shared == t[0] && (m.client != t[c] || m.reaches) {
+			return c, m
+		}
+	}
+	return 0, nil
+}
+
+// written are the queues that somebody may write from now on, and those that two may.
+func (w *worker) written(t []uint32) (once, twice backend.Roles) {
+	for c := 1; c < w.stride; c++ {
+		writes := w.foot(t, c).Writes
+		twice |= once & writes
+		once |= writes
+	}
+	return once, twice
+}
+
+// foot is what a client touches in a state.
+func (w *worker) foot(t []uint32, c int) *backend.Footprint {
+	d := w.clients.get(t[c])
+	if w.shared.get(t[0]).calm {
+		return &d.foot[1]
+	}
+	return &d.foot[0]
 }

@@ -1,3 +1,3 @@
-// Package recorded judges histories that exist: a file's (check.go), and those that clients of this module (stress.go) or of
-// other people (external.go) leave when they use a lock on a real server all at once.
+// Package recorded judges histories that exist: a file's (check.go), and those of stress runs,
+// which it makes: clients of this module (stress.go) or of other people (external.go) use a lock on a real server at once.
 package recorded
