@@ -29,14 +29,19 @@ var languages = []language{
 	{"python", "python3 lockproof/adapter.py", inPython, []string{"adapter.py"}, "pip install pika"},
 	{"node", "node lockproof/adapter.js", inNode, []string{"adapter.js"}, installNode},
 	{"go", "lockproof/adapter", map[string]string{"github": buildGo, "gitlab": buildGo}, []string{"adapter.go.txt", "go.mod.txt"}, buildGo},
+	{"java", "java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp lockproof:" + jars + " Adapter", inJava, []string{"Adapter.java"}, buildJava},
+	{"ruby", "ruby lockproof/adapter.rb", inRuby, []string{"adapter.rb"}, installRuby},
 }
 
 const (
 	installNode = "npm install --no-save amqplib"
+	installRuby = "gem install bunny"
 	buildGo     = "(cd lockproof && go mod tidy && go build -o adapter .)"
+	buildJava   = "javac -cp " + jars + " lockproof/Adapter.java"
+	jars        = "/usr/share/java/amqp-client.jar:/usr/share/java/slf4j-api.jar:/usr/share/java/slf4j-nop.jar" // Debian's
 )
 
-// What the services' machines take: GitHub's have Python and Node, the image of Go that GitLab is told to take has neither;
+// What the services' machines take: GitHub's have all but the drivers, the image of Go that GitLab is told to take has Go;
 // both are Debian's kin, whose pip wants to be told that the machine is nobody's.
 var (
 	inPython = map[string]string{
@@ -44,6 +49,14 @@ var (
 		"gitlab": "apt-get update -qq && apt-get install -y -qq python3-pip && pip install --break-system-packages pika",
 	}
 	inNode = map[string]string{"github": installNode, "gitlab": "apt-get update -qq && apt-get install -y -qq npm && " + installNode}
+	inJava = map[string]string{
+		"github": "sudo apt-get update -qq && sudo apt-get install -y -qq librabbitmq-client-java && " + buildJava,
+		"gitlab": "apt-get update -qq && apt-get install -y -qq default-jdk-headless librabbitmq-client-java && " + buildJava,
+	}
+	inRuby = map[string]string{
+		"github": "sudo apt-get update -qq && sudo apt-get install -y -qq ruby-bunny",
+		"gitlab": "apt-get update -qq && apt-get install -y -qq ruby-bunny",
+	}
 )
 
 // services are those whose CI file can be written, and where.

@@ -52,6 +52,13 @@ func TestInit(t *testing.T) {
 			t.Setenv("NODE_PATH", modules)
 			takes(t, "npm ci --prefix testdata/targets/node", "node", "-e", "require('amqplib')")
 		},
+		"java": func(t *testing.T) {
+			takes(t, "apt-get install default-jdk-headless librabbitmq-client-java", "sh", "-c", buildJava)
+		},
+		"ruby": func(t *testing.T) {
+			takes(t, "apt-get install ruby-bunny", "/usr/bin/ruby", "-e", "require 'bunny'")
+			t.Setenv("PATH", "/usr/bin:"+os.Getenv("PATH"))
+		},
 		"go": func(t *testing.T) {
 			build := exec.Command("sh", "-c", "cd lockproof && go mod tidy && go build -o adapter .")
 			build.Env = append(os.Environ(), "GOFLAGS=-mod=mod")
@@ -71,7 +78,7 @@ func TestInit(t *testing.T) {
 				t.Fatalf("adapter-check: exit code %d\n%s%s", code, out.String(), errs.String())
 			}
 			out.Reset()
-			if code := run([]string{"prove", "--scenarios", "60", "--require", "mutual-exclusion"}, &out, &errs); code != exitHolds {
+			if code := run([]string{"prove", "--scenarios", "20", "--require", "mutual-exclusion,crash-frees"}, &out, &errs); code != exitHolds {
 				t.Errorf("prove: exit code %d\n%s%s", code, out.String(), errs.String())
 			}
 		})
@@ -85,7 +92,7 @@ func TestInitWritesNothingOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	for args, says := range map[string]string{
-		"init python": ".lockproof.yaml: it is there already", "init rust": `"rust": expected one of python, node, go`,
+		"init python": ".lockproof.yaml: it is there already", "init rust": `"rust": expected one of python, node, go, java, ruby`,
 		"init python x --ci jenkins": `--ci "jenkins": expected github, gitlab or none`,
 	} {
 		var out, errs bytes.Buffer
