@@ -212,8 +212,8 @@ func remark(r *Report, p *PropertyResult) (string, style.Colour) {
 	if p.Note != "" {
 		said += " (" + p.Note + ")"
 	}
-	if orders := r.Runs.bounded(); orders != "" && verdict == Passed {
-		said = orders + ": " + said
+	if of := r.Runs.bounded(verdict); of != "" {
+		said = of + ": " + said
 	}
 	switch {
 	case verdict == Undecided:

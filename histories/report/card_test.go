@@ -231,7 +231,7 @@ func wholeReport() *Report {
 		Operations: []Count{{"acquire", 40000}, {"verify", 17439}}, Covered: []string{"full", "held"}, NotCovered: []string{"busy"},
 	}
 	r.Views = &Views{Searches: 2, Contexts: 7, Views: 281, Parts: 50, Holders: 1, Cutoff: 2, Tried: 3}
-	r.Runs = &Runs{Whole: 4990, Blocked: 10, Incomplete: "only 5000 runs were allowed"}
+	r.Runs = &Runs{Whole: 4990, Blocked: 10, Incomplete: "only 5000 runs were allowed", NotExplored: []string{"acquires that wait with a deadline"}}
 	r.At = time.Unix(1e9, 0)
 	r.Guided = []string{"120 of 3 clients", "80 of 1 crash"}
 	r.Covered = []Count{{"replies", 31}, {"pairs of commands", 1204}}

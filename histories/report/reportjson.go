@@ -56,10 +56,11 @@ type reportFile struct {
 }
 
 type runsFile struct {
-	Whole       int    `json:"whole"`
-	Blocked     int    `json:"blocked"`
-	Incomplete  string `json:"incomplete,omitempty"`
-	Preemptions *int   `json:"preemptions,omitempty"`
+	Whole       int      `json:"whole"`
+	Blocked     int      `json:"blocked"`
+	Incomplete  string   `json:"incomplete,omitempty"`
+	Preemptions *int     `json:"preemptions,omitempty"`
+	NotExplored []string `json:"not_explored,omitempty"`
 }
 
 type spaceFile struct {
@@ -223,8 +224,8 @@ func WriteJSON(w io.Writer, r *Report) error {
 
 func (r *Report) property(p *PropertyResult) propertyFile {
 	verdict, reason := r.Verdict(p)
-	if verdict == Passed {
-		reason = r.Runs.bounded()
+	if of := r.Runs.bounded(verdict); of != "" {
+		reason = of
 	}
 	f := propertyFile{
 		Property: p.Name(), Sentence: r.sentence(p), Verdict: verdict, Reason: reason,

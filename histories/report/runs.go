@@ -14,14 +14,24 @@ type Runs struct {
 	// Preemptions is how often an execution turns from a client that could go on, at most; nil is any number. With a bound
 	// nothing is proved: what is said of a property is of those orders.
 	Preemptions *int
+	// NotExplored is what the target's clients can be asked for, and no execution visited has: what is said of a property is
+	// of executions without.
+	NotExplored []string
 }
 
-// bounded says of which orders the executions are, "" where they are of all.
-func (r *Runs) bounded() string {
-	if r == nil || r.Preemptions == nil || r.Incomplete != "" {
+// bounded says of which executions a verdict is that something holds, "" where they are all.
+func (r *Runs) bounded(v Verdict) string {
+	if r == nil || v != Passed && v != Proved {
 		return ""
 	}
-	return "every order with at most " + style.Plural(*r.Preemptions, "preemption")
+	var said []string
+	if r.Preemptions != nil && r.Incomplete == "" {
+		said = append(said, "every order with at most "+style.Plural(*r.Preemptions, "preemption"))
+	}
+	if len(r.NotExplored) > 0 {
+		said = append(said, "without "+strings.Join(r.NotExplored, " and "))
+	}
+	return strings.Join(said, ", ")
 }
 
 // cardRuns is what the card tells of the executions visited.
@@ -35,6 +45,9 @@ func cardRuns(r *Report, s style.Style) []style.Line {
 		visited = append(visited, style.Grouped(runs.Blocked)+" more ended early: all that they could come to had been visited")
 	}
 	out := labelled("visited", strings.Fields(strings.Join(visited, "; ")), style.Plain, s)
+	if len(runs.NotExplored) > 0 {
+		out = append(out, labelled("not explored", strings.Fields(style.Printable(strings.Join(runs.NotExplored, " · "))), style.Yellow, s)...)
+	}
 	if runs.Incomplete != "" {
 		out = append(out, labelled("not everything", strings.Fields(runs.Incomplete+", so that nothing is proved"), style.Yellow, s)...)
 	}

@@ -79,7 +79,8 @@ const DefaultRuns = 10_000
 //
 // What holds in all of them is proved if the report's Runs is complete, and has passed otherwise. The proof is for this
 // workload, with the faults at every place, and for clients that do the same whenever they are told the same. A client that
-// does not is noticed only where an execution begins as another did.
+// does not is noticed only where an execution begins as another did. Clients that can wait for a lock are never asked to: the
+// report's Runs says so.
 //
 // The error is for a run that could not be made: a configuration that makes no sense, a client that can't be
 // started, or that breaks the protocol.
@@ -194,7 +195,7 @@ func (f *exploringRun) visit(ctx context.Context, w *worker, sc scenario.Scenari
 func (f *exploringRun) report() *report.Report {
 	r := f.sharedRun.report()
 	r.Mode = report.Visited
-	r.Runs = &report.Runs{Whole: f.runs.Runs, Blocked: f.runs.Blocked, Incomplete: f.runs.Incomplete, Preemptions: f.options.Preemptions}
+	r.Runs = &report.Runs{Whole: f.runs.Runs, Blocked: f.runs.Blocked, Incomplete: f.runs.Incomplete, Preemptions: f.options.Preemptions, NotExplored: f.notExplored()}
 	if f.runs.Incomplete == "" { // none was cut off
 		if p := r.Result(property.Progress); p != nil {
 			p.Note = explore.Cycling[search.NoCycles]
@@ -203,9 +204,22 @@ func (f *exploringRun) report() *report.Report {
 	return r
 }
 
+// notExplored is what the target's clients can be asked for, and an exploration does not ask: to wait for a lock. None of its
+// steps is that their time is up.
+func (f *exploringRun) notExplored() []string {
+	if f.about.Waits {
+		return []string{"acquires that wait with a deadline"}
+	}
+	return nil
+}
+
 // bounds is what was visited, in words: with how much that covers, where it is all.
 func (f *exploringRun) bounds(e *explore.Exploration, sc *scenario.Scenario) string {
-	said := fmt.Sprintf("%s (%s)", e, workload(sc))
+	calls := workload(sc)
+	if left := f.notExplored(); left != nil {
+		calls += fmt.Sprintf("; %s were not explored", strings.Join(left, " and "))
+	}
+	said := fmt.Sprintf("%s (%s)", e, calls)
 	if f.runs.Incomplete != "" {
 		return said
 	}

@@ -2,6 +2,7 @@ package gated_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -15,7 +16,9 @@ import (
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
 
 // machines are clients that are a target of ours.
@@ -101,6 +104,37 @@ func TestExploreExternalBound(t *testing.T) {
 	}
 	if r = exploreExternal(t, ctx, c).Report; !r.Interrupted || withVerdict(r, report.Proved) != "" || r.Runs.Incomplete == "" {
 		t.Errorf("interrupted %v, proved %q by %+v", r.Interrupted, withVerdict(r, report.Proved), *r.Runs)
+	}
+}
+
+// TestExploreExternalWaits: of clients that can wait for a lock, the verdicts, the card and the documents say that this was
+// not explored; of others they do not.
+func TestExploreExternalWaits(t *testing.T) {
+	const left = "acquires that wait with a deadline"
+	for _, waits := range []bool{false, true} {
+		m := mutex{name: "exclusive queue", design: mutexes.Queue{}, waits: waits}
+		r := exploreExternal(t, t.Context(), gated.ExploreConfig{
+			Starter: m.starter(t), Kind: lock.Mutex, Clients: 2, Rounds: 1, Calls: []scenario.Operation{{Op: lock.Acquire}},
+		}).Report
+		if withVerdict(r, report.Proved) == "" {
+			t.Errorf("nothing is proved by %+v", *r.Runs)
+		}
+		var card, json, page strings.Builder
+		err := errors.Join(report.WriteCard(&card, r, style.Style{}), report.WriteJSON(&json, r), report.WritePage(&page, &report.Page{Report: r}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for says, in := range map[string]string{
+			left + " were not explored":                                  r.Bounds,
+			"not explored " + left:                                       card.String(),
+			"without " + left + ": no two clients hold the lock at once": page.String(),
+			`"not_explored": ["` + left + `"]`:                           json.String(),
+			`"reason": "without ` + left + `"`:                           json.String(),
+		} {
+			if strings.Contains(strings.Join(strings.Fields(in), " "), says) != waits {
+				t.Errorf("waits %v: expected %q only of clients that wait, in\n%s", waits, says, in)
+			}
+		}
 	}
 }
 

@@ -65,8 +65,9 @@ With --admins any there is any number of administrators, and as many slots at on
 
 With --exec the clients are programs, in any language: the command is run for each. Every
 order in which their commands can reach the broker is run from its beginning, with the
-faults at every place; of orders that are equivalent, one is run. The defaults are then
-2 clients, 1 slot, no administrator and no faults.`,
+faults at every place; of orders that are equivalent, one is run. Acquires that wait with
+a deadline are not explored. The defaults are then 2 clients, 1 slot, no administrator and
+no faults.`,
 		Example: `  lockproof explore --clients 3 --rounds 2 --crashes 1
   lockproof explore --clients any --slots 1
   lockproof explore --start slots=1,3 --admin-calls add:1
