@@ -21,6 +21,17 @@ var consumedWhole = flag.Bool("consumed-whole", false, "explore locks by consump
 // everyFault is one fault of each kind, at once.
 const everyFault = "all"
 
+// shortStates is how many states an exploration has at most that is made with -short. Every kind of fault is in one of those.
+const shortStates = 5000
+
+// skipLong leaves out, with -short, an exploration of so many states.
+func skipLong(t *testing.T, states int) {
+	t.Helper()
+	if testing.Short() && states > shortStates {
+		t.Skip("skipped: -short leaves out the explorations of many states")
+	}
+}
+
 // consumedStates are the states of each reference by consumption with two clients, one administrator and a slot, by what
 // may befall them.
 var consumedStates = map[string]map[string]int{
@@ -57,6 +68,7 @@ func TestExploreConsumption(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s, %s", target.Name, name), func(t *testing.T) {
+				skipLong(t, want)
 				t.Parallel()
 				e := explore.Exploration{Target: target, Clients: 2, Rounds: 1, Faults: bounds, Search: search.Options{Reductions: search.AllReductions}}
 				if target.Kind != lock.Mutex {

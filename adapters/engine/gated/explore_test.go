@@ -143,6 +143,9 @@ func TestExploreExternalFinds(t *testing.T) {
 	for name, property := range map[string]property.Property{
 		"locked-is-success": property.MutualExclusion, "release-forgets": property.EffectiveRelease, "probe-is-claim": property.MutualExclusion,
 	} {
+		if testing.Short() && name == "probe-is-claim" {
+			continue // it takes a second, and another loses mutual exclusion
+		}
 		starter, kind := machines(t, name)
 		res := exploreExternal(t, t.Context(), gated.ExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Slots: 1})
 		replays(t, res, property, starter)

@@ -32,6 +32,9 @@ func TestExternalPartsAddUp(t *testing.T) {
 				Starter: externaltest.Machines{Target: target, Options: target.Settled(options)}, Kind: target.Kind,
 				Seed: 1, Scenarios: 60, Workers: 1,
 			}
+			if testing.Short() {
+				c.Scenarios = 30
+			}
 			for _, p := range judged {
 				c.Properties = c.Properties.With(p)
 			}
@@ -58,7 +61,7 @@ func TestExternalPartsAddUp(t *testing.T) {
 func merged(t *testing.T, c gated.Config) *gated.Part {
 	t.Helper()
 	sum := new(gated.Part)
-	for _, cut := range [][2]int{{40, 60}, {0, 13}, {13, 40}} {
+	for _, cut := range [][2]int{{c.Scenarios * 2 / 3, c.Scenarios}, {0, 13}, {13, c.Scenarios * 2 / 3}} {
 		p, err := gated.ProvePart(t.Context(), c, cut[0], cut[1])
 		if err != nil {
 			t.Fatal(err)
