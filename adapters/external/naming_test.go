@@ -14,6 +14,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
@@ -22,6 +23,7 @@ import (
 type named struct {
 	url   string
 	name  func(lock string) string
+	keeps amqp091.Table // what its queue keeps of messages; nothing by default
 	conn  *amqp091.Connection
 	ch    *amqp091.Channel
 	ret   chan amqp091.Return
@@ -62,7 +64,11 @@ func (m *named) Acquire(ctx context.Context, name string) (int, error) {
 	default:
 		return 0, nil
 	}
-	if _, err := m.ch.QueueDeclare(m.name(name), false, false, true, false, amqp091.Table{"x-max-length": int32(0)}); err != nil {
+	keeps := m.keeps
+	if keeps == nil {
+		keeps = amqp091.Table{"x-max-length": int32(0)}
+	}
+	if _, err := m.ch.QueueDeclare(m.name(name), false, false, true, false, keeps); err != nil {
 		if e, ok := err.(*amqp091.Error); ok && e.Code == amqp091.ResourceLocked {
 			return 0, m.open()
 		}
@@ -135,6 +141,46 @@ func TestNaming(t *testing.T) {
 			e, err := runner.Explore(t.Context(), sc, external.ExploreOptions{Runs: 100}, func(*external.Execution) error { return nil })
 			if err != nil || e.Incomplete != "" || e.Runs != 10 {
 				t.Errorf("%v, %+v", err, e)
+			}
+		})
+	}
+}
+
+// TestProbesOfHolder: what others' acquires leave in the queue of a holder goes with it. It is left behind only if it piles
+// up there.
+func TestProbesOfHolder(t *testing.T) {
+	sc := scenario.Scenario{
+		Locks:    []scenario.Lock{{Name: "jobs"}},
+		Clients:  []scenario.Client{{Ops: []scenario.Operation{acquire}}, {Ops: []scenario.Operation{acquire, acquire}}},
+		Schedule: scenario.Schedule{Strategy: scenario.PCT, Priorities: []uint8{1, 2}},
+	}
+	for _, test := range []struct {
+		name  string
+		keeps amqp091.Table
+		left  bool
+	}{
+		{"one is kept", amqp091.Table{"x-max-length": int32(1)}, false},
+		{"each for a while", amqp091.Table{"x-message-ttl": int32(60_000)}, false},
+		{"all are kept", amqp091.Table{}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
+				Name: "named", New: func(_ context.Context, url string) (inprocess.Lock, error) {
+					m := &named{url: url, name: func(n string) string { return n + ".lock" }, keeps: test.keeps}
+					return m, m.open()
+				},
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer runner.Close()
+			seen := runner.Playable(sc)
+			x, err := runner.Run(t.Context(), &seen)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !x.Exercised.Has(property.NoLeak) || x.Found.Has(property.NoLeak) != test.left || !test.left && x.Found != 0 {
+				t.Errorf("found %v\n%s", x.Found.Names(), drawn(x))
 			}
 		})
 	}

@@ -422,7 +422,11 @@ func (r *run) leftover(v wire.State, q amqp.Queue) string {
 		return r.surplus(v, q)
 	}
 	name := r.realName(q)
-	return m.Leftover(v.Depth(name), v.Owner(name) != nil || r.monitor.Believed(m.Lock, m.Slot))
+	messages, owner := v.Depth(name), v.Owner(name)
+	if owner != nil && v.Passing(name) {
+		messages = 0 // they go with the queue, and do not pile up until then
+	}
+	return m.Leftover(messages, owner != nil || r.monitor.Believed(m.Lock, m.Slot))
 }
 
 // event notes an occurrence that is no client's doing.

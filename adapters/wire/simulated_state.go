@@ -24,6 +24,12 @@ func (v State) Exists(name string) bool { return v.s.broker.Exists(v.s.queues.lo
 // Depth is how many messages a queue has.
 func (v State) Depth(name string) int { return v.s.broker.Depth(v.s.queues.lookup(name)) }
 
+// Passing reports whether a queue was declared so that its messages cannot pile up: only so many are kept, or for so long.
+func (v State) Passing(name string) bool {
+	_, args := v.s.broker.Declared(v.s.queues.lookup(name))
+	return args.Has&(amqp.HasMaxLength|amqp.HasMessageTTL) != 0
+}
+
 // Owner is the connection that has a queue exclusively; nil where there is none.
 func (v State) Owner(name string) *Conn {
 	return v.conn(v.s.broker.Owner(v.s.queues.lookup(name)))
