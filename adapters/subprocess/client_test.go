@@ -131,6 +131,7 @@ func TestMisbehaviour(t *testing.T) {
 		{"prints rubbish", &subprocess.ProtocolError{}, `c1, acquire: printed "got the lock!" to standard output`},
 		{"floods", &subprocess.ProtocolError{}, "printed a line of more than 65536 bytes"},
 		{"answers another", &subprocess.ProtocolError{}, `answered with "id":9: expected "id":2, that of the call under way (acquire)`},
+		{"answers without id", &subprocess.ProtocolError{}, `answered "{\"jsonrpc\":\"2.0\",\"result\":{}}", without the call's "id": expected "id":2`},
 		{"answers nobody", &subprocess.ProtocolError{}, `answered with error -32700: "parse error" and without the call's "id": expected "id":2`},
 		{"calls us", &subprocess.ProtocolError{}, "sent a call or notification of its own"},
 		{"neither", &subprocess.ProtocolError{}, `expected a "result" or an "error"`},

@@ -46,6 +46,8 @@ func (c *Client) take(line []byte) error {
 	switch {
 	case (id == "null" || id == "") && r.Error != nil:
 		return fmt.Errorf(`answered with %v and without the call's "id": expected "id":%d`, r.Error, c.number)
+	case id == "" && c.waiting != nil:
+		return fmt.Errorf(`answered %s, without the call's "id": expected "id":%d`, quoted(string(line)), c.number)
 	case c.answered > 0 && id == strconv.Itoa(c.answered):
 		return fmt.Errorf("answered call %d twice, the second time with %s", c.answered, quoted(string(line)))
 	case c.waiting == nil:

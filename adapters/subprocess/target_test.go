@@ -49,7 +49,8 @@ var roles = map[string]func(){
 	"answers twice": func() {
 		onAcquire(func(id int) { answer(id, `"result":{"held":false}`); answer(id, `"result":{"held":true,"slot":1}`) })
 	},
-	"answers another": func() { onAcquire(func(id int) { answer(id+7, `"result":{"held":false}`) }) },
+	"answers another":    func() { onAcquire(func(id int) { answer(id+7, `"result":{"held":false}`) }) },
+	"answers without id": func() { onAcquire(func(int) { fmt.Println(`{"jsonrpc":"2.0","result":{}}`) }) },
 	"answers nobody": func() {
 		onAcquire(func(int) { fmt.Println(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}`) })
 	},
