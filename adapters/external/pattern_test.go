@@ -77,6 +77,18 @@ func TestNamingIsRead(t *testing.T) {
 	}
 }
 
+// TestCommonQueue: a queue that all slots of a lock have in common is not taken for that of each slot, whatever it is
+// called: one that keeps their number is there before them.
+func TestCommonQueue(t *testing.T) {
+	p := &probe{made: []creation{
+		{lock: "jobs", slots: 1, after: snapshot{"jobs.counter": {}}},
+		{lock: "other", slots: 2, after: snapshot{"other.counter": {}}},
+	}}
+	if a := p.slots(Pattern{}, mustParse("{name}.permit.{n}")); a.known() {
+		t.Errorf("slots are said to exist by %s", a)
+	}
+}
+
 // FuzzNaming: whatever is typed is refused, or read as what is printed of it.
 func FuzzNaming(f *testing.F) {
 	f.Add("A={name}-A-{n},B={sha1:8}.{n-1},admin={upper}")

@@ -279,9 +279,13 @@ func (p *probe) slots(given, holders Pattern) (best Pattern) {
 	return best
 }
 
-// makes reports whether create makes a queue of that pattern for each slot, and no other.
+// makes reports whether create makes a queue of that pattern for each slot, and no other. One that several slots have in
+// common says nothing of them: it may be there before they are, and stay.
 func (p *probe) makes(a Pattern) bool {
 	return !slices.ContainsFunc(p.made, func(c creation) bool {
+		if c.slots > 1 && !a.numbered() {
+			return true
+		}
 		for s := 1; s <= c.slots; s++ {
 			q := a.queue(c.lock, s)
 			_, before := c.before[q]
