@@ -48,13 +48,13 @@ type connection struct {
 	cut bool
 }
 
-func newReplayer(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Trace, o ReplayOptions) (*replayer, error) {
+func newReplayer(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Trace, o ReplayOptions, scale uint32) (*replayer, error) {
 	names, err := prefixed(namesOf(t), o.Prefix)
 	if err != nil {
 		return nil, err
 	}
 	p := &replayer{
-		broker: b, trace: t, options: o, names: names, nowhere: names.Intern("nowhere." + o.Prefix), pace: newPace(t),
+		broker: b, trace: t, options: o, names: names, nowhere: names.Intern("nowhere." + o.Prefix), pace: newPace(t, scale),
 		clients: make([]replayedClient, len(t.Scenario.Clients)+1), connections: make(map[int32]*connection),
 	}
 	p.declared = declared(t)

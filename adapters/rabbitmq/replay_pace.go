@@ -8,20 +8,23 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// timeScale is how many milliseconds a virtual one lasts on a real broker, where something in the
+// timeScales are how many milliseconds a virtual one lasts on a real broker, where something in the
 // trace expires: a step takes a virtual millisecond, and has to be over by then on the real one. All
 // times that the broker is told are stretched alike, so that everything keeps its order. They are
-// half a virtual millisecond shorter, so that what expires does so between two steps.
-const timeScale = 20
+// half a virtual millisecond shorter, so that what expires does so between two steps. Where this machine or the
+// broker is busy and was late with a step, a trace that disagrees is replayed again with the next scale.
+var timeScales = [...]uint32{20, 100, 500}
 
 // pace ties the trace's time to real time. It does so only where something expires by it.
 type pace struct {
 	timed bool
 	began time.Time
+	scale uint32 // milliseconds that a virtual one lasts
+	late  bool   // a step was not over before something that the next is to find may have expired
 }
 
-func newPace(t *scenario.Trace) pace {
-	p := pace{began: time.Now()}
+func newPace(t *scenario.Trace, scale uint32) pace {
+	p := pace{began: time.Now(), scale: scale}
 	for _, steps := range [][]scenario.TraceStep{t.Setup, t.Steps} {
 		for i := range steps {
 			p.timed = p.timed || expires(amqp.SentIn(steps[i].Payload).Command)
@@ -41,16 +44,25 @@ func expires(c amqp.Command) bool {
 // await waits until a moment of the trace has come, in virtual milliseconds.
 func (p *pace) await(ctx context.Context, virtual int64) error {
 	if p.timed {
-		sleep(ctx, time.Until(p.began.Add(time.Duration(virtual)*timeScale*time.Millisecond)))
+		sleep(ctx, time.Until(p.began.Add(p.lasts(virtual))))
 	}
 	return ctx.Err()
+}
+
+// note notes whether a step is over in time, by when it had to begin in virtual milliseconds.
+func (p *pace) note(virtual int64) {
+	p.late = p.late || p.timed && time.Since(p.began) > p.lasts(virtual)+p.lasts(1)/2
+}
+
+func (p *pace) lasts(virtual int64) time.Duration {
+	return time.Duration(virtual) * time.Duration(p.scale) * time.Millisecond
 }
 
 // stretched is a command with its times in the broker's milliseconds.
 func (p *pace) stretched(c amqp.Command) amqp.Command {
 	for _, ms := range []*uint32{&c.Args.Expires, &c.Args.MessageTTL, &c.Expiration} {
 		if *ms > 0 {
-			*ms = *ms*timeScale - timeScale/2
+			*ms = *ms*p.scale - p.scale/2
 		}
 	}
 	return c

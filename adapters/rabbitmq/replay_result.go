@@ -33,15 +33,15 @@ type Disagreement struct {
 	Got      string
 }
 
-// failed is the result when a replay ends at a step.
-func (r *Replayed) failed(step int, err error) (*Replayed, error) {
+// failed notes at which step a replay ended, also in its error.
+func (r *Replayed) failed(step int, err error) error {
 	if r.Disagreement != nil {
 		r.Disagreement.Step = step
 	}
 	if err != nil {
 		err = fmt.Errorf("replaying on %s, %s: %w", r.Broker, stepWords(step), err)
 	}
-	return r, err
+	return err
 }
 
 // Agrees reports whether the whole trace came to what was recorded.
