@@ -94,13 +94,9 @@ func (r *run) looking(begins bool) {
 	}
 }
 
-// slow is how long an operation may take of real time before its client may have given it up by a clock of its own: on a
-// busy machine, or because others were waited for.
-const slow = 400 * time.Millisecond
-
 // outlasts takes an operation that took so long for one whose client may have given up.
 func (r *run) outlasts(p *clientState, res lock.Result) {
-	limit := slow
+	limit := r.config.Timing.Slow
 	if p.mayWait {
 		limit += waitTime
 	}

@@ -28,6 +28,10 @@ type Timing struct {
 	Habit time.Duration
 	// Finish is how long is waited at least for an operation that a scenario has left in its midst; 0 is 50 milliseconds.
 	Finish time.Duration
+	// Slow is how long an operation may take of real time before its client may have given it up by a clock of its own: on
+	// a busy machine, or because others were waited for. What such a client does is judged less strictly. 0 is 400
+	// milliseconds.
+	Slow time.Duration
 }
 
 // withDefaults is the timing with nothing left out.
@@ -41,6 +45,7 @@ func (t Timing) withDefaults() Timing {
 		Closing:  cmp.Or(t.Closing, 50*time.Millisecond),
 		Habit:    cmp.Or(t.Habit, 50*time.Millisecond),
 		Finish:   cmp.Or(t.Finish, 50*time.Millisecond),
+		Slow:     cmp.Or(t.Slow, 400*time.Millisecond),
 	}
 }
 
