@@ -189,7 +189,7 @@ func (r *run) invoke(c uint8) {
 	r.mu.Unlock()
 	p.busy, p.refused, p.claimed, p.withdrawn, p.op, p.arg = true, false, 0, 0, op.Op, op.Arg
 	p.needless, p.stalledIn, p.began = p.mayRelease(op), false, time.Now()
-	p.troubled, p.cutOff = p.severed && (r.several || !linked), false
+	p.troubled, p.cutOff, p.unaware = p.severed && (r.several || !linked) || p.unaware, false, false
 	p.counted, p.weight, p.owed = 0, p.weight+1, p.broken
 	p.shifted, p.tail, p.trailed = p.shifted && op.Op != lock.Acquire, nil, 0
 	p.process = r.processOf(c, max(1, p.incarnation))

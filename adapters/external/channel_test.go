@@ -61,6 +61,72 @@ func TestChannelOfHold(t *testing.T) {
 	}
 }
 
+// A channel that is closed under a release whose last command has no answer is known of in the next operation: that this
+// fails is no fault of the lock's.
+func TestChannelEndsUnread(t *testing.T) {
+	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
+		Name: "mutex", New: func(_ context.Context, url string) (inprocess.Lock, error) {
+			conn, err := amqp091.Dial(url)
+			return &announced{conn: conn}, err
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runner.Close()
+	for at := uint16(1); at < 10; at++ {
+		sc := runner.Playable(scenario.Scenario{
+			Locks:   []scenario.Lock{{Name: "jobs"}},
+			Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}, {Op: lock.Acquire}, {Op: lock.Acquire}}}},
+			Faults:  []scenario.Fault{{Do: scenario.ChannelError, Client: 1, At: at}},
+		})
+		x, err := runner.Run(t.Context(), &sc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.Found.Has(property.Progress) {
+			t.Errorf("a channel that ends at %d: found %v\n%s", at, x.Found.Names(), drawn(x))
+		}
+	}
+}
+
+// announced is a mutex by exclusive queue whose releases are announced to whoever listens. It has one channel as long as
+// that does what it is asked.
+type announced struct {
+	conn *amqp091.Connection
+	ch   *amqp091.Channel
+}
+
+func (a *announced) try(use func(*amqp091.Channel) error) (err error) {
+	if a.ch == nil {
+		if a.ch, err = a.conn.Channel(); err != nil {
+			return err
+		}
+	}
+	if err = use(a.ch); err != nil {
+		a.ch = nil
+	}
+	return err
+}
+
+func (a *announced) Acquire(_ context.Context, name string) (slot int, err error) {
+	return 1, a.try(func(ch *amqp091.Channel) error {
+		_, err := ch.QueueDeclare(name+".owner", false, false, true, false, nil)
+		return err
+	})
+}
+
+func (a *announced) Release(_ context.Context, name string, _ int) error {
+	return a.try(func(ch *amqp091.Channel) error {
+		_, err := ch.QueueDelete(name+".owner", false, false, false)
+		return errors.Join(err, ch.Publish("amq.topic", "released."+name, false, false, amqp091.Publishing{}))
+	})
+}
+
+func (a *announced) Verify(context.Context, string, int) (bool, error) { return a.ch != nil, nil }
+
+func (a *announced) Close() error { return a.conn.Close() }
+
 // channelToken is a semaphore of one token, which goes back with the channel that has it.
 type channelToken struct {
 	conn *amqp091.Connection

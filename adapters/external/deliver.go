@@ -6,6 +6,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/lock"
 )
 
 // passage is what becomes of a command that leaves the gate.
@@ -96,6 +97,7 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 	reply := r.replied(cmd)
 	if is.broken { // what the rest of us calls an error of the broker's own
 		reply.Code = amqp.InternalError
+		p.unaware = p.op == lock.Release && !cmd.Replies
 	}
 	r.record.exchange(cmd, model, reply)
 	if is.broken && r.design.channels() {

@@ -99,6 +99,7 @@ type clientState struct {
 	stale       bool  // its connection was lost, not by its own doing, since it was granted what it holds
 	cutOff      bool  // a connection was taken from it since the operation began
 	severed     bool  // one was, and it has opened none since
+	unaware     bool  // a channel was closed under a command of a release that has no answer: the next operation meets that
 	shifted     bool  // a connection or channel of its ended, however, since it last began to acquire
 	refused     bool  // a claim met RESOURCE_LOCKED or ACCESS_REFUSED
 	met         bool  // another counted or administered the lock during the operation, which may have been in its way
