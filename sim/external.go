@@ -72,6 +72,23 @@ func (d draw) bereft(s *scenario.Scenario) {
 		f.Do, f.Delay = scenario.ChannelError, 0
 	}
 	s.Faults = append(s.Faults, f)
+	if f.Do == scenario.Drop && s.Schedule.Strategy == scenario.PCT && len(s.Schedule.Changes) > 0 {
+		d.succeeded(s, who, f.At)
+	}
+}
+
+// succeeded has others use the lock as soon as somebody has lost it, and hold it from then on: whoever takes that for its
+// own says so when it goes on.
+func (d draw) succeeded(s *scenario.Scenario, who int, at uint16) {
+	for i := range s.Clients {
+		if ops := s.Clients[i].Ops; i != who && ops[len(ops)-1].Op == lock.Release {
+			s.Clients[i].Ops = ops[:len(ops)-1]
+		}
+	}
+	first := uint8(who + 1)
+	others := slices.DeleteFunc(s.Schedule.Priorities, func(c uint8) bool { return c == first })
+	s.Schedule.Priorities = slices.Insert(others, 0, first)
+	s.Schedule.Changes = []uint16{at + 1 + uint16(d.Bits(1))}
 }
 
 // calls are operations without arguments.

@@ -107,6 +107,7 @@ var wrongMutexes = []mutex{
 	{name: "token kept that comes when its time is up", design: mutexes.Token{Subscribed: true, LateKept: true}, breaks: []property.Property{property.NoLeak}, waits: true},
 	{name: "connection of a hold kept", design: mutexes.Queue{ConnectionEach: true, Pooled: true}, breaks: byOrder},
 	{name: "verify asks the other connection", design: mutexes.Queue{AsksProber: true}, breaks: staleness, late: true},
+	{name: "locked is held", design: mutexes.Queue{LockedIsHeld: true}, breaks: []property.Property{property.HonestVerify, property.StaleBeliefEnds}, late: true},
 	{name: "token fetched anew to verify", design: mutexes.Token{Refetches: true}, breaks: regained, late: true},
 	{name: "token without acknowledgement", design: mutexes.Token{Subscribed: true, NoAck: true}, breaks: []property.Property{property.CrashFrees, property.NoLeak}},
 	{name: "single active consumer is taken for granted", design: mutexes.Token{Standing: true, Single: true, Assumes: true}, breaks: exclusion},

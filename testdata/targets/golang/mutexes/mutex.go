@@ -77,6 +77,25 @@ func (m *Mutex) abandon() {
 	}
 }
 
+// lockedByAnyone has a connection that is there for a moment ask for a queue. No error says that somebody has it.
+func (m *Mutex) lockedByAnyone(queue string) error {
+	conn, err := amqp.Dial(m.url)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ch, err := conn.Channel()
+	if err != nil {
+		return err
+	}
+	_, err = ch.QueueDeclarePassive(queue, false, false, true, false, nil)
+	var e *amqp.Error
+	if errors.As(err, &e) && e.Code == amqp.ResourceLocked {
+		return nil
+	}
+	return err
+}
+
 // probe asks the broker something on the second connection, which is opened if there is none.
 func (m *Mutex) probe() (err error) {
 	if m.prober == nil || m.prober.IsClosed() {
@@ -197,6 +216,9 @@ type Queue struct {
 	// Prober is a second connection, which looks without breaking a channel whether the lock is taken. AsksProber is the
 	// bug that asks that one whether the lock is still held.
 	Prober, AsksProber bool
+	// LockedIsHeld is the bug that asks by another connection, which cannot tell whose the queue is: that it is locked is
+	// taken for "it is mine".
+	LockedIsHeld bool
 }
 
 func (q Queue) claim(m *Mutex, name string) (bool, error) {
@@ -229,6 +251,9 @@ func (q Queue) claim(m *Mutex, name string) (bool, error) {
 func (q Queue) look(m *Mutex, name string) error {
 	if q.AsksProber {
 		return m.probe()
+	}
+	if q.LockedIsHeld {
+		return m.lockedByAnyone(name + ".lock")
 	}
 	_, err := m.ch.QueueDeclarePassive(name+".lock", false, false, !q.NotExclusive, false, nil)
 	return err
