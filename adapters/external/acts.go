@@ -192,10 +192,7 @@ func (r *run) invoke(c uint8) {
 	p.troubled, p.cutOff, p.unaware = p.severed && (r.several || !linked) || p.unaware, false, false
 	p.counted, p.weight, p.owed = 0, p.weight+1, p.broken
 	p.shifted, p.tail, p.trailed = p.shifted && op.Op != lock.Acquire, nil, 0
-	p.process = r.processOf(c, max(1, p.incarnation))
-	if !linked && p.incarnation > 0 {
-		p.process = r.processOf(c, p.incarnation+1)
-	}
+	p.process = r.processOf(c, r.session(p, op.Op, linked))
 	l := r.sc.Clients[c-1].Lock
 	params := Params{Name: r.place(r.sc.Locks[l].Name)}
 	if waits(op) {
@@ -240,6 +237,21 @@ func (r *run) meet(p *clientState) {
 			o.met, p.met = true, true
 		}
 	}
+}
+
+// session is the how manieth connection of a client its next operation goes by, or is to open. A release is about what
+// it was granted: it goes by the connection that had that, though it was lost and what else the client's process did has
+// opened another since.
+func (r *run) session(p *clientState, op lock.Op, linked bool) int32 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch l := p.grant; {
+	case op == lock.Release && p.held > 0 && l != nil && l.released && !r.shared:
+		return l.incarnation
+	case !linked && p.incarnation > 0:
+		return p.incarnation + 1
+	}
+	return max(1, p.incarnation)
 }
 
 // processOf is the number by which a history knows one connection of a client.

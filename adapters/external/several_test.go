@@ -145,3 +145,82 @@ func TestPairedHolds(t *testing.T) {
 		}
 	}
 }
+
+// reconnecting is a mutex by an exclusive queue whose holder may hold several, all on one connection: with it they go.
+type reconnecting struct {
+	named
+	on map[string]*amqp091.Connection // by lock held
+}
+
+func (m *reconnecting) Several() bool { return true }
+
+func (m *reconnecting) Acquire(ctx context.Context, name string) (slot int, err error) {
+	err = m.again(func() (err error) {
+		slot, err = m.named.Acquire(ctx, name)
+		return err
+	})
+	if slot > 0 {
+		m.on[name] = m.conn
+	}
+	return slot, err
+}
+
+// again does what was cut off once more, on a new connection.
+func (m *reconnecting) again(do func() error) error {
+	err := do()
+	if err != nil && m.conn.IsClosed() {
+		err = do()
+	}
+	return err
+}
+
+func (m *reconnecting) Verify(_ context.Context, name string, _ int) (bool, error) {
+	return m.on[name] == m.conn && !m.conn.IsClosed(), nil
+}
+
+func (m *reconnecting) Release(ctx context.Context, name string, slot int) error {
+	held := m.on[name] == m.conn && !m.conn.IsClosed()
+	if delete(m.on, name); !held {
+		return nil
+	}
+	return m.again(func() error {
+		m.holds = name
+		return m.named.Release(ctx, name, slot)
+	})
+}
+
+func (m *reconnecting) Close() error { return m.conn.Close() }
+
+// A hold that went with its connection is released though another lock of the process has opened a new one since, and
+// that was dropped as well: it frees nothing, and is no release of what was not held.
+func TestReleaseAfterReconnection(t *testing.T) {
+	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
+		Name: "reconnecting", New: func(_ context.Context, url string) (inprocess.Lock, error) {
+			m := &reconnecting{on: make(map[string]*amqp091.Connection)}
+			m.named = named{url: url, name: func(n string) string { return n + ".lock" }}
+			return m, m.open()
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runner.Close()
+	use := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}
+	var actions []scenario.Action
+	actions = append(actions, steps(2, 2)...)
+	actions = append(actions, scenario.Action{Kind: scenario.Drop, Client: 2})
+	actions = append(actions, steps(1, 6)...)
+	actions = append(actions, scenario.Action{Kind: scenario.Drop, Client: 1})
+	actions = append(append(actions, steps(2, 1)...), steps(1, 6)...)
+	x, err := runner.Run(t.Context(), &scenario.Scenario{
+		Locks:    []scenario.Lock{{Name: "jobs"}, {Name: "other"}},
+		Clients:  []scenario.Client{{Ops: use}, {Lock: 1, With: 1, Ops: use}},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: actions},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.Found != 0 {
+		t.Error(x.Violations)
+	}
+}
