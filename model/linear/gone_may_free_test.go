@@ -131,6 +131,14 @@ func TestGoneMayFree(t *testing.T) {
 			c1 ok acquire 1
 			c1 verify 1
 			c1 ok verify 1 removed`, Illegal, Illegal, 0},
+		{"administration busy because of an acquire", `
+			c1 acquire
+			c2 destroy
+			c2 fail destroy busy
+			c1 ok acquire 1`, Legal, Legal, 0},
+		{"administration busy though nobody does anything", `
+			c2 destroy
+			c2 fail destroy busy`, Legal, Legal, 1 << property.Progress},
 		{"a restart keeps it", `
 			c1 acquire
 			c1 ok acquire 1

@@ -31,7 +31,8 @@ type Verdict struct {
 //   - stale-belief-ends: no verify that was called after the connection was gone says held. Where that need not
 //     free anything ([History.GoneMayFree]), none does while another believes all along; and one that says held
 //     is believed as an acquire is;
-//   - progress: nobody gives up an acquire, or finds administration busy, while nobody else is at it.
+//   - progress: nobody gives up an acquire, or finds administration busy, while nobody else is at it; where the design
+//     is not known, while nobody acquires or administers.
 //
 // What they leave unsaid takes the broker's truth; a history that passes is not a proof.
 func Judge(h *history.History, o Options) []Verdict {
@@ -153,13 +154,14 @@ func (w *beliefs) process(p int32) *seen {
 	return s
 }
 
-// contendersOf is who does the kind of work that an operation is, or nil if nobody can be in its way.
+// contendersOf is who does the kind of work that an operation is, or nil if nobody can be in its way. Where the design is not
+// known ([history.History.GoneMayFree]), acquiring and administering may be in each other's way.
 func (w *beliefs) contendersOf(e *history.Event) *contenders {
 	op := e.F.Op()
 	if op != lock.Acquire && !op.Administrative() {
 		return nil
 	}
-	k := work{e.Lock, op.Administrative()}
+	k := work{e.Lock, op.Administrative() && !w.h.GoneMayFree}
 	if w.working[k] == nil {
 		w.working[k] = new(contenders)
 	}
