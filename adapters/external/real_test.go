@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
@@ -32,17 +31,13 @@ func TestRealBroker(t *testing.T) {
 	if testing.Short() {
 		n = 20
 	}
-	noClock := func(c *external.Config) { c.Timing.Slow = time.Hour } // or what is judged depends on how busy this machine is
-	real := func(c *external.Config) {
-		noClock(c)
-		c.URL, c.Sweep = url, (&rabbitmq.Broker{URL: url}).Sweep
-	}
+	real := func(c *external.Config) { c.URL, c.Sweep = url, (&rabbitmq.Broker{URL: url}).Sweep }
 	targets := slices.Concat(amqplock.References, []*lock.Target{
 		mutant.Named("locked-is-success"), mutant.Named("release-closes-channel"), mutant.Named("no-admin-mutex"),
 	})
 	for _, target := range targets {
 		t.Run(target.Name, func(t *testing.T) {
-			simulated, real := newRunner(t, target, noClock), newRunner(t, target, real)
+			simulated, real := newRunner(t, target, nil), newRunner(t, target, real)
 			source := sim.NewSource(sim.Space{Target: target}, 11)
 			found := false
 			for i := range n {
