@@ -83,6 +83,13 @@ func (s *Server) Counts() Counts {
 	return sum
 }
 
+// Present is how many connections there are of which the client or the broker has not seen the end.
+func (s *Server) Present() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns)
+}
+
 // Close ends all connections without a goodbye, tells the broker of it, and returns when no goroutine
 // is left.
 func (s *Server) Close() error {

@@ -245,10 +245,7 @@ func (p *checkedClient) deletes() int {
 }
 
 // quiet reports whether the broker has seen the end of all the client's connections.
-func (p *checkedClient) quiet() bool {
-	counts := p.server.Counts()
-	return counts.Closed == counts.Opened
-}
+func (p *checkedClient) quiet() bool { return p.server.Present() == 0 }
 
 // said is an answer as it came.
 func said(r *subprocess.Reply) string {
