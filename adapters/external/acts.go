@@ -239,9 +239,9 @@ func (r *run) meet(p *clientState) {
 	}
 }
 
-// session is the how manieth connection of a client its next operation goes by, or is to open. A release is about what
-// it was granted: it goes by the connection that had that, though it was lost and what else the client's process did has
-// opened another since.
+// session is the number, among a client's connections, of the one that its next operation goes by, or is to open. A release
+// is about what it was granted: it goes by the connection that had that, though it was lost and what else the client's
+// process did has opened another since.
 func (r *run) session(p *clientState, op lock.Op, linked bool) int32 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -61,19 +61,29 @@ func TestChannelOfHold(t *testing.T) {
 	}
 }
 
-// A channel that is closed under a release whose last command has no answer is known of in the next operation: that this
-// fails is no fault of the lock's.
-func TestChannelEndsUnread(t *testing.T) {
-	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
-		Name: "mutex", New: func(_ context.Context, url string) (inprocess.Lock, error) {
+// connectionRunner has each client use a lock by a connection of its own.
+func connectionRunner(t *testing.T, kind lock.Kind, of func(*amqp091.Connection) inprocess.Lock) *external.Runner {
+	t.Helper()
+	runner, err := external.NewRunner(t.Context(), external.Config{Kind: kind, Starter: inprocess.Starter{
+		Name: t.Name(), New: func(_ context.Context, url string) (inprocess.Lock, error) {
 			conn, err := amqp091.Dial(url)
-			return &announced{conn: conn}, err
+			if err != nil {
+				return nil, err
+			}
+			return of(conn), nil
 		},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer runner.Close()
+	t.Cleanup(func() { runner.Close() })
+	return runner
+}
+
+// A channel that is closed under a release whose last command has no answer is known of in the next operation: that this
+// fails is no fault of the lock's.
+func TestChannelEndsUnread(t *testing.T) {
+	runner := connectionRunner(t, lock.Mutex, func(conn *amqp091.Connection) inprocess.Lock { return &announced{conn: conn} })
 	for at := uint16(1); at < 10; at++ {
 		sc := runner.Playable(scenario.Scenario{
 			Locks:   []scenario.Lock{{Name: "jobs"}},
@@ -179,16 +189,7 @@ func (s *channelToken) Close() error { return s.conn.Close() }
 // TestClosedWhileClosing: a channel that the broker closes for a late acknowledgement, while the client's own word that it is
 // to be closed waits at the gate, has given back what it had.
 func TestClosedWhileClosing(t *testing.T) {
-	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Semaphore, Starter: inprocess.Starter{
-		Name: "token of a channel", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-			conn, err := amqp091.Dial(url)
-			return &channelToken{conn: conn}, err
-		},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer runner.Close()
+	runner := connectionRunner(t, lock.Semaphore, func(conn *amqp091.Connection) inprocess.Lock { return &channelToken{conn: conn} })
 	for at := uint16(0); at < 8; at++ {
 		sc := runner.Playable(scenario.Scenario{
 			Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}}},
