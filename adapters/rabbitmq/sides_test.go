@@ -247,7 +247,7 @@ func (w *real) kill(client int) {
 }
 
 // patience is how long the real broker is waited for, unless a side says otherwise.
-const patience = 5 * time.Second
+const patience = 30 * time.Second
 
 // eventually waits until something holds.
 func (w *real) eventually(what string, holds func() bool) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/go-sql-driver/mysql"
@@ -74,3 +75,7 @@ func (m *Measured) Database() *Database { return m.database }
 
 // Locks is how many there were, from 1.
 func (m *Measured) Locks() int { return int(m.locks.Load()) }
+
+// Waiting are the connections that wait for a lock, all at one moment; Among reports whether a session is one of them.
+func (d *Database) Waiting(ctx context.Context) ([]int64, error) { return d.waiting(ctx) }
+func (s *Session) Among(connections []int64) bool                { return slices.Contains(connections, s.id) }

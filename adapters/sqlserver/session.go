@@ -6,8 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"math/bits"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -196,27 +196,43 @@ func (s *Session) await(ctx context.Context, limit time.Duration, look bool) (mo
 	}
 }
 
-// waiting finds the connections in InnoDB's status whose transactions wait. The table of information_schema that says the
+// lockWaits finds the connections in InnoDB's status whose transactions wait. The table of information_schema that says the
 // same is renewed ten times a second only.
-var waiting = regexp.MustCompile(`---TRANSACTION [^\n]*\n(?:mysql tables[^\n]*\n)?LOCK WAIT[^\n]*\nMariaDB thread id (\d+)`)
+var lockWaits = regexp.MustCompile(`---TRANSACTION [^\n]*\n(?:mysql tables[^\n]*\n)?LOCK WAIT[^\n]*\nMariaDB thread id (\d+)`)
 
 // Waits reports whether the server has the session wait for a lock.
 func (s *Session) Waits(ctx context.Context) (bool, error) {
-	if s.database.Dialect == model.Postgres {
-		var n int
-		err := s.database.watch.QueryRowContext(ctx, fmt.Sprintf("SELECT count(*) FROM pg_locks WHERE pid = %d AND NOT granted", s.id)).Scan(&n)
-		return n > 0, err
+	all, err := s.database.waiting(ctx)
+	return slices.Contains(all, s.id), err
+}
+
+// waiting are the connections that wait for a lock, all at one moment.
+func (d *Database) waiting(ctx context.Context) (all []int64, err error) {
+	if d.Dialect == model.Postgres {
+		rows, err := d.watch.QueryContext(ctx, "SELECT pid FROM pg_locks WHERE NOT granted")
+		if err != nil {
+			return nil, err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id int64
+			if err := rows.Scan(&id); err != nil {
+				return nil, err
+			}
+			all = append(all, id)
+		}
+		return all, rows.Err()
 	}
 	var kind, name, status string
-	if err := s.database.watch.QueryRowContext(ctx, "SHOW ENGINE INNODB STATUS").Scan(&kind, &name, &status); err != nil {
-		return false, err
+	if err := d.watch.QueryRowContext(ctx, "SHOW ENGINE INNODB STATUS").Scan(&kind, &name, &status); err != nil {
+		return nil, err
 	}
-	for _, m := range waiting.FindAllStringSubmatch(status, -1) {
-		if id, err := strconv.ParseInt(m[1], 10, 64); err == nil && id == s.id {
-			return true, nil
+	for _, m := range lockWaits.FindAllStringSubmatch(status, -1) {
+		if id, err := strconv.ParseInt(m[1], 10, 64); err == nil {
+			all = append(all, id)
 		}
 	}
-	return false, nil
+	return all, nil
 }
 
 // do sends a command and reads what comes back.
@@ -251,9 +267,9 @@ func (s *Session) nums(ctx context.Context, text string, shift int, r *model.Rep
 		if err := rows.Scan(&n); err != nil {
 			return err
 		}
+		r.Count++ // two of one number, where a snapshot has a row that others have deleted beside one's own
 		r.Nums |= 1 << ((n - shift) & 31)
 	}
-	r.Count = uint8(bits.OnesCount32(r.Nums))
 	return rows.Err()
 }
 

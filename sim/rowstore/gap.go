@@ -51,7 +51,14 @@ func (s *Store) lock(want claim) (code sql.Code, fresh bool) {
 	}
 	before := len(s.locks)
 	for i := range s.locks {
-		if l := &s.locks[i]; bars(l, &want) {
+		l := &s.locks[i]
+		if l.waits && s.dialect == sql.Postgres {
+			if l.key == want.key {
+				before = min(before, i) // whoever comes by when nobody has the row takes it
+			}
+			continue
+		}
+		if bars(l, &want) {
 			if s.overtakes(&want, l) {
 				before = min(before, i)
 			} else {
@@ -59,7 +66,7 @@ func (s *Store) lock(want claim) (code sql.Code, fresh bool) {
 			}
 		}
 	}
-	if before < len(s.locks) {
+	if before < len(s.locks) && (!want.waits || s.dialect == sql.MariaDB) {
 		s.weigh(&want)
 		s.locks = slices.Insert(s.locks, before, want)
 	} else {
@@ -126,17 +133,45 @@ func (s *Store) release(on uint8, k key) {
 // grant gives those who wait the locks that nobody before them bars any more.
 func (s *Store) grant() {
 	for i := range s.locks {
-		l := &s.locks[i]
-		if l.waits && s.barring(i) == 0 {
+		if s.locks[i].waits && s.barring(i) == 0 {
+			s.jump(i)
+			l := &s.locks[i]
 			s.waited(l)
 			s.wake(l.session)
-			if s.dialect == sql.Postgres && slices.ContainsFunc(s.locks[i+1:], func(o claim) bool { return o.waits && o.key == l.key }) {
-				s.woken++ // whoever waits behind may get there first, if the row was changed
-			}
 		}
 	}
 	if s.dialect == sql.Postgres {
 		s.locks = slices.DeleteFunc(s.locks, func(l claim) bool { return l.kind == insertion && !l.waits })
+	}
+}
+
+// jump has one that waits behind the i-th claim, which waits no more, go before it where that is chance: on PostgreSQL whoever
+// waits for a row, which was changed, may get to its new version first.
+func (s *Store) jump(i int) {
+	if s.dialect != sql.Postgres {
+		return
+	}
+	all := []int{i}
+	for k := i + 1; k < len(s.locks) && s.locks[k].key == s.locks[i].key; k++ {
+		if s.locks[k].waits && s.locks[k].kind == s.locks[i].kind {
+			all = append(all, k)
+		}
+	}
+	k := all[s.choose(len(all))]
+	first := s.locks[k]
+	copy(s.locks[i+1:k+1], s.locks[i:k])
+	s.locks[i] = first
+}
+
+// yield has those who woke, on PostgreSQL, wait again while one of them goes on: that a wait is over gives nobody the row yet.
+func (s *Store) yield(all []uint8) {
+	for i := range s.locks {
+		l := &s.locks[i]
+		t := &s.sessions[l.session-1].stmt
+		if l.kind == onlyRow && l.key == t.at && slices.Contains(all, l.session) {
+			l.waits, t.waits = true, true
+			s.ready = slices.DeleteFunc(s.ready, func(r uint8) bool { return r == l.session })
+		}
 	}
 }
 
@@ -162,7 +197,6 @@ func (s *Store) barring(i int) uint8 {
 func (s *Store) wake(on uint8) {
 	s.sessions[on-1].stmt.waits = false
 	s.ready = append(s.ready, on)
-	s.woken++
 }
 
 // inherit gives a row the locks of another as locks on its gap: of the row behind it, to one that is inserted; of one that
@@ -225,13 +259,12 @@ func (s *Store) wait(on uint8) sql.Code {
 	for {
 		cycle := s.cycle(on)
 		if cycle == nil {
-			if s.sessions[on-1].stmt.waits {
-				return sql.Blocked
+			if s.sessions[on-1].stmt.waits || len(s.ready) > 1 && s.choose(2) > 0 {
+				return sql.Blocked // or others who woke with it go on first
 			}
 			s.ready = slices.DeleteFunc(s.ready, func(r uint8) bool { return r == on })
 			return sql.OK // the victim's locks were all that it waited for
 		}
-		s.deadlock = cycle
 		victim := s.victim(cycle)
 		if victim == on {
 			return sql.Deadlock
@@ -253,7 +286,6 @@ func (s *Store) sacrifice(on uint8) {
 // resolve ends deadlocks that came about since somebody's lock went, and others wait for other locks now.
 func (s *Store) resolve() {
 	for cycle := s.deadlocked(); cycle != nil; cycle = s.deadlocked() {
-		s.deadlock = cycle
 		s.sacrifice(s.victim(cycle))
 	}
 }
@@ -270,14 +302,21 @@ func (s *Store) deadlocked() []uint8 {
 	return nil
 }
 
-// blocker is whom a session waits for: the first whose lock bars its own. It is 0 for one that does not wait.
+// blocker is whom a session waits for: the first whose lock bars its own. It is 0 for one that does not wait. On PostgreSQL
+// only the first who waits for a row does so for its holder, and the others wait for that one.
 func (s *Store) blocker(on uint8) uint8 {
-	for i := range s.locks {
-		if l := &s.locks[i]; l.session == on && l.waits {
-			return s.barring(i)
+	i := slices.IndexFunc(s.locks, func(l claim) bool { return l.session == on && l.waits })
+	if i < 0 {
+		return 0
+	}
+	l := &s.locks[i]
+	if s.dialect == sql.Postgres && l.kind == onlyRow {
+		first := slices.IndexFunc(s.locks, func(o claim) bool { return o.key == l.key && o.waits && o.kind == onlyRow })
+		if first < i {
+			return s.locks[first].session
 		}
 	}
-	return 0
+	return s.barring(i)
 }
 
 // cycle is who waits for whom, from a session back to itself, or nil.

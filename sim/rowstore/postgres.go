@@ -168,7 +168,9 @@ func (s *Store) postgresLock(on uint8, c *sql.Command, e candidate) (version, sq
 		case sql.NoWait:
 			return version{}, sql.LockTimeout
 		}
-		return version{}, s.wait(on)
+		if code = s.wait(on); code != sql.OK {
+			return version{}, code
+		}
 	}
 	if !e.changed {
 		return e.version, sql.OK
@@ -213,7 +215,10 @@ func (s *Store) postgresInsert(on uint8, c *sql.Command) sql.Code {
 	if r := s.row(k); r != nil {
 		if r.writer != 0 && r.writer != on {
 			s.put(claim{key: k, session: on, kind: insertion, waits: true})
-			return s.wait(on)
+			if code := s.wait(on); code != sql.OK {
+				return code
+			}
+			return s.postgresInsert(on, c) // another was the victim
 		}
 		if r.now.live {
 			return s.duplicate(on, c, r)

@@ -80,7 +80,6 @@ func (s *Store) Answer(on uint8) sql.Reply {
 // Leave is a client that is gone. A server that waits for its next command notices at once; one whose statement waits for a
 // lock does when that is over, and it takes effect (FACTS M8, G9).
 func (s *Store) Leave(on uint8) {
-	s.woken = 0
 	if t := &s.sessions[on-1]; t.alive && t.stmt.running {
 		t.left = true
 		return
@@ -100,7 +99,6 @@ func (s *Store) Left() (all []uint8) {
 
 // End ends a session, whatever it does: its statement has no effect, its transaction is rolled back.
 func (s *Store) End(on uint8) {
-	s.woken = 0
 	if s.sessions[on-1].alive {
 		s.end(on)
 		s.settle()
@@ -126,7 +124,6 @@ func (s *Store) Restart() {
 // TimeOut has a statement wait no longer: lock_wait_timeout. MariaDB undoes the statement and keeps the transaction (FACTS M1),
 // PostgreSQL aborts that (FACTS G6).
 func (s *Store) TimeOut(on uint8) {
-	s.woken = 0
 	t := &s.sessions[on-1]
 	if !t.alive || !t.stmt.running {
 		return

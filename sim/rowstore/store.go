@@ -12,16 +12,17 @@ type Store struct {
 	Now int64
 	// Keep has deleted rows stay, as they do on InnoDB while somebody has an old snapshot open. It is for comparing: when
 	// a purge comes is the server's business.
-	Keep     bool
+	Keep bool
+	// Choose is asked where a real server's choice is chance, which of so many comes next, and when one who has waited goes
+	// on by itself. nil, as 0, is the first.
+	Choose   func(among int) int
 	dialect  sql.Dialect
 	rows     []row   // in the order of their keys
 	locks    []claim // in the order of their keys; those of one row in the order in which they came
 	sessions []session
 	ready    []uint8 // sessions whose wait is over, in that order
-	woken    int     // how many sessions the command at hand has woken
 	// Published is how many changes have been committed.
 	Published int
-	deadlock  []uint8 // of the command at hand: who waited for whom
 }
 
 // key is a row's primary key.
@@ -65,7 +66,7 @@ type claim struct {
 
 // Reset makes it a server without rows and sessions.
 func (s *Store) Reset(d sql.Dialect) {
-	*s = Store{dialect: d, Keep: s.Keep, rows: s.rows[:0], locks: s.locks[:0], sessions: s.sessions[:0], ready: s.ready[:0]}
+	*s = Store{dialect: d, Keep: s.Keep, Choose: s.Choose, rows: s.rows[:0], locks: s.locks[:0], sessions: s.sessions[:0], ready: s.ready[:0]}
 }
 
 // Seed puts a row there that is committed.
@@ -173,13 +174,13 @@ func (s *Store) Uses(token uint8) bool {
 
 // Apply has a command reach the server, on a session that does not wait.
 func (s *Store) Apply(on uint8, c *sql.Command) sql.Reply {
-	s.woken, s.deadlock = 0, nil
 	t := &s.sessions[on-1]
 	if !t.alive || t.left {
 		return sql.Reply{Code: sql.Gone}
 	}
 	if t.failed && c.Verb != sql.Rollback && c.Verb != sql.Commit {
-		return sql.Reply{Code: sql.InFailed}
+		t.reply = sql.Reply{Code: sql.InFailed}
+		return t.reply
 	}
 	t.reply = sql.Reply{}
 	switch c.Verb {
@@ -237,17 +238,38 @@ func (s *Store) settle() {
 		if s.resolve(); len(s.ready) == 0 {
 			return
 		}
-		on := s.ready[0]
-		s.ready = slices.Delete(s.ready, 0, 1)
+		i := s.choose(len(s.ready))
+		on := s.ready[i]
+		s.ready = slices.Delete(s.ready, i, i+1)
+		yields := s.dialect == sql.Postgres && s.Choose != nil
+		if yields {
+			s.yield(s.ready)
+		}
 		if t := &s.sessions[on-1]; t.alive && t.stmt.running {
 			s.run(on)
+		}
+		if yields {
+			s.grant()
 		}
 	}
 }
 
-// Woken is how many waits the last command has ended. Of several, who goes on first is chance on a real server.
-func (s *Store) Woken() int { return s.woken }
+// choose is which of so many comes next.
+func (s *Store) choose(among int) int {
+	if s.Choose == nil {
+		return 0
+	}
+	return s.Choose(among)
+}
 
-// Deadlock is who waited for whom, in a circle, when the last command reached the server, if it closed one. Who of them is the
-// victim is a real server's choice.
-func (s *Store) Deadlock() []uint8 { return s.deadlock }
+// Clone is a store that goes on by itself from where this one is.
+func (s *Store) Clone() *Store {
+	c := *s
+	c.rows, c.locks, c.ready = slices.Clone(s.rows), slices.Clone(s.locks), slices.Clone(s.ready)
+	c.sessions = slices.Clone(s.sessions)
+	for i := range c.sessions {
+		t := &c.sessions[i]
+		t.snapshot, t.stmt.seen, t.stmt.undo = slices.Clone(t.snapshot), slices.Clone(t.stmt.seen), slices.Clone(t.stmt.undo)
+	}
+	return &c
+}

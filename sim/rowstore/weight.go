@@ -77,16 +77,13 @@ func (s *Store) intend(on uint8, t sql.Table, shared bool) {
 // is the first of the cycle. On PostgreSQL it is the one that detects the deadlock: the last to wait, if deadlock_timeout
 // is short.
 func (s *Store) victim(cycle []uint8) uint8 {
-	least := cycle[0]
-	if s.dialect == sql.Postgres {
-		return least
-	}
-	for _, on := range cycle[1:] {
-		if s.weight(on) < s.weight(least) {
-			least = on
+	least := 0
+	for i, on := range cycle {
+		if s.dialect == sql.MariaDB && s.weight(on) < s.weight(cycle[least]) {
+			least = i
 		}
 	}
-	return least
+	return cycle[(least+s.choose(len(cycle)))%len(cycle)]
 }
 
 // weight is InnoDB's TRX_WEIGHT: changes made, and lock structures.

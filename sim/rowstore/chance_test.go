@@ -1,0 +1,72 @@
+package rowstore_test
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/model/sql"
+	"github.com/lockproof/lockproof/sim/rowstore"
+)
+
+// begun is a store with two rows, on which two sessions have begun and each changed one; the second waits for the first's.
+func begun(d sql.Dialect) *rowstore.Store {
+	var s rowstore.Store
+	s.Reset(d)
+	for num := range uint8(2) {
+		s.Seed(sql.Slots, 1, num+1, 0, 0)
+		s.Open(sql.ReadCommitted)
+	}
+	for on := range uint8(2) {
+		s.Apply(on+1, &sql.Command{Verb: sql.Begin})
+		s.Apply(on+1, grant(on+1))
+	}
+	s.Apply(2, grant(1))
+	return &s
+}
+
+func grant(num uint8) *sql.Command {
+	return &sql.Command{Verb: sql.Update, Table: sql.Slots, Lock: 1, Num: num, Rows: sql.One, Set: sql.Grant, Token: 1, Lease: 10}
+}
+
+// Whoever a deadlock ends, the others go on, and who closed the circle has changed its row. What a store comes to by one
+// choice changes nothing of the one that it was cloned from.
+func TestVictimsByChance(t *testing.T) {
+	for _, d := range []sql.Dialect{sql.MariaDB, sql.Postgres} {
+		for choice := range 2 {
+			was := begun(d)
+			s := was.Clone()
+			s.Choose = func(among int) int { return choice % among }
+			s.Apply(1, grant(2))
+			if s.Waits(1) || s.Waits(2) {
+				t.Errorf("%v, choice %d: somebody waits still", d, choice)
+			}
+			victim, other := s.Answer(1), s.Answer(2)
+			if victim.Code != sql.Deadlock {
+				victim, other = other, victim
+			}
+			if victim.Code != sql.Deadlock || (other != sql.Reply{Count: 1}) {
+				t.Errorf("%v, choice %d: 1 is told %v, 2 %v", d, choice, s.Answer(1), s.Answer(2))
+			}
+			if !was.Waits(2) || was.Waits(1) {
+				t.Errorf("%v: the clone's command was the store's", d)
+			}
+		}
+	}
+}
+
+// In a transaction that PostgreSQL has aborted, the answer to what is sent next is that.
+func TestAnswerInFailed(t *testing.T) {
+	var s rowstore.Store
+	s.Reset(sql.Postgres)
+	s.Seed(sql.Slots, 1, 1, 0, 0)
+	s.Open(sql.ReadCommitted)
+	insert := sql.Command{Verb: sql.Insert, Table: sql.Slots, Lock: 1, Num: 1}
+	for i, want := range []sql.Code{sql.OK, sql.Duplicate, sql.InFailed} {
+		c := insert
+		if i == 0 {
+			c = sql.Command{Verb: sql.Begin}
+		}
+		if got := s.Apply(1, &c); got.Code != want || s.Answer(1) != got {
+			t.Errorf("step %d: %v, and then %v; expected %v", i, got, s.Answer(1), want)
+		}
+	}
+}
