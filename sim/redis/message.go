@@ -86,10 +86,15 @@ func words(msg redis.Message) string {
 	return fmt.Sprintf("c%d's message: %s has stolen from %s", msg.From.Client(), msg.From, msg.To)
 }
 
-// post sends what a client's machine has to tell others, and reports whether it had anything.
+// post sends what a client's machine has to tell others, and reports whether it had anything. Who acknowledges that it was
+// stolen from has the lock no more, be it in the middle of releasing it.
 func (k *cluster) post(c uint8) bool {
-	out := k.machine(c).Outgoing()
+	cl := &k.clients[c-1]
+	out := cl.machine.Outgoing()
 	for _, msg := range out {
+		if msg.Ack && msg.From == cl.grant.id && !cl.machine.Held {
+			cl.grant = grant{}
+		}
 		if i, there := slices.BinarySearchFunc(k.messages, msg, order); !there { // the same twice says no more
 			k.messages = slices.Insert(k.messages, i, msg)
 		}
