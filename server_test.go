@@ -10,6 +10,7 @@ import (
 	"github.com/lockproof/lockproof"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
+	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
 
 // example is the semaphore in Go, with a bug.
@@ -88,14 +89,7 @@ func TestExternal(t *testing.T) {
 	if found == nil || found.Diagram == "" || found.Steps == 0 {
 		t.Fatalf("got %+v", found)
 	}
-	file := filepath.Join(t.TempDir(), "found.json")
-	if err := found.Save(file); err != nil {
-		t.Fatal(err)
-	}
-	c, err := lockproof.LoadCounterexample(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := savedAndLoaded(t, found)
 	if _, err := lockproof.Replay(t.Context(), c, lockproof.Options{}); err == nil {
 		t.Error("it is replayed though nobody has said by what")
 	}
@@ -124,6 +118,40 @@ func TestMutexInGo(t *testing.T) {
 	if err != nil || res.Judgement(lockproof.ExactCount).Reason != "not asked for" {
 		t.Errorf("got %+v, %v", res, err)
 	}
+}
+
+// TestMutexInGoReplays: the file of a counterexample says that the lock was taken for a mutex.
+func TestMutexInGoReplays(t *testing.T) {
+	target := lockproof.Go("mutex", func(ctx context.Context, url string) (lockproof.Lock, error) {
+		return mutexes.New(ctx, url, mutexes.Queue{LockedIsSuccess: true})
+	})
+	res, err := lockproof.Prove(t.Context(), target, lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion}, First: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := savedAndLoaded(t, res.Judgement(lockproof.MutualExclusion).Counterexample)
+	c.Target = target
+	again, err := lockproof.Replay(t.Context(), c, lockproof.Options{})
+	if err != nil || again.Judgement(lockproof.MutualExclusion).Verdict != lockproof.Violated {
+		t.Errorf("replayed: %+v, %v", again, err)
+	}
+}
+
+// savedAndLoaded is a counterexample as its file has it.
+func savedAndLoaded(t *testing.T, found *lockproof.Counterexample) *lockproof.Counterexample {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "found.json")
+	if found == nil {
+		t.Fatal("nothing was found")
+	}
+	if err := found.Save(file); err != nil {
+		t.Fatal(err)
+	}
+	c, err := lockproof.LoadCounterexample(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // plain is a lock without administration.

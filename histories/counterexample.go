@@ -32,8 +32,8 @@ type Counterexample struct {
 	// Suspected and Tries are those of [Found].
 	Suspected bool
 	Tries     Tries
-	// Exec is the command of a target that is somebody else's program, and Kind the lock type that it was
-	// taken for; "" is a target of ours.
+	// Exec is the command of a target that is somebody else's program; "" is a target of ours, or of a Go program. Kind is
+	// the lock type that somebody else's was taken for.
 	Exec string
 	Kind lock.Kind
 	// ExecOptions are the program's own options, which it gets at the beginning.
@@ -75,7 +75,7 @@ type counterexampleFile struct {
 	Suspected     bool              `json:"suspected,omitzero"`
 	Tries         Tries             `json:"tries,omitzero"`
 	Exec          string            `json:"exec,omitzero"`
-	Lock          string            `json:"lock,omitzero"` // with exec
+	Lock          string            `json:"lock,omitzero"` // with exec, and where it is no semaphore
 	ExecOpts      map[string]string `json:"exec_options,omitempty"`
 	Queues        string            `json:"queues,omitzero"`
 	Scenario      scenario.Scenario `json:"scenario"`
@@ -160,7 +160,7 @@ func (c *Counterexample) Encode() ([]byte, error) {
 		failedAcquire = c.FailedAcquire.String()
 	}
 	kind := ""
-	if c.Exec != "" {
+	if c.Exec != "" || c.Kind != lock.Semaphore {
 		kind = c.Kind.String()
 	}
 	data, err := json.Marshal(counterexampleFile{
@@ -220,7 +220,7 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 		}
 	}
 	kind := lock.Semaphore
-	if f.Exec != "" {
+	if f.Exec != "" || f.Lock != "" {
 		if kind, err = lock.KindNamed(f.Lock); err != nil {
 			return nil, doc.fail("/lock", err)
 		}
