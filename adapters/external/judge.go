@@ -132,22 +132,24 @@ func (r *run) loosen(h *history.History) {
 }
 
 // crowded withdraws "full" from acquires that may have been in another's way: of one that was under way and got nothing
-// either; of an administrator, who may hold what it is about to remove; or of any, if the broker refused its claim.
+// either; of an administrator, who may hold what it is about to remove; or of whatever anybody does, if the broker refused
+// its claim.
 func (r *record) crowded() {
 	type attempt struct {
 		client        int32
 		inv, ret      int
 		held, refused bool
+		aside         bool // it neither acquires nor administers
 	}
 	var all []attempt
 	under := make(map[int32]int) // by client: its attempt
 	for i := range r.Events {
 		e := &r.Events[i]
 		switch {
-		case e.Process == history.Nemesis || e.F.Op() != lock.Acquire && !e.F.Op().Administrative():
+		case e.Process == history.Nemesis:
 		case e.Type == history.Invoke:
 			under[e.Process] = len(all)
-			all = append(all, attempt{client: e.Process, inv: i, ret: len(r.Events)})
+			all = append(all, attempt{client: e.Process, inv: i, ret: len(r.Events), aside: e.F.Op() != lock.Acquire && !e.F.Op().Administrative()})
 		default:
 			a := &all[under[e.Process]]
 			a.ret, a.held, a.refused = i, e.Held, slices.Contains(r.refused, i)
@@ -158,7 +160,7 @@ func (r *record) crowded() {
 			continue
 		}
 		if slices.ContainsFunc(all, func(o attempt) bool {
-			return o.client != a.client && o.inv < a.ret && o.ret > a.inv && (a.refused || !o.held)
+			return o.client != a.client && o.inv < a.ret && o.ret > a.inv && (a.refused || !o.held && !o.aside)
 		}) {
 			r.Events[a.ret].Reason = lock.NoReason
 		}

@@ -70,13 +70,26 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 	asked := m.Flags.Has(amqp.Passive) && r.design.holding == byQueue // it was told that the queue is somebody's, and claimed nothing
 	p.refused = p.refused || reply.Kind == amqp.ChannelClosed && reply.Code.Refusal() && !asked
 	p.shifted = p.shifted || reply.Kind == amqp.ChannelClosed || m.Method == amqp.ChannelClose
-	if what := r.names.mean(m.Queue); what.Known && what.Role == backend.Holder && reply.Kind == amqp.OK {
+	what := r.names.mean(m.Queue)
+	if what.Known && what.Role == backend.Holder && reply.Kind == amqp.OK {
 		p.holds(m.Method, what.Slot)
 	}
-	if r.design.channels() && reply.Kind == amqp.ChannelClosed && reply.Code.Refusal() {
+	if reply.Kind == amqp.ChannelClosed && reply.Code.Refusal() && (r.design.channels() || !asked && !what.Known && r.inTheWay(p)) {
 		r.monitor.Hinders(c)
 	}
 	r.touch(c, m, reply, &x)
+}
+
+// inTheWay reports whether a client may be refused what is not known to be its lock's: somebody else is at work on the lock,
+// or died and has not been noticed, or nothing of it is free.
+func (r *run) inTheWay(p *clientState) bool {
+	l := r.lockOf(p.id)
+	r.mu.Lock()
+	dead := len(r.halfOpen) > 0
+	r.mu.Unlock()
+	return dead || r.truth[l].Free() == 0 || slices.ContainsFunc(r.clients, func(o clientState) bool {
+		return o.id != p.id && o.busy && r.lockOf(o.id) == l
+	})
 }
 
 // mend keeps account of channels that the broker has closed: a client may open another one in a later operation, when it

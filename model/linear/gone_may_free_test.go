@@ -133,12 +133,34 @@ func TestGoneMayFree(t *testing.T) {
 			c1 ok verify 1 removed`, Illegal, Illegal, 0},
 		{"administration busy because of an acquire", `
 			c1 acquire
-			c2 destroy
-			c2 fail destroy busy
+			c2 create 1
+			c2 fail create busy
 			c1 ok acquire 1`, Legal, Legal, 0},
+		{"administration busy because of a verify", `
+			c1 acquire
+			c1 ok acquire 1
+			c1 verify 1
+			c2 create 1
+			c2 fail create busy
+			c1 ok verify 1`, Legal, Legal, 0},
 		{"administration busy though nobody does anything", `
+			c2 create 1
+			c2 fail create busy`, Legal, Legal, 1 << property.Progress},
+		{"nothing to destroy", `
+			c2 destroy
+			c2 fail destroy busy`, Legal, Legal, 0},
+		{"administration busy though there is something to destroy", `
+			c2 create 1
+			c2 ok create 1
 			c2 destroy
 			c2 fail destroy busy`, Legal, Legal, 1 << property.Progress},
+		{"nothing left to destroy", `
+			c2 create 1
+			c2 ok create 1
+			c2 destroy
+			c2 ok destroy
+			c1 destroy
+			c1 fail destroy busy`, Legal, Legal, 0},
 		{"a restart keeps it", `
 			c1 acquire
 			c1 ok acquire 1

@@ -32,7 +32,8 @@ type Verdict struct {
 //     free anything ([History.GoneMayFree]), none does while another believes all along; and one that says held
 //     is believed as an acquire is;
 //   - progress: nobody gives up an acquire, or finds administration busy, while nobody else is at it; where the design
-//     is not known, while nobody acquires or administers.
+//     is not known, while nobody does anything. There, an administrator may also say that it did nothing if there is no
+//     lock to be changed.
 //
 // What they leave unsaid takes the broker's truth; a history that passes is not a proof.
 func Judge(h *history.History, o Options) []Verdict {
@@ -47,6 +48,10 @@ func newBeliefs(h *history.History, o Options) *beliefs {
 	w := &beliefs{
 		h: h, options: o, processes: make(map[int32]*seen),
 		believers: make(map[place][]belief), open: make(map[place][]grant), working: make(map[work]*contenders),
+		destroyed: make(map[uint16]bool),
+	}
+	for l, slots := range h.Slots {
+		w.destroyed[uint16(l)] = slots == 0
 	}
 	for p := range w.verdicts {
 		w.verdicts[p] = Verdict{Property: judgedByHistory[p], Decision: Legal, Event: -1}
@@ -71,6 +76,7 @@ type beliefs struct {
 	believers  map[place][]belief
 	open       map[place][]grant
 	working    map[work]*contenders
+	destroyed  map[uint16]bool // locks of which there is nothing, unless somebody makes it
 	operations int
 	verdicts   [len(judgedByHistory)]Verdict
 }
@@ -155,10 +161,10 @@ func (w *beliefs) process(p int32) *seen {
 }
 
 // contendersOf is who does the kind of work that an operation is, or nil if nobody can be in its way. Where the design is not
-// known ([history.History.GoneMayFree]), acquiring and administering may be in each other's way.
+// known ([history.History.GoneMayFree]), whatever is done to a lock may be in the way of whatever else is.
 func (w *beliefs) contendersOf(e *history.Event) *contenders {
 	op := e.F.Op()
-	if op != lock.Acquire && !op.Administrative() {
+	if op != lock.Acquire && !op.Administrative() && !w.h.GoneMayFree {
 		return nil
 	}
 	k := work{e.Lock, op.Administrative() && !w.h.GoneMayFree}
@@ -215,6 +221,8 @@ func (w *beliefs) invoked(i int, e *history.Event) {
 	s := w.process(e.Process)
 	s.invoked, s.since, s.ended, s.contenders = i, s.gone, false, false
 	switch e.F.Op() {
+	case lock.Create:
+		w.destroyed[e.Lock] = false
 	case lock.Release:
 		w.released(e, s)
 	case lock.Verify, lock.Refresh:
@@ -245,8 +253,11 @@ func (w *beliefs) completed(i int, e *history.Event) {
 		w.verified(i, e, s)
 	case op == lock.Release && e.Type == history.Fail && s.released && w.options.FailedRelease == KeepsBelief:
 		w.kept(i, e, s)
+	case op == lock.Destroy && e.Type == history.OK:
+		w.destroyed[e.Lock] = !contended
 	case e.Reason == lock.Busy:
-		w.judge(property.Progress, contended, i, "%s found administration busy (%s) though nobody else was administering", w.h.Who(e.Process), w.h.Moment(i))
+		nothing := w.h.GoneMayFree && w.destroyed[e.Lock] && op != lock.Create
+		w.judge(property.Progress, contended || nothing, i, "%s found administration busy (%s) though nobody else was administering", w.h.Who(e.Process), w.h.Moment(i))
 	}
 }
 

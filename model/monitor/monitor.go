@@ -349,7 +349,8 @@ func (m *Monitor) observe(c uint8, w *watch) {
 }
 
 // administered reports whether somebody has good reason to hold the administration mutex: they are
-// administering, or counting permits, or dead without the broker knowing.
+// administering, or counting permits, or dead without the broker knowing. Of a lock whose bounds are not known, whatever is
+// done may take it.
 func (m *Monitor) administered(l uint8, t *Truth) bool {
 	switch {
 	case t.Admin == 0:
@@ -359,7 +360,7 @@ func (m *Monitor) administered(l uint8, t *Truth) bool {
 	}
 	for i := range m.clients[:m.n] {
 		o := &m.clients[i]
-		if m.owner(uint8(i)+1) == t.Admin && (!o.alive || o.lock == l && (o.op.Administrative() || m.traits.Has(lock.Permits) && o.op == lock.Count)) {
+		if m.owner(uint8(i)+1) == t.Admin && (!o.alive || o.lock == l && (o.op.Administrative() || m.traits.Has(lock.Permits) && o.op == lock.Count || m.unbound && o.op != lock.NoOp)) {
 			return true
 		}
 	}

@@ -338,3 +338,42 @@ func TestClaimAsAQuestion(t *testing.T) {
 		}
 	}
 }
+
+// An administrator may be refused because somebody does anything to a lock whose bounds are not known, and may do nothing
+// to a lock that is not there.
+func TestNothingIsAdministered(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		exists  uint16
+		op      lock.Op
+		counts  bool
+		unbound bool
+		busy    bool
+	}{
+		{"nothing to destroy", 0, lock.Destroy, false, true, false},
+		{"nothing to destroy, bounds known", 0, lock.Destroy, false, false, true},
+		{"nothing there to be in the way of create", 0, lock.Create, false, true, true},
+		{"something to destroy", 1 << 1, lock.Destroy, false, true, true},
+		{"somebody counts", 1 << 1, lock.Add, true, true, false},
+		{"somebody counts, bounds known", 1 << 1, lock.Add, true, false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var m Monitor
+			truth := Truth{Exists: c.exists}
+			m.Reset(lock.Semaphore, lock.Facts{}, 2, []Truth{truth})
+			if c.unbound {
+				m.Unbound()
+			}
+			if c.counts {
+				m.Begin(2, 0, lock.Count, 0, true)
+				truth.Admin = 2
+				m.SetTruth(0, 2, &truth)
+			}
+			m.Begin(1, 0, c.op, 1, true)
+			m.End(1, lock.Result{Outcome: lock.Failed, Reason: lock.Busy}, 0, true)
+			if m.Found.Has(property.Progress) != c.busy {
+				t.Errorf("found %b", m.Found)
+			}
+		})
+	}
+}

@@ -56,8 +56,12 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 }
 
 // hindered reports whether an acquire that says no more than that it failed may have met somebody else, or an
-// administrator somebody who holds what it was to take away.
+// administrator somebody who holds what it was to take away. Where bounds are not known, an administrator may also find that
+// there is nothing to be changed.
 func (m *Monitor) hindered(w *watch, r lock.Result) bool {
+	if m.unbound && w.op.Administrative() && w.op != lock.Create && w.existed == 0 {
+		return true
+	}
 	if m.drains && w.op.Administrative() {
 		return w.waited || w.existed&w.busy != 0
 	}

@@ -1,0 +1,82 @@
+package external_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// doored is a mutex by an exclusive queue, which is claimed by whoever has another one for so long. With a bug, that one is
+// not given back.
+type doored struct {
+	named
+	leaves bool
+}
+
+func (m *doored) Acquire(_ context.Context, name string) (int, error) {
+	if err := m.open(); err != nil {
+		return 0, err
+	}
+	for _, queue := range []string{name + ".door", m.name(name)} {
+		_, err := m.ch.QueueDeclare(queue, false, false, true, false, nil)
+		var closed *amqp091.Error
+		if errors.As(err, &closed) && closed.Code == amqp091.ResourceLocked {
+			return 0, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	m.holds = name
+	if m.leaves {
+		return 1, nil
+	}
+	_, err := m.ch.QueueDelete(name+".door", false, false, false)
+	return 1, err
+}
+
+// An acquire may be refused a queue by which the lock is not held, while somebody else acquires, and not for ever after.
+func TestDoor(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		leaves  bool
+		actions []scenario.Action
+		found   property.Set
+	}{
+		{"while another acquires", false, append(steps(1, 1), steps(2, 3)...), 0},
+		{"after a release", true, append(steps(1, 3), steps(2, 3)...), 1<<property.Progress | 1<<property.NoLeak},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
+				Name: "doored", New: func(_ context.Context, url string) (inprocess.Lock, error) {
+					m := &doored{leaves: c.leaves}
+					m.named = named{url: url, name: func(n string) string { return n + ".room" }}
+					return m, m.open()
+				},
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer runner.Close()
+			x, err := runner.Run(t.Context(), &scenario.Scenario{
+				Locks:    []scenario.Lock{{Name: "jobs"}},
+				Clients:  []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}}, {Ops: []scenario.Operation{{Op: lock.Acquire}}}},
+				Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: c.actions},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x.Found&^external.Measured != c.found {
+				t.Errorf("found %b, expected %b: %v", x.Found, c.found, x.Violations)
+			}
+		})
+	}
+}
