@@ -193,7 +193,7 @@ func (a *clientHandle) do(ctx context.Context, op lock.Op, params Params) (lock.
 		return lock.Result{}, err
 	}
 	if !over {
-		return lock.Result{}, fmt.Errorf("%s %s by client %d, whom nobody disturbs, is not over after %v: does it wait for something? `lockproof adapter-check` looks at single calls",
+		return lock.Result{}, fmt.Errorf("%s %s by client %d, whom nobody disturbs, is not over after %v: does it wait for something, or is its answer not flushed? `lockproof adapter-check` looks at single calls",
 			op, params.Name, a.number, s.config.Start)
 	}
 	if _, err := s.follow(ctx, a); err != nil {

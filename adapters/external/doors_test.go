@@ -3,7 +3,9 @@ package external_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
@@ -78,5 +80,26 @@ func TestDoor(t *testing.T) {
 				t.Errorf("found %b, expected %b: %v", x.Found, c.found, x.Violations)
 			}
 		})
+	}
+}
+
+// silent never answers that it has the lock.
+type silent struct{ named }
+
+func (m *silent) Acquire(ctx context.Context, _ string) (int, error) {
+	<-ctx.Done()
+	return 0, ctx.Err()
+}
+
+// A client that does not answer may not have flushed its answer.
+func TestSilentClient(t *testing.T) {
+	_, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Timing: external.Timing{Start: 300 * time.Millisecond}, Starter: inprocess.Starter{
+		Name: "silent", New: func(ctx context.Context, url string) (inprocess.Lock, error) {
+			m := &silent{named{url: url, name: func(n string) string { return n }}}
+			return m, m.open()
+		},
+	}})
+	if err == nil || !strings.Contains(err.Error(), "or is its answer not flushed?") {
+		t.Error(err)
 	}
 }

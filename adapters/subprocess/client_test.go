@@ -135,6 +135,7 @@ func TestMisbehaviour(t *testing.T) {
 		{"answers nobody", &subprocess.ProtocolError{}, `answered with error -32700: "parse error" and without the call's "id": expected "id":2`},
 		{"calls us", &subprocess.ProtocolError{}, "sent a call or notification of its own"},
 		{"neither", &subprocess.ProtocolError{}, `expected a "result" or an "error"`},
+		{"error of a word", &subprocess.ProtocolError{}, `expected an "error" of a code and a message, such as {"code":-32000,"message":"all are taken"}`},
 		{"old version", &subprocess.ProtocolError{}, `expected "jsonrpc":"2.0"`},
 		{"wrong type", &subprocess.ProtocolError{}, `expected {"held":true,"slot":n}`},
 		{"no slot", &subprocess.ProtocolError{}, `expected {"held":true,"slot":n}`},

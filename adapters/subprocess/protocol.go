@@ -147,6 +147,10 @@ func expected(op lock.Op) string {
 func decode(line []byte) (*Reply, error) {
 	var r Reply
 	if err := json.Unmarshal(line, &r); err != nil {
+		var members map[string]jsontext.Value
+		if json.Unmarshal(line, &members) == nil && members["error"] != nil {
+			return nil, fmt.Errorf(`answered %s: expected an "error" of a code and a message, such as {"code":%d,"message":"all are taken"}`, quoted(string(line)), CodeFailed)
+		}
 		return nil, fmt.Errorf("printed %s to standard output: expected one JSON-RPC answer a line and nothing else (say other things to standard error)", quoted(string(line)))
 	}
 	switch {

@@ -56,6 +56,7 @@ var roles = map[string]func(){
 	},
 	"calls us":           func() { onAcquire(func(int) { fmt.Println(`{"jsonrpc":"2.0","method":"log","params":["hello"]}`) }) },
 	"neither":            func() { onAcquire(func(id int) { fmt.Printf("{\"jsonrpc\":\"2.0\",\"id\":%d}\n", id) }) },
+	"error of a word":    func() { onAcquire(func(id int) { answer(id, `"error":"failed"`) }) },
 	"old version":        func() { onAcquire(func(id int) { fmt.Printf("{\"id\":%d,\"result\":{\"held\":false}}\n", id) }) },
 	"wrong type":         func() { onAcquire(func(id int) { answer(id, `"result":{"held":"yes","slot":1}`) }) },
 	"no slot":            func() { onAcquire(func(id int) { answer(id, `"result":{"held":true}`) }) },
