@@ -88,6 +88,7 @@ type design struct {
 	Naming
 	why  string // the design is not known
 	used string // the methods that clients use beside those of a minimal driver, "" where they use none
+	asks bool   // whether a queue is there by publishing to it, as the guidelines do
 	// single says that the messages of all slots are in one queue, and number which of them is which slot's.
 	single bool
 	number numbering

@@ -75,9 +75,9 @@ func (s *Runner) Unjudged(p property.Property) string {
 }
 
 // Lenient are the properties of costs that the target exceeds without being wrong: they are asked of the guidelines'
-// design, and this one is another.
+// design, and this one is another. It is, too, if nothing is published: to look for a queue otherwise is dearer.
 func (s *Runner) Lenient() property.Set {
-	if s.config.Kind == lock.Mutex || s.design.holding != byQueue || s.design.used != "" {
+	if s.config.Kind == lock.Mutex || s.design.holding != byQueue || s.design.used != "" || !s.design.asks {
 		return fromCommands
 	}
 	return 0

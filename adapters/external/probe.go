@@ -298,6 +298,7 @@ type probe struct {
 	last      string          // the queue that was declared last
 	methods   []string        // those beside what a minimal driver has, as they were first met
 	takes     string          // the method by which a message was taken from a queue that is not exclusive
+	publishes bool            // as the guidelines ask whether a queue is there
 	made      []creation
 	uses      []*use
 }
@@ -333,6 +334,8 @@ func (p *probe) hear(c *wire.Command) {
 		p.methods = append(p.methods, id)
 	}
 	switch m := c.Method.(type) {
+	case *frame.BasicPublish:
+		p.publishes = true
 	case *frame.QueueDeclare:
 		if !m.Passive {
 			p.exclusive[m.Queue] = p.exclusive[m.Queue] || m.Exclusive

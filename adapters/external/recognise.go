@@ -76,7 +76,7 @@ func mentions(queue, lock string) bool {
 
 // design is how the lock is held, as far as all uses show the same.
 func (p *probe) design(kind lock.Kind, given Naming) design {
-	d := design{used: strings.Join(p.methods, ", ")}
+	d := design{used: strings.Join(p.methods, ", "), asks: p.publishes}
 	p.uses = slices.DeleteFunc(p.uses, func(u *use) bool { return !u.granted })
 	if kind != lock.Mutex && !given.A.known() && !given.B.known() && p.guided() {
 		d.holding, d.Naming = byQueue, guidelines

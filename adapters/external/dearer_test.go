@@ -1,0 +1,111 @@
+package external_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+)
+
+// shelf is a semaphore whose slots are queues and whose holders have exclusive ones. Whether a queue is there it asks by a
+// passive declaration, or as the guidelines do, by publishing.
+type shelf struct {
+	named
+	publishes bool
+}
+
+func (s *shelf) slot(name string, n int) string   { return fmt.Sprintf("%s.place.%d", name, n) }
+func (s *shelf) holder(name string, n int) string { return fmt.Sprintf("%s.holder.%d", name, n) }
+
+func (s *shelf) there(queue string) (bool, error) {
+	if err := s.open(); err != nil {
+		return false, err
+	}
+	if s.publishes {
+		c, err := s.ch.PublishWithDeferredConfirm("", queue, true, false, amqp091.Publishing{})
+		if err == nil {
+			c.Wait()
+		}
+		return len(s.ret) == 0 || (<-s.ret).ReplyCode == 0, err
+	}
+	_, err := s.ch.QueueDeclarePassive(queue, true, false, false, false, nil)
+	var closed *amqp091.Error
+	if errors.As(err, &closed) && closed.Code == amqp091.NotFound {
+		return false, s.open()
+	}
+	return err == nil, err
+}
+
+func (s *shelf) Acquire(_ context.Context, name string) (int, error) {
+	for n := 1; ; n++ {
+		if there, err := s.there(s.slot(name, n)); !there {
+			return 0, err
+		}
+		_, err := s.ch.QueueDeclare(s.holder(name, n), false, false, true, false, nil)
+		if err == nil {
+			return n, nil
+		}
+		if err := s.open(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+func (s *shelf) Verify(_ context.Context, name string, n int) (bool, error) {
+	return s.there(s.slot(name, n))
+}
+
+func (s *shelf) Release(_ context.Context, name string, n int) error {
+	_, err := s.ch.QueueDelete(s.holder(name, n), false, false, false)
+	return err
+}
+
+func (s *shelf) Create(_ context.Context, name string, slots int) error {
+	for n := 1; n <= slots; n++ {
+		if _, err := s.ch.QueueDeclare(s.slot(name, n), true, false, false, false, amqp091.Table{"x-max-length": int32(0)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *shelf) Count(_ context.Context, name string) (n int, err error) {
+	for there := true; there && err == nil; n++ {
+		there, err = s.there(s.slot(name, n+1))
+	}
+	return n - 1, err
+}
+
+func (s *shelf) Destroy(ctx context.Context, name string) error {
+	slots, err := s.Count(ctx, name)
+	for n := slots; n > 0 && err == nil; n-- {
+		_, err = s.ch.QueueDelete(s.slot(name, n), false, false, false)
+	}
+	return err
+}
+
+// The guidelines' budgets bind who asks as they do. To ask by passive declarations breaks channels, and is not wrong.
+func TestDearer(t *testing.T) {
+	for _, publishes := range []bool{false, true} {
+		runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Semaphore, Starter: inprocess.Starter{
+			Name: "shelf", New: func(_ context.Context, url string) (inprocess.Lock, error) {
+				s := &shelf{named{url: url}, publishes}
+				return s, s.open()
+			},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer runner.Close()
+		if runner.Lenient().Has(property.CheapAcquire) == publishes {
+			t.Errorf("publishes %v: lenient in %b; %s", publishes, runner.Lenient(), runner.Held())
+		}
+	}
+}
