@@ -23,6 +23,7 @@ import (
 func TestReferenceHolds(t *testing.T) {
 	for _, target := range amqplock.References {
 		t.Run(target.Name, func(t *testing.T) {
+			t.Parallel()
 			runner := newRunner(t, target, nil)
 			source := sim.NewSource(sim.Space{Target: target}, 7)
 			var u external.Uncontrolled
@@ -195,6 +196,7 @@ func violated(t *testing.T, target *lock.Target) (seen property.Set) {
 func TestSameSeedSameOrder(t *testing.T) {
 	for _, target := range amqplock.References {
 		t.Run(target.Name, func(t *testing.T) {
+			t.Parallel()
 			source := sim.NewSource(sim.Space{Target: target}, 3)
 			var traces [2][]string
 			for turn := range traces {

@@ -29,7 +29,7 @@ func TestRealBroker(t *testing.T) {
 	url := rabbitmqtest.URL(t)
 	n := 60
 	if testing.Short() {
-		n = 20
+		n = 10
 	}
 	real := func(c *external.Config) { c.URL, c.Sweep = url, (&rabbitmq.Broker{URL: url}).Sweep }
 	targets := slices.Concat(amqplock.References, []*lock.Target{
@@ -37,6 +37,7 @@ func TestRealBroker(t *testing.T) {
 	})
 	for _, target := range targets {
 		t.Run(target.Name, func(t *testing.T) {
+			t.Parallel()
 			simulated, real := newRunner(t, target, nil), newRunner(t, target, real)
 			source := sim.NewSource(sim.Space{Target: target}, 11)
 			found := false

@@ -32,6 +32,7 @@ func TestStressHolds(t *testing.T) {
 	for _, target := range amqplock.References {
 		for way, proxied := range ways {
 			t.Run(target.Name+" "+way, func(t *testing.T) {
+				t.Parallel()
 				c := stressConfig(t, target)
 				c.Proxy, c.Crashes = proxied, 0.05
 				h, stats := stressed(t, c)
@@ -97,6 +98,7 @@ func (c *waiter) Call(ctx context.Context, op lock.Op, p external.Params) (lock.
 func TestStressFinds(t *testing.T) {
 	for way, proxied := range ways {
 		t.Run(way, func(t *testing.T) {
+			t.Parallel()
 			c := stressConfig(t, mutant.Named("locked-is-success"))
 			c.Proxy = proxied
 			h, _ := stressed(t, c)
@@ -133,6 +135,7 @@ func TestStressTrouble(t *testing.T) {
 		"protocol":     func(context.Context) (lock.Result, error) { return lock.Result{}, broken },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := stressConfig(t, amqplock.References[0])
 			clients := c.Starter.(*clients)
 			clients.often, clients.trouble = often, trouble

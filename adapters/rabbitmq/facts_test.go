@@ -59,9 +59,6 @@ func TestFacts(t *testing.T) {
 		expectFacts(t, facts, playAll(t, facts, &rabbitmq.Broker{URL: b.URL}))
 	})
 	t.Run("restarted", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("starting a RabbitMQ and restarting it takes a while")
-		}
 		facts := slices.DeleteFunc(readFacts(t), func(f *fact) bool { return !f.restarts() })
 		b := rabbitmqtest.Private(t)
 		for _, f := range facts {
@@ -69,9 +66,6 @@ func TestFacts(t *testing.T) {
 		}
 	})
 	t.Run("late", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("starting a RabbitMQ takes a while, and so does waiting for acknowledgements")
-		}
 		facts := slices.DeleteFunc(readFacts(t), func(f *fact) bool { return f.timeout == 0 })
 		b := rabbitmqtest.Configured(t, "[{rabbit, [{consumer_timeout, 3000}, {channel_tick_interval, 1000}]}].\n")
 		expectFacts(t, facts, playAll(t, facts, b))

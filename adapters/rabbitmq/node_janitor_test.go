@@ -19,6 +19,9 @@ import (
 
 // However a process ends that started a node, the node ends too.
 func TestNodeEndsWithItsProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out starting a RabbitMQ")
+	}
 	for _, end := range []struct {
 		name string
 		do   func(*os.Process) error

@@ -22,12 +22,16 @@ import (
 func TestReplayReferences(t *testing.T) {
 	b := sharedBroker(t)
 	unconfirmed := [][2]string{{"existence", amqplock.ByPassive}, {"confirm", amqplock.NoConfirms}, {"claim", amqplock.ClaimUnseen}, {"verify", amqplock.VerifyBoth}}
+	executions := 12
+	if testing.Short() {
+		executions = 3
+	}
 	for _, target := range amqplock.References {
 		t.Run(target.Name, func(t *testing.T) {
-			agrees(t, b, target, 12)
+			agrees(t, b, target, executions)
 		})
 		t.Run(target.Name+", without confirms", func(t *testing.T) {
-			agrees(t, b, target, 12, unconfirmed...)
+			agrees(t, b, target, executions, unconfirmed...)
 		})
 	}
 }

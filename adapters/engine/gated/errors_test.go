@@ -45,6 +45,7 @@ func (c *complainer) Explanation() string { return c.said }
 // TestErrorsAreShown: what a target says of a call that failed is on the card, in the diagram, in every file, and harms
 // neither a terminal nor a page.
 func TestErrorsAreShown(t *testing.T) {
+	t.Parallel()
 	target := amqplock.References[0]
 	res := proveWith(t, gated.Config{
 		Starter: complaining{externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}},
@@ -125,6 +126,7 @@ func (c idler) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Re
 // TestErrorIsNotFull: an acquire that failed without effect does not say that the lock is full. It must have met
 // somebody or something, though.
 func TestErrorIsNotFull(t *testing.T) {
+	t.Parallel()
 	for _, target := range []*lock.Target{amqplock.References[0], amqplock.References[1]} {
 		machines := externaltest.Machines{Target: target, Options: target.Settled(amqplock.DefaultOptions())}
 		c := gated.Config{Starter: excusing{machines}, Kind: target.Kind, Seed: 1, Scenarios: 60}

@@ -54,6 +54,7 @@ func withVerdict(r *report.Report, want report.Verdict) string {
 // TestExploreExternal: what was visited completely is proved, within bounds that say so; what has nothing to show
 // itself by without a fault, or costs, is not; the number of executions is what it was.
 func TestExploreExternal(t *testing.T) {
+	t.Parallel()
 	for _, k := range []struct {
 		target         string
 		clients, slots int
@@ -87,6 +88,7 @@ func TestExploreExternal(t *testing.T) {
 
 // TestExploreExternalBound: an exploration that ends early proves nothing, and says why.
 func TestExploreExternalBound(t *testing.T) {
+	t.Parallel()
 	starter, kind := machines(t, "semaphore")
 	c := gated.ExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Slots: 1, Runs: 7}
 	r := exploreExternal(t, t.Context(), c).Report
@@ -140,6 +142,7 @@ func TestExploreExternalWaits(t *testing.T) {
 
 // TestExploreExternalFinds: what an order of commands violates is found, in an execution that replays.
 func TestExploreExternalFinds(t *testing.T) {
+	t.Parallel()
 	for name, property := range map[string]property.Property{
 		"locked-is-success": property.MutualExclusion, "release-forgets": property.EffectiveRelease, "probe-is-claim": property.MutualExclusion,
 	} {
@@ -167,6 +170,7 @@ func replays(t *testing.T, res *engine.Result, property property.Property, start
 // TestExploreExternalFaults: what every single crash, or a dropped connection, does to two clients is proved, and said; with
 // a bound on preemptions, that is said. What a wrong lock violates by a fault replays.
 func TestExploreExternalFaults(t *testing.T) {
+	t.Parallel()
 	starter, kind := machines(t, "mutex")
 	c := gated.ExploreConfig{Starter: starter, Kind: kind, Clients: 2, Rounds: 1, Faults: sim.FaultBounds{Crashes: 1, Late: true}}
 	r := exploreExternal(t, t.Context(), c).Report

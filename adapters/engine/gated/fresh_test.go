@@ -72,6 +72,7 @@ func proveWith(t *testing.T, c gated.Config) *engine.Result {
 // TestSuspected: what clients do only because of executions before is not called a violation. It is shown as it was
 // recorded, with how often fresh clients were asked.
 func TestSuspected(t *testing.T) {
+	t.Parallel()
 	starter := wornSemaphore(func(calls int, _ lock.Result) bool { return calls > 12 })
 	res := proveWith(t, gated.Config{Starter: starter, Seed: 1, Scenarios: 40, Workers: 1})
 	found := res.Counterexamples("")
@@ -98,6 +99,7 @@ func TestSuspected(t *testing.T) {
 // TestShrinkWithFreshClients: where what one execution leaves behind makes the next go wrong in a step, the
 // counterexample has all that it takes, and replays.
 func TestShrinkWithFreshClients(t *testing.T) {
+	t.Parallel()
 	starter := wornSemaphore(func(_ int, last lock.Result) bool { return full(last) })
 	res := proveWith(t, gated.Config{
 		Starter: starter, Seed: 1, Scenarios: 60, Workers: 1, Until: property.Set(0).With(property.MutualExclusion),
@@ -142,6 +144,7 @@ func replayAll(t *testing.T, res *engine.Result, starter external.Starter) (all,
 // TestFoundAtOnce: a violation is told of before anything else is done, in an execution that replays; a run that
 // ends then has it on its card.
 func TestFoundAtOnce(t *testing.T) {
+	t.Parallel()
 	starter, kind := machines(t, "locked-is-success")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -181,6 +184,7 @@ func TestFoundAtOnce(t *testing.T) {
 // TestGravestFirst: mutual exclusion is what is made smaller first, and what is told of last is the result, for
 // somebody else's clients and for ours.
 func TestGravestFirst(t *testing.T) {
+	t.Parallel()
 	last := make(map[property.Property]*histories.Counterexample)
 	var smaller []property.Property
 	found := func(ce *histories.Counterexample) {
@@ -224,6 +228,7 @@ var replayed = flag.Int("replays", 12, "how many counterexamples of examples and
 // TestCounterexamplesReplay: counterexamples of mutants behind the gate, of the examples with a bug, and of
 // clients that don't wait for their answers reproduce on fresh clients, or are called suspected.
 func TestCounterexamplesReplay(t *testing.T) {
+	t.Parallel()
 	var all, suspected int
 	want := *replayed
 	if testing.Short() {

@@ -43,6 +43,7 @@ func wrongLocks(t *testing.T) (all []tried) {
 
 // TestExecutionsNeeded tells how many executions it takes until each wrong lock is found out.
 func TestExecutionsNeeded(t *testing.T) {
+	t.Parallel()
 	locks, seeds, most := wrongLocks(t), []uint64{1, 2, 3}, 500
 	if !*needed {
 		lost := slices.IndexFunc(locks, func(l tried) bool { return l.name == "locked is held" }) // who loses the lock verifies when others have it

@@ -15,6 +15,7 @@ import (
 // TestExternalPartsAddUp: parts of a run of somebody else's clients that were written, read and merged come to the report
 // and the counterexamples of the whole run. What seems to cost too much, and is looked at again, counts once.
 func TestExternalPartsAddUp(t *testing.T) {
+	t.Parallel()
 	for name, judged := range map[string][]property.Property{
 		"locked-is-success": {property.MutualExclusion, property.HonestVerify, property.Linearizable},
 		"channel-each":      {property.CheapAcquire, property.NoLeak},

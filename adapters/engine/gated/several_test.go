@@ -66,7 +66,11 @@ func TestRightSeveral(t *testing.T) {
 	for _, h := range rightSeveral {
 		t.Run(h.name, func(t *testing.T) {
 			t.Parallel()
-			res := h.prove(t, 1, 120, 0)
+			scenarios := 120
+			if testing.Short() {
+				scenarios = 30
+			}
+			res := h.prove(t, 1, scenarios, 0)
 			for _, p := range res.Report.Properties {
 				if p.Violation != nil {
 					t.Errorf("%s is violated: %s\n%s", p.Property, p.Violation.Detail, p.Violation.Diagram)

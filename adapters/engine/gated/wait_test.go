@@ -16,11 +16,11 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
 
-// waiting runs scenarios of mutexes whose clients can wait for the lock.
-func waiting(t *testing.T, design mutexes.Design) *external.Runner {
+// waiting runs scenarios of mutexes whose clients can wait for the lock; limit is when one is taken for waiting without end.
+func waiting(t *testing.T, design mutexes.Design, limit time.Duration) *external.Runner {
 	t.Helper()
 	runner, err := external.NewRunner(t.Context(), external.Config{
-		Kind: lock.Mutex, Timing: external.Timing{Limit: time.Second},
+		Kind: lock.Mutex, Timing: external.Timing{Limit: limit, Slow: time.Hour},
 		Starter: inprocess.Starter{Name: "waiting", New: func(ctx context.Context, url string) (inprocess.Lock, error) { return mutexes.New(ctx, url, design) }},
 	})
 	if err != nil {
@@ -42,8 +42,9 @@ func contest(stops uint16, holder ...scenario.Operation) scenario.Scenario {
 // TestWaiting: the others go on while a client waits for a lock, so that it is granted what is released meanwhile, and the
 // same when the execution is replayed. One that does not come back when its time is up does not make progress.
 func TestWaiting(t *testing.T) {
+	t.Parallel()
 	acquire, release := scenario.Operation{Op: lock.Acquire}, scenario.Operation{Op: lock.Release}
-	runner := waiting(t, mutexes.Token{Subscribed: true})
+	runner := waiting(t, mutexes.Token{Subscribed: true}, time.Minute)
 	granted := 0
 	for stops := range uint16(24) {
 		sc := contest(1+stops, acquire, release)
@@ -62,8 +63,8 @@ func TestWaiting(t *testing.T) {
 	if granted == 0 {
 		t.Error("nobody was granted what he waited for")
 	}
-	for _, endless := range []bool{false, true} {
-		runner := waiting(t, mutexes.Token{Subscribed: true, Endless: endless})
+	for endless, limit := range map[bool]time.Duration{false: time.Minute, true: time.Second} {
+		runner := waiting(t, mutexes.Token{Subscribed: true, Endless: endless}, limit)
 		x := play(t, runner, runner.Playable(contest(30, acquire)))
 		if x.Found.Has(property.Progress) != endless || !endless && x.Found != 0 {
 			t.Errorf("endless %v: %v", endless, x.Violations)

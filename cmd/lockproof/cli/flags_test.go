@@ -126,14 +126,14 @@ var sorts = map[string]sort{
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
 		"start":      {args: "--start slots=1,3", base: "explore no-admin-mutex --crashes 0 --clients 1 --admin-calls add:1 --out DIR/ce"},
 	}},
-	"explore --clients any": {base: "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --calls acquire,release --admin-calls add:1 --property admin-exclusion --out DIR/ce", report: true, flags: map[string]use{
+	"explore --clients any": {base: "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --calls acquire,release --admin-calls add:1 --property admin-exclusion --first --out DIR/ce", report: true, flags: map[string]use{
 		"clients": {args: "--clients 1"}, "rounds": {args: "--rounds 2", refused: forEver}, "admins": {args: "--admins 1"}, "slots": {args: "--slots 2"},
 		"lock": {args: "--lock mails", same: true}, "calls": {args: "--calls acquire"}, "admin-calls": {args: "--admin-calls remove:1"}, "option": {args: "-o pipeline=0"},
 		"crashes": {args: "--crashes any"}, "drops": {args: "--drops 1"}, "channel-errors": {args: "--channel-errors 1"}, "lost": {args: "--lost 1"},
 		"clocks": {args: "--clocks 1", refused: "with --clients any"}, "restarts": {args: "--restarts 1"}, "late": {args: "--late=false --crashes 1"}, "property": {args: "--property no-leak"}, "strict": {args: "--strict", same: true},
 		"reduce": {args: "--reduce none", refused: forEver}, "workers": {args: "--workers 3", same: true}, "depth": {args: "--depth 3", refused: forEver},
 		"memory": {args: "--memory 100", same: true}, "storage": {args: "--storage exact", refused: forEver}, "array": {args: "--array 1", refused: forEver},
-		"first": {args: "--first", same: true}, "checkpoint": {args: "--checkpoint DIR/cp", base: "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --calls acquire,release --admin-calls add:1 --property admin-exclusion --first --out DIR/ce"}, "every": {args: "--every 1m", refused: "without --checkpoint"},
+		"first": {args: "--first", base: "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --calls acquire,release --admin-calls add:1 --property admin-exclusion --out DIR/ce", same: true}, "checkpoint": {args: "--checkpoint DIR/cp"}, "every": {args: "--every 1m", refused: "without --checkpoint"},
 		"resume": {args: "--resume DIR/none", refused: "no such file"}, "simulate": {args: "--simulate 5", refused: forEver}, "seed": {args: "--seed 2", refused: forEver},
 		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "names": {args: "--names A={name}-A-{n}", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
 		"runs": {args: "--runs 5", refused: ofExec}, "preemptions": {args: "--preemptions 1", refused: ofExec}, "require": {args: "--require admin-exclusion", same: true}, "out": {args: "--out DIR/other"},

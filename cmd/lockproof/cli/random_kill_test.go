@@ -106,6 +106,9 @@ func spoken(op lock.Op, r lock.Result) string {
 func TestKilledRuns(t *testing.T) {
 	t.Run("simulated", func(t *testing.T) { killRuns(t, "", nil) })
 	t.Run("rabbitmq", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("skipped: -short leaves out what is killed on a real broker")
+		}
 		url := rabbitmqtest.URL(t)
 		d := &declared{names: make(map[[2]string]bool)}
 		killRuns(t, url, d)

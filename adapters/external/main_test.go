@@ -1,0 +1,10 @@
+package external_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/external/externaltest"
+)
+
+func TestMain(m *testing.M) { os.Exit(externaltest.Run(m)) }
