@@ -116,11 +116,13 @@ type events struct {
 // eventsOf begins to read a history in whichever of the formats it is.
 func eventsOf(r io.Reader, name string, assumed Header) (*events, error) {
 	in := bufio.NewReaderSize(r, 1<<18)
+	lines := passBlanks(in)
 	if !looksLikeJSON(in) {
 		reader := NewEDNReader(in, name, assumed)
+		reader.forms.line += lines
 		return &events{history: assumed.history(), next: reader.Read, notes: &reader.Notes}, nil
 	}
-	reader, err := NewReader(in, name, assumed)
+	reader, err := newReader(in, name, lines, assumed)
 	if err != nil {
 		return nil, err
 	}
@@ -142,16 +144,38 @@ func (in *events) each(event func(e *history.Event) error) error {
 	}
 }
 
-// looksLikeJSON tells JSON from EDN by what follows the first brace, in an array too. An empty array is the same
-// in both.
-func looksLikeJSON(in *bufio.Reader) bool {
-	start, _ := in.Peek(1 << 10)
-	start = bytes.TrimLeft(start, "[ \t\r\n")
-	if len(start) == 0 {
-		return true // nothing at all is an empty history
+// passBlanks passes over the blanks that a file begins with, however many they are, and counts their lines.
+func passBlanks(in *bufio.Reader) (lines int) {
+	for {
+		switch c, err := in.ReadByte(); {
+		case err != nil:
+			return lines // whoever reads on meets the error again
+		case !blankInJSON(rune(c)):
+			_ = in.UnreadByte() // it was read
+			return lines
+		case c == '\n':
+			lines++
+		}
 	}
-	rest := bytes.TrimLeft(start[1:], " \t\r\n")
-	return start[0] == '{' && (len(rest) == 0 || rest[0] == '"' || rest[0] == '}')
+}
+
+func blankInJSON(c rune) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// looksLikeJSON tells JSON from EDN by what follows the first brace, in an array too. An empty array is the same
+// in both. It looks as far as need be, and as the buffer goes.
+func looksLikeJSON(in *bufio.Reader) bool {
+	for n := 64; ; n *= 2 {
+		start, err := in.Peek(n)
+		start = bytes.TrimLeftFunc(start, func(c rune) bool { return c == '[' || blankInJSON(c) })
+		brace := bytes.HasPrefix(start, []byte{'{'})
+		rest := bytes.TrimLeftFunc(bytes.TrimPrefix(start, []byte{'{'}), blankInJSON)
+		switch {
+		case len(rest) > 0:
+			return brace && (rest[0] == '"' || rest[0] == '}')
+		case err != nil:
+			return brace || len(start) == 0 // nothing at all is an empty history
+		}
+	}
 }
 
 // atLine puts the place before an error.

@@ -2,6 +2,7 @@ package histories
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"reflect"
 	"strings"
@@ -91,6 +92,37 @@ func TestObjectEnd(t *testing.T) {
 	for _, cut := range []string{`{`, `{"a":"}`, `{"a":"\`, `{"a":[}`, `"a,`, `12`} {
 		if got := objectEnd([]byte(cut)); got != 0 {
 			t.Errorf("%s, which is not all, ends after %d", cut, got)
+		}
+	}
+}
+
+// TestBlanksBefore: a history may begin with blanks, more than a buffer holds and more than a line may have, and what is
+// wrong in it is found in the line in which it stands.
+func TestBlanksBefore(t *testing.T) {
+	const edn, json = `{:type :invoke, :f :acquire, :process 0}`, `{"type":"invoke","f":"acquire","process":0}`
+	for name, events := range map[string][2]string{
+		"EDN":            {edn, `{:type :invoke, :f :fly, :process 0}`},
+		"EDN in vectors": {"[" + edn + "]", `[{:type :invoke, :f :fly, :process 0}]`},
+		"JSON Lines":     {json, `{"type":"invoke","f":"fly","process":0}`},
+		"JSON array":     {"[" + json + "]", `[{"type":"invoke","f":"fly","process":0}]`},
+	} {
+		for _, size := range []int{0, 1 << 10, 1<<18 + 1, maxForm + 1} {
+			for _, blanks := range []string{strings.Repeat(" ", size), "\n" + strings.Repeat(" ", size) + "\n"} {
+				h, _, err := ReadHistory(strings.NewReader(blanks+events[0]), "blanks", Unnamed)
+				if err != nil || len(h.Events) != 1 {
+					t.Errorf("%s after %d blanks: %v", name, len(blanks), err)
+				}
+				_, _, err = ReadHistory(strings.NewReader(blanks+events[1]), "blanks", Unnamed)
+				if at := fmt.Sprintf("blanks:%d: ", 1+strings.Count(blanks, "\n")); err == nil || !strings.HasPrefix(err.Error(), at) {
+					t.Errorf("%s after %d blanks: %v, want it at %s", name, len(blanks), err, at)
+				}
+			}
+		}
+	}
+	within := strings.Repeat(" ", 1<<16)
+	for _, text := range []string{"[" + within + edn + "]", "[" + within + "{" + within + edn[1:] + "]", "[" + within + json + "]"} {
+		if h, _, err := ReadHistory(strings.NewReader(text), "within", Unnamed); err != nil || len(h.Events) != 1 {
+			t.Errorf("%.20s…: %v", text, err)
 		}
 	}
 }

@@ -68,14 +68,13 @@ type Reader struct {
 	scanner   scanner
 }
 
-// NewReader begins to read a history, whose name is for errors. One without a header is taken for
-// what is assumed.
-func NewReader(r io.Reader, name string, assumed Header) (*Reader, error) {
-	in := bufio.NewReader(r)
-	reader := &Reader{Header: assumed, name: name, lines: bufio.NewScanner(in), locks: assumed.vocabulary(), validator: newValidator()}
+// newReader begins to read a history, of which so many lines of blanks were passed over; its name is for errors. One
+// without a header is taken for what is assumed.
+func newReader(in *bufio.Reader, name string, before int, assumed Header) (*Reader, error) {
+	reader := &Reader{Header: assumed, name: name, lines: bufio.NewScanner(in), line: before, locks: assumed.vocabulary(), validator: newValidator()}
 	reader.lines.Buffer(make([]byte, 1<<16), maxEventLine)
-	if start, _ := in.Peek(1 << 10); bytes.HasPrefix(bytes.TrimLeft(start, " \t\r\n"), []byte{'['}) {
-		reader.array = &elements{at: 1}
+	if start, _ := in.Peek(1); string(start) == "[" {
+		reader.array = &elements{at: before + 1}
 		reader.lines.Split(reader.array.split)
 	}
 	if err := reader.next(); err == io.EOF {
