@@ -22,12 +22,10 @@ func (q *queue) succeed() {
 	}
 }
 
-// serveActive sends what is ready to consumers that have become active.
-func (b *Broker) serveActive() {
-	for id := range b.queues {
-		if q := &b.queues[id]; q.singleActive() {
-			b.serve(q, amqp.Queue(id))
-		}
+// serveSuccessors sends what is ready in queues that another consumer has become the active one of.
+func (b *Broker) serveSuccessors(queues []amqp.Queue) {
+	for _, id := range queues {
+		b.serve(&b.queues[id], id)
 	}
 }
 

@@ -95,9 +95,7 @@ func (b *Broker) fail(on at, code amqp.Code) amqp.Reply {
 func (b *Broker) endChannel(on at, state channelState, code amqp.Code) {
 	succeeded := b.dropConsumers(on)
 	b.requeueAll(on)
-	if succeeded {
-		b.serveActive()
-	}
+	b.serveSuccessors(succeeded)
 	b.conns[on.conn-1].channels[on.number].reset(state, code)
 }
 

@@ -54,9 +54,7 @@ func (b *Broker) Disconnect(c Conn) {
 		}
 	}
 	b.conns[c-1].reset()
-	if succeeded {
-		b.serveActive()
-	}
+	b.serveSuccessors(succeeded)
 	if b.mail != nil {
 		b.forwardDead()
 	}

@@ -83,18 +83,18 @@ func (b *Broker) cancel(on at, cmd *amqp.Command) amqp.Reply {
 }
 
 // dropConsumersOf ends the consumers of a connection. Drivers number channels on and on, and few of them are open.
-func (b *Broker) dropConsumersOf(c Conn) (succeeded bool) {
+func (b *Broker) dropConsumersOf(c Conn) (succeeded []amqp.Queue) {
 	channels := b.conns[c-1].channels
 	for n := range channels {
-		if channels[n].state == open && b.dropConsumers(at{c, uint16(n)}) {
-			succeeded = true
+		if channels[n].state == open {
+			succeeded = append(succeeded, b.dropConsumers(at{c, uint16(n)})...)
 		}
 	}
 	return succeeded
 }
 
-// dropConsumers ends the consumers of a channel. It reports whether others may be the active ones now.
-func (b *Broker) dropConsumers(on at) (succeeded bool) {
+// dropConsumers ends the consumers of a channel. It gives the queues of which others may be the active ones now.
+func (b *Broker) dropConsumers(on at) (succeeded []amqp.Queue) {
 	for id := range b.queues {
 		q := &b.queues[id]
 		before := len(q.consumers)
@@ -104,7 +104,9 @@ func (b *Broker) dropConsumers(on at) (succeeded bool) {
 		q.consumers = slices.DeleteFunc(q.consumers, func(c consumer) bool { return c.on == on })
 		if len(q.consumers) < before {
 			b.consumerGone(amqp.Queue(id))
-			succeeded = succeeded || q.singleActive()
+			if q.singleActive() {
+				succeeded = append(succeeded, amqp.Queue(id))
+			}
 		}
 	}
 	return succeeded
