@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/histories/draw"
 	"github.com/lockproof/lockproof/histories/historiestest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
+	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -33,5 +35,42 @@ func TestWritePage(t *testing.T) {
 	var only strings.Builder
 	if err := WritePage(&only, &Page{Executions: []Execution{{Trace: historiestest.Crowd()}, {Trace: &scenario.Trace{Scenario: scenario.Scenario{Options: amqplock.DefaultOptions()}}}}}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestMarks: on a page, the steps at which violations show are marked, and those at which they were decided, unless another
+// shows there; and no other.
+func TestMarks(t *testing.T) {
+	decided, both := 0, 0
+	for p := range property.Count {
+		for q := range property.Count {
+			whole := historiestest.LockedTaken()
+			first, second := whole.Violations[0], whole.Violations[0]
+			first.Property, second.Property = p, q
+			for second.Step = range whole.Steps {
+				trace := *whole
+				trace.Violations = []scenario.Violation{first, second}
+				want := make(map[int]string)
+				for _, v := range trace.Violations {
+					want[draw.Decision(&trace, v)] = "▶"
+				}
+				delete(want, 0) // not known
+				decided += len(want)
+				for _, v := range trace.Violations {
+					if want[v.Step+1] == "▶" {
+						both++
+					}
+					want[v.Step+1] = "✗"
+				}
+				for i, s := range steps(&trace) {
+					if s.Mark != want[i+1] || s.Number != i+1 || s.Text == "" {
+						t.Errorf("%s, and %s at step %d: step %d is marked %q, want %q", p, q, second.Step+1, i+1, s.Mark, want[i+1])
+					}
+				}
+			}
+		}
+	}
+	if decided == 0 || both == 0 {
+		t.Errorf("%d violations were decided before they show, %d of them where another shows", decided, both)
 	}
 }
