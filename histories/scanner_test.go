@@ -125,6 +125,31 @@ func BenchmarkWriteHistory(b *testing.B) {
 	b.ReportMetric(float64(events)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
 }
 
+// TestText: every short string of quotes, backslashes, letters, control characters and others is read as the library reads
+// it, or by neither; and a string that is read is read to its end.
+func TestText(t *testing.T) {
+	pieces := []string{`"`, `\`, "a", "n", "u0041", " ", "\x1f", "é"}
+	texts := []string{""}
+	for from, length := 0, 0; length < 4; length++ {
+		for to := len(texts); from < to; from++ {
+			for _, p := range pieces {
+				texts = append(texts, texts[from]+p)
+			}
+		}
+	}
+	for _, text := range texts {
+		line := append(append([]byte{'"'}, text...), '"')
+		var want string
+		wrong := json.Unmarshal(line, &want)
+		var s scanner
+		s.reset(line)
+		got := s.text()
+		if whole := s.err == nil && s.at == len(line); whole != (wrong == nil) || whole && string(got) != want {
+			t.Errorf("%s is read as %q to %d, %v; by the library %q, %v", line, got, s.at, s.err, want, wrong)
+		}
+	}
+}
+
 // TestWord: a word may be the last of a line, and one that is cut off is none.
 func TestWord(t *testing.T) {
 	for text, want := range map[string]bool{"null": true, " null": true, "null,": true, "nul": false, "": false, "Null": false, "nil null": false} {
