@@ -180,12 +180,12 @@ func (s *anySearch) adopt(p *anyProgress) error {
 }
 
 // familiar reports an error if the initial context is not among those read: parts are written otherwise by another
-// version of the program.
+// version of the program. What everybody shares is in no context then that there is, and a new one is to be looked at.
 func (s *anySearch) familiar() error {
-	n, m, k := s.shared.n.Load(), s.clients.n.Load(), len(s.contexts.list)
+	n := s.clients.n.Load()
 	w := s.workers[0]
 	w.begin()
-	if s.shared.n.Load() != n || s.clients.n.Load() != m || len(s.contexts.list) != k || len(w.dirty) > 0 {
+	if s.clients.n.Load() != n || len(w.dirty) > 0 {
 		return errOtherwise
 	}
 	return nil
