@@ -265,17 +265,19 @@ func (m *minimiser) details() {
 		}
 	}
 	for i := range m.best.Schedule.Actions {
-		if i >= len(m.best.Schedule.Actions) {
-			return
+		for _, edit := range []func(*scenario.Action) bool{func(a *scenario.Action) bool { return halve(&a.Arg) }, atOnce} {
+			m.change(func(s *scenario.Scenario) bool { // which may be shorter by now
+				return i < len(s.Schedule.Actions) && edit(&s.Schedule.Actions[i])
+			})
 		}
-		m.change(func(s *scenario.Scenario) bool { return halve(&s.Schedule.Actions[i].Arg) })
-		m.change(func(s *scenario.Scenario) bool {
-			a := &s.Schedule.Actions[i]
-			was := a.Late
-			a.Late = false
-			return was
-		})
 	}
+}
+
+// atOnce has the end of a connection be seen at once.
+func atOnce(a *scenario.Action) bool {
+	was := a.Late
+	a.Late = false
+	return was
 }
 
 // change tries a candidate that differs in one place, as long as there is something to change.

@@ -2,6 +2,7 @@ package shrink_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -49,6 +50,34 @@ func TestMinimise(t *testing.T) {
 	}
 	if left := least.Options.Changed(); len(left) != 0 {
 		t.Errorf("options left: %v", left)
+	}
+}
+
+// TestMinimiseWhateverIsShown: whatever attempts come to, though it be something else each time, and however much of the
+// actions they take, what is left is the smallest that was shown, or what there was.
+func TestMinimiseWhateverIsShown(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		s := scenario.Scenario{Options: amqplock.DefaultOptions(), Locks: make([]scenario.Lock, 2), Clients: make([]scenario.Client, 3)}
+		for c := range s.Clients {
+			s.Clients[c].Ops = make([]scenario.Operation, 1+r.IntN(3))
+		}
+		for range 1 + r.IntN(12) {
+			s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{
+				Kind: scenario.ActionKind(r.IntN(6)), Client: uint8(1 + r.IntN(3)), Arg: uint16(r.IntN(9)), Late: r.IntN(2) == 0,
+			})
+		}
+		least := len(s.Schedule.Actions)
+		left := shrink.Minimise(t.Context(), s, func(s *scenario.Scenario) ([]scenario.Action, bool) {
+			shown, taken := r.IntN(3) == 0, s.Schedule.Actions[:r.IntN(len(s.Schedule.Actions)+1)]
+			if shown {
+				least = min(least, len(s.Schedule.Actions))
+			}
+			return taken, shown
+		}, func(string) bool { return r.IntN(2) == 0 }, 400)
+		if n := len(left.Schedule.Actions); n != least {
+			t.Errorf("seed %d: %d actions are left of %d, where %d were shown", seed, n, len(s.Schedule.Actions), least)
+		}
 	}
 }
 
