@@ -101,7 +101,7 @@ func simulates(target *lock.Target, t *scenario.Trace, v scenario.Violation, fai
 
 // changed are a scenario's options that are not the defaults, as name=value.
 func changed(s *scenario.Scenario) (options []string) {
-	for _, o := range s.Options.Changed() {
+	for _, o := range s.Changed() {
 		options = append(options, o[0]+"="+o[1])
 	}
 	return options

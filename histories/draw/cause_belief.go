@@ -47,7 +47,7 @@ func (d *causer) while(c, other int) string {
 func (d *causer) acceptedTwice(c, other int) string {
 	s := &d.Steps[d.at]
 	why := "it is not declared exclusive"
-	if s.Exchange.Exclusive && d.Scenario.Options.Facts().SharedSession {
+	if s.Exchange.Exclusive && d.Scenario.Facts().SharedSession {
 		why = fmt.Sprintf("c%d and c%d share one connection, to which it is exclusive", other, c)
 	}
 	return fmt.Sprintf("c%d's %s was accepted at %s although c%d had the queue already: %s", c, command(s), stepWord(d.at), other, why)

@@ -59,7 +59,7 @@ func (d *causer) twoAdministrators() string {
 	switch {
 	case s.Exchange.Access == backend.Delete && owner == c:
 		return fmt.Sprintf("c%d gave the administration mutex up at %s (%s) and went on administering", c, stepWord(d.at), d.exchange(d.at))
-	case claims(s) && s.Exchange.Result == backend.Done && other != c && (!s.Exchange.Exclusive || d.Scenario.Options.Facts().SharedSession):
+	case claims(s) && s.Exchange.Result == backend.Done && other != c && (!s.Exchange.Exclusive || d.Scenario.Facts().SharedSession):
 		return d.acceptedTwice(c, other)
 	case refused(s):
 		return fmt.Sprintf("c%d was refused the administration mutex at %s (%s → %s) and went on administering", c, stepWord(d.at), command(s), d.reply(d.at))

@@ -203,7 +203,7 @@ func (d *decider) taken(before, after *monitor.Truth) bool {
 // beliefs is why one of two believes to hold what the broker has as the other's: it lost it without knowing, or its
 // claim got nothing, or what somebody had already.
 func (d *decider) beliefs() int {
-	if d.Scenario.Options.Facts().SharedSession { // the broker has no idea who holds what
+	if d.Scenario.Facts().SharedSession { // the broker has no idea who holds what
 		return d.answer(int(d.Steps[d.shows].Action.Client))
 	}
 	for _, c := range []int{d.client(), int(d.v.Other)} {

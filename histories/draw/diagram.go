@@ -64,7 +64,7 @@ func Settings(t *scenario.Trace) []string {
 			items = append(items, fmt.Sprintf("c%d is one process with c%d", i+1, c.With))
 		}
 	}
-	for _, o := range t.Scenario.Options.Changed() {
+	for _, o := range t.Scenario.Changed() {
 		items = append(items, o[0]+"="+o[1])
 	}
 	return style.List(items)

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"io"
 	"strings"
 	"testing"
 
@@ -27,5 +28,19 @@ func TestDraw(t *testing.T) {
 			t.Fatal(err)
 		}
 		historiestest.Golden(t, name, b.String())
+	}
+}
+
+// TestDrawBare: an execution of which nothing is known but its locks is drawn, too.
+func TestDrawBare(t *testing.T) {
+	for _, s := range []scenario.Scenario{{}, {Locks: []scenario.Lock{{Name: "jobs", Slots: 2}}, Clients: []scenario.Client{{}}}} {
+		x := &scenario.Trace{Scenario: s}
+		if err := Draw(io.Discard, x, style.Style{}); err != nil {
+			t.Error(err)
+		}
+		Transcript(x)
+		SVG(x, "bare")
+		Strips(x)
+		Errors(x)
 	}
 }

@@ -35,6 +35,22 @@ type Scenario struct {
 // StepLimit is how many steps the execution may take.
 func (s *Scenario) StepLimit() int { return cmp.Or(s.Steps, MaxSteps) }
 
+// Changed are its options that are not the defaults, as names and values. One that leaves them to its target has none.
+func (s *Scenario) Changed() [][2]string {
+	if s.Options == nil {
+		return nil
+	}
+	return s.Options.Changed()
+}
+
+// Facts are what its options mean for who judges it; one that leaves them to its target says nothing.
+func (s *Scenario) Facts() lock.Facts {
+	if s.Options == nil {
+		return lock.Facts{}
+	}
+	return s.Options.Facts()
+}
+
 // Restarts reports whether the broker is restarted.
 func (s *Scenario) Restarts() bool {
 	return slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Do == Restart }) ||

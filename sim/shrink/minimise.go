@@ -166,7 +166,7 @@ func weigh(s *scenario.Scenario) (cost [7]int) {
 	}
 	cost[0] = len(s.Schedule.Actions)
 	cost[1] = len(s.Clients) + len(s.Locks)
-	cost[5] = len(s.Options.Changed())
+	cost[5] = len(s.Changed())
 	for _, c := range s.Clients {
 		for _, op := range c.Ops {
 			cost[6] += 1 + int(op.Arg)

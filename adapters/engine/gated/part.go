@@ -174,7 +174,7 @@ func (d *finding) file() findingFile {
 	run := t.Scenario
 	run.Options = nil // gob cannot tell what is behind an interface
 	return findingFile{
-		Scenario: d.scenario, Tries: d.tries, Options: t.Scenario.Options.Changed(), Run: run, Setup: bare(t.Setup), Steps: bare(t.Steps), History: t.History,
+		Scenario: d.scenario, Tries: d.tries, Options: t.Scenario.Changed(), Run: run, Setup: bare(t.Setup), Steps: bare(t.Steps), History: t.History,
 		Violations: t.Violations, Errors: t.Errors,
 	}
 }

@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/draw"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// FuzzReplay: whatever a counterexample's file says is refused, or it is carried out, drawn, reported and put on a page. What
+// is in the files of this module is changed in two places.
+func FuzzReplay(f *testing.F) {
+	var files [][]byte
+	for _, pattern := range []string{"*.json", "*/*.json"} {
+		names, err := filepath.Glob("../../testdata/counterexamples/" + pattern)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, name := range names {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				f.Fatal(err)
+			}
+			files = append(files, data)
+		}
+	}
+	for i := range uint16(60) {
+		f.Add(i*7, i*13, uint8(i), i*17, uint8(i*5))
+	}
+	f.Fuzz(func(t *testing.T, file, at uint16, to uint8, at2 uint16, to2 uint8) {
+		var doc any
+		if err := json.Unmarshal(files[int(file)%len(files)], &doc); err != nil {
+			t.Fatal(err)
+		}
+		doc = changedAt(changedAt(doc, int(at), int(to)), int(at2), int(to2))
+		data, err := json.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		showAll(t, data)
+	})
+}
+
+// showAll shows a counterexample in every way that there is, unless it is refused.
+func showAll(t *testing.T, data []byte) {
+	ce, err := histories.DecodeCounterexample("fuzz", data)
+	if err != nil {
+		return
+	}
+	unplayed(t, ce)
+	r, err := Replay(ce)
+	if err != nil {
+		return
+	}
+	for _, s := range []style.Style{{Width: 100, Color: true}, {Width: 20}} {
+		if err := draw.Draw(io.Discard, r.Trace, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	draw.Transcript(r.Trace)
+	p := r.Report(ce, "a broker")
+	for _, write := range []func(io.Writer, *report.Report) error{
+		report.WriteJSON, report.WriteJUnit, report.WriteSummary,
+		func(w io.Writer, p *report.Report) error { return report.WriteCard(w, p, style.Style{Width: 80}) },
+		func(w io.Writer, p *report.Report) error { return report.WriteSARIF(w, p, "file") },
+		func(w io.Writer, p *report.Report) error { return report.WriteAnnotations(w, p, "file") },
+		func(w io.Writer, _ *report.Report) error { return r.WritePage(w) },
+	} {
+		if err := write(io.Discard, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// unplayed draws what a file says before anything has happened.
+func unplayed(t *testing.T, ce *histories.Counterexample) {
+	bare := &scenario.Trace{Scenario: ce.Scenario}
+	if err := draw.Draw(io.Discard, bare, style.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	draw.SVG(bare, "nothing")
+}
+
+// oddValues are what a value of a document is changed to.
+var oddValues = []any{nil, true, "", "x", "\x00é\u202e<b>", -1.0, 0.0, 1.0, 2.0, 3.0, 17.0, 255.0, 256.0, 65535.0, 1e6, 1.5, []any{}, map[string]any{}, []any{nil}}
+
+// changedAt is a document whose value of that number is another one, or one that another place of it has, or is not there.
+func changedAt(doc any, at, to int) any {
+	var all []any
+	walk(doc, func(v any) any { all = append(all, v); return v })
+	at %= len(all)
+	with := all[to%len(all)]
+	if to < len(oddValues) {
+		with = oddValues[to]
+	}
+	n := -1
+	return walk(doc, func(v any) any {
+		if n++; n == at {
+			return with
+		}
+		return v
+	})
+}
+
+// walk has each value of a document, and what it has, be what change says. What a container has is asked first.
+func walk(v any, change func(any) any) any {
+	switch c := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(c))
+		for _, k := range slices.Sorted(maps.Keys(c)) {
+			out[k] = walk(c[k], change)
+		}
+		v = out
+	case []any:
+		out := make([]any, 0, len(c))
+		for _, x := range c {
+			out = append(out, walk(x, change))
+		}
+		v = out
+	}
+	return change(v)
+}
