@@ -1,0 +1,80 @@
+package recorded_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/adapters/engine/recorded"
+	"github.com/lockproof/lockproof/histories"
+	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/lock"
+)
+
+// seedEvents is how many lines of a history are a beginning for the fuzzer, which is slow with long ones.
+const seedEvents = 24
+
+// FuzzCheck: whatever a history's file says is refused, or it is judged, reported and put on a page.
+func FuzzCheck(f *testing.F) {
+	files, err := filepath.Glob("../../../testdata/histories/*.*")
+	if err != nil || len(files) == 0 {
+		f.Fatal("no histories", err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		lines := bytes.SplitAfter(data, []byte("\n"))
+		f.Add(bytes.Join(lines[:min(seedEvents, len(lines))], nil), false)
+	}
+	f.Add([]byte(`{"lockproof":"history","version":1,"kind":"semaphore","locks":[{"name":"jobs","slots":1},{"name":"<b>","slots":0}]}
+{"type":"invoke","process":1,"f":"acquire","lock":"jobs"}
+{"type":"ok","process":1,"f":"acquire","lock":"jobs","value":{"slot":1,"held":true}}
+{"type":"invoke","process":2,"f":"acquire","lock":"jobs"}
+{"type":"info","process":"nemesis","f":"gone","value":{"client":1}}
+{"type":"ok","process":2,"f":"acquire","lock":"jobs","value":{"slot":1,"held":true}}
+`), true)
+	f.Fuzz(func(t *testing.T, data []byte, semaphore bool) {
+		kind := lock.Mutex
+		if semaphore {
+			kind = lock.Semaphore
+		}
+		checkAndShow(t, data, histories.Header{Kind: kind, Locks: []histories.Named{{Name: "lock", Slots: 1}}})
+	})
+}
+
+// checkAndShow judges a history and shows it in every way that there is, unless it is refused.
+func checkAndShow(t *testing.T, data []byte, assumed histories.Header) {
+	recording, err := histories.NewRecording(bytes.NewReader(data), "fuzz", assumed)
+	if err != nil {
+		return
+	}
+	o := recorded.CheckOptions{Source: "fuzz"}
+	r, err := recorded.CheckRecording(recording, o)
+	if err != nil {
+		return
+	}
+	h, err := recording.Whole(1 << 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := &engine.Result{Report: r, History: h, Reading: o.Reading()}
+	for _, write := range []func(io.Writer) error{
+		res.WritePage,
+		func(w io.Writer) error { return report.WriteJSON(w, r) },
+		func(w io.Writer) error { return report.WriteJUnit(w, r) },
+		func(w io.Writer) error { return report.WriteSummary(w, r) },
+		func(w io.Writer) error { return report.WriteCard(w, r, style.Style{Width: 80}) },
+		func(w io.Writer) error { return report.WriteSARIF(w, r, "file") },
+		func(w io.Writer) error { return report.WriteAnnotations(w, r, "file") },
+	} {
+		if err := write(io.Discard); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
