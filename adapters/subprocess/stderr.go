@@ -21,9 +21,10 @@ type stderrTail struct {
 	to    io.Writer // takes what may be shown; nil shows nothing
 	shown int
 
-	mu    sync.Mutex
-	lines []string
-	last  []byte // of a line that is not over
+	mu     sync.Mutex
+	lines  []string
+	framed bool   // the last line that said something is a backtrace's
+	last   []byte // of a line that is not over
 }
 
 // Write takes in what was printed.
@@ -43,13 +44,26 @@ func (c *stderrTail) Write(p []byte) (int, error) {
 	}
 }
 
-// keep ends a line. Empty ones say nothing.
+// keep ends a line. Empty ones say nothing, and of a backtrace that stands below what happened the first says enough.
 func (c *stderrTail) keep() {
-	if s := strings.TrimSpace(strings.ToValidUTF8(string(c.last), "?")); s != "" {
+	line := strings.ToValidUTF8(string(c.last), "?")
+	c.last = c.last[:0]
+	s := strings.TrimSpace(line)
+	if s == "" {
+		return
+	}
+	framed := isFrame(line)
+	if !framed || !c.framed {
 		c.lines = append(c.lines, s)
 		c.lines = c.lines[max(0, len(c.lines)-keptLines):]
 	}
-	c.last = c.last[:0]
+	c.framed = framed
+}
+
+// isFrame reports whether a line is of a backtrace that goes outwards, as Ruby, Java and Node print them.
+func isFrame(line string) bool {
+	s := strings.TrimLeft(line, " \t")
+	return len(s) < len(line) && (strings.HasPrefix(s, "from ") || strings.HasPrefix(s, "at ") || strings.HasPrefix(s, "... "))
 }
 
 func (c *stderrTail) show(p []byte) {

@@ -1,0 +1,39 @@
+package subprocess
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestStderrTail: what happened is among the lines that are kept, where a backtrace goes outwards below it, too.
+func TestStderrTail(t *testing.T) {
+	for name, c := range map[string]struct {
+		said string
+		want []string
+	}{
+		"python": {"Traceback\n  File \"a.py\", line 1\n    f()\nKeyError: 1\n", []string{"Traceback", `File "a.py", line 1`, "f()", "KeyError: 1"}},
+		"ruby": {
+			"a.rb:20:in `fetch': key not found (KeyError)\n\tfrom a.rb:20:in `start'\n\tfrom b.rb:30:in `answer'\n\tfrom b.rb:20:in `run'\n\tfrom a.rb:52:in `<main>'\n",
+			[]string{"a.rb:20:in `fetch': key not found (KeyError)", "from a.rb:20:in `start'"},
+		},
+		"java": {
+			"Exception in thread \"main\" java.lang.Error: a\n\tat A.f(A.java:1)\n\tat A.g(A.java:2)\n\tat A.h(A.java:3)\nCaused by: b\n\tat B.f(B.java:1)\n\t... 3 more\n",
+			[]string{`Exception in thread "main" java.lang.Error: a`, "at A.f(A.java:1)", "Caused by: b", "at B.f(B.java:1)"},
+		},
+		"node": {
+			"Error: a\n    at f (a.js:1:1)\n    at g (a.js:2:1)\n    at h (a.js:3:1)\n    at i (a.js:4:1)\n\nNode.js v18\n",
+			[]string{"Error: a", "at f (a.js:1:1)", "Node.js v18"},
+		},
+		"a sentence": {"from here on\nat once\nfrom there\nat last\n", []string{"from here on", "at once", "from there", "at last"}},
+	} {
+		var tail stderrTail
+		for _, b := range []byte(c.said) {
+			if _, err := tail.Write([]byte{b}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := tail.tail(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: kept %q, expected %q", name, got, c.want)
+		}
+	}
+}
