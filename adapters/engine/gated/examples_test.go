@@ -58,17 +58,19 @@ func check(t *testing.T, e *enginetest.Example) {
 // difference.
 func repeats(t *testing.T, e *enginetest.Example) {
 	source := sim.NewSource(sim.Space{Target: amqplock.References[0]}, 5)
-	var executions [2][20]string
+	n := e.Scenarios(20)
+	var executions [2][]string
 	for turn := range executions {
+		executions[turn] = make([]string, n)
 		runner, err := external.NewRunner(t.Context(), external.Config{Starter: e.Starter(t, "locked-is-success"), Kind: lock.Semaphore})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer runner.Close()
-		for k := range executions[turn] {
+		for k := range n {
 			i := k
 			if turn == 1 {
-				i = len(executions[turn]) - 1 - k
+				i = n - 1 - k
 			}
 			sc := runner.Playable(source.Scenario(i))
 			x, err := runner.Run(t.Context(), &sc)
@@ -86,7 +88,7 @@ func repeats(t *testing.T, e *enginetest.Example) {
 }
 
 func holds(t *testing.T, e *enginetest.Example, on gated.Broker) {
-	res := e.Prove(t, on, "", 60, 0)
+	res := e.Prove(t, on, "", e.Scenarios(60), 0)
 	for _, p := range res.Report.Properties {
 		if p.Violation != nil {
 			t.Errorf("%s is violated: %s\n%s", p.Property, p.Violation.Detail, p.Violation.Diagram)

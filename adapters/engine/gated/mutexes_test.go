@@ -75,9 +75,11 @@ var rightMutexes = []mutex{
 	{name: "ExclusiveQueue", in: "java", judged: byTruth, waits: true},
 	{name: "ExclusiveConsumer", in: "java", judged: byTruth, alike: true, waits: true},
 	{name: "ActiveConsumer", in: "java", judged: byTruth, alike: true, waits: true},
+	{name: "Token", in: "java", judged: byTruth, alike: true, waits: true},
 	{name: "ExclusiveQueue", in: "ruby", judged: byTruth, alike: true},
 	{name: "Token", in: "ruby", judged: byTruth, alike: true},
 	{name: "SubscribedToken", in: "ruby", judged: byTruth, waits: true},
+	{name: "ExclusiveConsumer", in: "ruby", judged: byTruth, alike: true},
 }
 
 var (
@@ -143,6 +145,8 @@ var wrongMutexes = []mutex{
 	{name: "NotCancelled", in: "java", breaks: []property.Property{property.EffectiveRelease}},
 	{name: "WaitingIsActive", in: "java", breaks: exclusion},
 	{name: "Recovers", in: "java", breaks: staleness, late: true},
+	{name: "FetchedForGood", in: "java", breaks: []property.Property{property.CrashFrees}},
+	{name: "NotRequeued", in: "java", breaks: []property.Property{property.EffectiveRelease}},
 	{name: "LockedIsSuccess", in: "ruby", breaks: exclusion, replays: true},
 	{name: "Remembered", in: "ruby", breaks: exclusion},
 	{name: "ReleaseClosesChannel", in: "ruby", breaks: byOrder},
@@ -151,6 +155,8 @@ var wrongMutexes = []mutex{
 	{name: "NotRequeued", in: "ruby", breaks: []property.Property{property.EffectiveRelease}},
 	{name: "Unguarded", in: "ruby", breaks: exclusion},
 	{name: "FromMemory", in: "ruby", breaks: staleness},
+	{name: "NotExclusive", in: "ruby", breaks: exclusion},
+	{name: "NotCancelled", in: "ruby", breaks: []property.Property{property.EffectiveRelease}},
 }
 
 // mutexClient is a mutex whose clients do not wait, as lockproof takes it.

@@ -2,74 +2,45 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The adapter: calls of lockproof, one a line on standard input, become calls of a mutex.
+ * The adapter: calls of lockproof, one a line on standard input, become calls of a lock.
  *
- * <p>Usage: Adapter MUTEX, a class in Mutexes or WrongMutexes.
+ * <p>Usage: Adapter MUTEX, a class in Mutexes or WrongMutexes, or Adapter semaphore [BUG], a bug in WrongSemaphores.
  */
 final class Adapter {
+    private static final int FAILED = -32000; // this certainly had no effect
     private static final int UNKNOWN = -32603; // it may have happened
     private static final int NO_SUCH_METHOD = -32601;
 
-    private final String design;
-    private Mutex mutex;
-
-    private Adapter(String design) {
-        this.design = design;
+    /** What calls come to: a result, or null if there is no such method. */
+    interface Calls {
+        String result(String method, String call) throws Exception;
     }
 
+    private Adapter() {}
+
     public static void main(String[] args) throws IOException {
-        Adapter adapter = new Adapter(args[0]);
+        Calls calls = args[0].equals("semaphore")
+                ? new SemaphoreCalls(args.length > 1 ? args[1] : null) : new MutexCalls(args[0]);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line; (line = in.readLine()) != null; ) {
-            System.out.println("{\"jsonrpc\":\"2.0\",\"id\":" + field(line, "id") + "," + adapter.answer(line) + "}");
+            System.out.println("{\"jsonrpc\":\"2.0\",\"id\":" + text(line, "id") + "," + answer(calls, line) + "}");
         }
         Runtime.getRuntime().halt(0); // the end of input means stop, releasing nothing
     }
 
-    private String answer(String call) {
+    private static String answer(Calls calls, String call) {
         try {
-            String result = result(call);
+            String result = calls.result(text(call, "method"), call);
             return result == null ? error(NO_SUCH_METHOD, "no such method") : "\"result\":" + result;
+        } catch (SlotSemaphore.BusyException e) {
+            return error(FAILED, e.getMessage());
         } catch (Exception e) {
             return error(UNKNOWN, e.toString());
         }
-    }
-
-    private String result(String call) throws Exception {
-        String name = field(call, "name");
-        switch (field(call, "method")) {
-            case "initialize":
-                mutex = make(field(call, "url"));
-                return "{\"name\":\"java example, " + design + "\",\"locks\":[\"mutex\"],"
-                        + "\"operations\":[\"acquire\",\"verify\",\"release\"],\"timeouts\":true}";
-            case "acquire":
-                String timeout = field(call, "timeout");
-                boolean got = timeout == null
-                        ? mutex.tryLock(name) : mutex.tryLock(name, Long.parseLong(timeout), TimeUnit.MILLISECONDS);
-                return got ? "{\"held\":true,\"slot\":1}" : "{\"held\":false}";
-            case "verify":
-                return "{\"held\":" + mutex.isHeld(name) + "}";
-            case "release":
-                mutex.unlock(name);
-                return "{}";
-            default:
-                return null;
-        }
-    }
-
-    private Mutex make(String url) throws ReflectiveOperationException {
-        Class<?> type;
-        try {
-            type = Class.forName("Mutexes$" + design);
-        } catch (ClassNotFoundException e) {
-            type = Class.forName("WrongMutexes$" + design);
-        }
-        return (Mutex) type.getDeclaredConstructor(String.class).newInstance(url);
     }
 
     private static String error(int code, String message) {
@@ -77,11 +48,15 @@ final class Adapter {
     }
 
     /** The value of a field, which is a number or a string: calls have no others but options, which are not used. */
-    private static String field(String call, String key) {
+    static String text(String call, String key) {
         Matcher m = Pattern.compile("\"" + key + "\"\\s*:\\s*(?:\"([^\"\\\\]*)\"|(-?\\d+))").matcher(call);
         if (!m.find()) {
             return null;
         }
         return m.group(1) != null ? m.group(1) : m.group(2);
+    }
+
+    static int number(String call, String key) {
+        return Integer.parseInt(text(call, key));
     }
 }

@@ -1,4 +1,3 @@
-import com.rabbitmq.client.AlreadyClosedException;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
@@ -15,6 +14,7 @@ import java.util.concurrent.TimeoutException;
  */
 abstract class Mutex {
     static final int ACCESS_REFUSED = 403;
+    static final int NOT_FOUND = 404;
     static final int RESOURCE_LOCKED = 405;
     private static final long PAUSE_MILLIS = 20; // between two attempts
 
@@ -55,7 +55,7 @@ abstract class Mutex {
                 held = name;
             }
             return name.equals(held);
-        } catch (IOException | AlreadyClosedException e) {
+        } catch (IOException | ShutdownSignalException e) {
             abandon();
             throw e;
         }
@@ -80,7 +80,7 @@ abstract class Mutex {
         }
         try {
             look(name);
-        } catch (IOException | AlreadyClosedException e) {
+        } catch (IOException | ShutdownSignalException e) {
             abandon();
         }
         return name.equals(held);
@@ -93,7 +93,7 @@ abstract class Mutex {
         held = null;
         try {
             giveBack(name);
-        } catch (IOException | AlreadyClosedException e) {
+        } catch (IOException | ShutdownSignalException e) {
             abandon();
         }
     }

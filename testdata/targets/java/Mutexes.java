@@ -1,6 +1,8 @@
 import com.rabbitmq.client.DefaultConsumer;
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Envelope;
+import com.rabbitmq.client.GetResponse;
+import com.rabbitmq.client.MessageProperties;
 import java.io.IOException;
 import java.util.Map;
 import java.util.UUID;
@@ -60,6 +62,81 @@ final class Mutexes {
         @Override
         protected void giveBack(String name) throws IOException {
             channel.basicCancel(tag);
+        }
+    }
+
+    /**
+     * Whoever has the only message of a queue, unacknowledged, holds the lock. Queue and message last; the first client
+     * makes them while it has an exclusive queue, and a third queue, made last, says that they are complete.
+     */
+    static class Token extends Mutex {
+        protected static final byte[] TOKEN = "token".getBytes();
+        protected long tag;
+
+        Token(String url) {
+            super(url);
+        }
+
+        protected String queue(String name) {
+            return name + ".token";
+        }
+
+        @Override
+        protected boolean claim(String name) throws IOException {
+            if (!made(name) && !make(name)) {
+                return false;
+            }
+            GetResponse token = fetch(queue(name));
+            if (token != null) {
+                tag = token.getEnvelope().getDeliveryTag();
+            }
+            return token != null;
+        }
+
+        protected GetResponse fetch(String queue) throws IOException {
+            boolean autoAck = false;
+            return channel.basicGet(queue, autoAck);
+        }
+
+        private boolean made(String name) throws IOException {
+            return accepted(NOT_FOUND, () -> channel.queueDeclarePassive(name + ".made"));
+        }
+
+        private boolean make(String name) throws IOException {
+            String guard = name + ".making";
+            if (!accepted(RESOURCE_LOCKED, () -> channel.queueDeclare(guard, false, true, false, null))) {
+                return false;
+            }
+            if (!made(name)) { // nobody has made it meanwhile
+                fill(name);
+            }
+            channel.queueDelete(guard);
+            return true;
+        }
+
+        private void fill(String name) throws IOException {
+            channel.queueDeclare(queue(name), true, false, false, null);
+            channel.queuePurge(queue(name));
+            channel.confirmSelect();
+            channel.basicPublish("", queue(name), MessageProperties.MINIMAL_PERSISTENT_BASIC, TOKEN);
+            try {
+                channel.waitForConfirms();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+            channel.queueDeclare(name + ".made", true, false, false, null);
+        }
+
+        @Override
+        protected void look(String name) throws IOException {
+            channel.queueDeclarePassive(queue(name));
+        }
+
+        @Override
+        protected void giveBack(String name) throws IOException {
+            boolean requeue = true;
+            channel.basicReject(tag, requeue);
+            look(name); // an answer says that it has been put back
         }
     }
 

@@ -1,5 +1,7 @@
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.DefaultConsumer;
+import com.rabbitmq.client.GetResponse;
+import com.rabbitmq.client.MessageProperties;
 import java.io.IOException;
 import java.util.concurrent.TimeoutException;
 
@@ -66,6 +68,37 @@ final class WrongMutexes {
 
         @Override
         protected void giveBack(String name) {}
+    }
+
+    /** The message is acknowledged when it is fetched, and is gone with a crash. Who releases publishes it anew. */
+    static class FetchedForGood extends Mutexes.Token {
+        FetchedForGood(String url) {
+            super(url);
+        }
+
+        @Override
+        protected GetResponse fetch(String queue) throws IOException {
+            return channel.basicGet(queue, true);
+        }
+
+        @Override
+        protected void giveBack(String name) throws IOException {
+            channel.basicPublish("", queue(name), MessageProperties.MINIMAL_PERSISTENT_BASIC, TOKEN);
+            look(name);
+        }
+    }
+
+    /** The message is rejected to release, and dropped: requeue is confused with multiple, which nack has before it. */
+    static class NotRequeued extends Mutexes.Token {
+        NotRequeued(String url) {
+            super(url);
+        }
+
+        @Override
+        protected void giveBack(String name) throws IOException {
+            channel.basicNack(tag, true, false);
+            look(name);
+        }
     }
 
     /** The consumer that waits is taken for the active one. */

@@ -4,27 +4,15 @@
 #
 # Whatever goes wrong that is no answer, the connection is given up, and with it what it holds.
 
-require "bunny"
-require "logger"
-require "timeout"
+require_relative "connection"
 
 # A connection with a channel, and the lock that is held by it.
-class Client
-  TROUBLE = [Bunny::Exception, Timeout::Error, IOError, SystemCallError].freeze
-
-  # Without recovery: a connection that comes back by itself has lost what the old one held.
-  SETTINGS = { automatically_recover: false, recover_from_connection_close: false, heartbeat: 0 }.freeze
-
-  def initialize(url)
-    @url = url
-    @connection = @loss = @held = nil
-  end
-
+class Client < Connection
   # What a lock's user calls.
 
   def acquire(name)
     connect
-    @held = name if @loss.watched { claim(name) }
+    @held = name if watched { claim(name) }
     @held == name
   rescue *TROUBLE
     abandon
@@ -35,7 +23,7 @@ class Client
     return false unless @held == name
 
     begin
-      @loss.watched { look(name) }
+      watched { look(name) }
     rescue *TROUBLE
       abandon
     end
@@ -47,7 +35,7 @@ class Client
 
     @held = nil
     begin
-      @loss.watched { give_back(name) }
+      watched { give_back(name) }
     rescue *TROUBLE
       abandon
     end
@@ -55,27 +43,9 @@ class Client
 
   private
 
-  # Connects unless connected. What was held went with the old connection.
-  def connect
-    abandon if @loss&.seen? || !@connection&.open?
-    unless @connection
-      @loss = Loss.new
-      @connection = Bunny.new(@url, logger: Logger.new(File::NULL), session_error_handler: @loss, **self.class::SETTINGS)
-      @loss.watched { @connection.start }
-      @channel = nil
-    end
-    @channel = @loss.watched { @connection.create_channel } unless @channel&.open?
-  end
-
-  # Cuts the connection: what is at its other end may not answer any more. Closing alone would wait for bunny's thread that
-  # reads, and the broker would learn of it later than who calls release.
-  def abandon
-    connection, @connection, @held = @connection, nil, nil
-    connection&.transport&.socket&.shutdown
-  rescue IOError, SystemCallError
-    # it was closed
-  ensure
-    connection&.close_transport
+  # What was held went with the connection.
+  def lost
+    @held = nil
   end
 
   # Asks something to which only an open channel gives an answer: then it has what it had.
@@ -83,32 +53,11 @@ class Client
     @channel.queue_declare(queue(name), passive: true)
   end
 
-end
-
-# bunny raises the loss of a connection in the thread that made it, whatever that is doing, and says it nowhere else. Here
-# it is raised while a command is under way, and by the next command otherwise.
-class Loss
-  def initialize
-    @mutex = Thread::Mutex.new
-    @thread = @error = nil
-  end
-
-  def seen? = !@error.nil?
-
-  def watched
-    @mutex.synchronize { @thread = Thread.current }
-    Kernel.raise(*@error) if @error
+  # If the connection is lost while bunny subscribes, it looks into an answer that has not come, and raises that.
+  def subscribing
     yield
-  ensure
-    @mutex.synchronize { @thread = nil }
-  end
-
-  # Called by bunny's thread that reads.
-  def raise(*error)
-    @mutex.synchronize do
-      @error = error
-      @thread&.raise(*error)
-    end
+  rescue NoMethodError => e
+    raise e.cause || e
   end
 end
 
@@ -127,6 +76,29 @@ class ExclusiveQueue < Client
 
   def give_back(name)
     @channel.queue_delete(queue(name))
+  end
+end
+
+# Whoever consumes the lock's queue exclusively holds the lock.
+class ExclusiveConsumer < Client
+  private
+
+  def queue(name) = "#{name}.lock"
+
+  def claim(name)
+    @channel.queue_declare(queue(name), durable: true)
+    @consumer = subscribing { consume(queue(name)) }
+    true
+  rescue Bunny::AccessRefused
+    false
+  end
+
+  def consume(queue)
+    @channel.basic_consume(queue, "", true, true) # no acknowledgements, exclusive
+  end
+
+  def give_back(_name)
+    @channel.basic_cancel(@consumer.consumer_tag)
   end
 end
 
@@ -200,7 +172,7 @@ class SubscribedToken < Token
     @channel.prefetch(1)
     consumer = Bunny::Consumer.new(@channel, @channel.queue(queue(name), passive: true), @channel.generate_consumer_tag, false)
     consumer.on_delivery { |delivery, _, _| tokens << delivery.delivery_tag }
-    @channel.basic_consume_with(consumer)
+    subscribing { @channel.basic_consume_with(consumer) }
     @tag = wait(tokens)
     @channel.basic_cancel(consumer.consumer_tag)
     @tag ||= last(tokens)

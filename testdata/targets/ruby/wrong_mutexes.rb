@@ -36,6 +36,22 @@ class Remembered < ExclusiveQueue
   end
 end
 
+# The consumer is the only one of its channel, and not exclusive: RabbitMQ serves all of them in turn.
+class NotExclusive < ExclusiveConsumer
+  private
+
+  def consume(queue)
+    @channel.queue(queue, passive: true).subscribe
+  end
+end
+
+# Nobody cancels the consumer when the lock is released.
+class NotCancelled < ExclusiveConsumer
+  private
+
+  def give_back(_name); end
+end
+
 # The message is fetched as Queue#pop does unless told otherwise: it is acknowledged already, and is gone with a crash.
 class Popped < Token
   private
