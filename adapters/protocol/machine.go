@@ -56,25 +56,23 @@ func (g *machine) Apply(m *amqplock.Machine, r amqp.Reply) {
 }
 
 // Choices implements [amqplock.Implementation].
-func (g *machine) Choices(m *amqplock.Machine) (n int) {
-	g.look(m, choices, func(m *amqplock.Machine) { n = g.own.Choices(m) })
-	if n < 0 || n > 255 {
-		g.wrong(m, choices, m.Op, fmt.Sprintf("expected 0 to 255 ways, found %d", n))
-	}
-	if g.guard.over() {
-		return 0
-	}
-	return n
+func (g *machine) Choices(m *amqplock.Machine) int {
+	return g.count(m, choices, g.own.Choices, 0, "ways")
 }
 
 // Pending implements [amqplock.Implementation].
-func (g *machine) Pending(m *amqplock.Machine) (n int) {
-	g.look(m, pending, func(m *amqplock.Machine) { n = g.own.Pending(m) })
-	if n < 1 || n > 255 {
-		g.wrong(m, pending, m.Op, fmt.Sprintf("expected 1 to 255 commands, found %d", n))
+func (g *machine) Pending(m *amqplock.Machine) int {
+	return g.count(m, pending, g.own.Pending, 1, "commands")
+}
+
+// count is how many of something a machine has, and the least where there was a mistake.
+func (g *machine) count(m *amqplock.Machine, at method, of func(*amqplock.Machine) int, least int, things string) (n int) {
+	g.look(m, at, func(m *amqplock.Machine) { n = of(m) })
+	if n < least || n > 255 {
+		g.wrong(m, at, m.Op, fmt.Sprintf("expected %d to 255 %s, found %d", least, things, n))
 	}
 	if g.guard.over() {
-		return 1
+		return least
 	}
 	return n
 }

@@ -9,12 +9,7 @@ import (
 
 // WriteAtlas prints an atlas for a person.
 func WriteAtlas(w io.Writer, a *Atlas, s style.Style) error {
-	var b strings.Builder
-	for _, l := range atlasLines(a, s) {
-		s.Paint(&b, l)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return write(w, atlasLines(a, s), s)
 }
 
 func atlasLines(a *Atlas, s style.Style) []style.Line {
@@ -22,11 +17,7 @@ func atlasLines(a *Atlas, s style.Style) []style.Line {
 	if a.Broker != "" {
 		out = append(out, style.Line{style.Dim.Of("counterexamples replayed on " + style.Printable(a.Broker))})
 	}
-	if short := a.shortfall(); short != "" {
-		for _, text := range style.Wrap(style.Printable(short), s.Columns()) {
-			out = append(out, style.Line{style.Yellow.Of(text)})
-		}
-	}
+	out = append(out, warnings([]string{a.shortfall()}, s)...)
 	for i := range a.Questions {
 		out = append(out, nil)
 		out = append(out, questionLines(&a.Questions[i], s)...)
@@ -88,15 +79,6 @@ func rowLines(r *AtlasRow, s style.Style) []style.Line {
 	}
 	said = append(said, r.Same)
 	out = append(out, style.Beside(nil, style.List(nonempty(said)), style.Dim, margin, s.Columns()-margin)...)
-	return out
-}
-
-func nonempty(items []string) (out []string) {
-	for _, item := range items {
-		if item != "" {
-			out = append(out, item)
-		}
-	}
 	return out
 }
 

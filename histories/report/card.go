@@ -15,12 +15,7 @@ import (
 // it was put to the test, each violation with the command that repeats it, what operations cost, and
 // what never happened.
 func WriteCard(w io.Writer, r *Report, s style.Style) error {
-	var b strings.Builder
-	for _, l := range cardLines(r, s) {
-		s.Paint(&b, l)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return write(w, cardLines(r, s), s)
 }
 
 func cardLines(r *Report, s style.Style) []style.Line {
@@ -58,9 +53,7 @@ func cardHead(r *Report, s style.Style) []style.Line {
 	if len(r.Fixed) > 0 {
 		head = append(head, style.Beside(style.Line{style.Dim.Of("with ")}, style.List(r.Fixed), style.Plain, len("with "), s.Columns()-len("with "))...)
 	}
-	if r.Command != "" {
-		head = append(head, style.Line{style.Dim.Of("repeat it: "), style.Plain.Of(style.Printable(r.Command))})
-	}
+	head = append(head, repeating(r.Command)...)
 	if r.Interrupted {
 		head = append(head, style.Line{style.Yellow.Of("interrupted: this is what was found until then")})
 	}

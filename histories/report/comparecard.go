@@ -10,12 +10,7 @@ import (
 
 // WriteComparison prints locks side by side for a person.
 func WriteComparison(w io.Writer, c *Comparison, st style.Style) error {
-	var b strings.Builder
-	for _, l := range comparisonLines(c, st) {
-		st.Paint(&b, l)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return write(w, comparisonLines(c, st), st)
 }
 
 func comparisonLines(c *Comparison, st style.Style) []style.Line {
@@ -23,18 +18,8 @@ func comparisonLines(c *Comparison, st style.Style) []style.Line {
 	for _, text := range style.Fill(style.List(c.how()), " ", st.Columns()) {
 		out = append(out, style.Line{style.Dim.Of(text)})
 	}
-	if c.Command != "" {
-		out = append(out, style.Line{style.Dim.Of("repeat it: "), style.Plain.Of(style.Printable(c.Command))})
-	}
-	warnings := c.missing()
-	if short := c.shortfall(); short != "" {
-		warnings = append([]string{short}, warnings...)
-	}
-	for _, said := range warnings {
-		for _, text := range style.Wrap(style.Printable(said), st.Columns()) {
-			out = append(out, style.Line{style.Yellow.Of(text)})
-		}
-	}
+	out = append(out, repeating(c.Command)...)
+	out = append(out, warnings(append([]string{c.shortfall()}, c.missing()...), st)...)
 	for i, t := range c.tables() {
 		if i > 0 && len(t.rows) == 0 {
 			continue

@@ -93,11 +93,9 @@ func cardMissing(r *Report, s style.Style) []style.Line {
 	if r.Outcome() != OutcomeInconclusive {
 		return nil
 	}
-	var out []style.Line
+	var said []string
 	for _, missing := range r.Missing() {
-		for _, text := range style.Wrap("inconclusive: "+style.Printable(missing), s.Columns()) {
-			out = append(out, style.Line{style.Yellow.Of(text)})
-		}
+		said = append(said, "inconclusive: "+missing)
 	}
-	return out
+	return warnings(said, s)
 }

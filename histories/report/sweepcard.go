@@ -9,12 +9,7 @@ import (
 
 // WriteSweep prints a table of configurations for people: for each property, the choices that lose it.
 func WriteSweep(w io.Writer, s *Sweep, st style.Style) error {
-	var b strings.Builder
-	for _, l := range sweepLines(s, st) {
-		st.Paint(&b, l)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return write(w, sweepLines(s, st), st)
 }
 
 func sweepLines(s *Sweep, st style.Style) []style.Line {
@@ -22,17 +17,11 @@ func sweepLines(s *Sweep, st style.Style) []style.Line {
 	for _, text := range style.Fill(style.List(s.how()), " ", st.Columns()) {
 		out = append(out, style.Line{style.Dim.Of(text)})
 	}
-	if s.Command != "" {
-		out = append(out, style.Line{style.Dim.Of("repeat it: "), style.Plain.Of(style.Printable(s.Command))})
-	}
+	out = append(out, repeating(s.Command)...)
 	if s.Interrupted {
 		out = append(out, style.Line{style.Yellow.Of("interrupted: this is what was found until then")})
 	}
-	for _, said := range nonempty([]string{s.shortfall(), s.leftOut()}) {
-		for _, text := range style.Wrap(style.Printable(said), st.Columns()) {
-			out = append(out, style.Line{style.Yellow.Of(text)})
-		}
-	}
+	out = append(out, warnings([]string{s.shortfall(), s.leftOut()}, st)...)
 	return append(append(out, nil), sweepProperties(s, st)...)
 }
 

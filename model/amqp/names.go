@@ -8,50 +8,61 @@ type Queue uint16
 // Names interns queue names and routings. Interning is not safe for concurrent use; looking up is, once all
 // names are there. The zero value is ready to use.
 type Names struct {
-	ids      map[string]Queue
-	names    []string
-	routeIDs map[Routing]Route
-	routes   []Routing
+	queues interned[string, Queue]
+	routes interned[Routing, Route]
+}
+
+// interned numbers values from 1; 0 is the zero value.
+type interned[V comparable, N ~uint16] struct {
+	numbers map[V]N
+	values  []V
+}
+
+// number returns the number of a value, giving it the next one when it is new.
+func (t *interned[V, N]) number(v V) N {
+	if n, ok := t.numbers[v]; ok {
+		return n
+	}
+	if t.numbers == nil {
+		t.numbers = make(map[V]N)
+	}
+	t.values = append(t.values, v)
+	n := N(len(t.values))
+	t.numbers[v] = n
+	return n
+}
+
+// value returns the value behind a number, and the zero value for one that was not given.
+func (t *interned[V, N]) value(n N) (v V) {
+	if n == 0 || int(n) > len(t.values) {
+		return v
+	}
+	return t.values[n-1]
 }
 
 // Intern returns the number of a name, giving it the next one when it is new.
-func (n *Names) Intern(name string) Queue {
-	if id, ok := n.ids[name]; ok {
-		return id
-	}
-	if n.ids == nil {
-		n.ids = make(map[string]Queue)
-	}
-	n.names = append(n.names, name)
-	id := Queue(len(n.names))
-	n.ids[name] = id
-	return id
-}
+func (n *Names) Intern(name string) Queue { return n.queues.number(name) }
 
 // Rename gives a number another name, which has none yet.
 func (n *Names) Rename(q Queue, name string) {
-	if before := n.names[q-1]; n.ids[before] == q {
-		delete(n.ids, before)
+	t := &n.queues
+	if before := t.values[q-1]; t.numbers[before] == q {
+		delete(t.numbers, before)
 	}
-	n.names[q-1], n.ids[name] = name, q
+	t.values[q-1], t.numbers[name] = name, q
 }
 
 // Name returns the name behind a number, and "" for no queue.
-func (n *Names) Name(q Queue) string {
-	if q == 0 || int(q) > len(n.names) {
-		return ""
-	}
-	return n.names[q-1]
-}
+func (n *Names) Name(q Queue) string { return n.queues.value(q) }
 
 // Lookup returns the number of a name that was interned before.
 func (n *Names) Lookup(name string) (Queue, bool) {
-	id, ok := n.ids[name]
-	return id, ok
+	q, ok := n.queues.numbers[name]
+	return q, ok
 }
 
 // Len is how many names were interned; they are numbered 1 to Len.
-func (n *Names) Len() int { return len(n.names) }
+func (n *Names) Len() int { return len(n.queues.values) }
 
 // Reserved reports whether a name is the broker's own: declaring it is refused with 403 (FACTS B19).
 func (n *Names) Reserved(q Queue) bool { return strings.HasPrefix(n.Name(q), "amq.") }

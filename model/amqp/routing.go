@@ -22,35 +22,19 @@ type Routing struct {
 }
 
 // InternRoute returns the number of a routing, giving it the next one when it is new.
-func (n *Names) InternRoute(r Routing) Route {
-	if id, ok := n.routeIDs[r]; ok {
-		return id
-	}
-	if n.routeIDs == nil {
-		n.routeIDs = make(map[Routing]Route)
-	}
-	n.routes = append(n.routes, r)
-	id := Route(len(n.routes))
-	n.routeIDs[r] = id
-	return id
-}
+func (n *Names) InternRoute(r Routing) Route { return n.routes.number(r) }
 
 // Routing returns the routing behind a number, and the zero value for the default exchange.
-func (n *Names) Routing(r Route) Routing {
-	if r == 0 || int(r) > len(n.routes) {
-		return Routing{}
-	}
-	return n.routes[r-1]
-}
+func (n *Names) Routing(r Route) Routing { return n.routes.value(r) }
 
 // Routes is how many routings were interned; they are numbered 1 to Routes.
-func (n *Names) Routes() int { return len(n.routes) }
+func (n *Names) Routes() int { return len(n.routes.values) }
 
 // ForgetRoutes makes all numbers of routings free again, for whoever has a new one with every command.
 // Brokers do not keep them.
 func (n *Names) ForgetRoutes() {
-	clear(n.routeIDs)
-	n.routes = n.routes[:0]
+	clear(n.routes.numbers)
+	n.routes.values = n.routes.values[:0]
 }
 
 // Headers are names with values, in a form that is equal where they are. The zero value has none.
