@@ -30,6 +30,7 @@ type use struct {
 type sort struct {
 	base   string
 	need   string // what it takes: "adapter" or "broker"
+	long   bool   // each run takes a while
 	flags  map[string]use
 	report bool // its flags are also those of all that write a report
 }
@@ -140,7 +141,7 @@ var sorts = map[string]sort{
 		"most-slots": {args: "--most-slots 2"},
 		"start":      {args: "--start slots=1,3", base: "explore --clients any --admins 0 --property progress --out DIR/ce"},
 	}},
-	"explore --simulate": {base: "explore no-admin-mutex --simulate 50 --admins 2 --json --out DIR/ce", report: true, flags: map[string]use{
+	"explore --simulate": {long: true, base: "explore no-admin-mutex --simulate 50 --admins 2 --json --out DIR/ce", report: true, flags: map[string]use{
 		"json":    {args: "--json=false"},
 		"clients": {args: "--clients 3"}, "rounds": {args: "--rounds 2"}, "admins": {args: "--admins 1"}, "slots": {args: "--slots 3"},
 		"lock": {args: "--lock mails --lock jobs"}, "calls": {args: "--calls acquire"}, "admin-calls": {args: "--admin-calls remove:1"}, "option": {args: "-o pipeline=0"},
@@ -194,7 +195,7 @@ var sorts = map[string]sort{
 		"admins": {args: "--admins 9", refused: "expected a number"}, "slots": {args: "--slots 99", refused: "expected a number"},
 		"option": {args: "-o no=1", refused: "not known"},
 	}},
-	"atlas": {base: "atlas --question 9", flags: map[string]use{
+	"atlas": {long: true, base: "atlas --question 9", flags: map[string]use{
 		"question": {args: "--question 17"}, "server": {base: "atlas --question 1", args: "--server consul"}, "json": {args: "--json"}, "markdown": {args: "--markdown DIR/a.md"}, "html": {args: "--html DIR/a.html"},
 		"out": {args: "--out DIR/ce"}, "on": {args: "--on " + unreachable, refused: "--on"}, "broker": {args: "--broker " + unreachable, refused: "--broker"},
 	}},
@@ -216,7 +217,7 @@ var sorts = map[string]sort{
 		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
 		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
 	}},
-	"campaign run of a table": {base: "campaign run DIR/table.json --dir DIR/queue --out DIR/ce", report: true, flags: map[string]use{
+	"campaign run of a table": {long: true, base: "campaign run DIR/table.json --dir DIR/queue --out DIR/ce", report: true, flags: map[string]use{
 		"dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other"},
 		"require": {args: "--require no-leak", refused: "with a table"}, "junit": {args: "--junit DIR/j.xml", refused: "with a table"},
 		"summary": {args: "--summary DIR/s.md", refused: "with a table"}, "sarif": {args: "--sarif DIR/s.sarif", refused: "with a table"}, "annotate": {args: "--annotate", refused: "with a table"},
@@ -324,8 +325,8 @@ func (s *sort) run(t *testing.T) {
 			t.Errorf("nothing is said of --%s", flag.Name)
 		}
 	})
-	if s.need != "" && testing.Short() {
-		t.Skip("skipped: -short leaves out what takes programs or a broker")
+	if (s.need != "" || s.long) && testing.Short() {
+		t.Skip("skipped: -short leaves out what takes programs, a broker or a while")
 	}
 	url := ""
 	if s.need == "broker" {
