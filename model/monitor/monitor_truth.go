@@ -274,6 +274,9 @@ func (m *Monitor) Freed(c uint8) {
 		return // it is free when the lease ends
 	}
 	stuck := t.Owner[s]&^HalfOpen == m.owner(c) && !m.shared
+	if m.traits.Has(lock.Permits) && t.Owner[s]&HalfOpen != 0 {
+		stuck = false // permits have no numbers: this one is an earlier connection's, whose end was not noticed
+	}
 	if t.Owner[s] == 0 && t.Taken&(1<<s) != 0 && !m.pendingOwner(w.lock, s) {
 		stuck = true
 	}

@@ -64,3 +64,20 @@ func TestMutants(t *testing.T) {
 		}
 	}
 }
+
+// What an earlier connection of a crashed client's still has, since its end was not noticed, is not what the crash was to free:
+// permits have no numbers.
+func TestCrashBesideHalfOpen(t *testing.T) {
+	for _, target := range consumption.References {
+		if target.Name != "waiting-token-semaphore" {
+			continue
+		}
+		var r sim.Runner
+		s := sim.NewSource(sim.Space{Target: target}, 20261123).Scenario(1269)
+		for _, v := range r.Trace(target, &s, property.Weak).Violations {
+			if v.Property == property.CrashFrees {
+				t.Errorf("violates %s: %s", v.Property, v.Explain())
+			}
+		}
+	}
+}
