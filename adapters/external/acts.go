@@ -215,7 +215,7 @@ func (r *run) invoke(c uint8) {
 	}
 	r.monitor.Begin(c, uint8(l), op.Op, p.arg, linked)
 	r.meet(p)
-	if p.troubled || p.upset {
+	if p.troubled || p.upset || op.Op == lock.Verify && p.stale { // another lock of its process may have opened a new connection
 		r.monitor.Lost(c)
 	}
 	if op.Op == lock.Release {

@@ -191,9 +191,18 @@ func (m *reconnecting) Release(ctx context.Context, name string, slot int) error
 
 func (m *reconnecting) Close() error { return m.conn.Close() }
 
-// A hold that went with its connection is released though another lock of the process has opened a new one since, and
-// that was dropped as well: it frees nothing, and is no release of what was not held.
-func TestReleaseAfterReconnection(t *testing.T) {
+// A hold that went with its connection is verified or released though another lock of the process has opened a new one since,
+// and though that was dropped as well: it is not held, a release frees nothing, and is no release of what was not held.
+func TestAfterReconnection(t *testing.T) {
+	dropped := []scenario.Action{{Kind: scenario.Drop, Client: 2}}
+	dropped = append(append(dropped, steps(1, 6)...), scenario.Action{Kind: scenario.Drop, Client: 1})
+	lost := append([]scenario.Action{{Kind: scenario.Lose, Client: 1}}, steps(1, 6)...)
+	t.Run("released", func(t *testing.T) { afterReconnection(t, lock.Release, dropped) })
+	t.Run("verified", func(t *testing.T) { afterReconnection(t, lock.Verify, lost) })
+}
+
+// afterReconnection has a client call an operation on what it holds after something has happened to its process.
+func afterReconnection(t *testing.T, op lock.Op, happens []scenario.Action) {
 	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
 		Name: "reconnecting", New: func(_ context.Context, url string) (inprocess.Lock, error) {
 			m := &reconnecting{on: make(map[string]*amqp091.Connection)}
@@ -205,12 +214,10 @@ func TestReleaseAfterReconnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer runner.Close()
-	use := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}
+	use := []scenario.Operation{{Op: lock.Acquire}, {Op: op}}
 	var actions []scenario.Action
 	actions = append(actions, steps(2, 2)...)
-	actions = append(actions, scenario.Action{Kind: scenario.Drop, Client: 2})
-	actions = append(actions, steps(1, 6)...)
-	actions = append(actions, scenario.Action{Kind: scenario.Drop, Client: 1})
+	actions = append(actions, happens...)
 	actions = append(append(actions, steps(2, 1)...), steps(1, 6)...)
 	x, err := runner.Run(t.Context(), &scenario.Scenario{
 		Locks:    []scenario.Lock{{Name: "jobs"}, {Name: "other"}},
