@@ -121,7 +121,7 @@ func (b realBroker) agreed() int          { return b.Agreed() }
 
 // connect finds the broker that a runner is to have, and what names begin with on it.
 func (s *Runner) connect() error {
-	s.runs, s.lenience = 0, s.config.Patience
+	s.runs, s.lenience, s.exchanges = 0, s.config.Patience, false
 	if s.config.URL == "" {
 		s.broker = simulatedBroker{wire.NewSimulated(wire.SimulatedOptions{})}
 		return nil

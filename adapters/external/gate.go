@@ -125,6 +125,8 @@ func (l *connection) passing(c *wire.Command) {
 	case frame.ConnectionOpenID:
 		l.opened = true
 		l.client.current = l
+	case frame.ExchangeDeclareID:
+		l.client.runner.exchanges = true
 	case frame.ConnectionCloseID:
 		l.cut = true // what the client has sent behind it means nothing
 		l.client.runner.leave(l)

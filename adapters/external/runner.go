@@ -94,6 +94,7 @@ type Runner struct {
 	rests       map[rest]bool    // where clients were waited for in vain
 	step        exchange         // the command that passes
 	onCommands  func(*wire.Command)
+	exchanges   bool    // a client has declared one on the broker
 	excess      error   // of a client that took more than it may; nil while none did
 	overdue     []owner // channels that the broker has closed by itself since they were last looked at
 }
