@@ -34,6 +34,7 @@ type clientHandle struct {
 	stalled     bool    // it waits for a reply that is kept at the gate
 	asleep      bool    // it was waited for in vain, and nothing has come since
 	mayWait     bool    // what it was called for last is an acquire that may wait for the lock
+	overrun     bool    // that was over, by its clock, while a command of it was at the gate
 	paused      bool
 	// What it does that nobody tells it to; see follow.go and outrun.go.
 	method  frame.ID // of the command that the broker has answered last since it was called
@@ -218,7 +219,7 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.mu.Lock()
 	a.leaves()
-	a.calling, a.asleep, a.cancel, a.doing, a.mayWait = true, false, cancel, op, params.Timeout > 0
+	a.calling, a.asleep, a.cancel, a.doing, a.mayWait, a.overrun = true, false, cancel, op, params.Timeout > 0, false
 	a.method, a.since, a.steady, a.heard, a.last = 0, 0, false, 0, 0
 	s.mu.Unlock()
 	s.tasks.Go(func() {

@@ -170,7 +170,7 @@ func (a *clientHandle) hears(answer *wire.Answer) {
 func (a *clientHandle) answers(r lock.Result, said string, err error) {
 	a.wakes()
 	if !a.runner.open {
-		a.answersAhead(r.Outcome)
+		a.answersAhead(r)
 	}
 	a.calling, a.steady, a.answer = false, false, &answer{r, said, err}
 	a.told(cause{op: a.doing, outcome: r.Outcome, held: r.Held, method: a.method})

@@ -17,12 +17,12 @@ type Learnt struct {
 	rests  map[rest]bool
 	lulls  map[rest]bool
 	resign map[rest]*resign
-	vain   int // behind how many commands a client was waited for that did not give up
+	vain   map[bool]int // behind how many commands a client was waited for that did not give up, by whether it was told for how long to wait
 }
 
 // NewLearnt is to be filled.
 func NewLearnt() *Learnt {
-	return &Learnt{habits: make(map[cause]habit), rests: make(map[rest]bool), lulls: make(map[rest]bool), resign: make(map[rest]*resign)}
+	return &Learnt{habits: make(map[cause]habit), rests: make(map[rest]bool), lulls: make(map[rest]bool), resign: make(map[rest]*resign), vain: make(map[bool]int)}
 }
 
 // exchange gives what the runner has learnt to the others, and takes what they have.
@@ -64,7 +64,7 @@ func (l *Learnt) patience(at rest) time.Duration {
 		known = new(resign)
 		l.resign[at] = known
 	}
-	if known.after == 0 && l.vain >= mostLooks {
+	if known.after == 0 && l.vain[at.told] >= mostLooks {
 		return 0
 	}
 	return known.limit()
@@ -80,6 +80,6 @@ func (l *Learnt) gaveUp(at rest, did bool, after time.Duration) {
 		return
 	}
 	if known.looks++; known.looks == 1 { // more than one may have looked at once
-		l.vain++
+		l.vain[at.told]++
 	}
 }

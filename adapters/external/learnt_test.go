@@ -63,7 +63,7 @@ func TestHabitMissedTogether(t *testing.T) {
 // where one does, each waits for that.
 func TestPatienceTogether(t *testing.T) {
 	l := NewLearnt()
-	at := func(method frame.ID) rest { return rest{lock.Acquire, method} }
+	at := func(method frame.ID) rest { return rest{op: lock.Acquire, method: method} }
 	for i, method := range []frame.ID{frame.QueueDeclareID, frame.ChannelOpenID, frame.BasicGetID} {
 		if l.patience(at(method)) != mostPatience {
 			t.Errorf("look %d: %v", i, l.patience(at(method)))

@@ -198,13 +198,14 @@ func (r *run) onward() error {
 type rest struct {
 	op     lock.Op
 	method frame.ID
+	told   bool // how long it may wait for the lock, where it gives up by its clock
 }
 
 // resting is where clients are that are not quiet. mu is held.
 func (r *run) resting() (all []rest) {
 	for i := range r.clients {
 		if p := &r.clients[i]; !p.quiet() && len(p.parked) > 0 {
-			all = append(all, rest{p.doing, p.parked[len(p.parked)-1].Method.ID()})
+			all = append(all, rest{op: p.doing, method: p.parked[len(p.parked)-1].Method.ID()})
 		}
 	}
 	return all

@@ -121,6 +121,9 @@ func (s *Runner) awaitAhead(ctx context.Context, a *clientHandle) (goes, usual b
 	goes, err = s.wait(ctx, limit, func() bool { return !a.calling || a.since != since })
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if a.overrun {
+		return goes, true, err
+	}
 	if goes {
 		a.comes(at, 1)
 	}
@@ -159,13 +162,16 @@ func (a *clientHandle) overtakes(c *wire.Command) {
 	}
 }
 
-// answersAhead notes that a client answers whose command is at the gate. An error may have other reasons. mu is held.
-func (a *clientHandle) answersAhead(outcome lock.Outcome) {
+// answersAhead notes that a client answers whose command is at the gate. An error may have other reasons. Who was told how
+// long to wait for the lock may say no because its time is up: that is no habit, and chance unless it was waited for. mu is
+// held.
+func (a *clientHandle) answersAhead(r lock.Result) {
 	at := a.waiting()
-	if a.steady {
+	a.overrun = a.mayWait && at != cause{} && !closing(at.method) && !r.Held
+	if a.steady && !a.overrun || a.overrun && !a.runner.awaiting {
 		a.raced++
 	}
-	if at != (cause{}) && outcome == lock.Done {
+	if at != (cause{}) && r.Outcome == lock.Done && !a.overrun {
 		a.comes(at, 1)
 	}
 }

@@ -204,3 +204,22 @@ func TestJoins(t *testing.T) {
 		t.Error("joined for what was there when another message passed")
 	}
 }
+
+// TestTimeUpAtTheGateIsNoHabit: who was told how long to wait for the lock and says no while a command of its is at the gate
+// does that by its clock. It is waited for there no more than before, as that would take the time of its next acquires; and it is
+// chance, unless the schedule has waited for it.
+func TestTimeUpAtTheGateIsNoHabit(t *testing.T) {
+	for _, awaited := range []bool{false, true} {
+		r := newRacer()
+		r.calls(lock.Acquire)
+		r.mayWait = true
+		r.sent(0, &frame.QueueDeclare{})
+		at := r.waiting()
+		r.waitsFor()
+		r.runner.awaiting = awaited
+		r.done()
+		if h := r.runner.habit(at); h.total != 0 || (r.raced == 0) != awaited {
+			t.Errorf("awaited %v: %d known to come, %d by chance", awaited, h.total, r.raced)
+		}
+	}
+}

@@ -65,9 +65,19 @@ func (r *run) stall(l *connection) {
 	}
 }
 
+// overruns takes an operation whose time was up while the gate kept its command for one like those whose reply comes late: what
+// its client has after all, it may not know.
+func (r *run) overruns(p *clientState) {
+	if p.overrun {
+		p.dirty, p.troubled, p.shifted, p.stalledIn, r.resigned = true, true, true, true, true
+		r.monitor.Lost(p.id)
+		r.monitor.Excuse(p.id)
+	}
+}
+
 // resigns waits for a client to give up that waits for a reply, if it ever does.
 func (r *run) resigns(p *clientState, cmd *wire.Command) error {
-	at := rest{p.op, cmd.Method.ID()}
+	at := rest{p.op, cmd.Method.ID(), p.mayWait}
 	limit := r.config.Learnt.patience(at)
 	switch {
 	case p.mayWait:

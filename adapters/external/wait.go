@@ -1,6 +1,7 @@
 package external
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -47,7 +48,7 @@ func (r *run) lull() error {
 	for i := range r.clients {
 		if a := r.clients[i].clientHandle; a.lulled() && !a.quiet() {
 			waiting = append(waiting, a)
-			if limit = max(limit, lull); !r.lulls[rest{a.doing, a.method}] {
+			if limit = max(limit, lull); !r.lulls[rest{op: a.doing, method: a.method}] {
 				limit = firstLull
 			}
 		}
@@ -65,7 +66,7 @@ func (r *run) lull() error {
 	for _, a := range waiting {
 		if a.lulled() {
 			a.asleep = true
-			r.lulls[rest{a.doing, a.method}] = true
+			r.lulls[rest{op: a.doing, method: a.method}] = true
 		}
 	}
 	return nil
@@ -91,9 +92,12 @@ func (r *run) await() error {
 		}
 	}
 	r.mu.Unlock()
+	late := r.runningOut()
 	switch {
 	case len(waiting) > 0:
-	case !r.stuck():
+	case len(late) > 0:
+		return r.runOut(late)
+	case !r.stuck() || r.overdueReplies() > 0: // a reply that is kept from somebody is still to come
 		return nil
 	default:
 		for i := range r.clients {
@@ -114,6 +118,49 @@ func (r *run) await() error {
 		r.giveUp()
 	}
 	return err
+}
+
+// runningOut are the clients that were told how long they may wait for the lock and have a command at the gate, with where
+// they stand, as far as they may give up there: behind each command they are given the time to once, and a few times in all.
+func (r *run) runningOut() map[*clientState]rest {
+	late := make(map[*clientState]rest)
+	r.mu.Lock()
+	for i := range r.clients {
+		p := &r.clients[i]
+		if at := p.waiting(); p.mayWait && !p.stalled && !p.paused && at != (cause{}) {
+			late[p] = rest{at.op, at.method, true}
+		}
+	}
+	r.mu.Unlock()
+	maps.DeleteFunc(late, func(_ *clientState, at rest) bool { return r.config.Learnt.patience(at) == 0 })
+	return late
+}
+
+// runOut waits until the time of some clients is up: who gives up by a clock of its own has answered then, though its command
+// is still at the gate. Who does not looks at its clock when it goes on.
+func (r *run) runOut(late map[*clientState]rest) error {
+	began := time.Now()
+	r.awaits(true)
+	_, err := r.wait(r.ctx, 2*waitTime, func() bool {
+		for p := range late {
+			if p.answer == nil {
+				return false
+			}
+		}
+		return true
+	})
+	r.awaits(false)
+	for p, at := range late {
+		r.config.Learnt.gaveUp(at, p.answered(), time.Since(began))
+	}
+	return err
+}
+
+// answered reports whether a call is over.
+func (a *clientHandle) answered() bool {
+	a.runner.mu.Lock()
+	defer a.runner.mu.Unlock()
+	return a.answer != nil
 }
 
 // standstill reports whether nobody has a command at the gate.

@@ -92,3 +92,17 @@ func told(x *external.Execution) (lines []string) {
 	}
 	return lines
 }
+
+// TestTimePassesBeforeReply: time may pass while a reply is kept from a client, and nobody else is there: that its operation
+// does not end meanwhile is not the client's doing.
+func TestTimePassesBeforeReply(t *testing.T) {
+	runner := waiting(t, mutexes.Queue{})
+	x := play(t, runner, runner.Playable(scenario.Scenario{
+		Locks:   []scenario.Lock{{Name: "jobs"}},
+		Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire, Arg: scenario.Waiting}}}},
+		Faults:  []scenario.Fault{{Do: scenario.Stall, Client: 1, At: 1, Delay: 8}, {Do: scenario.Advance, At: 2}},
+	}))
+	if x.Found != 0 || len(x.Steps) < 2 {
+		t.Errorf("%d steps: %v", len(x.Steps), x.Violations)
+	}
+}
