@@ -262,12 +262,13 @@ func (r *run) collect() error {
 	return nil
 }
 
-// trails reports whether an operation that was answered has sent something that is still at the gate. A release, and
-// any operation where locks are not held by queues, is over only when that has reached the broker: what gives a lock back
-// may have no answer, or none that is waited for. mu is held.
+// trails reports whether an operation that was answered has sent something that is still at the gate. A release, one that
+// closes a connection, and any operation where locks are not held by queues, is over only when that has reached the broker:
+// what gives a lock back may have no answer, or none that is waited for. mu is held.
 func (r *run) trails(p *clientState) bool {
 	n := len(p.parked)
-	if n > 0 && (r.design.holding != byQueue || p.op == lock.Release) && (p.tail == nil || p.trailed < mostCauses && !slices.Contains(p.parked, p.tail) && p.cause.op == 0) {
+	gives := n > 0 && (r.design.holding != byQueue || p.op == lock.Release || p.parked[n-1].Method.ID() == frame.ConnectionCloseID)
+	if gives && (p.tail == nil || p.trailed < mostCauses && !slices.Contains(p.parked, p.tail) && p.cause.op == 0) {
 		p.tail = p.parked[n-1]
 		p.trailed++
 	}
