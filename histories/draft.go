@@ -32,6 +32,7 @@ const (
 	hasHeld
 	hasClient
 	hasPriority
+	hasToken
 )
 
 // fieldError says which field is wrong, and how.

@@ -15,7 +15,7 @@ import (
 //	#jepsen.history.Op{:index 1, :time 23456, :type :ok, :process 0, :f :acquire, :value nil}
 //
 // Locks in Jepsen have permits, not numbered slots: unless the value is a map with our words (slot,
-// slots, held), an event speaks of any slot. What the nemesis did to somebody else's system is
+// slots, held, token), an event speaks of any slot. What the nemesis did to somebody else's system is
 // evidence of nothing that lockproof knows, and only counts, so that events have Jepsen's numbers; its
 // own occurrences are keywords of the namespace lockproof.
 
@@ -221,6 +221,12 @@ func (d *draft) detail(name string, f *form) error {
 		}
 		d.has |= hasPriority
 		d.event.Priority = uint8(f.number)
+	case "token":
+		if f.kind != integerForm || f.number < 1 || f.number > history.MaxToken {
+			return wrong(name, f.String(), "a whole number from 1 to %d", history.MaxToken)
+		}
+		d.has |= hasToken
+		d.event.Token = f.number
 	case "slot", "slots":
 		if f.kind != integerForm || f.number < 0 || f.number > maxSlot {
 			return wrong(name, f.String(), "a whole number from 0 to %d", maxSlot)

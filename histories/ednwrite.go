@@ -48,6 +48,9 @@ func ednValue(e *history.Event) string {
 	if has&hasHeld != 0 {
 		parts = append(parts, fmt.Sprintf(":held %t", e.Held))
 	}
+	if has&hasToken != 0 {
+		parts = append(parts, fmt.Sprintf(":token %d", e.Token))
+	}
 	if has&hasClient != 0 {
 		parts = append(parts, fmt.Sprintf(":client %d", e.Target))
 	}

@@ -24,7 +24,8 @@ import (
 //     (a client died), gone (the broker saw its connection end), lapse (the lease of what it holds ended), pause,
 //     restart, or other (which only counts).
 //   - value has what the operation was given or gave back, in the words of the adapters' interface:
-//     slot, slots (how many; of acquire, the limit that its caller states), priority, held; of nemesis, client.
+//     slot, slots (how many; of acquire, the limit that its caller states), priority, held, token (the fencing token
+//     that came with a grant); of nemesis, client.
 //   - time is in nanoseconds and for people: what came first is said by the order of the lines.
 //   - error is the reason of a fail or an info: full, gave-up, withdrawn, removed, disconnected,
 //     busy, timed-out or crashed.
@@ -235,11 +236,14 @@ func value(s *scanner, d *draft) {
 		case "held":
 			d.begin(hasHeld, "held", s)
 			e.Held = s.truth()
+		case "token":
+			d.begin(hasToken, "token", s)
+			e.Token = s.integer(1, history.MaxToken)
 		case "client":
 			d.begin(hasClient, "client", s)
 			e.Target = int32(s.integer(0, MaxProcess))
 		default:
-			s.unknown("slot, slots, priority, held or client")
+			s.unknown("slot, slots, priority, held, token or client")
 		}
 	}
 }

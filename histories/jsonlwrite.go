@@ -110,6 +110,10 @@ func appendValue(b []byte, e *history.Event) []byte {
 		field("held")
 		b = strconv.AppendBool(b, e.Held)
 	}
+	if parts&hasToken != 0 {
+		field("token")
+		b = strconv.AppendInt(b, e.Token, 10)
+	}
 	if parts&hasClient != 0 {
 		field("client")
 		b = strconv.AppendInt(b, int64(e.Target), 10)
@@ -132,6 +136,9 @@ func valueOf(e *history.Event) part {
 	}
 	if e.Held || e.Type == history.OK && (op == lock.Acquire || op == lock.Verify || op == lock.Refresh) {
 		parts |= hasHeld
+	}
+	if e.Token != 0 {
+		parts |= hasToken
 	}
 	if e.Target != 0 || e.F >= history.Crash && e.F != history.Restart && e.F != history.Other {
 		parts |= hasClient

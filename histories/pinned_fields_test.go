@@ -26,7 +26,7 @@ var numbers = []string{
 var jsonValues = []string{
 	"null", "true", "false", "tru", "truex", `""`, `"jobs"`, `"lock"`, `"other"`, `"acquire"`, `"verify"`, `"count"`, `"crash"`, `"other"`, `"invoke"`, `"ok"`, `"fail"`, `"info"`, `"full"`, `"timed out"`,
 	`"gave up"`, `"gave-up"`, `"removed"`, `"nemesis"`, `"a\u0062"`, `"a\"b"`, `"a\\"`, `"é"`, `"\ud800"`, `"a`, `'a'`, `"` + "\t" + `"`, `{}`, `[]`, `[1]`, `{"slot":1}`, `{"slot":1,"held":true}`, `{"held":false}`,
-	`{"slots":2}`, `{"client":1}`, `{"client":-1}`, `{"priority":1}`, `{"priority":255}`, `{"priority":256}`, `{"slot":65535}`, `{"slot":65536}`, `{"slot":1,}`, `{"slot":1 "held":true}`, `{,}`, `{"held":1}`,
+	`{"slots":2}`, `{"client":1}`, `{"client":-1}`, `{"priority":1}`, `{"priority":255}`, `{"priority":256}`, `{"token":1}`, `{"token":0}`, `{"token":9007199254740992}`, `{"slot":65535}`, `{"slot":65536}`, `{"slot":1,}`, `{"slot":1 "held":true}`, `{,}`, `{"held":1}`,
 	`{"else":1}`, `{"slot"}`, `{"slot":}`, `{"slot":1,"slot":2}`, "", " 1 ", "\t1\r", "1 2",
 }
 
@@ -34,7 +34,7 @@ var jsonValues = []string{
 var ednValues = []string{
 	"nil", "true", "false", `""`, `"jobs"`, `"acquire"`, ":jobs", ":other", ":acquire", ":verify", ":count", ":lock", ":unlock", ":crash", ":lockproof/crash", ":lockproof/gone", ":lockproof/none",
 	":lockproof/restart", ":lockproof/other", ":invoke", ":ok", ":fail", ":info", ":full", ":timeout", ":gave-up", "[:full 1]", "[]", "(:timeout)", "#{:full}", "[[1] {2 3}]", ":nemesis", "nemesis", `\a`, `\"`, `\(`,
-	`"a\nb\tc\rd\be\ff\\\"\q"`, `"a`, "{}", "{:slot 1}", "{:slot 1, :held true}", "{:held false}", "{:held nil}", "{:held 1}", "{:slots 3}", "{:priority 0}", "{:priority -1}", "{:priority 255}", "{:priority 256}",
+	`"a\nb\tc\rd\be\ff\\\"\q"`, `"a`, "{}", "{:slot 1}", "{:slot 1, :held true}", "{:held false}", "{:held nil}", "{:held 1}", "{:slots 3}", "{:priority 0}", "{:priority -1}", "{:priority 255}", "{:priority 256}", "{:token 7}", "{:token 0}", "{:token 9007199254740992}",
 	"{:priority 1.5}", "{:slot -1}", "{:slot 65535}", "{:slot 65536}", "{:slot nil}", "{:slots -1}", "{:client 1}", "{:client -1}", "{:client 2147483647}", "{:client x}", "{:client 1 :client 2}", "{:slot}", "{:else 1}",
 	"#inst \"2026\"", "#'var", "##NaN", "#_ 1 2", "^:meta 3", "^{:a 1} :ok", `#"x"`, "; note\n 1", "#", "^", "#_", "]", ")", "}", "1 :slot 2", "1,,,", "\f1\v", "1/2", "-", "+", "-a", ":", "1N2",
 }

@@ -194,6 +194,8 @@ func (r *run) invoke(c uint8) {
 	p.shifted, p.tail, p.trailed = p.shifted && op.Op != lock.Acquire, nil, 0
 	p.process = r.processOf(c, r.session(p, op.Op, linked))
 	l := r.sc.Clients[c-1].Lock
+	r.tokens[l].Begin(op.Op)
+	p.fence, p.token = r.tokens[l].Now(), 0
 	params := Params{Name: r.place(r.sc.Locks[l].Name)}
 	if waits(op) {
 		params.Timeout, p.arg = waitTime, 0

@@ -41,6 +41,18 @@ func explanation(c Client) string {
 	return ""
 }
 
+// Fenced is a Client whose target gives fencing tokens: the one that came with what the last call, which is over, was
+// granted; 0 is none. It is asked between calls.
+type Fenced interface{ Token() int64 }
+
+// tokenOf is the fencing token that came with a call that is over.
+func tokenOf(c Client) int64 {
+	if f, ok := c.(Fenced); ok {
+		return f.Token()
+	}
+	return 0
+}
+
 // Starter makes clients, numbered from 1. A client that was killed is replaced by a new one, of the
 // same number.
 type Starter interface {
@@ -65,6 +77,16 @@ type About struct {
 	// Several says that a client may hold several locks at once, of different names. One that does not say so is never
 	// asked to.
 	Several bool
+	// Tokens says that a client is told a fencing token with each lock that it is granted: it is a [Fenced].
+	Tokens bool
+}
+
+// Traits are those of the lock that its clients announce.
+func (a *About) Traits() (t lock.Traits) {
+	if a.Tokens {
+		t |= lock.Tokens
+	}
+	return t
 }
 
 // nameOf is what a client is called.

@@ -64,6 +64,7 @@ type baseline struct{ connections, channels int }
 type answer struct {
 	result lock.Result
 	said   string // by the target, of an error
+	token  int64  // that came with what was granted
 	err    error
 }
 
@@ -225,13 +226,13 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 	s.tasks.Go(func() {
 		defer cancel()
 		r, err := client.Call(ctx, op, params)
-		said := explanation(client)
+		over := answer{r, explanation(client), tokenOf(client), err}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if a.client == nil || a.starts != hires { // it was killed meanwhile, and nobody waits for it any more
 			return
 		}
-		a.answers(r, said, err)
+		a.answers(over)
 		s.notify()
 	})
 }

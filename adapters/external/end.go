@@ -161,6 +161,11 @@ func (r *run) destroyAll() (all bool, err error) {
 	return all, nil
 }
 
+// stays reports whether what a lock leaves may have to stay: nobody destroys it, or its next token has to be larger.
+func (r *run) stays() bool {
+	return r.config.Kind == lock.Mutex && r.design.holding != byQueue || r.about.Tokens
+}
+
 // sweep deletes what queues are left. clean says that there should be none.
 func (r *run) sweep(clean bool) error {
 	left, owners := r.left(r.before)
@@ -168,7 +173,7 @@ func (r *run) sweep(clean bool) error {
 		left, owners = r.unshared(left, owners), nil
 	}
 	for _, name := range left {
-		if clean && r.ours(name) && (r.config.Kind != lock.Mutex || r.design.holding == byQueue) { // else nobody destroys it
+		if clean && r.ours(name) && !r.stays() {
 			r.monitor.Leftover("after everything was released and destroyed, " + r.canonical(name) + " is left")
 		}
 	}

@@ -167,13 +167,13 @@ func (a *clientHandle) hears(answer *wire.Answer) {
 }
 
 // answers takes in what a call came to. mu is held.
-func (a *clientHandle) answers(r lock.Result, said string, err error) {
+func (a *clientHandle) answers(over answer) {
 	a.wakes()
 	if !a.runner.open {
-		a.answersAhead(r)
+		a.answersAhead(over.result)
 	}
-	a.calling, a.steady, a.answer = false, false, &answer{r, said, err}
-	a.told(cause{op: a.doing, outcome: r.Outcome, held: r.Held, method: a.method})
+	a.calling, a.steady, a.answer = false, false, &over
+	a.told(cause{op: a.doing, outcome: over.result.Outcome, held: over.result.Held, method: a.method})
 }
 
 // behind reports whether a client has written what the gate has not seen yet. mu is held.

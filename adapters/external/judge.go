@@ -18,11 +18,11 @@ var fromCommands = property.Set(0).With(property.CheapAcquire).With(property.Che
 const Measured = property.Set(1<<property.CheapAcquire | 1<<property.CheapVerify)
 
 // fromHistory are the properties that a history alone can violate.
-const fromHistory = judge.FromHistory | 1<<property.NoCrash
+var fromHistory = judge.FromHistory.With(property.NoCrash) | property.Announceable
 
 // Judgeable are the properties that can be judged of the target.
 func (s *Runner) Judgeable() property.Set {
-	all := property.ApplicableExternal(s.config.Kind) | s.config.Own.All()
+	all := property.ApplicableExternal(s.config.Kind) | s.announced() | s.config.Own.All()
 	for p := range all.All() {
 		if s.Unjudged(p) != "" {
 			all &^= 1 << p
@@ -63,7 +63,7 @@ func (s *Runner) Unjudged(p property.Property) string {
 	case n.channels() && p == property.AdminExclusion:
 		return "asked of the guidelines' design, and in this one a slot is a message or a consumer"
 	case n.known() || fromHistory.Has(p):
-		return ""
+		return s.unannounced(p)
 	case fromCommands.Has(p) && n.used != "":
 		return "the budget is that of the guidelines' design, and this one is another: it uses " + n.used
 	case fromCommands.Has(p):
@@ -88,9 +88,9 @@ const moreThanAsked = "; what is more than the guidelines allow is not wrong"
 
 // judgeable are those that the monitor can be believed in.
 func (r *run) judgeable() property.Set {
-	all := property.ApplicableExternal(r.config.Kind) | r.config.Own.All()
+	all := property.ApplicableExternal(r.config.Kind) | r.announced() | r.config.Own.All()
 	if !r.known() {
-		all &= fromCommands.With(property.NoCrash)
+		all &= fromCommands.With(property.NoCrash) | r.blind()
 	}
 	all &= r.Judgeable()
 	if r.burst == 0 || r.paired {
@@ -240,8 +240,11 @@ func (r *run) removes() bool {
 
 // verdict takes in what the history says of a property.
 func (r *run) verdict(x *Execution, v linear.Verdict) {
-	if v.Decision == linear.Undecided {
+	switch {
+	case v.Decision == linear.Undecided:
 		x.Undecided = true
+		return
+	case (property.Announceable & r.judgeable()).Has(v.Property): // it was judged as it happened
 		return
 	}
 	if v.Checked > 0 {

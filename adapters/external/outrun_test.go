@@ -61,7 +61,7 @@ func (r *racer) passed() {
 
 // done ends the operation; what comes then by itself is not waited for.
 func (r *racer) done() {
-	r.answers(lock.Result{Outcome: lock.Done}, "", nil)
+	r.answers(answer{result: lock.Result{Outcome: lock.Done}})
 	r.settled = true
 }
 

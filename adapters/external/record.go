@@ -95,5 +95,9 @@ func (r *record) complete(w *run, c uint8, res lock.Result) {
 	if w.design.permits() {
 		res.Slot = history.AnySlot
 	}
-	r.Add(history.Completion(p.process, w.lockOf(c), p.op, res))
+	e := history.Completion(p.process, w.lockOf(c), p.op, res)
+	if p.op == lock.Acquire && res.Held {
+		e.Token = p.token
+	}
+	r.Add(e)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/amqp"
+	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
@@ -66,9 +67,10 @@ type run struct {
 	owners       [lock.MaxLocks][monitor.Slots + 1]owner // who has a slot, or had it last
 	filled       [lock.MaxLocks]uint16                   // the slots for which there has been a message
 	permits      [lock.MaxLocks]permits                  // of slots that are messages without numbers
-	mover        uint8                                   // whose command may have changed what the broker has; 0 is nobody's
-	shared       bool                                    // the connection, by all
-	several      bool                                    // a client had connections at once
+	tokens       [lock.MaxLocks]tokens
+	mover        uint8 // whose command may have changed what the broker has; 0 is nobody's
+	shared       bool  // the connection, by all
+	several      bool  // a client had connections at once
 	// resigned says that somebody gave up waiting for a reply: what the history says of that is not all that happened.
 	resigned bool
 	paired   bool // two clients are one process
@@ -109,6 +111,8 @@ type clientState struct {
 	owed        int   // those of them that it has not opened one for since before the operation
 	wake        int64
 	needless    bool          // the operation releases what is not held
+	token       int64         // that came with what it was granted last
+	fence       linear.Fenced // what tokens had been told when it called the operation
 	unsure      bool          // its last acquire has no answer, so that it may hold something
 	began       time.Time     // when the operation was called
 	stalledIn   bool          // a reply came late in the operation

@@ -101,7 +101,7 @@ func (c *stressClient) Call(ctx context.Context, op lock.Op, slots uint8) lock.O
 	}
 	after := c.life.counts()
 	r = c.interpret(op, r, asked(&before, &after))
-	c.conclude(op, r, dies)
+	c.conclude(op, r, tokenOf(c.life.client), dies)
 	return r.Outcome
 }
 
@@ -149,11 +149,11 @@ func (c *stressClient) named(slot uint8) uint8 {
 }
 
 // conclude records what an operation came to, and what the client believes from then on.
-func (c *stressClient) conclude(op lock.Op, r lock.Result, dies bool) {
+func (c *stressClient) conclude(op lock.Op, r lock.Result, token int64, dies bool) {
 	c.tally.Operations++
 	seen := r
 	seen.Slot = c.named(r.Slot)
-	c.recorder.Complete(c.life.process, op, seen)
+	c.recorder.Complete(c.life.process, op, seen, token)
 	switch {
 	case op == lock.Acquire && r.Held:
 		c.held = r.Slot

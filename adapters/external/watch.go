@@ -177,6 +177,7 @@ func (r *run) changed(c uint8) {
 	r.survey()
 	for l := range r.sc.Locks {
 		if r.truth[l] != before[l] {
+			r.tokens[l].claimed(&before[l], &r.truth[l])
 			r.monitor.SetTruth(uint8(l), c, &r.truth[l])
 		}
 	}
@@ -247,6 +248,9 @@ func (r *run) complete(c uint8) error {
 	p.unaware = p.unaware && res.Outcome == lock.Done
 	if !p.needless {
 		res = r.interpret(p, res)
+	}
+	if res.Held && answer.token > 0 {
+		r.fenced(p, res.Slot, answer.token)
 	}
 	r.conclude(p, c, res)
 	r.record.explain(answer.said)
@@ -353,6 +357,7 @@ func (r *run) refusal(p *clientState) lock.Reason {
 // conclude records how a client's operation ended.
 func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 	p.busy = false
+	r.tokens[r.lockOf(c)].End(p.op, res.Outcome == lock.Done || res.Outcome == lock.Failed)
 	if p.counted > mostCounted {
 		p.weight++
 	}

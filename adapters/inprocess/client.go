@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -60,6 +61,13 @@ type Several interface {
 	Several() bool
 }
 
+// Fencing is a Lock that gives fencing tokens: Token is that of the slot that the last call has acquired, from 1. It is called
+// when an acquire has said yes.
+type Fencing interface {
+	Lock
+	Token(name string, slot int) int64
+}
+
 // ErrNoEffect is, somewhere in it, the error of a call that certainly had no effect.
 var ErrNoEffect = errors.New("no effect")
 
@@ -91,6 +99,7 @@ type client struct {
 	busy    atomic.Pointer[chan struct{}] // closed when the last call is over; nil before the first
 	jobs    chan func()                   // to a goroutine that has carried out calls before, if one waits
 	said    string                        // by the error of the last operation
+	token   int64                         // that came with what it was granted
 }
 
 // Initialize makes the client and looks what it can do.
@@ -106,6 +115,7 @@ func (c *client) Initialize(_ context.Context, in external.Setup) (external.Abou
 	c.lock = made
 	about := external.About{Name: c.starter.Name, Locks: []lock.Kind{in.Lock}, Operations: []lock.Op{lock.Acquire, lock.Verify, lock.Release}}
 	_, about.Waits = made.(Waiting)
+	_, about.Tokens = made.(Fencing)
 	if s, ok := made.(Several); ok {
 		about.Several = s.Several()
 	}
@@ -134,22 +144,25 @@ func (c *client) Call(ctx context.Context, op lock.Op, p external.Params) (lock.
 			return lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}, nil
 		}
 	}
-	c.said = ""
+	c.said, c.token = "", 0
 	var r lock.Result
 	var said string
+	var token int64
 	var err error
 	busy := make(chan struct{})
 	c.busy.Store(&busy)
 	c.do(func() {
 		defer close(busy)
 		guard(&err, func() string { return fmt.Sprintf("%s %s", op, p.Name) }, func() (err error) {
-			r, said, err = c.call(ctx, op, p)
+			if r, said, err = c.call(ctx, op, p); err == nil && op == lock.Acquire && r.Held {
+				token, err = c.fenced(p.Name, int(r.Slot))
+			}
 			return err
 		})
 	})
 	select {
 	case <-busy:
-		c.said = said
+		c.said, c.token = said, token
 		return r, err
 	case <-ctx.Done():
 		return lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}, nil
@@ -219,6 +232,22 @@ func (c *client) call(ctx context.Context, op lock.Op, p external.Params) (r loc
 	}
 	return r, "", nil
 }
+
+// fenced is the fencing token of a slot that was just acquired, 0 where there are none.
+func (c *client) fenced(name string, slot int) (int64, error) {
+	f, ok := c.lock.(Fencing)
+	if !ok {
+		return 0, nil
+	}
+	token := f.Token(name, slot)
+	if token < 1 || token > history.MaxToken {
+		return 0, fmt.Errorf("Token %s %d returned %d: expected 1 to %d", name, slot, token, int64(history.MaxToken))
+	}
+	return token, nil
+}
+
+// Token is the fencing token that came with what the last operation was granted. It implements [external.Fenced].
+func (c *client) Token() int64 { return c.token }
 
 // Explanation is the error of the last operation. It implements [external.Explainer].
 func (c *client) Explanation() string { return c.said }

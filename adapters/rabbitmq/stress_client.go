@@ -64,7 +64,7 @@ func (c *stressClient) Call(ctx context.Context, op lock.Op, arg uint8) lock.Out
 	if !c.drive(ctx, fatal) {
 		return lock.Pending
 	}
-	c.recorder.Complete(process, op, c.machine.Result)
+	c.recorder.Complete(process, op, c.machine.Result, 0)
 	c.tally.settle(op, c.machine.Result, &c.bill)
 	outcome := c.machine.Result.Outcome
 	if fatal >= 0 && c.line != nil {

@@ -51,9 +51,11 @@ func (r *Recorder) Invoke(process int32, op lock.Op, arg uint8) {
 	r.add(history.Invocation(process, 0, op, arg, 0))
 }
 
-// Complete is the end of a call.
-func (r *Recorder) Complete(process int32, op lock.Op, res lock.Result) {
-	r.add(history.Completion(process, 0, op, res))
+// Complete is the end of a call. token is the fencing token of what it granted, 0 where there is none.
+func (r *Recorder) Complete(process int32, op lock.Op, res lock.Result, token int64) {
+	e := history.Completion(process, 0, op, res)
+	e.Token = token
+	r.add(e)
 }
 
 // World is something that happened to a process, or to the broker.

@@ -16,7 +16,7 @@ func TestClientsAreNamed(t *testing.T) {
 	r.Begin()
 	for _, process := range []int32{load.Process(2, 4), load.Process(1, 3)} {
 		r.Invoke(process, lock.Acquire, 0)
-		r.Complete(process, lock.Acquire, lock.Result{Outcome: lock.Done, Held: true, Slot: 1})
+		r.Complete(process, lock.Acquire, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, 0)
 	}
 	for _, v := range linear.Judge(r.History(lock.Semaphore, &load), linear.Options{}) {
 		if v.Decision != linear.Illegal {

@@ -23,7 +23,9 @@ type Client struct {
 	closing sync.Once
 	ignored bool // it went on when its input had ended
 
-	said string // by the answer to the last operation, if that was an error
+	said   string // by the answer to the last operation, if that was an error
+	tokens bool   // what it is granted has fencing tokens
+	token  int64  // that of the last operation
 
 	abandoned chan *Reply // to a call that was given up before it was answered
 
@@ -75,6 +77,7 @@ func (c *Client) Initialize(ctx context.Context, in external.Setup) (external.Ab
 	if err != nil {
 		return about, c.protocolError(err.Error())
 	}
+	c.tokens = about.Tokens
 	return about, nil
 }
 
@@ -87,7 +90,7 @@ func (c *Client) begun(child *child) {
 
 // Call carries out one operation.
 func (c *Client) Call(ctx context.Context, op lock.Op, p external.Params) (lock.Result, error) {
-	c.said = ""
+	c.said, c.token = "", 0
 	r, err := c.Do(ctx, op.String(), ParamsOf(op, p))
 	switch {
 	case errors.Is(err, errKilled):
@@ -98,6 +101,9 @@ func (c *Client) Call(ctx context.Context, op lock.Op, p external.Params) (lock.
 		return lock.Result{}, err
 	}
 	out, err := Outcome(op, p, r)
+	if err == nil && c.tokens {
+		c.token, err = TokenOf(op, r)
+	}
 	if err != nil {
 		return out, c.protocolError(err.Error())
 	}
@@ -110,6 +116,9 @@ func (c *Client) Call(ctx context.Context, op lock.Op, p external.Params) (lock.
 // Explanation is the message of the error that the last operation was answered with. It implements
 // [external.Explainer].
 func (c *Client) Explanation() string { return c.said }
+
+// Token is the fencing token that came with what the last operation was granted. It implements [external.Fenced].
+func (c *Client) Token() int64 { return c.token }
 
 // Do makes one call of any method and waits for its answer. A call before it that was given up is waited
 // for first. The error is a [*ProtocolError], a [*ExitError], or the context's.

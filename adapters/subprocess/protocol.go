@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -82,6 +83,7 @@ type begun struct {
 	Operations []string `json:"operations"`
 	Timeouts   bool     `json:"timeouts,omitzero"` // acquire may be told how long to wait
 	Several    bool     `json:"several,omitzero"`  // a client may hold several locks at once
+	Tokens     bool     `json:"tokens,omitzero"`   // what acquire grants has a fencing token
 }
 
 // result is the result of an operation: of those that say nothing, none of it.
@@ -89,6 +91,7 @@ type result struct {
 	Held  *bool `json:"held,omitzero"`
 	Slot  *int  `json:"slot,omitzero"`
 	Slots *int  `json:"slots,omitzero"`
+	Token int64 `json:"token,omitzero"` // of those that say "tokens":true
 }
 
 // Example is a call of the protocol with the results that it may have, as they are written. The protocol's reference is
@@ -103,13 +106,14 @@ type Example struct {
 func Examples() []Example {
 	p := external.Params{Name: "jobs", Slot: 1, Slots: 2}
 	operations := []lock.Op{lock.Acquire, lock.Verify, lock.Release, lock.Create, lock.Add, lock.Remove, lock.Destroy, lock.Count, lock.Wait}
-	about := begun{Name: "my-locks 0.3", Locks: []string{lock.Semaphore.String(), lock.Mutex.String()}, Timeouts: true}
+	about := begun{Name: "my-locks 0.3", Locks: []string{lock.Semaphore.String(), lock.Mutex.String()}, Timeouts: true, Tokens: true}
 	all := []Example{{}}
 	for _, op := range operations {
 		about.Operations = append(about.Operations, op.String())
 		all = append(all, Example{op.String(), ParamsOf(op, p), results(op, p)})
-		if op == lock.Acquire { // of those that say "timeouts":true
-			all = append(all, Example{op.String(), ParamsOf(op, external.Params{Name: p.Name, Timeout: 250 * time.Millisecond}), results(op, p)})
+		if op == lock.Acquire { // of those that say "timeouts":true, and "tokens":true
+			soon := ParamsOf(op, external.Params{Name: p.Name, Timeout: 250 * time.Millisecond})
+			all = append(all, Example{op.String(), soon, results(op, p)}, Example{op.String(), ParamsOf(op, p), fenced(p)})
 		}
 	}
 	all[0] = Example{"initialize", initialize{Version, "c1", lock.Semaphore.String(), "amqp://…", map[string]any{}}, []any{about}}
@@ -128,6 +132,15 @@ func results(op lock.Op, p external.Params) []any {
 		return []any{result{Slots: &p.Slots}}
 	}
 	return []any{result{}}
+}
+
+// fenced are those of an acquire with fencing tokens.
+func fenced(p external.Params) []any {
+	all := results(lock.Acquire, p)
+	granted := all[0].(result)
+	granted.Token = 34
+	all[0] = granted
+	return all
 }
 
 // expected are an operation's results in words, with n for numbers.
@@ -172,7 +185,7 @@ func aboutOf(result jsontext.Value) (external.About, error) {
 	if err := json.Unmarshal(result, &in); err != nil {
 		return external.About{}, wrong(result, `{"name":"my-locks 0.3","locks":["semaphore"],"operations":["acquire","verify","release"]}`)
 	}
-	about := external.About{Name: in.Name, Waits: in.Timeouts, Several: in.Several}
+	about := external.About{Name: in.Name, Waits: in.Timeouts, Several: in.Several, Tokens: in.Tokens}
 	for _, l := range in.Locks {
 		kind, err := lock.KindNamed(l)
 		if err != nil {
@@ -207,6 +220,23 @@ func Outcome(op lock.Op, p external.Params, r *Reply) (lock.Result, error) {
 		return lock.Result{Outcome: lock.Unknown, Slot: uint8(p.Slot)}, nil
 	}
 	return resultOf(op, p, r.Result)
+}
+
+// TokenOf is the fencing token that an acquire was answered with, of a client that gives them; 0 is none, as it was granted
+// nothing. The error is for an answer that can't be one.
+func TokenOf(op lock.Op, r *Reply) (int64, error) {
+	var in struct {
+		Held  bool           `json:"held"`
+		Token jsontext.Value `json:"token"`
+	}
+	if op != lock.Acquire || r.Error != nil || json.Unmarshal(r.Result, &in) != nil || !in.Held {
+		return 0, nil
+	}
+	var token int64
+	if err := json.Unmarshal(in.Token, &token); err != nil || token < 1 || token > history.MaxToken {
+		return 0, wrong(r.Result, fmt.Sprintf(`a "token" from 1 to %d beside "held":true, as the answer to initialize says "tokens":true`, int64(history.MaxToken)))
+	}
+	return token, nil
 }
 
 // resultOf reads what an operation came to that was not refused.

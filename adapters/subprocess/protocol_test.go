@@ -19,7 +19,7 @@ func TestExamples(t *testing.T) {
 			}
 			if x.Method == "initialize" {
 				about, err := aboutOf(data)
-				if err != nil || len(about.Operations) != len(Examples())-2 || !about.Waits || len(about.Locks) != 2 {
+				if err != nil || len(about.Operations) != len(Examples())-3 || !about.Waits || !about.Tokens || len(about.Locks) != 2 {
 					t.Errorf("%s: %+v %v", data, about, err)
 				}
 				continue
@@ -38,5 +38,22 @@ func TestExamples(t *testing.T) {
 	}
 	if got, want := expected(lock.Acquire), `{"held":true,"slot":n} or {"held":false}`; got != want {
 		t.Errorf("an acquire that answers otherwise is told to answer %s, expected %s", got, want)
+	}
+}
+
+// TestTokenOf: what a client that gives fencing tokens grants has one; nothing else is asked for one.
+func TestTokenOf(t *testing.T) {
+	for answer, token := range map[string]int64{
+		`{"held":true,"slot":1,"token":34}`: 34, `{"held":true,"slot":1,"token":9007199254740991}`: 1<<53 - 1, `{"held":false}`: 0,
+		`{"held":true,"slot":1}`: -1, `{"held":true,"slot":1,"token":0}`: -1, `{"held":true,"slot":1,"token":"34"}`: -1,
+		`{"held":true,"slot":1,"token":1.5}`: -1, `{"held":true,"slot":1,"token":9007199254740992}`: -1,
+	} {
+		got, err := TokenOf(lock.Acquire, &Reply{Result: []byte(answer)})
+		if err != nil != (token < 0) || err == nil && got != token {
+			t.Errorf("%s: %d %v", answer, got, err)
+		}
+	}
+	if got, err := TokenOf(lock.Verify, &Reply{Result: []byte(`{"held":true}`)}); got != 0 || err != nil {
+		t.Errorf("a verify has a token: %d %v", got, err)
 	}
 }

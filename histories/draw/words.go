@@ -46,7 +46,7 @@ func completionWords(e history.Event, kind lock.Kind) string {
 	switch e.F.Op() {
 	case lock.Acquire:
 		if e.Held {
-			return strings.TrimSpace("holds " + slotWord(e.Slot, kind))
+			return strings.TrimSpace("holds "+slotWord(e.Slot, kind)) + tokenWords(e.Token)
 		}
 		return "not held"
 	case lock.Verify, lock.Refresh:
@@ -89,6 +89,14 @@ func slotWord(slot uint16, kind lock.Kind) string {
 		return ""
 	}
 	return fmt.Sprint(slot)
+}
+
+// tokenWords is the fencing token of a grant, and nothing where there is none.
+func tokenWords(token int64) string {
+	if token == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", token %d", token)
 }
 
 // actionWords says what happened in a step that is more, or other, than a command and its reply.

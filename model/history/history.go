@@ -83,6 +83,9 @@ func (f F) Op() lock.Op {
 // Nemesis is the process of events that no client made.
 const Nemesis = -1
 
+// MaxToken is the largest fencing token: what a number of JSON can say exactly.
+const MaxToken = 1<<53 - 1
+
 // AnySlot is the slot of an acquire or release whose history does not say which one: Jepsen's mutexes
 // and semaphores have permits, not numbered slots.
 const AnySlot = 0
@@ -106,6 +109,8 @@ type Event struct {
 	Held    bool // acquire, verify and refresh: the answer was yes
 	// Priority is, of the invocation of an acquire, that which its caller states.
 	Priority uint8
+	// Token is, of an acquire that was told yes, the fencing token that came with it; 0 is none.
+	Token int64
 }
 
 // History is a run as its clients saw it. Events are in real-time order: an event's index is its

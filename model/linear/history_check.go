@@ -31,6 +31,8 @@ type Verdict struct {
 //   - stale-belief-ends: no verify that was called after the connection was gone says held. Where that need not
 //     free anything ([History.GoneMayFree]), none does while another believes all along; and one that says held
 //     is believed as an acquire is;
+//   - fencing-monotone, where grants came with tokens: an acquire that was called after others had been granted the lock,
+//     whichever slot, is told a token that is larger than theirs;
 //   - progress: nobody gives up an acquire, or finds administration busy, while nobody else is at it; where the design
 //     is not known, while nobody does anything. There, an administrator may also say that it did nothing if there is no
 //     lock to be changed.
@@ -48,7 +50,7 @@ func newBeliefs(h *history.History, o Options) *beliefs {
 	w := &beliefs{
 		h: h, options: o, processes: make(map[int32]*seen),
 		believers: make(map[place][]belief), open: make(map[place][]grant), working: make(map[work]*contenders),
-		destroyed: make(map[uint16]bool),
+		destroyed: make(map[uint16]bool), fences: make(map[uint16]*Fence),
 	}
 	for l, slots := range h.Slots {
 		w.destroyed[uint16(l)] = slots == 0
@@ -62,11 +64,20 @@ func newBeliefs(h *history.History, o Options) *beliefs {
 // all are the verdicts, with that of linearizability.
 func (w *beliefs) all(f Finding) []Verdict {
 	linearizable := Verdict{Property: property.Linearizable, Decision: f.Decision, Checked: w.operations, Event: f.Event, Why: f.Why, Lock: f.Lock, Slot: f.Slot}
-	return append([]Verdict{linearizable}, w.verdicts[:]...)
+	all := []Verdict{linearizable}
+	for _, v := range w.verdicts {
+		if v.Checked > 0 || !property.Announceable.Has(v.Property) {
+			all = append(all, v)
+		}
+	}
+	return all
 }
 
-// judgedByHistory are the properties beside linearizability.
-var judgedByHistory = [...]property.Property{property.MutualExclusion, property.StaleBeliefEnds, property.Progress}
+// judgedByHistory are the properties beside linearizability. Those that not every lock has are told of where the history has
+// something to judge them by.
+var judgedByHistory = [...]property.Property{
+	property.MutualExclusion, property.StaleBeliefEnds, property.Progress, property.FencingMonotone,
+}
 
 // beliefs reads a history and notes who believes what.
 type beliefs struct {
@@ -76,7 +87,8 @@ type beliefs struct {
 	believers  map[place][]belief
 	open       map[place][]grant
 	working    map[work]*contenders
-	destroyed  map[uint16]bool // locks of which there is nothing, unless somebody makes it
+	destroyed  map[uint16]bool   // locks of which there is nothing, unless somebody makes it
+	fences     map[uint16]*Fence // by lock
 	operations int
 	verdicts   [len(judgedByHistory)]Verdict
 }
@@ -122,7 +134,8 @@ type seen struct {
 	ended      bool // it ended in the course of that
 	believing  bool
 	at         place
-	released   bool // it believed when it called the release under way
+	released   bool   // it believed when it called the release under way
+	fenced     Fenced // what tokens had been told when it called the operation under way
 }
 
 // judge notes that a property was put to the test.
@@ -220,6 +233,9 @@ func (w *beliefs) invoked(i int, e *history.Event) {
 	w.operations++
 	s := w.process(e.Process)
 	s.invoked, s.since, s.ended, s.contenders = i, s.gone, false, false
+	f := w.fence(e.Lock)
+	f.Begin(e.F.Op())
+	s.fenced = f.Now()
 	switch e.F.Op() {
 	case lock.Create:
 		w.destroyed[e.Lock] = false
@@ -237,6 +253,7 @@ func (w *beliefs) invoked(i int, e *history.Event) {
 
 func (w *beliefs) completed(i int, e *history.Event) {
 	s := w.process(e.Process)
+	w.fence(e.Lock).End(e.F.Op(), e.Type != history.Info)
 	contended := s.contenders
 	if c := w.contendersOf(e); c != nil {
 		contended = contended || c.last > s.invoked
@@ -247,6 +264,7 @@ func (w *beliefs) completed(i int, e *history.Event) {
 	switch op := e.F.Op(); {
 	case op == lock.Acquire && e.Type == history.OK && e.Held:
 		w.acquired(i, e, s)
+		w.grantFenced(i, e, s)
 	case op == lock.Acquire && e.Reason == lock.GaveUp:
 		w.judge(property.Progress, contended, i, "%s's acquire gave up (%s) though nobody else was acquiring", w.h.Who(e.Process), w.h.Moment(i))
 	case asksHeld(op):
@@ -292,6 +310,24 @@ func (w *beliefs) acquired(i int, e *history.Event, s *seen) {
 	}
 	w.exclude(i, e, at, i)
 	w.believe(i, e.Process, s, at)
+}
+
+// fence is what was seen of a lock's fencing tokens.
+func (w *beliefs) fence(l uint16) *Fence {
+	if w.fences[l] == nil {
+		w.fences[l] = new(Fence)
+	}
+	return w.fences[l]
+}
+
+// grantFenced judges the token that came with a grant.
+func (w *beliefs) grantFenced(i int, e *history.Event, s *seen) {
+	before := s.fenced
+	if e.Token == 0 || !w.fence(e.Lock).Grant(before, e.Process, e.Token) {
+		return
+	}
+	w.judge(property.FencingMonotone, e.Token > before.Token, i, "%s was granted %s with token %d (%s), but %s had been granted one with token %d before it asked",
+		w.h.Who(e.Process), w.h.SlotName(e.Slot), e.Token, w.h.Moment(i), w.h.Who(before.Who), before.Token)
 }
 
 // verified is a verify that is over.

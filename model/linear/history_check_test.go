@@ -19,6 +19,19 @@ func TestCheckHistory(t *testing.T) {
 	held := func(p int32, slot uint16, yes bool) history.Event {
 		return history.Event{Process: p, Type: history.OK, F: history.F(lock.Verify), Slot: slot, Held: yes, Reason: lock.Disconnected}
 	}
+	fenced := func(p int32, token int64) []history.Event {
+		e := acquired(p, uint16(p))
+		e.Token = token
+		return []history.Event{call(p, lock.Acquire, 0), e}
+	}
+	released := func(p int32) []history.Event {
+		return []history.Event{call(p, lock.Release, uint16(p)), {Process: p, Type: history.OK, F: history.F(lock.Release), Slot: uint16(p)}}
+	}
+	both := func(first, second int64) []history.Event { // the second is told first
+		a, b := fenced(1, first), fenced(2, second)
+		return []history.Event{a[0], b[0], b[1], a[1]}
+	}
+	destroy := []history.Event{call(3, lock.Destroy, 0), {Process: 3, Type: history.OK, F: history.F(lock.Destroy)}}
 	failed := func(p int32, op lock.Op, r lock.Reason) history.Event {
 		return history.Event{Process: p, Type: history.Fail, F: history.F(op), Reason: r}
 	}
@@ -45,6 +58,14 @@ func TestCheckHistory(t *testing.T) {
 		{"gives up alone", property.Progress, [][]history.Event{{call(1, lock.Acquire, 0), failed(1, lock.Acquire, lock.GaveUp)}}, true},
 		{"gives up while others acquire", property.Progress, [][]history.Event{{call(1, lock.Acquire, 0), call(2, lock.Acquire, 0), failed(1, lock.Acquire, lock.GaveUp)}}, false},
 		{"busy alone", property.Progress, [][]history.Event{{call(1, lock.Destroy, 0), failed(1, lock.Destroy, lock.Busy)}}, true},
+		{"tokens grow", property.FencingMonotone, [][]history.Event{fenced(1, 7), released(1), fenced(1, 9), fenced(2, 10)}, false},
+		{"the same token again", property.FencingMonotone, [][]history.Event{fenced(1, 7), released(1), fenced(1, 7)}, true},
+		{"a smaller token for another slot", property.FencingMonotone, [][]history.Event{fenced(1, 7), fenced(2, 3)}, true},
+		{"tokens of which nobody knows which was first", property.FencingMonotone, [][]history.Event{both(7, 9), released(1), released(2), both(12, 11)}, false},
+		{"smaller than either of those", property.FencingMonotone, [][]history.Event{both(7, 9), released(1), fenced(1, 8)}, true},
+		{"a lock that was destroyed begins again", property.FencingMonotone, [][]history.Event{fenced(1, 7), destroy, fenced(2, 1)}, false},
+		{"or may have been", property.FencingMonotone, [][]history.Event{fenced(1, 7), destroy[:1], fenced(2, 1)}, false},
+		{"after that they grow", property.FencingMonotone, [][]history.Event{fenced(1, 7), destroy, fenced(2, 1), fenced(4, 1)}, true},
 		{"busy while others administer", property.Progress, [][]history.Event{{call(2, lock.Destroy, 0), call(1, lock.Destroy, 0), failed(1, lock.Destroy, lock.Busy)}}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -124,6 +124,12 @@ func (m *Monitor) Crashless(c uint8, crashed bool, why string) {
 	m.require(property.NoCrash, !crashed, c, 0, 0, why)
 }
 
+// Fenced is client c being told, with what it is granted, a fencing token: other has been told one that is no smaller (0 is
+// nobody), and why says how large.
+func (m *Monitor) Fenced(c, other, slot uint8, why string) {
+	m.require(property.FencingMonotone, other == 0, c, other, slot, why)
+}
+
 // Named is a command of client c on a queue, where there are others' locks as well: alone says that
 // it is no other's.
 func (m *Monitor) Named(c uint8, alone bool) { m.require(property.NameSafety, alone, c, 0, 0, "") }

@@ -11,6 +11,18 @@ import (
 // cannot crash, a program can.
 func ApplicableExternal(k lock.Kind) Set { return Applicable(k).With(NoCrash) }
 
+// Announceable are the properties that mean something for somebody else's lock where its clients announce what it takes.
+var Announceable = ForTraits(lock.Tokens)
+
+// Announced are those of them that mean something for a lock with some traits, if all are judged that mean something for
+// its type.
+func (s Set) Announced(k lock.Kind, t lock.Traits) Set {
+	if Applicable(k)&^s != 0 {
+		return 0
+	}
+	return ForTraits(t) & Announceable
+}
+
 // Applicable are the properties that mean something for a lock type.
 func Applicable(k lock.Kind) Set {
 	all := Set(1<<NoCrash - 1)

@@ -149,7 +149,7 @@ func (c *ExploreConfig) config() Config {
 	out := Config{
 		Shape:   sim.Shape{Start: c.Start},
 		Starter: c.Starter, Exec: c.Exec, Name: c.Name, Kind: c.Kind, Options: c.Options, Naming: c.Naming,
-		Scenarios: cmp.Or(c.Runs, DefaultRuns), Properties: engine.JudgedOf(property.ApplicableExternal(c.Kind), c.Properties) | c.Own.All(),
+		Scenarios: cmp.Or(c.Runs, DefaultRuns), Properties: judgedOf(c.Kind, c.Properties) | c.Own.All(),
 		Own: c.Own, FailedAcquire: c.FailedAcquire, Patience: c.Patience, Found: c.Found, Progress: c.Progress,
 	}
 	if c.First {

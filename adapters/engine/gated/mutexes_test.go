@@ -31,6 +31,8 @@ type mutex struct {
 	late bool
 	// waits says that its clients can wait for the lock.
 	waits bool
+	// fenced says that they give fencing tokens, too.
+	fenced bool
 	// alike says that one in Go has the same design, or another in its language the same driver, which is tried on a
 	// real broker.
 	alike bool
@@ -57,6 +59,7 @@ var rightMutexes = []mutex{
 	{name: "active consumer", design: mutexes.Active{}, judged: byTruth},
 	{name: "token that is waited for", design: mutexes.Token{Subscribed: true}, judged: byTruth, waits: true},
 	{name: "exclusive queue that is waited for", design: mutexes.Queue{}, judged: byTruth, waits: true},
+	{name: "exclusive queue with fencing tokens", design: mutexes.Fenced{}, judged: append(byTruth[:3:3], property.FencingMonotone), fenced: true},
 	{name: "ExclusiveQueue", in: "python", judged: byTruth, alike: true},
 	{name: "ConnectionForEachHold", in: "python", judged: byTruth, alike: true},
 	{name: "AutoDelete", in: "python", judged: byTruth},
@@ -69,6 +72,8 @@ var rightMutexes = []mutex{
 	{name: "DeadLetterToken", in: "python", judged: byTruth},
 	{name: "CountingToken", in: "python", judged: byTruth},
 	{name: "PooledToken", in: "python", judged: byTruth, alike: true},
+	{name: "FencedQueue", in: "python", judged: []property.Property{property.MutualExclusion, property.FencingMonotone}, alike: true},
+	{name: "LengthOfQueue", in: "python", judged: []property.Property{property.MutualExclusion, property.FencingMonotone}, alike: true},
 	{name: "ExclusiveConsumer", in: "node", judged: byTruth, alike: true},
 	{name: "Token", in: "node", judged: byTruth},
 	{name: "ActiveConsumer", in: "node", judged: byTruth, alike: true},
@@ -85,6 +90,7 @@ var rightMutexes = []mutex{
 var (
 	exclusion = []property.Property{property.MutualExclusion}
 	byOrder   = []property.Property{property.Linearizable}
+	unfenced  = []property.Property{property.FencingMonotone}
 	staleness = []property.Property{property.StaleBeliefEnds, property.MutualExclusion}
 )
 
@@ -114,6 +120,8 @@ var wrongMutexes = []mutex{
 	{name: "token without acknowledgement", design: mutexes.Token{Subscribed: true, NoAck: true}, breaks: []property.Property{property.CrashFrees, property.NoLeak}},
 	{name: "single active consumer is taken for granted", design: mutexes.Token{Standing: true, Single: true, Assumes: true}, breaks: exclusion},
 	{name: "consumer asked for on another channel", design: mutexes.Consumer{OtherChannel: true}, breaks: staleness, late: true},
+	{name: "fencing tokens drawn before the lock is had", design: mutexes.Fenced{DrawnFirst: true}, breaks: unfenced, fenced: true},
+	{name: "fencing tokens counted by each client", design: mutexes.Fenced{CountedByClient: true}, breaks: unfenced, fenced: true, replays: true},
 	{name: "LockedIsSuccess", in: "python", breaks: exclusion},
 	{name: "ReleaseClosesChannel", in: "python", breaks: byOrder},
 	{name: "ExclusiveFromMemory", in: "python", breaks: []property.Property{property.StaleBeliefEnds}},
@@ -130,6 +138,10 @@ var wrongMutexes = []mutex{
 	{name: "ConsumerFromMemory", in: "python", breaks: staleness},
 	{name: "CommittedTwice", in: "python", breaks: exclusion},
 	{name: "AsksAnyChannel", in: "python", breaks: staleness},
+	{name: "CountedByClient", in: "python", breaks: unfenced, replays: true},
+	{name: "DeliveryTag", in: "python", breaks: unfenced},
+	{name: "CountedByRelease", in: "python", breaks: unfenced},
+	{name: "DrawnFirst", in: "python", breaks: unfenced},
 	{name: "NotAwaited", in: "node", breaks: exclusion},
 	{name: "NotExclusive", in: "node", breaks: exclusion},
 	{name: "NotCancelled", in: "node", breaks: []property.Property{property.EffectiveRelease}},
@@ -166,7 +178,10 @@ func (m *mutex) starter(t *testing.T) external.Starter {
 	if m.design != nil {
 		return inprocess.Starter{Name: m.name, New: func(ctx context.Context, url string) (inprocess.Lock, error) {
 			c, err := mutexes.New(ctx, url, m.design)
-			if m.waits {
+			switch {
+			case m.fenced:
+				return mutexes.Fencing{Mutex: c}, err
+			case m.waits:
 				return c, err
 			}
 			return mutexClient{c}, err

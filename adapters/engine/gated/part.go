@@ -60,6 +60,7 @@ func Conclude(ctx context.Context, c Config, p *Part) (*engine.Result, error) {
 	run.allowed, cancel = engine.Allow(ctx, 0)
 	defer cancel()
 	run.totals = p.totals
+	run.announce()
 	if ctx.Err() == nil {
 		if err := run.run(ctx, 0, 0, true); err != nil {
 			return nil, err

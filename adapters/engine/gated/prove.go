@@ -131,12 +131,21 @@ func (c Config) run() (*sharedRun, error) {
 	if err := c.Own.Check(); err != nil {
 		return nil, engine.Configuration(err)
 	}
-	c.Properties = engine.JudgedOf(property.ApplicableExternal(c.Kind), c.Properties) | c.Own.All()
+	c.Properties = judgedOf(c.Kind, c.Properties) | c.Own.All()
 	c.Scenarios = cmp.Or(c.Scenarios, DefaultScenarios)
 	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
 	run := &sharedRun{Config: c, source: c.source(), labels: c.labels()}
 	run.sum.Sometimes = c.Own.Sometimes()
 	return run, nil
+}
+
+// judgedOf are the properties to judge of those that mean something for somebody else's lock: the ones that were asked for, or
+// all, to which those come then that its clients announce.
+func judgedOf(k lock.Kind, asked property.Set) property.Set {
+	if asked == 0 {
+		return property.ApplicableExternal(k)
+	}
+	return asked & (property.ApplicableExternal(k) | property.Announceable)
 }
 
 // concluded is what a run came to that began then.

@@ -100,6 +100,16 @@ func (f *sharedRun) run(ctx context.Context, from, to int, shrink bool) error {
 	return nil
 }
 
+// announce has what the clients announce judged as well, where all is that means something for their lock. It changes nothing
+// the second time.
+func (f *sharedRun) announce() {
+	for _, set := range []*property.Set{&f.Properties, &f.Until} {
+		if more := set.Announced(f.Kind, f.about.Traits()) &^ *set; more != 0 {
+			*set |= more
+		}
+	}
+}
+
 // measured takes in what a worker has counted: all else of its executions is in the sum already.
 func (f *sharedRun) measured(w *worker) {
 	f.sum.Merge(&w.part)

@@ -70,12 +70,17 @@ func (o *CheckOptions) report(h *history.History, verdicts []linear.Verdict) *re
 		Tool: engine.Version, Target: h.Kind.String(), Kind: h.Kind, Mode: report.Recorded, Source: o.Source,
 		FailedAcquire: o.FailedAcquire.String(), Scenarios: 1,
 	}
-	judged := make(map[property.Property]linear.Verdict)
+	judged, applicable := make(map[property.Property]linear.Verdict), property.Applicable(h.Kind)
 	for _, v := range verdicts {
 		judged[v.Property] = v
+		applicable = applicable.With(v.Property)
 	}
 	r.Operations = judged[property.Linearizable].Checked
-	asked := engine.JudgedOf(property.Applicable(h.Kind), o.Properties)
+	asked := o.Properties
+	if property.Applicable(h.Kind)&^asked == 0 { // and what the history has to judge beside that
+		asked = 0
+	}
+	asked = engine.JudgedOf(applicable, asked)
 	for p := range property.Count {
 		if asked.Has(p) {
 			v, ok := judged[p]

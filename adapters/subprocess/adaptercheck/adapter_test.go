@@ -37,6 +37,16 @@ type adapter struct {
 	ch   *amqp.Channel
 	held bool
 	made bool
+	// grants are its own: a fencing token has to be larger than everybody's.
+	grants int
+}
+
+// token is what a grant has beside the slot.
+func (a *adapter) token() string {
+	if a.role != "counts its own grants" {
+		return ""
+	}
+	return fmt.Sprintf(`,"token":%d`, a.grants)
 }
 
 type params struct{ Name, URL, Lock string }
@@ -80,7 +90,8 @@ func (a *adapter) answer(method string, p params) string {
 		return a.initialize(p)
 	case "acquire":
 		if a.held = a.acquire(p.Name); a.held {
-			return `"result":{"held":true,"slot":1}`
+			a.grants++
+			return fmt.Sprintf(`"result":{"held":true,"slot":1%s}`, a.token())
 		}
 		return `"result":{"held":false}`
 	case "verify":
@@ -121,7 +132,11 @@ func (a *adapter) initialize(p params) string {
 	if a.role == "persistent" {
 		locks += `,"persistent-mutex"`
 	}
-	return fmt.Sprintf(`"result":{"name":"tiny","locks":[%s],"operations":[%s]}`, locks, operations)
+	more := ""
+	if a.role == "counts its own grants" || a.role == "forgets its tokens" {
+		more = `,"tokens":true`
+	}
+	return fmt.Sprintf(`"result":{"name":"tiny","locks":[%s],"operations":[%s]%s}`, locks, operations, more)
 }
 
 func (a *adapter) acquire(name string) bool {

@@ -103,7 +103,8 @@ type walk struct {
 	broker  *wire.Simulated
 	clients []*checkedClient
 	green   bool
-	lost    bool // an adapter can't be talked to any more
+	token   int64 // the largest fencing token so far
+	lost    bool  // an adapter can't be talked to any more
 }
 
 // checkedClient is a client of the walk, with an address of its own.
@@ -186,9 +187,16 @@ func (w *walk) call(l line) {
 	}
 	s.Came = said(r)
 	got, err := subprocess.Outcome(l.op, l.params, r)
+	token, badToken := int64(0), error(nil)
+	if p.about.Tokens {
+		token, badToken = subprocess.TokenOf(l.op, r)
+	}
 	if err != nil || got.Outcome != lock.Done || got.Held != l.held || l.op == lock.Acquire && got.Slot != l.slot() || got.Slots != l.slots {
 		s.Mark, s.Expected, s.Advice = Red, l.expected(), l.advice
+	} else if badToken != nil || token > 0 && token <= w.token {
+		s.Mark, s.Expected, s.Advice = Red, fmt.Sprintf(`{"held":true,"slot":1,"token":n} with n from %d`, w.token+1), fencing
 	}
+	w.token = max(w.token, token)
 	w.report(s)
 }
 

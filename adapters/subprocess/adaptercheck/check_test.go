@@ -34,6 +34,8 @@ func TestCheck(t *testing.T) {
 		{"deaf", lock.Mutex, false},
 		{"slow", lock.Mutex, false},
 		{"accepts everything", lock.Mutex, false},
+		{"counts its own grants", lock.Mutex, false},
+		{"forgets its tokens", lock.Mutex, false},
 		{"good", lock.Semaphore, false},
 	} {
 		t.Run(test.role+" "+test.kind.String(), func(t *testing.T) {

@@ -53,6 +53,10 @@ func (l *line) expected() string {
 	return "{}"
 }
 
+// fencing is what to do about fencing tokens that do not grow, or are missing.
+const fencing = `initialize has said "tokens":true: answer with a number that is larger than that of every grant of the lock before, ` +
+	"by whichever client; keep it at the broker"
+
 const name = "jobs"
 
 var (

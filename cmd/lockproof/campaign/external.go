@@ -63,7 +63,7 @@ func (p *Plan) externalConfig() (c gated.Config, err error) {
 	if c.Strategies, err = s.strategies(); err != nil {
 		return c, err
 	}
-	applicable := property.ApplicableExternal(c.Kind)
+	applicable := property.ApplicableExternal(c.Kind) | property.Announceable
 	if c.Properties, err = properties(s.Properties, applicable); err != nil {
 		return c, fmt.Errorf("sample: %w", err)
 	}

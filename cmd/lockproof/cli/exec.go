@@ -84,9 +84,9 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	applicable := property.ApplicableExternal(kind)
+	applicable := f.property.external(kind, &f.require)
 	if f.way != "" { // the history alone is judged
-		applicable = property.Applicable(kind)
+		applicable &^= property.Set(0).With(property.NoCrash)
 	}
 	if err := f.judge(&cfg, applicable, kind); err != nil {
 		return err

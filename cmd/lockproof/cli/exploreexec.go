@@ -8,7 +8,6 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/subprocess"
-	"github.com/lockproof/lockproof/model/property"
 )
 
 // external visits the executions of somebody else's program.
@@ -29,7 +28,7 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 	if err := f.callers(c, kind); err != nil {
 		return err
 	}
-	judged, err := f.property.judged(property.ApplicableExternal(kind), kind)
+	judged, err := f.property.judged(f.property.external(kind, &f.require), kind)
 	if err != nil {
 		return err
 	}

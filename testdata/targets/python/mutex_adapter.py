@@ -1,10 +1,11 @@
 """The adapter of the mutexes.
 
-Usage: mutex_adapter.py MUTEX, a class of mutexes.py, unusual_mutexes.py or wrong_mutexes.py.
+Usage: mutex_adapter.py MUTEX, a class of mutexes.py, unusual_mutexes.py, fenced_mutexes.py or wrong_mutexes.py.
 """
 
 import sys
 
+import fenced_mutexes
 import mutexes
 import unusual_mutexes
 import wrong_mutexes
@@ -16,16 +17,20 @@ class Adapter:
 
     def __init__(self, name):
         self.name = name
-        self.Mutex = next(vars(m)[name] for m in (mutexes, unusual_mutexes, wrong_mutexes) if name in vars(m))
+        modules = (mutexes, unusual_mutexes, fenced_mutexes, wrong_mutexes)
+        self.Mutex = next(vars(m)[name] for m in modules if name in vars(m))
+        self.fenced = self.Mutex.__module__ == fenced_mutexes.__name__
 
     def initialize(self, url, **_):
         self.mutex = self.Mutex(url)
         about = {"name": f"python example, {self.name}", "locks": ["mutex"], "operations": ["acquire", "verify", "release"]}
-        return {**about, "timeouts": hasattr(self.mutex, "acquire_within")}
+        return {**about, "timeouts": hasattr(self.mutex, "acquire_within"), "tokens": self.fenced}
 
     def acquire(self, name, timeout=0):
         held = self.mutex.acquire_within(name, timeout / 1000) if timeout else self.mutex.acquire(name)
-        return {"held": True, "slot": 1} if held else {"held": False}
+        if not held:
+            return {"held": False}
+        return {"held": True, "slot": 1, "token": self.mutex.token} if self.fenced else {"held": True, "slot": 1}
 
     def verify(self, name, slot):
         return {"held": self.mutex.verify(name)}

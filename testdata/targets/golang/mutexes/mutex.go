@@ -33,6 +33,7 @@ type Mutex struct {
 	tag    uint64 // of the message that is the token
 	// consumer is the tag of the consumer by which it holds the lock.
 	consumer string
+	token    int64 // that it was given last
 	// patience is how long a delivery is waited for.
 	patience time.Duration
 }
@@ -404,7 +405,7 @@ func (t Token) make(m *Mutex, name string) (bool, error) {
 			return false, err
 		}
 	}
-	if err := t.put(m, name); err != nil {
+	if err := m.put(name + ".token"); err != nil {
 		return false, err
 	}
 	if _, err := m.ch.QueueDeclare(name+".made", true, false, false, false, nil); err != nil {
@@ -419,29 +420,6 @@ func (t Token) over(m *Mutex, name string) error {
 	}
 	_, err := m.ch.QueueDelete(name+".making", false, false, false)
 	return err
-}
-
-func (t Token) put(m *Mutex, name string) error {
-	ch, err := m.conn.Channel()
-	if err != nil {
-		return err
-	}
-	if err := ch.Confirm(false); err != nil {
-		return err
-	}
-	broken := ch.NotifyClose(make(chan *amqp.Error, 1))
-	sent, err := ch.PublishWithDeferredConfirm("", name+".token", true, false, amqp.Publishing{DeliveryMode: amqp.Persistent})
-	if err != nil {
-		return err
-	}
-	select {
-	case <-sent.Done():
-	case <-broken:
-	}
-	if !sent.Acked() {
-		return errors.New("the token was not confirmed")
-	}
-	return ch.Close()
 }
 
 // look asks on the channel that has the message: as long as it is open, so does the client have that.
@@ -468,7 +446,7 @@ func (t Token) giveBack(m *Mutex, name string) error {
 	case t.Acknowledged:
 		return m.ch.Ack(m.tag, false)
 	case t.NoAck:
-		return t.put(m, name)
+		return m.put(name + ".token")
 	case t.ConnectionEach:
 		return m.conn.Close()
 	case t.Discarded:
