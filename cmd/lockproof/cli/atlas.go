@@ -65,6 +65,9 @@ func (f *atlasFlags) run(c *cobra.Command, args []string) error {
 	}
 	line := newProgress()
 	cfg := atlas.Config{Server: f.server, Questions: f.questions, Progress: func(what string) { line.say("%s", what) }}
+	if err := cfg.Check(); err != nil {
+		return fmt.Errorf("--%w", err)
+	}
 	if _, real := f.real(); real {
 		kind := otherOf(f.server)
 		if kind != nil && finders == nil {
@@ -96,6 +99,11 @@ func (f *atlasFlags) locks() string { return "what --server " + f.server + " ask
 func (f *atlasFlags) onBroker(c *cobra.Command, cfg *atlas.Config) error {
 	if b, err := lock.BackendNamed(f.server); err == nil && b.Words.Server != "broker" {
 		return fmt.Errorf("--on %s: %s stands on %s, and no counterexample is replayed on a real one", f.asked(), f.locks(), b.Title)
+	}
+	for i := range others {
+		if _, err := others[i].address("", f.asked()); err == nil {
+			return fmt.Errorf("--on %s: %s stands on a broker: expected --server %s as well, or --on rabbitmq", f.asked(), f.locks(), others[i].backend)
+		}
 	}
 	broker, err := f.start(c, false)
 	if err != nil {
