@@ -115,15 +115,26 @@ func (d *causer) unreleased() string {
 		return ""
 	}
 	var sent []string
+	no := fmt.Sprintf("which does not delete the queue that holds %s", d.lock())
 	for i := began; i <= d.shows; i++ {
 		if d.sent(i, d.c) {
 			sent = append(sent, d.exchange(i))
+		}
+		if d.unanswered(i) {
+			no = "to which no reply came"
 		}
 	}
 	if len(sent) == 0 {
 		return fmt.Sprintf("c%d's %s told the broker nothing (%s): %s", d.c, op, stepWord(d.shows), is)
 	}
-	return fmt.Sprintf("c%d's %s at %s was %s, which does not delete the queue that holds %s: %s", d.c, op, stepWord(began), strings.Join(sent, ", "), d.lock(), is)
+	return fmt.Sprintf("c%d's %s at %s was %s, %s: %s", d.c, op, stepWord(began), strings.Join(sent, ", "), no, is)
+}
+
+// unanswered reports whether a step deletes the queue that holds the slot, and no reply came: it may not have been done.
+func (d *causer) unanswered(i int) bool {
+	x := &d.Steps[i].Exchange
+	return d.sent(i, d.c) && d.reply(i) == "" && x.Access == backend.Delete &&
+		(!x.Known || x.Role != backend.Slot && x.Slot == d.v.Slot)
 }
 
 // outlived is why a holder is there that should be gone, or a slot is gone.

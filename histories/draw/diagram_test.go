@@ -44,3 +44,12 @@ func TestDrawBare(t *testing.T) {
 		Errors(x)
 	}
 }
+
+// TestCauseNotAwaited: of a deletion that was not answered it is said that it was not, and not that it is the wrong one.
+func TestCauseNotAwaited(t *testing.T) {
+	x := historiestest.NotAwaited()
+	const want = "c1's release at step 3 was delete jobs-1-B, to which no reply came: its queue is still there, and c1's."
+	if got := Cause(x, x.Violations[0]); got != want {
+		t.Errorf("got %q, expected %q", got, want)
+	}
+}

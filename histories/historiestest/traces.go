@@ -109,6 +109,17 @@ func LockedTaken() *scenario.Trace {
 	return &s.Trace
 }
 
+// NotAwaited is a release that waits for no reply, and has no effect: the broker has closed the channel.
+func NotAwaited() *scenario.Trace {
+	s := newScript("release-without-waiting", lock.Semaphore, 1, ops(lock.Acquire, lock.Release))
+	s.grant(1, 1)
+	s.step(1, s.claim(1), okay, begin(1, lock.Acquire), end(1, lock.Acquire, history.OK, 1, true, 0))
+	s.do(scenario.Action{Kind: scenario.ChannelError, Client: 1}, amqp.Command{}, amqp.Reply{})
+	s.step(1, amqp.Command{Method: amqp.QueueDelete, Queue: s.layout.B[1]}, amqp.Reply{}, begin(1, lock.Release), end(1, lock.Release, history.OK, 1, false, 0))
+	s.Violations = []scenario.Violation{{Step: 2, Violation: property.Violation{Property: property.EffectiveRelease, Client: 1, Slot: 1}}}
+	return &s.Trace
+}
+
 // Faults has one of everything that can go wrong.
 func Faults() *scenario.Trace {
 	s := newScript("semaphore", lock.Semaphore, 2,
