@@ -83,7 +83,7 @@ func (w *workshop) run(ctx context.Context, tests []*test, env string, limit tim
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	folder := tests[0].Package
-	bounds := fmt.Sprintf("ulimit -v %d -t %d", mostMemory>>10, int(limit.Seconds())+1)
+	bounds := fmt.Sprintf("ulimit -v %d; ulimit -t %d", mostMemory>>10, int(limit.Seconds())+1) // dash takes one at a time
 	c := exec.CommandContext(ctx, "sh", "-c", bounds+`; exec "$0" "$@"`,
 		w.binary(folder), "-test.short", "-test.failfast", "-test.timeout=0", "-test.run="+pattern(tests))
 	c.Dir = filepath.Join(w.dir, "src", folder)
