@@ -61,8 +61,13 @@ var budgets = map[monitor.CostClass]report.Budget{
 	monitor.VerifyHeld:   {RoundTrips: 1, Channels: 0, Connections: 0},
 }
 
-// Efficiency is what operations cost, as a report tells of it.
-func Efficiency(costs *monitor.Costs, kind lock.Kind) []report.EfficiencyRow {
+// limits are the properties that hold an operation to its budget.
+var limits = map[monitor.CostClass]property.Property{
+	monitor.AcquireFirst: property.CheapAcquire, monitor.AcquireFull: property.CheapAcquire, monitor.VerifyHeld: property.CheapVerify,
+}
+
+// Efficiency is what operations cost, as a report tells of it. They have budgets where one of the properties says so.
+func Efficiency(costs *monitor.Costs, kind lock.Kind, judged property.Set) []report.EfficiencyRow {
 	var rows []report.EfficiencyRow
 	for k := range monitor.CostClasses {
 		t := &costs[k]
@@ -74,7 +79,7 @@ func Efficiency(costs *monitor.Costs, kind lock.Kind) []report.EfficiencyRow {
 			Commands: spread(t, monitor.Commands), RoundTrips: spread(t, monitor.Trips), Unpipelined: spread(t, monitor.Replies),
 			Channels: spread(t, monitor.Channels), Connections: spread(t, monitor.Connections),
 		}
-		if b, ok := budgets[k]; ok {
+		if b, ok := budgets[k]; ok && judged.Has(limits[k]) {
 			row.Budget = &b
 		}
 		rows = append(rows, row)

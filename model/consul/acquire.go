@@ -23,7 +23,7 @@ func (p *Protocol) contend(m *Machine) {
 // again has a contender try once more, if it may.
 func (p *Protocol) again(m *Machine) {
 	if m.tries++; m.tries > p.Retries {
-		m.end(lock.Result{Outcome: lock.Done, Reason: lock.GaveUp})
+		m.end(lock.Result{Outcome: lock.Failed, Reason: lock.GaveUp})
 		return
 	}
 	p.contend(m)
@@ -95,7 +95,7 @@ func (p *Protocol) look(m *Machine) {
 	case p.Full == Listen && !m.waited:
 		m.Phase, m.waited = Waiting, true
 	default:
-		m.end(lock.Result{Outcome: lock.Done, Reason: lock.Full})
+		m.end(lock.Result{Outcome: lock.Failed, Reason: lock.Full})
 	}
 }
 
@@ -111,7 +111,7 @@ func (p *Protocol) claimed(m *Machine, r *Reply) {
 }
 
 // confirmed is the read of a contender that was added to the holders. If it is not among them any more, or its session is
-// not alive, it has no slot.
+// not alive, it has no slot, but others may have seen it hold one.
 func (p *Protocol) confirmed(m *Machine, r *Reply) {
 	m.seen.upTo = r.Index
 	if p.Holds(m, r) {
@@ -119,7 +119,7 @@ func (p *Protocol) confirmed(m *Machine, r *Reply) {
 		return
 	}
 	m.Session = "" // it has ended, or somebody has taken it from the holders
-	m.end(lock.Result{Outcome: lock.Done, Reason: lock.Disconnected})
+	m.end(lock.Result{Outcome: lock.Unknown, Reason: lock.Disconnected})
 }
 
 func (p *Protocol) granted(m *Machine) {

@@ -287,7 +287,7 @@ func (a *atlas) cost(e *explore.Exploration) []report.EfficiencyRow {
 		s := source.Scenario(i)
 		r.Run(e.Target, &s)
 	}
-	return slices.DeleteFunc(engine.Efficiency(r.Costs, e.Target.Kind), func(row report.EfficiencyRow) bool { return !includes(e, row.Operation) })
+	return slices.DeleteFunc(engine.Efficiency(r.Costs, e.Target.Kind, property.Of(e.Target)), func(row report.EfficiencyRow) bool { return !includes(e, row.Operation) })
 }
 
 // includes reports whether an exploration calls the operation of a situation.

@@ -57,7 +57,7 @@ func Stress(ctx context.Context, b *rabbitmq.Broker, c StressConfig) (*engine.Re
 	}
 	r.Target, r.Doc, r.Mode = c.Target.Name, c.Target.Doc, report.Stressed
 	r.Broker, r.Scenarios, r.Commands, r.Elapsed = b.String(), stats.Rounds, stats.Commands, stats.Elapsed
-	r.Efficiency = engine.Efficiency(&stats.Costs, r.Kind)
+	r.Efficiency = engine.Efficiency(&stats.Costs, r.Kind, property.Of(c.Target))
 	r.Exercised = []report.Exercise{
 		{Name: "client crash", Scenarios: stats.Crashes}, {Name: "connection dropped by the broker", Scenarios: stats.Dropped},
 		{Name: "broker restart", Scenarios: stats.Restarts},

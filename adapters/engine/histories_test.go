@@ -1,0 +1,36 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/engine"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
+)
+
+// TestHistoriesWellFormed: every history of every target is well-formed, and each of a reference that is judged by it is decided. One that is
+// not well-formed counted as undecided.
+func TestHistoriesWellFormed(t *testing.T) {
+	for _, target := range engine.Targets() {
+		t.Run(target.Name, func(t *testing.T) { wellFormed(t, target) })
+	}
+}
+
+func wellFormed(t *testing.T, target *lock.Target) {
+	t.Parallel()
+	var r sim.Runner
+	source := sim.NewSource(sim.Space{Target: target}, 1)
+	for i := range 300 {
+		s := source.Scenario(i)
+		r.Run(target, &s)
+		h := r.History()
+		if err := linear.Validate(&h); err != nil {
+			t.Fatalf("execution %d: %v", i, err)
+		}
+		if _, undecided := r.Judge(property.Weak); undecided && target.Breaks == "" && property.Of(target).Has(property.Linearizable) {
+			t.Fatalf("execution %d is undecided", i)
+		}
+	}
+}
