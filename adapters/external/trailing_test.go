@@ -131,7 +131,7 @@ func newLeaving(t *testing.T, patience time.Duration, closes func(m *leaving, cl
 func newLockRunner(t *testing.T, patience time.Duration, start inprocess.New) *external.Runner {
 	t.Helper()
 	runner, err := external.NewRunner(t.Context(), external.Config{
-		Kind: lock.Mutex, Starter: inprocess.Starter{Name: "leaving", New: start}, Timing: external.Timing{Patience: patience},
+		Kind: lock.Mutex, Starter: inprocess.Starter{Name: "leaving", New: start}, Timing: external.Timing{Patience: patience, Slow: time.Hour}, // these clients have no clock
 	})
 	if err != nil {
 		t.Fatal(err)

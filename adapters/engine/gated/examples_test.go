@@ -4,6 +4,7 @@ import (
 	"flag"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
@@ -69,7 +70,7 @@ func repeats(t *testing.T, e *enginetest.Example) {
 	var executions [2][]string
 	for turn := range executions {
 		executions[turn] = make([]string, n)
-		runner, err := external.NewRunner(t.Context(), external.Config{Starter: e.Starter(t, "locked-is-success"), Kind: lock.Semaphore})
+		runner, err := external.NewRunner(t.Context(), external.Config{Starter: e.Starter(t, "locked-is-success"), Kind: lock.Semaphore, Timing: external.Timing{Slow: time.Hour}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -267,6 +267,9 @@ func (m *mutex) holds(t *testing.T, on gated.Broker, scenarios int) {
 func TestWrongMutexes(t *testing.T) {
 	for _, m := range wrongMutexes {
 		t.Run(m.title(), func(t *testing.T) {
+			if e := enginetest.MutexPrograms[m.in]; e != nil && e.Slow && !m.replays && !*everyBug {
+				t.Skip("skipped: its processes take long to start; -every-bug has it")
+			}
 			t.Parallel()
 			var breaks property.Set
 			for _, p := range m.breaks {

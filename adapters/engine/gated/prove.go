@@ -56,6 +56,8 @@ type Config struct {
 	On Broker
 	// Patience is how long a client may send nothing before the others go on without it; 0 is 2 seconds.
 	Patience time.Duration
+	// Slow is [external.Timing]'s: how long an operation may take before its client may have given it up; 0 is its default.
+	Slow time.Duration
 	// Until ends the run once one of these properties is violated, and has only their executions
 	// minimised; what operations cost is not measured unless one of them asks for it. Empty runs on, and
 	// minimises all.
