@@ -53,17 +53,15 @@ func Drawing(t *scenario.Trace) string {
 	return b.String()
 }
 
-// budgets are what operations may cost, where that is limited. An acquire of a later slot, or one
+// budgets are what operations may cost, where a property limits that. An acquire of a later slot, or one
 // that finds all taken, is judged slot by slot by the property cheap-acquire.
-var budgets = map[monitor.CostClass]report.Budget{
-	monitor.AcquireFirst: {RoundTrips: 4, Channels: 0, Connections: 0},
-	monitor.AcquireFull:  {RoundTrips: -1, Channels: 0, Connections: 0},
-	monitor.VerifyHeld:   {RoundTrips: 1, Channels: 0, Connections: 0},
-}
-
-// limits are the properties that hold an operation to its budget.
-var limits = map[monitor.CostClass]property.Property{
-	monitor.AcquireFirst: property.CheapAcquire, monitor.AcquireFull: property.CheapAcquire, monitor.VerifyHeld: property.CheapVerify,
+var budgets = map[monitor.CostClass]struct {
+	by property.Property
+	report.Budget
+}{
+	monitor.AcquireFirst: {property.CheapAcquire, report.Budget{RoundTrips: 4, Channels: 0, Connections: 0}},
+	monitor.AcquireFull:  {property.CheapAcquire, report.Budget{RoundTrips: -1, Channels: 0, Connections: 0}},
+	monitor.VerifyHeld:   {property.CheapVerify, report.Budget{RoundTrips: 1, Channels: 0, Connections: 0}},
 }
 
 // Efficiency is what operations cost, as a report tells of it. They have budgets where one of the properties says so.
@@ -79,8 +77,8 @@ func Efficiency(costs *monitor.Costs, kind lock.Kind, judged property.Set) []rep
 			Commands: spread(t, monitor.Commands), RoundTrips: spread(t, monitor.Trips), Unpipelined: spread(t, monitor.Replies),
 			Channels: spread(t, monitor.Channels), Connections: spread(t, monitor.Connections),
 		}
-		if b, ok := budgets[k]; ok && judged.Has(limits[k]) {
-			row.Budget = &b
+		if b, ok := budgets[k]; ok && judged.Has(b.by) {
+			row.Budget = &b.Budget
 		}
 		rows = append(rows, row)
 	}

@@ -49,27 +49,29 @@ type atlas struct {
 
 // Check reports a kind of server of which nothing is asked, and a question that there is not.
 func (c *Config) Check() error {
-	_, set, err := question.Of(c.Server)
+	_, err := c.atlas()
+	return err
+}
+
+// atlas is the one to be made, with the questions there are.
+func (c *Config) atlas() (*atlas, error) {
+	server, set, err := question.Of(c.Server)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if unknown := slices.IndexFunc(c.Questions, func(n int) bool { return n < 1 || n > len(set.Questions) }); unknown >= 0 {
-		return fmt.Errorf("question %d: expected 1 to %d", c.Questions[unknown], len(set.Questions))
+		return nil, fmt.Errorf("question %d: expected 1 to %d", c.Questions[unknown], len(set.Questions))
 	}
-	return nil
+	return &atlas{*c, set, server}, nil
 }
 
 // Answer answers the open questions. An atlas that ended early, since ctx is over or for the error that is returned with
 // it, has what was visited until then, and says what is missing.
 func Answer(ctx context.Context, c Config) (*report.Atlas, error) {
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
-	server, set, err := question.Of(c.Server)
+	a, err := c.atlas()
 	if err != nil {
 		return nil, err
 	}
-	a := &atlas{c, set, server}
 	out := &report.Atlas{Tool: engine.Version, Title: a.Title, Broker: c.Real}
 	for i := range a.Set.Questions {
 		if number := i + 1; len(c.Questions) == 0 || slices.Contains(c.Questions, number) {
