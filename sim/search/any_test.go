@@ -207,29 +207,17 @@ func TestAnyCovers(t *testing.T) {
 // covers counts the states of real clients, up to so many, and those that have a view which the search has not
 // come to.
 func (r *AnyResult) covers(clients, most int) (states, missed int) {
-	s := r.search
-	t := newCounterexampleSearch(r.Bounds(clients), Reductions{Symmetry: true}, ^property.Set(0), func([]scenario.Action) bool { return false }, false)
-	t.most = most
-	p := projection{anySearch: s, each: clients}
-	t.within = func(state []uint32) bool {
-		if t.enter(state); bits.OnesCount16(t.sys.Slots()) > s.slots {
+	p := projection{anySearch: r.search, each: clients}
+	Guided{Most: most, Within: func(world *sim.System) bool {
+		if bits.OnesCount16(world.Slots()) > p.slots {
 			return false
 		}
 		states++
-		g, parts := p.project(t.worker, state)
-		if g == nil {
+		if g, parts := p.project(world); g == nil || slices.ContainsFunc(parts, func(part uint32) bool { return !g.seen.has(part) }) {
 			missed++
-			return true
-		}
-		for _, w := range parts {
-			if !g.seen.has(w) {
-				missed++
-				break
-			}
 		}
 		return true
-	}
-	t.run(context.Background())
+	}}.Run(context.Background(), r.Bounds(clients), ^property.Set(0), func([]scenario.Action) bool { return false })
 	return states, missed
 }
 

@@ -132,7 +132,7 @@ func (s *anySearch) decode(d *decoder) error {
 	s.clients.restore(d)
 	s.views.restore(d)
 	s.roles.restore(d, s.views)
-	if d.err == nil && !s.clients.consistent(s.views, s.roles, len(s.bounds.Clients)) {
+	if d.err == nil && !s.consistent() {
 		return errDamaged
 	}
 	s.effects.restore(d, s.anyPlan)
@@ -182,10 +182,10 @@ func (s *anySearch) adopt(p *anyProgress) error {
 // familiar reports an error if the initial context is not among those read: parts are written otherwise by another
 // version of the program. What everybody shares is in no context then that there is, and a new one is to be looked at.
 func (s *anySearch) familiar() error {
-	n := s.clients.n.Load()
+	n := s.clients.count()
 	w := s.workers[0]
 	w.begin()
-	if s.clients.n.Load() != n || len(w.dirty) > 0 {
+	if s.clients.count() != n || len(w.dirty) > 0 {
 		return errOtherwise
 	}
 	return nil

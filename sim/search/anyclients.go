@@ -274,9 +274,9 @@ func (s *anySearch) check() {
 // measure brings the numbers up to date.
 func (s *anySearch) measure() {
 	r := &s.res.AnyStats
-	r.Parts = [2]int{int(s.shared.n.Load()), int(s.clients.n.Load())}
+	r.Parts = [2]int{int(s.shared.count()), int(s.clients.count())}
 	r.Contexts, r.Views, r.Steps, r.Holders, r.Bytes = s.contexts.measure(r.Parts[1])
-	r.Bytes += s.shared.bytes.Load() + s.clients.bytes.Load()
+	r.Bytes += s.shared.size() + s.clients.size()
 	r.Unwitnessed, r.Pending = s.unwitnessed.Load(), len(s.dirty)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
 )
 
 // Cutoff is the smallest number of real clients whose states already have all views.
@@ -38,19 +39,18 @@ func (r *AnyResult) Cutoff(ctx context.Context, clients, states int) (c Cutoff) 
 // reach adds the views of so many real clients to those that were reached, and tells how many there were not before, and
 // how many states were visited.
 func (r *AnyResult) reach(ctx context.Context, clients, states int, reached map[*anyContext]bitset) (more int64, seen int) {
-	s := r.search
-	t := newCounterexampleSearch(r.Bounds(clients), Reductions{Symmetry: true}, ^property.Set(0), func([]scenario.Action) bool { return false }, false)
-	t.most = states
-	p := projection{anySearch: s, each: clients}
+	ctx, enough := context.WithCancel(ctx)
+	defer enough()
+	p := projection{anySearch: r.search, each: clients}
 	left := r.Views
 	for _, set := range reached {
 		left -= int64(set.count())
 	}
-	t.within = func(state []uint32) bool {
-		if t.enter(state); bits.OnesCount16(t.sys.Slots()) > s.slots {
+	v := Guided{Most: states, Within: func(world *sim.System) bool {
+		if bits.OnesCount16(world.Slots()) > p.slots {
 			return false
 		}
-		g, parts := p.project(t.worker, state)
+		g, parts := p.project(world)
 		set := reached[g]
 		for _, part := range parts {
 			if !set.has(part) {
@@ -59,10 +59,9 @@ func (r *AnyResult) reach(ctx context.Context, clients, states int, reached map[
 			}
 		}
 		if reached[g] = set; more == left {
-			t.want = 0 // nothing is left to be reached
+			enough()
 		}
 		return true
-	}
-	t.run(ctx)
-	return more, len(t.links)
+	}}.Run(ctx, r.Bounds(clients), ^property.Set(0), func([]scenario.Action) bool { return false })
+	return more, v.States
 }

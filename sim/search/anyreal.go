@@ -16,15 +16,12 @@ import (
 // illegal judges the history of an execution by itself, see [Counterexamples].
 func (r *AnyResult) Real(ctx context.Context, want property.Set, clients, states int, illegal func([]scenario.Action) bool) (map[property.Property][]scenario.Action, bool) {
 	s := r.search
-	t := newCounterexampleSearch(r.Bounds(clients), Reductions{Symmetry: true}, want, illegal, false)
-	t.most = states
 	p, towards := projection{anySearch: s, each: clients}, s.towards(want)
-	t.within = func(state []uint32) bool {
-		g, _ := p.project(t.worker, state)
+	v := Guided{Most: states, Within: func(world *sim.System) bool {
+		g, _ := p.project(world)
 		return towards[g]
-	}
-	t.run(ctx)
-	return t.found, len(t.level) == 0 && ctx.Err() == nil
+	}}.Run(ctx, r.Bounds(clients), want, illegal)
+	return v.Found, v.All
 }
 
 // Bounds is the configuration with so many clients of each kind of which there is any number.
@@ -77,27 +74,26 @@ type projection struct {
 	buf            []byte
 }
 
-// project is the context of a worker's state, and the parts that clients have in it; nil if the search has not
+// project is the context of a world of real clients, and the parts that clients have in it; nil if the search has not
 // come to it.
-func (p *projection) project(w *worker, state []uint32) (*anyContext, []uint32) {
-	w.enter(state)
+func (p *projection) project(world *sim.System) (*anyContext, []uint32) {
 	p.holders, p.parts = p.holders[:0], p.parts[:0]
-	for c := 1; c < w.stride; c++ {
+	for c := 1; c <= p.fixed+p.each*(len(p.bounds.Clients)-p.fixed); c++ {
 		class := byte(c - 1)
 		if c > p.fixed {
 			class = byte(p.fixed + (c-1-p.fixed)/p.each)
 		}
-		for _, image := range w.sys.Abandoned(c) {
+		for _, image := range world.Abandoned(c) {
 			if !p.place(append([]byte{byte(p.fixed)}, image...)) {
 				return nil, nil
 			}
 		}
-		p.buf = w.sys.Client(c, append(p.buf[:0], class))
+		p.buf = world.Client(c, append(p.buf[:0], class))
 		if !p.place(p.buf) {
 			return nil, nil
 		}
 	}
-	p.buf = w.sys.Shared(p.buf[:0])
+	p.buf = world.Shared(p.buf[:0])
 	shared, ok := p.shared.find(p.buf)
 	if !ok {
 		return nil, nil

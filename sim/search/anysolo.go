@@ -1,8 +1,6 @@
 package search
 
 import (
-	"math/bits"
-
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
@@ -78,12 +76,4 @@ func (w *anyWorker) alone(c soloClient, who *population) (next []soloClient) {
 		}
 	}
 	return next
-}
-
-// rank is how many numbers less than n are in the set.
-func (s bitset) rank(n uint32) (rank int) {
-	for i := range n / 64 {
-		rank += bits.OnesCount64(s[i])
-	}
-	return rank + bits.OnesCount64(s[n/64]&(1<<(n%64)-1))
 }

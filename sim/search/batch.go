@@ -1,9 +1,10 @@
 package search
 
 import (
+	"slices"
+
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
-	"slices"
 )
 
 // batch collects the states that a worker comes to, so that the set of those seen is asked about many

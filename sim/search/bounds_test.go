@@ -1,12 +1,9 @@
 package search
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"testing"
 
-	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
@@ -144,109 +141,17 @@ func TestGraphSize(t *testing.T) {
 	}
 }
 
-// TestPartsComeBack: parts that are written and read are what they were, in the same order.
-func TestPartsComeBack(t *testing.T) {
-	p := newParts()
-	for i := range 12 {
-		d := part{view: uint64(i) << 40, slots: uint8(i), role: uint32(3 * i)}
-		busy, calm := &d.foot[0], &d.foot[1]
-		for k, flag := range []*bool{
-			&busy.Choosing, &busy.Private, &calm.Choosing, &calm.Private, &d.unwitnessed, &d.busy, &d.holds, &d.calm, &d.undisturbed,
-		} {
-			*flag = i == k || i > 9
-		}
-		busy.Reads, busy.Writes = backend.Roles(1<<(i%8)), backend.Roles(1<<((i+3)%8))
-		calm.Reads, calm.Writes = backend.Roles(1<<((i+1)%8)), backend.Roles(1<<((i+5)%8))
-		p.intern([]byte{byte(i), 1}, func() part { return d })
-	}
-	var out bytes.Buffer
-	e := newEncoder(&out)
-	p.save(e)
-	if err := e.close(); err != nil {
-		t.Fatal(err)
-	}
-	back, d := newParts(), &decoder{r: &out, left: int64(out.Len() - sha256.Size)}
-	if back.restore(d); d.err != nil || d.left != 0 || back.n.Load() != p.n.Load() {
-		t.Fatalf("%v, %d bytes left, %d parts", d.err, d.left, back.n.Load())
-	}
-	for id := range p.n.Load() {
-		if got, want := back.get(id), p.get(id); *got != *want || back.image(id) != p.image(id) {
-			t.Errorf("part %d is %q, %+v after %q, %+v", id, back.image(id), *got, p.image(id), *want)
-		}
-	}
-}
-
-// TestDamagedInside: what the digest does not show is seen where it is read: parts that are there twice, or empty, or
-// cut off, views that are there twice, and links of parts that are not there.
-func TestDamagedInside(t *testing.T) {
-	write := func(of func(*encoder)) *decoder {
-		var out bytes.Buffer
-		e := newEncoder(&out)
-		of(e)
-		if err := e.close(); err != nil {
-			t.Fatal(err)
-		}
-		data := out.Bytes()[:out.Len()-sha256.Size]
-		return &decoder{r: bytes.NewReader(data), left: int64(len(data))}
-	}
-	one := func(e *encoder, image string) {
-		e.blob([]byte(image))
-		e.u64(0)
-		e.bytes([]byte{5, 1, 0, 2, 3, 0, 2, 3})
-		e.u32(4)
-	}
-	parts := func(images ...string) func(*encoder) {
-		return func(e *encoder) {
-			e.u32(uint32(len(images)))
-			for _, image := range images {
-				one(e, image)
-			}
-		}
-	}
-	for name, c := range map[string]struct {
-		of    func(*encoder)
-		right bool
-	}{
-		"parts":                {parts("a", "b", "cc"), true},
-		"none":                 {parts(), true},
-		"twice":                {parts("a", "b", "a"), false},
-		"empty":                {parts("abcd", ""), false},
-		"more than there are":  {func(e *encoder) { e.u32(2); one(e, "a") }, false},
-		"many more than there": {func(e *encoder) { e.u32(1 << 31); one(e, "a") }, false},
-	} {
-		p := newParts()
-		if p.restore(write(c.of)); (p.n.Load() > 0) != (c.right && name != "none") && c.right {
-			t.Errorf("%s: %d parts", name, p.n.Load())
-		}
-		d := write(c.of)
-		newParts().restore(d)
-		if (d.err == nil) != c.right || c.right && d.left != 0 {
-			t.Errorf("parts, %s: %v, %d bytes left", name, d.err, d.left)
-		}
-	}
-	for name, c := range map[string]struct {
-		views []string
-		right bool
-	}{"views": {[]string{"", "a", "b"}, true}, "twice": {[]string{"a", "a"}, false}} {
-		d := write(func(e *encoder) {
-			e.u32(uint32(len(c.views)))
-			for _, v := range c.views {
-				e.blob([]byte(v))
-			}
-		})
-		v := &views{ids: make(map[string]uint64)}
-		if v.restore(d); (d.err == nil) != c.right {
-			t.Errorf("views, %s: %v", name, d.err)
-		}
-	}
+// TestLinksInside: what the digest does not show is seen where it is read: links of parts that are not there.
+func TestLinksInside(t *testing.T) {
 	p := newPlan(standard(1, 1, 0, 1, 0), Reductions{})
 	for _, image := range []string{"a", "b", "c"} {
 		p.clients.intern([]byte(image), func() part { return part{} })
 	}
 	for k, right := range map[uint64]bool{0: true, 2<<32 | 1: true, 1<<32 | 2: true, 3: false, 3 << 32: false, 1<<32 | 3: false, 3<<32 | 1: false, 1 << 63: false} {
-		d := write(func(e *encoder) { links{k: {}}.save(e) })
-		if l := readLinks(d, p); (d.err == nil) != right || right && len(l) != 1 {
-			t.Errorf("a link from part %d to part %d of 3: %v", k>>32, uint32(k), d.err)
+		var l links
+		err := reread(t, func(e *encoder) { links{k: {}}.save(e) }, func(d *decoder) { l = readLinks(d, p) })
+		if (err == nil) != right || right && len(l) != 1 {
+			t.Errorf("a link from part %d to part %d of 3: %v", k>>32, uint32(k), err)
 		}
 	}
 }

@@ -154,8 +154,8 @@ func (s *search) encode(out io.Writer) error {
 		s.views.save(e)
 	}
 	s.links().save(e)
-	e.blocks(s.level, s.stride)
-	e.blocks(s.out, s.stride)
+	writeBlocks(e, s.level, s.stride)
+	writeBlocks(e, s.out, s.stride)
 	s.seen.save(e)
 	return e.close()
 }

@@ -135,12 +135,6 @@ func written(t testing.TB, b sim.Bounds, o Options) []byte {
 	return data
 }
 
-// sealed is data with its digest.
-func sealed(data []byte) []byte {
-	sum := sha256.Sum256(data)
-	return append(bytes.Clone(data), sum[:]...)
-}
-
 // TestRefused has everything that is no checkpoint of this search be refused, with what is wrong.
 func TestRefused(t *testing.T) {
 	good := written(t, hasty(), Options{})

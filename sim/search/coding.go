@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"hash"
 	"io"
+	"maps"
+	"slices"
 )
 
 // encoder writes numbers, and the digest of all that was written at the end. The first error stays.
@@ -48,10 +50,15 @@ func (e *encoder) blob(b []byte) {
 
 func (e *encoder) json(v any) {
 	b, err := json.Marshal(v)
-	if err != nil && e.err == nil {
+	e.failed(err)
+	e.blob(b)
+}
+
+// failed notes an error.
+func (e *encoder) failed(err error) {
+	if e.err == nil {
 		e.err = err
 	}
-	e.blob(b)
 }
 
 // close writes the digest.
@@ -75,6 +82,9 @@ type decoder struct {
 	buf  [8]byte
 }
 
+// newDecoder reads what an encoder has written, but for the digest: so many bytes.
+func newDecoder(r io.Reader, size int64) *decoder { return &decoder{r: r, left: size} }
+
 // read fills b.
 func (d *decoder) read(b []byte) {
 	if d.left -= int64(len(b)); d.left < 0 {
@@ -88,12 +98,15 @@ func (d *decoder) read(b []byte) {
 	}
 }
 
-// damaged notes that what was read cannot be so, unless it could not be read.
-func (d *decoder) damaged() {
+// failed notes an error.
+func (d *decoder) failed(err error) {
 	if d.err == nil {
-		d.err = errDamaged
+		d.err = err
 	}
 }
+
+// damaged notes that what was read cannot be so, unless it could not be read.
+func (d *decoder) damaged() { d.failed(errDamaged) }
 
 // json reads a blob into a value.
 func (d *decoder) json(v any) error {
@@ -130,4 +143,44 @@ func (d *decoder) blob() []byte {
 	b := make([]byte, d.fits(uint64(d.u32()), 1))
 	d.read(b)
 	return b
+}
+
+// below reads a number less than n.
+func (d *decoder) below(n uint32) uint32 {
+	m := d.u32()
+	if m >= n {
+		d.damaged()
+		return 0
+	}
+	return m
+}
+
+// numbers writes some.
+func (e *encoder) numbers(of []uint32) {
+	e.u32(uint32(len(of)))
+	e.tuple(of)
+}
+
+// numbers reads some that are less than n.
+func (d *decoder) numbers(n uint32) (out []uint32) {
+	for k := d.fits(uint64(d.u32()), 4); k > 0 && d.err == nil; k-- {
+		out = append(out, d.below(n))
+	}
+	return out
+}
+
+// mapping writes one in the order of its keys.
+func (e *encoder) mapping(m map[uint32]uint32) {
+	e.u32(uint32(len(m)))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		e.tuple([]uint32{k, m[k]})
+	}
+}
+
+// mapping reads one from numbers less than n to numbers less than m.
+func (d *decoder) mapping(into map[uint32]uint32, n, m uint32) {
+	for k := d.fits(uint64(d.u32()), 8); k > 0 && d.err == nil; k-- {
+		from := d.below(n)
+		into[from] = d.below(m)
+	}
 }

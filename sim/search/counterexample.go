@@ -73,6 +73,31 @@ func newCounterexampleSearch(b sim.Bounds, red Reductions, want property.Set, il
 	}
 }
 
+// Guided says where a search for counterexamples goes on, for whom an abstraction has told what can be found where.
+type Guided struct {
+	Most   int                          // states to be visited
+	Within func(world *sim.System) bool // whether to go on from a state, as the world is in it
+}
+
+// Visited is what such a search came to.
+type Visited struct {
+	Found  map[property.Property][]scenario.Action // for each property seen violated, the actions of a shortest execution among those visited
+	States int                                     // that were visited
+	All    bool                                    // nothing was left to go on from
+}
+
+// Run searches until everything wanted was found, with symmetry alone left out; illegal is that of [Counterexamples].
+func (g Guided) Run(ctx context.Context, b sim.Bounds, want property.Set, illegal func([]scenario.Action) bool) Visited {
+	t := newCounterexampleSearch(b, Reductions{Symmetry: true}, want, illegal, false)
+	t.most = g.Most
+	t.within = func(state []uint32) bool {
+		t.enter(state)
+		return g.Within(t.sys)
+	}
+	t.run(ctx)
+	return Visited{Found: t.found, States: len(t.links), All: len(t.level) == 0 && ctx.Err() == nil}
+}
+
 func (t *counterexampleSearch) run(ctx context.Context) {
 	defer t.seen.free()
 	t.begin()

@@ -9,7 +9,7 @@ import (
 // memory is about how many bytes the search takes: the states seen, those to be expanded, the parts, and
 // what the workers have worked out.
 func (s *search) memory() int64 {
-	n := s.seen.size() + s.shared.bytes.Load() + s.clients.bytes.Load() + s.queueBytes.Load()
+	n := s.seen.size() + s.shared.size() + s.clients.size() + s.queueBytes.Load()
 	for _, w := range s.workers {
 		n += w.bytes.Load()
 	}

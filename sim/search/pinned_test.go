@@ -1,15 +1,12 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
@@ -183,19 +180,7 @@ func tellResult(s *pinned.Seen, x *Result) {
 	if x.Found != 0 {
 		s.Count("violated")
 	}
-	tellCoverage(s, &x.Coverage)
-}
-
-func tellCoverage(s *pinned.Seen, c *Coverage) {
-	var lines []string
-	for e := range c.Results {
-		lines = append(lines, fmt.Sprint(e))
-	}
-	for a := range c.Replies {
-		lines = append(lines, fmt.Sprint(a))
-	}
-	slices.Sort(lines)
-	s.Printf("%b %v %v %s\n", c.Exercised, c.Actions, slices.Sorted(maps.Keys(c.Ends)), strings.Join(lines, ", "))
+	s.Printf("%v\n", x.Coverage)
 }
 
 func tellWalks(s *pinned.Seen, b sim.Bounds, r *rand.Rand) {
@@ -208,95 +193,5 @@ func tellWalks(s *pinned.Seen, b sim.Bounds, r *rand.Rand) {
 	for _, p := range slices.Sorted(maps.Keys(w.First)) {
 		s.Printf("%s: %v\n", p, w.First[p])
 	}
-	tellCoverage(s, &w.Coverage)
-}
-
-// TestPinnedAny holds against a file what searches for any number of clients come to: each context with the clients that
-// hold something and the parts that a client can have in it, and what becomes of one that runs alone.
-func TestPinnedAny(t *testing.T) {
-	f := pinned.New(t)
-	for seed := range uint64(5) {
-		f.Block(fmt.Sprintf("any clients %d", seed), 8, func(i int, s *pinned.Seen) {
-			r := rand.New(rand.NewPCG(100+seed, uint64(i)))
-			b := randomAny(r)
-			if err := b.Check(); err != nil {
-				s.Count("not searched")
-				s.Printf("%v", err)
-				return
-			}
-			o := AnyOptions{Workers: 1, First: r.IntN(4) == 0}
-			x := RunAny(searchtest.NewCountdown(200+r.IntN(400)), b, o)
-			tellAny(s, x)
-			if r.IntN(2) == 0 {
-				o.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
-				tellAny(s, RunAny(searchtest.NewCountdown(20), b, o))
-				if _, err := os.Stat(o.Checkpoint); err == nil { // else it was over before there was one
-					o.Resume = o.Checkpoint
-					tellAny(s, RunAny(searchtest.NewCountdown(60), b, o))
-				}
-			}
-			if x.Stop == Finished {
-				s.Printf("%v", x.Cutoff(context.Background(), 2, 500))
-			}
-			if x.Found != 0 {
-				real, all := x.Real(context.Background(), x.Found, 2, 1000, func([]scenario.Action) bool { return true })
-				for _, p := range slices.Sorted(maps.Keys(real)) {
-					s.Count("real")
-					s.Printf("%s: %v\n", p, real[p])
-				}
-				s.Printf("%v", all)
-			}
-		})
-	}
-	f.Compare("testdata/pinned-any.txt", *rewrite)
-}
-
-func randomAny(r *rand.Rand) AnyBounds {
-	p := property.Applicable(lock.Semaphore)
-	if r.IntN(3) > 0 {
-		p = 1<<property.MutualExclusion | 1<<property.Property(r.IntN(int(property.NoCrash+1)))&p
-	}
-	b := anyStandard(1, r.IntN(2), p, r.IntN(2) == 0)
-	targets := slices.Concat(amqplock.References, amqplock.References, amqplock.References, mutant.All)
-	if b.Target = targets[r.IntN(len(targets))]; b.Target.Kind != lock.Semaphore {
-		b.Clients = nil
-	}
-	if b.Target.Kind == lock.Mutex {
-		b.Locks[0].Slots = 0
-	}
-	b.Options = b.Target.Settled(b.Options)
-	b.Properties &= property.Applicable(b.Target.Kind)
-	if b.Faults.Crashes = sim.AnyNumber; r.IntN(3) == 0 {
-		b.Faults.Crashes = 0
-	}
-	if r.IntN(4) == 0 {
-		n := []*int{&b.Faults.Drops, &b.Faults.ChannelErrors, &b.Faults.Lost, &b.Faults.Restarts}[r.IntN(4)]
-		*n = sim.AnyNumber
-	}
-	b.Any[0].Ops = b.Any[0].Ops[:1+r.IntN(3)]
-	b.Whole, b.Named = r.IntN(4) == 0, r.IntN(3) == 0 && len(b.Clients) > 0
-	return b
-}
-
-func tellAny(s *pinned.Seen, x *AnyResult) {
-	s.Count(cmp.Or(map[Stop]string{Finished: "closed", Unsound: "unsound", AtHolders: "too many holders", AtViolation: "at violation"}[x.Stop], "stopped"))
-	stats := x.AnyStats
-	stats.Bytes = 0 // machines differ
-	s.Printf("%v, stop %d, found %b, solo %v, %v, %v\n", stats, x.Stop, x.Found, x.Solo, x.Err, x.Unsaved)
-	tellCoverage(s, &x.Coverage)
-	if x.search == nil {
-		return
-	}
-	for _, g := range x.search.contexts.list {
-		s.Printf("%d: %d %d %x, %d steps, %v %v %v %x, ", g.id, g.shared, g.holders, g.seen, len(g.steps), g.looked, g.audited, g.besides, g.done)
-		for i := range g.steps {
-			st := &g.steps[i]
-			s.Printf("%d %d %v %v %v;", st.to.id, st.by, st.all, *st.how, len(st.open))
-			for _, o := range st.open {
-				s.Printf("%x %v,", o.view, *o.how)
-			}
-		}
-		c := x.search.population(g)
-		s.Printf("%v %x %v\n", c.holders, c.plain, len(c.idle))
-	}
+	s.Printf("%v\n", w.Coverage)
 }

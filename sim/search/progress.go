@@ -22,8 +22,8 @@ func (s *search) telling() bool { return s.opts.Progress != nil && time.Since(s.
 func (s *search) measure() {
 	r := &s.res
 	r.States, r.Queue = s.seen.count(), s.queued
-	r.QueueBytes, r.TableBytes, r.PartBytes = s.queueMost.Load(), s.seen.size(), s.shared.bytes.Load()+s.clients.bytes.Load()
-	r.Parts = [2]int{int(s.shared.n.Load()), int(s.clients.n.Load())}
+	r.QueueBytes, r.TableBytes, r.PartBytes = s.queueMost.Load(), s.seen.size(), s.shared.size()+s.clients.size()
+	r.Parts = [2]int{int(s.shared.count()), int(s.clients.count())}
 	r.MoveBytes = 0
 	for _, w := range s.workers {
 		r.MoveBytes += w.bytes.Load()

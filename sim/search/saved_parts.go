@@ -1,15 +1,12 @@
 package search
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/lockproof/lockproof/model/backend"
 )
 
 // save writes the parts in the order of their numbers.
 func (p *parts) save(e *encoder) {
-	n := p.n.Load()
+	n := p.count()
 	e.u32(n)
 	for id := range n {
 		d := p.get(id)
@@ -80,26 +77,4 @@ func (v *views) restore(d *decoder) {
 			d.damaged()
 		}
 	}
-}
-
-// save writes the links in order, so that a checkpoint is always the same.
-func (l links) save(e *encoder) {
-	e.u32(uint32(len(l)))
-	for _, k := range slices.Sorted(maps.Keys(l)) {
-		e.u64(k)
-	}
-}
-
-// readLinks reads what save wrote: every part must be there.
-func readLinks(d *decoder, p *plan) links {
-	l := make(links)
-	for n := d.fits(uint64(d.u32()), 8); n > 0; n-- {
-		k := d.u64()
-		if max(uint32(k>>32), uint32(k)) >= p.clients.n.Load() {
-			d.damaged()
-			break
-		}
-		l[k] = struct{}{}
-	}
-	return l
 }

@@ -1,11 +1,13 @@
 package search
 
 import (
+	"maps"
 	"math/bits"
 	"slices"
 )
 
-func (e *encoder) blocks(blocks [][]uint32, stride int) {
+// writeBlocks writes states, and how many there are.
+func writeBlocks(e *encoder, blocks [][]uint32, stride int) {
 	e.u64(uint64(states(blocks, stride)))
 	for _, b := range blocks {
 		e.tuple(b)
@@ -18,7 +20,7 @@ func (s *search) readBlocks(d *decoder) (blocks [][]uint32) {
 	for n > 0 && d.err == nil {
 		b := make([]uint32, min(n, blockStates)*s.stride)
 		for at := 0; at < len(b); at += s.stride {
-			d.tuple(b[at:at+s.stride], s.plan)
+			readTuple(d, b[at:at+s.stride], s.plan)
 		}
 		blocks = append(blocks, b)
 		n -= len(b) / s.stride
@@ -26,14 +28,14 @@ func (s *search) readBlocks(d *decoder) (blocks [][]uint32) {
 	return blocks
 }
 
-// tuple reads a state: every part must be there, and a client's be one of its workload.
-func (d *decoder) tuple(t []uint32, p *plan) {
+// readTuple reads a state: every part must be there, and a client's be one of its workload.
+func readTuple(d *decoder, t []uint32, p *plan) {
 	for i := range t {
 		t[i] = d.u32()
 	}
-	ok := t[0] < p.shared.n.Load()
+	ok := t[0] < p.shared.count()
 	for c := 1; c < len(t) && ok; c++ {
-		ok = t[c] < p.clients.n.Load() && p.clients.image(t[c])[0] == p.class[c]
+		ok = t[c] < p.clients.count() && p.clients.image(t[c])[0] == p.class[c]
 	}
 	if !ok {
 		d.damaged()
@@ -78,7 +80,7 @@ func (x *exact) restore(d *decoder) {
 	n := d.count(4 * x.stride)
 	t := make([]uint32, x.stride)
 	for i := 0; i < n && d.err == nil; i++ {
-		d.tuple(t, x.plan)
+		readTuple(d, t, x.plan)
 		if !x.add(x.canonical(t)) {
 			d.damaged()
 		}
@@ -103,4 +105,26 @@ func (a *bitArray) restore(d *decoder) {
 		set += bits.OnesCount64(a.words[i])
 	}
 	a.set.Store(int64(set))
+}
+
+// save writes the links in order, so that a checkpoint is always the same.
+func (l links) save(e *encoder) {
+	e.u32(uint32(len(l)))
+	for _, k := range slices.Sorted(maps.Keys(l)) {
+		e.u64(k)
+	}
+}
+
+// readLinks reads what save wrote: every part must be there.
+func readLinks(d *decoder, p *plan) links {
+	l := make(links)
+	for n := d.fits(uint64(d.u32()), 8); n > 0; n-- {
+		k := d.u64()
+		if max(uint32(k>>32), uint32(k)) >= p.clients.count() {
+			d.damaged()
+			break
+		}
+		l[k] = struct{}{}
+	}
+	return l
 }

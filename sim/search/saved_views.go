@@ -2,60 +2,12 @@ package search
 
 import (
 	"encoding/binary"
-	"maps"
-	"slices"
 
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 )
-
-// set writes a set of numbers.
-func (e *encoder) set(s bitset) {
-	e.u32(uint32(len(s)))
-	for _, word := range s {
-		e.u64(word)
-	}
-}
-
-// set reads a set of numbers less than n.
-func (d *decoder) set(n uint32) (s bitset) {
-	for k := d.fits(uint64(d.u32()), 8); k > 0; k-- {
-		s = append(s, d.u64())
-	}
-	for m := range s.all {
-		if m >= n {
-			d.damaged()
-			return nil
-		}
-	}
-	return s
-}
-
-// below reads a number less than n.
-func (d *decoder) below(n uint32) uint32 {
-	m := d.u32()
-	if m >= n {
-		d.damaged()
-		return 0
-	}
-	return m
-}
-
-// numbers writes some.
-func (e *encoder) numbers(of []uint32) {
-	e.u32(uint32(len(of)))
-	e.tuple(of)
-}
-
-// numbers reads some that are less than n.
-func (d *decoder) numbers(n uint32) (out []uint32) {
-	for k := d.fits(uint64(d.u32()), 4); k > 0 && d.err == nil; k-- {
-		out = append(out, d.below(n))
-	}
-	return out
-}
 
 func (r *roles) save(e *encoder) {
 	byNumber := make([]role, len(r.ids))
@@ -77,17 +29,17 @@ func (r *roles) restore(d *decoder, v *views) {
 		d.read(class[:])
 		of := role{class: class[0], view: d.u64()}
 		of.part = string(d.blob())
-		if of.view >= uint64(len(v.ids)) || r.number(of) != uint32(id) {
+		if of.view >= uint64(v.len()) || r.number(of) != uint32(id) {
 			d.damaged()
 		}
 	}
 }
 
 // consistent reports whether what is said of clients' parts that were read is there.
-func (p *parts) consistent(v *views, r *roles, classes int) bool {
-	for id := range p.n.Load() {
-		d := p.get(id)
-		if int(p.image(id)[0]) >= classes || d.view >= uint64(len(v.ids)) || d.holds && int(d.role) >= len(r.ids) {
+func (s *anySearch) consistent() bool {
+	for id := range s.clients.count() {
+		d := s.clients.get(id)
+		if int(s.clients.image(id)[0]) >= len(s.bounds.Clients) || d.view >= uint64(s.views.len()) || d.holds && int(d.role) >= len(s.roles.ids) {
 			return false
 		}
 	}
@@ -102,21 +54,21 @@ func (t *effectTable) save(e *encoder) {
 	}
 	e.u32(uint32(len(byNumber)))
 	for id, of := range byNumber {
-		e.effect(of)
+		writeEffect(e, of)
 		f := t.list[id]
-		e.set(f.inert)
-		e.set(f.known)
+		f.inert.save(e)
+		f.known.save(e)
 		e.mapping(f.to)
 		e.mapping(f.roles)
 	}
 }
 
 func (t *effectTable) restore(d *decoder, p *anyPlan) {
-	parts, holders := p.clients.n.Load(), uint32(len(p.roles.ids))
+	parts, holders := p.clients.count(), uint32(len(p.roles.ids))
 	n := d.fits(uint64(d.u32()), 4*5)
 	for id := 0; id < n && d.err == nil; id++ {
 		var of sim.Effect
-		d.effect(&of)
+		readEffect(d, &of)
 		if t.number(of) != uint32(id) {
 			d.damaged()
 		}
@@ -124,7 +76,7 @@ func (t *effectTable) restore(d *decoder, p *anyPlan) {
 			return
 		}
 		f := t.list[id]
-		f.inert, f.known = d.set(parts), d.set(parts)
+		f.inert, f.known = readSet(d, parts), readSet(d, parts)
 		d.mapping(f.to, parts, parts)
 		d.mapping(f.roles, holders, holders+1)
 		if !f.complete() {
@@ -134,20 +86,17 @@ func (t *effectTable) restore(d *decoder, p *anyPlan) {
 }
 
 // effect writes one: all of its fields are of fixed size.
-func (e *encoder) effect(of sim.Effect) {
+func writeEffect(e *encoder, of sim.Effect) {
 	b, err := binary.Append(nil, binary.LittleEndian, &of)
-	if err != nil && e.err == nil {
-		e.err = err
-	}
+	e.failed(err)
 	e.bytes(b)
 }
 
-func (d *decoder) effect(of *sim.Effect) {
+func readEffect(d *decoder, of *sim.Effect) {
 	b := make([]byte, binary.Size(of))
 	d.read(b)
-	if _, err := binary.Decode(b, binary.LittleEndian, of); err != nil && d.err == nil {
-		d.err = err
-	}
+	_, err := binary.Decode(b, binary.LittleEndian, of)
+	d.failed(err)
 }
 
 // complete reports whether it is said of every part that is known what becomes of it.
@@ -160,22 +109,6 @@ func (f *influence) complete() bool {
 	return true
 }
 
-// mapping writes one in the order of its keys.
-func (e *encoder) mapping(m map[uint32]uint32) {
-	e.u32(uint32(len(m)))
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		e.tuple([]uint32{k, m[k]})
-	}
-}
-
-// mapping reads one from numbers less than n to numbers less than m.
-func (d *decoder) mapping(into map[uint32]uint32, n, m uint32) {
-	for k := d.fits(uint64(d.u32()), 8); k > 0 && d.err == nil; k-- {
-		from := d.below(n)
-		into[from] = d.below(m)
-	}
-}
-
 // save writes first who there is in each context, since steps name contexts, then what is known of each.
 func (c *contexts) save(e *encoder) {
 	e.u32(uint32(len(c.list)))
@@ -184,30 +117,30 @@ func (c *contexts) save(e *encoder) {
 		e.numbers(g.holders)
 	}
 	for _, g := range c.list {
-		e.set(g.seen)
-		e.set(g.done)
+		g.seen.save(e)
+		g.done.save(e)
 		e.numbers(g.besides)
 		e.bytes([]byte{flags(g.begun, g.looked, g.audited)})
 		e.u32(uint32(len(g.steps)))
 		for i := range g.steps {
-			e.step(&g.steps[i])
+			writeStep(e, &g.steps[i])
 		}
 	}
 }
 
-func (e *encoder) step(s *step) {
+func writeStep(e *encoder, s *step) {
 	e.u32(s.to.id)
 	e.u32(s.by)
 	e.bytes([]byte{flags(s.all)})
-	e.taken(s.how)
+	writeTaken(e, s.how)
 	e.u32(uint32(len(s.open)))
 	for _, o := range s.open {
 		e.u64(o.view)
-		e.taken(o.how)
+		writeTaken(e, o.how)
 	}
 }
 
-func (e *encoder) taken(how *takenIn) {
+func writeTaken(e *encoder, how *takenIn) {
 	m := &how.move
 	e.u32(how.shared)
 	e.numbers(how.all)
@@ -220,7 +153,7 @@ func (e *encoder) taken(how *takenIn) {
 func (s *anySearch) readContexts(d *decoder) {
 	n := d.fits(uint64(d.u32()), 8)
 	for id := 0; id < n && d.err == nil; id++ {
-		shared := d.below(s.shared.n.Load())
+		shared := d.below(s.shared.count())
 		holders := d.numbers(uint32(len(s.roles.ids)))
 		if s.contexts.intern(nil, shared, holders).id != uint32(id) {
 			d.damaged()
@@ -235,8 +168,8 @@ func (s *anySearch) readContexts(d *decoder) {
 }
 
 func (s *anySearch) readContext(d *decoder, g *anyContext) {
-	parts := s.clients.n.Load()
-	g.seen, g.done, g.besides = d.set(parts), d.set(parts), d.numbers(parts+1)
+	parts := s.clients.count()
+	g.seen, g.done, g.besides = readSet(d, parts), readSet(d, parts), d.numbers(parts+1)
 	var b [1]byte
 	d.read(b[:])
 	g.begun, g.looked, g.audited = b[0]&1 != 0, b[0]&2 != 0, b[0]&4 != 0
@@ -274,7 +207,7 @@ func (s *anySearch) readStep(d *decoder) (st step) {
 }
 
 func (s *anySearch) readTaken(d *decoder) *takenIn {
-	shared, parts := s.shared.n.Load(), s.clients.n.Load()
+	shared, parts := s.shared.count(), s.clients.count()
 	how := &takenIn{shared: d.below(shared), all: d.numbers(parts)}
 	var b [3]byte
 	d.read(b[:])

@@ -1,9 +1,6 @@
 package search
 
-import (
-	"slices"
-	"sync"
-)
+import "sync"
 
 // views numbers what may be seen of clients, so that nothing is looked up by a hash alone.
 type views struct {
@@ -24,34 +21,5 @@ func (v *views) number(view []byte) uint64 {
 	return id
 }
 
-// view stands for what others may see of a client in the world at hand: a hash, or a number where
-// nothing may be taken for anything else.
-func (w *worker) view(c int) uint64 {
-	view := w.sys.View(c, nil)
-	if w.views == nil {
-		return hashBytes(view)
-	}
-	return w.views.number(view)
-}
-
-// visibleStates numbers what a client sees of the others: their views, in whatever order.
-type visibleStates map[[len(tuple{}) - 1]uint64]uint64
-
-// exactRest is [worker.rest] with nothing hashed.
-func (w *worker) exactRest(t []uint32, c int) uint64 {
-	var key [len(tuple{}) - 1]uint64
-	n := 0
-	for d := 1; d < w.stride; d++ {
-		if d != c {
-			key[n] = w.clients.get(t[d]).view
-			n++
-		}
-	}
-	slices.Sort(key[:n])
-	id, ok := w.visible[key]
-	if !ok {
-		id = uint64(len(w.visible))
-		w.visible[key] = id
-	}
-	return id
-}
+// len is how many there are.
+func (v *views) len() int { return len(v.ids) }
