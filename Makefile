@@ -27,7 +27,7 @@ test: ## run all tests, on a real RabbitMQ too if there is one
 	go test -timeout 20m -p 3 $(PACKAGES)
 
 pins: ## hold verdicts, counts and counterexamples against those that are kept, as fits while code is moved
-	go test -run 'TestPins|TestAtlas|TestCounterexamples$$|TestSmallConfigurations|TestVerdicts|TestFindings' ./adapters/engine/... ./model/amqp/mutant ./model/linear ./model/monitor ./sim/search
+	go test -run 'TestPins|TestAtlas|TestCounterexamples$$|TestSmallConfigurations|TestVerdicts|TestFindings' ./adapters/engine/... ./model/amqp/mutant ./model/linear ./model/monitor ./sim/search/...
 	go test ./histories/... ./sim ./sim/shrink ./model/lock ./model/amqp/amqplock
 
 consul: ## have Consul's official client use the simulated Consul, and an agent if CONSUL_HTTP_ADDR names one
@@ -36,7 +36,7 @@ consul: ## have Consul's official client use the simulated Consul, and an agent 
 race: ## run the short tests of what runs at the same time with the race detector
 	go test -timeout 20m -race -short -p 3 $(CONCURRENT)
 	go test -timeout 20m -race -short -run 'Prove|Until|Interrupted|EndsBetween|RightMutexes|StressReconnects' ./adapters/engine ./adapters/engine/sample ./adapters/engine/explore ./adapters/engine/gated ./adapters/engine/recorded
-	go test -timeout 20m -race -short -run 'Worker|Interrupt|Checkpoint|Resum|Walk' ./sim/search
+	go test -timeout 20m -race -short -run 'Worker|Interrupt|Checkpoint|Resum|Walk' ./sim/search/...
 
 lint: ## check the form of the code
 	@unformatted=$$(gofmt -l .) && if [ -n "$$unformatted" ]; then echo "not gofmt'ed:" $$unformatted; exit 1; fi

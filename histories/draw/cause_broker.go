@@ -2,9 +2,10 @@ package draw
 
 import (
 	"fmt"
-	"github.com/lockproof/lockproof/model/lock"
 	"math/bits"
 	"strings"
+
+	"github.com/lockproof/lockproof/model/lock"
 
 	"github.com/lockproof/lockproof/histories/style"
 	"github.com/lockproof/lockproof/model/backend"

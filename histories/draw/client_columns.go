@@ -2,9 +2,10 @@ package draw
 
 import (
 	"fmt"
-	"github.com/lockproof/lockproof/histories/style"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/lockproof/lockproof/histories/style"
 )
 
 // clientColumns are the clients' columns of one line of a step. On the first line the acting client's command

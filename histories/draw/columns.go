@@ -1,10 +1,11 @@
 package draw
 
 import (
-	"github.com/lockproof/lockproof/histories/style"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/lockproof/lockproof/histories/style"
 )
 
 // drawing is a timeline with its columns measured.

@@ -1,8 +1,9 @@
 package draw
 
 import (
-	"github.com/lockproof/lockproof/histories/style"
 	"regexp"
+
+	"github.com/lockproof/lockproof/histories/style"
 )
 
 // signs are what a diagram's marks mean, each with what gives its presence away.

@@ -2,10 +2,11 @@ package draw
 
 import (
 	"fmt"
-	"github.com/lockproof/lockproof/histories/style"
 	"html"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/lockproof/lockproof/histories/style"
 )
 
 // drawing elements of SVG, as few as the diagram needs. Colours are the style sheet's.

@@ -1,8 +1,9 @@
 package draw
 
 import (
-	"github.com/lockproof/lockproof/histories/style"
 	"slices"
+
+	"github.com/lockproof/lockproof/histories/style"
 
 	"github.com/lockproof/lockproof/model/backend"
 	"github.com/lockproof/lockproof/model/history"

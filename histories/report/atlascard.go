@@ -2,9 +2,10 @@ package report
 
 import (
 	"fmt"
-	"github.com/lockproof/lockproof/histories/style"
 	"io"
 	"strings"
+
+	"github.com/lockproof/lockproof/histories/style"
 )
 
 // WriteAtlas prints an atlas for a person.

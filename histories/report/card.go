@@ -2,13 +2,14 @@ package report
 
 import (
 	"fmt"
-	"github.com/lockproof/lockproof/histories/style"
 	"io"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/lockproof/lockproof/histories/style"
 )
 
 // WriteCard prints a report for a person: what was run, each property with its verdict and how often

@@ -2,9 +2,10 @@ package report
 
 import (
 	"fmt"
+	"strings"
+
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/style"
-	"strings"
 )
 
 // Found is a violation as the report tells of it.

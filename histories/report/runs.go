@@ -1,8 +1,9 @@
 package report
 
 import (
-	"github.com/lockproof/lockproof/histories/style"
 	"strings"
+
+	"github.com/lockproof/lockproof/histories/style"
 )
 
 // Runs is what a run visited that has carried out executions one by one.

@@ -2,8 +2,9 @@ package report
 
 import (
 	"fmt"
-	"github.com/lockproof/lockproof/histories/style"
 	"strings"
+
+	"github.com/lockproof/lockproof/histories/style"
 )
 
 // Space is what a Visited run has visited, for those who know the field.

@@ -2,9 +2,10 @@ package report
 
 import (
 	"fmt"
-	"github.com/lockproof/lockproof/histories/style"
 	"io"
 	"strings"
+
+	"github.com/lockproof/lockproof/histories/style"
 )
 
 // WriteSweep prints a table of configurations for people: for each property, the choices that lose it.

@@ -2,9 +2,10 @@ package report
 
 import (
 	"fmt"
-	"github.com/lockproof/lockproof/histories/style"
 	"slices"
 	"strings"
+
+	"github.com/lockproof/lockproof/histories/style"
 )
 
 // Views is what a search for any number of clients has visited: contexts are what is shared, with what may be seen of

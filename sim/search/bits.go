@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"sync"
 	"sync/atomic"
+
+	"github.com/lockproof/lockproof/sim/search/internal/states"
 )
 
 // bitArray remembers a state by some bits of one array: those that its fingerprint names. A state of
@@ -41,7 +43,7 @@ func (a *bitArray) add(fp uint64) bool {
 	l.Lock()
 	defer l.Unlock()
 	fresh := false
-	step := mix(fp + 0x9E3779B97F4A7C15)
+	step := states.Mix(fp + 0x9E3779B97F4A7C15)
 	for range a.hashes {
 		at, _ := bits.Mul64(fp, uint64(len(a.words))*64)
 		if bit := uint64(1) << (at % 64); atomic.OrUint64(&a.words[at/64], bit)&bit == 0 {

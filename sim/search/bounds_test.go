@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim/search/internal/states"
 	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
 
@@ -145,11 +146,11 @@ func TestGraphSize(t *testing.T) {
 func TestLinksInside(t *testing.T) {
 	p := newPlan(standard(1, 1, 0, 1, 0), Reductions{})
 	for _, image := range []string{"a", "b", "c"} {
-		p.clients.intern([]byte(image), func() part { return part{} })
+		p.clients.Number([]byte(image), func() states.Part { return states.Part{} })
 	}
 	for k, right := range map[uint64]bool{0: true, 2<<32 | 1: true, 1<<32 | 2: true, 3: false, 3 << 32: false, 1<<32 | 3: false, 3<<32 | 1: false, 1 << 63: false} {
 		var l links
-		err := reread(t, func(e *encoder) { links{k: {}}.save(e) }, func(d *decoder) { l = readLinks(d, p) })
+		err := searchtest.Reread(t, func(e *states.Encoder) { links{k: {}}.save(e) }, func(d *states.Decoder) { l = readLinks(d, p) })
 		if (err == nil) != right || right && len(l) != 1 {
 			t.Errorf("a link from part %d to part %d of 3: %v", k>>32, uint32(k), err)
 		}

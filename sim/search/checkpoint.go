@@ -12,6 +12,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search/internal/states"
 )
 
 // A checkpoint is a search between two blocks of states: magic, version, the configuration and how far
@@ -22,8 +23,8 @@ const (
 	checkpointVersion = 3
 )
 
-// configuration is what a checkpoint belongs to: whoever goes on must search the same.
-type configuration struct {
+// Configuration is what a checkpoint belongs to: whoever goes on must search the same.
+type Configuration struct {
 	Target        string
 	Options       lock.Options
 	Locks         []scenario.Lock
@@ -43,8 +44,8 @@ type configuration struct {
 	Unmemoised bool `json:"Outright"` // the name in the files of earlier versions
 }
 
-func (s *search) configuration() configuration {
-	c := configurationOf(&s.bounds)
+func (s *search) configuration() Configuration {
+	c := ConfigurationOf(&s.bounds)
 	c.Reductions, c.Storage, c.Unmemoised = s.opts.Reductions.For(&s.bounds), s.opts.Storage, s.opts.unmemoised
 	if a, ok := s.seen.(*bitArray); ok {
 		c.Array, c.Hashes = a.size(), a.hashes
@@ -52,9 +53,9 @@ func (s *search) configuration() configuration {
 	return c
 }
 
-// configurationOf is what bounds say of it.
-func configurationOf(b *sim.Bounds) configuration {
-	c := configuration{
+// ConfigurationOf is what bounds say of it.
+func ConfigurationOf(b *sim.Bounds) Configuration {
+	c := Configuration{
 		Target: b.Target.Name, Options: b.Options, Locks: b.Locks, Clients: b.Clients, Before: b.Before, Faults: b.Faults, FailedAcquire: b.FailedAcquire,
 		Forever: b.Forever, Every: b.Every,
 	}
@@ -74,12 +75,12 @@ type progress struct {
 	Stats   Stats
 	Found   property.Set
 	At      [property.Most]int
-	Covered covered
+	Covered Covered
 	Lookups float64 // see search.lookups
 }
 
-// covered is [Coverage] without maps, of which the keys could not be written.
-type covered struct {
+// Covered is [Coverage] without maps, of which the keys could not be written.
+type Covered struct {
 	Exercised property.Set
 	Results   []Ending
 	Replies   []Answer
@@ -90,14 +91,14 @@ func (s *search) progress() progress {
 	for _, w := range s.workers {
 		s.res.Coverage.Merge(&w.cover)
 	}
-	p := progress{Stats: s.res.Stats, Found: s.res.Found, At: s.res.At, Lookups: s.lookups(), Covered: s.res.Coverage.plain()}
+	p := progress{Stats: s.res.Stats, Found: s.res.Found, At: s.res.At, Lookups: s.lookups(), Covered: s.res.Coverage.Plain()}
 	p.Stats.QueueBytes = s.queueMost.Load()
 	return p
 }
 
-// plain is the coverage as it is written, in an order that is always the same.
-func (c *Coverage) plain() covered {
-	out := covered{Exercised: c.Exercised, Actions: c.Actions[:]}
+// Plain is the coverage as it is written, in an order that is always the same.
+func (c *Coverage) Plain() Covered {
+	out := Covered{Exercised: c.Exercised, Actions: c.Actions[:]}
 	for e := range c.Results {
 		out.Results = append(out.Results, e)
 	}
@@ -109,8 +110,8 @@ func (c *Coverage) plain() covered {
 	return out
 }
 
-// coverage is the coverage that was written.
-func (c *covered) coverage() *Coverage {
+// Coverage is the coverage that was written.
+func (c *Covered) Coverage() *Coverage {
 	out := &Coverage{Exercised: c.Exercised, Results: make(map[Ending]bool), Replies: make(map[Answer]bool)}
 	copy(out.Actions[:], c.Actions)
 	for _, e := range c.Results {
@@ -143,19 +144,19 @@ func (s *search) write(path string) error {
 
 // encode writes the checkpoint.
 func (s *search) encode(out io.Writer) error {
-	e := newEncoder(out)
-	e.bytes([]byte(checkpointMagic))
-	e.u32(checkpointVersion)
-	e.json(s.configuration())
-	e.json(s.progress())
-	s.shared.save(e)
-	s.clients.save(e)
+	e := states.NewEncoder(out)
+	e.Bytes([]byte(checkpointMagic))
+	e.U32(checkpointVersion)
+	e.JSON(s.configuration())
+	e.JSON(s.progress())
+	s.shared.Save(e)
+	s.clients.Save(e)
 	if s.views != nil {
-		s.views.save(e)
+		s.views.Save(e)
 	}
 	s.links().save(e)
 	writeBlocks(e, s.level, s.stride)
 	writeBlocks(e, s.out, s.stride)
 	s.seen.save(e)
-	return e.close()
+	return e.Close()
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search/internal/states"
 	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
 
@@ -160,9 +161,9 @@ func TestRefused(t *testing.T) {
 		{"cut off", good[:len(good)-1], hasty(), Options{}, "cut off or damaged"},
 		{"cut in half", good[:len(good)/2], hasty(), Options{}, "cut off or damaged"},
 		{"longer", append(bytes.Clone(good), 0), hasty(), Options{}, "cut off or damaged"},
-		{"longer inside", sealed(append(bytes.Clone(body), 0)), hasty(), Options{}, "cut off or damaged"},
+		{"longer inside", searchtest.Sealed(append(bytes.Clone(body), 0)), hasty(), Options{}, "cut off or damaged"},
 		{"a bit flipped", flipped, hasty(), Options{}, "cut off or damaged"},
-		{"a newer version", sealed(newer), hasty(), Options{}, "version 4, and this program reads 3"},
+		{"a newer version", searchtest.Sealed(newer), hasty(), Options{}, "version 4, and this program reads 3"},
 		{"other faults", good, faults, Options{}, `another search's: Faults is {"Crashes":1,`},
 		{"other options", good, options, Options{}, `Options is {"verify-first":"false"} there`},
 		{"other properties", good, fewer, Options{}, `Properties is ["mutual-exclusion",`},
@@ -197,9 +198,9 @@ func FuzzCheckpoint(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, storage uint8, data []byte) {
 		o := storages[int(storage)%len(storages)]
-		for _, file := range [][]byte{data, sealed(data)} {
+		for _, file := range [][]byte{data, searchtest.Sealed(data)} {
 			s := newSearch(context.Background(), b, o)
-			if err := decoded(bytes.NewReader(file), checkpointMagic, errNoCheckpoint, s.decode); err == nil && s.queued < 0 {
+			if err := states.Decode(bytes.NewReader(file), checkpointMagic, errNoCheckpoint, s.decode); err == nil && s.queued < 0 {
 				t.Error("states that are fewer than none")
 			}
 			s.seen.free()

@@ -34,7 +34,7 @@ type Answer struct {
 	Result         backend.Result
 }
 
-func (c *Coverage) note(a scenario.Action, out *sim.Outcome) {
+func (c *Coverage) Note(a scenario.Action, out *sim.Outcome) {
 	if c.Results == nil {
 		c.Results, c.Replies = make(map[Ending]bool), make(map[Answer]bool)
 	}

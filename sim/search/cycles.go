@@ -1,6 +1,9 @@
 package search
 
-import "github.com/lockproof/lockproof/model/scenario"
+import (
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim/search/internal/states"
+)
 
 // Cycles says what is known of the cycles among the states. As operations begin and end only so many
 // times, whoever goes round in one does not get on: a cycle that a fair schedule can follow for ever is
@@ -40,7 +43,7 @@ func (s *search) cycles() (Cycles, *FairCycle) {
 	whole := newPlan(s.bounds, Reductions{})
 	whole.slow(s.opts.unmemoised)
 	if s.views != nil {
-		whole.views = newViews()
+		whole.views = states.NewViews()
 	}
 	return whole.fairCycle(s.ctx, s.opts.Memory)
 }

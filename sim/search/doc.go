@@ -15,12 +15,13 @@
 // random executions where there are too many to visit.
 //
 //	search.go, moves.go, batch.go  what is asked for, and the workers that visit states
-//	parts.go, views.go, memo.go  the parts of states, what others may see of a client, and what was worked out
+//	internal/states              the parts of states, and how they are written to files
+//	visible.go, memo.go          what others may see of a client, and what was worked out
 //	visited.go, exact.go, bits.go  the states seen, by the ways of storage.go
 //	reductions.go                which executions are left out, as their steps are independent
 //	counterexample.go            a shortest execution to a violation
 //	cycles.go, fair_cycle.go     whether executions can go on for ever, on the graph of stategraph.go
-//	checkpoint.go, resume.go, saved_*.go   leaving a search and going on with it; the format stands in checkpoint.go
+//	checkpoint.go, resume.go, saved_states.go   leaving a search and going on with it; the format stands in checkpoint.go
 //	walk.go, walker.go           random executions
-//	any*.go                      any number of clients: any-number-of-clients.md says how
+//	anynumber                    the search for any number of clients
 package search

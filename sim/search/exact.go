@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/sim/search/internal/states"
 )
 
 // tuple is a state: the number of the shared part and one for each client.
@@ -85,7 +86,7 @@ func (e *exact) canonical(state []uint32) (t tuple) {
 // hashTuple says where to look.
 func hashTuple(t []uint32) (h uint64) {
 	for _, n := range t {
-		h = mix(h ^ uint64(n))
+		h = states.Mix(h ^ uint64(n))
 	}
 	return h
 }

@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
 
 // failing is a file of which one read or seek fails, or one comes to nothing.
@@ -27,14 +29,14 @@ func (f *failing) fails() bool {
 
 func (f *failing) Read(b []byte) (int, error) {
 	if f.fails() {
-		return 0, errBroken
+		return 0, searchtest.ErrBroken
 	}
 	return f.ReadSeeker.Read(b)
 }
 
 func (f *failing) Seek(offset int64, whence int) (int64, error) {
 	if f.fails() {
-		return 0, errBroken
+		return 0, searchtest.ErrBroken
 	}
 	return f.ReadSeeker.Seek(offset, whence)
 }
@@ -48,18 +50,18 @@ func TestFailingReads(t *testing.T) {
 		s := newSearch(context.Background(), b, Options{})
 		defer s.seen.free()
 		f := &failing{ReadSeeker: bytes.NewReader(good), left: left}
-		return f, decoded(f, checkpointMagic, errNoCheckpoint, s.decode)
+		return f, states.Decode(f, checkpointMagic, errNoCheckpoint, s.decode)
 	}
 	whole, err := try(-1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := 1; n < whole.calls; n++ {
-		if _, err := try(n); !errors.Is(err, errBroken) && !(n == 3 && errors.Is(err, errNoCheckpoint)) && !errors.Is(err, errDamaged) {
+		if _, err := try(n); !errors.Is(err, searchtest.ErrBroken) && !(n == 3 && errors.Is(err, errNoCheckpoint)) && !errors.Is(err, states.ErrDamaged) {
 			t.Errorf("call %d of %d: got %v", n, whole.calls, err)
 		}
 	}
-	if _, err := try(1); !errors.Is(err, errBroken) {
+	if _, err := try(1); !errors.Is(err, searchtest.ErrBroken) {
 		t.Errorf("the size: got %v", err)
 	}
 }
@@ -76,7 +78,7 @@ func TestDamagedAnywhere(t *testing.T) {
 			bad := bytes.Clone(body)
 			bad[i] ^= 0xff
 			s := newSearch(context.Background(), b, o)
-			if decoded(bytes.NewReader(sealed(bad)), checkpointMagic, errNoCheckpoint, s.decode) != nil {
+			if states.Decode(bytes.NewReader(searchtest.Sealed(bad)), checkpointMagic, errNoCheckpoint, s.decode) != nil {
 				refused++
 			}
 			s.seen.free()
@@ -154,7 +156,7 @@ func memoSizes(t *testing.T) {
 	if want := len(m.entries) * int(unsafe.Sizeof(entry{})); m.size() != want || 3*m.n > 2*len(m.entries) || len(m.entries) != 8192 {
 		t.Errorf("a memo: %d, want %d, with %d of %d", m.size(), want, m.n, len(m.entries))
 	}
-	o := other{inert: make([]bitset, 2)}
+	o := other{inert: make([]states.Set, 2)}
 	o.set(0, 130, 130)
 	o.set(0, 1, 1)
 	o.set(1, 64, 64)
@@ -183,7 +185,7 @@ func TestWeigh(t *testing.T) {
 		if w.table.size() == 0 || w.other.size() == 0 || w.done.size() == 0 || w.bytes.Load() != int64(want) {
 			t.Errorf("%v: %d, want %d", storage, w.bytes.Load(), want)
 		}
-		if got, want := s.memory(), s.seen.size()+s.shared.size()+s.clients.size()+s.queueBytes.Load()+w.bytes.Load(); got != want {
+		if got, want := s.memory(), s.seen.size()+s.shared.Size()+s.clients.Size()+s.queueBytes.Load()+w.bytes.Load(); got != want {
 			t.Errorf("%v: %d altogether, want %d", storage, got, want)
 		}
 		s.seen.free()
@@ -213,7 +215,7 @@ func TestPauses(t *testing.T) {
 		c.o.Workers = 1
 		s := newSearch(c.ctx, hasty(), c.o)
 		s.begin()
-		s.told = s.told.Add(-2 * tellEvery)
+		s.told = s.told.Add(-2 * TellEvery)
 		s.check()
 		if got := Stop(s.stop.Load()); s.pause.Load() != c.pause || got != c.stop {
 			t.Errorf("%s: pauses %v, stops %d; want %v and %d", c.name, s.pause.Load(), got, c.pause, c.stop)

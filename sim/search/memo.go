@@ -1,6 +1,10 @@
 package search
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/lockproof/lockproof/sim/search/internal/states"
+)
 
 // memoKey is what a client's moves depend on: the shared part and its own by number, exactly, and the
 // sum of the hashes of the others' views.
@@ -20,7 +24,7 @@ type memo struct {
 }
 
 func (m *memo) slot(k memoKey) *entry {
-	at := int(mix(k.own^bits.RotateLeft64(k.rest, 23))) & (len(m.entries) - 1)
+	at := int(states.Mix(k.own^bits.RotateLeft64(k.rest, 23))) & (len(m.entries) - 1)
 	for m.entries[at].val != 0 && m.entries[at].memoKey != k {
 		at = (at + 1) & (len(m.entries) - 1)
 	}
@@ -56,14 +60,14 @@ func (m *memo) size() int { return len(m.entries) * 24 }
 // is a bit.
 type other struct {
 	memo
-	inert []bitset // by effect: the parts that it leaves as they are
-	words int      // that these sets take
+	inert []states.Set // by effect: the parts that it leaves as they are
+	words int          // that these sets take
 }
 
 func (o *other) size() int { return o.memo.size() + 8*o.words }
 
 func (o *other) get(effect, part uint32) (uint32, bool) {
-	if o.inert[effect].has(part) {
+	if o.inert[effect].Has(part) {
 		return part, true
 	}
 	return o.find(memoKey{own: uint64(effect)<<32 | uint64(part)})
@@ -71,7 +75,7 @@ func (o *other) get(effect, part uint32) (uint32, bool) {
 
 func (o *other) set(effect, part, to uint32) {
 	if part == to {
-		o.words += o.inert[effect].add(part)
+		o.words += o.inert[effect].Add(part)
 		return
 	}
 	k := memoKey{own: uint64(effect)<<32 | uint64(part)}

@@ -9,7 +9,7 @@ import (
 // memory is about how many bytes the search takes: the states seen, those to be expanded, the parts, and
 // what the workers have worked out.
 func (s *search) memory() int64 {
-	n := s.seen.size() + s.shared.size() + s.clients.size() + s.queueBytes.Load()
+	n := s.seen.size() + s.shared.Size() + s.clients.Size() + s.queueBytes.Load()
 	for _, w := range s.workers {
 		n += w.bytes.Load()
 	}
@@ -19,7 +19,7 @@ func (s *search) memory() int64 {
 // exhausted reports whether the memory allowed is used up, or would be by the next growth of the set of
 // states; or parts have run out of numbers.
 func (s *search) exhausted() bool {
-	if s.clients.full() || s.shared.full() {
+	if s.clients.Full() || s.shared.Full() {
 		return true
 	}
 	return s.opts.Memory > 0 && s.memory()+s.seen.growing() > s.opts.Memory

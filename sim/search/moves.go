@@ -9,6 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search/internal/states"
 )
 
 // move is one action in one situation, and what it leads to.
@@ -56,19 +57,19 @@ type plan struct {
 	red        Reductions
 	stride     int // of a state: the shared part and one for each client
 	class      []byte
-	shared     *parts
-	clients    *parts
-	alone      bool        // moves depend on views only
-	memoryless bool        // no client's part changes by what others do, but for its queues
-	global     bool        // things happen that are no client's doing
-	views      *views      // nil where views are hashed
-	timed      atomic.Bool // time matters after all, so that moves depend on more than views
+	shared     *states.Table
+	clients    *states.Table
+	alone      bool          // moves depend on views only
+	memoryless bool          // no client's part changes by what others do, but for its queues
+	global     bool          // things happen that are no client's doing
+	views      *states.Views // nil where views are hashed
+	timed      atomic.Bool   // time matters after all, so that moves depend on more than views
 }
 
 func newPlan(b sim.Bounds, red Reductions) *plan {
 	sys := sim.NewSystem(b)
 	p := &plan{
-		bounds: b, red: red, stride: len(b.Clients) + 1, shared: newParts(), clients: newParts(),
+		bounds: b, red: red, stride: len(b.Clients) + 1, shared: states.NewTable(), clients: states.NewTable(),
 		alone: sys.Independent(), memoryless: sys.Memoryless(), global: b.Faults.Restarts != 0,
 	}
 	p.class = make([]byte, p.stride)
@@ -110,9 +111,9 @@ func (w *worker) initial() []uint32 {
 // enter makes the world that of a state.
 func (w *worker) enter(t []uint32) {
 	for c := 1; c < w.stride; c++ {
-		w.load[c-1] = w.clients.bytesOf(t[c])[1:]
+		w.load[c-1] = w.clients.Bytes(t[c])[1:]
 	}
-	w.sys.Load(w.shared.bytesOf(t[0]), w.load)
+	w.sys.Load(w.shared.Bytes(t[0]), w.load)
 }
 
 // read is the state that the world is in.
@@ -125,15 +126,15 @@ func (w *worker) read(t []uint32) {
 
 func (w *worker) sharedPart() uint32 {
 	w.buf = w.sys.Shared(w.buf[:0])
-	return w.shared.intern(w.buf, func() part {
-		return part{unwitnessed: !w.sys.Witnessed(), calm: w.sys.Calm(), undisturbed: w.sys.Undisturbed()}
+	return w.shared.Number(w.buf, func() states.Part {
+		return states.Part{Unwitnessed: !w.sys.Witnessed(), Calm: w.sys.Calm(), Undisturbed: w.sys.Undisturbed()}
 	})
 }
 
 func (w *worker) clientPart(c int) uint32 {
 	w.buf = w.sys.Client(c, append(w.buf[:0], w.class[c]))
-	return w.clients.intern(w.buf, func() part {
-		return part{view: w.view(c), foot: [...]backend.Footprint{w.sys.Footprint(c, false), w.sys.Footprint(c, true)}}
+	return w.clients.Number(w.buf, func() states.Part {
+		return states.Part{View: w.view(c), Foot: [...]backend.Footprint{w.sys.Footprint(c, false), w.sys.Footprint(c, true)}}
 	})
 }
 
@@ -142,14 +143,14 @@ func (w *worker) clientPart(c int) uint32 {
 func (w *worker) fingerprint(t []uint32) uint64 { return finish(w.sum(t)) }
 
 func (w *worker) sum(t []uint32) uint64 {
-	sum := mix(w.shared.get(t[0]).hash)
+	sum := states.Mix(w.shared.At(t[0]).Hash)
 	for _, id := range t[1:] {
-		sum += w.clients.get(id).hash
+		sum += w.clients.At(id).Hash
 	}
 	return sum
 }
 
-func finish(sum uint64) uint64 { return mix(sum) | 1 }
+func finish(sum uint64) uint64 { return states.Mix(sum) | 1 }
 
 // fingerprintBits is how many bits of a fingerprint tell states apart.
 const fingerprintBits = 63
@@ -162,7 +163,7 @@ func (w *worker) rest(t []uint32, c int) uint64 {
 	sum := uint64(0)
 	for d := 1; d < w.stride; d++ {
 		if d != c {
-			sum += w.clients.get(t[d]).view
+			sum += w.clients.At(t[d]).View
 		}
 	}
 	return sum
@@ -211,8 +212,8 @@ func (w *worker) workOut(t []uint32, c int) span {
 		}
 		m, out := w.take(a)
 		m.client = w.clientPart(c)
-		m.delta = mix(w.shared.get(m.shared).hash) - mix(w.shared.get(t[0]).hash) +
-			w.clients.get(m.client).hash - w.clients.get(t[c]).hash
+		m.delta = states.Mix(w.shared.At(m.shared).Hash) - states.Mix(w.shared.At(t[0]).Hash) +
+			w.clients.At(m.client).Hash - w.clients.At(t[c]).Hash
 		m.reaches = !w.memoryless && (m.visible || m.op.Administrative()) || w.disturbs(t, c)
 		if m.reaches {
 			m.effect = w.number(out.Effect)
@@ -226,12 +227,12 @@ func (w *worker) workOut(t []uint32, c int) span {
 // take carries out an action in the world at hand.
 func (w *worker) take(a scenario.Action) (move, *sim.Outcome) {
 	out := w.sys.Take(a)
-	w.cover.note(a, &out)
+	w.cover.Note(a, &out)
 	if out.Timed && w.alone {
 		w.timed.Store(true)
 	}
 	m := move{action: a, shared: w.sharedPart(), found: out.Found, op: out.Op, visible: out.Visible}
-	m.unwitnessed = out.Completed && w.bounds.Properties.Has(property.Linearizable) && w.shared.get(m.shared).unwitnessed
+	m.unwitnessed = out.Completed && w.bounds.Properties.Has(property.Linearizable) && w.shared.At(m.shared).Unwitnessed
 	return m, &out
 }
 
@@ -282,7 +283,7 @@ func (w *worker) apply(to, t []uint32, c int, m *move) bool {
 func (w *worker) spares(t []uint32, c int, effect uint32) bool {
 	set := w.other.inert[effect]
 	for d := 1; d < len(t); d++ {
-		if d != c && !set.has(t[d]) {
+		if d != c && !set.Has(t[d]) {
 			return false
 		}
 	}

@@ -2,8 +2,8 @@ package search
 
 import "time"
 
-// tellEvery is how often Progress is called.
-const tellEvery = time.Second
+// TellEvery is how often Progress is called.
+const TellEvery = time.Second
 
 // tell says how far the search is, if somebody wants to know and it is time or the end.
 func (s *search) tell(end bool) {
@@ -16,14 +16,14 @@ func (s *search) tell(end bool) {
 }
 
 // telling reports whether it is time.
-func (s *search) telling() bool { return s.opts.Progress != nil && time.Since(s.told) >= tellEvery }
+func (s *search) telling() bool { return s.opts.Progress != nil && time.Since(s.told) >= TellEvery }
 
 // measure brings the numbers up to date that workers do not add to.
 func (s *search) measure() {
 	r := &s.res
 	r.States, r.Queue = s.seen.count(), s.queued
-	r.QueueBytes, r.TableBytes, r.PartBytes = s.queueMost.Load(), s.seen.size(), s.shared.size()+s.clients.size()
-	r.Parts = [2]int{int(s.shared.count()), int(s.clients.count())}
+	r.QueueBytes, r.TableBytes, r.PartBytes = s.queueMost.Load(), s.seen.size(), s.shared.Size()+s.clients.Size()
+	r.Parts = [2]int{int(s.shared.Len()), int(s.clients.Len())}
 	r.MoveBytes = 0
 	for _, w := range s.workers {
 		r.MoveBytes += w.bytes.Load()

@@ -52,7 +52,7 @@ func (w *worker) duplicate(t []uint32, c int) bool {
 
 // choosing is a client that chooses next, where that may go before everything else, or 0.
 func (w *worker) choosing(t []uint32) int {
-	if !w.red.Local || !w.shared.get(t[0]).undisturbed {
+	if !w.red.Local || !w.shared.At(t[0]).Undisturbed {
 		return 0
 	}
 	for c := 1; c < w.stride; c++ {
@@ -89,7 +89,7 @@ func (w *worker) ample(t []uint32, took func(scenario.Action)) bool {
 // unnoticed is a client's next command that nobody else can notice or change the answer to. As long as something may
 // befall its client between two commands, other than its crash, there is none: then it matters what it has done before.
 func (w *worker) unnoticed(t []uint32) (int, *move) {
-	if !w.shared.get(t[0]).undisturbed {
+	if !w.shared.At(t[0]).Undisturbed {
 		return 0, nil
 	}
 	once, twice := w.written(t)
@@ -119,9 +119,9 @@ func (w *worker) written(t []uint32) (once, twice backend.Roles) {
 
 // foot is what a client touches in a state.
 func (w *worker) foot(t []uint32, c int) *backend.Footprint {
-	d := w.clients.get(t[c])
-	if w.shared.get(t[0]).calm {
-		return &d.foot[1]
+	d := w.clients.At(t[c])
+	if w.shared.At(t[0]).Calm {
+		return &d.Foot[1]
 	}
-	return &d.foot[0]
+	return &d.Foot[0]
 }

@@ -108,7 +108,7 @@ func plainly(b sim.Bounds, most int) (Result, bool) {
 			out := s.Take(a)
 			r.Transitions++
 			r.Found |= out.Found
-			r.Coverage.note(a, &out)
+			r.Coverage.Note(a, &out)
 			if out.Completed && b.Properties.Has(property.Linearizable) && !s.Witnessed() {
 				r.Unwitnessed++
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/own"
+	"github.com/lockproof/lockproof/sim/search/internal/states"
 )
 
 // TestWrittenAgain: what is read of a checkpoint and written at once is the same checkpoint.
@@ -22,7 +23,7 @@ func TestWrittenAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		second := newSearch(context.Background(), hasty(), o)
-		if err := decoded(bytes.NewReader(was.Bytes()), checkpointMagic, errNoCheckpoint, second.decode); err != nil {
+		if err := states.Decode(bytes.NewReader(was.Bytes()), checkpointMagic, errNoCheckpoint, second.decode); err != nil {
 			t.Fatal(err)
 		}
 		if err := second.encode(&is); err != nil {

@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/lockproof/lockproof/sim/search/internal/states"
+	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
 
 // TestDamagedState: every part of a state must be there, and be one of a client with its workload.
@@ -13,7 +16,7 @@ func TestDamagedState(t *testing.T) {
 	s := newSearch(context.Background(), b, Options{Workers: 1, Reductions: Reductions{Symmetry: true}})
 	defer s.seen.free()
 	good := slices.Clone(s.workers[0].initial())
-	shared, clients := s.shared.count(), s.clients.count()
+	shared, clients := s.shared.Len(), s.clients.Len()
 	for name, c := range map[string]struct {
 		change func(t []uint32)
 		ok     bool
@@ -29,7 +32,7 @@ func TestDamagedState(t *testing.T) {
 	} {
 		state := slices.Clone(good)
 		c.change(state)
-		err := reread(t, func(e *encoder) { e.tuple(state) }, func(d *decoder) { readTuple(d, make([]uint32, len(state)), s.plan) })
+		err := searchtest.Reread(t, func(e *states.Encoder) { e.Tuple(state) }, func(d *states.Decoder) { readTuple(d, make([]uint32, len(state)), s.plan) })
 		if (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -46,10 +49,10 @@ func TestDamagedVisited(t *testing.T) {
 		"none": {nil, true}, "one": {[]uint64{7}, true}, "two": {[]uint64{7, 1 << 63}, true}, "twice": {[]uint64{7, 8, 7}, false}, "no state": {[]uint64{7, 0}, false},
 	} {
 		f := newFingerprints()
-		err := reread(t, func(e *encoder) {
-			e.u64(uint64(len(c.fps)))
+		err := searchtest.Reread(t, func(e *states.Encoder) {
+			e.U64(uint64(len(c.fps)))
 			for _, fp := range c.fps {
-				e.u64(fp)
+				e.U64(fp)
 			}
 		}, f.restore)
 		if (err == nil) != c.ok || c.ok && f.count() != int64(len(c.fps)) {
@@ -61,10 +64,10 @@ func TestDamagedVisited(t *testing.T) {
 	state := s.workers[0].initial()
 	for n := range 3 {
 		x := newExact(s.plan)
-		err := reread(t, func(e *encoder) {
-			e.u64(uint64(n))
+		err := searchtest.Reread(t, func(e *states.Encoder) {
+			e.U64(uint64(n))
 			for range n {
-				e.tuple(state)
+				e.Tuple(state)
 			}
 		}, x.restore)
 		if (err == nil) != (n < 2) || n < 2 && x.count() != int64(n) {
@@ -73,20 +76,20 @@ func TestDamagedVisited(t *testing.T) {
 	}
 	a, read := newBitArray(64, 3), newBitArray(64, 3)
 	for fp := range uint64(20) {
-		a.add(mix(fp))
+		a.add(states.Mix(fp))
 	}
-	if err := reread(t, a.save, read.restore); err != nil || !slices.Equal(a.words, read.words) || a.set.Load() != read.set.Load() || a.count() != read.count() {
+	if err := searchtest.Reread(t, a.save, read.restore); err != nil || !slices.Equal(a.words, read.words) || a.set.Load() != read.set.Load() || a.count() != read.count() {
 		t.Errorf("bits: %v, %d of %d and %d of %d", err, read.count(), a.count(), read.set.Load(), a.set.Load())
 	}
 }
 
 // TestDamagedLinks: a link is from a part that there is to one that there is.
 func TestDamagedLinks(t *testing.T) {
-	p := &plan{clients: newParts()}
-	p.clients.intern([]byte("a"), func() part { return part{} })
-	p.clients.intern([]byte("b"), func() part { return part{} })
+	p := &plan{clients: states.NewTable()}
+	p.clients.Number([]byte("a"), func() states.Part { return states.Part{} })
+	p.clients.Number([]byte("b"), func() states.Part { return states.Part{} })
 	for _, k := range []uint64{0, 1, 1 << 32, 1<<32 | 1, 2, 2 << 32, math.MaxUint64} {
-		err := reread(t, func(e *encoder) { links{k: {}}.save(e) }, func(d *decoder) { readLinks(d, p) })
+		err := searchtest.Reread(t, func(e *states.Encoder) { links{k: {}}.save(e) }, func(d *states.Decoder) { readLinks(d, p) })
 		if (err == nil) != (uint32(k) < 2 && k>>32 < 2) {
 			t.Errorf("a link %x: %v", k, err)
 		}
@@ -98,7 +101,7 @@ func TestFirstErrorStays(t *testing.T) {
 	small := standard(1, 1, 0, 1, 0)
 	for _, o := range []Options{{}, {Storage: Exact}, {Storage: Bits, Array: 64}} {
 		o.Workers = 1
-		cutOff(t, o.Storage.String(), written(t, small, o), checkpointMagic, func(d *decoder) error {
+		searchtest.CutOff(t, o.Storage.String(), written(t, small, o), checkpointMagic, func(d *states.Decoder) error {
 			s := newSearch(t.Context(), small, o)
 			defer s.seen.free()
 			return s.decode(d)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search/internal/states"
 )
 
 // Options say how to search.
@@ -71,8 +72,8 @@ const (
 	AtViolation
 	Interrupted
 	Refused   // it did not begin: the checkpoint to go on from is none of this search, see Result.Err
-	AtHolders // of RunAny: more clients hold something at once than a world has room for
-	Unsound   // of RunAny: something that it relies on does not hold, see AnyResult.Err
+	AtHolders // of Run: more clients hold something at once than a world has room for
+	Unsound   // of Run: something that it relies on does not hold, see Result.Err
 )
 
 // Result is what a search came to.
@@ -154,7 +155,7 @@ func newSearch(ctx context.Context, b sim.Bounds, opts Options) *search {
 	s := &search{plan: newPlan(b, opts.Reductions.For(&b)), opts: opts, ctx: ctx, saved: time.Now(), told: time.Now()}
 	s.slow(opts.unmemoised)
 	if opts.Storage == Exact {
-		s.views = newViews()
+		s.views = states.NewViews()
 	}
 	s.seen = newVisited(s.plan, &opts)
 	for range opts.Workers {
@@ -186,14 +187,14 @@ func (s *search) step() {
 	if len(s.level) == 0 {
 		s.descend()
 	}
-	s.queued = states(s.level, s.stride) + states(s.out, s.stride)
+	s.queued = countStates(s.level, s.stride) + countStates(s.out, s.stride)
 }
 
 // descend goes on to the next level.
 func (s *search) descend() {
 	s.res.Depth++
 	s.level, s.out = s.out, nil
-	s.res.Widest = max(s.res.Widest, states(s.level, s.stride))
+	s.res.Widest = max(s.res.Widest, countStates(s.level, s.stride))
 	s.bounded()
 }
 
@@ -209,8 +210,8 @@ func (s *search) bounded() {
 	}
 }
 
-// states is how many states there are in blocks.
-func states(blocks [][]uint32, stride int) (n int64) {
+// countStates is how many states there are in blocks.
+func countStates(blocks [][]uint32, stride int) (n int64) {
 	for _, b := range blocks {
 		n += int64(len(b) / stride)
 	}

@@ -36,9 +36,9 @@ func standard(clients, rounds, admins, slots, crashes int) sim.Bounds {
 // TestCounts pins how many states there are: a search that silently visits fewer must fail.
 func TestCounts(t *testing.T) {
 	for _, c := range []struct {
-		name                    string
-		red                     Reductions
-		states, moves, diameter int64
+		name                         string
+		red                          Reductions
+		countStates, moves, diameter int64
 	}{
 		{"none", Reductions{}, 11160, 57439, 35},
 		{"symmetry", Reductions{Symmetry: true}, 5681, 28910, 35},
@@ -49,9 +49,9 @@ func TestCounts(t *testing.T) {
 			if r.Found != 0 || r.Stop != Finished {
 				t.Errorf("%s: found %b, stopped %d", c.name, r.Found, r.Stop)
 			}
-			if r.States != c.states || r.Transitions != c.moves || int64(r.Depth) != c.diameter {
+			if r.States != c.countStates || r.Transitions != c.moves || int64(r.Depth) != c.diameter {
 				t.Errorf("%s, %d workers: %d states, %d transitions, %d levels; want %d, %d, %d",
-					c.name, workers, r.States, r.Transitions, r.Depth, c.states, c.moves, c.diameter)
+					c.name, workers, r.States, r.Transitions, r.Depth, c.countStates, c.moves, c.diameter)
 			}
 		}
 	}

@@ -14,10 +14,10 @@ func TestStorages(t *testing.T) {
 	mixed := standard(1, 1, 1, 1, 0)
 	mixed.Clients = append(mixed.Clients, mixed.Clients[0]) // clients of one workload, not side by side
 	for _, c := range []struct {
-		name          string
-		bounds        sim.Bounds
-		red           Reductions
-		states, moves int64
+		name               string
+		bounds             sim.Bounds
+		red                Reductions
+		countStates, moves int64
 	}{
 		{"crash", standard(2, 1, 1, 2, 1), Reductions{}, 11160, 57439},
 		{"crash", standard(2, 1, 1, 2, 1), Reductions{Symmetry: true}, 5681, 28910},
@@ -28,9 +28,9 @@ func TestStorages(t *testing.T) {
 		for _, storage := range []Storage{Fingerprints, Exact, Bits} {
 			for _, workers := range []int{1, 2} {
 				r := Run(context.Background(), c.bounds, Options{Storage: storage, Reductions: c.red, Workers: workers, Array: 4 << 20})
-				if r.States != c.states || r.Transitions != c.moves || r.Stop != Finished {
+				if r.States != c.countStates || r.Transitions != c.moves || r.Stop != Finished {
 					t.Errorf("%s, %v, %v, %d workers: %d states and %d transitions, stopped %d; want %d and %d",
-						c.name, c.red, storage, workers, r.States, r.Transitions, r.Stop, c.states, c.moves)
+						c.name, c.red, storage, workers, r.States, r.Transitions, r.Stop, c.countStates, c.moves)
 				}
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/lockproof/lockproof/sim/search/internal/states"
 )
 
 // TestMemo: what was added to a table is found in it with the number that it was added with, and nothing else is, also
@@ -11,7 +13,7 @@ import (
 func TestMemo(t *testing.T) {
 	var m memo
 	var o other
-	o.inert = make([]bitset, 40)
+	o.inert = make([]states.Set, 40)
 	if _, ok := m.find(memoKey{}); ok || m.size() != 0 {
 		t.Error("something is found in an empty table")
 	}

@@ -1,15 +1,19 @@
 package search
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/lockproof/lockproof/sim/search/internal/states"
+)
 
 // view stands for what others may see of a client in the world at hand: a hash, or a number where
 // nothing may be taken for anything else.
 func (w *worker) view(c int) uint64 {
 	view := w.sys.View(c, nil)
 	if w.views == nil {
-		return hashBytes(view)
+		return states.Hash(view)
 	}
-	return w.views.number(view)
+	return w.views.Number(view)
 }
 
 // visibleStates numbers what a client sees of the others: their views, in whatever order.
@@ -21,7 +25,7 @@ func (w *worker) exactRest(t []uint32, c int) uint64 {
 	n := 0
 	for d := 1; d < w.stride; d++ {
 		if d != c {
-			key[n] = w.clients.get(t[d]).view
+			key[n] = w.clients.At(t[d]).View
 			n++
 		}
 	}

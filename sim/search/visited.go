@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/lockproof/lockproof/sim/search/internal/states"
 )
 
 // visited is the set of states that were seen. It is safe for concurrent use.
@@ -15,8 +17,8 @@ type visited interface {
 	growing() int64 // bytes more that it takes to grow, if that is about to happen
 	count() int64
 	free() // it is not used any more
-	save(*encoder)
-	restore(*decoder) // into one that is empty
+	save(*states.Encoder)
+	restore(*states.Decoder) // into one that is empty
 }
 
 // fingerprints keeps 64 bits a state: open addressing with linear probing in one table without

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"bytes"
 	"context"
 	"sync"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp/mutant"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim/search/internal/states"
 )
 
 // TestFingerprintsGrow: a table that grows forgets nothing and makes nothing up, also where two add to it at once.
@@ -29,7 +29,7 @@ func TestFingerprintsGrow(t *testing.T) {
 					if half == 1 {
 						k = all - 1 - k
 					}
-					fps[i] = mix(uint64(k) + 1)
+					fps[i] = states.Mix(uint64(k) + 1)
 				}
 				f.insert(fps, nil, fresh)
 				for _, is := range fresh {
@@ -48,7 +48,7 @@ func TestFingerprintsGrow(t *testing.T) {
 		t.Errorf("%d bytes for %d numbers, after %d", f.size(), all, before)
 	}
 	fresh := make([]bool, 2)
-	if f.insert([]uint64{mix(1), mix(all + 1)}, nil, fresh); fresh[0] || !fresh[1] {
+	if f.insert([]uint64{states.Mix(1), states.Mix(all + 1)}, nil, fresh); fresh[0] || !fresh[1] {
 		t.Errorf("the first again and one more: new %v", fresh)
 	}
 }
@@ -62,7 +62,7 @@ func TestGrowthIsForeseen(t *testing.T) {
 		said = f.growing()
 		fps := make([]uint64, 16)
 		for i := range fps {
-			fps[i] = mix(k + uint64(i))
+			fps[i] = states.Mix(k + uint64(i))
 		}
 		f.insert(fps, nil, fresh)
 	}
@@ -71,30 +71,6 @@ func TestGrowthIsForeseen(t *testing.T) {
 	}
 	if f.growing() != 0 {
 		t.Error("it says that it is about to grow again")
-	}
-}
-
-// TestViewsAreKept: what may be seen of clients has the same numbers after it was written down and read.
-func TestViewsAreKept(t *testing.T) {
-	v, read := newViews(), newViews()
-	seen := []string{"", "holds 1", "holds 2", "administers"}
-	for _, view := range seen {
-		v.number([]byte(view))
-	}
-	var file bytes.Buffer
-	e := newEncoder(&file)
-	v.save(e)
-	if err := e.w.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	d := &decoder{r: &file, left: int64(file.Len())}
-	if read.restore(d); d.err != nil || d.left != 0 {
-		t.Fatalf("%v, %d bytes left", d.err, d.left)
-	}
-	for i, view := range append(seen, "new") {
-		if got := read.number([]byte(view)); got != uint64(i) {
-			t.Errorf("%q is %d, was %d", view, got, i)
-		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
+	"github.com/lockproof/lockproof/sim/search/anynumber"
 )
 
 // AnyNumber, in place of the number of clients, administrators or faults of an [Exploration], is any number of
@@ -39,7 +40,7 @@ const (
 type anyExploration struct {
 	*Exploration
 	ctx    context.Context
-	bounds search.AnyBounds
+	bounds anynumber.Bounds
 	report *report.Report
 	views  *report.Views
 	traces map[property.Property]*scenario.Trace
@@ -94,7 +95,7 @@ func (x *anyExploration) explore() (*Explored, error) {
 }
 
 // anyBounds is the configuration, filled in and checked.
-func (e *Exploration) anyBounds() (search.AnyBounds, error) {
+func (e *Exploration) anyBounds() (anynumber.Bounds, error) {
 	one := *e
 	one.Rounds = 1
 	if e.Clients == AnyNumber {
@@ -105,9 +106,9 @@ func (e *Exploration) anyBounds() (search.AnyBounds, error) {
 	}
 	b, err := one.Bounds()
 	if err != nil {
-		return search.AnyBounds{}, err
+		return anynumber.Bounds{}, err
 	}
-	out := search.AnyBounds{Bounds: b, Slots: e.MostSlots}
+	out := anynumber.Bounds{Bounds: b, Slots: e.MostSlots}
 	out.Clients = nil
 	for i, c := range b.Clients {
 		if n := e.Clients; i < one.Clients && n == AnyNumber || i >= one.Clients && e.Admins == AnyNumber {
@@ -187,13 +188,13 @@ func (x *anyExploration) notBegun(group property.Set) {
 }
 
 // begin is the search that properties are judged by at first: one that goes on from a checkpoint, or a new one.
-func (x *anyExploration) begin(b search.AnyBounds) (*search.AnyResult, error) {
+func (x *anyExploration) begin(b anynumber.Bounds) (*anynumber.Result, error) {
 	o := x.options()
 	o.Checkpoint, o.Every, o.Note = x.Search.Checkpoint, x.Search.Every, x.note.with(b.Properties)
 	if x.Search.Resume != "" && slices.Equal(x.note.Searched, b.Properties.Names()) {
 		o.Resume = x.Search.Resume
 	}
-	r := search.RunAny(x.ctx, b, o)
+	r := anynumber.Run(x.ctx, b, o)
 	switch {
 	case r.Stop == search.Refused:
 		return nil, r.Err
@@ -204,12 +205,12 @@ func (x *anyExploration) begin(b search.AnyBounds) (*search.AnyResult, error) {
 	return r, nil
 }
 
-func (x *anyExploration) options() search.AnyOptions {
-	return search.AnyOptions{Workers: x.Search.Workers, Memory: x.Search.Memory, First: x.Search.First, Progress: x.ViewsProgress}
+func (x *anyExploration) options() anynumber.Options {
+	return anynumber.Options{Workers: x.Search.Workers, Memory: x.Search.Memory, First: x.Search.First, Progress: x.ViewsProgress}
 }
 
 // judge is what the search came to for one property.
-func (x *anyExploration) judge(r *search.AnyResult, p property.Property) (report.PropertyResult, error) {
+func (x *anyExploration) judge(r *anynumber.Result, p property.Property) (report.PropertyResult, error) {
 	res := report.PropertyResult{Property: p, Evidence: property.Properties[p].Evidence}
 	if r.Coverage.Exercised.Has(p) || p == property.Linearizable && len(r.Coverage.Results) > 0 {
 		res.Checked = int(r.Views)
@@ -249,7 +250,7 @@ var closer = []struct {
 
 // suspect looks for an execution of real clients that violates what the abstraction has a violation of; where
 // there is none, it looks closer.
-func (x *anyExploration) suspect(r *search.AnyResult, p property.Property, res report.PropertyResult) (report.PropertyResult, error) {
+func (x *anyExploration) suspect(r *anynumber.Result, p property.Property, res report.PropertyResult) (report.PropertyResult, error) {
 	tried, err := x.real(r, p, &res)
 	if err != nil || res.Violation != nil {
 		return res, err
@@ -260,7 +261,7 @@ func (x *anyExploration) suspect(r *search.AnyResult, p property.Property, res r
 		if c.named {
 			b.Clients = append(slices.Clone(b.Clients), b.Any[0])
 		}
-		r := search.RunAny(x.ctx, b, x.options())
+		r := anynumber.Run(x.ctx, b, x.options())
 		x.count(r)
 		if r.Stop == search.Finished && !r.Found.Has(p) && (p != property.Linearizable || r.Unwitnessed == 0) {
 			res.Note = strings.TrimPrefix(res.Note+"; "+c.note, "; ")
@@ -273,7 +274,7 @@ func (x *anyExploration) suspect(r *search.AnyResult, p property.Property, res r
 }
 
 // real looks for an execution of real clients, one of each kind, then one more, and says what was tried.
-func (x *anyExploration) real(r *search.AnyResult, p property.Property, res *report.PropertyResult) (tried string, err error) {
+func (x *anyExploration) real(r *anynumber.Result, p property.Property, res *report.PropertyResult) (tried string, err error) {
 	tried = "seen violated in the abstraction; no execution was looked for"
 	for n := 1; n <= realClients && x.ctx.Err() == nil; n++ {
 		b := forLong(r.Bounds(n))
@@ -312,7 +313,7 @@ func forLong(b sim.Bounds) sim.Bounds {
 func (e *Exploration) any() bool { return e.Clients == AnyNumber || e.Admins == AnyNumber }
 
 // count adds up what was visited.
-func (x *anyExploration) count(r *search.AnyResult) {
+func (x *anyExploration) count(r *anynumber.Result) {
 	v := x.views
 	v.Searches++
 	v.Contexts += int(r.Contexts)
@@ -322,7 +323,7 @@ func (x *anyExploration) count(r *search.AnyResult) {
 }
 
 // cutoff takes in how many real clients reach all views of a search.
-func (x *anyExploration) cutoff(r *search.AnyResult) {
+func (x *anyExploration) cutoff(r *anynumber.Result) {
 	if r.Stop != search.Finished || x.Brief {
 		return
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
+	"github.com/lockproof/lockproof/sim/search/anynumber"
 )
 
 // anyNote goes with the checkpoint of a search: what the exploration had concluded when that search began. What the
@@ -52,7 +53,7 @@ func (x *anyExploration) resume() error {
 	if x.Search.Resume == "" {
 		return nil
 	}
-	data, err := search.AnyNote(x.Search.Resume)
+	data, err := anynumber.Note(x.Search.Resume)
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (x *anyExploration) recall(j *anyJudged) error {
 
 // conclude keeps what a search has shown for checkpoints to come. Where the run was interrupted after the search was
 // through, that is left in the checkpoint.
-func (x *anyExploration) conclude(r *search.AnyResult, shown []report.PropertyResult) {
+func (x *anyExploration) conclude(r *anynumber.Result, shown []report.PropertyResult) {
 	file := x.Search.Checkpoint
 	switch {
 	case file == "":

@@ -19,6 +19,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/sim/search"
+	"github.com/lockproof/lockproof/sim/search/anynumber"
 	"github.com/lockproof/lockproof/sim/shrink"
 )
 
@@ -60,7 +61,7 @@ type Exploration struct {
 	FailedAcquire property.FailedAcquire
 	Search        search.Options
 	// ViewsProgress is called about every second of a search for any number of clients. It may be nil.
-	ViewsProgress func(*search.AnyStats)
+	ViewsProgress func(*anynumber.Stats)
 	// Brief leaves executions that violate something as the search has found them: none is made shorter, and it is not
 	// looked whether a shorter one is; nor, with any number of clients, for the cut-off.
 	Brief bool

@@ -20,6 +20,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim/search"
+	"github.com/lockproof/lockproof/sim/search/anynumber"
 )
 
 // exploreFlags are the flags of `explore`.
@@ -159,7 +160,7 @@ func (f *exploreFlags) run(c *cobra.Command, args []string) error {
 			short(int64(float64(s.States)/max(time.Since(began).Seconds(), 0.001))), short(s.Queue), s.Depth,
 			(s.TableBytes+s.QueueBytes+s.PartBytes+s.MoveBytes)>>20)
 	}
-	f.ViewsProgress = func(s *search.AnyStats) {
+	f.ViewsProgress = func(s *anynumber.Stats) {
 		line.say("%s views, %s contexts, %d client parts, %d to look at, %d MiB", short(s.Views), short(s.Contexts), s.Parts[1], s.Pending, s.Bytes>>20)
 	}
 	res, err := explore.Run(c.Context(), f.Exploration)

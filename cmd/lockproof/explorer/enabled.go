@@ -2,6 +2,7 @@ package explorer
 
 import (
 	"fmt"
+
 	"github.com/lockproof/lockproof/model/lock"
 
 	"github.com/lockproof/lockproof/model/scenario"

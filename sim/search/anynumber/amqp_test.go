@@ -1,0 +1,4 @@
+package anynumber
+
+// The backend of the locks that are tested here.
+import _ "github.com/lockproof/lockproof/sim/amqp"

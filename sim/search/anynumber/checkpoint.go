@@ -1,0 +1,194 @@
+package anynumber
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/lockproof/lockproof/histories/outfile"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim/search"
+	"github.com/lockproof/lockproof/sim/search/internal/states"
+)
+
+// A checkpoint of a search for any number of clients is written between two rounds: magic, version, the configuration
+// as JSON, the caller's note and how far the search is as JSON, each after its length; then parts, views, roles,
+// effects, contexts with their steps, and the contexts that are to be looked at; and the SHA-256 of all that.
+const (
+	magic   = "lockproof views\n"
+	version = 2
+)
+
+var errNoCheckpoint = errors.New("not a checkpoint of a search for any number of clients: give the file that was written by one")
+
+// configuration is what such a checkpoint belongs to.
+type configuration struct {
+	search.Configuration
+	Any          []scenario.Client
+	Slots        int
+	Whole, Named bool
+}
+
+func (s *exploration) configuration() configuration {
+	b := s.bounds
+	b.Clients, b.Forever = s.bounds.Clients[:s.fixed], false // as all are
+	return configuration{search.ConfigurationOf(&b), s.bounds.Clients[s.fixed:], s.slots, s.whole, s.named}
+}
+
+// progress is how far a search is.
+type progress struct {
+	Rounds      int
+	Unwitnessed int64
+	Found       [property.Count][]uint32 // the contexts in which a step violates it
+	Covered     search.Covered
+}
+
+func (s *exploration) progress() progress {
+	p := progress{Rounds: s.res.Rounds, Unwitnessed: s.unwitnessed.Load()}
+	for _, w := range s.workers {
+		s.res.Coverage.Merge(&w.cover)
+	}
+	p.Covered = s.res.Coverage.Plain()
+	for _, g := range s.contexts.list {
+		for i, in := range s.found {
+			if in[g] {
+				p.Found[i] = append(p.Found[i], g.id)
+			}
+		}
+	}
+	return p
+}
+
+// due reports whether it is time for a checkpoint.
+func (s *exploration) due() bool {
+	return s.opts.Checkpoint != "" && s.opts.Every > 0 && time.Since(s.saved) >= s.opts.Every
+}
+
+// save writes a checkpoint. One that cannot be written does not end the search.
+func (s *exploration) save() {
+	s.res.Unsaved = s.write(s.opts.Checkpoint, s.opts.Note)
+	s.saved = time.Now()
+}
+
+// Save leaves the search in a file, with a note of the caller's, so that [Options].Resume goes on from there; where
+// its views are closed, that comes to the same result at once.
+func (r *Result) Save(path string, note []byte) error { return r.search.write(path, note) }
+
+func (s *exploration) write(path string, note []byte) error {
+	if err := outfile.Write(path, func(out io.Writer) error { return s.encode(out, note) }); err != nil {
+		return fmt.Errorf("the checkpoint %w", err)
+	}
+	return nil
+}
+
+func (s *exploration) encode(out io.Writer, note []byte) error {
+	e := states.NewEncoder(out)
+	e.Bytes([]byte(magic))
+	e.U32(version)
+	e.JSON(s.configuration())
+	e.Blob(note)
+	e.JSON(s.progress())
+	s.shared.Save(e)
+	s.clients.Save(e)
+	s.views.Save(e)
+	s.roles.save(e)
+	s.effects.save(e)
+	s.contexts.save(e)
+	e.U32(uint32(len(s.dirty)))
+	for _, g := range s.dirty {
+		e.U32(g.id)
+	}
+	return e.Close()
+}
+
+// Note is the note that a checkpoint was written with.
+func Note(path string) (note []byte, err error) {
+	err = states.Open(path, magic, errNoCheckpoint, func(d *states.Decoder) error {
+		if err := states.CheckVersion(d, version); err != nil {
+			return err
+		}
+		d.Blob() // the configuration
+		note = d.Blob()
+		return d.Err
+	})
+	return note, err
+}
+
+// resume goes on from a checkpoint.
+func (s *exploration) resume(path string) error {
+	return states.Open(path, magic, errNoCheckpoint, s.decode)
+}
+
+func (s *exploration) decode(d *states.Decoder) error {
+	if err := s.sameAs(d); err != nil {
+		return err
+	}
+	d.Blob() // the note
+	var p progress
+	if err := d.JSON(&p); err != nil {
+		return err
+	}
+	s.shared.Restore(d)
+	s.clients.Restore(d)
+	s.views.Restore(d)
+	s.roles.restore(d, s.views)
+	if d.Err == nil && !s.consistent() {
+		return states.ErrDamaged
+	}
+	s.effects.restore(d, s.plan)
+	s.readContexts(d)
+	for n := d.Fits(uint64(d.U32()), 4); n > 0 && d.Err == nil; n-- {
+		if g := s.contexts.at(d); g != nil {
+			s.dirty = append(s.dirty, g)
+		}
+	}
+	if d.Left != 0 {
+		d.Damaged()
+	}
+	if d.Err != nil {
+		return d.Err
+	}
+	return s.adopt(&p)
+}
+
+// sameAs reports an error if the checkpoint is not this search's.
+func (s *exploration) sameAs(d *states.Decoder) error {
+	if err := states.CheckVersion(d, version); err != nil {
+		return err
+	}
+	here, there, err := states.Configurations(s.configuration(), d)
+	if err != nil {
+		return err
+	}
+	return states.Differing(here, there)
+}
+
+// adopt goes on with the numbers of the search that was interrupted.
+func (s *exploration) adopt(p *progress) error {
+	s.res.Rounds = p.Rounds
+	s.unwitnessed.Store(p.Unwitnessed)
+	s.res.Coverage.Merge(p.Covered.Coverage())
+	for i, ids := range p.Found {
+		for _, id := range ids {
+			if int(id) >= len(s.contexts.list) {
+				return states.ErrDamaged
+			}
+			s.violated(1<<i, s.contexts.list[id])
+		}
+	}
+	return s.familiar()
+}
+
+// familiar reports an error if the initial context is not among those read: parts are written otherwise by another
+// version of the program. What everybody shares is in no context then that there is, and a new one is to be looked at.
+func (s *exploration) familiar() error {
+	n := s.clients.Len()
+	w := s.workers[0]
+	w.begin()
+	if s.clients.Len() != n || len(w.dirty) > 0 {
+		return states.ErrOtherwise
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package anynumber
+
+import (
+	"context"
+	"math/bits"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+	"github.com/lockproof/lockproof/sim/search/internal/states"
+)
+
+// Cutoff is the smallest number of real clients whose states already have all views.
+type Cutoff struct {
+	Clients int   // of each kind of which there is any number; 0 is that no number up to Tried was seen to have them all
+	Tried   int   // the most clients tried
+	Reached int64 // views that those have, as far as was looked
+}
+
+// Cutoff looks for it: for one client, then two, up to so many, in no more than so many states together, shortest
+// executions first. More clients reach what fewer reach, so that views reached once need not be reached again. It is for
+// views that are closed.
+func (r *Result) Cutoff(ctx context.Context, clients, most int) (c Cutoff) {
+	reached := make(map[*viewContext]states.Set)
+	for n := 1; n <= clients && c.Reached < r.Views && most > 0 && ctx.Err() == nil; n++ {
+		if len(r.Bounds(n).Clients) > lock.MaxClients {
+			break
+		}
+		c.Tried = n
+		more, seen := r.reach(ctx, n, most, reached)
+		c.Reached, most = c.Reached+more, most-seen
+	}
+	if c.Reached == r.Views {
+		c.Clients = c.Tried
+	}
+	return c
+}
+
+// reach adds the views of so many real clients to those that were reached, and tells how many there were not before, and
+// how many states were visited.
+func (r *Result) reach(ctx context.Context, clients, most int, reached map[*viewContext]states.Set) (more int64, seen int) {
+	ctx, enough := context.WithCancel(ctx)
+	defer enough()
+	p := projection{exploration: r.search, each: clients}
+	left := r.Views
+	for _, set := range reached {
+		left -= int64(set.Count())
+	}
+	v := search.Guided{Most: most, Within: func(world *sim.System) bool {
+		if bits.OnesCount16(world.Slots()) > p.slots {
+			return false
+		}
+		g, parts := p.project(world)
+		set := reached[g]
+		for _, part := range parts {
+			if !set.Has(part) {
+				set.Add(part)
+				more++
+			}
+		}
+		if reached[g] = set; more == left {
+			enough()
+		}
+		return true
+	}}.Run(ctx, r.Bounds(clients), ^property.Set(0), func([]scenario.Action) bool { return false })
+	return more, v.States
+}

@@ -1,0 +1,119 @@
+package anynumber
+
+import (
+	"sync"
+
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search/internal/states"
+)
+
+// effectTable numbers effects and knows what each does to the parts of those who watch. It is safe for
+// concurrent use.
+type effectTable struct {
+	mu   sync.RWMutex
+	ids  map[sim.Effect]uint32
+	list []*influence
+}
+
+// influence is what an effect makes of the parts of others.
+type influence struct {
+	mu    sync.RWMutex
+	inert states.Set // parts that it leaves as they are
+	known states.Set
+	to    map[uint32]uint32
+	roles map[uint32]uint32 // what it makes of who holds something, as contexts know it, plus 1
+}
+
+func (t *effectTable) number(e sim.Effect) uint32 {
+	t.mu.RLock()
+	id, ok := t.ids[e]
+	t.mu.RUnlock()
+	if ok {
+		return id
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if id, ok := t.ids[e]; ok {
+		return id
+	}
+	id = uint32(len(t.list))
+	t.list = append(t.list, &influence{to: make(map[uint32]uint32), roles: make(map[uint32]uint32)})
+	t.ids[e] = id
+	return id
+}
+
+func (t *effectTable) at(id uint32) *influence {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.list[id]
+}
+
+// set notes what the effect makes of a part. It is false if it was seen to make something else of it: then others
+// are told too little by it.
+func (f *influence) set(part, to uint32) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.known.Has(part) {
+		return f.of(part) == to
+	}
+	f.known.Add(part)
+	if part == to {
+		f.inert.Add(part)
+	} else {
+		f.to[part] = to
+	}
+	return true
+}
+
+// assign notes what the effect makes of a role: another, plus 1, or 0, that nothing is held any more. It is false if it
+// was seen to make something else of it.
+func (f *influence) assign(role, to uint32) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	was, ok := f.roles[role]
+	f.roles[role] = to
+	return !ok || was == to
+}
+
+// of is what the effect makes of a part that is known. mu is held.
+func (f *influence) of(part uint32) uint32 {
+	if f.inert.Has(part) {
+		return part
+	}
+	return f.to[part]
+}
+
+// get is what the effect makes of a part, if that is known.
+func (f *influence) get(part uint32) (uint32, bool) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if !f.known.Has(part) {
+		return 0, false
+	}
+	return f.of(part), true
+}
+
+// unknown are the parts of a set on which the effect is not known yet.
+func (f *influence) unknown(set states.Set) states.Set {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if !set.Exceeds(f.known) {
+		return nil
+	}
+	return set.Without(f.known)
+}
+
+// image is what the effect makes of a set of parts, which must be known; same says that it is the set itself.
+func (f *influence) image(set states.Set) (out states.Set, same bool) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if !set.Exceeds(f.inert) {
+		return set, true
+	}
+	moved := set.Without(f.inert)
+	out = set.Without(moved)
+	for part := range moved.All {
+		out.Add(f.to[part])
+	}
+	return out, false
+}

@@ -1,0 +1,287 @@
+package anynumber
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+	"github.com/lockproof/lockproof/sim/search/internal/states"
+)
+
+// move is one action of somebody among others, and what it leads to.
+type move struct {
+	action      scenario.Action
+	shared      uint32
+	own         uint32 // plus 1; 0 is the broker
+	left        abandoned
+	effect      uint32
+	found       property.Set
+	unwitnessed bool
+}
+
+// same reports whether both are one action with one effect, on the client that takes it and on all others.
+func (m *move) same(o *move) bool {
+	return m.action == o.action && m.own == o.own && m.shared == o.shared && m.left == o.left && m.effect == o.effect
+}
+
+// abandoned are the parts of half-open connections that a move leaves, each plus 1; 0 is none. There are at most two: of
+// the connection at hand, and of what was granted on an earlier one.
+type abandoned [2]uint32
+
+// takenIn is an action in a world, so that it can be carried out again beside others.
+type takenIn struct {
+	shared uint32
+	all    []uint32 // the parts of the world: that of who acts, if it is a client's doing, then others
+	move   move
+}
+
+// first is the index of the first part that is not that of who acts.
+func (m *move) first() int { return min(1, int(m.own)) }
+
+// worker works out what happens in contexts.
+type worker struct {
+	*exploration
+	systems map[string]*sim.System // by the classes of their clients
+	cover   search.Coverage
+	dirty   []*viewContext
+	err     error     // which assumption of the search does not hold
+	crowded bool      // there were more clients at once than a world has room for
+	now     []arrival // by step, while a context is looked at
+	key     []byte
+	buf     []byte
+	load    [][]byte
+}
+
+func newWorker(s *exploration) *worker {
+	return &worker{exploration: s, systems: make(map[string]*sim.System), key: make([]byte, 0, 64)}
+}
+
+// begin adds the initial context and the parts that clients have in it.
+func (w *worker) begin() {
+	classes := make([]byte, w.fixed)
+	for i := range classes {
+		classes[i] = byte(i)
+	}
+	var initial states.Set
+	for k := w.fixed; k < len(w.bounds.Clients); k++ { // the first view is that of who has not begun
+		sys := w.system(append(slices.Clone(classes), byte(k)))
+		sys.Reset()
+		initial.Add(w.part(sys, w.fixed+1, byte(k)))
+	}
+	sys := w.system(classes)
+	sys.Reset()
+	var holders []uint32
+	for i := range w.fixed {
+		p := w.part(sys, i+1, byte(i))
+		initial.Add(p)
+		holders = append(holders, w.clients.At(p).Role)
+	}
+	w.arrive(w.contexts.intern(nil, w.sharedPart(sys), holders), initial)
+}
+
+// system is a world of clients of these classes.
+func (w *worker) system(classes []byte) *sim.System {
+	if sys, ok := w.systems[string(classes)]; ok {
+		return sys
+	}
+	b := w.bounds
+	b.Clients = make([]scenario.Client, len(classes))
+	for i, k := range classes {
+		b.Clients[i] = w.bounds.Clients[k]
+	}
+	sys := sim.NewSystem(b)
+	w.systems[string(classes)] = sys
+	return sys
+}
+
+// enter is a world in which the clients have these parts.
+func (w *worker) enter(shared uint32, clients []uint32) *sim.System {
+	w.buf, w.load = w.buf[:0], w.load[:0]
+	for _, id := range clients {
+		image := w.clients.Bytes(id)
+		w.buf, w.load = append(w.buf, image[0]), append(w.load, image[1:])
+	}
+	sys := w.system(w.buf)
+	sys.Load(w.shared.Bytes(shared), w.load)
+	return sys
+}
+
+func (w *worker) sharedPart(sys *sim.System) uint32 {
+	w.buf = sys.Shared(w.buf[:0])
+	return w.shared.Number(w.buf, func() states.Part {
+		return states.Part{Unwitnessed: !sys.Witnessed(), Slots: uint8(bits.OnesCount16(sys.Slots()))}
+	})
+}
+
+// part is the number of a client's part.
+func (w *worker) part(sys *sim.System, n int, class byte) uint32 {
+	w.buf = sys.Client(n, append(w.buf[:0], class))
+	return w.clients.Number(w.buf, func() states.Part {
+		d := states.Part{View: w.views.Number(w.viewOf(sys, n)), Holds: int(class) < w.fixed || sys.Holds(n), Busy: sys.Busy(n)}
+		if d.Holds {
+			r := role{class: class, view: d.View}
+			if w.whole || w.named && int(class) == w.fixed-1 {
+				r.part = string(w.buf)
+			}
+			d.Role = w.roles.number(r)
+		}
+		return d
+	})
+}
+
+func (w *worker) class(id uint32) byte { return w.clients.Image(id)[0] }
+
+// among lists the parts of a world: the client that acts, plus 1, the holders beside it, and another, plus 1.
+func among(own uint32, holders []uint32, beside uint32) []uint32 {
+	all := make([]uint32, 0, len(holders)+2)
+	if own > 0 {
+		all = append(all, own-1)
+	}
+	all = append(all, holders...)
+	if beside > 0 {
+		all = append(all, beside-1)
+	}
+	return all
+}
+
+// moves are the moves of a client (a part plus 1) or of the broker (0), beside these holders and, if beside is not 0,
+// beside another client (a part plus 1). The world has room for one more client, which watches.
+func (w *worker) moves(shared, own uint32, holders []uint32, beside uint32) (out []move) {
+	all := among(own, holders, beside)
+	if len(all) >= lock.MaxClients {
+		w.crowded = true
+		return nil
+	}
+	for _, a := range w.enter(shared, all).Actions(min(1, int(own)), nil) {
+		if m := w.take(shared, all, a); !w.tooManySlots(m.shared) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// take carries out an action of the first of some clients, or of the broker, and notes what it does to the others.
+func (w *worker) take(shared uint32, all []uint32, a scenario.Action) move {
+	sys := w.enter(shared, all)
+	out := sys.Take(a)
+	w.cover.Note(a, &out)
+	if out.Timed {
+		w.fail(fmt.Errorf("after %v time makes a difference", a))
+	}
+	m := move{action: a, shared: w.sharedPart(sys), found: out.Found, effect: w.effects.number(w.effectOf(out.Effect))}
+	m.unwitnessed = out.Completed && w.bounds.Properties.Has(property.Linearizable) && w.exploration.shared.At(m.shared).Unwitnessed
+	var left [][]byte
+	if a.Client > 0 {
+		left = sys.Abandoned(1)
+		m.own = w.part(sys, 1, w.class(all[0])) + 1
+	}
+	does := w.effects.at(m.effect)
+	for i := m.first(); i < len(all); i++ {
+		w.affected(a, does, all[i], w.became(sys, i+1, all[i], does))
+	}
+	for i, image := range left {
+		m.left[i] = w.dead(m.shared, image) + 1
+	}
+	return m
+}
+
+// became is the number of the part that a client has after an action.
+func (w *worker) became(sys *sim.System, n int, part uint32, does *influence) uint32 {
+	class := w.class(part)
+	if to, ok := does.get(part); ok { // most often it is that
+		if w.buf = sys.Client(n, append(w.buf[:0], class)); string(w.buf) == w.clients.Image(to) {
+			return to
+		}
+	}
+	return w.part(sys, n, class)
+}
+
+// affected notes what an action has made of another client's part, and sees that this is what its effect always does,
+// to the client and to what others know of it.
+func (w *worker) affected(a scenario.Action, does *influence, part, now uint32) {
+	was, is := w.clients.At(part), w.clients.At(now)
+	switch {
+	case was.Holds != is.Holds && a.Kind != scenario.Restart:
+		w.fail(fmt.Errorf("%v changes what another client holds", a))
+	case !does.set(part, now):
+		w.fail(fmt.Errorf("what %v does to another client depends on more than is to be seen of it", a))
+	case was.Holds && !does.assign(was.Role, known(is)):
+		w.fail(fmt.Errorf("what others see of a client after %v depends on more than they saw of it before", a))
+	}
+}
+
+// known is what contexts know of a client: a role, plus 1, or 0 for one that holds nothing.
+func known(p *states.Part) uint32 {
+	if p.Holds {
+		return p.Role + 1
+	}
+	return 0
+}
+
+// tooManySlots reports whether there are more slots than the search looks at.
+func (w *worker) tooManySlots(shared uint32) bool {
+	return int(w.exploration.shared.At(shared).Slots) > w.slots
+}
+
+// dead is the part of a client that has died and left something: of the first kind of which there is any number,
+// since the dead are alike.
+func (w *worker) dead(shared uint32, image []byte) uint32 {
+	class := byte(w.fixed)
+	sys := w.system([]byte{class})
+	sys.Load(w.exploration.shared.Bytes(shared), [][]byte{image})
+	return w.part(sys, 1, class)
+}
+
+// fail notes an assumption of the search that does not hold.
+func (w *worker) fail(err error) { w.err = firstError(w.err, err) }
+
+// firstError is the error to report of two, either of which may be nil: the first in the order of their words,
+// so that it is the same however many workers there are.
+func firstError(a, b error) error {
+	if a == nil || b != nil && b.Error() < a.Error() {
+		return b
+	}
+	return a
+}
+
+// after is what an action makes of another client's part.
+func (w *worker) after(how *takenIn, part uint32) uint32 {
+	if to, ok := w.effects.at(how.move.effect).get(part); ok {
+		return to
+	}
+	return w.watched(how, part)
+}
+
+// watched is the same, found by carrying out the action beside the client. Its effect on the others must not change.
+func (w *worker) watched(how *takenIn, part uint32) uint32 {
+	m := &how.move
+	n := w.take(how.shared, w.with(how, part), m.action)
+	to, ok := w.effects.at(m.effect).get(part)
+	if !n.same(m) || !ok {
+		w.fail(fmt.Errorf("%v comes to something else beside a client that looks alike, or of whom nothing may be seen", m.action))
+		return part
+	}
+	return to
+}
+
+// with is the world of an action with another part in it: of a holder that is there, instead of the one that stands
+// for it; or of one more client.
+func (w *worker) with(how *takenIn, part uint32) []uint32 {
+	all := slices.Clone(how.all)
+	others := all[how.move.first():]
+	if slices.Contains(others, part) {
+		return all
+	}
+	if d := w.clients.At(part); d.Holds {
+		if i := slices.IndexFunc(others, func(o uint32) bool { return w.clients.At(o).Role == d.Role && w.clients.At(o).Holds }); i >= 0 {
+			others[i] = part
+			return all
+		}
+	}
+	return append(all, part)
+}

@@ -1,0 +1,116 @@
+package anynumber
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/amqp/amqplock"
+	"github.com/lockproof/lockproof/model/amqp/mutant"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/pinned"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+	"github.com/lockproof/lockproof/sim/search/searchtest"
+)
+
+var rewrite = flag.Bool("rewrite", false, "take what the searches come to as it is")
+
+// TestPinned holds against a file what searches for any number of clients come to: each context with the clients that
+// hold something and the parts that a client can have in it, and what becomes of one that runs alone.
+func TestPinned(t *testing.T) {
+	f := pinned.New(t)
+	for seed := range uint64(5) {
+		f.Block(fmt.Sprintf("any clients %d", seed), 8, func(i int, s *pinned.Seen) {
+			r := rand.New(rand.NewPCG(100+seed, uint64(i)))
+			b := randomBounds(r)
+			if err := b.Check(); err != nil {
+				s.Count("not searched")
+				s.Printf("%v", err)
+				return
+			}
+			o := Options{Workers: 1, First: r.IntN(4) == 0}
+			x := Run(searchtest.NewCountdown(200+r.IntN(400)), b, o)
+			tell(s, x)
+			if r.IntN(2) == 0 {
+				o.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
+				tell(s, Run(searchtest.NewCountdown(20), b, o))
+				if _, err := os.Stat(o.Checkpoint); err == nil { // else it was over before there was one
+					o.Resume = o.Checkpoint
+					tell(s, Run(searchtest.NewCountdown(60), b, o))
+				}
+			}
+			if x.Stop == search.Finished {
+				s.Printf("%v", x.Cutoff(context.Background(), 2, 500))
+			}
+			if x.Found != 0 {
+				real, all := x.Real(context.Background(), x.Found, 2, 1000, func([]scenario.Action) bool { return true })
+				for _, p := range slices.Sorted(maps.Keys(real)) {
+					s.Count("real")
+					s.Printf("%s: %v\n", p, real[p])
+				}
+				s.Printf("%v", all)
+			}
+		})
+	}
+	f.Compare("testdata/pinned.txt", *rewrite)
+}
+
+func randomBounds(r *rand.Rand) Bounds {
+	p := property.Applicable(lock.Semaphore)
+	if r.IntN(3) > 0 {
+		p = 1<<property.MutualExclusion | 1<<property.Property(r.IntN(int(property.NoCrash+1)))&p
+	}
+	b := standard(1, r.IntN(2), p, r.IntN(2) == 0)
+	targets := slices.Concat(amqplock.References, amqplock.References, amqplock.References, mutant.All)
+	if b.Target = targets[r.IntN(len(targets))]; b.Target.Kind != lock.Semaphore {
+		b.Clients = nil
+	}
+	if b.Target.Kind == lock.Mutex {
+		b.Locks[0].Slots = 0
+	}
+	b.Options = b.Target.Settled(b.Options)
+	b.Properties &= property.Applicable(b.Target.Kind)
+	if b.Faults.Crashes = sim.AnyNumber; r.IntN(3) == 0 {
+		b.Faults.Crashes = 0
+	}
+	if r.IntN(4) == 0 {
+		n := []*int{&b.Faults.Drops, &b.Faults.ChannelErrors, &b.Faults.Lost, &b.Faults.Restarts}[r.IntN(4)]
+		*n = sim.AnyNumber
+	}
+	b.Any[0].Ops = b.Any[0].Ops[:1+r.IntN(3)]
+	b.Whole, b.Named = r.IntN(4) == 0, r.IntN(3) == 0 && len(b.Clients) > 0
+	return b
+}
+
+func tell(s *pinned.Seen, x *Result) {
+	s.Count(cmp.Or(map[search.Stop]string{search.Finished: "closed", search.Unsound: "unsound", search.AtHolders: "too many holders", search.AtViolation: "at violation"}[x.Stop], "stopped"))
+	stats := x.Stats
+	stats.Bytes = 0 // machines differ
+	s.Printf("%v, stop %d, found %b, solo %v, %v, %v\n", stats, x.Stop, x.Found, x.Solo, x.Err, x.Unsaved)
+	s.Printf("%v\n", x.Coverage)
+	if x.search == nil {
+		return
+	}
+	for _, g := range x.search.contexts.list {
+		s.Printf("%d: %d %d %x, %d steps, %v %v %v %x, ", g.id, g.shared, g.holders, g.seen, len(g.steps), g.looked, g.audited, g.besides, g.done)
+		for i := range g.steps {
+			st := &g.steps[i]
+			s.Printf("%d %d %v %v %v;", st.to.id, st.by, st.all, *st.how, len(st.open))
+			for _, o := range st.open {
+				s.Printf("%x %v,", o.view, *o.how)
+			}
+		}
+		c := x.search.population(g)
+		s.Printf("%v %x %v\n", c.holders, c.plain, len(c.idle))
+	}
+}

@@ -1,0 +1,285 @@
+package anynumber
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lockproof/lockproof/sim/search/internal/states"
+)
+
+// step is an action in a context: who can take it, where it leads, and what it does to the clients that watch.
+type step struct {
+	to   *viewContext
+	does *influence
+	by   uint32 // the holder that acts, a role plus 1, if nobody else has that role: it does not watch
+	how  *takenIn
+	// open are the views of the clients that may watch: the action has the same effect beside them. Clients that hold
+	// something, and clients with no visible state, may always watch. all says that everybody may.
+	open []opening
+	all  bool
+}
+
+// opening is a view that makes no difference to an action: it has the same effect beside it as beside nobody.
+type opening struct {
+	view uint64
+	how  *takenIn // an action of which that is so
+}
+
+// outcome tells the steps of a context apart: two with the same lead to the same context, and do the same to all
+// others.
+type outcome struct {
+	shared, effect uint32
+	by, becomes    uint32 // roles, plus 1
+	left           abandoned
+	all            bool
+}
+
+// arrival is what is new of a step: who arrives by it, and who may watch it from now on.
+type arrival struct {
+	who  states.Set
+	open []uint64
+}
+
+// arrive adds parts to those that a client can have in a context.
+func (w *worker) arrive(g *viewContext, set states.Set) {
+	if g.join(set) {
+		w.dirty = append(w.dirty, g)
+	}
+}
+
+// process takes the new steps of a context: those of the clients that are new there, those of others beside them, and
+// their effect on the new ones.
+func (w *worker) process(g *viewContext) {
+	fresh, who, old := g.seen.Without(g.done), w.population(g), len(g.steps)
+	w.now = append(w.now[:0], make([]arrival, old)...)
+	news := w.meet(g, fresh)
+	for p := range g.seen.All {
+		if fresh.Has(p) {
+			w.turn(g, &who, p+1, g.besides, true)
+		} else if len(news) > 0 {
+			w.turn(g, &who, p+1, news, false)
+		}
+	}
+	if w.bounds.Faults.Restarts != 0 && (!g.looked || len(news) > 0) {
+		w.turn(g, &who, 0, news, !g.looked)
+	}
+	for i := range g.steps {
+		watching := fresh
+		if i >= old {
+			watching = g.seen
+		}
+		w.pass(g, &g.steps[i], who.watching(&g.steps[i], watching, w.now[i].open), w.now[i].who)
+	}
+	w.audit(g, &who)
+	if w.thorough {
+		w.besideTwo(g, &who)
+	}
+	g.looked, g.done = true, slices.Clone(g.seen)
+}
+
+// meet takes in what may be seen of those who have come and hold nothing: a part, plus 1, for each view that nobody had
+// before.
+func (w *worker) meet(g *viewContext, fresh states.Set) (news []uint32) {
+	first := make(map[uint64]uint32)
+	for p := range fresh.All {
+		d := w.clients.At(p)
+		if d.Holds || d.View == 0 || slices.ContainsFunc(g.besides, func(b uint32) bool { return w.clients.At(b-1).View == d.View }) {
+			continue
+		}
+		if o, ok := first[d.View]; !ok || w.precedes(p, o-1) {
+			first[d.View] = p + 1
+		}
+	}
+	for _, part := range first {
+		news = append(news, part)
+	}
+	slices.Sort(news)
+	g.besides = append(g.besides, news...)
+	return news
+}
+
+// turn adds the steps of a client (a part plus 1) or of the broker (0): beside the holders alone, and beside each of some
+// others (parts plus 1) if that has another effect. fresh says that the client is new in the context.
+func (w *worker) turn(g *viewContext, who *population, own uint32, besides []uint32, fresh bool) {
+	by := uint32(0)
+	if own > 0 {
+		by = known(w.clients.At(own - 1))
+	}
+	others := who.beside(by)
+	if by > 0 && who.holder(by-1).count > 1 {
+		by = 0
+	}
+	alone := w.moves(g.shared, own, others, 0)
+	open := make([][]uint64, len(alone))
+	for _, b := range besides {
+		view := w.clients.At(b - 1).View
+		for _, m := range w.moves(g.shared, own, others, b) {
+			if i := slices.IndexFunc(alone, func(o move) bool { return o.same(&m) }); i >= 0 {
+				open[i] = append(open[i], view)
+				w.note(g, own, &m)
+				continue
+			}
+			i := w.add(g, by, &takenIn{g.shared, among(own, others, b), m}, others, true)
+			w.happens(g, own, i, &m)
+		}
+	}
+	for i := range alone {
+		if fresh || len(open[i]) > 0 {
+			how := &takenIn{g.shared, among(own, others, 0), alone[i]}
+			k := w.add(g, by, how, others, false)
+			g.steps[k].permit(how, open[i], &w.now[k])
+			w.happens(g, own, k, &alone[i])
+		}
+	}
+}
+
+// add is the step of a context that an action is, by its index.
+func (w *worker) add(g *viewContext, by uint32, how *takenIn, others []uint32, all bool) int32 {
+	m := &how.move
+	out := w.outcomeOf(m, by, all)
+	i, ok := g.index[out]
+	if !ok {
+		i = int32(len(g.steps))
+		g.index[out], g.steps = i, append(g.steps, step{to: w.leads(how, others), does: w.effects.at(m.effect), by: by, how: how, all: all})
+		w.now = append(w.now, arrival{})
+	}
+	return i
+}
+
+// outcomeOf is the outcome of a move.
+func (s *exploration) outcomeOf(m *move, by uint32, all bool) outcome {
+	out := outcome{shared: m.shared, effect: m.effect, by: by, left: m.left, all: all}
+	if m.own > 0 {
+		out.becomes = known(s.clients.At(m.own - 1))
+	}
+	return out
+}
+
+// permit has those with some views watch an action.
+func (s *step) permit(how *takenIn, views []uint64, now *arrival) {
+	for _, view := range views {
+		if !slices.ContainsFunc(s.open, func(o opening) bool { return o.view == view }) {
+			s.open, now.open = append(s.open, opening{view, how}), append(now.open, view)
+		}
+	}
+}
+
+// beside is the action that somebody with a view watches.
+func (s *step) beside(view uint64) *takenIn {
+	for _, o := range s.open {
+		if o.view == view {
+			return o.how
+		}
+	}
+	return s.how
+}
+
+// happens notes that somebody, a part plus 1, makes a move.
+func (w *worker) happens(g *viewContext, own uint32, i int32, m *move) {
+	w.note(g, own, m)
+	if m.own > 0 {
+		w.now[i].who.Add(m.own - 1)
+	}
+}
+
+// besideTwo checks that no move depends on two other clients at once: it has the effect that it has beside one of them.
+func (w *worker) besideTwo(g *viewContext, who *population) {
+	in := func(all []move, m *move) bool {
+		return slices.ContainsFunc(all, func(o move) bool { return o.same(m) })
+	}
+	for p := range g.seen.All {
+		others := who.beside(known(w.clients.At(p)))
+		alone := w.moves(g.shared, p+1, others, 0)
+		for i, a := range g.besides {
+			first := w.moves(g.shared, p+1, others, a)
+			for _, b := range g.besides[:i] {
+				second := w.moves(g.shared, p+1, others, b)
+				for _, m := range w.moves(g.shared, p+1, append(slices.Clone(others), a-1), b) {
+					if one, two := in(first, &m), in(second, &m); !one && !two || in(alone, &m) && !(one && two) {
+						w.fail(fmt.Errorf("%v comes to something else beside two clients than beside either", m.action))
+					}
+				}
+			}
+		}
+	}
+}
+
+// note takes a move into what was found. own is the part of who makes it, plus 1:
+// who has a client that stands for it is not judged.
+func (w *worker) note(g *viewContext, own uint32, m *move) {
+	if w.named && own > 0 && int(w.class(own-1)) == w.fixed {
+		return
+	}
+	w.violated(m.found, g)
+	if m.unwitnessed {
+		w.unwitnessed.Add(1)
+	}
+}
+
+// leads is the context that an action leads to, where the others hold something beside it.
+func (w *worker) leads(how *takenIn, others []uint32) *viewContext {
+	var then []uint32
+	hold := func(part uint32) {
+		if d := w.clients.At(part); d.Holds {
+			then = append(then, d.Role)
+		}
+	}
+	for _, h := range others {
+		hold(w.after(how, h))
+	}
+	m := &how.move
+	for _, part := range append(m.left[:], m.own) {
+		if part > 0 {
+			hold(part - 1)
+		}
+	}
+	return w.contexts.intern(w.key, m.shared, then)
+}
+
+// pass has those who watch a step be where it leads, with those who arrive by it.
+func (w *worker) pass(g *viewContext, s *step, watching, arrivals states.Set) {
+	unknown := s.does.unknown(watching)
+	if w.thorough {
+		unknown = watching
+	}
+	for p := range unknown.All {
+		w.watched(s.beside(w.clients.At(p).View), p)
+	}
+	for _, part := range s.how.move.left {
+		if part > 0 {
+			arrivals.Add(part - 1)
+		}
+	}
+	set, same := s.does.image(watching)
+	if same && s.to == g && len(arrivals) == 0 {
+		return
+	}
+	if len(arrivals) > 0 {
+		set = slices.Clone(set)
+		set.Merge(arrivals)
+	}
+	w.arrive(s.to, set)
+}
+
+// audit judges what is left behind where nobody who holds something has an operation under way. Others may
+// have one: what is found is looked for with real clients.
+func (w *worker) audit(g *viewContext, who *population) {
+	if g.audited {
+		return
+	}
+	var all []uint32
+	for _, h := range who.holders {
+		n := len(all)
+		for p := range h.parts.All {
+			if !w.clients.At(p).Busy {
+				all = append(all, slices.Repeat([]uint32{p}, h.count)...)
+				break
+			}
+		}
+		if len(all) == n {
+			return
+		}
+	}
+	g.audited = true
+	w.violated(w.enter(g.shared, all).Audit(), g)
+}

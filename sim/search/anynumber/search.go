@@ -1,0 +1,331 @@
+package anynumber
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/search"
+	"github.com/lockproof/lockproof/sim/search/internal/states"
+)
+
+// Bounds is a configuration with any number of clients, each of which goes through its operations
+// again and again.
+type Bounds struct {
+	// Bounds has what does not depend on their number. Its Clients are there once each, and followed
+	// one by one.
+	sim.Bounds
+	// Any are the workloads of which any number of clients has each.
+	Any []scenario.Client
+	// Slots bounds how many slots there are at once: what would make more of them is not followed. 0 is as
+	// many as there are at first.
+	Slots int
+	// Whole has contexts know all of the parts of those who hold something, and not only what others may see of
+	// them. There are many more then, and fewer violations are seen that no execution has.
+	Whole bool
+	// Named says that the last of Clients stands for any client of the kind that has any number, and that its actions
+	// alone are judged. Such clients are alike, so no violation is lost; and as its own state is exact, fewer spurious
+	// violations are found.
+	Named bool
+}
+
+// Check reports why a configuration can't be searched for any number of clients.
+func (b *Bounds) Check() error {
+	with := newPlan(*b).bounds
+	if err := with.Check(); err != nil {
+		return err
+	}
+	switch {
+	case len(b.Any) == 0:
+		return errors.New("no client of which there is any number: expected at least one workload")
+	case b.Named && len(b.Clients) == 0:
+		return errors.New("no client stands for the others")
+	case !sim.NewSystem(with).Independent():
+		return errors.New("any number of clients: what one does can depend on more of the others than what they hold: clients share a connection, time makes a difference, or there is more than one lock")
+	}
+	return nil
+}
+
+// Options say how to search.
+type Options struct {
+	// Workers is how many search at once; 0 is one for each processor. What is found does not depend on it.
+	Workers int
+	// Memory ends the search when about so many bytes are in use; 0 is no bound.
+	Memory int64
+	// First ends the search once something is violated.
+	First bool
+	// Progress is called about every second, and at the end. It may be nil.
+	Progress func(*Stats)
+	// Checkpoint is the file in which the search is left, with Note, when it ends before its views are closed, and after
+	// every so much time, if Every is not 0. Resume is a checkpoint to go on from: of the same bounds; what else is said
+	// here may differ.
+	Checkpoint string
+	Every      time.Duration
+	Resume     string
+	Note       []byte
+}
+
+// Stats are the numbers of a search for any number of clients.
+type Stats struct {
+	Contexts    int64 // what is shared, with what may be seen of all clients that hold something
+	Views       int64 // a context and a part that one client can have in it
+	Parts       [2]int
+	Steps       int64 // from context to context, each with what it does to those who watch
+	Rounds      int
+	Holders     int   // the most clients of one context
+	Unwitnessed int64 // operations ended in executions that are not their own witness of linearizability
+	Bytes       int64
+	// Pending is how many contexts have something to be looked at.
+	Pending int
+}
+
+// Result is what such a search came to.
+type Result struct {
+	Stats
+	// Stop is Finished if the views are closed: every execution of any number of clients is covered.
+	Stop     search.Stop
+	Found    property.Set
+	Coverage search.Coverage
+	// Solo is what becomes of a client that runs alone, where progress is judged.
+	Solo Solo
+	// Err is which of the assumptions that the search relies on does not hold, or, if it was Refused, why it did not
+	// begin.
+	Err error
+	// Unsaved is why the last checkpoint could not be written.
+	Unsaved error
+
+	search *exploration
+}
+
+// exploration is one search under way.
+type exploration struct {
+	*plan
+	ctx         context.Context
+	opts        Options
+	contexts    contexts
+	effects     effectTable
+	dirty       []*viewContext
+	next        atomic.Int64 // the next of them to look at
+	stop        search.Stop
+	told        time.Time
+	mu          sync.Mutex
+	found       [property.Count]map[*viewContext]bool // the contexts in which a step violates it
+	res         Result
+	unwitnessed atomic.Int64
+	workers     []*worker
+	saved       time.Time // when the last checkpoint was written
+}
+
+// plan is what the workers of a search have in common.
+type plan struct {
+	bounds sim.Bounds // with one client of each class
+	slots  int
+	whole  bool
+	named  bool
+	// Tests replace these assumptions of the search: what others may see of a client, and of an action. They also have the
+	// search check that every action has the same effect beside everybody who watches, and depends on no two others at
+	// once.
+	viewOf   func(sys *sim.System, n int) []byte
+	effectOf func(sim.Effect) sim.Effect
+	thorough bool
+
+	fixed   int // classes that are one client's alone, the first
+	shared  *states.Table
+	clients *states.Table
+	views   *states.Views // what others may see of a client, by number; the first is that of who has not begun
+	roles   *roles
+}
+
+// Run visits an abstraction that covers every execution of any number of clients, unless it ends early:
+// every context, with every part that a client can have in it. README.md says what that proves.
+//
+// It goes in rounds, in each of which everything happens that can happen in the contexts that have something new. As
+// what is found in a round is looked at in the next, what there is after each does not depend on the workers.
+func Run(ctx context.Context, b Bounds, opts Options) *Result {
+	s := newExploration(ctx, b, opts)
+	r := s.run()
+	return r
+}
+
+func (s *exploration) run() *Result {
+	if s.opts.Resume == "" {
+		s.workers[0].begin()
+	} else if err := s.resume(s.opts.Resume); err != nil {
+		return &Result{Stop: search.Refused, Err: err}
+	}
+	for s.collect(); len(s.dirty) > 0 && s.stop == search.Finished; s.collect() {
+		if s.due() {
+			s.save()
+		}
+		s.round()
+		s.check()
+	}
+	if len(s.dirty) > 0 && s.opts.Checkpoint != "" && s.stop != search.Unsound && s.stop != search.AtHolders {
+		s.save()
+	}
+	return s.finish()
+}
+
+func newExploration(ctx context.Context, b Bounds, opts Options) *exploration {
+	if opts.Workers == 0 {
+		opts.Workers = runtime.GOMAXPROCS(0)
+	}
+	s := &exploration{plan: newPlan(b), ctx: ctx, opts: opts, told: time.Now(), saved: time.Now()}
+	s.contexts.ids = make(map[string]*viewContext)
+	s.effects.ids = make(map[sim.Effect]uint32)
+	for range opts.Workers {
+		s.workers = append(s.workers, newWorker(s))
+	}
+	return s
+}
+
+func newPlan(b Bounds) *plan {
+	p := &plan{
+		bounds: b.Bounds, fixed: len(b.Clients), whole: b.Whole, named: b.Named,
+		shared: states.NewTable(), clients: states.NewTable(), views: states.NewViews(), roles: &roles{ids: make(map[role]uint32)},
+	}
+	p.viewOf = func(sys *sim.System, n int) []byte { return sys.View(n, nil) }
+	p.effectOf = func(e sim.Effect) sim.Effect { return e }
+	p.bounds.Clients = slices.Concat(b.Clients, b.Any)
+	p.bounds.Forever = true
+	if monitor.Memoryless(b.Properties) {
+		p.effectOf = func(e sim.Effect) sim.Effect { return sim.Effect{Restarted: e.Restarted} }
+	}
+	if p.slots = b.Slots; p.slots == 0 {
+		p.slots = int(b.Locks[0].Slots)
+	}
+	if b.Target.Kind == lock.Mutex {
+		p.slots = 1
+	}
+	return p
+}
+
+// round has every context looked at that has something new.
+func (s *exploration) round() {
+	var wg sync.WaitGroup
+	s.next.Store(0)
+	for _, w := range s.workers {
+		wg.Go(func() {
+			for s.ctx.Err() == nil {
+				i := s.next.Add(1) - 1
+				if i >= int64(len(s.dirty)) {
+					return
+				}
+				w.process(s.dirty[i])
+			}
+		})
+	}
+	wg.Wait()
+	s.dirty = s.dirty[min(int(s.next.Load()), len(s.dirty)):]
+	s.res.Rounds++
+}
+
+// collect is the work of the next round: what the workers have found, and what they did not reach.
+func (s *exploration) collect() {
+	s.dirty = slices.Clone(s.dirty)
+	for _, w := range s.workers {
+		s.dirty = append(s.dirty, w.dirty...)
+		w.dirty = w.dirty[:0]
+	}
+	slices.SortFunc(s.dirty, func(a, b *viewContext) int { return cmp.Compare(a.id, b.id) })
+	s.dirty = slices.Compact(s.dirty)
+	for _, g := range s.dirty {
+		g.admit()
+	}
+}
+
+// check ends the search between two rounds: where it can't go on, nobody wants it any more, or memory runs out.
+func (s *exploration) check() {
+	crowded := false
+	for _, w := range s.workers {
+		crowded = crowded || w.crowded
+		s.res.Err = firstError(s.res.Err, w.err)
+	}
+	telling := s.opts.Progress != nil && time.Since(s.told) >= search.TellEvery
+	if s.opts.Memory > 0 || telling {
+		s.measure()
+	}
+	switch {
+	case s.res.Err != nil:
+		s.stop = search.Unsound
+	case crowded:
+		s.stop = search.AtHolders
+	case s.ctx.Err() != nil:
+		s.stop = search.Interrupted
+	case s.opts.First && s.violations() != 0:
+		s.stop = search.AtViolation
+	case s.opts.Memory > 0 && s.res.Bytes > s.opts.Memory:
+		s.stop = search.AtMemory
+	}
+	if telling {
+		s.opts.Progress(&s.res.Stats)
+		s.told = time.Now()
+	}
+}
+
+// measure brings the numbers up to date.
+func (s *exploration) measure() {
+	r := &s.res.Stats
+	r.Parts = [2]int{int(s.shared.Len()), int(s.clients.Len())}
+	r.Contexts, r.Views, r.Steps, r.Holders, r.Bytes = s.contexts.measure(r.Parts[1])
+	r.Bytes += s.shared.Size() + s.clients.Size()
+	r.Unwitnessed, r.Pending = s.unwitnessed.Load(), len(s.dirty)
+}
+
+func (s *exploration) finish() *Result {
+	r := &s.res
+	if r.search = s; len(s.dirty) > 0 || s.stop == search.Unsound || s.stop == search.AtHolders {
+		r.Stop = s.stop // otherwise everything was looked at, whatever else was reached with it
+	}
+	s.measure()
+	for _, w := range s.workers {
+		r.Coverage.Merge(&w.cover)
+	}
+	if r.Stop == search.Finished && s.bounds.Properties.Has(property.Progress) {
+		if r.Solo = s.workers[0].solo(); r.Solo.Endless {
+			r.Found = r.Found.With(property.Progress)
+		}
+	}
+	r.Found |= s.violations()
+	if s.opts.Progress != nil {
+		s.opts.Progress(&r.Stats)
+	}
+	return r
+}
+
+// violations are the properties that were seen violated.
+func (s *exploration) violations() (set property.Set) {
+	for p := range property.Count {
+		if len(s.found[p]) > 0 {
+			set = set.With(p)
+		}
+	}
+	return set
+}
+
+// violated notes a step that violates something.
+func (s *exploration) violated(found property.Set, in *viewContext) {
+	if found == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p := range property.Count {
+		if found.Has(p) {
+			if s.found[p] == nil {
+				s.found[p] = make(map[*viewContext]bool)
+			}
+			s.found[p][in] = true
+		}
+	}
+}

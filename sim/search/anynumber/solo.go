@@ -1,0 +1,79 @@
+package anynumber
+
+import (
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Solo is what becomes of a client that runs alone from any moment on: everybody else stands still, and
+// nothing goes wrong any more.
+type Solo struct {
+	Known bool // it was looked at: only where the views are closed
+	Steps int  // the most that it takes to the end of the operation at hand
+	// Endless says that there is a moment from which an operation does not end, though nobody is in the way.
+	Endless bool
+}
+
+// soloClient is a client in a context.
+type soloClient struct {
+	g    *viewContext
+	part uint32
+}
+
+// solo looks at every client in every context. It needs the one worker.
+func (w *worker) solo() (out Solo) {
+	out.Known = true
+	lengths := make(map[*viewContext][]uint16) // by rank of the client: steps, plus 1; inProgress while they are counted
+	populations := make(map[*viewContext]*population)
+	at := func(c soloClient) *uint16 {
+		of := lengths[c.g]
+		if of == nil {
+			of = make([]uint16, c.g.seen.Count())
+			who := w.population(c.g)
+			lengths[c.g], populations[c.g] = of, &who
+		}
+		return &of[c.g.seen.Rank(c.part)]
+	}
+	var run func(soloClient) uint16
+	run = func(c soloClient) uint16 {
+		n := at(c)
+		switch {
+		case *n == inProgress:
+			out.Endless = true
+			return 1
+		case *n > 0:
+			return *n
+		}
+		*n = inProgress
+		longest := uint16(0)
+		for _, next := range w.alone(c, populations[c.g]) {
+			steps := uint16(1)
+			if w.clients.At(next.part).Busy {
+				steps += run(next) - 1
+			}
+			longest = max(longest, steps)
+		}
+		*n = longest + 1
+		return *n
+	}
+	for _, g := range w.contexts.list {
+		for p := range g.seen.All {
+			out.Steps = max(out.Steps, int(run(soloClient{g, p}))-1)
+		}
+	}
+	return out
+}
+
+// inProgress marks a client whose steps are being counted.
+const inProgress = 1<<16 - 1
+
+// alone is where a client's own next step leads, by every way of a random option.
+func (w *worker) alone(c soloClient, who *population) (next []soloClient) {
+	others := who.beside(known(w.clients.At(c.part)))
+	for _, m := range w.moves(c.g.shared, c.part+1, others, 0) {
+		if m.action.Kind == scenario.Step || m.action.Kind == scenario.Choose {
+			to := w.leads(&takenIn{c.g.shared, among(c.part+1, others, 0), m}, others)
+			next = append(next, soloClient{to, m.own - 1})
+		}
+	}
+	return next
+}
