@@ -34,8 +34,8 @@ type Verdict struct {
 //   - fencing-monotone, where grants came with tokens: an acquire that was called after others had been granted the lock,
 //     whichever slot, is told a token that is larger than theirs;
 //   - progress: nobody gives up an acquire, or finds administration busy, while nobody else is at it; where the design
-//     is not known, while nobody does anything. There, an administrator may also say that it did nothing if there is no
-//     lock to be changed.
+//     is not known, while nobody does anything. There, an administrator may also say that it did nothing if there may be
+//     no slot, fewer than it is to remove, or somebody who holds what it is to take away.
 //
 // What they leave unsaid takes the broker's truth; a history that passes is not a proof.
 func Judge(h *history.History, o Options) []Verdict {
@@ -50,10 +50,7 @@ func newBeliefs(h *history.History, o Options) *beliefs {
 	w := &beliefs{
 		h: h, options: o, processes: make(map[int32]*seen),
 		believers: make(map[place][]belief), open: make(map[place][]grant), working: make(map[work]*contenders),
-		destroyed: make(map[uint16]bool), fences: make(map[uint16]*Fence),
-	}
-	for l, slots := range h.Slots {
-		w.destroyed[uint16(l)] = slots == 0
+		contents: make(map[uint16]*contents), fences: make(map[uint16]*Fence),
 	}
 	for p := range w.verdicts {
 		w.verdicts[p] = Verdict{Property: judgedByHistory[p], Decision: Legal, Event: -1}
@@ -87,8 +84,8 @@ type beliefs struct {
 	believers  map[place][]belief
 	open       map[place][]grant
 	working    map[work]*contenders
-	destroyed  map[uint16]bool   // locks of which there is nothing, unless somebody makes it
-	fences     map[uint16]*Fence // by lock
+	contents   map[uint16]*contents // by lock, as its fences
+	fences     map[uint16]*Fence
 	operations int
 	verdicts   [len(judgedByHistory)]Verdict
 }
@@ -136,6 +133,9 @@ type seen struct {
 	at         place
 	released   bool   // it believed when it called the release under way
 	fenced     Fenced // what tokens had been told when it called the operation under way
+	slots      int    // the operation's number of slots
+	fewest     int    // there were at least so many when it was called
+	takes      int    // and it may take so many of them away
 }
 
 // judge notes that a property was put to the test.
@@ -236,9 +236,12 @@ func (w *beliefs) invoked(i int, e *history.Event) {
 	f := w.fence(e.Lock)
 	f.Begin(e.F.Op())
 	s.fenced = f.Now()
+	if w.h.GoneMayFree {
+		there := w.content(e.Lock)
+		s.slots, s.fewest = int(e.Slots), there.fewest
+		s.takes = there.begin(e)
+	}
 	switch e.F.Op() {
-	case lock.Create:
-		w.destroyed[e.Lock] = false
 	case lock.Release:
 		w.released(e, s)
 	case lock.Verify, lock.Refresh:
@@ -261,6 +264,12 @@ func (w *beliefs) completed(i int, e *history.Event) {
 			c.under--
 		}
 	}
+	nothing := false
+	if w.h.GoneMayFree {
+		there := w.content(e.Lock)
+		there.end(e, s.slots, s.takes)
+		nothing = there.refuses(e.F.Op(), s.slots, s.fewest)
+	}
 	switch op := e.F.Op(); {
 	case op == lock.Acquire && e.Type == history.OK && e.Held:
 		w.acquired(i, e, s)
@@ -271,10 +280,7 @@ func (w *beliefs) completed(i int, e *history.Event) {
 		w.verified(i, e, s)
 	case op == lock.Release && e.Type == history.Fail && s.released && w.options.FailedRelease == KeepsBelief:
 		w.kept(i, e, s)
-	case op == lock.Destroy && e.Type == history.OK:
-		w.destroyed[e.Lock] = !contended
 	case e.Reason == lock.Busy:
-		nothing := w.h.GoneMayFree && w.destroyed[e.Lock] && op != lock.Create
 		w.judge(property.Progress, contended || nothing, i, "%s found administration busy (%s) though nobody else was administering", w.h.Who(e.Process), w.h.Moment(i))
 	}
 }
@@ -310,6 +316,17 @@ func (w *beliefs) acquired(i int, e *history.Event, s *seen) {
 	}
 	w.exclude(i, e, at, i)
 	w.believe(i, e.Process, s, at)
+}
+
+// content is what there may be of a lock.
+func (w *beliefs) content(l uint16) *contents {
+	if w.contents[l] == nil {
+		w.contents[l] = &contents{holders: make(map[int32]bool)}
+		if int(l) < len(w.h.Slots) {
+			w.contents[l].fewest = w.h.Slots[l]
+		}
+	}
+	return w.contents[l]
 }
 
 // fence is what was seen of a lock's fencing tokens.

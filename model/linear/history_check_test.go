@@ -84,3 +84,62 @@ func TestCheckHistory(t *testing.T) {
 		})
 	}
 }
+
+// Where the design is not known, an administrator may say that it did nothing if there may be nothing to be changed.
+func TestNothingToChange(t *testing.T) {
+	call := func(p int32, op lock.Op, slots uint16) history.Event {
+		return history.Event{Process: p, Type: history.Invoke, F: history.F(op), Slots: slots}
+	}
+	ended := func(p int32, op lock.Op, how history.EventType, r lock.Reason) history.Event {
+		return history.Event{Process: p, Type: how, F: history.F(op), Reason: r, Held: op == lock.Acquire, Slot: 1}
+	}
+	done := func(p int32, op lock.Op, slots uint16) []history.Event {
+		e := ended(p, op, history.OK, lock.NoReason)
+		if op.Administrative() {
+			e.Slot = 0
+		}
+		return []history.Event{call(p, op, slots), e}
+	}
+	busy := func(op lock.Op, slots uint16) []history.Event {
+		e := ended(1, op, history.Fail, lock.Busy)
+		e.Held, e.Slot = false, 0
+		return []history.Event{call(1, op, slots), e}
+	}
+	crashed := func(op lock.Op, slots uint16) []history.Event {
+		return []history.Event{call(2, op, slots), {Process: 2, Type: history.Info, F: history.F(op), Reason: lock.Crashed}}
+	}
+	release := []history.Event{{Process: 2, Type: history.Invoke, F: history.F(lock.Release), Slot: 1}, {Process: 2, Type: history.OK, F: history.F(lock.Release), Slot: 1}}
+	for _, test := range []struct {
+		name    string
+		events  [][]history.Event
+		illegal bool
+	}{
+		{"add after the last slot was removed", [][]history.Event{done(2, lock.Remove, 2), busy(lock.Add, 1)}, false},
+		{"add after more were removed than there are", [][]history.Event{done(2, lock.Remove, 3), busy(lock.Add, 1)}, false},
+		{"add after one of two was removed", [][]history.Event{done(2, lock.Remove, 1), busy(lock.Add, 1)}, true},
+		{"add after one was added again", [][]history.Event{done(2, lock.Remove, 2), done(2, lock.Create, 1), busy(lock.Add, 1)}, true},
+		{"add after a removal that has no answer", [][]history.Event{crashed(lock.Remove, 2), busy(lock.Add, 1)}, false},
+		{"add after a removal that was refused", [][]history.Event{done(2, lock.Remove, 1), busy(lock.Remove, 2), busy(lock.Add, 1)}, true},
+		{"create after a destruction", [][]history.Event{done(2, lock.Destroy, 0), busy(lock.Create, 1)}, true},
+		{"removal of more than there are", [][]history.Event{busy(lock.Remove, 3)}, false},
+		{"removal of as many as there are", [][]history.Event{busy(lock.Remove, 2)}, true},
+		{"destruction of what is held", [][]history.Event{done(2, lock.Acquire, 0), busy(lock.Destroy, 0)}, false},
+		{"destruction of what was released", [][]history.Event{done(2, lock.Acquire, 0), release, busy(lock.Destroy, 0)}, true},
+		{"add to what is held", [][]history.Event{done(2, lock.Acquire, 0), busy(lock.Add, 1)}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{2}, GoneMayFree: true}
+			for _, part := range test.events {
+				h.Events = append(h.Events, part...)
+			}
+			if err := Validate(h); err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range Judge(h, Options{}) {
+				if illegal := v.Decision == Illegal; v.Property == property.Progress && illegal != test.illegal {
+					t.Errorf("%s %s", v.Decision, v.Why)
+				}
+			}
+		})
+	}
+}

@@ -349,17 +349,29 @@ func TestNothingIsAdministered(t *testing.T) {
 		counts  bool
 		unbound bool
 		busy    bool
+		arg     uint8
+		held    bool
 	}{
-		{"nothing to destroy", 0, lock.Destroy, false, true, false},
-		{"nothing to destroy, bounds known", 0, lock.Destroy, false, false, true},
-		{"nothing there to be in the way of create", 0, lock.Create, false, true, true},
-		{"something to destroy", 1 << 1, lock.Destroy, false, true, true},
-		{"somebody counts", 1 << 1, lock.Add, true, true, false},
-		{"somebody counts, bounds known", 1 << 1, lock.Add, true, false, true},
+		{"nothing to destroy", 0, lock.Destroy, false, true, false, 1, false},
+		{"nothing to destroy, bounds known", 0, lock.Destroy, false, false, true, 1, false},
+		{"nothing there to be in the way of create", 0, lock.Create, false, true, true, 1, false},
+		{"something to destroy", 1 << 1, lock.Destroy, false, true, true, 1, false},
+		{"somebody counts", 1 << 1, lock.Add, true, true, false, 1, false},
+		{"somebody counts, bounds known", 1 << 1, lock.Add, true, false, true, 1, false},
+		{"fewer than are to be removed", 1 << 1, lock.Remove, false, true, false, 2, false},
+		{"fewer than are to be removed, bounds known", 1 << 1, lock.Remove, false, false, true, 2, false},
+		{"as many as are to be removed", 1 << 1, lock.Remove, false, true, true, 1, false},
+		{"nothing to add to", 0, lock.Add, false, true, false, 1, false},
+		{"held by somebody", 1 << 1, lock.Remove, false, true, false, 1, true},
+		{"held by somebody, bounds known", 1 << 1, lock.Remove, false, false, true, 1, true},
+		{"held by somebody, who is not in the way of add", 1 << 1, lock.Add, false, true, true, 1, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var m Monitor
 			truth := Truth{Exists: c.exists}
+			if c.held {
+				truth.Taken, truth.Owner[1] = 1<<1, 2
+			}
 			m.Reset(lock.Semaphore, lock.Facts{}, 2, []Truth{truth})
 			if c.unbound {
 				m.Unbound()
@@ -369,7 +381,7 @@ func TestNothingIsAdministered(t *testing.T) {
 				truth.Admin = 2
 				m.SetTruth(0, 2, &truth)
 			}
-			m.Begin(1, 0, c.op, 1, true)
+			m.Begin(1, 0, c.op, c.arg, true)
 			m.End(1, lock.Result{Outcome: lock.Failed, Reason: lock.Busy}, 0, true)
 			if m.Found.Has(property.Progress) != c.busy {
 				t.Errorf("found %b", m.Found)

@@ -57,15 +57,29 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 
 // hindered reports whether an acquire that says no more than that it failed may have met somebody else, or an
 // administrator somebody who holds what it was to take away. Where bounds are not known, an administrator may also find that
-// there is nothing to be changed.
+// there is nothing to be changed, or not all that it is to remove.
 func (m *Monitor) hindered(w *watch, r lock.Result) bool {
-	if m.unbound && w.op.Administrative() && w.op != lock.Create && w.existed == 0 {
+	if m.unbound && m.refuses(w) {
 		return true
 	}
 	if m.drains && w.op.Administrative() {
 		return w.waited || w.existed&w.busy != 0
 	}
 	return w.op == lock.Acquire && r.Reason == lock.NoReason && (w.refused > 0 || w.existed == 0 || w.existed&w.busy != 0)
+}
+
+// refuses reports whether an administrator may have met what other people's locks do not change: no slot, fewer than it is to
+// remove, or somebody who holds one.
+func (m *Monitor) refuses(w *watch) bool {
+	switch w.op {
+	case lock.Add:
+		return w.existed == 0
+	case lock.Remove:
+		return w.existed == 0 || w.counted&(1<<w.arg-1) != 0 || w.existed&w.busy != 0
+	case lock.Destroy:
+		return w.existed == 0 || w.existed&w.busy != 0
+	}
+	return false
 }
 
 // answers are the reasons for which an operation may fail while all is well.

@@ -78,6 +78,7 @@ var (
 		property.MutualExclusion, property.Linearizable, property.NoPhantomSlot, property.HonestVerify, property.ContiguousSlots,
 		property.ExactCount, property.EffectiveRelease, property.NoLeak, property.Progress,
 	}
+	byHistory = []property.Property{property.MutualExclusion, property.Linearizable, property.StaleBeliefEnds, property.Progress}
 	byPermits = slices.DeleteFunc(slices.Clone(bySlots), func(p property.Property) bool { return p == property.NoPhantomSlot })
 )
 
@@ -89,6 +90,7 @@ var rightSemaphores = []designed{
 	{name: "tokens alike", new: enginetest.Semaphore(semaphores.Tokens{Alike: true}), judged: byPermits},
 	{name: "consumers", new: enginetest.Semaphore(semaphores.Consumers{}), judged: bySlots},
 	{name: "tokens alike, added and removed", new: enginetest.Semaphore(account(semaphores.Account{})), judged: byPermits},
+	{name: "exchanges", new: enginetest.Semaphore(semaphores.Exchanges{}), judged: byHistory},
 }
 
 // account has messages that are all alike.
@@ -123,6 +125,8 @@ var wrongSemaphores = []designed{
 	{name: "consumer from memory", new: enginetest.Semaphore(semaphores.Consumers{FromMemory: true}), breaks: staleness},
 	{name: "removal of what is held", new: enginetest.Semaphore(account(semaphores.Account{Taken: true})),
 		breaks: []property.Property{property.ExactCount, property.ContiguousSlots}},
+	{name: "first exchanges removed", new: enginetest.Semaphore(semaphores.Exchanges{RemovesFirst: true}), breaks: []property.Property{property.Linearizable}},
+	{name: "nothing added to two exchanges", new: enginetest.Semaphore(semaphores.Exchanges{NoneOfTwo: true}), breaks: []property.Property{property.Progress}},
 	{name: "refused consumer is success", new: enginetest.Semaphore(semaphores.Consumers{Refusal: true}), breaks: exclusion},
 }
 
