@@ -41,6 +41,8 @@ var (
 	take1      = sql.Command{Verb: sql.Update, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 1, Token: 1, Lease: hour}
 	take2      = sql.Command{Verb: sql.Update, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 2, Token: 2, Lease: hour}
 	lock1      = sql.Command{Verb: sql.Select, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 1, Read: sql.ForUpdate}
+	lock2      = sql.Command{Verb: sql.Select, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 2, Read: sql.ForUpdate}
+	insert0    = sql.Command{Verb: sql.Insert, Table: sql.Slots, Lock: 1, Num: 0}
 	delete1    = sql.Command{Verb: sql.Delete, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 1}
 	none9      = sql.Command{Verb: sql.Update, Table: sql.Leases, Lock: 1, Rows: sql.One, Num: 9, Token: 9, Lease: hour}
 	noWait1    = sql.Command{Verb: sql.Select, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 1, Read: sql.NoWait}
@@ -52,6 +54,11 @@ func ok(count uint8) sql.Reply               { return sql.Reply{Count: count} }
 func nums(count uint8, set uint32) sql.Reply { return sql.Reply{Count: count, Nums: set} }
 func code(c sql.Code) sql.Reply              { return sql.Reply{Code: c} }
 
+// below locks the slots below a number.
+func below(num uint8) sql.Command {
+	return sql.Command{Verb: sql.Select, Table: sql.Slots, Lock: 1, Rows: sql.Below, Num: num, Read: sql.ForUpdate}
+}
+
 func as(c sql.Command, token uint8, read sql.Read) sql.Command {
 	c.Token, c.Read = token, read
 	return c
@@ -59,7 +66,7 @@ func as(c sql.Command, token uint8, read sql.Read) sql.Command {
 
 // facts are what was measured, by the labels of sim/FACTS.md.
 //
-// M1, M2, M4 to M6, M19, M20, G1, G2, G6, G7 are here; M1, M3, M7 to M15, M18, G1, G3 to G6, G8 to G13 in TestMeasured; M16 and
+// M1, M2, M4 to M6, M19, M20, M22, G1, G2, G6, G7 are here; M1, M3, M7 to M15, M18, G1, G3 to G6, G8 to G13 in TestMeasured; M16 and
 // M17 in TestFailover, and M16 in TestMeasuredSimulated. H1 is M1 and M9; H2 to H8 are mutants, which TestReplay carries out.
 var facts = []fact{
 	{"M1, G6: a transaction after NOWAIT: MariaDB keeps it, PostgreSQL aborts it", []sql.Dialect{sql.MariaDB}, sql.ReadCommitted, []step{
@@ -87,6 +94,10 @@ var facts = []fact{
 	{"M19: a row whose deletion is committed is none to who comes by at READ COMMITTED, whoever has it locked", []sql.Dialect{sql.MariaDB}, sql.ReadCommitted, []step{
 		{1, begin, ok(0)}, {2, begin, ok(0)}, {1, delete1, ok(1)}, {2, lock1, code(sql.Blocked)}, {1, commit, ok(0)}, {2, none, nums(0, 0)},
 		{1, lock1, nums(0, 0)}, {1, take1, ok(0)}, {2, rollback, ok(0)},
+	}},
+	{"M22: a circle that only the second victim opens: who has waited does not see who overtakes the one that it waits for", []sql.Dialect{sql.MariaDB}, sql.RepeatableRead, []step{
+		{1, begin, ok(0)}, {1, lock1, nums(1, 2)}, {2, begin, ok(0)}, {2, lock2, nums(1, 4)}, {3, below(2), code(sql.Blocked)}, {2, insert0, code(sql.Blocked)},
+		{1, below(3), nums(2, 6)}, {2, none, code(sql.Deadlock)}, {3, none, code(sql.Deadlock)}, {1, rollback, ok(0)},
 	}},
 	{"M4: what SKIP LOCKED passes over is merely looked at", both, sql.ReadCommitted, []step{
 		{1, begin, ok(0)}, {1, lock1, nums(1, 2)}, {2, begin, ok(0)}, {2, skip, nums(1, 4)}, {2, commit, ok(0)}, {1, rollback, ok(0)},
@@ -156,12 +167,20 @@ func factsOf(d sql.Dialect) (all []fact) {
 	return all
 }
 
+// sessions is how many a fact takes.
+func (f *fact) sessions() (n int) {
+	for _, p := range f.steps {
+		n = max(n, p.session)
+	}
+	return n
+}
+
 // simulated plays a fact on the store.
 func (f *fact) simulated(t *testing.T, d sql.Dialect) {
 	var s rowstore.Store
 	s.Reset(d)
 	seeds(func(table sql.Table, lock, num uint8) { s.Seed(table, lock, num, 0, 0) })
-	for range 2 {
+	for range f.sessions() {
 		s.Open(f.level)
 	}
 	for i, p := range f.steps {
@@ -194,7 +213,10 @@ func (f *fact) real(t *testing.T, db *sqlserver.Database, offset int) {
 			t.Fatal(err)
 		}
 	})
-	sessions := []*sqlserver.Session{session(t, db, f.level), session(t, db, f.level)}
+	var sessions []*sqlserver.Session
+	for range f.sessions() {
+		sessions = append(sessions, session(t, db, f.level))
+	}
 	if db.Dialect == sql.Postgres { // a deadlock is looked for by whoever closes the circle
 		if err := sessions[0].Set(t.Context(), "deadlock_timeout = '1h'"); err != nil {
 			t.Fatal(err)

@@ -70,3 +70,28 @@ func TestAnswerInFailed(t *testing.T) {
 		}
 	}
 }
+
+// On InnoDB, who waited for a row that a rollback takes back may go on before its locks are given up (FACTS M23). Then it waits
+// for the next row, and keeps what it waited for: the one behind it waits for that.
+func TestRollbackBitByBit(t *testing.T) {
+	below := sql.Command{Verb: sql.Delete, Table: sql.Slots, Lock: 1, Num: 1, Rows: sql.Below}
+	was := begun(sql.MariaDB)
+	was.Apply(1, &sql.Command{Verb: sql.Rollback})
+	was.Apply(2, &sql.Command{Verb: sql.Rollback})
+	was.Apply(1, &sql.Command{Verb: sql.Begin})
+	was.Apply(1, &sql.Command{Verb: sql.Insert, Table: sql.Slots, Lock: 1})
+	was.Apply(1, grant(1))
+	was.Open(sql.ReadCommitted)
+	for on := range uint8(2) {
+		was.Apply(on+2, &sql.Command{Verb: sql.Begin})
+		was.Apply(on+2, &below)
+	}
+	for choice, waits := range []bool{false, true} { // for the other, which is the first to go on here
+		s := was.Clone()
+		s.Choose = func(among int) int { return min(choice, among-1) }
+		s.Apply(1, &sql.Command{Verb: sql.Rollback})
+		if s.Waits(2) != waits || s.Waits(3) {
+			t.Errorf("choice %d: expected that 2 waits: %v; 2: %v, 3: %v", choice, waits, s.Answer(2), s.Answer(3))
+		}
+	}
+}

@@ -118,7 +118,7 @@ func (s *Store) Restart() {
 		}
 		s.sessions[i] = session{}
 	}
-	s.ready = s.ready[:0]
+	s.ready, s.closing = s.ready[:0], s.closing[:0]
 }
 
 // TimeOut has a statement wait no longer: lock_wait_timeout. MariaDB undoes the statement and keeps the transaction (FACTS M1),
@@ -206,16 +206,28 @@ func (s *Store) rollBack(on uint8) {
 			s.forget(r.key)
 		}
 	}
-	s.close(on)
 	t := &s.sessions[on-1]
 	t.open, t.failed = false, false
+	// Who waited for a row that goes may go on before the locks are given up (FACTS M23).
+	if len(s.ready) > 0 && s.dialect == sql.MariaDB && s.choose(2) > 0 {
+		s.closing = append(s.closing, on)
+		return
+	}
+	s.close(on)
 }
 
 // close gives up the locks and the snapshot of a transaction.
 func (s *Store) close(on uint8) {
 	t := &s.sessions[on-1]
 	t.snapshot, t.looked, t.undo, t.weight = t.snapshot[:0], false, 0, weight{}
-	s.locks = slices.DeleteFunc(s.locks, func(l claim) bool { return l.session == on })
+	tables := uint8(0)
+	s.locks = slices.DeleteFunc(s.locks, func(l claim) bool {
+		if l.session == on {
+			tables |= 1 << l.table
+		}
+		return l.session == on
+	})
+	s.recheck(func(l *claim) bool { return tables>>l.table&1 > 0 })
 	s.grant()
 	s.purge()
 }

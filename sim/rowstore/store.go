@@ -21,6 +21,7 @@ type Store struct {
 	locks    []claim // in the order of their keys; those of one row in the order in which they came
 	sessions []session
 	ready    []uint8 // sessions whose wait is over, in that order
+	closing  []uint8 // sessions that have undone their changes, and have their locks still
 	// Published is how many changes have been committed.
 	Published int
 }
@@ -62,11 +63,12 @@ type claim struct {
 	shared  bool
 	waits   bool
 	place   uint8 // among those on the same row, where a state is read
+	unseen  uint8 // how many behind it waited before it came, and have not looked again since
 }
 
 // Reset makes it a server without rows and sessions.
 func (s *Store) Reset(d sql.Dialect) {
-	*s = Store{dialect: d, Keep: s.Keep, Choose: s.Choose, rows: s.rows[:0], locks: s.locks[:0], sessions: s.sessions[:0], ready: s.ready[:0]}
+	*s = Store{dialect: d, Keep: s.Keep, Choose: s.Choose, rows: s.rows[:0], locks: s.locks[:0], sessions: s.sessions[:0], ready: s.ready[:0], closing: s.closing[:0]}
 }
 
 // Seed puts a row there that is committed.
@@ -224,7 +226,7 @@ func (s *Store) run(on uint8) {
 		s.fail(on, code)
 	}
 	t.stmt = statement{undo: t.stmt.undo[:0], seen: t.stmt.seen[:0]}
-	if !t.open {
+	if !t.open && !slices.Contains(s.closing, on) {
 		s.commit(on)
 	}
 	if t.left {
@@ -235,10 +237,16 @@ func (s *Store) run(on uint8) {
 // settle goes on with those whose wait is over.
 func (s *Store) settle() {
 	for {
-		if s.resolve(); len(s.ready) == 0 {
+		s.resolve()
+		i := 0
+		if n := len(s.ready) + len(s.closing); n == 0 {
 			return
+		} else if i = s.choose(n); i >= len(s.ready) {
+			on := s.closing[i-len(s.ready)]
+			s.closing = slices.DeleteFunc(s.closing, func(c uint8) bool { return c == on })
+			s.close(on)
+			continue
 		}
-		i := s.choose(len(s.ready))
 		on := s.ready[i]
 		s.ready = slices.Delete(s.ready, i, i+1)
 		yields := s.dialect == sql.Postgres && s.Choose != nil
@@ -265,7 +273,7 @@ func (s *Store) choose(among int) int {
 // Clone is a store that goes on by itself from where this one is.
 func (s *Store) Clone() *Store {
 	c := *s
-	c.rows, c.locks, c.ready = slices.Clone(s.rows), slices.Clone(s.locks), slices.Clone(s.ready)
+	c.rows, c.locks, c.ready, c.closing = slices.Clone(s.rows), slices.Clone(s.locks), slices.Clone(s.ready), slices.Clone(s.closing)
 	c.sessions = slices.Clone(s.sessions)
 	for i := range c.sessions {
 		t := &c.sessions[i]
