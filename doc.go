@@ -1,13 +1,14 @@
 // Package lockproof decides whether a distributed lock or semaphore is correct and cheap, and shows the shortest
 // execution found in which it is not.
 //
-// [Prove] draws executions from a seed, runs them and judges each. [Explore] visits every execution within bounds. [Stress]
-// has many clients use a real server at once. [Replay] carries out a counterexample again. [Check] judges a recorded
-// history. [Test] is Prove inside go test. [Always] and [Sometimes] are properties, and [Protocol] a lock, of a user's.
+// [Prove] draws executions from a seed, runs them and judges each: a sample. [Explore] visits every execution within bounds,
+// so that what it finds holding is proved. [Stress] has many clients use a real server at once. [Replay] carries out
+// a counterexample again. [Check] judges a recorded history. [Test] is Prove inside go test. [Always] and
+// [Sometimes] are properties, and [Protocol] a lock, of a user's.
 //
-// A [Target] says whose lock it is, [Options] on which server it is judged and how thoroughly. By default, that is the
-// reference semaphore on the simulated broker. An error is for a run that could not be made; what is violated stands in the
-// [Result]. The packages below this one may change with any version.
+// A [Target] says whose lock it is, [Options] on which server it is judged and how thoroughly. By default, that is
+// the reference semaphore on the simulated broker. An error is for a run that could not be made; what is violated
+// stands in the [Result]. The packages below this one may change with any version.
 package lockproof
 
 // Where is what, for whoever changes lockproof. Each folder's doc.go goes on from here. A backend's machines are in model,

@@ -1,5 +1,5 @@
-// Package adapters is the outside world: other people's programs, real servers, and AMQP on the wire. Nothing is in it but its
-// folders.
+// Package adapters is the outside world: other people's programs, real servers, AMQP on the wire, and the runs that use all
+// that. Nothing is in it but its folders.
 //
 //	engine       whole runs and their reports: what the API and the command line have in common
 //
@@ -8,7 +8,8 @@
 //	wire         AMQP for such clients: a server with a gate, and the simulated broker or a real one behind it
 //	protocol     lock machines that a user has written in Go
 //
-//	rabbitmq, redis, sqlserver, consul   real servers, which are compared with the simulated ones (consul also serves that over HTTP)
+//	rabbitmq, redis, sqlserver   real servers, which are compared with the simulated ones; sqlserver is MariaDB and PostgreSQL
+//	consul       the simulated Consul, served over HTTP, and a connection to a real agent
 //	stress       what is common to using a lock on a real server all at once
 //	measure      how long operations take on real servers
 //	replaytest   what the tests of replays on real servers share

@@ -9,7 +9,7 @@
 //
 //	sample     runs of drawn scenarios with the locks of this module, whole or in parts, and the mutants'
 //	explore    every execution of a configuration of such a lock, or of any number of clients
-//	gated      both with clients of other people, whose commands wait at the gate, and their replay
+//	gated      drawn runs, every execution, and replay, all with clients of other people, whose commands wait at the gate
 //	recorded   recorded histories, and those that stress on a real server leaves
 //	compare    all locks side by side
 //	atlas      the answers to the guidelines' open questions

@@ -4,7 +4,7 @@
 // The goroutine of each connection decodes what its client sends and submits it, command by command and
 // in order, to the [Gate]. A gate lets a [Command] through when it likes, from whichever goroutine; the
 // [Backend] carries it out; what the broker answers comes back to the gate as an [Answer], which it
-// sends, keeps or loses, or has a confirm wait for the next one, which then stands for both. With [Through], the
+// sends, keeps or loses, or, if it is a confirm, merges with the next confirm. With [Through], the
 // gate that is always open, this is a plain broker or proxy; with [Together], one that confirms several messages at
 // once.
 //

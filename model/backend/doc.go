@@ -1,3 +1,4 @@
-// Package backend is what generic code sees of a command to a server: not the command itself, but what it was, as a small
-// value that can be compared. A backend's own package (model/amqp) says of its commands and replies what they are.
+// Package backend says what a command to a server was, in terms that hold for every server: whether it took or gave
+// back a slot, asked, connected, and how it was answered. Generic code sees that alone ([Exchange]), never the
+// command. A backend's own package (model/amqp) says of its commands and replies what they are.
 package backend

@@ -1,4 +1,4 @@
-// Package own has properties that a user of this module has written: each a name and a function that looks at an execution
+// Package own has properties that users of this module write in Go: each a name and a function that looks at an execution
 // after each of its steps.
 //
 // In a [property.Set] they are numbered after the module's own, from [property.Count] on, in the order of a [List], which is

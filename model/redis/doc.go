@@ -1,5 +1,6 @@
-// Package redis has what the priority lock of the seeds needs of Redis, as plain values: commands and replies, the scripts
-// in Lua, a server that does with its keys what Redis does, and one client of the lock as a state machine.
+// Package redis has the priority lock, in which who is more urgent steals from who is less, and what that needs of Redis, as
+// plain values: commands and replies, the scripts in Lua, a server that does with its keys what Redis does, and one client
+// of the lock as a state machine.
 //
 //	command.go   commands, the keys and values that they are about, and replies
 //	script.go    the scripts, as a real server runs them

@@ -1,3 +1,3 @@
-// Package nearest finds the execution nearest to one that violates something in which all is well: it goes the same way
+// Package nearest is given an execution that violates a property, and finds one that violates nothing and goes the same way
 // as long as it can.
 package nearest

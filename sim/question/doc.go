@@ -1,7 +1,6 @@
-// Package question has the open questions of the locks on each kind of server: what nobody has decided for good, such as
-// whether an acquire has to look twice. Each is answered by visiting every execution of small configurations
-// (adapters/engine/atlas, `lockproof atlas --server NAME`).
+// Package question says how open questions are written down: what a kind of lock leaves undecided, such as whether an
+// acquire has to look twice.
 //
-// A backend's package registers its own, beside the backend itself ([Register]). What is here is only how they are
-// written down.
+// A backend's package registers its own, beside the backend itself ([Register]). The answers are adapters/engine/atlas's,
+// which visits every execution of small configurations (`lockproof atlas --server NAME`).
 package question

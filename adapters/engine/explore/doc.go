@@ -1,5 +1,11 @@
-// Package explore visits every execution of a configuration of a lock of this module (explore.go), or of any number of clients
-// (any.go), judges every one, and gives the shortest execution found that violates a property; least.go says whether there
-// can be a shorter one. The searches are those of package sim/search: here they get their bounds, and their results the
-// words of a report (space.go), the command that repeats them (command.go) and the graph of their states (graph.go).
+// Package explore has every execution of a configuration of a lock of this module visited and judged, and gives the shortest
+// one found that violates a property. The searches are those of sim/search and sim/search/anynumber: here they get their
+// bounds, and their results become a report.
+//
+//	explore.go   a configuration
+//	any.go       any number of clients
+//	least.go     whether there can be a shorter counterexample
+//	space.go     results in the words of a report
+//	command.go   the command that repeats a search
+//	graph.go     the graph of its states
 package explore

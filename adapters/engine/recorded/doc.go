@@ -1,3 +1,3 @@
-// Package recorded judges histories that exist: a file's (check.go), and those of stress runs,
-// which it makes: clients of this module (stress.go) or of other people (external.go) use a lock on a real server at once.
+// Package recorded judges recorded histories. It reads one from a file (check.go), or records one itself, by a stress run on
+// a real server: clients of this module (stress.go) or of other people (external.go) use a lock there all at once.
 package recorded
