@@ -18,7 +18,7 @@ package lockproof
 //
 //	which queue means what     model/amqp/amqplock: layout.go has a lock's queues and their names, queue_role.go what one is for.
 //	                           In a run sim/amqp/plan.go; for other people's locks adapters/external/name_table.go,
-//	                           by what was recognised of them (design.go)
+//	                           by what adapters/external/recognise has told of them
 //	how a client is numbered   in a history, by its sessions: model/history/process.go. Elsewhere clients count from 1
 //	what a command was         model/backend: what it did, without what its backend alone knows (Exchange)
 //	what a lock is             model/lock: operations, outcomes, reasons, and what not every lock has

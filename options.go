@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine/explore"
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -123,11 +123,11 @@ func (o *Options) shape() (sim.Shape, error) {
 }
 
 // naming is what an external lock calls its queues, as far as that is said.
-func (o *Options) naming() (external.Naming, error) {
+func (o *Options) naming() (recognise.Naming, error) {
 	if o.Queues == "" {
-		return external.Naming{}, nil
+		return recognise.Naming{}, nil
 	}
-	n, err := external.ParseNaming(o.Queues)
+	n, err := recognise.ParseNaming(o.Queues)
 	return n, asInvalid(err)
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -23,7 +24,7 @@ func (r *run) Ready(c uint8) bool {
 // are not held by queues, more of one operation do not count but as its end, and one without any counts: so faults come in
 // all operations and between any two, however many commands they take.
 func (r *run) SentBy(c uint8) uint16 {
-	if r.design.holding == byQueue {
+	if r.design.Holding == recognise.ByQueue {
 		return r.clients[c-1].sent
 	}
 	return r.clients[c-1].weight

@@ -3,6 +3,7 @@ package external
 import (
 	"slices"
 
+	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
@@ -100,11 +101,11 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 		p.unaware = p.op == lock.Release && !cmd.Replies
 	}
 	r.record.exchange(cmd, model, reply)
-	if is.broken && r.design.channels() {
+	if is.broken && r.design.Channels() {
 		r.channelEnds(l, cmd.Channel)
 	}
 	r.told(c, l, cmd, model, reply)
-	if is.broken && r.design.holding != byQueue { // what it had by that channel may be free
+	if is.broken && r.design.Holding != recognise.ByQueue { // what it had by that channel may be free
 		r.gonePast(l)
 	}
 	return l

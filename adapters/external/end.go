@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -163,7 +164,7 @@ func (r *run) destroyAll() (all bool, err error) {
 
 // stays reports whether what a lock leaves may have to stay: nobody destroys it, or its next token has to be larger.
 func (r *run) stays() bool {
-	return r.config.Kind == lock.Mutex && r.design.holding != byQueue || r.about.Tokens
+	return r.config.Kind == lock.Mutex && r.design.Holding != recognise.ByQueue || r.about.Tokens
 }
 
 // sweep deletes what queues are left. clean says that there should be none.

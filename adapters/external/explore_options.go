@@ -161,7 +161,7 @@ func (e *explorer) mishaps(r *run, c uint8, left *sim.FaultBounds, all []option)
 // more.
 func (r *run) vulnerable(c uint8) bool {
 	p := &r.clients[c-1]
-	if p.dead || p.busy || p.held > 0 || !r.design.known() || r.upcoming(p, c) {
+	if p.dead || p.busy || p.held > 0 || !r.design.Known() || r.upcoming(p, c) {
 		return !p.dead
 	}
 	for l := range r.sc.Locks {

@@ -117,7 +117,7 @@ func (r *run) sessionsLost(p *clientState, l *connection, process int32, why end
 		p.cutOff = p.cutOff || p.busy
 	}
 	r.monitor.Gone(c, granted, why != byBroker)
-	if r.design.known() || why != byItself || p.dead {
+	if r.design.Known() || why != byItself || p.dead {
 		r.event(history.Gone, process)
 	}
 }

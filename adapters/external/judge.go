@@ -3,6 +3,7 @@ package external
 import (
 	"slices"
 
+	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/judge"
 	"github.com/lockproof/lockproof/model/linear"
@@ -33,7 +34,7 @@ func (s *Runner) Judgeable() property.Set {
 
 // FromHistory are the properties that are judged by the history alone, as what the broker has of the lock is not known.
 func (s *Runner) FromHistory() property.Set {
-	if s.design.known() {
+	if s.design.Known() {
 		return property.Set(0).With(property.Linearizable)
 	}
 	return fromHistory
@@ -41,7 +42,7 @@ func (s *Runner) FromHistory() property.Set {
 
 // Design says in a line by what on the broker locks are held, "" where that is as the guidelines say, with their names.
 func (s *Runner) Design() string {
-	if d := &s.design; d.holding != byQueue || s.config.Kind == lock.Mutex || d.A.text != guidelines.A.text || d.B.text != guidelines.B.text {
+	if d := &s.design; d.Holding != recognise.ByQueue || s.config.Kind == lock.Mutex || d.A.Text != recognise.Guidelines.A.Text || d.B.Text != recognise.Guidelines.B.Text {
 		return d.String()
 	}
 	return ""
@@ -53,31 +54,31 @@ func (s *Runner) Held() string { return s.design.String() }
 // Unjudged is why a property cannot be judged of the target, "" where it can. It says what was seen.
 func (s *Runner) Unjudged(p property.Property) string {
 	n := &s.design
-	switch other := n.used != "" && (!n.known() || s.config.Kind == lock.Mutex || n.channels()); {
+	switch other := n.Used != "" && (!n.Known() || s.config.Kind == lock.Mutex || n.Channels()); {
 	case p == property.MinimalDriver && other:
-		return "asked of the guidelines' design, and this one is another: it uses " + n.used + moreThanAsked
-	case n.channels() && fromCommands.Has(p):
+		return "asked of the guidelines' design, and this one is another: it uses " + n.Used + moreThanAsked
+	case n.Channels() && fromCommands.Has(p):
 		return "the budget is that of the guidelines' design, and this one is another" + moreThanAsked
-	case n.permits() && p == property.NoPhantomSlot:
+	case n.Permits() && p == property.NoPhantomSlot:
 		return "messages stand for slots and have no numbers, so that it cannot be told which was granted"
-	case n.channels() && p == property.AdminExclusion:
+	case n.Channels() && p == property.AdminExclusion:
 		return "asked of the guidelines' design, and in this one a slot is a message or a consumer"
-	case n.known() || fromHistory.Has(p):
+	case n.Known() || fromHistory.Has(p):
 		return s.unannounced(p)
-	case fromCommands.Has(p) && n.used != "":
-		return "the budget is that of the guidelines' design, and this one is another: it uses " + n.used
+	case fromCommands.Has(p) && n.Used != "":
+		return "the budget is that of the guidelines' design, and this one is another: it uses " + n.Used
 	case fromCommands.Has(p):
 		return ""
 	case s.config.Kind == lock.Mutex:
-		return "what holds the lock on the broker is not known, so that the history decides: " + n.why
+		return "what holds the lock on the broker is not known, so that the history decides: " + n.Why
 	}
-	return n.why
+	return n.Why
 }
 
 // Lenient are the properties of costs that the target exceeds without being wrong: they are asked of the guidelines'
 // design, and this one is another. It is, too, if nothing is published: to look for a queue otherwise is dearer.
 func (s *Runner) Lenient() property.Set {
-	if s.config.Kind == lock.Mutex || s.design.holding != byQueue || s.design.used != "" || !s.design.asks {
+	if s.config.Kind == lock.Mutex || s.design.Holding != recognise.ByQueue || s.design.Used != "" || !s.design.Asks {
 		return fromCommands
 	}
 	return 0
@@ -110,7 +111,7 @@ func (r *run) guessless() {
 
 // loose reports whether the end of a connection may or may not free what its client holds: the design is unknown, a hold can
 // end before its connection does, or it is unknown which of several connections has it.
-func (r *run) loose() bool { return r.design.holding != byQueue || r.several }
+func (r *run) loose() bool { return r.design.Holding != recognise.ByQueue || r.several }
 
 // loosen has the history speak of clients instead of connections.
 func (r *run) loosen(h *history.History) {
@@ -126,7 +127,7 @@ func (r *run) loosen(h *history.History) {
 			e.Target = client(e.Target)
 		}
 	}
-	if r.design.holding != byQueue {
+	if r.design.Holding != recognise.ByQueue {
 		r.record.crowded()
 	}
 }
@@ -168,7 +169,7 @@ func (r *record) crowded() {
 }
 
 // known reports whether what the broker has of the lock is known, and was all the time.
-func (r *run) known() bool { return r.design.known() && r.disagreement == "" }
+func (r *run) known() bool { return r.design.Known() && r.disagreement == "" }
 
 // execution is what the run came to.
 func (r *run) execution() *Execution {
@@ -226,7 +227,7 @@ func (r *run) judge(x *Execution) {
 	switch {
 	case !r.known():
 		watched = nil
-	case r.design.permits() && r.removes() && !watched.Witnesses(r.config.FailedAcquire):
+	case r.design.Permits() && r.removes() && !watched.Witnesses(r.config.FailedAcquire):
 		return // no history tells which of the messages was removed
 	}
 	whole := func() *history.History { return &x.History }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/history"
@@ -267,7 +268,7 @@ func (r *run) collect() error {
 // what gives a lock back may have no answer, or none that is waited for. mu is held.
 func (r *run) trails(p *clientState) bool {
 	n := len(p.parked)
-	gives := n > 0 && (r.design.holding != byQueue || p.op == lock.Release || p.parked[n-1].Method.ID() == frame.ConnectionCloseID)
+	gives := n > 0 && (r.design.Holding != recognise.ByQueue || p.op == lock.Release || p.parked[n-1].Method.ID() == frame.ConnectionCloseID)
 	if gives && (p.tail == nil || p.trailed < mostCauses && !slices.Contains(p.parked, p.tail) && p.cause.op == 0) {
 		p.tail = p.parked[n-1]
 		p.trailed++
@@ -317,10 +318,10 @@ func (r *run) giveUp() {
 // lock: there it is one that should have, as nothing has gone wrong, and it was told for how long it may wait, or nobody
 // else holds anything or is at work.
 func (r *run) unfinished(c uint8) {
-	if !r.design.channels() {
+	if !r.design.Channels() {
 		r.monitor.Unfinished(c)
 	}
-	if r.design.holding == byQueue {
+	if r.design.Holding == recognise.ByQueue {
 		return
 	}
 	told := r.clients[c-1].mayWait

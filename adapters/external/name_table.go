@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 	"github.com/lockproof/lockproof/model/backend"
@@ -31,7 +32,7 @@ type layout struct {
 
 // maker is how a queue's name is made.
 type maker struct {
-	pattern Pattern
+	pattern recognise.Pattern
 	lock    string
 	slot    int
 }
@@ -63,12 +64,12 @@ func (s *Runner) names(locks []scenario.Lock) *nameTable {
 }
 
 // layout interns the queues of a lock, and notes what they are for.
-func (b *nameTable) layout(d *design, kind lock.Kind, l uint8, name string) (out layout) {
-	note := func(p Pattern, role backend.Role, slot int) amqp.Queue {
-		if !p.known() || !d.known() {
+func (b *nameTable) layout(d *recognise.Design, kind lock.Kind, l uint8, name string) (out layout) {
+	note := func(p recognise.Pattern, role backend.Role, slot int) amqp.Queue {
+		if !p.Known() || !d.Known() {
 			return 0
 		}
-		q := b.names.Intern(p.shown(name, slot))
+		q := b.names.Intern(p.Shown(name, slot))
 		b.roles = append(b.roles, make(amqplock.QueueRoles, int(q)+1-min(int(q)+1, len(b.roles)))...)
 		b.makers = append(b.makers, make([]maker, len(b.roles)-len(b.makers))...)
 		m := &b.roles[q]
@@ -87,7 +88,7 @@ func (b *nameTable) layout(d *design, kind lock.Kind, l uint8, name string) (out
 		return out
 	}
 	for s := range out.a {
-		if s == 1 || s > 0 && d.single || d.A.numbered() && (s > 0 || d.holding == byQueue) { // there may be a queue 0
+		if s == 1 || s > 0 && d.Single || d.A.Numbered() && (s > 0 || d.Holding == recognise.ByQueue) { // there may be a queue 0
 			out.a[s] = note(d.A, backend.Slot, s)
 			out.b[s] = note(d.B, backend.Holder, s)
 		}
@@ -110,7 +111,7 @@ func (b *nameTable) realNames(here string) (real []string, queues map[string]amq
 	real, queues = make([]string, len(b.makers)), make(map[string]amqp.Queue, len(b.makers))
 	for q, m := range b.makers {
 		if m.lock != "" {
-			real[q] = m.pattern.queue(here+m.lock, m.slot)
+			real[q] = m.pattern.Queue(here+m.lock, m.slot)
 			queues[real[q]] = amqp.Queue(q)
 		}
 	}

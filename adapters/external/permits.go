@@ -28,9 +28,6 @@ type permit struct {
 	slot uint8
 }
 
-// permits reports whether slots are messages without numbers.
-func (d *design) permits() bool { return d.holding == byMessage && d.single && d.number == noNumber }
-
 // count looks which permits there are, and who has them. mu is held.
 func (r *run) count(v wire.State, t *monitor.Truth, l uint8) {
 	k, q := &r.permits[l], r.names.layouts[l].a[1]

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/wire"
-	"github.com/lockproof/lockproof/adapters/wire/frame"
-	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -24,7 +22,7 @@ const (
 
 // probe has the setup client use a lock alone, to learn by what it can be told what the broker has of it.
 // p has heard of what the setup client has done so far.
-func (s *Runner) probe(ctx context.Context, p *probe) error {
+func (s *Runner) probe(ctx context.Context, p *recognise.Probe) error {
 	setup := s.handles[0]
 	defer s.listen(nil)
 	if s.config.Kind != lock.Mutex && !s.supports(lock.Create) {
@@ -36,9 +34,9 @@ func (s *Runner) probe(ctx context.Context, p *probe) error {
 	}
 	hold, err := s.hold(ctx, setup, name, p)
 	if err == nil {
-		err = s.letGo(ctx, hold, p)
+		err = s.letGo(ctx, setup, hold, p)
 	}
-	if err == nil && p.heard == 0 {
+	if err == nil && p.Heard == 0 {
 		return fmt.Errorf("acquiring %s: %w", name, ErrElsewhere)
 	}
 	s.listen(nil)
@@ -49,9 +47,9 @@ func (s *Runner) probe(ctx context.Context, p *probe) error {
 }
 
 // probeAgain has two clients use another lock, and learns from that and what p has seen before.
-func (s *Runner) probeAgain(ctx context.Context, p *probe) error {
+func (s *Runner) probeAgain(ctx context.Context, p *recognise.Probe) error {
 	name := s.prefix + secondProbe
-	s.listen(p.hear)
+	s.listen(p.Hear)
 	defer s.listen(nil)
 	users := []*clientHandle{s.handles[1]}
 	if s.config.Kind == lock.Semaphore {
@@ -60,7 +58,7 @@ func (s *Runner) probeAgain(ctx context.Context, p *probe) error {
 	if err := s.make(ctx, name, p); err != nil {
 		return err
 	}
-	var holds []*use
+	var holds []*recognise.Use // by user
 	for _, a := range users {
 		h, err := s.hold(ctx, a, name, p)
 		if err != nil {
@@ -68,20 +66,20 @@ func (s *Runner) probeAgain(ctx context.Context, p *probe) error {
 		}
 		holds = append(holds, h)
 	}
-	for _, h := range slices.Backward(holds) {
-		if err := s.letGo(ctx, h, p); err != nil {
+	for i, h := range slices.Backward(holds) {
+		if err := s.letGo(ctx, users[i], h, p); err != nil {
 			return err
 		}
 	}
 	first := s.asides == nil
 	if first {
-		if err := s.needless(ctx, name, holds); err != nil {
+		if err := s.needless(ctx, name, users[0], holds[0]); err != nil {
 			return err
 		}
 	}
-	s.design = p.design(s.config.Kind, s.config.Naming)
+	s.design = p.Design(s.config.Kind, s.config.Naming)
 	if d := s.broker.disagreement(); d != "" {
-		s.design.holding, s.design.why = unknown, "the real broker did something else than the simulated one: "+d
+		s.design.Holding, s.design.Why = recognise.Unknown, "the real broker did something else than the simulated one: "+d
 	}
 	s.nameTables = nil
 	s.listen(nil)
@@ -114,7 +112,7 @@ func (s *Runner) probeTwo(ctx context.Context) (err error) {
 		}
 	}
 	for _, name := range twoProbes {
-		if err := s.make(ctx, s.prefix+name, new(probe)); err != nil {
+		if err := s.make(ctx, s.prefix+name, new(recognise.Probe)); err != nil {
 			return err
 		}
 	}
@@ -147,11 +145,11 @@ func (s *Runner) probeTwo(ctx context.Context) (err error) {
 
 // needless has clients do what changes nothing: release what they have released already, and create what is there. Who
 // ends by itself then is not asked for the like again.
-func (s *Runner) needless(ctx context.Context, name string, holds []*use) (err error) {
+func (s *Runner) needless(ctx context.Context, name string, user *clientHandle, h *recognise.Use) (err error) {
 	s.listen(nil)
 	s.asides = []string{}
-	if h := holds[0]; h.granted {
-		s.fragile, err = s.aside(ctx, h.client, "a release of what is not held", lock.Release, Params{Name: name, Slot: h.slot})
+	if h.Granted {
+		s.fragile, err = s.aside(ctx, user, "a release of what is not held", lock.Release, Params{Name: name, Slot: h.Slot})
 	}
 	if err == nil && s.config.Kind != lock.Mutex {
 		_, err = s.aside(ctx, s.handles[0], "create of what is there", lock.Create, Params{Name: name, Slots: 1})
@@ -184,7 +182,7 @@ func (s *Runner) aside(ctx context.Context, a *clientHandle, what string, op loc
 func (s *Runner) Asides() []string { return s.asides }
 
 // make makes a lock to be used, where locks are made.
-func (s *Runner) make(ctx context.Context, name string, p *probe) error {
+func (s *Runner) make(ctx context.Context, name string, p *recognise.Probe) error {
 	slots := 1
 	switch s.config.Kind {
 	case lock.Mutex:
@@ -196,7 +194,7 @@ func (s *Runner) make(ctx context.Context, name string, p *probe) error {
 	if _, err := s.handles[0].do(ctx, lock.Create, Params{Name: name, Slots: slots}); err != nil {
 		return err
 	}
-	p.made = append(p.made, creation{name, slots, before, s.snapshot()})
+	p.Made = append(p.Made, recognise.Creation{Lock: name, Slots: slots, Before: before, After: s.snapshot()})
 	return nil
 }
 
@@ -210,34 +208,34 @@ func (s *Runner) unmake(ctx context.Context, name string) error {
 }
 
 // hold has a client acquire a lock, and looks at what the broker has then.
-func (s *Runner) hold(ctx context.Context, a *clientHandle, name string, p *probe) (*use, error) {
-	u := &use{client: a, lock: name, before: s.snapshot()}
+func (s *Runner) hold(ctx context.Context, a *clientHandle, name string, p *recognise.Probe) (*recognise.Use, error) {
+	u := &recognise.Use{Lock: name, Before: s.snapshot()}
 	r, err := a.do(ctx, lock.Acquire, Params{Name: name})
 	if err != nil {
 		return nil, err
 	}
-	u.granted, u.slot, u.during = r.Held, max(1, int(r.Slot)), s.snapshot()
-	p.uses = append(p.uses, u)
+	u.Granted, u.Slot, u.During = r.Held, max(1, int(r.Slot)), s.snapshot()
+	p.Uses = append(p.Uses, u)
 	return u, nil
 }
 
 // letGo has a client verify what it holds and release it, and looks at what the broker has then. What ends by that may
 // be on its way.
-func (s *Runner) letGo(ctx context.Context, u *use, p *probe) error {
-	if !u.granted {
+func (s *Runner) letGo(ctx context.Context, a *clientHandle, u *recognise.Use, p *recognise.Probe) error {
+	if !u.Granted {
 		return nil
 	}
-	params := Params{Name: u.lock, Slot: u.slot}
+	params := Params{Name: u.Lock, Slot: u.Slot}
 	if s.supports(lock.Verify) {
-		if _, err := u.client.do(ctx, lock.Verify, params); err != nil {
+		if _, err := a.do(ctx, lock.Verify, params); err != nil {
 			return err
 		}
 	}
-	if _, err := u.client.do(ctx, lock.Release, params); err != nil {
+	if _, err := a.do(ctx, lock.Release, params); err != nil {
 		return err
 	}
 	for deadline := time.Now().Add(lastLimit); ; time.Sleep(time.Millisecond) {
-		if u.after = s.snapshot(); !u.lasts() || time.Now().After(deadline) {
+		if u.After = s.snapshot(); !u.Lasts() || time.Now().After(deadline) {
 			return nil
 		}
 	}
@@ -246,39 +244,14 @@ func (s *Runner) letGo(ctx context.Context, u *use, p *probe) error {
 // lastLimit is how long what stands for a hold may outlast its release.
 const lastLimit = 100 * time.Millisecond
 
-// snapshot is what the broker has of queues at one moment.
-type snapshot map[string]queueState
-
-// queueState is what it has of one.
-type queueState struct {
-	owned        bool    // by a connection
-	ready, taken [][]int // the numbers that messages have, see numbersOf; taken are those that channels have
-	consumers    int
-	sole         bool // one of them is exclusive
-}
-
 // snapshot looks at the broker.
-func (s *Runner) snapshot() snapshot {
-	out := make(snapshot)
+func (s *Runner) snapshot() recognise.Snapshot {
+	out := make(recognise.Snapshot)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.broker.Observe(func(v wire.State) {
 		for name := range v.Queues() {
-			q := queueState{owned: v.Owner(name) != nil}
-			for m := range v.Messages(name) {
-				if numbers := numbersOf(m.Content); m.Conn == nil {
-					q.ready = append(q.ready, numbers)
-				} else {
-					q.taken = append(q.taken, numbers)
-				}
-			}
-			for c := range v.Consumers(name) {
-				if !c.Waits {
-					q.consumers++
-				}
-				q.sole = q.sole || c.Exclusive
-			}
-			out[name] = q
+			out[name] = recognise.LookAt(v, name)
 		}
 	})
 	return out
@@ -291,69 +264,9 @@ func (s *Runner) listen(told func(*wire.Command)) {
 	s.onCommands = told
 }
 
-// probe is what clients showed that used locks.
-type probe struct {
-	heard     int
-	exclusive map[string]bool // the queues declared, and whether exclusively
-	last      string          // the queue that was declared last
-	methods   []string        // those beside what a minimal driver has, as they were first met
-	takes     string          // the method by which a message was taken from a queue that is not exclusive
-	publishes bool            // as the guidelines ask whether a queue is there
-	made      []creation
-	uses      []*use
-}
-
-// creation is a lock that was made.
-type creation struct {
-	lock          string
-	slots         int
-	before, after snapshot
-}
-
-// use is one use of a lock.
-type use struct {
-	client                *clientHandle
-	lock                  string
-	slot                  int
-	granted               bool
-	before, during, after snapshot
-}
-
 // onCommand has a probe hear of all commands from now on.
-func (s *Runner) onCommand() *probe {
-	p := &probe{exclusive: make(map[string]bool)}
-	s.listen(p.hear)
+func (s *Runner) onCommand() *recognise.Probe {
+	p := recognise.NewProbe()
+	s.listen(p.Hear)
 	return p
-}
-
-// hear notes a command.
-func (p *probe) hear(c *wire.Command) {
-	p.heard++
-	m := c.Model(func(string) amqp.Queue { return 0 }).Method
-	if id := c.Method.ID().String(); !m.Minimal() && !slices.Contains(p.methods, id) {
-		p.methods = append(p.methods, id)
-	}
-	switch m := c.Method.(type) {
-	case *frame.BasicPublish:
-		p.publishes = true
-	case *frame.QueueDeclare:
-		if !m.Passive {
-			p.exclusive[m.Queue] = p.exclusive[m.Queue] || m.Exclusive
-			p.last = m.Queue
-		}
-	case *frame.BasicGet:
-		p.take(m.Queue, "basic.get")
-	case *frame.BasicConsume:
-		p.take(m.Queue, "basic.consume")
-	}
-}
-
-// take notes that messages are taken from a queue; "" is the one declared last.
-func (p *probe) take(queue, how string) {
-	if queue == "" {
-		queue = p.last
-	}
-	if p.takes == "" && !p.exclusive[queue] && !strings.HasPrefix(queue, "amq.") {
-		p.takes = how
-	}
 }

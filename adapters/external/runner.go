@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -31,7 +32,7 @@ type Config struct {
 	Version string
 	Name    string // of the target, in reports; "" is what its clients call themselves
 	// Naming is what the target calls queues; what is left out is learnt.
-	Naming Naming
+	Naming recognise.Naming
 	// Own are users' own properties, which are judged as well.
 	Own own.List
 	// FailedAcquire is what a failed acquire is taken to promise.
@@ -60,7 +61,7 @@ type Runner struct {
 	tasks        sync.WaitGroup  // calls under way
 	handles      []*clientHandle // by number; 0 is the setup client, who sets up and tidies up
 	about        About
-	design       design
+	design       recognise.Design
 	asides       []string // results of operations that change nothing
 	holdsTwo     bool     // a client can hold two locks at once
 	fragile      bool     // a release of what is not held ends its client
@@ -130,7 +131,7 @@ func (s *Runner) start(ctx context.Context) error {
 	s.mu.Lock()
 	s.excess = nil
 	s.mu.Unlock()
-	s.design = design{}
+	s.design = recognise.Design{}
 	heard := s.onCommand()
 	err := s.startClients(ctx, 0)
 	if err == nil {

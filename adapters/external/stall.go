@@ -171,7 +171,7 @@ func (r *run) busied() bool {
 func (r *run) lateGrants() {
 	for i := range r.clients {
 		p := &r.clients[i]
-		if p.dead || !p.gaveUp || p.held > 0 || r.several || !r.design.known() {
+		if p.dead || !p.gaveUp || p.held > 0 || r.several || !r.design.Known() {
 			continue
 		}
 		t := &r.truth[r.lockOf(p.id)]

@@ -132,7 +132,7 @@ func (c *StressConfig) numberless(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return r.design.permits(), r.Close()
+	return r.design.Permits(), r.Close()
 }
 
 // custody has a client of its own do something to the lock, or nothing, which is but a look at the client.

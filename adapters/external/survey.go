@@ -3,6 +3,7 @@ package external
 import (
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/amqp"
@@ -23,21 +24,21 @@ func (r *run) surveyed(v wire.State, l uint8) (t monitor.Truth) {
 	if r.config.Kind == lock.Mutex {
 		t.Exists = 1 << 1
 	}
-	if r.design.permits() {
+	if r.design.Permits() {
 		r.count(v, &t, l)
 	}
-	for s := uint8(1); s <= monitor.Slots && !r.design.permits(); s++ {
-		switch r.design.holding {
-		case byQueue:
+	for s := uint8(1); s <= monitor.Slots && !r.design.Permits(); s++ {
+		switch r.design.Holding {
+		case recognise.ByQueue:
 			if r.exists(v, layout.a[s]) {
 				t.Exists |= 1 << s
 			}
 			if r.exists(v, layout.b[s]) {
 				r.owned(&t, l, s, owner{connection: r.connections[v.Owner(r.realName(layout.b[s]))]})
 			}
-		case byMessage:
+		case recognise.ByMessage:
 			r.message(v, &t, l, s, layout.a[s])
-		case byConsumer:
+		case recognise.ByConsumer:
 			r.consumer(v, &t, l, s, layout.a[s])
 		}
 	}
@@ -70,7 +71,7 @@ func (r *run) message(v wire.State, t *monitor.Truth, l, s uint8, q amqp.Queue) 
 	ready := false
 	for m := range v.Messages(r.realName(q)) {
 		switch o := (owner{r.connections[m.Conn], m.Channel}); {
-		case r.design.single && (m.Content == nil || r.design.number.of(m.Content) != int(s)):
+		case r.design.Single && (m.Content == nil || r.design.Number.Of(m.Content) != int(s)):
 			continue
 		case m.Conn == nil:
 			ready = true
@@ -125,14 +126,14 @@ func (r *run) consumer(v wire.State, t *monitor.Truth, l, s uint8, q amqp.Queue)
 
 // surplus says which messages are too many in a queue whose messages each stand for a slot, or "".
 func (r *run) surplus(v wire.State, q amqp.Queue) string {
-	if r.design.holding != byMessage || r.design.permits() { // of permits, it is seen at once if there are too many
+	if r.design.Holding != recognise.ByMessage || r.design.Permits() { // of permits, it is seen at once if there are too many
 		return ""
 	}
 	var seen [monitor.Slots + 1]int
 	for m := range v.Messages(r.realName(q)) {
 		slot := 1
-		if r.design.single {
-			if slot = r.design.number.of(m.Content); slot > monitor.Slots {
+		if r.design.Single {
+			if slot = r.design.Number.Of(m.Content); slot > monitor.Slots {
 				continue
 			}
 		}

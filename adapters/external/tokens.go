@@ -48,7 +48,7 @@ func (r *run) fenced(p *clientState, slot uint8, token int64) {
 
 // slotName is a slot as people are told of it: messages that stand for slots have no numbers.
 func (r *run) slotName(slot uint8) string {
-	if r.design.permits() {
+	if r.design.Permits() {
 		return "a slot"
 	}
 	return property.SlotName(r.config.Kind, int(slot))
@@ -57,7 +57,7 @@ func (r *run) slotName(slot uint8) string {
 // blind are those that were judged without a look at what the broker had, where nobody knows what that means. Where it is
 // known, and a broker did something else than was expected, they were not.
 func (r *run) blind() property.Set {
-	if r.design.known() {
+	if r.design.Known() {
 		return 0
 	}
 	return property.Announceable

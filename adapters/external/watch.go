@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/backend"
@@ -18,7 +19,7 @@ import (
 func (r *run) watch() {
 	r.survey()
 	r.record.names = r.names.names
-	if r.design.known() {
+	if r.design.Known() {
 		r.record.setUp(r.truth)
 	}
 	r.monitor.Checks = r.config.Checks
@@ -29,13 +30,13 @@ func (r *run) watch() {
 			r.monitor.BeginsWithHoles(uint8(i))
 		}
 	}
-	if r.design.channels() {
+	if r.design.Channels() {
 		r.monitor.Drains()
 	}
-	if r.design.permits() {
+	if r.design.Permits() {
 		r.monitor.Has(lock.Permits)
 	}
-	r.monitor.Speaks(r.design.words())
+	r.monitor.Speaks(r.design.Words())
 }
 
 // model is a command in the model's terms, with the names of traces.
@@ -67,14 +68,14 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 	case reply.Kind == amqp.ChannelClosed && !reply.Code.Refusal() && reply.Code != amqp.NotFound:
 		p.troubled = true
 	}
-	asked := m.Flags.Has(amqp.Passive) && r.design.holding == byQueue // it was told that the queue is somebody's, and claimed nothing
+	asked := m.Flags.Has(amqp.Passive) && r.design.Holding == recognise.ByQueue // it was told that the queue is somebody's, and claimed nothing
 	p.refused = p.refused || reply.Kind == amqp.ChannelClosed && reply.Code.Refusal() && !asked
 	p.shifted = p.shifted || reply.Kind == amqp.ChannelClosed || m.Method == amqp.ChannelClose
 	what := r.names.mean(m.Queue)
 	if what.Known && what.Role == backend.Holder && reply.Kind == amqp.OK {
 		p.holds(m.Method, what.Slot)
 	}
-	if reply.Kind == amqp.ChannelClosed && reply.Code.Refusal() && (r.design.channels() || !asked && !what.Known && r.inTheWay(p)) {
+	if reply.Kind == amqp.ChannelClosed && reply.Code.Refusal() && (r.design.Channels() || !asked && !what.Known && r.inTheWay(p)) {
 		r.monitor.Hinders(c)
 	}
 	r.touch(c, m, reply, &x)
@@ -140,7 +141,7 @@ func (r *run) touch(c uint8, m amqp.Command, reply amqp.Reply, x *backend.Exchan
 	if m.Args.Has&(amqp.HasExpires|amqp.HasMessageTTL) != 0 {
 		r.record.timed = true
 	}
-	if r.design.known() && mean.Known {
+	if r.design.Known() && mean.Known {
 		if len(r.sc.Locks) > 1 {
 			r.monitor.Named(c, !mean.Collides)
 		}
@@ -149,7 +150,7 @@ func (r *run) touch(c uint8, m amqp.Command, reply amqp.Reply, x *backend.Exchan
 			r.monitor.Touch(c, x)
 		}
 	}
-	if changes(m, reply) || r.design.channels() && moves(m) {
+	if changes(m, reply) || r.design.Channels() && moves(m) {
 		r.changed(c)
 	}
 }
@@ -188,7 +189,7 @@ func (r *run) changed(c uint8) {
 func (r *run) survey() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.design.known() {
+	if !r.design.Known() {
 		for l := range r.sc.Locks {
 			r.truth[l] = monitor.Truth{Exists: monitor.AllSlots}
 		}
@@ -303,7 +304,7 @@ func (r *run) interpret(p *clientState, res lock.Result) lock.Result {
 		if res.Held {
 			p.said = res.Slot
 		}
-		if res.Held && r.design.permits() {
+		if res.Held && r.design.Permits() {
 			res.Slot = r.permitOf(p)
 		}
 	}
@@ -315,7 +316,7 @@ func (r *run) interpret(p *clientState, res lock.Result) lock.Result {
 
 // heldHalfOpen reports whether what a client holds may be had by a connection that it has given up.
 func (r *run) heldHalfOpen(p *clientState) bool {
-	return slices.ContainsFunc(r.halfOpen, func(l *connection) bool { return l == p.grant || !r.design.known() && l.client == p.clientHandle })
+	return slices.ContainsFunc(r.halfOpen, func(l *connection) bool { return l == p.grant || !r.design.Known() && l.client == p.clientHandle })
 }
 
 // reason is why an operation did not give what was asked for, as far as that can be seen from outside.
@@ -335,7 +336,7 @@ func (r *run) reason(p *clientState, res lock.Result) lock.Reason {
 		return lock.Disconnected
 	case p.op == lock.Wait:
 		return lock.GaveUp
-	case p.op.Administrative() && !p.troubled, p.op == lock.Count && p.met && r.design.known():
+	case p.op.Administrative() && !p.troubled, p.op == lock.Count && p.met && r.design.Known():
 		return lock.Busy
 	}
 	return lock.NoReason
@@ -346,9 +347,9 @@ func (r *run) refusal(p *clientState) lock.Reason {
 	switch {
 	case p.troubled:
 		return lock.Disconnected
-	case p.refused && r.design.channels():
+	case p.refused && r.design.Channels():
 		return lock.NoReason
-	case p.refused && r.design.known():
+	case p.refused && r.design.Known():
 		return lock.GaveUp
 	}
 	return lock.Full
@@ -390,7 +391,7 @@ func (r *run) granted(p *clientState, c uint8) (*connection, uint16) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	owner := p.current
-	if !r.design.known() {
+	if !r.design.Known() {
 		return owner, 0
 	}
 	if o := r.owners[r.sc.Clients[c-1].Lock][p.held]; o.connection != nil && o.connection.client == p.clientHandle {
@@ -417,7 +418,7 @@ func (r *run) bill(c uint8, res lock.Result) {
 
 // audit looks for what is left behind once nobody has anything left to do.
 func (r *run) audit() {
-	if !r.design.known() {
+	if !r.design.Known() {
 		return
 	}
 	r.mu.Lock()
@@ -438,7 +439,7 @@ func (r *run) leftover(v wire.State, q amqp.Queue) string {
 	if !m.Known || !r.exists(v, q) {
 		return ""
 	}
-	if r.design.channels() {
+	if r.design.Channels() {
 		return r.surplus(v, q)
 	}
 	name := r.realName(q)

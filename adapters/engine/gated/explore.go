@@ -11,6 +11,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/explore"
 	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
@@ -35,7 +36,7 @@ type ExploreConfig struct {
 	// Options are the target's own.
 	Options map[string]string
 	// Naming is what it calls its queues; what is left out is learnt.
-	Naming external.Naming
+	Naming recognise.Naming
 	// Clients call the operations of Calls, so many Rounds of them; administrators those of AdminCalls. There are
 	// so many Slots at first. What the target does not offer is left out.
 	Clients, Rounds, Admins, Slots int

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/own"
@@ -30,7 +31,7 @@ type Config struct {
 	// Options are the target's own.
 	Options map[string]string
 	// Naming is what it calls its queues; what is left out is learnt.
-	Naming external.Naming
+	Naming recognise.Naming
 	// Seed decides every scenario.
 	Seed uint64
 	// Scenarios is how many are run; 0 is [DefaultScenarios].

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/histories"
 	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/property"
@@ -27,9 +28,9 @@ func ReplayOf(ctx context.Context, list own.List, ce *histories.Counterexample, 
 	if on.URL != "" && ce.Scenario.Restarts() {
 		return nil, fmt.Errorf("replaying on %s: skipped: the execution restarts the broker, which can't be done behind the gate, and can on the simulated broker", on)
 	}
-	var naming external.Naming
+	var naming recognise.Naming
 	if ce.Queues != "" {
-		if naming, err = external.ParseNaming(ce.Queues); err != nil {
+		if naming, err = recognise.ParseNaming(ce.Queues); err != nil {
 			return nil, err
 		}
 	}

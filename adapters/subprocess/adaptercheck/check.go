@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
@@ -26,7 +27,7 @@ type Config struct {
 	// Options are the target's own, handed to every client.
 	Options map[string]any
 	// Naming is what the target calls its queues; what is left out is learnt.
-	Naming external.Naming
+	Naming recognise.Naming
 	// Limit is how long a call may take; 0 is DefaultLimit.
 	Limit time.Duration
 	// Stderr is where the adapter's standard error is shown; nil shows it nowhere.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/subprocess/adaptercheck"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -18,7 +18,7 @@ type adapterCheckFlags struct {
 	exec  string
 	lock  string
 	limit time.Duration
-	names external.Naming
+	names recognise.Naming
 }
 
 func adapterCheckCommand() *cobra.Command {

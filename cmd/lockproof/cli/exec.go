@@ -8,7 +8,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -19,7 +19,7 @@ type execFlags struct {
 	exec     string
 	lockType string
 	patience time.Duration
-	naming   external.Naming
+	naming   recognise.Naming
 }
 
 func (f *execFlags) register(cmd *cobra.Command) {
@@ -32,13 +32,13 @@ func (f *execFlags) register(cmd *cobra.Command) {
 }
 
 // namesValue is what a program calls its queues, as a flag.
-type namesValue struct{ n *external.Naming }
+type namesValue struct{ n *recognise.Naming }
 
 func (v namesValue) String() string { return v.n.String() }
 func (namesValue) Type() string     { return "names" }
 
 func (v namesValue) Set(text string) error {
-	n, err := external.ParseNaming(text)
+	n, err := recognise.ParseNaming(text)
 	if err == nil {
 		*v.n = v.n.Or(n)
 	}

@@ -1,4 +1,4 @@
-package external
+package recognise
 
 import (
 	"strings"
@@ -26,13 +26,13 @@ func TestPatterns(t *testing.T) {
 		if err != nil || p.String() != text {
 			t.Fatalf("%s is read as %q: %v", text, p, err)
 		}
-		if got := p.queue("jobs", 2); made != "" && got != made {
+		if got := p.Queue("jobs", 2); made != "" && got != made {
 			t.Errorf("%s makes %s, expected %s", text, got, made)
 		}
 		var examples []example
 		for _, lock := range []string{"r1.rehearsal", "Other_lock-2"} {
 			for slot := 1; slot <= 2; slot++ {
-				examples = append(examples, example{p.queue(lock, slot), lock, slot})
+				examples = append(examples, example{p.Queue(lock, slot), lock, slot})
 			}
 		}
 		learnt, ok := learn(examples)
@@ -41,7 +41,7 @@ func TestPatterns(t *testing.T) {
 		}
 		for _, lock := range []string{"jobs", "x1.y2"} {
 			for slot := 1; slot <= 11; slot++ {
-				if p.queue(lock, slot) != learnt.queue(lock, slot) {
+				if p.Queue(lock, slot) != learnt.Queue(lock, slot) {
 					t.Errorf("%s is learnt as %s", text, learnt)
 				}
 			}
@@ -80,11 +80,11 @@ func TestNamingIsRead(t *testing.T) {
 // TestCommonQueue: a queue that all slots of a lock have in common is not taken for that of each slot, whatever it is
 // called: one that keeps their number is there before them.
 func TestCommonQueue(t *testing.T) {
-	p := &probe{made: []creation{
-		{lock: "jobs", slots: 1, after: snapshot{"jobs.counter": {}}},
-		{lock: "other", slots: 2, after: snapshot{"other.counter": {}}},
+	p := &Probe{Made: []Creation{
+		{Lock: "jobs", Slots: 1, After: Snapshot{"jobs.counter": {}}},
+		{Lock: "other", Slots: 2, After: Snapshot{"other.counter": {}}},
 	}}
-	if a := p.slots(Pattern{}, mustParse("{name}.permit.{n}")); a.known() {
+	if a := p.slots(Pattern{}, mustParse("{name}.permit.{n}")); a.Known() {
 		t.Errorf("slots are said to exist by %s", a)
 	}
 }
@@ -102,6 +102,6 @@ func FuzzNaming(f *testing.F) {
 		if err != nil || again.String() != n.String() {
 			t.Fatalf("%q is read as %q, and that as %q: %v", text, n, again, err)
 		}
-		n.A.queue("jobs", 1)
+		n.A.Queue("jobs", 1)
 	})
 }

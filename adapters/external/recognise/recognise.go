@@ -1,4 +1,4 @@
-package external
+package recognise
 
 import (
 	"maps"
@@ -22,10 +22,10 @@ type evidence struct {
 	made     []string // other queues that come with it
 }
 
-// lasts reports whether something is there that came with acquiring the lock.
-func (u *use) lasts() bool {
-	for name, q := range u.during {
-		b, a := u.before[name], u.after[name]
+// Lasts reports whether something is there that came with acquiring the lock.
+func (u *Use) Lasts() bool {
+	for name, q := range u.During {
+		b, a := u.Before[name], u.After[name]
 		if q.owned && !b.owned && a.owned || len(q.taken) > len(b.taken) && len(a.taken) >= len(q.taken) ||
 			q.consumers > b.consumers && a.consumers >= q.consumers {
 			return true
@@ -35,14 +35,14 @@ func (u *use) lasts() bool {
 }
 
 // evidence is what one use shows, of queues whose names have to do with the lock's.
-func (u *use) evidence() (e evidence) {
-	for _, name := range slices.Sorted(maps.Keys(u.during)) {
-		if !mentions(name, u.lock) {
+func (u *Use) evidence() (e evidence) {
+	for _, name := range slices.Sorted(maps.Keys(u.During)) {
+		if !mentions(name, u.Lock) {
 			continue
 		}
-		q, b, a := u.during[name], u.before[name], u.after[name]
-		_, before := u.before[name]
-		_, after := u.after[name]
+		q, b, a := u.During[name], u.Before[name], u.After[name]
+		_, before := u.Before[name]
+		_, after := u.After[name]
 		switch {
 		case q.owned && !b.owned && a.owned:
 			e.stay = append(e.stay, name)
@@ -74,21 +74,21 @@ func mentions(queue, lock string) bool {
 	})
 }
 
-// design is how the lock is held, as far as all uses show the same.
-func (p *probe) design(kind lock.Kind, given Naming) design {
-	d := design{used: strings.Join(p.methods, ", "), asks: p.publishes}
-	p.uses = slices.DeleteFunc(p.uses, func(u *use) bool { return !u.granted })
-	if kind != lock.Mutex && !given.A.known() && !given.B.known() && p.guided() {
-		d.holding, d.Naming = byQueue, guidelines
-		d.Admin = given.Or(Naming{Admin: p.administers(guidelines.B)}).Admin
+// Design is how the lock is held, as far as all uses show the same.
+func (p *Probe) Design(kind lock.Kind, given Naming) Design {
+	d := Design{Used: strings.Join(p.methods, ", "), Asks: p.publishes}
+	p.Uses = slices.DeleteFunc(p.Uses, func(u *Use) bool { return !u.Granted })
+	if kind != lock.Mutex && !given.A.Known() && !given.B.Known() && p.guided() {
+		d.Holding, d.Naming = ByQueue, Guidelines
+		d.Admin = given.Or(Naming{Admin: p.administers(Guidelines.B)}).Admin
 		return d
 	}
-	if len(p.uses) == 0 {
-		d.why = "a lock that nobody held was not acquired"
+	if len(p.Uses) == 0 {
+		d.Why = "a lock that nobody held was not acquired"
 		return d
 	}
-	shown := make([]evidence, len(p.uses))
-	for i, u := range p.uses {
+	shown := make([]evidence, len(p.Uses))
+	for i, u := range p.Uses {
 		shown[i] = u.evidence()
 	}
 	p.decide(&d, kind, given, shown)
@@ -96,7 +96,7 @@ func (p *probe) design(kind lock.Kind, given Naming) design {
 }
 
 // decide has a design say by what the lock is held, from what all uses show: what shows it most clearly comes first.
-func (p *probe) decide(d *design, kind lock.Kind, given Naming, shown []evidence) {
+func (p *Probe) decide(d *Design, kind lock.Kind, given Naming, shown []evidence) {
 	all := func(what func(evidence) []string) (out [][]string) {
 		for _, e := range shown {
 			if len(what(e)) == 0 {
@@ -116,11 +116,11 @@ func (p *probe) decide(d *design, kind lock.Kind, given Naming, shown []evidence
 	sole := all(func(e evidence) []string { return e.sole })
 	switch {
 	case owned != nil && messages != nil:
-		d.why = "both an exclusive queue and a message of another queue come with acquiring it and go with releasing it"
+		d.Why = "both an exclusive queue and a message of another queue come with acquiring it and go with releasing it"
 	case messages != nil:
 		p.byMessage(d, kind, given, messages)
 	case owned != nil && p.takes != "" && kind == lock.Mutex:
-		d.why = "it takes messages from a queue that is not exclusive, by " + p.takes
+		d.Why = "it takes messages from a queue that is not exclusive, by " + p.takes
 	case owned != nil:
 		p.byQueue(d, kind, given, owned)
 	case consumed != nil:
@@ -136,106 +136,106 @@ func (p *probe) decide(d *design, kind lock.Kind, given Naming, shown []evidence
 	case made != nil && kind != lock.Mutex:
 		p.byQueue(d, kind, given, made)
 	case p.takes != "":
-		d.why = "it takes messages from a queue that is not exclusive, by " + p.takes + ", and has none of them while the lock is held"
+		d.Why = "it takes messages from a queue that is not exclusive, by " + p.takes + ", and has none of them while the lock is held"
 	case slices.ContainsFunc(shown, func(e evidence) bool { return len(e.stay) > 0 }):
-		d.why = "the exclusive queue that comes with acquiring it stays when it is released"
+		d.Why = "the exclusive queue that comes with acquiring it stays when it is released"
 	default:
-		d.why = "nothing on the broker that has its name comes with acquiring it and lasts until it is released: no exclusive queue, no message that is not acknowledged, no consumer"
+		d.Why = "nothing on the broker that has its name comes with acquiring it and lasts until it is released: no exclusive queue, no message that is not acknowledged, no consumer"
 	}
 }
 
 // guided reports whether queues have the guidelines' names: those of slots once they are made, and a holder's while a
 // slot is held, if one ever is.
-func (p *probe) guided() bool {
-	for _, c := range p.made {
-		for s := 1; s <= c.slots; s++ {
-			if _, ok := c.after[guidelines.A.queue(c.lock, s)]; !ok {
+func (p *Probe) guided() bool {
+	for _, c := range p.Made {
+		for s := 1; s <= c.Slots; s++ {
+			if _, ok := c.After[Guidelines.A.Queue(c.Lock, s)]; !ok {
 				return false
 			}
 		}
 	}
-	for _, u := range p.uses {
-		if _, ok := u.during[guidelines.B.queue(u.lock, u.slot)]; !ok {
+	for _, u := range p.Uses {
+		if _, ok := u.During[Guidelines.B.Queue(u.Lock, u.Slot)]; !ok {
 			return false
 		}
 	}
-	return len(p.made) > 0
+	return len(p.Made) > 0
 }
 
 // pattern is how those queues are called of which each use shows some: the given pattern, or one that is learnt.
 // slots says whether there may be one for each slot.
-func (p *probe) pattern(d *design, given Pattern, queues [][]string, slots bool, what string) (Pattern, bool) {
+func (p *Probe) pattern(d *Design, given Pattern, queues [][]string, slots bool, what string) (Pattern, bool) {
 	var examples []example
 	for i, all := range queues {
-		u := p.uses[i]
-		if given.known() {
-			all = slices.DeleteFunc(slices.Clone(all), func(q string) bool { return q != given.queue(u.lock, u.slot) })
+		u := p.Uses[i]
+		if given.Known() {
+			all = slices.DeleteFunc(slices.Clone(all), func(q string) bool { return q != given.Queue(u.Lock, u.Slot) })
 		}
 		switch {
 		case len(all) == 0:
-			d.why = "no " + what + " is called " + given.String() + " while the lock is held"
+			d.Why = "no " + what + " is called " + given.String() + " while the lock is held"
 			return Pattern{}, false
 		case len(all) > 1:
-			d.why = "several come with acquiring it and go with releasing it, each of which may be the " + what
+			d.Why = "several come with acquiring it and go with releasing it, each of which may be the " + what
 			return Pattern{}, false
 		}
-		e := example{queue: all[0], lock: u.lock}
+		e := example{queue: all[0], lock: u.Lock}
 		if slots {
-			e.slot = u.slot
+			e.slot = u.Slot
 		}
 		examples = append(examples, e)
 	}
-	if given.known() {
+	if given.Known() {
 		return given, true
 	}
 	out, ok := learn(examples)
 	if !ok {
-		d.why = "the " + what + " is not called by the same pattern for each lock and client: " + examples[0].queue + ", and " + examples[len(examples)-1].queue
+		d.Why = "the " + what + " is not called by the same pattern for each lock and client: " + examples[0].queue + ", and " + examples[len(examples)-1].queue
 	}
 	return out, ok
 }
 
-// byQueue is a design in which whoever has an exclusive queue holds the lock.
-func (p *probe) byQueue(d *design, kind lock.Kind, given Naming, queues [][]string) {
+// ByQueue is a design in which whoever has an exclusive queue holds the lock.
+func (p *Probe) byQueue(d *Design, kind lock.Kind, given Naming, queues [][]string) {
 	b, ok := p.pattern(d, given.B, queues, kind != lock.Mutex, "queue of the holder")
 	if !ok {
 		return
 	}
 	if d.Naming = (Naming{B: b}); kind == lock.Mutex {
-		d.holding = byQueue
+		d.Holding = ByQueue
 		return
 	}
-	if d.A = p.slots(given.A, b); !d.A.known() {
-		d.why = "create makes no queue for each slot by which it could be told which slots there are"
+	if d.A = p.slots(given.A, b); !d.A.Known() {
+		d.Why = "create makes no queue for each slot by which it could be told which slots there are"
 		return
 	}
-	d.holding = byQueue
+	d.Holding = ByQueue
 	d.Admin = given.Or(Naming{Admin: p.administers(b)}).Admin
 }
 
-// byMessage is a design in which whoever has a message of a queue holds the lock.
-func (p *probe) byMessage(d *design, kind lock.Kind, given Naming, queues [][]string) {
-	d.single = kind == lock.Semaphore && p.single(queues)
-	a, ok := p.pattern(d, given.A, queues, kind != lock.Mutex && !d.single, "queue of which a message is taken")
+// ByMessage is a design in which whoever has a message of a queue holds the lock.
+func (p *Probe) byMessage(d *Design, kind lock.Kind, given Naming, queues [][]string) {
+	d.Single = kind == lock.Semaphore && p.single(queues)
+	a, ok := p.pattern(d, given.A, queues, kind != lock.Mutex && !d.Single, "queue of which a message is taken")
 	if !ok {
 		return
 	}
 	d.A = a
-	if d.single {
-		if d.number = p.numbering(a); d.number == noNumber && !p.each(a) {
-			d.why = "the messages that stand for slots are in one queue, " + a.String() + ", which has not as many as there are slots, nor numbers by which to tell them"
+	if d.Single {
+		if d.Number = p.numbering(a); d.Number == noNumber && !p.each(a) {
+			d.Why = "the messages that stand for slots are in one queue, " + a.String() + ", which has not as many as there are slots, nor numbers by which to tell them"
 			return
 		}
 	}
-	d.holding = byMessage
+	d.Holding = ByMessage
 	d.Admin = given.Or(Naming{Admin: p.administers(Pattern{})}).Admin
 }
 
 // single reports whether one queue has the messages of several slots: two were held at once.
-func (p *probe) single(queues [][]string) bool {
-	for i, u := range p.uses {
-		for j, o := range p.uses[:i] {
-			if u.lock == o.lock && queues[i][0] == queues[j][0] {
+func (p *Probe) single(queues [][]string) bool {
+	for i, u := range p.Uses {
+		for j, o := range p.Uses[:i] {
+			if u.Lock == o.Lock && queues[i][0] == queues[j][0] {
 				return true
 			}
 		}
@@ -244,34 +244,34 @@ func (p *probe) single(queues [][]string) bool {
 }
 
 // each reports whether create puts a message for each slot into a queue.
-func (p *probe) each(a Pattern) bool {
-	return !slices.ContainsFunc(p.made, func(c creation) bool { return len(c.after[a.queue(c.lock, 0)].ready) != c.slots })
+func (p *Probe) each(a Pattern) bool {
+	return !slices.ContainsFunc(p.Made, func(c Creation) bool { return len(c.After[a.Queue(c.Lock, 0)].ready) != c.Slots })
 }
 
-// byConsumer is a design in which whoever consumes a queue holds the lock.
-func (p *probe) byConsumer(d *design, kind lock.Kind, given Naming, queues [][]string) {
+// ByConsumer is a design in which whoever consumes a queue holds the lock.
+func (p *Probe) byConsumer(d *Design, kind lock.Kind, given Naming, queues [][]string) {
 	a, ok := p.pattern(d, given.A, queues, kind != lock.Mutex, "queue that is consumed")
 	if !ok {
 		return
 	}
-	d.holding, d.A = byConsumer, a
+	d.Holding, d.A = ByConsumer, a
 	d.Admin = given.Or(Naming{Admin: p.administers(Pattern{})}).Admin
 }
 
 // slots is the pattern of the queues that create makes, one for each slot. Of several, it is the one that is most like
 // that of holders.
-func (p *probe) slots(given, holders Pattern) (best Pattern) {
-	if len(p.made) == 0 || given.known() && !p.makes(given) {
+func (p *Probe) slots(given, holders Pattern) (best Pattern) {
+	if len(p.Made) == 0 || given.Known() && !p.makes(given) {
 		return best
 	}
-	if given.known() {
+	if given.Known() {
 		return given
 	}
-	c := p.made[0]
+	c := p.Made[0]
 	likeness := -1
-	for _, name := range slices.Sorted(maps.Keys(c.after)) {
-		for _, p1 := range candidates(example{name, c.lock, 1}) {
-			if like := alike(p1.text, holders.text); like > likeness && p1.text != holders.text && p.makes(p1) {
+	for _, name := range slices.Sorted(maps.Keys(c.After)) {
+		for _, p1 := range candidates(example{name, c.Lock, 1}) {
+			if like := alike(p1.Text, holders.Text); like > likeness && p1.Text != holders.Text && p.makes(p1) {
 				best, likeness = p1, like
 			}
 		}
@@ -281,20 +281,20 @@ func (p *probe) slots(given, holders Pattern) (best Pattern) {
 
 // makes reports whether create makes a queue of that pattern for each slot, and no other. One that several slots have in
 // common says nothing of them: it may be there before they are, and stay.
-func (p *probe) makes(a Pattern) bool {
-	return !slices.ContainsFunc(p.made, func(c creation) bool {
-		if c.slots > 1 && !a.numbered() {
+func (p *Probe) makes(a Pattern) bool {
+	return !slices.ContainsFunc(p.Made, func(c Creation) bool {
+		if c.Slots > 1 && !a.Numbered() {
 			return true
 		}
-		for s := 1; s <= c.slots; s++ {
-			q := a.queue(c.lock, s)
-			_, before := c.before[q]
-			if _, ok := c.after[q]; !ok || before || c.after[q].owned {
+		for s := 1; s <= c.Slots; s++ {
+			q := a.Queue(c.Lock, s)
+			_, before := c.Before[q]
+			if _, ok := c.After[q]; !ok || before || c.After[q].owned {
 				return true
 			}
 		}
-		_, more := c.after[a.queue(c.lock, c.slots+1)]
-		return a.numbered() == more
+		_, more := c.After[a.Queue(c.Lock, c.Slots+1)]
+		return a.Numbered() == more
 	})
 }
 
@@ -311,15 +311,15 @@ func alike(a, b string) (n int) {
 
 // administers is the pattern of the exclusive queue, other than holders', that is declared for each lock. Of several it
 // is the first by its letters.
-func (p *probe) administers(holders Pattern) Pattern {
+func (p *Probe) administers(holders Pattern) Pattern {
 	var found []string
 	for q, exclusive := range p.exclusive {
-		if len(p.made) == 0 || !exclusive || !mentions(q, p.made[0].lock) || p.holder(holders, q) {
+		if len(p.Made) == 0 || !exclusive || !mentions(q, p.Made[0].Lock) || p.holder(holders, q) {
 			continue
 		}
-		for _, c := range candidates(example{queue: q, lock: p.made[0].lock}) {
-			if !slices.ContainsFunc(p.made, func(m creation) bool { return !p.exclusive[c.queue(m.lock, 0)] }) {
-				found = append(found, c.text)
+		for _, c := range candidates(example{queue: q, lock: p.Made[0].Lock}) {
+			if !slices.ContainsFunc(p.Made, func(m Creation) bool { return !p.exclusive[c.Queue(m.Lock, 0)] }) {
+				found = append(found, c.Text)
 				break
 			}
 		}
@@ -331,13 +331,13 @@ func (p *probe) administers(holders Pattern) Pattern {
 }
 
 // holder reports whether a queue may be a holder's.
-func (p *probe) holder(holders Pattern, q string) bool {
-	if !holders.known() {
+func (p *Probe) holder(holders Pattern, q string) bool {
+	if !holders.Known() {
 		return false
 	}
-	for _, c := range p.made {
-		for s := range c.slots + 2 {
-			if holders.queue(c.lock, s) == q {
+	for _, c := range p.Made {
+		for s := range c.Slots + 2 {
+			if holders.Queue(c.Lock, s) == q {
 				return true
 			}
 		}
@@ -361,13 +361,13 @@ const (
 func numbersOf(c *frame.Content) []int {
 	out := make([]int, numberings)
 	for where := inBody; where < numberings && c != nil; where++ {
-		out[where] = where.of(c)
+		out[where] = where.Of(c)
 	}
 	return out
 }
 
-// of is the number that a message has there: the last one, where it has several.
-func (n numbering) of(c *frame.Content) int {
+// Of is the number that a message has there: the last one, where it has several.
+func (n numbering) Of(c *frame.Content) int {
 	text := ""
 	switch p := &c.Properties; n {
 	case inBody:
@@ -394,30 +394,30 @@ func (n numbering) of(c *frame.Content) int {
 const longestNumbered = 256
 
 // took reports whether a message of a queue that has the slot's number is taken while the slot is held.
-func (u *use) took(queue string, where numbering) bool {
+func (u *Use) took(queue string, where numbering) bool {
 	has := func(messages [][]int) bool {
-		return slices.ContainsFunc(messages, func(m []int) bool { return m[where] == u.slot })
+		return slices.ContainsFunc(messages, func(m []int) bool { return m[where] == u.Slot })
 	}
-	during := u.during[queue]
-	return has(during.taken) || has(u.after[queue].ready) && !has(during.ready)
+	during := u.During[queue]
+	return has(during.taken) || has(u.After[queue].ready) && !has(during.ready)
 }
 
 // numbering finds where the messages of a queue have the numbers of slots.
-func (p *probe) numbering(a Pattern) numbering {
+func (p *Probe) numbering(a Pattern) numbering {
 	for where := inBody; where < numberings; where++ {
 		fits := true
-		for _, c := range p.made {
+		for _, c := range p.Made {
 			var there []int
-			for _, m := range c.after[a.queue(c.lock, 0)].ready {
+			for _, m := range c.After[a.Queue(c.Lock, 0)].ready {
 				there = append(there, m[where])
 			}
 			slices.Sort(there)
-			for s := 1; s <= c.slots; s++ {
-				fits = fits && len(there) == c.slots && there[s-1] == s
+			for s := 1; s <= c.Slots; s++ {
+				fits = fits && len(there) == c.Slots && there[s-1] == s
 			}
 		}
-		for _, u := range p.uses {
-			fits = fits && u.took(a.queue(u.lock, u.slot), where)
+		for _, u := range p.Uses {
+			fits = fits && u.took(a.Queue(u.Lock, u.Slot), where)
 		}
 		if fits {
 			return where

@@ -1,4 +1,4 @@
-package external
+package recognise
 
 import (
 	"crypto/md5"
@@ -20,7 +20,7 @@ import (
 // {name} there may be {lower}, {upper}, {escaped}, {underscored}, {dashed}, {hex}, {base64}, or a hash of it in hexadecimal,
 // such as {sha1}, of which {sha1:8} is the first 8 digits. {n:3} has leading zeros, and {n-1} counts from 0.
 type Pattern struct {
-	text  string
+	Text  string
 	parts []part
 }
 
@@ -79,7 +79,7 @@ var placeholder = regexp.MustCompile(`\{([a-z0-9]+)(-1)?(?::(\d{1,4}))?\}`)
 
 // ParsePattern reads a pattern.
 func ParsePattern(text string) (Pattern, error) {
-	p := Pattern{text: text}
+	p := Pattern{Text: text}
 	named, at := false, 0
 	literally := func(to int) {
 		if at < to {
@@ -129,13 +129,13 @@ func partOf(name string, fromZero bool, digits int) (part, bool) {
 }
 
 // String is the pattern as it is typed.
-func (p Pattern) String() string { return p.text }
+func (p Pattern) String() string { return p.Text }
 
-// known reports whether there is one.
-func (p Pattern) known() bool { return p.text != "" }
+// Known reports whether there is one.
+func (p Pattern) Known() bool { return p.Text != "" }
 
-// numbered reports whether it has the slot's number.
-func (p Pattern) numbered() bool {
+// Numbered reports whether it has the slot's number.
+func (p Pattern) Numbered() bool {
 	for _, part := range p.parts {
 		if part.kind >= slotNumber {
 			return true
@@ -144,13 +144,13 @@ func (p Pattern) numbered() bool {
 	return false
 }
 
-// queue is the name of the queue for a lock and a slot.
-func (p Pattern) queue(lock string, slot int) string {
+// Queue is the name of the queue for a lock and a slot.
+func (p Pattern) Queue(lock string, slot int) string {
 	return p.expand(slot, func(part part) string { return part.write(lock) })
 }
 
-// shown is the same as traces show it: with the lock's name where its hash is.
-func (p Pattern) shown(lock string, slot int) string {
+// Shown is the same as traces show it: with the lock's name where its hash is.
+func (p Pattern) Shown(lock string, slot int) string {
 	return p.expand(slot, func(part part) string {
 		if part.text == writings[0].name {
 			return lock
@@ -207,7 +207,7 @@ func learn(examples []example) (Pattern, bool) {
 	for _, p := range candidates(examples[0]) {
 		fits := true
 		for _, e := range examples {
-			fits = fits && p.queue(e.lock, e.slot) == e.queue
+			fits = fits && p.Queue(e.lock, e.slot) == e.queue
 		}
 		if fits {
 			return p, true

@@ -1,4 +1,4 @@
-package external
+package recognise
 
 import (
 	"cmp"
@@ -43,8 +43,8 @@ func (n Naming) String() string {
 		name string
 		Pattern
 	}{{"A", n.A}, {"B", n.B}, {"admin", n.Admin}} {
-		if role.known() {
-			all = append(all, role.name+"="+role.text)
+		if role.Known() {
+			all = append(all, role.name+"="+role.Text)
 		}
 	}
 	return strings.Join(all, ",")
@@ -53,7 +53,7 @@ func (n Naming) String() string {
 // Or fills in what is left out.
 func (n Naming) Or(o Naming) Naming {
 	pick := func(a, b Pattern) Pattern {
-		if a.known() {
+		if a.Known() {
 			return a
 		}
 		return b
@@ -61,8 +61,8 @@ func (n Naming) Or(o Naming) Naming {
 	return Naming{pick(n.A, o.A), pick(n.B, o.B), pick(n.Admin, o.Admin)}
 }
 
-// guidelines are the names of the guidelines; see [amqplock.Names].
-var guidelines = Naming{mustParse("{name}-{n}-A"), mustParse("{name}-{n}-B"), mustParse("{name}-admin")}
+// Guidelines are the names of the guidelines; see [amqplock.Names].
+var Guidelines = Naming{mustParse("{name}-{n}-A"), mustParse("{name}-{n}-B"), mustParse("{name}-admin")}
 
 func mustParse(text string) Pattern {
 	p, err := ParsePattern(text)
@@ -76,63 +76,66 @@ func mustParse(text string) Pattern {
 type holding uint8
 
 const (
-	unknown    holding = iota
-	byQueue            // whoever has an exclusive queue
-	byMessage          // whoever has a message of a queue and has not acknowledged it
-	byConsumer         // whoever consumes a queue
+	Unknown    holding = iota
+	ByQueue            // whoever has an exclusive queue
+	ByMessage          // whoever has a message of a queue and has not acknowledged it
+	ByConsumer         // whoever consumes a queue
 )
 
-// design is how a target holds its locks, as far as that is known.
-type design struct {
-	holding holding
+// Design is how a target holds its locks, as far as that is known.
+type Design struct {
+	Holding holding
 	Naming
-	why  string // the design is not known
-	used string // the methods that clients use beside those of a minimal driver, "" where they use none
-	asks bool   // whether a queue is there by publishing to it, as the guidelines do
-	// single says that the messages of all slots are in one queue, and number which of them is which slot's.
-	single bool
-	number numbering
+	Why  string // the design is not known
+	Used string // the methods that clients use beside those of a minimal driver, "" where they use none
+	Asks bool   // whether a queue is there by publishing to it, as the guidelines do
+	// Single says that the messages of all slots are in one queue, and number which of them is which slot's.
+	Single bool
+	Number numbering
 }
 
-// known reports whether what the broker has of a lock is known.
-func (d *design) known() bool { return d.holding != unknown }
+// Known reports whether what the broker has of a lock is known.
+func (d *Design) Known() bool { return d.Holding != Unknown }
 
-// channels reports whether what is held goes with a channel, and not only with its connection.
-func (d *design) channels() bool { return d.holding == byMessage || d.holding == byConsumer }
+// Channels reports whether what is held goes with a channel, and not only with its connection.
+func (d *Design) Channels() bool { return d.Holding == ByMessage || d.Holding == ByConsumer }
+
+// Permits reports whether slots are messages without numbers.
+func (d *Design) Permits() bool { return d.Holding == ByMessage && d.Single && d.Number == noNumber }
 
 // String says in a line what was recognised.
-func (d *design) String() string {
-	of := func(p Pattern) string { return cmp.Or(p.text, "?") }
-	switch d.holding {
-	case byQueue:
+func (d *Design) String() string {
+	of := func(p Pattern) string { return cmp.Or(p.Text, "?") }
+	switch d.Holding {
+	case ByQueue:
 		said := "an exclusive queue, " + of(d.B)
-		if d.A.known() {
+		if d.A.Known() {
 			said += "; a slot exists by the queue " + of(d.A)
 		}
-		if d.Admin.known() {
+		if d.Admin.Known() {
 			said += "; whoever administers has the exclusive queue " + of(d.Admin)
 		}
 		return said
-	case byMessage:
-		if d.permits() {
+	case ByMessage:
+		if d.Permits() {
 			return "any of the messages of the queue " + of(d.A) + ", not acknowledged"
 		}
-		if d.single {
+		if d.Single {
 			return "the message of the queue " + of(d.A) + " that has the slot's number, not acknowledged"
 		}
 		return "a message of the queue " + of(d.A) + ", not acknowledged"
-	case byConsumer:
+	case ByConsumer:
 		return "the consumer of the queue " + of(d.A)
 	}
-	return "something that is not known: " + d.why
+	return "something that is not known: " + d.Why
 }
 
-// words says what makes a client a holder.
-func (d *design) words() (w lock.Words) {
-	switch d.holding {
-	case byMessage:
+// Words says what makes a client a holder.
+func (d *Design) Words() (w lock.Words) {
+	switch d.Holding {
+	case ByMessage:
 		w.Hold = "a message that is not acknowledged"
-	case byConsumer:
+	case ByConsumer:
 		w.Hold = "a consumer"
 	}
 	return w

@@ -1,0 +1,102 @@
+package recognise
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/amqp"
+)
+
+// Probe is what clients showed that used locks.
+type Probe struct {
+	Heard     int
+	exclusive map[string]bool // the queues declared, and whether exclusively
+	last      string          // the queue that was declared last
+	methods   []string        // those beside what a minimal driver has, as they were first met
+	takes     string          // the method by which a message was taken from a queue that is not exclusive
+	publishes bool            // as the guidelines ask whether a queue is there
+	Made      []Creation
+	Uses      []*Use
+}
+
+// Creation is a lock that was made.
+type Creation struct {
+	Lock          string
+	Slots         int
+	Before, After Snapshot
+}
+
+// Use is one use of a lock.
+type Use struct {
+	Lock                  string
+	Slot                  int
+	Granted               bool
+	Before, During, After Snapshot
+}
+
+// NewProbe has seen nothing yet.
+func NewProbe() *Probe { return &Probe{exclusive: make(map[string]bool)} }
+
+// Hear notes a command.
+func (p *Probe) Hear(c *wire.Command) {
+	p.Heard++
+	m := c.Model(func(string) amqp.Queue { return 0 }).Method
+	if id := c.Method.ID().String(); !m.Minimal() && !slices.Contains(p.methods, id) {
+		p.methods = append(p.methods, id)
+	}
+	switch m := c.Method.(type) {
+	case *frame.BasicPublish:
+		p.publishes = true
+	case *frame.QueueDeclare:
+		if !m.Passive {
+			p.exclusive[m.Queue] = p.exclusive[m.Queue] || m.Exclusive
+			p.last = m.Queue
+		}
+	case *frame.BasicGet:
+		p.take(m.Queue, "basic.get")
+	case *frame.BasicConsume:
+		p.take(m.Queue, "basic.consume")
+	}
+}
+
+// take notes that messages are taken from a queue; "" is the one declared last.
+func (p *Probe) take(queue, how string) {
+	if queue == "" {
+		queue = p.last
+	}
+	if p.takes == "" && !p.exclusive[queue] && !strings.HasPrefix(queue, "amq.") {
+		p.takes = how
+	}
+}
+
+// Snapshot is what the broker has of queues at one moment.
+type Snapshot map[string]queueState
+
+// queueState is what it has of one.
+type queueState struct {
+	owned        bool    // by a connection
+	ready, taken [][]int // the numbers that messages have, see numbersOf; taken are those that channels have
+	consumers    int
+	sole         bool // one of them is exclusive
+}
+
+// LookAt is what the broker has of a queue.
+func LookAt(v wire.State, name string) queueState {
+	q := queueState{owned: v.Owner(name) != nil}
+	for m := range v.Messages(name) {
+		if numbers := numbersOf(m.Content); m.Conn == nil {
+			q.ready = append(q.ready, numbers)
+		} else {
+			q.taken = append(q.taken, numbers)
+		}
+	}
+	for c := range v.Consumers(name) {
+		if !c.Waits {
+			q.consumers++
+		}
+		q.sole = q.sole || c.Exclusive
+	}
+	return q
+}
