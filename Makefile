@@ -2,7 +2,7 @@
 
 # The examples of targets are in testdata, which ./... leaves out, and so is the tool that injects bugs.
 PACKAGES    := ./... ./testdata/targets/golang/... ./testdata/mutate
-CONCURRENT  := ./adapters/external ./adapters/inprocess ./adapters/subprocess/... ./adapters/stress ./adapters/wire ./cmd/lockproof/campaign/...
+CONCURRENT  := ./adapters/external/... ./adapters/inprocess ./adapters/subprocess/... ./adapters/stress ./adapters/wire ./cmd/lockproof/campaign/...
 FUZZTIME    ?= 30s
 SPINFLAGS   ?=
 MUTATE_N    ?= 300

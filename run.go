@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/engine/recorded"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/clientstress"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/protocol"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
@@ -307,7 +307,7 @@ func (r *run) stressExternal() (*Result, error) {
 			return nil, err
 		}
 		return recorded.StressExternal(r.ctx, recorded.ExternalStressConfig{
-			StressConfig: external.StressConfig{
+			Config: clientstress.Config{
 				Starter: r.starter(r.o.Log), Kind: r.kind, Options: options, URL: r.broker.URL, Proxy: r.o.Proxy, Load: load,
 				Limit: r.o.Patience, Sweep: r.broker.Sweep, Notes: r.broker,
 			},

@@ -3,8 +3,8 @@
 //
 //	engine       whole runs and their reports: what the API and the command line have in common
 //
-//	external     clients of an AMQP broker that are not ours: what reaches the broker, when, and what it means;
-//	             in its folders by what they hold a lock, and their stress
+//	external     clients of an AMQP broker that are not ours: what reaches the broker, when, and what it means. In its
+//	             folders: by what they hold a lock (recognise), and all of them at once (clientstress)
 //	inprocess    such clients as Go values; subprocess: as programs, in any language
 //	wire         AMQP for such clients: a server with a gate, and the simulated broker or a real one behind it
 //	protocol     lock machines that a user has written in Go

@@ -1,13 +1,11 @@
 package external_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
-	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -46,43 +44,4 @@ func BenchmarkScenarios(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) { play(b, pb.Next, newRunner(b, target, edit)) })
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "scenarios/s")
 	})
-}
-
-// BenchmarkStress is how long an operation takes under stress, in microseconds: the median of those that clients of
-// a Go library see while they go straight to RabbitMQ, and through the proxy, by turns.
-func BenchmarkStress(b *testing.B) {
-	took := make(map[string][]int64)
-	for b.Loop() {
-		for way, proxied := range ways {
-			c := stressConfig(b, amqplock.References[0])
-			c.Proxy, c.Admins = proxied, 0
-			h, _, err := external.Stress(b.Context(), c)
-			if err != nil {
-				b.Fatal(err)
-			}
-			took[way] = append(took[way], durations(h)...)
-		}
-	}
-	median := func(way string) float64 {
-		slices.Sort(took[way])
-		return float64(took[way][len(took[way])/2]) / 1e3
-	}
-	b.ReportMetric(median("straight"), "straight-µs/op")
-	b.ReportMetric(median("proxy"), "proxy-µs/op")
-	b.ReportMetric(median("proxy")/median("straight"), "proxy/straight")
-}
-
-// durations are those of a history's operations, in nanoseconds.
-func durations(h *history.History) (all []int64) {
-	began := make(map[int32]int64)
-	for _, e := range h.Events {
-		switch {
-		case e.Process == history.Nemesis:
-		case e.Type == history.Invoke:
-			began[e.Process] = e.Time
-		default:
-			all = append(all, e.Time-began[e.Process])
-		}
-	}
-	return all
 }

@@ -2,6 +2,7 @@ package external
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -46,9 +47,9 @@ func (b simulatedBroker) agreed() int          { return 0 }
 // realBroker is a real RabbitMQ, which others may use at the same time.
 type realBroker struct {
 	*wire.Mirror
-	sweep func(queues []string) error
-	notes Notes
-	noted *noted
+	sweep    func(queues []string) error
+	notes    Notes
+	declared *Declared
 }
 
 // Notes keeps account of what clients make on a real broker, so that it can be deleted at the end, or later, should we be
@@ -60,14 +61,21 @@ type Notes interface {
 	Forget(queues []string)
 }
 
-// noted is the queues that clients have declared since they were last looked through.
-type noted struct {
+// Declared is the queues that clients have declared. It is safe for concurrent use.
+type Declared struct {
 	mu     sync.Mutex
 	queues map[string]bool
 }
 
-// take notes what a client is about to declare.
-func (n *noted) take(queue string) {
+// Queues are their names, sorted.
+func (n *Declared) Queues() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Sorted(maps.Keys(n.queues))
+}
+
+// Take notes what a client is about to declare.
+func (n *Declared) Take(queue string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.queues == nil {
@@ -102,14 +110,14 @@ func (b realBroker) settle() {
 	if b.notes == nil || b.Disagreement() != "" {
 		return
 	}
-	b.noted.mu.Lock()
-	defer b.noted.mu.Unlock()
+	b.declared.mu.Lock()
+	defer b.declared.mu.Unlock()
 	var gone []string
 	b.Observe(func(v wire.State) {
-		for name := range b.noted.queues {
+		for name := range b.declared.queues {
 			if !v.Exists(name) {
 				gone = append(gone, name)
-				delete(b.noted.queues, name)
+				delete(b.declared.queues, name)
 			}
 		}
 	})
@@ -130,10 +138,10 @@ func (s *Runner) connect() error {
 	if err != nil {
 		return err
 	}
-	real := realBroker{sweep: s.config.Sweep, notes: s.config.Notes, noted: new(noted)}
+	real := realBroker{sweep: s.config.Sweep, notes: s.config.Notes, declared: new(Declared)}
 	if real.notes != nil {
 		proxy.Declaring = func(queue, exchange string) {
-			real.noted.take(queue)
+			real.declared.Take(queue)
 			real.notes.Note(queue, exchange)
 		}
 	}

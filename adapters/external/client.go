@@ -45,8 +45,8 @@ func explanation(c Client) string {
 // granted; 0 is none. It is asked between calls.
 type Fenced interface{ Token() int64 }
 
-// tokenOf is the fencing token that came with a call that is over.
-func tokenOf(c Client) int64 {
+// TokenOf is the fencing token that came with a call that is over.
+func TokenOf(c Client) int64 {
 	if f, ok := c.(Fenced); ok {
 		return f.Token()
 	}
@@ -89,11 +89,11 @@ func (a *About) Traits() (t lock.Traits) {
 	return t
 }
 
-// nameOf is what a client is called.
-func nameOf(number int) string { return fmt.Sprintf("c%d", number) }
+// ClientName is what a client is called.
+func ClientName(number int) string { return fmt.Sprintf("c%d", number) }
 
-// introduce makes the first call of a client, and looks whether it offers the lock that it is wanted for.
-func introduce(ctx context.Context, c Client, in Setup) (About, error) {
+// Introduce makes the first call of a client, and looks whether it offers the lock that it is wanted for.
+func Introduce(ctx context.Context, c Client, in Setup) (About, error) {
 	about, err := c.Initialize(ctx, in)
 	if err == nil && !slices.Contains(about.Locks, in.Lock) {
 		err = fmt.Errorf("%s offers the lock types %v: expected %s, %w, among them", about.Name, about.Locks, in.Lock, ErrOtherType)

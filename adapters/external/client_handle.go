@@ -125,7 +125,7 @@ func (a *clientHandle) start(ctx context.Context) error {
 	a.client, a.dirty, a.harmed = client, true, false
 	a.starts++
 	s.mu.Unlock()
-	a.about, err = introduce(ctx, client, Setup{Client: nameOf(a.number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
+	a.about, err = Introduce(ctx, client, Setup{Client: ClientName(a.number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
 	s.about = a.about
 	return err
 }
@@ -226,7 +226,7 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 	s.tasks.Go(func() {
 		defer cancel()
 		r, err := client.Call(ctx, op, params)
-		over := answer{r, explanation(client), tokenOf(client), err}
+		over := answer{r, explanation(client), TokenOf(client), err}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if a.client == nil || a.starts != hires { // it was killed meanwhile, and nobody waits for it any more

@@ -20,5 +20,5 @@
 // until all are, wait.go has those that wait for a lock. In explorations explore_path.go says what is tried next, and
 // label.go which steps depend on one another.
 //
-// [Stress] is the other way: no schedule, all clients at once, on a real broker.
+// Without a schedule, all clients at once on a real broker: package clientstress.
 package external

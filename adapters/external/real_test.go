@@ -11,6 +11,7 @@ import (
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
 	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/clientstress"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
@@ -183,7 +184,7 @@ func TestRealLeavesNothing(t *testing.T) {
 		},
 		"proxies": func(t *testing.T, m *made) {
 			load := stress.Load{Slots: 1, Clients: 3, Rounds: 3, Seed: 1}
-			if _, _, err := external.Stress(t.Context(), external.StressConfig{
+			if _, _, err := clientstress.Run(t.Context(), clientstress.Config{
 				URL: url, Sweep: m.Sweep, Notes: m, Kind: lock.Semaphore, Starter: starter, Proxy: true, Load: load,
 			}); err != nil {
 				t.Fatal(err)
@@ -202,7 +203,7 @@ func TestRealLeavesNothing(t *testing.T) {
 			if len(m.exchanges) == 0 || !slices.ContainsFunc(m.queues, func(q string) bool { return strings.HasSuffix(q, ".waiting") }) {
 				t.Errorf("noted %q and %q", m.queues, m.exchanges)
 			}
-			wantAbsent(t, url, m.queues)
+			rabbitmqtest.WantAbsent(t, url, m.queues)
 			for _, exchange := range m.exchanges {
 				wantNoExchange(t, url, exchange)
 			}

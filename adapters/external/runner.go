@@ -162,6 +162,9 @@ func (s *Runner) Renew(ctx context.Context) error {
 // About is what the clients say of themselves.
 func (s *Runner) About() About { return s.about }
 
+// Numberless reports whether slots are messages without numbers, any of which is as good as another.
+func (s *Runner) Numberless() bool { return s.design.Permits() }
+
 // Measure has the runs to come tell which commands were written in one go, by waiting so long for more
 // before a message passes that is to be confirmed; 0 is not at all. What operations cost is judged in such
 // runs alone. On a busy machine commands take their time, so what seems to cost too much after a
@@ -245,7 +248,7 @@ func (s *Runner) startClients(ctx context.Context, n int) error {
 
 // listenFor is an address at which a client finds the broker.
 func (s *Runner) listenFor(g *gate) (*wire.Server, error) {
-	return wire.Listen("127.0.0.1:0", wire.Config{Backend: s.broker, Gate: g, MaxConnections: maxConnections, MaxHandshake: startLimit})
+	return wire.Listen("127.0.0.1:0", wire.Config{Backend: s.broker, Gate: g, MaxConnections: maxConnections, MaxHandshake: StartLimit})
 }
 
 // notify says that something has changed.

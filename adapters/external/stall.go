@@ -177,7 +177,7 @@ func (r *run) lateGrants() {
 		t := &r.truth[r.lockOf(p.id)]
 		for s := uint8(1); s <= monitor.Slots; s++ {
 			if t.Owner[s] == p.id {
-				r.monitor.Leftover(nameOf(int(p.id)) + " has what its acquire gave up, and does not know")
+				r.monitor.Leftover(ClientName(int(p.id)) + " has what its acquire gave up, and does not know")
 			}
 		}
 	}

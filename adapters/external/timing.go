@@ -39,7 +39,7 @@ func (t Timing) withDefaults() Timing {
 	return Timing{
 		Patience: cmp.Or(t.Patience, 2*time.Second),
 		Limit:    cmp.Or(t.Limit, 5*time.Second),
-		Start:    cmp.Or(t.Start, startLimit),
+		Start:    cmp.Or(t.Start, StartLimit),
 		Grace:    cmp.Or(t.Grace, 5*time.Millisecond),
 		Batch:    cmp.Or(t.Batch, 2*time.Millisecond),
 		Closing:  cmp.Or(t.Closing, 50*time.Millisecond),
@@ -49,5 +49,5 @@ func (t Timing) withDefaults() Timing {
 	}
 }
 
-// startLimit is how long starting a client, or an operation outside of a scenario, may take.
-const startLimit = 30 * time.Second
+// StartLimit is how long starting a client, or an operation outside of a scenario, may take.
+const StartLimit = 30 * time.Second

@@ -16,10 +16,6 @@ import (
 // waitTime is how long clients are told to wait for a lock.
 const waitTime = 250 * time.Millisecond
 
-// stressWait is the same under stress, in half of the acquires: nobody else stands still meanwhile, but a round goes on until
-// the last one is done.
-const stressWait = 20 * time.Millisecond
-
 // How long is waited for a client to send something before it is taken to wait for the lock: where that is not known of it,
 // and where it is.
 const (

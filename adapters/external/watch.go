@@ -261,7 +261,7 @@ func (r *run) complete(c uint8) error {
 // crashed is a call of client c, or of the one that makes and destroys the locks (0), that ended its client.
 func (r *run) crashed(c uint8, err error) {
 	r.uncontrolled.Died++
-	r.monitor.Crashless(c, true, strings.TrimPrefix(err.Error(), nameOf(int(c))+", "))
+	r.monitor.Crashless(c, true, strings.TrimPrefix(err.Error(), ClientName(int(c))+", "))
 	if c > 0 {
 		r.monitor.Lost(c) // what its call came to is a consequence
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/engine/recorded"
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/clientstress"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
@@ -100,7 +100,7 @@ const stressTries = 10
 
 func (d *stressedDesign) stress(t *testing.T, broker *rabbitmq.Broker) *report.Report {
 	res, err := recorded.StressExternal(t.Context(), recorded.ExternalStressConfig{
-		StressConfig: external.StressConfig{
+		Config: clientstress.Config{
 			Starter: inprocess.Starter{Name: d.name, New: d.new}, Kind: d.kind, URL: broker.URL, Sweep: broker.Sweep,
 			Load: stress.Load{Slots: 2, Clients: 4, Admins: 1, Rounds: stressRounds, Verifies: 2, Crashes: 0.02, Seed: 1}.Fit(d.kind),
 		},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/clientstress"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/own"
@@ -15,7 +16,7 @@ import (
 
 // ExternalStressConfig says whose lock to put under stress on which broker, how, and how much.
 type ExternalStressConfig struct {
-	external.StressConfig
+	clientstress.Config
 	// Exec is the command behind the clients, for the report; "" where there is none.
 	Exec string
 	// Name is what the target is called; "" is what its clients call themselves.
@@ -34,10 +35,10 @@ type ExternalStressConfig struct {
 }
 
 // StressExternal has external clients use a lock on a real broker, all at once, and judges the history: see
-// [external.Stress]. The error is for a run that could not be made, or ended early: ctx, a client that can't be started, or
+// [clientstress.Run]. The error is for a run that could not be made, or ended early: ctx, a client that can't be started, or
 // one that breaks the protocol. The result has what was seen until then; it is nil if there was nothing.
 func StressExternal(ctx context.Context, c ExternalStressConfig) (*engine.Result, error) {
-	h, stats, err := external.Stress(ctx, c.StressConfig)
+	h, stats, err := clientstress.Run(ctx, c.Config)
 	if h == nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func StressExternal(ctx context.Context, c ExternalStressConfig) (*engine.Result
 const unseen = "why an acquire got nothing was not seen"
 
 // tell adds to a report of the history what is known of the run.
-func (c *ExternalStressConfig) tell(r *report.Report, stats *external.StressStats) {
+func (c *ExternalStressConfig) tell(r *report.Report, stats *clientstress.Stats) {
 	r.Target, r.Doc, r.Mode = c.Name, c.Exec, report.Stressed
 	r.Broker, r.Scenarios, r.Elapsed = c.Broker+", straight", stats.Rounds, stats.Elapsed
 	r.Exercised = []report.Exercise{

@@ -11,6 +11,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/engine/recorded"
 	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/clientstress"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
@@ -88,7 +89,7 @@ func stressReport(t *testing.T, starter external.Starter, limit time.Duration, p
 	}
 	var kept *history.History
 	res, err := recorded.StressExternal(t.Context(), recorded.ExternalStressConfig{
-		StressConfig: external.StressConfig{
+		Config: clientstress.Config{
 			Starter: starter, URL: broker.URL, Proxy: proxy, Limit: limit, Sweep: broker.Sweep,
 			Load: stress.Load{Slots: 2, Clients: 4, Admins: 1, Rounds: stressRounds, Verifies: 2, Crashes: 0.02, Seed: 1},
 		},

@@ -9,7 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine/recorded"
 	"github.com/lockproof/lockproof/adapters/engine/sample"
-	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/clientstress"
 	"github.com/lockproof/lockproof/adapters/subprocess"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -50,7 +50,7 @@ func (f *proveFlags) stressExternal(c *cobra.Command, kind lock.Kind, options ma
 		told[name] = value
 	}
 	res, err := recorded.StressExternal(c.Context(), recorded.ExternalStressConfig{
-		StressConfig: external.StressConfig{
+		Config: clientstress.Config{
 			Starter: &subprocess.Starter{Command: f.exec, Stderr: c.ErrOrStderr(), Parallel: true}, Kind: kind, Options: told, URL: broker.URL,
 			Proxy: f.way == "proxy", Load: load, Limit: f.limit(c), Sweep: broker.Sweep, Notes: broker,
 		},

@@ -1,31 +1,33 @@
-package external
+package clientstress
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// stressClient is one client of a run, life after life.
-type stressClient struct {
-	*stressRun
+// client is one client of a run, life after life.
+type client struct {
+	*runner
 	part    stress.Part
 	life    *life // nil between two lives
 	lives   int32 // so far
 	held    uint8 // the slot that it believes to hold; 0 is none
 	cut     bool  // the end of the run has left an operation of its without an answer
-	tally   StressStats
+	tally   Stats
 	wire    wire.Counts // of lives that are over
 	trouble error       // with ending clients
 }
 
 // work takes part in every round.
-func (c *stressClient) work(ctx context.Context) {
+func (c *client) work(ctx context.Context) {
 	defer c.barrier.Leave()
 	for range c.config.Rounds {
 		if err := c.ready(ctx); err != nil {
@@ -40,7 +42,7 @@ func (c *stressClient) work(ctx context.Context) {
 }
 
 // ready sees that the client lives.
-func (c *stressClient) ready(ctx context.Context) (err error) {
+func (c *client) ready(ctx context.Context) (err error) {
 	if c.life == nil {
 		c.lives++
 		c.life, err = c.begin(ctx, int(c.part.Number), c.config.Process(c.part.Number, c.lives), c.proxy)
@@ -49,7 +51,7 @@ func (c *stressClient) ready(ctx context.Context) (err error) {
 }
 
 // leave ends the client's life, if it has one, and forgets what it held.
-func (c *stressClient) leave(crash bool) {
+func (c *client) leave(crash bool) {
 	if c.life == nil {
 		return
 	}
@@ -63,33 +65,33 @@ func (c *stressClient) leave(crash bool) {
 }
 
 // crash has the client die.
-func (c *stressClient) crash() {
+func (c *client) crash() {
 	c.recorder.World(history.Crash, c.life.process)
 	c.leave(true)
 }
 
 // Holds reports whether the client believes that it holds a slot.
-func (c *stressClient) Holds() bool { return c.held > 0 }
+func (c *client) Holds() bool { return c.held > 0 }
 
 // Call carries out one operation and records it. What the client does not offer, and what it does not live to
 // do, is not called: that has failed. What the end of the run cuts short stays without an answer.
-func (c *stressClient) Call(ctx context.Context, op lock.Op, slots uint8) lock.Outcome {
+func (c *client) Call(ctx context.Context, op lock.Op, slots uint8) lock.Outcome {
 	if ctx.Err() != nil || c.life == nil || !c.life.offers(op) {
 		return lock.Failed
 	}
 	dies := c.part.Dies()
-	params := Params{Name: c.lock, Slots: int(slots)}
+	params := external.Params{Name: c.lock, Slots: int(slots)}
 	switch {
 	case op == lock.Verify || op == lock.Release:
 		params.Slot = int(c.held)
 	case op == lock.Acquire && c.life.about.Waits && c.part.Random.IntN(2) == 0:
-		params.Timeout = stressWait
+		params.Timeout = waitTime
 	}
 	before := c.life.counts()
 	c.recorder.Invoke(c.life.process, op, max(slots, c.named(uint8(params.Slot))))
 	r, err := c.call(ctx, op, params)
 	switch {
-	case err != nil && !errors.Is(err, ErrDied):
+	case err != nil && !errors.Is(err, external.ErrDied):
 		c.stop(fmt.Errorf("client %d: %w", c.part.Number, err))
 		fallthrough
 	case r.Outcome == lock.Unknown && ctx.Err() != nil:
@@ -101,12 +103,12 @@ func (c *stressClient) Call(ctx context.Context, op lock.Op, slots uint8) lock.O
 	}
 	after := c.life.counts()
 	r = c.interpret(op, r, asked(&before, &after))
-	c.conclude(op, r, tokenOf(c.life.client), dies)
+	c.conclude(op, r, external.TokenOf(c.life.client), dies)
 	return r.Outcome
 }
 
 // call calls the client, for so long as it may take.
-func (c *stressClient) call(ctx context.Context, op lock.Op, params Params) (lock.Result, error) {
+func (c *client) call(ctx context.Context, op lock.Op, params external.Params) (lock.Result, error) {
 	limited, cancel := context.WithTimeout(ctx, c.config.Limit)
 	defer cancel()
 	r, err := c.life.client.Call(limited, op, params)
@@ -122,7 +124,7 @@ func (c *stressClient) call(ctx context.Context, op lock.Op, params Params) (loc
 
 // interpret gives a result as histories have it. asked says that it was seen that the client did nothing but
 // ask which queues exist.
-func (c *stressClient) interpret(op lock.Op, r lock.Result, asked bool) lock.Result {
+func (c *client) interpret(op lock.Op, r lock.Result, asked bool) lock.Result {
 	switch {
 	case op == lock.Verify || op == lock.Release:
 		r.Slot = c.held
@@ -141,7 +143,7 @@ func (c *stressClient) interpret(op lock.Op, r lock.Result, asked bool) lock.Res
 }
 
 // named is a slot as histories name it.
-func (c *stressClient) named(slot uint8) uint8 {
+func (c *client) named(slot uint8) uint8 {
 	if c.numberless {
 		return history.AnySlot
 	}
@@ -149,7 +151,7 @@ func (c *stressClient) named(slot uint8) uint8 {
 }
 
 // conclude records what an operation came to, and what the client believes from then on.
-func (c *stressClient) conclude(op lock.Op, r lock.Result, token int64, dies bool) {
+func (c *client) conclude(op lock.Op, r lock.Result, token int64, dies bool) {
 	c.tally.Operations++
 	seen := r
 	seen.Slot = c.named(r.Slot)
@@ -168,3 +170,7 @@ func (c *stressClient) conclude(op lock.Op, r lock.Result, token int64, dies boo
 		c.crash()
 	}
 }
+
+// waitTime is how long clients are told to wait for a lock, in half of the acquires: a round goes on until the last one is
+// done.
+const waitTime = 20 * time.Millisecond

@@ -1,16 +1,16 @@
-package external_test
+package clientstress_test
 
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	amqp091 "github.com/rabbitmq/amqp091-go"
-
 	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/external/clientstress"
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
@@ -33,7 +33,7 @@ func TestStressHolds(t *testing.T) {
 		for way, proxied := range ways {
 			t.Run(target.Name+" "+way, func(t *testing.T) {
 				t.Parallel()
-				c := stressConfig(t, target)
+				c := config(t, target)
 				c.Proxy, c.Crashes = proxied, 0.05
 				h, stats := stressed(t, c)
 				wantDecision(t, h, linear.Legal)
@@ -50,7 +50,7 @@ func TestStressHolds(t *testing.T) {
 
 // Clients that can wait for a lock are told to, now and then.
 func TestStressWaits(t *testing.T) {
-	c := stressConfig(t, amqplock.References[0])
+	c := config(t, amqplock.References[0])
 	starter := &waiting{Starter: c.Starter}
 	c.Starter = starter
 	h, _ := stressed(t, c)
@@ -95,11 +95,11 @@ func (c *waiter) Call(ctx context.Context, op lock.Op, p external.Params) (lock.
 }
 
 // A lock that takes RESOURCE_LOCKED for success is found out either way.
-func TestStressFinds(t *testing.T) {
+func TestFinds(t *testing.T) {
 	for way, proxied := range ways {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			c := stressConfig(t, mutant.Named("locked-is-success"))
+			c := config(t, mutant.Named("locked-is-success"))
 			c.Proxy = proxied
 			h, _ := stressed(t, c)
 			wantDecision(t, h, linear.Illegal)
@@ -112,7 +112,7 @@ func TestStressFinds(t *testing.T) {
 func TestStressSeesWhatWasAsked(t *testing.T) {
 	for way, want := range map[string]linear.Decision{"straight": linear.Legal, "proxy": linear.Illegal} {
 		t.Run(way, func(t *testing.T) {
-			c := stressConfig(t, mutant.Named("release-forgets"))
+			c := config(t, mutant.Named("release-forgets"))
 			c.Proxy = ways[way]
 			h, _ := stressed(t, c)
 			wantDecision(t, h, want)
@@ -136,13 +136,13 @@ func TestStressTrouble(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := stressConfig(t, amqplock.References[0])
+			c := config(t, amqplock.References[0])
 			clients := c.Starter.(*clients)
 			clients.often, clients.trouble = often, trouble
 			if name == "hangs" {
 				c.Limit = 400 * time.Millisecond
 			}
-			h, stats, err := external.Stress(t.Context(), c)
+			h, stats, err := clientstress.Run(t.Context(), c)
 			if name == "protocol" != errors.Is(err, broken) || name != "protocol" && err != nil {
 				t.Fatal(err)
 			}
@@ -162,13 +162,13 @@ func TestStressTrouble(t *testing.T) {
 func TestStressInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	c := stressConfig(t, amqplock.References[0])
+	c := config(t, amqplock.References[0])
 	c.Progress = func(rounds, _ int) {
 		if rounds == 5 {
 			cancel()
 		}
 	}
-	h, stats, err := external.Stress(ctx, c)
+	h, stats, err := clientstress.Run(ctx, c)
 	if !errors.Is(err, context.Canceled) || stats.Rounds != 6 || len(h.Events) == 0 {
 		t.Errorf("%v, %+v, %d events", err, stats, len(h.Events))
 	}
@@ -183,14 +183,14 @@ func TestStressInterrupted(t *testing.T) {
 func TestStressInterruptedAtWork(t *testing.T) {
 	for range 10 {
 		ctx, cancel := context.WithCancel(t.Context())
-		c := stressConfig(t, amqplock.References[0])
+		c := config(t, amqplock.References[0])
 		c.Slots, c.Admins = 1, 0
 		clients := c.Starter.(*clients)
 		clients.often, clients.trouble = 30, func(context.Context) (lock.Result, error) {
 			cancel()
 			return lock.Result{Outcome: lock.Unknown}, nil
 		}
-		h, _, err := external.Stress(ctx, c)
+		h, _, err := clientstress.Run(ctx, c)
 		if !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
@@ -199,22 +199,22 @@ func TestStressInterruptedAtWork(t *testing.T) {
 }
 
 func TestStressConfig(t *testing.T) {
-	for want, wrong := range map[string]func(*external.StressConfig){
-		"clients 0":             func(c *external.StressConfig) { c.Clients = 0 },
-		"begins with amqp://":   func(c *external.StressConfig) { c.Proxy, c.URL = true, "amqps://127.0.0.1/" },
-		"offers the lock types": func(c *external.StressConfig) { c.Kind, c.Slots = lock.PersistentMutex, 1 },
+	for want, wrong := range map[string]func(*clientstress.Config){
+		"clients 0":             func(c *clientstress.Config) { c.Clients = 0 },
+		"begins with amqp://":   func(c *clientstress.Config) { c.Proxy, c.URL = true, "amqps://127.0.0.1/" },
+		"offers the lock types": func(c *clientstress.Config) { c.Kind, c.Slots = lock.PersistentMutex, 1 },
 	} {
-		c := stressConfig(t, amqplock.References[0])
+		c := config(t, amqplock.References[0])
 		wrong(&c)
-		h, stats, err := external.Stress(t.Context(), c)
+		h, stats, err := clientstress.Run(t.Context(), c)
 		if h != nil || stats != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
 		}
 	}
 }
 
-// stressConfig is a short run, after which no queue is left.
-func stressConfig(t testing.TB, target *lock.Target) external.StressConfig {
+// config is a short run, after which no queue is left.
+func config(t testing.TB, target *lock.Target) clientstress.Config {
 	broker, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: rabbitmqtest.URL(t)})
 	if err != nil {
 		t.Fatal(err)
@@ -224,36 +224,17 @@ func stressConfig(t testing.TB, target *lock.Target) external.StressConfig {
 		swept = append(swept, queues...)
 		return broker.Sweep(queues)
 	}
-	t.Cleanup(func() { wantAbsent(t, broker.URL, swept) })
+	t.Cleanup(func() { rabbitmqtest.WantAbsent(t, broker.URL, swept) })
 	load := stress.Load{Slots: 2, Clients: 4, Admins: 1, Rounds: 25, Verifies: 2, Seed: 1}
-	return external.StressConfig{
+	return clientstress.Config{
 		Starter: &clients{Machines: externaltest.Machines{Target: target, Options: amqplock.DefaultOptions()}},
 		Kind:    target.Kind, URL: broker.URL, Load: load.Fit(target.Kind), Sweep: sweep,
 	}
 }
 
-// wantAbsent looks for queues that must not be there.
-func wantAbsent(t testing.TB, url string, queues []string) {
-	conn, err := amqp091.Dial(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	for _, queue := range queues {
-		ch, err := conn.Channel()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var closed *amqp091.Error
-		if _, err = ch.QueueDeclarePassive(queue, false, false, false, false, nil); !errors.As(err, &closed) || closed.Code != amqp091.NotFound {
-			t.Errorf("queue %s: %v; it must not exist", queue, err)
-		}
-	}
-}
-
-func stressed(t *testing.T, c external.StressConfig) (*history.History, *external.StressStats) {
+func stressed(t *testing.T, c clientstress.Config) (*history.History, *clientstress.Stats) {
 	t.Helper()
-	h, stats, err := external.Stress(t.Context(), c)
+	h, stats, err := clientstress.Run(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,4 +301,43 @@ func (c *terse) Call(ctx context.Context, op lock.Op, p external.Params) (lock.R
 func (c *terse) Close() error {
 	c.of.alive.Add(-1)
 	return c.Client.Close()
+}
+
+// BenchmarkStress is how long an operation takes under stress, in microseconds: the median of those that clients of
+// a Go library see while they go straight to RabbitMQ, and through the proxy, by turns.
+func BenchmarkStress(b *testing.B) {
+	took := make(map[string][]int64)
+	for b.Loop() {
+		for way, proxied := range ways {
+			c := config(b, amqplock.References[0])
+			c.Proxy, c.Admins = proxied, 0
+			h, _, err := clientstress.Run(b.Context(), c)
+			if err != nil {
+				b.Fatal(err)
+			}
+			took[way] = append(took[way], durations(h)...)
+		}
+	}
+	median := func(way string) float64 {
+		slices.Sort(took[way])
+		return float64(took[way][len(took[way])/2]) / 1e3
+	}
+	b.ReportMetric(median("straight"), "straight-µs/op")
+	b.ReportMetric(median("proxy"), "proxy-µs/op")
+	b.ReportMetric(median("proxy")/median("straight"), "proxy/straight")
+}
+
+// durations are those of a history's operations, in nanoseconds.
+func durations(h *history.History) (all []int64) {
+	began := make(map[int32]int64)
+	for _, e := range h.Events {
+		switch {
+		case e.Process == history.Nemesis:
+		case e.Type == history.Invoke:
+			began[e.Process] = e.Time
+		default:
+			all = append(all, e.Time-began[e.Process])
+		}
+	}
+	return all
 }

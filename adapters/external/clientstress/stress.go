@@ -1,4 +1,4 @@
-package external
+package clientstress
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/amqp"
@@ -15,10 +16,10 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// StressConfig says whose clients use a lock on a real broker, and how much. Starter, URL and Load must be
+// Config says whose clients use a lock on a real broker, and how much. Starter, URL and Load must be
 // given.
-type StressConfig struct {
-	Starter Starter
+type Config struct {
+	Starter external.Starter
 	Kind    lock.Kind
 	Options map[string]any // the target's own, handed to every client
 	URL     string         // where the broker is
@@ -36,14 +37,14 @@ type StressConfig struct {
 	Sweep func(queues []string) error
 	// Notes registers what clients make on the broker: all of it through the proxy, otherwise only what Sweep learns. It may
 	// be nil.
-	Notes Notes
+	Notes external.Notes
 }
 
-// defaultStressLimit is generous: a client that is killed in the midst of an operation tells nothing any more.
-const defaultStressLimit = 10 * time.Second
+// defaultLimit is generous: a client that is killed in the midst of an operation tells nothing any more.
+const defaultLimit = 10 * time.Second
 
-// StressStats is how much was done in a run.
-type StressStats struct {
+// Stats is how much was done in a run.
+type Stats struct {
 	Name       string        // what the clients call their lock
 	Elapsed    time.Duration // of the rounds, and of replacing clients between them
 	Rounds     int           // that were begun
@@ -56,7 +57,7 @@ type StressStats struct {
 }
 
 // add adds what another client did.
-func (s *StressStats) add(o *StressStats) {
+func (s *Stats) add(o *Stats) {
 	s.Operations += o.Operations
 	s.Crashes += o.Crashes
 	s.Died += o.Died
@@ -64,7 +65,7 @@ func (s *StressStats) add(o *StressStats) {
 	s.Unclear += o.Unclear
 }
 
-// Stress has external clients use a lock on a real broker as close to simultaneously as possible, without a
+// Run has external clients use a lock on a real broker as close to simultaneously as possible, without a
 // schedule: all of them begin each round at one instant. In a round a client acquires, verifies a few times,
 // and releases; an administrator adds, removes, creates or counts. What clients do not offer is not called.
 //
@@ -92,14 +93,14 @@ func (s *StressStats) add(o *StressStats) {
 // offered. History and statistics are what the run found, even if it ended with an error: that of ctx, or of
 // a client that can't be started or breaks the protocol. They are nil if the run could not begin. Every client has
 // ended when Stress returns.
-func Stress(ctx context.Context, c StressConfig) (*history.History, *StressStats, error) {
+func Run(ctx context.Context, c Config) (*history.History, *Stats, error) {
 	if err := c.Load.Check(c.Kind); err != nil {
 		return nil, nil, fmt.Errorf("stress with %w", err)
 	}
 	if c.Limit == 0 {
-		c.Limit = defaultStressLimit
+		c.Limit = defaultLimit
 	}
-	s := &stressRun{config: c, lock: stress.Prefix() + stress.Lock}
+	s := &runner{config: c, lock: stress.Prefix() + stress.Lock}
 	var err error
 	if s.numberless, err = c.numberless(ctx); err != nil {
 		return nil, nil, fmt.Errorf("learning by what the lock is held: %w", err)
@@ -124,19 +125,19 @@ func Stress(ctx context.Context, c StressConfig) (*history.History, *StressStats
 }
 
 // numberless reports whether slots are messages without numbers, which clients on a simulated broker show.
-func (c *StressConfig) numberless(ctx context.Context) (bool, error) {
+func (c *Config) numberless(ctx context.Context) (bool, error) {
 	if c.Kind != lock.Semaphore {
 		return false, nil
 	}
-	r, err := NewRunner(ctx, Config{Starter: c.Starter, Kind: c.Kind, Options: c.Options})
+	r, err := external.NewRunner(ctx, external.Config{Starter: c.Starter, Kind: c.Kind, Options: c.Options})
 	if err != nil {
 		return false, err
 	}
-	return r.design.Permits(), r.Close()
+	return r.Numberless(), r.Close()
 }
 
 // custody has a client of its own do something to the lock, or nothing, which is but a look at the client.
-func (s *stressRun) custody(ctx context.Context, op lock.Op, slots int) (err error) {
+func (s *runner) custody(ctx context.Context, op lock.Op, slots int) (err error) {
 	l, err := s.begin(ctx, 0, 0, nil)
 	if err != nil {
 		return err
@@ -149,9 +150,9 @@ func (s *stressRun) custody(ctx context.Context, op lock.Op, slots int) (err err
 	if !l.offers(op) {
 		return fmt.Errorf("%s does not offer %s: there is no way to make a lock to prove", l.about.Name, op)
 	}
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	ctx, cancel := context.WithTimeout(ctx, external.StartLimit)
 	defer cancel()
-	r, err := l.client.Call(ctx, op, Params{Name: s.lock, Slots: slots})
+	r, err := l.client.Call(ctx, op, external.Params{Name: s.lock, Slots: slots})
 	if err == nil && r.Outcome != lock.Done {
 		err = fmt.Errorf("%s %s on the broker by a client alone: expected ok, got %s", op, s.lock, r.Outcome)
 	}
@@ -159,7 +160,7 @@ func (s *stressRun) custody(ctx context.Context, op lock.Op, slots int) (err err
 }
 
 // setUp makes the lock, if it is one that begins with slots.
-func (s *stressRun) setUp(ctx context.Context) error {
+func (s *runner) setUp(ctx context.Context) error {
 	op := lock.Create
 	if s.config.Slots == 0 {
 		op = lock.NoOp
@@ -169,7 +170,7 @@ func (s *stressRun) setUp(ctx context.Context) error {
 
 // clear takes the lock away, also when the run was interrupted. What its clients can't do is of no interest where it
 // is swept up after them.
-func (s *stressRun) clear(ctx context.Context) error {
+func (s *runner) clear(ctx context.Context) error {
 	op := lock.Destroy
 	if s.config.Kind == lock.Mutex {
 		op = lock.NoOp
@@ -191,14 +192,12 @@ func (s *stressRun) clear(ctx context.Context) error {
 const interruptedLimit = 5 * time.Second
 
 // sweep deletes what may be left, if there is somebody who does: queues that have the guidelines' names, and what was seen.
-func (s *stressRun) sweep() error {
+func (s *runner) sweep() error {
 	if s.config.Sweep == nil {
 		return nil
 	}
-	s.declared.mu.Lock()
-	defer s.declared.mu.Unlock()
 	queues := s.usual()
-	for name := range s.declared.queues {
+	for _, name := range s.declared.Queues() {
 		if s.config.Notes != nil || stress.Marked(name) { // otherwise it may have been there before
 			queues = append(queues, name)
 		}
@@ -208,7 +207,7 @@ func (s *stressRun) sweep() error {
 }
 
 // usual are the queues that the lock has by the guidelines.
-func (s *stressRun) usual() []string {
+func (s *runner) usual() []string {
 	names := new(amqp.Names)
 	amqplock.NewLayout(names, amqplock.Names, s.lock, s.config.MaxSlots())
 	queues := make([]string, names.Len())
@@ -219,12 +218,12 @@ func (s *stressRun) usual() []string {
 }
 
 // declaring is told what clients are about to make.
-func (s *stressRun) declaring(queue, exchange string) {
+func (s *runner) declaring(queue, exchange string) {
 	s.note(queue, exchange)
-	s.declared.take(queue)
+	s.declared.Take(queue)
 }
 
-func (s *stressRun) note(queue, exchange string) {
+func (s *runner) note(queue, exchange string) {
 	if s.config.Notes != nil {
 		s.config.Notes.Note(queue, exchange)
 	}

@@ -1,4 +1,4 @@
-package external
+package clientstress
 
 import (
 	"context"
@@ -6,20 +6,21 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/stress"
 	"github.com/lockproof/lockproof/adapters/wire"
 )
 
-// stressRun is a run.
-type stressRun struct {
-	config   StressConfig
+// runner is a run.
+type runner struct {
+	config   Config
 	lock     string // its name on the broker
 	name     string // what clients call what they are
 	proxy    *wire.Proxy
-	declared noted // by clients, as far as that was seen
+	declared external.Declared // by clients, as far as that was seen
 	recorder stress.Recorder
 	barrier  *stress.Barrier
-	clients  []*stressClient
+	clients  []*client
 	elapsed  time.Duration
 	// numberless says that slots are messages without numbers.
 	numberless bool
@@ -27,11 +28,11 @@ type stressRun struct {
 }
 
 // run has everybody work until all rounds are over, ctx is, or a client can't go on.
-func (s *stressRun) run(ctx context.Context) error {
+func (s *runner) run(ctx context.Context) error {
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
 	for i := range s.config.Members() {
-		s.clients = append(s.clients, &stressClient{stressRun: s, part: s.config.Part(s.config.Kind, int32(i+1))})
+		s.clients = append(s.clients, &client{runner: s, part: s.config.Part(s.config.Kind, int32(i+1))})
 	}
 	s.recorder.Begin()
 	var workers sync.WaitGroup
@@ -55,8 +56,8 @@ func (s *stressRun) run(ctx context.Context) error {
 }
 
 // stats adds up what everybody did.
-func (s *stressRun) stats() *StressStats {
-	out := &StressStats{Name: s.name, Elapsed: s.elapsed, Rounds: s.barrier.Rounds()}
+func (s *runner) stats() *Stats {
+	out := &Stats{Name: s.name, Elapsed: s.elapsed, Rounds: s.barrier.Rounds()}
 	if s.proxy != nil {
 		out.Wire = new(wire.Counts)
 	}

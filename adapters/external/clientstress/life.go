@@ -1,4 +1,4 @@
-package external
+package clientstress
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/lock"
@@ -13,14 +14,14 @@ import (
 
 // life is one life of a client under stress: a process of the history, and its way to the broker.
 type life struct {
-	client  Client
-	about   About
+	client  external.Client
+	about   external.About
 	process int32
 	server  *wire.Server // what the client takes for the broker; nil if it goes straight to it
 }
 
 // begin starts a client. A proxy of nil is none.
-func (s *stressRun) begin(ctx context.Context, number int, process int32, proxy *wire.Proxy) (_ *life, err error) {
+func (s *runner) begin(ctx context.Context, number int, process int32, proxy *wire.Proxy) (_ *life, err error) {
 	l, url := &life{process: process}, s.config.URL
 	defer func() {
 		if err != nil {
@@ -38,9 +39,9 @@ func (s *stressRun) begin(ctx context.Context, number int, process int32, proxy 
 	if l.client, err = s.config.Starter.Start(ctx, number); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	ctx, cancel := context.WithTimeout(ctx, external.StartLimit)
 	defer cancel()
-	l.about, err = introduce(ctx, l.client, Setup{Client: nameOf(number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
+	l.about, err = external.Introduce(ctx, l.client, external.Setup{Client: external.ClientName(number), Lock: s.config.Kind, URL: url, Options: s.config.Options})
 	return l, err
 }
 
