@@ -1,6 +1,7 @@
 package sqlserver
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -51,7 +52,7 @@ func Find(ctx context.Context, d model.Dialect) (*Server, error) {
 	return s, nil
 }
 
-// At is the server at a URL: mysql://user:password@host:port/ or postgres://user:password@host:port/database.
+// At is the server at a URL: mysql://user:password@host:port/database, whose database may be left out, or postgres://user:password@host:port/database.
 func At(ctx context.Context, raw string) (*Server, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -98,7 +99,7 @@ func (s *Server) String() string {
 	return "MariaDB " + number
 }
 
-// open opens a pool of connections, to a database of MariaDB's or with a schema of PostgreSQL's; "" is the usual. A line is
+// open opens a pool of connections, to a database of MariaDB's or with a schema of PostgreSQL's; "" is the address's, if any. A line is
 // of a pool with a single connection; nil is none. Of one that is timed, commits are as durable as the server has them.
 func (s *Server) open(name string, l *line) (*sql.DB, error) {
 	u, err := url.Parse(s.URL)
@@ -125,7 +126,7 @@ func (s *Server) open(name string, l *line) (*sql.DB, error) {
 		return stdlib.OpenDB(*c), nil
 	}
 	c := mysql.NewConfig()
-	c.Net, c.Addr, c.User, c.DBName = "tcp", u.Host, u.User.Username(), name
+	c.Net, c.Addr, c.User, c.DBName = "tcp", u.Host, u.User.Username(), cmp.Or(name, strings.TrimPrefix(u.Path, "/"))
 	if u.Port() == "" {
 		c.Addr += ":3306"
 	}
