@@ -33,7 +33,7 @@ func (q *Question) markdown(b *strings.Builder, real bool) {
 	fmt.Fprintf(b, "\n## %d. %s\n\n%s\n\n", q.Number, q.Ask, q.conclusion())
 	head, rule := "| setting | bounds | violated (steps) | proved, or undecided | slots in the end | commands/round trips |", "| --- | --- | --- | --- | --- | --- |"
 	if real {
-		head, rule = head+" real broker |", rule+" --- |"
+		head, rule = head+" real server |", rule+" --- |"
 	}
 	fmt.Fprintln(b, head)
 	fmt.Fprintln(b, rule)

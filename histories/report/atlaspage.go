@@ -25,6 +25,7 @@ type questionData struct {
 	Number      int
 	Ask, Answer string
 	Rows        []rowData
+	Happens     bool // some row says what can happen
 }
 
 type rowData struct {
@@ -52,6 +53,7 @@ func WriteAtlasPage(w io.Writer, a *Atlas) error {
 		d := questionData{Number: q.Number, Ask: q.Ask, Answer: q.conclusion()}
 		for k := range q.Rows {
 			d.Rows = append(d.Rows, q.Rows[k].data())
+			d.Happens = d.Happens || len(q.Rows[k].Seen) > 0
 		}
 		data.Questions = append(data.Questions, d)
 	}
@@ -60,7 +62,7 @@ func WriteAtlasPage(w io.Writer, a *Atlas) error {
 
 // made is the foot of the page.
 func (a *Atlas) made() *Made {
-	m := &Made{Tool: a.Tool, At: a.At, Command: a.Command, Server: "the simulated broker"}
+	m := &Made{Tool: a.Tool, At: a.At, Command: a.Command, Server: "the simulated server"}
 	if a.Broker != "" {
 		m.Server += ", " + a.Broker
 	}

@@ -55,7 +55,7 @@ or an address. What is a number and no execution is measured there as well.`,
 	flags.StringVar(&f.markdown, "markdown", "", "write it as Markdown to a `FILE`")
 	flags.StringVar(&f.html, "html", "", "write it as one HTML `FILE`")
 	flags.StringVar(&f.out, "out", "", "write the counterexamples to a `DIRECTORY`")
-	f.onFlags.register(cmd)
+	f.onFlags.registerServers(cmd)
 	return cmd
 }
 
@@ -97,8 +97,8 @@ func (f *atlasFlags) locks() string { return "what --server " + f.server + " ask
 
 // onBroker has counterexamples confirmed by a real RabbitMQ.
 func (f *atlasFlags) onBroker(c *cobra.Command, cfg *atlas.Config) error {
-	if b, err := lock.BackendNamed(f.server); err == nil && b.Words.Server != "broker" {
-		return fmt.Errorf("--on %s: %s stands on %s, and no counterexample is replayed on a real one", f.asked(), f.locks(), b.Title)
+	if err := f.elsewhere(f.server, f.locks()); err != nil {
+		return err
 	}
 	for i := range others {
 		if _, err := others[i].address("", f.asked()); err == nil {

@@ -117,6 +117,7 @@ func TestCommandLines(t *testing.T) {
 		{"atlas --server mariadb --on redis", exitCannot, "what --server mariadb asks about stands on MariaDB: expected --on mariadb"},
 		{"atlas --on postgres://somebody@127.0.0.1:1/", exitCannot, "what --server amqp asks about stands on a broker: expected --server postgres as well"},
 		{"atlas --server consul --on consul", exitCannot, "--on consul: what --server consul asks about stands on Consul, and no counterexample is replayed"},
+		{"replay --on amqp://127.0.0.1:1/ ../../../testdata/counterexamples/consul/consul-two-reads.mutual-exclusion.json", exitCannot, "consul-two-reads stands on Consul, and no counterexample is replayed"},
 		{"prove --workers -1", exitCannot, `"-1" for "--workers"`},
 		{"prove --workers 0", exitCannot, `"0" for "--workers"`},
 		{"prove --time 0s", exitCannot, `"0s" for "--time" flag: expected more than nothing`},

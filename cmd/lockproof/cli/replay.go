@@ -36,6 +36,12 @@ func (f *onFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.broker, "broker", "", "the amqp:// `URL` of a RabbitMQ; the same as --on")
 }
 
+// registerServers registers them for a command that asks servers of other kinds as well.
+func (f *onFlags) registerServers(cmd *cobra.Command) {
+	f.register(cmd)
+	cmd.Flags().Lookup("on").Usage = "the `SERVER`: simulated, rabbitmq (found or started), redis, mariadb, postgres, or an address such as amqp://…"
+}
+
 // real reports whether a real broker is asked for, and its address if one is named.
 func (f *onFlags) real() (url string, real bool) {
 	switch {
@@ -148,7 +154,7 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 			return replayExternal(c, &on, ce, html)
 		},
 	}
-	on.register(cmd)
+	on.registerServers(cmd)
 	registerExplorer(cmd)
 	cmd.Flags().StringVar(&html, "html", "", "write the diagram and the history as one HTML `FILE`")
 	cmd.Flags().BoolVar(&trusted, "run-exec", false, "run the program that the file names, if it names one")
@@ -169,6 +175,11 @@ func replayOurs(c *cobra.Command, args []string, on *onFlags, ce *histories.Coun
 			return err
 		}
 		return serversProgram.handOver(c, args)
+	}
+	if real && kind == nil {
+		if err := on.elsewhere(r.Target.Backend, r.Target.Name); err != nil {
+			return err
+		}
 	}
 	return show(c, r, html, func(w io.Writer) error {
 		switch {

@@ -11,6 +11,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/cmd/lockproof/servers"
 	"github.com/lockproof/lockproof/histories/safetext"
+	"github.com/lockproof/lockproof/model/lock"
 )
 
 // kindOfServer is what --on says of the servers of a backend.
@@ -57,6 +58,15 @@ func (k *kindOfServer) address(target, on string) (string, error) {
 		return on, nil
 	}
 	return "", fmt.Errorf("%s stands on %s: expected --on %s or an address such as %s", target, k.title, k.names[0], k.usual)
+}
+
+// elsewhere refuses --on for what stands on a server that is no broker, and of which no real one is asked: Consul's.
+func (f *onFlags) elsewhere(backend, what string) error {
+	b, err := lock.BackendNamed(backend)
+	if err != nil || b.Words.Server == "broker" {
+		return nil
+	}
+	return fmt.Errorf("--on %s: %s stands on %s, and no counterexample is replayed on a real one: leave --on out for the simulated one", f.asked(), what, b.Title)
 }
 
 // replayOn carries out a counterexample on a real server of its kind, and says how that compares.
