@@ -84,6 +84,14 @@ func TestToyModule(t *testing.T) {
 	if out, err := exec.Command("git", "-C", dir, "init", "-q").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	for _, link := range []string{"folder", "nowhere"} { // neither belongs to the module
+		if err := os.Symlink(filepath.Join("..", link), filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(filepath.Dir(dir), "folder"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	o := options{workers: 2, limit: 8 * time.Second, dir: filepath.Join(t.TempDir(), "work")}
 	s, err := run(t.Context(), dir, o)
 	if err != nil {

@@ -65,10 +65,13 @@ func (m *module) fingerprint(ctx context.Context, bugs []*bug, tests string) (fi
 	}
 	sum := sha256.New()
 	for name := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
-		data, err := os.ReadFile(filepath.Join(m.root, name))
-		if errors.Is(err, fs.ErrNotExist) || strings.HasPrefix(name, "testdata/mutate/") {
-			continue // deleted, or no part of what is tested
-		} else if err != nil {
+		path := filepath.Join(m.root, name)
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() || strings.HasPrefix(name, "testdata/mutate/") {
+			continue // deleted, a link to a folder, or no part of what is tested
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
 			return nil, "", err
 		}
 		files = append(files, name)
