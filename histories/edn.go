@@ -265,8 +265,8 @@ func (r *EDNReader) reason(event *form, d *draft) error {
 
 // occurrence is something of ours that happened to the world, or nothing.
 func (r *EDNReader) occurrence(event *form, d *draft) (known bool, err error) {
-	if f := event.get("time"); f != nil && f.kind == integerForm {
-		d.event.Time = f.number
+	if f := event.get("time"); f != nil {
+		d.event.Time = f.number // 0 of what is no whole number
 	}
 	f := event.get("f")
 	if f == nil || !strings.HasPrefix(f.text, namespace) {

@@ -429,11 +429,11 @@ func (w *beliefs) believing(at place, before int) (all []int32) {
 }
 
 // first is the first of some processes, or 0.
-func first(processes []int32) int32 {
-	if len(processes) == 0 {
-		return 0
+func first(processes []int32) (p int32) {
+	if len(processes) > 0 {
+		p = processes[0]
 	}
-	return processes[0]
+	return p
 }
 
 // limit is how many may hold a slot, or a lock whose history names none.

@@ -60,11 +60,9 @@ func (p *Specification) explanation(timeout time.Duration) (all []Effect) {
 	if result != porcupine.Ok {
 		return nil
 	}
-	for _, found := range info.PartialLinearizationsOperations() {
-		if len(found) > 0 {
-			longest := slices.MaxFunc(found, func(a, b []porcupine.Operation) int { return cmp.Compare(len(a), len(b)) })
-			all = p.effects(longest, all)
-		}
+	for _, found := range info.PartialLinearizationsOperations() { // of each part, which has some
+		longest := slices.MaxFunc(found, func(a, b []porcupine.Operation) int { return cmp.Compare(len(a), len(b)) })
+		all = p.effects(longest, all)
 	}
 	slices.SortStableFunc(all, func(a, b Effect) int { return cmp.Compare(a.At, b.At) })
 	return all

@@ -130,7 +130,6 @@ func (c *check) begin() {
 	c.frontier.reset(r, c.o.FailedAcquire, efforts[c.effort])
 	c.permits.reset(r, c.o.FailedAcquire)
 	c.over = c.lock == noLock || c.o.Releases == ByAnyone
-	c.found = legal
 	if c.o.Releases == ByAnyone {
 		c.found = anyone
 	}

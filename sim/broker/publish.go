@@ -6,7 +6,7 @@ import "github.com/lockproof/lockproof/model/amqp"
 // mandatory message without a queue is returned first (FACTS B1). In a transaction nothing
 // happens before the commit (FACTS B18).
 func (b *Broker) publish(on at, ch *channel, cmd *amqp.Command, r *amqp.Reply) {
-	if cmd.Route != 0 && b.names.Routing(cmd.Route).Exchange != "" {
+	if b.names.Routing(cmd.Route).Exchange != "" {
 		*r = b.publishTo(on, ch, cmd)
 		return
 	}

@@ -310,9 +310,9 @@ func halve(n *uint16) bool {
 }
 
 // order moves actions back to their client's previous one, so that fewer context switches are left to
-// read.
+// read. The first two stand as they can.
 func (m *minimiser) order() {
-	for i := 1; i < len(m.best.Schedule.Actions); i++ {
+	for i := 2; i < len(m.best.Schedule.Actions); i++ {
 		j := previous(m.best.Schedule.Actions, i)
 		if j < 0 || j == i-1 {
 			continue
