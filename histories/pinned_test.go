@@ -27,7 +27,7 @@ func TestPinned(t *testing.T) {
 		for i := range max(16, len(texts)) {
 			texts = append(texts, written(t, form, i))
 		}
-		for seed := range uint64(4) {
+		for seed := range uint64(12) {
 			f.Block(form, 400, func(i int, s *pinned.Seen) {
 				r := rand.New(rand.NewPCG(seed, uint64(i)))
 				text := texts[r.IntN(len(texts))]

@@ -16,6 +16,7 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/own"
 	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/property"
@@ -31,12 +32,12 @@ import (
 // TestPinned holds against a file how reports, pages, sweeps and atlases of random contents are written, in every form.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
-	for seed := range uint64(3) {
+	for seed := range uint64(6) {
 		for _, b := range []struct {
 			name   string
 			inputs int
 			tell   func(d *dice, s *pinned.Seen)
-		}{{"reports", 100, tellReport}, {"pages", 25, tellPage}, {"sweeps", 60, tellSweep}, {"atlases", 25, tellAtlas}} {
+		}{{"reports", 100, tellReport}, {"pages", 25, tellPage}, {"sweeps", 60, tellSweep}, {"atlases", 25, tellAtlas}, {"comparisons", 60, tellComparison}} {
 			f.Block(b.name, b.inputs, func(i int, s *pinned.Seen) {
 				b.tell(&dice{rand.New(rand.NewPCG(seed, uint64(i)))}, s)
 			})
@@ -152,6 +153,36 @@ func tellAtlas(d *dice, s *pinned.Seen) {
 	put(s, report.WriteAtlasPage, a)
 }
 
+func tellComparison(d *dice, s *pinned.Seen) {
+	c := new(report.Comparison)
+	d.fill(reflect.ValueOf(c).Elem())
+	c.Faults = []string{"none", "crash", "drop"}[:1+d.IntN(3)]
+	for i := range c.Rows {
+		row := &c.Rows[i]
+		row.Faults = row.Faults[:min(len(row.Faults), len(c.Faults))]
+		for k := range row.Faults {
+			row.Faults[k].Fault = c.Faults[k]
+		}
+		for k := range row.Cost {
+			row.Cost[k].Operation = monitor.CostClass(d.IntN(12)).Of(row.Kind)
+		}
+		if m := row.Real; m != nil {
+			for k := range m.Operations {
+				m.Operations[k].Operation = []string{"acquire", "verify", "refresh", "release"}[d.IntN(4)]
+			}
+			for k := range m.Loads {
+				m.Loads[k].Clients = append(c.Clients, 1)[d.IntN(len(c.Clients)+1)]
+			}
+		}
+		s.Printf("%v ", row.Holds())
+	}
+	s.Printf("%q\n", c.Losers())
+	put(s, styled(d, report.WriteComparison), c)
+	put(s, report.WriteComparisonJSON, c)
+	put(s, report.WriteComparisonMarkdown, c)
+	put(s, report.WriteComparisonPage, c)
+}
+
 var (
 	modes    = []report.Mode{report.Sampled, report.Visited, report.Stressed, report.Replayed, report.Recorded}
 	verdicts = []report.Verdict{report.Passed, report.Violated, report.Proved, report.Suspected, report.Undecided, report.Skipped}
@@ -230,6 +261,12 @@ func (d *dice) fill(v reflect.Value) {
 	case histories.Tries:
 		of := d.IntN(4)
 		v.Set(reflect.ValueOf(histories.Tries{Shown: d.IntN(of + 1), Of: of}))
+	case report.Distribution:
+		all := make([]time.Duration, d.IntN(3)*d.IntN(40))
+		for i := range all {
+			all[i] = time.Duration(d.IntN(1<<(1+d.IntN(34)))) * time.Nanosecond
+		}
+		v.Set(reflect.ValueOf(report.NewDistribution(all)))
 	case report.Spread:
 		var s report.Spread
 		for range d.IntN(4) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/pinned"
@@ -17,41 +18,78 @@ func TestPinned(t *testing.T) {
 	for _, failed := range []FailedRelease{EndsBelief, KeepsBelief} {
 		for releases := range ByAnyone + 1 {
 			for s := property.Weak; s <= property.Strong; s++ {
-				var c Checker
 				o := Options{FailedAcquire: s, Releases: releases, FailedRelease: failed, Steps: 3000}
-				f.Block(fmt.Sprintf("a failed release %s belief, released by %s, %s", failed, releases, s), 600, func(i int, seen *pinned.Seen) {
-					choose := bySeed(uint64(1000*int(releases) + 10_000*int(s) + i))
-					d := drawAny(choose)
-					d.steps = min(d.steps, 30)
-					h := drawHistory(choose, d)
-					if err := Validate(h); err != nil {
-						seen.Count("not valid")
-						seen.Printf("%v", err)
-						return
-					}
-					h.GoneMayFree = i%7 == 3
-					if i%13 == 5 {
-						renumbered(h)
-					}
-					h.GoneLate = h.GoneLate != (i%9 == 4)
-					o := o
-					if i%5 == 0 {
-						o.Permits = 1 + i%3
-					}
-					if i%11 == 0 {
-						o.Steps = i
-					}
-					found := c.Linearizable(h, o)
-					seen.Count(found.Decision.String() + " by " + found.How)
-					seen.Printf("%s %d %d %d %s %s\n", found.Decision, found.Lock, found.Event, found.Slot, found.How, found.Why)
-					for _, v := range Judge(h, o) {
-						seen.Printf("%s %s %d %d %s\n", v.Property, v.Decision, v.Checked, v.Event, v.Why)
-					}
-				})
+				for seed := range 4 {
+					var c Checker
+					f.Block(fmt.Sprintf("a failed release %s belief, released by %s, %s", failed, releases, s), 600, func(i int, seen *pinned.Seen) {
+						tellFindings(seen, &c, drawPinned(1_000_000*seed+1000*int(releases)+10_000*int(s), i, 30), i, o)
+					})
+				}
 			}
 		}
 	}
 	f.Compare("testdata/pinned.txt", *rewrite)
+}
+
+// drawPinned is the i-th drawn history of a block, of at most so many steps. Every eighth is longer, and of more clients;
+// every eighth is about two locks.
+func drawPinned(block, i, most int) *history.History {
+	choose := bySeed(uint64(block + i))
+	d := drawAny(choose)
+	d.steps = min(d.steps, most)
+	switch i % 8 {
+	case 7:
+		d.clients, d.steps = d.clients+choose.below(3), 3*most
+	case 3:
+		return interleaved(choose, drawHistory(choose, d), drawHistory(choose, d))
+	}
+	return drawHistory(choose, d)
+}
+
+// interleaved is the histories of two locks in one. Clients are those of either; the world ends for both.
+func interleaved(choose chooser, one, other *history.History) *history.History {
+	h := *one
+	h.Locks, h.Slots, h.Events = []string{"jobs", "mail"}, []int{one.Slots[0], other.Slots[0]}, nil
+	for len(one.Events)+len(other.Events) > 0 {
+		l := uint16(choose.below(2))
+		from := &[]*history.History{one, other}[l].Events
+		if len(*from) == 0 {
+			continue
+		}
+		e := (*from)[0]
+		*from = (*from)[1:]
+		if e.Lock = l; l == 1 && e.Process > 0 {
+			e.Process += 40
+		}
+		h.Events = append(h.Events, e)
+	}
+	return &h
+}
+
+// tellFindings is what is found of the i-th history of a block, in full.
+func tellFindings(seen *pinned.Seen, c *Checker, h *history.History, i int, o Options) {
+	if err := Validate(h); err != nil {
+		seen.Count("not valid")
+		seen.Printf("%v", err)
+		return
+	}
+	h.GoneMayFree = i%7 == 3
+	if i%13 == 5 {
+		renumbered(h)
+	}
+	h.GoneLate = h.GoneLate != (i%9 == 4)
+	if i%5 == 0 {
+		o.Permits = 1 + i%3
+	}
+	if i%11 == 0 {
+		o.Steps = i
+	}
+	found := c.Linearizable(h, o)
+	seen.Count(found.Decision.String() + " by " + found.How)
+	seen.Printf("%s %d %d %d %s %s\n", found.Decision, found.Lock, found.Event, found.Slot, found.How, found.Why)
+	for _, v := range Judge(h, o) {
+		seen.Printf("%s %s %d %d %s\n", v.Property, v.Decision, v.Checked, v.Event, v.Why)
+	}
 }
 
 // renumbered gives every second process a number that is too large to be looked up by index.
@@ -71,34 +109,43 @@ var pinnedReadings = append(slices.Clone(readings), Options{Permits: 2}, Options
 func TestPinnedSpecifications(t *testing.T) {
 	f := pinned.New(t)
 	for n, o := range pinnedReadings {
-		f.Block(fmt.Sprintf("reading %d", n), 300, func(i int, seen *pinned.Seen) {
-			choose := bySeed(uint64(70_000 + 1000*n + i))
-			d := drawAny(choose)
-			d.steps = min(d.steps, 40)
-			h := drawHistory(choose, d)
-			h.GoneMayFree = i%7 == 3
-			if Validate(h) != nil {
-				seen.Count("not valid")
-				return
-			}
-			p, err := Specify(h, 0, o)
-			if err != nil {
-				seen.Printf("%v", err)
-				return
-			}
-			tellSpecification(seen, p)
-			for _, steps := range []int{i % 40, 4000} {
-				d, left := p.Check(steps)
-				seen.Count(d.String())
-				seen.Printf("%v %d ", d, left)
-			}
-			found := p.illegal(o, 4000)
-			seen.Printf("%+v ", found)
-			verdicts, err := judgeRead(&history.History{Kind: h.Kind, Locks: h.Locks, Slots: h.Slots, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree}, source(h), o, 8+i%40)
-			seen.Printf("%+v %v", verdicts, err)
-		})
+		for seed := range 4 {
+			f.Block(fmt.Sprintf("reading %d", n), 300, func(i int, seen *pinned.Seen) {
+				h := drawPinned(1_000_000*seed+70_000+1000*n, i, 40)
+				h.GoneMayFree = i%7 == 3
+				if Validate(h) != nil {
+					seen.Count("not valid")
+					return
+				}
+				for l := range h.Locks {
+					tellLock(seen, h, l, o, i)
+				}
+				verdicts, err := judgeRead(&history.History{Kind: h.Kind, Locks: h.Locks, Slots: h.Slots, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree}, source(h), o, 8+i%40)
+				seen.Printf("%+v %v", verdicts, err)
+			})
+		}
 	}
 	f.Compare("testdata/specifications.txt", *rewrite)
+}
+
+// tellLock is what porcupine is given of one lock, and what it finds.
+func tellLock(seen *pinned.Seen, h *history.History, l int, o Options, i int) {
+	p, err := Specify(h, l, o)
+	if err != nil {
+		seen.Printf("%v", err)
+		return
+	}
+	tellSpecification(seen, p)
+	for _, steps := range []int{i % 40, 4000} {
+		d, left := p.Check(steps)
+		seen.Count(d.String())
+		seen.Printf("%v %d ", d, left)
+	}
+	found := p.illegal(o, 4000)
+	seen.Printf("%+v ", found)
+	if i%4 == 0 {
+		seen.Printf("%+v", LongestPrefix(h, l, o, time.Hour))
+	}
 }
 
 // tellSpecification is everything that a specification consists of.
@@ -130,30 +177,30 @@ func tellSpecification(seen *pinned.Seen, p *Specification) {
 func TestPinnedFrontier(t *testing.T) {
 	f := pinned.New(t)
 	for n, o := range pinnedReadings {
-		f.Block(fmt.Sprintf("reading %d", n), 400, func(i int, seen *pinned.Seen) {
-			choose := bySeed(uint64(90_000 + 1000*n + i))
-			d := drawAny(choose)
-			d.steps = min(d.steps, 50)
-			h := drawHistory(choose, d)
-			h.GoneMayFree = i%7 == 3
-			r := new(normaliser)
-			if err := r.normalise(h, 0, o); err != nil {
-				seen.Count("not valid")
-				return
-			}
-			tellNormaliser(seen, r)
-			if r.unproven || r.inconsistent() {
-				return
-			}
-			if r.unnamed {
-				tellPermits(seen, r, o)
-			} else {
-				for _, e := range []effort{efforts[0], {keep: 2, most: 6, work: 200}} {
-					tellFrontier(seen, r, o, e)
+		for seed := range 4 {
+			f.Block(fmt.Sprintf("reading %d", n), 400, func(i int, seen *pinned.Seen) {
+				h := drawPinned(1_000_000*seed+90_000+1000*n, i, 50)
+				h.GoneMayFree = i%7 == 3
+				l := i / 8 % len(h.Locks)
+				r := new(normaliser)
+				if err := r.normalise(h, l, o); err != nil {
+					seen.Count("not valid")
+					return
 				}
-			}
-			tellRead(seen, h, o, 8+i%40)
-		})
+				tellNormaliser(seen, r)
+				if r.unproven || r.inconsistent() {
+					return
+				}
+				if r.unnamed {
+					tellPermits(seen, r, o)
+				} else {
+					for _, e := range []effort{efforts[0], {keep: 2, most: 6, work: 200}} {
+						tellFrontier(seen, r, o, e)
+					}
+				}
+				tellRead(seen, h, l, o, 8+i%40)
+			})
+		}
 	}
 	f.Compare("testdata/frontier.txt", *rewrite)
 }
@@ -199,8 +246,8 @@ func tellPermits(seen *pinned.Seen, r *normaliser, o Options) {
 }
 
 // tellRead is what is kept of a history of which so many events are at hand at once.
-func tellRead(seen *pinned.Seen, h *history.History, o Options, window int) {
-	c := newCheck(h, 0, o, window)
+func tellRead(seen *pinned.Seen, h *history.History, l int, o Options, window int) {
+	c := newCheck(h, l, o, window)
 	for i := range h.Events {
 		if err := c.event(&h.Events[i]); err != nil {
 			seen.Printf("%v", err)

@@ -21,9 +21,9 @@ var rewrite = flag.Bool("rewrite", false, "take what was seen as it is")
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for _, kind := range []lock.Kind{lock.Semaphore, lock.Mutex, lock.PersistentMutex} {
-		for seed := range uint64(10) {
+		for seed := range uint64(30) {
 			f.Block(kind.String(), 100, func(i int, s *pinned.Seen) {
-				r := rand.New(rand.NewPCG(seed+10*uint64(kind), uint64(i)))
+				r := rand.New(rand.NewPCG(seed+100*uint64(kind), uint64(i)))
 				newHappenings(kind, r).run(s)
 			})
 		}
@@ -56,7 +56,7 @@ var leasing = []lock.Traits{
 func TestPinnedLeases(t *testing.T) {
 	f := pinned.New(t)
 	for n, traits := range leasing {
-		for seed := range uint64(2) {
+		for seed := range uint64(6) {
 			f.Block(fmt.Sprintf("traits %b", traits), 100, func(i int, s *pinned.Seen) {
 				h := newHappenings(lock.Semaphore, rand.New(rand.NewPCG(1000+seed+10*uint64(n), uint64(i))))
 				h.traits = traits
@@ -130,8 +130,10 @@ func (h *happenings) happen(c uint8) {
 		h.m.SetTruth(l, c*uint8(min(1, h.IntN(6))), &h.locks[l])
 	case k < 34:
 		x := h.exchange(l)
-		h.m.Exchange(c, &x)
-		h.m.Touch(c, &x)
+		for range h.often() {
+			h.m.Exchange(c, &x)
+			h.m.Touch(c, &x)
+		}
 	case k == 34:
 		h.m.Crash(c)
 		h.ops[c-1], h.held[c-1] = lock.NoOp, 0
@@ -157,6 +159,17 @@ func (h *happenings) slot(n int) uint8 {
 		return uint8(monitor.Slots - h.IntN(n))
 	}
 	return uint8(1 + h.IntN(n))
+}
+
+// often is how often something happens in a row: bounds are met.
+func (h *happenings) often() int {
+	switch n := h.IntN(200); {
+	case n == 0:
+		return 260
+	case n < 16:
+		return n
+	}
+	return 1
 }
 
 func (h *happenings) flip() bool { return h.IntN(2) == 0 }
@@ -208,7 +221,11 @@ func (h *happenings) grant(c, l uint8) {
 
 // trifle is a thing that little depends on.
 func (h *happenings) trifle(c uint8) {
-	switch h.IntN(6) {
+	switch h.IntN(7) {
+	case 6:
+		for range h.often() {
+			h.m.Hinders(c)
+		}
 	case 0:
 		h.m.Lost(c)
 	case 1:
@@ -249,7 +266,7 @@ func (h *happenings) end(c uint8) {
 	}
 	switch h.ops[c-1] {
 	case lock.Acquire, lock.Verify:
-		r.Held = r.Outcome == lock.Done && h.IntN(4) > 0
+		r.Held = (r.Outcome == lock.Done || h.IntN(16) == 0) && h.IntN(4) > 0
 		if held := h.held[c-1]; h.ops[c-1] == lock.Verify && h.IntN(4) > 0 {
 			r.Slot = held
 		}

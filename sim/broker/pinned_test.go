@@ -20,7 +20,7 @@ func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for _, opts := range []Options{{}, {RoutedAtPublish: true}, {ConsumerTimeout: 7, SuccessorServed: true, Four: true}} {
 		for name, methods := range [...][]amqp.Method{nil, everyday, storable, givenBack, slices.Concat(everyday, exchanging, exchanging)} {
-			for seed := range uint64(3) {
+			for seed := range uint64(4) {
 				f.Block(fmt.Sprintf("commands %d, routed at publish %v, consumer timeout %d", name, opts.RoutedAtPublish, opts.ConsumerTimeout), 60, func(i int, s *pinned.Seen) {
 					r := rand.New(rand.NewPCG(seed, uint64(i)))
 					commands(r, methods, fuzzed(opts), s)
@@ -29,7 +29,7 @@ func TestPinned(t *testing.T) {
 		}
 	}
 	for _, opts := range []Options{{}, {SuccessorServed: true, Four: true}} {
-		for seed := range uint64(3) {
+		for seed := range uint64(10) {
 			f.Block(fmt.Sprintf("rare arguments, successor served %v", opts.SuccessorServed), 100, func(i int, s *pinned.Seen) {
 				rareCommands(rand.New(rand.NewPCG(seed, uint64(i))), fuzzed(opts), s)
 			})

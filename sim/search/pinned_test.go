@@ -24,7 +24,7 @@ import (
 // cycles and coverage, with every way to remember states and to leave some out, interrupted and gone on with, and walks.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
-	for seed := range uint64(8) {
+	for seed := range uint64(20) {
 		f.Block(fmt.Sprintf("searches %d", seed), 12, func(i int, s *pinned.Seen) {
 			r := rand.New(rand.NewPCG(seed, uint64(i)))
 			b := randomBounds(r)
@@ -33,12 +33,12 @@ func TestPinned(t *testing.T) {
 			}
 			s.Count(b.Target.Kind.String())
 			o := randomOptions(r)
-			x := Run(context.Background(), b, o)
+			x := Run(searchtest.NewCountdown(most), b, o) // some have many states
 			tellResult(s, x)
 			if r.IntN(3) == 0 {
 				interrupted(t, s, b, o, r)
 			}
-			paths, n := Counterexamples(context.Background(), b, o.Reductions, x.Found|b.Properties&(1<<property.Linearizable), func([]scenario.Action) bool { return r.IntN(2) == 0 })
+			paths, n := Counterexamples(searchtest.NewCountdown(most), b, o.Reductions, x.Found|b.Properties&(1<<property.Linearizable), func([]scenario.Action) bool { return r.IntN(2) == 0 })
 			s.Printf("%d", n)
 			for _, p := range slices.Sorted(maps.Keys(paths)) {
 				s.Printf("%s: %v, ", p, paths[p])
@@ -51,6 +51,9 @@ func TestPinned(t *testing.T) {
 	}
 	f.Compare("testdata/pinned.txt", *rewrite)
 }
+
+// most is how often a search may ask whether it is to end.
+const most = 40
 
 // randomBounds are bounds with few states: short workloads, a fault or two.
 func randomBounds(r *rand.Rand) sim.Bounds {
@@ -98,8 +101,11 @@ func randomBounds(r *rand.Rand) sim.Bounds {
 		b.Options = b.Target.Settled(amqplock.DefaultOptions())
 	}
 	b.Properties = property.Applicable(b.Target.Kind)
-	if r.IntN(3) == 0 {
+	switch r.IntN(6) {
+	case 0, 1:
 		b.Properties &= property.Set(r.Uint32())
+	case 2: // of which hardly any asks what was
+		b.Properties &= 1<<property.Property(r.IntN(int(property.Count))) | 1<<property.Property(r.IntN(int(property.Count)))
 	}
 	b.FailedAcquire = property.FailedAcquire(r.IntN(2))
 	if r.IntN(5) == 0 {

@@ -12,6 +12,22 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
+// TestWeigh: each part of a scenario has its weight.
+func TestWeigh(t *testing.T) {
+	s := scenario.Scenario{
+		Options: amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Order = amqplock.Ascending }),
+		Locks:   []scenario.Lock{{Slots: 2}, {Slots: 1}},
+		Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Add, Arg: 5}, {Op: lock.Verify}}}, {}, {}},
+	}
+	s.Schedule.Actions = []scenario.Action{
+		{Kind: scenario.Step, Client: 1}, {Kind: scenario.Drop, Client: 1, Late: true}, {Kind: scenario.Step, Client: 3, Arg: 100}, {Kind: scenario.Restart},
+	}
+	const operations, arguments, slots, milliseconds = 2, 5, 3, 100
+	if got, want := weigh(&s), [7]int{4, 3 + 2, 2, 1, 3, 1, operations + arguments + slots + milliseconds}; got != want {
+		t.Errorf("it weighs %v, want %v", got, want)
+	}
+}
+
 // TestLighter: each of these is smaller than the next: fewer steps come before fewer clients and locks, then faults,
 // late ones, context switches, unusual options, and numbers.
 func TestLighter(t *testing.T) {

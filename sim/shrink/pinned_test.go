@@ -20,7 +20,7 @@ import (
 // and every scenario that was tried on the way.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
-	for seed := range uint64(4) {
+	for seed := range uint64(10) {
 		f.Block("scenarios", 30, func(i int, s *pinned.Seen) {
 			r := rand.New(rand.NewPCG(seed, uint64(i)))
 			first := randomScenario(r)
@@ -32,7 +32,7 @@ func TestPinned(t *testing.T) {
 				if tried == rule.over {
 					rule.cancel()
 				}
-				s.Printf("%d %v %d|", len(c.Schedule.Actions), shown, len(actions))
+				s.Printf("%v %v %v %v %v %d|", c.Locks, c.Clients, c.Changed(), c.Schedule.Actions, shown, len(actions))
 				return actions, shown
 			}
 			fixed := r.IntN(2) == 0
