@@ -40,6 +40,9 @@ func TestPinned(t *testing.T) {
 			}
 			paths, n := Counterexamples(searchtest.NewCountdown(most), b, o.Reductions, x.Found|b.Properties&(1<<property.Linearizable), func([]scenario.Action) bool { return r.IntN(2) == 0 })
 			s.Printf("%d", n)
+			if i%4 == 1 {
+				tellStates(s, b, o.Reductions, x.Found)
+			}
 			for _, p := range slices.Sorted(maps.Keys(paths)) {
 				s.Printf("%s: %v, ", p, paths[p])
 				if i%4 == 0 && p != property.Linearizable { // which states do not tell
@@ -49,7 +52,47 @@ func TestPinned(t *testing.T) {
 			tellWalks(s, b, r)
 		})
 	}
+	for seed := range uint64(4) {
+		f.Block(fmt.Sprintf("choices %d", seed), 12, func(i int, s *pinned.Seen) {
+			r := rand.New(rand.NewPCG(200+seed, uint64(i)))
+			b := randomChoices(r)
+			if err := b.Check(); err != nil {
+				t.Fatal(err)
+			}
+			o := randomOptions(r)
+			o.Reductions.Local, o.Depth = true, 0
+			x := Run(searchtest.NewCountdown(most), b, o)
+			tellResult(s, x)
+			tellStates(s, b, o.Reductions, b.Properties)
+		})
+	}
 	f.Compare("testdata/pinned.txt", *rewrite)
+}
+
+// tellStates is how a search for counterexamples comes to each state.
+func tellStates(s *pinned.Seen, b sim.Bounds, red Reductions, want property.Set) {
+	c := newCounterexampleSearch(b, red, want, func([]scenario.Action) bool { return false }, false)
+	c.most = 3000
+	c.run(context.Background())
+	s.Printf("%v %d %d", c.links, len(c.level), c.judged)
+}
+
+// randomChoices are bounds of clients that draw where they try again, and how long they wait.
+func randomChoices(r *rand.Rand) sim.Bounds {
+	b := randomBounds(r)
+	b.Target = amqplock.References[0]
+	b.Locks[0].Slots = uint8(1 + r.IntN(2))
+	b.Clients = nil
+	for range 2 + r.IntN(2) {
+		b.Clients = append(b.Clients, scenario.Client{Ops: user[:1]})
+	}
+	o := amqplock.Table.Of(amqplock.DefaultOptions())
+	o.Restart, o.Jitter, o.Retries = amqplock.RestartRandom, r.IntN(2), 1+r.IntN(2)
+	b.Options, b.Own = b.Target.Settled(amqplock.Table.Options(o)), nil
+	if b.Properties = property.Applicable(b.Target.Kind); r.IntN(4) > 0 {
+		b.Faults = sim.FaultBounds{}
+	}
+	return b
 }
 
 // most is how often a search may ask whether it is to end.
