@@ -95,7 +95,7 @@ func (g Guided) Run(ctx context.Context, b sim.Bounds, want property.Set, illega
 		return g.Within(t.sys)
 	}
 	t.run(ctx)
-	return Visited{Found: t.found, States: len(t.links), All: len(t.level) == 0 && ctx.Err() == nil}
+	return Visited{Found: t.found, States: len(t.links), All: len(t.level) == 0}
 }
 
 func (t *counterexampleSearch) run(ctx context.Context) {

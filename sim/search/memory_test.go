@@ -3,21 +3,23 @@ package search
 import (
 	"context"
 	"testing"
+
+	"github.com/lockproof/lockproof/sim/search/internal/states"
 )
 
-// TestExhausted: a bound of memory is exceeded by one byte, and parts run out of numbers, those of clients and the shared
-// ones.
+// TestExhausted: a bound of memory is exceeded by one byte.
 func TestExhausted(t *testing.T) {
 	s := newSearch(context.Background(), standard(2, 1, 1, 1, 0), Options{Workers: 2, Storage: Exact})
 	defer s.seen.free()
 	s.begin()
 	before := s.memory()
-	s.shared.bytes.Add(1000)
-	s.clients.bytes.Add(200)
+	parts := s.shared.Size() + s.clients.Size()
+	s.shared.Number([]byte("one"), func() (p states.Part) { return p })
+	s.clients.Number([]byte("another"), func() (p states.Part) { return p })
 	s.queueBytes.Add(30)
 	s.workers[1].bytes.Add(4)
-	if more := s.memory() - before; more != 1234 {
-		t.Errorf("1,234 bytes more count as %d", more)
+	if more := s.memory() - before; more != 34+s.shared.Size()+s.clients.Size()-parts {
+		t.Errorf("34 bytes more, and two parts, count as %d", more)
 	}
 	for more, want := range map[int64]bool{-1: true, 0: false, 1: false} {
 		if s.opts.Memory = s.memory() + s.seen.growing() + more; s.exhausted() != want {
@@ -26,15 +28,6 @@ func TestExhausted(t *testing.T) {
 	}
 	if s.opts.Memory = 0; s.exhausted() {
 		t.Error("exhausted without a bound")
-	}
-	for name, p := range map[string]*parts{"shared": s.shared, "clients": s.clients} {
-		was := p.n.Load()
-		for n, want := range map[uint32]bool{(1<<14 - 16) * chunkSize: false, (1<<14-16)*chunkSize + 1: true} {
-			if p.n.Store(n); s.exhausted() != want {
-				t.Errorf("with %d of %s: exhausted %v", n, name, !want)
-			}
-		}
-		p.n.Store(was)
 	}
 }
 

@@ -59,6 +59,8 @@ func TestPinned(t *testing.T) {
 					s.Printf("%s: %v\n", p, real[p])
 				}
 				s.Printf("%v", all)
+				_, all = x.Real(searchtest.NewCountdown(r.IntN(12)), x.Found, 1, 1000, func([]scenario.Action) bool { return false })
+				s.Printf("%v", all)
 			}
 		})
 	}
