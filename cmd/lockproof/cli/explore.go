@@ -86,12 +86,12 @@ no faults.`,
 		"with --exec, visit the orders that turn so often at most from a client that could go on (default all orders)")
 	f.outputFlags.register(cmd)
 	registerExplorer(cmd)
-	section(cmd, "What is judged", "exec", "lock-type", "option", "property", "require", "strict")
+	section(cmd, "What is judged", "exec", "lock-type", "names", "option", "property", "require", "strict")
 	section(cmd, "Who does what", "clients", "rounds", "admins", "slots", "start", "most-slots", "lock", "calls", "admin-calls")
 	section(cmd, "Faults", "crashes", "drops", "channel-errors", "lost", "restarts", "clocks", "late")
 	section(cmd, "How it is searched, and how far", "reduce", "workers", "depth", "memory", "storage", "array", "first", "simulate", "seed", "runs", "preemptions", "patience")
 	section(cmd, "Going on later", "checkpoint", "every", "resume")
-	section(cmd, "What is written", "out", "html", "json", "junit", "summary", "sarif", "annotate")
+	section(cmd, "What is written", "out", "html", "json", "junit", "explorer", "summary", "sarif", "annotate")
 	defaults(cmd, map[string]string{
 		"admins": "1; none with --exec", "slots": "2; 1 with --exec", "crashes": "1; any with --clients any, none with --exec",
 	})

@@ -29,6 +29,8 @@ func listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list [targets|properties|options]",
 		Short: "list targets, properties and options",
+		Long: `Lists, by their servers: the targets, which are the reference locks and the mutants; the
+properties that they are judged by; and the options with the values that they may have.`,
 		Example: `  lockproof list
   lockproof list targets`,
 		GroupID: "beside", ValidArgs: names, Args: cobra.MaximumNArgs(1),

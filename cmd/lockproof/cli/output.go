@@ -39,6 +39,7 @@ type outputFlags struct {
 
 func (f *outputFlags) register(cmd *cobra.Command) {
 	f.registerReport(cmd)
+	cmd.Flags().Lookup("sarif").Usage += ", located in the first file that --exec names"
 	cmd.Flags().StringVar(&f.out, "out", "counterexamples", "the `DIRECTORY` that counterexamples and recorded histories are written to; an earlier run's that this one has not found are moved aside")
 }
 
@@ -50,7 +51,7 @@ func (f *outputFlags) registerReport(cmd *cobra.Command) {
 	flags.StringVar(&f.junit, "junit", "", "write the report as JUnit XML to a `FILE`")
 	flags.StringVar(&f.html, "html", "", "write the report, diagrams and histories as one HTML `FILE`")
 	flags.StringVar(&f.summary, "summary", "", "append the report as Markdown to a `FILE`, such as the page of a job: \"$GITHUB_STEP_SUMMARY\"")
-	flags.StringVar(&f.sarif, "sarif", "", "write the findings as SARIF to a `FILE`, located in the first file that --exec names")
+	flags.StringVar(&f.sarif, "sarif", "", "write the findings as SARIF to a `FILE`")
 	flags.BoolVar(&f.notes, "annotate", false, "print findings also as commands that GitHub shows at the top of a job")
 	flags.Var(orAll{&f.require}, "require", "a run in which one of these properties is not judged is inconclusive; or all")
 }

@@ -83,11 +83,11 @@ for each scenario, unless a flag says it.`,
 	f.shapeFlags.register(cmd)
 	f.outputFlags.register(cmd)
 	registerExplorer(cmd)
-	section(cmd, "What is judged", "exec", "lock-type", "option", "property", "require", "strict")
+	section(cmd, "What is judged", "exec", "lock-type", "names", "option", "property", "require", "strict")
 	section(cmd, "Where", "on", "broker", "stress")
 	section(cmd, "Which executions, and how many", "scenarios", "seed", "strategy", "depth", "time", "first", "workers", "patience")
 	section(cmd, "What happens in each", "clients", "admins", "slots", "start", "rounds", "crashes", "restarts")
-	section(cmd, "What is written", "out", "html", "json", "junit", "summary", "sarif", "annotate")
+	section(cmd, "What is written", "out", "html", "json", "junit", "explorer", "summary", "sarif", "annotate")
 	completeNames(cmd)
 	return cmd
 }
