@@ -268,10 +268,14 @@ func (d *dice) fill(v reflect.Value) {
 		}
 		v.Set(reflect.ValueOf(report.NewDistribution(all)))
 	case report.Spread:
-		var s report.Spread
+		var s, other report.Spread
 		for range d.IntN(4) {
 			s.Add(d.IntN(9))
+			if d.IntN(3) == 0 {
+				other.Add(d.IntN(20))
+			}
 		}
+		s.Merge(other)
 		v.Set(reflect.ValueOf(s))
 	case time.Time:
 		if d.IntN(2) == 0 {

@@ -60,9 +60,8 @@ func (p *Specification) explanation(timeout time.Duration) (all []Effect) {
 	if result != porcupine.Ok {
 		return nil
 	}
-	for _, found := range info.PartialLinearizationsOperations() { // of each part, which has some
-		longest := slices.MaxFunc(found, func(a, b []porcupine.Operation) int { return cmp.Compare(len(a), len(b)) })
-		all = p.effects(longest, all)
+	for _, found := range info.PartialLinearizationsOperations() { // of each part one, which has all of it
+		all = p.effects(found[0], all)
 	}
 	slices.SortStableFunc(all, func(a, b Effect) int { return cmp.Compare(a.At, b.At) })
 	return all

@@ -221,7 +221,13 @@ func (h *happenings) grant(c, l uint8) {
 
 // trifle is a thing that little depends on.
 func (h *happenings) trifle(c uint8) {
-	switch h.IntN(7) {
+	switch h.IntN(10) {
+	case 9:
+		h.m.Learned(c, uint8(h.IntN(2))*h.held[c-1])
+	case 8:
+		h.m.Renewed(c)
+	case 7:
+		h.m.Fenced(c, uint8(h.IntN(h.n+1)), h.slot(3), "it had 3")
 	case 6:
 		for range h.often() {
 			h.m.Hinders(c)
@@ -396,7 +402,7 @@ func (h *happenings) resume(s *pinned.Seen, m *monitor.Monitor) {
 // TestPinnedCosts holds sums of random costs against a file.
 func TestPinnedCosts(t *testing.T) {
 	f := pinned.New(t)
-	f.Block("costs", 40, func(i int, s *pinned.Seen) {
+	f.Block("costs", 200, func(i int, s *pinned.Seen) {
 		r := rand.New(rand.NewPCG(3, uint64(i)))
 		var sums [2]monitor.Costs
 		for range r.IntN(60) {
@@ -407,13 +413,14 @@ func TestPinnedCosts(t *testing.T) {
 			for k := range cost {
 				cost[k] = r.IntN(9)
 			}
-			sums[r.IntN(2)].Add(lock.Acquire+lock.Op(r.IntN(int(lock.Wait-lock.Acquire)+1)), res, r.IntN(2), cost)
+			sums[r.IntN(2)].Add(lock.Acquire+lock.Op(r.IntN(int(lock.Refresh-lock.Acquire)+1)), res, r.IntN(2), cost)
 		}
 		sums[0].Merge(&sums[1])
 		for class, tally := range sums[0] {
 			class := monitor.CostClass(class)
 			s.Printf("%s, %s, %s: %v\n", class, class.Of(lock.Mutex), class.Of(lock.PersistentMutex), tally)
 		}
+		s.Printf("%d ", monitor.PermitNumber(uint16(r.Uint32()), uint16(r.Uint32()), r.IntN(12)))
 		s.Printf("%d", monitor.AcquireBudget(lock.Result{Held: i%2 == 0, Slot: uint8(i % 5)}, i%7))
 	})
 	f.Compare("testdata/costs.txt", *rewrite)
