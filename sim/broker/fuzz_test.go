@@ -66,8 +66,8 @@ func fuzzed(opts Options) *Broker {
 	}
 	for n := range routes {
 		names.InternRoute(amqp.Routing{
-			Exchange: []string{"", "amq.direct", "x", "y", "z"}[n%5], Destination: []string{"", "x", "y"}[n%3],
-			Type: []string{"direct", "topic", "fanout"}[n/5%3], Alternate: []string{"", "x"}[n/15%2], Key: []string{"", "k", "a", "b"}[n/7%4],
+			Exchange: []string{"", "amq.direct", "x", "y", "z", "", "amq.e", "x", "y", "z"}[n%10], Destination: []string{"", "x", "y"}[n%3],
+			Type: []string{"direct", "topic", "fanout", "headers"}[n/5%4], Alternate: []string{"", "x"}[n/15%2], Key: []string{"", "k", "a", "b"}[n/7%4],
 		})
 	}
 	b := New(names, opts)
