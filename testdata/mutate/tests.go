@@ -96,7 +96,7 @@ func (w *workshop) run(ctx context.Context, tests []*test, env string, limit tim
 	if c.Start() != nil {
 		return failed, 0
 	}
-	go endIdle(ctx, cancel, func() time.Duration { return used(c.Process.Pid) }, limit)
+	go endIdle(ctx, cancel, func() (time.Duration, bool) { return used(c.Process.Pid), wants(c.Process.Pid) }, limit)
 	err := c.Wait()
 	took := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	switch {
@@ -109,16 +109,16 @@ func (w *workshop) run(ctx context.Context, tests []*test, env string, limit tim
 }
 
 // endIdle ends a process that waits for what never comes: between two looks at what it has used of the processor that is
-// nothing more, or hardly anything. On a busy machine one that goes on gets more than that.
-func endIdle(ctx context.Context, end func(), used func() time.Duration, every time.Duration) {
+// nothing more, or hardly anything, and it does not wait for its turn: on a busy machine one that goes on may get no more.
+func endIdle(ctx context.Context, end func(), look func() (used time.Duration, wants bool), every time.Duration) {
 	for last := time.Duration(0); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(every):
 		}
-		now := used()
-		if now-last <= tick {
+		now, wants := look()
+		if now-last <= tick && !wants {
 			end()
 			return
 		}
@@ -135,8 +135,7 @@ func used(pid int) (sum time.Duration) {
 	if err != nil {
 		return 0
 	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // the name before it may have blanks
-	for _, f := range fields[11:13] {
+	for _, f := range behindName(stat)[11:13] {
 		n, err := strconv.Atoi(f)
 		if err != nil {
 			return 0
@@ -144,6 +143,20 @@ func used(pid int) (sum time.Duration) {
 		sum += time.Duration(n) * tick
 	}
 	return sum
+}
+
+// wants reports whether a thread of another process is at work, or would be if it were its turn, or waits for a disk.
+func wants(pid int) bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid)) // the pattern is right
+	return slices.ContainsFunc(threads, func(thread string) bool {
+		stat, err := os.ReadFile(thread)
+		return err == nil && strings.Contains("RD", behindName(stat)[0])
+	})
+}
+
+// behindName are the fields of what Linux tells of a process or a thread, from its state on: its name may have blanks.
+func behindName(stat []byte) []string {
+	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 }
 
 // pattern is what tells the test binary which tests to run. A part of a test is run by itself.
