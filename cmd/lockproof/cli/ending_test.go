@@ -89,6 +89,22 @@ func found(t *testing.T) string {
 	return filepath.Join(dir, "locked-is-success.mutual-exclusion.json")
 }
 
+// TestReplayOfAnotherLock: a counterexample of a lock that only a Go test can carry out says how.
+func TestReplayOfAnotherLock(t *testing.T) {
+	data, err := os.ReadFile(found(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "mine.json")
+	if err := os.WriteFile(file, bytes.ReplaceAll(data, []byte(`"locked-is-success"`), []byte(`"my-lock"`)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	if code := run([]string{"replay", file}, &out, &errs); code != exitCannot || !strings.Contains(errs.String(), "my-lock") || !strings.Contains(errs.String(), "LOCKPROOF_REPLAY") {
+		t.Errorf("exit code %d; %s", code, errs.String())
+	}
+}
+
 // TestExitCode: what is told where several things could be, and what is said of it.
 func TestExitCode(t *testing.T) {
 	full := errors.New("no room")

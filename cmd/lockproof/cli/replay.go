@@ -165,6 +165,10 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 // has the drivers of other servers than RabbitMQ.
 func replayOurs(c *cobra.Command, args []string, on *onFlags, ce *histories.Counterexample, html string) error {
 	r, err := engine.Replay(ce)
+	if errors.Is(err, engine.ErrUnknownTarget) {
+		return fmt.Errorf("%s is a counterexample of %s, which is no lock of lockproof's. If it is one that a Go test judges, its test carries it out: LOCKPROOF_REPLAY=FILE go test -run TEST",
+			args[0], safetext.Escape(ce.Scenario.Target))
+	}
 	if err != nil {
 		return err
 	}
