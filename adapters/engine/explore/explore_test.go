@@ -2,6 +2,7 @@ package explore_test
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
@@ -189,6 +190,23 @@ func TestLeast(t *testing.T) {
 		found := x.Report.Result(p).Violation
 		if found == nil || found.Steps != want || found.Least != (p != property.Linearizable) {
 			t.Errorf("%s: %+v, expected %d steps", p, found, want)
+		}
+	}
+}
+
+// A refresh that says that the lock is held is covered, on whichever server.
+func TestExploreCoversRefresh(t *testing.T) {
+	for _, name := range []string{"mariadb-slots", "priority-lock-left"} {
+		target, err := engine.TargetNamed(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := explore.Run(t.Context(), explore.Exploration{Target: target, Clients: 1, Rounds: 1, Slots: 1, Calls: calls(call(lock.Acquire), call(lock.Refresh), call(lock.Release))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := x.Report.Space; !slices.Contains(s.Covered, "refresh: held") {
+			t.Errorf("%s: covered %v, not covered %v", name, s.Covered, s.NotCovered)
 		}
 	}
 }

@@ -114,6 +114,9 @@ func endings(b *sim.Bounds, op lock.Op) []search.Ending {
 		if b.Target.Kind != lock.Mutex {
 			out = append(out, removed)
 		}
+	case op == lock.Refresh:
+		ok.Held = true
+		out = []search.Ending{ok}
 	case op == lock.Wait:
 		out = append(out, fail(lock.GaveUp))
 	case op.Administrative():

@@ -97,13 +97,11 @@ func (f *atlasFlags) locks() string { return "what --server " + f.server + " ask
 
 // onBroker has counterexamples confirmed by a real RabbitMQ.
 func (f *atlasFlags) onBroker(c *cobra.Command, cfg *atlas.Config) error {
-	if err := f.elsewhere(f.server, f.locks()); err != nil {
+	if err := f.elsewhere(f.server, f.locks(), unreplayed); err != nil {
 		return err
 	}
-	for i := range others {
-		if _, err := others[i].address("", f.asked()); err == nil {
-			return fmt.Errorf("--on %s: %s stands on a broker: expected --server %s as well, or --on rabbitmq", f.asked(), f.locks(), others[i].backend)
-		}
+	if kind := kindNamed(f.asked()); kind != nil {
+		return fmt.Errorf("--on %s: %s stands on a broker: expected --server %s as well, or --on rabbitmq", f.asked(), f.locks(), kind.backend)
 	}
 	broker, err := f.start(c, false)
 	if err != nil {

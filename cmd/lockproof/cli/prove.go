@@ -135,6 +135,9 @@ func (f *proveFlags) fit(c *cobra.Command) error {
 		return err
 	}
 	_, real := f.real()
+	if kind := kindNamed(f.asked()); f.exec != "" && kind != nil {
+		return fmt.Errorf("--on %s: somebody else's program is judged on a broker alone: of a lock on %s, have `lockproof check` judge a history that it records", f.asked(), kind.title)
+	}
 	switch {
 	case f.exec == "" && f.way != "":
 		return errors.New("--stress without --exec: a target of ours is always put under stress on a real broker: leave --stress out, or name a command")

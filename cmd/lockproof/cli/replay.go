@@ -181,7 +181,7 @@ func replayOurs(c *cobra.Command, args []string, on *onFlags, ce *histories.Coun
 		return serversProgram.handOver(c, args)
 	}
 	if real && kind == nil {
-		if err := on.elsewhere(r.Target.Backend, r.Target.Name); err != nil {
+		if err := on.elsewhere(r.Target.Backend, r.Target.Name, unreplayed); err != nil {
 			return err
 		}
 	}

@@ -60,13 +60,29 @@ func (k *kindOfServer) address(target, on string) (string, error) {
 	return "", fmt.Errorf("%s stands on %s: expected --on %s or an address such as %s", target, k.title, k.names[0], k.usual)
 }
 
-// elsewhere refuses --on for what stands on a server that is no broker, and of which no real one is asked: Consul's.
-func (f *onFlags) elsewhere(backend, what string) error {
+// kindNamed is the kind of server that --on names, nil if it is none of others.
+func kindNamed(on string) *kindOfServer {
+	for i := range others {
+		if _, err := others[i].address("", on); err == nil {
+			return &others[i]
+		}
+	}
+	return nil
+}
+
+// What --on is no use for where a lock stands on no broker, and what is, in the end of a sentence.
+const (
+	unreplayed = "no counterexample is replayed on a real one: leave --on out for the simulated one"
+	unstressed = "prove puts locks on a broker alone under stress: leave --on out, or measure a real one with `lockproof compare`"
+)
+
+// elsewhere refuses --on for what stands on a server that is no broker, where only a broker is asked.
+func (f *onFlags) elsewhere(backend, what, instead string) error {
 	b, err := lock.BackendNamed(backend)
 	if err != nil || b.Words.Server == "broker" {
 		return nil
 	}
-	return fmt.Errorf("--on %s: %s stands on %s, and no counterexample is replayed on a real one: leave --on out for the simulated one", f.asked(), what, b.Title)
+	return fmt.Errorf("--on %s: %s stands on %s, and %s", f.asked(), what, b.Title, instead)
 }
 
 // replayOn carries out a counterexample on a real server of its kind, and says how that compares.

@@ -23,6 +23,9 @@ func (f *proveFlags) stress(c *cobra.Command, cfg sample.Config) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
+	if err := f.elsewhere(cfg.Target.Backend, cfg.Target.Name, unstressed); err != nil {
+		return err
+	}
 	var err error
 	if s.Load, err = f.load(c, cfg.Target.Kind, f.seed); err != nil {
 		return err
