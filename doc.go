@@ -11,8 +11,14 @@
 // stands in the [Result]. The packages below this one may change with any version.
 package lockproof
 
-// Where is what, for whoever changes lockproof. Each folder's doc.go goes on from here. A backend's machines are in model,
-// its server and its targets in sim: amqp, consumption, consul, redis, sql.
+// Where is what, for whoever changes lockproof. Each folder's doc.go goes on from here. Of a backend:
+//
+//	                           the locks              targets and options    the simulated server   joined
+//	amqp                       model/amqp/amqplock    the same               sim/broker             sim/amqp
+//	consumption                model/amqp/consumption the same               sim/broker             sim/consumption
+//	consul                     model/consul           sim/consul, the same   model/consul           sim/consul
+//	redis                      model/redis            sim/redis, the same    model/redis            sim/redis
+//	sql                        sim/sql                the same               sim/rowstore           sim/sql
 //
 // What things mean:
 //
@@ -27,30 +33,36 @@ package lockproof
 //
 // Who decides:
 //
-//	that a client gave up      the lock's machine: acquire.go in model/amqp/amqplock and model/consul, model/redis/steal.go,
-//	                           sim/sql/machine.go; for clients that are not ours adapters/external/watch.go. Who judges
-//	                           whether that was allowed: model/monitor/monitor_end.go
+//	that a client gave up      the lock's machine: acquire.go and admin.go in model/amqp/amqplock, admin.go in
+//	                           model/amqp/consumption, acquire.go in model/consul, model/redis/steal.go,
+//	                           sim/sql/machine.go; for clients that are not ours adapters/external/watch.go, which
+//	                           judge.go there may take back. Who judges whether that was allowed:
+//	                           model/monitor/monitor_end.go, or, by the history alone, model/linear/history_check.go
 //	that a property is broken  model/monitor, model/linear and model/own; model/judge composes them, and lists who decides what
 //	what happens next          model/scenario/plan.go, in an order that sim/generate.go draws; sim/fault.go carries it out, and
 //	                           behind the gate adapters/external/loop.go
 //	that a waiting command     in databases sim/rowstore/gap.go, in Consul model/consul/server.go, at a broker sim/broker
 //	goes on
-//	that the gate may go on    adapters/external/loop.go (settle), when every client is at rest
+//	that a command waits       at the gate: adapters/wire/gate.go is what a gate is, adapters/external/gate.go the one that a
+//	                           schedule opens, and loop.go there (settle) says when: once every client is at rest
 //	which steps are            in a search sim/search/reductions.go (unnoticed), by the footprints of commands in
 //	independent                sim/footprint.go; behind the gate adapters/external/label.go (depend)
+//	that any number of clients sim/search/anynumber
+//	is right
 //	how executions get short   sim/shrink/minimise.go; a search finds a shortest, sim/search/counterexample.go
-//	what is reported           adapters/engine: whole runs. The exit code: cmd/lockproof/cli/exit.go
+//	what is reported           adapters/engine: whole runs. Stress is adapters/stress, of clients that are not ours
+//	                           adapters/external/clientstress. The exit code: cmd/lockproof/cli/exit.go
 //
 // Where to add:
 //
 //	a property                 model/property/doc.go has the steps
 //	a fault                    model/scenario/doc.go has the steps
-//	a backend                  sim/README.md has the steps
+//	a backend                  sim/README.md has the steps, sim/doc.go what a real server of that kind needs
 //	a mutant                   model/amqp/mutant; model/amqp/consumption/mutants.go; else sim/*/targets.go
-//	an option of a lock        a field, and its row in its backend's table: options.go in model/amqp/amqplock,
-//	                           model/amqp/consumption, model/consul, model/redis or sim/sql. Flags and files have it
-//	                           then. To have random runs vary it: sim/amqp/options.go, else sim/*/targets.go
-//	an option of a run         options.go in this folder, and a flag in cmd/lockproof/cli
+//	an option of a lock        in options.go of its backend, a field of Options and its row in Table. Flags and files have it
+//	                           then. To have random runs vary it: sim/amqp/options.go, else sim/*/targets.go; those of
+//	                           locks by consumption are not varied
+//	an option of a run         options.go and run.go in this folder, and a flag in the file of its command in cmd/lockproof/cli
 //	an open question           sim/*/questions.go, in the form of sim/question; adapters/engine/atlas answers it
-//	a command                  a file in cmd/lockproof/cli, and the list in its main.go
+//	a command                  a file in cmd/lockproof/cli, and the list in main.go there
 //	a call of the protocol     adapters/subprocess/protocol.go, which adapter-check uses as well

@@ -7,7 +7,7 @@
 //
 // Where things are:
 //
-//	sample     runs of drawn scenarios with the locks of this module, whole or in parts, and the mutants'
+//	sample     runs of drawn scenarios with the locks of this module, whole or in parts, and with the mutants
 //	explore    every execution of a configuration of such a lock, or of any number of clients
 //	gated      drawn runs, every execution, and replay, all with clients of other people, whose commands wait at the gate
 //	recorded   recorded histories, and those that stress on a real server leaves

@@ -1,20 +1,21 @@
 // Package external runs scenarios on clients of an AMQP broker that are not ours: their commands wait at the gate until
-// the schedule lets them through. Most of it knows AMQP: what a client sends, which channel broke, which queues hold a lock.
-// What does not is small: what a client is (client.go), explorations (explore*.go), times (timing.go). Clients of other
-// servers are not run here.
+// the schedule lets them through. Most of it knows AMQP: what a client sends, which channel broke, which queues hold a
+// lock. Little of it does not: what a client is (client.go), explorations (explore*.go), times (timing.go). Clients of
+// other servers are not run here.
 //
 // A [Client] carries out operations; where it is, in which language and with which driver, is not this
 // package's concern. Each client has an address of its own at which it finds the broker, so that it is
-// known who connects, and every command that it sends there waits until it is chosen. Behind the gate is the
+// known who connects, and every command that it sends there waits until it is chosen (gate.go). Behind the gate is the
 // simulated broker, or a real one that is compared with it at every reply.
 //
 // What a lock is held by on the broker is learnt before the first run: probe.go has clients use two locks, and package
 // recognise tells by what was seen how they are held. survey.go looks up by that what the broker has of locks in a run;
-// permits.go numbers messages that stand for slots and have no numbers. Where nothing is known, the history alone is judged.
+// permits.go numbers messages that stand for slots and have no numbers. Where nothing is known, the history alone is
+// judged.
 //
 // Whether a failed operation is recorded as gave-up is decided in watch.go, and taken back in judge.go; whether a client
-// has stopped waiting for a reply, in stall.go; runs share in learnt.go what they learn of when clients do something by
-// themselves. What never ends is ended in loop.go.
+// has stopped waiting for a reply, in stall.go; learnt.go has what runs learn of commands that
+// clients send unasked, shared between runs. What never ends is ended in loop.go.
 //
 // A client is at rest when the next step needs not wait for it: client_handle.go (quiet) says so, loop.go (settle) waits
 // until all are, wait.go has those that wait for a lock. In explorations explore_path.go says what is tried next, and

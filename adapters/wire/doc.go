@@ -9,7 +9,7 @@
 // once.
 //
 // There are two backends. [Simulated] is the broker of package sim/broker, the same value as everywhere;
-// this package gives it names, bodies and texts, and no opinion on queues and exchanges of its own. [Proxy]
+// this package gives it names, bodies and texts, and decides nothing about queues and exchanges itself. [Proxy]
 // is a real RabbitMQ, to which every client has a connection of its own. What clients see of the two is
 // compared script by script, and by the tests that come with amqp091-go.
 package wire

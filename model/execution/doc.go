@@ -1,5 +1,4 @@
-// Package execution keeps the books of one execution, whoever's clients carry it out: those of the simulated world, and
-// external ones behind the gate.
+// Package execution records one execution, be it of the simulated world or of external clients behind the gate.
 //
 //	record.go    its history, its steps, the violations seen, and at which step each was
 //	workload.go  which operation a client calls next

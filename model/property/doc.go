@@ -8,9 +8,10 @@
 //	package linear    reads a finished history: linearizable, and mutual-exclusion, stale-belief-ends and
 //	                  progress where the truth is not known
 //
-// To add a property: its name and sentence in property.go, its rank in severity.go, which locks have it in applicable.go;
-// then it is judged in package monitor, whose monitor_code.go says what it needs, or in package linear. property.go of the
-// module's root has its public name, README.md here its row.
+// To add a property: its name and sentence in property.go, its rank in severity.go, which locks have it in
+// applicable.go; then it is judged in package monitor, where monitor_code.go says what it needs, or in package linear,
+// and a mutant breaks it. property.go of the module's root has its public name, README.md here its row. What a page
+// says of it beside its sentence is in histories/draw: decision.go, cause.go and expected.go.
 //
 // no-crash is an external client that panics, exits or throws: its runner sees it and tells the monitor.
 package property
