@@ -57,6 +57,7 @@ func TestCampaignOfACommand(t *testing.T) {
 // TestCampaignPages: of every sort of campaign there is a page while it runs, which says how far it is and is loaded again,
 // and one when it is over. Whoever watches gets it.
 func TestCampaignPages(t *testing.T) {
+	t.Parallel()
 	plans := map[string]*campaign.Plan{
 		"mutual-exclusion": {Name: "sample", Target: campaign.Target{Name: "locked-is-success"}, Sample: &campaign.Sample{}, Budget: campaign.Budget{Executions: 600}},
 		"1 mutants":        {Name: "mutants", Mutants: &campaign.Mutants{Only: []string{"locked-is-full"}}},

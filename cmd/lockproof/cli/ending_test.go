@@ -49,6 +49,7 @@ func TestOutputsAreTried(t *testing.T) {
 
 // TestVerdictOutlivesItsFiles: what could not be written is an error after the card, which says all that was found.
 func TestVerdictOutlivesItsFiles(t *testing.T) {
+	t.Parallel()
 	full := "/dev/full"
 	if _, err := os.Stat(full); err != nil {
 		t.Skip("NOT TESTED: this system has no ", full)
@@ -68,7 +69,7 @@ func TestVerdictOutlivesItsFiles(t *testing.T) {
 		{"prove --scenarios 100 --html /dev/full --out " + t.TempDir(), exitCannot, "✓ passed", 1},
 		{"atlas --question 9 --markdown /dev/full --html /dev/full", exitCannot, " 9.", 2},
 		{"explore --depth 3 --checkpoint /dev/full --out " + t.TempDir(), exitCannot, "✓ passed", 1},
-		{"explore locked-is-success --depth 12 --checkpoint /dev/full --out " + t.TempDir(), exitViolated, "✗ violated", 1},
+		{"explore locked-is-success --clients 2 --slots 1 --admins 0 --crashes 0 --depth 12 --checkpoint /dev/full --out " + t.TempDir(), exitViolated, "✗ violated", 1},
 		{"replay " + found(t) + " --html /dev/full", exitViolated, "is violated", 1},
 	} {
 		var out, errs bytes.Buffer
@@ -162,14 +163,17 @@ func interrupted(args []string, sig syscall.Signal, after time.Duration) (code i
 
 // TestInterrupts: whatever asks a run to end, what was found until then is shown and written, and the exit code says so.
 func TestInterrupts(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		for _, line := range []string{
+	for s, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		for l, line := range []string{
 			"prove locked-is-success --scenarios 2000000000",
 			"prove --scenarios 2000000000",
 			"explore locked-is-success --clients 4 --rounds 3",
 			"explore --clients any --slots 3",
 			"atlas",
 		} {
+			if testing.Short() && l%3 != s {
+				continue // -short sends each of them one signal
+			}
 			dir := t.TempDir()
 			args := append(strings.Fields(line), "--html", filepath.Join(dir, "page.html"), "--out", dir)
 			code, out, errs := interrupted(args, sig, 100*time.Millisecond)
@@ -193,7 +197,11 @@ func TestInterrupts(t *testing.T) {
 // TestStressInterrupted: a stress test that is interrupted keeps its history, and judges what was seen.
 func TestStressInterrupted(t *testing.T) {
 	url := rabbitmqtest.URL(t)
-	for n, after := 0, 100*time.Millisecond; n < 10; { // nobody's end may look like another's mistake
+	runs := 10
+	if testing.Short() {
+		runs = 3
+	}
+	for n, after := 0, 100*time.Millisecond; n < runs; { // nobody's end may look like another's mistake
 		dir := t.TempDir()
 		code, out, errs := interrupted([]string{"prove", "--on", url, "--rounds", "1000000", "--out", dir}, syscall.SIGTERM, after)
 		if code == exitInterrupted && out == "" && errs == "" { // before it had begun

@@ -56,6 +56,7 @@ func TestExploreAnyClients(t *testing.T) {
 
 // TestExploreAnyResume: what ended at the first violation goes on from its checkpoint, and another exploration does not.
 func TestExploreAnyResume(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "checkpoint")
 	line := "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --admin-calls add:1 --property admin-exclusion,mutual-exclusion --out " + dir

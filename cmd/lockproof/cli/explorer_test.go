@@ -14,6 +14,7 @@ import (
 
 // TestExplorer: the explorer is served until that is interrupted, and in a page with the state space where it is asked for.
 func TestExplorer(t *testing.T) {
+	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
 	cmd := serveCommand()
 	cmd.SetArgs([]string{"mutex-shared", "--clients", "2"})

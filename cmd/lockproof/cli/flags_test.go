@@ -127,19 +127,19 @@ var sorts = map[string]sort{
 		"most-slots": {args: "--most-slots 2", refused: ofAny},
 		"start":      {args: "--start slots=1,3", base: "explore no-admin-mutex --crashes 0 --clients 1 --admin-calls add:1 --out DIR/ce"},
 	}},
-	"explore --clients any": {base: "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --calls acquire,release --admin-calls add:1 --property admin-exclusion --first --out DIR/ce", report: true, flags: map[string]use{
+	"explore --clients any": {long: true, base: "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --calls acquire,release --admin-calls add:1 --property admin-exclusion --first --out DIR/ce", report: true, flags: map[string]use{
 		"clients": {args: "--clients 1"}, "rounds": {args: "--rounds 2", refused: forEver}, "admins": {args: "--admins 1"}, "slots": {args: "--slots 2"},
 		"lock": {args: "--lock mails", same: true}, "calls": {args: "--calls acquire"}, "admin-calls": {args: "--admin-calls remove:1"}, "option": {args: "-o pipeline=0"},
 		"crashes": {args: "--crashes any"}, "drops": {args: "--drops 1"}, "channel-errors": {args: "--channel-errors 1"}, "lost": {args: "--lost 1"},
 		"clocks": {args: "--clocks 1", refused: "with --clients any"}, "restarts": {args: "--restarts 1"}, "late": {args: "--late=false --crashes 1"}, "property": {args: "--property no-leak"}, "strict": {args: "--strict", same: true},
 		"reduce": {args: "--reduce none", refused: forEver}, "workers": {args: "--workers 3", same: true}, "depth": {args: "--depth 3", refused: forEver},
 		"memory": {args: "--memory 100", same: true}, "storage": {args: "--storage exact", refused: forEver}, "array": {args: "--array 1", refused: forEver},
-		"first": {args: "--first", base: "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --calls acquire,release --admin-calls add:1 --property admin-exclusion --out DIR/ce", same: true}, "checkpoint": {args: "--checkpoint DIR/cp"}, "every": {args: "--every 1m", refused: "without --checkpoint"},
+		"first": {args: "--first", base: "explore no-admin-mutex --clients any --slots 1 --crashes 0 --admins 2 --calls acquire --admin-calls add:1 --property admin-exclusion --out DIR/ce", same: true}, "checkpoint": {args: "--checkpoint DIR/cp"}, "every": {args: "--every 1m", refused: "without --checkpoint"},
 		"resume": {args: "--resume DIR/none", refused: "no such file"}, "simulate": {args: "--simulate 5", refused: forEver}, "seed": {args: "--seed 2", refused: forEver},
 		"exec": {args: "--exec cat", refused: "beside --exec"}, "lock-type": {args: "--lock-type mutex", refused: ofExec}, "names": {args: "--names A={name}-A-{n}", refused: ofExec}, "patience": {args: "--patience 1s", refused: ofExec},
 		"runs": {args: "--runs 5", refused: ofExec}, "preemptions": {args: "--preemptions 1", refused: ofExec}, "require": {args: "--require admin-exclusion", same: true}, "out": {args: "--out DIR/other"},
 		"most-slots": {args: "--most-slots 2"},
-		"start":      {args: "--start slots=1,3", base: "explore --clients any --admins 0 --property progress --out DIR/ce"},
+		"start":      {args: "--start slots=1,3", base: "explore --clients any --admins 0 --crashes 0 --property progress --out DIR/ce"},
 	}},
 	"explore --simulate": {long: true, base: "explore no-admin-mutex --simulate 50 --admins 2 --json --out DIR/ce", report: true, flags: map[string]use{
 		"json":    {args: "--json=false"},
@@ -225,7 +225,7 @@ var sorts = map[string]sort{
 		"creds": {args: "--creds DIR/x", refused: noQueue}, "nkey": {args: "--nkey DIR/x", refused: noQueue}, "tlscert": {args: "--tlscert DIR/x", refused: noQueue},
 		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
 	}},
-	"campaign run of mutants": {base: "campaign run DIR/mutants.json --dir DIR/queue", flags: map[string]use{
+	"campaign run of mutants": {long: true, base: "campaign run DIR/mutants.json --dir DIR/queue", flags: map[string]use{
 		"dir": {args: "--dir DIR/other"}, "workers": {args: "--workers 1", same: true}, "out": {args: "--out DIR/other", refused: "with mutants"},
 		"require": {args: "--require no-leak", refused: "with mutants"}, "junit": {args: "--junit DIR/j.xml", refused: "with mutants"},
 		"json": {args: "--json", refused: "with mutants"}, "summary": {args: "--summary DIR/s.md", refused: "with mutants"}, "sarif": {args: "--sarif DIR/s.sarif", refused: "with mutants"}, "annotate": {args: "--annotate", refused: "with mutants"}, "html": {args: "--html DIR/h.html"},
@@ -274,10 +274,14 @@ var sorts = map[string]sort{
 // TestFlags walks over each flag of each command in each sort of run: it is obeyed, and then it makes a difference, or
 // refused in a line that names it. A flag that is in no row fails.
 func TestFlags(t *testing.T) {
+	t.Parallel()
 	covered := make(map[string]bool)
 	for name, s := range sorts {
 		covered[commandOf(t, s.base).CommandPath()] = true
-		t.Run(name, func(t *testing.T) { s.run(t) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s.run(t)
+		})
 	}
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {

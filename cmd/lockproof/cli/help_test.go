@@ -179,7 +179,11 @@ func TestWidths(t *testing.T) {
 		if n := len(args) - 1; args[n] == "" {
 			args[n] = dir
 		}
-		for _, width := range []int{80, 100, 200} {
+		widths := []int{80, 100, 200}
+		if testing.Short() {
+			widths = widths[:1]
+		}
+		for _, width := range widths {
 			t.Setenv("COLUMNS", strconv.Itoa(width))
 			var out, errs bytes.Buffer
 			run(args, &out, &errs)

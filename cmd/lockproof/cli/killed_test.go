@@ -150,6 +150,7 @@ const tries = 20
 
 // TestKilledRunsAreTidiedUp: whenever a run is killed, the next one on the same broker leaves nothing of it.
 func TestKilledRunsAreTidiedUp(t *testing.T) {
+	t.Parallel()
 	url := rabbitmqtest.URL(t)
 	python := "exec /usr/bin/python3 ../../../testdata/targets/python/adapter.py"
 	runs := [][]string{{"prove", "--rounds", "1000000"}}

@@ -11,6 +11,7 @@ import (
 // TestCommandLines: the exit code of command lines, and what they print. What is wrong is said in one
 // line: what, where, what was expected.
 func TestCommandLines(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)

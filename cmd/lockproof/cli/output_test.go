@@ -25,6 +25,7 @@ func TestQuote(t *testing.T) {
 // TestFilesOfRuns: counterexamples of other options are in other files, and one of an earlier run does not look like
 // this run's: it is moved aside, and never lost.
 func TestFilesOfRuns(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	prove := func(args string) {
 		var out, errs bytes.Buffer

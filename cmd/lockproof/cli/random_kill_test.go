@@ -101,19 +101,21 @@ func spoken(op lock.Op, r lock.Result) string {
 }
 
 // TestKilledRuns ends runs of prove --exec at random moments, by a signal that can be heard or by one that cannot:
-// what was seen is on disk, whole, and violates its property again; the card has what is on disk; no process is left,
-// and on a real broker the next run leaves nothing of it.
+// what was seen is on disk, whole, and violates its property again; the card has what is on disk; no process is left.
 func TestKilledRuns(t *testing.T) {
-	t.Run("simulated", func(t *testing.T) { killRuns(t, "", nil) })
-	t.Run("rabbitmq", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("skipped: -short leaves out what is killed on a real broker")
-		}
-		url := rabbitmqtest.URL(t)
-		d := &declared{names: make(map[[2]string]bool)}
-		killRuns(t, url, d)
-		tidyUp(t, url, d.names)
-	})
+	t.Parallel()
+	killRuns(t, "", nil)
+}
+
+// TestKilledRunsOnRabbitMQ: likewise, and the next run there leaves nothing of those that were killed.
+func TestKilledRunsOnRabbitMQ(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out what is killed on a real broker")
+	}
+	url := rabbitmqtest.URL(t)
+	d := &declared{names: make(map[[2]string]bool)}
+	killRuns(t, url, d)
+	tidyUp(t, url, d.names)
 }
 
 // killRuns ends runs on the simulated broker, or on a real one, and notes what they declare there.

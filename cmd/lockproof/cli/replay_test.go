@@ -35,6 +35,7 @@ func execCounterexample(t *testing.T, command string) (path string) {
 
 // TestReplayRunsNothingUnasked: the program that a file names is run if the user says so, and shown in any case.
 func TestReplayRunsNothingUnasked(t *testing.T) {
+	t.Parallel()
 	marker := filepath.Join(t.TempDir(), "was-here")
 	path := execCounterexample(t, "touch '"+marker+"' # \x1b[2K\x1b[1A innocent")
 	ran := func() bool { _, err := os.Stat(marker); return err == nil }
@@ -81,6 +82,7 @@ func TestAsk(t *testing.T) {
 
 // TestReplayPage: the page of a replay says what came of it, with which version, and how to repeat it.
 func TestReplayPage(t *testing.T) {
+	t.Parallel()
 	page := filepath.Join(t.TempDir(), "page.html")
 	var out, errs bytes.Buffer
 	if code := run([]string{"replay", found(t), "--html", page}, &out, &errs); code != exitViolated {

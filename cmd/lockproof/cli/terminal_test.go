@@ -12,6 +12,7 @@ import (
 // TestNothingTakesTheTerminalOver: what programs, files and their names have in them of a terminal's commands is shown
 // and not obeyed.
 func TestNothingTakesTheTerminalOver(t *testing.T) {
+	t.Parallel()
 	const evil = "evil\x1b]0;title\a\u009b2J\u202e"
 	dir := t.TempDir()
 	write := func(name, text string) string {
