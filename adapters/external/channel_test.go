@@ -20,6 +20,7 @@ import (
 // TestChannelOfHold: what is held by a channel goes with it, whenever that ends: who asks on that channel whether it is
 // still held learns it, and who asks on another does not.
 func TestChannelOfHold(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name   string
 		design semaphores.Design

@@ -64,6 +64,7 @@ func losesNothing(t *testing.T, runner *external.Runner, sc scenario.Scenario, f
 
 // TestExploreFaultsLosesNothing: the same, where clients die, and lose connections, channels and replies.
 func TestExploreFaultsLosesNothing(t *testing.T) {
+	t.Parallel()
 	mutex, semaphore := amqplock.References[1], amqplock.References[0]
 	for _, k := range []struct {
 		name    string
@@ -187,6 +188,7 @@ func outcomes(t *testing.T, runner *external.Runner, sc scenario.Scenario, o ext
 // TestExplorePreemptions: with a bound, those orders are visited that turn from a client that could go on so often at most,
 // and without one that matters, all.
 func TestExplorePreemptions(t *testing.T) {
+	t.Parallel()
 	runner := newRunner(t, amqplock.References[1], nil)
 	sc := scenario.Scenario{
 		Locks:   []scenario.Lock{{Name: "jobs"}},
@@ -284,6 +286,7 @@ func essence(x *external.Execution) string {
 
 // TestExploreIncomplete: where the reduction would leave out too much, or runs end too early, that is said.
 func TestExploreIncomplete(t *testing.T) {
+	t.Parallel()
 	for _, k := range []struct {
 		target *lock.Target
 		runs   int

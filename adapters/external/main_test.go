@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/adapters/waittest"
 )
 
-func TestMain(m *testing.M) { os.Exit(externaltest.Run(m)) }
+func TestMain(m *testing.M) { os.Exit(waittest.Run(m)) }

@@ -39,6 +39,7 @@ func (s preparing) Prepare(ctx context.Context, address string) (external.Client
 
 // TestPrepared: who crashes is replaced by a client that stands ready, and an execution is what it is without.
 func TestPrepared(t *testing.T) {
+	t.Parallel()
 	crash := sim.Shape{Crashes: new(float64)}
 	*crash.Crashes = 0.3
 	source := sim.NewSource(sim.Space{Target: amqplock.References[0], Shape: crash}, 3)

@@ -177,6 +177,7 @@ func sameAlways(t *testing.T, runner *external.Runner) {
 // What a client has written before it answers is at the gate when the schedule chooses what is next, however soon it
 // answers.
 func TestWrittenBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
 	t.Run("close", func(t *testing.T) {
 		sameAlways(t, newLeaving(t, 0, func(m *leaving, close func() error, written <-chan struct{}) {
 			m.tasks.Go(func() { close() })
@@ -194,6 +195,7 @@ func TestWrittenBeforeTheAnswer(t *testing.T) {
 
 // What a client sends by itself once it has answered is waited for, since it was seen to do so before.
 func TestSentAfterTheAnswer(t *testing.T) {
+	t.Parallel()
 	sameAlways(t, newLeaving(t, 0, func(m *leaving, close func() error, _ <-chan struct{}) {
 		m.tasks.Go(func() { soon(); close() })
 	}))
@@ -223,6 +225,7 @@ func (m *lazy) Acquire(ctx context.Context, name string) (int, error) {
 // TestClosedInTheNextOperation: a connection that is closed beside what the next operation does is closed before or
 // after that by chance, and the execution does not count as controlled.
 func TestClosedInTheNextOperation(t *testing.T) {
+	t.Parallel()
 	runner := newLockRunner(t, 200*time.Millisecond, func(_ context.Context, url string) (inprocess.Lock, error) {
 		m := &lazy{leaving: &leaving{url: url}}
 		m.closes = func(close func() error, _ <-chan struct{}) { m.last = close }

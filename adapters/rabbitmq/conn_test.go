@@ -24,6 +24,7 @@ import (
 // A connection on which a reply does not come is given up: what it had comes to nothing, and another
 // one can be opened in its place.
 func TestConnGivesUpWhatIsNotAnswered(t *testing.T) {
+	t.Parallel()
 	via := newRelay(t, rabbitmqtest.URL(t))
 	conn, names := dialVia(t, via, rabbitmq.Dialer{Timeout: 300 * time.Millisecond})
 	defer conn.Close()

@@ -39,6 +39,7 @@ type expectation struct {
 
 // Each fact holds for the simulated broker and, where there is one, for a real RabbitMQ.
 func TestFacts(t *testing.T) {
+	t.Parallel()
 	facts := readFacts(t)
 	t.Run("simulated", func(t *testing.T) {
 		for _, f := range facts {
@@ -116,7 +117,7 @@ func playAll(t *testing.T, facts []*fact, b *rabbitmq.Broker) [][]string {
 // A transcript says nothing if so much more time than asked for passes between its moments.
 const (
 	maxLate  = 250 * time.Millisecond
-	attempts = 5
+	attempts = 10
 )
 
 // playReal plays a fact on a real broker, again if the machine was too slow for its times. A broker that is slow

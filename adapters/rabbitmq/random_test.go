@@ -13,6 +13,7 @@ import (
 // Random sequences of commands come to the same on the simulated broker and on a real RabbitMQ.
 // -rapid.checks says how many are tried.
 func TestRandomCommands(t *testing.T) {
+	t.Parallel()
 	b := rabbitmqtest.Shared(t)
 	var w *real // its connections serve many sequences
 	defer func() {

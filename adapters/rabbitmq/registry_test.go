@@ -105,6 +105,7 @@ func (r *registryTest) entries() (n int) {
 // TestRegistryTidies: what a killed run has left, the next one deletes; what a run that is alive has made, or what
 // somebody else had before, it does not.
 func TestRegistryTidies(t *testing.T) {
+	t.Parallel()
 	r := newRegistryTest(t)
 	proxy, err := wire.ProxyTo(r.url)
 	if err != nil {
@@ -156,6 +157,7 @@ func TestRegistryTidies(t *testing.T) {
 
 // TestRegistryUnmarked: a name that may be somebody else's as well is deleted by who is alone.
 func TestRegistryUnmarked(t *testing.T) {
+	t.Parallel()
 	r := newRegistryTest(t)
 	first, _ := r.register(r.url, func(error) {})
 	second, _ := r.register(r.url, func(error) {})
@@ -183,6 +185,7 @@ func TestRegistryUnmarked(t *testing.T) {
 
 // TestRegistryForgets: notes of what is gone do not pile up.
 func TestRegistryForgets(t *testing.T) {
+	t.Parallel()
 	r := newRegistryTest(t)
 	b, _ := r.register(r.url, func(error) {})
 	stays := stress.Prefix() + "stays"

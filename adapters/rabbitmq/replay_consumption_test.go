@@ -15,6 +15,7 @@ var consumed = flag.Int("consumed", 8, "how many executions of each lock by cons
 // Whatever befalls the locks by consumption on the simulated broker befalls them on a real RabbitMQ: every reply, every
 // message that comes unasked, and after every step how many messages are ready and whether somebody consumes.
 func TestReplayConsumption(t *testing.T) {
+	t.Parallel()
 	b := sharedBroker(t)
 	for _, target := range consumption.References {
 		t.Run(target.Name, func(t *testing.T) {
@@ -27,6 +28,7 @@ func TestReplayConsumption(t *testing.T) {
 // What is wrong with a lock by consumption on the simulated broker is wrong on a real one. The two that a restart, or the
 // broker's own timeout, finds out are not asked of a broker that others use.
 func TestReplayConsumptionMutants(t *testing.T) {
+	t.Parallel()
 	b := sharedBroker(t)
 	for _, target := range consumption.Mutants {
 		breaks, err := property.Named(target.Breaks)

@@ -20,6 +20,7 @@ import (
 
 // Whatever befalls the reference locks on the simulated broker befalls them on a real RabbitMQ.
 func TestReplayReferences(t *testing.T) {
+	t.Parallel()
 	b := sharedBroker(t)
 	unconfirmed := [][2]string{{"existence", amqplock.ByPassive}, {"confirm", amqplock.NoConfirms}, {"claim", amqplock.ClaimUnseen}, {"verify", amqplock.VerifyBoth}}
 	executions := 12
@@ -28,9 +29,11 @@ func TestReplayReferences(t *testing.T) {
 	}
 	for _, target := range amqplock.References {
 		t.Run(target.Name, func(t *testing.T) {
+			t.Parallel()
 			agrees(t, b, target, executions)
 		})
 		t.Run(target.Name+", without confirms", func(t *testing.T) {
+			t.Parallel()
 			agrees(t, b, target, executions, unconfirmed...)
 		})
 	}
@@ -68,6 +71,7 @@ func TestReplayRestart(t *testing.T) {
 
 // What is wrong with a lock on the simulated broker is wrong on a real one.
 func TestReplayReproduces(t *testing.T) {
+	t.Parallel()
 	b := sharedBroker(t)
 	for _, test := range []struct {
 		name   string
@@ -108,15 +112,17 @@ func replay(t *testing.T, b *rabbitmq.Broker, target *lock.Target, tr *scenario.
 
 // Where the replay itself was late, and something expired too early by that, it is replayed with more time.
 func TestReplayLate(t *testing.T) {
+	t.Parallel()
 	b := sharedBroker(t)
 	target := lock.Target{Fix: amqplock.Table.Fix(func(o *amqplock.Options) {
 		o.Arguments.Has, o.Arguments.Expires = o.Arguments.Has|amqp.HasExpires, 20
 	})}
 	tr := trace(&target, find(t, &target, func(tr *scenario.Trace) bool {
-		return violated(tr, property.ContiguousSlots) != nil && actions(tr, scenario.Restart) == 0
+		const soon = 30 // every virtual millisecond more takes a tenth of a second
+		return violated(tr, property.ContiguousSlots) != nil && actions(tr, scenario.Restart) == 0 && tr.Steps[len(tr.Steps)-1].Time <= soon
 	}))
 	late := false
-	got, err := rabbitmq.Replay(t.Context(), b, &target, tr, rabbitmq.ReplayOptions{Progress: func(taken, _ int) {
+	got, err := rabbitmq.Replay(t.Context(), b, &target, tr, rabbitmq.ReplayOptions{Patience: 2 * time.Second, Progress: func(taken, _ int) {
 		if taken == 1 && !late {
 			late = true
 			time.Sleep(time.Second) // the first slot lasts 390 ms
@@ -129,6 +135,7 @@ func TestReplayLate(t *testing.T) {
 
 // A reply or a queue that is not as recorded is told, and nothing after it is taken.
 func TestReplayDisagrees(t *testing.T) {
+	t.Parallel()
 	b := sharedBroker(t)
 	target := amqplock.References[0]
 	tr := trace(target, find(t, target, func(tr *scenario.Trace) bool {

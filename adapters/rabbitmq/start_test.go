@@ -63,6 +63,7 @@ func TestStartSaysWhoNamedABadBroker(t *testing.T) {
 
 // Nobody there, somebody else there, and a broker that does not let us in are told apart, and the password is not shown.
 func TestStartSaysWhatIsWrongWithAnAddress(t *testing.T) {
+	t.Parallel()
 	good, err := url.Parse(rabbitmqtest.URL(t))
 	if err != nil {
 		t.Fatal(err)
@@ -76,10 +77,13 @@ func TestStartSaysWhatIsWrongWithAnAddress(t *testing.T) {
 		nowhere.String(): "the broker there has no such virtual host",
 		"amqp://guest:not-the-secret@" + impostor(t): "expected a broker that speaks AMQP 0-9-1 there",
 	} {
-		_, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: address, Flag: "--broker"})
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "--broker: ") || strings.Contains(err.Error(), "not-the-secret") {
-			t.Errorf("%s: %v, want %q", address, err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			t.Parallel() // RabbitMQ makes those wait who got it wrong
+			_, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: address, Flag: "--broker"})
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "--broker: ") || strings.Contains(err.Error(), "not-the-secret") {
+				t.Errorf("%s: %v, want %q", address, err, want)
+			}
+		})
 	}
 }
 

@@ -22,9 +22,11 @@ import (
 
 // The reference locks hold under stress.
 func TestStressReferences(t *testing.T) {
+	t.Parallel()
 	b := sharedBroker(t)
 	for _, target := range amqplock.References {
 		t.Run(target.Name, func(t *testing.T) {
+			t.Parallel()
 			c := stressConfig(target)
 			h, stats, err := rabbitmq.Stress(t.Context(), b, c)
 			if err != nil {
@@ -64,9 +66,11 @@ func TestStressFinds(t *testing.T) {
 // Of every client that dies it is recorded when its connection is certain to be gone, and that it
 // did nothing more.
 func TestStressCrashes(t *testing.T) {
+	t.Parallel()
 	b := sharedBroker(t)
 	for name, inFlight := range map[string]bool{"between commands": false, "in flight": true} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			c := stressConfig(amqplock.References[0])
 			c.Crashes, c.InFlight = 0.1, inFlight
 			h, stats, err := rabbitmq.Stress(t.Context(), b, c)

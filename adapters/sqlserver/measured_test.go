@@ -125,6 +125,7 @@ func (b *bench) later(s *sqlserver.Session, moment string) string {
 func TestMeasured(t *testing.T) {
 	for _, d := range dialects {
 		t.Run(d.String(), func(t *testing.T) {
+			t.Parallel()
 			db := database(t, d)
 			for i, f := range append(onMariaDB, onPostgres...) {
 				if f.on != d {

@@ -25,12 +25,14 @@ var (
 // by reply: what was read and changed, which error, whether it waits, and which clock reading ended up in a row. A sequence
 // that does not is made smaller, and told.
 func TestRandomCommands(t *testing.T) {
+	t.Parallel()
 	for _, d := range dialects {
 		for _, level := range sql.Levels {
 			if d == sql.Postgres && level == sql.Serializable {
 				continue // it is not modelled, and refused as an option
 			}
 			t.Run(d.String()+"/"+level.String(), func(t *testing.T) {
+				t.Parallel() // in a database of its own; most of it is waiting
 				m := newMatch(t, database(t, d), level)
 				wrong := 0
 				for seed := *firstSeed; seed < *firstSeed+uint64(*sequences); seed++ {

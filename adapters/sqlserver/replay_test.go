@@ -31,8 +31,10 @@ func mutants(t *testing.T, d sql.Dialect) []*lock.Target {
 
 // Every mutant's counterexample replays on its server.
 func TestReplay(t *testing.T) {
+	t.Parallel()
 	for _, d := range dialects {
 		t.Run(d.String(), func(t *testing.T) {
+			t.Parallel()
 			s := server(t, d)
 			for _, m := range mutants(t, d) {
 				t.Run(m.Name, func(t *testing.T) {
@@ -97,8 +99,10 @@ func agrees(t *testing.T, s *sqlserver.Server, tr *scenario.Trace) (r *scenario.
 // Executions of the references agree with the server step by step, whatever goes wrong in them: clients die while their
 // commands wait, connections are half-open, replies are lost, leases end.
 func TestReplayAny(t *testing.T) {
+	t.Parallel()
 	for _, d := range dialects {
 		t.Run(d.String(), func(t *testing.T) {
+			t.Parallel()
 			s := server(t, d)
 			b, err := lock.BackendNamed(d.String())
 			if err != nil {

@@ -4,9 +4,9 @@ import (
 	"os"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/adapters/waittest"
 
 	_ "github.com/lockproof/lockproof/sim/amqp" // the backend of the locks that are tested here
 )
 
-func TestMain(m *testing.M) { os.Exit(externaltest.Run(m)) }
+func TestMain(m *testing.M) { os.Exit(waittest.Run(m)) }

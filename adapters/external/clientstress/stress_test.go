@@ -110,6 +110,7 @@ func TestFinds(t *testing.T) {
 // What can only be seen through the proxy is judged there, and there alone: that an acquire which got nothing
 // found a slot that was free.
 func TestStressSeesWhatWasAsked(t *testing.T) {
+	t.Parallel()
 	for way, want := range map[string]linear.Decision{"straight": linear.Legal, "proxy": linear.Illegal} {
 		t.Run(way, func(t *testing.T) {
 			c := config(t, mutant.Named("release-forgets"))
@@ -181,6 +182,7 @@ func TestStressInterrupted(t *testing.T) {
 // Clients that the end of the run finds at work end when nobody works any more: a right lock gives what they held to
 // somebody else, and would be blamed for it.
 func TestStressInterruptedAtWork(t *testing.T) {
+	t.Parallel()
 	for range 10 {
 		ctx, cancel := context.WithCancel(t.Context())
 		c := config(t, amqplock.References[0])

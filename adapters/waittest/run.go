@@ -1,12 +1,13 @@
-package externaltest
+// Package waittest runs the tests of packages that mostly wait.
+package waittest
 
 import (
 	"flag"
 	"testing"
 )
 
-// atOnce is how many tests of clients behind the gate run at the same time: most of what they take is waiting, for other
-// programs and for what clients may do by themselves.
+// atOnce is how many tests run at the same time: most of what they take is waiting, for servers, for other programs and
+// for what clients may do by themselves.
 const atOnce = "6"
 
 // Run runs a package's tests, atOnce of them unless -parallel says otherwise, and returns their exit code.

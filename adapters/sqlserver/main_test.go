@@ -1,0 +1,10 @@
+package sqlserver_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/lockproof/lockproof/adapters/waittest"
+)
+
+func TestMain(m *testing.M) { os.Exit(waittest.Run(m)) }
