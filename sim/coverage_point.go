@@ -40,9 +40,18 @@ var coveragePointNames = [CoveragePoints]string{
 // String is the coverage point in words.
 func (s CoveragePoint) String() string { return coveragePointNames[s] }
 
-// Of is the coverage point in words, for a lock of that type: a mutex has no slots that could be removed.
-func (s CoveragePoint) Of(k lock.Kind) string {
+// offBroker are those that another server than a broker is not spoken of with.
+var offBroker = map[CoveragePoint]string{
+	SawDrop: "connection dropped by the server", SawChannelError: "abort", SawRestart: "server restart", SawLostRace: "lost race",
+}
+
+// Of is the coverage point in words, for a lock of that type on a server of those words: a mutex has no slots that could be
+// removed.
+func (s CoveragePoint) Of(w lock.Words, k lock.Kind) string {
+	said, ok := offBroker[s]
 	switch {
+	case ok && w != (lock.Words{}) && w.Server != "broker":
+		return said
 	case k == lock.Semaphore:
 	case s == SawFull:
 		return "acquire: taken"

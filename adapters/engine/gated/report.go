@@ -58,7 +58,7 @@ func (f *sharedRun) report() *report.Report {
 	}
 	for k := range sim.CoveragePoints {
 		if k != sim.SawRandomOption && (s.Seen[k] > 0 || !f.exploring || !k.Faulty()) { // what clients draw is their own
-			r.Exercised = append(r.Exercised, report.Exercise{Name: k.Of(f.Kind), Scenarios: s.Seen[k]})
+			r.Exercised = append(r.Exercised, report.Exercise{Name: k.Of(lock.Words{}, f.Kind), Scenarios: s.Seen[k]})
 		}
 	}
 	return r

@@ -6,6 +6,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/tally"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -35,7 +36,7 @@ func (c *Config) report(s *tally.Tally, traces map[property.Property]*scenario.T
 	}
 	r.Properties = append(r.Properties, engine.Omitted(c.Target, c.Properties)...)
 	for k := range sim.CoveragePoints {
-		r.Exercised = append(r.Exercised, report.Exercise{Name: k.Of(c.Target.Kind), Scenarios: s.Seen[k]})
+		r.Exercised = append(r.Exercised, report.Exercise{Name: k.Of(lock.BackendOf(c.Target).Words, c.Target.Kind), Scenarios: s.Seen[k]})
 	}
 	return r
 }
