@@ -131,7 +131,7 @@ func HistoryName(target string) string { return safeName(target) + ".history.jso
 // safeName is a target's name as part of a file's, on every system.
 func safeName(target string) string {
 	safe := func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
 			return r
 		}
 		return '-'

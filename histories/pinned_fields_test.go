@@ -71,6 +71,7 @@ func TestPinnedFields(t *testing.T) {
 		}
 	}
 	containers(f)
+	depths(f)
 	f.Compare("testdata/fields.txt", historiestest.Rewriting())
 }
 
@@ -97,6 +98,20 @@ func containers(f *pinned.File) {
 		n := len(parts)
 		text := [][]string{{parts[i%n], parts[i/n%n], parts[i/n/n%n]}, {parts[i%n], one, parts[i/n%n], parts[i/n/n%n]}, {parts[i%n], parts[i/n%n], one, parts[i/n/n%n]}}[i/n/n/n]
 		tell(s, "edn", []byte(strings.Join(text, " ")), rand.New(rand.NewPCG(2, uint64(i))))
+	})
+}
+
+// depths are values in one another, about as many as may be.
+func depths(f *pinned.File) {
+	pairs := [][2]string{{"[", "]"}, {"(", ")"}, {"{:a ", "}"}, {"#{", "}"}, {"#_ ", " 1"}, {"#tag ", ""}, {"^:m ", ""}, {"^ ", " 1"}, {"[#_", " 1]"}}
+	f.Block("depths", len(pairs)*8*2, func(i int, s *pinned.Seen) {
+		pair, deep := pairs[i%len(pairs)], 60+i/len(pairs)%8
+		value := strings.Repeat(pair[0], deep) + "1" + strings.Repeat(pair[1], deep)
+		text := "{:process 1, :type :invoke, :f :acquire, :value " + value + "}"
+		if i/len(pairs) >= 8 {
+			text = value + " {:process 1, :type :invoke, :f :acquire}"
+		}
+		tell(s, "edn", []byte(text), rand.New(rand.NewPCG(2, uint64(i))))
 	})
 }
 

@@ -52,6 +52,19 @@ func put[T any](s *pinned.Seen, write func(io.Writer, T) error, v T) {
 	err := write(&b, v)
 	s.Write(b.Bytes())
 	s.Printf("%v\n", err)
+	if n := b.Len() / 2; n > 0 && write(&limited{n}, v) == nil {
+		s.Printf("no error when there is room for half of it")
+	}
+}
+
+// limited is a file with little room.
+type limited struct{ room int }
+
+func (l *limited) Write(b []byte) (int, error) {
+	if l.room -= len(b); l.room < 0 {
+		return 0, io.ErrShortWrite
+	}
+	return len(b), nil
 }
 
 func styled[T any](d *dice, write func(io.Writer, T, style.Style) error) func(io.Writer, T) error {

@@ -260,3 +260,66 @@ func tellRead(seen *pinned.Seen, h *history.History, l int, o Options, window in
 	c.end()
 	seen.Printf("%v %v %v %v %d %+v\n", c.done, c.over, c.found, c.known, c.effort, c.normaliser.facts())
 }
+
+// TestPinnedMalformed holds against a file what is said of drawn histories in which something is no history's: fields of
+// events that nobody can mean, events left out or twice, and locks without slots.
+func TestPinnedMalformed(t *testing.T) {
+	f := pinned.New(t)
+	for seed := range 3 {
+		f.Block("malformed", 600, func(i int, seen *pinned.Seen) {
+			h := drawPinned(2_000_000+10_000*seed, i, 20)
+			choose := bySeed(uint64(i))
+			for range 1 + choose.below(2) {
+				distort(choose, h)
+			}
+			err := Validate(h)
+			if seen.Printf("%v ", err); err != nil {
+				seen.Count("malformed")
+			}
+			seen.Printf("%+v", Check(h, Options{Steps: 500}))
+			if err != nil {
+				return
+			}
+			for _, v := range Judge(h, Options{Steps: 500}) {
+				seen.Printf("%+v", v)
+			}
+		})
+	}
+	f.Block("bounds", 4, func(i int, seen *pinned.Seen) {
+		seen.Printf("%v %v", tooLong(endless+i), Validate(&history.History{Locks: []string{"jobs"}, Slots: []int{maxHistorySlots - 2 + i}}))
+	})
+	f.Compare("testdata/malformed.txt", *rewrite)
+}
+
+// distort changes a history in one place to what it hardly can be.
+func distort(choose chooser, h *history.History) {
+	number := []int{-1, 0, 1, 2, 3, 5, 40, 254, 255, 65534, 65535}[choose.below(11)]
+	few := choose.below(6) // more slots take more time
+	if choose.below(12) == 0 || len(h.Events) == 0 {
+		h.Slots = append(h.Slots[:choose.below(len(h.Slots)+1)], few-1)
+		return
+	}
+	at := choose.below(len(h.Events))
+	switch e := &h.Events[at]; choose.below(10) {
+	case 0:
+		e.F = history.F(number)
+	case 1:
+		e.Process = int32(number)
+	case 2:
+		e.Lock = uint16(number)
+	case 3:
+		e.Type = history.EventType(number)
+	case 4:
+		e.Slot = uint16(few)
+	case 5:
+		e.Slots = uint16(few)
+	case 6:
+		e.Held = !e.Held
+	case 7:
+		e.Target = int32(number)
+	case 8:
+		h.Events = slices.Delete(h.Events, at, at+1)
+	case 9:
+		h.Events = slices.Insert(h.Events, at, *e)
+	}
+}

@@ -1,6 +1,7 @@
 package shrink
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -192,10 +193,11 @@ func removeClient(s *scenario.Scenario, c int) {
 	s.Clients = slices.Delete(s.Clients, c-1, c)
 	s.Schedule.Actions = slices.DeleteFunc(s.Schedule.Actions, func(a scenario.Action) bool { return int(a.Client) == c })
 	for i := range s.Clients {
-		switch with := &s.Clients[i].With; {
-		case int(*with) == c: // it has a process of its own
+		with := &s.Clients[i].With
+		switch cmp.Compare(int(*with), c) {
+		case 0: // it has a process of its own
 			*with = 0
-		case int(*with) > c:
+		case +1:
 			*with--
 		}
 	}
