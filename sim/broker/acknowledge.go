@@ -164,7 +164,7 @@ func (b *Broker) recover(on at, ch *channel) {
 }
 
 // requeueAll makes ready again all that a channel has not acknowledged, in a transaction or out of
-// it. Losing it is a use of the queue that it came from.
+// it, before the channel is reset. Losing it is a use of the queue that it came from.
 func (b *Broker) requeueAll(on at) {
 	ch := &b.conns[on.conn-1].channels[on.number]
 	ch.rollback()
@@ -176,7 +176,6 @@ func (b *Broker) requeueAll(on at) {
 		}
 	}
 	b.settle(on, ch.unacked, requeued)
-	ch.unacked = ch.unacked[:0]
 }
 
 // forget detaches a channel's messages from a queue.

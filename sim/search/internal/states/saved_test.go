@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +15,27 @@ import (
 	"github.com/lockproof/lockproof/sim/search/internal/states"
 	"github.com/lockproof/lockproof/sim/search/searchtest"
 )
+
+// TestOpenCloses: a checkpoint that was read is closed, whole or not.
+func TestOpenCloses(t *testing.T) {
+	const files = "/proc/self/fd"
+	before, err := os.ReadDir(files)
+	if err != nil {
+		t.Skip("skipped: no system here tells which files are open")
+	}
+	path := filepath.Join(t.TempDir(), "checkpoint")
+	if err := os.WriteFile(path, []byte("no checkpoint"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if err := states.Open(path, "magic", io.ErrUnexpectedEOF, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Fatal(err)
+		}
+	}
+	if after, err := os.ReadDir(files); err != nil || len(after) > len(before)+10 {
+		t.Errorf("%d files are open after %d: %v", len(after), len(before), err)
+	}
+}
 
 // TestNumbersWithin: a number of a checkpoint is less than what there is of its kind, wherever it stands; and what is as
 // short as it can be is not taken for cut off.
