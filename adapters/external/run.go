@@ -279,7 +279,12 @@ func (r *run) enter(c uint8, a *clientHandle) clientState {
 		return p
 	}
 	if l := p.current; l != nil {
-		p.incarnation, l.incarnation, l.channels = 1, 1, l.channels[:0]
+		p.incarnation, l.channels = 1, l.channels[:0]
+	}
+	for _, l := range p.connections { // several are one to histories
+		if l.opened {
+			l.incarnation = 1
+		}
 	}
 	return p
 }
