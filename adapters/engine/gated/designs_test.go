@@ -87,6 +87,7 @@ var rightSemaphores = []designed{
 	{name: "slots first", new: guided("%03[2]d.slot.%[1]s", "%03[2]d.holder.%[1]s", amqplocks.NoBug), judged: byGuidelines},
 	{name: "a hash of the name", new: hashed, judged: bySlots},
 	{name: "tokens", new: enginetest.Semaphore(semaphores.Tokens{}), judged: bySlots},
+	{name: "tokens with headers", new: enginetest.Semaphore(semaphores.Tokens{InHeader: true}), judged: bySlots},
 	{name: "tokens alike", new: enginetest.Semaphore(semaphores.Tokens{Alike: true}), judged: byPermits},
 	{name: "consumers", new: enginetest.Semaphore(semaphores.Consumers{}), judged: bySlots},
 	{name: "tokens alike, added and removed", new: enginetest.Semaphore(account(semaphores.Account{})), judged: byPermits},

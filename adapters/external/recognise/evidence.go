@@ -76,8 +76,8 @@ type Snapshot map[string]queueState
 
 // queueState is what it has of one.
 type queueState struct {
-	owned        bool    // by a connection
-	ready, taken [][]int // the numbers that messages have, see numbersOf; taken are those that channels have
+	owned        bool                // by a connection
+	ready, taken []map[numbering]int // the numbers that messages have, see numbersOf; taken are those that channels have
 	consumers    int
 	sole         bool // one of them is exclusive
 }

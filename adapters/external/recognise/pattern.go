@@ -10,10 +10,15 @@ import (
 	"fmt"
 	"hash/crc32"
 	"hash/fnv"
+	"maps"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/crypto/blake2b"
+	"golang.org/x/crypto/blake2s"
 )
 
 // Pattern is how a target makes the name of a queue from a lock's name and a slot's number: {name}-A-{n}. In place of
@@ -48,7 +53,9 @@ type writing struct {
 }
 
 // writings are all, in the order in which they are looked for.
-var writings = []writing{
+var writings = slices.Concat(plain, uuids(), blakes())
+
+var plain = []writing{
 	{"name", func(s string) string { return s }, false},
 	{"escaped", url.QueryEscape, false},
 	{"lower", strings.ToLower, false},
@@ -64,6 +71,63 @@ var writings = []writing{
 	{"crc32", func(s string) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(s))) }, true},
 	{"fnv64", func(s string) string { h := fnv.New64a(); h.Write([]byte(s)); return fmt.Sprintf("%016x", h.Sum64()) }, true},
 	{"fnv32", func(s string) string { h := fnv.New32a(); h.Write([]byte(s)); return fmt.Sprintf("%08x", h.Sum32()) }, true},
+}
+
+// namespaces are those that version 3 and version 5 of a UUID are made of, by RFC 4122.
+var namespaces = map[string]string{
+	"dns": "6ba7b810-9dad-11d1-80b4-00c04fd430c8", "url": "6ba7b811-9dad-11d1-80b4-00c04fd430c8",
+	"oid": "6ba7b812-9dad-11d1-80b4-00c04fd430c8", "x500": "6ba7b814-9dad-11d1-80b4-00c04fd430c8",
+}
+
+// uuid is a writing as the UUID of a name in a namespace, with dashes or without.
+func uuid(version int, in string, dashes bool) writing {
+	space, err := hex.DecodeString(strings.ReplaceAll(namespaces[in], "-", ""))
+	if err != nil {
+		panic(err)
+	}
+	w := writing{name: fmt.Sprintf("uuid%d%s", version, in), hash: true}
+	if !dashes {
+		w.name += "hex"
+	}
+	w.write = func(s string) string {
+		sum := md5.Sum(append(space[:len(space):len(space)], s...))
+		if version == 5 {
+			long := sha1.Sum(append(space[:len(space):len(space)], s...))
+			copy(sum[:], long[:])
+		}
+		sum[6], sum[8] = sum[6]&0x0f|byte(version)<<4, sum[8]&0x3f|0x80
+		text := hex.EncodeToString(sum[:])
+		if !dashes {
+			return text
+		}
+		return strings.Join([]string{text[:8], text[8:12], text[12:16], text[16:20], text[20:]}, "-")
+	}
+	return w
+}
+
+// uuids are writings as UUIDs.
+func uuids() (all []writing) {
+	for _, version := range []int{5, 3} {
+		for _, in := range slices.Sorted(maps.Keys(namespaces)) {
+			all = append(all, uuid(version, in, true), uuid(version, in, false))
+		}
+	}
+	return all
+}
+
+// blakes are writings as hashes of BLAKE2, whose length is part of what is hashed.
+func blakes() (all []writing) {
+	for _, size := range []int{64, 32, 28, 24, 20, 16, 12, 10, 8, 6, 5, 4} {
+		all = append(all, writing{fmt.Sprintf("blake2b%d", 8*size), func(s string) string {
+			h, err := blake2b.New(size, nil)
+			if err != nil {
+				panic(err)
+			}
+			h.Write([]byte(s))
+			return hex.EncodeToString(h.Sum(nil))
+		}, true})
+	}
+	return append(all, writing{"blake2s", func(s string) string { h := blake2s.Sum256([]byte(s)); return hex.EncodeToString(h[:]) }, true})
 }
 
 // special is what libraries replace in a lock's name that may not be in a queue's.

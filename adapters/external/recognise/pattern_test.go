@@ -21,6 +21,10 @@ func TestPatterns(t *testing.T) {
 		"s.{crc32}.{n}":         "",
 		"{base64}.{n}.holder":   "am9icw.2.holder",
 		"1.{sha512:32}.{n}.end": "",
+		"lock-{uuid5url}/{n}":   "lock-df6db023-4dad-5dd8-a55f-d1736b15602f/2",
+		"{uuid3dnshex}.{n}":     "ec30e504093f38d3adc0fba209f773fc.2",
+		"{blake2b128}.{n}":      "65177a560cada1f767891398e66c46de.2",
+		"{blake2s:12}.{n}":      "7586853d1f12.2",
 	} {
 		p, err := ParsePattern(text)
 		if err != nil || p.String() != text {

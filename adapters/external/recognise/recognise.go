@@ -1,6 +1,8 @@
 package recognise
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -15,6 +17,7 @@ type evidence struct {
 	owned    []string // exclusive queues
 	stay     []string // those that do not go
 	messages []string // queues of which a message is taken
+	moved    []string // queues of which a message is taken that goes to another of the lock's queues
 	gone     []string // queues of which a message is gone: taken and acknowledged at once
 	still    []string // queues that are consumed, and still are when it is released
 	sole     []string // those of them of which that consumer is an exclusive one
@@ -50,6 +53,9 @@ func (u *Use) evidence() (e evidence) {
 			e.owned = append(e.owned, name)
 		case len(q.taken) > len(b.taken) && len(a.taken) < len(q.taken):
 			e.messages = append(e.messages, name)
+			if len(a.taken)+len(a.ready) < len(q.taken)+len(q.ready) {
+				e.moved = append(e.moved, name)
+			}
 		case q.consumers > b.consumers && a.consumers < q.consumers && !q.owned:
 			e.consumed = append(e.consumed, name)
 		case q.consumers > b.consumers && !q.owned:
@@ -65,6 +71,9 @@ func (u *Use) evidence() (e evidence) {
 	}
 	return e
 }
+
+// moves reports whether a message that is taken goes to another queue when the lock is released, as by dead-lettering.
+func (e *evidence) moves() bool { return len(e.moved) > 0 && len(e.gone) > 0 }
 
 // mentions reports whether a queue's name has a lock's, written somehow.
 func mentions(queue, lock string) bool {
@@ -115,6 +124,8 @@ func (p *Probe) decide(d *Design, kind lock.Kind, given Naming, shown []evidence
 	still := all(func(e evidence) []string { return e.still })
 	sole := all(func(e evidence) []string { return e.sole })
 	switch {
+	case slices.ContainsFunc(shown, func(e evidence) bool { return e.moves() }):
+		d.Why = "a message of one queue comes with acquiring it, and goes to another queue with releasing it"
 	case owned != nil && messages != nil:
 		d.Why = "both an exclusive queue and a message of another queue come with acquiring it and go with releasing it"
 	case messages != nil:
@@ -345,23 +356,42 @@ func (p *Probe) holder(holders Pattern, q string) bool {
 	return false
 }
 
-// numbering is where messages have the number of the slot that they stand for.
-type numbering uint8
+// numbering is where messages have the number of the slot that they stand for: in a property, or in a header by its name.
+type numbering struct {
+	field  field
+	header string
+}
+
+type field uint8
 
 const (
-	noNumber numbering = iota
+	noField field = iota
 	inBody
 	inMessageID
 	inCorrelationID
 	inType
-	numberings
+	inHeader
 )
 
-// numbersOf are the numbers that a message has, by where; 0 is none.
-func numbersOf(c *frame.Content) []int {
-	out := make([]int, numberings)
-	for where := inBody; where < numberings && c != nil; where++ {
-		out[where] = where.Of(c)
+// noNumber is that of messages that are all alike.
+var noNumber numbering
+
+// numbersOf are the numbers that a message has, by where.
+func numbersOf(c *frame.Content) map[numbering]int {
+	out := make(map[numbering]int)
+	note := func(where numbering) {
+		if n := where.Of(c); n > 0 {
+			out[where] = n
+		}
+	}
+	if c == nil {
+		return out
+	}
+	for f := inBody; f < inHeader; f++ {
+		note(numbering{field: f})
+	}
+	for name := range c.Properties.Headers.All() {
+		note(numbering{inHeader, name})
 	}
 	return out
 }
@@ -369,7 +399,7 @@ func numbersOf(c *frame.Content) []int {
 // Of is the number that a message has there: the last one, where it has several.
 func (n numbering) Of(c *frame.Content) int {
 	text := ""
-	switch p := &c.Properties; n {
+	switch p := &c.Properties; n.field {
 	case inBody:
 		text = string(c.Body[max(0, len(c.Body)-longestNumbered):])
 	case inMessageID:
@@ -378,6 +408,10 @@ func (n numbering) Of(c *frame.Content) int {
 		text = p.CorrelationID
 	case inType:
 		text = p.Type
+	case inHeader:
+		if value, ok := p.Headers.Lookup(n.header); ok {
+			text = fmt.Sprint(value)
+		}
 	}
 	all := digits.FindAllString(text, -1)
 	if len(all) == 0 {
@@ -395,8 +429,8 @@ const longestNumbered = 256
 
 // took reports whether a message of a queue that has the slot's number is taken while the slot is held.
 func (u *Use) took(queue string, where numbering) bool {
-	has := func(messages [][]int) bool {
-		return slices.ContainsFunc(messages, func(m []int) bool { return m[where] == u.Slot })
+	has := func(messages []map[numbering]int) bool {
+		return slices.ContainsFunc(messages, func(m map[numbering]int) bool { return m[where] == u.Slot })
 	}
 	during := u.During[queue]
 	return has(during.taken) || has(u.After[queue].ready) && !has(during.ready)
@@ -404,24 +438,38 @@ func (u *Use) took(queue string, where numbering) bool {
 
 // numbering finds where the messages of a queue have the numbers of slots.
 func (p *Probe) numbering(a Pattern) numbering {
-	for where := inBody; where < numberings; where++ {
-		fits := true
-		for _, c := range p.Made {
-			var there []int
-			for _, m := range c.After[a.Queue(c.Lock, 0)].ready {
-				there = append(there, m[where])
-			}
-			slices.Sort(there)
-			for s := 1; s <= c.Slots; s++ {
-				fits = fits && len(there) == c.Slots && there[s-1] == s
+	all := make(map[numbering]bool)
+	for _, c := range p.Made {
+		for _, m := range c.After[a.Queue(c.Lock, 0)].ready {
+			for where := range m {
+				all[where] = true
 			}
 		}
-		for _, u := range p.Uses {
-			fits = fits && u.took(a.Queue(u.Lock, u.Slot), where)
-		}
-		if fits {
+	}
+	order := func(a, b numbering) int {
+		return cmp.Or(cmp.Compare(a.field, b.field), cmp.Compare(a.header, b.header))
+	}
+	for _, where := range slices.SortedFunc(maps.Keys(all), order) {
+		if p.numbers(a, where) {
 			return where
 		}
 	}
 	return noNumber
+}
+
+// numbers reports whether the messages of a queue have the numbers of slots there.
+func (p *Probe) numbers(a Pattern, where numbering) bool {
+	for _, c := range p.Made {
+		var there []int
+		for _, m := range c.After[a.Queue(c.Lock, 0)].ready {
+			there = append(there, m[where])
+		}
+		slices.Sort(there)
+		for s := 1; s <= c.Slots; s++ {
+			if len(there) != c.Slots || there[s-1] != s {
+				return false
+			}
+		}
+	}
+	return !slices.ContainsFunc(p.Uses, func(u *Use) bool { return !u.took(a.Queue(u.Lock, u.Slot), where) })
 }

@@ -11,6 +11,8 @@ import (
 type Tokens struct {
 	// Alike has messages without numbers: any of them is as good as another, and every slot is called 1.
 	Alike bool
+	// InHeader has the numbers in a header of the messages, and not in their bodies.
+	InHeader bool
 	// Acknowledged is the bug that acknowledges the message to release: the slot is gone.
 	Acknowledged bool
 	// AckThenPublish is the bug that acknowledges the message and then publishes it again: who dies in between takes the
@@ -44,6 +46,9 @@ func (t Tokens) claim(c *Client, name string) (int, error) {
 	c.tag = d.DeliveryTag
 	if t.Alike {
 		return 1, nil
+	}
+	if n, ok := d.Headers["slot"].(int32); ok && t.InHeader {
+		return int(n), nil
 	}
 	return strconv.Atoi(string(d.Body))
 }
@@ -105,7 +110,10 @@ func (t Tokens) put(c *Client, name string, slot int, counted bool) error {
 			return err
 		}
 		body := amqp.Publishing{DeliveryMode: amqp.Persistent}
-		if !t.Alike {
+		switch {
+		case t.InHeader:
+			body.Headers = amqp.Table{"slot": int32(slot)}
+		case !t.Alike:
 			body.Body = []byte(strconv.Itoa(slot))
 		}
 		if err := ch.Publish("", name+".tokens", false, false, body); err != nil {
