@@ -4,6 +4,7 @@ import (
 	"regexp"
 
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/lock"
 )
 
 // signs are what a diagram's marks mean, each with what gives its presence away.
@@ -27,13 +28,21 @@ var signs = []struct {
 	{regexp.MustCompile("[0-9]:(A )?B( |\n)"), "B", "nobody's exclusively"},
 }
 
-// legend explains the marks that were drawn.
-func legend(drawn string, s style.Style) []style.Line {
+// offBroker are the meanings that are others on another server than a broker.
+var offBroker = map[string]string{"┊": "dead, unknown to the server", "B←c1": "c1 holds it", "held←c1": "by c1"}
+
+// legend explains the marks that were drawn, on a server of those words.
+func legend(drawn string, w lock.Words, s style.Style) []style.Line {
 	var items []string
 	for _, sign := range signs {
-		if sign.find.MatchString(drawn) {
-			items = append(items, sign.mark+" "+sign.meaning)
+		if !sign.find.MatchString(drawn) {
+			continue
 		}
+		meaning := sign.meaning
+		if other, ok := offBroker[sign.mark]; ok && w != (lock.Words{}) && w.Server != "broker" {
+			meaning = other
+		}
+		items = append(items, sign.mark+" "+meaning)
 	}
 	var out []style.Line
 	for _, text := range style.Fill(style.List(items), " ", s.Columns()) {
