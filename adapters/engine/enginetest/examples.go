@@ -86,6 +86,7 @@ var Examples = []Example{
 	{
 		Folder: "python", Command: "exec /usr/bin/python3 adapter.py",
 		probe: "/usr/bin/python3 -c 'import pika'", install: "apt-get install python3-pika", onReal: []string{"no-cleanup", "verify-reconnects"},
+		often: []string{"no-cleanup", "locked-is-success"},
 		Breaks: map[string]property.Property{
 			"not-mandatory":          property.Linearizable,
 			"return-ignored":         property.Linearizable,
@@ -98,6 +99,7 @@ var Examples = []Example{
 	{
 		Folder: "node", Command: "exec node adapter.js",
 		probe: "node -e 'require(\"amqplib\")'", install: "npm ci in testdata/targets/node", onReal: []string{"release-closes-channel"},
+		often: []string{"return-ignored", "verify-reconnects"},
 		Breaks: map[string]property.Property{
 			"return-ignored":         property.Linearizable,
 			"verify-reconnects":      property.StaleBeliefEnds,
