@@ -53,7 +53,32 @@ func (d draw) beyond(s *scenario.Scenario) {
 		d.bereft(s)
 	}
 	d.recount(s)
+	d.resized(s)
 }
+
+// resized has an administrator undo what it did itself, and do it again: who remembers what it has made may not look whether
+// that is still there.
+func (d draw) resized(s *scenario.Scenario) {
+	if d.Bits(2) != 0 || d.shape.Rounds != nil {
+		return
+	}
+	undone := map[lock.Op]lock.Op{lock.Add: lock.Remove, lock.Create: lock.Destroy}
+	for i := range s.Clients {
+		for j, o := range s.Clients[i].Ops {
+			if undo := undone[o.Op]; undo != lock.NoOp && d.offers(undo) {
+				back := scenario.Operation{Op: undo}
+				if undo == lock.Remove {
+					back.Arg = o.Arg
+				}
+				s.Clients[i].Ops = slices.Insert(s.Clients[i].Ops, j+1, back, o)
+				break
+			}
+		}
+	}
+}
+
+// offers reports whether the target has an operation.
+func (d draw) offers(op lock.Op) bool { return slices.Contains(d.target.Operations(), op) }
 
 // bereft has somebody lose what the lock is held by, or something else, while others use the lock, and verify after that.
 func (d draw) bereft(s *scenario.Scenario) {
@@ -102,7 +127,7 @@ func calls(all ...lock.Op) (ops []scenario.Operation) {
 // recount has somebody count the slots when nobody has done anything for long, or two before and after whatever else they
 // do, while others change them.
 func (d draw) recount(s *scenario.Scenario) {
-	if !slices.Contains(d.target.Operations(), lock.Count) {
+	if !d.offers(lock.Count) {
 		return
 	}
 	count := scenario.Operation{Op: lock.Count}

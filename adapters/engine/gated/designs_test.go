@@ -128,6 +128,7 @@ var wrongSemaphores = []designed{
 		breaks: []property.Property{property.ExactCount, property.ContiguousSlots}},
 	{name: "first exchanges removed", new: enginetest.Semaphore(semaphores.Exchanges{RemovesFirst: true}), breaks: []property.Property{property.Linearizable}},
 	{name: "nothing added to two exchanges", new: enginetest.Semaphore(semaphores.Exchanges{NoneOfTwo: true}), breaks: []property.Property{property.Progress}},
+	{name: "exchanges remembered", new: enginetest.Semaphore(semaphores.Exchanges{Remembers: true}), breaks: []property.Property{property.Linearizable}},
 	{name: "refused consumer is success", new: enginetest.Semaphore(semaphores.Consumers{Refusal: true}), breaks: exclusion},
 }
 

@@ -37,6 +37,8 @@ type Client struct {
 	held   string
 	slot   int
 	tag    uint64 // of the message that stands for the slot
+	// declared are the exchanges that it has made.
+	declared map[string]bool
 }
 
 // New makes a client, which connects when it is first used.

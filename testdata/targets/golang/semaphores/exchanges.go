@@ -13,6 +13,8 @@ type Exchanges struct {
 	RemovesFirst bool
 	// NoneOfTwo is the bug that adds nothing to a lock with several slots.
 	NoneOfTwo bool
+	// Remembers is the bug that makes no exchange that it has made before: drivers keep what they have declared.
+	Remembers bool
 }
 
 func (Exchanges) exchange(name string, slot int) string { return fmt.Sprintf("%s.slot.%d", name, slot) }
@@ -81,9 +83,17 @@ func (e Exchanges) giveBack(c *Client, name string, slot int) error {
 
 func (e Exchanges) create(c *Client, name string, slots int) error {
 	for slot := 1; slot <= slots; slot++ {
-		if err := c.ch.ExchangeDeclare(e.exchange(name, slot), "fanout", true, false, false, false, nil); err != nil {
+		exchange := e.exchange(name, slot)
+		if e.Remembers && c.declared[exchange] {
+			continue
+		}
+		if err := c.ch.ExchangeDeclare(exchange, "fanout", true, false, false, false, nil); err != nil {
 			return err
 		}
+		if c.declared == nil {
+			c.declared = make(map[string]bool)
+		}
+		c.declared[exchange] = true
 	}
 	return nil
 }
