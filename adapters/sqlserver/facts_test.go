@@ -42,6 +42,8 @@ var (
 	take2      = sql.Command{Verb: sql.Update, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 2, Token: 2, Lease: hour}
 	lock1      = sql.Command{Verb: sql.Select, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 1, Read: sql.ForUpdate}
 	lock2      = sql.Command{Verb: sql.Select, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 2, Read: sql.ForUpdate}
+	again2     = sql.Command{Verb: sql.Insert, Table: sql.Slots, Lock: 1, Num: 2, Ignore: true}
+	countSlots = sql.Command{Verb: sql.Count, Table: sql.Slots, Lock: 1}
 	insert0    = sql.Command{Verb: sql.Insert, Table: sql.Slots, Lock: 1, Num: 0}
 	delete1    = sql.Command{Verb: sql.Delete, Table: sql.Slots, Lock: 1, Rows: sql.One, Num: 1}
 	none9      = sql.Command{Verb: sql.Update, Table: sql.Leases, Lock: 1, Rows: sql.One, Num: 9, Token: 9, Lease: hour}
@@ -95,9 +97,13 @@ var facts = []fact{
 		{1, begin, ok(0)}, {2, begin, ok(0)}, {1, delete1, ok(1)}, {2, lock1, code(sql.Blocked)}, {1, commit, ok(0)}, {2, none, nums(0, 0)},
 		{1, lock1, nums(0, 0)}, {1, take1, ok(0)}, {2, rollback, ok(0)},
 	}},
-	{"M22: a circle that only the second victim opens: who has waited does not see who overtakes the one that it waits for", []sql.Dialect{sql.MariaDB}, sql.RepeatableRead, []step{
+	{"M22: who has a row locks its gap behind those who wait: the circle has two victims", []sql.Dialect{sql.MariaDB}, sql.RepeatableRead, []step{
 		{1, begin, ok(0)}, {1, lock1, nums(1, 2)}, {2, begin, ok(0)}, {2, lock2, nums(1, 4)}, {3, below(2), code(sql.Blocked)}, {2, insert0, code(sql.Blocked)},
 		{1, below(3), nums(2, 6)}, {2, none, code(sql.Deadlock)}, {3, none, code(sql.Deadlock)}, {1, rollback, ok(0)},
+	}},
+	{"M22: and so it does with a shared lock", []sql.Dialect{sql.MariaDB}, sql.Serializable, []step{
+		{1, begin, ok(0)}, {1, lock1, nums(1, 2)}, {2, begin, ok(0)}, {2, again2, ok(0)}, {3, below(2), code(sql.Blocked)}, {1, countSlots, ok(2)},
+		{2, insert0, code(sql.Blocked)}, {1, below(3), nums(2, 6)}, {2, none, code(sql.Deadlock)}, {3, none, code(sql.Deadlock)}, {1, rollback, ok(0)},
 	}},
 	{"M4: what SKIP LOCKED passes over is merely looked at", both, sql.ReadCommitted, []step{
 		{1, begin, ok(0)}, {1, lock1, nums(1, 2)}, {2, begin, ok(0)}, {2, skip, nums(1, 4)}, {2, commit, ok(0)}, {1, rollback, ok(0)},

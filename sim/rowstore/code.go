@@ -253,6 +253,5 @@ func codeLock(c *codec.Coder, l *claim) {
 	codeKey(c, &l.key)
 	codec.Byte(c, &l.kind)
 	codec.Byte(c, &l.place)
-	codec.Byte(c, &l.unseen)
 	codec.Bools(c, &l.shared, &l.waits)
 }

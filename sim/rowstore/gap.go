@@ -44,6 +44,7 @@ func (s *Store) lock(want claim) (code sql.Code, fresh bool) {
 	if s.implied(&want) {
 		return sql.OK, false
 	}
+	s.narrow(&want)
 	for i := range s.locks {
 		if covers(&s.locks[i], &want) {
 			return sql.OK, false
@@ -68,7 +69,6 @@ func (s *Store) lock(want claim) (code sql.Code, fresh bool) {
 	}
 	if before < len(s.locks) && (!want.waits || s.dialect == sql.MariaDB) {
 		s.weigh(&want)
-		s.overtake(before, &want)
 		s.locks = slices.Insert(s.locks, before, want)
 	} else {
 		s.put(want)
@@ -77,6 +77,16 @@ func (s *Store) lock(want claim) (code sql.Code, fresh bool) {
 		return sql.Blocked, true
 	}
 	return sql.OK, true
+}
+
+// narrow leaves the gap of a row and the gap before it, where a session has the row already: InnoDB locks no more than that,
+// behind those who wait (FACTS M22).
+func (s *Store) narrow(want *claim) {
+	row := claim{key: want.key, session: want.session, kind: onlyRow, shared: want.shared}
+	if s.dialect == sql.MariaDB && want.kind == nextKey && want.num != 255 &&
+		slices.ContainsFunc(s.locks, func(l claim) bool { return l.kind == onlyRow && covers(&l, &row) }) {
+		want.kind = gap
+	}
 }
 
 // overtakes reports whether InnoDB has a lock go before another that is waited for, since that waits for one which the session
@@ -88,32 +98,6 @@ func (s *Store) overtakes(want, other *claim) bool {
 	return slices.ContainsFunc(s.locks, func(had claim) bool {
 		return had.session == want.session && !had.waits && (!had.shared || want.shared) && had.kind != gap && had.kind != insertion && bars(&had, other)
 	})
-}
-
-// overtake notes that those who wait for a row, from a place on, have not seen a lock that goes before them: InnoDB finds out
-// whom one waits for when it begins to, and when somebody gives up a lock on the page (wait_trx), and looks for deadlocks by
-// that (FACTS M22).
-func (s *Store) overtake(place int, l *claim) {
-	if s.dialect != sql.MariaDB {
-		return
-	}
-	for i := place; i < len(s.locks) && s.locks[i].key == l.key; i++ {
-		l.unseen++
-	}
-	for i := place - 1; i >= 0 && s.locks[i].key == l.key; i-- {
-		if int(s.locks[i].unseen) >= place-i {
-			s.locks[i].unseen++
-		}
-	}
-}
-
-// recheck has those who wait for some locks see all that go before them.
-func (s *Store) recheck(of func(*claim) bool) {
-	for i := range s.locks {
-		if l := &s.locks[i]; l.unseen > 0 && of(l) {
-			l.unseen = 0
-		}
-	}
 }
 
 // put adds a lock behind those on the same row.
@@ -154,14 +138,13 @@ func (s *Store) release(on uint8, k key) {
 			break
 		}
 	}
-	s.recheck(func(l *claim) bool { return l.key == k })
 	s.grant()
 }
 
 // grant gives those who wait the locks that nobody before them bars any more.
 func (s *Store) grant() {
 	for i := range s.locks {
-		if s.locks[i].waits && s.barring(i, false) == 0 {
+		if s.locks[i].waits && s.barring(i) == 0 {
 			s.jump(i)
 			l := &s.locks[i]
 			s.waited(l)
@@ -204,8 +187,8 @@ func (s *Store) yield(all []uint8) {
 }
 
 // barring is the session whose lock the i-th claim waits for: the first before it. An insert on PostgreSQL waits for the end
-// of the transaction that has changed the row, whatever others wait for. known leaves out locks that it has not seen yet.
-func (s *Store) barring(i int, known bool) uint8 {
+// of the transaction that has changed the row, whatever others wait for.
+func (s *Store) barring(i int) uint8 {
 	l := &s.locks[i]
 	if s.dialect == sql.Postgres && l.kind == insertion {
 		if r := s.row(l.key); r != nil && r.writer != l.session {
@@ -214,8 +197,8 @@ func (s *Store) barring(i int, known bool) uint8 {
 		return 0
 	}
 	for h := range s.locks[:i] {
-		if o := &s.locks[h]; bars(o, l) && (!known || i-h > int(o.unseen)) {
-			return o.session
+		if bars(&s.locks[h], l) {
+			return s.locks[h].session
 		}
 	}
 	return 0
@@ -344,7 +327,7 @@ func (s *Store) blocker(on uint8) uint8 {
 			return s.locks[first].session
 		}
 	}
-	return s.barring(i, true)
+	return s.barring(i)
 }
 
 // cycle is who waits for whom, from a session back to itself, or nil.

@@ -220,14 +220,7 @@ func (s *Store) rollBack(on uint8) {
 func (s *Store) close(on uint8) {
 	t := &s.sessions[on-1]
 	t.snapshot, t.looked, t.undo, t.weight = t.snapshot[:0], false, 0, weight{}
-	tables := uint8(0)
-	s.locks = slices.DeleteFunc(s.locks, func(l claim) bool {
-		if l.session == on {
-			tables |= 1 << l.table
-		}
-		return l.session == on
-	})
-	s.recheck(func(l *claim) bool { return tables>>l.table&1 > 0 })
+	s.locks = slices.DeleteFunc(s.locks, func(l claim) bool { return l.session == on })
 	s.grant()
 	s.purge()
 }

@@ -63,7 +63,6 @@ type claim struct {
 	shared  bool
 	waits   bool
 	place   uint8 // among those on the same row, where a state is read
-	unseen  uint8 // how many behind it waited before it came, and have not looked again since
 }
 
 // Reset makes it a server without rows and sessions.

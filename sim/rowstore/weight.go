@@ -57,9 +57,7 @@ func (s *Store) unwait(on uint8) {
 	if i < 0 {
 		return
 	}
-	t := s.locks[i].table
 	s.locks = slices.Delete(s.locks, i, i+1)
-	s.recheck(func(l *claim) bool { return l.table == t })
 	if s.dialect == sql.MariaDB {
 		s.sessions[on-1].weight.structures--
 	}
