@@ -170,10 +170,10 @@ func (c *Counterexample) Encode() ([]byte, error) {
 		Violation: violationFile{Step: v.Step + 1, Client: v.Client, Other: v.Other, Lock: v.Lock, Slot: v.Slot, Detail: v.Detail},
 		Found:     c.Origin, Suspected: c.Suspected, Tries: c.Tries, Scenario: c.Scenario, Transcript: c.Transcript,
 	}, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		data, err = Pretty(data)
 	}
-	return Pretty(data)
+	return data, err
 }
 
 // LoadCounterexample reads a counterexample's file.

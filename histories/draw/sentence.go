@@ -29,7 +29,7 @@ func (c *call) words() string { return strings.Trim(c.begin+": "+c.end, ": ") }
 // sentence is all of a step in words: who called what, what went over the wire, what it came to.
 func (m *step) sentence() []string {
 	var words, ends []string
-	if m.actor > 0 && m.command != "" {
+	if m.command != "" { // which is a client's
 		words = append(words, clientName(m.actor))
 	}
 	for i := range m.calls {

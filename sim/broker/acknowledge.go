@@ -71,7 +71,7 @@ func (ch *channel) tagged(tag uint64, multiple bool) (from, to int) {
 	i := slices.IndexFunc(ch.unacked, func(d delivered) bool { return d.tag == tag })
 	switch {
 	case i < 0:
-		return -1, -1
+		return i, i
 	case multiple:
 		return 0, i + 1
 	}

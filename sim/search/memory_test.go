@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"runtime"
 	"testing"
 
 	"github.com/lockproof/lockproof/sim/search/internal/states"
@@ -42,5 +43,17 @@ func TestQueueCounted(t *testing.T) {
 	s.drop(0)
 	if now, most := s.queueBytes.Load(), s.queueMost.Load(); now != 30*4 || most != 40*4 || s.level[0] != nil || blockBytes(s.level) != now {
 		t.Errorf("%d bytes, at most %d, of %v", now, most, s.level)
+	}
+}
+
+// TestWorkersByDefault: there are as many as processors may be used, and so there are afterwards.
+func TestWorkersByDefault(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	b := standard(1, 1, 0, 1, 0)
+	s := newSearch(context.Background(), b, Options{})
+	s.seen.free()
+	Walk(context.Background(), b, WalkOptions{Walks: 3, Steps: 10})
+	if n := runtime.GOMAXPROCS(0); n != 3 || len(s.workers) != 3 {
+		t.Errorf("%d workers, and %d processors afterwards", len(s.workers), n)
 	}
 }

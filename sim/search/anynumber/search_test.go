@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/bits"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -306,5 +307,14 @@ func TestCheck(t *testing.T) {
 	b := standard(1, 1, 1<<property.MutualExclusion, false)
 	if b.Named = true; b.Check() != nil {
 		t.Error(b.Check())
+	}
+}
+
+// TestWorkersByDefault: there are as many as processors may be used, and so there are afterwards.
+func TestWorkersByDefault(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	s := newExploration(context.Background(), standard(1, 0, 1<<property.MutualExclusion, false), Options{})
+	if n := runtime.GOMAXPROCS(0); n != 3 || len(s.workers) != 3 {
+		t.Errorf("%d workers, and %d processors afterwards", len(s.workers), n)
 	}
 }
