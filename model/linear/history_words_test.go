@@ -43,3 +43,12 @@ func TestWordsOfHistory(t *testing.T) {
 		}
 	}
 }
+
+// TestWho: where the number of clients is known, each process is one of theirs.
+func TestWho(t *testing.T) {
+	for clients, want := range map[int]string{0: "c3", 1: "c1", 2: "c1", 4: "c3"} {
+		if got := (&history.History{Clients: clients}).Who(3); got != want {
+			t.Errorf("process 3 of %d clients is %s, want %s", clients, got, want)
+		}
+	}
+}

@@ -318,3 +318,19 @@ func TestWorkersByDefault(t *testing.T) {
 		t.Errorf("%d workers, and %d processors afterwards", len(s.workers), n)
 	}
 }
+
+// TestCheckpointsDue: a checkpoint is due where there is a file for it, and a time after which it is, which has passed.
+func TestCheckpointsDue(t *testing.T) {
+	for _, c := range []struct {
+		o     Options
+		since time.Duration
+		want  bool
+	}{
+		{Options{Checkpoint: "a", Every: time.Hour}, 2 * time.Hour, true}, {Options{Checkpoint: "a", Every: time.Hour}, 0, false},
+		{Options{Every: time.Hour}, 2 * time.Hour, false}, {Options{Checkpoint: "a"}, 2 * time.Hour, false},
+	} {
+		if got := (&exploration{opts: c.o, saved: time.Now().Add(-c.since)}).due(); got != c.want {
+			t.Errorf("%+v after %v: due %v", c.o, c.since, got)
+		}
+	}
+}
