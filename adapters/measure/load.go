@@ -94,9 +94,16 @@ type end struct {
 	granted      atomic.Int64 // to all
 }
 
+// reached reports whether it is time. A load in which nothing at all was granted, as may be on a busy machine, goes on longer.
 func (e *end) reached() bool {
 	now := time.Now()
-	return now.After(e.latest) || now.After(e.over) && e.granted.Load() >= leastGrants
+	switch granted := e.granted.Load(); {
+	case granted >= leastGrants:
+		return now.After(e.over)
+	case granted > 0:
+		return now.After(e.latest)
+	}
+	return now.After(e.latest.Add(graceLimit))
 }
 
 // count is what one client's acquires came to.

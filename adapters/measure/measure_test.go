@@ -166,3 +166,18 @@ func TestLeastGrants(t *testing.T) {
 		}
 	}
 }
+
+// A load in which nothing was granted in its time goes on for a while: that tells of a busy machine.
+func TestNothingGranted(t *testing.T) {
+	past := time.Now().Add(-graceLimit / 2)
+	e := end{over: past, latest: past}
+	if e.reached() {
+		t.Error("it ended with nothing granted")
+	}
+	if e.granted.Add(1); !e.reached() {
+		t.Error("it goes on though something was granted")
+	}
+	if e := (&end{over: past, latest: past.Add(-graceLimit)}); !e.reached() {
+		t.Error("it goes on for ever")
+	}
+}

@@ -11,9 +11,8 @@ import (
 )
 
 // Random sequences of commands come to the same on the simulated broker and on a real RabbitMQ.
-// -rapid.checks says how many are tried.
+// -rapid.checks says how many are tried. It binds exchanges that all tests have in common, and runs beside no other.
 func TestRandomCommands(t *testing.T) {
-	t.Parallel()
 	b := rabbitmqtest.Shared(t)
 	var w *real // its connections serve many sequences
 	defer func() {
