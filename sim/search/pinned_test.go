@@ -148,7 +148,11 @@ func randomBounds(r *rand.Rand) sim.Bounds {
 	case 0, 1:
 		b.Properties &= property.Set(r.Uint32())
 	case 2: // of which hardly any asks what was
-		b.Properties &= 1<<property.Property(r.IntN(int(property.Count))) | 1<<property.Property(r.IntN(int(property.Count)))
+		var few property.Set
+		for range 2 {
+			few = few.With(property.Property(r.IntN(int(property.Count))))
+		}
+		b.Properties &= few
 	}
 	b.FailedAcquire = property.FailedAcquire(r.IntN(2))
 	if r.IntN(5) == 0 {
