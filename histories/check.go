@@ -101,7 +101,7 @@ func checkClients(s *scenario.Scenario) (jsontext.Pointer, error) {
 		if c.Lock < 0 || c.Lock >= len(s.Locks) {
 			return at.AppendToken("lock"), outside(c.Lock, 0, len(s.Locks)-1)
 		}
-		if w := int(c.With); w > 0 && (w > len(s.Clients) || w == i+1 || s.Clients[w-1].With > 0 || s.Clients[w-1].Lock == c.Lock) {
+		if w := int(c.With); w > 0 && (w > len(s.Clients) || s.Clients[w-1].With > 0 || s.Clients[w-1].Lock == c.Lock) {
 			return at.AppendToken("with"), fmt.Errorf("found %d, expected another client, of another lock", w)
 		}
 		if len(c.Ops) > scenario.MaxSteps {

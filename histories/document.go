@@ -149,7 +149,7 @@ func expected(t reflect.Type) string {
 		return "an array"
 	case reflect.Struct, reflect.Map:
 		return "an object"
-	case reflect.Uint8, reflect.Uint16, reflect.Uint32:
+	case reflect.Uint8, reflect.Uint16:
 		return fmt.Sprintf("a number from 0 to %d", uint64(1)<<t.Bits()-1)
 	}
 	return "a whole number"

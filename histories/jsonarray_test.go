@@ -15,7 +15,11 @@ func asArray(lines string) string {
 	var objects []string
 	for line := range strings.Lines(lines) {
 		if line = strings.TrimSpace(line); line != "" {
-			objects = append(objects, strings.Replace(line, "{", "{\n  ", 1))
+			line = strings.Replace(line, "{", "{\n  ", 1)
+			if body, ok := strings.CutSuffix(line, "}"); ok {
+				line = body + "\n}"
+			}
+			objects = append(objects, line)
 		}
 	}
 	return " [\n" + strings.Join(objects, " ,\n\t") + "\r\n] \n"
@@ -26,7 +30,7 @@ func asArray(lines string) string {
 func TestJSONArray(t *testing.T) {
 	const header = `{"lockproof":"history","version":1,"kind":"semaphore","locks":[{"name":"jobs","slots":2}]}`
 	const events = `
-		{"type":"invoke","process":1,"f":"acquire","value":null}
+		{"type":"invoke","f":"acquire","value":null,"process":1}
 		{"type":"ok","process":1,"f":"acquire","value":{"slot":1,"held":true}}
 		{"type":"info","process":"nemesis","f":"gone","value":{"client":1}}`
 	for _, lines := range []string{"", events, header, header + events} {

@@ -108,6 +108,11 @@ func TestNothingToChange(t *testing.T) {
 	crashed := func(op lock.Op, slots uint16) []history.Event {
 		return []history.Event{call(2, op, slots), {Process: 2, Type: history.Info, F: history.F(op), Reason: lock.Crashed}}
 	}
+	// the second begins within the first and ends after it, within the third
+	overlapping := func(p, q int32, op lock.Op) []history.Event {
+		end := func(p int32) history.Event { return history.Event{Process: p, Type: history.OK, F: history.F(op)} }
+		return []history.Event{call(p, op, 1), call(q, op, 1), end(p), call(p, op, 1), end(q), end(p)}
+	}
 	release := []history.Event{{Process: 2, Type: history.Invoke, F: history.F(lock.Release), Slot: 1}, {Process: 2, Type: history.OK, F: history.F(lock.Release), Slot: 1}}
 	for _, test := range []struct {
 		name    string
@@ -120,6 +125,7 @@ func TestNothingToChange(t *testing.T) {
 		{"add after one was added again", [][]history.Event{done(2, lock.Remove, 2), done(2, lock.Create, 1), busy(lock.Add, 1)}, true},
 		{"add after a removal that has no answer", [][]history.Event{crashed(lock.Remove, 2), busy(lock.Add, 1)}, false},
 		{"add after a removal that was refused", [][]history.Event{done(2, lock.Remove, 1), busy(lock.Remove, 2), busy(lock.Add, 1)}, true},
+		{"add after removals that overlapped", [][]history.Event{overlapping(2, 3, lock.Remove), overlapping(2, 3, lock.Add), busy(lock.Add, 1)}, false},
 		{"create after a destruction", [][]history.Event{done(2, lock.Destroy, 0), busy(lock.Create, 1)}, true},
 		{"removal of more than there are", [][]history.Event{busy(lock.Remove, 3)}, false},
 		{"removal of as many as there are", [][]history.Event{busy(lock.Remove, 2)}, true},

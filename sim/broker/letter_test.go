@@ -114,6 +114,10 @@ func TestReasons(t *testing.T) {
 func TestNotStored(t *testing.T) {
 	b := lettered(t)
 	expectPanic(t, "broker: dead letters are not stored", func() { keep(b, nil) })
+	b = fuzzed(Options{})
+	b.Apply(1, amqp.Command{Method: amqp.TxSelect, Channel: 1})
+	b.Apply(1, amqp.Command{Method: amqp.BasicPublish, Channel: 1, Queue: 1, Priority: 1})
+	expectPanic(t, "broker: priorities are not stored", func() { keep(b, nil) })
 }
 
 func expectPanic(t *testing.T, want string, do func()) {

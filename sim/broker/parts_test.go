@@ -367,3 +367,27 @@ func TestUsePutsExpiryOff(t *testing.T) {
 		}
 	}
 }
+
+// TestResetForgets: what is everybody's of a broker that was reset is written as that of one that is new, whatever was
+// deleted there.
+func TestResetForgets(t *testing.T) {
+	common := func(b *Broker) string {
+		c := codec.Write(nil)
+		b.CodeCommon(&c)
+		return string(c.Bytes())
+	}
+	opts := Options{RoutedAtPublish: true}
+	b := fuzzed(opts)
+	for _, method := range []amqp.Method{amqp.QueueDeclare, amqp.QueueDelete} {
+		if r := b.Apply(1, amqp.Command{Method: method, Channel: 1, Queue: 2}); r.Kind != amqp.OK {
+			t.Fatalf("%+v", r)
+		}
+	}
+	fresh := common(fuzzed(opts))
+	if common(b) == fresh {
+		t.Error("a deletion is not written")
+	}
+	if b.Reset(); common(b) != fresh {
+		t.Errorf("after a reset %x, new %x", common(b), fresh)
+	}
+}

@@ -110,17 +110,16 @@ func (c *Coverage) Plain() Covered {
 	return out
 }
 
-// Coverage is the coverage that was written.
-func (c *Covered) Coverage() *Coverage {
-	out := &Coverage{Exercised: c.Exercised, Results: make(map[Ending]bool), Replies: make(map[Answer]bool)}
-	copy(out.Actions[:], c.Actions)
-	for _, e := range c.Results {
-		out.Results[e] = true
+// Take makes the coverage what was written.
+func (c *Coverage) Take(of *Covered) {
+	c.Exercised, c.Results, c.Replies = of.Exercised, make(map[Ending]bool), make(map[Answer]bool)
+	copy(c.Actions[:], of.Actions)
+	for _, e := range of.Results {
+		c.Results[e] = true
 	}
-	for _, a := range c.Replies {
-		out.Replies[a] = true
+	for _, a := range of.Replies {
+		c.Replies[a] = true
 	}
-	return out
 }
 
 // due reports whether it is time for a checkpoint.

@@ -62,7 +62,7 @@ func (s *search) sameAs(d *states.Decoder) error {
 func (s *search) adopt(p *progress) {
 	s.res.Stats, s.res.Found, s.earlier = p.Stats, p.Found, p.Lookups
 	s.res.At = p.At
-	s.res.Coverage.Merge(p.Covered.Coverage())
+	s.res.Coverage.Take(&p.Covered)
 	s.queueBytes.Store(blockBytes(s.level) + blockBytes(s.out))
 	s.queueMost.Store(p.Stats.QueueBytes)
 }

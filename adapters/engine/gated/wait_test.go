@@ -45,14 +45,16 @@ func TestWaiting(t *testing.T) {
 	t.Parallel()
 	acquire, release := scenario.Operation{Op: lock.Acquire}, scenario.Operation{Op: lock.Release}
 	runner := waiting(t, mutexes.Token{Subscribed: true}, time.Minute)
-	granted := 0
+	granted, controlled := 0, 0
 	for stops := range uint16(24) {
-		sc := contest(1+stops, acquire, release)
-		x := play(t, runner, runner.Playable(sc))
-		again := play(t, runner, sim.Replay(x.Trace))
+		x, again, free := twice(t, runner, contest(1+stops, acquire, release))
 		if x.Found|again.Found != 0 {
 			t.Errorf("stops after %d: %v %v", stops, x.Violations, again.Violations)
 		}
+		if !free {
+			continue
+		}
+		controlled++
 		if !slices.Equal(told(x), told(again)) {
 			t.Errorf("stops after %d: %v, replayed %v", stops, told(x), told(again))
 		}
@@ -60,7 +62,7 @@ func TestWaiting(t *testing.T) {
 			granted++
 		}
 	}
-	if granted == 0 {
+	if granted == 0 && controlled == 24 {
 		t.Error("nobody was granted what he waited for")
 	}
 	for endless, limit := range map[bool]time.Duration{false: time.Minute, true: time.Second} {
@@ -70,6 +72,20 @@ func TestWaiting(t *testing.T) {
 			t.Errorf("endless %v: %v", endless, x.Violations)
 		}
 	}
+}
+
+// twice plays a scenario and replays it, a few times if a client's time was up while others were at it: a machine that is
+// busy enough decides then what comes first, and that is counted. It reports whether it was not so.
+func twice(t *testing.T, runner *external.Runner, sc scenario.Scenario) (x, again *external.Execution, free bool) {
+	t.Helper()
+	for range 3 {
+		x = play(t, runner, runner.Playable(sc))
+		again = play(t, runner, sim.Replay(x.Trace))
+		if free = x.Uncontrolled.Free() && again.Uncontrolled.Free(); free {
+			break
+		}
+	}
+	return x, again, free
 }
 
 func play(t *testing.T, runner *external.Runner, sc scenario.Scenario) *external.Execution {

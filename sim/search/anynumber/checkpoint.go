@@ -169,7 +169,7 @@ func (s *exploration) sameAs(d *states.Decoder) error {
 func (s *exploration) adopt(p *progress) error {
 	s.res.Rounds = p.Rounds
 	s.unwitnessed.Store(p.Unwitnessed)
-	s.res.Coverage.Merge(p.Covered.Coverage())
+	s.res.Coverage.Take(&p.Covered)
 	for i, ids := range p.Found {
 		for _, id := range ids {
 			if int(id) >= len(s.contexts.list) {
