@@ -126,9 +126,9 @@ var wrongSemaphores = []designed{
 	{name: "consumer from memory", new: enginetest.Semaphore(semaphores.Consumers{FromMemory: true}), breaks: staleness},
 	{name: "removal of what is held", new: enginetest.Semaphore(account(semaphores.Account{Taken: true})),
 		breaks: []property.Property{property.ExactCount, property.ContiguousSlots}},
-	{name: "first exchanges removed", new: enginetest.Semaphore(semaphores.Exchanges{RemovesFirst: true}), breaks: []property.Property{property.Linearizable}},
-	{name: "nothing added to two exchanges", new: enginetest.Semaphore(semaphores.Exchanges{NoneOfTwo: true}), breaks: []property.Property{property.Progress}},
-	{name: "exchanges remembered", new: enginetest.Semaphore(semaphores.Exchanges{Remembers: true}), breaks: []property.Property{property.Linearizable}},
+	{name: "first exchanges removed", new: enginetest.Semaphore(semaphores.Exchanges{RemovesFirst: true}), late: true, breaks: []property.Property{property.Linearizable}},
+	{name: "nothing added to two exchanges", new: enginetest.Semaphore(semaphores.Exchanges{NoneOfTwo: true}), late: true, breaks: []property.Property{property.Progress}},
+	{name: "exchanges remembered", new: enginetest.Semaphore(semaphores.Exchanges{Remembers: true}), late: true, breaks: []property.Property{property.Linearizable}},
 	{name: "refused consumer is success", new: enginetest.Semaphore(semaphores.Consumers{Refusal: true}), breaks: exclusion},
 }
 
@@ -146,6 +146,7 @@ func (d *designed) prove(t *testing.T, on gated.Broker, scenarios int, until pro
 // Semaphores of several designs and with queues of any name are accused of nothing while they are right, and judged by
 // what the broker has of them.
 func TestRightSemaphores(t *testing.T) {
+	t.Parallel()
 	for _, d := range rightSemaphores {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
@@ -178,6 +179,7 @@ func (d *designed) holds(t *testing.T, on gated.Broker, scenarios int) {
 
 // Wrong ones are found out, by what names their bug, in an execution that replays.
 func TestWrongSemaphores(t *testing.T) {
+	t.Parallel()
 	for _, d := range wrongSemaphores {
 		t.Run(d.name, func(t *testing.T) {
 			if testing.Short() && d.late {

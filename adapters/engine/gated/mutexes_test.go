@@ -243,10 +243,11 @@ func (m *mutex) fewer(n int) int {
 // Mutexes of other designs than the guidelines' are accused of nothing while they are right, and judged by what is
 // known of them.
 func TestRightMutexes(t *testing.T) {
+	t.Parallel()
 	for _, m := range rightMutexes {
 		t.Run(m.title(), func(t *testing.T) {
 			t.Parallel()
-			t.Run("simulated", func(t *testing.T) { m.holds(t, enginetest.Simulated(t), m.scenarios(t, 30, m.fewer(60))) })
+			t.Run("simulated", func(t *testing.T) { m.holds(t, enginetest.Simulated(t), m.scenarios(t, 16, m.fewer(60))) })
 			t.Run("rabbitmq", func(t *testing.T) {
 				if m.alike {
 					t.Skip("skipped: another example has the design or the driver, and is tried on a real broker")
@@ -277,6 +278,7 @@ func (m *mutex) holds(t *testing.T, on gated.Broker, scenarios int) {
 
 // Wrong ones of the same designs are found out.
 func TestWrongMutexes(t *testing.T) {
+	t.Parallel()
 	for _, m := range wrongMutexes {
 		t.Run(m.title(), func(t *testing.T) {
 			if m.in != "" && !m.often && !m.replays && !*everyBug {

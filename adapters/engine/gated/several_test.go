@@ -63,6 +63,7 @@ type severalClient struct{ *several.Client }
 
 // TestRightSeveral: clients that hold several locks at once are accused of nothing while they are right.
 func TestRightSeveral(t *testing.T) {
+	t.Parallel()
 	for _, h := range rightSeveral {
 		t.Run(h.name, func(t *testing.T) {
 			t.Parallel()
@@ -83,6 +84,7 @@ func TestRightSeveral(t *testing.T) {
 
 // TestWrongSeveral: wrong ones are found out by what names their bug, in an execution that replays.
 func TestWrongSeveral(t *testing.T) {
+	t.Parallel()
 	for _, h := range wrongSeveral {
 		t.Run(h.name, func(t *testing.T) {
 			t.Parallel()
@@ -106,6 +108,7 @@ func TestWrongSeveral(t *testing.T) {
 // TestLateReply: a client that takes no answer within a second for a no may have the lock after all, when the answer comes.
 // One that ends its connection then is right.
 func TestLateReply(t *testing.T) {
+	t.Parallel()
 	ops := []scenario.Operation{{Op: lock.Acquire}}
 	sc := scenario.Scenario{
 		Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: ops}, {Ops: ops}},
