@@ -178,3 +178,14 @@ func drawClient(r *rand.Rand, k lock.Kind) (c scenario.Client) {
 	}
 	return c
 }
+
+// TestOwnUnreduced: a search for users' own properties, be it one, leaves nothing out.
+func TestOwnUnreduced(t *testing.T) {
+	b := standard(1, 1, 0, 1, 0)
+	if got := AllReductions.For(&b); got != AllReductions {
+		t.Errorf("without own properties, %+v", got)
+	}
+	if b.Own = someOwn()[:1]; AllReductions.For(&b) != (Reductions{}) {
+		t.Errorf("with one, %+v", AllReductions.For(&b))
+	}
+}
