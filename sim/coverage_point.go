@@ -50,7 +50,7 @@ var offBroker = map[CoveragePoint]string{
 func (s CoveragePoint) Of(w lock.Words, k lock.Kind) string {
 	said, ok := offBroker[s]
 	switch {
-	case ok && w != (lock.Words{}) && w.Server != "broker":
+	case ok && w.OffBroker():
 		return said
 	case k == lock.Semaphore:
 	case s == SawFull:

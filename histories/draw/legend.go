@@ -39,7 +39,7 @@ func legend(drawn string, w lock.Words, s style.Style) []style.Line {
 			continue
 		}
 		meaning := sign.meaning
-		if other, ok := offBroker[sign.mark]; ok && w != (lock.Words{}) && w.Server != "broker" {
+		if other, ok := offBroker[sign.mark]; ok && w.OffBroker() {
 			meaning = other
 		}
 		items = append(items, sign.mark+" "+meaning)

@@ -38,6 +38,9 @@ type Words struct {
 // The is a server, with its article.
 func (w Words) The() string { return "the " + cmp.Or(w.Server, "server") }
 
+// OffBroker reports whether the server is known to be another than a broker. Without words nothing is known of it.
+func (w Words) OffBroker() bool { return w != (Words{}) && w.Server != "broker" }
+
 // Simulated is what its simulated server is called.
 func (b *Backend) Simulated() string { return "the simulated " + cmp.Or(b.Words.Server, b.Title) }
 

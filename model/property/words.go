@@ -57,7 +57,7 @@ var serverSentences = map[Property]string{
 
 // SentenceOn is [Property.Sentence] of a lock on a server of which one speaks in these words.
 func (p Property) SentenceOn(w lock.Words, k lock.Kind) string {
-	if said, ok := serverSentences[p]; ok && w != (lock.Words{}) && w.Server != "broker" {
+	if said, ok := serverSentences[p]; ok && w.OffBroker() {
 		return said
 	}
 	return p.Sentence(k)
