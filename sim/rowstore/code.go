@@ -9,7 +9,7 @@ import (
 
 // Clear leaves no rows and no sessions: a state is read next.
 func (s *Store) Clear() {
-	s.rows, s.locks, s.sessions, s.ready = s.rows[:0], s.locks[:0], s.sessions[:0], s.ready[:0]
+	s.rows, s.locks, s.sessions, s.ready, s.closing = s.rows[:0], s.locks[:0], s.sessions[:0], s.ready[:0], s.closing[:0]
 	s.Now = 0
 }
 
