@@ -57,25 +57,12 @@ func TestDoor(t *testing.T) {
 		{"after a release", true, append(steps(1, 3), steps(2, 3)...), 1<<property.Progress | 1<<property.NoLeak},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
-				Name: "doored", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-					m := &doored{leaves: c.leaves}
-					m.named = named{url: url, name: func(n string) string { return n + ".room" }}
-					return m, m.open()
-				},
-			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer runner.Close()
-			x, err := runner.Run(t.Context(), &scenario.Scenario{
-				Locks:    []scenario.Lock{{Name: "jobs"}},
-				Clients:  []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}}, {Ops: []scenario.Operation{{Op: lock.Acquire}}}},
-				Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: c.actions},
+			runner := mutexRunner(t, "doored", func(url string) (inprocess.Lock, error) {
+				m := &doored{leaves: c.leaves}
+				m.named = named{url: url, name: func(n string) string { return n + ".room" }}
+				return m, m.open()
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := carriedOut(t, runner, c.actions, []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}, []scenario.Operation{{Op: lock.Acquire}})
 			if x.Found&^external.Measured != c.found {
 				t.Errorf("found %b, expected %b: %v", x.Found, c.found, x.Violations)
 			}

@@ -49,25 +49,12 @@ func (m *quitting) Verify(_ context.Context, name string, _ int) (bool, error) {
 
 // A verify that gives its connection up, and does not wait until the broker knows, leaves nothing behind.
 func TestGivingUp(t *testing.T) {
-	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
-		Name: "quitting", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-			m := &quitting{named: named{url: url, name: func(n string) string { return n + ".lock" }}}
-			return m, m.connect()
-		},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer runner.Close()
-	actions := append(steps(1, 2), scenario.Action{Kind: scenario.ChannelError, Client: 1})
-	x, err := runner.Run(t.Context(), &scenario.Scenario{
-		Locks:    []scenario.Lock{{Name: "jobs"}},
-		Clients:  []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}}}, {}},
-		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: append(actions, steps(1, 4)...)},
+	runner := mutexRunner(t, "quitting", func(url string) (inprocess.Lock, error) {
+		m := &quitting{named: named{url: url, name: func(n string) string { return n + ".lock" }}}
+		return m, m.connect()
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	actions := append(steps(1, 2), scenario.Action{Kind: scenario.ChannelError, Client: 1})
+	x := carriedOut(t, runner, append(actions, steps(1, 4)...), []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}}, nil)
 	if x.Found&^external.Measured != 0 {
 		t.Error(x.Violations)
 	}

@@ -7,7 +7,6 @@ import (
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
-	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -42,26 +41,14 @@ func (m *heldFirst) Close() error { return errors.Join(m.asking.Close(), m.named
 // A connection that holds a lock is dropped before the acquire has been answered, and it is not the one that the client opened
 // last: the history has the end of a connection of that client.
 func TestHeldByTheFirstConnection(t *testing.T) {
-	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
-		Name: "held first", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-			m := &heldFirst{named: named{url: url, name: func(n string) string { return n + ".lock" }}}
-			return m, m.connect()
-		},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer runner.Close()
+	runner := mutexRunner(t, "held first", func(url string) (inprocess.Lock, error) {
+		m := &heldFirst{named: named{url: url, name: func(n string) string { return n + ".lock" }}}
+		return m, m.connect()
+	})
 	actions := append(steps(1, 2), scenario.Action{Kind: scenario.Drop, Client: 1, Arg: 1})
 	actions = append(append(actions, steps(1, 1)...), steps(2, 3)...)
 	acquire := []scenario.Operation{{Op: lock.Acquire}}
-	x, err := runner.Run(t.Context(), &scenario.Scenario{
-		Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: acquire}, {Ops: acquire}},
-		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: actions},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := carriedOut(t, runner, actions, acquire, acquire)
 	if x.Found != 0 {
 		t.Errorf("%v\n%s", x.Violations, drawn(x))
 	}

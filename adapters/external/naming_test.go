@@ -19,6 +19,36 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
+// mutexRunner runs clients of a mutex, each of which is opened with its broker's address.
+func mutexRunner(t *testing.T, name string, open func(url string) (inprocess.Lock, error)) *external.Runner {
+	t.Helper()
+	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
+		Name: name, New: func(_ context.Context, url string) (inprocess.Lock, error) { return open(url) },
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { runner.Close() })
+	return runner
+}
+
+// carriedOut is the execution in which clients that call so much of one lock do these actions, as far as they can.
+func carriedOut(t *testing.T, runner *external.Runner, actions []scenario.Action, calls ...[]scenario.Operation) *external.Execution {
+	t.Helper()
+	sc := scenario.Scenario{
+		Locks:    []scenario.Lock{{Name: "jobs"}},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: actions},
+	}
+	for _, ops := range calls {
+		sc.Clients = append(sc.Clients, scenario.Client{Ops: ops})
+	}
+	x, err := runner.Run(t.Context(), &sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
 // named is a true mutex whose queue has a name of its author's choice.
 type named struct {
 	url   string
@@ -114,16 +144,10 @@ func TestNaming(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
-				Name: "named", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-					m := &named{url: url, name: naming}
-					return m, m.open()
-				},
-			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer runner.Close()
+			runner := mutexRunner(t, "named", func(url string) (inprocess.Lock, error) {
+				m := &named{url: url, name: naming}
+				return m, m.open()
+			})
 			source := sim.NewSource(sim.Space{Target: amqplock.References[1]}, 3)
 			for i := range 40 {
 				sc := runner.Playable(source.Scenario(i))
@@ -164,16 +188,10 @@ func TestProbesOfHolder(t *testing.T) {
 		{"all are kept", amqp091.Table{}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
-				Name: "named", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-					m := &named{url: url, name: func(n string) string { return n + ".lock" }, keeps: test.keeps}
-					return m, m.open()
-				},
-			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer runner.Close()
+			runner := mutexRunner(t, "named", func(url string) (inprocess.Lock, error) {
+				m := &named{url: url, name: func(n string) string { return n + ".lock" }, keeps: test.keeps}
+				return m, m.open()
+			})
 			seen := runner.Playable(sc)
 			x, err := runner.Run(t.Context(), &seen)
 			if err != nil {

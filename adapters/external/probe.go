@@ -251,7 +251,7 @@ func (s *Runner) snapshot() recognise.Snapshot {
 	defer s.mu.Unlock()
 	s.broker.Observe(func(v wire.State) {
 		for name := range v.Queues() {
-			out[name] = recognise.LookAt(v, name)
+			out.Add(v, name)
 		}
 	})
 	return out

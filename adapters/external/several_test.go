@@ -63,17 +63,10 @@ func (m *paired) Close() error { return errors.Join(m.asking.Close(), m.named.Cl
 
 func newPaired(t *testing.T) *external.Runner {
 	t.Helper()
-	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
-		Name: "paired", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-			m := &paired{named: named{url: url, name: func(n string) string { return n + ".lock" }}}
-			return m, m.open()
-		},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { runner.Close() })
-	return runner
+	return mutexRunner(t, "paired", func(url string) (inprocess.Lock, error) {
+		m := &paired{named: named{url: url, name: func(n string) string { return n + ".lock" }}}
+		return m, m.open()
+	})
 }
 
 // steps is a client that goes on so often.
@@ -113,13 +106,7 @@ func TestSeveralConnections(t *testing.T) {
 			actions = append(actions, c.happens...)
 			actions = append(actions, steps(1, 6)...)
 			actions = append(actions, steps(2, 12)...)
-			x, err := runner.Run(t.Context(), &scenario.Scenario{
-				Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: use}, {Ops: use}},
-				Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: actions},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := carriedOut(t, runner, actions, use, use)
 			if x.Found != 0 {
 				t.Errorf("%v\n%s", x.Violations, drawn(x))
 			}
@@ -203,17 +190,11 @@ func TestAfterReconnection(t *testing.T) {
 
 // afterReconnection has a client call an operation on what it holds after something has happened to its process.
 func afterReconnection(t *testing.T, op lock.Op, happens []scenario.Action) {
-	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
-		Name: "reconnecting", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-			m := &reconnecting{on: make(map[string]*amqp091.Connection)}
-			m.named = named{url: url, name: func(n string) string { return n + ".lock" }}
-			return m, m.open()
-		},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer runner.Close()
+	runner := mutexRunner(t, "reconnecting", func(url string) (inprocess.Lock, error) {
+		m := &reconnecting{on: make(map[string]*amqp091.Connection)}
+		m.named = named{url: url, name: func(n string) string { return n + ".lock" }}
+		return m, m.open()
+	})
 	use := []scenario.Operation{{Op: lock.Acquire}, {Op: op}}
 	var actions []scenario.Action
 	actions = append(actions, steps(2, 2)...)

@@ -82,8 +82,8 @@ type queueState struct {
 	sole         bool // one of them is exclusive
 }
 
-// LookAt is what the broker has of a queue.
-func LookAt(v wire.State, name string) queueState {
+// Add looks at what the broker has of a queue.
+func (s Snapshot) Add(v wire.State, name string) {
 	q := queueState{owned: v.Owner(name) != nil}
 	for m := range v.Messages(name) {
 		if numbers := numbersOf(m.Content); m.Conn == nil {
@@ -98,5 +98,5 @@ func LookAt(v wire.State, name string) queueState {
 		}
 		q.sole = q.sole || c.Exclusive
 	}
-	return q
+	s[name] = q
 }
