@@ -37,8 +37,9 @@ package lockproof
 //	                           model/amqp/consumption, acquire.go in model/consul, model/redis/steal.go,
 //	                           sim/sql/machine.go; for clients that are not ours adapters/external/watch.go, which
 //	                           judge.go there may take back. Who judges whether that was allowed:
-//	                           model/monitor/monitor_end.go, or, by the history alone, model/linear/history_check.go
-//	that a property is broken  model/monitor, model/linear and model/own; model/judge composes them, and lists who decides what
+//	                           model/monitor/monitor_end.go, or, by the history alone, model/beliefs/judge.go
+//	that a property is broken  model/monitor, model/linear, model/beliefs and model/own; model/judge composes them, and lists
+//	                           who decides what
 //	what happens next          model/scenario/plan.go, in an order that sim/generate.go draws; sim/fault.go carries it out, and
 //	                           behind the gate adapters/external/loop.go
 //	that a waiting command     in databases sim/rowstore/gap.go, in Consul model/consul/server.go, at a broker sim/broker

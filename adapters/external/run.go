@@ -9,7 +9,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/amqp"
-	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/beliefs"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
@@ -110,18 +110,18 @@ type clientState struct {
 	broken      int   // channels that the broker has closed, and that it has opened none for
 	owed        int   // those of them that it has not opened one for since before the operation
 	wake        int64
-	needless    bool          // the operation releases what is not held
-	token       int64         // that came with what it was granted last
-	fence       linear.Fenced // what tokens had been told when it called the operation
-	unsure      bool          // its last acquire has no answer, so that it may hold something
-	began       time.Time     // when the operation was called
-	stalledIn   bool          // a reply came late in the operation
-	gaveUp      bool          // its last acquire has given up waiting for a reply
-	upset       bool          // a release of what it did not hold ended badly: what it does next may fail for that
-	said        uint8         // what it called the slot that it was granted last
-	tail        *wire.Command // the last one that has to pass before its operation is over
-	trailed     int           // how often that was another one
-	before      wire.Counts   // what had gone over its connections when the operation began, in measured runs
+	needless    bool           // the operation releases what is not held
+	token       int64          // that came with what it was granted last
+	fence       beliefs.Fenced // what tokens had been told when it called the operation
+	unsure      bool           // its last acquire has no answer, so that it may hold something
+	began       time.Time      // when the operation was called
+	stalledIn   bool           // a reply came late in the operation
+	gaveUp      bool           // its last acquire has given up waiting for a reply
+	upset       bool           // a release of what it did not hold ended badly: what it does next may fail for that
+	said        uint8          // what it called the slot that it was granted last
+	tail        *wire.Command  // the last one that has to pass before its operation is over
+	trailed     int            // how often that was another one
+	before      wire.Counts    // what had gone over its connections when the operation began, in measured runs
 }
 
 // Run plays a scenario. The error is for a run that could not be made; see [Client.Call].

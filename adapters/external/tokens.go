@@ -3,7 +3,7 @@ package external
 import (
 	"fmt"
 
-	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/beliefs"
 	"github.com/lockproof/lockproof/model/monitor"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -12,8 +12,8 @@ import (
 // when the broker gave its client what it holds the lock by, though that had asked earlier: a token that was drawn before
 // may come late.
 type tokens struct {
-	linear.Fence
-	at [monitor.Slots + 1]linear.Fenced // what had been told when the slot became its owner's
+	beliefs.Fence
+	at [monitor.Slots + 1]beliefs.Fenced // what had been told when the slot became its owner's
 }
 
 // claimed takes in that what the broker has of the lock has changed.

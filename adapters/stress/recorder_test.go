@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/model/judge"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -18,7 +19,11 @@ func TestClientsAreNamed(t *testing.T) {
 		r.Invoke(process, lock.Acquire, 0)
 		r.Complete(process, lock.Acquire, lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, 0)
 	}
-	for _, v := range linear.Judge(r.History(lock.Semaphore, &load), linear.Options{}) {
+	verdicts, err := judge.History(r.History(lock.Semaphore, &load), linear.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range verdicts {
 		if v.Decision != linear.Illegal {
 			continue
 		}

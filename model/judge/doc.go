@@ -5,8 +5,9 @@
 //	package monitor   all properties but linearizable and no-crash,  what the server has at every moment, and every exchange
 //	                  as they happen; keeps a witness of
 //	                  linearizability
-//	package linear    linearizable; and mutual-exclusion,            the history alone
-//	                  stale-belief-ends and progress where what
+//	package linear    linearizable                                   the history alone
+//	package beliefs   mutual-exclusion, stale-belief-ends,           what clients were told, by the history
+//	                  progress and fencing-monotone, where what
 //	                  the server has is not known
 //	package own       users' own properties                          whatever they look at
 //

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"github.com/lockproof/lockproof/model/beliefs"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/monitor"
@@ -16,21 +17,41 @@ const FromHistory = property.Set(1<<property.Linearizable | 1<<property.MutualEx
 func Execution(m *monitor.Monitor, o linear.Options, whole func() *history.History, give func(linear.Verdict)) {
 	switch {
 	case m == nil:
-		for _, v := range linear.Judge(whole(), o) {
+		for _, v := range judged(whole(), o) {
 			give(v)
 		}
 	case m.Witnesses(o.FailedAcquire):
 		give(linear.Verdict{Property: property.Linearizable, Decision: linear.Legal, Checked: 1, Event: -1})
 	default:
-		f := linear.Check(whole(), o)
-		give(linear.Verdict{Property: property.Linearizable, Decision: f.Decision, Checked: 1, Event: f.Event, Why: f.Why, Lock: f.Lock, Slot: f.Slot})
+		give(linear.Check(whole(), o).Verdict(1))
 	}
 }
 
 // Read gives the verdicts on a history that nobody watched and that is read event by event: h is what is before its events.
 // The error is for a history that is none.
 func Read(h *history.History, read linear.Source, o linear.Options) ([]linear.Verdict, error) {
-	return linear.JudgeRead(h, read, o)
+	b := beliefs.New(h, o)
+	f, err := linear.CheckRead(h, beside(read, b), o)
+	if err != nil {
+		return nil, err
+	}
+	return append([]linear.Verdict{f.Verdict(b.Operations())}, b.Verdicts()...), nil
+}
+
+// beside has beliefs judged by the events as well, when they are read for the first time.
+func beside(read linear.Source, b *beliefs.Judge) linear.Source {
+	again, n := false, 0
+	return func(event func(e *history.Event) error) error {
+		defer func() { again = true }()
+		return read(func(e *history.Event) error {
+			err := event(e)
+			if err == nil && !again {
+				b.Event(n, e)
+				n++
+			}
+			return err
+		})
+	}
 }
 
 // History gives the verdicts on a history that nobody watched. The error is for a history that is none.
@@ -38,7 +59,16 @@ func History(h *history.History, o linear.Options) ([]linear.Verdict, error) {
 	if err := linear.Validate(h); err != nil {
 		return nil, err
 	}
-	return linear.Judge(h, o), nil
+	return judged(h, o), nil
+}
+
+// judged gives the verdicts on a history that is one.
+func judged(h *history.History, o linear.Options) []linear.Verdict {
+	b := beliefs.New(h, o)
+	for i := range h.Events {
+		b.Event(i, &h.Events[i])
+	}
+	return append([]linear.Verdict{linear.Check(h, o).Verdict(b.Operations())}, b.Verdicts()...)
 }
 
 // Violation is a verdict that its history is illegal as a violation in the trace of the execution.

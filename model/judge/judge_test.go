@@ -1,9 +1,11 @@
 package judge_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/judge"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
@@ -77,5 +79,34 @@ func TestHistory(t *testing.T) {
 	h.Events = h.Events[1:]
 	if _, err := judge.History(h, linear.Options{}); err == nil {
 		t.Error("a completion that nobody invoked is accepted")
+	}
+}
+
+// A history that is read event by event is judged as one that is at hand.
+func TestRead(t *testing.T) {
+	undecided := 0
+	for i := range 400 {
+		h := drawn.Pinned(7000, i, 40)
+		o := linear.Options{Releases: linear.Releases(i % 5 / 4), FailedRelease: linear.FailedRelease(i % 2)}
+		whole, err := judge.History(h, o)
+		empty := *h
+		empty.Events = nil
+		read, again := judge.Read(&empty, func(event func(e *history.Event) error) error {
+			for i := range h.Events {
+				if err := event(&h.Events[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, o)
+		if len(read) > 0 && read[0].Decision == linear.Undecided { // orders are only searched for where all is at hand
+			whole[0], undecided = read[0], undecided+1
+		}
+		if (err == nil) != (again == nil) || !slices.Equal(whole, read) {
+			t.Fatalf("history %d: as a whole %+v, %v; read %+v, %v", i, whole, err, read, again)
+		}
+	}
+	if undecided > 150 {
+		t.Errorf("%d of 400 are undecided", undecided)
 	}
 }

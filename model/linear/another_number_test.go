@@ -3,6 +3,7 @@ package linear
 import (
 	"testing"
 
+	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -41,10 +42,10 @@ func TestAnotherNumber(t *testing.T) {
 			c4 ok acquire 1`, Illegal, Illegal},
 	} {
 		for s := property.Weak; s <= property.Strong; s++ {
-			if f := Check(script(t, lock.Semaphore, 2, c.text), Options{FailedAcquire: s}); f.Decision != c.began {
+			if f := Check(drawn.Script(t, lock.Semaphore, 2, c.text), Options{FailedAcquire: s}); f.Decision != c.began {
 				t.Errorf("%s: %+v, expected %s", name, f, c.began)
 			}
-			if f := Check(script(t, lock.Semaphore, 2, "restart\n"+c.text), Options{FailedAcquire: s}); f.Decision != c.restarted {
+			if f := Check(drawn.Script(t, lock.Semaphore, 2, "restart\n"+c.text), Options{FailedAcquire: s}); f.Decision != c.restarted {
 				t.Errorf("%s after a restart: %+v, expected %s", name, f, c.restarted)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -12,7 +13,7 @@ import (
 // crowd draws a long history of many clients at one semaphore, of whom some never hear the end of an
 // operation and are replaced; if evidence is wanted, the end of their connections is told later.
 func crowd(ops, clients, slots int, unanswered float64, evidence bool) *history.History {
-	c := bySeed(1)
+	c := drawn.BySeed(1)
 	h := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{slots}}
 	h.Events = make([]history.Event, 0, 2*ops+1000)
 	type busy struct {
@@ -47,7 +48,7 @@ func crowd(ops, clients, slots int, unanswered float64, evidence bool) *history.
 		}
 	}
 	for n := 0; n < ops || len(dying) > 0; {
-		if len(dying) > 0 && (c.below(200) == 0 || n >= ops) {
+		if len(dying) > 0 && (c.Below(200) == 0 || n >= ops) {
 			p := dying[0]
 			dying = dying[1:]
 			for s := range holder {
@@ -59,13 +60,13 @@ func crowd(ops, clients, slots int, unanswered float64, evidence bool) *history.
 				emit(history.Event{Process: history.Nemesis, Type: history.Info, F: history.Gone, Target: p})
 			}
 		}
-		b := &all[c.below(clients)]
+		b := &all[c.Below(clients)]
 		switch {
 		case b.op == lock.NoOp && n < ops:
 			n++
 			b.op, b.done = lock.Acquire, false
 			if b.slot > 0 {
-				b.op = []lock.Op{lock.Release, lock.Verify}[c.below(2)]
+				b.op = []lock.Op{lock.Release, lock.Verify}[c.Below(2)]
 			}
 			emit(history.Event{Process: b.process, Type: history.Invoke, F: history.F(b.op), Slot: uint16(b.slot)})
 		case b.op == lock.NoOp:
@@ -121,13 +122,13 @@ func BenchmarkCrowd(b *testing.B) {
 }
 
 func BenchmarkSmall(b *testing.B) {
-	choose := bySeed(1)
+	choose := drawn.BySeed(1)
 	var all []*history.History
 	operations := 0
 	for len(all) < 1000 {
-		d := drawAny(choose)
-		d.steps, d.corrupts, d.unnamed = 60, 0, false
-		if h := drawHistory(choose, d); Validate(h) == nil {
+		d := drawn.Any(choose)
+		d.Steps, d.Corrupts, d.Unnamed = 60, 0, false
+		if h := drawn.History(choose, d); Validate(h) == nil {
 			all = append(all, h)
 			operations += len(h.Events) / 2
 		}

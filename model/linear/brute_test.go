@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -433,16 +434,16 @@ func simple(h *history.History) bool {
 
 func TestSearchAgreesWithBruteForce(t *testing.T) {
 	var counts [3]int
-	drawn := 4 * *histories
+	n := 4 * *histories
 	if testing.Short() {
-		drawn /= 2
+		n /= 2
 	}
-	for i := range drawn {
-		choose := bySeed(uint64(*firstSeed + i))
-		d := drawAny(choose)
-		d.steps, d.unnamed, d.blind, d.reuse = 8+choose.below(24), false, false, false
-		d.faults = []int{4, 12}[choose.below(2)]
-		h := drawHistory(choose, d)
+	for i := range n {
+		choose := drawn.BySeed(uint64(*firstSeed + i))
+		d := drawn.Any(choose)
+		d.Steps, d.Unnamed, d.Blind, d.Reuse = 8+choose.Below(24), false, false, false
+		d.Faults = []int{4, 12}[choose.Below(2)]
+		h := drawn.History(choose, d)
 		if Validate(h) != nil || !simple(h) {
 			continue
 		}
@@ -478,7 +479,7 @@ func TestSearchAgreesWithBruteForce(t *testing.T) {
 			if wrong(h) {
 				least := shrink(h, wrong)
 				legal, _ := newBrute(least, o).legal()
-				t.Fatalf("seed %d, %+v: by brute force legal %v\n%s", i, o, legal, tell(least))
+				t.Fatalf("seed %d, %+v: by brute force legal %v\n%s", i, o, legal, drawn.Tell(least))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -16,10 +17,10 @@ import (
 func TestCutsMakeNoDifference(t *testing.T) {
 	cuts := 0
 	for seed := range uint64(1500) {
-		choose := bySeed(seed)
-		d := drawAny(choose)
-		d.steps = min(d.steps, 30)
-		h := drawHistory(choose, d)
+		choose := drawn.BySeed(seed)
+		d := drawn.Any(choose)
+		d.Steps = min(d.Steps, 30)
+		h := drawn.History(choose, d)
 		if Validate(h) != nil {
 			continue
 		}
@@ -38,7 +39,7 @@ func TestCutsMakeNoDifference(t *testing.T) {
 			cuts += len(p.cuts)
 			got := byPorcupine(p, p.partition(p.Operations()))
 			if got != want && got != Undecided && want != Undecided {
-				t.Fatalf("seed %d, %+v: %s in parts, %s as a whole:\n%s", seed, o, got, want, tell(h))
+				t.Fatalf("seed %d, %+v: %s in parts, %s as a whole:\n%s", seed, o, got, want, drawn.Tell(h))
 			}
 		}
 	}
@@ -52,8 +53,8 @@ func TestOverlappingAdministration(t *testing.T) {
 	overlap := func(a, b *operation) bool { return a.inv < b.ret && b.inv < a.ret }
 	var counts [2]int
 	for seed := range uint64(1000) {
-		choose := bySeed(seed)
-		h := drawHistory(choose, drawAny(choose))
+		choose := drawn.BySeed(seed)
+		h := drawn.History(choose, drawn.Any(choose))
 		r := new(normaliser)
 		if r.normalise(h, 0, Options{}) != nil {
 			continue
@@ -75,7 +76,7 @@ func TestOverlappingAdministration(t *testing.T) {
 		}
 		counts[want]++
 		if got := r.mixes(); got != (want == 1) {
-			t.Fatalf("seed %d: overlapping administration is %v, want %v:\n%s", seed, got, want == 1, tell(h))
+			t.Fatalf("seed %d: overlapping administration is %v, want %v:\n%s", seed, got, want == 1, drawn.Tell(h))
 		}
 	}
 	if min(counts[0], counts[1]) < 50 {
@@ -97,7 +98,7 @@ func TestCutAfterUnanswered(t *testing.T) {
 		{"released again", "c1 acquire\nc1 ok acquire 1\nc1 release 1\nc1 ok release 1\nc2 acquire\nc2 ok acquire 1\nc1 release 1\nc1 ok release 1\n", Illegal},
 	} {
 		text := strings.Repeat("c9 acquire\nc9 fail acquire gave-up\n", cutSize/2-3) + "restart\n" + c.text + "c3 acquire\nc3 fail acquire full\n"
-		h := script(t, lock.Semaphore, 1, text)
+		h := drawn.Script(t, lock.Semaphore, 1, text)
 		if f := Check(h, Options{Releases: ByAnyone}); f.Decision != c.want {
 			t.Errorf("%s: %s by %s: %s; want %s", c.name, f.Decision, f.How, f.Why, c.want)
 		}
@@ -116,7 +117,7 @@ func TestMoreUnansweredThanCanBeTold(t *testing.T) {
 	for c := range many - 1 {
 		fmt.Fprintf(&text, "gone c%d\n", c+10)
 	}
-	h := script(t, lock.Semaphore, 1, text.String())
+	h := drawn.Script(t, lock.Semaphore, 1, text.String())
 	if err := Validate(h); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func TestMoreUnansweredThanCanBeTold(t *testing.T) {
 // Of more slots than the fast check has room for it says nothing, and the search decides.
 func TestMoreSlotsThanCanBeTold(t *testing.T) {
 	for slots, want := range map[int]Decision{maxFrontierSlots: Legal, maxFrontierSlots + 1: Undecided} {
-		h := script(t, lock.Semaphore, slots, "c1 acquire\nc1 ok acquire 1\n")
+		h := drawn.Script(t, lock.Semaphore, slots, "c1 acquire\nc1 ok acquire 1\n")
 		var c Checker
 		if err := c.normaliser.normalise(h, 0, Options{}); err != nil {
 			t.Fatal(err)
@@ -158,7 +159,7 @@ func TestPermitOfACrashed(t *testing.T) {
 		{"not crashed yet", "c1 acquire\nc1 ok acquire\nc2 acquire\nc2 ok acquire\ncrash c1\ngone c1\n", true, Illegal},
 		{"two after one crash", "c1 acquire\nc1 ok acquire\ncrash c1\nc2 acquire\nc2 ok acquire\nc3 acquire\nc3 ok acquire\ngone c1\n", true, Illegal},
 	} {
-		h := script(t, lock.Semaphore, 1, c.text)
+		h := drawn.Script(t, lock.Semaphore, 1, c.text)
 		h.GoneLate = c.late
 		if f := Check(h, Options{}); f.Decision != c.want {
 			t.Errorf("%s: %s by %s: %s; want %s", c.name, f.Decision, f.How, f.Why, c.want)

@@ -3,6 +3,7 @@ package linear
 import (
 	"testing"
 
+	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -147,7 +148,7 @@ var hard = []struct {
 func TestHardHistoriesAreDecided(t *testing.T) {
 	for _, c := range hard {
 		t.Run(c.name, func(t *testing.T) {
-			h := script(t, lock.Semaphore, c.slots, c.text)
+			h := drawn.Script(t, lock.Semaphore, c.slots, c.text)
 			for s := property.Weak; s <= property.Strong; s++ {
 				if f := Check(h, Options{FailedAcquire: s}); f.Decision != c.decided || f.How != bySearch {
 					t.Errorf("%s: %+v, expected %s", s, f, c.decided)
@@ -165,8 +166,8 @@ func TestSmallHistoriesAreDecided(t *testing.T) {
 	}
 	var c Checker
 	for seed := range uint64(n) {
-		choose := bySeed(seed)
-		h := drawHistory(choose, drawAny(choose))
+		choose := drawn.BySeed(seed)
+		h := drawn.History(choose, drawn.Any(choose))
 		if Validate(h) != nil {
 			continue
 		}
@@ -175,7 +176,7 @@ func TestSmallHistoriesAreDecided(t *testing.T) {
 				continue
 			}
 			if f := c.Linearizable(h, Options{FailedAcquire: s}); f.Decision == Undecided {
-				t.Errorf("seed %d, %s: %s\n%s", seed, s, f.Why, tell(h))
+				t.Errorf("seed %d, %s: %s\n%s", seed, s, f.Why, drawn.Tell(h))
 			}
 		}
 	}

@@ -1,14 +1,9 @@
 // Package linear takes a history and says whether it is a linearizable history of the sequential specification of its
 // locks, and why not.
 //
-// [Judge] gives every verdict that a history alone supports. Which file decides what:
+// [Check] decides lock by lock, in these steps ([Validate] says whether something is a history at all):
 //
-//	history_check.go   mutual-exclusion, stale-belief-ends and progress, from beliefs
-//	linearizable.go    linearizable: the fast check first, then the search for what that leaves undecided
-//	validate.go        whether something is a history at all
-//
-// linearizable is decided lock by lock, in these steps:
-//
+//	linearizable.go    the fast check first, then the search for what that leaves undecided
 //	normalise*.go      events become calls: what each answer says of the lock, which acquire a release ends,
 //	                   and until when a call without an answer may still take effect
 //	classify.go        which calls have a known moment, and for which one is searched
@@ -19,8 +14,9 @@
 //	spec_*.go          the sequential specification, and the history as atomic steps of it
 //	linearizer.go      the search: just-in-time linearization
 //	explain.go         why a history is illegal, in one line
+//	validate.go        whether something is a history
 //
-// A history that is too long to be at hand as a whole is judged as it is read:
+// A history that is too long to be at hand as a whole is checked as it is read ([CheckRead]):
 //
 //	read.go            lock by lock, as often as it takes
 //	roll.go            what of the beginning is kept, and what is supposed of the end

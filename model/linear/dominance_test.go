@@ -3,6 +3,7 @@ package linear
 import (
 	"testing"
 
+	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -108,7 +109,7 @@ var dominance = []struct {
 
 func TestDominance(t *testing.T) {
 	for _, d := range dominance {
-		h := script(t, lock.Semaphore, d.slots, d.text)
+		h := drawn.Script(t, lock.Semaphore, d.slots, d.text)
 		h.GoneLate = d.late
 		if err := Validate(h); err != nil {
 			t.Fatalf("%s: %v", d.name, err)

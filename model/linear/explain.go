@@ -20,7 +20,7 @@ func (w *frontier) why(c *operation) string {
 	who, st, slot, kind := w.r.who(c), w.dead, w.r.h.SlotName(c.slot), w.r.h.Kind
 	switch c.effect {
 	case takes:
-		if asksHeld(c.op) {
+		if c.op.AsksHeld() {
 			return who + " was told that it holds " + w.whyNot(st, c)
 		}
 		return who + " was granted " + w.whyNot(st, c)

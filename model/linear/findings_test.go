@@ -3,16 +3,18 @@ package linear
 import (
 	"flag"
 	"fmt"
-	"github.com/lockproof/lockproof/model/property"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/lockproof/lockproof/model/history/drawn"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 var rewrite = flag.Bool("rewrite", false, "take the findings as they are")
 
 // TestFindingsOnDrawnHistories holds what is said of drawn histories against a file: of each that is not
-// legal where, in which slot and why, and what a history shows besides. Whether it is right to be illegal,
+// legal where, in which slot and why. Whether it is right to be illegal,
 // others ask ([TestFastCheckAgreesWithPorcupine]); here it is what people are told. -rewrite takes it as
 // it is.
 func TestFindingsOnDrawnHistories(t *testing.T) {
@@ -20,8 +22,8 @@ func TestFindingsOnDrawnHistories(t *testing.T) {
 	var c Checker
 	var out strings.Builder
 	for seed := range uint64(600) {
-		choose := bySeed(seed)
-		h := drawHistory(choose, drawAny(choose))
+		choose := drawn.BySeed(seed)
+		h := drawn.History(choose, drawn.Any(choose))
 		if Validate(h) != nil {
 			continue
 		}
@@ -30,13 +32,6 @@ func TestFindingsOnDrawnHistories(t *testing.T) {
 				fmt.Fprintf(&out, "%d %s: %s by %s, event %d, slot %d: %s\n", seed, s, f.Decision, f.How, f.Event, f.Slot, f.Why)
 			}
 		}
-		var judged []int
-		for _, f := range Judge(h, Options{}) {
-			if judged = append(judged, f.Checked); f.Property != property.Linearizable && f.Decision != Legal {
-				fmt.Fprintf(&out, "%d %s: %s, event %d: %s\n", seed, f.Property, f.Decision, f.Event, f.Why)
-			}
-		}
-		fmt.Fprintf(&out, "%d judged %d\n", seed, judged)
 	}
 	if *rewrite {
 		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {

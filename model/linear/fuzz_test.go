@@ -6,22 +6,23 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
 // anyEvents reads events from bytes, whatever they are; most are malformed.
 func anyEvents(data []byte) *history.History {
-	c := byBytes{&data}
-	h := &history.History{Kind: lock.Kind(c.below(3)), Locks: []string{"jobs", "mails"}, Slots: []int{c.below(4), c.below(4)}}
+	c := drawn.ByBytes{Rest: &data}
+	h := &history.History{Kind: lock.Kind(c.Below(3)), Locks: []string{"jobs", "mails"}, Slots: []int{c.Below(4), c.Below(4)}}
 	for len(data) > 0 && len(h.Events) < 60 {
 		e := history.Event{
-			Process: int32(c.below(5) - 1), Target: int32(c.below(5)), Lock: uint16(c.below(2)), Slot: uint16(c.below(5)),
-			Slots: uint16(c.below(4)), Type: history.EventType(c.below(4)), F: history.F(c.below(12)), Reason: lock.Reason(c.below(9)),
-			Held: c.below(2) == 0,
+			Process: int32(c.Below(5) - 1), Target: int32(c.Below(5)), Lock: uint16(c.Below(2)), Slot: uint16(c.Below(5)),
+			Slots: uint16(c.Below(4)), Type: history.EventType(c.Below(4)), F: history.F(c.Below(12)), Reason: lock.Reason(c.Below(9)),
+			Held: c.Below(2) == 0,
 		}
 		if e.Process == history.Nemesis {
-			e.Type, e.F = history.Info, history.Crash+history.F(c.below(4))
+			e.Type, e.F = history.Info, history.Crash+history.F(c.Below(4))
 		}
 		h.Events = append(h.Events, e)
 	}
@@ -55,7 +56,6 @@ func FuzzCheck(f *testing.F) {
 		}
 		mend(h)
 		Check(h, o)
-		Judge(h, o)
 		for l := range h.Locks {
 			if p, err := Specify(h, l, o); err == nil {
 				p.Check(o.Steps)
@@ -67,13 +67,13 @@ func FuzzCheck(f *testing.F) {
 // agrees is the oracle as a property, which shrinks what it finds.
 func agrees(t *rapid.T) {
 	data := rapid.SliceOfN(rapid.Byte(), 0, 400).Draw(t, "choices")
-	c := byBytes{&data}
-	h := drawHistory(c, drawAny(c))
+	c := drawn.ByBytes{Rest: &data}
+	h := drawn.History(c, drawn.Any(c))
 	mend(h)
 	for _, o := range readings {
 		var checker Checker
 		if f, r := decide(t, &checker, h, o); disagree(f, r) {
-			t.Fatalf("%+v: the fast check says %s (%s), search and porcupine %s:\n%s", o, f.Decision, f.Why, r, tell(h))
+			t.Fatalf("%+v: the fast check says %s (%s), search and porcupine %s:\n%s", o, f.Decision, f.Why, r, drawn.Tell(h))
 		}
 	}
 }

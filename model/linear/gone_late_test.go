@@ -3,6 +3,7 @@ package linear
 import (
 	"testing"
 
+	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -68,7 +69,7 @@ func TestGoneLate(t *testing.T) {
 			c2 fail acquire full`, Illegal, Illegal},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := script(t, lock.Mutex, 0, c.text)
+			h := drawn.Script(t, lock.Mutex, 0, c.text)
 			for _, late := range []bool{false, true} {
 				h.GoneLate = late
 				want := map[bool]Decision{false: c.exact, true: c.late}[late]

@@ -47,6 +47,22 @@ type Finding struct {
 	How   string // what decided: "fast check" or "search"
 }
 
+// Verdict is what a history says of one property.
+type Verdict struct {
+	Property property.Property
+	Decision Decision
+	Checked  int    // how often the history put it to the test
+	Event    int    // the event that breaks it; -1 for none
+	Why      string // one line for people; empty for Legal
+	// Lock and Slot are what a history that is not linearizable is about; Slot is 0 where it is no slot in particular.
+	Lock, Slot int
+}
+
+// Verdict is the finding as a verdict on linearizability, of so many operations.
+func (f Finding) Verdict(operations int) Verdict {
+	return Verdict{Property: property.Linearizable, Decision: f.Decision, Checked: operations, Event: f.Event, Why: f.Why, Lock: f.Lock, Slot: f.Slot}
+}
+
 // What can decide.
 const (
 	byFastCheck = "fast check"

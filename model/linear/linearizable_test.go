@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -514,7 +515,7 @@ var told = []struct {
 func TestFindings(t *testing.T) {
 	for _, c := range told {
 		t.Run(c.name, func(t *testing.T) {
-			h := script(t, c.kind, c.slots, c.text)
+			h := drawn.Script(t, c.kind, c.slots, c.text)
 			for s := property.Weak; s <= property.Strong; s++ {
 				f := Check(h, Options{FailedAcquire: s})
 				want := Finding{Decision: Legal, Event: -1, How: byFastCheck}
@@ -536,7 +537,7 @@ func TestFindings(t *testing.T) {
 func TestProcessNumbers(t *testing.T) {
 	for _, c := range told {
 		for _, distance := range []int32{denseProcesses - 3, denseProcesses, 1 << 30} {
-			h := script(t, c.kind, c.slots, c.text)
+			h := drawn.Script(t, c.kind, c.slots, c.text)
 			want := Check(h, Options{})
 			for i := range h.Events {
 				if e := &h.Events[i]; e.Process == history.Nemesis {
@@ -559,7 +560,7 @@ func TestAnswersAreForgotten(t *testing.T) {
 		if c.why != "" || strings.Contains(c.text, "crash") || strings.Contains(c.text, "gone") {
 			continue
 		}
-		f := w.Linearizable(script(t, c.kind, c.slots, c.text), Options{})
+		f := w.Linearizable(drawn.Script(t, c.kind, c.slots, c.text), Options{})
 		open := strings.Count(c.text, "\n") - 2*(strings.Count(c.text, " ok ")+strings.Count(c.text, " fail ")) - strings.Count(c.text, "restart")
 		if s := &w.frontier; open == 0 && (f.Decision != Legal || len(s.waiting)+len(s.staged)+s.fulls > 0) {
 			t.Errorf("%s: %s, waiting %v, in stages %v, full %d", c.name, f.Decision, s.waiting, s.staged, s.fulls)
@@ -577,11 +578,11 @@ func TestSearchDecides(t *testing.T) {
 		c2 acquire
 		c2 ok acquire 1
 		gone c9`
-	f := Check(script(t, lock.Mutex, 0, text), Options{})
+	f := Check(drawn.Script(t, lock.Mutex, 0, text), Options{})
 	if f != (Finding{Decision: Legal, Event: -1, How: bySearch}) {
 		t.Errorf("%+v", f)
 	}
-	f = Check(script(t, lock.Mutex, 0, text+"\nc3 acquire\nc3 ok acquire 1"), Options{})
+	f = Check(drawn.Script(t, lock.Mutex, 0, text+"\nc3 acquire\nc3 ok acquire 1"), Options{})
 	want := Finding{Decision: Illegal, Event: 8, Slot: 1, How: bySearch,
 		Why: "no order of the operations explains the answer to c3's acquire (event 8)"}
 	if f != want {
@@ -597,7 +598,7 @@ func TestSearchDecidesWhatIsRemoved(t *testing.T) {
 		taken + removed + "c1 verify 1\nc1 ok verify 1\n":                Illegal,
 		taken + "c2 remove 1\nc1 verify 1\nc2 ok remove\nc1 ok verify 1": Legal,
 	} {
-		h := script(t, lock.Semaphore, 1, text)
+		h := drawn.Script(t, lock.Semaphore, 1, text)
 		f, others := decide(t, new(Checker), h, Options{})
 		if f.Decision != Undecided || f.Event != -1 || others[0] != want || disagree(f, others) {
 			t.Errorf("%s by the fast check, %v by others, expected %s:\n%s", f.Decision, others, want, text)
@@ -635,7 +636,7 @@ func TestNeedleIsFound(t *testing.T) {
 }
 
 func TestSeveralLocks(t *testing.T) {
-	h := script(t, lock.Semaphore, 1, `
+	h := drawn.Script(t, lock.Semaphore, 1, `
 		c1 acquire
 		c1 ok acquire 1
 		c2 acquire
@@ -652,7 +653,7 @@ func TestSeveralLocks(t *testing.T) {
 }
 
 func TestNamesAndNumbersDoNotMix(t *testing.T) {
-	h := script(t, lock.Semaphore, 2, `
+	h := drawn.Script(t, lock.Semaphore, 2, `
 		c1 acquire
 		c1 ok acquire
 		c2 acquire
@@ -665,10 +666,10 @@ func TestNamesAndNumbersDoNotMix(t *testing.T) {
 func TestCheckerUsesItsMemoryAgain(t *testing.T) {
 	var all []*history.History
 	for i := range uint64(50) {
-		choose := bySeed(i)
-		d := drawAny(choose)
-		d.corrupts, d.blind = 0, false
-		all = append(all, drawHistory(choose, d))
+		choose := drawn.BySeed(i)
+		d := drawn.Any(choose)
+		d.Corrupts, d.Blind = 0, false
+		all = append(all, drawn.History(choose, d))
 	}
 	var c Checker
 	check := func() {

@@ -191,7 +191,7 @@ func (r *normaliser) complete(i int32, c *client, e *history.Event) *Malformed {
 	if s := r.slot(e); s != history.AnySlot {
 		k.slot = s
 	}
-	if e.Type == history.Info || asksHeld(e.F.Op()) && disconnecting(e.Reason) {
+	if e.Type == history.Info || e.F.Op().AsksHeld() && disconnecting(e.Reason) {
 		r.unanswered(c, e.Reason)
 		return nil
 	}
@@ -213,9 +213,6 @@ func (r *normaliser) slot(e *history.Event) uint16 {
 	}
 	return e.Slot
 }
-
-// asksHeld reports whether an operation asks if something is held still. A refresh is a verify that makes it last.
-func asksHeld(op lock.Op) bool { return op == lock.Verify || op == lock.Refresh }
 
 // disconnecting reports whether an answer tells of a connection that may be lost.
 func disconnecting(why lock.Reason) bool {

@@ -211,7 +211,7 @@ func (r *normaliser) perhapsLost(c *client, k *operation, op lock.Op) {
 		r.setMayExpire(t, k.inv)
 	}
 	switch {
-	case asksHeld(op) && r.h.GoneMayFree: // it may have claimed it anew
+	case op.AsksHeld() && r.h.GoneMayFree: // it may have claimed it anew
 		k.effect = mayTake
 	case op == lock.Release:
 		k.effect = frees

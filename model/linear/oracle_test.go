@@ -9,6 +9,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -31,15 +32,15 @@ type failer interface {
 var readings = []Options{{}, {FailedAcquire: property.Strong}, {Releases: ByAnyone}, {FailedAcquire: property.Strong, Releases: ByAnyone}}
 
 // usurped is a history in which some releases are another client's.
-func usurped(c chooser, h *history.History) *history.History {
+func usurped(c drawn.Chooser, h *history.History) *history.History {
 	for range 3 {
 		other := *h
 		other.Events = slices.Clone(h.Events)
-		i := c.below(len(h.Events) + 1)
+		i := c.Below(len(h.Events) + 1)
 		for i < len(h.Events) && (h.Events[i].F != history.F(lock.Release) || h.Events[i].Type != history.Invoke) {
 			i++
 		}
-		process := int32(1 + c.below(4))
+		process := int32(1 + c.Below(4))
 		for k := i; k < len(h.Events); k++ {
 			if e := &other.Events[k]; e.Process == h.Events[i].Process {
 				if e.Process = process; e.Type != history.Invoke {
@@ -115,8 +116,8 @@ func TestFastCheckAgreesWithPorcupine(t *testing.T) {
 	reasons := map[string]int{}
 	for i := range *histories {
 		seed := uint64(*firstSeed + i)
-		choose := bySeed(seed)
-		h := drawHistory(choose, drawAny(choose))
+		choose := drawn.BySeed(seed)
+		h := drawn.History(choose, drawn.Any(choose))
 		if Validate(h) != nil {
 			continue
 		}
@@ -137,7 +138,7 @@ func TestFastCheckAgreesWithPorcupine(t *testing.T) {
 			}
 			least := shrink(h, func(h *history.History) bool { return disagree(decide(t, &c, h, o)) })
 			f, r = decide(t, &c, least, o)
-			t.Fatalf("seed %d, %+v: the fast check says %s (%s), search and porcupine %v:\n%s", seed, o, f.Decision, f.Why, r, tell(least))
+			t.Fatalf("seed %d, %+v: the fast check says %s (%s), search and porcupine %v:\n%s", seed, o, f.Decision, f.Why, r, drawn.Tell(least))
 		}
 	}
 	t.Logf("undecided %v legal %v illegal %v, by the search's undecided, legal, illegal; %v", counts[0], counts[1], counts[2], reasons)
@@ -147,16 +148,16 @@ func TestFastCheckAgreesWithPorcupine(t *testing.T) {
 func TestDrawnHistoriesAreLegal(t *testing.T) {
 	var c Checker
 	for i := range *histories {
-		choose := bySeed(uint64(*firstSeed + i))
-		d := drawAny(choose)
-		d.corrupts, d.blind = 0, false
+		choose := drawn.BySeed(uint64(*firstSeed + i))
+		d := drawn.Any(choose)
+		d.Corrupts, d.Blind = 0, false
 		s := property.Weak
-		if d.atomic || d.unnamed {
+		if d.Atomic || d.Unnamed {
 			s = property.Strong
 		}
-		h := drawHistory(choose, d)
+		h := drawn.History(choose, d)
 		if f := c.Linearizable(h, Options{FailedAcquire: s, Steps: oracleSteps}); f.Decision == Illegal {
-			t.Fatalf("seed %d, %s: %+v\n%s", i, s, f, tell(h))
+			t.Fatalf("seed %d, %s: %+v\n%s", i, s, f, drawn.Tell(h))
 		}
 	}
 }
@@ -166,8 +167,8 @@ func TestDrawnHistoriesAreLegal(t *testing.T) {
 func TestLongestPrefix(t *testing.T) {
 	short, explained := 0, 0
 	for seed := range uint64(300) {
-		choose := bySeed(seed)
-		h := drawHistory(choose, drawAny(choose))
+		choose := drawn.BySeed(seed)
+		h := drawn.History(choose, drawn.Any(choose))
 		if s, err := Specify(h, 0, Options{}); err != nil || len(s.atomicSteps) > 30 {
 			continue
 		}
@@ -193,4 +194,41 @@ func TestLongestPrefix(t *testing.T) {
 	if short < 20 || explained < 100 {
 		t.Errorf("%d prefixes that are shorter than the history, %d effects", short, explained)
 	}
+}
+
+// shrink leaves out what can be left out of a history without ending what is wrong with it.
+func shrink(h *history.History, wrong func(*history.History) bool) *history.History {
+	for again := true; again; {
+		again = false
+		for i := len(h.Events) - 1; i >= 0; i-- {
+			for _, pair := range []bool{true, false} {
+				if less := without(h, i, pair); less != nil && Validate(less) == nil && wrong(less) {
+					h, again = less, true
+					break
+				}
+			}
+			i = min(i, len(h.Events))
+		}
+	}
+	return h
+}
+
+// without is a history without an event, or without an operation.
+func without(h *history.History, i int, pair bool) *history.History {
+	less := *h
+	less.Events = slices.Clone(h.Events)
+	e := h.Events[i]
+	less.Events = slices.Delete(less.Events, i, i+1)
+	if pair {
+		if e.Type != history.Invoke {
+			return nil
+		}
+		for j := i; j < len(less.Events); j++ {
+			if less.Events[j].Process == e.Process {
+				less.Events = slices.Delete(less.Events, j, j+1)
+				break
+			}
+		}
+	}
+	return &less
 }

@@ -3,6 +3,7 @@ package linear
 import (
 	"testing"
 
+	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -47,7 +48,7 @@ func TestPermits(t *testing.T) {
 		{"full after all were held", false, held + "c1 release\nc1 ok release\nc3 acquire\nc3 fail acquire full\n", Legal, Undecided},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := script(t, lock.Semaphore, 2, c.text)
+			h := drawn.Script(t, lock.Semaphore, 2, c.text)
 			h.GoneLate = c.late
 			if err := Validate(h); err != nil {
 				t.Fatal(err)

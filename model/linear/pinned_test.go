@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/pinned"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -22,48 +23,13 @@ func TestPinned(t *testing.T) {
 				for seed := range 4 {
 					var c Checker
 					f.Block(fmt.Sprintf("a failed release %s belief, released by %s, %s", failed, releases, s), 600, func(i int, seen *pinned.Seen) {
-						tellFindings(seen, &c, drawPinned(1_000_000*seed+1000*int(releases)+10_000*int(s), i, 30), i, o)
+						tellFindings(seen, &c, drawn.Pinned(1_000_000*seed+1000*int(releases)+10_000*int(s), i, 30), i, o)
 					})
 				}
 			}
 		}
 	}
 	f.Compare("testdata/pinned.txt", *rewrite)
-}
-
-// drawPinned is the i-th drawn history of a block, of at most so many steps. Every eighth is longer, and of more clients;
-// every eighth is about two locks.
-func drawPinned(block, i, most int) *history.History {
-	choose := bySeed(uint64(block + i))
-	d := drawAny(choose)
-	d.steps = min(d.steps, most)
-	switch i % 8 {
-	case 7:
-		d.clients, d.steps = d.clients+choose.below(3), 3*most
-	case 3:
-		return interleaved(choose, drawHistory(choose, d), drawHistory(choose, d))
-	}
-	return drawHistory(choose, d)
-}
-
-// interleaved is the histories of two locks in one. Clients are those of either; the world ends for both.
-func interleaved(choose chooser, one, other *history.History) *history.History {
-	h := *one
-	h.Locks, h.Slots, h.Events = []string{"jobs", "mail"}, []int{one.Slots[0], other.Slots[0]}, nil
-	for len(one.Events)+len(other.Events) > 0 {
-		l := uint16(choose.below(2))
-		from := &[]*history.History{one, other}[l].Events
-		if len(*from) == 0 {
-			continue
-		}
-		e := (*from)[0]
-		*from = (*from)[1:]
-		if e.Lock = l; l == 1 && e.Process > 0 {
-			e.Process += 40
-		}
-		h.Events = append(h.Events, e)
-	}
-	return &h
 }
 
 // tellFindings is what is found of the i-th history of a block, in full.
@@ -87,9 +53,6 @@ func tellFindings(seen *pinned.Seen, c *Checker, h *history.History, i int, o Op
 	found := c.Linearizable(h, o)
 	seen.Count(found.Decision.String() + " by " + found.How)
 	seen.Printf("%s %d %d %d %s %s\n", found.Decision, found.Lock, found.Event, found.Slot, found.How, found.Why)
-	for _, v := range Judge(h, o) {
-		seen.Printf("%s %s %d %d %s\n", v.Property, v.Decision, v.Checked, v.Event, v.Why)
-	}
 }
 
 // renumbered gives every second process a number that is too large to be looked up by index.
@@ -111,7 +74,7 @@ func TestPinnedSpecifications(t *testing.T) {
 	for n, o := range pinnedReadings {
 		for seed := range 4 {
 			f.Block(fmt.Sprintf("reading %d", n), 300, func(i int, seen *pinned.Seen) {
-				h := drawPinned(1_000_000*seed+70_000+1000*n, i, 40)
+				h := drawn.Pinned(1_000_000*seed+70_000+1000*n, i, 40)
 				h.GoneMayFree = i%7 == 3
 				if Validate(h) != nil {
 					seen.Count("not valid")
@@ -120,8 +83,8 @@ func TestPinnedSpecifications(t *testing.T) {
 				for l := range h.Locks {
 					tellLock(seen, h, l, o, i)
 				}
-				verdicts, err := judgeRead(&history.History{Kind: h.Kind, Locks: h.Locks, Slots: h.Slots, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree}, source(h), o, 8+i%40)
-				seen.Printf("%+v %v", verdicts, err)
+				found, err := checkRead(&history.History{Kind: h.Kind, Locks: h.Locks, Slots: h.Slots, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree}, source(h), o, 8+i%40)
+				seen.Printf("%+v %v", found, err)
 			})
 		}
 	}
@@ -179,7 +142,7 @@ func TestPinnedFrontier(t *testing.T) {
 	for n, o := range pinnedReadings {
 		for seed := range 4 {
 			f.Block(fmt.Sprintf("reading %d", n), 400, func(i int, seen *pinned.Seen) {
-				h := drawPinned(1_000_000*seed+90_000+1000*n, i, 50)
+				h := drawn.Pinned(1_000_000*seed+90_000+1000*n, i, 50)
 				h.GoneMayFree = i%7 == 3
 				l := i / 8 % len(h.Locks)
 				r := new(normaliser)
@@ -267,9 +230,9 @@ func TestPinnedMalformed(t *testing.T) {
 	f := pinned.New(t)
 	for seed := range 3 {
 		f.Block("malformed", 600, func(i int, seen *pinned.Seen) {
-			h := drawPinned(2_000_000+10_000*seed, i, 20)
-			choose := bySeed(uint64(i))
-			for range 1 + choose.below(2) {
+			h := drawn.Pinned(2_000_000+10_000*seed, i, 20)
+			choose := drawn.BySeed(uint64(i))
+			for range 1 + choose.Below(2) {
 				distort(choose, h)
 			}
 			err := Validate(h)
@@ -277,12 +240,6 @@ func TestPinnedMalformed(t *testing.T) {
 				seen.Count("malformed")
 			}
 			seen.Printf("%+v", Check(h, Options{Steps: 500}))
-			if err != nil {
-				return
-			}
-			for _, v := range Judge(h, Options{Steps: 500}) {
-				seen.Printf("%+v", v)
-			}
 		})
 	}
 	f.Block("bounds", 4, func(i int, seen *pinned.Seen) {
@@ -292,15 +249,15 @@ func TestPinnedMalformed(t *testing.T) {
 }
 
 // distort changes a history in one place to what it hardly can be.
-func distort(choose chooser, h *history.History) {
-	number := []int{-1, 0, 1, 2, 3, 5, 40, 254, 255, 65534, 65535}[choose.below(11)]
-	few := choose.below(6) // more slots take more time
-	if choose.below(12) == 0 || len(h.Events) == 0 {
-		h.Slots = append(h.Slots[:choose.below(len(h.Slots)+1)], few-1)
+func distort(choose drawn.Chooser, h *history.History) {
+	number := []int{-1, 0, 1, 2, 3, 5, 40, 254, 255, 65534, 65535}[choose.Below(11)]
+	few := choose.Below(6) // more slots take more time
+	if choose.Below(12) == 0 || len(h.Events) == 0 {
+		h.Slots = append(h.Slots[:choose.Below(len(h.Slots)+1)], few-1)
 		return
 	}
-	at := choose.below(len(h.Events))
-	switch e := &h.Events[at]; choose.below(10) {
+	at := choose.Below(len(h.Events))
+	switch e := &h.Events[at]; choose.Below(10) {
 	case 0:
 		e.F = history.F(number)
 	case 1:

@@ -11,19 +11,18 @@ type Source func(event func(e *history.Event) error) error
 // atHand is how many events of a long history are at hand at once, of all its locks together.
 const atHand = 1 << 20
 
-// JudgeRead is [Judge] of a history of any length, in memory that grows with the processes that there are and not with what
+// CheckRead is [Check] of a history of any length, in memory that grows with the processes that there are and not with what
 // they do. h is what it is of, and its events are read. Whether it is a history is checked on the way; if not, the error is a
 // [*Malformed]. Where there are more than a million events, what became of an operation has to be told within half a
-// million of them: otherwise linearizability is undecided, and why is said.
-func JudgeRead(h *history.History, read Source, o Options) ([]Verdict, error) {
-	return judgeRead(h, read, o, max(atHand/max(1, len(h.Locks)), 1<<12))
+// million of them: otherwise it is undecided, and why is said.
+func CheckRead(h *history.History, read Source, o Options) (Finding, error) {
+	return checkRead(h, read, o, max(atHand/max(1, len(h.Locks)), 1<<12))
 }
 
-func judgeRead(h *history.History, read Source, o Options, window int) ([]Verdict, error) {
+func checkRead(h *history.History, read Source, o Options, window int) (Finding, error) {
 	if err := checkShape(h); err != nil {
-		return nil, err
+		return Finding{}, err
 	}
-	w := newBeliefs(h, o)
 	checks := checksOf(h, o, window)
 	n := 0
 	err := read(func(e *history.Event) error {
@@ -35,7 +34,6 @@ func judgeRead(h *history.History, read Source, o Options, window int) ([]Verdic
 				return err
 			}
 		}
-		w.event(n, e)
 		n++
 		return nil
 	})
@@ -52,13 +50,13 @@ func judgeRead(h *history.History, read Source, o Options, window int) ([]Verdic
 		})
 	}
 	if err != nil {
-		return nil, err
+		return Finding{}, err
 	}
 	sum := legal
 	for l := range h.Locks {
 		sum = sum.and(checks[l].found)
 	}
-	return w.all(sum), nil
+	return sum, nil
 }
 
 // again ends what was read, and reports whether it has to be read again.

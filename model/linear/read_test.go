@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -39,24 +40,24 @@ func TestRead(t *testing.T) {
 		n = 2000
 	}
 	for seed := range uint64(n) {
-		c := bySeed(seed)
-		d := drawAny(c)
-		d.steps += 150
-		h := drawHistory(c, d)
-		o := Options{FailedAcquire: property.FailedAcquire(c.below(2)), Releases: Releases(c.below(8) / 7)}
-		window := []int{24, 60, 120}[c.below(3)]
+		c := drawn.BySeed(seed)
+		d := drawn.Any(c)
+		d.Steps += 150
+		h := drawn.History(c, d)
+		o := Options{FailedAcquire: property.FailedAcquire(c.Below(2)), Releases: Releases(c.Below(8) / 7)}
+		window := []int{24, 60, 120}[c.Below(3)]
 		if len(h.Events) < window {
 			continue
 		}
 		want := whole(h, o)
-		got, err := judgeRead(&history.History{Kind: h.Kind, Locks: h.Locks, Slots: h.Slots, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree}, source(h), o, window)
+		got, err := checkRead(&history.History{Kind: h.Kind, Locks: h.Locks, Slots: h.Slots, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree}, source(h), o, window)
 		if err != nil {
 			if Validate(h) == nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
 			continue
 		}
-		f := got[0]
+		f := got
 		compared++
 		if want.Decision != Undecided {
 			decided++
@@ -88,8 +89,8 @@ func TestReadForgets(t *testing.T) {
 			t.Fatalf("after %d events, %d events, %d calls and %d earlier ones are kept", i+1, len(r.at), len(r.calls), len(r.roll.kept))
 		}
 	}
-	got, err := judgeRead(h, source(h), Options{}, window)
-	if err != nil || got[0].Decision != Legal {
+	got, err := checkRead(h, source(h), Options{}, window)
+	if err != nil || got.Decision != Legal {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -2,8 +2,9 @@ package linear
 
 import (
 	"fmt"
-	"github.com/lockproof/lockproof/model/history"
 	"sort"
+
+	"github.com/lockproof/lockproof/model/history"
 )
 
 // Bounds of what is searched: what is larger would take too much memory.

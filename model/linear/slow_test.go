@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/history/drawn"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -24,7 +25,7 @@ func TestStepsDecide(t *testing.T) {
 		gone c9
 		c3 acquire
 		c3 ok acquire 1`
-	h := script(t, lock.Mutex, 0, text)
+	h := drawn.Script(t, lock.Mutex, 0, text)
 	whole := Check(h, Options{})
 	last, located := Undecided, 0
 	for steps := 1; located == 0; steps++ {
@@ -52,8 +53,8 @@ func TestLoadDoesNotDecide(t *testing.T) {
 	}
 	decide := func() (all []outcome) {
 		for seed := range uint64(200) {
-			choose := bySeed(seed)
-			h := drawHistory(choose, drawAny(choose))
+			choose := drawn.BySeed(seed)
+			h := drawn.History(choose, drawn.Any(choose))
 			if p, err := Specify(h, 0, Options{}); err == nil {
 				res, left := p.Check(steps)
 				all = append(all, outcome{res, left, Check(h, Options{Steps: steps})})
@@ -89,7 +90,7 @@ func TestLoadDoesNotDecide(t *testing.T) {
 func TestTooLargeToSearch(t *testing.T) {
 	parts := func(steps, pending int) *Specification {
 		r := new(normaliser)
-		if err := r.normalise(script(t, lock.Mutex, 0, "c1 acquire\nc1 ok acquire 1\ngone c1\n"), 0, Options{}); err != nil {
+		if err := r.normalise(drawn.Script(t, lock.Mutex, 0, "c1 acquire\nc1 ok acquire 1\ngone c1\n"), 0, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		p := r.specify(0)
@@ -110,7 +111,7 @@ func TestTooLargeToSearch(t *testing.T) {
 			t.Errorf("%d steps, %d of them without an end: small is %v", c.steps, c.pending, got)
 		}
 	}
-	h := script(t, lock.Mutex, 0, "c1 acquire\nc1 ok acquire 1\nc1 release 1\nc1 ok release 1\n")
+	h := drawn.Script(t, lock.Mutex, 0, "c1 acquire\nc1 ok acquire 1\nc1 release 1\nc1 ok release 1\n")
 	for calls, why := range map[int]string{slowCalls: "", slowCalls + 1: "it is so; and the history is too large to search for an order"} {
 		var c Checker
 		if err := c.normaliser.normalise(h, 0, Options{}); err != nil {
@@ -128,5 +129,5 @@ func TestTooLargeToSearch(t *testing.T) {
 
 // unanswered is a history that the fast check leaves to the search.
 func unanswered(t *testing.T) *history.History {
-	return script(t, lock.Mutex, 0, "c1 acquire\nc1 info acquire timed-out\nc1 release 1\nc1 ok release 1\ngone c9\n")
+	return drawn.Script(t, lock.Mutex, 0, "c1 acquire\nc1 info acquire timed-out\nc1 release 1\nc1 ok release 1\ngone c9\n")
 }

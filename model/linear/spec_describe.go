@@ -2,6 +2,7 @@ package linear
 
 import (
 	"fmt"
+
 	"github.com/lockproof/lockproof/model/property"
 )
 

@@ -50,6 +50,9 @@ func OpNamed(name string) (Op, bool) {
 // waiting only look.
 func (o Op) Administrative() bool { return o >= Create && o <= Destroy }
 
+// AsksHeld reports whether the operation asks if something is held still. A refresh is a verify that makes it last.
+func (o Op) AsksHeld() bool { return o == Verify || o == Refresh }
+
 // Outcome is how an operation ended, in Jepsen's words.
 type Outcome uint8
 

@@ -3,6 +3,7 @@ package monitor
 import (
 	"testing"
 
+	"github.com/lockproof/lockproof/model/beliefs"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
@@ -35,7 +36,11 @@ func TestBelievedThroughout(t *testing.T) {
 			told(2, acquire, true), asked(2, verify), // each while the other may know better
 			told(1, verify, c.held[0]), told(2, verify, c.held[1]),
 		}}
-		for _, v := range linear.Judge(h, linear.Options{}) {
+		b := beliefs.New(h, linear.Options{})
+		for i := range h.Events {
+			b.Event(i, &h.Events[i])
+		}
+		for _, v := range b.Verdicts() {
 			if v.Property == property.MutualExclusion && v.Decision != c.want {
 				t.Errorf("%s: %v (%s), want %v", c.name, v.Decision, v.Why, c.want)
 			}

@@ -13,7 +13,7 @@ var areas = []struct {
 }{
 	{"broker", []string{"sim/broker/*"}},
 	{"monitor", []string{"model/monitor/*", "model/property/*"}},
-	{"checker", []string{"model/linear/*", "model/history/*"}},
+	{"checker", []string{"model/linear/*", "model/beliefs/*", "model/history/*"}},
 	{"search", []string{"sim/search/*", "sim/search/anynumber/*", "sim/search/internal/states/*", "sim/system.go", "sim/footprint.go", "sim/image.go", "sim/bounds.go"}},
 	{"readers", []string{
 		"histories/jsonl.go", "histories/scanner.go", "histories/draft.go", "histories/edn.go", "histories/ednform.go",

@@ -1,9 +1,10 @@
-package linear
+package beliefs
 
 import (
 	"testing"
 
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
@@ -73,11 +74,11 @@ func TestCheckHistory(t *testing.T) {
 			for _, part := range test.events {
 				h.Events = append(h.Events, part...)
 			}
-			if err := Validate(h); err != nil {
+			if err := linear.Validate(h); err != nil {
 				t.Fatal(err)
 			}
-			for _, v := range Judge(h, Options{}) {
-				if illegal := v.Decision == Illegal; v.Property == test.property && illegal != test.illegal {
+			for _, v := range judge(h, linear.Options{}) {
+				if illegal := v.Decision == linear.Illegal; v.Property == test.property && illegal != test.illegal {
 					t.Errorf("%s: %s %s", v.Property, v.Decision, v.Why)
 				}
 			}
@@ -138,11 +139,11 @@ func TestNothingToChange(t *testing.T) {
 			for _, part := range test.events {
 				h.Events = append(h.Events, part...)
 			}
-			if err := Validate(h); err != nil {
+			if err := linear.Validate(h); err != nil {
 				t.Fatal(err)
 			}
-			for _, v := range Judge(h, Options{}) {
-				if illegal := v.Decision == Illegal; v.Property == property.Progress && illegal != test.illegal {
+			for _, v := range judge(h, linear.Options{}) {
+				if illegal := v.Decision == linear.Illegal; v.Property == property.Progress && illegal != test.illegal {
 					t.Errorf("%s %s", v.Decision, v.Why)
 				}
 			}

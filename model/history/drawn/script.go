@@ -1,4 +1,4 @@
-package linear
+package drawn
 
 import (
 	"fmt"
@@ -9,14 +9,14 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// script reads a history from lines, one event each:
+// Script reads a history from lines, one event each:
 //
 //	c1 acquire            an invocation; with the slot, or how many, where there is one
 //	c1 ok acquire 2       an answer; of acquire and verify, ok with a slot is yes
 //	c1 fail acquire full  one with a reason
 //	c1 ok verify 2 no     no, without a reason
 //	gone c1               something that happened to a client, or to the broker
-func script(t testing.TB, kind lock.Kind, slots int, text string) *history.History {
+func Script(t testing.TB, kind lock.Kind, slots int, text string) *history.History {
 	t.Helper()
 	h := &history.History{Kind: kind, Locks: []string{"jobs"}, Slots: []int{slots}}
 	for line := range strings.Lines(text) {

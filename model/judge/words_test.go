@@ -1,10 +1,12 @@
-package linear
+package judge_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/judge"
+	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
 )
 
@@ -23,7 +25,11 @@ func TestWordsOfHistory(t *testing.T) {
 	}}
 	said := func() string {
 		var all []string
-		for _, v := range Judge(&h, Options{}) {
+		verdicts, err := judge.History(&h, linear.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range verdicts {
 			all = append(all, v.Why)
 		}
 		return strings.Join(all, "\n")

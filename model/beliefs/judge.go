@@ -1,35 +1,24 @@
-package linear
+package beliefs
 
 import (
 	"fmt"
 	"slices"
 
 	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/linear"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Verdict is what a history alone says of one property.
-type Verdict struct {
-	Property property.Property
-	Decision Decision
-	Checked  int    // how often the history put it to the test
-	Event    int    // the event that breaks it; -1 for none
-	Why      string // one line for people; empty for Legal
-	// Lock and Slot are what a history that is not linearizable is about; Slot is 0 where it is no slot in particular.
-	Lock, Slot int
-}
-
-// Judge judges a valid history by every property that a history alone can show broken:
+// Judge judges a valid history by the properties that beliefs show broken:
 //
-//   - linearizable, as [Check] does;
-//   - mutual-exclusion, by beliefs: a client believes from the acquire that was told yes until it calls
-//     release, calls a verify that does not say held, dies, or its connection is gone. What overlaps after that
-//     is no violation. Options say whether a release that fails ends the belief all the same
-//     ([FailedRelease]), and whether others' releases do ([ByAnyone]). An acquire in whose course the connection ended must not be told yes while another
-//     believed all along;
+//   - mutual-exclusion: a client believes from the acquire that was told yes until it calls release, calls a verify that does
+//     not say held, dies, or its connection is gone. What overlaps after that is no violation. Options say whether a release
+//     that fails ends the belief all the same ([linear.FailedRelease]), and whether others' releases do
+//     ([linear.ByAnyone]). An acquire in whose course the connection ended must not be told yes while another believed all
+//     along;
 //   - stale-belief-ends: no verify that was called after the connection was gone says held. Where that need not
-//     free anything ([History.GoneMayFree]), none does while another believes all along; and one that says held
+//     free anything ([history.History.GoneMayFree]), none does while another believes all along; and one that says held
 //     is believed as an acquire is;
 //   - fencing-monotone, where grants came with tokens: an acquire that was called after others had been granted the lock,
 //     whichever slot, is told a token that is larger than theirs;
@@ -38,30 +27,37 @@ type Verdict struct {
 //     no slot, fewer than it is to remove, or somebody who holds what it is to take away.
 //
 // What they leave unsaid takes the broker's truth; a history that passes is not a proof.
-func Judge(h *history.History, o Options) []Verdict {
-	w := newBeliefs(h, o)
-	for i := range h.Events {
-		w.event(i, &h.Events[i])
-	}
-	return w.all(Check(h, o))
+type Judge struct {
+	h          *history.History
+	options    linear.Options
+	processes  map[int32]*seen
+	believers  map[place][]belief
+	open       map[place][]grant
+	working    map[work]*contenders
+	contents   map[uint16]*contents // by lock, as its fences
+	fences     map[uint16]*Fence
+	operations int
+	verdicts   [len(judged)]linear.Verdict
 }
 
-func newBeliefs(h *history.History, o Options) *beliefs {
-	w := &beliefs{
+// New judges a history of which nothing has been read yet: h is what it is of.
+func New(h *history.History, o linear.Options) *Judge {
+	w := &Judge{
 		h: h, options: o, processes: make(map[int32]*seen),
 		believers: make(map[place][]belief), open: make(map[place][]grant), working: make(map[work]*contenders),
 		contents: make(map[uint16]*contents), fences: make(map[uint16]*Fence),
 	}
 	for p := range w.verdicts {
-		w.verdicts[p] = Verdict{Property: judgedByHistory[p], Decision: Legal, Event: -1}
+		w.verdicts[p] = linear.Verdict{Property: judged[p], Decision: linear.Legal, Event: -1}
 	}
 	return w
 }
 
-// all are the verdicts, with that of linearizability.
-func (w *beliefs) all(f Finding) []Verdict {
-	linearizable := Verdict{Property: property.Linearizable, Decision: f.Decision, Checked: w.operations, Event: f.Event, Why: f.Why, Lock: f.Lock, Slot: f.Slot}
-	all := []Verdict{linearizable}
+// Operations is how many operations were called by now.
+func (w *Judge) Operations() int { return w.operations }
+
+// Verdicts are those by now. Properties that not every lock has are told of where the history has something to judge them by.
+func (w *Judge) Verdicts() (all []linear.Verdict) {
 	for _, v := range w.verdicts {
 		if v.Checked > 0 || !property.Announceable.Has(v.Property) {
 			all = append(all, v)
@@ -70,25 +66,8 @@ func (w *beliefs) all(f Finding) []Verdict {
 	return all
 }
 
-// judgedByHistory are the properties beside linearizability. Those that not every lock has are told of where the history has
-// something to judge them by.
-var judgedByHistory = [...]property.Property{
-	property.MutualExclusion, property.StaleBeliefEnds, property.Progress, property.FencingMonotone,
-}
-
-// beliefs reads a history and notes who believes what.
-type beliefs struct {
-	h          *history.History
-	options    Options
-	processes  map[int32]*seen
-	believers  map[place][]belief
-	open       map[place][]grant
-	working    map[work]*contenders
-	contents   map[uint16]*contents // by lock, as its fences
-	fences     map[uint16]*Fence
-	operations int
-	verdicts   [len(judgedByHistory)]Verdict
-}
+// judged are the properties.
+var judged = [...]property.Property{property.MutualExclusion, property.StaleBeliefEnds, property.Progress, property.FencingMonotone}
 
 // place is a slot of a lock.
 type place struct{ lock, slot uint16 }
@@ -139,20 +118,21 @@ type seen struct {
 }
 
 // judge notes that a property was put to the test.
-func (w *beliefs) judge(p property.Property, ok bool, event int, format string, args ...any) {
+func (w *Judge) judge(p property.Property, ok bool, event int, format string, args ...any) {
 	for i := range w.verdicts {
 		v := &w.verdicts[i]
 		if v.Property != p {
 			continue
 		}
 		v.Checked++
-		if !ok && v.Decision == Legal {
-			v.Decision, v.Event, v.Why = Illegal, event, fmt.Sprintf(format, args...)
+		if !ok && v.Decision == linear.Legal {
+			v.Decision, v.Event, v.Why = linear.Illegal, event, fmt.Sprintf(format, args...)
 		}
 	}
 }
 
-func (w *beliefs) event(i int, e *history.Event) {
+// Event takes in the i-th event of the history, counted from 0.
+func (w *Judge) Event(i int, e *history.Event) {
 	switch {
 	case e.Process == history.Nemesis:
 		w.world(e)
@@ -164,7 +144,7 @@ func (w *beliefs) event(i int, e *history.Event) {
 }
 
 // process is what is known of a process.
-func (w *beliefs) process(p int32) *seen {
+func (w *Judge) process(p int32) *seen {
 	s := w.processes[p]
 	if s == nil {
 		s = new(seen)
@@ -175,7 +155,7 @@ func (w *beliefs) process(p int32) *seen {
 
 // contendersOf is who does the kind of work that an operation is, or nil if nobody can be in its way. Where the design is not
 // known ([history.History.GoneMayFree]), whatever is done to a lock may be in the way of whatever else is.
-func (w *beliefs) contendersOf(e *history.Event) *contenders {
+func (w *Judge) contendersOf(e *history.Event) *contenders {
 	op := e.F.Op()
 	if op != lock.Acquire && !op.Administrative() && !w.h.GoneMayFree {
 		return nil
@@ -188,7 +168,7 @@ func (w *beliefs) contendersOf(e *history.Event) *contenders {
 }
 
 // world notes what happened to clients.
-func (w *beliefs) world(e *history.Event) {
+func (w *Judge) world(e *history.Event) {
 	switch e.F {
 	case history.Restart:
 		for p, s := range w.processes {
@@ -205,7 +185,7 @@ func (w *beliefs) world(e *history.Event) {
 }
 
 // uncertain ends what a process believes, as far as others are concerned.
-func (w *beliefs) uncertain(p int32, s *seen) {
+func (w *Judge) uncertain(p int32, s *seen) {
 	if s.believing {
 		s.believing = false
 		w.believers[s.at] = slices.DeleteFunc(w.believers[s.at], func(b belief) bool { return b.process == p })
@@ -214,14 +194,14 @@ func (w *beliefs) uncertain(p int32, s *seen) {
 }
 
 // believe has a process believe from an event on.
-func (w *beliefs) believe(i int, p int32, s *seen, at place) {
+func (w *Judge) believe(i int, p int32, s *seen, at place) {
 	s.believing, s.at = true, at
 	s.gone = s.gone && !w.h.GoneMayFree
 	w.believers[at] = append(w.believers[at], belief{process: p, since: i})
 }
 
 // ask notes that a process asks whether what it believes is true, or has been told so.
-func (w *beliefs) ask(p int32, s *seen, asking bool) {
+func (w *Judge) ask(p int32, s *seen, asking bool) {
 	for i, b := range w.believers[s.at] {
 		if s.believing && b.process == p {
 			w.believers[s.at][i].asking = asking
@@ -229,7 +209,7 @@ func (w *beliefs) ask(p int32, s *seen, asking bool) {
 	}
 }
 
-func (w *beliefs) invoked(i int, e *history.Event) {
+func (w *Judge) invoked(i int, e *history.Event) {
 	w.operations++
 	s := w.process(e.Process)
 	s.invoked, s.since, s.ended, s.contenders = i, s.gone, false, false
@@ -254,7 +234,7 @@ func (w *beliefs) invoked(i int, e *history.Event) {
 	}
 }
 
-func (w *beliefs) completed(i int, e *history.Event) {
+func (w *Judge) completed(i int, e *history.Event) {
 	s := w.process(e.Process)
 	w.fence(e.Lock).End(e.F.Op(), e.Type != history.Info)
 	contended := s.contenders
@@ -276,9 +256,9 @@ func (w *beliefs) completed(i int, e *history.Event) {
 		w.grantFenced(i, e, s)
 	case op == lock.Acquire && e.Reason == lock.GaveUp:
 		w.judge(property.Progress, contended, i, "%s's acquire gave up (%s) though nobody else was acquiring", w.h.Who(e.Process), w.h.Moment(i))
-	case asksHeld(op):
+	case op.AsksHeld():
 		w.verified(i, e, s)
-	case op == lock.Release && e.Type == history.Fail && s.released && w.options.FailedRelease == KeepsBelief:
+	case op == lock.Release && e.Type == history.Fail && s.released && w.options.FailedRelease == linear.KeepsBelief:
 		w.kept(i, e, s)
 	case e.Reason == lock.Busy:
 		w.judge(property.Progress, contended || nothing, i, "%s found administration busy (%s) though nobody else was administering", w.h.Who(e.Process), w.h.Moment(i))
@@ -287,9 +267,9 @@ func (w *beliefs) completed(i int, e *history.Event) {
 
 // released is a release that is called: its client believes no more, or somebody else does not whose lock
 // it may be.
-func (w *beliefs) released(e *history.Event, s *seen) {
+func (w *Judge) released(e *history.Event, s *seen) {
 	s.released = s.believing
-	if s.believing || w.options.Releases == ByHolder {
+	if s.believing || w.options.Releases == linear.ByHolder {
 		w.uncertain(e.Process, s)
 		return
 	}
@@ -299,7 +279,7 @@ func (w *beliefs) released(e *history.Event, s *seen) {
 }
 
 // kept is a release that failed, whose client goes on believing.
-func (w *beliefs) kept(i int, e *history.Event, s *seen) {
+func (w *Judge) kept(i int, e *history.Event, s *seen) {
 	others := w.believing(s.at, i)
 	ok := len(others) < w.limit(s.at.lock, s.at)
 	w.judge(property.MutualExclusion, ok, i, "%s still holds %s, since its release failed (%s), and %s was told that it holds it",
@@ -308,7 +288,7 @@ func (w *beliefs) kept(i int, e *history.Event, s *seen) {
 }
 
 // acquired is an acquire that was told yes.
-func (w *beliefs) acquired(i int, e *history.Event, s *seen) {
+func (w *Judge) acquired(i int, e *history.Event, s *seen) {
 	at := place{e.Lock, e.Slot}
 	if s.ended { // it may be over by now
 		w.exclude(i, e, at, s.invoked)
@@ -319,7 +299,7 @@ func (w *beliefs) acquired(i int, e *history.Event, s *seen) {
 }
 
 // content is what there may be of a lock.
-func (w *beliefs) content(l uint16) *contents {
+func (w *Judge) content(l uint16) *contents {
 	if w.contents[l] == nil {
 		w.contents[l] = &contents{holders: make(map[int32]bool)}
 		if int(l) < len(w.h.Slots) {
@@ -330,7 +310,7 @@ func (w *beliefs) content(l uint16) *contents {
 }
 
 // fence is what was seen of a lock's fencing tokens.
-func (w *beliefs) fence(l uint16) *Fence {
+func (w *Judge) fence(l uint16) *Fence {
 	if w.fences[l] == nil {
 		w.fences[l] = new(Fence)
 	}
@@ -338,7 +318,7 @@ func (w *beliefs) fence(l uint16) *Fence {
 }
 
 // grantFenced judges the token that came with a grant.
-func (w *beliefs) grantFenced(i int, e *history.Event, s *seen) {
+func (w *Judge) grantFenced(i int, e *history.Event, s *seen) {
 	before := s.fenced
 	if e.Token == 0 || !w.fence(e.Lock).Grant(before, e.Process, e.Token) {
 		return
@@ -348,7 +328,7 @@ func (w *beliefs) grantFenced(i int, e *history.Event, s *seen) {
 }
 
 // verified is a verify that is over.
-func (w *beliefs) verified(i int, e *history.Event, s *seen) {
+func (w *Judge) verified(i int, e *history.Event, s *seen) {
 	held := e.Type == history.OK && e.Held
 	at := place{e.Lock, e.Slot}
 	if w.h.Kind != lock.Semaphore && s.at.slot != history.AnySlot { // it need not be named
@@ -365,7 +345,7 @@ func (w *beliefs) verified(i int, e *history.Event, s *seen) {
 }
 
 // answered settles what was told others while a process was verifying: held says that it believed all along.
-func (w *beliefs) answered(p int32, at place, held bool) {
+func (w *Judge) answered(p int32, at place, held bool) {
 	all := w.open[at]
 	for i := range all {
 		g := &all[i]
@@ -384,7 +364,7 @@ func (w *beliefs) answered(p int32, at place, held bool) {
 }
 
 // stale judges a verify that was called after its client's connection was gone.
-func (w *beliefs) stale(i int, e *history.Event, s *seen, at place) {
+func (w *Judge) stale(i int, e *history.Event, s *seen, at place) {
 	if !w.h.GoneMayFree {
 		w.judge(property.StaleBeliefEnds, !e.Held, i, "%s was told that it holds %s (%s), but its connection was gone before it asked", w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i))
 		return
@@ -399,7 +379,7 @@ func (w *beliefs) stale(i int, e *history.Event, s *seen, at place) {
 }
 
 // exclude looks for others who believe in what was just granted, and did so before an event.
-func (w *beliefs) exclude(i int, e *history.Event, at place, before int) {
+func (w *Judge) exclude(i int, e *history.Event, at place, before int) {
 	g := grant{event: i, process: e.Process, slot: e.Slot, others: w.believing(at, before)}
 	for _, b := range w.believers[at] {
 		if b.since < before && b.asking && b.process != e.Process {
@@ -412,14 +392,14 @@ func (w *beliefs) exclude(i int, e *history.Event, at place, before int) {
 }
 
 // exclusive judges a yes by those who believed then.
-func (w *beliefs) exclusive(g *grant, at place) bool {
+func (w *Judge) exclusive(g *grant, at place) bool {
 	ok := len(g.others) < w.limit(at.lock, at)
 	w.judge(property.MutualExclusion, ok, g.event, "%s was told that it holds %s (%s), and %s holds it", w.h.Who(g.process), w.h.SlotName(g.slot), w.h.Moment(g.event), w.h.Who(first(g.others)))
 	return ok
 }
 
 // believing are the processes that have believed in something for certain since before an event.
-func (w *beliefs) believing(at place, before int) (all []int32) {
+func (w *Judge) believing(at place, before int) (all []int32) {
 	for _, b := range w.believers[at] {
 		if b.since < before && !b.asking {
 			all = append(all, b.process)
@@ -437,7 +417,7 @@ func first(processes []int32) (p int32) {
 }
 
 // limit is how many may hold a slot, or a lock whose history names none.
-func (w *beliefs) limit(l uint16, at place) int {
+func (w *Judge) limit(l uint16, at place) int {
 	switch {
 	case w.h.Kind != lock.Semaphore || at.slot != history.AnySlot:
 		return 1

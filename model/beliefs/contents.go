@@ -1,4 +1,4 @@
-package linear
+package beliefs
 
 import (
 	"github.com/lockproof/lockproof/model/history"

@@ -1,0 +1,68 @@
+package beliefs
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/history"
+	"github.com/lockproof/lockproof/model/history/drawn"
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/pinned"
+)
+
+var rewrite = flag.Bool("rewrite", false, "take the verdicts as they are")
+
+// judge are the verdicts on a whole history.
+func judge(h *history.History, o linear.Options) []linear.Verdict {
+	w := New(h, o)
+	for i := range h.Events {
+		w.Event(i, &h.Events[i])
+	}
+	return w.Verdicts()
+}
+
+// TestPinned holds verdicts on drawn histories against a file, in full, under each way to read them.
+func TestPinned(t *testing.T) {
+	f := pinned.New(t)
+	for _, failed := range []linear.FailedRelease{linear.EndsBelief, linear.KeepsBelief} {
+		for releases := range linear.ByAnyone + 1 {
+			for seed := range 8 {
+				o := linear.Options{Releases: releases, FailedRelease: failed}
+				f.Block(fmt.Sprintf("a failed release %s belief, released by %s", failed, releases), 600, func(i int, seen *pinned.Seen) {
+					tellVerdicts(seen, drawn.Pinned(1_000_000*seed+1000*int(releases), i, 30), i, o)
+				})
+			}
+		}
+	}
+	f.Compare("testdata/pinned.txt", *rewrite)
+}
+
+// tellVerdicts are the verdicts on the i-th history of a block.
+func tellVerdicts(seen *pinned.Seen, h *history.History, i int, o linear.Options) {
+	h.GoneMayFree = i%7 == 3
+	h.GoneLate = h.GoneLate != (i%9 == 4)
+	if linear.Validate(h) != nil {
+		seen.Count("not valid")
+		return
+	}
+	if i%5 == 0 {
+		o.Permits = 1 + i%3
+	}
+	for _, v := range judge(h, o) {
+		seen.Count(v.Property.String() + " " + v.Decision.String())
+		seen.Printf("%d %d %s\n", v.Checked, v.Event, v.Why)
+	}
+}
+
+// FuzzJudge looks for histories on which a judge panics.
+func FuzzJudge(f *testing.F) {
+	f.Add([]byte{3, 1, 1, 2, 9, 4, 7, 0, 5, 2, 8, 1})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c := drawn.ByBytes{Rest: &data}
+		o := linear.Options{Permits: c.Below(3), Releases: linear.Releases(c.Below(2)), FailedRelease: linear.FailedRelease(c.Below(2))}
+		if h := drawn.History(c, drawn.Any(c)); linear.Validate(h) == nil {
+			judge(h, o)
+		}
+	})
+}
