@@ -9,7 +9,7 @@
 //	wire         AMQP for such clients: a server with a gate, and the simulated broker or a real one behind it
 //	protocol     lock machines that a user has written in Go
 //
-//	rabbitmq, redis, sqlserver   real servers, which are compared with the simulated ones; sqlserver is MariaDB and PostgreSQL
+//	rabbitmq, redis, databases   real servers, which are compared with the simulated ones
 //	consul       the simulated Consul, served over HTTP, and a connection to a real agent
 //	stress       what is common to using a lock on a real server all at once
 //	measure      how long operations take on real servers

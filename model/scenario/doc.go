@@ -6,7 +6,7 @@
 // often it is drawn in sim/generate.go; its bound, and where a search has it happen, in sim/bounds.go and sim/system.go,
 // and that it is used up in sim/search/cycles.go; behind the gate loop.go, faults.go and broker.go in adapters/external, where
 // it is drawn by sim/external.go, and for explorations explore_options.go and label.go there; on real servers replay*.go in
-// adapters/rabbitmq, redis and sqlserver; its words in histories/draw (words.go, and cause.go where it explains a violation);
+// adapters/rabbitmq, redis and databases; its words in histories/draw (words.go, and cause.go where it explains a violation);
 // where a reader of a page can choose it, cmd/lockproof/explorer/enabled.go; its row in README.md here. What tests reach is
 // counted in sim/coverage_point.go.
 package scenario

@@ -8,7 +8,7 @@
 // snapshot, locks what it found there, and looks again if that has changed since (postgres.go). For both, gap.go decides who
 // waits for whom and whose wait is over, and finds deadlocks; weight.go chooses a deadlock's victim.
 //
-// It is compared with both servers at every reply, see adapters/sqlserver. What it leaves out: PostgreSQL's SERIALIZABLE,
+// It is compared with both servers at every reply, see adapters/databases. What it leaves out: PostgreSQL's SERIALIZABLE,
 // which is refused where options are read; a deleted row goes when nobody has a lock on it any more, not when a purge comes
 // by; and who waits for a row is served in turn.
 package rowstore

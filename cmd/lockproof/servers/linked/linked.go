@@ -3,9 +3,9 @@ package linked
 import (
 	"context"
 
+	"github.com/lockproof/lockproof/adapters/databases"
 	"github.com/lockproof/lockproof/adapters/measure"
 	"github.com/lockproof/lockproof/adapters/redis"
-	"github.com/lockproof/lockproof/adapters/sqlserver"
 	"github.com/lockproof/lockproof/cmd/lockproof/servers"
 	"github.com/lockproof/lockproof/model/sql"
 )
@@ -23,15 +23,15 @@ func findRedis(ctx context.Context, address string) (servers.Server, error) {
 
 // database is a database server, with what it was measured by.
 type database struct {
-	*sqlserver.Server
-	measured *sqlserver.Measured
+	*databases.Server
+	measured *databases.Measured
 }
 
 func finds(d sql.Dialect) servers.Finder {
 	return func(ctx context.Context, address string) (servers.Server, error) {
-		find := func() (*sqlserver.Server, error) { return sqlserver.At(ctx, address) }
+		find := func() (*databases.Server, error) { return databases.At(ctx, address) }
 		if address == "" {
-			find = func() (*sqlserver.Server, error) { return sqlserver.Find(ctx, d) }
+			find = func() (*databases.Server, error) { return databases.Find(ctx, d) }
 		}
 		s, err := find()
 		if err != nil {

@@ -1,4 +1,4 @@
-package sqlserver_test
+package databases_test
 
 import (
 	"context"

@@ -1,11 +1,11 @@
-package sqlserver_test
+package databases_test
 
 import (
 	"net/url"
 	"strings"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/sqlserver"
+	"github.com/lockproof/lockproof/adapters/databases"
 )
 
 // A database that an address names and the server does not have is an error, on one line, though ours are made beside it.
@@ -17,7 +17,7 @@ func TestUnknownDatabase(t *testing.T) {
 				t.Fatal(err)
 			}
 			u.Path = "/lockproof_nobody_has"
-			s, err := sqlserver.At(t.Context(), u.String())
+			s, err := databases.At(t.Context(), u.String())
 			if err == nil {
 				t.Fatalf("%s: expected an error, got %v", u.Redacted(), s)
 			}

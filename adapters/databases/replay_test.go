@@ -1,11 +1,11 @@
-package sqlserver_test
+package databases_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/lockproof/lockproof/adapters/databases"
 	"github.com/lockproof/lockproof/adapters/replaytest"
-	"github.com/lockproof/lockproof/adapters/sqlserver"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -15,7 +15,7 @@ import (
 )
 
 // server is a server for a test, which is skipped where there is none.
-func server(t *testing.T, d sql.Dialect) *sqlserver.Server {
+func server(t *testing.T, d sql.Dialect) *databases.Server {
 	t.Helper()
 	return database(t, d).Server
 }
@@ -84,7 +84,7 @@ const again = 20
 // here, and one after the other there: on MariaDB who waits for the first row of a transaction that commits may come to the
 // next before that is free, and having waited for it keeps it; on PostgreSQL any of those who wait may be the first. What the
 // simulated server does has to be among what the real one does; what it never does is a disagreement.
-func agrees(t *testing.T, s *sqlserver.Server, tr *scenario.Trace) (r *scenario.Replayed, tries int) {
+func agrees(t *testing.T, s *databases.Server, tr *scenario.Trace) (r *scenario.Replayed, tries int) {
 	for tries = 1; ; tries++ {
 		r, err := s.Replay(t.Context(), tr)
 		if err != nil {

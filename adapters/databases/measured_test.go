@@ -1,4 +1,4 @@
-package sqlserver_test
+package databases_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/sqlserver"
+	"github.com/lockproof/lockproof/adapters/databases"
 	"github.com/lockproof/lockproof/model/sql"
 	"github.com/lockproof/lockproof/sim/rowstore"
 )
@@ -23,18 +23,18 @@ type measured struct {
 // bench is what such a fact is tried with.
 type bench struct {
 	*testing.T
-	db   *sqlserver.Database
+	db   *databases.Database
 	name string // of locks of the server's own: other databases have those as well
 }
 
 // session opens one. It is closed at the end, whatever has become of it.
-func (b *bench) session() *sqlserver.Session {
+func (b *bench) session() *databases.Session {
 	b.Helper()
 	return session(b.T, b.db, sql.ReadCommitted)
 }
 
 // do carries out statements.
-func (b *bench) do(s *sqlserver.Session, statements ...string) {
+func (b *bench) do(s *databases.Session, statements ...string) {
 	b.Helper()
 	for _, text := range statements {
 		if err := s.Exec(b.Context(), text); err != nil {
@@ -44,14 +44,14 @@ func (b *bench) do(s *sqlserver.Session, statements ...string) {
 }
 
 // is has a query say something.
-func (b *bench) is(s *sqlserver.Session, want, query string) {
+func (b *bench) is(s *databases.Session, want, query string) {
 	b.Helper()
 	if got := b.value(s, query); got != want {
 		b.Fatalf("%s: expected %s, got %s", query, want, got)
 	}
 }
 
-func (b *bench) value(s *sqlserver.Session, query string) string {
+func (b *bench) value(s *databases.Session, query string) string {
 	b.Helper()
 	v, err := s.Value(b.Context(), query)
 	if err != nil {
@@ -61,15 +61,15 @@ func (b *bench) value(s *sqlserver.Session, query string) string {
 }
 
 // fails has a statement fail with the server's number.
-func (b *bench) fails(s *sqlserver.Session, number, statement string) {
+func (b *bench) fails(s *databases.Session, number, statement string) {
 	b.Helper()
-	if err := s.Exec(b.Context(), statement); sqlserver.Number(err) != number {
+	if err := s.Exec(b.Context(), statement); databases.Number(err) != number {
 		b.Fatalf("%s: expected %s, got %v", statement, number, err)
 	}
 }
 
 // waits sends a statement that has to wait for a lock.
-func (b *bench) waits(s *sqlserver.Session, statement string) {
+func (b *bench) waits(s *databases.Session, statement string) {
 	b.Helper()
 	s.Start(statement)
 	if r := answer(b.T, s, true); r.Code != sql.Blocked {
@@ -78,7 +78,7 @@ func (b *bench) waits(s *sqlserver.Session, statement string) {
 }
 
 // comes has a statement that waited come to an end.
-func (b *bench) comes(s *sqlserver.Session, want sql.Reply) {
+func (b *bench) comes(s *databases.Session, want sql.Reply) {
 	b.Helper()
 	if got := answer(b.T, s, false); got != want {
 		b.Fatalf("expected %v, got %v", want, got)
@@ -86,7 +86,7 @@ func (b *bench) comes(s *sqlserver.Session, want sql.Reply) {
 }
 
 // gone waits until the server has no session any more whose client is gone.
-func (b *bench) gone(s *sqlserver.Session) {
+func (b *bench) gone(s *databases.Session) {
 	b.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		there, err := s.There(b.Context())
@@ -116,7 +116,7 @@ func stamp(d sql.Dialect, clock string) string {
 }
 
 // later reports whether the row's end is at or behind a moment.
-func (b *bench) later(s *sqlserver.Session, moment string) string {
+func (b *bench) later(s *databases.Session, moment string) string {
 	b.Helper()
 	return b.value(s, "SELECT count(*) FROM slots WHERE lock_key = 1 AND num = 1 AND until >= "+moment)
 }

@@ -1,4 +1,4 @@
-package sqlserver_test
+package databases_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/sqlserver"
+	"github.com/lockproof/lockproof/adapters/databases"
 	"github.com/lockproof/lockproof/model/sql"
 	"github.com/lockproof/lockproof/sim/rowstore"
 )
@@ -118,9 +118,9 @@ const hurry = 2 * time.Second
 
 // match is a real database beside the simulated stores that it may be like.
 type match struct {
-	db       *sqlserver.Database
+	db       *databases.Database
 	level    sql.Level
-	sessions [3]*sqlserver.Session
+	sessions [3]*databases.Session
 	offset   int
 	wait     time.Duration // for an answer
 
@@ -135,7 +135,7 @@ type match struct {
 	widest                                 int
 }
 
-func newMatch(t *testing.T, db *sqlserver.Database, level sql.Level) *match {
+func newMatch(t *testing.T, db *databases.Database, level sql.Level) *match {
 	m := &match{db: db, level: level, wait: patience}
 	if db.Dialect == sql.MariaDB {
 		// As long as somebody sees the past, deleted rows stay: when else they go is the server's business.
@@ -333,9 +333,9 @@ func (m *match) finish(ctx context.Context) error {
 func rowsOf(s *rowstore.Store) (said string) {
 	for _, table := range []sql.Table{sql.Leases, sql.Slots} {
 		for lock := range uint8(3) {
-			var rows []sqlserver.Row
+			var rows []databases.Row
 			s.Rows(table, lock+1, func(num, token uint8, until int64) {
-				rows = append(rows, sqlserver.Row{Num: num, Token: token, Until: until - until%tick})
+				rows = append(rows, databases.Row{Num: num, Token: token, Until: until - until%tick})
 			})
 			said += fmt.Sprintf("%v of lock %d: %v\n", table, lock+1, rows)
 		}

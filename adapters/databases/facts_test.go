@@ -1,9 +1,9 @@
-package sqlserver_test
+package databases_test
 
 import (
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/sqlserver"
+	"github.com/lockproof/lockproof/adapters/databases"
 	"github.com/lockproof/lockproof/model/sql"
 	"github.com/lockproof/lockproof/sim/rowstore"
 )
@@ -212,14 +212,14 @@ func seeds(row func(table sql.Table, lock, num uint8)) {
 }
 
 // real plays a fact on the real server, with rows of its own.
-func (f *fact) real(t *testing.T, db *sqlserver.Database, offset int) {
+func (f *fact) real(t *testing.T, db *databases.Database, offset int) {
 	seeds(func(table sql.Table, lock, num uint8) {
 		c := sql.Command{Verb: sql.Insert, Table: table, Num: num}
 		if err := db.Exec(t.Context(), c.Text(db.Dialect, offset+int(lock))); err != nil {
 			t.Fatal(err)
 		}
 	})
-	var sessions []*sqlserver.Session
+	var sessions []*databases.Session
 	for range f.sessions() {
 		sessions = append(sessions, session(t, db, f.level))
 	}

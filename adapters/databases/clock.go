@@ -1,4 +1,4 @@
-package sqlserver
+package databases
 
 import (
 	"context"

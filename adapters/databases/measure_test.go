@@ -1,12 +1,12 @@
-package sqlserver_test
+package databases_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/databases"
 	"github.com/lockproof/lockproof/adapters/measure"
-	"github.com/lockproof/lockproof/adapters/sqlserver"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/sql"
 )
@@ -52,7 +52,7 @@ func TestLocksMeasured(t *testing.T) {
 }
 
 // measureOne waits for a lease that outlasts an acquire, however long its commits take.
-func measureOne(t *testing.T, on *sqlserver.Measured, target *lock.Target) {
+func measureOne(t *testing.T, on *databases.Measured, target *lock.Target) {
 	m, err := measure.Run(t.Context(), on, target, measure.Load{Clients: []int{2}, Time: 40 * time.Millisecond, Lease: 3 * time.Second})
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package sqlserver_test
+package databases_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lockproof/lockproof/adapters/sqlserver"
+	"github.com/lockproof/lockproof/adapters/databases"
 	"github.com/lockproof/lockproof/model/sql"
 )
 
@@ -16,10 +16,10 @@ var required = [...]string{sql.MariaDB: "LOCKPROOF_REQUIRE_MARIADB", sql.Postgre
 var dialects = []sql.Dialect{sql.MariaDB, sql.Postgres}
 
 // database is a database for a test, which is skipped where there is no server.
-func database(t *testing.T, d sql.Dialect) *sqlserver.Database {
+func database(t *testing.T, d sql.Dialect) *databases.Database {
 	t.Helper()
-	server, err := sqlserver.Find(t.Context(), d)
-	if errors.Is(err, sqlserver.ErrMissing) && os.Getenv(required[d]) == "" {
+	server, err := databases.Find(t.Context(), d)
+	if errors.Is(err, databases.ErrMissing) && os.Getenv(required[d]) == "" {
 		t.Skip(err)
 	}
 	if err != nil {
@@ -41,7 +41,7 @@ func database(t *testing.T, d sql.Dialect) *sqlserver.Database {
 const patience = 10 * time.Second
 
 // session opens a session for a test.
-func session(t *testing.T, db *sqlserver.Database, level sql.Level) *sqlserver.Session {
+func session(t *testing.T, db *databases.Database, level sql.Level) *databases.Session {
 	t.Helper()
 	s, err := db.Session(t.Context(), level, 0)
 	if err != nil {
@@ -52,14 +52,14 @@ func session(t *testing.T, db *sqlserver.Database, level sql.Level) *sqlserver.S
 }
 
 // send sends a command that does not wait.
-func send(t *testing.T, s *sqlserver.Session, c sql.Command) sql.Reply {
+func send(t *testing.T, s *databases.Session, c sql.Command) sql.Reply {
 	t.Helper()
 	s.Send(&c)
 	return answer(t, s, false)
 }
 
 // answer is the answer to what was sent, or, if that is to be looked for, that it waits.
-func answer(t *testing.T, s *sqlserver.Session, waits bool) sql.Reply {
+func answer(t *testing.T, s *databases.Session, waits bool) sql.Reply {
 	t.Helper()
 	ask := s.Answer
 	if waits {

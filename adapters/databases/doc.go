@@ -1,4 +1,4 @@
-// Package sqlserver is real databases, MariaDB and PostgreSQL, for what was decided on the simulated row store: the commands
+// Package databases is real MariaDB and PostgreSQL, for what was decided on the simulated row store: the commands
 // of model/sql are sent on connections of their own, and what comes back is read as the same replies.
 //
 // [Find] says where a server is: LOCKPROOF_MYSQL_URL and LOCKPROOF_POSTGRES_URL, else one on the usual port of this machine.
@@ -8,4 +8,4 @@
 //
 // [Server.Replay] carries out a trace there: time is virtual then (clock.go), and what goes wrong in it is done to the
 // sessions' sockets (line.go).
-package sqlserver
+package databases
