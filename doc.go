@@ -11,14 +11,14 @@
 // stands in the [Result]. The packages below this one may change with any version.
 package lockproof
 
-// Where is what, for whoever changes lockproof. Each folder's doc.go goes on from here. Of a backend:
+// Where is what, for whoever changes lockproof. Each folder's doc.go goes on from here. Of each kind of server:
 //
-//	                           the locks              targets and options    the simulated server   joined
-//	amqp                       model/amqp/amqplock    the same               sim/broker             sim/amqp
-//	consumption                model/amqp/consumption the same               sim/broker             sim/consumption
-//	consul                     model/consul           sim/consul, the same   model/consul           sim/consul
-//	redis                      model/redis            sim/redis, the same    model/redis            sim/redis
-//	sql                        sim/sql                the same               sim/rowstore           sim/sql
+//	                           the locks              targets.go, options.go     the simulated server   joined
+//	amqp                       model/amqp/amqplock    model/amqp/amqplock        sim/broker             sim/amqp
+//	consumption                model/amqp/consumption model/amqp/consumption     sim/broker             sim/consumption
+//	consul                     model/consul           sim/consul, model/consul   model/consul           sim/consul
+//	redis                      model/redis            sim/redis, model/redis     model/redis            sim/redis
+//	mariadb, postgres          sim/sql                sim/sql                    sim/rowstore           sim/sql
 //
 // What things mean:
 //
@@ -52,7 +52,8 @@ package lockproof
 //	is right
 //	how executions get short   sim/shrink/minimise.go; a search finds a shortest, sim/search/counterexample.go
 //	what is reported           adapters/engine: whole runs. Stress is adapters/stress, of clients that are not ours
-//	                           adapters/external/clientstress. The exit code: cmd/lockproof/cli/exit.go
+//	                           adapters/external/clientstress; its report, adapters/engine/recorded. How a report looks:
+//	                           histories/report (card.go, html.go). The exit code: cmd/lockproof/cli/exit.go
 //
 // Where to add:
 //

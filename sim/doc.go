@@ -4,8 +4,9 @@
 //
 // What it knows of a server is a [Cluster]: machines and servers of one backend, joined. Generic code sees what a command was
 // (backend.Exchange), never the command. README.md says how to add a backend, and FACTS.md what real servers were seen to do.
-// A real server of that kind is a package in adapters; the command line reaches it by cmd/lockproof/cli/replay_on.go and
-// cmd/lockproof/servers/linked, or by cli/comparereal.go where its driver is part of lockproof itself.
+// A real server of that kind is a package in adapters. The command line reaches it by cmd/lockproof/cli, replay_on.go for
+// replay --on and comparereal.go for compare; drivers that lockproof itself does not have are linked in by
+// cmd/lockproof/servers/linked.
 //
 // The world moves by actions, one at a time ([World.Do]): a client's next command reaches its server
 // and its reply the client; a client dies; a connection drops; time passes. What is chosen next is

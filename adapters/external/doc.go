@@ -9,17 +9,17 @@
 // simulated broker, or a real one that is compared with it at every reply.
 //
 // What a lock is held by on the broker is learnt before the first run: probe.go has clients use two locks, and package
-// recognise tells by what was seen how they are held. survey.go looks up by that what the broker has of locks in a run;
-// permits.go numbers messages that stand for slots and have no numbers. Where nothing is known, the history alone is
-// judged.
+// recognise tells by what was seen how they are held. By that, survey.go looks up in a run what the broker has of each
+// lock. Where slots are messages that are all alike, permits.go gives each a number. Where nothing is known, the history
+// alone is judged.
 //
 // Whether a failed operation is recorded as gave-up is decided in watch.go, and taken back in judge.go; whether a client
 // has stopped waiting for a reply, in stall.go; learnt.go has what runs learn of commands that
-// clients send unasked, shared between runs. What never ends is ended in loop.go.
+// clients send unasked, shared between runs. An operation that never ends is given up in loop.go.
 //
 // A client is at rest when the next step needs not wait for it: client_handle.go (quiet) says so, loop.go (settle) waits
-// until all are, wait.go has those that wait for a lock. In explorations explore_path.go says what is tried next, and
-// label.go which steps depend on one another.
+// until all are, wait.go says which of them wait for a lock, and does not wait for those. In explorations explore_path.go
+// says what is tried next, and label.go which steps depend on one another.
 //
 // Without a schedule, all clients at once on a real broker: package clientstress.
 package external

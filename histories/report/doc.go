@@ -1,3 +1,4 @@
-// Package report tells what a run came to: a [Report] is printed as a card, as JSON, as JUnit's XML or, with its
-// executions, as a page. An [Atlas] and a [Sweep] are tables of many runs.
+// Package report tells what a run came to: a [Report] is printed as a card (card*.go), as JSON (reportjson.go), as JUnit's
+// XML or, with its executions, as a page (html*.go, folder page). An [Atlas], a [Sweep] and a [Comparison] are tables of
+// many runs, each with files of its own name.
 package report

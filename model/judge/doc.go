@@ -13,7 +13,7 @@
 //
 // no-crash is the runner's own: it sees a client panic, exit or throw, and tells the monitor.
 //
-// Who composes what: [Execution] says what the whole history adds to what a monitor has found, [History] what a history
-// shows that nobody watched, [Violation] where in a trace that was. An exhaustive search ends where a witness does
-// (sim.System.Witnessed) and has such executions judged one by one.
+// Who composes what: [Execution] says what the whole history adds to what a monitor has found, [History] what a
+// history shows of a run that no monitor watched, [Violation] where in a trace that was. An exhaustive search goes no further
+// along a path on which the monitor has lost its witness (sim.System.Witnessed), and has such executions judged one by one.
 package judge

@@ -19,8 +19,8 @@
 // A history that is too long to be at hand as a whole is checked as it is read ([CheckRead]):
 //
 //	read.go            lock by lock, as often as it takes
-//	roll.go            what of the beginning is kept, and what is supposed of the end
+//	roll.go            what of the beginning is kept, and what is assumed of events that have not been read
 //
-// porcupine and a brute-force search are the oracles that the tests compare with. readings.go has the readings of a
-// release on which models of locks differ.
+// porcupine and a brute-force search are the oracles that the tests compare with. In readings.go are the ways to read
+// a call of release, on which models of locks differ.
 package linear

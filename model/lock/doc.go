@@ -7,7 +7,7 @@
 //     makes them with a [Table];
 //   - limits.go: how much one execution may have.
 //
-// The reason gave-up is given by the machine of each lock; packages monitor and linear judge whether it may be.
+// The reason gave-up is given by the machine of each lock; packages monitor and beliefs judge whether it may be.
 //
 // The machines of a backend's locks are the backend's own (model/amqp/amqplock for AMQP). Slots count from 1.
 package lock

@@ -2,11 +2,19 @@
 // goes wrong (faults), and the choices that turn both into one execution (schedule); and what came
 // of it, step by step (trace). A scenario and its target decide an execution completely.
 //
-// To add a fault: its kind in action.go; what it does in sim/fault.go, or sim/client.go if it strikes during a command; how
-// often it is drawn in sim/generate.go; its bound, and where a search has it happen, in sim/bounds.go and sim/system.go,
-// and that it is used up in sim/search/cycles.go; behind the gate loop.go, faults.go and broker.go in adapters/external, where
-// it is drawn by sim/external.go, and for explorations explore_options.go and label.go there; on real servers replay*.go in
-// adapters/rabbitmq, redis and databases; its words in histories/draw (words.go, and cause.go where it explains a violation);
-// where a reader of a page can choose it, cmd/lockproof/explorer/enabled.go; its row in README.md here. What tests reach is
-// counted in sim/coverage_point.go.
+// To add a fault, always:
+//
+//	its kind                            action.go, and its row in README.md
+//	what it does                        sim/fault.go, or sim/client.go if it strikes during a command
+//	how often it is drawn               sim/generate.go
+//	its bound and place in a search     sim/bounds.go, sim/system.go; that it is used up: sim/search/cycles.go
+//	its words                           histories/draw/words.go, and cause.go there where it explains a violation
+//	that tests reach it                 sim/coverage_point.go
+//
+// and where it can happen to others than the simulated world:
+//
+//	clients behind the gate             adapters/external: loop.go, faults.go, broker.go; drawn by sim/external.go
+//	explorations of them                adapters/external: explore_options.go, label.go
+//	replays on a real server            replay*.go in adapters/rabbitmq, adapters/redis, adapters/databases
+//	a reader of a page, who chooses     cmd/lockproof/explorer/enabled.go
 package scenario

@@ -14,13 +14,13 @@
 //     internal, durable or not, deleted with their last binding
 //   - consumers, exclusive ones too, with prefetch counts of their own and x-priority, who are told when their queue is
 //     gone; basic.get; acknowledgements one by one or many at once; basic.recover; consumer_timeout
-//   - dead letters, of messages that expired, were too many or were rejected; what would come back to a queue by itself is
-//     dropped
+//   - dead letters, of messages that expired, were too many or were rejected; one that would come back to a queue it has been
+//     in (a cycle) is dropped
 //   - confirms, transactions, and messages that come back
 //
-// It has no names of its own choosing for queues, no prefetch count for a whole channel, no quorum queues or streams, no
-// x-max-length-bytes, no policies and no cluster. The reference locks do nothing with exchanges or dead letters, so the
-// state has a part for them only once a client has used them.
+// It does not name queues (whoever speaks for clients does that), and has no prefetch count for a whole channel, no quorum
+// queues or streams, no x-max-length-bytes, no policies and no cluster. The reference locks do nothing with exchanges or
+// dead letters, so the state has a part for them only once a client has used them.
 //
 // It is RabbitMQ 3.10.8, and [Like] has the options for other versions, by the name that a server gives itself. 3.10.8 and
 // 4.0.5 were measured; what is between them follows the one or the other as RabbitMQ's own issues say, and 3.13 is as 3.10

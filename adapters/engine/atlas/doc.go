@@ -1,3 +1,4 @@
-// Package atlas answers the open questions of the locks on a kind of server, which sim/question has: each by visiting every
-// execution of small configurations. Then it looks which options no lock can do without, by trying all combinations.
+// Package atlas answers the open questions that a text leaves about the locks on a kind of server. The questions stand in
+// sim/*/questions.go, in the form that sim/question has. Each is answered by visiting every execution of small
+// configurations. Then all combinations of options are tried, to see which options no lock can do without.
 package atlas

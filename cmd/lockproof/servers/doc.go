@@ -1,8 +1,9 @@
 // Package servers is what the command line asks of real servers other than RabbitMQ and Consul: to carry out a trace there,
 // and to measure locks.
 //
-// Their drivers are a third of all that there would be to compile for the first command. So the command line is handed the
-// servers by its program: those of package linked are in lockproof-servers alone, which lockproof hands over to.
+// Their drivers would be a third of all that has to be compiled before lockproof's first run. So lockproof has none of
+// them: they are in a program of their own, lockproof-servers, which package linked is for, and which lockproof starts
+// where they are needed.
 //
 // The command line asks in cmd/lockproof/cli: replay_on.go for replay --on, comparereal.go for compare; handover.go starts
 // lockproof-servers.

@@ -11,6 +11,7 @@
 // A [Machine] is one client of one lock, as in package amqplock: it says which command it wants next and is handed the reply.
 // It sends one command at a time. What comes unasked (a token, basic.cancel) it is handed by [Protocol.Take].
 //
-// Tokens have no numbers. Whoever joins machines and broker numbers those that are held, and tells the machine with the
-// reply: a machine never decides by that number.
+// options.go has the options, targets.go the references and mutants.go their mutants. Tokens have no numbers. Whoever joins
+// machines and broker numbers those that are held, and tells the machine with the reply: a machine never decides by that
+// number.
 package consumption
