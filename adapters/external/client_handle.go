@@ -195,8 +195,12 @@ func (a *clientHandle) do(ctx context.Context, op lock.Op, params Params) (lock.
 		return lock.Result{}, err
 	}
 	if !over {
-		return lock.Result{}, fmt.Errorf("%s %s by client %d, whom nobody disturbs, is not over after %v: does it wait for something, or is its answer not flushed? `lockproof adapter-check` looks at single calls",
-			op, params.Name, a.number, s.config.Start)
+		why := "does it wait for something"
+		if op == lock.Acquire {
+			why = `does it wait until somebody makes or releases the lock (without a "timeout" it has to answer {"held":false} at once)`
+		}
+		return lock.Result{}, fmt.Errorf("%s %s by client %d, whom nobody disturbs, is not over after %v: %s, or is its answer not flushed? `lockproof adapter-check` looks at single calls",
+			op, params.Name, a.number, s.config.Start, why)
 	}
 	if _, err := s.follow(ctx, a); err != nil {
 		return lock.Result{}, err

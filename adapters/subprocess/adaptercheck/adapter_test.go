@@ -93,6 +93,9 @@ func (a *adapter) answer(method string, p params) string {
 			a.grants++
 			return fmt.Sprintf(`"result":{"held":true,"slot":1%s}`, a.token())
 		}
+		if a.role == "patient" { // it waits for the lock
+			a.stay()
+		}
 		return `"result":{"held":false}`
 	case "verify":
 		return fmt.Sprintf(`"result":{"held":%v}`, a.held)

@@ -134,7 +134,7 @@ func (w *walk) begin(p *checkedClient) {
 	s := Step{Client: p.name, What: "initialize"}
 	about, err := p.client.Initialize(w.ctx, external.Setup{Client: p.name, Lock: w.Kind, URL: p.server.URL(), Options: w.Options})
 	if p.about = about; err != nil {
-		w.broken(s, err)
+		w.broken(s, lock.NoOp, err)
 		return
 	}
 	s.Came = fmt.Sprintf("%s: %s; %s", about.Name, words(about.Locks), words(about.Operations))
@@ -146,8 +146,8 @@ func (w *walk) begin(p *checkedClient) {
 	w.report(s)
 }
 
-// broken reports a step after which an adapter can't be talked to.
-func (w *walk) broken(s Step, err error) {
+// broken reports a step after which an adapter can't be talked to: a call of an operation, or NoOp.
+func (w *walk) broken(s Step, op lock.Op, err error) {
 	if w.ctx.Err() != nil { // interrupted: not its doing
 		w.lost = true
 		return
@@ -160,6 +160,9 @@ func (w *walk) broken(s Step, err error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		s.Came = fmt.Sprintf("nothing within %v", w.Limit)
 		s.Advice = "flush standard output after each answer, and answer by an error what takes too long"
+		if op == lock.Acquire {
+			s.Advice = `if it waits for the lock: answer {"held":false} instead, or say "timeouts":true and wait for no longer than the call's timeout, not at all without one`
+		}
 	default:
 		s.Advice = "print answers to standard output and everything else to standard error"
 	}
@@ -183,7 +186,7 @@ func (w *walk) call(l line) {
 	defer cancel()
 	r, err := p.client.Do(ctx, l.op.String(), subprocess.ParamsOf(l.op, l.params))
 	if err != nil {
-		w.broken(s, err)
+		w.broken(s, l.op, err)
 		return
 	}
 	s.Came = said(r)
@@ -208,7 +211,7 @@ func (w *walk) unknown(p *checkedClient) {
 	defer cancel()
 	r, err := p.client.Do(ctx, "no-such-method", struct{}{})
 	if err != nil {
-		w.broken(s, err)
+		w.broken(s, lock.NoOp, err)
 		return
 	}
 	if s.Came = said(r); r.Error == nil || r.Error.Code == subprocess.CodeFailed {

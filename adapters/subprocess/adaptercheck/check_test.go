@@ -33,6 +33,7 @@ func TestCheck(t *testing.T) {
 		{"tidy", lock.Mutex, false},
 		{"deaf", lock.Mutex, false},
 		{"slow", lock.Mutex, false},
+		{"patient", lock.Mutex, false},
 		{"accepts everything", lock.Mutex, false},
 		{"counts its own grants", lock.Mutex, false},
 		{"forgets its tokens", lock.Mutex, false},
@@ -42,7 +43,7 @@ func TestCheck(t *testing.T) {
 			var out bytes.Buffer
 			p := adaptercheck.Printer{Out: &out}
 			c := adaptercheck.Config{Command: command(test.role), Kind: test.kind}
-			if test.role == "slow" {
+			if test.role == "slow" || test.role == "patient" {
 				c.Limit = 2 * time.Second
 			}
 			green, err := adaptercheck.Run(t.Context(), c, p.Step)
