@@ -1,13 +1,17 @@
 package gated_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/adapters/external/externaltest"
+	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
 
 // TestProveExternal proves the reference behind real sockets, and finds what is wrong with a variant,
@@ -51,4 +55,29 @@ func proveExternal(t *testing.T, name string, scenarios int) *engine.Result {
 		t.Fatal(err)
 	}
 	return res
+}
+
+// TestDearAndFirst: a right mutex that costs more than the guidelines allow of their own design is accused of nothing, also
+// where the run is to end at the first violation of whatever it be.
+func TestDearAndFirst(t *testing.T) {
+	all := property.ApplicableExternal(lock.Mutex)
+	res, err := gated.Prove(t.Context(), gated.Config{
+		Starter: inprocess.Starter{Name: "dear", New: func(ctx context.Context, url string) (inprocess.Lock, error) {
+			return mutexes.New(ctx, url, mutexes.Queue{ConnectionEach: true, AsksFirst: true, Prober: true})
+		}},
+		Kind: lock.Mutex, Seed: 1, Scenarios: 12, Properties: all, Until: all,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dear := false
+	for _, p := range res.Report.Properties {
+		if p.Violation != nil {
+			t.Errorf("%s is violated: %s", p.Property, p.Violation.Detail)
+		}
+		dear = dear || p.Skip != "" && (p.Property == property.CheapAcquire || p.Property == property.CheapVerify)
+	}
+	if !dear {
+		t.Error("it costs no more than the guidelines allow, so that nothing is seen")
+	}
 }

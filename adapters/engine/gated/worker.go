@@ -45,7 +45,7 @@ func (w *worker) meet() {
 	defer w.mu.Unlock()
 	w.about, w.sharing, w.unjudged = w.runner.About(), w.runner.Sharing(), make(map[property.Property]string)
 	w.fromHistory, w.design = w.runner.FromHistory(), w.runner.Design()
-	w.lenient = w.runner.Lenient() &^ w.Until
+	w.lenient = w.runner.Lenient()
 	w.announce()
 	for p := range w.Properties.All() {
 		w.unjudged[p] = w.runner.Unjudged(p)
