@@ -107,6 +107,8 @@ const (
 	HasMaxPriority
 	HasDeadLetterExchange // whose name is the exchange of the command's routing
 	HasDeadLetterKey      // which is the key of the command's routing
+	Quorum                // x-queue-type is quorum, and not classic
+	HasDeliveryLimit
 )
 
 // Arguments are the optional arguments of queue.declare. Times are milliseconds.
@@ -117,6 +119,8 @@ type Arguments struct {
 	MaxLength   uint32
 	Expires     uint32
 	MessageTTL  uint32
+	// DeliveryLimit is how often a message may come back to a quorum queue. Coming back once more, it is a dead letter.
+	DeliveryLimit uint32
 }
 
 // Command is one method as a client sends it on one channel of its connection.

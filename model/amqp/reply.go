@@ -110,6 +110,8 @@ type Reply struct {
 	// Returned counts the basic.return that arrived with this reply: before the confirm of a
 	// mandatory publish, or before commit-ok for those of the transaction (FACTS B1 and B18).
 	Returned uint16
+	// Deliveries is how often the message of get-ok had come back to its queue, where that counts (x-delivery-count).
+	Deliveries uint16
 	// Messages is the message count of declare-ok, delete-ok, purge-ok and get-ok.
 	Messages uint32
 	// Consumers is the consumer count of declare-ok.
@@ -149,6 +151,7 @@ func (r Reply) String() string {
 // will be no more of them: the consumer's queue is gone.
 type Delivery struct {
 	Channel     uint16
+	Deliveries  uint16 // see [Reply]
 	Consumer    uint64
 	Tag         uint64
 	Message     uint64
