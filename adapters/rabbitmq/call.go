@@ -2,7 +2,6 @@ package rabbitmq
 
 import (
 	"encoding/binary"
-	"strconv"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
@@ -44,7 +43,7 @@ func (c *Conn) call(ch *channel, cmd amqp.Command) (amqp.Reply, error) {
 	case amqp.BasicConsume:
 		return done, c.consume(ch, queue, cmd)
 	case amqp.BasicCancel:
-		return done, ch.Cancel(strconv.FormatUint(cmd.Number, 10), false)
+		return done, ch.Cancel(consumerTag(cmd.Number), false)
 	case amqp.BasicQos:
 		return done, ch.Qos(int(cmd.Number), 0, false)
 	case amqp.BasicRecover:
@@ -113,6 +112,12 @@ func table(a amqp.Arguments, dead amqp.Routing) amqp091.Table {
 	if a.Has&amqp.HasDeadLetterKey != 0 {
 		t["x-dead-letter-routing-key"] = dead.Key
 	}
+	if a.Has&amqp.Quorum != 0 {
+		t[amqp091.QueueTypeArg] = amqp091.QueueTypeQuorum
+	}
+	if a.Has&amqp.HasDeliveryLimit != 0 {
+		t["x-delivery-limit"] = int64(a.DeliveryLimit)
+	}
 	if a.Has&amqp.HasMaxPriority != 0 {
 		t["x-max-priority"] = int16(a.MaxPriority)
 	}
@@ -144,8 +149,14 @@ func (ch *channel) get(queue string, cmd amqp.Command) (amqp.Reply, error) {
 	}
 	return amqp.Reply{
 		Kind: amqp.GetOK, Messages: d.MessageCount, Number: d.DeliveryTag,
-		Message: identity(d.Body), Redelivered: d.Redelivered,
+		Message: identity(d.Body), Redelivered: d.Redelivered, Deliveries: cameBack(d.Headers),
 	}, err
+}
+
+// cameBack is how often a message had come back to its queue, where that counts.
+func cameBack(headers amqp091.Table) uint16 {
+	n, _ := headers["x-delivery-count"].(int64)
+	return uint16(n)
 }
 
 // A message's identity travels as its body.

@@ -2,6 +2,7 @@ package rabbitmq
 
 import (
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,7 +45,7 @@ func (c *Conn) consume(ch *channel, queue string, cmd amqp.Command) error {
 	if cmd.Priority != 0 {
 		arguments["x-priority"] = cmd.Priority
 	}
-	deliveries, err := ch.Consume(queue, strconv.FormatUint(cmd.Number, 10),
+	deliveries, err := ch.Consume(queue, consumerTag(cmd.Number),
 		cmd.Flags.Has(amqp.NoAck), cmd.Flags.Has(amqp.Exclusive), false, false, arguments)
 	if err != nil {
 		return err
@@ -53,11 +54,17 @@ func (c *Conn) consume(ch *channel, queue string, cmd amqp.Command) error {
 	return nil
 }
 
+// consumerTag is what RabbitMQ knows a consumer by. In digits alone it would be taken for a basic.get of a quorum queue,
+// by its delivery tag (FACTS Q19).
+func consumerTag(number uint64) string { return tagPrefix + strconv.FormatUint(number, 10) }
+
+const tagPrefix = "c"
+
 func receive(in *inbox, consume amqp.Command, deliveries <-chan amqp091.Delivery) {
 	for d := range deliveries {
 		in.put(amqp.Delivery{
 			Channel: consume.Channel, Consumer: consume.Number, Tag: d.DeliveryTag,
-			Message: identity(d.Body), Redelivered: d.Redelivered,
+			Message: identity(d.Body), Redelivered: d.Redelivered, Deliveries: cameBack(d.Headers),
 		})
 	}
 }
@@ -65,7 +72,7 @@ func receive(in *inbox, consume amqp.Command, deliveries <-chan amqp091.Delivery
 // receiveCancels notes the consumers of a channel that the broker cancels.
 func receiveCancels(in *inbox, channel uint16, cancels <-chan string) {
 	for tag := range cancels {
-		consumer, _ := strconv.ParseUint(tag, 10, 64) // we have chosen it
+		consumer, _ := strconv.ParseUint(strings.TrimPrefix(tag, tagPrefix), 10, 64) // we have chosen it
 		in.put(amqp.Delivery{Channel: channel, Consumer: consumer, Cancelled: true})
 	}
 }

@@ -137,6 +137,7 @@ var drafts = rapid.Custom(func(t *rapid.T) []draft {
 	}
 	d.routed = slices.Contains(d.methods, amqp.ExchangeBind)
 	d.deadly = slices.Contains(d.methods, amqp.BasicRecover)
+	d.quorum = rapid.IntRange(0, 2).Draw(t, "quorum queues") == 2
 	// Slices of slices, so as to be long enough.
 	parts := rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(d.draw), 1, 12), 1, 12).Draw(t, "parts")
 	return slices.Concat(parts...)
@@ -148,6 +149,7 @@ type drawer struct {
 	queues, channels int
 	routed           bool // messages go to exchanges too
 	deadly           bool // queues have dead letters
+	quorum           bool // there are quorum queues too
 }
 
 func (d drawer) queue(t *rapid.T) amqp.Queue {
@@ -168,6 +170,11 @@ func (d drawer) draw(t *rapid.T) draft {
 		cmd.Queue = amqp.Queue(rapid.IntRange(1, len(queueNames)).Draw(t, "queue"))
 		cmd.Flags = rapid.SampledFrom(declareFlags).Draw(t, "flags")
 		cmd.Args = rapid.SampledFrom(arguments).Draw(t, "arguments")
+		if d.quorum && rapid.IntRange(0, 4).Draw(t, "quorum queue") > 0 {
+			cmd.Flags = rapid.SampledFrom(quorumFlags).Draw(t, "flags")
+			cmd.Args = rapid.SampledFrom(quorumArguments).Draw(t, "arguments")
+			cmd.Args.Has |= amqp.Quorum
+		}
 		if d.deadly && rapid.Bool().Draw(t, "dead letters") {
 			cmd.Args.Has |= rapid.SampledFrom(deadly).Draw(t, "how")
 		}
@@ -191,6 +198,9 @@ func (d drawer) draw(t *rapid.T) draft {
 		cmd.Flags = drawFlags(t, amqp.Mandatory, amqp.Persistent, amqp.Expiring)
 		if cmd.Flags.Has(amqp.Expiring) {
 			cmd.Expiration = rapid.SampledFrom([]uint32{0, 600_000}).Draw(t, "expiration")
+		}
+		if d.quorum && cmd.Expiration == 0 { // which takes a moment there
+			cmd.Flags &^= amqp.Expiring
 		}
 		cmd.Pipelined = rapid.Bool().Draw(t, "pipelined")
 		cmd.Priority = rapid.SampledFrom([]int16{0, 0, 0, 1, 2, 255}).Draw(t, "priority")
@@ -242,6 +252,31 @@ var declareFlags = []amqp.Flags{
 	amqp.Exclusive | amqp.Durable, amqp.Exclusive | amqp.AutoDelete, amqp.Durable | amqp.AutoDelete,
 	amqp.Passive | amqp.Exclusive,
 }
+
+// quorumFlags and quorumArguments are those of a quorum queue that are tried.
+var (
+	quorumFlags = []amqp.Flags{
+		amqp.Durable, amqp.Durable, amqp.Durable, amqp.Durable, amqp.Durable, amqp.Durable, amqp.Durable, amqp.Durable, amqp.Durable,
+		amqp.Durable | amqp.Exclusive, amqp.Durable | amqp.AutoDelete, 0, amqp.Passive,
+	}
+	quorumArguments = []amqp.Arguments{
+		{}, {}, {}, {}, {}, {},
+		{Has: amqp.HasDeliveryLimit},
+		{Has: amqp.HasDeliveryLimit, DeliveryLimit: 1},
+		{Has: amqp.HasDeliveryLimit, DeliveryLimit: 2},
+		{Has: amqp.HasDeliveryLimit, DeliveryLimit: 100},
+		{Has: amqp.HasDeliveryLimit | amqp.SingleActive, DeliveryLimit: 2},
+		{Has: amqp.HasDeliveryLimit | amqp.HasMaxLength, DeliveryLimit: 2, MaxLength: 2},
+		{Has: amqp.SingleActive},
+		{Has: amqp.SingleActive},
+		{Has: amqp.SingleActive | amqp.HasMaxLength, MaxLength: 2},
+		{Has: amqp.HasMaxLength},
+		{Has: amqp.HasMaxLength, MaxLength: 1},
+		{Has: amqp.HasMaxLength | amqp.HasOverflow, MaxLength: 2},
+		{Has: amqp.HasMessageTTL, MessageTTL: 600_000},
+		{Has: amqp.HasMaxPriority, MaxPriority: 2},
+	}
+)
 
 // consumeFlags are the flags of basic.consume that are tried.
 var consumeFlags = []amqp.Flags{0, 0, 0, 0, 0, amqp.NoAck, amqp.NoAck, amqp.Exclusive}

@@ -18,11 +18,12 @@ type match struct {
 	sim      *simulated
 	other    side
 	clients  [clients]clientState
-	patience time.Duration               // how long the other side may take to come to the same
-	lines    []string                    // the transcript
-	message  uint64                      // the last one published
-	declares map[amqp.Queue]amqp.Command // how each queue was last declared
-	counters map[amqp.Queue]string       // what each queue's were when they were last noted; nil if they are not
+	patience time.Duration                   // how long the other side may take to come to the same
+	lines    []string                        // the transcript
+	message  uint64                          // the last one published
+	declares map[amqp.Queue]amqp.Command     // how each queue was last declared
+	types    map[amqp.Queue]amqp.ArgumentSet // of each queue that there was: Quorum, or nothing
+	counters map[amqp.Queue]string           // what each queue's were when they were last noted; nil if they are not
 }
 
 // clientState is what the client knows of its connection, as far as it decides what can be sent.
@@ -38,6 +39,7 @@ type channelState struct {
 	prefetch  uint64
 	consuming amqp.Queue // the queue that it has consumers of
 	consumers []amqp.Command
+	cancelled []uint64 // consumers that there were
 	tags      []uint64 // of messages that it has
 	holds     bool     // it may have messages, or consumers that will have some
 	stale     bool     // it may have messages of a queue that was deleted
@@ -60,7 +62,7 @@ func (d *disagreement) Error() string {
 
 func newMatch(other side, like broker.Options, patience time.Duration) *match {
 	names := newNames()
-	m := &match{names: names, like: like, sim: newSimulated(names, like), other: other, patience: patience, declares: map[amqp.Queue]amqp.Command{}}
+	m := &match{names: names, like: like, sim: newSimulated(names, like), other: other, patience: patience, declares: map[amqp.Queue]amqp.Command{}, types: map[amqp.Queue]amqp.ArgumentSet{}}
 	for _, w := range []side{m.sim, other} {
 		connectAll(w)
 	}
@@ -119,7 +121,7 @@ func (m *match) adapt(d draft) (step, bool) {
 	if !c.up {
 		return step{client: s.client, cmd: amqp.Command{Method: amqp.ConnectionOpen}}, true
 	}
-	if s.event == kill || s.cmd.Method == amqp.ConnectionClose {
+	if s.event == kill || s.cmd.Method == amqp.ConnectionClose || m.refusesToDelete(s.cmd) {
 		return s, c.endsInOrder()
 	}
 	ch := &c.channels[s.cmd.Channel]
@@ -137,7 +139,10 @@ func (m *match) adapt(d draft) (step, bool) {
 		// for a queue that was deleted strikes the one that has its name now.
 		return step{client: s.client, cmd: amqp.Command{Method: amqp.ChannelClose, Channel: s.cmd.Channel}}, true
 	}
-	if s.cmd.Method == amqp.BasicConsume && !ch.mayConsume(s.cmd, c) {
+	if s.cmd.Method == amqp.QueueDeclare && m.changesType(s.cmd) {
+		return s, false
+	}
+	if s.cmd.Method == amqp.BasicConsume && (!ch.mayConsume(s.cmd, c) || m.crowds(s, ch)) {
 		return s, false
 	}
 	if s.cmd.Method == amqp.BasicCancel && m.strands(s) {
@@ -153,11 +158,39 @@ func (m *match) adapt(d draft) (step, bool) {
 	return s, true
 }
 
+// refusesToDelete reports whether a quorum queue is to be deleted on a condition, which ends the connection.
+func (m *match) refusesToDelete(cmd amqp.Command) bool {
+	return cmd.Method == amqp.QueueDelete && cmd.Flags&(amqp.IfUnused|amqp.IfEmpty) != 0 && m.declares[cmd.Queue].Args.Has&amqp.Quorum != 0
+}
+
+// crowds reports whether a channel would have several consumers of a quorum queue, whose deliveries come in groups, or
+// one with the tag of another that was cancelled: where that one has messages and the queue a single active consumer,
+// RabbitMQ 3.10 closes the connection, with 541, of whoever publishes next.
+func (m *match) crowds(s step, ch *channelState) bool {
+	has := m.declares[s.cmd.Queue].Args.Has
+	if has&amqp.Quorum == 0 {
+		return false
+	}
+	for c := range m.sim.Consumers(s.cmd.Queue) {
+		if c.Conn == m.sim.conns[s.client] && c.Channel == s.cmd.Channel {
+			return true
+		}
+	}
+	return has&amqp.SingleActive != 0 && slices.Contains(ch.cancelled, s.cmd.Number)
+}
+
+// changesType reports whether a queue would be made of another type than one of its name was: RabbitMQ 3.10 closes the
+// connection with 541 whose channel has used that one, and uses this one.
+func (m *match) changesType(cmd amqp.Command) bool {
+	was, known := m.types[cmd.Queue]
+	return known && was != cmd.Args.Has&amqp.Quorum && !m.sim.Exists(cmd.Queue)
+}
+
 // strands reports whether a cancel may leave messages to an active consumer that is not told of them, as it does in old
 // versions. What follows can take seconds there, and is left to the facts.
 func (m *match) strands(s step) bool {
 	q := m.clients[s.client].channels[s.cmd.Channel].consuming
-	return !m.like.SuccessorServed && m.declares[q].Args.Has&amqp.SingleActive != 0 && m.sim.Depth(q) > 0
+	return !m.like.SuccessorServed && m.declares[q].Args.Has&(amqp.SingleActive|amqp.Quorum) == amqp.SingleActive && m.sim.Depth(q) > 0
 }
 
 // settles reports whether a method tells queues what has become of messages.
@@ -362,7 +395,7 @@ func (m *match) note(s step, r amqp.Reply) {
 		ch.prefetch = s.cmd.Number
 	case amqp.QueueDeclare:
 		if !s.cmd.Flags.Has(amqp.Passive) {
-			m.declares[s.cmd.Queue] = s.cmd
+			m.declares[s.cmd.Queue], m.types[s.cmd.Queue] = s.cmd, s.cmd.Args.Has&amqp.Quorum
 		}
 	case amqp.BasicGet:
 		if r.Kind == amqp.GetOK && !s.cmd.Flags.Has(amqp.NoAck) {
@@ -370,6 +403,8 @@ func (m *match) note(s step, r amqp.Reply) {
 		}
 	case amqp.BasicConsume:
 		ch.consuming, ch.consumers, ch.holds = s.cmd.Queue, append(ch.consumers, s.cmd), true
+	case amqp.BasicCancel:
+		ch.cancelled = append(ch.cancelled, s.cmd.Number)
 	case amqp.BasicRecover:
 		ch.tags = nil
 	case amqp.BasicAck, amqp.BasicNack:

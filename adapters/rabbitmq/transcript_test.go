@@ -133,6 +133,11 @@ func parameters(cmd *amqp.Command, names *amqp.Names) []parameter {
 			cmd.Args.Has, cmd.Args.MaxPriority = cmd.Args.Has|amqp.HasMaxPriority, uint8(n)
 			return err
 		}},
+		{"x-queue-type", cmd.Args.Has&amqp.Quorum != 0, func() string { return "quorum" }, func(string) error {
+			cmd.Args.Has |= amqp.Quorum
+			return nil
+		}},
+		argument("x-delivery-limit", amqp.HasDeliveryLimit, &cmd.Args.DeliveryLimit),
 		{"x-single-active-consumer", cmd.Args.Has&amqp.SingleActive != 0, func() string { return "true" }, func(string) error {
 			cmd.Args.Has |= amqp.SingleActive
 			return nil
@@ -296,6 +301,9 @@ func replyText(r amqp.Reply) string {
 	if r.Redelivered {
 		w = append(w, "redelivered")
 	}
+	if r.Deliveries > 0 {
+		w = append(w, fmt.Sprintf("deliveries=%d", r.Deliveries))
+	}
 	if r.Code != 0 {
 		w = append(w, fmt.Sprintf("(%s)", r.Code))
 	}
@@ -322,6 +330,9 @@ func deliveriesText(deliveries []amqp.Delivery) string {
 		w[i] += fmt.Sprintf("consumer=%d tag=%d message=%d", d.Consumer, d.Tag, d.Message)
 		if d.Redelivered {
 			w[i] += " redelivered"
+		}
+		if d.Deliveries > 0 {
+			w[i] += fmt.Sprintf(" deliveries=%d", d.Deliveries)
 		}
 	}
 	return strings.Join(w, "; ")

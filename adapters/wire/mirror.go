@@ -19,7 +19,8 @@ import (
 // mirror closes connections with connection.close, so that the moment of release is known: the broker notices a closed
 // socket only some milliseconds later.
 //
-// Time stands still in the replica, so the two disagree about queues and messages that expire. A name that the broker
+// Time stands still in the replica, so the two disagree about queues and messages that expire. A quorum queue is a
+// disagreement by itself: what is given back to it, is there some moments after the command has taken effect. A name that the broker
 // chooses is chosen by the real one, and then used by the replica.
 type Mirror struct {
 	proxy   Proxy
@@ -45,6 +46,15 @@ func (m *Mirror) Verbatim() bool { return true }
 
 // Observe shows what the broker should have.
 func (m *Mirror) Observe(observe func(State)) { m.replica.Observe(observe) }
+
+// isQuorum reports whether there should be a quorum queue of that name.
+func (m *Mirror) isQuorum(name string) (is bool) {
+	m.replica.View(func(b *broker.Broker, queue func(string) amqp.Queue) {
+		_, args := b.Declared(queue(name))
+		is = args.Has&amqp.Quorum != 0
+	})
+	return is
+}
 
 // Disagreement is how the two brokers first came to disagree, in words, "" while they have not.
 func (m *Mirror) Disagreement() string {

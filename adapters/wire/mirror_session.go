@@ -126,6 +126,10 @@ func (x *mirrorSession) imitate(cmd *Command) {
 	}
 	x.mu.Unlock()
 	x.replica.Handle(&replicated)
+	if m, declares := cmd.Method.(*frame.QueueDeclare); declares && x.mirror.isQuorum(m.Queue) {
+		x.mirror.disagree("the quorum queue '%s' is there, to which a real broker does some things only moments after it was told to: "+
+			"locks with quorum queues are judged on the simulated broker alone", m.Queue)
+	}
 }
 
 // Heartbeat passes a heartbeat on.

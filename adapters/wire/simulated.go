@@ -40,7 +40,7 @@ type SimulatedOptions struct {
 // [Simulated.FollowClock] has it run.
 //
 // What the model does not have is refused with 540 and a text that says so: a prefetch count for a whole
-// channel, dead letters, direct replies, copies by CC and BCC, queues of other types.
+// channel, direct replies, copies by CC and BCC, streams, and some of what quorum queues have.
 type Simulated struct {
 	opts  SimulatedOptions
 	clock *clock // nil while time is moved by Advance

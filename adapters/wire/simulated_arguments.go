@@ -25,27 +25,22 @@ func declaration(m *frame.QueueDeclare, name string) (amqp.Command, *refusal) {
 	if len(m.Arguments) == 0 {
 		return cmd, nil
 	}
+	kind := queueType(m.Arguments)
+	var wrong, unknown *refusal
 	for _, a := range queueArguments {
 		value, given := m.Arguments.Lookup(a.name)
-		if !given {
-			continue
-		}
-		why := a.take(value, &cmd.Args)
-		if why != "" {
-			return cmd, refusef(frame.PreconditionFailed, "invalid arg '%s' for queue '%s' in vhost '/': %s", a.name, name, why)
-		}
-	}
-	for _, a := range beyond {
-		if _, given := lookupArgument(m.Arguments, a); given {
-			return cmd, unsupported("queue.declare with the argument '%s'", a)
+		only := typeWith[a.name]
+		switch {
+		case !given:
+		case only == "" || only == kind:
+			if why := a.take(value, &cmd.Args); why != "" && wrong == nil {
+				wrong = refusef(frame.PreconditionFailed, "invalid arg '%s' for queue '%s' in vhost '/': %s", a.name, name, why)
+			}
+		case unknown == nil: // which is looked at later
+			unknown = refusef(frame.PreconditionFailed, "invalid arg '%s' for queue '%s' in vhost '/' of queue type rabbit_%s_queue", a.name, name, kind)
 		}
 	}
-	return cmd, nil
-}
-
-// beyond are arguments that change what a queue does in ways that the model does not have.
-var beyond = []string{
-	"x-queue-type", "x-max-length-bytes",
+	return cmd, cmp.Or(wrong, unknown, beyond(m.Arguments, kind))
 }
 
 // ownTimeout is a queue's own consumer_timeout; see [broker.Options].
@@ -54,18 +49,28 @@ const ownTimeout = "x-consumer-timeout"
 // comparedArguments are those that must be the same when a queue is declared again, in the order in which RabbitMQ
 // compares them.
 var comparedArguments = []string{
-	"x-expires", "x-message-ttl", "x-dead-letter-exchange", "x-dead-letter-routing-key", "x-max-length",
-	"x-max-length-bytes", "x-max-priority", "x-overflow", "x-queue-mode", "x-queue-version",
-	"x-single-active-consumer", "x-queue-type", "x-queue-master-locator",
+	"x-expires", "x-message-ttl", "x-dead-letter-exchange", "x-dead-letter-routing-key", "x-dead-letter-strategy", "x-max-length",
+	"x-max-length-bytes", "x-max-in-memory-length", "x-max-in-memory-bytes", "x-max-priority", "x-overflow", "x-queue-mode",
+	"x-queue-version", "x-single-active-consumer", "x-queue-type", "x-quorum-initial-group-size", "x-delivery-limit",
+	"x-queue-master-locator", "x-queue-leader-locator",
 }
 
-// lookupArgument is an argument's value. The type of queue that there is otherwise counts as not given.
-func lookupArgument(t frame.Table, name string) (value any, given bool) {
-	value, given = t.Lookup(name)
-	if name == "x-queue-type" && value == "classic" {
-		return nil, false
+// typeWith is the type of queue that has an argument, where others do not.
+var typeWith = map[string]string{
+	"x-max-priority": classic, "x-queue-mode": classic, "x-queue-version": classic, "x-queue-master-locator": classic,
+	"x-dead-letter-strategy": "quorum", "x-max-in-memory-length": "quorum", "x-max-in-memory-bytes": "quorum",
+	"x-quorum-initial-group-size": "quorum", "x-delivery-limit": "quorum",
+}
+
+// classic is the type of a queue whose declaration says none.
+const classic = "classic"
+
+// queueType is the type of queue that is declared with some arguments.
+func queueType(arguments frame.Table) string {
+	if kind, _ := arguments.Lookup("x-queue-type"); kind == "quorum" || kind == "stream" {
+		return kind.(string)
 	}
-	return value, given
+	return classic
 }
 
 // queueArguments are the arguments that the model has, or that make no difference to it, in the order in which
@@ -99,12 +104,20 @@ var queueArguments = []struct {
 		}
 		return "routing_key_but_no_dlx_defined"
 	}},
+	{"x-dead-letter-strategy", func(v any, _ *amqp.Arguments) string {
+		if v == "at-most-once" || v == "at-least-once" {
+			return ""
+		}
+		return "invalid_dlx_strategy"
+	}},
 	{"x-max-length", func(v any, a *amqp.Arguments) string {
 		a.Has |= amqp.HasMaxLength
 		n, why := natural(v)
 		a.MaxLength = uint32(min(n, math.MaxUint32))
 		return why
 	}},
+	{"x-max-in-memory-length", notNatural}, // which RabbitMQ does not look at
+	{"x-max-in-memory-bytes", notNatural},
 	{"x-max-priority", func(v any, a *amqp.Arguments) string {
 		a.Has |= amqp.HasMaxPriority
 		n, why := natural(v)
@@ -157,6 +170,38 @@ var queueArguments = []struct {
 		}
 		return ""
 	}},
+	{"x-queue-type", func(v any, a *amqp.Arguments) string {
+		kind, text := v.(string)
+		switch {
+		case !text:
+			return unacceptable(v)
+		case kind == "quorum":
+			a.Has |= amqp.Quorum
+		case kind != classic && kind != "stream":
+			return fmt.Sprintf("\"unsupported queue type '%s'\"", kind)
+		}
+		return ""
+	}},
+	{"x-quorum-initial-group-size", func(v any, _ *amqp.Arguments) string { // there is one node
+		n, why := natural(v)
+		if why == "" && n == 0 {
+			return "{value_zero,0}"
+		}
+		return why
+	}},
+	{"x-delivery-limit", func(v any, a *amqp.Arguments) string {
+		a.Has |= amqp.HasDeliveryLimit
+		n, _ := integer(v)
+		a.DeliveryLimit = uint32(min(max(n, 0), math.MaxUint32))
+		return ""
+	}},
+	{"x-queue-master-locator", func(any, *amqp.Arguments) string { return "" }},
+}
+
+// notNatural says why a value is no number that is not negative.
+func notNatural(v any, _ *amqp.Arguments) string {
+	_, why := natural(v)
+	return why
 }
 
 func notInteger(value any) string {
@@ -318,11 +363,19 @@ func differingArgument(now, before frame.Table, typed bool) (name, received, cur
 	if len(now) == 0 && len(before) == 0 {
 		return "", "", ""
 	}
+	kind := queueType(before)
 	for _, name := range comparedArguments {
-		v, given := lookupArgument(now, name)
-		w, had := lookupArgument(before, name)
-		if typed && name == "x-queue-type" && (given || had) {
-			v, given, w, had = cmp.Or(v, any("classic")), true, cmp.Or(w, any("classic")), true
+		if only := typeWith[name]; only != "" && only != kind {
+			continue
+		}
+		v, given := now.Lookup(name)
+		w, had := before.Lookup(name)
+		switch {
+		case name != "x-queue-type":
+		case typed && (given || had):
+			v, given, w, had = cmp.Or(v, any(classic)), true, cmp.Or(w, any(classic)), true
+		case given != had && cmp.Or(v, w) == classic:
+			continue
 		}
 		if received, current := compared(v, given, w, had); received != current {
 			return name, received, current

@@ -47,8 +47,11 @@ func (x *simSession) get(ch *simChannel, m *frame.BasicGet) *refusal {
 	if m.NoAck {
 		cmd.Flags = amqp.NoAck
 	}
+	quorum := x.isQuorum(cmd.Queue)
 	r, code := x.apply(ch, cmd)
 	switch {
+	case code == frame.ResourceLocked && quorum:
+		return refusef(code, "cannot obtain access to locked queue '%s' in vhost '/'. basic.get operations are not supported by quorum queues with single active consumer", name)
 	case code != 0:
 		return aboutQueue(code, name)
 	case r.Kind == amqp.GetEmpty:
@@ -56,6 +59,9 @@ func (x *simSession) get(ch *simChannel, m *frame.BasicGet) *refusal {
 		return nil
 	}
 	says := x.message(r.Message, r.Letter)
+	if quorum {
+		says = counted(says, r.Deliveries)
+	}
 	x.say(Message{Channel: ch.number, Content: says.content, Method: &frame.BasicGetOk{
 		DeliveryTag: r.Number, Redelivered: r.Redelivered, Exchange: says.exchange, RoutingKey: says.key, MessageCount: r.Messages,
 	}})
@@ -208,6 +214,9 @@ func (x *simSession) deliver() {
 			continue
 		}
 		says := x.message(d.Message, d.Letter)
+		if d.Deliveries > 0 {
+			says = counted(says, d.Deliveries)
+		}
 		x.say(Message{Channel: d.Channel, Content: says.content, Method: &frame.BasicDeliver{
 			ConsumerTag: ch.consumers[i].tag, DeliveryTag: d.Tag, Redelivered: d.Redelivered, Exchange: says.exchange, RoutingKey: says.key,
 		}})

@@ -109,6 +109,11 @@ func (x *simSession) declaration(m *frame.QueueDeclare, name string) (amqp.Comma
 	if err != nil {
 		return cmd, err
 	}
+	if cmd.Args.Has&amqp.Quorum != 0 {
+		if err := x.noQuorum(m, name); err != nil {
+			return cmd, err
+		}
+	}
 	if _, given := m.Arguments.Lookup(ownTimeout); given && x.s.opts.Broker.OwnTimeouts {
 		return cmd, unsupported("queue.declare with the argument '%s'", ownTimeout)
 	}
@@ -145,9 +150,12 @@ func (x *simSession) delete(ch *simChannel, m *frame.QueueDelete) *refusal {
 			why = "queue '%s' in vhost '/' not empty"
 		}
 	}
+	if x.isQuorum(cmd.Queue) {
+		why = "cannot delete queue '%s' in vhost '/'. queue.delete operations with " + condition(m) + " flag set are not supported by quorum queues"
+	}
 	r, code := x.apply(ch, cmd)
 	switch {
-	case code == frame.PreconditionFailed:
+	case code == frame.PreconditionFailed, code == frame.NotImplemented:
 		return refusef(code, why, name)
 	case code != 0:
 		return aboutQueue(code, name)
@@ -155,6 +163,14 @@ func (x *simSession) delete(ch *simChannel, m *frame.QueueDelete) *refusal {
 		x.answer(ch.number, &frame.QueueDeleteOk{MessageCount: r.Messages})
 	}
 	return nil
+}
+
+// condition is the flag of queue.delete that a quorum queue is refused for.
+func condition(m *frame.QueueDelete) string {
+	if m.IfUnused {
+		return "if-unused"
+	}
+	return "if-empty"
 }
 
 // bind handles queue.bind and queue.unbind. An empty key, with an empty name for the queue declared last,

@@ -1,6 +1,8 @@
 package wire_test
 
 import (
+	"slices"
+
 	. "github.com/lockproof/lockproof/adapters/wire/frame"
 )
 
@@ -20,6 +22,13 @@ var (
 func dx(arguments Table) *QueueDeclare { return &QueueDeclare{Queue: "$x", Arguments: arguments} }
 
 func with(name string, value any) Table { return Table{}.With(name, value) }
+
+// asQuorum says that a queue is a quorum queue; qx declares one with an argument.
+var asQuorum = slices.Clip(with("x-queue-type", "quorum"))
+
+func qx(name string, value any) *QueueDeclare {
+	return &QueueDeclare{Queue: "$x", Durable: true, Arguments: asQuorum.With(name, value)}
+}
 
 func body(s string) *Content { return &Content{Body: []byte(s)} }
 
@@ -219,6 +228,108 @@ var scripts = []script{
 		{who: "a1", method: &QueueBind{Queue: "$y", Exchange: "amq.direct", RoutingKey: "$x"}},
 		{who: "a1", method: &BasicConsume{Queue: "$y", ConsumerTag: "c"}},
 		{who: "a1", method: publishX, content: &Content{Properties: Properties{Has: HasExpiration, Expiration: "0"}, Body: []byte("1")}, wait: []ID{BasicDeliverID}},
+	}},
+	{"declarations of quorum queues", []step{
+		{who: "a1", method: dx(asQuorum)},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Exclusive: true, Arguments: asQuorum}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", AutoDelete: true, Exclusive: true, Arguments: asQuorum}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Exclusive: true, Arguments: asQuorum}},
+		{who: "a1", method: &QueueDeclare{Durable: true, Arguments: asQuorum}},
+		{who: "a1", method: &QueueDeclare{Arguments: asQuorum}},
+		{who: "a1", method: &QueueDeclare{Queue: "amq.y", Durable: true, Arguments: asQuorum}},
+		{who: "a1", method: qx("x-max-priority", int32(4))},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Arguments: asQuorum.With("x-max-priority", "k")}},
+		{who: "a1", method: qx("x-queue-mode", "lazy")},
+		{who: "a1", method: qx("x-queue-version", int32(1))},
+		{who: "a1", method: qx("x-queue-master-locator", "min-masters")},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Arguments: asQuorum.With("x-max-length", int32(-1))}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: asQuorum.With("x-max-priority", int32(1)).With("x-dead-letter-routing-key", "k")}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: asQuorum.With("x-max-priority", int32(1)).With("x-overflow", "k")}},
+		{who: "a1", method: qx("x-dead-letter-strategy", "k")},
+		{who: "a1", method: qx("x-quorum-initial-group-size", int32(0))},
+		{who: "a1", method: qx("x-quorum-initial-group-size", int32(-1))},
+		{who: "a1", method: qx("x-quorum-initial-group-size", "k")},
+		{who: "a1", method: qx("x-max-in-memory-length", int32(-1))},
+		{who: "a1", method: qx("x-max-in-memory-bytes", "k")},
+		{who: "a1", method: dx(with("x-queue-type", "strange"))},
+		{who: "a1", method: dx(with("x-queue-type", int32(1)))},
+		{who: "a1", method: dx(with("x-delivery-limit", int32(1)))},
+		{who: "a1", method: dx(with("x-dead-letter-strategy", "at-most-once"))},
+		{who: "a1", method: dx(with("x-quorum-initial-group-size", int32(1)))},
+		{who: "a1", method: dx(with("x-max-in-memory-length", int32(1)))},
+		{who: "a1", method: dx(with("x-max-in-memory-bytes", int32(1)))},
+	}},
+	{"a quorum queue declared again", []step{
+		{who: "a1", method: qx("x-max-length", int32(3))},
+		{who: "a1", method: qx("x-max-length", int32(3))},
+		{who: "a1", method: qx("x-max-length", int32(-1))},
+		{who: "a1", method: qx("x-unheard", true)},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: with("x-max-length", int32(3))}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: with("x-max-length", int32(3)).With("x-queue-type", "classic")}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: with("x-max-length", int32(3)).With("x-queue-type", "strange")}},
+		{who: "a1", method: dx(asQuorum.With("x-max-length", int32(3)))},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Exclusive: true, Arguments: asQuorum.With("x-max-length", int32(3))}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, AutoDelete: true, Arguments: asQuorum.With("x-max-length", int32(3))}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: asQuorum.With("x-max-length", int32(3)).With("x-max-priority", "k").With("x-queue-mode", "lazy").With("x-queue-version", int32(2)).With("x-queue-master-locator", "k")}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: asQuorum.With("x-max-length", int32(3)).With("x-delivery-limit", int32(2))}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: asQuorum.With("x-delivery-limit", int32(2))}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: asQuorum.With("x-max-length", int32(3)).With("x-delivery-limit", int32(2)).With("x-quorum-initial-group-size", int32(2)).With("x-queue-leader-locator", "balanced")}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: asQuorum.With("x-max-length", int32(3)).With("x-queue-leader-locator", "balanced").With("x-delivery-limit", int32(2))}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: asQuorum.With("x-max-length", int32(3)).With("x-queue-leader-locator", "balanced")}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: asQuorum.With("x-max-length", int32(3)).With("x-max-in-memory-length", int32(2)).With("x-overflow", "drop-head")}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: asQuorum.With("x-max-length", int32(3)).With("x-dead-letter-strategy", "at-most-once")}},
+	}},
+	{"a classic queue declared again as a quorum queue", []step{
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: with("x-queue-type", "classic")}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: asQuorum}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: with("x-delivery-limit", int32(2)).With("x-quorum-initial-group-size", int32(2)).With("x-dead-letter-strategy", "k").With("x-max-in-memory-length", int32(2))}},
+		{who: "a1", method: deleteX},
+		{who: "a1", method: durableX},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: asQuorum}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Arguments: asQuorum}},
+	}},
+	{"a token in a quorum queue", []step{
+		{who: "a1", method: &ConfirmSelect{}},
+		{who: "a1", method: qx("x-quorum-initial-group-size", int32(3))},
+		{who: "a1", method: publishX, content: headed(with("z", "v").With("x-delivery-count", int64(7)).With("a", int32(1))), wait: acked},
+		{who: "a1", method: publishX, content: body("plain"), wait: acked},
+		{who: "a1", method: &QueueDelete{Queue: "$x", IfEmpty: true}},
+		{who: "a1", method: &QueueDelete{Queue: "$x", IfUnused: true, IfEmpty: true}},
+		{who: "a1", method: &BasicGet{Queue: "$x"}},
+		{who: "a1", method: &BasicReject{DeliveryTag: 1, Requeue: true}},
+		{who: "a1", method: &BasicGet{Queue: "$x"}},
+		{who: "a1", method: &BasicConsume{Queue: "$x", ConsumerTag: "c", Exclusive: true}, wait: []ID{BasicConsumeOkID, BasicDeliverID}},
+		{who: "b1", method: &BasicConsume{Queue: "$x", ConsumerTag: "d", Exclusive: true}},
+		{who: "a1", method: &BasicCancel{ConsumerTag: "c"}},
+		{who: "a1", method: &BasicNack{DeliveryTag: 2, Requeue: true}},
+		{who: "b1", wait: []ID{BasicDeliverID}},
+		{who: "b1", method: &BasicAck{DeliveryTag: 1}},
+		{who: "b1", method: &BasicAck{DeliveryTag: 1}, wait: []ID{ChannelCloseID}},
+		{who: "a1", method: deleteX},
+	}},
+	{"a quorum queue with a single active consumer", []step{
+		{who: "a1", method: qx("x-single-active-consumer", true)},
+		{who: "a1", method: &BasicGet{Queue: "$x"}},
+		{who: "a1", method: &BasicConsume{Queue: "$x", ConsumerTag: "c", Exclusive: true}},
+		{who: "b1", method: &BasicConsume{Queue: "$x", ConsumerTag: "d"}},
+		{who: "b1", method: passiveX},
+		{who: "b1", method: publishX, content: body("plain")},
+		{who: "a1", wait: []ID{BasicDeliverID}},
+		{who: "b1", method: deleteX, wait: []ID{BasicCancelID, QueueDeleteOkID}},
+		{who: "a1", wait: []ID{BasicCancelID}},
+	}},
+	{"a dead letter of a quorum queue", []step{
+		{who: "a1", method: &QueueDeclare{Queue: "$y"}},
+		{who: "a1", method: &QueueBind{Queue: "$y", Exchange: "amq.direct", RoutingKey: "$x"}},
+		{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: asQuorum.With("x-delivery-limit", int32(1)).With("x-dead-letter-exchange", "amq.direct").With("x-dead-letter-strategy", "at-most-once")}},
+		{who: "a1", method: &BasicConsume{Queue: "$y", ConsumerTag: "c"}},
+		{who: "a1", method: &BasicConsume{Queue: "$x", ConsumerTag: "d"}},
+		{who: "a1", method: publishX, content: headed(with("z", "v").With("a", int32(1))), wait: []ID{BasicDeliverID}},
+		{who: "a1", method: &BasicNack{DeliveryTag: 1, Requeue: true}},
+		{who: "a1", wait: []ID{BasicDeliverID}},
+		{who: "a1", method: &BasicNack{DeliveryTag: 2, Requeue: true}},
+		{who: "a1", wait: []ID{BasicDeliverID}},
 	}},
 	{"wrong arguments of a queue that is locked or reserved", []step{
 		{who: "a1", method: exclusiveX},
@@ -589,7 +700,13 @@ var scripts = []script{
 
 // unsupported is what a real broker takes and the simulated one refuses.
 var unsupported = []script{
-	{"a quorum queue", []step{{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: with("x-queue-type", "quorum")}}}},
+	{"a stream", []step{{who: "a1", method: &QueueDeclare{Queue: "$x", Durable: true, Arguments: with("x-queue-type", "stream")}}}},
+	{"a quorum queue that expires", []step{{who: "a1", method: qx("x-expires", int32(1000))}}},
+	{"a quorum queue that refuses messages", []step{{who: "a1", method: qx("x-overflow", "reject-publish")}}},
+	{"a quorum queue that would make dead letters of them", []step{{who: "a1", method: qx("x-overflow", "reject-publish-dlx")}}},
+	{"a quorum queue that keeps its dead letters", []step{{who: "a1", method: qx("x-dead-letter-strategy", "at-least-once")}}},
+	{"a quorum queue limited by a text", []step{{who: "a1", method: qx("x-delivery-limit", "3")}}},
+	{"a quorum queue of so many bytes", []step{{who: "a1", method: qx("x-max-length-bytes", int32(3))}}},
 	{"copies of a message", []step{{who: "a1", method: publishX, content: headed(with("CC", "$y")), wait: []ID{ConnectionCloseID}}}},
 	{"direct replies", []step{{who: "a1", method: &BasicConsume{Queue: "amq.rabbitmq.reply-to", NoAck: true}}}},
 	{"a question by direct reply", []step{{who: "a1", method: publishX, content: &Content{Properties: Properties{Has: HasReplyTo, ReplyTo: "amq.rabbitmq.reply-to"}}, wait: []ID{ConnectionCloseID}}}},

@@ -31,6 +31,7 @@ const (
 	acked settlement = iota
 	rejected
 	requeued
+	abandoned // made ready again by the end of the channel
 )
 
 func settling(cmd *amqp.Command) settlement {
@@ -106,9 +107,14 @@ func (b *Broker) settleAtOnce(on at, messages []delivered, how settlement) {
 		return
 	}
 	q := &b.queues[id]
-	looks := how == requeued // the queue at its consumers
+	if q.quorum() {
+		b.settleQuorum(on, messages, how)
+		return
+	}
+	ready := how == requeued || how == abandoned
+	looks := ready // the queue at its consumers
 	for _, d := range messages {
-		if q.settle(on, d, how) {
+		if q.settle(on, d, ready) {
 			looks = true
 		}
 		if how == rejected {
@@ -116,7 +122,7 @@ func (b *Broker) settleAtOnce(on at, messages []delivered, how settlement) {
 		}
 	}
 	b.trim(q, id)
-	if how == requeued || q.args.Has&amqp.HasMaxPriority == 0 {
+	if ready || q.args.Has&amqp.HasMaxPriority == 0 {
 		b.dropExpired(q, id)
 	}
 	if looks {
@@ -124,10 +130,10 @@ func (b *Broker) settleAtOnce(on at, messages []delivered, how settlement) {
 	}
 }
 
-// settle settles one message. It reports whether a consumer that stood aside is back.
-func (q *queue) settle(on at, d delivered, how settlement) (back bool) {
+// settle settles one message, which is ready again or not. It reports whether a consumer that stood aside is back.
+func (q *queue) settle(on at, d delivered, ready bool) (back bool) {
 	q.unacked--
-	if how == requeued {
+	if ready {
 		d.mark |= redelivered
 		q.ready.insert(d.message)
 	}
@@ -168,6 +174,9 @@ func (b *Broker) recover(on at, ch *channel) {
 func (b *Broker) requeueAll(on at) {
 	ch := &b.conns[on.conn-1].channels[on.number]
 	ch.rollback()
+	if len(ch.unacked) > 1 {
+		b.orderLost(ch.unacked)
+	}
 	for i := range ch.unacked {
 		d := &ch.unacked[i]
 		d.taker = nobody // so that each queue gets all of its messages at once
@@ -175,7 +184,7 @@ func (b *Broker) requeueAll(on at) {
 			b.touch(&b.queues[d.queue])
 		}
 	}
-	b.settle(on, ch.unacked, requeued)
+	b.settle(on, ch.unacked, abandoned)
 }
 
 // forget detaches a channel's messages from a queue.

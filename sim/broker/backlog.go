@@ -7,12 +7,13 @@ const never = math.MaxInt64
 
 // message is one message in a queue. Its priority and position decide where it goes back to.
 type message struct {
-	position uint64
-	id       uint64 // its identity, the publisher's
-	deadline int64
-	mark     mark
-	priority uint8  // where its queue has priorities
-	letter   uint32 // 0 where nothing is known but where it is
+	position   uint64
+	id         uint64 // its identity, the publisher's
+	deadline   int64
+	mark       mark
+	priority   uint8  // where its queue has priorities
+	deliveries uint16 // how often it came back, where its queue counts that
+	letter     uint32 // 0 where nothing is known but where it is
 }
 
 type mark uint8

@@ -90,6 +90,14 @@ func (b *Broker) fail(on at, code amqp.Code) amqp.Reply {
 	return amqp.Reply{Kind: amqp.ChannelClosed, Code: code}
 }
 
+// refuse answers a command with a channel error, or a connection error where the code is one.
+func (b *Broker) refuse(on at, code amqp.Code) amqp.Reply {
+	if code == amqp.NotImplemented {
+		return b.endConnection(on.conn, code)
+	}
+	return b.fail(on, code)
+}
+
 // endChannel takes down an open channel: its consumers go, then what it had not acknowledged is
 // ready again. Exclusive queues stay (FACTS B10).
 func (b *Broker) endChannel(on at, state channelState, code amqp.Code) {

@@ -33,13 +33,15 @@ func (b *Broker) consume(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 		on: on, number: cmd.Number, noAck: cmd.Flags.Has(amqp.NoAck), exclusive: cmd.Flags.Has(amqp.Exclusive), priority: cmd.Priority,
 	}
 	single := q.singleActive()
-	if len(q.consumers) > 0 && (c.exclusive || q.consumers[0].exclusive) || c.exclusive && single {
+	switch {
+	case q.quorum():
+		b.admit(q, cmd.Queue, &c, ch.prefetch)
+	case len(q.consumers) > 0 && (c.exclusive || q.consumers[0].exclusive) || c.exclusive && single:
 		return b.fail(on, amqp.AccessRefused)
-	}
-	c.active = single && len(q.consumers) == 0
-	if !c.noAck && ch.prefetch > 0 {
+	case !c.noAck && ch.prefetch > 0:
 		c.limited, c.credit = true, uint32(ch.prefetch)
 	}
+	c.active = single && q.active() < 0
 	q.enqueue(c)
 	b.serve(q, cmd.Queue)
 	return ok
@@ -73,7 +75,7 @@ func (b *Broker) cancel(on at, cmd *amqp.Command) amqp.Reply {
 		if i := q.consumer(on, cmd.Number); i >= 0 {
 			q.consumers = slices.Delete(q.consumers, i, i+1)
 			b.consumerGone(amqp.Queue(id))
-			if b.opts.SuccessorServed {
+			if b.opts.SuccessorServed || q.quorum() {
 				b.serve(q, amqp.Queue(id))
 			}
 			break
@@ -150,6 +152,7 @@ func (b *Broker) serve(q *queue, id amqp.Queue) {
 		default:
 			if c.limited {
 				c.credit--
+				c.blocked = c.credit == 0 && q.quorum() // which does not wait for its turn to find out
 			}
 			b.deliver(q, id, c)
 		}
@@ -165,7 +168,7 @@ func (b *Broker) deliver(q *queue, id amqp.Queue, c consumer) {
 	m := b.hand(q, id, ch, c.number+1, c.noAck)
 	conn.outbox = append(conn.outbox, amqp.Delivery{
 		Channel: c.on.number, Consumer: c.number, Tag: ch.tag, Message: m.id, Redelivered: m.mark&redelivered != 0,
-		Letter: m.letter,
+		Deliveries: m.deliveries, Letter: m.letter,
 	})
 }
 
@@ -188,13 +191,20 @@ func (b *Broker) get(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	if code != 0 {
 		return b.fail(on, code)
 	}
+	if q.quorum() && q.singleActive() {
+		return b.fail(on, amqp.ResourceLocked)
+	}
 	b.touch(q)
 	if q.ready.depth == 0 {
 		return amqp.Reply{Kind: amqp.GetEmpty}
 	}
+	left := q.ready.depth - 1
 	m := b.hand(q, cmd.Queue, ch, byGet, cmd.Flags.Has(amqp.NoAck))
+	if !q.quorum() { // which counts before it drops what has expired behind the message
+		left = q.ready.depth
+	}
 	return amqp.Reply{
-		Kind: amqp.GetOK, Messages: uint32(q.ready.depth), Number: ch.tag,
-		Message: m.id, Redelivered: m.mark&redelivered != 0, Letter: m.letter,
+		Kind: amqp.GetOK, Messages: uint32(left), Number: ch.tag,
+		Message: m.id, Redelivered: m.mark&redelivered != 0, Deliveries: m.deliveries, Letter: m.letter,
 	}
 }

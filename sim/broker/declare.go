@@ -25,7 +25,7 @@ func (b *Broker) declare(on at, cmd *amqp.Command) amqp.Reply {
 			return b.fail(on, code)
 		}
 		b.touch(q)
-		return q.counted()
+		return b.counted(cmd.Queue)
 	}
 	r := b.create(on, q, cmd.Queue, wanted)
 	if q.exists && dead != nil {
@@ -41,11 +41,10 @@ func (b *Broker) declarePassive(on at, id amqp.Queue) amqp.Reply {
 	if q := b.place(id); q.exists {
 		b.touch(q)
 	}
-	q, code := b.accessible(on.conn, id)
-	if code != 0 {
+	if _, code := b.accessible(on.conn, id); code != 0 {
 		return b.fail(on, code)
 	}
-	return q.counted()
+	return b.counted(id)
 }
 
 // create makes a queue that does not exist.
@@ -56,10 +55,15 @@ func (b *Broker) create(on at, q *queue, id amqp.Queue, wanted properties) amqp.
 	case wanted.args.Has&amqp.HasExpires != 0 && wanted.args.Expires == 0,
 		wanted.args.Has&(amqp.HasDeadLetterExchange|amqp.HasDeadLetterKey) == amqp.HasDeadLetterKey:
 		return b.fail(on, amqp.PreconditionFailed)
+	case wanted.unfit(&b.opts) != 0:
+		return b.refuse(on, wanted.unfit(&b.opts))
 	case b.opts.TransientRefused && !wanted.durable && wanted.owner == 0:
 		return b.endConnection(on.conn, amqp.InternalError)
 	}
 	q.exists, q.properties, q.used = true, wanted, b.now
+	if q.quorum() {
+		q.next = arrivals
+	}
 	b.timed = b.timed || wanted.args.Has&amqp.HasExpires != 0
 	return ok
 }
@@ -90,12 +94,19 @@ func wantedBy(c Conn, cmd *amqp.Command) properties {
 	if p.args.Has&amqp.HasMessageTTL == 0 {
 		p.args.MessageTTL = 0
 	}
+	if p.args.Has&amqp.HasDeliveryLimit == 0 {
+		p.args.DeliveryLimit = 0
+	}
 	return p
 }
 
 // differs says why a queue can't be declared again this way: 405 where exclusiveness differs in any
 // direction (FACTS B4 and B6), 406 for all else (FACTS B7).
 func (p properties) differs(wanted properties) amqp.Code {
+	if p.quorum() { // which has no such argument, and does not look at it
+		wanted.args.Has &^= amqp.HasMaxPriority
+		wanted.args.MaxPriority = 0
+	}
 	switch {
 	case p.owner != wanted.owner:
 		return amqp.ResourceLocked
@@ -114,6 +125,8 @@ func (b *Broker) delete(on at, cmd *amqp.Command) amqp.Reply {
 		return ok
 	case code != 0:
 		return b.fail(on, code)
+	case q.quorum() && cmd.Flags&(amqp.IfUnused|amqp.IfEmpty) != 0:
+		return b.endConnection(on.conn, amqp.NotImplemented)
 	case cmd.Flags.Has(amqp.IfUnused) && len(q.consumers) > 0,
 		cmd.Flags.Has(amqp.IfEmpty) && q.ready.depth > 0:
 		return b.fail(on, amqp.PreconditionFailed)

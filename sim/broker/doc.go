@@ -10,6 +10,7 @@
 //
 //   - classic queues: exclusive, durable or not, deleted with their last consumer, with x-expires, x-message-ttl,
 //     x-max-length, x-overflow in its three values, x-max-priority and x-single-active-consumer
+//   - quorum queues, with x-delivery-limit, x-message-ttl, x-max-length and x-single-active-consumer
 //   - exchanges, direct, fanout, topic and headers, bound to queues and to one another, with alternate exchanges,
 //     internal, durable or not, deleted with their last binding
 //   - consumers, exclusive ones too, with prefetch counts of their own and x-priority, who are told when their queue is
@@ -18,9 +19,10 @@
 //     in (a cycle) is dropped
 //   - confirms, transactions, and messages that come back
 //
-// It does not name queues (whoever speaks for clients does that), and has no prefetch count for a whole channel, no quorum
-// queues or streams, no x-max-length-bytes, no policies and no cluster. The reference locks do nothing with exchanges or
-// dead letters, so the state has a part for them only once a client has used them.
+// It does not name queues (whoever speaks for clients does that), and has no prefetch count for a whole channel, no streams,
+// no quorum queues that expire or refuse messages, no x-max-length-bytes, no policies and no cluster. What it is told has
+// happened when it has answered; a real quorum queue carries out some things only moments later (FACTS Q15). The reference
+// locks do nothing with exchanges or dead letters, so the state has a part for them only once a client has used them.
 //
 // It is RabbitMQ 3.10.8, and [Like] has the options for other versions, by the name that a server gives itself. 3.10.8 and
 // 4.0.5 were measured; what is between them follows the one or the other as RabbitMQ's own issues say, and 3.13 is as 3.10

@@ -85,9 +85,14 @@ func FuzzApply(f *testing.F) {
 	for range 50 {
 		f.Add(randomOps(rand.New(random), 40))
 		f.Add(append(randomOps(rand.New(random), 40), 0))
+		f.Add(append(randomOps(rand.New(random), 80), 0, 0))
+		f.Add(append(randomOps(rand.New(random), 80), 0, 0, 0))
 	}
 	f.Fuzz(func(t *testing.T, ops []byte) {
 		b, copied := fuzzed(Options{RoutedAtPublish: len(ops)%2 == 1, SuccessorServed: len(ops)%4 > 1, ConsumerTimeout: int64(len(ops) % 3 * 4)}), new(Broker)
+		if len(ops)/2%2 == 1 {
+			declareQuorum(b, len(ops))
+		}
 		for len(ops) >= opSize {
 			op := [opSize]byte(ops)
 			ops = ops[opSize:]
@@ -100,6 +105,12 @@ func FuzzApply(f *testing.F) {
 			t.Error("a broker that was reset is not as new")
 		}
 	})
+}
+
+// declareQuorum has a broker whose first queue is a quorum queue of some sort.
+func declareQuorum(b *Broker, kind int) {
+	args := amqp.Arguments{Has: amqp.Quorum | []amqp.ArgumentSet{0, amqp.HasDeliveryLimit, amqp.SingleActive, amqp.HasMaxLength}[kind/4%4], DeliveryLimit: 1, MaxLength: 2}
+	b.Apply(1, amqp.Command{Method: amqp.QueueDeclare, Channel: 1, Queue: 1, Flags: amqp.Durable, Args: args})
 }
 
 func randomOps(r *rand.Rand, n int) []byte {

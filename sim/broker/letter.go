@@ -12,13 +12,16 @@ type Reason uint8
 
 // The reasons.
 const (
-	Expired  Reason = iota // its time, or that of its queue, was over
-	MaxLen                 // its queue was too long
-	Rejected               // a client rejected it, and did not want it back in its queue
+	Expired       Reason = iota // its time, or that of its queue, was over
+	MaxLen                      // its queue was too long
+	Rejected                    // a client rejected it, and did not want it back in its queue
+	DeliveryLimit               // it came back to its queue too often
 )
 
 // String is the reason's name in the header x-death.
-func (r Reason) String() string { return [...]string{"expired", "maxlen", "rejected"}[r] }
+func (r Reason) String() string {
+	return [...]string{"expired", "maxlen", "rejected", "delivery_limit"}[r]
+}
 
 // Letter is what is known of a message besides its identity where it may be, or is, a dead letter.
 type Letter struct {

@@ -8,8 +8,8 @@ import (
 )
 
 // A broker's state comes apart into what is everybody's and what is a connection's own. Whoever
-// stores many states that differ in a part stores the parts. Exchanges and bindings, priorities of messages and dead
-// letters are not stored: no lock has any.
+// stores many states that differ in a part stores the parts. Exchanges and bindings, priorities of messages, dead
+// letters and quorum queues are not stored: no lock of ours has any.
 
 // CodeCommon writes, or reads into a broker without queues, the queues that are no connection's own, and
 // how many were deleted where that matters.
@@ -157,8 +157,8 @@ func (b *Broker) codeQueues(c *codec.Coder, owner Conn) {
 }
 
 func (b *Broker) codeQueue(c *codec.Coder, id amqp.Queue, q *queue) {
-	if q.args.Has&(amqp.HasMaxPriority|amqp.HasDeadLetterExchange) != 0 {
-		panic("broker: a queue with priorities or dead letters is not stored")
+	if q.args.Has&(amqp.HasMaxPriority|amqp.HasDeadLetterExchange|amqp.Quorum) != 0 {
+		panic("broker: a quorum queue, and one with priorities or dead letters, is not stored")
 	}
 	held := q.unacked > 0
 	codec.Bools(c, &q.durable, &q.autoDelete, &held)
@@ -236,7 +236,7 @@ func (b *Broker) between(id amqp.Queue, from, to uint64) bool {
 
 // alike reports whether messages differ in position only.
 func (m *message) alike(o *message) bool {
-	return m.id == o.id && m.mark == o.mark && m.deadline == o.deadline
+	return m.id == o.id && m.mark == o.mark && m.deadline == o.deadline && m.deliveries == o.deliveries
 }
 
 func (b *Broker) codeRun(c *codec.Coder, r *run) {

@@ -31,9 +31,14 @@ func TestPinned(t *testing.T) {
 	for _, opts := range []Options{{}, {SuccessorServed: true, Four: true}} {
 		for seed := range uint64(10) {
 			f.Block(fmt.Sprintf("rare arguments, successor served %v", opts.SuccessorServed), 100, func(i int, s *pinned.Seen) {
-				rareCommands(rand.New(rand.NewPCG(seed, uint64(i))), fuzzed(opts), s)
+				rareCommands(rand.New(rand.NewPCG(seed, uint64(i))), fuzzed(opts), s, rarely)
 			})
 		}
+	}
+	for seed := range uint64(10) {
+		f.Block("quorum queues", 100, func(i int, s *pinned.Seen) {
+			rareCommands(rand.New(rand.NewPCG(seed, uint64(i))), fuzzed(Options{}), s, quorate)
+		})
 	}
 	f.Compare("testdata/pinned.txt", *rewrite)
 }
@@ -73,13 +78,14 @@ func commands(r *rand.Rand, methods []amqp.Method, b *Broker, s *pinned.Seen) {
 	}
 }
 
-// rareCommands does 80 things with queues that have dead letters, priorities, bounds or a single active consumer.
-func rareCommands(r *rand.Rand, b *Broker, s *pinned.Seen) {
+// rareCommands does 80 things with queues that have dead letters, priorities, bounds or a single active consumer: with
+// what declared gives their declarations.
+func rareCommands(r *rand.Rand, b *Broker, s *pinned.Seen, declared func(*rand.Rand, *amqp.Command)) {
 	for kind := range 4 { // x leads to the first two queues, or to one of them
 		on := amqp.Command{Method: amqp.ExchangeDeclare, Channel: 1, Route: b.names.InternRoute(amqp.Routing{Exchange: "x", Type: pick(r, "fanout", "direct")})}
 		if kind > 0 {
 			on = amqp.Command{Method: amqp.QueueDeclare, Channel: 1, Queue: amqp.Queue(kind)}
-			rarely(r, &on)
+			declared(r, &on)
 		}
 		s.Printf("%v ", b.Apply(1, on))
 	}
@@ -111,7 +117,7 @@ func rareCommands(r *rand.Rand, b *Broker, s *pinned.Seen) {
 		case k == 2:
 			b.Apply(conn, amqp.Command{Method: amqp.QueueDelete, Channel: on.Channel, Queue: on.Queue})
 			on.Method = amqp.QueueDeclare
-			rarely(r, &on)
+			declared(r, &on)
 		case k < 6 && len(ch.unacked) > 0:
 			settle(pick(r, 0, amqp.Multiple))
 		case k < 8 && len(ch.unacked) > 0:
@@ -166,6 +172,18 @@ func rarely(r *rand.Rand, on *amqp.Command) {
 		on.Args.MaxPriority = uint8(1 + r.IntN(3))
 	}
 	on.Flags, on.Route = pick(r, 0, amqp.Durable), amqp.Route(r.IntN(routes+1))
+}
+
+// quorate gives it those that quorum queues have, for most of them.
+func quorate(r *rand.Rand, on *amqp.Command) {
+	rarely(r, on)
+	on.Args.Has |= pick(r, amqp.Quorum, amqp.Quorum, amqp.Quorum, 0)
+	on.Args.Has &^= pick(r, amqp.HasMaxPriority, amqp.HasMaxPriority, amqp.HasMaxPriority, amqp.HasMaxPriority, 0)
+	on.Args.Overflow = pick(r, amqp.DropHead, amqp.DropHead, amqp.DropHead, on.Args.Overflow)
+	if r.IntN(2) == 0 {
+		on.Args.Has, on.Args.DeliveryLimit = on.Args.Has|amqp.HasDeliveryLimit, uint32(r.IntN(3))
+	}
+	on.Flags = pick(r, amqp.Durable, amqp.Durable, amqp.Durable, amqp.Durable, on.Flags)
 }
 
 // tellLetters is what is said of the messages of all queues.

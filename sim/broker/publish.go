@@ -153,7 +153,7 @@ func (b *Broker) enqueue(q *queue, p *publication) {
 	}
 }
 
-// deadline is when a message expires: the earlier of the queue's time and its own.
+// deadline is when a message expires: the earlier of the queue's time and its own. In a quorum queue that is not at once.
 func (b *Broker) deadline(q *queue, p *publication) int64 {
 	d := int64(never)
 	if q.args.Has&amqp.HasMessageTTL != 0 {
@@ -161,6 +161,9 @@ func (b *Broker) deadline(q *queue, p *publication) int64 {
 	}
 	if p.flags.Has(amqp.Expiring) {
 		d = min(d, b.now+int64(p.expiration))
+	}
+	if q.quorum() {
+		d = max(d, b.now+1)
 	}
 	b.timed = b.timed || d != never
 	return d

@@ -13,11 +13,12 @@ type queue struct {
 // queueRecord is what a queue has of fixed size. It is zero where there is no queue.
 type queueRecord struct {
 	properties
-	exists  bool
-	used    int64  // when it was last used, in the sense of x-expires
-	next    uint64 // position of the next message
-	unacked int    // messages delivered or got, not acknowledged
-	wake    int64  // when a queue with priorities looks for what has expired; 0 is never
+	exists   bool
+	used     int64  // when it was last used, in the sense of x-expires
+	next     uint64 // position of the next message
+	returned uint64 // position of the next message that comes back to the head of a quorum queue
+	unacked  int    // messages delivered or got, not acknowledged
+	wake     int64  // when a queue with priorities looks for what has expired; 0 is never
 }
 
 // properties are what a queue is declared with, and must be declared with again.
@@ -36,8 +37,13 @@ func (q *queue) reset() {
 }
 
 // counted is a reply with a queue's counters.
-func (q *queue) counted() amqp.Reply {
-	return amqp.Reply{Kind: amqp.OK, Messages: uint32(q.ready.depth), Consumers: uint32(len(q.consumers))}
+func (b *Broker) counted(id amqp.Queue) amqp.Reply {
+	q := &b.queues[id]
+	consumers := len(q.consumers)
+	if q.quorum() {
+		consumers = b.occupants(id)
+	}
+	return amqp.Reply{Kind: amqp.OK, Messages: uint32(q.ready.depth), Consumers: uint32(consumers)}
 }
 
 // place is the queue's entry, existing or not. A place is valid until a name is used for the first

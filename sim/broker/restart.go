@@ -21,7 +21,9 @@ func (b *Broker) Restart() {
 		case !q.durable:
 			b.drop(amqp.Queue(id))
 		default:
-			q.ready.dropTransient()
+			if !q.quorum() {
+				q.ready.dropTransient()
+			}
 			q.wake = 0
 			q.rearm()
 			b.touch(q)

@@ -64,6 +64,9 @@ func (b *Broker) appendQueue(buf []byte, q *queue) []byte {
 	if q.args.Has != 0 {
 		buf = put(buf, uint64(q.args.Has), uint64(q.args.Overflow), uint64(q.args.MaxPriority), uint64(q.args.MaxLength), uint64(q.args.Expires), uint64(q.args.MessageTTL))
 		buf = b.appendDeadline(buf, q.expires())
+		if q.quorum() {
+			buf = put(buf, uint64(q.args.DeliveryLimit))
+		}
 		if q.wake != 0 {
 			buf = b.appendDeadline(buf, q.wake)
 		}
@@ -95,7 +98,7 @@ func (b *Broker) appendBacklog(buf []byte, l *backlog) []byte {
 }
 
 func (b *Broker) appendMessage(buf []byte, m *message) []byte {
-	buf = put(buf, m.id, uint64(m.mark), uint64(m.priority))
+	buf = put(buf, m.id, uint64(m.mark)|uint64(m.deliveries)<<8, uint64(m.priority))
 	return b.appendDeadline(b.appendLetter(buf, m.letter), m.deadline)
 }
 
@@ -133,7 +136,10 @@ func (b *Broker) appendConnection(buf []byte, c *connection) []byte {
 	buf = append(buf, 0) // no channel
 	buf = put(buf, uint64(len(c.outbox)))
 	for _, d := range c.outbox {
-		buf = append(buf, bits(d.Redelivered, d.Cancelled))
+		buf = append(buf, bits(d.Redelivered, d.Cancelled, d.Deliveries > 0))
+		if d.Deliveries > 0 {
+			buf = put(buf, uint64(d.Deliveries))
+		}
 		buf = b.appendLetter(put(buf, uint64(d.Channel), d.Consumer, d.Tag, d.Message), d.Letter)
 	}
 	return buf

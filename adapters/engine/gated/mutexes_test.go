@@ -36,6 +36,8 @@ type mutex struct {
 	// alike says that one in Go has the same design, or another in its language the same driver, which is tried on a
 	// real broker.
 	alike bool
+	// simulated says that it is not tried on a real broker, where lockproof does not judge it.
+	simulated bool
 	// often says that a wrong one in another language is looked for in every run: its driver is what the bug is about, or
 	// none in Go has it. The others are left to -every-bug.
 	often bool
@@ -56,6 +58,9 @@ var rightMutexes = []mutex{
 	{name: "subscribed token", design: mutexes.Token{Subscribed: true}, judged: byTruth},
 	{name: "token, its consumer stays", design: mutexes.Token{Standing: true}, judged: byTruth},
 	{name: "token, single active consumer", design: mutexes.Token{Standing: true, Single: true}, judged: byTruth},
+	{name: "token in a quorum queue", design: mutexes.Token{Quorum: true}, judged: byTruth, simulated: true},
+	{name: "subscribed token of a quorum queue", design: mutexes.Token{Subscribed: true, Quorum: true}, judged: byTruth, simulated: true},
+	{name: "token of a quorum queue, single active consumer", design: mutexes.Token{Standing: true, Single: true, Quorum: true}, judged: byTruth, simulated: true},
 	{name: "token, published anew in a transaction", design: mutexes.Token{InTransaction: true}, judged: byTruth},
 	{name: "token, a connection for each hold", design: mutexes.Token{ConnectionEach: true}, judged: byTruth},
 	{name: "exclusive consumer", design: mutexes.Consumer{}, judged: byTruth},
@@ -108,6 +113,8 @@ var wrongMutexes = []mutex{
 	{name: "token acknowledged", design: mutexes.Token{Acknowledged: true}, breaks: byOrder},
 	{name: "token discarded", design: mutexes.Token{Discarded: true}, breaks: []property.Property{property.EffectiveRelease}},
 	{name: "token kept that came late", design: mutexes.Token{Subscribed: true, LateKept: true}, breaks: []property.Property{property.NoLeak}, late: true},
+	{name: "token of a quorum queue, with a delivery limit", design: mutexes.Token{Quorum: true, LimitedTo: 1}, breaks: byOrder, replays: true},
+	{name: "exclusive consumer of a quorum queue", design: mutexes.Consumer{Quorum: true}, breaks: exclusion, replays: true},
 	{name: "token from memory", design: mutexes.Token{FromMemory: true}, breaks: staleness, late: true},
 	{name: "consumer is not exclusive", design: mutexes.Consumer{NotExclusive: true}, breaks: exclusion},
 	{name: "consumer not cancelled", design: mutexes.Consumer{NotCancelled: true}, breaks: []property.Property{property.EffectiveRelease}},
@@ -251,6 +258,9 @@ func TestRightMutexes(t *testing.T) {
 			t.Run("rabbitmq", func(t *testing.T) {
 				if m.alike {
 					t.Skip("skipped: another example has the design or the driver, and is tried on a real broker")
+				}
+				if m.simulated {
+					t.Skip("skipped: locks with quorum queues are judged on the simulated broker alone")
 				}
 				if testing.Short() {
 					t.Skip("skipped: -short leaves out the examples on a real broker")

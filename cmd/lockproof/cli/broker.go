@@ -32,8 +32,9 @@ func brokerCommand() *cobra.Command {
 		Long: `broker runs the simulated broker for any AMQP 0-9-1 client, until interrupted.
 
 Queues, exchanges, messages, confirms, transactions and consumers are as in RabbitMQ 3.10.8, or
-in the version that --rabbitmq names, errors and their texts included. What it does not have,
-such as quorum queues, it refuses with 540 NOT_IMPLEMENTED. Nothing is kept when it ends.
+in the version that --rabbitmq names, errors and their texts included; quorum queues are as in
+3.10.8. What it does not have, such as streams, it refuses with 540 NOT_IMPLEMENTED. Nothing is
+kept when it ends.
 
 Anybody who reaches its address can use it, with the name and password guest. So it listens
 on this machine alone, unless --listen-anywhere is given. It prints its address first, and when

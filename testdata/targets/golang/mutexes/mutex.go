@@ -283,6 +283,11 @@ type Token struct {
 	Standing bool
 	// Single has a queue with a single active consumer: who waits is sent nothing.
 	Single bool
+	// Quorum has a quorum queue for the message.
+	Quorum bool
+	// LimitedTo is the bug that gives a quorum queue a limit, if it is above 0: the message can be given back so often,
+	// and once more it is gone. RabbitMQ 4.0 has one of 20 where nothing else is said.
+	LimitedTo int
 	// InTransaction publishes the message anew to release, and acknowledges the old one in the same transaction.
 	InTransaction bool
 	// ConnectionEach has a connection for each hold, whose end releases it.
@@ -393,11 +398,7 @@ func (t Token) make(m *Mutex, name string) (bool, error) {
 			return true, t.over(m, name)
 		}
 	}
-	var arguments amqp.Table
-	if t.Single {
-		arguments = amqp.Table{"x-single-active-consumer": true}
-	}
-	if _, err := m.ch.QueueDeclare(name+".token", true, false, false, false, arguments); err != nil {
+	if _, err := m.ch.QueueDeclare(name+".token", true, false, false, false, t.arguments()); err != nil {
 		return false, err
 	}
 	if !t.Unguarded {
@@ -412,6 +413,21 @@ func (t Token) make(m *Mutex, name string) (bool, error) {
 		return false, err
 	}
 	return true, t.over(m, name)
+}
+
+// arguments are those of the queue that has the message.
+func (t Token) arguments() amqp.Table {
+	arguments := amqp.Table{}
+	if t.Single {
+		arguments[amqp.SingleActiveConsumerArg] = true
+	}
+	if t.Quorum {
+		arguments[amqp.QueueTypeArg] = amqp.QueueTypeQuorum
+	}
+	if t.LimitedTo > 0 {
+		arguments["x-delivery-limit"] = t.LimitedTo
+	}
+	return arguments
 }
 
 func (t Token) over(m *Mutex, name string) error {
@@ -469,6 +485,8 @@ func (t Token) giveBack(m *Mutex, name string) error {
 
 // Consumer is a mutex by an exclusive consumer: whoever consumes the lock's queue exclusively holds the lock.
 type Consumer struct {
+	// Quorum is the bug that takes a quorum queue, which has no exclusive consumers and says nothing of that.
+	Quorum bool
 	// NotExclusive is the bug that forgets to say so: RabbitMQ serves consumers in turn.
 	NotExclusive bool
 	// NotCancelled is the bug that leaves the consumer to itself: the lock stays taken.
@@ -480,7 +498,11 @@ type Consumer struct {
 }
 
 func (c Consumer) claim(m *Mutex, name string) (bool, error) {
-	if _, err := m.ch.QueueDeclare(name+".lock", true, false, false, false, nil); err != nil {
+	var arguments amqp.Table
+	if c.Quorum {
+		arguments = amqp.Table{amqp.QueueTypeArg: amqp.QueueTypeQuorum}
+	}
+	if _, err := m.ch.QueueDeclare(name+".lock", true, false, false, false, arguments); err != nil {
 		return false, err
 	}
 	m.consumer = rand.Text()
