@@ -95,8 +95,9 @@ func (m *Mirror) Connect(c *Conn) (_ Session, err error) {
 	return x, err
 }
 
-// CloseChannel has the broker close a client's channel for an error: that of acknowledging what was never
-// delivered. A channel that is not open stays as it is, and the answer is false.
+// CloseChannel has the broker close a client's channel for an error: that of declaring an exchange that is of another type.
+// (What an acknowledgement of an unknown delivery is told makes bunny's calls wait for ever: to it, that is no answer to
+// them.) A channel that is not open stays as it is, and the answer is false.
 func (m *Mirror) CloseChannel(c *Conn, channel uint16, code amqp.Code) bool {
 	x, ok := c.session.(*mirrorSession)
 	if !ok {
@@ -111,11 +112,8 @@ func (m *Mirror) CloseChannel(c *Conn, channel uint16, code amqp.Code) bool {
 		return a.Channel == channel && a.Method.ID() == frame.ChannelCloseID
 	}, func() {
 		x.real.out.add(func(b []byte) []byte {
-			return frame.AppendMethod(b, channel, &frame.BasicAck{DeliveryTag: neverDelivered})
+			return frame.AppendMethod(b, channel, &frame.ExchangeDeclare{Exchange: "amq.direct", Type: "fanout", Durable: true})
 		})
 	})
 	return true
 }
-
-// neverDelivered is the number of no message.
-const neverDelivered = 1 << 62

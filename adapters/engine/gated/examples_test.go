@@ -34,9 +34,6 @@ func TestExamples(t *testing.T) {
 			t.Run("repeats", func(t *testing.T) { repeats(t, &e) })
 			for name, on := range map[string]func(t *testing.T) gated.Broker{"simulated": enginetest.Simulated, "rabbitmq": enginetest.Real} {
 				t.Run(name, func(t *testing.T) {
-					if e.Simulated && name != "simulated" {
-						t.Skip("NOT TESTED: this example on a real broker")
-					}
 					t.Parallel()
 					on := on(t)
 					t.Run("holds", func(t *testing.T) { holds(t, &e, on) })
