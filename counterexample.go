@@ -46,7 +46,7 @@ func (c *Counterexample) Save(path string) error {
 // counterexampleOf is the execution of a file.
 func counterexampleOf(ce *histories.Counterexample, t Target) *Counterexample {
 	return &Counterexample{
-		Property: Property(ce.Violation.Name()), Detail: ce.Violation.Explain(), Diagram: strings.Join(ce.Transcript, "\n"),
+		Property: Property(ce.Violation.Name()), Detail: ce.Violation.Detail, Diagram: strings.Join(ce.Transcript, "\n"),
 		Steps: len(ce.Transcript), Execution: ce.Origin.Scenario, Target: t, Name: cmp.Or(ce.Exec, ce.Scenario.Target), file: ce,
 	}
 }

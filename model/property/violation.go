@@ -3,6 +3,7 @@ package property
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -82,8 +83,14 @@ func (v Violation) about(c, s string) string {
 	if v.Property == RemovalDrains || v.Property == ContiguousSlots && v.Slot > 0 {
 		text = s + ": " + text
 	}
-	if v.Client > 0 && v.Property != Linearizable {
+	if v.Client > 0 && v.Property != Linearizable && !names(text, c) {
 		text = c + ": " + text
 	}
 	return text
+}
+
+// names reports whether a text begins with a client: what a history tells names it.
+func names(text, client string) bool {
+	rest, ok := strings.CutPrefix(text, client)
+	return ok && (strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, "'s "))
 }

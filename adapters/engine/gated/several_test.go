@@ -91,7 +91,7 @@ func TestWrongSeveral(t *testing.T) {
 			res := h.prove(t, 1, 2000, setOf(h.breaks))
 			for _, ce := range res.Counterexamples("") {
 				if slices.Contains(h.breaks, ce.Property) && !ce.Suspected {
-					t.Logf("%s, first seen in execution %d: %s\n", ce.Property, ce.Origin.Scenario, ce.Violation.Explain())
+					t.Logf("%s, first seen in execution %d: %s\n", ce.Property, ce.Origin.Scenario, ce.Violation.Detail)
 					return
 				}
 			}
