@@ -141,9 +141,9 @@ func (t Target) told() map[string]string {
 	return out
 }
 
-// Lock is one client of locks. Its methods are called one at a time. An error leaves open whether the call had an effect,
-// unless it is [ErrNoEffect]. Optional: Several() bool, may it hold several; AcquireWithin(ctx, name, time.Duration) waits;
-// Token(name string, slot int) int64, a fencing token.
+// Lock is one client of locks, called once at a time. An error but [ErrNoEffect] leaves open whether the call had an effect.
+// Optional: Several() bool, may it hold several; AcquireWithin(ctx, name, time.Duration) waits; AcquireLimited(ctx, name,
+// limit int); Token(name string, slot int) int64.
 type Lock interface {
 	Acquire(ctx context.Context, name string) (slot int, err error)           // from 1, or 0 if all are taken
 	Verify(ctx context.Context, name string, slot int) (held bool, err error) // false, and no error, if the connection is gone

@@ -9,9 +9,10 @@ import (
 
 // External is the i-th scenario for clients that are not ours. Schedules are drawn by each strategy in turn, unless they
 // are chosen; and half of the scenarios have something that only other people's clients are asked for: see [draw.beyond].
-// What a target cannot do of that is left out by whoever runs it.
-func (s *Source) External(i int) scenario.Scenario {
-	const golden, other = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
+// What a target cannot do of that is left out by whoever runs it. traits are those of the lock that is theirs: where callers
+// state limits, they agree in every other scenario.
+func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
+	const golden, other, third = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8CB92BA72F3D8DD7
 	space := s.space
 	if len(space.Strategies) == 0 {
 		space.Strategies = []scenario.Strategy{[]scenario.Strategy{scenario.Random, scenario.PCT}[i%2]}
@@ -23,7 +24,30 @@ func (s *Source) External(i int) scenario.Scenario {
 	if d.Bits(1) == 1 {
 		d.beyond(&sc)
 	}
+	if traits.Has(lock.Limits) {
+		coin = newCoin(s.seed*golden + uint64(i) ^ third)
+		d.limits(&sc)
+	}
 	return sc
+}
+
+// limits has acquires state how many may hold the lock: all clients the same, as many as there are slots or fewer, or each a
+// number of its own. Those who administer say nothing.
+func (d draw) limits(s *scenario.Scenario) {
+	agreed := d.Bits(1) == 1
+	common := uint8(1 + d.below(3))
+	for i := range s.Clients {
+		c := &s.Clients[i]
+		limit := uint8(1 + d.below(3))
+		if agreed {
+			limit = min(common, max(1, s.Locks[c.Lock].Slots))
+		}
+		for j := range c.Ops {
+			if c.Ops[j].Op == lock.Acquire {
+				c.Ops[j].Arg = limit
+			}
+		}
+	}
 }
 
 // beyond adds what the reference locks are not asked for: processes that use two locks, releases of what is not held, long

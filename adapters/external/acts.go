@@ -198,10 +198,14 @@ func (r *run) invoke(c uint8) {
 	r.tokens[l].Begin(op.Op)
 	p.fence, p.token = r.tokens[l].Now(), 0
 	params := Params{Name: r.place(r.sc.Locks[l].Name)}
-	if waits(op) {
-		params.Timeout, p.arg = waitTime, 0
-	}
 	switch op.Op {
+	case lock.Acquire:
+		switch {
+		case r.about.Limits:
+			params.Limit = int(p.arg)
+		case waits(op):
+			params.Timeout, p.arg = waitTime, 0
+		}
 	case lock.Verify, lock.Release:
 		p.arg = p.held
 		params.Slot = int(p.said)

@@ -79,6 +79,9 @@ type About struct {
 	Several bool
 	// Tokens says that a client is told a fencing token with each lock that it is granted: it is a [Fenced].
 	Tokens bool
+	// Limits says that each acquire is told how many may hold the lock at once. Clients may differ. Who says so is asked to
+	// wait for nothing. Of locks other than semaphores it says nothing.
+	Limits bool
 }
 
 // Traits are those of the lock that its clients announce.
@@ -86,7 +89,17 @@ func (a *About) Traits() (t lock.Traits) {
 	if a.Tokens {
 		t |= lock.Tokens
 	}
+	if a.Limits {
+		t |= lock.Limits
+	}
 	return t
+}
+
+// TakenFor is what of that counts for a lock of some type: only semaphores have limits, and who is told one does not wait.
+func (a About) TakenFor(k lock.Kind) About {
+	a.Limits = a.Limits && k == lock.Semaphore
+	a.Waits = a.Waits && !a.Limits
+	return a
 }
 
 // ClientName is what a client is called.
@@ -95,6 +108,7 @@ func ClientName(number int) string { return fmt.Sprintf("c%d", number) }
 // Introduce makes the first call of a client, and looks whether it offers the lock that it is wanted for.
 func Introduce(ctx context.Context, c Client, in Setup) (About, error) {
 	about, err := c.Initialize(ctx, in)
+	about = about.TakenFor(in.Lock)
 	if err == nil && !slices.Contains(about.Locks, in.Lock) {
 		err = fmt.Errorf("%s offers the lock types %v: expected %s, %w, among them", about.Name, about.Locks, in.Lock, ErrOtherType)
 	}
@@ -102,11 +116,13 @@ func Introduce(ctx context.Context, c Client, in Setup) (About, error) {
 }
 
 // Params are an operation's arguments: the lock's name, how many slots (create, add, remove), which one (verify, release,
-// wait), and how long to wait for one (acquire), 0 for not at all.
+// wait), how long to wait for one (acquire), 0 for not at all, and how many may hold the lock at once (acquire, of clients
+// that are told that), 0 for what is not said.
 type Params struct {
 	Name        string
 	Slots, Slot int
 	Timeout     time.Duration
+	Limit       int
 }
 
 // ErrDied is, somewhere in it, the error of a call whose client ended by itself. What the operation came to

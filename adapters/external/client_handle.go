@@ -222,6 +222,12 @@ func (a *clientHandle) take() *answer {
 func (a *clientHandle) call(op lock.Op, params Params) {
 	s, client, hires := a.runner, a.client, a.starts
 	ctx, cancel := context.WithCancel(s.ctx)
+	switch {
+	case op != lock.Acquire || !s.about.Limits:
+		params.Limit = 0
+	case params.Limit == 0: // nobody else is there
+		params.Limit = 1
+	}
 	s.mu.Lock()
 	a.leaves()
 	a.calling, a.asleep, a.cancel, a.doing, a.mayWait, a.overrun = true, false, cancel, op, params.Timeout > 0, false

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/adapters/external/recognise"
+	"github.com/lockproof/lockproof/model/beliefs"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/judge"
 	"github.com/lockproof/lockproof/model/linear"
@@ -35,7 +36,7 @@ func (s *Runner) Judgeable() property.Set {
 // FromHistory are the properties that are judged by the history alone, as what the broker has of the lock is not known.
 func (s *Runner) FromHistory() property.Set {
 	if s.design.Known() {
-		return property.Set(0).With(property.Linearizable)
+		return property.Set(0).With(property.Linearizable).With(property.LimitRespected)
 	}
 	return fromHistory
 }
@@ -78,7 +79,7 @@ func (s *Runner) Unjudged(p property.Property) string {
 // Lenient are the properties of costs that the target exceeds without being wrong: they are asked of the guidelines'
 // design, and this one is another. It is, too, if nothing is published: to look for a queue otherwise is dearer.
 func (s *Runner) Lenient() property.Set {
-	if s.config.Kind == lock.Mutex || s.design.Holding != recognise.ByQueue || s.design.Used != "" || !s.design.Asks {
+	if s.config.Kind == lock.Mutex || s.design.Holding != recognise.ByQueue || s.about.Limits || s.design.Used != "" || !s.design.Asks {
 		return fromCommands
 	}
 	return 0
@@ -203,6 +204,11 @@ func (r *run) execution() *Execution {
 		x.History.Locks = append(x.History.Locks, l.Name)
 		x.History.Slots = append(x.History.Slots, int(l.Slots))
 	}
+	if r.uncounted() {
+		for l := range x.History.Slots {
+			x.History.Slots[l] = r.most(uint8(l))
+		}
+	}
 	if r.loose() {
 		r.loosen(&x.History)
 	}
@@ -227,7 +233,10 @@ func (r *run) judge(x *Execution) {
 	switch {
 	case !r.known():
 		watched = nil
-	case r.design.Permits() && r.removes() && !watched.Witnesses(r.config.FailedAcquire):
+	case r.about.Limits:
+		r.verdict(x, beliefs.Limits(&x.History))
+	}
+	if watched != nil && r.design.Permits() && r.removes() && !watched.Witnesses(r.config.FailedAcquire) {
 		return // no history tells which of the messages was removed
 	}
 	whole := func() *history.History { return &x.History }
@@ -245,7 +254,7 @@ func (r *run) verdict(x *Execution, v linear.Verdict) {
 	case v.Decision == linear.Undecided:
 		x.Undecided = true
 		return
-	case (property.Announceable & r.judgeable()).Has(v.Property): // it was judged as it happened
+	case (asTheyHappen & r.judgeable()).Has(v.Property):
 		return
 	}
 	if v.Checked > 0 {

@@ -25,7 +25,7 @@ const (
 func (s *Runner) probe(ctx context.Context, p *recognise.Probe) error {
 	setup := s.handles[0]
 	defer s.listen(nil)
-	if s.config.Kind != lock.Mutex && !s.supports(lock.Create) {
+	if s.config.Kind != lock.Mutex && !s.supports(lock.Create) && !s.uncounted() {
 		return fmt.Errorf("%s does not offer create: there is no way to make a lock to prove", s.target())
 	}
 	name := s.prefix + firstProbe
@@ -80,6 +80,9 @@ func (s *Runner) probeAgain(ctx context.Context, p *recognise.Probe) error {
 	s.design = p.Design(s.config.Kind, s.config.Naming)
 	if d := s.broker.disagreement(); d != "" {
 		s.design.Holding, s.design.Why = recognise.Unknown, "the real broker did something else than the simulated one: "+d
+	}
+	if s.uncounted() {
+		s.design.Holding, s.design.Why = recognise.Unknown, noSlots
 	}
 	s.nameTables = nil
 	s.listen(nil)
@@ -151,7 +154,7 @@ func (s *Runner) needless(ctx context.Context, name string, user *clientHandle, 
 	if h.Granted {
 		s.fragile, err = s.aside(ctx, user, "a release of what is not held", lock.Release, Params{Name: name, Slot: h.Slot})
 	}
-	if err == nil && s.config.Kind != lock.Mutex {
+	if err == nil && s.config.Kind != lock.Mutex && !s.uncounted() {
 		_, err = s.aside(ctx, s.handles[0], "create of what is there", lock.Create, Params{Name: name, Slots: 1})
 	}
 	return err
@@ -184,10 +187,10 @@ func (s *Runner) Asides() []string { return s.asides }
 // make makes a lock to be used, where locks are made.
 func (s *Runner) make(ctx context.Context, name string, p *recognise.Probe) error {
 	slots := 1
-	switch s.config.Kind {
-	case lock.Mutex:
+	switch {
+	case s.config.Kind == lock.Mutex, s.uncounted():
 		return nil
-	case lock.Semaphore:
+	case s.config.Kind == lock.Semaphore:
 		slots = 2
 	}
 	before := s.snapshot()
@@ -210,7 +213,7 @@ func (s *Runner) unmake(ctx context.Context, name string) error {
 // hold has a client acquire a lock, and looks at what the broker has then.
 func (s *Runner) hold(ctx context.Context, a *clientHandle, name string, p *recognise.Probe) (*recognise.Use, error) {
 	u := &recognise.Use{Lock: name, Before: s.snapshot()}
-	r, err := a.do(ctx, lock.Acquire, Params{Name: name})
+	r, err := a.do(ctx, lock.Acquire, Params{Name: name, Limit: limitOfProbes})
 	if err != nil {
 		return nil, err
 	}

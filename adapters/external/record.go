@@ -64,7 +64,7 @@ func (r *record) plain() bool {
 func (r *record) invoke(w *run, c uint8) {
 	p := &w.clients[c-1]
 	arg := p.arg
-	if w.design.Permits() && (p.op == lock.Verify || p.op == lock.Release) {
+	if w.Numberless() && (p.op == lock.Verify || p.op == lock.Release) {
 		arg = history.AnySlot
 	}
 	p.invoked = r.Add(history.Invocation(p.process, w.lockOf(c), p.op, arg, 0))
@@ -92,7 +92,7 @@ func (r *record) complete(w *run, c uint8, res lock.Result) {
 	if p.op == lock.Acquire && p.refused {
 		r.refused = append(r.refused, len(r.Events))
 	}
-	if w.design.Permits() {
+	if w.Numberless() {
 		res.Slot = history.AnySlot
 	}
 	e := history.Completion(p.process, w.lockOf(c), p.op, res)

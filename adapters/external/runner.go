@@ -162,9 +162,6 @@ func (s *Runner) Renew(ctx context.Context) error {
 // About is what the clients say of themselves.
 func (s *Runner) About() About { return s.about }
 
-// Numberless reports whether slots are messages without numbers, any of which is as good as another.
-func (s *Runner) Numberless() bool { return s.design.Permits() }
-
 // Measure has the runs to come tell which commands were written in one go, by waiting so long for more
 // before a message passes that is to be confirmed; 0 is not at all. What operations cost is judged in such
 // runs alone. On a busy machine commands take their time, so what seems to cost too much after a
@@ -335,10 +332,7 @@ func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 		clients[i].Lock, clients[i].With = c.Lock, c.With
 		for _, op := range c.Ops {
 			if s.supports(op.Op) && !(s.fragile && op.Op == lock.Release && op.Arg == scenario.Anyway) {
-				if op.Op == lock.Acquire && !s.about.Waits {
-					op.Arg = 0
-				}
-				clients[i].Ops = append(clients[i].Ops, op)
+				clients[i].Ops = append(clients[i].Ops, s.acquiring(op, &sc.Locks[c.Lock]))
 			}
 		}
 	}
@@ -352,6 +346,19 @@ func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 		}
 	}
 	return sc
+}
+
+// acquiring is an operation on a lock as its clients are to be told of it, where it is an acquire: with its limit, or as one that
+// waits, if they are told such things.
+func (s *Runner) acquiring(op scenario.Operation, l *scenario.Lock) scenario.Operation {
+	switch {
+	case op.Op != lock.Acquire:
+	case s.about.Limits && op.Arg == 0: // that of all
+		op.Arg = max(1, l.Slots)
+	case !s.about.Limits && !s.about.Waits:
+		op.Arg = 0
+	}
+	return op
 }
 
 // target is what the target is called.

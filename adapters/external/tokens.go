@@ -48,7 +48,7 @@ func (r *run) fenced(p *clientState, slot uint8, token int64) {
 
 // slotName is a slot as people are told of it: messages that stand for slots have no numbers.
 func (r *run) slotName(slot uint8) string {
-	if r.design.Permits() {
+	if r.Numberless() {
 		return "a slot"
 	}
 	return property.SlotName(r.config.Kind, int(slot))
@@ -77,4 +77,9 @@ func (s *Runner) unannounced(p property.Property) string {
 }
 
 // announcements are what clients say in answer to initialize, for a property to be judged.
-var announcements = map[property.Property]string{property.FencingMonotone: "\"tokens\":true"}
+var announcements = map[property.Property]string{
+	property.FencingMonotone: `"tokens":true`, property.LimitRespected: `"limits":true`,
+}
+
+// asTheyHappen are those of them that are judged as grants happen, and not when an execution is over.
+var asTheyHappen = property.Set(0).With(property.FencingMonotone)

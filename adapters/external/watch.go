@@ -347,7 +347,7 @@ func (r *run) refusal(p *clientState) lock.Reason {
 	switch {
 	case p.troubled:
 		return lock.Disconnected
-	case p.refused && r.design.Channels():
+	case p.refused && r.design.Channels(), r.limited(p):
 		return lock.NoReason
 	case p.refused && r.design.Known():
 		return lock.GaveUp

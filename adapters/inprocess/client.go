@@ -68,6 +68,13 @@ type Fencing interface {
 	Token(name string, slot int) int64
 }
 
+// Limited is a Lock whose callers state how many may hold it at once, and may differ. A semaphore that is one, and no
+// Administrator, has no slots, so that any number from 1 is as good.
+type Limited interface {
+	Lock
+	AcquireLimited(ctx context.Context, name string, limit int) (slot int, err error)
+}
+
 // ErrNoEffect is, somewhere in it, the error of a call that certainly had no effect.
 var ErrNoEffect = errors.New("no effect")
 
@@ -116,11 +123,12 @@ func (c *client) Initialize(_ context.Context, in external.Setup) (external.Abou
 	about := external.About{Name: c.starter.Name, Locks: []lock.Kind{in.Lock}, Operations: []lock.Op{lock.Acquire, lock.Verify, lock.Release}}
 	_, about.Waits = made.(Waiting)
 	_, about.Tokens = made.(Fencing)
+	_, about.Limits = made.(Limited)
 	if s, ok := made.(Several); ok {
 		about.Several = s.Several()
 	}
 	_, admin := made.(Administrator)
-	if !admin && in.Lock != lock.Mutex {
+	if !admin && in.Lock != lock.Mutex && !(about.Limits && in.Lock == lock.Semaphore) {
 		return about, fmt.Errorf("%T is %w", made, ErrNoAdministrator)
 	}
 	if admin {
@@ -196,11 +204,7 @@ func (c *client) call(ctx context.Context, op lock.Op, p external.Params) (r loc
 	var n int
 	switch op {
 	case lock.Acquire:
-		if p.Timeout > 0 {
-			n, err = c.lock.(Waiting).AcquireWithin(ctx, p.Name, p.Timeout)
-		} else {
-			n, err = c.lock.Acquire(ctx, p.Name)
-		}
+		n, err = c.acquire(ctx, p)
 		r.Held, r.Slot = n > 0, uint8(n)
 	case lock.Verify:
 		r.Held, err = c.lock.Verify(ctx, p.Name, p.Slot)
@@ -231,6 +235,17 @@ func (c *client) call(ctx context.Context, op lock.Op, p external.Params) (r loc
 		return lock.Result{Outcome: lock.Unknown, Slot: uint8(p.Slot)}, err.Error(), nil
 	}
 	return r, "", nil
+}
+
+// acquire acquires a lock in the way that the call asks for.
+func (c *client) acquire(ctx context.Context, p external.Params) (int, error) {
+	switch {
+	case p.Limit > 0:
+		return c.lock.(Limited).AcquireLimited(ctx, p.Name, p.Limit)
+	case p.Timeout > 0:
+		return c.lock.(Waiting).AcquireWithin(ctx, p.Name, p.Timeout)
+	}
+	return c.lock.Acquire(ctx, p.Name)
 }
 
 // fenced is the fencing token of a slot that was just acquired, 0 where there are none.

@@ -45,8 +45,8 @@ func (r *Recorder) Since(moment int64, f history.F, process int32) {
 	r.events = slices.Insert(r.events, i, e)
 }
 
-// Invoke is a call. arg is the number of slots of create, add and remove, and the slot of verify and
-// release.
+// Invoke is a call. arg is the number of slots of create, add and remove, the slot of verify and release, and the limit that an
+// acquire states.
 func (r *Recorder) Invoke(process int32, op lock.Op, arg uint8) {
 	r.add(history.Invocation(process, 0, op, arg, 0))
 }

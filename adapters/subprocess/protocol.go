@@ -60,6 +60,7 @@ type params struct {
 	Slots   int    `json:"slots,omitzero"`
 	Slot    int    `json:"slot,omitzero"`
 	Timeout int64  `json:"timeout,omitzero"` // milliseconds
+	Limit   int    `json:"limit,omitzero"`
 }
 
 // ParamsOf are the parameters that an operation takes, and no others, as they are written.
@@ -67,7 +68,7 @@ func ParamsOf(op lock.Op, p external.Params) any {
 	out := params{Name: p.Name}
 	switch op {
 	case lock.Acquire:
-		out.Timeout = p.Timeout.Milliseconds()
+		out.Timeout, out.Limit = p.Timeout.Milliseconds(), p.Limit
 	case lock.Create, lock.Add, lock.Remove:
 		out.Slots = p.Slots
 	case lock.Verify, lock.Refresh, lock.Release, lock.Wait:
@@ -84,6 +85,7 @@ type begun struct {
 	Timeouts   bool     `json:"timeouts,omitzero"` // acquire may be told how long to wait
 	Several    bool     `json:"several,omitzero"`  // a client may hold several locks at once
 	Tokens     bool     `json:"tokens,omitzero"`   // what acquire grants has a fencing token
+	Limits     bool     `json:"limits,omitzero"`   // acquire is told how many may hold the lock
 }
 
 // result is the result of an operation: of those that say nothing, none of it.
@@ -106,14 +108,16 @@ type Example struct {
 func Examples() []Example {
 	p := external.Params{Name: "jobs", Slot: 1, Slots: 2}
 	operations := []lock.Op{lock.Acquire, lock.Verify, lock.Release, lock.Create, lock.Add, lock.Remove, lock.Destroy, lock.Count, lock.Wait}
-	about := begun{Name: "my-locks 0.3", Locks: []string{lock.Semaphore.String(), lock.Mutex.String()}, Timeouts: true, Tokens: true}
+	about := begun{Name: "my-locks 0.3", Locks: []string{lock.Semaphore.String(), lock.Mutex.String()}, Timeouts: true, Tokens: true, Limits: true}
 	all := []Example{{}}
 	for _, op := range operations {
 		about.Operations = append(about.Operations, op.String())
 		all = append(all, Example{op.String(), ParamsOf(op, p), results(op, p)})
-		if op == lock.Acquire { // of those that say "timeouts":true, and "tokens":true
+		if op == lock.Acquire { // of those that say "timeouts":true, "tokens":true and "limits":true
 			soon := ParamsOf(op, external.Params{Name: p.Name, Timeout: 250 * time.Millisecond})
-			all = append(all, Example{op.String(), soon, results(op, p)}, Example{op.String(), ParamsOf(op, p), fenced(p)})
+			limited := ParamsOf(op, external.Params{Name: p.Name, Limit: 2})
+			all = append(all, Example{op.String(), soon, results(op, p)}, Example{op.String(), ParamsOf(op, p), fenced(p)},
+				Example{op.String(), limited, results(op, p)})
 		}
 	}
 	all[0] = Example{"initialize", initialize{Version, "c1", lock.Semaphore.String(), "amqp://…", map[string]any{}}, []any{about}}
@@ -185,7 +189,7 @@ func aboutOf(result jsontext.Value) (external.About, error) {
 	if err := json.Unmarshal(result, &in); err != nil {
 		return external.About{}, wrong(result, `{"name":"my-locks 0.3","locks":["semaphore"],"operations":["acquire","verify","release"]}`)
 	}
-	about := external.About{Name: in.Name, Waits: in.Timeouts, Several: in.Several, Tokens: in.Tokens}
+	about := external.About{Name: in.Name, Waits: in.Timeouts, Several: in.Several, Tokens: in.Tokens, Limits: in.Limits}
 	for _, l := range in.Locks {
 		kind, err := lock.KindNamed(l)
 		if err != nil {

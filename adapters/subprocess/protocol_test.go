@@ -19,7 +19,7 @@ func TestExamples(t *testing.T) {
 			}
 			if x.Method == "initialize" {
 				about, err := aboutOf(data)
-				if err != nil || len(about.Operations) != len(Examples())-3 || !about.Waits || !about.Tokens || len(about.Locks) != 2 {
+				if err != nil || len(about.Operations) != len(Examples())-4 || !about.Waits || !about.Tokens || !about.Limits || len(about.Locks) != 2 {
 					t.Errorf("%s: %+v %v", data, about, err)
 				}
 				continue

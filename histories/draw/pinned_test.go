@@ -139,7 +139,7 @@ func execution(target *lock.Target, i int, failedAcquire property.FailedAcquire)
 		var r sim.Runner
 		drawn := source.Scenario(at)
 		if i%5 == 4 { // what only other people's clients are asked for
-			drawn = source.External(at)
+			drawn = source.External(at, 0)
 		}
 		trace := r.Trace(target, &drawn, failedAcquire)
 		breaks := func(v scenario.Violation) bool { return v.Property.String() == target.Breaks }

@@ -22,6 +22,7 @@ import (
 //     is believed as an acquire is;
 //   - fencing-monotone, where grants came with tokens: an acquire that was called after others had been granted the lock,
 //     whichever slot, is told a token that is larger than theirs;
+//   - limit-respected, where acquires state limits, as [Limits] does;
 //   - progress: nobody gives up an acquire, or finds administration busy, while nobody else is at it; where the design
 //     is not known, while nobody does anything. There, an administrator may also say that it did nothing if there may be
 //     no slot, fewer than it is to remove, or somebody who holds what it is to take away.
@@ -36,6 +37,7 @@ type Judge struct {
 	working    map[work]*contenders
 	contents   map[uint16]*contents // by lock, as its fences
 	fences     map[uint16]*Fence
+	limits     limits
 	operations int
 	verdicts   [len(judged)]linear.Verdict
 }
@@ -45,7 +47,7 @@ func New(h *history.History, o linear.Options) *Judge {
 	w := &Judge{
 		h: h, options: o, processes: make(map[int32]*seen),
 		believers: make(map[place][]belief), open: make(map[place][]grant), working: make(map[work]*contenders),
-		contents: make(map[uint16]*contents), fences: make(map[uint16]*Fence),
+		contents: make(map[uint16]*contents), fences: make(map[uint16]*Fence), limits: limits{h: h, anyone: o.Releases == linear.ByAnyone},
 	}
 	for p := range w.verdicts {
 		w.verdicts[p] = linear.Verdict{Property: judged[p], Decision: linear.Legal, Event: -1}
@@ -67,7 +69,7 @@ func (w *Judge) Verdicts() (all []linear.Verdict) {
 }
 
 // judged are the properties.
-var judged = [...]property.Property{property.MutualExclusion, property.StaleBeliefEnds, property.Progress, property.FencingMonotone}
+var judged = [...]property.Property{property.MutualExclusion, property.StaleBeliefEnds, property.Progress, property.FencingMonotone, property.LimitRespected}
 
 // place is a slot of a lock.
 type place struct{ lock, slot uint16 }
@@ -133,6 +135,7 @@ func (w *Judge) judge(p property.Property, ok bool, event int, format string, ar
 
 // Event takes in the i-th event of the history, counted from 0.
 func (w *Judge) Event(i int, e *history.Event) {
+	w.limited(i, e)
 	switch {
 	case e.Process == history.Nemesis:
 		w.world(e)
@@ -140,6 +143,13 @@ func (w *Judge) Event(i int, e *history.Event) {
 		w.invoked(i, e)
 	default:
 		w.completed(i, e)
+	}
+}
+
+// limited takes in what an event says of limits. What is wrong may be seen only after the grant that was.
+func (w *Judge) limited(i int, e *history.Event) {
+	if why, judged := w.limits.event(i, e); judged || why != "" {
+		w.judge(property.LimitRespected, why == "", i, "%s", why)
 	}
 }
 

@@ -7,8 +7,9 @@
 //	                  linearizability
 //	package linear    linearizable                                   the history alone
 //	package beliefs   mutual-exclusion, stale-belief-ends,           what clients were told, by the history
-//	                  progress and fencing-monotone, where what
-//	                  the server has is not known
+//	                  progress, fencing-monotone and
+//	                  limit-respected, where what the server
+//	                  has is not known
 //	package own       users' own properties                          whatever they look at
 //
 // no-crash is the runner's own: it sees a client panic, exit or throw, and tells the monitor.

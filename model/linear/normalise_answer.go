@@ -31,6 +31,8 @@ func (r *normaliser) acquired(c *client, k *operation, e *history.Event) {
 	switch {
 	case e.Type == history.OK:
 		r.granted(c, k)
+	case e.Reason == lock.Full && k.n > 0 && int(k.n) < max(r.admin.most, r.permits):
+		// As many as its caller's limit may have held the lock, and not all that may.
 	case e.Reason == lock.Full:
 		k.effect = findsFull
 	case e.Reason == lock.Withdrawn && k.slot == history.AnySlot:

@@ -12,7 +12,7 @@ import (
 func ApplicableExternal(k lock.Kind) Set { return Applicable(k).With(NoCrash) }
 
 // Announceable are the properties that mean something for somebody else's lock where its clients announce what it takes.
-var Announceable = ForTraits(lock.Tokens)
+var Announceable = ForTraits(lock.Tokens).With(LimitRespected)
 
 // Announced are those of them that mean something for a lock with some traits, if all are judged that mean something for
 // its type.

@@ -159,6 +159,12 @@ var MutexPrograms = map[string]*Example{
 	},
 }
 
+// LimitedProgram runs locks in Python whose callers state how many may hold them: the name of a class says which.
+var LimitedProgram = &Example{
+	Folder: "python", Command: "exec /usr/bin/python3 limited_adapter.py",
+	probe: "/usr/bin/python3 -c 'import pika'", install: "apt-get install python3-pika",
+}
+
 // Simulated is the simulated broker.
 func Simulated(*testing.T) (b gated.Broker) { return b }
 

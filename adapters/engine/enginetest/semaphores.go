@@ -13,11 +13,28 @@ import (
 func Semaphore(d semaphores.Design) func(context.Context, string) (inprocess.Lock, error) {
 	return func(ctx context.Context, url string) (inprocess.Lock, error) {
 		c, err := semaphores.New(ctx, url, d)
+		_, created := d.(semaphores.Created)
+		switch _, limiting := d.(semaphores.Limiting); {
+		case limiting && created:
+			return limited{fixed{c}}, err
+		case limiting:
+			return slotless{semaphores.LimitedClient{Client: c}}, err
+		}
 		if _, ok := d.(semaphores.Resizable); ok {
 			return resizable{fixed{c}}, err
 		}
 		return fixed{c}, err
 	}
+}
+
+// slotless is a lock that nobody creates, and whose callers state how many may hold it.
+type slotless struct{ inprocess.Limited }
+
+// limited is a semaphore whose callers state how many may hold it.
+type limited struct{ fixed }
+
+func (l limited) AcquireLimited(ctx context.Context, name string, limit int) (int, error) {
+	return semaphores.LimitedClient{Client: l.Client}.AcquireLimited(ctx, name, limit)
 }
 
 type fixed struct{ *semaphores.Client }

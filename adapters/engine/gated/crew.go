@@ -104,5 +104,5 @@ func (f *sharedRun) following() (i int, ok bool) {
 
 // stalls reports whether a reply comes late in the i-th scenario.
 func (f *sharedRun) stalls(i int) bool {
-	return slices.ContainsFunc(f.source.External(i).Faults, func(fault scenario.Fault) bool { return fault.Do == scenario.Stall })
+	return slices.ContainsFunc(f.source.External(i, 0).Faults, func(fault scenario.Fault) bool { return fault.Do == scenario.Stall })
 }

@@ -92,6 +92,9 @@ var rightSemaphores = []designed{
 	{name: "consumers", new: enginetest.Semaphore(semaphores.Consumers{}), judged: bySlots},
 	{name: "tokens alike, added and removed", new: enginetest.Semaphore(account(semaphores.Account{})), judged: byPermits},
 	{name: "exchanges", new: enginetest.Semaphore(semaphores.Exchanges{}), judged: byHistory},
+	{name: "tokens with limits", new: enginetest.Semaphore(semaphores.Limited{}), judged: append(bySlots[:len(bySlots):len(bySlots)], property.LimitRespected)},
+	{name: "consumers with limits, no slots", new: enginetest.Semaphore(semaphores.Counted{}),
+		judged: append(byHistory[:len(byHistory):len(byHistory)], property.LimitRespected)},
 }
 
 // account has messages that are all alike.
@@ -99,6 +102,8 @@ func account(a semaphores.Account) semaphores.Account {
 	a.Alike = true
 	return a
 }
+
+var overLimit = []property.Property{property.LimitRespected}
 
 var wrongSemaphores = []designed{
 	{name: "jobs-A-1, release closes channel", new: guided("%[1]s-A-%[2]d", "%[1]s-B-%[2]d", amqplocks.ReleaseClosesChannel),
@@ -129,6 +134,10 @@ var wrongSemaphores = []designed{
 	{name: "first exchanges removed", new: enginetest.Semaphore(semaphores.Exchanges{RemovesFirst: true}), late: true, breaks: []property.Property{property.Linearizable}},
 	{name: "nothing added to two exchanges", new: enginetest.Semaphore(semaphores.Exchanges{NoneOfTwo: true}), late: true, breaks: []property.Property{property.Progress}},
 	{name: "exchanges remembered", new: enginetest.Semaphore(semaphores.Exchanges{Remembers: true}), late: true, breaks: []property.Property{property.Linearizable}},
+	{name: "limits looked at first", new: enginetest.Semaphore(semaphores.Limited{LooksFirst: true}), breaks: overLimit},
+	{name: "limits of what was counted first", new: enginetest.Semaphore(semaphores.Limited{CountsFirst: true}), breaks: overLimit, late: true},
+	{name: "limits ignored", new: enginetest.Semaphore(semaphores.Limited{Ignores: true}), breaks: overLimit, late: true},
+	{name: "limits of consumers looked at first", new: enginetest.Semaphore(semaphores.Counted{LooksFirst: true}), breaks: overLimit},
 	{name: "refused consumer is success", new: enginetest.Semaphore(semaphores.Consumers{Refusal: true}), breaks: exclusion},
 }
 
@@ -191,7 +200,7 @@ func TestWrongSemaphores(t *testing.T) {
 				if !slices.Contains(d.breaks, ce.Property) || ce.Suspected {
 					continue
 				}
-				t.Logf("%s, first seen in execution %d: %s", ce.Property, ce.Origin.Scenario, ce.Violation.Explain())
+				t.Logf("%s, first seen in execution %d: %s", ce.Property, ce.Origin.Scenario, ce.Violation.Detail)
 				replays(t, res, ce.Property, inprocess.Starter{Name: d.name, New: d.new})
 				return
 			}

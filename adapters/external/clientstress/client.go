@@ -84,11 +84,13 @@ func (c *client) Call(ctx context.Context, op lock.Op, slots uint8) lock.Outcome
 	switch {
 	case op == lock.Verify || op == lock.Release:
 		params.Slot = int(c.held)
+	case op == lock.Acquire && c.life.about.Limits:
+		params.Limit = c.limit()
 	case op == lock.Acquire && c.life.about.Waits && c.part.Random.IntN(2) == 0:
 		params.Timeout = waitTime
 	}
 	before := c.life.counts()
-	c.recorder.Invoke(c.life.process, op, max(slots, c.named(uint8(params.Slot))))
+	c.recorder.Invoke(c.life.process, op, max(slots, c.named(uint8(params.Slot)), uint8(params.Limit)))
 	r, err := c.call(ctx, op, params)
 	switch {
 	case err != nil && !errors.Is(err, external.ErrDied):
@@ -105,6 +107,16 @@ func (c *client) Call(ctx context.Context, op lock.Op, slots uint8) lock.Outcome
 	r = c.interpret(op, r, asked(&before, &after))
 	c.conclude(op, r, external.TokenOf(c.life.client), dies)
 	return r.Outcome
+}
+
+// limit is how many may hold the lock, as the client states with its next acquire: as many as there are slots at first, or, in
+// half of them, a number up to that.
+func (c *client) limit() int {
+	slots := max(1, c.config.Slots)
+	if c.part.Random.IntN(2) == 0 {
+		return 1 + c.part.Random.IntN(slots)
+	}
+	return slots
 }
 
 // call calls the client, for so long as it may take.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -32,11 +33,12 @@ func TestMain(m *testing.M) {
 // adapter is a mutex in as few lines as one can be: who can declare an exclusive queue holds it. What is
 // wrong with it is its role.
 type adapter struct {
-	role string
-	conn *amqp.Connection
-	ch   *amqp.Channel
-	held bool
-	made bool
+	role  string
+	conn  *amqp.Connection
+	ch    *amqp.Channel
+	held  bool
+	made  bool
+	queue string // by which it holds the lock
 	// grants are its own: a fencing token has to be larger than everybody's.
 	grants int
 }
@@ -49,7 +51,10 @@ func (a *adapter) token() string {
 	return fmt.Sprintf(`,"token":%d`, a.grants)
 }
 
-type params struct{ Name, URL, Lock string }
+type params struct {
+	Name, URL, Lock string
+	Limit           int
+}
 
 func (a *adapter) run() {
 	in := bufio.NewScanner(os.Stdin)
@@ -74,7 +79,7 @@ func (a *adapter) run() {
 	case a.role == "deaf":
 		a.stay()
 	case a.role == "tidy" && a.held:
-		a.release("jobs")
+		a.release()
 	}
 }
 
@@ -89,7 +94,7 @@ func (a *adapter) answer(method string, p params) string {
 	case "initialize":
 		return a.initialize(p)
 	case "acquire":
-		if a.held = a.acquire(p.Name); a.held {
+		if a.held = a.acquire(p.Name, p.Limit); a.held {
 			a.grants++
 			return fmt.Sprintf(`"result":{"held":true,"slot":1%s}`, a.token())
 		}
@@ -100,7 +105,7 @@ func (a *adapter) answer(method string, p params) string {
 	case "verify":
 		return fmt.Sprintf(`"result":{"held":%v}`, a.held)
 	case "release":
-		a.release(p.Name)
+		a.release()
 		return `"result":{}`
 	case "create", "destroy":
 		a.made = method == "create"
@@ -131,34 +136,47 @@ func (a *adapter) initialize(p params) string {
 	case "modest":
 		operations = `"acquire","release"`
 	}
-	locks := `"mutex"`
+	locks, limits := `"mutex"`, a.role == "limited" || a.role == "one at a time"
+	if limits {
+		locks = `"semaphore"`
+	}
 	if a.role == "persistent" {
 		locks += `,"persistent-mutex"`
 	}
 	more := ""
+	if limits {
+		more = `,"limits":true`
+	}
 	if a.role == "counts its own grants" || a.role == "forgets its tokens" {
 		more = `,"tokens":true`
 	}
 	return fmt.Sprintf(`"result":{"name":"tiny","locks":[%s],"operations":[%s]%s}`, locks, operations, more)
 }
 
-func (a *adapter) acquire(name string) bool {
+// acquire tries to have the exclusive queue of a lock, or one of those of so many that may hold it.
+func (a *adapter) acquire(name string, limit int) bool {
 	if a.role == "greedy" || a.role == "elsewhere" {
 		return true
 	}
-	if a.ch == nil {
-		a.ch, _ = a.conn.Channel()
+	if a.role != "limited" {
+		limit = 1
 	}
-	if _, err := a.ch.QueueDeclare(name, false, false, true, false, nil); err != nil {
+	for n := range limit {
+		if a.ch == nil {
+			a.ch, _ = a.conn.Channel()
+		}
+		a.queue = name + strings.Repeat("'", n)
+		if _, err := a.ch.QueueDeclare(a.queue, false, false, true, false, nil); err == nil {
+			return true
+		}
 		a.ch = nil
-		return false
 	}
-	return true
+	return false
 }
 
-func (a *adapter) release(name string) {
+func (a *adapter) release() {
 	a.held = false
 	if a.ch != nil {
-		_, _ = a.ch.QueueDelete(name, false, false, false)
+		_, _ = a.ch.QueueDelete(a.queue, false, false, false)
 	}
 }

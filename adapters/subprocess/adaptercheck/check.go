@@ -133,17 +133,35 @@ func (w *walk) report(s Step) {
 func (w *walk) begin(p *checkedClient) {
 	s := Step{Client: p.name, What: "initialize"}
 	about, err := p.client.Initialize(w.ctx, external.Setup{Client: p.name, Lock: w.Kind, URL: p.server.URL(), Options: w.Options})
-	if p.about = about; err != nil {
+	p.about = about.TakenFor(w.Kind)
+	if err != nil {
 		w.broken(s, lock.NoOp, err)
 		return
 	}
-	s.Came = fmt.Sprintf("%s: %s; %s", about.Name, words(about.Locks), words(about.Operations))
+	s.Came = strings.Join(append([]string{about.Name + ": " + words(about.Locks), words(about.Operations)}, announced(&p.about)...), "; ")
 	if !slices.Contains(about.Locks, w.Kind) {
 		s.Mark, s.Expected = Red, fmt.Sprintf("%s among its locks", w.Kind)
 		s.Advice = "name it in \"locks\", or say by --lock-type which one to check"
 		w.lost = true
 	}
 	w.report(s)
+}
+
+// announced says what a client announces beside that, if anything.
+func announced(a *external.About) []string {
+	var all []string
+	for _, one := range []struct {
+		said bool
+		what string
+	}{{a.Waits, "timeouts"}, {a.Several, "several locks"}, {a.Tokens, "tokens"}, {a.Limits, "limits"}} {
+		if one.said {
+			all = append(all, one.what)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return []string{"with " + strings.Join(all, ", ")}
 }
 
 // broken reports a step after which an adapter can't be talked to: a call of an operation, or NoOp.
@@ -173,8 +191,11 @@ func (w *walk) broken(s Step, op lock.Op, err error) {
 // call makes a call of the script and looks at what comes.
 func (w *walk) call(l line) {
 	p := w.clients[l.client-1]
-	if l.params.Timeout > 0 && !p.about.Waits {
+	if l.params.Timeout > 0 && !p.about.Waits || l.more && !p.slotless() {
 		return
+	}
+	if l.op == lock.Acquire && p.about.Limits {
+		l.params.Limit = max(1, l.params.Limit)
 	}
 	s := Step{Client: p.name, What: l.words()}
 	if !slices.Contains(p.about.Operations, l.op) {
@@ -195,13 +216,18 @@ func (w *walk) call(l line) {
 	if p.about.Tokens {
 		token, badToken = subprocess.TokenOf(l.op, r)
 	}
-	if err != nil || got.Outcome != lock.Done || got.Held != l.held || l.op == lock.Acquire && got.Slot != l.slot() || got.Slots != l.slots {
+	if err != nil || got.Outcome != lock.Done || got.Held != l.held || l.op == lock.Acquire && !l.fits(got.Slot, p.slotless()) || got.Slots != l.slots {
 		s.Mark, s.Expected, s.Advice = Red, l.expected(), l.advice
 	} else if badToken != nil || token > 0 && token <= w.token {
 		s.Mark, s.Expected, s.Advice = Red, fmt.Sprintf(`{"held":true,"slot":1,"token":n} with n from %d`, w.token+1), fencing
 	}
 	w.token = max(w.token, token)
 	w.report(s)
+}
+
+// slotless reports whether nobody creates locks, and callers state how many may hold them.
+func (p *checkedClient) slotless() bool {
+	return p.about.Limits && !slices.Contains(p.about.Operations, lock.Create)
 }
 
 // unknown calls a method that nobody has.

@@ -38,6 +38,8 @@ func TestCheck(t *testing.T) {
 		{"counts its own grants", lock.Mutex, false},
 		{"forgets its tokens", lock.Mutex, false},
 		{"good", lock.Semaphore, false},
+		{"limited", lock.Semaphore, true},
+		{"one at a time", lock.Semaphore, false},
 	} {
 		t.Run(test.role+" "+test.kind.String(), func(t *testing.T) {
 			var out bytes.Buffer

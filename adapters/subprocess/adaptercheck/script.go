@@ -16,6 +16,7 @@ type line struct {
 	params external.Params
 	held   bool
 	slots  uint8 // that count returns
+	more   bool  // only where nobody creates the lock, and callers state limits
 	advice string
 }
 
@@ -27,18 +28,18 @@ func (l *line) words() string {
 		if l.params.Timeout > 0 {
 			return fmt.Sprintf("%s %s, timeout %d", l.op, l.params.Name, l.params.Timeout.Milliseconds())
 		}
+		if l.params.Limit > 0 {
+			return fmt.Sprintf("%s %s, limit %d", l.op, l.params.Name, l.params.Limit)
+		}
 	case lock.Verify, lock.Release, lock.Wait:
 		return fmt.Sprintf("%s %s, slot %d", l.op, l.params.Name, l.params.Slot)
 	}
 	return fmt.Sprintf("%s %s", l.op, l.params.Name)
 }
 
-// slot is the slot that an acquire gives: the only one that there is.
-func (l *line) slot() uint8 {
-	if l.held {
-		return 1
-	}
-	return 0
+// fits reports whether an acquire may be told a slot: the only one that there is. Where there are no slots, any is as good.
+func (l *line) fits(slot uint8, any bool) bool {
+	return (slot > 0) == l.held && (slot <= 1 || any)
 }
 
 func (l *line) expected() string {
@@ -64,6 +65,7 @@ var (
 	one   = external.Params{Name: name, Slots: 1}
 	first = external.Params{Name: name, Slot: 1}
 	soon  = external.Params{Name: name, Timeout: 250 * time.Millisecond}
+	two   = external.Params{Name: name, Limit: 2}
 )
 
 // opening is what both do until the first has acquired.
@@ -79,6 +81,8 @@ var contest = []line{
 	{client: 2, op: lock.Acquire, params: named, advice: "c1 holds the only slot: answer {\"held\":false}, which is no error"},
 	{client: 2, op: lock.Acquire, params: soon, advice: "c1 holds the only slot: answer {\"held\":false} when the time is up"},
 	{client: 2, op: lock.Verify, params: first, advice: "c1 holds the slot, c2 does not: that the slot exists is not enough"},
+	{client: 2, op: lock.Acquire, params: two, held: true, more: true, advice: "c1 holds the lock, and c2 states that two may: any slot's number will do"},
+	{client: 2, op: lock.Release, params: first, more: true, advice: "give the lock back, and answer {} when the broker has it"},
 	{client: 1, op: lock.Release, params: first, advice: "give the slot back, and answer {} when the broker has it"},
 	{client: 2, op: lock.Acquire, params: named, held: true, advice: "c1 has released the slot: it is free (does release delete the holder's queue, or only close a channel?)"},
 	{client: 2, op: lock.Release, params: first, advice: "give the slot back, and answer {} when the broker has it"},

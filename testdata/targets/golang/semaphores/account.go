@@ -4,7 +4,7 @@ import amqp "github.com/rabbitmq/amqp091-go"
 
 // Resizable is a semaphore whose slots can be added and removed.
 type Resizable interface {
-	Design
+	Created
 	add(c *Client, name string, slots int) error
 	remove(c *Client, name string, slots int) error
 }

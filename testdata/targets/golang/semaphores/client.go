@@ -20,7 +20,11 @@ type Design interface {
 	look(*Client, string, int) error
 	// giveBack gives a slot back.
 	giveBack(*Client, string, int) error
+}
 
+// Created is the design of semaphores that are made with so many slots.
+type Created interface {
+	Design
 	create(*Client, string, int) error
 	destroy(*Client, string) error
 	count(*Client, string) (int, error)
@@ -37,6 +41,7 @@ type Client struct {
 	held   string
 	slot   int
 	tag    uint64 // of the message that stands for the slot
+	limit  int    // that its caller has stated
 	// declared are the exchanges that it has made.
 	declared map[string]bool
 }
@@ -127,12 +132,12 @@ func (c *Client) Release(_ context.Context, name string, slot int) error {
 
 // Create makes a lock with so many slots, or the slots that are missing.
 func (c *Client) Create(_ context.Context, name string, slots int) error {
-	return c.administer(name, func() error { return c.design.create(c, name, slots) })
+	return c.administer(name, func() error { return c.design.(Created).create(c, name, slots) })
 }
 
 // Destroy takes a lock away that nobody holds.
 func (c *Client) Destroy(_ context.Context, name string) error {
-	return c.administer(name, func() error { return c.design.destroy(c, name) })
+	return c.administer(name, func() error { return c.design.(Created).destroy(c, name) })
 }
 
 // Count is how many slots a lock has.
@@ -140,7 +145,7 @@ func (c *Client) Count(_ context.Context, name string) (int, error) {
 	if err := c.connect(); err != nil {
 		return 0, err
 	}
-	n, err := c.design.count(c, name)
+	n, err := c.design.(Created).count(c, name)
 	if err != nil && !errors.Is(err, ErrBusy) {
 		c.abandon()
 	}
