@@ -19,7 +19,7 @@ import (
 //
 // A holder is certain from the acquire that was told yes until it calls release or another acquire, dies, its connection or
 // its lease ends, or slots are taken away; while it asks whether it holds the lock still, and after it was told no, it is not.
-// One who was told yes is certain again.
+// One who was told yes is certain again, and was so when it asked.
 func Limits(h *history.History) linear.Verdict {
 	j, v := limits{h: h}, linear.Verdict{Property: property.LimitRespected, Decision: linear.Legal, Event: -1}
 	for i := range h.Events {
@@ -55,6 +55,7 @@ type user struct {
 type usage struct {
 	believes bool // it was told that it holds the lock, and nothing says that this is over
 	certain  bool // it does
+	until    int  // it did, for certain, until the event by which it began to ask; 0 is not known
 	// Of its last acquire:
 	limit       int // that it stated; 0 is none
 	asked, told int // the events
@@ -91,7 +92,7 @@ func (j *limits) world(e *history.Event) {
 		if !all && u.who != j.client(e.Target) {
 			continue
 		}
-		s.believes, s.ended = false, true
+		s.believes, s.ended, s.until = false, true, 0
 		j.doubt(u)
 		if s.calling == lock.NoOp || e.F == history.Crash {
 			delete(j.users, u)
@@ -148,7 +149,7 @@ func (j *limits) doubtAll(l uint16) {
 	for u, s := range j.users {
 		if u.lock == l {
 			j.doubt(u)
-			s.shrunk = true
+			s.shrunk, s.until = true, 0
 		}
 	}
 }
@@ -159,7 +160,7 @@ func removesSlots(op lock.Op) bool { return op == lock.Remove || op == lock.Dest
 func (j *limits) invoked(i int, e *history.Event) {
 	u, s := j.user(e)
 	op := e.F.Op()
-	s.calling, s.ended, s.shrunk = op, false, j.removals[e.Lock] > 0
+	s.calling, s.ended, s.shrunk, s.until = op, false, j.removals[e.Lock] > 0, 0
 	switch {
 	case op == lock.Acquire:
 		s.believes = false
@@ -172,6 +173,9 @@ func (j *limits) invoked(i int, e *history.Event) {
 		s.believes = false
 		j.doubt(u)
 	case op.AsksHeld():
+		if s.certain {
+			s.until = i
+		}
 		j.doubt(u)
 	case removesSlots(op):
 		j.removals[e.Lock]++
@@ -180,12 +184,12 @@ func (j *limits) invoked(i int, e *history.Event) {
 }
 
 func (j *limits) completed(i int, e *history.Event) (why string, judged bool) {
-	_, s := j.user(e)
+	u, s := j.user(e)
 	op, held := e.F.Op(), e.Type == history.OK && e.Held
 	if s.calling != op { // it was called before there was a limit, or its client has died since
 		return "", false
 	}
-	s.calling = lock.NoOp
+	s.calling, s.until = lock.NoOp, 0
 	switch {
 	case removesSlots(op):
 		if e.Type != history.Info {
@@ -203,7 +207,7 @@ func (j *limits) completed(i int, e *history.Event) (why string, judged bool) {
 	if (op == lock.Acquire || op.AsksHeld()) && held {
 		s.certain = s.believes && !s.ended && !s.shrunk
 		if why == "" && s.certain {
-			why = j.together(i, e)
+			why = j.together(i, u)
 		}
 	}
 	return why, judged
@@ -219,23 +223,37 @@ func (j *limits) beyond(i int, e *history.Event, s *usage) string {
 		j.h.Who(e.Process), s.limit, property.ForKind(j.h.Kind, "a slot", "the lock"), j.h.Moment(i), s.fewest, strings.Join(names, ", "))
 }
 
-// together says what is wrong with those who hold a lock at once.
-func (j *limits) together(i int, e *history.Event) string {
-	all, last := j.crowd(e.Lock)
-	if len(all) == 0 {
-		return ""
+// together says what is wrong with those who hold a lock at once with a client that was just told that it does: now, or when
+// others of them began to ask.
+func (j *limits) together(i int, who user) string {
+	moments := []int{i}
+	for u, s := range j.users {
+		if u.lock == who.lock && s.until > j.users[who].told {
+			moments = append(moments, s.until)
+		}
 	}
-	var names []string
-	for _, u := range last {
-		names = append(names, fmt.Sprintf("c%d, which stated a limit of %d", u.who, j.users[u].limit))
+	slices.Sort(moments)
+	for _, at := range moments {
+		if all, last := j.crowd(who.lock, at); len(all) > 0 {
+			var names []string
+			for _, u := range last {
+				names = append(names, fmt.Sprintf("c%d, which stated a limit of %d", u.who, j.users[u].limit))
+			}
+			return fmt.Sprintf("%d clients hold the lock (%s), and who was granted it last is %s", len(all), j.h.Moment(at), strings.Join(names, ", or "))
+		}
 	}
-	return fmt.Sprintf("%d clients hold the lock (%s), and who was granted it last is %s", len(all), j.h.Moment(i), strings.Join(names, ", or "))
+	return ""
 }
 
-// crowd are some of those who hold a lock at once, of whom none may have been granted it last by what it stated, and who may
-// have been that. Who may have been last rightly says nothing of the others, and is left out.
-func (j *limits) crowd(l uint16) (all, last []user) {
-	all = j.holders(l)
+// crowd are some of those who held a lock at a moment, of whom none may have been granted it last by what it stated, and who
+// may have been that. Who may have been last rightly says nothing of the others, and is left out.
+func (j *limits) crowd(l uint16, at int) (all, last []user) {
+	for u, s := range j.users {
+		if u.lock == l && (s.certain || s.until >= at) && s.told <= at {
+			all = append(all, u)
+		}
+	}
+	slices.SortFunc(all, func(a, b user) int { return int(a.who) - int(b.who) })
 	for len(all) > 1 {
 		asked := 0
 		for _, u := range all {

@@ -109,15 +109,8 @@ func (c *client) Call(ctx context.Context, op lock.Op, slots uint8) lock.Outcome
 	return r.Outcome
 }
 
-// limit is how many may hold the lock, as the client states with its next acquire: as many as there are slots at first, or, in
-// half of them, a number up to that.
-func (c *client) limit() int {
-	slots := max(1, c.config.Slots)
-	if c.part.Random.IntN(2) == 0 {
-		return 1 + c.part.Random.IntN(slots)
-	}
-	return slots
-}
+// limit is how many may hold the lock, as the client states with its next acquire: no more than there are slots at first.
+func (c *client) limit() int { return 1 + c.part.Random.IntN(max(1, c.config.Slots)) }
 
 // call calls the client, for so long as it may take.
 func (c *client) call(ctx context.Context, op lock.Op, params external.Params) (lock.Result, error) {
