@@ -78,6 +78,33 @@ func (d draw) beyond(s *scenario.Scenario) {
 	}
 	d.recount(s)
 	d.resized(s)
+	d.belated(s)
+}
+
+// belated adds what happens when it makes a difference: the time of one that waits for the lock is up just when it is granted
+// it, and somebody loses what it holds by just before it releases it, and does so when others have had the lock.
+func (d draw) belated(s *scenario.Scenario) {
+	waits := func(c scenario.Client) bool {
+		return slices.Contains(c.Ops, scenario.Operation{Op: lock.Acquire, Arg: scenario.Waiting})
+	}
+	if slices.ContainsFunc(s.Clients, waits) && d.Bits(2) == 0 {
+		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Advance, At: uint16(1 + d.Bits(4)), Late: true})
+	}
+	if d.Bits(3) != 0 || d.shape.Rounds != nil {
+		return
+	}
+	const a, v, r = lock.Acquire, lock.Verify, lock.Release
+	who := d.below(len(s.Clients))
+	for i := range s.Clients {
+		switch c := &s.Clients[i]; {
+		case i == who:
+			c.Ops = calls(a, r, a, v, r)
+		case !slices.ContainsFunc(c.Ops, func(o scenario.Operation) bool { return o.Op.Administrative() }):
+			c.Ops = [][]scenario.Operation{calls(a), calls(a, r, a), calls(a, v, r), calls(a, r, a, v)}[d.Bits(2)]
+		}
+	}
+	do := []scenario.ActionKind{scenario.ChannelError, scenario.Drop}[d.Bits(1)]
+	s.Faults = append(s.Faults, scenario.Fault{Do: do, Client: uint8(1 + who), At: 1, Late: true})
 }
 
 // resized has an administrator undo what it did itself, and do it again: who remembers what it has made may not look whether

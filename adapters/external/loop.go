@@ -22,6 +22,18 @@ func (r *run) loop(choose chooser) (over bool, err error) {
 			return false, nil
 		}
 		a, ok := choose.Next(r)
+		if ok {
+			instead, err := r.postpone(a), error(nil)
+			if !instead {
+				instead, err = r.belate(a)
+			}
+			if err != nil {
+				return false, err
+			}
+			if instead {
+				continue
+			}
+		}
 		switch {
 		case ok && !r.Can(a):
 			r.uncontrolled.Unplayed++

@@ -74,6 +74,7 @@ type run struct {
 	// resigned says that somebody gave up waiting for a reply: what the history says of that is not all that happened.
 	resigned bool
 	paired   bool // two clients are one process
+	belated  belated
 	// disagreement is [Execution.Disagreement].
 	disagreement string
 }
@@ -116,6 +117,7 @@ type clientState struct {
 	unsure      bool           // its last acquire has no answer, so that it may hold something
 	began       time.Time      // when the operation was called
 	stalledIn   bool           // a reply came late in the operation
+	ranOut      bool           // its time was up while a command of it was at the gate
 	gaveUp      bool           // its last acquire has given up waiting for a reply
 	upset       bool           // a release of what it did not hold ended badly: what it does next may fail for that
 	said        uint8          // what it called the slot that it was granted last

@@ -80,20 +80,13 @@ func (a *clientHandle) wakes() {
 // await waits for those who wait for a lock to go on, or, if there are none, for those who are still at it though nobody can
 // go on. An operation that does not end is given up.
 func (r *run) await() error {
-	var waiting []*clientState
-	r.mu.Lock()
-	for i := range r.clients {
-		if p := &r.clients[i]; p.asleep && p.lulled() {
-			waiting = append(waiting, p)
-		}
-	}
-	r.mu.Unlock()
-	late := r.runningOut()
+	r.belated.timeUp = false
+	late, waiting := r.held()
 	switch {
-	case len(waiting) > 0:
 	case len(late) > 0:
 		return r.runOut(late)
-	case !r.stuck() || r.overdueReplies() > 0: // a reply that is kept from somebody is still to come
+	case len(waiting) > 0:
+	case !r.hangs():
 		return nil
 	default:
 		for i := range r.clients {
@@ -116,28 +109,64 @@ func (r *run) await() error {
 	return err
 }
 
+// held are those for whom it is waited when time passes: clients whose time may be up before they are granted the lock, else
+// those who wait for it with no command at the gate, else those whose time may be up whatever they have there.
+func (r *run) held() (late map[*clientState]rest, waiting []*clientState) {
+	if late = r.aboutToBeGranted(); len(late) > 0 {
+		return late, nil
+	}
+	r.mu.Lock()
+	for i := range r.clients {
+		if p := &r.clients[i]; p.asleep && p.lulled() {
+			waiting = append(waiting, p)
+		}
+	}
+	r.mu.Unlock()
+	if len(waiting) > 0 {
+		return nil, waiting
+	}
+	return r.runningOut(), nil
+}
+
+// hangs reports whether somebody is still at it though nobody can go on. A reply that is kept from somebody is still to come.
+func (r *run) hangs() bool { return r.stuck() && r.overdueReplies() == 0 }
+
 // runningOut are the clients that were told how long they may wait for the lock and have a command at the gate, with where
 // they stand, as far as they may give up there: behind each command they are given the time to once, and a few times in all.
+// What is replayed has time pass where it did, and nowhere else.
 func (r *run) runningOut() map[*clientState]rest {
 	late := make(map[*clientState]rest)
 	r.mu.Lock()
 	for i := range r.clients {
 		p := &r.clients[i]
-		if at := p.waiting(); p.mayWait && !p.stalled && !p.paused && at != (cause{}) {
-			late[p] = rest{at.op, at.method, true}
+		if p.mayWait && !p.stalled && !p.paused && p.waiting() != (cause{}) {
+			late[p] = p.stands()
 		}
 	}
 	r.mu.Unlock()
-	maps.DeleteFunc(late, func(_ *clientState, at rest) bool { return r.config.Learnt.patience(at) == 0 })
+	if r.sc.Schedule.Strategy != scenario.Replay {
+		maps.DeleteFunc(late, func(_ *clientState, at rest) bool { return r.config.Learnt.patience(at) == 0 })
+	}
 	return late
 }
+
+// upBy is how much later than it was told the time of a client is certainly up: its clock begins when it has read the call.
+const upBy = 60 * time.Millisecond
 
 // runOut waits until the time of some clients is up: who gives up by a clock of its own has answered then, though its command
 // is still at the gate. Who does not looks at its clock when it goes on.
 func (r *run) runOut(late map[*clientState]rest) error {
+	limit, looked := time.Duration(0), make(map[*clientState]bool)
+	for p, at := range late {
+		p.ranOut = true
+		if looked[p] = r.config.Learnt.patience(at) > 0; looked[p] {
+			limit = 2 * waitTime
+		}
+		limit = max(limit, waitTime+upBy-time.Since(p.began))
+	}
 	began := time.Now()
 	r.awaits(true)
-	_, err := r.wait(r.ctx, 2*waitTime, func() bool {
+	_, err := r.wait(r.ctx, limit, func() bool {
 		for p := range late {
 			if p.answer == nil {
 				return false
@@ -147,9 +176,17 @@ func (r *run) runOut(late map[*clientState]rest) error {
 	})
 	r.awaits(false)
 	for p, at := range late {
-		r.config.Learnt.gaveUp(at, p.answered(), time.Since(began))
+		if did := p.answered(); did || looked[p] {
+			r.config.Learnt.gaveUp(at, did, time.Since(began))
+		}
 	}
 	return err
+}
+
+// stands is where a client stands that has a command at the gate. mu is held.
+func (p *clientState) stands() rest {
+	at := p.waiting()
+	return rest{at.op, at.method, true}
 }
 
 // answered reports whether a call is over.

@@ -244,7 +244,7 @@ func (r *run) complete(c uint8) error {
 	}
 	r.monitor.Crashless(c, false, "")
 	res := answer.result
-	r.overruns(p)
+	r.overruns(p, res)
 	r.outlasts(p, res)
 	p.unaware = p.unaware && res.Outcome == lock.Done
 	if !p.needless {

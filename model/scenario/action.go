@@ -78,7 +78,9 @@ type Action struct {
 	Kind   ActionKind `json:"do"`
 	Client uint8      `json:"client,omitzero"` // the client's number, from 1
 	// Late says of a crash and of a lost reply that the broker does not notice the dead connection
-	// until a Detect.
+	// until a Detect. For clients that are not ours, it also says that an action waits for its moment, and is recorded when
+	// that has come: of an Advance, when one that was told how long to wait may be granted the lock; of a ChannelError and a
+	// Drop, when their client is about to release what it holds.
 	Late bool `json:"late,omitzero"`
 	// Arg is milliseconds, of Idle seconds, thousandths, or the choice; of Drop, which of the client's connections, 0 for
 	// all; of Step,

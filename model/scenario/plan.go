@@ -93,7 +93,7 @@ func (p *Plan) due() (Action, bool) {
 		f := &p.s.Faults[i]
 		if f.Client == 0 && int(f.At) <= p.step && p.done&(1<<i) == 0 {
 			p.done |= 1 << i
-			return Action{Kind: f.Do, Arg: f.Arg}, true
+			return Action{Kind: f.Do, Arg: f.Arg, Late: f.Late}, true
 		}
 	}
 	return Action{}, false
@@ -185,7 +185,7 @@ func (p *Plan) link(links uint8) uint16 {
 
 // fault is a planned fault as an action.
 func (p *Plan) fault(f *Fault) Action {
-	a := Action{Kind: f.Do, Client: f.Client, Arg: f.Arg}
+	a := Action{Kind: f.Do, Client: f.Client, Arg: f.Arg, Late: f.Late}
 	if f.Delay > 0 && (f.Do.Crash() || f.Do == Lose) {
 		a.Late = true
 		p.detect[f.Client-1] = p.step + int(f.Delay)

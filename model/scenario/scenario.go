@@ -113,6 +113,8 @@ type Fault struct {
 	Arg uint16 `json:"arg,omitzero"`
 	// Delay, where it is not 0, makes the broker notice a dead connection that many steps later.
 	Delay uint16 `json:"delay,omitzero"`
+	// Late says that the action waits for its moment: see [Action].
+	Late bool `json:"late,omitzero"`
 }
 
 // Strategy is how a schedule chooses among the clients that can go on.

@@ -2,6 +2,7 @@ package gated_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/sim"
 	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
 
@@ -99,6 +101,67 @@ func TestTimeUpAtTheGate(t *testing.T) {
 		}
 		if keeps != (found > 0) {
 			t.Errorf("keeps %v: what it does not know of was found in %d executions", keeps, found)
+		}
+	}
+}
+
+// belated is a mutex that waits for each reply, and looks at its clock then. What comes too late it gives back, and says no,
+// unless keeps says otherwise: then nobody knows of it.
+type belated struct {
+	*mutexes.Mutex
+	keeps bool
+}
+
+func (b *belated) AcquireWithin(ctx context.Context, name string, timeout time.Duration) (int, error) {
+	const pause = 20 * time.Millisecond
+	for end := time.Now().Add(timeout); ; time.Sleep(pause) {
+		slot, err := b.Acquire(ctx, name)
+		switch late := time.Now().After(end); {
+		case err != nil || slot > 0 && !late:
+			return slot, err
+		case late && slot > 0 && !b.keeps:
+			return 0, b.Release(ctx, name, slot)
+		case late:
+			return 0, nil
+		}
+	}
+}
+
+// TestTimeUpBeforeGrant: the time of a client is up just when it may be granted the lock, wherever the schedule asks for that,
+// so that whoever forgets what comes too late is found out each time, and the same when the execution is replayed. To
+// give it back is right, and so is not to have got a lock that was free all along.
+func TestTimeUpBeforeGrant(t *testing.T) {
+	t.Parallel()
+	for name, design := range map[string]mutexes.Design{"message": mutexes.Token{}, "queue": mutexes.Queue{AsksFirst: true}} {
+		for _, keeps := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, keeps %v", name, keeps), func(t *testing.T) {
+				t.Parallel()
+				runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Timing: external.Timing{Slow: time.Hour}, Starter: inprocess.Starter{
+					Name: "belated", New: func(ctx context.Context, url string) (inprocess.Lock, error) {
+						m, err := mutexes.New(ctx, url, design)
+						return &belated{Mutex: m, keeps: keeps}, err
+					},
+				}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { runner.Close() })
+				for i := range 6 {
+					x := play(t, runner, runner.Playable(scenario.Scenario{
+						Locks:   []scenario.Lock{{Name: "jobs"}},
+						Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}, {Op: lock.Acquire, Arg: scenario.Waiting}}}},
+						Faults:  []scenario.Fault{{Do: scenario.Advance, At: uint16(1 + i), Late: true}},
+					}))
+					again := play(t, runner, sim.Replay(x.Trace))
+					want := property.Set(0)
+					if keeps {
+						want = want.With(property.NoLeak)
+					}
+					if x.Found != want || again.Found != want {
+						t.Errorf("execution %d: %v, replayed %v", i+1, x.Violations, again.Violations)
+					}
+				}
+			})
 		}
 	}
 }

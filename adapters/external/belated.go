@@ -1,0 +1,116 @@
+package external
+
+import (
+	"github.com/lockproof/lockproof/adapters/external/recognise"
+	"github.com/lockproof/lockproof/adapters/wire"
+	"github.com/lockproof/lockproof/adapters/wire/frame"
+	"github.com/lockproof/lockproof/model/backend"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// Some actions are drawn long before it is known when they make a difference, and wait for their moment: [scenario.Action] says
+// of which they are late. They are recorded when they happen, as actions like any other, so that nothing waits in a replay.
+//
+// One is that the time of a client is up that waits for the lock. One that waits for the reply to each of its commands looks at
+// its clock only when it goes on, and its time may be up while the broker grants it the lock: it has it then, and may say that
+// it has not. The other is that a client loses what it holds by when it is about to release it, and releases it after others
+// have had the lock: it may take that from them.
+
+// standsStill is for how many virtual milliseconds who has lost what it is about to release lets others go first: as many
+// steps, in which they acquire and release it once or twice.
+const standsStill = 32
+
+// belated are the actions that wait for their moment.
+type belated struct {
+	timeUp bool
+	losses [lock.MaxClients]scenario.Action
+}
+
+// postpone reports whether an action is one that has to wait, or time that would pass for nobody.
+func (r *run) postpone(a scenario.Action) bool {
+	switch {
+	case a.Kind == scenario.Advance && a.Arg == 0 && r.sc.Schedule.Strategy != scenario.Replay:
+		r.belated.timeUp = r.belated.timeUp || a.Late
+		late, waiting := r.held()
+		return a.Late || len(late)+len(waiting) == 0 && !r.hangs()
+	case a.Late && (a.Kind == scenario.ChannelError || a.Kind == scenario.Drop):
+		a.Late = false
+		r.belated.losses[a.Client-1] = a
+		return true
+	}
+	return false
+}
+
+// belate has happen what has waited for the moment just before an action. It reports whether that is not to happen now.
+func (r *run) belate(a scenario.Action) (instead bool, err error) {
+	if a.Kind != scenario.Step {
+		return false, nil
+	}
+	p := &r.clients[a.Client-1]
+	loss := &r.belated.losses[a.Client-1]
+	switch {
+	case loss.Kind != scenario.NoAction && !p.busy && p.held > 0 && r.upcoming(p, p.id) && r.sc.Clients[a.Client-1].Ops[p.next].Op == lock.Release:
+		all := []scenario.Action{r.which(*loss), {Kind: scenario.Pause, Client: a.Client, Arg: standsStill}}
+		*loss = scenario.Action{}
+		return true, r.inTurn(all...)
+	case r.belated.timeUp && r.mayBeGranted(p):
+		err := r.inTurn(scenario.Action{Kind: scenario.Advance})
+		return err == nil && !r.Can(a), err
+	}
+	return false, nil
+}
+
+// inTurn carries out actions one after the other.
+func (r *run) inTurn(all ...scenario.Action) error {
+	for _, a := range all {
+		if !r.Can(a) {
+			continue
+		}
+		if err := r.happen(a); err != nil {
+			return err
+		}
+		if err := r.settle(); err != nil {
+			return err
+		}
+		r.finish()
+	}
+	return nil
+}
+
+// aboutToBeGranted are the clients that may be granted the lock by their next command, and were told how long to wait for it,
+// with where they stand.
+func (r *run) aboutToBeGranted() map[*clientState]rest {
+	all := make(map[*clientState]rest)
+	for i := range r.clients {
+		if p := &r.clients[i]; r.mayBeGranted(p) {
+			all[p] = p.stands()
+		}
+	}
+	return all
+}
+
+// mayBeGranted reports whether the next command of a client that was told how long to wait for the lock may grant it one that
+// is free.
+func (r *run) mayBeGranted(p *clientState) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !p.mayWait || p.stalled || p.paused || p.waiting() == (cause{}) || r.truth[r.lockOf(p.id)].Free() == 0 {
+		return false
+	}
+	return r.grants(p.parked[0])
+}
+
+// grants reports whether a command is one by which locks of the design are had.
+func (r *run) grants(cmd *wire.Command) bool {
+	switch m := cmd.Method.(type) {
+	case *frame.QueueDeclare:
+		mean := r.names.mean(r.model(cmd, cmd.Channel).Queue)
+		return r.design.Holding == recognise.ByQueue && !m.Passive && mean.Known && (mean.Role == backend.Holder || mean.Role == backend.Mutex)
+	case *frame.BasicGet:
+		return r.design.Holding == recognise.ByMessage
+	case *frame.BasicConsume:
+		return r.design.Channels()
+	}
+	return false
+}
