@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -14,7 +15,7 @@ func cardNotes(r *Report, s style.Style) []style.Line {
 	var out []style.Line
 	for e := property.FromHistory; e <= property.FromCommands; e++ {
 		if names := restingOn(r, e); len(names) > 0 {
-			out = append(out, labelled("from "+evidenceWord(e), names, style.Plain, s)...)
+			out = append(out, labelled("from "+r.evidence(e), names, style.Plain, s)...)
 		}
 	}
 	if o := r.Stale; o.Scenarios > 0 {
@@ -93,7 +94,13 @@ func restingOn(r *Report, e property.Evidence) []string {
 	return style.List(names)
 }
 
-func evidenceWord(e property.Evidence) string { return [...]string{"history", "broker", "commands"}[e] }
+// evidence is what verdicts rest on in a word: of what a server had, it is the server.
+func (r *Report) evidence(e property.Evidence) string {
+	if e == property.FromTruth {
+		return lock.WordsOf(r.Target).Called()
+	}
+	return e.String()
+}
 
 // labelled is a paragraph with a label in the margin.
 func labelled(label string, words []string, colour style.Colour, s style.Style) []style.Line {

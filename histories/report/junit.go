@@ -9,6 +9,8 @@ import (
 
 	"github.com/lockproof/lockproof/histories/safetext"
 	"github.com/lockproof/lockproof/histories/style"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
 )
 
 // junitSuites is the XML that continuous integration reads: a suite a target, a case a property.
@@ -130,8 +132,11 @@ func (r *Report) testCase(p *PropertyResult) junitCase {
 	case verdict == Skipped:
 		c.Skipped = &junitSkipped{Message: legal(reason)}
 	default:
-		c.Output = &junitOutput{Text: fmt.Sprintf("%s: %s; checked %s times, from %s",
-			verdict, r.sentence(p), style.Grouped(p.Checked), p.Evidence)}
+		from := p.Evidence.String()
+		if p.Evidence == property.FromTruth {
+			from = lock.WordsOf(r.Target).The() + "'s truth"
+		}
+		c.Output = &junitOutput{Text: fmt.Sprintf("%s: %s; checked %s times, from %s", verdict, r.sentence(p), style.Grouped(p.Checked), from)}
 	}
 	return c
 }

@@ -35,8 +35,11 @@ type Words struct {
 	Hold string
 }
 
+// Called is what a server is called.
+func (w Words) Called() string { return cmp.Or(w.Server, "server") }
+
 // The is a server, with its article.
-func (w Words) The() string { return "the " + cmp.Or(w.Server, "server") }
+func (w Words) The() string { return "the " + w.Called() }
 
 // OffBroker reports whether the server is known to be another than a broker. Without words nothing is known of it.
 func (w Words) OffBroker() bool { return w != (Words{}) && w.Server != "broker" }

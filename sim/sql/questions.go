@@ -20,7 +20,7 @@ func ask(d sql.Dialect, title string) {
 	own := questionsOf(d, on)
 	aside := ""
 	if d == sql.MariaDB {
-		aside = " (The lock with the bug has clock=statement besides, as all that are replayed; by itself that changes nothing here.)"
+		aside = " (Here and in what follows, the lock with the bug has clock=statement besides, as all that are replayed; by itself that changes nothing.)"
 	}
 	question.Register(d.String(), &question.Set{
 		Title: "open questions about locks on " + title,
@@ -32,16 +32,16 @@ func ask(d sql.Dialect, title string) {
 			{Ask: "Must a slot's row be locked when it is looked for?", Rows: []question.Row{
 				on("FOR UPDATE", "slots", use),
 				on("a plain SELECT", "unlocked-slot", use),
-			}, Answer: "Yes, or the claim has to say again what it found: two clients see the same free row, and the second overwrites the first." + aside},
+			}, Answer: "Yes, or the claim has to say again what it found: two clients see the same free row, and the second overwrites the first."},
 			{Ask: "When are leases counted: before the master row is locked, or after?", Rows: []question.Row{
 				on("after", "master", acquire),
 				on("before", "count-first", acquire),
 				on("before, and again after it", "master", acquire, "counted=twice"),
-			}, Answer: "After it, in a statement of its own: what was counted before is what somebody else has changed meanwhile. Counting first, to refuse without the lock, is right if it is counted again." + aside},
+			}, Answer: "After it, in a statement of its own: what was counted before is what somebody else has changed meanwhile. Counting first, to refuse without the lock, is right if it is counted again."},
 			{Ask: "What is to be done about the error of a lock that was not to be had in time?", Rows: []question.Row{
 				on("roll back and try again", "slots", use, "lock-wait=4"),
 				on("go on with the transaction", "timeout-ignored", use),
-			}, Answer: "Roll back and begin again. A transaction that goes on without the row it asked for commits what it did not do: a release says yes, and the lease stays." + aside},
+			}, Answer: "Roll back and begin again. A transaction that goes on without the row it asked for commits what it did not do: a release says yes, and the lease stays."},
 		}, own...),
 	})
 }
@@ -61,7 +61,7 @@ func questionsOf(d sql.Dialect, on func(setting, target string, calls []scenario
 				on("READ COMMITTED", "master", acquire),
 				on("REPEATABLE READ", "master", acquire, "isolation=repeatable-read"),
 				on("REPEATABLE READ, counted before the lock and again after it", "old-snapshot", acquire),
-			}, Answer: "READ COMMITTED, set by the code that takes the lock. InnoDB's REPEATABLE READ is right as long as nothing was read before the row was locked: the first plain SELECT makes the snapshot, and what is counted after the lock is then counted in the past. Its locks on gaps make deadlocks between keys besides. (The last row has clock=statement as well; by itself that changes nothing here.)"},
+			}, Answer: "READ COMMITTED, set by the code that takes the lock. InnoDB's REPEATABLE READ is right as long as nothing was read before the row was locked: the first plain SELECT makes the snapshot, and what is counted after the lock is then counted in the past. Its locks on gaps make deadlocks between keys besides."},
 			{Ask: "By which clock does a lease end?", Rows: []question.Row{
 				stale("the moment of asking: SYSDATE(6)"),
 				stale("the beginning of the statement: NOW(6)", "clock=statement"),

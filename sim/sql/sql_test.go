@@ -9,6 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
+	"github.com/lockproof/lockproof/sim/question"
 	"github.com/lockproof/lockproof/sim/search"
 	_ "github.com/lockproof/lockproof/sim/sql"
 )
@@ -184,6 +185,25 @@ func TestExplored(t *testing.T) {
 				if want := pins[name]; want != int(res.States) {
 					t.Errorf("%s: %d states, expected %d", name, res.States, want)
 				}
+			}
+		}
+	}
+}
+
+// What holds for several questions is said with the first of them, and not again.
+func TestSaidOnce(t *testing.T) {
+	for _, b := range backends(t) {
+		_, set, err := question.Of(b.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := make(map[string]int)
+		for i, q := range set.Questions {
+			for _, sentence := range strings.SplitAfter(q.Answer, ". ") {
+				if first, again := said[sentence]; again {
+					t.Errorf("%s: question %d says as %d does: %q", b.Name, i+1, first, sentence)
+				}
+				said[sentence] = i + 1
 			}
 		}
 	}
