@@ -10,9 +10,9 @@ import (
 )
 
 // Judge completes the verdict on the execution at hand: what the monitor found, and linearizability
-// from the history where the execution is not its own witness. undecided says that the history was
-// too large to decide.
-func (r *Runner) Judge(failedAcquire property.FailedAcquire) (found property.Set, undecided bool) {
+// from the history where the execution is not its own witness. undecided says why the history was not decided, "" where it
+// was: it was too large, or is none.
+func (r *Runner) Judge(failedAcquire property.FailedAcquire) (found property.Set, undecided string) {
 	found = r.Monitor.Found
 	whole := func() *history.History { h := r.History(); return &h }
 	r.conclude(failedAcquire, whole, func(v linear.Verdict) {
@@ -20,7 +20,7 @@ func (r *Runner) Judge(failedAcquire property.FailedAcquire) (found property.Set
 		case linear.Illegal:
 			found = found.With(v.Property)
 		case linear.Undecided:
-			undecided = true
+			undecided = v.Why
 		}
 	})
 	return found, undecided

@@ -79,7 +79,7 @@ func execution(s *pinned.Seen, target *lock.Target, i int) {
 	m := &runner.Monitor
 	s.Printf("%b %b %v %v %d %d %v\n", m.Found, m.Exercised, m.Witnessed, m.WitnessedStrong, m.Overlap, m.Overlaps, m.Checks[:property.NoCrash+1])
 	found, undecided := runner.Judge(failedAcquire)
-	s.Printf("%b %v %d %d %b %v\n", found, undecided, runner.Sent(), runner.Called(), runner.Seen, runner.Coverage.Points)
+	s.Printf("%b %v %d %d %b %v\n", found, undecided != "", runner.Sent(), runner.Called(), runner.Seen, runner.Coverage.Points)
 	for class, tally := range runner.Costs {
 		if tally.Count > 0 {
 			s.Printf("%d %v\n", class, tally)

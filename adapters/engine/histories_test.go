@@ -29,8 +29,8 @@ func wellFormed(t *testing.T, target *lock.Target) {
 		if err := linear.Validate(&h); err != nil {
 			t.Fatalf("execution %d: %v", i, err)
 		}
-		if _, undecided := r.Judge(property.Weak); undecided && target.Breaks == "" && property.Of(target).Has(property.Linearizable) {
-			t.Fatalf("execution %d is undecided", i)
+		if _, undecided := r.Judge(property.Weak); undecided != "" && target.Breaks == "" && property.Of(target).Has(property.Linearizable) {
+			t.Fatalf("execution %d is undecided: %s", i, undecided)
 		}
 	}
 }

@@ -252,7 +252,7 @@ func (r *run) removes() bool {
 func (r *run) verdict(x *Execution, v linear.Verdict) {
 	switch {
 	case v.Decision == linear.Undecided:
-		x.Undecided = true
+		x.Undecided = v.Why
 		return
 	case (asTheyHappen & r.judgeable()).Has(v.Property):
 		return

@@ -21,8 +21,8 @@ type Execution struct {
 	*scenario.Trace
 	// Found are the properties seen violated, Exercised those that had something to judge.
 	Found, Exercised property.Set
-	// Undecided says that the history was too large to decide linearizability.
-	Undecided    bool
+	// Undecided says why linearizability of the history was not decided, "" where it was: it was too large, or is none.
+	Undecided    string
 	Sent, Called int // commands, operations
 	// Overlap is how long a stale belief stood beside another's, in virtual milliseconds, and Overlaps
 	// the same in commands.

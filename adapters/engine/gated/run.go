@@ -170,8 +170,8 @@ func addTo(s *tally.Tally, i int, x *external.Execution) {
 	s.Steps += len(x.Steps)
 	s.Commands += x.Sent
 	s.Operations += x.Called
-	if x.Undecided {
-		s.Undecided++
+	if x.Undecided != "" {
+		s.Unclear(i, x.Undecided)
 	}
 	s.Note(i, x.Exercised, x.Found, sim.Covered(x.Trace))
 	s.Stale(x.Overlap, x.Overlap, x.Overlaps)

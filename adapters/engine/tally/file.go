@@ -26,6 +26,7 @@ type tallyFile struct {
 	Commands        int                     `json:"commands"`
 	Operations      int                     `json:"operations"`
 	Undecided       int                     `json:"undecided"`
+	Unclear         unclear                 `json:"unclear,omitzero"`
 	Checks          counts                  `json:"checks"`
 	Exercised       counts                  `json:"exercised"`
 	First           counts                  `json:"first"`
@@ -42,7 +43,7 @@ type tallyFile struct {
 // MarshalJSON implements json.Marshaler.
 func (s *Tally) MarshalJSON() ([]byte, error) {
 	f := tallyFile{
-		Scenarios: s.Scenarios, Steps: s.Steps, Commands: s.Commands, Operations: s.Operations, Undecided: s.Undecided,
+		Scenarios: s.Scenarios, Steps: s.Steps, Commands: s.Commands, Operations: s.Operations, Undecided: s.Undecided, Unclear: s.unclear,
 		Checks: counts(s.Checks[:property.Count]), Exercised: counts(s.exercised[:property.Count]), First: counts(s.First[:property.Count]), Violating: counts(s.violating[:property.Count]), Seen: s.Seen, Costs: s.Costs,
 		Overlap: s.Overlap, OwnClock: s.OwnClock, OverlapCommands: s.OverlapCommands, Overlaps: s.Overlaps,
 	}
@@ -59,7 +60,7 @@ func (s *Tally) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*s = Tally{
-		Scenarios: f.Scenarios, Steps: f.Steps, Commands: f.Commands, Operations: f.Operations, Undecided: f.Undecided,
+		Scenarios: f.Scenarios, Steps: f.Steps, Commands: f.Commands, Operations: f.Operations, Undecided: f.Undecided, unclear: f.Unclear,
 		Checks: f.Checks.all(), exercised: f.Exercised.all(), First: f.First.all(), violating: f.Violating.all(), Seen: f.Seen, Costs: f.Costs,
 		Overlap: f.Overlap, OwnClock: f.OwnClock, OverlapCommands: f.OverlapCommands, Overlaps: f.Overlaps,
 	}

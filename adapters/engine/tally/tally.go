@@ -18,7 +18,8 @@ import (
 // whatever the order.
 type Tally struct {
 	Scenarios, Steps, Commands, Operations int
-	Undecided                              int                     // histories too large to decide linearizability of
+	Undecided                              int                     // histories of which linearizability was not decided
+	unclear                                unclear                 // the first of them
 	Checks                                 monitor.Counts          // how often each property was put to the test
 	exercised                              [property.Most]int      // in how many scenarios
 	First                                  [property.Most]int      // the first scenario that violates it, from 1; 0 is none
@@ -32,6 +33,25 @@ type Tally struct {
 	Sometimes                              property.Set      // those that are to be seen: what violates is in truth what shows it
 }
 
+// unclear is a history that was not decided.
+type unclear struct {
+	Scenario int    `json:"scenario"` // from 1; 0 is none
+	Why      string `json:"why"`
+}
+
+// Unclear takes in that the history of the i-th execution was not decided, and why.
+func (s *Tally) Unclear(i int, why string) {
+	s.Undecided++
+	s.unclear.take(unclear{i + 1, why})
+}
+
+// take keeps the one that comes first.
+func (u *unclear) take(o unclear) {
+	if o.Scenario > 0 && (u.Scenario == 0 || o.Scenario < u.Scenario) {
+		*u = o
+	}
+}
+
 // Add takes in the execution that a runner has just finished.
 func (s *Tally) Add(i, steps int, r *sim.Runner, failedAcquire property.FailedAcquire, judged property.Set) {
 	found, undecided := r.Judge(failedAcquire)
@@ -42,8 +62,8 @@ func (s *Tally) Add(i, steps int, r *sim.Runner, failedAcquire property.FailedAc
 	s.Operations += r.Called()
 	exercised := r.Monitor.Exercised
 	switch {
-	case undecided:
-		s.Undecided++
+	case undecided != "":
+		s.Unclear(i, undecided)
 	case r.Called() > 0:
 		exercised = exercised.With(property.Linearizable)
 		s.Checks[property.Linearizable]++
@@ -116,6 +136,7 @@ func (s *Tally) Merge(o *Tally) {
 	s.Commands += o.Commands
 	s.Operations += o.Operations
 	s.Undecided += o.Undecided
+	s.unclear.take(o.unclear)
 	s.Overlaps += o.Overlaps
 	s.Overlap, s.OwnClock = max(s.Overlap, o.Overlap), max(s.OwnClock, o.OwnClock)
 	s.OverlapCommands = max(s.OverlapCommands, o.OverlapCommands)
@@ -148,8 +169,11 @@ func (s *Tally) cover(point sim.Point, i int) {
 
 // Follow adds a sample of scenarios that come after all of s, and have numbers of their own.
 func (s *Tally) Follow(o *Tally) {
-	first := s.First
+	first, unclear := s.First, s.unclear
 	s.Merge(o)
+	if unclear.Scenario > 0 {
+		s.unclear = unclear
+	}
 	for p, i := range first {
 		s.First[p] = i
 		if i == 0 {
@@ -173,6 +197,10 @@ func (s *Tally) Result(p property.Property, list own.List, failedAcquire propert
 	}
 	if p == property.Linearizable {
 		r.Note, r.Undecided = failedAcquire.Note(), s.Undecided
+		if s.unclear.Why != "" {
+			r.Unclear = fmt.Sprintf("%s of %s could not be decided, first that of execution %d: %s",
+				style.Grouped(s.Undecided), style.Plural(s.Undecided+r.Checked, "history"), s.unclear.Scenario, s.unclear.Why)
+		}
 	}
 	if p == property.Linearizable && scenario.Begin("", start).Missing != 0 {
 		r.Skip = engine.Holes
