@@ -229,6 +229,9 @@ func (r *run) invoke(c uint8) {
 		p.held = 0
 	}
 	r.record.invoke(r, c)
+	if p.alone = 0; op.Op == lock.Acquire && r.unmade(p) {
+		p.alone = len(r.record.Events)
+	}
 	p.call(op.Op, params)
 }
 

@@ -117,6 +117,7 @@ type clientState struct {
 	unsure      bool           // its last acquire has no answer, so that it may hold something
 	began       time.Time      // when the operation was called
 	stalledIn   bool           // a reply came late in the operation
+	alone       int            // how many events there were when it began to acquire, alone with a lock that is yet to be made; else 0
 	ranOut      bool           // its time was up while a command of it was at the gate
 	gaveUp      bool           // its last acquire has given up waiting for a reply
 	upset       bool           // a release of what it did not hold ended badly: what it does next may fail for that

@@ -380,6 +380,7 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 		p.held, p.grant = 0, nil
 	}
 	p.givesUp(res)
+	r.neverMade(p, res)
 	r.record.complete(r, c, res)
 	r.bill(c, res)
 	res.Slot = min(res.Slot, monitor.Slots)

@@ -1,0 +1,48 @@
+package external
+
+import (
+	"github.com/lockproof/lockproof/adapters/external/recognise"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// A mutex by a message is made by whoever acquires it first, and whoever misses it later, as after a restart of the broker that
+// took it away, has to make it again. Until then nobody can be granted it, so that it is not free. To be told that it is
+// taken is wrong all the same where nobody else can be at it: a history does not show that, if it has an acquire without an
+// answer, which may have been granted it.
+
+// unmade reports whether the lock of a client that begins to acquire is yet to be made, and nobody else can be at it: nobody
+// is at work or has left something unanswered, and the broker has no dead client's connection.
+func (r *run) unmade(p *clientState) bool {
+	l := r.lockOf(p.id)
+	if r.config.Kind != lock.Mutex || r.design.Holding != recognise.ByMessage || r.design.Single || !r.pending(l) || len(r.halfOpen) > 0 || p.troubled {
+		return false
+	}
+	for i := range r.clients {
+		if o := &r.clients[i]; o.id != p.id && (o.busy || o.unsure && !o.dead || o.gaveUp) {
+			return false
+		}
+	}
+	return true
+}
+
+// pending reports whether the message of a mutex is yet to be put into its queue.
+func (r *run) pending(l uint8) bool {
+	return r.truth[l].Pending&r.truth[l].Exists&^r.truth[l].Taken != 0
+}
+
+// neverMade judges an acquire that is answered with no, and whose client has been alone with a lock that is yet to be made.
+func (r *run) neverMade(p *clientState, res lock.Result) {
+	alone := p.alone == len(r.record.Events)
+	if !alone || res.Reason != lock.Full || !r.pending(r.lockOf(p.id)) {
+		return
+	}
+	r.record.Violations = append(r.record.Violations, scenario.Violation{
+		Violation: property.Violation{
+			Property: property.Progress, Kind: r.config.Kind, Client: p.id,
+			Detail: "acquire did not get the lock, which nobody has, and is to be made",
+		},
+		Step: len(r.record.Steps),
+	})
+}
