@@ -20,8 +20,11 @@ func Semaphore(d semaphores.Design) func(context.Context, string) (inprocess.Loc
 		case limiting:
 			return slotless{semaphores.LimitedClient{Client: c}}, err
 		}
-		if _, ok := d.(semaphores.Resizable); ok {
+		switch d.(type) {
+		case semaphores.Resizable:
 			return resizable{fixed{c}}, err
+		case semaphores.Fenced:
+			return fenced{fixed{c}}, err
 		}
 		return fixed{c}, err
 	}
@@ -29,6 +32,13 @@ func Semaphore(d semaphores.Design) func(context.Context, string) (inprocess.Loc
 
 // slotless is a lock that nobody creates, and whose callers state how many may hold it.
 type slotless struct{ inprocess.Limited }
+
+// fenced is a semaphore that gives fencing tokens.
+type fenced struct{ fixed }
+
+func (f fenced) Token(name string, slot int) int64 {
+	return semaphores.FencedClient{Client: f.Client}.Token(name, slot)
+}
 
 // limited is a semaphore whose callers state how many may hold it.
 type limited struct{ fixed }

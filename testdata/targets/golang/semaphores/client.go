@@ -42,6 +42,7 @@ type Client struct {
 	slot   int
 	tag    uint64 // of the message that stands for the slot
 	limit  int    // that its caller has stated
+	token  int64  // the fencing token that it has drawn last
 	// declared are the exchanges that it has made.
 	declared map[string]bool
 }
