@@ -186,9 +186,6 @@ func (j *limits) invoked(i int, e *history.Event) {
 func (j *limits) completed(i int, e *history.Event) (why string, judged bool) {
 	u, s := j.user(e)
 	op, held := e.F.Op(), e.Type == history.OK && e.Held
-	if s.calling != op { // it was called before there was a limit, or its client has died since
-		return "", false
-	}
 	s.calling, s.until = lock.NoOp, 0
 	switch {
 	case removesSlots(op):
@@ -205,7 +202,7 @@ func (j *limits) completed(i int, e *history.Event) (why string, judged bool) {
 		s.believes = false
 	}
 	if (op == lock.Acquire || op.AsksHeld()) && held {
-		s.certain = s.believes && !s.ended && !s.shrunk
+		s.certain = s.believes && !s.shrunk
 		if why == "" && s.certain {
 			why = j.together(i, u)
 		}
