@@ -36,6 +36,8 @@ type clientHandle struct {
 	mayWait     bool    // what it was called for last is an acquire that may wait for the lock
 	overrun     bool    // that was over, by its clock, while a command of it was at the gate
 	paused      bool
+	delivered   time.Time // when it was last sent a message since it was called, and has sent nothing since
+	overlooked  bool      // it did nothing for so long after it was sent a message that it may have given up by its clock
 	// What it does that nobody tells it to; see follow.go and outrun.go.
 	method  frame.ID // of the command that the broker has answered last since it was called
 	since   int      // how much has come from it since
@@ -232,6 +234,7 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 	a.leaves()
 	a.calling, a.asleep, a.cancel, a.doing, a.mayWait, a.overrun = true, false, cancel, op, params.Timeout > 0, false
 	a.method, a.since, a.steady, a.heard, a.last = 0, 0, false, 0, 0
+	a.delivered, a.overlooked = time.Time{}, false
 	s.mu.Unlock()
 	s.tasks.Go(func() {
 		defer cancel()

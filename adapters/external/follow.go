@@ -131,6 +131,7 @@ func (a *clientHandle) leaves() {
 // sends notes something that comes from a client: a command, or the end of a socket. mu is held.
 func (a *clientHandle) sends(c *wire.Command) {
 	a.since++
+	a.overlooks()
 	switch {
 	case a.client == nil:
 	case a.calling:
@@ -153,6 +154,9 @@ func (a *clientHandle) hears(answer *wire.Answer) {
 	n := len(answer.Settles)
 	if n == 0 { // what it does now, it does for that
 		a.cause = cause{}
+		if _, ok := answer.Method.(*frame.BasicDeliver); ok && a.calling {
+			a.delivered = time.Now()
+		}
 		return
 	}
 	method := answer.Settles[n-1].Method.ID()
@@ -169,6 +173,7 @@ func (a *clientHandle) hears(answer *wire.Answer) {
 // answers takes in what a call came to. mu is held.
 func (a *clientHandle) answers(over answer) {
 	a.wakes()
+	a.overlooks()
 	if !a.runner.open {
 		a.answersAhead(over.result)
 	}

@@ -104,18 +104,33 @@ func (r *run) looking(begins bool) {
 	}
 }
 
-// outlasts takes an operation that took so long for one whose client may have given up.
+// outlasts takes an operation that took so long for one whose client may have given up, and so an acquire whose client was sent
+// a message and may have been waiting for it no longer when it read it.
 func (r *run) outlasts(p *clientState, res lock.Result) {
 	limit := r.config.Timing.Slow
 	if p.mayWait {
 		limit += waitTime
 	}
-	if !p.stalledIn && time.Since(p.began) < limit || res.Outcome == lock.Done && (res.Held || p.op == lock.Release || p.op.Administrative()) {
+	late := p.stalledIn || time.Since(p.began) >= limit || p.op == lock.Acquire && p.overlooked
+	if !late || res.Outcome == lock.Done && (res.Held || p.op == lock.Release || p.op.Administrative()) {
 		return
 	}
 	p.stalledIn, p.troubled, r.resigned = true, true, true
 	r.monitor.Lost(p.id)
 	r.monitor.Excuse(p.id)
+}
+
+// unread is how long a client does nothing after it was sent a message, at most, if it has waited for that: one that gives up
+// by a clock of its own after a few times as long may have done so before it read it, on a busy machine.
+const unread = 10 * time.Millisecond
+
+// overlooks notes whether a client did nothing for long after it was sent a message. mu is held.
+func (a *clientHandle) overlooks() {
+	if a.delivered.IsZero() {
+		return
+	}
+	a.overlooked = a.overlooked || time.Since(a.delivered) >= unread
+	a.delivered = time.Time{}
 }
 
 // waitsFor reports whether something waits for a client.
