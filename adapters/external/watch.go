@@ -307,6 +307,9 @@ func (r *run) interpret(p *clientState, res lock.Result) lock.Result {
 		if res.Held && r.design.Permits() {
 			res.Slot = r.permitOf(p)
 		}
+		if res.Held && r.design.Alike {
+			res.Slot = r.numberOfAlike(p)
+		}
 	}
 	if res.Reason == lock.NoReason {
 		res.Reason = r.reason(p, res)

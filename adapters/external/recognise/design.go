@@ -92,6 +92,8 @@ type Design struct {
 	// Single says that the messages of all slots are in one queue, and number which of them is which slot's.
 	Single bool
 	Number numbering
+	// Alike says of a semaphore whose design is not known that every slot is called the same: none has a number.
+	Alike bool
 }
 
 // Known reports whether what the broker has of a lock is known.

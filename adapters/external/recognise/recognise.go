@@ -101,7 +101,18 @@ func (p *Probe) Design(kind lock.Kind, given Naming) Design {
 		shown[i] = u.evidence()
 	}
 	p.decide(&d, kind, given, shown)
+	d.Alike = kind == lock.Semaphore && !d.Known() && p.alike()
 	return d
+}
+
+// alike reports whether two clients were told that they hold the same slot at once, of a lock that has two.
+func (p *Probe) alike() bool {
+	for i, u := range p.Uses {
+		if slices.ContainsFunc(p.Uses[:i], func(o *Use) bool { return o.Lock == u.Lock && o.Slot == u.Slot }) {
+			return true
+		}
+	}
+	return false
 }
 
 // decide has a design say by what the lock is held, from what all uses show: what shows it most clearly comes first.
@@ -261,6 +272,10 @@ func (p *Probe) each(a Pattern) bool {
 
 // ByConsumer is a design in which whoever consumes a queue holds the lock.
 func (p *Probe) byConsumer(d *Design, kind lock.Kind, given Naming, queues [][]string) {
+	if kind == lock.Semaphore && p.single(queues) {
+		d.Why = "those who hold slots consume one queue, which does not tell who has which"
+		return
+	}
 	a, ok := p.pattern(d, given.A, queues, kind != lock.Mutex, "queue that is consumed")
 	if !ok {
 		return
