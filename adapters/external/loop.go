@@ -33,6 +33,9 @@ func (r *run) loop(choose chooser) (over bool, err error) {
 			if instead {
 				continue
 			}
+			if err := r.rouse(a); err != nil {
+				return false, err
+			}
 		}
 		switch {
 		case ok && !r.Can(a):

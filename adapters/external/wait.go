@@ -212,3 +212,25 @@ func (r *run) awaits(so bool) {
 
 // waits reports whether an operation is an acquire that may wait for the lock.
 func waits(op scenario.Operation) bool { return op.Op == lock.Acquire && op.Arg == scenario.Waiting }
+
+// rouse waits for a client that is to go on in a replay and seems to wait for the lock still: where the execution was recorded,
+// what it waited for had come by then. It is waited for until its time is up at the latest.
+func (r *run) rouse(a scenario.Action) error {
+	if r.sc.Schedule.Strategy != scenario.Replay || a.Client == 0 {
+		return nil
+	}
+	p := &r.clients[a.Client-1]
+	r.mu.Lock()
+	waits := p.asleep && p.lulled()
+	r.mu.Unlock()
+	if !waits {
+		return nil
+	}
+	r.awaits(true)
+	_, err := r.wait(r.ctx, max(lull, waitTime+upBy-time.Since(p.began)), func() bool { return len(p.parked) > 0 || p.answer != nil })
+	r.awaits(false)
+	if err != nil {
+		return err
+	}
+	return r.settle()
+}

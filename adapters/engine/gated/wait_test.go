@@ -3,8 +3,12 @@ package gated_test
 import (
 	"context"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
@@ -73,6 +77,95 @@ func TestWaiting(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowReplay: a replay waits for a client that goes on later than it did, once it has what it waited for.
+func TestSlowReplay(t *testing.T) {
+	t.Parallel()
+	var made sync.Map
+	var slow atomic.Bool
+	runner, err := external.NewRunner(t.Context(), external.Config{
+		Kind: lock.Mutex, Timing: external.Timing{Slow: time.Hour},
+		Starter: inprocess.Starter{Name: "late", New: func(_ context.Context, url string) (inprocess.Lock, error) {
+			conn, err := amqp.Dial(url)
+			if err != nil {
+				return nil, err
+			}
+			ch, err := conn.Channel()
+			return &lateLock{conn: conn, ch: ch, made: &made, slow: &slow}, err
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { runner.Close() })
+	acquire, release := scenario.Operation{Op: lock.Acquire}, scenario.Operation{Op: lock.Release}
+	for stops := range uint16(12) {
+		slow.Store(false)
+		x := play(t, runner, runner.Playable(contest(4+stops, acquire, release)))
+		slow.Store(true)
+		again := play(t, runner, sim.Replay(x.Trace))
+		if len(told(again)) != 6 {
+			t.Errorf("stops after %d: %v, replayed %v", 4+stops, told(x), told(again))
+		}
+	}
+}
+
+// lateLock is a mutex by a message that is delivered to who waits. Its client stops waiting by a command, and may be slow to
+// send it.
+type lateLock struct {
+	conn *amqp.Connection
+	ch   *amqp.Channel
+	tag  uint64
+	made *sync.Map // locks that have their message
+	slow *atomic.Bool
+}
+
+func (l *lateLock) Acquire(ctx context.Context, name string) (int, error) {
+	return l.AcquireWithin(ctx, name, 10*time.Millisecond)
+}
+
+func (l *lateLock) AcquireWithin(ctx context.Context, name string, timeout time.Duration) (int, error) {
+	if _, err := l.ch.QueueDeclare(name, true, false, false, false, nil); err != nil {
+		return 0, err
+	}
+	if _, there := l.made.LoadOrStore(name, true); !there {
+		if err := l.ch.PublishWithContext(ctx, "", name, false, false, amqp.Publishing{}); err != nil {
+			return 0, err
+		}
+	}
+	deliveries, err := l.ch.Consume(name, "holder", false, false, false, false, nil)
+	if err != nil {
+		return 0, err
+	}
+	slot := 0
+	select {
+	case d := <-deliveries:
+		if slot, l.tag = 1, d.DeliveryTag; l.slow.Load() {
+			time.Sleep(3 * lull)
+		}
+	case <-time.After(timeout):
+	}
+	if err := l.ch.Cancel("holder", false); err != nil {
+		return 0, err
+	}
+	for d := range deliveries {
+		slot, l.tag = 1, d.DeliveryTag
+	}
+	return slot, nil
+}
+
+// lull is for how long a client may send nothing that is not known to wait for a lock.
+const lull = 20 * time.Millisecond
+
+func (l *lateLock) Verify(context.Context, string, int) (bool, error) { return l.tag > 0, nil }
+
+func (l *lateLock) Release(context.Context, string, int) error {
+	tag := l.tag
+	l.tag = 0
+	return l.ch.Nack(tag, false, true)
+}
+
+func (l *lateLock) Close() error { return l.conn.Close() }
 
 // twice plays a scenario and replays it, a few times if a client's time was up while others were at it: a machine that is
 // busy enough decides then what comes first, and that is counted. It reports whether it was not so.
