@@ -137,7 +137,7 @@ var drafts = rapid.Custom(func(t *rapid.T) []draft {
 	}
 	d.routed = slices.Contains(d.methods, amqp.ExchangeBind)
 	d.deadly = slices.Contains(d.methods, amqp.BasicRecover)
-	d.quorum = rapid.IntRange(0, 2).Draw(t, "quorum queues") == 2
+	d.quorum = *quorumQueues && rapid.IntRange(0, 2).Draw(t, "quorum queues") == 2
 	// Slices of slices, so as to be long enough.
 	parts := rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(d.draw), 1, 12), 1, 12).Draw(t, "parts")
 	return slices.Concat(parts...)

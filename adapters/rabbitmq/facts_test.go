@@ -102,7 +102,7 @@ func (f *fact) restarts() bool {
 
 // atOnce is how many facts are played at once, with a connection for each client: a broker whose files are limited to
 // 1,024 stops accepting connections at 832, and its queues have files too.
-const atOnce = 50
+const atOnce = 32
 
 // playAll plays facts on a real broker, many at once: most of it is waiting.
 func playAll(t *testing.T, facts []*fact, b *rabbitmq.Broker) [][]string {

@@ -1,6 +1,7 @@
 package rabbitmq_test
 
 import (
+	"flag"
 	"testing"
 	"time"
 
@@ -9,6 +10,9 @@ import (
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
 	"github.com/lockproof/lockproof/sim/broker"
 )
+
+// quorumQueues: a real one does some things only moments after it has answered (FACTS Q15), which a busy machine makes longer.
+var quorumQueues = flag.Bool("quorum", false, "a third of the random sequences have quorum queues, too")
 
 // Random sequences of commands come to the same on the simulated broker and on a real RabbitMQ.
 // -rapid.checks says how many are tried. It binds exchanges that all tests have in common, and runs beside no other.
