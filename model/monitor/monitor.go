@@ -62,6 +62,7 @@ type watch struct {
 	loss
 	moves
 	theDead
+	loosened
 	overlap
 	timing
 	lease
@@ -96,6 +97,14 @@ type (
 	}
 	theDead struct {
 		left uint8 // the slot it believed to hold when it crashed
+	}
+	// loosened is what a history of leases leaves open of a client; see [watch.loosen].
+	loosened struct {
+		loose  uint16 // slots of the client's that it may lose at any moment
+		owed   bool   // an acquire without an answer has been granted nothing so far, and may be still
+		again  uint16 // slots that a verify or refresh without an answer may still get anew
+		lost   bool   // in the call at hand the slot that it asks about went, and not because its time was over
+		unsaid bool   // it has given the slot up, by a release, or got it anew, by a verify or refresh, and has to say so
 	}
 	// overlap is measured and judges nothing: no search keeps it.
 	overlap struct {
@@ -290,9 +299,13 @@ func (m *Monitor) dropWitness() { m.Witnessed, m.WitnessedStrong = false, false 
 func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 	w := &m.clients[c-1]
 	m.told = 0
+	if l != w.lock {
+		w.loosened = loosened{}
+	}
+	w.lost, w.unsaid = false, false
 	*w = watch{
 		op: op, lock: l, arg: arg, alive: w.alive, connected: w.connected || w.believed == 0, believed: w.believed,
-		renewal: w.renewal, loss: w.loss, moves: moves{w.moved && w.believed > 0}, overlap: w.overlap, timing: w.timing,
+		renewal: w.renewal, loss: w.loss, moves: moves{w.moved && w.believed > 0}, loosened: w.loosened, overlap: w.overlap, timing: w.timing,
 		costs: costs{linked: linked}, admins: admins{alone: true},
 		staleness: staleness{w.believed > 0 && m.stale(w)}, trouble: trouble{w.dropped}, lease: w.lease,
 	}

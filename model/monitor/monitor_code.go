@@ -149,7 +149,7 @@ func (m *Monitor) Resume(truth []Truth) {
 }
 
 // retained is what the monitor remembers of a call for some properties only.
-type retained uint16
+type retained uint32
 
 const (
 	ofExistence retained = 1 << iota
@@ -167,11 +167,12 @@ const (
 	ofLoss
 	ofMoves
 	ofTheDead
+	ofLooseness
 )
 
 // needs says what each property is judged from, beside beliefs and the truth.
 var needs = [property.Count]retained{
-	property.Linearizable:     ofExistence | ofHolders | ofGrants | ofOwn | ofCounts | ofStaleness | ofMoves,
+	property.Linearizable:     ofExistence | ofHolders | ofGrants | ofOwn | ofCounts | ofStaleness | ofMoves | ofLooseness,
 	property.NoPhantomSlot:    ofExistence,
 	property.NoFalseHold:      ofRenewal,
 	property.HonestVerify:     ofOwn | ofLoss,
@@ -236,7 +237,7 @@ func (w *watch) forget(wanted retained, m *Monitor) {
 		op: w.op, lock: w.lock, alive: w.alive, connected: w.connected, believed: w.believed, released: w.released,
 		timing: timing{disturbed: w.disturbed}, lease: m.leaseOnly(w),
 	}
-	for of := ofRenewal; of <= ofTheDead; of <<= 1 {
+	for of := ofRenewal; of <= ofLooseness; of <<= 1 {
 		if wanted&of != 0 {
 			idle.recall(of, w, m)
 		}
@@ -299,5 +300,10 @@ func (w *watch) recall(of retained, o *watch, m *Monitor) {
 		w.moved = o.moved && o.believed > 0
 	case ofTheDead:
 		w.theDead = o.theDead
+	case ofLooseness:
+		w.loosened = o.loosened
+		if o.op == lock.NoOp {
+			w.lost, w.unsaid = false, false
+		}
 	}
 }

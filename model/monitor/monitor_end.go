@@ -29,6 +29,7 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 		m.verified(c, w, r)
 	case lock.Refresh:
 		m.refreshed(c, w, r)
+		m.vouches(c, w, r)
 	case lock.Release:
 		m.released(c, w, r)
 	case lock.Count:
@@ -43,6 +44,9 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 		m.confirm(r.Outcome != lock.Done || w.empty&(1<<r.Slot) != 0)
 	default:
 		m.administrationEnded(c, w, r)
+	}
+	if r.Outcome == lock.Unknown || r.Outcome != lock.Done && w.op != lock.Acquire && w.op != lock.Release {
+		m.loosen(c, w, r.Outcome == lock.Unknown)
 	}
 	if m.traits != 0 && held == 0 && (w.op == lock.Acquire || r.Outcome == lock.Done) {
 		m.gaveUp(c, w)
@@ -110,6 +114,7 @@ func (m *Monitor) acquired(c uint8, w *watch, r lock.Result) {
 		if owned := t.Owner[s] == c; owned && !m.shared && !m.counted() && w.existed&bit != 0 {
 			m.require(property.RemovalDrains, w.claimed&bit != 0, c, 0, s, property.ForKind(m.kind, "granted after it was removed", "granted after it was destroyed"))
 		}
+		w.loose &^= bit
 		m.confirm(w.claimed&bit != 0 && w.granted == bit && t.Owner[s] == m.owner(c))
 	case r.Reason == lock.Full:
 		passed := firstSlot(AllSlots &^ w.busy)
@@ -165,8 +170,9 @@ func (m *Monitor) verified(c uint8, w *watch, r lock.Result) {
 	case r.Reason == lock.Removed:
 		m.confirm(w.absent&bit != 0 && t.Owner[s] != m.owner(c))
 	case r.Outcome == lock.Failed:
-		m.confirm(!w.released)
+		m.confirm(!w.released || m.traits.Has(lock.Leases))
 	}
+	m.vouches(c, w, r)
 }
 
 func (m *Monitor) released(c uint8, w *watch, r lock.Result) {
@@ -174,7 +180,7 @@ func (m *Monitor) released(c uint8, w *watch, r lock.Result) {
 	t := &m.locks[w.lock].truth
 	bit := uint16(1) << s
 	if r.Outcome != lock.Done || s == 0 {
-		m.confirm(r.Outcome != lock.Failed || w.mine&bit == 0 || t.Owner[s] == m.owner(c))
+		m.confirm(r.Outcome != lock.Failed || w.mine&bit == 0 || t.Owner[s] == m.owner(c) || m.traits.Has(lock.Leases) && !w.unsaid)
 		return
 	}
 	left := t.Owner[s]&^HalfOpen == m.owner(c) && !(m.shared && (w.empty&bit != 0 || m.rival(w.lock, c, s) > 0))

@@ -140,7 +140,7 @@ func (m *Monitor) extended(is, s uint8, old, t *Truth) {
 	if w.leased && w.on == s {
 		w.until = t.Until[s]
 	}
-	if w.op == lock.Acquire {
+	if w.op == lock.Acquire && (!m.traits.Has(lock.Leases) || t.Until[s] != old.Until[s] || t.Token[s] != old.Token[s]) {
 		w.granted |= 1 << s // once more
 	}
 	if w.op == lock.Refresh && w.arg == s {
@@ -290,6 +290,11 @@ func (m *Monitor) encodeLease(w *watch, c *codec.Coder) {
 	}
 	if w.op != lock.NoOp {
 		codec.Bools(c, &w.crowded, &w.sated, &w.beaten, &w.renewed, &w.shortened, &w.revived)
+	}
+	if m.traits.Has(lock.Leases) {
+		codec.Bools(c, &w.owed, &w.lost, &w.unsaid)
+		codec.Number(c, &w.loose)
+		codec.Number(c, &w.again)
 	}
 }
 

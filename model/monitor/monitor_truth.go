@@ -18,7 +18,7 @@ func (m *Monitor) SetTruth(l, c uint8, t *Truth) {
 	if m.traits != 0 {
 		m.leases(l, c, &old, t)
 	}
-	m.ownersChanged(c, &old, t)
+	m.ownersChanged(l, c, &old, t)
 	for i := range m.clients[:m.n] {
 		w := &m.clients[i]
 		if w.lock == l && w.op != lock.NoOp {
@@ -63,7 +63,7 @@ func (m *Monitor) slotsChanged(c uint8, old, t *Truth) {
 }
 
 // ownersChanged follows who has the B queues.
-func (m *Monitor) ownersChanged(c uint8, old, t *Truth) {
+func (m *Monitor) ownersChanged(l, c uint8, old, t *Truth) {
 	for s := uint8(1); s <= Slots; s++ {
 		was, is := old.Owner[s], t.Owner[s]
 		if is == 0 && t.Taken&(1<<s) != 0 {
@@ -73,10 +73,13 @@ func (m *Monitor) ownersChanged(c uint8, old, t *Truth) {
 			continue // the same session, which its client may have given up
 		}
 		if was != 0 && !m.lapsed(old.Until[s]) {
-			m.ownerLost(c, was, s)
+			m.ownerLost(l, c, was, s)
+		}
+		if m.traits.Has(lock.Leases) {
+			m.settles(was, s)
 		}
 		if is != 0 {
-			m.ownerGained(c, is, s)
+			m.ownerGained(l, c, is, s)
 		}
 	}
 }
@@ -84,23 +87,29 @@ func (m *Monitor) ownersChanged(c uint8, old, t *Truth) {
 // ownerLost is a holder whose B queue went away. While its connection is there for the broker, only its
 // own release, verification or withdrawal may do that, and only to what it was granted: others may have
 // theirs on the same connection.
-func (m *Monitor) ownerLost(c, was, s uint8) {
+func (m *Monitor) ownerLost(l, c, was, s uint8) {
 	halfOpen := was&HalfOpen != 0
 	was &^= HalfOpen
 	if m.ended&(1<<(was-1)) != 0 {
 		return
 	}
 	w := &m.clients[was-1]
-	own := !halfOpen && c > 0 && m.owner(c) == was
+	own, leases := !halfOpen && c > 0 && m.owner(c) == was, m.traits.Has(lock.Leases)
 	if own {
 		w = &m.clients[c-1]
 	}
 	switch {
+	case w.isLoose(l, s) && !w.asks(s):
+		return
 	case own && w.op == lock.Acquire:
 		m.confirm(w.granted&(1<<s) != 0)
 		return
-	case own && w.op == lock.Release:
+	case w.op == lock.Release && (own || leases): // what it has sent may have waited for somebody else
+		w.unsaid = true
 		m.confirm(w.arg == s)
+		return
+	case leases && w.asks(s): // which its answer tells, unless it says held
+		w.lost, w.released = true, w.released || own && w.connected && w.believed == s
 		return
 	case halfOpen || !w.connected:
 		m.dropWitness()
@@ -117,9 +126,12 @@ func (m *Monitor) ownerLost(c, was, s uint8) {
 }
 
 // ownerGained is a slot granted: by a command of the owner's own, or to one that waits for it.
-func (m *Monitor) ownerGained(c, is, s uint8) {
+func (m *Monitor) ownerGained(l, c, is, s uint8) {
 	if is&HalfOpen == 0 && m.clients[is-1].blocked && m.clients[is-1].op == lock.Acquire {
 		m.clients[is-1].granted |= 1 << s
+		return
+	}
+	if m.traits.Has(lock.Leases) && m.clients[is-1].collects(l, s) {
 		return
 	}
 	if c == 0 || m.owner(c) != is {
@@ -228,6 +240,7 @@ func (m *Monitor) Crash(c uint8) {
 		m.confirm(m.within(w))
 		m.locks[w.lock].expected = -1
 	}
+	m.loosen(c, w, true)
 	left := w.believed
 	switch {
 	case m.drains && w.op == lock.Release: // what it was about to give back
@@ -243,6 +256,9 @@ func (m *Monitor) Crash(c uint8) {
 func (m *Monitor) Gone(c uint8, granted, own bool) {
 	w := &m.clients[c-1]
 	m.ended |= 1 << (m.owner(c) - 1)
+	if m.traits.Has(lock.Leases) {
+		w.loose |= m.locks[w.lock].truth.owned(c)
+	}
 	if granted {
 		w.connected = false
 		w.mine |= m.locks[w.lock].truth.owned(m.owner(c)) // it goes with the connection, whatever the answer says

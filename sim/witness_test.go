@@ -1,0 +1,64 @@
+package sim_test
+
+import (
+	"flag"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lockproof/lockproof/model/linear"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
+	_ "github.com/lockproof/lockproof/sim/redis"
+	_ "github.com/lockproof/lockproof/sim/sql"
+)
+
+var witnessed = flag.Int("witnessed", 300, "on how many scenarios of each target of leases the witness is compared with the history")
+
+// Where the monitor says that an execution of leases is its own witness of linearizability, the history alone is never
+// illegal, of whatever lock; and of the references it says so nearly always.
+func TestLeaseWitness(t *testing.T) {
+	for _, name := range []string{"mariadb", "postgres", "redis"} {
+		b, err := lock.BackendNamed(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, target := range slices.Concat(b.References, b.Mutants) {
+			if !property.Of(target).Has(property.Linearizable) || strings.HasSuffix(target.Name, "-limits-differ") || strings.HasSuffix(target.Name, "-counted-rows") {
+				continue // the limits of those two are their callers', of which a history knows nothing
+			}
+			t.Run(target.Name, func(t *testing.T) {
+				t.Parallel()
+				if without := vouched(t, target, *witnessed); target.Breaks == "" && name != "redis" && 50*without > *witnessed {
+					t.Errorf("%d of %d executions are no witness", without, *witnessed)
+				}
+			})
+		}
+	}
+}
+
+// vouched compares the witness with the history, and returns how many executions are none.
+func vouched(t *testing.T, target *lock.Target, scenarios int) (without int) {
+	var r sim.Runner
+	var c linear.Checker
+	source := sim.NewSource(sim.Space{Target: target}, 1)
+	for i := range scenarios {
+		s := source.Scenario(i)
+		r.Run(target, &s)
+		h := r.History()
+		if !r.Monitor.Witnessed {
+			without++
+		}
+		for failedAcquire, vouched := range map[property.FailedAcquire]bool{property.Weak: r.Monitor.Witnessed, property.Strong: r.Monitor.WitnessedStrong} {
+			if !vouched {
+				continue
+			}
+			if f := c.Linearizable(&h, linear.Options{FailedAcquire: failedAcquire}); f.Decision == linear.Illegal {
+				t.Errorf("scenario %d, %s: the monitor vouches for a history of which %s says: %s", i, failedAcquire, f.How, f.Why)
+				return without
+			}
+		}
+	}
+	return without
+}
