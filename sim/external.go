@@ -196,7 +196,11 @@ func (d draw) recount(s *scenario.Scenario) {
 	case slices.ContainsFunc(s.Clients, changed) && d.Bits(1) == 1:
 		c := &s.Clients[d.below(len(s.Clients))]
 		c.Ops = slices.Insert(c.Ops, 0, count)
-		last()
+		if d.Bits(1) == 1 && !holdsAtLast(c.Ops) { // who counts twice may remember what it has counted
+			c.Ops = append(c.Ops, count)
+		} else {
+			last()
+		}
 	}
 }
 
