@@ -54,8 +54,8 @@ func (p *Plan) externalConfig() (c gated.Config, err error) {
 		return c, errors.New("sample: options: a command has its own; have options of the target instead")
 	}
 	c = gated.Config{
-		Exec: p.Target.Exec, Options: p.Target.Options, Patience: time.Duration(p.Target.Patience), Seed: cmp.Or(s.Seed, 1), Depth: s.Depth,
-		Shape: s.shape(), FailedAcquire: s.failedAcquire(),
+		Exec: p.Target.Exec, Options: p.Target.Options, Patience: time.Duration(p.Target.Patience), Slow: time.Duration(p.Target.Slow),
+		Seed: cmp.Or(s.Seed, 1), Depth: s.Depth, Shape: s.shape(), FailedAcquire: s.failedAcquire(),
 	}
 	if c.Kind, err = lock.KindNamed(cmp.Or(p.Target.Lock, "semaphore")); err != nil {
 		return c, fmt.Errorf("target: lock: %w", err)

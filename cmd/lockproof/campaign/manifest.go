@@ -89,6 +89,9 @@ type Target struct {
 	Files []string `json:"files,omitempty"`
 	// Patience is how long a client may send nothing before the others go on without it.
 	Patience Duration `json:"patience,omitzero"`
+	// Slow is how long an operation may take before its client may have given it up by a clock of its own: it is judged less
+	// strictly then. Clients without clocks may have any time.
+	Slow Duration `json:"slow,omitzero"`
 }
 
 // hash is a hash of the target's command, of the program that it begins with, and of the files that it names.

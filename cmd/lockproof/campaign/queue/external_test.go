@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/enginetest"
@@ -40,7 +41,7 @@ func TestExternalAsOneMachine(t *testing.T) {
 	const scenarios = 30
 	command := python(t, "release-closes-channel")
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
-	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "external", "target": {"exec": %q},
+	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "external", "target": {"exec": %q, "slow": "1h"},
 		"sample": {"properties": ["no-leak", "mutual-exclusion", "cheap-acquire"]}, "budget": {"executions": %d}, "shard": 7}`, command, scenarios)
 	worked := make(chan error, 1)
 	go func() {
@@ -60,7 +61,7 @@ func TestExternalAsOneMachine(t *testing.T) {
 	}
 	for workers := 1; workers <= 2; workers++ {
 		res, err := gated.Prove(t.Context(), gated.Config{
-			Starter: &subprocess.Starter{Command: command}, Exec: command, Kind: lock.Semaphore, Seed: 1, Scenarios: scenarios, Workers: workers,
+			Starter: &subprocess.Starter{Command: command}, Exec: command, Kind: lock.Semaphore, Seed: 1, Scenarios: scenarios, Workers: workers, Slow: time.Hour,
 			Properties: property.Set(0).With(property.NoLeak).With(property.MutualExclusion).With(property.CheapAcquire),
 		})
 		if err != nil {
