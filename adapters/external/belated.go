@@ -27,6 +27,18 @@ type belated struct {
 	losses [lock.MaxClients]scenario.Action
 }
 
+// precede does what comes before an action that was chosen: one that waits for its moment is put aside, what has waited for this one
+// happens, and a client that is to go on in a replay is waited for. It reports whether the action is not to happen now.
+func (r *run) precede(a scenario.Action) (instead bool, err error) {
+	if r.postpone(a) {
+		return true, nil
+	}
+	if instead, err = r.belate(a); instead || err != nil {
+		return instead, err
+	}
+	return false, r.rouse(a)
+}
+
 // postpone reports whether an action is one that has to wait, or time that would pass for nobody.
 func (r *run) postpone(a scenario.Action) bool {
 	switch {
@@ -95,10 +107,7 @@ func (r *run) aboutToBeGranted() map[*clientState]rest {
 func (r *run) mayBeGranted(p *clientState) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !p.mayWait || p.stalled || p.paused || p.waiting() == (cause{}) || r.truth[r.lockOf(p.id)].Free() == 0 {
-		return false
-	}
-	return r.grants(p.parked[0])
+	return p.mayRunOut() && r.truth[r.lockOf(p.id)].Free() != 0 && r.grants(p.parked[0])
 }
 
 // grants reports whether a command is one by which locks of the design are had.

@@ -85,7 +85,7 @@ type About struct {
 }
 
 // Traits are those of the lock that its clients announce.
-func (a *About) Traits() (t lock.Traits) {
+func (a About) Traits() (t lock.Traits) {
 	if a.Tokens {
 		t |= lock.Tokens
 	}
@@ -94,6 +94,9 @@ func (a *About) Traits() (t lock.Traits) {
 	}
 	return t
 }
+
+// Slotless reports whether locks have no slots, but for the limits that their callers state: nobody creates them.
+func (a About) Slotless() bool { return a.Limits && !slices.Contains(a.Operations, lock.Create) }
 
 // TakenFor is what of that counts for a lock of some type: only semaphores have limits, and who is told one does not wait.
 func (a About) TakenFor(k lock.Kind) About {

@@ -204,7 +204,7 @@ func (r *run) execution() *Execution {
 		x.History.Locks = append(x.History.Locks, l.Name)
 		x.History.Slots = append(x.History.Slots, int(l.Slots))
 	}
-	if r.uncounted() {
+	if r.about.Slotless() {
 		for l := range x.History.Slots {
 			x.History.Slots[l] = r.most(uint8(l))
 		}

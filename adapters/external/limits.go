@@ -10,14 +10,11 @@ import (
 // limitOfProbes is the limit that is stated while it is learnt by what a lock is held: two clients hold it at once.
 const limitOfProbes = 2
 
-// uncounted reports whether locks have no slots, but for the limits that their callers state.
-func (s *Runner) uncounted() bool { return s.about.Limits && !s.supports(lock.Create) }
-
 // noSlots is why it is not known by what such locks are held.
 const noSlots = "nobody creates it, so that it has no slots, but for the limits that callers state"
 
 // Numberless reports whether any slot is as good as another: they are messages without numbers, or limits that callers state.
-func (s *Runner) Numberless() bool { return s.design.Permits() || s.uncounted() }
+func (s *Runner) Numberless() bool { return s.design.Permits() || s.about.Slotless() }
 
 // most is how many slots a lock may have in the course of a scenario, or the largest limit that somebody states, where it has
 // no others.
@@ -38,7 +35,7 @@ func (r *run) most(l uint8) int {
 			}
 		}
 	}
-	if r.uncounted() {
+	if r.about.Slotless() {
 		return limit
 	}
 	return most + added

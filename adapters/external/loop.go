@@ -23,18 +23,12 @@ func (r *run) loop(choose chooser) (over bool, err error) {
 		}
 		a, ok := choose.Next(r)
 		if ok {
-			instead, err := r.postpone(a), error(nil)
-			if !instead {
-				instead, err = r.belate(a)
-			}
+			instead, err := r.precede(a)
 			if err != nil {
 				return false, err
 			}
 			if instead {
 				continue
-			}
-			if err := r.rouse(a); err != nil {
-				return false, err
 			}
 		}
 		switch {
@@ -354,6 +348,11 @@ func (r *run) unfinished(c uint8) {
 			return
 		}
 	}
+	r.noProgress(c, detail)
+}
+
+// noProgress takes in that a client does not make progress, which the monitor does not see.
+func (r *run) noProgress(c uint8, detail string) {
 	r.record.Violations = append(r.record.Violations, scenario.Violation{
 		Violation: property.Violation{Property: property.Progress, Kind: r.config.Kind, Client: c, Detail: detail},
 		Step:      len(r.record.Steps),

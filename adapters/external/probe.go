@@ -25,7 +25,7 @@ const (
 func (s *Runner) probe(ctx context.Context, p *recognise.Probe) error {
 	setup := s.handles[0]
 	defer s.listen(nil)
-	if s.config.Kind != lock.Mutex && !s.supports(lock.Create) && !s.uncounted() {
+	if s.config.Kind != lock.Mutex && !s.supports(lock.Create) && !s.about.Slotless() {
 		return fmt.Errorf("%s does not offer create: there is no way to make a lock to prove", s.target())
 	}
 	name := s.prefix + firstProbe
@@ -81,7 +81,7 @@ func (s *Runner) probeAgain(ctx context.Context, p *recognise.Probe) error {
 	if d := s.broker.disagreement(); d != "" {
 		s.design.Holding, s.design.Why = recognise.Unknown, "the real broker did something else than the simulated one: "+d
 	}
-	if s.uncounted() {
+	if s.about.Slotless() {
 		s.design.Holding, s.design.Why = recognise.Unknown, noSlots
 	}
 	s.nameTables = nil
@@ -154,7 +154,7 @@ func (s *Runner) needless(ctx context.Context, name string, user *clientHandle, 
 	if h.Granted {
 		s.fragile, err = s.aside(ctx, user, "a release of what is not held", lock.Release, Params{Name: name, Slot: h.Slot})
 	}
-	if err == nil && s.config.Kind != lock.Mutex && !s.uncounted() {
+	if err == nil && s.config.Kind != lock.Mutex && !s.about.Slotless() {
 		_, err = s.aside(ctx, s.handles[0], "create of what is there", lock.Create, Params{Name: name, Slots: 1})
 	}
 	return err
@@ -188,7 +188,7 @@ func (s *Runner) Asides() []string { return s.asides }
 func (s *Runner) make(ctx context.Context, name string, p *recognise.Probe) error {
 	slots := 1
 	switch {
-	case s.config.Kind == lock.Mutex, s.uncounted():
+	case s.config.Kind == lock.Mutex, s.about.Slotless():
 		return nil
 	case s.config.Kind == lock.Semaphore:
 		slots = 2

@@ -222,7 +222,7 @@ func (r *run) metered() {
 // createAll has the setup client make the locks with their slots.
 func (r *run) createAll() error {
 	for _, l := range r.sc.Locks {
-		if r.config.Kind == lock.Mutex || l.Slots == 0 || r.uncounted() {
+		if r.config.Kind == lock.Mutex || l.Slots == 0 || r.about.Slotless() {
 			continue
 		}
 		_, err := r.handles[0].do(r.ctx, lock.Create, Params{Name: r.place(l.Name), Slots: int(l.Slots)})

@@ -3,8 +3,6 @@ package external
 import (
 	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/model/lock"
-	"github.com/lockproof/lockproof/model/property"
-	"github.com/lockproof/lockproof/model/scenario"
 )
 
 // A mutex by a message is made by whoever acquires it first, and whoever misses it later, as after a restart of the broker that
@@ -38,11 +36,5 @@ func (r *run) neverMade(p *clientState, res lock.Result) {
 	if !alone || res.Reason != lock.Full || !r.pending(r.lockOf(p.id)) {
 		return
 	}
-	r.record.Violations = append(r.record.Violations, scenario.Violation{
-		Violation: property.Violation{
-			Property: property.Progress, Kind: r.config.Kind, Client: p.id,
-			Detail: "acquire did not get the lock, which nobody has, and is to be made",
-		},
-		Step: len(r.record.Steps),
-	})
+	r.noProgress(p.id, "acquire did not get the lock, which nobody has, and is to be made")
 }

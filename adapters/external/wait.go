@@ -139,7 +139,7 @@ func (r *run) runningOut() map[*clientState]rest {
 	r.mu.Lock()
 	for i := range r.clients {
 		p := &r.clients[i]
-		if p.mayWait && !p.stalled && !p.paused && p.waiting() != (cause{}) {
+		if p.mayRunOut() {
 			late[p] = p.stands()
 		}
 	}
@@ -150,8 +150,17 @@ func (r *run) runningOut() map[*clientState]rest {
 	return late
 }
 
+// mayRunOut reports whether the time of a client may be up that it was told it may wait for the lock, while it has a command at
+// the gate. mu is held.
+func (p *clientState) mayRunOut() bool {
+	return p.mayWait && !p.stalled && !p.paused && p.waiting() != (cause{})
+}
+
 // upBy is how much later than it was told the time of a client is certainly up: its clock begins when it has read the call.
 const upBy = 60 * time.Millisecond
+
+// timeLeft is how long it takes until the time of a client that waits for the lock is certainly up.
+func (p *clientState) timeLeft() time.Duration { return waitTime + upBy - time.Since(p.began) }
 
 // runOut waits until the time of some clients is up: who gives up by a clock of its own has answered then, though its command
 // is still at the gate. Who does not looks at its clock when it goes on.
@@ -162,7 +171,7 @@ func (r *run) runOut(late map[*clientState]rest) error {
 		if looked[p] = r.config.Learnt.patience(at) > 0; looked[p] {
 			limit = 2 * waitTime
 		}
-		limit = max(limit, waitTime+upBy-time.Since(p.began))
+		limit = max(limit, p.timeLeft())
 	}
 	began := time.Now()
 	r.awaits(true)
@@ -227,7 +236,7 @@ func (r *run) rouse(a scenario.Action) error {
 		return nil
 	}
 	r.awaits(true)
-	_, err := r.wait(r.ctx, max(lull, waitTime+upBy-time.Since(p.began)), func() bool { return len(p.parked) > 0 || p.answer != nil })
+	_, err := r.wait(r.ctx, max(lull, p.timeLeft()), func() bool { return len(p.parked) > 0 || p.answer != nil })
 	r.awaits(false)
 	if err != nil {
 		return err

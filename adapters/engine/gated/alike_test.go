@@ -177,15 +177,9 @@ func (c *counting) Close() error {
 func TestSlotsAlike(t *testing.T) {
 	t.Parallel()
 	for _, more := range []int{0, 1} {
-		runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Semaphore, Starter: inprocess.Starter{
-			Name: "counting", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-				return &counting{url: url, more: more}, nil
-			},
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { runner.Close() })
+		runner := runnerOf(t, lock.Semaphore, external.Timing{}, func(_ context.Context, url string) (inprocess.Lock, error) {
+			return &counting{url: url, more: more}, nil
+		})
 		acquire := scenario.Client{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}}}
 		x := play(t, runner, runner.Playable(scenario.Scenario{
 			Locks: []scenario.Lock{{Name: "jobs", Slots: 2}}, Clients: []scenario.Client{acquire, acquire, acquire},

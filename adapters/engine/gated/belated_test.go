@@ -74,16 +74,10 @@ func (c *consuming) Close() error { return c.conn.Close() }
 func TestLossBeforeRelease(t *testing.T) {
 	t.Parallel()
 	for _, deletes := range []bool{false, true} {
-		runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
-			Name: "consuming", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-				conn, err := amqp.Dial(url)
-				return &consuming{conn: conn, deletes: deletes}, err
-			},
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { runner.Close() })
+		runner := runnerOf(t, lock.Mutex, external.Timing{}, func(_ context.Context, url string) (inprocess.Lock, error) {
+			conn, err := amqp.Dial(url)
+			return &consuming{conn: conn, deletes: deletes}, err
+		})
 		const a, r = lock.Acquire, lock.Release
 		x := play(t, runner, runner.Playable(scenario.Scenario{
 			Locks:    []scenario.Lock{{Name: "jobs"}},

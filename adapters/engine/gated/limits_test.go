@@ -60,7 +60,7 @@ func TestLimitsAnnounced(t *testing.T) {
 	t.Parallel()
 	verdict := func(d semaphores.Design, asked property.Set) (*report.PropertyResult, string) {
 		res, err := gated.Prove(t.Context(), gated.Config{
-			Starter: inprocess.Starter{Name: "some", New: enginetest.Semaphore(d)}, Kind: lock.Semaphore, Seed: 1, Scenarios: 20, Properties: asked,
+			Starter: inprocess.Starter{Name: "some", New: enginetest.Semaphore(d)}, Kind: lock.Semaphore, Seed: 1, Scenarios: inShort(20), Properties: asked,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -64,16 +64,10 @@ func (c *subscribing) Close() error { return c.conn.Close() }
 func TestDeliveredTooLate(t *testing.T) {
 	for after, wrong := range map[time.Duration]bool{0: true, 25 * time.Millisecond: false} {
 		var declines atomic.Bool
-		runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Timing: external.Timing{Slow: time.Hour}, Starter: inprocess.Starter{
-			Name: "subscribing", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-				conn, err := amqp.Dial(url)
-				return &subscribing{conn: conn, made: make(map[string]bool), declines: &declines, after: after}, err
-			},
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { runner.Close() })
+		runner := runnerOf(t, lock.Mutex, external.Timing{Slow: time.Hour}, func(_ context.Context, url string) (inprocess.Lock, error) {
+			conn, err := amqp.Dial(url)
+			return &subscribing{conn: conn, made: make(map[string]bool), declines: &declines, after: after}, err
+		})
 		sc := scenario.Scenario{
 			Locks:   []scenario.Lock{{Name: "jobs"}},
 			Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}}}},

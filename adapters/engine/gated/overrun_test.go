@@ -75,16 +75,10 @@ func (l *leaving) Close() error { return l.inner.Close() }
 // not know of, is found; giving it back is right, and so is not to have got a lock that was free all along.
 func TestTimeUpAtTheGate(t *testing.T) {
 	for _, keeps := range []bool{false, true} {
-		runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
-			Name: "leaving", New: func(ctx context.Context, url string) (inprocess.Lock, error) {
-				m, err := mutexes.New(ctx, url, mutexes.Token{})
-				return &leaving{inner: m, keeps: keeps}, err
-			},
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { runner.Close() })
+		runner := runnerOf(t, lock.Mutex, external.Timing{}, func(ctx context.Context, url string) (inprocess.Lock, error) {
+			m, err := mutexes.New(ctx, url, mutexes.Token{})
+			return &leaving{inner: m, keeps: keeps}, err
+		})
 		found := 0
 		for at := range uint16(20) {
 			x := play(t, runner, runner.Playable(scenario.Scenario{
@@ -136,17 +130,11 @@ func TestTimeUpBeforeGrant(t *testing.T) {
 		for _, keeps := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, keeps %v", name, keeps), func(t *testing.T) {
 				t.Parallel()
-				runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Timing: external.Timing{Slow: time.Hour}, Starter: inprocess.Starter{
-					Name: "belated", New: func(ctx context.Context, url string) (inprocess.Lock, error) {
-						m, err := mutexes.New(ctx, url, design)
-						return &belated{Mutex: m, keeps: keeps}, err
-					},
-				}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { runner.Close() })
-				for i := range 6 {
+				runner := runnerOf(t, lock.Mutex, external.Timing{Slow: time.Hour}, func(ctx context.Context, url string) (inprocess.Lock, error) {
+					m, err := mutexes.New(ctx, url, design)
+					return &belated{Mutex: m, keeps: keeps}, err
+				})
+				for i := range inShort(6) {
 					x := play(t, runner, runner.Playable(scenario.Scenario{
 						Locks:   []scenario.Lock{{Name: "jobs"}},
 						Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}, {Op: lock.Acquire, Arg: scenario.Waiting}}}},

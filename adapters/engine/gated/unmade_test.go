@@ -91,15 +91,9 @@ func (c *transient) Close() error { return c.conn.Close() }
 func TestNeverMade(t *testing.T) {
 	t.Parallel()
 	for _, remembers := range []bool{false, true} {
-		runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
-			Name: "transient", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-				return &transient{url: url, made: make(map[string]bool), remembers: remembers}, nil
-			},
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { runner.Close() })
+		runner := runnerOf(t, lock.Mutex, external.Timing{}, func(_ context.Context, url string) (inprocess.Lock, error) {
+			return &transient{url: url, made: make(map[string]bool), remembers: remembers}, nil
+		})
 		var all []scenario.Operation
 		for _, op := range []lock.Op{lock.Acquire, lock.Release, lock.Acquire, lock.Acquire, lock.Acquire, lock.Acquire} {
 			all = append(all, scenario.Operation{Op: op})

@@ -20,18 +20,23 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
 
-// waiting runs scenarios of mutexes whose clients can wait for the lock; limit is when one is taken for waiting without end.
-func waiting(t *testing.T, design mutexes.Design, limit time.Duration) *external.Runner {
+// runnerOf runs scenarios of locks in this process.
+func runnerOf(t *testing.T, kind lock.Kind, timing external.Timing, open func(ctx context.Context, url string) (inprocess.Lock, error)) *external.Runner {
 	t.Helper()
-	runner, err := external.NewRunner(t.Context(), external.Config{
-		Kind: lock.Mutex, Timing: external.Timing{Limit: limit, Slow: time.Hour},
-		Starter: inprocess.Starter{Name: "waiting", New: func(ctx context.Context, url string) (inprocess.Lock, error) { return mutexes.New(ctx, url, design) }},
-	})
+	runner, err := external.NewRunner(t.Context(), external.Config{Kind: kind, Timing: timing, Starter: inprocess.Starter{Name: t.Name(), New: open}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { runner.Close() })
 	return runner
+}
+
+// waiting runs scenarios of mutexes whose clients can wait for the lock; limit is when one is taken for waiting without end.
+func waiting(t *testing.T, design mutexes.Design, limit time.Duration) *external.Runner {
+	t.Helper()
+	return runnerOf(t, lock.Mutex, external.Timing{Limit: limit, Slow: time.Hour}, func(ctx context.Context, url string) (inprocess.Lock, error) {
+		return mutexes.New(ctx, url, design)
+	})
 }
 
 // contest is two clients, of which the second may wait for what the first has, if that stops after so many steps.
@@ -83,21 +88,14 @@ func TestSlowReplay(t *testing.T) {
 	t.Parallel()
 	var made sync.Map
 	var slow atomic.Bool
-	runner, err := external.NewRunner(t.Context(), external.Config{
-		Kind: lock.Mutex, Timing: external.Timing{Slow: time.Hour},
-		Starter: inprocess.Starter{Name: "late", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-			conn, err := amqp.Dial(url)
-			if err != nil {
-				return nil, err
-			}
-			ch, err := conn.Channel()
-			return &lateLock{conn: conn, ch: ch, made: &made, slow: &slow}, err
-		}},
+	runner := runnerOf(t, lock.Mutex, external.Timing{Slow: time.Hour}, func(_ context.Context, url string) (inprocess.Lock, error) {
+		conn, err := amqp.Dial(url)
+		if err != nil {
+			return nil, err
+		}
+		ch, err := conn.Channel()
+		return &lateLock{conn: conn, ch: ch, made: &made, slow: &slow}, err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { runner.Close() })
 	acquire, release := scenario.Operation{Op: lock.Acquire}, scenario.Operation{Op: lock.Release}
 	for stops := range uint16(12) {
 		slow.Store(false)

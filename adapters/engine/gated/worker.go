@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine/tally"
 	"github.com/lockproof/lockproof/adapters/external"
-	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -53,12 +52,6 @@ func (w *worker) meet() {
 	}
 }
 
-// traits are those of the lock that its clients announce.
-func (w *worker) traits() lock.Traits {
-	about := w.runner.About()
-	return about.Traits()
-}
-
 // work plays scenarios until there are none left.
 func (w *worker) work(ctx context.Context) error {
 	for !w.stop.Load() && !w.allowed.Spent(w.foundAny()) {
@@ -83,7 +76,7 @@ func (w *worker) work(ctx context.Context) error {
 
 // play plays the i-th scenario. What seems to cost too much is looked at again, more patiently: then that counts instead.
 func (w *worker) play(ctx context.Context, i int) (*external.Execution, error) {
-	sc := w.runner.Playable(w.source.External(i, w.traits()))
+	sc := w.runner.Playable(w.source.External(i, w.runner.About().Traits()))
 	w.runner.Measure(0)
 	if i%measuredEvery == 0 && w.wanted()&external.Measured != 0 {
 		w.runner.Measure(external.SettleBriefly)

@@ -191,7 +191,7 @@ func (w *walk) broken(s Step, op lock.Op, err error) {
 // call makes a call of the script and looks at what comes.
 func (w *walk) call(l line) {
 	p := w.clients[l.client-1]
-	if l.params.Timeout > 0 && !p.about.Waits || l.more && !p.slotless() {
+	if l.params.Timeout > 0 && !p.about.Waits || l.more && !p.about.Slotless() {
 		return
 	}
 	if l.op == lock.Acquire && p.about.Limits {
@@ -216,18 +216,13 @@ func (w *walk) call(l line) {
 	if p.about.Tokens {
 		token, badToken = subprocess.TokenOf(l.op, r)
 	}
-	if err != nil || got.Outcome != lock.Done || got.Held != l.held || l.op == lock.Acquire && !l.fits(got.Slot, p.slotless()) || got.Slots != l.slots {
+	if err != nil || got.Outcome != lock.Done || got.Held != l.held || l.op == lock.Acquire && !l.fits(got.Slot, p.about.Slotless()) || got.Slots != l.slots {
 		s.Mark, s.Expected, s.Advice = Red, l.expected(), l.advice
 	} else if badToken != nil || token > 0 && token <= w.token {
 		s.Mark, s.Expected, s.Advice = Red, fmt.Sprintf(`{"held":true,"slot":1,"token":n} with n from %d`, w.token+1), fencing
 	}
 	w.token = max(w.token, token)
 	w.report(s)
-}
-
-// slotless reports whether nobody creates locks, and callers state how many may hold them.
-func (p *checkedClient) slotless() bool {
-	return p.about.Limits && !slices.Contains(p.about.Operations, lock.Create)
 }
 
 // unknown calls a method that nobody has.

@@ -2,10 +2,11 @@ package mutexes
 
 import (
 	"crypto/rand"
-	"errors"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/testdata/targets/golang/confirm"
 )
 
 // Active is a mutex by the single active consumer of a queue: whoever that is holds the lock. Nobody is told that it has
@@ -42,7 +43,7 @@ func (a Active) try(m *Mutex, queue string) (active, again bool, err error) {
 		return false, false, err
 	}
 	if active = a.Subscribed; !active {
-		if err := publish(m.ch, queue, m.consumer); err != nil {
+		if err := confirm.Publish(m.ch, queue, false, amqp.Publishing{MessageId: m.consumer}); err != nil {
 			return false, false, err
 		}
 		active = echoed(deliveries, m.consumer)
@@ -59,23 +60,6 @@ func (a Active) try(m *Mutex, queue string) (active, again bool, err error) {
 		again = again || d.MessageId == m.consumer
 	}
 	return false, again, err
-}
-
-// publish publishes a message and waits until it is confirmed: by then it has been sent to the active consumer.
-func publish(ch *amqp.Channel, queue, id string) error {
-	broken := ch.NotifyClose(make(chan *amqp.Error, 1))
-	sent, err := ch.PublishWithDeferredConfirm("", queue, false, false, amqp.Publishing{MessageId: id})
-	if err != nil {
-		return err
-	}
-	select {
-	case <-sent.Done():
-	case <-broken:
-	}
-	if !sent.Acked() {
-		return errors.New("the message was not confirmed")
-	}
-	return nil
 }
 
 // echoed reports whether a message comes to whoever publishes it.

@@ -1,9 +1,9 @@
 package mutexes
 
 import (
-	"errors"
-
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/testdata/targets/golang/confirm"
 )
 
 // Fencing is a client of mutexes that give fencing tokens.
@@ -63,17 +63,8 @@ func (m *Mutex) put(queue string) error {
 	if err := ch.Confirm(false); err != nil {
 		return err
 	}
-	broken := ch.NotifyClose(make(chan *amqp.Error, 1))
-	sent, err := ch.PublishWithDeferredConfirm("", queue, true, false, amqp.Publishing{DeliveryMode: amqp.Persistent})
-	if err != nil {
+	if err := confirm.Publish(ch, queue, true, amqp.Publishing{DeliveryMode: amqp.Persistent}); err != nil {
 		return err
-	}
-	select {
-	case <-sent.Done():
-	case <-broken:
-	}
-	if !sent.Acked() {
-		return errors.New("the message was not confirmed")
 	}
 	return ch.Close()
 }

@@ -1,10 +1,11 @@
 package semaphores
 
 import (
-	"errors"
 	"strconv"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/testdata/targets/golang/confirm"
 )
 
 // FencedClient is a client of semaphores that give fencing tokens.
@@ -59,17 +60,5 @@ func confirmed(ch *amqp.Channel, queue string) error {
 	if err := ch.Confirm(false); err != nil {
 		return err
 	}
-	broken := ch.NotifyClose(make(chan *amqp.Error, 1))
-	sent, err := ch.PublishWithDeferredConfirm("", queue, true, false, amqp.Publishing{DeliveryMode: amqp.Persistent})
-	if err != nil {
-		return err
-	}
-	select {
-	case <-sent.Done():
-	case <-broken:
-	}
-	if !sent.Acked() {
-		return errors.New("the message was not confirmed")
-	}
-	return nil
+	return confirm.Publish(ch, queue, true, amqp.Publishing{DeliveryMode: amqp.Persistent})
 }
