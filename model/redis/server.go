@@ -179,6 +179,18 @@ func (s *Server) Top(lock uint8, claims bool) (top Claim, there bool) {
 	return Claim{}, false
 }
 
+// Lasts is how many milliseconds the claim of an ID that is on top of a lock's entry has left; 0 where it is not.
+func (s *Server) Lasts(lock uint8, id ID, claims bool) int64 {
+	if top, there := s.Top(lock, claims); !there || top.ID != id {
+		return 0
+	}
+	at := Key{Lock: lock}
+	if claims {
+		at.ID = id
+	}
+	return s.find(at).expires - s.now
+}
+
 // Left yields the keys and in how many milliseconds each expires, 0 for never.
 func (s *Server) Left() iter.Seq2[Key, int64] {
 	return func(yield func(Key, int64) bool) {

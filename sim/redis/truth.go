@@ -13,7 +13,8 @@ import (
 
 // Who has the lock is not who is in its entries: a thief is, and has not got it before its victims have stopped. A client
 // has the lock from the moment at which the servers have agreed and nobody is to be asked, or everybody has
-// acknowledged, until it stops or its lease is over.
+// acknowledged, until it stops or its lease is over: no earlier than it reckons itself, which is from before the first server
+// was asked, and no earlier than too few servers have its claim.
 
 // granted notes what the command that a client has just sent came to on the servers, whether or not it gets the reply.
 func (k *cluster) granted(c uint8) {
@@ -35,9 +36,21 @@ func (k *cluster) grant(c uint8) {
 	cl := &k.clients[c-1]
 	m := &cl.machine
 	cl.grant = grant{}
-	if until := cl.began + k.LeaseOf(m.Priority); until > k.now {
+	lease, l := k.LeaseOf(m.Priority), uint8(k.scenario.Clients[c-1].Lock)
+	until := max(cl.began+lease, k.now+min(lease, k.lasts(l, m.ID)))
+	if until > k.now {
 		cl.grant = grant{id: m.ID, priority: m.Priority, until: until}
 	}
+}
+
+// lasts is how many milliseconds most servers go on having a client's claim on top.
+func (k *cluster) lasts(l uint8, id redis.ID) int64 {
+	var left [redis.MaxServers]int64
+	for i := range k.servers {
+		left[i] = k.servers[i].Lasts(l, id, k.Entry == redis.Claims)
+	}
+	slices.Sort(left[:k.Servers])
+	return left[(k.Servers-1)/2]
 }
 
 // settle takes from a client that has stopped what it was granted.
