@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -92,9 +93,9 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, rest string) {
 	verb, id, _ := strings.Cut(rest, "/")
 	switch {
 	case r.Method == http.MethodPut && verb == "create":
-		x, err := readSession(r.Body)
+		x, status, err := readSession(r.Body)
 		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
+			http.Error(w, err.Error(), status)
 			return
 		}
 		s.do(&consul.Request{Method: consul.CreateSession, Session: x})
@@ -146,45 +147,51 @@ func (s *Server) info(id string) []told {
 	return list
 }
 
-// readSession reads what a client says of the session that it asks for.
-func readSession(body io.Reader) (x consul.Session, err error) {
+// readSession reads what a client says of the session that it asks for. status is that of an error: Consul's own.
+func readSession(body io.Reader) (x consul.Session, status int, err error) {
 	var asked struct {
 		TTL, Behavior string
 		LockDelay     any
 	}
 	data, err := io.ReadAll(io.LimitReader(body, maxBody))
-	if err != nil {
-		return x, err
+	if err == nil && len(data) > 0 {
+		err = json.Unmarshal(data, &asked)
 	}
-	if len(data) > 0 {
-		if err := json.Unmarshal(data, &asked); err != nil {
-			return x, fmt.Errorf("what a session is to be: %w", err)
-		}
+	if err == nil {
+		x.Delay, err = lockDelayOf(asked.LockDelay)
+	}
+	if err != nil {
+		return x, http.StatusBadRequest, fmt.Errorf("what a session is to be: %w", err)
 	}
 	x.ID, x.Deletes = newID(), asked.Behavior == "delete"
 	if asked.Behavior != "" && asked.Behavior != "delete" && asked.Behavior != "release" {
-		return x, fmt.Errorf("behavior %q: expected release or delete", asked.Behavior)
+		return x, http.StatusInternalServerError, fmt.Errorf("behavior %q: expected release or delete", asked.Behavior)
 	}
 	if asked.TTL != "" && asked.TTL != "0s" {
 		ttl, err := time.ParseDuration(asked.TTL)
 		if err != nil || ttl < defaultTTL || ttl > maxTTL {
-			return x, fmt.Errorf("session TTL %q: expected %v to %v", asked.TTL, defaultTTL, maxTTL)
+			return x, http.StatusInternalServerError, fmt.Errorf("session TTL %q: expected %v to %v", asked.TTL, defaultTTL, maxTTL)
 		}
 		x.TTL = ttl.Milliseconds()
 	}
+	return x, http.StatusOK, nil
+}
+
+// lockDelayOf is the lock-delay that a client asks for, in milliseconds.
+func lockDelayOf(asked any) (int64, error) {
 	delay := lockDelay
-	switch d := asked.LockDelay.(type) {
+	switch d := asked.(type) {
 	case string:
+		var err error
 		if delay, err = time.ParseDuration(d); err != nil {
-			return x, fmt.Errorf("LockDelay: %w", err)
+			return 0, fmt.Errorf("LockDelay: %w", err)
 		}
 	case float64: // of nanoseconds, or of seconds where that makes no sense
 		if delay = time.Duration(d); delay < time.Millisecond {
 			delay = time.Duration(d * float64(time.Second))
 		}
 	}
-	x.Delay = min(delay, time.Minute).Milliseconds()
-	return x, nil
+	return min(delay, time.Minute).Milliseconds(), nil
 }
 
 // newID is a random UUID.
@@ -196,9 +203,9 @@ func newID() string {
 
 // keys answers what begins with /v1/kv.
 func (s *Server) keys(w http.ResponseWriter, r *http.Request, key string) {
-	req, wait, err := readKey(r, key)
+	req, wait, status, err := readKey(r, key)
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+		http.Error(w, err.Error(), status)
 		return
 	}
 	reply, again := s.do(&req)
@@ -232,8 +239,8 @@ func (s *Server) keys(w http.ResponseWriter, r *http.Request, key string) {
 	}
 }
 
-// readKey is the request that an HTTP request about a key is, and how long it may wait.
-func readKey(r *http.Request, key string) (req consul.Request, wait time.Duration, err error) {
+// readKey is the request that an HTTP request about a key is, and how long it may wait. status is that of an error: Consul's own.
+func readKey(r *http.Request, key string) (req consul.Request, wait time.Duration, status int, err error) {
 	q := r.URL.Query()
 	req = consul.Request{Key: key, Recurse: q.Has("recurse"), Acquire: q.Get("acquire"), Release: q.Get("release"), Checked: q.Has("cas")}
 	switch r.Method {
@@ -248,29 +255,59 @@ func readKey(r *http.Request, key string) (req consul.Request, wait time.Duratio
 			err = fmt.Errorf("the value has more than %d bytes", maxBody)
 		}
 		if req.Value = string(body); err != nil {
-			return req, 0, err
+			return req, 0, http.StatusRequestEntityTooLarge, err
 		}
 	default:
-		return req, 0, fmt.Errorf("%s of a key: expected GET, PUT or DELETE", r.Method)
+		return req, 0, http.StatusMethodNotAllowed, fmt.Errorf("%s of a key: expected GET, PUT or DELETE", r.Method)
 	}
-	if key == "" && !req.Recurse {
-		return req, 0, errors.New("no key: expected one, or ?recurse")
+	if key == "" && (!req.Recurse || req.Method == consul.Put) {
+		return req, 0, http.StatusBadRequest, errors.New("no key: expected one, or ?recurse of a GET or DELETE")
+	}
+	if of := conditions[req.Method]; given(q, of) > 1 {
+		return req, 0, http.StatusBadRequest, fmt.Errorf("conflicting: expected one of %s", strings.Join(of, " and "))
 	}
 	wait = 5 * time.Minute
-	for name, to := range map[string]*uint64{"cas": &req.Index, "index": &req.Index, "flags": &req.Flags} {
-		if v := q.Get(name); v != "" && (name != "index" || r.Method == http.MethodGet) && (name != "cas" || r.Method != http.MethodGet) {
+	if v := q.Get("wait"); v != "" {
+		if wait, err = time.ParseDuration(v); err != nil || wait < 0 {
+			return req, 0, http.StatusBadRequest, fmt.Errorf("wait=%q: expected a duration, such as 10s", v)
+		}
+	}
+	for name, to := range numbersIn(&req) {
+		if v := q.Get(name); v != "" {
 			if *to, err = strconv.ParseUint(v, 10, 64); err != nil {
-				return req, 0, fmt.Errorf("%s=%q: expected a number", name, v)
+				return req, 0, badNumber[name], fmt.Errorf("%s=%q: expected a number", name, v)
 			}
 		}
 	}
-	if v := q.Get("wait"); v != "" {
-		if wait, err = time.ParseDuration(v); err != nil || wait < 0 {
-			return req, 0, fmt.Errorf("wait=%q: expected a duration, such as 10s", v)
+	return req, min(wait, maxWait), http.StatusOK, nil
+}
+
+// conditions are those parameters of which a request may have one.
+var conditions = map[consul.Method][]string{consul.Put: {"acquire", "release", "cas"}, consul.Delete: {"cas", "recurse"}}
+
+// given is how many of some parameters there are.
+func given(q url.Values, names []string) (n int) {
+	for _, name := range names {
+		if q.Has(name) {
+			n++
 		}
 	}
-	return req, min(wait, maxWait), nil
+	return n
 }
+
+// numbersIn are the parameters of a request that are numbers, and what they are of it.
+func numbersIn(req *consul.Request) map[string]*uint64 {
+	switch req.Method {
+	case consul.Get:
+		return map[string]*uint64{"index": &req.Index}
+	case consul.Delete:
+		return map[string]*uint64{"cas": &req.Index}
+	}
+	return map[string]*uint64{"cas": &req.Index, "flags": &req.Flags}
+}
+
+// badNumber is the status of what is none.
+var badNumber = map[string]int{"index": http.StatusBadRequest, "cas": http.StatusInternalServerError, "flags": http.StatusInternalServerError}
 
 // entry is a key as it is told: its value in base64, as JSON has bytes.
 type entry struct {

@@ -27,17 +27,23 @@ func agents(t *testing.T, test func(*testing.T, *agent)) {
 		test(t, &agent{t, server.URL, "lockproof-test"})
 	})
 	t.Run("real", func(t *testing.T) {
-		addr := os.Getenv("CONSUL_HTTP_ADDR")
-		if addr == "" {
-			t.Skip("no Consul agent: set CONSUL_HTTP_ADDR, such as 127.0.0.1:8500")
-		}
-		if !strings.Contains(addr, "://") {
-			addr = "http://" + addr
-		}
-		a := &agent{t, addr, fmt.Sprintf("lockproof-test-%d", time.Now().UnixNano())}
+		a := &agent{t, realURL(t), fmt.Sprintf("lockproof-test-%d", time.Now().UnixNano())}
 		defer a.ask("DELETE", "/v1/kv/"+a.mark+"?recurse", "")
 		test(t, a)
 	})
+}
+
+// realURL is where the real agent is.
+func realURL(t *testing.T) string {
+	t.Helper()
+	addr := os.Getenv(EnvAddress)
+	if addr == "" {
+		t.Skip("no Consul agent: set CONSUL_HTTP_ADDR, such as 127.0.0.1:8500")
+	}
+	if !strings.Contains(addr, "://") {
+		addr = "http://" + addr
+	}
+	return addr
 }
 
 // ask sends a request and returns status and body.

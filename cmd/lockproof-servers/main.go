@@ -1,4 +1,4 @@
-// Command lockproof-servers is lockproof with the drivers of Redis, MariaDB and PostgreSQL. Nobody has to type its name:
+// Command lockproof-servers is lockproof with the drivers of servers other than RabbitMQ. Nobody has to type its name:
 // lockproof replay --on redis and lockproof compare start it. It is a program of its own so that all else is compiled in
 // two thirds of the time.
 package main

@@ -46,6 +46,16 @@ type Reply struct {
 	Waits   bool    // it is a blocking query: there is no answer yet
 }
 
+// Sent is a request that was carried out, as traces have it.
+type Sent struct {
+	Request Request
+	Reply   Reply
+	// Alive are the sessions that there are when it was, by their age.
+	Alive []Session
+	// Modified is the ModifyIndex of the request's key then; 0 is that of none.
+	Modified uint64
+}
+
 // Entry is one key of the store.
 type Entry struct {
 	Key, Value string

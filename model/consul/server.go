@@ -107,28 +107,39 @@ func (s *Server) put(r *Request) Reply {
 	if there {
 		holder = s.entries[i].Session
 	}
-	by := cmp.Or(r.Acquire, r.Release)
 	switch {
-	case by != "" && !s.Alive(by):
+	case r.Acquire != "" && s.isDelayed(r.Key): // whoever asks
+		return Reply{Status: 200}
+	case r.Acquire != "" && !s.Alive(r.Acquire): // FACTS K8; of a release that is no error
 		return Reply{Status: 500}
 	case r.Checked && r.Index == 0 && there, r.Checked && r.Index > 0 && (!there || s.entries[i].Modified != r.Index),
-		r.Acquire != "" && (holder != "" && holder != r.Acquire || s.isDelayed(r.Key)),
+		r.Acquire != "" && holder != "" && holder != r.Acquire,
 		r.Release != "" && holder != r.Release:
 		return Reply{Status: 200}
 	}
-	s.index++
-	if !there {
-		s.entries = slices.Insert(s.entries, i, Entry{Key: r.Key, Created: s.index})
+	e := Entry{Key: r.Key}
+	if there {
+		e = s.entries[i]
 	}
-	e := &s.entries[i]
-	e.Value, e.Flags, e.Modified = r.Value, r.Flags, s.index
+	e.Value, e.Flags = r.Value, r.Flags
 	switch {
 	case r.Acquire != "" && holder == "":
 		e.Session = r.Acquire
 		e.Locks++
 	case r.Release != "":
 		e.Session = ""
+	case r.Acquire == "":
+		e.Locks = 0
 	}
+	if there && e == s.entries[i] { // what changes nothing has no index
+		return Reply{Status: 200, OK: true}
+	}
+	s.index++
+	if e.Modified = s.index; !there {
+		e.Created = s.index
+		s.entries = slices.Insert(s.entries, i, Entry{})
+	}
+	s.entries[i] = e
 	return Reply{Status: 200, OK: true}
 }
 
@@ -137,7 +148,7 @@ func (s *Server) isDelayed(key string) bool {
 }
 
 func (s *Server) delete(r *Request) Reply {
-	if e := s.Entry(r.Key); r.Checked && r.Index > 0 && e != nil && e.Modified != r.Index {
+	if e := s.Entry(r.Key); r.Checked && e != nil && e.Modified != r.Index {
 		return Reply{Status: 200}
 	}
 	now := s.index + 1

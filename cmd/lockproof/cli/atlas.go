@@ -41,8 +41,8 @@ set of options under which all properties are proved, and proves those for any n
 clients.
 
 With --on rabbitmq or --on amqp://… each counterexample is replayed step by step on a
-real RabbitMQ; those of locks on Redis, MariaDB and PostgreSQL with --on redis, mariadb, postgres
-or an address. What is a number and no execution is measured there as well.`,
+real RabbitMQ; those of locks on Redis, MariaDB, PostgreSQL and Consul with --on redis, mariadb,
+postgres, consul or an address. What is a number and no execution is measured there as well.`,
 		Example: `  lockproof atlas
   lockproof atlas --question 1,2 --html atlas.html`,
 		GroupID: "study", Args: cobra.NoArgs,

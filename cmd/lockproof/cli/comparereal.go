@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lockproof/lockproof/adapters/consul"
 	"github.com/lockproof/lockproof/adapters/measure"
 	"github.com/lockproof/lockproof/adapters/rabbitmq"
 	"github.com/lockproof/lockproof/cmd/lockproof/servers"
@@ -29,7 +28,6 @@ type realServer struct {
 var realServers = slices.Concat(
 	[]realServer{{"RabbitMQ", []string{"amqp", "amqps"}, measuredRabbitMQ}},
 	measuredOthers(),
-	[]realServer{{"Consul", []string{"consul", "http", "https"}, measuredConsul}},
 )
 
 func measuredRabbitMQ(c *cobra.Command, address string) (measure.Server, error) {
@@ -53,14 +51,6 @@ func measuredOthers() (all []realServer) {
 		}})
 	}
 	return all
-}
-
-func measuredConsul(c *cobra.Command, address string) (measure.Server, error) {
-	a, err := consul.Find(c.Context(), address)
-	if err != nil {
-		return nil, err
-	}
-	return a.Measured(), nil
 }
 
 // addressed are the addresses of --on, by the title of what is there.

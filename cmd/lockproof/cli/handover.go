@@ -19,7 +19,7 @@ type sibling struct{ name, does string }
 
 var (
 	campaignProgram = sibling{"lockproof-campaign", "campaigns are run by"}
-	serversProgram  = sibling{"lockproof-servers", "Redis, MariaDB and PostgreSQL are reached by"}
+	serversProgram  = sibling{"lockproof-servers", "real servers other than RabbitMQ are reached by"}
 )
 
 // source is the package that the program is built from.

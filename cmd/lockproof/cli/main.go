@@ -18,8 +18,7 @@ import (
 )
 
 // Main carries out the command line of this process, and ends it. Campaigns are run by the runner, and real servers besides
-// RabbitMQ and Consul are found by the finders; a program without one or the other hands the command line to the program
-// that has it.
+// RabbitMQ are found by the finders; a program without one or the other hands the command line to the program that has it.
 func Main(runner campaign.Runner, found servers.Finders) {
 	campaigns, finders = runner, found
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))

@@ -39,7 +39,7 @@ func (f *onFlags) register(cmd *cobra.Command) {
 // registerServers registers them for a command that asks servers of other kinds as well.
 func (f *onFlags) registerServers(cmd *cobra.Command) {
 	f.register(cmd)
-	cmd.Flags().Lookup("on").Usage = "the `SERVER`: simulated, rabbitmq (found or started), redis, mariadb, postgres, or an address such as amqp://…"
+	cmd.Flags().Lookup("on").Usage = "the `SERVER`: simulated, rabbitmq (found or started), redis, mariadb, postgres, consul, or an address such as amqp://…"
 }
 
 // real reports whether a real broker is asked for, and its address if one is named.
@@ -121,8 +121,8 @@ func replayCommand() *cobra.Command {
 		Short: "carry out a counterexample again, on the simulator or on a real server",
 		Long: `Carries out the steps of a counterexample on the simulated server and draws them. With
 --on rabbitmq or --on amqp://… every command is sent to a real RabbitMQ as well, in the
-same order, and what it says is compared with the simulation step by step. Locks on Redis, MariaDB
-and PostgreSQL are carried out there with --on redis, mariadb, postgres or an address.
+same order, and what it says is compared with the simulation step by step. Locks on Redis, MariaDB,
+PostgreSQL and Consul are carried out there with --on redis, mariadb, postgres, consul or an address.
 
 A counterexample of a program that was judged with --exec has the program run again, and its
 commands reach the broker in the recorded order: the simulated one, or a real RabbitMQ

@@ -28,6 +28,7 @@ var others = []kindOfServer{
 	{"redis", "Redis", []string{"redis"}, []string{"redis", "rediss"}, "redis://127.0.0.1:6379/0"},
 	{"mariadb", "MariaDB", []string{"mariadb", "mysql"}, []string{"mysql", "mariadb"}, "mysql://root@127.0.0.1:3306/"},
 	{"postgres", "PostgreSQL", []string{"postgres", "postgresql"}, []string{"postgres", "postgresql"}, "postgres://postgres@127.0.0.1:5432/postgres"},
+	{"consul", "Consul", []string{"consul"}, []string{"consul", "http", "https"}, "http://127.0.0.1:8500"},
 }
 
 // otherOf is the kind of server of a backend, nil where there is none.

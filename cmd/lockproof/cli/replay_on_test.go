@@ -13,6 +13,8 @@ func TestReplayOnAnother(t *testing.T) {
 		{"mariadb", "mysql://root@db:3306/", "mysql://root@db:3306/", ""},
 		{"postgres", "postgres://db/x", "postgres://db/x", ""},
 		{"postgres", "mysql://root@db:3306/", "", "expected --on postgres or an address such as postgres://"},
+		{"consul", "consul", "", ""},
+		{"consul", "http://127.0.0.1:8500", "http://127.0.0.1:8500", ""},
 		{"mariadb", "rabbitmq", "", "some-lock stands on MariaDB: expected --on mariadb"},
 	} {
 		kind := otherOf(test.backend)

@@ -1,4 +1,4 @@
-// Package servers is what the command line asks of real servers other than RabbitMQ and Consul: to carry out a trace there,
+// Package servers is what the command line asks of real servers other than RabbitMQ: to carry out a trace there,
 // and to measure locks.
 //
 // Their drivers would be a third of all that has to be compiled before lockproof's first run. So lockproof has none of

@@ -3,6 +3,7 @@ package linked
 import (
 	"context"
 
+	"github.com/lockproof/lockproof/adapters/consul"
 	"github.com/lockproof/lockproof/adapters/databases"
 	"github.com/lockproof/lockproof/adapters/measure"
 	"github.com/lockproof/lockproof/adapters/redis"
@@ -11,7 +12,7 @@ import (
 )
 
 // Finders are all finders that there are.
-var Finders = servers.Finders{"redis": findRedis, "mariadb": finds(sql.MariaDB), "postgres": finds(sql.Postgres)}
+var Finders = servers.Finders{"redis": findRedis, "mariadb": finds(sql.MariaDB), "postgres": finds(sql.Postgres), "consul": findConsul}
 
 func findRedis(ctx context.Context, address string) (servers.Server, error) {
 	s, err := redis.Find(ctx, address)
@@ -20,6 +21,23 @@ func findRedis(ctx context.Context, address string) (servers.Server, error) {
 	}
 	return s, nil
 }
+
+// agent is a Consul agent, which keeps nothing open.
+type agent struct{ *consul.Agent }
+
+func findConsul(ctx context.Context, address string) (servers.Server, error) {
+	a, err := consul.Find(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return agent{a}, nil
+}
+
+// Measured implements [servers.Server].
+func (a agent) Measured(context.Context) (measure.Server, error) { return a.Agent.Measured(), nil }
+
+// Close implements [servers.Server].
+func (agent) Close() error { return nil }
 
 // database is a database server, with what it was measured by.
 type database struct {

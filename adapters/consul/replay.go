@@ -1,0 +1,150 @@
+package consul
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockproof/lockproof/model/consul"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// replayTTL is that of sessions while a trace is replayed, in milliseconds: they end when the trace has them end, and by
+// themselves where a replay was killed.
+const replayTTL = int64(10 * time.Minute / time.Millisecond)
+
+// Replay takes the steps of a trace, which the simulator made, on an agent: each client's requests in the recorded order, compared
+// at every reply. A session that has ended in the trace, by its time or because its client died, is destroyed, which frees what
+// it had acquired in the same way (FACTS K3); the traces' sessions have no lock-delay. A blocking query is left out while it
+// waits. A restart is left to tests of their own, as the agent is somebody's.
+func (a *Agent) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Replayed, err error) {
+	r = &scenario.Replayed{Server: a.Version, Steps: len(t.Steps)}
+	if slices.ContainsFunc(t.Steps, func(s scenario.TraceStep) bool { return s.Action.Kind == scenario.Restart }) {
+		r.Skipped = "the trace restarts the server"
+		return r, nil
+	}
+	p := &replayer{agent: a, mark: "lockproof-" + strings.ToLower(rand.Text()[:10]) + "/", indices: make(map[uint64]uint64)}
+	defer func() { err = errors.Join(err, p.sweep(context.WithoutCancel(ctx))) }()
+	return r, r.Follow(t, func(_ int, step *scenario.TraceStep) (string, error) { return p.take(ctx, step) })
+}
+
+// replayer knows what the agent calls what is in a trace.
+type replayer struct {
+	agent    *Agent
+	mark     string // what its keys begin with
+	sessions []renamed
+	indices  map[uint64]uint64 // the agent's, by the trace's
+}
+
+// renamed is a session: what the trace calls it, and the agent.
+type renamed struct{ trace, agent string }
+
+// take sends the request of a step, and says how the reply differs from what was recorded.
+func (p *replayer) take(ctx context.Context, step *scenario.TraceStep) (string, error) {
+	sent, ok := step.Payload.(consul.Sent)
+	if !ok || sent.Request.Method == consul.NoMethod || sent.Reply.Waits {
+		return "", nil
+	}
+	if err := errors.Join(p.begin(ctx, &sent), p.end(ctx, &sent)); err != nil {
+		return "", err
+	}
+	request := p.there(&sent.Request)
+	got, err := p.agent.Do(ctx, &request)
+	if err != nil {
+		return "", err
+	}
+	if sent.Request.Method == consul.CreateSession {
+		p.sessions = append(p.sessions, renamed{sent.Request.Session.ID, request.Session.ID})
+	}
+	got = p.here(got)
+	if got, want := got.Words(request.Method), sent.Reply.Words(request.Method); got != want {
+		return fmt.Sprintf("%s: expected %s, got %s", step.Command, want, got), nil
+	}
+	return "", p.learn(ctx, &sent)
+}
+
+// begin creates the sessions that there were before the first request.
+func (p *replayer) begin(ctx context.Context, sent *consul.Sent) error {
+	for _, s := range sent.Alive {
+		known := slices.ContainsFunc(p.sessions, func(o renamed) bool { return o.trace == s.ID })
+		if known || sent.Request.Method == consul.CreateSession && sent.Request.Session.ID == s.ID {
+			continue
+		}
+		r := consul.Request{Method: consul.CreateSession, Session: consul.Session{Deletes: s.Deletes, TTL: replayTTL}}
+		if _, err := p.agent.Do(ctx, &r); err != nil {
+			return err
+		}
+		p.sessions = append(p.sessions, renamed{s.ID, r.Session.ID})
+	}
+	return nil
+}
+
+// end destroys the sessions that have ended since the last request: all that are not there after this one, and that it is not
+// about.
+func (p *replayer) end(ctx context.Context, sent *consul.Sent) error {
+	for _, s := range p.sessions {
+		alive := slices.ContainsFunc(sent.Alive, func(o consul.Session) bool { return o.ID == s.trace })
+		if alive || sent.Request.Method == consul.DestroySession && sent.Request.Session.ID == s.trace {
+			continue
+		}
+		if _, err := p.agent.Do(ctx, &consul.Request{Method: consul.DestroySession, Session: consul.Session{ID: s.agent}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// there is a request as the agent is sent it.
+func (p *replayer) there(r *consul.Request) consul.Request {
+	out := *r
+	out.Index = p.indices[r.Index]
+	if out.Key != "" {
+		out.Key = p.mark + out.Key
+	}
+	for _, s := range p.sessions {
+		for _, text := range []*string{&out.Key, &out.Value, &out.Acquire, &out.Release, &out.Session.ID} {
+			*text = strings.ReplaceAll(*text, s.trace, s.agent)
+		}
+	}
+	out.Session.TTL = replayTTL
+	return out
+}
+
+// here is an agent's reply as the trace has it: by the trace's keys.
+func (p *replayer) here(r consul.Reply) consul.Reply {
+	for i := range r.Entries {
+		e := &r.Entries[i]
+		e.Key = strings.TrimPrefix(e.Key, p.mark)
+		for _, s := range p.sessions {
+			for _, text := range []*string{&e.Key, &e.Value, &e.Session} {
+				*text = strings.ReplaceAll(*text, s.agent, s.trace)
+			}
+		}
+	}
+	slices.SortFunc(r.Entries, func(a, b consul.Entry) int { return strings.Compare(a.Key, b.Key) })
+	return r
+}
+
+// learn asks the agent for the index of a key that was written.
+func (p *replayer) learn(ctx context.Context, sent *consul.Sent) error {
+	if sent.Request.Method != consul.Put || sent.Modified == 0 {
+		return nil
+	}
+	read := p.there(&consul.Request{Method: consul.Get, Key: sent.Request.Key})
+	reply, err := p.agent.Do(ctx, &read)
+	if err == nil && len(reply.Entries) == 1 {
+		p.indices[sent.Modified] = reply.Entries[0].Modified
+	}
+	return err
+}
+
+// sweep leaves nothing behind.
+func (p *replayer) sweep(ctx context.Context) error {
+	err := p.end(ctx, new(consul.Sent))
+	_, gone := p.agent.Do(ctx, &consul.Request{Method: consul.Delete, Key: p.mark, Recurse: true})
+	return errors.Join(err, gone)
+}
