@@ -184,10 +184,10 @@ var long = flag.Bool("long", false, "prove what takes minutes, too")
 // each kind.
 var longer = []proof{
 	{configuration{target: "priority-lock", clients: []string{"1", "2", "3"}, faults: clock}, 150098, 449833},
-	{configuration{target: "priority-redlock", clients: []string{"1", "2"}, faults: sim.FaultBounds{Crashes: 1}}, 35303, 149342},
+	{configuration{target: "priority-redlock", clients: []string{"1", "2"}, faults: sim.FaultBounds{Crashes: 1}}, 35417, 149525},
 	{configuration{target: "priority-redlock", clients: []string{"1", "2"}, faults: sim.FaultBounds{Lost: 1}}, 93168, 290455},
-	{configuration{target: "priority-redlock", clients: []string{"1", "2"}, faults: sim.FaultBounds{Drops: 1}}, 228774, 669804},
-	{configuration{target: "priority-redlock", clients: []string{"1", "2"}, faults: sim.FaultBounds{Restarts: 1}}, 171743, 478057},
+	{configuration{target: "priority-redlock", clients: []string{"1", "2"}, faults: sim.FaultBounds{Drops: 1}}, 228776, 669808},
+	{configuration{target: "priority-redlock", clients: []string{"1", "2"}, faults: sim.FaultBounds{Restarts: 1}}, 171744, 478058},
 }
 
 var (
