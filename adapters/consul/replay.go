@@ -27,7 +27,7 @@ func (a *Agent) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Repl
 		r.Skipped = "the trace restarts the server"
 		return r, nil
 	}
-	p := &replayer{agent: a, mark: "lockproof-" + strings.ToLower(rand.Text()[:10]) + "/", indices: make(map[uint64]uint64)}
+	p := newReplayer(a)
 	defer func() { err = errors.Join(err, p.sweep(context.WithoutCancel(ctx))) }()
 	return r, r.Follow(t, func(_ int, step *scenario.TraceStep) (string, error) { return p.take(ctx, step) })
 }
@@ -37,7 +37,15 @@ type replayer struct {
 	agent    *Agent
 	mark     string // what its keys begin with
 	sessions []renamed
+	to, from *strings.Replacer // from what the trace calls sessions to what the agent does, and back
 	indices  map[uint64]uint64 // the agent's, by the trace's
+}
+
+func newReplayer(a *Agent) *replayer {
+	return &replayer{
+		agent: a, mark: "lockproof-" + strings.ToLower(rand.Text()[:10]) + "/", indices: make(map[uint64]uint64),
+		to: strings.NewReplacer(), from: strings.NewReplacer(),
+	}
 }
 
 // renamed is a session: what the trace calls it, and the agent.
@@ -58,7 +66,7 @@ func (p *replayer) take(ctx context.Context, step *scenario.TraceStep) (string, 
 		return "", err
 	}
 	if sent.Request.Method == consul.CreateSession {
-		p.sessions = append(p.sessions, renamed{sent.Request.Session.ID, request.Session.ID})
+		p.call(sent.Request.Session.ID, request.Session.ID)
 	}
 	got = p.here(got)
 	if got, want := got.Words(request.Method), sent.Reply.Words(request.Method); got != want {
@@ -78,17 +86,34 @@ func (p *replayer) begin(ctx context.Context, sent *consul.Sent) error {
 		if _, err := p.agent.Do(ctx, &r); err != nil {
 			return err
 		}
-		p.sessions = append(p.sessions, renamed{s.ID, r.Session.ID})
+		p.call(s.ID, r.Session.ID)
 	}
 	return nil
 }
 
-// end destroys the sessions that have ended since the last request: all that are not there after this one, and that it is not
-// about.
+// call notes what the agent calls a session. Names of the traces that have ended are given again; and one may be the beginning of
+// another, which is therefore looked for before it.
+func (p *replayer) call(trace, agent string) {
+	p.sessions = slices.DeleteFunc(p.sessions, func(s renamed) bool { return s.trace == trace })
+	p.sessions = append(p.sessions, renamed{trace, agent})
+	slices.SortStableFunc(p.sessions, func(a, b renamed) int { return len(b.trace) - len(a.trace) })
+	var to, from []string
+	for _, s := range p.sessions {
+		to, from = append(to, s.trace, s.agent), append(from, s.agent, s.trace)
+	}
+	p.to, p.from = strings.NewReplacer(to...), strings.NewReplacer(from...)
+}
+
+// end destroys the sessions that have ended since the last request: all that are not there after this one, and that it does not
+// destroy itself. One that it creates may have the name of one that has ended.
 func (p *replayer) end(ctx context.Context, sent *consul.Sent) error {
+	about, method := sent.Request.Session.ID, sent.Request.Method
 	for _, s := range p.sessions {
 		alive := slices.ContainsFunc(sent.Alive, func(o consul.Session) bool { return o.ID == s.trace })
-		if alive || sent.Request.Method == consul.DestroySession && sent.Request.Session.ID == s.trace {
+		if method == consul.CreateSession && about == s.trace {
+			alive = false
+		}
+		if alive || method == consul.DestroySession && about == s.trace {
 			continue
 		}
 		if _, err := p.agent.Do(ctx, &consul.Request{Method: consul.DestroySession, Session: consul.Session{ID: s.agent}}); err != nil {
@@ -105,10 +130,8 @@ func (p *replayer) there(r *consul.Request) consul.Request {
 	if out.Key != "" {
 		out.Key = p.mark + out.Key
 	}
-	for _, s := range p.sessions {
-		for _, text := range []*string{&out.Key, &out.Value, &out.Acquire, &out.Release, &out.Session.ID} {
-			*text = strings.ReplaceAll(*text, s.trace, s.agent)
-		}
+	for _, text := range []*string{&out.Key, &out.Value, &out.Acquire, &out.Release, &out.Session.ID} {
+		*text = p.to.Replace(*text)
 	}
 	out.Session.TTL = replayTTL
 	return out
@@ -119,10 +142,8 @@ func (p *replayer) here(r consul.Reply) consul.Reply {
 	for i := range r.Entries {
 		e := &r.Entries[i]
 		e.Key = strings.TrimPrefix(e.Key, p.mark)
-		for _, s := range p.sessions {
-			for _, text := range []*string{&e.Key, &e.Value, &e.Session} {
-				*text = strings.ReplaceAll(*text, s.agent, s.trace)
-			}
+		for _, text := range []*string{&e.Key, &e.Value, &e.Session} {
+			*text = p.from.Replace(*text)
 		}
 	}
 	slices.SortFunc(r.Entries, func(a, b consul.Entry) int { return strings.Compare(a.Key, b.Key) })

@@ -1,13 +1,17 @@
 package consul
 
 import (
+	"flag"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/replaytest"
 	"github.com/lockproof/lockproof/model/consul"
 	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/sim"
 	_ "github.com/lockproof/lockproof/sim/consul"
 )
 
@@ -61,6 +65,57 @@ func TestReplayDisagrees(t *testing.T) {
 		}
 		if r.Reproduces(v) || !strings.Contains(r.String(), "expected false, got true") {
 			t.Error(r)
+		}
+	})
+}
+
+// What a trace calls a session may be the beginning of what it calls another, and is given again when it has ended.
+func TestSessionsRenamed(t *testing.T) {
+	p := newReplayer(nil)
+	p.call("c1-1", "aaaa")
+	p.call("c1-10", "bbbb")
+	p.call("c1-1", "cccc")
+	there := p.there(&consul.Request{Key: "x/c1-10", Value: `["c1-1","c1-10"]`, Acquire: "c1-1"})
+	if there.Key != p.mark+"x/bbbb" || there.Value != `["cccc","bbbb"]` || there.Acquire != "cccc" {
+		t.Errorf("the agent is sent %+v", there)
+	}
+	here := p.here(consul.Reply{Entries: []consul.Entry{{Key: there.Key, Value: there.Value, Session: "bbbb"}}})
+	if e := here.Entries[0]; e.Key != "x/c1-10" || e.Value != `["c1-1","c1-10"]` || e.Session != "c1-10" {
+		t.Errorf("the trace is told %+v", e)
+	}
+}
+
+var replayed = flag.Int("replayed", 20, "how many sampled executions of each lock on Consul are carried out on an agent")
+
+// Executions with every fault come to the same on an agent, but for those in which the server restarts.
+func TestReplaySampled(t *testing.T) {
+	agents(t, func(t *testing.T, a *agent) {
+		real, err := newAgent(a.url, new(net.Dialer).DialContext)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := lock.BackendNamed("consul")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, target := range slices.Concat(b.References, b.Mutants) {
+			source, carried := sim.NewSource(sim.Space{Target: target}, 1), 0
+			for i := range *replayed {
+				s := source.Scenario(i)
+				r, err := real.Replay(t.Context(), new(sim.Runner).Trace(target, &s, property.Weak))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Skipped == "" {
+					carried++
+				}
+				if r.Disagreement != "" {
+					t.Errorf("%s, execution %d: %s", target.Name, i, r)
+				}
+			}
+			if carried == 0 {
+				t.Errorf("%s: nothing was carried out", target.Name)
+			}
 		}
 	})
 }
