@@ -153,17 +153,25 @@ func (r *run) miss(l uint8, gone int) {
 	}
 }
 
-// permitOf is the number of the permit that a client was just told that it holds: of one that it has, or that is gone
-// since it took it, or that it has lost again; or else of one that it was told of wrongly.
+// permitOf is the number of the permit that a client was just told that it holds: of one that it has, rather not by a connection
+// that is dead and has not been noticed, or that is gone since it took it, or that it has lost again; or else of one that it was
+// told of wrongly.
 func (r *run) permitOf(p *clientState) uint8 {
 	l := r.lockOf(p.id)
 	k, believed := &r.permits[l], r.believed(l)
-	taken, lost := k.missing, uint16(0)
+	taken, lost, behind := k.missing, uint16(0), uint8(0)
 	for _, h := range k.had {
-		if h.connection != nil && h.connection.client == p.clientHandle {
+		switch {
+		case h.connection == nil || h.connection.client != p.clientHandle:
+			taken |= 1 << h.slot
+		case !h.connection.halfOpen:
 			return h.slot
+		case behind == 0:
+			behind = h.slot
 		}
-		taken |= 1 << h.slot
+	}
+	if behind > 0 {
+		return behind
 	}
 	for s := uint8(1); s <= monitor.Slots; s++ {
 		if o := r.owners[l][s].connection; o != nil && o.client == p.clientHandle {

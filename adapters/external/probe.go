@@ -16,8 +16,8 @@ import (
 // any and the second longer, so that a library that replaces some characters, or shortens long names, does so here as well.
 // They have nothing else in common.
 const (
-	firstProbe  = "r000000.test"
-	secondProbe = "r999999.another-one"
+	firstProbe  = "r000000.Test"
+	secondProbe = "r999999.Another-one"
 )
 
 // probe has the setup client use a lock alone, to learn by what it can be told what the broker has of it.

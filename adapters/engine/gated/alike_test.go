@@ -3,15 +3,18 @@ package gated_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/model/scenario"
+	"github.com/lockproof/lockproof/testdata/targets/golang/semaphores"
 )
 
 // counting is a semaphore whose holders consume one queue, as many as another queue has messages. Every slot is called 1. Who
@@ -188,5 +191,22 @@ func TestSlotsAlike(t *testing.T) {
 		if x.Found.Has(property.MutualExclusion) != (more > 0) || more == 0 && x.Found != 0 {
 			t.Errorf("more %d: %v; %s", more, x.Violations, runner.Held())
 		}
+	}
+}
+
+// Who takes a message by a connection that dies, with the reply to that, and another one by its next connection was told of
+// the second, while the broker has not noticed the end of the first.
+func TestPermitOfNextConnection(t *testing.T) {
+	t.Parallel()
+	runner := runnerOf(t, lock.Semaphore, external.Timing{}, enginetest.Semaphore(semaphores.Account{Tokens: semaphores.Tokens{Alike: true}}))
+	step := scenario.Action{Kind: scenario.Step, Client: 1}
+	actions := append(slices.Repeat([]scenario.Action{step}, 4), scenario.Action{Kind: scenario.Lose, Client: 1, Late: true})
+	x := play(t, runner, scenario.Scenario{
+		Locks:    []scenario.Lock{{Name: "jobs", Slots: 2}},
+		Clients:  []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Acquire}, {Op: lock.Verify}}}},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: append(actions, slices.Repeat([]scenario.Action{step}, 8)...)},
+	})
+	if x.Found != 0 || len(x.Trace.Steps) < 12 {
+		t.Errorf("%v\n%s", x.Violations, enginetest.Drawn(t, x.Trace))
 	}
 }

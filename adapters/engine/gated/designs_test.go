@@ -5,15 +5,18 @@ import (
 	"crypto/sha1"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/engine"
 	"github.com/lockproof/lockproof/adapters/engine/enginetest"
 	"github.com/lockproof/lockproof/adapters/engine/gated"
+	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
+	"github.com/lockproof/lockproof/model/scenario"
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 	"github.com/lockproof/lockproof/testdata/targets/golang/semaphores"
 )
@@ -35,36 +38,41 @@ func guided(a, b string, bug amqplocks.Bug) func(context.Context, string) (inpro
 	}
 }
 
-// hashed is the same with a hash of the lock's name in them.
-func hashed(ctx context.Context, url string) (inprocess.Lock, error) {
-	c, err := amqplocks.NewNamed(ctx, url, amqplocks.Naming{A: "lock:%[1]s:%[2]d", B: "holder:%[1]s:%[2]d"}, amqplocks.NoBug)
-	return hashing{enginetest.Certain{Client: c}}, err
+// called is the same with the lock's name in them as something writes it.
+func called(write func(string) string) func(context.Context, string) (inprocess.Lock, error) {
+	return func(ctx context.Context, url string) (inprocess.Lock, error) {
+		c, err := amqplocks.NewNamed(ctx, url, amqplocks.Naming{A: "lock:%[1]s:%[2]d", B: "holder:%[1]s:%[2]d"}, amqplocks.NoBug)
+		return renaming{enginetest.Certain{Client: c}, write}, err
+	}
 }
 
-// hashing calls all by a hash of the lock's name.
-type hashing struct{ inner enginetest.Certain }
+// renaming calls all otherwise.
+type renaming struct {
+	inner enginetest.Certain
+	write func(string) string
+}
 
 func hash(name string) string { return fmt.Sprintf("%x", sha1.Sum([]byte(name)))[:12] }
 
-func (h hashing) Acquire(ctx context.Context, name string) (int, error) {
-	return h.inner.Acquire(ctx, hash(name))
+func (r renaming) Acquire(ctx context.Context, name string) (int, error) {
+	return r.inner.Acquire(ctx, r.write(name))
 }
-func (h hashing) Verify(ctx context.Context, name string, slot int) (bool, error) {
-	return h.inner.Verify(ctx, hash(name), slot)
+func (r renaming) Verify(ctx context.Context, name string, slot int) (bool, error) {
+	return r.inner.Verify(ctx, r.write(name), slot)
 }
-func (h hashing) Release(ctx context.Context, name string, slot int) error {
-	return h.inner.Release(ctx, hash(name), slot)
+func (r renaming) Release(ctx context.Context, name string, slot int) error {
+	return r.inner.Release(ctx, r.write(name), slot)
 }
-func (h hashing) Create(ctx context.Context, name string, slots int) error {
-	return h.inner.Create(ctx, hash(name), slots)
+func (r renaming) Create(ctx context.Context, name string, slots int) error {
+	return r.inner.Create(ctx, r.write(name), slots)
 }
-func (h hashing) Destroy(ctx context.Context, name string) error {
-	return h.inner.Destroy(ctx, hash(name))
+func (r renaming) Destroy(ctx context.Context, name string) error {
+	return r.inner.Destroy(ctx, r.write(name))
 }
-func (h hashing) Count(ctx context.Context, name string) (int, error) {
-	return h.inner.Count(ctx, hash(name))
+func (r renaming) Count(ctx context.Context, name string) (int, error) {
+	return r.inner.Count(ctx, r.write(name))
 }
-func (h hashing) Close() error { return h.inner.Close() }
+func (r renaming) Close() error { return r.inner.Close() }
 
 // byGuidelines are the properties of the guidelines' semaphores, without those that take more scenarios than these tests
 // have, and bySlots those of semaphores of other designs.
@@ -85,7 +93,7 @@ var (
 var rightSemaphores = []designed{
 	{name: "jobs-A-1", new: guided("%[1]s-A-%[2]d", "%[1]s-B-%[2]d", amqplocks.NoBug), judged: byGuidelines},
 	{name: "slots first", new: guided("%03[2]d.slot.%[1]s", "%03[2]d.holder.%[1]s", amqplocks.NoBug), judged: byGuidelines},
-	{name: "a hash of the name", new: hashed, judged: bySlots},
+	{name: "a hash of the name", new: called(hash), judged: bySlots},
 	{name: "tokens", new: enginetest.Semaphore(semaphores.Tokens{}), judged: bySlots},
 	{name: "tokens with headers", new: enginetest.Semaphore(semaphores.Tokens{InHeader: true}), judged: bySlots},
 	{name: "tokens alike", new: enginetest.Semaphore(semaphores.Tokens{Alike: true}), judged: byPermits},
@@ -153,6 +161,19 @@ func (d *designed) prove(t *testing.T, on gated.Broker, scenarios int, until pro
 		t.Fatal(err)
 	}
 	return res
+}
+
+// Of a library that writes names in lower case, locks whose names have capitals are known by their queues as well.
+func TestLowerCase(t *testing.T) {
+	t.Parallel()
+	runner := runnerOf(t, lock.Semaphore, external.Timing{}, called(strings.ToLower))
+	x := play(t, runner, runner.Playable(scenario.Scenario{
+		Locks:   []scenario.Lock{{Name: "jobs-1-A", Slots: 1}},
+		Clients: []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}}}},
+	}))
+	if x.Found != 0 {
+		t.Errorf("%v\n%s", x.Violations, enginetest.Drawn(t, x.Trace))
+	}
 }
 
 // Semaphores of several designs and with queues of any name are accused of nothing while they are right, and judged by
