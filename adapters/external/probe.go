@@ -98,9 +98,10 @@ func (s *Runner) probeAgain(ctx context.Context, p *recognise.Probe) error {
 // The names of the locks that one client is to hold at once.
 var twoProbes = [2]string{"this", "that"}
 
-// probeTwo finds out whether a client that says that it can hold two locks at once does.
+// probeTwo finds out whether a client that says that it can hold two locks at once is granted two. Whether it knows of both then
+// is judged, like all else.
 func (s *Runner) probeTwo(ctx context.Context) (err error) {
-	a, held := s.handles[1], 0
+	a := s.handles[1]
 	a.dirty = true
 	var slots [2]int
 	each := func(op lock.Op, then func(i int, r lock.Result)) {
@@ -124,16 +125,9 @@ func (s *Runner) probeTwo(ctx context.Context) (err error) {
 			slots[i] = max(1, int(r.Slot))
 		}
 	})
-	if slots[0] > 0 && slots[1] > 0 && s.supports(lock.Verify) {
-		each(lock.Verify, func(_ int, r lock.Result) {
-			if r.Held {
-				held++
-			}
-		})
-	}
-	s.holdsTwo = held == 2 && err == nil
+	s.holdsTwo = slots[0] > 0 && slots[1] > 0 && err == nil
 	each(lock.Release, func(int, lock.Result) {})
-	if err == nil && !s.holdsTwo && held+slots[0]+slots[1] > 0 || errors.Is(err, ErrDied) { // it may have lost track of what it has
+	if err == nil && slots[0]+slots[1] > 0 || errors.Is(err, ErrDied) { // it may have lost track of what it has
 		if err = a.kill(); err == nil {
 			err = a.ready(ctx)
 		}

@@ -33,6 +33,9 @@ func (r *run) watch() {
 	if r.design.Channels() {
 		r.monitor.Drains()
 	}
+	if !r.design.Admin.Known() {
+		r.monitor.Unguarded()
+	}
 	if r.design.Permits() {
 		r.monitor.Has(lock.Permits)
 	}

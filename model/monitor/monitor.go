@@ -24,24 +24,25 @@ type Monitor struct {
 	Overlaps        int32        // the same in commands
 	OwnClock        int64        // the longest overlap by the clock of the client that believed
 
-	fresh   [4]property.Violation // recorded since TakeNew
-	freshly uint8
-	kind    lock.Kind
-	hold    string // see Speaks
-	retries uint8  // the bounds of the options: claims, administration mutex, polls
-	tries   uint8
-	polls   uint16
-	shared  bool
-	unbound bool  // those are not known
-	excused uint8 // those clients of which leaks are not judged
-	drains  bool  // who takes slots away waits for their holders
-	n       uint8
-	ended   uint8 // the owners whose connections have ended at this moment
-	told    uint8 // the client that has just been told what it waited for: the last acknowledgement of those whom it robbed
-	traits  lock.Traits
-	now     int64
-	clients [lock.MaxClients]watch
-	locks   [lock.MaxLocks]lockWatch
+	fresh     [4]property.Violation // recorded since TakeNew
+	freshly   uint8
+	kind      lock.Kind
+	hold      string // see Speaks
+	retries   uint8  // the bounds of the options: claims, administration mutex, polls
+	tries     uint8
+	polls     uint16
+	shared    bool
+	unbound   bool  // those are not known
+	excused   uint8 // those clients of which leaks are not judged
+	drains    bool  // who takes slots away waits for their holders
+	unguarded bool  // it is not known by what administrators exclude one another
+	n         uint8
+	ended     uint8 // the owners whose connections have ended at this moment
+	told      uint8 // the client that has just been told what it waited for: the last acknowledgement of those whom it robbed
+	traits    lock.Traits
+	now       int64
+	clients   [lock.MaxClients]watch
+	locks     [lock.MaxLocks]lockWatch
 }
 
 // Counts has a number for every property, users' own among them.
@@ -224,6 +225,10 @@ func (m *Monitor) Excuse(c uint8) { m.excused |= 1 << (c - 1) }
 
 // Drains says that slots are taken away from nobody: an administrator may fail because somebody holds one.
 func (m *Monitor) Drains() { m.drains = true }
+
+// Unguarded says that it is not known by what administrators exclude one another: whether one is told rightly that another is at
+// work is not judged.
+func (m *Monitor) Unguarded() { m.unguarded = true }
 
 // Speaks says what violations call what makes a client a holder; "" is an exclusive queue.
 func (m *Monitor) Speaks(w lock.Words) { m.hold = w.Hold }

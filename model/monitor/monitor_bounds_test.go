@@ -389,3 +389,20 @@ func TestNothingIsAdministered(t *testing.T) {
 		})
 	}
 }
+
+// That an administrator is busy is judged only where it is known by what administrators exclude one another.
+func TestUnguarded(t *testing.T) {
+	for _, unguarded := range []bool{false, true} {
+		var m Monitor
+		m.Reset(lock.Semaphore, lock.Facts{}, 1, []Truth{{Exists: 1 << 1}})
+		m.Unbound()
+		if unguarded {
+			m.Unguarded()
+		}
+		m.Begin(1, 0, lock.Add, 1, true)
+		m.End(1, lock.Result{Outcome: lock.Failed, Reason: lock.Busy}, 0, true)
+		if m.Found.Has(property.Progress) == unguarded {
+			t.Errorf("unguarded %v: found %b", unguarded, m.Found)
+		}
+	}
+}

@@ -195,7 +195,7 @@ func (m *Monitor) administrationEnded(c uint8, w *watch, r lock.Result) {
 	m.exercise(property.AdminExclusion)
 	switch r.Outcome {
 	case lock.Failed:
-		if r.Reason == lock.Busy {
+		if r.Reason == lock.Busy && !m.unguarded {
 			m.require(property.Progress, w.waited || m.hindered(w, r), c, 0, 0, "busy though nobody is administering")
 			m.require(property.Progress, w.asked > uint16(m.tries) || w.refused > m.tries || m.unbound, c, 0, 0, "busy before the last permitted attempt")
 		}

@@ -13,6 +13,7 @@ import (
 type Probe struct {
 	Heard     int
 	exclusive map[string]bool // the queues declared, and whether exclusively
+	asked     map[string]bool // the queues of which somebody asked whether they are there
 	last      string          // the queue that was declared last
 	methods   []string        // those beside what a minimal driver has, as they were first met
 	takes     string          // the method by which a message was taken from a queue that is not exclusive
@@ -37,7 +38,7 @@ type Use struct {
 }
 
 // NewProbe has seen nothing yet.
-func NewProbe() *Probe { return &Probe{exclusive: make(map[string]bool)} }
+func NewProbe() *Probe { return &Probe{exclusive: make(map[string]bool), asked: make(map[string]bool)} }
 
 // Hear notes a command.
 func (p *Probe) Hear(c *wire.Command) {
@@ -48,9 +49,14 @@ func (p *Probe) Hear(c *wire.Command) {
 	}
 	switch m := c.Method.(type) {
 	case *frame.BasicPublish:
-		p.publishes = true
+		if m.Mandatory {
+			p.publishes = true
+			p.asked[m.RoutingKey] = true
+		}
 	case *frame.QueueDeclare:
-		if !m.Passive {
+		if m.Passive {
+			p.asked[m.Queue] = true
+		} else {
 			p.exclusive[m.Queue] = p.exclusive[m.Queue] || m.Exclusive
 			p.last = m.Queue
 		}

@@ -23,6 +23,7 @@ type evidence struct {
 	sole     []string // those of them of which that consumer is an exclusive one
 	consumed []string // queues that are consumed
 	made     []string // other queues that come with it
+	foreign  []string // exclusive queues, whose names have nothing to do with the lock's
 }
 
 // Lasts reports whether something is there that came with acquiring the lock.
@@ -40,10 +41,13 @@ func (u *Use) Lasts() bool {
 // evidence is what one use shows, of queues whose names have to do with the lock's.
 func (u *Use) evidence() (e evidence) {
 	for _, name := range slices.Sorted(maps.Keys(u.During)) {
+		q, b, a := u.During[name], u.Before[name], u.After[name]
 		if !mentions(name, u.Lock) {
+			if q.owned && !b.owned && !a.owned {
+				e.foreign = append(e.foreign, name)
+			}
 			continue
 		}
-		q, b, a := u.During[name], u.Before[name], u.After[name]
 		_, before := u.Before[name]
 		_, after := u.After[name]
 		switch {
@@ -134,14 +138,17 @@ func (p *Probe) decide(d *Design, kind lock.Kind, given Naming, shown []evidence
 	stay := all(func(e evidence) []string { return e.stay })
 	still := all(func(e evidence) []string { return e.still })
 	sole := all(func(e evidence) []string { return e.sole })
+	foreign := all(func(e evidence) []string { return e.foreign })
 	switch {
 	case slices.ContainsFunc(shown, func(e evidence) bool { return e.moves() }):
 		d.Why = "a message of one queue comes with acquiring it, and goes to another queue with releasing it"
+	case foreign != nil && owned == nil: // what else comes with it may be there for something else
+		d.Why = "an exclusive queue comes with acquiring it and goes with releasing it, whose name is not made from the lock's in any way that is known"
 	case owned != nil && messages != nil:
 		d.Why = "both an exclusive queue and a message of another queue come with acquiring it and go with releasing it"
 	case messages != nil:
 		p.byMessage(d, kind, given, messages)
-	case owned != nil && p.takes != "" && kind == lock.Mutex:
+	case owned != nil && p.takes != "":
 		d.Why = "it takes messages from a queue that is not exclusive, by " + p.takes
 	case owned != nil:
 		p.byQueue(d, kind, given, owned)
@@ -284,8 +291,8 @@ func (p *Probe) byConsumer(d *Design, kind lock.Kind, given Naming, queues [][]s
 	d.Admin = given.Or(Naming{Admin: p.administers(Pattern{})}).Admin
 }
 
-// slots is the pattern of the queues that create makes, one for each slot. Of several, it is the one that is most like
-// that of holders.
+// slots is the pattern of the queues that create makes, one for each slot. Of several, it is the one of which it is asked whether
+// they are there, none where that is so of several; or else the one that is most like that of holders.
 func (p *Probe) slots(given, holders Pattern) (best Pattern) {
 	if len(p.Made) == 0 || given.Known() && !p.makes(given) {
 		return best
@@ -294,15 +301,32 @@ func (p *Probe) slots(given, holders Pattern) (best Pattern) {
 		return given
 	}
 	c := p.Made[0]
-	likeness := -1
+	likeness, asked := -1, false
 	for _, name := range slices.Sorted(maps.Keys(c.After)) {
-		for _, p1 := range candidates(example{name, c.Lock, 1}) {
-			if like := alike(p1.Text, holders.Text); like > likeness && p1.Text != holders.Text && p.makes(p1) {
-				best, likeness = p1, like
-			}
+		if asked && !p.asked[name] {
+			continue
+		}
+		found, like := p.likest(example{name, c.Lock, 1}, holders)
+		switch {
+		case !found.Known():
+		case asked:
+			return Pattern{}
+		case p.asked[name] || like > likeness:
+			best, likeness, asked = found, like, p.asked[name]
 		}
 	}
 	return best
+}
+
+// likest is the pattern of a slot's queue that is most like that of holders, and how much that is.
+func (p *Probe) likest(e example, holders Pattern) (best Pattern, likeness int) {
+	likeness = -1
+	for _, p1 := range candidates(e) {
+		if like := alike(p1.Text, holders.Text); like > likeness && p1.Text != holders.Text && p.makes(p1) {
+			best, likeness = p1, like
+		}
+	}
+	return best, likeness
 }
 
 // makes reports whether create makes a queue of that pattern for each slot, and no other. One that several slots have in
@@ -486,5 +510,21 @@ func (p *Probe) numbers(a Pattern, where numbering) bool {
 			}
 		}
 	}
-	return !slices.ContainsFunc(p.Uses, func(u *Use) bool { return !u.took(a.Queue(u.Lock, u.Slot), where) })
+	return !slices.ContainsFunc(p.Uses, func(u *Use) bool {
+		queue := a.Queue(u.Lock, u.Slot)
+		return !u.took(queue, where) || p.beyond(u, queue, where)
+	})
+}
+
+// beyond reports whether a message of a queue had a number there that no slot has, such as a serial that begins like slots.
+func (p *Probe) beyond(u *Use, queue string, where numbering) bool {
+	slots := 0
+	for _, c := range p.Made {
+		if c.Lock == u.Lock {
+			slots = c.Slots
+		}
+	}
+	return slices.ContainsFunc(slices.Concat(u.During[queue].ready, u.During[queue].taken, u.After[queue].ready), func(m map[numbering]int) bool {
+		return m[where] > slots
+	})
 }

@@ -1,6 +1,7 @@
 package recognise
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/lockproof/lockproof/model/lock"
@@ -26,6 +27,84 @@ func TestTokenMoves(t *testing.T) {
 			After:  after.queues,
 		}}
 		if d := p.Design(lock.Mutex, Naming{}); d.Known() != after.known {
+			t.Errorf("%s: %s", name, d.String())
+		}
+	}
+}
+
+// What comes with a lock beside what holds it is not taken for that.
+func TestBeside(t *testing.T) {
+	serial, slot := numbering{field: inMessageID}, numbering{inHeader, "slot"}
+	message := func(s, n int) map[numbering]int { return map[numbering]int{serial: s, slot: n} }
+	note := []map[numbering]int{{}}
+	for name, c := range map[string]struct {
+		kind     lock.Kind
+		takes    string
+		asked    string
+		made     Snapshot
+		use      Use
+		other    *Use   // at the same time
+		expected string // of the design: what slots exist by or messages' numbers are in; "" is that nothing is known
+	}{
+		"a message, by the holder of an exclusive queue of another name": {
+			kind: lock.Mutex, takes: "basic.get",
+			use: Use{Before: Snapshot{"jobs.stats": {ready: note}}, During: Snapshot{"jobs.stats": {taken: note}, "vf3x": {owned: true}}, After: Snapshot{"jobs.stats": {ready: note}}},
+		},
+		"a consumer, of the holder of an exclusive queue of another name": {
+			kind: lock.Mutex,
+			use:  Use{Before: Snapshot{"jobs.breaks": {}}, During: Snapshot{"jobs.breaks": {consumers: 1}, "vf3x": {owned: true}}, After: Snapshot{"jobs.breaks": {}}},
+		},
+		"an exclusive queue, of the holder of a message in a queue of another name": {
+			kind: lock.Semaphore, takes: "basic.get", made: Snapshot{"jobs.1.mailbox": {}, "jobs.2.mailbox": {}},
+			use: Use{During: Snapshot{"jobs.1.contact": {owned: true}}},
+		},
+		"another queue for each slot, which nobody asks for": {
+			kind: lock.Semaphore, asked: "slot-1-of-jobs", expected: "slot-{n}-of-{name}",
+			made: Snapshot{"jobs:1:log": {}, "jobs:2:log": {}, "slot-1-of-jobs": {}, "slot-2-of-jobs": {}},
+			use:  Use{During: Snapshot{"jobs:1:holder": {owned: true}}},
+		},
+		"two queues for each slot, of which somebody asks for both": {
+			kind: lock.Semaphore, asked: "slot-1-of-jobs jobs:1:log",
+			made: Snapshot{"jobs:1:log": {}, "jobs:2:log": {}, "slot-1-of-jobs": {}, "slot-2-of-jobs": {}},
+			use:  Use{During: Snapshot{"jobs:1:holder": {owned: true}}},
+		},
+		"a serial in each message, which begins like the numbers of slots": {
+			kind: lock.Semaphore, takes: "basic.get", expected: "slot",
+			made: Snapshot{"jobs.slots": {ready: []map[numbering]int{message(1, 1), message(2, 2)}}},
+			use: Use{
+				Before: Snapshot{"jobs.slots": {ready: []map[numbering]int{message(1, 1), message(2, 2)}}},
+				During: Snapshot{"jobs.slots": {ready: []map[numbering]int{message(2, 2)}, taken: []map[numbering]int{message(1, 1)}}},
+				After:  Snapshot{"jobs.slots": {ready: []map[numbering]int{message(2, 2), message(3, 1)}}},
+			},
+			other: &Use{
+				Lock: "jobs", Slot: 2, Granted: true,
+				Before: Snapshot{"jobs.slots": {ready: []map[numbering]int{message(2, 2)}, taken: []map[numbering]int{message(1, 1)}}},
+				During: Snapshot{"jobs.slots": {taken: []map[numbering]int{message(1, 1), message(2, 2)}}},
+				After:  Snapshot{"jobs.slots": {ready: []map[numbering]int{message(4, 2)}, taken: []map[numbering]int{message(1, 1)}}},
+			},
+		},
+	} {
+		p := NewProbe()
+		p.takes = c.takes
+		for _, queue := range strings.Fields(c.asked) {
+			p.asked[queue] = true
+		}
+		if c.made != nil {
+			p.Made = []Creation{{Lock: "jobs", Slots: 2, Before: Snapshot{}, After: c.made}}
+		}
+		c.use.Lock, c.use.Slot, c.use.Granted = "jobs", 1, true
+		if p.Uses = []*Use{&c.use}; c.other != nil {
+			p.Uses = append(p.Uses, c.other)
+		}
+		d := p.Design(c.kind, Naming{})
+		said := ""
+		if d.Known() {
+			said = d.A.Text
+			if d.Number != noNumber {
+				said = d.Number.header
+			}
+		}
+		if said != c.expected || c.expected == "" && d.Known() {
 			t.Errorf("%s: %s", name, d.String())
 		}
 	}

@@ -191,14 +191,15 @@ func (w *walk) broken(s Step, op lock.Op, err error) {
 // call makes a call of the script and looks at what comes.
 func (w *walk) call(l line) {
 	p := w.clients[l.client-1]
-	if l.params.Timeout > 0 && !p.about.Waits || l.more && !p.about.Slotless() {
+	offers := func(op lock.Op) bool { return slices.Contains(p.about.Operations, op) }
+	if l.params.Timeout > 0 && !p.about.Waits || l.more && !p.about.Slotless() || l.after != lock.NoOp && !offers(l.after) {
 		return
 	}
 	if l.op == lock.Acquire && p.about.Limits {
 		l.params.Limit = max(1, l.params.Limit)
 	}
 	s := Step{Client: p.name, What: l.words()}
-	if !slices.Contains(p.about.Operations, l.op) {
+	if !offers(l.op) {
 		s.Mark, s.Came = Skipped, "it does not offer "+l.op.String()
 		w.report(s)
 		return
