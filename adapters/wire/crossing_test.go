@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/lockproof/lockproof/adapters/rabbitmq/rabbitmqtest"
@@ -28,6 +29,9 @@ var crossings = []struct {
 	{"a declare without a name", []Method{&QueueDeclare{}, closeIt}, 2, false},
 }
 
+// racing is how often more is looked for what RabbitMQ answers in a race, at most.
+const racing = 5
+
 // TestCrossing: a client's channel.close that crosses the broker's is answered, as RabbitMQ does, and the
 // connection goes on: whatever else was on its way is ignored, until the client has said that it knows.
 func TestCrossing(t *testing.T) {
@@ -35,6 +39,12 @@ func TestCrossing(t *testing.T) {
 	for _, c := range crossings {
 		t.Run(c.name, func(t *testing.T) {
 			want := cross(t, real, c.behind, c.comes, !c.twice)
+			for range racing {
+				if !c.twice || !slices.Contains(want, "silence") {
+					break
+				}
+				want = cross(t, real, c.behind, c.comes, !c.twice)
+			}
 			for name, backend := range backends(t) {
 				differ(t, name, cross(t, serve(t, wire.Config{Backend: backend}).Addr().String(), c.behind, c.comes, !c.twice), want)
 				if m, ok := backend.(*wire.Mirror); ok && !c.twice && m.Disagreement() != "" {
