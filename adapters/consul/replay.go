@@ -23,7 +23,7 @@ const replayTTL = int64(10 * time.Minute / time.Millisecond)
 // waits. A restart is left to tests of their own, as the agent is somebody's.
 func (a *Agent) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Replayed, err error) {
 	r = &scenario.Replayed{Server: a.Version, Steps: len(t.Steps)}
-	if slices.ContainsFunc(t.Steps, func(s scenario.TraceStep) bool { return s.Action.Kind == scenario.Restart }) {
+	if t.Restarts() {
 		r.Skipped = "the trace restarts the server"
 		return r, nil
 	}
@@ -48,8 +48,11 @@ func newReplayer(a *Agent) *replayer {
 	}
 }
 
-// renamed is a session: what the trace calls it, and the agent.
-type renamed struct{ trace, agent string }
+// renamed is a session: what the trace calls it, and the agent; and whether it has been destroyed there.
+type renamed struct {
+	trace, agent string
+	ended        bool
+}
 
 // take sends the request of a step, and says how the reply differs from what was recorded.
 func (p *replayer) take(ctx context.Context, step *scenario.TraceStep) (string, error) {
@@ -95,7 +98,7 @@ func (p *replayer) begin(ctx context.Context, sent *consul.Sent) error {
 // another, which is therefore looked for before it.
 func (p *replayer) call(trace, agent string) {
 	p.sessions = slices.DeleteFunc(p.sessions, func(s renamed) bool { return s.trace == trace })
-	p.sessions = append(p.sessions, renamed{trace, agent})
+	p.sessions = append(p.sessions, renamed{trace: trace, agent: agent})
 	slices.SortStableFunc(p.sessions, func(a, b renamed) int { return len(b.trace) - len(a.trace) })
 	var to, from []string
 	for _, s := range p.sessions {
@@ -108,17 +111,18 @@ func (p *replayer) call(trace, agent string) {
 // destroy itself. One that it creates may have the name of one that has ended.
 func (p *replayer) end(ctx context.Context, sent *consul.Sent) error {
 	about, method := sent.Request.Session.ID, sent.Request.Method
-	for _, s := range p.sessions {
+	for i, s := range p.sessions {
 		alive := slices.ContainsFunc(sent.Alive, func(o consul.Session) bool { return o.ID == s.trace })
 		if method == consul.CreateSession && about == s.trace {
 			alive = false
 		}
-		if alive || method == consul.DestroySession && about == s.trace {
+		if s.ended || alive || method == consul.DestroySession && about == s.trace {
 			continue
 		}
 		if _, err := p.agent.Do(ctx, &consul.Request{Method: consul.DestroySession, Session: consul.Session{ID: s.agent}}); err != nil {
 			return err
 		}
+		p.sessions[i].ended = true
 	}
 	return nil
 }

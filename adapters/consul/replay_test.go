@@ -15,13 +15,20 @@ import (
 	_ "github.com/lockproof/lockproof/sim/consul"
 )
 
+// clientOf is a client of an agent.
+func clientOf(t *testing.T, a *agent) *Agent {
+	t.Helper()
+	client, err := newAgent(a.url, new(net.Dialer).DialContext)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
 // Every mutant's counterexample replays, on a real agent as well, if there is one.
 func TestReplay(t *testing.T) {
 	agents(t, func(t *testing.T, a *agent) {
-		real, err := newAgent(a.url, new(net.Dialer).DialContext)
-		if err != nil {
-			t.Fatal(err)
-		}
+		real := clientOf(t, a)
 		b, err := lock.BackendNamed("consul")
 		if err != nil {
 			t.Fatal(err)
@@ -47,10 +54,7 @@ func TestReplay(t *testing.T) {
 // A trace that the agent does not come to is told from one that it does.
 func TestReplayDisagrees(t *testing.T) {
 	agents(t, func(t *testing.T, a *agent) {
-		real, err := newAgent(a.url, new(net.Dialer).DialContext)
-		if err != nil {
-			t.Fatal(err)
-		}
+		real := clientOf(t, a)
 		tr, v := replaytest.Trace(t, lock.TargetNamed("consul-blind-put"))
 		for i := range tr.Steps {
 			if sent, ok := tr.Steps[i].Payload.(consul.Sent); ok && sent.Request.Method == consul.Put {
@@ -90,10 +94,7 @@ var replayed = flag.Int("replayed", 20, "how many sampled executions of each loc
 // Executions with every fault come to the same on an agent, but for those in which the server restarts.
 func TestReplaySampled(t *testing.T) {
 	agents(t, func(t *testing.T, a *agent) {
-		real, err := newAgent(a.url, new(net.Dialer).DialContext)
-		if err != nil {
-			t.Fatal(err)
-		}
+		real := clientOf(t, a)
 		b, err := lock.BackendNamed("consul")
 		if err != nil {
 			t.Fatal(err)

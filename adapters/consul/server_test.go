@@ -38,7 +38,7 @@ func realURL(t *testing.T) string {
 	t.Helper()
 	addr := os.Getenv(EnvAddress)
 	if addr == "" {
-		t.Skip("no Consul agent: set CONSUL_HTTP_ADDR, such as 127.0.0.1:8500")
+		t.Skip(ErrNoAgent)
 	}
 	if !strings.Contains(addr, "://") {
 		addr = "http://" + addr

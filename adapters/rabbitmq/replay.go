@@ -64,7 +64,7 @@ func Replay(ctx context.Context, b *Broker, target *lock.Target, t *scenario.Tra
 		r.Skipped = fmt.Sprintf("%s is no lock of RabbitMQ's", target.Name)
 		return r, nil
 	}
-	if restarts(t) && !b.CanRestart() {
+	if t.Restarts() && !b.CanRestart() {
 		r.Skipped = fmt.Sprintf("the trace restarts the broker, and %s was not started here", b.Origin)
 		return r, nil
 	}
@@ -119,10 +119,6 @@ func routing(target *lock.Target, t *scenario.Trace) string {
 		return ""
 	}
 	return amqplock.Table.Of(target.Settled(t.Scenario.Options)).TxRouting
-}
-
-func restarts(t *scenario.Trace) bool {
-	return slices.ContainsFunc(t.Steps, func(s scenario.TraceStep) bool { return s.Action.Kind == scenario.Restart })
 }
 
 // commits reports whether there are transactions in a trace.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	model "github.com/lockproof/lockproof/model/redis"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -19,7 +18,7 @@ import (
 // the server is somebody's.
 func (s *Server) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Replayed, err error) {
 	r = &scenario.Replayed{Server: s.Version, Steps: len(t.Steps)}
-	if slices.ContainsFunc(t.Steps, func(s scenario.TraceStep) bool { return s.Action.Kind == scenario.Restart }) {
+	if t.Restarts() {
 		r.Skipped = "the trace restarts the server"
 		return r, nil
 	}

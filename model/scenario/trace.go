@@ -67,6 +67,11 @@ func (t *Trace) Number() {
 	}
 }
 
+// Restarts reports whether the server restarts in it.
+func (t *Trace) Restarts() bool {
+	return slices.ContainsFunc(t.Steps, func(s TraceStep) bool { return s.Action.Kind == Restart })
+}
+
 // StepOf is the step that added an event to the history; an event of no step is everybody's last.
 func (t *Trace) StepOf(event int) int {
 	for i, s := range t.Steps {
