@@ -74,6 +74,9 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 		return nil
 	}
 	model := r.model(cmd, is.channel)
+	if is.released || is.closing || is.broken {
+		r.harm(p.clientHandle)
+	}
 	switch {
 	case is.released: // the client sees now that the broker is gone
 		p.troubled, p.severed = true, true

@@ -25,12 +25,20 @@ func (r *run) pause(c uint8, ms int64) {
 	r.mu.Unlock()
 }
 
+// harm notes that something befalls a process, or that it meets what has befallen it: what it holds may be given up for that.
+func (r *run) harm(a *clientHandle) {
+	a.dirty, a.harmed = true, true
+	for _, p := range r.playing(a) {
+		p.struck = true
+	}
+}
+
 // cutOff closes the client's side of a connection that the broker does not have any more.
 func (r *run) cutOff(l *connection) {
+	r.harm(l.client)
 	r.mu.Lock()
 	l.cut = true
 	r.leave(l)
-	l.client.dirty, l.client.harmed = true, true
 	r.Runner.discard(func(c *wire.Command) bool { return c.Conn == l.conn })
 	r.mu.Unlock()
 	l.conn.Cut()
@@ -89,7 +97,9 @@ func (r *run) lose(l *connection, why ending) {
 			all = append(all, p)
 			as := why
 			if r.paired && as == byItself && !p.busy { // what its process did for another lock
-				as = byBroker
+				if as = byBroker; p.held > 0 && !p.struck {
+					continue // for no reason: that frees nothing, as far as anybody was told
+				}
 			}
 			r.sessionsLost(p, l, r.processOf(p.id, l.incarnation), as)
 		case r.shared && p.current == l:
@@ -175,7 +185,7 @@ func (r *run) lost() (n int) {
 // that is 0. The client does not know yet.
 func (r *run) drop(c uint8, which int) {
 	p := &r.clients[c-1]
-	p.dirty, p.harmed = true, true
+	r.harm(p.clientHandle)
 	for i, l := range r.open(p) {
 		if which == 0 || which == i+1 {
 			r.lose(l, byBroker)
@@ -201,16 +211,15 @@ func (r *run) which(a scenario.Action) scenario.Action {
 // one that its first command at the gate is on, or else the one by which it holds something, or that it opened last.
 func (r *run) breakChannel(c uint8) {
 	p := &r.clients[c-1]
+	r.harm(p.clientHandle)
 	cmd := p.first()
 	elsewhere := cmd == nil || cmd.Channel != p.grantedBy
 	if l := p.grant; elsewhere && p.held > 0 && p.grantedBy > 0 && r.has(l) { // what it holds goes with that channel
-		p.dirty, p.harmed = true, true
 		r.closeHolding(l, p.grantedBy)
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p.dirty, p.harmed = true, true
 	l := p.current
 	if cmd != nil {
 		l = r.connections[cmd.Conn]
@@ -249,8 +258,8 @@ func (r *run) restart() {
 	var all []*connection
 	for i := range r.clients {
 		p := &r.clients[i]
-		p.harmed = true
-		p.dirty, p.troubled, p.severed, p.shifted, p.stale = true, true, true, true, p.held > 0
+		r.harm(p.clientHandle)
+		p.troubled, p.severed, p.shifted, p.stale = true, true, true, p.held > 0
 		p.cutOff = p.cutOff || p.busy
 		for _, l := range p.connections {
 			if !l.released {

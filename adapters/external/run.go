@@ -100,6 +100,7 @@ type clientState struct {
 	dead        bool
 	troubled    bool  // something went wrong with its connection since the operation began
 	stale       bool  // its connection was lost, not by its own doing, since it was granted what it holds
+	struck      bool  // something has befallen its process since it was granted what it holds
 	cutOff      bool  // a connection was taken from it since the operation began
 	severed     bool  // one was, and it has opened none since
 	unaware     bool  // a channel was closed under a command of a release that has no answer: the next operation meets that

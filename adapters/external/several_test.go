@@ -212,3 +212,119 @@ func afterReconnection(t *testing.T, op lock.Op, happens []scenario.Action) {
 		t.Error(x.Violations)
 	}
 }
+
+// tidy is a semaphore of numbered messages whose holder has a channel for each that it has got. When it has lost one, it gives up
+// all that it has, one after the other, and then its connection.
+type tidy struct {
+	url   string
+	conn  *amqp091.Connection
+	holds map[string]*amqp091.Channel
+}
+
+func (s *tidy) Several() bool { return true }
+
+func (s *tidy) channel() (_ *amqp091.Channel, err error) {
+	if s.conn == nil || s.conn.IsClosed() {
+		s.holds = make(map[string]*amqp091.Channel)
+		if s.conn, err = amqp091.Dial(s.url); err != nil {
+			return nil, err
+		}
+	}
+	return s.conn.Channel()
+}
+
+func (s *tidy) Create(ctx context.Context, name string, slots int) error {
+	ch, err := s.channel()
+	if err != nil {
+		return err
+	}
+	defer ch.Close()
+	if err := ch.Confirm(false); err != nil {
+		return err
+	}
+	q, err := ch.QueueDeclare("slots-"+name, true, false, false, false, nil)
+	for slot := q.Messages + 1; slot <= slots && err == nil; slot++ {
+		var sent *amqp091.DeferredConfirmation
+		sent, err = ch.PublishWithDeferredConfirm("", q.Name, false, false, amqp091.Publishing{DeliveryMode: 2, Body: []byte{'0' + byte(slot)}})
+		if err == nil {
+			_, err = sent.WaitContext(ctx)
+		}
+	}
+	return err
+}
+
+func (s *tidy) Destroy(_ context.Context, name string) error {
+	ch, err := s.channel()
+	if err != nil {
+		return err
+	}
+	defer ch.Close()
+	_, err = ch.QueueDelete("slots-"+name, false, false, false)
+	return err
+}
+
+func (s *tidy) Count(context.Context, string) (int, error) { return 0, errors.New("nobody counts") }
+
+func (s *tidy) Acquire(_ context.Context, name string) (int, error) {
+	ch, err := s.channel()
+	if err != nil {
+		return 0, err
+	}
+	m, ok, err := ch.Get("slots-"+name, false)
+	if err != nil || !ok {
+		return 0, errors.Join(err, ch.Close())
+	}
+	s.holds[name] = ch
+	return int(m.Body[0] - '0'), nil
+}
+
+func (s *tidy) Verify(_ context.Context, name string, _ int) (bool, error) {
+	ch := s.holds[name]
+	if ch == nil || s.conn.IsClosed() {
+		return false, nil
+	}
+	if ch.Qos(1, 0, false) == nil {
+		return true, nil
+	}
+	for _, ch := range s.holds {
+		ch.Close() // one that is closed already says so
+	}
+	clear(s.holds)
+	s.conn.Close()
+	return false, nil
+}
+
+func (s *tidy) Release(_ context.Context, name string, _ int) error {
+	if ch := s.holds[name]; ch != nil {
+		delete(s.holds, name)
+		ch.Close()
+	}
+	return nil
+}
+
+func (s *tidy) Close() error { return s.conn.Close() }
+
+// TestTidy: what a process gives up of another lock because a channel of its was closed, it has lost with that, in whatever order
+// its driver closes what there is.
+func TestTidy(t *testing.T) {
+	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Semaphore, Starter: inprocess.Starter{
+		Name: "tidy", New: func(_ context.Context, url string) (inprocess.Lock, error) { return &tidy{url: url}, nil },
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runner.Close()
+	use := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}}
+	actions := append(append(steps(1, 2), steps(2, 2)...), scenario.Action{Kind: scenario.ChannelError, Client: 1})
+	x, err := runner.Run(t.Context(), &scenario.Scenario{
+		Locks:    []scenario.Lock{{Name: "jobs", Slots: 1}, {Name: "other", Slots: 1}},
+		Clients:  []scenario.Client{{Ops: use}, {Lock: 1, With: 1, Ops: use}},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: append(append(actions, steps(1, 6)...), steps(2, 2)...)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.Found != 0 {
+		t.Errorf("%v\n%s", x.Violations, drawn(x))
+	}
+}

@@ -57,8 +57,9 @@ func (r *run) stall(l *connection) {
 	r.mu.Lock()
 	l.stalled = true
 	r.mu.Unlock()
+	r.harm(l.client)
 	for _, p := range r.playing(l.client) {
-		p.dirty, p.harmed, p.troubled, p.shifted = true, true, true, true
+		p.troubled, p.shifted = true, true
 		p.stalledIn = p.busy
 		r.monitor.Lost(p.id)
 		r.monitor.Excuse(p.id)
@@ -154,6 +155,9 @@ func (r *run) overdueReplies() uint8 {
 func (r *run) arrive(a *clientHandle) {
 	var kept []*wire.Answer
 	r.mu.Lock()
+	if a.stalled {
+		r.harm(a)
+	}
 	a.stalled = false
 	for _, l := range a.connections {
 		kept = append(kept, l.kept...)

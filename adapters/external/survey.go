@@ -153,6 +153,7 @@ func (r *run) channelGone(l *connection, channel uint16) {
 // channelEnds takes from its client what it had by a channel.
 func (r *run) channelEnds(l *connection, channel uint16) {
 	for _, p := range r.playing(l.client) {
+		p.struck = true
 		granted := p.held > 0 && p.grant == l && p.grantedBy == channel
 		p.stale = p.stale || granted
 		p.shifted, p.troubled = true, true

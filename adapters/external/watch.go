@@ -179,10 +179,26 @@ func (r *run) changed(c uint8) {
 	}
 	r.mover = c
 	r.survey()
+	r.givesUpAll(c, &before)
 	for l := range r.sc.Locks {
 		if r.truth[l] != before[l] {
 			r.tokens[l].claimed(&before[l], &r.truth[l])
 			r.monitor.SetTruth(uint8(l), c, &r.truth[l])
+		}
+	}
+}
+
+// givesUpAll takes what a client's process gives up of another lock, after something has befallen it, for gone with that: drivers
+// cancel and close all that they have then, one after the other.
+func (r *run) givesUpAll(c uint8, before *[lock.MaxLocks]monitor.Truth) {
+	if c == 0 || !r.paired {
+		return
+	}
+	for _, o := range r.playing(r.clients[c-1].clientHandle) {
+		if l := r.lockOf(o.id); o.id != c && !o.busy && o.held > 0 && o.struck && before[l].Owner[o.held] == o.id && r.truth[l].Owner[o.held] != o.id {
+			o.stale, o.shifted, o.troubled = true, true, true
+			r.monitor.ChannelGone(o.id, true)
+			r.event(history.Gone, o.process)
 		}
 	}
 }
@@ -376,7 +392,7 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 		p.upset = p.upset || res.Outcome != lock.Done || p.shifted
 		res.Outcome, res.Reason = lock.Failed, lock.NotHeld
 	case p.op == lock.Acquire && res.Outcome == lock.Done:
-		p.held, p.stale = min(res.Slot, monitor.Slots), false
+		p.held, p.stale, p.struck = min(res.Slot, monitor.Slots), false, false
 		p.grant, p.grantedBy = r.granted(p, c)
 		now = p.grant
 		p.unsure, p.upset = false, false

@@ -27,6 +27,7 @@ type held struct {
 var rightSeveral = []held{
 	{name: "queue", design: several.Queue{}},
 	{name: "token", design: several.Token{}},
+	{name: "token, tidy", design: several.Tidy{}},
 }
 
 var wrongSeveral = []held{
@@ -35,6 +36,8 @@ var wrongSeveral = []held{
 	{name: "queue, one flag", design: several.Queue{}, bug: several.OneFlag, breaks: []property.Property{property.MutualExclusion, property.HonestVerify}},
 	{name: "token, one flag", design: several.Token{}, bug: several.OneFlag, breaks: []property.Property{property.MutualExclusion, property.HonestVerify}},
 	{name: "queue, last only", design: several.Queue{}, bug: several.LastOnly, breaks: []property.Property{property.EffectiveRelease, property.NoLeak}},
+	{name: "queue, hangs up", design: several.Queue{}, bug: several.HangsUp, breaks: []property.Property{property.MutualExclusion}},
+	{name: "token, hangs up", design: several.Token{}, bug: several.HangsUp, breaks: []property.Property{property.MutualExclusion}},
 	{name: "queue expires", design: several.Queue{}, bug: several.Expires, breaks: []property.Property{property.MutualExclusion, property.HonestVerify, property.RemovalDrains}},
 	{name: "token ages", design: several.Token{}, bug: several.Ages, breaks: []property.Property{property.Progress, property.EffectiveRelease, property.NoLeak}},
 }

@@ -41,6 +41,8 @@ const (
 	Ages Bug = "ages"
 	// Impatient waits for a second for an answer, and takes none for a no.
 	Impatient Bug = "impatient"
+	// HangsUp gives a lock back by closing the connection, and with it whatever else it holds.
+	HangsUp Bug = "hangs-up"
 )
 
 // Client is one client. It is not safe for concurrent use.
@@ -159,6 +161,8 @@ func (c *Client) Release(_ context.Context, name string, _ int) error {
 	h, held := c.holds[name]
 	delete(c.holds, name)
 	switch {
+	case held && c.bug == HangsUp:
+		return c.Close()
 	case held && h.ch != nil && h.ch.IsClosed() && c.bug != ReleasesAfterNo:
 		c.design.forsake(c)
 		return nil

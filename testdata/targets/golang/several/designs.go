@@ -72,6 +72,17 @@ func (Token) giveBack(c *Client, ch *amqp.Channel, name string, tag uint64) erro
 // forsake does nothing: the token went back with the channel.
 func (Token) forsake(*Client) {}
 
+// Tidy is a Token whose clients give up all that they hold when they have lost some of it: channel by channel, and then the
+// connection.
+type Tidy struct{ Token }
+
+func (Tidy) forsake(c *Client) {
+	for _, h := range c.holds {
+		c.close(h.ch)
+	}
+	c.Close()
+}
+
 func put(ch *amqp.Channel, name string) error {
 	return ch.Publish("exchange."+name, "token", true, false, amqp.Publishing{DeliveryMode: amqp.Persistent})
 }
