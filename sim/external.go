@@ -12,7 +12,7 @@ import (
 // What a target cannot do of that is left out by whoever runs it. traits are those of the lock that is theirs: where callers
 // state limits, they agree in every other scenario.
 func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
-	const golden, other, third = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8CB92BA72F3D8DD7
+	const golden, other, third, fourth = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8CB92BA72F3D8DD7, 0xABC98388FB8FAC03
 	space := s.space
 	if len(space.Strategies) == 0 {
 		space.Strategies = []scenario.Strategy{[]scenario.Strategy{scenario.Random, scenario.PCT}[i%2]}
@@ -24,11 +24,36 @@ func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
 	if d.Bits(1) == 1 {
 		d.beyond(&sc)
 	}
+	coin = newCoin(s.seed*golden + uint64(i) ^ fourth)
+	d.alike(&sc)
 	if traits.Has(lock.Limits) {
 		coin = newCoin(s.seed*golden + uint64(i) ^ third)
 		d.limits(&sc)
 	}
 	return sc
+}
+
+// alike gives two locks names that careless libraries confuse, and has some of the clients use the second where there was but one.
+func (d draw) alike(s *scenario.Scenario) {
+	if d.shape.Clients != nil || d.shape.Start != 0 {
+		return
+	}
+	switch {
+	case len(s.Locks) > 1:
+		if d.Bits(1) == 1 {
+			return
+		}
+	case d.Bits(3) != 0:
+		return
+	default:
+		s.Locks = append(s.Locks, s.Locks[0])
+		for i := range s.Clients {
+			s.Clients[i].Lock = d.Bits(1)
+		}
+	}
+	for i, name := range resembling[d.Bits(2)] {
+		s.Locks[i].Name = name
+	}
 }
 
 // limits has acquires state how many may hold the lock: all clients the same, as many as there are slots or fewer, or each a

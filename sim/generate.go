@@ -110,6 +110,28 @@ var lookalikes = [][2]string{
 	{"jobs", "jobs-1"}, {"jobs", "jobs-1-A"}, {"jobs", "jobs-admin"}, {"jobs", "jobs1"},
 }
 
+// resembling are pairs of names that are one where case or punctuation are not told apart, or long names are cut.
+var resembling = [4][2]string{
+	{"jobs-1", "jobs.1"}, {"jobs_1", "jobs-1"}, {"Jobs", "jobs"},
+	{"nightly-import-of-all-branch-offices-in-the-north-of-the-country", "nightly-import-of-all-branch-offices-in-the-north-of-the-county"},
+}
+
+// plainNames are those of locks that are not like another.
+var plainNames = []string{"jobs", "other"}
+
+// LockNames are all names that are drawn for locks, the plain ones first.
+func LockNames() []string {
+	names := slices.Clone(plainNames)
+	for _, pair := range slices.Concat(lookalikes, resembling[:]) {
+		for _, name := range pair {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
 func (d draw) locks(s *scenario.Scenario, kind lock.Kind) {
 	s.Locks = append(s.Locks, d.lock("jobs", kind))
 	if d.Bits(3) == 7 {

@@ -22,6 +22,8 @@ type nameTable struct {
 	layouts []layout
 	roles   amqplock.QueueRoles
 	makers  []maker // by queue, of those that the layouts have
+	// written are the same queues as a broker has them, of locks with these names: one where two locks' names are written alike.
+	written map[string]amqp.Queue
 }
 
 // layout is the queues of one lock, by slot; 0 is none. A mutex has slot 1.
@@ -55,9 +57,9 @@ func (s *Runner) names(locks []scenario.Lock) *nameTable {
 	if len(s.nameTables) == nameTablesKept {
 		s.nameTables = s.nameTables[1:]
 	}
-	b := &nameTable{locks: slices.Clone(locks), names: new(amqp.Names)}
+	b, design := &nameTable{locks: slices.Clone(locks), names: new(amqp.Names), written: make(map[string]amqp.Queue)}, s.designOf(locks)
 	for i, l := range locks {
-		b.layouts = append(b.layouts, b.layout(&s.design, s.config.Kind, uint8(i), l.Name))
+		b.layouts = append(b.layouts, b.layout(&design, s.config.Kind, uint8(i), l.Name))
 	}
 	s.nameTables = append(s.nameTables, b)
 	return b
@@ -69,7 +71,11 @@ func (b *nameTable) layout(d *recognise.Design, kind lock.Kind, l uint8, name st
 		if !p.Known() || !d.Known() {
 			return 0
 		}
-		q := b.names.Intern(p.Shown(name, slot))
+		q := b.written[p.Queue(name, slot)]
+		if q == 0 {
+			q = b.names.Intern(p.Shown(name, slot))
+			b.written[p.Queue(name, slot)] = q
+		}
 		b.roles = append(b.roles, make(amqplock.QueueRoles, int(q)+1-min(int(q)+1, len(b.roles)))...)
 		b.makers = append(b.makers, make([]maker, len(b.roles)-len(b.makers))...)
 		m := &b.roles[q]

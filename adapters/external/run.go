@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/wire"
 	"github.com/lockproof/lockproof/model/amqp"
 	"github.com/lockproof/lockproof/model/beliefs"
@@ -49,6 +50,7 @@ type run struct {
 	*Runner
 	ctx          context.Context
 	sc           *scenario.Scenario
+	design       recognise.Design // of the scenario's locks
 	names        *nameTable
 	here         string                // what lock names begin with in this run
 	called       []string              // the real names of queues that are known by design
@@ -185,7 +187,7 @@ func (s *Runner) begin(ctx context.Context, sc *scenario.Scenario) (*run, error)
 	}
 	s.runs++
 	s.uncontrolled = Uncontrolled{}
-	r := &run{Runner: s, ctx: ctx, sc: sc, names: s.names(sc.Locks), here: s.place(""), shared: s.Sharing(), aliases: make(map[string]string), traffic: make(Traffic)}
+	r := &run{Runner: s, ctx: ctx, sc: sc, design: s.designOf(sc.Locks), names: s.names(sc.Locks), here: s.place(""), shared: s.Sharing(), aliases: make(map[string]string), traffic: make(Traffic)}
 	r.called, r.queues = r.names.realNames(r.here)
 	r.before = s.there()
 	r.clients = make([]clientState, len(sc.Clients))

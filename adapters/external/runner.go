@@ -33,6 +33,9 @@ type Config struct {
 	Name    string // of the target, in reports; "" is what its clients call themselves
 	// Naming is what the target calls queues; what is left out is learnt.
 	Naming recognise.Naming
+	// Names are those that scenarios give to locks: it is looked once whether what stands for them is called as that of others.
+	// None are not looked at.
+	Names []string
 	// Own are users' own properties, which are judged as well.
 	Own own.List
 	// FailedAcquire is what a failed acquire is taken to promise.
@@ -142,6 +145,9 @@ func (s *Runner) start(ctx context.Context) error {
 	}
 	if err == nil {
 		err = s.probeAgain(ctx, heard)
+	}
+	if err == nil {
+		err = s.probeNames(ctx)
 	}
 	return err
 }
@@ -321,6 +327,7 @@ func (s *Runner) supports(op lock.Op) bool {
 // choose: the reference's options.
 func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 	sc.Target, sc.Options = s.target(), lock.DefaultsOf(sc.Server)
+	sc.Locks = s.nameable(sc.Locks)
 	n := len(sc.Clients)
 	if !s.holdsTwo || s.Sharing() { // those who are one process with others are the last ones
 		for n > 0 && sc.Clients[n-1].With > 0 {

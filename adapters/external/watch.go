@@ -326,7 +326,7 @@ func (r *run) interpret(p *clientState, res lock.Result) lock.Result {
 		if res.Held && r.design.Permits() {
 			res.Slot = r.permitOf(p)
 		}
-		if res.Held && r.design.Alike {
+		if res.Held && r.design.Alike && !r.design.Known() {
 			res.Slot = r.numberOfAlike(p)
 		}
 	}

@@ -27,7 +27,7 @@ type worker struct {
 func (f *sharedRun) startWorker(ctx context.Context) (*worker, error) {
 	w, began := &worker{sharedRun: f, fresh: true}, time.Now()
 	runner, err := external.NewRunner(ctx, external.Config{
-		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Naming: f.Naming, Own: f.Own, FailedAcquire: f.FailedAcquire,
+		Starter: f.Starter, Kind: f.Kind, Options: told(f.Options), Name: f.Name, Naming: f.Naming, Names: sim.LockNames(), Own: f.Own, FailedAcquire: f.FailedAcquire,
 		URL: f.On.URL, Sweep: f.On.Sweep, Notes: f.On.Notes, Version: f.On.Version, Timing: external.Timing{Patience: f.Patience, Slow: f.Slow},
 		Costs: &w.part.Costs, Checks: &w.part.Checks, Learnt: f.learnt, Looking: func(begins bool) { w.looking(ctx, begins) },
 	})

@@ -92,12 +92,21 @@ type Design struct {
 	// Single says that the messages of all slots are in one queue, and number which of them is which slot's.
 	Single bool
 	Number numbering
-	// Alike says of a semaphore whose design is not known that every slot is called the same: none has a number.
+	// Alike says of a semaphore that clients are told the same of every slot: none has a number.
 	Alike bool
 }
 
 // Known reports whether what the broker has of a lock is known.
 func (d *Design) Known() bool { return d.Holding != Unknown }
+
+// Shown reports whether a use shows that the lock's queues are called as those are by which the design was learnt.
+func (d *Design) Shown(u *Use) bool {
+	there := func(p Pattern) bool {
+		_, ok := u.During[p.Queue(u.Lock, u.Slot)]
+		return ok || !p.Known()
+	}
+	return there(d.A) && there(d.B)
+}
 
 // Channels reports whether what is held goes with a channel, and not only with its connection.
 func (d *Design) Channels() bool { return d.Holding == ByMessage || d.Holding == ByConsumer }

@@ -105,7 +105,7 @@ func (p *Probe) Design(kind lock.Kind, given Naming) Design {
 		shown[i] = u.evidence()
 	}
 	p.decide(&d, kind, given, shown)
-	d.Alike = kind == lock.Semaphore && !d.Known() && p.alike()
+	d.Alike = kind == lock.Semaphore && p.alike()
 	return d
 }
 
@@ -251,7 +251,10 @@ func (p *Probe) byMessage(d *Design, kind lock.Kind, given Naming, queues [][]st
 	}
 	d.A = a
 	if d.Single {
-		if d.Number = p.numbering(a); d.Number == noNumber && !p.each(a) {
+		if !p.alike() { // numbers that clients are not told of are not the slots'
+			d.Number = p.numbering(a)
+		}
+		if d.Number == noNumber && !p.each(a) {
 			d.Why = "the messages that stand for slots are in one queue, " + a.String() + ", which has not as many as there are slots, nor numbers by which to tell them"
 			return
 		}
