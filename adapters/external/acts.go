@@ -17,8 +17,15 @@ func (r *run) Ready(c uint8) bool {
 	if p.dead || p.wake > r.now || !r.turn(p) {
 		return false
 	}
-	return p.first() != nil || !p.busy && r.upcoming(p, c)
+	return p.first() != nil && (p.busy || !p.chatters()) || !p.busy && r.upcoming(p, c)
 }
+
+// mostUnasked is how many commands in a row pass of a client that nobody has called and that was sent nothing.
+const mostUnasked = 8
+
+// chatters reports whether a client goes on sending commands though nobody has called it: one that looks after what it holds every
+// so often. What else it sends has to wait until it is called, so that the others come to go on.
+func (a *clientHandle) chatters() bool { return a.unasked >= mostUnasked }
 
 // SentBy implements [scenario.World]. Scenarios are drawn for locks that take a few commands an operation. Where locks
 // are not held by queues, more of one operation do not count but as its end, and one without any counts: so faults come in

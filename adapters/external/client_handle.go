@@ -37,11 +37,13 @@ type clientHandle struct {
 	overrun     bool    // that was over, by its clock, while a command of it was at the gate
 	paused      bool
 	delivered   time.Time // when it was last sent a message since it was called, and has sent nothing since
+	unasked     int       // how many of its commands have passed that it has sent though it was neither called nor sent anything
 	overlooked  bool      // it did nothing for so long after it was sent a message that it may have given up by its clock
 	// What it does that nobody tells it to; see follow.go and outrun.go.
-	method  frame.ID // of the command that the broker has answered last since it was called
-	since   int      // how much has come from it since
-	heard   int      // how often it was answered since it was called
+	caused  time.Time // when it was told something that it may do something by itself for
+	method  frame.ID  // of the command that the broker has answered last since it was called
+	since   int       // how much has come from it since
+	heard   int       // how often it was answered since it was called
 	last    amqp.ReplyKind
 	steady  bool  // it is carrying out an operation, and seems to wait for the reply to a command at the gate
 	waits   cause // where it does that
@@ -233,6 +235,7 @@ func (a *clientHandle) call(op lock.Op, params Params) {
 	s.mu.Lock()
 	a.leaves()
 	a.calling, a.asleep, a.cancel, a.doing, a.mayWait, a.overrun = true, false, cancel, op, params.Timeout > 0, false
+	a.unasked = 0
 	a.method, a.since, a.steady, a.heard, a.last = 0, 0, false, 0, 0
 	a.delivered, a.overlooked = time.Time{}, false
 	s.mu.Unlock()

@@ -31,6 +31,9 @@ func (r *run) dequeue(c uint8, cmd *wire.Command, repliesDropped bool) (l *conne
 	if p.counted++; p.counted > 1 && p.counted <= mostCounted { // the first counts as the operation does
 		p.weight++
 	}
+	if !p.calling {
+		p.unasked++
+	}
 	l = r.connections[cmd.Conn]
 	p.parked = p.parked[1:]
 	p.goesOn()

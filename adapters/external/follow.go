@@ -52,6 +52,9 @@ const (
 	habitMisses = 3
 	// mostGiven is how often a habit is taken up again.
 	mostGiven = 2
+	// byClock is how long after it was told something a client that does something does it for that; later, it is by a clock
+	// of its own.
+	byClock = 30 * time.Millisecond
 	// mostCauses is how many times in a row a client may be told something for what it did by itself.
 	mostCauses = 8
 )
@@ -118,7 +121,7 @@ func (s *Runner) passesOn(from cause) {
 // told notes what a client does something by itself for, if it does. mu is held.
 func (a *clientHandle) told(c cause) {
 	a.runner.passesOn(a.cause)
-	a.cause, a.settled = c, false
+	a.cause, a.settled, a.caused = c, false, time.Now()
 	a.turn++
 }
 
@@ -140,7 +143,7 @@ func (a *clientHandle) sends(c *wire.Command) {
 		if !a.runner.open && c != nil {
 			a.late++
 		}
-		if a.cause != (cause{}) && !reconnects(c) {
+		if a.cause != (cause{}) && !reconnects(c) && time.Since(a.caused) < byClock {
 			a.comes(a.cause, a.since)
 		}
 	}
@@ -153,7 +156,7 @@ func reconnects(c *wire.Command) bool { return c != nil && c.Method.ID() == fram
 func (a *clientHandle) hears(answer *wire.Answer) {
 	n := len(answer.Settles)
 	if n == 0 { // what it does now, it does for that
-		a.cause = cause{}
+		a.cause, a.unasked = cause{}, 0
 		if _, ok := answer.Method.(*frame.BasicDeliver); ok && a.calling {
 			a.delivered = time.Now()
 		}
@@ -177,7 +180,7 @@ func (a *clientHandle) answers(over answer) {
 	if !a.runner.open {
 		a.answersAhead(over.result)
 	}
-	a.calling, a.steady, a.answer = false, false, &over
+	a.calling, a.steady, a.answer, a.unasked = false, false, &over, 0
 	a.told(cause{op: a.doing, outcome: over.result.Outcome, held: over.result.Held, method: a.method})
 }
 

@@ -97,7 +97,7 @@ func (r *run) happen(a scenario.Action) error {
 // is under way. How much of that the client lives to see is the action's.
 func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
 	p := &r.clients[c-1]
-	if p.first() == nil {
+	if p.first() == nil || !p.busy && p.chatters() {
 		r.invoke(c)
 		if err := r.settle(); err != nil {
 			return err

@@ -47,7 +47,7 @@ func (r *run) turn(p *clientState) bool {
 			return o == p
 		}
 	}
-	return p.first() == nil || all[0] == p
+	return p.first() == nil || p.chatters() || all[0] == p
 }
 
 // numberOf is the number of the client that a handle is, 0 where it takes no part; of two, that of the first.

@@ -205,11 +205,11 @@ func (a *clientHandle) answered() bool {
 	return a.answer != nil
 }
 
-// standstill reports whether nobody has a command at the gate.
+// standstill reports whether nobody has a command at the gate that may pass.
 func (r *run) standstill() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return !slices.ContainsFunc(r.clients, func(p clientState) bool { return len(p.parked) > 0 })
+	return !slices.ContainsFunc(r.clients, func(p clientState) bool { return len(p.parked) > 0 && (p.calling || !p.chatters()) })
 }
 
 // awaits notes whether it is waited for those who wait.
