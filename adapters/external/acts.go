@@ -202,6 +202,7 @@ func (r *run) invoke(c uint8) {
 	p.shifted, p.tail, p.trailed = p.shifted && op.Op != lock.Acquire, nil, 0
 	p.process = r.processOf(c, r.session(p, op.Op, linked))
 	l := r.sc.Clients[c-1].Lock
+	p.existed = r.truth[l].Exists &^ r.unsettled[l]
 	r.tokens[l].Begin(op.Op)
 	p.fence, p.token = r.tokens[l].Now(), 0
 	params := Params{Name: r.place(r.sc.Locks[l].Name)}

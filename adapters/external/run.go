@@ -68,6 +68,7 @@ type run struct {
 	record       record
 	owners       [lock.MaxLocks][monitor.Slots + 1]owner // who has a slot, or had it last
 	filled       [lock.MaxLocks]uint16                   // the slots for which there has been a message
+	unsettled    [lock.MaxLocks]uint16                   // slots that were made by what is not over, or did not end well
 	permits      [lock.MaxLocks]permits                  // of slots that are messages without numbers
 	tokens       [lock.MaxLocks]tokens
 	mover        uint8 // whose command may have changed what the broker has; 0 is nobody's
@@ -107,6 +108,7 @@ type clientState struct {
 	severed     bool  // one was, and it has opened none since
 	unaware     bool  // a channel was closed under a command of a release that has no answer: the next operation meets that
 	shifted     bool  // a connection or channel of its ended, however, since it last began to acquire
+	existed     uint16 // the slots that there were when it was called to make some, or that somebody has had since
 	refused     bool  // a claim met RESOURCE_LOCKED or ACCESS_REFUSED
 	met         bool  // another counted or administered the lock during the operation, which may have been in its way
 	claimed     uint8 // the slot whose holder's queue the operation declared last

@@ -48,6 +48,20 @@ func (r *run) surveyed(v wire.State, l uint8) (t monitor.Truth) {
 	return t
 }
 
+// unsettle has a lock's slots be those of nobody yet that are made by what is not over: it may make them first, and say last that
+// they are there. Those of one that did not end well are when somebody has had them, or an administrator has come to an end.
+func (r *run) unsettle(l uint8) {
+	t := &r.truth[l]
+	for i := range r.clients {
+		if p := &r.clients[i]; p.busy && (p.op == lock.Create || p.op == lock.Add) && r.lockOf(p.id) == l {
+			p.existed |= t.Taken
+			r.unsettled[l] |= t.Exists &^ p.existed
+		}
+	}
+	r.unsettled[l] &= t.Exists &^ t.Taken
+	t.Pending |= r.unsettled[l]
+}
+
 // exists reports whether there is a queue; there is no queue 0.
 func (r *run) exists(v wire.State, q amqp.Queue) bool { return q != 0 && v.Exists(r.realName(q)) }
 

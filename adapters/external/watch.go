@@ -217,6 +217,7 @@ func (r *run) survey() {
 	r.broker.Observe(func(v wire.State) {
 		for l := range r.names.layouts {
 			r.truth[l] = r.surveyed(v, uint8(l))
+			r.unsettle(uint8(l))
 		}
 	})
 }
@@ -407,6 +408,10 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 	r.bill(c, res)
 	res.Slot = min(res.Slot, monitor.Slots)
 	r.monitor.End(c, res, p.held, now != nil && r.has(now))
+	if l := r.lockOf(c); p.op.Administrative() && res.Outcome == lock.Done && r.unsettled[l] != 0 {
+		r.unsettled[l] = 0
+		r.changed(0)
+	}
 }
 
 // granted is the connection that has what a client was just told that it holds, or had it last, and by which channel.

@@ -1,0 +1,91 @@
+package external_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
+	"github.com/lockproof/lockproof/adapters/external"
+	"github.com/lockproof/lockproof/adapters/inprocess"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
+
+// marked is a semaphore that is there when the last queue of it is that create declares: until then nobody looks at the others.
+type marked struct{ tidy }
+
+func (s *marked) Create(ctx context.Context, name string, slots int) error {
+	if err := s.tidy.Create(ctx, name, slots); err != nil {
+		return err
+	}
+	ch, err := s.channel()
+	if err != nil {
+		return err
+	}
+	defer ch.Close()
+	_, err = ch.QueueDeclare("ready-"+name, true, false, false, false, nil)
+	return err
+}
+
+func (s *marked) Destroy(ctx context.Context, name string) error {
+	ch, err := s.channel()
+	if err != nil {
+		return err
+	}
+	defer ch.Close()
+	_, err = ch.QueueDelete("ready-"+name, false, false, false)
+	return errors.Join(err, s.tidy.Destroy(ctx, name))
+}
+
+func (s *marked) Acquire(ctx context.Context, name string) (int, error) {
+	ch, err := s.channel()
+	if err != nil {
+		return 0, err
+	}
+	if _, err = ch.QueueDeclarePassive("ready-"+name, true, false, false, false, nil); err != nil {
+		var closed *amqp091.Error
+		if errors.As(err, &closed) && closed.Code == amqp091.NotFound {
+			return 0, nil
+		}
+		return 0, err
+	}
+	if err := ch.Close(); err != nil {
+		return 0, err
+	}
+	return s.tidy.Acquire(ctx, name)
+}
+
+// TestUnsettledSlots: what a create has made before it is over is not free for others, nor what one leaves that died.
+func TestUnsettledSlots(t *testing.T) {
+	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Semaphore, Starter: inprocess.Starter{
+		Name: "marked", New: func(_ context.Context, url string) (inprocess.Lock, error) {
+			return &marked{tidy{url: url}}, nil
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runner.Close()
+	for _, dies := range []bool{false, true} {
+		for at := range 8 {
+			actions := steps(2, at)
+			if dies {
+				actions = append(actions, scenario.Action{Kind: scenario.CrashBefore, Client: 2})
+			}
+			actions = append(append(append(actions, steps(1, 6)...), steps(2, 12)...), steps(1, 12)...)
+			x, err := runner.Run(t.Context(), &scenario.Scenario{
+				Locks:    []scenario.Lock{{Name: "jobs"}},
+				Clients:  []scenario.Client{{Ops: []scenario.Operation{acquire, acquire, acquire}}, {Ops: []scenario.Operation{{Op: lock.Create, Arg: 1}}}},
+				Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: actions},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x.Found != 0 {
+				t.Errorf("after %d steps of create, which dies: %v: %v\n%s", at, dies, x.Violations, drawn(x))
+			}
+		}
+	}
+}
