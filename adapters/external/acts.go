@@ -79,10 +79,22 @@ func (a *clientHandle) first() *wire.Command {
 // upcoming passes over operations that make no sense now and reports whether one is left.
 func (r *run) upcoming(p *clientState, c uint8) bool {
 	ops := r.sc.Clients[c-1].Ops
-	for p.next < len(ops) && !scenario.Sensible(ops[p.next].Op, p.held > 0) && !p.mayRelease(ops[p.next]) {
+	for p.next < len(ops) && (!scenario.Sensible(ops[p.next].Op, p.held > 0) && !p.mayRelease(ops[p.next]) || r.pointless(p, ops[p.next].Op)) {
 		p.next++
 	}
 	return p.next < len(ops)
+}
+
+// pointless reports whether an operation would be a create of what is there, or may be, which leaves it as it is: then it is not
+// known how many slots there should be. The same is so of an add beside a create.
+func (r *run) pointless(p *clientState, op lock.Op) bool {
+	if !r.leaves || p.busy || op != lock.Create && op != lock.Add {
+		return false
+	}
+	l := r.lockOf(p.id)
+	return op == lock.Create && r.truth[l].Exists != 0 || slices.ContainsFunc(r.clients, func(o clientState) bool {
+		return o.id != p.id && o.busy && r.lockOf(o.id) == l && (op == lock.Create && o.op.Administrative() || o.op == lock.Create)
+	})
 }
 
 // mayRelease reports whether an operation is a release of what is not held, and is known to be that: after an acquire

@@ -150,9 +150,29 @@ func (s *Runner) needless(ctx context.Context, name string, user *clientHandle, 
 	}
 	if err == nil && s.config.Kind != lock.Mutex && !s.about.Slotless() {
 		_, err = s.aside(ctx, s.handles[0], "create of what is there", lock.Create, Params{Name: name, Slots: 1})
+		if err == nil {
+			err = s.createMore(ctx, name)
+		}
 	}
 	return err
 }
+
+// createMore finds out whether create makes up for what is missing of a lock that is there, and has so many slots. Libraries
+// may as well leave such a lock as it is.
+func (s *Runner) createMore(ctx context.Context, name string) error {
+	if s.config.Kind != lock.Semaphore {
+		return nil
+	}
+	before := s.snapshot().Size()
+	_, err := s.aside(ctx, s.handles[0], "create of more than is there", lock.Create, Params{Name: name, Slots: slotsOfProbes + 1})
+	if s.leaves = s.snapshot().Size() <= before; s.leaves && err == nil {
+		s.asides[len(s.asides)-1] += " and adds none, so that a lock is not created that may be there"
+	}
+	return err
+}
+
+// slotsOfProbes is how many slots a semaphore has that is used before a run.
+const slotsOfProbes = 2
 
 // aside has a client carry out an operation with no expected result, and notes the result.
 func (s *Runner) aside(ctx context.Context, a *clientHandle, what string, op lock.Op, params Params) (died bool, err error) {
@@ -185,7 +205,7 @@ func (s *Runner) make(ctx context.Context, name string, p *recognise.Probe) erro
 	case s.config.Kind == lock.Mutex, s.about.Slotless():
 		return nil
 	case s.config.Kind == lock.Semaphore:
-		slots = 2
+		slots = slotsOfProbes
 	}
 	before := s.snapshot()
 	if _, err := s.handles[0].do(ctx, lock.Create, Params{Name: name, Slots: slots}); err != nil {

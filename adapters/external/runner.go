@@ -67,6 +67,7 @@ type Runner struct {
 	design       recognise.Design
 	asides       []string // results of operations that change nothing
 	holdsTwo     bool     // a client can hold two locks at once
+	leaves       bool     // create leaves a lock as it is that is there
 	fragile      bool     // a release of what is not held ends its client
 	nameTables   []*nameTable
 	runs         int

@@ -80,6 +80,14 @@ func (p *Probe) take(queue, how string) {
 // Snapshot is what the broker has of queues at one moment.
 type Snapshot map[string]queueState
 
+// Size is how many queues there are, and messages in them.
+func (s Snapshot) Size() (n int) {
+	for _, q := range s {
+		n += 1 + len(q.ready) + len(q.taken)
+	}
+	return n
+}
+
 // queueState is what it has of one.
 type queueState struct {
 	owned        bool                // by a connection
