@@ -240,7 +240,7 @@ func (r *run) invoke(c uint8) {
 	if r.burst > 0 {
 		p.before = p.server.Counts()
 	}
-	r.monitor.Begin(c, uint8(l), op.Op, p.arg, linked)
+	r.monitor.Begin(c, uint8(l), op.Op, p.arg, linked && params.Timeout == 0) // who waits may ask again and again
 	r.meet(p)
 	if p.troubled || p.upset || op.Op == lock.Verify && p.stale { // another lock of its process may have opened a new connection
 		r.monitor.Lost(c)

@@ -53,7 +53,7 @@ func (r *run) loop(choose chooser) (over bool, err error) {
 		r.finish()
 	}
 	for i := range r.clients { // an execution that is not over by then has not made progress
-		if r.clients[i].busy {
+		if p := &r.clients[i]; p.busy && !(p.mayWait && p.timeLeft() > 0) { // who waits may ask as often as it has the time to
 			r.unfinished(uint8(i + 1))
 		}
 	}
