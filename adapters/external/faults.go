@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/lockproof/lockproof/adapters/wire"
-	"github.com/lockproof/lockproof/adapters/wire/frame"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -195,13 +194,8 @@ func (r *run) drop(c uint8, which int) {
 }
 
 // which is the action as it is carried out: a drop takes one of the connections that there are, or all where there
-// is but one, and the reply to connection.close is not lost: the end of the socket says the same.
+// is but one.
 func (r *run) which(a scenario.Action) scenario.Action {
-	if a.Kind == scenario.Lose {
-		if cmd := r.clients[a.Client-1].first(); cmd != nil && cmd.Method.ID() == frame.ConnectionCloseID {
-			return scenario.Action{Kind: scenario.Step, Client: a.Client}
-		}
-	}
 	if a.Kind != scenario.Drop || a.Arg == 0 {
 		return a
 	}

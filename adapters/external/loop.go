@@ -110,6 +110,10 @@ func (r *run) takeStep(c uint8, do scenario.ActionKind, late bool) error {
 	if err := r.awaitBatch(p); err != nil {
 		return err
 	}
+	if do == scenario.Lose && cmd.Method.ID() == frame.ConnectionCloseID { // the end of the socket says the same
+		do = scenario.Step
+		r.record.Step.Action.Kind = do
+	}
 	if do == scenario.Stall {
 		r.stall(r.connections[cmd.Conn])
 	}
