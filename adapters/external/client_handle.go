@@ -151,7 +151,7 @@ func (a *clientHandle) reset(ctx context.Context, first bool) error {
 		return nil
 	}
 	for range resetTries {
-		params := Params{Name: fmt.Sprintf("%swarm.c%d", a.runner.prefix, a.number)}
+		params := Params{Name: a.runner.warming(a.number)}
 		r, err := a.do(ctx, lock.Acquire, params)
 		if err == nil && r.Held {
 			params.Slot = int(r.Slot)
@@ -170,6 +170,9 @@ func (a *clientHandle) reset(ctx context.Context, first bool) error {
 	}
 	return errNotReset
 }
+
+// warming is the name of the lock that a client acquires to be connected.
+func (s *Runner) warming(number int) string { return fmt.Sprintf("%swarm.c%d", s.prefix, number) }
 
 // baseline is what the client has of the broker now.
 func (a *clientHandle) baseline() (now baseline) {

@@ -126,6 +126,9 @@ func (r *run) sessionsLost(p *clientState, l *connection, process int32, why end
 		p.troubled, p.severed, p.stale = true, true, p.stale || p.held > 0 && granted
 		p.cutOff = p.cutOff || p.busy
 	}
+	if why == byItself && p.struck { // it gives up what it has after something has befallen it, as after a loss
+		p.severed = true
+	}
 	r.monitor.Gone(c, granted, why != byBroker)
 	if r.design.Known() || why != byItself || p.dead {
 		r.event(history.Gone, process)

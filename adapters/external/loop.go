@@ -3,6 +3,7 @@ package external
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/adapters/wire"
@@ -187,7 +188,7 @@ func (r *run) leaveAsleep() {
 // onward waits for those who go on behind a command without an answer: it keeps nobody from that. Who was waited for
 // in vain there before, is not waited for long.
 func (r *run) onward() error {
-	limit := r.config.Patience
+	limit := min(r.config.Patience, goesOnWithin)
 	r.mu.Lock()
 	for _, at := range r.resting() {
 		if r.rests[at] {
@@ -207,6 +208,10 @@ func (r *run) onward() error {
 	r.mu.Unlock()
 	return nil
 }
+
+// goesOnWithin is how long who stands behind a command without an answer takes to go on, if it does so by itself. It may as well
+// wait for what that command brings it, and no longer than so long.
+const goesOnWithin = 250 * time.Millisecond
 
 // rest is where a client may wait for something else than a reply: behind a command to which there is none.
 type rest struct {
@@ -322,8 +327,7 @@ func (r *run) giveUp() {
 		}
 		r.uncontrolled.Hung++
 		r.unfinished(uint8(i + 1))
-		r.conclude(p, uint8(i+1), lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut})
-		r.crash(uint8(i+1), false)
+		r.crash(uint8(i+1), false) // what its operation would have left nobody knows
 	}
 }
 

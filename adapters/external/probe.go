@@ -86,6 +86,7 @@ func (s *Runner) probeAgain(ctx context.Context, p *recognise.Probe) error {
 	}
 	s.nameTables = nil
 	s.listen(nil)
+	s.crowds = len(p.Common([]string{name, s.prefix + firstProbe, s.warming(0), s.warming(1)})) > 0
 	if err := s.unmake(ctx, name); err != nil || !first {
 		return err
 	}

@@ -227,3 +227,47 @@ func wantNoExchange(t *testing.T, url, exchange string) {
 		t.Errorf("exchange %s: %v; it must not exist", exchange, err)
 	}
 }
+
+// sharedAdmin is a semaphore all of whose locks have one administration mutex.
+type sharedAdmin struct{ tidy }
+
+func (s *sharedAdmin) Create(ctx context.Context, name string, slots int) error {
+	ch, err := s.channel()
+	if err != nil {
+		return err
+	}
+	defer ch.Close()
+	if _, err := ch.QueueDeclare("lockproof.random.administration", false, false, true, false, nil); err != nil {
+		return err
+	}
+	if err := s.tidy.Create(ctx, name, slots); err != nil {
+		return err
+	}
+	_, err = ch.QueueDelete("lockproof.random.administration", false, false, false)
+	return err
+}
+
+// TestCrowds: clients of two runners on one broker are in each other's way where they declare queues that are no lock's.
+func TestCrowds(t *testing.T) {
+	url := rabbitmqtest.URL(t)
+	for name, crowds := range map[string]bool{"one administration": true, "none": false} {
+		m := &made{Broker: &rabbitmq.Broker{URL: url}}
+		runner, err := external.NewRunner(t.Context(), external.Config{URL: url, Sweep: m.Sweep, Notes: m, Kind: lock.Semaphore, Starter: inprocess.Starter{
+			Name: name, New: func(_ context.Context, url string) (inprocess.Lock, error) {
+				if crowds {
+					return &sharedAdmin{tidy{url: url}}, nil
+				}
+				return &tidy{url: url}, nil
+			},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if runner.Crowds() != crowds {
+			t.Errorf("%s: expected %v", name, crowds)
+		}
+		if err := runner.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

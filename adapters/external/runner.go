@@ -67,6 +67,7 @@ type Runner struct {
 	design       recognise.Design
 	asides       []string // results of operations that change nothing
 	holdsTwo     bool     // a client can hold two locks at once
+	crowds       bool     // queues that are no lock's are declared
 	leaves       bool     // create leaves a lock as it is that is there
 	fragile      bool     // a release of what is not held ends its client
 	nameTables   []*nameTable
@@ -165,6 +166,10 @@ func (s *Runner) Renew(ctx context.Context) error {
 		return err
 	})
 }
+
+// Crowds reports whether clients of another runner on the same broker would be in the way of this one's, whatever locks they use:
+// they declare queues whose names have nothing to do with a lock's. Each simulated broker has clients of one runner.
+func (s *Runner) Crowds() bool { return s.real() && s.crowds }
 
 // About is what the clients say of themselves.
 func (s *Runner) About() About { return s.about }

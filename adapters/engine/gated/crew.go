@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockproof/lockproof/model/scenario"
@@ -17,16 +18,29 @@ type crew struct {
 	working  sync.WaitGroup
 	places   chan struct{} // of those who are at work
 	standsIn bool          // there is one worker more
+	alone    atomic.Bool   // others would be in the only worker's way
 	looks    int           // workers that look just now whether a client gives up
 }
 
 // soon is how long starting the clients of a worker may take for one more to be worth it.
 const soon = 400 * time.Millisecond
 
-// begin has one more worker play.
-func (f *sharedRun) begin(ctx context.Context) {
+// begin has one more worker play, and others beside it. On a broker that they share, these begin when the first one knows that
+// they are not in its way; otherwise it stays alone.
+func (f *sharedRun) begin(ctx context.Context, others int) {
+	together := f.On.URL == ""
+	if together {
+		f.beginAll(ctx, others)
+	}
 	f.working.Go(func() {
 		w, err := f.startWorker(ctx)
+		switch {
+		case err != nil || together:
+		case w.runner.Crowds():
+			f.alone.Store(true)
+		default:
+			f.beginAll(ctx, others)
+		}
 		if err == nil {
 			f.mu.Lock()
 			f.workers = append(f.workers, w)
@@ -39,15 +53,22 @@ func (f *sharedRun) begin(ctx context.Context) {
 	})
 }
 
+// beginAll has so many workers more play.
+func (f *sharedRun) beginAll(ctx context.Context, workers int) {
+	for range workers {
+		f.begin(ctx, 0)
+	}
+}
+
 // standIn has one more worker play, once, if clients like these are there soon. Clients of a run with one worker may be in
 // each other's way.
 func (f *sharedRun) standIn(ctx context.Context, quick bool) {
 	f.mu.Lock()
-	first := !f.standsIn && quick && f.Workers > 1
+	first := !f.standsIn && quick && f.Workers > 1 && !f.alone.Load()
 	f.standsIn = f.standsIn || first
 	f.mu.Unlock()
 	if first {
-		f.begin(ctx)
+		f.begin(ctx, 0)
 	}
 }
 

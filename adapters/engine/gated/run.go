@@ -75,9 +75,7 @@ func (f *sharedRun) run(ctx context.Context, from, to int, shrink bool) error {
 	}
 	want = min(f.Workers, want)
 	f.places = make(chan struct{}, want)
-	for range want {
-		f.begin(ctx)
-	}
+	f.begin(ctx, want-1)
 	f.working.Wait()
 	if to > from {
 		for _, w := range f.workers {
@@ -85,7 +83,7 @@ func (f *sharedRun) run(ctx context.Context, from, to int, shrink bool) error {
 		}
 	}
 	if errors.Join(f.errs...) == nil && shrink {
-		f.errs = append(f.errs, f.shrink(ctx, f.workers[:want]))
+		f.errs = append(f.errs, f.shrink(ctx, f.workers[:min(want, len(f.workers))]))
 	}
 	for _, w := range f.workers {
 		spent := w.runner.Spent()

@@ -67,6 +67,17 @@ func (p *Probe) Hear(c *wire.Command) {
 	}
 }
 
+// Common are the queues that were declared and whose names have nothing to do with any of some locks': whoever uses a lock has
+// them in common, as far as that can be told from names. Those that the broker named are not among them.
+func (p *Probe) Common(locks []string) (names []string) {
+	for name := range p.exclusive {
+		if !strings.HasPrefix(name, "amq.") && !slices.ContainsFunc(locks, func(l string) bool { return mentions(name, l) }) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // take notes that messages are taken from a queue; "" is the one declared last.
 func (p *Probe) take(queue, how string) {
 	if queue == "" {
