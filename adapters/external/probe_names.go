@@ -94,8 +94,11 @@ func (s *Runner) designOf(locks []scenario.Lock) recognise.Design {
 	return d
 }
 
-// nameable gives locks other names than those that are refused.
+// nameable gives locks other names than those that are refused. Who refuses the first name there is does it for no name's sake.
 func (s *Runner) nameable(locks []scenario.Lock) []scenario.Lock {
+	if len(s.config.Names) == 0 || s.config.Learnt.fate(s.config.Names[0]).refused {
+		return locks
+	}
 	locks = slices.Clone(locks)
 	for i := range locks {
 		if !s.config.Learnt.fate(locks[i].Name).refused {
