@@ -236,16 +236,37 @@ func (r *run) judge(x *Execution) {
 	case r.about.Limits:
 		r.verdict(x, beliefs.Limits(&x.History))
 	}
-	if watched != nil && r.design.Permits() && r.removes() && !watched.Witnesses(r.config.FailedAcquire) {
-		return // no history tells which of the messages was removed
+	if watched != nil && r.design.Permits() && r.administers() && !watched.Witnesses(r.config.FailedAcquire) {
+		return // no history of slots without numbers tells how many there are when
 	}
-	whole := func() *history.History { return &x.History }
+	whole := func() *history.History {
+		if r.Numberless() {
+			return numberless(&x.History)
+		}
+		return &x.History
+	}
 	judge.Execution(watched, linear.Options{FailedAcquire: r.config.FailedAcquire}, whole, func(v linear.Verdict) { r.verdict(x, v) })
 }
 
-// removes reports whether somebody was called to remove slots.
-func (r *run) removes() bool {
-	return slices.ContainsFunc(r.record.Events, func(e history.Event) bool { return e.F.Op() == lock.Remove || e.F.Op() == lock.Destroy })
+// numberless is a history of slots without numbers from which is left out what can only be said of slots that have one, and how
+// many were counted: the monitor judges that.
+func numberless(h *history.History) *history.History {
+	out := *h
+	out.Events = slices.Clone(h.Events)
+	for i := range out.Events {
+		switch e := &out.Events[i]; {
+		case e.F.Op() == lock.Count && e.Type != history.Invoke:
+			e.Type = history.Info
+		case e.Reason == lock.Removed, e.Reason == lock.Withdrawn:
+			e.Reason = lock.NoReason
+		}
+	}
+	return &out
+}
+
+// administers reports whether somebody was called to change the number of slots.
+func (r *run) administers() bool {
+	return slices.ContainsFunc(r.record.Events, func(e history.Event) bool { return e.F.Op().Administrative() })
 }
 
 // verdict takes in what the history says of a property.
