@@ -26,6 +26,9 @@ func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
 	}
 	coin = newCoin(s.seed*golden + uint64(i) ^ fourth)
 	d.alike(&sc)
+	if d.Bits(1) == 1 {
+		sc.Deeper = uint8(d.Bits(4))
+	}
 	if traits.Has(lock.Limits) {
 		coin = newCoin(s.seed*golden + uint64(i) ^ third)
 		d.limits(&sc)
@@ -57,9 +60,10 @@ func (d draw) alike(s *scenario.Scenario) {
 }
 
 // limits has acquires state how many may hold the lock: all clients the same, as many as there are slots or fewer, or each a
-// number of its own. Those who administer say nothing.
+// number of its own, or another one with each call. Those who administer say nothing.
 func (d draw) limits(s *scenario.Scenario) {
 	agreed := d.Bits(1) == 1
+	differs := !agreed && d.Bits(1) == 1
 	common := uint8(1 + d.below(3))
 	for i := range s.Clients {
 		c := &s.Clients[i]
@@ -68,9 +72,13 @@ func (d draw) limits(s *scenario.Scenario) {
 			limit = min(common, max(1, s.Locks[c.Lock].Slots))
 		}
 		for j := range c.Ops {
-			if c.Ops[j].Op == lock.Acquire {
-				c.Ops[j].Arg = limit
+			if c.Ops[j].Op != lock.Acquire {
+				continue
 			}
+			if differs {
+				limit = uint8(1 + d.below(3))
+			}
+			c.Ops[j].Arg = limit
 		}
 	}
 }
@@ -252,8 +260,8 @@ func (d draw) waiting(s *scenario.Scenario) {
 }
 
 // idleSeconds is for how long nobody does anything: longer than what is usual for queues and messages to expire, than
-// the consumer_timeout of RabbitMQ, and than a day's rest.
-var idleSeconds = []uint16{90, 31 * 60, 31 * 60, 18 * 60 * 60}
+// the consumer_timeout of RabbitMQ, and than a week's rest.
+var idleSeconds = []uint32{90, 31 * 60, 31 * 60, 8 * 24 * 60 * 60}
 
 // needless adds releases of what is not held, which must change nothing: before anything was acquired, a second time, and
 // after a verify, which may have said no. Where something is held after all they are releases like any other.

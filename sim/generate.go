@@ -309,16 +309,16 @@ func (d draw) faults(s *scenario.Scenario) {
 		case scenario.Restart:
 			f.At += uint16(d.Bits(4))
 		case scenario.Advance:
-			f.At, f.Arg = f.At+uint16(d.Bits(4)), uint16(1+d.Bits(d.span(b)))
+			f.At, f.Arg = f.At+uint16(d.Bits(4)), uint32(1+d.Bits(d.span(b)))
 		default:
 			f.Client = uint8(min(len(s.Clients), 1+d.below(len(s.Clients)+2)))
 			f.Delay = d.delay()
 		}
 		if f.Do == scenario.Pause {
-			f.Arg = uint16(1 + d.Bits(5))
+			f.Arg = uint32(1 + d.Bits(5))
 		}
 		if f.Do.Clock() {
-			f.Arg, f.Delay = uint16(1+d.below(int(b.Clocks.most(f.Do)))), 0
+			f.Arg, f.Delay = uint32(1+d.below(int(b.Clocks.most(f.Do)))), 0
 		}
 		if f.Do.Crash() && d.shape.Crashes != nil || f.Do == scenario.Restart && d.shape.Restarts != nil {
 			continue

@@ -109,7 +109,7 @@ func actions(t *testing.T, words []string) (actions []scenario.Action) {
 		case strings.HasPrefix(w, "×"):
 			times = number(t, strings.TrimPrefix(w, "×"))
 		default:
-			a.Arg = uint16(number(t, w))
+			a.Arg = uint32(number(t, w))
 		}
 	}
 	for range times {

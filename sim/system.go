@@ -168,7 +168,7 @@ func (s *System) Actions(n int, buf []scenario.Action) []scenario.Action {
 	if w.operating(c) {
 		ways := w.Ways(c)
 		for i := range ways {
-			buf = append(buf, scenario.Action{Kind: scenario.Choose, Client: c, Arg: uint16(i)})
+			buf = append(buf, scenario.Action{Kind: scenario.Choose, Client: c, Arg: uint32(i)})
 		}
 		if ways == 0 {
 			buf = append(buf, scenario.Action{Kind: scenario.Step, Client: c})
@@ -176,7 +176,7 @@ func (s *System) Actions(n int, buf []scenario.Action) []scenario.Action {
 		}
 	}
 	for links := w.Links(c) &^ 1; links != 0; links &= links - 1 {
-		buf = append(buf, scenario.Action{Kind: scenario.Step, Client: c, Arg: uint16(bits.TrailingZeros8(links))})
+		buf = append(buf, scenario.Action{Kind: scenario.Step, Client: c, Arg: uint32(bits.TrailingZeros8(links))})
 	}
 	return s.detection(c, s.mishaps(c, buf))
 }
@@ -225,7 +225,7 @@ func (s *System) disturbed(buf []scenario.Action, c uint8) []scenario.Action {
 	f := &s.world.clocked
 	for kind := scenario.ClockAhead; kind <= scenario.ClockSlow; kind++ {
 		if by := f.most(kind); by > 0 {
-			buf = append(buf, scenario.Action{Kind: kind, Client: c, Arg: by})
+			buf = append(buf, scenario.Action{Kind: kind, Client: c, Arg: uint32(by)})
 		}
 	}
 	return buf
@@ -255,7 +255,7 @@ func (s *System) global(buf []scenario.Action) []scenario.Action {
 		buf = append(buf, scenario.Action{Kind: scenario.Restart})
 	}
 	if next := s.world.nextMoment(); next > 0 {
-		buf = append(buf, scenario.Action{Kind: scenario.Advance, Arg: uint16(min(next-1, 1<<16-1))})
+		buf = append(buf, scenario.Action{Kind: scenario.Advance, Arg: uint32(min(next-1, 1<<16-1))})
 	}
 	return buf
 }

@@ -40,6 +40,12 @@ func (r *run) SentBy(c uint8) uint16 {
 // mostCounted is how many commands of one operation count where locks are not held by queues.
 const mostCounted = 3
 
+// weighs reports whether the n-th command of an operation counts, from the second on.
+func (r *run) weighs(n int) bool {
+	n -= int(r.sc.Deeper)
+	return n > 1 && n <= mostCounted
+}
+
 // Ways implements [scenario.World]: what a client draws by itself is its own business.
 func (r *run) Ways(uint8) int { return 0 }
 

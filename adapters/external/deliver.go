@@ -28,7 +28,7 @@ func (r *run) dequeue(c uint8, cmd *wire.Command, repliesDropped bool) (l *conne
 		return nil, is
 	}
 	p.sent++
-	if p.counted++; p.counted > 1 && p.counted <= mostCounted { // the first counts as the operation does
+	if p.counted++; r.weighs(p.counted) { // the first counts as the operation does
 		p.weight++
 	}
 	if !p.calling {

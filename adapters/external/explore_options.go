@@ -149,7 +149,7 @@ func (e *explorer) mishaps(r *run, c uint8, left *sim.FaultBounds, all []option)
 		all = append(all, option{Action: scenario.Action{Kind: scenario.Drop, Client: c}})
 	}
 	for which := 1; left.Drops > 0 && open > 1 && which <= open; which++ {
-		all = append(all, option{Action: scenario.Action{Kind: scenario.Drop, Client: c, Arg: uint16(which)}})
+		all = append(all, option{Action: scenario.Action{Kind: scenario.Drop, Client: c, Arg: uint32(which)}})
 	}
 	if left.ChannelErrors > 0 && open > 0 && r.Ready(c) {
 		all = append(all, option{Action: scenario.Action{Kind: scenario.ChannelError, Client: c}})

@@ -202,7 +202,7 @@ func (r *run) which(a scenario.Action) scenario.Action {
 	if a.Kind != scenario.Drop || a.Arg == 0 {
 		return a
 	}
-	if n := uint16(len(r.open(&r.clients[a.Client-1]))); n > 1 {
+	if n := uint32(len(r.open(&r.clients[a.Client-1]))); n > 1 {
 		a.Arg = (a.Arg-1)%n + 1
 	} else {
 		a.Arg = 0

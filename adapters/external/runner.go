@@ -355,7 +355,7 @@ func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 	})
 	for i := range sc.Faults {
 		if f := &sc.Faults[i]; f.Do == scenario.Drop && f.Arg == 0 { // which of its connections
-			f.Arg, f.Delay = f.Delay, 0
+			f.Arg, f.Delay = uint32(f.Delay), 0
 		}
 	}
 	return sc

@@ -85,7 +85,7 @@ func TestSeveralConnections(t *testing.T) {
 		name    string
 		happens []scenario.Action
 		first   scenario.ActionKind // what is done, as it was carried out
-		arg     uint16
+		arg     uint32
 	}{
 		{"crash", []scenario.Action{{Kind: scenario.CrashBefore, Client: 1}}, scenario.CrashBefore, 0},
 		{"crash that is noticed late", []scenario.Action{

@@ -382,7 +382,7 @@ func (r *run) refusal(p *clientState) lock.Reason {
 func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 	p.busy = false
 	r.tokens[r.lockOf(c)].End(p.op, res.Outcome == lock.Done || res.Outcome == lock.Failed)
-	if p.counted > mostCounted {
+	if p.counted > 1 && !r.weighs(p.counted) {
 		p.weight++
 	}
 	r.mu.Lock()

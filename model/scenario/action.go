@@ -85,7 +85,7 @@ type Action struct {
 	// Arg is milliseconds, of Idle seconds, thousandths, or the choice; of Drop, which of the client's connections, 0 for
 	// all; of Step,
 	// the link by which the client goes on.
-	Arg uint16 `json:"arg,omitzero"`
+	Arg uint32 `json:"arg,omitzero"`
 }
 
 // String is the action as a person would say it.

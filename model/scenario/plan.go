@@ -120,7 +120,7 @@ func idle(w World) (Action, bool) {
 		return Action{Kind: Detect, Client: c}, true
 	}
 	wake := w.Wake()
-	return Action{Kind: Advance, Arg: uint16(wake)}, wake > 0
+	return Action{Kind: Advance, Arg: uint32(wake)}, wake > 0
 }
 
 // pick is the client that goes on.
@@ -156,7 +156,7 @@ func (p *Plan) choose(n int) int {
 // act is what a client does next: what it wants, or the fault that is planned for it.
 func (p *Plan) act(w World, c uint8) Action {
 	if n := w.Ways(c); n > 0 {
-		return Action{Kind: Choose, Client: c, Arg: uint16(p.choose(n))}
+		return Action{Kind: Choose, Client: c, Arg: uint32(p.choose(n))}
 	}
 	links := w.Links(c)
 	if link := p.link(links); link > 0 {
@@ -173,14 +173,14 @@ func (p *Plan) act(w World, c uint8) Action {
 }
 
 // link picks the link by which a client goes on, where it has several.
-func (p *Plan) link(links uint8) uint16 {
+func (p *Plan) link(links uint8) uint32 {
 	if links <= 1 {
 		return 0
 	}
 	for n := p.choose(bits.OnesCount8(links)); n > 0; n-- {
 		links &= links - 1
 	}
-	return uint16(bits.TrailingZeros8(links))
+	return uint32(bits.TrailingZeros8(links))
 }
 
 // fault is a planned fault as an action.

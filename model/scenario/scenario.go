@@ -27,6 +27,9 @@ type Scenario struct {
 	// Clients are numbered from 1 in their order here.
 	Clients  []Client `json:"clients"`
 	Faults   []Fault  `json:"faults,omitempty"`
+	// Deeper is how many commands of each operation, after the first, do not count for when faults happen, so that these come in the
+	// midst of long ones: see [World.SentBy]. Only clients that are not ours are asked for that, where locks are not held by queues.
+	Deeper   uint8    `json:"deeper,omitzero"`
 	Schedule Schedule `json:"schedule"`
 	// Steps is how many steps the execution may take, where a large workload needs more than MaxSteps; 0 is that.
 	Steps int `json:"steps,omitzero"`
@@ -110,7 +113,7 @@ type Fault struct {
 	// Arg is the milliseconds of Pause, Advance, ClockAhead and ClockBehind, the seconds of Idle, and the thousandths of
 	// ClockFast and ClockSlow; of Drop, which of the client's connections, counted from 1 in
 	// the order in which they were opened and again from the first; 0 is all.
-	Arg uint16 `json:"arg,omitzero"`
+	Arg uint32 `json:"arg,omitzero"`
 	// Delay, where it is not 0, makes the broker notice a dead connection that many steps later.
 	Delay uint16 `json:"delay,omitzero"`
 	// Late says that the action waits for its moment: see [Action].

@@ -85,7 +85,7 @@ func (f *finder) ways() (all []scenario.Action) {
 		return []scenario.Action{{Kind: scenario.Detect, Client: c}}
 	}
 	if wake := w.Wake(); wake > 0 {
-		return []scenario.Action{{Kind: scenario.Advance, Arg: uint16(min(wake, 1<<16-1))}}
+		return []scenario.Action{{Kind: scenario.Advance, Arg: uint32(min(wake, 1<<16-1))}}
 	}
 	return nil
 }
@@ -96,9 +96,9 @@ func moves(w *sim.World, c uint8) (all []scenario.Action) {
 		return nil
 	}
 	for i := range w.Ways(c) {
-		all = append(all, scenario.Action{Kind: scenario.Choose, Client: c, Arg: uint16(i)})
+		all = append(all, scenario.Action{Kind: scenario.Choose, Client: c, Arg: uint32(i)})
 	}
-	for link := range uint16(8) {
+	for link := range uint32(8) {
 		if a := (scenario.Action{Kind: scenario.Step, Client: c, Arg: link}); w.Can(a) {
 			all = append(all, a)
 		}

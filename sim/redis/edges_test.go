@@ -287,10 +287,10 @@ func TestMargin(t *testing.T) {
 // Of several servers a claim is there until too few have it, which is later than its client reckons whose clock is right: one whose
 // clock was set back, that verifies or refreshes in between and is told yes by most servers, is told the truth.
 func TestMostHaveIt(t *testing.T) {
-	step := func(client uint8, kind uint16) scenario.Action {
+	step := func(client uint8, kind uint32) scenario.Action {
 		return scenario.Action{Kind: scenario.Step, Client: client, Arg: kind}
 	}
-	for calls, ms := range map[string]uint16{"2v": 16, "2vx": 13} {
+	for calls, ms := range map[string]uint32{"2v": 16, "2vx": 13} {
 		c := configuration{target: "priority-redlock", clients: []string{"1", calls}}
 		b := c.bounds(t, 0)
 		s := b.Scenario()

@@ -303,7 +303,7 @@ func lower(n *uint8, least uint8) bool {
 	return true
 }
 
-func halve(n *uint16) bool {
+func halve(n *uint32) bool {
 	if *n == 0 {
 		return false
 	}

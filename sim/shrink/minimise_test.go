@@ -64,7 +64,7 @@ func TestMinimiseWhateverIsShown(t *testing.T) {
 		}
 		for range 1 + r.IntN(12) {
 			s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{
-				Kind: scenario.ActionKind(r.IntN(6)), Client: uint8(1 + r.IntN(3)), Arg: uint16(r.IntN(9)), Late: r.IntN(2) == 0,
+				Kind: scenario.ActionKind(r.IntN(6)), Client: uint8(1 + r.IntN(3)), Arg: uint32(r.IntN(9)), Late: r.IntN(2) == 0,
 			})
 		}
 		least := len(s.Schedule.Actions)

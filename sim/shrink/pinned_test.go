@@ -78,7 +78,7 @@ func randomScenario(r *rand.Rand) scenario.Scenario {
 		}
 		a := scenario.Action{Kind: scenario.Step, Client: client}
 		if r.IntN(4) == 0 {
-			a.Kind, a.Late, a.Arg = dos[r.IntN(len(dos))], r.IntN(2) == 0, uint16(r.IntN(4)*r.IntN(90))
+			a.Kind, a.Late, a.Arg = dos[r.IntN(len(dos))], r.IntN(2) == 0, uint32(r.IntN(4)*r.IntN(90))
 			if a.Kind == scenario.Restart || a.Kind == scenario.Advance {
 				a.Client, a.Late = 0, false
 			}

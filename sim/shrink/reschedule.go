@@ -93,7 +93,7 @@ func redraw(s *scenario.Scenario, random *rand.Rand) []scenario.Action {
 		c := uint8(1 + random.IntN(len(s.Clients)))
 		out = append(out, scenario.Action{Kind: scenario.Step, Client: c})
 		if options {
-			out = append(out, scenario.Action{Kind: scenario.Choose, Client: c, Arg: uint16(random.IntN(2))})
+			out = append(out, scenario.Action{Kind: scenario.Choose, Client: c, Arg: uint32(random.IntN(2))})
 		}
 	}
 	return out[:min(len(out), s.StepLimit())]

@@ -28,13 +28,13 @@ func (x *exploration) enabled(w *sim.World, at int) (all []Choice) {
 
 // candidates are actions of every kind, possible or not; the one that the execution takes is among them.
 func candidates(w *sim.World, clients int, taken scenario.Action) (all []scenario.Action) {
-	add := func(kind scenario.ActionKind, c uint8, late bool, arg uint16) {
+	add := func(kind scenario.ActionKind, c uint8, late bool, arg uint32) {
 		all = append(all, scenario.Action{Kind: kind, Client: c, Late: late, Arg: arg})
 	}
 	for c := uint8(1); int(c) <= clients; c++ {
 		add(scenario.Step, c, false, 0)
 		for way := range w.Ways(c) {
-			add(scenario.Choose, c, false, uint16(way))
+			add(scenario.Choose, c, false, uint32(way))
 		}
 	}
 	for c := uint8(1); int(c) <= clients; c++ {
@@ -44,7 +44,7 @@ func candidates(w *sim.World, clients int, taken scenario.Action) (all []scenari
 	if wake == 0 {
 		wake = pauses
 	}
-	add(scenario.Advance, 0, false, uint16(min(wake, 1<<16-1)))
+	add(scenario.Advance, 0, false, uint32(min(wake, 1<<16-1)))
 	for c := uint8(1); int(c) <= clients; c++ {
 		for _, late := range []bool{false, true} {
 			add(scenario.CrashBefore, c, late, 0)

@@ -125,9 +125,9 @@ func FuzzExplore(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(string(data), uint8(1), uint8(1), uint16(0), 3)
-	f.Add("{}", uint8(9), uint8(0), uint16(7), -1)
-	f.Fuzz(func(t *testing.T, file string, kind, client uint8, arg uint16, at int) {
+	f.Add(string(data), uint8(1), uint8(1), uint32(0), 3)
+	f.Add("{}", uint8(9), uint8(0), uint32(7), -1)
+	f.Fuzz(func(t *testing.T, file string, kind, client uint8, arg uint32, at int) {
 		if len(file) > 20_000 {
 			t.Skip()
 		}

@@ -213,7 +213,7 @@ func (s *exploration) readTaken(d *states.Decoder) *takenIn {
 	var b [3]byte
 	d.Read(b[:])
 	m := &how.move
-	m.action = scenario.Action{Kind: scenario.ActionKind(b[0]), Client: b[1], Late: b[2]&1 != 0, Arg: uint16(d.Below(1 << 16))}
+	m.action = scenario.Action{Kind: scenario.ActionKind(b[0]), Client: b[1], Late: b[2]&1 != 0, Arg: d.Below(1 << 16)}
 	m.unwitnessed, m.shared, m.own = b[2]&2 != 0, d.Below(shared), d.Below(parts+1)
 	m.left = abandoned{d.Below(parts + 1), d.Below(parts + 1)}
 	m.effect, m.found = d.Below(uint32(len(s.effects.list))), property.Set(d.U64())
