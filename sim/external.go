@@ -29,6 +29,9 @@ func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
 	if d.Bits(1) == 1 {
 		sc.Deeper = uint8(d.Bits(4))
 	}
+	if d.Bits(4) == 0 && d.shape.Rounds == nil {
+		d.often(&sc)
+	}
 	if traits.Has(lock.Limits) {
 		coin = newCoin(s.seed*golden + uint64(i) ^ third)
 		d.limits(&sc)
@@ -58,6 +61,18 @@ func (d draw) alike(s *scenario.Scenario) {
 		s.Locks[i].Name = name
 	}
 }
+
+// often has somebody acquire and release again and again, and nothing go wrong: what it leaves each time piles up.
+func (d draw) often(s *scenario.Scenario) {
+	c := &s.Clients[d.below(min(2, len(s.Clients)))]
+	c.Ops, s.Faults = nil, nil
+	for range oftenRounds {
+		c.Ops = append(c.Ops, calls(lock.Acquire, lock.Release)...)
+	}
+}
+
+// oftenRounds is how often that is.
+const oftenRounds = 8
 
 // limits has acquires state how many may hold the lock: all clients the same, as many as there are slots or fewer, or each a
 // number of its own, or another one with each call. Those who administer say nothing.

@@ -251,7 +251,10 @@ func (r *run) invoke(c uint8) {
 	if p.troubled || p.upset || op.Op == lock.Verify && p.stale { // another lock of its process may have opened a new connection
 		r.monitor.Lost(c)
 	}
-	if op.Op == lock.Release {
+	switch op.Op {
+	case lock.Acquire:
+		p.acquires++
+	case lock.Release:
 		p.held = 0
 	}
 	r.record.invoke(r, c)

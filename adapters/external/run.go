@@ -89,6 +89,7 @@ type clientState struct {
 	next        int   // index of its next operation
 	called      int
 	sent        uint16
+	acquires    int         // that it has called
 	weight      uint16      // the same, without those that do not count; see SentBy
 	counted     int         // how many of its operation count
 	held        uint8       // the slot that it believes to hold

@@ -2,6 +2,7 @@ package external
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -449,6 +450,7 @@ func (r *run) audit() {
 	if !r.design.Known() {
 		return
 	}
+	r.auditChannels()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.broker.Observe(func(v wire.State) {
@@ -459,6 +461,28 @@ func (r *run) audit() {
 			}
 		}
 	})
+}
+
+// mostSpare is how many channels or connections a client may have more than it had at first: it may keep some to use them again.
+const mostSpare = 4
+
+// auditChannels looks whether somebody has opened channels or connections again and again, and closed none. What a fault leaves of
+// them is not looked at.
+func (r *run) auditChannels() {
+	if !r.record.plain() || r.Sharing() {
+		return
+	}
+	for i := range r.clients {
+		p, now := &r.clients[i], r.clients[i].baseline()
+		for _, left := range []struct {
+			what string
+			more int
+		}{{"channels", now.channels - p.keeps.channels}, {"connections", now.connections - p.keeps.connections}} {
+			if left.more > mostSpare && 2*left.more >= p.acquires {
+				r.monitor.Leftover(fmt.Sprintf("%s has %d %s more than at first: it has called acquire %d times", ClientName(int(p.id)), left.more, left.what, p.acquires))
+			}
+		}
+	}
 }
 
 // leftover says what is wrong with a queue that is there, or "".
