@@ -213,7 +213,7 @@ func (r *run) invoke(c uint8) {
 	r.mu.Lock()
 	linked := p.current != nil
 	r.mu.Unlock()
-	p.busy, p.refused, p.claimed, p.withdrawn, p.op, p.arg = true, false, 0, 0, op.Op, op.Arg
+	p.busy, p.refused, p.vanished, p.claimed, p.withdrawn, p.op, p.arg = true, false, false, 0, 0, op.Op, op.Arg
 	p.needless, p.stalledIn, p.ranOut, p.began = p.mayRelease(op), false, false, time.Now()
 	p.troubled, p.cutOff, p.unaware = p.severed && (r.several || !linked) || p.unaware, false, false
 	p.counted, p.weight, p.owed = 0, p.weight+1, p.broken

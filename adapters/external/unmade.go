@@ -30,6 +30,15 @@ func (r *run) pending(l uint8) bool {
 	return r.truth[l].Pending&r.truth[l].Exists&^r.truth[l].Taken != 0
 }
 
+// snatched judges an acquire that fails because what it uses is gone, though nothing has happened but what clients do and nobody
+// changes the slots: somebody has deleted it, or had it deleted, by acquiring or releasing.
+func (r *run) snatched(p *clientState, res lock.Result) {
+	if p.op != lock.Acquire || res.Outcome != lock.Unknown || !p.vanished || p.troubled || p.dead || !r.record.plain() || r.administers() {
+		return
+	}
+	r.noProgress(p.id, "the acquire fails because a queue or an exchange is gone, which nobody was asked to delete")
+}
+
 // neverMade judges an acquire that is answered with no, and whose client has been alone with a lock that is yet to be made.
 func (r *run) neverMade(p *clientState, res lock.Result) {
 	alone := p.alone == len(r.record.Events)

@@ -72,6 +72,7 @@ func (r *run) told(c uint8, l *connection, cmd *wire.Command, m amqp.Command, re
 	case reply.Kind == amqp.ChannelClosed && !reply.Code.Refusal() && reply.Code != amqp.NotFound:
 		p.troubled = true
 	}
+	p.vanished = p.vanished || reply.Kind == amqp.ChannelClosed && reply.Code == amqp.NotFound && !m.Flags.Has(amqp.Passive)
 	asked := m.Flags.Has(amqp.Passive) && r.design.Holding == recognise.ByQueue // it was told that the queue is somebody's, and claimed nothing
 	p.refused = p.refused || reply.Kind == amqp.ChannelClosed && reply.Code.Refusal() && !asked
 	p.shifted = p.shifted || reply.Kind == amqp.ChannelClosed || m.Method == amqp.ChannelClose
@@ -405,6 +406,7 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 	}
 	p.givesUp(res)
 	r.neverMade(p, res)
+	r.snatched(p, res)
 	r.record.complete(r, c, res)
 	r.bill(c, res)
 	res.Slot = min(res.Slot, monitor.Slots)
