@@ -113,7 +113,7 @@ var lookalikes = [][2]string{
 // resembling are pairs of names that are one where case or punctuation are not told apart, or long names are cut.
 var resembling = [4][2]string{
 	{"jobs-1", "jobs.1"}, {"jobs_1", "jobs-1"}, {"Jobs", "jobs"},
-	{"nightly-import-of-all-branch-offices-in-the-north-of-the-country", "nightly-import-of-all-branch-offices-in-the-north-of-the-county"},
+	{"nightly-import-of-all-branch-offices-north", "nightly-import-of-all-branch-offices-south"},
 }
 
 // plainNames are those of locks that are not like another.

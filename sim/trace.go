@@ -42,7 +42,7 @@ func kept[T any](s []T) []T { return append([]T(nil), s...) }
 // fault plan any more.
 func Replay(t *scenario.Trace) scenario.Scenario {
 	s := t.Scenario.Clone()
-	s.Faults = nil
+	s.Faults, s.Deeper = nil, 0
 	for _, c := range s.Clients {
 		for i := range c.Ops {
 			switch op := &c.Ops[i]; op.Op {

@@ -168,7 +168,7 @@ func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser
 	}
 	if over && !r.busied() {
 		r.audit()
-		r.lateGrants()
+		r.keptUnknown()
 	}
 	if err := s.spent.reset(func() error { return r.end(over) }); err != nil {
 		return nil, err

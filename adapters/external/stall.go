@@ -186,17 +186,22 @@ func (r *run) busied() bool {
 	return busy || err != nil
 }
 
-// lateGrants looks whether a client that has given up acquiring has got it after all, when nobody has anything left to do.
-func (r *run) lateGrants() {
+// keptUnknown looks whether a client has a slot that it does not hold, when nobody has anything left to do: one that its acquire
+// has given up, or, where nothing has gone wrong, whatever it had it for.
+func (r *run) keptUnknown() {
 	for i := range r.clients {
 		p := &r.clients[i]
-		if p.dead || !p.gaveUp || p.held > 0 || r.several || !r.design.Known() {
+		if p.dead || !p.gaveUp && (!r.record.plain() || p.unsure || p.upset) || p.held > 0 || r.several || r.shared || !r.design.Known() {
 			continue
+		}
+		why := " has a slot that it does not hold, and gives it back to nobody"
+		if p.gaveUp {
+			why = " has what its acquire gave up, and does not know"
 		}
 		t := &r.truth[r.lockOf(p.id)]
 		for s := uint8(1); s <= monitor.Slots; s++ {
 			if t.Owner[s] == p.id {
-				r.monitor.Leftover(ClientName(int(p.id)) + " has what its acquire gave up, and does not know")
+				r.monitor.Leftover(ClientName(int(p.id)) + why)
 			}
 		}
 	}

@@ -134,12 +134,20 @@ func (m *Monitor) acquired(c uint8, w *watch, r lock.Result) {
 		m.confirm(w.granted == bit && w.undone&bit != 0 && t.Owner[s] != m.owner(c))
 	case r.Reason == lock.GaveUp:
 		waited := m.traits.Has(lock.Acknowledged) // for a victim's acknowledgement
-		m.require(property.Progress, waited || w.refused > m.retries || m.unbound && w.refused > 0 || m.counted() && m.contended(w), c, 0, 0, "acquire gave up before its last permitted attempt")
+		m.require(property.Progress, waited || w.refused > m.retries || m.unbound && w.refused > 0 || m.counted() && m.contended(w), c, 0, 0, m.gaveUpEarly())
 		m.confirm(w.granted == 0)
 	case r.Outcome == lock.Failed:
 		m.confirm(w.granted == 0)
 	}
 	m.exercise(property.Progress)
+}
+
+// gaveUpEarly says what is wrong with an acquire that gave up.
+func (m *Monitor) gaveUpEarly() string {
+	if m.unbound {
+		return "acquire gave up though nobody was in its way"
+	}
+	return "acquire gave up before its last permitted attempt"
 }
 
 // heldOver reports whether somebody still believes in a slot that was removed and added again: what an
