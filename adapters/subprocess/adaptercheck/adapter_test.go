@@ -133,6 +133,8 @@ func (a *adapter) initialize(p params) string {
 	switch a.role {
 	case "persistent":
 		operations += `,"create","destroy","count"`
+	case "lasting":
+		operations += `,"create","count"`
 	case "modest":
 		operations = `"acquire","release"`
 	}
@@ -140,7 +142,7 @@ func (a *adapter) initialize(p params) string {
 	if limits {
 		locks = `"semaphore"`
 	}
-	if a.role == "persistent" {
+	if a.role == "persistent" || a.role == "lasting" {
 		locks += `,"persistent-mutex"`
 	}
 	more := ""

@@ -26,6 +26,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{"good", lock.Mutex, true},
 		{"persistent", lock.PersistentMutex, true},
+		{"lasting", lock.PersistentMutex, true},
 		{"greedy", lock.Mutex, false},
 		{"elsewhere", lock.Mutex, false},
 		{"modest", lock.Mutex, true},

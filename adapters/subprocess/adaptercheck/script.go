@@ -100,7 +100,7 @@ var closing = []line{
 	{client: 2, op: lock.Acquire, params: named, held: true, advice: "c1 has ended and its connection with it: the slot is free (is the holder's queue exclusive?)"},
 	{client: 2, op: lock.Release, params: first, advice: "give the slot back, and answer {} when the broker has it"},
 	{client: 2, op: lock.Destroy, params: named, advice: "take away all slots"},
-	{client: 2, op: lock.Count, params: named, slots: 0, advice: "the lock was destroyed: it has no slots"},
+	{client: 2, op: lock.Count, params: named, slots: 0, after: lock.Destroy, advice: "the lock was destroyed: it has no slots"},
 }
 
 // walk goes through the script.
