@@ -77,9 +77,10 @@ func (s *Runner) Unjudged(p property.Property) string {
 }
 
 // Lenient are the properties of costs that the target exceeds without being wrong: they are asked of the guidelines'
-// design, and this one is another. It is, too, if nothing is published: to look for a queue otherwise is dearer.
+// design, and this one is another: its queues are called otherwise, or nothing is published, which makes looking for one dearer.
 func (s *Runner) Lenient() property.Set {
-	if s.config.Kind == lock.Mutex || s.design.Holding != recognise.ByQueue || s.about.Limits || s.design.Used != "" || !s.design.Asks {
+	d := &s.design
+	if s.config.Kind == lock.Mutex || d.Holding != recognise.ByQueue || !d.Guided() || s.about.Limits || d.Used != "" || !d.Asks {
 		return fromCommands
 	}
 	return 0

@@ -53,7 +53,9 @@ func (p *passing) Acquire(_ context.Context, name string) (int, error) {
 
 func (p *passing) Verify(context.Context, string, int) (bool, error) { return !p.ch.IsClosed(), nil }
 
-func (p *passing) Release(_ context.Context, name string, _ int) error { return p.ch.Cancel(name, false) }
+func (p *passing) Release(_ context.Context, name string, _ int) error {
+	return p.ch.Cancel(name, false)
+}
 
 func (p *passing) Close() error { return p.conn.Close() }
 

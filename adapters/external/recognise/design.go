@@ -3,6 +3,7 @@ package recognise
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lockproof/lockproof/model/lock"
@@ -59,6 +60,18 @@ func (n Naming) Or(o Naming) Naming {
 		return b
 	}
 	return Naming{pick(n.A, o.A), pick(n.B, o.B), pick(n.Admin, o.Admin)}
+}
+
+// Guided reports whether the queues of slots and of their holders are called A and B, as the guidelines have it, whatever else is
+// in their names.
+func (n Naming) Guided() bool {
+	a, b := n.A.words(), n.B.words()
+	at := slices.Index(a, "a")
+	if at < 0 {
+		return false
+	}
+	a[at] = "b"
+	return slices.Equal(a, b)
 }
 
 // Guidelines are the names of the guidelines; see [amqplock.Names].

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"golang.org/x/crypto/blake2b"
 	"golang.org/x/crypto/blake2s"
@@ -194,6 +195,16 @@ func partOf(name string, fromZero bool, digits int) (part, bool) {
 
 // String is the pattern as it is typed.
 func (p Pattern) String() string { return p.Text }
+
+// words are those of it that are neither the lock's name nor a slot's number, in small letters.
+func (p Pattern) words() (words []string) {
+	for _, part := range p.parts {
+		if part.kind == literal {
+			words = append(words, strings.FieldsFunc(strings.ToLower(part.text), func(r rune) bool { return !unicode.IsLetter(r) })...)
+		}
+	}
+	return words
+}
 
 // Known reports whether there is one.
 func (p Pattern) Known() bool { return p.Text != "" }

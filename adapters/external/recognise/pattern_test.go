@@ -109,3 +109,19 @@ func FuzzNaming(f *testing.F) {
 		n.A.Queue("jobs", 1)
 	})
 }
+
+// TestGuided: the guidelines' queues are those that are called A and B, whatever else is in their names.
+func TestGuided(t *testing.T) {
+	for text, guided := range map[string]bool{
+		"A={name}-{n}-A,B={name}-{n}-B": true, "A={name}-A-{n},B={name}-B-{n}": true, "A=app.{name}.a.{n},B=app.{name}.b.{n}": true,
+		"A={name}.place.{n},B={name}.holder.{n}": false, "A=a-{name},B=held-{name}": false, "B={name}-B": false,
+	} {
+		n, err := ParseNaming(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n.Guided() != guided {
+			t.Errorf("%s: expected %v", text, guided)
+		}
+	}
+}
