@@ -299,6 +299,26 @@ func (d draw) needless(ops []scenario.Operation) []scenario.Operation {
 	return out
 }
 
+// crossed has a process lose what it has of one lock, acquire another, and release the first, while others want the second: it may
+// take one for the other.
+func (d draw) crossed(s *scenario.Scenario) {
+	const a, v, r = lock.Acquire, lock.Verify, lock.Release
+	for i := range s.Clients {
+		switch c := &s.Clients[i]; {
+		case i == 0:
+			c.Lock, c.Ops = 0, calls(a, r, a, r)
+		case !slices.ContainsFunc(c.Ops, func(o scenario.Operation) bool { return o.Op.Administrative() }):
+			c.Lock, c.Ops = 1, calls(a, r, a, v)
+		}
+	}
+	s.Clients = append(s.Clients, scenario.Client{Lock: 1, With: 1, Ops: calls(a, v, v, r)})
+	do := []scenario.ActionKind{scenario.ChannelError, scenario.Drop}[d.Bits(1)]
+	s.Faults = []scenario.Fault{{Do: do, Client: 1, At: uint16(2 + d.Bits(2))}}
+	if last := uint8(len(s.Clients)); s.Schedule.Strategy == scenario.PCT {
+		s.Schedule.Priorities = slices.Insert(s.Schedule.Priorities, 0, last)
+	}
+}
+
 // pairs has one or two of the clients use another lock as well, by the same process.
 func (d draw) pairs(s *scenario.Scenario) {
 	kind := d.target.Kind
@@ -307,6 +327,10 @@ func (d draw) pairs(s *scenario.Scenario) {
 		if kind == lock.Mutex {
 			s.Locks[1].Slots = 0
 		}
+	}
+	if d.Bits(2) == 0 && d.shape.Rounds == nil && len(s.Clients) > 1 && len(s.Clients) < lock.MaxClients {
+		d.crossed(s)
+		return
 	}
 	for i := range min(1+d.Bits(1), len(s.Clients)) {
 		if len(s.Clients) == lock.MaxClients {

@@ -31,8 +31,11 @@ func (r *run) dequeue(c uint8, cmd *wire.Command, repliesDropped bool) (l *conne
 	if p.counted++; r.weighs(p.counted) { // the first counts as the operation does
 		p.weight++
 	}
-	if !p.calling {
+	switch {
+	case !p.calling:
 		p.unasked++
+	case p.mayWait && p.timeLeft() < 0:
+		p.overtime++
 	}
 	l = r.connections[cmd.Conn]
 	p.parked = p.parked[1:]

@@ -33,6 +33,11 @@ func (r *run) harm(a *clientHandle) {
 	}
 }
 
+// dwells reports whether a process may have yet to meet what has befallen it, in what it has got of another lock before.
+func (r *run) dwells(p *clientState) bool {
+	return slices.ContainsFunc(r.playing(p.clientHandle), func(o *clientState) bool { return o != p && o.held > 0 && o.struck })
+}
+
 // cutOff closes the client's side of a connection that the broker does not have any more.
 func (r *run) cutOff(l *connection) {
 	r.harm(l.client)

@@ -54,11 +54,20 @@ func (r *run) loop(choose chooser) (over bool, err error) {
 		r.finish()
 	}
 	for i := range r.clients { // an execution that is not over by then has not made progress
-		if p := &r.clients[i]; p.busy && !(p.mayWait && p.timeLeft() > 0) { // who waits may ask as often as it has the time to
+		if p := &r.clients[i]; p.busy && !r.outwaited(p) {
 			r.unfinished(uint8(i + 1))
 		}
 	}
 	return false, nil
+}
+
+// outwaited reports whether an operation that is not over waits for something that nobody has done yet: one that waits for a lock
+// may ask as often as it has the time to, and one that waits for a slot until its holder has given it back.
+func (r *run) outwaited(p *clientState) bool {
+	others := func(o clientState) bool {
+		return o.id != p.id && !o.dead && r.lockOf(o.id) == r.lockOf(p.id) && (o.busy || o.held > 0)
+	}
+	return p.mayWait && p.overtime < mostOvertime || p.op == lock.Wait && slices.ContainsFunc(r.clients, others)
 }
 
 // happen carries out one action, which must be possible. As in package sim, every action takes a virtual

@@ -68,3 +68,42 @@ func TestLastReplyLost(t *testing.T) {
 type parting struct{ named }
 
 func (l *parting) Release(context.Context, string, int) error { return l.conn.Close() }
+
+// watching is a semaphore whose administrators wait for a slot by looking for its holder's queue again and again.
+type watching struct{ shelf }
+
+func (w *watching) Wait(_ context.Context, name string, slot int) error {
+	for held := true; held; {
+		var err error
+		if held, err = w.there(w.holder(name, slot)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestOutwaited: who waits for a slot that somebody holds waits as long as that, however often it asks.
+func TestOutwaited(t *testing.T) {
+	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Semaphore, Starter: inprocess.Starter{
+		Name: "watching", New: func(_ context.Context, url string) (inprocess.Lock, error) {
+			w := &watching{shelf{named{url: url}, true, true}}
+			return w, w.open()
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runner.Close()
+	sc := runner.Playable(scenario.Scenario{
+		Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{{Ops: []scenario.Operation{acquire}}, {Ops: []scenario.Operation{{Op: lock.Wait, Arg: 1}}}},
+		Schedule: scenario.Schedule{Strategy: scenario.PCT, Priorities: []uint8{1, 2}},
+		Steps:    20,
+	})
+	x, err := runner.Run(t.Context(), &sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(x.Steps) != 20 || x.Found.Has(property.Progress) {
+		t.Errorf("%d steps, %v\n%s", len(x.Steps), x.Violations, drawn(x))
+	}
+}

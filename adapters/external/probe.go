@@ -165,11 +165,21 @@ func (s *Runner) createMore(ctx context.Context, name string) error {
 		return nil
 	}
 	before := s.snapshot().Size()
-	_, err := s.aside(ctx, s.handles[0], "create of more than is there", lock.Create, Params{Name: name, Slots: slotsOfProbes + 1})
-	if s.leaves = s.snapshot().Size() <= before; s.leaves && err == nil {
-		s.asides[len(s.asides)-1] += " and adds none, so that a lock is not created that may be there"
+	if _, err := s.aside(ctx, s.handles[0], "create of more than is there", lock.Create, Params{Name: name, Slots: slotsOfProbes + 1}); err != nil {
+		return err
 	}
-	return err
+	s.leaves = s.snapshot().Size() <= before
+	if s.supports(lock.Count) {
+		counted, err := s.handles[0].do(ctx, lock.Count, Params{Name: name})
+		if err != nil {
+			return err
+		}
+		s.leaves = counted.Slots <= slotsOfProbes
+	}
+	if s.leaves {
+		s.asides[len(s.asides)-1] += " and adds none that are seen, so that a lock is not created that may be there"
+	}
+	return nil
 }
 
 // slotsOfProbes is how many slots a semaphore has that is used before a run.

@@ -90,6 +90,7 @@ type clientState struct {
 	called      int
 	sent        uint16
 	acquires    int         // that it has called
+	overtime    int         // how many of its operation have passed since its time was up
 	weight      uint16      // the same, without those that do not count; see SentBy
 	counted     int         // how many of its operation count
 	held        uint8       // the slot that it believes to hold

@@ -3,6 +3,7 @@ package external_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
@@ -315,16 +316,21 @@ func TestTidy(t *testing.T) {
 	}
 	defer runner.Close()
 	use := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}}
-	actions := append(append(steps(1, 2), steps(2, 2)...), scenario.Action{Kind: scenario.ChannelError, Client: 1})
-	x, err := runner.Run(t.Context(), &scenario.Scenario{
-		Locks:    []scenario.Lock{{Name: "jobs", Slots: 1}, {Name: "other", Slots: 1}},
-		Clients:  []scenario.Client{{Ops: use}, {Lock: 1, With: 1, Ops: use}},
-		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: append(append(actions, steps(1, 6)...), steps(2, 2)...)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if x.Found != 0 {
-		t.Errorf("%v\n%s", x.Violations, drawn(x))
+	broken := []scenario.Action{{Kind: scenario.ChannelError, Client: 1}}
+	for name, actions := range map[string][]scenario.Action{
+		"after both are had": slices.Concat(steps(1, 2), steps(2, 2), broken),
+		"before the second":  slices.Concat(steps(1, 2), broken, steps(2, 2)),
+	} {
+		x, err := runner.Run(t.Context(), &scenario.Scenario{
+			Locks:    []scenario.Lock{{Name: "jobs", Slots: 1}, {Name: "other", Slots: 1}},
+			Clients:  []scenario.Client{{Ops: use}, {Lock: 1, With: 1, Ops: use}},
+			Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: slices.Concat(actions, steps(1, 6), steps(2, 2))},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.Found != 0 {
+			t.Errorf("%s: %v\n%s", name, x.Violations, drawn(x))
+		}
 	}
 }

@@ -162,6 +162,10 @@ const upBy = 60 * time.Millisecond
 // timeLeft is how long it takes until the time of a client that waits for the lock is certainly up.
 func (p *clientState) timeLeft() time.Duration { return waitTime + upBy - time.Since(p.began) }
 
+// mostOvertime is how many commands of who waits for a lock pass when its time is up, at most: its last try, and what it has to
+// tidy up. One that the schedule lets nothing of pass cannot end.
+const mostOvertime = 24
+
 // runOut waits until the time of some clients is up: who gives up by a clock of its own has answered then, though its command
 // is still at the gate. Who does not looks at its clock when it goes on.
 func (r *run) runOut(late map[*clientState]rest) error {

@@ -395,7 +395,7 @@ func (r *run) conclude(p *clientState, c uint8, res lock.Result) {
 		p.upset = p.upset || res.Outcome != lock.Done || p.shifted
 		res.Outcome, res.Reason = lock.Failed, lock.NotHeld
 	case p.op == lock.Acquire && res.Outcome == lock.Done:
-		p.held, p.stale, p.struck = min(res.Slot, monitor.Slots), false, false
+		p.held, p.stale, p.struck = min(res.Slot, monitor.Slots), false, r.dwells(p)
 		p.grant, p.grantedBy = r.granted(p, c)
 		now = p.grant
 		p.unsure, p.upset = false, false

@@ -174,7 +174,7 @@ func weigh(s *scenario.Scenario) (cost [7]int) {
 		}
 	}
 	for _, l := range s.Locks {
-		cost[6] += int(l.Slots)
+		cost[6] += int(l.Slots) + max(0, len(l.Name)-shortName)
 	}
 	return cost
 }
@@ -254,6 +254,7 @@ func (m *minimiser) options() {
 func (m *minimiser) details() {
 	for i := range m.best.Locks {
 		m.change(func(s *scenario.Scenario) bool { return fewer(&s.Locks[i]) })
+		m.change(func(s *scenario.Scenario) bool { return shorter(s.Locks, i) })
 	}
 	if n := len(m.best.Locks); n > 1 {
 		m.change(func(s *scenario.Scenario) bool {
@@ -290,6 +291,23 @@ func (m *minimiser) change(edit func(*scenario.Scenario) bool) {
 			return
 		}
 	}
+}
+
+// shortName is how long a lock's name is at most that is read at a glance, in bytes.
+const shortName = 10
+
+// shorter gives a lock with a long name a short one that no other has.
+func shorter(locks []scenario.Lock, i int) bool {
+	if len(locks[i].Name) <= shortName {
+		return false
+	}
+	for _, name := range []string{"jobs", "other"} {
+		if !slices.ContainsFunc(locks, func(l scenario.Lock) bool { return l.Name == name }) {
+			locks[i].Name = name
+			return true
+		}
+	}
+	return false
 }
 
 // fewer takes away a lock's last slot, unless it begins with holes: then that is what is looked at.
