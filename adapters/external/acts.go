@@ -20,7 +20,8 @@ func (r *run) Ready(c uint8) bool {
 	return p.first() != nil && (p.busy || !p.chatters()) || !p.busy && r.upcoming(p, c)
 }
 
-// mostUnasked is how many commands in a row pass of a client that nobody has called and that was sent nothing.
+// mostUnasked is how many commands in a row pass of a client that nobody has called and that was sent nothing, while what the
+// broker has of the locks stays as it is.
 const mostUnasked = 8
 
 // chatters reports whether a client goes on sending commands though nobody has called it: one that looks after what it holds every

@@ -181,6 +181,13 @@ func (r *run) changed(c uint8) {
 	}
 	r.mover = c
 	r.survey()
+	if r.truth != before {
+		r.mu.Lock()
+		for i := range r.clients { // who waits without being called may be granted something now
+			r.clients[i].unasked = 0
+		}
+		r.mu.Unlock()
+	}
 	r.givesUpAll(c, &before)
 	for l := range r.sc.Locks {
 		if r.truth[l] != before[l] {
