@@ -174,7 +174,9 @@ func (s *Runner) createMore(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		s.leaves = counted.Slots <= slotsOfProbes
+		if counted.Outcome == lock.Done {
+			s.leaves = counted.Slots <= slotsOfProbes
+		}
 	}
 	if s.leaves {
 		s.asides[len(s.asides)-1] += " and adds none that are seen, so that a lock is not created that may be there"
