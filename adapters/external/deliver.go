@@ -107,6 +107,7 @@ func (r *run) deliver(c uint8, cmd *wire.Command, repliesDropped bool) *connecti
 	reply := r.replied(cmd)
 	if is.broken { // what the rest of us calls an error of the broker's own
 		reply.Code = amqp.InternalError
+		r.monitor.Lost(c)
 		p.unaware = p.op == lock.Release && !cmd.Replies
 	}
 	r.record.exchange(cmd, model, reply)

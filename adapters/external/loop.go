@@ -54,12 +54,16 @@ func (r *run) loop(choose chooser) (over bool, err error) {
 		r.finish()
 	}
 	for i := range r.clients { // an execution that is not over by then has not made progress
-		if p := &r.clients[i]; p.busy && !r.outwaited(p) {
+		if p := &r.clients[i]; p.busy && p.counted >= leastTried && !r.outwaited(p) {
 			r.unfinished(uint8(i + 1))
 		}
 	}
 	return false, nil
 }
+
+// leastTried is how many commands of an operation have passed, at least, for it to be taken for one that does not end: a schedule
+// may have let only others go on.
+const leastTried = 40
 
 // outwaited reports whether an operation that is not over waits for something that nobody has done yet: one that waits for a lock
 // may ask as often as it has the time to, and one that waits for a slot until its holder has given it back.
@@ -292,10 +296,11 @@ func (r *run) collect() error {
 
 // trails reports whether an operation that was answered has sent something that is still at the gate. A release, one that
 // closes a connection, and any operation where locks are not held by queues, is over only when that has reached the broker:
-// what gives a lock back may have no answer, or none that is waited for. mu is held.
+// what gives a lock back may have no answer, or none that is waited for. Whoever holds has been answered what it waits for. mu is
+// held.
 func (r *run) trails(p *clientState) bool {
 	n := len(p.parked)
-	gives := n > 0 && (r.design.Holding != recognise.ByQueue || p.op == lock.Release || p.parked[n-1].Method.ID() == frame.ConnectionCloseID)
+	gives := n > 0 && !(p.answer.result.Held && p.parked[n-1].Replies) && (r.design.Holding != recognise.ByQueue || p.op == lock.Release || p.parked[n-1].Method.ID() == frame.ConnectionCloseID)
 	if gives && (p.tail == nil || p.trailed < mostCauses && !slices.Contains(p.parked, p.tail) && p.cause.op == 0) {
 		p.tail = p.parked[n-1]
 		p.trailed++

@@ -85,7 +85,8 @@ func (r *run) await() error {
 	switch {
 	case len(late) > 0:
 		return r.runOut(late)
-	case len(waiting) > 0:
+	case len(waiting) > 0: // it may wait by the broker's clock
+		r.pass((waitTime + upBy).Milliseconds())
 	case !r.hangs():
 		return nil
 	default:

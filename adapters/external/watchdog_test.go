@@ -2,7 +2,6 @@ package external_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
+	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 	"github.com/lockproof/lockproof/sim"
@@ -20,7 +20,6 @@ import (
 type watchdog struct {
 	named
 	every time.Duration
-	mu    sync.Mutex
 	stop  context.CancelFunc
 	over  chan struct{}
 }
@@ -119,5 +118,51 @@ func TestWatchdog(t *testing.T) {
 				t.Errorf("%d steps", n)
 			}
 		})
+	}
+}
+
+// looking is a semaphore whose holder looks for its queue again and again, from when it has got a slot.
+type looking struct{ tidy }
+
+func (l *looking) Acquire(ctx context.Context, name string) (int, error) {
+	slot, err := l.tidy.Acquire(ctx, name)
+	if slot == 0 || err != nil {
+		return slot, err
+	}
+	ch, err := l.conn.Channel()
+	go func() {
+		for err == nil {
+			_, err = ch.QueueDeclarePassive("slots-"+name, true, false, false, false, nil)
+		}
+	}()
+	return slot, nil
+}
+
+// A client is told that it holds a slot when it is, whatever it sends by itself then.
+func TestToldAtOnce(t *testing.T) {
+	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Semaphore, Starter: inprocess.Starter{
+		Name: "looking", New: func(_ context.Context, url string) (inprocess.Lock, error) { return &looking{tidy{url: url}}, nil },
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runner.Close()
+	x, err := runner.Run(t.Context(), &scenario.Scenario{
+		Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{{Ops: []scenario.Operation{acquire}}},
+		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: steps(1, 8)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	for i, s := range x.Steps {
+		for _, e := range x.History.Events[s.First : s.First+s.Events] {
+			if e.Type == history.OK {
+				told = i + 1
+			}
+		}
+	}
+	if told != 3 { // channel.open, get, channel.open
+		t.Errorf("told at step %d\n%s", told, drawn(x))
 	}
 }

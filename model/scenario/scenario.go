@@ -25,8 +25,8 @@ type Scenario struct {
 	Options lock.Options `json:"options"`
 	Locks   []Lock       `json:"locks"`
 	// Clients are numbered from 1 in their order here.
-	Clients  []Client `json:"clients"`
-	Faults   []Fault  `json:"faults,omitempty"`
+	Clients []Client `json:"clients"`
+	Faults  []Fault  `json:"faults,omitempty"`
 	// Deeper is how many commands of each operation, after the first, do not count for when faults happen, so that these come in the
 	// midst of long ones: see [World.SentBy]. Only clients that are not ours are asked for that, where locks are not held by queues.
 	Deeper   uint8    `json:"deeper,omitzero"`

@@ -62,6 +62,9 @@ type Step struct {
 func Run(ctx context.Context, c Config, tell func(Step)) (green bool, err error) {
 	c.Limit = cmp.Or(c.Limit, DefaultLimit)
 	w := &walk{Config: c, ctx: ctx, tell: tell, green: true, broker: wire.NewSimulated(wire.SimulatedOptions{})}
+	clock, stop := context.WithCancel(ctx)
+	defer stop()
+	go w.broker.FollowClock(clock) // who waits may do that by the broker's
 	w.starter = &subprocess.Starter{Command: c.Command, Dir: c.Dir, Stderr: c.Stderr, Limit: c.Limit}
 	defer func() { err = errors.Join(err, w.close()) }()
 	for _, name := range []string{"c1", "c2"} {
