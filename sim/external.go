@@ -75,16 +75,25 @@ func (d draw) often(s *scenario.Scenario) {
 const oftenRounds = 8
 
 // limits has acquires state how many may hold the lock: all clients the same, as many as there are slots or fewer, or each a
-// number of its own, or another one with each call. Those who administer say nothing.
+// number of its own, or another one with each call, or one of them fewer than all others. Those who administer say nothing.
 func (d draw) limits(s *scenario.Scenario) {
 	agreed := d.Bits(1) == 1
-	differs := !agreed && d.Bits(1) == 1
+	differs, modest := false, false
+	if !agreed {
+		how := d.below(3)
+		differs, modest = how == 1, how == 2
+	}
 	common := uint8(1 + d.below(3))
 	for i := range s.Clients {
 		c := &s.Clients[i]
 		limit := uint8(1 + d.below(3))
-		if agreed {
+		switch {
+		case agreed:
 			limit = min(common, max(1, s.Locks[c.Lock].Slots))
+		case modest && i == 0:
+			limit = 1
+		case modest:
+			limit = uint8(2 + d.Bits(1))
 		}
 		for j := range c.Ops {
 			if c.Ops[j].Op != lock.Acquire {

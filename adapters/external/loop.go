@@ -66,12 +66,13 @@ func (r *run) loop(choose chooser) (over bool, err error) {
 const leastTried = 40
 
 // outwaited reports whether an operation that is not over waits for something that nobody has done yet: one that waits for a lock
-// may ask as often as it has the time to, and one that waits for a slot until its holder has given it back.
+// may ask as often as it has the time to, and one that waits for a slot until its holder has given it back, where the guidelines
+// do not say how often it may look.
 func (r *run) outwaited(p *clientState) bool {
 	others := func(o clientState) bool {
 		return o.id != p.id && !o.dead && r.lockOf(o.id) == r.lockOf(p.id) && (o.busy || o.held > 0)
 	}
-	return p.mayWait && p.overtime < mostOvertime || p.op == lock.Wait && slices.ContainsFunc(r.clients, others)
+	return p.mayWait && p.overtime < mostOvertime || p.op == lock.Wait && !r.design.Guided() && slices.ContainsFunc(r.clients, others)
 }
 
 // happen carries out one action, which must be possible. As in package sim, every action takes a virtual

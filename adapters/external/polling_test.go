@@ -86,7 +86,7 @@ func (w *watching) Wait(_ context.Context, name string, slot int) error {
 func TestOutwaited(t *testing.T) {
 	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Semaphore, Starter: inprocess.Starter{
 		Name: "watching", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-			w := &watching{shelf{named{url: url}, true, true}}
+			w := &watching{shelf{named{url: url}, true, false}}
 			return w, w.open()
 		},
 	}})
