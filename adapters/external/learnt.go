@@ -17,7 +17,7 @@ type Learnt struct {
 	rests  map[rest]bool
 	lulls  map[rest]bool
 	resign map[rest]*resign
-	fates  map[string]fate // of the names of locks; nil is not looked at
+	fates  map[string]fate // of the kinds of names of locks; nil is not looked at
 	vain   map[bool]int    // behind how many commands a client was waited for that did not give up, by whether it was told for how long to wait
 }
 

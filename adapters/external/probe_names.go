@@ -4,13 +4,33 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/lockproof/lockproof/adapters/external/recognise"
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
 // What a lock's queues are called is learnt of a few names. Others may be written otherwise: a library may keep short names and
-// hash long ones, or those with some characters. It is looked at each that scenarios give to locks.
+// hash long ones, or those with some characters. It is looked at one of each kind that scenarios give to locks.
+
+// kindOf is what kind of a name a lock's is: that of all which have the same of what libraries may treat otherwise.
+func kindOf(name string) (kind string) {
+	for _, special := range "-._" {
+		if strings.ContainsRune(name, special) {
+			kind += string(special)
+		}
+	}
+	if name != strings.ToLower(name) {
+		kind += "A"
+	}
+	if len(name) > longName {
+		kind += "…"
+	}
+	return kind
+}
+
+// longName is how long a name is at most that nobody cuts, in bytes.
+const longName = 16
 
 // fate is what becomes of a lock's name.
 type fate struct {
@@ -18,18 +38,21 @@ type fate struct {
 	otherwise bool // what the broker has of it is not called as that of others
 }
 
-// probeNames has the setup client use locks of all names once, if nobody has.
+// probeNames has the setup client use locks of all kinds of names once, if nobody has.
 func (s *Runner) probeNames(ctx context.Context) error {
 	if s.config.Learnt.namesLooked() {
 		return nil
 	}
 	fates := make(map[string]fate)
 	for _, name := range s.config.Names {
+		if _, looked := fates[kindOf(name)]; looked {
+			continue
+		}
 		f, err := s.tryName(ctx, s.place(name))
 		if err != nil {
 			return err
 		}
-		fates[name] = f
+		fates[kindOf(name)] = f
 	}
 	s.config.Learnt.looked(fates)
 	s.nameTables = nil
@@ -80,7 +103,7 @@ func (l *Learnt) namesLooked() bool {
 func (l *Learnt) fate(name string) fate {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.fates[name]
+	return l.fates[kindOf(name)]
 }
 
 // designOf is the design of some locks: it is not known where one of them has what is called otherwise than was learnt.
