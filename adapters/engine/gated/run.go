@@ -75,7 +75,9 @@ func (f *sharedRun) run(ctx context.Context, from, to int, shrink bool) error {
 	}
 	want = min(f.Workers, want)
 	f.places = make(chan struct{}, want)
-	f.begin(ctx, want-1)
+	if want > 0 {
+		f.begin(ctx, want-1)
+	}
 	f.working.Wait()
 	if to > from {
 		for _, w := range f.workers {
