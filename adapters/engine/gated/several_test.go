@@ -70,7 +70,7 @@ func TestRightSeveral(t *testing.T) {
 	for _, h := range rightSeveral {
 		t.Run(h.name, func(t *testing.T) {
 			t.Parallel()
-			scenarios := 120
+			scenarios := 60
 			if testing.Short() {
 				scenarios = 30
 			}
