@@ -156,7 +156,7 @@ func (d draw) belated(s *scenario.Scenario) {
 		switch c := &s.Clients[i]; {
 		case i == who:
 			c.Ops = calls(a, r, a, v, r)
-		case !slices.ContainsFunc(c.Ops, func(o scenario.Operation) bool { return o.Op.Administrative() }):
+		case !c.Administers():
 			c.Ops = [][]scenario.Operation{calls(a), calls(a, r, a), calls(a, v, r), calls(a, r, a, v)}[d.Bits(2)]
 		}
 	}
@@ -196,7 +196,7 @@ func (d draw) bereft(s *scenario.Scenario) {
 		switch c := &s.Clients[i]; {
 		case i == who:
 			c.Ops = calls(a, v, v, v, r, a, v, v, r)
-		case !slices.ContainsFunc(c.Ops, func(o scenario.Operation) bool { return o.Op.Administrative() }):
+		case !c.Administers():
 			c.Ops = calls(a, r, a, r, a, r)
 		}
 	}
@@ -244,13 +244,10 @@ func (d draw) recount(s *scenario.Scenario) {
 			c.Ops = append(c.Ops, count)
 		}
 	}
-	changed := func(c scenario.Client) bool {
-		return slices.ContainsFunc(c.Ops, func(o scenario.Operation) bool { return o.Op.Administrative() })
-	}
 	switch {
 	case slices.ContainsFunc(s.Faults, func(f scenario.Fault) bool { return f.Do == scenario.Idle }):
 		last()
-	case slices.ContainsFunc(s.Clients, changed) && d.Bits(1) == 1:
+	case slices.ContainsFunc(s.Clients, func(c scenario.Client) bool { return c.Administers() }) && d.Bits(1) == 1:
 		c := &s.Clients[d.below(len(s.Clients))]
 		c.Ops = slices.Insert(c.Ops, 0, count)
 		if d.Bits(1) == 1 && !holdsAtLast(c.Ops) { // who counts twice may remember what it has counted
@@ -316,7 +313,7 @@ func (d draw) crossed(s *scenario.Scenario) {
 		switch c := &s.Clients[i]; {
 		case i == 0:
 			c.Lock, c.Ops = 0, calls(a, r, a, r)
-		case !slices.ContainsFunc(c.Ops, func(o scenario.Operation) bool { return o.Op.Administrative() }):
+		case !c.Administers():
 			c.Lock, c.Ops = 1, calls(a, r, a, v)
 		}
 	}
@@ -332,7 +329,7 @@ func (d draw) crossed(s *scenario.Scenario) {
 func (d draw) pairs(s *scenario.Scenario) {
 	kind := d.target.Kind
 	if len(s.Locks) == 1 {
-		s.Locks = append(s.Locks, scenario.Lock{Name: "other", Slots: max(s.Locks[0].Slots, 1)})
+		s.Locks = append(s.Locks, scenario.Lock{Name: plainNames[1], Slots: max(s.Locks[0].Slots, 1)})
 		if kind == lock.Mutex {
 			s.Locks[1].Slots = 0
 		}

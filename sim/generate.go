@@ -133,7 +133,7 @@ func LockNames() []string {
 }
 
 func (d draw) locks(s *scenario.Scenario, kind lock.Kind) {
-	s.Locks = append(s.Locks, d.lock("jobs", kind))
+	s.Locks = append(s.Locks, d.lock(plainNames[0], kind))
 	if d.Bits(3) == 7 {
 		pair := lookalikes[d.Bits(2)]
 		s.Locks = append(s.Locks, d.lock(pair[1], kind))

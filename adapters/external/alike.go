@@ -1,11 +1,5 @@
 package external
 
-import (
-	"slices"
-
-	"github.com/lockproof/lockproof/model/scenario"
-)
-
 // Some semaphores count, and call every slot the same. Where their design is known, messages are numbered here (permits.go).
 // Where it is not, whoever is granted a slot is given a number that nobody has, so that the history tells whether there are
 // more holders than slots.
@@ -22,7 +16,7 @@ func (r *run) numberOfAlike(p *clientState) uint8 {
 			continue
 		}
 		had[o.held] = had[o.held] || o.id != p.id
-		r.resigned = r.resigned || resizes(&r.sc.Clients[i])
+		r.resigned = r.resigned || r.sc.Clients[i].Administers()
 	}
 	r.resigned = r.resigned || !r.record.plain()
 	for s := uint8(1); s <= slots; s++ {
@@ -31,9 +25,4 @@ func (r *run) numberOfAlike(p *clientState) uint8 {
 		}
 	}
 	return 1
-}
-
-// resizes reports whether a client is to change the number of slots.
-func resizes(c *scenario.Client) bool {
-	return slices.ContainsFunc(c.Ops, func(o scenario.Operation) bool { return o.Op.Administrative() })
 }

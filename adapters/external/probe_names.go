@@ -55,7 +55,6 @@ func (s *Runner) probeNames(ctx context.Context) error {
 		fates[kindOf(name)] = f
 	}
 	s.config.Learnt.looked(fates)
-	s.nameTables = nil
 	return nil
 }
 

@@ -168,11 +168,15 @@ func (r *run) channelGone(l *connection, channel uint16) {
 func (r *run) channelEnds(l *connection, channel uint16) {
 	for _, p := range r.playing(l.client) {
 		p.struck = true
-		granted := p.held > 0 && p.grant == l && p.grantedBy == channel
-		p.stale = p.stale || granted
-		p.shifted, p.troubled = true, true
-		r.monitor.ChannelGone(p.id, granted)
+		r.deprived(p, p.held > 0 && p.grant == l && p.grantedBy == channel)
 	}
+}
+
+// deprived is a client that has lost a channel, and with it what it holds if it was granted that by it.
+func (r *run) deprived(p *clientState, granted bool) {
+	p.stale = p.stale || granted
+	p.shifted, p.troubled = true, true
+	r.monitor.ChannelGone(p.id, granted)
 }
 
 // gonePast notes that what a client had by a connection may be gone.

@@ -205,8 +205,7 @@ func (r *run) givesUpAll(c uint8, before *[lock.MaxLocks]monitor.Truth) {
 	}
 	for _, o := range r.playing(r.clients[c-1].clientHandle) {
 		if l := r.lockOf(o.id); o.id != c && !o.busy && o.held > 0 && o.struck && before[l].Owner[o.held] == o.id && r.truth[l].Owner[o.held] != o.id {
-			o.stale, o.shifted, o.troubled = true, true, true
-			r.monitor.ChannelGone(o.id, true)
+			r.deprived(o, true)
 			r.event(history.Gone, o.process)
 		}
 	}

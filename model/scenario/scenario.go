@@ -77,6 +77,11 @@ type Client struct {
 	Ops  []Operation `json:"ops"`
 }
 
+// Administers reports whether the client is to change the slots of its lock.
+func (c *Client) Administers() bool {
+	return slices.ContainsFunc(c.Ops, func(o Operation) bool { return o.Op.Administrative() })
+}
+
 // Operation is one call: Arg is the number of slots of create, add and remove, and the slot of wait; of acquire, what its
 // caller states: the limit or the priority ([lock.Limits], [lock.Priorities]), 0 for none, or that it may
 // wait for the lock ([Waiting]). A release with [Anyway] is called though nothing is held.
