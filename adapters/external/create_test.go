@@ -8,7 +8,6 @@ import (
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
-	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -36,15 +35,9 @@ func (s *lasting) Create(ctx context.Context, name string, slots int) error {
 
 // TestCreateLeaves: a semaphore is right whose create does nothing to one that is there, however many slots that has.
 func TestCreateLeaves(t *testing.T) {
-	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Semaphore, Starter: inprocess.Starter{
-		Name: "lasting", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-			return &lasting{tidy{url: url}}, nil
-		},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer runner.Close()
+	runner := semaphoreRunner(t, "lasting", func(url string) (inprocess.Lock, error) {
+		return &lasting{tidy{url: url}}, nil
+	})
 	for _, slots := range []int{1, 0} { // it is called where there is none
 		x, err := runner.Run(t.Context(), &scenario.Scenario{
 			Locks:    []scenario.Lock{{Name: "jobs", Slots: uint8(slots)}},

@@ -8,9 +8,7 @@ import (
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
-	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
-	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -102,16 +100,10 @@ func (s *shelf) Destroy(ctx context.Context, name string) error {
 // is not wrong; nor is what a design of its own author's costs.
 func TestDearer(t *testing.T) {
 	for _, test := range []struct{ publishes, guided bool }{{true, true}, {false, true}, {true, false}} {
-		runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Semaphore, Starter: inprocess.Starter{
-			Name: "shelf", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-				s := &shelf{named{url: url}, test.publishes, test.guided}
-				return s, s.open()
-			},
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer runner.Close()
+		runner := semaphoreRunner(t, "shelf", func(url string) (inprocess.Lock, error) {
+			s := &shelf{named{url: url}, test.publishes, test.guided}
+			return s, s.open()
+		})
 		if runner.Lenient().Has(property.CheapAcquire) == (test.publishes && test.guided) {
 			t.Errorf("%+v: lenient in %b; %s", test, runner.Lenient(), runner.Held())
 		}

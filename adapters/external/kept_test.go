@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
@@ -35,15 +34,9 @@ func (k *keeping) Count(_ context.Context, name string) (int, error) {
 // TestKeptUnknown: a message that its client takes without holding a slot by it, and keeps, is a leak.
 func TestKeptUnknown(t *testing.T) {
 	for _, keeps := range []bool{false, true} {
-		runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Semaphore, Starter: inprocess.Starter{
-			Name: "keeping", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-				return &keeping{tidy{url: url}, keeps}, nil
-			},
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer runner.Close()
+		runner := semaphoreRunner(t, "keeping", func(url string) (inprocess.Lock, error) {
+			return &keeping{tidy{url: url}, keeps}, nil
+		})
 		x, err := runner.Run(t.Context(), &scenario.Scenario{
 			Locks:    []scenario.Lock{{Name: "jobs", Slots: 2}},
 			Clients:  []scenario.Client{{Ops: []scenario.Operation{{Op: lock.Count}}}},

@@ -22,7 +22,18 @@ import (
 // mutexRunner runs clients of a mutex, each of which is opened with its broker's address.
 func mutexRunner(t *testing.T, name string, open func(url string) (inprocess.Lock, error)) *external.Runner {
 	t.Helper()
-	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Mutex, Starter: inprocess.Starter{
+	return runnerOf(t, lock.Mutex, name, open)
+}
+
+// semaphoreRunner is the same for semaphores.
+func semaphoreRunner(t *testing.T, name string, open func(url string) (inprocess.Lock, error)) *external.Runner {
+	t.Helper()
+	return runnerOf(t, lock.Semaphore, name, open)
+}
+
+func runnerOf(t *testing.T, kind lock.Kind, name string, open func(url string) (inprocess.Lock, error)) *external.Runner {
+	t.Helper()
+	runner, err := external.NewRunner(t.Context(), external.Config{Kind: kind, Starter: inprocess.Starter{
 		Name: name, New: func(_ context.Context, url string) (inprocess.Lock, error) { return open(url) },
 	}})
 	if err != nil {

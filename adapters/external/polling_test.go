@@ -84,16 +84,10 @@ func (w *watching) Wait(_ context.Context, name string, slot int) error {
 
 // TestOutwaited: who waits for a slot that somebody holds waits as long as that, however often it asks.
 func TestOutwaited(t *testing.T) {
-	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Semaphore, Starter: inprocess.Starter{
-		Name: "watching", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-			w := &watching{shelf{named{url: url}, true, false}}
-			return w, w.open()
-		},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer runner.Close()
+	runner := semaphoreRunner(t, "watching", func(url string) (inprocess.Lock, error) {
+		w := &watching{shelf{named{url: url}, true, false}}
+		return w, w.open()
+	})
 	sc := runner.Playable(scenario.Scenario{
 		Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{{Ops: []scenario.Operation{acquire}}, {Ops: []scenario.Operation{{Op: lock.Wait, Arg: 1}}}},
 		Schedule: scenario.Schedule{Strategy: scenario.PCT, Priorities: []uint8{1, 2}},

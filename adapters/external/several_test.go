@@ -308,13 +308,7 @@ func (s *tidy) Close() error { return s.conn.Close() }
 // TestTidy: what a process gives up of another lock because a channel of its was closed, it has lost with that, in whatever order
 // its driver closes what there is.
 func TestTidy(t *testing.T) {
-	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Semaphore, Starter: inprocess.Starter{
-		Name: "tidy", New: func(_ context.Context, url string) (inprocess.Lock, error) { return &tidy{url: url}, nil },
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer runner.Close()
+	runner := semaphoreRunner(t, "tidy", func(url string) (inprocess.Lock, error) { return &tidy{url: url}, nil })
 	use := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}}
 	broken := []scenario.Action{{Kind: scenario.ChannelError, Client: 1}}
 	for name, actions := range map[string][]scenario.Action{

@@ -7,7 +7,6 @@ import (
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
 
-	"github.com/lockproof/lockproof/adapters/external"
 	"github.com/lockproof/lockproof/adapters/inprocess"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
@@ -59,15 +58,9 @@ func (s *marked) Acquire(ctx context.Context, name string) (int, error) {
 
 // TestUnsettledSlots: what a create has made before it is over is not free for others, nor what one leaves that died.
 func TestUnsettledSlots(t *testing.T) {
-	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Semaphore, Starter: inprocess.Starter{
-		Name: "marked", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-			return &marked{tidy{url: url}}, nil
-		},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer runner.Close()
+	runner := semaphoreRunner(t, "marked", func(url string) (inprocess.Lock, error) {
+		return &marked{tidy{url: url}}, nil
+	})
 	for _, dies := range []bool{false, true} {
 		for at := range 8 {
 			actions := steps(2, at)

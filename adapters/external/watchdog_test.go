@@ -140,13 +140,7 @@ func (l *looking) Acquire(ctx context.Context, name string) (int, error) {
 
 // A client is told that it holds a slot when it is, whatever it sends by itself then.
 func TestToldAtOnce(t *testing.T) {
-	runner, err := external.NewRunner(t.Context(), external.Config{Kind: lock.Semaphore, Starter: inprocess.Starter{
-		Name: "looking", New: func(_ context.Context, url string) (inprocess.Lock, error) { return &looking{tidy{url: url}}, nil },
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer runner.Close()
+	runner := semaphoreRunner(t, "looking", func(url string) (inprocess.Lock, error) { return &looking{tidy{url: url}}, nil })
 	x, err := runner.Run(t.Context(), &scenario.Scenario{
 		Locks: []scenario.Lock{{Name: "jobs", Slots: 1}}, Clients: []scenario.Client{{Ops: []scenario.Operation{acquire}}},
 		Schedule: scenario.Schedule{Strategy: scenario.Replay, Actions: steps(1, 8)},
