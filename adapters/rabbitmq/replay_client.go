@@ -99,7 +99,7 @@ func (p *replayer) send(ctx context.Context, s *scenario.TraceStep) (amqp.Reply,
 	if cmd.Method == amqp.ConnectionOpen {
 		return amqp.Reply{Kind: amqp.OK}, nil
 	}
-	reply := c.connection.Do([]amqp.Command{p.pace.stretched(cmd)})[0]
+	reply := p.do(ctx, c, p.pace.stretched(cmd), amqp.SentIn(s.Payload).Reply)
 	switch {
 	case cmd.Method == amqp.ChannelOpen && reply.Kind == amqp.OK:
 		c.channel, c.up, c.provoked = cmd.Channel, true, false
@@ -107,6 +107,21 @@ func (p *replayer) send(ctx context.Context, s *scenario.TraceStep) (amqp.Reply,
 		c.up = false
 	}
 	return reply, nil
+}
+
+// do sends a command. A queue that has expired is gone a moment after its process is, and a broker with much to do takes
+// its time in between: what is published there meanwhile reaches nobody and is nacked. It is published again, until the
+// broker has done what was due, or patience is over.
+func (p *replayer) do(ctx context.Context, c *replayedClient, cmd amqp.Command, want amqp.Reply) amqp.Reply {
+	patience, cancel := context.WithTimeout(ctx, p.options.Patience)
+	defer cancel()
+	for {
+		reply := c.connection.Do([]amqp.Command{cmd})[0]
+		if reply.Kind != amqp.Nack || reply == want || !p.pace.timed || patience.Err() != nil {
+			return reply
+		}
+		sleep(patience, pollPause)
+	}
 }
 
 // open makes a connection for a client, or has it join the one that all share.
