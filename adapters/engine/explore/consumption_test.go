@@ -16,7 +16,7 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-var consumedWhole = flag.Bool("consumed-whole", false, "explore locks by consumption with a fault of each kind at once: minutes each")
+var whole = flag.Bool("whole", false, "explore locks by consumption with a fault of each kind at once, and for any number of clients those that wait: minutes each")
 
 // everyFault is one fault of each kind, at once.
 const everyFault = "all"
@@ -58,7 +58,7 @@ func TestExploreConsumption(t *testing.T) {
 	faults := map[string]sim.FaultBounds{
 		"crash": {Crashes: 1, Late: true}, "drop": {Drops: 1}, "channel error": {ChannelErrors: 1}, "lost reply": {Lost: 1, Late: true}, "restart": {Restarts: 1},
 	}
-	if *consumedWhole {
+	if *whole {
 		faults = map[string]sim.FaultBounds{everyFault: {Crashes: 1, Drops: 1, ChannelErrors: 1, Lost: 1, Restarts: 1, Late: true}}
 	}
 	for _, target := range consumption.References {

@@ -35,7 +35,7 @@ func TestExploreWithoutConfirms(t *testing.T) {
 	faults := map[string]sim.FaultBounds{
 		"crash": {Crashes: 1, Late: true}, "drop": {Drops: 1}, "channel error": {ChannelErrors: 1}, "lost reply": {Lost: 1, Late: true}, "restart": {Restarts: 1},
 	}
-	if *consumedWhole {
+	if *whole {
 		faults = map[string]sim.FaultBounds{everyFault: {Crashes: 1, Drops: 1, ChannelErrors: 1, Lost: 1, Restarts: 1, Late: true}}
 	}
 	for _, target := range amqplock.References {

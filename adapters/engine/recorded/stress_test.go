@@ -35,7 +35,9 @@ func TestStressExamples(t *testing.T) {
 		t.Run(e.Folder, func(t *testing.T) {
 			e.Need(t)
 			stressed(t, "straight", "", 0, e.Starter(t, ""))
-			stressed(t, "proxy", "locked-is-success", 0, e.Starter(t, "locked-is-success"))
+			if !e.Slow { // what the proxy sees of a driver, the gate has seen
+				stressed(t, "proxy", "locked-is-success", 0, e.Starter(t, "locked-is-success"))
+			}
 		})
 	}
 }
